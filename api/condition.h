@@ -1,0 +1,52 @@
+/*
+ * condition - metav1.Condition lists.
+ *
+ * Invariant: at most one condition per type, in the order of first appearance; last_transition moves only when
+ * the status of a condition changes. Lists live in an arena.
+ */
+#ifndef KAR_API_CONDITION_H
+#define KAR_API_CONDITION_H
+
+#include "common/decode.h"
+#include "common/json.h"
+#include "common/mem.h"
+
+enum kar_condition_status { KAR_COND_UNKNOWN, KAR_COND_TRUE, KAR_COND_FALSE };
+
+struct kar_condition {
+	const char *type;    /* CamelCase */
+	enum kar_condition_status status;
+	int64_t observed_generation;
+	kar_time last_transition; /* wall ms, whole seconds */
+	const char *reason;  /* CamelCase, never empty */
+	const char *message; /* for people; "" allowed */
+};
+
+struct kar_conditions {
+	struct kar_condition *items;
+	size_t n;
+};
+
+/* Table of the JSON array's elements: struct kar_wire_condition. */
+struct kar_wire_condition {
+	const char *type, *status, *reason, *message;
+	int64_t observed_generation;
+	kar_time last_transition;
+};
+extern const struct kar_desc kar_wire_condition_desc;
+
+/* The decoded array as a list in @arena (strings copied). Conditions without a type are dropped. */
+struct kar_conditions kar_conditions_from_wire(const struct kar_array *wire, struct kar_arena *arena) KAR_NONNULL;
+/* A copy that may be changed. Strings are shared with @from. */
+struct kar_conditions kar_conditions_copy(const struct kar_conditions *from, struct kar_arena *arena) KAR_NONNULL;
+const struct kar_condition *kar_condition_find(const struct kar_conditions *list, const char *type) KAR_NONNULL;
+bool kar_condition_is_true(const struct kar_conditions *list, const char *type) KAR_NONNULL;
+/* Sets the condition c->type; keeps last_transition when the status is unchanged, else sets it to @now (wall). */
+void kar_condition_set(struct kar_conditions *list, const struct kar_condition *c, kar_time now,
+	struct kar_arena *arena) KAR_NONNULL;
+bool kar_conditions_equal(const struct kar_conditions *a, const struct kar_conditions *b) KAR_NONNULL;
+/* Writes the array value. */
+void kar_conditions_write(struct kar_json_writer *w, const struct kar_conditions *list) KAR_NONNULL;
+const char *kar_condition_status_name(enum kar_condition_status s) KAR_RETNN; /* "True" ... */
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * keep - deep copies of decoded values into an object's own arena, and their comparison.
+ *
+ * What a decoder hands out vanishes with its arena; project() functions keep what they need with these.
+ */
+#ifndef KAR_API_KEEP_H
+#define KAR_API_KEEP_H
+
+#include "common/decode.h"
+#include "common/mem.h"
+
+/* A copy of @s; NULL for NULL. */
+const char *kar_keep(struct kar_arena *arena, const char *s) __attribute__((nonnull(1)));
+/* A copy of @s; "" for NULL. */
+const char *kar_keep_text(struct kar_arena *arena, const char *s) __attribute__((nonnull(1))) KAR_RETNN;
+/* The bytes as a copy, NUL-terminated; an absent value stays absent (n == 0). */
+struct kar_str kar_keep_raw(struct kar_arena *arena, struct kar_str s) __attribute__((nonnull(1)));
+/* Array of const char *. */
+struct kar_array kar_keep_strings(struct kar_arena *arena, const struct kar_array *from) KAR_NONNULL;
+/* Array of struct kar_pair, sorted by key, so that equal maps are equal arrays. */
+struct kar_array kar_keep_pairs(struct kar_arena *arena, const struct kar_array *from) KAR_NONNULL;
+
+/* strcmp() == 0, where NULL equals only NULL. */
+bool kar_same(const char *a, const char *b);
+bool kar_same_strings(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;
+bool kar_same_pairs(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * names - every group, label, annotation, finalizer and environment variable the project writes or reads.
+ *
+ * The contract of design api.md, "Keys we set". Constants only.
+ */
+#ifndef KAR_API_NAMES_H
+#define KAR_API_NAMES_H
+
+#define KAR_GROUP "kube-arbitrator.io"
+#define KAR_VERSION_V1ALPHA1 "v1alpha1"
+#define KAR_API_VERSION KAR_GROUP "/" KAR_VERSION_V1ALPHA1
+#define KAR_PODGROUP_GROUP "scheduling.x-k8s.io"
+#define KAR_PODGROUP_API_VERSION KAR_PODGROUP_GROUP "/" KAR_VERSION_V1ALPHA1
+
+#define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
+#define KAR_LABEL_TASK KAR_GROUP "/task"
+#define KAR_LABEL_INDEX KAR_GROUP "/index"
+#define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
+#define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
+#define KAR_GATE KAR_GROUP "/gang"
+#define KAR_FINALIZER_POD_TRACKING KAR_GROUP "/pod-tracking"
+
+#define KAR_ENV_QUEUEJOB "KAR_QUEUEJOB"
+#define KAR_ENV_TASK "KAR_TASK"
+#define KAR_ENV_INDEX "KAR_INDEX"
+#define KAR_ENV_RANK "KAR_RANK"
+#define KAR_ENV_WORLD_SIZE "KAR_WORLD_SIZE"
+
+/* How pods name their PodGroup, strongest first; a label wins over an annotation (design api.md, Membership). */
+#define KAR_LABEL_POD_GROUP "scheduling.x-k8s.io/pod-group"
+#define KAR_LABEL_POD_GROUP_OLD "pod-group.scheduling.sigs.k8s.io"
+#define KAR_LABEL_POD_GROUP_NAME "pod-group.scheduling.sigs.k8s.io/name"
+#define KAR_LABEL_POD_GROUP_MIN "pod-group.scheduling.sigs.k8s.io/min-available"
+#define KAR_ANNOTATION_GANG_NAME "gang.scheduling.koordinator.sh/name"
+#define KAR_ANNOTATION_GROUP_NAME "scheduling.k8s.io/group-name"
+
+#define KAR_DEFAULT_QUEUE "default"
+
+#endif

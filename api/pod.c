@@ -1,0 +1,354 @@
+#include "api/pod.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/stdlib.h>
+
+#include "api/keep.h"
+#include "api/names.h"
+
+struct wire_gate {
+	const char *name;
+};
+
+struct wire_spec {
+	const char *node;
+	int32_t priority;
+	struct kar_array gates; /* struct wire_gate */
+};
+
+struct wire_condition {
+	const char *type, *status, *reason;
+};
+
+struct wire_terminated {
+	const char *reason;
+	int32_t exit_code;
+	kar_time finished;
+};
+
+struct wire_state {
+	const struct wire_terminated *terminated;
+};
+
+struct wire_container {
+	struct wire_state state;
+};
+
+struct wire_status {
+	const char *phase, *reason;
+	struct kar_array conditions;                  /* struct wire_condition */
+	struct kar_array init_containers, containers; /* struct wire_container */
+};
+
+struct wire_pod {
+	struct kar_wire_object head;
+	struct wire_spec spec;
+	struct wire_status status;
+};
+
+static const struct kar_field gate_fields[] = {
+	KAR_FIELD(struct wire_gate, name, "name", KAR_F_STRING),
+};
+static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct wire_gate, gate_fields);
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct wire_spec, node, "nodeName", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, priority, "priority", KAR_F_INT32),
+	KAR_FIELD_SUB(struct wire_spec, gates, "schedulingGates", KAR_F_ARRAY, &gate_desc),
+};
+static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_spec, spec_fields);
+
+static const struct kar_field condition_fields[] = {
+	KAR_FIELD(struct wire_condition, type, "type", KAR_F_STRING),
+	KAR_FIELD(struct wire_condition, status, "status", KAR_F_STRING),
+	KAR_FIELD(struct wire_condition, reason, "reason", KAR_F_STRING),
+};
+static const struct kar_desc condition_desc =
+	KAR_DESC("PodCondition", struct wire_condition, condition_fields);
+
+static const struct kar_field terminated_fields[] = {
+	KAR_FIELD(struct wire_terminated, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct wire_terminated, exit_code, "exitCode", KAR_F_INT32),
+	KAR_FIELD(struct wire_terminated, finished, "finishedAt", KAR_F_TIME),
+};
+static const struct kar_desc terminated_desc =
+	KAR_DESC("ContainerStateTerminated", struct wire_terminated, terminated_fields);
+
+static const struct kar_field state_fields[] = {
+	KAR_FIELD_SUB(struct wire_state, terminated, "terminated", KAR_F_OBJECT_PTR, &terminated_desc),
+};
+static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct wire_state, state_fields);
+
+static const struct kar_field container_fields[] = {
+	KAR_FIELD_SUB(struct wire_container, state, "state", KAR_F_OBJECT, &state_desc),
+};
+static const struct kar_desc container_desc =
+	KAR_DESC("ContainerStatus", struct wire_container, container_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_FIELD(struct wire_status, phase, "phase", KAR_F_STRING),
+	KAR_FIELD(struct wire_status, reason, "reason", KAR_F_STRING),
+	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
+	KAR_FIELD_SUB(struct wire_status, init_containers, "initContainerStatuses", KAR_F_ARRAY,
+		&container_desc),
+	KAR_FIELD_SUB(struct wire_status, containers, "containerStatuses", KAR_F_ARRAY, &container_desc),
+};
+static const struct kar_desc status_desc = KAR_DESC("PodStatus", struct wire_status, status_fields);
+
+static const struct kar_field pod_fields[] = {
+	KAR_WIRE_HEAD_FIELDS(struct wire_pod),
+	KAR_FIELD_SUB(struct wire_pod, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct wire_pod, status, "status", KAR_F_OBJECT, &status_desc),
+};
+static const struct kar_desc pod_desc = KAR_DESC("Pod", struct wire_pod, pod_fields);
+
+static enum kar_pod_phase phase_of(const char *name)
+{
+	if (kar_same(name, "Running"))
+		return KAR_POD_RUNNING;
+	if (kar_same(name, "Succeeded"))
+		return KAR_POD_SUCCEEDED;
+	if (kar_same(name, "Failed"))
+		return KAR_POD_FAILED;
+	if (kar_same(name, "Unknown"))
+		return KAR_POD_UNKNOWN;
+	return KAR_POD_PENDING;
+}
+
+/*
+ * Pods that the node or the cluster ended. Reasons of a kubelet that refuses a pod (OutOfcpu, NodeAffinity,
+ * UnexpectedAdmissionError) are not among them: a disruption is answered without back-off, and a refusal that
+ * lasts would then become a hot loop.
+ */
+static bool disruptive(const char *reason)
+{
+	static const char *const reasons[] = {
+		"Evicted", "Preempting", "Preempted", "NodeLost", "NodeShutdown", "Shutdown",
+		"Terminated", /* of a pod, not of a container: graceful node shutdown */
+	};
+
+	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
+		if (kar_same(reason, reasons[i]))
+			return true;
+	}
+	return false;
+}
+
+static void read_conditions(const struct kar_array *conditions, struct kar_pod *p)
+{
+	const struct wire_condition *c = conditions->items;
+
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_same(c[i].type, "Ready"))
+			p->ready = kar_same(c[i].status, "True");
+		else if (kar_same(c[i].type, "PodScheduled"))
+			p->unschedulable =
+				kar_same(c[i].status, "False") && kar_same(c[i].reason, "Unschedulable");
+		else if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
+			p->disrupted = true;
+	}
+}
+
+static void read_gates(const struct kar_array *gates, struct kar_pod *p)
+{
+	const struct wire_gate *g = gates->items;
+
+	for (size_t i = 0; i < gates->n; i++) {
+		if (kar_same(g[i].name, KAR_GATE))
+			p->gate_ours = true;
+		else
+			p->gate_foreign = true;
+	}
+}
+
+static bool has_finalizer(const struct kar_wire_meta *m, const char *name)
+{
+	const char *const *items = m->finalizers.items;
+
+	for (size_t i = 0; i < m->finalizers.n; i++) {
+		if (kar_same(items[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* Design api.md, Membership: strongest first; an empty value names no group. */
+static const char *group_name(const struct kar_wire_meta *m)
+{
+	static const char *const labels[] = { KAR_LABEL_POD_GROUP, KAR_LABEL_POD_GROUP_OLD,
+		KAR_LABEL_POD_GROUP_NAME };
+	static const char *const annotations[] = { KAR_ANNOTATION_GANG_NAME, KAR_ANNOTATION_GROUP_NAME };
+
+	for (size_t i = 0; i < KAR_LEN(labels); i++) {
+		const char *name = kar_pairs_get(&m->labels, labels[i]);
+
+		if (name && name[0])
+			return name;
+	}
+	for (size_t i = 0; i < KAR_LEN(annotations); i++) {
+		const char *name = kar_pairs_get(&m->annotations, annotations[i]);
+
+		if (name && name[0])
+			return name;
+	}
+	return NULL;
+}
+
+static const char *group_of(const struct kar_wire_meta *m, struct kar_intern *strings)
+{
+	const char *name = group_name(m);
+	char key[KAR_KEY_LEN];
+
+	/* An annotation may hold anything; what is too long for a name, or is a path, names no object. */
+	if (!name || strlen(name) > 253 || strchr(name, '/'))
+		return NULL;
+	return kar_intern_get(strings, kar_key(m->ns, name, key));
+}
+
+static const struct wire_terminated *earlier_failure(const struct kar_array *containers,
+	const struct wire_terminated *first)
+{
+	const struct wire_container *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		const struct wire_terminated *t = c[i].state.terminated;
+
+		if (t && t->exit_code != 0 && (!first || t->finished < first->finished))
+			first = t;
+	}
+	return first;
+}
+
+/* The one that failed first is the cause; the others were killed because of it. */
+static const struct wire_terminated *first_failure(const struct wire_status *s)
+{
+	return earlier_failure(&s->containers, earlier_failure(&s->init_containers, NULL));
+}
+
+static int32_t number_of(const char *label, int32_t otherwise)
+{
+	const char *problem = "absent";
+	int32_t n = label ? (int32_t)strtonum(label, 0, INT32_MAX, &problem) : 0;
+
+	return problem ? otherwise : n;
+}
+
+static void read_job(const struct wire_pod *w, struct kar_pod_job *job, struct kar_intern *strings)
+{
+	const struct kar_array *labels = &w->head.meta.labels;
+
+	job->task = kar_intern_get(strings, kar_pairs_get(labels, KAR_LABEL_TASK));
+	job->index = number_of(kar_pairs_get(labels, KAR_LABEL_INDEX), -1);
+	job->incarnation = number_of(kar_pairs_get(labels, KAR_LABEL_INCARNATION), 0);
+	job->template_hash = kar_intern_get(strings,
+		kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_TEMPLATE_HASH));
+	if (phase_of(w->status.phase) != KAR_POD_FAILED)
+		return;
+
+	const struct wire_terminated *failure = first_failure(&w->status);
+	const char *reason = w->status.reason;
+
+	if (failure)
+		job->exit_code = failure->exit_code;
+	if ((!reason || !reason[0]) && failure)
+		reason = failure->reason;
+	job->fail_reason = kar_intern_get(strings, reason);
+}
+
+static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct kar_intern *strings)
+{
+	const struct kar_wire_owner *owner = kar_wire_controller(m);
+
+	if (!owner)
+		return;
+	p->owner_uid = kar_intern_get(strings, owner->uid);
+	p->owner_name = kar_intern_get(strings, owner->name);
+	p->owner_kind = kar_intern_get(strings, owner->kind);
+}
+
+/* One allocation: the pod, the part of a QueueJob's pod, name, UID. */
+static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *strings)
+{
+	const struct kar_wire_meta *m = &w->head.meta;
+	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
+	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
+	char *block = kar_xmalloc(sizeof(struct kar_pod) + job_size + name_size + uid_size);
+	struct kar_pod *p = (void *)block;
+	struct kar_pod_job *job = job_size ? (void *)(block + sizeof(*p)) : NULL;
+	char *name = block + sizeof(*p) + job_size;
+
+	memcpy(name, m->name, name_size);
+	memcpy(name + name_size, m->uid, uid_size);
+	*p = (struct kar_pod){ .job = job };
+	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
+	if (job) {
+		*job = (struct kar_pod_job){ 0 };
+		read_job(w, job, strings);
+	}
+	return p;
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings,
+	struct kar_err *err KAR_UNUSED)
+{
+	const struct wire_pod *w = wire;
+	struct kar_pod *p = allocate(w, strings);
+
+	p->node = kar_intern_get(strings, w->spec.node);
+	p->group = group_of(&w->head.meta, strings);
+	read_owner(&w->head.meta, p, strings);
+	p->creation = w->head.meta.creation;
+	p->deletion = w->head.meta.deletion;
+	p->priority = w->spec.priority;
+	p->phase = (uint8_t)phase_of(w->status.phase);
+	p->disrupted = disruptive(w->status.reason);
+	p->tracked = has_finalizer(&w->head.meta, KAR_FINALIZER_POD_TRACKING);
+	read_conditions(&w->status.conditions, p);
+	read_gates(&w->spec.gates, p);
+	return &p->o;
+}
+
+static void destroy(struct kar_object *o, struct kar_intern *strings)
+{
+	const struct kar_pod *p = kar_as_pod(o);
+
+	kar_intern_put(strings, p->node);
+	kar_intern_put(strings, p->group);
+	kar_intern_put(strings, p->owner_uid);
+	kar_intern_put(strings, p->owner_name);
+	kar_intern_put(strings, p->owner_kind);
+	if (p->job) {
+		kar_intern_put(strings, p->job->task);
+		kar_intern_put(strings, p->job->template_hash);
+		kar_intern_put(strings, p->job->fail_reason);
+	}
+	free(o);
+}
+
+static const char *index_key(const struct kar_object *o, int i)
+{
+	const struct kar_pod *p = kar_as_pod(o);
+
+	switch (i) {
+	case KAR_POD_BY_NAMESPACE:
+		return o->ns;
+	case KAR_POD_BY_OWNER:
+		return p->owner_uid;
+	case KAR_POD_BY_NODE:
+		return p->node;
+	default:
+		return p->group;
+	}
+}
+
+const struct kar_type kar_pod_type = {
+	.res = { .group = "", .version = "v1", .plural = "pods", .kind = "Pod", .namespaced = true },
+	.wire = &pod_desc,
+	.project = project,
+	.destroy = destroy,
+	.index_key = index_key,
+	.n_index = 4,
+};

@@ -1,0 +1,64 @@
+/*
+ * pod - what the manager remembers of a pod.
+ *
+ * Pods are by far the most numerous objects (100k and more), so each costs a few hundred bytes: one
+ * allocation with its strings behind it; whatever repeats is interned; what only pods of a QueueJob have sits in
+ * an optional part.
+ */
+#ifndef KAR_API_POD_H
+#define KAR_API_POD_H
+
+#include "common/kube/object.h"
+
+enum kar_pod_phase {
+	KAR_POD_PENDING, /* also when the phase is absent */
+	KAR_POD_RUNNING,
+	KAR_POD_SUCCEEDED,
+	KAR_POD_FAILED,
+	KAR_POD_UNKNOWN,
+};
+
+/* Of pods that carry our labels (kube-arbitrator.io/queuejob). */
+struct kar_pod_job {
+	const char *task;          /* interned; label /task */
+	int32_t index;             /* label /index; -1 if absent or no number */
+	int32_t incarnation;       /* label; 0 if absent or no number */
+	const char *template_hash; /* interned; annotation; NULL if absent */
+	const char *fail_reason;   /* interned: status.reason, else the failed container's reason; NULL if not failed */
+	int32_t exit_code;         /* of the first container that failed; 0 if none */
+};
+
+struct kar_pod {
+	struct kar_object o; /* first */
+	const char *node;       /* interned; NULL: not bound */
+	const char *group;      /* interned "ns/name" of its PodGroup by label or annotation; NULL: none */
+	const char *owner_uid;  /* interned; controller ownerReference; NULL: none */
+	const char *owner_name; /* interned */
+	const char *owner_kind; /* interned */
+	kar_time creation;      /* wall ms */
+	kar_time deletion;      /* wall ms; 0: not being deleted */
+	int32_t priority;       /* spec.priority, 0 if absent */
+	uint8_t phase;          /* enum kar_pod_phase */
+	bool ready : 1;
+	bool unschedulable : 1;      /* PodScheduled=False, reason Unschedulable */
+	bool disrupted : 1;          /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
+	bool gate_ours : 1;          /* has our scheduling gate */
+	bool gate_foreign : 1;       /* has another scheduling gate */
+	bool tracked : 1;            /* has our pod-tracking finalizer */
+	const struct kar_pod_job *job; /* NULL: no pod of a QueueJob */
+};
+
+enum { KAR_POD_BY_NAMESPACE, KAR_POD_BY_OWNER, KAR_POD_BY_NODE, KAR_POD_BY_GROUP };
+extern const struct kar_type kar_pod_type;
+
+static inline const struct kar_pod *kar_as_pod(const struct kar_object *o)
+{
+	return (const struct kar_pod *)(const void *)o;
+}
+
+static inline bool kar_pod_finished(const struct kar_pod *p)
+{
+	return p->phase == KAR_POD_SUCCEEDED || p->phase == KAR_POD_FAILED;
+}
+
+#endif

@@ -1,0 +1,60 @@
+#include "api/priorityclass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+
+struct wire_priorityclass {
+	struct kar_wire_object head;
+	int32_t value;
+	bool global_default;
+};
+
+static const struct kar_field fields[] = {
+	KAR_WIRE_HEAD_FIELDS(struct wire_priorityclass),
+	KAR_FIELD(struct wire_priorityclass, value, "value", KAR_F_INT32),
+	KAR_FIELD(struct wire_priorityclass, global_default, "globalDefault", KAR_F_BOOL),
+};
+static const struct kar_desc desc = KAR_DESC("PriorityClass", struct wire_priorityclass, fields);
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings,
+	struct kar_err *err KAR_UNUSED)
+{
+	const struct wire_priorityclass *w = wire;
+	size_t name_size = strlen(w->head.meta.name) + 1, uid_size = strlen(w->head.meta.uid) + 1;
+	char *block = kar_xmalloc(sizeof(struct kar_priorityclass) + name_size + uid_size);
+	struct kar_priorityclass *c = (void *)block;
+	char *name = block + sizeof(*c);
+
+	memcpy(name, w->head.meta.name, name_size);
+	memcpy(name + name_size, w->head.meta.uid, uid_size);
+	kar_object_init(&c->o, &kar_priorityclass_type, &w->head, name, name + name_size, strings);
+	c->value = w->value;
+	c->global_default = w->global_default;
+	return &c->o;
+}
+
+static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
+{
+	free(o);
+}
+
+static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
+{
+	return NULL;
+}
+
+const struct kar_type kar_priorityclass_type = {
+	.res = {
+		.group = "scheduling.k8s.io",
+		.version = "v1",
+		.plural = "priorityclasses",
+		.kind = "PriorityClass",
+		.namespaced = false,
+	},
+	.wire = &desc,
+	.project = project,
+	.destroy = destroy,
+	.index_key = index_key,
+};

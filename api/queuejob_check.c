@@ -1,0 +1,155 @@
+#include "api/queuejob_wire.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+#include "api/names.h"
+#include "common/buf.h"
+
+static const char *to_arena(struct kar_buf *b, struct kar_arena *arena)
+{
+	const char *text = kar_arena_strndup(arena, kar_buf_cstr(b), b->n);
+
+	kar_buf_release(b);
+	return text;
+}
+
+static void comma(struct kar_buf *b)
+{
+	if (b->n)
+		kar_buf_puts(b, ",");
+}
+
+/* As labels.Selector prints itself: `a=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`. */
+static void print_requirement(const struct kar_wire_requirement *r, struct kar_buf *b)
+{
+	const char *const *values = r->values.items;
+
+	comma(b);
+	if (kar_same(r->op, "Exists") || kar_same(r->op, "DoesNotExist")) {
+		kar_buf_printf(b, "%s%s", kar_same(r->op, "Exists") ? "" : "!", r->key);
+		return;
+	}
+	kar_buf_printf(b, "%s %s (", r->key, kar_same(r->op, "In") ? "in" : "notin");
+	for (size_t i = 0; i < r->values.n; i++)
+		kar_buf_printf(b, "%s%s", i ? "," : "", values[i]);
+	kar_buf_puts(b, ")");
+}
+
+const char *kar_queuejob_selector_text(
+	const struct kar_wire_selector *selector, const char *job_name, struct kar_arena *arena)
+{
+	struct kar_buf b = { 0 };
+
+	if (!selector)
+		return kar_arena_printf(arena, "%s=%s", KAR_LABEL_QUEUEJOB, job_name);
+
+	const struct kar_pair *labels = selector->labels.items;
+	const struct kar_wire_requirement *requirements = selector->expressions.items;
+
+	for (size_t i = 0; i < selector->labels.n; i++) {
+		comma(&b);
+		kar_buf_printf(&b, "%s=%s", labels[i].key, labels[i].value);
+	}
+	for (size_t i = 0; i < selector->expressions.n; i++) {
+		if (requirements[i].key)
+			print_requirement(&requirements[i], &b);
+	}
+	return to_arena(&b, arena);
+}
+
+static bool is_one_of(const struct kar_array *values, const char *value)
+{
+	const char *const *items = values->items;
+
+	for (size_t i = 0; i < values->n; i++) {
+		if (kar_same(items[i], value))
+			return true;
+	}
+	return false;
+}
+
+static bool meets(const struct kar_wire_requirement *r, const struct kar_array *labels)
+{
+	const char *value = r->key ? kar_pairs_get(labels, r->key) : NULL;
+
+	if (kar_same(r->op, "Exists"))
+		return value != NULL;
+	if (kar_same(r->op, "DoesNotExist"))
+		return value == NULL;
+	if (kar_same(r->op, "In"))
+		return value && is_one_of(&r->values, value);
+	return kar_same(r->op, "NotIn") && (!value || !is_one_of(&r->values, value));
+}
+
+static bool selects(const struct kar_wire_selector *s, const struct kar_array *labels)
+{
+	const struct kar_pair *want = s->labels.items;
+	const struct kar_wire_requirement *requirements = s->expressions.items;
+
+	for (size_t i = 0; i < s->labels.n; i++) {
+		if (!kar_same(kar_pairs_get(labels, want[i].key), want[i].value))
+			return false;
+	}
+	for (size_t i = 0; i < s->expressions.n; i++) {
+		if (!meets(&requirements[i], labels))
+			return false;
+	}
+	return true;
+}
+
+/* The same key with another value cannot be satisfied by any node. */
+static const char *check_node_selector(struct kar_queuejob *job, const struct kar_taskspec *t)
+{
+	const struct kar_array *all = &job->spec.sched.node_selector;
+	const struct kar_pair *want = all->items;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const char *has = kar_pairs_get(&t->template_node_selector, want[i].key);
+
+		if (has && strcmp(has, want[i].value))
+			return kar_arena_printf(&job->mem,
+				"task %s: nodeSelector %s=%s of the template contradicts %s=%s of schedSpec.nodeSelector",
+				t->name, want[i].key, has, want[i].key, want[i].value);
+	}
+	return NULL;
+}
+
+static const char *check_task(
+	struct kar_queuejob *job, const struct kar_taskspec *t, const struct kar_wire_selector *selector)
+{
+	struct kar_err err = { 0 };
+
+	for (const struct kar_taskspec *other = job->spec.tasks; other < t; other++) {
+		if (strcmp(other->name, t->name) == 0)
+			return kar_arena_printf(&job->mem, "two tasks have the name %s", t->name);
+	}
+	if (kar_queuejob_template_check(t->template_raw, &err))
+		return kar_arena_printf(&job->mem, "task %s: template: %s", t->name, err.msg);
+	if (selector && !selects(selector, &t->template_labels))
+		return kar_arena_printf(&job->mem, "task %s: the labels of the template do not match the selector %s",
+			t->name, job->spec.selector);
+	return check_node_selector(job, t);
+}
+
+const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector)
+{
+	const struct kar_queuejob_spec *s = &job->spec;
+	int32_t total = kar_queuejob_total(s);
+
+	if (!s->n_tasks)
+		return "taskSpecs is empty";
+	if (total > KAR_QJ_MAX_PODS)
+		return kar_arena_printf(&job->mem, "all tasks together want %d pods, and a job can have at most %d",
+			(int)total, (int)KAR_QJ_MAX_PODS);
+	if (kar_queuejob_min_available(s) > total)
+		return kar_arena_printf(&job->mem, "schedSpec.minAvailable %d is more than the %d replicas of all tasks",
+			(int)kar_queuejob_min_available(s), (int)total);
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		const char *problem = check_task(job, &s->tasks[i], selector);
+
+		if (problem)
+			return problem;
+	}
+	return NULL;
+}

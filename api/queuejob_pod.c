@@ -1,0 +1,421 @@
+#include "api/queuejob.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/stdlib.h>
+#include <bsd/string.h>
+
+#include "api/keep.h"
+#include "api/names.h"
+#include "common/json_events.h"
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+const char *kar_queuejob_pod_name(
+	const struct kar_queuejob *job, const char *task, int32_t index, char out[KAR_POD_NAME_LEN])
+{
+	snprintf(out, KAR_POD_NAME_LEN, "%s-%s-%" PRId32, job->o.name, task, index);
+	return out;
+}
+
+/* "0", "7", "12": as kar_queuejob_pod_name() writes it, so that every pod name has one reading. */
+static bool read_index(const char *s, int32_t *index)
+{
+	const char *problem = NULL;
+
+	if (s[0] < '0' || s[0] > '9' || (s[0] == '0' && s[1]))
+		return false;
+	*index = (int32_t)strtonum(s, 0, INT32_MAX, &problem);
+	return !problem;
+}
+
+bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task, int32_t *index)
+{
+	size_t n = strlen(job->o.name);
+
+	if (strncmp(pod_name, job->o.name, n) || pod_name[n] != '-')
+		return false;
+
+	const char *name = pod_name + n + 1;
+	const char *dash = strrchr(name, '-');
+	int32_t number;
+
+	if (!dash || !read_index(dash + 1, &number))
+		return false;
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		const char *known = job->spec.tasks[i].name;
+
+		if (strlen(known) == (size_t)(dash - name) && strncmp(known, name, (size_t)(dash - name)) == 0) {
+			*task = i;
+			*index = number;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- what is read of a template ---------------------------------------------------------------------- */
+
+struct wire_template_spec {
+	const char *scheduler, *restart_policy;
+	struct kar_str containers, init_containers; /* arrays, as served */
+};
+
+struct wire_template {
+	struct wire_template_spec spec;
+};
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, restart_policy, "restartPolicy", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
+	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
+};
+static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_template_spec, spec_fields);
+
+static const struct kar_field template_fields[] = {
+	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &spec_desc),
+};
+static const struct kar_desc template_desc = KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
+
+struct wire_container {
+	struct kar_str env;
+};
+static const struct kar_field container_fields[] = {
+	KAR_FIELD(struct wire_container, env, "env", KAR_F_RAW),
+};
+static const struct kar_desc container_desc = KAR_DESC("Container", struct wire_container, container_fields);
+
+/* --- the objects of an array, as they stand ---------------------------------------------------------- */
+
+struct splitter {
+	struct kar_str text;
+	struct kar_arena *arena;
+	struct kar_array slices; /* struct kar_str */
+	size_t depth, start;
+	bool wrong; /* no array, or not of objects */
+};
+
+static int split_begin(void *arg, bool is_array, size_t at)
+{
+	struct splitter *s = arg;
+
+	s->wrong |= s->depth == 0 ? !is_array : s->depth == 1 && is_array;
+	if (++s->depth == 2)
+		s->start = at - 1;
+	return s->wrong ? -1 : 0;
+}
+
+static int split_end(void *arg, size_t at)
+{
+	struct splitter *s = arg;
+
+	if (--s->depth != 1)
+		return 0;
+	s->slices.items = kar_arena_grow(s->arena, s->slices.items, s->slices.n, sizeof(struct kar_str));
+	((struct kar_str *)s->slices.items)[s->slices.n++] =
+		(struct kar_str){ .p = s->text.p + s->start, .n = at - s->start };
+	return 0;
+}
+
+static int split_text(void *arg, const char *text KAR_UNUSED, size_t n KAR_UNUSED, size_t at KAR_UNUSED)
+{
+	struct splitter *s = arg;
+
+	s->wrong |= s->depth < 2;
+	return s->wrong ? -1 : 0;
+}
+
+static int split_boolean(void *arg, bool value KAR_UNUSED, size_t at)
+{
+	return split_text(arg, NULL, 0, at);
+}
+
+static int split_null(void *arg, size_t at)
+{
+	return split_text(arg, NULL, 0, at);
+}
+
+static const struct kar_json_events split_events = {
+	.begin = split_begin,
+	.end = split_end,
+	.key = split_text,
+	.string = split_text,
+	.number = split_text,
+	.boolean = split_boolean,
+	.null = split_null,
+};
+
+/* Slices of @text, an array of objects (n == 0: absent, no slices); -1 if it is something else. */
+static int split(struct kar_str text, const char *what, struct kar_arena *arena, struct kar_array *out,
+	struct kar_err *err)
+{
+	struct splitter s = { .text = text, .arena = arena };
+
+	if (text.n && kar_json_read(text.p, text.n, &split_events, &s, err))
+		return s.wrong ? kar_fail(err, KAR_INVALID, "%s is not an array of objects", what) : kar_wrap(err, "%s", what);
+	if (s.depth)
+		return kar_fail(err, KAR_INVALID, "%s is truncated", what);
+	*out = s.slices;
+	return 0;
+}
+
+/* --- check ------------------------------------------------------------------------------------------- */
+
+/* A template taken apart: slices of its text. */
+struct parts {
+	struct kar_arena *arena;
+	struct wire_template w;
+	struct kar_array containers, init_containers; /* struct kar_str */
+};
+
+/* Every container's env must be readable too: the variables are put in front of it. */
+static int check_env(const struct kar_array *containers, const char *what, struct kar_arena *arena, struct kar_err *err)
+{
+	const struct kar_str *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		struct wire_container w = { 0 };
+		struct kar_array env;
+
+		if (kar_json_decode(arena, &container_desc, NULL, c[i].p, c[i].n, &w, err) ||
+			split(w.env, "env", arena, &env, err))
+			return kar_wrap(err, "%s[%zu]", what, i);
+	}
+	return 0;
+}
+
+static int take_apart(struct kar_str raw, struct parts *p, struct kar_err *err)
+{
+	const struct wire_template_spec *spec = &p->w.spec;
+
+	if (!raw.n)
+		return kar_fail(err, KAR_INVALID, "is missing");
+	if (kar_json_decode(p->arena, &template_desc, NULL, raw.p, raw.n, &p->w, err) ||
+		split(spec->containers, "spec.containers", p->arena, &p->containers, err) ||
+		split(spec->init_containers, "spec.initContainers", p->arena, &p->init_containers, err))
+		return -1;
+	if (!p->containers.n)
+		return kar_fail(err, KAR_INVALID, "spec.containers is empty");
+	if (kar_same(spec->restart_policy, "Always"))
+		return kar_fail(err, KAR_INVALID, "spec.restartPolicy is Always, and the pods of a job must end");
+	return 0;
+}
+
+int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err)
+{
+	struct kar_arena arena = { 0 };
+	struct parts p = { .arena = &arena };
+	int rc = take_apart(template_raw, &p, err) ||
+		check_env(&p.containers, "spec.containers", &arena, err) ||
+		check_env(&p.init_containers, "spec.initContainers", &arena, err) ? -1 : 0;
+
+	kar_arena_release(&arena);
+	return rc;
+}
+
+/* --- what is laid over the template ------------------------------------------------------------------ */
+
+/* Index over all tasks in list order. */
+static int32_t rank_of(const struct kar_pod_params *p)
+{
+	int32_t before = 0;
+
+	for (size_t i = 0; i < p->task; i++)
+		before += p->job->spec.tasks[i].replicas;
+	return before + p->index;
+}
+
+static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRId32, n);
+	kar_jw_kv_string(w, key, text);
+}
+
+static void write_metadata(struct kar_json_writer *w, const struct kar_pod_params *p)
+{
+	const struct kar_queuejob *job = p->job;
+	const char *task = job->spec.tasks[p->task].name;
+	char name[KAR_POD_NAME_LEN];
+
+	kar_jw_kv_string(w, "name", kar_queuejob_pod_name(job, task, p->index, name));
+	kar_jw_kv_string(w, "namespace", job->o.ns ? job->o.ns : "");
+	kar_jw_key(w, "labels");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, job->o.name);
+	kar_jw_kv_string(w, KAR_LABEL_TASK, task);
+	write_number(w, KAR_LABEL_INDEX, p->index);
+	write_number(w, KAR_LABEL_INCARNATION, p->incarnation);
+	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, job->o.name);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "annotations");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_ANNOTATION_TEMPLATE_HASH, p->template_hash);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "finalizers");
+	kar_jw_begin_array(w);
+	kar_jw_string(w, KAR_FINALIZER_POD_TRACKING);
+	kar_jw_end_array(w);
+}
+
+void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuejob *job)
+{
+	kar_jw_key(w, "ownerReferences");
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "apiVersion", KAR_API_VERSION);
+	kar_jw_kv_string(w, "kind", kar_queuejob_type.res.kind);
+	kar_jw_kv_string(w, "name", job->o.name);
+	kar_jw_kv_string(w, "uid", job->o.uid);
+	kar_jw_kv_bool(w, "controller", true);
+	kar_jw_kv_bool(w, "blockOwnerDeletion", true);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+}
+
+static void write_variable(struct kar_json_writer *w, const char *name, const char *value)
+{
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", name);
+	kar_jw_kv_string(w, "value", value);
+	kar_jw_end_object(w);
+}
+
+static void write_variable_number(struct kar_json_writer *w, const char *name, int32_t n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRId32, n);
+	write_variable(w, name, text);
+}
+
+/* Ours come first, so that the template's own variables may refer to them, or override them. */
+static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p, const struct kar_array *own)
+{
+	const struct kar_str *items = own->items;
+
+	kar_jw_begin_array(w);
+	write_variable(w, KAR_ENV_QUEUEJOB, p->job->o.name);
+	write_variable(w, KAR_ENV_TASK, p->job->spec.tasks[p->task].name);
+	write_variable_number(w, KAR_ENV_INDEX, p->index);
+	write_variable_number(w, KAR_ENV_RANK, rank_of(p));
+	write_variable_number(w, KAR_ENV_WORLD_SIZE, kar_queuejob_total(&p->job->spec));
+	for (size_t i = 0; i < own->n; i++)
+		kar_jw_raw(w, items[i]);
+	kar_jw_end_array(w);
+}
+
+/* The container with the variables added, as a JSON text in the arena of @parts. */
+static int add_env(const struct kar_pod_params *p, struct parts *parts, struct kar_str container, struct kar_str *out,
+	struct kar_err *err)
+{
+	struct wire_container c = { 0 };
+	struct kar_buf patch = { 0 }, merged = { 0 };
+	struct kar_json_writer w;
+	struct kar_array own;
+	int rc = -1;
+
+	if (kar_json_decode(parts->arena, &container_desc, NULL, container.p, container.n, &c, err) ||
+		split(c.env, "env", parts->arena, &own, err))
+		return -1;
+	kar_json_writer_init(&w, &patch);
+	kar_jw_begin_object(&w);
+	kar_jw_key(&w, "env");
+	write_env(&w, p, &own);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+	if (kar_json_merge(container, (struct kar_str){ patch.p, patch.n }, &merged, err) == 0) {
+		*out = kar_keep_raw(parts->arena, (struct kar_str){ merged.p, merged.n });
+		rc = 0;
+	}
+	kar_buf_release(&patch);
+	kar_buf_release(&merged);
+	return rc;
+}
+
+static int write_containers(struct kar_json_writer *w, const char *key, const struct kar_pod_params *p,
+	struct parts *parts, const struct kar_array *containers, struct kar_err *err)
+{
+	const struct kar_str *items = containers->items;
+	int rc = 0;
+
+	if (!containers->n)
+		return 0;
+	kar_jw_key(w, key);
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < containers->n && !rc; i++) {
+		struct kar_str container;
+
+		rc = add_env(p, parts, items[i], &container, err);
+		if (!rc)
+			kar_jw_raw(w, container);
+	}
+	kar_jw_end_array(w);
+	return rc;
+}
+
+static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts, struct kar_err *err)
+{
+	const struct kar_queuejob_spec *s = &p->job->spec;
+	const struct kar_pair *selector = s->sched.node_selector.items;
+	const char *scheduler = parts->w.spec.scheduler;
+
+	if ((!scheduler || !scheduler[0]) && s->scheduler_name && s->scheduler_name[0])
+		kar_jw_kv_string(w, "schedulerName", s->scheduler_name);
+	if (!parts->w.spec.restart_policy)
+		kar_jw_kv_string(w, "restartPolicy", "Never"); /* the API's default is Always */
+	if (s->sched.node_selector.n) {
+		kar_jw_key(w, "nodeSelector");
+		kar_jw_begin_object(w);
+		for (size_t i = 0; i < s->sched.node_selector.n; i++)
+			kar_jw_kv_string(w, selector[i].key, selector[i].value);
+		kar_jw_end_object(w);
+	}
+	return write_containers(w, "containers", p, parts, &parts->containers, err) ||
+		write_containers(w, "initContainers", p, parts, &parts->init_containers, err) ? -1 : 0;
+}
+
+static int write_overlay(const struct kar_pod_params *p, struct parts *parts, struct kar_buf *out, struct kar_err *err)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "apiVersion", "v1");
+	kar_jw_kv_string(&w, "kind", "Pod");
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	write_metadata(&w, p);
+	kar_queuejob_write_owner(&w, p->job);
+	kar_jw_end_object(&w);
+	kar_jw_key(&w, "spec");
+	kar_jw_begin_object(&w);
+	int rc = write_spec(&w, p, parts, err);
+
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+	return rc;
+}
+
+int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err)
+{
+	struct kar_str raw = p->job->spec.tasks[p->task].template_raw;
+	struct kar_arena arena = { 0 };
+	struct parts parts = { .arena = &arena };
+	struct kar_buf overlay = { 0 };
+	int rc = take_apart(raw, &parts, err);
+
+	if (!rc)
+		rc = write_overlay(p, &parts, &overlay, err);
+	if (!rc)
+		rc = kar_json_merge(raw, (struct kar_str){ overlay.p, overlay.n }, out, err);
+	kar_buf_release(&overlay);
+	kar_arena_release(&arena);
+	return rc;
+}

@@ -1,0 +1,176 @@
+#include "api/queuejob.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+
+const char *kar_qj_phase_name(enum kar_qj_phase p)
+{
+	switch (p) {
+	case KAR_QJ_PHASE_PENDING:
+		return "Pending";
+	case KAR_QJ_PHASE_STARTING:
+		return "Starting";
+	case KAR_QJ_PHASE_RUNNING:
+		return "Running";
+	case KAR_QJ_PHASE_RESTARTING:
+		return "Restarting";
+	case KAR_QJ_PHASE_SUSPENDED:
+		return "Suspended";
+	case KAR_QJ_PHASE_COMPLETED:
+		return "Completed";
+	case KAR_QJ_PHASE_FAILED:
+		return "Failed";
+	default:
+		return "";
+	}
+}
+
+static bool same_restart(const struct kar_restart *a, const struct kar_restart *b)
+{
+	return a->time == b->time && a->exit_code == b->exit_code && kar_same(a->reason, b->reason) &&
+		kar_same(a->message, b->message) && kar_same(a->pod, b->pod) && kar_same(a->node, b->node);
+}
+
+static bool same_counts_of_losses(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return a->restarts == b->restarts && a->pod_failures == b->pod_failures && a->disruptions == b->disruptions &&
+		a->backoff_steps == b->backoff_steps && a->last_failure_time == b->last_failure_time &&
+		same_restart(&a->last_restart, &b->last_restart);
+}
+
+static bool same_times(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return a->start_time == b->start_time && a->completion_time == b->completion_time &&
+		a->last_scale_time == b->last_scale_time;
+}
+
+bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return a->phase == b->phase && kar_same(a->reason, b->reason) && kar_same(a->message, b->message) &&
+		a->observed_generation == b->observed_generation && kar_same(a->selector, b->selector) &&
+		a->desired == b->desired && a->min_available == b->min_available && a->incarnation == b->incarnation &&
+		a->formed_min_available == b->formed_min_available && same_counts_of_losses(a, b) &&
+		kar_same(a->template_hash, b->template_hash) && same_times(a, b) && a->position == b->position &&
+		kar_conditions_equal(&a->conditions, &b->conditions);
+}
+
+static bool same_counts(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return a->replicas == b->replicas && a->pending == b->pending && a->running == b->running &&
+		a->succeeded == b->succeeded && a->failed == b->failed && a->terminating == b->terminating;
+}
+
+static bool same_task(const struct kar_task_status *a, const struct kar_task_status *b)
+{
+	return kar_same(a->name, b->name) && a->replicas == b->replicas && a->desired == b->desired &&
+		a->pending == b->pending && a->running == b->running && a->succeeded == b->succeeded &&
+		a->failed == b->failed && kar_same(a->succeeded_indexes, b->succeeded_indexes);
+}
+
+bool kar_queuejob_status_equal(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	if (!kar_queuejob_status_same_story(a, b) || !same_counts(a, b) || a->n_tasks != b->n_tasks)
+		return false;
+	for (size_t i = 0; i < a->n_tasks; i++) {
+		if (!same_task(&a->tasks[i], &b->tasks[i]))
+			return false;
+	}
+	return kar_same_strings(&a->counted_pods, &b->counted_pods);
+}
+
+static void write_task(struct kar_json_writer *w, const struct kar_task_status *t)
+{
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", t->name);
+	kar_jw_kv_int(w, "replicas", t->replicas);
+	kar_jw_kv_int(w, "desired", t->desired);
+	kar_jw_kv_int(w, "pending", t->pending);
+	kar_jw_kv_int(w, "running", t->running);
+	kar_jw_kv_int(w, "succeeded", t->succeeded);
+	kar_jw_kv_int(w, "failed", t->failed);
+	kar_jw_kv_string(w, "succeededIndexes", t->succeeded_indexes);
+	kar_jw_end_object(w);
+}
+
+static void write_optional_time(struct kar_json_writer *w, const char *key, kar_time t)
+{
+	kar_jw_key(w, key);
+	if (t)
+		kar_jw_time(w, t);
+	else
+		kar_jw_null(w);
+}
+
+static void write_restart(struct kar_json_writer *w, const struct kar_restart *r)
+{
+	kar_jw_key(w, "lastRestart");
+	if (!r->time) {
+		kar_jw_null(w);
+		return;
+	}
+	kar_jw_begin_object(w);
+	kar_jw_kv_time(w, "time", r->time);
+	kar_jw_kv_string(w, "reason", r->reason);
+	kar_jw_kv_string(w, "message", r->message);
+	kar_jw_kv_string(w, "pod", r->pod);
+	kar_jw_kv_string(w, "node", r->node);
+	kar_jw_kv_int(w, "exitCode", r->exit_code);
+	kar_jw_end_object(w);
+}
+
+static void write_counts(struct kar_json_writer *w, const struct kar_queuejob_status *s)
+{
+	kar_jw_kv_int(w, "replicas", s->replicas);
+	kar_jw_kv_int(w, "desired", s->desired);
+	kar_jw_kv_int(w, "pending", s->pending);
+	kar_jw_kv_int(w, "running", s->running);
+	kar_jw_kv_int(w, "succeeded", s->succeeded);
+	kar_jw_kv_int(w, "failed", s->failed);
+	kar_jw_kv_int(w, "terminating", s->terminating);
+	kar_jw_kv_int(w, "minAvailable", s->min_available);
+}
+
+static void write_lists(struct kar_json_writer *w, const struct kar_queuejob_status *s)
+{
+	const char *const *counted = s->counted_pods.items;
+
+	kar_jw_key(w, "tasks");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < s->n_tasks; i++)
+		write_task(w, &s->tasks[i]);
+	kar_jw_end_array(w);
+	kar_jw_key(w, "countedPods");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < s->counted_pods.n; i++)
+		kar_jw_string(w, counted[i]);
+	kar_jw_end_array(w);
+	kar_jw_key(w, "conditions");
+	kar_conditions_write(w, &s->conditions);
+}
+
+void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queuejob_status *s)
+{
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "phase", kar_qj_phase_name(s->phase));
+	kar_jw_kv_string(w, "reason", s->reason);
+	kar_jw_kv_string(w, "message", s->message);
+	kar_jw_kv_int(w, "observedGeneration", s->observed_generation);
+	kar_jw_kv_string(w, "selector", s->selector);
+	write_counts(w, s);
+	kar_jw_kv_int(w, "incarnation", s->incarnation);
+	kar_jw_kv_int(w, "formedMinAvailable", s->formed_min_available);
+	kar_jw_kv_int(w, "restarts", s->restarts);
+	kar_jw_kv_int(w, "podFailures", s->pod_failures);
+	kar_jw_kv_int(w, "disruptions", s->disruptions);
+	kar_jw_kv_int(w, "backoffSteps", s->backoff_steps);
+	write_optional_time(w, "lastFailureTime", s->last_failure_time);
+	kar_jw_kv_string(w, "templateHash", s->template_hash);
+	write_optional_time(w, "startTime", s->start_time);
+	write_optional_time(w, "completionTime", s->completion_time);
+	write_optional_time(w, "lastScaleTime", s->last_scale_time);
+	write_restart(w, &s->last_restart);
+	kar_jw_kv_int(w, "position", s->position);
+	write_lists(w, s);
+	kar_jw_end_object(w);
+}

@@ -1,0 +1,44 @@
+/*
+ * err - one error idiom for the whole program.
+ *
+ * A function that can fail takes a struct kar_err * as its last parameter and returns 0 or -1 (or a
+ * pointer or NULL); on failure its other outputs are untouched. The class says what the *caller*
+ * should do next, not where the error happened. The text is complete: what, where, what to do.
+ * The object has a fixed size, so that raising an error can itself never fail.
+ */
+#ifndef KAR_ERR_H
+#define KAR_ERR_H
+
+#include "common/base.h"
+
+/* What to do about it. Ordered from harmless to hopeless; kar_err_class_name() names them. */
+enum kar_class {
+	KAR_OK = 0,
+	KAR_RETRY,     /* transient or throttled: try again after retry_after or a back-off */
+	KAR_UNKNOWN,   /* a write whose outcome is not known (reply lost): read before judging */
+	KAR_CONFLICT,  /* 409 Conflict: somebody wrote first; read again and decide anew */
+	KAR_EXISTS,    /* 409 AlreadyExists: look whose object it is */
+	KAR_NOTFOUND,  /* 404: the object (or the whole resource type) is not there */
+	KAR_GONE,      /* 410 or "resourceVersion too large": list again */
+	KAR_UNAUTHORIZED, /* 401: credentials rejected; refresh them */
+	KAR_DENIED,    /* 403: RBAC, quota or an admission plug-in refused */
+	KAR_INVALID,   /* 400, 413, 415, 422 or a document that cannot be parsed: will not pass unchanged */
+	KAR_FATAL,     /* going on is impossible without a person (bad flags, unreadable configuration) */
+};
+
+struct kar_err {
+	enum kar_class what;
+	int http;             /* status code, 0 if the error is not an HTTP answer */
+	kar_time retry_after; /* ms the server asked us to wait, 0 if it did not say */
+	char reason[64];      /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */
+	char msg[448];        /* for people; never contains a secret */
+};
+
+/* Fills @e (which may be NULL) with class and text. Always returns -1: `return kar_fail(...)`. */
+int kar_fail(struct kar_err *e, enum kar_class what, const char *fmt, ...) KAR_PRINTF(3, 4);
+/* Puts "context: " before the text of @e (which may be NULL); class is kept. Always returns -1. */
+int kar_wrap(struct kar_err *e, const char *fmt, ...) KAR_PRINTF(2, 3);
+/* Class as a word for logs: "Retry", "Conflict" ... Static string. */
+const char *kar_err_class_name(enum kar_class what);
+
+#endif

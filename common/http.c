@@ -1,0 +1,179 @@
+#include "common/http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+#include <bsd/sys/queue.h>
+
+#include "common/http_curl.h"
+#include "common/http_inbox.h"
+#include "common/mem.h"
+
+struct kar_http {
+	struct kar_loop *loop;
+	struct kar_http_options options;
+	char *user_agent, *proxy; /* what options points to */
+	struct kar_engine *engine;
+	struct kar_inboxes inboxes;
+	TAILQ_HEAD(, kar_http_request) all; /* kar_http_request::link */
+	size_t in_flight;
+};
+
+struct kar_http_request {
+	struct kar_inbox inbox;
+	struct kar_http *pool;
+	struct kar_transfer *transfer; /* NULL once it has ended */
+	TAILQ_ENTRY(kar_http_request) link;
+	void (*on_done)(void *arg, const struct kar_err *err);
+	bool write; /* the method changes something */
+	bool ok;
+	enum kar_class what; /* if not ok */
+	char text[256];
+};
+
+static void fail_request(struct kar_http_request *r, enum kar_class what, const char *text)
+{
+	r->ok = false;
+	r->what = what;
+	strlcpy(r->text, text, sizeof(r->text));
+}
+
+/*
+ * kar_engine_hooks::ended. What the caller may conclude: a write of which at least one byte has left may
+ * have been executed. A refused HTTP/2 stream is known not to have been, but libcurl reports it like a lost
+ * connection when the body cannot be sent again (CURLE_SEND_FAIL_REWIND), so it counts as unknown: the safe
+ * side.
+ */
+static void ended(struct kar_inbox *in, const struct kar_transfer_end *end)
+{
+	struct kar_http_request *r = kar_container_of(in, struct kar_http_request, inbox);
+
+	r->transfer = NULL;
+	r->ok = end->ok;
+	if (end->never_valid)
+		fail_request(r, KAR_INVALID, end->text);
+	else if (!end->ok)
+		fail_request(r, r->write && end->sent ? KAR_UNKNOWN : KAR_RETRY, end->text);
+	kar_inbox_end(in);
+}
+
+static void turn_over(void *arg)
+{
+	struct kar_http *h = arg;
+
+	kar_inboxes_deliver(&h->inboxes);
+}
+
+/* Frees @r without a word to its user. */
+static void dispose(struct kar_http_request *r)
+{
+	if (r->transfer)
+		kar_transfer_abort(r->transfer);
+	kar_inbox_release(&r->inbox);
+	TAILQ_REMOVE(&r->pool->all, r, link);
+	r->pool->in_flight--;
+	free(r);
+}
+
+/* kar_inboxes::complete. */
+static void complete(struct kar_inbox *in)
+{
+	struct kar_http_request *r = kar_container_of(in, struct kar_http_request, inbox);
+	void (*on_done)(void *arg, const struct kar_err *err) = r->on_done;
+	void *arg = in->arg;
+	bool ok = r->ok;
+	struct kar_err err;
+
+	kar_fail(&err, r->what, "%s", r->text);
+	dispose(r);
+	if (on_done)
+		on_done(arg, ok ? NULL : &err);
+}
+
+/* kar_inboxes::refused. */
+static void refused(struct kar_inbox *in)
+{
+	struct kar_http_request *r = kar_container_of(in, struct kar_http_request, inbox);
+
+	if (r->transfer)
+		kar_transfer_abort(r->transfer);
+	r->transfer = NULL;
+	fail_request(r, KAR_INVALID, "the response was refused by its receiver");
+	kar_inbox_end(in);
+}
+
+struct kar_http_request *kar_http_start(struct kar_http *h, const struct kar_http_call *call)
+{
+	struct kar_http_request *r = kar_xcalloc(1, sizeof(*r));
+
+	r->pool = h;
+	r->on_done = call->on_done;
+	r->write = kar_method_writes(call->method);
+	kar_inbox_init(&r->inbox, &h->inboxes, call);
+	TAILQ_INSERT_TAIL(&h->all, r, link);
+	h->in_flight++;
+	r->transfer = kar_transfer_start(h->engine, call, &r->inbox);
+	return r;
+}
+
+void kar_http_cancel(struct kar_http_request *r)
+{
+	if (r)
+		dispose(r);
+}
+
+static struct kar_engine *new_engine(struct kar_http *h)
+{
+	struct kar_engine_hooks hooks = { .ended = ended, .turn_over = turn_over, .arg = h };
+
+	return kar_engine_new(h->loop, &h->options, &hooks);
+}
+
+static char *dup_or_null(const char *s)
+{
+	return s ? kar_xstrdup(s) : NULL;
+}
+
+struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options *o)
+{
+	struct kar_http *h = kar_xcalloc(1, sizeof(*h));
+
+	h->loop = l;
+	h->options = *o;
+	h->options.user_agent = h->user_agent = dup_or_null(o->user_agent);
+	h->options.proxy = h->proxy = dup_or_null(o->proxy);
+	TAILQ_INIT(&h->all);
+	kar_inboxes_init(&h->inboxes);
+	h->inboxes.refused = refused;
+	h->inboxes.complete = complete;
+	h->engine = new_engine(h);
+	return h;
+}
+
+void kar_http_free(struct kar_http *h)
+{
+	if (!h)
+		return;
+	while (!TAILQ_EMPTY(&h->all))
+		dispose(TAILQ_FIRST(&h->all)); /* the last one of a retired engine frees that */
+	kar_engine_retire(h->engine);
+	kar_inboxes_release(&h->inboxes);
+	free(h->user_agent);
+	free(h->proxy);
+	free(h);
+}
+
+/* Busy connections stay with the old engine until their last request is done. */
+void kar_http_reset_connections(struct kar_http *h)
+{
+	struct kar_engine *old = h->engine;
+
+	h->engine = new_engine(h);
+	kar_engine_retire(old);
+}
+
+size_t kar_http_in_flight(const struct kar_http *h)
+{
+	return h->in_flight;
+}

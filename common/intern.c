@@ -1,0 +1,169 @@
+#include "common/intern.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+
+enum { FIRST_BUCKETS = 64 };
+
+struct entry {
+	struct entry *next; /* in its bucket */
+	uint64_t hash;
+	size_t refs;
+	char s[];
+};
+
+struct kar_intern {
+	struct entry **buckets;
+	size_t n_buckets; /* a power of two */
+	size_t count;
+};
+
+struct kar_intern *kar_intern_new(void)
+{
+	struct kar_intern *t = kar_xcalloc(1, sizeof(*t));
+
+	t->n_buckets = FIRST_BUCKETS;
+	t->buckets = kar_xcalloc(t->n_buckets, sizeof(*t->buckets));
+	return t;
+}
+
+void kar_intern_free(struct kar_intern *t)
+{
+	if (!t)
+		return;
+	assert(t->count == 0);
+	free(t->buckets);
+	free(t);
+}
+
+/* Seeded with the table's address, so that strings chosen to collide in one process do not in the next. */
+static uint64_t hash(const struct kar_intern *t, const char *s)
+{
+	return kar_hash_str((uint64_t)(uintptr_t)t, s);
+}
+
+static struct entry **bucket(const struct kar_intern *t, uint64_t h)
+{
+	return &t->buckets[(h ^ h >> 32) & (t->n_buckets - 1)];
+}
+
+static struct entry *find(const struct kar_intern *t, const char *s, uint64_t h)
+{
+	for (struct entry *e = *bucket(t, h); e; e = e->next) {
+		if (e->hash == h && strcmp(e->s, s) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static void link_entry(struct kar_intern *t, struct entry *e)
+{
+	struct entry **b = bucket(t, e->hash);
+
+	e->next = *b;
+	*b = e;
+}
+
+static void grow(struct kar_intern *t)
+{
+	struct entry **old = t->buckets;
+	size_t n = t->n_buckets;
+
+	t->n_buckets = 2 * n;
+	t->buckets = kar_xcalloc(t->n_buckets, sizeof(*t->buckets));
+	for (size_t i = 0; i < n; i++) {
+		for (struct entry *e = old[i], *next; e; e = next) {
+			next = e->next;
+			link_entry(t, e);
+		}
+	}
+	free(old);
+}
+
+const char *kar_intern_get(struct kar_intern *t, const char *s)
+{
+	if (!s || !*s)
+		return NULL;
+	uint64_t h = hash(t, s);
+	struct entry *e = find(t, s, h);
+
+	if (!e) {
+		size_t n = strlen(s) + 1;
+
+		if (t->count == t->n_buckets)
+			grow(t);
+		e = kar_xmalloc(sizeof(*e) + n);
+		e->hash = h;
+		e->refs = 0;
+		memcpy(e->s, s, n);
+		link_entry(t, e);
+		t->count++;
+	}
+	e->refs++;
+	return e->s;
+}
+
+const char *kar_intern_find(const struct kar_intern *t, const char *s)
+{
+	struct entry *e = s && *s ? find(t, s, hash(t, s)) : NULL;
+
+	return e ? e->s : NULL;
+}
+
+/* The entry that @s is the text of. */
+static struct entry *entry_of(const struct kar_intern *t, const char *s)
+{
+	struct entry *e = kar_container_of((uintptr_t)s, struct entry, s);
+
+	assert(find(t, s, e->hash) == e); /* of another table, or not interned */
+	(void)t;
+	return e;
+}
+
+const char *kar_intern_ref(struct kar_intern *t, const char *s)
+{
+	if (s)
+		entry_of(t, s)->refs++;
+	return s;
+}
+
+void kar_intern_put(struct kar_intern *t, const char *s)
+{
+	if (!s)
+		return;
+	struct entry *e = entry_of(t, s);
+
+	if (--e->refs > 0)
+		return;
+	struct entry **at = bucket(t, e->hash);
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+	t->count--;
+	free(e);
+}
+
+size_t kar_intern_count(const struct kar_intern *t)
+{
+	return t->count;
+}
+
+uint64_t kar_hash(uint64_t seed, const void *p, size_t n)
+{
+	const uint64_t basis = 0xcbf29ce484222325u, prime = 0x100000001b3u;
+	const unsigned char *bytes = p;
+	uint64_t h = basis ^ seed;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ bytes[i]) * prime;
+	return h;
+}
+
+uint64_t kar_hash_str(uint64_t seed, const char *s)
+{
+	return kar_hash(seed, s, strlen(s));
+}

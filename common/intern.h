@@ -1,0 +1,30 @@
+/*
+ * intern - one shared copy of strings that repeat: namespaces, node names, label values, owner UIDs.
+ *
+ * Equal interned strings of one table have equal pointers, so they compare with ==. Each is refcounted
+ * and freed with its last user. Tables are not shared between threads.
+ */
+#ifndef KAR_INTERN_H
+#define KAR_INTERN_H
+
+#include "common/base.h"
+
+struct kar_intern;
+
+struct kar_intern *kar_intern_new(void) KAR_MUSTUSE KAR_RETNN;
+/* All strings must have been put back; asserts otherwise. Accepts NULL. */
+void kar_intern_free(struct kar_intern *t);
+/* The shared copy of @s with one more reference; NULL for NULL or "". Give back with kar_intern_put(). */
+const char *kar_intern_get(struct kar_intern *t, const char *s);
+/* The shared copy if somebody holds one, without a new reference; NULL otherwise. */
+const char *kar_intern_find(const struct kar_intern *t, const char *s);
+/* Another reference to an interned string (NULL allowed); returns it. */
+const char *kar_intern_ref(struct kar_intern *t, const char *s);
+void kar_intern_put(struct kar_intern *t, const char *s); /* accepts NULL */
+size_t kar_intern_count(const struct kar_intern *t) KAR_NONNULL;
+
+/* FNV-1a style 64-bit hash used by all tables here; @seed chains several parts. */
+uint64_t kar_hash(uint64_t seed, const void *p, size_t n);
+uint64_t kar_hash_str(uint64_t seed, const char *s);
+
+#endif

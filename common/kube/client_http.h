@@ -1,0 +1,32 @@
+/*
+ * client_http - struct kar_client over HTTP: what production uses.
+ *
+ * One pool of connections per lane. Throttles unary requests to qps/burst when asked; honours 429 and 503 with
+ * Retry-After for requests that were surely not executed; refreshes credentials once after a 401. Outcomes of
+ * writes whose reply was lost are reported as KAR_UNKNOWN, never repeated here. Warning headers are
+ * handed to the log once per text.
+ */
+#ifndef KAR_CLIENT_HTTP_H
+#define KAR_CLIENT_HTTP_H
+
+#include "common/kube/client.h"
+#include "common/kube/credential.h"
+
+struct kar_client_http_options {
+	const char *user_agent;
+	double qps; /* 0: unlimited, the server's 429 rules */
+	int burst;
+	bool http1_only;
+	int max_in_flight_writes; /* on the writes lane; 0: 64. More wait here in order of their start. */
+};
+
+struct kar_client_http_stats {
+	uint64_t requests, errors, bytes_received;
+};
+
+/* @config and what it points to must outlive the client. */
+struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kubeconfig *config,
+	const struct kar_client_http_options *o, struct kar_err *err) KAR_MUSTUSE;
+struct kar_client_http_stats kar_client_http_stats(const struct kar_client *c) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * object - what every cached Kubernetes object has, and what a resource type is.
+ *
+ * A cached object is immutable and refcounted. It keeps only the fields the project uses: the type's
+ * table (kar_type.wire) decides what is read from JSON into a short-lived "wire" struct, and project() makes
+ * the compact object from it. managedFields are never stored. An update is a new object.
+ */
+#ifndef KAR_OBJECT_H
+#define KAR_OBJECT_H
+
+#include "common/base.h"
+#include "common/decode.h"
+#include "common/intern.h"
+
+/* Where a resource lives in the API. Static data. */
+struct kar_resource {
+	const char *group;   /* "" for the core group */
+	const char *version; /* "v1" */
+	const char *plural;  /* "pods" */
+	const char *kind;    /* "Pod" */
+	bool namespaced;
+};
+
+/*
+ * A resourceVersion that can be compared (KEP-5504: decimal, without leading zeros): its value. 0 when
+ * it is absent, "0", or not a decimal that fits 64 bits; two of those compare as "cannot say".
+ */
+typedef uint64_t kar_rv;
+kar_rv kar_rv_parse(const char *s);
+
+enum { KAR_MAX_INDEX = 4 }; /* secondary indexes per type */
+
+struct kar_object;
+
+/* Wire form of metadata, embedded first in every wire struct. Strings live in the decoder's arena. */
+struct kar_wire_owner {
+	const char *api_version, *kind, *name, *uid;
+	bool controller;
+};
+
+struct kar_wire_meta {
+	const char *name, *ns, *uid, *resource_version;
+	int64_t generation;
+	kar_time creation, deletion; /* wall ms; deletion 0: not being deleted */
+	struct kar_array labels, annotations; /* struct kar_pair */
+	struct kar_array finalizers;          /* const char * */
+	struct kar_array owners;              /* struct kar_wire_owner */
+};
+extern const struct kar_desc kar_wire_meta_desc;
+
+/* The controller ownerReference (controller == true), or NULL. */
+const struct kar_wire_owner *kar_wire_controller(const struct kar_wire_meta *m) KAR_NONNULL;
+
+/* First member of every wire struct: `struct pod_wire { struct kar_wire_object head; ... }`. */
+struct kar_wire_object {
+	const char *api_version, *kind;
+	struct kar_wire_meta meta;
+};
+#define KAR_WIRE_HEAD_FIELDS(struct_) \
+	KAR_FIELD(struct_, head.api_version, "apiVersion", KAR_F_STRING), \
+	KAR_FIELD(struct_, head.kind, "kind", KAR_F_STRING), \
+	KAR_FIELD_SUB(struct_, head.meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc)
+
+struct kar_type {
+	struct kar_resource res;
+	const struct kar_desc *wire; /* its struct starts with struct kar_wire_object */
+	/*
+	 * A new object (one reference, for the caller) from the wire struct, whose head is known to have a name, a
+	 * uid and a resourceVersion. Interned strings come from @strings. NULL with @err if it makes no sense.
+	 */
+	struct kar_object *(*project)(const void *wire, struct kar_intern *strings, struct kar_err *err);
+	/*
+	 * Gives back what project() interned, but not head.ns, which kar_object_unref() does; frees. Called with
+	 * the last reference.
+	 */
+	void (*destroy)(struct kar_object *o, struct kar_intern *strings);
+	/* Secondary index number @i: the interned string under which @o is found, or NULL for none. */
+	const char *(*index_key)(const struct kar_object *o, int i);
+	int n_index;
+};
+
+/* First member of every cached object. */
+struct kar_object {
+	const struct kar_type *type;
+	struct kar_intern *strings; /* where its strings came from */
+	uint32_t refs;
+	const char *ns;   /* interned; NULL for cluster-scoped objects */
+	const char *name; /* part of the object's own memory */
+	const char *uid;  /* likewise */
+	kar_rv rv;
+};
+
+/* Fills the head from the wire form; @name and @uid must already be copies in the object's own memory. */
+void kar_object_init(struct kar_object *o, const struct kar_type *t, const struct kar_wire_object *w,
+	const char *name, const char *uid, struct kar_intern *strings) KAR_NONNULL;
+/* References. Both accept NULL. kar_object_ref() returns its argument. */
+const struct kar_object *kar_object_ref(const struct kar_object *o);
+void kar_object_unref(const struct kar_object *o);
+
+/* "ns/name", or "name" for cluster-scoped objects, written to @out. */
+#define KAR_KEY_LEN 320 /* 63 + 1 + 253 + NUL, rounded up */
+const char *kar_object_key(const struct kar_object *o, char out[KAR_KEY_LEN]) KAR_NONNULL;
+const char *kar_key(const char *ns, const char *name, char out[KAR_KEY_LEN]);
+/* Splits "ns/name" (or "name": *ns = ""). Both outputs point into @buf, a copy of the key. */
+void kar_key_split(const char *key, char buf[KAR_KEY_LEN], const char **ns, const char **name) KAR_NONNULL;
+
+/* What an event or an error speaks of. Borrowed strings. */
+struct kar_object_ref {
+	const char *api_version, *kind, *ns, *name, *uid, *resource_version;
+};
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * reflector - keeps one store equal to the API server: LIST, then WATCH, for ever.
+ *
+ * The contract of client-go's reflector, with the corrections of the research: first list consistent
+ * (resourceVersion "", pages of 500), relist at the last version NotOlderThan without pages, "" after 410 or
+ * "too large"; a list replaces the store only when it is complete; watches with bookmarks, ended by the server
+ * after a random 5 to 10 minutes and by us 30 s later; a watch without a byte for 150 s although bookmarks were
+ * seen is cut; partial documents are dropped without moving the version; 429 and refused connections back off
+ * at the same version; a watch that ends within 1 s without an event backs off and lists again.
+ * 403 and 404 on a list are reported through on_trouble and tried again every 30 s at most, never read as "empty".
+ */
+#ifndef KAR_REFLECTOR_H
+#define KAR_REFLECTOR_H
+
+#include "common/kube/client.h"
+#include "common/kube/store.h"
+#include "common/loop.h"
+
+struct kar_reflector;
+struct kar_reflector_times;
+
+struct kar_reflector_options {
+	const char *ns; /* NULL: all namespaces */
+	const char *label_selector, *field_selector; /* NULL: none */
+	uint64_t seed;  /* of jitter and watch lengths */
+	/* The first list is in (once). */
+	void (*on_synced)(void *arg);
+	/* Trouble began, changed (@err) or ended (NULL). For logs and readiness; not called per attempt. */
+	void (*on_trouble)(void *arg, const struct kar_reflector *r, const struct kar_err *err);
+	void *arg;
+	const struct kar_reflector_times *times; /* NULL: the defaults; borrowed (common/kube/reflector_policy.h) */
+};
+
+struct kar_reflector_stats {
+	uint64_t lists, watches, events, bookmarks, parse_errors;
+	kar_time last_event; /* mono ms, 0: none yet */
+};
+
+/* Feeds @store through @client. All three are borrowed and must outlive it. Options are copied. */
+struct kar_reflector *kar_reflector_new(struct kar_loop *l, struct kar_client *client, struct kar_store *store,
+	const struct kar_reflector_options *o) KAR_MUSTUSE KAR_RETNN;
+void kar_reflector_start(struct kar_reflector *r) KAR_NONNULL;
+void kar_reflector_free(struct kar_reflector *r); /* accepts NULL; cancels its request */
+
+bool kar_reflector_synced(const struct kar_reflector *r) KAR_NONNULL;
+struct kar_store *kar_reflector_store(const struct kar_reflector *r) KAR_NONNULL;
+/* The trouble it is in, or NULL. */
+const struct kar_err *kar_reflector_trouble(const struct kar_reflector *r) KAR_NONNULL;
+struct kar_reflector_stats kar_reflector_stats(const struct kar_reflector *r) KAR_NONNULL;
+
+#endif

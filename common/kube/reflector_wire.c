@@ -1,0 +1,188 @@
+#include "common/kube/reflector_wire.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "common/kube/client.h"
+
+static const struct kar_field list_meta_fields[] = {
+	KAR_FIELD(struct kar_list_meta, resource_version, "resourceVersion", KAR_F_STRING),
+	KAR_FIELD(struct kar_list_meta, continue_token, "continue", KAR_F_STRING),
+	KAR_FIELD(struct kar_list_meta, remaining, "remainingItemCount", KAR_F_INT64),
+};
+static const struct kar_desc list_meta_desc = KAR_DESC("ListMeta", struct kar_list_meta, list_meta_fields);
+
+struct cause {
+	const char *reason;
+};
+
+struct details {
+	struct kar_array causes;
+	int64_t retry_after_seconds;
+};
+
+struct error_object {
+	const char *message, *reason;
+	int64_t code;
+	struct details details;
+};
+
+static const struct kar_field cause_fields[] = {
+	KAR_FIELD(struct cause, reason, "reason", KAR_F_STRING),
+};
+static const struct kar_desc cause_desc = KAR_DESC("StatusCause", struct cause, cause_fields);
+static const struct kar_field details_fields[] = {
+	KAR_FIELD_SUB(struct details, causes, "causes", KAR_F_ARRAY, &cause_desc),
+	KAR_FIELD(struct details, retry_after_seconds, "retryAfterSeconds", KAR_F_INT64),
+};
+static const struct kar_desc details_desc = KAR_DESC("StatusDetails", struct details, details_fields);
+static const struct kar_field error_fields[] = {
+	KAR_FIELD(struct error_object, message, "message", KAR_F_STRING),
+	KAR_FIELD(struct error_object, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct error_object, code, "code", KAR_F_INT64),
+	KAR_FIELD_SUB(struct error_object, details, "details", KAR_F_OBJECT, &details_desc),
+};
+static const struct kar_desc error_desc = KAR_DESC("Status", struct error_object, error_fields);
+
+static bool is(const char *a, const char *b)
+{
+	return a && strcmp(a, b) == 0;
+}
+
+/* Go writes "type" first, so it is known when the object begins. */
+static const struct kar_desc *select_error(const void *parent)
+{
+	const struct kar_watch_root *root = parent;
+
+	return is(root->type, "ERROR") ? &error_desc : NULL;
+}
+
+void kar_reflector_tables_init(struct kar_reflector_tables *t, const struct kar_type *type)
+{
+	const struct kar_field list[] = {
+		KAR_FIELD(struct kar_list_root, kind, "kind", KAR_F_STRING),
+		KAR_FIELD_SUB(struct kar_list_root, meta, "metadata", KAR_F_OBJECT, &list_meta_desc),
+		KAR_FIELD_SUB(struct kar_list_root, items, "items", KAR_F_STREAM, type->wire),
+	};
+	const struct kar_field watch[] = {
+		KAR_FIELD(struct kar_watch_root, type, "type", KAR_F_STRING),
+		{ .name = "object",
+			.type = KAR_F_SELECT,
+			.offset = offsetof(struct kar_watch_root, object),
+			.select = select_error,
+			.sub = type->wire },
+	};
+
+	memcpy(t->list_fields, list, sizeof(list));
+	memcpy(t->watch_fields, watch, sizeof(watch));
+	t->list = (struct kar_desc)KAR_DESC("List", struct kar_list_root, t->list_fields);
+	t->watch = (struct kar_desc)KAR_DESC("WatchEvent", struct kar_watch_root, t->watch_fields);
+}
+
+/* A Table, a Status or a proxy's greeting must never pass for "there are no objects". */
+int kar_list_check(const struct kar_list_root *root, struct kar_err *err)
+{
+	size_t n = root->kind ? strlen(root->kind) : 0;
+
+	if (n < 4 || strcmp(root->kind + n - 4, "List") != 0)
+		return kar_fail(err, KAR_INVALID, "the answer to a list is a \"%s\"",
+			root->kind ? root->kind : "");
+	if (!root->meta.resource_version || !root->meta.resource_version[0])
+		return kar_fail(err, KAR_INVALID, "%s without metadata.resourceVersion", root->kind);
+	return 0;
+}
+
+int kar_wire_check(const struct kar_wire_object *w, struct kar_err *err)
+{
+	const struct kar_wire_meta *m = &w->meta;
+	const char *missing = NULL;
+
+	if (!m->resource_version || !m->resource_version[0])
+		missing = "resourceVersion";
+	if (!m->uid || !m->uid[0])
+		missing = "uid";
+	if (!m->name || !m->name[0])
+		missing = "name";
+	if (!missing)
+		return 0;
+	return kar_fail(err, KAR_INVALID, "object \"%s\" without metadata.%s", m->name ? m->name : "",
+		missing);
+}
+
+struct kar_object *kar_wire_object_make(const struct kar_type *type, const struct kar_wire_object *w,
+	struct kar_intern *strings, struct kar_err *err)
+{
+	struct kar_object *o = NULL;
+
+	if (kar_wire_check(w, err) == 0)
+		o = type->project(w, strings, err);
+	if (!o)
+		kar_wrap(err, "%s", type->res.plural);
+	return o;
+}
+
+enum kar_event_kind kar_event_kind(const struct kar_watch_root *root)
+{
+	if (is(root->type, "ADDED") || is(root->type, "MODIFIED"))
+		return KAR_EVENT_CHANGED;
+	if (is(root->type, "DELETED"))
+		return KAR_EVENT_DELETED;
+	if (is(root->type, "BOOKMARK"))
+		return KAR_EVENT_BOOKMARK;
+	return is(root->type, "ERROR") ? KAR_EVENT_ERROR : KAR_EVENT_OTHER;
+}
+
+static void put_string(struct kar_json_writer *w, const char *key, const char *value)
+{
+	if (value)
+		kar_jw_kv_string(w, key, value);
+}
+
+static void put_details(struct kar_json_writer *w, const struct details *d)
+{
+	const struct cause *causes = d->causes.items;
+
+	kar_jw_key(w, "details");
+	kar_jw_begin_object(w);
+	kar_jw_kv_int(w, "retryAfterSeconds", d->retry_after_seconds);
+	kar_jw_key(w, "causes");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < d->causes.n; i++) {
+		kar_jw_begin_object(w);
+		put_string(w, "reason", causes[i].reason);
+		kar_jw_end_object(w);
+	}
+	kar_jw_end_array(w);
+	kar_jw_end_object(w);
+}
+
+/* Written down again for kar_status_error(), so that there is one place that knows what a Status means. */
+static void put_status(struct kar_buf *out, const struct error_object *e)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "kind", "Status");
+	kar_jw_kv_string(&w, "apiVersion", "v1");
+	put_string(&w, "message", e->message);
+	put_string(&w, "reason", e->reason);
+	put_details(&w, &e->details);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
+void kar_event_error(const struct kar_watch_root *root, struct kar_err *err)
+{
+	const struct error_object none = { 0 };
+	const struct error_object *e = root->object ? root->object : &none;
+	int code = e->code >= 400 && e->code <= 599 ? (int)e->code : 500;
+	struct kar_buf body = { 0 };
+
+	if (is(e->reason, "Expired") || is(e->reason, "Gone"))
+		code = 410;
+	put_status(&body, e);
+	kar_status_error(err, code, "application/json", (struct kar_str){ body.p, body.n }, 0, false,
+		"watch");
+	kar_buf_release(&body);
+}

@@ -1,0 +1,200 @@
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <bsd/string.h>
+
+#include "common/http_text.h"
+#include "common/json.h"
+#include "common/kube/client.h"
+
+enum {
+	TEXT_KEPT = 256, /* of an answer that is no Status */
+	MS_PER_S = 1000,
+};
+
+/* The part of metav1.Status that is used. */
+struct cause {
+	const char *reason, *message, *field;
+};
+
+struct details {
+	struct kar_array causes;
+	int64_t retry_after_seconds;
+};
+
+struct status {
+	const char *kind, *message, *reason;
+	int32_t code;
+	struct details details;
+};
+
+static const struct kar_field cause_fields[] = {
+	KAR_FIELD(struct cause, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct cause, message, "message", KAR_F_STRING),
+	KAR_FIELD(struct cause, field, "field", KAR_F_STRING),
+};
+static const struct kar_desc cause_desc = KAR_DESC("StatusCause", struct cause, cause_fields);
+
+static const struct kar_field details_fields[] = {
+	KAR_FIELD_SUB(struct details, causes, "causes", KAR_F_ARRAY, &cause_desc),
+	KAR_FIELD(struct details, retry_after_seconds, "retryAfterSeconds", KAR_F_INT64),
+};
+static const struct kar_desc details_desc = KAR_DESC("StatusDetails", struct details, details_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_FIELD(struct status, kind, "kind", KAR_F_STRING),
+	KAR_FIELD(struct status, message, "message", KAR_F_STRING),
+	KAR_FIELD(struct status, reason, "reason", KAR_F_STRING),
+	KAR_FIELD(struct status, code, "code", KAR_F_INT32),
+	KAR_FIELD_SUB(struct status, details, "details", KAR_F_OBJECT, &details_desc),
+};
+static const struct kar_desc status_desc = KAR_DESC("Status", struct status, status_fields);
+
+static bool equal(const char *a, const char *b)
+{
+	return a && strcmp(a, b) == 0;
+}
+
+/* The reasons of causes say more than the Status's own: "NamespaceTerminating", "ResourceVersionTooLarge". */
+static bool has_cause(const struct status *s, const char *reason)
+{
+	const struct cause *causes = s->details.causes.items;
+
+	for (size_t i = 0; i < s->details.causes.n; i++) {
+		if (equal(causes[i].reason, reason))
+			return true;
+	}
+	return false;
+}
+
+static bool version_too_large(const struct status *s)
+{
+	return has_cause(s, "ResourceVersionTooLarge") ||
+		(s->message && strcasestr(s->message, "too large resource version"));
+}
+
+/*
+ * 5xx, 408: a write may have been executed (a lost reply of etcd's, a proxy's time-out). 503 with a reason
+ * or a Retry-After is the API server refusing work before it begins; 429 always is.
+ */
+static enum kar_class classify_transient(int http, bool refused, bool write)
+{
+	if (http == 429 || (http == 503 && refused))
+		return KAR_RETRY;
+	return write ? KAR_UNKNOWN : KAR_RETRY;
+}
+
+static enum kar_class classify(int http, const struct status *s, bool refused, bool write)
+{
+	switch (http) {
+	case 401:
+		return KAR_UNAUTHORIZED;
+	case 403:
+		return KAR_DENIED;
+	case 404:
+		return KAR_NOTFOUND;
+	case 409:
+		return equal(s->reason, "AlreadyExists") ? KAR_EXISTS : KAR_CONFLICT;
+	case 410:
+		return KAR_GONE;
+	case 408:
+	case 429:
+		return classify_transient(http, refused, write);
+	default:
+		if (version_too_large(s))
+			return KAR_GONE;
+		return http >= 500 ? classify_transient(http, refused, write) : KAR_INVALID;
+	}
+}
+
+/*
+ * At most TEXT_KEPT bytes of @text in one line of printable ASCII: it may be HTML, binary, or cut in a
+ * character.
+ */
+static void put_text(char *out, size_t size, struct kar_str text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n && n < TEXT_KEPT && n + 1 < size; i++) {
+		char c = text.p[i];
+		bool space = c == ' ' || (c >= '\t' && c <= '\r');
+
+		if (space && (n == 0 || out[n - 1] == ' '))
+			continue;
+		if (space)
+			out[n++] = ' ';
+		else
+			out[n++] = c > ' ' && c < 0x7f ? c : '?';
+	}
+	while (n && out[n - 1] == ' ')
+		n--;
+	out[n] = '\0';
+}
+
+/* Adds what the message does not say already. */
+static void put_causes(struct kar_err *err, const struct status *s)
+{
+	const struct cause *causes = s->details.causes.items;
+
+	for (size_t i = 0; i < s->details.causes.n; i++) {
+		const struct cause *c = &causes[i];
+		char text[TEXT_KEPT];
+
+		if (c->message && strstr(err->msg, c->message) && (!c->field || strstr(err->msg, c->field)))
+			continue;
+		snprintf(text, sizeof(text), "%s%s%s%s%s", i ? ", " : "; ", c->field ? c->field : "",
+			c->field ? ": " : "", c->reason ? c->reason : "", c->reason && c->message ? " " : "");
+		strlcat(err->msg, text, sizeof(err->msg));
+		if (c->message)
+			strlcat(err->msg, c->message, sizeof(err->msg));
+	}
+}
+
+static bool read_status(struct kar_arena *arena, const char *content_type, struct kar_str body,
+	struct status *s)
+{
+	if (!body.n || strncasecmp(content_type, "application/json", strlen("application/json")) != 0)
+		return false;
+	if (kar_json_decode(arena, &status_desc, NULL, body.p, body.n, s, NULL))
+		return false;
+	if (equal(s->kind, "Status"))
+		return true;
+	*s = (struct status){ 0 };
+	return false;
+}
+
+static kar_time longest_wait(kar_time header, int64_t seconds)
+{
+	kar_time body = 0;
+
+	if (seconds > 0)
+		body = seconds < KAR_RETRY_AFTER_MAX / MS_PER_S ? seconds * MS_PER_S : KAR_RETRY_AFTER_MAX;
+	return header > body ? header : body;
+}
+
+void kar_status_error(struct kar_err *err, int http, const char *content_type, struct kar_str body,
+	kar_time retry_after, bool write, const char *what)
+{
+	struct kar_arena arena = { 0 };
+	struct status s = { 0 };
+	bool is_status = read_status(&arena, content_type, body, &s);
+	char text[TEXT_KEPT + 1];
+
+	if (http < 400 && s.code >= 400) /* an ERROR event inside a 200 answer */
+		http = s.code;
+	retry_after = longest_wait(retry_after, s.details.retry_after_seconds);
+	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", what);
+	err->http = http;
+	err->retry_after = retry_after;
+	if (is_status) {
+		strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));
+		strlcat(err->msg, ": ", sizeof(err->msg));
+		strlcat(err->msg, s.message ? s.message : err->reason, sizeof(err->msg));
+		put_causes(err, &s);
+	} else {
+		put_text(text, sizeof(text), body);
+		snprintf(err->msg, sizeof(err->msg), "%s: HTTP %d%s%s", what, http, *text ? ": " : "", text);
+	}
+	kar_arena_release(&arena);
+}

@@ -1,0 +1,489 @@
+#include "controllers/apply.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+#include <bsd/sys/tree.h>
+
+#include "common/json.h"
+#include "common/mem.h"
+
+enum {
+	DEFAULT_MAX_IN_FLIGHT = 32,
+	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
+};
+
+#define FIELD_MANAGER "kar-controllers"
+
+/* One plan on its way. In the tree of runnable plans exactly while it has something it may send now. */
+struct run {
+	RB_ENTRY(run) link; /* kar_executor::runnable */
+	bool linked;
+	struct kar_executor *x;
+	struct kar_sync *s;
+	uint64_t number;  /* order of arrival: fairness among control writes */
+	bool status_due;  /* the status write has not been answered yet */
+	bool status_sent;
+	size_t next;      /* first action not sent */
+	int in_flight;
+	int creates_in_flight;
+	int window;       /* creates that may be in flight: slow start */
+	bool stopped;     /* nothing more is sent */
+	struct kar_outcome outcome;
+};
+
+RB_HEAD(runnable, run);
+
+struct kar_executor {
+	struct kar_loop *loop;
+	struct kar_client *client;
+	struct kar_recorder *recorder;
+	int max_in_flight;
+	kar_time status_interval;
+	kar_applied_fn *applied;
+	void *arg;
+	struct runnable runnable;
+	uint64_t arrivals;
+	int in_flight;
+	size_t waiting; /* writes of all runs not sent yet */
+	bool draining;
+};
+
+/* One request in flight. */
+struct item {
+	struct run *run;
+	const struct kar_action *action; /* NULL: the status write */
+	bool looking; /* the create was answered AlreadyExists: this is the read that tells whose it is */
+};
+
+static void pump(struct kar_executor *x);
+static void send_lookup(struct item *it);
+
+static const struct kar_rank *next_rank(const struct run *r)
+{
+	static const struct kar_rank control = { .tier = KAR_TIER_CONTROL };
+
+	return r->status_due ? &control : &r->s->plan.actions[r->next].rank;
+}
+
+static int compare_runs(const struct run *a, const struct run *b)
+{
+	int order = kar_rank_compare(next_rank(a), a->s->key, next_rank(b), b->s->key);
+
+	return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+RB_GENERATE_INTERNAL(runnable, run, link, compare_runs, KAR_UNUSED static)
+
+static bool can_send(const struct run *r)
+{
+	const struct kar_plan *p = &r->s->plan;
+
+	if (r->stopped)
+		return false;
+	if (r->status_due)
+		return !r->status_sent;
+	if (r->next >= p->n_actions)
+		return false;
+	return p->actions[r->next].verb != KAR_CREATE || r->creates_in_flight < r->window;
+}
+
+static size_t unsent(const struct run *r)
+{
+	return r->stopped ? 0 : r->s->plan.n_actions - r->next + (r->status_due && !r->status_sent);
+}
+
+/* Must be called with the run out of the tree whenever what can_send() or next_rank() look at changes. */
+static void enlist(struct run *r)
+{
+	if (!r->linked && can_send(r)) {
+		RB_INSERT(runnable, &r->x->runnable, r);
+		r->linked = true;
+	}
+}
+
+static void delist(struct run *r)
+{
+	if (r->linked)
+		RB_REMOVE(runnable, &r->x->runnable, r);
+	r->linked = false;
+}
+
+/* Gives the sync back once nothing is in flight and nothing will be sent. */
+static void finish_if_done(struct run *r)
+{
+	struct kar_executor *x = r->x;
+
+	if (r->in_flight || unsent(r))
+		return;
+	delist(r);
+	if (r->outcome.what == KAR_OK && r->s->plan.n_actions && r->next == r->s->plan.n_actions)
+		r->s->state->refused.what = KAR_OK;
+	x->applied(x->arg, r->s, &r->outcome);
+	free(r);
+}
+
+static void stop(struct run *r)
+{
+	delist(r);
+	r->x->waiting -= unsent(r);
+	r->stopped = true;
+}
+
+/* A refusal is what the user should see; lost connections and conflicts are our own business. */
+static bool is_refusal(enum kar_class what)
+{
+	return what == KAR_DENIED || what == KAR_INVALID || what == KAR_EXISTS || what == KAR_NOTFOUND;
+}
+
+/*
+ * Does this failure end the plan? A refused create does (the next would be refused too), a failed status write does (what
+ * is not recorded must not be acted upon), and so does a server that cannot be reached. A patch or delete that is
+ * refused says nothing about the others.
+ */
+static bool ends_plan(const struct kar_action *a, enum kar_class what)
+{
+	return !a || a->verb == KAR_CREATE || what == KAR_RETRY || what == KAR_UNKNOWN || what == KAR_UNAUTHORIZED;
+}
+
+static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
+{
+	struct kar_key_state *state = r->s->state;
+
+	if (r->outcome.what == KAR_OK) {
+		r->outcome.what = err->what;
+		r->outcome.err = *err;
+	}
+	if (a && is_refusal(err->what)) {
+		state->refused = *err;
+		state->refused_type = a->type;
+		kar_key(a->ns, a->name, state->refused_name);
+	}
+	if (ends_plan(a, err->what))
+		stop(r);
+}
+
+static void record_events(struct run *r)
+{
+	const struct kar_sync *s = r->s;
+	const struct kar_object *o = s->object;
+	char api_version[128];
+	struct kar_object_ref about;
+
+	if (!o || !s->plan.n_events)
+		return;
+	strlcpy(api_version, o->type->res.group, sizeof(api_version));
+	if (api_version[0])
+		strlcat(api_version, "/", sizeof(api_version));
+	strlcat(api_version, o->type->res.version, sizeof(api_version));
+	about = (struct kar_object_ref){ .api_version = api_version, .kind = o->type->res.kind,
+		.ns = o->ns, .name = o->name, .uid = o->uid };
+	for (size_t i = 0; i < s->plan.n_events; i++) {
+		const struct kar_plan_event *e = &s->plan.events[i];
+
+		kar_recorder_event(r->x->recorder, &about, e->warning ? KAR_WARNING : KAR_NORMAL, e->reason,
+			e->action, e->note);
+	}
+}
+
+static void succeed(struct run *r, const struct kar_action *a, const struct kar_answer *answer)
+{
+	struct kar_sync *s = r->s;
+	struct kar_controller *c = s->controller;
+	const struct kar_type *type = a ? a->type : s->object->type;
+
+	if (answer && (!a || a->verb != KAR_GET))
+		kar_barrier_wrote(c->barrier, s->key, type, answer->rv);
+	if (answer && c->wrote)
+		c->wrote(s, a, answer);
+	if (a)
+		return;
+	r->status_due = false;
+	s->state->status_written = kar_loop_mono(r->x->loop);
+	record_events(r);
+}
+
+/* What counts as done although the server said no: somebody was faster. */
+static bool is_moot(const struct kar_action *a, const struct kar_err *err)
+{
+	return a && (a->verb == KAR_DELETE || a->verb == KAR_PATCH) && err->what == KAR_NOTFOUND;
+}
+
+static void settle(struct item *it, const struct kar_answer *answer, const struct kar_err *err)
+{
+	struct run *r = it->run;
+	struct kar_executor *x = r->x;
+	bool create = it->action && it->action->verb == KAR_CREATE;
+
+	delist(r);
+	r->in_flight--;
+	x->in_flight--;
+	r->creates_in_flight -= create;
+	if (!err || is_moot(it->action, err)) {
+		r->window += create;
+		succeed(r, it->action, answer);
+	} else {
+		fail(r, it->action, err);
+	}
+	free(it);
+	if (x->draining)
+		stop(r);
+	enlist(r);
+	finish_if_done(r);
+	pump(x);
+}
+
+/* Controller ownerReference of the object in the way. */
+struct wire_head {
+	struct kar_wire_object head;
+};
+static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
+static const struct kar_desc head_desc = KAR_DESC("object", struct wire_head, head_fields);
+
+/* AlreadyExists is a success of ours (a lost reply, a restart of the manager) if the object is our own. */
+static void judge_existing(struct item *it, const struct kar_answer *answer)
+{
+	const struct kar_action *a = it->action;
+	const struct kar_object *owner = it->run->s->object;
+	struct kar_arena arena = { 0 };
+	struct wire_head found = { 0 };
+	struct kar_err err = { 0 };
+	const struct kar_wire_owner *c = NULL;
+
+	if (kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &found, &err) == 0) {
+		c = kar_wire_controller(&found.head.meta);
+		if (owner && (!c || !c->uid || strcmp(c->uid, owner->uid)))
+			kar_fail(&err, KAR_EXISTS, "%s %s exists already and is controlled by %s %s, not by this %s",
+				a->type->res.kind, a->name, c && c->kind ? c->kind : "nobody",
+				c && c->name ? c->name : "", owner->type->res.kind);
+	}
+	settle(it, err.what ? NULL : answer, err.what ? &err : NULL);
+	kar_arena_release(&arena);
+}
+
+static void on_done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
+{
+	struct item *it = arg;
+
+	if (it->looking && answer)
+		judge_existing(it, answer);
+	else if (!it->looking && err && err->what == KAR_EXISTS && it->action && it->action->verb == KAR_CREATE)
+		send_lookup(it);
+	else
+		settle(it, answer, err);
+}
+
+static void start_request(struct item *it, struct kar_request *rq)
+{
+	rq->on_done = on_done;
+	rq->arg = it;
+	(void)kar_client_start(it->run->x->client, rq);
+}
+
+static void send_lookup(struct item *it)
+{
+	const struct kar_action *a = it->action;
+	struct kar_request rq = kar_client_get(&a->type->res, a->ns, a->name);
+
+	it->looking = true;
+	start_request(it, &rq);
+}
+
+static struct item *new_item(struct run *r, const struct kar_action *a)
+{
+	struct item *it = kar_xcalloc(1, sizeof(*it));
+
+	it->run = r;
+	it->action = a;
+	r->in_flight++;
+	r->x->in_flight++;
+	return it;
+}
+
+static void send_status(struct run *r)
+{
+	struct kar_sync *s = r->s;
+	struct kar_buf body = { 0 };
+	struct kar_request rq;
+
+	s->controller->encode_status(s, &body);
+	rq = kar_client_patch(&s->object->type->res, s->object->ns, s->object->name, KAR_PATCH_MERGE,
+		(struct kar_str){ body.p, body.n });
+	rq.subresource = "status";
+	rq.field_manager = FIELD_MANAGER;
+	r->status_sent = true;
+	start_request(new_item(r, NULL), &rq);
+	kar_buf_release(&body);
+}
+
+static struct kar_request request_of(const struct kar_action *a, struct kar_str body)
+{
+	struct kar_request rq;
+
+	switch (a->verb) {
+	case KAR_CREATE:
+		rq = kar_client_create(&a->type->res, a->ns, body);
+		break;
+	case KAR_PATCH:
+		rq = kar_client_patch(&a->type->res, a->ns, a->name, a->patch_type, body);
+		break;
+	case KAR_DELETE:
+		rq = kar_client_delete(&a->type->res, a->ns, a->name, body);
+		rq.replayable = a->uid != NULL; /* the precondition makes a second one harmless */
+		break;
+	default:
+		assert(a->verb == KAR_GET);
+		rq = kar_client_get(&a->type->res, a->ns, a->name);
+		break;
+	}
+	if (a->verb == KAR_CREATE || a->verb == KAR_PATCH)
+		rq.field_manager = FIELD_MANAGER;
+	rq.subresource = a->subresource;
+	return rq;
+}
+
+static int encode_body(const struct run *r, const struct kar_action *a, struct kar_buf *body, struct kar_err *err)
+{
+	if (a->verb == KAR_GET)
+		return 0;
+	if (a->verb == KAR_DELETE)
+		kar_delete_options(body, a->uid, "Background", -1);
+	else if (r->s->controller->encode(r->s, a, body, err))
+		return -1;
+	if (body->overflow)
+		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind, a->name);
+	return 0;
+}
+
+static void send_action(struct run *r)
+{
+	const struct kar_action *a = &r->s->plan.actions[r->next];
+	struct kar_buf body = { 0 };
+	struct kar_err err = { 0 };
+
+	r->next++;
+	if (encode_body(r, a, &body, &err)) {
+		fail(r, a, &err);
+	} else {
+		struct kar_request rq = request_of(a, (struct kar_str){ body.p, body.n });
+
+		r->creates_in_flight += a->verb == KAR_CREATE;
+		start_request(new_item(r, a), &rq);
+	}
+	kar_buf_release(&body);
+}
+
+static bool still_wanted(const struct run *r)
+{
+	const struct kar_controller *c = r->s->controller;
+
+	return r->status_due || !c->still_wanted || c->still_wanted(r->s, &r->s->plan.actions[r->next]);
+}
+
+/* Sends the next write of @r, which is out of the tree. */
+static void send_next(struct run *r)
+{
+	if (!still_wanted(r)) {
+		r->outcome.requeue_after = 0;
+		stop(r);
+		return;
+	}
+	r->x->waiting--;
+	if (r->status_due)
+		send_status(r);
+	else
+		send_action(r);
+}
+
+static void pump(struct kar_executor *x)
+{
+	while (!x->draining && x->in_flight < x->max_in_flight) {
+		struct run *r = RB_MIN(runnable, &x->runnable);
+
+		if (!r)
+			return;
+		delist(r);
+		send_next(r);
+		enlist(r);
+		finish_if_done(r);
+	}
+}
+
+/* Decides whether the status write goes out now; returns ms to wait if it is held back, else 0. */
+static kar_time status_delay(const struct kar_executor *x, const struct kar_sync *s)
+{
+	kar_time due = s->state->status_written + x->status_interval;
+
+	if (s->plan.urgent || !s->state->status_written || due <= s->mono)
+		return 0;
+	return due - s->mono;
+}
+
+void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
+{
+	struct run *r = kar_xcalloc(1, sizeof(*r));
+
+	r->x = x;
+	r->s = s;
+	r->number = x->arrivals++;
+	r->window = 1;
+	r->outcome.requeue_after = s->plan.requeue_after;
+	if (s->plan.status) {
+		kar_time wait = status_delay(x, s);
+
+		r->status_due = wait == 0;
+		if (wait && wait < r->outcome.requeue_after)
+			r->outcome.requeue_after = wait;
+	}
+	if (x->draining)
+		r->stopped = true;
+	x->waiting += unsent(r);
+	enlist(r);
+	finish_if_done(r);
+	pump(x);
+}
+
+struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client, struct kar_recorder *recorder,
+	const struct kar_executor_options *o, kar_applied_fn *applied, void *arg)
+{
+	struct kar_executor *x = kar_xcalloc(1, sizeof(*x));
+
+	x->loop = l;
+	x->client = client;
+	x->recorder = recorder;
+	x->max_in_flight = o->max_in_flight > 0 ? o->max_in_flight : DEFAULT_MAX_IN_FLIGHT;
+	x->status_interval = o->status_interval > 0 ? o->status_interval : DEFAULT_STATUS_INTERVAL;
+	x->applied = applied;
+	x->arg = arg;
+	RB_INIT(&x->runnable);
+	return x;
+}
+
+void kar_executor_drain(struct kar_executor *x)
+{
+	struct run *r;
+
+	x->draining = true;
+	while ((r = RB_MIN(runnable, &x->runnable)) != NULL) {
+		stop(r);
+		finish_if_done(r);
+	}
+}
+
+void kar_executor_free(struct kar_executor *x)
+{
+	assert(!x || !x->in_flight);
+	free(x);
+}
+
+size_t kar_executor_in_flight(const struct kar_executor *x)
+{
+	return (size_t)x->in_flight;
+}
+
+size_t kar_executor_waiting(const struct kar_executor *x)
+{
+	return x->waiting;
+}

@@ -1,0 +1,87 @@
+/*
+ * controller - what a reconciler is: a name, the stores it listens to, and one function per key.
+ *
+ * A key ("namespace/name") is all a reconciler is told. sync() observes the caches, calls its pure decide function
+ * and leaves the plan in the sync; the manager then lets the executor carry it out. One key of a controller
+ * is never in two syncs at once. Reconcilers talk to each other only through API objects.
+ */
+#ifndef KAR_CONTROLLER_H
+#define KAR_CONTROLLER_H
+
+#include "common/kube/barrier.h"
+#include "common/kube/client.h"
+#include "common/kube/store.h"
+#include "common/kube/workqueue.h"
+#include "controllers/plan.h"
+
+/* The shared caches. All reconcilers see the same ones. */
+struct kar_stores {
+	struct kar_store *pods, *queuejobs, *podgroups, *schedulingspecs, *queues, *priorityclasses;
+};
+
+/* Settings from the command line that decisions depend on. */
+struct kar_settings {
+	kar_time schedule_timeout; /* ms, --schedule-timeout */
+	uint64_t seed;
+};
+
+/* What is remembered per key between two syncs, in memory only; losing it costs at most a repeated attempt. */
+struct kar_key_state {
+	struct kar_err refused; /* what the API server answered to the last write that failed; what == KAR_OK: none */
+	const struct kar_type *refused_type; /* of which object */
+	char refused_name[KAR_KEY_LEN];
+	kar_time status_written; /* mono, of the last status write; 0: never */
+	int32_t owner_checked;   /* incarnation for which the owner was read from the API server (see queuejob) */
+	kar_time last_pass;      /* mono, of the last pass over all queues; 0: never (see queue) */
+	kar_time last_positions; /* mono, of the last round of writes that only moved positions; 0: never (see queue) */
+};
+
+/* One key being synced. Lives until its plan is carried out. */
+struct kar_sync {
+	struct kar_controller *controller;
+	const char *key;
+	kar_time now;  /* wall */
+	kar_time mono;
+	struct kar_arena arena; /* of view and plan */
+	struct kar_plan plan;
+	struct kar_key_state *state;
+	/* The object whose status plan.status is, for the write's preconditions and as subject of the events. */
+	const struct kar_object *object; /* referenced; NULL if the key has no object */
+};
+
+struct kar_controller {
+	const char *name; /* "queuejob"; prefix of keys in logs and metrics */
+	const struct kar_stores *stores;
+	const struct kar_settings *settings;
+	struct kar_workqueue *queue;
+	struct kar_barrier *barrier;
+	/*
+	 * Registers store listeners that enqueue keys. @c is ready to use. Called once before the first list.
+	 */
+	void (*start)(struct kar_controller *c);
+	/*
+	 * Observe and decide. Returns false if the key should only be forgotten (its object is gone), or if
+	 * the caches have not caught up with the key's own writes (s->plan.requeue_after is then set).
+	 */
+	bool (*sync)(struct kar_controller *c, struct kar_sync *s);
+	/* Body of one action. -1: the object cannot be built (KAR_INVALID), which is reported like a refusal. */
+	int (*encode)(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err);
+	/* Body of the status patch: {"metadata":{...preconditions},"status":{...}}. */
+	void (*encode_status)(const struct kar_sync *s, struct kar_buf *out);
+	/* May an action that has not been sent still go out? Asked just before it is sent; NULL: always. */
+	bool (*still_wanted)(const struct kar_sync *s, const struct kar_action *a);
+	/* A write of this sync has succeeded; NULL: not interested. @a is NULL for the status write. */
+	void (*wrote)(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer);
+};
+
+/* Adds the key of @o's namespace/name to @c's queue. */
+void kar_enqueue_object(struct kar_controller *c, const struct kar_object *o) KAR_NONNULL;
+/* Adds "ns/name". */
+void kar_enqueue(struct kar_controller *c, const char *ns, const char *name) __attribute__((nonnull(1, 3)));
+
+/* The three reconcilers. Each fills in @c's functions. Static registration in main.c. */
+void kar_queuejob_controller(struct kar_controller *c) KAR_NONNULL;
+void kar_podgroup_controller(struct kar_controller *c) KAR_NONNULL;
+void kar_queue_controller(struct kar_controller *c) KAR_NONNULL;
+
+#endif

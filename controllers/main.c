@@ -1,0 +1,154 @@
+/*
+ * kar-controllers - the process: options, credentials, loop, client, manager, signals. Reads top to bottom.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+#include "common/http.h"
+#include "common/kube/client_http.h"
+#include "common/kube/kubeconfig.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/mem.h"
+#include "controllers/manager.h"
+#include "controllers/options.h"
+
+#define USER_AGENT "kar-controllers/" KAR_VERSION
+
+struct process {
+	struct kar_arena arena;
+	struct kar_options options;
+	struct kar_kubeconfig kubeconfig;
+	struct kar_loop *loop;
+	struct kar_client *client;
+	struct kar_manager *manager;
+	struct kar_signal *on_term, *on_int;
+	bool stopping;
+	bool clean;
+	char host[256];
+};
+
+static int fatal(const struct kar_err *err)
+{
+	fprintf(stderr, "kar-controllers: %s\n", err->msg);
+	return EXIT_FAILURE;
+}
+
+static void on_stopped(void *arg, bool clean)
+{
+	struct process *p = arg;
+
+	p->clean = clean;
+	kar_loop_stop(p->loop);
+}
+
+/* The first signal stops gracefully, the second at once. */
+static void on_signal(void *arg, int signum)
+{
+	struct process *p = arg;
+
+	if (p->stopping) {
+		kar_warn(KAR_MSG("Second signal, exiting at once"), KAR_I("signal", signum));
+		_exit(EXIT_FAILURE);
+	}
+	p->stopping = true;
+	kar_info(0, KAR_MSG("Stopping: waiting for the writes in flight"), KAR_I("signal", signum));
+	kar_manager_stop(p->manager, on_stopped, p);
+}
+
+static int load_configuration(struct process *p, struct kar_err *err)
+{
+	const struct kar_options *o = &p->options;
+	const struct kar_kubeconfig_options k = {
+		.kubeconfig = o->kubeconfig, .context = o->context, .master = o->master };
+
+	return kar_kubeconfig_load(&p->arena, &k, &p->kubeconfig, err);
+}
+
+static int new_client(struct process *p, struct kar_err *err)
+{
+	const struct kar_client_http_options h = {
+		.user_agent = USER_AGENT,
+		.qps = p->options.kube_api_qps,
+		.burst = (int)p->options.kube_api_burst,
+		.http1_only = p->options.disable_http2,
+	};
+
+	if (kar_http_global_init(err))
+		return -1;
+	p->loop = kar_loop_new();
+	p->client = kar_client_http_new(p->loop, &p->kubeconfig, &h, err);
+	return p->client ? 0 : -1;
+}
+
+static void new_manager(struct process *p)
+{
+	const struct kar_options *o = &p->options;
+	bool limited = o->kube_api_qps > 0 && o->kube_api_burst < o->max_in_flight;
+	const struct kar_manager_options m = {
+		.ns = o->ns,
+		.instance = p->host,
+		.settings = { .schedule_timeout = o->schedule_timeout,
+			.seed = ((uint64_t)arc4random() << 32) | arc4random() },
+		/* A write that waits in the client has lost its place in the order of ranks. */
+		.executor.max_in_flight = (int)(limited && o->kube_api_burst ? o->kube_api_burst : o->max_in_flight),
+	};
+
+	if (gethostname(p->host, sizeof(p->host) - 1))
+		snprintf(p->host, sizeof(p->host), "kar-controllers");
+	p->manager = kar_manager_new(p->loop, p->client, &m);
+	p->on_term = kar_signal_new(p->loop, SIGTERM, on_signal, p);
+	p->on_int = kar_signal_new(p->loop, SIGINT, on_signal, p);
+}
+
+static void run(struct process *p)
+{
+	signal(SIGPIPE, SIG_IGN);
+	kar_info(0, KAR_MSG("Starting kar-controllers"), KAR_S("version", KAR_VERSION),
+		KAR_S("server", p->kubeconfig.server), KAR_S("source", p->kubeconfig.source),
+		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
+	kar_manager_start(p->manager);
+	kar_loop_run(p->loop);
+}
+
+static int finish(struct process *p)
+{
+	if (!p->clean)
+		_exit(EXIT_FAILURE); /* requests are still open: nothing may be freed under them */
+	kar_signal_free(p->on_term);
+	kar_signal_free(p->on_int);
+	kar_manager_free(p->manager);
+	kar_client_free(p->client);
+	kar_loop_free(p->loop);
+	kar_http_global_cleanup();
+	kar_arena_release(&p->arena);
+	kar_info(0, KAR_MSG("Stopped"));
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct process p = { 0 };
+	struct kar_err err = { 0 };
+
+	if (kar_options_parse(&p.options, &p.arena, argc, argv, &err))
+		return fatal(&err);
+	if (p.options.help) {
+		kar_options_help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (p.options.version) {
+		puts("kar-controllers " KAR_VERSION);
+		return EXIT_SUCCESS;
+	}
+	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT, (int)p.options.verbosity);
+	if (load_configuration(&p, &err) || new_client(&p, &err))
+		return fatal(&err);
+	new_manager(&p);
+	run(&p);
+	return finish(&p);
+}

@@ -1,0 +1,251 @@
+#include "controllers/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/stdlib.h>
+
+#include "common/json.h"
+#include "common/kube/kubeconfig.h"
+#include "common/timefmt.h"
+#include "common/yaml.h"
+
+enum { CONFIG_MAX = 1 << 20 }; /* bytes of a --config file */
+
+enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BOOL };
+
+struct flag {
+	const char *name;
+	enum kind kind;
+	size_t offset; /* of the value in struct kar_options */
+	const char *group;
+	const char *help;
+};
+
+#define FLAG(name_, kind_, member_, group_, help_) \
+	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (help_) }
+
+static const struct flag flags[] = {
+	FLAG("kubeconfig", STRING, kubeconfig, "Cluster",
+		"File that says how to reach the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"),
+	FLAG("context", STRING, context, "Cluster", "Context of the kubeconfig to use (default: its current-context)"),
+	FLAG("master", STRING, master, "Cluster", "URL of the API server; overrides the kubeconfig's"),
+	FLAG("namespace", STRING, ns, "Cluster", "Look after this namespace only (default: all)"),
+	FLAG("kube-api-qps", DECIMAL, kube_api_qps, "Cluster",
+		"Requests per second to the API server; 0: unlimited, the server's 429 rules (default 0)"),
+	FLAG("kube-api-burst", COUNT, kube_api_burst, "Cluster", "Requests that may exceed --kube-api-qps at once (default 1)"),
+	FLAG("max-in-flight", COUNT, max_in_flight, "Cluster", "Writes that wait for their answer at once (default 32)"),
+	FLAG("disable-http2", BOOL, disable_http2, "Cluster", "Speak HTTP/1.1 only"),
+	FLAG("schedule-timeout", DURATION, schedule_timeout, "Gangs",
+		"Time from release to the quorum being bound, for jobs that do not set it (default 60s)"),
+	FLAG("v", COUNT, verbosity, "Logging", "Verbosity: 0 operators, 2 production, 4 plans, 6 requests (default 0)"),
+	FLAG("logging-format", FORMAT, logging_format, "Logging", "text or json (default text)"),
+	FLAG("config", STRING, config, "General", "YAML file of flags without their dashes; the command line beats it"),
+	FLAG("version", BOOL, version, "General", "Print the version and exit"),
+	FLAG("help", BOOL, help, "General", "Print this and exit"),
+};
+
+static const char *const metavar[] = {
+	[STRING] = "string", [COUNT] = "int", [DECIMAL] = "number", [DURATION] = "duration", [FORMAT] = "text|json",
+	[BOOL] = "",
+};
+
+static const struct flag *find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < KAR_LEN(flags); i++)
+		if (strlen(flags[i].name) == n && !memcmp(flags[i].name, name, n))
+			return &flags[i];
+	return NULL;
+}
+
+static int set_count(int64_t *out, const char *text)
+{
+	const char *problem;
+	int64_t v = strtonum(text, 0, INT32_MAX, &problem);
+
+	if (problem)
+		return -1;
+	*out = v;
+	return 0;
+}
+
+static int set_decimal(double *out, const char *text)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (errno || end == text || *end || !isfinite(v) || v < 0)
+		return -1;
+	*out = v;
+	return 0;
+}
+
+static int set_bool(bool *out, const char *text)
+{
+	if (strcmp(text, "true") && strcmp(text, "false"))
+		return -1;
+	*out = text[0] == 't';
+	return 0;
+}
+
+static int set_format(const char **out, const char *text)
+{
+	if (strcmp(text, "text") && strcmp(text, "json"))
+		return -1;
+	*out = text;
+	return 0;
+}
+
+static int convert(const struct flag *f, void *at, const char *text)
+{
+	switch (f->kind) {
+	case STRING:
+		*(const char **)at = text;
+		return 0;
+	case COUNT:
+		return set_count(at, text);
+	case DECIMAL:
+		return set_decimal(at, text);
+	case DURATION:
+		return kar_duration_parse(text, at);
+	case FORMAT:
+		return set_format(at, text);
+	default:
+		return set_bool(at, text);
+	}
+}
+
+static int set(struct kar_options *o, const struct flag *f, const char *text, const char *where, struct kar_err *err)
+{
+	static const char *const want[] = {
+		[STRING] = "a string", [COUNT] = "a whole number, not negative", [DECIMAL] = "a number, not negative",
+		[DURATION] = "a duration such as 90s or 5m", [FORMAT] = "text or json", [BOOL] = "true or false",
+	};
+
+	if (convert(f, (char *)o + f->offset, text))
+		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%s\"", where, f->name, want[f->kind], text);
+	return 0;
+}
+
+/* "--name=value", "--name value", "-name ..." (as Go's flags) and "-v4". Returns how many arguments it took. */
+static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct kar_err *err)
+{
+	const char *arg = argv[i];
+	const char *name = arg + strspn(arg, "-");
+	const char *equals = strchr(name, '=');
+	size_t n = equals ? (size_t)(equals - name) : strlen(name);
+	const struct flag *f = arg[0] == '-' && name - arg <= 2 ? find(name, n) : NULL;
+
+	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1])
+		return set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
+	if (arg[0] != '-')
+		return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help", arg);
+	if (!f)
+		return kar_fail(err, KAR_FATAL, "unknown flag %s; see --help", arg);
+	if (equals)
+		return set(o, f, equals + 1, "--", err) ? -1 : 1;
+	if (f->kind == BOOL)
+		return set(o, f, "true", "--", err) ? -1 : 1;
+	if (i + 1 >= argc)
+		return kar_fail(err, KAR_FATAL, "flag --%s needs a value (%s)", f->name, metavar[f->kind]);
+	return set(o, f, argv[i + 1], "--", err) ? -1 : 2;
+}
+
+static int parse_command_line(struct kar_options *o, int argc, char **argv, struct kar_err *err)
+{
+	for (int i = 1; i < argc;) {
+		int took = parse_one(o, argc, argv, i, err);
+
+		if (took < 0)
+			return -1;
+		i += took;
+	}
+	return 0;
+}
+
+/* The file as a flat map of scalars. */
+struct file {
+	struct kar_array settings; /* struct kar_pair */
+};
+
+static int parse_pairs(struct kar_options *o, const char *path, const struct kar_array *pairs, struct kar_err *err)
+{
+	const struct kar_pair *p = pairs->items;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct flag *f = find(p[i].key, strlen(p[i].key));
+
+		if (!f || f->offset == offsetof(struct kar_options, config))
+			return kar_fail(err, KAR_FATAL, "%s: unknown setting \"%s\"; the names are those of the flags, see --help",
+				path, p[i].key);
+		if (set(o, f, p[i].value, "", err))
+			return kar_wrap(err, "%s", path);
+	}
+	return 0;
+}
+
+/* Wraps the file's top-level map into a member, because tables describe objects with known members. */
+static int parse_file(struct kar_options *o, struct kar_arena *arena, const char *path, struct kar_err *err)
+{
+	static const struct kar_field fields[] = { KAR_FIELD(struct file, settings, "settings", KAR_F_MAP) };
+	static const struct kar_desc desc = KAR_DESC("configuration", struct file, fields);
+	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf json = { 0 };
+	struct file file = { 0 };
+	size_t n;
+	const char *text = kar_read_file(arena, path, CONFIG_MAX, false, &n, err);
+
+	if (!text)
+		return -1;
+	kar_buf_puts(&json, "{\"settings\":");
+	if (kar_yaml_to_json(text, n, 0, &json, err) < 0)
+		goto bad;
+	kar_buf_puts(&json, "}");
+	if (kar_json_decode(arena, &desc, NULL, json.p, json.n, &file, err))
+		goto bad;
+	return parse_pairs(o, path, &file.settings, err);
+bad:
+	err->what = KAR_FATAL;
+	return kar_wrap(err, "%s", path);
+}
+
+int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv, struct kar_err *err)
+{
+	static const struct kar_options defaults = {
+		.logging_format = "text",
+		.kube_api_burst = 1,
+		.max_in_flight = 32,
+		.schedule_timeout = 60 * KAR_SECOND,
+	};
+	const char *config;
+
+	*o = defaults;
+	if (parse_command_line(o, argc, argv, err))
+		return -1;
+	config = o->config;
+	if (!config)
+		return 0;
+	*o = defaults; /* the file first, then the command line over it */
+	return parse_file(o, arena, config, err) || parse_command_line(o, argc, argv, err) ? -1 : 0;
+}
+
+void kar_options_help(FILE *out)
+{
+	const char *group = "";
+
+	fputs("kar-controllers: gang-scheduled, queued batch jobs for Kubernetes\n\n"
+	      "Usage: kar-controllers [--kubeconfig FILE] [flags]\n",
+		out);
+	for (size_t i = 0; i < KAR_LEN(flags); i++) {
+		const struct flag *f = &flags[i];
+		const char *dashes = strlen(f->name) == 1 ? "-" : "--";
+
+		if (strcmp(group, f->group))
+			fprintf(out, "\n%s:\n", f->group);
+		group = f->group;
+		fprintf(out, "  %s%s %s\n        %s\n", dashes, f->name, metavar[f->kind], f->help);
+	}
+}

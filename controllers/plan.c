@@ -1,0 +1,110 @@
+#include "controllers/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/timefmt.h"
+
+void kar_plan_init(struct kar_plan *p, struct kar_arena *arena)
+{
+	*p = (struct kar_plan){ .arena = arena, .requeue_after = KAR_NEVER };
+}
+
+struct kar_action *kar_plan_add(
+	struct kar_plan *p, enum kar_verb verb, const struct kar_type *type, const char *ns, const char *name)
+{
+	struct kar_action *a;
+
+	p->actions = kar_arena_grow(p->arena, p->actions, p->n_actions, sizeof(*p->actions));
+	a = &p->actions[p->n_actions++];
+	*a = (struct kar_action){ .verb = verb, .type = type, .ns = ns, .name = name };
+	return a;
+}
+
+void kar_plan_event(
+	struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt, ...)
+{
+	char note[1024]; /* the API's own bound on an event's note */
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(note, sizeof(note), fmt, ap);
+	va_end(ap);
+	p->events = kar_arena_grow(p->arena, p->events, p->n_events, sizeof(*p->events));
+	p->events[p->n_events++] = (struct kar_plan_event){
+		.warning = warning,
+		.reason = reason,
+		.action = action,
+		.note = kar_arena_strndup(p->arena, note, strlen(note)),
+	};
+}
+
+void kar_plan_requeue(struct kar_plan *p, kar_time ms)
+{
+	if (ms < p->requeue_after)
+		p->requeue_after = ms;
+}
+
+static void separate(struct kar_buf *out, size_t start)
+{
+	if (out->n > start)
+		kar_buf_puts(out, "; ");
+}
+
+static void print_action(const struct kar_action *a, struct kar_buf *out)
+{
+	char key[KAR_KEY_LEN];
+
+	kar_buf_printf(out, "%s %s%s%s %s", kar_verb_name(a->verb), a->type->res.plural,
+		a->subresource ? "/" : "", a->subresource ? a->subresource : "",
+		kar_key(a->ns, a->name, key));
+	if (a->note)
+		kar_buf_printf(out, " (%s)", a->note);
+}
+
+void kar_plan_print(const struct kar_plan *p, struct kar_buf *out)
+{
+	size_t start = out->n;
+
+	if (p->status)
+		kar_buf_printf(out, "status %s", p->status_text ? p->status_text : "");
+	for (size_t i = 0; i < p->n_events; i++) {
+		separate(out, start);
+		kar_buf_printf(out, "event %s %s: %s", p->events[i].warning ? "Warning" : "Normal",
+			p->events[i].reason, p->events[i].note);
+	}
+	for (size_t i = 0; i < p->n_actions; i++) {
+		separate(out, start);
+		print_action(&p->actions[i], out);
+	}
+	if (p->requeue_after != KAR_NEVER) {
+		char text[KAR_TIME_LEN];
+
+		separate(out, start);
+		kar_buf_printf(out, "requeue %s", kar_duration_format(p->requeue_after, text));
+	}
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int kar_rank_compare(
+	const struct kar_rank *a, const char *key_a, const struct kar_rank *b, const char *key_b)
+{
+	int order = compare(a->tier, b->tier);
+
+	if (order || a->tier == KAR_TIER_CONTROL)
+		return order;
+	if (a->tier == KAR_TIER_EXTRA)
+		order = compare(a->seq, b->seq);
+	if (!order)
+		order = compare(b->priority, a->priority);
+	if (!order)
+		order = compare(a->age, b->age);
+	if (!order)
+		order = strcmp(key_a, key_b);
+	return order ? order : compare(a->seq, b->seq);
+}

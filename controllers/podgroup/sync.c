@@ -1,0 +1,181 @@
+/*
+ * The shell of the PodGroup reconciler: key = the group's namespace/name, which is also the index value of its pods.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/keep.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "controllers/controller.h"
+#include "controllers/podgroup/podgroup.h"
+
+enum { CACHE_WAIT = 100 }; /* ms between two looks whether the cache has our own write */
+
+/* What the first list brings must not delay what happens now. */
+static void enqueue(struct kar_controller *c, const struct kar_store *s, const char *key)
+{
+	if (kar_store_synced(s))
+		kar_workqueue_add(c->queue, key);
+	else
+		kar_workqueue_add_low(c->queue, key);
+}
+
+static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const char *was = old ? kar_as_pod(old)->group : NULL;
+	const char *is_now = new ? kar_as_pod(new)->group : NULL;
+
+	if (was)
+		enqueue(c, c->stores->pods, was);
+	if (is_now && is_now != was)
+		enqueue(c, c->stores->pods, is_now);
+}
+
+static size_t count_gated(const struct kar_store *pods, const char *key)
+{
+	const struct kar_object *o;
+	size_t n = 0;
+
+	for (struct kar_iter it = kar_store_by_index(pods, KAR_POD_BY_GROUP, key); kar_iter_next(&it, &o);)
+		n += kar_as_pod(o)->gate_ours && !kar_as_pod(o)->deletion;
+	return n;
+}
+
+static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(new ? new : old, key);
+	enqueue(c, c->stores->podgroups, key);
+	if (new)
+		return;
+
+	size_t gated = count_gated(c->stores->pods, key);
+
+	/* There is no object left that could carry an event. */
+	if (gated)
+		kar_warn(KAR_MSG("PodGroup deleted, its members stay gated"), KAR_S("podgroup", key),
+			KAR_I("gated", (int64_t)gated));
+}
+
+static void start(struct kar_controller *c)
+{
+	kar_store_listen(c->stores->pods, on_pod, c);
+	kar_store_listen(c->stores->podgroups, on_group, c);
+}
+
+static bool owner_terminal(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o;
+
+	if (!g->owner_uid || !g->owner_name || !kar_same(g->owner_kind, "QueueJob"))
+		return false;
+	o = kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
+	return o && kar_same(o->uid, g->owner_uid) && kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase);
+}
+
+static void collect_pods(const struct kar_store *pods, const char *key, struct kar_arena *a,
+	struct podgroup_view *v)
+{
+	size_t room = kar_store_index_count(pods, KAR_POD_BY_GROUP, key);
+	const struct kar_object *o;
+
+	v->pods = kar_arena_alloc(a, room, sizeof(struct kar_pod *));
+	for (struct kar_iter it = kar_store_by_index(pods, KAR_POD_BY_GROUP, key); kar_iter_next(&it, &o);)
+		v->pods[v->n_pods++] = kar_as_pod(o);
+}
+
+static bool sync_group(struct kar_controller *c, struct kar_sync *s)
+{
+	const struct kar_stores *stores = c->stores;
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
+
+	kar_key_split(s->key, buf, &ns, &name);
+
+	const struct kar_object *o = kar_store_get(stores->podgroups, ns, name);
+
+	if (!o)
+		return false;
+	if (!kar_barrier_passed(c->barrier, s->key, stores->podgroups)) {
+		kar_plan_requeue(&s->plan, CACHE_WAIT);
+		return false;
+	}
+	/* Let the first write wait like any other that is not urgent: most gangs are further by then. */
+	if (!s->state->status_written)
+		s->state->status_written = s->mono;
+	s->object = kar_object_ref(o);
+
+	struct podgroup_view v = { .group = kar_as_podgroup(o),
+		.owner_terminal = owner_terminal(stores, kar_as_podgroup(o)) };
+
+	collect_pods(stores->pods, s->key, &s->arena, &v);
+	podgroup_decide(&v, s->now, &s->plan);
+	return true;
+}
+
+static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a,
+	struct kar_buf *out KAR_UNUSED, struct kar_err *err)
+{
+	return kar_fail(err, KAR_INVALID, "the podgroup reconciler has no action %d", a->what);
+}
+
+/* The conditions list is replaced as a whole, so it must be the one we read: hence the resourceVersion. */
+static void write_preconditions(struct kar_json_writer *w, const struct kar_object *o)
+{
+	char rv[24];
+
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", o->uid);
+	if (o->rv) {
+		snprintf(rv, sizeof(rv), "%" PRIu64, o->rv);
+		kar_jw_kv_string(w, "resourceVersion", rv);
+	}
+	kar_jw_end_object(w);
+}
+
+static void write_status(struct kar_json_writer *w, const struct kar_podgroup_status *st)
+{
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "phase", st->phase);
+	kar_jw_kv_string(w, "occupiedBy", st->occupied_by);
+	kar_jw_kv_int(w, "members", st->members);
+	kar_jw_kv_int(w, "scheduled", st->scheduled);
+	kar_jw_kv_int(w, "running", st->running);
+	kar_jw_kv_int(w, "succeeded", st->succeeded);
+	kar_jw_kv_int(w, "failed", st->failed);
+	kar_jw_key(w, "scheduleStartTime");
+	if (st->schedule_start_time)
+		kar_jw_time(w, st->schedule_start_time);
+	else
+		kar_jw_null(w); /* a merge patch removes only what it names */
+	kar_jw_key(w, "conditions");
+	kar_conditions_write(w, &st->conditions);
+	kar_jw_end_object(w);
+}
+
+static void encode_status(const struct kar_sync *s, struct kar_buf *out)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	write_preconditions(&w, s->object);
+	kar_jw_key(&w, "status");
+	write_status(&w, s->plan.status);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
+void kar_podgroup_controller(struct kar_controller *c)
+{
+	c->name = "podgroup";
+	c->start = start;
+	c->sync = sync_group;
+	c->encode = encode;
+	c->encode_status = encode_status;
+}

@@ -1,0 +1,443 @@
+/*
+ * The shell of the Queue reconciler. One key for the pass over all queues and all groups: admission compares them
+ * with each other. Every write is an action, its body encoded while the objects are at hand.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keep.h"
+#include "api/names.h"
+#include "common/json.h"
+#include "controllers/controller.h"
+#include "controllers/queue/queue.h"
+
+#define ALL "all"
+
+enum {
+	PASS_INTERVAL = 50,       /* ms between two passes */
+	COUNTS_INTERVAL = 1000,   /* ms between two rounds of writes that only move counts of queues */
+	POSITION_INTERVAL = 5000, /* ms between two rounds of writes that only move positions of groups */
+	CACHE_WAIT = 50,          /* ms between two looks whether the caches have our own writes */
+};
+
+/* Numbers of struct kar_action.what. */
+enum {
+	CREATE_DEFAULT_QUEUE,
+	PATCH_GROUP,
+	PATCH_QUEUE,
+};
+
+/* Payload of an action. */
+struct body {
+	struct kar_str json;
+	kar_rv rv; /* of the object it was made from; 0: cannot say */
+};
+
+struct pass {
+	const struct kar_stores *stores;
+	struct kar_sync *s;
+	struct queue_snapshot snapshot;
+	struct queue_decision *decisions;
+	int32_t default_priority; /* of the global default PriorityClass */
+	/* Is it time for a round of writes that only move numbers? How long until then? */
+	kar_time positions_in, counts_in;
+	bool positions_told, counts_told;
+};
+
+/* ---- when to pass ---- */
+
+static void on_change(void *arg, const struct kar_object *old KAR_UNUSED,
+	const struct kar_object *new KAR_UNUSED)
+{
+	struct kar_controller *c = arg;
+
+	kar_workqueue_add(c->queue, ALL);
+}
+
+/* Of the jobs only this matters; their statuses change all the time. */
+static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
+{
+	return a->spec.suspend == b->spec.suspend && !a->deletion == !b->deletion &&
+		kar_qj_phase_terminal(a->status.phase) == kar_qj_phase_terminal(b->status.phase);
+}
+
+static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
+		on_change(arg, old, new);
+}
+
+static void start(struct kar_controller *c)
+{
+	kar_store_listen(c->stores->podgroups, on_change, c);
+	kar_store_listen(c->stores->queues, on_change, c);
+	kar_store_listen(c->stores->priorityclasses, on_change, c);
+	kar_store_listen(c->stores->queuejobs, on_job, c);
+	kar_workqueue_add(c->queue,
+		ALL); /* an empty cluster tells of no change, but needs its default queue */
+}
+
+/* ---- observe ---- */
+
+enum claim { CLAIM_NONE, CLAIM_SUSPENDED, CLAIM_FINISHED, CLAIM_ALIVE };
+
+/* What the group may ask of its queue. A group of an unknown kind of owner speaks for itself. */
+static enum claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_queuejob *job;
+	const struct kar_object *o;
+
+	if (g->deletion)
+		return CLAIM_NONE;
+	if (kar_same(g->status.phase, "Finished"))
+		return CLAIM_FINISHED;
+	if (!g->owner_uid || !kar_same(g->owner_kind, "QueueJob"))
+		return CLAIM_ALIVE;
+	o = g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
+	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
+		return CLAIM_NONE;
+	job = kar_as_queuejob(o);
+	if (kar_qj_phase_terminal(job->status.phase))
+		return CLAIM_FINISHED;
+	return job->spec.suspend ? CLAIM_SUSPENDED : CLAIM_ALIVE;
+}
+
+static int32_t global_default(const struct kar_store *classes)
+{
+	const struct kar_object *o;
+	int32_t value = 0;
+
+	for (struct kar_iter it = kar_store_all(classes); kar_iter_next(&it, &o);) {
+		if (kar_as_priorityclass(o)->global_default)
+			value = kar_as_priorityclass(o)->value;
+	}
+	return value;
+}
+
+static int32_t priority_of(const struct pass *p, const struct kar_podgroup_spec *spec)
+{
+	const struct kar_object *o = NULL;
+
+	if (spec->has_priority)
+		return spec->priority;
+	if (spec->priority_class_name)
+		o = kar_store_get(p->stores->priorityclasses, NULL, spec->priority_class_name);
+	return o ? kar_as_priorityclass(o)->value : p->default_priority;
+}
+
+static void observe_groups(struct pass *p)
+{
+	const struct kar_store *store = p->stores->podgroups;
+	struct queue_group *groups = kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(*groups));
+	const struct kar_object *o;
+	size_t n = 0;
+
+	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
+		const struct kar_podgroup *g = kar_as_podgroup(o);
+		enum claim claim = claim_of(p->stores, g);
+
+		groups[n++] = (struct queue_group){
+			.group = g,
+			.priority = priority_of(p, &g->spec),
+			.admitted = kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED),
+			.finished = claim == CLAIM_FINISHED,
+			.waiting_allowed = claim == CLAIM_ALIVE,
+		};
+	}
+	/* Writes go out in this order: when requests are scarce, the first in line is admitted first. */
+	qsort(groups, n, sizeof(*groups), queue_group_compare);
+	p->snapshot.groups = groups;
+	p->snapshot.n_groups = n;
+}
+
+static void observe_queues(struct pass *p)
+{
+	const struct kar_store *store = p->stores->queues;
+	const struct kar_object *o;
+
+	p->snapshot.queues =
+		kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(struct kar_queue *));
+	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
+		p->snapshot.queues[p->snapshot.n_queues++] = kar_as_queue(o);
+}
+
+/* ---- write ---- */
+
+static void begin_patch(struct kar_json_writer *w, struct kar_buf *out, const struct kar_object *o)
+{
+	char rv[24];
+
+	kar_json_writer_init(w, out);
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", o->uid);
+	if (o->rv) {
+		snprintf(rv, sizeof(rv), "%" PRIu64, o->rv);
+		kar_jw_kv_string(w, "resourceVersion", rv);
+	}
+	kar_jw_end_object(w);
+	kar_jw_key(w, "status");
+	kar_jw_begin_object(w);
+}
+
+static void end_patch(struct kar_json_writer *w)
+{
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	kar_json_writer_release(w);
+}
+
+/* The patch of @o's status whose body is in @out, which is released. */
+static void add_patch(struct pass *p, const struct kar_object *o, int what, const char *note,
+	struct kar_buf *out)
+{
+	struct kar_arena *arena = &p->s->arena;
+	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
+	struct kar_action *a;
+
+	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
+	body->rv = o->rv;
+	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_keep(arena, o->ns), kar_keep(arena, o->name));
+	a->subresource = "status";
+	a->patch_type = KAR_PATCH_MERGE;
+	a->uid = kar_keep(arena, o->uid);
+	a->what = what;
+	a->payload = body;
+	a->note = note;
+	kar_buf_release(out);
+}
+
+static void patch_group(struct pass *p, const struct kar_podgroup *g, const struct queue_decision *d)
+{
+	struct kar_arena *arena = &p->s->arena;
+	struct kar_conditions conditions = kar_conditions_copy(&g->status.conditions, arena);
+	const struct kar_condition admitted = {
+		.type = KAR_PG_ADMITTED,
+		.status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = g->generation,
+		.reason = queue_reason_name(d->reason),
+		.message = d->message,
+	};
+	struct kar_json_writer w;
+	struct kar_buf out = { 0 };
+
+	kar_condition_set(&conditions, &admitted, p->s->now - p->s->now % KAR_SECOND, arena);
+	begin_patch(&w, &out, &g->o);
+	kar_jw_kv_int(&w, "position", d->position);
+	kar_jw_key(&w, "conditions");
+	kar_conditions_write(&w, &conditions);
+	end_patch(&w);
+	add_patch(p, &g->o, PATCH_GROUP,
+		kar_arena_printf(arena, "Admitted=%s/%s position=%d",
+			kar_condition_status_name(admitted.status), admitted.reason, d->position),
+		&out);
+}
+
+/* A new reason is told at once; new positions of many are told together, a while later. */
+static void tell_group(struct pass *p, const struct queue_group *qg, const struct queue_decision *d)
+{
+	const struct kar_podgroup *g = qg->group;
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	enum kar_condition_status status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE;
+	bool new_reason = !c || c->status != status || !kar_same(c->reason, queue_reason_name(d->reason));
+	/* What was admitted stays as it was written: its message may be of an earlier day. */
+	bool new_position =
+		d->position != g->status.position || (d->position && c && !kar_same(c->message, d->message));
+
+	/* The last word about a group that is finished or goes away has been said. */
+	if (d->reason == QUEUE_NOT_WAITING && claim_of(p->stores, g) != CLAIM_SUSPENDED)
+		return;
+	if (new_reason) {
+		patch_group(p, g, d);
+	} else if (new_position && p->positions_in > 0) {
+		kar_plan_requeue(&p->s->plan, p->positions_in);
+	} else if (new_position) {
+		patch_group(p, g, d);
+		p->positions_told = true;
+	}
+}
+
+static void tell_groups(struct pass *p)
+{
+	const struct queue_snapshot *s = &p->snapshot;
+
+	for (size_t i = 0; i < s->n_groups; i++) {
+		if (p->decisions[i].reason == QUEUE_ADMITTED)
+			tell_group(p, &s->groups[i], &p->decisions[i]);
+	}
+	for (size_t i = 0; i < s->n_groups; i++) {
+		if (p->decisions[i].reason != QUEUE_ADMITTED)
+			tell_group(p, &s->groups[i], &p->decisions[i]);
+	}
+}
+
+static void patch_queue(struct pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+{
+	struct kar_json_writer w;
+	struct kar_buf out = { 0 };
+
+	begin_patch(&w, &out, &q->o);
+	kar_jw_kv_string(&w, "state", st->state);
+	kar_jw_kv_int(&w, "pending", st->pending);
+	kar_jw_kv_int(&w, "inqueue", st->inqueue);
+	kar_jw_kv_int(&w, "running", st->running);
+	kar_jw_kv_int(&w, "completed", st->completed);
+	kar_jw_kv_int(&w, "unknown", st->unknown);
+	kar_jw_key(&w, "conditions");
+	kar_conditions_write(&w, &st->conditions);
+	end_patch(&w);
+	add_patch(p, &q->o, PATCH_QUEUE,
+		kar_arena_printf(&p->s->arena, "%s pending=%d inqueue=%d running=%d completed=%d unknown=%d",
+			st->state, st->pending, st->inqueue, st->running, st->completed, st->unknown),
+		&out);
+}
+
+static void tell_queue(struct pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+{
+	const struct kar_queue_status *old = &q->status;
+	bool new_state =
+		!kar_same(st->state, old->state) || !kar_conditions_equal(&st->conditions, &old->conditions);
+	bool new_counts = st->pending != old->pending || st->inqueue != old->inqueue ||
+		st->running != old->running || st->completed != old->completed || st->unknown != old->unknown;
+
+	if (new_state) {
+		patch_queue(p, q, st);
+	} else if (new_counts && p->counts_in > 0) {
+		kar_plan_requeue(&p->s->plan, p->counts_in);
+	} else if (new_counts) {
+		patch_queue(p, q, st);
+		p->counts_told = true;
+	}
+}
+
+static void tell_queues(struct pass *p)
+{
+	const struct queue_snapshot *s = &p->snapshot;
+	struct kar_queue_status *statuses = kar_arena_alloc(&p->s->arena, s->n_queues, sizeof(*statuses));
+
+	queue_statuses(s, p->decisions, p->s->now, &p->s->arena, statuses);
+	for (size_t i = 0; i < s->n_queues; i++)
+		tell_queue(p, s->queues[i], &statuses[i]);
+}
+
+static void ensure_default_queue(struct pass *p)
+{
+	if (!kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE))
+		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
+			CREATE_DEFAULT_QUEUE;
+}
+
+/* ---- the pass ---- */
+
+/* ms until @interval has gone by since @last (0: never); <= 0: it has. */
+static kar_time due_in(kar_time last, kar_time interval, kar_time mono)
+{
+	return last ? last + interval - mono : 0;
+}
+
+static bool caught_up(const struct kar_controller *c)
+{
+	bool groups = kar_barrier_passed(c->barrier, ALL, c->stores->podgroups);
+	bool queues = kar_barrier_passed(c->barrier, ALL, c->stores->queues);
+
+	return groups && queues;
+}
+
+static void pass(struct pass *p)
+{
+	p->default_priority = global_default(p->stores->priorityclasses);
+	observe_queues(p);
+	observe_groups(p);
+	p->decisions = kar_arena_alloc(&p->s->arena, p->snapshot.n_groups, sizeof(*p->decisions));
+	queue_plan(&p->snapshot, &p->s->arena, p->decisions);
+	ensure_default_queue(p);
+	tell_groups(p);
+	tell_queues(p);
+}
+
+static bool sync_all(struct kar_controller *c, struct kar_sync *s)
+{
+	struct kar_key_state *state = s->state;
+	kar_time wait = due_in(state->last_pass, PASS_INTERVAL, s->mono);
+
+	if (wait > 0) {
+		kar_plan_requeue(&s->plan, wait);
+		return true;
+	}
+	if (!caught_up(c)) {
+		kar_plan_requeue(&s->plan, CACHE_WAIT);
+		return false;
+	}
+
+	struct pass p = {
+		.stores = c->stores,
+		.s = s,
+		.positions_in = due_in(state->last_positions, POSITION_INTERVAL, s->mono),
+		.counts_in = due_in(state->status_written, COUNTS_INTERVAL, s->mono),
+	};
+
+	state->last_pass = s->mono;
+	pass(&p);
+	if (p.positions_told)
+		state->last_positions = s->mono;
+	if (p.counts_told)
+		state->status_written = s->mono;
+	return true;
+}
+
+static void write_default_queue(struct kar_buf *out)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "apiVersion", KAR_API_VERSION);
+	kar_jw_kv_string(&w, "kind", "Queue");
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "name", KAR_DEFAULT_QUEUE);
+	kar_jw_end_object(&w);
+	kar_jw_key(&w, "spec");
+	kar_jw_begin_object(&w);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
+static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err KAR_UNUSED)
+{
+	const struct body *body = a->payload;
+
+	if (a->what == CREATE_DEFAULT_QUEUE)
+		write_default_queue(out);
+	else
+		kar_buf_append(out, body->json.p, body->json.n);
+	return 0;
+}
+
+/* A patch of an object that has changed meanwhile would only be answered with a Conflict. */
+static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
+{
+	const struct kar_stores *stores = s->controller->stores;
+	const struct kar_store *store = a->type == &kar_podgroup_type ? stores->podgroups : stores->queues;
+	const struct body *body = a->payload;
+	const struct kar_object *o;
+
+	if (a->what == CREATE_DEFAULT_QUEUE)
+		return true;
+	o = kar_store_get(store, a->ns, a->name);
+	return o && kar_same(o->uid, a->uid) && o->rv == body->rv;
+}
+
+void kar_queue_controller(struct kar_controller *c)
+{
+	c->name = "queue";
+	c->start = start;
+	c->sync = sync_all;
+	c->encode = encode;
+	c->still_wanted = still_wanted;
+}

@@ -1,0 +1,192 @@
+/* SchedulingSpec and PodGroup: one of each per job, under its name, for its whole life. */
+#include "controllers/queuejob/round.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+
+#define WAITING_MESSAGE "waiting for queue %s to admit the job"
+
+bool queuejob_is_valid(struct queuejob_round *r)
+{
+	const char *problem = r->job->invalid;
+
+	if (problem) {
+		queuejob_say(r, KAR_QJ_INVALID, "%s", problem);
+		if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_INVALID))
+			kar_plan_event(r->p, true, KAR_QJ_INVALID, "Validate", "%s", problem);
+		queuejob_set_condition(r, KAR_QJ_INVALID, true, "SpecInvalid", "%s", problem);
+	} else if (kar_condition_is_true(&r->seen->conditions, KAR_QJ_INVALID)) {
+		queuejob_set_condition(r, KAR_QJ_INVALID, false, "SpecValid", "%s", "");
+	}
+	return !problem;
+}
+
+static bool is_own(const struct queuejob_round *r, const char *owner_uid)
+{
+	return kar_same(owner_uid, r->job->o.uid);
+}
+
+const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r)
+{
+	const struct kar_podgroup *g = r->v->group;
+
+	return g && !g->deletion && is_own(r, g->owner_uid) ? g : NULL;
+}
+
+static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, const struct kar_type *type, int what,
+	const char *uid)
+{
+	struct kar_action *a = kar_plan_add(
+		r->p, verb, type, kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
+
+	a->what = what;
+	a->uid = kar_keep(r->arena, uid);
+	a->patch_type = KAR_PATCH_JSON;
+	return a;
+}
+
+/* Somebody else's object, or an old one of ours that is still on its way out, has the name. */
+static void say_conflict(struct queuejob_round *r, const char *what, bool own)
+{
+	if (own)
+		queuejob_say(r, "NameConflict", "waiting for the deleted %s %s to be gone", what, r->job->o.name);
+	else
+		queuejob_say(r, "NameConflict", "a %s %s exists already and is not controlled by this job; waiting for the name",
+			what, r->job->o.name);
+}
+
+static bool keep_schedulingspec(struct queuejob_round *r)
+{
+	const struct kar_schedulingspec *s = r->v->sched;
+
+	if (!s) {
+		queuejob_tell_refusal(r);
+		add(r, KAR_CREATE, &kar_schedulingspec_type, QUEUEJOB_CREATE_SCHEDULINGSPEC, NULL);
+		return false;
+	}
+	if (s->deletion || !is_own(r, s->owner_uid)) {
+		say_conflict(r, "SchedulingSpec", is_own(r, s->owner_uid));
+		return false;
+	}
+	if (!kar_schedspec_equal(&s->spec, &r->job->spec.sched))
+		add(r, KAR_PATCH, &kar_schedulingspec_type, QUEUEJOB_PATCH_SCHEDULINGSPEC, s->o.uid);
+	return true;
+}
+
+static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
+{
+	const struct kar_queuejob_spec *s = &r->job->spec;
+
+	return (struct kar_podgroup_spec){
+		.min_member = r->min > 1 ? r->min : 1, /* the schema's minimum */
+		.queue = s->queue,
+		.priority_class_name = s->sched.priority_class_name,
+		.priority = r->v->priority,
+		.has_priority = true,
+		.schedule_timeout_seconds = s->sched.schedule_timeout_seconds,
+		.has_schedule_timeout = s->sched.has_schedule_timeout,
+	};
+}
+
+/*
+ * What the group should be, given what it is: resources belong to others. A CRD of another origin prunes our
+ * additions; then they are not asked for again and again.
+ */
+static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r, const struct kar_podgroup_spec *have)
+{
+	struct kar_podgroup_spec want = wanted_group(r);
+	bool pruned = !have->queue && !have->has_priority && !have->priority_class_name;
+
+	want.min_resources = have->min_resources;
+	want.total_resources = have->total_resources;
+	if (pruned) {
+		want.queue = NULL;
+		want.priority_class_name = NULL;
+		want.has_priority = false;
+		want.priority = have->priority;
+	} else if (r->v->priority_class_missing) {
+		want.priority = have->priority; /* a class that was deleted does not change a job that has its number */
+		want.has_priority = have->has_priority;
+	}
+	return want;
+}
+
+static void put_group(struct queuejob_round *r, const struct kar_podgroup *g, const struct kar_podgroup_spec *want)
+{
+	struct kar_podgroup_spec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
+	struct kar_action *a = g ?
+		add(r, KAR_PATCH, &kar_podgroup_type, QUEUEJOB_PATCH_PODGROUP, g->o.uid) :
+		add(r, KAR_CREATE, &kar_podgroup_type, QUEUEJOB_CREATE_PODGROUP, NULL);
+
+	*payload = *want;
+	payload->queue = kar_keep(r->arena, want->queue);
+	payload->priority_class_name = kar_keep(r->arena, want->priority_class_name);
+	payload->min_resources = kar_keep_pairs(r->arena, &want->min_resources);
+	payload->total_resources = kar_keep_pairs(r->arena, &want->total_resources);
+	a->payload = payload;
+	a->note = kar_arena_printf(r->arena, "minMember=%d queue=%s priority=%d", (int)want->min_member,
+		want->queue ? want->queue : "-", (int)want->priority);
+}
+
+static bool keep_group(struct queuejob_round *r)
+{
+	const struct kar_podgroup *g = r->v->group;
+	struct kar_podgroup_spec want;
+
+	if (!g) {
+		queuejob_tell_refusal(r);
+		want = wanted_group(r);
+		put_group(r, NULL, &want);
+		return false;
+	}
+	if (!queuejob_own_group(r)) {
+		say_conflict(r, "PodGroup", is_own(r, g->owner_uid));
+		return false;
+	}
+	want = corrected_group(r, &g->spec);
+	if (!kar_podgroup_spec_equal(&g->spec, &want))
+		put_group(r, g, &want);
+	return true;
+}
+
+/* Hands the queue's words on: why the job waits, and at which position. */
+static bool mirror_admission(struct queuejob_round *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+	bool admitted = c && c->status == KAR_COND_TRUE;
+	const char *queue = r->job->spec.queue;
+
+	if (admitted) {
+		r->st.position = 0;
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, true, "Admitted", "admitted by queue %s", queue);
+		return true;
+	}
+	r->st.position = g ? g->status.position : 0;
+	if (c && c->status == KAR_COND_FALSE && c->reason[0]) {
+		queuejob_say(r, kar_keep_text(r->arena, c->reason), "%s", c->message);
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_keep_text(r->arena, c->reason), "%s", c->message);
+		return false;
+	}
+	queuejob_say(r, "WaitingForAdmission", WAITING_MESSAGE, queue);
+	if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_ADMITTED))
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "WaitingForAdmission", WAITING_MESSAGE, queue);
+	return false;
+}
+
+bool queuejob_keep_children(struct queuejob_round *r)
+{
+	bool valid = queuejob_is_valid(r);
+	bool ready = false;
+
+	if (valid && r->v->priority_class_missing && !r->v->group) {
+		queuejob_say(r, "PriorityClassNotFound", "there is no PriorityClass %s; waiting for it",
+			r->job->spec.sched.priority_class_name);
+	} else if (valid) {
+		bool has_spec = keep_schedulingspec(r);
+
+		ready = keep_group(r) && has_spec;
+	}
+	return mirror_admission(r) && ready;
+}

@@ -1,0 +1,208 @@
+/* Which pods are missing, and in which order they come: every minimum before any extra, extras round robin over jobs. */
+#include "controllers/queuejob/round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keep.h"
+
+enum {
+	CREATES_MAX = 500, /* per plan; the rest follows at once in the next */
+};
+
+static const kar_time BLOCKED_RETRY = 30 * KAR_SECOND; /* nothing tells us when somebody else's pod goes */
+
+/* One pod to be created. */
+struct wish {
+	size_t task;
+	int32_t index;
+	bool minimum;
+	uint32_t seq; /* see struct kar_rank */
+};
+
+/* What the quorum still lacks while the missing indexes are walked through. */
+struct lack {
+	int32_t *of_task; /* of the tasks' own minimums */
+	int32_t beyond;   /* of the job's, whichever task it comes from */
+	uint32_t position;
+	uint32_t round;
+};
+
+struct wishes {
+	struct wish *items;
+	size_t n;
+	bool more;
+};
+
+/* Task numbers by priority (high first), then list order. */
+static size_t *order_tasks(const struct queuejob_round *r)
+{
+	size_t *order = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*order));
+
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		size_t k = i;
+
+		for (; k > 0 && r->v->task_priority[order[k - 1]] < r->v->task_priority[i]; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	return order;
+}
+
+static int32_t covered(const struct queuejob_task_tally *t)
+{
+	return t->pending + t->running + t->n_done;
+}
+
+static struct lack measure_lack(const struct queuejob_round *r)
+{
+	struct lack l = { .of_task = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*l.of_task)) };
+	int32_t have = r->t.pending + r->t.running + r->t.done;
+
+	l.beyond = r->min - have;
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+		int32_t lacks = spec->has_min_available && r->min ? spec->min_available - covered(&r->t.tasks[i]) : 0;
+
+		l.of_task[i] = lacks > 0 ? lacks : 0;
+		l.beyond -= l.of_task[i];
+	}
+	l.round = have > r->min ? (uint32_t)(have - r->min) : 0;
+	return l;
+}
+
+static struct wish classify(struct lack *l, size_t task, int32_t index)
+{
+	struct wish w = { .task = task, .index = index, .minimum = true };
+
+	if (l->of_task[task] > 0)
+		l->of_task[task]--;
+	else if (l->beyond > 0)
+		l->beyond--;
+	else
+		w.minimum = false;
+	w.seq = w.minimum ? l->position : l->round++;
+	return w;
+}
+
+/* Missing indexes: the minimum, or what is beyond it. */
+static void collect(const struct queuejob_round *r, const size_t *order, bool minimum, struct wishes *out)
+{
+	struct lack l = measure_lack(r);
+
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		const struct queuejob_task_tally *task = &r->t.tasks[order[i]];
+
+		for (int32_t k = 0; k < task->n; k++, l.position++) {
+			struct wish w;
+
+			if (task->slots[k].state != QUEUEJOB_SLOT_MISSING)
+				continue;
+			w = classify(&l, order[i], k);
+			if (w.minimum != minimum)
+				continue;
+			if (out->n == CREATES_MAX) {
+				out->more = true;
+				return;
+			}
+			out->items[out->n++] = w;
+		}
+	}
+}
+
+static void create(struct queuejob_round *r, const struct wish *w)
+{
+	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
+	char name[KAR_POD_NAME_LEN];
+	struct kar_action *a;
+
+	kar_queuejob_pod_name(r->job, r->job->spec.tasks[w->task].name, w->index, name);
+	a = kar_plan_add(r->p, KAR_CREATE, &kar_pod_type, kar_keep(r->arena, r->job->o.ns),
+		kar_keep_text(r->arena, name));
+	*payload = (struct queuejob_new_pod){ .task = w->task, .index = w->index, .incarnation = r->seen->incarnation };
+	a->what = QUEUEJOB_CREATE_POD;
+	a->payload = payload;
+	a->note = kar_arena_printf(r->arena, "%s %u", w->minimum ? "minimum" : "extra", (unsigned)w->seq);
+	a->rank = (struct kar_rank){
+		.tier = w->minimum ? KAR_TIER_MINIMUM : KAR_TIER_EXTRA,
+		.priority = r->v->priority,
+		.age = r->job->creation,
+		.seq = w->seq,
+	};
+}
+
+/* A cache that lags, or has travelled back in time, must not start a dead job. */
+static void check_owner(struct queuejob_round *r)
+{
+	struct kar_action *a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
+		kar_keep_text(r->arena, r->job->o.name));
+
+	a->what = QUEUEJOB_CHECK_OWNER;
+	kar_plan_requeue(r->p, 0);
+}
+
+static const char *refusal_reason(const struct kar_err *err, const char *what)
+{
+	if (strstr(err->msg, "exceeded quota"))
+		return "QuotaExceeded";
+	switch (err->what) {
+	case KAR_DENIED:
+		return "Forbidden";
+	case KAR_INVALID:
+		return strncmp(what, "pods ", strlen("pods ")) == 0 ? "InvalidTemplate" : "Invalid";
+	case KAR_EXISTS:
+		return "PodNameConflict";
+	default:
+		return "FailedCreate";
+	}
+}
+
+void queuejob_tell_refusal(struct queuejob_round *r)
+{
+	const struct kar_err *err = r->v->refused;
+	const char *what = r->v->refused_what ? r->v->refused_what : "objects";
+
+	if (!err || r->said)
+		return;
+	queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s", what, err->msg);
+	if (!kar_same(r->st.message, r->seen->message))
+		kar_plan_event(r->p, true, "FailedCreate", "CreatePods", "%s", r->st.message);
+}
+
+static void tell_blocker(struct queuejob_round *r)
+{
+	const struct kar_pod *pod = r->t.blocker;
+
+	if (!pod)
+		return;
+	if (pod->owner_name)
+		queuejob_say(r, "PodNameConflict", "pod %s exists already and belongs to %s %s; waiting for the name",
+			pod->o.name, pod->owner_kind ? pod->owner_kind : "another object", pod->owner_name);
+	else
+		queuejob_say(r, "PodNameConflict", "pod %s exists already and belongs to nobody; waiting for the name",
+			pod->o.name);
+	kar_plan_requeue(r->p, BLOCKED_RETRY);
+}
+
+void queuejob_create_pods(struct queuejob_round *r)
+{
+	struct wishes w = { .items = kar_arena_alloc(r->arena, CREATES_MAX, sizeof(*w.items)) };
+	const size_t *order;
+
+	if (r->t.old.n)
+		return; /* create nothing until all old objects are gone */
+	order = order_tasks(r);
+	collect(r, order, true, &w);
+	collect(r, order, false, &w);
+	if (w.n)
+		queuejob_tell_refusal(r);
+	tell_blocker(r);
+	if (w.n && !r->v->owner_checked) {
+		check_owner(r);
+		return;
+	}
+	for (size_t i = 0; i < w.n; i++)
+		create(r, &w.items[i]);
+	if (w.more)
+		kar_plan_requeue(r->p, 0);
+}

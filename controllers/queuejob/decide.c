@@ -1,0 +1,217 @@
+/* The decision, rule by rule in order of precedence. What each rule does stands in the file it is named after. */
+#include "controllers/queuejob/round.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The CRD's bounds. */
+enum { MESSAGE_MAX = 1024 };
+
+static KAR_PRINTF(2, 0) const char *format(struct kar_arena *arena, const char *fmt, va_list ap)
+{
+	char text[MESSAGE_MAX];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	return kar_arena_strndup(arena, text, strlen(text));
+}
+
+void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->said)
+		return;
+	va_start(ap, fmt);
+	r->st.message = format(r->arena, fmt, ap);
+	va_end(ap);
+	r->st.reason = reason;
+	r->said = true;
+}
+
+void queuejob_set_condition(
+	struct queuejob_round *r, const char *type, bool value, const char *reason, const char *fmt, ...)
+{
+	struct kar_condition c = {
+		.type = type,
+		.status = value ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = r->job->generation,
+		.reason = reason,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	c.message = format(r->arena, fmt, ap);
+	va_end(ap);
+	kar_condition_set(&r->st.conditions, &c, r->now, r->arena);
+}
+
+const char *queuejob_count_pods(const struct queuejob_round *r, int32_t n)
+{
+	return kar_arena_printf(r->arena, "%d pod%s", (int)n, n == 1 ? "" : "s");
+}
+
+bool queuejob_was_formed(const struct queuejob_round *r)
+{
+	if (r->min == 0)
+		return r->seen->phase == KAR_QJ_PHASE_RUNNING;
+	return r->seen->formed_min_available >= r->min;
+}
+
+bool queuejob_has_quorum(const struct queuejob_round *r)
+{
+	if (r->t.running + r->t.done < (r->min > 0 ? r->min : 1))
+		return false;
+	for (size_t i = 0; r->min > 0 && i < r->t.n_tasks; i++) {
+		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+
+		if (spec->has_min_available && r->t.tasks[i].running + r->t.tasks[i].n_done < spec->min_available)
+			return false;
+	}
+	return true;
+}
+
+static bool has_gang(enum kar_qj_phase p)
+{
+	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
+}
+
+/* A restart and a template change start from nothing; suspend and resume do not. */
+static bool keeps_done(const struct queuejob_round *r)
+{
+	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
+		return false;
+	return !r->template_changed || has_gang(r->seen->phase) || kar_qj_phase_terminal(r->seen->phase) ||
+		r->job->spec.suspend;
+}
+
+static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_time now, struct kar_plan *p)
+{
+	const struct kar_queuejob_status *seen = &v->job->status;
+
+	*r = (struct queuejob_round){
+		.v = v,
+		.job = v->job,
+		.seen = seen,
+		.st = *seen,
+		.min = kar_queuejob_min_available(&v->job->spec),
+		.now = now,
+		.second = now - now % KAR_SECOND,
+		.p = p,
+		.arena = p->arena,
+	};
+	r->template_changed = seen->template_hash[0] && strcmp(seen->template_hash, v->job->spec_template_hash);
+	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
+	queuejob_tally(v, keeps_done(r), has_gang(seen->phase), r->arena, &r->t);
+}
+
+static void count_tasks(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->n_tasks = r->t.n_tasks;
+	st->tasks = kar_arena_alloc(r->arena, st->n_tasks, sizeof(*st->tasks));
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		const struct queuejob_task_tally *t = &r->t.tasks[i];
+
+		st->tasks[i] = (struct kar_task_status){
+			.name = r->job->spec.tasks[i].name,
+			.replicas = t->objects,
+			.desired = t->n,
+			.pending = t->pending,
+			.running = t->running,
+			.succeeded = r->forget ? 0 : t->n_done,
+			.failed = t->failed,
+			.succeeded_indexes = r->forget ? "" : kar_intervals_format(&t->done, r->arena),
+		};
+	}
+}
+
+/* The counters: always recomputed, never incremented. A finished job keeps the result it finished with. */
+static void count(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->replicas = r->t.objects;
+	st->pending = r->t.pending;
+	st->running = r->t.running;
+	st->terminating = r->t.terminating;
+	if (kar_qj_phase_terminal(r->seen->phase))
+		return;
+	if (st->desired != r->t.desired && has_gang(r->seen->phase))
+		st->last_scale_time = r->second;
+	st->desired = r->t.desired;
+	st->succeeded = r->forget ? 0 : r->t.done;
+	st->failed = r->t.failed;
+	st->min_available = r->min;
+	count_tasks(r);
+}
+
+static void conclude(struct queuejob_round *r)
+{
+	count(r);
+	r->st.observed_generation = r->job->generation;
+	r->st.selector = r->job->spec.selector;
+	if (kar_queuejob_status_equal(r->seen, &r->st))
+		return;
+
+	struct kar_queuejob_status *st = kar_arena_alloc(r->arena, 1, sizeof(*st));
+
+	*st = r->st;
+	r->p->status = st;
+	r->p->status_text = queuejob_status_text(r->seen, st, r->arena);
+	r->p->urgent = !kar_queuejob_status_same_story(r->seen, st);
+}
+
+/* What is done in each phase that is neither final nor paused. */
+static void go_on(struct queuejob_round *r)
+{
+	switch (r->seen->phase) {
+	case KAR_QJ_PHASE_STARTING:
+	case KAR_QJ_PHASE_RUNNING:
+		queuejob_keep_gang(r);
+		break;
+	case KAR_QJ_PHASE_RESTARTING:
+		queuejob_wait_until_gone(r);
+		break;
+	default:
+		queuejob_wait_for_admission(r);
+		break;
+	}
+}
+
+/* The limit goes before the deadline when both hold. */
+static void fail_or_go_on(struct queuejob_round *r)
+{
+	if (has_gang(r->seen->phase))
+		queuejob_count_losses(r);
+	if (queuejob_over_limit(r))
+		queuejob_fail_limit(r);
+	else if (queuejob_past_deadline(r))
+		queuejob_fail_deadline(r);
+	else
+		go_on(r);
+}
+
+void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_plan *p)
+{
+	struct queuejob_round r;
+
+	queuejob_release_orphans(v, p);
+	if (!v->job)
+		return;
+	begin(&r, v, now, p);
+	if (v->job->deletion) {
+		queuejob_let_go(&r);
+		return;
+	}
+	if (kar_qj_phase_terminal(r.seen->phase))
+		queuejob_stay_finished(&r);
+	else if (queuejob_is_complete(&r))
+		queuejob_complete(&r);
+	else if (v->job->spec.suspend)
+		queuejob_suspend(&r);
+	else
+		fail_or_go_on(&r);
+	conclude(&r);
+}

@@ -1,0 +1,180 @@
+#include "controllers/queuejob/encode.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/names.h"
+#include "controllers/queuejob/queuejob.h"
+
+static const struct kar_queuejob *job_of(const struct kar_sync *s)
+{
+	return kar_as_queuejob(s->object);
+}
+
+static void write_spec(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	if (a->type == &kar_podgroup_type)
+		kar_podgroup_spec_write(w, a->payload);
+	else
+		kar_schedspec_write(w, &job_of(s)->spec.sched);
+}
+
+/* A new SchedulingSpec or PodGroup, controlled by the job. */
+static void write_child(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	const struct kar_resource *res = &a->type->res;
+	char api_version[128];
+
+	snprintf(api_version, sizeof(api_version), "%s/%s", res->group, res->version);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "apiVersion", api_version);
+	kar_jw_kv_string(w, "kind", res->kind);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", a->name);
+	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
+	kar_jw_key(w, "labels");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
+	kar_jw_end_object(w);
+	kar_queuejob_write_owner(w, job_of(s));
+	kar_jw_end_object(w);
+	kar_jw_key(w, "spec");
+	write_spec(w, s, a);
+	kar_jw_end_object(w);
+}
+
+/*
+ * JSON patch: the spec as a whole, so that what was added to it goes too. The first operation fails unless the object
+ * is the one that was looked at.
+ */
+static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "op", "test");
+	kar_jw_kv_string(w, "path", "/metadata/uid");
+	kar_jw_kv_string(w, "value", a->uid);
+	kar_jw_end_object(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "op", "add");
+	kar_jw_kv_string(w, "path", "/spec");
+	kar_jw_key(w, "value");
+	write_spec(w, s, a);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+}
+
+static void write_finalizers(struct kar_json_writer *w, const char *key)
+{
+	kar_jw_key(w, key);
+	kar_jw_begin_array(w);
+	kar_jw_string(w, KAR_FINALIZER_POD_TRACKING);
+	kar_jw_end_array(w);
+}
+
+/* Strategic merge patch: removes our finalizer and no other. A wrong uid makes the API server refuse it. */
+static void write_release(struct kar_json_writer *w, const struct kar_action *a)
+{
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	write_finalizers(w, "$deleteFromPrimitiveList/finalizers");
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
+static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRId32, n);
+	kar_jw_kv_string(w, key, text);
+}
+
+static void write_repair(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	const struct queuejob_new_pod *as = a->payload;
+
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_key(w, "labels");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
+	kar_jw_kv_string(w, KAR_LABEL_TASK, job_of(s)->spec.tasks[as->task].name);
+	write_number(w, KAR_LABEL_INDEX, as->index);
+	write_number(w, KAR_LABEL_INCARNATION, as->incarnation);
+	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->object->name);
+	kar_jw_end_object(w);
+	write_finalizers(w, "finalizers");
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
+static int encode_pod(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err)
+{
+	const struct queuejob_new_pod *pod = a->payload;
+	const struct kar_pod_params params = {
+		.job = job_of(s),
+		.task = pod->task,
+		.index = pod->index,
+		.incarnation = pod->incarnation,
+		.template_hash = job_of(s)->spec_template_hash,
+	};
+
+	return kar_queuejob_pod_write(&params, out, err);
+}
+
+int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err)
+{
+	struct kar_json_writer w;
+
+	if (a->what == QUEUEJOB_CREATE_POD)
+		return encode_pod(s, a, out, err);
+	kar_json_writer_init(&w, out);
+	switch (a->what) {
+	case QUEUEJOB_CREATE_SCHEDULINGSPEC:
+	case QUEUEJOB_CREATE_PODGROUP:
+		write_child(&w, s, a);
+		break;
+	case QUEUEJOB_PATCH_SCHEDULINGSPEC:
+	case QUEUEJOB_PATCH_PODGROUP:
+		write_spec_patch(&w, s, a);
+		break;
+	case QUEUEJOB_REPAIR_POD:
+		write_repair(&w, s, a);
+		break;
+	default:
+		assert(a->what == QUEUEJOB_RELEASE_POD);
+		write_release(&w, a);
+		break;
+	}
+	kar_json_writer_release(&w);
+	return 0;
+}
+
+/* A merge patch that only applies to the object as it was read: whoever decided on older data must decide anew. */
+void queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out)
+{
+	char version[24];
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "uid", s->object->uid);
+	if (s->object->rv) {
+		snprintf(version, sizeof(version), "%" PRIu64, s->object->rv);
+		kar_jw_kv_string(&w, "resourceVersion", version);
+	}
+	kar_jw_end_object(&w);
+	kar_jw_key(&w, "status");
+	kar_queuejob_status_write(&w, s->plan.status);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}

@@ -1,0 +1,155 @@
+/* How a job ends, and how it pauses. Completed and Failed are final: no pod is ever created again. */
+#include "controllers/queuejob/round.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+
+/* --- success ------------------------------------------------------------------------------------- */
+
+static bool counts_for_success(const struct kar_queuejob_spec *s, const char *task)
+{
+	const char *const *names = s->success_tasks.items;
+
+	for (size_t i = 0; i < s->success_tasks.n; i++) {
+		if (kar_same(names[i], task))
+			return true;
+	}
+	return s->success_tasks.n == 0;
+}
+
+/* A job that asks for no pod at all is neither complete nor failed: it waits for replicas. */
+bool queuejob_is_complete(const struct queuejob_round *r)
+{
+	const struct kar_queuejob_spec *s = &r->job->spec;
+	int32_t want = 0, done = 0;
+
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		if (!counts_for_success(s, s->tasks[i].name))
+			continue;
+		want += r->t.tasks[i].n;
+		done += r->t.tasks[i].n_done;
+	}
+	if (s->has_min_succeeded && s->min_succeeded > 0)
+		want = s->min_succeeded;
+	return want > 0 && done >= want;
+}
+
+/* --- the end ------------------------------------------------------------------------------------- */
+
+static void end(struct queuejob_round *r, enum kar_qj_phase phase, const char *condition, const char *reason,
+	const char *message)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->phase = phase;
+	st->completion_time = r->second;
+	st->counted_pods = (struct kar_array){ 0 };
+	st->position = 0;
+	queuejob_say(r, reason, "%s", message);
+	queuejob_set_condition(r, condition, true, reason, "%s", message);
+	kar_plan_event(r->p, phase == KAR_QJ_PHASE_FAILED,
+		phase == KAR_QJ_PHASE_FAILED ? reason : kar_qj_phase_name(phase), "FinishJob", "%s", message);
+	queuejob_remove_live(r);
+	queuejob_release_done(r);
+}
+
+void queuejob_complete(struct queuejob_round *r)
+{
+	const struct kar_queuejob_spec *s = &r->job->spec;
+	const char *message = s->has_min_succeeded || s->success_tasks.n ?
+		kar_arena_printf(r->arena, "%d of %s succeeded, which fulfils the success policy", (int)r->t.done,
+			queuejob_count_pods(r, r->t.desired)) :
+		kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done, queuejob_count_pods(r, r->t.desired));
+
+	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, "Completed", message);
+}
+
+bool queuejob_over_limit(const struct queuejob_round *r)
+{
+	return r->st.pod_failures > r->job->spec.backoff_limit;
+}
+
+void queuejob_fail_limit(struct queuejob_round *r)
+{
+	const char *last = r->cause && r->by_failure ?
+		kar_arena_printf(r->arena, "; last: %s", queuejob_describe_loss(r, r->cause)) : "";
+	const char *message = kar_arena_printf(r->arena, "%d failure%s, backoffLimit is %d%s", (int)r->st.pod_failures,
+		r->st.pod_failures == 1 ? "" : "s", (int)r->job->spec.backoff_limit, last);
+
+	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "BackoffLimitExceeded", message);
+}
+
+static bool passes(struct queuejob_round *r, kar_time from, int64_t seconds)
+{
+	int64_t bounded = seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds;
+	kar_time due = from + bounded * KAR_SECOND;
+
+	if (r->now >= due)
+		return true;
+	kar_plan_requeue(r->p, due - r->now);
+	return false;
+}
+
+bool queuejob_past_deadline(struct queuejob_round *r)
+{
+	if (!r->job->spec.has_active_deadline || !r->seen->start_time)
+		return false;
+	return passes(r, r->seen->start_time, r->job->spec.active_deadline_seconds);
+}
+
+void queuejob_fail_deadline(struct queuejob_round *r)
+{
+	const char *message = kar_arena_printf(r->arena, "not complete after activeDeadlineSeconds %lld",
+		(long long)r->job->spec.active_deadline_seconds);
+
+	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "DeadlineExceeded", message);
+}
+
+static void delete_job(struct queuejob_round *r)
+{
+	struct kar_action *a = kar_plan_add(r->p, KAR_DELETE, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
+		kar_keep_text(r->arena, r->job->o.name));
+
+	a->what = QUEUEJOB_DELETE_JOB;
+	a->uid = kar_keep(r->arena, r->job->o.uid);
+}
+
+void queuejob_stay_finished(struct queuejob_round *r)
+{
+	const struct kar_queuejob_spec *s = &r->job->spec;
+
+	queuejob_remove_live(r);
+	queuejob_release_ended(r);
+	if (s->has_ttl && passes(r, r->seen->completion_time, s->ttl_seconds_after_finished))
+		delete_job(r);
+}
+
+/* --- pause --------------------------------------------------------------------------------------- */
+
+static void enter_suspended(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->phase = KAR_QJ_PHASE_SUSPENDED;
+	st->start_time = 0; /* the deadline's time starts anew on resume, as for batch/v1 */
+	st->formed_min_available = 0;
+	st->counted_pods = (struct kar_array){ 0 };
+	st->position = 0;
+	r->forget = r->seen->phase == KAR_QJ_PHASE_RESTARTING;
+	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, "Suspended", "%s", "");
+	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "Suspended", "%s", "");
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Suspended", "%s", "");
+	kar_plan_event(r->p, false, "Suspended", "Suspend", "stopped %s; %d succeeded before",
+		queuejob_count_pods(r, r->t.running), (int)r->t.done);
+}
+
+void queuejob_suspend(struct queuejob_round *r)
+{
+	if (r->seen->phase == KAR_QJ_PHASE_SUSPENDED)
+		queuejob_release_ended(r);
+	else
+		enter_suspended(r);
+	queuejob_say(r, "Suspended", "%s", "spec.suspend is true");
+	queuejob_remove_live(r);
+}

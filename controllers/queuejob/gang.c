@@ -1,0 +1,221 @@
+/* An incarnation: how it starts, forms, breaks and makes way for the next. */
+#include "controllers/queuejob/round.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+#include "common/timefmt.h"
+
+/* --- start --------------------------------------------------------------------------------------- */
+
+/*
+ * The next incarnation, as a status write only: its answer proves that the job is alive, and only then, in the next
+ * round, are its pods created.
+ */
+static void start(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+	const char *missing = queuejob_count_pods(r, r->t.desired - r->t.done);
+
+	st->phase = KAR_QJ_PHASE_STARTING;
+	st->incarnation++;
+	st->formed_min_available = 0;
+	st->counted_pods = (struct kar_array){ 0 };
+	st->template_hash = r->job->spec_template_hash;
+	if (!st->start_time)
+		st->start_time = r->second;
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Starting", "%s", "");
+	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min, queuejob_count_pods(r, r->t.desired));
+	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
+		kar_plan_event(r->p, false, "Starting", "CreatePods", "incarnation %d: creating %s",
+			(int)st->incarnation, missing);
+	else
+		kar_plan_event(r->p, false, "Admitted", "CreatePods", "admitted by queue %s; creating %s",
+			r->job->spec.queue, missing);
+}
+
+/* --- Pending ------------------------------------------------------------------------------------- */
+
+static void resume(struct queuejob_round *r)
+{
+	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, "Resumed", "%s", "");
+	kar_plan_event(r->p, false, "Resumed", "Resume", "resumed; %d of %s succeeded before", (int)r->t.done,
+		queuejob_count_pods(r, r->t.desired));
+}
+
+static bool stands_in_the_way(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	size_t task;
+	int32_t index;
+
+	if (!kar_queuejob_pod_index(r->job, pod->o.name, &task, &index) || index >= r->t.tasks[task].n)
+		return true;
+	return r->t.tasks[task].slots[index].state != QUEUEJOB_SLOT_DONE;
+}
+
+/* What is left from before a suspension, except the work that counts as done. True if there is nothing. */
+static bool clear_leftovers(struct queuejob_round *r)
+{
+	bool clear = true;
+
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (!stands_in_the_way(r, r->v->pods[i]))
+			continue;
+		queuejob_remove_pod(r, r->v->pods[i]);
+		clear = false;
+	}
+	return clear;
+}
+
+void queuejob_wait_for_admission(struct queuejob_round *r)
+{
+	bool admitted, clear;
+
+	r->st.phase = KAR_QJ_PHASE_PENDING;
+	if (r->seen->phase == KAR_QJ_PHASE_SUSPENDED)
+		resume(r);
+	if (r->template_changed)
+		r->st.template_hash = ""; /* what was done with the old templates counts no more */
+	clear = clear_leftovers(r);
+	admitted = queuejob_keep_children(r);
+	queuejob_release_done(r);
+	if (!clear)
+		queuejob_say(r, "WaitingForTermination", "waiting until the pods of incarnation %d are gone",
+			(int)r->seen->incarnation);
+	else if (admitted && r->seen->phase == KAR_QJ_PHASE_PENDING)
+		start(r);
+}
+
+/* --- Restarting ---------------------------------------------------------------------------------- */
+
+static void enter_restarting(struct queuejob_round *r, const char *reason, const char *message)
+{
+	struct kar_queuejob_status *st = &r->st;
+	const struct kar_pod *pod = r->cause;
+
+	st->phase = KAR_QJ_PHASE_RESTARTING;
+	st->formed_min_available = 0;
+	st->counted_pods = (struct kar_array){ 0 };
+	r->forget = true;
+	st->last_restart = (struct kar_restart){
+		.time = r->second,
+		.reason = reason,
+		.message = message,
+		.pod = pod ? kar_keep_text(r->arena, pod->o.name) : "",
+		.node = pod && pod->node ? kar_keep_text(r->arena, pod->node) : "",
+		.exit_code = pod && pod->job ? pod->job->exit_code : 0,
+	};
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, reason, "%s", message);
+	queuejob_say(r, reason, "%s", message);
+	for (size_t i = 0; i < r->v->n_pods; i++)
+		queuejob_remove_pod(r, r->v->pods[i]);
+}
+
+static void restart_broken(struct queuejob_round *r)
+{
+	const char *reason = !r->cause ? "PodsMissing" : r->by_failure ? "PodFailed" : "PodDisrupted";
+	const char *message = r->cause ? queuejob_describe_loss(r, r->cause) : "pods of the gang are gone";
+
+	r->st.restarts++;
+	kar_plan_event(r->p, true, "Restarting", "RestartGang", "%s; %d of %s left, quorum %d: restarting the gang",
+		message, (int)(r->t.running + r->t.done), queuejob_count_pods(r, r->t.desired), (int)r->min);
+	enter_restarting(r, reason, message);
+}
+
+/* No rolling update: a gang of two versions is no gang. Not counted as a restart. */
+static void restart_with_new_template(struct queuejob_round *r)
+{
+	static const char message[] = "a pod template was changed";
+
+	kar_plan_event(r->p, false, "Restarting", "RestartGang", "%s: re-creating all pods", message);
+	enter_restarting(r, "TemplateChanged", message);
+}
+
+/* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
+static kar_time restart_backoff(const struct queuejob_round *r)
+{
+	bool by_failure = r->seen->last_restart.time == r->seen->last_failure_time;
+
+	return by_failure ? queuejob_backoff_left(r) : 0;
+}
+
+void queuejob_wait_until_gone(struct queuejob_round *r)
+{
+	kar_time left = restart_backoff(r);
+	bool admitted = queuejob_keep_children(r);
+	char text[KAR_TIME_LEN];
+
+	r->forget = true;
+	for (size_t i = 0; i < r->v->n_pods; i++)
+		queuejob_remove_pod(r, r->v->pods[i]);
+	if (!r->v->n_pods && left) {
+		kar_plan_requeue(r->p, left);
+		queuejob_say(r, "BackOff", "next start at %s; %s", kar_time_format(r->now + left, text),
+			r->seen->last_restart.message);
+	} else if (!r->v->n_pods && admitted) {
+		start(r);
+	}
+	queuejob_say(r, r->seen->last_restart.reason, "%s", r->seen->last_restart.message);
+}
+
+/* --- Starting, Running --------------------------------------------------------------------------- */
+
+static void form(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->formed_min_available = r->min;
+	if (st->phase == KAR_QJ_PHASE_RUNNING)
+		return;
+	st->phase = KAR_QJ_PHASE_RUNNING;
+	queuejob_set_condition(r, KAR_QJ_FORMED, true, "QuorumReached", "%s", "");
+	kar_plan_event(r->p, false, "Running", "FormGang", "gang formed: %d of %s running or succeeded, quorum %d",
+		(int)(r->t.running + r->t.done), queuejob_count_pods(r, r->t.desired), (int)r->min);
+}
+
+/* minAvailable was raised: the gang must form anew, but those that run go on. */
+static void unform(struct queuejob_round *r)
+{
+	r->st.formed_min_available = 0;
+	if (r->st.phase == KAR_QJ_PHASE_STARTING)
+		return;
+	r->st.phase = KAR_QJ_PHASE_STARTING;
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, "QuorumRaised", "%s", "");
+}
+
+static void explain(struct queuejob_round *r)
+{
+	if (r->t.unschedulable)
+		queuejob_say(r, "Unschedulable", "pods wait for a node that fits; podgroup %s says why", r->job->o.name);
+	if (r->st.phase == KAR_QJ_PHASE_STARTING)
+		queuejob_say(
+			r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min, queuejob_count_pods(r, r->t.desired));
+	queuejob_say(r, "", "%s", "");
+}
+
+void queuejob_keep_gang(struct queuejob_round *r)
+{
+	bool admitted;
+
+	if (r->template_changed && !r->job->invalid) {
+		restart_with_new_template(r);
+		return;
+	}
+	if (r->broken) {
+		restart_broken(r);
+		return;
+	}
+	if (queuejob_has_quorum(r))
+		form(r);
+	else if (r->rearm || !queuejob_was_formed(r))
+		unform(r);
+	admitted = queuejob_keep_children(r);
+	queuejob_release_done(r);
+	queuejob_remove_all(r, &r->t.surplus);
+	queuejob_remove_all(r, &r->t.old);
+	queuejob_repair_pods(r);
+	queuejob_replace_lost(r);
+	if (admitted)
+		queuejob_create_pods(r);
+	explain(r);
+}

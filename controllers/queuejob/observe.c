@@ -1,0 +1,211 @@
+#include "controllers/queuejob/observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keep.h"
+
+struct pods {
+	const struct kar_pod **items;
+	size_t n;
+};
+
+static void append(struct pods *list, const struct kar_pod *pod, struct kar_arena *arena)
+{
+	list->items = kar_arena_grow(arena, list->items, list->n, sizeof(const struct kar_pod *));
+	list->items[list->n++] = pod;
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+	const struct kar_pod *const *x = a, *const *y = b;
+
+	return strcmp((*x)->o.name, (*y)->o.name);
+}
+
+/* Decisions do not depend on the order of a hash table. */
+static void sort(struct pods *list)
+{
+	if (list->n)
+		qsort(list->items, list->n, sizeof(const struct kar_pod *), compare_pods);
+}
+
+/* --- priority ------------------------------------------------------------------------------------ */
+
+static const struct kar_priorityclass *find_class(const struct kar_stores *stores, const char *name)
+{
+	const struct kar_object *o = name && name[0] ? kar_store_get(stores->priorityclasses, NULL, name) : NULL;
+
+	return o ? kar_as_priorityclass(o) : NULL;
+}
+
+static int32_t global_default(const struct kar_stores *stores)
+{
+	struct kar_iter it = kar_store_all(stores->priorityclasses);
+	const struct kar_object *o;
+	int32_t lowest = INT32_MAX;
+	bool found = false;
+
+	/* Should there be several, the lowest counts, as for pods. */
+	while (kar_iter_next(&it, &o)) {
+		const struct kar_priorityclass *c = kar_as_priorityclass(o);
+
+		if (c->global_default && c->value <= lowest) {
+			lowest = c->value;
+			found = true;
+		}
+	}
+	return found ? lowest : 0;
+}
+
+static void observe_priority(const struct kar_stores *stores, struct queuejob_view *v)
+{
+	const struct kar_schedspec *s = &v->job->spec.sched;
+	const struct kar_priorityclass *class = find_class(stores, s->priority_class_name);
+
+	if (s->has_priority)
+		v->priority = s->priority;
+	else if (class)
+		v->priority = class->value;
+	else if (s->priority_class_name && s->priority_class_name[0])
+		v->priority_class_missing = true;
+	else
+		v->priority = global_default(stores);
+}
+
+static void observe_task_priorities(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+{
+	const struct kar_queuejob_spec *s = &v->job->spec;
+	int32_t *values = kar_arena_alloc(arena, s->n_tasks, sizeof(*values));
+
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		const struct kar_priorityclass *class = find_class(stores, s->tasks[i].template_priority_class);
+
+		values[i] = s->tasks[i].has_priority ? s->tasks[i].priority : class ? class->value : 0;
+	}
+	v->task_priority = values;
+}
+
+/* --- pods ---------------------------------------------------------------------------------------- */
+
+static bool is_own(const struct kar_pod *pod, const struct kar_queuejob *job)
+{
+	return job && kar_same(pod->owner_uid, job->o.uid);
+}
+
+static void observe_own(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+{
+	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_OWNER, v->job->o.uid);
+	const struct kar_object *o;
+	struct pods own = { 0 };
+
+	while (kar_iter_next(&it, &o)) {
+		if (kar_same(o->ns, v->job->o.ns))
+			append(&own, kar_as_pod(o), arena);
+	}
+	sort(&own);
+	v->pods = own.items;
+	v->n_pods = own.n;
+}
+
+/*
+ * Our finalizer on a pod that the job does not control: its owner is gone (the name may have been taken by another job
+ * since), or somebody took the ownerReference away. Of the latter, while the job lives, only those are let go that
+ * the finalizer keeps from going.
+ */
+static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
+{
+	if (!pod->tracked || is_own(pod, job))
+		return false;
+	return !job || pod->owner_uid || job->deletion || pod->deletion || kar_pod_finished(pod);
+}
+
+static void observe_orphans(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
+	struct queuejob_view *v)
+{
+	/* Every pod of ours carries the PodGroup's label, and a group has the name of its job. */
+	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, s->key);
+	const struct kar_object *o;
+	struct pods orphans = { 0 };
+
+	while (kar_iter_next(&it, &o)) {
+		if (is_orphan(kar_as_pod(o), v->job))
+			append(&orphans, kar_as_pod(o), arena);
+	}
+	sort(&orphans);
+	v->orphans = orphans.items;
+	v->n_orphans = orphans.n;
+}
+
+static void observe_task_blockers(const struct kar_stores *stores, const struct kar_queuejob *job, size_t task,
+	struct kar_arena *arena, struct pods *blocking)
+{
+	const struct kar_taskspec *spec = &job->spec.tasks[task];
+	char name[KAR_POD_NAME_LEN];
+
+	for (int32_t i = 0; i < spec->replicas && i < KAR_QJ_MAX_PODS; i++) {
+		kar_queuejob_pod_name(job, spec->name, i, name);
+
+		const struct kar_object *o = kar_store_get(stores->pods, job->o.ns, name);
+
+		if (o && !is_own(kar_as_pod(o), job))
+			append(blocking, kar_as_pod(o), arena);
+	}
+}
+
+static bool creates_pods(enum kar_qj_phase p)
+{
+	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
+}
+
+/* A look at every name costs; it is only taken while some are missing. */
+static void observe_blocking(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+{
+	struct pods blocking = { 0 };
+
+	if (!creates_pods(v->job->status.phase) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec))
+		return;
+	for (size_t i = 0; i < v->job->spec.n_tasks; i++)
+		observe_task_blockers(stores, v->job, i, arena, &blocking);
+	v->blocking = blocking.items;
+	v->n_blocking = blocking.n;
+}
+
+/* --- the view ------------------------------------------------------------------------------------ */
+
+static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, struct queuejob_view *v)
+{
+	const struct kar_key_state *state = s->state;
+
+	if (state->refused.what == KAR_OK || !state->refused_type || state->refused_type == &kar_queuejob_type)
+		return;
+	v->refused = &state->refused;
+	v->refused_what = kar_arena_printf(arena, "%s %s", state->refused_type->res.plural, state->refused_name);
+}
+
+bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
+	struct queuejob_view *v)
+{
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
+	const struct kar_object *o;
+
+	*v = (struct queuejob_view){ 0 };
+	kar_key_split(s->key, buf, &ns, &name);
+	o = kar_store_get(stores->queuejobs, ns, name);
+	v->job = o ? kar_as_queuejob(o) : NULL;
+	observe_orphans(stores, s, arena, v);
+	if (!v->job)
+		return v->n_orphans > 0;
+	o = kar_store_get(stores->schedulingspecs, ns, name);
+	v->sched = o ? kar_as_schedulingspec(o) : NULL;
+	o = kar_store_get(stores->podgroups, ns, name);
+	v->group = o ? kar_as_podgroup(o) : NULL;
+	observe_own(stores, arena, v);
+	observe_blocking(stores, arena, v);
+	observe_priority(stores, v);
+	observe_task_priorities(stores, arena, v);
+	observe_refusal(s, arena, v);
+	v->owner_checked = v->job->status.incarnation > 0 && s->state->owner_checked == v->job->status.incarnation;
+	return true;
+}

@@ -1,0 +1,67 @@
+/*
+ * queuejob - the QueueJob reconciler: view, decision and life cycle (design queuejob.md is the specification).
+ *
+ * Creates the SchedulingSpec and the PodGroup of each job; once the PodGroup is admitted, creates the pods, minimum
+ * first; replaces single lost pods above the quorum; restarts the whole gang below it; completes, fails, suspends.
+ * Never looks at nodes.
+ *
+ * Phases (terminal ones are sticky):
+ *
+ *   Pending --admitted--> Starting --R+S >= quorum--> Running --success policy--> Completed
+ *      ^                     ^                           |  \--limit, deadline--> Failed
+ *      |                     |  all old pods gone        | R+S < quorum ("broken")
+ *   Suspended <--suspend--   +------- Restarting <-------+
+ */
+#ifndef KAR_QUEUEJOB_RECONCILER_H
+#define KAR_QUEUEJOB_RECONCILER_H
+
+#include "api/types.h"
+#include "common/err.h"
+#include "controllers/plan.h"
+
+struct queuejob_view {
+	const struct kar_queuejob *job; /* NULL: there is none of the key's name; then only the orphans count */
+	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
+	const struct kar_podgroup *group;       /* likewise */
+	const struct kar_pod **pods;  /* all with a controller ownerReference to the job's UID */
+	size_t n_pods;
+	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
+	size_t n_blocking;
+	/* Pods of the key's PodGroup with our finalizer that the job does not control: left by one that is gone. */
+	const struct kar_pod **orphans;
+	size_t n_orphans;
+	int32_t priority;      /* resolved from schedSpec.priority, PriorityClass, global default, 0 */
+	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
+	const int32_t *task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
+	const struct kar_err *refused; /* last refusal of a write of this key, not of the job's own object; NULL: none */
+	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
+	bool owner_checked;    /* the job was read from the API server for this incarnation: alive, same UID */
+};
+
+/* Numbers of struct kar_action.what. */
+enum queuejob_action {
+	QUEUEJOB_CREATE_SCHEDULINGSPEC, /* payload: none (from the job) */
+	QUEUEJOB_PATCH_SCHEDULINGSPEC,
+	QUEUEJOB_CREATE_PODGROUP,       /* payload: struct kar_podgroup_spec */
+	QUEUEJOB_PATCH_PODGROUP,
+	QUEUEJOB_CREATE_POD,            /* payload: struct queuejob_new_pod */
+	QUEUEJOB_RELEASE_POD,           /* patch: removes our finalizer */
+	QUEUEJOB_DELETE_POD,
+	QUEUEJOB_REPAIR_POD,            /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
+	QUEUEJOB_DELETE_JOB,            /* ttlSecondsAfterFinished is over */
+	QUEUEJOB_CHECK_OWNER,           /* get: proves that the job is alive (see owner_checked) */
+};
+
+struct queuejob_new_pod {
+	size_t task;
+	int32_t index;
+	int32_t incarnation;
+};
+
+/*
+ * Pure: reads the view, fills the plan (p->status is a struct kar_queuejob_status). @now: wall ms. Total: it cannot fail.
+ * Deciding twice on the same view gives the same plan; a plan never both creates and deletes one index.
+ */
+void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,129 @@
+/* Taking pods away, and our hands off them. */
+#include "controllers/queuejob/round.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+
+static struct kar_action *add(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod, int what)
+{
+	/* The pod may be gone from the cache when the plan is carried out. */
+	struct kar_action *a = kar_plan_add(p, verb, &kar_pod_type, kar_keep(p->arena, pod->o.ns),
+		kar_keep_text(p->arena, pod->o.name));
+
+	a->uid = kar_keep(p->arena, pod->o.uid);
+	a->what = what;
+	return a;
+}
+
+static void release(struct kar_plan *p, const struct kar_pod *pod)
+{
+	struct kar_action *a;
+
+	if (!pod->tracked)
+		return;
+	a = add(p, KAR_PATCH, pod, QUEUEJOB_RELEASE_POD);
+	a->patch_type = KAR_PATCH_STRATEGIC;
+	a->note = "release";
+}
+
+void queuejob_release_pod(struct queuejob_round *r, const struct kar_pod *pod)
+{
+	release(r->p, pod);
+}
+
+void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod)
+{
+	release(r->p, pod);
+	if (!pod->deletion)
+		add(r->p, KAR_DELETE, pod, QUEUEJOB_DELETE_POD);
+}
+
+void queuejob_remove_live(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (!kar_pod_finished(r->v->pods[i]))
+			queuejob_remove_pod(r, r->v->pods[i]);
+	}
+}
+
+void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *pods)
+{
+	for (size_t i = 0; i < pods->n; i++)
+		queuejob_remove_pod(r, pods->items[i]);
+}
+
+void queuejob_release_done(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		const struct queuejob_task_tally *task = &r->t.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++) {
+			const struct queuejob_slot *slot = &task->slots[k];
+
+			if (slot->state == QUEUEJOB_SLOT_DONE && slot->recorded && slot->pod && kar_pod_finished(slot->pod))
+				release(r->p, slot->pod);
+		}
+	}
+}
+
+void queuejob_release_ended(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (kar_pod_finished(r->v->pods[i]))
+			release(r->p, r->v->pods[i]);
+	}
+}
+
+void queuejob_let_go(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		const struct kar_pod *pod = r->v->pods[i];
+
+		if (pod->deletion || kar_pod_finished(pod) || r->job->has_orphan_finalizer)
+			release(r->p, pod);
+	}
+}
+
+void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p)
+{
+	for (size_t i = 0; i < v->n_orphans; i++)
+		release(p, v->orphans[i]);
+}
+
+/* --- repair -------------------------------------------------------------------------------------- */
+
+static bool is_intact(const struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)
+{
+	char key[KAR_KEY_LEN];
+
+	return pod->tracked && pod->job && kar_same(pod->job->task, r->job->spec.tasks[task].name) &&
+		pod->job->index == index && pod->job->incarnation == r->seen->incarnation &&
+		kar_same(pod->group, kar_object_key(&r->job->o, key));
+}
+
+static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)
+{
+	struct queuejob_new_pod *as = kar_arena_alloc(r->arena, 1, sizeof(*as));
+	struct kar_action *a = add(r->p, KAR_PATCH, pod, QUEUEJOB_REPAIR_POD);
+
+	*as = (struct queuejob_new_pod){ .task = task, .index = index, .incarnation = r->seen->incarnation };
+	a->patch_type = KAR_PATCH_STRATEGIC;
+	a->payload = as;
+	a->note = "repair";
+}
+
+void queuejob_repair_pods(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		const struct queuejob_task_tally *task = &r->t.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++) {
+			const struct queuejob_slot *slot = &task->slots[k];
+			bool live = slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
+
+			if (live && !is_intact(r, slot->pod, i, k))
+				repair_pod(r, slot->pod, i, k);
+		}
+	}
+}

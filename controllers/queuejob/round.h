@@ -1,0 +1,121 @@
+/*
+ * round - one decision in the making; internal to the pure part of the QueueJob reconciler.
+ *
+ * decide.c is the table of contents: it calls the functions declared here, each of which lives in a small file of
+ * its own named after what it is about. All are pure. A rule that must hold for every one of them: what has to be counted
+ * once is looked up in .seen, which is surely recorded, before its evidence (a finalizer, an object) is removed.
+ */
+#ifndef KAR_QUEUEJOB_ROUND_H
+#define KAR_QUEUEJOB_ROUND_H
+
+#include "controllers/queuejob/tally.h"
+
+struct queuejob_round {
+	const struct queuejob_view *v;
+	const struct kar_queuejob *job;
+	const struct kar_queuejob_status *seen; /* the status as recorded */
+	struct kar_queuejob_status st;          /* what it becomes */
+	struct queuejob_tally t;
+	int32_t min;      /* quorum; 0: no gang */
+	kar_time now;     /* wall ms */
+	kar_time second;  /* the same without fraction, as the API keeps it */
+	bool template_changed; /* what runs is not what is specified */
+	bool said;        /* st.reason and st.message are set */
+	bool forget;      /* the succeeded indexes count no more: the incarnation is given up */
+	/* Set by queuejob_count_losses(). */
+	bool broken;      /* the gang is below its quorum because of a loss */
+	bool rearm;       /* it is below because of an edit: it must form anew, but nothing is killed */
+	bool by_failure;  /* .cause failed; false: it was taken away */
+	const struct kar_pod *cause; /* the loss that is to blame; NULL: none is known */
+	struct kar_plan *p;
+	struct kar_arena *arena;
+};
+
+/* --- decide.c: small tools ----------------------------------------------------------------------- */
+
+/* Sets reason and message of the status. Only the first call of a round counts: call in order of importance. */
+void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...) KAR_PRINTF(3, 4);
+void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason, const char *fmt,
+	...) KAR_PRINTF(5, 6);
+/* "1 pod", "20 pods" in the arena. */
+const char *queuejob_count_pods(const struct queuejob_round *r, int32_t n) KAR_NONNULL KAR_RETNN;
+/* The gang has formed in this incarnation, for the present quorum. */
+bool queuejob_was_formed(const struct queuejob_round *r) KAR_NONNULL;
+/* Enough of its pods, and enough of each task's, run or have succeeded. */
+bool queuejob_has_quorum(const struct queuejob_round *r) KAR_NONNULL;
+
+/* --- remove.c: taking pods away ------------------------------------------------------------------ */
+
+/* Deletes @pod unless that is under way, and removes our finalizer, so that nothing holds it. */
+void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
+/* Removes our finalizer, if it is there. */
+void queuejob_release_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
+/* Every pod that has not ended. */
+void queuejob_remove_live(struct queuejob_round *r) KAR_NONNULL;
+void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *pods) KAR_NONNULL;
+/* Succeeded pods whose success is recorded. */
+void queuejob_release_done(struct queuejob_round *r) KAR_NONNULL;
+/* Every pod that has ended; for phases in which nothing is counted any more. */
+void queuejob_release_ended(struct queuejob_round *r) KAR_NONNULL;
+/* The job is being deleted: the garbage collector does the work, we only let go. */
+void queuejob_let_go(struct queuejob_round *r) KAR_NONNULL;
+/* Pods of a job that is gone lose our finalizer. */
+void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p) KAR_NONNULL;
+/* Puts back what somebody took off a live pod: labels, finalizer. */
+void queuejob_repair_pods(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- children.c: SchedulingSpec and PodGroup ----------------------------------------------------- */
+
+/* The PodGroup that is the job's own and not on its way out, or NULL. */
+const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r) KAR_NONNULL;
+/*
+ * Creates or repairs both. True if pods may be created: both exist and the group is admitted; else says why not and
+ * keeps condition Admitted and the position.
+ */
+bool queuejob_keep_children(struct queuejob_round *r) KAR_NONNULL;
+/* Keeps condition Invalid; true if the spec can be run. */
+bool queuejob_is_valid(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- lose.c: losses, back-off -------------------------------------------------------------------- */
+
+/* Starting and Running: counts new losses, in the status; tells whether the gang is broken. */
+void queuejob_count_losses(struct queuejob_round *r) KAR_NONNULL;
+/* Makes room for replacements of the losses that are recorded, once their back-off is over. */
+void queuejob_replace_lost(struct queuejob_round *r) KAR_NONNULL;
+/* ms until the back-off after the last failure is over; 0: it is. */
+kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
+/* "pod w-1 on node n1 failed with exit code 3 (Error)" in the arena. */
+const char *queuejob_describe_loss(const struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
+
+/* --- gang.c: the life of an incarnation ---------------------------------------------------------- */
+
+void queuejob_wait_for_admission(struct queuejob_round *r) KAR_NONNULL; /* Pending */
+void queuejob_keep_gang(struct queuejob_round *r) KAR_NONNULL;          /* Starting, Running */
+void queuejob_wait_until_gone(struct queuejob_round *r) KAR_NONNULL;    /* Restarting */
+
+/* --- create.c ------------------------------------------------------------------------------------ */
+
+/* Pods that are missing: the minimum first, in the order of task priorities. */
+void queuejob_create_pods(struct queuejob_round *r) KAR_NONNULL;
+/* Says why the last create was refused, in the API server's own words; one event per distinct refusal. */
+void queuejob_tell_refusal(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- finish.c: how a job ends, or pauses --------------------------------------------------------- */
+
+bool queuejob_is_complete(const struct queuejob_round *r) KAR_NONNULL;
+void queuejob_complete(struct queuejob_round *r) KAR_NONNULL;
+bool queuejob_over_limit(const struct queuejob_round *r) KAR_NONNULL;
+void queuejob_fail_limit(struct queuejob_round *r) KAR_NONNULL;
+/* Also asks for a look at the moment the deadline passes. */
+bool queuejob_past_deadline(struct queuejob_round *r) KAR_NONNULL;
+void queuejob_fail_deadline(struct queuejob_round *r) KAR_NONNULL;
+void queuejob_stay_finished(struct queuejob_round *r) KAR_NONNULL;
+void queuejob_suspend(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- print.c ------------------------------------------------------------------------------------- */
+
+/* "phase=Running running=3": what is new, for logs and tests; in @arena. */
+const char *queuejob_status_text(const struct kar_queuejob_status *seen, const struct kar_queuejob_status *st,
+	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+
+#endif

@@ -1,0 +1,179 @@
+/* The shell: which events concern which job, and one job's sync. */
+#include "controllers/controller.h"
+
+#include <string.h>
+
+#include "api/keep.h"
+#include "api/names.h"
+#include "api/types.h"
+#include "controllers/queuejob/encode.h"
+#include "controllers/queuejob/observe.h"
+#include "controllers/queuejob/queuejob.h"
+
+enum { BARRIER_RETRY = 500 }; /* ms; the event that is waited for comes earlier */
+
+/* --- from events to keys ------------------------------------------------------------------------- */
+
+/* The first list brings everything at once; what changes now goes before it. */
+static void enqueue(struct kar_controller *c, const struct kar_store *store, const char *key)
+{
+	if (kar_store_synced(store))
+		kar_workqueue_add(c->queue, key);
+	else
+		kar_workqueue_add_low(c->queue, key);
+}
+
+static void enqueue_named(struct kar_controller *c, const struct kar_store *store, const struct kar_object *o)
+{
+	char key[KAR_KEY_LEN];
+
+	enqueue(c, store, kar_object_key(o, key));
+}
+
+static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	enqueue_named(c, c->stores->queuejobs, new ? new : old);
+}
+
+/* Both children have the name of their job, and so has whatever stands in their way. */
+static void on_podgroup(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	enqueue_named(c, c->stores->podgroups, new ? new : old);
+}
+
+static void on_schedulingspec(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	enqueue_named(c, c->stores->schedulingspecs, new ? new : old);
+}
+
+static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod)
+{
+	char key[KAR_KEY_LEN];
+
+	if (kar_same(pod->owner_kind, kar_queuejob_type.res.kind))
+		enqueue(c, c->stores->pods, kar_key(pod->o.ns, pod->owner_name, key));
+	if (pod->tracked && pod->group) /* the owner may be gone, or the reference to it */
+		enqueue(c, c->stores->pods, pod->group);
+}
+
+static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (old)
+		enqueue_pod(arg, kar_as_pod(old));
+	if (new)
+		enqueue_pod(arg, kar_as_pod(new));
+}
+
+/* Rare, so no index is kept for it: every job looks its numbers up again. */
+static void on_priorityclass(
+	void *arg, const struct kar_object *old KAR_UNUSED, const struct kar_object *new KAR_UNUSED)
+{
+	struct kar_controller *c = arg;
+	struct kar_iter it = kar_store_all(c->stores->queuejobs);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o))
+		enqueue_named(c, c->stores->priorityclasses, o);
+}
+
+static void start(struct kar_controller *c)
+{
+	kar_store_listen(c->stores->queuejobs, on_job, c);
+	kar_store_listen(c->stores->podgroups, on_podgroup, c);
+	kar_store_listen(c->stores->schedulingspecs, on_schedulingspec, c);
+	kar_store_listen(c->stores->pods, on_pod, c);
+	kar_store_listen(c->stores->priorityclasses, on_priorityclass, c);
+}
+
+/* --- one job ------------------------------------------------------------------------------------- */
+
+static bool caught_up(const struct kar_controller *c, const char *key)
+{
+	const struct kar_stores *s = c->stores;
+
+	return kar_barrier_passed(c->barrier, key, s->queuejobs) && kar_barrier_passed(c->barrier, key, s->pods) &&
+		kar_barrier_passed(c->barrier, key, s->podgroups) &&
+		kar_barrier_passed(c->barrier, key, s->schedulingspecs);
+}
+
+static bool sync(struct kar_controller *c, struct kar_sync *s)
+{
+	struct queuejob_view view;
+
+	if (!caught_up(c, s->key)) {
+		kar_plan_requeue(&s->plan, BARRIER_RETRY);
+		return false;
+	}
+	if (!queuejob_observe(c->stores, s, &s->arena, &view))
+		return false;
+	if (view.job)
+		s->object = kar_object_ref(&view.job->o);
+	queuejob_decide(&view, s->now, &s->plan);
+	return true;
+}
+
+/*
+ * A plan may wait for its turn for long. Its creates go out only for the job as it was: not one that has been edited,
+ * deleted, or replaced by another of the same name since.
+ */
+static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
+{
+	const struct kar_object *o;
+	const struct kar_queuejob *planned, *job;
+
+	if (!s->object)
+		return true;
+	planned = kar_as_queuejob(s->object);
+	o = kar_store_get(s->controller->stores->queuejobs, s->object->ns, s->object->name);
+	if (!o || !kar_same(o->uid, s->object->uid))
+		return false;
+	job = kar_as_queuejob(o);
+	if (a->verb != KAR_CREATE && a->what != QUEUEJOB_DELETE_JOB)
+		return true;
+	return !job->deletion && job->generation == planned->generation;
+}
+
+struct wire_head {
+	struct kar_wire_object head;
+};
+static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
+static const struct kar_desc head_desc = KAR_DESC("QueueJob", struct wire_head, head_fields);
+
+/* Does the API server's answer show the very job of @s, alive? */
+static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answer)
+{
+	struct kar_arena arena = { 0 };
+	struct wire_head w = { 0 };
+	bool alive = kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &w, NULL) == 0 &&
+		kar_same(w.head.meta.uid, s->object->uid) && !w.head.meta.deletion;
+
+	kar_arena_release(&arena);
+	return alive;
+}
+
+static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
+{
+	const struct kar_queuejob_status *status = a ? &kar_as_queuejob(s->object)->status : s->plan.status;
+
+	if (a && a->what != QUEUEJOB_CHECK_OWNER)
+		return;
+	if (s->state->owner_checked != status->incarnation && shows_alive(s, answer))
+		s->state->owner_checked = status->incarnation;
+}
+
+void kar_queuejob_controller(struct kar_controller *c)
+{
+	c->name = "queuejob";
+	c->start = start;
+	c->sync = sync;
+	c->encode = queuejob_encode;
+	c->encode_status = queuejob_encode_status;
+	c->still_wanted = still_wanted;
+	c->wrote = wrote;
+}

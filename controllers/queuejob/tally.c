@@ -1,0 +1,187 @@
+#include "controllers/queuejob/tally.h"
+
+#include <string.h>
+
+/* What counting one job needs to know besides the tally. */
+struct count {
+	const struct kar_queuejob *job;
+	const struct kar_queuejob_status *seen;
+	bool record;
+	struct kar_arena *arena;
+	struct queuejob_tally *t;
+};
+
+bool queuejob_pod_lost(const struct kar_pod *pod)
+{
+	return pod->deletion || pod->phase == KAR_POD_FAILED;
+}
+
+bool queuejob_pod_disrupted(const struct kar_pod *pod)
+{
+	/* An evicted pod is Failed first and deleted later: whatever says "disruption" goes before the phase. */
+	return pod->deletion || pod->disrupted;
+}
+
+bool queuejob_pod_counted(const struct kar_queuejob_status *s, const struct kar_pod *pod)
+{
+	const char *const *uids = s->counted_pods.items;
+
+	for (size_t i = 0; i < s->counted_pods.n; i++) {
+		if (strcmp(uids[i], pod->o.uid) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void append(struct queuejob_pods *list, const struct kar_pod *pod, struct kar_arena *arena)
+{
+	list->items = kar_arena_grow(arena, list->items, list->n, sizeof(const struct kar_pod *));
+	list->items[list->n++] = pod;
+}
+
+/* Without a readable label it is taken for a current one, which is the careful reading: nothing is deleted. */
+static bool is_old(const struct count *c, const struct kar_pod *pod)
+{
+	return pod->job && pod->job->incarnation > 0 && pod->job->incarnation < c->seen->incarnation;
+}
+
+static const struct kar_task_status *find_status(const struct kar_queuejob_status *s, const char *task)
+{
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (strcmp(s->tasks[i].name, task) == 0)
+			return &s->tasks[i];
+	}
+	return NULL;
+}
+
+static void init_task(const struct count *c, size_t i, int32_t room, bool keep_done)
+{
+	const struct kar_taskspec *spec = &c->job->spec.tasks[i];
+	const struct kar_task_status *known = find_status(c->seen, spec->name);
+	struct queuejob_task_tally *task = &c->t->tasks[i];
+
+	task->n = spec->replicas < room ? spec->replicas : room;
+	task->slots = kar_arena_alloc(c->arena, (size_t)task->n, sizeof(*task->slots));
+	if (keep_done && known && kar_intervals_parse(known->succeeded_indexes, c->arena, &task->done) == 0)
+		kar_intervals_truncate(&task->done, task->n);
+	c->t->desired += task->n;
+}
+
+/* The pod of a wanted index, of this incarnation. */
+static enum queuejob_slot_state judge(const struct count *c, struct queuejob_task_tally *task, int32_t index,
+	const struct kar_pod *pod)
+{
+	if (kar_intervals_has(&task->done, index))
+		return QUEUEJOB_SLOT_DONE;
+	/* One that was taken away and then ended well had been counted as lost: it does not count twice. */
+	if (c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->seen, pod)) {
+		kar_intervals_add(&task->done, index, c->arena);
+		return QUEUEJOB_SLOT_DONE;
+	}
+	if (queuejob_pod_lost(pod) || kar_pod_finished(pod))
+		return QUEUEJOB_SLOT_LOST;
+	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_SLOT_PENDING : QUEUEJOB_SLOT_RUNNING;
+}
+
+static void place_old(const struct count *c, const struct kar_pod *pod, struct queuejob_task_tally *task, int32_t index)
+{
+	bool wanted = task && index < task->n;
+
+	/* The work of a resumed job that was done before it was suspended. */
+	if (wanted && pod->phase == KAR_POD_SUCCEEDED && kar_intervals_has(&task->done, index)) {
+		task->slots[index] = (struct queuejob_slot){ .state = QUEUEJOB_SLOT_DONE, .recorded = true, .pod = pod };
+		return;
+	}
+	append(&c->t->old, pod, c->arena);
+	if (wanted)
+		task->slots[index] = (struct queuejob_slot){ .state = QUEUEJOB_SLOT_OLD, .pod = pod };
+}
+
+static void place(const struct count *c, const struct kar_pod *pod)
+{
+	struct queuejob_task_tally *task = NULL;
+	size_t number;
+	int32_t index = 0;
+
+	if (kar_queuejob_pod_index(c->job, pod->o.name, &number, &index))
+		task = &c->t->tasks[number];
+	c->t->objects++;
+	c->t->terminating += pod->deletion != 0;
+	if (is_old(c, pod)) {
+		place_old(c, pod, task, index);
+		return;
+	}
+	if (!task || index >= task->n) {
+		append(&c->t->surplus, pod, c->arena);
+		return;
+	}
+	task->objects++;
+	bool recorded = kar_intervals_has(&task->done, index);
+
+	task->slots[index] = (struct queuejob_slot){ judge(c, task, index, pod), recorded, pod };
+}
+
+static void block(const struct count *c, const struct kar_pod *pod)
+{
+	size_t number;
+	int32_t index;
+
+	if (!kar_queuejob_pod_index(c->job, pod->o.name, &number, &index))
+		return;
+	struct queuejob_task_tally *task = &c->t->tasks[number];
+
+	if (index >= task->n || task->slots[index].state != QUEUEJOB_SLOT_MISSING || kar_intervals_has(&task->done, index))
+		return;
+	task->slots[index].state = QUEUEJOB_SLOT_BLOCKED;
+	if (!c->t->blocker)
+		c->t->blocker = pod;
+}
+
+static void count_slot(const struct count *c, struct queuejob_task_tally *task, int32_t index)
+{
+	struct queuejob_slot *slot = &task->slots[index];
+	const struct kar_pod *pod = slot->pod;
+
+	if (slot->state == QUEUEJOB_SLOT_MISSING && kar_intervals_has(&task->done, index))
+		slot->state = QUEUEJOB_SLOT_DONE;
+	task->pending += slot->state == QUEUEJOB_SLOT_PENDING;
+	task->running += slot->state == QUEUEJOB_SLOT_RUNNING;
+	if (slot->state == QUEUEJOB_SLOT_PENDING && pod->unschedulable)
+		c->t->unschedulable = true;
+	if (slot->state != QUEUEJOB_SLOT_LOST)
+		return;
+	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion;
+	if (!queuejob_pod_counted(c->seen, pod))
+		append(&c->t->lost, pod, c->arena);
+}
+
+static void count_task(const struct count *c, struct queuejob_task_tally *task)
+{
+	for (int32_t i = 0; i < task->n; i++)
+		count_slot(c, task, i);
+	task->n_done = kar_intervals_count(&task->done);
+	c->t->pending += task->pending;
+	c->t->running += task->running;
+	c->t->done += task->n_done;
+	c->t->failed += task->failed;
+}
+
+void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, struct kar_arena *arena,
+	struct queuejob_tally *out)
+{
+	struct count c = { .job = v->job, .seen = &v->job->status, .record = record, .arena = arena, .t = out };
+	int32_t room = KAR_QJ_MAX_PODS; /* a job that wants more is invalid; its existing pods are counted all the same */
+
+	*out = (struct queuejob_tally){ .n_tasks = v->job->spec.n_tasks };
+	out->tasks = kar_arena_alloc(arena, out->n_tasks, sizeof(*out->tasks));
+	for (size_t i = 0; i < out->n_tasks; i++) {
+		init_task(&c, i, room, keep_done);
+		room -= out->tasks[i].n;
+	}
+	for (size_t i = 0; i < v->n_pods; i++)
+		place(&c, v->pods[i]);
+	for (size_t i = 0; i < v->n_blocking; i++)
+		block(&c, v->blocking[i]);
+	for (size_t i = 0; i < out->n_tasks; i++)
+		count_task(&c, &out->tasks[i]);
+}

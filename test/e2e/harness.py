@@ -1,0 +1,362 @@
+"""What the stories stand on: a cluster, the manager under test, kubectl, the audit log, and waiting with a deadline.
+
+Everything is judged by what a user or the API server sees; nothing looks into the manager but its log on a failure."""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import secrets
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MANIFESTS = ROOT / "manifests"
+CLUSTER = ROOT / "test/cluster/cluster"
+SERVICE_ACCOUNT = "system:serviceaccount:kar-system:kar-controllers"
+USER_AGENT = "kar-controllers/"
+TEST_KEY = "test.kube-arbitrator.io/"  # annotations that test/cluster/stages.yaml obeys
+KEY = "kube-arbitrator.io/"
+FINALIZER = KEY + "pod-tracking"
+
+
+class Failure(Exception):
+    """What a story expected and did not see."""
+
+
+class KubectlError(Failure):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def expect_equal(got, want, what):
+    expect(got == want, f"{what}:\n  got  {got}\n  want {want}")
+
+
+def wait_until(condition, what, seconds=30):
+    """Polls until condition() is true and returns its value. An answer of kubectl that fails counts as not yet."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            value = condition()
+            last = value
+        except KubectlError as error:
+            value, last = None, error
+        if value:
+            return value
+        if time.monotonic() >= deadline:
+            raise Failure(f"gave up after {seconds} s waiting until {what}; last answer: {last}")
+        time.sleep(0.1)
+
+
+class Kubectl:
+    def __init__(self, kubeconfig, cache, namespace=None):
+        self.base = ["kubectl", "--kubeconfig", str(kubeconfig), "--cache-dir", str(cache)]
+        if namespace:
+            self.base += ["--namespace", namespace]
+
+    def __call__(self, *args, stdin=None, check=True):
+        """Runs kubectl and returns its stdout; with check=False its exit status and stdout + stderr."""
+        done = subprocess.run([*self.base, *args], input=stdin, capture_output=True, text=True, timeout=120)
+        if not check:
+            return done.returncode, done.stdout + done.stderr
+        if done.returncode:
+            raise KubectlError(f"kubectl {' '.join(args)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def apply(self, obj):
+        """obj: a dictionary, or YAML text."""
+        self("apply", "-f", "-", stdin=obj if isinstance(obj, str) else json.dumps(obj))
+
+    def get(self, kind, name):
+        """The object, or None."""
+        out = self("get", kind, name, "-o", "json", "--ignore-not-found")
+        return json.loads(out) if out else None
+
+    def list(self, kind, *args):
+        return json.loads(self("get", kind, "-o", "json", *args))["items"]
+
+
+class Watch:
+    """`kubectl get --watch` in the background."""
+
+    def __init__(self, kubectl, log, *args):
+        self.path = log
+        self.file = open(log, "w")
+        self.process = subprocess.Popen([*kubectl.base, "get", "--watch", *args], stdout=self.file, stderr=subprocess.STDOUT)
+
+    def text(self):
+        return self.path.read_text()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        self.file.close()
+        return self.text()
+
+    def events(self):
+        """[(ADDED|MODIFIED|DELETED, object)] so far, of a watch started with --output-watch-events -o json."""
+        text, decoder, at, found = self.text(), json.JSONDecoder(), 0, []
+        while True:
+            at += len(text[at:]) - len(text[at:].lstrip())
+            try:
+                event, at = decoder.raw_decode(text, at)
+            except ValueError:  # the last one is not complete yet
+                return found
+            found.append((event["type"], event["object"]))
+
+
+def parse_line(line):
+    """One event, or None: a line may be incomplete because it is being written, or because the API server was killed then."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+class Audit:
+    """The API server's ledger, from the moment of its creation."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.start = self.path.stat().st_size
+
+    def events(self, **want):
+        """Answered requests in the order in which the server received them. want: verb, resource, subresource, namespace, user, agent, code."""
+        with self.path.open("rb") as log:
+            log.seek(self.start)
+            events = [e for e in map(parse_line, log) if e]
+        events = [e for e in events if e["stage"] == "ResponseComplete" and self.matches(e, want)]
+        return sorted(events, key=lambda e: e["requestReceivedTimestamp"])
+
+    @staticmethod
+    def matches(event, want):
+        about = event.get("objectRef", {})
+        has = {
+            "verb": event["verb"],
+            "resource": about.get("resource"),
+            "subresource": about.get("subresource", ""),
+            "namespace": about.get("namespace"),
+            "name": about.get("name"),
+            "user": event["user"]["username"],
+            "code": event.get("responseStatus", {}).get("code"),
+        }
+        agent = want.get("agent", "")
+        return event.get("userAgent", "").startswith(agent) and all(has[k] == v for k, v in want.items() if k != "agent")
+
+    def pods_created(self, namespace):
+        """Names of the pods that the manager created there, in order; a name twice was created twice."""
+        made = self.events(verb="create", resource="pods", subresource="", namespace=namespace, agent=USER_AGENT, code=201)
+        return [e["objectRef"]["name"] for e in made]
+
+    def forbidden(self):
+        """What RBAC did not allow the manager to do: (time, verb, resource, subresource). Other refusals have code 403 too."""
+        return [
+            (e["requestReceivedTimestamp"], e["verb"], e.get("objectRef", {}).get("resource", e["requestURI"]), e.get("objectRef", {}).get("subresource", ""))
+            for e in self.events(user=SERVICE_ACCOUNT, code=403)
+            if e.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
+        ]
+
+
+class Cluster:
+    def __init__(self, name, folder, started_here):
+        self.name = name
+        self.dir = pathlib.Path(folder)
+        self.started_here = started_here
+        self.kubeconfig = self.dir / "kubeconfig"
+        self.audit_log = self.dir / "log/audit.log"
+        self.kubectl = self.kubectl_for(None)
+        self.restarts = []  # (begin, end) of each restart of the API server, as in the audit log
+
+    @classmethod
+    def open(cls):
+        """The cluster named by KAR_E2E_CLUSTER, else one of our own."""
+        name = os.environ.get("KAR_E2E_CLUSTER")
+        started_here = not name
+        name = name or f"e2e-{os.getpid()}"
+        if started_here:
+            run_cluster(name, "up", "--crds", str(MANIFESTS / "crds"))
+        exports = dict(re.findall(r"export (\w+)=(\S+)", run_cluster(name, "env")))
+        return cls(name, exports["KAR_CLUSTER_DIR"], started_here)
+
+    def close(self):
+        if self.started_here:
+            run_cluster(self.name, "down")
+
+    def kubectl_for(self, namespace):
+        return Kubectl(self.kubeconfig, self.dir / "kubectl-cache", namespace)
+
+    def install(self):
+        """CRDs, namespace and RBAC as shipped; returns the kubeconfig of the shipped ServiceAccount."""
+        crds = ["-f", str(MANIFESTS / "crds")]
+        self.kubectl("apply", "--server-side", *crds)
+        self.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
+        for file in ("namespace.yaml", "rbac.yaml"):
+            self.kubectl("apply", "--server-side", "-f", str(MANIFESTS / file))
+        path = self.dir / "manager.kubeconfig"
+        path.write_text(run_cluster(self.name, "token-kubeconfig", "kar-system", "kar-controllers"))
+        path.chmod(0o600)
+        return path
+
+    def restart_apiserver(self, *args):
+        """Returns when it is ready. Until then it refuses what its RBAC cache does not know yet."""
+        begin = audit_time()
+        run_cluster(self.name, "restart-apiserver", *args)
+        self.restarts.append((begin, audit_time()))
+
+    def restarting(self, moment):
+        return any(begin <= moment <= end for begin, end in self.restarts)
+
+
+def audit_time():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def run_cluster(name, *args):
+    done = subprocess.run([CLUSTER, *args, "--name", name], capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(f"test/cluster/cluster {' '.join(args)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Manager:
+    """The kar-controllers process under test."""
+
+    def __init__(self, binary, kubeconfig, log):
+        self.command = [str(binary), "--kubeconfig", str(kubeconfig), "-v=4"]
+        self.log = pathlib.Path(log)
+        self.process = None
+        self.flags = ()
+
+    def start(self, *flags):
+        self.flags = flags
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen([*self.command, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def pid(self):
+        return self.process.pid
+
+    def stop(self):
+        """SIGTERM; the manager must finish what is in flight and exit with status 0."""
+        if not self.process:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failure("the manager did not stop within 15 s of SIGTERM") from None
+        self.process = None
+        expect_equal(status, 0, "exit status of the manager after SIGTERM")
+
+    def kill(self):
+        """SIGKILL: no chance to clean up."""
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def ensure(self):
+        """Runs with default flags when a story begins, whatever the story before did."""
+        if self.alive() and self.flags:
+            self.stop()
+        if not self.alive():
+            self.start()
+
+    def tail(self, lines=60):
+        return "\n".join(self.log.read_text().splitlines()[-lines:]) if self.log.exists() else ""
+
+
+class Story:
+    """One story's view of the world: a namespace of its own and the audit log since it began."""
+
+    def __init__(self, name, cluster, manager):
+        self.name = name
+        self.cluster = cluster
+        self.manager = manager
+        self.namespace = f"{name.replace('_', '-')[:40]}-{secrets.token_hex(2)}"
+        self.kubectl = cluster.kubectl_for(self.namespace)
+        self.apply = self.kubectl.apply
+        self.audit = Audit(cluster.audit_log)
+        cluster.kubectl("create", "namespace", self.namespace)
+
+    def job(self, name):
+        return self.kubectl.get("queuejobs.kube-arbitrator.io", name)
+
+    def status(self, name):
+        return (self.job(name) or {}).get("status", {})
+
+    def group(self, name):
+        return self.kubectl.get("podgroups.scheduling.x-k8s.io", name)
+
+    def scheduling_spec(self, name):
+        return self.kubectl.get("schedulingspecs.kube-arbitrator.io", name)
+
+    def pods(self, job):
+        """name -> pod, of the pods with the job's label."""
+        return {p["metadata"]["name"]: p for p in self.kubectl.list("pods", "-l", f"{KEY}queuejob={job}")}
+
+    def uids(self, job):
+        return {name: p["metadata"]["uid"] for name, p in self.pods(job).items()}
+
+    def wait_phase(self, name, phase, seconds=30, **fields):
+        """Until status.phase is phase and the other status fields are as given; returns the status."""
+        def reached():
+            status = self.status(name)
+            seen.update(status)
+            return status if status.get("phase") == phase and all(status.get(k) == v for k, v in fields.items()) else None
+
+        seen = {}
+        wanted = ", ".join([phase, *(f"{k}={v}" for k, v in fields.items())])
+        try:
+            return wait_until(reached, f"job {name} is {wanted}", seconds)
+        except Failure as failure:
+            raise Failure(f"{failure}; its last status: {json.dumps(seen)}") from None
+
+    def fail_pod(self, name, exit_code=1):
+        """The simulated node ends this pod with an exit code."""
+        self.kubectl("annotate", "pod", name, "--overwrite", f"{TEST_KEY}exit-code={exit_code}", f"{TEST_KEY}outcome=fail")
+
+    def watch_pods(self):
+        return Watch(self.kubectl, self.cluster.dir / f"watch-{self.namespace}.log", "pods", "--output-watch-events", "-o", "json")
+
+    def describe_everything(self):
+        """For the report of a failed story."""
+        for args in (["get", "queuejobs,podgroups.scheduling.x-k8s.io,schedulingspecs,pods", "-o", "wide"],
+                     ["describe", "queuejobs,podgroups.scheduling.x-k8s.io"],
+                     ["get", "events", "--sort-by=.metadata.creationTimestamp"]):
+            yield f"$ kubectl {' '.join(args)}\n{self.kubectl(*args, check=False)[1]}"
+        yield f"manager (last lines of its log):\n{self.manager.tail()}"
+
+    def close(self):
+        self.cluster.kubectl("delete", "namespace", self.namespace, "--wait=false")
+
+
+def condition(obj, kind):
+    """The status of a condition: "True", "False", "Unknown" or None."""
+    return next((c["status"] for c in obj.get("status", {}).get("conditions", []) if c["type"] == kind), None)
+
+
+def task(name, replicas, outcome="run", after=None, stop_after=None, **fields):
+    """A task whose simulated pods end in outcome: run, succeed, fail or pending."""
+    notes = {TEST_KEY + "outcome": outcome}
+    if after:
+        notes[TEST_KEY + "after"] = after
+    if stop_after:
+        notes[TEST_KEY + "stop-after"] = stop_after
+    template = {"metadata": {"annotations": notes},
+                "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox:1.36"}]}}
+    return {"name": name, "replicas": replicas, "template": template, **fields}
+
+
+def queuejob(name, *tasks, sched=None, **spec):
+    spec = {"taskSpecs": list(tasks), **({"schedSpec": sched} if sched else {}), **spec}
+    return {"apiVersion": KEY + "v1alpha1", "kind": "QueueJob", "metadata": {"name": name}, "spec": spec}

@@ -1,0 +1,38 @@
+/*
+ * Certificates and keys for tests. The short ones are well-formed to kar_pem_check() and nothing more; the two
+ * real ones are self-signed, and nobody has their key.
+ */
+#ifndef KAR_TEST_PEM_SAMPLES_H
+#define KAR_TEST_PEM_SAMPLES_H
+
+#define CERT_PEM "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+#define CERT2_PEM "-----BEGIN CERTIFICATE-----\nMAIFAA==\n-----END CERTIFICATE-----\n"
+#define KEY_PEM "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+#define KEY2_PEM "-----BEGIN PRIVATE KEY-----\nMAMCAQE=\n-----END PRIVATE KEY-----\n"
+#define CERT_B64 "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BQT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
+#define KEY_B64 "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1BTUNBUUE9Ci0tLS0tRU5EIFBSSVZBVEUgS0VZLS0tLS0K"
+
+/* X.509 version 1, notAfter 2020-01-02T03:04:05Z as a UTCTime. */
+#define EXPIRED_PEM \
+	"-----BEGIN CERTIFICATE-----\n" \
+	"MIIBDjCBtAIBATAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhrYXItdGVzdDAeFw0x\n" \
+	"OTAxMDEwMDAwMDBaFw0yMDAxMDIwMzA0MDVaMBMxETAPBgNVBAMMCGthci10ZXN0\n" \
+	"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHms/TBvlQW5xXqiTy1QOMRTdHJbb\n" \
+	"fCw3gqcUlR/HItZMXu6J8uNI0hSCVylB9zH8zdQH9ZVFCQXOzMHjiij97DAKBggq\n" \
+	"hkjOPQQDAgNJADBGAiEA6w4owXN5BoJwuTgt934cazUM1n3cI6bOgpOko+8swYEC\n" \
+	"IQCnvaEjSL8LwxdE6YZ28CggdqQhc2jnlAJFVqvwnzxo8w==\n" \
+	"-----END CERTIFICATE-----\n"
+
+/* X.509 version 3, notAfter 2126-01-02T03:04:05Z as a GeneralizedTime. */
+#define VALID_PEM \
+	"-----BEGIN CERTIFICATE-----\n" \
+	"MIIBQTCB6aADAgECAgEDMAoGCCqGSM49BAMCMBMxETAPBgNVBAMMCGthci10ZXN0\n" \
+	"MCAXDTE5MDEwMTAwMDAwMFoYDzIxMjYwMTAyMDMwNDA1WjATMREwDwYDVQQDDAhr\n" \
+	"YXItdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABB5rP0wb5UFucV6ok8tU\n" \
+	"DjEU3RyW23wsN4KnFJUfxyLWTF7uifLjSNIUglcpQfcx/M3UB/WVRQkFzszB44oo\n" \
+	"/eyjLDAqMAkGA1UdEwQCMAAwHQYDVR0OBBYEFJkhMgkXRBUOVH89jzO94JgQ3CjS\n" \
+	"MAoGCCqGSM49BAMCA0cAMEQCIFVjYCyd/YOXQk8+Mc+JW+lAeZH7JaKUsEDup4HA\n" \
+	"Yjy8AiAhRQkSH8GfLsibHsRd2eocWjUEKz804/M8i2GdMw+BpA==\n" \
+	"-----END CERTIFICATE-----\n"
+
+#endif

@@ -1,0 +1,543 @@
+/* The executor: in which order a plan's writes go out, and what each answer leads to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json.h"
+#include "controllers/apply.h"
+#include "test/fixture/fake_client.h"
+
+static const struct kar_type jobs = { .res = { "example.com", "v1", "jobs", "Job", true } };
+static const struct kar_type pods = { .res = { "", "v1", "pods", "Pod", true } };
+
+/* One executor over a fake client, a controller without a mind of its own, and what the executor reported. */
+struct bench {
+	struct kar_loop *loop;
+	struct fake_client *fake;
+	struct kar_recorder *recorder;
+	struct kar_executor *x;
+	struct kar_controller controller;
+	int applied;
+	struct kar_outcome outcome; /* of the last plan */
+	bool unwanted;              /* still_wanted() says no */
+	int wrote;
+};
+
+static struct bench *bench;
+
+static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *o)
+{
+	struct bench *b = arg;
+
+	(void)s;
+	b->applied++;
+	b->outcome = *o;
+}
+
+static int encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err)
+{
+	(void)s;
+	if (a->what == 99)
+		return kar_fail(err, KAR_INVALID, "cannot be built");
+	kar_buf_printf(out, "{\"metadata\":{\"name\":\"%s\"}}", a->name);
+	return 0;
+}
+
+static void encode_status(const struct kar_sync *s, struct kar_buf *out)
+{
+	kar_buf_printf(out, "{\"status\":\"%s\"}", (const char *)s->plan.status);
+}
+
+static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
+{
+	(void)s;
+	return a->verb != KAR_CREATE || !bench->unwanted;
+}
+
+static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
+{
+	(void)s;
+	(void)a;
+	(void)answer;
+	bench->wrote++;
+}
+
+static int set_up(void **state)
+{
+	struct bench *b = kar_xcalloc(1, sizeof(*b));
+	const struct kar_executor_options o = { .max_in_flight = 4, .status_interval = 1000 };
+	const struct kar_workqueue_options q = { 0 };
+
+	b->loop = kar_loop_new();
+	b->fake = fake_client_new();
+	b->recorder = kar_recorder_new(b->loop, &b->fake->client, "test", "here");
+	b->x = kar_executor_new(b->loop, &b->fake->client, b->recorder, &o, on_applied, b);
+	b->controller = (struct kar_controller){ .name = "test", .queue = kar_workqueue_new(&q),
+		.barrier = kar_barrier_new(), .encode = encode, .encode_status = encode_status,
+		.still_wanted = still_wanted, .wrote = wrote };
+	bench = b;
+	*state = b;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct bench *b = *state;
+
+	kar_executor_free(b->x);
+	kar_recorder_free(b->recorder);
+	kar_workqueue_free(b->controller.queue);
+	kar_barrier_free(b->controller.barrier);
+	kar_client_free(&b->fake->client);
+	kar_loop_free(b->loop);
+	free(b);
+	return 0;
+}
+
+/* A sync of @key whose object has the UID "uid-" + name. */
+struct job {
+	struct kar_sync s;
+	struct kar_key_state state;
+	struct kar_object object;
+};
+
+static struct job *new_job(struct bench *b, const char *name)
+{
+	struct job *j = kar_xcalloc(1, sizeof(*j));
+
+	j->object = (struct kar_object){ .type = &jobs, .refs = 1, .ns = "default", .name = name, .uid = "uid-1" };
+	j->s = (struct kar_sync){ .controller = &b->controller, .key = name, .mono = 5000, .state = &j->state,
+		.object = &j->object };
+	kar_plan_init(&j->s.plan, &j->s.arena);
+	return j;
+}
+
+static void free_job(struct job *j)
+{
+	kar_arena_release(&j->s.arena);
+	free(j);
+}
+
+static struct kar_action *add(struct job *j, enum kar_verb verb, const char *name)
+{
+	return kar_plan_add(&j->s.plan, verb, &pods, "default", name);
+}
+
+static void add_pod(struct job *j, const char *name, enum kar_tier tier, int32_t priority, uint32_t seq)
+{
+	add(j, KAR_CREATE, name)->rank = (struct kar_rank){ tier, priority, 100, seq };
+}
+
+static void assert_open(const struct bench *b, const char *want)
+{
+	char got[4096];
+
+	assert_string_equal(fake_open(b->fake, got, sizeof(got)), want);
+}
+
+static void answer(struct bench *b, const char *request)
+{
+	int i = fake_find(b->fake, request);
+
+	if (i < 0)
+		fail_msg("no open request \"%s\"", request);
+	fake_answer(b->fake, i, "{}", 7);
+}
+
+static void refuse(struct bench *b, const char *request, enum kar_class what)
+{
+	int i = fake_find(b->fake, request);
+
+	if (i < 0)
+		fail_msg("no open request \"%s\"", request);
+	fake_refuse(b->fake, i, what, "no");
+}
+
+static void empty_plan_is_applied_at_once(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	kar_plan_requeue(&j->s.plan, 70);
+	kar_executor_start(b->x, &j->s);
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_OK);
+	assert_int_equal(b->outcome.requeue_after, 70);
+	free_job(j);
+}
+
+static void status_is_stored_before_anything_is_done(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.plan.status = "new";
+	j->s.plan.urgent = true;
+	kar_plan_event(&j->s.plan, false, "Running", "Run", "it runs");
+	add(j, KAR_DELETE, "p")->uid = "u";
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "patch jobs/status default/j");
+	answer(b, "patch jobs/status default/j");
+	assert_true(fake_find(b->fake, "delete pods default/p") >= 0);
+	assert_true(kar_recorder_pending(b->recorder) == 1);
+	answer(b, "delete pods default/p");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->wrote, 2);
+	free_job(j);
+}
+
+static void failed_status_write_stops_the_plan_and_its_events(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.plan.status = "new";
+	j->s.plan.urgent = true;
+	kar_plan_event(&j->s.plan, false, "Running", "Run", "it runs");
+	add(j, KAR_DELETE, "p");
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "patch jobs/status default/j", KAR_CONFLICT);
+	assert_open(b, "");
+	assert_int_equal(kar_recorder_pending(b->recorder), 0);
+	assert_int_equal(b->outcome.what, KAR_CONFLICT);
+	assert_int_equal(j->state.refused.what, KAR_OK);
+	free_job(j);
+}
+
+static void counters_alone_wait_for_the_interval(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.plan.status = "counts";
+	j->state.status_written = 4400; /* 600 ms ago */
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.requeue_after, 400);
+	free_job(j);
+}
+
+static void urgent_status_does_not_wait(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.plan.status = "phase";
+	j->s.plan.urgent = true;
+	j->state.status_written = 4400;
+	kar_executor_start(b->x, &j->s);
+	answer(b, "patch jobs/status default/j");
+	assert_int_equal(b->applied, 1);
+	free_job(j);
+}
+
+static void creates_start_slowly(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	for (unsigned i = 0; i < 7; i++) {
+		static const char *const names[] = { "p0", "p1", "p2", "p3", "p4", "p5", "p6" };
+
+		add_pod(j, names[i], KAR_TIER_MINIMUM, 0, i);
+	}
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "create pods default/p0");
+	answer(b, "create pods default/p0");
+	assert_open(b, "create pods default/p1; create pods default/p2");
+	answer(b, "create pods default/p1");
+	answer(b, "create pods default/p2");
+	/* The in-flight limit of the bench is 4. */
+	assert_open(b, "create pods default/p3; create pods default/p4; create pods default/p5; create pods default/p6");
+	assert_int_equal(b->applied, 0);
+	for (int i = 3; i < 7; i++)
+		fake_answer(b->fake, i, "{}", 9);
+	assert_int_equal(b->applied, 1);
+	free_job(j);
+}
+
+static void creates_stop_at_the_first_refusal(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(j, "p1", KAR_TIER_MINIMUM, 0, 1);
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "create pods default/p0", KAR_DENIED);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_DENIED);
+	assert_int_equal(j->state.refused.what, KAR_DENIED);
+	assert_string_equal(j->state.refused_name, "default/p0");
+	assert_int_equal(kar_executor_waiting(b->x), 0);
+	free_job(j);
+}
+
+static void success_clears_the_refusal(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->state.refused.what = KAR_DENIED;
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	kar_executor_start(b->x, &j->s);
+	answer(b, "create pods default/p0");
+	assert_int_equal(j->state.refused.what, KAR_OK);
+	free_job(j);
+}
+
+static void body_that_cannot_be_built_is_a_refusal(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_CREATE, "p0")->what = 99;
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(j->state.refused.what, KAR_INVALID);
+	free_job(j);
+}
+
+#define POD_OF(uid) \
+	"{\"metadata\":{\"name\":\"p0\",\"uid\":\"x\",\"resourceVersion\":\"5\",\"ownerReferences\":" \
+	"[{\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"" uid "\",\"controller\":true}]}}"
+
+static const struct {
+	const char *name, *existing;
+	enum kar_class want;
+} exists_rows[] = {
+	{ "own_object_is_a_lost_reply", POD_OF("uid-1"), KAR_OK },
+	{ "object_of_an_older_owner_of_the_same_name", POD_OF("uid-0"), KAR_EXISTS },
+	{ "object_nobody_controls", "{\"metadata\":{\"name\":\"p0\",\"uid\":\"x\"}}", KAR_EXISTS },
+};
+
+static void already_exists_is_judged_by_the_owner(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < KAR_LEN(exists_rows); i++) {
+		struct job *j = new_job(b, "j");
+
+		add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+		kar_executor_start(b->x, &j->s);
+		refuse(b, "create pods default/p0", KAR_EXISTS);
+		assert_open(b, "get pods default/p0");
+		fake_answer(b->fake, fake_find(b->fake, "get pods default/p0"), exists_rows[i].existing, 5);
+		if (b->outcome.what != exists_rows[i].want || b->applied != (int)i + 1)
+			fail_msg("%s: outcome %s", exists_rows[i].name, kar_err_class_name(b->outcome.what));
+		free_job(j);
+	}
+}
+
+static void somebody_deleted_it_first(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_DELETE, "p0")->uid = "u";
+	add(j, KAR_PATCH, "p1")->uid = "u";
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "delete pods default/p0", KAR_NOTFOUND);
+	refuse(b, "patch pods default/p1", KAR_NOTFOUND);
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_OK);
+	free_job(j);
+}
+
+static void one_refused_delete_does_not_hold_up_the_others(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	for (int i = 0; i < 6; i++) {
+		static const char *const names[] = { "p0", "p1", "p2", "p3", "p4", "p5" };
+
+		add(j, KAR_DELETE, names[i])->uid = "u";
+	}
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "delete pods default/p0", KAR_DENIED);
+	refuse(b, "delete pods default/p1", KAR_CONFLICT);
+	assert_open(b, "delete pods default/p2; delete pods default/p3; delete pods default/p4; delete pods default/p5");
+	for (int i = 2; i < 6; i++)
+		fake_answer(b->fake, i, "{}", 1);
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_DENIED);
+	free_job(j);
+}
+
+static void unreachable_server_ends_the_plan(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	for (int i = 0; i < 6; i++)
+		add(j, KAR_DELETE, "p")->uid = "u";
+	kar_executor_start(b->x, &j->s);
+	for (int i = 0; i < 4; i++)
+		refuse(b, "delete pods default/p", KAR_RETRY);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_RETRY);
+	free_job(j);
+}
+
+static void unknown_outcome_is_not_repeated(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(j, "p1", KAR_TIER_MINIMUM, 0, 1);
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "create pods default/p0", KAR_UNKNOWN);
+	assert_open(b, "");
+	assert_int_equal(b->outcome.what, KAR_UNKNOWN);
+	assert_int_equal(j->state.refused.what, KAR_OK);
+	free_job(j);
+}
+
+static void only_deletes_with_a_precondition_may_be_replayed(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_DELETE, "p0")->uid = "u";
+	add(j, KAR_DELETE, "p1");
+	add(j, KAR_PATCH, "p2");
+	add(j, KAR_CREATE, "p3");
+	kar_executor_start(b->x, &j->s);
+	assert_int_equal(b->fake->n, 4);
+	assert_true(b->fake->requests[0].replayable);
+	for (int i = 1; i < 4; i++)
+		assert_false(b->fake->requests[i].replayable);
+	for (int i = 0; i < 4; i++)
+		fake_answer(b->fake, i, "{}", 1);
+	free_job(j);
+}
+
+/* With one write at a time the order in which they go out is the order of the ranks. */
+static void ranks_decide_across_plans(void **state)
+{
+	static const char *const want[] = { "create pods default/hold", "create pods default/hi-0", "create pods default/lo-0",
+		"create pods default/lo-1", "create pods default/hi-x0", "create pods default/lo-x0",
+		"create pods default/hi-x1", "create pods default/lo-x1" };
+	struct bench *b = *state;
+	const struct kar_executor_options one = { .max_in_flight = 1 };
+	struct job *hold = new_job(b, "hold"), *lo = new_job(b, "lo"), *hi = new_job(b, "hi");
+
+	kar_executor_free(b->x);
+	b->x = kar_executor_new(b->loop, &b->fake->client, b->recorder, &one, on_applied, b);
+	add_pod(hold, "hold", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(lo, "lo-0", KAR_TIER_MINIMUM, 1, 0);
+	add_pod(lo, "lo-1", KAR_TIER_MINIMUM, 1, 1);
+	add_pod(lo, "lo-x0", KAR_TIER_EXTRA, 1, 0);
+	add_pod(lo, "lo-x1", KAR_TIER_EXTRA, 1, 1);
+	add_pod(hi, "hi-0", KAR_TIER_MINIMUM, 9, 0);
+	add_pod(hi, "hi-x0", KAR_TIER_EXTRA, 9, 0);
+	add_pod(hi, "hi-x1", KAR_TIER_EXTRA, 9, 1);
+	kar_executor_start(b->x, &hold->s);
+	kar_executor_start(b->x, &lo->s);
+	kar_executor_start(b->x, &hi->s);
+	for (size_t i = 0; i < KAR_LEN(want); i++) {
+		assert_open(b, want[i]);
+		answer(b, want[i]);
+	}
+	assert_int_equal(b->applied, 3);
+	free_job(hold);
+	free_job(lo);
+	free_job(hi);
+}
+
+static void what_is_no_longer_wanted_is_not_sent(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(j, "p1", KAR_TIER_MINIMUM, 0, 1);
+	kar_executor_start(b->x, &j->s);
+	b->unwanted = true;
+	answer(b, "create pods default/p0");
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.requeue_after, 0);
+	free_job(j);
+}
+
+static void drain_waits_for_what_was_sent_and_drops_the_rest(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j"), *waiting = new_job(b, "waiting");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(j, "p1", KAR_TIER_MINIMUM, 0, 1);
+	kar_executor_start(b->x, &j->s);
+	kar_executor_drain(b->x);
+	assert_int_equal(kar_executor_in_flight(b->x), 1);
+	answer(b, "create pods default/p0");
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	add_pod(waiting, "p2", KAR_TIER_MINIMUM, 0, 0);
+	kar_executor_start(b->x, &waiting->s);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 2);
+	free_job(j);
+	free_job(waiting);
+}
+
+static void own_writes_are_remembered_for_the_barrier(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+	struct kar_intern *strings = kar_intern_new();
+	struct kar_store *store = kar_store_new(&pods, strings);
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	kar_executor_start(b->x, &j->s);
+	answer(b, "create pods default/p0"); /* with version 7 */
+	assert_false(kar_barrier_passed(b->controller.barrier, "j", store));
+	kar_store_bookmark(store, 6);
+	assert_false(kar_barrier_passed(b->controller.barrier, "j", store));
+	kar_store_bookmark(store, 7);
+	assert_true(kar_barrier_passed(b->controller.barrier, "j", store));
+	kar_store_free(store);
+	kar_intern_free(strings);
+	free_job(j);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(empty_plan_is_applied_at_once),
+		TEST(status_is_stored_before_anything_is_done),
+		TEST(failed_status_write_stops_the_plan_and_its_events),
+		TEST(counters_alone_wait_for_the_interval),
+		TEST(urgent_status_does_not_wait),
+		TEST(creates_start_slowly),
+		TEST(creates_stop_at_the_first_refusal),
+		TEST(success_clears_the_refusal),
+		TEST(body_that_cannot_be_built_is_a_refusal),
+		TEST(already_exists_is_judged_by_the_owner),
+		TEST(somebody_deleted_it_first),
+		TEST(one_refused_delete_does_not_hold_up_the_others),
+		TEST(unreachable_server_ends_the_plan),
+		TEST(unknown_outcome_is_not_repeated),
+		TEST(only_deletes_with_a_precondition_may_be_replayed),
+		TEST(ranks_decide_across_plans),
+		TEST(what_is_no_longer_wanted_is_not_sent),
+		TEST(drain_waits_for_what_was_sent_and_drops_the_rest),
+		TEST(own_writes_are_remembered_for_the_barrier),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+/*
+ * TLS and HTTP/2 of http.c against nghttpd, with certificates made by openssl(1). Skipped where those are
+ * missing.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/http.h"
+#include "common/mem.h"
+#include "test/fixture/wait.h"
+
+enum { PEM_MAX = 16 << 10 };
+
+/* One server for all tests: its certificate is for the name kar.test only. */
+static struct {
+	char dir[64];
+	char *cert, *key, *other_cert;
+	unsigned port;
+	pid_t pid;
+	char url[64];
+} site;
+
+struct result {
+	int dones, status;
+	bool ok, http2;
+	struct kar_err err;
+	size_t bytes;
+};
+
+static void on_head(void *arg, const struct kar_http_head *head)
+{
+	struct result *r = arg;
+
+	r->status = head->status;
+	r->http2 = head->http2;
+}
+
+static int on_data(void *arg, const char *bytes KAR_UNUSED, size_t n)
+{
+	((struct result *)arg)->bytes += n;
+	return 0;
+}
+
+static void on_done(void *arg, const struct kar_err *err)
+{
+	struct result *r = arg;
+
+	r->dones++;
+	r->ok = !err;
+	if (err)
+		r->err = *err;
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct result *)arg)->dones > 0;
+}
+
+static struct kar_http_request *start(struct kar_http *h, struct result *r, const char *method,
+	const struct kar_tls *tls, const char *body, size_t n)
+{
+	struct kar_http_call call = { .method = method,
+		.url = site.url,
+		.body = body,
+		.body_n = n,
+		.tls = tls,
+		.on_head = on_head,
+		.on_data = on_data,
+		.on_done = on_done,
+		.arg = r };
+
+	return kar_http_start(h, &call);
+}
+
+static void fetch(struct kar_loop *l, struct kar_http *h, struct result *r, const char *method,
+	const struct kar_tls *tls)
+{
+	const char *body = strcmp(method, "GET") == 0 ? NULL : "{}";
+
+	*r = (struct result){ 0 };
+	(void)!start(h, r, method, tls, body, body ? 2 : 0);
+	wait_until(l, is_done, r);
+}
+
+/* For a test that needs the site: skips it where there is none. */
+static struct kar_loop *new_loop(void)
+{
+	if (!site.pid)
+		skip();
+	return kar_loop_new();
+}
+
+static struct kar_http *new_pool(struct kar_loop *l, bool http1_only)
+{
+	struct kar_http_options o = { .http1_only = http1_only };
+
+	return kar_http_new(l, &o);
+}
+
+/* --- whom it trusts --- */
+
+static void rows_of_trust(void **state KAR_UNUSED)
+{
+	const struct {
+		const char *name;
+		struct kar_tls tls;
+		bool expect_ok;
+	} rows[] = {
+		{ "given_ca_and_name", { .ca_pem = site.cert, .server_name = "kar.test" }, true },
+		{ "certificate_is_for_another_name", { .ca_pem = site.cert }, false },
+		{ "other_ca", { .ca_pem = site.other_cert, .server_name = "kar.test" }, false },
+		{ "only_the_systems_cas", { .server_name = "kar.test" }, false },
+		{ "verification_is_switched_off", { .insecure_skip_verify = true }, true },
+		{ "client_certificate_without_its_key",
+			{ .ca_pem = site.cert,
+				.server_name = "kar.test",
+				.cert_pem = site.other_cert,
+				.key_pem = site.key },
+			false },
+		{ "client_certificate",
+			{ .ca_pem = site.cert,
+				.server_name = "kar.test",
+				.cert_pem = site.cert,
+				.key_pem = site.key },
+			true },
+		{ "ca_that_is_no_pem", { .ca_pem = "nonsense", .server_name = "kar.test" }, false },
+	};
+	struct kar_loop *l = new_loop();
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kar_http *h = new_pool(l, false);
+		struct result r;
+
+		/* A write that TLS kept from being sent was surely not executed. */
+		fetch(l, h, &r, "POST", &rows[i].tls);
+		if (r.ok != rows[i].expect_ok || (r.ok && !r.http2) || (!r.ok && r.err.what != KAR_RETRY)) {
+			print_error("%s: %s, http2 %d, status %d (%s)\n", rows[i].name,
+				kar_err_class_name(r.err.what), r.http2, r.status, r.err.msg);
+			failed++;
+		}
+		kar_http_free(h);
+	}
+	kar_loop_free(l);
+	assert_int_equal(failed, 0);
+}
+
+/* A connection that was verified with one CA must not serve a request that names another. */
+static void when_the_ca_changes_then_the_old_connection_is_not_used(void **state KAR_UNUSED)
+{
+	struct kar_tls good = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_tls bad = { .ca_pem = site.other_cert, .server_name = "kar.test" };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = new_pool(l, false);
+	struct result r;
+
+	fetch(l, h, &r, "GET", &good);
+	assert_true(r.ok);
+	fetch(l, h, &r, "GET", &bad);
+	assert_false(r.ok);
+	fetch(l, h, &r, "GET", &good);
+	assert_true(r.ok);
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
+/* --- HTTP/2 --- */
+
+/* The server speaks HTTP/2 only: whoever is not to negotiate it gets no answer. */
+static void when_http1_is_forced_then_http2_is_not_negotiated(void **state KAR_UNUSED)
+{
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = new_pool(l, true);
+	struct result r;
+
+	fetch(l, h, &r, "GET", &tls);
+	assert_false(r.ok || r.http2);
+	assert_int_equal(r.err.what, KAR_RETRY);
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
+static bool all_done(void *arg)
+{
+	return kar_http_in_flight(arg) == 0;
+}
+
+static void when_many_streams_share_a_connection_then_handles_can_be_reused(void **state KAR_UNUSED)
+{
+	enum { ROUNDS = 3, AT_ONCE = 50 };
+	static struct result r[AT_ONCE];
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = new_pool(l, false);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		memset(r, 0, sizeof(r));
+		for (int i = 0; i < AT_ONCE; i++)
+			(void)!start(h, &r[i], i % 2 ? "GET" : "POST", &tls, "{}", i % 2 ? 0 : 2);
+		wait_until(l, all_done, h);
+		for (int i = 0; i < AT_ONCE; i++) {
+			if (!r[i].ok || !r[i].http2)
+				print_error("round %d, request %d: %s\n", round, i, r[i].err.msg);
+			assert_true(r[i].ok && r[i].http2 && r[i].status == 200);
+		}
+	}
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
+/*
+ * The server stands still: the upload fills the HTTP/2 window, and then there is nothing to do but to
+ * sleep.
+ */
+static void when_the_window_of_an_upload_is_full_then_the_loop_does_not_spin(void **state KAR_UNUSED)
+{
+	enum { LARGE = 1 << 20, QUIET_MS = 100, TURNS_MAX = 3 * (QUIET_MS / 5) * 5 };
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = new_pool(l, false);
+	char *body = kar_xcalloc(1, LARGE);
+	struct result r;
+	unsigned turns;
+
+	fetch(l, h, &r, "GET", &tls);
+	kill(site.pid, SIGSTOP);
+	r = (struct result){ 0 };
+	(void)!start(h, &r, "POST", &tls, body, LARGE);
+	wait_for_ms(l, 50);
+	turns = wait_for_ms(l, QUIET_MS);
+	kill(site.pid, SIGCONT);
+	wait_until(l, is_done, &r);
+	if (turns > TURNS_MAX)
+		print_error("%u turns in %d ms\n", turns, QUIET_MS);
+	assert_in_range(turns, 1, TURNS_MAX);
+	assert_true(r.ok && r.status == 200);
+	free(body);
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
+static void when_the_server_dies_after_a_post_then_unknown(void **state KAR_UNUSED)
+{
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = new_pool(l, false);
+	struct result r;
+
+	fetch(l, h, &r, "GET", &tls);
+	kill(site.pid, SIGSTOP);
+	r = (struct result){ 0 };
+	(void)!start(h, &r, "POST", &tls, "{}", 2);
+	wait_for_ms(l,
+		20); /* it is in the server's socket buffer now, and nobody can know whether it was read */
+	kill(site.pid, SIGKILL);
+	waitpid(site.pid, NULL, 0);
+	site.pid = 0;
+	wait_until(l, is_done, &r);
+	assert_false(r.ok);
+	assert_int_equal(r.err.what, KAR_UNKNOWN);
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
+/* --- the site --- */
+
+static pid_t spawn(const char *const argv[])
+{
+	extern char **environ;
+	posix_spawn_file_actions_t quiet;
+	pid_t pid = 0;
+
+	posix_spawn_file_actions_init(&quiet);
+	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (posix_spawnp(&pid, argv[0], &quiet, NULL, (char *const *)(uintptr_t)argv, environ))
+		pid = 0;
+	posix_spawn_file_actions_destroy(&quiet);
+	return pid;
+}
+
+static bool make_certificate(const char *cert, const char *key)
+{
+	const char *const argv[] = { "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+		"ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=kar.test", "-addext",
+		"subjectAltName=DNS:kar.test", "-out", cert, "-keyout", key, NULL };
+	pid_t pid = spawn(argv);
+	int status = 1;
+
+	return pid && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static char *read_text(const char *path)
+{
+	char *text = kar_xcalloc(1, PEM_MAX);
+	FILE *f = fopen(path, "r");
+
+	if (f) {
+		text[fread(text, 1, PEM_MAX - 1, f)] = '\0';
+		fclose(f);
+	}
+	return text;
+}
+
+static int connect_to(unsigned port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int rc = connect(fd, (struct sockaddr *)&a, sizeof(a));
+
+	close(fd);
+	return rc;
+}
+
+static unsigned free_port(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(fd, (struct sockaddr *)&a, n) || getsockname(fd, (struct sockaddr *)&a, &n))
+		abort();
+	close(fd);
+	return ntohs(a.sin_port);
+}
+
+static bool is_listening(void *arg KAR_UNUSED)
+{
+	return connect_to(site.port) == 0;
+}
+
+static void open_site(void)
+{
+	char cert[96], key[96], other[96], page[96], port[8];
+	const char *const argv[] = { "nghttpd", "-a", "127.0.0.1", "-d", site.dir, port, key, cert, NULL };
+	struct kar_loop *l;
+	FILE *f;
+
+	snprintf(site.dir, sizeof(site.dir), "/tmp/kar-http-tls-XXXXXX");
+	if (!mkdtemp(site.dir))
+		return;
+	snprintf(cert, sizeof(cert), "%s/cert", site.dir);
+	snprintf(key, sizeof(key), "%s/key", site.dir);
+	snprintf(other, sizeof(other), "%s/other", site.dir);
+	snprintf(page, sizeof(page), "%s/x", site.dir);
+	f = fopen(page, "w");
+	if (f)
+		fclose(f);
+	if (!make_certificate(other, key) || !make_certificate(cert, key))
+		return;
+	site.cert = read_text(cert);
+	site.key = read_text(key);
+	site.other_cert = read_text(other);
+	site.port = free_port();
+	snprintf(port, sizeof(port), "%u", site.port);
+	snprintf(site.url, sizeof(site.url), "https://127.0.0.1:%u/x", site.port);
+	site.pid = spawn(argv);
+	if (!site.pid)
+		return;
+	l = kar_loop_new();
+	wait_until(l, is_listening, NULL);
+	kar_loop_free(l);
+}
+
+static int set_up(void **state KAR_UNUSED)
+{
+	open_site();
+	return kar_http_global_init(NULL);
+}
+
+static int tear_down(void **state KAR_UNUSED)
+{
+	static const char *const files[] = { "cert", "key", "other", "x" };
+	char path[96];
+
+	kar_http_global_cleanup();
+	if (site.pid) {
+		kill(site.pid, SIGKILL);
+		waitpid(site.pid, NULL, 0);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", site.dir, files[i]);
+		unlink(path);
+	}
+	rmdir(site.dir);
+	free(site.cert);
+	free(site.key);
+	free(site.other_cert);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_of_trust),
+		cmocka_unit_test(when_the_ca_changes_then_the_old_connection_is_not_used),
+		cmocka_unit_test(when_http1_is_forced_then_http2_is_not_negotiated),
+		cmocka_unit_test(when_many_streams_share_a_connection_then_handles_can_be_reused),
+		cmocka_unit_test(when_the_window_of_an_upload_is_full_then_the_loop_does_not_spin),
+		cmocka_unit_test(
+			when_the_server_dies_after_a_post_then_unknown), /* last: there is no server afterwards */
+	};
+
+	return cmocka_run_group_tests_name("http_tls", tests, set_up, tear_down);
+}

@@ -1,0 +1,264 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "common/clock.h"
+#include "test/fixture/wait.h"
+
+enum { TURNS_MAX = 5 }; /* more than this in one wait is a busy loop */
+
+struct record {
+	struct kar_loop *loop;
+	struct kar_timer *timer;
+	struct kar_io *io;
+	struct kar_child *child;
+	struct kar_signal *signal;
+	int calls, value, fd;
+	kar_time at;
+};
+
+static void note_time(void *arg)
+{
+	struct record *r = arg;
+
+	r->calls++;
+	r->at = kar_clock_mono();
+	kar_loop_stop(r->loop);
+}
+
+static void when_delay_is_below_a_second_then_it_is_kept_and_the_loop_sleeps(void **state KAR_UNUSED)
+{
+	static const kar_time delays[] = { 1, 20, 50, 120 };
+
+	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+		struct record r = { .loop = kar_loop_new() };
+		struct kar_timer *t = kar_timer_new(r.loop, note_time, &r);
+		unsigned before = wait_turns;
+		kar_time start = kar_clock_mono();
+
+		kar_timer_start(t, delays[i]);
+		assert_true(kar_timer_running(t));
+		kar_loop_run(r.loop);
+		assert_int_equal(r.calls, 1);
+		assert_false(kar_timer_running(t));
+		assert_in_range(r.at - start, delays[i], delays[i] + 1000);
+		assert_in_range(wait_turns - before, 1, TURNS_MAX);
+		kar_timer_free(t);
+		kar_loop_free(r.loop);
+	}
+}
+
+static void block_then_arm(void *arg)
+{
+	struct record *r = arg;
+	kar_time start = kar_clock_mono();
+
+	while (kar_clock_mono() < start + 30)
+		;
+	r->value = (int)(kar_clock_mono() & 0x7fffffff);
+	r->at = kar_clock_mono();
+	kar_timer_start(r->timer, 50);
+}
+
+static void when_armed_after_a_long_callback_then_delay_counts_from_now(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() }, fired = { .loop = r.loop };
+	struct kar_timer *first = kar_timer_new(r.loop, block_then_arm, &r);
+
+	r.timer = kar_timer_new(r.loop, note_time, &fired);
+	kar_timer_start(first, 0);
+	kar_loop_run(r.loop);
+	assert_in_range(fired.at - r.at, 50, 1000);
+	assert_in_range(kar_loop_take_lag(r.loop), 29, 1000);
+	assert_int_equal(kar_loop_take_lag(r.loop), 0);
+	kar_timer_free(first);
+	kar_timer_free(r.timer);
+	kar_loop_free(r.loop);
+}
+
+static void never(void *arg)
+{
+	((struct record *)arg)->calls++;
+}
+
+static void when_timer_is_stopped_or_restarted_then_only_the_last_start_counts(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() }, last = { .loop = r.loop };
+	struct kar_timer *stopped = kar_timer_new(r.loop, never, &r);
+	struct kar_timer *again = kar_timer_new(r.loop, note_time, &last);
+
+	kar_timer_start(stopped, 5);
+	kar_timer_stop(stopped);
+	kar_timer_start(again, 1);
+	kar_timer_start(again, 20);
+	kar_loop_run(r.loop);
+	assert_int_equal(r.calls, 0);
+	assert_int_equal(last.calls, 1);
+	kar_timer_free(stopped);
+	kar_timer_free(again);
+	kar_timer_free(NULL);
+	kar_loop_free(r.loop);
+}
+
+static void free_itself(void *arg)
+{
+	struct record *r = arg;
+
+	kar_timer_free(r->timer);
+	kar_loop_stop(r->loop);
+}
+
+static void when_callback_frees_its_own_timer_then_nothing_breaks(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+
+	r.timer = kar_timer_new(r.loop, free_itself, &r);
+	kar_timer_start(r.timer, 0);
+	kar_loop_run(r.loop);
+	kar_loop_free(r.loop);
+}
+
+static void read_once(void *arg, int fd, int events)
+{
+	struct record *r = arg;
+	char c;
+
+	assert_true(events & KAR_IO_READ);
+	assert_int_equal(read(fd, &c, 1), 1);
+	r->calls++;
+	r->value = c;
+	kar_io_free(r->io);
+	r->io = NULL;
+	kar_loop_stop(r->loop);
+}
+
+static void when_descriptor_is_readable_then_it_is_told_and_may_be_freed(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	r.io = kar_io_new(r.loop, fds[0], read_once, &r);
+	kar_io_set(r.io, KAR_IO_READ);
+	assert_int_equal(write(fds[1], "xy", 2), 2);
+	kar_loop_run(r.loop);
+	assert_int_equal(r.value, 'x');
+	assert_in_range(wait_for_ms(r.loop, 10), 1, TURNS_MAX); /* "y" is pending, but nobody waits for it */
+	assert_int_equal(r.calls, 1);
+	close(fds[0]);
+	close(fds[1]);
+	kar_loop_free(r.loop);
+}
+
+static void on_events(void *arg, int fd KAR_UNUSED, int events)
+{
+	struct record *r = arg;
+
+	r->value |= events;
+	r->calls++;
+	kar_io_set(r->io, 0);
+}
+
+static void when_interest_changes_then_only_the_new_events_come(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	r.io = kar_io_new(r.loop, fds[1], on_events, &r);
+	kar_io_set(r.io, KAR_IO_WRITE);
+	kar_io_set(r.io, 0);
+	wait_for_ms(r.loop, 5);
+	assert_int_equal(r.calls, 0);
+	kar_io_set(r.io, KAR_IO_WRITE);
+	wait_for_ms(r.loop, 5);
+	assert_int_equal(r.calls, 1);
+	assert_int_equal(r.value, KAR_IO_WRITE);
+	kar_io_free(r.io);
+	close(fds[0]);
+	close(fds[1]);
+	kar_loop_free(r.loop);
+}
+
+static void on_signal(void *arg, int signum)
+{
+	struct record *r = arg;
+
+	r->value = signum;
+	kar_loop_stop(r->loop);
+}
+
+static void when_a_signal_comes_then_it_is_told_from_the_loop(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+
+	r.signal = kar_signal_new(r.loop, SIGUSR1, on_signal, &r);
+	raise(SIGUSR1);
+	assert_int_equal(r.value, 0);
+	kar_loop_run(r.loop);
+	assert_int_equal(r.value, SIGUSR1);
+	kar_signal_free(r.signal);
+	kar_loop_free(r.loop);
+}
+
+static void on_child(void *arg, int status)
+{
+	struct record *r = arg;
+
+	r->calls++;
+	r->value = status;
+	kar_child_free(r->child);
+	kar_loop_stop(r->loop);
+}
+
+static pid_t child_that_exits(int code)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(code);
+	return pid;
+}
+
+static void when_a_child_ends_then_its_status_is_told_and_other_children_are_left_alone(
+	void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+	pid_t other = child_that_exits(4);
+	int status;
+
+	r.child = kar_child_new(r.loop, child_that_exits(3), on_child, &r);
+	kar_loop_run(r.loop);
+	assert_int_equal(r.calls, 1);
+	assert_true(WIFEXITED(r.value));
+	assert_int_equal(WEXITSTATUS(r.value), 3);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(WEXITSTATUS(status), 4);
+	kar_loop_free(r.loop);
+}
+
+static void when_nothing_happens_then_the_loop_sleeps(void **state KAR_UNUSED)
+{
+	struct kar_loop *l = kar_loop_new();
+
+	assert_in_range(wait_for_ms(l, 100), 1, TURNS_MAX);
+	assert_in_range(kar_loop_wall(l) - kar_clock_wall() + 1000, 0, 2000);
+	kar_loop_free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(when_delay_is_below_a_second_then_it_is_kept_and_the_loop_sleeps),
+		cmocka_unit_test(when_armed_after_a_long_callback_then_delay_counts_from_now),
+		cmocka_unit_test(when_timer_is_stopped_or_restarted_then_only_the_last_start_counts),
+		cmocka_unit_test(when_callback_frees_its_own_timer_then_nothing_breaks),
+		cmocka_unit_test(when_descriptor_is_readable_then_it_is_told_and_may_be_freed),
+		cmocka_unit_test(when_interest_changes_then_only_the_new_events_come),
+		cmocka_unit_test(when_a_signal_comes_then_it_is_told_from_the_loop),
+		cmocka_unit_test(when_a_child_ends_then_its_status_is_told_and_other_children_are_left_alone),
+		cmocka_unit_test(when_nothing_happens_then_the_loop_sleeps),
+	};
+
+	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}

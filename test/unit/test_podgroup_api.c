@@ -1,0 +1,184 @@
+/* PodGroups as the API serves them, what is kept of them, and their spec as it is written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/podgroup.h"
+
+static struct kar_intern *strings;
+
+static int setup(void **state)
+{
+	(void)state;
+	strings = kar_intern_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	kar_intern_free(strings);
+	return 0;
+}
+
+static const struct kar_podgroup *group_of(const char *json)
+{
+	struct kar_arena arena = { 0 };
+	void *wire = kar_arena_alloc(&arena, 1, kar_podgroup_type.wire->size);
+	struct kar_err err = { 0 };
+	const struct kar_object *o;
+
+	if (kar_json_decode(&arena, kar_podgroup_type.wire, NULL, json, strlen(json), wire, &err))
+		fail_msg("%s in %s", err.msg, json);
+	o = kar_podgroup_type.project(wire, strings, &err);
+	assert_non_null(o);
+	kar_arena_release(&arena); /* nothing may point into it */
+	return kar_as_podgroup(o);
+}
+
+#define META \
+	"\"metadata\":{\"name\":\"g\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\",\"generation\":2"
+#define SPEC(...) "{" META "},\"spec\":{" __VA_ARGS__ "}}"
+
+static const char whole[] =
+	"{" META
+	",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\","
+	"\"uid\":\"job-uid\",\"controller\":true}],\"managedFields\":[{\"manager\":\"x\"}]},"
+	"\"spec\":{\"minMember\":3,\"queue\":\"a\",\"priorityClassName\":\"high\",\"priority\":0,\"scheduleTimeoutSeconds\":60,"
+	"\"minResources\":{\"memory\":\"1Gi\",\"cpu\":2},\"totalResources\":{\"cpu\":\"4\"},\"foreign\":{\"x\":1}},"
+	"\"status\":{\"phase\":\"Running\",\"occupiedBy\":\"ns/j\",\"scheduled\":3,\"running\":2,\"succeeded\":1,\"failed\":4,"
+	"\"members\":7,\"position\":5,\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
+	"\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T09:00:00Z\"}]}}";
+
+static void whole_group_is_projected(void **state)
+{
+	const struct kar_podgroup *g = group_of(whole);
+	const struct kar_pair *min = g->spec.min_resources.items;
+	const struct kar_condition *c;
+
+	(void)state;
+	assert_string_equal(g->o.name, "g");
+	assert_string_equal(g->o.ns, "ns");
+	assert_int_equal(g->o.rv, 7);
+	assert_int_equal(g->generation, 2);
+	assert_string_equal(g->owner_name, "j");
+	assert_string_equal(g->owner_kind, "QueueJob");
+	assert_ptr_equal(kar_podgroup_type.index_key(&g->o, KAR_PG_BY_OWNER),
+		kar_intern_find(strings, "job-uid"));
+	assert_int_equal(g->spec.min_member, 3);
+	assert_string_equal(g->spec.queue, "a");
+	assert_string_equal(g->spec.priority_class_name, "high");
+	assert_true(g->spec.has_priority);
+	assert_true(g->spec.has_schedule_timeout);
+	assert_int_equal(g->spec.schedule_timeout_seconds, 60);
+	assert_int_equal(g->spec.min_resources.n, 2);
+	assert_string_equal(min[0].key, "cpu");
+	assert_string_equal(min[0].value, "2");
+	assert_string_equal(min[1].key, "memory");
+	assert_string_equal(g->status.phase, "Running");
+	assert_string_equal(g->status.occupied_by, "ns/j");
+	assert_int_equal(g->status.scheduled, 3);
+	assert_int_equal(g->status.running, 2);
+	assert_int_equal(g->status.succeeded, 1);
+	assert_int_equal(g->status.failed, 4);
+	assert_int_equal(g->status.members, 7);
+	assert_int_equal(g->status.position, 5);
+	c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	assert_non_null(c);
+	assert_int_equal(g->status.schedule_start_time - c->last_transition, 60 * KAR_MINUTE);
+	kar_object_unref(&g->o);
+}
+
+static void bare_group_is_projected(void **state)
+{
+	const struct kar_podgroup *g = group_of("{" META "}}");
+
+	(void)state;
+	assert_null(g->owner_uid);
+	assert_null(kar_podgroup_type.index_key(&g->o, KAR_PG_BY_OWNER));
+	assert_int_equal(g->spec.min_member, 0);
+	assert_null(g->spec.queue);
+	assert_false(g->spec.has_priority);
+	assert_null(g->status.phase);
+	assert_string_equal(g->status.occupied_by, "");
+	assert_int_equal(g->status.conditions.n, 0);
+	kar_object_unref(&g->o);
+}
+
+static void spec_is_written_as_it_was_read(void **state)
+{
+	static const struct {
+		const char *name, *json, *written;
+	} rows[] = {
+		{ "all", whole,
+			"{\"minMember\":3,\"queue\":\"a\",\"priorityClassName\":\"high\",\"priority\":0,"
+			"\"scheduleTimeoutSeconds\":60,\"minResources\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
+			"\"totalResources\":{\"cpu\":\"4\"}}" },
+		{ "absent_members_are_left_out", SPEC("\"minMember\":1"), "{\"minMember\":1}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_podgroup *g = group_of(rows[i].json);
+		struct kar_json_writer w;
+		struct kar_buf out = { 0 };
+
+		kar_json_writer_init(&w, &out);
+		kar_podgroup_spec_write(&w, &g->spec);
+		kar_json_writer_release(&w);
+		if (strcmp(kar_buf_cstr(&out), rows[i].written) != 0)
+			fail_msg("%s: want %s, got %s", rows[i].name, rows[i].written, kar_buf_cstr(&out));
+		kar_buf_release(&out);
+		kar_object_unref(&g->o);
+	}
+}
+
+static const struct {
+	const char *name, *a, *b;
+	bool equal;
+} pairs[] = {
+	{ "same", whole, whole, true },
+	{ "order_of_resources", SPEC("\"minResources\":{\"a\":\"1\",\"b\":\"2\"}"),
+		SPEC("\"minResources\":{\"b\":\"2\",\"a\":\"1\"}"), true },
+	{ "min_member", SPEC("\"minMember\":1"), SPEC("\"minMember\":2"), false },
+	{ "queue", SPEC("\"queue\":\"a\""), SPEC("\"queue\":\"b\""), false },
+	{ "queue_absent", SPEC("\"queue\":\"a\""), SPEC(""), false },
+	{ "class", SPEC("\"priorityClassName\":\"a\""), SPEC("\"priorityClassName\":\"b\""), false },
+	{ "priority", SPEC("\"priority\":1"), SPEC("\"priority\":2"), false },
+	{ "priority_zero_is_not_absent", SPEC("\"priority\":0"), SPEC(""), false },
+	{ "timeout", SPEC("\"scheduleTimeoutSeconds\":1"), SPEC("\"scheduleTimeoutSeconds\":2"), false },
+	{ "timeout_absent", SPEC("\"scheduleTimeoutSeconds\":1"), SPEC(""), false },
+	{ "resource_value", SPEC("\"minResources\":{\"a\":\"1\"}"), SPEC("\"minResources\":{\"a\":\"2\"}"),
+		false },
+	{ "resource_more", SPEC("\"totalResources\":{\"a\":\"1\"}"), SPEC(""), false },
+};
+
+static void specs_are_compared_member_by_member(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(pairs); i++) {
+		const struct kar_podgroup *a = group_of(pairs[i].a), *b = group_of(pairs[i].b);
+
+		if (kar_podgroup_spec_equal(&a->spec, &b->spec) != pairs[i].equal ||
+			kar_podgroup_spec_equal(&b->spec, &a->spec) != pairs[i].equal)
+			fail_msg("%s: want %s", pairs[i].name, pairs[i].equal ? "equal" : "different");
+		kar_object_unref(&a->o);
+		kar_object_unref(&b->o);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(whole_group_is_projected, setup, teardown),
+		cmocka_unit_test_setup_teardown(bare_group_is_projected, setup, teardown),
+		cmocka_unit_test_setup_teardown(spec_is_written_as_it_was_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(specs_are_compared_member_by_member, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* The shell of the PodGroup reconciler: which keys change wakes, what is observed, and the body that is sent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json.h"
+#include "common/log.h"
+#include "controllers/controller.h"
+#include "controllers/podgroup/podgroup.h"
+
+static const kar_time wall = 1795268787123;
+
+struct world {
+	struct kar_intern *strings;
+	struct kar_stores stores;
+	struct kar_controller controller;
+	struct kar_key_state state;
+	struct kar_sync sync;
+	kar_rv rv;
+};
+
+static struct world w;
+
+static int setup(void **state)
+{
+	const struct kar_workqueue_options o = { 0 };
+
+	(void)state;
+	w = (struct world){ .strings = kar_intern_new(), .rv = 10 };
+	w.stores.pods = kar_store_new(&kar_pod_type, w.strings);
+	w.stores.podgroups = kar_store_new(&kar_podgroup_type, w.strings);
+	w.stores.queuejobs = kar_store_new(&kar_queuejob_type, w.strings);
+	w.controller.stores = &w.stores;
+	w.controller.queue = kar_workqueue_new(&o);
+	w.controller.barrier = kar_barrier_new();
+	kar_podgroup_controller(&w.controller);
+	w.controller.start(&w.controller);
+	return 0;
+}
+
+static void end_sync(void)
+{
+	kar_object_unref(w.sync.object);
+	kar_arena_release(&w.sync.arena);
+	w.sync = (struct kar_sync){ 0 };
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	end_sync();
+	kar_workqueue_free(w.controller.queue);
+	kar_barrier_free(w.controller.barrier);
+	kar_store_free(w.stores.pods);
+	kar_store_free(w.stores.podgroups);
+	kar_store_free(w.stores.queuejobs);
+	kar_intern_free(w.strings);
+	return 0;
+}
+
+static void put(struct kar_store *s, const char *name, const char *more_meta, const char *rest)
+{
+	const struct kar_type *t = kar_store_type(s);
+	struct kar_arena arena = { 0 };
+	void *wire = kar_arena_alloc(&arena, 1, t->wire->size);
+	struct kar_err err = { 0 };
+	const char *json = kar_arena_printf(&arena,
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"resourceVersion\":\"%d\","
+		"\"generation\":1%s}%s}",
+		name, name, (int)++w.rv, more_meta, rest);
+	struct kar_object *o;
+
+	if (kar_json_decode(&arena, t->wire, NULL, json, strlen(json), wire, &err))
+		fail_msg("%s in %s", err.msg, json);
+	o = t->project(wire, w.strings, &err);
+	if (!o)
+		fail_msg("%s in %s", err.msg, json);
+	kar_store_apply(s, o);
+	kar_arena_release(&arena);
+}
+
+static void put_pod(const char *name, const char *group, const char *rest)
+{
+	char label[256];
+
+	snprintf(label, sizeof(label), ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}", group);
+	put(w.stores.pods, name, label, rest);
+}
+
+#define BY_JOB(uid) \
+	",\"ownerReferences\":[{\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"" uid \
+	"\",\"controller\":true}]"
+#define TASKS "\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]"
+#define RUNNING ",\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Running\"}"
+
+static bool sync_key(const char *key)
+{
+	end_sync();
+	w.sync = (struct kar_sync){ .controller = &w.controller,
+		.key = key,
+		.now = wall,
+		.mono = 5000,
+		.state = &w.state };
+	kar_plan_init(&w.sync.plan, &w.sync.arena);
+	return w.controller.sync(&w.controller, &w.sync);
+}
+
+static const char *phase_of_plan(void)
+{
+	const struct kar_podgroup_status *st = w.sync.plan.status;
+
+	return st ? st->phase : "unchanged";
+}
+
+static void group_that_is_gone_is_forgotten(void **state)
+{
+	(void)state;
+	assert_false(sync_key("ns/g"));
+	assert_int_equal(w.sync.plan.requeue_after, KAR_NEVER);
+}
+
+static void members_are_those_of_the_same_namespace_and_name(void **state)
+{
+	(void)state;
+	put(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":2}");
+	put_pod("a", "g", RUNNING);
+	put_pod("b", "g", RUNNING);
+	put_pod("c", "other", RUNNING);
+	assert_true(sync_key("ns/g"));
+	assert_string_equal(phase_of_plan(), "Running");
+	assert_int_equal(((const struct kar_podgroup_status *)w.sync.plan.status)->members, 2);
+	assert_ptr_equal(w.sync.object, kar_store_get(w.stores.podgroups, "ns", "g"));
+}
+
+static void own_write_is_awaited(void **state)
+{
+	(void)state;
+	put(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":2}");
+	kar_barrier_wrote(w.controller.barrier, "ns/g", &kar_podgroup_type, w.rv + 1);
+	assert_false(sync_key("ns/g"));
+	assert_true(w.sync.plan.requeue_after > 0 && w.sync.plan.requeue_after < KAR_SECOND);
+	put(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":2}");
+	assert_true(sync_key("ns/g"));
+}
+
+static void first_write_may_be_held_back_too(void **state)
+{
+	(void)state;
+	put(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":2}");
+	sync_key("ns/g");
+	assert_false(w.sync.plan.urgent);
+	assert_int_equal(w.state.status_written, 5000);
+	w.state.status_written = 4000;
+	sync_key("ns/g");
+	assert_int_equal(w.state.status_written, 4000);
+}
+
+static const struct {
+	const char *name, *owner, *job_name, *job_phase, *phase;
+} owners[] = {
+	{ "completed_job_keeps_it_finished", BY_JOB("uid-j"), "j", "Completed", "unchanged" },
+	{ "failed_job_keeps_it_finished", BY_JOB("uid-j"), "j", "Failed", "unchanged" },
+	{ "running_job_does_not", BY_JOB("uid-j"), "j", "Running", "Pending" },
+	{ "another_job_does_not", BY_JOB("uid-j"), "k", "Completed", "Pending" },
+	{ "later_job_of_the_same_name_does_not", BY_JOB("uid-old"), "j", "Completed", "Pending" },
+};
+
+static void terminal_owner_is_looked_up(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(owners); i++) {
+		char rest[512];
+
+		teardown(state); /* a world of its own for each row */
+		setup(state);
+		put(w.stores.podgroups, "g", owners[i].owner,
+			",\"spec\":{\"minMember\":1},\"status\":{\"phase\":\"Finished\"}");
+		snprintf(rest, sizeof(rest), ",\"spec\":{" TASKS "},\"status\":{\"phase\":\"%s\"}",
+			owners[i].job_phase);
+		put(w.stores.queuejobs, owners[i].job_name, "", rest);
+		sync_key("ns/g");
+		if (strcmp(phase_of_plan(), owners[i].phase) != 0)
+			fail_msg("%s: want %s, got %s", owners[i].name, owners[i].phase, phase_of_plan());
+	}
+}
+
+static void body_has_preconditions_and_nulls(void **state)
+{
+	struct kar_buf out = { 0 };
+
+	(void)state;
+	put(w.stores.podgroups, "g", "",
+		",\"spec\":{\"minMember\":2},\"status\":{\"position\":3,\"conditions\":[{\"type\":"
+		"\"Admitted\",\"status\":\"False\",\"reason\":\"QueueClosed\",\"message\":\"m\",\"observedGeneration\":1,"
+		"\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}");
+	sync_key("ns/g");
+	w.controller.encode_status(&w.sync, &out);
+	assert_string_equal(kar_buf_cstr(&out),
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"11\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":\"\","
+		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"conditions\":["
+		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
+		"\"reason\":\"QueueClosed\",\"message\":\"m\"},"
+		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
+		"\"reason\":\"NotEnoughMembers\",\"message\":\"0/2 members bound; 0/2 created\"}]}}");
+	kar_buf_release(&out);
+}
+
+static void body_has_the_start_time(void **state)
+{
+	struct kar_buf out = { 0 };
+
+	(void)state;
+	put(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":1}");
+	put_pod("a", "g", "");
+	sync_key("ns/g");
+	w.controller.encode_status(&w.sync, &out);
+	assert_non_null(strstr(kar_buf_cstr(&out), "\"scheduleStartTime\":\"2026-11-21T13:46:27Z\""));
+	kar_buf_release(&out);
+}
+
+/* All keys that are queued, in order, joined by spaces. */
+static const char *woken(void)
+{
+	static char text[256];
+	const char *key;
+
+	text[0] = '\0';
+	while ((key = kar_workqueue_take(w.controller.queue, 0)) != NULL) {
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", key);
+		kar_workqueue_done(w.controller.queue, key);
+	}
+	return text;
+}
+
+static void changes_wake_the_groups_they_concern(void **state)
+{
+	(void)state;
+	put(w.stores.podgroups, "g", "", "");
+	assert_string_equal(woken(), "ns/g");
+	put_pod("a", "g", "");
+	assert_string_equal(woken(), "ns/g");
+	put_pod("a", "g", RUNNING);
+	assert_string_equal(woken(), "ns/g");
+	put_pod("a", "h", RUNNING);
+	assert_string_equal(woken(), "ns/g ns/h");
+	put(w.stores.pods, "b", "", "");
+	assert_string_equal(woken(), "");
+	kar_store_delete(w.stores.pods, "ns", "a", "uid-a", ++w.rv);
+	assert_string_equal(woken(), "ns/h");
+	kar_store_delete(w.stores.podgroups, "ns", "g", "uid-g", ++w.rv);
+	assert_string_equal(woken(), "ns/g");
+}
+
+static char logged[512];
+
+static void keep_line(void *arg, const char *line, size_t n)
+{
+	(void)arg;
+	snprintf(logged, sizeof(logged), "%.*s", (int)n, line);
+}
+
+static void deleting_a_group_with_gated_members_is_a_warning(void **state)
+{
+	(void)state;
+	put(w.stores.podgroups, "g", "", "");
+	put(w.stores.podgroups, "h", "", "");
+	put_pod("a", "g", ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}");
+	put_pod("b", "h", "");
+	logged[0] = '\0';
+	kar_log_redirect(keep_line, NULL);
+	kar_store_delete(w.stores.podgroups, "ns", "h", "uid-h", ++w.rv);
+	assert_string_equal(logged, "");
+	kar_store_delete(w.stores.podgroups, "ns", "g", "uid-g", ++w.rv);
+	kar_log_redirect(NULL, NULL);
+	assert_non_null(strstr(logged, "podgroup=\"ns/g\" gated=1"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(group_that_is_gone_is_forgotten),
+		TEST(members_are_those_of_the_same_namespace_and_name),
+		TEST(own_write_is_awaited),
+		TEST(first_write_may_be_held_back_too),
+		TEST(terminal_owner_is_looked_up),
+		TEST(body_has_preconditions_and_nulls),
+		TEST(body_has_the_start_time),
+		TEST(changes_wake_the_groups_they_concern),
+		TEST(deleting_a_group_with_gated_members_is_a_warning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

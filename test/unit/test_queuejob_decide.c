@@ -1,0 +1,244 @@
+/*
+ * The QueueJob reconciler's decisions: a scene in (test/fixture/scene.h), a plan out.
+ *
+ * The rows are text files, test/scenes/queuejob/: a name, an indented line with the scene, and one line per part of the
+ * plan, "= -" for an empty one. Of every row is asserted besides: deciding twice gives the same plan; no plan both creates
+ * and deletes a pod; carrying plans out comes to rest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/fixture/scene.h"
+
+enum { SETTLE_ROUNDS = 50 };
+
+struct row {
+	char name[256], scene[4096], plan[8192];
+};
+
+static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		for (size_t k = 0; k < p->n_actions; k++) {
+			const struct kar_action *a = &p->actions[i], *b = &p->actions[k];
+
+			if (a->verb == KAR_CREATE && b->verb == KAR_DELETE && a->type == b->type && strcmp(a->name, b->name) == 0)
+				fail_msg("%s: creates and deletes %s", row, a->name);
+		}
+	}
+}
+
+static void check_row(const struct row *row)
+{
+	struct scene s;
+	struct kar_plan first, second;
+	const char *text;
+
+	scene_read(&s, row->scene);
+	scene_decide(&s, &first);
+	scene_decide(&s, &second);
+	text = scene_print(&s, &first);
+	if (strcmp(text, row->plan))
+		fail_msg("%s\n  scene: %s\n  want:  %s\n  got:   %s", row->name, row->scene, row->plan, text);
+	if (strcmp(text, scene_print(&s, &second)))
+		fail_msg("%s: decided twice:\n  %s\n  %s", row->name, text, scene_print(&s, &second));
+	check_no_tug_of_war(row->name, &first);
+	if (!scene_settle(&s, SETTLE_ROUNDS)) {
+		scene_decide(&s, &first);
+		fail_msg("%s: does not come to rest: %s", row->name, scene_print(&s, &first));
+	}
+	scene_release(&s);
+}
+
+static void add_line(struct row *row, const char *line)
+{
+	size_t n = strlen(row->plan);
+
+	if (strncmp(line, "\t= ", 3) == 0)
+		snprintf(row->plan + n, sizeof(row->plan) - n, "%s%s", n ? "; " : "", line + 3);
+	else if (line[0] == '\t')
+		snprintf(row->scene, sizeof(row->scene), "%s", line + 1);
+	else
+		snprintf(row->name, sizeof(row->name), "%s", line);
+}
+
+/* Runs the rows of one file; returns how many there are. */
+static int check_file(const char *theme)
+{
+	char path[512], line[4096];
+	struct row row = { 0 };
+	int rows = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/queuejob/%s.txt", KAR_SCENES, theme);
+	f = fopen(path, "r");
+	if (!f)
+		fail_msg("cannot open %s", path);
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] && line[0] != '#') {
+			add_line(&row, line);
+			continue;
+		}
+		if (row.name[0]) {
+			check_row(&row);
+			rows++;
+		}
+		row = (struct row){ 0 };
+	}
+	if (row.name[0])
+		check_row(&row);
+	fclose(f);
+	return rows + (row.name[0] != '\0');
+}
+
+static void test_theme(void **state)
+{
+	int rows = check_file(*state);
+
+	print_message("%d scenes\n", rows);
+	assert_true(rows >= 5);
+}
+
+static void test_no_plan_creates_more_than_500_pods(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	(void)state;
+	scene_read(&s, "job phase=Starting min=1; task w replicas=502");
+	scene_decide(&s, &p);
+	assert_int_equal(p.n_actions, 500);
+	assert_int_equal(p.requeue_after, 0);
+	scene_apply(&s, &p, true, p.n_actions);
+	scene_decide(&s, &p);
+	assert_int_equal(p.n_actions, 2);
+	assert_true(p.requeue_after == KAR_NEVER);
+	scene_release(&s);
+}
+
+static void test_no_status_lists_more_than_500_lost_pods(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+	char name[32];
+	const struct kar_queuejob_status *st;
+
+	(void)state;
+	scene_read(&s, "job phase=Starting min=0 backoff=9999; task w replicas=600");
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "j-w-%d", i);
+		scene_add_pod(&s, name, KAR_POD_FAILED, 1);
+	}
+	scene_decide(&s, &p);
+	st = p.status;
+	assert_int_equal(st->counted_pods.n, 500);
+	assert_int_equal(st->pod_failures, 500);
+	assert_int_equal(p.n_actions, 0);
+	scene_apply(&s, &p, true, p.n_actions);
+	s.now += KAR_MINUTE * 20;
+	for (int i = 0; i < 20 && s.job.status.pod_failures < 600; i++) {
+		scene_decide(&s, &p);
+		scene_apply(&s, &p, true, p.n_actions);
+	}
+	assert_int_equal(s.job.status.pod_failures, 600);
+	scene_release(&s);
+}
+
+/* What the executor sorts by: every minimum before any extra, then the job's priority and age, rounds. */
+static void test_creates_carry_their_rank(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	(void)state;
+	scene_read(&s, "job phase=Starting min=1 priority=7; task w replicas=3; group admitted priority=7");
+	scene_decide(&s, &p);
+	assert_int_equal(p.n_actions, 3);
+	assert_int_equal(p.actions[0].rank.tier, KAR_TIER_MINIMUM);
+	assert_int_equal(p.actions[1].rank.tier, KAR_TIER_EXTRA);
+	assert_int_equal(p.actions[2].rank.seq, 1);
+	assert_int_equal(p.actions[2].rank.priority, 7);
+	assert_int_equal(p.actions[2].rank.age, s.job.creation);
+	scene_release(&s);
+}
+
+/* Counters may wait for the next write, stories may not. */
+static void test_only_stories_are_urgent(void **state)
+{
+	static const struct {
+		const char *scene;
+		bool urgent;
+	} rows[] = {
+		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Succeeded", false },
+		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Failed", true },
+		{ "job phase=Starting; task w; pod w-0 Running", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene s;
+		struct kar_plan p;
+
+		scene_read(&s, rows[i].scene);
+		scene_decide(&s, &p);
+		assert_non_null(p.status);
+		if (p.urgent != rows[i].urgent)
+			fail_msg("%s: urgent=%d", rows[i].scene, p.urgent);
+		scene_release(&s);
+	}
+}
+
+/* What `kubectl describe` answers to "why did it restart?". */
+static void test_restart_remembers_its_cause(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+	const struct kar_restart *r;
+
+	(void)state;
+	scene_read(&s, "job phase=Running formed=2; task w replicas=2; pod w-0 Running; pod w-1 Failed exit=3 node=n7");
+	scene_decide(&s, &p);
+	r = &((const struct kar_queuejob_status *)p.status)->last_restart;
+	assert_string_equal(r->reason, "PodFailed");
+	assert_string_equal(r->message, "pod j-w-1 on node n7 failed with exit code 3");
+	assert_string_equal(r->pod, "j-w-1");
+	assert_string_equal(r->node, "n7");
+	assert_int_equal(r->exit_code, 3);
+	assert_int_equal(r->time, scene_now);
+	scene_release(&s);
+}
+
+/* One test per file. */
+#define THEME(file) { .name = (file), .test_func = test_theme, .initial_state = (void *)(uintptr_t)(file) }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		THEME("pending"),
+		THEME("children"),
+		THEME("create"),
+		THEME("form"),
+		THEME("lose"),
+		THEME("restart"),
+		THEME("fail"),
+		THEME("complete"),
+		THEME("update"),
+		THEME("suspend"),
+		THEME("delete"),
+		cmocka_unit_test(test_no_plan_creates_more_than_500_pods),
+		cmocka_unit_test(test_no_status_lists_more_than_500_lost_pods),
+		cmocka_unit_test(test_creates_carry_their_rank),
+		cmocka_unit_test(test_only_stories_are_urgent),
+		cmocka_unit_test(test_restart_remembers_its_cause),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

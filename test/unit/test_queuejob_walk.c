@@ -1,0 +1,426 @@
+/*
+ * Random walks: a QueueJob among pods that run, fail, vanish, users who edit it and managers that crash between any two
+ * calls. After every step the invariants of the life cycle are checked. A failing walk prints its seed; KAR_SEED=n runs
+ * that one alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/intervals.h"
+#include "api/keep.h"
+#include "test/fixture/scene.h"
+
+enum { WALKS = 400, STEPS = 200, CALM_ROUNDS = 200, MAX_INDEX = 16 };
+
+/* How far the walks got: without this, a reconciler that does nothing would pass. */
+struct reach {
+	unsigned phase[KAR_QJ_PHASE_FAILED + 1]; /* status writes that entered it */
+	unsigned creates, releases, repairs, restarts, resumed;
+};
+
+struct walk {
+	struct reach *reach;
+	struct scene s;
+	uint64_t random;
+	uint64_t seed;
+	int step;
+	int32_t incarnation;          /* the one that the following belongs to */
+	int32_t restarts;             /* when it began */
+	bool done[SCENE_TASKS][MAX_INDEX]; /* succeeded in it, of its own accord, with our finalizer on */
+	bool ended;
+};
+
+static uint32_t draw(struct walk *w, uint32_t n)
+{
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(w->random >> 33) % n;
+}
+
+#define CHECK(w, condition, ...) \
+	do { \
+		if (!(condition)) \
+			broken((w), #condition, __VA_ARGS__); \
+	} while (0)
+
+static KAR_PRINTF(3, 4) void broken(const struct walk *w, const char *rule, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fail_msg("seed %llu, step %d: %s: %s", (unsigned long long)w->seed, w->step, rule, text);
+}
+
+/* --- what happens in the cluster ----------------------------------------------------------------- */
+
+static bool is_current(const struct walk *w, const struct kar_pod *pod)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+
+	return pod->job && pod->job->incarnation == st->incarnation &&
+		(st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING);
+}
+
+static void succeed(struct walk *w, struct kar_pod *pod)
+{
+	size_t task;
+	int32_t index;
+
+	pod->phase = KAR_POD_SUCCEEDED;
+	if (is_current(w, pod) && !pod->deletion && pod->tracked &&
+		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) && index < w->s.tasks[task].replicas)
+		w->done[task][index] = true;
+}
+
+static void run_pod(struct walk *w, struct kar_pod *pod)
+{
+	uint32_t luck = draw(w, 10);
+
+	if (pod->phase == KAR_POD_PENDING) {
+		pod->phase = KAR_POD_RUNNING;
+		pod->unschedulable = false;
+	} else if (pod->phase == KAR_POD_RUNNING && luck < 3) {
+		succeed(w, pod);
+	} else if (pod->phase == KAR_POD_RUNNING && luck < 6) {
+		pod->phase = KAR_POD_FAILED;
+		pod->disrupted = luck == 5;
+		scene_pod_job(pod)->exit_code = 1;
+	}
+}
+
+static void hurt_pod(struct walk *w, size_t i)
+{
+	struct kar_pod *pod = w->s.pods[i];
+
+	switch (draw(w, 5)) {
+	case 0: /* kubectl delete pod, node GC */
+		if (pod->tracked)
+			pod->deletion = w->s.now;
+		else
+			scene_remove_pod(&w->s, i);
+		break;
+	case 1: /* kubectl patch */
+		if (!kar_pod_finished(pod))
+			pod->tracked = false;
+		break;
+	case 2:
+		if (!kar_pod_finished(pod))
+			pod->job = NULL;
+		break;
+	case 3:
+		pod->unschedulable = pod->phase == KAR_POD_PENDING;
+		break;
+	default:
+		if (!kar_pod_finished(pod))
+			pod->phase = KAR_POD_UNKNOWN;
+		break;
+	}
+}
+
+static void edit_job(struct walk *w)
+{
+	struct kar_queuejob *job = &w->s.job;
+	uint32_t what = draw(w, 13);
+	size_t task = draw(w, (uint32_t)job->spec.n_tasks);
+
+	job->generation++;
+	if (what < 4)
+		w->s.tasks[task].replicas = (int32_t)draw(w, 5);
+	else if (what < 7)
+		job->spec.sched.min_available = (int32_t)draw(w, 4);
+	else if (what < 9)
+		job->spec.suspend = !job->spec.suspend;
+	else if (what < 10)
+		job->spec_template_hash = kar_arena_printf(&w->s.arena, "h%u", draw(w, 3));
+	else if (what < 11)
+		job->invalid = job->invalid ? NULL : "broken";
+	else
+		job->spec.backoff_limit = (int32_t)draw(w, 10);
+	if (job->spec.sched.min_available > kar_queuejob_total(&job->spec))
+		job->spec.sched.min_available = kar_queuejob_total(&job->spec);
+	/* What a scale-down takes away is forgotten. */
+	for (int32_t i = w->s.tasks[task].replicas; i < MAX_INDEX; i++)
+		w->done[task][i] = false;
+}
+
+static void change_queue(struct walk *w)
+{
+	const bool admit = draw(w, 4) > 0;
+	const struct kar_condition c = {
+		.type = KAR_PG_ADMITTED,
+		.status = admit ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.reason = admit ? "Admitted" : "QueueClosed",
+		.message = "",
+	};
+
+	if (draw(w, 10) == 0)
+		w->s.has_group = false;
+	else if (w->s.has_group)
+		kar_condition_set(&w->s.group.status.conditions, &c, w->s.now, &w->s.arena);
+}
+
+static void happen(struct walk *w)
+{
+	uint32_t what = draw(w, 40);
+
+	w->s.now += draw(w, 30) * KAR_SECOND;
+	if (what < 28 && w->s.n_pods)
+		run_pod(w, w->s.pods[draw(w, (uint32_t)w->s.n_pods)]);
+	else if (what < 34 && w->s.n_pods)
+		hurt_pod(w, draw(w, (uint32_t)w->s.n_pods));
+	else if (what < 35)
+		edit_job(w);
+	else if (what < 38)
+		change_queue(w);
+	else if (what < 39)
+		w->s.owner_checked = -1; /* the manager was started again */
+}
+
+/* --- what must hold of a plan -------------------------------------------------------------------- */
+
+static bool stays_done(const struct walk *w, const struct kar_pod *pod)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+	struct kar_intervals done;
+	struct kar_arena scratch = { 0 };
+	size_t task;
+	int32_t index;
+	bool stays = false;
+
+	if (pod->phase == KAR_POD_SUCCEEDED && kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
+		kar_intervals_parse(st->tasks[task].succeeded_indexes, &scratch, &done) == 0)
+		stays = kar_intervals_has(&done, index);
+	kar_arena_release(&scratch);
+	return stays;
+}
+
+static void check_create(struct walk *w, const struct kar_action *a, bool *extras_seen)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+	const struct queuejob_new_pod *pod = a->payload;
+
+	CHECK(w, st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING, "creates %s in phase %s", a->name,
+		kar_qj_phase_name(st->phase));
+	CHECK(w, pod->incarnation == st->incarnation, "creates %s of another incarnation", a->name);
+	CHECK(w, w->s.owner_checked == st->incarnation, "creates %s without having checked the owner", a->name);
+	CHECK(w, w->s.has_group && kar_condition_is_true(&w->s.group.status.conditions, KAR_PG_ADMITTED),
+		"creates %s without admission", a->name);
+	CHECK(w, !w->done[pod->task][pod->index], "creates %s, which has succeeded", a->name);
+	for (size_t i = 0; i < w->s.n_pods; i++) {
+		const struct kar_pod *other = w->s.pods[i];
+
+		if (other->job && other->job->incarnation < st->incarnation && other->job->incarnation > 0)
+			CHECK(w, stays_done(w, other), "creates %s while %s of an older incarnation exists", a->name,
+				other->o.name);
+	}
+	if (a->rank.tier == KAR_TIER_EXTRA)
+		*extras_seen = true;
+	else
+		CHECK(w, !*extras_seen, "creates %s of the minimum after an extra", a->name);
+}
+
+static const struct kar_pod *find_pod(const struct walk *w, const char *name)
+{
+	for (size_t i = 0; i < w->s.n_pods; i++) {
+		if (strcmp(w->s.pods[i]->o.name, name) == 0)
+			return w->s.pods[i];
+	}
+	return NULL;
+}
+
+/* The finalizer of a pod that has ended goes only when what it tells is in the recorded status. */
+static void check_release(struct walk *w, const struct kar_plan *p, const struct kar_action *a)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+	const struct kar_queuejob_status *next = p->status ? p->status : st;
+	const struct kar_pod *pod = find_pod(w, a->name);
+	size_t task;
+	int32_t index;
+	bool counts = st->phase == next->phase && pod && is_current(w, pod) && kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index);
+
+	if (!counts || pod->phase != KAR_POD_SUCCEEDED || !w->done[task][index])
+		return;
+	CHECK(w, stays_done(w, pod), "lets go of %s before its success is recorded", a->name);
+}
+
+static void check_plan(struct walk *w, const struct kar_plan *p)
+{
+	bool extras_seen = false;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct kar_action *a = &p->actions[i];
+
+		if (a->what == QUEUEJOB_CREATE_POD && a->verb == KAR_CREATE)
+			check_create(w, a, &extras_seen);
+		else if (a->what == QUEUEJOB_RELEASE_POD)
+			check_release(w, p, a);
+		for (size_t k = 0; k < i; k++)
+			CHECK(w, p->actions[k].verb == a->verb || p->actions[k].type != a->type || a->verb == KAR_PATCH ||
+				p->actions[k].verb == KAR_PATCH || strcmp(p->actions[k].name, a->name),
+				"does two things to %s", a->name);
+	}
+	CHECK(w, !p->n_events || p->status, "has events without a status write: %s", p->events[0].note);
+}
+
+/* --- what must hold of a status write ------------------------------------------------------------ */
+
+static void check_done(struct walk *w, const struct kar_queuejob_status *old, const struct kar_queuejob_status *new)
+{
+	for (size_t i = 0; i < old->n_tasks && i < new->n_tasks; i++) {
+		struct kar_intervals was, is;
+
+		assert_int_equal(kar_intervals_parse(old->tasks[i].succeeded_indexes, &w->s.arena, &was), 0);
+		assert_int_equal(kar_intervals_parse(new->tasks[i].succeeded_indexes, &w->s.arena, &is), 0);
+		for (int32_t k = 0; k < w->s.tasks[i].replicas; k++)
+			CHECK(w, !kar_intervals_has(&was, k) || kar_intervals_has(&is, k), "forgets that %s-%d succeeded",
+				new->tasks[i].name, k);
+	}
+}
+
+static void check_status(struct walk *w, const struct kar_queuejob_status *old, const struct kar_queuejob_status *new)
+{
+	bool keeps = old->incarnation == new->incarnation && new->phase != KAR_QJ_PHASE_RESTARTING &&
+		old->phase != KAR_QJ_PHASE_RESTARTING && old->phase != KAR_QJ_PHASE_SUSPENDED &&
+		new->phase != KAR_QJ_PHASE_PENDING;
+
+	CHECK(w, !kar_qj_phase_terminal(old->phase) || new->phase == old->phase, "%s becomes %s",
+		kar_qj_phase_name(old->phase), kar_qj_phase_name(new->phase));
+	CHECK(w, new->incarnation - old->incarnation == (new->phase == KAR_QJ_PHASE_STARTING &&
+		(old->phase == KAR_QJ_PHASE_PENDING || old->phase == KAR_QJ_PHASE_RESTARTING)),
+		"incarnation %d becomes %d, phase %s", old->incarnation, new->incarnation, kar_qj_phase_name(new->phase));
+	CHECK(w, new->restarts - old->restarts == 0 || (new->restarts - old->restarts == 1 &&
+		new->phase == KAR_QJ_PHASE_RESTARTING && old->phase == KAR_QJ_PHASE_RUNNING),
+		"restarts %d becomes %d", old->restarts, new->restarts);
+	CHECK(w, new->pod_failures >= old->pod_failures && new->disruptions >= old->disruptions, "counts %d %d backwards",
+		new->pod_failures, new->disruptions);
+	CHECK(w, old->phase != KAR_QJ_PHASE_RESTARTING || new->phase != KAR_QJ_PHASE_STARTING || !w->s.n_pods,
+		"starts while %s exists", w->s.pods[0]->o.name);
+	if (keeps)
+		check_done(w, old, new);
+}
+
+static void follow_incarnation(struct walk *w)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+	struct kar_arena scratch = { 0 };
+
+	CHECK(w, st->restarts <= w->restarts + 1, "%d restarts in incarnation %d", st->restarts - w->restarts,
+		st->incarnation);
+	if (st->incarnation == w->incarnation && st->phase != KAR_QJ_PHASE_RESTARTING &&
+		st->phase != KAR_QJ_PHASE_PENDING && st->phase != KAR_QJ_PHASE_SUSPENDED)
+		return;
+	if (st->incarnation != w->incarnation)
+		w->restarts = st->restarts;
+	w->incarnation = st->incarnation;
+	memset(w->done, 0, sizeof(w->done));
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		struct kar_intervals done;
+
+		assert_int_equal(kar_intervals_parse(st->tasks[i].succeeded_indexes, &scratch, &done), 0);
+		for (int32_t k = 0; k < w->s.tasks[i].replicas; k++)
+			w->done[i][k] = kar_intervals_has(&done, k);
+	}
+	kar_arena_release(&scratch);
+}
+
+static void note_reach(struct walk *w, const struct kar_queuejob_status *old, const struct kar_plan *p)
+{
+	const struct kar_queuejob_status *new = p->status ? p->status : old;
+	struct reach *r = w->reach;
+
+	if (new->phase != old->phase)
+		r->phase[new->phase]++;
+	r->restarts += new->restarts > old->restarts;
+	r->resumed += old->phase == KAR_QJ_PHASE_PENDING && new->phase == KAR_QJ_PHASE_STARTING && new->succeeded > 0;
+	for (size_t i = 0; i < p->n_actions; i++) {
+		r->creates += p->actions[i].what == QUEUEJOB_CREATE_POD;
+		r->releases += p->actions[i].what == QUEUEJOB_RELEASE_POD;
+		r->repairs += p->actions[i].what == QUEUEJOB_REPAIR_POD;
+	}
+}
+
+/* --- walking ------------------------------------------------------------------------------------- */
+
+/* The manager decides, and gets as far as luck lets it. */
+static bool decide(struct walk *w, bool whole)
+{
+	struct kar_queuejob_status old = w->s.job.status;
+	struct kar_plan p, again;
+	bool status = whole || draw(w, 4) > 0;
+
+	scene_decide(&w->s, &p);
+	scene_decide(&w->s, &again);
+	CHECK(w, strcmp(scene_print(&w->s, &p), scene_print(&w->s, &again)) == 0, "is not deterministic: %s",
+		scene_print(&w->s, &p));
+	check_plan(w, &p);
+	if (p.status)
+		check_status(w, &old, p.status);
+	/* Without its status write, a plan goes no further; counters alone may be held back. */
+	note_reach(w, &old, &p);
+	scene_apply(&w->s, &p, status, whole ? p.n_actions : status || !p.urgent ? draw(w, (uint32_t)p.n_actions + 1) : 0);
+	follow_incarnation(w);
+	return p.status || p.n_actions;
+}
+
+static void come_to_rest(struct walk *w)
+{
+	int rounds = 0;
+
+	while (decide(w, true) && rounds++ < CALM_ROUNDS)
+		w->step++;
+	CHECK(w, rounds < CALM_ROUNDS, "does not come to rest in phase %s", kar_qj_phase_name(w->s.job.status.phase));
+}
+
+static void walk(uint64_t seed, struct reach *reach)
+{
+	struct walk w = { .reach = reach, .seed = seed, .random = seed * 2654435761u + 1 };
+
+	scene_read(&w.s, "job min=2 backoff=8; task w replicas=3; task m replicas=1 min=1 priority=5");
+	for (w.step = 0; w.step < STEPS; w.step++) {
+		happen(&w);
+		if (draw(&w, 3) > 0)
+			decide(&w, false);
+	}
+	come_to_rest(&w);
+	scene_release(&w.s);
+}
+
+static void test_walks_keep_the_invariants(void **state)
+{
+	const char *only = getenv("KAR_SEED");
+	struct reach reach = { 0 };
+
+	(void)state;
+	if (only) {
+		walk(strtoull(only, NULL, 10), &reach);
+		return;
+	}
+	print_message("seeds 1 to %d\n", WALKS);
+	for (uint64_t seed = 1; seed <= WALKS; seed++)
+		walk(seed, &reach);
+	for (int p = KAR_QJ_PHASE_PENDING; p <= KAR_QJ_PHASE_FAILED; p++) {
+		print_message("%s: %u times\n", kar_qj_phase_name((enum kar_qj_phase)p), reach.phase[p]);
+		assert_true(reach.phase[p] >= WALKS / 10);
+	}
+	print_message("%u creates, %u releases, %u repairs, %u restarts, %u resumed with success\n", reach.creates,
+		reach.releases, reach.repairs, reach.restarts, reach.resumed);
+	assert_true(reach.creates > 0 && reach.releases > 0 && reach.repairs > 0 && reach.restarts > 0 && reach.resumed > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_walks_keep_the_invariants),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
