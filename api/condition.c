@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/json.h"
+
 static const struct kar_field fields[] = {
 	KAR_FIELD(struct kar_wire_condition, type, "type", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_condition, status, "status", KAR_F_STRING),
@@ -50,7 +52,8 @@ static struct kar_condition *find(const struct kar_conditions *list, const char 
 struct kar_conditions kar_conditions_from_wire(const struct kar_array *wire, struct kar_arena *arena)
 {
 	const struct kar_wire_condition *w = wire->items;
-	struct kar_conditions list = { .items = wire->n ? kar_arena_alloc(arena, wire->n, sizeof(*list.items)) : NULL };
+	struct kar_conditions list = { .items = wire->n ? kar_arena_alloc(arena, wire->n, sizeof(*list.items))
+							: NULL };
 
 	for (size_t i = 0; i < wire->n; i++) {
 		if (!w[i].type || !w[i].type[0] || find(&list, w[i].type))
@@ -90,12 +93,13 @@ bool kar_condition_is_true(const struct kar_conditions *list, const char *type)
 	return c && c->status == KAR_COND_TRUE;
 }
 
-void kar_condition_set(
-	struct kar_conditions *list, const struct kar_condition *c, kar_time now, struct kar_arena *arena)
+void kar_condition_set(struct kar_conditions *list, const struct kar_condition *c, kar_time now,
+	struct kar_arena *arena)
 {
 	struct kar_condition *known = find(list, c->type);
 	/* The API keeps whole seconds. */
-	kar_time since = known && known->status == c->status ? known->last_transition : now - now % KAR_SECOND;
+	kar_time since =
+		known && known->status == c->status ? known->last_transition : now - now % KAR_SECOND;
 
 	if (!known) {
 		/* Lists come from here or from elsewhere with exactly n elements, so growing in place is not safe. */
@@ -110,8 +114,9 @@ void kar_condition_set(
 static bool equal(const struct kar_condition *a, const struct kar_condition *b)
 {
 	return strcmp(a->type, b->type) == 0 && a->status == b->status &&
-		a->observed_generation == b->observed_generation && a->last_transition == b->last_transition &&
-		strcmp(a->reason, b->reason) == 0 && strcmp(a->message, b->message) == 0;
+		a->observed_generation == b->observed_generation &&
+		a->last_transition == b->last_transition && strcmp(a->reason, b->reason) == 0 &&
+		strcmp(a->message, b->message) == 0;
 }
 
 bool kar_conditions_equal(const struct kar_conditions *a, const struct kar_conditions *b)

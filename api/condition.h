@@ -8,18 +8,19 @@
 #define KAR_API_CONDITION_H
 
 #include "common/decode.h"
-#include "common/json.h"
 #include "common/mem.h"
+
+struct kar_json_writer;
 
 enum kar_condition_status { KAR_COND_UNKNOWN, KAR_COND_TRUE, KAR_COND_FALSE };
 
 struct kar_condition {
-	const char *type;    /* CamelCase */
+	const char *type; /* CamelCase */
 	enum kar_condition_status status;
 	int64_t observed_generation;
 	kar_time last_transition; /* wall ms, whole seconds */
-	const char *reason;  /* CamelCase, never empty */
-	const char *message; /* for people; "" allowed */
+	const char *reason;       /* CamelCase, never empty */
+	const char *message;      /* for people; "" allowed */
 };
 
 struct kar_conditions {
@@ -36,10 +37,13 @@ struct kar_wire_condition {
 extern const struct kar_desc kar_wire_condition_desc;
 
 /* The decoded array as a list in @arena (strings copied). Conditions without a type are dropped. */
-struct kar_conditions kar_conditions_from_wire(const struct kar_array *wire, struct kar_arena *arena) KAR_NONNULL;
+struct kar_conditions kar_conditions_from_wire(const struct kar_array *wire,
+	struct kar_arena *arena) KAR_NONNULL;
 /* A copy that may be changed. Strings are shared with @from. */
-struct kar_conditions kar_conditions_copy(const struct kar_conditions *from, struct kar_arena *arena) KAR_NONNULL;
-const struct kar_condition *kar_condition_find(const struct kar_conditions *list, const char *type) KAR_NONNULL;
+struct kar_conditions kar_conditions_copy(const struct kar_conditions *from,
+	struct kar_arena *arena) KAR_NONNULL;
+const struct kar_condition *kar_condition_find(const struct kar_conditions *list,
+	const char *type) KAR_NONNULL;
 bool kar_condition_is_true(const struct kar_conditions *list, const char *type) KAR_NONNULL;
 /* Sets the condition c->type; keeps last_transition when the status is unchanged, else sets it to @now (wall). */
 void kar_condition_set(struct kar_conditions *list, const struct kar_condition *c, kar_time now,

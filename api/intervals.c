@@ -74,9 +74,10 @@ const char *kar_intervals_format(const struct kar_intervals *set, struct kar_are
 	for (size_t i = 0; i < set->n; i++) {
 		const struct kar_interval *run = &set->items[i];
 		const char *comma = i ? "," : "";
-		int n = run->first == run->last ?
-			snprintf(text + at, room - at, "%s%" PRId32, comma, run->first) :
-			snprintf(text + at, room - at, "%s%" PRId32 "-%" PRId32, comma, run->first, run->last);
+		int n = run->first == run->last
+			? snprintf(text + at, room - at, "%s%" PRId32, comma, run->first)
+			: snprintf(text + at, room - at, "%s%" PRId32 "-%" PRId32, comma, run->first,
+				  run->last);
 
 		assert(n > 0 && (size_t)n < room - at);
 		at += (size_t)n;

@@ -21,7 +21,8 @@ struct kar_intervals {
 /* Parses @s ("" is the empty set); -1 if it is not canonical or has a number above INT32_MAX. */
 int kar_intervals_parse(const char *s, struct kar_arena *arena, struct kar_intervals *out) KAR_NONNULL;
 /* Canonical text in @arena. */
-const char *kar_intervals_format(const struct kar_intervals *set, struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+const char *kar_intervals_format(const struct kar_intervals *set,
+	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 bool kar_intervals_has(const struct kar_intervals *set, int32_t value) KAR_NONNULL; /* O(log n) */
 void kar_intervals_add(struct kar_intervals *set, int32_t value, struct kar_arena *arena) KAR_NONNULL;
 /* Number of members. */

@@ -43,7 +43,8 @@ struct kar_array kar_keep_pairs(struct kar_arena *arena, const struct kar_array 
 	struct kar_pair *out = from->n ? kar_arena_alloc(arena, from->n, sizeof(*out)) : NULL;
 
 	for (size_t i = 0; i < from->n; i++)
-		out[i] = (struct kar_pair){ kar_keep_text(arena, in[i].key), kar_keep_text(arena, in[i].value) };
+		out[i] = (struct kar_pair){ kar_keep_text(arena, in[i].key),
+			kar_keep_text(arena, in[i].value) };
 	if (from->n)
 		qsort(out, from->n, sizeof(*out), compare_keys);
 	return (struct kar_array){ .items = out, .n = from->n };

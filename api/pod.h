@@ -8,6 +8,8 @@
 #ifndef KAR_API_POD_H
 #define KAR_API_POD_H
 
+#include <assert.h>
+
 #include "common/kube/object.h"
 
 enum kar_pod_phase {
@@ -24,12 +26,13 @@ struct kar_pod_job {
 	int32_t index;             /* label /index; -1 if absent or no number */
 	int32_t incarnation;       /* label; 0 if absent or no number */
 	const char *template_hash; /* interned; annotation; NULL if absent */
-	const char *fail_reason;   /* interned: status.reason, else the failed container's reason; NULL if not failed */
-	int32_t exit_code;         /* of the first container that failed; 0 if none */
+	/* Interned: status.reason, else the failed container's reason; NULL if not failed */
+	const char *fail_reason;
+	int32_t exit_code; /* of the first container that failed; 0 if none */
 };
 
 struct kar_pod {
-	struct kar_object o; /* first */
+	struct kar_object o;    /* first */
 	const char *node;       /* interned; NULL: not bound */
 	const char *group;      /* interned "ns/name" of its PodGroup by label or annotation; NULL: none */
 	const char *owner_uid;  /* interned; controller ownerReference; NULL: none */
@@ -40,11 +43,11 @@ struct kar_pod {
 	int32_t priority;       /* spec.priority, 0 if absent */
 	uint8_t phase;          /* enum kar_pod_phase */
 	bool ready : 1;
-	bool unschedulable : 1;      /* PodScheduled=False, reason Unschedulable */
-	bool disrupted : 1;          /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
-	bool gate_ours : 1;          /* has our scheduling gate */
-	bool gate_foreign : 1;       /* has another scheduling gate */
-	bool tracked : 1;            /* has our pod-tracking finalizer */
+	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
+	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
+	bool gate_ours : 1;            /* has our scheduling gate */
+	bool gate_foreign : 1;         /* has another scheduling gate */
+	bool tracked : 1;              /* has our pod-tracking finalizer */
 	const struct kar_pod_job *job; /* NULL: no pod of a QueueJob */
 };
 
@@ -53,6 +56,7 @@ extern const struct kar_type kar_pod_type;
 
 static inline const struct kar_pod *kar_as_pod(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_pod_type);
 	return (const struct kar_pod *)(const void *)o;
 }
 

@@ -4,6 +4,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "common/json.h"
 
 struct wire_status {
 	struct kar_podgroup_status s; /* without conditions */

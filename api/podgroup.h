@@ -4,6 +4,8 @@
 #ifndef KAR_API_PODGROUP_H
 #define KAR_API_PODGROUP_H
 
+#include <assert.h>
+
 #include "api/condition.h"
 #include "common/kube/object.h"
 
@@ -50,11 +52,13 @@ enum { KAR_PG_BY_OWNER };
 
 static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_podgroup_type);
 	return (const struct kar_podgroup *)(const void *)o;
 }
 
 /* Writes the spec object value. */
 void kar_podgroup_spec_write(struct kar_json_writer *w, const struct kar_podgroup_spec *s) KAR_NONNULL;
-bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a, const struct kar_podgroup_spec *b) KAR_NONNULL;
+bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a,
+	const struct kar_podgroup_spec *b) KAR_NONNULL;
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef KAR_API_PRIORITYCLASS_H
 #define KAR_API_PRIORITYCLASS_H
 
+#include <assert.h>
+
 #include "common/kube/object.h"
 
 struct kar_priorityclass {
@@ -16,6 +18,7 @@ extern const struct kar_type kar_priorityclass_type;
 
 static inline const struct kar_priorityclass *kar_as_priorityclass(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_priorityclass_type);
 	return (const struct kar_priorityclass *)(const void *)o;
 }
 

@@ -4,6 +4,8 @@
 #ifndef KAR_API_QUEUE_H
 #define KAR_API_QUEUE_H
 
+#include <assert.h>
+
 #include "api/condition.h"
 #include "common/kube/object.h"
 
@@ -11,7 +13,7 @@ struct kar_queue_spec {
 	int32_t weight;
 	int32_t max_jobs;
 	bool has_max_jobs;
-	const char *state; /* "Open" or "Closed"; NULL: Open */
+	const char *state;             /* "Open" or "Closed"; NULL: Open */
 	const char *queueing_strategy; /* "BestEffortFIFO" (default) or "StrictFIFO" */
 };
 
@@ -34,6 +36,7 @@ extern const struct kar_type kar_queue_type;
 
 static inline const struct kar_queue *kar_as_queue(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_queue_type);
 	return (const struct kar_queue *)(const void *)o;
 }
 

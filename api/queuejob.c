@@ -7,6 +7,7 @@
 #include "api/keep.h"
 #include "api/names.h"
 #include "api/queuejob_wire.h"
+#include "common/json.h"
 
 enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
 
@@ -57,9 +58,11 @@ static const struct kar_desc requirement_desc =
 
 static const struct kar_field selector_fields[] = {
 	KAR_FIELD(struct kar_wire_selector, labels, "matchLabels", KAR_F_MAP),
-	KAR_FIELD_SUB(struct kar_wire_selector, expressions, "matchExpressions", KAR_F_ARRAY, &requirement_desc),
+	KAR_FIELD_SUB(struct kar_wire_selector, expressions, "matchExpressions", KAR_F_ARRAY,
+		&requirement_desc),
 };
-static const struct kar_desc selector_desc = KAR_DESC("LabelSelector", struct kar_wire_selector, selector_fields);
+static const struct kar_desc selector_desc =
+	KAR_DESC("LabelSelector", struct kar_wire_selector, selector_fields);
 
 static const struct kar_field task_fields[] = {
 	KAR_FIELD(struct wire_task, t.name, "name", KAR_F_STRING),
@@ -71,10 +74,12 @@ static const struct kar_field task_fields[] = {
 static const struct kar_desc task_desc = KAR_DESC("TaskSpec", struct wire_task, task_fields);
 
 static const struct kar_field success_fields[] = {
-	KAR_FIELD_OPT(struct wire_success_policy, min_succeeded, has_min_succeeded, "minSucceeded", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_success_policy, min_succeeded, has_min_succeeded, "minSucceeded",
+		KAR_F_INT32),
 	KAR_FIELD(struct wire_success_policy, tasks, "tasks", KAR_F_ARRAY),
 };
-static const struct kar_desc success_desc = KAR_DESC("SuccessPolicy", struct wire_success_policy, success_fields);
+static const struct kar_desc success_desc =
+	KAR_DESC("SuccessPolicy", struct wire_success_policy, success_fields);
 
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, queue, "queue", KAR_F_STRING),
@@ -86,7 +91,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, backoff_limit, has_backoff_limit, "backoffLimit", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, active_deadline_seconds, has_active_deadline, "activeDeadlineSeconds",
 		KAR_F_INT64),
-	KAR_FIELD_OPT(struct wire_spec, ttl_seconds_after_finished, has_ttl, "ttlSecondsAfterFinished", KAR_F_INT64),
+	KAR_FIELD_OPT(struct wire_spec, ttl_seconds_after_finished, has_ttl, "ttlSecondsAfterFinished",
+		KAR_F_INT64),
 	KAR_FIELD_SUB(struct wire_spec, success, "successPolicy", KAR_F_OBJECT, &success_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("QueueJobSpec", struct wire_spec, spec_fields);
@@ -101,7 +107,8 @@ static const struct kar_field task_status_fields[] = {
 	KAR_FIELD(struct kar_task_status, failed, "failed", KAR_F_INT32),
 	KAR_FIELD(struct kar_task_status, succeeded_indexes, "succeededIndexes", KAR_F_STRING),
 };
-static const struct kar_desc task_status_desc = KAR_DESC("TaskStatus", struct kar_task_status, task_status_fields);
+static const struct kar_desc task_status_desc =
+	KAR_DESC("TaskStatus", struct kar_task_status, task_status_fields);
 
 static const struct kar_field restart_fields[] = {
 	KAR_FIELD(struct kar_restart, time, "time", KAR_F_TIME),
@@ -176,7 +183,8 @@ static const struct kar_field template_fields[] = {
 	KAR_FIELD_SUB(struct wire_template, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
 	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &template_spec_desc),
 };
-static const struct kar_desc template_desc = KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
+static const struct kar_desc template_desc =
+	KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
 
 /* --- from the wire to the cached object -------------------------------------------------------------- */
 
@@ -186,8 +194,9 @@ static void read_template(struct kar_taskspec *t, struct kar_arena *mem)
 	struct kar_arena scratch = { 0 };
 	struct wire_template w = { 0 };
 
-	if (t->template_raw.n && kar_json_decode(&scratch, &template_desc, NULL, t->template_raw.p,
-		t->template_raw.n, &w, NULL) == 0) {
+	if (t->template_raw.n &&
+		kar_json_decode(&scratch, &template_desc, NULL, t->template_raw.p, t->template_raw.n, &w,
+			NULL) == 0) {
 		t->template_priority_class = kar_keep(mem, w.spec.priority_class);
 		t->template_scheduler = kar_keep(mem, w.spec.scheduler);
 		t->template_labels = kar_keep_pairs(mem, &w.meta.labels);
@@ -206,8 +215,11 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		struct kar_taskspec *t = &s->tasks[i];
 
 		*t = w[i].t;
-		t->name = w[i].t.name && w[i].t.name[0] ? kar_keep(mem, w[i].t.name) : kar_arena_printf(mem, "task%zu", i);
-		t->replicas = !w[i].has_replicas ? DEFAULT_REPLICAS : w[i].t.replicas > 0 ? w[i].t.replicas : 0;
+		t->name = w[i].t.name && w[i].t.name[0] ? kar_keep(mem, w[i].t.name)
+							: kar_arena_printf(mem, "task%zu", i);
+		t->replicas = !w[i].has_replicas ? DEFAULT_REPLICAS
+			: w[i].t.replicas > 0    ? w[i].t.replicas
+						 : 0;
 		t->template_raw = kar_keep_raw(mem, w[i].t.template_raw);
 		read_template(t, mem);
 	}
@@ -243,7 +255,8 @@ static enum kar_qj_phase phase_of(const char *name)
 	return KAR_QJ_PHASE_NONE;
 }
 
-static void read_task_statuses(struct kar_queuejob_status *s, const struct kar_array *wire, struct kar_arena *mem)
+static void read_task_statuses(struct kar_queuejob_status *s, const struct kar_array *wire,
+	struct kar_arena *mem)
 {
 	const struct kar_task_status *w = wire->items;
 
@@ -307,8 +320,8 @@ static bool has_finalizer(const struct kar_wire_meta *m, const char *name)
 	return false;
 }
 
-static struct kar_object *project(
-	const void *wire, struct kar_intern *strings, struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings,
+	struct kar_err *err KAR_UNUSED)
 {
 	const struct wire_queuejob *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;

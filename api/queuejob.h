@@ -7,8 +7,11 @@
 #ifndef KAR_API_QUEUEJOB_H
 #define KAR_API_QUEUEJOB_H
 
+#include <assert.h>
+
 #include "api/condition.h"
 #include "api/schedulingspec.h"
+#include "common/buf.h"
 #include "common/kube/object.h"
 
 /* Condition types. */
@@ -42,9 +45,9 @@ struct kar_taskspec {
 	bool has_min_available;
 	int32_t priority;
 	bool has_priority;
-	struct kar_str template_raw;         /* the template's JSON, as served */
-	const char *template_priority_class; /* NULL: none */
-	const char *template_scheduler;      /* spec.schedulerName; NULL: none */
+	struct kar_str template_raw;             /* the template's JSON, as served */
+	const char *template_priority_class;     /* NULL: none */
+	const char *template_scheduler;          /* spec.schedulerName; NULL: none */
 	struct kar_array template_labels;        /* struct kar_pair */
 	struct kar_array template_node_selector; /* struct kar_pair */
 };
@@ -53,7 +56,7 @@ struct kar_queuejob_spec {
 	const char *queue; /* never NULL; "default" when absent */
 	bool suspend;
 	const char *scheduler_name; /* NULL: none */
-	const char *selector; /* the effective one, as a string: "a=b,c in (d,e)" */
+	const char *selector;       /* the effective one, as a string: "a=b,c in (d,e)" */
 	struct kar_schedspec sched;
 	struct kar_taskspec *tasks;
 	size_t n_tasks;
@@ -87,21 +90,22 @@ struct kar_queuejob_status {
 	const char *reason, *message; /* "" when there is nothing to say */
 	int64_t observed_generation;
 	const char *selector; /* the effective one, as a string */
-	int32_t replicas;   /* pods that exist (this incarnation, not finished away) */
-	int32_t desired;    /* sum of replicas now wanted */
+	int32_t replicas;     /* pods that exist (this incarnation, not finished away) */
+	int32_t desired;      /* sum of replicas now wanted */
 	int32_t pending, running, succeeded, failed, terminating;
 	int32_t min_available;
 	struct kar_task_status *tasks;
 	size_t n_tasks;
-	int32_t incarnation; /* 0 before the first */
+	int32_t incarnation;          /* 0 before the first */
 	int32_t formed_min_available; /* quorum for which the gang was Formed in this incarnation; 0: not formed */
-	int32_t restarts;    /* gang restarts below quorum, whatever the cause */
+	int32_t restarts;             /* gang restarts below quorum, whatever the cause */
 	int32_t pod_failures; /* restarts and single recreations caused by failure: what backoffLimit limits */
-	int32_t disruptions; /* restarts and single recreations caused by disruptions */
-	int32_t backoff_steps; /* failures in a row that the back-off counts */
+	int32_t disruptions;  /* restarts and single recreations caused by disruptions */
+	int32_t backoff_steps;      /* failures in a row that the back-off counts */
 	kar_time last_failure_time; /* wall ms; 0: none */
-	struct kar_array counted_pods; /* const char *: UIDs of lost pods already counted whose objects still exist */
-	const char *template_hash; /* of the running incarnation */
+	/* const char *: UIDs of lost pods already counted whose objects still exist */
+	struct kar_array counted_pods;
+	const char *template_hash;                             /* of the running incarnation */
 	kar_time start_time, completion_time, last_scale_time; /* wall ms; 0: absent */
 	struct kar_restart last_restart;
 	int32_t position; /* in its queue, 1 = next; 0: not waiting */
@@ -109,14 +113,15 @@ struct kar_queuejob_status {
 };
 
 struct kar_queuejob {
-	struct kar_object o; /* first */
+	struct kar_object o;  /* first */
 	struct kar_arena mem; /* of everything below */
 	int64_t generation;
 	kar_time creation, deletion;
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;
-	const char *spec_template_hash; /* canonical hash of all task templates as specified now, 16 hex digits */
+	/* Canonical hash of all task templates as specified now, 16 hex digits */
+	const char *spec_template_hash;
 	const char *invalid; /* why no pod can be made of this spec, for people; NULL: nothing is wrong */
 };
 
@@ -124,6 +129,7 @@ extern const struct kar_type kar_queuejob_type;
 
 static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_queuejob_type);
 	return (const struct kar_queuejob *)(const void *)o;
 }
 
@@ -133,13 +139,14 @@ int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* Equality of all that is written to /status. */
-bool kar_queuejob_status_equal(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b) KAR_NONNULL;
+bool kar_queuejob_status_equal(const struct kar_queuejob_status *a,
+	const struct kar_queuejob_status *b) KAR_NONNULL;
 /*
  * As above but leaving out the counters of pods and what changes with them (succeededIndexes): false means
  * "worth writing at once" (see controllers/apply.h).
  */
-bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
-	KAR_NONNULL;
+bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a,
+	const struct kar_queuejob_status *b) KAR_NONNULL;
 /*
  * Writes the status object value. What is absent is written as null, so that a merge patch removes it.
  */
@@ -154,12 +161,13 @@ void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuej
  */
 struct kar_pod_params {
 	const struct kar_queuejob *job;
-	size_t task;         /* number in spec.tasks */
-	int32_t index;       /* in the task */
+	size_t task;   /* number in spec.tasks */
+	int32_t index; /* in the task */
 	int32_t incarnation;
 	const char *template_hash;
 };
-int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err) KAR_NONNULL;
+int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out,
+	struct kar_err *err) KAR_NONNULL;
 /* Can a pod be made of @template_raw (as served)? -1 with the reason in @err: "spec.containers is empty". */
 int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err) KAR_NONNULL;
 /* "<job>-<task>-<index>" into @out. */
@@ -170,7 +178,7 @@ const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *ta
  * The reverse: is @pod_name that of an index of @job? Fills in task number and index (which may be >= replicas).
  * A name cannot be edited, so it, and not the labels, says which index a pod is.
  */
-bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task, int32_t *index)
-	KAR_NONNULL;
+bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task,
+	int32_t *index) KAR_NONNULL;
 
 #endif

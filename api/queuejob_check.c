@@ -36,8 +36,8 @@ static void print_requirement(const struct kar_wire_requirement *r, struct kar_b
 	kar_buf_puts(b, ")");
 }
 
-const char *kar_queuejob_selector_text(
-	const struct kar_wire_selector *selector, const char *job_name, struct kar_arena *arena)
+const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
+	struct kar_arena *arena)
 {
 	struct kar_buf b = { 0 };
 
@@ -115,8 +115,8 @@ static const char *check_node_selector(struct kar_queuejob *job, const struct ka
 	return NULL;
 }
 
-static const char *check_task(
-	struct kar_queuejob *job, const struct kar_taskspec *t, const struct kar_wire_selector *selector)
+static const char *check_task(struct kar_queuejob *job, const struct kar_taskspec *t,
+	const struct kar_wire_selector *selector)
 {
 	struct kar_err err = { 0 };
 
@@ -127,8 +127,9 @@ static const char *check_task(
 	if (kar_queuejob_template_check(t->template_raw, &err))
 		return kar_arena_printf(&job->mem, "task %s: template: %s", t->name, err.msg);
 	if (selector && !selects(selector, &t->template_labels))
-		return kar_arena_printf(&job->mem, "task %s: the labels of the template do not match the selector %s",
-			t->name, job->spec.selector);
+		return kar_arena_printf(&job->mem,
+			"task %s: the labels of the template do not match the selector %s", t->name,
+			job->spec.selector);
 	return check_node_selector(job, t);
 }
 
@@ -140,10 +141,12 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 	if (!s->n_tasks)
 		return "taskSpecs is empty";
 	if (total > KAR_QJ_MAX_PODS)
-		return kar_arena_printf(&job->mem, "all tasks together want %d pods, and a job can have at most %d",
-			(int)total, (int)KAR_QJ_MAX_PODS);
+		return kar_arena_printf(&job->mem,
+			"all tasks together want %d pods, and a job can have at most %d", (int)total,
+			(int)KAR_QJ_MAX_PODS);
 	if (kar_queuejob_min_available(s) > total)
-		return kar_arena_printf(&job->mem, "schedSpec.minAvailable %d is more than the %d replicas of all tasks",
+		return kar_arena_printf(&job->mem,
+			"schedSpec.minAvailable %d is more than the %d replicas of all tasks",
 			(int)kar_queuejob_min_available(s), (int)total);
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		const char *problem = check_task(job, &s->tasks[i], selector);

@@ -10,12 +10,13 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "common/json.h"
 #include "common/json_events.h"
 
 /* --- names ------------------------------------------------------------------------------------------- */
 
-const char *kar_queuejob_pod_name(
-	const struct kar_queuejob *job, const char *task, int32_t index, char out[KAR_POD_NAME_LEN])
+const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *task, int32_t index,
+	char out[KAR_POD_NAME_LEN])
 {
 	snprintf(out, KAR_POD_NAME_LEN, "%s-%s-%" PRId32, job->o.name, task, index);
 	return out;
@@ -32,7 +33,8 @@ static bool read_index(const char *s, int32_t *index)
 	return !problem;
 }
 
-bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task, int32_t *index)
+bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task,
+	int32_t *index)
 {
 	size_t n = strlen(job->o.name);
 
@@ -48,7 +50,8 @@ bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
 		const char *known = job->spec.tasks[i].name;
 
-		if (strlen(known) == (size_t)(dash - name) && strncmp(known, name, (size_t)(dash - name)) == 0) {
+		if (strlen(known) == (size_t)(dash - name) &&
+			strncmp(known, name, (size_t)(dash - name)) == 0) {
 			*task = i;
 			*index = number;
 			return true;
@@ -79,7 +82,8 @@ static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_templat
 static const struct kar_field template_fields[] = {
 	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &spec_desc),
 };
-static const struct kar_desc template_desc = KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
+static const struct kar_desc template_desc =
+	KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
 
 struct wire_container {
 	struct kar_str env;
@@ -156,7 +160,8 @@ static int split(struct kar_str text, const char *what, struct kar_arena *arena,
 	struct splitter s = { .text = text, .arena = arena };
 
 	if (text.n && kar_json_read(text.p, text.n, &split_events, &s, err))
-		return s.wrong ? kar_fail(err, KAR_INVALID, "%s is not an array of objects", what) : kar_wrap(err, "%s", what);
+		return s.wrong ? kar_fail(err, KAR_INVALID, "%s is not an array of objects", what)
+			       : kar_wrap(err, "%s", what);
 	if (s.depth)
 		return kar_fail(err, KAR_INVALID, "%s is truncated", what);
 	*out = s.slices;
@@ -173,7 +178,8 @@ struct parts {
 };
 
 /* Every container's env must be readable too: the variables are put in front of it. */
-static int check_env(const struct kar_array *containers, const char *what, struct kar_arena *arena, struct kar_err *err)
+static int check_env(const struct kar_array *containers, const char *what, struct kar_arena *arena,
+	struct kar_err *err)
 {
 	const struct kar_str *c = containers->items;
 
@@ -201,7 +207,8 @@ static int take_apart(struct kar_str raw, struct parts *p, struct kar_err *err)
 	if (!p->containers.n)
 		return kar_fail(err, KAR_INVALID, "spec.containers is empty");
 	if (kar_same(spec->restart_policy, "Always"))
-		return kar_fail(err, KAR_INVALID, "spec.restartPolicy is Always, and the pods of a job must end");
+		return kar_fail(err, KAR_INVALID,
+			"spec.restartPolicy is Always, and the pods of a job must end");
 	return 0;
 }
 
@@ -210,8 +217,10 @@ int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err
 	struct kar_arena arena = { 0 };
 	struct parts p = { .arena = &arena };
 	int rc = take_apart(template_raw, &p, err) ||
-		check_env(&p.containers, "spec.containers", &arena, err) ||
-		check_env(&p.init_containers, "spec.initContainers", &arena, err) ? -1 : 0;
+			check_env(&p.containers, "spec.containers", &arena, err) ||
+			check_env(&p.init_containers, "spec.initContainers", &arena, err)
+		? -1
+		: 0;
 
 	kar_arena_release(&arena);
 	return rc;
@@ -311,13 +320,13 @@ static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p,
 }
 
 /* The container with the variables added, as a JSON text in the arena of @parts. */
-static int add_env(const struct kar_pod_params *p, struct parts *parts, struct kar_str container, struct kar_str *out,
-	struct kar_err *err)
+static int add_env(const struct kar_pod_params *p, struct parts *parts, struct kar_str container,
+	struct kar_str *out, struct kar_err *err)
 {
 	struct wire_container c = { 0 };
 	struct kar_buf patch = { 0 }, merged = { 0 };
 	struct kar_json_writer w;
-	struct kar_array own;
+	struct kar_array own = { 0 };
 	int rc = -1;
 
 	if (kar_json_decode(parts->arena, &container_desc, NULL, container.p, container.n, &c, err) ||
@@ -359,7 +368,8 @@ static int write_containers(struct kar_json_writer *w, const char *key, const st
 	return rc;
 }
 
-static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts, struct kar_err *err)
+static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
+	struct kar_err *err)
 {
 	const struct kar_queuejob_spec *s = &p->job->spec;
 	const struct kar_pair *selector = s->sched.node_selector.items;
@@ -377,10 +387,13 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 		kar_jw_end_object(w);
 	}
 	return write_containers(w, "containers", p, parts, &parts->containers, err) ||
-		write_containers(w, "initContainers", p, parts, &parts->init_containers, err) ? -1 : 0;
+			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)
+		? -1
+		: 0;
 }
 
-static int write_overlay(const struct kar_pod_params *p, struct parts *parts, struct kar_buf *out, struct kar_err *err)
+static int write_overlay(const struct kar_pod_params *p, struct parts *parts, struct kar_buf *out,
+	struct kar_err *err)
 {
 	struct kar_json_writer w;
 

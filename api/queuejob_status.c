@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/keep.h"
+#include "common/json.h"
 
 const char *kar_qj_phase_name(enum kar_qj_phase p)
 {
@@ -34,8 +35,9 @@ static bool same_restart(const struct kar_restart *a, const struct kar_restart *
 
 static bool same_counts_of_losses(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	return a->restarts == b->restarts && a->pod_failures == b->pod_failures && a->disruptions == b->disruptions &&
-		a->backoff_steps == b->backoff_steps && a->last_failure_time == b->last_failure_time &&
+	return a->restarts == b->restarts && a->pod_failures == b->pod_failures &&
+		a->disruptions == b->disruptions && a->backoff_steps == b->backoff_steps &&
+		a->last_failure_time == b->last_failure_time &&
 		same_restart(&a->last_restart, &b->last_restart);
 }
 
@@ -49,9 +51,10 @@ bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const s
 {
 	return a->phase == b->phase && kar_same(a->reason, b->reason) && kar_same(a->message, b->message) &&
 		a->observed_generation == b->observed_generation && kar_same(a->selector, b->selector) &&
-		a->desired == b->desired && a->min_available == b->min_available && a->incarnation == b->incarnation &&
-		a->formed_min_available == b->formed_min_available && same_counts_of_losses(a, b) &&
-		kar_same(a->template_hash, b->template_hash) && same_times(a, b) && a->position == b->position &&
+		a->desired == b->desired && a->min_available == b->min_available &&
+		a->incarnation == b->incarnation && a->formed_min_available == b->formed_min_available &&
+		same_counts_of_losses(a, b) && kar_same(a->template_hash, b->template_hash) &&
+		same_times(a, b) && a->position == b->position &&
 		kar_conditions_equal(&a->conditions, &b->conditions);
 }
 

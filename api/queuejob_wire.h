@@ -20,9 +20,8 @@ struct kar_wire_selector {
 /*
  * The effective selector as a string in @arena: @selector's, or for NULL the system's own for @job_name.
  */
-const char *kar_queuejob_selector_text(
-	const struct kar_wire_selector *selector, const char *job_name, struct kar_arena *arena)
-	__attribute__((nonnull(2, 3)));
+const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
+	struct kar_arena *arena) __attribute__((nonnull(2, 3)));
 /*
  * Why no pod can be made of @job's spec although the API server took it, as a text in its arena; NULL: nothing is
  * wrong. @selector NULL: none was given. The CRD's CEL rules say most of this earlier; they may be missing or older.

@@ -4,6 +4,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "common/json.h"
 
 struct wire_schedulingspec {
 	struct kar_wire_object head;
@@ -15,8 +16,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct kar_schedspec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct kar_schedspec, priority_class_name, "priorityClassName", KAR_F_STRING),
 	KAR_FIELD(struct kar_schedspec, node_selector, "nodeSelector", KAR_F_MAP),
-	KAR_FIELD_OPT(struct kar_schedspec, schedule_timeout_seconds, has_schedule_timeout, "scheduleTimeoutSeconds",
-		KAR_F_INT32),
+	KAR_FIELD_OPT(struct kar_schedspec, schedule_timeout_seconds, has_schedule_timeout,
+		"scheduleTimeoutSeconds", KAR_F_INT32),
 	KAR_FIELD(struct kar_schedspec, mode, "mode", KAR_F_STRING),
 	KAR_FIELD(struct kar_schedspec, match_policy, "matchPolicy", KAR_F_STRING),
 	KAR_FIELD(struct kar_schedspec, gang_groups, "gangGroups", KAR_F_ARRAY),
@@ -53,7 +54,8 @@ bool kar_schedspec_equal(const struct kar_schedspec *a, const struct kar_schedsp
 		same_number(a->schedule_timeout_seconds, a->has_schedule_timeout, b->schedule_timeout_seconds,
 			b->has_schedule_timeout) &&
 		kar_same(a->priority_class_name, b->priority_class_name) && kar_same(a->mode, b->mode) &&
-		kar_same(a->match_policy, b->match_policy) && kar_same_pairs(&a->node_selector, &b->node_selector) &&
+		kar_same(a->match_policy, b->match_policy) &&
+		kar_same_pairs(&a->node_selector, &b->node_selector) &&
 		kar_same_strings(&a->gang_groups, &b->gang_groups);
 }
 
@@ -109,8 +111,8 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 	kar_jw_end_object(w);
 }
 
-static struct kar_object *project(
-	const void *wire, struct kar_intern *strings, struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings,
+	struct kar_err *err KAR_UNUSED)
 {
 	const struct wire_schedulingspec *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;

@@ -7,9 +7,12 @@
 #ifndef KAR_API_SCHEDULINGSPEC_H
 #define KAR_API_SCHEDULINGSPEC_H
 
-#include "common/json.h"
+#include <assert.h>
+
 #include "common/kube/object.h"
 #include "common/mem.h"
+
+struct kar_json_writer;
 
 struct kar_schedspec {
 	int32_t min_available;
@@ -20,14 +23,15 @@ struct kar_schedspec {
 	struct kar_array node_selector;  /* struct kar_pair, sorted by key */
 	int32_t schedule_timeout_seconds;
 	bool has_schedule_timeout;
-	const char *mode;         /* "Strict" or "NonStrict"; NULL: absent */
-	const char *match_policy; /* "OnceSatisfied" ...; NULL: absent */
+	const char *mode;             /* "Strict" or "NonStrict"; NULL: absent */
+	const char *match_policy;     /* "OnceSatisfied" ...; NULL: absent */
 	struct kar_array gang_groups; /* const char * "ns/name" */
 };
 extern const struct kar_desc kar_schedspec_desc; /* decodes into struct kar_schedspec */
 
 /* Deep copy into @arena. */
-struct kar_schedspec kar_schedspec_copy(const struct kar_schedspec *from, struct kar_arena *arena) KAR_NONNULL;
+struct kar_schedspec kar_schedspec_copy(const struct kar_schedspec *from,
+	struct kar_arena *arena) KAR_NONNULL;
 bool kar_schedspec_equal(const struct kar_schedspec *a, const struct kar_schedspec *b) KAR_NONNULL;
 /* Writes the object value { "minAvailable": ... }; absent members are left out. */
 void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *s) KAR_NONNULL;
@@ -44,6 +48,7 @@ extern const struct kar_type kar_schedulingspec_type;
 
 static inline const struct kar_schedulingspec *kar_as_schedulingspec(const struct kar_object *o)
 {
+	assert(o && o->type == &kar_schedulingspec_type);
 	return (const struct kar_schedulingspec *)(const void *)o;
 }
 

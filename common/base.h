@@ -21,8 +21,7 @@
 #define KAR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The struct of type @type that embeds *@ptr as its member @member. */
-#define kar_container_of(ptr, type, member) \
-	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define kar_container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /*
  * Milliseconds. Two clocks exist and are never mixed:

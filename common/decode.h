@@ -19,19 +19,19 @@
 #include "common/mem.h"
 
 enum kar_field_type {
-	KAR_F_STRING,     /* const char * */
-	KAR_F_INT32,      /* int32_t; a number that is no integer or out of range is an error */
-	KAR_F_INT64,      /* int64_t; likewise */
-	KAR_F_BOOL,       /* bool */
-	KAR_F_SCALAR,     /* const char *: a string's text, or a number's text verbatim (quantity, IntOrString) */
-	KAR_F_TIME,       /* kar_time, wall ms, from RFC 3339; 0 = absent */
-	KAR_F_OBJECT,     /* the struct itself, described by .sub */
+	KAR_F_STRING, /* const char * */
+	KAR_F_INT32,  /* int32_t; a number that is no integer or out of range is an error */
+	KAR_F_INT64,  /* int64_t; likewise */
+	KAR_F_BOOL,   /* bool */
+	KAR_F_SCALAR, /* const char *: a string's text, or a number's text verbatim (quantity, IntOrString) */
+	KAR_F_TIME,   /* kar_time, wall ms, from RFC 3339; 0 = absent */
+	KAR_F_OBJECT, /* the struct itself, described by .sub */
 	KAR_F_OBJECT_PTR, /* pointer to the struct, NULL when absent */
 	KAR_F_ARRAY,      /* struct kar_array of .sub structs, or of const char * when .sub is NULL */
 	KAR_F_MAP,        /* struct kar_array of struct kar_pair (values must be strings or numbers) */
 	KAR_F_RAW,        /* struct kar_str: the value's bytes exactly as in the input */
-	KAR_F_SELECT,     /* void *: the struct described by what .select returns for the parent (NULL: by .sub), as OBJECT_PTR */
-	KAR_F_STREAM,     /* array of .sub structs: each is handed to .each, then forgotten */
+	KAR_F_SELECT, /* void *: the struct described by what .select returns for the parent (NULL: by .sub), as OBJECT_PTR */
+	KAR_F_STREAM, /* array of .sub structs: each is handed to .each, then forgotten */
 };
 
 struct kar_array {
@@ -52,11 +52,12 @@ struct kar_desc;
 struct kar_field {
 	const char *name;
 	enum kar_field_type type;
-	bool lenient;   /* a value of the wrong type is skipped instead of being an error */
+	bool lenient;    /* a value of the wrong type is skipped instead of being an error */
 	uint16_t offset; /* of the member in its struct */
-	uint16_t has;   /* offset of a bool set to true when the member was present and not null; 0: none */
+	uint16_t has;    /* offset of a bool set to true when the member was present and not null; 0: none */
 	const struct kar_desc *sub;
-	const struct kar_desc *(*select)(const void *parent); /* NULL result: .sub; if that is NULL too, the value is skipped */
+	/* NULL result: .sub; if that is NULL too, the value is skipped */
+	const struct kar_desc *(*select)(const void *parent);
 };
 
 struct kar_desc {
@@ -66,6 +67,8 @@ struct kar_desc {
 	size_t n_fields;
 };
 
+/* clang-format would take each for a block. */
+/* clang-format off */
 #define KAR_DESC(what_, struct_, fields_) \
 	{ .what = (what_), .size = sizeof(struct_), .fields = (fields_), .n_fields = KAR_LEN(fields_) }
 #define KAR_FIELD(struct_, member_, name_, type_) \
@@ -75,6 +78,7 @@ struct kar_desc {
 	  .has = offsetof(struct_, has_) }
 #define KAR_FIELD_SUB(struct_, member_, name_, type_, sub_) \
 	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .sub = (sub_) }
+/* clang-format on */
 
 /*
  * Bounds on one document (or one watch event). In a document with a KAR_F_STREAM array they hold for each
@@ -101,8 +105,8 @@ typedef int kar_each_fn(void *arg, const void *elem, struct kar_err *err);
  * Decoder for documents described by @desc. @desc, @limits (may be NULL: defaults) are borrowed for its
  * life. @each may be NULL if the table has no KAR_F_STREAM member. Free with kar_decoder_free().
  */
-struct kar_decoder *kar_decoder_new(
-	const struct kar_desc *desc, const struct kar_limits *limits, kar_each_fn *each, void *arg);
+struct kar_decoder *kar_decoder_new(const struct kar_desc *desc, const struct kar_limits *limits,
+	kar_each_fn *each, void *arg);
 void kar_decoder_free(struct kar_decoder *d); /* accepts NULL */
 /*
  * What documents point to is put into @arena (borrowed) instead of the decoder's own memory, and stays there

@@ -38,7 +38,7 @@ void kar_store_present(const struct kar_field *f, char *base) KAR_NONNULL;
  */
 const char *kar_store_scalar(const struct kar_field *f, char *base, const struct kar_scalar *v,
 	const char *text);
-/* Of pairs with equal keys only the last stays; the order is kept. */
-void kar_store_drop_duplicates(struct kar_array *pairs) KAR_NONNULL;
+/* Of the pairs in @a with equal keys only the last stays; the order is kept. */
+void kar_store_drop_duplicates(struct kar_array *a) KAR_NONNULL;
 
 #endif

@@ -14,16 +14,16 @@
 /* What to do about it. Ordered from harmless to hopeless; kar_err_class_name() names them. */
 enum kar_class {
 	KAR_OK = 0,
-	KAR_RETRY,     /* transient or throttled: try again after retry_after or a back-off */
-	KAR_UNKNOWN,   /* a write whose outcome is not known (reply lost): read before judging */
-	KAR_CONFLICT,  /* 409 Conflict: somebody wrote first; read again and decide anew */
-	KAR_EXISTS,    /* 409 AlreadyExists: look whose object it is */
-	KAR_NOTFOUND,  /* 404: the object (or the whole resource type) is not there */
-	KAR_GONE,      /* 410 or "resourceVersion too large": list again */
+	KAR_RETRY,        /* transient or throttled: try again after retry_after or a back-off */
+	KAR_UNKNOWN,      /* a write whose outcome is not known (reply lost): read before judging */
+	KAR_CONFLICT,     /* 409 Conflict: somebody wrote first; read again and decide anew */
+	KAR_EXISTS,       /* 409 AlreadyExists: look whose object it is */
+	KAR_NOTFOUND,     /* 404: the object (or the whole resource type) is not there */
+	KAR_GONE,         /* 410 or "resourceVersion too large": list again */
 	KAR_UNAUTHORIZED, /* 401: credentials rejected; refresh them */
-	KAR_DENIED,    /* 403: RBAC, quota or an admission plug-in refused */
-	KAR_INVALID,   /* 400, 413, 415, 422 or a document that cannot be parsed: will not pass unchanged */
-	KAR_FATAL,     /* going on is impossible without a person (bad flags, unreadable configuration) */
+	KAR_DENIED,       /* 403: RBAC, quota or an admission plug-in refused */
+	KAR_INVALID, /* 400, 413, 415, 422 or a document that cannot be parsed: will not pass unchanged */
+	KAR_FATAL,   /* going on is impossible without a person (bad flags, unreadable configuration) */
 };
 
 struct kar_err {

@@ -27,21 +27,21 @@
  * Plain data owned by the caller; a request copies what it needs when it starts.
  */
 struct kar_tls {
-	const char *ca_pem;     /* NULL: the system's CA bundle */
-	const char *cert_pem;   /* client certificate chain, or NULL */
-	const char *key_pem;    /* its key, or NULL */
+	const char *ca_pem;      /* NULL: the system's CA bundle */
+	const char *cert_pem;    /* client certificate chain, or NULL */
+	const char *key_pem;     /* its key, or NULL */
 	const char *server_name; /* verify (and send as SNI) this name instead of the URL's host, or NULL */
 	bool insecure_skip_verify;
 };
 
 struct kar_http_options {
 	const char *user_agent;
-	bool http1_only;  /* never negotiate HTTP/2 */
+	bool http1_only;          /* never negotiate HTTP/2 */
 	kar_time connect_timeout; /* ms; 0: 10 s */
-	const char *proxy; /* URL, or NULL: none */
+	const char *proxy;        /* URL, or NULL: none */
 };
 
-struct kar_http;        /* a pool of connections */
+struct kar_http;         /* a pool of connections */
 struct kar_http_request; /* one request in flight */
 
 struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options *o) KAR_MUSTUSE KAR_RETNN;
@@ -54,9 +54,9 @@ size_t kar_http_in_flight(const struct kar_http *h) KAR_NONNULL;
 
 struct kar_http_head {
 	int status;
-	kar_time retry_after; /* ms from Retry-After (seconds or HTTP date), 0 if absent */
+	kar_time retry_after;     /* ms from Retry-After (seconds or HTTP date), 0 if absent */
 	const char *content_type; /* "" if absent; borrowed for the call */
-	const char *warning;  /* first Warning header, "" if absent; borrowed */
+	const char *warning;      /* first Warning header, "" if absent; borrowed */
 	bool http2;
 };
 
@@ -64,11 +64,11 @@ struct kar_http_call {
 	const char *method; /* "GET" ... */
 	const char *url;
 	const char *const *headers; /* "Name: value", ended by NULL; may be NULL. Never logged. */
-	const char *body;   /* NULL: none; copied */
+	const char *body;           /* NULL: none; copied */
 	size_t body_n;
-	bool replayable;    /* safe to execute twice: libcurl may replay it on a dead connection */
-	bool accept_gzip;   /* lists only, never watches (the server's multi-member gzip) */
-	kar_time timeout;   /* ms for the whole exchange; 0: none (watches set their own) */
+	bool replayable;  /* safe to execute twice: libcurl may replay it on a dead connection */
+	bool accept_gzip; /* lists only, never watches (the server's multi-member gzip) */
+	kar_time timeout; /* ms for the whole exchange; 0: none (watches set their own) */
 	const struct kar_tls *tls;
 	/*
 	 * Called in order, from the loop: head at most once, then data any number of times, then done exactly
@@ -82,8 +82,8 @@ struct kar_http_call {
 };
 
 /* Starts @call; what it points to is only borrowed for this call. Never fails here: errors arrive in on_done. */
-struct kar_http_request *kar_http_start(struct kar_http *h, const struct kar_http_call *call)
-	KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+struct kar_http_request *kar_http_start(struct kar_http *h,
+	const struct kar_http_call *call) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /* Forgets the request: no further callback. Allowed inside its own callbacks except on_done. */
 void kar_http_cancel(struct kar_http_request *r); /* accepts NULL */
 

@@ -391,10 +391,10 @@ int kar_json_decode(struct kar_arena *arena, const struct kar_desc *desc, const 
 
 	if (rc == 0)
 		rc = kar_json_stream_finish(s, err);
-	if (rc == 0 && !document)
-		rc = kar_fail(err, KAR_INVALID, "%s: empty, want a JSON object", desc->what);
-	if (rc == 0)
+	if (rc == 0 && document)
 		memcpy(out, document, desc->size);
+	else if (rc == 0)
+		rc = kar_fail(err, KAR_INVALID, "%s: empty, want a JSON object", desc->what);
 	kar_json_stream_free(s);
 	return rc;
 }

@@ -27,9 +27,12 @@ struct kar_kv {
 	bool is_int;
 };
 
+/* clang-format would take each for a block. */
+/* clang-format off */
 #define KAR_MSG(text) { .key = "", .s = (text) }
 #define KAR_S(key_, value_) { .key = (key_), .s = (value_) }
 #define KAR_I(key_, value_) { .key = (key_), .i = (value_), .is_int = true }
+/* clang-format on */
 
 #define KAR_KVS(...) ((const struct kar_kv[]){ __VA_ARGS__, { .key = NULL } })
 #define kar_info(v, ...) \

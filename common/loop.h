@@ -47,14 +47,14 @@ void kar_io_set(struct kar_io *io, int events) KAR_NONNULL;
 void kar_io_free(struct kar_io *io); /* accepts NULL */
 
 typedef void kar_signal_fn(void *arg, int signum);
-struct kar_signal *kar_signal_new(struct kar_loop *l, int signum, kar_signal_fn *fn, void *arg)
-	KAR_MUSTUSE KAR_RETNN;
+struct kar_signal *kar_signal_new(struct kar_loop *l, int signum, kar_signal_fn *fn,
+	void *arg) KAR_MUSTUSE KAR_RETNN;
 void kar_signal_free(struct kar_signal *s); /* accepts NULL */
 
 /* Calls @fn once when child @pid has ended, with its wait status. */
 typedef void kar_child_fn(void *arg, int status);
-struct kar_child *kar_child_new(struct kar_loop *l, int pid, kar_child_fn *fn, void *arg)
-	KAR_MUSTUSE KAR_RETNN;
+struct kar_child *kar_child_new(struct kar_loop *l, int pid, kar_child_fn *fn,
+	void *arg) KAR_MUSTUSE KAR_RETNN;
 void kar_child_free(struct kar_child *c); /* accepts NULL */
 
 #endif

@@ -7,7 +7,7 @@
 
 enum {
 	ARENA_ALIGN = 16,
-	ARENA_FIRST_BLOCK = 512, /* many cached objects own an arena each */
+	ARENA_FIRST_BLOCK = 512,      /* many cached objects own an arena each */
 	ARENA_KEEP_BLOCK = 64 * 1024, /* larger blocks are not kept across a reset */
 };
 

@@ -30,11 +30,11 @@ struct kar_arena {
 
 void *kar_arena_alloc(struct kar_arena *a, size_t n, size_t size) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 char *kar_arena_strndup(struct kar_arena *a, const char *s, size_t n) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
-char *kar_arena_printf(struct kar_arena *a, const char *fmt, ...)
-	KAR_MUSTUSE KAR_RETNN KAR_NONNULL KAR_PRINTF(2, 3);
+char *kar_arena_printf(struct kar_arena *a, const char *fmt, ...) KAR_MUSTUSE KAR_RETNN KAR_NONNULL
+	KAR_PRINTF(2, 3);
 /* Array growth by doubling: room for one more element after @n used ones in *@items (NULL at first). */
-void *kar_arena_grow(struct kar_arena *a, void *items, size_t n, size_t size)
-	KAR_MUSTUSE KAR_RETNN __attribute__((nonnull(1)));
+void *kar_arena_grow(struct kar_arena *a, void *items, size_t n, size_t size) KAR_MUSTUSE KAR_RETNN
+	__attribute__((nonnull(1)));
 /* Forgets all allocations but keeps one block of at most 64 KiB for the next round. */
 void kar_arena_reset(struct kar_arena *a) KAR_NONNULL;
 /* Frees everything; @a may be used again. */

@@ -150,11 +150,11 @@ static const char *format(kar_time wall, bool micro, char out[KAR_TIME_LEN])
 	kar_time t = wall < first_time ? first_time : wall > last_time ? last_time : wall;
 	int ms = (int)((t % KAR_SECOND + KAR_SECOND) % KAR_SECOND);
 	struct civil c = civil_from_seconds((t - ms) / KAR_SECOND);
-	char tail[16] = "Z";
+	char tail[sizeof(".000000Z")] = "Z";
 
-	if (micro)
-		snprintf(tail, sizeof(tail), ".%03d000Z", ms);
 	/* The remainders change nothing; they show the compiler how wide each number can be. */
+	if (micro)
+		snprintf(tail, sizeof(tail), ".%03u000Z", (unsigned)ms % 1000);
 	snprintf(out, KAR_TIME_LEN, "%04u-%02u-%02uT%02u:%02u:%02u%s", (unsigned)c.year % 10000,
 		(unsigned)c.month % 100, (unsigned)c.day % 100, (unsigned)c.hour % 100,
 		(unsigned)c.minute % 100, (unsigned)c.second % 100, tail);

@@ -9,10 +9,12 @@
 
 #include "common/json.h"
 #include "common/mem.h"
+#include "controllers/pace.h"
 
 enum {
-	DEFAULT_MAX_IN_FLIGHT = 32,
+	DEFAULT_MAX_IN_FLIGHT = 100,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
+	DEFAULT_COUNTER_RATE = 10,      /* per second */
 };
 
 #define FIELD_MANAGER "kar-controllers"
@@ -23,14 +25,14 @@ struct run {
 	bool linked;
 	struct kar_executor *x;
 	struct kar_sync *s;
-	uint64_t number;  /* order of arrival: fairness among control writes */
-	bool status_due;  /* the status write has not been answered yet */
+	uint64_t number; /* order of arrival: fairness among control writes */
+	bool status_due; /* the status write has not been answered yet */
 	bool status_sent;
-	size_t next;      /* first action not sent */
+	size_t next; /* first action not sent */
 	int in_flight;
 	int creates_in_flight;
-	int window;       /* creates that may be in flight: slow start */
-	bool stopped;     /* nothing more is sent */
+	int window;   /* creates that may be in flight: slow start */
+	bool stopped; /* nothing more is sent */
 	struct kar_outcome outcome;
 };
 
@@ -41,7 +43,7 @@ struct kar_executor {
 	struct kar_client *client;
 	struct kar_recorder *recorder;
 	int max_in_flight;
-	kar_time status_interval;
+	struct kar_pace pace;
 	kar_applied_fn *applied;
 	void *arg;
 	struct runnable runnable;
@@ -145,7 +147,8 @@ static bool is_refusal(enum kar_class what)
  */
 static bool ends_plan(const struct kar_action *a, enum kar_class what)
 {
-	return !a || a->verb == KAR_CREATE || what == KAR_RETRY || what == KAR_UNKNOWN || what == KAR_UNAUTHORIZED;
+	return !a || a->verb == KAR_CREATE || what == KAR_RETRY || what == KAR_UNKNOWN ||
+		what == KAR_UNAUTHORIZED;
 }
 
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
@@ -178,8 +181,11 @@ static void record_events(struct run *r)
 	if (api_version[0])
 		strlcat(api_version, "/", sizeof(api_version));
 	strlcat(api_version, o->type->res.version, sizeof(api_version));
-	about = (struct kar_object_ref){ .api_version = api_version, .kind = o->type->res.kind,
-		.ns = o->ns, .name = o->name, .uid = o->uid };
+	about = (struct kar_object_ref){ .api_version = api_version,
+		.kind = o->type->res.kind,
+		.ns = o->ns,
+		.name = o->name,
+		.uid = o->uid };
 	for (size_t i = 0; i < s->plan.n_events; i++) {
 		const struct kar_plan_event *e = &s->plan.events[i];
 
@@ -192,8 +198,10 @@ static void succeed(struct run *r, const struct kar_action *a, const struct kar_
 {
 	struct kar_sync *s = r->s;
 	struct kar_controller *c = s->controller;
-	const struct kar_type *type = a ? a->type : s->object->type;
+	const struct kar_type *type;
 
+	assert(a || s->object); /* without an action it was a status, and that belongs to an object */
+	type = a ? a->type : s->object->type;
 	if (answer && (!a || a->verb != KAR_GET))
 		kar_barrier_wrote(c->barrier, s->key, type, answer->rv);
 	if (answer && c->wrote)
@@ -255,7 +263,8 @@ static void judge_existing(struct item *it, const struct kar_answer *answer)
 	if (kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &found, &err) == 0) {
 		c = kar_wire_controller(&found.head.meta);
 		if (owner && (!c || !c->uid || strcmp(c->uid, owner->uid)))
-			kar_fail(&err, KAR_EXISTS, "%s %s exists already and is controlled by %s %s, not by this %s",
+			kar_fail(&err, KAR_EXISTS,
+				"%s %s exists already and is controlled by %s %s, not by this %s",
 				a->type->res.kind, a->name, c && c->kind ? c->kind : "nobody",
 				c && c->name ? c->name : "", owner->type->res.kind);
 	}
@@ -269,7 +278,8 @@ static void on_done(void *arg, const struct kar_answer *answer, const struct kar
 
 	if (it->looking && answer)
 		judge_existing(it, answer);
-	else if (!it->looking && err && err->what == KAR_EXISTS && it->action && it->action->verb == KAR_CREATE)
+	else if (!it->looking && err && err->what == KAR_EXISTS && it->action &&
+		it->action->verb == KAR_CREATE)
 		send_lookup(it);
 	else
 		settle(it, answer, err);
@@ -344,7 +354,8 @@ static struct kar_request request_of(const struct kar_action *a, struct kar_str 
 	return rq;
 }
 
-static int encode_body(const struct run *r, const struct kar_action *a, struct kar_buf *body, struct kar_err *err)
+static int encode_body(const struct run *r, const struct kar_action *a, struct kar_buf *body,
+	struct kar_err *err)
 {
 	if (a->verb == KAR_GET)
 		return 0;
@@ -353,7 +364,8 @@ static int encode_body(const struct run *r, const struct kar_action *a, struct k
 	else if (r->s->controller->encode(r->s, a, body, err))
 		return -1;
 	if (body->overflow)
-		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind, a->name);
+		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind,
+			a->name);
 	return 0;
 }
 
@@ -411,14 +423,17 @@ static void pump(struct kar_executor *x)
 	}
 }
 
-/* Decides whether the status write goes out now; returns ms to wait if it is held back, else 0. */
-static kar_time status_delay(const struct kar_executor *x, const struct kar_sync *s)
+/*
+ * 0 if the status write goes out now, else ms to hold it back. Counters do not go before actions either: these wait for
+ * nothing that the counters would record.
+ */
+static kar_time status_delay(struct kar_executor *x, const struct kar_sync *s)
 {
-	kar_time due = s->state->status_written + x->status_interval;
-
-	if (s->plan.urgent || !s->state->status_written || due <= s->mono)
+	if (s->plan.urgent)
 		return 0;
-	return due - s->mono;
+	if (s->plan.n_actions)
+		return x->pace.interval;
+	return kar_pace_delay(&x->pace, s->state->status_written, s->plan.counters, s->mono);
 }
 
 void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
@@ -445,8 +460,9 @@ void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
 	pump(x);
 }
 
-struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client, struct kar_recorder *recorder,
-	const struct kar_executor_options *o, kar_applied_fn *applied, void *arg)
+struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client,
+	struct kar_recorder *recorder, const struct kar_executor_options *o, kar_applied_fn *applied,
+	void *arg)
 {
 	struct kar_executor *x = kar_xcalloc(1, sizeof(*x));
 
@@ -454,7 +470,8 @@ struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *cli
 	x->client = client;
 	x->recorder = recorder;
 	x->max_in_flight = o->max_in_flight > 0 ? o->max_in_flight : DEFAULT_MAX_IN_FLIGHT;
-	x->status_interval = o->status_interval > 0 ? o->status_interval : DEFAULT_STATUS_INTERVAL;
+	x->pace.interval = o->status_interval > 0 ? o->status_interval : DEFAULT_STATUS_INTERVAL;
+	x->pace.rate = DEFAULT_COUNTER_RATE;
 	x->applied = applied;
 	x->arg = arg;
 	RB_INIT(&x->runnable);
@@ -463,10 +480,8 @@ struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *cli
 
 void kar_executor_drain(struct kar_executor *x)
 {
-	struct run *r;
-
 	x->draining = true;
-	while ((r = RB_MIN(runnable, &x->runnable)) != NULL) {
+	for (struct run *r = RB_MIN(runnable, &x->runnable); r; r = RB_MIN(runnable, &x->runnable)) {
 		stop(r);
 		finish_if_done(r);
 	}

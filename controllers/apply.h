@@ -20,13 +20,13 @@
 struct kar_executor;
 
 struct kar_executor_options {
-	int max_in_flight; /* writes at once; 0: 32 */
-	kar_time status_interval; /* ms between two status writes of a key that only move counters; 0: 1000 */
+	int max_in_flight;        /* writes at once; 0: 100 */
+	kar_time status_interval; /* ms between two status writes of a key that are not urgent; 0: 1000 */
 };
 
 /* How a plan ended. */
 struct kar_outcome {
-	enum kar_class what;   /* KAR_OK, or the class of the first error */
+	enum kar_class what; /* KAR_OK, or the class of the first error */
 	struct kar_err err;
 	kar_time requeue_after; /* ms; KAR_NEVER: not needed */
 };
@@ -34,8 +34,9 @@ struct kar_outcome {
 /* Called exactly once per started sync, from the loop. @s and its arena may then be freed. */
 typedef void kar_applied_fn(void *arg, struct kar_sync *s, const struct kar_outcome *outcome);
 
-struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client, struct kar_recorder *recorder,
-	const struct kar_executor_options *o, kar_applied_fn *applied, void *arg) KAR_MUSTUSE KAR_RETNN;
+struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client,
+	struct kar_recorder *recorder, const struct kar_executor_options *o, kar_applied_fn *applied,
+	void *arg) KAR_MUSTUSE KAR_RETNN;
 void kar_executor_free(struct kar_executor *x); /* accepts NULL; nothing may be in flight */
 /* Takes over @s until it is applied. */
 void kar_executor_start(struct kar_executor *x, struct kar_sync *s) KAR_NONNULL;

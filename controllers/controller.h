@@ -27,20 +27,22 @@ struct kar_settings {
 
 /* What is remembered per key between two syncs, in memory only; losing it costs at most a repeated attempt. */
 struct kar_key_state {
-	struct kar_err refused; /* what the API server answered to the last write that failed; what == KAR_OK: none */
+	/* What the API server answered to the last write that failed; what == KAR_OK: none */
+	struct kar_err refused;
 	const struct kar_type *refused_type; /* of which object */
 	char refused_name[KAR_KEY_LEN];
 	kar_time status_written; /* mono, of the last status write; 0: never */
-	int32_t owner_checked;   /* incarnation for which the owner was read from the API server (see queuejob) */
-	kar_time last_pass;      /* mono, of the last pass over all queues; 0: never (see queue) */
-	kar_time last_positions; /* mono, of the last round of writes that only moved positions; 0: never (see queue) */
+	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
+	kar_time last_pass;    /* mono, of the last pass over all queues; 0: never (see queue) */
+	/* mono, of the last round of writes that only moved positions; 0: never (see queue) */
+	kar_time last_positions;
 };
 
 /* One key being synced. Lives until its plan is carried out. */
 struct kar_sync {
 	struct kar_controller *controller;
 	const char *key;
-	kar_time now;  /* wall */
+	kar_time now; /* wall */
 	kar_time mono;
 	struct kar_arena arena; /* of view and plan */
 	struct kar_plan plan;
@@ -65,7 +67,8 @@ struct kar_controller {
 	 */
 	bool (*sync)(struct kar_controller *c, struct kar_sync *s);
 	/* Body of one action. -1: the object cannot be built (KAR_INVALID), which is reported like a refusal. */
-	int (*encode)(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err);
+	int (*encode)(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
+		struct kar_err *err);
 	/* Body of the status patch: {"metadata":{...preconditions},"status":{...}}. */
 	void (*encode_status)(const struct kar_sync *s, struct kar_buf *out);
 	/* May an action that has not been sent still go out? Asked just before it is sent; NULL: always. */

@@ -63,8 +63,9 @@ static void on_signal(void *arg, int signum)
 static int load_configuration(struct process *p, struct kar_err *err)
 {
 	const struct kar_options *o = &p->options;
-	const struct kar_kubeconfig_options k = {
-		.kubeconfig = o->kubeconfig, .context = o->context, .master = o->master };
+	const struct kar_kubeconfig_options k = { .kubeconfig = o->kubeconfig,
+		.context = o->context,
+		.master = o->master };
 
 	return kar_kubeconfig_load(&p->arena, &k, &p->kubeconfig, err);
 }
@@ -75,6 +76,7 @@ static int new_client(struct process *p, struct kar_err *err)
 		.user_agent = USER_AGENT,
 		.qps = p->options.kube_api_qps,
 		.burst = (int)p->options.kube_api_burst,
+		.max_in_flight_writes = (int)p->options.max_in_flight,
 		.http1_only = p->options.disable_http2,
 	};
 
@@ -95,7 +97,8 @@ static void new_manager(struct process *p)
 		.settings = { .schedule_timeout = o->schedule_timeout,
 			.seed = ((uint64_t)arc4random() << 32) | arc4random() },
 		/* A write that waits in the client has lost its place in the order of ranks. */
-		.executor.max_in_flight = (int)(limited && o->kube_api_burst ? o->kube_api_burst : o->max_in_flight),
+		.executor.max_in_flight =
+			(int)(limited && o->kube_api_burst ? o->kube_api_burst : o->max_in_flight),
 	};
 
 	if (gethostname(p->host, sizeof(p->host) - 1))
@@ -145,7 +148,8 @@ int main(int argc, char **argv)
 		puts("kar-controllers " KAR_VERSION);
 		return EXIT_SUCCESS;
 	}
-	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT, (int)p.options.verbosity);
+	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT,
+		(int)p.options.verbosity);
 	if (load_configuration(&p, &err) || new_client(&p, &err))
 		return fatal(&err);
 	new_manager(&p);

@@ -14,11 +14,11 @@
 #include "common/timefmt.h"
 
 enum {
-	SLICE_KEYS = 64,         /* keys per turn of the loop */
-	STOP_TIMEOUT = 10000,    /* ms a graceful stop waits for answers */
-	STOP_POLL = 20,          /* ms between two looks at it */
-	BACKOFF_CAP = 60000,     /* ms between two tries of a key that fails */
-	SLOW_TURN = 100,         /* ms of loop lag worth a line */
+	SLICE_KEYS = 64,      /* keys per turn of the loop */
+	STOP_TIMEOUT = 10000, /* ms a graceful stop waits for answers */
+	STOP_POLL = 20,       /* ms between two looks at it */
+	BACKOFF_CAP = 60000,  /* ms between two tries of a key that fails */
+	SLOW_TURN = 100,      /* ms of loop lag worth a line */
 };
 
 enum { PODS, QUEUEJOBS, PODGROUPS, SCHEDULINGSPECS, QUEUES, PRIORITYCLASSES, N_TYPES };
@@ -100,7 +100,8 @@ static struct kar_key_state *remember(struct kar_manager *m, const struct kar_co
 	return &known->state;
 }
 
-static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_key_state *state, const char *key)
+static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_key_state *state,
+	const char *key)
 {
 	struct remembered *r = kar_container_of(state, struct remembered, state);
 
@@ -152,7 +153,8 @@ static void log_failure(const struct kar_sync *s, const struct kar_outcome *o)
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
 	else
 		kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", s->controller->name),
-			KAR_S("key", s->key), KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
+			KAR_S("key", s->key), KAR_S("class", kar_err_class_name(o->what)),
+			KAR_S("err", o->err.msg));
 }
 
 /* Executor's report: the one place where an outcome becomes "when again". */
@@ -196,6 +198,9 @@ static void sync_key(struct kar_manager *m, struct kar_controller *c, const char
 	s->now = kar_loop_wall(m->loop);
 	s->mono = kar_loop_mono(m->loop);
 	s->state = remember(m, c, key);
+	/* The first write waits like any other that is not urgent: most objects are further by then. */
+	if (!s->state->status_written)
+		s->state->status_written = s->mono;
 	kar_plan_init(&s->plan, &s->arena);
 	if (!c->sync(c, s)) {
 		skip(m, s);
@@ -287,7 +292,8 @@ static void on_trouble(void *arg, const struct kar_reflector *r, const struct ka
 			KAR_S("group", res->group));
 	else
 		kar_error(KAR_MSG("Cannot list or watch a resource"), KAR_S("resource", res->plural),
-			KAR_S("group", res->group), KAR_S("err", err->msg), KAR_S("remedy", remedy(res, err)));
+			KAR_S("group", res->group), KAR_S("err", err->msg),
+			KAR_S("remedy", remedy(res, err)));
 }
 
 static void new_caches(struct kar_manager *m)
@@ -317,7 +323,8 @@ static void new_caches(struct kar_manager *m)
 
 static void new_controllers(struct kar_manager *m)
 {
-	const struct kar_workqueue_options o = { .backoff_cap = BACKOFF_CAP, .seed = m->options.settings.seed };
+	const struct kar_workqueue_options o = { .backoff_cap = BACKOFF_CAP,
+		.seed = m->options.settings.seed };
 
 	for (size_t i = 0; i < N_CONTROLLERS; i++) {
 		struct kar_controller *c = &m->controller[i];
@@ -334,8 +341,8 @@ static void new_controllers(struct kar_manager *m)
 		kar_store_listen(m->store[i], on_store_change, m);
 }
 
-struct kar_manager *kar_manager_new(
-	struct kar_loop *l, struct kar_client *client, const struct kar_manager_options *o)
+struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *client,
+	const struct kar_manager_options *o)
 {
 	struct kar_manager *m = kar_xcalloc(1, sizeof(*m));
 

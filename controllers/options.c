@@ -24,31 +24,43 @@ struct flag {
 	const char *help;
 };
 
+/* clang-format would take each for a block. */
+/* clang-format off */
 #define FLAG(name_, kind_, member_, group_, help_) \
 	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (help_) }
+/* clang-format on */
 
 static const struct flag flags[] = {
 	FLAG("kubeconfig", STRING, kubeconfig, "Cluster",
 		"File that says how to reach the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"),
-	FLAG("context", STRING, context, "Cluster", "Context of the kubeconfig to use (default: its current-context)"),
+	FLAG("context", STRING, context, "Cluster",
+		"Context of the kubeconfig to use (default: its current-context)"),
 	FLAG("master", STRING, master, "Cluster", "URL of the API server; overrides the kubeconfig's"),
 	FLAG("namespace", STRING, ns, "Cluster", "Look after this namespace only (default: all)"),
 	FLAG("kube-api-qps", DECIMAL, kube_api_qps, "Cluster",
 		"Requests per second to the API server; 0: unlimited, the server's 429 rules (default 0)"),
-	FLAG("kube-api-burst", COUNT, kube_api_burst, "Cluster", "Requests that may exceed --kube-api-qps at once (default 1)"),
-	FLAG("max-in-flight", COUNT, max_in_flight, "Cluster", "Writes that wait for their answer at once (default 32)"),
+	FLAG("kube-api-burst", COUNT, kube_api_burst, "Cluster",
+		"Requests that may exceed --kube-api-qps at once (default 1)"),
+	FLAG("max-in-flight", COUNT, max_in_flight, "Cluster",
+		"Writes that wait for their answer at once (default 100)"),
 	FLAG("disable-http2", BOOL, disable_http2, "Cluster", "Speak HTTP/1.1 only"),
 	FLAG("schedule-timeout", DURATION, schedule_timeout, "Gangs",
 		"Time from release to the quorum being bound, for jobs that do not set it (default 60s)"),
-	FLAG("v", COUNT, verbosity, "Logging", "Verbosity: 0 operators, 2 production, 4 plans, 6 requests (default 0)"),
+	FLAG("v", COUNT, verbosity, "Logging",
+		"Verbosity: 0 operators, 2 production, 4 plans, 6 requests (default 0)"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text or json (default text)"),
-	FLAG("config", STRING, config, "General", "YAML file of flags without their dashes; the command line beats it"),
+	FLAG("config", STRING, config, "General",
+		"YAML file of flags without their dashes; the command line beats it"),
 	FLAG("version", BOOL, version, "General", "Print the version and exit"),
 	FLAG("help", BOOL, help, "General", "Print this and exit"),
 };
 
 static const char *const metavar[] = {
-	[STRING] = "string", [COUNT] = "int", [DECIMAL] = "number", [DURATION] = "duration", [FORMAT] = "text|json",
+	[STRING] = "string",
+	[COUNT] = "int",
+	[DECIMAL] = "number",
+	[DURATION] = "duration",
+	[FORMAT] = "text|json",
 	[BOOL] = "",
 };
 
@@ -119,15 +131,21 @@ static int convert(const struct flag *f, void *at, const char *text)
 	}
 }
 
-static int set(struct kar_options *o, const struct flag *f, const char *text, const char *where, struct kar_err *err)
+static int set(struct kar_options *o, const struct flag *f, const char *text, const char *where,
+	struct kar_err *err)
 {
 	static const char *const want[] = {
-		[STRING] = "a string", [COUNT] = "a whole number, not negative", [DECIMAL] = "a number, not negative",
-		[DURATION] = "a duration such as 90s or 5m", [FORMAT] = "text or json", [BOOL] = "true or false",
+		[STRING] = "a string",
+		[COUNT] = "a whole number, not negative",
+		[DECIMAL] = "a number, not negative",
+		[DURATION] = "a duration such as 90s or 5m",
+		[FORMAT] = "text or json",
+		[BOOL] = "true or false",
 	};
 
 	if (convert(f, (char *)o + f->offset, text))
-		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%s\"", where, f->name, want[f->kind], text);
+		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%s\"", where, f->name, want[f->kind],
+			text);
 	return 0;
 }
 
@@ -143,7 +161,8 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1])
 		return set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
 	if (arg[0] != '-')
-		return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help", arg);
+		return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help",
+			arg);
 	if (!f)
 		return kar_fail(err, KAR_FATAL, "unknown flag %s; see --help", arg);
 	if (equals)
@@ -172,7 +191,8 @@ struct file {
 	struct kar_array settings; /* struct kar_pair */
 };
 
-static int parse_pairs(struct kar_options *o, const char *path, const struct kar_array *pairs, struct kar_err *err)
+static int parse_pairs(struct kar_options *o, const char *path, const struct kar_array *pairs,
+	struct kar_err *err)
 {
 	const struct kar_pair *p = pairs->items;
 
@@ -180,7 +200,8 @@ static int parse_pairs(struct kar_options *o, const char *path, const struct kar
 		const struct flag *f = find(p[i].key, strlen(p[i].key));
 
 		if (!f || f->offset == offsetof(struct kar_options, config))
-			return kar_fail(err, KAR_FATAL, "%s: unknown setting \"%s\"; the names are those of the flags, see --help",
+			return kar_fail(err, KAR_FATAL,
+				"%s: unknown setting \"%s\"; the names are those of the flags, see --help",
 				path, p[i].key);
 		if (set(o, f, p[i].value, "", err))
 			return kar_wrap(err, "%s", path);
@@ -212,12 +233,13 @@ bad:
 	return kar_wrap(err, "%s", path);
 }
 
-int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv, struct kar_err *err)
+int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv,
+	struct kar_err *err)
 {
 	static const struct kar_options defaults = {
 		.logging_format = "text",
 		.kube_api_burst = 1,
-		.max_in_flight = 32,
+		.max_in_flight = 100,
 		.schedule_timeout = 60 * KAR_SECOND,
 	};
 	const char *config;

@@ -11,8 +11,8 @@ void kar_plan_init(struct kar_plan *p, struct kar_arena *arena)
 	*p = (struct kar_plan){ .arena = arena, .requeue_after = KAR_NEVER };
 }
 
-struct kar_action *kar_plan_add(
-	struct kar_plan *p, enum kar_verb verb, const struct kar_type *type, const char *ns, const char *name)
+struct kar_action *kar_plan_add(struct kar_plan *p, enum kar_verb verb, const struct kar_type *type,
+	const char *ns, const char *name)
 {
 	struct kar_action *a;
 
@@ -22,8 +22,8 @@ struct kar_action *kar_plan_add(
 	return a;
 }
 
-void kar_plan_event(
-	struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt, ...)
+void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt,
+	...)
 {
 	char note[1024]; /* the API's own bound on an event's note */
 	va_list ap;
@@ -91,8 +91,7 @@ static int compare(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-int kar_rank_compare(
-	const struct kar_rank *a, const char *key_a, const struct kar_rank *b, const char *key_b)
+int kar_rank_compare(const struct kar_rank *a, const char *key_a, const struct kar_rank *b, const char *key_b)
 {
 	int order = compare(a->tier, b->tier);
 

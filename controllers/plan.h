@@ -32,19 +32,20 @@ struct kar_rank {
 	enum kar_tier tier;
 	int32_t priority; /* of the job */
 	kar_time age;     /* its creationTimestamp, wall */
-	uint32_t seq;     /* minimum: position in the job; extra: the round, i.e. how many extras the job has before it */
+	/* minimum: position in the job; extra: the round, i.e. how many extras the job has before it */
+	uint32_t seq;
 };
 
 struct kar_action {
 	enum kar_verb verb; /* KAR_CREATE, KAR_PATCH, KAR_DELETE, or KAR_GET for a live read */
 	const struct kar_type *type;
 	const char *ns, *name;
-	const char *subresource; /* "status", or NULL */
+	const char *subresource;        /* "status", or NULL */
 	enum kar_patch_type patch_type; /* KAR_PATCH only */
-	const char *uid;    /* precondition for patch and delete; NULL: none */
-	int what;           /* the controller's own number: its encoder makes the body from it and @payload */
+	const char *uid;                /* precondition for patch and delete; NULL: none */
+	int what; /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
-	const char *note;   /* for the printed plan: "task=worker index=3"; may be NULL */
+	const char *note;    /* for the printed plan: "task=worker index=3"; may be NULL */
 	struct kar_rank rank;
 };
 
@@ -56,18 +57,19 @@ struct kar_plan_event {
 struct kar_plan {
 	struct kar_arena *arena; /* the sync's; borrowed */
 	/*
-	 * New content of the object's status in the controller's own type, or NULL: nothing changed. @urgent: tells a new
-	 * story (phase, condition, reason); otherwise only counters moved, and the executor may hold
-	 * the write back for up to a second and fold it into the next.
+	 * New content of the object's status in the controller's own type, or NULL: nothing changed. @urgent: it tells
+	 * a new story (phase, condition, reason) and goes out at once. Otherwise the executor may hold it back (pace.h) and fold
+	 * it into the next; @counters: nothing but numbers moved.
 	 */
 	const void *status;
 	const char *status_text; /* for the printed plan: "phase=Running running=3 ..." */
-	bool urgent;
+	bool urgent, counters;
 	struct kar_plan_event *events; /* about the key's object */
 	size_t n_events;
 	struct kar_action *actions;
 	size_t n_actions;
-	kar_time requeue_after; /* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
+	/* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
+	kar_time requeue_after;
 };
 
 void kar_plan_init(struct kar_plan *p, struct kar_arena *arena) KAR_NONNULL;
@@ -75,14 +77,14 @@ void kar_plan_init(struct kar_plan *p, struct kar_arena *arena) KAR_NONNULL;
 struct kar_action *kar_plan_add(struct kar_plan *p, enum kar_verb verb, const struct kar_type *type,
 	const char *ns, const char *name) __attribute__((nonnull(1, 3, 5)));
 /* Note is a printf text made in the arena. */
-void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt, ...)
-	KAR_PRINTF(5, 6);
+void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt,
+	...) KAR_PRINTF(5, 6);
 /* Asks for another look in @ms; keeps the earliest. */
 void kar_plan_requeue(struct kar_plan *p, kar_time ms) KAR_NONNULL;
 /* "create pods default/j-w-0 (task=w index=0); status phase=Starting; event Normal Admitted ...; requeue 10s" */
 void kar_plan_print(const struct kar_plan *p, struct kar_buf *out) KAR_NONNULL;
 /* <0: @a goes before @b. @key_a, @key_b break ties. */
-int kar_rank_compare(const struct kar_rank *a, const char *key_a, const struct kar_rank *b, const char *key_b)
-	KAR_NONNULL;
+int kar_rank_compare(const struct kar_rank *a, const char *key_a, const struct kar_rank *b,
+	const char *key_b) KAR_NONNULL;
 
 #endif

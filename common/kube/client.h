@@ -22,10 +22,10 @@ enum kar_lane { KAR_LANE_WRITES, KAR_LANE_WATCHES, KAR_LANE_LEASE, KAR_LANE_COUN
 
 /* How a request ended well. Borrowed for the call. */
 struct kar_answer {
-	int status;       /* 2xx */
+	int status;          /* 2xx */
 	struct kar_str body; /* the whole body of a unary request; empty for list and watch */
-	kar_rv rv;        /* metadata.resourceVersion of the object (or list) in the body, 0 if none */
-	const char *uid;  /* metadata.uid of the object in the body, "" if none */
+	kar_rv rv;           /* metadata.resourceVersion of the object (or list) in the body, 0 if none */
+	const char *uid;     /* metadata.uid of the object in the body, "" if none */
 };
 
 struct kar_request {
@@ -35,21 +35,21 @@ struct kar_request {
 	const char *name;        /* NULL for list, watch, create and deletecollection */
 	const char *subresource; /* "status", or NULL */
 	enum kar_patch_type patch_type;
-	struct kar_str body;     /* object, patch or DeleteOptions; borrowed for the start call */
-	bool replayable;         /* may be executed twice without harm (see common/http.h) */
+	struct kar_str body; /* object, patch or DeleteOptions; borrowed for the start call */
+	bool replayable;     /* may be executed twice without harm (see common/http.h) */
 	enum kar_lane lane;
-	kar_time timeout;        /* ms; 0: 30 s for unary requests and lists, none for watches */
+	kar_time timeout; /* ms; 0: 30 s for unary requests and lists, none for watches */
 
 	/* Options; strings NULL: not sent. */
 	const char *resource_version;
 	const char *resource_version_match; /* "NotOlderThan", "Exact" */
 	const char *label_selector, *field_selector;
 	const char *continue_token;
-	int64_t limit;           /* 0: none */
-	bool bookmarks;          /* watch: allowWatchBookmarks */
-	int timeout_seconds;     /* watch: the server ends it after this; 0: not sent */
+	int64_t limit;       /* 0: none */
+	bool bookmarks;      /* watch: allowWatchBookmarks */
+	int timeout_seconds; /* watch: the server ends it after this; 0: not sent */
 	const char *field_manager;
-	bool force;              /* apply */
+	bool force; /* apply */
 	bool dry_run;
 
 	/*
@@ -88,16 +88,17 @@ void kar_client_free(struct kar_client *c); /* accepts NULL; cancels everything 
  */
 struct kar_request kar_client_get(const struct kar_resource *res, const char *ns, const char *name);
 struct kar_request kar_client_list(const struct kar_resource *res, const char *ns);
-struct kar_request kar_client_watch(const struct kar_resource *res, const char *ns, const char *resource_version);
+struct kar_request kar_client_watch(const struct kar_resource *res, const char *ns,
+	const char *resource_version);
 struct kar_request kar_client_create(const struct kar_resource *res, const char *ns, struct kar_str body);
-struct kar_request kar_client_update(
-	const struct kar_resource *res, const char *ns, const char *name, struct kar_str body);
+struct kar_request kar_client_update(const struct kar_resource *res, const char *ns, const char *name,
+	struct kar_str body);
 struct kar_request kar_client_patch(const struct kar_resource *res, const char *ns, const char *name,
 	enum kar_patch_type type, struct kar_str body);
-struct kar_request kar_client_delete(
-	const struct kar_resource *res, const char *ns, const char *name, struct kar_str options);
-struct kar_request kar_client_deletecollection(
-	const struct kar_resource *res, const char *ns, const char *label_selector, struct kar_str options);
+struct kar_request kar_client_delete(const struct kar_resource *res, const char *ns, const char *name,
+	struct kar_str options);
+struct kar_request kar_client_deletecollection(const struct kar_resource *res, const char *ns,
+	const char *label_selector, struct kar_str options);
 
 /* Body of a DELETE in @out: uid precondition (NULL: none), propagation ("Background"), grace (-1: default). */
 struct kar_buf;

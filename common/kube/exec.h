@@ -37,7 +37,10 @@ typedef void kar_exec_fn(void *arg, const struct kar_exec_result *result, const 
 struct kar_exec *kar_exec_start(struct kar_loop *l, const struct kar_exec_config *config,
 	const char *cluster_json, kar_time timeout, kar_exec_fn *done, void *arg) KAR_MUSTUSE KAR_RETNN
 	__attribute__((nonnull(1, 2, 5)));
-/* Accepts NULL. Kills the plug-in if it is still running; no further callback. Does not block. */
+/*
+ * Accepts NULL. Kills the plug-in if it is still running; no further callback. Does not block, and so does not
+ * collect a plug-in that it killed: that stays a zombie until this process ends.
+ */
 void kar_exec_free(struct kar_exec *x);
 
 #endif

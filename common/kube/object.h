@@ -41,7 +41,7 @@ struct kar_wire_owner {
 struct kar_wire_meta {
 	const char *name, *ns, *uid, *resource_version;
 	int64_t generation;
-	kar_time creation, deletion; /* wall ms; deletion 0: not being deleted */
+	kar_time creation, deletion;          /* wall ms; deletion 0: not being deleted */
 	struct kar_array labels, annotations; /* struct kar_pair */
 	struct kar_array finalizers;          /* const char * */
 	struct kar_array owners;              /* struct kar_wire_owner */
@@ -58,8 +58,8 @@ struct kar_wire_object {
 };
 #define KAR_WIRE_HEAD_FIELDS(struct_) \
 	KAR_FIELD(struct_, head.api_version, "apiVersion", KAR_F_STRING), \
-	KAR_FIELD(struct_, head.kind, "kind", KAR_F_STRING), \
-	KAR_FIELD_SUB(struct_, head.meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc)
+		KAR_FIELD(struct_, head.kind, "kind", KAR_F_STRING), \
+		KAR_FIELD_SUB(struct_, head.meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc)
 
 struct kar_type {
 	struct kar_resource res;

@@ -20,15 +20,16 @@ struct kar_reflector;
 struct kar_reflector_times;
 
 struct kar_reflector_options {
-	const char *ns; /* NULL: all namespaces */
+	const char *ns;                              /* NULL: all namespaces */
 	const char *label_selector, *field_selector; /* NULL: none */
-	uint64_t seed;  /* of jitter and watch lengths */
+	uint64_t seed;                               /* of jitter and watch lengths */
 	/* The first list is in (once). */
 	void (*on_synced)(void *arg);
 	/* Trouble began, changed (@err) or ended (NULL). For logs and readiness; not called per attempt. */
 	void (*on_trouble)(void *arg, const struct kar_reflector *r, const struct kar_err *err);
 	void *arg;
-	const struct kar_reflector_times *times; /* NULL: the defaults; borrowed (common/kube/reflector_policy.h) */
+	/* NULL: the defaults; borrowed (common/kube/reflector_policy.h) */
+	const struct kar_reflector_times *times;
 };
 
 struct kar_reflector_stats {
@@ -37,8 +38,8 @@ struct kar_reflector_stats {
 };
 
 /* Feeds @store through @client. All three are borrowed and must outlive it. Options are copied. */
-struct kar_reflector *kar_reflector_new(struct kar_loop *l, struct kar_client *client, struct kar_store *store,
-	const struct kar_reflector_options *o) KAR_MUSTUSE KAR_RETNN;
+struct kar_reflector *kar_reflector_new(struct kar_loop *l, struct kar_client *client,
+	struct kar_store *store, const struct kar_reflector_options *o) KAR_MUSTUSE KAR_RETNN;
 void kar_reflector_start(struct kar_reflector *r) KAR_NONNULL;
 void kar_reflector_free(struct kar_reflector *r); /* accepts NULL; cancels its request */
 

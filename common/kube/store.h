@@ -38,8 +38,8 @@ const struct kar_object *kar_store_get(const struct kar_store *s, const char *ns
  */
 struct kar_iter {
 	const struct kar_store *store;
-	int index;       /* -1: all objects */
-	uint32_t at;     /* internal */
+	int index;   /* -1: all objects */
+	uint32_t at; /* internal */
 };
 struct kar_iter kar_store_all(const struct kar_store *s) KAR_NONNULL;
 struct kar_iter kar_store_by_index(const struct kar_store *s, int index, const char *value) KAR_NONNULL;

@@ -43,7 +43,7 @@ void kar_workqueue_done(struct kar_workqueue *q, const char *key) KAR_NONNULL;
 /* When take() will next have something: @now or earlier if it has, KAR_NEVER if nothing is queued. */
 kar_time kar_workqueue_next(const struct kar_workqueue *q, kar_time now) KAR_NONNULL;
 
-size_t kar_workqueue_ready(const struct kar_workqueue *q) KAR_NONNULL;      /* depth */
+size_t kar_workqueue_ready(const struct kar_workqueue *q) KAR_NONNULL; /* depth */
 size_t kar_workqueue_processing(const struct kar_workqueue *q) KAR_NONNULL;
 
 #endif

@@ -340,6 +340,7 @@ static void write_status(const struct podgroup_view *v, const struct kar_podgrou
 	p->status = s;
 	p->status_text = status_text(s, p->arena);
 	p->urgent = urgent(&v->group->status, s);
+	p->counters = !p->urgent && v->group->status.phase;
 }
 
 /* Nothing is done to the pods of a group that is being deleted (S2), but nobody will release them either. */

@@ -104,9 +104,6 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, CACHE_WAIT);
 		return false;
 	}
-	/* Let the first write wait like any other that is not urgent: most gangs are further by then. */
-	if (!s->state->status_written)
-		s->state->status_written = s->mono;
 	s->object = kar_object_ref(o);
 
 	struct podgroup_view v = { .group = kar_as_podgroup(o),

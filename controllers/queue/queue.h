@@ -14,9 +14,9 @@
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
-	int32_t priority; /* resolved */
-	bool admitted;    /* condition Admitted is True now */
-	bool finished;    /* its work is over: holds no place in the queue */
+	int32_t priority;     /* resolved */
+	bool admitted;        /* condition Admitted is True now */
+	bool finished;        /* its work is over: holds no place in the queue */
 	bool waiting_allowed; /* false: its owner is suspended or being deleted; it neither waits nor runs */
 };
 
@@ -30,18 +30,18 @@ struct queue_snapshot {
 /* Why a group waits (one enum; the text is made from it). */
 enum queue_reason {
 	QUEUE_ADMITTED,
-	QUEUE_NOT_FOUND,       /* QueueNotFound */
-	QUEUE_CLOSED,          /* QueueClosed */
-	QUEUE_MAX_JOBS,        /* QueueCapability: maxJobs reached */
-	QUEUE_BEHIND_HEAD,     /* HeadReserved: StrictFIFO, the job before it must go first */
-	QUEUE_NOT_WAITING,     /* suspended, finished or being deleted */
+	QUEUE_NOT_FOUND,   /* QueueNotFound */
+	QUEUE_CLOSED,      /* QueueClosed */
+	QUEUE_MAX_JOBS,    /* QueueCapability: maxJobs reached */
+	QUEUE_BEHIND_HEAD, /* HeadReserved: StrictFIFO, the job before it must go first */
+	QUEUE_NOT_WAITING, /* suspended, finished or being deleted */
 };
 const char *queue_reason_name(enum queue_reason r) KAR_RETNN; /* CamelCase, as in conditions */
 
 struct queue_decision {
 	enum queue_reason reason;
-	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting */
-	int32_t waiting;  /* how many wait in that queue */
+	int32_t position;    /* among the waiting groups of its queue, 1 = next; 0: not waiting */
+	int32_t waiting;     /* how many wait in that queue */
 	const char *message; /* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena */
 };
 
@@ -49,7 +49,8 @@ struct queue_decision {
 int queue_group_compare(const void *a, const void *b) KAR_NONNULL;
 
 /* Pure. @out has one decision per group, in the order of snapshot->groups. */
-void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct queue_decision *out) KAR_NONNULL;
+void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena,
+	struct queue_decision *out) KAR_NONNULL;
 
 /*
  * Pure. What the status of each queue is after these decisions: @out has one per queue, in the order of

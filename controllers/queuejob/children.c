@@ -34,11 +34,11 @@ const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r)
 	return g && !g->deletion && is_own(r, g->owner_uid) ? g : NULL;
 }
 
-static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, const struct kar_type *type, int what,
-	const char *uid)
+static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, const struct kar_type *type,
+	int what, const char *uid)
 {
-	struct kar_action *a = kar_plan_add(
-		r->p, verb, type, kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
+	struct kar_action *a = kar_plan_add(r->p, verb, type, kar_keep(r->arena, r->job->o.ns),
+		kar_keep_text(r->arena, r->job->o.name));
 
 	a->what = what;
 	a->uid = kar_keep(r->arena, uid);
@@ -50,9 +50,11 @@ static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, cons
 static void say_conflict(struct queuejob_round *r, const char *what, bool own)
 {
 	if (own)
-		queuejob_say(r, "NameConflict", "waiting for the deleted %s %s to be gone", what, r->job->o.name);
+		queuejob_say(r, "NameConflict", "waiting for the deleted %s %s to be gone", what,
+			r->job->o.name);
 	else
-		queuejob_say(r, "NameConflict", "a %s %s exists already and is not controlled by this job; waiting for the name",
+		queuejob_say(r, "NameConflict",
+			"a %s %s exists already and is not controlled by this job; waiting for the name",
 			what, r->job->o.name);
 }
 
@@ -93,7 +95,8 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
  * What the group should be, given what it is: resources belong to others. A CRD of another origin prunes our
  * additions; then they are not asked for again and again.
  */
-static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r, const struct kar_podgroup_spec *have)
+static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r,
+	const struct kar_podgroup_spec *have)
 {
 	struct kar_podgroup_spec want = wanted_group(r);
 	bool pruned = !have->queue && !have->has_priority && !have->priority_class_name;
@@ -106,18 +109,19 @@ static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r, 
 		want.has_priority = false;
 		want.priority = have->priority;
 	} else if (r->v->priority_class_missing) {
-		want.priority = have->priority; /* a class that was deleted does not change a job that has its number */
+		want.priority =
+			have->priority; /* a class that was deleted does not change a job that has its number */
 		want.has_priority = have->has_priority;
 	}
 	return want;
 }
 
-static void put_group(struct queuejob_round *r, const struct kar_podgroup *g, const struct kar_podgroup_spec *want)
+static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
+	const struct kar_podgroup_spec *want)
 {
 	struct kar_podgroup_spec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
-	struct kar_action *a = g ?
-		add(r, KAR_PATCH, &kar_podgroup_type, QUEUEJOB_PATCH_PODGROUP, g->o.uid) :
-		add(r, KAR_CREATE, &kar_podgroup_type, QUEUEJOB_CREATE_PODGROUP, NULL);
+	struct kar_action *a = g ? add(r, KAR_PATCH, &kar_podgroup_type, QUEUEJOB_PATCH_PODGROUP, g->o.uid)
+				 : add(r, KAR_CREATE, &kar_podgroup_type, QUEUEJOB_CREATE_PODGROUP, NULL);
 
 	*payload = *want;
 	payload->queue = kar_keep(r->arena, want->queue);
@@ -166,12 +170,14 @@ static bool mirror_admission(struct queuejob_round *r)
 	r->st.position = g ? g->status.position : 0;
 	if (c && c->status == KAR_COND_FALSE && c->reason[0]) {
 		queuejob_say(r, kar_keep_text(r->arena, c->reason), "%s", c->message);
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_keep_text(r->arena, c->reason), "%s", c->message);
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_keep_text(r->arena, c->reason), "%s",
+			c->message);
 		return false;
 	}
 	queuejob_say(r, "WaitingForAdmission", WAITING_MESSAGE, queue);
 	if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_ADMITTED))
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "WaitingForAdmission", WAITING_MESSAGE, queue);
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "WaitingForAdmission", WAITING_MESSAGE,
+			queue);
 	return false;
 }
 

@@ -62,7 +62,8 @@ static struct lack measure_lack(const struct queuejob_round *r)
 	l.beyond = r->min - have;
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
 		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
-		int32_t lacks = spec->has_min_available && r->min ? spec->min_available - covered(&r->t.tasks[i]) : 0;
+		int32_t lacks =
+			spec->has_min_available && r->min ? spec->min_available - covered(&r->t.tasks[i]) : 0;
 
 		l.of_task[i] = lacks > 0 ? lacks : 0;
 		l.beyond -= l.of_task[i];
@@ -119,7 +120,9 @@ static void create(struct queuejob_round *r, const struct wish *w)
 	kar_queuejob_pod_name(r->job, r->job->spec.tasks[w->task].name, w->index, name);
 	a = kar_plan_add(r->p, KAR_CREATE, &kar_pod_type, kar_keep(r->arena, r->job->o.ns),
 		kar_keep_text(r->arena, name));
-	*payload = (struct queuejob_new_pod){ .task = w->task, .index = w->index, .incarnation = r->seen->incarnation };
+	*payload = (struct queuejob_new_pod){ .task = w->task,
+		.index = w->index,
+		.incarnation = r->seen->incarnation };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->payload = payload;
 	a->note = kar_arena_printf(r->arena, "%s %u", w->minimum ? "minimum" : "extra", (unsigned)w->seq);
@@ -134,8 +137,8 @@ static void create(struct queuejob_round *r, const struct wish *w)
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
 static void check_owner(struct queuejob_round *r)
 {
-	struct kar_action *a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
-		kar_keep_text(r->arena, r->job->o.name));
+	struct kar_action *a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type,
+		kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
 
 	a->what = QUEUEJOB_CHECK_OWNER;
 	kar_plan_requeue(r->p, 0);
@@ -164,7 +167,10 @@ void queuejob_tell_refusal(struct queuejob_round *r)
 
 	if (!err || r->said)
 		return;
-	queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s", what, err->msg);
+	if (strncmp(err->msg, "create ", strlen("create ")) == 0) /* the client names its request */
+		queuejob_say(r, refusal_reason(err, what), "cannot %s", err->msg);
+	else
+		queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s", what, err->msg);
 	if (!kar_same(r->st.message, r->seen->message))
 		kar_plan_event(r->p, true, "FailedCreate", "CreatePods", "%s", r->st.message);
 }
@@ -176,11 +182,12 @@ static void tell_blocker(struct queuejob_round *r)
 	if (!pod)
 		return;
 	if (pod->owner_name)
-		queuejob_say(r, "PodNameConflict", "pod %s exists already and belongs to %s %s; waiting for the name",
-			pod->o.name, pod->owner_kind ? pod->owner_kind : "another object", pod->owner_name);
+		queuejob_say(r, "PodNameConflict",
+			"pod %s exists already and belongs to %s %s; waiting for the name", pod->o.name,
+			pod->owner_kind ? pod->owner_kind : "another object", pod->owner_name);
 	else
-		queuejob_say(r, "PodNameConflict", "pod %s exists already and belongs to nobody; waiting for the name",
-			pod->o.name);
+		queuejob_say(r, "PodNameConflict",
+			"pod %s exists already and belongs to nobody; waiting for the name", pod->o.name);
 	kar_plan_requeue(r->p, BLOCKED_RETRY);
 }
 

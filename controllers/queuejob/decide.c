@@ -29,8 +29,8 @@ void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt,
 	r->said = true;
 }
 
-void queuejob_set_condition(
-	struct queuejob_round *r, const char *type, bool value, const char *reason, const char *fmt, ...)
+void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason,
+	const char *fmt, ...)
 {
 	struct kar_condition c = {
 		.type = type,
@@ -65,7 +65,8 @@ bool queuejob_has_quorum(const struct queuejob_round *r)
 	for (size_t i = 0; r->min > 0 && i < r->t.n_tasks; i++) {
 		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
 
-		if (spec->has_min_available && r->t.tasks[i].running + r->t.tasks[i].n_done < spec->min_available)
+		if (spec->has_min_available &&
+			r->t.tasks[i].running + r->t.tasks[i].n_done < spec->min_available)
 			return false;
 	}
 	return true;
@@ -76,11 +77,12 @@ static bool has_gang(enum kar_qj_phase p)
 	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
 }
 
-/* A restart and a template change start from nothing; suspend and resume do not. */
+/*
+ * Suspend and resume keep what has succeeded, unless the template was changed meanwhile. (A restart keeps nothing: its
+ * status write cleared the list.)
+ */
 static bool keeps_done(const struct queuejob_round *r)
 {
-	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
-		return false;
 	return !r->template_changed || has_gang(r->seen->phase) || kar_qj_phase_terminal(r->seen->phase) ||
 		r->job->spec.suspend;
 }
@@ -100,7 +102,8 @@ static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_t
 		.p = p,
 		.arena = p->arena,
 	};
-	r->template_changed = seen->template_hash[0] && strcmp(seen->template_hash, v->job->spec_template_hash);
+	r->template_changed =
+		seen->template_hash[0] && strcmp(seen->template_hash, v->job->spec_template_hash);
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
 	queuejob_tally(v, keeps_done(r), has_gang(seen->phase), r->arena, &r->t);
 }
@@ -147,6 +150,12 @@ static void count(struct queuejob_round *r)
 	count_tasks(r);
 }
 
+/* Most jobs are admitted a moment after they are first seen: that they wait is news only if they still do. */
+static bool is_first_look(const struct queuejob_round *r)
+{
+	return r->seen->phase == KAR_QJ_PHASE_NONE && r->st.phase == KAR_QJ_PHASE_PENDING && !r->p->n_events;
+}
+
 static void conclude(struct queuejob_round *r)
 {
 	count(r);
@@ -160,7 +169,8 @@ static void conclude(struct queuejob_round *r)
 	*st = r->st;
 	r->p->status = st;
 	r->p->status_text = queuejob_status_text(r->seen, st, r->arena);
-	r->p->urgent = !kar_queuejob_status_same_story(r->seen, st);
+	r->p->counters = kar_queuejob_status_same_story(r->seen, st);
+	r->p->urgent = !r->p->counters && !is_first_look(r);
 }
 
 /* What is done in each phase that is neither final nor paused. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/names.h"
+#include "common/json.h"
 #include "controllers/queuejob/queuejob.h"
 
 static const struct kar_queuejob *job_of(const struct kar_sync *s)
@@ -115,7 +116,8 @@ static void write_repair(struct kar_json_writer *w, const struct kar_sync *s, co
 	kar_jw_end_object(w);
 }
 
-static int encode_pod(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err)
+static int encode_pod(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err)
 {
 	const struct queuejob_new_pod *pod = a->payload;
 	const struct kar_pod_params params = {
@@ -129,7 +131,8 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 	return kar_queuejob_pod_write(&params, out, err);
 }
 
-int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out, struct kar_err *err)
+int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err)
 {
 	struct kar_json_writer w;
 

@@ -57,10 +57,11 @@ static void end(struct queuejob_round *r, enum kar_qj_phase phase, const char *c
 void queuejob_complete(struct queuejob_round *r)
 {
 	const struct kar_queuejob_spec *s = &r->job->spec;
-	const char *message = s->has_min_succeeded || s->success_tasks.n ?
-		kar_arena_printf(r->arena, "%d of %s succeeded, which fulfils the success policy", (int)r->t.done,
-			queuejob_count_pods(r, r->t.desired)) :
-		kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done, queuejob_count_pods(r, r->t.desired));
+	const char *message = s->has_min_succeeded || s->success_tasks.n
+		? kar_arena_printf(r->arena, "%d of %s succeeded, which fulfils the success policy",
+			  (int)r->t.done, queuejob_count_pods(r, r->t.desired))
+		: kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done,
+			  queuejob_count_pods(r, r->t.desired));
 
 	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, "Completed", message);
 }
@@ -72,10 +73,12 @@ bool queuejob_over_limit(const struct queuejob_round *r)
 
 void queuejob_fail_limit(struct queuejob_round *r)
 {
-	const char *last = r->cause && r->by_failure ?
-		kar_arena_printf(r->arena, "; last: %s", queuejob_describe_loss(r, r->cause)) : "";
-	const char *message = kar_arena_printf(r->arena, "%d failure%s, backoffLimit is %d%s", (int)r->st.pod_failures,
-		r->st.pod_failures == 1 ? "" : "s", (int)r->job->spec.backoff_limit, last);
+	const char *last = r->cause && r->by_failure
+		? kar_arena_printf(r->arena, "; last: %s", queuejob_describe_loss(r, r->cause))
+		: "";
+	const char *message =
+		kar_arena_printf(r->arena, "%d failure%s, backoffLimit is %d%s", (int)r->st.pod_failures,
+			r->st.pod_failures == 1 ? "" : "s", (int)r->job->spec.backoff_limit, last);
 
 	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "BackoffLimitExceeded", message);
 }
@@ -108,8 +111,8 @@ void queuejob_fail_deadline(struct queuejob_round *r)
 
 static void delete_job(struct queuejob_round *r)
 {
-	struct kar_action *a = kar_plan_add(r->p, KAR_DELETE, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
-		kar_keep_text(r->arena, r->job->o.name));
+	struct kar_action *a = kar_plan_add(r->p, KAR_DELETE, &kar_queuejob_type,
+		kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
 
 	a->what = QUEUEJOB_DELETE_JOB;
 	a->uid = kar_keep(r->arena, r->job->o.uid);
@@ -136,7 +139,6 @@ static void enter_suspended(struct queuejob_round *r)
 	st->formed_min_available = 0;
 	st->counted_pods = (struct kar_array){ 0 };
 	st->position = 0;
-	r->forget = r->seen->phase == KAR_QJ_PHASE_RESTARTING;
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, "Suspended", "%s", "");
 	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "Suspended", "%s", "");
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Suspended", "%s", "");

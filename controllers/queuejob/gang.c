@@ -25,7 +25,8 @@ static void start(struct queuejob_round *r)
 	if (!st->start_time)
 		st->start_time = r->second;
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Starting", "%s", "");
-	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min, queuejob_count_pods(r, r->t.desired));
+	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
+		queuejob_count_pods(r, r->t.desired));
 	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
 		kar_plan_event(r->p, false, "Starting", "CreatePods", "incarnation %d: creating %s",
 			(int)st->incarnation, missing);
@@ -82,7 +83,7 @@ void queuejob_wait_for_admission(struct queuejob_round *r)
 	if (!clear)
 		queuejob_say(r, "WaitingForTermination", "waiting until the pods of incarnation %d are gone",
 			(int)r->seen->incarnation);
-	else if (admitted && r->seen->phase == KAR_QJ_PHASE_PENDING)
+	else if (admitted && r->seen->phase != KAR_QJ_PHASE_SUSPENDED)
 		start(r);
 }
 
@@ -117,8 +118,9 @@ static void restart_broken(struct queuejob_round *r)
 	const char *message = r->cause ? queuejob_describe_loss(r, r->cause) : "pods of the gang are gone";
 
 	r->st.restarts++;
-	kar_plan_event(r->p, true, "Restarting", "RestartGang", "%s; %d of %s left, quorum %d: restarting the gang",
-		message, (int)(r->t.running + r->t.done), queuejob_count_pods(r, r->t.desired), (int)r->min);
+	kar_plan_event(r->p, true, "Restarting", "RestartGang",
+		"%s; %d of %s left, quorum %d: restarting the gang", message, (int)(r->t.running + r->t.done),
+		queuejob_count_pods(r, r->t.desired), (int)r->min);
 	enter_restarting(r, reason, message);
 }
 
@@ -169,8 +171,9 @@ static void form(struct queuejob_round *r)
 		return;
 	st->phase = KAR_QJ_PHASE_RUNNING;
 	queuejob_set_condition(r, KAR_QJ_FORMED, true, "QuorumReached", "%s", "");
-	kar_plan_event(r->p, false, "Running", "FormGang", "gang formed: %d of %s running or succeeded, quorum %d",
-		(int)(r->t.running + r->t.done), queuejob_count_pods(r, r->t.desired), (int)r->min);
+	kar_plan_event(r->p, false, "Running", "FormGang",
+		"gang formed: %d of %s running or succeeded, quorum %d", (int)(r->t.running + r->t.done),
+		queuejob_count_pods(r, r->t.desired), (int)r->min);
 }
 
 /* minAvailable was raised: the gang must form anew, but those that run go on. */
@@ -186,10 +189,11 @@ static void unform(struct queuejob_round *r)
 static void explain(struct queuejob_round *r)
 {
 	if (r->t.unschedulable)
-		queuejob_say(r, "Unschedulable", "pods wait for a node that fits; podgroup %s says why", r->job->o.name);
+		queuejob_say(r, "Unschedulable", "pods wait for a node that fits; podgroup %s says why",
+			r->job->o.name);
 	if (r->st.phase == KAR_QJ_PHASE_STARTING)
-		queuejob_say(
-			r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min, queuejob_count_pods(r, r->t.desired));
+		queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
+			queuejob_count_pods(r, r->t.desired));
 	queuejob_say(r, "", "%s", "");
 }
 

@@ -67,10 +67,11 @@ static const char *describe_failure(const struct queuejob_round *r, const struct
 	if (!j || !j->exit_code)
 		return kar_arena_printf(r->arena, "failed%s%s", reason ? ": " : "", reason ? reason : "");
 	if (j->exit_code > SIGNAL_BASE)
-		return kar_arena_printf(r->arena, "failed with exit code %d (signal %d%s%s)", (int)j->exit_code,
-			(int)j->exit_code - SIGNAL_BASE, reason ? ", " : "", reason ? reason : "");
-	return kar_arena_printf(r->arena, "failed with exit code %d%s%s%s", (int)j->exit_code, reason ? " (" : "",
-		reason ? reason : "", reason ? ")" : "");
+		return kar_arena_printf(r->arena, "failed with exit code %d (signal %d%s%s)",
+			(int)j->exit_code, (int)j->exit_code - SIGNAL_BASE, reason ? ", " : "",
+			reason ? reason : "");
+	return kar_arena_printf(r->arena, "failed with exit code %d%s%s%s", (int)j->exit_code,
+		reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
 }
 
 const char *queuejob_describe_loss(const struct queuejob_round *r, const struct kar_pod *pod)
@@ -78,7 +79,8 @@ const char *queuejob_describe_loss(const struct queuejob_round *r, const struct 
 	const char *what;
 
 	if (pod->phase == KAR_POD_FAILED && pod->disrupted)
-		what = kar_arena_printf(r->arena, "was disrupted%s%s", pod->job && pod->job->fail_reason ? ": " : "",
+		what = kar_arena_printf(r->arena, "was disrupted%s%s",
+			pod->job && pod->job->fail_reason ? ": " : "",
 			pod->job && pod->job->fail_reason ? pod->job->fail_reason : "");
 	else if (pod->disrupted)
 		what = "is being deleted because of a disruption";
@@ -131,8 +133,8 @@ static void tell_losses(struct queuejob_round *r, bool disrupted, int32_t n)
 	const char *more = n > 1 ? kar_arena_printf(r->arena, ", and %d more", (int)n - 1) : "";
 
 	if (n)
-		kar_plan_event(r->p, true, disrupted ? "PodDisrupted" : "PodFailed", "ReplacePod", "%s%s; it is replaced",
-			queuejob_describe_loss(r, pod), more);
+		kar_plan_event(r->p, true, disrupted ? "PodDisrupted" : "PodFailed", "ReplacePod",
+			"%s%s; it is replaced", queuejob_describe_loss(r, pod), more);
 }
 
 /* Above the quorum, or before the gang has formed: each loss by itself. */
@@ -204,7 +206,8 @@ static void replace(struct queuejob_round *r, const struct kar_pod *pod, kar_tim
 	queuejob_release_pod(r, pod);
 	/* The failed object keeps its name, and its logs, until its replacement is due. */
 	kar_plan_requeue(r->p, left);
-	queuejob_say(r, "BackOff", "pod %s is replaced at %s", pod->o.name, kar_time_format(r->now + left, text));
+	queuejob_say(r, "BackOff", "pod %s is replaced at %s", pod->o.name,
+		kar_time_format(r->now + left, text));
 }
 
 void queuejob_replace_lost(struct queuejob_round *r)

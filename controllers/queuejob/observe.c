@@ -34,7 +34,8 @@ static void sort(struct pods *list)
 
 static const struct kar_priorityclass *find_class(const struct kar_stores *stores, const char *name)
 {
-	const struct kar_object *o = name && name[0] ? kar_store_get(stores->priorityclasses, NULL, name) : NULL;
+	const struct kar_object *o =
+		name && name[0] ? kar_store_get(stores->priorityclasses, NULL, name) : NULL;
 
 	return o ? kar_as_priorityclass(o) : NULL;
 }
@@ -73,13 +74,15 @@ static void observe_priority(const struct kar_stores *stores, struct queuejob_vi
 		v->priority = global_default(stores);
 }
 
-static void observe_task_priorities(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+static void observe_task_priorities(const struct kar_stores *stores, struct kar_arena *arena,
+	struct queuejob_view *v)
 {
 	const struct kar_queuejob_spec *s = &v->job->spec;
 	int32_t *values = kar_arena_alloc(arena, s->n_tasks, sizeof(*values));
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
-		const struct kar_priorityclass *class = find_class(stores, s->tasks[i].template_priority_class);
+		const struct kar_priorityclass *class =
+			find_class(stores, s->tasks[i].template_priority_class);
 
 		values[i] = s->tasks[i].has_priority ? s->tasks[i].priority : class ? class->value : 0;
 	}
@@ -120,8 +123,8 @@ static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
 	return !job || pod->owner_uid || job->deletion || pod->deletion || kar_pod_finished(pod);
 }
 
-static void observe_orphans(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
-	struct queuejob_view *v)
+static void observe_orphans(const struct kar_stores *stores, const struct kar_sync *s,
+	struct kar_arena *arena, struct queuejob_view *v)
 {
 	/* Every pod of ours carries the PodGroup's label, and a group has the name of its job. */
 	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, s->key);
@@ -137,8 +140,8 @@ static void observe_orphans(const struct kar_stores *stores, const struct kar_sy
 	v->n_orphans = orphans.n;
 }
 
-static void observe_task_blockers(const struct kar_stores *stores, const struct kar_queuejob *job, size_t task,
-	struct kar_arena *arena, struct pods *blocking)
+static void observe_task_blockers(const struct kar_stores *stores, const struct kar_queuejob *job,
+	size_t task, struct kar_arena *arena, struct pods *blocking)
 {
 	const struct kar_taskspec *spec = &job->spec.tasks[task];
 	char name[KAR_POD_NAME_LEN];
@@ -159,7 +162,8 @@ static bool creates_pods(enum kar_qj_phase p)
 }
 
 /* A look at every name costs; it is only taken while some are missing. */
-static void observe_blocking(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+static void observe_blocking(const struct kar_stores *stores, struct kar_arena *arena,
+	struct queuejob_view *v)
 {
 	struct pods blocking = { 0 };
 
@@ -177,10 +181,12 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 {
 	const struct kar_key_state *state = s->state;
 
-	if (state->refused.what == KAR_OK || !state->refused_type || state->refused_type == &kar_queuejob_type)
+	if (state->refused.what == KAR_OK || !state->refused_type ||
+		state->refused_type == &kar_queuejob_type)
 		return;
 	v->refused = &state->refused;
-	v->refused_what = kar_arena_printf(arena, "%s %s", state->refused_type->res.plural, state->refused_name);
+	v->refused_what =
+		kar_arena_printf(arena, "%s %s", state->refused_type->res.plural, state->refused_name);
 }
 
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
@@ -206,6 +212,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
-	v->owner_checked = v->job->status.incarnation > 0 && s->state->owner_checked == v->job->status.incarnation;
+	v->owner_checked =
+		v->job->status.incarnation > 0 && s->state->owner_checked == v->job->status.incarnation;
 	return true;
 }

@@ -18,7 +18,7 @@ static void put_number(struct line *l, const char *name, int32_t old, int32_t ne
 static void put_string(struct line *l, const char *name, const char *old, const char *new)
 {
 	if (!kar_same(old, new))
-		kar_buf_printf(&l->text, " %s=%s", name, new && new[0] ? new : "-");
+		kar_buf_printf(&l->text, " %s=%s", name, new &&new[0] ? new : "-");
 }
 
 static void put_time(struct line *l, const char *name, kar_time old, kar_time new)
@@ -32,7 +32,8 @@ static const char *old_indexes(const struct kar_queuejob_status *seen, size_t i)
 	return i < seen->n_tasks ? seen->tasks[i].succeeded_indexes : "";
 }
 
-static void put_done(struct line *l, const struct kar_queuejob_status *seen, const struct kar_queuejob_status *st)
+static void put_done(struct line *l, const struct kar_queuejob_status *seen,
+	const struct kar_queuejob_status *st)
 {
 	for (size_t i = 0; i < st->n_tasks; i++) {
 		if (!kar_same(old_indexes(seen, i), st->tasks[i].succeeded_indexes))

@@ -20,36 +20,39 @@
 #include "controllers/plan.h"
 
 struct queuejob_view {
-	const struct kar_queuejob *job; /* NULL: there is none of the key's name; then only the orphans count */
+	const struct kar_queuejob
+		*job; /* NULL: there is none of the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
-	const struct kar_pod **pods;  /* all with a controller ownerReference to the job's UID */
+	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
 	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
 	size_t n_blocking;
 	/* Pods of the key's PodGroup with our finalizer that the job does not control: left by one that is gone. */
 	const struct kar_pod **orphans;
 	size_t n_orphans;
-	int32_t priority;      /* resolved from schedSpec.priority, PriorityClass, global default, 0 */
+	int32_t priority;            /* resolved from schedSpec.priority, PriorityClass, global default, 0 */
 	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
-	const int32_t *task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
-	const struct kar_err *refused; /* last refusal of a write of this key, not of the job's own object; NULL: none */
-	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
-	bool owner_checked;    /* the job was read from the API server for this incarnation: alive, same UID */
+	const int32_t
+		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
+	const struct kar_err
+		*refused; /* last refusal of a write of this key, not of the job's own object; NULL: none */
+	const char *refused_what; /* "pods default/j-w-0"; NULL with .refused */
+	bool owner_checked; /* the job was read from the API server for this incarnation: alive, same UID */
 };
 
 /* Numbers of struct kar_action.what. */
 enum queuejob_action {
 	QUEUEJOB_CREATE_SCHEDULINGSPEC, /* payload: none (from the job) */
 	QUEUEJOB_PATCH_SCHEDULINGSPEC,
-	QUEUEJOB_CREATE_PODGROUP,       /* payload: struct kar_podgroup_spec */
+	QUEUEJOB_CREATE_PODGROUP, /* payload: struct kar_podgroup_spec */
 	QUEUEJOB_PATCH_PODGROUP,
-	QUEUEJOB_CREATE_POD,            /* payload: struct queuejob_new_pod */
-	QUEUEJOB_RELEASE_POD,           /* patch: removes our finalizer */
+	QUEUEJOB_CREATE_POD,  /* payload: struct queuejob_new_pod */
+	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
 	QUEUEJOB_DELETE_POD,
-	QUEUEJOB_REPAIR_POD,            /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
-	QUEUEJOB_DELETE_JOB,            /* ttlSecondsAfterFinished is over */
-	QUEUEJOB_CHECK_OWNER,           /* get: proves that the job is alive (see owner_checked) */
+	QUEUEJOB_REPAIR_POD,  /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
+	QUEUEJOB_DELETE_JOB,  /* ttlSecondsAfterFinished is over */
+	QUEUEJOB_CHECK_OWNER, /* get: proves that the job is alive (see owner_checked) */
 };
 
 struct queuejob_new_pod {

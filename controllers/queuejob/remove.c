@@ -61,7 +61,8 @@ void queuejob_release_done(struct queuejob_round *r)
 		for (int32_t k = 0; k < task->n; k++) {
 			const struct queuejob_slot *slot = &task->slots[k];
 
-			if (slot->state == QUEUEJOB_SLOT_DONE && slot->recorded && slot->pod && kar_pod_finished(slot->pod))
+			if (slot->state == QUEUEJOB_SLOT_DONE && slot->recorded && slot->pod &&
+				kar_pod_finished(slot->pod))
 				release(r->p, slot->pod);
 		}
 	}
@@ -120,7 +121,8 @@ void queuejob_repair_pods(struct queuejob_round *r)
 
 		for (int32_t k = 0; k < task->n; k++) {
 			const struct queuejob_slot *slot = &task->slots[k];
-			bool live = slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
+			bool live =
+				slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
 
 			if (live && !is_intact(r, slot->pod, i, k))
 				repair_pod(r, slot->pod, i, k);

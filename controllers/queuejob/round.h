@@ -16,16 +16,16 @@ struct queuejob_round {
 	const struct kar_queuejob_status *seen; /* the status as recorded */
 	struct kar_queuejob_status st;          /* what it becomes */
 	struct queuejob_tally t;
-	int32_t min;      /* quorum; 0: no gang */
-	kar_time now;     /* wall ms */
-	kar_time second;  /* the same without fraction, as the API keeps it */
+	int32_t min;           /* quorum; 0: no gang */
+	kar_time now;          /* wall ms */
+	kar_time second;       /* the same without fraction, as the API keeps it */
 	bool template_changed; /* what runs is not what is specified */
-	bool said;        /* st.reason and st.message are set */
-	bool forget;      /* the succeeded indexes count no more: the incarnation is given up */
+	bool said;             /* st.reason and st.message are set */
+	bool forget;           /* the succeeded indexes count no more: the incarnation is given up */
 	/* Set by queuejob_count_losses(). */
-	bool broken;      /* the gang is below its quorum because of a loss */
-	bool rearm;       /* it is below because of an edit: it must form anew, but nothing is killed */
-	bool by_failure;  /* .cause failed; false: it was taken away */
+	bool broken;     /* the gang is below its quorum because of a loss */
+	bool rearm;      /* it is below because of an edit: it must form anew, but nothing is killed */
+	bool by_failure; /* .cause failed; false: it was taken away */
 	const struct kar_pod *cause; /* the loss that is to blame; NULL: none is known */
 	struct kar_plan *p;
 	struct kar_arena *arena;
@@ -35,8 +35,8 @@ struct queuejob_round {
 
 /* Sets reason and message of the status. Only the first call of a round counts: call in order of importance. */
 void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...) KAR_PRINTF(3, 4);
-void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason, const char *fmt,
-	...) KAR_PRINTF(5, 6);
+void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason,
+	const char *fmt, ...) KAR_PRINTF(5, 6);
 /* "1 pod", "20 pods" in the arena. */
 const char *queuejob_count_pods(const struct queuejob_round *r, int32_t n) KAR_NONNULL KAR_RETNN;
 /* The gang has formed in this incarnation, for the present quorum. */
@@ -85,7 +85,8 @@ void queuejob_replace_lost(struct queuejob_round *r) KAR_NONNULL;
 /* ms until the back-off after the last failure is over; 0: it is. */
 kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
 /* "pod w-1 on node n1 failed with exit code 3 (Error)" in the arena. */
-const char *queuejob_describe_loss(const struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
+const char *queuejob_describe_loss(const struct queuejob_round *r,
+	const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
 
 /* --- gang.c: the life of an incarnation ---------------------------------------------------------- */
 

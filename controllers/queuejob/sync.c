@@ -6,6 +6,7 @@
 #include "api/keep.h"
 #include "api/names.h"
 #include "api/types.h"
+#include "common/json.h"
 #include "controllers/queuejob/encode.h"
 #include "controllers/queuejob/observe.h"
 #include "controllers/queuejob/queuejob.h"
@@ -71,8 +72,8 @@ static void on_pod(void *arg, const struct kar_object *old, const struct kar_obj
 }
 
 /* Rare, so no index is kept for it: every job looks its numbers up again. */
-static void on_priorityclass(
-	void *arg, const struct kar_object *old KAR_UNUSED, const struct kar_object *new KAR_UNUSED)
+static void on_priorityclass(void *arg, const struct kar_object *old KAR_UNUSED,
+	const struct kar_object *new KAR_UNUSED)
 {
 	struct kar_controller *c = arg;
 	struct kar_iter it = kar_store_all(c->stores->queuejobs);
@@ -97,7 +98,8 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 {
 	const struct kar_stores *s = c->stores;
 
-	return kar_barrier_passed(c->barrier, key, s->queuejobs) && kar_barrier_passed(c->barrier, key, s->pods) &&
+	return kar_barrier_passed(c->barrier, key, s->queuejobs) &&
+		kar_barrier_passed(c->barrier, key, s->pods) &&
 		kar_barrier_passed(c->barrier, key, s->podgroups) &&
 		kar_barrier_passed(c->barrier, key, s->schedulingspecs);
 }
@@ -150,7 +152,8 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 {
 	struct kar_arena arena = { 0 };
 	struct wire_head w = { 0 };
-	bool alive = kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &w, NULL) == 0 &&
+	bool alive =
+		kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &w, NULL) == 0 &&
 		kar_same(w.head.meta.uid, s->object->uid) && !w.head.meta.deletion;
 
 	kar_arena_release(&arena);
@@ -159,10 +162,12 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
-	const struct kar_queuejob_status *status = a ? &kar_as_queuejob(s->object)->status : s->plan.status;
+	const struct kar_queuejob_status *status = s->plan.status;
 
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
-		return;
+		return; /* of a job that is gone, perhaps */
+	if (a)
+		status = &kar_as_queuejob(s->object)->status;
 	if (s->state->owner_checked != status->incarnation && shows_alive(s, answer))
 		s->state->owner_checked = status->incarnation;
 }

@@ -83,13 +83,15 @@ static enum queuejob_slot_state judge(const struct count *c, struct queuejob_tas
 	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_SLOT_PENDING : QUEUEJOB_SLOT_RUNNING;
 }
 
-static void place_old(const struct count *c, const struct kar_pod *pod, struct queuejob_task_tally *task, int32_t index)
+static void place_old(const struct count *c, const struct kar_pod *pod, struct queuejob_task_tally *task,
+	int32_t index)
 {
 	bool wanted = task && index < task->n;
 
 	/* The work of a resumed job that was done before it was suspended. */
 	if (wanted && pod->phase == KAR_POD_SUCCEEDED && kar_intervals_has(&task->done, index)) {
-		task->slots[index] = (struct queuejob_slot){ .state = QUEUEJOB_SLOT_DONE, .recorded = true, .pod = pod };
+		task->slots[index] =
+			(struct queuejob_slot){ .state = QUEUEJOB_SLOT_DONE, .recorded = true, .pod = pod };
 		return;
 	}
 	append(&c->t->old, pod, c->arena);
@@ -130,7 +132,8 @@ static void block(const struct count *c, const struct kar_pod *pod)
 		return;
 	struct queuejob_task_tally *task = &c->t->tasks[number];
 
-	if (index >= task->n || task->slots[index].state != QUEUEJOB_SLOT_MISSING || kar_intervals_has(&task->done, index))
+	if (index >= task->n || task->slots[index].state != QUEUEJOB_SLOT_MISSING ||
+		kar_intervals_has(&task->done, index))
 		return;
 	task->slots[index].state = QUEUEJOB_SLOT_BLOCKED;
 	if (!c->t->blocker)
@@ -169,8 +172,13 @@ static void count_task(const struct count *c, struct queuejob_task_tally *task)
 void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, struct kar_arena *arena,
 	struct queuejob_tally *out)
 {
-	struct count c = { .job = v->job, .seen = &v->job->status, .record = record, .arena = arena, .t = out };
-	int32_t room = KAR_QJ_MAX_PODS; /* a job that wants more is invalid; its existing pods are counted all the same */
+	struct count c = { .job = v->job,
+		.seen = &v->job->status,
+		.record = record,
+		.arena = arena,
+		.t = out };
+	int32_t room =
+		KAR_QJ_MAX_PODS; /* a job that wants more is invalid; its existing pods are counted all the same */
 
 	*out = (struct queuejob_tally){ .n_tasks = v->job->spec.n_tasks };
 	out->tasks = kar_arena_alloc(arena, out->n_tasks, sizeof(*out->tasks));

@@ -49,11 +49,13 @@ struct queuejob_tally {
 	int32_t pending, running, done, failed;
 	int32_t terminating; /* of any incarnation */
 	int32_t objects;
-	struct queuejob_pods lost;    /* SLOT_LOST whose UID is not in status.counted_pods, in the order of indexes */
+	struct queuejob_pods
+		lost; /* SLOT_LOST whose UID is not in status.counted_pods, in the order of indexes */
 	struct queuejob_pods surplus; /* of this incarnation, at no wanted index */
-	struct queuejob_pods old;     /* of older incarnations, except succeeded ones at an index that stays done */
+	struct queuejob_pods
+		old; /* of older incarnations, except succeeded ones at an index that stays done */
 	const struct kar_pod *blocker; /* first pod in the way; NULL: none */
-	bool unschedulable; /* a pending pod waits for a node */
+	bool unschedulable;            /* a pending pod waits for a node */
 };
 
 /*

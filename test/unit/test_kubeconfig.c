@@ -1,51 +1,9 @@
 /* kubeconfig: files and environment in, the resolved cluster and user out, or the exact text of the error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "common/buf.h"
-#include "common/kube/kubeconfig.h"
+#include "kubeconfig_fixture.h"
 #include "pem_samples.h"
-#include "tmpdir.h"
 
-enum { MAX_FILES = 4, MAX_VARIABLES = 4 };
-
-struct row {
-	const char *name;
-	struct {
-		const char *path, *text;
-	} files[MAX_FILES];
-	const char *env[MAX_VARIABLES]; /* "NAME=value"; $DIR is the temporary folder */
-	const char *kubeconfig, *context, *master;
-	/* Exactly one of the two. $DIR again stands for the folder. Only what is set is listed. */
-	const char *config;
-	const char *error;
-};
-
-/* The environment of the running row: kar_kubeconfig_options.getenv has no argument of its own. */
-static char *variables[MAX_VARIABLES + 1];
-
-static const char *row_getenv(const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; variables[i]; i++) {
-		if (strncmp(variables[i], name, n) == 0 && variables[i][n] == '=')
-			return variables[i] + n + 1;
-	}
-	return NULL;
-}
-
-#define SIMPLE_CLUSTER "clusters:\n- name: c\n  cluster: {server: 'https://c:6443'}\n"
-#define SIMPLE_CONTEXT "current-context: dev\ncontexts:\n- name: dev\n  context: {cluster: c, user: u}\n"
-#define USER(body) "users:\n- name: u\n  user: {" body "}\n"
-#define CLUSTER(body) "clusters:\n- name: c\n  cluster: {" body "}\n"
 #define EXEC(body) SIMPLE_CONTEXT SIMPLE_CLUSTER USER("exec: {" body "}")
 #define EXEC_V1 "apiVersion: client.authentication.k8s.io/v1"
-
 #define ONE(text_) .files = { { "config", text_ } }, .kubeconfig = "$DIR/config"
 #define BASE "source=$DIR/config, context dev\nserver=https://c:6443\nns=default\n"
 
@@ -321,87 +279,6 @@ static const struct row rows[] = {
 			"directory" },
 };
 
-static void show(struct kar_buf *b, const char *name, const char *value)
-{
-	if (value)
-		kar_buf_printf(b, "%s=%s\n", name, value);
-}
-
-static void show_exec(struct kar_buf *b, const struct kar_kubeconfig *c)
-{
-	const struct kar_exec_config *x = c->exec;
-
-	if (!x)
-		return;
-	kar_buf_printf(b, "exec=%s v=%s\n", x->command, x->api_version);
-	for (size_t i = 0; i < x->n_args; i++)
-		show(b, " arg", x->args[i]);
-	for (size_t i = 0; i < x->n_env; i++)
-		show(b, " env", x->env[i]);
-	show(b, " hint", x->install_hint);
-	show(b, " cluster", c->exec_cluster_json);
-}
-
-static void show_config(struct kar_buf *b, const struct kar_kubeconfig *c)
-{
-	show(b, "source", c->source);
-	show(b, "server", c->server);
-	show(b, "ns", c->ns);
-	show(b, "tls_server_name", c->tls_server_name);
-	show(b, "proxy_url", c->proxy_url);
-	if (c->insecure_skip_tls_verify)
-		kar_buf_puts(b, "insecure\n");
-	show(b, "ca_pem", c->ca_pem);
-	show(b, "ca_file", c->ca_file);
-	show(b, "cert_pem", c->cert_pem);
-	show(b, "key_pem", c->key_pem);
-	show(b, "cert_file", c->cert_file);
-	show(b, "key_file", c->key_file);
-	show(b, "token", c->token);
-	show(b, "token_file", c->token_file);
-	show(b, "username", c->username);
-	show(b, "password", c->password);
-	show(b, "as_user", c->as_user);
-	show(b, "as_uid", c->as_uid);
-	for (size_t i = 0; i < c->n_as_groups; i++)
-		show(b, "as_group", c->as_groups[i]);
-	show_exec(b, c);
-}
-
-static char *here(const struct tmpdir *dir, const char *text)
-{
-	return text ? replace_all(text, "$DIR", dir->path) : NULL;
-}
-
-/* What loading gave, with the folder spelled $DIR: the configuration or the error. */
-static char *load_row(const struct row *r, const struct tmpdir *dir)
-{
-	char *account = tmpdir_join(dir, "sa");
-	char *kubeconfig = here(dir, r->kubeconfig);
-	const struct kar_kubeconfig_options o = { .kubeconfig = kubeconfig,
-		.context = r->context,
-		.master = r->master,
-		.getenv = row_getenv,
-		.service_account_dir = account };
-	struct kar_kubeconfig config = { .source = "untouched" };
-	struct kar_arena arena = { 0 };
-	struct kar_err err = { .msg = "" };
-	struct kar_buf shown = { 0 };
-	char *text;
-
-	if (kar_kubeconfig_load(&arena, &o, &config, &err) == 0)
-		show_config(&shown, &config);
-	else
-		kar_buf_printf(&shown, "%s%s%s", err.what == KAR_FATAL ? "" : "not fatal: ",
-			strcmp(config.source, "untouched") == 0 ? "" : "output touched: ", err.msg);
-	text = replace_all(kar_buf_cstr(&shown), dir->path, "$DIR");
-	kar_buf_release(&shown);
-	kar_arena_release(&arena);
-	free(kubeconfig);
-	free(account);
-	return text;
-}
-
 static void check_row(const struct row *r)
 {
 	const char *want = r->config ? r->config : r->error;
@@ -428,122 +305,10 @@ static void configurations_resolve(void **state KAR_UNUSED)
 		check_row(&rows[i]);
 }
 
-/* Texts that other modules write: only what matters of them is checked. */
-static void unreadable_yaml_names_the_file_and_no_secret(void **state KAR_UNUSED)
-{
-	static const struct {
-		const char *name, *text, *contains;
-	} yaml[] = {
-		{ "broken_yaml", "users: [{name: u, user: {token: s3cret}\n", "$DIR/config: " },
-		{ "number_for_token", SIMPLE_CONTEXT SIMPLE_CLUSTER USER("token: 90210"),
-			"users[0].user.token" },
-		{ "string_for_bool", CLUSTER("insecure-skip-tls-verify: 'true'"),
-			"insecure-skip-tls-verify" },
-		{ "list_for_file", "- s3cret\n", "$DIR/config: " },
-		{ "binary", "\x01\x02s3cret", "$DIR/config: " },
-	};
-
-	for (size_t i = 0; i < KAR_LEN(yaml); i++) {
-		const struct row r = { .kubeconfig = "$DIR/config" };
-		struct tmpdir dir;
-		char *got;
-
-		tmpdir_init(&dir);
-		tmpdir_write(&dir, "config", yaml[i].text, 0);
-		got = load_row(&r, &dir);
-		tmpdir_release(&dir);
-		if (strncmp(got, "$DIR/config: ", strlen("$DIR/config: ")) != 0 ||
-			!strstr(got, yaml[i].contains))
-			fail_msg("%s: %s", yaml[i].name, got);
-		if (strstr(got, "s3cret") || strstr(got, "90210"))
-			fail_msg("%s: shows the secret: %s", yaml[i].name, got);
-		free(got);
-	}
-}
-
-static void too_many_names_are_cut(void **state KAR_UNUSED)
-{
-	struct kar_buf text = { 0 };
-	const struct row r = { .kubeconfig = "$DIR/config", .context = "x" };
-	struct tmpdir dir;
-	char *got;
-
-	kar_buf_puts(&text, "contexts:\n");
-	for (int i = 0; i < 1000; i++)
-		kar_buf_printf(&text, "- {name: context-%03d, context: {}}\n", i);
-	tmpdir_init(&dir);
-	tmpdir_write(&dir, "config", kar_buf_cstr(&text), 0);
-	got = load_row(&r, &dir);
-	tmpdir_release(&dir);
-	kar_buf_release(&text);
-	assert_non_null(strstr(got, "contexts there: context-000, context-001, "));
-	assert_string_equal(got + strlen(got) - strlen(", ..."), ", ...");
-	assert_true(strlen(got) < 250);
-	free(got);
-}
-
-static void relative_path_is_taken_from_the_working_folder(void **state KAR_UNUSED)
-{
-	const struct kar_kubeconfig_options o = { .kubeconfig = "config", .getenv = row_getenv };
-	struct kar_kubeconfig config;
-	struct kar_arena arena = { 0 };
-	struct kar_err err;
-	struct tmpdir dir;
-	char *old = getcwd(NULL, 0), *want;
-
-	tmpdir_init(&dir);
-	tmpdir_write(&dir, "config", SIMPLE_CONTEXT SIMPLE_CLUSTER USER("tokenFile: tok"), 0);
-	variables[0] = NULL;
-	assert_int_equal(chdir(dir.path), 0);
-	if (kar_kubeconfig_load(&arena, &o, &config, &err))
-		fail_msg("%s", err.msg);
-	assert_int_equal(chdir(old), 0);
-	want = tmpdir_join(&dir, "tok");
-	assert_string_equal(config.token_file, want);
-	assert_string_equal(config.source, "config, context dev");
-	free(want);
-	free(old);
-	kar_arena_release(&arena);
-	tmpdir_release(&dir);
-}
-
-static void files_are_read_within_bounds(void **state KAR_UNUSED)
-{
-	struct kar_arena arena = { 0 };
-	struct kar_err err;
-	struct tmpdir dir;
-	size_t n = 0;
-	char *path, *text;
-
-	tmpdir_init(&dir);
-	tmpdir_write(&dir, "f", "12345", 0);
-	tmpdir_write(&dir, "e", "", 0);
-	path = tmpdir_join(&dir, "f");
-	text = kar_read_file(&arena, path, 5, true, &n, &err);
-	assert_non_null(text);
-	assert_string_equal(text, "12345");
-	assert_int_equal(n, 5);
-	assert_null(kar_read_file(&arena, path, 4, true, &n, &err));
-	assert_non_null(strstr(err.msg, "is larger than 4 bytes"));
-	free(path);
-	path = tmpdir_join(&dir, "e");
-	assert_null(kar_read_file(&arena, path, 5, true, &n, &err));
-	assert_non_null(strstr(err.msg, "/e is empty"));
-	assert_non_null(kar_read_file(&arena, path, 5, false, &n, &err));
-	assert_int_equal(n, 0);
-	free(path);
-	kar_arena_release(&arena);
-	tmpdir_release(&dir);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configurations_resolve),
-		cmocka_unit_test(unreadable_yaml_names_the_file_and_no_secret),
-		cmocka_unit_test(too_many_names_are_cut),
-		cmocka_unit_test(relative_path_is_taken_from_the_working_folder),
-		cmocka_unit_test(files_are_read_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static int split(char *line, char **argv)
 	int argc = 0;
 	char *save = NULL;
 
-	argv[argc++] = (char *)(uintptr_t)"kar-controllers";
+	argv[argc++] = (char *)(uintptr_t) "kar-controllers";
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
 	argv[argc] = NULL;
@@ -30,29 +30,31 @@ static int split(char *line, char **argv)
 /* Renders the options that differ from nothing, so that one line says all. */
 static void render(const struct kar_options *o, char *out, size_t n)
 {
-	snprintf(out, n, "kubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
-		o->kubeconfig ? o->kubeconfig : "-", o->master ? o->master : "-", o->ns ? o->ns : "-", (int)o->verbosity,
-		o->logging_format, o->kube_api_qps, (int)o->kube_api_burst, (int)o->max_in_flight,
-		(int)o->schedule_timeout, o->disable_http2);
+	snprintf(out, n,
+		"kubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
+		o->kubeconfig ? o->kubeconfig : "-", o->master ? o->master : "-", o->ns ? o->ns : "-",
+		(int)o->verbosity, o->logging_format, o->kube_api_qps, (int)o->kube_api_burst,
+		(int)o->max_in_flight, (int)o->schedule_timeout, o->disable_http2);
 }
 
-#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=32 timeout=60000 http1=0"
+#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=0"
 
 static const struct {
 	const char *name, *line, *want;
 } rows[] = {
 	{ "no_flag_is_enough", "", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "value_after_equals", "--kubeconfig=/x", "kubeconfig=/x master=- ns=- " DEFAULTS },
-	{ "value_as_next_argument", "--kubeconfig /x --namespace a", "kubeconfig=/x master=- ns=a " DEFAULTS },
+	{ "value_as_next_argument", "--kubeconfig /x --namespace a",
+		"kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "one_dash_as_in_go", "-master http://h:1", "kubeconfig=- master=http://h:1 ns=- " DEFAULTS },
 	{ "verbosity_glued", "-v4",
-		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=32 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=0" },
 	{ "verbosity_apart", "-v 6 --logging-format=json",
-		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=32 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=100 timeout=60000 http1=0" },
 	{ "limits", "--kube-api-qps=2.5 --kube-api-burst=7 --max-in-flight=3 --schedule-timeout=5m",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0" },
 	{ "bool_alone_is_true", "--disable-http2",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=32 timeout=60000 http1=1" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=1" },
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
@@ -60,7 +62,8 @@ static const struct {
 	{ "missing_value", "--master", "flag --master needs a value (string)" },
 	{ "negative_count", "--kube-api-burst=-1",
 		"--kube-api-burst: want a whole number, not negative, got \"-1\"" },
-	{ "not_a_number", "--kube-api-qps=fast", "--kube-api-qps: want a number, not negative, got \"fast\"" },
+	{ "not_a_number", "--kube-api-qps=fast",
+		"--kube-api-qps: want a number, not negative, got \"fast\"" },
 	{ "infinite_qps", "--kube-api-qps=inf", "--kube-api-qps: want a number, not negative, got \"inf\"" },
 	{ "bad_duration", "--schedule-timeout=soon",
 		"--schedule-timeout: want a duration such as 90s or 5m, got \"soon\"" },
@@ -105,7 +108,8 @@ static const struct {
 	const char *name, *file, *line, *want; /* @want: a fragment of the result or of the error */
 } file_rows[] = {
 	{ "settings_from_the_file", "kube-api-qps: 20\nnamespace: a\n", "", "ns=a v=0 format=text qps=20" },
-	{ "command_line_beats_the_file", "kube-api-qps: 20\nnamespace: a\n", "--namespace=b", "ns=b v=0 format=text qps=20" },
+	{ "command_line_beats_the_file", "kube-api-qps: 20\nnamespace: a\n", "--namespace=b",
+		"ns=b v=0 format=text qps=20" },
 	{ "unknown_setting_is_named", "kube-api-qsp: 20\n", "", "unknown setting \"kube-api-qsp\"" },
 	{ "bad_value_is_named", "schedule-timeout: soon\n", "", "schedule-timeout: want a duration" },
 	{ "not_yaml", "a: [b\n", "", "line" },
@@ -130,7 +134,8 @@ static void reads_the_configuration_file(void **state)
 			snprintf(got, sizeof(got), "%s", err.msg);
 		unlink(path);
 		if (!strstr(got, file_rows[i].want))
-			fail_msg("%s: got \"%s\", want \"...%s...\"", file_rows[i].name, got, file_rows[i].want);
+			fail_msg("%s: got \"%s\", want \"...%s...\"", file_rows[i].name, got,
+				file_rows[i].want);
 		kar_arena_release(&arena);
 	}
 }

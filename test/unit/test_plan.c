@@ -58,24 +58,29 @@ static const struct {
 	struct kar_rank second;
 	const char *second_key;
 } order_rows[] = {
-	{ "control_before_any_pod", { KAR_TIER_CONTROL, 0, 9, 0 }, "z", { KAR_TIER_MINIMUM, 1000, 1, 0 }, "a" },
-	{ "every_minimum_before_any_extra", { KAR_TIER_MINIMUM, -5, 9, 99 }, "z", { KAR_TIER_EXTRA, 1000, 1, 0 }, "a" },
+	{ "control_before_any_pod", { KAR_TIER_CONTROL, 0, 9, 0 }, "z", { KAR_TIER_MINIMUM, 1000, 1, 0 },
+		"a" },
+	{ "every_minimum_before_any_extra", { KAR_TIER_MINIMUM, -5, 9, 99 }, "z",
+		{ KAR_TIER_EXTRA, 1000, 1, 0 }, "a" },
 	{ "minimum_by_priority", { KAR_TIER_MINIMUM, 10, 9, 7 }, "z", { KAR_TIER_MINIMUM, 5, 1, 0 }, "a" },
 	{ "minimum_by_age_then", { KAR_TIER_MINIMUM, 10, 1, 7 }, "z", { KAR_TIER_MINIMUM, 10, 2, 0 }, "a" },
 	{ "minimum_by_key_then", { KAR_TIER_MINIMUM, 10, 1, 7 }, "a", { KAR_TIER_MINIMUM, 10, 1, 0 }, "b" },
-	{ "minimum_of_one_job_in_its_order", { KAR_TIER_MINIMUM, 10, 1, 6 }, "a", { KAR_TIER_MINIMUM, 10, 1, 7 }, "a" },
-	{ "extras_in_rounds_whatever_the_priority", { KAR_TIER_EXTRA, 0, 9, 1 }, "z", { KAR_TIER_EXTRA, 10, 1, 2 }, "a" },
-	{ "extras_of_a_round_by_priority", { KAR_TIER_EXTRA, 10, 9, 1 }, "z", { KAR_TIER_EXTRA, 0, 1, 1 }, "a" },
+	{ "minimum_of_one_job_in_its_order", { KAR_TIER_MINIMUM, 10, 1, 6 }, "a",
+		{ KAR_TIER_MINIMUM, 10, 1, 7 }, "a" },
+	{ "extras_in_rounds_whatever_the_priority", { KAR_TIER_EXTRA, 0, 9, 1 }, "z",
+		{ KAR_TIER_EXTRA, 10, 1, 2 }, "a" },
+	{ "extras_of_a_round_by_priority", { KAR_TIER_EXTRA, 10, 9, 1 }, "z", { KAR_TIER_EXTRA, 0, 1, 1 },
+		"a" },
 };
 
 static void orders_waiting_writes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(order_rows); i++) {
-		int forth = kar_rank_compare(&order_rows[i].first, order_rows[i].first_key, &order_rows[i].second,
-			order_rows[i].second_key);
-		int back = kar_rank_compare(&order_rows[i].second, order_rows[i].second_key, &order_rows[i].first,
-			order_rows[i].first_key);
+		int forth = kar_rank_compare(&order_rows[i].first, order_rows[i].first_key,
+			&order_rows[i].second, order_rows[i].second_key);
+		int back = kar_rank_compare(&order_rows[i].second, order_rows[i].second_key,
+			&order_rows[i].first, order_rows[i].first_key);
 
 		if (forth >= 0 || back <= 0)
 			fail_msg("%s: compares %d and back %d", order_rows[i].name, forth, back);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "api/podgroup.h"
+#include "common/json.h"
 
 static struct kar_intern *strings;
 

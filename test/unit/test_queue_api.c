@@ -9,6 +9,7 @@
 
 #include "api/priorityclass.h"
 #include "api/queue.h"
+#include "common/json.h"
 
 static const struct kar_object *object_of(const struct kar_type *t, struct kar_intern *strings,
 	const char *json)

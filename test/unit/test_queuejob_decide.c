@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/string.h>
 #include <cmocka.h>
 
 #include "test/fixture/scene.h"
@@ -29,7 +30,8 @@ static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
 		for (size_t k = 0; k < p->n_actions; k++) {
 			const struct kar_action *a = &p->actions[i], *b = &p->actions[k];
 
-			if (a->verb == KAR_CREATE && b->verb == KAR_DELETE && a->type == b->type && strcmp(a->name, b->name) == 0)
+			if (a->verb == KAR_CREATE && b->verb == KAR_DELETE && a->type == b->type &&
+				strcmp(a->name, b->name) == 0)
 				fail_msg("%s: creates and deletes %s", row, a->name);
 		}
 	}
@@ -64,9 +66,9 @@ static void add_line(struct row *row, const char *line)
 	if (strncmp(line, "\t= ", 3) == 0)
 		snprintf(row->plan + n, sizeof(row->plan) - n, "%s%s", n ? "; " : "", line + 3);
 	else if (line[0] == '\t')
-		snprintf(row->scene, sizeof(row->scene), "%s", line + 1);
+		strlcpy(row->scene, line + 1, sizeof(row->scene));
 	else
-		snprintf(row->name, sizeof(row->name), "%s", line);
+		strlcpy(row->name, line, sizeof(row->name));
 }
 
 /* Runs the rows of one file; returns how many there are. */
@@ -177,9 +179,13 @@ static void test_only_stories_are_urgent(void **state)
 		const char *scene;
 		bool urgent;
 	} rows[] = {
-		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Succeeded", false },
-		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Failed", true },
+		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Succeeded",
+			false },
+		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Failed",
+			true },
 		{ "job phase=Starting; task w; pod w-0 Running", true },
+		{ "job; task w replicas=2", false }, /* it may be admitted in a moment */
+		{ "job suspend; task w replicas=2", true },
 	};
 
 	(void)state;
@@ -204,7 +210,8 @@ static void test_restart_remembers_its_cause(void **state)
 	const struct kar_restart *r;
 
 	(void)state;
-	scene_read(&s, "job phase=Running formed=2; task w replicas=2; pod w-0 Running; pod w-1 Failed exit=3 node=n7");
+	scene_read(&s,
+		"job phase=Running formed=2; task w replicas=2; pod w-0 Running; pod w-1 Failed exit=3 node=n7");
 	scene_decide(&s, &p);
 	r = &((const struct kar_queuejob_status *)p.status)->last_restart;
 	assert_string_equal(r->reason, "PodFailed");
@@ -217,7 +224,10 @@ static void test_restart_remembers_its_cause(void **state)
 }
 
 /* One test per file. */
-#define THEME(file) { .name = (file), .test_func = test_theme, .initial_state = (void *)(uintptr_t)(file) }
+#define THEME(file) \
+	{ \
+		.name = (file), .test_func = test_theme, .initial_state = (void *)(uintptr_t)(file) \
+	}
 
 int main(void)
 {

@@ -31,8 +31,8 @@ struct walk {
 	uint64_t random;
 	uint64_t seed;
 	int step;
-	int32_t incarnation;          /* the one that the following belongs to */
-	int32_t restarts;             /* when it began */
+	int32_t incarnation;               /* the one that the following belongs to */
+	int32_t restarts;                  /* when it began */
 	bool done[SCENE_TASKS][MAX_INDEX]; /* succeeded in it, of its own accord, with our finalizer on */
 	bool ended;
 };
@@ -77,7 +77,8 @@ static void succeed(struct walk *w, struct kar_pod *pod)
 
 	pod->phase = KAR_POD_SUCCEEDED;
 	if (is_current(w, pod) && !pod->deletion && pod->tracked &&
-		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) && index < w->s.tasks[task].replicas)
+		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
+		index < w->s.tasks[task].replicas)
 		w->done[task][index] = true;
 }
 
@@ -173,10 +174,14 @@ static void happen(struct walk *w)
 	uint32_t what = draw(w, 40);
 
 	w->s.now += draw(w, 30) * KAR_SECOND;
-	if (what < 28 && w->s.n_pods)
-		run_pod(w, w->s.pods[draw(w, (uint32_t)w->s.n_pods)]);
-	else if (what < 34 && w->s.n_pods)
-		hurt_pod(w, draw(w, (uint32_t)w->s.n_pods));
+	size_t pod = w->s.n_pods ? draw(w, (uint32_t)w->s.n_pods) : 0;
+
+	if (what < 34 && !w->s.n_pods)
+		return;
+	if (what < 28)
+		run_pod(w, w->s.pods[pod]);
+	else if (what < 34)
+		hurt_pod(w, pod);
 	else if (what < 35)
 		edit_job(w);
 	else if (what < 38)
@@ -196,7 +201,8 @@ static bool stays_done(const struct walk *w, const struct kar_pod *pod)
 	int32_t index;
 	bool stays = false;
 
-	if (pod->phase == KAR_POD_SUCCEEDED && kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
+	if (pod->phase == KAR_POD_SUCCEEDED &&
+		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
 		kar_intervals_parse(st->tasks[task].succeeded_indexes, &scratch, &done) == 0)
 		stays = kar_intervals_has(&done, index);
 	kar_arena_release(&scratch);
@@ -208,10 +214,11 @@ static void check_create(struct walk *w, const struct kar_action *a, bool *extra
 	const struct kar_queuejob_status *st = &w->s.job.status;
 	const struct queuejob_new_pod *pod = a->payload;
 
-	CHECK(w, st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING, "creates %s in phase %s", a->name,
-		kar_qj_phase_name(st->phase));
+	CHECK(w, st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING,
+		"creates %s in phase %s", a->name, kar_qj_phase_name(st->phase));
 	CHECK(w, pod->incarnation == st->incarnation, "creates %s of another incarnation", a->name);
-	CHECK(w, w->s.owner_checked == st->incarnation, "creates %s without having checked the owner", a->name);
+	CHECK(w, w->s.owner_checked == st->incarnation, "creates %s without having checked the owner",
+		a->name);
 	CHECK(w, w->s.has_group && kar_condition_is_true(&w->s.group.status.conditions, KAR_PG_ADMITTED),
 		"creates %s without admission", a->name);
 	CHECK(w, !w->done[pod->task][pod->index], "creates %s, which has succeeded", a->name);
@@ -219,8 +226,8 @@ static void check_create(struct walk *w, const struct kar_action *a, bool *extra
 		const struct kar_pod *other = w->s.pods[i];
 
 		if (other->job && other->job->incarnation < st->incarnation && other->job->incarnation > 0)
-			CHECK(w, stays_done(w, other), "creates %s while %s of an older incarnation exists", a->name,
-				other->o.name);
+			CHECK(w, stays_done(w, other), "creates %s while %s of an older incarnation exists",
+				a->name, other->o.name);
 	}
 	if (a->rank.tier == KAR_TIER_EXTRA)
 		*extras_seen = true;
@@ -245,7 +252,8 @@ static void check_release(struct walk *w, const struct kar_plan *p, const struct
 	const struct kar_pod *pod = find_pod(w, a->name);
 	size_t task;
 	int32_t index;
-	bool counts = st->phase == next->phase && pod && is_current(w, pod) && kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index);
+	bool counts = st->phase == next->phase && pod && is_current(w, pod) &&
+		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index);
 
 	if (!counts || pod->phase != KAR_POD_SUCCEEDED || !w->done[task][index])
 		return;
@@ -264,8 +272,10 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 		else if (a->what == QUEUEJOB_RELEASE_POD)
 			check_release(w, p, a);
 		for (size_t k = 0; k < i; k++)
-			CHECK(w, p->actions[k].verb == a->verb || p->actions[k].type != a->type || a->verb == KAR_PATCH ||
-				p->actions[k].verb == KAR_PATCH || strcmp(p->actions[k].name, a->name),
+			CHECK(w,
+				p->actions[k].verb == a->verb || p->actions[k].type != a->type ||
+					a->verb == KAR_PATCH || p->actions[k].verb == KAR_PATCH ||
+					strcmp(p->actions[k].name, a->name),
 				"does two things to %s", a->name);
 	}
 	CHECK(w, !p->n_events || p->status, "has events without a status write: %s", p->events[0].note);
@@ -273,7 +283,8 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 
 /* --- what must hold of a status write ------------------------------------------------------------ */
 
-static void check_done(struct walk *w, const struct kar_queuejob_status *old, const struct kar_queuejob_status *new)
+static void check_done(struct walk *w, const struct kar_queuejob_status *old,
+	const struct kar_queuejob_status *new)
 {
 	for (size_t i = 0; i < old->n_tasks && i < new->n_tasks; i++) {
 		struct kar_intervals was, is;
@@ -281,27 +292,35 @@ static void check_done(struct walk *w, const struct kar_queuejob_status *old, co
 		assert_int_equal(kar_intervals_parse(old->tasks[i].succeeded_indexes, &w->s.arena, &was), 0);
 		assert_int_equal(kar_intervals_parse(new->tasks[i].succeeded_indexes, &w->s.arena, &is), 0);
 		for (int32_t k = 0; k < w->s.tasks[i].replicas; k++)
-			CHECK(w, !kar_intervals_has(&was, k) || kar_intervals_has(&is, k), "forgets that %s-%d succeeded",
-				new->tasks[i].name, k);
+			CHECK(w, !kar_intervals_has(&was, k) || kar_intervals_has(&is, k),
+				"forgets that %s-%d succeeded", new->tasks[i].name, k);
 	}
 }
 
-static void check_status(struct walk *w, const struct kar_queuejob_status *old, const struct kar_queuejob_status *new)
+static void check_status(struct walk *w, const struct kar_queuejob_status *old,
+	const struct kar_queuejob_status *new)
 {
-	bool keeps = old->incarnation == new->incarnation && new->phase != KAR_QJ_PHASE_RESTARTING &&
-		old->phase != KAR_QJ_PHASE_RESTARTING && old->phase != KAR_QJ_PHASE_SUSPENDED &&
-		new->phase != KAR_QJ_PHASE_PENDING;
+	bool keeps = old->incarnation == new->incarnation &&new->phase != KAR_QJ_PHASE_RESTARTING &&
+		old->phase != KAR_QJ_PHASE_RESTARTING &&
+		old->phase != KAR_QJ_PHASE_SUSPENDED &&new->phase != KAR_QJ_PHASE_PENDING;
 
 	CHECK(w, !kar_qj_phase_terminal(old->phase) || new->phase == old->phase, "%s becomes %s",
 		kar_qj_phase_name(old->phase), kar_qj_phase_name(new->phase));
-	CHECK(w, new->incarnation - old->incarnation == (new->phase == KAR_QJ_PHASE_STARTING &&
-		(old->phase == KAR_QJ_PHASE_PENDING || old->phase == KAR_QJ_PHASE_RESTARTING)),
-		"incarnation %d becomes %d, phase %s", old->incarnation, new->incarnation, kar_qj_phase_name(new->phase));
-	CHECK(w, new->restarts - old->restarts == 0 || (new->restarts - old->restarts == 1 &&
-		new->phase == KAR_QJ_PHASE_RESTARTING && old->phase == KAR_QJ_PHASE_RUNNING),
+	CHECK(w,
+		new->incarnation - old->incarnation ==
+			(new->phase == KAR_QJ_PHASE_STARTING &&
+				(old->phase == KAR_QJ_PHASE_NONE ||
+					old->phase == KAR_QJ_PHASE_PENDING ||
+					old->phase == KAR_QJ_PHASE_RESTARTING)),
+		"incarnation %d becomes %d, phase %s", old->incarnation, new->incarnation,
+		kar_qj_phase_name(new->phase));
+	CHECK(w,
+		new->restarts - old->restarts == 0 ||
+			(new->restarts - old->restarts == 1 && new->phase == KAR_QJ_PHASE_RESTARTING &&
+				old->phase == KAR_QJ_PHASE_RUNNING),
 		"restarts %d becomes %d", old->restarts, new->restarts);
-	CHECK(w, new->pod_failures >= old->pod_failures && new->disruptions >= old->disruptions, "counts %d %d backwards",
-		new->pod_failures, new->disruptions);
+	CHECK(w, new->pod_failures >= old->pod_failures &&new->disruptions >= old->disruptions,
+		"counts %d %d backwards", new->pod_failures, new->disruptions);
 	CHECK(w, old->phase != KAR_QJ_PHASE_RESTARTING || new->phase != KAR_QJ_PHASE_STARTING || !w->s.n_pods,
 		"starts while %s exists", w->s.pods[0]->o.name);
 	if (keeps)
@@ -340,7 +359,8 @@ static void note_reach(struct walk *w, const struct kar_queuejob_status *old, co
 	if (new->phase != old->phase)
 		r->phase[new->phase]++;
 	r->restarts += new->restarts > old->restarts;
-	r->resumed += old->phase == KAR_QJ_PHASE_PENDING && new->phase == KAR_QJ_PHASE_STARTING && new->succeeded > 0;
+	r->resumed += old->phase == KAR_QJ_PHASE_PENDING &&
+		new->phase == KAR_QJ_PHASE_STARTING &&new->succeeded > 0;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		r->creates += p->actions[i].what == QUEUEJOB_CREATE_POD;
 		r->releases += p->actions[i].what == QUEUEJOB_RELEASE_POD;
@@ -366,7 +386,10 @@ static bool decide(struct walk *w, bool whole)
 		check_status(w, &old, p.status);
 	/* Without its status write, a plan goes no further; counters alone may be held back. */
 	note_reach(w, &old, &p);
-	scene_apply(&w->s, &p, status, whole ? p.n_actions : status || !p.urgent ? draw(w, (uint32_t)p.n_actions + 1) : 0);
+	scene_apply(&w->s, &p, status,
+		whole                         ? p.n_actions
+			: status || !p.urgent ? draw(w, (uint32_t)p.n_actions + 1)
+					      : 0);
 	follow_incarnation(w);
 	return p.status || p.n_actions;
 }
@@ -377,7 +400,8 @@ static void come_to_rest(struct walk *w)
 
 	while (decide(w, true) && rounds++ < CALM_ROUNDS)
 		w->step++;
-	CHECK(w, rounds < CALM_ROUNDS, "does not come to rest in phase %s", kar_qj_phase_name(w->s.job.status.phase));
+	CHECK(w, rounds < CALM_ROUNDS, "does not come to rest in phase %s",
+		kar_qj_phase_name(w->s.job.status.phase));
 }
 
 static void walk(uint64_t seed, struct reach *reach)
@@ -411,9 +435,10 @@ static void test_walks_keep_the_invariants(void **state)
 		print_message("%s: %u times\n", kar_qj_phase_name((enum kar_qj_phase)p), reach.phase[p]);
 		assert_true(reach.phase[p] >= WALKS / 10);
 	}
-	print_message("%u creates, %u releases, %u repairs, %u restarts, %u resumed with success\n", reach.creates,
-		reach.releases, reach.repairs, reach.restarts, reach.resumed);
-	assert_true(reach.creates > 0 && reach.releases > 0 && reach.repairs > 0 && reach.restarts > 0 && reach.resumed > 0);
+	print_message("%u creates, %u releases, %u repairs, %u restarts, %u resumed with success\n",
+		reach.creates, reach.releases, reach.repairs, reach.restarts, reach.resumed);
+	assert_true(reach.creates > 0 && reach.releases > 0 && reach.repairs > 0 && reach.restarts > 0 &&
+		reach.resumed > 0);
 }
 
 int main(void)

@@ -1,0 +1,181 @@
+/*
+ * podgroup_scene - a PodGroup and its members from one line of text, and what the reconciler decides about them.
+ *
+ * A scene is a list of parts separated by ';'. The first describes the group (min=3 phase=Running
+ * Scheduled=False/QuorumLost since=49h owner-terminal deleting), each other one a member (name, phase, and of: bound
+ * unschedulable terminating gated reason=R exit=N owner=O). Running and finished pods are bound without saying so.
+ * For one test executable: all functions are static.
+ */
+#ifndef KAR_TEST_PODGROUP_SCENE_H
+#define KAR_TEST_PODGROUP_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "controllers/podgroup/podgroup.h"
+
+enum { MAX_PODS = 32 };
+
+static const kar_time now = 1795268787123;
+
+struct scene {
+	struct kar_arena arena;
+	struct kar_podgroup group;
+	struct kar_pod pods[MAX_PODS];
+	struct kar_pod_job jobs[MAX_PODS];
+	const struct kar_pod *members[MAX_PODS];
+	struct podgroup_view view;
+	struct kar_plan plan;
+};
+
+static bool is(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
+/* Does @word start with @prefix? Then *@value is the rest. */
+static bool takes(const char *word, const char *prefix, const char **value)
+{
+	size_t n = strlen(prefix);
+
+	*value = word + n;
+	return strncmp(word, prefix, n) == 0;
+}
+
+static void read_group_word(struct scene *s, char *word)
+{
+	struct kar_condition c = { .last_transition = now - now % 1000,
+		.message = "",
+		.status = KAR_COND_FALSE };
+	const char *value;
+
+	if (takes(word, "min=", &value)) {
+		s->group.spec.min_member = atoi(value);
+	} else if (takes(word, "phase=", &value)) {
+		s->group.status.phase = value;
+	} else if (takes(word, "since=", &value)) {
+		for (size_t i = 0; i < s->group.status.conditions.n; i++)
+			s->group.status.conditions.items[i].last_transition =
+				now - now % 1000 - atoi(value) * 60 * KAR_MINUTE;
+	} else if (is(word, "owner-terminal")) {
+		s->view.owner_terminal = true;
+	} else if (is(word, "deleting")) {
+		s->group.deletion = now;
+	} else {
+		const char *slash = strchr(word, '/');
+
+		value = strchr(word, '=');
+		if (!value || !slash)
+			fail_msg("unknown word '%s' about the group", word);
+		c.type = kar_arena_strndup(&s->arena, word, (size_t)(value - word));
+		c.status = value[1] == 'T' ? KAR_COND_TRUE : KAR_COND_FALSE;
+		c.reason = slash + 1;
+		kar_condition_set(&s->group.status.conditions, &c, c.last_transition, &s->arena);
+	}
+}
+
+static bool read_phase(struct kar_pod *p, const char *word)
+{
+	static const char *const names[] = { "Pending", "Running", "Succeeded", "Failed", "Unknown" };
+
+	for (uint8_t i = 0; i < KAR_LEN(names); i++) {
+		if (is(word, names[i])) {
+			p->phase = i;
+			if (i != KAR_POD_PENDING)
+				p->node = "n1";
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_pod_word(struct kar_pod *p, struct kar_pod_job *job, const char *word)
+{
+	const char *value;
+
+	if (!p->o.name)
+		p->o.name = word;
+	else if (read_phase(p, word))
+		return;
+	else if (is(word, "bound"))
+		p->node = "n1";
+	else if (is(word, "unschedulable"))
+		p->unschedulable = true;
+	else if (is(word, "terminating"))
+		p->deletion = now;
+	else if (is(word, "gated"))
+		p->gate_ours = true;
+	else if (takes(word, "owner=", &value))
+		p->owner_name = value;
+	else if (takes(word, "reason=", &value))
+		job->fail_reason = value;
+	else if (takes(word, "exit=", &value))
+		job->exit_code = atoi(value);
+	else
+		fail_msg("unknown word '%s' about a pod", word);
+}
+
+static void read_scene(struct scene *s, const char *text)
+{
+	char *copy = kar_arena_strndup(&s->arena, text, strlen(text));
+	char *rest = copy, *part, *word;
+
+	s->group = (struct kar_podgroup){ .o = { .ns = "ns", .name = "j", .uid = "u" }, .generation = 1 };
+	s->group.status.occupied_by = "";
+	for (int i = -1; (part = strsep(&rest, ";")) != NULL; i++) {
+		assert_true(i < MAX_PODS);
+		if (i >= 0) {
+			s->pods[i].job = &s->jobs[i];
+			s->members[s->view.n_pods++] = &s->pods[i];
+		}
+		while ((word = strsep(&part, " ")) != NULL) {
+			if (!word[0])
+				continue;
+			if (i < 0)
+				read_group_word(s, word);
+			else
+				read_pod_word(&s->pods[i], &s->jobs[i], word);
+		}
+	}
+	s->view.group = &s->group;
+	s->view.pods = s->members;
+}
+
+static KAR_UNUSED struct scene *new_scene(const char *text)
+{
+	struct scene *s = kar_xcalloc(1, sizeof(*s));
+
+	read_scene(s, text);
+	return s;
+}
+
+static KAR_UNUSED void free_scene(struct scene *s)
+{
+	kar_arena_release(&s->arena);
+	free(s);
+}
+
+/* The plan as text in the scene's arena, "urgent" in front if it is. */
+static KAR_UNUSED const char *decide_at(struct scene *s, kar_time at)
+{
+	struct kar_buf out = { 0 };
+	const char *text;
+
+	kar_plan_init(&s->plan, &s->arena);
+	podgroup_decide(&s->view, at, &s->plan);
+	if (s->plan.urgent)
+		kar_buf_puts(&out, "urgent ");
+	kar_plan_print(&s->plan, &out);
+	text = kar_arena_strndup(&s->arena, kar_buf_cstr(&out), out.n);
+	kar_buf_release(&out);
+	return text;
+}
+
+#endif

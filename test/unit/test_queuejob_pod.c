@@ -1,0 +1,201 @@
+/* The body of a pod, byte for byte, and pod names in both directions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/job_from_json.h"
+
+static struct kar_intern *strings;
+
+static int setup(void **state)
+{
+	(void)state;
+	strings = kar_intern_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (kar_intern_count(strings))
+		return -1; /* not everything was given back, which is to be expected of a test that failed */
+	kar_intern_free(strings);
+	return 0;
+}
+
+static const struct kar_queuejob *job_of(const char *json)
+{
+	return kar_as_queuejob(object_from_json(&kar_queuejob_type, json, strings));
+}
+
+#define ENV(task, index, rank, size) \
+	"{\"name\":\"KAR_QUEUEJOB\",\"value\":\"j\"},{\"name\":\"KAR_TASK\",\"value\":\"" task \
+	"\"},{\"name\":\"KAR_INDEX\",\"value\":\"" index "\"},{\"name\":\"KAR_RANK\",\"value\":\"" rank \
+	"\"},{\"name\":\"KAR_WORLD_SIZE\",\"value\":\"" size "\"}"
+#define OWN_METADATA(task, index) "\"name\":\"j-" task "-" index "\",\"namespace\":\"ns\""
+#define OWN_LABELS(task, index) \
+	"\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"" task \
+	"\",\"kube-arbitrator.io/index\":\"" index "\",\"kube-arbitrator.io/incarnation\":\"3\"," \
+	"\"scheduling.x-k8s.io/pod-group\":\"j\""
+#define OWN_REST \
+	"\"finalizers\":[\"kube-arbitrator.io/pod-tracking\"],\"ownerReferences\":[{" \
+	"\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"job-uid\"," \
+	"\"controller\":true,\"blockOwnerDeletion\":true}]"
+
+static void write(const struct kar_queuejob *job, size_t task, int32_t index, struct kar_buf *out)
+{
+	const struct kar_pod_params p = { .job = job,
+		.task = task,
+		.index = index,
+		.incarnation = 3,
+		.template_hash = "h" };
+	struct kar_err err = { 0 };
+
+	if (kar_queuejob_pod_write(&p, out, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void check(const char *json, size_t task, int32_t index, const char *want)
+{
+	const struct kar_queuejob *job = job_of(json);
+	struct kar_buf out = { 0 };
+
+	write(job, task, index, &out);
+	assert_string_equal(kar_buf_cstr(&out), want);
+	kar_buf_release(&out);
+	kar_object_unref(&job->o);
+}
+
+static void smallest_template_gets_everything(void **state)
+{
+	(void)state;
+	check(JOB("\"taskSpecs\":[{\"replicas\":2,\"name\":\"w\"," TEMPLATE "}]"), 0, 1,
+		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "1", "1",
+			"2") "]}],\"restartPolicy\":\"Never\"},"
+			     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" OWN_METADATA("w",
+				     "1") ",\"labels\":{" OWN_LABELS("w",
+				     "1") "},\"annotations\":{\"kube-arbitrator.io/template-hash\":\"h\"}," OWN_REST
+					  "}}");
+}
+
+/* What the template says stays; numbers, order, unknown members and odd white space come through as they are. */
+static void template_is_kept_byte_for_byte(void **state)
+{
+	(void)state;
+	check(JOB("\"schedulerName\":\"of-job\",\"schedSpec\":{\"nodeSelector\":{\"zone\":\"z\",\"disk\":\"ssd\"}},"
+		  "\"taskSpecs\":[{\"replicas\":3," TEMPLATE "},{\"name\":\"m\",\"template\":"
+		  "{\"metadata\":{\"labels\":{\"app\":\"x\",\"kube-arbitrator.io/index\":\"77\"},\"annotations\":{\"k\":\"v\"}},"
+		  "\"spec\":{\"zzz\":{ \"future\" : [1.50, 1e3, {\"deep\":\"\\u00e9\"}] },\"nodeSelector\":{\"disk\":\"ssd\"},"
+		  "\"initContainers\":[{\"name\":\"i\"}],\"restartPolicy\":\"OnFailure\",\"schedulerName\":\"own\","
+		  "\"containers\":[{\"image\":\"a\",\"env\":[{\"name\":\"E\",\"value\":\"$(KAR_RANK)\"}],\"name\":\"c\"},"
+		  "{\"name\":\"d\",\"odd\":0.10}]}}}]"),
+		1, 0,
+		"{\"metadata\":{\"labels\":{\"app\":\"x\",\"kube-arbitrator.io/index\":\"0\",\"kube-arbitrator.io/queuejob\":\"j\","
+		"\"kube-arbitrator.io/task\":\"m\",\"kube-arbitrator.io/incarnation\":\"3\",\"scheduling.x-k8s.io/pod-group\":\"j\"},"
+		"\"annotations\":{\"k\":\"v\",\"kube-arbitrator.io/template-hash\":\"h\"}," OWN_METADATA("m",
+			"0") "," OWN_REST "},"
+			     "\"spec\":{\"zzz\":{ \"future\" : [1.50, 1e3, {\"deep\":\"\\u00e9\"}] },\"nodeSelector\":{\"disk\":\"ssd\","
+			     "\"zone\":\"z\"},\"initContainers\":[{\"name\":\"i\",\"env\":[" ENV("m", "0",
+				     "3",
+				     "4") "]}],"
+					  "\"restartPolicy\":\"OnFailure\",\"schedulerName\":\"own\","
+					  "\"containers\":[{\"image\":\"a\",\"env\":[" ENV("m", "0", "3",
+						  "4") ",{\"name\":\"E\",\"value\":\"$(KAR_RANK)\"}],\"name\":\"c\"},"
+						       "{\"name\":\"d\",\"odd\":0.10,\"env\":[" ENV("m", "0",
+							       "3",
+							       "4") "]}]},\"apiVersion\":\"v1\",\"kind\":\"Pod\"}");
+}
+
+static void scheduler_of_the_job_is_for_templates_without_one(void **state)
+{
+	const struct kar_queuejob *job =
+		job_of(JOB("\"schedulerName\":\"of-job\",\"taskSpecs\":[{" TEMPLATE "}]"));
+	struct kar_buf out = { 0 };
+
+	(void)state;
+	write(job, 0, 0, &out);
+	assert_non_null(strstr(kar_buf_cstr(&out), "\"schedulerName\":\"of-job\""));
+	kar_buf_release(&out);
+	kar_object_unref(&job->o);
+}
+
+static void unusable_template_is_refused(void **state)
+{
+	const struct kar_queuejob *job =
+		job_of(JOB("\"taskSpecs\":[{\"template\":{\"spec\":{\"containers\":[]}}}]"));
+	const struct kar_pod_params p = { .job = job, .incarnation = 1, .template_hash = "h" };
+	struct kar_buf out = { 0 };
+	struct kar_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), -1);
+	assert_int_equal(err.what, KAR_INVALID);
+	assert_string_equal(err.msg, "spec.containers is empty");
+	assert_int_equal(out.n, 0);
+	kar_object_unref(&job->o);
+}
+
+static void names_are_read_back(void **state)
+{
+	static const struct {
+		const char *name;
+		int task; /* -1: none of ours */
+		int32_t index;
+	} rows[] = {
+		{ "j-w-0", 0, 0 },
+		{ "j-w-12", 0, 12 },
+		{ "j-w-2147483647", 0, 2147483647 },
+		{ "j-a-b-7", 1, 7 },
+		{ "j-w-00", -1, 0 },
+		{ "j-w-01", -1, 0 },
+		{ "j-w-", -1, 0 },
+		{ "j-w", -1, 0 },
+		{ "j-x-0", -1, 0 },
+		{ "j-w-1a", -1, 0 },
+		{ "j-w--1", -1, 0 },
+		{ "j-w-2147483648", -1, 0 },
+		{ "jw-0", -1, 0 },
+		{ "k-w-0", -1, 0 },
+		{ "j-b-7", -1, 0 },
+		{ "j", -1, 0 },
+		{ "", -1, 0 },
+		{ "j-ww-0", -1, 0 },
+	};
+	const struct kar_queuejob *job =
+		job_of(JOB("\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE "},{\"name\":\"a-b\"," TEMPLATE "}]"));
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		size_t task = 99;
+		int32_t index = 0;
+		char name[KAR_POD_NAME_LEN];
+		bool ours = kar_queuejob_pod_index(job, rows[i].name, &task, &index);
+
+		if (ours != (rows[i].task >= 0) ||
+			(ours && ((int)task != rows[i].task || index != rows[i].index)))
+			fail_msg("%s: %d %zu %d", rows[i].name, ours, task, index);
+		if (ours)
+			assert_string_equal(kar_queuejob_pod_name(job, job->spec.tasks[task].name, index,
+						    name),
+				rows[i].name);
+	}
+	kar_object_unref(&job->o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(smallest_template_gets_everything, setup, teardown),
+		cmocka_unit_test_setup_teardown(template_is_kept_byte_for_byte, setup, teardown),
+		cmocka_unit_test_setup_teardown(scheduler_of_the_job_is_for_templates_without_one, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(unusable_template_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_are_read_back, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
