@@ -7,8 +7,8 @@
 #include <bsd/string.h>
 #include <bsd/sys/tree.h>
 
-#include "common/json.h"
 #include "common/mem.h"
+#include "controllers/apply_wire.h"
 #include "controllers/pace.h"
 
 enum {
@@ -16,8 +16,6 @@ enum {
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
 };
-
-#define FIELD_MANAGER "kar-controllers"
 
 /* One plan on its way. In the tree of runnable plans exactly while it has something it may send now. */
 struct run {
@@ -243,33 +241,13 @@ static void settle(struct item *it, const struct kar_answer *answer, const struc
 	pump(x);
 }
 
-/* Controller ownerReference of the object in the way. */
-struct wire_head {
-	struct kar_wire_object head;
-};
-static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
-static const struct kar_desc head_desc = KAR_DESC("object", struct wire_head, head_fields);
-
 /* AlreadyExists is a success of ours (a lost reply, a restart of the manager) if the object is our own. */
 static void judge_existing(struct item *it, const struct kar_answer *answer)
 {
-	const struct kar_action *a = it->action;
-	const struct kar_object *owner = it->run->s->object;
-	struct kar_arena arena = { 0 };
-	struct wire_head found = { 0 };
-	struct kar_err err = { 0 };
-	const struct kar_wire_owner *c = NULL;
+	struct kar_err err;
+	bool own = kar_apply_check_own(it->run->s, it->action, answer->body, &err) == 0;
 
-	if (kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &found, &err) == 0) {
-		c = kar_wire_controller(&found.head.meta);
-		if (owner && (!c || !c->uid || strcmp(c->uid, owner->uid)))
-			kar_fail(&err, KAR_EXISTS,
-				"%s %s exists already and is controlled by %s %s, not by this %s",
-				a->type->res.kind, a->name, c && c->kind ? c->kind : "nobody",
-				c && c->name ? c->name : "", owner->type->res.kind);
-	}
-	settle(it, err.what ? NULL : answer, err.what ? &err : NULL);
-	kar_arena_release(&arena);
+	settle(it, own ? answer : NULL, own ? NULL : &err);
 }
 
 static void on_done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
@@ -314,73 +292,25 @@ static struct item *new_item(struct run *r, const struct kar_action *a)
 
 static void send_status(struct run *r)
 {
-	struct kar_sync *s = r->s;
 	struct kar_buf body = { 0 };
-	struct kar_request rq;
+	struct kar_request rq = kar_apply_status_request(r->s, &body);
 
-	s->controller->encode_status(s, &body);
-	rq = kar_client_patch(&s->object->type->res, s->object->ns, s->object->name, KAR_PATCH_MERGE,
-		(struct kar_str){ body.p, body.n });
-	rq.subresource = "status";
-	rq.field_manager = FIELD_MANAGER;
 	r->status_sent = true;
 	start_request(new_item(r, NULL), &rq);
 	kar_buf_release(&body);
-}
-
-static struct kar_request request_of(const struct kar_action *a, struct kar_str body)
-{
-	struct kar_request rq;
-
-	switch (a->verb) {
-	case KAR_CREATE:
-		rq = kar_client_create(&a->type->res, a->ns, body);
-		break;
-	case KAR_PATCH:
-		rq = kar_client_patch(&a->type->res, a->ns, a->name, a->patch_type, body);
-		break;
-	case KAR_DELETE:
-		rq = kar_client_delete(&a->type->res, a->ns, a->name, body);
-		rq.replayable = a->uid != NULL; /* the precondition makes a second one harmless */
-		break;
-	default:
-		assert(a->verb == KAR_GET);
-		rq = kar_client_get(&a->type->res, a->ns, a->name);
-		break;
-	}
-	if (a->verb == KAR_CREATE || a->verb == KAR_PATCH)
-		rq.field_manager = FIELD_MANAGER;
-	rq.subresource = a->subresource;
-	return rq;
-}
-
-static int encode_body(const struct run *r, const struct kar_action *a, struct kar_buf *body,
-	struct kar_err *err)
-{
-	if (a->verb == KAR_GET)
-		return 0;
-	if (a->verb == KAR_DELETE)
-		kar_delete_options(body, a->uid, "Background", -1);
-	else if (r->s->controller->encode(r->s, a, body, err))
-		return -1;
-	if (body->overflow)
-		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind,
-			a->name);
-	return 0;
 }
 
 static void send_action(struct run *r)
 {
 	const struct kar_action *a = &r->s->plan.actions[r->next];
 	struct kar_buf body = { 0 };
+	struct kar_request rq;
 	struct kar_err err = { 0 };
 
 	r->next++;
-	if (encode_body(r, a, &body, &err)) {
+	if (kar_apply_action_request(r->s, a, &body, &rq, &err)) {
 		fail(r, a, &err);
 	} else {
-		struct kar_request rq = request_of(a, (struct kar_str){ body.p, body.n });
-
 		r->creates_in_flight += a->verb == KAR_CREATE;
 		start_request(new_item(r, a), &rq);
 	}
@@ -409,7 +339,7 @@ static void send_next(struct run *r)
 		send_action(r);
 }
 
-static void pump(struct kar_executor *x)
+static void send_all(struct kar_executor *x)
 {
 	while (!x->draining && x->in_flight < x->max_in_flight) {
 		struct run *r = RB_MIN(runnable, &x->runnable);
@@ -421,6 +351,12 @@ static void pump(struct kar_executor *x)
 		enlist(r);
 		finish_if_done(r);
 	}
+}
+
+static void pump(struct kar_executor *x)
+{
+	send_all(x);
+	kar_recorder_busy(x->recorder, x->waiting > 0 && !x->draining);
 }
 
 /*

@@ -17,6 +17,7 @@ enum {
 	MAX_PENDING = 1000,
 	MAX_RECENT = 1000, /* sent ones that may still become series */
 	MAX_IN_FLIGHT = 2,
+	BUSY_WAIT = 5000, /* ms an event lets more important writes go first */
 	MAX_TRIES = 12,
 	MAX_NOTE = 1024, /* bytes; the API's limit */
 	MAX_NAME = 253,
@@ -70,6 +71,7 @@ struct kar_recorder {
 	struct kar_timer *pause; /* runs after a failed attempt: nothing is sent meanwhile */
 	struct kar_backoff backoff;
 	uint32_t counter; /* of names */
+	bool busy;        /* more important writes wait */
 };
 
 static void pump(struct kar_recorder *r);
@@ -363,10 +365,25 @@ static void send(struct event *e)
 	kar_buf_release(&patch);
 }
 
+static bool may_send(const struct kar_recorder *r)
+{
+	const struct event *first = TAILQ_FIRST(&r->lines[QUEUED]);
+
+	if (!first || r->n[SENDING] >= MAX_IN_FLIGHT || kar_timer_running(r->pause))
+		return false;
+	return !r->busy || kar_loop_mono(r->loop) - first->seen >= BUSY_WAIT;
+}
+
 static void pump(struct kar_recorder *r)
 {
-	while (r->n[SENDING] < MAX_IN_FLIGHT && r->n[QUEUED] > 0 && !kar_timer_running(r->pause))
+	while (may_send(r))
 		send(TAILQ_FIRST(&r->lines[QUEUED]));
+}
+
+void kar_recorder_busy(struct kar_recorder *r, bool busy)
+{
+	r->busy = busy;
+	pump(r);
 }
 
 /* Recording. */

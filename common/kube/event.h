@@ -25,6 +25,11 @@ enum kar_event_type { KAR_NORMAL, KAR_WARNING };
  */
 void kar_recorder_event(struct kar_recorder *r, const struct kar_object_ref *about, enum kar_event_type type,
 	const char *reason, const char *action, const char *note) KAR_NONNULL;
+/*
+ * While @busy, more important writes wait for the API server: events wait too, each for at most 5 s. The caller says
+ * so whenever it may have changed, and again from time to time while it is busy.
+ */
+void kar_recorder_busy(struct kar_recorder *r, bool busy) KAR_NONNULL;
 /* Events not yet answered; 0 means a graceful stop need not wait. */
 size_t kar_recorder_pending(const struct kar_recorder *r) KAR_NONNULL;
 

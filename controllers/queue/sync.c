@@ -210,6 +210,16 @@ static void add_patch(struct pass *p, const struct kar_object *o, int what, cons
 	kar_buf_release(out);
 }
 
+/* The first status of a group, so that it does not take a second write to say what is obvious. */
+static void write_pending(struct kar_json_writer *w)
+{
+	static const char *const counters[] = { "members", "scheduled", "running", "succeeded", "failed" };
+
+	kar_jw_kv_string(w, "phase", "Pending");
+	for (size_t i = 0; i < KAR_LEN(counters); i++)
+		kar_jw_kv_int(w, counters[i], 0);
+}
+
 static void patch_group(struct pass *p, const struct kar_podgroup *g, const struct queue_decision *d)
 {
 	struct kar_arena *arena = &p->s->arena;
@@ -226,6 +236,8 @@ static void patch_group(struct pass *p, const struct kar_podgroup *g, const stru
 
 	kar_condition_set(&conditions, &admitted, p->s->now - p->s->now % KAR_SECOND, arena);
 	begin_patch(&w, &out, &g->o);
+	if (!g->status.phase)
+		write_pending(&w);
 	kar_jw_kv_int(&w, "position", d->position);
 	kar_jw_key(&w, "conditions");
 	kar_conditions_write(&w, &conditions);

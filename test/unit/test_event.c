@@ -248,6 +248,19 @@ static void two_in_flight_and_the_rest_in_order(void **state)
 	assert_int_equal(d->n, 4);
 }
 
+static void more_important_writes_go_first(void **state)
+{
+	struct desk *d = *state;
+
+	kar_recorder_busy(d->recorder, true);
+	record(d, "u-1", "one");
+	assert_int_equal(d->n, 0);
+	assert_int_equal(kar_recorder_pending(d->recorder), 1);
+	kar_recorder_busy(d->recorder, false);
+	expect(d, 0, "create *\"note\":\"one\"*");
+	answer_all(d);
+}
+
 static void queue_is_bounded(void **state)
 {
 	struct desk *d = *state;
@@ -436,6 +449,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(series_patches_the_event_it_began_with, setup, teardown),
 		cmocka_unit_test_setup_teardown(different_events_then_different_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_in_flight_and_the_rest_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_important_writes_go_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(queue_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_object_cannot_flood, setup, teardown),
 		cmocka_unit_test(answers_and_what_follows),

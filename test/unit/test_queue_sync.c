@@ -198,6 +198,20 @@ static void group_is_admitted_with_preconditions(void **state)
 	assert_string_equal(w.sync.plan.actions[0].uid, "uid-g");
 }
 
+/* One write less for each gang: the first status says what is obvious. */
+static void first_status_of_a_group_is_pending(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_group("g", "\"minMember\":1", "");
+	sync_text(false);
+	check_body(0,
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"members\":0,"
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"position\":0,\"conditions\":["
+		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
+		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
+}
+
 static void admitted_group_is_not_written_again(void **state)
 {
 	(void)state;
@@ -439,6 +453,7 @@ int main(void)
 		TEST(admitted_group_is_not_written_again),
 		TEST(contradictory_condition_is_mended),
 		TEST(most_urgent_group_is_written_first),
+		TEST(first_status_of_a_group_is_pending),
 		TEST(priority_is_resolved_from_classes),
 		TEST(owner_decides_whether_a_group_waits),
 		TEST(group_whose_job_is_gone_is_left_alone),

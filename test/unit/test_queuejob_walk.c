@@ -309,8 +309,7 @@ static void check_status(struct walk *w, const struct kar_queuejob_status *old,
 	CHECK(w,
 		new->incarnation - old->incarnation ==
 			(new->phase == KAR_QJ_PHASE_STARTING &&
-				(old->phase == KAR_QJ_PHASE_NONE ||
-					old->phase == KAR_QJ_PHASE_PENDING ||
+				(old->phase == KAR_QJ_PHASE_NONE || old->phase == KAR_QJ_PHASE_PENDING ||
 					old->phase == KAR_QJ_PHASE_RESTARTING)),
 		"incarnation %d becomes %d, phase %s", old->incarnation, new->incarnation,
 		kar_qj_phase_name(new->phase));

@@ -1,0 +1,97 @@
+#include "controllers/apply_wire.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/mem.h"
+
+#define FIELD_MANAGER "kar-controllers"
+
+static struct kar_request request_of(const struct kar_action *a, struct kar_str body)
+{
+	struct kar_request rq;
+
+	switch (a->verb) {
+	case KAR_CREATE:
+		rq = kar_client_create(&a->type->res, a->ns, body);
+		break;
+	case KAR_PATCH:
+		rq = kar_client_patch(&a->type->res, a->ns, a->name, a->patch_type, body);
+		break;
+	case KAR_DELETE:
+		rq = kar_client_delete(&a->type->res, a->ns, a->name, body);
+		rq.replayable = a->uid != NULL; /* the precondition makes a second one harmless */
+		break;
+	default:
+		assert(a->verb == KAR_GET);
+		rq = kar_client_get(&a->type->res, a->ns, a->name);
+		break;
+	}
+	if (a->verb == KAR_CREATE || a->verb == KAR_PATCH)
+		rq.field_manager = FIELD_MANAGER;
+	rq.subresource = a->subresource;
+	return rq;
+}
+
+static int encode_body(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *body,
+	struct kar_err *err)
+{
+	if (a->verb == KAR_GET)
+		return 0;
+	if (a->verb == KAR_DELETE)
+		kar_delete_options(body, a->uid, "Background", -1);
+	else if (s->controller->encode(s, a, body, err))
+		return -1;
+	if (body->overflow)
+		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind,
+			a->name);
+	return 0;
+}
+
+int kar_apply_action_request(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *body,
+	struct kar_request *out, struct kar_err *err)
+{
+	if (encode_body(s, a, body, err))
+		return -1;
+	*out = request_of(a, (struct kar_str){ body->p, body->n });
+	return 0;
+}
+
+struct kar_request kar_apply_status_request(const struct kar_sync *s, struct kar_buf *body)
+{
+	const struct kar_object *o = s->object;
+	struct kar_request rq;
+
+	s->controller->encode_status(s, body);
+	rq = kar_client_patch(&o->type->res, o->ns, o->name, KAR_PATCH_MERGE,
+		(struct kar_str){ body->p, body->n });
+	rq.subresource = "status";
+	rq.field_manager = FIELD_MANAGER;
+	return rq;
+}
+
+/* Controller ownerReference of the object in the way. */
+struct wire_head {
+	struct kar_wire_object head;
+};
+static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
+static const struct kar_desc head_desc = KAR_DESC("object", struct wire_head, head_fields);
+
+int kar_apply_check_own(const struct kar_sync *s, const struct kar_action *a, struct kar_str json,
+	struct kar_err *err)
+{
+	const struct kar_object *owner = s->object;
+	struct kar_arena arena = { 0 };
+	struct wire_head found = { 0 };
+	int rc = kar_json_decode(&arena, &head_desc, NULL, json.p, json.n, &found, err);
+	const struct kar_wire_owner *c = rc ? NULL : kar_wire_controller(&found.head.meta);
+
+	if (rc == 0 && owner && (!c || !c->uid || strcmp(c->uid, owner->uid)))
+		rc = kar_fail(err, KAR_EXISTS,
+			"%s %s exists already and is controlled by %s %s, not by this %s", a->type->res.kind,
+			a->name, c && c->kind ? c->kind : "nobody", c && c->name ? c->name : "",
+			owner->type->res.kind);
+	kar_arena_release(&arena);
+	return rc;
+}
