@@ -85,7 +85,7 @@ struct kar_desc {
  * element, and for all that is outside of the elements; the document as a whole may be of any size.
  */
 struct kar_limits {
-	size_t depth;    /* nesting of objects and arrays; 0: 128 */
+	size_t depth;    /* nesting of objects and arrays; 0: 120 */
 	size_t string;   /* bytes of one stored string; 0: 1 MiB */
 	size_t document; /* bytes from its first to its last byte; 0: 8 MiB */
 	size_t elements; /* elements of all its stored arrays and maps together; 0: 100000 */

@@ -10,11 +10,14 @@
 #include "common/http_inbox.h"
 #include "common/mem.h"
 
+enum { SILENCE_MS = 20000 };
+
 struct kar_http {
 	struct kar_loop *loop;
 	struct kar_http_options options;
 	char *user_agent, *proxy; /* what options points to */
 	struct kar_engine *engine;
+	bool doubtful; /* a connection of the engine may be dead: the next request gets a new one */
 	struct kar_inboxes inboxes;
 	TAILQ_HEAD(, kar_http_request) all; /* kar_http_request::link */
 	size_t in_flight;
@@ -23,7 +26,8 @@ struct kar_http {
 struct kar_http_request {
 	struct kar_inbox inbox;
 	struct kar_http *pool;
-	struct kar_transfer *transfer; /* NULL once it has ended */
+	const struct kar_engine *engine; /* it was started on; perhaps retired, or gone once it has ended */
+	struct kar_transfer *transfer;   /* NULL once it has ended */
 	TAILQ_ENTRY(kar_http_request) link;
 	void (*on_done)(void *arg, const struct kar_err *err);
 	bool write; /* the method changes something */
@@ -40,6 +44,21 @@ static void fail_request(struct kar_http_request *r, enum kar_class what, const 
 }
 
 /*
+ * @r ends without a proper answer. After a long silence that is what a dead connection looks like that nobody
+ * has closed: a stopped server or a wedged proxy still acknowledges what it is sent, so the kernel sees nothing
+ * wrong, and HTTP/2 would put the next request on the same connection, and so on for ever. Go has its PING for
+ * this; libcurl would send one but not miss the answer.
+ */
+static void note_silence(struct kar_http_request *r)
+{
+	struct kar_http *h = r->pool;
+	kar_time limit = h->options.silence ? h->options.silence : SILENCE_MS;
+
+	if (r->engine == h->engine && kar_loop_mono(h->loop) - r->inbox.heard >= limit)
+		h->doubtful = true;
+}
+
+/*
  * kar_engine_hooks::ended. What the caller may conclude: a write of which at least one byte has left may
  * have been executed. A refused HTTP/2 stream is known not to have been, but libcurl reports it like a lost
  * connection when the body cannot be sent again (CURLE_SEND_FAIL_REWIND), so it counts as unknown: the safe
@@ -51,6 +70,8 @@ static void ended(struct kar_inbox *in, const struct kar_transfer_end *end)
 
 	r->transfer = NULL;
 	r->ok = end->ok;
+	if (!end->ok)
+		note_silence(r);
 	if (end->never_valid)
 		fail_request(r, KAR_INVALID, end->text);
 	else if (!end->ok)
@@ -68,8 +89,10 @@ static void turn_over(void *arg)
 /* Frees @r without a word to its user. */
 static void dispose(struct kar_http_request *r)
 {
-	if (r->transfer)
+	if (r->transfer) {
+		note_silence(r);
 		kar_transfer_abort(r->transfer);
+	}
 	kar_inbox_release(&r->inbox);
 	TAILQ_REMOVE(&r->pool->all, r, link);
 	r->pool->in_flight--;
@@ -113,6 +136,9 @@ struct kar_http_request *kar_http_start(struct kar_http *h, const struct kar_htt
 	kar_inbox_init(&r->inbox, &h->inboxes, call);
 	TAILQ_INSERT_TAIL(&h->all, r, link);
 	h->in_flight++;
+	if (h->doubtful)
+		kar_http_reset_connections(h);
+	r->engine = h->engine;
 	r->transfer = kar_transfer_start(h->engine, call, &r->inbox);
 	return r;
 }
@@ -144,7 +170,7 @@ struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options 
 	h->options.user_agent = h->user_agent = dup_or_null(o->user_agent);
 	h->options.proxy = h->proxy = dup_or_null(o->proxy);
 	TAILQ_INIT(&h->all);
-	kar_inboxes_init(&h->inboxes);
+	kar_inboxes_init(&h->inboxes, l);
 	h->inboxes.refused = refused;
 	h->inboxes.complete = complete;
 	h->engine = new_engine(h);
@@ -170,6 +196,7 @@ void kar_http_reset_connections(struct kar_http *h)
 	struct kar_engine *old = h->engine;
 
 	h->engine = new_engine(h);
+	h->doubtful = false;
 	kar_engine_retire(old);
 }
 

@@ -13,6 +13,8 @@
  *  - no user callback runs from inside a libcurl callback; a request can be cancelled at any time;
  *  - redirects are never followed, only https (and http, for tests and --master) is spoken, proxies only when
  *    asked for, compression only when asked for, the response is bounded where it is collected;
+ *  - a request that ends badly or is cancelled after a long silence takes its connection out of use: a
+ *    wedged server or proxy acknowledges bytes for ever, and an HTTP/2 connection would be shared again;
  *  - timers are exact to the ms; descriptors are owned here (no stale watcher after close).
  */
 #ifndef KAR_HTTP_H
@@ -39,6 +41,7 @@ struct kar_http_options {
 	bool http1_only;          /* never negotiate HTTP/2 */
 	kar_time connect_timeout; /* ms; 0: 10 s */
 	const char *proxy;        /* URL, or NULL: none */
+	kar_time silence;         /* ms without a byte after which a given-up request is doubted; 0: 20 s */
 };
 
 struct kar_http;         /* a pool of connections */

@@ -9,8 +9,9 @@ enum {
 	INBOX_KEEP = 1 << 20, /* memory beyond this is freed at once after delivery */
 };
 
-void kar_inboxes_init(struct kar_inboxes *all)
+void kar_inboxes_init(struct kar_inboxes *all, const struct kar_loop *loop)
 {
+	all->loop = loop;
 	TAILQ_INIT(&all->ready);
 	all->current = NULL;
 	all->gone = NULL;
@@ -28,6 +29,7 @@ void kar_inbox_init(struct kar_inbox *in, struct kar_inboxes *all, const struct 
 	*in = (struct kar_inbox){
 		.owner = all,
 		.bytes = { .cap = INBOX_MAX },
+		.heard = kar_loop_mono(all->loop),
 		.on_head = call->on_head,
 		.on_data = call->on_data,
 		.arg = call->arg,
@@ -53,6 +55,7 @@ static void make_ready(struct kar_inbox *in)
 
 void kar_inbox_head_line(struct kar_inbox *in, const char *line, size_t n, kar_time wall)
 {
+	in->heard = kar_loop_mono(in->owner->loop);
 	kar_head_text_add(&in->head, line, n, wall);
 	if (in->head.done)
 		make_ready(in);
@@ -60,6 +63,7 @@ void kar_inbox_head_line(struct kar_inbox *in, const char *line, size_t n, kar_t
 
 bool kar_inbox_bytes(struct kar_inbox *in, const char *bytes, size_t n)
 {
+	in->heard = kar_loop_mono(in->owner->loop);
 	kar_buf_append(&in->bytes, bytes, n);
 	if (in->bytes.overflow)
 		return false;

@@ -23,6 +23,7 @@ struct kar_inbox {
 	bool head_given;
 	struct kar_buf bytes;
 	bool ended;
+	kar_time heard; /* mono: the last sign of life, at first the start */
 	void (*on_head)(void *arg, const struct kar_http_head *head);
 	int (*on_data)(void *arg, const char *bytes, size_t n);
 	void *arg;
@@ -30,6 +31,7 @@ struct kar_inbox {
 
 /* All inboxes of a pool. */
 struct kar_inboxes {
+	const struct kar_loop *loop; /* for its clock */
 	TAILQ_HEAD(, kar_inbox) ready;
 	struct kar_inbox *current; /* whose user is being told; NULL once it is forgotten */
 	bool *gone;                /* set by kar_inboxes_release() while users are told */
@@ -39,7 +41,7 @@ struct kar_inboxes {
 	void (*complete)(struct kar_inbox *in);
 };
 
-void kar_inboxes_init(struct kar_inboxes *all) KAR_NONNULL;
+void kar_inboxes_init(struct kar_inboxes *all, const struct kar_loop *loop) KAR_NONNULL;
 /* Allowed inside a user's callback: nothing of @all is touched afterwards. */
 void kar_inboxes_release(struct kar_inboxes *all) KAR_NONNULL;
 /* Tells the users of all ready inboxes. @all may have been released when it returns. */

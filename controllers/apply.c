@@ -12,8 +12,9 @@
 #include "controllers/pace.h"
 
 enum {
-	DEFAULT_MAX_IN_FLIGHT = 100,
+	DEFAULT_MAX_IN_FLIGHT = 200,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
+	BUSY_WAIT = 10000,              /* ms that counters let other writes go first */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
 };
 
@@ -360,16 +361,18 @@ static void pump(struct kar_executor *x)
 }
 
 /*
- * 0 if the status write goes out now, else ms to hold it back. Counters do not go before actions either: these wait for
- * nothing that the counters would record.
+ * 0 if the status write goes out now, else ms to hold it back. Counters do not go before actions: these wait for nothing
+ * that the counters would record. Nor do they compete with the writes of other plans, for a while.
  */
 static kar_time status_delay(struct kar_executor *x, const struct kar_sync *s)
 {
+	kar_time written = s->state->status_written;
+
 	if (s->plan.urgent)
 		return 0;
-	if (s->plan.n_actions)
+	if (s->plan.n_actions || (s->plan.counters && x->waiting && s->mono - written < BUSY_WAIT))
 		return x->pace.interval;
-	return kar_pace_delay(&x->pace, s->state->status_written, s->plan.counters, s->mono);
+	return kar_pace_delay(&x->pace, written, s->plan.counters, s->mono);
 }
 
 void kar_executor_start(struct kar_executor *x, struct kar_sync *s)

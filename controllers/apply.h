@@ -20,8 +20,8 @@
 struct kar_executor;
 
 struct kar_executor_options {
-	int max_in_flight;        /* writes at once; 0: 100 */
-	kar_time status_interval; /* ms between two status writes of a key that are not urgent; 0: 1000 */
+	int max_in_flight;        /* writes at once; 0: 200 */
+	kar_time status_interval; /* ms between two status writes of a key that are not urgent; 0: 2000 */
 };
 
 /* How a plan ended. */

@@ -42,7 +42,7 @@ static const struct flag flags[] = {
 	FLAG("kube-api-burst", COUNT, kube_api_burst, "Cluster",
 		"Requests that may exceed --kube-api-qps at once (default 1)"),
 	FLAG("max-in-flight", COUNT, max_in_flight, "Cluster",
-		"Writes that wait for their answer at once (default 100)"),
+		"Writes that wait for their answer at once (default 200)"),
 	FLAG("disable-http2", BOOL, disable_http2, "Cluster", "Speak HTTP/1.1 only"),
 	FLAG("schedule-timeout", DURATION, schedule_timeout, "Gangs",
 		"Time from release to the quorum being bound, for jobs that do not set it (default 60s)"),
@@ -239,7 +239,7 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 	static const struct kar_options defaults = {
 		.logging_format = "text",
 		.kube_api_burst = 1,
-		.max_in_flight = 100,
+		.max_in_flight = 200,
 		.schedule_timeout = 60 * KAR_SECOND,
 	};
 	const char *config;

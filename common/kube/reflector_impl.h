@@ -19,7 +19,7 @@ enum phase { STOPPED, WAITING, LISTING, WATCHING };
 struct attempt {
 	kar_time started, last_byte;
 	kar_time length; /* of a watch, as asked for */
-	bool bytes, moved, bookmarks;
+	bool bytes, moved;
 	bool in_stream;     /* `err` came as an event */
 	bool broken;        /* `err`: bytes that could not be understood */
 	struct kar_err err; /* why our side aborted it; KAR_OK: it did not */
@@ -53,6 +53,7 @@ struct kar_reflector {
 	char *next_page;                /* continue token to ask with, or NULL */
 
 	bool synced, in_trouble, list_trouble;
+	bool bookmarks; /* a watch has brought one: the server sends them, so silence means something */
 	struct kar_err trouble;
 	struct kar_reflector_stats stats;
 };

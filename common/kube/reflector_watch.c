@@ -4,7 +4,7 @@ static kar_time watch_deadline(const struct kar_reflector *r)
 {
 	const struct attempt *a = &r->attempt;
 	kar_time hard = a->started + a->length + r->times->grace;
-	kar_time idle = a->bookmarks ? a->last_byte + r->times->idle : KAR_NEVER;
+	kar_time idle = r->bookmarks ? a->last_byte + r->times->idle : KAR_NEVER;
 
 	return hard < idle ? hard : idle;
 }
@@ -43,8 +43,8 @@ static int on_bookmark(struct kar_reflector *r, const struct kar_wire_object *w,
 	if (move(r, version, err))
 		return -1;
 	kar_store_bookmark(r->store, kar_rv_parse(version));
-	if (!r->attempt.bookmarks) {
-		r->attempt.bookmarks = true;
+	if (!r->bookmarks) {
+		r->bookmarks = true;
 		arm(r);
 	}
 	return 0;
@@ -171,7 +171,7 @@ void kar_reflector_watch(struct kar_reflector *r)
 	q.arg = r;
 	r->stats.watches++;
 	r->phase = WATCHING;
-	r->stream = kar_json_stream_new(&r->tables.watch, NULL, NULL, on_event, r);
+	r->stream = kar_json_stream_new(&r->tables.watch, &kar_reflector_limits, NULL, on_event, r);
 	r->call = kar_client_start(r->client, &q);
 	arm(r);
 }

@@ -5,6 +5,19 @@
 #include "common/json.h"
 #include "common/kube/client.h"
 
+enum {
+	DEPTH = 10000 + 100,      /* Go's decoder stops at 10000; depth costs the reader nothing here */
+	OBJECT_BYTES = 8 << 20,   /* etcd takes 1.5 MiB, or what --max-request-bytes says */
+	OBJECT_ELEMENTS = 2 << 20 /* more than fit into that, for instance as labels */
+};
+
+const struct kar_limits kar_reflector_limits = {
+	.depth = DEPTH,
+	.string = OBJECT_BYTES,
+	.document = OBJECT_BYTES,
+	.elements = OBJECT_ELEMENTS,
+};
+
 static const struct kar_field list_meta_fields[] = {
 	KAR_FIELD(struct kar_list_meta, resource_version, "resourceVersion", KAR_F_STRING),
 	KAR_FIELD(struct kar_list_meta, continue_token, "continue", KAR_F_STRING),

@@ -33,6 +33,12 @@ struct kar_reflector_tables {
 };
 void kar_reflector_tables_init(struct kar_reflector_tables *t, const struct kar_type *type) KAR_NONNULL;
 
+/*
+ * For both. Wider than what an API server can store: an object that a user may create must never stop the cache of
+ * all the others.
+ */
+extern const struct kar_limits kar_reflector_limits;
+
 /* KAR_INVALID if the complete document @root was no list. */
 int kar_list_check(const struct kar_list_root *root, struct kar_err *err) KAR_NONNULL;
 /* KAR_INVALID if @w cannot be stored. */

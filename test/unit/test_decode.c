@@ -276,7 +276,7 @@ static void default_depth(void **state)
 	for (int i = 0; i < 1000000; i++)
 		kar_buf_puts(&json, "[");
 	decode_zoo(kar_buf_cstr(&json), NULL, &got);
-	assert_string_equal(kar_buf_cstr(&got), "error: Zoo: nested deeper than 128 levels (at byte 133)");
+	assert_string_equal(kar_buf_cstr(&got), "error: Zoo: nested deeper than 120 levels (at byte 125)");
 	kar_buf_release(&json);
 	kar_buf_release(&got);
 }

@@ -37,7 +37,7 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		(int)o->max_in_flight, (int)o->schedule_timeout, o->disable_http2);
 }
 
-#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=0"
+#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0"
 
 static const struct {
 	const char *name, *line, *want;
@@ -48,13 +48,13 @@ static const struct {
 		"kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "one_dash_as_in_go", "-master http://h:1", "kubeconfig=- master=http://h:1 ns=- " DEFAULTS },
 	{ "verbosity_glued", "-v4",
-		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0" },
 	{ "verbosity_apart", "-v 6 --logging-format=json",
-		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=100 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=200 timeout=60000 http1=0" },
 	{ "limits", "--kube-api-qps=2.5 --kube-api-burst=7 --max-in-flight=3 --schedule-timeout=5m",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0" },
 	{ "bool_alone_is_true", "--disable-http2",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=100 timeout=60000 http1=1" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=1" },
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
