@@ -1,6 +1,5 @@
 #include "api/pod.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

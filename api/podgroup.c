@@ -4,6 +4,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/queuejob.h"
 #include "common/json.h"
 
 struct wire_status {
@@ -90,6 +91,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 		g->owner_kind = kar_keep(mem, owner->kind);
 		g->owner_name = kar_keep(mem, owner->name);
 	}
+	g->orphan = kar_queuejob_orphan(m);
 	g->spec = keep_spec(mem, &w->spec);
 	g->status = keep_status(mem, &w->status);
 	return &g->o;

@@ -43,6 +43,7 @@ struct kar_podgroup {
 	kar_time creation, deletion;
 	const char *owner_uid; /* interned; controller's; NULL: none */
 	const char *owner_kind, *owner_name;
+	bool orphan; /* see kar_queuejob_orphan() */
 	struct kar_podgroup_spec spec;
 	struct kar_podgroup_status status;
 };

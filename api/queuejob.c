@@ -369,6 +369,11 @@ const struct kar_type kar_queuejob_type = {
 
 /* --- questions --------------------------------------------------------------------------------------- */
 
+bool kar_queuejob_orphan(const struct kar_wire_meta *m)
+{
+	return !m->owners.n && kar_same(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), m->name);
+}
+
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s)
 {
 	int64_t total = 0;

@@ -156,6 +156,12 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuejob *job) KAR_NONNULL;
 
 /*
+ * Was the object with this metadata made for the QueueJob of its name, and is owned by nobody any more? So it is left by a
+ * deletion with propagationPolicy Orphan, and the next job of that name may adopt it.
+ */
+bool kar_queuejob_orphan(const struct kar_wire_meta *m) KAR_NONNULL;
+
+/*
  * The pod of one index, ready to POST: the template with name, labels, annotations, owner, finalizer, scheduler,
  * node selector and environment added. KAR_INVALID if the template cannot be used.
  */

@@ -1,7 +1,5 @@
 #include "api/queuejob.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 #include "common/json.h"
 
@@ -82,6 +80,23 @@ bool kar_queuejob_status_equal(const struct kar_queuejob_status *a, const struct
 	return kar_same_strings(&a->counted_pods, &b->counted_pods);
 }
 
+/* Nothing rather than an empty string: `kubectl describe` would print a name without a value. */
+static void write_text(struct kar_json_writer *w, const char *key, const char *text)
+{
+	if (text[0])
+		kar_jw_kv_string(w, key, text);
+}
+
+/* At the top level of a merge patch what is absent must be named. */
+static void write_optional_text(struct kar_json_writer *w, const char *key, const char *text)
+{
+	kar_jw_key(w, key);
+	if (text[0])
+		kar_jw_string(w, text);
+	else
+		kar_jw_null(w);
+}
+
 static void write_task(struct kar_json_writer *w, const struct kar_task_status *t)
 {
 	kar_jw_begin_object(w);
@@ -92,7 +107,7 @@ static void write_task(struct kar_json_writer *w, const struct kar_task_status *
 	kar_jw_kv_int(w, "running", t->running);
 	kar_jw_kv_int(w, "succeeded", t->succeeded);
 	kar_jw_kv_int(w, "failed", t->failed);
-	kar_jw_kv_string(w, "succeededIndexes", t->succeeded_indexes);
+	write_text(w, "succeededIndexes", t->succeeded_indexes);
 	kar_jw_end_object(w);
 }
 
@@ -114,10 +129,10 @@ static void write_restart(struct kar_json_writer *w, const struct kar_restart *r
 	}
 	kar_jw_begin_object(w);
 	kar_jw_kv_time(w, "time", r->time);
-	kar_jw_kv_string(w, "reason", r->reason);
-	kar_jw_kv_string(w, "message", r->message);
-	kar_jw_kv_string(w, "pod", r->pod);
-	kar_jw_kv_string(w, "node", r->node);
+	write_optional_text(w, "reason", r->reason);
+	write_optional_text(w, "message", r->message);
+	write_optional_text(w, "pod", r->pod);
+	write_optional_text(w, "node", r->node);
 	kar_jw_kv_int(w, "exitCode", r->exit_code);
 	kar_jw_end_object(w);
 }
@@ -134,20 +149,29 @@ static void write_counts(struct kar_json_writer *w, const struct kar_queuejob_st
 	kar_jw_kv_int(w, "minAvailable", s->min_available);
 }
 
+static void write_counted_pods(struct kar_json_writer *w, const struct kar_array *pods)
+{
+	const char *const *uids = pods->items;
+
+	kar_jw_key(w, "countedPods");
+	if (!pods->n) {
+		kar_jw_null(w);
+		return;
+	}
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < pods->n; i++)
+		kar_jw_string(w, uids[i]);
+	kar_jw_end_array(w);
+}
+
 static void write_lists(struct kar_json_writer *w, const struct kar_queuejob_status *s)
 {
-	const char *const *counted = s->counted_pods.items;
-
 	kar_jw_key(w, "tasks");
 	kar_jw_begin_array(w);
 	for (size_t i = 0; i < s->n_tasks; i++)
 		write_task(w, &s->tasks[i]);
 	kar_jw_end_array(w);
-	kar_jw_key(w, "countedPods");
-	kar_jw_begin_array(w);
-	for (size_t i = 0; i < s->counted_pods.n; i++)
-		kar_jw_string(w, counted[i]);
-	kar_jw_end_array(w);
+	write_counted_pods(w, &s->counted_pods);
 	kar_jw_key(w, "conditions");
 	kar_conditions_write(w, &s->conditions);
 }
@@ -156,10 +180,10 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 {
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "phase", kar_qj_phase_name(s->phase));
-	kar_jw_kv_string(w, "reason", s->reason);
-	kar_jw_kv_string(w, "message", s->message);
+	write_optional_text(w, "reason", s->reason);
+	write_optional_text(w, "message", s->message);
 	kar_jw_kv_int(w, "observedGeneration", s->observed_generation);
-	kar_jw_kv_string(w, "selector", s->selector);
+	write_optional_text(w, "selector", s->selector);
 	write_counts(w, s);
 	kar_jw_kv_int(w, "incarnation", s->incarnation);
 	kar_jw_kv_int(w, "formedMinAvailable", s->formed_min_available);
@@ -168,7 +192,7 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 	kar_jw_kv_int(w, "disruptions", s->disruptions);
 	kar_jw_kv_int(w, "backoffSteps", s->backoff_steps);
 	write_optional_time(w, "lastFailureTime", s->last_failure_time);
-	kar_jw_kv_string(w, "templateHash", s->template_hash);
+	write_optional_text(w, "templateHash", s->template_hash);
 	write_optional_time(w, "startTime", s->start_time);
 	write_optional_time(w, "completionTime", s->completion_time);
 	write_optional_time(w, "lastScaleTime", s->last_scale_time);

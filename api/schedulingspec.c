@@ -4,6 +4,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/queuejob.h"
 #include "common/json.h"
 
 struct wire_schedulingspec {
@@ -122,6 +123,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	kar_object_init(&s->o, &kar_schedulingspec_type, &w->head, kar_keep_text(&s->mem, m->name),
 		kar_keep_text(&s->mem, m->uid), strings);
 	s->owner_uid = owner ? kar_keep(&s->mem, owner->uid) : NULL;
+	s->orphan = kar_queuejob_orphan(m);
 	s->deletion = m->deletion;
 	s->spec = kar_schedspec_copy(&w->spec, &s->mem);
 	return &s->o;

@@ -40,6 +40,7 @@ struct kar_schedulingspec {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
 	const char *owner_uid; /* controller's; NULL: none */
+	bool orphan;           /* see kar_queuejob_orphan() */
 	kar_time deletion;
 	struct kar_schedspec spec;
 };

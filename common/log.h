@@ -9,7 +9,7 @@
  *
  *   kar_info(0, KAR_MSG("Caches synced"), KAR_S("duration", d), KAR_I("pods", n));
  *
- * Library code in common/ and api/ does not log: an error is logged once, by whoever stops passing it
+ * Library code does not log what it returns: an error is logged once, by whoever stops passing it
  * on. Tokens, Authorization headers and Secret data are never logged.
  * Verbosity: 0 operators, 2 default in production, 4 debug (plans), 6 requests, 8 bodies.
  */

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <bsd/string.h>
 #include <bsd/sys/tree.h>
@@ -10,11 +9,12 @@
 #include "common/mem.h"
 #include "controllers/apply_wire.h"
 #include "controllers/pace.h"
+#include "controllers/refusal.h"
 
 enum {
 	DEFAULT_MAX_IN_FLIGHT = 200,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
-	BUSY_WAIT = 10000,              /* ms that counters let other writes go first */
+	BUSY_WAIT = 10000,              /* ms that a status which is not urgent lets other writes go first */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
 };
 
@@ -29,6 +29,7 @@ struct run {
 	bool status_sent;
 	size_t next; /* first action not sent */
 	int in_flight;
+	size_t creates; /* sent */
 	int creates_in_flight;
 	int window;   /* creates that may be in flight: slow start */
 	bool stopped; /* nothing more is sent */
@@ -120,8 +121,8 @@ static void finish_if_done(struct run *r)
 	if (r->in_flight || unsent(r))
 		return;
 	delist(r);
-	if (r->outcome.what == KAR_OK && r->s->plan.n_actions && r->next == r->s->plan.n_actions)
-		r->s->state->refused.what = KAR_OK;
+	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions)
+		kar_refusal_forget(r->s->state);
 	x->applied(x->arg, r->s, &r->outcome);
 	free(r);
 }
@@ -152,17 +153,12 @@ static bool ends_plan(const struct kar_action *a, enum kar_class what)
 
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
-	struct kar_key_state *state = r->s->state;
-
 	if (r->outcome.what == KAR_OK) {
 		r->outcome.what = err->what;
 		r->outcome.err = *err;
 	}
-	if (a && is_refusal(err->what)) {
-		state->refused = *err;
-		state->refused_type = a->type;
-		kar_key(a->ns, a->name, state->refused_name);
-	}
+	if (a && a->verb == KAR_CREATE && is_refusal(err->what))
+		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
 	if (ends_plan(a, err->what))
 		stop(r);
 }
@@ -251,12 +247,24 @@ static void judge_existing(struct item *it, const struct kar_answer *answer)
 	settle(it, own ? answer : NULL, own ? NULL : &err);
 }
 
+/* It existed a moment ago and is gone now: nobody refused anything. */
+static void settle_vanished(struct item *it)
+{
+	struct kar_err err;
+
+	kar_fail(&err, KAR_CONFLICT, "%s %s existed and is gone", it->action->type->res.kind,
+		it->action->name);
+	settle(it, NULL, &err);
+}
+
 static void on_done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
 {
 	struct item *it = arg;
 
 	if (it->looking && answer)
 		judge_existing(it, answer);
+	else if (it->looking && err && err->what == KAR_NOTFOUND)
+		settle_vanished(it);
 	else if (!it->looking && err && err->what == KAR_EXISTS && it->action &&
 		it->action->verb == KAR_CREATE)
 		send_lookup(it);
@@ -312,6 +320,7 @@ static void send_action(struct run *r)
 	if (kar_apply_action_request(r->s, a, &body, &rq, &err)) {
 		fail(r, a, &err);
 	} else {
+		r->creates += a->verb == KAR_CREATE;
 		r->creates_in_flight += a->verb == KAR_CREATE;
 		start_request(new_item(r, a), &rq);
 	}
@@ -325,12 +334,23 @@ static bool still_wanted(const struct run *r)
 	return r->status_due || !c->still_wanted || c->still_wanted(r->s, &r->s->plan.actions[r->next]);
 }
 
+/* What a plan has overtaken is decided anew. Creates stand and fall together, other actions are about one object. */
+static void drop_next(struct run *r)
+{
+	r->outcome.requeue_after = 0;
+	if (r->s->plan.actions[r->next].verb == KAR_CREATE) {
+		stop(r);
+		return;
+	}
+	r->next++;
+	r->x->waiting--;
+}
+
 /* Sends the next write of @r, which is out of the tree. */
 static void send_next(struct run *r)
 {
 	if (!still_wanted(r)) {
-		r->outcome.requeue_after = 0;
-		stop(r);
+		drop_next(r);
 		return;
 	}
 	r->x->waiting--;
@@ -361,8 +381,8 @@ static void pump(struct kar_executor *x)
 }
 
 /*
- * 0 if the status write goes out now, else ms to hold it back. Counters do not go before actions: these wait for nothing
- * that the counters would record. Nor do they compete with the writes of other plans, for a while.
+ * 0 if the status write goes out now, else ms to hold it back. What is not urgent does not go before actions: these wait for
+ * nothing that it would record. Nor does it compete with the writes of other plans, for a while.
  */
 static kar_time status_delay(struct kar_executor *x, const struct kar_sync *s)
 {
@@ -370,7 +390,7 @@ static kar_time status_delay(struct kar_executor *x, const struct kar_sync *s)
 
 	if (s->plan.urgent)
 		return 0;
-	if (s->plan.n_actions || (s->plan.counters && x->waiting && s->mono - written < BUSY_WAIT))
+	if ((s->plan.n_actions || x->waiting) && s->mono - written < BUSY_WAIT)
 		return x->pace.interval;
 	return kar_pace_delay(&x->pace, written, s->plan.counters, s->mono);
 }

@@ -40,7 +40,7 @@ static int encode_body(const struct kar_sync *s, const struct kar_action *a, str
 	if (a->verb == KAR_GET)
 		return 0;
 	if (a->verb == KAR_DELETE)
-		kar_delete_options(body, a->uid, "Background", -1);
+		kar_delete_options(body, a->uid, a->rv, "Background", -1);
 	else if (s->controller->encode(s, a, body, err))
 		return -1;
 	if (body->overflow)

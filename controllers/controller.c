@@ -1,13 +1,55 @@
 #include "controllers/controller.h"
 
-void kar_enqueue(struct kar_controller *c, const char *ns, const char *name)
-{
-	char key[KAR_KEY_LEN];
+#include <inttypes.h>
+#include <stdio.h>
 
-	kar_workqueue_add(c->queue, kar_key(ns, name, key));
+#include "api/priorityclass.h"
+#include "common/json.h"
+
+void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const char *key)
+{
+	if (kar_store_synced(store))
+		kar_workqueue_add(c->queue, key);
+	else
+		kar_workqueue_add_low(c->queue, key);
 }
 
-void kar_enqueue_object(struct kar_controller *c, const struct kar_object *o)
+const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 {
-	kar_enqueue(c, o->ns, o->name);
+	const struct kar_object *o = name && name[0] ? kar_store_get(s->priorityclasses, NULL, name) : NULL;
+
+	return o ? kar_as_priorityclass(o) : NULL;
+}
+
+int32_t kar_stores_default_priority(const struct kar_stores *s)
+{
+	struct kar_iter it = kar_store_all(s->priorityclasses);
+	const struct kar_object *o;
+	int32_t lowest = INT32_MAX;
+	bool found = false;
+
+	/* Should there be several, the lowest counts, as for pods. */
+	while (kar_iter_next(&it, &o)) {
+		const struct kar_priorityclass *c = kar_as_priorityclass(o);
+
+		if (c->global_default && c->value <= lowest) {
+			lowest = c->value;
+			found = true;
+		}
+	}
+	return found ? lowest : 0;
+}
+
+void kar_write_preconditions(struct kar_json_writer *w, const struct kar_object *o)
+{
+	char version[24];
+
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", o->uid);
+	if (o->rv) {
+		snprintf(version, sizeof(version), "%" PRIu64, o->rv);
+		kar_jw_kv_string(w, "resourceVersion", version);
+	}
+	kar_jw_end_object(w);
 }

@@ -14,6 +14,10 @@
 #include "common/kube/workqueue.h"
 #include "controllers/plan.h"
 
+struct kar_json_writer;
+struct kar_priorityclass;
+struct kar_refusal;
+
 /* The shared caches. All reconcilers see the same ones. */
 struct kar_stores {
 	struct kar_store *pods, *queuejobs, *podgroups, *schedulingspecs, *queues, *priorityclasses;
@@ -27,13 +31,12 @@ struct kar_settings {
 
 /* What is remembered per key between two syncs, in memory only; losing it costs at most a repeated attempt. */
 struct kar_key_state {
-	/* What the API server answered to the last write that failed; what == KAR_OK: none */
-	struct kar_err refused;
-	const struct kar_type *refused_type; /* of which object */
-	char refused_name[KAR_KEY_LEN];
-	kar_time status_written; /* mono, of the last status write; 0: never */
+	struct kar_refusal *refusal; /* the create that was refused last (see refusal.h); owned; NULL: none */
+	uint64_t logged;             /* hash of the last failure that was logged as an error; 0: none since */
+	kar_time status_written;     /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
-	kar_time last_pass;    /* mono, of the last pass over all queues; 0: never (see queue) */
+	kar_time owner_asked; /* mono, when that was last asked for; 0: never */
+	kar_time last_pass;   /* mono, of the last pass over all queues; 0: never (see queue) */
 	/* mono, of the last round of writes that only moved positions; 0: never (see queue) */
 	kar_time last_positions;
 };
@@ -49,6 +52,8 @@ struct kar_sync {
 	struct kar_key_state *state;
 	/* The object whose status plan.status is, for the write's preconditions and as subject of the events. */
 	const struct kar_object *object; /* referenced; NULL if the key has no object */
+	int64_t generation;              /* its own; 0 where that plays no part */
+	int32_t pods; /* live pods of the key: with fewer a refused create may pass (see refusal.h) */
 };
 
 struct kar_controller {
@@ -62,8 +67,8 @@ struct kar_controller {
 	 */
 	void (*start)(struct kar_controller *c);
 	/*
-	 * Observe and decide. Returns false if the key should only be forgotten (its object is gone), or if
-	 * the caches have not caught up with the key's own writes (s->plan.requeue_after is then set).
+	 * Observe and decide. False: nothing was decided, because the key should only be forgotten (its object is
+	 * gone), or because it is too early (s->plan.requeue_after is then set), e.g. for the caches.
 	 */
 	bool (*sync)(struct kar_controller *c, struct kar_sync *s);
 	/* Body of one action. -1: the object cannot be built (KAR_INVALID), which is reported like a refusal. */
@@ -77,10 +82,19 @@ struct kar_controller {
 	void (*wrote)(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer);
 };
 
-/* Adds the key of @o's namespace/name to @c's queue. */
-void kar_enqueue_object(struct kar_controller *c, const struct kar_object *o) KAR_NONNULL;
-/* Adds "ns/name". */
-void kar_enqueue(struct kar_controller *c, const char *ns, const char *name) __attribute__((nonnull(1, 3)));
+/*
+ * For store listeners: a change in @store concerns @key. What its first list brings waits behind what changes now.
+ */
+void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const char *key) KAR_NONNULL;
+/* The PriorityClass @name, or NULL; @name may be NULL. Value of the global default, 0 if there is none. */
+const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
+	__attribute__((nonnull(1)));
+int32_t kar_stores_default_priority(const struct kar_stores *s) KAR_NONNULL;
+/*
+ * Writes the member "metadata" of a patch that only applies to @o as it was read: whoever decided on older data must
+ * decide anew.
+ */
+void kar_write_preconditions(struct kar_json_writer *w, const struct kar_object *o) KAR_NONNULL;
 
 /* The three reconcilers. Each fills in @c's functions. Static registration in main.c. */
 void kar_queuejob_controller(struct kar_controller *c) KAR_NONNULL;

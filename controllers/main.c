@@ -32,9 +32,11 @@ struct process {
 	char host[256];
 };
 
-static int fatal(const struct kar_err *err)
+static int fatal(struct process *p, const struct kar_err *err)
 {
 	fprintf(stderr, "kar-controllers: %s\n", err->msg);
+	kar_loop_free(p->loop);
+	kar_arena_release(&p->arena);
 	return EXIT_FAILURE;
 }
 
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
 	struct kar_err err = { 0 };
 
 	if (kar_options_parse(&p.options, &p.arena, argc, argv, &err))
-		return fatal(&err);
+		return fatal(&p, &err);
 	if (p.options.help) {
 		kar_options_help(stdout);
 		return EXIT_SUCCESS;
@@ -151,7 +153,7 @@ int main(int argc, char **argv)
 	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT,
 		(int)p.options.verbosity);
 	if (load_configuration(&p, &err) || new_client(&p, &err))
-		return fatal(&err);
+		return fatal(&p, &err);
 	new_manager(&p);
 	run(&p);
 	return finish(&p);

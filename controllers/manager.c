@@ -12,12 +12,14 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
+#include "controllers/refusal.h"
 
 enum {
 	SLICE_KEYS = 64,      /* keys per turn of the loop */
 	STOP_TIMEOUT = 10000, /* ms a graceful stop waits for answers */
 	STOP_POLL = 20,       /* ms between two looks at it */
 	BACKOFF_CAP = 60000,  /* ms between two tries of a key that fails */
+	CONFLICT_RETRY = 50,  /* ms until a key that met a Conflict is decided anew */
 	SLOW_TURN = 100,      /* ms of loop lag worth a line */
 };
 
@@ -107,6 +109,7 @@ static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_k
 
 	kar_barrier_forget(c->barrier, key);
 	kar_workqueue_forget(c->queue, key);
+	kar_refusal_forget(state);
 	RB_REMOVE(memory, &m->memory, r);
 	free(r);
 }
@@ -144,17 +147,31 @@ static void log_plan(const struct kar_sync *s)
 	kar_buf_release(&text);
 }
 
+/* What is being deleted is often gone before the cache knows; only if it stays that way is it worth an error. */
+static bool was_gone(const struct kar_sync *s, const struct kar_outcome *o)
+{
+	return o->what == KAR_NOTFOUND && !kar_workqueue_failures(s->controller->queue, s->key);
+}
+
+/* As an error once per text and key; the same again is for those who look closely. */
 static void log_failure(const struct kar_sync *s, const struct kar_outcome *o)
 {
-	bool expected = o->what == KAR_CONFLICT; /* somebody wrote first: part of the protocol */
+	const struct kar_controller *c = s->controller;
+	uint64_t text = kar_hash_str(1, o->err.msg);
 
-	if (expected)
-		kar_info(4, KAR_MSG("Conflict, deciding anew"), KAR_S("controller", s->controller->name),
+	if (o->what == KAR_CONFLICT) { /* somebody wrote first: part of the protocol */
+		kar_info(4, KAR_MSG("Conflict, deciding anew"), KAR_S("controller", c->name),
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
-	else
-		kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", s->controller->name),
-			KAR_S("key", s->key), KAR_S("class", kar_err_class_name(o->what)),
-			KAR_S("err", o->err.msg));
+		return;
+	}
+	if (s->state->logged == text || was_gone(s, o)) {
+		kar_info(2, KAR_MSG("Sync failed again, will try again"), KAR_S("controller", c->name),
+			KAR_S("key", s->key), KAR_S("err", o->err.msg));
+		return;
+	}
+	s->state->logged = text;
+	kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name), KAR_S("key", s->key),
+		KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
 }
 
 /* Executor's report: the one place where an outcome becomes "when again". */
@@ -165,12 +182,18 @@ static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *
 	kar_time now = kar_loop_mono(m->loop);
 
 	if (o->what == KAR_OK) {
+		if (!s->state->refusal) /* else the failure lasts; its creates are only held back */
+			s->state->logged = 0;
 		kar_workqueue_forget(c->queue, s->key);
+	} else if (o->what == KAR_CONFLICT) { /* no failure: the winner's version arrives in a moment */
+		log_failure(s, o);
+		kar_workqueue_add_at(c->queue, s->key, now + CONFLICT_RETRY);
 	} else {
 		log_failure(s, o);
 		kar_workqueue_add_rate_limited(c->queue, s->key, now + o->err.retry_after);
 	}
-	if (o->requeue_after != KAR_NEVER)
+	/* "At once" was meant for the case that all goes well. */
+	if (o->requeue_after != KAR_NEVER && (o->requeue_after || o->what == KAR_OK))
 		kar_workqueue_add_at(c->queue, s->key, now + o->requeue_after);
 	kar_workqueue_done(c->queue, s->key);
 	free_sync(s);
@@ -206,6 +229,7 @@ static void sync_key(struct kar_manager *m, struct kar_controller *c, const char
 		skip(m, s);
 		return;
 	}
+	kar_refusal_hold_creates(s);
 	log_plan(s);
 	kar_executor_start(m->executor, s);
 }
@@ -397,6 +421,7 @@ static void free_memory(struct kar_manager *m)
 	struct remembered *r;
 
 	while ((r = RB_MIN(memory, &m->memory)) != NULL) {
+		kar_refusal_forget(&r->state);
 		RB_REMOVE(memory, &m->memory, r);
 		free(r);
 	}

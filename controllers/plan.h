@@ -43,6 +43,7 @@ struct kar_action {
 	const char *subresource;        /* "status", or NULL */
 	enum kar_patch_type patch_type; /* KAR_PATCH only */
 	const char *uid;                /* precondition for patch and delete; NULL: none */
+	kar_rv rv;                      /* likewise, where the object must be as it was read; 0: none */
 	int what; /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
 	const char *note;    /* for the printed plan: "task=worker index=3"; may be NULL */

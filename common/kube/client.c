@@ -1,6 +1,8 @@
 #include "common/kube/client.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/buf.h"
@@ -99,7 +101,22 @@ struct kar_request kar_client_deletecollection(const struct kar_resource *res, c
 	};
 }
 
-void kar_delete_options(struct kar_buf *out, const char *uid, const char *propagation, int64_t grace_seconds)
+static void write_preconditions(struct kar_json_writer *w, const char *uid, kar_rv rv)
+{
+	char version[24];
+
+	snprintf(version, sizeof(version), "%" PRIu64, rv);
+	kar_jw_key(w, "preconditions");
+	kar_jw_begin_object(w);
+	if (uid)
+		kar_jw_kv_string(w, "uid", uid);
+	if (rv)
+		kar_jw_kv_string(w, "resourceVersion", version);
+	kar_jw_end_object(w);
+}
+
+void kar_delete_options(struct kar_buf *out, const char *uid, kar_rv rv, const char *propagation,
+	int64_t grace_seconds)
 {
 	struct kar_json_writer w;
 
@@ -109,12 +126,8 @@ void kar_delete_options(struct kar_buf *out, const char *uid, const char *propag
 	kar_jw_kv_string(&w, "apiVersion", "v1");
 	if (grace_seconds >= 0)
 		kar_jw_kv_int(&w, "gracePeriodSeconds", grace_seconds);
-	if (uid) {
-		kar_jw_key(&w, "preconditions");
-		kar_jw_begin_object(&w);
-		kar_jw_kv_string(&w, "uid", uid);
-		kar_jw_end_object(&w);
-	}
+	if (uid || rv)
+		write_preconditions(&w, uid, rv);
 	if (propagation)
 		kar_jw_kv_string(&w, "propagationPolicy", propagation);
 	kar_jw_end_object(&w);

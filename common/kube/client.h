@@ -100,9 +100,13 @@ struct kar_request kar_client_delete(const struct kar_resource *res, const char 
 struct kar_request kar_client_deletecollection(const struct kar_resource *res, const char *ns,
 	const char *label_selector, struct kar_str options);
 
-/* Body of a DELETE in @out: uid precondition (NULL: none), propagation ("Background"), grace (-1: default). */
+/*
+ * Body of a DELETE in @out: preconditions uid (NULL: none) and resourceVersion (0: none), propagation ("Background"),
+ * grace (-1: default).
+ */
 struct kar_buf;
-void kar_delete_options(struct kar_buf *out, const char *uid, const char *propagation, int64_t grace_seconds);
+void kar_delete_options(struct kar_buf *out, const char *uid, kar_rv rv, const char *propagation,
+	int64_t grace_seconds);
 
 /* Path and query of @r, e.g. "/apis/batch/v1/namespaces/x/jobs/j/status?fieldManager=f". */
 void kar_request_path(const struct kar_request *r, struct kar_buf *out) KAR_NONNULL;

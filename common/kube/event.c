@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/kube/event_filter.h"
+#include "common/log.h"
 #include "common/mem.h"
 
 enum {
@@ -72,6 +73,7 @@ struct kar_recorder {
 	struct kar_backoff backoff;
 	uint32_t counter; /* of names */
 	bool busy;        /* more important writes wait */
+	bool refused;     /* told, and none has got through since */
 };
 
 static void pump(struct kar_recorder *r);
@@ -303,6 +305,7 @@ static void sent(struct event *e)
 	e->body = NULL;
 	e->tries = 0;
 	e->sent_at = kar_loop_mono(e->recorder->loop);
+	e->recorder->refused = false;
 	kar_backoff_reset(&e->recorder->backoff);
 	leave(e);
 	if (begins_series)
@@ -326,6 +329,17 @@ static void try_again(struct event *e, const struct kar_err *err)
 		kar_timer_start(r->pause, kar_backoff_next(&r->backoff, err->retry_after));
 }
 
+/* Nobody misses an event before looking for one, so the log says why there are none. A namespace may be leaving. */
+static void tell_refusal(struct event *e, const struct kar_err *err)
+{
+	bool leaving = err->what == KAR_NOTFOUND || strstr(err->msg, "being terminated");
+
+	if (leaving || e->recorder->refused)
+		return;
+	e->recorder->refused = true;
+	kar_error(KAR_MSG("Events cannot be recorded"), KAR_S("namespace", e->ns), KAR_S("err", err->msg));
+}
+
 static void on_done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
 {
 	struct event *e = arg;
@@ -333,12 +347,14 @@ static void on_done(void *arg, const struct kar_answer *answer, const struct kar
 
 	(void)answer;
 	e->call = NULL;
-	if (is_done(e, err))
+	if (is_done(e, err)) {
 		sent(e);
-	else if (is_worth_another_try(err))
+	} else if (is_worth_another_try(err)) {
 		try_again(e, err);
-	else
+	} else {
+		tell_refusal(e, err);
 		forget(e);
+	}
 	pump(r);
 }
 

@@ -86,7 +86,7 @@ char *kar_request_body(const struct kar_request *r, size_t *n)
 	struct kar_buf body = { 0 };
 
 	if (is_delete && !r->body.n)
-		kar_delete_options(&body, NULL, NULL, -1);
+		kar_delete_options(&body, NULL, 0, NULL, -1);
 	else if (r->body.n)
 		kar_buf_append(&body, r->body.p, r->body.n);
 	else

@@ -1,9 +1,6 @@
 /*
  * The shell of the PodGroup reconciler: key = the group's namespace/name, which is also the index value of its pods.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "api/keep.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -12,15 +9,6 @@
 
 enum { CACHE_WAIT = 100 }; /* ms between two looks whether the cache has our own write */
 
-/* What the first list brings must not delay what happens now. */
-static void enqueue(struct kar_controller *c, const struct kar_store *s, const char *key)
-{
-	if (kar_store_synced(s))
-		kar_workqueue_add(c->queue, key);
-	else
-		kar_workqueue_add_low(c->queue, key);
-}
-
 static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
@@ -28,9 +16,9 @@ static void on_pod(void *arg, const struct kar_object *old, const struct kar_obj
 	const char *is_now = new ? kar_as_pod(new)->group : NULL;
 
 	if (was)
-		enqueue(c, c->stores->pods, was);
+		kar_enqueue(c, c->stores->pods, was);
 	if (is_now && is_now != was)
-		enqueue(c, c->stores->pods, is_now);
+		kar_enqueue(c, c->stores->pods, is_now);
 }
 
 static size_t count_gated(const struct kar_store *pods, const char *key)
@@ -49,7 +37,7 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 	char key[KAR_KEY_LEN];
 
 	kar_object_key(new ? new : old, key);
-	enqueue(c, c->stores->podgroups, key);
+	kar_enqueue(c, c->stores->podgroups, key);
 	if (new)
 		return;
 
@@ -120,26 +108,15 @@ static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *
 	return kar_fail(err, KAR_INVALID, "the podgroup reconciler has no action %d", a->what);
 }
 
-/* The conditions list is replaced as a whole, so it must be the one we read: hence the resourceVersion. */
-static void write_preconditions(struct kar_json_writer *w, const struct kar_object *o)
-{
-	char rv[24];
-
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", o->uid);
-	if (o->rv) {
-		snprintf(rv, sizeof(rv), "%" PRIu64, o->rv);
-		kar_jw_kv_string(w, "resourceVersion", rv);
-	}
-	kar_jw_end_object(w);
-}
-
 static void write_status(struct kar_json_writer *w, const struct kar_podgroup_status *st)
 {
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "phase", st->phase);
-	kar_jw_kv_string(w, "occupiedBy", st->occupied_by);
+	kar_jw_key(w, "occupiedBy");
+	if (st->occupied_by[0])
+		kar_jw_string(w, st->occupied_by);
+	else
+		kar_jw_null(w); /* a merge patch removes only what it names */
 	kar_jw_kv_int(w, "members", st->members);
 	kar_jw_kv_int(w, "scheduled", st->scheduled);
 	kar_jw_kv_int(w, "running", st->running);
@@ -149,19 +126,20 @@ static void write_status(struct kar_json_writer *w, const struct kar_podgroup_st
 	if (st->schedule_start_time)
 		kar_jw_time(w, st->schedule_start_time);
 	else
-		kar_jw_null(w); /* a merge patch removes only what it names */
+		kar_jw_null(w);
 	kar_jw_key(w, "conditions");
 	kar_conditions_write(w, &st->conditions);
 	kar_jw_end_object(w);
 }
 
+/* The conditions list is replaced as a whole, so it must be the one we read. */
 static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
 	struct kar_json_writer w;
 
 	kar_json_writer_init(&w, out);
 	kar_jw_begin_object(&w);
-	write_preconditions(&w, s->object);
+	kar_write_preconditions(&w, s->object);
 	kar_jw_key(&w, "status");
 	write_status(&w, s->plan.status);
 	kar_jw_end_object(&w);

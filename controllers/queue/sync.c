@@ -2,10 +2,7 @@
  * The shell of the Queue reconciler. One key for the pass over all queues and all groups: admission compares them
  * with each other. Every write is an action, its body encoded while the objects are at hand.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/keep.h"
 #include "api/names.h"
@@ -104,27 +101,14 @@ static enum claim claim_of(const struct kar_stores *stores, const struct kar_pod
 	return job->spec.suspend ? CLAIM_SUSPENDED : CLAIM_ALIVE;
 }
 
-static int32_t global_default(const struct kar_store *classes)
-{
-	const struct kar_object *o;
-	int32_t value = 0;
-
-	for (struct kar_iter it = kar_store_all(classes); kar_iter_next(&it, &o);) {
-		if (kar_as_priorityclass(o)->global_default)
-			value = kar_as_priorityclass(o)->value;
-	}
-	return value;
-}
-
 static int32_t priority_of(const struct pass *p, const struct kar_podgroup_spec *spec)
 {
-	const struct kar_object *o = NULL;
+	const struct kar_priorityclass *class;
 
 	if (spec->has_priority)
 		return spec->priority;
-	if (spec->priority_class_name)
-		o = kar_store_get(p->stores->priorityclasses, NULL, spec->priority_class_name);
-	return o ? kar_as_priorityclass(o)->value : p->default_priority;
+	class = kar_stores_priorityclass(p->stores, spec->priority_class_name);
+	return class ? class->value : p->default_priority;
 }
 
 static void observe_groups(struct pass *p)
@@ -167,18 +151,9 @@ static void observe_queues(struct pass *p)
 
 static void begin_patch(struct kar_json_writer *w, struct kar_buf *out, const struct kar_object *o)
 {
-	char rv[24];
-
 	kar_json_writer_init(w, out);
 	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", o->uid);
-	if (o->rv) {
-		snprintf(rv, sizeof(rv), "%" PRIu64, o->rv);
-		kar_jw_kv_string(w, "resourceVersion", rv);
-	}
-	kar_jw_end_object(w);
+	kar_write_preconditions(w, o);
 	kar_jw_key(w, "status");
 	kar_jw_begin_object(w);
 }
@@ -360,7 +335,7 @@ static bool caught_up(const struct kar_controller *c)
 
 static void pass(struct pass *p)
 {
-	p->default_priority = global_default(p->stores->priorityclasses);
+	p->default_priority = kar_stores_default_priority(p->stores);
 	observe_queues(p);
 	observe_groups(p);
 	p->decisions = kar_arena_alloc(&p->s->arena, p->snapshot.n_groups, sizeof(*p->decisions));
@@ -377,7 +352,7 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 
 	if (wait > 0) {
 		kar_plan_requeue(&s->plan, wait);
-		return true;
+		return false;
 	}
 	if (!caught_up(c)) {
 		kar_plan_requeue(&s->plan, CACHE_WAIT);

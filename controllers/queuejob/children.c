@@ -1,8 +1,6 @@
 /* SchedulingSpec and PodGroup: one of each per job, under its name, for its whole life. */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 
 #define WAITING_MESSAGE "waiting for queue %s to admit the job"
@@ -46,6 +44,25 @@ static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, cons
 	return a;
 }
 
+/*
+ * What a former job of the name left when it was deleted with propagationPolicy Orphan; a user does not even know of it. A
+ * group keeps its admission: its place in the queue is taken already. Only for a job that has not started, so that a
+ * job which is just being orphaned does not take back what it lets go.
+ */
+static bool adopts(const struct queuejob_round *r, bool orphan)
+{
+	return orphan && (r->seen->phase == KAR_QJ_PHASE_NONE || r->seen->phase == KAR_QJ_PHASE_PENDING);
+}
+
+static void adopt(struct queuejob_round *r, const struct kar_object *o)
+{
+	struct kar_action *a = add(r, KAR_PATCH, o->type, QUEUEJOB_ADOPT, o->uid);
+
+	a->patch_type = KAR_PATCH_MERGE;
+	a->rv = o->rv;
+	a->note = "adopt";
+}
+
 /* Somebody else's object, or an old one of ours that is still on its way out, has the name. */
 static void say_conflict(struct queuejob_round *r, const char *what, bool own)
 {
@@ -65,6 +82,10 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 	if (!s) {
 		queuejob_tell_refusal(r);
 		add(r, KAR_CREATE, &kar_schedulingspec_type, QUEUEJOB_CREATE_SCHEDULINGSPEC, NULL);
+		return false;
+	}
+	if (!s->deletion && adopts(r, s->orphan)) {
+		adopt(r, &s->o);
 		return false;
 	}
 	if (s->deletion || !is_own(r, s->owner_uid)) {
@@ -142,6 +163,10 @@ static bool keep_group(struct queuejob_round *r)
 		queuejob_tell_refusal(r);
 		want = wanted_group(r);
 		put_group(r, NULL, &want);
+		return false;
+	}
+	if (!g->deletion && adopts(r, g->orphan)) {
+		adopt(r, &g->o);
 		return false;
 	}
 	if (!queuejob_own_group(r)) {

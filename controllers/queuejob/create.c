@@ -1,7 +1,6 @@
 /* Which pods are missing, and in which order they come: every minimum before any extra, extras round robin over jobs. */
 #include "controllers/queuejob/round.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/keep.h"
@@ -137,8 +136,14 @@ static void create(struct queuejob_round *r, const struct wish *w)
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
 static void check_owner(struct queuejob_round *r)
 {
-	struct kar_action *a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type,
-		kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
+	struct kar_action *a;
+
+	if (r->v->owner_check_in) {
+		kar_plan_requeue(r->p, r->v->owner_check_in);
+		return;
+	}
+	a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
+		kar_keep_text(r->arena, r->job->o.name));
 
 	a->what = QUEUEJOB_CHECK_OWNER;
 	kar_plan_requeue(r->p, 0);
@@ -146,15 +151,17 @@ static void check_owner(struct queuejob_round *r)
 
 static const char *refusal_reason(const struct kar_err *err, const char *what)
 {
+	bool of_pod = strncmp(what, "pods ", strlen("pods ")) == 0;
+
 	if (strstr(err->msg, "exceeded quota"))
 		return "QuotaExceeded";
 	switch (err->what) {
 	case KAR_DENIED:
 		return "Forbidden";
 	case KAR_INVALID:
-		return strncmp(what, "pods ", strlen("pods ")) == 0 ? "InvalidTemplate" : "Invalid";
+		return of_pod ? "InvalidTemplate" : "Invalid";
 	case KAR_EXISTS:
-		return "PodNameConflict";
+		return of_pod ? "PodNameConflict" : "NameConflict";
 	default:
 		return "FailedCreate";
 	}

@@ -67,6 +67,22 @@ static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s
 	kar_jw_end_array(w);
 }
 
+/* Merge patch of an object without owners, and only as it was read. */
+static void write_adoption(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	char version[24];
+
+	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_kv_string(w, "resourceVersion", version);
+	kar_queuejob_write_owner(w, job_of(s));
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
 static void write_finalizers(struct kar_json_writer *w, const char *key)
 {
 	kar_jw_key(w, key);
@@ -148,6 +164,9 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	case QUEUEJOB_PATCH_PODGROUP:
 		write_spec_patch(&w, s, a);
 		break;
+	case QUEUEJOB_ADOPT:
+		write_adoption(&w, s, a);
+		break;
 	case QUEUEJOB_REPAIR_POD:
 		write_repair(&w, s, a);
 		break;
@@ -160,22 +179,13 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	return 0;
 }
 
-/* A merge patch that only applies to the object as it was read: whoever decided on older data must decide anew. */
 void queuejob_encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
-	char version[24];
 	struct kar_json_writer w;
 
 	kar_json_writer_init(&w, out);
 	kar_jw_begin_object(&w);
-	kar_jw_key(&w, "metadata");
-	kar_jw_begin_object(&w);
-	kar_jw_kv_string(&w, "uid", s->object->uid);
-	if (s->object->rv) {
-		snprintf(version, sizeof(version), "%" PRIu64, s->object->rv);
-		kar_jw_kv_string(&w, "resourceVersion", version);
-	}
-	kar_jw_end_object(&w);
+	kar_write_preconditions(&w, s->object);
 	kar_jw_key(&w, "status");
 	kar_queuejob_status_write(&w, s->plan.status);
 	kar_jw_end_object(&w);

@@ -1,8 +1,6 @@
 /* How a job ends, and how it pauses. Completed and Failed are final: no pod is ever created again. */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 
 /* --- success ------------------------------------------------------------------------------------- */
@@ -109,6 +107,7 @@ void queuejob_fail_deadline(struct queuejob_round *r)
 	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "DeadlineExceeded", message);
 }
 
+/* Only as it was read: an edit of ttlSecondsAfterFinished that the cache does not show yet must not come too late. */
 static void delete_job(struct queuejob_round *r)
 {
 	struct kar_action *a = kar_plan_add(r->p, KAR_DELETE, &kar_queuejob_type,
@@ -116,6 +115,7 @@ static void delete_job(struct queuejob_round *r)
 
 	a->what = QUEUEJOB_DELETE_JOB;
 	a->uid = kar_keep(r->arena, r->job->o.uid);
+	a->rv = r->job->o.rv;
 }
 
 void queuejob_stay_finished(struct queuejob_round *r)

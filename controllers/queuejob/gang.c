@@ -1,8 +1,6 @@
 /* An incarnation: how it starts, forms, breaks and makes way for the next. */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 #include "common/timefmt.h"
 

@@ -1,8 +1,6 @@
 /* Losses: recognised as soon as a pod fails or is being deleted, counted once, replaced when its object is gone. */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 #include "common/timefmt.h"
 

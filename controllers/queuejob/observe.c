@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "api/keep.h"
+#include "controllers/refusal.h"
+
+enum { OWNER_CHECK_INTERVAL = 1000 }; /* ms between two reads of a job that may be gone */
 
 struct pods {
 	const struct kar_pod **items;
@@ -32,37 +35,10 @@ static void sort(struct pods *list)
 
 /* --- priority ------------------------------------------------------------------------------------ */
 
-static const struct kar_priorityclass *find_class(const struct kar_stores *stores, const char *name)
-{
-	const struct kar_object *o =
-		name && name[0] ? kar_store_get(stores->priorityclasses, NULL, name) : NULL;
-
-	return o ? kar_as_priorityclass(o) : NULL;
-}
-
-static int32_t global_default(const struct kar_stores *stores)
-{
-	struct kar_iter it = kar_store_all(stores->priorityclasses);
-	const struct kar_object *o;
-	int32_t lowest = INT32_MAX;
-	bool found = false;
-
-	/* Should there be several, the lowest counts, as for pods. */
-	while (kar_iter_next(&it, &o)) {
-		const struct kar_priorityclass *c = kar_as_priorityclass(o);
-
-		if (c->global_default && c->value <= lowest) {
-			lowest = c->value;
-			found = true;
-		}
-	}
-	return found ? lowest : 0;
-}
-
 static void observe_priority(const struct kar_stores *stores, struct queuejob_view *v)
 {
 	const struct kar_schedspec *s = &v->job->spec.sched;
-	const struct kar_priorityclass *class = find_class(stores, s->priority_class_name);
+	const struct kar_priorityclass *class = kar_stores_priorityclass(stores, s->priority_class_name);
 
 	if (s->has_priority)
 		v->priority = s->priority;
@@ -71,7 +47,7 @@ static void observe_priority(const struct kar_stores *stores, struct queuejob_vi
 	else if (s->priority_class_name && s->priority_class_name[0])
 		v->priority_class_missing = true;
 	else
-		v->priority = global_default(stores);
+		v->priority = kar_stores_default_priority(stores);
 }
 
 static void observe_task_priorities(const struct kar_stores *stores, struct kar_arena *arena,
@@ -82,7 +58,7 @@ static void observe_task_priorities(const struct kar_stores *stores, struct kar_
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		const struct kar_priorityclass *class =
-			find_class(stores, s->tasks[i].template_priority_class);
+			kar_stores_priorityclass(stores, s->tasks[i].template_priority_class);
 
 		values[i] = s->tasks[i].has_priority ? s->tasks[i].priority : class ? class->value : 0;
 	}
@@ -179,14 +155,22 @@ static void observe_blocking(const struct kar_stores *stores, struct kar_arena *
 
 static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, struct queuejob_view *v)
 {
-	const struct kar_key_state *state = s->state;
+	const struct kar_refusal *r = kar_refusal_of(s);
 
-	if (state->refused.what == KAR_OK || !state->refused_type ||
-		state->refused_type == &kar_queuejob_type)
+	if (!r)
 		return;
-	v->refused = &state->refused;
-	v->refused_what =
-		kar_arena_printf(arena, "%s %s", state->refused_type->res.plural, state->refused_name);
+	v->refused = &r->err;
+	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
+}
+
+static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *v)
+{
+	const struct kar_key_state *state = s->state;
+	int32_t incarnation = v->job->status.incarnation;
+
+	v->owner_checked = incarnation > 0 && state->owner_checked == incarnation;
+	if (state->owner_asked && s->mono - state->owner_asked < OWNER_CHECK_INTERVAL)
+		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }
 
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
@@ -198,8 +182,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 
 	*v = (struct queuejob_view){ 0 };
 	kar_key_split(s->key, buf, &ns, &name);
-	o = kar_store_get(stores->queuejobs, ns, name);
-	v->job = o ? kar_as_queuejob(o) : NULL;
+	v->job = s->object ? kar_as_queuejob(s->object) : NULL;
 	observe_orphans(stores, s, arena, v);
 	if (!v->job)
 		return v->n_orphans > 0;
@@ -212,7 +195,6 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
-	v->owner_checked =
-		v->job->status.incarnation > 0 && s->state->owner_checked == v->job->status.incarnation;
+	observe_owner_check(s, v);
 	return true;
 }

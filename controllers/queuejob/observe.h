@@ -8,7 +8,7 @@
 #include "controllers/queuejob/queuejob.h"
 
 /*
- * Fills @v for the key of @s; lists live in its arena, objects are borrowed from the stores until they change. False: there
+ * Fills @v for the key and the job (object, may be NULL) of @s; lists live in its arena, objects are borrowed from the stores until they change. False: there
  * is neither a job nor a pod left by one, so the key can be forgotten.
  */
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,

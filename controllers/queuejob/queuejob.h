@@ -35,9 +35,10 @@ struct queuejob_view {
 	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
 	const int32_t
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
-	const struct kar_err
-		*refused; /* last refusal of a write of this key, not of the job's own object; NULL: none */
-	const char *refused_what; /* "pods default/j-w-0"; NULL with .refused */
+	const struct kar_err *refused; /* of a create for the job as it is now; NULL: none */
+	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
+	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
+	kar_time owner_check_in;
 	bool owner_checked; /* the job was read from the API server for this incarnation: alive, same UID */
 };
 
@@ -47,6 +48,7 @@ enum queuejob_action {
 	QUEUEJOB_PATCH_SCHEDULINGSPEC,
 	QUEUEJOB_CREATE_PODGROUP, /* payload: struct kar_podgroup_spec */
 	QUEUEJOB_PATCH_PODGROUP,
+	QUEUEJOB_ADOPT,       /* patch: makes the job the owner of a SchedulingSpec or PodGroup */
 	QUEUEJOB_CREATE_POD,  /* payload: struct queuejob_new_pod */
 	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
 	QUEUEJOB_DELETE_POD,

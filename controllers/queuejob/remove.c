@@ -1,8 +1,6 @@
 /* Taking pods away, and our hands off them. */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 
 static struct kar_action *add(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod, int what)

@@ -1,8 +1,6 @@
 /* The shell: which events concern which job, and one job's sync. */
 #include "controllers/controller.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 #include "api/names.h"
 #include "api/types.h"
@@ -15,20 +13,11 @@ enum { BARRIER_RETRY = 500 }; /* ms; the event that is waited for comes earlier 
 
 /* --- from events to keys ------------------------------------------------------------------------- */
 
-/* The first list brings everything at once; what changes now goes before it. */
-static void enqueue(struct kar_controller *c, const struct kar_store *store, const char *key)
-{
-	if (kar_store_synced(store))
-		kar_workqueue_add(c->queue, key);
-	else
-		kar_workqueue_add_low(c->queue, key);
-}
-
 static void enqueue_named(struct kar_controller *c, const struct kar_store *store, const struct kar_object *o)
 {
 	char key[KAR_KEY_LEN];
 
-	enqueue(c, store, kar_object_key(o, key));
+	kar_enqueue(c, store, kar_object_key(o, key));
 }
 
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -58,9 +47,9 @@ static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod)
 	char key[KAR_KEY_LEN];
 
 	if (kar_same(pod->owner_kind, kar_queuejob_type.res.kind))
-		enqueue(c, c->stores->pods, kar_key(pod->o.ns, pod->owner_name, key));
+		kar_enqueue(c, c->stores->pods, kar_key(pod->o.ns, pod->owner_name, key));
 	if (pod->tracked && pod->group) /* the owner may be gone, or the reference to it */
-		enqueue(c, c->stores->pods, pod->group);
+		kar_enqueue(c, c->stores->pods, pod->group);
 }
 
 static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -104,6 +93,35 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 		kar_barrier_passed(c->barrier, key, s->schedulingspecs);
 }
 
+static void find_job(struct kar_sync *s)
+{
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
+
+	kar_key_split(s->key, buf, &ns, &name);
+	s->object = kar_object_ref(kar_store_get(s->controller->stores->queuejobs, ns, name));
+	if (s->object)
+		s->generation = kar_as_queuejob(s->object)->generation;
+}
+
+static int32_t count_live(const struct queuejob_view *v)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < v->n_pods; i++)
+		n += !kar_pod_finished(v->pods[i]);
+	return n;
+}
+
+static bool asks_for_owner(const struct kar_plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (p->actions[i].what == QUEUEJOB_CHECK_OWNER)
+			return true;
+	}
+	return false;
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -112,11 +130,13 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, BARRIER_RETRY);
 		return false;
 	}
+	find_job(s);
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
-	if (view.job)
-		s->object = kar_object_ref(&view.job->o);
+	s->pods = count_live(&view);
 	queuejob_decide(&view, s->now, &s->plan);
+	if (asks_for_owner(&s->plan))
+		s->state->owner_asked = s->mono;
 	return true;
 }
 

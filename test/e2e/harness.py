@@ -1,6 +1,6 @@
 """What the stories stand on: a cluster, the manager under test, kubectl, the audit log, and waiting with a deadline.
 
-Everything is judged by what a user or the API server sees; nothing looks into the manager but its log on a failure."""
+Everything is judged by what a user or the API server sees; nothing looks into the manager but its log."""
 
 import datetime
 import json
@@ -172,7 +172,7 @@ class Cluster:
         self.kubeconfig = self.dir / "kubeconfig"
         self.audit_log = self.dir / "log/audit.log"
         self.kubectl = self.kubectl_for(None)
-        self.restarts = []  # (begin, end) of each restart of the API server, as in the audit log
+        self.excused = []  # (begin, end), as in the audit log, of times when the manager may be refused something
 
     @classmethod
     def open(cls):
@@ -208,10 +208,21 @@ class Cluster:
         """Returns when it is ready. Until then it refuses what its RBAC cache does not know yet."""
         begin = audit_time()
         run_cluster(self.name, "restart-apiserver", *args)
-        self.restarts.append((begin, audit_time()))
+        self.excused.append((begin, audit_time()))
 
-    def restarting(self, moment):
-        return any(begin <= moment <= end for begin, end in self.restarts)
+    def rbac_settled(self):
+        """Returns the moment from which on the API server grants what manifests/rbac.yaml says."""
+        def granted():
+            asked = ("auth", "can-i", "--as", SERVICE_ACCOUNT, "--all-namespaces")
+            needs = (("create", "pods"), ("create", "events.events.k8s.io"), ("list", "priorityclasses.scheduling.k8s.io"),
+                     ("watch", "priorityclasses.scheduling.k8s.io"))
+            return all(self.kubectl(*asked, *need, check=False)[0] == 0 for need in needs)
+
+        wait_until(granted, "the ServiceAccount has its rights back")
+        return audit_time()
+
+    def excuses(self, moment):
+        return any(begin <= moment <= end for begin, end in self.excused)
 
 
 def audit_time():
@@ -233,6 +244,16 @@ class Manager:
         self.log = pathlib.Path(log)
         self.process = None
         self.flags = ()
+        self.seen = 0  # bytes of the log that said() leaves out
+
+    def forget_log(self):
+        self.seen = self.log.stat().st_size if self.log.exists() else 0
+
+    def said(self, *words):
+        """The first line of the log since forget_log() that holds all the words, or None."""
+        with self.log.open() as log:
+            log.seek(self.seen)
+            return next((line for line in log if all(w in line for w in words)), None)
 
     def start(self, *flags):
         self.flags = flags

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "controllers/apply.h"
+#include "controllers/refusal.h"
 #include "test/fixture/fake_client.h"
 
 static const struct kar_type jobs = { .res = { "example.com", "v1", "jobs", "Job", true } };
@@ -61,7 +62,7 @@ static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 {
 	(void)s;
-	return a->verb != KAR_CREATE || !bench->unwanted;
+	return a->verb == KAR_CREATE ? !bench->unwanted : strcmp(a->name, "old") != 0;
 }
 
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
@@ -135,6 +136,7 @@ static struct job *new_job(struct bench *b, const char *name)
 
 static void free_job(struct job *j)
 {
+	kar_refusal_forget(&j->state);
 	kar_arena_release(&j->s.arena);
 	free(j);
 }

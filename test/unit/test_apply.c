@@ -48,7 +48,7 @@ static void failed_status_write_stops_the_plan_and_its_events(void **state)
 	assert_open(b, "");
 	assert_int_equal(kar_recorder_pending(b->recorder), 0);
 	assert_int_equal(b->outcome.what, KAR_CONFLICT);
-	assert_int_equal(j->state.refused.what, KAR_OK);
+	assert_null(j->state.refusal);
 	free_job(j);
 }
 
@@ -118,35 +118,10 @@ static void creates_stop_at_the_first_refusal(void **state)
 	assert_open(b, "");
 	assert_int_equal(b->applied, 1);
 	assert_int_equal(b->outcome.what, KAR_DENIED);
-	assert_int_equal(j->state.refused.what, KAR_DENIED);
-	assert_string_equal(j->state.refused_name, "default/p0");
+	assert_non_null(kar_refusal_of(&j->s));
+	assert_int_equal(j->state.refusal->err.what, KAR_DENIED);
+	assert_string_equal(j->state.refusal->name, "default/p0");
 	assert_int_equal(kar_executor_waiting(b->x), 0);
-	free_job(j);
-}
-
-static void success_clears_the_refusal(void **state)
-{
-	struct bench *b = *state;
-	struct job *j = new_job(b, "j");
-
-	j->state.refused.what = KAR_DENIED;
-	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
-	kar_executor_start(b->x, &j->s);
-	answer(b, "create pods default/p0");
-	assert_int_equal(j->state.refused.what, KAR_OK);
-	free_job(j);
-}
-
-static void body_that_cannot_be_built_is_a_refusal(void **state)
-{
-	struct bench *b = *state;
-	struct job *j = new_job(b, "j");
-
-	add(j, KAR_CREATE, "p0")->what = 99;
-	kar_executor_start(b->x, &j->s);
-	assert_open(b, "");
-	assert_int_equal(b->applied, 1);
-	assert_int_equal(j->state.refused.what, KAR_INVALID);
 	free_job(j);
 }
 
@@ -179,6 +154,39 @@ static void already_exists_is_judged_by_the_owner(void **state)
 			fail_msg("%s: outcome %s", exists_rows[i].name, kar_err_class_name(b->outcome.what));
 		free_job(j);
 	}
+}
+
+static void delete_names_what_it_was_decided_on(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+	struct kar_action *a = add(j, KAR_DELETE, "p0");
+
+	a->uid = "u";
+	a->rv = 77;
+	kar_executor_start(b->x, &j->s);
+	assert_non_null(strstr(b->fake->requests[0].body,
+		"\"preconditions\":{\"uid\":\"u\",\"resourceVersion\":\"77\"}"));
+	answer(b, "delete pods default/p0");
+	free_job(j);
+}
+
+static void counters_do_not_wait_for_ever_behind_actions(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.mono = 20000;
+	j->s.plan.status = "counts";
+	j->s.plan.counters = true;
+	j->state.status_written = 9000;
+	add(j, KAR_DELETE, "p0")->uid = "u";
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "patch jobs/status default/j");
+	answer(b, "patch jobs/status default/j");
+	answer(b, "delete pods default/p0");
+	assert_int_equal(b->applied, 1);
+	free_job(j);
 }
 
 static void somebody_deleted_it_first(void **state)
@@ -245,7 +253,7 @@ static void unknown_outcome_is_not_repeated(void **state)
 	refuse(b, "create pods default/p0", KAR_UNKNOWN);
 	assert_open(b, "");
 	assert_int_equal(b->outcome.what, KAR_UNKNOWN);
-	assert_int_equal(j->state.refused.what, KAR_OK);
+	assert_null(j->state.refusal);
 	free_job(j);
 }
 
@@ -317,6 +325,25 @@ static void what_is_no_longer_wanted_is_not_sent(void **state)
 	free_job(j);
 }
 
+/* The bench's controller no longer wants patches of pods named "old". */
+static void overtaken_patch_is_skipped_and_the_others_go_out(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_PATCH, "p0");
+	add(j, KAR_PATCH, "old");
+	add(j, KAR_PATCH, "p1");
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "patch pods default/p0; patch pods default/p1");
+	answer(b, "patch pods default/p0");
+	answer(b, "patch pods default/p1");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.requeue_after, 0);
+	assert_int_equal(kar_executor_waiting(b->x), 0);
+	free_job(j);
+}
+
 static void drain_waits_for_what_was_sent_and_drops_the_rest(void **state)
 {
 	struct bench *b = *state;
@@ -370,9 +397,9 @@ int main(void)
 		TEST(urgent_status_does_not_wait),
 		TEST(creates_start_slowly),
 		TEST(creates_stop_at_the_first_refusal),
-		TEST(success_clears_the_refusal),
-		TEST(body_that_cannot_be_built_is_a_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
+		TEST(delete_names_what_it_was_decided_on),
+		TEST(counters_do_not_wait_for_ever_behind_actions),
 		TEST(somebody_deleted_it_first),
 		TEST(one_refused_delete_does_not_hold_up_the_others),
 		TEST(unreachable_server_ends_the_plan),
@@ -380,6 +407,7 @@ int main(void)
 		TEST(only_deletes_with_a_precondition_may_be_replayed),
 		TEST(ranks_decide_across_plans),
 		TEST(what_is_no_longer_wanted_is_not_sent),
+		TEST(overtaken_patch_is_skipped_and_the_others_go_out),
 		TEST(drain_waits_for_what_was_sent_and_drops_the_rest),
 		TEST(own_writes_are_remembered_for_the_barrier),
 	};

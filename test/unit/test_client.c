@@ -160,10 +160,15 @@ static void delete_options_say_what_is_asked(void **state KAR_UNUSED)
 	size_t n = 0;
 	char *body = kar_request_body(&bare, &n);
 
-	kar_delete_options(&out, "u-1", "Background", 0);
+	kar_delete_options(&out, "u-1", 0, "Background", 0);
 	assert_string_equal(out.p,
 		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"gracePeriodSeconds\":0,"
 		"\"preconditions\":{\"uid\":\"u-1\"},\"propagationPolicy\":\"Background\"}");
+	kar_buf_clear(&out);
+	kar_delete_options(&out, "u-1", 77, NULL, -1);
+	assert_string_equal(out.p,
+		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+		"\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"77\"}}");
 	/* Even without options: a DELETE without a body could be replayed. */
 	assert_string_equal(body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");
 	assert_int_equal(n, strlen(body));

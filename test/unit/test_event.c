@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/kube/event.h"
 #include "common/kube/event_filter.h"
+#include "common/log.h"
 #include "common/mem.h"
 
 /* A client that keeps what is asked and answers when the test says so. */
@@ -287,17 +288,28 @@ static void one_object_cannot_flood(void **state)
 	assert_int_equal(kar_recorder_pending(d->recorder), 26);
 }
 
+static void count_line(void *arg, const char *line, size_t n)
+{
+	(void)line;
+	(void)n;
+	++*(int *)arg;
+}
+
 static void answers_and_what_follows(void **state)
 {
 	static const struct {
 		const char *name;
 		struct kar_err err;
 		size_t pending; /* afterwards */
+		int told;       /* lines of the log */
 	} rows[] = {
 		{ "created_before_reply_was_lost", { .what = KAR_EXISTS, .http = 409 }, 0 },
-		{ "forbidden_then_dropped", { .what = KAR_DENIED, .http = 403 }, 0 },
-		{ "invalid_then_dropped", { .what = KAR_INVALID, .http = 422 }, 0 },
-		{ "500_then_dropped", { .what = KAR_UNKNOWN, .http = 500 }, 0 },
+		{ "forbidden_then_dropped_and_told", { .what = KAR_DENIED, .http = 403 }, 0, 1 },
+		{ "invalid_then_dropped_and_told", { .what = KAR_INVALID, .http = 422 }, 0, 1 },
+		{ "500_then_dropped_and_told", { .what = KAR_UNKNOWN, .http = 500 }, 0, 1 },
+		{ "namespace_leaving_then_dropped",
+			{ .what = KAR_DENIED, .http = 403, .msg = "x is forbidden: it is being terminated" },
+			0 },
 		{ "namespace_gone_then_dropped", { .what = KAR_NOTFOUND, .http = 404 }, 0 },
 		{ "connection_lost_then_kept", { .what = KAR_UNKNOWN }, 1 },
 		{ "refused_then_kept", { .what = KAR_RETRY }, 1 },
@@ -307,20 +319,31 @@ static void answers_and_what_follows(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		void *fresh;
+		int told = 0;
 
 		setup(&fresh);
 
 		struct desk *d = fresh;
 
+		kar_log_redirect(count_line, &told);
 		record(d, "u-1", "x");
 		answer(d, 0, &rows[i].err);
+		if (rows[i].told) { /* a second refusal is no news */
+			record(d, "u-1", "z");
+			answer(d, 1, &rows[i].err);
+		}
+		kar_log_redirect(NULL, NULL);
+		if (told != rows[i].told)
+			fail_msg("%s: %d lines of log", rows[i].name, told);
 		if (kar_recorder_pending(d->recorder) != rows[i].pending)
 			fail_msg("%s: %zu pending, want %zu", rows[i].name, kar_recorder_pending(d->recorder),
 				rows[i].pending);
 		record(d, "u-2", "y");
-		if ((d->n == 2) == (rows[i].pending == 1))
+		bool went = d->calls[d->n - 1].open;
+
+		if (went == (rows[i].pending == 1))
 			fail_msg("%s: the next event %s", rows[i].name,
-				d->n == 2 ? "did not wait" : "was held up");
+				went ? "did not wait" : "was held up");
 		teardown(&fresh);
 	}
 }

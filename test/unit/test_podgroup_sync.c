@@ -197,7 +197,7 @@ static void body_has_preconditions_and_nulls(void **state)
 	sync_key("ns/g");
 	w.controller.encode_status(&w.sync, &out);
 	assert_string_equal(kar_buf_cstr(&out),
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"11\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":\"\","
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"11\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,"
 		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"QueueClosed\",\"message\":\"m\"},"

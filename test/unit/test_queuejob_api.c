@@ -278,11 +278,11 @@ static void absent_status_members_are_written_as_null(void **state)
 	(void)state;
 	write(&job->status, &out);
 	assert_string_equal(kar_buf_cstr(&out),
-		"{\"phase\":\"\",\"reason\":\"\",\"message\":\"\",\"observedGeneration\":0,\"selector\":\"\",\"replicas\":0,"
+		"{\"phase\":\"\",\"reason\":null,\"message\":null,\"observedGeneration\":0,\"selector\":null,\"replicas\":0,"
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":0,\"minAvailable\":0,"
 		"\"incarnation\":0,\"formedMinAvailable\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,\"backoffSteps\":0,"
-		"\"lastFailureTime\":null,\"templateHash\":\"\",\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
-		"\"lastRestart\":null,\"position\":0,\"tasks\":[],\"countedPods\":[],\"conditions\":[]}");
+		"\"lastFailureTime\":null,\"templateHash\":null,\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
+		"\"lastRestart\":null,\"position\":0,\"tasks\":[],\"countedPods\":null,\"conditions\":[]}");
 	kar_buf_release(&out);
 	give_back(job);
 }

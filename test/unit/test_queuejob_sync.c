@@ -12,6 +12,7 @@
 #include "api/types.h"
 #include "controllers/controller.h"
 #include "controllers/queuejob/queuejob.h"
+#include "controllers/refusal.h"
 #include "test/unit/job_from_json.h"
 
 static const kar_time wall = 1795268787123;
@@ -64,6 +65,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	end_sync();
+	kar_refusal_forget(&w.state);
 	kar_workqueue_free(w.controller.queue);
 	kar_barrier_free(w.controller.barrier);
 	kar_store_free(w.stores.pods);
@@ -298,18 +300,18 @@ static void foreign_pod_under_our_name_blocks(void **state)
 
 static void refusal_of_a_create_is_told(void **state)
 {
+	const struct kar_err no = { .what = KAR_DENIED, .msg = "no" };
 	const struct kar_queuejob_status *st;
 
 	(void)state;
 	put_starting_job();
 	w.state.owner_checked = 1;
-	w.state.refused = (struct kar_err){ .what = KAR_DENIED, .msg = "no" };
-	w.state.refused_type = &kar_pod_type;
-	snprintf(w.state.refused_name, sizeof(w.state.refused_name), "ns/j-w-0");
+	assert_true(sync_key());
+	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_string_equal(st->message, "cannot create pods ns/j-w-0: no");
-	w.state.refused_type = &kar_queuejob_type; /* a status write or a read: not the user's business */
+	w.state.refusal->generation = 7; /* the job was edited since */
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_string_equal(st->reason, "Starting");
@@ -333,6 +335,12 @@ static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
 	answer(get, ANSWER("job-uid", ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""));
 	answer(get, "not JSON");
 	assert_int_equal(w.state.owner_checked, 0);
+	assert_true(sync_key()); /* not at once again: the cache may take its time to learn the truth */
+	assert_int_equal(w.sync.plan.n_actions, 0);
+	assert_int_equal(w.sync.plan.requeue_after, 1000);
+	w.state.owner_asked = 0;
+	assert_true(sync_key());
+	get = action_of(QUEUEJOB_CHECK_OWNER, KAR_GET);
 	answer(get, ANSWER("job-uid", ""));
 	assert_int_equal(w.state.owner_checked, 1);
 	assert_true(sync_key());
@@ -414,6 +422,40 @@ static void children_are_encoded(void **state)
 		"{\"minAvailable\":1}}]");
 }
 
+#define OWNED ",\"ownerReferences\":[{\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"n-uid\"}]"
+#define OURS ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}"
+
+static void what_an_orphaned_job_left_is_adopted(void **state)
+{
+	(void)state;
+	put_job(SPEC);
+	put(w.stores.schedulingspecs, "j", "s-uid", OURS, ",\"spec\":{}");
+	put(w.stores.podgroups, "j", "g-uid", OURS, ",\"spec\":{\"minMember\":1}"); /* version 13 */
+	assert_true(sync_key());
+	assert_int_equal(w.sync.plan.n_actions, 2);
+	check_body(&w.sync.plan.actions[1],
+		"{\"metadata\":{\"uid\":\"g-uid\",\"resourceVersion\":\"13\",\"ownerReferences\":[{"
+		"\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"job-uid\","
+		"\"controller\":true,\"blockOwnerDeletion\":true}]}}");
+	assert_int_equal(w.sync.plan.actions[1].patch_type, KAR_PATCH_MERGE);
+	put(w.stores.podgroups, "j", "g-uid", "", ",\"spec\":{\"minMember\":1}"); /* somebody's own */
+	assert_true(sync_key());
+	assert_int_equal(w.sync.plan.n_actions, 1);
+	put(w.stores.schedulingspecs, "j", "s-uid", OURS OWNED, ",\"spec\":{}"); /* belongs to something */
+	assert_true(sync_key());
+	assert_int_equal(w.sync.plan.n_actions, 0);
+}
+
+static void finished_job_is_deleted_only_as_it_was_read(void **state)
+{
+	(void)state;
+	put_job(",\"spec\":{\"ttlSecondsAfterFinished\":1,\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
+		"}]},\"status\":{\"phase\":\"Completed\",\"completionTime\":\"2026-11-21T10:00:00Z\"}");
+	assert_true(sync_key());
+	assert_int_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->rv, w.rv);
+	assert_string_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->uid, "job-uid");
+}
+
 static void pod_patches_are_encoded(void **state)
 {
 	(void)state;
@@ -482,6 +524,8 @@ int main(void)
 		TEST(status_write_proves_it_too),
 		TEST(create_is_dropped_when_the_job_has_changed),
 		TEST(children_are_encoded),
+		TEST(what_an_orphaned_job_left_is_adopted),
+		TEST(finished_job_is_deleted_only_as_it_was_read),
 		TEST(pod_patches_are_encoded),
 		TEST(pod_is_encoded_from_the_template),
 		TEST(status_patch_applies_only_to_what_was_read),

@@ -370,20 +370,18 @@ static void freed_in_the_middle_then_nothing_is_left(void **state)
 	end(&s);
 }
 
-#define LONG_WATCH(rv) "watch " TOYS "?watch=true&allowWatchBookmarks=true&resourceVersion=" rv "&timeoutSeconds=60"
+#define LONG_WATCH(rv) \
+	"watch " TOYS "?watch=true&allowWatchBookmarks=true&resourceVersion=" rv "&timeoutSeconds=60"
 
 static void silent_after_bookmarks_then_cut(void **state)
 {
 	struct kar_reflector_times long_watch = quick;
 	static const struct fake_step scripts[][4] = {
 		{ { FIRST, LIST("7", "") },
-			{ .expect = LONG_WATCH("7"), .give = BOOKMARK("8"), .hang = true },
-			{ 0 } },
+			{ .expect = LONG_WATCH("7"), .give = BOOKMARK("8"), .hang = true }, { 0 } },
 		/* What the last watch has taught holds for one that never brings a byte. */
-		{ { FIRST, LIST("7", "") },
-			{ LONG_WATCH("7"), BOOKMARK("8") },
-			{ .expect = LONG_WATCH("8"), .hang = true },
-			{ 0 } },
+		{ { FIRST, LIST("7", "") }, { LONG_WATCH("7"), BOOKMARK("8") },
+			{ .expect = LONG_WATCH("8"), .hang = true }, { 0 } },
 	};
 
 	(void)state;

@@ -29,7 +29,8 @@ static void deep(struct kar_buf *out, size_t n)
 
 static void labels(struct kar_buf *out, size_t n)
 {
-	kar_buf_puts(out, ",\"metadata\":{\"name\":\"a\",\"uid\":\"1\",\"resourceVersion\":\"5\",\"labels\":{");
+	kar_buf_puts(out,
+		",\"metadata\":{\"name\":\"a\",\"uid\":\"1\",\"resourceVersion\":\"5\",\"labels\":{");
 	for (size_t i = 0; i < n; i++)
 		kar_buf_printf(out, "%s\"l%zu\":\"\"", i ? "," : "", i);
 	kar_buf_puts(out, "}}");

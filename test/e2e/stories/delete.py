@@ -45,13 +45,16 @@ def story_delete_orphan(s):
            "the orphans must go on running")
 
 
-def story_recreated_job_adopts_nothing(s):
-    """A new job of the same name takes over nothing that the old one left; it says what is in its way and waits."""
+def story_recreated_job_adopts_no_pod(s):
+    """A new job of the same name adopts the orphaned SchedulingSpec and PodGroup, but no pod; it says which one is in its way and waits."""
     story_delete_orphan(s)
     before = s.uids("gone")
+    group, spec = (o["metadata"]["uid"] for o in (s.group("gone"), s.scheduling_spec("gone")))
     s.apply(queuejob("gone", task("worker", 3)))
-    s.wait_phase("gone", "Pending", reason="NameConflict")
-    s.kubectl("delete", "podgroups.scheduling.x-k8s.io,schedulingspecs.kube-arbitrator.io", "gone")
+    s.wait_phase("gone", "Starting", reason="PodNameConflict")
+    for orphan, uid in ((s.group("gone"), group), (s.scheduling_spec("gone"), spec)):
+        expect_equal(orphan["metadata"]["uid"], uid, f"the {orphan['kind']}")
+        expect_equal([o["kind"] for o in orphan["metadata"]["ownerReferences"]], ["QueueJob"], f"owners of the {orphan['kind']}")
     wait_until(lambda: "gone-worker-" in s.status("gone").get("message", ""), "the job says which pod is in its way")
     expect_equal(s.uids("gone"), before, "the orphans")
     s.kubectl("delete", "pods", "--all", "--wait=false")

@@ -1,0 +1,40 @@
+/*
+ * refusal - a create that the API server said no to: what it said, and when it is worth asking again.
+ *
+ * One per key, and only while there is one, in memory. Every event of the key leads to a new plan, and every plan
+ * would ask again; so the manager holds the creates of a key back until their time has come (500 ms, doubling up to
+ * 30 s; up to 10 min for what is invalid). They are tried at once when the answer may have changed: the object was
+ * edited or replaced by another of its name, or the key has fewer pods than when it was refused, so that a quota has room.
+ */
+#ifndef KAR_REFUSAL_H
+#define KAR_REFUSAL_H
+
+#include "controllers/controller.h"
+
+struct kar_refusal {
+	struct kar_err err;
+	const struct kar_type *type; /* of what was to be created */
+	char name[KAR_KEY_LEN];
+	/* For which object of the key: */
+	char uid[64];
+	int64_t generation;
+	int32_t pods;   /* the most live pods it has had since */
+	unsigned tries; /* in a row */
+	kar_time again; /* mono: not before */
+};
+
+/* The create @a of @s was refused at @mono. */
+void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
+	kar_time mono) KAR_NONNULL;
+/* What was refused to the very object of @s as it is now (uid, generation); NULL: nothing. */
+const struct kar_refusal *kar_refusal_of(const struct kar_sync *s) KAR_NONNULL;
+/* ms for which the creates of @s should still be held back; 0: not at all. */
+kar_time kar_refusal_hold(struct kar_sync *s) KAR_NONNULL;
+/*
+ * Takes the creates out of the plan of @s while the last refusal stands, and asks for another look when it no longer does.
+ * A plan that wants no create has no use for what was refused: it is forgotten.
+ */
+void kar_refusal_hold_creates(struct kar_sync *s) KAR_NONNULL;
+void kar_refusal_forget(struct kar_key_state *state) KAR_NONNULL;
+
+#endif

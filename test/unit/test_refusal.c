@@ -1,0 +1,155 @@
+/* Creates that the API server refuses: what is remembered of them, and when they are tried again. */
+#include "apply_bench.h"
+
+/* A create of @j was refused at @mono. */
+static void refuse_create(struct job *j, enum kar_class what, kar_time mono)
+{
+	const struct kar_action a = { .verb = KAR_CREATE, .type = &pods, .ns = "default", .name = "p0" };
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, what, "no");
+	kar_refusal_note(&j->s, &a, &err, mono);
+}
+
+static void refused_create_is_held_back(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	refuse_create(j, KAR_DENIED, j->s.mono - 100);
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add(j, KAR_DELETE, "p1")->uid = "u";
+	kar_refusal_hold_creates(&j->s);
+	assert_int_equal(j->s.plan.requeue_after, 400);
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "delete pods default/p1");
+	answer(b, "delete pods default/p1");
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_OK);
+	assert_non_null(kar_refusal_of(&j->s)); /* a success without a create proves nothing */
+	free_job(j);
+}
+
+static void plan_without_creates_forgets_what_was_refused(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	refuse_create(j, KAR_DENIED, j->s.mono);
+	kar_refusal_hold_creates(&j->s);
+	assert_null(j->state.refusal);
+	free_job(j);
+}
+
+/* When a create that was refused @tries times in a row at mono 1000 is tried again. */
+static const struct {
+	const char *name;
+	enum kar_class what;
+	int tries;
+	const char *uid;
+	int64_t generation;
+	int32_t pods;
+	kar_time now, want;
+} hold_rows[] = {
+	{ "first_refusal", KAR_DENIED, 1, "uid-1", 1, 5, 1000, 500 },
+	{ "time_is_over", KAR_DENIED, 1, "uid-1", 1, 5, 1500, 0 },
+	{ "third_refusal", KAR_DENIED, 3, "uid-1", 1, 5, 1000, 2000 },
+	{ "many", KAR_DENIED, 40, "uid-1", 1, 5, 1000, 30000 },
+	{ "many_of_an_invalid_object", KAR_INVALID, 40, "uid-1", 1, 5, 1000, 600000 },
+	{ "more_pods_change_nothing", KAR_DENIED, 1, "uid-1", 1, 6, 1000, 500 },
+	{ "fewer_pods_make_room", KAR_DENIED, 40, "uid-1", 1, 4, 1000, 0 },
+	{ "object_was_edited", KAR_INVALID, 40, "uid-1", 2, 5, 1000, 0 },
+	{ "another_object_of_the_name", KAR_INVALID, 40, "uid-2", 1, 5, 1000, 0 },
+};
+
+static void refusals_hold_for_a_while(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(hold_rows); i++) {
+		struct job *j = new_job(*state, "j");
+		kar_time got;
+
+		j->s.generation = 1;
+		j->s.pods = 5;
+		for (int n = 0; n < hold_rows[i].tries; n++)
+			refuse_create(j, hold_rows[i].what, 1000);
+		j->object.uid = hold_rows[i].uid;
+		j->s.generation = hold_rows[i].generation;
+		j->s.pods = hold_rows[i].pods;
+		j->s.mono = hold_rows[i].now;
+		got = kar_refusal_hold(&j->s);
+		if (got != hold_rows[i].want)
+			fail_msg("%s: %d ms, want %d", hold_rows[i].name, (int)got, (int)hold_rows[i].want);
+		free_job(j);
+	}
+}
+
+static void success_clears_the_refusal(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	refuse_create(j, KAR_DENIED, 0);
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	kar_executor_start(b->x, &j->s);
+	answer(b, "create pods default/p0");
+	assert_null(j->state.refusal);
+	free_job(j);
+}
+
+static void body_that_cannot_be_built_is_a_refusal(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_CREATE, "p0")->what = 99;
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "");
+	assert_int_equal(b->applied, 1);
+	assert_non_null(kar_refusal_of(&j->s));
+	assert_int_equal(j->state.refusal->err.what, KAR_INVALID);
+	free_job(j);
+}
+
+static void object_in_the_way_vanishes(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "create pods default/p0", KAR_EXISTS);
+	refuse(b, "get pods default/p0", KAR_NOTFOUND);
+	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->outcome.what, KAR_CONFLICT);
+	assert_null(j->state.refusal);
+	free_job(j);
+}
+
+static void refused_patch_is_no_refusal_of_a_create(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_PATCH, "p0")->uid = "u";
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "patch pods default/p0", KAR_DENIED);
+	assert_int_equal(b->outcome.what, KAR_DENIED);
+	assert_null(j->state.refusal);
+	free_job(j);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(refused_create_is_held_back),
+		TEST(plan_without_creates_forgets_what_was_refused),
+		TEST(refusals_hold_for_a_while),
+		TEST(success_clears_the_refusal),
+		TEST(body_that_cannot_be_built_is_a_refusal),
+		TEST(refused_patch_is_no_refusal_of_a_create),
+		TEST(object_in_the_way_vanishes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
