@@ -63,13 +63,17 @@ struct kar_reflector_plan kar_reflector_after_list(struct kar_reflector_policy *
 	return plan;
 }
 
-/* Ended in order. Closed at once without an event: some servers say "gone" like that (kubernetes#104171). */
+/*
+ * Ended in order. Closed at once without an event: some servers say "gone" like that (kubernetes#104171). Closed after
+ * events, however soon: an API server under load drops watchers that it cannot serve fast enough, and who waits
+ * before resuming falls behind further; a watch that moves on is no tight loop.
+ */
 static struct kar_reflector_plan after_clean_end(struct kar_reflector_policy *p,
 	const struct kar_watch_end *end)
 {
-	if (end->lived >= p->times->brief)
+	if (end->moved || end->lived >= p->times->brief)
 		return watch();
-	return after_wait(p, end->moved ? watch() : list(KAR_LIST_POSITION));
+	return after_wait(p, list(KAR_LIST_POSITION));
 }
 
 /* The partial event is dropped and comes again; if it breaks again at the same place, resuming does not help. */
