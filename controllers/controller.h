@@ -25,7 +25,7 @@ struct kar_stores {
 
 /* Settings from the command line that decisions depend on. */
 struct kar_settings {
-	kar_time schedule_timeout; /* ms, --schedule-timeout */
+	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	uint64_t seed;
 };
 
@@ -96,7 +96,7 @@ int32_t kar_stores_default_priority(const struct kar_stores *s) KAR_NONNULL;
  */
 void kar_write_preconditions(struct kar_json_writer *w, const struct kar_object *o) KAR_NONNULL;
 
-/* The three reconcilers. Each fills in @c's functions. Static registration in main.c. */
+/* The three reconcilers. Each fills in @c's functions. Static registration in manager.c. */
 void kar_queuejob_controller(struct kar_controller *c) KAR_NONNULL;
 void kar_podgroup_controller(struct kar_controller *c) KAR_NONNULL;
 void kar_queue_controller(struct kar_controller *c) KAR_NONNULL;

@@ -96,6 +96,17 @@ static int set_decimal(double *out, const char *text)
 	return 0;
 }
 
+/* Whole seconds that fit the API's int32. */
+static int set_duration(kar_time *out, const char *text)
+{
+	kar_time v;
+
+	if (kar_duration_parse(text, &v) || v > INT32_MAX * KAR_SECOND)
+		return -1;
+	*out = v;
+	return 0;
+}
+
 static int set_bool(bool *out, const char *text)
 {
 	if (strcmp(text, "true") && strcmp(text, "false"))
@@ -123,7 +134,7 @@ static int convert(const struct flag *f, void *at, const char *text)
 	case DECIMAL:
 		return set_decimal(at, text);
 	case DURATION:
-		return kar_duration_parse(text, at);
+		return set_duration(at, text);
 	case FORMAT:
 		return set_format(at, text);
 	default:

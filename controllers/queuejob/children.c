@@ -100,6 +100,7 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
 {
 	const struct kar_queuejob_spec *s = &r->job->spec;
+	bool own_timeout = s->sched.has_schedule_timeout;
 
 	return (struct kar_podgroup_spec){
 		.min_member = r->min > 1 ? r->min : 1, /* the schema's minimum */
@@ -107,8 +108,9 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
 		.priority_class_name = s->sched.priority_class_name,
 		.priority = r->v->priority,
 		.has_priority = true,
-		.schedule_timeout_seconds = s->sched.schedule_timeout_seconds,
-		.has_schedule_timeout = s->sched.has_schedule_timeout,
+		.schedule_timeout_seconds =
+			own_timeout ? s->sched.schedule_timeout_seconds : r->v->schedule_timeout_seconds,
+		.has_schedule_timeout = own_timeout || r->v->schedule_timeout_seconds > 0,
 	};
 }
 
@@ -122,6 +124,11 @@ static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r,
 	struct kar_podgroup_spec want = wanted_group(r);
 	bool pruned = !have->queue && !have->has_priority && !have->priority_class_name;
 
+	if (!r->job->spec.sched
+			.has_schedule_timeout) { /* another default than the one of its creation changes nothing */
+		want.schedule_timeout_seconds = have->schedule_timeout_seconds;
+		want.has_schedule_timeout = have->has_schedule_timeout;
+	}
 	want.min_resources = have->min_resources;
 	want.total_resources = have->total_resources;
 	if (pruned) {

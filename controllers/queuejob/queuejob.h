@@ -39,6 +39,7 @@ struct queuejob_view {
 	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
 	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
 	kar_time owner_check_in;
+	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
 	bool owner_checked; /* the job was read from the API server for this incarnation: alive, same UID */
 };
 

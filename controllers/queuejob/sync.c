@@ -134,6 +134,7 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
 	s->pods = count_live(&view);
+	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	queuejob_decide(&view, s->now, &s->plan);
 	if (asks_for_owner(&s->plan))
 		s->state->owner_asked = s->mono;

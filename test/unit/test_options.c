@@ -67,6 +67,8 @@ static const struct {
 	{ "infinite_qps", "--kube-api-qps=inf", "--kube-api-qps: want a number, not negative, got \"inf\"" },
 	{ "bad_duration", "--schedule-timeout=soon",
 		"--schedule-timeout: want a duration such as 90s or 5m, got \"soon\"" },
+	{ "duration_beyond_the_api", "--schedule-timeout=600000h",
+		"--schedule-timeout: want a duration such as 90s or 5m, got \"600000h\"" },
 	{ "bad_format", "--logging-format=xml", "--logging-format: want text or json, got \"xml\"" },
 	{ "bad_bool", "--disable-http2=maybe", "--disable-http2: want true or false, got \"maybe\"" },
 };

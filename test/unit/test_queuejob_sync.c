@@ -16,6 +16,7 @@
 #include "test/unit/job_from_json.h"
 
 static const kar_time wall = 1795268787123;
+static const struct kar_settings settings = { .schedule_timeout = 45 * KAR_SECOND };
 
 struct world {
 	struct kar_intern *strings;
@@ -47,6 +48,7 @@ static int setup(void **state)
 		.priorityclasses = new_store(&kar_priorityclass_type),
 	};
 	w.controller.stores = &w.stores;
+	w.controller.settings = &settings;
 	w.controller.queue = kar_workqueue_new(&o);
 	w.controller.barrier = kar_barrier_new();
 	kar_queuejob_controller(&w.controller);
@@ -408,7 +410,7 @@ static void children_are_encoded(void **state)
 		CHILD("kube-arbitrator.io/v1alpha1", "SchedulingSpec") ",\"spec\":{\"minAvailable\":1}}");
 	check_body(action_of(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE),
 		CHILD("scheduling.x-k8s.io/v1alpha1",
-			"PodGroup") ",\"spec\":{\"minMember\":1,\"queue\":\"default\",\"priority\":0}}");
+			"PodGroup") ",\"spec\":{\"minMember\":1,\"queue\":\"default\",\"priority\":0,\"scheduleTimeoutSeconds\":45}}");
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
 		",\"spec\":{\"minMember\":7,\"queue\":\"default\",\"priority\":0}");
 	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{}");
