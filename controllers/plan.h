@@ -60,7 +60,7 @@ struct kar_plan {
 	/*
 	 * New content of the object's status in the controller's own type, or NULL: nothing changed. @urgent: it tells
 	 * a new story (phase, condition, reason) and goes out at once. Otherwise the executor may hold it back (pace.h) and fold
-	 * it into the next; @counters: nothing but numbers moved.
+	 * it into the next; @counters: nothing but numbers moved, or (QueueJob) the first start: what may be late under load.
 	 */
 	const void *status;
 	const char *status_text; /* for the printed plan: "phase=Running running=3 ..." */

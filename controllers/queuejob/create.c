@@ -136,6 +136,7 @@ static void create(struct queuejob_round *r, const struct wish *w)
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
 static void check_owner(struct queuejob_round *r)
 {
+	int32_t *incarnation = kar_arena_alloc(r->arena, 1, sizeof(*incarnation));
 	struct kar_action *a;
 
 	if (r->v->owner_check_in) {
@@ -145,6 +146,8 @@ static void check_owner(struct queuejob_round *r)
 	a = kar_plan_add(r->p, KAR_GET, &kar_queuejob_type, kar_keep(r->arena, r->job->o.ns),
 		kar_keep_text(r->arena, r->job->o.name));
 
+	*incarnation = r->seen->incarnation;
+	a->payload = incarnation;
 	a->what = QUEUEJOB_CHECK_OWNER;
 	kar_plan_requeue(r->p, 0);
 }

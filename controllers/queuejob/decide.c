@@ -87,25 +87,31 @@ static bool keeps_done(const struct queuejob_round *r)
 		r->job->spec.suspend;
 }
 
+void queuejob_look(struct queuejob_round *r)
+{
+	const struct kar_queuejob_status *seen = &r->job->status;
+
+	r->seen = seen;
+	r->st = *seen;
+	r->template_changed =
+		seen->template_hash[0] && strcmp(seen->template_hash, r->job->spec_template_hash);
+	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
+	queuejob_tally(r->v, keeps_done(r), has_gang(seen->phase), r->arena, &r->t);
+}
+
 static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_time now, struct kar_plan *p)
 {
-	const struct kar_queuejob_status *seen = &v->job->status;
-
 	*r = (struct queuejob_round){
 		.v = v,
 		.job = v->job,
-		.seen = seen,
-		.st = *seen,
+		.recorded = &v->job->status,
 		.min = kar_queuejob_min_available(&v->job->spec),
 		.now = now,
 		.second = now - now % KAR_SECOND,
 		.p = p,
 		.arena = p->arena,
 	};
-	r->template_changed =
-		seen->template_hash[0] && strcmp(seen->template_hash, v->job->spec_template_hash);
-	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
-	queuejob_tally(v, keeps_done(r), has_gang(seen->phase), r->arena, &r->t);
+	queuejob_look(r);
 }
 
 static void count_tasks(struct queuejob_round *r)
@@ -153,7 +159,8 @@ static void count(struct queuejob_round *r)
 /* Most jobs are admitted a moment after they are first seen: that they wait is news only if they still do. */
 static bool is_first_look(const struct queuejob_round *r)
 {
-	return r->seen->phase == KAR_QJ_PHASE_NONE && r->st.phase == KAR_QJ_PHASE_PENDING && !r->p->n_events;
+	return r->recorded->phase == KAR_QJ_PHASE_NONE && r->st.phase == KAR_QJ_PHASE_PENDING &&
+		!r->p->n_events;
 }
 
 static void conclude(struct queuejob_round *r)
@@ -161,15 +168,15 @@ static void conclude(struct queuejob_round *r)
 	count(r);
 	r->st.observed_generation = r->job->generation;
 	r->st.selector = r->job->spec.selector;
-	if (kar_queuejob_status_equal(r->seen, &r->st))
+	if (kar_queuejob_status_equal(r->recorded, &r->st))
 		return;
 
 	struct kar_queuejob_status *st = kar_arena_alloc(r->arena, 1, sizeof(*st));
 
 	*st = r->st;
 	r->p->status = st;
-	r->p->status_text = queuejob_status_text(r->seen, st, r->arena);
-	r->p->counters = kar_queuejob_status_same_story(r->seen, st);
+	r->p->status_text = queuejob_status_text(r->recorded, st, r->arena);
+	r->p->counters = kar_queuejob_status_same_story(r->recorded, st) || queuejob_only_starts(r);
 	r->p->urgent = !r->p->counters && !is_first_look(r);
 }
 
@@ -186,6 +193,11 @@ static void go_on(struct queuejob_round *r)
 		break;
 	default:
 		queuejob_wait_for_admission(r);
+		/* Its children first, if anything was wrong with them. */
+		if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->seen->incarnation && !r->p->n_actions) {
+			queuejob_take_as_recorded(r);
+			queuejob_keep_gang(r);
+		}
 		break;
 	}
 }
@@ -214,6 +226,10 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 	if (v->job->deletion) {
 		queuejob_let_go(&r);
 		return;
+	}
+	if (queuejob_runs_unrecorded(&r)) {
+		queuejob_start(&r);
+		queuejob_take_as_recorded(&r);
 	}
 	if (kar_qj_phase_terminal(r.seen->phase))
 		queuejob_stay_finished(&r);

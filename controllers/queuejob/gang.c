@@ -1,37 +1,8 @@
-/* An incarnation: how it starts, forms, breaks and makes way for the next. */
+/* An incarnation: how it forms, breaks and makes way for the next. */
 #include "controllers/queuejob/round.h"
 
 #include "api/keep.h"
 #include "common/timefmt.h"
-
-/* --- start --------------------------------------------------------------------------------------- */
-
-/*
- * The next incarnation, as a status write only: its answer proves that the job is alive, and only then, in the next
- * round, are its pods created.
- */
-static void start(struct queuejob_round *r)
-{
-	struct kar_queuejob_status *st = &r->st;
-	const char *missing = queuejob_count_pods(r, r->t.desired - r->t.done);
-
-	st->phase = KAR_QJ_PHASE_STARTING;
-	st->incarnation++;
-	st->formed_min_available = 0;
-	st->counted_pods = (struct kar_array){ 0 };
-	st->template_hash = r->job->spec_template_hash;
-	if (!st->start_time)
-		st->start_time = r->second;
-	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Starting", "%s", "");
-	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
-		queuejob_count_pods(r, r->t.desired));
-	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
-		kar_plan_event(r->p, false, "Starting", "CreatePods", "incarnation %d: creating %s",
-			(int)st->incarnation, missing);
-	else
-		kar_plan_event(r->p, false, "Admitted", "CreatePods", "admitted by queue %s; creating %s",
-			r->job->spec.queue, missing);
-}
 
 /* --- Pending ------------------------------------------------------------------------------------- */
 
@@ -82,7 +53,7 @@ void queuejob_wait_for_admission(struct queuejob_round *r)
 		queuejob_say(r, "WaitingForTermination", "waiting until the pods of incarnation %d are gone",
 			(int)r->seen->incarnation);
 	else if (admitted && r->seen->phase != KAR_QJ_PHASE_SUSPENDED)
-		start(r);
+		queuejob_start(r);
 }
 
 /* --- Restarting ---------------------------------------------------------------------------------- */
@@ -153,7 +124,7 @@ void queuejob_wait_until_gone(struct queuejob_round *r)
 		queuejob_say(r, "BackOff", "next start at %s; %s", kar_time_format(r->now + left, text),
 			r->seen->last_restart.message);
 	} else if (!r->v->n_pods && admitted) {
-		start(r);
+		queuejob_start(r);
 	}
 	queuejob_say(r, r->seen->last_restart.reason, "%s", r->seen->last_restart.message);
 }

@@ -132,9 +132,13 @@ static void observe_task_blockers(const struct kar_stores *stores, const struct 
 	}
 }
 
-static bool creates_pods(enum kar_qj_phase p)
+static bool creates_pods(const struct queuejob_view *v)
 {
-	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
+	enum kar_qj_phase p = v->job->status.phase;
+	bool starts = v->group && kar_condition_is_true(&v->group->status.conditions, KAR_PG_ADMITTED);
+
+	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING ||
+		(starts && (p == KAR_QJ_PHASE_NONE || p == KAR_QJ_PHASE_PENDING));
 }
 
 /* A look at every name costs; it is only taken while some are missing. */
@@ -143,7 +147,7 @@ static void observe_blocking(const struct kar_stores *stores, struct kar_arena *
 {
 	struct pods blocking = { 0 };
 
-	if (!creates_pods(v->job->status.phase) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec))
+	if (!creates_pods(v) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec))
 		return;
 	for (size_t i = 0; i < v->job->spec.n_tasks; i++)
 		observe_task_blockers(stores, v->job, i, arena, &blocking);
@@ -166,9 +170,8 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *v)
 {
 	const struct kar_key_state *state = s->state;
-	int32_t incarnation = v->job->status.incarnation;
 
-	v->owner_checked = incarnation > 0 && state->owner_checked == incarnation;
+	v->owner_checked = state->owner_checked == queuejob_incarnation(v);
 	if (state->owner_asked && s->mono - state->owner_asked < OWNER_CHECK_INTERVAL)
 		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }

@@ -53,9 +53,9 @@ enum queuejob_action {
 	QUEUEJOB_CREATE_POD,  /* payload: struct queuejob_new_pod */
 	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
 	QUEUEJOB_DELETE_POD,
-	QUEUEJOB_REPAIR_POD,  /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
-	QUEUEJOB_DELETE_JOB,  /* ttlSecondsAfterFinished is over */
-	QUEUEJOB_CHECK_OWNER, /* get: proves that the job is alive (see owner_checked) */
+	QUEUEJOB_REPAIR_POD, /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
+	QUEUEJOB_DELETE_JOB, /* ttlSecondsAfterFinished is over */
+	QUEUEJOB_CHECK_OWNER, /* get: proves that the job is alive (see owner_checked); payload: int32_t, the incarnation */
 };
 
 struct queuejob_new_pod {
@@ -63,6 +63,12 @@ struct queuejob_new_pod {
 	int32_t index;
 	int32_t incarnation;
 };
+
+/*
+ * Pure: the incarnation that runs, or would be the first to start: the recorded one; else the newest of the pods (its start has
+ * not been recorded yet); else 1. @v->job is not NULL.
+ */
+int32_t queuejob_incarnation(const struct queuejob_view *v) KAR_NONNULL;
 
 /*
  * Pure: reads the view, fills the plan (p->status is a struct kar_queuejob_status). @now: wall ms. Total: it cannot fail.

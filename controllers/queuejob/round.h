@@ -13,8 +13,9 @@
 struct queuejob_round {
 	const struct queuejob_view *v;
 	const struct kar_queuejob *job;
-	const struct kar_queuejob_status *seen; /* the status as recorded */
-	struct kar_queuejob_status st;          /* what it becomes */
+	const struct kar_queuejob_status *recorded; /* the status as the API server has it */
+	const struct kar_queuejob_status *seen;     /* the same, but for a first start (see start.c) */
+	struct kar_queuejob_status st;              /* what it becomes */
 	struct queuejob_tally t;
 	int32_t min;           /* quorum; 0: no gang */
 	kar_time now;          /* wall ms */
@@ -87,6 +88,20 @@ kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
 /* "pod w-1 on node n1 failed with exit code 3 (Error)" in the arena. */
 const char *queuejob_describe_loss(const struct queuejob_round *r,
 	const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
+
+/* Begins the round on what r->job->status says; decide.c. */
+void queuejob_look(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- start.c: how an incarnation starts ---------------------------------------------------------- */
+
+/* The next incarnation starts, or one that is not recorded has been found running. */
+void queuejob_start(struct queuejob_round *r) KAR_NONNULL;
+/* Pods run, but no start is recorded. */
+bool queuejob_runs_unrecorded(const struct queuejob_round *r) KAR_NONNULL;
+/* The round goes on as if r->st were recorded already. Only for a first start. */
+void queuejob_take_as_recorded(struct queuejob_round *r) KAR_NONNULL;
+/* Nothing is told but the first start: most gangs run soon after, and that is told at once. */
+bool queuejob_only_starts(const struct queuejob_round *r) KAR_NONNULL;
 
 /* --- gang.c: the life of an incarnation ---------------------------------------------------------- */
 

@@ -184,13 +184,13 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
 	const struct kar_queuejob_status *status = s->plan.status;
+	int32_t incarnation;
 
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
 		return; /* of a job that is gone, perhaps */
-	if (a)
-		status = &kar_as_queuejob(s->object)->status;
-	if (s->state->owner_checked != status->incarnation && shows_alive(s, answer))
-		s->state->owner_checked = status->incarnation;
+	incarnation = a ? *(const int32_t *)a->payload : status->incarnation;
+	if (s->state->owner_checked != incarnation && shows_alive(s, answer))
+		s->state->owner_checked = incarnation;
 }
 
 void kar_queuejob_controller(struct kar_controller *c)

@@ -233,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		THEME("pending"),
+		THEME("start"),
 		THEME("children"),
 		THEME("create"),
 		THEME("form"),

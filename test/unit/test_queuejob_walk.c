@@ -62,12 +62,26 @@ static KAR_PRINTF(3, 4) void broken(const struct walk *w, const char *rule, cons
 
 /* --- what happens in the cluster ----------------------------------------------------------------- */
 
-static bool is_current(const struct walk *w, const struct kar_pod *pod)
+/* The incarnation that runs, recorded or not. */
+static int32_t incarnation_of(struct walk *w)
+{
+	struct queuejob_view v = scene_view(&w->s);
+
+	return queuejob_incarnation(&v);
+}
+
+/* Its first start need not be recorded before its pods are created. */
+static bool may_create(const struct walk *w)
 {
 	const struct kar_queuejob_status *st = &w->s.job.status;
 
-	return pod->job && pod->job->incarnation == st->incarnation &&
-		(st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING);
+	return st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING ||
+		(!st->incarnation && (st->phase == KAR_QJ_PHASE_NONE || st->phase == KAR_QJ_PHASE_PENDING));
+}
+
+static bool is_current(struct walk *w, const struct kar_pod *pod)
+{
+	return pod->job && pod->job->incarnation == incarnation_of(w) && may_create(w);
 }
 
 static void succeed(struct walk *w, struct kar_pod *pod)
@@ -211,21 +225,19 @@ static bool stays_done(const struct walk *w, const struct kar_pod *pod)
 
 static void check_create(struct walk *w, const struct kar_action *a, bool *extras_seen)
 {
-	const struct kar_queuejob_status *st = &w->s.job.status;
 	const struct queuejob_new_pod *pod = a->payload;
+	int32_t incarnation = incarnation_of(w);
 
-	CHECK(w, st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING,
-		"creates %s in phase %s", a->name, kar_qj_phase_name(st->phase));
-	CHECK(w, pod->incarnation == st->incarnation, "creates %s of another incarnation", a->name);
-	CHECK(w, w->s.owner_checked == st->incarnation, "creates %s without having checked the owner",
-		a->name);
+	CHECK(w, may_create(w), "creates %s in phase %s", a->name, kar_qj_phase_name(w->s.job.status.phase));
+	CHECK(w, pod->incarnation == incarnation, "creates %s of another incarnation", a->name);
+	CHECK(w, w->s.owner_checked == incarnation, "creates %s without having checked the owner", a->name);
 	CHECK(w, w->s.has_group && kar_condition_is_true(&w->s.group.status.conditions, KAR_PG_ADMITTED),
 		"creates %s without admission", a->name);
 	CHECK(w, !w->done[pod->task][pod->index], "creates %s, which has succeeded", a->name);
 	for (size_t i = 0; i < w->s.n_pods; i++) {
 		const struct kar_pod *other = w->s.pods[i];
 
-		if (other->job && other->job->incarnation < st->incarnation && other->job->incarnation > 0)
+		if (other->job && other->job->incarnation < incarnation && other->job->incarnation > 0)
 			CHECK(w, stays_done(w, other), "creates %s while %s of an older incarnation exists",
 				a->name, other->o.name);
 	}
@@ -307,10 +319,12 @@ static void check_status(struct walk *w, const struct kar_queuejob_status *old,
 	CHECK(w, !kar_qj_phase_terminal(old->phase) || new->phase == old->phase, "%s becomes %s",
 		kar_qj_phase_name(old->phase), kar_qj_phase_name(new->phase));
 	CHECK(w,
-		new->incarnation - old->incarnation ==
-			(new->phase == KAR_QJ_PHASE_STARTING &&
-				(old->phase == KAR_QJ_PHASE_NONE || old->phase == KAR_QJ_PHASE_PENDING ||
-					old->phase == KAR_QJ_PHASE_RESTARTING)),
+		old->incarnation == 0 ? new->incarnation == 0 || new->incarnation == incarnation_of(w)
+				      : new->incarnation - old->incarnation ==
+				(new->phase == KAR_QJ_PHASE_STARTING &&
+					(old->phase == KAR_QJ_PHASE_NONE ||
+						old->phase == KAR_QJ_PHASE_PENDING ||
+						old->phase == KAR_QJ_PHASE_RESTARTING)),
 		"incarnation %d becomes %d, phase %s", old->incarnation, new->incarnation,
 		kar_qj_phase_name(new->phase));
 	CHECK(w,
@@ -333,6 +347,12 @@ static void follow_incarnation(struct walk *w)
 
 	CHECK(w, st->restarts <= w->restarts + 1, "%d restarts in incarnation %d", st->restarts - w->restarts,
 		st->incarnation);
+	if (!st->incarnation) /* what runs is not recorded yet */
+		return;
+	if (!w->incarnation && st->phase != KAR_QJ_PHASE_RESTARTING && st->phase != KAR_QJ_PHASE_SUSPENDED) {
+		w->incarnation = st->incarnation;
+		return;
+	}
 	if (st->incarnation == w->incarnation && st->phase != KAR_QJ_PHASE_RESTARTING &&
 		st->phase != KAR_QJ_PHASE_PENDING && st->phase != KAR_QJ_PHASE_SUSPENDED)
 		return;

@@ -1,0 +1,124 @@
+/*
+ * How an incarnation starts.
+ *
+ * Every start but the first is a status write, and nothing is created before it is stored. The first records nothing that the
+ * pods and the PodGroup do not show as well (that they exist, their incarnation, their template, when the group was
+ * admitted), so its write need not come before them: it is folded into the next one, mostly that of phase
+ * Running. Until then each round finds the start again (see docs/decisions/007).
+ */
+#include "controllers/queuejob/round.h"
+
+#include "api/keep.h"
+
+int32_t queuejob_incarnation(const struct queuejob_view *v)
+{
+	int32_t newest = 1;
+
+	if (v->job->status.incarnation > 0)
+		return v->job->status.incarnation;
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (v->pods[i]->job && v->pods[i]->job->incarnation > newest)
+			newest = v->pods[i]->job->incarnation;
+	}
+	return newest;
+}
+
+/* The template that the pods were made of: the job may have been edited since. */
+static const char *template_of(const struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		const struct kar_pod *pod = r->v->pods[i];
+
+		if (pod->job && pod->job->incarnation == r->st.incarnation && pod->job->template_hash)
+			return kar_keep_text(r->arena, pod->job->template_hash);
+	}
+	return r->job->spec_template_hash;
+}
+
+/* NULL: the queue has not admitted it, or not any more. */
+static const struct kar_condition *admission(const struct queuejob_round *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+
+	return c && c->status == KAR_COND_TRUE ? c : NULL;
+}
+
+/* Of the admission, which stays the same until the start is recorded; not of one of an earlier job (see children.c). */
+static kar_time start_time(const struct queuejob_round *r)
+{
+	const struct kar_condition *c = admission(r);
+
+	if (r->seen->incarnation > 0 || !c || c->last_transition > r->second)
+		return r->second;
+	return c->last_transition > r->job->creation ? c->last_transition : r->job->creation;
+}
+
+static void tell(struct queuejob_round *r)
+{
+	bool restarted = r->seen->phase == KAR_QJ_PHASE_RESTARTING;
+	const char *missing = queuejob_count_pods(r, r->t.desired - r->t.done);
+
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Starting", "%s", "");
+	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
+		queuejob_count_pods(r, r->t.desired));
+	if (restarted)
+		kar_plan_event(r->p, false, "Starting", "CreatePods", "incarnation %d: creating %s",
+			(int)r->st.incarnation, missing);
+	else if (admission(r))
+		kar_plan_event(r->p, false, "Admitted", "CreatePods", "admitted by queue %s; creating %s",
+			r->job->spec.queue, missing);
+}
+
+void queuejob_start(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->phase = KAR_QJ_PHASE_STARTING;
+	st->incarnation = r->seen->incarnation > 0 ? r->seen->incarnation + 1 : queuejob_incarnation(r->v);
+	st->formed_min_available = 0;
+	st->counted_pods = (struct kar_array){ 0 };
+	st->template_hash = r->seen->incarnation > 0 ? r->job->spec_template_hash : template_of(r);
+	if (!st->start_time)
+		st->start_time = start_time(r);
+	tell(r);
+}
+
+bool queuejob_runs_unrecorded(const struct queuejob_round *r)
+{
+	const struct queuejob_view *v = r->v;
+
+	if (r->recorded->incarnation > 0 || kar_qj_phase_terminal(r->recorded->phase))
+		return false;
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (v->pods[i]->job && v->pods[i]->job->incarnation > 0)
+			return true;
+	}
+	return false;
+}
+
+void queuejob_take_as_recorded(struct queuejob_round *r)
+{
+	struct queuejob_view *v = kar_arena_alloc(r->arena, 1, sizeof(*v));
+	struct kar_queuejob *job = kar_arena_alloc(r->arena, 1, sizeof(*job));
+
+	*job = *r->job;
+	job->status = r->st;
+	job->status.desired = r->t.desired; /* from 0 to the first number is no scaling */
+	*v = *r->v;
+	v->job = job;
+	r->v = v;
+	r->job = job;
+	r->said = false;
+	queuejob_look(r);
+}
+
+bool queuejob_only_starts(const struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->p->n_events; i++) {
+		if (!kar_same(r->p->events[i].reason, "Admitted"))
+			return false;
+	}
+	return r->st.phase == KAR_QJ_PHASE_STARTING && !r->recorded->incarnation &&
+		(r->recorded->phase == KAR_QJ_PHASE_NONE || r->recorded->phase == KAR_QJ_PHASE_PENDING);
+}
