@@ -49,58 +49,59 @@ struct wire_pod {
 };
 
 static const struct kar_field gate_fields[] = {
-	KAR_FIELD(struct wire_gate, name, "name", KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_gate, name, "name", 1, KAR_F_STRING),
 };
 static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct wire_gate, gate_fields);
 
 static const struct kar_field spec_fields[] = {
-	KAR_FIELD(struct wire_spec, node, "nodeName", KAR_F_STRING),
-	KAR_FIELD(struct wire_spec, priority, "priority", KAR_F_INT32),
-	KAR_FIELD_SUB(struct wire_spec, gates, "schedulingGates", KAR_F_ARRAY, &gate_desc),
+	KAR_FIELD_PB(struct wire_spec, node, "nodeName", 10, KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_spec, priority, "priority", 25, KAR_F_INT32),
+	KAR_FIELD_PB_SUB(struct wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_spec, spec_fields);
 
 static const struct kar_field condition_fields[] = {
-	KAR_FIELD(struct wire_condition, type, "type", KAR_F_STRING),
-	KAR_FIELD(struct wire_condition, status, "status", KAR_F_STRING),
-	KAR_FIELD(struct wire_condition, reason, "reason", KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_condition, type, "type", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_condition, status, "status", 2, KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_condition, reason, "reason", 5, KAR_F_STRING),
 };
 static const struct kar_desc condition_desc =
 	KAR_DESC("PodCondition", struct wire_condition, condition_fields);
 
 static const struct kar_field terminated_fields[] = {
-	KAR_FIELD(struct wire_terminated, reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct wire_terminated, exit_code, "exitCode", KAR_F_INT32),
-	KAR_FIELD(struct wire_terminated, finished, "finishedAt", KAR_F_TIME),
+	KAR_FIELD_PB(struct wire_terminated, reason, "reason", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_terminated, exit_code, "exitCode", 1, KAR_F_INT32),
+	KAR_FIELD_PB(struct wire_terminated, finished, "finishedAt", 6, KAR_F_TIME),
 };
 static const struct kar_desc terminated_desc =
 	KAR_DESC("ContainerStateTerminated", struct wire_terminated, terminated_fields);
 
 static const struct kar_field state_fields[] = {
-	KAR_FIELD_SUB(struct wire_state, terminated, "terminated", KAR_F_OBJECT_PTR, &terminated_desc),
+	KAR_FIELD_PB_SUB(struct wire_state, terminated, "terminated", 3, KAR_F_OBJECT_PTR, &terminated_desc),
 };
 static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct wire_state, state_fields);
 
 static const struct kar_field container_fields[] = {
-	KAR_FIELD_SUB(struct wire_container, state, "state", KAR_F_OBJECT, &state_desc),
+	KAR_FIELD_PB_SUB(struct wire_container, state, "state", 2, KAR_F_OBJECT, &state_desc),
 };
 static const struct kar_desc container_desc =
 	KAR_DESC("ContainerStatus", struct wire_container, container_fields);
 
 static const struct kar_field status_fields[] = {
-	KAR_FIELD(struct wire_status, phase, "phase", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, reason, "reason", KAR_F_STRING),
-	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &condition_desc),
-	KAR_FIELD_SUB(struct wire_status, init_containers, "initContainerStatuses", KAR_F_ARRAY,
+	KAR_FIELD_PB(struct wire_status, phase, "phase", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct wire_status, reason, "reason", 4, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct wire_status, conditions, "conditions", 2, KAR_F_ARRAY, &condition_desc),
+	KAR_FIELD_PB_SUB(struct wire_status, init_containers, "initContainerStatuses", 10, KAR_F_ARRAY,
 		&container_desc),
-	KAR_FIELD_SUB(struct wire_status, containers, "containerStatuses", KAR_F_ARRAY, &container_desc),
+	KAR_FIELD_PB_SUB(struct wire_status, containers, "containerStatuses", 8, KAR_F_ARRAY,
+		&container_desc),
 };
 static const struct kar_desc status_desc = KAR_DESC("PodStatus", struct wire_status, status_fields);
 
 static const struct kar_field pod_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_pod),
-	KAR_FIELD_SUB(struct wire_pod, spec, "spec", KAR_F_OBJECT, &spec_desc),
-	KAR_FIELD_SUB(struct wire_pod, status, "status", KAR_F_OBJECT, &status_desc),
+	KAR_FIELD_PB_SUB(struct wire_pod, spec, "spec", 2, KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_PB_SUB(struct wire_pod, status, "status", 3, KAR_F_OBJECT, &status_desc),
 };
 static const struct kar_desc pod_desc = KAR_DESC("Pod", struct wire_pod, pod_fields);
 
@@ -346,6 +347,7 @@ static const char *index_key(const struct kar_object *o, int i)
 const struct kar_type kar_pod_type = {
 	.res = { .group = "", .version = "v1", .plural = "pods", .kind = "Pod", .namespaced = true },
 	.wire = &pod_desc,
+	.protobuf = true,
 	.project = project,
 	.destroy = destroy,
 	.index_key = index_key,

@@ -13,8 +13,8 @@ struct wire_priorityclass {
 
 static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_priorityclass),
-	KAR_FIELD(struct wire_priorityclass, value, "value", KAR_F_INT32),
-	KAR_FIELD(struct wire_priorityclass, global_default, "globalDefault", KAR_F_BOOL),
+	KAR_FIELD_PB(struct wire_priorityclass, value, "value", 2, KAR_F_INT32),
+	KAR_FIELD_PB(struct wire_priorityclass, global_default, "globalDefault", 3, KAR_F_BOOL),
 };
 static const struct kar_desc desc = KAR_DESC("PriorityClass", struct wire_priorityclass, fields);
 
@@ -54,6 +54,7 @@ const struct kar_type kar_priorityclass_type = {
 		.namespaced = false,
 	},
 	.wire = &desc,
+	.protobuf = true,
 	.project = project,
 	.destroy = destroy,
 	.index_key = index_key,

@@ -40,6 +40,7 @@ struct wire_status {
 	const char *phase;
 	struct kar_array tasks;      /* struct kar_task_status */
 	struct kar_array conditions; /* struct kar_wire_condition */
+	const char *pods_version;
 };
 
 struct wire_queuejob {
@@ -144,6 +145,7 @@ static const struct kar_field status_fields[] = {
 	KAR_FIELD(struct wire_status, s.last_failure_time, "lastFailureTime", KAR_F_TIME),
 	KAR_FIELD(struct wire_status, s.counted_pods, "countedPods", KAR_F_ARRAY),
 	KAR_FIELD(struct wire_status, s.template_hash, "templateHash", KAR_F_STRING),
+	KAR_FIELD(struct wire_status, pods_version, "podsResourceVersion", KAR_F_STRING),
 	KAR_FIELD(struct wire_status, s.start_time, "startTime", KAR_F_TIME),
 	KAR_FIELD(struct wire_status, s.completion_time, "completionTime", KAR_F_TIME),
 	KAR_FIELD(struct wire_status, s.last_scale_time, "lastScaleTime", KAR_F_TIME),
@@ -281,6 +283,7 @@ static void read_status(struct kar_queuejob *job, const struct wire_status *w)
 	s->selector = kar_keep_text(mem, w->s.selector);
 	s->counted_pods = kar_keep_strings(mem, &w->s.counted_pods);
 	s->template_hash = kar_keep_text(mem, w->s.template_hash);
+	s->pods_version = w->pods_version ? kar_rv_parse(w->pods_version) : 0;
 	s->last_restart.reason = kar_keep_text(mem, w->s.last_restart.reason);
 	s->last_restart.message = kar_keep_text(mem, w->s.last_restart.message);
 	s->last_restart.pod = kar_keep_text(mem, w->s.last_restart.pod);

@@ -105,7 +105,8 @@ struct kar_queuejob_status {
 	kar_time last_failure_time; /* wall ms; 0: none */
 	/* const char *: UIDs of lost pods already counted whose objects still exist */
 	struct kar_array counted_pods;
-	const char *template_hash;                             /* of the running incarnation */
+	const char *template_hash; /* of the running incarnation */
+	kar_rv pods_version;       /* of the pods that this status was made from; 0: not known */
 	kar_time start_time, completion_time, last_scale_time; /* wall ms; 0: absent */
 	struct kar_restart last_restart;
 	int32_t position; /* in its queue, 1 = next; 0: not waiting */
@@ -138,7 +139,7 @@ enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD's own bound */
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
-/* Equality of all that is written to /status. */
+/* Equality of all that is written to /status, but for pods_version. */
 bool kar_queuejob_status_equal(const struct kar_queuejob_status *a,
 	const struct kar_queuejob_status *b) KAR_NONNULL;
 /*

@@ -1,5 +1,8 @@
 #include "api/queuejob.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "api/keep.h"
 #include "common/json.h"
 
@@ -95,6 +98,15 @@ static void write_optional_text(struct kar_json_writer *w, const char *key, cons
 		kar_jw_string(w, text);
 	else
 		kar_jw_null(w);
+}
+
+static void write_version(struct kar_json_writer *w, const char *key, kar_rv rv)
+{
+	char text[24] = "";
+
+	if (rv)
+		snprintf(text, sizeof(text), "%" PRIu64, rv);
+	write_optional_text(w, key, text);
 }
 
 static void write_task(struct kar_json_writer *w, const struct kar_task_status *t)
@@ -193,6 +205,7 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 	kar_jw_kv_int(w, "backoffSteps", s->backoff_steps);
 	write_optional_time(w, "lastFailureTime", s->last_failure_time);
 	write_optional_text(w, "templateHash", s->template_hash);
+	write_version(w, "podsResourceVersion", s->pods_version);
 	write_optional_time(w, "startTime", s->start_time);
 	write_optional_time(w, "completionTime", s->completion_time);
 	write_optional_time(w, "lastScaleTime", s->last_scale_time);

@@ -13,5 +13,7 @@ kar_time kar_clock_mono(void);
 kar_time kar_clock_wall(void);
 /* The wall clock in microseconds, for log headers. */
 int64_t kar_clock_wall_micros(void);
+/* From now on kar_clock_wall_micros() asks @wall_micros: log lines of a simulation show its time. NULL: the real clock. */
+void kar_clock_replace(int64_t (*wall_micros)(void));
 
 #endif

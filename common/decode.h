@@ -3,7 +3,7 @@
  *
  * A table (struct kar_desc) says which members of a JSON object are wanted and where each one goes;
  * everything else is skipped without being stored. There is no tree. common/json.h and common/yaml.h
- * produce the events; this file knows neither of them and does no I/O.
+ * produce the events; this file knows neither of them and does no I/O. The same tables drive common/protobuf.h.
  *
  * What is stored lives in the caller's arena (strings, arrays, sub-objects); nothing points into the
  * input. Duplicate keys: the last one wins, as in Go. JSON null means "absent": the member keeps its zero
@@ -55,6 +55,7 @@ struct kar_field {
 	bool lenient;    /* a value of the wrong type is skipped instead of being an error */
 	uint16_t offset; /* of the member in its struct */
 	uint16_t has;    /* offset of a bool set to true when the member was present and not null; 0: none */
+	uint16_t pb;     /* its number in Kubernetes protobuf (common/protobuf.h); 0: not read from there */
 	const struct kar_desc *sub;
 	/* NULL result: .sub; if that is NULL too, the value is skipped */
 	const struct kar_desc *(*select)(const void *parent);
@@ -78,6 +79,11 @@ struct kar_desc {
 	  .has = offsetof(struct_, has_) }
 #define KAR_FIELD_SUB(struct_, member_, name_, type_, sub_) \
 	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .sub = (sub_) }
+/* With @pb_, the number of the field in the generated.proto of its package. */
+#define KAR_FIELD_PB(struct_, member_, name_, pb_, type_) \
+	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .pb = (pb_) }
+#define KAR_FIELD_PB_SUB(struct_, member_, name_, pb_, type_, sub_) \
+	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .pb = (pb_), .sub = (sub_) }
 /* clang-format on */
 
 /*
@@ -90,6 +96,8 @@ struct kar_limits {
 	size_t document; /* bytes from its first to its last byte; 0: 8 MiB */
 	size_t elements; /* elements of all its stored arrays and maps together; 0: 100000 */
 };
+/* @limits (may be NULL) with the defaults in place of zeros. */
+struct kar_limits kar_limits_filled(const struct kar_limits *limits);
 
 /* One document in the making. Opaque: the state is a stack of (table, struct) pairs. */
 struct kar_decoder;

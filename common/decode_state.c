@@ -16,18 +16,24 @@ enum {
 	KEEP_RAW = 64 * 1024, /* a larger capture buffer is not kept for the next value */
 };
 
+struct kar_limits kar_limits_filled(const struct kar_limits *limits)
+{
+	struct kar_limits l = limits ? *limits : (struct kar_limits){ 0 };
+
+	l.depth = l.depth ? l.depth : DEFAULT_DEPTH;
+	l.string = l.string ? l.string : DEFAULT_STRING;
+	l.document = l.document ? l.document : DEFAULT_DOCUMENT;
+	l.elements = l.elements ? l.elements : DEFAULT_ELEMENTS;
+	return l;
+}
+
 struct kar_decoder *kar_decoder_new(const struct kar_desc *desc, const struct kar_limits *limits,
 	kar_each_fn *each, void *arg)
 {
 	struct kar_decoder *d = kar_xcalloc(1, sizeof(*d));
 
 	d->desc = desc;
-	if (limits)
-		d->limits = *limits;
-	d->limits.depth = d->limits.depth ? d->limits.depth : DEFAULT_DEPTH;
-	d->limits.string = d->limits.string ? d->limits.string : DEFAULT_STRING;
-	d->limits.document = d->limits.document ? d->limits.document : DEFAULT_DOCUMENT;
-	d->limits.elements = d->limits.elements ? d->limits.elements : DEFAULT_ELEMENTS;
+	d->limits = kar_limits_filled(limits);
 	d->each = each;
 	d->arg = arg;
 	d->raw.cap = d->limits.document + 1;

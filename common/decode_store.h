@@ -1,7 +1,7 @@
 /*
- * decode_store - one scalar into one member: the conversions behind common/decode.c.
+ * decode_store - one scalar into one member: the conversions behind common/decode.c and common/protobuf.c.
  *
- * Private to decode.c. Knows field types and memory layout, not where in the document a value stands.
+ * Private to them. Knows field types and memory layout, not where in the document a value stands.
  */
 #ifndef KAR_DECODE_STORE_H
 #define KAR_DECODE_STORE_H

@@ -129,9 +129,27 @@ static void parser_init(struct parser *p, const struct kar_json_events *events, 
 	yajl_config(p->h, yajl_dont_validate_strings, 1);
 }
 
+/* yajl takes \v and \f for white space, JSON does not: it gets a byte in the place of the first one that it refuses. */
+static yajl_status scan(struct parser *p, const char *bytes, size_t n)
+{
+	const char *v = memchr(bytes, '\v', n), *f = memchr(bytes, '\f', v ? (size_t)(v - bytes) : n);
+	size_t clean = f ? (size_t)(f - bytes) : v ? (size_t)(v - bytes) : n;
+
+	if (clean == n)
+		return yajl_parse(p->h, (const unsigned char *)bytes, n);
+	char *copy = kar_xmalloc(clean + 1);
+
+	memcpy(copy, bytes, clean);
+	copy[clean] = '\x01';
+	yajl_status status = yajl_parse(p->h, (const unsigned char *)copy, clean + 1);
+
+	free(copy);
+	return status;
+}
+
 static enum outcome parse(struct parser *p, const char *bytes, size_t n)
 {
-	switch (yajl_parse(p->h, (const unsigned char *)bytes, n)) {
+	switch (scan(p, bytes, n)) {
 	case yajl_status_ok:
 		p->base += n;
 		return READ_ALL;

@@ -1,9 +1,12 @@
 /*
- * loop - one thread's event loop; the only user of libev.
+ * loop - one thread's event loop.
  *
  * Callbacks run from kar_loop_run() only, one at a time, never from inside the call that started the
  * watcher. Watchers belong to their creator, who frees them before the loop. A callback may stop or
  * free any watcher, its own included. Nothing here blocks except kar_loop_run().
+ *
+ * There are two kinds: the real one on libev (loop_ev.c), and one in virtual time for simulations (sim/virtual_loop.h),
+ * which has timers only.
  *
  * Idle cost: the loop sleeps until the next timer or descriptor; it makes no periodic wake-ups of its own.
  */

@@ -297,7 +297,8 @@ static int convert_document(struct converter *c)
 
 static int convert(struct converter *c, const char *text, size_t n, size_t index)
 {
-	yaml_parser_set_input_string(&c->parser, (const unsigned char *)text, n);
+	/* The library asserts that there is a text, even where it has no bytes. */
+	yaml_parser_set_input_string(&c->parser, (const unsigned char *)(n ? text : ""), n);
 	yaml_parser_set_encoding(&c->parser, YAML_UTF8_ENCODING);
 	int found = find_document(c, index);
 

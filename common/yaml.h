@@ -15,7 +15,8 @@
 
 /*
  * Converts document number @index (0 = first) of @text to JSON, appended to @out. Returns 1 when there
- * is one, 0 when there are fewer documents, -1 with line and column in @err. @out's cap bounds the output.
+ * is one, 0 when there are fewer documents, -1 with line and column in @err. @out's cap bounds the output. @text may be NULL if @n
+ * is 0.
  */
 int kar_yaml_to_json(const char *text, size_t n, size_t index, struct kar_buf *out, struct kar_err *err);
 

@@ -35,6 +35,8 @@ struct kar_key_state {
 	uint64_t logged;             /* hash of the last failure that was logged as an error; 0: none since */
 	kar_time status_written;     /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
+	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */
+	kar_rv owner_latest;   /* a version of it that was the latest one when it was read; 0: none */
 	kar_time owner_asked; /* mono, when that was last asked for; 0: never */
 	kar_time last_pass;   /* mono, of the last pass over all queues; 0: never (see queue) */
 	/* mono, of the last round of writes that only moved positions; 0: never (see queue) */

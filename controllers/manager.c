@@ -376,7 +376,7 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 	RB_INIT(&m->memory);
 	m->work = kar_timer_new(l, work, m);
 	new_caches(m);
-	m->recorder = kar_recorder_new(l, client, "kar-controllers", o->instance);
+	m->recorder = kar_recorder_new(l, client, "kar-controllers", o->instance, o->settings.seed);
 	m->executor = kar_executor_new(l, client, m->recorder, &o->executor, on_applied, m);
 	new_controllers(m);
 	return m;

@@ -10,7 +10,7 @@ set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev)
+build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev)
 unit=("${build[@]}" nghttp2-server openssl)
 test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)

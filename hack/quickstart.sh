@@ -1,62 +1,90 @@
 #!/usr/bin/env bash
-# From a fresh machine to a QueueJob that has run: tools, build, a local Kubernetes, the manager, the smallest example.
+# From a fresh machine to a QueueJob that has run: tools, build, a cluster, the manager, the smallest example.
 # Running it again is safe and takes seconds.
-usage='usage: hack/quickstart.sh [--kubeconfig FILE]    FILE: use this cluster instead of a local one
-       hack/quickstart.sh down                  stop and remove everything that the first form started'
+usage='usage: hack/quickstart.sh [--speed N]            a simulated cluster (kar-sim serve), N times faster than life
+       hack/quickstart.sh --real                 a real Kubernetes on this machine; minutes and 8 GB the first time
+       hack/quickstart.sh --kubeconfig FILE      use this cluster
+       hack/quickstart.sh down                   stop and remove everything that one of these started'
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$KAR_ROOT"
 
 cluster_name=quickstart
-state=$KAR_CACHE/quickstart # pid, log and kubeconfig of the manager; which cluster it works on
+state=$KAR_CACHE/quickstart # pids, logs and kubeconfigs; which cluster the manager works on
 example=manifests/examples/simple.yaml
 job=simple
 limit=180 # seconds until the example must be over
 
-build_manager() {
+build_programs() {
 	[[ -f build/build.ninja ]] || meson setup build
-	meson compile -C build
+	meson compile -C build kar-controllers kar-sim
 }
 
-manager_running() {
+is_running() { # PROGRAM: its path below build/
 	local pid
-	pid=$(cat "$state/pid" 2>/dev/null) && [[ $(readlink "/proc/$pid/exe") == "$KAR_ROOT/build/controllers/kar-controllers"* ]]
+	pid=$(cat "$state/${1##*/}.pid" 2>/dev/null) && [[ $(readlink "/proc/$pid/exe") == "$KAR_ROOT/build/$1"* ]]
 }
 
-stop_manager() {
+start() { # PROGRAM ARGUMENT...
+	local name=${1##*/}
+	setsid "build/$1" "${@:2}" >"$state/$name.log" 2>&1 </dev/null &
+	echo $! >"$state/$name.pid"
+}
+
+stop() { # PROGRAM
 	local pid deadline=$((SECONDS + 10))
-	manager_running || return 0
-	pid=$(<"$state/pid")
+	is_running "$1" || return 0
+	pid=$(<"$state/${1##*/}.pid")
 	kill -s TERM "$pid"
-	while manager_running; do
+	while is_running "$1"; do
 		((SECONDS < deadline)) || kill -s KILL "$pid" 2>/dev/null || true
 		sleep 0.05
 	done
 }
 
-start_manager() {
-	stop_manager
-	setsid build/controllers/kar-controllers --kubeconfig "$1" -v=2 >"$state/log" 2>&1 </dev/null &
-	echo $! >"$state/pid"
+# One that runs stays, with what is in it, unless it is to run at another speed.
+start_simulation() {
+	local deadline=$((SECONDS + 20))
+	if is_running sim/kar-sim && [[ $(cat "$state/speed" 2>/dev/null) == "$speed" ]]; then
+		return
+	fi
+	stop sim/kar-sim
+	rm -f "$simulated"
+	start sim/kar-sim serve --kubeconfig-out "$simulated" --speed "$speed"
+	echo "$speed" >"$state/speed"
+	until [[ -s $simulated ]] && kubectl --kubeconfig "$simulated" get nodes; do
+		is_running sim/kar-sim && ((SECONDS < deadline)) || return
+		sleep 0.1
+	done
 }
 
 # Starts or finds the cluster; sets KUBECONFIG (administrator) and manager_config (what the manager uses).
 prepare_cluster() {
-	if [[ -n $given ]]; then
+	case $kind in
+	given)
 		export KUBECONFIG=$given
-		manager_config=$given
 		kar_step 'install the CRDs' "$state/install.log" install -f manifests/crds
+		;;
+	simulated)
+		export KUBECONFIG=$simulated
+		kar_step 'start the simulated cluster' "$state/cluster.log" start_simulation
+		kar_step 'install CRDs, namespace and RBAC' "$state/install.log" install_all
+		;;
+	real)
+		test/cluster/cluster build
+		kar_step 'start a local Kubernetes' "$state/cluster.log" test/cluster/cluster up --name "$cluster_name" --crds manifests/crds
+		eval "$(test/cluster/cluster env --name "$cluster_name")"
+		kar_step 'install CRDs, namespace and RBAC' "$state/install.log" install_all
+		manager_config=$state/manager.kubeconfig
+		(umask 077 && test/cluster/cluster token-kubeconfig --name "$cluster_name" kar-system kar-controllers >"$manager_config")
 		return
-	fi
-	test/cluster/cluster build
-	kar_step 'start a local Kubernetes' "$state/cluster.log" test/cluster/cluster up --name "$cluster_name" --crds manifests/crds
-	eval "$(test/cluster/cluster env --name "$cluster_name")"
-	kar_step 'install CRDs, namespace and RBAC' "$state/install.log" \
-		install -f manifests/crds -f manifests/namespace.yaml -f manifests/rbac.yaml
-	manager_config=$state/kubeconfig
-	(umask 077 && test/cluster/cluster token-kubeconfig --name "$cluster_name" kar-system kar-controllers >"$manager_config")
+		;;
+	esac
+	manager_config=$KUBECONFIG
 }
+
+install_all() { install -f manifests/crds -f manifests/namespace.yaml -f manifests/rbac.yaml; }
 
 install() {
 	kubectl apply --server-side "$@" && kubectl wait --for=condition=Established --timeout=60s -f manifests/crds
@@ -85,7 +113,7 @@ follow() {
 		Completed) break ;;
 		Failed) trouble 'the job has failed' ;;
 		esac
-		manager_running || trouble 'the manager has stopped'
+		is_running "$manager" || trouble 'the manager has stopped'
 		(($(date +%s) - begin / 1000000000 < limit)) || trouble "the job is not over after $limit s"
 		sleep 0.2
 	done
@@ -95,8 +123,8 @@ follow() {
 trouble() {
 	printf '\n'
 	kubectl describe queuejob "$job" || true
-	kar_say "The last lines of $state/log:"
-	tail -n 20 "$state/log"
+	kar_say "The last lines of $state/kar-controllers.log:"
+	tail -n 20 "$state/kar-controllers.log"
 	kar_die "$1"
 }
 
@@ -118,7 +146,10 @@ END
   kubectl apply -f manifests/examples/two-tasks.yaml
   kubectl get qj -w
   kubectl explain qj.spec
-  tail -f $state/log
+  tail -f $state/kar-controllers.log
+END
+	[[ $kind != simulated ]] || kar_say "  build/sim/kar-sim serve --help    # more nodes, other speeds; the pods here only pretend to run (docs/SIMULATION.md)"
+	cat <<END
 Stop with:
   hack/quickstart.sh down
 END
@@ -128,11 +159,12 @@ up() {
 	local begin
 	begin=$(date +%s%N)
 	mkdir -p "$state"
-	if [[ -n $given ]]; then kar_deps build kubectl; else kar_deps build cluster; fi
-	kar_step 'build kar-controllers' "$state/build.log" build_manager
+	if [[ $kind == real ]]; then kar_deps build cluster; else kar_deps build kubectl; fi
+	kar_step 'build kar-controllers and kar-sim' "$state/build.log" build_programs
 	prepare_cluster
 	printf '%s\n' "$KUBECONFIG" >"$state/cluster"
-	start_manager "$manager_config"
+	stop "$manager"
+	start "$manager" --kubeconfig "$manager_config" -v=2
 	kar_step "submit $example" "$state/submit.log" submit
 	follow
 	show
@@ -143,25 +175,30 @@ up() {
 down() {
 	local used
 	used=$(cat "$state/cluster" 2>/dev/null || true)
-	if [[ -n $used && $used != "$KAR_CACHE/clusters/$cluster_name/kubeconfig" ]] && manager_running; then
+	if [[ -n $used && $used != "$simulated" && $used != "$KAR_CACHE/clusters/$cluster_name/kubeconfig" ]] && is_running "$manager"; then
 		kubectl --kubeconfig "$used" delete --ignore-not-found --timeout=60s -f "$example" || true
 		kar_say "The CRDs stay in the cluster; remove them, and all jobs, with: kubectl delete -f manifests/crds"
 	fi
-	stop_manager
+	stop "$manager"
+	stop sim/kar-sim
 	test/cluster/cluster down --name "$cluster_name"
 	rm -rf "$state"
 	kar_say 'The manager is stopped.'
 }
 
-given='' manager_config='' command=up
+manager=controllers/kar-controllers
+simulated=$state/kubeconfig
+kind=simulated given='' speed=1 manager_config='' command=up
 while (($#)); do
 	case $1 in
-	--kubeconfig)
+	--kubeconfig | --speed)
 		[[ $# -ge 2 ]] || kar_die "$usage"
-		given=$(realpath -e "$2")
-		shift
+		set -- "$1=$2" "${@:3}"
+		continue
 		;;
-	--kubeconfig=*) given=$(realpath -e "${1#*=}") ;;
+	--kubeconfig=*) kind=given given=$(realpath -e "${1#*=}") ;;
+	--speed=*) speed=${1#*=} ;;
+	--real) kind=real ;;
 	down) command=down ;;
 	-h | --help)
 		kar_say "$usage"
@@ -171,4 +208,5 @@ while (($#)); do
 	esac
 	shift
 done
+[[ $speed =~ ^[1-9][0-9]{0,3}$ ]] || kar_die '--speed: a number from 1 to 1000'
 "$command"

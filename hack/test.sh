@@ -5,8 +5,13 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   asan      gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
   clang     clang: build and unit tests
   lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house
+  sim       the deterministic simulation: the regression list and 500 fresh seeds
+  sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
+  fuzz      clang with sanitizers and libFuzzer: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
-  e2e       the stories of test/e2e against a real Kubernetes'
+  e2e       the stories of test/e2e against a real Kubernetes
+  sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
+  differential  one script of requests to the real and to the simulated API server: the answers must agree'
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -87,12 +92,12 @@ starting_with() { # REGEX: the files whose first line matches
 }
 
 clang_format() { own_files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
-clang_tidy() { own_files 'common/*.c' 'api/*.c' 'controllers/*.c' | xargs -P "$(nproc)" -n 1 clang-tidy -p build-clang --quiet; }
+clang_tidy() { own_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'sim/*.c' | xargs -P "$(nproc)" -n 1 clang-tidy -p build-clang --quiet; }
 cpp_check() { # two checks see errors where there are none; -Wmaybe-uninitialized, -Wdangling-pointer and valgrind do it better
 	cppcheck --enable=warning,performance,portability --std=c11 --language=c --quiet --inline-suppr --error-exitcode=1 \
 		-j "$(nproc)" -I . -D_GNU_SOURCE -D__linux__ \
 		--include=/usr/include/bsd/sys/queue.h --include=/usr/include/bsd/sys/tree.h --suppress='*:/usr/include/*' \
-		--suppress=missingIncludeSystem --suppress=uninitvar --suppress=autoVariables common api controllers
+		--suppress=missingIncludeSystem --suppress=uninitvar --suppress=ctuuninitvar --suppress=autoVariables common api controllers sim test/sim
 }
 shell_check() { starting_with '^#!.*bash|^# shellcheck shell' | xargs shellcheck; }
 python_syntax() {
@@ -136,23 +141,56 @@ start_and_stop_cluster() {
 	[[ ! -e $KAR_CACHE/clusters/$name ]] && return "$status"
 }
 
-tier_e2e() {
+counted() { # COMMAND...: its last line has the counts
 	local counts
-	room_for_kubernetes || return
-	build build gcc || return
-	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
-	test/e2e/run --build build | tee "$log_dir/e2e.log"
-	counts=$(tail -n 1 "$log_dir/e2e.log" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+	"$@" | tee "$log_dir/$tier.log"
+	counts=$(tail -n 1 "$log_dir/$tier.log" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
 	# shellcheck disable=SC2086 # three numbers
 	count ${counts:-0 1 0}
 }
 
+tier_fuzz() { counted hack/fuzz --seconds 8; } # with the build under 3 minutes
+tier_sim() { build build gcc && counted hack/sim ci; }
+tier_sim-bugs() { counted hack/sim-bugs; }
+
+stories() { counted test/e2e/run --build build "$@"; } # [OPTION...]
+
+tier_e2e() {
+	room_for_kubernetes || return
+	build build gcc || return
+	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
+	stories
+}
+
+tier_sim-e2e() {
+	build build gcc || return
+	check 'pictures of docs/scenarios' hack/scenarios build
+	stories --sim
+}
+
+# One test per operation; a difference that is listed in test/differential/tolerated.py has passed.
+tier_differential() {
+	local log=$log_dir/differential.log
+	check 'the comparison sees what differs' test/differential/test_compare.py
+	room_for_kubernetes || return
+	build build gcc || return
+	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
+	test/differential/run --build build --tap --random 400 --seed 1 >"$log"
+	grep -v '^ok ' "$log"
+	if ! grep -q '^1\.\.' "$log"; then
+		count 0 1 0
+		return
+	fi
+	count "$(grep -c '^ok ' "$log")" "$(grep -c '^not ok ' "$log")" 0
+}
+
 needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
-	unit | asan) echo unit ;;
-	clang | lint) echo test ;;
+	unit | asan | sim | sim-bugs) echo unit ;;
+	clang | lint | fuzz) echo test ;;
 	cluster) echo cluster ;;
-	e2e) echo build cluster ;;
+	e2e | differential) echo build cluster ;;
+	sim-e2e) echo unit kubectl ;;
 	esac
 }
 
@@ -173,16 +211,16 @@ run_tier() {
 
 summary() {
 	local p=0 f=0 s=0 name
-	printf '\n%-10s %8s %8s %8s %9s\n' tier passed failed skipped seconds
+	printf '\n%-12s %8s %8s %8s %9s\n' tier passed failed skipped seconds
 	for name in "$@"; do
-		printf '%-10s %8d %8d %8d %9s\n' "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]}"
+		printf '%-12s %8d %8d %8d %9s\n' "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]}"
 		p=$((p + passed[$name])) f=$((f + failed[$name])) s=$((s + skipped[$name]))
 	done
 	printf '%d passed, %d failed, %d skipped\n' "$p" "$f" "$s"
 	((f == 0 && p > 0))
 }
 
-all=(unit asan clang lint cluster e2e)
+all=(unit asan clang lint sim sim-bugs fuzz sim-e2e cluster e2e differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {

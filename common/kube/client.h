@@ -51,6 +51,10 @@ struct kar_request {
 	const char *field_manager;
 	bool force; /* apply */
 	bool dry_run;
+	/* list and watch: the bytes, and the Status of an error, may be Kubernetes protobuf if the server has it */
+	bool protobuf;
+	/* The object in the answer may be cut down to its metadata: not encoding a whole pod saves the server time. */
+	bool metadata_only;
 
 	/*
 	 * list and watch: the bytes of a 200 answer as they come (any chunking). -1 aborts the request, and
@@ -112,8 +116,8 @@ void kar_delete_options(struct kar_buf *out, const char *uid, kar_rv rv, const c
 void kar_request_path(const struct kar_request *r, struct kar_buf *out) KAR_NONNULL;
 
 /*
- * Pure: the typed error for a non-2xx answer (common/kube/status.c). Reads metav1.Status from @body when it is one
- * (reason, causes, details.retryAfterSeconds); otherwise classifies by the status code and keeps at most
+ * Pure: the typed error for a non-2xx answer (common/kube/status.c). Reads metav1.Status from @body when it is one, as JSON or
+ * protobuf (reason, causes, details.retryAfterSeconds); otherwise classifies by the status code and keeps at most
  * 256 bytes of the text. @write: the verb changes something (a 504 then is KAR_UNKNOWN).
  * @what names the request in the text: "create pods default/j-0".
  */

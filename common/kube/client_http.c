@@ -58,6 +58,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->lane = r->lane;
 	call->replayable = r->replayable;
 	call->content_type = kar_request_content_type(r);
+	call->accept = kar_request_accept(r);
 	call->url = kar_request_url(r, c->config->server);
 	call->what = kar_request_what(r);
 	call->timeout = r->timeout || r->verb == KAR_WATCH ? r->timeout : TIMEOUT_DEFAULT_MS;

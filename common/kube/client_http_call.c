@@ -230,7 +230,7 @@ static const char *const *headers_of(const struct kar_call *call, const struct k
 	const char **headers = kar_arena_alloc(arena, FIXED + k->n_as_groups, sizeof(*headers));
 	size_t n = 0;
 
-	headers[n++] = "Accept: application/json";
+	headers[n++] = kar_arena_printf(arena, "Accept: %s", call->accept);
 	if (call->body)
 		headers[n++] = kar_arena_printf(arena, "Content-Type: %s", call->content_type);
 	if (auth->authorization)

@@ -47,6 +47,7 @@ struct kar_call {
 	enum kar_verb verb;
 	enum kar_lane lane;
 	const char *content_type; /* of the body; static */
+	const char *accept;       /* static */
 	char *url, *what, *body;
 	size_t body_n;
 	bool replayable;

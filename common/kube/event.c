@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/stdlib.h>
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
@@ -118,7 +117,7 @@ static void on_pause_over(void *arg)
 }
 
 struct kar_recorder *kar_recorder_new(struct kar_loop *l, struct kar_client *client, const char *controller,
-	const char *instance)
+	const char *instance, uint64_t seed)
 {
 	struct kar_recorder *r = kar_xcalloc(1, sizeof(*r));
 
@@ -131,11 +130,11 @@ struct kar_recorder *kar_recorder_new(struct kar_loop *l, struct kar_client *cli
 		TAILQ_INIT(&r->lines[i]);
 	r->filter = kar_event_filter_new();
 	r->pause = kar_timer_new(l, on_pause_over, r);
-	r->counter = arc4random(); /* two replicas may record in the same millisecond */
+	r->counter = (uint32_t)(seed ^ seed >> 32);
 	r->backoff = (struct kar_backoff){ .base = BACKOFF_BASE,
 		.cap = BACKOFF_CAP,
 		.jitter = 1.0,
-		.random = r->counter };
+		.random = seed };
 	return r;
 }
 
@@ -371,7 +370,8 @@ static void send(struct event *e)
 		q = kar_client_patch(&events, e->ns, e->name, KAR_PATCH_MERGE,
 			(struct kar_str){ patch.p, patch.n });
 	}
-	q.replayable = true; /* a name of its own, an absolute count: twice is the same as once */
+	q.metadata_only = true; /* the answer does not matter */
+	q.replayable = true;    /* a name of its own, an absolute count: twice is the same as once */
 	q.on_done = on_done;
 	q.arg = e;
 	e->sent = e->body ? 1 : e->count;

@@ -14,8 +14,9 @@
 
 struct kar_recorder;
 
+/* @seed: of names and jitter; must differ between replicas, which may record in the same millisecond. */
 struct kar_recorder *kar_recorder_new(struct kar_loop *l, struct kar_client *client, const char *controller,
-	const char *instance) KAR_MUSTUSE KAR_RETNN;
+	const char *instance, uint64_t seed) KAR_MUSTUSE KAR_RETNN;
 void kar_recorder_free(struct kar_recorder *r); /* accepts NULL; drops what is queued */
 
 enum kar_event_type { KAR_NORMAL, KAR_WARNING };

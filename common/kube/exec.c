@@ -7,18 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "common/clock.h"
-#include "common/json.h"
+#include "common/kube/exec_result.h"
 #include "common/kube/exec_spawn.h"
-#include "common/kube/pem.h"
 
 enum {
-	OUT_MAX = 1 << 20,    /* bytes of an ExecCredential */
 	ERR_KEEP = 4 * 1024,  /* of standard error, at least; it is cut when it has grown to twice as much */
 	LINE_MAX_SHOWN = 200, /* bytes of its last line in an error text */
 	CHUNK = 16 * 1024,
-	LAST_READS =
-		OUT_MAX / CHUNK + 2, /* after the end of the plug-in: a descendant could write for ever */
+	LAST_READS = KAR_EXEC_OUT_MAX / CHUNK +
+		2, /* after the end of the plug-in: a descendant could write for ever */
 };
 static const kar_time default_timeout = 60 * KAR_SECOND;
 
@@ -43,31 +42,6 @@ struct kar_exec {
 	struct kar_arena arena; /* the result */
 	struct kar_err err;
 };
-
-struct status {
-	const char *token, *cert_pem, *key_pem;
-	kar_time expires; /* 0: absent */
-};
-
-struct credential {
-	const char *api_version, *kind;
-	struct status *status;
-};
-
-static const struct kar_field status_fields[] = {
-	KAR_FIELD(struct status, token, "token", KAR_F_STRING),
-	KAR_FIELD(struct status, cert_pem, "clientCertificateData", KAR_F_STRING),
-	KAR_FIELD(struct status, key_pem, "clientKeyData", KAR_F_STRING),
-	KAR_FIELD(struct status, expires, "expirationTimestamp", KAR_F_TIME),
-};
-static const struct kar_desc status_desc = KAR_DESC("status", struct status, status_fields);
-static const struct kar_field credential_fields[] = {
-	KAR_FIELD(struct credential, api_version, "apiVersion", KAR_F_STRING),
-	KAR_FIELD(struct credential, kind, "kind", KAR_F_STRING),
-	KAR_FIELD_SUB(struct credential, status, "status", KAR_F_OBJECT_PTR, &status_desc),
-};
-static const struct kar_desc credential_desc =
-	KAR_DESC("ExecCredential", struct credential, credential_fields);
 
 static void close_stream(struct stream *s)
 {
@@ -149,7 +123,7 @@ static int check_size(struct kar_exec *x)
 	if (!x->out.text.overflow)
 		return 0;
 	return kar_fail(&x->err, KAR_RETRY, "printed more than %d KiB on its standard output",
-		OUT_MAX / 1024);
+		KAR_EXEC_OUT_MAX / 1024);
 }
 
 static void on_readable(void *arg, int fd KAR_UNUSED, int events KAR_UNUSED)
@@ -209,77 +183,12 @@ static int check_exit(struct kar_exec *x, int status)
 	return kar_fail(&x->err, KAR_RETRY, "ended with exit code %d%s", WEXITSTATUS(status), line);
 }
 
-static int check_version(struct kar_exec *x, const struct credential *c)
-{
-	const char *version = c->api_version ? c->api_version : "";
-
-	if (!c->kind || strcmp(c->kind, "ExecCredential") != 0)
-		return kar_fail(&x->err, KAR_FATAL, "did not print an ExecCredential (its kind is \"%.64s\")",
-			c->kind ? c->kind : "");
-	if (strcmp(version, x->config->api_version) != 0)
-		return kar_fail(&x->err, KAR_FATAL,
-			"answered with apiVersion \"%.64s\", but the kubeconfig asks for \"%s\"; make them equal",
-			version, x->config->api_version);
-	return 0;
-}
-
-static bool is_set(const char *s)
-{
-	return s && *s;
-}
-
-/* Puts the name of the checked member in front of a text like "is empty". */
-static int blame(struct kar_exec *x, const char *member)
-{
-	struct kar_err e = x->err;
-
-	return kar_fail(&x->err, KAR_RETRY, "status.%s %s", member, e.msg);
-}
-
-static int check_status(struct kar_exec *x, const struct status *s)
-{
-	char when[KAR_TIME_LEN];
-
-	if (!s || (!is_set(s->token) && !is_set(s->cert_pem)))
-		return kar_fail(&x->err, KAR_RETRY, "gave neither a token nor a client certificate");
-	if (is_set(s->cert_pem) != is_set(s->key_pem))
-		return kar_fail(&x->err, KAR_RETRY,
-			"gave only one of clientCertificateData and clientKeyData");
-	if (is_set(s->token) && kar_token_check(s->token, &x->err))
-		return blame(x, "token");
-	if (is_set(s->cert_pem) && kar_pem_check(s->cert_pem, KAR_PEM_CERTIFICATE, &x->err))
-		return blame(x, "clientCertificateData");
-	if (is_set(s->key_pem) && kar_pem_check(s->key_pem, KAR_PEM_PRIVATE_KEY, &x->err))
-		return blame(x, "clientKeyData");
-	if (s->expires && s->expires <= kar_loop_wall(x->loop))
-		return kar_fail(&x->err, KAR_RETRY,
-			"gave a credential that expired at %s; log in again, or check the clock",
-			kar_time_format(s->expires, when));
-	return 0;
-}
-
-/* Reads what was printed. The decoder's texts name a path and an offset, never a value of ours. */
 static int read_result(struct kar_exec *x, struct kar_exec_result *result)
 {
-	const struct kar_limits limits = { .string = OUT_MAX, .document = OUT_MAX };
-	struct credential c = { 0 };
+	const struct kar_str out = { kar_buf_cstr(&x->out.text), x->out.text.n };
 
-	if (!x->out.text.n)
-		return kar_fail(&x->err, KAR_RETRY, "printed nothing on its standard output");
-	if (kar_json_decode(&x->arena, &credential_desc, &limits, x->out.text.p, x->out.text.n, &c,
-		    &x->err)) {
-		x->err.what = KAR_RETRY;
-		return kar_wrap(&x->err, "did not print an ExecCredential");
-	}
-	if (check_version(x, &c) || check_status(x, c.status))
-		return -1;
-	*result = (struct kar_exec_result){
-		.token = is_set(c.status->token) ? c.status->token : NULL,
-		.cert_pem = is_set(c.status->cert_pem) ? c.status->cert_pem : NULL,
-		.key_pem = is_set(c.status->key_pem) ? c.status->key_pem : NULL,
-		.expires = c.status->expires ? c.status->expires : KAR_NEVER,
-	};
-	return 0;
+	return kar_exec_result_read(&x->arena, out, x->config->api_version, kar_loop_wall(x->loop), result,
+		&x->err);
 }
 
 static void on_ended(void *arg, int status)
@@ -331,7 +240,7 @@ struct kar_exec *kar_exec_start(struct kar_loop *l, const struct kar_exec_config
 	x->done = done;
 	x->arg = arg;
 	x->timeout = timeout ? timeout : default_timeout;
-	x->out = (struct stream){ .run = x, .fd = -1, .text = { .cap = OUT_MAX } };
+	x->out = (struct stream){ .run = x, .fd = -1, .text = { .cap = KAR_EXEC_OUT_MAX } };
 	x->errs = (struct stream){ .run = x, .fd = -1, .text = { .cap = 2 * ERR_KEEP + CHUNK } };
 	x->timer = kar_timer_new(l, on_timer, x);
 	if (kar_exec_spawn(config, cluster_json, &p, &x->err)) {

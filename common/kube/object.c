@@ -7,26 +7,26 @@
 #include <bsd/string.h>
 
 static const struct kar_field owner_fields[] = {
-	KAR_FIELD(struct kar_wire_owner, api_version, "apiVersion", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_owner, kind, "kind", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_owner, name, "name", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_owner, uid, "uid", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_owner, controller, "controller", KAR_F_BOOL),
+	KAR_FIELD_PB(struct kar_wire_owner, api_version, "apiVersion", 5, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_owner, kind, "kind", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_owner, name, "name", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_owner, uid, "uid", 4, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_owner, controller, "controller", 6, KAR_F_BOOL),
 };
 static const struct kar_desc owner_desc = KAR_DESC("OwnerReference", struct kar_wire_owner, owner_fields);
 
 static const struct kar_field meta_fields[] = {
-	KAR_FIELD(struct kar_wire_meta, name, "name", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_meta, ns, "namespace", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_meta, uid, "uid", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_meta, resource_version, "resourceVersion", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_meta, generation, "generation", KAR_F_INT64),
-	KAR_FIELD(struct kar_wire_meta, creation, "creationTimestamp", KAR_F_TIME),
-	KAR_FIELD(struct kar_wire_meta, deletion, "deletionTimestamp", KAR_F_TIME),
-	KAR_FIELD(struct kar_wire_meta, labels, "labels", KAR_F_MAP),
-	KAR_FIELD(struct kar_wire_meta, annotations, "annotations", KAR_F_MAP),
-	KAR_FIELD(struct kar_wire_meta, finalizers, "finalizers", KAR_F_ARRAY),
-	KAR_FIELD_SUB(struct kar_wire_meta, owners, "ownerReferences", KAR_F_ARRAY, &owner_desc),
+	KAR_FIELD_PB(struct kar_wire_meta, name, "name", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_meta, ns, "namespace", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_meta, uid, "uid", 5, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_meta, resource_version, "resourceVersion", 6, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_wire_meta, generation, "generation", 7, KAR_F_INT64),
+	KAR_FIELD_PB(struct kar_wire_meta, creation, "creationTimestamp", 8, KAR_F_TIME),
+	KAR_FIELD_PB(struct kar_wire_meta, deletion, "deletionTimestamp", 9, KAR_F_TIME),
+	KAR_FIELD_PB(struct kar_wire_meta, labels, "labels", 11, KAR_F_MAP),
+	KAR_FIELD_PB(struct kar_wire_meta, annotations, "annotations", 12, KAR_F_MAP),
+	KAR_FIELD_PB(struct kar_wire_meta, finalizers, "finalizers", 14, KAR_F_ARRAY),
+	KAR_FIELD_PB_SUB(struct kar_wire_meta, owners, "ownerReferences", 13, KAR_F_ARRAY, &owner_desc),
 };
 const struct kar_desc kar_wire_meta_desc = KAR_DESC("ObjectMeta", struct kar_wire_meta, meta_fields);
 

@@ -2,7 +2,7 @@
  * object - what every cached Kubernetes object has, and what a resource type is.
  *
  * A cached object is immutable and refcounted. It keeps only the fields the project uses: the type's
- * table (kar_type.wire) decides what is read from JSON into a short-lived "wire" struct, and project() makes
+ * table (kar_type.wire) decides what is read from JSON or protobuf into a short-lived "wire" struct, and project() makes
  * the compact object from it. managedFields are never stored. An update is a new object.
  */
 #ifndef KAR_OBJECT_H
@@ -59,11 +59,12 @@ struct kar_wire_object {
 #define KAR_WIRE_HEAD_FIELDS(struct_) \
 	KAR_FIELD(struct_, head.api_version, "apiVersion", KAR_F_STRING), \
 		KAR_FIELD(struct_, head.kind, "kind", KAR_F_STRING), \
-		KAR_FIELD_SUB(struct_, head.meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc)
+		KAR_FIELD_PB_SUB(struct_, head.meta, "metadata", 1, KAR_F_OBJECT, &kar_wire_meta_desc)
 
 struct kar_type {
 	struct kar_resource res;
 	const struct kar_desc *wire; /* its struct starts with struct kar_wire_object */
+	bool protobuf; /* the API server has a protobuf form of it (never of CRDs), and .wire its numbers */
 	/*
 	 * A new object (one reference, for the caller) from the wire struct, whose head is known to have a name, a
 	 * uid and a resourceVersion. Interned strings come from @strings. NULL with @err if it makes no sense.

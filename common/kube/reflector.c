@@ -37,7 +37,7 @@ void kar_reflector_leave_trouble(struct kar_reflector *r)
 
 void kar_reflector_end_attempt(struct kar_reflector *r)
 {
-	kar_json_stream_free(r->stream);
+	kar_reflector_stream_free(r->stream);
 	r->stream = NULL;
 	free(r->attempt.continue_token);
 	r->attempt = (struct attempt){ 0 };
@@ -69,6 +69,7 @@ void kar_reflector_follow(struct kar_reflector *r, struct kar_reflector_plan pla
 
 struct kar_request kar_reflector_request(const struct kar_reflector *r, struct kar_request q)
 {
+	q.protobuf = r->tables.protobuf;
 	q.label_selector = r->label_selector;
 	q.field_selector = r->field_selector;
 	return q;
@@ -87,7 +88,7 @@ int kar_reflector_on_data(void *arg, const char *bytes, size_t n)
 
 	a->bytes = true;
 	a->last_byte = kar_loop_mono(r->loop);
-	if (kar_json_stream_feed(r->stream, bytes, n, &err) == 0)
+	if (kar_reflector_stream_feed(r->stream, bytes, n, &err) == 0)
 		return 0;
 	if (a->err.what == KAR_OK) {
 		a->err = err;
@@ -102,7 +103,7 @@ void kar_reflector_finish_stream(struct kar_reflector *r)
 {
 	struct attempt *a = &r->attempt;
 
-	if (a->err.what != KAR_OK || kar_json_stream_finish(r->stream, &a->err) == 0)
+	if (a->err.what != KAR_OK || kar_reflector_stream_finish(r->stream, &a->err) == 0)
 		return;
 	a->broken = true;
 	r->stats.parse_errors++;

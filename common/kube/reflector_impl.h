@@ -6,9 +6,9 @@
 #ifndef KAR_REFLECTOR_IMPL_H
 #define KAR_REFLECTOR_IMPL_H
 
-#include "common/json.h"
 #include "common/kube/reflector.h"
 #include "common/kube/reflector_policy.h"
+#include "common/kube/reflector_stream.h"
 #include "common/kube/reflector_wire.h"
 
 enum { MAX_VERSION = 128 }; /* bytes of a resourceVersion; it is opaque, but not a novel */
@@ -41,7 +41,7 @@ struct kar_reflector {
 	enum phase phase;
 	struct kar_timer *timer; /* WAITING: for the next step; WATCHING: for the nearest deadline */
 	struct kar_call *call;
-	struct kar_json_stream *stream;
+	struct kar_reflector_stream *stream;
 	struct attempt attempt;
 	struct kar_reflector_policy policy;
 	struct kar_reflector_plan plan;

@@ -128,6 +128,6 @@ void kar_reflector_list(struct kar_reflector *r)
 		kar_store_replace_begin(r->store);
 	}
 	r->phase = LISTING;
-	r->stream = kar_json_stream_new(&r->tables.list, &kar_reflector_limits, on_item, on_page, r);
+	r->stream = kar_reflector_stream_list(&r->tables, on_item, on_page, r);
 	r->call = kar_client_start(r->client, &q);
 }

@@ -171,7 +171,7 @@ void kar_reflector_watch(struct kar_reflector *r)
 	q.arg = r;
 	r->stats.watches++;
 	r->phase = WATCHING;
-	r->stream = kar_json_stream_new(&r->tables.watch, &kar_reflector_limits, NULL, on_event, r);
+	r->stream = kar_reflector_stream_watch(&r->tables, on_event, r);
 	r->call = kar_client_start(r->client, &q);
 	arm(r);
 }

@@ -19,9 +19,9 @@ const struct kar_limits kar_reflector_limits = {
 };
 
 static const struct kar_field list_meta_fields[] = {
-	KAR_FIELD(struct kar_list_meta, resource_version, "resourceVersion", KAR_F_STRING),
-	KAR_FIELD(struct kar_list_meta, continue_token, "continue", KAR_F_STRING),
-	KAR_FIELD(struct kar_list_meta, remaining, "remainingItemCount", KAR_F_INT64),
+	KAR_FIELD_PB(struct kar_list_meta, resource_version, "resourceVersion", 2, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_list_meta, continue_token, "continue", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct kar_list_meta, remaining, "remainingItemCount", 4, KAR_F_INT64),
 };
 static const struct kar_desc list_meta_desc = KAR_DESC("ListMeta", struct kar_list_meta, list_meta_fields);
 
@@ -41,19 +41,19 @@ struct error_object {
 };
 
 static const struct kar_field cause_fields[] = {
-	KAR_FIELD(struct cause, reason, "reason", KAR_F_STRING),
+	KAR_FIELD_PB(struct cause, reason, "reason", 1, KAR_F_STRING),
 };
 static const struct kar_desc cause_desc = KAR_DESC("StatusCause", struct cause, cause_fields);
 static const struct kar_field details_fields[] = {
-	KAR_FIELD_SUB(struct details, causes, "causes", KAR_F_ARRAY, &cause_desc),
-	KAR_FIELD(struct details, retry_after_seconds, "retryAfterSeconds", KAR_F_INT64),
+	KAR_FIELD_PB_SUB(struct details, causes, "causes", 4, KAR_F_ARRAY, &cause_desc),
+	KAR_FIELD_PB(struct details, retry_after_seconds, "retryAfterSeconds", 5, KAR_F_INT64),
 };
 static const struct kar_desc details_desc = KAR_DESC("StatusDetails", struct details, details_fields);
 static const struct kar_field error_fields[] = {
-	KAR_FIELD(struct error_object, message, "message", KAR_F_STRING),
-	KAR_FIELD(struct error_object, reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct error_object, code, "code", KAR_F_INT64),
-	KAR_FIELD_SUB(struct error_object, details, "details", KAR_F_OBJECT, &details_desc),
+	KAR_FIELD_PB(struct error_object, message, "message", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct error_object, reason, "reason", 4, KAR_F_STRING),
+	KAR_FIELD_PB(struct error_object, code, "code", 6, KAR_F_INT64),
+	KAR_FIELD_PB_SUB(struct error_object, details, "details", 5, KAR_F_OBJECT, &details_desc),
 };
 static const struct kar_desc error_desc = KAR_DESC("Status", struct error_object, error_fields);
 
@@ -62,7 +62,7 @@ static bool is(const char *a, const char *b)
 	return a && strcmp(a, b) == 0;
 }
 
-/* Go writes "type" first, so it is known when the object begins. */
+/* Go writes "type" first, in JSON and in protobuf, so it is known when the object begins. */
 static const struct kar_desc *select_error(const void *parent)
 {
 	const struct kar_watch_root *root = parent;
@@ -74,13 +74,14 @@ void kar_reflector_tables_init(struct kar_reflector_tables *t, const struct kar_
 {
 	const struct kar_field list[] = {
 		KAR_FIELD(struct kar_list_root, kind, "kind", KAR_F_STRING),
-		KAR_FIELD_SUB(struct kar_list_root, meta, "metadata", KAR_F_OBJECT, &list_meta_desc),
-		KAR_FIELD_SUB(struct kar_list_root, items, "items", KAR_F_STREAM, type->wire),
+		KAR_FIELD_PB_SUB(struct kar_list_root, meta, "metadata", 1, KAR_F_OBJECT, &list_meta_desc),
+		KAR_FIELD_PB_SUB(struct kar_list_root, items, "items", 2, KAR_F_STREAM, type->wire),
 	};
 	const struct kar_field watch[] = {
-		KAR_FIELD(struct kar_watch_root, type, "type", KAR_F_STRING),
+		KAR_FIELD_PB(struct kar_watch_root, type, "type", 1, KAR_F_STRING),
 		{ .name = "object",
 			.type = KAR_F_SELECT,
+			.pb = 2,
 			.offset = offsetof(struct kar_watch_root, object),
 			.select = select_error,
 			.sub = type->wire },
@@ -90,6 +91,7 @@ void kar_reflector_tables_init(struct kar_reflector_tables *t, const struct kar_
 	memcpy(t->watch_fields, watch, sizeof(watch));
 	t->list = (struct kar_desc)KAR_DESC("List", struct kar_list_root, t->list_fields);
 	t->watch = (struct kar_desc)KAR_DESC("WatchEvent", struct kar_watch_root, t->watch_fields);
+	t->protobuf = type->protobuf;
 }
 
 /* A Table, a Status or a proxy's greeting must never pass for "there are no objects". */

@@ -1,7 +1,7 @@
 /*
  * reflector_wire - the documents of list and watch: their tables, and what makes them acceptable.
  *
- * Private to reflector.c. A list is one document whose items are handed over one by one; a watch is a stream of
+ * Private to the reflector. A list is one document whose items are handed over one by one; a watch is a stream of
  * {type, object}. An object without name, uid or resourceVersion is refused: it could be neither stored nor resumed from.
  */
 #ifndef KAR_REFLECTOR_WIRE_H
@@ -30,6 +30,7 @@ struct kar_watch_root {
 struct kar_reflector_tables {
 	struct kar_field list_fields[3], watch_fields[2];
 	struct kar_desc list, watch;
+	bool protobuf; /* of the type */
 };
 void kar_reflector_tables_init(struct kar_reflector_tables *t, const struct kar_type *type) KAR_NONNULL;
 

@@ -56,6 +56,14 @@ const char *kar_request_content_type(const struct kar_request *r)
 	return r->verb == KAR_PATCH ? patches[r->patch_type] : "application/json";
 }
 
+/* A server that has not the first form takes the next; for errors all do. */
+const char *kar_request_accept(const struct kar_request *r)
+{
+	if (r->metadata_only)
+		return "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
+	return r->protobuf ? "application/vnd.kubernetes.protobuf, application/json" : "application/json";
+}
+
 char *kar_request_url(const struct kar_request *r, const char *server)
 {
 	struct kar_buf url = { 0 };

@@ -14,6 +14,8 @@ const char *kar_request_method(enum kar_verb verb);
 bool kar_request_writes(enum kar_verb verb);
 /* Of the body: application/json, or the patch type. Static string. */
 const char *kar_request_content_type(const struct kar_request *r) KAR_NONNULL;
+/* What the answer may be encoded as: the value of Accept. Static string. */
+const char *kar_request_accept(const struct kar_request *r) KAR_RETNN KAR_NONNULL;
 /* Server address, path and query. The caller frees it. */
 char *kar_request_url(const struct kar_request *r, const char *server) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /* For error texts: "create pods in default", "patch queuejobs/status default/j". The caller frees it. */

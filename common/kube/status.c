@@ -7,6 +7,7 @@
 #include "common/http_text.h"
 #include "common/json.h"
 #include "common/kube/client.h"
+#include "common/protobuf.h"
 
 enum {
 	TEXT_KEPT = 256, /* of an answer that is no Status */
@@ -30,24 +31,24 @@ struct status {
 };
 
 static const struct kar_field cause_fields[] = {
-	KAR_FIELD(struct cause, reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct cause, message, "message", KAR_F_STRING),
-	KAR_FIELD(struct cause, field, "field", KAR_F_STRING),
+	KAR_FIELD_PB(struct cause, reason, "reason", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct cause, message, "message", 2, KAR_F_STRING),
+	KAR_FIELD_PB(struct cause, field, "field", 3, KAR_F_STRING),
 };
 static const struct kar_desc cause_desc = KAR_DESC("StatusCause", struct cause, cause_fields);
 
 static const struct kar_field details_fields[] = {
-	KAR_FIELD_SUB(struct details, causes, "causes", KAR_F_ARRAY, &cause_desc),
-	KAR_FIELD(struct details, retry_after_seconds, "retryAfterSeconds", KAR_F_INT64),
+	KAR_FIELD_PB_SUB(struct details, causes, "causes", 4, KAR_F_ARRAY, &cause_desc),
+	KAR_FIELD_PB(struct details, retry_after_seconds, "retryAfterSeconds", 5, KAR_F_INT64),
 };
 static const struct kar_desc details_desc = KAR_DESC("StatusDetails", struct details, details_fields);
 
 static const struct kar_field status_fields[] = {
 	KAR_FIELD(struct status, kind, "kind", KAR_F_STRING),
-	KAR_FIELD(struct status, message, "message", KAR_F_STRING),
-	KAR_FIELD(struct status, reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct status, code, "code", KAR_F_INT32),
-	KAR_FIELD_SUB(struct status, details, "details", KAR_F_OBJECT, &details_desc),
+	KAR_FIELD_PB(struct status, message, "message", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct status, reason, "reason", 4, KAR_F_STRING),
+	KAR_FIELD_PB(struct status, code, "code", 6, KAR_F_INT32),
+	KAR_FIELD_PB_SUB(struct status, details, "details", 5, KAR_F_OBJECT, &details_desc),
 };
 static const struct kar_desc status_desc = KAR_DESC("Status", struct status, status_fields);
 
@@ -151,12 +152,24 @@ static void put_causes(struct kar_err *err, const struct status *s)
 	}
 }
 
+/* With or without parameters. */
+static bool is_type(const char *content_type, const char *type)
+{
+	return strncasecmp(content_type, type, strlen(type)) == 0;
+}
+
 static bool read_status(struct kar_arena *arena, const char *content_type, struct kar_str body,
 	struct status *s)
 {
-	if (!body.n || strncasecmp(content_type, "application/json", strlen("application/json")) != 0)
+	int rc = -1;
+
+	if (!body.n)
 		return false;
-	if (kar_json_decode(arena, &status_desc, NULL, body.p, body.n, s, NULL))
+	if (is_type(content_type, "application/json"))
+		rc = kar_json_decode(arena, &status_desc, NULL, body.p, body.n, s, NULL);
+	else if (is_type(content_type, "application/vnd.kubernetes.protobuf"))
+		rc = kar_protobuf_decode(arena, &status_desc, NULL, body.p, body.n, s, NULL);
+	if (rc)
 		return false;
 	if (equal(s->kind, "Status"))
 		return true;

@@ -80,7 +80,10 @@ static void start(struct kar_controller *c)
 
 enum claim { CLAIM_NONE, CLAIM_SUSPENDED, CLAIM_FINISHED, CLAIM_ALIVE };
 
-/* What the group may ask of its queue. A group of an unknown kind of owner speaks for itself. */
+/*
+ * What the group may ask of its queue. Of a QueueJob's group the job says when its work is over: with a quorum below the
+ * sum of its replicas it goes on when the group is Finished. A group of an unknown kind of owner speaks for itself.
+ */
 static enum claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
 	const struct kar_queuejob *job;
@@ -88,10 +91,8 @@ static enum claim claim_of(const struct kar_stores *stores, const struct kar_pod
 
 	if (g->deletion)
 		return CLAIM_NONE;
-	if (kar_same(g->status.phase, "Finished"))
-		return CLAIM_FINISHED;
 	if (!g->owner_uid || !kar_same(g->owner_kind, "QueueJob"))
-		return CLAIM_ALIVE;
+		return kar_same(g->status.phase, "Finished") ? CLAIM_FINISHED : CLAIM_ALIVE;
 	o = g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
 	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
 		return CLAIM_NONE;

@@ -134,7 +134,7 @@ static void create(struct queuejob_round *r, const struct wish *w)
 }
 
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
-static void check_owner(struct queuejob_round *r)
+void queuejob_check_owner(struct queuejob_round *r)
 {
 	int32_t *incarnation = kar_arena_alloc(r->arena, 1, sizeof(*incarnation));
 	struct kar_action *a;
@@ -215,7 +215,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 		queuejob_tell_refusal(r);
 	tell_blocker(r);
 	if (w.n && !r->v->owner_checked) {
-		check_owner(r);
+		queuejob_check_owner(r);
 		return;
 	}
 	for (size_t i = 0; i < w.n; i++)

@@ -168,6 +168,7 @@ static void conclude(struct queuejob_round *r)
 	count(r);
 	r->st.observed_generation = r->job->generation;
 	r->st.selector = r->job->spec.selector;
+	r->st.pods_version = r->v->pods_version;
 	if (kar_queuejob_status_equal(r->recorded, &r->st))
 		return;
 
@@ -225,6 +226,11 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 	begin(&r, v, now, p);
 	if (v->job->deletion) {
 		queuejob_let_go(&r);
+		return;
+	}
+	/* Or somebody has edited a pod's label or cleared the status: then the API server says that nothing is newer. */
+	if (queuejob_is_behind(&r) && !v->latest) {
+		queuejob_check_owner(&r);
 		return;
 	}
 	if (queuejob_runs_unrecorded(&r)) {

@@ -184,7 +184,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 		unform(r);
 	admitted = queuejob_keep_children(r);
 	queuejob_release_done(r);
-	queuejob_remove_all(r, &r->t.surplus);
+	queuejob_remove_surplus(r);
 	queuejob_remove_all(r, &r->t.old);
 	queuejob_repair_pods(r);
 	queuejob_replace_lost(r);

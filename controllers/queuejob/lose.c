@@ -27,9 +27,11 @@ static kar_time backoff_delay(int32_t steps)
 
 kar_time queuejob_backoff_left(const struct queuejob_round *r)
 {
-	kar_time due = r->seen->last_failure_time + backoff_delay(r->seen->backoff_steps);
+	kar_time delay = backoff_delay(r->seen->backoff_steps);
+	kar_time left = r->seen->last_failure_time + delay - r->now;
 
-	return due > r->now ? due - r->now : 0;
+	/* A failure far in the future was recorded by a clock that was ahead; the job must not wait for that moment. */
+	return left > 0 && left <= 2 * delay ? left : 0;
 }
 
 /*
@@ -101,6 +103,22 @@ static const struct kar_pod *first_loss(const struct queuejob_round *r, bool dis
 
 /* --- counting ------------------------------------------------------------------------------------ */
 
+static bool is_surplus(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	for (size_t i = 0; i < r->t.surplus.n; i++) {
+		if (r->t.surplus.items[i] == pod)
+			return true;
+	}
+	return false;
+}
+
+/* One that was to be scaled away, and is wanted again before anything was done to it, is like any other. */
+static bool stays_counted(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	return queuejob_pod_counted(r->seen, pod) &&
+		(queuejob_pod_lost(pod) || kar_pod_finished(pod) || is_surplus(r, pod));
+}
+
 /* UIDs stay in the list for as long as their objects exist. */
 static void forget_gone(struct queuejob_round *r)
 {
@@ -108,7 +126,7 @@ static void forget_gone(struct queuejob_round *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (!queuejob_pod_counted(r->seen, r->v->pods[i]))
+		if (!stays_counted(r, r->v->pods[i]))
 			continue;
 		kept = kar_arena_grow(r->arena, kept, n, sizeof(*kept));
 		kept[n++] = kar_keep_text(r->arena, r->v->pods[i]->o.uid);
@@ -123,6 +141,17 @@ static void remember(struct queuejob_round *r, const struct kar_pod *pod)
 
 	uids[list->n++] = kar_keep_text(r->arena, pod->o.uid);
 	list->items = uids;
+}
+
+/* What we take away ourselves is no loss, even if it is wanted again before it is gone. */
+static void remember_surplus(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
+		const struct kar_pod *pod = r->t.surplus.items[i];
+
+		if (!queuejob_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(r->seen, pod))
+			remember(r, pod);
+	}
 }
 
 static void tell_losses(struct queuejob_round *r, bool disrupted, int32_t n)
@@ -183,6 +212,7 @@ void queuejob_count_losses(struct queuejob_round *r)
 	forget_gone(r);
 	if (r->template_changed && !r->job->invalid)
 		return; /* the incarnation is given up anyway */
+	remember_surplus(r);
 	r->rearm = undercut && edited && !r->t.lost.n;
 	r->broken = undercut && !r->rearm;
 	if (r->broken)

@@ -171,7 +171,9 @@ static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *
 {
 	const struct kar_key_state *state = s->state;
 
-	v->owner_checked = state->owner_checked == queuejob_incarnation(v);
+	v->owner_checked = state->owner_checked == queuejob_incarnation(v) &&
+		state->owner_uid == kar_hash_str(1, v->job->o.uid);
+	v->latest = state->owner_latest && state->owner_latest == v->job->o.rv;
 	if (state->owner_asked && s->mono - state->owner_asked < OWNER_CHECK_INTERVAL)
 		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }
@@ -193,6 +195,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	v->sched = o ? kar_as_schedulingspec(o) : NULL;
 	o = kar_store_get(stores->podgroups, ns, name);
 	v->group = o ? kar_as_podgroup(o) : NULL;
+	v->pods_version = kar_store_rv(stores->pods);
 	observe_own(stores, arena, v);
 	observe_blocking(stores, arena, v);
 	observe_priority(stores, v);

@@ -40,7 +40,9 @@ struct queuejob_view {
 	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
-	bool owner_checked; /* the job was read from the API server for this incarnation: alive, same UID */
+	bool owner_checked; /* the job was read from the API server for this incarnation: alive, as it is here */
+	bool latest;        /* when it was read last, .job was its latest version */
+	kar_rv pods_version; /* of the cache that .pods is from; 0: not known */
 };
 
 /* Numbers of struct kar_action.what. */
@@ -66,7 +68,7 @@ struct queuejob_new_pod {
 
 /*
  * Pure: the incarnation that runs, or would be the first to start: the recorded one; else the newest of the pods (its start has
- * not been recorded yet); else 1. @v->job is not NULL.
+ * not been recorded yet), unless more of them are of one before; else 1. @v->job is not NULL.
  */
 int32_t queuejob_incarnation(const struct queuejob_view *v) KAR_NONNULL;
 

@@ -51,6 +51,20 @@ void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *p
 		queuejob_remove_pod(r, pods->items[i]);
 }
 
+void queuejob_remove_surplus(struct queuejob_round *r)
+{
+	/* A new number of pods is a story, which is told before anything is done. */
+	bool told = r->t.desired != r->seen->desired;
+
+	for (size_t i = 0; i < r->t.surplus.n; i++) {
+		const struct kar_pod *pod = r->t.surplus.items[i];
+
+		if (told || queuejob_pod_lost(pod) || kar_pod_finished(pod) ||
+			queuejob_pod_counted(r->seen, pod))
+			queuejob_remove_pod(r, pod);
+	}
+}
+
 void queuejob_release_done(struct queuejob_round *r)
 {
 	for (size_t i = 0; i < r->t.n_tasks; i++) {

@@ -54,6 +54,8 @@ void queuejob_release_pod(struct queuejob_round *r, const struct kar_pod *pod) K
 /* Every pod that has not ended. */
 void queuejob_remove_live(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *pods) KAR_NONNULL;
+/* Pods at no wanted index, once it is recorded that this is our doing and no loss. */
+void queuejob_remove_surplus(struct queuejob_round *r) KAR_NONNULL;
 /* Succeeded pods whose success is recorded. */
 void queuejob_release_done(struct queuejob_round *r) KAR_NONNULL;
 /* Every pod that has ended; for phases in which nothing is counted any more. */
@@ -92,10 +94,17 @@ const char *queuejob_describe_loss(const struct queuejob_round *r,
 /* Begins the round on what r->job->status says; decide.c. */
 void queuejob_look(struct queuejob_round *r) KAR_NONNULL;
 
+/* --- create.c: whether the job may be believed ---------------------------------------------------- */
+
+/* Reads the job at the API server, unless that has just been done. */
+void queuejob_check_owner(struct queuejob_round *r) KAR_NONNULL;
+
 /* --- start.c: how an incarnation starts ---------------------------------------------------------- */
 
 /* The next incarnation starts, or one that is not recorded has been found running. */
 void queuejob_start(struct queuejob_round *r) KAR_NONNULL;
+/* A pod is of a later incarnation than the last that is recorded: what is here of the job is out of date. */
+bool queuejob_is_behind(const struct queuejob_round *r) KAR_NONNULL;
 /* Pods run, but no start is recorded. */
 bool queuejob_runs_unrecorded(const struct queuejob_round *r) KAR_NONNULL;
 /* The round goes on as if r->st were recorded already. Only for a first start. */

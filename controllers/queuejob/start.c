@@ -10,17 +10,37 @@
 
 #include "api/keep.h"
 
-int32_t queuejob_incarnation(const struct queuejob_view *v)
+/* The newest incarnation among the pods that is below @limit, 1 at least; *@n: how many live pods are of it. */
+static int32_t newest_below(const struct queuejob_view *v, int32_t limit, size_t *n)
 {
 	int32_t newest = 1;
 
-	if (v->job->status.incarnation > 0)
-		return v->job->status.incarnation;
+	*n = 0;
 	for (size_t i = 0; i < v->n_pods; i++) {
-		if (v->pods[i]->job && v->pods[i]->job->incarnation > newest)
-			newest = v->pods[i]->job->incarnation;
+		const struct kar_pod *pod = v->pods[i];
+		int32_t is = pod->job ? pod->job->incarnation : 0;
+
+		if (is >= limit || is < newest)
+			continue;
+		if (is > newest)
+			*n = 0;
+		*n += !pod->deletion && !kar_pod_finished(pod);
+		newest = is;
 	}
 	return newest;
+}
+
+int32_t queuejob_incarnation(const struct queuejob_view *v)
+{
+	int32_t newest, before;
+	size_t n, n_before;
+
+	if (v->job->status.incarnation > 0)
+		return v->job->status.incarnation;
+	newest = newest_below(v, INT32_MAX, &n);
+	before = newest_below(v, newest, &n_before);
+	/* Live pods of two incarnations: somebody has edited labels. To take the older one kills none of them. */
+	return n_before > 0 && n <= n_before ? before : newest;
 }
 
 /* The template that the pods were made of: the job may have been edited since. */
@@ -82,6 +102,17 @@ void queuejob_start(struct queuejob_round *r)
 	if (!st->start_time)
 		st->start_time = start_time(r);
 	tell(r);
+}
+
+bool queuejob_is_behind(const struct queuejob_round *r)
+{
+	int32_t last = r->recorded->incarnation > 1 ? r->recorded->incarnation : 1;
+
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (r->v->pods[i]->job && r->v->pods[i]->job->incarnation > last)
+			return true;
+	}
+	return false;
 }
 
 bool queuejob_runs_unrecorded(const struct queuejob_round *r)

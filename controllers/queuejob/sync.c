@@ -104,6 +104,19 @@ static void find_job(struct kar_sync *s)
 		s->generation = kar_as_queuejob(s->object)->generation;
 }
 
+/*
+ * Are our pods older than those that the recorded status was made from? It may be another manager's, which has died since, or
+ * does not know yet that it leads no more. With older pods a gang that has formed would look broken, and a loss that was
+ * counted and forgotten like a new one. A version that is later than the status itself is nobody's.
+ */
+static bool pods_are_behind(const struct kar_sync *s)
+{
+	kar_rv have = kar_store_rv(s->controller->stores->pods);
+	kar_rv need = s->object ? kar_as_queuejob(s->object)->status.pods_version : 0;
+
+	return have && have < need && need < s->object->rv;
+}
+
 static int32_t count_live(const struct queuejob_view *v)
 {
 	int32_t n = 0;
@@ -131,6 +144,10 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		return false;
 	}
 	find_job(s);
+	if (pods_are_behind(s)) {
+		kar_plan_requeue(&s->plan, BARRIER_RETRY);
+		return false;
+	}
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
 	s->pods = count_live(&view);
@@ -185,12 +202,22 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 {
 	const struct kar_queuejob_status *status = s->plan.status;
 	int32_t incarnation;
+	uint64_t uid;
 
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
 		return; /* of a job that is gone, perhaps */
+	uid = kar_hash_str(1, s->object->uid);
 	incarnation = a ? *(const int32_t *)a->payload : status->incarnation;
-	if (s->state->owner_checked != incarnation && shows_alive(s, answer))
-		s->state->owner_checked = incarnation;
+	if (!a && s->state->owner_checked == incarnation && s->state->owner_uid == uid)
+		return;
+	if (!shows_alive(s, answer))
+		return;
+	if (a && answer->rv != s->object->rv)
+		return; /* alive, but perhaps suspended or finished since: the event that tells is on its way */
+	if (a)
+		s->state->owner_latest = answer->rv;
+	s->state->owner_checked = incarnation;
+	s->state->owner_uid = uid;
 }
 
 void kar_queuejob_controller(struct kar_controller *c)

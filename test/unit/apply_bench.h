@@ -81,7 +81,7 @@ static int set_up(void **state)
 
 	b->loop = kar_loop_new();
 	b->fake = fake_client_new();
-	b->recorder = kar_recorder_new(b->loop, &b->fake->client, "test", "here");
+	b->recorder = kar_recorder_new(b->loop, &b->fake->client, "test", "here", 1);
 	b->x = kar_executor_new(b->loop, &b->fake->client, b->recorder, &o, on_applied, b);
 	b->controller = (struct kar_controller){ .name = "test",
 		.queue = kar_workqueue_new(&q),

@@ -36,6 +36,8 @@ struct fake_client {
 	const struct fake_step *steps;
 	size_t at;    /* steps used up */
 	size_t chunk; /* bytes per on_data; 0: all at once */
+	/* Turns what the script gives into what the server sends; NULL: it is that already. */
+	void (*encode)(const struct kar_request *r, const char *give, struct kar_buf *out);
 	int cancelled;
 	struct kar_timer *watchdog;
 };
@@ -53,16 +55,16 @@ static void fake_end_call(struct kar_call *call)
 	free(call);
 }
 
-static int fake_give(struct kar_call *call)
+static int fake_send(struct kar_call *call, const char *p, size_t left)
 {
-	const char *p = call->step->give ? call->step->give : "";
-	size_t left = strlen(p);
 	size_t chunk = call->fake->chunk ? call->fake->chunk : left;
 
 	for (; left; p += chunk, left -= chunk) {
 		chunk = chunk < left ? chunk : left;
 
-		char *copy = kar_xstrndup(p, chunk); /* so that the sanitizer sees a read beyond it */
+		char *copy = kar_xmalloc(chunk); /* so that the sanitizer sees a read beyond it */
+
+		memcpy(copy, p, chunk);
 		int result =
 			call->request.on_data ? call->request.on_data(call->request.arg, copy, chunk) : 0;
 
@@ -71,6 +73,21 @@ static int fake_give(struct kar_call *call)
 			return -1;
 	}
 	return 0;
+}
+
+static int fake_give(struct kar_call *call)
+{
+	const char *give = call->step->give ? call->step->give : "";
+	struct kar_buf bytes = { 0 };
+
+	if (call->fake->encode)
+		call->fake->encode(&call->request, give, &bytes);
+	else
+		kar_buf_puts(&bytes, give);
+	int rc = fake_send(call, kar_buf_cstr(&bytes), bytes.n);
+
+	kar_buf_release(&bytes);
+	return rc;
 }
 
 static void fake_answer(void *arg)

@@ -276,6 +276,30 @@ static void only_deletes_with_a_precondition_may_be_replayed(void **state)
 	free_job(j);
 }
 
+static void answers_are_asked_for_without_spec_and_status(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	j->s.plan.status = "new";
+	j->s.plan.urgent = true;
+	add(j, KAR_DELETE, "p0");
+	add(j, KAR_PATCH, "p1");
+	add(j, KAR_GET, "p2");
+	add(j, KAR_CREATE, "p3");
+	kar_executor_start(b->x, &j->s);
+	answer(b, "patch jobs/status default/j");
+	refuse(b, "create pods default/p3", KAR_EXISTS);
+	assert_int_equal(b->fake->n, 6); /* the last one looks whose p3 it is */
+	for (int i = 0; i < 6; i++) {
+		if (!b->fake->requests[i].metadata_only)
+			fail_msg("the whole object is wanted of: %s", b->fake->requests[i].text);
+		if (b->fake->requests[i].open)
+			fake_answer(b->fake, i, "{}", 1);
+	}
+	free_job(j);
+}
+
 /* With one write at a time the order in which they go out is the order of the ranks. */
 static void ranks_decide_across_plans(void **state)
 {
@@ -405,6 +429,7 @@ int main(void)
 		TEST(unreachable_server_ends_the_plan),
 		TEST(unknown_outcome_is_not_repeated),
 		TEST(only_deletes_with_a_precondition_may_be_replayed),
+		TEST(answers_are_asked_for_without_spec_and_status),
 		TEST(ranks_decide_across_plans),
 		TEST(what_is_no_longer_wanted_is_not_sent),
 		TEST(overtaken_patch_is_skipped_and_the_others_go_out),

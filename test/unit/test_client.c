@@ -11,6 +11,7 @@
 #include "common/http_text.h"
 #include "common/kube/client.h"
 #include "common/kube/request.h"
+#include "test/unit/protobuf_text.h"
 
 static const struct kar_resource pods = { "", "v1", "pods", "Pod", true };
 static const struct kar_resource jobs = { "batch", "v1", "jobs", "Job", true };
@@ -151,6 +152,29 @@ static void builders_fill_what_the_verb_needs(void **state KAR_UNUSED)
 		assert_string_equal(r->ns, "a");
 		assert_int_equal(kar_request_writes(r->verb), strcmp(rows[i].method, "GET") != 0);
 	}
+}
+
+static void answers_are_asked_for_in_the_form_that_is_read(void **state KAR_UNUSED)
+{
+	static const char json[] = "application/json";
+	static const char protobuf[] = "application/vnd.kubernetes.protobuf, application/json";
+	static const char metadata[] =
+		"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
+	const struct {
+		struct kar_request r;
+		const char *accept;
+	} rows[] = {
+		{ { .verb = KAR_LIST }, json },
+		{ { .verb = KAR_WATCH }, json },
+		{ { .verb = KAR_LIST, .protobuf = true }, protobuf },
+		{ { .verb = KAR_WATCH, .protobuf = true }, protobuf },
+		{ { .verb = KAR_CREATE }, json },
+		{ { .verb = KAR_CREATE, .metadata_only = true }, metadata },
+		{ { .verb = KAR_GET, .metadata_only = true }, metadata },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++)
+		assert_string_equal(kar_request_accept(&rows[i].r), rows[i].accept);
 }
 
 static void delete_options_say_what_is_asked(void **state KAR_UNUSED)
@@ -309,24 +333,68 @@ static const struct status_row status_rows[] = {
 	{ "status_of_the_wrong_shape", 500, JSON, "{\"kind\":[1]}", 0, false, KAR_RETRY, "", 0, "HTTP 500" },
 };
 
+/* 1 if the error made of @body is not the one that @row wants. */
+static int check_error(const struct status_row *row, struct kar_str body)
+{
+	struct kar_err e;
+
+	kar_status_error(&e, row->http, row->content_type, body, row->retry_after, row->write, "create pods");
+	if (e.what == row->expect && strcmp(e.reason, row->reason) == 0 &&
+		e.retry_after == row->expect_wait && strstr(e.msg, row->says) &&
+		strncmp(e.msg, "create pods", 11) == 0 && e.http == (row->http == 200 ? 410 : row->http))
+		return 0;
+	print_error("%s: %s, http %d, reason \"%s\", wait %lld, \"%s\"\n", row->name,
+		kar_err_class_name(e.what), e.http, e.reason, (long long)e.retry_after, e.msg);
+	return 1;
+}
+
 static void rows_of_errors(void **state KAR_UNUSED)
 {
 	int failed = 0;
 
-	for (size_t i = 0; i < KAR_LEN(status_rows); i++) {
-		const struct status_row *row = &status_rows[i];
-		struct kar_err e;
+	for (size_t i = 0; i < KAR_LEN(status_rows); i++)
+		failed += check_error(&status_rows[i], text(status_rows[i].body));
+	assert_int_equal(failed, 0);
+}
 
-		kar_status_error(&e, row->http, row->content_type, text(row->body), row->retry_after,
-			row->write, "create pods");
-		if (e.what == row->expect && strcmp(e.reason, row->reason) == 0 &&
-			e.retry_after == row->expect_wait && strstr(e.msg, row->says) &&
-			strncmp(e.msg, "create pods", 11) == 0 &&
-			e.http == (row->http == 200 ? 410 : row->http))
-			continue;
-		print_error("%s: %s, http %d, reason \"%s\", wait %lld, \"%s\"\n", row->name,
-			kar_err_class_name(e.what), e.http, e.reason, (long long)e.retry_after, e.msg);
-		failed++;
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
+#define PB_STATUS(fields) \
+	"'k8s' 00 1={1={'v1'} 2={'Status'}} 2={1={1={} 2={} 3={}} 2={'Failure'} " fields "} 3={} 4={}"
+
+/* Their bodies are in the words of test/unit/protobuf_text.h. */
+static const struct status_row protobuf_rows[] = {
+	{ "forbidden", 403, PROTOBUF, PB_STATUS("3={'no'} 4={'Forbidden'} 5={3={'pods'} 5#00} 6#93 03"), 0,
+		true, KAR_DENIED, "Forbidden", 0, "create pods: no" },
+	{ "content_type_with_a_parameter", 410, PROTOBUF ";stream=watch",
+		PB_STATUS("3={'old'} 4={'Expired'} 6#9a 03"), 0, false, KAR_GONE, "Expired", 0,
+		"create pods: old" },
+	{ "causes_and_wait", 429, PROTOBUF,
+		PB_STATUS("4={'TooManyRequests'} 5={4={1={'R'} 2={'m'} 3={'f'}} 5#07} 6#ad 03"), 0, true,
+		KAR_RETRY, "TooManyRequests", 7000, "create pods: TooManyRequests; f: R m" },
+	{ "version_too_large", 504, PROTOBUF,
+		PB_STATUS("4={'Timeout'} 5={4={1={'ResourceVersionTooLarge'}} 5#01}"), 0, false, KAR_GONE,
+		"Timeout", 1000, "ResourceVersionTooLarge" },
+	{ "error_event_in_a_200_stream", 200, PROTOBUF, PB_STATUS("4={'Expired'} 6#9a 03"), 0, false,
+		KAR_GONE, "Expired", 0, "" },
+	{ "no_status", 500, PROTOBUF, "'k8s' 00 1={1={'v1'} 2={'Pod'}} 2={4={'Conflict'}}", 0, false,
+		KAR_RETRY, "", 0, "HTTP 500: k8s" },
+	{ "status_that_is_cut", 409, PROTOBUF, "'k8s' 00 1={1={'v1'} 2={'Status'}} 12 40 4={'AlreadyExists'}",
+		0, true, KAR_CONFLICT, "", 0, "HTTP 409: k8s" },
+	{ "protobuf_that_is_called_json", 409, JSON, PB_STATUS("4={'AlreadyExists'}"), 0, true, KAR_CONFLICT,
+		"", 0, "HTTP 409: k8s" },
+	{ "empty", 500, PROTOBUF, "", 0, false, KAR_RETRY, "", 0, "HTTP 500" },
+};
+
+static void rows_of_errors_in_protobuf(void **state KAR_UNUSED)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < KAR_LEN(protobuf_rows); i++) {
+		struct kar_buf body = { 0 };
+
+		pb_text(protobuf_rows[i].body, &body);
+		failed += check_error(&protobuf_rows[i], (struct kar_str){ body.p, body.n });
+		kar_buf_release(&body);
 	}
 	assert_int_equal(failed, 0);
 }
@@ -485,10 +553,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_paths),
 		cmocka_unit_test(builders_fill_what_the_verb_needs),
+		cmocka_unit_test(answers_are_asked_for_in_the_form_that_is_read),
 		cmocka_unit_test(delete_options_say_what_is_asked),
 		cmocka_unit_test(backoff_doubles_up_to_its_cap_with_jitter),
 		cmocka_unit_test(bucket_gives_the_burst_then_the_rate),
 		cmocka_unit_test(rows_of_errors),
+		cmocka_unit_test(rows_of_errors_in_protobuf),
 		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
 		cmocka_unit_test(rows_of_answers),
 		cmocka_unit_test(rows_of_retry_after),

@@ -33,6 +33,27 @@ static void when_created_then_the_request_is_complete_and_the_answer_is_read(voi
 	close_world(&w);
 }
 
+static void when_another_form_is_asked_for_then_the_header_says_so(void **state KAR_UNUSED)
+{
+	struct kar_request list = kar_client_list(&pods, "a"), get = kar_client_get(&pods, "a", "p");
+	struct result r = { 0 }, s = { 0 };
+	struct world w;
+
+	open_world(&w, NULL);
+	list.protobuf = true;
+	start(&w, &r, list);
+	wait_until(w.loop, is_done, &r);
+	assert_non_null(
+		strstr(w.last_head, "\r\nAccept: application/vnd.kubernetes.protobuf, application/json\r\n"));
+	get.metadata_only = true;
+	start(&w, &s, get);
+	wait_until(w.loop, is_done, &s);
+	assert_non_null(strstr(w.last_head, "\r\nAccept: application/json;as=PartialObjectMetadata;"));
+	release(&r);
+	release(&s);
+	close_world(&w);
+}
+
 static void when_impersonating_then_the_headers_say_whom(void **state KAR_UNUSED)
 {
 	static const char *groups[] = { "g1", "g2" };
@@ -286,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(when_created_then_the_request_is_complete_and_the_answer_is_read),
+		cmocka_unit_test(when_another_form_is_asked_for_then_the_header_says_so),
 		cmocka_unit_test(when_impersonating_then_the_headers_say_whom),
 		cmocka_unit_test(when_the_config_cannot_work_then_no_client_and_a_reason),
 		cmocka_unit_test(when_listing_then_the_bytes_are_streamed),

@@ -72,7 +72,7 @@ static int setup(void **state)
 
 	d->client.ops = &ops;
 	d->loop = kar_loop_new();
-	d->recorder = kar_recorder_new(d->loop, &d->client, "example.com/toy-controller", "host-1");
+	d->recorder = kar_recorder_new(d->loop, &d->client, "example.com/toy-controller", "host-1", 1);
 	*state = d;
 	return 0;
 }

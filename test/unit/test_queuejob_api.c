@@ -231,7 +231,7 @@ static const char status[] =
 	"{\"phase\":\"Restarting\",\"reason\":\"PodFailed\",\"message\":\"m\",\"observedGeneration\":2,\"selector\":\"a=b\","
 	"\"replicas\":9,\"desired\":8,\"pending\":1,\"running\":2,\"succeeded\":3,\"failed\":4,\"terminating\":5,"
 	"\"minAvailable\":6,\"incarnation\":2,\"formedMinAvailable\":6,\"restarts\":1,\"podFailures\":7,\"disruptions\":10,"
-	"\"backoffSteps\":11,\"lastFailureTime\":\"2026-11-21T10:00:01Z\",\"templateHash\":\"h\","
+	"\"backoffSteps\":11,\"lastFailureTime\":\"2026-11-21T10:00:01Z\",\"templateHash\":\"h\",\"podsResourceVersion\":\"77\","
 	"\"startTime\":\"2026-11-21T10:00:02Z\",\"completionTime\":\"2026-11-21T10:00:03Z\","
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
 	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"position\":13,"
@@ -281,7 +281,7 @@ static void absent_status_members_are_written_as_null(void **state)
 		"{\"phase\":\"\",\"reason\":null,\"message\":null,\"observedGeneration\":0,\"selector\":null,\"replicas\":0,"
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":0,\"minAvailable\":0,"
 		"\"incarnation\":0,\"formedMinAvailable\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,\"backoffSteps\":0,"
-		"\"lastFailureTime\":null,\"templateHash\":null,\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
+		"\"lastFailureTime\":null,\"templateHash\":null,\"podsResourceVersion\":null,\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
 		"\"lastRestart\":null,\"position\":0,\"tasks\":[],\"countedPods\":null,\"conditions\":[]}");
 	kar_buf_release(&out);
 	give_back(job);

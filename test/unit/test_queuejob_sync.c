@@ -175,11 +175,16 @@ static size_t count_actions(enum kar_verb verb)
 }
 
 /* The API server has answered a write of the sync. */
-static void answer(const struct kar_action *a, const char *body)
+static void answer_version(const struct kar_action *a, const char *body, kar_rv rv)
 {
-	const struct kar_answer an = { .status = 200, .body = { body, strlen(body) } };
+	const struct kar_answer an = { .status = 200, .body = { body, strlen(body) }, .rv = rv };
 
 	w.controller.wrote(&w.sync, a, &an);
+}
+
+static void answer(const struct kar_action *a, const char *body)
+{
+	answer_version(a, body, w.sync.object ? w.sync.object->rv : 0);
 }
 
 /* --- which keys ---------------------------------------------------------------------------------- */
@@ -259,6 +264,47 @@ static void own_writes_are_awaited(void **state)
 	assert_true(sync_key());
 }
 
+/* The status was made by another manager, which had seen more of the pods. */
+static void pods_older_than_the_status_are_not_believed(void **state)
+{
+	static const struct {
+		const char *name;
+		kar_rv have, recorded;
+		bool decides;
+	} rows[] = {
+		{ "older pods", 40, 50, false },
+		{ "the same pods", 50, 50, true },
+		{ "newer pods", 60, 50, true },
+		{ "no version recorded", 40, 0, true },
+		{ "no version of the cache", 0, 50, true },
+		{ "a version that the status itself does not have", 40, 5000, true },
+	};
+
+	(void)state;
+	w.rv = 100;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[1024], version[24];
+		bool decided;
+
+		snprintf(version, sizeof(version), "%ju", (uintmax_t)rows[i].recorded);
+		snprintf(rest, sizeof(rest),
+			SPEC
+			",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"podsResourceVersion\":%s%s%s}",
+			rows[i].recorded ? "\"" : "", rows[i].recorded ? version : "null",
+			rows[i].recorded ? "\"" : "");
+		put_job(rest);
+		kar_store_replace_begin(w.stores.pods);
+		kar_store_replace_commit(w.stores.pods, rows[i].have);
+		decided = sync_key();
+		if (decided != rows[i].decides || (!decided && w.sync.plan.requeue_after == KAR_NEVER))
+			fail_msg("%s: %s", rows[i].name, decided ? "decided" : "did not decide");
+		if (decided &&
+			((const struct kar_queuejob_status *)w.sync.plan.status)->pods_version !=
+				rows[i].have)
+			fail_msg("%s: another version is recorded", rows[i].name);
+	}
+}
+
 static void priority_comes_from_its_class(void **state)
 {
 	static const struct {
@@ -289,12 +335,18 @@ static void priority_comes_from_its_class(void **state)
 	}
 }
 
+static void check_owner(void)
+{
+	w.state.owner_checked = 1;
+	w.state.owner_uid = kar_hash_str(1, "job-uid");
+}
+
 static void foreign_pod_under_our_name_blocks(void **state)
 {
 	(void)state;
 	put_starting_job();
 	put(w.stores.pods, "j-w-0", "p0", CONTROLLED_BY("ReplicaSet", "rs", "rs-uid"), "");
-	w.state.owner_checked = 1;
+	check_owner();
 	assert_true(sync_key());
 	assert_int_equal(count_actions(KAR_CREATE), 1);
 	assert_string_equal(action_of(QUEUEJOB_CREATE_POD, KAR_CREATE)->name, "j-w-1");
@@ -307,7 +359,7 @@ static void refusal_of_a_create_is_told(void **state)
 
 	(void)state;
 	put_starting_job();
-	w.state.owner_checked = 1;
+	check_owner();
 	assert_true(sync_key());
 	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
 	assert_true(sync_key());
@@ -336,6 +388,7 @@ static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
 	answer(get, ANSWER("another-uid", ""));
 	answer(get, ANSWER("job-uid", ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""));
 	answer(get, "not JSON");
+	answer_version(get, ANSWER("job-uid", ""), w.sync.object->rv + 1); /* it may be suspended by now */
 	assert_int_equal(w.state.owner_checked, 0);
 	assert_true(sync_key()); /* not at once again: the cache may take its time to learn the truth */
 	assert_int_equal(w.sync.plan.n_actions, 0);
@@ -345,6 +398,10 @@ static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
 	get = action_of(QUEUEJOB_CHECK_OWNER, KAR_GET);
 	answer(get, ANSWER("job-uid", ""));
 	assert_int_equal(w.state.owner_checked, 1);
+	w.state.owner_uid++; /* what was read was another job of this name */
+	assert_true(sync_key());
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	w.state.owner_uid--;
 	assert_true(sync_key());
 	assert_int_equal(count_actions(KAR_CREATE), 2);
 }
@@ -368,7 +425,7 @@ static void create_is_dropped_when_the_job_has_changed(void **state)
 
 	(void)state;
 	put_starting_job();
-	w.state.owner_checked = 1;
+	check_owner();
 	assert_true(sync_key());
 	create = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE);
 	assert_true(w.controller.still_wanted(&w.sync, create));
@@ -485,7 +542,7 @@ static void pod_is_encoded_from_the_template(void **state)
 
 	(void)state;
 	put_starting_job();
-	w.state.owner_checked = 1;
+	check_owner();
 	assert_true(sync_key());
 	assert_int_equal(w.controller.encode(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &out, &err),
 		0);
@@ -519,6 +576,7 @@ int main(void)
 		TEST(job_that_is_gone_is_forgotten),
 		TEST(pods_of_a_gone_job_are_released),
 		TEST(own_writes_are_awaited),
+		TEST(pods_older_than_the_status_are_not_believed),
 		TEST(priority_comes_from_its_class),
 		TEST(foreign_pod_under_our_name_blocks),
 		TEST(refusal_of_a_create_is_told),

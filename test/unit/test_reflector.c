@@ -11,6 +11,7 @@
 #include "common/kube/reflector.h"
 #include "common/kube/reflector_policy.h"
 #include "test/unit/fake_client.h"
+#include "test/unit/script_protobuf.h"
 #include "test/unit/toy.h"
 
 /* clang-format off: tables and texts */
@@ -222,6 +223,13 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
+/* A server that has protobuf for toys sends it, as it was asked to. */
+static void speak_protobuf(const struct kar_request *r, const char *give, struct kar_buf *out)
+{
+	assert_true(r->protobuf);
+	script_to_protobuf(&toy_type, r->verb == KAR_WATCH, give, out);
+}
+
 struct scene {
 	struct fake_client fake;
 	struct kar_intern *strings;
@@ -316,12 +324,13 @@ static void expect(const char *row, const char *what, const char *got, const cha
 		fail_msg("%s: %s\n  \"%s\", want\n  \"%s\"", row, what, got, want);
 }
 
-static void play(const struct row *row, size_t chunk)
+static void play(const struct row *row, size_t chunk, bool protobuf)
 {
 	struct scene s = { 0 };
 	struct kar_buf holds = { 0 };
 
 	begin(&s, row->name, row->steps, chunk, (struct kar_reflector_options){ 0 });
+	s.fake.encode = protobuf ? speak_protobuf : NULL;
 	kar_loop_run(s.fake.loop);
 	print_store(&holds, s.store);
 	expect(row->name, "store", kar_buf_cstr(&holds), row->holds);
@@ -337,14 +346,28 @@ static void scripts_in_one_piece(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++)
-		play(&rows[i], 0);
+		play(&rows[i], 0, false);
 }
 
 static void scripts_byte_by_byte(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++)
-		play(&rows[i], 1);
+		play(&rows[i], 1, false);
+}
+
+static void scripts_in_protobuf(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++)
+		play(&rows[i], 0, true);
+}
+
+static void scripts_in_protobuf_byte_by_byte(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++)
+		play(&rows[i], 1, true);
 }
 
 static void freed_in_the_middle_then_nothing_is_left(void **state)
@@ -453,6 +476,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scripts_in_one_piece),
 		cmocka_unit_test(scripts_byte_by_byte),
+		cmocka_unit_test(scripts_in_protobuf),
+		cmocka_unit_test(scripts_in_protobuf_byte_by_byte),
 		cmocka_unit_test(freed_in_the_middle_then_nothing_is_left),
 		cmocka_unit_test(silent_after_bookmarks_then_cut),
 		cmocka_unit_test(selectors_and_namespace_are_on_every_request),

@@ -32,7 +32,7 @@ extern const struct kar_type toy_type;
 
 static const struct kar_field toy_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct toy_wire),
-	KAR_FIELD(struct toy_wire, colour, "colour", KAR_F_STRING),
+	KAR_FIELD_PB(struct toy_wire, colour, "colour", 2, KAR_F_STRING),
 };
 static const struct kar_desc toy_desc = KAR_DESC("Toy", struct toy_wire, toy_fields);
 
@@ -82,6 +82,7 @@ const struct kar_type toy_type = {
 		.kind = "Toy",
 		.namespaced = true },
 	.wire = &toy_desc,
+	.protobuf = true,
 	.project = toy_project,
 	.destroy = toy_destroy,
 	.index_key = toy_key,

@@ -1,7 +1,7 @@
 /*
  * zoo - a struct with a member of every field type, its table, and its contents as one line of text.
  *
- * Shared by the tests of decode, json and yaml, so that a row is: document in, text out.
+ * Shared by the tests of decode, json, protobuf and yaml, so that a row is: document in, text out.
  */
 #ifndef KAR_TEST_ZOO_H
 #define KAR_TEST_ZOO_H
@@ -38,14 +38,14 @@ struct zoo_text {
 };
 
 static const struct kar_field zoo_sub_fields[] = {
-	KAR_FIELD(struct zoo_sub, x, "x", KAR_F_STRING),
-	KAR_FIELD(struct zoo_sub, y, "y", KAR_F_INT32),
-	KAR_FIELD_SUB(struct zoo_sub, tags, "tags", KAR_F_ARRAY, NULL),
+	KAR_FIELD_PB(struct zoo_sub, x, "x", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct zoo_sub, y, "y", 2, KAR_F_INT32),
+	KAR_FIELD_PB_SUB(struct zoo_sub, tags, "tags", 3, KAR_F_ARRAY, NULL),
 };
 static const struct kar_desc zoo_sub_desc = KAR_DESC("Sub", struct zoo_sub, zoo_sub_fields);
 
 static const struct kar_field zoo_text_fields[] = {
-	KAR_FIELD(struct zoo_text, text, "text", KAR_F_STRING),
+	KAR_FIELD_PB(struct zoo_text, text, "text", 1, KAR_F_STRING),
 };
 static const struct kar_desc zoo_text_desc = KAR_DESC("Text", struct zoo_text, zoo_text_fields);
 
@@ -59,34 +59,46 @@ static const struct kar_desc *zoo_select(const void *parent)
 }
 
 static const struct kar_field zoo_fields[] = {
-	KAR_FIELD(struct zoo, s, "s", KAR_F_STRING),
+	KAR_FIELD_PB(struct zoo, s, "s", 1, KAR_F_STRING),
 	KAR_FIELD(struct zoo, scalar, "scalar", KAR_F_SCALAR),
-	KAR_FIELD(struct zoo, type, "type", KAR_F_STRING),
-	KAR_FIELD_OPT(struct zoo, i32, has_i32, "i32", KAR_F_INT32),
-	KAR_FIELD(struct zoo, i64, "i64", KAR_F_INT64),
-	KAR_FIELD(struct zoo, b, "b", KAR_F_BOOL),
-	KAR_FIELD(struct zoo, t, "t", KAR_F_TIME),
-	KAR_FIELD_SUB(struct zoo, sub, "sub", KAR_F_OBJECT, &zoo_sub_desc),
+	KAR_FIELD_PB(struct zoo, type, "type", 3, KAR_F_STRING),
+	{ .name = "i32",
+		.type = KAR_F_INT32,
+		.pb = 4,
+		.offset = offsetof(struct zoo, i32),
+		.has = offsetof(struct zoo, has_i32) },
+	KAR_FIELD_PB(struct zoo, i64, "i64", 5, KAR_F_INT64),
+	KAR_FIELD_PB(struct zoo, b, "b", 6, KAR_F_BOOL),
+	KAR_FIELD_PB(struct zoo, t, "t", 7, KAR_F_TIME),
+	KAR_FIELD_PB_SUB(struct zoo, sub, "sub", 8, KAR_F_OBJECT, &zoo_sub_desc),
 	{ .name = "ptr",
 		.type = KAR_F_OBJECT_PTR,
+		.pb = 9,
 		.offset = offsetof(struct zoo, ptr),
 		.has = offsetof(struct zoo, has_ptr),
 		.sub = &zoo_sub_desc },
-	KAR_FIELD_SUB(struct zoo, items, "items", KAR_F_ARRAY, &zoo_sub_desc),
-	KAR_FIELD_SUB(struct zoo, strings, "strings", KAR_F_ARRAY, NULL),
-	KAR_FIELD(struct zoo, map, "map", KAR_F_MAP),
+	KAR_FIELD_PB_SUB(struct zoo, items, "items", 10, KAR_F_ARRAY, &zoo_sub_desc),
+	KAR_FIELD_PB_SUB(struct zoo, strings, "strings", 11, KAR_F_ARRAY, NULL),
+	KAR_FIELD_PB(struct zoo, map, "map", 12, KAR_F_MAP),
 	KAR_FIELD_OPT(struct zoo, raw, has_raw, "raw", KAR_F_RAW),
 	{ .name = "object",
 		.type = KAR_F_SELECT,
+		.pb = 13,
 		.offset = offsetof(struct zoo, object),
 		.select = zoo_select },
-	{ .name = "soft", .type = KAR_F_INT32, .offset = offsetof(struct zoo, soft), .lenient = true },
+	{ .name = "soft",
+		.type = KAR_F_INT32,
+		.pb = 14,
+		.offset = offsetof(struct zoo, soft),
+		.lenient = true },
 	{ .name = "softTime",
 		.type = KAR_F_TIME,
+		.pb = 15,
 		.offset = offsetof(struct zoo, soft_time),
 		.lenient = true },
 	{ .name = "softItems",
 		.type = KAR_F_ARRAY,
+		.pb = 16,
 		.offset = offsetof(struct zoo, soft_items),
 		.lenient = true,
 		.sub = &zoo_sub_desc },
@@ -99,9 +111,9 @@ struct zoo_list {
 	struct kar_array items;
 };
 static const struct kar_field zoo_list_fields[] = {
-	KAR_FIELD(struct zoo_list, before, "before", KAR_F_STRING),
-	KAR_FIELD_SUB(struct zoo_list, items, "items", KAR_F_STREAM, &zoo_desc),
-	KAR_FIELD(struct zoo_list, after, "after", KAR_F_STRING),
+	KAR_FIELD_PB(struct zoo_list, before, "before", 1, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct zoo_list, items, "items", 2, KAR_F_STREAM, &zoo_desc),
+	KAR_FIELD_PB(struct zoo_list, after, "after", 3, KAR_F_STRING),
 };
 static const struct kar_desc zoo_list_desc KAR_UNUSED = KAR_DESC("ZooList", struct zoo_list, zoo_list_fields);
 

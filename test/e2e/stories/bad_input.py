@@ -132,16 +132,17 @@ def why(s, name):
 
 def story_unrunnable_job_says_why(s):
     """Jobs that the schema cannot refuse and nobody can run: each says why, disturbs nobody, and runs once it is mended."""
-    for name, fields, _, _ in UNRUNNABLE:
+    rows = [row for row in UNRUNNABLE if row[0] != "deep" or not s.cluster.simulated]  # there the server refuses it already
+    for name, fields, _, _ in rows:
         s.apply(broken(name, **fields))
-    for name, _, reason, words in UNRUNNABLE:
+    for name, _, reason, words in rows:
         wait_until(lambda: any(r == reason and words in m for r, m in why(s, name)), f"{name} says {reason}: ... {words} ...")
     s.apply(queuejob("sound", task("worker", 3, outcome="succeed")))
     s.wait_phase("sound", "Completed")
-    for name, _, _, _ in UNRUNNABLE:
+    for name, _, _, _ in rows:
         expect_equal(s.pods(name), {}, f"pods of {name}")
         s.apply(broken(name))
-    for name, _, _, _ in UNRUNNABLE:
+    for name, _, _, _ in rows:
         s.wait_phase(name, "Running", 90, running=2, restarts=0)
         expect(condition(s.job(name), "Invalid") != "True", f"{name} must not be called invalid any more")
 

@@ -1,8 +1,8 @@
 // Serves a cluster of generated pods over TLS and HTTP/2, as an API server would list and watch them.
 //
 // Every pod is about 5.7 KB of JSON with the fields a training pod has in a real cluster, managedFields included. Only
-// what an informer asks for is there: LIST with limit and continue, WATCH with bookmarks. All other resources are
-// empty. After -settle the watch of pods sends -events MODIFIED events, then only bookmarks.
+// what an informer asks for is there: LIST with limit and continue, WATCH with bookmarks, in protobuf for who accepts that
+// first. All other resources are empty. After -settle the watch of pods sends -events MODIFIED events, then only bookmarks.
 package main
 
 import (
@@ -23,8 +23,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 var (
@@ -33,7 +35,6 @@ var (
 	settle   = flag.Duration("settle", 5*time.Second, "how long a watch of pods waits before its events")
 	out      = flag.String("kubeconfig", "", "file to write a kubeconfig to")
 	template string
-	served   atomic.Int64 // bytes of pod JSON
 )
 
 const listRV = 1000000
@@ -94,6 +95,10 @@ func list(w http.ResponseWriter, r *http.Request, n int) {
 		to = from + limit
 		next = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, to, n-to)
 	}
+	if acceptsProtobuf(r) {
+		listProtobuf(w, from, to, n)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"%s},"items":[`, listRV, next)
@@ -101,9 +106,7 @@ func list(w http.ResponseWriter, r *http.Request, n int) {
 		if i > from {
 			b.WriteByte(',')
 		}
-		before := b.Len()
 		pod(&b, i, i+1)
-		served.Add(int64(b.Len() - before))
 		if b.Len() > 1<<16 {
 			_, _ = b.WriteTo(w)
 		}
@@ -112,7 +115,12 @@ func list(w http.ResponseWriter, r *http.Request, n int) {
 	_, _ = b.WriteTo(w)
 }
 
-func bookmark(w http.ResponseWriter, kind string, rv int) {
+func bookmark(w http.ResponseWriter, r *http.Request, kind string, rv int) {
+	if acceptsProtobuf(r) {
+		eventProtobuf(w, "BOOKMARK", kind, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: fmt.Sprint(rv)}})
+		w.(http.Flusher).Flush()
+		return
+	}
 	fmt.Fprintf(w, `{"type":"BOOKMARK","object":{"kind":%q,"apiVersion":"v1","metadata":{"resourceVersion":"%d"}}}`+"\n", kind, rv)
 	w.(http.Flusher).Flush()
 }
@@ -121,16 +129,19 @@ func bookmark(w http.ResponseWriter, kind string, rv int) {
 func sendEvents(w http.ResponseWriter, r *http.Request) int {
 	var b bytes.Buffer
 	rv := listRV
+	maker := newPodMaker()
 	for k := range *events {
 		if r.Context().Err() != nil {
 			break
 		}
 		rv++
-		b.WriteString(`{"type":"MODIFIED","object":`)
-		before := b.Len()
-		pod(&b, k%*pods, rv)
-		served.Add(int64(b.Len() - before))
-		b.WriteString("}\n")
+		if acceptsProtobuf(r) {
+			eventProtobuf(&b, "MODIFIED", "Pod", maker.at(k%*pods, rv))
+		} else {
+			b.WriteString(`{"type":"MODIFIED","object":`)
+			pod(&b, k%*pods, rv)
+			b.WriteString("}\n")
+		}
 		if b.Len() > 1<<16 {
 			_, _ = b.WriteTo(w)
 		}
@@ -147,6 +158,9 @@ func watch(w http.ResponseWriter, r *http.Request, isPods bool) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if acceptsProtobuf(r) {
+		w.Header().Set("Content-Type", protobufType+";stream=watch")
+	}
 	w.(http.Flusher).Flush()
 	rv := listRV
 	if isPods && *events > 0 {
@@ -158,7 +172,7 @@ func watch(w http.ResponseWriter, r *http.Request, isPods bool) {
 		rv = sendEvents(w, r)
 	}
 	for {
-		bookmark(w, "Pod", rv)
+		bookmark(w, r, "Pod", rv)
 		select {
 		case <-r.Context().Done():
 			return
@@ -170,8 +184,6 @@ func watch(w http.ResponseWriter, r *http.Request, isPods bool) {
 func handle(w http.ResponseWriter, r *http.Request) {
 	isPods := r.URL.Path == "/api/v1/pods"
 	switch {
-	case r.URL.Path == "/bench/served":
-		fmt.Fprintln(w, served.Load())
 	case r.Method != http.MethodGet:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case r.URL.Query().Get("watch") != "":

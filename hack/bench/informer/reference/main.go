@@ -1,7 +1,8 @@
 // The reference: the shared informer of client-go on pods, as a Go controller has it.
 //
 // Prints one JSON line when the cache has synced and settled, and one when -events updates have arrived: resident memory and
-// CPU seconds of this process. -strip removes managedFields with a transform, as careful controllers do.
+// CPU seconds of this process. -strip removes managedFields with a transform, as careful controllers do; -protobuf asks for
+// protobuf, as typed clients do by themselves.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -43,6 +45,7 @@ func report(what string, n int64, since time.Time) {
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "how to reach the pods")
 	strip := flag.Bool("strip", false, "drop managedFields before they are stored")
+	protobuf := flag.Bool("protobuf", false, "read protobuf instead of JSON")
 	events := flag.Int64("events", 0, "updates to wait for")
 	settle := flag.Duration("settle", 3*time.Second, "how long to wait after the list before measuring")
 	flag.Parse()
@@ -50,6 +53,10 @@ func main() {
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {
 		log.Fatal(err)
+	}
+	config.ContentType = runtime.ContentTypeJSON
+	if *protobuf {
+		config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
 	}
 	var opts []informers.SharedInformerOption
 	if *strip {

@@ -1,0 +1,33 @@
+/*
+ * loop_impl - what a kind of loop provides. Two exist: libev's (loop_ev.c), and virtual time (sim/virtual_loop.c).
+ *
+ * Only those two include this. Each function is what its namesake in common/loop.h says, but accepts no NULL.
+ */
+#ifndef KAR_LOOP_IMPL_H
+#define KAR_LOOP_IMPL_H
+
+#include "common/loop.h"
+
+struct kar_loop_kind {
+	void (*free)(struct kar_loop *l);
+	void (*run)(struct kar_loop *l);
+	void (*stop)(struct kar_loop *l);
+	kar_time (*mono)(const struct kar_loop *l);
+	kar_time (*wall)(const struct kar_loop *l);
+	kar_time (*take_lag)(struct kar_loop *l);
+	struct kar_timer *(*timer_new)(struct kar_loop *l, kar_timer_fn *fn, void *arg);
+	void (*timer_start)(struct kar_timer *t, kar_time after_ms);
+	void (*timer_stop)(struct kar_timer *t);
+	bool (*timer_is_running)(const struct kar_timer *t);
+	void (*timer_free)(struct kar_timer *t);
+};
+
+/* First members of what a kind makes of them. */
+struct kar_loop {
+	const struct kar_loop_kind *kind;
+};
+struct kar_timer {
+	const struct kar_loop_kind *kind;
+};
+
+#endif

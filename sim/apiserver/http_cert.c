@@ -1,0 +1,118 @@
+#include "sim/apiserver/http_cert.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bsd/stdlib.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+
+#include "common/mem.h"
+
+enum { SERIAL_LEN = 16, DAY = 24 * 60 * 60, YEAR = 365 * DAY };
+
+static int set_names(gnutls_x509_crt_t cert, const char *address)
+{
+	static const char common_name[] = "kar-sim";
+	struct in_addr ip;
+
+	if (inet_pton(AF_INET, address, &ip) != 1)
+		return GNUTLS_E_INVALID_REQUEST;
+	int r = gnutls_x509_crt_set_dn_by_oid(cert, GNUTLS_OID_X520_COMMON_NAME, 0, common_name,
+		sizeof(common_name) - 1);
+
+	if (!r)
+		r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_DNSNAME, "localhost", 9,
+			GNUTLS_FSAN_SET);
+	if (!r)
+		r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_IPADDRESS, &ip, sizeof(ip),
+			GNUTLS_FSAN_APPEND);
+	return r;
+}
+
+/* It is its own authority, so that clients can be told to trust it and nothing else. */
+static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *address)
+{
+	unsigned char serial[SERIAL_LEN];
+	time_t now = time(NULL);
+	int r;
+
+	arc4random_buf(serial, sizeof(serial));
+	serial[0] = (serial[0] & 0x7f) | 1; /* positive, and not zero */
+	r = gnutls_x509_crt_set_version(cert, 3);
+	if (!r)
+		r = gnutls_x509_crt_set_key(cert, key);
+	if (!r)
+		r = gnutls_x509_crt_set_serial(cert, serial, sizeof(serial));
+	if (!r)
+		r = gnutls_x509_crt_set_activation_time(cert, now - DAY);
+	if (!r)
+		r = gnutls_x509_crt_set_expiration_time(cert, now + YEAR);
+	if (!r)
+		r = gnutls_x509_crt_set_basic_constraints(cert, 1, 0);
+	if (!r)
+		r = gnutls_x509_crt_set_key_usage(cert,
+			GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_CERT_SIGN);
+	if (!r)
+		r = gnutls_x509_crt_set_key_purpose_oid(cert, GNUTLS_KP_TLS_WWW_SERVER, 0);
+	if (!r)
+		r = set_names(cert, address);
+	if (!r)
+		r = gnutls_x509_crt_sign2(cert, cert, key, GNUTLS_DIG_SHA256, 0);
+	return r;
+}
+
+static char *take(gnutls_datum_t *d)
+{
+	char *text = kar_xstrndup((const char *)d->data, d->size);
+
+	gnutls_free(d->data);
+	return text;
+}
+
+static int export(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, struct sim_cert *out)
+{
+	gnutls_datum_t c = { 0 }, k = { 0 };
+	int r = gnutls_x509_crt_export2(cert, GNUTLS_X509_FMT_PEM, &c);
+
+	if (r)
+		return r;
+	r = gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &k);
+	if (r) {
+		gnutls_free(c.data);
+		return r;
+	}
+	*out = (struct sim_cert){ take(&c), take(&k) };
+	return 0;
+}
+
+int sim_cert_make(const char *address, struct sim_cert *out, struct kar_err *err)
+{
+	gnutls_x509_privkey_t key = NULL;
+	gnutls_x509_crt_t cert = NULL;
+	int r = gnutls_x509_privkey_init(&key);
+
+	if (!r)
+		r = gnutls_x509_crt_init(&cert);
+	if (!r)
+		r = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
+			GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+	if (!r)
+		r = fill(cert, key, address);
+	if (!r)
+		r = export(cert, key, out);
+	if (cert)
+		gnutls_x509_crt_deinit(cert);
+	if (key)
+		gnutls_x509_privkey_deinit(key);
+	return r ? kar_fail(err, KAR_FATAL, "cannot make a certificate: %s", gnutls_strerror(r)) : 0;
+}
+
+void sim_cert_release(struct sim_cert *c)
+{
+	free(c->certificate);
+	free(c->key);
+	*c = (struct sim_cert){ 0 };
+}

@@ -1,0 +1,140 @@
+"""One resourceVersion per write, optimistic locking, preconditions; what a name and other metadata may be."""
+
+from script import Chapter, delete, get, merge, post, put
+
+CM = "/api/v1/namespaces/${ns}/configmaps"
+
+
+def configmap(name, rv=None, uid=None, data=None, **metadata):
+    metadata = {"name": name, **metadata}
+    if rv:
+        metadata["resourceVersion"] = rv
+    if uid:
+        metadata["uid"] = uid
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data or {"k": "v"}}
+
+
+VERSIONS = Chapter("versions", "one resourceVersion per write, optimistic locking, preconditions", [
+    post("create", CM, configmap("a")),
+    post("create_again", CM, configmap("a")),
+    get("get", CM + "/a"),
+    put("update", CM + "/a", configmap("a", rv="${get:metadata.resourceVersion}", data={"k": "2"})),
+    put("update_nothing", CM + "/a", configmap("a", rv="${update:metadata.resourceVersion}", data={"k": "2"})),
+    get("after_nothing", CM + "/a"),
+    put("update_stale", CM + "/a", configmap("a", rv="${create:metadata.resourceVersion}", data={"k": "3"})),
+    put("update_stale_same_content", CM + "/a", configmap("a", rv="${create:metadata.resourceVersion}", data={"k": "2"})),
+    put("update_unconditional", CM + "/a", configmap("a", data={"k": "4"})),
+    put("update_uid", CM + "/a", configmap("a", uid="${create:metadata.uid}", data={"k": "5"})),
+    put("update_other_uid", CM + "/a", configmap("a", uid="00000000-0000-4000-8000-000000000000", data={"k": "6"})),
+    put("update_other_uid_and_rv", CM + "/a",
+        configmap("a", uid="00000000-0000-4000-8000-000000000000", rv="${update_uid:metadata.resourceVersion}")),
+    put("update_rv_not_a_number", CM + "/a", configmap("a", rv="new")),
+    put("update_rv_zero", CM + "/a", configmap("a", rv="0", data={"k": "7"})),
+    put("update_rv_future", CM + "/a", configmap("a", rv="99999999", data={"k": "8"})),
+    put("update_missing", CM + "/missing", configmap("missing")),
+    put("update_missing_with_rv", CM + "/missing", configmap("missing", rv="${create:metadata.resourceVersion}")),
+    put("update_missing_with_uid", CM + "/missing", configmap("missing", uid="${create:metadata.uid}")),
+    put("update_other_name", CM + "/a", configmap("b")),
+    put("update_no_name", CM + "/a", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {}}),
+    put("update_other_namespace", CM + "/a", configmap("a", namespace="kube-system")),
+    put("update_creation_time", CM + "/a", configmap("a", creationTimestamp="2001-01-01T00:00:00Z", data={"k": "9"})),
+    put("update_labels_only", CM + "/a", configmap("a", labels={"x": "y"}, data={"k": "9"})),
+    put("update_deletion_time", CM + "/a", configmap("a", deletionTimestamp="2001-01-01T00:00:00Z", data={"k": "10"})),
+    put("update_generation", CM + "/a", configmap("a", generation=7, data={"k": "11"})),
+    put("update_self_link", CM + "/a", configmap("a", selfLink="/here", data={"k": "12"})),
+    post("create_with_rv", CM, configmap("with-rv", rv="5")),
+    post("create_with_uid", CM, configmap("with-uid", uid="00000000-0000-4000-8000-000000000000")),
+    get("get_missing", CM + "/missing"),
+    get("get_rv_zero", CM + "/a?resourceVersion=0", only=("metadata.name",)),
+    get("get_rv_future", CM + "/a?resourceVersion=99999999"),
+    get("get_rv_bad", CM + "/a?resourceVersion=x"),
+    get("get_in_missing_namespace", "/api/v1/namespaces/missing-${run}/configmaps/a"),
+    post("create_in_missing_namespace", "/api/v1/namespaces/missing-${run}/configmaps", configmap("a")),
+    delete("delete_other_uid", CM + "/a", {"preconditions": {"uid": "00000000-0000-4000-8000-000000000000"}}),
+    delete("delete_stale", CM + "/a", {"preconditions": {"resourceVersion": "${create:metadata.resourceVersion}"}}),
+    delete("delete_uid_stale", CM + "/a",
+           {"preconditions": {"uid": "${create:metadata.uid}", "resourceVersion": "${create:metadata.resourceVersion}"}}),
+    get("before_delete", CM + "/a"),
+    delete("delete_preconditions", CM + "/a",
+           {"apiVersion": "v1", "kind": "DeleteOptions",
+            "preconditions": {"uid": "${create:metadata.uid}", "resourceVersion": "${before_delete:metadata.resourceVersion}"}}),
+    delete("delete_again", CM + "/a"),
+    delete("delete_again_uid", CM + "/a", {"preconditions": {"uid": "${create:metadata.uid}"}}),
+    post("create_anew", CM, configmap("a")),
+    delete("delete_anew_old_uid", CM + "/a", {"preconditions": {"uid": "${create:metadata.uid}"}}),
+    post("create_immutable", CM, {**configmap("fixed"), "immutable": True}),
+    put("update_immutable", CM + "/fixed", {**configmap("fixed", data={"k": "2"}), "immutable": True}),
+    put("update_immutable_off", CM + "/fixed", {**configmap("fixed"), "immutable": False}),
+    merge("label_immutable", CM + "/fixed", {"metadata": {"labels": {"x": "y"}}}),
+])
+
+LONG = "a" * 254
+
+META = Chapter("meta", "what metadata may be", [
+    post("name_upper_case", CM, configmap("Upper")),
+    post("name_slash", CM, configmap("a/b")),
+    post("name_percent", CM, configmap("a%b")),
+    post("name_dots", CM, configmap("..")),
+    post("name_too_long", CM, configmap(LONG)),
+    post("name_longest", CM, configmap("a" * 253)),
+    post("name_empty", CM, configmap("")),
+    post("name_with_dot", CM, configmap("a.b-c.d")),
+    post("name_not_a_text", CM, configmap(5)),
+    post("generate", CM, {"metadata": {"generateName": "made-"}, "data": {}}),
+    post("generate_and_name", CM, {"metadata": {"generateName": "made-", "name": "chosen"}}),
+    post("generate_long", CM, {"metadata": {"generateName": "b" * 253}}),
+    post("generate_too_long", CM, {"metadata": {"generateName": "b" * 260}}, only=("kind", "code", "reason", "metadata.generateName")),
+    post("generate_bad", CM, {"metadata": {"generateName": "Bad_"}}),
+    post("no_metadata", CM, {"data": {}}),
+    post("namespace_same", CM, configmap("ns-same", namespace="${ns}")),
+    post("namespace_other", CM, configmap("ns-other", namespace="default")),
+    post("label_bad_key", CM, configmap("l1", labels={"-a": "b"})),
+    post("label_bad_prefix", CM, configmap("l2", labels={"A_B/a": "b"})),
+    post("label_two_slashes", CM, configmap("l2b", labels={"a/b/c": "b"})),
+    post("label_empty_key", CM, configmap("l2c", labels={"": "b"})),
+    post("label_long_key", CM, configmap("l2d", labels={"a" * 64: "b"})),
+    post("label_bad_value", CM, configmap("l3", labels={"a": "b c"})),
+    post("label_long_value", CM, configmap("l4", labels={"a": "b" * 64})),
+    post("label_not_text", CM, configmap("l5", labels={"a": 5})),
+    post("label_null", CM, configmap("l6", labels={"a": None})),
+    post("label_two_bad", CM, configmap("l7", labels={"-a": "b c"})),
+    post("annotation_bad_key", CM, configmap("n1", annotations={"a b": "x"})),
+    post("annotation_upper_case_prefix", CM, configmap("n2", annotations={"Example.com/a": "x"})),
+    post("annotations_too_large", CM, configmap("n3", annotations={"a": "x" * (256 * 1024)})),
+    post("finalizer_unqualified", CM, configmap("f1", finalizers=["tracking"])),
+    post("finalizer_bad", CM, configmap("f2", finalizers=["a b/c"])),
+    post("finalizer_both_standard", CM, configmap("f3", finalizers=["orphan", "foregroundDeletion"])),
+    post("owner_without_uid", CM, configmap("o1", ownerReferences=[{"apiVersion": "v1", "kind": "Pod", "name": "p"}])),
+    post("owner_without_anything", CM, configmap("o2", ownerReferences=[{}])),
+    post("owner_bad_version", CM, configmap("o3", ownerReferences=[{"apiVersion": "a/b/c", "kind": "Pod", "name": "p", "uid": "u"}])),
+    post("owner_event", CM, configmap("o5", ownerReferences=[{"apiVersion": "v1", "kind": "Event", "name": "p", "uid": "u"}])),
+    post("owner_two_controllers", CM, configmap("o4", ownerReferences=[
+        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u", "controller": True},
+        {"apiVersion": "v1", "kind": "Pod", "name": "q", "uid": "v", "controller": True}])),
+    post("managed_fields_bad", CM, configmap("m1", managedFields=[{"manager": "x", "operation": "Walk", "apiVersion": "v1"}])),
+    post("client_sets_system_fields", CM, configmap(
+        "system", creationTimestamp="2001-01-01T00:00:00Z", deletionTimestamp="2001-01-01T00:00:00Z", deletionGracePeriodSeconds=5,
+        generation=9, selfLink="/x")),
+    post("unknown_field", CM, {**configmap("u1"), "spec": {"x": 1}}),
+    post("unknown_field_strict", CM + "?fieldValidation=Strict", {**configmap("u2"), "spec": {"x": 1}}),
+    post("unknown_field_warn", CM + "?fieldValidation=Warn", {**configmap("u3"), "spec": {"x": 1}}),
+    post("unknown_field_ignore", CM + "?fieldValidation=Ignore", {**configmap("u4"), "spec": {"x": 1}}),
+    post("field_validation_bad", CM + "?fieldValidation=Maybe", configmap("u5")),
+    post("duplicate_field_strict", CM + "?fieldValidation=Strict&dryRun=All",
+         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"u6"},"data":{"a":"1"},"data":{"b":"2"}}'),
+    post("duplicate_field", CM + "?dryRun=All", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"u7"},"data":{"a":"1"},"data":{"b":"2"}}'),
+    post("data_key_bad", CM, configmap("d1", data={"a b": "x"})),
+    post("data_key_dots", CM, configmap("d1b", data={"..": "x"})),
+    post("data_not_text", CM, configmap("d2", data={"a": 1})),
+    post("binary_data", CM, {"metadata": {"name": "d3"}, "binaryData": {"b": "aGVsbG8="}}),
+    post("binary_data_bad", CM, {"metadata": {"name": "d4"}, "binaryData": {"b": "***"}}),
+    post("data_in_both", CM, {"metadata": {"name": "d5"}, "data": {"b": "x"}, "binaryData": {"b": "aGVsbG8="}}),
+    post("data_null", CM, {"metadata": {"name": "d6"}, "data": None}),
+    post("secret_string_data", "/api/v1/namespaces/${ns}/secrets",
+         {"metadata": {"name": "s1"}, "stringData": {"user": "me"}, "data": {"user": "eW91", "x": "eA=="}}),
+    post("secret_type", "/api/v1/namespaces/${ns}/secrets", {"metadata": {"name": "s2"}, "type": "example.com/x"}),
+    merge("secret_type_changed", "/api/v1/namespaces/${ns}/secrets/s2", {"type": "example.com/y"}),
+    post("service_account", "/api/v1/namespaces/${ns}/serviceaccounts", {"metadata": {"name": "robot"}}),
+])
+
+CHAPTERS = [VERSIONS, META]

@@ -1,0 +1,499 @@
+#include "test/sim/ledger.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "api/names.h"
+#include "common/mem.h"
+#include "test/sim/rules.h"
+
+int ledger_compare_jobs(const struct ledger_job *a, const struct ledger_job *b)
+{
+	return strcmp(a->uid, b->uid);
+}
+
+int ledger_compare_pods(const struct ledger_pod *a, const struct ledger_pod *b)
+{
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : strcmp(a->ns, b->ns);
+}
+
+RB_GENERATE(ledger_jobs, ledger_job, by_uid, ledger_compare_jobs)
+RB_GENERATE(ledger_pods, ledger_pod, by_name, ledger_compare_pods)
+
+/* --- settings ------------------------------------------------------------------------------------------ */
+
+static void set(struct setting *s, int value, kar_time now)
+{
+	size_t at = s->n % LEDGER_PAST;
+
+	if (value == s->now)
+		return;
+	s->past[at].value = s->now;
+	s->past[at].until = now;
+	s->n++;
+	s->now = value;
+}
+
+int setting_max(const struct setting *s, kar_time since)
+{
+	int max = s->now;
+
+	for (size_t i = 0; i < s->n && i < LEDGER_PAST; i++) {
+		if (s->past[i].until >= since && s->past[i].value > max)
+			max = s->past[i].value;
+	}
+	return max;
+}
+
+int setting_min(const struct setting *s, kar_time since)
+{
+	int min = s->now;
+
+	for (size_t i = 0; i < s->n && i < LEDGER_PAST; i++) {
+		if (s->past[i].until >= since && s->past[i].value < min)
+			min = s->past[i].value;
+	}
+	return min;
+}
+
+/* --- reading objects ------------------------------------------------------------------------------------------ */
+
+static bool is_deleting(const struct sim_value *object)
+{
+	return sim_get(object, "metadata", "deletionTimestamp") != NULL;
+}
+
+static bool is_phase(const struct sim_value *pod, const char *phase)
+{
+	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), phase) == 0;
+}
+
+static bool is_disrupted(const struct sim_value *pod)
+{
+	const struct sim_value *list = sim_get(pod, "status", "conditions");
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		const struct sim_value *c = sim_item(list, i);
+
+		if (strcmp(sim_text_or(sim_member(c, "type"), ""), "DisruptionTarget") == 0)
+			return strcmp(sim_text_or(sim_member(c, "status"), ""), "True") == 0;
+	}
+	return false;
+}
+
+/* --- the ledger ---------------------------------------------------------------------------------------- */
+
+kar_time ledger_now(const struct ledger *l)
+{
+	return sim_timeline_mono(l->timeline);
+}
+
+kar_time ledger_horizon(const struct ledger *l)
+{
+	kar_time now = ledger_now(l);
+
+	return now > l->staleness ? now - l->staleness : 0;
+}
+
+void ledger_break(struct ledger *l, const char *rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (l->broken)
+		return;
+	l->broken = rule;
+	va_start(ap, fmt);
+	vsnprintf(l->story, sizeof(l->story), fmt, ap);
+	va_end(ap);
+}
+
+struct ledger_job *ledger_find_job(const struct ledger *l, const char *uid)
+{
+	struct ledger_job key;
+
+	strlcpy(key.uid, uid, sizeof(key.uid));
+	return RB_FIND(ledger_jobs, (struct ledger_jobs *)(void *)(uintptr_t)&l->jobs, &key);
+}
+
+struct ledger_pod *ledger_find_pod(const struct ledger *l, const char *ns, const char *name)
+{
+	struct ledger_pod key;
+
+	strlcpy(key.ns, ns, sizeof(key.ns));
+	strlcpy(key.name, name, sizeof(key.name));
+	return RB_FIND(ledger_pods, (struct ledger_pods *)(void *)(uintptr_t)&l->pods, &key);
+}
+
+struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (strcmp(j->tasks[i].name, name) == 0)
+			return &j->tasks[i];
+	}
+	return NULL;
+}
+
+static bool has_read(const struct ledger_job *j, const struct ledger_reader *reader)
+{
+	for (size_t i = 0; i < j->n_readers && i < LEDGER_READERS; i++) {
+		if (j->readers[i].incarnation == reader->incarnation &&
+			strcmp(j->readers[i].user, reader->user) == 0)
+			return true;
+	}
+	return false;
+}
+
+void ledger_read(struct ledger *l, const char *user, const struct sim_value *object)
+{
+	const char *uid = sim_get_text(object, "metadata", "uid");
+	struct ledger_job *j = uid ? ledger_find_job(l, uid) : NULL;
+	struct ledger_reader reader = { .user = user };
+
+	if (!j || is_deleting(object) || kar_qj_phase_terminal(ledger_phase(object)) ||
+		sim_bool_of(sim_get(object, "spec", "suspend"), false))
+		return;
+	reader.incarnation = (int)sim_get_int(object, 0, "status", "incarnation");
+	if (!has_read(j, &reader))
+		j->readers[j->n_readers++ % LEDGER_READERS] = reader;
+}
+
+/* --- jobs ---------------------------------------------------------------------------------------------- */
+
+static kar_time since(bool is, kar_time was, kar_time now)
+{
+	return !is ? 0 : was ? was : now;
+}
+
+static void note_tasks(struct ledger *l, struct ledger_job *j, const struct sim_value *job)
+{
+	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
+
+	j->n_tasks = 0;
+	j->total = 0;
+	for (size_t i = 0; i < sim_count(specs) && i < LEDGER_TASKS; i++) {
+		const struct sim_value *spec = sim_item(specs, i);
+		int replicas = (int)sim_int_of(sim_member(spec, "replicas"), 1);
+
+		strlcpy(j->tasks[i].name, sim_text_or(sim_member(spec, "name"), ""),
+			sizeof(j->tasks[i].name));
+		set(&j->tasks[i].replicas, replicas, ledger_now(l));
+		j->total += replicas;
+		j->n_tasks++;
+	}
+	j->minimum = (int)sim_get_int(job, j->total, "spec", "schedSpec", "minAvailable");
+}
+
+static bool same_templates(const struct sim_value *a, const struct sim_value *b)
+{
+	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
+
+	if (x == y)
+		return true;
+	if (sim_count(x) != sim_count(y))
+		return false;
+	for (size_t i = 0; i < sim_count(x); i++) {
+		if (!sim_equal(sim_member(sim_item(x, i), "template"),
+			    sim_member(sim_item(y, i), "template")))
+			return false;
+	}
+	return true;
+}
+
+static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_change *c)
+{
+	kar_time now = ledger_now(l);
+	bool suspend = sim_bool_of(sim_get(c->new, "spec", "suspend"), false);
+
+	if (!c->old || sim_get(c->old, "spec") != sim_get(c->new, "spec")) {
+		note_tasks(l, j, c->new);
+		j->suspended = since(suspend, j->suspended, now);
+		j->ever_suspended |= suspend;
+		j->spec_edited = now;
+		j->template_changed |= c->old && !same_templates(c->old, c->new);
+	}
+	j->deleting = since(is_deleting(c->new), j->deleting, now);
+}
+
+static void note_status(struct ledger *l, struct ledger_job *j, const struct sim_change *c, bool by_manager)
+{
+	int incarnation = (int)sim_get_int(c->new, 0, "status", "incarnation");
+	enum kar_qj_phase phase = ledger_phase(c->new);
+
+	if (incarnation != j->incarnation) {
+		/* A first start is recorded later: its pods may have an older template already. */
+		j->template_changed &= j->incarnation == 0;
+		j->restarts_here = 0;
+	}
+	j->restarts_here += (int)(sim_get_int(c->new, 0, "status", "restarts") -
+		sim_get_int(c->old, 0, "status", "restarts"));
+	if (phase != j->phase)
+		j->phase_since = ledger_now(l);
+	j->incarnation = incarnation;
+	j->phase = phase;
+	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
+	j->writes += by_manager;
+	if (!by_manager)
+		j->status_edited = true;
+}
+
+static struct ledger_job *add_job(struct ledger *l, const struct sim_change *c)
+{
+	struct ledger_job *j = kar_xcalloc(1, sizeof(*j));
+
+	strlcpy(j->uid, sim_text_or(sim_get(c->new, "metadata", "uid"), ""), sizeof(j->uid));
+	strlcpy(j->ns, c->ns, sizeof(j->ns));
+	strlcpy(j->name, c->name, sizeof(j->name));
+	j->created = ledger_now(l);
+	j->queue = ledger_queue(sim_text_or(sim_get(c->new, "spec", "queue"), "default"));
+	TAILQ_INIT(&j->pods);
+	RB_INSERT(ledger_jobs, &l->jobs, j);
+	TAILQ_INSERT_TAIL(&l->present, j, in_present);
+	return j;
+}
+
+static void on_job(struct ledger *l, const struct sim_change *c)
+{
+	const char *uid = sim_text_or(sim_get(c->new ? c->new : c->old, "metadata", "uid"), "");
+	struct write w = { .l = l,
+		.c = c,
+		.job = ledger_find_job(l, uid),
+		.by_manager = ledger_is_manager(c->user) };
+
+	if (!w.job)
+		w.job = add_job(l, c);
+	if (!c->new) {
+		w.job->gone = ledger_now(l);
+		TAILQ_REMOVE(&l->present, w.job, in_present);
+		return;
+	}
+	rules_check(&w, RULE_JOB_CHANGED);
+	note_spec(l, w.job, c);
+	if (c->old && sim_get(c->old, "status") != sim_get(c->new, "status"))
+		note_status(l, w.job, c, w.by_manager);
+}
+
+/* --- groups -------------------------------------------------------------------------------------------- */
+
+static void on_group(struct ledger *l, const struct sim_change *c)
+{
+	const char *uid = ledger_owner(c->new ? c->new : c->old);
+	struct write w = { .l = l,
+		.c = c,
+		.job = uid ? ledger_find_job(l, uid) : NULL,
+		.by_manager = ledger_is_manager(c->user) };
+	bool admitted = c->new &&ledger_is_admitted(c->new);
+
+	rules_check(&w, RULE_GROUP_CHANGED);
+	if (!w.job)
+		return;
+	if (w.job->admitted && !admitted)
+		w.job->was_admitted = ledger_now(l);
+	w.job->admitted = since(admitted, w.job->admitted, ledger_now(l));
+}
+
+static void on_queue(struct ledger *l, const struct sim_change *c)
+{
+	if (c->new)
+		set(&l->max_jobs[ledger_queue(c->name)],
+			(int)sim_get_int(c->new, INT32_MAX, "spec", "maxJobs"), ledger_now(l));
+}
+
+/* --- pods ---------------------------------------------------------------------------------------------- */
+
+static bool is_live(const struct ledger_pod *p)
+{
+	return !p->deleting && !p->succeeded && !p->failed;
+}
+
+static void note_success(struct ledger_pod *p)
+{
+	struct ledger_task *t = p->job ? ledger_find_task(p->job, p->task) : NULL;
+
+	if (t && p->index >= 0 && p->index < LEDGER_INDEXES)
+		t->succeeded[p->index] = true;
+}
+
+static void note_loss(struct ledger_pod *p, const struct sim_change *c, bool deleting)
+{
+	bool by_other = deleting && !p->deleting && !ledger_is_manager(c->user);
+	bool failed = is_phase(c->new, "Failed") && !p->failed;
+
+	if (!p->job)
+		return;
+	if (failed && !is_disrupted(c->new))
+		p->job->failures++;
+	if ((failed || by_other || (!c->new && !p->deleting)) && !p->lost) {
+		p->job->losses++;
+		p->lost = true;
+	}
+	if ((p->lost || p->tampered) && p->incarnation > p->job->last_loss)
+		p->job->last_loss = p->incarnation;
+}
+
+/* How far the gang of this incarnation has got. Work done before a suspension counts in all. */
+static void note_gang(struct ledger_job *j, int incarnation)
+{
+	const struct ledger_pod *p;
+	int up = 0;
+
+	if (incarnation < j->up_incarnation)
+		return;
+	if (incarnation > j->up_incarnation)
+		j->most_up = 0;
+	j->up_incarnation = incarnation;
+	TAILQ_FOREACH(p, &j->pods, of_job)
+		up += p->incarnation == incarnation && p->running && !p->deleting;
+	for (int i = 0; i < j->n_tasks; i++) {
+		for (int k = 0; k < j->tasks[i].replicas.now && k < LEDGER_INDEXES; k++)
+			up += j->tasks[i].succeeded[k];
+	}
+	if (up > j->most_up)
+		j->most_up = up;
+}
+
+static void note_pod(struct ledger *l, struct ledger_pod *p, const struct sim_change *c)
+{
+	bool was_live = is_live(p);
+
+	note_loss(p, c, !c->new || is_deleting(c->new));
+	p->deleting = since(is_deleting(c->new), p->deleting, ledger_now(l));
+	p->running = is_phase(c->new, "Running");
+	p->failed = is_phase(c->new, "Failed");
+	if (!p->succeeded && is_phase(c->new, "Succeeded"))
+		note_success(p);
+	p->succeeded = is_phase(c->new, "Succeeded");
+	if (!p->job)
+		return;
+	p->job->live += is_live(p) - was_live;
+	note_gang(p->job, p->incarnation);
+}
+
+static struct ledger_pod *add_pod(struct ledger *l, const struct sim_change *c, struct ledger_job *job)
+{
+	struct ledger_pod *p = kar_xcalloc(1, sizeof(*p));
+	const struct sim_value *labels = sim_get(c->new, "metadata", "labels");
+
+	p->job = job;
+	p->created = ledger_now(l);
+	strlcpy(p->uid, sim_text_or(sim_get(c->new, "metadata", "uid"), ""), sizeof(p->uid));
+	strlcpy(p->ns, c->ns, sizeof(p->ns));
+	strlcpy(p->name, c->name, sizeof(p->name));
+	strlcpy(p->task, sim_text_or(sim_member(labels, KAR_LABEL_TASK), ""), sizeof(p->task));
+	p->index = atoi(sim_text_or(sim_member(labels, KAR_LABEL_INDEX), "-1"));
+	p->incarnation = atoi(sim_text_or(sim_member(labels, KAR_LABEL_INCARNATION), "0"));
+	RB_INSERT(ledger_pods, &l->pods, p);
+	if (job) {
+		TAILQ_INSERT_TAIL(&job->pods, p, of_job);
+		job->live++;
+	}
+	return p;
+}
+
+static void leave_job(struct ledger_pod *p)
+{
+	TAILQ_REMOVE(&p->job->pods, p, of_job);
+	p->job->live -= is_live(p);
+	p->job = NULL;
+}
+
+static void remove_pod(struct ledger *l, struct ledger_pod *p)
+{
+	if (p->job)
+		leave_job(p);
+	RB_REMOVE(ledger_pods, &l->pods, p);
+	free(p);
+}
+
+static bool is_person(const char *user)
+{
+	return strcmp(user, "alice") == 0;
+}
+
+static void on_pod(struct ledger *l, const struct sim_change *c)
+{
+	const char *uid = c->new ? ledger_owner(c->new) : NULL;
+	struct write w = { .l = l, .c = c, .by_manager = ledger_is_manager(c->user) };
+
+	w.pod = c->old ? ledger_find_pod(l, c->ns, c->name) : NULL;
+	w.job = w.pod ? w.pod->job : uid ? ledger_find_job(l, uid) : NULL;
+	rules_check(&w, w.pod ? RULE_POD_CHANGED : RULE_POD_CREATED);
+	if (!w.pod) {
+		if (c->new)
+			note_pod(l, add_pod(l, c, w.job), c);
+		return;
+	}
+	/* A deletion is no edit. */
+	if (is_person(c->user) && c->new && c->verb != KAR_DELETE && !c->subresource) {
+		w.pod->tampered = true;
+		if (w.job)
+			w.job->pods_edited = true;
+	}
+	if (c->new) {
+		note_pod(l, w.pod, c);
+		if (w.job && (!uid || strcmp(uid, w.job->uid) != 0))
+			leave_job(w.pod);
+	} else {
+		note_loss(w.pod, c, true);
+		remove_pod(l, w.pod);
+	}
+}
+
+/* --- life ---------------------------------------------------------------------------------------------- */
+
+static void on_change(void *arg, const struct sim_change *c)
+{
+	struct ledger *l = arg;
+
+	l->writes++;
+	l->last_write = ledger_now(l);
+	if (ledger_is_manager(c->user) && strcmp(c->resource, "events") != 0) {
+		l->manager_writes++;
+		l->last_manager_write = ledger_now(l);
+	}
+	if (strcmp(c->resource, "pods") == 0)
+		on_pod(l, c);
+	else if (strcmp(c->resource, "queuejobs") == 0)
+		on_job(l, c);
+	else if (strcmp(c->resource, "podgroups") == 0)
+		on_group(l, c);
+	else if (strcmp(c->resource, "queues") == 0)
+		on_queue(l, c);
+}
+
+struct ledger *ledger_new(struct sim_apiserver *s, kar_time staleness)
+{
+	struct ledger *l = kar_xcalloc(1, sizeof(*l));
+
+	l->server = s;
+	l->timeline = sim_apiserver_timeline(s);
+	l->staleness = staleness;
+	for (size_t i = 0; i < LEDGER_QUEUES; i++)
+		l->max_jobs[i].now = INT32_MAX;
+	RB_INIT(&l->jobs);
+	TAILQ_INIT(&l->present);
+	RB_INIT(&l->pods);
+	sim_apiserver_listen(s, on_change, l);
+	return l;
+}
+
+void ledger_free(struct ledger *l)
+{
+	struct ledger_pod *p;
+	struct ledger_job *j;
+
+	if (!l)
+		return;
+	while ((p = RB_MIN(ledger_pods, &l->pods)) != NULL)
+		remove_pod(l, p);
+	while ((j = RB_MIN(ledger_jobs, &l->jobs)) != NULL) {
+		RB_REMOVE(ledger_jobs, &l->jobs, j);
+		free(j);
+	}
+	free(l);
+}

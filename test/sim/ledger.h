@@ -1,0 +1,148 @@
+/*
+ * ledger - what an observer who misses nothing knows of the jobs and pods of a run; fed with every committed write.
+ *
+ * The rules (rules.h) compare each write with it. It remembers what the API server forgets: which pods ever succeeded or were
+ * lost, since when a job is deleted, suspended or finished, which values were in force a while ago. Times are mono ms of
+ * the timeline.
+ *
+ * Staleness: a manager may act on what it read some time ago. A rule about such a moment holds against every state of the
+ * last `staleness` ms, which is short without faults and long with them.
+ */
+#ifndef TEST_SIM_LEDGER_H
+#define TEST_SIM_LEDGER_H
+
+#include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
+
+#include "api/queuejob.h"
+#include "sim/apiserver/apiserver.h"
+
+enum {
+	LEDGER_TASKS = 8,
+	LEDGER_INDEXES = 256,
+	LEDGER_PAST = 16, /* values remembered of one setting */
+	LEDGER_READERS = 32,
+	LEDGER_QUEUES = 3,
+	LEDGER_NAME = 64,
+};
+
+/* The values of a number in the course of time. */
+struct setting {
+	int now;
+	struct {
+		int value;
+		kar_time until;
+	} past[LEDGER_PAST];
+	size_t n;
+};
+int setting_max(const struct setting *s, kar_time since) KAR_NONNULL;
+int setting_min(const struct setting *s, kar_time since) KAR_NONNULL;
+
+struct ledger_task {
+	char name[LEDGER_NAME];
+	struct setting replicas;
+	bool succeeded[LEDGER_INDEXES]; /* a pod of this index has, ever */
+};
+
+struct ledger_pod {
+	RB_ENTRY(ledger_pod) by_name;
+	TAILQ_ENTRY(ledger_pod) of_job;
+	struct ledger_job *job; /* that owns it; NULL: none */
+	char uid[LEDGER_NAME], ns[LEDGER_NAME], name[LEDGER_NAME];
+	char task[LEDGER_NAME];
+	int index, incarnation;     /* as created */
+	kar_time created, deleting; /* 0: not being deleted */
+	bool running, succeeded, failed;
+	bool lost;     /* failed, or deleted by somebody else than a manager */
+	bool tampered; /* a person edited it, or took it from its owner */
+};
+int ledger_compare_pods(const struct ledger_pod *a, const struct ledger_pod *b) KAR_NONNULL;
+RB_HEAD(ledger_pods, ledger_pod);
+RB_PROTOTYPE(ledger_pods, ledger_pod, by_name, ledger_compare_pods)
+TAILQ_HEAD(ledger_pod_list, ledger_pod);
+
+/* A manager that has seen at the API server itself that the job is alive and may run. */
+struct ledger_reader {
+	const char *user;
+	int incarnation;
+};
+
+struct ledger_job {
+	RB_ENTRY(ledger_job) by_uid;
+	TAILQ_ENTRY(ledger_job) in_present;
+	char uid[LEDGER_NAME], ns[LEDGER_NAME], name[LEDGER_NAME];
+	struct ledger_pod_list pods; /* that exist */
+	struct ledger_task tasks[LEDGER_TASKS];
+	int n_tasks;
+	int total, live; /* replicas wanted; pods that exist, have not ended and are not being deleted */
+	kar_time created;
+	kar_time deleting, gone, suspended, finished, admitted; /* since when; 0: it is not */
+	kar_time was_admitted;                                  /* until when; 0: never */
+	kar_time spec_edited;                                   /* when last; 0: never */
+	bool template_changed;                                  /* in this incarnation */
+	bool ever_suspended;
+	bool status_edited, pods_edited; /* by a person */
+	enum kar_qj_phase phase;
+	kar_time phase_since;
+	int incarnation, restarts_here; /* in this incarnation */
+	int minimum;                    /* of pods that make its gang */
+	int queue;                      /* 0: default, 1: q1, 2: q2 */
+	int failures, losses;           /* distinct pods that failed; that were lost in any way */
+	int last_loss;                  /* the latest incarnation that has lost a pod */
+	int most_up,
+		up_incarnation; /* most pods that ran or had succeeded at once, in the incarnation of the newest pod */
+	struct ledger_reader readers[LEDGER_READERS];
+	size_t n_readers;
+	unsigned writes; /* by managers, of its status */
+};
+int ledger_compare_jobs(const struct ledger_job *a, const struct ledger_job *b) KAR_NONNULL;
+RB_HEAD(ledger_jobs, ledger_job);
+RB_PROTOTYPE(ledger_jobs, ledger_job, by_uid, ledger_compare_jobs)
+TAILQ_HEAD(ledger_job_list, ledger_job);
+
+struct ledger {
+	struct sim_apiserver *server;
+	struct sim_timeline *timeline;
+	kar_time staleness;
+	bool faultless; /* nothing goes wrong */
+	bool overlaps;  /* two managers may work at once */
+	bool hindered;  /* quotas, foreign pods: creates may be refused */
+	struct ledger_jobs jobs;
+	struct ledger_job_list present; /* those that are not gone */
+	struct ledger_pods pods;
+	struct setting max_jobs[LEDGER_QUEUES];
+	uint64_t manager_writes, writes;
+	kar_time last_manager_write, last_write;
+	/* The first rule that was broken; NULL: none was. */
+	const char *broken;
+	char story[1024];
+};
+
+struct ledger *ledger_new(struct sim_apiserver *s, kar_time staleness) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+void ledger_free(struct ledger *l);
+/* @user read the job at the API server, as @object. */
+void ledger_read(struct ledger *l, const char *user, const struct sim_value *object) KAR_NONNULL;
+/* Only the first is kept. @rule: static. */
+void ledger_break(struct ledger *l, const char *rule, const char *fmt, ...) KAR_PRINTF(3, 4);
+kar_time ledger_now(const struct ledger *l) KAR_NONNULL;
+/* The beginning of the time whose states a stale manager may still act upon. */
+kar_time ledger_horizon(const struct ledger *l) KAR_NONNULL;
+
+struct ledger_job *ledger_find_job(const struct ledger *l, const char *uid) KAR_NONNULL;
+struct ledger_pod *ledger_find_pod(const struct ledger *l, const char *ns, const char *name) KAR_NONNULL;
+struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name) KAR_NONNULL;
+
+/* Is @user one of the managers under test? */
+bool ledger_is_manager(const char *user) KAR_NONNULL;
+#define LEDGER_MANAGER "kar-controllers-"
+
+/* Of a pod: the UID of its controller if that is a QueueJob, else NULL. */
+const char *ledger_owner(const struct sim_value *object);
+/* Has @object the finalizer @name? */
+bool ledger_has_finalizer(const struct sim_value *object, const char *name);
+enum kar_qj_phase ledger_phase(const struct sim_value *job);
+/* 0: default, 1: q1, 2: q2. */
+int ledger_queue(const char *name) KAR_NONNULL;
+bool ledger_is_admitted(const struct sim_value *group);
+
+#endif

@@ -1,0 +1,141 @@
+/*
+ * plan - what people and machines do to the cluster in one run: drawn from a seed, or a reduced one that still fails.
+ *
+ * A plan is data: the size of the cluster, the jobs that may be submitted, and a list of actions with their times. What
+ * the system under test does plays no part in it, so the same plan can be carried out with and without faults, and any
+ * action can be left out.
+ */
+#ifndef TEST_SIM_PLAN_H
+#define TEST_SIM_PLAN_H
+
+#include <stdio.h>
+
+#include "sim/faults.h"
+#include "sim/tree.h"
+
+enum { PLAN_TASKS = 4, PLAN_QUEUES = 3, PLAN_NAMESPACES = 2, PLAN_CLASSES = 3, PLAN_UNSET = -1 };
+
+enum plan_outcome { PLAN_SUCCEED, PLAN_FAIL, PLAN_RUN, PLAN_CRASH_ONCE, PLAN_OOM, PLAN_OUTCOMES };
+
+struct plan_task {
+	int replicas, min; /* min: PLAN_UNSET: none */
+	int priority;      /* likewise */
+	enum plan_outcome outcome;
+	int after, start,
+		stop; /* s: from running to the end; from bound to running; from SIGTERM to stopped */
+	int exit_code;
+	int cpu; /* thousandths */
+};
+
+/* One QueueJob as it is submitted; several may have the same name, one after the other. */
+struct plan_job {
+	int number; /* of its name: "j7" */
+	int ns;     /* 0 .. PLAN_NAMESPACES - 1 */
+	int queue;  /* 0: default, else "q1" ... */
+	int class;  /* PriorityClass, or PLAN_UNSET */
+	struct plan_task tasks[PLAN_TASKS];
+	int n_tasks;
+	int min;                    /* schedSpec.minAvailable, or PLAN_UNSET */
+	int backoff, deadline, ttl; /* or PLAN_UNSET; s */
+	int min_succeeded;          /* successPolicy, or PLAN_UNSET */
+	bool success_first_task;    /* successPolicy.tasks names the first one only */
+	bool suspend;
+};
+
+enum plan_verb {
+	/* .job: index of the plan's jobs */
+	PLAN_SUBMIT,
+	PLAN_DELETE, /* .value: 0 background, 1 foreground, 2 orphan */
+	PLAN_SUSPEND,
+	PLAN_RESUME,
+	PLAN_SCALE,    /* .task, .value: replicas */
+	PLAN_QUORUM,   /* .value: minAvailable */
+	PLAN_TEMPLATE, /* .task, .value: a number that goes into the template */
+	PLAN_LIMITS,   /* .value: backoffLimit */
+	PLAN_TTL,      /* .value: ttlSecondsAfterFinished */
+	PLAN_STATUS,   /* .value: which counter of the status somebody overwrites */
+	PLAN_CLEAR,    /* somebody empties the status */
+	/* .job, .task, .value: index */
+	PLAN_DELETE_POD,
+	PLAN_KILL_POD, /* with grace period 0 */
+	PLAN_EVICT_POD,
+	PLAN_RELABEL_POD, /* takes the label of the incarnation away */
+	PLAN_RAISE_POD,   /* makes that label a later incarnation */
+	PLAN_UNTRACK_POD, /* takes our finalizer away */
+	PLAN_DISOWN_POD,  /* takes the ownerReference away */
+	PLAN_BLOCK_POD,   /* somebody else's pod takes the name */
+	PLAN_UNBLOCK_POD,
+	/* .job: its children of the same name */
+	PLAN_DELETE_GROUP,
+	PLAN_EDIT_GROUP, /* .value: minMember */
+	PLAN_DELETE_SPEC,
+	/* .value, .task: see users.c */
+	PLAN_QUOTA,  /* .task: namespace, .value: pods allowed; PLAN_UNSET: removes it */
+	PLAN_QUEUE,  /* .task: queue, .value: maxJobs; 0: closed; PLAN_UNSET: open without limit */
+	PLAN_CORDON, /* .value: node */
+	PLAN_UNCORDON,
+	PLAN_DRAIN,
+	PLAN_NODE_LOST, /* .task: 0 network, 1 power */
+	PLAN_NODE_BACK,
+	PLAN_NODE_GONE,
+	PLAN_NODE_ADDED,
+	PLAN_PRESSURE,
+	PLAN_VERBS,
+};
+
+struct plan_action {
+	kar_time at; /* ms after the start */
+	enum plan_verb verb;
+	int job, task, value;
+	int number; /* in the plan as it was drawn */
+};
+
+struct plan {
+	uint64_t seed;
+	kar_time length; /* ms in which people act and faults happen */
+	int nodes, node_cpu;
+	int max_jobs[PLAN_QUEUES]; /* of each queue, PLAN_UNSET: none */
+	bool strict[PLAN_QUEUES];  /* StrictFIFO */
+	bool other_user;
+	int max_in_flight; /* writes of a manager; 0: its default */
+	struct plan_job *jobs;
+	size_t n_jobs;
+	struct plan_action *actions; /* in the order of time */
+	size_t n_actions;
+	uint32_t fault_set;
+	struct sim_faults faults; /* drawn from the seed over the set */
+};
+
+/* @hours: 0: as the seed says. */
+void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set) KAR_NONNULL;
+/* One that is meant for measuring: @nodes nodes, always @jobs jobs of 2 to 8 pods that run 2 to 13 hours; no faults, no trouble. */
+void plan_draw_steady(struct plan *p, uint64_t seed, double hours, int nodes, int jobs) KAR_NONNULL;
+void plan_copy(struct plan *to, const struct plan *from) KAR_NONNULL;
+void plan_release(struct plan *p) KAR_NONNULL;
+/* Leaves only the actions whose numbers are in @list: "0-3,7". -1: it is no such list. */
+int plan_keep(struct plan *p, const char *list) KAR_NONNULL;
+/* The reverse: the numbers of the plan's actions. */
+void plan_kept(const struct plan *p, struct kar_buf *out) KAR_NONNULL;
+
+/* The QueueJob object. New. */
+struct sim_value *plan_job_object(const struct plan *p,
+	const struct plan_job *j) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* The template of one task; @edit: what PLAN_TEMPLATE put into it, 0: nothing. New. */
+struct sim_value *plan_template(const struct plan_task *t, int edit) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+
+enum { PLAN_NAME = 64 };
+const char *plan_ns_name(int ns) KAR_RETNN;
+const char *plan_queue_name(int queue) KAR_RETNN;
+const char *plan_class_name(int class) KAR_RETNN;
+const char *plan_task_name(int task) KAR_RETNN;
+const char *plan_job_name(const struct plan_job *j, char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
+const char *plan_pod_name(const struct plan_job *j, int task, int index,
+	char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
+const char *plan_node_name(int node, char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
+
+/* "12m3.456s scale default/j3 task w1 to 5" without the time. */
+void plan_action_text(const struct plan *p, const struct plan_action *a, struct kar_buf *out) KAR_NONNULL;
+/* All of it, for people. */
+void plan_print(const struct plan *p, FILE *out) KAR_NONNULL;
+
+#endif

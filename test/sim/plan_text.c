@@ -1,0 +1,146 @@
+/* Plans in words. */
+#include "common/buf.h"
+#include "test/sim/plan.h"
+
+enum subject { JOB, TASK, POD, QUOTA, QUEUE, NODE };
+
+/* How each verb reads: the words before and after its subject; %d in `after` is the value. */
+static const struct {
+	const char *before;
+	enum subject subject;
+	const char *after;
+} words[PLAN_VERBS] = {
+	[PLAN_SUBMIT] = { "submit", JOB, "" },
+	[PLAN_DELETE] = { "delete", JOB, "with propagation %d" },
+	[PLAN_SUSPEND] = { "suspend", JOB, "" },
+	[PLAN_RESUME] = { "resume", JOB, "" },
+	[PLAN_SCALE] = { "scale", TASK, "to %d" },
+	[PLAN_QUORUM] = { "set minAvailable of", JOB, "to %d" },
+	[PLAN_TEMPLATE] = { "edit the template of", TASK, "(edit %d)" },
+	[PLAN_LIMITS] = { "set backoffLimit of", JOB, "to %d" },
+	[PLAN_TTL] = { "set ttlSecondsAfterFinished of", JOB, "to %d" },
+	[PLAN_STATUS] = { "overwrite a counter in the status of", JOB, "(counter %d)" },
+	[PLAN_CLEAR] = { "empty the status of", JOB, "" },
+	[PLAN_DELETE_POD] = { "delete pod", POD, "" },
+	[PLAN_KILL_POD] = { "delete pod", POD, "at once" },
+	[PLAN_EVICT_POD] = { "evict pod", POD, "" },
+	[PLAN_RELABEL_POD] = { "take the incarnation label off pod", POD, "" },
+	[PLAN_RAISE_POD] = { "raise the incarnation label of pod", POD, "" },
+	[PLAN_UNTRACK_POD] = { "take the finalizer off pod", POD, "" },
+	[PLAN_DISOWN_POD] = { "take the ownerReference off pod", POD, "" },
+	[PLAN_BLOCK_POD] = { "create a foreign pod", POD, "" },
+	[PLAN_UNBLOCK_POD] = { "delete the foreign pod", POD, "" },
+	[PLAN_DELETE_GROUP] = { "delete the PodGroup of", JOB, "" },
+	[PLAN_EDIT_GROUP] = { "set minMember in the PodGroup of", JOB, "to %d" },
+	[PLAN_DELETE_SPEC] = { "delete the SchedulingSpec of", JOB, "" },
+	[PLAN_QUOTA] = { "set the quota of", QUOTA, "to %d pods" },
+	[PLAN_QUEUE] = { "set maxJobs of", QUEUE, "to %d" },
+	[PLAN_CORDON] = { "cordon", NODE, "" },
+	[PLAN_UNCORDON] = { "uncordon", NODE, "" },
+	[PLAN_DRAIN] = { "drain", NODE, "" },
+	[PLAN_NODE_LOST] = { "lose", NODE, "" },
+	[PLAN_NODE_BACK] = { "bring back", NODE, "" },
+	[PLAN_NODE_GONE] = { "remove", NODE, "" },
+	[PLAN_NODE_ADDED] = { "add", NODE, "" },
+	[PLAN_PRESSURE] = { "memory pressure on", NODE, "" },
+};
+
+static void put_subject(const struct plan *p, const struct plan_action *a, struct kar_buf *out)
+{
+	const struct plan_job *j = p->n_jobs ? &p->jobs[a->job] : NULL;
+	char name[PLAN_NAME];
+
+	switch (words[a->verb].subject) {
+	case QUOTA:
+		kar_buf_puts(out, plan_ns_name(a->task));
+		return;
+	case QUEUE:
+		kar_buf_puts(out, plan_queue_name(a->task));
+		return;
+	case NODE:
+		kar_buf_printf(out, "node %s", plan_node_name(a->value, name));
+		return;
+	default:
+		break;
+	}
+	if (!j)
+		return;
+	kar_buf_printf(out, "%s/", plan_ns_name(j->ns));
+	if (words[a->verb].subject == POD)
+		kar_buf_puts(out, plan_pod_name(j, a->task, a->value, name));
+	else
+		kar_buf_puts(out, plan_job_name(j, name));
+	if (words[a->verb].subject == TASK)
+		kar_buf_printf(out, " task %s", plan_task_name(a->task));
+}
+
+static void put_value(const char *text, int value, struct kar_buf *out)
+{
+	for (; *text; text++) {
+		if (text[0] == '%' && text[1] == 'd') {
+			kar_buf_printf(out, "%d", value);
+			text++;
+		} else {
+			kar_buf_append(out, text, 1);
+		}
+	}
+}
+
+void plan_action_text(const struct plan *p, const struct plan_action *a, struct kar_buf *out)
+{
+	kar_buf_printf(out, "%s ", words[a->verb].before);
+	put_subject(p, a, out);
+	if (!*words[a->verb].after)
+		return;
+	kar_buf_puts(out, " ");
+	put_value(words[a->verb].after, a->value, out);
+}
+
+static void print_job(const struct plan *p, size_t i, FILE *out)
+{
+	const struct sim_value *spec;
+	struct sim_value *object = plan_job_object(p, &p->jobs[i]);
+	struct kar_buf text = { 0 };
+	char name[PLAN_NAME];
+
+	spec = sim_member(object, "spec");
+	sim_print(spec, &text);
+	fprintf(out, "  job %zu: %s/%s %s\n", i, plan_ns_name(p->jobs[i].ns),
+		plan_job_name(&p->jobs[i], name), kar_buf_cstr(&text));
+	kar_buf_release(&text);
+	sim_unref(object);
+}
+
+static void print_action(const struct plan *p, const struct plan_action *a, FILE *out)
+{
+	struct kar_buf text = { 0 };
+
+	plan_action_text(p, a, &text);
+	fprintf(out, "  %9.3f s  %3d  %s\n", (double)a->at / (double)KAR_SECOND, a->number,
+		kar_buf_cstr(&text));
+	kar_buf_release(&text);
+}
+
+void plan_print(const struct plan *p, FILE *out)
+{
+	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s, %d writes in flight\n",
+		(unsigned long long)p->seed, (double)p->length / (double)(60 * KAR_MINUTE), p->nodes,
+		p->node_cpu, p->other_user ? ", another user" : "", p->max_in_flight);
+	for (int q = 0; q < PLAN_QUEUES; q++) {
+		if (p->max_jobs[q] != PLAN_UNSET || p->strict[q])
+			fprintf(out, "  queue %s: maxJobs %d%s\n", plan_queue_name(q), p->max_jobs[q],
+				p->strict[q] ? ", StrictFIFO" : "");
+	}
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (p->actions[i].verb == PLAN_SUBMIT)
+			print_job(p, (size_t)p->actions[i].job, out);
+	}
+	for (size_t i = 0; i < p->n_actions; i++)
+		print_action(p, &p->actions[i], out);
+	fputs("  faults:", out);
+	for (enum sim_fault f = 0; f < SIM_FAULT_COUNT; f++) {
+		if (p->faults.rate[f])
+			fprintf(out, " %s=%u", sim_fault_name(f), p->faults.rate[f]);
+	}
+	fputs("\n", out);
+}

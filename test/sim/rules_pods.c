@@ -1,0 +1,333 @@
+/* When pods may come and go. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/intervals.h"
+#include "api/names.h"
+#include "common/mem.h"
+#include "test/sim/rules.h"
+
+static const struct sim_value *label(const struct sim_value *pod, const char *key)
+{
+	return sim_member(sim_get(pod, "metadata", "labels"), key);
+}
+
+static int label_number(const struct sim_value *pod, const char *key)
+{
+	return atoi(sim_text_or(label(pod, key), "-1"));
+}
+
+static const char *task_of(const struct sim_value *pod)
+{
+	return sim_text_or(label(pod, KAR_LABEL_TASK), "");
+}
+
+/* Pods that a manager made for a QueueJob; those of other people follow no rule. */
+static bool is_ours(const struct write *w)
+{
+	return w->by_manager && w->c->new &&label(w->c->new, KAR_LABEL_QUEUEJOB);
+}
+
+static bool longer_ago(const struct write *w, kar_time moment)
+{
+	return moment && moment < ledger_horizon(w->l);
+}
+
+/* --- creation ------------------------------------------------------------------------------------------ */
+
+static void check_owner_known(const struct rule *r, const struct write *w)
+{
+	if (is_ours(w) && !w->job)
+		ledger_break(w->l, r->name, "pod %s/%s was created for a job UID that never existed",
+			w->c->ns, w->c->name);
+}
+
+static void check_owner_alive(const struct rule *r, const struct write *w)
+{
+	const char *what = NULL;
+
+	if (!is_ours(w) || !w->job)
+		return;
+	if (longer_ago(w, w->job->gone))
+		what = "is gone";
+	else if (longer_ago(w, w->job->deleting))
+		what = "is being deleted";
+	else if (longer_ago(w, w->job->suspended))
+		what = "is suspended";
+	else if (longer_ago(w, w->job->finished))
+		what = "has finished";
+	if (what)
+		ledger_break(w->l, r->name, "pod %s/%s was created for job %s, which %s", w->c->ns,
+			w->c->name, w->job->uid, what);
+}
+
+static void check_owner_read(const struct rule *r, const struct write *w)
+{
+	int incarnation = w->c->new ? label_number(w->c->new, KAR_LABEL_INCARNATION) : 0;
+
+	if (!is_ours(w) || !w->job)
+		return;
+	for (size_t i = 0; i < w->job->n_readers && i < LEDGER_READERS; i++) {
+		const struct ledger_reader *reader = &w->job->readers[i];
+
+		/* The first start is not recorded before its pods. */
+		bool in_it = reader->incarnation == incarnation ||
+			(reader->incarnation == 0 && (incarnation == 1 || w->job->pods_edited));
+
+		if (in_it && strcmp(reader->user, w->c->user) == 0)
+			return;
+	}
+	ledger_break(w->l, r->name,
+		"%s created pod %s/%s of incarnation %d without having seen that the job may run", w->c->user,
+		w->c->ns, w->c->name, incarnation);
+}
+
+static void check_one_per_index(const struct rule *r, const struct write *w)
+{
+	const struct ledger_pod *p;
+	int index = w->c->new ? label_number(w->c->new, KAR_LABEL_INDEX) : 0;
+
+	if (!is_ours(w) || !w->job)
+		return;
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		if (p->index == index && !p->succeeded && !p->failed &&
+			strcmp(p->task, task_of(w->c->new)) == 0)
+			ledger_break(w->l, r->name, "pods %s and %s of job %s/%s are both index %s-%d",
+				p->name, w->c->name, p->ns, w->job->name, p->task, index);
+	}
+}
+
+static int most_wanted(const struct write *w)
+{
+	int n = 0;
+
+	for (int i = 0; i < w->job->n_tasks; i++)
+		n += setting_max(&w->job->tasks[i].replicas, ledger_horizon(w->l));
+	return n;
+}
+
+static void check_not_too_many(const struct rule *r, const struct write *w)
+{
+	struct ledger_task *t;
+	int index;
+
+	if (!is_ours(w) || !w->job)
+		return;
+	index = label_number(w->c->new, KAR_LABEL_INDEX);
+	t = ledger_find_task(w->job, task_of(w->c->new));
+	if (w->job->live + 1 > most_wanted(w))
+		ledger_break(w->l, r->name, "pod %s/%s is number %d of the %d that job %s wants", w->c->ns,
+			w->c->name, w->job->live + 1, most_wanted(w), w->job->name);
+	else if (!t || index < 0 || index >= setting_max(&t->replicas, ledger_horizon(w->l)))
+		ledger_break(w->l, r->name, "pod %s/%s is beyond the replicas of its task", w->c->ns,
+			w->c->name);
+}
+
+static void check_old_gone(const struct rule *r, const struct write *w)
+{
+	int incarnation = w->c->new ? label_number(w->c->new, KAR_LABEL_INCARNATION) : 0;
+	const struct ledger_pod *p;
+
+	if (!is_ours(w) || !w->job)
+		return;
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		/* Work that was done before a suspension stays. */
+		bool may_stay = p->succeeded && w->job->ever_suspended;
+
+		if (p->incarnation < incarnation && !may_stay && !p->tampered && longer_ago(w, p->created))
+			ledger_break(w->l, r->name,
+				"pod %s/%s of incarnation %d was created while %s of incarnation %d exists",
+				w->c->ns, w->c->name, incarnation, p->name, p->incarnation);
+	}
+}
+
+static void check_admitted(const struct rule *r, const struct write *w)
+{
+	if (!is_ours(w) || !w->job || w->job->admitted)
+		return;
+	if (!w->job->was_admitted || longer_ago(w, w->job->was_admitted))
+		ledger_break(w->l, r->name, "pod %s/%s was created, but its group is not admitted", w->c->ns,
+			w->c->name);
+}
+
+/* Pods of the gang that are there: they run, will run, or have succeeded. */
+static int count_members(const struct ledger_job *j)
+{
+	const struct ledger_pod *p;
+	int n = 0;
+
+	TAILQ_FOREACH(p, &j->pods, of_job)
+		n += p->succeeded || (!p->failed && !p->deleting);
+	return n;
+}
+
+/* Has nobody else's pod, a former job's perhaps, a name that the job needs? */
+static bool names_are_free(const struct ledger *l, const struct ledger_job *j)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		for (int k = 0; k < j->tasks[i].replicas.now; k++) {
+			char name[2 * LEDGER_NAME + 16];
+			const struct ledger_pod *p;
+
+			snprintf(name, sizeof(name), "%s-%s-%d", j->name, j->tasks[i].name, k);
+			p = ledger_find_pod(l, j->ns, name);
+			if (p && p->job != j)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? */
+static bool is_neglected(const struct ledger_job *j, kar_time since)
+{
+	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
+		j->phase == KAR_QJ_PHASE_STARTING;
+
+	return starts && !j->gone && !j->deleting && !j->suspended && !j->ever_suspended && j->admitted &&
+		j->admitted < since && j->spec_edited < since && j->incarnation <= 1 && j->losses == 0 &&
+		count_members(j) < j->minimum;
+}
+
+static void check_minimum_first(const struct rule *r, const struct write *w)
+{
+	enum { WHILE = 5000 }; /* ms */
+	struct ledger_job *j;
+
+	if (!is_ours(w) || !w->job || !w->l->faultless || w->l->hindered ||
+		count_members(w->job) < w->job->minimum)
+		return;
+	TAILQ_FOREACH(j, &w->l->present, in_present) {
+		if (j != w->job && is_neglected(j, ledger_now(w->l) - WHILE) && names_are_free(w->l, j))
+			ledger_break(w->l, r->name,
+				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
+				w->c->name, j->ns, j->name);
+	}
+}
+
+/* --- removal ------------------------------------------------------------------------------------------- */
+
+static bool is_counted(const struct sim_value *job, const char *uid)
+{
+	const struct sim_value *list = sim_get(job, "status", "countedPods");
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		if (strcmp(sim_text_or(sim_item(list, i), ""), uid) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_at_work(const struct ledger_job *j, int incarnation)
+{
+	bool unrecorded = j->incarnation == 0 && incarnation == 1 && !j->ever_suspended; /* the first start */
+	bool has_gang = j->phase == KAR_QJ_PHASE_STARTING || j->phase == KAR_QJ_PHASE_RUNNING;
+
+	return unrecorded ? !kar_qj_phase_terminal(j->phase) : has_gang && j->incarnation == incarnation;
+}
+
+/* The job as it is stored, if its gang is at work and the pod is one of it; else NULL. */
+static const struct sim_value *working_job(const struct write *w)
+{
+	struct ledger_job *j = w->job;
+	struct ledger_task *t = j ? ledger_find_task(j, w->pod->task) : NULL;
+
+	if (!t || j->gone || j->deleting || j->status_edited || w->pod->tampered ||
+		!is_at_work(j, w->pod->incarnation))
+		return NULL;
+	/* Nor is one that a person has scaled away, or whose template was changed, of late. */
+	if (w->pod->index >= setting_min(&t->replicas, ledger_horizon(w->l)) || j->template_changed)
+		return NULL;
+	return sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
+}
+
+static bool lets_go(const struct write *w)
+{
+	return ledger_has_finalizer(w->c->old, KAR_FINALIZER_POD_TRACKING) &&
+		!ledger_has_finalizer(w->c->new, KAR_FINALIZER_POD_TRACKING);
+}
+
+static bool is_recorded(const struct sim_value *job, const char *task, int index)
+{
+	const struct sim_value *tasks = sim_get(job, "status", "tasks");
+	struct kar_arena arena = { 0 };
+	bool found = false;
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		const struct sim_value *t = sim_item(tasks, i);
+		struct kar_intervals set;
+
+		if (strcmp(sim_text_or(sim_member(t, "name"), ""), task) == 0 &&
+			kar_intervals_parse(sim_text_or(sim_member(t, "succeededIndexes"), ""), &arena,
+				&set) == 0)
+			found = kar_intervals_has(&set, index);
+	}
+	kar_arena_release(&arena);
+	return found;
+}
+
+static void check_success_recorded(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *job;
+
+	if (!w->by_manager || !w->pod->succeeded || !lets_go(w))
+		return;
+	job = working_job(w);
+	/* To a manager whose jobs are out of date, the pods of a job that it does not know yet are orphans. */
+	if (w->job && w->job->created > ledger_horizon(w->l) && !w->l->faultless)
+		return;
+	if (job && !is_recorded(job, w->pod->task, w->pod->index) && !is_counted(job, w->pod->uid))
+		ledger_break(w->l, r->name,
+			"pod %s/%s has succeeded and is let go, but its index is not recorded", w->c->ns,
+			w->c->name);
+}
+
+static void check_loss_recorded(const struct rule *r, const struct write *w)
+{
+	bool deletes = w->c->verb == KAR_DELETE && !w->pod->deleting;
+	const struct sim_value *job;
+
+	if (!w->by_manager || !w->pod->failed || !(deletes || lets_go(w)))
+		return;
+	job = working_job(w);
+	if (job && !is_counted(job, w->pod->uid))
+		ledger_break(w->l, r->name,
+			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
+			w->c->name);
+}
+
+static void check_no_needless_kill(const struct rule *r, const struct write *w)
+{
+	bool alive = !w->pod->deleting && !w->pod->succeeded && !w->pod->failed;
+
+	if (w->by_manager && w->c->verb == KAR_DELETE && alive && working_job(w))
+		ledger_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
+			w->c->name);
+}
+
+const struct rule rules_of_pods[] = {
+	{ RULE_POD_CREATED, "owner-known", "a pod is created only for a job that exists or existed",
+		check_owner_known },
+	{ RULE_POD_CREATED, "owner-alive",
+		"no pod is created for a job that is gone, being deleted, suspended or finished",
+		check_owner_alive },
+	{ RULE_POD_CREATED, "owner-read",
+		"before its first pod of an incarnation a manager has seen the job alive at the API server",
+		check_owner_read },
+	{ RULE_POD_CREATED, "one-per-index", "never two live pods of one index", check_one_per_index },
+	{ RULE_POD_CREATED, "not-too-many", "never more pods than wanted", check_not_too_many },
+	{ RULE_POD_CREATED, "old-gone", "no pod of an incarnation before all of the one before are gone",
+		check_old_gone },
+	{ RULE_POD_CREATED, "admitted", "no pod of a group that is not admitted", check_admitted },
+	{ RULE_POD_CREATED, "minimum-first", "the minimum of every admitted job goes before anybody's extras",
+		check_minimum_first },
+	{ RULE_POD_CHANGED, "success-recorded",
+		"a pod that has succeeded is let go only when its index is recorded",
+		check_success_recorded },
+	{ RULE_POD_CHANGED, "loss-recorded",
+		"a pod that has failed is taken away only when its loss is recorded", check_loss_recorded },
+	{ RULE_POD_CHANGED, "no-needless-kill",
+		"a healthy member of a working gang is never deleted by a manager", check_no_needless_kill },
+};
+const size_t n_rules_of_pods = KAR_LEN(rules_of_pods);

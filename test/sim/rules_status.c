@@ -1,0 +1,311 @@
+/* What a status may say. */
+#include <string.h>
+
+#include "api/intervals.h"
+#include "common/mem.h"
+#include "test/sim/rules.h"
+
+/* A status write of a manager that changes an existing status, on a job whose status no person has touched. */
+static bool is_ours(const struct write *w)
+{
+	return w->by_manager && w->c->old && w->c->new && !w->job->status_edited;
+}
+
+static int number(const struct sim_value *object, const char *field)
+{
+	return (int)sim_get_int(object, 0, "status", field);
+}
+
+static void check_terminal_sticky(const struct rule *r, const struct write *w)
+{
+	enum kar_qj_phase was = ledger_phase(w->c->old), is = ledger_phase(w->c->new);
+
+	if (is_ours(w) && kar_qj_phase_terminal(was) && is != was)
+		ledger_break(w->l, r->name, "job %s/%s was %s and is %s", w->c->ns, w->c->name,
+			kar_qj_phase_name(was), kar_qj_phase_name(is));
+}
+
+static int64_t observed(const struct sim_value *job)
+{
+	return sim_get_int(job, 0, "status", "observedGeneration");
+}
+
+static void check_no_way_back(const struct rule *r, const struct write *w)
+{
+	bool back = ledger_phase(w->c->old) == KAR_QJ_PHASE_RUNNING &&
+		ledger_phase(w->c->new) == KAR_QJ_PHASE_STARTING;
+
+	if (is_ours(w) && back && observed(w->c->old) == observed(w->c->new))
+		ledger_break(w->l, r->name, "job %s/%s was Running and is Starting", w->c->ns, w->c->name);
+}
+
+static void check_limit(const struct rule *r, const struct write *w)
+{
+	enum { DEFAULT_LIMIT = 6 };
+	int limit = (int)sim_get_int(w->c->new, DEFAULT_LIMIT, "spec", "backoffLimit");
+
+	/* With a limit that the manager has seen; what is suspended fails when it is resumed. */
+	if (is_ours(w) && ledger_phase(w->c->new) != KAR_QJ_PHASE_SUSPENDED &&
+		observed(w->c->new) == sim_get_int(w->c->new, 0, "metadata", "generation") &&
+		number(w->c->new, "podFailures") > limit && !kar_qj_phase_terminal(ledger_phase(w->c->new)))
+		ledger_break(w->l, r->name, "job %s/%s goes on after %d failures, backoffLimit is %d",
+			w->c->ns, w->c->name, number(w->c->new, "podFailures"), limit);
+}
+
+/* --- succeeded indexes --------------------------------------------------------------------------------- */
+
+static const struct sim_value *task_status(const struct sim_value *job, const char *name)
+{
+	const struct sim_value *tasks = sim_get(job, "status", "tasks");
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		if (strcmp(sim_text_or(sim_member(sim_item(tasks, i), "name"), ""), name) == 0)
+			return sim_item(tasks, i);
+	}
+	return NULL;
+}
+
+static struct kar_intervals indexes(const struct sim_value *job, const char *task, struct kar_arena *arena)
+{
+	struct kar_intervals set = { 0 };
+
+	if (kar_intervals_parse(sim_text_or(sim_member(task_status(job, task), "succeededIndexes"), ""),
+		    arena, &set))
+		return (struct kar_intervals){ 0 };
+	return set;
+}
+
+/* Calls @fn for each succeeded index of each task of the job, as @of has them, until it is false. */
+static void each_index(const struct write *w, const struct sim_value *of, struct kar_arena *arena,
+	bool (*fn)(const struct rule *r, const struct write *w, struct ledger_task *t, int index),
+	const struct rule *r)
+{
+	for (int i = 0; i < w->job->n_tasks; i++) {
+		struct kar_intervals set = indexes(of, w->job->tasks[i].name, arena);
+
+		for (size_t k = 0; k < set.n; k++) {
+			for (int n = set.items[k].first; n <= set.items[k].last; n++) {
+				if (!fn(r, w, &w->job->tasks[i], n))
+					return;
+			}
+		}
+	}
+}
+
+static bool must_still_be(const struct rule *r, const struct write *w, struct ledger_task *t, int index)
+{
+	struct kar_arena arena = { 0 };
+	struct kar_intervals now = indexes(w->c->new, t->name, &arena);
+	bool there = kar_intervals_has(&now, index);
+
+	kar_arena_release(&arena);
+	if (there || index >= setting_min(&t->replicas, ledger_horizon(w->l)))
+		return true;
+	ledger_break(w->l, r->name, "job %s/%s: index %s-%d had succeeded and is forgotten", w->c->ns,
+		w->c->name, t->name, index);
+	return false;
+}
+
+static bool gives_up_incarnation(const struct write *w)
+{
+	enum kar_qj_phase was = ledger_phase(w->c->old), is = ledger_phase(w->c->new);
+
+	/* Templates that were changed while the job was suspended start from nothing. */
+	return is == KAR_QJ_PHASE_RESTARTING || was == KAR_QJ_PHASE_RESTARTING ||
+		(was == KAR_QJ_PHASE_PENDING && w->job->template_changed) ||
+		(is == KAR_QJ_PHASE_PENDING && w->job->template_changed);
+}
+
+static void check_success_kept(const struct rule *r, const struct write *w)
+{
+	struct kar_arena arena = { 0 };
+
+	if (!is_ours(w) || gives_up_incarnation(w) ||
+		sim_get(w->c->old, "status") == sim_get(w->c->new, "status"))
+		return;
+	each_index(w, w->c->old, &arena, must_still_be, r);
+	kar_arena_release(&arena);
+}
+
+static bool must_have_been(const struct rule *r, const struct write *w, struct ledger_task *t, int index)
+{
+	if (index < LEDGER_INDEXES && t->succeeded[index])
+		return true;
+	ledger_break(w->l, r->name, "job %s/%s: index %s-%d is recorded as succeeded, but no pod of it has",
+		w->c->ns, w->c->name, t->name, index);
+	return false;
+}
+
+static void check_success_real(const struct rule *r, const struct write *w)
+{
+	struct kar_arena arena = { 0 };
+
+	if (!is_ours(w) || number(w->c->old, "succeeded") == number(w->c->new, "succeeded"))
+		return;
+	each_index(w, w->c->new, &arena, must_have_been, r);
+	kar_arena_release(&arena);
+}
+
+/* --- restarts, losses ---------------------------------------------------------------------------------- */
+
+static void check_restart_once(const struct rule *r, const struct write *w)
+{
+	int more = number(w->c->new, "restarts") - number(w->c->old, "restarts");
+
+	if (!is_ours(w) || !more)
+		return;
+	if (more != 1 || ledger_phase(w->c->new) != KAR_QJ_PHASE_RESTARTING)
+		ledger_break(w->l, r->name, "job %s/%s: restarts grew by %d in phase %s", w->c->ns,
+			w->c->name, more, kar_qj_phase_name(ledger_phase(w->c->new)));
+	else if (w->job->restarts_here)
+		ledger_break(w->l, r->name, "job %s/%s: incarnation %d was restarted twice", w->c->ns,
+			w->c->name, w->job->incarnation);
+}
+
+static void check_formed(const struct rule *r, const struct write *w)
+{
+	int formed = number(w->c->new, "formedMinAvailable"), was = number(w->c->old, "formedMinAvailable");
+
+	/* A smaller quorum holds where a larger one held. */
+	if (is_ours(w) && !w->job->pods_edited && formed > was && formed > w->job->most_up)
+		ledger_break(w->l, r->name,
+			"job %s/%s has formed with a quorum of %d, but never more than %d pods were up",
+			w->c->ns, w->c->name, formed, w->job->most_up);
+}
+
+static void check_restart_cause(const struct rule *r, const struct write *w)
+{
+	int incarnation = number(w->c->new, "incarnation");
+
+	if (is_ours(w) && !w->job->pods_edited &&
+		number(w->c->new, "restarts") > number(w->c->old, "restarts") &&
+		w->job->last_loss < incarnation)
+		ledger_break(w->l, r->name, "job %s/%s is restarted, but no pod of incarnation %d was lost",
+			w->c->ns, w->c->name, incarnation);
+}
+
+static void check_incarnation(const struct rule *r, const struct write *w)
+{
+	int more = number(w->c->new, "incarnation") - number(w->c->old, "incarnation");
+
+	/* A first start that is not recorded is found by its pods, whose labels a person may have changed. */
+	if (is_ours(w) && (more < 0 || (more > 1 && number(w->c->old, "incarnation") > 0)))
+		ledger_break(w->l, r->name, "job %s/%s: incarnation %d follows %d", w->c->ns, w->c->name,
+			number(w->c->new, "incarnation"), number(w->c->old, "incarnation"));
+}
+
+static void check_old_gone(const struct rule *r, const struct write *w)
+{
+	const struct ledger_pod *p;
+
+	if (!is_ours(w) || number(w->c->new, "incarnation") == number(w->c->old, "incarnation"))
+		return;
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		bool may_stay = p->succeeded && w->job->ever_suspended;
+
+		if (p->incarnation < number(w->c->new, "incarnation") && !may_stay && !p->tampered &&
+			p->created < ledger_horizon(w->l))
+			ledger_break(w->l, r->name, "job %s/%s starts incarnation %d while pod %s exists",
+				w->c->ns, w->c->name, number(w->c->new, "incarnation"), p->name);
+	}
+}
+
+static void check_counted_once(const struct rule *r, const struct write *w)
+{
+	int failures = number(w->c->new, "podFailures"), disruptions = number(w->c->new, "disruptions");
+
+	if (!is_ours(w))
+		return;
+	if (failures > w->job->failures)
+		ledger_break(w->l, r->name, "job %s/%s counts %d failures, but only %d pods have failed",
+			w->c->ns, w->c->name, failures, w->job->failures);
+	else if (disruptions > w->job->losses + number(w->c->new, "restarts"))
+		ledger_break(w->l, r->name, "job %s/%s counts %d disruptions, but only %d pods were lost",
+			w->c->ns, w->c->name, disruptions, w->job->losses);
+}
+
+/* --- conditions ---------------------------------------------------------------------------------------- */
+
+static const struct sim_value *condition(const struct sim_value *object, const char *type)
+{
+	const struct sim_value *list = sim_get(object, "status", "conditions");
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "type"), ""), type) == 0)
+			return sim_item(list, i);
+	}
+	return NULL;
+}
+
+static bool same(const struct sim_value *a, const struct sim_value *b, const char *member)
+{
+	return strcmp(sim_text_or(sim_member(a, member), ""), sim_text_or(sim_member(b, member), "")) == 0;
+}
+
+static void check_transitions(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *list = sim_get(w->c->new, "status", "conditions");
+
+	if (!w->by_manager || list == sim_get(w->c->old, "status", "conditions"))
+		return;
+	for (size_t i = 0; i < sim_count(list); i++) {
+		const struct sim_value *is = sim_item(list, i);
+		const struct sim_value *was = condition(w->c->old, sim_text_or(sim_member(is, "type"), ""));
+
+		if (was && same(was, is, "status") && !same(was, is, "lastTransitionTime"))
+			ledger_break(w->l, r->name,
+				"%s %s/%s: lastTransitionTime of condition %s moved, its status did not",
+				w->c->resource, w->c->ns ? w->c->ns : "", w->c->name,
+				sim_text_or(sim_member(is, "type"), ""));
+	}
+}
+
+/* --- queues -------------------------------------------------------------------------------------------- */
+
+/* A job that surely holds a place in the queue of @group. */
+static bool holds_place(const struct write *w, const struct ledger_job *j, int queue)
+{
+	return j != w->job && j->queue == queue && j->admitted && j->admitted < ledger_horizon(w->l) &&
+		!j->gone && !j->deleting && !j->suspended && !j->finished;
+}
+
+static void check_max_jobs(const struct rule *r, const struct write *w)
+{
+	int queue = ledger_queue(sim_text_or(sim_get(w->c->new, "spec", "queue"), "default")), n = 1, most;
+	struct ledger_job *j;
+
+	if (!w->by_manager || !w->c->new || !ledger_is_admitted(w->c->new) || ledger_is_admitted(w->c->old) ||
+		w->l->overlaps)
+		return;
+	TAILQ_FOREACH(j, &w->l->present, in_present)
+		n += holds_place(w, j, queue);
+	most = setting_max(&w->l->max_jobs[queue], ledger_horizon(w->l));
+	if (n > most)
+		ledger_break(w->l, r->name, "%s/%s is admitted as number %d, but maxJobs of its queue is %d",
+			w->c->ns, w->c->name, n, most);
+}
+
+const struct rule rules_of_status[] = {
+	{ RULE_JOB_CHANGED, "terminal-sticky", "Completed and Failed are final", check_terminal_sticky },
+	{ RULE_JOB_CHANGED, "no-way-back", "a gang that runs restarts when it falls below its quorum",
+		check_no_way_back },
+	{ RULE_JOB_CHANGED, "limit", "more failures than backoffLimit end a job", check_limit },
+	{ RULE_JOB_CHANGED, "success-kept", "an index that has succeeded stays so within its incarnation",
+		check_success_kept },
+	{ RULE_JOB_CHANGED, "success-real",
+		"an index is recorded as succeeded only if a pod of it has succeeded", check_success_real },
+	{ RULE_JOB_CHANGED, "restart-once", "at most one restart per incarnation", check_restart_once },
+	{ RULE_JOB_CHANGED, "restart-cause", "a gang that has lost no pod is not restarted",
+		check_restart_cause },
+	{ RULE_JOB_CHANGED, "formed", "a gang has formed only if its quorum was up at once", check_formed },
+	{ RULE_JOB_CHANGED, "incarnation-grows", "incarnations follow each other one by one",
+		check_incarnation },
+	{ RULE_JOB_CHANGED, "old-gone-first",
+		"an incarnation starts when all pods of the one before are gone", check_old_gone },
+	{ RULE_JOB_CHANGED, "counted-once", "no loss is counted twice", check_counted_once },
+	{ RULE_JOB_CHANGED, "transitions", "lastTransitionTime moves only with the status of the condition",
+		check_transitions },
+	{ RULE_GROUP_CHANGED, "group-transitions", "the same for PodGroups", check_transitions },
+	{ RULE_GROUP_CHANGED, "max-jobs", "no queue admits more jobs than its maxJobs", check_max_jobs },
+};
+const size_t n_rules_of_status = KAR_LEN(rules_of_status);

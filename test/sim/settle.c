@@ -1,0 +1,246 @@
+/* The end of a run: nothing moves any more, and what is said agrees with what is there. */
+#include <string.h>
+
+#include "api/intervals.h"
+#include "api/names.h"
+#include "common/mem.h"
+#include "test/sim/world.h"
+
+/* Longer than any pod runs and any back-off, deadline or TTL of a plan lasts. */
+static const kar_time QUIET = 30 * KAR_MINUTE, AT_MOST = 24 * 60 * KAR_MINUTE;
+
+/* --- quiescence ---------------------------------------------------------------------------------------- */
+
+static bool is_quiet(const struct world *w)
+{
+	return sim_timeline_mono(w->timeline) - w->ledger->last_write >= QUIET;
+}
+
+static bool wait_until_quiet(struct world *w)
+{
+	kar_time began = world_time(w);
+
+	while (!is_quiet(w)) {
+		if (world_time(w) - began > AT_MOST) {
+			ledger_break(w->ledger, "convergence",
+				"something still moves %lld h after all became calm",
+				(long long)(AT_MOST / (60 * KAR_MINUTE)));
+			return false;
+		}
+		if (!world_run(w, world_time(w) + KAR_MINUTE))
+			return false;
+	}
+	return true;
+}
+
+/* --- the recount of one job ---------------------------------------------------------------------------- */
+
+struct recount {
+	struct world *w;
+	const struct sim_value *job;
+	struct ledger_job *known;
+	const char *ns, *name;
+	enum kar_qj_phase phase;
+	int objects, pending, running, terminating, succeeded, missing, blocked;
+	int held; /* ended pods with our finalizer */
+};
+
+static void wrong(const struct recount *r, const char *what, int said, int found)
+{
+	ledger_break(r->w->ledger, "recount", "job %s/%s, phase %s: status says %s %d, there are %d", r->ns,
+		r->name, kar_qj_phase_name(r->phase), what, said, found);
+}
+
+static void count_pod(struct recount *r, const struct sim_value *pod)
+{
+	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "Pending");
+	bool deleting = sim_get(pod, "metadata", "deletionTimestamp") != NULL;
+	bool ended = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+
+	r->objects++;
+	r->terminating += deleting;
+	r->pending += !deleting && strcmp(phase, "Pending") == 0;
+	r->running += !deleting && strcmp(phase, "Running") == 0;
+	r->held += ended && ledger_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING);
+}
+
+static void count_pods(struct recount *r)
+{
+	const struct ledger_pod *p;
+
+	TAILQ_FOREACH(p, &r->known->pods, of_job) {
+		const struct sim_value *pod = sim_apiserver_peek(r->w->server, "", "pods", p->ns, p->name);
+		const char *owner = ledger_owner(pod);
+
+		if (owner && strcmp(owner, r->known->uid) == 0)
+			count_pod(r, pod);
+	}
+}
+
+static bool is_own(const struct recount *r, const struct sim_value *pod)
+{
+	const char *owner = ledger_owner(pod);
+
+	return owner && strcmp(owner, r->known->uid) == 0;
+}
+
+static void count_index(struct recount *r, const char *task, int index, const struct kar_intervals *done)
+{
+	char name[LEDGER_NAME * 2];
+	const struct sim_value *pod;
+
+	if (kar_intervals_has(done, index)) {
+		r->succeeded++;
+		return;
+	}
+	snprintf(name, sizeof(name), "%s-%s-%d", r->name, task, index);
+	pod = sim_apiserver_peek(r->w->server, "", "pods", r->ns, name);
+	if (!pod)
+		r->missing++;
+	else if (!is_own(r, pod))
+		r->blocked++;
+	else if (strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), "Failed") == 0)
+		r->missing++;
+}
+
+static void count_indexes(struct recount *r)
+{
+	const struct sim_value *tasks = sim_get(r->job, "status", "tasks");
+	struct kar_arena arena = { 0 };
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		const struct sim_value *t = sim_item(tasks, i);
+		int n = (int)sim_int_of(sim_member(t, "desired"), 0);
+		struct kar_intervals done = { 0 };
+
+		(void)kar_intervals_parse(sim_text_or(sim_member(t, "succeededIndexes"), ""), &arena, &done);
+		for (int k = 0; k < n; k++)
+			count_index(r, sim_text_or(sim_member(t, "name"), ""), k, &done);
+	}
+	kar_arena_release(&arena);
+}
+
+static int said(const struct recount *r, const char *field)
+{
+	return (int)sim_get_int(r->job, 0, "status", field);
+}
+
+static void check_counts(const struct recount *r)
+{
+	if (said(r, "replicas") != r->objects)
+		wrong(r, "replicas", said(r, "replicas"), r->objects);
+	else if (said(r, "pending") != r->pending)
+		wrong(r, "pending", said(r, "pending"), r->pending);
+	else if (said(r, "running") != r->running)
+		wrong(r, "running", said(r, "running"), r->running);
+	else if (said(r, "terminating") != r->terminating)
+		wrong(r, "terminating", said(r, "terminating"), r->terminating);
+	else if (!kar_qj_phase_terminal(r->phase) && said(r, "succeeded") != r->succeeded)
+		wrong(r, "succeeded", said(r, "succeeded"), r->succeeded);
+	else if (r->held)
+		wrong(r, "ended pods that are held by our finalizer", 0, r->held);
+	else if (r->terminating)
+		wrong(r, "pods that do not go away", 0, r->terminating);
+}
+
+static void strange_phase(const struct recount *r, const char *why)
+{
+	ledger_break(r->w->ledger, "phase",
+		"job %s/%s rests in phase %s, but %s (%d pending, %d running, %d succeeded, %d missing)",
+		r->ns, r->name, kar_qj_phase_name(r->phase), why, r->pending, r->running, r->succeeded,
+		r->missing);
+}
+
+static void check_gang(const struct recount *r)
+{
+	int quorum = said(r, "minAvailable") > 0 ? said(r, "minAvailable") : 1;
+	bool formed = r->running + r->succeeded >= quorum;
+
+	if (r->missing)
+		strange_phase(r, "pods are missing");
+	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && said(r, "minAvailable") > 0)
+		strange_phase(r, "it has no quorum");
+}
+
+static void check_phase(const struct recount *r)
+{
+	bool suspend = sim_bool_of(sim_get(r->job, "spec", "suspend"), false);
+	int live = r->pending + r->running;
+
+	if (sim_get(r->job, "metadata", "deletionTimestamp"))
+		strange_phase(r, "it is being deleted");
+	else if (kar_qj_phase_terminal(r->phase) && live)
+		strange_phase(r, "pods live");
+	else if (kar_qj_phase_terminal(r->phase) || r->known->total == 0)
+		return; /* a job that asks for no pods waits */
+	else if (suspend != (r->phase == KAR_QJ_PHASE_SUSPENDED))
+		strange_phase(r, suspend ? "spec.suspend is true" : "spec.suspend is false");
+	else if (suspend && live)
+		strange_phase(r, "pods live");
+	else if (!suspend && r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
+		strange_phase(r, "nothing stands in its way");
+	else if (!suspend)
+		check_gang(r);
+}
+
+static void check_generation(const struct recount *r)
+{
+	int64_t is = sim_get_int(r->job, 0, "metadata", "generation"), seen = said(r, "observedGeneration");
+
+	if (is != seen)
+		wrong(r, "observedGeneration", (int)seen, (int)is);
+}
+
+static void check_job(void *arg, const struct sim_value *job)
+{
+	struct recount r = { .w = arg, .job = job, .phase = ledger_phase(job) };
+
+	r.ns = sim_text_or(sim_get(job, "metadata", "namespace"), "");
+	r.name = sim_text_or(sim_get(job, "metadata", "name"), "");
+	r.known = ledger_find_job(r.w->ledger, sim_text_or(sim_get(job, "metadata", "uid"), ""));
+	if (!r.known || r.w->ledger->broken)
+		return;
+	count_pods(&r);
+	count_indexes(&r);
+	check_phase(&r);
+	check_counts(&r);
+	check_generation(&r);
+}
+
+/* --- leaks --------------------------------------------------------------------------------------------- */
+
+static void check_owned(void *arg, const struct sim_value *object)
+{
+	struct world *w = arg;
+	const char *uid = ledger_owner(object);
+	const struct ledger_job *j = uid ? ledger_find_job(w->ledger, uid) : NULL;
+
+	if (uid && (!j || j->gone))
+		ledger_break(w->ledger, "leak", "%s %s/%s is left over from a job that is gone",
+			sim_text_or(sim_member(object, "kind"), ""),
+			sim_text_or(sim_get(object, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(object, "metadata", "name"), ""));
+}
+
+static void check_tracked(void *arg, const struct sim_value *pod)
+{
+	struct world *w = arg;
+
+	check_owned(arg, pod);
+	if (!ledger_owner(pod) && sim_get(pod, "metadata", "deletionTimestamp") &&
+		ledger_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING))
+		ledger_break(w->ledger, "leak", "pod %s/%s is held by our finalizer, but has no owner",
+			sim_text_or(sim_get(pod, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(pod, "metadata", "name"), ""));
+}
+
+bool world_settle(struct world *w)
+{
+	if (!wait_until_quiet(w))
+		return false;
+	sim_apiserver_each(w->server, KAR_GROUP, "queuejobs", check_job, w);
+	sim_apiserver_each(w->server, "", "pods", check_tracked, w);
+	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_owned, w);
+	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
+	return !w->ledger->broken;
+}

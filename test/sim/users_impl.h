@@ -1,0 +1,39 @@
+/*
+ * users_impl - what the two halves of the people share. Private to users.c and users_cluster.c.
+ */
+#ifndef TEST_SIM_USERS_IMPL_H
+#define TEST_SIM_USERS_IMPL_H
+
+#include "test/sim/world.h"
+
+#define USERS_ALICE "alice" /* works with the jobs */
+#define USERS_BOB "bob"     /* knows nothing of them */
+
+struct users_kind {
+	const char *group, *version, *resource;
+};
+extern const struct users_kind users_jobs, users_queues, users_groups, users_specs, users_pods;
+
+/* A request of Alice's. */
+struct sim_request users_request(enum kar_verb verb, const struct users_kind *k, const char *ns,
+	const char *name);
+/* Consumes @object. People do not mind being refused. */
+void users_ask(struct world *w, struct sim_request rq, struct sim_value *object);
+/* Borrowed until the next write; NULL: none. */
+const struct sim_value *users_peek(const struct world *w, const struct users_kind *k, const char *ns,
+	const char *name);
+/* A new object with no more than its name. */
+struct sim_value *users_named(const char *api_version, const char *kind,
+	const char *name) KAR_MUSTUSE KAR_RETNN;
+/* @propagation: 0 Background, 1 Foreground, 2 Orphan. */
+void users_delete(struct world *w, const struct users_kind *k, const char *ns, const char *name,
+	int propagation);
+/* A pod that has nothing to do with jobs. */
+bool users_is_foreign(const struct sim_value *pod);
+
+/* @pods: PLAN_UNSET: no quota. @max_jobs: PLAN_UNSET: no limit; 0: closed. */
+void users_set_quota(struct world *w, int ns, int pods) KAR_NONNULL;
+void users_set_queue(struct world *w, int queue, int max_jobs, bool strict) KAR_NONNULL;
+void users_act_on_node(struct world *w, const struct plan_action *a) KAR_NONNULL;
+
+#endif

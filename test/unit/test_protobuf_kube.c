@@ -1,0 +1,276 @@
+/* What an API server sends as protobuf is what it sends as JSON (test/unit/data/protobuf). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/pod.h"
+#include "api/priorityclass.h"
+#include "common/kube/client.h"
+#include "common/kube/reflector_stream.h"
+#include "test/unit/wire_text.h"
+
+static void read_data(const char *name, struct kar_buf *out)
+{
+	char path[512], chunk[4096];
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/protobuf/%s", KAR_TEST_DATA, name);
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		fail_msg("cannot open %s", path);
+	for (n = fread(chunk, 1, sizeof(chunk), f); n; n = fread(chunk, 1, sizeof(chunk), f))
+		kar_buf_append(out, chunk, n);
+	fclose(f);
+}
+
+struct reader {
+	const struct kar_type *type;
+	struct kar_reflector_tables tables;
+	struct wire_seen seen;
+	struct kar_buf text;
+};
+
+static int on_item(void *arg, const void *item, struct kar_err *err)
+{
+	struct reader *r = arg;
+
+	(void)err;
+	wire_print(&r->text, r->type->wire, item, &r->seen);
+	kar_buf_puts(&r->text, "\n");
+	return 0;
+}
+
+static int on_page(void *arg, const void *root, struct kar_err *err)
+{
+	struct reader *r = arg;
+
+	wire_print(&r->text, &r->tables.list, root, &r->seen);
+	return kar_list_check(root, err);
+}
+
+static int on_event(void *arg, const void *elem, struct kar_err *err)
+{
+	struct reader *r = arg;
+	const struct kar_watch_root *root = elem;
+	struct kar_err why;
+
+	kar_buf_printf(&r->text, "%s: ", root->type);
+	if (kar_event_kind(root) != KAR_EVENT_ERROR)
+		return on_item(arg, root->object, err);
+	kar_event_error(root, &why);
+	kar_buf_printf(&r->text, "%s, http %d, %s, %s\n", kar_err_class_name(why.what), why.http, why.reason,
+		why.msg);
+	return 0;
+}
+
+/* Reads @bytes in pieces of @chunk into r->text. */
+static void read_all(struct reader *r, bool watch, const struct kar_buf *bytes, size_t chunk)
+{
+	struct kar_reflector_stream *s = watch ? kar_reflector_stream_watch(&r->tables, on_event, r)
+					       : kar_reflector_stream_list(&r->tables, on_item, on_page, r);
+	struct kar_err err = { 0 };
+
+	kar_buf_clear(&r->text);
+	for (size_t at = 0; at < bytes->n; at += chunk) {
+		size_t n = bytes->n - at < chunk ? bytes->n - at : chunk;
+
+		if (kar_reflector_stream_feed(s, bytes->p + at, n, &err))
+			fail_msg("in pieces of %zu: %s", chunk, err.msg);
+	}
+	if (kar_reflector_stream_finish(s, &err))
+		fail_msg("in pieces of %zu: %s", chunk, err.msg);
+	kar_reflector_stream_free(s);
+}
+
+/* Sizes of pieces: all small ones, then around the powers of two up to the whole. */
+static size_t next_chunk(size_t chunk)
+{
+	enum { SMALL = 130 };
+
+	return chunk < SMALL ? chunk + 1 : chunk + chunk / 7;
+}
+
+/* The texts are long: shows where they part. */
+static void expect_same(const char *name, size_t chunk, const char *got, const char *want)
+{
+	enum { CONTEXT = 60, SHOWN = 200 };
+	size_t same = 0;
+
+	while (got[same] && got[same] == want[same])
+		same++;
+	if (got[same] == want[same])
+		return;
+	same -= same < CONTEXT ? same : CONTEXT;
+	fail_msg("%s, in pieces of %zu: protobuf says\n... %.*s\nJSON says\n... %.*s", name, chunk, SHOWN,
+		got + same, SHOWN, want + same);
+}
+
+static void compare(struct reader *r, const char *name, bool watch)
+{
+	struct kar_buf json = { 0 }, protobuf = { 0 }, want = { 0 };
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s.json", name);
+	read_data(file, &json);
+	snprintf(file, sizeof(file), "%s.pb", name);
+	read_data(file, &protobuf);
+	assert_int_equal(json.p[0], '{');
+	assert_true(protobuf.p[0] == 'k' || protobuf.p[0] == '\0');
+	read_all(r, watch, &json, json.n);
+	kar_buf_puts(&want, r->text.p);
+	assert_true(want.n > 0);
+	for (size_t chunk = 1; chunk < 2 * protobuf.n; chunk = next_chunk(chunk)) {
+		read_all(r, watch, &protobuf, chunk);
+		expect_same(name, chunk, r->text.p, want.p);
+	}
+	kar_buf_release(&json);
+	kar_buf_release(&protobuf);
+	kar_buf_release(&want);
+}
+
+static void begin(struct reader *r, const struct kar_type *type)
+{
+	*r = (struct reader){ .type = type };
+	kar_reflector_tables_init(&r->tables, type);
+}
+
+/* Every member that is read has been there with a value: an equal but empty one would prove nothing. */
+static void end(struct reader *r, const struct kar_desc *complete)
+{
+	struct kar_buf missing = { 0 };
+
+	if (complete)
+		wire_missing(&missing, complete, &r->seen);
+	if (missing.n)
+		fail_msg("no sample has %s", missing.p);
+	kar_buf_release(&missing);
+	kar_buf_release(&r->text);
+}
+
+static void pods(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_pod_type);
+	compare(&r, "pods", false);
+	end(&r, kar_pod_type.wire);
+}
+
+static void pages_of_pods(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_pod_type);
+	compare(&r, "page", false);
+	for (size_t i = 0; i < KAR_LEN(r.tables.list_fields); i++) {
+		if (r.tables.list_fields[i].type == KAR_F_OBJECT)
+			end(&r, r.tables.list_fields[i].sub);
+	}
+}
+
+static void watch_of_pods(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_pod_type);
+	compare(&r, "watch", true);
+	assert_non_null(strstr(r.text.p,
+		"\nBOOKMARK: Pod{ apiVersion: 'v1' kind: 'Pod' metadata: ObjectMeta{ "
+		"resourceVersion: '824' annotations: k8s.io/initial-events-end=true } "));
+	assert_non_null(
+		strstr(r.text.p, "\nERROR: Gone, http 410, Expired, watch: too old resource version"));
+	end(&r, NULL);
+}
+
+static void priority_classes(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_priorityclass_type);
+	compare(&r, "priorityclasses", false);
+	assert_non_null(strstr(r.text.p, "value: -10 "));
+	assert_non_null(strstr(r.text.p, "value: 1000 globalDefault: 1 "));
+	end(&r, NULL);
+}
+
+/* Not only equal, but right. */
+static void pod_with_everything(void **state)
+{
+	static const char want[] =
+		"Pod{ metadata: ObjectMeta{ name: 'whole' namespace: 'fixture' uid: '4f5f457e-f9c8-4ad6-a58e-b71c630b14d2' "
+		"resourceVersion: '613' generation: 2 creationTimestamp: 1795280530000 deletionTimestamp: 1795280560000 "
+		"labels: kube-arbitrator.io/incarnation=2 kube-arbitrator.io/index=1 kube-arbitrator.io/queuejob=j "
+		"kube-arbitrator.io/task=worker scheduling.x-k8s.io/pod-group=j "
+		"annotations: example.com/text=Gr\xC3\xBC\xC3\x9F"
+		"e \xF0\x9F\x98\x80 \"quoted\"\n "
+		"kube-arbitrator.io/template-hash=00ff00ff00ff00ff finalizers: example.com/keep kube-arbitrator.io/pod-tracking "
+		"ownerReferences: OwnerReference{ apiVersion: 'v1' kind: 'ConfigMap' name: 'o' "
+		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
+		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
+		"spec: PodSpec{ nodeName: 'nowhere' priority: -10 } status: PodStatus{ phase: 'Failed' "
+		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' reason: 'PodFailed' } "
+		"PodCondition{ type: 'DisruptionTarget' status: 'True' reason: 'EvictionByEvictionAPI' } "
+		"initContainerStatuses: ContainerStatus{ state: ContainerState{ terminated: ContainerStateTerminated{ "
+		"reason: 'Completed' finishedAt: 1795255201000 } } } containerStatuses: ContainerStatus{ "
+		"state: ContainerState{ terminated: ContainerStateTerminated{ reason: 'ContainerStatusUnknown' exitCode: -1 "
+		"finishedAt: 1795255209000 } } } ContainerStatus{ state: ContainerState{ } } } } \n";
+	struct kar_buf bytes = { 0 };
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_pod_type);
+	read_data("pods.pb", &bytes);
+	read_all(&r, false, &bytes, bytes.n);
+	if (!strstr(r.text.p, want))
+		fail_msg("got\n%s\nwant\n%s", r.text.p, want);
+	kar_buf_release(&bytes);
+	end(&r, NULL);
+}
+
+static void errors(void **state)
+{
+	struct kar_buf json = { 0 }, protobuf = { 0 };
+	struct kar_err a, b;
+
+	(void)state;
+	read_data("forbidden.json", &json);
+	read_data("forbidden.pb", &protobuf);
+	kar_status_error(&a, 403, "application/json", (struct kar_str){ json.p, json.n }, 0, false,
+		"list pods");
+	kar_status_error(&b, 403, "application/vnd.kubernetes.protobuf",
+		(struct kar_str){ protobuf.p, protobuf.n }, 0, false, "list pods");
+	assert_string_equal(b.msg,
+		"list pods: pods is forbidden: User \"nobody\" cannot list resource \"pods\" in API group \"\" "
+		"at the cluster scope");
+	assert_string_equal(a.msg, b.msg);
+	assert_string_equal(b.reason, "Forbidden");
+	assert_int_equal(b.what, KAR_DENIED);
+	assert_int_equal(b.http, 403);
+	kar_buf_release(&json);
+	kar_buf_release(&protobuf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods),
+		cmocka_unit_test(pages_of_pods),
+		cmocka_unit_test(watch_of_pods),
+		cmocka_unit_test(priority_classes),
+		cmocka_unit_test(pod_with_everything),
+		cmocka_unit_test(errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
