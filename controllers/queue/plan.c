@@ -14,7 +14,7 @@ struct entry {
 	const char *queue;
 };
 
-/* All groups of one queue, in order. */
+/* All groups of one queue whose work is not over, in order. */
 struct line {
 	const struct kar_queue *queue; /* NULL: there is none of this name */
 	const char *name;
@@ -102,11 +102,6 @@ static size_t find_queue(const struct kar_queue *const *sorted, size_t n, const 
 	return low < n && kar_same(sorted[low]->o.name, name) ? low : n;
 }
 
-static bool alive(const struct queue_group *g)
-{
-	return !g->finished && g->waiting_allowed;
-}
-
 static bool is_open(const struct kar_queue *q)
 {
 	return !q->deletion && (!q->spec.state || kar_same(q->spec.state, "Open"));
@@ -115,7 +110,7 @@ static bool is_open(const struct kar_queue *q)
 /* Admits @e if nothing speaks against it. */
 static enum queue_reason judge(struct line *l, const struct entry *e)
 {
-	if (!alive(e->g))
+	if (!e->g->waiting_allowed)
 		return QUEUE_NOT_WAITING;
 	if (e->g->admitted)
 		return QUEUE_ADMITTED; /* whatever became of the queue since */
@@ -178,7 +173,7 @@ static void decide_line(struct line *l, struct kar_arena *arena)
 	int32_t waiting = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		l->jobs += l->entries[i].g->admitted && alive(l->entries[i].g);
+		l->jobs += l->entries[i].g->admitted && l->entries[i].g->waiting_allowed;
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->entries[i];
 
@@ -196,15 +191,20 @@ void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct 
 {
 	const struct kar_queue **queues = sort_queues(s, arena);
 	struct entry *entries = kar_arena_alloc(arena, s->n_groups, sizeof(*entries));
+	size_t n = 0;
 
-	for (size_t i = 0; i < s->n_groups; i++)
-		entries[i] = (struct entry){ &s->groups[i], &out[i], queue_name(s->groups[i].group) };
-	qsort(entries, s->n_groups, sizeof(*entries), compare_entries);
-	for (size_t first = 0, next; first < s->n_groups; first = next) {
+	for (size_t i = 0; i < s->n_groups; i++) {
+		out[i] = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
+		if (!s->groups[i].finished)
+			entries[n++] =
+				(struct entry){ &s->groups[i], &out[i], queue_name(s->groups[i].group) };
+	}
+	qsort(entries, n, sizeof(*entries), compare_entries);
+	for (size_t first = 0, next; first < n; first = next) {
 		struct line l = { .name = entries[first].queue, .entries = &entries[first] };
 		size_t at = find_queue(queues, s->n_queues, l.name);
 
-		for (next = first; next < s->n_groups && kar_same(entries[next].queue, l.name); next++)
+		for (next = first; next < n && kar_same(entries[next].queue, l.name); next++)
 			l.n++;
 		if (at < s->n_queues)
 			l.queue = queues[at];

@@ -40,9 +40,10 @@ const char *queue_reason_name(enum queue_reason r) KAR_RETNN; /* CamelCase, as i
 
 struct queue_decision {
 	enum queue_reason reason;
-	int32_t position;    /* among the waiting groups of its queue, 1 = next; 0: not waiting */
-	int32_t waiting;     /* how many wait in that queue */
-	const char *message; /* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena */
+	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting */
+	int32_t waiting;  /* how many wait in that queue */
+	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
+	const char *message;
 };
 
 /* Order inside a queue: priority (high first), age (old first), namespace/name. For qsort() of struct queue_group. */

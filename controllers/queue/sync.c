@@ -11,9 +11,12 @@
 #include "controllers/queue/queue.h"
 
 #define ALL "all"
+/* Its sync does nothing but ask for a pass, once in a while: for changes that can only move counts of queues. */
+#define COUNTS "counts"
 
 enum {
-	PASS_INTERVAL = 50,       /* ms between two passes */
+	PASS_INTERVAL = 50,       /* ms between two passes, at least, */
+	PASS_GROUPS = 50,         /* and one more for so many groups: passes take a few % of a core at most */
 	COUNTS_INTERVAL = 1000,   /* ms between two rounds of writes that only move counts of queues */
 	POSITION_INTERVAL = 5000, /* ms between two rounds of writes that only move positions of groups */
 	CACHE_WAIT = 50,          /* ms between two looks whether the caches have our own writes */
@@ -53,6 +56,22 @@ static void on_change(void *arg, const struct kar_object *old KAR_UNUSED,
 	kar_workqueue_add(c->queue, ALL);
 }
 
+/* Do both ask for the same? What the status says of members, or of an admission we wrote, asks for nothing new. */
+static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup *b)
+{
+	return kar_same(a->o.uid, b->o.uid) && a->generation == b->generation &&
+		!a->deletion == !b->deletion && kar_same(a->owner_uid, b->owner_uid) &&
+		kar_same(a->status.phase, "Finished") == kar_same(b->status.phase, "Finished");
+}
+
+static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	kar_workqueue_add(c->queue,
+		old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) ? COUNTS : ALL);
+}
+
 /* Of the jobs only this matters; their statuses change all the time. */
 static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
 {
@@ -68,7 +87,7 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 
 static void start(struct kar_controller *c)
 {
-	kar_store_listen(c->stores->podgroups, on_change, c);
+	kar_store_listen(c->stores->podgroups, on_group, c);
 	kar_store_listen(c->stores->queues, on_change, c);
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
 	kar_store_listen(c->stores->queuejobs, on_job, c);
@@ -117,22 +136,26 @@ static void observe_groups(struct pass *p)
 	const struct kar_store *store = p->stores->podgroups;
 	struct queue_group *groups = kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(*groups));
 	const struct kar_object *o;
-	size_t n = 0;
+	size_t n = kar_store_count(store), live = 0, finished = n;
 
+	/* Finished ones are only counted. They stand at the end, in no order: there may be ten for each that lives. */
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
 		enum claim claim = claim_of(p->stores, g);
 
-		groups[n++] = (struct queue_group){
+		if (claim == CLAIM_FINISHED) {
+			groups[--finished] = (struct queue_group){ .group = g, .finished = true };
+			continue;
+		}
+		groups[live++] = (struct queue_group){
 			.group = g,
 			.priority = priority_of(p, &g->spec),
 			.admitted = kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED),
-			.finished = claim == CLAIM_FINISHED,
 			.waiting_allowed = claim == CLAIM_ALIVE,
 		};
 	}
 	/* Writes go out in this order: when requests are scarce, the first in line is admitted first. */
-	qsort(groups, n, sizeof(*groups), queue_group_compare);
+	qsort(groups, live, sizeof(*groups), queue_group_compare);
 	p->snapshot.groups = groups;
 	p->snapshot.n_groups = n;
 }
@@ -236,7 +259,7 @@ static void tell_group(struct pass *p, const struct queue_group *qg, const struc
 		d->position != g->status.position || (d->position && c && !kar_same(c->message, d->message));
 
 	/* The last word about a group that is finished or goes away has been said. */
-	if (d->reason == QUEUE_NOT_WAITING && claim_of(p->stores, g) != CLAIM_SUSPENDED)
+	if (qg->finished || (d->reason == QUEUE_NOT_WAITING && claim_of(p->stores, g) != CLAIM_SUSPENDED))
 		return;
 	if (new_reason) {
 		patch_group(p, g, d);
@@ -346,10 +369,24 @@ static void pass(struct pass *p)
 	tell_queues(p);
 }
 
+static bool ask_for_pass(struct kar_controller *c, struct kar_sync *s)
+{
+	kar_time wait = due_in(s->state->last_pass, COUNTS_INTERVAL, s->mono);
+
+	if (wait > 0) {
+		kar_plan_requeue(&s->plan, wait);
+		return false;
+	}
+	s->state->last_pass = s->mono;
+	kar_workqueue_add(c->queue, ALL);
+	return true;
+}
+
 static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 {
 	struct kar_key_state *state = s->state;
-	kar_time wait = due_in(state->last_pass, PASS_INTERVAL, s->mono);
+	kar_time interval = PASS_INTERVAL + (kar_time)kar_store_count(c->stores->podgroups) / PASS_GROUPS;
+	kar_time wait = due_in(state->last_pass, interval, s->mono);
 
 	if (wait > 0) {
 		kar_plan_requeue(&s->plan, wait);
@@ -374,6 +411,11 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 	if (p.counts_told)
 		state->status_written = s->mono;
 	return true;
+}
+
+static bool sync(struct kar_controller *c, struct kar_sync *s)
+{
+	return kar_same(s->key, COUNTS) ? ask_for_pass(c, s) : sync_all(c, s);
 }
 
 static void write_default_queue(struct kar_buf *out)
@@ -425,7 +467,7 @@ void kar_queue_controller(struct kar_controller *c)
 {
 	c->name = "queue";
 	c->start = start;
-	c->sync = sync_all;
+	c->sync = sync;
 	c->encode = encode;
 	c->still_wanted = still_wanted;
 }

@@ -212,6 +212,8 @@ static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_c
 
 	if (!c->old || sim_get(c->old, "spec") != sim_get(c->new, "spec")) {
 		note_tasks(l, j, c->new);
+		if (j->suspended && !suspend)
+			j->resumed = now;
 		j->suspended = since(suspend, j->suspended, now);
 		j->ever_suspended |= suspend;
 		j->spec_edited = now;

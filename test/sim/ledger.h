@@ -77,6 +77,7 @@ struct ledger_job {
 	int total, live; /* replicas wanted; pods that exist, have not ended and are not being deleted */
 	kar_time created;
 	kar_time deleting, gone, suspended, finished, admitted; /* since when; 0: it is not */
+	kar_time resumed;                                       /* when last; 0: never */
 	kar_time was_admitted;                                  /* until when; 0: never */
 	kar_time spec_edited;                                   /* when last; 0: never */
 	bool template_changed;                                  /* in this incarnation */

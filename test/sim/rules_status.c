@@ -265,7 +265,9 @@ static void check_transitions(const struct rule *r, const struct write *w)
 /* A job that surely holds a place in the queue of @group. */
 static bool holds_place(const struct write *w, const struct ledger_job *j, int queue)
 {
-	return j != w->job && j->queue == queue && j->admitted && j->admitted < ledger_horizon(w->l) &&
+	kar_time then = ledger_horizon(w->l);
+
+	return j != w->job && j->queue == queue && j->admitted && j->admitted < then && j->resumed < then &&
 		!j->gone && !j->deleting && !j->suspended && !j->finished;
 }
 

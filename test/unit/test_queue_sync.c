@@ -408,38 +408,95 @@ static void stale_patch_is_not_sent(void **state)
 	assert_true(w.controller.still_wanted(&w.sync, &w.sync.plan.actions[1]));
 }
 
-/* Takes the key if it is queued. */
-static bool woken(void)
+/* The key that is queued, or "". It lives until the next call. */
+static const char *woken(void)
 {
+	static char text[16];
 	const char *key = kar_workqueue_take(w.controller.queue, w.mono);
 
-	if (!key)
-		return false;
-	assert_string_equal(key, "all");
-	kar_workqueue_done(w.controller.queue, key);
-	return true;
+	snprintf(text, sizeof(text), "%s", key ? key : "");
+	if (key)
+		kar_workqueue_done(w.controller.queue, key);
+	return text;
 }
 
 static void changes_that_matter_wake_it(void **state)
 {
 	(void)state;
 	w.controller.start(&w.controller);
-	assert_true(woken()); /* for the default queue, even if nothing ever changes */
-	assert_false(woken());
+	assert_string_equal(woken(), "all"); /* for the default queue, even if nothing ever changes */
+	assert_string_equal(woken(), "");
 	put_queue("default", "");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
 	put_group("g", "", "");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
 	put(w.stores.priorityclasses, "c", "", ",\"value\":1");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
 	put_job("j", "", "", "Pending");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
 	put_job("j", "", "", "Running");
-	assert_false(woken());
+	assert_string_equal(woken(), "");
 	put_job("j", "", ",\"suspend\":true", "Running");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
 	put_job("j", "", ",\"suspend\":true", "Completed");
-	assert_true(woken());
+	assert_string_equal(woken(), "all");
+}
+
+/* A gang that starts writes its group's status several times; a pass for each would do nothing but count. */
+static void progress_of_a_group_can_wait(void **state)
+{
+	(void)state;
+	w.controller.start(&w.controller);
+	put_group("g", "", "");
+	assert_string_equal(woken(), "all");
+	put_group("g", "", "\"phase\":\"Scheduling\"");
+	assert_string_equal(woken(), "counts");
+	put_group("g", "",
+		"\"phase\":\"Running\"," ADMITTED("True", "Admitted", "admitted by queue default"));
+	assert_string_equal(woken(), "counts");
+	put_group("g", "", "\"phase\":\"Finished\"");
+	assert_string_equal(woken(), "all"); /* its place is free */
+	put_group_of_job("g", "\"phase\":\"Finished\"");
+	assert_string_equal(woken(), "all"); /* its owner speaks for it now */
+}
+
+static const char *ask_for_pass(void)
+{
+	w.sync = (struct kar_sync){ .controller = &w.controller,
+		.key = "counts",
+		.mono = w.mono,
+		.state = &w.state };
+	kar_plan_init(&w.sync.plan, &w.sync.arena);
+	return w.controller.sync(&w.controller, &w.sync) ? "asked" : "not yet";
+}
+
+static void passes_for_counts_are_a_second_apart(void **state)
+{
+	(void)state;
+	assert_string_equal(ask_for_pass(), "asked");
+	assert_string_equal(woken(), "all");
+	w.mono += 400;
+	assert_string_equal(ask_for_pass(), "not yet");
+	assert_int_equal(w.sync.plan.requeue_after, 600);
+	assert_string_equal(woken(), "");
+	w.mono += 600;
+	assert_string_equal(ask_for_pass(), "asked");
+	assert_string_equal(woken(), "all");
+}
+
+static void passes_are_rarer_when_there_are_many_groups(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "g%d", i);
+		put_group(name, "", "");
+	}
+	sync_text(false);
+	w.mono += 50;
+	assert_string_equal(sync_text(false), "not yet: requeue 0s");
+	assert_int_equal(w.sync.plan.requeue_after, 10);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -466,6 +523,9 @@ int main(void)
 		TEST(own_writes_are_awaited),
 		TEST(stale_patch_is_not_sent),
 		TEST(changes_that_matter_wake_it),
+		TEST(progress_of_a_group_can_wait),
+		TEST(passes_for_counts_are_a_second_apart),
+		TEST(passes_are_rarer_when_there_are_many_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
