@@ -176,12 +176,38 @@ static void when_nobody_listens_then_a_write_was_surely_not_executed(void **stat
 	close_world(&w);
 }
 
+static void when_a_server_does_not_speak_tls_then_the_text_says_so(void **state KAR_UNUSED)
+{
+	struct kar_tls tls = { .insecure_skip_verify = true };
+	struct result r = { 0 };
+	char url[64];
+	struct world w;
+
+	open_world(&w, play_row);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u/x", w.server.port);
+	r.http = w.http;
+	r.request = kar_http_start(w.http,
+		&(struct kar_http_call){ .method = "GET",
+			.url = url,
+			.tls = &tls,
+			.on_head = on_head,
+			.on_data = on_data,
+			.on_done = on_done,
+			.arg = &r });
+	wait_until(w.loop, is_done, &r);
+	assert_false(r.ok);
+	assert_int_equal(r.err.what, KAR_RETRY);
+	assert_non_null(strstr(r.err.msg, "the server does not speak TLS"));
+	close_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_answers),
 		cmocka_unit_test(rows_of_replays),
 		cmocka_unit_test(when_nobody_listens_then_a_write_was_surely_not_executed),
+		cmocka_unit_test(when_a_server_does_not_speak_tls_then_the_text_says_so),
 	};
 
 	return cmocka_run_group_tests_name("http", tests, init_curl, cleanup_curl);
