@@ -108,6 +108,7 @@ void sim_apiserver_free(struct sim_apiserver *s)
 	sim_crds_free(s->crds);
 	free_resources(s->resources, s->n_resources);
 	free_resources(s->retired, s->n_retired);
+	free(s->buckets);
 	sim_types_free(s->types);
 	for (kept = SLIST_FIRST(&s->kept); kept; kept = SLIST_FIRST(&s->kept)) {
 		SLIST_REMOVE_HEAD(&s->kept, link);

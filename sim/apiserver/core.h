@@ -49,8 +49,6 @@ struct sim_collection {
 	bool retired; /* no longer served: freed with its last watch */
 };
 
-enum { SIM_RESOURCE_BUCKETS = 512 }; /* a power of two, several times the number of built-in resources */
-
 struct sim_apiserver {
 	struct sim_timeline *timeline;
 	bool no_initial_events;
@@ -59,7 +57,8 @@ struct sim_apiserver {
 	int64_t rv;
 	struct sim_resource **resources; /* in the order of registration; owned */
 	size_t n_resources;
-	struct sim_resource *buckets[SIM_RESOURCE_BUCKETS]; /* open addressing by group, version and plural */
+	struct sim_resource **buckets; /* open addressing by group, version and plural; owned */
+	size_t n_buckets;              /* a power of two, more than twice n_resources */
 	struct sim_resource **retired; /* unregistered: what borrowed from them may still be there */
 	size_t n_retired;
 	struct sim_listener *listeners;

@@ -64,18 +64,23 @@ static void fill_names(struct sim_served *served, const struct sim_value *crd, s
 
 	r->group = kept(served, sim_get(crd, "spec", "group"));
 	r->plural = kept(served, sim_member(names, "plural"));
-	r->singular = kept(served, sim_member(names, "singular"));
 	r->kind = kept(served, sim_member(names, "kind"));
-	r->list_kind = kept(served, sim_member(names, "listKind"));
-	r->short_names = served->short_names;
-	r->categories = served->categories;
 	r->namespaced = !strcmp(sim_text_or(sim_get(crd, "spec", "scope"), ""), "Namespaced");
 	r->custom = r->needs_version = true;
 }
 
-/* What may change while it is served. */
-static void refresh(struct version *v, const struct sim_value *row)
+/* Replaces *@text if it is another now. */
+static void rename_to(struct sim_served *served, const char **text, const struct sim_value *name)
 {
+	if (!*text || strcmp(*text, sim_text_or(name, "")) != 0)
+		*text = kept(served, name);
+}
+
+/* What may change while it is served. */
+static void refresh(struct sim_served *served, struct version *v, const struct sim_value *crd,
+	const struct sim_value *row)
+{
+	const struct sim_value *names = sim_get(crd, "status", "acceptedNames");
 	struct sim_schema *before = v->schema;
 	struct sim_value *columns = v->columns;
 	const struct sim_value *schema = sim_get(row, "schema", "openAPIV3Schema");
@@ -85,6 +90,11 @@ static void refresh(struct version *v, const struct sim_value *row)
 	v->resource->schema = v->schema;
 	v->resource->columns = v->columns;
 	v->resource->has_status = sim_get(row, "subresources", "status") != NULL;
+	v->resource->unserved = !sim_bool_of(sim_member(row, "served"), false);
+	rename_to(served, &v->resource->singular, sim_member(names, "singular"));
+	rename_to(served, &v->resource->list_kind, sim_member(names, "listKind"));
+	v->resource->short_names = served->short_names;
+	v->resource->categories = served->categories;
 	sim_schema_free(before);
 	sim_unref(columns);
 	v->seen = true;
@@ -96,6 +106,10 @@ static void serve(struct sim_served *served, const struct sim_value *crd, const 
 	struct version *v = find(served, name);
 	struct sim_resource r = { .stored_as = served->storage };
 
+	if (!v &&
+		sim_resource_find(served->s, sim_text_or(sim_get(crd, "spec", "group"), ""), name,
+			sim_text_or(sim_get(crd, "spec", "names", "plural"), "")))
+		return; /* a built-in one: definitions do not replace these */
 	if (!v) {
 		fill_names(served, crd, &r);
 		r.version = sim_keep(served->s, name);
@@ -105,7 +119,7 @@ static void serve(struct sim_served *served, const struct sim_value *crd, const 
 		if (!served->storage)
 			served->storage = v->resource;
 	}
-	refresh(v, row);
+	refresh(served, v, crd, row);
 }
 
 static void drop(struct sim_served *served, struct version *v)
@@ -119,15 +133,40 @@ static void drop(struct sim_served *served, struct version *v)
 	free(v);
 }
 
+static bool same_list(const char *const *known, const struct sim_value *list)
+{
+	size_t n = sim_count(list), i = 0;
+
+	while (known && known[i] && i < n && !strcmp(known[i], sim_text_or(sim_item(list, i), "")))
+		i++;
+	return known && !known[i] && i == n;
+}
+
+static void set_list(struct sim_served *served, const char ***texts, const struct sim_value *list)
+{
+	const char **before = *texts;
+
+	if (same_list(before, list))
+		return;
+	*texts = kept_list(served, list);
+	free(before);
+}
+
+/* It still stores, but is served no more. */
+static void hide(const struct sim_served *served, struct version *v)
+{
+	v->resource->unserved = true;
+	v->resource->short_names = served->short_names;
+	v->resource->categories = served->categories;
+}
+
 void sim_served_set(struct sim_served *served, const struct sim_value *crd)
 {
 	const struct sim_value *versions = sim_get(crd, "spec", "versions");
 	struct version *v, *next;
 
-	if (!served->short_names) {
-		served->short_names = kept_list(served, sim_get(crd, "spec", "names", "shortNames"));
-		served->categories = kept_list(served, sim_get(crd, "spec", "names", "categories"));
-	}
+	set_list(served, &served->short_names, sim_get(crd, "status", "acceptedNames", "shortNames"));
+	set_list(served, &served->categories, sim_get(crd, "status", "acceptedNames", "categories"));
 	SLIST_FOREACH(v, &served->versions, link)
 		v->seen = false;
 	/* The one that stores comes first: the others refer to it. It stays when another becomes the storage version. */
@@ -140,7 +179,11 @@ void sim_served_set(struct sim_served *served, const struct sim_value *crd)
 			serve(served, crd, sim_item(versions, i));
 	}
 	SLIST_FOREACH_SAFE(v, &served->versions, link, next) {
-		if (!v->seen && v->resource != served->storage)
+		if (v->seen)
+			continue;
+		if (served->storage && v->resource == served->storage)
+			hide(served, v);
+		else
 			drop(served, v);
 	}
 }

@@ -3,7 +3,6 @@
 
 #include "sim/apiserver/core.h"
 #include "sim/apiserver/crd.h"
-#include "sim/apiserver/schema.h"
 
 static const char finalizer[] = "customresourcecleanup.apiextensions.k8s.io";
 
@@ -87,131 +86,6 @@ static void prepare_status(struct sim_write *w)
 	*w->new = new;
 }
 
-/* ---- validation ---- */
-
-static bool require(struct sim_write *w, const char *field, const struct sim_value *v)
-{
-	if (sim_kind(v) == SIM_STRING ? *sim_text(v) != '\0' : v != NULL)
-		return true;
-	sim_cause_add(&w->causes, "FieldValueRequired", field, "Required value");
-	return false;
-}
-
-/* @text: "FIELD: MESSAGE", as schemas are refused. */
-static void add_schema_cause(struct sim_write *w, const char *text)
-{
-	static const struct {
-		const char *begins, *reason;
-	} known[] = { { "Required value", "FieldValueRequired" }, { "Forbidden", "FieldValueForbidden" },
-		{ "Unsupported value", "FieldValueNotSupported" }, { "", "FieldValueInvalid" } };
-	const char *message = strstr(text, ": ");
-	char field[512];
-	size_t i = 0;
-
-	snprintf(field, sizeof(field), "%.*s", message ? (int)(message - text) : 0, text);
-	message = message ? message + 2 : text;
-	while (strncmp(message, known[i].begins, strlen(known[i].begins)) != 0)
-		i++;
-	sim_cause_add(&w->causes,
-		strstr(message, "must be of type") ? "FieldValueTypeInvalid" : known[i].reason, field, "%s",
-		message);
-}
-
-static void validate_version(struct sim_write *w, const struct sim_value *version, size_t i)
-{
-	const struct sim_value *schema = sim_get(version, "schema", "openAPIV3Schema");
-	struct kar_err err = { 0 };
-	struct sim_schema *compiled;
-	char field[96];
-
-	snprintf(field, sizeof(field), "spec.versions[%zu].name", i);
-	require(w, field, sim_member(version, "name"));
-	snprintf(field, sizeof(field), "spec.versions[%zu].schema.openAPIV3Schema", i);
-	if (!require(w, field, schema))
-		return;
-	compiled = sim_schema_new(schema, &err);
-	if (!compiled)
-		add_schema_cause(w, err.msg);
-	sim_schema_free(compiled);
-}
-
-static void validate_versions(struct sim_write *w)
-{
-	const struct sim_value *versions = sim_get(*w->new, "spec", "versions");
-	struct kar_buf json KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-	size_t storage = 0;
-
-	for (size_t i = 0; i < sim_count(versions); i++) {
-		storage += sim_bool_of(sim_member(sim_item(versions, i), "storage"), false);
-		validate_version(w, sim_item(versions, i), i);
-	}
-	if (storage == 1)
-		return;
-	sim_print(versions, &json);
-	sim_cause_add(&w->causes, "FieldValueInvalid", "spec.versions",
-		"Invalid value: %s: must have exactly one version marked as storage version",
-		versions ? kar_buf_cstr(&json) : "null");
-}
-
-static void validate_scope(struct sim_write *w)
-{
-	const char *scope = sim_text_or(sim_get(*w->new, "spec", "scope"), "");
-
-	if (require(w, "spec.scope", sim_get(*w->new, "spec", "scope")) && strcmp(scope, "Cluster") != 0 &&
-		strcmp(scope, "Namespaced") != 0)
-		sim_cause_add(&w->causes, "FieldValueNotSupported", "spec.scope",
-			"Unsupported value: \"%s\": supported values: \"Cluster\", \"Namespaced\"", scope);
-}
-
-static void validate_names(struct sim_write *w)
-{
-	static const char *const members[] = { "plural", "singular", "kind", "listKind" };
-	char field[64];
-
-	for (size_t i = 0; i < KAR_LEN(members); i++) {
-		snprintf(field, sizeof(field), "spec.names.%s", members[i]);
-		require(w, field, sim_get(*w->new, "spec", "names", members[i]));
-	}
-}
-
-static void validate_immutable(struct sim_write *w, const char *field, const struct sim_value *old,
-	const struct sim_value *new)
-{
-	struct kar_buf json KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-
-	if (sim_equal(old, new))
-		return;
-	sim_print(new, &json);
-	sim_cause_add(&w->causes, "FieldValueInvalid", field, "Invalid value: %s: field is immutable",
-		kar_buf_cstr(&json));
-}
-
-static void validate(struct sim_write *w)
-{
-	const char *name = sim_text_or(sim_get(*w->new, "metadata", "name"), "");
-	const char *plural = sim_text_or(sim_get(*w->new, "spec", "names", "plural"), "");
-	const char *group = sim_text_or(sim_get(*w->new, "spec", "group"), "");
-	char expected[2 * SIM_KEY_MAX];
-
-	snprintf(expected, sizeof(expected), "%s.%s", plural, group);
-	if (strcmp(name, expected) != 0)
-		sim_cause_add(&w->causes, "FieldValueInvalid", "metadata.name",
-			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
-	require(w, "spec.group", sim_get(*w->new, "spec", "group"));
-	validate_scope(w);
-	validate_versions(w);
-	validate_names(w);
-	if (!sim_count(sim_get(*w->new, "status", "storedVersions")))
-		sim_cause_add(&w->causes, "FieldValueInvalid", "status.storedVersions",
-			"Invalid value: null: must have at least one stored version");
-	if (!w->old)
-		return;
-	validate_immutable(w, "spec.scope", sim_get(w->old, "spec", "scope"),
-		sim_get(*w->new, "spec", "scope"));
-	validate_immutable(w, "spec.names.kind", sim_get(w->old, "spec", "names", "kind"),
-		sim_get(*w->new, "spec", "names", "kind"));
-}
-
 /* ---- deletion ---- */
 
 /* The first delete only marks it: its objects have to go before. */
@@ -253,7 +127,7 @@ const struct sim_strategy sim_strategy_crd = {
 	.prepare = prepare,
 	.prepare_status = prepare_status,
 	.default_ = default_crd,
-	.validate = validate,
+	.validate = sim_crd_validate,
 	.delete_ = delete_,
 	.committed = committed,
 };

@@ -67,7 +67,7 @@ static struct listed list_resources(const struct sim_apiserver *s, const char *g
 	const struct sim_resource *r;
 
 	for (size_t i = 0; (r = sim_resource_at(s, i)) != NULL; i++) {
-		if (strcmp(r->group, group) != 0 || strcmp(r->version, version) != 0)
+		if (r->unserved || strcmp(r->group, group) != 0 || strcmp(r->version, version) != 0)
 			continue;
 		l.items = kar_xrealloc(l.items, l.n + 1, sizeof(*l.items));
 		l.items[l.n++] = r;
@@ -314,7 +314,8 @@ static struct sim_value *aggregated_list(const struct sim_apiserver *s, const st
 
 static struct sim_value *all_paths(const struct sim_group_versions *l)
 {
-	static const char *const others[] = { "/healthz", "/livez", "/openapi/v3", "/readyz", "/version" };
+	static const char *const others[] = { "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz",
+		"/version" };
 	struct sim_value *v = sim_object(),
 			 *paths = text_list((const char *const[]){ "/api", "/api/v1", "/apis", NULL });
 

@@ -1,5 +1,6 @@
 #include "sim/apiserver/discovery.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,60 @@ static size_t rank(const char *group)
 	return KAR_LEN(group_order);
 }
 
+/* "v2beta1" in numbers; stable versions are the highest level, other names than these the lowest. */
+struct maturity {
+	int level;
+	long major, minor;
+};
+
+/* The digits at @text; *@end is what follows them. */
+static bool take_number(const char *text, long *value, const char **end)
+{
+	char *rest;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	*value = strtol(text, &rest, 10);
+	*end = rest;
+	return true;
+}
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+	return n == strlen(word) && !memcmp(text, word, n);
+}
+
+static struct maturity maturity_of(const char *version)
+{
+	enum { NO_VERSION, ALPHA, BETA, STABLE };
+	struct maturity m = { NO_VERSION, 0, 0 };
+	const char *word, *end;
+	size_t n;
+
+	if (version[0] != 'v' || !take_number(version + 1, &m.major, &word))
+		return m;
+	n = strcspn(word, "0123456789");
+	if (!*word)
+		m.level = STABLE;
+	else if (take_number(word + n, &m.minor, &end) && !*end)
+		m.level = is_word(word, n, "beta") ? BETA : is_word(word, n, "alpha") ? ALPHA : NO_VERSION;
+	return m;
+}
+
+/* The order in which clients prefer versions: v2, v1, v1beta1, v1alpha1, others by name. */
+static int by_maturity(const char *a, const char *b)
+{
+	struct maturity x = maturity_of(a), y = maturity_of(b);
+
+	if (x.level != y.level)
+		return x.level > y.level ? -1 : 1;
+	if (x.level && x.major != y.major)
+		return x.major > y.major ? -1 : 1;
+	if (x.level && x.minor != y.minor)
+		return x.minor > y.minor ? -1 : 1;
+	return strcmp(a, b);
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct sim_group_version *x = a, *y = b;
@@ -27,7 +82,7 @@ static int by_rank(const void *a, const void *b)
 
 	if (rx != ry)
 		return rx < ry ? -1 : 1;
-	return group ? group : strcmp(x->version, y->version);
+	return group ? group : by_maturity(x->version, y->version);
 }
 
 static struct sim_group_version *find(struct sim_group_versions *l, const struct sim_resource *r)
@@ -56,8 +111,10 @@ struct sim_group_versions sim_group_versions_of(const struct sim_apiserver *s)
 	struct sim_group_versions l = { 0 };
 	const struct sim_resource *r;
 
-	for (size_t i = 0; (r = sim_resource_at(s, i)) != NULL; i++)
-		add(&l, r);
+	for (size_t i = 0; (r = sim_resource_at(s, i)) != NULL; i++) {
+		if (!r->unserved)
+			add(&l, r);
+	}
 	if (l.n)
 		qsort(l.items, l.n, sizeof(*l.items), by_rank);
 	return l;
@@ -74,7 +131,7 @@ bool sim_group_is_served(const struct sim_apiserver *s, const char *group, const
 	const struct sim_resource *r;
 
 	for (size_t i = 0; (r = sim_resource_at(s, i)) != NULL; i++) {
-		if (!strcmp(r->group, group) && (!version || !strcmp(r->version, version)))
+		if (!r->unserved && !strcmp(r->group, group) && (!version || !strcmp(r->version, version)))
 			return true;
 	}
 	return false;

@@ -52,6 +52,33 @@ static void answer_openapi(struct sim_door_call *c)
 	sim_door_tag(c);
 }
 
+/*
+ * kubectl wants this document before it sends the items of a v1 List (`kubectl get -o yaml | kubectl apply -f -`), and checks by
+ * it the types that it names. It names none: the server checks everything anyway.
+ */
+static void answer_openapi_v2(struct sim_door_call *c)
+{
+	static const char protobuf[] = "com.github.proto-openapi.spec.v2";
+	static const char binary[] = "\x0a\x03" /* swagger */ "2.0"
+				     "\x12\x0c\x0a\x07kar-sim\x12\x01" /* info: title, version */ "1"
+				     "\x42"; /* paths, of the length that the final zero tells */
+	static const char json[] =
+		"{\"swagger\":\"2.0\",\"info\":{\"title\":\"kar-sim\",\"version\":\"1\"},\"paths\":{}}\n";
+	const char *wanted = c->rq->accept ? c->rq->accept : "";
+	struct sim_accept accept;
+
+	if (strstr(wanted, protobuf)) {
+		c->out->code = 200;
+		c->out->content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+		kar_buf_append(&c->out->body, binary, sizeof(binary));
+	} else if (sim_accept_parse(wanted, SIM_ACCEPT_PLAIN, &accept)) {
+		sim_door_answer_text(c, 200, json);
+		c->out->content_type = "application/json";
+	} else {
+		sim_door_answer_text(c, 406, "");
+	}
+}
+
 static void answer_discovery(struct sim_door_call *c)
 {
 	const struct sim_door *d = c->door;
@@ -88,6 +115,8 @@ void sim_door_path(struct sim_door_call *c)
 		answer_health(c);
 	else if (!strcmp(path, "/version") || !strcmp(path, "/version/"))
 		sim_door_answer_value(c, sim_version_info());
+	else if (!strcmp(path, "/openapi/v2"))
+		answer_openapi_v2(c);
 	else if (is_below(path, "/openapi/v3"))
 		answer_openapi(c);
 	else

@@ -209,7 +209,7 @@ void sim_door_resource(struct sim_door_call *c)
 	struct sim_resource *r = sim_resource_find(c->door->server, rq->group, rq->version, rq->resource);
 	struct sim_response refused = { 0 };
 
-	if (!r) {
+	if (!r || r->unserved) {
 		refuse_unknown(c);
 		return;
 	}

@@ -123,7 +123,9 @@ struct sim_resource {
 	bool needs_version; /* PUT without metadata.resourceVersion is refused (custom resources, leases ...) */
 	bool returns_deleted; /* DELETE answers the object, not a Status (pods, namespaces ...) */
 	bool terminating;     /* its CRD is being deleted: nothing new may be created */
-	bool no_dependents;   /* propagationPolicy sets no finalizers (events) */
+	bool unserved; /* a version that is served no more, and still stores: HTTP clients do not see it */
+	bool no_dependents; /* propagationPolicy sets no finalizers (events) */
+	bool orphans; /* a deletion that names no policy leaves the dependents alone (jobs), with a warning */
 	enum sim_names names;
 	unsigned verbs; /* 1u << KAR_GET | ...; 0: all */
 	/*

@@ -79,10 +79,35 @@ static int check_inside(const struct meta_field *f, const struct sim_value *v, s
 	if (f->kind != SIM_OBJECT)
 		return 0;
 	for (struct sim_member m = sim_first(v); m.value; m = sim_next(m)) {
-		if (sim_kind(m.value) != SIM_STRING)
+		if (sim_kind(m.value) != SIM_STRING && sim_kind(m.value) != SIM_NULL)
 			return wrong(f, m.value, go, err);
 	}
 	return 0;
+}
+
+static bool has_null(const struct sim_value *map)
+{
+	if (sim_kind(map) != SIM_OBJECT)
+		return false;
+	for (struct sim_member m = sim_first(map); m.value; m = sim_next(m)) {
+		if (sim_kind(m.value) == SIM_NULL)
+			return true;
+	}
+	return false;
+}
+
+/* In a map of texts null reads as "". New reference. */
+static struct sim_value *texts_of(const struct sim_value *map)
+{
+	struct sim_value *out = sim_ref(map);
+
+	if (!has_null(map))
+		return out;
+	for (struct sim_member m = sim_first(map); m.value; m = sim_next(m)) {
+		if (sim_kind(m.value) == SIM_NULL)
+			sim_set_text(&out, "", m.key);
+	}
+	return out;
 }
 
 static int check_field(const struct meta_field *f, const struct sim_value *v, struct kar_err *err)
@@ -112,7 +137,7 @@ static int look(const struct sim_value *meta, bool *as_it_should_be, struct kar_
 
 		if (f && sim_kind(m.value) != SIM_NULL && check_field(f, m.value, err))
 			return -1;
-		if (!f || sim_kind(m.value) == SIM_NULL || is_zero(f, m.value))
+		if (!f || sim_kind(m.value) == SIM_NULL || is_zero(f, m.value) || has_null(m.value))
 			*as_it_should_be = false;
 	}
 	return 0;
@@ -139,7 +164,7 @@ int sim_meta_canonical(struct sim_value **object, struct sim_value **removed, st
 		if (!f)
 			sim_append(removed, sim_printf("metadata.%s", m.key));
 		else if (sim_kind(m.value) != SIM_NULL && !is_zero(f, m.value))
-			sim_set(&canonical, sim_ref(m.value), m.key);
+			sim_set(&canonical, texts_of(m.value), m.key);
 	}
 	sim_set(object, canonical, "metadata");
 	return 0;

@@ -10,11 +10,7 @@
 #include "common/mem.h"
 #include "sim/apiserver/syntax.h"
 
-enum { ANNOTATIONS_MAX = 256 << 10, LABEL_1035_MAX = 63 };
-
-static const char rule_1035[] =
-	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with "
-	"an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+enum { ANNOTATIONS_MAX = 256 << 10 };
 
 static void invalid(struct sim_causes *c, const char *field, const char *value, const char *why)
 {
@@ -41,20 +37,6 @@ static void complain(struct sim_causes *c, const char *field, const char *value,
 }
 
 /* ---- names ---- */
-
-static struct sim_complaints check_label_1035(const char *name)
-{
-	static const char lower[] = "abcdefghijklmnopqrstuvwxyz",
-			  inside[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-	struct sim_complaints c = { 0 };
-	size_t n = strlen(name);
-
-	if (n > LABEL_1035_MAX)
-		c.text[c.n++] = "must be no more than 63 characters";
-	if (n == 0 || !strchr(lower, name[0]) || strspn(name, inside) != n || name[n - 1] == '-')
-		c.text[c.n++] = rule_1035;
-	return c;
-}
 
 static struct sim_complaints check_path(const char *name, bool prefix)
 {
@@ -83,7 +65,7 @@ static struct sim_complaints check_name(enum sim_names rule, const char *name, b
 	case SIM_NAMES_LABEL:
 		return sim_check_dns_label(masked);
 	case SIM_NAMES_LABEL_1035:
-		return check_label_1035(masked);
+		return sim_check_dns_label_1035(masked);
 	case SIM_NAMES_PATH:
 		return check_path(name, prefix);
 	case SIM_NAMES_SUBDOMAIN:

@@ -118,7 +118,10 @@ static void default_and_admit(const struct sim_call *c, struct sim_write *w, boo
 {
 	const struct sim_strategy *strategy = c->stored->strategy;
 
-	if (c->stored->custom && c->r->schema)
+	if (c->stored->custom && c->r->schema && c->rq->verb == KAR_PATCH &&
+		c->rq->patch_type == KAR_PATCH_APPLY)
+		sim_schema_default_applied(c->r->schema, w->new);
+	else if (c->stored->custom && c->r->schema)
 		sim_schema_default(c->r->schema, w->new);
 	if (strategy && strategy->default_)
 		strategy->default_(w);

@@ -24,26 +24,41 @@ const char *sim_keep(struct sim_apiserver *s, const char *text)
 	return kept->text;
 }
 
-static size_t bucket_of(const char *group, const char *version, const char *plural)
+static size_t bucket_of(const struct sim_apiserver *s, const char *group, const char *version,
+	const char *plural)
 {
 	uint64_t h = kar_hash_str(kar_hash_str(kar_hash_str(0, group), version), plural);
 
-	return (h ^ h >> 32) & (SIM_RESOURCE_BUCKETS - 1);
+	return (h ^ h >> 32) & (s->n_buckets - 1);
 }
 
 static void enter(struct sim_apiserver *s, struct sim_resource *r)
 {
-	size_t i = bucket_of(r->group, r->version, r->plural);
+	size_t i = bucket_of(s, r->group, r->version, r->plural);
 
 	while (s->buckets[i])
-		i = (i + 1) & (SIM_RESOURCE_BUCKETS - 1);
+		i = (i + 1) & (s->n_buckets - 1);
 	s->buckets[i] = r;
+}
+
+/* Enters all again, into a table that is large enough. */
+static void rehash(struct sim_apiserver *s)
+{
+	enum { FEWEST = 256 };
+
+	free(s->buckets);
+	s->n_buckets = s->n_buckets ? s->n_buckets : FEWEST;
+	while (s->n_buckets <= 2 * s->n_resources)
+		s->n_buckets *= 2;
+	s->buckets = kar_xcalloc(s->n_buckets, sizeof(struct sim_resource *));
+	for (size_t i = 0; i < s->n_resources; i++)
+		enter(s, s->resources[i]);
 }
 
 struct sim_resource *sim_resource_find(const struct sim_apiserver *s, const char *group, const char *version,
 	const char *plural)
 {
-	for (size_t i = bucket_of(group, version, plural);; i = (i + 1) & (SIM_RESOURCE_BUCKETS - 1)) {
+	for (size_t i = bucket_of(s, group, version, plural);; i = (i + 1) & (s->n_buckets - 1)) {
 		struct sim_resource *r = s->buckets[i];
 
 		if (!r ||
@@ -81,7 +96,6 @@ struct sim_resource *sim_resource_add(struct sim_apiserver *s, const struct sim_
 {
 	struct sim_resource *added = kar_xmalloc(sizeof(*added));
 
-	assert(s->n_resources < SIM_RESOURCE_BUCKETS / 2);
 	*added = *r;
 	if (added->stored_as)
 		added->objects = added->stored_as->objects;
@@ -91,7 +105,10 @@ struct sim_resource *sim_resource_add(struct sim_apiserver *s, const struct sim_
 	added->objects->forgotten = s->rv;
 	s->resources = kar_xrealloc(s->resources, s->n_resources + 1, sizeof(struct sim_resource *));
 	s->resources[s->n_resources++] = added;
-	enter(s, added);
+	if (s->n_buckets <= 2 * s->n_resources)
+		rehash(s);
+	else
+		enter(s, added);
 	return added;
 }
 
@@ -103,9 +120,7 @@ void sim_resource_remove(struct sim_apiserver *s, struct sim_resource *r)
 		i++;
 	s->n_resources--;
 	memmove(&s->resources[i], &s->resources[i + 1], (s->n_resources - i) * sizeof(struct sim_resource *));
-	memset(s->buckets, 0, sizeof(s->buckets));
-	for (i = 0; i < s->n_resources; i++)
-		enter(s, s->resources[i]);
+	rehash(s);
 	if (!r->stored_as) {
 		sim_watches_end(r->objects);
 		r->objects->retired = true;

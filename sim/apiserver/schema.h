@@ -15,7 +15,10 @@ void sim_schema_free(struct sim_schema *s); /* accepts NULL */
  * removed members are appended to @removed as strings ("spec.foo"), if that is not NULL: for fieldValidation. */
 void sim_schema_prune(const struct sim_schema *s, struct sim_value **v, struct sim_value **removed)
 	__attribute__((nonnull(1, 2)));
+/* Fills in defaults; a null that the schema does not allow gives way to the default, or goes. */
 void sim_schema_default(const struct sim_schema *s, struct sim_value **v) KAR_NONNULL;
+/* The same after server-side apply, where such a null without a default stays, and is refused by the validation. */
+void sim_schema_default_applied(const struct sim_schema *s, struct sim_value **v) KAR_NONNULL;
 /* Of a create: adds a cause per violation, texts as the API server's, sorted by field (the API server's order is random). */
 void sim_schema_validate(const struct sim_schema *s, const struct sim_value *v,
 	struct sim_causes *out) KAR_NONNULL;

@@ -25,6 +25,9 @@ enum { LABEL_MAX = 63, SUBDOMAIN_MAX = 253 };
 	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " \
 	"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '" LABEL_REGEX \
 	"')"
+#define LABEL_1035_RULE \
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with " \
+	"an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 #define SUBDOMAIN_RULE \
 	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with " \
 	"an alphanumeric character (e.g. 'example.com', regex used for validation is '" LABEL_REGEX \
@@ -120,6 +123,18 @@ struct sim_complaints sim_check_dns_label(const char *s)
 	if (framed(s, n, LOWER, LOWER "-"))
 		return c;
 	complain(&c, is_subdomain(s, n) ? "must not contain dots" : DNS_LABEL_RULE);
+	return c;
+}
+
+struct sim_complaints sim_check_dns_label_1035(const char *s)
+{
+	struct sim_complaints c = { 0 };
+	size_t n = strlen(s);
+
+	if (n > LABEL_MAX)
+		complain(&c, "must be no more than 63 characters");
+	if (!framed(s, n, LOWER, LOWER "-") || (s[0] >= '0' && s[0] <= '9'))
+		complain(&c, LABEL_1035_RULE);
 	return c;
 }
 

@@ -17,7 +17,9 @@ struct sim_complaints {
 struct sim_complaints sim_check_label_key(
 	const char *s) KAR_NONNULL; /* also annotations and finalizers: "a qualified name" */
 struct sim_complaints sim_check_label_value(const char *s) KAR_NONNULL;
-struct sim_complaints sim_check_dns_label(const char *s) KAR_NONNULL;     /* RFC 1123, at most 63 bytes */
+struct sim_complaints sim_check_dns_label(const char *s) KAR_NONNULL; /* RFC 1123, at most 63 bytes */
+struct sim_complaints sim_check_dns_label_1035(
+	const char *s) KAR_NONNULL; /* begins with a letter, at most 63 bytes */
 struct sim_complaints sim_check_dns_subdomain(const char *s) KAR_NONNULL; /* RFC 1123, at most 253 bytes */
 
 /* Appends the messages, joined by "; ". */

@@ -35,6 +35,7 @@ struct sim_printer {
 extern const struct sim_printer sim_printers_core[];     /* table_core.c */
 extern const struct sim_printer sim_printers_workload[]; /* table_workload.c */
 extern const struct sim_printer sim_printers_other[];    /* table_other.c */
+extern const struct sim_printer sim_printers_crd[];      /* table_crd.c */
 extern const struct sim_printer sim_printer_pod;         /* table_pod.c */
 
 #define SIM_COLUMN_NAME \

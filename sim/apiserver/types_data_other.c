@@ -144,9 +144,12 @@ const char *const sim_types_other[] = {
 	" incomplete=3:b! evaluationError=4:s",
 	"@authentication io.k8s.api.authentication.v1",
 	"BoundObjectReference kind=1:s apiVersion=2:s name=3:s uid=4:s",
+	"SelfSubjectReview metadata=1:meta.ObjectMeta status=2:SelfSubjectReviewStatus",
+	"SelfSubjectReviewStatus userInfo=1:UserInfo",
 	"TokenRequest metadata=1:meta.ObjectMeta spec=2:TokenRequestSpec! status=3:TokenRequestStatus",
 	"TokenRequestSpec audiences=1:[]s! expirationSeconds=4:i*! boundObjectRef=3:BoundObjectReference*!",
 	" attestations=5:{[]}s",
 	"TokenRequestStatus token=1:s! expirationTimestamp=2:T!",
+	"UserInfo username=1:s uid=2:s groups=3:[]s extra=4:{[]}s",
 	NULL,
 };

@@ -55,6 +55,10 @@ static struct sim_value *read_patch(struct sim_call *c)
 	v = sim_parse(body.p, body.n, &err);
 	if (!v && c->rq->patch_type == KAR_PATCH_APPLY)
 		v = parse_yaml(&body, &err);
+	if (c->rq->patch_type == KAR_PATCH_APPLY && (!body.n || sim_kind(v) == SIM_NULL)) {
+		sim_unref(v);
+		return sim_object(); /* in YAML nothing is a document as well */
+	}
 	if (!v && c->rq->patch_type == KAR_PATCH_APPLY)
 		sim_refuse_bad_request(c->out, "error decoding YAML: %s", err.msg);
 	else if (!v)
@@ -85,9 +89,10 @@ static bool check_shape(struct sim_call *c, const struct sim_value *patch)
 
 	if (sim_kind(patch) == (json ? SIM_ARRAY : SIM_OBJECT))
 		return true;
-	return sim_refuse_bad_request(c->out, "%sjson: cannot unmarshal %s into Go value of type %s",
-		c->rq->patch_type == KAR_PATCH_STRATEGIC ? "" : "error decoding patch: ", shape(patch),
-		json ? "[]handlers.jsonPatchOp" : "map[string]interface {}");
+	return sim_refuse_bad_request(c->out, "%s%sjson: cannot unmarshal %s into Go value of type %s",
+		c->rq->patch_type == KAR_PATCH_STRATEGIC ? "" : "error decoding patch: ",
+		c->rq->patch_type == KAR_PATCH_APPLY ? "error unmarshaling JSON: while decoding JSON: " : "",
+		shape(patch), json ? "[]handlers.jsonPatchOp" : "map[string]interface {}");
 }
 
 /* ---- application ---- */

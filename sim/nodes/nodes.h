@@ -22,7 +22,8 @@
  *
  * Differences from the real components: no heartbeats (neither Lease nor status), the silence of a kubelet is noticed 40 to
  * 50 s after it began; the scheduler ignores volumes, topology spread constraints, preferred affinity and, when it
- * preempts, PodDisruptionBudgets, and keeps the back-off of a pod also when it has nothing else to do; kubelets know no
+ * preempts, PodDisruptionBudgets, looks at waiting pods after any change of a node, also one that cannot help them, and keeps the
+ * back-off of a pod also when it has nothing else to do; kubelets know no
  * probes and no readiness gates, and do not take turns between ErrImagePull and ImagePullBackOff; events are not counted up.
  */
 #ifndef SIM_NODES_H

@@ -102,9 +102,11 @@ static void create(struct world *w, const struct sim_value *object, const char *
 	sim_response_release(&answer);
 }
 
-static void ensure_namespace(struct world *w, const char *name)
+/* @of: the place of what is to be in it. */
+static void ensure_namespace(struct world *w, const char *name, const char *of)
 {
 	struct sim_value *ns;
+	char place[PLACE];
 
 	if (!name || !*name || sim_apiserver_peek(w->server, "", "namespaces", NULL, name))
 		return;
@@ -112,7 +114,8 @@ static void ensure_namespace(struct world *w, const char *name)
 	sim_set_text(&ns, "v1", "apiVersion");
 	sim_set_text(&ns, "Namespace", "kind");
 	sim_set_text(&ns, name, "metadata", "name");
-	create(w, ns, "namespace", false);
+	snprintf(place, sizeof(place), "%s: namespace", of);
+	create(w, ns, place, false);
 	sim_unref(ns);
 }
 
@@ -123,37 +126,47 @@ static const char *name_of(const struct sim_value *object)
 	return sim_text_or(sim_get(object, "metadata", "name"), "");
 }
 
+static const char *place_or(const char *place)
+{
+	return place ? place : "of the cluster";
+}
+
 static void submit(struct world *w, const struct sim_scenario_job *j, bool dry_run)
 {
 	char place[PLACE];
 
-	snprintf(place, sizeof(place), "%s: QueueJob %s", j->place ? j->place : "of the cluster",
-		name_of(j->object));
+	if (dry_run)
+		ensure_namespace(w, sim_get_text(j->object, "metadata", "namespace"), place_or(j->place));
+	snprintf(place, sizeof(place), "%s: QueueJob %s", place_or(j->place), name_of(j->object));
 	create(w, j->object, place, dry_run);
 }
 
-static void add_object(struct world *w, const struct sim_value *o)
+static void add_object(struct world *w, size_t i)
 {
+	const struct sim_scenario *s = w->s;
+	const struct sim_value *o = sim_item(s->objects, i);
+	size_t of_cluster = sim_count(s->objects) - s->n_places;
+	const char *of = place_or(i < of_cluster ? NULL : s->places[i - of_cluster]);
 	char place[PLACE];
 
-	ensure_namespace(w, sim_get_text(o, "metadata", "namespace"));
-	snprintf(place, sizeof(place), "%s %s", sim_text_or(sim_member(o, "kind"), ""), name_of(o));
+	ensure_namespace(w, sim_get_text(o, "metadata", "namespace"), of);
+	snprintf(place, sizeof(place), "%s: %s %s", of, sim_text_or(sim_member(o, "kind"), ""), name_of(o));
 	create(w, o, place, false);
 }
 
 static void add_pool(struct world *w, const struct sim_scenario_pool *p)
 {
 	struct sim_node_options o = { .capacity = p->capacity, .labels = p->labels, .taints = p->taints };
+	struct kar_err err = { 0 };
 
-	for (int64_t i = 0; i < (p->count ? p->count : 1); i++) {
+	for (int64_t i = 0; i < (p->count ? p->count : 1) && w->err->what == KAR_OK; i++) {
 		char name[300];
 
 		snprintf(name, sizeof(name), p->count ? "%s-%lld" : "%s", p->name, (long long)i);
 		o.name = name;
-		if (sim_nodes_add(w->nodes, &o, w->err))
-			return;
-		if (p->cordoned && sim_nodes_cordon(w->nodes, name, true, w->err))
-			return;
+		if (sim_nodes_add(w->nodes, &o, &err) ||
+			(p->cordoned && sim_nodes_cordon(w->nodes, name, true, &err)))
+			trouble(w, "%s: %s", place_or(p->place), err.msg);
 	}
 }
 
@@ -181,7 +194,7 @@ static void change_job(struct world *w, const struct sim_scenario_event *e)
 		rq.object = patch;
 	sim_apiserver_call(w->server, &rq, &answer);
 	if (refusal(&answer))
-		trouble(w, "event %s %s: %s", sim_scenario_actions[e->what], e->name, refusal(&answer));
+		trouble(w, "%s: %s", e->place, refusal(&answer));
 	sim_response_release(&answer);
 	sim_unref(patch);
 }
@@ -209,7 +222,7 @@ static void carry_out(struct world *w, const struct sim_scenario_event *e)
 	if (e->what >= SIM_SCENARIO_DELETE)
 		change_job(w, e);
 	else if (change_node(w, e, &err))
-		trouble(w, "event %s %s: %s", sim_scenario_actions[e->what], e->name, err.msg);
+		trouble(w, "%s: %s", e->place, err.msg);
 }
 
 /* Ms from now until the next thing of the file; KAR_NEVER: all is done. */
@@ -333,7 +346,7 @@ static void check_events(struct world *w)
 
 		if (job ? sim_lookup_get(&jobs, e->name) == SIZE_MAX
 			: !sim_apiserver_peek(w->server, "", "nodes", NULL, e->name))
-			trouble(w, "event %s %s: there is no such %s", sim_scenario_actions[e->what], e->name,
+			trouble(w, "%s: Not found: \"%s\": there is no such %s", e->place, e->name,
 				job ? "job" : "node");
 	}
 	sim_lookup_release(&jobs);
@@ -347,11 +360,9 @@ static void furnish(struct world *w)
 	for (size_t i = 0; i < s->n_pools && w->err->what == KAR_OK; i++)
 		add_pool(w, &s->pools[i]);
 	for (size_t i = 0; i < sim_count(s->objects) && w->err->what == KAR_OK; i++)
-		add_object(w, sim_item(s->objects, i));
-	for (size_t i = 0; i < s->n_jobs && w->err->what == KAR_OK; i++) {
-		ensure_namespace(w, sim_get_text(s->jobs[i].object, "metadata", "namespace"));
+		add_object(w, i);
+	for (size_t i = 0; i < s->n_jobs && w->err->what == KAR_OK; i++)
 		submit(w, &s->jobs[i], true); /* what is wrong with it is said before hours are simulated */
-	}
 	check_events(w);
 }
 

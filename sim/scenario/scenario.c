@@ -1,5 +1,6 @@
 #include "sim/scenario/scenario.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <bsd/stdlib.h>
@@ -8,6 +9,7 @@
 #include "api/keep.h"
 #include "api/names.h"
 #include "common/yaml.h"
+#include "sim/apiserver/quantity.h"
 #include "sim/scenario/lookup.h"
 #include "sim/scenario/scenario_impl.h"
 
@@ -44,6 +46,20 @@ static void add_pool(struct sim_reading *r, const struct sim_scenario_pool *p, b
 	s->pools[s->n_pools++] = *p;
 }
 
+static void check_capacity(struct sim_reading *r, const struct sim_value *capacity)
+{
+	const struct sim_quantity none = { 0 };
+
+	for (struct sim_member m = sim_first(capacity); m.value; m = sim_next(m)) {
+		struct sim_quantity q;
+		char field[SIM_SCENARIO_PATH];
+
+		snprintf(field, sizeof(field), "capacity[%s]", m.key);
+		if (sim_quantity_read(m.value, &q, NULL) || sim_quantity_cmp(&q, &none) < 0)
+			sim_reading_wrong(r, field, "want a quantity such as 8, 500m or 64Gi");
+	}
+}
+
 static void read_pool(struct sim_reading *r, const struct sim_value *v)
 {
 	static const char *const known[] = { "name", "count", "capacity", "labels", "taints", NULL };
@@ -57,7 +73,9 @@ static void read_pool(struct sim_reading *r, const struct sim_value *v)
 		.capacity = sim_reading_member(r, v, "capacity", SIM_OBJECT),
 		.labels = sim_reading_member(r, v, "labels", SIM_OBJECT),
 		.taints = sim_reading_member(r, v, "taints", SIM_ARRAY),
+		.place = kar_keep(&r->s->arena, r->path),
 	};
+	check_capacity(r, p.capacity);
 	if (!p.name)
 		sim_reading_wrong(r, "name", "a name is required");
 	else
@@ -65,6 +83,15 @@ static void read_pool(struct sim_reading *r, const struct sim_value *v)
 }
 
 /* ---- objects ---- */
+
+static void add_object(struct sim_reading *r, struct sim_value *consumed)
+{
+	struct sim_scenario *s = r->s;
+
+	sim_append(&s->objects, consumed);
+	s->places = kar_arena_grow(&s->arena, s->places, s->n_places, sizeof(*s->places));
+	s->places[s->n_places++] = kar_keep(&s->arena, r->path);
+}
 
 static void read_queue(struct sim_reading *r, const struct sim_value *v)
 {
@@ -85,7 +112,7 @@ static void read_queue(struct sim_reading *r, const struct sim_value *v)
 	sim_set_text(&queue, "Queue", "kind");
 	sim_set_text(&queue, name, "metadata", "name");
 	sim_set(&queue, spec ? sim_ref(spec) : sim_object(), "spec");
-	sim_append(&r->s->objects, queue);
+	add_object(r, queue);
 }
 
 static void read_object(struct sim_reading *r, const struct sim_value *v)
@@ -94,7 +121,7 @@ static void read_object(struct sim_reading *r, const struct sim_value *v)
 		!sim_get_text(v, "metadata", "name"))
 		sim_reading_wrong(r, "", "apiVersion, kind and metadata.name are required");
 	else
-		sim_append(&r->s->objects, sim_ref(v));
+		add_object(r, sim_ref(v));
 }
 
 /* ---- events ---- */
@@ -121,6 +148,7 @@ static void read_event(struct sim_reading *r, const struct sim_value *v)
 		if (!name)
 			continue;
 		e.what = a;
+		e.place = kar_arena_printf(&s->arena, "%s.%s", r->path, sim_scenario_actions[a]);
 		e.name = a < SIM_SCENARIO_DELETE ? name : job_key(&s->arena, name);
 		found++;
 	}
@@ -235,16 +263,19 @@ static int read_document(const struct sim_value *document, const uint64_t *seed,
 int sim_scenario_parse(const char *yaml, size_t n, const uint64_t *seed, struct sim_scenario *out,
 	struct sim_causes *causes, struct kar_err *err)
 {
-	struct kar_buf json = { .cap = MAX_FILE };
+	struct kar_buf json = { .cap = MAX_FILE }, more = { .cap = MAX_FILE };
 	struct sim_value *document = NULL;
 	int rc = -1, found = kar_yaml_to_json(yaml, n, 0, &json, err);
 
 	*out = (struct sim_scenario){ 0 };
-	if (found == 1)
-		document = sim_parse(json.p, json.n, err);
-	else if (found == 0)
+	if (found == 0)
 		kar_fail(err, KAR_INVALID, "the file is empty");
+	else if (found == 1 && kar_yaml_to_json(yaml, n, 1, &more, err) > 0)
+		kar_fail(err, KAR_INVALID, "the file has a second document: a scenario is one");
+	else if (found == 1)
+		document = sim_parse(json.p, json.n, err);
 	kar_buf_release(&json);
+	kar_buf_release(&more);
 	if (document)
 		rc = read_document(document, seed, out, causes);
 	sim_unref(document);

@@ -41,6 +41,7 @@ struct sim_scenario_pool {
 	int64_t count; /* 0: one node with this very name */
 	const struct sim_value *capacity, *labels, *taints;
 	bool cordoned;
+	const char *place; /* "nodes[2]" of the file; NULL: from a real cluster */
 };
 
 struct sim_scenario_job {
@@ -66,7 +67,8 @@ extern const char *const sim_scenario_actions[SIM_SCENARIO_ACTIONS]; /* "kill" .
 struct sim_scenario_event {
 	kar_time at;
 	enum sim_scenario_action what;
-	const char *name; /* of the node, or "namespace/name" of the job */
+	const char *name;  /* of the node, or "namespace/name" of the job */
+	const char *place; /* "events[2].kill" of the file */
 };
 
 /* Strings and trees live as long as the scenario. */
@@ -79,7 +81,9 @@ struct sim_scenario {
 		run; /* of pods that say nothing about it: jobs of a real cluster; high 0: until deleted */
 	struct sim_scenario_pool *pools;
 	size_t n_pools;
-	struct sim_value *objects;     /* queues and others, in order of creation; owned array */
+	struct sim_value *objects; /* queues and others, in order of creation; owned array */
+	const char **places;       /* "queues[2]" of the file: of the last n_places objects */
+	size_t n_places;
 	struct sim_scenario_job *jobs; /* in order of .at, then of the file */
 	size_t n_jobs;
 	struct sim_scenario_event *events; /* likewise */

@@ -114,8 +114,12 @@ kar_time sim_reading_time(struct sim_reading *r, const struct sim_value *v, cons
 		return seconds * KAR_SECOND;
 	if (parse_time(sim_text(m), &ms))
 		return ms;
-	snprintf(text, sizeof(text), "\"%.60s\": want a duration such as 90s, 10m or 1h30m",
-		sim_text_or(m, "?"));
+	if (sim_text(m))
+		snprintf(text, sizeof(text), "\"%.60s\": want a duration such as 90s, 10m or 1h30m",
+			sim_text(m));
+	else
+		snprintf(text, sizeof(text), "want a duration such as 90s, 10m or 1h30m, got %s",
+			sim_kind_name(sim_kind(m)));
 	sim_reading_wrong(r, key, text);
 	return otherwise;
 }

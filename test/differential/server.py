@@ -9,9 +9,11 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import urllib.parse
 
 TIMEOUT_SECONDS = 60
+SETTLING_SECONDS = 30
 COMPARED_HEADERS = ("Content-Type", "Warning", "Retry-After", "Allow")
 
 
@@ -24,6 +26,16 @@ class Answer:
             self.body = json.loads(text)
         except ValueError:
             self.body = None
+
+
+def once_settled(ask):
+    """The answer of ask(). A real server that has just been started may say 429 until its caches are filled: it is asked again when it says."""
+    deadline = time.monotonic() + SETTLING_SECONDS
+    while True:
+        answer = ask()
+        if answer.code != 429 or "storage is (re)initializing" not in answer.text or time.monotonic() > deadline:
+            return answer
+        time.sleep(int(answer.headers["Retry-After"]))
 
 
 class Server:
@@ -59,6 +71,9 @@ class Server:
         return connection.getresponse()
 
     def ask(self, method, path, headers=None, body=None):
+        return once_settled(lambda: self.ask_once(method, path, headers, body))
+
+    def ask_once(self, method, path, headers, body):
         """A kept connection may have been closed by the server meanwhile; it is then opened anew, once."""
         for last in (False, True):
             fresh = self.connection is None
@@ -89,14 +104,17 @@ class Watch:
 
     def __init__(self, server, path, headers):
         self.connection = server.connect()
-        response = server.send(self.connection, "GET", path, headers, None)
         self.events = []
-        self.open = response.status == 200
         self.changed = threading.Condition()
-        self.answer = Answer(response.status, compared(response), "" if self.open else response.read().decode(errors="replace"))
+        self.answer = once_settled(lambda: self.begin(server, path, headers))
         if self.open:
-            self.thread = threading.Thread(target=self.read, args=(response,), daemon=True)
+            self.thread = threading.Thread(target=self.read, args=(self.response,), daemon=True)
             self.thread.start()
+
+    def begin(self, server, path, headers):
+        self.response = server.send(self.connection, "GET", path, headers, None)
+        self.open = self.response.status == 200
+        return Answer(self.response.status, compared(self.response), "" if self.open else self.response.read().decode(errors="replace"))
 
     def read(self, response):
         try:

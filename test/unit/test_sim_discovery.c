@@ -277,15 +277,104 @@ static void hash_changes_with_the_crd(void **state)
 	sim_openapi_free(o);
 }
 
+/* ---- many types, and types of several versions ---- */
+
+static void create_crd(const char *json)
+{
+	struct sim_request rq = { .verb = KAR_CREATE,
+		.group = "apiextensions.k8s.io",
+		.version = "v1",
+		.resource = "customresourcedefinitions",
+		.body = { json, strlen(json) } };
+	struct sim_response r;
+
+	sim_apiserver_call(server, &rq, &r);
+	if (r.code != 201)
+		fail_msg("%s: %d", json, r.code);
+	sim_response_release(&r);
+	sim_timeline_run(timeline, sim_timeline_mono(timeline) + 100);
+}
+
+static void install(const char *names, const char *versions)
+{
+	struct kar_buf body KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+
+	kar_buf_printf(&body,
+		"{\"metadata\":{\"name\":\"%ss.many.io\"},\"spec\":{\"group\":\"many.io\",\"scope\":\"Cluster\","
+		"\"names\":{\"plural\":\"%ss\",\"kind\":\"%s\"},\"versions\":[%s]}}",
+		names, names, names, versions);
+	create_crd(kar_buf_cstr(&body));
+}
+
+#define VERSION(name, served, storage) \
+	"{\"name\":\"" name "\",\"served\":" served ",\"storage\":" storage \
+	",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
+
+static void there_may_be_any_number_of_types(void **state)
+{
+	enum { MANY = 700 };
+	struct sim_value *document;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "kind%d", i);
+		install(name, VERSION("v1", "true", "true"));
+	}
+	document = sim_discovery(server, "/apis/many.io/v1", false, "127.0.0.1:1");
+	assert_int_equal(sim_count(sim_member(document, "resources")), MANY);
+	sim_unref(document);
+}
+
+static void versions_come_in_the_order_of_preference(void **state)
+{
+	struct sim_value *group KAR_CLEANUP(sim_cleanup_value) = NULL;
+
+	(void)state;
+	install("kind",
+		VERSION("v1", "true", "false") "," VERSION("v1beta2", "true", "false") "," VERSION("foo",
+			"true", "false") "," VERSION("v10", "true", "false") "," VERSION("v2", "true",
+			"false") "," VERSION("v1beta10", "true", "false") "," VERSION("v3alpha1", "true",
+			"false") "," VERSION("v11", "false", "true"));
+	group = sim_discovery(server, "/apis/many.io", false, "127.0.0.1:1");
+	check_value("preferred", group, ".preferredVersion.version", "\"v10\"");
+	check_value("second", group, ".versions[1].version", "\"v2\"");
+	check_value("third", group, ".versions[2].version", "\"v1\"");
+	check_value("betas", group, ".versions[3].version", "\"v1beta10\"");
+	check_value("older_beta", group, ".versions[4].version", "\"v1beta2\"");
+	check_value("alpha", group, ".versions[5].version", "\"v3alpha1\"");
+	check_value("other", group, ".versions[6].version", "\"foo\"");
+	check_value("unserved", group, ".versions[7].version", NULL);
+	assert_null(sim_discovery(server, "/apis/many.io/v11", false, "127.0.0.1:1"));
+}
+
+static void built_in_types_are_not_replaced(void **state)
+{
+	struct sim_value *document KAR_CLEANUP(sim_cleanup_value) = NULL;
+
+	(void)state;
+	create_crd(
+		"{\"metadata\":{\"name\":\"events.events.k8s.io\",\"annotations\":{\"api-approved.kubernetes.io\":\"unapproved\"}},"
+		"\"spec\":{\"group\":\"events.k8s.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"events\",\"kind\":\"Event\"},"
+		"\"versions\":[" VERSION("v1", "true", "true") "]}}");
+	document = sim_discovery(server, "/apis/events.k8s.io/v1", false, "127.0.0.1:1");
+	check_value("short_names", document, ".resources[0].shortNames", "[\"ev\"]");
+	check_value("only_one", document, ".resources[1]", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(documents_list_what_is_served),
-		cmocka_unit_test(other_paths_have_no_document),
-		cmocka_unit_test(openapi_describes_the_types),
-		cmocka_unit_test(every_reference_leads_somewhere),
-		cmocka_unit_test(hash_changes_with_the_crd),
+		cmocka_unit_test_setup_teardown(documents_list_what_is_served, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_paths_have_no_document, setup, teardown),
+		cmocka_unit_test_setup_teardown(openapi_describes_the_types, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_reference_leads_somewhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(hash_changes_with_the_crd, setup, teardown),
+		cmocka_unit_test_setup_teardown(there_may_be_any_number_of_types, setup, teardown),
+		cmocka_unit_test_setup_teardown(built_in_types_are_not_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(versions_come_in_the_order_of_preference, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,13 @@ static void documents_are_served(void **state)
 			.accept = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf", .code = 406,
 			.want = "" },
 		{ "openapi_of_unknown", "GET", "/openapi/v3/apis/nope/v1", .code = 404, .want = TEXT_404 },
-		{ "openapi_v2", "GET", "/openapi/v2", .code = 404, .want = TEXT_404 },
+		{ "openapi_v2", "GET", "/openapi/v2", .code = 200, .want = "{\"swagger\":\"2.0\"" },
+		{ "openapi_v2_in_protobuf", "GET", "/openapi/v2",
+			.accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", .code = 200,
+			.want = "\n\0032.0\022\014\n\007kar-sim\022\0011B" },
+		{ "openapi_v2_in_pictures", "GET", "/openapi/v2", .accept = "image/png", .code = 406,
+			.want = "" },
+		{ "below_openapi_v2", "GET", "/openapi/v2/x", .code = 404, .want = TEXT_404 },
 	};
 
 	check_rows(state, rows, KAR_LEN(rows));

@@ -28,6 +28,12 @@ static const struct {
 		"nodes[0].name: Invalid value: a name is required" },
 	{ "negative_count", HEAD "nodes: [{name: a, count: -1}]\n",
 		"nodes[0].count: Invalid value: -1: want 0 to 100000" },
+	{ "capacity_that_is_no_quantity", HEAD "nodes: [{name: a, capacity: {cpu: lots, memory: -1}}]\n",
+		"nodes[0].capacity[cpu]: Invalid value: want a quantity such as 8, 500m or 64Gi; "
+		"nodes[0].capacity[memory]: Invalid value: want a quantity such as 8, 500m or 64Gi" },
+	{ "second_document", HEAD "---\n" HEAD, "the file has a second document: a scenario is one" },
+	{ "time_that_is_a_list", HEAD "jobs: [{name: a, at: [1]}]\n",
+		"jobs[0].at: Invalid value: want a duration such as 90s, 10m or 1h30m, got an array" },
 	{ "bad_time", HEAD "jobs: [{name: a}, {name: b, at: soon}]\n",
 		"jobs[1].at: Invalid value: \"soon\": want a duration such as 90s, 10m or 1h30m" },
 	{ "bad_range", HEAD "jobs: [{name: a, duration: 5m-3m}]\n",

@@ -2,7 +2,7 @@
 
 Nothing here breaks a CEL rule alone or beside another rule: only a real API server evaluates those."""
 
-from script import (Chapter, PARTIAL, TABLE, delete, events, get, gone, merge, named, post, put, watch)
+from script import (Chapter, PARTIAL, TABLE, delete, events, get, gone, has, merge, named, post, put, watch)
 
 KAR = "/apis/kube-arbitrator.io/v1alpha1"
 JOBS = KAR + "/namespaces/${ns}/queuejobs"
@@ -271,4 +271,110 @@ CRD = Chapter("crd", "install, use and removal of a CRD", [
     get("missing", CRDS + "/none.example.com"),
 ])
 
-CHAPTERS = [JOB_RULES, STATUS, QUEUE_RULES, CRD]
+FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+SUFFIX = ".diff-${run}.example.com"
+VERDICT = ("status.conditions", "status.acceptedNames", "status.storedVersions")
+
+
+def free_crd(plural, kind, **names):
+    definition = crd(plural, kind, schema=FREE)
+    del definition["spec"]["names"]["shortNames"]
+    definition["spec"]["names"].update(names)
+    return definition
+
+
+def judged(answer):
+    """The API server has looked at the names."""
+    return answer.code == 200 and len((answer.body.get("status") or {}).get("conditions") or []) >= 2
+
+
+def claim(name, plural, kind, **names):
+    """Creates a definition, and says what became of its names."""
+    return [post(name, CRDS, free_crd(plural, kind, **names)), get(name + "_judged", CRDS + "/" + plural + SUFFIX, until=judged, only=VERDICT)]
+
+
+CRD_NAMES = Chapter("crdnames", "names of CRDs: each belongs to one definition of its group", [
+    post("first", CRDS, free_crd("firsts", "First", shortNames=["fi"])),
+    get("first_established", CRDS + "/firsts" + SUFFIX, until=established, only=VERDICT),
+    *claim("same_kind", "seconds", "First"),
+    get("same_kind_is_not_served", "/apis/diff-${run}.example.com/v1/namespaces/${ns}/seconds"),
+    *claim("same_short", "thirds", "Third", shortNames=["fi", "th"]),
+    *claim("same_singular", "fourths", "Fourth", singular="first"),
+    *claim("same_list_kind", "fifths", "Fifth", listKind="FirstList"),
+    *claim("singular_is_a_plural", "sixths", "Sixth", singular="firsts"),
+    *claim("everything_taken", "sevenths", "First", singular="first", shortNames=["fi"], listKind="FirstList"),
+    get("discovery", "/apis/diff-${run}.example.com/v1", without=("resources.0.storageVersionHash",)),
+    post("other_group", CRDS, {**crd("firsts", "First", "other-${run}.example.com", FREE, versions=[
+        {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": FREE}}])}),
+    get("other_group_established", CRDS + "/firsts.other-${run}.example.com", until=established, only=VERDICT),
+    delete("first_deleted", CRDS + "/firsts" + SUFFIX, only=("kind",)),
+    get("kind_is_free", CRDS + "/fifths" + SUFFIX, until=lambda a: (a.body["status"].get("acceptedNames") or {}).get("listKind") == "FirstList",
+        only=("status.acceptedNames.kind",)),
+    merge("other_short_names", CRDS + "/thirds" + SUFFIX, {"spec": {"names": {"shortNames": ["xx"], "categories": ["all"]}}}, only=("spec.names",)),
+    get("renamed", CRDS + "/thirds" + SUFFIX, until=has("status.acceptedNames.shortNames", ["xx"]), only=("status.acceptedNames",)),
+    *[delete("delete_" + p, CRDS + "/" + p + SUFFIX, only=("kind",)) for p in ("seconds", "thirds", "fourths", "fifths", "sixths", "sevenths")],
+    delete("delete_other", CRDS + "/firsts.other-${run}.example.com", only=("kind",)),
+    get("last_gone", CRDS + "/sevenths" + SUFFIX, until=gone),
+])
+
+
+def version(name, served=True, storage=False, **more):
+    return {"name": name, "served": served, "storage": storage, "schema": {"openAPIV3Schema": FREE}, **more}
+
+
+def refused(name, spec=None, annotations=None, names=None, plural="widgets", group="diff-${run}.example.com"):
+    definition = crd(plural, "Widget", group, FREE, **(spec or {}))
+    definition["spec"]["names"].update(names or {})
+    if annotations:
+        definition["metadata"]["annotations"] = annotations
+    return post(name, CRDS + "?dryRun=All", definition)
+
+
+APPROVED = "api-approved.kubernetes.io"
+BOTH = [version("v1", storage=True), version("v2beta1")]
+
+CRD_RULES = Chapter("crdrules", "what a CRD may say, and how its versions come and go", [
+    refused("group_without_dot", plural="deployments", group="apps"),
+    refused("group_protected", plural="events", group="events.k8s.io"),
+    refused("group_approved", annotations={APPROVED: "https://example.com/approval"}, group="foo.k8s.io"),
+    refused("group_unapproved", annotations={APPROVED: "unapproved, a trial"}, group="foo.k8s.io"),
+    refused("group_approval_bad", annotations={APPROVED: "please"}, group="foo.k8s.io"),
+    refused("group_bad", group="A_b.c"),
+    refused("plural_bad", plural="Wid_gets"),
+    refused("kind_bad", names={"kind": "wid-get_"}),
+    refused("singular_bad", names={"singular": "W_"}),
+    refused("short_name_bad", names={"shortNames": ["ok", "W_"]}),
+    refused("category_bad", names={"categories": ["W_"]}),
+    refused("list_kind_is_kind", names={"listKind": "Widget"}),
+    refused("version_bad", {"versions": [version("V_1", storage=True)]}),
+    refused("version_twice", {"versions": [version("v1", storage=True), version("v1")]}),
+    refused("conversion_bad", {"conversion": {"strategy": "Magic"}}),
+    refused("preserve_unknown", {"preserveUnknownFields": True}),
+    refused("column_bad", {"versions": [version("v1", storage=True, additionalPrinterColumns=[{"name": "a", "type": "colour", "jsonPath": "x"}])]}),
+    refused("column_incomplete", {"versions": [version("v1", storage=True, additionalPrinterColumns=[{"name": "a"}])]}),
+    refused("no_group", group=""),
+    post("no_spec", CRDS + "?dryRun=All", {"metadata": {"name": "a.b.c"}}),
+    # versions
+    post("create", CRDS, crd(versions=BOTH)),
+    get("established", CRDS + "/" + NAME, until=established, only=VERDICT),
+    get("served", WIDGETS, until=lambda a: a.code == 200),
+    get("table", CRDS + "/" + NAME, accept=TABLE),
+    get("group", "/apis/diff-${run}.example.com", until=lambda a: a.code == 200),
+    merge("scope_changed", CRDS + "/" + NAME, {"spec": {"scope": "Cluster"}}),
+    merge("group_changed", CRDS + "/" + NAME, {"spec": {"group": "x.example.com"}}),
+    merge("kind_changed", CRDS + "/" + NAME, {"spec": {"names": {"kind": "Gadget"}}}),
+    merge("plural_changed", CRDS + "/" + NAME, {"spec": {"names": {"plural": "gadgets"}}}),
+    merge("storage_moved", CRDS + "/" + NAME, {"spec": {"versions": [version("v1"), version("v2beta1", storage=True)]}},
+          only=("spec.versions.0.name", "metadata.generation", "status.storedVersions")),
+    merge("stored_version_dropped", CRDS + "/" + NAME, {"spec": {"versions": [version("v2beta1", storage=True)]}}),
+    merge("stored_versions", CRDS + "/" + NAME + "/status", {"status": {"storedVersions": ["v2beta1"]}}, only=("status.storedVersions",)),
+    merge("version_dropped", CRDS + "/" + NAME, {"spec": {"versions": [version("v2beta1", storage=True)]}}, only=("metadata.generation", "status.storedVersions")),
+    get("version_not_served", WIDGETS, until=gone),
+    get("other_version_served", WIDGETS.replace("/v1/", "/v2beta1/"), until=lambda a: a.code == 200),
+    merge("unserved", CRDS + "/" + NAME, {"spec": {"versions": [version("v2beta1", served=False, storage=True)]}}, only=("metadata.generation",)),
+    get("nothing_served", WIDGETS.replace("/v1/", "/v2beta1/"), until=gone),
+    delete("delete", CRDS + "/" + NAME, only=("kind",)),
+    get("deleted", CRDS + "/" + NAME, until=gone),
+])
+
+CHAPTERS = [JOB_RULES, STATUS, QUEUE_RULES, CRD, CRD_NAMES, CRD_RULES]

@@ -1,11 +1,12 @@
 """Quota, priority classes, events, leases, nodes; discovery, tables, and the forms of errors."""
 
-from script import (Chapter, Operation, PARTIAL, TABLE, delete, get, has, merge, patch, post, put, watch)
+from script import (Chapter, Operation, PARTIAL, TABLE, delete, get, gone, has, merge, patch, post, put, watch)
 
 CORE = "/api/v1/namespaces/${ns}"
 PODS = CORE + "/pods"
 QUOTAS = CORE + "/resourcequotas"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+JOBS = "/apis/batch/v1/namespaces/${ns}/jobs"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/${ns}/leases"
 NEW_EVENTS = "/apis/events.k8s.io/v1/namespaces/${ns}/events"
 
@@ -14,6 +15,11 @@ def pod(name, requests=None, limits=None, **spec):
     resources = {k: v for k, v in (("requests", requests), ("limits", limits)) if v}
     return {"metadata": {"name": name}, "spec": {"schedulerName": "none", "automountServiceAccountToken": False, "containers": [
         {"name": "main", "image": "i", **({"resources": resources} if resources else {})}], **spec}}
+
+
+def job(name):
+    """Its pods are never made."""
+    return {"metadata": {"name": name}, "spec": {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}}}
 
 
 def quota(name, scopes=None, selector=None, **hard):
@@ -173,6 +179,17 @@ RECORDS = Chapter("records", "Events, Leases, Nodes and other plain types", [
     get("node_missing", "/api/v1/nodes/diff-none-${run}"),
     post("job_dry", "/apis/batch/v1/namespaces/${ns}/jobs?dryRun=All", {"metadata": {"name": "j"}, "spec": {"template": {"spec": {
         "restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}}}, without=("metadata.uid", "metadata.labels", "spec.selector", "spec.template.metadata")),
+    post("job", JOBS, job("a"), only=("kind",)),
+    delete("job_deleted", JOBS + "/a", only=("kind", "metadata.finalizers", "metadata.deletionGracePeriodSeconds")),
+    get("job_gone", JOBS + "/a", until=gone),
+    post("job_2", JOBS, job("b"), only=("kind",)),
+    delete("job_deleted_in_background", JOBS + "/b?propagationPolicy=Background", only=("kind", "metadata.finalizers")),
+    get("job_2_gone", JOBS + "/b", until=gone),
+    post("job_3", JOBS, job("c"), only=("kind",)),
+    delete("jobs_deleted", JOBS, only=("kind",)),
+    get("job_3_gone", JOBS + "/c", until=gone),
+    post("who_am_i", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"},
+         only=("kind", "apiVersion", "metadata.creationTimestamp", "status.userInfo.groups")),
     post("role", "/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles", {"metadata": {"name": "r"}, "rules": [
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}),
     post("role_binding", "/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings", {
