@@ -2,9 +2,9 @@
 # Not part of the tests, which need no container engine.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-	gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev
+	gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev
 COPY . /src
-RUN meson setup /build /src && meson compile -C /build kar-controllers && strip /build/controllers/kar-controllers
+RUN meson setup /build /src -Dsimulation=false --buildtype=release && meson compile -C /build kar-controllers && strip /build/controllers/kar-controllers
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \

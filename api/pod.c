@@ -33,6 +33,7 @@ struct wire_state {
 };
 
 struct wire_container {
+	const char *name;
 	struct wire_state state;
 };
 
@@ -82,6 +83,7 @@ static const struct kar_field state_fields[] = {
 static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct wire_state, state_fields);
 
 static const struct kar_field container_fields[] = {
+	KAR_FIELD_PB(struct wire_container, name, "name", 1, KAR_F_STRING),
 	KAR_FIELD_PB_SUB(struct wire_container, state, "state", 2, KAR_F_OBJECT, &state_desc),
 };
 static const struct kar_desc container_desc =
@@ -236,6 +238,149 @@ static int32_t number_of(const char *label, int32_t otherwise)
 	return problem ? otherwise : n;
 }
 
+/* --- losses -------------------------------------------------------------------------------------- */
+
+static bool is_lost(const struct wire_pod *w)
+{
+	enum kar_pod_phase phase = phase_of(w->status.phase);
+
+	return phase == KAR_POD_FAILED || (w->head.meta.deletion && phase != KAR_POD_SUCCEEDED);
+}
+
+/* When the deletion was asked for. Containers that end from then on are stopped by it, which tells nothing of them. */
+static kar_time asked_to_go(const struct kar_wire_meta *m)
+{
+	int64_t grace = m->deletion_grace;
+
+	if (!m->deletion)
+		return KAR_NEVER;
+	return m->deletion - (grace < 0 ? 0 : grace > INT32_MAX ? INT32_MAX : grace) * KAR_SECOND;
+}
+
+/* A kubelet that does not find a container any more when it stops the pod gives an exit code, but no time. */
+static bool failed_by_itself(const struct wire_terminated *t, kar_time before)
+{
+	return t && t->exit_code != 0 && (before == KAR_NEVER || (t->finished && t->finished < before));
+}
+
+/* Appends to @out, or only counts if that is NULL; returns how many there are then. */
+static size_t list_exits(const struct kar_array *containers, kar_time before, struct kar_pod_exit *out,
+	size_t n, struct kar_intern *strings)
+{
+	const struct wire_container *c = containers->items;
+
+	for (size_t i = 0; i < containers->n && n < KAR_POD_EXITS_MAX; i++) {
+		const struct wire_terminated *t = c[i].state.terminated;
+
+		if (!failed_by_itself(t, before))
+			continue;
+		if (out)
+			out[n] = (struct kar_pod_exit){ .container = kar_intern_get(strings, c[i].name),
+				.reason = kar_intern_get(strings, t->reason),
+				.code = t->exit_code };
+		n++;
+	}
+	return n;
+}
+
+static size_t list_all_exits(const struct wire_pod *w, struct kar_pod_exit *out, struct kar_intern *strings)
+{
+	kar_time before = asked_to_go(&w->head.meta);
+	size_t n = list_exits(&w->status.init_containers, before, out, 0, strings);
+
+	return list_exits(&w->status.containers, before, out, n, strings);
+}
+
+static void list_conditions(const struct kar_array *conditions, struct kar_pod_condition *out, size_t n,
+	struct kar_intern *strings)
+{
+	const struct wire_condition *c = conditions->items;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct kar_pod_condition){ .type = kar_intern_get(strings, c[i].type),
+			.status = kar_intern_get(strings, c[i].status) };
+}
+
+static const char *disruption_reason(const struct kar_array *conditions)
+{
+	const struct wire_condition *c = conditions->items;
+
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
+			return c[i].reason;
+	}
+	return NULL;
+}
+
+/* The loss and its lists in a row. */
+struct loss_block {
+	size_t n_exits, n_conditions, size; /* bytes; 0: the pod is not lost */
+};
+
+static struct loss_block measure_loss(const struct wire_pod *w, struct kar_intern *strings)
+{
+	size_t n = w->status.conditions.n;
+	struct loss_block b = { 0 };
+
+	if (!is_lost(w))
+		return b;
+	b.n_exits = list_all_exits(w, NULL, strings);
+	b.n_conditions = n < KAR_POD_CONDITIONS_MAX ? n : KAR_POD_CONDITIONS_MAX;
+	b.size = sizeof(struct kar_pod_loss) + b.n_exits * sizeof(struct kar_pod_exit) +
+		b.n_conditions * sizeof(struct kar_pod_condition);
+	return b;
+}
+
+static void read_failure(const struct wire_status *s, struct kar_pod_loss *loss, struct kar_intern *strings)
+{
+	const struct wire_terminated *failure = first_failure(s);
+	const char *reason = s->reason;
+
+	if (phase_of(s->phase) != KAR_POD_FAILED)
+		return;
+	if (failure)
+		loss->exit_code = failure->exit_code;
+	if ((!reason || !reason[0]) && failure)
+		reason = failure->reason;
+	loss->reason = kar_intern_get(strings, reason);
+}
+
+static const struct kar_pod_loss *read_loss(const struct wire_pod *w, const struct loss_block *b, char *at,
+	struct kar_intern *strings)
+{
+	struct kar_pod_loss *loss = (void *)at;
+	struct kar_pod_exit *exits = (void *)(at + sizeof(*loss));
+	struct kar_pod_condition *conditions = (void *)(exits + b->n_exits);
+
+	*loss = (struct kar_pod_loss){ .n_exits = b->n_exits,
+		.n_conditions = b->n_conditions,
+		.exits = exits,
+		.conditions = conditions };
+	list_all_exits(w, exits, strings);
+	list_conditions(&w->status.conditions, conditions, b->n_conditions, strings);
+	loss->pod_reason = kar_intern_get(strings, w->status.reason);
+	loss->disruption = kar_intern_get(strings, disruption_reason(&w->status.conditions));
+	read_failure(&w->status, loss, strings);
+	return loss;
+}
+
+static void forget_loss(const struct kar_pod_loss *loss, struct kar_intern *strings)
+{
+	kar_intern_put(strings, loss->reason);
+	kar_intern_put(strings, loss->pod_reason);
+	kar_intern_put(strings, loss->disruption);
+	for (size_t i = 0; i < loss->n_exits; i++) {
+		kar_intern_put(strings, loss->exits[i].container);
+		kar_intern_put(strings, loss->exits[i].reason);
+	}
+	for (size_t i = 0; i < loss->n_conditions; i++) {
+		kar_intern_put(strings, loss->conditions[i].type);
+		kar_intern_put(strings, loss->conditions[i].status);
+	}
+}
+
+/* --- the pod ------------------------------------------------------------------------------------- */
+
 static void read_job(const struct wire_pod *w, struct kar_pod_job *job, struct kar_intern *strings)
 {
 	const struct kar_array *labels = &w->head.meta.labels;
@@ -245,17 +390,6 @@ static void read_job(const struct wire_pod *w, struct kar_pod_job *job, struct k
 	job->incarnation = number_of(kar_pairs_get(labels, KAR_LABEL_INCARNATION), 0);
 	job->template_hash = kar_intern_get(strings,
 		kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_TEMPLATE_HASH));
-	if (phase_of(w->status.phase) != KAR_POD_FAILED)
-		return;
-
-	const struct wire_terminated *failure = first_failure(&w->status);
-	const char *reason = w->status.reason;
-
-	if (failure)
-		job->exit_code = failure->exit_code;
-	if ((!reason || !reason[0]) && failure)
-		reason = failure->reason;
-	job->fail_reason = kar_intern_get(strings, reason);
 }
 
 static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct kar_intern *strings)
@@ -269,16 +403,17 @@ static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct 
 	p->owner_kind = kar_intern_get(strings, owner->kind);
 }
 
-/* One allocation: the pod, the part of a QueueJob's pod, name, UID. */
+/* One allocation: the pod, the part of a QueueJob's pod, its loss, name, UID. */
 static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
 	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
+	struct loss_block loss = job_size ? measure_loss(w, strings) : (struct loss_block){ 0 };
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
-	char *block = kar_xmalloc(sizeof(struct kar_pod) + job_size + name_size + uid_size);
+	char *block = kar_xmalloc(sizeof(struct kar_pod) + job_size + loss.size + name_size + uid_size);
 	struct kar_pod *p = (void *)block;
 	struct kar_pod_job *job = job_size ? (void *)(block + sizeof(*p)) : NULL;
-	char *name = block + sizeof(*p) + job_size;
+	char *name = block + sizeof(*p) + job_size + loss.size;
 
 	memcpy(name, m->name, name_size);
 	memcpy(name + name_size, m->uid, uid_size);
@@ -287,6 +422,8 @@ static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *str
 	if (job) {
 		*job = (struct kar_pod_job){ 0 };
 		read_job(w, job, strings);
+		if (loss.size)
+			job->loss = read_loss(w, &loss, block + sizeof(*p) + job_size, strings);
 	}
 	return p;
 }
@@ -323,7 +460,8 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	if (p->job) {
 		kar_intern_put(strings, p->job->task);
 		kar_intern_put(strings, p->job->template_hash);
-		kar_intern_put(strings, p->job->fail_reason);
+		if (p->job->loss)
+			forget_loss(p->job->loss, strings);
 	}
 	free(o);
 }

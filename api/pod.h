@@ -20,15 +20,39 @@ enum kar_pod_phase {
 	KAR_POD_UNKNOWN,
 };
 
+/* One container that failed; one that was stopped by the deletion of its pod did not. */
+struct kar_pod_exit {
+	const char *container; /* interned */
+	const char *reason;    /* interned; NULL: none */
+	int32_t code;          /* never 0 */
+};
+
+struct kar_pod_condition {
+	const char *type, *status; /* interned: "DisruptionTarget", "True" */
+};
+
+enum { KAR_POD_EXITS_MAX = 64, KAR_POD_CONDITIONS_MAX = 64 }; /* kept of one pod */
+
+/* How a pod was lost: what a failurePolicy may ask for. Few pods are lost at a time, so that this may be large. */
+struct kar_pod_loss {
+	/* Of a pod that failed, interned: status.reason, else that of the container that failed first; NULL: none. */
+	const char *reason;
+	int32_t exit_code;      /* of that container; 0: none failed */
+	const char *pod_reason; /* interned; status.reason; NULL: none */
+	const char *disruption; /* interned; reason of the condition DisruptionTarget=True; NULL: none */
+	const struct kar_pod_exit *exits;
+	const struct kar_pod_condition *conditions;
+	size_t n_exits, n_conditions;
+};
+
 /* Of pods that carry our labels (kube-arbitrator.io/queuejob). */
 struct kar_pod_job {
 	const char *task;          /* interned; label /task */
 	int32_t index;             /* label /index; -1 if absent or no number */
 	int32_t incarnation;       /* label; 0 if absent or no number */
 	const char *template_hash; /* interned; annotation; NULL if absent */
-	/* Interned: status.reason, else the failed container's reason; NULL if not failed */
-	const char *fail_reason;
-	int32_t exit_code; /* of the first container that failed; 0 if none */
+	const struct kar_pod_loss
+		*loss; /* NULL unless it has failed, or is being deleted and has not succeeded */
 };
 
 struct kar_pod {

@@ -1,6 +1,7 @@
 #include "api/podgroup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/keep.h"
 #include "api/names.h"
@@ -72,6 +73,14 @@ static struct kar_podgroup_status keep_status(struct kar_arena *a, const struct 
 	return status;
 }
 
+static bool is_queuejob(const struct kar_wire_owner *owner)
+{
+	static const char group[] = KAR_GROUP "/";
+
+	return kar_same(owner->kind, "QueueJob") && owner->api_version &&
+		strncmp(owner->api_version, group, strlen(group)) == 0;
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	struct kar_err *err KAR_UNUSED)
 {
@@ -88,7 +97,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	g->deletion = m->deletion;
 	if (owner) {
 		g->owner_uid = kar_intern_get(strings, owner->uid);
-		g->owner_kind = kar_keep(mem, owner->kind);
+		g->owner_is_queuejob = is_queuejob(owner);
 		g->owner_name = kar_keep(mem, owner->name);
 	}
 	g->orphan = kar_queuejob_orphan(m);

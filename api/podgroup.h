@@ -42,8 +42,9 @@ struct kar_podgroup {
 	int64_t generation;
 	kar_time creation, deletion;
 	const char *owner_uid; /* interned; controller's; NULL: none */
-	const char *owner_kind, *owner_name;
-	bool orphan; /* see kar_queuejob_orphan() */
+	const char *owner_name;
+	bool owner_is_queuejob; /* of our API group; other projects have a kind of that name too */
+	bool orphan;            /* see kar_queuejob_orphan() */
 	struct kar_podgroup_spec spec;
 	struct kar_podgroup_status status;
 };

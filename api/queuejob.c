@@ -6,6 +6,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/queuejob_order.h"
 #include "api/queuejob_wire.h"
 #include "common/json.h"
 
@@ -16,12 +17,17 @@ enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
 struct wire_task {
 	struct kar_taskspec t; /* without what comes from the template */
 	bool has_replicas;
+	struct kar_array depends_on; /* struct kar_wire_dependency */
 };
 
 struct wire_success_policy {
 	int32_t min_succeeded;
 	bool has_min_succeeded;
 	struct kar_array tasks; /* const char * */
+};
+
+struct wire_network {
+	bool dns_hostnames, publish_not_ready, has_publish_not_ready;
 };
 
 struct wire_spec {
@@ -33,6 +39,8 @@ struct wire_spec {
 	int32_t backoff_limit;
 	int64_t active_deadline_seconds, ttl_seconds_after_finished;
 	struct wire_success_policy success;
+	struct kar_wire_failure_policy failure;
+	struct wire_network network;
 };
 
 struct wire_status {
@@ -70,6 +78,7 @@ static const struct kar_field task_fields[] = {
 	KAR_FIELD_OPT(struct wire_task, t.replicas, has_replicas, "replicas", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_task, t.min_available, t.has_min_available, "minAvailable", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_task, t.priority, t.has_priority, "priority", KAR_F_INT32),
+	KAR_FIELD_SUB(struct wire_task, depends_on, "dependsOn", KAR_F_ARRAY, &kar_wire_dependency_desc),
 	KAR_FIELD(struct wire_task, t.template_raw, "template", KAR_F_RAW),
 };
 static const struct kar_desc task_desc = KAR_DESC("TaskSpec", struct wire_task, task_fields);
@@ -81,6 +90,13 @@ static const struct kar_field success_fields[] = {
 };
 static const struct kar_desc success_desc =
 	KAR_DESC("SuccessPolicy", struct wire_success_policy, success_fields);
+
+static const struct kar_field network_fields[] = {
+	KAR_FIELD(struct wire_network, dns_hostnames, "enableDNSHostnames", KAR_F_BOOL),
+	KAR_FIELD_OPT(struct wire_network, publish_not_ready, has_publish_not_ready,
+		"publishNotReadyAddresses", KAR_F_BOOL),
+};
+static const struct kar_desc network_desc = KAR_DESC("Network", struct wire_network, network_fields);
 
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, queue, "queue", KAR_F_STRING),
@@ -95,6 +111,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, ttl_seconds_after_finished, has_ttl, "ttlSecondsAfterFinished",
 		KAR_F_INT64),
 	KAR_FIELD_SUB(struct wire_spec, success, "successPolicy", KAR_F_OBJECT, &success_desc),
+	KAR_FIELD_SUB(struct wire_spec, failure, "failurePolicy", KAR_F_OBJECT, &kar_failure_policy_desc),
+	KAR_FIELD_SUB(struct wire_spec, network, "network", KAR_F_OBJECT, &network_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("QueueJobSpec", struct wire_spec, spec_fields);
 
@@ -106,7 +124,9 @@ static const struct kar_field task_status_fields[] = {
 	KAR_FIELD(struct kar_task_status, running, "running", KAR_F_INT32),
 	KAR_FIELD(struct kar_task_status, succeeded, "succeeded", KAR_F_INT32),
 	KAR_FIELD(struct kar_task_status, failed, "failed", KAR_F_INT32),
+	KAR_FIELD(struct kar_task_status, started, "started", KAR_F_BOOL),
 	KAR_FIELD(struct kar_task_status, succeeded_indexes, "succeededIndexes", KAR_F_STRING),
+	KAR_FIELD(struct kar_task_status, restart_time, "restartTime", KAR_F_TIME),
 };
 static const struct kar_desc task_status_desc =
 	KAR_DESC("TaskStatus", struct kar_task_status, task_status_fields);
@@ -164,7 +184,7 @@ static const struct kar_desc desc = KAR_DESC("QueueJob", struct wire_queuejob, f
 
 /* What the manager must know of a pod template besides its bytes. */
 struct wire_template_spec {
-	const char *priority_class, *scheduler;
+	const char *priority_class, *scheduler, *hostname, *subdomain;
 	struct kar_array node_selector;
 };
 
@@ -176,6 +196,8 @@ struct wire_template {
 static const struct kar_field template_spec_fields[] = {
 	KAR_FIELD(struct wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, hostname, "hostname", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, subdomain, "subdomain", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, node_selector, "nodeSelector", KAR_F_MAP),
 };
 static const struct kar_desc template_spec_desc =
@@ -201,6 +223,8 @@ static void read_template(struct kar_taskspec *t, struct kar_arena *mem)
 			NULL) == 0) {
 		t->template_priority_class = kar_keep(mem, w.spec.priority_class);
 		t->template_scheduler = kar_keep(mem, w.spec.scheduler);
+		t->template_hostname = kar_keep(mem, w.spec.hostname);
+		t->template_subdomain = kar_keep(mem, w.spec.subdomain);
 		t->template_labels = kar_keep_pairs(mem, &w.meta.labels);
 		t->template_node_selector = kar_keep_pairs(mem, &w.spec.node_selector);
 	}
@@ -225,6 +249,8 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		t->template_raw = kar_keep_raw(mem, w[i].t.template_raw);
 		read_template(t, mem);
 	}
+	for (size_t i = 0; i < wire->n; i++)
+		s->tasks[i].depends_on = kar_queuejob_read_order(s, &w[i].depends_on, mem);
 }
 
 static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
@@ -246,6 +272,9 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	s->min_succeeded = w->success.min_succeeded;
 	s->has_min_succeeded = w->success.has_min_succeeded;
 	s->success_tasks = kar_keep_strings(mem, &w->success.tasks);
+	s->failure_policy = kar_failure_policy_read(&w->failure, mem);
+	s->dns_hostnames = w->network.dns_hostnames;
+	s->publish_not_ready = !w->network.has_publish_not_ready || w->network.publish_not_ready;
 }
 
 static enum kar_qj_phase phase_of(const char *name)
@@ -294,7 +323,7 @@ static void read_status(struct kar_queuejob *job, const struct wire_status *w)
 
 /*
  * Order of members and white space do not matter, so that re-applying the same manifest changes nothing; the names
- * do: they are part of the pods'.
+ * do: they are part of the pods'. So are host names, if the pods get any.
  */
 static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_arena *mem)
 {
@@ -309,6 +338,8 @@ static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_
 			h = kar_hash(h, canonical.p, canonical.n);
 		kar_buf_release(&canonical);
 	}
+	if (s->dns_hostnames)
+		h = kar_hash_str(h, "enableDNSHostnames");
 	return kar_arena_printf(mem, "%016" PRIx64, h);
 }
 

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/queuejob_policy.h"
 #include "api/schedulingspec.h"
 #include "common/buf.h"
 #include "common/kube/object.h"
@@ -38,6 +39,14 @@ static inline bool kar_qj_phase_terminal(enum kar_qj_phase p)
 	return p == KAR_QJ_PHASE_COMPLETED || p == KAR_QJ_PHASE_FAILED;
 }
 
+/* A task waits until another one runs, or has succeeded. */
+#define KAR_NO_TASK SIZE_MAX
+struct kar_dependency {
+	const char *name;
+	size_t task;    /* its number in spec.tasks; KAR_NO_TASK: there is none of that name */
+	bool succeeded; /* status Succeeded; else Running */
+};
+
 struct kar_taskspec {
 	const char *name; /* defaulted to task<i> */
 	int32_t replicas;
@@ -45,29 +54,33 @@ struct kar_taskspec {
 	bool has_min_available;
 	int32_t priority;
 	bool has_priority;
+	struct kar_array depends_on;             /* struct kar_dependency */
 	struct kar_str template_raw;             /* the template's JSON, as served */
 	const char *template_priority_class;     /* NULL: none */
 	const char *template_scheduler;          /* spec.schedulerName; NULL: none */
+	const char *template_hostname;           /* spec.hostname; NULL: none */
+	const char *template_subdomain;          /* spec.subdomain; NULL: none */
 	struct kar_array template_labels;        /* struct kar_pair */
 	struct kar_array template_node_selector; /* struct kar_pair */
 };
 
 struct kar_queuejob_spec {
-	const char *queue; /* never NULL; "default" when absent */
-	bool suspend;
+	const char *queue;          /* never NULL; "default" when absent */
 	const char *scheduler_name; /* NULL: none */
 	const char *selector;       /* the effective one, as a string: "a=b,c in (d,e)" */
 	struct kar_schedspec sched;
 	struct kar_taskspec *tasks;
 	size_t n_tasks;
-	int32_t backoff_limit; /* defaulted to 6; 0 means 0 */
 	int64_t active_deadline_seconds;
-	bool has_active_deadline;
 	int64_t ttl_seconds_after_finished;
-	bool has_ttl;
+	struct kar_array success_tasks; /* successPolicy; const char *: names; n == 0: all */
+	struct kar_failure_policy failure_policy;
 	int32_t min_succeeded; /* successPolicy */
-	bool has_min_succeeded;
-	struct kar_array success_tasks; /* const char *: names; n == 0: all */
+	int32_t backoff_limit; /* defaulted to 6; 0 means 0 */
+	bool suspend;
+	bool has_active_deadline, has_ttl, has_min_succeeded;
+	bool dns_hostnames;     /* network.enableDNSHostnames: pods get the names <pod>.<job> */
+	bool publish_not_ready; /* network.publishNotReadyAddresses; defaulted to true */
 };
 
 struct kar_task_status {
@@ -75,7 +88,10 @@ struct kar_task_status {
 	int32_t replicas; /* pods that exist */
 	int32_t desired;  /* pods now wanted */
 	int32_t pending, running, succeeded, failed;
+	bool started;                  /* in this incarnation; the others wait for their dependencies */
 	const char *succeeded_indexes; /* interval notation "0-57,59"; "" none (see api/intervals.h) */
+	kar_time
+		restart_time; /* wall ms; its pods are taken away, and come back not before then; 0: they are not */
 };
 
 /* What the last restart was caused by: the answer to "why did it restart?". */
@@ -121,7 +137,7 @@ struct kar_queuejob {
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;
-	/* Canonical hash of all task templates as specified now, 16 hex digits */
+	/* Canonical hash of all task templates (and of whether pods get host names) as specified now, 16 hex digits */
 	const char *spec_template_hash;
 	const char *invalid; /* why no pod can be made of this spec, for people; NULL: nothing is wrong */
 };
@@ -135,6 +151,12 @@ static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object
 }
 
 enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD's own bound */
+/*
+ * All templates of a job together. etcd takes objects of 1.5 MiB, and a job that has been accepted must not become too large
+ * for its own status, of which succeededIndexes may take 400 KB.
+ */
+enum { KAR_QJ_MAX_TEMPLATE_BYTES = 512 << 10 };
+enum { KAR_QJ_MAX_TASKS = 64 }; /* likewise */
 /* Sum of replicas over all tasks, at most INT32_MAX. */
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */

@@ -4,6 +4,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/queuejob_order.h"
 #include "common/buf.h"
 
 static const char *to_arena(struct kar_buf *b, struct kar_arena *arena)
@@ -115,9 +116,26 @@ static const char *check_node_selector(struct kar_queuejob *job, const struct ka
 	return NULL;
 }
 
+/* Every pod gets a host name of its own, in the job's domain. */
+static const char *check_names(struct kar_queuejob *job, const struct kar_taskspec *t)
+{
+	if (!job->spec.dns_hostnames)
+		return NULL;
+	if (t->template_hostname && t->template_hostname[0])
+		return kar_arena_printf(&job->mem,
+			"task %s: hostname %s of the template contradicts network.enableDNSHostnames, by which it is the name of the pod",
+			t->name, t->template_hostname);
+	if (t->template_subdomain && t->template_subdomain[0] && strcmp(t->template_subdomain, job->o.name))
+		return kar_arena_printf(&job->mem,
+			"task %s: subdomain %s of the template contradicts network.enableDNSHostnames, by which it is the name of the job",
+			t->name, t->template_subdomain);
+	return NULL;
+}
+
 static const char *check_task(struct kar_queuejob *job, const struct kar_taskspec *t,
 	const struct kar_wire_selector *selector)
 {
+	const char *problem = check_names(job, t);
 	struct kar_err err = { 0 };
 
 	for (const struct kar_taskspec *other = job->spec.tasks; other < t; other++) {
@@ -130,7 +148,16 @@ static const char *check_task(struct kar_queuejob *job, const struct kar_taskspe
 		return kar_arena_printf(&job->mem,
 			"task %s: the labels of the template do not match the selector %s", t->name,
 			job->spec.selector);
-	return check_node_selector(job, t);
+	return problem ? problem : check_node_selector(job, t);
+}
+
+static size_t template_bytes(const struct kar_queuejob_spec *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_tasks; i++)
+		n += s->tasks[i].template_raw.n;
+	return n;
 }
 
 const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector)
@@ -148,11 +175,17 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 		return kar_arena_printf(&job->mem,
 			"schedSpec.minAvailable %d is more than the %d replicas of all tasks",
 			(int)kar_queuejob_min_available(s), (int)total);
+	if (template_bytes(s) > KAR_QJ_MAX_TEMPLATE_BYTES)
+		return kar_arena_printf(&job->mem,
+			"the templates of all tasks together have %zu bytes, and %d are the most that leave room for the status",
+			template_bytes(s), (int)KAR_QJ_MAX_TEMPLATE_BYTES);
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		const char *problem = check_task(job, &s->tasks[i], selector);
 
 		if (problem)
 			return problem;
 	}
-	return NULL;
+	const char *problem = kar_failure_policy_check(job);
+
+	return problem ? problem : kar_queuejob_check_order(job);
 }

@@ -373,11 +373,17 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 	const struct kar_queuejob_spec *s = &p->job->spec;
 	const struct kar_pair *selector = s->sched.node_selector.items;
 	const char *scheduler = parts->w.spec.scheduler;
+	char name[KAR_POD_NAME_LEN];
 
 	if ((!scheduler || !scheduler[0]) && s->scheduler_name && s->scheduler_name[0])
 		kar_jw_kv_string(w, "schedulerName", s->scheduler_name);
 	if (!parts->w.spec.restart_policy)
 		kar_jw_kv_string(w, "restartPolicy", "Never"); /* the API's default is Always */
+	if (s->dns_hostnames) {
+		kar_jw_kv_string(w, "hostname",
+			kar_queuejob_pod_name(p->job, s->tasks[p->task].name, p->index, name));
+		kar_jw_kv_string(w, "subdomain", p->job->o.name);
+	}
 	if (s->sched.node_selector.n) {
 		kar_jw_key(w, "nodeSelector");
 		kar_jw_begin_object(w);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/keep.h"
+#include "api/reasons.h"
 #include "common/json.h"
 
 const char *kar_qj_phase_name(enum kar_qj_phase p)
@@ -48,9 +49,27 @@ static bool same_times(const struct kar_queuejob_status *a, const struct kar_que
 		a->last_scale_time == b->last_scale_time;
 }
 
+/* Which tasks have started, or are being restarted, is recorded before anything is done about it. */
+static bool same_start(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	for (size_t i = 0; i < a->n_tasks && i < b->n_tasks; i++) {
+		if (a->tasks[i].started != b->tasks[i].started ||
+			a->tasks[i].restart_time != b->tasks[i].restart_time)
+			return false;
+	}
+	return true;
+}
+
+/* The message of TaskWaiting counts pods, so it changes with the counters. */
+static bool same_words(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return kar_same(a->reason, b->reason) &&
+		(kar_same(a->message, b->message) || kar_same(a->reason, kar_reason_TaskWaiting));
+}
+
 bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	return a->phase == b->phase && kar_same(a->reason, b->reason) && kar_same(a->message, b->message) &&
+	return a->phase == b->phase && same_words(a, b) && same_start(a, b) &&
 		a->observed_generation == b->observed_generation && kar_same(a->selector, b->selector) &&
 		a->desired == b->desired && a->min_available == b->min_available &&
 		a->incarnation == b->incarnation && a->formed_min_available == b->formed_min_available &&
@@ -69,12 +88,14 @@ static bool same_task(const struct kar_task_status *a, const struct kar_task_sta
 {
 	return kar_same(a->name, b->name) && a->replicas == b->replicas && a->desired == b->desired &&
 		a->pending == b->pending && a->running == b->running && a->succeeded == b->succeeded &&
-		a->failed == b->failed && kar_same(a->succeeded_indexes, b->succeeded_indexes);
+		a->failed == b->failed && a->started == b->started && a->restart_time == b->restart_time &&
+		kar_same(a->succeeded_indexes, b->succeeded_indexes);
 }
 
 bool kar_queuejob_status_equal(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	if (!kar_queuejob_status_same_story(a, b) || !same_counts(a, b) || a->n_tasks != b->n_tasks)
+	if (!kar_queuejob_status_same_story(a, b) || !kar_same(a->message, b->message) ||
+		!same_counts(a, b) || a->n_tasks != b->n_tasks)
 		return false;
 	for (size_t i = 0; i < a->n_tasks; i++) {
 		if (!same_task(&a->tasks[i], &b->tasks[i]))
@@ -119,7 +140,10 @@ static void write_task(struct kar_json_writer *w, const struct kar_task_status *
 	kar_jw_kv_int(w, "running", t->running);
 	kar_jw_kv_int(w, "succeeded", t->succeeded);
 	kar_jw_kv_int(w, "failed", t->failed);
+	kar_jw_kv_bool(w, "started", t->started);
 	write_text(w, "succeededIndexes", t->succeeded_indexes);
+	if (t->restart_time)
+		kar_jw_kv_time(w, "restartTime", t->restart_time);
 	kar_jw_end_object(w);
 }
 

@@ -17,6 +17,13 @@ struct kar_wire_selector {
 	struct kar_array expressions; /* struct kar_wire_requirement */
 };
 
+struct kar_wire_failure_policy {
+	struct kar_array rules;
+};
+extern const struct kar_desc kar_failure_policy_desc;
+struct kar_failure_policy kar_failure_policy_read(const struct kar_wire_failure_policy *wire,
+	struct kar_arena *mem) KAR_NONNULL;
+
 /*
  * The effective selector as a string in @arena: @selector's, or for NULL the system's own for @job_name.
  */

@@ -15,5 +15,6 @@
 #include "api/queue.h"
 #include "api/queuejob.h"
 #include "api/schedulingspec.h"
+#include "api/service.h"
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bsd/string.h>
 #include <curl/curl.h>
 
 #include "common/http_sock.h"
@@ -89,24 +88,13 @@ void kar_transfer_abort(struct kar_transfer *t)
 	free_if_retired(e);
 }
 
-/* What TLS libraries say of a server that answers in plain text helps nobody who mistyped a URL. */
-static void explain_tls(struct kar_transfer *t, CURLcode result)
-{
-	bool plain = strstr(t->error, "wrong version number") || strstr(t->error, "packet length") ||
-		strstr(t->error, "unexpected TLS packet");
-
-	if (result == CURLE_SSL_CONNECT_ERROR && plain)
-		strlcat(t->error, " (the server does not speak TLS: should the URL begin with http://?)",
-			sizeof(t->error));
-}
-
 static void end_transfer(struct kar_transfer *t, CURLcode result)
 {
 	long sent = 0;
 	struct kar_transfer_end end = { .ok = result == CURLE_OK && t->inbox->head.done && !t->refusal };
 	bool bad_url = result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL;
 
-	explain_tls(t, result);
+	kar_tls_error_explain(t->error, sizeof(t->error));
 	curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
 	end.sent = sent > 0;
 	/* Not so if something was sent: an answer in HTTP/0.9 is "unsupported" too. */

@@ -136,3 +136,17 @@ bool kar_header_is_clean(const char *header)
 	}
 	return true;
 }
+
+/* What TLS libraries say of it (OpenSSL, GnuTLS) helps nobody who mistyped a URL. */
+void kar_tls_error_explain(char *text, size_t size)
+{
+	static const char *const signs[] = { "wrong version number", "packet length",
+		"unexpected TLS packet" };
+
+	for (size_t i = 0; i < KAR_LEN(signs); i++) {
+		if (!strstr(text, signs[i]))
+			continue;
+		strlcat(text, " (the server does not speak TLS: should the URL begin with http://?)", size);
+		return;
+	}
+}

@@ -42,4 +42,7 @@ bool kar_method_writes(const char *method) KAR_NONNULL;
 /* True if @header is one header line: no control character that could start another one. */
 bool kar_header_is_clean(const char *header) KAR_NONNULL;
 
+/* Appends to the text of a failed TLS handshake what it means where the server speaks plain text; @size: room of @text. */
+void kar_tls_error_explain(char *text, size_t size) KAR_NONNULL;
+
 #endif

@@ -14,6 +14,7 @@
 enum {
 	DEFAULT_MAX_IN_FLIGHT = 200,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
+	TURN = 64,                      /* control writes of one plan after which the others have theirs */
 	BUSY_WAIT = 10000,              /* ms that a status which is not urgent lets other writes go first */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
 };
@@ -24,7 +25,7 @@ struct run {
 	bool linked;
 	struct kar_executor *x;
 	struct kar_sync *s;
-	uint64_t number; /* order of arrival: fairness among control writes */
+	uint64_t number; /* order of arrival, anew after every turn: fairness among control writes */
 	bool status_due; /* the status write has not been answered yet */
 	bool status_sent;
 	size_t next; /* first action not sent */
@@ -89,7 +90,7 @@ static bool can_send(const struct run *r)
 		return !r->status_sent;
 	if (r->next >= p->n_actions)
 		return false;
-	return p->actions[r->next].verb != KAR_CREATE || r->creates_in_flight < r->window;
+	return !kar_action_creates(&p->actions[r->next]) || r->creates_in_flight < r->window;
 }
 
 static size_t unsent(const struct run *r)
@@ -147,12 +148,22 @@ static bool is_refusal(enum kar_class what)
  */
 static bool ends_plan(const struct kar_action *a, enum kar_class what)
 {
-	return !a || a->verb == KAR_CREATE || what == KAR_RETRY || what == KAR_UNKNOWN ||
+	return !a || kar_action_creates(a) || what == KAR_RETRY || what == KAR_UNKNOWN ||
 		what == KAR_UNAUTHORIZED;
+}
+
+static void tell_refused(struct run *r, const struct kar_action *a, const struct kar_err *err)
+{
+	if (r->s->controller->refused)
+		r->s->controller->refused(r->s, a, err);
 }
 
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
+	if (a && a->verb == KAR_CREATE)
+		tell_refused(r, a, err);
+	if (a && a->dry_run)
+		return;
 	if (r->outcome.what == KAR_OK) {
 		r->outcome.what = err->what;
 		r->outcome.err = *err;
@@ -197,7 +208,7 @@ static void succeed(struct run *r, const struct kar_action *a, const struct kar_
 
 	assert(a || s->object); /* without an action it was a status, and that belongs to an object */
 	type = a ? a->type : s->object->type;
-	if (answer && (!a || a->verb != KAR_GET))
+	if (answer && (!a || (a->verb != KAR_GET && !a->dry_run)))
 		kar_barrier_wrote(c->barrier, s->key, type, answer->rv);
 	if (answer && c->wrote)
 		c->wrote(s, a, answer);
@@ -218,7 +229,7 @@ static void settle(struct item *it, const struct kar_answer *answer, const struc
 {
 	struct run *r = it->run;
 	struct kar_executor *x = r->x;
-	bool create = it->action && it->action->verb == KAR_CREATE;
+	bool create = it->action && kar_action_creates(it->action);
 
 	delist(r);
 	r->in_flight--;
@@ -266,7 +277,7 @@ static void on_done(void *arg, const struct kar_answer *answer, const struct kar
 	else if (it->looking && err && err->what == KAR_NOTFOUND)
 		settle_vanished(it);
 	else if (!it->looking && err && err->what == KAR_EXISTS && it->action &&
-		it->action->verb == KAR_CREATE)
+		kar_action_creates(it->action))
 		send_lookup(it);
 	else
 		settle(it, answer, err);
@@ -318,11 +329,13 @@ static void send_action(struct run *r)
 	struct kar_err err = { 0 };
 
 	r->next++;
+	if (r->next % TURN == 0) /* the deletes of a large job must not hold up all others */
+		r->number = r->x->arrivals++;
 	if (kar_apply_action_request(r->s, a, &body, &rq, &err)) {
 		fail(r, a, &err);
 	} else {
-		r->creates += a->verb == KAR_CREATE;
-		r->creates_in_flight += a->verb == KAR_CREATE;
+		r->creates += kar_action_creates(a);
+		r->creates_in_flight += kar_action_creates(a);
 		start_request(new_item(r, a), &rq);
 	}
 	kar_buf_release(&body);

@@ -31,6 +31,7 @@ static struct kar_request request_of(const struct kar_action *a, struct kar_str 
 	if (a->verb == KAR_CREATE || a->verb == KAR_PATCH)
 		rq.field_manager = FIELD_MANAGER;
 	rq.subresource = a->subresource;
+	rq.dry_run = a->dry_run;
 	return rq;
 }
 

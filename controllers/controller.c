@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/keep.h"
+#include "api/pod.h"
 #include "api/priorityclass.h"
 #include "common/json.h"
 
@@ -12,6 +14,33 @@ void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const 
 		kar_workqueue_add(c->queue, key);
 	else
 		kar_workqueue_add_low(c->queue, key);
+}
+
+static bool lost(const struct kar_pod *pod)
+{
+	return pod->deletion || pod->phase == KAR_POD_FAILED;
+}
+
+static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)
+{
+	return kar_same(a->owner_uid, b->owner_uid) && kar_same(a->group, b->group);
+}
+
+/* Of one that is lost already only its end matters. */
+static bool is_progress(const struct kar_pod *old, const struct kar_pod *new)
+{
+	if (!new || !old)
+		return new && !lost(new);
+	return lost(old) || (!lost(new) && same_membership(old, new));
+}
+
+void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,
+	const struct kar_pod *new)
+{
+	if (kar_store_synced(c->stores->pods) && is_progress(old, new))
+		kar_workqueue_add_lazy(c->queue, key);
+	else
+		kar_enqueue(c, c->stores->pods, key);
 }
 
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)

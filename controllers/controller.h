@@ -12,15 +12,20 @@
 #include "common/kube/client.h"
 #include "common/kube/store.h"
 #include "common/kube/workqueue.h"
+#include "controllers/pace.h"
 #include "controllers/plan.h"
 
 struct kar_json_writer;
+struct kar_pod;
 struct kar_priorityclass;
+struct kar_quota_line;
 struct kar_refusal;
+struct queuejob_memory;
 
 /* The shared caches. All reconcilers see the same ones. */
 struct kar_stores {
 	struct kar_store *pods, *queuejobs, *podgroups, *schedulingspecs, *queues, *priorityclasses;
+	struct kar_store *services; /* those with our label */
 };
 
 /* Settings from the command line that decisions depend on. */
@@ -32,12 +37,15 @@ struct kar_settings {
 /* What is remembered per key between two syncs, in memory only; losing it costs at most a repeated attempt. */
 struct kar_key_state {
 	struct kar_refusal *refusal; /* the create that was refused last (see refusal.h); owned; NULL: none */
+	struct queuejob_memory *job; /* see queuejob/memory.h; owned; NULL: nothing */
 	uint64_t logged;             /* hash of the last failure that was logged as an error; 0: none since */
+	struct kar_rest rest;        /* how often the key is looked at */
 	kar_time status_written;     /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
 	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */
 	kar_rv owner_latest;   /* a version of it that was the latest one when it was read; 0: none */
 	kar_time owner_asked; /* mono, when that was last asked for; 0: never */
+	uint64_t deleted_uid; /* hash of the UID of the object that we have deleted; 0: none */
 	kar_time last_pass;   /* mono, of the last pass over all queues; 0: never (see queue) */
 	/* mono, of the last round of writes that only moved positions; 0: never (see queue) */
 	kar_time last_positions;
@@ -55,7 +63,8 @@ struct kar_sync {
 	/* The object whose status plan.status is, for the write's preconditions and as subject of the events. */
 	const struct kar_object *object; /* referenced; NULL if the key has no object */
 	int64_t generation;              /* its own; 0 where that plays no part */
-	int32_t pods; /* live pods of the key: with fewer a refused create may pass (see refusal.h) */
+	int32_t pods;   /* live pods of the key: with fewer a refused create may pass (see refusal.h) */
+	size_t objects; /* that were looked at, as far as their number grows with the key (see pace.h) */
 };
 
 struct kar_controller {
@@ -64,6 +73,7 @@ struct kar_controller {
 	const struct kar_settings *settings;
 	struct kar_workqueue *queue;
 	struct kar_barrier *barrier;
+	struct kar_quota_line *line; /* of keys whose creates a quota has refused; NULL: there is none */
 	/*
 	 * Registers store listeners that enqueue keys. @c is ready to use. Called once before the first list.
 	 */
@@ -80,6 +90,13 @@ struct kar_controller {
 	void (*encode_status)(const struct kar_sync *s, struct kar_buf *out);
 	/* May an action that has not been sent still go out? Asked just before it is sent; NULL: always. */
 	bool (*still_wanted)(const struct kar_sync *s, const struct kar_action *a);
+	/*
+	 * A create of this sync was refused, or a dry run of one, for which there is no other consequence; NULL: not
+	 * interested.
+	 */
+	void (*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err);
+	/* The key is not needed any more: gives back what the controller remembers of it in @state; NULL: nothing. */
+	void (*forget)(struct kar_key_state *state);
 	/* A write of this sync has succeeded; NULL: not interested. @a is NULL for the status write. */
 	void (*wrote)(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer);
 };
@@ -88,6 +105,13 @@ struct kar_controller {
  * For store listeners: a change in @store concerns @key. What its first list brings waits behind what changes now.
  */
 void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const char *key) KAR_NONNULL;
+/*
+ * The same for a change of a pod of @key, from @old (NULL: none) to @new (NULL: gone). That it was created, bound, runs or has
+ * succeeded is progress, which may wait until the key has rested (pace.h): there is one such event for each of its pods. A loss
+ * may not.
+ */
+void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,
+	const struct kar_pod *new) __attribute__((nonnull(1, 2)));
 /* The PriorityClass @name, or NULL; @name may be NULL. Value of the global default, 0 if there is none. */
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 	__attribute__((nonnull(1)));

@@ -6,12 +6,14 @@
 
 #include <bsd/sys/tree.h>
 
+#include "api/names.h"
 #include "api/types.h"
 #include "common/kube/event.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
+#include "controllers/quota_line.h"
 #include "controllers/refusal.h"
 
 enum {
@@ -23,7 +25,7 @@ enum {
 	SLOW_TURN = 100,      /* ms of loop lag worth a line */
 };
 
-enum { PODS, QUEUEJOBS, PODGROUPS, SCHEDULINGSPECS, QUEUES, PRIORITYCLASSES, N_TYPES };
+enum { PODS, QUEUEJOBS, PODGROUPS, SCHEDULINGSPECS, QUEUES, PRIORITYCLASSES, SERVICES, N_TYPES };
 static const struct kar_type *const types[N_TYPES] = {
 	[PODS] = &kar_pod_type,
 	[QUEUEJOBS] = &kar_queuejob_type,
@@ -31,6 +33,7 @@ static const struct kar_type *const types[N_TYPES] = {
 	[SCHEDULINGSPECS] = &kar_schedulingspec_type,
 	[QUEUES] = &kar_queue_type,
 	[PRIORITYCLASSES] = &kar_priorityclass_type,
+	[SERVICES] = &kar_service_type,
 };
 
 static void (*const controllers[])(struct kar_controller *) = {
@@ -109,7 +112,10 @@ static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_k
 
 	kar_barrier_forget(c->barrier, key);
 	kar_workqueue_forget(c->queue, key);
+	kar_workqueue_rest(c->queue, key, 0);
 	kar_refusal_forget(state);
+	if (c->forget)
+		c->forget(state);
 	RB_REMOVE(memory, &m->memory, r);
 	free(r);
 }
@@ -212,6 +218,22 @@ static void skip(struct kar_manager *m, struct kar_sync *s)
 	free_sync(s);
 }
 
+/* False: nothing was decided. */
+static bool look(struct kar_sync *s)
+{
+	struct kar_rest *rest = &s->state->rest;
+	kar_time left = kar_rest_left(rest, s->mono);
+
+	if (left) {
+		kar_plan_requeue(&s->plan, left);
+		return false;
+	}
+	if (!s->controller->sync(s->controller, s))
+		return false;
+	kar_workqueue_rest(s->controller->queue, s->key, kar_rest_after(rest, s->objects, s->mono));
+	return true;
+}
+
 static void sync_key(struct kar_manager *m, struct kar_controller *c, const char *key)
 {
 	struct kar_sync *s = kar_xcalloc(1, sizeof(*s));
@@ -225,7 +247,7 @@ static void sync_key(struct kar_manager *m, struct kar_controller *c, const char
 	if (!s->state->status_written)
 		s->state->status_written = s->mono;
 	kar_plan_init(&s->plan, &s->arena);
-	if (!c->sync(c, s)) {
+	if (!look(s)) {
 		skip(m, s);
 		return;
 	}
@@ -326,6 +348,8 @@ static void new_caches(struct kar_manager *m)
 	for (size_t i = 0; i < N_TYPES; i++) {
 		const struct kar_reflector_options o = {
 			.ns = types[i]->res.namespaced ? m->options.ns : NULL,
+			.label_selector =
+				i == SERVICES ? KAR_LABEL_QUEUEJOB : NULL, /* ours only: there may be many */
 			.seed = m->options.settings.seed + i,
 			.on_synced = on_synced,
 			.on_trouble = on_trouble,
@@ -342,6 +366,7 @@ static void new_caches(struct kar_manager *m)
 		.schedulingspecs = m->store[SCHEDULINGSPECS],
 		.queues = m->store[QUEUES],
 		.priorityclasses = m->store[PRIORITYCLASSES],
+		.services = m->store[SERVICES],
 	};
 }
 
@@ -357,6 +382,7 @@ static void new_controllers(struct kar_manager *m)
 		c->settings = &m->options.settings;
 		c->queue = kar_workqueue_new(&o);
 		c->barrier = kar_barrier_new();
+		c->line = kar_quota_line_new(c->queue);
 		controllers[i](c);
 		c->start(c);
 	}
@@ -422,6 +448,8 @@ static void free_memory(struct kar_manager *m)
 
 	while ((r = RB_MIN(memory, &m->memory)) != NULL) {
 		kar_refusal_forget(&r->state);
+		if (r->controller->forget)
+			r->controller->forget(&r->state);
 		RB_REMOVE(memory, &m->memory, r);
 		free(r);
 	}
@@ -435,14 +463,15 @@ void kar_manager_free(struct kar_manager *m)
 		kar_reflector_free(m->reflector[i]);
 	kar_recorder_free(m->recorder);
 	kar_executor_free(m->executor);
+	free_memory(m);
 	for (size_t i = 0; i < N_CONTROLLERS; i++) {
+		kar_quota_line_free(m->controller[i].line);
 		kar_workqueue_free(m->controller[i].queue);
 		kar_barrier_free(m->controller[i].barrier);
 	}
 	for (size_t i = 0; i < N_TYPES; i++)
 		kar_store_free(m->store[i]);
 	kar_intern_free(m->strings);
-	free_memory(m);
 	kar_timer_free(m->work);
 	kar_timer_free(m->stop_timer);
 	free(m);

@@ -56,8 +56,8 @@ static void print_action(const struct kar_action *a, struct kar_buf *out)
 {
 	char key[KAR_KEY_LEN];
 
-	kar_buf_printf(out, "%s %s%s%s %s", kar_verb_name(a->verb), a->type->res.plural,
-		a->subresource ? "/" : "", a->subresource ? a->subresource : "",
+	kar_buf_printf(out, "%s%s %s%s%s %s", a->dry_run ? "dry-run " : "", kar_verb_name(a->verb),
+		a->type->res.plural, a->subresource ? "/" : "", a->subresource ? a->subresource : "",
 		kar_key(a->ns, a->name, key));
 	if (a->note)
 		kar_buf_printf(out, " (%s)", a->note);

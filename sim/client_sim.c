@@ -134,6 +134,10 @@ static void pause_call(struct kar_call *call)
 
 static void on_answer(struct kar_call *call)
 {
+	const struct sim_wire_observer *o = &call->wire->observer;
+
+	if (!call->failed && o->heard)
+		o->heard(o->arg, call->client->user, &call->rq, &call->response);
 	if (call->failed)
 		sim_call_end(call, NULL, &call->err);
 	else if (call->response.code >= 200 && call->response.code < 300)
@@ -399,6 +403,10 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->state = SIM_CALL_UNHEARD;
 	if (c->dead)
 		return call;
+	if (c->wire->observer.sent)
+		c->wire->observer.sent(c->wire->observer.arg, c->user, &call->rq);
+	if (rq.verb == KAR_LIST)
+		sim_wire_told(c->wire, call, 0);
 	call->alarm = sim_alarm_new(c->wire->timeline, on_arrived, call);
 	call->timer = kar_timer_new(c->loop, on_timer, call);
 	send_call(call);

@@ -62,6 +62,8 @@ struct sim_inbox {
 	unsigned held_events;    /* or this many events have come; 0: not counted */
 	bool skip;               /* ends with 410 when it is no longer held */
 	bool poll;               /* look for more after this, bell or not */
+	int64_t replay_to;       /* events up to here were given to the client before; 0: none */
+	int64_t read_to; /* after these bytes the client knows all up to here; 0: not even that is sure */
 };
 
 struct kar_call {
@@ -105,6 +107,8 @@ int64_t sim_wire_version_of(const struct sim_wire *w, kar_time ago) KAR_NONNULL;
 void sim_wire_execute(struct sim_wire *w, struct kar_call *call) KAR_NONNULL;
 /* A copy of the request arrives @after ms from now, and nobody waits for its answer. */
 void sim_wire_orphan(struct sim_wire *w, const struct kar_call *call, kar_time after) KAR_NONNULL;
+/* @call's client has read all of what it watches up to @rv. */
+void sim_wire_told(struct sim_wire *w, const struct kar_call *call, int64_t rv) KAR_NONNULL;
 /* Requests take seconds from now on, for a while. */
 void sim_wire_slow_down(struct sim_wire *w) KAR_NONNULL;
 

@@ -50,6 +50,7 @@ static void cut(struct kar_call *call)
 	struct sim_random *r = &call->wire->random;
 
 	in->ended = true;
+	in->read_to = 0;
 	if (sim_random_chance(r, HALF))
 		return;
 	in->bytes.n = in->at + sim_random_below(r, in->bytes.n - in->at + 1);
@@ -125,6 +126,31 @@ static void on_news(void *arg)
 		kar_timer_start(call->timer, sim_wire_way(call->wire));
 }
 
+static void open_watch(struct kar_call *call)
+{
+	call->in.watch = sim_watch_open(call->wire->server, &call->rq, on_news, call, &call->response);
+}
+
+/* From some time before the version that is asked for; false if the server does not know any more. */
+static bool open_in_the_past(struct kar_call *call)
+{
+	struct sim_wire *w = call->wire;
+	int64_t rv = sim_wire_version_of(w, sim_random_between(&w->random, TRAVEL_MIN, TRAVEL_MAX));
+	const char *asked = call->rq.resource_version;
+	char version[24];
+
+	if (!rv || !asked || rv >= (int64_t)kar_rv_parse(asked))
+		return false;
+	snprintf(version, sizeof(version), "%" PRId64, rv);
+	call->rq.resource_version = version;
+	open_watch(call);
+	call->rq.resource_version = asked;
+	sim_response_release(&call->response);
+	call->response = (struct sim_response){ 0 };
+	call->in.replay_to = call->in.watch ? (int64_t)kar_rv_parse(asked) : 0;
+	return call->in.watch != NULL;
+}
+
 static void watch(struct kar_call *call)
 {
 	struct sim_wire *w = call->wire;
@@ -132,11 +158,14 @@ static void watch(struct kar_call *call)
 	if (sim_wire_strikes(w, call, SIM_FAULT_SILENT))
 		call->rq.bookmarks = false;
 	w->stats.watches++;
-	call->in.watch = sim_watch_open(w->server, &call->rq, on_news, call, &call->response);
+	if (!sim_wire_strikes(w, call, SIM_FAULT_REPLAY) || !open_in_the_past(call))
+		open_watch(call);
 	if (!call->in.watch) {
 		refused(call);
 		return;
 	}
+	if (call->rq.resource_version)
+		sim_wire_told(w, call, (int64_t)kar_rv_parse(call->rq.resource_version));
 	if (call->client->travelled == call->res) {
 		call->client->travelled = NULL;
 		hold(call);
@@ -162,6 +191,7 @@ static void say_gone(struct sim_inbox *in)
 
 	kar_buf_release(&in->bytes);
 	in->at = 0;
+	in->read_to = 0;
 	kar_buf_puts(&in->bytes, gone);
 	in->ended = true;
 }
@@ -185,6 +215,32 @@ static void suffer(struct kar_call *call)
 	}
 }
 
+/* Does the object of the event exist now? What is gone must not come back to life for good. */
+static bool still_exists(const struct kar_call *call, const struct sim_value *object)
+{
+	const struct sim_value *there = sim_apiserver_peek(call->wire->server, call->rq.group,
+		call->rq.resource, sim_get_text(object, "metadata", "namespace"),
+		sim_text_or(sim_get(object, "metadata", "name"), ""));
+
+	return there && sim_equal(sim_get(there, "metadata", "uid"), sim_get(object, "metadata", "uid"));
+}
+
+/* What a watch that has gone back in time says again: of the event that begins at @at, nothing but an older version is left. */
+static void replay(struct kar_call *call, size_t at)
+{
+	struct sim_inbox *in = &call->in;
+	struct kar_err err;
+	struct sim_value *event = sim_parse(in->bytes.p + at, in->bytes.n - at, &err);
+	const struct sim_value *object = sim_member(event, "object");
+	const char *version = sim_text_or(sim_get(object, "metadata", "resourceVersion"), "0");
+
+	if ((int64_t)kar_rv_parse(version) > in->replay_to)
+		in->replay_to = 0;
+	else if (!still_exists(call, object))
+		in->bytes.n = at;
+	sim_unref(event);
+}
+
 /* Takes what there is, up to a batch; how many events. */
 static unsigned take(struct kar_call *call)
 {
@@ -195,9 +251,14 @@ static unsigned take(struct kar_call *call)
 	if (in->ended)
 		return 0;
 	while (n < BATCH && state == SIM_WATCH_EVENT) {
+		size_t at = in->bytes.n;
+
 		state = sim_watch_read(in->watch, &in->bytes);
 		n += state == SIM_WATCH_EVENT;
+		if (state == SIM_WATCH_EVENT && in->replay_to)
+			replay(call, at);
 	}
+	in->read_to = state == SIM_WATCH_DRY ? sim_apiserver_rv(call->wire->server) : 0;
 	in->ended = state == SIM_WATCH_ENDED;
 	if (state == SIM_WATCH_EVENT)
 		in->poll = true;
@@ -206,11 +267,15 @@ static unsigned take(struct kar_call *call)
 
 static void refill(struct kar_call *call)
 {
+	bool replays = call->in.replay_to != 0;
+
 	kar_buf_clear(&call->in.bytes);
 	call->in.at = 0;
 	call->in.poll = false;
 	take(call);
-	if (call->in.bytes.n)
+	if (call->in.bytes.n && replays && sim_random_chance(&call->wire->random, HALF))
+		cut(call);
+	else if (call->in.bytes.n)
 		suffer(call);
 }
 
@@ -291,6 +356,8 @@ static void deliver(struct kar_call *call)
 		rc = call->on_data(call->arg, in->bytes.p + in->at, n);
 	call->busy = false;
 	in->at += n;
+	if (!call->cancelled && !rc && in->at == in->bytes.n && in->read_to)
+		sim_wire_told(call->wire, call, in->read_to);
 	if (call->cancelled)
 		sim_call_free(call);
 	else if (rc)

@@ -24,6 +24,8 @@ static const char *const names[] = {
 	[SIM_FAULT_OVERLAP] = "overlap",
 	[SIM_FAULT_FREEZE] = "freeze",
 	[SIM_FAULT_CLOCK] = "clock",
+	[SIM_FAULT_REPLAY] = "replay",
+	[SIM_FAULT_KILL] = "kill",
 	[SIM_FAULT_NONE] = "none",
 };
 
@@ -50,6 +52,8 @@ static const unsigned usual[SIM_FAULT_COUNT] = {
 	[SIM_FAULT_OVERLAP] = 150,
 	[SIM_FAULT_FREEZE] = 150,
 	[SIM_FAULT_CLOCK] = 50,
+	[SIM_FAULT_REPLAY] = 1500,
+	[SIM_FAULT_KILL] = 150,
 };
 
 const char *sim_fault_name(enum sim_fault f)

@@ -35,6 +35,9 @@ enum sim_fault {
 	SIM_FAULT_OVERLAP, /* a second one works at the same time, for a moment */
 	SIM_FAULT_FREEZE,  /* stopped for a while */
 	SIM_FAULT_CLOCK,   /* its wall clock jumps */
+	/* New ones go to the end: a seed's rates of the others stay as they are. */
+	SIM_FAULT_REPLAY, /* of 10000 watches: begins with older versions of what the client has, as from a server in the past */
+	SIM_FAULT_KILL, /* per hour and process, in hundredths: dies at any moment, not only at a write */
 	SIM_FAULT_COUNT,
 	SIM_FAULT_NONE = SIM_FAULT_COUNT,
 };

@@ -65,6 +65,12 @@ void sim_wire_tell(struct sim_wire *w, const struct kar_call *call, enum sim_fau
 		w->observer.struck(w->observer.arg, client, f, &call->rq);
 }
 
+void sim_wire_told(struct sim_wire *w, const struct kar_call *call, int64_t rv)
+{
+	if (w->observer.told && call->client)
+		w->observer.told(w->observer.arg, call->client->user, call->rq.resource, rv);
+}
+
 bool sim_wire_draws(struct sim_wire *w, enum sim_fault f)
 {
 	return w->faults.rate[f] && sim_random_below(&w->random, OCCASIONS) < w->faults.rate[f];

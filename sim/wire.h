@@ -23,11 +23,18 @@ void sim_wire_free(struct sim_wire *w);
 void sim_wire_calm(struct sim_wire *w) KAR_NONNULL;
 
 /*
- * Both may be NULL. None may call a client or the server; they start an alarm.
+ * All may be NULL. None may call a client or the server; they start an alarm.
+ * @sent: @user starts @rq now: what it asks for comes of what it knows now. Not called for what is sent again by itself.
+ * @told: @user has read all of @resource up to version @rv; 0: it begins anew, with a list.
+ * @heard: the answer of the server has come back to @user.
  * @executed: @rq has been executed; @user sent it. Not called for watches.
  * @struck: @fault happened to @rq (may be NULL: to nothing in particular). @client is NULL if it is gone.
  */
 struct sim_wire_observer {
+	void (*sent)(void *arg, const char *user, const struct sim_request *rq);
+	void (*told)(void *arg, const char *user, const char *resource, int64_t rv);
+	void (*heard)(void *arg, const char *user, const struct sim_request *rq,
+		const struct sim_response *answer);
 	void (*executed)(void *arg, const char *user, const struct sim_request *rq,
 		const struct sim_response *answer);
 	void (*struck)(void *arg, struct kar_client *client, enum sim_fault fault,

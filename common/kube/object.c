@@ -23,6 +23,7 @@ static const struct kar_field meta_fields[] = {
 	KAR_FIELD_PB(struct kar_wire_meta, generation, "generation", 7, KAR_F_INT64),
 	KAR_FIELD_PB(struct kar_wire_meta, creation, "creationTimestamp", 8, KAR_F_TIME),
 	KAR_FIELD_PB(struct kar_wire_meta, deletion, "deletionTimestamp", 9, KAR_F_TIME),
+	KAR_FIELD_PB(struct kar_wire_meta, deletion_grace, "deletionGracePeriodSeconds", 10, KAR_F_INT64),
 	KAR_FIELD_PB(struct kar_wire_meta, labels, "labels", 11, KAR_F_MAP),
 	KAR_FIELD_PB(struct kar_wire_meta, annotations, "annotations", 12, KAR_F_MAP),
 	KAR_FIELD_PB(struct kar_wire_meta, finalizers, "finalizers", 14, KAR_F_ARRAY),

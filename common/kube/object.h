@@ -42,6 +42,7 @@ struct kar_wire_meta {
 	const char *name, *ns, *uid, *resource_version;
 	int64_t generation;
 	kar_time creation, deletion;          /* wall ms; deletion 0: not being deleted */
+	int64_t deletion_grace;               /* s; .deletion is so much later than the request for it */
 	struct kar_array labels, annotations; /* struct kar_pair */
 	struct kar_array finalizers;          /* const char * */
 	struct kar_array owners;              /* struct kar_wire_owner */

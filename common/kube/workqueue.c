@@ -26,6 +26,7 @@ struct item {
 	unsigned failures;
 	ptrdiff_t slot;    /* in the heap of delayed items, or NOT_DELAYED */
 	kar_time at;       /* if delayed */
+	kar_time rest;     /* lazy adds wait until then; 0: they do not */
 	uint64_t sequence; /* ties of `at` keep the order of their adds */
 	char key[];
 };
@@ -108,7 +109,7 @@ static struct item *find_or_make(struct kar_workqueue *q, const char *key)
 
 static void drop_if_idle(struct kar_workqueue *q, struct item *i)
 {
-	if (i->ready || i->processing || i->failures || i->slot != NOT_DELAYED)
+	if (i->ready || i->processing || i->failures || i->rest || i->slot != NOT_DELAYED)
 		return;
 	RB_REMOVE(item_tree, &q->items, i);
 	free(i);
@@ -240,6 +241,26 @@ void kar_workqueue_add_at(struct kar_workqueue *q, const char *key, kar_time at)
 		push_delayed(q, i);
 	else
 		sift_up(q, i);
+}
+
+void kar_workqueue_add_lazy(struct kar_workqueue *q, const char *key)
+{
+	const struct item *i = find(q, key);
+
+	if (i && i->rest)
+		kar_workqueue_add_at(q, key, i->rest);
+	else
+		kar_workqueue_add(q, key);
+}
+
+void kar_workqueue_rest(struct kar_workqueue *q, const char *key, kar_time until)
+{
+	struct item *i = until ? find_or_make(q, key) : find(q, key);
+
+	if (!i)
+		return;
+	i->rest = until;
+	drop_if_idle(q, i);
 }
 
 /* splitmix64: enough to spread retries. */

@@ -4,7 +4,7 @@
  * The semantics of client-go's util/workqueue: a key added many times before it is taken is taken once; a key is
  * never taken twice at once; added while it is being processed, it is taken again after done. Delayed adds
  * keep the earliest deadline per key. Failures back off exponentially per key, without a limit on their
- * number (a key is never dropped).
+ * number (a key is never dropped). Beyond client-go: a key may rest, and lazy adds wait until it has.
  * Invariant: a key is in at most one of {ready, processing}; it may also be dirty while processing,
  * or delayed. Pure: the caller passes monotonic time in; never blocks, never logs.
  */
@@ -28,6 +28,10 @@ void kar_workqueue_free(struct kar_workqueue *q); /* accepts NULL */
 void kar_workqueue_add(struct kar_workqueue *q, const char *key) KAR_NONNULL;
 /* As add, but behind all ordinary keys: for what the first list brings. */
 void kar_workqueue_add_low(struct kar_workqueue *q, const char *key) KAR_NONNULL;
+/* As add, for what can wait: not before the time that kar_workqueue_rest() has set. */
+void kar_workqueue_add_lazy(struct kar_workqueue *q, const char *key) KAR_NONNULL;
+/* Lazy adds of @key wait until @until (mono); 0: they do not any more. */
+void kar_workqueue_rest(struct kar_workqueue *q, const char *key, kar_time until) KAR_NONNULL;
 /* Marks it at time @at (mono). A second call keeps the earlier time. */
 void kar_workqueue_add_at(struct kar_workqueue *q, const char *key, kar_time at) KAR_NONNULL;
 /* Marks it after its next back-off step. */

@@ -124,11 +124,13 @@ static const char *phase_now(const struct tally *t, bool ran)
 /* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
 static const char *describe(const char *name, const struct kar_pod_job *job, struct kar_arena *a)
 {
-	if (job && job->exit_code)
+	const struct kar_pod_loss *loss = job ? job->loss : NULL;
+
+	if (loss && loss->exit_code)
 		return kar_arena_printf(a, "%s (%s, exit code %d)", name,
-			job->fail_reason ? job->fail_reason : "Error", job->exit_code);
-	if (job && job->fail_reason)
-		return kar_arena_printf(a, "%s (%s)", name, job->fail_reason);
+			loss->reason ? loss->reason : "Error", loss->exit_code);
+	if (loss && loss->reason)
+		return kar_arena_printf(a, "%s (%s)", name, loss->reason);
 	return name;
 }
 
@@ -188,7 +190,7 @@ static kar_time time_left(const struct update *u)
 	kar_time since = c && c->status == KAR_COND_FALSE ? c->last_transition : u->now;
 	const char *phase = u->status->phase;
 
-	if (u->v->owner_terminal || u->t->running > 0 ||
+	if (u->v->owner == PODGROUP_OWNER_TERMINAL || u->t->running > 0 ||
 		!(kar_same(phase, "Pending") || kar_same(phase, "Scheduling")))
 		return KAR_NEVER;
 	return since + too_long - u->now;
@@ -287,15 +289,20 @@ static bool same_status(const struct kar_podgroup_status *a, const struct kar_po
 		kar_conditions_equal(&a->conditions, &b->conditions);
 }
 
-/* Pending, Scheduling and Scheduled follow each other within seconds and may share a write. */
-static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new)
+/*
+ * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. That the group of a QueueJob runs,
+ * or has finished, the job's own status tells at once; of any other nobody else does.
+ */
+static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new,
+	enum podgroup_owner owner)
 {
-	static const char *const told_at_once[] = { "Running", "Finished", "Failed", "Unknown" };
+	static const char *const told_at_once[] = { "Failed", "Unknown", "Running", "Finished" };
+	size_t n = owner == PODGROUP_OWNER_UNKNOWN ? KAR_LEN(told_at_once) : 2;
 
 	if (kar_condition_is_true(&new->conditions, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
 		return true;
-	for (size_t i = 0; i < KAR_LEN(told_at_once); i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (kar_same(new->phase, told_at_once[i]))
 			return !kar_same(old->phase, new->phase);
 	}
@@ -339,7 +346,7 @@ static void write_status(const struct podgroup_view *v, const struct kar_podgrou
 {
 	p->status = s;
 	p->status_text = status_text(s, p->arena);
-	p->urgent = urgent(&v->group->status, s);
+	p->urgent = urgent(&v->group->status, s, v->owner);
 	p->counters = !p->urgent && v->group->status.phase;
 }
 
@@ -391,6 +398,17 @@ static void follow_members(const struct podgroup_view *v, const struct tally *t,
 	tell(old, u.status, p);
 }
 
+/*
+ * Finished is final with its owner. Of an owner whose end we cannot see, the group itself must say that the work is over:
+ * then pods that are removed afterwards do not make it claim a place in its queue again; only a new member does.
+ */
+static bool stays_finished(const struct podgroup_view *v, const struct tally *t)
+{
+	bool over = v->owner == PODGROUP_OWNER_TERMINAL || (v->owner == PODGROUP_OWNER_UNKNOWN && !t->active);
+
+	return over && kar_same(v->group->status.phase, "Finished");
+}
+
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
 	struct tally t = count_members(v);
@@ -398,7 +416,6 @@ void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_pla
 	now -= now % KAR_SECOND; /* what the API can hold */
 	if (v->group->deletion)
 		warn_of_gated(v, &t, now, p);
-	else if (!v->owner_terminal || !kar_same(v->group->status.phase, "Finished"))
+	else if (!stays_finished(v, &t))
 		follow_members(v, &t, now, p);
-	/* else: Finished is final; its pods may be removed now without undoing it */
 }

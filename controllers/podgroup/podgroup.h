@@ -10,11 +10,17 @@
 #include "api/types.h"
 #include "controllers/plan.h"
 
+enum podgroup_owner {
+	PODGROUP_OWNER_UNKNOWN, /* none, or of a kind whose end we cannot see */
+	PODGROUP_OWNER_WORKS,   /* the QueueJob that controls the group goes on, or is gone */
+	PODGROUP_OWNER_TERMINAL,
+};
+
 struct podgroup_view {
 	const struct kar_podgroup *group;
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
-	bool owner_terminal; /* the QueueJob that controls the group has completed or failed */
+	enum podgroup_owner owner;
 };
 
 /* Pure. p->status is a struct kar_podgroup_status. @now: wall ms. */

@@ -9,16 +9,17 @@
 
 enum { CACHE_WAIT = 100 }; /* ms between two looks whether the cache has our own write */
 
-static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
-	struct kar_controller *c = arg;
-	const char *was = old ? kar_as_pod(old)->group : NULL;
-	const char *is_now = new ? kar_as_pod(new)->group : NULL;
+	const struct kar_pod *old = o ? kar_as_pod(o) : NULL;
+	const struct kar_pod *new = n ? kar_as_pod(n) : NULL;
+	const char *was = old ? old->group : NULL;
+	const char *is_now = new ? new->group : NULL;
 
 	if (was)
-		kar_enqueue(c, c->stores->pods, was);
+		kar_enqueue_pod(arg, was, old, new);
 	if (is_now && is_now != was)
-		kar_enqueue(c, c->stores->pods, is_now);
+		kar_enqueue_pod(arg, is_now, old, new);
 }
 
 static size_t count_gated(const struct kar_store *pods, const char *key)
@@ -55,14 +56,16 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->podgroups, on_group, c);
 }
 
-static bool owner_terminal(const struct kar_stores *stores, const struct kar_podgroup *g)
+static enum podgroup_owner look_up_owner(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
 	const struct kar_object *o;
 
-	if (!g->owner_uid || !g->owner_name || !kar_same(g->owner_kind, "QueueJob"))
-		return false;
+	if (!g->owner_uid || !g->owner_name || !g->owner_is_queuejob)
+		return PODGROUP_OWNER_UNKNOWN;
 	o = kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
-	return o && kar_same(o->uid, g->owner_uid) && kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase);
+	if (!o || !kar_same(o->uid, g->owner_uid) || !kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase))
+		return PODGROUP_OWNER_WORKS;
+	return PODGROUP_OWNER_TERMINAL;
 }
 
 static void collect_pods(const struct kar_store *pods, const char *key, struct kar_arena *a,
@@ -95,9 +98,10 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	s->object = kar_object_ref(o);
 
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
-		.owner_terminal = owner_terminal(stores, kar_as_podgroup(o)) };
+		.owner = look_up_owner(stores, kar_as_podgroup(o)) };
 
 	collect_pods(stores->pods, s->key, &s->arena, &v);
+	s->objects = v.n_pods;
 	podgroup_decide(&v, s->now, &s->plan);
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/reasons.h"
 
 /* One group in line. */
 struct entry {
@@ -37,12 +38,13 @@ static const char *queue_name(const struct kar_podgroup *g)
 const char *queue_reason_name(enum queue_reason r)
 {
 	static const char *const names[] = {
-		[QUEUE_ADMITTED] = "Admitted",
-		[QUEUE_NOT_FOUND] = "QueueNotFound",
-		[QUEUE_CLOSED] = "QueueClosed",
-		[QUEUE_MAX_JOBS] = "QueueCapability",
-		[QUEUE_BEHIND_HEAD] = "HeadReserved",
-		[QUEUE_NOT_WAITING] = "Suspended", /* the one case of it that is written */
+		[QUEUE_ADMITTED] = kar_reason_Admitted,
+		[QUEUE_NOT_FOUND] = kar_reason_QueueNotFound,
+		[QUEUE_CLOSED] = kar_reason_QueueClosed,
+		[QUEUE_MAX_JOBS] = kar_reason_QueueCapability,
+		[QUEUE_BEHIND_HEAD] = kar_reason_HeadReserved,
+		[QUEUE_NOT_WAITING] = kar_reason_Suspended, /* the one case of it that is written */
+		[QUEUE_JOB_INVALID] = kar_reason_JobInvalid,
 	};
 
 	return names[r];
@@ -111,7 +113,7 @@ static bool is_open(const struct kar_queue *q)
 static enum queue_reason judge(struct line *l, const struct entry *e)
 {
 	if (!e->g->waiting_allowed)
-		return QUEUE_NOT_WAITING;
+		return e->g->invalid ? QUEUE_JOB_INVALID : QUEUE_NOT_WAITING;
 	if (e->g->admitted)
 		return QUEUE_ADMITTED; /* whatever became of the queue since */
 	if (!l->queue)
@@ -155,7 +157,7 @@ static const char *why(const struct line *l, enum queue_reason reason, struct ka
 
 static bool waits(const struct entry *e)
 {
-	return e->d->reason != QUEUE_ADMITTED && e->d->reason != QUEUE_NOT_WAITING;
+	return e->d->reason != QUEUE_ADMITTED && e->g->waiting_allowed;
 }
 
 static const char *explain(const struct line *l, const struct entry *e, struct kar_arena *a)
@@ -164,6 +166,8 @@ static const char *explain(const struct line *l, const struct entry *e, struct k
 		return kar_arena_printf(a, "admitted by queue %s", l->name);
 	if (e->d->reason == QUEUE_NOT_WAITING)
 		return "the job is suspended";
+	if (e->d->reason == QUEUE_JOB_INVALID)
+		return "the job is invalid: see its condition Invalid";
 	return kar_arena_printf(a, "%d%s of %d in queue %s: %s", e->d->position, ordinal(e->d->position),
 		e->d->waiting, l->name, why(l, e->d->reason, a));
 }
@@ -222,7 +226,7 @@ static void count(struct kar_queue_status *s, const struct queue_group *g, const
 		return;
 	else if (d->reason != QUEUE_ADMITTED)
 		s->pending++;
-	else if (kar_same(phase, "Running"))
+	else if (kar_same(phase, kar_reason_Running))
 		s->running++;
 	else if (kar_same(phase, "Unknown"))
 		s->unknown++;

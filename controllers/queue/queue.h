@@ -14,10 +14,11 @@
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
-	int32_t priority;     /* resolved */
-	bool admitted;        /* condition Admitted is True now */
-	bool finished;        /* its work is over: holds no place in the queue */
-	bool waiting_allowed; /* false: its owner is suspended or being deleted; it neither waits nor runs */
+	int32_t priority; /* resolved */
+	bool admitted;    /* condition Admitted is True now */
+	bool finished;    /* its work is over: holds no place in the queue */
+	bool waiting_allowed; /* false: its owner is suspended, invalid or being deleted; it neither waits nor runs */
+	bool invalid;         /* for this reason: nothing can run before somebody mends the job */
 };
 
 struct queue_snapshot {
@@ -35,6 +36,7 @@ enum queue_reason {
 	QUEUE_MAX_JOBS,    /* QueueCapability: maxJobs reached */
 	QUEUE_BEHIND_HEAD, /* HeadReserved: StrictFIFO, the job before it must go first */
 	QUEUE_NOT_WAITING, /* suspended, finished or being deleted */
+	QUEUE_JOB_INVALID, /* JobInvalid: its pods are impossible, see controllers/queuejob/valid.c */
 };
 const char *queue_reason_name(enum queue_reason r) KAR_RETNN; /* CamelCase, as in conditions */
 

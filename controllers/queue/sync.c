@@ -72,10 +72,20 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 		old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) ? COUNTS : ALL);
 }
 
+/*
+ * Its pods are impossible, and there is none: the place in the queue is for those who can use it. Pods that exist
+ * (of another task perhaps, or from before an edit) keep theirs.
+ */
+static bool is_invalid(const struct kar_queuejob *job)
+{
+	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
+}
+
 /* Of the jobs only this matters; their statuses change all the time. */
 static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
 {
 	return a->spec.suspend == b->spec.suspend && !a->deletion == !b->deletion &&
+		is_invalid(a) == is_invalid(b) &&
 		kar_qj_phase_terminal(a->status.phase) == kar_qj_phase_terminal(b->status.phase);
 }
 
@@ -97,7 +107,7 @@ static void start(struct kar_controller *c)
 
 /* ---- observe ---- */
 
-enum claim { CLAIM_NONE, CLAIM_SUSPENDED, CLAIM_FINISHED, CLAIM_ALIVE };
+enum claim { CLAIM_NONE, CLAIM_SUSPENDED, CLAIM_INVALID, CLAIM_FINISHED, CLAIM_ALIVE };
 
 /*
  * What the group may ask of its queue. Of a QueueJob's group the job says when its work is over: with a quorum below the
@@ -110,7 +120,7 @@ static enum claim claim_of(const struct kar_stores *stores, const struct kar_pod
 
 	if (g->deletion)
 		return CLAIM_NONE;
-	if (!g->owner_uid || !kar_same(g->owner_kind, "QueueJob"))
+	if (!g->owner_uid || !g->owner_is_queuejob)
 		return kar_same(g->status.phase, "Finished") ? CLAIM_FINISHED : CLAIM_ALIVE;
 	o = g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
 	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
@@ -118,7 +128,9 @@ static enum claim claim_of(const struct kar_stores *stores, const struct kar_pod
 	job = kar_as_queuejob(o);
 	if (kar_qj_phase_terminal(job->status.phase))
 		return CLAIM_FINISHED;
-	return job->spec.suspend ? CLAIM_SUSPENDED : CLAIM_ALIVE;
+	if (job->spec.suspend)
+		return CLAIM_SUSPENDED;
+	return is_invalid(job) ? CLAIM_INVALID : CLAIM_ALIVE;
 }
 
 static int32_t priority_of(const struct pass *p, const struct kar_podgroup_spec *spec)
@@ -144,7 +156,8 @@ static void observe_groups(struct pass *p)
 		enum claim claim = claim_of(p->stores, g);
 
 		if (claim == CLAIM_FINISHED) {
-			groups[--finished] = (struct queue_group){ .group = g, .finished = true };
+			finished--;
+			groups[finished] = (struct queue_group){ .group = g, .finished = true };
 			continue;
 		}
 		groups[live++] = (struct queue_group){
@@ -152,6 +165,7 @@ static void observe_groups(struct pass *p)
 			.priority = priority_of(p, &g->spec),
 			.admitted = kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED),
 			.waiting_allowed = claim == CLAIM_ALIVE,
+			.invalid = claim == CLAIM_INVALID,
 		};
 	}
 	/* Writes go out in this order: when requests are scarce, the first in line is admitted first. */

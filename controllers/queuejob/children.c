@@ -1,24 +1,11 @@
-/* SchedulingSpec and PodGroup: one of each per job, under its name, for its whole life. */
+/* SchedulingSpec and PodGroup: one of each per job, under its name, for its whole life. And a Service, if it is wanted. */
 #include "controllers/queuejob/round.h"
 
 #include "api/keep.h"
 
+static const kar_time ORPHAN_RETRY = 5 * KAR_SECOND;
+
 #define WAITING_MESSAGE "waiting for queue %s to admit the job"
-
-bool queuejob_is_valid(struct queuejob_round *r)
-{
-	const char *problem = r->job->invalid;
-
-	if (problem) {
-		queuejob_say(r, KAR_QJ_INVALID, "%s", problem);
-		if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_INVALID))
-			kar_plan_event(r->p, true, KAR_QJ_INVALID, "Validate", "%s", problem);
-		queuejob_set_condition(r, KAR_QJ_INVALID, true, "SpecInvalid", "%s", problem);
-	} else if (kar_condition_is_true(&r->seen->conditions, KAR_QJ_INVALID)) {
-		queuejob_set_condition(r, KAR_QJ_INVALID, false, "SpecValid", "%s", "");
-	}
-	return !problem;
-}
 
 static bool is_own(const struct queuejob_round *r, const char *owner_uid)
 {
@@ -32,8 +19,8 @@ const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r)
 	return g && !g->deletion && is_own(r, g->owner_uid) ? g : NULL;
 }
 
-static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, const struct kar_type *type,
-	int what, const char *uid)
+struct kar_action *queuejob_child_action(struct queuejob_round *r, enum kar_verb verb,
+	const struct kar_type *type, int what, const char *uid)
 {
 	struct kar_action *a = kar_plan_add(r->p, verb, type, kar_keep(r->arena, r->job->o.ns),
 		kar_keep_text(r->arena, r->job->o.name));
@@ -46,17 +33,20 @@ static struct kar_action *add(struct queuejob_round *r, enum kar_verb verb, cons
 
 /*
  * What a former job of the name left when it was deleted with propagationPolicy Orphan; a user does not even know of it. A
- * group keeps its admission: its place in the queue is taken already. Only for a job that has not started, so that a
- * job which is just being orphaned does not take back what it lets go.
+ * group keeps its admission: its place in the queue is taken already. Also what somebody has taken away from this job. A
+ * job which is just being orphaned must not take back what it lets go: it has not started, or what is known of it is
+ * newer than the child without owner, and says nothing of a deletion.
  */
-static bool adopts(const struct queuejob_round *r, bool orphan)
+static bool adopts(const struct queuejob_round *r, const struct queuejob_child *c)
 {
-	return orphan && (r->seen->phase == KAR_QJ_PHASE_NONE || r->seen->phase == KAR_QJ_PHASE_PENDING);
+	bool started = r->seen->phase != KAR_QJ_PHASE_NONE && r->seen->phase != KAR_QJ_PHASE_PENDING;
+
+	return c->orphan && (!started || r->v->jobs_version > c->o->rv);
 }
 
 static void adopt(struct queuejob_round *r, const struct kar_object *o)
 {
-	struct kar_action *a = add(r, KAR_PATCH, o->type, QUEUEJOB_ADOPT, o->uid);
+	struct kar_action *a = queuejob_child_action(r, KAR_PATCH, o->type, QUEUEJOB_ADOPT, o->uid);
 
 	a->patch_type = KAR_PATCH_MERGE;
 	a->rv = o->rv;
@@ -67,12 +57,27 @@ static void adopt(struct queuejob_round *r, const struct kar_object *o)
 static void say_conflict(struct queuejob_round *r, const char *what, bool own)
 {
 	if (own)
-		queuejob_say(r, "NameConflict", "waiting for the deleted %s %s to be gone", what,
+		queuejob_say(r, kar_reason_NameConflict, "waiting for the deleted %s %s to be gone", what,
 			r->job->o.name);
 	else
-		queuejob_say(r, "NameConflict",
+		queuejob_say(r, kar_reason_NameConflict,
 			"a %s %s exists already and is not controlled by this job; waiting for the name",
 			what, r->job->o.name);
+}
+
+bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child *c)
+{
+	bool own = is_own(r, c->owner_uid);
+
+	if (!c->deletion && adopts(r, c)) {
+		adopt(r, c->o);
+		return false;
+	}
+	if (!c->deletion && c->orphan) /* a bookmark tells how new the job is, and wakes up nobody */
+		kar_plan_requeue(r->p, ORPHAN_RETRY);
+	if (c->deletion || !own)
+		say_conflict(r, c->o->type->res.kind, own);
+	return own && !c->deletion;
 }
 
 static bool keep_schedulingspec(struct queuejob_round *r)
@@ -81,19 +86,15 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 
 	if (!s) {
 		queuejob_tell_refusal(r);
-		add(r, KAR_CREATE, &kar_schedulingspec_type, QUEUEJOB_CREATE_SCHEDULINGSPEC, NULL);
+		queuejob_child_action(r, KAR_CREATE, &kar_schedulingspec_type, QUEUEJOB_CREATE_SCHEDULINGSPEC,
+			NULL);
 		return false;
 	}
-	if (!s->deletion && adopts(r, s->orphan)) {
-		adopt(r, &s->o);
+	if (!queuejob_claim_child(r, &(struct queuejob_child){ &s->o, s->owner_uid, s->orphan, s->deletion }))
 		return false;
-	}
-	if (s->deletion || !is_own(r, s->owner_uid)) {
-		say_conflict(r, "SchedulingSpec", is_own(r, s->owner_uid));
-		return false;
-	}
 	if (!kar_schedspec_equal(&s->spec, &r->job->spec.sched))
-		add(r, KAR_PATCH, &kar_schedulingspec_type, QUEUEJOB_PATCH_SCHEDULINGSPEC, s->o.uid);
+		queuejob_child_action(r, KAR_PATCH, &kar_schedulingspec_type, QUEUEJOB_PATCH_SCHEDULINGSPEC,
+			s->o.uid);
 	return true;
 }
 
@@ -148,8 +149,8 @@ static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
 	const struct kar_podgroup_spec *want)
 {
 	struct kar_podgroup_spec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
-	struct kar_action *a = g ? add(r, KAR_PATCH, &kar_podgroup_type, QUEUEJOB_PATCH_PODGROUP, g->o.uid)
-				 : add(r, KAR_CREATE, &kar_podgroup_type, QUEUEJOB_CREATE_PODGROUP, NULL);
+	struct kar_action *a = queuejob_child_action(r, g ? KAR_PATCH : KAR_CREATE, &kar_podgroup_type,
+		g ? QUEUEJOB_PATCH_PODGROUP : QUEUEJOB_CREATE_PODGROUP, g ? g->o.uid : NULL);
 
 	*payload = *want;
 	payload->queue = kar_keep(r->arena, want->queue);
@@ -172,14 +173,8 @@ static bool keep_group(struct queuejob_round *r)
 		put_group(r, NULL, &want);
 		return false;
 	}
-	if (!g->deletion && adopts(r, g->orphan)) {
-		adopt(r, &g->o);
+	if (!queuejob_claim_child(r, &(struct queuejob_child){ &g->o, g->owner_uid, g->orphan, g->deletion }))
 		return false;
-	}
-	if (!queuejob_own_group(r)) {
-		say_conflict(r, "PodGroup", is_own(r, g->owner_uid));
-		return false;
-	}
 	want = corrected_group(r, &g->spec);
 	if (!kar_podgroup_spec_equal(&g->spec, &want))
 		put_group(r, g, &want);
@@ -196,7 +191,8 @@ static bool mirror_admission(struct queuejob_round *r)
 
 	if (admitted) {
 		r->st.position = 0;
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, true, "Admitted", "admitted by queue %s", queue);
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s",
+			queue);
 		return true;
 	}
 	r->st.position = g ? g->status.position : 0;
@@ -206,10 +202,10 @@ static bool mirror_admission(struct queuejob_round *r)
 			c->message);
 		return false;
 	}
-	queuejob_say(r, "WaitingForAdmission", WAITING_MESSAGE, queue);
+	queuejob_say(r, kar_reason_WaitingForAdmission, WAITING_MESSAGE, queue);
 	if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_ADMITTED))
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "WaitingForAdmission", WAITING_MESSAGE,
-			queue);
+		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_reason_WaitingForAdmission,
+			WAITING_MESSAGE, queue);
 	return false;
 }
 
@@ -219,12 +215,15 @@ bool queuejob_keep_children(struct queuejob_round *r)
 	bool ready = false;
 
 	if (valid && r->v->priority_class_missing && !r->v->group) {
-		queuejob_say(r, "PriorityClassNotFound", "there is no PriorityClass %s; waiting for it",
+		queuejob_say(r, kar_reason_PriorityClassNotFound,
+			"there is no PriorityClass %s; waiting for it",
 			r->job->spec.sched.priority_class_name);
 	} else if (valid) {
 		bool has_spec = keep_schedulingspec(r);
 
-		ready = keep_group(r) && has_spec;
+		bool has_group = keep_group(r);
+
+		ready = queuejob_keep_service(r) && has_group && has_spec;
 	}
-	return mirror_admission(r) && ready;
+	return mirror_admission(r) && ready && !queuejob_is_in_doubt(r);
 }

@@ -56,17 +56,23 @@ static int32_t covered(const struct queuejob_task_tally *t)
 static struct lack measure_lack(const struct queuejob_round *r)
 {
 	struct lack l = { .of_task = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*l.of_task)) };
-	int32_t have = r->t.pending + r->t.running + r->t.done;
+	int32_t have = 0;
 
-	l.beyond = r->min - have;
+	l.beyond = r->min;
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
 		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+
+		if (!r->t.tasks[i].started)
+			continue;
+		have += covered(&r->t.tasks[i]);
+
 		int32_t lacks =
 			spec->has_min_available && r->min ? spec->min_available - covered(&r->t.tasks[i]) : 0;
 
 		l.of_task[i] = lacks > 0 ? lacks : 0;
 		l.beyond -= l.of_task[i];
 	}
+	l.beyond -= have;
 	l.round = have > r->min ? (uint32_t)(have - r->min) : 0;
 	return l;
 }
@@ -96,7 +102,8 @@ static void collect(const struct queuejob_round *r, const size_t *order, bool mi
 		for (int32_t k = 0; k < task->n; k++, l.position++) {
 			struct wish w;
 
-			if (task->slots[k].state != QUEUEJOB_SLOT_MISSING)
+			if (task->slots[k].state != QUEUEJOB_SLOT_MISSING || !task->started ||
+				task->restart_time)
 				continue;
 			w = classify(&l, order[i], k);
 			if (w.minimum != minimum)
@@ -133,12 +140,23 @@ static void create(struct queuejob_round *r, const struct wish *w)
 	};
 }
 
+static bool is_asked(const struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->p->n_actions; i++) {
+		if (r->p->actions[i].what == QUEUEJOB_CHECK_OWNER)
+			return true;
+	}
+	return false;
+}
+
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
 void queuejob_check_owner(struct queuejob_round *r)
 {
 	int32_t *incarnation = kar_arena_alloc(r->arena, 1, sizeof(*incarnation));
 	struct kar_action *a;
 
+	if (is_asked(r))
+		return;
 	if (r->v->owner_check_in) {
 		kar_plan_requeue(r->p, r->v->owner_check_in);
 		return;
@@ -157,16 +175,16 @@ static const char *refusal_reason(const struct kar_err *err, const char *what)
 	bool of_pod = strncmp(what, "pods ", strlen("pods ")) == 0;
 
 	if (strstr(err->msg, "exceeded quota"))
-		return "QuotaExceeded";
+		return kar_reason_QuotaExceeded;
 	switch (err->what) {
 	case KAR_DENIED:
-		return "Forbidden";
+		return kar_reason_Forbidden;
 	case KAR_INVALID:
-		return of_pod ? "InvalidTemplate" : "Invalid";
+		return of_pod ? kar_reason_InvalidTemplate : kar_reason_Invalid;
 	case KAR_EXISTS:
-		return of_pod ? "PodNameConflict" : "NameConflict";
+		return of_pod ? kar_reason_PodNameConflict : kar_reason_NameConflict;
 	default:
-		return "FailedCreate";
+		return kar_reason_FailedCreate;
 	}
 }
 
@@ -182,7 +200,7 @@ void queuejob_tell_refusal(struct queuejob_round *r)
 	else
 		queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s", what, err->msg);
 	if (!kar_same(r->st.message, r->seen->message))
-		kar_plan_event(r->p, true, "FailedCreate", "CreatePods", "%s", r->st.message);
+		kar_plan_event(r->p, true, kar_reason_FailedCreate, "CreatePods", "%s", r->st.message);
 }
 
 static void tell_blocker(struct queuejob_round *r)
@@ -192,11 +210,11 @@ static void tell_blocker(struct queuejob_round *r)
 	if (!pod)
 		return;
 	if (pod->owner_name)
-		queuejob_say(r, "PodNameConflict",
+		queuejob_say(r, kar_reason_PodNameConflict,
 			"pod %s exists already and belongs to %s %s; waiting for the name", pod->o.name,
 			pod->owner_kind ? pod->owner_kind : "another object", pod->owner_name);
 	else
-		queuejob_say(r, "PodNameConflict",
+		queuejob_say(r, kar_reason_PodNameConflict,
 			"pod %s exists already and belongs to nobody; waiting for the name", pod->o.name);
 	kar_plan_requeue(r->p, BLOCKED_RETRY);
 }

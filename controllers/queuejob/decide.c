@@ -60,19 +60,23 @@ bool queuejob_was_formed(const struct queuejob_round *r)
 
 bool queuejob_has_quorum(const struct queuejob_round *r)
 {
-	if (r->t.running + r->t.done < (r->min > 0 ? r->min : 1))
-		return false;
-	for (size_t i = 0; r->min > 0 && i < r->t.n_tasks; i++) {
-		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+	int32_t up = 0;
 
-		if (spec->has_min_available &&
-			r->t.tasks[i].running + r->t.tasks[i].n_done < spec->min_available)
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+		const struct queuejob_task_tally *task = &r->t.tasks[i];
+
+		if (!task->started)
+			continue;
+		up += task->running + task->n_done;
+		if (r->min > 0 && spec->has_min_available &&
+			task->running + task->n_done < spec->min_available)
 			return false;
 	}
-	return true;
+	return up >= (r->min > 0 ? r->min : 1);
 }
 
-static bool has_gang(enum kar_qj_phase p)
+bool queuejob_has_gang(enum kar_qj_phase p)
 {
 	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
 }
@@ -83,8 +87,8 @@ static bool has_gang(enum kar_qj_phase p)
  */
 static bool keeps_done(const struct queuejob_round *r)
 {
-	return !r->template_changed || has_gang(r->seen->phase) || kar_qj_phase_terminal(r->seen->phase) ||
-		r->job->spec.suspend;
+	return !r->template_changed || queuejob_has_gang(r->seen->phase) ||
+		kar_qj_phase_terminal(r->seen->phase) || r->job->spec.suspend;
 }
 
 void queuejob_look(struct queuejob_round *r)
@@ -96,7 +100,8 @@ void queuejob_look(struct queuejob_round *r)
 	r->template_changed =
 		seen->template_hash[0] && strcmp(seen->template_hash, r->job->spec_template_hash);
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
-	queuejob_tally(r->v, keeps_done(r), has_gang(seen->phase), r->arena, &r->t);
+	queuejob_tally(r->v, keeps_done(r), queuejob_has_gang(seen->phase), r->arena, &r->t);
+	queuejob_look_at_order(r);
 }
 
 static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_time now, struct kar_plan *p)
@@ -105,7 +110,6 @@ static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_t
 		.v = v,
 		.job = v->job,
 		.recorded = &v->job->status,
-		.min = kar_queuejob_min_available(&v->job->spec),
 		.now = now,
 		.second = now - now % KAR_SECOND,
 		.p = p,
@@ -114,7 +118,7 @@ static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_t
 	queuejob_look(r);
 }
 
-static void count_tasks(struct queuejob_round *r)
+void queuejob_count_tasks(struct queuejob_round *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
@@ -131,6 +135,8 @@ static void count_tasks(struct queuejob_round *r)
 			.running = t->running,
 			.succeeded = r->forget ? 0 : t->n_done,
 			.failed = t->failed,
+			.started = t->started,
+			.restart_time = queuejob_has_gang(st->phase) ? t->restart_time : 0,
 			.succeeded_indexes = r->forget ? "" : kar_intervals_format(&t->done, r->arena),
 		};
 	}
@@ -147,13 +153,13 @@ static void count(struct queuejob_round *r)
 	st->terminating = r->t.terminating;
 	if (kar_qj_phase_terminal(r->seen->phase))
 		return;
-	if (st->desired != r->t.desired && has_gang(r->seen->phase))
+	if (st->desired != r->t.desired && queuejob_has_gang(r->seen->phase))
 		st->last_scale_time = r->second;
 	st->desired = r->t.desired;
 	st->succeeded = r->forget ? 0 : r->t.done;
 	st->failed = r->t.failed;
 	st->min_available = r->min;
-	count_tasks(r);
+	queuejob_count_tasks(r);
 }
 
 /* Most jobs are admitted a moment after they are first seen: that they wait is news only if they still do. */
@@ -203,12 +209,14 @@ static void go_on(struct queuejob_round *r)
 	}
 }
 
-/* The limit goes before the deadline when both hold. */
+/* A rule goes before the limit, and that before the deadline, when several hold. */
 static void fail_or_go_on(struct queuejob_round *r)
 {
-	if (has_gang(r->seen->phase))
+	if (queuejob_has_gang(r->seen->phase))
 		queuejob_count_losses(r);
-	if (queuejob_over_limit(r))
+	if (r->verdict >= KAR_FAILURE_COMPLETE_JOB)
+		queuejob_end_by_rule(r);
+	else if (queuejob_over_limit(r))
 		queuejob_fail_limit(r);
 	else if (queuejob_past_deadline(r))
 		queuejob_fail_deadline(r);
@@ -245,5 +253,6 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 		queuejob_suspend(&r);
 	else
 		fail_or_go_on(&r);
+	queuejob_check_templates(&r);
 	conclude(&r);
 }

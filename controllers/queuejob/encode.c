@@ -17,17 +17,20 @@ static void write_spec(struct kar_json_writer *w, const struct kar_sync *s, cons
 {
 	if (a->type == &kar_podgroup_type)
 		kar_podgroup_spec_write(w, a->payload);
+	else if (a->type == &kar_service_type)
+		kar_service_spec_write(w, a->payload);
 	else
 		kar_schedspec_write(w, &job_of(s)->spec.sched);
 }
 
-/* A new SchedulingSpec or PodGroup, controlled by the job. */
+/* A new SchedulingSpec, PodGroup or Service, controlled by the job. */
 static void write_child(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
 {
 	const struct kar_resource *res = &a->type->res;
 	char api_version[128];
 
-	snprintf(api_version, sizeof(api_version), "%s/%s", res->group, res->version);
+	snprintf(api_version, sizeof(api_version), "%s%s%s", res->group, res->group[0] ? "/" : "",
+		res->version);
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "apiVersion", api_version);
 	kar_jw_kv_string(w, "kind", res->kind);
@@ -46,6 +49,15 @@ static void write_child(struct kar_json_writer *w, const struct kar_sync *s, con
 	kar_jw_end_object(w);
 }
 
+/* Of a JSON patch, up to its value. */
+static void begin_operation(struct kar_json_writer *w, const char *op, const char *path)
+{
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "op", op);
+	kar_jw_kv_string(w, "path", path);
+	kar_jw_key(w, "value");
+}
+
 /*
  * JSON patch: the spec as a whole, so that what was added to it goes too. The first operation fails unless the object
  * is the one that was looked at.
@@ -53,18 +65,48 @@ static void write_child(struct kar_json_writer *w, const struct kar_sync *s, con
 static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
 {
 	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "op", "test");
-	kar_jw_kv_string(w, "path", "/metadata/uid");
-	kar_jw_kv_string(w, "value", a->uid);
+	begin_operation(w, "test", "/metadata/uid");
+	kar_jw_string(w, a->uid);
 	kar_jw_end_object(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "op", "add");
-	kar_jw_kv_string(w, "path", "/spec");
-	kar_jw_key(w, "value");
+	begin_operation(w, "add", "/spec");
 	write_spec(w, s, a);
 	kar_jw_end_object(w);
 	kar_jw_end_array(w);
+}
+
+/* The rest of a Service's spec is the API server's business. */
+static void write_service_patch(struct kar_json_writer *w, const struct kar_action *a)
+{
+	const struct kar_service_spec *want = a->payload;
+
+	kar_jw_begin_array(w);
+	begin_operation(w, "test", "/metadata/uid");
+	kar_jw_string(w, a->uid);
+	kar_jw_end_object(w);
+	begin_operation(w, "add", "/spec/selector");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, want->job);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	begin_operation(w, "add", "/spec/publishNotReadyAddresses");
+	kar_jw_bool(w, want->publish_not_ready);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+}
+
+static void write_service_label(struct kar_json_writer *w, const struct kar_sync *s,
+	const struct kar_action *a)
+{
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_key(w, "labels");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
 }
 
 /* Merge patch of an object without owners, and only as it was read. */
@@ -158,11 +200,18 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	switch (a->what) {
 	case QUEUEJOB_CREATE_SCHEDULINGSPEC:
 	case QUEUEJOB_CREATE_PODGROUP:
+	case QUEUEJOB_CREATE_SERVICE:
 		write_child(&w, s, a);
 		break;
 	case QUEUEJOB_PATCH_SCHEDULINGSPEC:
 	case QUEUEJOB_PATCH_PODGROUP:
 		write_spec_patch(&w, s, a);
+		break;
+	case QUEUEJOB_PATCH_SERVICE:
+		write_service_patch(&w, a);
+		break;
+	case QUEUEJOB_LABEL_SERVICE:
+		write_service_label(&w, s, a);
 		break;
 	case QUEUEJOB_ADOPT:
 		write_adoption(&w, s, a);

@@ -61,12 +61,22 @@ void queuejob_complete(struct queuejob_round *r)
 		: kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done,
 			  queuejob_count_pods(r, r->t.desired));
 
-	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, "Completed", message);
+	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_Completed, message);
 }
 
 bool queuejob_over_limit(const struct queuejob_round *r)
 {
 	return r->st.pod_failures > r->job->spec.backoff_limit;
+}
+
+void queuejob_end_by_rule(struct queuejob_round *r)
+{
+	const char *message = queuejob_describe_ruled(r, r->cause, r->rule);
+
+	if (r->verdict == KAR_FAILURE_FAIL_JOB)
+		end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_PodFailurePolicy, message);
+	else
+		end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_PodFailurePolicy, message);
 }
 
 void queuejob_fail_limit(struct queuejob_round *r)
@@ -78,7 +88,7 @@ void queuejob_fail_limit(struct queuejob_round *r)
 		kar_arena_printf(r->arena, "%d failure%s, backoffLimit is %d%s", (int)r->st.pod_failures,
 			r->st.pod_failures == 1 ? "" : "s", (int)r->job->spec.backoff_limit, last);
 
-	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "BackoffLimitExceeded", message);
+	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_BackoffLimitExceeded, message);
 }
 
 static bool passes(struct queuejob_round *r, kar_time from, int64_t seconds)
@@ -104,7 +114,7 @@ void queuejob_fail_deadline(struct queuejob_round *r)
 	const char *message = kar_arena_printf(r->arena, "not complete after activeDeadlineSeconds %lld",
 		(long long)r->job->spec.active_deadline_seconds);
 
-	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, "DeadlineExceeded", message);
+	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_DeadlineExceeded, message);
 }
 
 /* Only as it was read: an edit of ttlSecondsAfterFinished that the cache does not show yet must not come too late. */
@@ -135,14 +145,15 @@ static void enter_suspended(struct queuejob_round *r)
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_SUSPENDED;
+	queuejob_order_anew(r);
 	st->start_time = 0; /* the deadline's time starts anew on resume, as for batch/v1 */
 	st->formed_min_available = 0;
 	st->counted_pods = (struct kar_array){ 0 };
 	st->position = 0;
-	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, "Suspended", "%s", "");
-	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, "Suspended", "%s", "");
-	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Suspended", "%s", "");
-	kar_plan_event(r->p, false, "Suspended", "Suspend", "stopped %s; %d succeeded before",
+	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, kar_reason_Suspended, "%s", "");
+	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_reason_Suspended, "%s", "");
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Suspended, "%s", "");
+	kar_plan_event(r->p, false, kar_reason_Suspended, "Suspend", "stopped %s; %d succeeded before",
 		queuejob_count_pods(r, r->t.running), (int)r->t.done);
 }
 
@@ -152,6 +163,8 @@ void queuejob_suspend(struct queuejob_round *r)
 		queuejob_release_ended(r);
 	else
 		enter_suspended(r);
-	queuejob_say(r, "Suspended", "%s", "spec.suspend is true");
+	queuejob_say(r, kar_reason_Suspended, "%s", "spec.suspend is true");
 	queuejob_remove_live(r);
+	queuejob_drop_service(r);
+	(void)queuejob_is_valid(r);
 }

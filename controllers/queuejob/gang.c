@@ -8,9 +8,9 @@
 
 static void resume(struct queuejob_round *r)
 {
-	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, "Resumed", "%s", "");
-	kar_plan_event(r->p, false, "Resumed", "Resume", "resumed; %d of %s succeeded before", (int)r->t.done,
-		queuejob_count_pods(r, r->t.desired));
+	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, kar_reason_Resumed, "%s", "");
+	kar_plan_event(r->p, false, kar_reason_Resumed, "Resume", "resumed; %d of %s succeeded before",
+		(int)r->t.done, queuejob_count_pods(r, r->t.desired));
 }
 
 static bool stands_in_the_way(const struct queuejob_round *r, const struct kar_pod *pod)
@@ -50,8 +50,8 @@ void queuejob_wait_for_admission(struct queuejob_round *r)
 	admitted = queuejob_keep_children(r);
 	queuejob_release_done(r);
 	if (!clear)
-		queuejob_say(r, "WaitingForTermination", "waiting until the pods of incarnation %d are gone",
-			(int)r->seen->incarnation);
+		queuejob_say(r, kar_reason_WaitingForTermination,
+			"waiting until the pods of incarnation %d are gone", (int)r->seen->incarnation);
 	else if (admitted && r->seen->phase != KAR_QJ_PHASE_SUSPENDED)
 		queuejob_start(r);
 }
@@ -62,18 +62,20 @@ static void enter_restarting(struct queuejob_round *r, const char *reason, const
 {
 	struct kar_queuejob_status *st = &r->st;
 	const struct kar_pod *pod = r->cause;
+	const struct kar_pod_loss *loss = pod && pod->job ? pod->job->loss : NULL;
 
 	st->phase = KAR_QJ_PHASE_RESTARTING;
 	st->formed_min_available = 0;
 	st->counted_pods = (struct kar_array){ 0 };
 	r->forget = true;
+	queuejob_order_anew(r);
 	st->last_restart = (struct kar_restart){
 		.time = r->second,
 		.reason = reason,
 		.message = message,
 		.pod = pod ? kar_keep_text(r->arena, pod->o.name) : "",
 		.node = pod && pod->node ? kar_keep_text(r->arena, pod->node) : "",
-		.exit_code = pod && pod->job ? pod->job->exit_code : 0,
+		.exit_code = loss ? loss->exit_code : 0,
 	};
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, reason, "%s", message);
 	queuejob_say(r, reason, "%s", message);
@@ -83,11 +85,17 @@ static void enter_restarting(struct queuejob_round *r, const char *reason, const
 
 static void restart_broken(struct queuejob_round *r)
 {
-	const char *reason = !r->cause ? "PodsMissing" : r->by_failure ? "PodFailed" : "PodDisrupted";
-	const char *message = r->cause ? queuejob_describe_loss(r, r->cause) : "pods of the gang are gone";
+	const char *reason = !r->cause ? kar_reason_PodsMissing
+		: r->by_failure        ? kar_reason_PodFailed
+				       : kar_reason_PodDisrupted;
+	const char *message =
+		r->cause ? queuejob_describe_ruled(r, r->cause, r->rule) : "pods of the gang are gone";
+
+	if (r->verdict == KAR_FAILURE_RESTART_JOB)
+		reason = kar_reason_PodFailurePolicy;
 
 	r->st.restarts++;
-	kar_plan_event(r->p, true, "Restarting", "RestartGang",
+	kar_plan_event(r->p, true, kar_reason_Restarting, "RestartGang",
 		"%s; %d of %s left, quorum %d: restarting the gang", message, (int)(r->t.running + r->t.done),
 		queuejob_count_pods(r, r->t.desired), (int)r->min);
 	enter_restarting(r, reason, message);
@@ -98,14 +106,19 @@ static void restart_with_new_template(struct queuejob_round *r)
 {
 	static const char message[] = "a pod template was changed";
 
-	kar_plan_event(r->p, false, "Restarting", "RestartGang", "%s: re-creating all pods", message);
-	enter_restarting(r, "TemplateChanged", message);
+	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s: re-creating all pods",
+		message);
+	enter_restarting(r, kar_reason_TemplateChanged, message);
 }
 
 /* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
 static kar_time restart_backoff(const struct queuejob_round *r)
 {
-	bool by_failure = r->seen->last_restart.time == r->seen->last_failure_time;
+	const struct kar_restart *last = &r->seen->last_restart;
+	bool by_failure = last->time == r->seen->last_failure_time &&
+		!kar_same(last->reason, kar_reason_PodDisrupted) &&
+		!kar_same(last->reason, kar_reason_PodsMissing) &&
+		!kar_same(last->reason, kar_reason_TemplateChanged);
 
 	return by_failure ? queuejob_backoff_left(r) : 0;
 }
@@ -121,8 +134,8 @@ void queuejob_wait_until_gone(struct queuejob_round *r)
 		queuejob_remove_pod(r, r->v->pods[i]);
 	if (!r->v->n_pods && left) {
 		kar_plan_requeue(r->p, left);
-		queuejob_say(r, "BackOff", "next start at %s; %s", kar_time_format(r->now + left, text),
-			r->seen->last_restart.message);
+		queuejob_say(r, kar_reason_BackOff, "next start at %s; %s",
+			kar_time_format(r->now + left, text), r->seen->last_restart.message);
 	} else if (!r->v->n_pods && admitted) {
 		queuejob_start(r);
 	}
@@ -139,29 +152,33 @@ static void form(struct queuejob_round *r)
 	if (st->phase == KAR_QJ_PHASE_RUNNING)
 		return;
 	st->phase = KAR_QJ_PHASE_RUNNING;
-	queuejob_set_condition(r, KAR_QJ_FORMED, true, "QuorumReached", "%s", "");
-	kar_plan_event(r->p, false, "Running", "FormGang",
+	queuejob_set_condition(r, KAR_QJ_FORMED, true, kar_reason_QuorumReached, "%s", "");
+	kar_plan_event(r->p, false, kar_reason_Running, "FormGang",
 		"gang formed: %d of %s running or succeeded, quorum %d", (int)(r->t.running + r->t.done),
 		queuejob_count_pods(r, r->t.desired), (int)r->min);
 }
 
-/* minAvailable was raised: the gang must form anew, but those that run go on. */
+/* minAvailable was raised, or a rule spares the gang a restart: it must form anew, but those that run go on. */
 static void unform(struct queuejob_round *r)
 {
 	r->st.formed_min_available = 0;
-	if (r->st.phase == KAR_QJ_PHASE_STARTING)
+	if (r->st.phase == KAR_QJ_PHASE_STARTING || queuejob_grows(r))
 		return;
 	r->st.phase = KAR_QJ_PHASE_STARTING;
-	queuejob_set_condition(r, KAR_QJ_FORMED, false, "QuorumRaised", "%s", "");
+	queuejob_set_condition(r, KAR_QJ_FORMED, false,
+		r->unformed_by ? r->unformed_by : kar_reason_QuorumRaised, "%s", "");
 }
 
 static void explain(struct queuejob_round *r)
 {
 	if (r->t.unschedulable)
-		queuejob_say(r, "Unschedulable", "pods wait for a node that fits; podgroup %s says why",
-			r->job->o.name);
-	if (r->st.phase == KAR_QJ_PHASE_STARTING)
-		queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
+		queuejob_say(r, kar_reason_Unschedulable,
+			"pods wait for a node that fits; podgroup %s says why", r->job->o.name);
+	queuejob_say_waiting_task(r);
+	if (r->st.phase == KAR_QJ_PHASE_STARTING || (r->min > 0 && !r->st.formed_min_available))
+		queuejob_say(r,
+			r->st.phase == KAR_QJ_PHASE_STARTING ? kar_reason_Starting : kar_reason_TaskStarting,
+			"waiting until the quorum of %d of %s runs", (int)r->min,
 			queuejob_count_pods(r, r->t.desired));
 	queuejob_say(r, "", "%s", "");
 }
@@ -170,7 +187,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 {
 	bool admitted;
 
-	if (r->template_changed && !r->job->invalid) {
+	if (r->template_changed && !r->job->invalid && !queuejob_is_in_doubt(r)) {
 		restart_with_new_template(r);
 		return;
 	}
@@ -178,7 +195,8 @@ void queuejob_keep_gang(struct queuejob_round *r)
 		restart_broken(r);
 		return;
 	}
-	if (queuejob_has_quorum(r))
+	queuejob_start_tasks(r);
+	if (queuejob_has_quorum(r) && !queuejob_restarts_task(r))
 		form(r);
 	else if (r->rearm || !queuejob_was_formed(r))
 		unform(r);
@@ -187,6 +205,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 	queuejob_remove_surplus(r);
 	queuejob_remove_all(r, &r->t.old);
 	queuejob_repair_pods(r);
+	queuejob_restart_tasks(r);
 	queuejob_replace_lost(r);
 	if (admitted)
 		queuejob_create_pods(r);

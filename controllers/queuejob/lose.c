@@ -48,11 +48,12 @@ static bool was_quiet(const struct queuejob_round *r)
 	return since != KAR_NEVER && r->now - since > BACKOFF_CAP;
 }
 
-static void count_failure(struct queuejob_round *r)
+/* One that a rule ignores slows its replacement down all the same: a crash loop must not be hot. */
+static void count_failure(struct queuejob_round *r, bool ignored)
 {
 	if (was_quiet(r) && r->st.last_failure_time != r->second)
 		r->st.backoff_steps = 0;
-	r->st.pod_failures++;
+	r->st.pod_failures += !ignored;
 	r->st.backoff_steps++;
 	r->st.last_failure_time = r->second;
 }
@@ -61,29 +62,39 @@ static void count_failure(struct queuejob_round *r)
 
 static const char *describe_failure(const struct queuejob_round *r, const struct kar_pod *pod)
 {
-	const struct kar_pod_job *j = pod->job;
-	const char *reason = j && j->fail_reason ? j->fail_reason : NULL;
+	const struct kar_pod_loss *loss = pod->job ? pod->job->loss : NULL;
+	const char *reason = loss ? loss->reason : NULL;
+	int code = loss ? (int)loss->exit_code : 0;
 
-	if (!j || !j->exit_code)
+	if (!code)
 		return kar_arena_printf(r->arena, "failed%s%s", reason ? ": " : "", reason ? reason : "");
-	if (j->exit_code > SIGNAL_BASE)
-		return kar_arena_printf(r->arena, "failed with exit code %d (signal %d%s%s)",
-			(int)j->exit_code, (int)j->exit_code - SIGNAL_BASE, reason ? ", " : "",
-			reason ? reason : "");
-	return kar_arena_printf(r->arena, "failed with exit code %d%s%s%s", (int)j->exit_code,
-		reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+	if (code > SIGNAL_BASE)
+		return kar_arena_printf(r->arena, "failed with exit code %d (signal %d%s%s)", code,
+			code - SIGNAL_BASE, reason ? ", " : "", reason ? reason : "");
+	return kar_arena_printf(r->arena, "failed with exit code %d%s%s%s", code, reason ? " (" : "",
+		reason ? reason : "", reason ? ")" : "");
+}
+
+/* "Evicted", "EvictionByEvictionAPI"; NULL: it is not known. */
+static const char *why_disrupted(const struct kar_pod *pod)
+{
+	const struct kar_pod_loss *loss = pod->job ? pod->job->loss : NULL;
+
+	if (!loss)
+		return NULL;
+	return loss->pod_reason ? loss->pod_reason : loss->disruption ? loss->disruption : loss->reason;
 }
 
 const char *queuejob_describe_loss(const struct queuejob_round *r, const struct kar_pod *pod)
 {
+	const char *why = why_disrupted(pod);
 	const char *what;
 
-	if (pod->phase == KAR_POD_FAILED && pod->disrupted)
-		what = kar_arena_printf(r->arena, "was disrupted%s%s",
-			pod->job && pod->job->fail_reason ? ": " : "",
-			pod->job && pod->job->fail_reason ? pod->job->fail_reason : "");
-	else if (pod->disrupted)
-		what = "is being deleted because of a disruption";
+	if (pod->disrupted)
+		what = kar_arena_printf(r->arena, "%s%s%s",
+			pod->phase == KAR_POD_FAILED ? "was disrupted"
+						     : "is being deleted because of a disruption",
+			why ? ": " : "", why ? why : "");
 	else if (pod->deletion)
 		what = "is being deleted";
 	else
@@ -92,44 +103,31 @@ const char *queuejob_describe_loss(const struct queuejob_round *r, const struct 
 		pod->node ? pod->node : "", what);
 }
 
-static const struct kar_pod *first_loss(const struct queuejob_round *r, bool disrupted)
-{
-	for (size_t i = 0; i < r->t.lost.n; i++) {
-		if (queuejob_pod_disrupted(r->t.lost.items[i]) == disrupted)
-			return r->t.lost.items[i];
-	}
-	return NULL;
-}
-
 /* --- counting ------------------------------------------------------------------------------------ */
 
-static bool is_surplus(const struct queuejob_round *r, const struct kar_pod *pod)
-{
-	for (size_t i = 0; i < r->t.surplus.n; i++) {
-		if (r->t.surplus.items[i] == pod)
-			return true;
-	}
-	return false;
-}
-
 /* One that was to be scaled away, and is wanted again before anything was done to it, is like any other. */
-static bool stays_counted(const struct queuejob_round *r, const struct kar_pod *pod)
+static bool stays_counted(const struct queuejob_round *r, const struct kar_pod *pod, bool surplus)
 {
-	return queuejob_pod_counted(r->seen, pod) &&
-		(queuejob_pod_lost(pod) || kar_pod_finished(pod) || is_surplus(r, pod));
+	return queuejob_pod_counted(&r->t, pod) &&
+		(queuejob_pod_lost(pod) || kar_pod_finished(pod) || surplus);
 }
 
 /* UIDs stay in the list for as long as their objects exist. */
 static void forget_gone(struct queuejob_round *r)
 {
+	const struct queuejob_pods *surplus = &r->t.surplus; /* in the same order as the view */
 	const char **kept = NULL;
-	size_t n = 0;
+	size_t n = 0, k = 0;
 
 	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (!stays_counted(r, r->v->pods[i]))
+		const struct kar_pod *pod = r->v->pods[i];
+		bool is_surplus = k < surplus->n && surplus->items[k] == pod;
+
+		k += is_surplus;
+		if (!stays_counted(r, pod, is_surplus))
 			continue;
 		kept = kar_arena_grow(r->arena, kept, n, sizeof(*kept));
-		kept[n++] = kar_keep_text(r->arena, r->v->pods[i]->o.uid);
+		kept[n++] = kar_keep_text(r->arena, pod->o.uid);
 	}
 	r->st.counted_pods = (struct kar_array){ .items = kept, .n = n };
 }
@@ -149,76 +147,142 @@ static void remember_surplus(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (!queuejob_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(r->seen, pod))
+		if (!queuejob_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
 			remember(r, pod);
 	}
 }
 
-static void tell_losses(struct queuejob_round *r, bool disrupted, int32_t n)
+kar_time queuejob_count_loss(struct queuejob_round *r, size_t i)
 {
-	const struct kar_pod *pod = first_loss(r, disrupted);
-	const char *more = n > 1 ? kar_arena_printf(r->arena, ", and %d more", (int)n - 1) : "";
+	if (queuejob_pod_disrupted(r->t.lost.items[i])) {
+		r->st.disruptions++;
+		return 0;
+	}
+	count_failure(r, queuejob_loss_action(r, i) == KAR_FAILURE_IGNORE);
+	return backoff_delay(r->st.backoff_steps);
+}
 
-	if (n)
-		kar_plan_event(r->p, true, disrupted ? "PodDisrupted" : "PodFailed", "ReplacePod",
-			"%s%s; it is replaced", queuejob_describe_loss(r, pod), more);
+/* Losses of one kind: how many, and which was the first. */
+struct kind {
+	int32_t n;
+	size_t first;
+};
+
+static void tell_losses(struct queuejob_round *r, const char *reason, const struct kind *k)
+{
+	const char *more = k->n > 1 ? kar_arena_printf(r->arena, ", and %d more", (int)k->n - 1) : "";
+
+	if (k->n)
+		kar_plan_event(r->p, true, reason, "ReplacePod", "%s%s%s",
+			queuejob_describe_ruled(r, r->t.lost.items[k->first],
+				queuejob_loss_rule(r, k->first)),
+			more, queuejob_is_in_doubt(r) ? "" : "; it is replaced");
+}
+
+static void blame(struct queuejob_round *r, size_t i)
+{
+	r->cause = r->t.lost.items[i];
+	r->rule = queuejob_loss_rule(r, i);
+	r->by_failure = !queuejob_pod_disrupted(r->cause);
 }
 
 /* Above the quorum, or before the gang has formed: each loss by itself. */
 static void count_singly(struct queuejob_round *r)
 {
-	int32_t failures = 0, disruptions = 0;
+	struct kind failures = { 0 }, disruptions = { 0 };
 
 	for (size_t i = 0; i < r->t.lost.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
 		const struct kar_pod *pod = r->t.lost.items[i];
+		struct kind *k = queuejob_pod_disrupted(pod) ? &disruptions : &failures;
 
 		remember(r, pod);
-		if (queuejob_pod_disrupted(pod)) {
-			r->st.disruptions++;
-			disruptions++;
-		} else {
-			count_failure(r);
-			failures++;
-		}
+		queuejob_count_loss(r, i);
+		k->first = k->n++ ? k->first : i;
 	}
-	r->cause = first_loss(r, false);
-	r->by_failure = failures > 0;
-	tell_losses(r, true, disruptions);
+	if (failures.n)
+		blame(r, failures.first);
+	tell_losses(r, kar_reason_PodDisrupted, &disruptions);
 	if (!queuejob_over_limit(r))
-		tell_losses(r, false, failures);
+		tell_losses(r, kar_reason_PodFailed, &failures);
 }
 
 /*
- * One restart, however many pods were lost. A disruption among them explains the others: peers of a pod that was taken
- * away fail because of it.
+ * How well the loss number @i explains others at the same time, 0 best: peers of a pod that was taken away, or that ended in
+ * a way that its rule ignores, fail because of it.
  */
-static void count_restart(struct queuejob_round *r)
+static int explains(const struct queuejob_round *r, size_t i)
 {
-	r->cause = first_loss(r, true);
-	if (!r->cause)
-		r->cause = first_loss(r, false);
-	r->by_failure = r->cause && !queuejob_pod_disrupted(r->cause);
-	if (r->by_failure)
-		count_failure(r);
+	enum kar_failure_action action = queuejob_loss_action(r, i);
+
+	if (queuejob_pod_disrupted(r->t.lost.items[i]))
+		return 0;
+	return action == KAR_FAILURE_IGNORE ? 1 : action == KAR_FAILURE_NONE ? 2 : 3;
+}
+
+/* One for all, however many pods were lost; only those whose rule says @verdict, unless that is NONE. */
+static void count_together(struct queuejob_round *r, enum kar_failure_action verdict)
+{
+	size_t best = r->t.lost.n;
+
+	for (size_t i = 0; i < r->t.lost.n; i++) {
+		bool counts = verdict == KAR_FAILURE_NONE || queuejob_loss_action(r, i) == verdict;
+
+		if (counts && (best == r->t.lost.n || explains(r, i) < explains(r, best)))
+			best = i;
+	}
+	if (best == r->t.lost.n) {
+		r->st.disruptions++; /* pods are gone without a trace */
+		return;
+	}
+	blame(r, best);
+	queuejob_count_loss(r, best);
+}
+
+/* Is it up to the table of defaults what becomes of a gang that is below its quorum? */
+static bool falls_to_defaults(const struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->t.lost.n; i++) {
+		if (queuejob_loss_action(r, i) <= KAR_FAILURE_IGNORE)
+			return true;
+	}
+	return r->t.lost.n == 0;
+}
+
+/* What no rule answers, or one by which a single pod is replaced. */
+static void count_by_default(struct queuejob_round *r, bool undercut)
+{
+	bool edited = r->job->generation != r->seen->observed_generation;
+
+	r->broken = undercut && !(edited && !r->t.lost.n) && falls_to_defaults(r);
+	r->rearm |= undercut && !r->broken;
+	if (r->rearm && r->t.lost.n && !r->unformed_by)
+		r->unformed_by = kar_reason_PodRecreated;
+	if (r->broken)
+		count_together(r, KAR_FAILURE_NONE);
 	else
-		r->st.disruptions++;
+		count_singly(r);
 }
 
 void queuejob_count_losses(struct queuejob_round *r)
 {
 	bool undercut = r->min > 0 && queuejob_was_formed(r) && !queuejob_has_quorum(r);
-	bool edited = r->job->generation != r->seen->observed_generation;
 
 	forget_gone(r);
-	if (r->template_changed && !r->job->invalid)
+	if (r->template_changed && !r->job->invalid && !queuejob_is_in_doubt(r))
 		return; /* the incarnation is given up anyway */
 	remember_surplus(r);
-	r->rearm = undercut && edited && !r->t.lost.n;
-	r->broken = undercut && !r->rearm;
-	if (r->broken)
-		count_restart(r);
-	else
+	queuejob_judge_losses(r);
+	if (r->verdict >= KAR_FAILURE_RESTART_JOB) {
+		r->broken = r->verdict == KAR_FAILURE_RESTART_JOB;
+		count_together(r, r->verdict);
+		return;
+	}
+	if (r->verdict == KAR_FAILURE_RESTART_TASK) {
+		queuejob_give_up_tasks(r);
 		count_singly(r);
+		return;
+	}
+	count_by_default(r, undercut);
 }
 
 /* --- replacing ----------------------------------------------------------------------------------- */
@@ -234,7 +298,7 @@ static void replace(struct queuejob_round *r, const struct kar_pod *pod, kar_tim
 	queuejob_release_pod(r, pod);
 	/* The failed object keeps its name, and its logs, until its replacement is due. */
 	kar_plan_requeue(r->p, left);
-	queuejob_say(r, "BackOff", "pod %s is replaced at %s", pod->o.name,
+	queuejob_say(r, kar_reason_BackOff, "pod %s is replaced at %s", pod->o.name,
 		kar_time_format(r->now + left, text));
 }
 
@@ -245,10 +309,10 @@ void queuejob_replace_lost(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
 		const struct queuejob_task_tally *task = &r->t.tasks[i];
 
-		for (int32_t k = 0; k < task->n; k++) {
+		for (int32_t k = 0; k < task->n && !task->restart_time; k++) {
 			const struct queuejob_slot *slot = &task->slots[k];
 
-			if (slot->state == QUEUEJOB_SLOT_LOST && queuejob_pod_counted(r->seen, slot->pod))
+			if (slot->state == QUEUEJOB_SLOT_LOST && queuejob_pod_counted(&r->t, slot->pod))
 				replace(r, slot->pod, left);
 		}
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/keep.h"
+#include "controllers/queuejob/memory.h"
 #include "controllers/refusal.h"
 
 enum { OWNER_CHECK_INTERVAL = 1000 }; /* ms between two reads of a job that may be gone */
@@ -178,6 +179,35 @@ static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *
 		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }
 
+/* Suspended, or told by its queue to wait. (Before that it waits for us.) */
+static bool job_waits(const struct queuejob_view *v)
+{
+	enum kar_qj_phase p = v->job->status.phase;
+	const struct kar_condition *c;
+
+	if (v->job->spec.suspend)
+		return true;
+	if (!v->group || !kar_same(v->group->owner_uid, v->job->o.uid) ||
+		(p != KAR_QJ_PHASE_NONE && p != KAR_QJ_PHASE_PENDING))
+		return false;
+	c = kar_condition_find(&v->group->status.conditions, KAR_PG_ADMITTED);
+	return c && c->status != KAR_COND_TRUE;
+}
+
+static void observe_service(const struct kar_stores *stores, const struct kar_sync *s,
+	struct kar_arena *arena, struct queuejob_view *v)
+{
+	const struct kar_object *o = kar_store_get(stores->services, v->job->o.ns, v->job->o.name);
+	struct queuejob_memory *m = queuejob_recall(s);
+
+	v->service = o ? kar_as_service(o) : NULL;
+	if (!m || !m->service[0])
+		return;
+	if (!v->service)
+		v->hidden_service = kar_keep(arena, m->service);
+	m->service[0] = '\0'; /* for one try: it may be gone */
+}
+
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
 	struct queuejob_view *v)
 {
@@ -196,11 +226,14 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	o = kar_store_get(stores->podgroups, ns, name);
 	v->group = o ? kar_as_podgroup(o) : NULL;
 	v->pods_version = kar_store_rv(stores->pods);
+	v->jobs_version = kar_store_rv(stores->queuejobs);
 	observe_own(stores, arena, v);
 	observe_blocking(stores, arena, v);
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
 	observe_owner_check(s, v);
+	observe_service(stores, s, arena, v);
+	v->check = queuejob_check_of(s, job_waits(v));
 	return true;
 }

@@ -23,6 +23,21 @@ static void put_time(struct kar_buf *out, const char *name, kar_time old, kar_ti
 		kar_buf_printf(out, " %s%s", name, new ? "" : "=-");
 }
 
+static bool had_started(const struct kar_queuejob_status *seen, size_t i)
+{
+	return i >= seen->n_tasks || seen->tasks[i].started;
+}
+
+static void put_started(struct kar_buf *out, const struct kar_queuejob_status *seen,
+	const struct kar_queuejob_status *st)
+{
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		if (had_started(seen, i) != st->tasks[i].started)
+			kar_buf_printf(out, " started[%s]%s", st->tasks[i].name,
+				st->tasks[i].started ? "" : "=-");
+	}
+}
+
 static const char *old_indexes(const struct kar_queuejob_status *seen, size_t i)
 {
 	return i < seen->n_tasks ? seen->tasks[i].succeeded_indexes : "";
@@ -35,6 +50,18 @@ static void put_done(struct kar_buf *out, const struct kar_queuejob_status *seen
 		if (!kar_same(old_indexes(seen, i), st->tasks[i].succeeded_indexes))
 			kar_buf_printf(out, " done[%s]=%s", st->tasks[i].name,
 				st->tasks[i].succeeded_indexes[0] ? st->tasks[i].succeeded_indexes : "-");
+	}
+}
+
+static void put_task_restarts(struct kar_buf *out, const struct kar_queuejob_status *seen,
+	const struct kar_queuejob_status *st)
+{
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		kar_time old = i < seen->n_tasks ? seen->tasks[i].restart_time : 0;
+
+		if (old != st->tasks[i].restart_time)
+			kar_buf_printf(out, " restart[%s]%s", st->tasks[i].name,
+				st->tasks[i].restart_time ? "" : "=-");
 	}
 }
 
@@ -72,7 +99,9 @@ const char *queuejob_status_text(const struct kar_queuejob_status *seen, const s
 	put_number(&line, "failed", seen->failed, st->failed);
 	put_number(&line, "terminating", seen->terminating, st->terminating);
 	put_number(&line, "position", seen->position, st->position);
+	put_started(&line, seen, st);
 	put_done(&line, seen, st);
+	put_task_restarts(&line, seen, st);
 	put_time(&line, "startTime", seen->start_time, st->start_time);
 	put_time(&line, "completionTime", seen->completion_time, st->completion_time);
 	put_conditions(&line, &seen->conditions, &st->conditions);

@@ -19,12 +19,26 @@
 #include "common/err.h"
 #include "controllers/plan.h"
 
+/* Whether the API server would take the job's pods, as far as it has been asked (see memory.h). */
+struct queuejob_check {
+	bool waits;      /* it is suspended, or its queue has told it to wait: time for an early check */
+	uint64_t passed; /* bit per task: nothing is said against its pods */
+	/* Why a pod of .task is invalid, in the API server's words; NULL: none is known to be. */
+	const char *refused;
+	size_t task;
+	kar_time again_in; /* ms until it may be asked again */
+	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
+};
+
 struct queuejob_view {
 	const struct kar_queuejob
 		*job; /* NULL: there is none of the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
-	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
+	const struct kar_service *service;      /* likewise; only one with our label is seen */
+	/* UID of one of the job's own that was not found by the label; NULL: none is known. */
+	const char *hidden_service;
+	const struct kar_pod **pods; /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
 	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
 	size_t n_blocking;
@@ -37,12 +51,14 @@ struct queuejob_view {
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
 	const struct kar_err *refused; /* of a create for the job as it is now; NULL: none */
 	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
+	struct queuejob_check check;
 	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
 	bool owner_checked; /* the job was read from the API server for this incarnation: alive, as it is here */
 	bool latest;        /* when it was read last, .job was its latest version */
 	kar_rv pods_version; /* of the cache that .pods is from; 0: not known */
+	kar_rv jobs_version; /* of the cache that .job is from; 0: not known */
 };
 
 /* Numbers of struct kar_action.what. */
@@ -51,8 +67,12 @@ enum queuejob_action {
 	QUEUEJOB_PATCH_SCHEDULINGSPEC,
 	QUEUEJOB_CREATE_PODGROUP, /* payload: struct kar_podgroup_spec */
 	QUEUEJOB_PATCH_PODGROUP,
-	QUEUEJOB_ADOPT,       /* patch: makes the job the owner of a SchedulingSpec or PodGroup */
-	QUEUEJOB_CREATE_POD,  /* payload: struct queuejob_new_pod */
+	QUEUEJOB_CREATE_SERVICE, /* payload: struct kar_service_spec */
+	QUEUEJOB_PATCH_SERVICE,
+	QUEUEJOB_LABEL_SERVICE, /* patch: our label, without which it is not seen */
+	QUEUEJOB_DELETE_SERVICE,
+	QUEUEJOB_ADOPT,      /* patch: makes the job the owner of a child */
+	QUEUEJOB_CREATE_POD, /* payload: struct queuejob_new_pod; a dry run only asks whether it would be taken */
 	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
 	QUEUEJOB_DELETE_POD,
 	QUEUEJOB_REPAIR_POD, /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */

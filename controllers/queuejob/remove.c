@@ -53,14 +53,10 @@ void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *p
 
 void queuejob_remove_surplus(struct queuejob_round *r)
 {
-	/* A new number of pods is a story, which is told before anything is done. */
-	bool told = r->t.desired != r->seen->desired;
-
 	for (size_t i = 0; i < r->t.surplus.n; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (told || queuejob_pod_lost(pod) || kar_pod_finished(pod) ||
-			queuejob_pod_counted(r->seen, pod))
+		if (queuejob_pod_lost(pod) || kar_pod_finished(pod) || queuejob_pod_counted(&r->t, pod))
 			queuejob_remove_pod(r, pod);
 	}
 }
@@ -106,13 +102,12 @@ void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p)
 
 /* --- repair -------------------------------------------------------------------------------------- */
 
-static bool is_intact(const struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)
+static bool is_intact(const struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index,
+	const char *group)
 {
-	char key[KAR_KEY_LEN];
-
 	return pod->tracked && pod->job && kar_same(pod->job->task, r->job->spec.tasks[task].name) &&
 		pod->job->index == index && pod->job->incarnation == r->seen->incarnation &&
-		kar_same(pod->group, kar_object_key(&r->job->o, key));
+		kar_same(pod->group, group);
 }
 
 static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)
@@ -128,6 +123,9 @@ static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size
 
 void queuejob_repair_pods(struct queuejob_round *r)
 {
+	char key[KAR_KEY_LEN];
+	const char *group = kar_object_key(&r->job->o, key);
+
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
 		const struct queuejob_task_tally *task = &r->t.tasks[i];
 
@@ -136,7 +134,7 @@ void queuejob_repair_pods(struct queuejob_round *r)
 			bool live =
 				slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
 
-			if (live && !is_intact(r, slot->pod, i, k))
+			if (live && !is_intact(r, slot->pod, i, k, group))
 				repair_pod(r, slot->pod, i, k);
 		}
 	}

@@ -8,6 +8,8 @@
 #ifndef KAR_QUEUEJOB_ROUND_H
 #define KAR_QUEUEJOB_ROUND_H
 
+#include "controllers/queuejob/policy.h"
+#include "api/reasons.h"
 #include "controllers/queuejob/tally.h"
 
 struct queuejob_round {
@@ -17,22 +19,31 @@ struct queuejob_round {
 	const struct kar_queuejob_status *seen;     /* the same, but for a first start (see start.c) */
 	struct kar_queuejob_status st;              /* what it becomes */
 	struct queuejob_tally t;
-	int32_t min;           /* quorum; 0: no gang */
+	int32_t min;           /* quorum of the tasks that have started; 0: no gang */
+	bool raised;           /* it is higher than recorded, and no task has started: by an edit */
 	kar_time now;          /* wall ms */
 	kar_time second;       /* the same without fraction, as the API keeps it */
 	bool template_changed; /* what runs is not what is specified */
 	bool said;             /* st.reason and st.message are set */
 	bool forget;           /* the succeeded indexes count no more: the incarnation is given up */
 	/* Set by queuejob_count_losses(). */
-	bool broken;     /* the gang is below its quorum because of a loss */
-	bool rearm;      /* it is below because of an edit: it must form anew, but nothing is killed */
-	bool by_failure; /* .cause failed; false: it was taken away */
-	const struct kar_pod *cause; /* the loss that is to blame; NULL: none is known */
+	bool broken; /* the gang is below its quorum because of a loss, or a rule says so: it restarts */
+	bool rearm;  /* an edit, or a rule of the failure policy: it must form anew, but need not restart */
+	bool by_failure;                     /* .cause failed; false: it was taken away */
+	const struct kar_pod *cause;         /* the loss that is to blame; NULL: none is known */
+	const struct kar_failure_rule *rule; /* that .cause falls under; NULL: none */
+	const char *unformed_by;             /* why .rearm, for condition Formed; NULL: by an edit */
+	/* Set by queuejob_judge_losses(). */
+	const struct kar_failure_rule **rules; /* that each of .t.lost falls under; NULL: none does */
+	enum kar_failure_action verdict;       /* the strongest of them */
 	struct kar_plan *p;
 	struct kar_arena *arena;
 };
 
 /* --- decide.c: small tools ----------------------------------------------------------------------- */
+
+/* In this phase an incarnation is at work. */
+bool queuejob_has_gang(enum kar_qj_phase p);
 
 /* Sets reason and message of the status. Only the first call of a round counts: call in order of importance. */
 void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...) KAR_PRINTF(3, 4);
@@ -42,7 +53,7 @@ void queuejob_set_condition(struct queuejob_round *r, const char *type, bool val
 const char *queuejob_count_pods(const struct queuejob_round *r, int32_t n) KAR_NONNULL KAR_RETNN;
 /* The gang has formed in this incarnation, for the present quorum. */
 bool queuejob_was_formed(const struct queuejob_round *r) KAR_NONNULL;
-/* Enough of its pods, and enough of each task's, run or have succeeded. */
+/* Enough of the pods of its started tasks, and enough of each such task's, run or have succeeded. */
 bool queuejob_has_quorum(const struct queuejob_round *r) KAR_NONNULL;
 
 /* --- remove.c: taking pods away ------------------------------------------------------------------ */
@@ -67,7 +78,28 @@ void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p)
 /* Puts back what somebody took off a live pod: labels, finalizer. */
 void queuejob_repair_pods(struct queuejob_round *r) KAR_NONNULL;
 
+/* --- service.c: the headless Service --------------------------------------------------------------- */
+
+/* Creates, repairs or removes it. True if pods may be created as far as it is concerned; else says why not. */
+bool queuejob_keep_service(struct queuejob_round *r) KAR_NONNULL;
+/* Removes it unless it is wanted. */
+void queuejob_drop_service(struct queuejob_round *r) KAR_NONNULL;
+
 /* --- children.c: SchedulingSpec and PodGroup ----------------------------------------------------- */
+
+/* What all children have in common: an object with the name of its job. */
+struct queuejob_child {
+	const struct kar_object *o;
+	const char *owner_uid;
+	bool orphan;
+	kar_time deletion;
+};
+
+/* An action on the child of @type. */
+struct kar_action *queuejob_child_action(struct queuejob_round *r, enum kar_verb verb,
+	const struct kar_type *type, int what, const char *uid) __attribute__((nonnull(1, 3))) KAR_RETNN;
+/* True if it is the job's own and not on its way out; else adopts it if that may be, or says what is in the way. */
+bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child *c) KAR_NONNULL;
 
 /* The PodGroup that is the job's own and not on its way out, or NULL. */
 const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r) KAR_NONNULL;
@@ -76,8 +108,15 @@ const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r) KA
  * keeps condition Admitted and the position.
  */
 bool queuejob_keep_children(struct queuejob_round *r) KAR_NONNULL;
-/* Keeps condition Invalid; true if the spec can be run. */
+
+/* --- valid.c: whether the spec can be run ---------------------------------------------------------- */
+
+/* Keeps condition Invalid; true if pods can be made of the spec, whether or not the API server takes them. */
 bool queuejob_is_valid(struct queuejob_round *r) KAR_NONNULL;
+/* The API server has refused the pods, or that is to be found out first: none is created now. */
+bool queuejob_is_in_doubt(const struct queuejob_round *r) KAR_NONNULL;
+/* Asks the API server what it would say, where that is worth a request and not known. Call last. */
+void queuejob_check_templates(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- lose.c: losses, back-off -------------------------------------------------------------------- */
 
@@ -91,8 +130,48 @@ kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
 const char *queuejob_describe_loss(const struct queuejob_round *r,
 	const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
 
+/* Counts the loss number @i of t.lost as what it is; returns how long its replacement has to wait (ms). */
+kar_time queuejob_count_loss(struct queuejob_round *r, size_t i) KAR_NONNULL;
+
+/* --- policy.c: the failure policy ---------------------------------------------------------------- */
+
+/* Which rules the losses fall under. */
+void queuejob_judge_losses(struct queuejob_round *r) KAR_NONNULL;
+/* Of the loss number @i of t.lost. */
+const struct kar_failure_rule *queuejob_loss_rule(const struct queuejob_round *r, size_t i) KAR_NONNULL;
+enum kar_failure_action queuejob_loss_action(const struct queuejob_round *r, size_t i) KAR_NONNULL;
+/* As queuejob_describe_loss(), and by which rule it is answered (NULL: none). */
+const char *queuejob_describe_ruled(const struct queuejob_round *r, const struct kar_pod *pod,
+	const struct kar_failure_rule *rule) __attribute__((nonnull(1, 2))) KAR_RETNN;
+
+/* --- task.c: the restart of one task -------------------------------------------------------------- */
+
+/* The tasks whose losses a rule answers so are restarted; these leave t.lost. The gang must form anew. */
+void queuejob_give_up_tasks(struct queuejob_round *r) KAR_NONNULL;
+/* One is on the way. */
+bool queuejob_restarts_task(const struct queuejob_round *r) KAR_NONNULL;
+/* Takes their pods away, and ends the restart when all are gone and its back-off is over. */
+void queuejob_restart_tasks(struct queuejob_round *r) KAR_NONNULL;
+
 /* Begins the round on what r->job->status says; decide.c. */
 void queuejob_look(struct queuejob_round *r) KAR_NONNULL;
+/* Fills in the counts of the tasks, and which have started; decide.c. */
+void queuejob_count_tasks(struct queuejob_round *r) KAR_NONNULL;
+
+/* --- depend.c: the order between tasks ------------------------------------------------------------ */
+
+/* Which tasks have started, by what is recorded and what is there; with that the quorum. */
+void queuejob_look_at_order(struct queuejob_round *r) KAR_NONNULL;
+/* The same for the beginning of the next incarnation: nothing runs. */
+void queuejob_order_anew(struct queuejob_round *r) KAR_NONNULL;
+/* Tasks whose dependencies are reached start. The gang grows by them and has to form anew. */
+void queuejob_start_tasks(struct queuejob_round *r) KAR_NONNULL;
+/* The gang runs, and tasks that have started since are not up yet: that is no reason to call it Starting again. */
+bool queuejob_grows(const struct queuejob_round *r) KAR_NONNULL;
+/* Pods that the started tasks want and that have not succeeded. */
+int32_t queuejob_missing(const struct queuejob_round *r) KAR_NONNULL;
+/* Says which task waits for which other, if one does. */
+void queuejob_say_waiting_task(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- create.c: whether the job may be believed ---------------------------------------------------- */
 
@@ -130,6 +209,8 @@ void queuejob_tell_refusal(struct queuejob_round *r) KAR_NONNULL;
 bool queuejob_is_complete(const struct queuejob_round *r) KAR_NONNULL;
 void queuejob_complete(struct queuejob_round *r) KAR_NONNULL;
 bool queuejob_over_limit(const struct queuejob_round *r) KAR_NONNULL;
+/* FailJob, CompleteJob. */
+void queuejob_end_by_rule(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_fail_limit(struct queuejob_round *r) KAR_NONNULL;
 /* Also asks for a look at the moment the deadline passes. */
 bool queuejob_past_deadline(struct queuejob_round *r) KAR_NONNULL;

@@ -77,17 +77,18 @@ static kar_time start_time(const struct queuejob_round *r)
 static void tell(struct queuejob_round *r)
 {
 	bool restarted = r->seen->phase == KAR_QJ_PHASE_RESTARTING;
-	const char *missing = queuejob_count_pods(r, r->t.desired - r->t.done);
+	const char *missing = queuejob_count_pods(r, queuejob_missing(r));
 
-	queuejob_set_condition(r, KAR_QJ_FORMED, false, "Starting", "%s", "");
-	queuejob_say(r, "Starting", "waiting until the quorum of %d of %s runs", (int)r->min,
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Starting, "%s", "");
+	queuejob_say_waiting_task(r);
+	queuejob_say(r, kar_reason_Starting, "waiting until the quorum of %d of %s runs", (int)r->min,
 		queuejob_count_pods(r, r->t.desired));
 	if (restarted)
-		kar_plan_event(r->p, false, "Starting", "CreatePods", "incarnation %d: creating %s",
+		kar_plan_event(r->p, false, kar_reason_Starting, "CreatePods", "incarnation %d: creating %s",
 			(int)r->st.incarnation, missing);
 	else if (admission(r))
-		kar_plan_event(r->p, false, "Admitted", "CreatePods", "admitted by queue %s; creating %s",
-			r->job->spec.queue, missing);
+		kar_plan_event(r->p, false, kar_reason_Admitted, "CreatePods",
+			"admitted by queue %s; creating %s", r->job->spec.queue, missing);
 }
 
 void queuejob_start(struct queuejob_round *r)
@@ -134,6 +135,7 @@ void queuejob_take_as_recorded(struct queuejob_round *r)
 	struct kar_queuejob *job = kar_arena_alloc(r->arena, 1, sizeof(*job));
 
 	*job = *r->job;
+	queuejob_count_tasks(r);
 	job->status = r->st;
 	job->status.desired = r->t.desired; /* from 0 to the first number is no scaling */
 	*v = *r->v;
@@ -147,7 +149,7 @@ void queuejob_take_as_recorded(struct queuejob_round *r)
 bool queuejob_only_starts(const struct queuejob_round *r)
 {
 	for (size_t i = 0; i < r->p->n_events; i++) {
-		if (!kar_same(r->p->events[i].reason, "Admitted"))
+		if (!kar_same(r->p->events[i].reason, kar_reason_Admitted))
 			return false;
 	}
 	return r->st.phase == KAR_QJ_PHASE_STARTING && !r->recorded->incarnation &&

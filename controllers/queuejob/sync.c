@@ -1,15 +1,22 @@
 /* The shell: which events concern which job, and one job's sync. */
 #include "controllers/controller.h"
 
+#include <bsd/string.h>
+
 #include "api/keep.h"
 #include "api/names.h"
 #include "api/types.h"
 #include "common/json.h"
 #include "controllers/queuejob/encode.h"
+#include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/observe.h"
 #include "controllers/queuejob/queuejob.h"
+#include "controllers/quota_line.h"
 
-enum { BARRIER_RETRY = 500 }; /* ms; the event that is waited for comes earlier */
+enum {
+	BARRIER_RETRY = 500, /* ms; the event that is waited for comes earlier */
+	HTTP_OK = 200,       /* not 201: what was to be created exists already */
+};
 
 /* --- from events to keys ------------------------------------------------------------------------- */
 
@@ -27,12 +34,19 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 	enqueue_named(c, c->stores->queuejobs, new ? new : old);
 }
 
-/* Both children have the name of their job, and so has whatever stands in their way. */
+/* All children have the name of their job, and so has whatever stands in their way. */
 static void on_podgroup(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 
 	enqueue_named(c, c->stores->podgroups, new ? new : old);
+}
+
+static void on_service(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	enqueue_named(c, c->stores->services, new ? new : old);
 }
 
 static void on_schedulingspec(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -42,22 +56,30 @@ static void on_schedulingspec(void *arg, const struct kar_object *old, const str
 	enqueue_named(c, c->stores->schedulingspecs, new ? new : old);
 }
 
-static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod)
+/* The keys that concern @pod, which is one of @old and @new. */
+static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod, const struct kar_pod *old,
+	const struct kar_pod *new)
 {
 	char key[KAR_KEY_LEN];
 
 	if (kar_same(pod->owner_kind, kar_queuejob_type.res.kind))
-		kar_enqueue(c, c->stores->pods, kar_key(pod->o.ns, pod->owner_name, key));
+		kar_enqueue_pod(c, kar_key(pod->o.ns, pod->owner_name, key), old, new);
 	if (pod->tracked && pod->group) /* the owner may be gone, or the reference to it */
-		kar_enqueue(c, c->stores->pods, pod->group);
+		kar_enqueue_pod(c, pod->group, old, new);
 }
 
-static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
+	const struct kar_pod *old = o ? kar_as_pod(o) : NULL;
+	const struct kar_pod *new = n ? kar_as_pod(n) : NULL;
+	struct kar_controller *c = arg;
+
+	if (c->line && old && !kar_pod_finished(old) && (!new || kar_pod_finished(new)))
+		kar_quota_line_wake(c->line, old->o.ns);
 	if (old)
-		enqueue_pod(arg, kar_as_pod(old));
+		enqueue_pod(c, old, old, new);
 	if (new)
-		enqueue_pod(arg, kar_as_pod(new));
+		enqueue_pod(c, new, old, new);
 }
 
 /* Rare, so no index is kept for it: every job looks its numbers up again. */
@@ -77,6 +99,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->podgroups, on_podgroup, c);
 	kar_store_listen(c->stores->schedulingspecs, on_schedulingspec, c);
+	kar_store_listen(c->stores->services, on_service, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->priorityclasses, on_priorityclass, c);
 }
@@ -90,6 +113,7 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 	return kar_barrier_passed(c->barrier, key, s->queuejobs) &&
 		kar_barrier_passed(c->barrier, key, s->pods) &&
 		kar_barrier_passed(c->barrier, key, s->podgroups) &&
+		kar_barrier_passed(c->barrier, key, s->services) &&
 		kar_barrier_passed(c->barrier, key, s->schedulingspecs);
 }
 
@@ -135,6 +159,13 @@ static bool asks_for_owner(const struct kar_plan *p)
 	return false;
 }
 
+/* Its TTL was over, the API server has deleted it, and the event that tells so is on its way. */
+static bool is_deleted(const struct kar_sync *s)
+{
+	return s->object && s->state->deleted_uid == kar_hash_str(1, s->object->uid) &&
+		!kar_as_queuejob(s->object)->deletion;
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -144,13 +175,14 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		return false;
 	}
 	find_job(s);
-	if (pods_are_behind(s)) {
+	if (pods_are_behind(s) || is_deleted(s)) {
 		kar_plan_requeue(&s->plan, BARRIER_RETRY);
 		return false;
 	}
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
 	s->pods = count_live(&view);
+	s->objects = view.n_pods + view.n_orphans;
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	queuejob_decide(&view, s->now, &s->plan);
 	if (asks_for_owner(&s->plan))
@@ -198,14 +230,61 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 	return alive;
 }
 
+static size_t task_of(const struct kar_action *a)
+{
+	const struct queuejob_new_pod *pod = a->payload;
+
+	return pod->task;
+}
+
+static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
+{
+	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
+		return;
+	if (!a->dry_run && err->what != KAR_INVALID) /* which refusal.h remembers */
+		return;
+	queuejob_note_refused(queuejob_remember(s), task_of(a), s->generation, err, s->mono);
+	kar_workqueue_add(s->controller->queue, s->key);
+}
+
+static void passed(const struct kar_sync *s, const struct kar_action *a)
+{
+	struct queuejob_memory *m = a->dry_run ? queuejob_remember(s) : queuejob_recall(s);
+
+	if (m)
+		queuejob_note_passed(m, task_of(a));
+	if (a->dry_run)
+		kar_workqueue_add(s->controller->queue, s->key);
+}
+
+/* One that exists, but was not in the cache: perhaps it has lost the label by which it is found. */
+static void found_service(const struct kar_sync *s, const struct kar_answer *answer)
+{
+	struct queuejob_memory *m;
+
+	if (answer->status != HTTP_OK)
+		return;
+	m = queuejob_remember(s);
+	strlcpy(m->service, answer->uid, sizeof(m->service));
+	kar_workqueue_add(s->controller->queue, s->key); /* no event tells of it */
+}
+
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
 	const struct kar_queuejob_status *status = s->plan.status;
 	int32_t incarnation;
 	uint64_t uid;
 
+	if (!s->object)
+		return; /* the job is gone */
+	if (a && a->what == QUEUEJOB_DELETE_JOB)
+		s->state->deleted_uid = kar_hash_str(1, s->object->uid);
+	if (a && a->what == QUEUEJOB_CREATE_POD)
+		passed(s, a);
+	if (a && a->what == QUEUEJOB_CREATE_SERVICE)
+		found_service(s, answer);
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
-		return; /* of a job that is gone, perhaps */
+		return;
 	uid = kar_hash_str(1, s->object->uid);
 	incarnation = a ? *(const int32_t *)a->payload : status->incarnation;
 	if (!a && s->state->owner_checked == incarnation && s->state->owner_uid == uid)
@@ -228,5 +307,7 @@ void kar_queuejob_controller(struct kar_controller *c)
 	c->encode = queuejob_encode;
 	c->encode_status = queuejob_encode_status;
 	c->still_wanted = still_wanted;
+	c->refused = refused;
 	c->wrote = wrote;
+	c->forget = queuejob_forget;
 }

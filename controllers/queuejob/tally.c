@@ -1,5 +1,6 @@
 #include "controllers/queuejob/tally.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What counting one job needs to know besides the tally. */
@@ -22,15 +23,30 @@ bool queuejob_pod_disrupted(const struct kar_pod *pod)
 	return pod->deletion || pod->disrupted;
 }
 
-bool queuejob_pod_counted(const struct kar_queuejob_status *s, const struct kar_pod *pod)
+static int compare_texts(const void *a, const void *b)
 {
-	const char *const *uids = s->counted_pods.items;
+	const char *const *x = a, *const *y = b;
 
-	for (size_t i = 0; i < s->counted_pods.n; i++) {
-		if (strcmp(uids[i], pod->o.uid) == 0)
-			return true;
-	}
-	return false;
+	return strcmp(*x, *y);
+}
+
+static void sort_counted(const struct count *c)
+{
+	const struct kar_array *uids = &c->seen->counted_pods;
+	const char **sorted = kar_arena_alloc(c->arena, uids->n, sizeof(*sorted));
+
+	if (!uids->n)
+		return;
+	memcpy(sorted, uids->items, uids->n * sizeof(*sorted));
+	qsort(sorted, uids->n, sizeof(*sorted), compare_texts);
+	c->t->counted = sorted;
+	c->t->n_counted = uids->n;
+}
+
+bool queuejob_pod_counted(const struct queuejob_tally *t, const struct kar_pod *pod)
+{
+	return t->n_counted &&
+		bsearch(&pod->o.uid, t->counted, t->n_counted, sizeof(*t->counted), compare_texts);
 }
 
 static void append(struct queuejob_pods *list, const struct kar_pod *pod, struct kar_arena *arena)
@@ -62,6 +78,10 @@ static void init_task(const struct count *c, size_t i, int32_t room, bool keep_d
 
 	task->n = spec->replicas < room ? spec->replicas : room;
 	task->slots = kar_arena_alloc(c->arena, (size_t)task->n, sizeof(*task->slots));
+	task->known = known != NULL;
+	task->started = known && known->started;
+	task->restart_time = known && c->record ? known->restart_time : 0;
+	task->restart_recorded = task->restart_time != 0;
 	if (keep_done && known && kar_intervals_parse(known->succeeded_indexes, c->arena, &task->done) == 0)
 		kar_intervals_truncate(&task->done, task->n);
 	c->t->desired += task->n;
@@ -74,11 +94,10 @@ static enum queuejob_slot_state judge(const struct count *c, struct queuejob_tas
 	if (kar_intervals_has(&task->done, index))
 		return QUEUEJOB_SLOT_DONE;
 	/* One that was taken away and then ended well had been counted as lost: it does not count twice. */
-	if (c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->seen, pod)) {
-		kar_intervals_add(&task->done, index, c->arena);
+	if (c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->t, pod) &&
+		!(task->restart_time && pod->deletion))
 		return QUEUEJOB_SLOT_DONE;
-	}
-	if (queuejob_pod_lost(pod) || kar_pod_finished(pod))
+	if (queuejob_pod_lost(pod) || kar_pod_finished(pod) || task->restart_time)
 		return QUEUEJOB_SLOT_LOST;
 	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_SLOT_PENDING : QUEUEJOB_SLOT_RUNNING;
 }
@@ -154,19 +173,52 @@ static void count_slot(const struct count *c, struct queuejob_task_tally *task, 
 	if (slot->state != QUEUEJOB_SLOT_LOST)
 		return;
 	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion;
-	if (!queuejob_pod_counted(c->seen, pod))
+	if (!task->restart_time && !queuejob_pod_counted(c->t, pod))
 		append(&c->t->lost, pod, c->arena);
+}
+
+/* In the order of indexes, in which a set grows at its end; the pods are in another. */
+static void collect_done(const struct count *c, struct queuejob_task_tally *task)
+{
+	struct kar_intervals done = { 0 };
+
+	for (int32_t i = 0; i < task->n; i++) {
+		enum queuejob_slot_state state = task->slots[i].state;
+
+		/* An old pod may stand at an index whose work was done before. */
+		if (state == QUEUEJOB_SLOT_DONE ||
+			(state == QUEUEJOB_SLOT_OLD && kar_intervals_has(&task->done, i)))
+			kar_intervals_add(&done, i, c->arena);
+	}
+	task->done = done;
 }
 
 static void count_task(const struct count *c, struct queuejob_task_tally *task)
 {
 	for (int32_t i = 0; i < task->n; i++)
 		count_slot(c, task, i);
+	collect_done(c, task);
 	task->n_done = kar_intervals_count(&task->done);
 	c->t->pending += task->pending;
 	c->t->running += task->running;
 	c->t->done += task->n_done;
 	c->t->failed += task->failed;
+}
+
+void queuejob_tally_give_up(struct queuejob_tally *t, size_t i, kar_time restart_time)
+{
+	struct queuejob_task_tally *task = &t->tasks[i];
+
+	for (int32_t k = 0; k < task->n; k++) {
+		enum queuejob_slot_state *state = &task->slots[k].state;
+
+		if (*state == QUEUEJOB_SLOT_PENDING || *state == QUEUEJOB_SLOT_RUNNING)
+			*state = QUEUEJOB_SLOT_LOST;
+	}
+	t->pending -= task->pending;
+	t->running -= task->running;
+	task->pending = task->running = 0;
+	task->restart_time = restart_time;
 }
 
 void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, struct kar_arena *arena,
@@ -186,6 +238,7 @@ void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, 
 		init_task(&c, i, room, keep_done);
 		room -= out->tasks[i].n;
 	}
+	sort_counted(&c);
 	for (size_t i = 0; i < v->n_pods; i++)
 		place(&c, v->pods[i]);
 	for (size_t i = 0; i < v->n_blocking; i++)

@@ -16,7 +16,7 @@ enum queuejob_slot_state {
 	QUEUEJOB_SLOT_PENDING, /* .pod exists and has not run yet */
 	QUEUEJOB_SLOT_RUNNING,
 	QUEUEJOB_SLOT_DONE, /* succeeded; .pod may be gone */
-	QUEUEJOB_SLOT_LOST, /* .pod has failed or is being deleted */
+	QUEUEJOB_SLOT_LOST, /* .pod has failed, or is being deleted or shall be */
 	QUEUEJOB_SLOT_OLD,  /* .pod belongs to an older incarnation */
 };
 
@@ -30,10 +30,15 @@ struct queuejob_slot {
 struct queuejob_task_tally {
 	struct queuejob_slot *slots; /* one per wanted replica */
 	int32_t n;
+	bool known;                /* the recorded status has the task */
+	bool started;              /* as recorded; later in the round: as it is (see depend.c) */
 	struct kar_intervals done; /* indexes that have succeeded: recorded, and newly seen */
 	int32_t n_done;
 	int32_t pending, running, failed;
 	int32_t objects; /* pods that exist, in any state */
+	/* Not 0: it is being restarted (task.c). Those of its pods that are not done are SLOT_LOST, but no losses. */
+	kar_time restart_time;
+	bool restart_recorded; /* not only decided in this round */
 };
 
 struct queuejob_pods {
@@ -51,9 +56,11 @@ struct queuejob_tally {
 	int32_t objects;
 	struct queuejob_pods
 		lost; /* SLOT_LOST whose UID is not in status.counted_pods, in the order of indexes */
-	struct queuejob_pods surplus; /* of this incarnation, at no wanted index */
+	struct queuejob_pods surplus; /* of this incarnation, at no wanted index; in the order of the view */
 	struct queuejob_pods
-		old; /* of older incarnations, except succeeded ones at an index that stays done */
+		old;          /* of older incarnations, except succeeded ones at an index that stays done */
+	const char **counted; /* status.counted_pods, sorted: it is looked at for every pod */
+	size_t n_counted;
 	const struct kar_pod *blocker; /* first pod in the way; NULL: none */
 	bool unschedulable;            /* a pending pod waits for a node */
 };
@@ -65,11 +72,14 @@ struct queuejob_tally {
 void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, struct kar_arena *arena,
 	struct queuejob_tally *out) KAR_NONNULL;
 
+/* The pods of task number @i are to go, and may be created again at @restart_time: they are members of the gang no more. */
+void queuejob_tally_give_up(struct queuejob_tally *t, size_t i, kar_time restart_time) KAR_NONNULL;
+
 /* Failed, or on its way out: no member of the gang any more, unless it has succeeded. */
 bool queuejob_pod_lost(const struct kar_pod *pod) KAR_NONNULL;
 /* A lost pod that somebody took away (deletion, eviction, preemption, node loss), rather than one that failed. */
 bool queuejob_pod_disrupted(const struct kar_pod *pod) KAR_NONNULL;
-/* Is the loss of @pod recorded in @s? */
-bool queuejob_pod_counted(const struct kar_queuejob_status *s, const struct kar_pod *pod) KAR_NONNULL;
+/* Is the loss of @pod recorded in the status that was counted from? */
+bool queuejob_pod_counted(const struct queuejob_tally *t, const struct kar_pod *pod) KAR_NONNULL;
 
 #endif

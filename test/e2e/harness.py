@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "manifests"
+EXAMPLES = ROOT / "examples"
 CLUSTER = ROOT / "test/cluster/cluster"
 SERVICE_ACCOUNT = "system:serviceaccount:kar-system:kar-controllers"
 USER_AGENT = "kar-controllers/"
@@ -154,8 +155,12 @@ class Audit:
 
     def pods_created(self, namespace):
         """Names of the pods that the manager created there, in order; a name twice was created twice."""
-        made = self.events(verb="create", resource="pods", subresource="", namespace=namespace, agent=USER_AGENT, code=201)
-        return [e["objectRef"]["name"] for e in made]
+        return [e["objectRef"]["name"] for e in self.pod_creates(namespace) if e["responseStatus"]["code"] == 201]
+
+    def pod_creates(self, namespace, dry_run=False):
+        """The manager's requests to create a pod there, whatever the answer."""
+        asked = self.events(verb="create", resource="pods", subresource="", namespace=namespace, agent=USER_AGENT)
+        return [e for e in asked if ("dryRun=All" in e["requestURI"]) == dry_run]
 
     def forbidden(self):
         """What RBAC did not allow the manager to do: (time, verb, resource, subresource). Other refusals have code 403 too."""
@@ -185,7 +190,10 @@ class Cluster:
         started_here = not name
         name = name or f"e2e-{os.getpid()}"
         if started_here:
-            run_cluster(name, "up", "--crds", str(MANIFESTS / "crds"))
+            with tempfile.TemporaryDirectory() as crds:  # what the garbage collector knows from the start it need not find out
+                for file in [*(MANIFESTS / "crds").glob("*.yaml"), EXAMPLES / "crdjob/crdjob.yaml"]:
+                    shutil.copy(file, crds)
+                run_cluster(name, "up", "--crds", crds)
         exports = dict(re.findall(r"export (\w+)=(\S+)", run_cluster(name, "env")))
         return cls(name, exports["KAR_CLUSTER_DIR"], started_here)
 
@@ -402,7 +410,11 @@ class Story:
         self.kubectl("annotate", "pod", name, "--overwrite", f"{TEST_KEY}exit-code={exit_code}", f"{TEST_KEY}outcome=fail")
 
     def watch_pods(self):
-        return Watch(self.kubectl, self.cluster.dir / f"watch-{self.namespace}.log", "pods", "--output-watch-events", "-o", "json")
+        """A watch that has begun: it shows the pods that are there already."""
+        there = len(json.loads(self.kubectl("get", "pods", "-o", "json"))["items"])
+        watch = Watch(self.kubectl, self.cluster.dir / f"watch-{self.namespace}.log", "pods", "--output-watch-events", "-o", "json")
+        wait_until(lambda: len(watch.events()) >= there, "the watch of the pods has begun")
+        return watch
 
     def describe_everything(self):
         """For the report of a failed story."""

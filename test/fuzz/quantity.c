@@ -1,9 +1,17 @@
-/* Quantities: the canonical text reads as the same amount and is its own canonical text; sums and order agree. */
+/*
+ * Quantities: the canonical text reads as the same amount and is its own canonical text; sums and order agree. But as in
+ * Kubernetes 62.5Ki becomes 64000, which has lost the suffix of base 1024, and 64000 becomes 64k.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/apiserver/quantity.h"
 #include "test/fuzz/fuzz.h"
+
+static bool loses_base(const char *text, const char *canonical)
+{
+	return strchr(text, 'i') && !strchr(canonical, 'i');
+}
 
 static void check_text(const char *text, const struct sim_quantity *q)
 {
@@ -16,8 +24,8 @@ static void check_text(const char *text, const struct sim_quantity *q)
 		err.msg);
 	FUZZ_CHECK(sim_quantity_cmp(q, &same) == 0, "%s printed as %s, which is another amount", text,
 		canonical);
-	FUZZ_CHECK(!strcmp(sim_quantity_text(&same, again), canonical), "%s printed as %s, and that as %s",
-		text, canonical, again);
+	FUZZ_CHECK(!strcmp(sim_quantity_text(&same, again), canonical) || loses_base(text, canonical),
+		"%s printed as %s, and that as %s", text, canonical, again);
 }
 
 /* What the API server stores is the same amount, and stays as it is when it is written again. */
@@ -28,8 +36,9 @@ static void check_stored(const char *text, const struct sim_quantity *q)
 	struct sim_quantity same = sim_quantity_of(stored);
 
 	FUZZ_CHECK(sim_quantity_cmp(q, &same) == 0, "%s stored as %s", text, sim_text_or(stored, "no text"));
-	FUZZ_CHECK(sim_equal(stored, again), "%s stored as %s, and that as %s", text,
-		sim_text_or(stored, "no text"), sim_text_or(again, "no text"));
+	FUZZ_CHECK(sim_equal(stored, again) || loses_base(text, sim_text_or(stored, "")),
+		"%s stored as %s, and that as %s", text, sim_text_or(stored, "no text"),
+		sim_text_or(again, "no text"));
 	sim_unref(v);
 	sim_unref(stored);
 	sim_unref(again);

@@ -26,42 +26,6 @@ int ledger_compare_pods(const struct ledger_pod *a, const struct ledger_pod *b)
 RB_GENERATE(ledger_jobs, ledger_job, by_uid, ledger_compare_jobs)
 RB_GENERATE(ledger_pods, ledger_pod, by_name, ledger_compare_pods)
 
-/* --- settings ------------------------------------------------------------------------------------------ */
-
-static void set(struct setting *s, int value, kar_time now)
-{
-	size_t at = s->n % LEDGER_PAST;
-
-	if (value == s->now)
-		return;
-	s->past[at].value = s->now;
-	s->past[at].until = now;
-	s->n++;
-	s->now = value;
-}
-
-int setting_max(const struct setting *s, kar_time since)
-{
-	int max = s->now;
-
-	for (size_t i = 0; i < s->n && i < LEDGER_PAST; i++) {
-		if (s->past[i].until >= since && s->past[i].value > max)
-			max = s->past[i].value;
-	}
-	return max;
-}
-
-int setting_min(const struct setting *s, kar_time since)
-{
-	int min = s->now;
-
-	for (size_t i = 0; i < s->n && i < LEDGER_PAST; i++) {
-		if (s->past[i].until >= since && s->past[i].value < min)
-			min = s->past[i].value;
-	}
-	return min;
-}
-
 /* --- reading objects ------------------------------------------------------------------------------------------ */
 
 static bool is_deleting(const struct sim_value *object)
@@ -74,7 +38,7 @@ static bool is_phase(const struct sim_value *pod, const char *phase)
 	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), phase) == 0;
 }
 
-static bool is_disrupted(const struct sim_value *pod)
+bool ledger_is_disrupted(const struct sim_value *pod)
 {
 	const struct sim_value *list = sim_get(pod, "status", "conditions");
 
@@ -139,30 +103,6 @@ struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name)
 	return NULL;
 }
 
-static bool has_read(const struct ledger_job *j, const struct ledger_reader *reader)
-{
-	for (size_t i = 0; i < j->n_readers && i < LEDGER_READERS; i++) {
-		if (j->readers[i].incarnation == reader->incarnation &&
-			strcmp(j->readers[i].user, reader->user) == 0)
-			return true;
-	}
-	return false;
-}
-
-void ledger_read(struct ledger *l, const char *user, const struct sim_value *object)
-{
-	const char *uid = sim_get_text(object, "metadata", "uid");
-	struct ledger_job *j = uid ? ledger_find_job(l, uid) : NULL;
-	struct ledger_reader reader = { .user = user };
-
-	if (!j || is_deleting(object) || kar_qj_phase_terminal(ledger_phase(object)) ||
-		sim_bool_of(sim_get(object, "spec", "suspend"), false))
-		return;
-	reader.incarnation = (int)sim_get_int(object, 0, "status", "incarnation");
-	if (!has_read(j, &reader))
-		j->readers[j->n_readers++ % LEDGER_READERS] = reader;
-}
-
 /* --- jobs ---------------------------------------------------------------------------------------------- */
 
 static kar_time since(bool is, kar_time was, kar_time now)
@@ -182,17 +122,25 @@ static void note_tasks(struct ledger *l, struct ledger_job *j, const struct sim_
 
 		strlcpy(j->tasks[i].name, sim_text_or(sim_member(spec, "name"), ""),
 			sizeof(j->tasks[i].name));
-		set(&j->tasks[i].replicas, replicas, ledger_now(l));
+		ledger_set(&j->tasks[i].replicas, replicas, ledger_now(l));
 		j->total += replicas;
 		j->n_tasks++;
 	}
 	j->minimum = (int)sim_get_int(job, j->total, "spec", "schedSpec", "minAvailable");
+	ledger_note_dependencies(l, j, job);
+}
+
+static bool has_host_names(const struct sim_value *job)
+{
+	return sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false);
 }
 
 static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 {
 	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
 
+	if (has_host_names(a) != has_host_names(b))
+		return false;
 	if (x == y)
 		return true;
 	if (sim_count(x) != sim_count(y))
@@ -203,6 +151,15 @@ static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 			return false;
 	}
 	return true;
+}
+
+static void note_templates(struct ledger_job *j, const struct sim_change *c)
+{
+	if (!c->old || same_templates(c->old, c->new))
+		return;
+	j->template_changed = true;
+	for (int i = 0; i < j->n_tasks; i++)
+		j->tasks[i].checked = false;
 }
 
 static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_change *c)
@@ -217,8 +174,11 @@ static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_c
 		j->suspended = since(suspend, j->suspended, now);
 		j->ever_suspended |= suspend;
 		j->spec_edited = now;
-		j->template_changed |= c->old && !same_templates(c->old, c->new);
+		j->spec_rv = c->rv;
+		note_templates(j, c);
 	}
+	if (is_deleting(c->new) && !j->deleting)
+		j->spec_rv = c->rv;
 	j->deleting = since(is_deleting(c->new), j->deleting, now);
 }
 
@@ -240,8 +200,15 @@ static void note_status(struct ledger *l, struct ledger_job *j, const struct sim
 	j->phase = phase;
 	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
 	j->writes += by_manager;
+	ledger_note_task_restarts(l, j, c->new);
+	if (j->ordered)
+		ledger_note_order(l, j);
 	if (!by_manager)
 		j->status_edited = true;
+	if (ledger_is_invalid(c->new))
+		j->invalid = KAR_NEVER;
+	else if (j->invalid == KAR_NEVER)
+		j->invalid = ledger_now(l);
 }
 
 static struct ledger_job *add_job(struct ledger *l, const struct sim_change *c)
@@ -251,7 +218,7 @@ static struct ledger_job *add_job(struct ledger *l, const struct sim_change *c)
 	strlcpy(j->uid, sim_text_or(sim_get(c->new, "metadata", "uid"), ""), sizeof(j->uid));
 	strlcpy(j->ns, c->ns, sizeof(j->ns));
 	strlcpy(j->name, c->name, sizeof(j->name));
-	j->created = ledger_now(l);
+	j->created = j->without_service = ledger_now(l);
 	j->queue = ledger_queue(sim_text_or(sim_get(c->new, "spec", "queue"), "default"));
 	TAILQ_INIT(&j->pods);
 	RB_INSERT(ledger_jobs, &l->jobs, j);
@@ -271,11 +238,14 @@ static void on_job(struct ledger *l, const struct sim_change *c)
 		w.job = add_job(l, c);
 	if (!c->new) {
 		w.job->gone = ledger_now(l);
+		w.job->spec_rv = c->rv;
 		TAILQ_REMOVE(&l->present, w.job, in_present);
 		return;
 	}
 	rules_check(&w, RULE_JOB_CHANGED);
 	note_spec(l, w.job, c);
+	if (!c->old)
+		w.job->crowded = !ledger_names_are_free(l, w.job);
 	if (c->old && sim_get(c->old, "status") != sim_get(c->new, "status"))
 		note_status(l, w.job, c, w.by_manager);
 }
@@ -302,7 +272,7 @@ static void on_group(struct ledger *l, const struct sim_change *c)
 static void on_queue(struct ledger *l, const struct sim_change *c)
 {
 	if (c->new)
-		set(&l->max_jobs[ledger_queue(c->name)],
+		ledger_set(&l->max_jobs[ledger_queue(c->name)],
 			(int)sim_get_int(c->new, INT32_MAX, "spec", "maxJobs"), ledger_now(l));
 }
 
@@ -317,8 +287,10 @@ static void note_success(struct ledger_pod *p)
 {
 	struct ledger_task *t = p->job ? ledger_find_task(p->job, p->task) : NULL;
 
-	if (t && p->index >= 0 && p->index < LEDGER_INDEXES)
+	if (t && p->index >= 0 && p->index < LEDGER_INDEXES) {
 		t->succeeded[p->index] = true;
+		t->done_in[p->index] = p->incarnation;
+	}
 }
 
 static void note_loss(struct ledger_pod *p, const struct sim_change *c, bool deleting)
@@ -328,7 +300,7 @@ static void note_loss(struct ledger_pod *p, const struct sim_change *c, bool del
 
 	if (!p->job)
 		return;
-	if (failed && !is_disrupted(c->new))
+	if (failed && !ledger_is_disrupted(c->new))
 		p->job->failures++;
 	if ((failed || by_other || (!c->new && !p->deleting)) && !p->lost) {
 		p->job->losses++;
@@ -364,16 +336,21 @@ static void note_pod(struct ledger *l, struct ledger_pod *p, const struct sim_ch
 	bool was_live = is_live(p);
 
 	note_loss(p, c, !c->new || is_deleting(c->new));
+	ledger_note_policy(l, p, c);
 	p->deleting = since(is_deleting(c->new), p->deleting, ledger_now(l));
 	p->running = is_phase(c->new, "Running");
 	p->failed = is_phase(c->new, "Failed");
-	if (!p->succeeded && is_phase(c->new, "Succeeded"))
+	if (!p->succeeded && !p->stopped && is_phase(c->new, "Succeeded"))
 		note_success(p);
 	p->succeeded = is_phase(c->new, "Succeeded");
 	if (!p->job)
 		return;
 	p->job->live += is_live(p) - was_live;
+	if (was_live && !is_live(p))
+		p->job->fewer = ledger_now(l);
 	note_gang(p->job, p->incarnation);
+	if (p->job->ordered)
+		ledger_note_order(l, p->job);
 }
 
 static struct ledger_pod *add_pod(struct ledger *l, const struct sim_change *c, struct ledger_job *job)
@@ -408,13 +385,15 @@ static void remove_pod(struct ledger *l, struct ledger_pod *p)
 {
 	if (p->job)
 		leave_job(p);
+	else
+		l->freed = ledger_now(l);
 	RB_REMOVE(ledger_pods, &l->pods, p);
 	free(p);
 }
 
 static bool is_person(const char *user)
 {
-	return strcmp(user, "alice") == 0;
+	return user && strcmp(user, "alice") == 0;
 }
 
 static void on_pod(struct ledger *l, const struct sim_change *c)
@@ -442,6 +421,7 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 			leave_job(w.pod);
 	} else {
 		note_loss(w.pod, c, true);
+		ledger_note_policy(l, w.pod, c);
 		remove_pod(l, w.pod);
 	}
 }
@@ -454,6 +434,8 @@ static void on_change(void *arg, const struct sim_change *c)
 
 	l->writes++;
 	l->last_write = ledger_now(l);
+	if (is_person(c->user))
+		l->last_edit = ledger_now(l);
 	if (ledger_is_manager(c->user) && strcmp(c->resource, "events") != 0) {
 		l->manager_writes++;
 		l->last_manager_write = ledger_now(l);
@@ -466,6 +448,8 @@ static void on_change(void *arg, const struct sim_change *c)
 		on_group(l, c);
 	else if (strcmp(c->resource, "queues") == 0)
 		on_queue(l, c);
+	else if (strcmp(c->resource, "services") == 0)
+		ledger_note_service(l, c);
 }
 
 struct ledger *ledger_new(struct sim_apiserver *s, kar_time staleness)

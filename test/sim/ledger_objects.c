@@ -1,6 +1,7 @@
 /* What is read of the objects that the ledger is about. */
 #include "test/sim/ledger.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool ledger_is_manager(const char *user)
@@ -44,15 +45,49 @@ enum kar_qj_phase ledger_phase(const struct sim_value *job)
 	return KAR_QJ_PHASE_NONE;
 }
 
-bool ledger_is_admitted(const struct sim_value *group)
+static bool has_condition(const struct sim_value *object, const char *type)
 {
-	const struct sim_value *list = sim_get(group, "status", "conditions");
+	const struct sim_value *list = sim_get(object, "status", "conditions");
 
 	for (size_t i = 0; i < sim_count(list); i++) {
 		const struct sim_value *c = sim_item(list, i);
 
-		if (strcmp(sim_text_or(sim_member(c, "type"), ""), "Admitted") == 0)
+		if (strcmp(sim_text_or(sim_member(c, "type"), ""), type) == 0)
 			return strcmp(sim_text_or(sim_member(c, "status"), ""), "True") == 0;
+	}
+	return false;
+}
+
+bool ledger_is_admitted(const struct sim_value *group)
+{
+	return has_condition(group, "Admitted");
+}
+
+bool ledger_is_invalid(const struct sim_value *job)
+{
+	return has_condition(job, "Invalid");
+}
+
+bool ledger_is_counted(const struct sim_value *job, const char *uid)
+{
+	const struct sim_value *list = sim_get(job, "status", "countedPods");
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		if (strcmp(sim_text_or(sim_item(list, i), ""), uid) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool ledger_restarts(const struct sim_value *job, const char *task)
+{
+	const struct sim_value *tasks = sim_get(job, "status", "tasks");
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		const struct sim_value *t = sim_item(tasks, i);
+
+		if (strcmp(sim_text_or(sim_member(t, "name"), ""), task) == 0)
+			return sim_member(t, "restartTime") != NULL;
 	}
 	return false;
 }
@@ -60,4 +95,48 @@ bool ledger_is_admitted(const struct sim_value *group)
 int ledger_queue(const char *name)
 {
 	return strcmp(name, "q1") == 0 ? 1 : strcmp(name, "q2") == 0 ? 2 : 0;
+}
+
+/* Calls @fn with the name of each pod of @j until it is true; then true. */
+static bool any_name(const struct ledger_job *j, bool (*fn)(const void *arg, const char *name),
+	const void *arg)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		for (int k = 0; k < j->tasks[i].replicas.now; k++) {
+			char name[2 * LEDGER_NAME + 16];
+
+			snprintf(name, sizeof(name), "%s-%s-%d", j->name, j->tasks[i].name, k);
+			if (fn(arg, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_name(const void *arg, const char *name)
+{
+	return strcmp(arg, name) == 0;
+}
+
+bool ledger_has_name(const struct ledger_job *j, const char *name)
+{
+	return any_name(j, is_name, name);
+}
+
+struct place {
+	const struct ledger *l;
+	const struct ledger_job *j;
+};
+
+static bool is_taken(const void *arg, const char *name)
+{
+	const struct place *place = arg;
+	const struct ledger_pod *p = ledger_find_pod(place->l, place->j->ns, name);
+
+	return p && p->job != place->j;
+}
+
+bool ledger_names_are_free(const struct ledger *l, const struct ledger_job *j)
+{
+	return !any_name(j, is_taken, &(struct place){ l, j });
 }

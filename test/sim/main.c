@@ -25,6 +25,8 @@ struct options {
 	const char *faults, *actions;
 	uint32_t fault_set;
 	int nodes, jobs; /* nodes: 0: as drawn */
+	int plan;        /* version */
+	bool alone;      /* without the other user */
 	bool no_oracle;
 };
 
@@ -44,6 +46,8 @@ static const char usage[] =
 	"  --shrink            make a failing plan small, and print it\n"
 	"  --actions LIST      only these actions of the plan: \"0-3,7\"\n"
 	"  --nodes N           so many nodes instead of those of the plan\n"
+	"  --plan V            draw plans as version V did (the regression list says which)\n"
+	"  --alone             without the other user of the cluster\n"
 	"  --stop-at S         all becomes calm after so many virtual seconds\n"
 	"  --speed             measure: 100 nodes, 50 jobs, no faults, --hours H\n"
 	"  --rules             list the rules that every write is checked against\n";
@@ -100,6 +104,8 @@ enum {
 	SHRINK,
 	ACTIONS,
 	NODES,
+	PLAN,
+	ALONE,
 	STOP_AT,
 	SPEED,
 	RULES
@@ -120,6 +126,8 @@ static const struct option long_options[] = {
 	{ "shrink", no_argument, NULL, SHRINK },
 	{ "actions", required_argument, NULL, ACTIONS },
 	{ "nodes", required_argument, NULL, NODES },
+	{ "plan", required_argument, NULL, PLAN },
+	{ "alone", no_argument, NULL, ALONE },
 	{ "stop-at", required_argument, NULL, STOP_AT },
 	{ "speed", no_argument, NULL, SPEED },
 	{ "rules", no_argument, NULL, RULES },
@@ -171,6 +179,12 @@ static void take_option(struct options *o, int option, char *value)
 	case NODES:
 		o->nodes = (int)number(value, "--nodes needs a number");
 		break;
+	case PLAN:
+		o->plan = (int)number(value, "--plan needs a number");
+		break;
+	case ALONE:
+		o->alone = true;
+		break;
 	case STOP_AT:
 		o->stop_at = real(value, "--stop-at needs a number");
 		break;
@@ -190,13 +204,15 @@ static void parse_options(struct options *o, int argc, char **argv)
 	struct kar_err err;
 	int option;
 
-	*o = (struct options){ .first = 1, .count = 1, .faults = "all", .jobs = 1 };
+	*o = (struct options){ .first = 1, .count = 1, .faults = "all", .jobs = 1, .plan = PLAN_VERSION };
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, option, optarg);
 	if (optind < argc)
 		fail_usage("too many arguments");
 	if (o->jobs < 1 || o->jobs > JOBS_MAX)
 		fail_usage("--jobs must be from 1 to 64");
+	if (o->plan < 1 || o->plan > PLAN_VERSION)
+		fail_usage("--plan must be a version that there is");
 	if (sim_faults_parse(o->faults, &o->fault_set, &err))
 		fail_usage(err.msg);
 	if (o->from_clock) {
@@ -213,11 +229,12 @@ static void draw_plan(struct plan *p, const struct options *o, uint64_t seed)
 	if (o->speed)
 		plan_draw_steady(p, seed, o->hours > 0 ? o->hours : 100, STEADY_NODES, STEADY_JOBS);
 	else
-		plan_draw(p, seed, o->hours, o->fault_set);
+		plan_draw(p, seed, o->hours, o->fault_set, o->plan);
 	if (o->actions && plan_keep(p, o->actions))
 		fail_usage("--actions needs a list of numbers: 0-3,7");
 	if (o->nodes)
 		p->nodes = o->nodes;
+	p->other_user &= !o->alone;
 	if (o->stop_at > 0)
 		p->length = (kar_time)(o->stop_at * (double)KAR_SECOND);
 }
@@ -229,12 +246,14 @@ static void print_replay(const struct plan *p, const struct options *o, bool shr
 	printf("  replay: hack/sim --seed %llu", (unsigned long long)p->seed);
 	if (o->hours > 0)
 		printf(" --hours %g", o->hours);
+	if (o->plan != PLAN_VERSION)
+		printf(" --plan %d", o->plan);
 	if (shrunk) {
 		const char *comma = "";
 
 		plan_kept(p, &kept);
-		printf(" --actions %s --nodes %d --stop-at %.3f --faults ", kar_buf_cstr(&kept), p->nodes,
-			(double)p->length / (double)KAR_SECOND);
+		printf(" --actions %s --nodes %d%s --stop-at %.3f --faults ", kar_buf_cstr(&kept), p->nodes,
+			p->other_user ? "" : " --alone", (double)p->length / (double)KAR_SECOND);
 		for (enum sim_fault f = 0; f < SIM_FAULT_COUNT; f++) {
 			if (p->fault_set >> f & 1 && p->faults.rate[f]) {
 				printf("%s%s", comma, sim_fault_name(f));
@@ -251,6 +270,8 @@ static void print_replay(const struct plan *p, const struct options *o, bool shr
 			printf(" --actions %s", o->actions);
 		if (o->nodes)
 			printf(" --nodes %d", o->nodes);
+		if (o->alone)
+			printf(" --alone");
 		if (o->stop_at > 0)
 			printf(" --stop-at %.3f", o->stop_at);
 	}
@@ -303,6 +324,7 @@ static void add_sums(struct run_result *to, const struct run_result *r)
 	to->writes += r->writes;
 	to->manager_writes += r->manager_writes;
 	to->crashes += r->crashes;
+	to->kills += r->kills;
 	to->overlaps += r->overlaps;
 	to->freezes += r->freezes;
 	to->jumps += r->jumps;
@@ -437,11 +459,14 @@ static void report(const struct total *t, time_t began)
 	printf("writes: %llu, of the managers: %llu; jobs compared with a run without faults: %zu; hash %016llx\n",
 		(unsigned long long)t->sum.writes, (unsigned long long)t->sum.manager_writes, t->sum.judged,
 		(unsigned long long)t->sum.hash);
-	printf("faults: crash %llu, overlap %llu, freeze %llu, clock %llu",
-		(unsigned long long)t->sum.crashes, (unsigned long long)t->sum.overlaps,
-		(unsigned long long)t->sum.freezes, (unsigned long long)t->sum.jumps);
-	for (enum sim_fault f = 0; f < SIM_FAULT_CRASH; f++)
-		printf(", %s %llu", sim_fault_name(f), (unsigned long long)t->sum.struck[f]);
+	printf("faults: crash %llu, kill %llu, overlap %llu, freeze %llu, clock %llu",
+		(unsigned long long)t->sum.crashes, (unsigned long long)t->sum.kills,
+		(unsigned long long)t->sum.overlaps, (unsigned long long)t->sum.freezes,
+		(unsigned long long)t->sum.jumps);
+	for (enum sim_fault f = 0; f < SIM_FAULT_COUNT; f++) {
+		if (f < SIM_FAULT_CRASH || f == SIM_FAULT_REPLAY)
+			printf(", %s %llu", sim_fault_name(f), (unsigned long long)t->sum.struck[f]);
+	}
 	puts("");
 }
 

@@ -1,6 +1,6 @@
 /*
  * What a plan alone determines of its end. A job is judged only where no timing can matter: whether all its pods succeed, some
- * always fail, or all run for ever, and nobody does anything to it whose effect depends on the moment.
+ * always fail, or some run for ever, and nobody does anything to it whose effect depends on the moment.
  */
 #include <string.h>
 
@@ -14,8 +14,9 @@ struct fate {
 	const struct plan *p;
 	const struct plan_job *job; /* NULL: none was submitted */
 	bool open;                  /* timing may matter */
-	bool deleted, suspended, scaled, edited;
+	bool deleted, suspended, scaled, expires;
 	bool replicas_zero;
+	bool power_lost; /* somewhere: containers that die with their node fail, and that may be counted */
 };
 
 static void submit(struct fate *f, const struct plan_action *a)
@@ -25,6 +26,8 @@ static void submit(struct fate *f, const struct plan_action *a)
 	*f = (struct fate){ .p = f->p,
 		.job = &f->p->jobs[a->job],
 		.open = open,
+		.expires = f->p->jobs[a->job].ttl != PLAN_UNSET,
+		.power_lost = f->power_lost,
 		.suspended = f->p->jobs[a->job].suspend };
 }
 
@@ -41,21 +44,19 @@ static void apply(struct fate *f, const struct plan_action *a)
 	case PLAN_SUSPEND:
 	case PLAN_RESUME:
 		f->suspended = a->verb == PLAN_SUSPEND;
-		f->open |= f->suspended; /* it may have ended before */
 		break;
 	case PLAN_SCALE:
 		f->scaled = true;
 		f->replicas_zero |= a->value == 0;
 		break;
-	case PLAN_QUORUM:
-	case PLAN_TEMPLATE:
-	case PLAN_LIMITS:
 	case PLAN_TTL:
-		f->edited = true;
+		f->expires = true;
+		break;
+	case PLAN_TEMPLATE: /* of the former job of the name: its pods end otherwise, perhaps */
+		f->open |= f->job && f->job != &f->p->jobs[a->job];
 		break;
 	case PLAN_CLEAR: /* what was counted, or had succeeded, is lost */
 	case PLAN_DISOWN_POD:
-	case PLAN_BLOCK_POD:
 		f->open = true;
 		break;
 	default:
@@ -73,41 +74,47 @@ static struct fate fate_of(const struct plan *p, int number)
 
 		if (!of_cluster && p->jobs[a->job].number == number)
 			apply(&f, a);
-		/* Containers that die with their node fail, and that may be counted. */
-		f.open |= a->verb == PLAN_NODE_GONE || (a->verb == PLAN_NODE_LOST && a->task == 1);
+		f.power_lost |= a->verb == PLAN_NODE_GONE || (a->verb == PLAN_NODE_LOST && a->task == 1);
 	}
 	return f;
 }
 
 /* --- capacity ------------------------------------------------------------------------------------------ */
 
-/* Can all pods that anybody may want run at once, with room to spare? */
+/*
+ * Does every pod find its place in the end? Those that end make room; so it is enough if, with all the others where they are,
+ * some node has room for the largest.
+ */
 static bool is_ample(const struct plan *p)
 {
-	enum { SCALED = 7, ROOM = 3 };
-	int64_t wanted = 0;
+	enum { SCALED = 7, LARGEST = 1000 };
+	int64_t for_ever = 0;
 
-	if (p->other_user)
-		return false;
 	for (size_t i = 0; i < p->n_jobs; i++) {
 		for (int t = 0; t < p->jobs[i].n_tasks; t++) {
 			const struct plan_task *task = &p->jobs[i].tasks[t];
 
-			wanted += (int64_t)task->cpu * (task->replicas > SCALED ? task->replicas : SCALED);
+			if (task->outcome == PLAN_RUN)
+				for_ever += (int64_t)task->cpu *
+					(task->replicas > SCALED ? task->replicas : SCALED);
 		}
 	}
-	return wanted * ROOM < (int64_t)p->nodes * p->node_cpu * 1000;
+	return for_ever < (int64_t)p->nodes * (p->node_cpu * 1000 - LARGEST);
 }
 
 /* --- the verdict --------------------------------------------------------------------------------------- */
 
-static bool all(const struct plan_job *j, enum plan_outcome a, enum plan_outcome b)
+/* Has the job pods that end like this, or may it get some? */
+static bool has(const struct fate *f, enum plan_outcome a, enum plan_outcome b)
 {
+	const struct plan_job *j = f->job;
+
 	for (int i = 0; i < j->n_tasks; i++) {
-		if (j->tasks[i].replicas && j->tasks[i].outcome != a && j->tasks[i].outcome != b)
-			return false;
+		if ((j->tasks[i].replicas || f->scaled) &&
+			(j->tasks[i].outcome == a || j->tasks[i].outcome == b) && plan_task_starts(j, i))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static int total(const struct plan_job *j)
@@ -119,27 +126,61 @@ static int total(const struct plan_job *j)
 	return n;
 }
 
+/* Rules that end a job may match what people do to its pods. */
+static bool may_end_early(const struct plan_job *j)
+{
+	return plan_has_rule(j, KAR_FAILURE_FAIL_JOB) || plan_has_rule(j, KAR_FAILURE_COMPLETE_JOB);
+}
+
+static bool may_fail_for_ever(const struct plan_job *j)
+{
+	return plan_has_rule(j, KAR_FAILURE_IGNORE) || plan_has_rule(j, KAR_FAILURE_COMPLETE_JOB);
+}
+
+/* Pods that would not succeed, but do when somebody stops them. */
+static bool may_succeed_early(const struct plan_job *j)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (j->tasks[i].stops_well)
+			return true;
+	}
+	return false;
+}
+
 static enum verdict judge_alive(const struct fate *f)
 {
 	const struct plan_job *j = f->job;
-	bool plain = j->min_succeeded == PLAN_UNSET && !j->success_first_task && !f->scaled && !f->edited;
+	bool plain = j->min_succeeded == PLAN_UNSET && !j->success_first_task && !f->scaled;
+	bool fails = has(f, PLAN_FAIL, PLAN_OOM), runs = has(f, PLAN_RUN, PLAN_RUN);
 
 	if (f->suspended)
 		return OPEN;
-	if (all(j, PLAN_SUCCEED, PLAN_CRASH_ONCE))
-		return COMPLETED;
-	if (plain && all(j, PLAN_FAIL, PLAN_OOM))
-		return FAILED;
-	if (plain && all(j, PLAN_RUN, PLAN_RUN))
-		return RUNNING;
-	return OPEN;
+	if (!fails && !runs)
+		return f->power_lost || may_end_early(j) ? OPEN : COMPLETED;
+	if (!plain || may_succeed_early(j))
+		return OPEN;
+	if (fails)
+		return may_fail_for_ever(j) ? OPEN : FAILED; /* sooner or later */
+	return f->power_lost || may_end_early(j) ? OPEN : RUNNING;
+}
+
+/* Pods that run for hours, in plans for measuring, have not ended when nothing has moved for half an hour. */
+static bool is_long(const struct plan_job *j)
+{
+	enum { QUIET = 1800 }; /* s */
+
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (j->tasks[i].after >= QUIET)
+			return true;
+	}
+	return false;
 }
 
 static enum verdict judge(const struct fate *f)
 {
 	enum verdict v;
 
-	if (!f->job || f->open)
+	if (!f->job || f->open || is_long(f->job))
 		return OPEN;
 	if (f->deleted)
 		return GONE;
@@ -149,9 +190,7 @@ static enum verdict judge(const struct fate *f)
 	v = judge_alive(f);
 	if (v != OPEN && !is_ample(f->p))
 		return OPEN;
-	if ((v == COMPLETED || v == FAILED) && (f->job->ttl != PLAN_UNSET || f->edited))
-		return f->edited ? OPEN : GONE;
-	return v;
+	return (v == COMPLETED || v == FAILED) && f->expires ? GONE : v;
 }
 
 static const char *name_of(enum verdict v)
@@ -170,19 +209,29 @@ static const char *observed(const struct world *w, const struct plan_job *j)
 	return job ? kar_qj_phase_name(ledger_phase(job)) : "gone";
 }
 
-/* With a lower bar a job may end with more than it needs. */
-static bool counts_all(const struct plan_job *j)
-{
-	return j->min_succeeded == PLAN_UNSET && !j->success_first_task;
-}
-
-static int count_succeeded(const struct world *w, const struct plan_job *j)
+static int count(const struct world *w, const struct plan_job *j, const char *what)
 {
 	char name[PLAN_NAME];
 
 	return (int)sim_get_int(sim_apiserver_peek(w->server, KAR_GROUP, "queuejobs", plan_ns_name(j->ns),
 					plan_job_name(j, name)),
-		0, "status", "succeeded");
+		0, "status", what);
+}
+
+/* How many pods of the job end like this; -1: that is not determined. With a lower bar a job may end with more than it needs. */
+static int foretold(const struct fate *f, enum verdict v, bool running)
+{
+	const struct plan_job *j = f->job;
+	int n = 0;
+
+	if ((v != COMPLETED && v != RUNNING) || f->scaled || j->min_succeeded != PLAN_UNSET ||
+		j->success_first_task)
+		return -1;
+	for (int i = 0; i < j->n_tasks; i++)
+		n += plan_task_starts(j, i) && (j->tasks[i].outcome == PLAN_RUN) == running
+			? j->tasks[i].replicas
+			: 0;
+	return n;
 }
 
 static int last_number(const struct plan *p)
@@ -203,10 +252,21 @@ void world_outcome(const struct world *w, struct kar_buf *out)
 		if (v == OPEN)
 			continue;
 		kar_buf_printf(out, "j%d %s", number, observed(w, f.job));
-		if (v == COMPLETED && counts_all(f.job) && !f.scaled)
-			kar_buf_printf(out, " %d", count_succeeded(w, f.job));
+		if (foretold(&f, v, false) >= 0)
+			kar_buf_printf(out, " %d %d", count(w, f.job, "succeeded"),
+				count(w, f.job, "running"));
 		kar_buf_puts(out, "\n");
 	}
+}
+
+static void check_count(const struct world *w, const struct fate *f, const char *what, int foretold)
+{
+	int found = foretold >= 0 ? count(w, f->job, what) : foretold;
+
+	if (found != foretold)
+		ledger_break(w->ledger, "outcome",
+			"job %s/j%d ends with %d pods %s; by the plan it must be %d",
+			plan_ns_name(f->job->ns), f->job->number, found, what, foretold);
 }
 
 bool world_foretell(const struct world *w)
@@ -218,6 +278,8 @@ bool world_foretell(const struct world *w)
 		if (v != OPEN && strcmp(observed(w, f.job), name_of(v)) != 0)
 			ledger_break(w->ledger, "outcome", "job %s/j%d ends %s; by the plan it must end %s",
 				plan_ns_name(f.job->ns), number, observed(w, f.job), name_of(v));
+		check_count(w, &f, "succeeded", foretold(&f, v, false));
+		check_count(w, &f, "running", foretold(&f, v, true));
 	}
 	return !w->ledger->broken;
 }

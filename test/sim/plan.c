@@ -153,6 +153,8 @@ struct sim_value *plan_template(const struct plan_task *t, int edit)
 	if (t->outcome == PLAN_FAIL)
 		sim_set(&v, sim_printf("%d", t->exit_code), "metadata", "annotations",
 			ANNOTATION("exit-code"));
+	if (t->stops_well)
+		sim_set_text(&v, "0", "metadata", "annotations", ANNOTATION("stop-exit-code"));
 	if (t->outcome == PLAN_CRASH_ONCE) {
 		sim_set_text(&v, "2s", "metadata", "annotations", ANNOTATION("crash-after"));
 		sim_set_text(&v, "OnFailure", "spec", "restartPolicy");
@@ -169,15 +171,19 @@ static void set_number(struct sim_value **v, int n, const char *const *path)
 }
 #define SET_NUMBER(v, n, ...) set_number((v), (n), (const char *const[]){ __VA_ARGS__, NULL })
 
-static struct sim_value *task_object(const struct plan_task *t, int number)
+static struct sim_value *task_object(const struct plan_task *t, int number, bool impossible)
 {
-	struct sim_value *v = sim_object();
+	struct sim_value *v = sim_object(), *template = plan_template(t, 0);
 
 	sim_set_text(&v, plan_task_name(number), "name");
 	sim_set(&v, sim_int(t->replicas), "replicas");
 	SET_NUMBER(&v, t->min, "minAvailable");
 	SET_NUMBER(&v, t->priority, "priority");
-	sim_set(&v, plan_template(t, 0), "template");
+	if (t->after_running || t->after_succeeded)
+		sim_set(&v, plan_dependencies(t), "dependsOn");
+	if (impossible)
+		plan_make_impossible(&template);
+	sim_set(&v, template, "template");
 	return v;
 }
 
@@ -203,6 +209,8 @@ struct sim_value *plan_job_object(const struct plan *p KAR_UNUSED, const struct 
 	sim_set_text(&v, plan_ns_name(j->ns), "metadata", "namespace");
 	if (j->queue)
 		sim_set_text(&v, plan_queue_name(j->queue), "spec", "queue");
+	if (j->network)
+		sim_set(&v, sim_bool(true), "spec", "network", "enableDNSHostnames");
 	if (j->suspend)
 		sim_set(&v, sim_bool(true), "spec", "suspend");
 	SET_NUMBER(&v, j->backoff, "spec", "backoffLimit");
@@ -212,8 +220,10 @@ struct sim_value *plan_job_object(const struct plan *p KAR_UNUSED, const struct 
 	if (j->class != PLAN_UNSET)
 		sim_set_text(&v, plan_class_name(j->class), "spec", "schedSpec", "priorityClassName");
 	set_success_policy(&v, j);
+	if (j->n_rules)
+		sim_set(&v, plan_rules_object(j), "spec", "failurePolicy", "rules");
 	for (int i = 0; i < j->n_tasks; i++)
-		sim_append(&tasks, task_object(&j->tasks[i], i));
+		sim_append(&tasks, task_object(&j->tasks[i], i, i == j->impossible));
 	sim_set(&v, tasks, "spec", "taskSpecs");
 	return v;
 }

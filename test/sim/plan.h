@@ -10,10 +10,42 @@
 
 #include <stdio.h>
 
+#include "api/queuejob_policy.h"
 #include "sim/faults.h"
 #include "sim/tree.h"
 
-enum { PLAN_TASKS = 4, PLAN_QUEUES = 3, PLAN_NAMESPACES = 2, PLAN_CLASSES = 3, PLAN_UNSET = -1 };
+/*
+ * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
+ * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
+ */
+enum { PLAN_VERSION = 5 };
+
+enum {
+	PLAN_TASKS = 4,
+	PLAN_QUEUES = 3,
+	PLAN_NAMESPACES = 2,
+	PLAN_CLASSES = 3,
+	PLAN_RULES = 3,
+	PLAN_UNSET = -1
+};
+
+enum plan_match {
+	PLAN_ANY_LOSS,
+	PLAN_EXIT_IN,
+	PLAN_EXIT_NOT_IN,
+	PLAN_DISRUPTED, /* condition DisruptionTarget */
+	PLAN_DELETED,   /* reason Deleted */
+	PLAN_KILLED,    /* reason OOMKilled */
+	PLAN_MATCHES,
+};
+
+/* Of a failure policy. */
+struct plan_rule {
+	enum kar_failure_action action;
+	enum plan_match match;
+	int task; /* PLAN_UNSET: all */
+	int code;
+};
 
 enum plan_outcome { PLAN_SUCCEED, PLAN_FAIL, PLAN_RUN, PLAN_CRASH_ONCE, PLAN_OOM, PLAN_OUTCOMES };
 
@@ -24,7 +56,9 @@ struct plan_task {
 	int after, start,
 		stop; /* s: from running to the end; from bound to running; from SIGTERM to stopped */
 	int exit_code;
-	int cpu; /* thousandths */
+	int cpu;                                 /* thousandths */
+	bool stops_well;                         /* with exit code 0 after SIGTERM */
+	unsigned after_running, after_succeeded; /* dependsOn: sets of task numbers */
 };
 
 /* One QueueJob as it is submitted; several may have the same name, one after the other. */
@@ -39,7 +73,19 @@ struct plan_job {
 	int backoff, deadline, ttl; /* or PLAN_UNSET; s */
 	int min_succeeded;          /* successPolicy, or PLAN_UNSET */
 	bool success_first_task;    /* successPolicy.tasks names the first one only */
+	struct plan_rule rules[PLAN_RULES];
+	int n_rules;
 	bool suspend;
+	bool network;   /* enableDNSHostnames */
+	int impossible; /* the task whose template is, or PLAN_UNSET */
+};
+
+enum plan_service_edit {
+	PLAN_SERVICE_SELECTOR,
+	PLAN_SERVICE_LABEL,
+	PLAN_SERVICE_PUBLISH,
+	PLAN_SERVICE_DELETED,
+	PLAN_SERVICE_EDITS,
 };
 
 enum plan_verb {
@@ -64,11 +110,21 @@ enum plan_verb {
 	PLAN_UNTRACK_POD, /* takes our finalizer away */
 	PLAN_DISOWN_POD,  /* takes the ownerReference away */
 	PLAN_BLOCK_POD,   /* somebody else's pod takes the name */
+	PLAN_STEAL_POD,   /* the same, of a pod that is killed for it */
+	PLAN_CROWD_POD,   /* the same, when the first of its task is created */
 	PLAN_UNBLOCK_POD,
 	/* .job: its children of the same name */
 	PLAN_DELETE_GROUP,
 	PLAN_EDIT_GROUP, /* .value: minMember */
 	PLAN_DELETE_SPEC,
+	PLAN_EDIT_SPEC, /* of the SchedulingSpec; .value: minAvailable */
+	/* .job */
+	PLAN_NETWORK,      /* .value: enableDNSHostnames */
+	PLAN_IMPOSSIBLE,   /* .task: its template asks for a volume that is not there */
+	PLAN_MEND,         /* .task */
+	PLAN_EDIT_SERVICE, /* .value: enum plan_service_edit */
+	PLAN_TAKE_SERVICE, /* somebody else's Service takes the name */
+	PLAN_FREE_SERVICE,
 	/* .value, .task: see users.c */
 	PLAN_QUOTA,  /* .task: namespace, .value: pods allowed; PLAN_UNSET: removes it */
 	PLAN_QUEUE,  /* .task: queue, .value: maxJobs; 0: closed; PLAN_UNSET: open without limit */
@@ -106,8 +162,12 @@ struct plan {
 	struct sim_faults faults; /* drawn from the seed over the set */
 };
 
-/* @hours: 0: as the seed says. */
-void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set) KAR_NONNULL;
+/* @hours: 0: as the seed says. @version: 1 .. PLAN_VERSION. */
+void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, int version) KAR_NONNULL;
+/* Adds what version 2 has more (plan_more.c); to be sorted. */
+void plan_draw_more(struct plan *p) KAR_NONNULL;
+/* Adds what version 3 has more (plan_order.c): tasks that depend on others. */
+void plan_draw_order(struct plan *p) KAR_NONNULL;
 /* One that is meant for measuring: @nodes nodes, always @jobs jobs of 2 to 8 pods that run 2 to 13 hours; no faults, no trouble. */
 void plan_draw_steady(struct plan *p, uint64_t seed, double hours, int nodes, int jobs) KAR_NONNULL;
 void plan_copy(struct plan *to, const struct plan *from) KAR_NONNULL;
@@ -117,9 +177,28 @@ int plan_keep(struct plan *p, const char *list) KAR_NONNULL;
 /* The reverse: the numbers of the plan's actions. */
 void plan_kept(const struct plan *p, struct kar_buf *out) KAR_NONNULL;
 
+/* Adds what version 4 has more (plan_policy.c): failure policies. */
+void plan_draw_policies(struct plan *p) KAR_NONNULL;
+/* Adds what version 5 has more (plan_network.c): host names, impossible templates. */
+void plan_draw_network(struct plan *p) KAR_NONNULL;
+/* Do people stand in the way of creates, with impossible templates or taken names? */
+bool plan_is_obstructed(const struct plan *p) KAR_NONNULL;
+/* Makes the API server refuse the pods of @template. */
+void plan_make_impossible(struct sim_value **template) KAR_NONNULL;
+bool plan_has_rule(const struct plan_job *j, enum kar_failure_action action) KAR_NONNULL;
+/* spec.failurePolicy.rules. New. */
+struct sim_value *plan_rules_object(const struct plan_job *j) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+
 /* The QueueJob object. New. */
 struct sim_value *plan_job_object(const struct plan *p,
 	const struct plan_job *j) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/*
+ * Does the task surely start? One that depends on pods that run for ever to succeed never does; what fails ends the job
+ * before, so nothing that depends on it need be told.
+ */
+bool plan_task_starts(const struct plan_job *j, int task) KAR_NONNULL;
+/* The list dependsOn of a task. New. */
+struct sim_value *plan_dependencies(const struct plan_task *t) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /* The template of one task; @edit: what PLAN_TEMPLATE put into it, 0: nothing. New. */
 struct sim_value *plan_template(const struct plan_task *t, int edit) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 

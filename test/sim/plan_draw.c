@@ -105,6 +105,7 @@ static struct plan_job draw_job(struct draw *d, int number, int ns)
 		.class = or_unset(d, 40, 0, PLAN_CLASSES - 1),
 		.n_tasks = chance(d, 60) ? 1 : between(d, 1, 3),
 		.min = PLAN_UNSET,
+		.impossible = PLAN_UNSET,
 		.backoff = or_unset(d, 40, 0, 5),
 		.deadline = or_unset(d, 8, 20, 1500),
 		.ttl = or_unset(d, 15, 0, 900),
@@ -335,7 +336,7 @@ static void begin(struct draw *d, struct plan *p, uint64_t seed)
 		p->max_jobs[q] = PLAN_UNSET;
 }
 
-void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set)
+void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, int version)
 {
 	struct draw d;
 	int jobs, troubles;
@@ -353,6 +354,14 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set)
 		draw_job_life(&d, chance(&d, 40) ? some_time(&d, 1, p->length) : any_time(&d),
 			between(&d, 0, troubles));
 	draw_cluster_life(&d);
+	if (version >= 2)
+		plan_draw_more(p);
+	if (version >= 3)
+		plan_draw_order(p);
+	if (version >= 4)
+		plan_draw_policies(p);
+	if (version >= 5)
+		plan_draw_network(p);
 	sort(p);
 }
 

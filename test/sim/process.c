@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/names.h"
 #include "common/mem.h"
 #include "test/sim/world.h"
 
@@ -70,6 +71,7 @@ void process_crash(struct process *p)
 	trace_tell(p->w, name_of(p), "is dead");
 	p->w->dying = true;
 	sim_alarm_stop(p->thaw);
+	sim_alarm_stop(p->kill);
 	kar_manager_stop(p->manager, on_stopped, NULL);
 	sim_client_kill(p->client);
 	kar_manager_free(p->manager);
@@ -100,6 +102,15 @@ static void on_change(void *arg)
 	process_crash(p);
 	if (main_place)
 		sim_alarm_start(p->change, p->w->calm ? DOWN_MIN : down_time(p->w));
+}
+
+/* At any moment: between two events that it reads, say. */
+static void on_kill(void *arg)
+{
+	struct process *p = arg;
+
+	p->w->kills++;
+	sim_alarm_start(p->change, 0);
 }
 
 static void on_thaw(void *arg)
@@ -141,10 +152,29 @@ static void check_own_create(struct world *w, const struct sim_request *rq, cons
 	struct sim_value *wanted = there ? sim_parse(rq->body.p, rq->body.n, &err) : NULL;
 	const char *mine = ledger_owner(wanted), *its = ledger_owner(there);
 
+	/* A Service that has lost its label is invisible. */
+	if (strcmp(rq->resource, "services") == 0 &&
+		!sim_get(there, "metadata", "labels", KAR_LABEL_QUEUEJOB))
+		its = NULL;
 	if (mine && its && strcmp(mine, its) == 0)
 		ledger_break(w->ledger, "created-once", "%s %s/%s is created a second time", rq->resource,
 			rq->ns, name);
 	sim_unref(wanted);
+}
+
+/* What a manager's create of a pod was answered; what succeeded is in the ledger already. */
+static void note_answer(struct world *w, const struct sim_request *rq, const struct sim_response *answer)
+{
+	struct kar_err err;
+	struct sim_value *pod;
+
+	if (rq->verb != KAR_CREATE || rq->subresource || strcmp(rq->resource, "pods") != 0 ||
+		(!rq->dry_run && answer->code < 300))
+		return;
+	pod = sim_parse(rq->body.p, rq->body.n, &err);
+	if (pod)
+		ledger_answered(w->ledger, rq, pod, answer->code);
+	sim_unref(pod);
 }
 
 static void on_executed(void *arg, const char *user, const struct sim_request *rq,
@@ -155,18 +185,47 @@ static void on_executed(void *arg, const char *user, const struct sim_request *r
 
 	if (of_one && answer->code == 200 && rq->resource[0] == 'q' && strcmp(rq->resource, "queuejobs") == 0)
 		ledger_read(w->ledger, user, answer->object);
-	if (w->ledger->faultless && rq->verb == KAR_CREATE && answer->code == 409)
+	ledger_executed(w->ledger, user, rq, answer);
+	if (w->ledger->faultless && rq->verb == KAR_CREATE && !rq->dry_run && answer->code == 409)
 		check_own_create(w, rq, answer);
+	note_answer(w, rq, answer);
 	if (w->trace && answer->code >= 300)
 		trace_tell(w, user, "is refused: %s %s %s: %d %s", kar_verb_name(rq->verb), rq->resource,
 			rq->name ? rq->name : "", answer->code,
 			sim_text_or(sim_member(answer->object, "message"), ""));
 }
 
+static void on_sent(void *arg, const char *user, const struct sim_request *rq)
+{
+	struct world *w = arg;
+
+	ledger_sent(w->ledger, user, rq);
+}
+
+static void on_told(void *arg, const char *user, const char *resource, int64_t rv)
+{
+	struct world *w = arg;
+
+	ledger_told(w->ledger, user, resource, rv);
+}
+
+static void on_heard(void *arg, const char *user, const struct sim_request *rq,
+	const struct sim_response *answer)
+{
+	struct world *w = arg;
+
+	ledger_heard(w->ledger, user, rq, answer);
+}
+
 void process_observe(struct world *w)
 {
 	sim_wire_observe(w->wire,
-		&(struct sim_wire_observer){ .executed = on_executed, .struck = on_struck, .arg = w });
+		&(struct sim_wire_observer){ .sent = on_sent,
+			.told = on_told,
+			.heard = on_heard,
+			.executed = on_executed,
+			.struck = on_struck,
+			.arg = w });
 }
 
 /* --- chaos --------------------------------------------------------------------------------------------- */
@@ -197,6 +256,8 @@ static void jump(struct process *p)
 	w->jumps++;
 	trace_tell(w, "clock", "jumps by %lld ms", (long long)ms);
 	p->wall_error += ms;
+	if (llabs(p->wall_error) > w->worst_clock)
+		w->worst_clock = llabs(p->wall_error);
 	if (p->manager)
 		sim_loop_jump_wall(p->loop, ms);
 }
@@ -215,6 +276,8 @@ static void overlap(struct world *w)
 void world_chaos(struct world *w)
 {
 	for (size_t i = 0; i < WORLD_PROCESSES; i++) {
+		if (happens(w, SIM_FAULT_KILL) && w->processes[i].manager)
+			sim_alarm_start(w->processes[i].kill, draw(w, 0, KAR_MINUTE));
 		if (happens(w, SIM_FAULT_FREEZE))
 			freeze(&w->processes[i]);
 		if (happens(w, SIM_FAULT_CLOCK))
@@ -232,6 +295,7 @@ void process_calm(struct world *w)
 		if (p->manager)
 			sim_loop_jump_wall(p->loop, -p->wall_error);
 		p->wall_error = 0;
+		sim_alarm_stop(p->kill);
 	}
 	process_crash(&w->processes[1]);
 	sim_alarm_stop(w->processes[1].change);
@@ -244,6 +308,7 @@ void process_init(struct world *w, struct process *p)
 	*p = (struct process){ .w = w };
 	p->change = sim_alarm_new(w->timeline, on_change, p);
 	p->thaw = sim_alarm_new(w->timeline, on_thaw, p);
+	p->kill = sim_alarm_new(w->timeline, on_kill, p);
 }
 
 void process_release(struct process *p)
@@ -251,6 +316,7 @@ void process_release(struct process *p)
 	process_crash(p);
 	sim_alarm_free(p->change);
 	sim_alarm_free(p->thaw);
+	sim_alarm_free(p->kill);
 	for (size_t i = 0; i < p->n_names; i++)
 		free(p->names[i]);
 	free(p->names);

@@ -2,10 +2,22 @@
 
 const struct rule *rules_at(size_t i)
 {
+	if (i < n_rules_of_asks)
+		return &rules_of_asks[i];
+	i -= n_rules_of_asks;
 	if (i < n_rules_of_pods)
 		return &rules_of_pods[i];
 	i -= n_rules_of_pods;
-	return i < n_rules_of_status ? &rules_of_status[i] : NULL;
+	if (i < n_rules_of_status)
+		return &rules_of_status[i];
+	i -= n_rules_of_status;
+	if (i < n_rules_of_order)
+		return &rules_of_order[i];
+	i -= n_rules_of_order;
+	if (i < n_rules_of_policy)
+		return &rules_of_policy[i];
+	i -= n_rules_of_policy;
+	return i < n_rules_of_network ? &rules_of_network[i] : NULL;
 }
 
 void rules_check(const struct write *w, enum rule_when when)

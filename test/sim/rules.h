@@ -6,16 +6,27 @@
 
 #include "test/sim/ledger.h"
 
+/* A manager sends the request for a pod. */
+struct ask {
+	const char *user;
+	const struct sim_value *pod;
+	struct ledger_task *task; /* NULL: the job has none of that name */
+	int index;
+	int64_t told; /* version up to which the manager knows all jobs; 0: none is sure */
+};
+
 /* One write, and what the ledger knew before it. */
 struct write {
 	struct ledger *l;
 	const struct sim_change *c;
+	const struct ask *ask;  /* RULE_POD_ASKED: instead of .c */
 	struct ledger_job *job; /* of the object; NULL: unknown */
 	struct ledger_pod *pod; /* of a pod that is known; NULL: being created */
 	bool by_manager;
 };
 
 enum rule_when {
+	RULE_POD_ASKED, /* a manager sends the request; the others are about what is committed */
 	RULE_POD_CREATED,
 	RULE_POD_CHANGED, /* or removed */
 	RULE_JOB_CHANGED,
@@ -29,12 +40,30 @@ struct rule {
 	void (*check)(const struct rule *r, const struct write *w);
 };
 
+/* --- rules_order.c --- */
+
+/* A job at work: no task waits without a reason, and the quorum is that of the others. */
+void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j,
+	const struct sim_value *job) KAR_NONNULL;
+/* Does its status say that the task waits for others? */
+bool rules_task_waits(const struct sim_value *job, const char *task) KAR_NONNULL;
+/* Of the tasks that have started. */
+int rules_quorum(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+
+/* --- rules_network.c --- */
+
+/* The job has the Service that it wants, and no other. */
+void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
+	const struct sim_value *job) KAR_NONNULL;
+
 /* Checks all rules that are about this kind of write. */
 void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 /* The i-th rule; NULL past the end. For lists of them. */
 const struct rule *rules_at(size_t i);
 
-extern const struct rule rules_of_pods[], rules_of_status[];
-extern const size_t n_rules_of_pods, n_rules_of_status;
+extern const struct rule rules_of_asks[], rules_of_network[], rules_of_order[], rules_of_pods[],
+	rules_of_policy[], rules_of_status[];
+extern const size_t n_rules_of_asks, n_rules_of_network, n_rules_of_order, n_rules_of_pods, n_rules_of_policy,
+	n_rules_of_status;
 
 #endif

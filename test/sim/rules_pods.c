@@ -1,5 +1,4 @@
 /* When pods may come and go. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,23 +161,6 @@ static int count_members(const struct ledger_job *j)
 	return n;
 }
 
-/* Has nobody else's pod, a former job's perhaps, a name that the job needs? */
-static bool names_are_free(const struct ledger *l, const struct ledger_job *j)
-{
-	for (int i = 0; i < j->n_tasks; i++) {
-		for (int k = 0; k < j->tasks[i].replicas.now; k++) {
-			char name[2 * LEDGER_NAME + 16];
-			const struct ledger_pod *p;
-
-			snprintf(name, sizeof(name), "%s-%s-%d", j->name, j->tasks[i].name, k);
-			p = ledger_find_pod(l, j->ns, name);
-			if (p && p->job != j)
-				return false;
-		}
-	}
-	return true;
-}
-
 /* Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? */
 static bool is_neglected(const struct ledger_job *j, kar_time since)
 {
@@ -187,7 +169,7 @@ static bool is_neglected(const struct ledger_job *j, kar_time since)
 
 	return starts && !j->gone && !j->deleting && !j->suspended && !j->ever_suspended && j->admitted &&
 		j->admitted < since && j->spec_edited < since && j->incarnation <= 1 && j->losses == 0 &&
-		count_members(j) < j->minimum;
+		count_members(j) < ledger_first_minimum(j);
 }
 
 static void check_minimum_first(const struct rule *r, const struct write *w)
@@ -199,7 +181,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 		count_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, ledger_now(w->l) - WHILE) && names_are_free(w->l, j))
+		if (j != w->job && is_neglected(j, ledger_now(w->l) - WHILE) &&
+			ledger_names_are_free(w->l, j))
 			ledger_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);
@@ -207,17 +190,6 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 }
 
 /* --- removal ------------------------------------------------------------------------------------------- */
-
-static bool is_counted(const struct sim_value *job, const char *uid)
-{
-	const struct sim_value *list = sim_get(job, "status", "countedPods");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		if (strcmp(sim_text_or(sim_item(list, i), ""), uid) == 0)
-			return true;
-	}
-	return false;
-}
 
 static bool is_at_work(const struct ledger_job *j, int incarnation)
 {
@@ -227,7 +199,7 @@ static bool is_at_work(const struct ledger_job *j, int incarnation)
 	return unrecorded ? !kar_qj_phase_terminal(j->phase) : has_gang && j->incarnation == incarnation;
 }
 
-/* The job as it is stored, if its gang is at work and the pod is one of it; else NULL. */
+/* The job as it is stored, if its gang is at work and the pod is one of it, and not of a task that is restarted; else NULL. */
 static const struct sim_value *working_job(const struct write *w)
 {
 	struct ledger_job *j = w->job;
@@ -238,6 +210,8 @@ static const struct sim_value *working_job(const struct write *w)
 		return NULL;
 	/* Nor is one that a person has scaled away, or whose template was changed, of late. */
 	if (w->pod->index >= setting_min(&t->replicas, ledger_horizon(w->l)) || j->template_changed)
+		return NULL;
+	if (t->restarting)
 		return NULL;
 	return sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
 }
@@ -277,7 +251,7 @@ static void check_success_recorded(const struct rule *r, const struct write *w)
 	/* To a manager whose jobs are out of date, the pods of a job that it does not know yet are orphans. */
 	if (w->job && w->job->created > ledger_horizon(w->l) && !w->l->faultless)
 		return;
-	if (job && !is_recorded(job, w->pod->task, w->pod->index) && !is_counted(job, w->pod->uid))
+	if (job && !is_recorded(job, w->pod->task, w->pod->index) && !ledger_is_counted(job, w->pod->uid))
 		ledger_break(w->l, r->name,
 			"pod %s/%s has succeeded and is let go, but its index is not recorded", w->c->ns,
 			w->c->name);
@@ -291,7 +265,7 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 	if (!w->by_manager || !w->pod->failed || !(deletes || lets_go(w)))
 		return;
 	job = working_job(w);
-	if (job && !is_counted(job, w->pod->uid))
+	if (job && !ledger_is_counted(job, w->pod->uid))
 		ledger_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
 			w->c->name);

@@ -3,6 +3,7 @@
 
 #include "api/intervals.h"
 #include "common/mem.h"
+#include "test/sim/policy.h"
 #include "test/sim/rules.h"
 
 /* A status write of a manager that changes an existing status, on a job whose status no person has touched. */
@@ -34,8 +35,11 @@ static void check_no_way_back(const struct rule *r, const struct write *w)
 {
 	bool back = ledger_phase(w->c->old) == KAR_QJ_PHASE_RUNNING &&
 		ledger_phase(w->c->new) == KAR_QJ_PHASE_STARTING;
+	/* Rules that replace pods in a gang that needs them. */
+	bool spared = policy_has(w->c->new, KAR_FAILURE_RESTART_TASK) ||
+		policy_has(w->c->new, KAR_FAILURE_RECREATE_POD);
 
-	if (is_ours(w) && back && observed(w->c->old) == observed(w->c->new))
+	if (is_ours(w) && back && !spared && observed(w->c->old) == observed(w->c->new))
 		ledger_break(w->l, r->name, "job %s/%s was Running and is Starting", w->c->ns, w->c->name);
 }
 
@@ -268,7 +272,7 @@ static bool holds_place(const struct write *w, const struct ledger_job *j, int q
 	kar_time then = ledger_horizon(w->l);
 
 	return j != w->job && j->queue == queue && j->admitted && j->admitted < then && j->resumed < then &&
-		!j->gone && !j->deleting && !j->suspended && !j->finished;
+		!j->gone && !j->deleting && !j->suspended && !j->finished && j->invalid < then;
 }
 
 static void check_max_jobs(const struct rule *r, const struct write *w)

@@ -28,6 +28,7 @@ static void collect(const struct world *w, struct run_result *r)
 	r->writes += w->ledger->writes;
 	r->manager_writes += w->ledger->manager_writes;
 	r->crashes += w->crashes;
+	r->kills += w->kills;
 	r->overlaps += w->overlaps;
 	r->freezes += w->freezes;
 	r->jumps += w->jumps;

@@ -4,6 +4,7 @@
 #include "api/intervals.h"
 #include "api/names.h"
 #include "common/mem.h"
+#include "test/sim/rules.h"
 #include "test/sim/world.h"
 
 /* Longer than any pod runs and any back-off, deadline or TTL of a plan lasts. */
@@ -11,9 +12,12 @@ static const kar_time QUIET = 30 * KAR_MINUTE, AT_MOST = 24 * 60 * KAR_MINUTE;
 
 /* --- quiescence ---------------------------------------------------------------------------------------- */
 
+/* What is due at a time that a wrong clock has recorded, or was computed by one, comes as much later. */
 static bool is_quiet(const struct world *w)
 {
-	return sim_timeline_mono(w->timeline) - w->ledger->last_write >= QUIET;
+	kar_time quiet = sim_timeline_mono(w->timeline) - w->ledger->last_write;
+
+	return quiet >= QUIET + 2 * w->worst_clock;
 }
 
 static bool wait_until_quiet(struct world *w)
@@ -88,6 +92,7 @@ static void count_index(struct recount *r, const char *task, int index, const st
 {
 	char name[LEDGER_NAME * 2];
 	const struct sim_value *pod;
+	bool waits = rules_task_waits(r->job, task);
 
 	if (kar_intervals_has(done, index)) {
 		r->succeeded++;
@@ -96,7 +101,7 @@ static void count_index(struct recount *r, const char *task, int index, const st
 	snprintf(name, sizeof(name), "%s-%s-%d", r->name, task, index);
 	pod = sim_apiserver_peek(r->w->server, "", "pods", r->ns, name);
 	if (!pod)
-		r->missing++;
+		r->missing += !waits;
 	else if (!is_own(r, pod))
 		r->blocked++;
 	else if (strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), "Failed") == 0)
@@ -155,10 +160,12 @@ static void check_gang(const struct recount *r)
 {
 	int quorum = said(r, "minAvailable") > 0 ? said(r, "minAvailable") : 1;
 	bool formed = r->running + r->succeeded >= quorum;
+	/* It has run, and a task that has started since cannot: its pods find no node, or its names are taken. */
+	bool grows = r->known->ordered && said(r, "formedMinAvailable") == 0;
 
 	if (r->missing)
 		strange_phase(r, "pods are missing");
-	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && said(r, "minAvailable") > 0)
+	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && !grows && said(r, "minAvailable") > 0)
 		strange_phase(r, "it has no quorum");
 }
 
@@ -181,6 +188,41 @@ static void check_phase(const struct recount *r)
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
+	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING)
+		rules_check_order_at_rest(r->w->ledger, r->known, r->job);
+}
+
+/* Whoever edits what the job owns gets it back as the job has it, as long as the job is at work. */
+static void check_child(const struct recount *r, const char *group, const char *resource, const char *member,
+	const struct sim_value *wanted)
+{
+	const struct sim_value *child = sim_apiserver_peek(r->w->server, group, resource, r->ns, r->name);
+	const struct sim_value *found = sim_get(child, "spec", member);
+	const char *uid = ledger_owner(child);
+
+	if (!uid || strcmp(uid, r->known->uid) != 0)
+		ledger_break(r->w->ledger, "children", "job %s/%s, phase %s, has none of its %s", r->ns,
+			r->name, kar_qj_phase_name(r->phase), resource);
+	else if (found != wanted && (!found || !wanted || !sim_equal(found, wanted)))
+		ledger_break(r->w->ledger, "children", "%s of %s/%s has an edited %s, which nobody repairs",
+			resource, r->ns, r->name, member);
+}
+
+static void check_children(const struct recount *r)
+{
+	const struct sim_value *spec = sim_get(r->job, "spec", "schedSpec");
+	int quorum = rules_quorum(r->known, r->job);
+	struct sim_value *members = sim_int(quorum > 1 ? quorum : 1);
+
+	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING) {
+		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "minMember", members);
+		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "queue", sim_get(r->job, "spec", "queue"));
+		check_child(r, KAR_GROUP, "schedulingspecs", "minAvailable",
+			sim_member(spec, "minAvailable"));
+		check_child(r, KAR_GROUP, "schedulingspecs", "priorityClassName",
+			sim_member(spec, "priorityClassName"));
+	}
+	sim_unref(members);
 }
 
 static void check_generation(const struct recount *r)
@@ -204,6 +246,9 @@ static void check_job(void *arg, const struct sim_value *job)
 	count_indexes(&r);
 	check_phase(&r);
 	check_counts(&r);
+	check_children(&r);
+	if (!kar_qj_phase_terminal(r.phase) && r.phase != KAR_QJ_PHASE_SUSPENDED)
+		rules_check_service_at_rest(r.w->ledger, r.known, job);
 	check_generation(&r);
 }
 
@@ -242,5 +287,6 @@ bool world_settle(struct world *w)
 	sim_apiserver_each(w->server, "", "pods", check_tracked, w);
 	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_owned, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
+	sim_apiserver_each(w->server, "", "services", check_owned, w);
 	return !w->ledger->broken;
 }

@@ -10,7 +10,7 @@
 struct target {
 	const struct plan_job *job;
 	const char *ns;
-	char name[PLAN_NAME], pod[PLAN_NAME];
+	char name[PLAN_NAME], pod[PLAN_NAME], first[PLAN_NAME]; /* first: of the pod's task */
 };
 
 static struct target target_of(const struct world *w, const struct plan_action *a)
@@ -23,6 +23,7 @@ static struct target target_of(const struct world *w, const struct plan_action *
 	t.ns = plan_ns_name(t.job->ns);
 	plan_job_name(t.job, t.name);
 	plan_pod_name(t.job, a->task < PLAN_TASKS ? a->task : 0, a->value, t.pod);
+	plan_pod_name(t.job, a->task < PLAN_TASKS ? a->task : 0, 0, t.first);
 	return t;
 }
 
@@ -100,6 +101,27 @@ static void edit_template(struct sim_value **task, const struct target *t, const
 {
 	if (a->task < t->job->n_tasks)
 		sim_set(task, plan_template(&t->job->tasks[a->task], a->value), "template");
+}
+
+/*
+ * The template of a former job of the name may end otherwise than the one that is there. With a failure policy that was drawn
+ * for the latter, a job might then fail for ever and never rest.
+ */
+static bool may_edit_template(const struct world *w, const struct target *t)
+{
+	const struct sim_value *job = users_peek(w, &users_jobs, t->ns, t->name);
+	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
+	bool same = (int)sim_count(specs) == t->job->n_tasks;
+
+	for (size_t i = 0; same && i < sim_count(specs); i++) {
+		struct sim_value *mine = plan_template(&t->job->tasks[i], 0);
+		const struct sim_value *there =
+			sim_get(sim_item(specs, i), "template", "metadata", "annotations");
+
+		same = there && sim_equal(there, sim_get(mine, "metadata", "annotations"));
+		sim_unref(mine);
+	}
+	return same || !sim_get(job, "spec", "failurePolicy");
 }
 
 static void set_in_job(struct world *w, const struct target *t, struct sim_value *consumed,
@@ -190,15 +212,15 @@ static void raise_pod(struct world *w, const struct target *t)
 	sim_unref(v);
 }
 
-static void block_pod(struct world *w, const struct target *t)
+void users_block_pod(struct world *w, const char *ns, const char *name)
 {
 	struct plan_task task = { .outcome = PLAN_RUN, .cpu = 10 };
-	struct sim_request rq = users_request(KAR_CREATE, &users_pods, t->ns, NULL);
+	struct sim_request rq = users_request(KAR_CREATE, &users_pods, ns, NULL);
 	struct sim_value *v = plan_template(&task, 0);
 
 	sim_set_text(&v, "v1", "apiVersion");
 	sim_set_text(&v, "Pod", "kind");
-	sim_set_text(&v, t->pod, "metadata", "name");
+	sim_set_text(&v, name, "metadata", "name");
 	rq.user = USERS_BOB;
 	users_ask(w, rq, v);
 }
@@ -207,6 +229,16 @@ static void unblock_pod(struct world *w, const struct target *t)
 {
 	if (users_is_foreign(users_peek(w, &users_pods, t->ns, t->pod)))
 		delete_pod(w, t, false);
+}
+
+static void edit_spec(struct world *w, const struct target *t, int value)
+{
+	struct sim_value *spec = sim_ref(users_peek(w, &users_specs, t->ns, t->name));
+
+	if (!spec)
+		return;
+	sim_set(&spec, sim_int(value), "spec", "minAvailable");
+	users_ask(w, users_request(KAR_UPDATE, &users_specs, t->ns, t->name), spec);
 }
 
 static void edit_group(struct world *w, const struct target *t, int value)
@@ -244,7 +276,14 @@ static void act_on_pod(struct world *w, const struct target *t, enum plan_verb v
 		REMOVE_IN_POD(w, t, "ownerReferences");
 		break;
 	case PLAN_BLOCK_POD:
-		block_pod(w, t);
+		users_block_pod(w, t->ns, t->pod);
+		break;
+	case PLAN_STEAL_POD:
+		thief_wait(w, t->ns, t->pod, NULL);
+		delete_pod(w, t, true);
+		break;
+	case PLAN_CROWD_POD:
+		thief_wait(w, t->ns, t->pod, t->first);
 		break;
 	default:
 		unblock_pod(w, t);
@@ -269,7 +308,8 @@ static void act_on_job(struct world *w, const struct target *t, const struct pla
 		edit_task(w, t, a, scale_task);
 		break;
 	case PLAN_TEMPLATE:
-		edit_task(w, t, a, edit_template);
+		if (may_edit_template(w, t))
+			edit_task(w, t, a, edit_template);
 		break;
 	case PLAN_QUORUM:
 		SET_IN_JOB(w, t, sim_int(a->value), "schedSpec", "minAvailable");
@@ -291,6 +331,9 @@ static void act_on_job(struct world *w, const struct target *t, const struct pla
 		break;
 	case PLAN_EDIT_GROUP:
 		edit_group(w, t, a->value);
+		break;
+	case PLAN_EDIT_SPEC:
+		edit_spec(w, t, a->value);
 		break;
 	default:
 		users_delete(w, &users_specs, t->ns, t->name, 0);
@@ -318,6 +361,8 @@ void users_act(struct world *w, const struct plan_action *a)
 		users_set_quota(w, a->task, a->value);
 	else if (a->verb == PLAN_QUEUE)
 		users_set_queue(w, a->task, a->value, w->plan->strict[a->task]);
+	else if (a->verb >= PLAN_NETWORK && a->verb <= PLAN_FREE_SERVICE)
+		users_act_on_network(w, t.ns, t.name, a);
 	else if (a->verb >= PLAN_CORDON)
 		users_act_on_node(w, a);
 	else if (a->verb >= PLAN_DELETE_POD && a->verb <= PLAN_UNBLOCK_POD)

@@ -218,4 +218,5 @@ void users_restore(struct world *w)
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_queue(w, q, PLAN_UNSET, false);
 	delete_foreign(w);
+	users_mend_jobs(w);
 }

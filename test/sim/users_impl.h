@@ -28,6 +28,8 @@ struct sim_value *users_named(const char *api_version, const char *kind,
 /* @propagation: 0 Background, 1 Foreground, 2 Orphan. */
 void users_delete(struct world *w, const struct users_kind *k, const char *ns, const char *name,
 	int propagation);
+/* Bob creates a pod of this name. */
+void users_block_pod(struct world *w, const char *ns, const char *name);
 /* A pod that has nothing to do with jobs. */
 bool users_is_foreign(const struct sim_value *pod);
 
@@ -35,5 +37,13 @@ bool users_is_foreign(const struct sim_value *pod);
 void users_set_quota(struct world *w, int ns, int pods) KAR_NONNULL;
 void users_set_queue(struct world *w, int queue, int max_jobs, bool strict) KAR_NONNULL;
 void users_act_on_node(struct world *w, const struct plan_action *a) KAR_NONNULL;
+
+/* --- users_network.c --- */
+
+/* PLAN_NETWORK .. PLAN_FREE_SERVICE about the job @ns/@name. */
+void users_act_on_network(struct world *w, const char *ns, const char *name,
+	const struct plan_action *a) KAR_NONNULL;
+/* No template is impossible any more, no name of a Service taken. */
+void users_mend_jobs(struct world *w) KAR_NONNULL;
 
 #endif

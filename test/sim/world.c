@@ -27,6 +27,7 @@ static void on_change(void *arg, const struct sim_change *c)
 	w->hash += (uint64_t)world_time(w);
 	w->events += strcmp(c->resource, "events") == 0;
 	trace_change(w, c);
+	thief_see(w, c);
 }
 
 static void on_log(void *arg, const char *line, size_t n)
@@ -79,13 +80,22 @@ static bool has_faults(const struct sim_faults *f)
 	return false;
 }
 
-static bool is_hindered(const struct plan *p)
+static bool is_squatted(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
-		if (p->actions[i].verb == PLAN_QUOTA || p->actions[i].verb == PLAN_BLOCK_POD ||
-			p->actions[i].verb == PLAN_DISOWN_POD ||
+		if (p->actions[i].verb == PLAN_BLOCK_POD || p->actions[i].verb == PLAN_STEAL_POD ||
+			p->actions[i].verb == PLAN_CROWD_POD || p->actions[i].verb == PLAN_DISOWN_POD ||
 			(p->actions[i].verb == PLAN_DELETE &&
 				p->actions[i].value == 2)) /* orphans keep their names */
+			return true;
+	}
+	return false;
+}
+
+static bool has_quota(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (p->actions[i].verb == PLAN_QUOTA)
 			return true;
 	}
 	return false;
@@ -98,7 +108,10 @@ static void add_ledger(struct world *w)
 	w->ledger = ledger_new(w->server, faults ? STALE : FRESH);
 	w->ledger->faultless = !faults;
 	w->ledger->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0;
-	w->ledger->hindered = is_hindered(w->plan);
+	w->ledger->squatted = is_squatted(w->plan);
+	w->ledger->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
+	w->ledger->hindered = w->ledger->squatted || w->ledger->quota;
+	w->ledger->max_in_flight = w->plan->max_in_flight;
 	sim_apiserver_listen(w->server, on_change, w);
 }
 
@@ -148,6 +161,7 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	w->wire = sim_wire_new(w->server, plan->seed, &w->faults);
 	process_observe(w);
 	add_nodes(w);
+	thief_init(w);
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
 		process_init(w, &w->processes[i]);
 	process_start(&w->processes[0]);
@@ -164,6 +178,7 @@ void world_release(struct world *w)
 		process_release(&w->processes[i]);
 	sim_alarm_free(w->next_action);
 	sim_alarm_free(w->chaos);
+	thief_release(w);
 	sim_other_user_free(w->other);
 	sim_nodes_free(w->nodes);
 	sim_wire_free(w->wire);

@@ -26,6 +26,7 @@ struct process {
 	kar_time wall_error;
 	struct sim_alarm *change; /* its end, or its next beginning */
 	struct sim_alarm *thaw;
+	struct sim_alarm *kill;
 };
 
 struct world {
@@ -41,11 +42,17 @@ struct world {
 	struct sim_faults faults;
 	struct sim_random random;
 	struct sim_alarm *next_action, *chaos;
+	struct {
+		char ns[LEDGER_NAME], name[LEDGER_NAME]; /* that it is going to take; "": none */
+		char after[LEDGER_NAME]; /* once this pod is created; "": once the other is gone */
+		struct sim_alarm *alarm;
+	} thief;
 	size_t action;
 	bool calm;
-	bool dying;  /* a manager is being killed: what it says does not count */
-	FILE *trace; /* NULL: nobody listens */
-	uint64_t crashes, overlaps, freezes, jumps;
+	bool dying;           /* a manager is being killed: what it says does not count */
+	FILE *trace;          /* NULL: nobody listens */
+	kar_time worst_clock; /* ms by which a clock was wrong at most */
+	uint64_t crashes, kills, overlaps, freezes, jumps;
 	kar_time moment; /* of the last step */
 	int steps;       /* in it */
 	uint64_t hash;   /* of all writes: equal runs have equal hashes */
@@ -80,6 +87,15 @@ void process_observe(struct world *w) KAR_NONNULL;
 void users_prepare(struct world *w) KAR_NONNULL; /* namespaces, classes, queues */
 void users_act(struct world *w, const struct plan_action *a) KAR_NONNULL;
 void users_restore(struct world *w) KAR_NONNULL;
+
+/* --- thief.c --- */
+
+void thief_init(struct world *w) KAR_NONNULL;
+void thief_release(struct world *w) KAR_NONNULL;
+/* When this pod is gone (@after: when that one is created), somebody else's will have its name. One at a time. */
+void thief_wait(struct world *w, const char *ns, const char *name, const char *after)
+	__attribute__((nonnull(1, 2, 3)));
+void thief_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- trace.c --- */
 

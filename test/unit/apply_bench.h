@@ -30,7 +30,7 @@ struct bench {
 	int applied;
 	struct kar_outcome outcome; /* of the last plan */
 	bool unwanted;              /* still_wanted() says no */
-	int wrote;
+	int wrote, refused;
 };
 
 static struct bench *bench;
@@ -73,6 +73,14 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 	bench->wrote++;
 }
 
+static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
+{
+	(void)s;
+	(void)a;
+	(void)err;
+	bench->refused++;
+}
+
 static int set_up(void **state)
 {
 	struct bench *b = kar_xcalloc(1, sizeof(*b));
@@ -89,6 +97,7 @@ static int set_up(void **state)
 		.encode = encode,
 		.encode_status = encode_status,
 		.still_wanted = still_wanted,
+		.refused = refused,
 		.wrote = wrote };
 	bench = b;
 	*state = b;

@@ -2,7 +2,7 @@
  * podgroup_scene - a PodGroup and its members from one line of text, and what the reconciler decides about them.
  *
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 phase=Running
- * Scheduled=False/QuorumLost since=49h owner-terminal deleting), each other one a member (name, phase, and of: bound
+ * Scheduled=False/QuorumLost since=49h owner-terminal owner-works deleting), each other one a member (name, phase, and of: bound
  * unschedulable terminating gated reason=R exit=N owner=O). Running and finished pods are bound without saying so.
  * For one test executable: all functions are static.
  */
@@ -30,6 +30,7 @@ struct scene {
 	struct kar_podgroup group;
 	struct kar_pod pods[MAX_PODS];
 	struct kar_pod_job jobs[MAX_PODS];
+	struct kar_pod_loss losses[MAX_PODS];
 	const struct kar_pod *members[MAX_PODS];
 	struct podgroup_view view;
 	struct kar_plan plan;
@@ -65,7 +66,9 @@ static void read_group_word(struct scene *s, char *word)
 			s->group.status.conditions.items[i].last_transition =
 				now - now % 1000 - atoi(value) * 60 * KAR_MINUTE;
 	} else if (is(word, "owner-terminal")) {
-		s->view.owner_terminal = true;
+		s->view.owner = PODGROUP_OWNER_TERMINAL;
+	} else if (is(word, "owner-works")) {
+		s->view.owner = PODGROUP_OWNER_WORKS;
 	} else if (is(word, "deleting")) {
 		s->group.deletion = now;
 	} else {
@@ -96,7 +99,7 @@ static bool read_phase(struct kar_pod *p, const char *word)
 	return false;
 }
 
-static void read_pod_word(struct kar_pod *p, struct kar_pod_job *job, const char *word)
+static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const char *word)
 {
 	const char *value;
 
@@ -115,9 +118,9 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_job *job, const char
 	else if (takes(word, "owner=", &value))
 		p->owner_name = value;
 	else if (takes(word, "reason=", &value))
-		job->fail_reason = value;
+		loss->reason = value;
 	else if (takes(word, "exit=", &value))
-		job->exit_code = atoi(value);
+		loss->exit_code = atoi(value);
 	else
 		fail_msg("unknown word '%s' about a pod", word);
 }
@@ -133,6 +136,7 @@ static void read_scene(struct scene *s, const char *text)
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {
 			s->pods[i].job = &s->jobs[i];
+			s->jobs[i].loss = &s->losses[i];
 			s->members[s->view.n_pods++] = &s->pods[i];
 		}
 		while ((word = strsep(&part, " ")) != NULL) {
@@ -141,7 +145,7 @@ static void read_scene(struct scene *s, const char *text)
 			if (i < 0)
 				read_group_word(s, word);
 			else
-				read_pod_word(&s->pods[i], &s->jobs[i], word);
+				read_pod_word(&s->pods[i], &s->losses[i], word);
 		}
 	}
 	s->view.group = &s->group;

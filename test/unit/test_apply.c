@@ -106,6 +106,36 @@ static void creates_start_slowly(void **state)
 	free_job(j);
 }
 
+/* A question: it is no create that others would have to wait for, and no answer to it fails the plan. */
+static void dry_run_changes_nothing(void **state)
+{
+	static const enum kar_class answers[] = { KAR_OK, KAR_INVALID, KAR_DENIED, KAR_EXISTS, KAR_RETRY,
+		KAR_UNKNOWN };
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < KAR_LEN(answers); i++) {
+		struct job *j = new_job(b, "j");
+
+		b->applied = b->wrote = b->refused = 0;
+		add(j, KAR_CREATE, "q0")->dry_run = true;
+		add(j, KAR_CREATE, "q1")->dry_run = true;
+		kar_executor_start(b->x, &j->s);
+		assert_open(b, "dry-run create pods default/q0; dry-run create pods default/q1");
+		if (answers[i])
+			refuse(b, "dry-run create pods default/q0", answers[i]);
+		else
+			answer(b, "dry-run create pods default/q0");
+		answer(b, "dry-run create pods default/q1");
+		assert_open(b, "");
+		assert_int_equal(b->applied, 1);
+		assert_int_equal(b->outcome.what, KAR_OK);
+		assert_int_equal(b->refused, answers[i] != KAR_OK);
+		assert_int_equal(b->wrote, 2 - b->refused);
+		assert_null(j->state.refusal);
+		free_job(j);
+	}
+}
+
 static void creates_stop_at_the_first_refusal(void **state)
 {
 	struct bench *b = *state;
@@ -300,6 +330,29 @@ static void answers_are_asked_for_without_spec_and_status(void **state)
 	free_job(j);
 }
 
+/* Ten thousand deletes of one job do not hold up the status of another for seconds. */
+static void a_large_plan_lets_the_others_have_their_turn(void **state)
+{
+	struct bench *b = *state;
+	struct job *large = new_job(b, "large"), *small = new_job(b, "small");
+	size_t before = 0;
+
+	for (int i = 0; i < 200; i++)
+		add(large, KAR_DELETE, kar_arena_printf(&large->s.arena, "p-%d", i));
+	add(small, KAR_DELETE, "other");
+	kar_executor_start(b->x, &large->s);
+	kar_executor_start(b->x, &small->s);
+	while (fake_find(b->fake, "delete pods default/other") < 0)
+		answer(b, kar_arena_printf(&large->s.arena, "delete pods default/p-%zu", before++));
+	assert_in_range(before, 50, 64);
+	answer(b, "delete pods default/other");
+	while (before < 200)
+		answer(b, kar_arena_printf(&large->s.arena, "delete pods default/p-%zu", before++));
+	assert_int_equal(b->applied, 2);
+	free_job(large);
+	free_job(small);
+}
+
 /* With one write at a time the order in which they go out is the order of the ranks. */
 static void ranks_decide_across_plans(void **state)
 {
@@ -396,8 +449,11 @@ static void own_writes_are_remembered_for_the_barrier(void **state)
 	struct kar_intern *strings = kar_intern_new();
 	struct kar_store *store = kar_store_new(&pods, strings);
 
+	add(j, KAR_CREATE, "q")->dry_run = true;
 	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
 	kar_executor_start(b->x, &j->s);
+	answer(b, "dry-run create pods default/q");
+	assert_true(kar_barrier_passed(b->controller.barrier, "j", store));
 	answer(b, "create pods default/p0"); /* with version 7 */
 	assert_false(kar_barrier_passed(b->controller.barrier, "j", store));
 	kar_store_bookmark(store, 6);
@@ -420,6 +476,7 @@ int main(void)
 		TEST(counters_alone_wait_for_the_interval),
 		TEST(urgent_status_does_not_wait),
 		TEST(creates_start_slowly),
+		TEST(dry_run_changes_nothing),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
 		TEST(delete_names_what_it_was_decided_on),
@@ -430,6 +487,7 @@ int main(void)
 		TEST(unknown_outcome_is_not_repeated),
 		TEST(only_deletes_with_a_precondition_may_be_replayed),
 		TEST(answers_are_asked_for_without_spec_and_status),
+		TEST(a_large_plan_lets_the_others_have_their_turn),
 		TEST(ranks_decide_across_plans),
 		TEST(what_is_no_longer_wanted_is_not_sent),
 		TEST(overtaken_patch_is_skipped_and_the_others_go_out),

@@ -240,14 +240,14 @@ static void cause_of_a_failure_is_kept(void **state)
 	for (size_t i = 0; i < KAR_LEN(failures); i++) {
 		const struct kar_pod *p = pod_of(failures[i].json);
 		const char *got, *want = failures[i].reason;
+		int code;
 
 		assert_non_null(p->job);
-		got = p->job->fail_reason;
-		if (p->job->exit_code != failures[i].exit_code ||
-			(want ? !got || strcmp(got, want) != 0 : got != NULL))
+		got = p->job->loss ? p->job->loss->reason : NULL;
+		code = p->job->loss ? p->job->loss->exit_code : 0;
+		if (code != failures[i].exit_code || (want ? !got || strcmp(got, want) != 0 : got != NULL))
 			fail_msg("%s: want %s, exit code %d; got %s, exit code %d", failures[i].name,
-				want ? want : "none", failures[i].exit_code, got ? got : "none",
-				p->job->exit_code);
+				want ? want : "none", failures[i].exit_code, got ? got : "none", code);
 		release(p);
 	}
 }

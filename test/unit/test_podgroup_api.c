@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -67,7 +68,7 @@ static void whole_group_is_projected(void **state)
 	assert_int_equal(g->o.rv, 7);
 	assert_int_equal(g->generation, 2);
 	assert_string_equal(g->owner_name, "j");
-	assert_string_equal(g->owner_kind, "QueueJob");
+	assert_true(g->owner_is_queuejob);
 	assert_ptr_equal(kar_podgroup_type.index_key(&g->o, KAR_PG_BY_OWNER),
 		kar_intern_find(strings, "job-uid"));
 	assert_int_equal(g->spec.min_member, 3);
@@ -92,6 +93,36 @@ static void whole_group_is_projected(void **state)
 	assert_non_null(c);
 	assert_int_equal(g->status.schedule_start_time - c->last_transition, 60 * KAR_MINUTE);
 	kar_object_unref(&g->o);
+}
+
+static void owner_is_ours_by_group_and_kind(void **state)
+{
+	static const struct {
+		const char *owner;
+		bool ours;
+	} rows[] = {
+		{ "\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\"", true },
+		{ "\"apiVersion\":\"kube-arbitrator.io/v2\",\"kind\":\"QueueJob\"", true },
+		{ "\"apiVersion\":\"example.com/v1\",\"kind\":\"QueueJob\"", false },
+		{ "\"apiVersion\":\"kube-arbitrator.io.example.com/v1\",\"kind\":\"QueueJob\"", false },
+		{ "\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"CRDJob\"", false },
+		{ "\"kind\":\"QueueJob\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char text[512];
+		const struct kar_podgroup *g;
+
+		snprintf(text, sizeof(text),
+			"{" META
+			",\"ownerReferences\":[{%s,\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]},\"spec\":{}}",
+			rows[i].owner);
+		g = group_of(text);
+		if (g->owner_is_queuejob != rows[i].ours)
+			fail_msg("%s: want %d", rows[i].owner, rows[i].ours);
+		kar_object_unref(&g->o);
+	}
 }
 
 static void bare_group_is_projected(void **state)
@@ -176,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whole_group_is_projected, setup, teardown),
+		cmocka_unit_test_setup_teardown(owner_is_ours_by_group_and_kind, setup, teardown),
 		cmocka_unit_test_setup_teardown(bare_group_is_projected, setup, teardown),
 		cmocka_unit_test_setup_teardown(spec_is_written_as_it_was_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(specs_are_compared_member_by_member, setup, teardown),

@@ -54,8 +54,14 @@ static const struct row rows[] = {
 		" MemberFailed=True/MemberFailed" },
 	{ "finished_group_that_gets_a_new_pod_runs_again", "min=1 phase=Finished; j-0 Succeeded; j-1 Running",
 		"urgent status phase=Running" COUNTS(2, 2, 1, 1, 0) SCHEDULED },
-	{ "finished_is_not_sticky_while_the_owner_lives", "min=1 phase=Finished",
+	{ "finished_is_not_sticky_while_the_owner_works", "min=1 phase=Finished owner-works",
 		"status phase=Pending" COUNTS(0, 0, 0, 0, 0) WAITS("NotEnoughMembers") LATER },
+	{ "finished_stays_with_an_unknown_owner_when_its_pods_go", "min=1 phase=Finished", "" },
+	{ "finished_stays_with_an_unknown_owner_when_some_pods_go", "min=2 phase=Finished; j-0 Succeeded",
+		"" },
+	{ "finished_with_an_unknown_owner_ends_with_a_new_member",
+		"min=2 phase=Finished; j-0 Succeeded; j-1 Pending",
+		"status phase=Scheduling" COUNTS(2, 1, 0, 1, 0) WAITS("Pending") LATER },
 	{ "finished_stays_when_the_owner_is_terminal", "min=1 phase=Finished owner-terminal", "" },
 	{ "finished_stays_even_if_a_pod_is_left", "min=1 phase=Finished owner-terminal; j-0 Failed", "" },
 	{ "terminal_owner_alone_does_not_finish", "min=2 phase=Running owner-terminal; j-0 Succeeded",
@@ -121,6 +127,15 @@ static const struct row rows[] = {
 		"urgent status phase=Scheduling" COUNTS(6, 1, 0, 0, 0) WAITS(
 			"Unschedulable") " Unschedulable=True/Unschedulable; event Warning Unschedulable: "
 					 "1/6 members bound; j-1, j-2, j-3 and 2 more: Unschedulable" LATER },
+
+	{ "running_of_a_queuejob_may_wait_the_job_tells_it",
+		"owner-works min=2 phase=Scheduled; j-0 Running; j-1 Running",
+		"status phase=Running" COUNTS(2, 2, 2, 0, 0) SCHEDULED },
+	{ "finished_of_a_queuejob_may_wait_the_job_tells_it",
+		"owner-terminal min=2 phase=Running; j-0 Succeeded; j-1 Succeeded",
+		"status phase=Finished" COUNTS(2, 2, 0, 2, 0) SCHEDULED },
+	{ "failed_of_a_queuejob_is_told_at_once", "owner-works min=2 phase=Running; j-0 Running; j-1 Failed",
+		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) WAITS("QuorumLost") },
 
 	/* terminating members */
 	{ "terminating_running_pod_runs_until_it_is_gone",

@@ -93,8 +93,10 @@ static void put_pod(const char *name, const char *group, const char *rest)
 }
 
 #define BY_JOB(uid) \
-	",\"ownerReferences\":[{\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"" uid \
+	",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"" uid \
 	"\",\"controller\":true}]"
+#define BY_OTHER \
+	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]"
 #define TASKS "\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]"
 #define RUNNING ",\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Running\"}"
 
@@ -165,6 +167,8 @@ static const struct {
 	{ "running_job_does_not", BY_JOB("uid-j"), "j", "Running", "Pending" },
 	{ "another_job_does_not", BY_JOB("uid-j"), "k", "Completed", "Pending" },
 	{ "later_job_of_the_same_name_does_not", BY_JOB("uid-old"), "j", "Completed", "Pending" },
+	{ "owner_of_another_kind_cannot_be_asked", BY_OTHER, "j", "Running", "unchanged" },
+	{ "without_an_owner_nobody_can_be_asked", "", "j", "Running", "unchanged" },
 };
 
 static void terminal_owner_is_looked_up(void **state)

@@ -210,6 +210,7 @@ static void pod_with_everything(void **state)
 	static const char want[] =
 		"Pod{ metadata: ObjectMeta{ name: 'whole' namespace: 'fixture' uid: '4f5f457e-f9c8-4ad6-a58e-b71c630b14d2' "
 		"resourceVersion: '613' generation: 2 creationTimestamp: 1795280530000 deletionTimestamp: 1795280560000 "
+		"deletionGracePeriodSeconds: 30 "
 		"labels: kube-arbitrator.io/incarnation=2 kube-arbitrator.io/index=1 kube-arbitrator.io/queuejob=j "
 		"kube-arbitrator.io/task=worker scheduling.x-k8s.io/pod-group=j "
 		"annotations: example.com/text=Gr\xC3\xBC\xC3\x9F"
@@ -221,10 +222,10 @@ static void pod_with_everything(void **state)
 		"spec: PodSpec{ nodeName: 'nowhere' priority: -10 } status: PodStatus{ phase: 'Failed' "
 		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' reason: 'PodFailed' } "
 		"PodCondition{ type: 'DisruptionTarget' status: 'True' reason: 'EvictionByEvictionAPI' } "
-		"initContainerStatuses: ContainerStatus{ state: ContainerState{ terminated: ContainerStateTerminated{ "
-		"reason: 'Completed' finishedAt: 1795255201000 } } } containerStatuses: ContainerStatus{ "
+		"initContainerStatuses: ContainerStatus{ name: 'i' state: ContainerState{ terminated: ContainerStateTerminated{ "
+		"reason: 'Completed' finishedAt: 1795255201000 } } } containerStatuses: ContainerStatus{ name: 'c' "
 		"state: ContainerState{ terminated: ContainerStateTerminated{ reason: 'ContainerStatusUnknown' exitCode: -1 "
-		"finishedAt: 1795255209000 } } } ContainerStatus{ state: ContainerState{ } } } } \n";
+		"finishedAt: 1795255209000 } } } ContainerStatus{ name: 'd' state: ContainerState{ } } } } \n";
 	struct kar_buf bytes = { 0 };
 	struct reader r;
 

@@ -109,7 +109,7 @@ static void put_group_of_job(const char *name, const char *status)
 
 	snprintf(rest, sizeof(rest), ",\"spec\":{},\"status\":{%s}", status);
 	snprintf(owner, sizeof(owner),
-		",\"ownerReferences\":[{\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
+		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
 		name, name);
 	put(w.stores.podgroups, name, owner, rest);
 }
@@ -257,6 +257,10 @@ static void priority_is_resolved_from_classes(void **state)
 		"patch podgroups/status ns/a (Admitted=False/QueueCapability position=2)");
 }
 
+#define INVALID(pods) \
+	"Pending\",\"replicas\":" pods \
+	",\"conditions\":[{\"type\":\"Invalid\",\"status\":\"True\"}],\"reason\":\"r"
+
 static const struct {
 	const char *name, *meta, *spec, *phase, *plan;
 } owners[] = {
@@ -269,6 +273,10 @@ static const struct {
 	{ "completed_job_is_left_alone", "", "", "Completed", "" },
 	{ "failed_job_is_left_alone", "", "", "Failed", "" },
 	{ "completed_before_suspended", "", ",\"suspend\":true", "Completed", "" },
+	{ "invalid_job_without_pods_waits_for_nothing", "", "", INVALID("0"),
+		"patch podgroups/status ns/j (Admitted=False/JobInvalid position=0)" },
+	{ "invalid_job_with_pods_keeps_its_place", "", "", INVALID("1"),
+		"patch podgroups/status ns/j (Admitted=True/Admitted position=0)" },
 };
 
 static void owner_decides_whether_a_group_waits(void **state)
@@ -436,6 +444,8 @@ static void changes_that_matter_wake_it(void **state)
 	assert_string_equal(woken(), "all");
 	put_job("j", "", "", "Running");
 	assert_string_equal(woken(), "");
+	put_job("j", "", "", INVALID("0"));
+	assert_string_equal(woken(), "all");
 	put_job("j", "", ",\"suspend\":true", "Running");
 	assert_string_equal(woken(), "all");
 	put_job("j", "", ",\"suspend\":true", "Completed");

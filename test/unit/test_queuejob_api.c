@@ -108,6 +108,38 @@ static void absent_members_get_their_defaults(void **state)
 	give_back(job);
 }
 
+#define DNS "\"network\":{\"enableDNSHostnames\":true}"
+
+/* enableDNSHostnames, publishNotReadyAddresses */
+static void network_has_its_defaults(void **state)
+{
+	static const struct {
+		const char *json;
+		bool hostnames, publish;
+	} rows[] = {
+		{ JOB("\"taskSpecs\":[{" TEMPLATE "}]"), false, true },
+		{ JOB("\"network\":{},\"taskSpecs\":[{" TEMPLATE "}]"), false, true },
+		{ JOB(DNS ",\"taskSpecs\":[{" TEMPLATE "}]"), true, true },
+		{ JOB("\"network\":{\"enableDNSHostnames\":true,\"publishNotReadyAddresses\":false},"
+		      "\"taskSpecs\":[{" TEMPLATE "}]"),
+			true, false },
+		{ JOB(DNS ",\"taskSpecs\":[{\"template\":{\"spec\":{\"hostname\":\"\",\"subdomain\":\"j\","
+			  "\"containers\":[{}]}}}]"),
+			true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_queuejob *job = job_of(rows[i].json);
+
+		if (job->invalid || job->spec.dns_hostnames != rows[i].hostnames ||
+			job->spec.publish_not_ready != rows[i].publish)
+			fail_msg("%s: %s %d %d", rows[i].json, job->invalid ? job->invalid : "",
+				job->spec.dns_hostnames, job->spec.publish_not_ready);
+		give_back(job);
+	}
+}
+
 static void unusable_specs_say_why(void **state)
 {
 	static const struct {
@@ -141,6 +173,12 @@ static void unusable_specs_say_why(void **state)
 		{ JOB("\"schedSpec\":{\"nodeSelector\":{\"disk\":\"hdd\"}},\"taskSpecs\":[{\"template\":{\"spec\":{"
 		      "\"nodeSelector\":{\"disk\":\"ssd\"},\"containers\":[{}]}}}]"),
 			"task task0: nodeSelector disk=ssd of the template contradicts disk=hdd of schedSpec.nodeSelector" },
+		{ JOB(DNS ",\"taskSpecs\":[{\"template\":{\"spec\":{\"hostname\":\"h\",\"containers\":[{}]}}}]"),
+			"task task0: hostname h of the template contradicts network.enableDNSHostnames, "
+			"by which it is the name of the pod" },
+		{ JOB(DNS ",\"taskSpecs\":[{\"template\":{\"spec\":{\"subdomain\":\"s\",\"containers\":[{}]}}}]"),
+			"task task0: subdomain s of the template contradicts network.enableDNSHostnames, "
+			"by which it is the name of the job" },
 	};
 
 	(void)state;
@@ -209,6 +247,12 @@ static void hash_ignores_what_does_not_matter(void **state)
 			true },
 		{ JOB("\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"a\":2,\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
 			false },
+		{ JOB("\"network\":{\"publishNotReadyAddresses\":false},\"taskSpecs\":[{\"name\":\"w\",\"template\":{"
+		      "\"a\":1,\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
+			true },
+		{ JOB(DNS ",\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"a\":1,"
+			  "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
+			false },
 		{ JOB("\"taskSpecs\":[{\"name\":\"v\",\"template\":{\"a\":1,\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
 			false },
 	};
@@ -236,7 +280,7 @@ static const char status[] =
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
 	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
-	"\"succeededIndexes\":\"0-4\"}],\"countedPods\":[\"u1\",\"u2\"],"
+	"\"started\":true,\"succeededIndexes\":\"0-4\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],\"countedPods\":[\"u1\",\"u2\"],"
 	"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"observedGeneration\":2,"
 	"\"lastTransitionTime\":\"2026-11-21T10:00:06Z\",\"reason\":\"R\",\"message\":\"\"}]}";
 
@@ -319,6 +363,7 @@ static void every_status_member_matters(void **state)
 		{ "00:03Z", "01:03Z", false },
 		{ "00:04Z", "01:04Z", false },
 		{ "00:05Z", "01:05Z", false },
+		{ "00:07Z", "01:07Z", false },
 		{ "\"r\"", "\"s\"", false },
 		{ "\"mm\"", "\"m\"", false },
 		{ "\"p\"", "\"q\"", false },
@@ -332,6 +377,7 @@ static void every_status_member_matters(void **state)
 		{ "\"running\":4", "\"running\":0", true },
 		{ "\"succeeded\":5", "\"succeeded\":0", true },
 		{ "\"failed\":6", "\"failed\":0", true },
+		{ "\"started\":true", "\"started\":false", false },
 		{ "0-4", "0-3", true },
 		{ "\"u2\"", "\"u3\"", true },
 		{ ",\"u2\"", "", true },
@@ -364,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(spec_is_projected, setup, teardown),
 		cmocka_unit_test_setup_teardown(absent_members_get_their_defaults, setup, teardown),
+		cmocka_unit_test_setup_teardown(network_has_its_defaults, setup, teardown),
 		cmocka_unit_test_setup_teardown(unusable_specs_say_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(selector_must_match_the_template, setup, teardown),
 		cmocka_unit_test_setup_teardown(hash_ignores_what_does_not_matter, setup, teardown),

@@ -154,6 +154,43 @@ static void test_no_status_lists_more_than_500_lost_pods(void **state)
 	scene_release(&s);
 }
 
+static void check_deletes_are_recorded(const struct scene *s, const struct kar_plan *p)
+{
+	const struct kar_array *counted = &s->job.status.counted_pods;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		bool recorded = p->actions[i].verb != KAR_DELETE;
+
+		for (size_t k = 0; k < counted->n && !recorded; k++)
+			recorded = strcmp(((const char *const *)counted->items)[k], p->actions[i].uid) == 0;
+		if (!recorded)
+			fail_msg("%s is deleted, and not recorded as our own doing", p->actions[i].name);
+	}
+}
+
+/* The record has its bound, so a large step down is several. Else the rest might be losses if they are wanted again. */
+static void test_what_is_scaled_away_is_recorded_first(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+	char name[32];
+
+	(void)state;
+	scene_read(&s, "job phase=Running min=1 formed=1 edited; task w; pod w-0 Running");
+	for (int i = 1; i <= 600; i++) {
+		snprintf(name, sizeof(name), "j-w-%d", i);
+		scene_add_pod(&s, name, KAR_POD_RUNNING, 1);
+	}
+	s.job.status.desired = 601;
+	for (int i = 0; i < 20 && s.n_pods > 1; i++) {
+		scene_decide(&s, &p);
+		check_deletes_are_recorded(&s, &p);
+		scene_apply(&s, &p, true, p.n_actions);
+	}
+	assert_int_equal(s.n_pods, 1);
+	scene_release(&s);
+}
+
 /* What the executor sorts by: every minimum before any extra, then the job's priority and age, rounds. */
 static void test_creates_carry_their_rank(void **state)
 {
@@ -223,6 +260,44 @@ static void test_restart_remembers_its_cause(void **state)
 	scene_release(&s);
 }
 
+/* A failure of the same second has made the back-off longer: that is no matter of a restart with another cause. */
+static void test_only_restarts_by_failure_wait(void **state)
+{
+	static const struct {
+		const char *reason;
+		bool waits;
+	} rows[] = {
+		{ "PodFailed", true },
+		{ "PodFailurePolicy", true },
+		{ "PodDisrupted", false },
+		{ "PodsMissing", false },
+		{ "TemplateChanged", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene s;
+		struct kar_plan p;
+		const struct kar_queuejob_status *st;
+
+		scene_read(&s, "job phase=Restarting steps=5 failed-at=4 restarted-at=4; task w");
+		s.job.status.last_restart.reason = rows[i].reason;
+		scene_decide(&s, &p);
+		st = p.status;
+		assert_non_null(st);
+		if ((st->phase == KAR_QJ_PHASE_RESTARTING) != rows[i].waits)
+			fail_msg("%s: phase %s", rows[i].reason, kar_qj_phase_name(st->phase));
+		scene_release(&s);
+	}
+}
+
+/* After all the others. */
+static void test_every_documented_reason_occurs(void **state)
+{
+	(void)state;
+	scene_check_all_reasons_seen();
+}
+
 /* One test per file. */
 #define THEME(file) \
 	{ \
@@ -236,19 +311,26 @@ int main(void)
 		THEME("start"),
 		THEME("children"),
 		THEME("create"),
+		THEME("service"),
+		THEME("valid"),
 		THEME("form"),
 		THEME("lose"),
+		THEME("policy"),
 		THEME("restart"),
 		THEME("fail"),
 		THEME("complete"),
 		THEME("update"),
 		THEME("suspend"),
 		THEME("delete"),
+		THEME("order"),
 		cmocka_unit_test(test_no_plan_creates_more_than_500_pods),
 		cmocka_unit_test(test_no_status_lists_more_than_500_lost_pods),
+		cmocka_unit_test(test_what_is_scaled_away_is_recorded_first),
 		cmocka_unit_test(test_creates_carry_their_rank),
 		cmocka_unit_test(test_only_stories_are_urgent),
 		cmocka_unit_test(test_restart_remembers_its_cause),
+		cmocka_unit_test(test_only_restarts_by_failure_wait),
+		cmocka_unit_test(test_every_documented_reason_occurs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,20 @@ static void scheduler_of_the_job_is_for_templates_without_one(void **state)
 	kar_object_unref(&job->o);
 }
 
+/* The name of the pod in the domain of the job: what the headless Service makes addresses of. */
+static void host_name_of_a_pod_is_its_name(void **state)
+{
+	(void)state;
+	check(JOB("\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE "}]"),
+		0, 0,
+		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "0", "0",
+			"1") "]}],\"restartPolicy\":\"Never\",\"hostname\":\"j-w-0\",\"subdomain\":\"j\"},"
+			     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" OWN_METADATA("w",
+				     "0") ",\"labels\":{" OWN_LABELS("w",
+				     "0") "},\"annotations\":{\"kube-arbitrator.io/template-hash\":\"h\"}," OWN_REST
+					  "}}");
+}
+
 static void unusable_template_is_refused(void **state)
 {
 	const struct kar_queuejob *job =
@@ -193,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(template_is_kept_byte_for_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(scheduler_of_the_job_is_for_templates_without_one, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(host_name_of_a_pod_is_its_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(unusable_template_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_read_back, setup, teardown),
 	};

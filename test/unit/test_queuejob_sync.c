@@ -46,6 +46,7 @@ static int setup(void **state)
 		.podgroups = new_store(&kar_podgroup_type),
 		.schedulingspecs = new_store(&kar_schedulingspec_type),
 		.priorityclasses = new_store(&kar_priorityclass_type),
+		.services = new_store(&kar_service_type),
 	};
 	w.controller.stores = &w.stores;
 	w.controller.settings = &settings;
@@ -68,6 +69,7 @@ static int teardown(void **state)
 	(void)state;
 	end_sync();
 	kar_refusal_forget(&w.state);
+	w.controller.forget(&w.state);
 	kar_workqueue_free(w.controller.queue);
 	kar_barrier_free(w.controller.barrier);
 	kar_store_free(w.stores.pods);
@@ -75,6 +77,7 @@ static int teardown(void **state)
 	kar_store_free(w.stores.podgroups);
 	kar_store_free(w.stores.schedulingspecs);
 	kar_store_free(w.stores.priorityclasses);
+	kar_store_free(w.stores.services);
 	if (kar_intern_count(w.strings))
 		return -1;
 	kar_intern_free(w.strings);
@@ -131,16 +134,21 @@ static void put_starting_job(void)
 	put_children(true);
 }
 
-static bool sync_key(void)
+static bool sync_at(kar_time mono)
 {
 	end_sync();
 	w.sync = (struct kar_sync){ .controller = &w.controller,
 		.key = "ns/j",
 		.now = wall,
-		.mono = 5000,
+		.mono = mono,
 		.state = &w.state };
 	kar_plan_init(&w.sync.plan, &w.sync.arena);
 	return w.controller.sync(&w.controller, &w.sync);
+}
+
+static bool sync_key(void)
+{
+	return sync_at(5000);
 }
 
 /* The planned action, or NULL. */
@@ -182,6 +190,13 @@ static void answer_version(const struct kar_action *a, const char *body, kar_rv 
 	w.controller.wrote(&w.sync, a, &an);
 }
 
+static void answer_uid(const struct kar_action *a, const char *uid)
+{
+	const struct kar_answer an = { .status = 200, .uid = uid };
+
+	w.controller.wrote(&w.sync, a, &an);
+}
+
 static void answer(const struct kar_action *a, const char *body)
 {
 	answer_version(a, body, w.sync.object ? w.sync.object->rv : 0);
@@ -210,6 +225,8 @@ static void changes_wake_the_job_they_concern(void **state)
 	assert_string_equal(take(), "ns/j");
 	put(w.stores.schedulingspecs, "j", "s", "", "");
 	assert_string_equal(take(), "ns/j");
+	put(w.stores.services, "j", "n", "", "");
+	assert_string_equal(take(), "ns/j");
 	put(w.stores.pods, "p", "p-uid", BY_JOB, "");
 	assert_string_equal(take(), "ns/j");
 	put(w.stores.pods, "p", "p-uid", "", ""); /* loses its owner */
@@ -223,6 +240,67 @@ static void changes_wake_the_job_they_concern(void **state)
 	put(w.stores.priorityclasses, "high", "pc", "", ",\"value\":5");
 	assert_string_equal(take(), "ns/j");
 	assert_string_equal(take(), "");
+}
+
+#define MEMBER BY_JOB TRACKED IN_GROUP
+#define PHASE(p) ",\"status\":{\"phase\":\"" p "\"}"
+#define LEAVING ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""
+
+/* What happens to one pod of a job with so many that its key rests; NULL: no such pod. */
+static const struct {
+	const char *name, *meta, *body, *new_meta, *new_body;
+	bool waits;
+} changes[] = {
+	{ "created", NULL, NULL, MEMBER, "", true },
+	{ "runs", MEMBER, PHASE("Pending"), MEMBER, PHASE("Running"), true },
+	{ "succeeds", MEMBER, PHASE("Running"), MEMBER, PHASE("Succeeded"), true },
+	{ "released_by_us", MEMBER, PHASE("Succeeded"), BY_JOB IN_GROUP, PHASE("Succeeded"), true },
+	{ "fails", MEMBER, PHASE("Running"), MEMBER, PHASE("Failed"), false },
+	{ "is_being_deleted", MEMBER, PHASE("Running"), MEMBER LEAVING, PHASE("Running"), false },
+	{ "stops_while_being_deleted", MEMBER LEAVING, PHASE("Running"), MEMBER LEAVING, PHASE("Failed"),
+		true },
+	{ "gone", MEMBER LEAVING, PHASE("Failed"), NULL, NULL, false },
+	{ "loses_its_owner", MEMBER, PHASE("Running"), TRACKED IN_GROUP, PHASE("Running"), false },
+	{ "loses_its_group", MEMBER, PHASE("Running"), BY_JOB TRACKED, PHASE("Running"), false },
+	{ "appears_as_lost", NULL, NULL, MEMBER, PHASE("Failed"), false },
+};
+
+enum { RESTED = 1000 };
+
+/* Nothing waits any more, not even what is delayed. */
+static void drain(void)
+{
+	const char *key;
+
+	while ((key = kar_workqueue_take(w.controller.queue, RESTED)) != NULL)
+		kar_workqueue_done(w.controller.queue, key);
+}
+
+static void change_pod(size_t i)
+{
+	if (changes[i].new_meta)
+		put(w.stores.pods, "j-w-0", "p-uid", changes[i].new_meta, changes[i].new_body);
+	else
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", (kar_rv)++w.rv);
+}
+
+static void progress_waits_until_the_key_has_rested_a_loss_does_not(void **state)
+{
+	(void)state;
+	kar_store_replace_begin(w.stores.pods);
+	kar_store_replace_commit(w.stores.pods, 5);
+	for (size_t i = 0; i < KAR_LEN(changes); i++) {
+		if (changes[i].meta)
+			put(w.stores.pods, "j-w-0", "p-uid", changes[i].meta, changes[i].body);
+		drain();
+		kar_workqueue_rest(w.controller.queue, "ns/j", RESTED);
+		change_pod(i);
+		if (kar_workqueue_next(w.controller.queue, 0) != (changes[i].waits ? RESTED : 0))
+			fail_msg("%s: %s", changes[i].name, changes[i].waits ? "at once" : "waits");
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", (kar_rv)++w.rv);
+		drain();
+	}
+	kar_workqueue_rest(w.controller.queue, "ns/j", 0);
 }
 
 /* --- what is observed ---------------------------------------------------------------------------- */
@@ -371,6 +449,202 @@ static void refusal_of_a_create_is_told(void **state)
 	assert_string_equal(st->reason, "Starting");
 }
 
+static void check_body(const struct kar_action *a, const char *want)
+{
+	struct kar_buf out = { 0 };
+	struct kar_err err = { 0 };
+
+	assert_non_null(a);
+	assert_int_equal(w.controller.encode(&w.sync, a, &out, &err), 0);
+	assert_string_equal(kar_buf_cstr(&out), want);
+	kar_buf_release(&out);
+}
+
+#define CHILD(api, kind) \
+	"{\"apiVersion\":\"" api "\",\"kind\":\"" kind \
+	"\",\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"labels\":{" \
+	"\"kube-arbitrator.io/queuejob\":\"j\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\"," \
+	"\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"job-uid\",\"controller\":true,\"blockOwnerDeletion\":true}]}"
+
+/* --- what the API server thinks of the pods ------------------------------------------------------ */
+
+static void put_waiting_job(void)
+{
+	put_job(SPEC);
+	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{}");
+	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
+		",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"conditions\":[{"
+		"\"type\":\"Admitted\",\"status\":\"False\",\"reason\":\"QueueClosed\",\"message\":\"m\"}]}");
+}
+
+/* The dry run that a job asks for when it has waited for a while. */
+static const struct kar_action *asked(kar_time after)
+{
+	assert_true(sync_at(5000));
+	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
+	assert_true(sync_at(5000 + after));
+	return find_action(QUEUEJOB_CREATE_POD, KAR_CREATE);
+}
+
+static void empty_queue(void)
+{
+	while (*take())
+		continue;
+}
+
+static void waiting_job_is_checked_early_and_once(void **state)
+{
+	const struct kar_action *a;
+
+	(void)state;
+	put_waiting_job();
+	a = asked(999);
+	assert_null(a);
+	a = asked(1000);
+	assert_non_null(a);
+	assert_true(a->dry_run);
+	assert_string_equal(a->name, "j-w-0");
+	empty_queue();
+	answer(a, "{}");
+	assert_string_equal(take(), "ns/j");
+	assert_true(sync_at(90000));
+	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
+}
+
+static void objection_makes_the_job_invalid(void **state)
+{
+	const struct kar_err no = { .what = KAR_INVALID, .msg = "create pods in ns: Pod is invalid: no" };
+	const struct kar_queuejob_status *st;
+	const struct kar_action *a;
+
+	(void)state;
+	put_waiting_job();
+	a = asked(1000);
+	assert_non_null(a);
+	empty_queue();
+	w.controller.refused(&w.sync, a, &no);
+	assert_string_equal(take(), "ns/j");
+	assert_true(sync_at(7000));
+	st = w.sync.plan.status;
+	assert_string_equal(st->message, "task w: Pod is invalid: no");
+	assert_true(kar_condition_is_true(&st->conditions, KAR_QJ_INVALID));
+}
+
+static void refused_create_makes_it_invalid_too(void **state)
+{
+	const struct kar_err quota = { .what = KAR_DENIED, .msg = "exceeded quota" };
+	const struct kar_err no = { .what = KAR_INVALID, .msg = "create pods in ns: Pod is invalid: no" };
+	const struct kar_queuejob_status *st;
+
+	(void)state;
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	w.controller.refused(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &quota);
+	assert_null(w.state.job);
+	w.controller.refused(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no);
+	assert_true(sync_key());
+	st = w.sync.plan.status;
+	assert_string_equal(st->reason, "InvalidTemplate");
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+}
+
+/* Of a gang at work, before it is restarted. */
+static void new_template_is_checked_once(void **state)
+{
+	const struct kar_queuejob_status *st;
+	const struct kar_action *a;
+
+	(void)state;
+	put_job(SPEC ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"templateHash\":\"old\"}");
+	put_children(true);
+	assert_true(sync_key());
+	a = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE);
+	assert_true(a->dry_run);
+	answer(a, "{}");
+	assert_true(sync_key());
+	st = w.sync.plan.status;
+	assert_int_equal(st->phase, KAR_QJ_PHASE_RESTARTING);
+}
+
+static void service_without_our_label_gets_it_back(void **state)
+{
+	(void)state;
+	put_job(",\"spec\":{\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
+		"}]}");
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE),
+		CHILD("v1",
+			"Service") ",\"spec\":{\"clusterIP\":\"None\",\"selector\":{"
+				   "\"kube-arbitrator.io/queuejob\":\"j\"},\"publishNotReadyAddresses\":true}}");
+	empty_queue();
+	answer_uid(action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE), "n-uid"); /* it exists */
+	assert_string_equal(take(), "ns/j");
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_LABEL_SERVICE, KAR_PATCH),
+		"{\"metadata\":{\"uid\":\"n-uid\",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}}}");
+	assert_true(sync_key());
+	action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE);
+}
+
+static void service_just_made_is_no_riddle(void **state)
+{
+	const struct kar_answer made = { .status = 201, .uid = "n-uid" };
+
+	(void)state;
+	put_job(",\"spec\":{\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
+		"}]}");
+	assert_true(sync_key());
+	w.controller.wrote(&w.sync, action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE), &made);
+	assert_null(w.state.job);
+}
+
+/* Whosever it is. */
+static void pod_that_ends_wakes_who_waits_for_a_quota(void **state)
+{
+	const struct kar_err full = { .what = KAR_DENIED,
+		.msg = "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" };
+
+	(void)state;
+	w.controller.line = kar_quota_line_new(w.controller.queue);
+	put_starting_job();
+	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Running\"}");
+	put(w.stores.pods, "y", "y-uid", "", ",\"status\":{\"phase\":\"Running\"}");
+	check_owner();
+	assert_true(sync_key());
+	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &full, 5000);
+	empty_queue();
+	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Running\",\"reason\":\"r\"}");
+	assert_string_equal(take(), "");
+	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Succeeded\"}");
+	assert_string_equal(take(), "ns/j");
+	kar_quota_place_try(w.state.refusal->place);
+	kar_store_delete(w.stores.pods, "ns", "x", "x-uid", 5000); /* its room was free before */
+	assert_string_equal(take(), "");
+	kar_store_delete(w.stores.pods, "ns", "y", "y-uid", 5001);
+	assert_string_equal(take(), "ns/j");
+	kar_refusal_forget(&w.state);
+	kar_quota_line_free(w.controller.line);
+}
+
+static void service_is_repaired_and_removed(void **state)
+{
+	(void)state;
+	put_job(",\"spec\":{\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
+		"}]}");
+	put(w.stores.services, "j", "n-uid", BY_JOB,
+		",\"spec\":{\"clusterIP\":\"None\",\"selector\":{\"a\":\"b\"}}");
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_PATCH_SERVICE, KAR_PATCH),
+		"[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"n-uid\"},"
+		"{\"op\":\"add\",\"path\":\"/spec/selector\",\"value\":{\"kube-arbitrator.io/queuejob\":\"j\"}},"
+		"{\"op\":\"add\",\"path\":\"/spec/publishNotReadyAddresses\",\"value\":true}]");
+	assert_int_equal(action_of(QUEUEJOB_PATCH_SERVICE, KAR_PATCH)->patch_type, KAR_PATCH_JSON);
+	put_job(SPEC);
+	assert_true(sync_key());
+	assert_string_equal(action_of(QUEUEJOB_DELETE_SERVICE, KAR_DELETE)->uid, "n-uid");
+}
+
 /* --- the owner, before the first create ---------------------------------------------------------- */
 
 #define ANSWER(uid, more) "{\"metadata\":{\"name\":\"j\",\"uid\":\"" uid "\"" more "}}"
@@ -440,23 +714,6 @@ static void create_is_dropped_when_the_job_has_changed(void **state)
 
 /* --- bodies -------------------------------------------------------------------------------------- */
 
-static void check_body(const struct kar_action *a, const char *want)
-{
-	struct kar_buf out = { 0 };
-	struct kar_err err = { 0 };
-
-	assert_non_null(a);
-	assert_int_equal(w.controller.encode(&w.sync, a, &out, &err), 0);
-	assert_string_equal(kar_buf_cstr(&out), want);
-	kar_buf_release(&out);
-}
-
-#define CHILD(api, kind) \
-	"{\"apiVersion\":\"" api "\",\"kind\":\"" kind \
-	"\",\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"labels\":{" \
-	"\"kube-arbitrator.io/queuejob\":\"j\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\"," \
-	"\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"job-uid\",\"controller\":true,\"blockOwnerDeletion\":true}]}"
-
 static void children_are_encoded(void **state)
 {
 	(void)state;
@@ -513,6 +770,11 @@ static void finished_job_is_deleted_only_as_it_was_read(void **state)
 	assert_true(sync_key());
 	assert_int_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->rv, w.rv);
 	assert_string_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->uid, "job-uid");
+	answer(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE), "{}");
+	assert_false(sync_key()); /* nor twice, because the cache still has it */
+	assert_true(w.sync.plan.requeue_after < KAR_NEVER);
+	put(w.stores.queuejobs, "j", "next-uid", "", SPEC); /* another of the name */
+	assert_true(sync_key());
 }
 
 static void pod_patches_are_encoded(void **state)
@@ -573,6 +835,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(changes_wake_the_job_they_concern),
+		TEST(progress_waits_until_the_key_has_rested_a_loss_does_not),
 		TEST(job_that_is_gone_is_forgotten),
 		TEST(pods_of_a_gone_job_are_released),
 		TEST(own_writes_are_awaited),
@@ -580,6 +843,14 @@ int main(void)
 		TEST(priority_comes_from_its_class),
 		TEST(foreign_pod_under_our_name_blocks),
 		TEST(refusal_of_a_create_is_told),
+		TEST(waiting_job_is_checked_early_and_once),
+		TEST(objection_makes_the_job_invalid),
+		TEST(refused_create_makes_it_invalid_too),
+		TEST(new_template_is_checked_once),
+		TEST(service_without_our_label_gets_it_back),
+		TEST(service_just_made_is_no_riddle),
+		TEST(service_is_repaired_and_removed),
+		TEST(pod_that_ends_wakes_who_waits_for_a_quota),
 		TEST(creates_wait_for_an_answer_that_shows_the_job_alive),
 		TEST(status_write_proves_it_too),
 		TEST(create_is_dropped_when_the_job_has_changed),

@@ -35,6 +35,7 @@ struct walk {
 	int32_t restarts;                  /* when it began */
 	bool done[SCENE_TASKS][MAX_INDEX]; /* succeeded in it, of its own accord, with our finalizer on */
 	bool ended;
+	bool ordered; /* its tasks depend on each other */
 };
 
 static uint32_t draw(struct walk *w, uint32_t n)
@@ -108,7 +109,7 @@ static void run_pod(struct walk *w, struct kar_pod *pod)
 	} else if (pod->phase == KAR_POD_RUNNING && luck < 6) {
 		pod->phase = KAR_POD_FAILED;
 		pod->disrupted = luck == 5;
-		scene_pod_job(pod)->exit_code = 1;
+		scene_exit(pod, "main", 1);
 	}
 }
 
@@ -141,6 +142,16 @@ static void hurt_pod(struct walk *w, size_t i)
 	}
 }
 
+/* The last task waits for the first until that runs, or has succeeded, or not at all. */
+static void edit_order(struct walk *w)
+{
+	struct kar_array *list = &w->s.tasks[2].depends_on;
+	struct kar_dependency *d = list->items;
+
+	list->n = draw(w, 4) > 0;
+	d->succeeded = draw(w, 2);
+}
+
 static void edit_job(struct walk *w)
 {
 	struct kar_queuejob *job = &w->s.job;
@@ -160,6 +171,8 @@ static void edit_job(struct walk *w)
 		job->invalid = job->invalid ? NULL : "broken";
 	else
 		job->spec.backoff_limit = (int32_t)draw(w, 10);
+	if (w->ordered)
+		edit_order(w);
 	if (job->spec.sched.min_available > kar_queuejob_total(&job->spec))
 		job->spec.sched.min_available = kar_queuejob_total(&job->spec);
 	/* What a scale-down takes away is forgotten. */
@@ -272,6 +285,15 @@ static void check_release(struct walk *w, const struct kar_plan *p, const struct
 	CHECK(w, stays_done(w, pod), "lets go of %s before its success is recorded", a->name);
 }
 
+/* Only of tasks that have started, and this is recorded first. */
+static void check_order(struct walk *w, const struct kar_plan *p, const struct kar_action *a)
+{
+	const struct kar_queuejob_status *st = p->status ? p->status : &w->s.job.status;
+	const struct queuejob_new_pod *pod = a->payload;
+
+	CHECK(w, st->tasks[pod->task].started, "creates %s, whose task waits", a->name);
+}
+
 static void check_plan(struct walk *w, const struct kar_plan *p)
 {
 	bool extras_seen = false;
@@ -279,10 +301,12 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct kar_action *a = &p->actions[i];
 
-		if (a->what == QUEUEJOB_CREATE_POD && a->verb == KAR_CREATE)
+		if (a->what == QUEUEJOB_CREATE_POD && a->verb == KAR_CREATE) {
 			check_create(w, a, &extras_seen);
-		else if (a->what == QUEUEJOB_RELEASE_POD)
+			check_order(w, p, a);
+		} else if (a->what == QUEUEJOB_RELEASE_POD) {
 			check_release(w, p, a);
+		}
 		for (size_t k = 0; k < i; k++)
 			CHECK(w,
 				p->actions[k].verb == a->verb || p->actions[k].type != a->type ||
@@ -338,6 +362,9 @@ static void check_status(struct walk *w, const struct kar_queuejob_status *old,
 		"starts while %s exists", w->s.pods[0]->o.name);
 	if (keeps)
 		check_done(w, old, new);
+	for (size_t i = 0; keeps && new->phase != KAR_QJ_PHASE_SUSPENDED &&i < old->n_tasks; i++)
+		CHECK(w, !old->incarnation || !old->tasks[i].started || new->tasks[i].started,
+			"forgets that task %s has started", old->tasks[i].name);
 }
 
 static void follow_incarnation(struct walk *w)
@@ -427,7 +454,12 @@ static void walk(uint64_t seed, struct reach *reach)
 {
 	struct walk w = { .reach = reach, .seed = seed, .random = seed * 2654435761u + 1 };
 
-	scene_read(&w.s, "job min=2 backoff=8; task w replicas=3; task m replicas=1 min=1 priority=5");
+	w.ordered = seed % 3 == 0;
+	scene_read(&w.s,
+		w.ordered
+			? "job min=2 backoff=8; task w replicas=2; task m replicas=1 min=1 priority=5 after=w;"
+			  "task x replicas=2 after=w"
+			: "job min=2 backoff=8; task w replicas=3; task m replicas=1 min=1 priority=5");
 	for (w.step = 0; w.step < STEPS; w.step++) {
 		happen(&w);
 		if (draw(&w, 3) > 0)

@@ -30,6 +30,19 @@ static void refused_create_is_held_back(void **state)
 	free_job(j);
 }
 
+static void dry_run_is_not_held_back(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	refuse_create(j, KAR_DENIED, j->s.mono - 100);
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add(j, KAR_CREATE, "p1")->dry_run = true;
+	kar_refusal_hold_creates(&j->s);
+	assert_int_equal(j->s.plan.n_actions, 1);
+	assert_true(j->s.plan.actions[0].dry_run);
+	free_job(j);
+}
+
 static void plan_without_creates_forgets_what_was_refused(void **state)
 {
 	struct job *j = new_job(*state, "j");
@@ -143,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(refused_create_is_held_back),
+		TEST(dry_run_is_not_held_back),
 		TEST(plan_without_creates_forgets_what_was_refused),
 		TEST(refusals_hold_for_a_while),
 		TEST(success_clears_the_refusal),

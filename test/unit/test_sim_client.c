@@ -29,7 +29,8 @@ struct world {
 	struct sim_wire *wire;
 	struct kar_loop *loop;
 	struct kar_client *client;
-	unsigned executed, struck;
+	unsigned executed, struck, sent, heard;
+	int64_t told; /* -1: nothing yet */
 	enum sim_fault last;
 	bool once; /* calm after the first fault */
 };
@@ -54,13 +55,42 @@ static void on_struck(void *arg, struct kar_client *c KAR_UNUSED, enum sim_fault
 		sim_wire_calm(w->wire);
 }
 
+static void on_sent(void *arg, const char *user KAR_UNUSED, const struct sim_request *rq KAR_UNUSED)
+{
+	struct world *w = arg;
+
+	w->sent++;
+}
+
+static void on_heard(void *arg, const char *user KAR_UNUSED, const struct sim_request *rq KAR_UNUSED,
+	const struct sim_response *answer)
+{
+	struct world *w = arg;
+
+	w->heard += answer->code < 300;
+}
+
+static void on_told(void *arg, const char *user, const char *resource, int64_t rv)
+{
+	struct world *w = arg;
+
+	assert_string_equal(user, "tester");
+	assert_string_equal(resource, "configmaps");
+	w->told = rv;
+}
+
 static void set_up(struct world *w, uint64_t seed, enum sim_fault fault, unsigned rate)
 {
 	const struct sim_apiserver_options server = { .seed = seed };
-	const struct sim_wire_observer observer = { .executed = on_executed, .struck = on_struck, .arg = w };
+	const struct sim_wire_observer observer = { .sent = on_sent,
+		.told = on_told,
+		.heard = on_heard,
+		.executed = on_executed,
+		.struck = on_struck,
+		.arg = w };
 	struct sim_faults faults = { 0 };
 
-	*w = (struct world){ .last = SIM_FAULT_NONE };
+	*w = (struct world){ .last = SIM_FAULT_NONE, .told = -1 };
 	if (fault != SIM_FAULT_NONE)
 		faults.rate[fault] = rate;
 	w->timeline = sim_timeline_new(wall);
@@ -609,6 +639,84 @@ static void when_a_first_list_travels_then_it_shows_the_past(void **state KAR_UN
 	tear_down(&w);
 }
 
+/* A watch at the latest version, after a minute in which "a" has changed each second and "gone" came and went. */
+static void replay(uint64_t seed, struct world *w, struct outcome *o)
+{
+	struct kar_request rq = watch();
+	char position[24];
+
+	set_up(w, seed, SIM_FAULT_REPLAY, ALWAYS);
+	for (int i = 0; i < 70; i++) {
+		start(w, o, i ? update_data("a", i % 2 ? "2" : "3") : create("a"));
+		run(w, KAR_SECOND);
+		if (i == 20)
+			write_now(w, create("gone"));
+	}
+	write_now(w, kar_client_delete(&configmaps, "default", "gone", text("{}")));
+	snprintf(position, sizeof(position), "%lld", (long long)sim_apiserver_rv(w->server));
+	rq.resource_version = position;
+	start(w, o, rq);
+	run(w, KAR_SECOND);
+}
+
+static void when_a_watch_replays_then_older_versions_of_what_exists_come_again(void **state KAR_UNUSED)
+{
+	unsigned again = 0, whole = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct world w;
+		struct outcome o = { 0 };
+
+		replay(seed, &w, &o);
+		again += count(&o, "\"type\":\"MODIFIED\"") > 0;
+		assert_int_equal(count(&o, "\"gone\""), 0); /* neither as it was nor that it went */
+		assert_true(w.told >= sim_apiserver_rv(w.server));
+		whole += o.done == 0; /* the others end in the middle of it */
+		finish_watch(&w, &o);
+	}
+	assert_in_range(again, SEEDS / 2, SEEDS);
+	assert_in_range(whole, 1, SEEDS - 1);
+}
+
+/* --- who watches the wire ------------------------------------------------------------------------------- */
+
+static void when_a_client_lists_and_watches_then_it_is_known_what_it_was_told(void **state KAR_UNUSED)
+{
+	struct world w;
+	struct outcome o = { 0 };
+
+	set_up(&w, 3, SIM_FAULT_NONE, 0);
+	start(&w, &o, list());
+	assert_int_equal(w.told, 0);
+	run(&w, KAR_SECOND);
+	assert_int_equal(w.told, 0); /* a list alone tells nothing: its client may refuse it */
+	kar_buf_release(&o.stream);
+	start(&w, &o, watch());
+	run(&w, KAR_SECOND);
+	assert_true(w.told > 0);
+	write_now(&w, create("a"));
+	assert_true(w.told < sim_apiserver_rv(w.server));
+	run(&w, KAR_SECOND);
+	assert_true(w.told == sim_apiserver_rv(w.server));
+	finish_watch(&w, &o);
+}
+
+static void when_a_call_is_throttled_then_it_was_sent_once_and_heard_once(void **state KAR_UNUSED)
+{
+	struct world w;
+	struct outcome o = { 0 };
+
+	set_up(&w, 4, SIM_FAULT_THROTTLED, ALWAYS);
+	w.once = true;
+	start(&w, &o, create("a"));
+	assert_int_equal(w.sent, 1);
+	run(&w, KAR_MINUTE);
+	assert_int_equal(o.status, 201);
+	assert_int_equal(w.sent, 1);
+	assert_int_equal(w.heard, 1);
+	tear_down(&w);
+}
+
 static void when_history_is_compacted_then_an_old_watch_is_refused(void **state KAR_UNUSED)
 {
 	struct world w;
@@ -736,6 +844,9 @@ int main(void)
 		cmocka_unit_test(when_a_watch_skips_then_it_ends_with_gone_instead_of_the_events),
 		cmocka_unit_test(when_a_watch_is_silent_then_no_bookmarks_come),
 		cmocka_unit_test(when_a_first_list_travels_then_it_shows_the_past),
+		cmocka_unit_test(when_a_watch_replays_then_older_versions_of_what_exists_come_again),
+		cmocka_unit_test(when_a_client_lists_and_watches_then_it_is_known_what_it_was_told),
+		cmocka_unit_test(when_a_call_is_throttled_then_it_was_sent_once_and_heard_once),
 		cmocka_unit_test(when_history_is_compacted_then_an_old_watch_is_refused),
 		cmocka_unit_test(when_the_receiver_refuses_or_cancels_then_the_stream_ends),
 		cmocka_unit_test(when_the_seed_is_the_same_then_so_is_everything),

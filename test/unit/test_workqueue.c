@@ -12,8 +12,8 @@
 #include "common/kube/workqueue.h"
 
 /*
- * A story per row. "+a" add, "_a" add low, "a@5" add at 5 ms, "t" take at the current time, "/a" done, "5." the time is
- * now 5 ms. What take answers, "-" for nothing, must equal @taken.
+ * A story per row. "+a" add, "_a" add low, "?a" add lazily, "a@5" add at 5 ms, "a~5" rest until 5 ms, "t" take at the
+ * current time, "/a" done, "5." the time is now 5 ms. What take answers, "-" for nothing, must equal @taken.
  */
 struct story {
 	const char *name, *steps, *taken;
@@ -44,6 +44,16 @@ static const struct story stories[] = {
 	{ "due_while_ready_then_once", "+a a@2 2. t /a t", "a-" },
 	{ "ready_before_due", "b@1 +a 1. t t", "ab" },
 	{ "due_promotes_low", "_a b@1 _c c@1 1. t t t", "bca" },
+	{ "without_rest_lazy_is_at_once", "?a +b t t", "ab" },
+	{ "lazy_waits_for_the_end_of_the_rest", "a~5 ?a 4. t 5. t t", "-a-" },
+	{ "rest_is_for_one_key", "a~5 ?a ?b t t", "b-" },
+	{ "many_lazy_adds_are_one", "a~5 ?a ?a ?a 5. t /a t", "a-" },
+	{ "rest_does_not_stop_an_ordinary_add", "a~5 +a t", "a" },
+	{ "ordinary_add_overtakes_a_lazy_one", "a~5 ?a +a t /a t", "a-" },
+	{ "rest_set_while_processing_holds_for_what_comes_then", "+a t a~5 ?a /a t 5. t", "a-a" },
+	{ "a_later_rest_holds_for_later_lazy_adds", "a~5 a~9 ?a 5. t 9. t", "-a" },
+	{ "rest_outlives_being_idle", "a~5 +a t /a ?a t", "a-" },
+	{ "no_rest_any_more", "a~5 a~0 ?a t", "a" },
 };
 
 static void play(struct kar_workqueue *q, const char *steps, struct kar_buf *taken)
@@ -52,11 +62,15 @@ static void play(struct kar_workqueue *q, const char *steps, struct kar_buf *tak
 	char key[2] = "";
 
 	for (const char *p = steps; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
-		key[0] = *p == '+' || *p == '_' || *p == '/' ? p[1] : p[0];
+		key[0] = *p == '+' || *p == '_' || *p == '?' || *p == '/' ? p[1] : p[0];
 		if (*p == '+') {
 			kar_workqueue_add(q, key);
 		} else if (*p == '_') {
 			kar_workqueue_add_low(q, key);
+		} else if (*p == '?') {
+			kar_workqueue_add_lazy(q, key);
+		} else if (p[1] == '~') {
+			kar_workqueue_rest(q, key, atoi(p + 2));
 		} else if (*p == '/') {
 			kar_workqueue_done(q, key);
 		} else if (p[1] == '@') {

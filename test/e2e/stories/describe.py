@@ -54,3 +54,34 @@ def story_waiting_job_says_why(s):
     finally:
         s.kubectl("delete", "queuejob", "waits", "--wait=false")
         s.kubectl("delete", "queues.kube-arbitrator.io", queue, "--wait=false")
+
+
+def check_lines(s, name, *wanted):
+    """kubectl describe has each of these, in the end: events arrive a moment after the status."""
+    def missing():
+        text = s.kubectl("describe", "queuejob", name)
+        return [want for want in wanted if not re.search(want, text)]
+
+    wait_until(lambda: not missing(), f"kubectl describe queuejob {name} has all of {wanted}")
+
+
+def story_describe_says_why_a_job_failed(s):
+    """At the limit the description names the pod, its exit code and the limit."""
+    s.apply(queuejob("fails", task("worker", 2), backoffLimit=0))
+    s.wait_phase("fails", "Running", running=2)
+    s.fail_pod("fails-worker-1", exit_code=9)
+    s.wait_phase("fails", "Failed", reason="BackoffLimitExceeded")
+    check_lines(s, "fails", r"Phase:\s+Failed", r"Reason:\s+BackoffLimitExceeded", r"Message:.*fails-worker-1.*exit code 9", r"Type:\s+Failed",
+                r"Warning\s+BackoffLimitExceeded\s.*fails-worker-1.*exit code 9")
+
+
+def story_describe_says_that_a_job_is_suspended(s):
+    """A suspended job says so, with what had succeeded before."""
+    s.apply(queuejob("pauses", task("worker", 3)))
+    s.wait_phase("pauses", "Running", running=3)
+    s.kubectl("annotate", "pod", "pauses-worker-0", "--overwrite", "test.kube-arbitrator.io/outcome=succeed")
+    s.wait_phase("pauses", "Running", succeeded=1)
+    s.kubectl("patch", "queuejob", "pauses", "--type=merge", "-p", '{"spec":{"suspend":true}}')
+    s.wait_phase("pauses", "Suspended", succeeded=1, running=0)
+    check_lines(s, "pauses", r"Phase:\s+Suspended", r"Message:\s+spec.suspend is true", r"Type:\s+Suspended", r"Succeeded Indexes:\s+0",
+                r"Normal\s+Suspended\s.*1 succeeded before")

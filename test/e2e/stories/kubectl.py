@@ -69,6 +69,22 @@ def story_objects_are_applied(s):
     expect_equal(s.job("job")["metadata"]["generation"], 2, "generation after the second apply")
 
 
+def story_lists_are_applied(s):
+    """What kubectl get -o yaml prints of several objects, kubectl apply takes back; a wrong item of a list is refused."""
+    def config(name, **more):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}, **more}
+
+    items = [config("one"), config("two"), queuejob("three", task("worker", 2), queue="nowhere")]
+    s.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    expect_equal(s.job("three")["spec"]["queue"], "nowhere", "queue of the job of the list")
+    listed = s.kubectl("get", "configmap/one", "configmap/two", "-o", "yaml")
+    expect("kind: List" in listed, f"kubectl get of several objects prints a List: {listed}")
+    said = s.kubectl("apply", "-f", "-", stdin=listed)
+    expect("configmap/one configured" in said and "configmap/two configured" in said, f"the list is taken back: {said}")
+    refused(s, "apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [config("four", colour="red")]}),
+            words='unknown field "colour"')
+
+
 def story_server_side_apply_knows_the_owners(s):
     """kubectl apply --server-side: a conflict names the other manager and the field, and can be forced."""
     def apply(manager, value, *options):

@@ -1,7 +1,21 @@
+"""What the API server refuses: when it is created, and when something good is replaced by it.
+
+A row is a file of test/e2e/bad, whose first line says "# expect: WORDS", or one of REJECTED. The good object that is
+replaced is the one of its kind in test/e2e/valid, under the same name. A file that is only bad as an update says
+"# update: FILE", the object it must not replace."""
+
 import copy
 import json
+import re
 
-from harness import expect, queuejob, task
+from harness import ROOT, expect, expect_equal, queuejob, task
+
+BAD = ROOT / "test/e2e/bad"
+VALID = ROOT / "test/e2e/valid"
+LEAST = 80  # rows; fewer mean that a folder was not found
+LONG = 50  # letters of a job's name that leave room for short names of tasks only
+# The name itself is what is wrong, and a name cannot be changed by an update.
+CREATE_ONLY = {"queue-name", "queuejob-job-name-with-dot", "a-job-name-with-a-dot"}
 
 
 def job(**changes):
@@ -64,15 +78,94 @@ REJECTED = [
 ]
 
 
+class Row:
+    """One bad object in a file of its own; good is the text of what it must not replace."""
+
+    def __init__(self, path, words, good, update_only=False):
+        self.path, self.words, self.good, self.update_only = path, words, good, update_only
+
+    def tried_at(self, verb):
+        return not self.update_only if verb == "create" else self.path.stem not in CREATE_ONLY
+
+
+def paused(text):
+    """A QueueJob that is there to be replaced need not run."""
+    return text.replace("\nspec:\n", "\nspec:\n  suspend: true\n", 1) if "\nkind: QueueJob\n" in text else text
+
+
+def replaceable(name):
+    return json.dumps(queuejob(name, task("w", 2), suspend=True))
+
+
+def row_of_file(path):
+    text = path.read_text()
+    head = dict(re.findall(r"^# (expect|update): (.*)$", text, re.M))
+    expect("expect" in head, f"{path} must begin with # expect: WORDS")
+    name = re.search(r"^metadata:\n  name: (\S+)$", text, re.M)
+    kind = re.search(r"^kind: (\w+)$", text, re.M)
+    expect(name and kind, f"{path} must have a kind, and a name as the first line of metadata")
+    if len(name[1]) > LONG:
+        return Row(path, head["expect"], replaceable(name[1]), "update" in head)
+    good = (VALID / f"{kind[1].lower()}.yaml").read_text()
+    good = re.sub(r"^(metadata:\n  name: )\S+$", rf"\g<1>{name[1]}", good, count=1, flags=re.M)
+    return Row(path, head["expect"], paused(good), "update" in head)
+
+
+def row_of_table(folder, what, bad, words):
+    path = folder / (re.sub(r"[^a-z0-9]+", "-", what.lower()) + ".json")
+    path.write_text(json.dumps(bad))
+    return Row(path, words, replaceable(bad["metadata"]["name"]))
+
+
+def all_rows(s):
+    folder = s.cluster.dir / s.namespace
+    folder.mkdir()
+    rows = [row_of_file(p) for p in sorted(BAD.glob("*.yaml"))] + [row_of_table(folder, *r) for r in REJECTED]
+    expect(len(rows) >= LEAST, f"there must be at least {LEAST} rows, not {len(rows)}")
+    return rows
+
+
+def judge(verb, row, answer):
+    """None if the refusal names a field and says what to do; else what is wrong with it."""
+    if answer is None:
+        return f"{row.path.name} ({verb}): was accepted"
+    if row.words not in answer:
+        return f"{row.path.name} ({verb}): expected {row.words!r}, got: {answer}"
+    if not re.search(r"\b(spec|metadata)(\.\w+|\[\d+\]|\b)", answer):
+        return f"{row.path.name} ({verb}): the answer names no field: {answer}"
+    return None
+
+
+def try_all(s, verb, command, rows):
+    """One kubectl for all rows, which names the file before each refusal; returns what is wrong."""
+    files = [a for row in rows for a in ("-f", str(row.path))]
+    _, output = s.kubectl(command, *files, check=False)
+    parts = re.split(rf'error when (?:creating|replacing) "({re.escape(str(ROOT))}[^"]+|{re.escape(str(s.cluster.dir))}[^"]+)":', output)
+    answers = dict(zip(parts[1::2], map(str.strip, parts[2::2])))
+    return [trouble for row in rows if (trouble := judge(verb, row, answers.get(str(row.path))))]
+
+
 def story_bad_objects_are_rejected(s):
-    """The API server refuses what cannot be run, and says why."""
-    wrong = []
-    for what, bad, words in REJECTED:
-        status, answer = s.kubectl("create", "-f", "-", stdin=json.dumps(bad), check=False)
-        if status == 0 or words not in answer:
-            wrong.append(f"{what}: expected {words!r}, got: {answer.strip()}")
-            s.kubectl("delete", "queuejobs", "--all")
-    expect(not wrong, "\n".join(wrong))
+    """The API server refuses what cannot be run, at create and at update, and says which field and why."""
+    rows = all_rows(s)
+    wrong = try_all(s, "create", "create", [r for r in rows if r.tried_at("create")])
+    s.kubectl("delete", "queuejobs,podgroups.scheduling.x-k8s.io,schedulingspecs", "--all")
+    updated = [r for r in rows if r.tried_at("update")]
+    goods = sorted({r.good for r in updated})
+    try:
+        for good in goods:
+            s.apply(good)
+        wrong += try_all(s, "update", "replace", updated)
+    finally:
+        s.kubectl("delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin="\n---\n".join(goods))
+    expect(not wrong, f"{len(wrong)} of {len(rows)} rows:\n" + "\n".join(wrong))
+
+
+def story_limits_are_accepted(s):
+    """What is at the edge of the allowed is accepted, so that a refusal above is for the reason it names."""
+    for path in sorted(VALID.glob("*.yaml")):
+        s.kubectl("create", "--dry-run=server", "-f", str(path))
+    expect_equal(s.kubectl.list("queuejobs"), [], "jobs after a dry run")
 
 
 def story_queue_is_immutable(s):

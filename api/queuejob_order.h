@@ -1,0 +1,25 @@
+/*
+ * queuejob_order - taskSpecs[].dependsOn: which task waits for which other ones. Shared by the files that read a QueueJob.
+ */
+#ifndef KAR_API_QUEUEJOB_ORDER_H
+#define KAR_API_QUEUEJOB_ORDER_H
+
+#include "api/queuejob.h"
+#include "common/decode.h"
+
+/* One entry as it is served. */
+struct kar_wire_dependency {
+	const char *name, *status;
+};
+extern const struct kar_desc kar_wire_dependency_desc;
+
+/* The entries of @wire (struct kar_wire_dependency) as struct kar_dependency in @mem. @s has all tasks with their names. */
+struct kar_array kar_queuejob_read_order(const struct kar_queuejob_spec *s, const struct kar_array *wire,
+	struct kar_arena *mem) KAR_NONNULL;
+/*
+ * Why the tasks of @job can never all start, as a text in its arena: one waits for a task that does not exist, or some wait
+ * for each other ("a -> b -> a"). NULL: they can.
+ */
+const char *kar_queuejob_check_order(struct kar_queuejob *job) KAR_NONNULL;
+
+#endif

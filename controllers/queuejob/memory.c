@@ -1,0 +1,181 @@
+#include "controllers/queuejob/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "api/keep.h"
+#include "common/mem.h"
+
+/* Most jobs are admitted before that, and then their first create tells the same. */
+static const kar_time CHECK_AFTER = KAR_SECOND;
+/* Between two tries of what nobody has edited: a webhook or a policy may have changed. */
+static const kar_time FIRST_HOLD = 30 * KAR_SECOND, LONGEST_HOLD = 10 * KAR_MINUTE;
+/* After no answer. */
+static const kar_time FIRST_RETRY = KAR_SECOND;
+
+static const struct kar_queuejob *job_of(const struct kar_sync *s)
+{
+	return kar_as_queuejob(s->object);
+}
+
+static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
+{
+	const struct kar_pair *p = pairs->items;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		h = kar_hash_str(kar_hash_str(h, p[i].key), p[i].value);
+	return h;
+}
+
+/* Whatever kar_queuejob_pod_write() takes from the spec. */
+static uint64_t hash_pods(const struct kar_queuejob *job)
+{
+	uint64_t h = kar_hash_str(1, job->spec_template_hash);
+
+	h = kar_hash_str(h, job->spec.scheduler_name ? job->spec.scheduler_name : "");
+	return hash_pairs(h, &job->spec.sched.node_selector);
+}
+
+static void forget_words(struct queuejob_memory *m)
+{
+	free(m->words);
+	m->words = NULL;
+	m->tries = 0;
+	m->again = 0;
+}
+
+static void forget_pods(struct queuejob_memory *m)
+{
+	forget_words(m);
+	m->passed = 0;
+	m->waits_since = 0;
+}
+
+static void keep_up(struct queuejob_memory *m, const struct kar_queuejob *job)
+{
+	uint64_t pods = hash_pods(job);
+
+	if (strcmp(m->uid, job->o.uid)) {
+		forget_pods(m);
+		m->service[0] = '\0';
+		strlcpy(m->uid, job->o.uid, sizeof(m->uid));
+	}
+	if (m->pods != pods)
+		forget_pods(m);
+	m->pods = pods;
+	if (m->words && m->generation != job->generation) { /* an edit is worth a try, whatever it was */
+		m->generation = job->generation;
+		m->tries = 0;
+		m->again = 0;
+	}
+}
+
+struct queuejob_memory *queuejob_recall(const struct kar_sync *s)
+{
+	if (s->state->job)
+		keep_up(s->state->job, job_of(s));
+	return s->state->job;
+}
+
+struct queuejob_memory *queuejob_remember(const struct kar_sync *s)
+{
+	struct queuejob_memory *m = s->state->job;
+
+	if (!m)
+		m = s->state->job = kar_xcalloc(1, sizeof(*m));
+	keep_up(m, job_of(s));
+	return m;
+}
+
+void queuejob_forget(struct kar_key_state *state)
+{
+	if (state->job)
+		free(state->job->words);
+	free(state->job);
+	state->job = NULL;
+}
+
+static kar_time hold_after(unsigned tries, kar_time first)
+{
+	kar_time hold = first;
+
+	for (unsigned n = 1; n < tries && hold < LONGEST_HOLD; n++)
+		hold *= 2;
+	return hold < LONGEST_HOLD ? hold : LONGEST_HOLD;
+}
+
+static bool is_objection(const struct kar_err *err)
+{
+	return err->what == KAR_INVALID;
+}
+
+/* No quota, no right, no such class: all that may change without the job. And that the name is taken. */
+static bool is_answer(const struct kar_err *err)
+{
+	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND ||
+		err->what == KAR_CONFLICT;
+}
+
+void queuejob_note_passed(struct queuejob_memory *m, size_t task)
+{
+	if (task < KAR_QJ_MAX_TASKS)
+		m->passed |= UINT64_C(1) << task;
+	if (!m->words || m->task == task)
+		forget_words(m);
+}
+
+/* The client puts its request before the API server's words. */
+static const char *words_of(const struct kar_err *err)
+{
+	static const char request[] = "create pods";
+	const char *end = strncmp(err->msg, request, strlen(request)) ? NULL : strstr(err->msg, ": ");
+
+	return end ? end + 2 : err->msg;
+}
+
+void queuejob_note_refused(struct queuejob_memory *m, size_t task, int64_t generation,
+	const struct kar_err *err, kar_time mono)
+{
+	if (is_answer(err)) {
+		queuejob_note_passed(m, task);
+		return;
+	}
+	m->tries++;
+	m->again = mono + hold_after(m->tries, is_objection(err) ? FIRST_HOLD : FIRST_RETRY);
+	if (!is_objection(err) || (m->words && m->task < task))
+		return;
+	free(m->words);
+	m->words = kar_xstrdup(words_of(err));
+	m->task = task;
+	m->generation = generation;
+	if (task < KAR_QJ_MAX_TASKS)
+		m->passed &= ~(UINT64_C(1) << task);
+}
+
+/* ms from now until @due. */
+static kar_time left_until(kar_time due, kar_time now)
+{
+	return due > now ? due - now : 0;
+}
+
+struct queuejob_check queuejob_check_of(const struct kar_sync *s, bool waits)
+{
+	struct queuejob_memory *m = waits ? queuejob_remember(s) : queuejob_recall(s);
+
+	if (!m)
+		return (struct queuejob_check){ 0 };
+	if (!waits)
+		m->waits_since = 0;
+	else if (!m->waits_since)
+		m->waits_since = s->mono;
+	return (struct queuejob_check){
+		.waits = waits,
+		.passed = m->passed,
+		.refused = m->words,
+		.task = m->task,
+		.again_in = left_until(m->again, s->mono),
+		.early_in = waits ? left_until(m->waits_since + CHECK_AFTER, s->mono) : 0,
+	};
+}

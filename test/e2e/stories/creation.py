@@ -1,0 +1,225 @@
+"""What keeps pods from being created: impossible templates, quotas, names that are taken; and the names that pods get."""
+
+import json
+import time
+
+from harness import KEY, condition, expect, expect_equal, queuejob, task, wait_until
+
+
+def impossible(name, replicas=2, **spec):
+    """A job whose template the schema of the CRD allows and that of pods does not: a volume that is mounted but not there."""
+    job = queuejob(name, task("worker", replicas), **spec)
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "nowhere", "mountPath": "/data"}]
+    return job
+
+
+WORDS = 'spec.containers[0].volumeMounts[0].name: Not found: "nowhere"'
+
+
+def the_condition(s, name, kind):
+    return next((c for c in s.status(name).get("conditions", []) if c["type"] == kind), {})
+
+
+def wait_invalid(s, name):
+    c = wait_until(lambda: (c := the_condition(s, name, "Invalid")).get("status") == "True" and c, f"{name} is Invalid")
+    expect(c["reason"] == "InvalidTemplate" and c["message"].startswith("task worker: Pod ") and WORDS in c["message"],
+           f"condition Invalid must say the API server's words: {c}")
+    expect_equal(c["observedGeneration"], s.job(name)["metadata"]["generation"], "generation that the condition is about")
+    return c
+
+
+def warnings(s, name):
+    """Warning events about the job: [(reason, note)]."""
+    events = s.kubectl.list("events", "--field-selector", f"involvedObject.name={name},type=Warning")
+    return [(e["reason"], e["message"]) for e in events]
+
+
+def creates(s, name, dry_run=False):
+    """Answers to the manager's requests to create pods of the job."""
+    return [e["responseStatus"]["code"] for e in s.audit.pod_creates(s.namespace, dry_run)
+            if e["objectRef"].get("name", f"{name}-").startswith(f"{name}-")]
+
+
+def story_invalid_template_says_the_servers_words(s):
+    """422 to a create: the API server's words in condition Invalid and in one event, no second try, and it runs when it is mended."""
+    s.apply(impossible("bad"))
+    wait_invalid(s, "bad")
+    wait_until(lambda: warnings(s, "bad"), "the event has arrived")
+    time.sleep(3)  # a wrong retry would come within a second
+    told = warnings(s, "bad")
+    expect(len(told) == 1 and told[0][0] == "InvalidTemplate" and WORDS in told[0][1], f"one event must say it: {told}")
+    expect_equal(creates(s, "bad"), [422], "creates of the impossible pod")
+    expect_equal(s.pods("bad"), {}, "its pods")
+    s.apply(queuejob("bad", task("worker", 2)))
+    s.wait_phase("bad", "Running", running=2, restarts=0)
+    expect_equal(condition(s.job("bad"), "Invalid"), "False", "condition Invalid of the mended job")
+
+    before = s.uids("bad")
+    s.apply(impossible("bad"))
+    wait_invalid(s, "bad")
+    expect_equal(s.uids("bad"), before, "pods that run when their template is changed to an impossible one")
+    s.apply(queuejob("bad", task("worker", 2)))
+    wait_until(lambda: condition(s.job("bad"), "Invalid") == "False", "the job is valid again")
+    expect_equal(s.uids("bad"), before, "pods after the old template is back")
+
+
+def story_losses_count_while_the_new_template_is_invalid(s):
+    """A gang goes on with its old template when the new one is impossible. Its losses count as ever: below the quorum it goes."""
+    s.apply(queuejob("bad", task("worker", 3), sched={"minAvailable": 2}))
+    s.wait_phase("bad", "Running", running=3)
+    s.apply(impossible("bad", 3, sched={"minAvailable": 2}))
+    wait_invalid(s, "bad")
+    s.fail_pod("bad-worker-2")
+    s.wait_phase("bad", "Running", running=2, podFailures=1, restarts=0)
+    s.kubectl("delete", "pod", "bad-worker-1", "--wait=false")
+    s.wait_phase("bad", "Restarting", podFailures=1, disruptions=1, restarts=1, replicas=0)
+    wait_invalid(s, "bad")
+    s.apply(queuejob("bad", task("worker", 3), sched={"minAvailable": 2}))
+    s.wait_phase("bad", "Running", running=3, podFailures=1, restarts=1, incarnation=2)
+
+
+def story_waiting_job_is_checked_early(s):
+    """A waiting or suspended job learns that its template is impossible; it holds no place, and is asked about once."""
+    queue = s.namespace
+    s.apply({"apiVersion": KEY + "v1alpha1", "kind": "Queue", "metadata": {"name": queue}, "spec": {"maxJobs": 1}})
+    try:
+        s.apply(queuejob("first", task("worker", 1), queue=queue))
+        s.wait_phase("first", "Running", running=1)
+        s.apply(impossible("bad", queue=queue, sched={"priority": 9}))
+        s.apply(queuejob("good", task("worker", 2), task("helper", 1), queue=queue))
+        s.apply(impossible("paused", suspend=True, queue=queue))
+        for name in ("bad", "paused"):
+            wait_invalid(s, name)
+        expect_equal(s.status("paused")["phase"], "Suspended", "phase of the suspended job")
+        expect_equal(s.status("bad")["position"], 0, "position of the invalid job")
+        wait_until(lambda: s.status("good").get("position") == 1, "the job behind it has moved up")
+        s.kubectl("delete", "queuejob", "first")
+        s.wait_phase("good", "Running", running=3)
+        asked = [e["responseStatus"]["code"] for e in s.audit.pod_creates(s.namespace, dry_run=True)]
+        expect_equal(sorted(asked), [201, 201, 422, 422], "answers to dry runs: one for each task that had to wait")
+        expect_equal(creates(s, "bad") + creates(s, "paused"), [], "creates for invalid jobs")
+        s.apply(queuejob("bad", task("worker", 1), queue=queue, sched={"priority": 9}))
+        wait_until(lambda: condition(s.job("bad"), "Invalid") == "False", "the mended job is valid")
+        s.kubectl("delete", "queuejob", "good")
+        s.wait_phase("bad", "Running", running=1)
+    finally:
+        s.kubectl("delete", "queuejobs", "--all", "--wait=false")
+        s.cluster.kubectl("delete", "queues.kube-arbitrator.io", queue, "--wait=false")
+
+
+def refused(s):
+    return len([e for e in s.audit.pod_creates(s.namespace) if e["responseStatus"]["code"] == 403])
+
+
+def story_quota_frees_and_the_job_goes_on(s):
+    """Jobs that a ResourceQuota keeps waiting go on when pods end, the highest priority first, and not with the next back-off."""
+    s.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}})
+    wait_until(lambda: s.kubectl.get("resourcequota", "few").get("status", {}).get("hard"), "the quota counts")
+    s.apply(queuejob("first", task("worker", 2)))
+    s.wait_phase("first", "Running", running=2)
+    s.apply(queuejob("low", task("worker", 1)))
+    status = s.wait_phase("low", "Starting", reason="QuotaExceeded")
+    expect("exceeded quota: few" in status["message"], f"the message must name the quota: {status['message']}")
+    s.apply(queuejob("high", task("worker", 2), sched={"priority": 5}))
+    s.wait_phase("high", "Starting", reason="QuotaExceeded")
+    wait_until(lambda: refused(s) >= 6, "the back-off has grown to seconds")
+    before = refused(s)
+
+    s.kubectl("delete", "queuejob", "first")
+    s.wait_phase("high", "Running", running=2)
+    expect(refused(s) - before <= 6, f"{refused(s) - before} refused creates until the quota had room")
+    expect_equal(s.pods("low"), {}, "pods of the lower priority")
+    for name in s.pods("high"):
+        s.kubectl("annotate", "pod", name, "--overwrite", "test.kube-arbitrator.io/outcome=succeed")
+    s.wait_phase("high", "Completed")
+    s.wait_phase("low", "Running", running=1, restarts=0)
+
+
+def service(s, name):
+    return s.kubectl.get("service", name)
+
+
+def named(job):
+    job["spec"]["network"] = {"enableDNSHostnames": True}
+    return job
+
+
+def check_service(s, name):
+    spec, meta = service(s, name)["spec"], service(s, name)["metadata"]
+    expect_equal((spec["clusterIP"], spec["selector"], spec["publishNotReadyAddresses"]), ("None", {KEY + "queuejob": name}, True), "the Service")
+    expect_equal(meta["labels"], {KEY + "queuejob": name}, "its labels")
+    expect_equal(meta["ownerReferences"][0]["uid"], s.job(name)["metadata"]["uid"], "its owner")
+
+
+def is_sound(s, name, uid=None):
+    found = service(s, name)
+    return found and found["spec"].get("selector") == {KEY + "queuejob": name} and \
+        found["metadata"].get("labels") == {KEY + "queuejob": name} and uid in (None, found["metadata"]["uid"])
+
+
+def repair(s, name):
+    """What people do to the Service is undone."""
+    uid = service(s, name)["metadata"]["uid"]
+    s.kubectl("patch", "service", name, "--type=merge", "-p", json.dumps({"spec": {"selector": {"app": "other"}}}))
+    wait_until(lambda: is_sound(s, name, uid), "the selector is as it was")
+    s.kubectl("label", "service", name, KEY + "queuejob-")
+    wait_until(lambda: is_sound(s, name, uid), "the label is back")
+    s.kubectl("delete", "service", name)
+    wait_until(lambda: is_sound(s, name), "the Service is there again")
+    check_service(s, name)
+
+
+def story_pods_have_dns_names(s):
+    """spec.network gives pods host names and a headless Service, which is there first, is repaired, and goes with the job."""
+    s.apply(named(queuejob("net", task("worker", 2))))
+    s.wait_phase("net", "Running", running=2)
+    check_service(s, "net")
+    for name, pod in s.pods("net").items():
+        expect_equal((pod["spec"]["hostname"], pod["spec"]["subdomain"]), (name, "net"), f"names of pod {name}")
+    made = s.audit.events(verb="create", resource="services", namespace=s.namespace, name="net", code=201)[0]
+    first = s.audit.pod_creates(s.namespace)[0]
+    expect(made["stageTimestamp"] <= first["requestReceivedTimestamp"], "the Service must be there before the first pod")
+    if not s.cluster.simulated:
+        def addresses():
+            slices = s.kubectl.list("endpointslices", "-l", "kubernetes.io/service-name=net")
+            return sorted(e.get("hostname") for part in slices for e in part["endpoints"] or [])
+        wait_until(lambda: addresses() == ["net-worker-0", "net-worker-1"], "the names of the pods have addresses")
+    before = s.uids("net")
+    repair(s, "net")
+    expect_equal(s.uids("net"), before, "pods while the Service was repaired")
+    expect_equal(s.status("net")["restarts"], 0, "restarts")
+
+    s.apply(queuejob("net", task("worker", 2)))
+    s.kubectl("patch", "queuejob", "net", "--type=merge", "-p", json.dumps({"spec": {"network": None}}))
+    s.wait_phase("net", "Running", running=2, incarnation=2)
+    wait_until(lambda: not service(s, "net"), "the Service is gone")
+    expect(all("subdomain" not in p["spec"] for p in s.pods("net").values()), "the new pods must have no host names")
+    s.apply(named(queuejob("net", task("worker", 2))))
+    s.wait_phase("net", "Running", running=2, incarnation=3)
+    s.kubectl("delete", "queuejob", "net")
+    wait_until(lambda: not service(s, "net"), "the Service is gone with the job", 60)
+
+
+def story_foreign_service_is_waited_for(s):
+    """A Service of somebody else has the name: the job says so, leaves it alone, and runs when it is gone."""
+    other = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "net"}, "spec": {"selector": {"app": "other"}, "ports": [{"port": 80}]}}
+    s.apply(other)
+    mine = service(s, "net")
+    s.apply(named(queuejob("net", task("worker", 1))))
+    status = s.wait_phase("net", "Pending", reason="NameConflict")
+    expect("Service net exists already" in status["message"], f"the message must name the Service: {status['message']}")
+    expect_equal(service(s, "net")["metadata"]["resourceVersion"], mine["metadata"]["resourceVersion"], "the foreign Service")
+    s.kubectl("delete", "service", "net")
+    s.wait_phase("net", "Running", 60, running=1)
+    check_service(s, "net")
+
+
+def story_template_with_another_hostname_is_invalid(s):
+    """A template that sets hostname or subdomain contradicts spec.network: condition Invalid says so; mended, the job runs."""
+    job = named(queuejob("net", task("worker", 1)))
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["subdomain"] = "other"
+    s.apply(job)
+    c = wait_until(lambda: (c := the_condition(s, "net", "Invalid")).get("status") == "True" and c, "the job is Invalid")
+    expect("subdomain other" in c["message"], f"the condition must say what is wrong: {c}")
+    s.apply(named(queuejob("net", task("worker", 1))))
+    s.wait_phase("net", "Running", running=1)

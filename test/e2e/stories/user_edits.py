@@ -1,0 +1,109 @@
+"""What users change although it is not theirs to change: repaired or reported, and nothing is lost."""
+
+import json
+
+from harness import FINALIZER, KEY, condition, expect, expect_equal, queuejob, task, wait_until
+
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+
+
+def start(s, **spec):
+    """A gang of three, quorum two, that runs; returns the UIDs of its pods."""
+    s.apply(queuejob("mine", task("worker", 3), sched={"minAvailable": 2, "priority": 5}, **spec))
+    s.wait_phase("mine", "Running", running=3)
+    return s.uids("mine")
+
+
+def merge(s, kind, name, patch, *args):
+    s.kubectl("patch", kind, name, "--type=merge", "-p", json.dumps(patch), *args)
+
+
+def expect_untouched(s, before):
+    """The pods are those they were, none was created twice, and nothing was counted."""
+    status = s.wait_phase("mine", "Running", running=3)
+    expect_equal(s.uids("mine"), before, "the pods")
+    expect_equal(len(s.audit.pods_created(s.namespace)), 3, "number of pods created")
+    expect_equal({k: status[k] for k in ("restarts", "incarnation", "podFailures", "disruptions")},
+                 {"restarts": 0, "incarnation": 1, "podFailures": 0, "disruptions": 0}, "what is counted")
+
+
+def story_status_edited_by_a_user(s):
+    """Counters and conditions that a user writes are corrected; a status that is cleared is found again from the pods."""
+    before = start(s)
+    merge(s, "queuejob", "mine", {"status": {"running": 77, "succeeded": 3, "message": "all is lost", "desired": 0}}, "--subresource=status")
+    s.wait_phase("mine", "Running", running=3, succeeded=0, desired=3, message=None)
+    expect_untouched(s, before)
+    job = s.job("mine")
+    del job["status"]
+    s.kubectl("replace", "--subresource=status", "-f", "-", stdin=json.dumps(job))
+    wait_until(lambda: condition(s.job("mine"), "Formed") == "True", "the gang is found formed again")
+    expect_untouched(s, before)
+
+
+def story_podgroup_deleted_or_edited_by_a_user(s):
+    """The PodGroup is repaired, or created and admitted anew; the pods run on."""
+    before = start(s)
+    merge(s, "podgroup.scheduling.x-k8s.io", "mine", {"metadata": {"labels": {"team": "a"}}, "spec": {"minMember": 1, "queue": "other", "priority": None}})
+    wait_until(lambda: {k: s.group("mine")["spec"].get(k) for k in ("minMember", "queue", "priority")} == {"minMember": 2, "queue": "default", "priority": 5},
+               "the spec is repaired")
+    expect_equal(s.group("mine")["metadata"]["labels"].get("team"), "a", "the user's label")
+    merge(s, "podgroup.scheduling.x-k8s.io", "mine", {"metadata": {"ownerReferences": None}})
+    wait_until(lambda: s.status("mine").get("reason") == "NameConflict" or s.group("mine")["metadata"].get("ownerReferences"),
+               "the owner is put back, or its loss reported")
+    s.kubectl("delete", "podgroup.scheduling.x-k8s.io", "mine")
+    group = wait_until(lambda: (g := s.group("mine")) and condition(g, "Admitted") == "True" and g["status"].get("running") == 3 and g, "there is a new one, admitted")
+    expect_equal([o["name"] for o in group["metadata"]["ownerReferences"]], ["mine"], "its owner")
+    s.wait_phase("mine", "Running", reason=None)
+    expect_untouched(s, before)
+
+
+def story_schedulingspec_deleted_or_edited_by_a_user(s):
+    """The SchedulingSpec is made equal to spec.schedSpec of the job again."""
+    before = start(s)
+    want = s.scheduling_spec("mine")["spec"]
+    merge(s, "schedulingspec", "mine", {"spec": {"minAvailable": 1, "nodeSelector": {"disk": "fast"}, "priority": None}})
+    wait_until(lambda: s.scheduling_spec("mine")["spec"] == want, f"the spec is {want} again")
+    s.kubectl("delete", "schedulingspec", "mine")
+    wait_until(lambda: (s.scheduling_spec("mine") or {}).get("spec") == want, "there is a new one")
+    expect_untouched(s, before)
+
+
+def story_labels_and_finalizers_of_pods_edited_by_a_user(s):
+    """Labels that are changed and finalizers that are removed are put back, on the same pods."""
+    before = start(s)
+    want = {name: pod["metadata"]["labels"] for name, pod in s.pods("mine").items()}
+    edits = {"mine-worker-0": {KEY + "index": "7", KEY + "task": "nobody"}, "mine-worker-1": {KEY + "incarnation": None, GROUP_LABEL: "other"},
+             "mine-worker-2": {KEY + "queuejob": None, KEY + "index": "0"}}
+    for name, labels in edits.items():
+        merge(s, "pod", name, {"metadata": {"labels": labels, "finalizers": None}})
+
+    def repaired():
+        pods = {p["metadata"]["name"]: p["metadata"] for p in s.kubectl.list("pods")}
+        return {n: m["labels"] for n, m in pods.items()} == want and all(FINALIZER in m.get("finalizers", []) for m in pods.values())
+
+    wait_until(repaired, "labels and finalizers are as they were")
+    expect_untouched(s, before)
+
+
+def story_owner_of_a_pod_removed_by_a_user(s):
+    """A pod without its ownerReference is nobody's: the job says so, makes no second one, and goes on when it is gone."""
+    before = start(s)
+    merge(s, "pod", "mine-worker-1", {"metadata": {"ownerReferences": None}})
+    status = s.wait_phase("mine", "Running", running=2, reason="PodNameConflict")
+    expect("mine-worker-1" in status["message"], f"the message names the pod: {status['message']}")
+    expect_equal(s.uids("mine"), before, "the pods")
+    s.kubectl("delete", "pod", "mine-worker-1", "--wait=false")
+    s.wait_phase("mine", "Running", running=3, restarts=0)
+    expect(s.uids("mine")["mine-worker-1"] != before["mine-worker-1"], "there is a new pod under the name")
+    expect_equal(len(s.audit.pods_created(s.namespace)), 4, "number of pods created")
+
+
+def story_finished_pod_deleted_by_a_user(s):
+    """What has succeeded stays counted when a user deletes the pod, and is not run again."""
+    s.apply(queuejob("mine", task("quick", 2, outcome="succeed"), task("slow", 1)))
+    s.wait_phase("mine", "Running", running=1, succeeded=2)
+    s.kubectl("delete", "pods", "mine-quick-0", "mine-quick-1", "--timeout=30s")
+    status = s.wait_phase("mine", "Running", running=1, succeeded=2, restarts=0)
+    s.kubectl("annotate", "pod", "mine-slow-0", "--overwrite", "test.kube-arbitrator.io/outcome=succeed")
+    s.wait_phase("mine", "Completed", succeeded=3)
+    expect_equal((len(s.audit.pods_created(s.namespace)), status["disruptions"]), (3, 0), "pods created, disruptions")

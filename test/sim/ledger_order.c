@@ -1,0 +1,133 @@
+/* taskSpecs[].dependsOn as an observer who misses nothing sees it: which tasks may have started, by now, in an incarnation. */
+#include "test/sim/ledger.h"
+
+#include <string.h>
+
+#include "common/mem.h"
+
+enum { NO_MINIMUM = -1 };
+
+static int number_of(const struct ledger_job *j, const char *name)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (strcmp(j->tasks[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static void note_dependencies(struct ledger_job *j, struct ledger_task *t, const struct sim_value *list)
+{
+	t->n_after = 0;
+	for (size_t i = 0; i < sim_count(list) && i < LEDGER_TASKS; i++) {
+		const struct sim_value *d = sim_item(list, i);
+
+		t->after[t->n_after].task = number_of(j, sim_text_or(sim_member(d, "name"), ""));
+		t->after[t->n_after].succeeded =
+			strcmp(sim_text_or(sim_member(d, "status"), "Running"), "Succeeded") == 0;
+		t->n_after++;
+	}
+	j->ordered |= t->n_after > 0;
+}
+
+void ledger_note_dependencies(struct ledger *l, struct ledger_job *j, const struct sim_value *job)
+{
+	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
+
+	j->ordered = false;
+	for (int i = 0; i < j->n_tasks; i++) {
+		const struct sim_value *spec = sim_item(specs, (size_t)i);
+
+		ledger_set(&j->tasks[i].own_minimum, (int)sim_get_int(spec, NO_MINIMUM, "minAvailable"),
+			ledger_now(l));
+		note_dependencies(j, &j->tasks[i], sim_member(spec, "dependsOn"));
+	}
+	if (j->ordered)
+		ledger_note_order(l, j);
+}
+
+/* --- what has been reached ------------------------------------------------------------------------------- */
+
+static int count_running(const struct ledger_job *j, const struct ledger_task *t, int incarnation)
+{
+	const struct ledger_pod *p;
+	int n = 0;
+
+	TAILQ_FOREACH(p, &j->pods, of_job)
+		n += p->incarnation == incarnation && p->running && !p->deleting &&
+			strcmp(p->task, t->name) == 0;
+	return n;
+}
+
+/* What was done before a suspension counts; what was done before a restart does not. */
+static int count_done(const struct ledger_job *j, const struct ledger_task *t, int incarnation)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->replicas.now && i < LEDGER_INDEXES; i++)
+		n += t->done_in[i] == incarnation || (j->ever_suspended && t->done_in[i] > 0);
+	return n;
+}
+
+/* The least that a manager may still think it has to wait for. */
+static int least_needed(const struct ledger *l, const struct ledger_task *t, bool succeeded)
+{
+	int replicas = setting_min(&t->replicas, ledger_horizon(l)),
+	    own = setting_min(&t->own_minimum, ledger_horizon(l));
+
+	if (succeeded || own == NO_MINIMUM || own > replicas)
+		return replicas;
+	return own > 1 || replicas == 0 ? own : 1;
+}
+
+static bool is_reached(const struct ledger *l, const struct ledger_job *j, const struct ledger_task *t,
+	bool succeeded, int incarnation)
+{
+	int n = count_done(j, t, incarnation) + (succeeded ? 0 : count_running(j, t, incarnation));
+
+	return t->may_start_in >= incarnation && n >= least_needed(l, t, succeeded);
+}
+
+static bool may_start(const struct ledger *l, const struct ledger_job *j, const struct ledger_task *t,
+	int incarnation)
+{
+	for (int i = 0; i < t->n_after; i++) {
+		if (t->after[i].task < 0 ||
+			!is_reached(l, j, &j->tasks[t->after[i].task], t->after[i].succeeded, incarnation))
+			return false;
+	}
+	return true;
+}
+
+static int present_incarnation(const struct ledger_job *j)
+{
+	int n = j->incarnation > j->up_incarnation ? j->incarnation : j->up_incarnation;
+
+	return n > 1 ? n : 1;
+}
+
+void ledger_note_order(struct ledger *l, struct ledger_job *j)
+{
+	int incarnation = present_incarnation(j);
+
+	for (bool more = true; more;) {
+		more = false;
+		for (int i = 0; i < j->n_tasks; i++) {
+			struct ledger_task *t = &j->tasks[i];
+
+			if (t->may_start_in >= incarnation || !may_start(l, j, t, incarnation))
+				continue;
+			t->may_start_in = incarnation;
+			more = true;
+		}
+	}
+}
+
+int ledger_first_minimum(const struct ledger_job *j)
+{
+	int available = 0;
+
+	for (int i = 0; i < j->n_tasks; i++)
+		available += j->tasks[i].n_after ? 0 : j->tasks[i].replicas.now;
+	return j->ordered && available < j->minimum ? available : j->minimum;
+}

@@ -1,0 +1,61 @@
+/* What the ledger knows of failure policies. */
+#include <string.h>
+
+#include "api/names.h"
+#include "test/sim/ledger.h"
+#include "test/sim/policy.h"
+
+void ledger_note_task_restarts(struct ledger *l, struct ledger_job *j, const struct sim_value *job)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		struct ledger_task *t = &j->tasks[i];
+
+		if (!ledger_restarts(job, t->name))
+			t->restarting = 0;
+		else if (!t->restarting)
+			t->restarting = ledger_now(l);
+	}
+}
+
+static bool is_phase(const struct sim_value *pod, const char *phase)
+{
+	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), phase) == 0;
+}
+
+static void note_stop(struct ledger_pod *p)
+{
+	struct ledger_task *t = ledger_find_task(p->job, p->task);
+
+	p->stopped = true;
+	p->stopped_for_task = t && t->restarting;
+}
+
+/* A gang may be restarted for what no rule answers, for what one ignores, and for what one says that it is for. */
+static void note_action(struct ledger_pod *p, enum kar_failure_action action)
+{
+	p->actions |= 1u << action;
+	p->job->actions |= p->actions;
+	if ((action <= KAR_FAILURE_IGNORE || action == KAR_FAILURE_RESTART_JOB) &&
+		p->incarnation > p->job->last_gang_loss)
+		p->job->last_gang_loss = p->incarnation;
+}
+
+void ledger_note_policy(struct ledger *l, struct ledger_pod *p, const struct sim_change *c)
+{
+	bool deleting = c->new &&sim_get(c->new, "metadata", "deletionTimestamp");
+	bool fails = c->new &&is_phase(c->new, "Failed") && !p->failed && !deleting;
+	const struct sim_value *job;
+	enum kar_failure_action action = KAR_FAILURE_NONE;
+
+	if (!p->job)
+		return;
+	if (deleting && !p->deleting && ledger_is_manager(c->user))
+		note_stop(p);
+	if (p->stopped || !(p->lost || p->tampered))
+		return;
+	job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", p->ns, p->job->name);
+	if (c->new &&job && !p->tampered)
+		action = policy_action(job, c->new, p->task);
+	note_action(p, action);
+	p->job->ignored += fails && !ledger_is_disrupted(c->new) && action == KAR_FAILURE_IGNORE;
+}

@@ -1,0 +1,220 @@
+/* What a manager may ask for, given what it has been told. These rules hold however late, lost or repeated the rest is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "test/sim/rules.h"
+
+/* --- the job as the manager knows it --------------------------------------------------------------------- */
+
+static const struct sim_value *args_of(const struct sim_value *pod_spec)
+{
+	return sim_get(sim_item(sim_member(pod_spec, "containers"), 0), "args");
+}
+
+/* Is @pod made of the template that the job has now? What tells them apart is what an edit changes: the arguments. */
+static bool has_template_of(const struct ask *a, const struct sim_value *job)
+{
+	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
+
+	for (size_t i = 0; i < sim_count(specs); i++) {
+		const struct sim_value *t = sim_item(specs, i);
+
+		if (strcmp(sim_text_or(sim_member(t, "name"), ""), a->task->name) == 0)
+			return sim_equal(args_of(sim_get(t, "template", "spec")),
+				args_of(sim_get(a->pod, "spec")));
+	}
+	return false;
+}
+
+/* What is wrong with the pod; NULL: nothing. */
+static const char *unwanted(const struct write *w)
+{
+	const struct ask *a = w->ask;
+	const struct sim_value *job =
+		sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", w->job->ns, w->job->name);
+
+	if (w->job->gone)
+		return "is gone";
+	if (w->job->deleting)
+		return "is being deleted";
+	if (w->job->suspended)
+		return "is suspended";
+	if (!a->task)
+		return "has no such task";
+	if (a->index < 0 || a->index >= a->task->replicas.now)
+		return "wants fewer replicas";
+	if (!has_template_of(a, job))
+		return "has another template";
+	return NULL;
+}
+
+static void check_as_told(const struct rule *r, const struct write *w)
+{
+	const struct ask *a = w->ask;
+	const char *why = a->told && a->told >= w->job->spec_rv ? unwanted(w) : NULL;
+
+	if (why)
+		ledger_break(w->l, r->name, "%s asks for pod %s/%s although it has been told that job %s %s",
+			a->user, w->job->ns, sim_text_or(sim_get(a->pod, "metadata", "name"), ""),
+			w->job->name, why);
+}
+
+/* --- the minimum first ----------------------------------------------------------------------------------- */
+
+/* The plainest of starts: nothing has been lost or edited since the job was submitted, and no task waits for another. */
+static bool starts_plainly(const struct ledger_job *j)
+{
+	return !j->gone && !j->deleting && !j->ever_suspended && !j->ordered &&
+		j->spec_edited == j->created && !j->status_edited && !j->crowded && !j->pods_edited &&
+		j->incarnation <= 1 && j->losses == 0;
+}
+
+static int priority(const struct sim_value *task)
+{
+	return (int)sim_get_int(task, 0, "priority");
+}
+
+/* The i-th task in the order in which tasks come: by priority, then as listed. */
+static size_t task_at(const struct sim_value *specs, size_t i)
+{
+	for (size_t t = 0; t < sim_count(specs); t++) {
+		size_t before = 0;
+
+		for (size_t k = 0; k < sim_count(specs); k++) {
+			int mine = priority(sim_item(specs, t)), its = priority(sim_item(specs, k));
+
+			before += its > mine || (its == mine && k < t);
+		}
+		if (before == i)
+			return t;
+	}
+	return 0;
+}
+
+/* How many of each task, counted from index 0, are the job's minimum: those of the tasks, the rest in their order. */
+static void share_minimum(const struct ledger_job *j, const struct sim_value *specs, int share[LEDGER_TASKS])
+{
+	int left = j->minimum;
+
+	for (size_t t = 0; t < sim_count(specs) && t < LEDGER_TASKS; t++) {
+		share[t] = j->minimum ? (int)sim_get_int(sim_item(specs, t), 0, "minAvailable") : 0;
+		left -= share[t];
+	}
+	for (size_t i = 0; i < sim_count(specs) && i < LEDGER_TASKS; i++) {
+		size_t t = task_at(specs, i);
+		int room = j->tasks[t].replicas.now - share[t];
+		int more = left < room ? left : room;
+
+		share[t] += more > 0 ? more : 0;
+		left -= more > 0 ? more : 0;
+	}
+}
+
+static void check_own_minimum_first(const struct rule *r, const struct write *w)
+{
+	const struct ask *a = w->ask;
+	struct ledger_job *j = w->job;
+	const struct sim_value *specs =
+		sim_get(sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name), "spec",
+			"taskSpecs");
+	int share[LEDGER_TASKS];
+
+	if (w->l->squatted || !starts_plainly(j) || !a->task || (int)sim_count(specs) != j->n_tasks)
+		return;
+	share_minimum(j, specs, share);
+	if (a->index < share[a->task - j->tasks])
+		return;
+	for (int t = 0; t < j->n_tasks; t++) {
+		for (int i = 0; i < share[t] && i < LEDGER_INDEXES; i++) {
+			if (!j->tasks[t].asked[i])
+				ledger_break(w->l, r->name,
+					"%s asks for the extra %s-%d of job %s/%s before %s-%d of its minimum",
+					a->user, a->task->name, a->index, j->ns, j->name, j->tasks[t].name,
+					i);
+		}
+	}
+}
+
+/* --- the minimum of others ------------------------------------------------------------------------------- */
+
+/* A manager has read that the job may start, and has still to ask for pods of its minimum. */
+static bool waits_for_minimum(const struct ledger *l, const struct ledger_job *j)
+{
+	/* Longer than a manager waits until it looks again whether a name is free. */
+	const kar_time patience = KAR_MINUTE;
+	bool just_freed = l->freed && ledger_now(l) - l->freed < patience;
+	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
+		j->phase == KAR_QJ_PHASE_STARTING;
+
+	return starts && starts_plainly(j) && j->admitted && j->n_readers > 0 && j->asked < j->minimum &&
+		!just_freed && !j->refused.user && ledger_names_are_free(l, j);
+}
+
+static int count_members(const struct ledger_job *j)
+{
+	const struct ledger_pod *p;
+	int n = 0;
+
+	TAILQ_FOREACH(p, &j->pods, of_job)
+		n += p->succeeded || (!p->failed && !p->deleting);
+	return n;
+}
+
+/*
+ * Each pod of a minimum may wait for the answer about the one before, and in the meantime the other places in flight are taken by
+ * extras. So many may overtake it, and no more.
+ */
+static void check_extras_wait(const struct rule *r, const struct write *w)
+{
+	enum { SPARE = 3 }; /* rounds from the read to the first create */
+	struct ledger_job *j;
+
+	if (!w->l->faultless || w->l->quota || !w->l->max_in_flight || !w->job->minimum ||
+		count_members(w->job) < w->job->minimum)
+		return;
+	TAILQ_FOREACH(j, &w->l->present, in_present) {
+		if (j == w->job || !waits_for_minimum(w->l, j))
+			continue;
+		j->overtaken++;
+		if (j->overtaken > w->l->max_in_flight * (j->minimum + SPARE))
+			ledger_break(w->l, r->name,
+				"%d extras of other jobs, the last of them of %s/%s, went before the minimum of %s/%s",
+				j->overtaken, w->job->ns, w->job->name, j->ns, j->name);
+	}
+}
+
+/* --- refusals -------------------------------------------------------------------------------------------- */
+
+static void check_refused_waits(const struct rule *r, const struct write *w)
+{
+	enum {
+		HOLD = 400
+	}; /* ms; less than what is promised, for the time that an answer takes to be worked upon */
+	const struct ledger_job *j = w->job;
+	/* With fewer pods than before, a quota may have room, or a name is free: that is tried at once. */
+	bool has_room = (j->fewer && j->fewer >= ledger_horizon(w->l)) ||
+		(w->l->freed && w->l->freed >= ledger_horizon(w->l));
+
+	if (starts_plainly(j) && !has_room && j->refused.user && strcmp(j->refused.user, w->ask->user) == 0 &&
+		j->refused.spec_rv == j->spec_rv && ledger_now(w->l) > j->refused.at &&
+		ledger_now(w->l) - j->refused.at < HOLD)
+		ledger_break(w->l, r->name, "%s asks for pod %s/%s %lld ms after one of the job was refused",
+			w->ask->user, j->ns, sim_text_or(sim_get(w->ask->pod, "metadata", "name"), ""),
+			(long long)(ledger_now(w->l) - j->refused.at));
+}
+
+const struct rule rules_of_asks[] = {
+	{ RULE_POD_ASKED, "as-told",
+		"a manager asks for no pod that the job, as far as it has been told, does not want: deleted, suspended, scaled, edited",
+		check_as_told },
+	{ RULE_POD_ASKED, "own-minimum-first",
+		"a job's minimum, by task priority, is asked for before its extras",
+		check_own_minimum_first },
+	{ RULE_POD_ASKED, "refused-waits",
+		"when a pod is refused, or its name taken, no other of the job is asked for until it was held back for a while",
+		check_refused_waits },
+	{ RULE_POD_ASKED, "extras-wait", "extras do not overtake the minimum of another job that may start",
+		check_extras_wait },
+};
+const size_t n_rules_of_asks = KAR_LEN(rules_of_asks);

@@ -1,0 +1,199 @@
+/* What is kept of a pod that was lost, for failure policies: how its containers ended, its conditions, why it went. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/pod.h"
+#include "common/buf.h"
+#include "common/json.h"
+
+static struct kar_intern *strings;
+
+static int setup(void **state)
+{
+	(void)state;
+	strings = kar_intern_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	kar_intern_free(strings); /* asserts that every string was given back */
+	return 0;
+}
+
+static const struct kar_pod *pod_of(const char *json)
+{
+	struct kar_arena arena = { 0 };
+	void *wire = kar_arena_alloc(&arena, 1, kar_pod_type.wire->size);
+	struct kar_err err = { 0 };
+	const struct kar_object *o;
+
+	if (kar_json_decode(&arena, kar_pod_type.wire, NULL, json, strlen(json), wire, &err))
+		fail_msg("%s in %s", err.msg, json);
+	o = kar_pod_type.project(wire, strings, &err);
+	assert_non_null(o);
+	kar_arena_release(&arena);
+	return kar_as_pod(o);
+}
+
+#define POD(meta, status) \
+	"{\"metadata\":{\"name\":\"j-w-0\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"," \
+	"\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}" meta "},\"status\":{" status "}}"
+/* Its deletion was asked for at 10:00:10. */
+#define GOING ",\"deletionTimestamp\":\"2026-11-21T10:00:40Z\",\"deletionGracePeriodSeconds\":30"
+#define ENDED(container, code, reason, at) \
+	"{\"name\":\"" container "\",\"state\":{\"terminated\":{\"exitCode\":" #code ",\"reason\":\"" reason \
+	"\",\"finishedAt\":" at "}}}"
+#define AT(s) "\"2026-11-21T10:00:" s "Z\""
+#define RUNS "{\"name\":\"main\",\"state\":{\"running\":{}}}"
+#define FAILED(containers) "\"phase\":\"Failed\",\"containerStatuses\":[" containers "]"
+#define RUNNING(containers) "\"phase\":\"Running\",\"containerStatuses\":[" containers "]"
+#define CONDITION(type, status, reason) \
+	"{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"" reason "\"}"
+
+static const char *print(const struct kar_pod_loss *loss, struct kar_buf *out)
+{
+	if (!loss)
+		return "none";
+	if (loss->pod_reason)
+		kar_buf_printf(out, " pod=%s", loss->pod_reason);
+	if (loss->disruption)
+		kar_buf_printf(out, " disruption=%s", loss->disruption);
+	for (size_t i = 0; i < loss->n_exits; i++)
+		kar_buf_printf(out, " %s=%d:%s", loss->exits[i].container, (int)loss->exits[i].code,
+			loss->exits[i].reason ? loss->exits[i].reason : "");
+	for (size_t i = 0; i < loss->n_conditions; i++)
+		kar_buf_printf(out, " %s:%s", loss->conditions[i].type, loss->conditions[i].status);
+	return out->n ? kar_buf_cstr(out) + 1 : "nothing";
+}
+
+static const struct {
+	const char *name, *json, *want;
+} rows[] = {
+	{ "running", POD("", RUNNING(RUNS)), "none" },
+	{ "failed_sidecar_of_a_running_pod", POD("", RUNNING(ENDED("side", 1, "Error", AT("01")))), "none" },
+	{ "succeeded", POD("", "\"phase\":\"Succeeded\""), "none" },
+	{ "succeeded_and_deleted", POD(GOING, "\"phase\":\"Succeeded\""), "none" },
+	{ "failed_without_a_word", POD("", FAILED("")), "nothing" },
+	{ "every_container_that_failed",
+		POD("",
+			FAILED(ENDED("main", 3, "Error", AT("01")) "," ENDED("ok", 0, "Completed",
+				AT("02")) "," ENDED("side", 137, "OOMKilled", AT("03")))),
+		"main=3:Error side=137:OOMKilled" },
+	{ "init_containers_come_first",
+		POD("",
+			"\"initContainerStatuses\":[" ENDED("prepare", 2, "Error", AT("01")) "]," FAILED(
+				ENDED("main", 1, "Error", AT("02")))),
+		"prepare=2:Error main=1:Error" },
+	{ "end_without_a_time", POD("", FAILED(ENDED("main", 137, "ContainerStatusUnknown", "null"))),
+		"main=137:ContainerStatusUnknown" },
+	{ "reason_of_the_pod", POD("", "\"reason\":\"Evicted\"," FAILED("")), "pod=Evicted" },
+	{ "conditions_as_they_are",
+		POD("",
+			"\"conditions\":[" CONDITION("Ready", "False", "PodFailed") "," CONDITION("Other",
+				"True", "") "," CONDITION("Third", "Unknown", "x") "]," FAILED("")),
+		"Ready:False Other:True Third:Unknown" },
+	{ "disruption",
+		POD(GOING,
+			"\"conditions\":[" CONDITION("DisruptionTarget", "True",
+				"EvictionByEvictionAPI") "]," RUNNING(RUNS)),
+		"disruption=EvictionByEvictionAPI DisruptionTarget:True" },
+	{ "disruption_that_was_called_off",
+		POD(GOING,
+			"\"conditions\":[" CONDITION("DisruptionTarget", "False",
+				"PreemptionByScheduler") "]," RUNNING(RUNS)),
+		"DisruptionTarget:False" },
+	{ "deleted", POD(GOING, RUNNING(RUNS)), "nothing" },
+	{ "stopped_by_its_deletion", POD(GOING, FAILED(ENDED("main", 143, "Error", AT("12")))), "nothing" },
+	{ "stopped_in_the_same_second", POD(GOING, FAILED(ENDED("main", 143, "Error", AT("10")))),
+		"nothing" },
+	{ "failed_before_it_was_deleted", POD(GOING, FAILED(ENDED("main", 3, "Error", AT("09")))),
+		"main=3:Error" },
+	{ "deleted_before_it_started",
+		POD(GOING, FAILED(ENDED("main", 137, "ContainerStatusUnknown", "null"))), "nothing" },
+};
+
+static void loss_is_kept(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_pod *p = pod_of(rows[i].json);
+		struct kar_buf out = { 0 };
+		const char *got = print(p->job->loss, &out);
+
+		if (strcmp(got, rows[i].want))
+			fail_msg("%s: want %s, got %s", rows[i].name, rows[i].want, got);
+		kar_buf_release(&out);
+		kar_object_unref(&p->o);
+	}
+}
+
+static void loss_is_bounded(void **state)
+{
+	struct kar_buf containers = { 0 }, json = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		kar_buf_printf(&containers, "%s" ENDED("main", 3, "Error", "null"), i ? "," : "");
+	kar_buf_puts(&json,
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\","
+		"\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}},\"status\":{\"phase\":\"Failed\",");
+	kar_buf_printf(&json, "\"initContainerStatuses\":[%s],\"containerStatuses\":[%s],\"conditions\":[",
+		kar_buf_cstr(&containers), kar_buf_cstr(&containers));
+	for (int i = 0; i < 100; i++)
+		kar_buf_printf(&json, "%s" CONDITION("A", "True", ""), i ? "," : "");
+	kar_buf_puts(&json, "]}}");
+
+	const struct kar_pod *p = pod_of(kar_buf_cstr(&json));
+
+	assert_int_equal(p->job->loss->n_exits, KAR_POD_EXITS_MAX);
+	assert_int_equal(p->job->loss->n_conditions, KAR_POD_CONDITIONS_MAX);
+	kar_object_unref(&p->o);
+	kar_buf_release(&containers);
+	kar_buf_release(&json);
+}
+
+static size_t size_of(const char *json)
+{
+	const struct kar_pod *p = pod_of(json);
+	size_t n = malloc_usable_size((void *)(uintptr_t)p);
+
+	kar_object_unref(&p->o);
+	return n;
+}
+
+/* Others' pods, and ours as long as they are there, cost nothing more. */
+static void only_lost_pods_pay(void **state)
+{
+	static const char others[] =
+		"{\"metadata\":{\"name\":\"j-w-0\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"},"
+		"\"status\":{\"phase\":\"Failed\",\"containerStatuses\":[" ENDED("main", 3, "Error",
+			AT("01")) "]}}";
+
+	(void)state;
+	assert_true(
+		size_of(POD("", RUNNING(RUNS))) <= sizeof(struct kar_pod) + sizeof(struct kar_pod_job) + 24);
+	assert_true(size_of(others) <= sizeof(struct kar_pod) + 24);
+	assert_true(size_of(POD("", FAILED(ENDED("main", 3, "Error", AT("01"))))) >
+		size_of(POD("", RUNNING(RUNS))) + sizeof(struct kar_pod_exit));
+	assert_true(sizeof(struct kar_pod_job) <= 32);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(loss_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(loss_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_lost_pods_pay, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

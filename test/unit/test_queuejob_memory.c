@@ -1,0 +1,203 @@
+/* What is remembered of the API server's opinion of a job's pods. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "controllers/queuejob/memory.h"
+
+static struct kar_queuejob job;
+static struct kar_key_state memory;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memory = (struct kar_key_state){ 0 };
+	job = (struct kar_queuejob){ .o = { .type = &kar_queuejob_type, .name = "j", .uid = "u1" },
+		.generation = 1,
+		.spec_template_hash = "h1" };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	queuejob_forget(&memory);
+	assert_null(memory.job);
+	return 0;
+}
+
+static struct kar_sync sync_at(kar_time mono)
+{
+	return (struct kar_sync){ .state = &memory,
+		.object = &job.o,
+		.mono = mono,
+		.generation = job.generation };
+}
+
+static struct queuejob_check check_at(kar_time mono, bool waits)
+{
+	struct kar_sync s = sync_at(mono);
+
+	return queuejob_check_of(&s, waits);
+}
+
+static void refuse(size_t task, enum kar_class what, const char *text, kar_time mono)
+{
+	struct kar_sync s = sync_at(mono);
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, what, "%s", text);
+	queuejob_note_refused(queuejob_remember(&s), task, job.generation, &err, mono);
+}
+
+static void pass(size_t task)
+{
+	struct kar_sync s = sync_at(0);
+
+	queuejob_note_passed(queuejob_remember(&s), task);
+}
+
+static void job_that_does_not_wait_costs_nothing(void **state)
+{
+	(void)state;
+	assert_false(check_at(5000, false).waits);
+	assert_null(memory.job);
+}
+
+static void waiting_job_is_checked_after_a_second(void **state)
+{
+	(void)state;
+	assert_int_equal(check_at(5000, true).early_in, 1000);
+	assert_int_equal(check_at(5400, true).early_in, 600);
+	assert_int_equal(check_at(6000, true).early_in, 0);
+	check_at(6100, false);
+	assert_int_equal(check_at(9000, true).early_in, 1000);
+}
+
+static void new_template_is_checked_after_another_second(void **state)
+{
+	(void)state;
+	check_at(5000, true);
+	pass(0);
+	assert_int_equal(check_at(7000, true).passed, 1);
+	job.spec_template_hash = "h2";
+	assert_int_equal(check_at(7000, true).passed, 0);
+	assert_int_equal(check_at(7000, true).early_in, 1000);
+}
+
+/* What an edit leaves of one that passed and one that was refused. */
+static void edits_that_make_other_pods_are_seen(void **state)
+{
+	static const struct kar_pair zone[] = { { "zone", "z" } };
+
+	(void)state;
+	pass(0);
+	job.generation = 2; /* replicas, say */
+	assert_int_equal(check_at(1000, true).passed, 1);
+	job.spec.scheduler_name = "other";
+	assert_int_equal(check_at(1000, true).passed, 0);
+	pass(0);
+	job.spec.sched.node_selector = (struct kar_array){ .items = (void *)(uintptr_t)zone, .n = 1 };
+	assert_int_equal(check_at(1000, true).passed, 0);
+	pass(0);
+	job.o.uid = "u2";
+	assert_int_equal(check_at(1000, true).passed, 0);
+}
+
+static void words_are_those_of_the_server(void **state)
+{
+	(void)state;
+	refuse(1, KAR_INVALID, "create pods in ns: Pod \"j-w-0\" is invalid: spec.x: Not found", 1000);
+	assert_string_equal(check_at(1000, false).refused, "Pod \"j-w-0\" is invalid: spec.x: Not found");
+	assert_int_equal(check_at(1000, false).task, 1);
+	refuse(1, KAR_INVALID, "Pod j-w-0 is too large to be sent", 1000);
+	assert_string_equal(check_at(1000, false).refused, "Pod j-w-0 is too large to be sent");
+}
+
+static void refused_is_tried_again_after_long(void **state)
+{
+	static const kar_time holds[] = { 30000, 60000, 120000, 240000, 480000, 600000, 600000 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(holds); i++) {
+		refuse(0, KAR_INVALID, "no", 1000);
+		assert_int_equal(check_at(1000, false).again_in, holds[i]);
+	}
+	job.generation = 2;
+	assert_int_equal(check_at(1000, false).again_in, 0);
+	assert_non_null(check_at(1000, false).refused);
+	refuse(0, KAR_INVALID, "no", 1000);
+	assert_int_equal(check_at(1000, false).again_in, 30000);
+	job.spec_template_hash = "h2";
+	assert_null(check_at(1000, false).refused);
+	assert_int_equal(check_at(1000, false).again_in, 0);
+}
+
+/* Whether an answer counts as one; that of task 0 after task 1 was refused. */
+static const struct {
+	enum kar_class what;
+	uint64_t passed;
+	kar_time again_in;
+} answers[] = {
+	{ KAR_DENIED, 1, 0 },
+	{ KAR_EXISTS, 1, 0 },
+	{ KAR_NOTFOUND, 1, 0 },
+	{ KAR_CONFLICT, 1, 0 },
+	{ KAR_INVALID, 0, 30000 },
+	{ KAR_RETRY, 0, 1000 },
+	{ KAR_UNKNOWN, 0, 1000 },
+	{ KAR_UNAUTHORIZED, 0, 1000 },
+};
+
+static void only_invalid_is_an_objection(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(answers); i++) {
+		struct queuejob_check c;
+
+		set_up(state);
+		refuse(0, answers[i].what, "text", 1000);
+		c = check_at(1000, false);
+		if (c.passed != answers[i].passed || c.again_in != answers[i].again_in ||
+			(c.refused != NULL) != (answers[i].what == KAR_INVALID))
+			fail_msg("%s: passed %d, again in %d, %s", kar_err_class_name(answers[i].what),
+				(int)c.passed, (int)c.again_in, c.refused);
+		tear_down(state);
+	}
+}
+
+static void first_of_two_objections_is_told(void **state)
+{
+	(void)state;
+	refuse(2, KAR_INVALID, "two", 1000);
+	refuse(1, KAR_INVALID, "one", 1000);
+	refuse(3, KAR_INVALID, "three", 1000);
+	assert_string_equal(check_at(1000, false).refused, "one");
+	pass(3);
+	assert_string_equal(check_at(1000, false).refused, "one");
+	pass(1);
+	assert_null(check_at(1000, false).refused);
+	assert_int_equal(check_at(1000, false).passed, 1 << 1 | 1 << 3);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(job_that_does_not_wait_costs_nothing),
+		TEST(waiting_job_is_checked_after_a_second),
+		TEST(new_template_is_checked_after_another_second),
+		TEST(edits_that_make_other_pods_are_seen),
+		TEST(words_are_those_of_the_server),
+		TEST(refused_is_tried_again_after_long),
+		TEST(only_invalid_is_an_objection),
+		TEST(first_of_two_objections_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

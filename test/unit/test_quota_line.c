@@ -1,0 +1,287 @@
+/* Who tries first when a quota may have room, and that nobody tries all the time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/kube/barrier.h"
+#include "controllers/quota_line.h"
+#include "controllers/refusal.h"
+
+enum { JOBS = 8 };
+
+static const struct kar_type pods = { .res = { "", "v1", "pods", "Pod", true } };
+
+struct world {
+	struct kar_controller controller;
+	struct kar_key_state states[JOBS];
+};
+
+static struct world w;
+
+static int set_up(void **state)
+{
+	const struct kar_workqueue_options o = { 0 };
+
+	(void)state;
+	w = (struct world){ .controller.queue = kar_workqueue_new(&o) };
+	w.controller.line = kar_quota_line_new(w.controller.queue);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (int i = 0; i < JOBS; i++)
+		kar_refusal_forget(&w.states[i]);
+	kar_quota_line_free(w.controller.line);
+	kar_workqueue_free(w.controller.queue);
+	return 0;
+}
+
+static const char *const keys[JOBS] = { "ns/j0", "ns/j1", "ns/j2", "ns/j3", "other/j4", "ns/j5", "ns/j6",
+	"ns/j7" };
+
+static const char *ns_of(int job)
+{
+	return keys[job][0] == 'n' ? "ns" : "other";
+}
+
+static struct kar_sync sync_of(int job, kar_time mono)
+{
+	return (struct kar_sync){ .controller = &w.controller,
+		.key = keys[job],
+		.state = &w.states[job],
+		.mono = mono };
+}
+
+/* A pod of the job is refused: it lacks @what. */
+static void refuse(int job, int32_t priority, const char *what, kar_time mono)
+{
+	struct kar_sync s = sync_of(job, mono);
+	const struct kar_action a = { .verb = KAR_CREATE,
+		.type = &pods,
+		.ns = ns_of(job),
+		.name = "p",
+		.rank = { .tier = KAR_TIER_MINIMUM, .priority = priority, .age = job } };
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, KAR_DENIED,
+		"create pods in ns: pods \"p\" is forbidden: exceeded quota: q, requested: %s, used: %s, limited: %s",
+		what, what, what);
+	kar_refusal_note(&s, &a, &err, mono);
+}
+
+/* Plans a create of the job at @mono, as the manager does; does it go out? */
+static bool tries(int job, kar_time mono, kar_time *hold)
+{
+	struct kar_sync s = sync_of(job, mono);
+	bool goes_out;
+
+	kar_plan_init(&s.plan, &s.arena);
+	kar_plan_add(&s.plan, KAR_CREATE, &pods, ns_of(job), "p");
+	kar_refusal_hold_creates(&s);
+	goes_out = s.plan.n_actions > 0;
+	if (hold)
+		*hold = s.plan.requeue_after;
+	kar_arena_release(&s.arena);
+	return goes_out;
+}
+
+/* Jobs whose keys wait in the work queue, "0 2". */
+static const char *woken(void)
+{
+	static char text[64];
+	const char *key;
+	int n = 0;
+
+	text[0] = '\0';
+	while ((key = kar_workqueue_take(w.controller.queue, 0)) != NULL) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%c", n ? " " : "", key[strlen(key) - 1]);
+		kar_workqueue_done(w.controller.queue, key);
+	}
+	return text;
+}
+
+static void highest_priority_is_woken_first(void **state)
+{
+	(void)state;
+	refuse(0, 1, "pods=1", 1000);
+	refuse(1, 9, "pods=1", 1000);
+	refuse(2, 5, "pods=1", 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "1");
+	assert_false(tries(0, 60000, NULL));
+	assert_false(tries(2, 60000, NULL));
+	assert_true(tries(1, 60000, NULL));
+}
+
+static void next_one_is_woken_when_the_first_has_its_pods(void **state)
+{
+	(void)state;
+	refuse(0, 9, "pods=1", 1000);
+	refuse(1, 1, "pods=1", 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "0");
+	kar_refusal_forget(&w.states[0]);
+	assert_string_equal(woken(), "1");
+	assert_true(tries(1, 2000, NULL));
+}
+
+/* `requested:` of two jobs in the order of priority; may both try? */
+static const struct {
+	const char *name, *first, *second;
+	bool both;
+} claims[] = {
+	{ "the_same", "pods=1", "pods=1", false },
+	{ "another_amount", "requests.cpu=1", "requests.cpu=5", false },
+	{ "another_resource", "requests.cpu=1", "requests.memory=5Gi", true },
+	{ "one_in_common", "requests.cpu=1,requests.memory=1Gi", "pods=1,requests.memory=1Gi", false },
+	{ "name_within_a_name", "requests.cpu=1", "cpu=1", true },
+	{ "beginning_of_a_name", "cpu=1", "cpus=1", true },
+	{ "none_named", "", "requests.cpu=1", false },
+};
+
+static void only_those_that_lack_the_same_wait_for_each_other(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(claims); i++) {
+		refuse(0, 9, claims[i].first, 1000);
+		refuse(1, 1, claims[i].second, 1000);
+		if (tries(1, 60000, NULL) != claims[i].both)
+			fail_msg("%s", claims[i].name);
+		if (!tries(0, 60000, NULL))
+			fail_msg("%s: the first does not try", claims[i].name);
+		kar_refusal_forget(&w.states[1]);
+		kar_refusal_forget(&w.states[0]);
+	}
+}
+
+static void namespaces_do_not_wait_for_each_other(void **state)
+{
+	(void)state;
+	refuse(0, 9, "pods=1", 1000);
+	refuse(4, 1, "pods=1", 1000);
+	kar_quota_line_wake(w.controller.line, "other");
+	assert_string_equal(woken(), "4");
+	kar_quota_line_wake(w.controller.line, "nobody");
+	assert_string_equal(woken(), "");
+}
+
+/* Refused at 1000 for the tenth time; when is it tried again? */
+static void wake_up_shortens_the_hold(void **state)
+{
+	kar_time hold = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		refuse(0, 1, "pods=1", 1000);
+	assert_false(tries(0, 2000, &hold));
+	assert_int_equal(hold, 29000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_true(tries(0, 2000, NULL));
+	assert_false(tries(0, 2000, &hold)); /* one try per wake-up, */
+	refuse(0, 1, "pods=1", 2010);
+	assert_false(tries(0, 2500, &hold));
+	assert_int_equal(hold, 510); /* and one a second later, when the quota is surely counted anew */
+	assert_true(tries(0, 3010, NULL));
+	refuse(0, 1, "pods=1", 3020);
+	assert_false(tries(0, 3500, &hold));
+	assert_int_equal(hold, 29520);
+}
+
+static void wake_up_during_a_try_counts(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		refuse(0, 1, "pods=1", 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_true(tries(0, 2000, NULL));
+	kar_quota_line_wake(w.controller.line, "ns");
+	refuse(0, 1, "pods=1", 2100);
+	assert_false(tries(0, 2200, NULL));
+	assert_true(tries(0, 3100, NULL));
+}
+
+static void one_wake_up_of_many_is_enough(void **state)
+{
+	(void)state;
+	refuse(0, 1, "pods=1", 1000);
+	for (int i = 0; i < 100; i++)
+		kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "0");
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "");
+}
+
+/* Every 20 ms a pod ends, and there is never room: how many creates are refused in an hour? */
+static void busy_namespace_costs_few_refused_creates(void **state)
+{
+	int refused = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		refuse(i, i, i % 2 ? "requests.cpu=1" : "requests.memory=1Gi", 0);
+	for (kar_time t = 20; t < 60 * KAR_MINUTE; t += 20) {
+		kar_quota_line_wake(w.controller.line, "ns");
+		for (int i = 0; i < 4; i++) {
+			if (!tries(i, t, NULL))
+				continue;
+			refuse(i, i, i % 2 ? "requests.cpu=1" : "requests.memory=1Gi", t);
+			refused++;
+		}
+	}
+	print_message("%d refused creates in an hour\n", refused);
+	assert_in_range(refused, 2 * 600, 2 * 1500);
+}
+
+/* Other refusals, and other things than pods, have nothing to do with it. */
+static void no_quota_no_line(void **state)
+{
+	struct kar_sync s = sync_of(0, 1000);
+	struct kar_action a = { .verb = KAR_CREATE,
+		.type = &pods,
+		.ns = "ns",
+		.name = "p",
+		.rank = { .tier = KAR_TIER_MINIMUM } };
+	struct kar_err err = { 0 };
+
+	(void)state;
+	kar_fail(&err, KAR_DENIED, "pods \"p\" is forbidden: no");
+	kar_refusal_note(&s, &a, &err, 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "");
+	kar_fail(&err, KAR_DENIED, "exceeded quota: q, requested: count/services=1, used: ");
+	a.rank.tier = KAR_TIER_CONTROL;
+	kar_refusal_note(&s, &a, &err, 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "");
+	refuse(0, 1, "pods=1", 1000);
+	refuse(1, 0, "pods=1", 1000);
+	kar_refusal_note(&s, &a, &err, 1000); /* leaves the line */
+	assert_string_equal(woken(), "1");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(highest_priority_is_woken_first),
+		TEST(next_one_is_woken_when_the_first_has_its_pods),
+		TEST(only_those_that_lack_the_same_wait_for_each_other),
+		TEST(namespaces_do_not_wait_for_each_other),
+		TEST(wake_up_shortens_the_hold),
+		TEST(wake_up_during_a_try_counts),
+		TEST(one_wake_up_of_many_is_enough),
+		TEST(busy_namespace_costs_few_refused_creates),
+		TEST(no_quota_no_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
