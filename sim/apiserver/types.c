@@ -178,11 +178,6 @@ const struct sim_type *sim_types_find(const struct sim_types *t, const char *gro
 	return find(t, group, strcspn(group, "."), kind);
 }
 
-const struct sim_type *sim_types_at(const struct sim_types *t, size_t i)
-{
-	return i < t->n ? &t->items[i] : NULL;
-}
-
 const struct sim_field *sim_type_field(const struct sim_type *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++) {

@@ -59,8 +59,6 @@ void sim_types_free(struct sim_types *t); /* accepts NULL */
 /* NULL: no such built-in kind. @group as in apiVersion, "" for core. */
 const struct sim_type *sim_types_find(const struct sim_types *t, const char *group,
 	const char *kind) KAR_NONNULL;
-/* NULL past the end. In order of package and name. */
-const struct sim_type *sim_types_at(const struct sim_types *t, size_t i) KAR_NONNULL;
 /* The field called @name, also in inlined messages; NULL: there is none. */
 const struct sim_field *sim_type_field(const struct sim_type *t, const char *name) KAR_NONNULL;
 

@@ -9,39 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/pod.h"
-#include "common/json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	kar_intern_free(strings); /* asserts that every string was given back */
-	return 0;
-}
-
-static const struct kar_pod *pod_of(const char *json)
-{
-	struct kar_arena arena = { 0 };
-	void *wire = kar_arena_alloc(&arena, 1, kar_pod_type.wire->size);
-	struct kar_err err = { 0 };
-	const struct kar_object *o;
-
-	if (kar_json_decode(&arena, kar_pod_type.wire, NULL, json, strlen(json), wire, &err))
-		fail_msg("%s in %s", err.msg, json);
-	o = kar_pod_type.project(wire, strings, &err);
-	assert_non_null(o);
-	kar_arena_release(&arena);
-	return kar_as_pod(o);
-}
+#include "test/unit/pod_fixture.h"
 
 static void release(const struct kar_pod *p)
 {
