@@ -89,4 +89,10 @@ static inline bool kar_pod_finished(const struct kar_pod *p)
 	return p->phase == KAR_POD_SUCCEEDED || p->phase == KAR_POD_FAILED;
 }
 
+/* Failed, or on its way out: no member of its gang any more, unless it has succeeded. */
+static inline bool kar_pod_lost(const struct kar_pod *p)
+{
+	return p->deletion || p->phase == KAR_POD_FAILED;
+}
+
 #endif

@@ -16,11 +16,6 @@ void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const 
 		kar_workqueue_add_low(c->queue, key);
 }
 
-static bool lost(const struct kar_pod *pod)
-{
-	return pod->deletion || pod->phase == KAR_POD_FAILED;
-}
-
 static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)
 {
 	return kar_same(a->owner_uid, b->owner_uid) && kar_same(a->group, b->group);
@@ -30,8 +25,8 @@ static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)
 static bool is_progress(const struct kar_pod *old, const struct kar_pod *new)
 {
 	if (!new || !old)
-		return new && !lost(new);
-	return lost(old) || (!lost(new) && same_membership(old, new));
+		return new && !kar_pod_lost(new);
+	return kar_pod_lost(old) || (!kar_pod_lost(new) && same_membership(old, new));
 }
 
 void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,

@@ -226,7 +226,7 @@ static void count(struct kar_queue_status *s, const struct queue_group *g, const
 		return;
 	else if (d->reason != QUEUE_ADMITTED)
 		s->pending++;
-	else if (kar_same(phase, kar_reason_Running))
+	else if (kar_same(phase, "Running"))
 		s->running++;
 	else if (kar_same(phase, "Unknown"))
 		s->unknown++;

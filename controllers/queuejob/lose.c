@@ -108,8 +108,7 @@ const char *queuejob_describe_loss(const struct queuejob_round *r, const struct 
 /* One that was to be scaled away, and is wanted again before anything was done to it, is like any other. */
 static bool stays_counted(const struct queuejob_round *r, const struct kar_pod *pod, bool surplus)
 {
-	return queuejob_pod_counted(&r->t, pod) &&
-		(queuejob_pod_lost(pod) || kar_pod_finished(pod) || surplus);
+	return queuejob_pod_counted(&r->t, pod) && (kar_pod_lost(pod) || kar_pod_finished(pod) || surplus);
 }
 
 /* UIDs stay in the list for as long as their objects exist. */
@@ -147,7 +146,7 @@ static void remember_surplus(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (!queuejob_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
+		if (!kar_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
 			remember(r, pod);
 	}
 }

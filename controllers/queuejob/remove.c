@@ -56,7 +56,7 @@ void queuejob_remove_surplus(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.surplus.n; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (queuejob_pod_lost(pod) || kar_pod_finished(pod) || queuejob_pod_counted(&r->t, pod))
+		if (kar_pod_lost(pod) || kar_pod_finished(pod) || queuejob_pod_counted(&r->t, pod))
 			queuejob_remove_pod(r, pod);
 	}
 }

@@ -12,11 +12,6 @@ struct count {
 	struct queuejob_tally *t;
 };
 
-bool queuejob_pod_lost(const struct kar_pod *pod)
-{
-	return pod->deletion || pod->phase == KAR_POD_FAILED;
-}
-
 bool queuejob_pod_disrupted(const struct kar_pod *pod)
 {
 	/* An evicted pod is Failed first and deleted later: whatever says "disruption" goes before the phase. */
@@ -97,7 +92,7 @@ static enum queuejob_slot_state judge(const struct count *c, struct queuejob_tas
 	if (c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->t, pod) &&
 		!(task->restart_time && pod->deletion))
 		return QUEUEJOB_SLOT_DONE;
-	if (queuejob_pod_lost(pod) || kar_pod_finished(pod) || task->restart_time)
+	if (kar_pod_lost(pod) || kar_pod_finished(pod) || task->restart_time)
 		return QUEUEJOB_SLOT_LOST;
 	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_SLOT_PENDING : QUEUEJOB_SLOT_RUNNING;
 }

@@ -75,8 +75,6 @@ void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, 
 /* The pods of task number @i are to go, and may be created again at @restart_time: they are members of the gang no more. */
 void queuejob_tally_give_up(struct queuejob_tally *t, size_t i, kar_time restart_time) KAR_NONNULL;
 
-/* Failed, or on its way out: no member of the gang any more, unless it has succeeded. */
-bool queuejob_pod_lost(const struct kar_pod *pod) KAR_NONNULL;
 /* A lost pod that somebody took away (deletion, eviction, preemption, node loss), rather than one that failed. */
 bool queuejob_pod_disrupted(const struct kar_pod *pod) KAR_NONNULL;
 /* Is the loss of @pod recorded in the status that was counted from? */
