@@ -68,6 +68,17 @@ bool kar_same_strings(const struct kar_array *a, const struct kar_array *b)
 	return true;
 }
 
+bool kar_strings_have(const struct kar_array *strings, const char *s)
+{
+	const char *const *items = strings->items;
+
+	for (size_t i = 0; s && i < strings->n; i++) {
+		if (kar_same(items[i], s))
+			return true;
+	}
+	return false;
+}
+
 bool kar_same_pairs(const struct kar_array *a, const struct kar_array *b)
 {
 	const struct kar_pair *x = a->items, *y = b->items;

@@ -166,17 +166,6 @@ static void read_gates(const struct kar_array *gates, struct kar_pod *p)
 	}
 }
 
-static bool has_finalizer(const struct kar_wire_meta *m, const char *name)
-{
-	const char *const *items = m->finalizers.items;
-
-	for (size_t i = 0; i < m->finalizers.n; i++) {
-		if (kar_same(items[i], name))
-			return true;
-	}
-	return false;
-}
-
 /* Design api.md, Membership: strongest first; an empty value names no group. */
 static const char *group_name(const struct kar_wire_meta *m)
 {
@@ -442,7 +431,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	p->priority = w->spec.priority;
 	p->phase = (uint8_t)phase_of(w->status.phase);
 	p->disrupted = disruptive(w->status.reason);
-	p->tracked = has_finalizer(&w->head.meta, KAR_FINALIZER_POD_TRACKING);
+	p->tracked = kar_strings_have(&w->head.meta.finalizers, KAR_FINALIZER_POD_TRACKING);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
 	return &p->o;

@@ -89,6 +89,14 @@ static inline bool kar_pod_finished(const struct kar_pod *p)
 	return p->phase == KAR_POD_SUCCEEDED || p->phase == KAR_POD_FAILED;
 }
 
+/* Never NULL. All is 0 if nothing is known: it is not lost, is no pod of a QueueJob, or somebody took our labels off. */
+static inline const struct kar_pod_loss *kar_pod_loss_of(const struct kar_pod *p)
+{
+	static const struct kar_pod_loss nothing_known = { 0 };
+
+	return p->job && p->job->loss ? p->job->loss : &nothing_known;
+}
+
 /* Failed, or on its way out: no member of its gang any more, unless it has succeeded. */
 static inline bool kar_pod_lost(const struct kar_pod *p)
 {

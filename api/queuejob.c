@@ -343,17 +343,6 @@ static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_
 	return kar_arena_printf(mem, "%016" PRIx64, h);
 }
 
-static bool has_finalizer(const struct kar_wire_meta *m, const char *name)
-{
-	const char *const *items = m->finalizers.items;
-
-	for (size_t i = 0; i < m->finalizers.n; i++) {
-		if (kar_same(items[i], name))
-			return true;
-	}
-	return false;
-}
-
 static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	struct kar_err *err KAR_UNUSED)
 {
@@ -366,7 +355,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	job->generation = m->generation;
 	job->creation = m->creation;
 	job->deletion = m->deletion;
-	job->has_orphan_finalizer = has_finalizer(m, "orphan");
+	job->has_orphan_finalizer = kar_strings_have(&m->finalizers, "orphan");
 	read_spec(job, &w->spec);
 	read_status(job, &w->status);
 	job->spec_template_hash = hash_templates(&job->spec, &job->mem);
@@ -406,6 +395,15 @@ const struct kar_type kar_queuejob_type = {
 bool kar_queuejob_orphan(const struct kar_wire_meta *m)
 {
 	return !m->owners.n && kar_same(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), m->name);
+}
+
+size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (strcmp(s->tasks[i].name, name) == 0)
+			return i;
+	}
+	return KAR_NO_TASK;
 }
 
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s)

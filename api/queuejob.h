@@ -151,12 +151,18 @@ static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object
 }
 
 enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD's own bound */
+enum { KAR_QJ_MAX_TASKS = 64 };    /* likewise */
 /*
- * All templates of a job together. etcd takes objects of 1.5 MiB, and a job that has been accepted must not become too large
- * for its own status, of which succeededIndexes may take 400 KB.
+ * etcd takes objects of 1.5 MiB, and a job that has been accepted must not become too large for its own status, of which
+ * succeededIndexes may take 400 KB.
  */
-enum { KAR_QJ_MAX_TEMPLATE_BYTES = 512 << 10 };
-enum { KAR_QJ_MAX_TASKS = 64 }; /* likewise */
+enum {
+	KAR_QJ_MAX_TEMPLATE_BYTES = 512 << 10, /* of all templates of a job together */
+	KAR_QJ_MAX_MESSAGE_BYTES = 1024,       /* of each message in its status, NUL included */
+	KAR_QJ_MAX_COUNTED_PODS = 500,         /* in its status; further losses wait for the next round */
+};
+/* The number of the task @name; KAR_NO_TASK: there is none. */
+size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *name) KAR_NONNULL;
 /* Sum of replicas over all tasks, at most INT32_MAX. */
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */

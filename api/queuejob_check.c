@@ -59,17 +59,6 @@ const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector,
 	return to_arena(&b, arena);
 }
 
-static bool is_one_of(const struct kar_array *values, const char *value)
-{
-	const char *const *items = values->items;
-
-	for (size_t i = 0; i < values->n; i++) {
-		if (kar_same(items[i], value))
-			return true;
-	}
-	return false;
-}
-
 static bool meets(const struct kar_wire_requirement *r, const struct kar_array *labels)
 {
 	const char *value = r->key ? kar_pairs_get(labels, r->key) : NULL;
@@ -79,8 +68,8 @@ static bool meets(const struct kar_wire_requirement *r, const struct kar_array *
 	if (kar_same(r->op, "DoesNotExist"))
 		return value == NULL;
 	if (kar_same(r->op, "In"))
-		return value && is_one_of(&r->values, value);
-	return kar_same(r->op, "NotIn") && (!value || !is_one_of(&r->values, value));
+		return kar_strings_have(&r->values, value);
+	return kar_same(r->op, "NotIn") && !kar_strings_have(&r->values, value);
 }
 
 static bool selects(const struct kar_wire_selector *s, const struct kar_array *labels)

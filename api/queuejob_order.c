@@ -14,15 +14,6 @@ static const struct kar_field dependency_fields[] = {
 const struct kar_desc kar_wire_dependency_desc =
 	KAR_DESC("TaskDependency", struct kar_wire_dependency, dependency_fields);
 
-static size_t find_task(const struct kar_queuejob_spec *s, const char *name)
-{
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		if (strcmp(s->tasks[i].name, name) == 0)
-			return i;
-	}
-	return KAR_NO_TASK;
-}
-
 struct kar_array kar_queuejob_read_order(const struct kar_queuejob_spec *s, const struct kar_array *wire,
 	struct kar_arena *mem)
 {
@@ -34,7 +25,7 @@ struct kar_array kar_queuejob_read_order(const struct kar_queuejob_spec *s, cons
 	list = kar_arena_alloc(mem, wire->n, sizeof(*list));
 	for (size_t i = 0; i < wire->n; i++) {
 		list[i].name = kar_keep_text(mem, w[i].name);
-		list[i].task = find_task(s, list[i].name);
+		list[i].task = kar_queuejob_find_task(s, list[i].name);
 		list[i].succeeded = kar_same(w[i].status, "Succeeded");
 	}
 	return (struct kar_array){ .items = list, .n = wire->n };

@@ -146,15 +146,6 @@ struct kar_failure_policy kar_failure_policy_read(const struct kar_wire_failure_
 
 /* --- the check ---------------------------------------------------------------------------------------- */
 
-static bool has_task(const struct kar_queuejob *job, const char *name)
-{
-	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		if (strcmp(job->spec.tasks[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static const char *check_exit_codes(struct kar_queuejob *job, size_t number, const struct kar_failure_rule *r)
 {
 	if (r->exit_operator == KAR_EXIT_UNKNOWN)
@@ -180,7 +171,7 @@ static const char *check_rule(struct kar_queuejob *job, size_t number)
 	if (r->action == KAR_FAILURE_NONE)
 		return kar_arena_printf(&job->mem, "failurePolicy.rules[%zu].action is not known", number);
 	for (size_t i = 0; i < r->tasks.n; i++) {
-		if (!has_task(job, tasks[i]))
+		if (kar_queuejob_find_task(&job->spec, tasks[i]) == KAR_NO_TASK)
 			return kar_arena_printf(&job->mem,
 				"failurePolicy.rules[%zu].tasks names %s, which is no task of this job",
 				number, tasks[i]);

@@ -2,7 +2,7 @@
  * queuejob_policy - spec.failurePolicy of a QueueJob: what is done about which loss of a pod (docs/FAILURE-POLICY.md).
  *
  * The first rule that matches a lost pod wins. All matchers that a rule has must match; one without any matches every
- * loss. Inside of a matcher one of its values is enough. Which rule it is, controllers/queuejob/policy.h says.
+ * loss. Inside of a matcher one of its values is enough. Which rule it is, controllers/queuejob/failure_policy.c says.
  */
 #ifndef KAR_API_QUEUEJOB_POLICY_H
 #define KAR_API_QUEUEJOB_POLICY_H

@@ -462,16 +462,11 @@ void kar_executor_drain(struct kar_executor *x)
 
 void kar_executor_free(struct kar_executor *x)
 {
-	assert(!x || !x->in_flight);
+	assert(!x || (!x->in_flight && !x->waiting));
 	free(x);
 }
 
 size_t kar_executor_in_flight(const struct kar_executor *x)
 {
 	return (size_t)x->in_flight;
-}
-
-size_t kar_executor_waiting(const struct kar_executor *x)
-{
-	return x->waiting;
 }

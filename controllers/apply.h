@@ -37,13 +37,12 @@ typedef void kar_applied_fn(void *arg, struct kar_sync *s, const struct kar_outc
 struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *client,
 	struct kar_recorder *recorder, const struct kar_executor_options *o, kar_applied_fn *applied,
 	void *arg) KAR_MUSTUSE KAR_RETNN;
-void kar_executor_free(struct kar_executor *x); /* accepts NULL; nothing may be in flight */
+void kar_executor_free(struct kar_executor *x); /* accepts NULL; nothing may be in flight or wait */
 /* Takes over @s until it is applied. */
 void kar_executor_start(struct kar_executor *x, struct kar_sync *s) KAR_NONNULL;
 /* Graceful stop: what was sent is waited for, what was not is dropped. */
 void kar_executor_drain(struct kar_executor *x) KAR_NONNULL;
-/* Requests in flight and writes waiting. */
+/* Requests in flight. */
 size_t kar_executor_in_flight(const struct kar_executor *x) KAR_NONNULL;
-size_t kar_executor_waiting(const struct kar_executor *x) KAR_NONNULL;
 
 #endif

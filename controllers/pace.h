@@ -1,11 +1,11 @@
 /*
- * pace - when a status write that is not urgent may go out, and when a key with many objects is looked at again. Pure: the
- * caller passes monotonic time in.
+ * pace - when a status write that is not urgent may go out, and when a key with many objects is looked at again.
+ * Pure: the caller passes monotonic time in.
  *
- * Status writes have two brakes: an object's writes are at least `interval` apart, and writes that only move counters share a small budget over
- * all objects. The first keeps one busy gang from writing with every pod; the second keeps a thousand gangs
- * that start at once from spending on counters what the API server needs for their pods. A counter is late under load,
- * a phase never is. See docs/decisions/002.
+ * Status writes have two brakes: an object's writes are at least `interval` apart, and writes that only move
+ * counters share a small budget over all objects. The first keeps one busy gang from writing with every pod; the
+ * second keeps a thousand gangs that start at once from spending on counters what the API server needs for their
+ * pods. A counter is late under load, a phase never is. See docs/decisions/002.
  */
 #ifndef KAR_PACE_H
 #define KAR_PACE_H

@@ -40,6 +40,15 @@ void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const 
 	};
 }
 
+bool kar_plan_has(const struct kar_plan *p, int what)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (p->actions[i].what == what)
+			return true;
+	}
+	return false;
+}
+
 void kar_plan_requeue(struct kar_plan *p, kar_time ms)
 {
 	if (ms < p->requeue_after)

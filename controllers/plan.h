@@ -88,6 +88,8 @@ struct kar_action *kar_plan_add(struct kar_plan *p, enum kar_verb verb, const st
 /* Note is a printf text made in the arena. */
 void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt,
 	...) KAR_PRINTF(5, 6);
+/* Does it have an action with the number @what? */
+bool kar_plan_has(const struct kar_plan *p, int what) KAR_NONNULL;
 /* Asks for another look in @ms; keeps the earliest. */
 void kar_plan_requeue(struct kar_plan *p, kar_time ms) KAR_NONNULL;
 /* "create pods default/j-w-0 (task=w index=0); status phase=Starting; event Normal Admitted ...; requeue 10s" */

@@ -13,34 +13,34 @@
 enum {
 	LOOK_AHEAD =
 		64, /* places in which a wake-up looks for heads; further ones try when their time has come */
-	CLAIM_LEN = 160, /* of the names of resources; of a longer list nothing is known */
+	REQUESTED_LEN = 160, /* of the names of resources; of a longer list nothing is known */
 };
 
 struct kar_quota_place {
 	RB_ENTRY(kar_quota_place) link;
-	struct space *space;
+	struct ns_line *line;
 	struct kar_rank rank;
-	char claim[CLAIM_LEN]; /* "pods=1,requests.cpu=2": what it lacks; "": it may be anything */
-	uint64_t seen;         /* wake-ups of the namespace when it tried last */
-	bool told;             /* of one since, so that it knows when it will try */
+	char requested[REQUESTED_LEN]; /* "pods=1,requests.cpu=2": what it lacks; "": it may be anything */
+	uint64_t seen;                 /* wake-ups of the namespace when it tried last */
+	bool told;                     /* of one since, so that it knows when it will try */
 	char key[KAR_KEY_LEN];
 };
 RB_HEAD(places, kar_quota_place);
 
-/* A namespace in which somebody waits. */
-struct space {
-	RB_ENTRY(space) link;
-	struct kar_quota_line *line;
+/* Of one namespace; there is one only while somebody waits. */
+struct ns_line {
+	RB_ENTRY(ns_line) link;
+	struct kar_quota_line *all;
 	struct places places;
 	uint64_t wakes;
 	const char *ns; /* .text */
 	char text[];
 };
-RB_HEAD(spaces, space);
+RB_HEAD(ns_lines, ns_line);
 
 struct kar_quota_line {
 	struct kar_workqueue *queue;
-	struct spaces spaces;
+	struct ns_lines lines;
 };
 
 static int compare_places(const struct kar_quota_place *a, const struct kar_quota_place *b)
@@ -48,13 +48,13 @@ static int compare_places(const struct kar_quota_place *a, const struct kar_quot
 	return kar_rank_compare(&a->rank, a->key, &b->rank, b->key);
 }
 
-static int compare_spaces(const struct space *a, const struct space *b)
+static int compare_lines(const struct ns_line *a, const struct ns_line *b)
 {
 	return strcmp(a->ns, b->ns);
 }
 
 RB_GENERATE_INTERNAL(places, kar_quota_place, link, compare_places, KAR_UNUSED static)
-RB_GENERATE_INTERNAL(spaces, space, link, compare_spaces, KAR_UNUSED static)
+RB_GENERATE_INTERNAL(ns_lines, ns_line, link, compare_lines, KAR_UNUSED static)
 
 /* --- what is lacked ------------------------------------------------------------------------------ */
 
@@ -64,22 +64,22 @@ bool kar_quota_exceeded(const char *text)
 }
 
 /* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...` */
-static void read_claim(const char *text, char claim[CLAIM_LEN])
+static void read_requested(const char *text, char requested[REQUESTED_LEN])
 {
 	static const char before[] = "requested: ", after[] = ", used: ";
 	const char *start = strstr(text, before);
 	const char *end = start ? strstr(start, after) : NULL;
 	size_t n = end ? (size_t)(end - start) - strlen(before) : 0;
 
-	claim[0] = '\0';
-	if (n && n < CLAIM_LEN)
-		strlcpy(claim, start + strlen(before), n + 1);
+	requested[0] = '\0';
+	if (n && n < REQUESTED_LEN)
+		strlcpy(requested, start + strlen(before), n + 1);
 }
 
-/* Is the resource @name, of length @n, among those of @claim? */
-static bool names(const char *claim, const char *name, size_t n)
+/* Is the resource @name, of length @n, among those of @requested? */
+static bool names(const char *requested, const char *name, size_t n)
 {
-	for (const char *at = claim; *at; at += *at == ',') {
+	for (const char *at = requested; *at; at += *at == ',') {
 		if (strncmp(at, name, n) == 0 && at[n] == '=')
 			return true;
 		at += strcspn(at, ",");
@@ -103,10 +103,10 @@ bool kar_quota_place_is_head(const struct kar_quota_place *p)
 {
 	struct kar_quota_place *other;
 
-	RB_FOREACH(other, places, &p->space->places) {
+	RB_FOREACH(other, places, &p->line->places) {
 		if (other == p)
 			return true;
-		if (overlap(other->claim, p->claim))
+		if (overlap(other->requested, p->requested))
 			return false;
 	}
 	return true;
@@ -116,63 +116,63 @@ bool kar_quota_place_is_head(const struct kar_quota_place *p)
 
 bool kar_quota_place_is_woken(const struct kar_quota_place *p)
 {
-	return p->seen != p->space->wakes;
+	return p->seen != p->line->wakes;
 }
 
 void kar_quota_place_try(struct kar_quota_place *p)
 {
-	p->seen = p->space->wakes;
+	p->seen = p->line->wakes;
 	p->told = false;
 }
 
 /* @anew: others are heads than before. */
-static void wake(struct space *space, bool anew)
+static void wake(struct ns_line *line, bool anew)
 {
 	struct kar_quota_place *p;
 	int looked = 0;
 
-	RB_FOREACH(p, places, &space->places) {
+	RB_FOREACH(p, places, &line->places) {
 		if (++looked > LOOK_AHEAD)
 			break;
 		if ((p->told && !anew) || !kar_quota_place_is_head(p))
 			continue;
 		p->told = true;
-		kar_workqueue_add(space->line->queue, p->key);
+		kar_workqueue_add(line->all->queue, p->key);
 	}
-	space->wakes++;
+	line->wakes++;
 }
 
-static struct space *find_space(struct kar_quota_line *l, const char *ns)
+static struct ns_line *find_line(struct kar_quota_line *l, const char *ns)
 {
-	struct space key = { .ns = ns };
+	struct ns_line key = { .ns = ns };
 
-	return RB_FIND(spaces, &l->spaces, &key);
+	return RB_FIND(ns_lines, &l->lines, &key);
 }
 
 void kar_quota_line_wake(struct kar_quota_line *l, const char *ns)
 {
-	struct space *space = find_space(l, ns);
+	struct ns_line *line = find_line(l, ns);
 
-	if (space)
-		wake(space, false);
+	if (line)
+		wake(line, false);
 }
 
 /* --- coming and going ---------------------------------------------------------------------------- */
 
-static struct space *need_space(struct kar_quota_line *l, const char *ns)
+static struct ns_line *need_line(struct kar_quota_line *l, const char *ns)
 {
-	struct space *space = find_space(l, ns);
+	struct ns_line *line = find_line(l, ns);
 	size_t n = strlen(ns) + 1;
 
-	if (space)
-		return space;
-	space = kar_xcalloc(1, sizeof(*space) + n);
-	space->line = l;
-	RB_INIT(&space->places);
-	memcpy(space->text, ns, n);
-	space->ns = space->text;
-	RB_INSERT(spaces, &l->spaces, space);
-	return space;
+	if (line)
+		return line;
+	line = kar_xcalloc(1, sizeof(*line) + n);
+	line->all = l;
+	RB_INIT(&line->places);
+	memcpy(line->text, ns, n);
+	line->ns = line->text;
+	RB_INSERT(ns_lines, &l->lines, line);
+	return line;
 }
 
 struct kar_quota_place *kar_quota_line_join(struct kar_quota_line *l, struct kar_quota_place *old,
@@ -181,33 +181,33 @@ struct kar_quota_place *kar_quota_line_join(struct kar_quota_line *l, struct kar
 	struct kar_quota_place *p = old ? old : kar_xcalloc(1, sizeof(*p));
 
 	if (old)
-		RB_REMOVE(places, &old->space->places, old);
+		RB_REMOVE(places, &old->line->places, old);
 	else
-		p->space = need_space(l, ns);
+		p->line = need_line(l, ns);
 	p->rank = *rank;
-	read_claim(text, p->claim);
+	read_requested(text, p->requested);
 	if (!old) {
 		strlcpy(p->key, key, sizeof(p->key));
 		kar_quota_place_try(p);
 	}
-	RB_INSERT(places, &p->space->places, p);
+	RB_INSERT(places, &p->line->places, p);
 	return p;
 }
 
 void kar_quota_line_leave(struct kar_quota_place *p)
 {
-	struct space *space;
+	struct ns_line *line;
 
 	if (!p)
 		return;
-	space = p->space;
-	RB_REMOVE(places, &space->places, p);
+	line = p->line;
+	RB_REMOVE(places, &line->places, p);
 	free(p);
-	if (RB_EMPTY(&space->places)) {
-		RB_REMOVE(spaces, &space->line->spaces, space);
-		free(space);
+	if (RB_EMPTY(&line->places)) {
+		RB_REMOVE(ns_lines, &line->all->lines, line);
+		free(line);
 	} else {
-		wake(space, true);
+		wake(line, true);
 	}
 }
 
@@ -216,12 +216,12 @@ struct kar_quota_line *kar_quota_line_new(struct kar_workqueue *q)
 	struct kar_quota_line *l = kar_xcalloc(1, sizeof(*l));
 
 	l->queue = q;
-	RB_INIT(&l->spaces);
+	RB_INIT(&l->lines);
 	return l;
 }
 
 void kar_quota_line_free(struct kar_quota_line *l)
 {
-	assert(!l || RB_EMPTY(&l->spaces));
+	assert(!l || RB_EMPTY(&l->lines));
 	free(l);
 }

@@ -5,6 +5,7 @@
 
 #include <bsd/string.h>
 
+#include "common/backoff.h"
 #include "common/mem.h"
 
 static const kar_time first_hold = KAR_SECOND / 2, longest_hold = 30 * KAR_SECOND;
@@ -35,15 +36,6 @@ void kar_refusal_forget(struct kar_key_state *state)
 	state->refusal = NULL;
 }
 
-static kar_time hold_after(unsigned tries, kar_time longest)
-{
-	kar_time hold = first_hold;
-
-	for (unsigned n = 1; n < tries && hold < longest; n++)
-		hold *= 2;
-	return hold < longest ? hold : longest;
-}
-
 /* A place in the line for pods, which others give back; for other things a quota has no such moment. */
 static void line_up(struct kar_sync *s, struct kar_refusal *r, const struct kar_action *a)
 {
@@ -60,14 +52,14 @@ static void line_up(struct kar_sync *s, struct kar_refusal *r, const struct kar_
 
 static kar_time next_try(struct kar_refusal *r, kar_time mono)
 {
+	kar_time longest = r->err.what == KAR_INVALID ? longest_hold_of_invalid : longest_hold;
 	bool woken = r->woken;
 
 	r->woken = false;
 	r->misses = woken ? r->misses + 1 : r->misses;
 	if (woken)
 		return mono + count_lag;
-	return mono +
-		hold_after(r->tries, r->err.what == KAR_INVALID ? longest_hold_of_invalid : longest_hold);
+	return mono + kar_backoff_delay(r->tries - 1, first_hold, longest);
 }
 
 void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
@@ -94,12 +86,13 @@ void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const stru
 /* Of one that waits for a quota, along with others. */
 static kar_time hold_in_line(const struct kar_refusal *r, kar_time mono)
 {
+	kar_time woken = r->at + kar_backoff_delay(r->misses, first_hold, longest_pace);
 	kar_time due = r->again;
 
 	if (!kar_quota_place_is_head(r->place))
 		return longest_hold; /* it is woken when it becomes one */
-	if (kar_quota_place_is_woken(r->place) && r->at + hold_after(r->misses + 1, longest_pace) < due)
-		due = r->at + hold_after(r->misses + 1, longest_pace);
+	if (kar_quota_place_is_woken(r->place) && woken < due)
+		due = woken;
 	return due > mono ? due - mono : 0;
 }
 

@@ -214,38 +214,3 @@ void kar_request_path(const struct kar_request *r, struct kar_buf *out)
 	put_segment(out, r->subresource);
 	put_query(out, r);
 }
-
-/* --- back-off --- */
-
-/* splitmix64: small, seedable, good enough for jitter. Result in [0, 1). */
-static double next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	z ^= z >> 31;
-	return (double)(z >> 11) / (double)(UINT64_C(1) << 53);
-}
-
-kar_time kar_backoff_next(struct kar_backoff *b, kar_time at_least)
-{
-	double random = next_random(&b->random);
-	kar_time d = b->base < b->cap ? b->base : b->cap;
-	kar_time delay;
-
-	for (unsigned i = 0; i < b->steps && d < b->cap; i++)
-		d = d < b->cap / 2 ? d * 2 : b->cap;
-	if (d < b->cap)
-		b->steps++;
-	delay = d + (kar_time)(random * b->jitter * (double)d);
-	if (delay >= at_least)
-		return delay;
-	/* Everybody was told the same moment: spread out after it. */
-	return at_least + (kar_time)(random * b->jitter * (double)d);
-}
-
-void kar_backoff_reset(struct kar_backoff *b)
-{
-	b->steps = 0;
-}

@@ -124,15 +124,4 @@ void kar_request_path(const struct kar_request *r, struct kar_buf *out) KAR_NONN
 void kar_status_error(struct kar_err *err, int http, const char *content_type, struct kar_str body,
 	kar_time retry_after, bool write, const char *what) KAR_NONNULL;
 
-/* Exponential back-off with jitter, pure. */
-struct kar_backoff {
-	kar_time base, cap; /* ms */
-	double jitter;      /* the delay is d + random * jitter * d */
-	unsigned steps;     /* taken since the last reset */
-	uint64_t random;    /* state of its own generator; seed it */
-};
-/* The next delay in ms, at least @at_least. */
-kar_time kar_backoff_next(struct kar_backoff *b, kar_time at_least) KAR_NONNULL;
-void kar_backoff_reset(struct kar_backoff *b) KAR_NONNULL;
-
 #endif

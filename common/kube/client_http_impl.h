@@ -7,6 +7,7 @@
 
 #include <bsd/sys/queue.h>
 
+#include "common/backoff.h"
 #include "common/buf.h"
 #include "common/http.h"
 #include "common/kube/client_http.h"

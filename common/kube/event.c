@@ -7,6 +7,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
+#include "common/backoff.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/kube/event_filter.h"

@@ -7,6 +7,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
+#include "common/backoff.h"
 #include "common/mem.h"
 
 enum {
@@ -280,19 +281,10 @@ static kar_time jittered(struct kar_workqueue *q, kar_time delay)
 	return delay - spread + (kar_time)(next_random(q) % (uint64_t)(2 * spread + 1));
 }
 
-static kar_time backoff(struct kar_workqueue *q, unsigned failures)
-{
-	kar_time delay = q->base;
-
-	for (unsigned n = 0; n < failures && delay < q->cap; n++)
-		delay *= 2;
-	return jittered(q, delay < q->cap ? delay : q->cap);
-}
-
 void kar_workqueue_add_rate_limited(struct kar_workqueue *q, const char *key, kar_time now)
 {
 	struct item *i = find_or_make(q, key);
-	kar_time delay = backoff(q, i->failures);
+	kar_time delay = jittered(q, kar_backoff_delay(i->failures, q->base, q->cap));
 
 	if (i->failures < UINT32_MAX)
 		i->failures++;

@@ -122,14 +122,14 @@ static const char *phase_now(const struct tally *t, bool ran)
 }
 
 /* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
-static const char *describe(const char *name, const struct kar_pod_job *job, struct kar_arena *a)
+static const char *describe(const char *name, const struct kar_pod *pod, struct kar_arena *a)
 {
-	const struct kar_pod_loss *loss = job ? job->loss : NULL;
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 
-	if (loss && loss->exit_code)
+	if (loss->exit_code)
 		return kar_arena_printf(a, "%s (%s, exit code %d)", name,
 			loss->reason ? loss->reason : "Error", loss->exit_code);
-	if (loss && loss->reason)
+	if (loss->reason)
 		return kar_arena_printf(a, "%s (%s)", name, loss->reason);
 	return name;
 }
@@ -140,7 +140,7 @@ static const char *list(const struct few *f, struct kar_arena *a)
 
 	for (size_t i = 0; i < f->n; i++)
 		text = kar_arena_printf(a, "%s%s%s", text, i ? ", " : "",
-			describe(f->items[i].name, f->items[i].pod->job, a));
+			describe(f->items[i].name, f->items[i].pod, a));
 	if (f->added > (int32_t)f->n)
 		text = kar_arena_printf(a, "%s and %d more", text, f->added - (int32_t)f->n);
 	return text;
@@ -293,20 +293,20 @@ static bool same_status(const struct kar_podgroup_status *a, const struct kar_po
  * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. That the group of a QueueJob runs,
  * or has finished, the job's own status tells at once; of any other nobody else does.
  */
+static bool is_told_at_once(const char *phase, enum podgroup_owner owner)
+{
+	if (kar_same(phase, "Failed") || kar_same(phase, "Unknown"))
+		return true;
+	return owner == PODGROUP_OWNER_UNKNOWN && (kar_same(phase, "Running") || kar_same(phase, "Finished"));
+}
+
 static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new,
 	enum podgroup_owner owner)
 {
-	static const char *const told_at_once[] = { "Failed", "Unknown", "Running", "Finished" };
-	size_t n = owner == PODGROUP_OWNER_UNKNOWN ? KAR_LEN(told_at_once) : 2;
-
 	if (kar_condition_is_true(&new->conditions, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
 		return true;
-	for (size_t i = 0; i < n; i++) {
-		if (kar_same(new->phase, told_at_once[i]))
-			return !kar_same(old->phase, new->phase);
-	}
-	return false;
+	return is_told_at_once(new->phase, owner) && !kar_same(old->phase, new->phase);
 }
 
 static const char *status_text(const struct kar_podgroup_status *s, struct kar_arena *a)

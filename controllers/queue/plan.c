@@ -112,8 +112,8 @@ static bool is_open(const struct kar_queue *q)
 /* Admits @e if nothing speaks against it. */
 static enum queue_reason judge(struct line *l, const struct entry *e)
 {
-	if (!e->g->waiting_allowed)
-		return e->g->invalid ? QUEUE_JOB_INVALID : QUEUE_NOT_WAITING;
+	if (e->g->claim != QUEUE_CLAIM_ALIVE)
+		return e->g->claim == QUEUE_CLAIM_INVALID ? QUEUE_JOB_INVALID : QUEUE_NOT_WAITING;
 	if (e->g->admitted)
 		return QUEUE_ADMITTED; /* whatever became of the queue since */
 	if (!l->queue)
@@ -157,7 +157,7 @@ static const char *why(const struct line *l, enum queue_reason reason, struct ka
 
 static bool waits(const struct entry *e)
 {
-	return e->d->reason != QUEUE_ADMITTED && e->g->waiting_allowed;
+	return e->d->reason != QUEUE_ADMITTED && e->g->claim == QUEUE_CLAIM_ALIVE;
 }
 
 static const char *explain(const struct line *l, const struct entry *e, struct kar_arena *a)
@@ -177,7 +177,7 @@ static void decide_line(struct line *l, struct kar_arena *arena)
 	int32_t waiting = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		l->jobs += l->entries[i].g->admitted && l->entries[i].g->waiting_allowed;
+		l->jobs += l->entries[i].g->admitted && l->entries[i].g->claim == QUEUE_CLAIM_ALIVE;
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->entries[i];
 
@@ -199,7 +199,7 @@ void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct 
 
 	for (size_t i = 0; i < s->n_groups; i++) {
 		out[i] = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
-		if (!s->groups[i].finished)
+		if (s->groups[i].claim != QUEUE_CLAIM_FINISHED)
 			entries[n++] =
 				(struct entry){ &s->groups[i], &out[i], queue_name(s->groups[i].group) };
 	}
@@ -220,9 +220,9 @@ static void count(struct kar_queue_status *s, const struct queue_group *g, const
 {
 	const char *phase = g->group->status.phase;
 
-	if (g->finished)
+	if (g->claim == QUEUE_CLAIM_FINISHED)
 		s->completed++;
-	else if (!g->waiting_allowed)
+	else if (g->claim != QUEUE_CLAIM_ALIVE)
 		return;
 	else if (d->reason != QUEUE_ADMITTED)
 		s->pending++;

@@ -11,14 +11,21 @@
 #include "api/types.h"
 #include "controllers/plan.h"
 
+/* What a group may ask of its queue. */
+enum queue_claim {
+	QUEUE_CLAIM_ALIVE,     /* to be admitted, or to stay so */
+	QUEUE_CLAIM_NONE,      /* nothing: it is being deleted, or its owner is, or is gone */
+	QUEUE_CLAIM_SUSPENDED, /* nothing, until its owner is resumed */
+	QUEUE_CLAIM_INVALID,   /* nothing, until somebody mends its owner: none of its pods can exist */
+	QUEUE_CLAIM_FINISHED,  /* nothing any more: its work is over, it is only counted */
+};
+
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
 	int32_t priority; /* resolved */
 	bool admitted;    /* condition Admitted is True now */
-	bool finished;    /* its work is over: holds no place in the queue */
-	bool waiting_allowed; /* false: its owner is suspended, invalid or being deleted; it neither waits nor runs */
-	bool invalid;         /* for this reason: nothing can run before somebody mends the job */
+	enum queue_claim claim;
 };
 
 struct queue_snapshot {

@@ -107,30 +107,28 @@ static void start(struct kar_controller *c)
 
 /* ---- observe ---- */
 
-enum claim { CLAIM_NONE, CLAIM_SUSPENDED, CLAIM_INVALID, CLAIM_FINISHED, CLAIM_ALIVE };
-
 /*
- * What the group may ask of its queue. Of a QueueJob's group the job says when its work is over: with a quorum below the
+ * Of a QueueJob's group the job says when its work is over: with a quorum below the
  * sum of its replicas it goes on when the group is Finished. A group of an unknown kind of owner speaks for itself.
  */
-static enum claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+static enum queue_claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
 	const struct kar_queuejob *job;
 	const struct kar_object *o;
 
 	if (g->deletion)
-		return CLAIM_NONE;
+		return QUEUE_CLAIM_NONE;
 	if (!g->owner_uid || !g->owner_is_queuejob)
-		return kar_same(g->status.phase, "Finished") ? CLAIM_FINISHED : CLAIM_ALIVE;
+		return kar_same(g->status.phase, "Finished") ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
 	o = g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
 	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
-		return CLAIM_NONE;
+		return QUEUE_CLAIM_NONE;
 	job = kar_as_queuejob(o);
 	if (kar_qj_phase_terminal(job->status.phase))
-		return CLAIM_FINISHED;
+		return QUEUE_CLAIM_FINISHED;
 	if (job->spec.suspend)
-		return CLAIM_SUSPENDED;
-	return is_invalid(job) ? CLAIM_INVALID : CLAIM_ALIVE;
+		return QUEUE_CLAIM_SUSPENDED;
+	return is_invalid(job) ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
 }
 
 static int32_t priority_of(const struct pass *p, const struct kar_podgroup_spec *spec)
@@ -153,19 +151,18 @@ static void observe_groups(struct pass *p)
 	/* Finished ones are only counted. They stand at the end, in no order: there may be ten for each that lives. */
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
-		enum claim claim = claim_of(p->stores, g);
+		enum queue_claim claim = claim_of(p->stores, g);
 
-		if (claim == CLAIM_FINISHED) {
+		if (claim == QUEUE_CLAIM_FINISHED) {
 			finished--;
-			groups[finished] = (struct queue_group){ .group = g, .finished = true };
+			groups[finished] = (struct queue_group){ .group = g, .claim = claim };
 			continue;
 		}
 		groups[live++] = (struct queue_group){
 			.group = g,
 			.priority = priority_of(p, &g->spec),
 			.admitted = kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED),
-			.waiting_allowed = claim == CLAIM_ALIVE,
-			.invalid = claim == CLAIM_INVALID,
+			.claim = claim,
 		};
 	}
 	/* Writes go out in this order: when requests are scarce, the first in line is admitted first. */
@@ -273,7 +270,7 @@ static void tell_group(struct pass *p, const struct queue_group *qg, const struc
 		d->position != g->status.position || (d->position && c && !kar_same(c->message, d->message));
 
 	/* The last word about a group that is finished or goes away has been said. */
-	if (qg->finished || (d->reason == QUEUE_NOT_WAITING && claim_of(p->stores, g) != CLAIM_SUSPENDED))
+	if (qg->claim == QUEUE_CLAIM_FINISHED || qg->claim == QUEUE_CLAIM_NONE)
 		return;
 	if (new_reason) {
 		patch_group(p, g, d);

@@ -90,7 +90,15 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 			NULL);
 		return false;
 	}
-	if (!queuejob_claim_child(r, &(struct queuejob_child){ &s->o, s->owner_uid, s->orphan, s->deletion }))
+
+	const struct queuejob_child child = {
+		.o = &s->o,
+		.owner_uid = s->owner_uid,
+		.orphan = s->orphan,
+		.deletion = s->deletion,
+	};
+
+	if (!queuejob_claim_child(r, &child))
 		return false;
 	if (!kar_schedspec_equal(&s->spec, &r->job->spec.sched))
 		queuejob_child_action(r, KAR_PATCH, &kar_schedulingspec_type, QUEUEJOB_PATCH_SCHEDULINGSPEC,
@@ -173,7 +181,15 @@ static bool keep_group(struct queuejob_round *r)
 		put_group(r, NULL, &want);
 		return false;
 	}
-	if (!queuejob_claim_child(r, &(struct queuejob_child){ &g->o, g->owner_uid, g->orphan, g->deletion }))
+
+	const struct queuejob_child child = {
+		.o = &g->o,
+		.owner_uid = g->owner_uid,
+		.orphan = g->orphan,
+		.deletion = g->deletion,
+	};
+
+	if (!queuejob_claim_child(r, &child))
 		return false;
 	want = corrected_group(r, &g->spec);
 	if (!kar_podgroup_spec_equal(&g->spec, &want))
@@ -225,5 +241,5 @@ bool queuejob_keep_children(struct queuejob_round *r)
 
 		ready = queuejob_keep_service(r) && has_group && has_spec;
 	}
-	return mirror_admission(r) && ready && !queuejob_is_in_doubt(r);
+	return mirror_admission(r) && ready && !r->unchecked;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/keep.h"
+#include "controllers/quota_line.h"
 
 enum {
 	CREATES_MAX = 500, /* per plan; the rest follows at once in the next */
@@ -140,22 +141,13 @@ static void create(struct queuejob_round *r, const struct wish *w)
 	};
 }
 
-static bool is_asked(const struct queuejob_round *r)
-{
-	for (size_t i = 0; i < r->p->n_actions; i++) {
-		if (r->p->actions[i].what == QUEUEJOB_CHECK_OWNER)
-			return true;
-	}
-	return false;
-}
-
 /* A cache that lags, or has travelled back in time, must not start a dead job. */
 void queuejob_check_owner(struct queuejob_round *r)
 {
 	int32_t *incarnation = kar_arena_alloc(r->arena, 1, sizeof(*incarnation));
 	struct kar_action *a;
 
-	if (is_asked(r))
+	if (kar_plan_has(r->p, QUEUEJOB_CHECK_OWNER))
 		return;
 	if (r->v->owner_check_in) {
 		kar_plan_requeue(r->p, r->v->owner_check_in);
@@ -174,7 +166,7 @@ static const char *refusal_reason(const struct kar_err *err, const char *what)
 {
 	bool of_pod = strncmp(what, "pods ", strlen("pods ")) == 0;
 
-	if (strstr(err->msg, "exceeded quota"))
+	if (kar_quota_exceeded(err->msg))
 		return kar_reason_QuotaExceeded;
 	switch (err->what) {
 	case KAR_DENIED:

@@ -5,12 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The CRD's bounds. */
-enum { MESSAGE_MAX = 1024 };
-
 static KAR_PRINTF(2, 0) const char *format(struct kar_arena *arena, const char *fmt, va_list ap)
 {
-	char text[MESSAGE_MAX];
+	char text[KAR_QJ_MAX_MESSAGE_BYTES];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	return kar_arena_strndup(arena, text, strlen(text));
@@ -100,6 +97,9 @@ void queuejob_look(struct queuejob_round *r)
 	r->template_changed =
 		seen->template_hash[0] && strcmp(seen->template_hash, r->job->spec_template_hash);
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
+	r->unchecked = queuejob_awaits_check(r);
+	r->replaces_template =
+		r->template_changed && queuejob_has_gang(seen->phase) && !r->job->invalid && !r->unchecked;
 	queuejob_tally(r->v, keeps_done(r), queuejob_has_gang(seen->phase), r->arena, &r->t);
 	queuejob_look_at_order(r);
 }

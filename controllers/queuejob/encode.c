@@ -58,16 +58,19 @@ static void begin_operation(struct kar_json_writer *w, const char *op, const cha
 	kar_jw_key(w, "value");
 }
 
-/*
- * JSON patch: the spec as a whole, so that what was added to it goes too. The first operation fails unless the object
- * is the one that was looked at.
- */
-static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+/* A JSON patch that fails unless the object is the one that was looked at. */
+static void begin_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	kar_jw_begin_array(w);
 	begin_operation(w, "test", "/metadata/uid");
 	kar_jw_string(w, a->uid);
 	kar_jw_end_object(w);
+}
+
+/* JSON patch: the spec as a whole, so that what was added to it goes too. */
+static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+{
+	begin_patch(w, a);
 	begin_operation(w, "add", "/spec");
 	write_spec(w, s, a);
 	kar_jw_end_object(w);
@@ -79,10 +82,7 @@ static void write_service_patch(struct kar_json_writer *w, const struct kar_acti
 {
 	const struct kar_service_spec *want = a->payload;
 
-	kar_jw_begin_array(w);
-	begin_operation(w, "test", "/metadata/uid");
-	kar_jw_string(w, a->uid);
-	kar_jw_end_object(w);
+	begin_patch(w, a);
 	begin_operation(w, "add", "/spec/selector");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, want->job);
@@ -94,19 +94,30 @@ static void write_service_patch(struct kar_json_writer *w, const struct kar_acti
 	kar_jw_end_array(w);
 }
 
-static void write_service_label(struct kar_json_writer *w, const struct kar_sync *s,
-	const struct kar_action *a)
+/* A merge patch, or a strategic one, of metadata. A wrong uid makes the API server refuse it. */
+static void begin_metadata_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	kar_jw_begin_object(w);
 	kar_jw_key(w, "metadata");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "uid", a->uid);
+}
+
+static void end_metadata_patch(struct kar_json_writer *w)
+{
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
+static void write_service_label(struct kar_json_writer *w, const struct kar_sync *s,
+	const struct kar_action *a)
+{
+	begin_metadata_patch(w, a);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
 	kar_jw_end_object(w);
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
+	end_metadata_patch(w);
 }
 
 /* Merge patch of an object without owners, and only as it was read. */
@@ -115,14 +126,10 @@ static void write_adoption(struct kar_json_writer *w, const struct kar_sync *s, 
 	char version[24];
 
 	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", a->uid);
+	begin_metadata_patch(w, a);
 	kar_jw_kv_string(w, "resourceVersion", version);
 	kar_queuejob_write_owner(w, job_of(s));
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
+	end_metadata_patch(w);
 }
 
 static void write_finalizers(struct kar_json_writer *w, const char *key)
@@ -133,16 +140,12 @@ static void write_finalizers(struct kar_json_writer *w, const char *key)
 	kar_jw_end_array(w);
 }
 
-/* Strategic merge patch: removes our finalizer and no other. A wrong uid makes the API server refuse it. */
+/* Strategic merge patch: removes our finalizer and no other. */
 static void write_release(struct kar_json_writer *w, const struct kar_action *a)
 {
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", a->uid);
+	begin_metadata_patch(w, a);
 	write_finalizers(w, "$deleteFromPrimitiveList/finalizers");
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
+	end_metadata_patch(w);
 }
 
 static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
@@ -157,10 +160,7 @@ static void write_repair(struct kar_json_writer *w, const struct kar_sync *s, co
 {
 	const struct queuejob_new_pod *as = a->payload;
 
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", a->uid);
+	begin_metadata_patch(w, a);
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
@@ -170,8 +170,7 @@ static void write_repair(struct kar_json_writer *w, const struct kar_sync *s, co
 	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->object->name);
 	kar_jw_end_object(w);
 	write_finalizers(w, "finalizers");
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
+	end_metadata_patch(w);
 }
 
 static int encode_pod(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,

@@ -7,13 +7,7 @@
 
 static bool counts_for_success(const struct kar_queuejob_spec *s, const char *task)
 {
-	const char *const *names = s->success_tasks.items;
-
-	for (size_t i = 0; i < s->success_tasks.n; i++) {
-		if (kar_same(names[i], task))
-			return true;
-	}
-	return s->success_tasks.n == 0;
+	return !s->success_tasks.n || kar_strings_have(&s->success_tasks, task);
 }
 
 /* A job that asks for no pod at all is neither complete nor failed: it waits for replicas. */

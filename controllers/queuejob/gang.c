@@ -58,25 +58,30 @@ void queuejob_wait_for_admission(struct queuejob_round *r)
 
 /* --- Restarting ---------------------------------------------------------------------------------- */
 
+void queuejob_note_restart(struct queuejob_round *r, const char *reason, const char *message)
+{
+	const struct kar_pod *pod = r->cause;
+
+	r->st.last_restart = (struct kar_restart){
+		.time = r->second,
+		.reason = reason,
+		.message = message,
+		.pod = kar_keep_text(r->arena, pod ? pod->o.name : NULL),
+		.node = kar_keep_text(r->arena, pod ? pod->node : NULL),
+		.exit_code = pod ? kar_pod_loss_of(pod)->exit_code : 0,
+	};
+}
+
 static void enter_restarting(struct queuejob_round *r, const char *reason, const char *message)
 {
 	struct kar_queuejob_status *st = &r->st;
-	const struct kar_pod *pod = r->cause;
-	const struct kar_pod_loss *loss = pod && pod->job ? pod->job->loss : NULL;
 
 	st->phase = KAR_QJ_PHASE_RESTARTING;
 	st->formed_min_available = 0;
 	st->counted_pods = (struct kar_array){ 0 };
 	r->forget = true;
 	queuejob_order_anew(r);
-	st->last_restart = (struct kar_restart){
-		.time = r->second,
-		.reason = reason,
-		.message = message,
-		.pod = pod ? kar_keep_text(r->arena, pod->o.name) : "",
-		.node = pod && pod->node ? kar_keep_text(r->arena, pod->node) : "",
-		.exit_code = loss ? loss->exit_code : 0,
-	};
+	queuejob_note_restart(r, reason, message);
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, reason, "%s", message);
 	queuejob_say(r, reason, "%s", message);
 	for (size_t i = 0; i < r->v->n_pods; i++)
@@ -187,7 +192,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 {
 	bool admitted;
 
-	if (r->template_changed && !r->job->invalid && !queuejob_is_in_doubt(r)) {
+	if (r->replaces_template) {
 		restart_with_new_template(r);
 		return;
 	}

@@ -2,27 +2,20 @@
 #include "controllers/queuejob/round.h"
 
 #include "api/keep.h"
+#include "common/backoff.h"
 #include "common/timefmt.h"
 
-enum {
-	COUNTED_MAX = 500, /* UIDs in status; further losses wait for the next round */
-	SIGNAL_BASE = 128, /* exit code of a process that died of a signal */
-};
+enum { SIGNAL_BASE = 128 }; /* exit code of a process that died of a signal */
 
-static const kar_time BACKOFF_BASE = 10 * KAR_SECOND, BACKOFF_CAP = 10 * KAR_MINUTE;
+static const kar_time FIRST_BACKOFF = 10 * KAR_SECOND;
 
 /* --- back-off ------------------------------------------------------------------------------------ */
 
 /* The first failure is answered at once, the k-th after 10 s x 2^(k-2). */
 static kar_time backoff_delay(int32_t steps)
 {
-	kar_time delay = BACKOFF_BASE;
-
-	if (steps < 2)
-		return 0;
-	for (int32_t k = 2; k < steps && delay < BACKOFF_CAP; k++)
-		delay *= 2;
-	return delay < BACKOFF_CAP ? delay : BACKOFF_CAP;
+	return steps < 2 ? 0
+			 : kar_backoff_delay((unsigned)steps - 2, FIRST_BACKOFF, QUEUEJOB_LONGEST_BACKOFF);
 }
 
 kar_time queuejob_backoff_left(const struct queuejob_round *r)
@@ -45,7 +38,7 @@ static bool was_quiet(const struct queuejob_round *r)
 
 	if (!r->broken && since < r->seen->last_failure_time)
 		since = r->seen->last_failure_time;
-	return since != KAR_NEVER && r->now - since > BACKOFF_CAP;
+	return since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF;
 }
 
 /* One that a rule ignores slows its replacement down all the same: a crash loop must not be hot. */
@@ -62,9 +55,8 @@ static void count_failure(struct queuejob_round *r, bool ignored)
 
 static const char *describe_failure(const struct queuejob_round *r, const struct kar_pod *pod)
 {
-	const struct kar_pod_loss *loss = pod->job ? pod->job->loss : NULL;
-	const char *reason = loss ? loss->reason : NULL;
-	int code = loss ? (int)loss->exit_code : 0;
+	const char *reason = kar_pod_loss_of(pod)->reason;
+	int code = (int)kar_pod_loss_of(pod)->exit_code;
 
 	if (!code)
 		return kar_arena_printf(r->arena, "failed%s%s", reason ? ": " : "", reason ? reason : "");
@@ -78,10 +70,8 @@ static const char *describe_failure(const struct queuejob_round *r, const struct
 /* "Evicted", "EvictionByEvictionAPI"; NULL: it is not known. */
 static const char *why_disrupted(const struct kar_pod *pod)
 {
-	const struct kar_pod_loss *loss = pod->job ? pod->job->loss : NULL;
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 
-	if (!loss)
-		return NULL;
 	return loss->pod_reason ? loss->pod_reason : loss->disruption ? loss->disruption : loss->reason;
 }
 
@@ -143,7 +133,7 @@ static void remember(struct queuejob_round *r, const struct kar_pod *pod)
 /* What we take away ourselves is no loss, even if it is wanted again before it is gone. */
 static void remember_surplus(struct queuejob_round *r)
 {
-	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
+	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < KAR_QJ_MAX_COUNTED_PODS; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
 		if (!kar_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
@@ -175,10 +165,10 @@ static void tell_losses(struct queuejob_round *r, const char *reason, const stru
 		kar_plan_event(r->p, true, reason, "ReplacePod", "%s%s%s",
 			queuejob_describe_ruled(r, r->t.lost.items[k->first],
 				queuejob_loss_rule(r, k->first)),
-			more, queuejob_is_in_doubt(r) ? "" : "; it is replaced");
+			more, r->unchecked ? "" : "; it is replaced");
 }
 
-static void blame(struct queuejob_round *r, size_t i)
+void queuejob_blame(struct queuejob_round *r, size_t i)
 {
 	r->cause = r->t.lost.items[i];
 	r->rule = queuejob_loss_rule(r, i);
@@ -190,7 +180,7 @@ static void count_singly(struct queuejob_round *r)
 {
 	struct kind failures = { 0 }, disruptions = { 0 };
 
-	for (size_t i = 0; i < r->t.lost.n && r->st.counted_pods.n < COUNTED_MAX; i++) {
+	for (size_t i = 0; i < r->t.lost.n && r->st.counted_pods.n < KAR_QJ_MAX_COUNTED_PODS; i++) {
 		const struct kar_pod *pod = r->t.lost.items[i];
 		struct kind *k = queuejob_pod_disrupted(pod) ? &disruptions : &failures;
 
@@ -199,7 +189,7 @@ static void count_singly(struct queuejob_round *r)
 		k->first = k->n++ ? k->first : i;
 	}
 	if (failures.n)
-		blame(r, failures.first);
+		queuejob_blame(r, failures.first);
 	tell_losses(r, kar_reason_PodDisrupted, &disruptions);
 	if (!queuejob_over_limit(r))
 		tell_losses(r, kar_reason_PodFailed, &failures);
@@ -233,7 +223,7 @@ static void count_together(struct queuejob_round *r, enum kar_failure_action ver
 		r->st.disruptions++; /* pods are gone without a trace */
 		return;
 	}
-	blame(r, best);
+	queuejob_blame(r, best);
 	queuejob_count_loss(r, best);
 }
 
@@ -267,7 +257,7 @@ void queuejob_count_losses(struct queuejob_round *r)
 	bool undercut = r->min > 0 && queuejob_was_formed(r) && !queuejob_has_quorum(r);
 
 	forget_gone(r);
-	if (r->template_changed && !r->job->invalid && !queuejob_is_in_doubt(r))
+	if (r->replaces_template)
 		return; /* the incarnation is given up anyway */
 	remember_surplus(r);
 	queuejob_judge_losses(r);

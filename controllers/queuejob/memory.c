@@ -6,6 +6,7 @@
 #include <bsd/string.h>
 
 #include "api/keep.h"
+#include "common/backoff.h"
 #include "common/mem.h"
 
 /* Most jobs are admitted before that, and then their first create tells the same. */
@@ -38,17 +39,17 @@ static uint64_t hash_pods(const struct kar_queuejob *job)
 	return hash_pairs(h, &job->spec.sched.node_selector);
 }
 
-static void forget_words(struct queuejob_memory *m)
+static void forget_refusal(struct queuejob_memory *m)
 {
-	free(m->words);
-	m->words = NULL;
+	free(m->message);
+	m->message = NULL;
 	m->tries = 0;
-	m->again = 0;
+	m->retry_at = 0;
 }
 
 static void forget_pods(struct queuejob_memory *m)
 {
-	forget_words(m);
+	forget_refusal(m);
 	m->passed = 0;
 	m->waits_since = 0;
 }
@@ -65,10 +66,10 @@ static void keep_up(struct queuejob_memory *m, const struct kar_queuejob *job)
 	if (m->pods != pods)
 		forget_pods(m);
 	m->pods = pods;
-	if (m->words && m->generation != job->generation) { /* an edit is worth a try, whatever it was */
+	if (m->message && m->generation != job->generation) { /* an edit is worth a try, whatever it was */
 		m->generation = job->generation;
 		m->tries = 0;
-		m->again = 0;
+		m->retry_at = 0;
 	}
 }
 
@@ -92,18 +93,9 @@ struct queuejob_memory *queuejob_remember(const struct kar_sync *s)
 void queuejob_forget(struct kar_key_state *state)
 {
 	if (state->job)
-		free(state->job->words);
+		free(state->job->message);
 	free(state->job);
 	state->job = NULL;
-}
-
-static kar_time hold_after(unsigned tries, kar_time first)
-{
-	kar_time hold = first;
-
-	for (unsigned n = 1; n < tries && hold < LONGEST_HOLD; n++)
-		hold *= 2;
-	return hold < LONGEST_HOLD ? hold : LONGEST_HOLD;
 }
 
 static bool is_objection(const struct kar_err *err)
@@ -122,12 +114,12 @@ void queuejob_note_passed(struct queuejob_memory *m, size_t task)
 {
 	if (task < KAR_QJ_MAX_TASKS)
 		m->passed |= UINT64_C(1) << task;
-	if (!m->words || m->task == task)
-		forget_words(m);
+	if (!m->message || m->task == task)
+		forget_refusal(m);
 }
 
 /* The client puts its request before the API server's words. */
-static const char *words_of(const struct kar_err *err)
+static const char *message_of(const struct kar_err *err)
 {
 	static const char request[] = "create pods";
 	const char *end = strncmp(err->msg, request, strlen(request)) ? NULL : strstr(err->msg, ": ");
@@ -142,12 +134,13 @@ void queuejob_note_refused(struct queuejob_memory *m, size_t task, int64_t gener
 		queuejob_note_passed(m, task);
 		return;
 	}
+	m->retry_at = mono +
+		kar_backoff_delay(m->tries, is_objection(err) ? FIRST_HOLD : FIRST_RETRY, LONGEST_HOLD);
 	m->tries++;
-	m->again = mono + hold_after(m->tries, is_objection(err) ? FIRST_HOLD : FIRST_RETRY);
-	if (!is_objection(err) || (m->words && m->task < task))
+	if (!is_objection(err) || (m->message && m->task < task))
 		return;
-	free(m->words);
-	m->words = kar_xstrdup(words_of(err));
+	free(m->message);
+	m->message = kar_xstrdup(message_of(err));
 	m->task = task;
 	m->generation = generation;
 	if (task < KAR_QJ_MAX_TASKS)
@@ -173,9 +166,9 @@ struct queuejob_check queuejob_check_of(const struct kar_sync *s, bool waits)
 	return (struct queuejob_check){
 		.waits = waits,
 		.passed = m->passed,
-		.refused = m->words,
+		.refused = m->message,
 		.task = m->task,
-		.again_in = left_until(m->again, s->mono),
+		.retry_in = left_until(m->retry_at, s->mono),
 		.early_in = waits ? left_until(m->waits_since + CHECK_AFTER, s->mono) : 0,
 	};
 }

@@ -16,12 +16,12 @@ struct queuejob_memory {
 	uint64_t pods;        /* hash of all in its spec that goes into a pod */
 	uint64_t passed;      /* bit per task: the API server has nothing against a pod of it */
 	kar_time waits_since; /* mono; 0: it does not wait */
-	/* Of a task whose pod is invalid, in the API server's words; NULL: none is known */
-	char *words;
+	/* Why the pod of a task is invalid, in the API server's words; NULL: none is known to be */
+	char *message;
 	size_t task;
 	int64_t generation; /* of the job then */
 	unsigned tries;     /* in a row without a pass */
-	kar_time again;     /* mono: not asked before */
+	kar_time retry_at;  /* mono: not asked before */
 	char service[64];   /* UID of the job's Service that lost our label; "": none is known */
 };
 

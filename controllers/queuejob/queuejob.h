@@ -26,7 +26,7 @@ struct queuejob_check {
 	/* Why a pod of .task is invalid, in the API server's words; NULL: none is known to be. */
 	const char *refused;
 	size_t task;
-	kar_time again_in; /* ms until it may be asked again */
+	kar_time retry_in; /* ms until it may be asked again */
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
 };
 

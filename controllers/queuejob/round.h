@@ -8,9 +8,16 @@
 #ifndef KAR_QUEUEJOB_ROUND_H
 #define KAR_QUEUEJOB_ROUND_H
 
-#include "controllers/queuejob/policy.h"
 #include "api/reasons.h"
 #include "controllers/queuejob/tally.h"
+
+enum { QUEUEJOB_LONGEST_BACKOFF = 10 * KAR_MINUTE }; /* ms */
+
+/* What the failure policy says of a loss. */
+struct queuejob_judged {
+	size_t task;                         /* of the pod */
+	const struct kar_failure_rule *rule; /* that it falls under; NULL: none */
+};
 
 struct queuejob_round {
 	const struct queuejob_view *v;
@@ -20,12 +27,15 @@ struct queuejob_round {
 	struct kar_queuejob_status st;              /* what it becomes */
 	struct queuejob_tally t;
 	int32_t min;           /* quorum of the tasks that have started; 0: no gang */
+	bool starts_tasks;     /* now, so the status is written first, with all that has succeeded */
 	bool raised;           /* it is higher than recorded, and no task has started: by an edit */
 	kar_time now;          /* wall ms */
 	kar_time second;       /* the same without fraction, as the API keeps it */
 	bool template_changed; /* what runs is not what is specified */
-	bool said;             /* st.reason and st.message are set */
-	bool forget;           /* the succeeded indexes count no more: the incarnation is given up */
+	bool unchecked; /* no pod is created now: the API server has refused one, or is to be asked first */
+	bool replaces_template; /* the incarnation is given up for another with the templates as they are now */
+	bool said;              /* st.reason and st.message are set */
+	bool forget;            /* the succeeded indexes count no more: the incarnation is given up */
 	/* Set by queuejob_count_losses(). */
 	bool broken; /* the gang is below its quorum because of a loss, or a rule says so: it restarts */
 	bool rearm;  /* an edit, or a rule of the failure policy: it must form anew, but need not restart */
@@ -34,8 +44,8 @@ struct queuejob_round {
 	const struct kar_failure_rule *rule; /* that .cause falls under; NULL: none */
 	const char *unformed_by;             /* why .rearm, for condition Formed; NULL: by an edit */
 	/* Set by queuejob_judge_losses(). */
-	const struct kar_failure_rule **rules; /* that each of .t.lost falls under; NULL: none does */
-	enum kar_failure_action verdict;       /* the strongest of them */
+	struct queuejob_judged *judged;  /* one per .t.lost; NULL: there is no failure policy */
+	enum kar_failure_action verdict; /* the strongest of them */
 	struct kar_plan *p;
 	struct kar_arena *arena;
 };
@@ -109,12 +119,18 @@ const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r) KA
  */
 bool queuejob_keep_children(struct queuejob_round *r) KAR_NONNULL;
 
+/* --- min_member.c ---------------------------------------------------------------------------------- */
+
+/* Fills in what a gang scheduler is to wait for. @have: the group as it is; @pruned: not with all its fields. */
+void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_podgroup_spec *have,
+	bool pruned, struct kar_podgroup_spec *want) KAR_NONNULL;
+
 /* --- valid.c: whether the spec can be run ---------------------------------------------------------- */
 
 /* Keeps condition Invalid; true if pods can be made of the spec, whether or not the API server takes them. */
 bool queuejob_is_valid(struct queuejob_round *r) KAR_NONNULL;
-/* The API server has refused the pods, or that is to be found out first: none is created now. */
-bool queuejob_is_in_doubt(const struct queuejob_round *r) KAR_NONNULL;
+/* See r->unchecked. */
+bool queuejob_awaits_check(const struct queuejob_round *r) KAR_NONNULL;
 /* Asks the API server what it would say, where that is worth a request and not known. Call last. */
 void queuejob_check_templates(struct queuejob_round *r) KAR_NONNULL;
 
@@ -130,12 +146,14 @@ kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
 const char *queuejob_describe_loss(const struct queuejob_round *r,
 	const struct kar_pod *pod) KAR_NONNULL KAR_RETNN;
 
+/* The loss number @i of t.lost is to blame for what is done now. */
+void queuejob_blame(struct queuejob_round *r, size_t i) KAR_NONNULL;
 /* Counts the loss number @i of t.lost as what it is; returns how long its replacement has to wait (ms). */
 kar_time queuejob_count_loss(struct queuejob_round *r, size_t i) KAR_NONNULL;
 
-/* --- policy.c: the failure policy ---------------------------------------------------------------- */
+/* --- failure_policy.c ----------------------------------------------------------------------------- */
 
-/* Which rules the losses fall under. */
+/* Which rules the losses fall under: sets r->judged and r->verdict. */
 void queuejob_judge_losses(struct queuejob_round *r) KAR_NONNULL;
 /* Of the loss number @i of t.lost. */
 const struct kar_failure_rule *queuejob_loss_rule(const struct queuejob_round *r, size_t i) KAR_NONNULL;
@@ -144,7 +162,7 @@ enum kar_failure_action queuejob_loss_action(const struct queuejob_round *r, siz
 const char *queuejob_describe_ruled(const struct queuejob_round *r, const struct kar_pod *pod,
 	const struct kar_failure_rule *rule) __attribute__((nonnull(1, 2))) KAR_RETNN;
 
-/* --- task.c: the restart of one task -------------------------------------------------------------- */
+/* --- restart_task.c: the restart of one task ------------------------------------------------------- */
 
 /* The tasks whose losses a rule answers so are restarted; these leave t.lost. The gang must form anew. */
 void queuejob_give_up_tasks(struct queuejob_round *r) KAR_NONNULL;
@@ -158,7 +176,7 @@ void queuejob_look(struct queuejob_round *r) KAR_NONNULL;
 /* Fills in the counts of the tasks, and which have started; decide.c. */
 void queuejob_count_tasks(struct queuejob_round *r) KAR_NONNULL;
 
-/* --- depend.c: the order between tasks ------------------------------------------------------------ */
+/* --- order.c: the order between tasks -------------------------------------------------------------- */
 
 /* Which tasks have started, by what is recorded and what is there; with that the quorum. */
 void queuejob_look_at_order(struct queuejob_round *r) KAR_NONNULL;
@@ -193,6 +211,8 @@ bool queuejob_only_starts(const struct queuejob_round *r) KAR_NONNULL;
 
 /* --- gang.c: the life of an incarnation ---------------------------------------------------------- */
 
+/* The status tells of a restart now, caused by r->cause. */
+void queuejob_note_restart(struct queuejob_round *r, const char *reason, const char *message) KAR_NONNULL;
 void queuejob_wait_for_admission(struct queuejob_round *r) KAR_NONNULL; /* Pending */
 void queuejob_keep_gang(struct queuejob_round *r) KAR_NONNULL;          /* Starting, Running */
 void queuejob_wait_until_gone(struct queuejob_round *r) KAR_NONNULL;    /* Restarting */

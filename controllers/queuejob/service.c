@@ -58,7 +58,7 @@ bool queuejob_keep_service(struct queuejob_round *r)
 	const struct kar_service_spec want = { r->job->o.name, r->job->spec.publish_not_ready };
 
 	if (!r->job->spec.dns_hostnames) {
-		if (!queuejob_is_in_doubt(r)) /* else a gang may go on that was made with it */
+		if (!r->unchecked) /* else a gang may go on that was made with it */
 			queuejob_drop_service(r);
 		return true;
 	}
@@ -66,7 +66,15 @@ bool queuejob_keep_service(struct queuejob_round *r)
 		create_service(r);
 		return false;
 	}
-	if (!queuejob_claim_child(r, &(struct queuejob_child){ &s->o, s->owner_uid, s->orphan, s->deletion }))
+
+	const struct queuejob_child child = {
+		.o = &s->o,
+		.owner_uid = s->owner_uid,
+		.orphan = s->orphan,
+		.deletion = s->deletion,
+	};
+
+	if (!queuejob_claim_child(r, &child))
 		return false;
 	if (!s->headless) { /* an address cannot be taken back */
 		delete_service(r);

@@ -150,15 +150,6 @@ static int32_t count_live(const struct queuejob_view *v)
 	return n;
 }
 
-static bool asks_for_owner(const struct kar_plan *p)
-{
-	for (size_t i = 0; i < p->n_actions; i++) {
-		if (p->actions[i].what == QUEUEJOB_CHECK_OWNER)
-			return true;
-	}
-	return false;
-}
-
 /* Its TTL was over, the API server has deleted it, and the event that tells so is on its way. */
 static bool is_deleted(const struct kar_sync *s)
 {
@@ -185,7 +176,7 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	s->objects = view.n_pods + view.n_orphans;
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	queuejob_decide(&view, s->now, &s->plan);
-	if (asks_for_owner(&s->plan))
+	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER))
 		s->state->owner_asked = s->mono;
 	return true;
 }

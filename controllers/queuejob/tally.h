@@ -31,12 +31,12 @@ struct queuejob_task_tally {
 	struct queuejob_slot *slots; /* one per wanted replica */
 	int32_t n;
 	bool known;                /* the recorded status has the task */
-	bool started;              /* as recorded; later in the round: as it is (see depend.c) */
+	bool started;              /* as recorded; later in the round: as it is (see order.c) */
 	struct kar_intervals done; /* indexes that have succeeded: recorded, and newly seen */
 	int32_t n_done;
 	int32_t pending, running, failed;
 	int32_t objects; /* pods that exist, in any state */
-	/* Not 0: it is being restarted (task.c). Those of its pods that are not done are SLOT_LOST, but no losses. */
+	/* Not 0: it is being restarted (restart_task.c). Those of its pods that are not done are SLOT_LOST, but no losses. */
 	kar_time restart_time;
 	bool restart_recorded; /* not only decided in this round */
 };

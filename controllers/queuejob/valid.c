@@ -31,7 +31,7 @@ static bool has_passed(const struct queuejob_round *r)
 	return true;
 }
 
-bool queuejob_is_in_doubt(const struct queuejob_round *r)
+bool queuejob_awaits_check(const struct queuejob_round *r)
 {
 	if (r->v->check.refused)
 		return true;
@@ -40,7 +40,7 @@ bool queuejob_is_in_doubt(const struct queuejob_round *r)
 	return was_refused(recorded(r)) || (r->template_changed && queuejob_has_gang(r->seen->phase));
 }
 
-static void object(struct queuejob_round *r, const char *reason, const char *event, const char *problem)
+static void report(struct queuejob_round *r, const char *reason, const char *event, const char *problem)
 {
 	const struct kar_condition *c = recorded(r);
 	bool known = c && kar_same(c->reason, reason) && c->observed_generation == r->job->generation;
@@ -51,12 +51,12 @@ static void object(struct queuejob_round *r, const char *reason, const char *eve
 	queuejob_set_condition(r, KAR_QJ_INVALID, true, reason, "%s", problem);
 }
 
-static void object_to_template(struct queuejob_round *r)
+static void report_refusal(struct queuejob_round *r)
 {
 	const struct queuejob_check *c = &r->v->check;
 	const char *task = c->task < r->job->spec.n_tasks ? r->job->spec.tasks[c->task].name : "";
 
-	object(r, kar_reason_InvalidTemplate, kar_reason_InvalidTemplate,
+	report(r, kar_reason_InvalidTemplate, kar_reason_InvalidTemplate,
 		kar_arena_printf(r->arena, "task %s: %s", task, c->refused));
 }
 
@@ -65,9 +65,9 @@ bool queuejob_is_valid(struct queuejob_round *r)
 	const struct kar_condition *c = recorded(r);
 
 	if (r->job->invalid)
-		object(r, kar_reason_SpecInvalid, kar_reason_Invalid, r->job->invalid);
+		report(r, kar_reason_SpecInvalid, kar_reason_Invalid, r->job->invalid);
 	else if (r->v->check.refused)
-		object_to_template(r);
+		report_refusal(r);
 	else if (was_refused(c) && !has_passed(r))
 		queuejob_say(r, kar_reason_InvalidTemplate, "%s", kar_keep_text(r->arena, c->message));
 	else if (c)
@@ -94,10 +94,9 @@ static void ask(struct queuejob_round *r, size_t task)
 void queuejob_check_templates(struct queuejob_round *r)
 {
 	const struct queuejob_check *c = &r->v->check;
-	bool doubt = queuejob_is_in_doubt(r);
-	kar_time in = doubt ? c->again_in : c->early_in > c->again_in ? c->early_in : c->again_in;
+	kar_time in = r->unchecked ? c->retry_in : c->early_in > c->retry_in ? c->early_in : c->retry_in;
 
-	if (r->job->invalid || kar_qj_phase_terminal(r->st.phase) || !(doubt || c->waits) ||
+	if (r->job->invalid || kar_qj_phase_terminal(r->st.phase) || !(r->unchecked || c->waits) ||
 		(has_passed(r) && !c->refused))
 		return;
 	if (in) {

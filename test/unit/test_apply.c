@@ -151,7 +151,6 @@ static void creates_stop_at_the_first_refusal(void **state)
 	assert_non_null(kar_refusal_of(&j->s));
 	assert_int_equal(j->state.refusal->err.what, KAR_DENIED);
 	assert_string_equal(j->state.refusal->name, "default/p0");
-	assert_int_equal(kar_executor_waiting(b->x), 0);
 	free_job(j);
 }
 
@@ -417,7 +416,6 @@ static void overtaken_patch_is_skipped_and_the_others_go_out(void **state)
 	answer(b, "patch pods default/p1");
 	assert_int_equal(b->applied, 1);
 	assert_int_equal(b->outcome.requeue_after, 0);
-	assert_int_equal(kar_executor_waiting(b->x), 0);
 	free_job(j);
 }
 

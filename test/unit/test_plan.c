@@ -50,6 +50,23 @@ static void prints_nothing_when_there_is_nothing_to_do(void **state)
 	kar_arena_release(&arena);
 }
 
+static void knows_whether_it_has_an_action(void **state)
+{
+	struct kar_arena arena = { 0 };
+	struct kar_plan p;
+
+	(void)state;
+	kar_plan_init(&p, &arena);
+	assert_false(kar_plan_has(&p, 0));
+	kar_plan_add(&p, KAR_PATCH, &pods, "default", "a")->what = 1;
+	kar_plan_add(&p, KAR_PATCH, &pods, "default", "b")->what = 3;
+	assert_false(kar_plan_has(&p, 0));
+	assert_true(kar_plan_has(&p, 1));
+	assert_false(kar_plan_has(&p, 2));
+	assert_true(kar_plan_has(&p, 3));
+	kar_arena_release(&arena);
+}
+
 /* In each row the first write goes out before the second. */
 static const struct {
 	const char *name;
@@ -100,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prints_everything_it_holds),
 		cmocka_unit_test(prints_nothing_when_there_is_nothing_to_do),
+		cmocka_unit_test(knows_whether_it_has_an_action),
 		cmocka_unit_test(orders_waiting_writes),
 		cmocka_unit_test(control_writes_have_no_order_of_their_own),
 	};

@@ -80,9 +80,9 @@ static void read_group_word(struct kar_podgroup *g, struct queue_group *qg, cons
 	else if (is(word, "admitted"))
 		qg->admitted = true;
 	else if (is(word, "finished"))
-		qg->finished = true;
+		qg->claim = QUEUE_CLAIM_FINISHED;
 	else if (is(word, "idle"))
-		qg->waiting_allowed = false;
+		qg->claim = QUEUE_CLAIM_SUSPENDED;
 	else if (!g->spec.queue)
 		g->spec.queue = word;
 	else
@@ -108,7 +108,7 @@ static void read_part(struct scene *s, char *part)
 			g->o.ns = "ns";
 			g->creation = now;
 			s->group_list[s->snapshot.n_groups++] =
-				(struct queue_group){ .group = g, .waiting_allowed = true };
+				(struct queue_group){ .group = g, .claim = QUEUE_CLAIM_ALIVE };
 		}
 		if (q)
 			read_queue_word(q, word);
@@ -397,7 +397,7 @@ static void second_pass_changes_nothing(struct scene *s, uint64_t from)
 	plan(s);
 	first = sorted_text(s);
 	for (size_t i = 0; i < s->snapshot.n_groups; i++) {
-		if (s->group_list[i].waiting_allowed && !s->group_list[i].finished)
+		if (s->group_list[i].claim == QUEUE_CLAIM_ALIVE)
 			s->group_list[i].admitted = s->decisions[i].reason == QUEUE_ADMITTED;
 	}
 	plan(s);
@@ -422,8 +422,7 @@ static void limits_hold(struct scene *s, uint64_t from)
 		const struct kar_queue *q = queue_named(s, g->group->spec.queue);
 		int32_t jobs = 0;
 
-		if (g->admitted && g->waiting_allowed && !g->finished &&
-			s->decisions[i].reason != QUEUE_ADMITTED)
+		if (g->admitted && g->claim == QUEUE_CLAIM_ALIVE && s->decisions[i].reason != QUEUE_ADMITTED)
 			fail_msg("seed %llu: %s lost its admission", (unsigned long long)from,
 				g->group->o.name);
 		if (s->decisions[i].reason != QUEUE_ADMITTED || g->admitted)

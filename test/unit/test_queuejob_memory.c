@@ -126,23 +126,23 @@ static void refused_is_tried_again_after_long(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(holds); i++) {
 		refuse(0, KAR_INVALID, "no", 1000);
-		assert_int_equal(check_at(1000, false).again_in, holds[i]);
+		assert_int_equal(check_at(1000, false).retry_in, holds[i]);
 	}
 	job.generation = 2;
-	assert_int_equal(check_at(1000, false).again_in, 0);
+	assert_int_equal(check_at(1000, false).retry_in, 0);
 	assert_non_null(check_at(1000, false).refused);
 	refuse(0, KAR_INVALID, "no", 1000);
-	assert_int_equal(check_at(1000, false).again_in, 30000);
+	assert_int_equal(check_at(1000, false).retry_in, 30000);
 	job.spec_template_hash = "h2";
 	assert_null(check_at(1000, false).refused);
-	assert_int_equal(check_at(1000, false).again_in, 0);
+	assert_int_equal(check_at(1000, false).retry_in, 0);
 }
 
 /* Whether an answer counts as one; that of task 0 after task 1 was refused. */
 static const struct {
 	enum kar_class what;
 	uint64_t passed;
-	kar_time again_in;
+	kar_time retry_in;
 } answers[] = {
 	{ KAR_DENIED, 1, 0 },
 	{ KAR_EXISTS, 1, 0 },
@@ -162,10 +162,10 @@ static void only_invalid_is_an_objection(void **state)
 		set_up(state);
 		refuse(0, answers[i].what, "text", 1000);
 		c = check_at(1000, false);
-		if (c.passed != answers[i].passed || c.again_in != answers[i].again_in ||
+		if (c.passed != answers[i].passed || c.retry_in != answers[i].retry_in ||
 			(c.refused != NULL) != (answers[i].what == KAR_INVALID))
 			fail_msg("%s: passed %d, again in %d, %s", kar_err_class_name(answers[i].what),
-				(int)c.passed, (int)c.again_in, c.refused);
+				(int)c.passed, (int)c.retry_in, c.refused);
 		tear_down(state);
 	}
 }

@@ -184,6 +184,8 @@ static void wake_up_shortens_the_hold(void **state)
 	assert_false(tries(0, 2000, &hold));
 	assert_int_equal(hold, 29000);
 	kar_quota_line_wake(w.controller.line, "ns");
+	assert_false(tries(0, 1499, &hold));
+	assert_int_equal(hold, 1); /* half a second after the refusal, whatever came before */
 	assert_true(tries(0, 2000, NULL));
 	assert_false(tries(0, 2000, &hold)); /* one try per wake-up, */
 	refuse(0, 1, "pods=1", 2010);

@@ -108,7 +108,7 @@ void queuejob_start_tasks(struct queuejob_round *r)
 	size_t task, first = 0;
 	int32_t n = 0, pods = 0;
 
-	if (r->job->invalid || queuejob_is_in_doubt(r))
+	if (r->job->invalid || r->unchecked)
 		return; /* its pods could not be created: what runs stays as it is */
 	while (start_next(r, &task)) {
 		first = n++ ? first : task;
@@ -116,6 +116,7 @@ void queuejob_start_tasks(struct queuejob_round *r)
 	}
 	if (!n)
 		return;
+	r->starts_tasks = true;
 	r->min = quorum(r);
 	r->st.formed_min_available = 0; /* the gang, as it is now, has not formed yet */
 	kar_plan_event(r->p, false, kar_reason_TaskStarted, "CreatePods", "task %s%s: creating %s",

@@ -1,42 +1,15 @@
-#include "controllers/queuejob/policy.h"
+/*
+ * Which rule of spec.failurePolicy a loss falls under: the first that matches; if none does, the default is done. A pod that is
+ * being deleted has not failed: its containers count only as far as they ended before that was asked for (struct kar_pod_loss).
+ */
+#include "controllers/queuejob/round.h"
 
 #include "api/keep.h"
-#include "controllers/queuejob/round.h"
 
 /* What takes the place of a reason for a pod that somebody deleted. */
 #define DELETED "Deleted"
 
-static const struct kar_pod_loss *loss_of(const struct kar_pod *pod)
-{
-	static const struct kar_pod_loss nothing_known = { 0 }; /* somebody took our labels off */
-
-	return pod->job && pod->job->loss ? pod->job->loss : &nothing_known;
-}
-
-static bool is_one_of(const struct kar_array *names, const char *name)
-{
-	const char *const *items = names->items;
-
-	for (size_t i = 0; name && i < names->n; i++) {
-		if (kar_same(items[i], name))
-			return true;
-	}
-	return false;
-}
-
 /* --- matchers ------------------------------------------------------------------------------------ */
-
-/* The name tells the task; labels can be edited. */
-static bool is_of_tasks(const struct kar_failure_rule *rule, const struct kar_queuejob *job,
-	const struct kar_pod *pod)
-{
-	size_t task;
-	int32_t index;
-
-	return !rule->tasks.n ||
-		(kar_queuejob_pod_index(job, pod->o.name, &task, &index) &&
-			is_one_of(&rule->tasks, job->spec.tasks[task].name));
-}
 
 static bool has_code(const struct kar_failure_rule *rule, int32_t code)
 {
@@ -47,10 +20,10 @@ static bool has_code(const struct kar_failure_rule *rule, int32_t code)
 	return false;
 }
 
-const struct kar_pod_exit *queuejob_policy_exit(const struct kar_failure_rule *rule,
-	const struct kar_pod *pod)
+/* The exit of @pod that @rule asks for; NULL: there is none, or it asks for none. */
+static const struct kar_pod_exit *find_exit(const struct kar_failure_rule *rule, const struct kar_pod *pod)
 {
-	const struct kar_pod_loss *loss = loss_of(pod);
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 	bool in = rule->exit_operator == KAR_EXIT_IN;
 
 	if (!in && rule->exit_operator != KAR_EXIT_NOT_IN)
@@ -88,33 +61,30 @@ static bool meets_conditions(const struct kar_failure_rule *rule, const struct k
 
 static bool meets_reasons(const struct kar_failure_rule *rule, const struct kar_pod *pod)
 {
-	const struct kar_pod_loss *loss = loss_of(pod);
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 
-	if (!rule->reasons.n || is_one_of(&rule->reasons, loss->pod_reason) ||
-		is_one_of(&rule->reasons, loss->disruption))
+	if (!rule->reasons.n || kar_strings_have(&rule->reasons, loss->pod_reason) ||
+		kar_strings_have(&rule->reasons, loss->disruption))
 		return true;
 	for (size_t i = 0; i < loss->n_exits; i++) {
-		if (is_one_of(&rule->reasons, loss->exits[i].reason))
+		if (kar_strings_have(&rule->reasons, loss->exits[i].reason))
 			return true;
 	}
-	return pod->deletion && !loss->disruption && is_one_of(&rule->reasons, DELETED);
+	return pod->deletion && !loss->disruption && kar_strings_have(&rule->reasons, DELETED);
 }
 
-static bool matches(const struct kar_failure_rule *rule, const struct kar_queuejob *job,
-	const struct kar_pod *pod)
+static bool matches(const struct kar_failure_rule *rule, const struct kar_pod *pod, const char *task)
 {
-	return is_of_tasks(rule, job, pod) &&
-		(rule->exit_operator == KAR_EXIT_ANY || queuejob_policy_exit(rule, pod)) &&
-		meets_conditions(rule, loss_of(pod)) && meets_reasons(rule, pod);
+	return (!rule->tasks.n || kar_strings_have(&rule->tasks, task)) &&
+		(rule->exit_operator == KAR_EXIT_ANY || find_exit(rule, pod)) &&
+		meets_conditions(rule, kar_pod_loss_of(pod)) && meets_reasons(rule, pod);
 }
 
-const struct kar_failure_rule *queuejob_policy_match(const struct kar_queuejob *job,
-	const struct kar_pod *pod)
+static const struct kar_failure_rule *match(const struct kar_failure_policy *policy,
+	const struct kar_pod *pod, const char *task)
 {
-	const struct kar_failure_policy *policy = &job->spec.failure_policy;
-
 	for (size_t i = 0; i < policy->n; i++) {
-		if (matches(&policy->rules[i], job, pod))
+		if (matches(&policy->rules[i], pod, task))
 			return &policy->rules[i];
 	}
 	return NULL;
@@ -122,13 +92,25 @@ const struct kar_failure_rule *queuejob_policy_match(const struct kar_queuejob *
 
 /* --- the losses of a round ------------------------------------------------------------------------ */
 
+/* The name tells the task; labels can be edited. */
+static struct queuejob_judged judge(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	const struct kar_queuejob_spec *spec = &r->job->spec;
+	struct queuejob_judged j = { 0 };
+	int32_t index;
+
+	if (kar_queuejob_pod_index(r->job, pod->o.name, &j.task, &index)) /* as each of t.lost */
+		j.rule = match(&spec->failure_policy, pod, spec->tasks[j.task].name);
+	return j;
+}
+
 void queuejob_judge_losses(struct queuejob_round *r)
 {
 	if (!r->job->spec.failure_policy.n || !r->t.lost.n)
 		return;
-	r->rules = kar_arena_alloc(r->arena, r->t.lost.n, sizeof(const struct kar_failure_rule *));
+	r->judged = kar_arena_alloc(r->arena, r->t.lost.n, sizeof(*r->judged));
 	for (size_t i = 0; i < r->t.lost.n; i++) {
-		r->rules[i] = queuejob_policy_match(r->job, r->t.lost.items[i]);
+		r->judged[i] = judge(r, r->t.lost.items[i]);
 		if (queuejob_loss_action(r, i) > r->verdict)
 			r->verdict = queuejob_loss_action(r, i);
 	}
@@ -136,7 +118,7 @@ void queuejob_judge_losses(struct queuejob_round *r)
 
 const struct kar_failure_rule *queuejob_loss_rule(const struct queuejob_round *r, size_t i)
 {
-	return r->rules ? r->rules[i] : NULL;
+	return r->judged ? r->judged[i].rule : NULL;
 }
 
 enum kar_failure_action queuejob_loss_action(const struct queuejob_round *r, size_t i)
@@ -150,11 +132,11 @@ const char *queuejob_describe_ruled(const struct queuejob_round *r, const struct
 	const struct kar_failure_rule *rule)
 {
 	const char *what = queuejob_describe_loss(r, pod), *on = "";
-	const struct kar_pod_exit *e = rule ? queuejob_policy_exit(rule, pod) : NULL;
+	const struct kar_pod_exit *e = rule ? find_exit(rule, pod) : NULL;
 
 	if (!rule)
 		return what;
-	if (e && e->code != loss_of(pod)->exit_code) /* that is the container which failed first */
+	if (e && e->code != kar_pod_loss_of(pod)->exit_code) /* that is the container which failed first */
 		on = kar_arena_printf(r->arena, " on exit code %d of container %s", (int)e->code,
 			e->container ? e->container : "?");
 	return kar_arena_printf(r->arena, "%s; failurePolicy.rules[%zu] (%s)%s", what,

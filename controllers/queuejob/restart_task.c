@@ -11,38 +11,19 @@
 #include "api/keep.h"
 #include "common/timefmt.h"
 
-static const kar_time LONGEST_DELAY =
-	10 * KAR_MINUTE; /* of the back-off: more comes from a clock that was ahead */
-
 /* --- the decision -------------------------------------------------------------------------------- */
 
-static bool task_of(const struct queuejob_round *r, const struct kar_pod *pod, size_t *task)
-{
-	int32_t index;
-
-	return kar_queuejob_pod_index(r->job, pod->o.name, task, &index);
-}
-
-static void give_up(struct queuejob_round *r, size_t task, size_t loss, kar_time delay)
+static void give_up(struct queuejob_round *r, size_t loss, kar_time delay)
 {
 	const struct kar_pod *pod = r->t.lost.items[loss];
-	const struct kar_pod_loss *how = pod->job ? pod->job->loss : NULL;
+	size_t task = r->judged[loss].task;
 	const char *what = queuejob_describe_ruled(r, pod, queuejob_loss_rule(r, loss));
 	const char *message =
 		kar_arena_printf(r->arena, "%s: restarting task %s", what, r->job->spec.tasks[task].name);
 
 	queuejob_tally_give_up(&r->t, task, r->second + delay);
-	r->st.last_restart = (struct kar_restart){
-		.time = r->second,
-		.reason = kar_reason_PodFailurePolicy,
-		.message = message,
-		.pod = kar_keep_text(r->arena, pod->o.name),
-		.node = kar_keep_text(r->arena, pod->node),
-		.exit_code = how ? how->exit_code : 0,
-	};
-	r->cause = pod;
-	r->rule = queuejob_loss_rule(r, loss);
-	r->by_failure = !queuejob_pod_disrupted(pod);
+	queuejob_blame(r, loss);
+	queuejob_note_restart(r, kar_reason_PodFailurePolicy, message);
 	if (!queuejob_over_limit(r))
 		kar_plan_event(r->p, true, kar_reason_TaskRestarting, "RestartTask", "%s", message);
 }
@@ -51,25 +32,22 @@ static void give_up(struct queuejob_round *r, size_t task, size_t loss, kar_time
 static void give_up_tasks(struct queuejob_round *r, bool disrupted)
 {
 	for (size_t i = 0; i < r->t.lost.n; i++) {
-		size_t task;
-
-		if (queuejob_loss_action(r, i) != KAR_FAILURE_RESTART_TASK ||
-			queuejob_pod_disrupted(r->t.lost.items[i]) != disrupted ||
-			!task_of(r, r->t.lost.items[i], &task) || r->t.tasks[task].restart_time)
-			continue;
-		give_up(r, task, i, queuejob_count_loss(r, i));
+		if (queuejob_loss_action(r, i) == KAR_FAILURE_RESTART_TASK &&
+			queuejob_pod_disrupted(r->t.lost.items[i]) == disrupted &&
+			!r->t.tasks[r->judged[i].task].restart_time)
+			give_up(r, i, queuejob_count_loss(r, i));
 	}
 }
 
 /* Those of the tasks that are restarted need no answer of their own. */
 static void leave_out_answered(struct queuejob_round *r)
 {
-	size_t n = 0, task;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->t.lost.n; i++) {
-		if (task_of(r, r->t.lost.items[i], &task) && r->t.tasks[task].restart_time)
+		if (r->t.tasks[r->judged[i].task].restart_time)
 			continue;
-		r->rules[n] = r->rules[i];
+		r->judged[n] = r->judged[i];
 		r->t.lost.items[n++] = r->t.lost.items[i];
 	}
 	r->t.lost.n = n;
@@ -128,7 +106,7 @@ static void restart(struct queuejob_round *r, struct queuejob_task_tally *task, 
 		queuejob_say(r, kar_reason_TaskRestarting, "%s", r->st.last_restart.message);
 		return;
 	}
-	if (left <= 0 || left > LONGEST_DELAY) {
+	if (left <= 0 || left > QUEUEJOB_LONGEST_BACKOFF) { /* more comes from a clock that was ahead */
 		task->restart_time = 0;
 		return;
 	}

@@ -1,0 +1,238 @@
+/* What an answer of the API server means: an error with its class, or an object. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/http_text.h"
+#include "common/kube/client.h"
+#include "common/kube/request.h"
+#include "test/unit/protobuf_text.h"
+
+static struct kar_str text(const char *s)
+{
+	return (struct kar_str){ s, strlen(s) };
+}
+
+struct status_row {
+	const char *name;
+	int http;
+	const char *content_type, *body;
+	kar_time retry_after;
+	bool write;
+	enum kar_class expect;
+	const char *reason;
+	kar_time expect_wait;
+	const char *says; /* a part of the text */
+};
+
+#define STATUS(code, reason, more) \
+	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"the text\"," \
+	"\"reason\":\"" reason "\"" more ",\"code\":" #code "}"
+#define JSON "application/json"
+
+static const struct status_row status_rows[] = {
+	{ "bad_request", 400, JSON, STATUS(400, "BadRequest", ""), 0, true, KAR_INVALID, "BadRequest", 0,
+		"create pods: the text" },
+	{ "unauthorized", 401, JSON, STATUS(401, "Unauthorized", ""), 0, false, KAR_UNAUTHORIZED,
+		"Unauthorized", 0, "" },
+	{ "forbidden", 403, JSON, STATUS(403, "Forbidden", ""), 0, true, KAR_DENIED, "Forbidden", 0, "" },
+	{ "forbidden_because_the_namespace_ends_says_so", 403, JSON,
+		STATUS(403, "Forbidden",
+			",\"details\":{\"causes\":[{\"reason\":\"NamespaceTerminating\","
+			"\"message\":\"namespace x is being terminated\",\"field\":\"metadata.namespace\"}]}"),
+		0, true, KAR_DENIED, "Forbidden", 0,
+		"metadata.namespace: NamespaceTerminating namespace x is being terminated" },
+	{ "not_found", 404, JSON, STATUS(404, "NotFound", ""), 0, false, KAR_NOTFOUND, "NotFound", 0, "" },
+	{ "no_such_resource_is_plain_text", 404, "text/plain; charset=utf-8", "404 page not found\n", 0,
+		false, KAR_NOTFOUND, "", 0, "HTTP 404: 404 page not found" },
+	{ "conflict", 409, JSON, STATUS(409, "Conflict", ""), 0, true, KAR_CONFLICT, "Conflict", 0, "" },
+	{ "already_exists", 409, JSON, STATUS(409, "AlreadyExists", ""), 0, true, KAR_EXISTS, "AlreadyExists",
+		0, "" },
+	{ "expired", 410, JSON, STATUS(410, "Expired", ""), 0, false, KAR_GONE, "Expired", 0, "" },
+	{ "gone_without_a_status", 410, "", "", 0, false, KAR_GONE, "", 0, "HTTP 410" },
+	{ "too_large_object", 413, "text/plain", "too large", 0, true, KAR_INVALID, "", 0, "too large" },
+	{ "unsupported_patch", 415, JSON, STATUS(415, "UnsupportedMediaType", ""), 0, true, KAR_INVALID,
+		"UnsupportedMediaType", 0, "" },
+	{ "invalid_lists_its_causes", 422, JSON,
+		STATUS(422, "Invalid",
+			",\"details\":{\"causes\":[{\"reason\":\"FieldValueInvalid\",\"message\":\"must be "
+			"positive\",\"field\":\"spec.n\"},{\"reason\":\"FieldValueRequired\",\"message\":\"is "
+			"needed\",\"field\":\"spec.m\"}]}"),
+		0, true, KAR_INVALID, "Invalid", 0,
+		"spec.n: FieldValueInvalid must be positive, spec.m: FieldValueRequired is needed" },
+	{ "throttled_in_plain_text", 429, "text/plain; charset=utf-8",
+		"Too many requests, please try again later.\n", 5000, true, KAR_RETRY, "", 5000,
+		"HTTP 429: Too many requests, please try again later." },
+	{ "throttled_by_details", 429, JSON,
+		STATUS(429, "TooManyRequests", ",\"details\":{\"retryAfterSeconds\":7}"), 1000, true,
+		KAR_RETRY, "TooManyRequests", 7000, "" },
+	{ "absurd_wait_is_bounded", 429, JSON,
+		STATUS(429, "TooManyRequests", ",\"details\":{\"retryAfterSeconds\":9223372036854775807}"), 0,
+		true, KAR_RETRY, "TooManyRequests", KAR_RETRY_AFTER_MAX, "" },
+	{ "internal_error_of_a_read", 500, JSON, STATUS(500, "InternalError", ""), 0, false, KAR_RETRY,
+		"InternalError", 0, "" },
+	{ "internal_error_of_a_write", 500, JSON, STATUS(500, "InternalError", ""), 0, true, KAR_UNKNOWN,
+		"InternalError", 0, "" },
+	{ "bad_gateway_with_a_page", 502, "text/html",
+		"<html>\r\n<head><title>502 Bad Gateway</title></head>\n\x01\xff</html>", 0, true,
+		KAR_UNKNOWN, "", 0,
+		"HTTP 502: <html> <head><title>502 Bad Gateway</title></head> ?"
+		"?</html>" },
+	{ "bad_gateway_of_a_read", 502, "text/html", "<html>", 0, false, KAR_RETRY, "", 0,
+		"HTTP 502: <html>" },
+	{ "server_is_stopping", 503, JSON,
+		STATUS(503, "ServiceUnavailable", ",\"details\":{\"retryAfterSeconds\":1}"), 0, true,
+		KAR_RETRY, "ServiceUnavailable", 1000, "" },
+	{ "proxy_has_no_server_for_a_write", 503, "text/html", "<html>", 0, true, KAR_UNKNOWN, "", 0, "" },
+	{ "proxy_has_no_server_for_a_read", 503, "text/html", "<html>", 0, false, KAR_RETRY, "", 0, "" },
+	{ "write_timed_out", 504, JSON, STATUS(504, "Timeout", ""), 0, true, KAR_UNKNOWN, "Timeout", 0, "" },
+	{ "read_timed_out", 504, JSON, STATUS(504, "Timeout", ""), 0, false, KAR_RETRY, "Timeout", 0, "" },
+	{ "version_too_large", 504, JSON,
+		STATUS(504, "Timeout",
+			",\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"newer than ours\"}],"
+			"\"retryAfterSeconds\":1}"),
+		0, false, KAR_GONE, "Timeout", 1000, "ResourceVersionTooLarge" },
+	{ "error_event_in_a_200_stream", 200, JSON, STATUS(410, "Expired", ""), 0, false, KAR_GONE, "Expired",
+		0, "" },
+	{ "redirect", 302, "", "", 0, false, KAR_INVALID, "", 0, "HTTP 302" },
+	{ "json_that_is_no_status", 500, JSON, "{\"kind\":\"Pod\",\"reason\":\"Conflict\"}", 0, false,
+		KAR_RETRY, "", 0, "HTTP 500: {\"kind\":\"Pod\"" },
+	{ "status_that_is_cut", 409, JSON, "{\"kind\":\"Status\",\"reason\":\"Already", 0, true, KAR_CONFLICT,
+		"", 0, "HTTP 409" },
+	{ "status_of_the_wrong_shape", 500, JSON, "{\"kind\":[1]}", 0, false, KAR_RETRY, "", 0, "HTTP 500" },
+};
+
+/* 1 if the error made of @body is not the one that @row wants. */
+static int check_error(const struct status_row *row, struct kar_str body)
+{
+	struct kar_err e;
+
+	kar_status_error(&e, row->http, row->content_type, body, row->retry_after, row->write, "create pods");
+	if (e.what == row->expect && strcmp(e.reason, row->reason) == 0 &&
+		e.retry_after == row->expect_wait && strstr(e.msg, row->says) &&
+		strncmp(e.msg, "create pods", 11) == 0 && e.http == (row->http == 200 ? 410 : row->http))
+		return 0;
+	print_error("%s: %s, http %d, reason \"%s\", wait %lld, \"%s\"\n", row->name,
+		kar_err_class_name(e.what), e.http, e.reason, (long long)e.retry_after, e.msg);
+	return 1;
+}
+
+static void rows_of_errors(void **state KAR_UNUSED)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < KAR_LEN(status_rows); i++)
+		failed += check_error(&status_rows[i], text(status_rows[i].body));
+	assert_int_equal(failed, 0);
+}
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
+#define PB_STATUS(fields) \
+	"'k8s' 00 1={1={'v1'} 2={'Status'}} 2={1={1={} 2={} 3={}} 2={'Failure'} " fields "} 3={} 4={}"
+
+/* Their bodies are in the words of test/unit/protobuf_text.h. */
+static const struct status_row protobuf_rows[] = {
+	{ "forbidden", 403, PROTOBUF, PB_STATUS("3={'no'} 4={'Forbidden'} 5={3={'pods'} 5#00} 6#93 03"), 0,
+		true, KAR_DENIED, "Forbidden", 0, "create pods: no" },
+	{ "content_type_with_a_parameter", 410, PROTOBUF ";stream=watch",
+		PB_STATUS("3={'old'} 4={'Expired'} 6#9a 03"), 0, false, KAR_GONE, "Expired", 0,
+		"create pods: old" },
+	{ "causes_and_wait", 429, PROTOBUF,
+		PB_STATUS("4={'TooManyRequests'} 5={4={1={'R'} 2={'m'} 3={'f'}} 5#07} 6#ad 03"), 0, true,
+		KAR_RETRY, "TooManyRequests", 7000, "create pods: TooManyRequests; f: R m" },
+	{ "version_too_large", 504, PROTOBUF,
+		PB_STATUS("4={'Timeout'} 5={4={1={'ResourceVersionTooLarge'}} 5#01}"), 0, false, KAR_GONE,
+		"Timeout", 1000, "ResourceVersionTooLarge" },
+	{ "error_event_in_a_200_stream", 200, PROTOBUF, PB_STATUS("4={'Expired'} 6#9a 03"), 0, false,
+		KAR_GONE, "Expired", 0, "" },
+	{ "no_status", 500, PROTOBUF, "'k8s' 00 1={1={'v1'} 2={'Pod'}} 2={4={'Conflict'}}", 0, false,
+		KAR_RETRY, "", 0, "HTTP 500: k8s" },
+	{ "status_that_is_cut", 409, PROTOBUF, "'k8s' 00 1={1={'v1'} 2={'Status'}} 12 40 4={'AlreadyExists'}",
+		0, true, KAR_CONFLICT, "", 0, "HTTP 409: k8s" },
+	{ "protobuf_that_is_called_json", 409, JSON, PB_STATUS("4={'AlreadyExists'}"), 0, true, KAR_CONFLICT,
+		"", 0, "HTTP 409: k8s" },
+	{ "empty", 500, PROTOBUF, "", 0, false, KAR_RETRY, "", 0, "HTTP 500" },
+};
+
+static void rows_of_errors_in_protobuf(void **state KAR_UNUSED)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < KAR_LEN(protobuf_rows); i++) {
+		struct kar_buf body = { 0 };
+
+		pb_text(protobuf_rows[i].body, &body);
+		failed += check_error(&protobuf_rows[i], (struct kar_str){ body.p, body.n });
+		kar_buf_release(&body);
+	}
+	assert_int_equal(failed, 0);
+}
+
+static void when_an_error_text_is_long_then_256_bytes_are_kept(void **state KAR_UNUSED)
+{
+	static char page[100000];
+	struct kar_err e;
+
+	memset(page, 'x', sizeof(page));
+	kar_status_error(&e, 502, "text/html", (struct kar_str){ page, sizeof(page) }, 0, false,
+		"get pods a/p");
+	assert_int_equal(strlen(e.msg), strlen("get pods a/p: HTTP 502: ") + 256);
+}
+
+/* --- answers --- */
+
+static void rows_of_answers(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *name, *body;
+		enum kar_class read, write;
+		kar_rv rv;
+		const char *uid;
+	} rows[] = {
+		{ "object",
+			"{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"18446744073709551615\"}}",
+			KAR_OK, KAR_OK, UINT64_MAX, "u" },
+		{ "status_of_a_delete", "{\"kind\":\"Status\",\"metadata\":{},\"status\":\"Success\"}",
+			KAR_OK, KAR_OK, 0, "" },
+		{ "version_that_is_no_number", "{\"metadata\":{\"resourceVersion\":\"a7\"}}", KAR_OK, KAR_OK,
+			0, "" },
+		{ "cut_cleanly", "{\"metadata\":{\"uid\":\"u\"", KAR_RETRY, KAR_UNKNOWN, 0, "" },
+		{ "empty", "", KAR_RETRY, KAR_UNKNOWN, 0, "" },
+		{ "page_of_a_proxy", "<html>", KAR_RETRY, KAR_UNKNOWN, 0, "" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		for (int write = 0; write < 2; write++) {
+			enum kar_class expect = write ? rows[i].write : rows[i].read;
+			struct kar_arena arena = { 0 };
+			struct kar_answer a = { .uid = "" };
+			struct kar_err e = { 0 };
+			int rc = kar_answer_read(&arena, 200, text(rows[i].body), write, &a, &e);
+
+			if (e.what != expect)
+				print_error("%s: %s (%s)\n", rows[i].name, kar_err_class_name(e.what), e.msg);
+			assert_int_equal(rc, expect == KAR_OK ? 0 : -1);
+			assert_int_equal(e.what, expect);
+			assert_true(a.rv == rows[i].rv);
+			assert_string_equal(a.uid, rows[i].uid);
+			kar_arena_release(&arena);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_of_errors),
+		cmocka_unit_test(rows_of_errors_in_protobuf),
+		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
+		cmocka_unit_test(rows_of_answers),
+	};
+
+	return cmocka_run_group_tests_name("status", tests, NULL, NULL);
+}
