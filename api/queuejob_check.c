@@ -159,7 +159,7 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 	if (total > KAR_QJ_MAX_PODS)
 		return kar_arena_printf(&job->mem,
 			"all tasks together want %d pods, and a job can have at most %d", (int)total,
-			(int)KAR_QJ_MAX_PODS);
+			KAR_QJ_MAX_PODS);
 	if (kar_queuejob_min_available(s) > total)
 		return kar_arena_printf(&job->mem,
 			"schedSpec.minAvailable %d is more than the %d replicas of all tasks",
@@ -167,7 +167,7 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 	if (template_bytes(s) > KAR_QJ_MAX_TEMPLATE_BYTES)
 		return kar_arena_printf(&job->mem,
 			"the templates of all tasks together have %zu bytes, and %d are the most that leave room for the status",
-			template_bytes(s), (int)KAR_QJ_MAX_TEMPLATE_BYTES);
+			template_bytes(s), KAR_QJ_MAX_TEMPLATE_BYTES);
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		const char *problem = check_task(job, &s->tasks[i], selector);
 

@@ -21,7 +21,10 @@
 #define KAR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The struct of type @type that embeds *@ptr as its member @member. */
-#define kar_container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+/* Versions of clang-format disagree about the spaces around the minus. */
+/* clang-format off */
+#define kar_container_of(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+/* clang-format on */
 
 /*
  * Milliseconds. Two clocks exist and are never mixed:

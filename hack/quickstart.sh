@@ -30,6 +30,9 @@ start() { # PROGRAM ARGUMENT...
 	local name=${1##*/}
 	setsid "build/$1" "${@:2}" >"$state/$name.log" 2>&1 </dev/null &
 	echo $! >"$state/$name.pid"
+	until is_running "$1" || ! kill -0 $! 2>/dev/null; do # a moment ago it was still this shell
+		sleep 0.01
+	done
 }
 
 stop() { # PROGRAM

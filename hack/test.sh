@@ -94,9 +94,11 @@ starting_with() { # REGEX: the files whose first line matches
 clang_format() { own_files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 clang_tidy() { own_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'sim/*.c' | xargs -P "$(nproc)" -n 1 clang-tidy -p build-clang --quiet; }
 cpp_check() { # two checks see errors where there are none; -Wmaybe-uninitialized, -Wdangling-pointer and valgrind do it better
+	local bsd # where the header of libbsd is differs between distributions
+	bsd=$(echo '#include <bsd/sys/queue.h>' | cc -M -x c - | grep -o '/[^ ]*/bsd/sys' | sort -u)
 	cppcheck --enable=warning,performance,portability --std=c11 --language=c --quiet --inline-suppr --error-exitcode=1 \
 		-j "$(nproc)" -I . -D_GNU_SOURCE -D__linux__ \
-		--include=/usr/include/bsd/sys/queue.h --include=/usr/include/bsd/sys/tree.h --suppress='*:/usr/include/*' \
+		--include="$bsd/queue.h" --include="$bsd/tree.h" --suppress='*:/usr/include/*' \
 		--suppress=missingIncludeSystem --suppress=uninitvar --suppress=ctuuninitvar --suppress=autoVariables common api controllers sim test/sim
 }
 shell_check() { starting_with '^#!.*bash|^# shellcheck shell' | xargs shellcheck; }

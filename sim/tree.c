@@ -48,7 +48,10 @@ static void destroy(struct sim_value *v)
 
 void sim_unref(struct sim_value *v)
 {
-	if (v && v->refs != SIM_FOREVER && --v->refs == 0)
+	if (!v || v->refs == SIM_FOREVER)
+		return;
+	v->refs--;
+	if (!v->refs)
 		destroy(v);
 }
 

@@ -361,11 +361,12 @@ static struct sim_value *read_value(struct reader *r)
 		return read_word(r, "false", sim_bool(false));
 	case 'n':
 		return read_word(r, "null", sim_null());
+	default:
+		if (*r->p == '-' || (*r->p >= '0' && *r->p <= '9'))
+			return read_number(r);
+		reject(r, "looking for beginning of value");
+		return NULL;
 	}
-	if (*r->p == '-' || (*r->p >= '0' && *r->p <= '9'))
-		return read_number(r);
-	reject(r, "looking for beginning of value");
-	return NULL;
 }
 
 /* @text ends with a NUL at @n. */

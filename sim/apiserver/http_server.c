@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <bsd/sys/queue.h>
 #include <microhttpd.h>
@@ -415,6 +416,19 @@ static struct MHD_Daemon *start(struct sim_http_server *s, struct sockaddr_in *a
 		on_uri, s, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
+/* Why the daemon did not start: libmicrohttpd does not keep errno. */
+static const char *obstacle(const struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int reuse = 1; /* as libmicrohttpd does: what a former process has left open is no obstacle */
+	bool failed = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) ||
+		bind(fd, (const struct sockaddr *)at, sizeof(*at));
+	const char *why = failed ? strerror(errno) : "the certificate is refused";
+
+	close(fd);
+	return why;
+}
+
 struct sim_http_server *sim_http_server_new(struct kar_loop *l, const struct sim_http_server_options *o,
 	struct kar_err *err)
 {
@@ -431,11 +445,9 @@ struct sim_http_server *sim_http_server_new(struct kar_loop *l, const struct sim
 	s->options.patience = o->patience ? o->patience : PATIENCE;
 	s->options.connections = o->connections ? o->connections : CONNECTIONS;
 	TAILQ_INIT(&s->exchanges);
-	errno = 0;
 	s->daemon = start(s, &at);
 	if (!s->daemon) {
-		kar_fail(err, KAR_FATAL, "cannot listen on %s:%d: %s", o->address, o->port,
-			errno ? strerror(errno) : "the certificate is refused");
+		kar_fail(err, KAR_FATAL, "cannot listen on %s:%d: %s", o->address, o->port, obstacle(&at));
 		free(s);
 		return NULL;
 	}
