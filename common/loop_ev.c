@@ -14,12 +14,24 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
+enum {
+	/*
+	 * Under load an answer or a watch event comes every few hundred microseconds, and each would be a turn of
+	 * its own: a wake-up, and a walk through libcurl over every request that shares the connection. So turns
+	 * that follow closely upon each other begin at least GATHER_MS apart, and what comes meanwhile is taken
+	 * together. One that comes after CALM_MS without any is never held up.
+	 */
+	GATHER_MS = 4,
+	CALM_MS = 20,
+};
+
 struct ev_kind_loop {
 	struct kar_loop base; /* first */
 	struct ev_loop *ev;
 	ev_check awake;      /* first thing after the sleep */
 	ev_prepare asleep;   /* last thing before it */
 	kar_time mono, wall; /* as of `awake` */
+	kar_time before;     /* `mono` of the turn before */
 	kar_time lag;
 };
 
@@ -93,16 +105,21 @@ static void read_clocks(struct ev_kind_loop *l)
 
 static void on_awake(struct ev_loop *ev KAR_UNUSED, ev_check *w, int revents KAR_UNUSED)
 {
-	read_clocks(w->data);
+	struct ev_kind_loop *l = w->data;
+
+	l->before = l->mono;
+	read_clocks(l);
 }
 
-static void on_asleep(struct ev_loop *ev KAR_UNUSED, ev_prepare *w, int revents KAR_UNUSED)
+static void on_asleep(struct ev_loop *ev, ev_prepare *w, int revents KAR_UNUSED)
 {
 	struct ev_kind_loop *l = w->data;
 	kar_time busy = kar_clock_mono() - l->mono;
+	bool calm = l->mono - l->before >= CALM_MS;
 
 	if (busy > l->lag)
 		l->lag = busy;
+	ev_set_io_collect_interval(ev, calm ? 0. : GATHER_MS / 1000.);
 }
 
 struct kar_loop *kar_loop_new(void)

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/kube/request.h"
 #include "common/mem.h"
 
 #define FIELD_MANAGER "kar-controllers"
@@ -79,13 +79,13 @@ struct wire_head {
 static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
 static const struct kar_desc head_desc = KAR_DESC("object", struct wire_head, head_fields);
 
-int kar_apply_check_own(const struct kar_sync *s, const struct kar_action *a, struct kar_str json,
+int kar_apply_check_own(const struct kar_sync *s, const struct kar_action *a, struct kar_str body,
 	struct kar_err *err)
 {
 	const struct kar_object *owner = s->object;
 	struct kar_arena arena = { 0 };
 	struct wire_head found = { 0 };
-	int rc = kar_json_decode(&arena, &head_desc, NULL, json.p, json.n, &found, err);
+	int rc = kar_document_decode(&arena, &head_desc, body, &found, err);
 	const struct kar_wire_owner *c = rc ? NULL : kar_wire_controller(&found.head.meta);
 
 	if (rc == 0 && owner && (!c || !c->uid || strcmp(c->uid, owner->uid)))

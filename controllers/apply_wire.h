@@ -17,10 +17,10 @@ int kar_apply_action_request(const struct kar_sync *s, const struct kar_action *
 /* The request that stores the status of @s, whose object is there. @body as above. */
 struct kar_request kar_apply_status_request(const struct kar_sync *s, struct kar_buf *body) KAR_NONNULL;
 /*
- * Is the object @json, which is in the way of the create @a, controlled by the object of @s? -1 if not, or not
+ * Is the object @body, which is in the way of the create @a, controlled by the object of @s? -1 if not, or not
  * readable; KAR_EXISTS names the one that does. Without an object in @s anything is taken for its own.
  */
-int kar_apply_check_own(const struct kar_sync *s, const struct kar_action *a, struct kar_str json,
+int kar_apply_check_own(const struct kar_sync *s, const struct kar_action *a, struct kar_str body,
 	struct kar_err *err) KAR_NONNULL;
 
 #endif

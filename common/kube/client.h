@@ -23,7 +23,7 @@ enum kar_lane { KAR_LANE_WRITES, KAR_LANE_WATCHES, KAR_LANE_LEASE, KAR_LANE_COUN
 /* How a request ended well. Borrowed for the call. */
 struct kar_answer {
 	int status;          /* 2xx */
-	struct kar_str body; /* the whole body of a unary request; empty for list and watch */
+	struct kar_str body; /* JSON or protobuf (kar_document_decode()); empty for list and watch */
 	kar_rv rv;           /* metadata.resourceVersion of the object (or list) in the body, 0 if none */
 	const char *uid;     /* metadata.uid of the object in the body, "" if none */
 };

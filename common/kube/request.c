@@ -1,8 +1,13 @@
 #include "common/kube/request.h"
 
+#include <string.h>
+
 #include "common/buf.h"
 #include "common/http_text.h"
 #include "common/json.h"
+#include "common/protobuf.h"
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
 
 struct answer_meta {
 	const char *resource_version, *uid;
@@ -13,13 +18,13 @@ struct answer_wire {
 };
 
 static const struct kar_field meta_fields[] = {
-	KAR_FIELD(struct answer_meta, resource_version, "resourceVersion", KAR_F_STRING),
-	KAR_FIELD(struct answer_meta, uid, "uid", KAR_F_STRING),
+	KAR_FIELD_PB(struct answer_meta, resource_version, "resourceVersion", 6, KAR_F_STRING),
+	KAR_FIELD_PB(struct answer_meta, uid, "uid", 5, KAR_F_STRING),
 };
 static const struct kar_desc meta_desc = KAR_DESC("ObjectMeta", struct answer_meta, meta_fields);
 
 static const struct kar_field answer_fields[] = {
-	KAR_FIELD_SUB(struct answer_wire, meta, "metadata", KAR_F_OBJECT, &meta_desc),
+	KAR_FIELD_PB_SUB(struct answer_wire, meta, "metadata", 1, KAR_F_OBJECT, &meta_desc),
 };
 static const struct kar_desc answer_desc = KAR_DESC("answer", struct answer_wire, answer_fields);
 
@@ -56,12 +61,15 @@ const char *kar_request_content_type(const struct kar_request *r)
 	return r->verb == KAR_PATCH ? patches[r->patch_type] : "application/json";
 }
 
-/* A server that has not the first form takes the next; for errors all do. */
+/*
+ * A server that has not the first form takes the next; for errors all do. Metadata has a protobuf form for every type,
+ * which spares both sides the JSON of managedFields.
+ */
 const char *kar_request_accept(const struct kar_request *r)
 {
 	if (r->metadata_only)
-		return "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
-	return r->protobuf ? "application/vnd.kubernetes.protobuf, application/json" : "application/json";
+		return PROTOBUF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
+	return r->protobuf ? PROTOBUF ", application/json" : "application/json";
 }
 
 char *kar_request_url(const struct kar_request *r, const char *server)
@@ -103,13 +111,23 @@ char *kar_request_body(const struct kar_request *r, size_t *n)
 	return kar_buf_detach(&body);
 }
 
+int kar_document_decode(struct kar_arena *arena, const struct kar_desc *desc, struct kar_str body, void *out,
+	struct kar_err *err)
+{
+	static const char envelope[] = { 'k', '8', 's', '\0' };
+
+	if (body.n >= sizeof(envelope) && memcmp(body.p, envelope, sizeof(envelope)) == 0)
+		return kar_protobuf_decode(arena, desc, NULL, body.p, body.n, out, err);
+	return kar_json_decode(arena, desc, NULL, body.p, body.n, out, err);
+}
+
 int kar_answer_read(struct kar_arena *arena, int status, struct kar_str body, bool write,
 	struct kar_answer *answer, struct kar_err *err)
 {
 	struct answer_wire wire = { { 0 } };
 
-	if (kar_json_decode(arena, &answer_desc, NULL, body.p, body.n, &wire, err)) {
-		kar_wrap(err, "the answer is not one complete JSON document");
+	if (kar_document_decode(arena, &answer_desc, body, &wire, err)) {
+		kar_wrap(err, "the answer is not one complete document");
 		if (err) {
 			err->what = write ? KAR_UNKNOWN : KAR_RETRY;
 			err->http = status;

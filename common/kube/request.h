@@ -28,8 +28,14 @@ char *kar_request_what(const struct kar_request *r) KAR_MUSTUSE KAR_RETNN KAR_NO
 char *kar_request_body(const struct kar_request *r, size_t *n) KAR_MUSTUSE KAR_NONNULL;
 
 /*
+ * Decodes the one document in @body, Kubernetes protobuf if it begins like that, else JSON. As kar_json_decode().
+ */
+int kar_document_decode(struct kar_arena *arena, const struct kar_desc *desc, struct kar_str body, void *out,
+	struct kar_err *err);
+
+/*
  * Fills @answer for a 2xx @status with @body. KAR_RETRY, or KAR_UNKNOWN for a @write, if the body is not
- * one complete JSON document: libcurl may have taken a cut body for complete. answer->uid lives in @arena.
+ * one complete document: libcurl may have taken a cut body for complete. answer->uid lives in @arena.
  */
 int kar_answer_read(struct kar_arena *arena, int status, struct kar_str body, bool write,
 	struct kar_answer *answer, struct kar_err *err);

@@ -6,7 +6,7 @@
 #include "api/keep.h"
 #include "api/names.h"
 #include "api/types.h"
-#include "common/json.h"
+#include "common/kube/request.h"
 #include "controllers/queuejob/encode.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/observe.h"
@@ -213,8 +213,7 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 {
 	struct kar_arena arena = { 0 };
 	struct wire_head w = { 0 };
-	bool alive =
-		kar_json_decode(&arena, &head_desc, NULL, answer->body.p, answer->body.n, &w, NULL) == 0 &&
+	bool alive = kar_document_decode(&arena, &head_desc, answer->body, &w, NULL) == 0 &&
 		kar_same(w.head.meta.uid, s->object->uid) && !w.head.meta.deletion;
 
 	kar_arena_release(&arena);

@@ -157,7 +157,7 @@ static void answers_are_asked_for_in_the_form_that_is_read(void **state KAR_UNUS
 	static const char json[] = "application/json";
 	static const char protobuf[] = "application/vnd.kubernetes.protobuf, application/json";
 	static const char metadata[] =
-		"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
+		"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
 	const struct {
 		struct kar_request r;
 		const char *accept;

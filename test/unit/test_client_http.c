@@ -48,7 +48,8 @@ static void when_another_form_is_asked_for_then_the_header_says_so(void **state 
 	get.metadata_only = true;
 	start(&w, &s, get);
 	wait_until(w.loop, is_done, &s);
-	assert_non_null(strstr(w.last_head, "\r\nAccept: application/json;as=PartialObjectMetadata;"));
+	assert_non_null(strstr(w.last_head,
+		"\r\nAccept: application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"));
 	release(&r);
 	release(&s);
 	close_world(&w);

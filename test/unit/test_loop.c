@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "test/fixture/wait.h"
@@ -237,6 +238,43 @@ static void when_a_child_ends_then_its_status_is_told_and_other_children_are_lef
 	kar_loop_free(r.loop);
 }
 
+enum { ROUNDS = 20 };
+
+/* Its own answer is there at once, as under load one is always. */
+static void read_and_answer(void *arg, int fd, int events KAR_UNUSED)
+{
+	struct record *r = arg;
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), 1);
+	if (++r->calls < ROUNDS)
+		assert_int_equal(write(r->fd, &c, 1), 1);
+	else
+		kar_loop_stop(r->loop);
+}
+
+/* No upper bound: how late it is on a busy machine says nothing. */
+static void when_turns_follow_each_other_closely_then_they_begin_4_ms_apart(void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+	int fds[2];
+	kar_time start;
+
+	assert_int_equal(pipe(fds), 0);
+	r.fd = fds[1];
+	r.io = kar_io_new(r.loop, fds[0], read_and_answer, &r);
+	kar_io_set(r.io, KAR_IO_READ);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	start = kar_clock_mono();
+	kar_loop_run(r.loop);
+	assert_int_equal(r.calls, ROUNDS);
+	assert_true(kar_clock_mono() - start >= 3 * ROUNDS);
+	kar_io_free(r.io);
+	close(fds[0]);
+	close(fds[1]);
+	kar_loop_free(r.loop);
+}
+
 static void when_nothing_happens_then_the_loop_sleeps(void **state KAR_UNUSED)
 {
 	struct kar_loop *l = kar_loop_new();
@@ -257,6 +295,7 @@ int main(void)
 		cmocka_unit_test(when_interest_changes_then_only_the_new_events_come),
 		cmocka_unit_test(when_a_signal_comes_then_it_is_told_from_the_loop),
 		cmocka_unit_test(when_a_child_ends_then_its_status_is_told_and_other_children_are_left_alone),
+		cmocka_unit_test(when_turns_follow_each_other_closely_then_they_begin_4_ms_apart),
 		cmocka_unit_test(when_nothing_happens_then_the_loop_sleeps),
 	};
 

@@ -225,6 +225,27 @@ static void rows_of_answers(void **state KAR_UNUSED)
 	}
 }
 
+/* "k8s\0", then runtime.Unknown whose raw is metadata with a uid and a resourceVersion. */
+static void answers_in_protobuf_are_read_to_the_last_byte(void **state KAR_UNUSED)
+{
+	static const char bytes[] = "k8s\0\x12\x09\x0a\x07\x2a\x01u\x32\x02"
+				    "41";
+	struct kar_str body = { bytes, sizeof(bytes) - 1 };
+	struct kar_arena arena = { 0 };
+	struct kar_answer a;
+	struct kar_err e;
+
+	assert_int_equal(kar_answer_read(&arena, 201, body, true, &a, &e), 0);
+	assert_int_equal(a.status, 201);
+	assert_string_equal(a.uid, "u");
+	assert_true(a.rv == 41);
+	while (--body.n) {
+		assert_int_equal(kar_answer_read(&arena, 201, body, true, &a, &e), -1);
+		assert_int_equal(e.what, KAR_UNKNOWN);
+	}
+	kar_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +253,7 @@ int main(void)
 		cmocka_unit_test(rows_of_errors_in_protobuf),
 		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
 		cmocka_unit_test(rows_of_answers),
+		cmocka_unit_test(answers_in_protobuf_are_read_to_the_last_byte),
 	};
 
 	return cmocka_run_group_tests_name("status", tests, NULL, NULL);
