@@ -391,7 +391,8 @@ static int decode_member(const struct sim_type *t, const struct sim_field *f, st
 	const struct sim_value *old, const struct place *up, struct kar_err *err)
 {
 	struct place at = { .up = up, .in = t, .name = f->name };
-	struct sim_value *before = sim_member(*v, f->name), *value = before ? sim_ref(before) : unset(f);
+	struct sim_value *before = sim_member(*v, f->name);
+	struct sim_value *value = sim_kind(before) > SIM_NULL ? sim_ref(before) : unset(f);
 	int r = value ? decode_field(f, &value, sim_member(old, f->name), &at, err) : 0;
 
 	if (value == before)
