@@ -455,13 +455,18 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	free(o);
 }
 
+static const char *stray_of(const struct kar_pod *p)
+{
+	return p->tracked && !p->group && kar_same(p->owner_kind, "QueueJob") ? p->owner_name : NULL;
+}
+
 static const char *index_key(const struct kar_object *o, int i)
 {
 	const struct kar_pod *p = kar_as_pod(o);
 
 	switch (i) {
-	case KAR_POD_BY_NAMESPACE:
-		return o->ns;
+	case KAR_POD_STRAY:
+		return stray_of(p);
 	case KAR_POD_BY_OWNER:
 		return p->owner_uid;
 	case KAR_POD_BY_NODE:

@@ -75,7 +75,12 @@ struct kar_pod {
 	const struct kar_pod_job *job; /* NULL: no pod of a QueueJob */
 };
 
-enum { KAR_POD_BY_NAMESPACE, KAR_POD_BY_OWNER, KAR_POD_BY_NODE, KAR_POD_BY_GROUP };
+enum {
+	KAR_POD_BY_OWNER, /* its UID */
+	KAR_POD_BY_NODE,
+	KAR_POD_BY_GROUP,
+	KAR_POD_STRAY, /* with our finalizer and without a group: the name of its QueueJob; there are few */
+};
 extern const struct kar_type kar_pod_type;
 
 static inline const struct kar_pod *kar_as_pod(const struct kar_object *o)
@@ -97,10 +102,22 @@ static inline const struct kar_pod_loss *kar_pod_loss_of(const struct kar_pod *p
 	return p->job && p->job->loss ? p->job->loss : &nothing_known;
 }
 
+/* Has our finalizer, but nothing tells whose it is. */
+static inline bool kar_pod_is_nobodys(const struct kar_pod *p)
+{
+	return p->tracked && !p->group && !p->owner_uid;
+}
+
 /* Failed, or on its way out: no member of its gang any more, unless it has succeeded. */
 static inline bool kar_pod_lost(const struct kar_pod *p)
 {
 	return p->deletion || p->phase == KAR_POD_FAILED;
+}
+
+/* Being deleted before it could be bound to a node: nothing is lost with it, whatever its phase becomes. */
+static inline bool kar_pod_withdrawn(const struct kar_pod *p)
+{
+	return p->gate_ours && p->deletion;
 }
 
 #endif

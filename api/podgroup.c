@@ -21,6 +21,8 @@ struct wire_podgroup {
 
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct kar_podgroup_spec, min_member, "minMember", KAR_F_INT32),
+	KAR_FIELD_OPT(struct kar_podgroup_spec, succeeded_members, has_succeeded_members, "succeededMembers",
+		KAR_F_INT32),
 	KAR_FIELD(struct kar_podgroup_spec, queue, "queue", KAR_F_STRING),
 	KAR_FIELD(struct kar_podgroup_spec, priority_class_name, "priorityClassName", KAR_F_STRING),
 	KAR_FIELD_OPT(struct kar_podgroup_spec, priority, has_priority, "priority", KAR_F_INT32),
@@ -152,6 +154,8 @@ void kar_podgroup_spec_write(struct kar_json_writer *w, const struct kar_podgrou
 {
 	kar_jw_begin_object(w);
 	kar_jw_kv_int(w, "minMember", s->min_member);
+	if (s->has_succeeded_members)
+		kar_jw_kv_int(w, "succeededMembers", s->succeeded_members);
 	if (s->queue)
 		kar_jw_kv_string(w, "queue", s->queue);
 	if (s->priority_class_name)
@@ -173,8 +177,8 @@ static bool same_number(bool has_a, int32_t a, bool has_b, int32_t b)
 
 bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a, const struct kar_podgroup_spec *b)
 {
-	return a->min_member == b->min_member && kar_same(a->queue, b->queue) &&
-		kar_same(a->priority_class_name, b->priority_class_name) &&
+	return a->min_member == b->min_member && a->succeeded_members == b->succeeded_members &&
+		kar_same(a->queue, b->queue) && kar_same(a->priority_class_name, b->priority_class_name) &&
 		same_number(a->has_priority, a->priority, b->has_priority, b->priority) &&
 		same_number(a->has_schedule_timeout, a->schedule_timeout_seconds, b->has_schedule_timeout,
 			b->schedule_timeout_seconds) &&

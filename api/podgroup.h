@@ -17,6 +17,9 @@
 
 struct kar_podgroup_spec {
 	int32_t min_member;
+	/* Of the quorum: have succeeded, and are left out of min_member, because a scheduler does not see pods that have ended. */
+	int32_t succeeded_members;
+	bool has_succeeded_members;      /* if not, although we write it always, the CRD does not know it */
 	const char *queue;               /* NULL: default */
 	const char *priority_class_name; /* NULL: none */
 	int32_t priority;                /* resolved number our controllers hand on; see has_priority */

@@ -371,9 +371,9 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(job);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
+static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
 {
-	return NULL;
+	return o->ns;
 }
 
 const struct kar_type kar_queuejob_type = {
@@ -388,6 +388,7 @@ const struct kar_type kar_queuejob_type = {
 	.project = project,
 	.destroy = destroy,
 	.index_key = index_key,
+	.n_index = 1,
 };
 
 /* --- questions --------------------------------------------------------------------------------------- */

@@ -142,6 +142,7 @@ struct kar_queuejob {
 	const char *invalid; /* why no pod can be made of this spec, for people; NULL: nothing is wrong */
 };
 
+enum { KAR_QUEUEJOB_BY_NAMESPACE };
 extern const struct kar_type kar_queuejob_type;
 
 static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object *o)
@@ -200,6 +201,7 @@ struct kar_pod_params {
 	int32_t index; /* in the task */
 	int32_t incarnation;
 	const char *template_hash;
+	bool gated; /* with our scheduling gate, unless the template names its node, which goes with no gate */
 };
 int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out,
 	struct kar_err *err) KAR_NONNULL;

@@ -62,8 +62,8 @@ bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name
 /* --- what is read of a template ---------------------------------------------------------------------- */
 
 struct wire_template_spec {
-	const char *scheduler, *restart_policy;
-	struct kar_str containers, init_containers; /* arrays, as served */
+	const char *scheduler, *restart_policy, *node;
+	struct kar_str containers, init_containers, gates; /* arrays, as served */
 };
 
 struct wire_template {
@@ -73,10 +73,20 @@ struct wire_template {
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, restart_policy, "restartPolicy", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, node, "nodeName", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
+	KAR_FIELD(struct wire_template_spec, gates, "schedulingGates", KAR_F_RAW),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_template_spec, spec_fields);
+
+struct wire_gate {
+	const char *name;
+};
+static const struct kar_field gate_fields[] = {
+	KAR_FIELD(struct wire_gate, name, "name", KAR_F_STRING),
+};
+static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct wire_gate, gate_fields);
 
 static const struct kar_field template_fields[] = {
 	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &spec_desc),
@@ -367,6 +377,40 @@ static int write_containers(struct kar_json_writer *w, const char *key, const st
 	return rc;
 }
 
+static bool is_our_gate(struct kar_str text, struct kar_arena *arena)
+{
+	struct wire_gate g = { 0 };
+
+	return kar_json_decode(arena, &gate_desc, NULL, text.p, text.n, &g, NULL) == 0 &&
+		kar_same(g.name, KAR_GATE);
+}
+
+/* Those of the template stay, and are somebody else's to remove. */
+static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
+	struct kar_err *err)
+{
+	const struct wire_template_spec *spec = &parts->w.spec;
+	struct kar_array own = { 0 };
+	const struct kar_str *items;
+
+	if (!p->gated || (spec->node && spec->node[0]))
+		return 0;
+	if (split(spec->gates, "spec.schedulingGates", parts->arena, &own, err))
+		return -1;
+	items = own.items;
+	kar_jw_key(w, "schedulingGates");
+	kar_jw_begin_array(w);
+	for (size_t i = 0; i < own.n; i++) {
+		if (!is_our_gate(items[i], parts->arena))
+			kar_jw_raw(w, items[i]);
+	}
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", KAR_GATE);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+	return 0;
+}
+
 static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
@@ -391,7 +435,8 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 			kar_jw_kv_string(w, selector[i].key, selector[i].value);
 		kar_jw_end_object(w);
 	}
-	return write_containers(w, "containers", p, parts, &parts->containers, err) ||
+	return write_gates(w, p, parts, err) ||
+			write_containers(w, "containers", p, parts, &parts->containers, err) ||
 			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)
 		? -1
 		: 0;

@@ -57,8 +57,10 @@ enum {
 		"Pods of an earlier incarnation are not gone yet; no pod is created before.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL, \
 		"Pods are created; fewer than the quorum run.") \
-	X(QuotaExceeded, KAR_SHOWN_IN_STATUS, \
-		"A ResourceQuota refuses pods. They are created when there is room.") \
+	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
+		"A ResourceQuota refuses pods, or jobs that go first wait for it. They are created when there is room, the minimum all or none.") \
+	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+		"The minimum is more pods than a ResourceQuota allows in all. Nothing is created until the quota or the job is changed.") \
 	X(Forbidden, KAR_SHOWN_IN_STATUS, \
 		"The API server forbids a create: RBAC, or an admission plugin; the message has its words.") \
 	X(PodNameConflict, KAR_SHOWN_IN_STATUS, \

@@ -14,6 +14,7 @@
 #include "api/priorityclass.h"
 #include "api/queue.h"
 #include "api/queuejob.h"
+#include "api/resourcequota.h"
 #include "api/schedulingspec.h"
 #include "api/service.h"
 

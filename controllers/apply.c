@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include <bsd/string.h>
 #include <bsd/sys/tree.h>
 
 #include "common/mem.h"
@@ -122,7 +121,8 @@ static void finish_if_done(struct run *r)
 	if (r->in_flight || unsent(r))
 		return;
 	delist(r);
-	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions)
+	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions &&
+		!r->s->plan.unfinished)
 		kar_refusal_forget(r->s->state);
 	x->applied(x->arg, r->s, &r->outcome);
 	free(r);
@@ -178,20 +178,12 @@ static void record_events(struct run *r)
 {
 	const struct kar_sync *s = r->s;
 	const struct kar_object *o = s->object;
-	char api_version[128];
-	struct kar_object_ref about;
+	char api_version[KAR_APPLY_API_VERSION];
 
 	if (!o || !s->plan.n_events)
 		return;
-	strlcpy(api_version, o->type->res.group, sizeof(api_version));
-	if (api_version[0])
-		strlcat(api_version, "/", sizeof(api_version));
-	strlcat(api_version, o->type->res.version, sizeof(api_version));
-	about = (struct kar_object_ref){ .api_version = api_version,
-		.kind = o->type->res.kind,
-		.ns = o->ns,
-		.name = o->name,
-		.uid = o->uid };
+	const struct kar_object_ref about = kar_apply_about(o, api_version);
+
 	for (size_t i = 0; i < s->plan.n_events; i++) {
 		const struct kar_plan_event *e = &s->plan.events[i];
 

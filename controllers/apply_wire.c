@@ -1,6 +1,7 @@
 #include "controllers/apply_wire.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/kube/request.h"
@@ -70,6 +71,19 @@ struct kar_request kar_apply_status_request(const struct kar_sync *s, struct kar
 	rq.subresource = "status";
 	rq.field_manager = FIELD_MANAGER;
 	return rq;
+}
+
+struct kar_object_ref kar_apply_about(const struct kar_object *o, char api_version[KAR_APPLY_API_VERSION])
+{
+	const struct kar_resource *res = &o->type->res;
+
+	snprintf(api_version, KAR_APPLY_API_VERSION, "%s%s%s", res->group, res->group[0] ? "/" : "",
+		res->version);
+	return (struct kar_object_ref){ .api_version = api_version,
+		.kind = res->kind,
+		.ns = o->ns,
+		.name = o->name,
+		.uid = o->uid };
 }
 
 /* Controller ownerReference of the object in the way. */

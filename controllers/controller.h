@@ -26,6 +26,7 @@ struct queuejob_memory;
 struct kar_stores {
 	struct kar_store *pods, *queuejobs, *podgroups, *schedulingspecs, *queues, *priorityclasses;
 	struct kar_store *services; /* those with our label */
+	struct kar_store *resourcequotas;
 };
 
 /* Settings from the command line that decisions depend on. */
@@ -95,6 +96,11 @@ struct kar_controller {
 	 * interested.
 	 */
 	void (*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err);
+	/*
+	 * May the pods that the sync wants need what others lack (see quota_line.h)? Asked before creates of pods go out; NULL: they
+	 * may need anything.
+	 */
+	bool (*may_need)(const struct kar_sync *s, const char *quota, const char *resource);
 	/* The key is not needed any more: gives back what the controller remembers of it in @state; NULL: nothing. */
 	void (*forget)(struct kar_key_state *state);
 	/* A write of this sync has succeeded; NULL: not interested. @a is NULL for the status write. */

@@ -25,7 +25,17 @@ enum {
 	SLOW_TURN = 100,      /* ms of loop lag worth a line */
 };
 
-enum { PODS, QUEUEJOBS, PODGROUPS, SCHEDULINGSPECS, QUEUES, PRIORITYCLASSES, SERVICES, N_TYPES };
+enum {
+	PODS,
+	QUEUEJOBS,
+	PODGROUPS,
+	SCHEDULINGSPECS,
+	QUEUES,
+	PRIORITYCLASSES,
+	SERVICES,
+	RESOURCEQUOTAS,
+	N_TYPES
+};
 static const struct kar_type *const types[N_TYPES] = {
 	[PODS] = &kar_pod_type,
 	[QUEUEJOBS] = &kar_queuejob_type,
@@ -34,6 +44,7 @@ static const struct kar_type *const types[N_TYPES] = {
 	[QUEUES] = &kar_queue_type,
 	[PRIORITYCLASSES] = &kar_priorityclass_type,
 	[SERVICES] = &kar_service_type,
+	[RESOURCEQUOTAS] = &kar_resourcequota_type,
 };
 
 static void (*const controllers[])(struct kar_controller *) = {
@@ -367,6 +378,7 @@ static void new_caches(struct kar_manager *m)
 		.queues = m->store[QUEUES],
 		.priorityclasses = m->store[PRIORITYCLASSES],
 		.services = m->store[SERVICES],
+		.resourcequotas = m->store[RESOURCEQUOTAS],
 	};
 }
 

@@ -71,6 +71,13 @@ struct kar_plan {
 	size_t n_events;
 	struct kar_action *actions;
 	size_t n_actions;
+	/*
+	 * More creates are wanted than it has: the refusal of an earlier one is not forgotten with it. If it is not set where it
+	 * should be, a key that waits for a ResourceQuota loses its place in the line (quota_line.h).
+	 */
+	bool unfinished;
+	/* Objects that it takes back because the create of another was refused, and one is of no use without the other. */
+	int32_t taken_back;
 	/* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
 	kar_time requeue_after;
 };

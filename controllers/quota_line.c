@@ -11,9 +11,9 @@
 #include "common/mem.h"
 
 enum {
-	LOOK_AHEAD =
-		64, /* places in which a wake-up looks for heads; further ones try when their time has come */
+	LOOK_AHEAD = 64,     /* places at which a wake-up looks; further ones try when their time has come */
 	REQUESTED_LEN = 160, /* of the names of resources; of a longer list nothing is known */
+	QUOTA_LEN = 254,     /* of the name of a ResourceQuota */
 };
 
 struct kar_quota_place {
@@ -21,6 +21,7 @@ struct kar_quota_place {
 	struct ns_line *line;
 	struct kar_rank rank;
 	char requested[REQUESTED_LEN]; /* "pods=1,requests.cpu=2": what it lacks; "": it may be anything */
+	char quota[QUOTA_LEN];         /* "": not known */
 	uint64_t seen;                 /* wake-ups of the namespace when it tried last */
 	bool told;                     /* of one since, so that it knows when it will try */
 	char key[KAR_KEY_LEN];
@@ -63,17 +64,23 @@ bool kar_quota_exceeded(const char *text)
 	return strstr(text, "exceeded quota") != NULL;
 }
 
-/* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...` */
-static void read_requested(const char *text, char requested[REQUESTED_LEN])
+/* What stands in @text behind @before and up to @after; "" if that is not there, or is longer than @size allows. */
+static void read_between(const char *text, const char *before, const char *after, char *out, size_t size)
 {
-	static const char before[] = "requested: ", after[] = ", used: ";
 	const char *start = strstr(text, before);
 	const char *end = start ? strstr(start, after) : NULL;
 	size_t n = end ? (size_t)(end - start) - strlen(before) : 0;
 
-	requested[0] = '\0';
-	if (n && n < REQUESTED_LEN)
-		strlcpy(requested, start + strlen(before), n + 1);
+	out[0] = '\0';
+	if (n && n < size)
+		strlcpy(out, start + strlen(before), n + 1);
+}
+
+/* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...` */
+static void read_requested(struct kar_quota_place *p, const char *text)
+{
+	read_between(text, "requested: ", ", used: ", p->requested, sizeof(p->requested));
+	read_between(text, "exceeded quota: ", ", requested: ", p->quota, sizeof(p->quota));
 }
 
 /* Is the resource @name, of length @n, among those of @requested? */
@@ -112,6 +119,22 @@ bool kar_quota_place_is_head(const struct kar_quota_place *p)
 	return true;
 }
 
+/* Does @p lack anything that the pods of @arg may need? */
+static bool lacks_what(const struct kar_quota_place *p, kar_may_need_fn *may_need, const void *arg)
+{
+	char resource[REQUESTED_LEN];
+
+	if (!p->requested[0])
+		return may_need(arg, p->quota, "");
+	for (const char *at = p->requested; *at; at += *at == ',') {
+		strlcpy(resource, at, strcspn(at, "=,") + 1);
+		if (may_need(arg, p->quota, resource))
+			return true;
+		at += strcspn(at, ",");
+	}
+	return false;
+}
+
 /* --- waking up ----------------------------------------------------------------------------------- */
 
 bool kar_quota_place_is_woken(const struct kar_quota_place *p)
@@ -125,8 +148,8 @@ void kar_quota_place_try(struct kar_quota_place *p)
 	p->told = false;
 }
 
-/* @anew: others are heads than before. */
-static void wake(struct ns_line *line, bool anew)
+/* @anew: others are heads than before. @but: a key that is not concerned, or NULL. */
+static void wake(struct ns_line *line, bool anew, const char *but)
 {
 	struct kar_quota_place *p;
 	int looked = 0;
@@ -134,7 +157,7 @@ static void wake(struct ns_line *line, bool anew)
 	RB_FOREACH(p, places, &line->places) {
 		if (++looked > LOOK_AHEAD)
 			break;
-		if ((p->told && !anew) || !kar_quota_place_is_head(p))
+		if ((p->told && !anew) || (but && strcmp(p->key, but) == 0) || !kar_quota_place_is_head(p))
 			continue;
 		p->told = true;
 		kar_workqueue_add(line->all->queue, p->key);
@@ -154,7 +177,26 @@ void kar_quota_line_wake(struct kar_quota_line *l, const char *ns)
 	struct ns_line *line = find_line(l, ns);
 
 	if (line)
-		wake(line, false);
+		wake(line, false, NULL);
+}
+
+void kar_quota_line_wake_others(struct kar_quota_line *l, const char *ns, const char *key)
+{
+	struct ns_line *line = find_line(l, ns);
+	struct kar_quota_place *p;
+	int looked = 0;
+
+	if (!line)
+		return;
+	wake(line, false, key);
+	RB_FOREACH(p, places, &line->places) {
+		if (++looked > LOOK_AHEAD)
+			return; /* a try too many, if it is a head there, is cheaper than a walk for every pod */
+		if (strcmp(p->key, key) == 0) {
+			p->seen++; /* as far behind as before */
+			return;
+		}
+	}
 }
 
 /* --- coming and going ---------------------------------------------------------------------------- */
@@ -175,23 +217,95 @@ static struct ns_line *need_line(struct kar_quota_line *l, const char *ns)
 	return line;
 }
 
+/* The place of @key, @old or a new one, out of its line. */
+static struct kar_quota_place *take_out(struct kar_quota_place *old, struct ns_line *line, const char *key)
+{
+	struct kar_quota_place *p = old;
+
+	if (old) {
+		RB_REMOVE(places, &old->line->places, old);
+		return old;
+	}
+	p = kar_xcalloc(1, sizeof(*p));
+	p->line = line;
+	strlcpy(p->key, key, sizeof(p->key));
+	kar_quota_place_try(p);
+	return p;
+}
+
 struct kar_quota_place *kar_quota_line_join(struct kar_quota_line *l, struct kar_quota_place *old,
 	const char *ns, const char *key, const struct kar_rank *rank, const char *text)
 {
-	struct kar_quota_place *p = old ? old : kar_xcalloc(1, sizeof(*p));
+	struct kar_quota_place *p = take_out(old, old ? old->line : need_line(l, ns), key);
 
-	if (old)
-		RB_REMOVE(places, &old->line->places, old);
-	else
-		p->line = need_line(l, ns);
 	p->rank = *rank;
-	read_requested(text, p->requested);
-	if (!old) {
-		strlcpy(p->key, key, sizeof(p->key));
-		kar_quota_place_try(p);
-	}
+	read_requested(p, text);
 	RB_INSERT(places, &p->line->places, p);
 	return p;
+}
+
+const struct kar_quota_place *kar_quota_line_ahead(struct kar_quota_line *l, const char *ns, const char *key,
+	const struct kar_rank *rank, kar_may_need_fn *may_need, const void *arg)
+{
+	struct ns_line *line = find_line(l, ns);
+	struct kar_quota_place *p;
+	int looked = 0;
+
+	if (!line)
+		return NULL;
+	RB_FOREACH(p, places, &line->places) {
+		if (++looked > LOOK_AHEAD || kar_rank_compare(&p->rank, p->key, rank, key) >= 0)
+			return NULL;
+		if (strcmp(p->key, key) != 0 && lacks_what(p, may_need, arg))
+			return p;
+	}
+	return NULL;
+}
+
+struct kar_quota_place *kar_quota_line_stand_behind(const struct kar_quota_place *ahead,
+	struct kar_quota_place *old, const char *key, const struct kar_rank *rank)
+{
+	struct kar_quota_place *p = take_out(old, ahead->line, key);
+
+	p->rank = *rank;
+	strlcpy(p->requested, ahead->requested, sizeof(p->requested));
+	strlcpy(p->quota, ahead->quota, sizeof(p->quota));
+	RB_INSERT(places, &p->line->places, p);
+	return p;
+}
+
+/* For the others in the line: among its own creates the key goes by their order. */
+static bool stands_alike(const struct kar_rank *a, const struct kar_rank *b)
+{
+	return a->tier == b->tier && a->priority == b->priority && a->age == b->age &&
+		(a->tier != KAR_TIER_EXTRA || a->seq == b->seq);
+}
+
+void kar_quota_place_move(struct kar_quota_place *p, const struct kar_rank *rank)
+{
+	struct ns_line *line = p->line;
+
+	if (stands_alike(&p->rank, rank))
+		return;
+	RB_REMOVE(places, &line->places, p);
+	p->rank = *rank;
+	RB_INSERT(places, &line->places, p);
+	wake(line, true, p->key);
+}
+
+const char *kar_quota_place_key(const struct kar_quota_place *p)
+{
+	return p->key;
+}
+
+const char *kar_quota_place_requested(const struct kar_quota_place *p)
+{
+	return p->requested;
+}
+
+const char *kar_quota_place_quota(const struct kar_quota_place *p)
+{
+	return p->quota;
 }
 
 void kar_quota_line_leave(struct kar_quota_place *p)
@@ -207,7 +321,7 @@ void kar_quota_line_leave(struct kar_quota_place *p)
 		RB_REMOVE(ns_lines, &line->all->lines, line);
 		free(line);
 	} else {
-		wake(line, true);
+		wake(line, true, NULL);
 	}
 }
 

@@ -16,6 +16,9 @@ static const kar_time count_lag = KAR_SECOND;
 /* Only an edit makes valid what is invalid, and that is tried at once. */
 static const kar_time longest_hold_of_invalid = 10 * KAR_MINUTE;
 
+/* Of a try that had to take back what it had made, for each object of it: so at most 60 writes per second are spent on that. */
+static const kar_time take_back_pace = KAR_SECOND / 20, longest_take_back = 10 * KAR_MINUTE;
+
 static const char *uid_of(const struct kar_sync *s)
 {
 	return s->object ? s->object->uid : "";
@@ -62,25 +65,46 @@ static kar_time next_try(struct kar_refusal *r, kar_time mono)
 	return mono + kar_backoff_delay(r->tries - 1, first_hold, longest);
 }
 
-void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
-	kar_time mono)
+/* The refusal of @a, as far as it does not matter how it came about. */
+static struct kar_refusal *begin(struct kar_sync *s, const struct kar_action *a, kar_time mono)
 {
 	struct kar_refusal *r = s->state->refusal;
 	bool again = kar_refusal_of(s) != NULL;
 
 	if (!r)
 		r = s->state->refusal = kar_xcalloc(1, sizeof(*r));
-	r->tries = again ? r->tries + 1 : 1;
-	r->misses = again ? r->misses : 0;
-	r->err = *err;
+	if (!again) {
+		r->tries = r->misses = 0;
+		r->taken_back = 0;
+		r->at = r->since = mono;
+	}
 	r->type = a->type;
 	kar_key(a->ns, a->name, r->name);
 	strlcpy(r->uid, uid_of(s), sizeof(r->uid));
 	r->generation = s->generation;
 	r->pods = s->pods;
+	r->trying = false;
+	return r;
+}
+
+void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
+	kar_time mono)
+{
+	struct kar_refusal *r = begin(s, a, mono);
+
+	r->tries++;
+	r->taken_back = 0;
+	r->err = *err;
 	r->at = mono;
 	r->again = next_try(r, mono);
 	line_up(s, r, a);
+}
+
+static kar_time rest_of(const struct kar_refusal *r)
+{
+	kar_time rest = r->taken_back * take_back_pace;
+
+	return rest < longest_take_back ? rest : longest_take_back;
 }
 
 /* Of one that waits for a quota, along with others. */
@@ -93,28 +117,51 @@ static kar_time hold_in_line(const struct kar_refusal *r, kar_time mono)
 		return longest_hold; /* it is woken when it becomes one */
 	if (kar_quota_place_is_woken(r->place) && woken < due)
 		due = woken;
+	if (due < r->at + rest_of(r))
+		due = r->at + rest_of(r);
 	return due > mono ? due - mono : 0;
+}
+
+/* Of one that waits for something else. */
+static kar_time hold_alone(struct kar_refusal *r, int32_t pods, kar_time mono)
+{
+	kar_time due = r->at + rest_of(r);
+
+	if (due < r->again)
+		due = r->again;
+	/* That it has taken back pods itself makes no room. */
+	if ((pods < r->pods && !r->taken_back) || mono >= due)
+		return 0;
+	r->pods = pods;
+	return due - mono;
+}
+
+/* What was let out has made pods, and is not refused: it goes on to the end. */
+static bool goes_on(const struct kar_sync *s)
+{
+	const struct kar_refusal *r = kar_refusal_of(s);
+
+	return r && r->trying && s->pods > r->tried_with;
 }
 
 kar_time kar_refusal_hold(struct kar_sync *s)
 {
 	struct kar_refusal *r = s->state->refusal;
 
+	if (goes_on(s))
+		return 0;
 	if (kar_refusal_of(s) && r->place)
 		return hold_in_line(r, s->mono);
-	if (!kar_refusal_of(s) || s->pods < r->pods || s->mono >= r->again)
-		return 0;
-	r->pods = s->pods;
-	return r->again - s->mono;
+	return kar_refusal_of(s) ? hold_alone(r, s->pods, s->mono) : 0;
 }
 
-static bool has_creates(const struct kar_plan *p)
+static const struct kar_action *first_create(const struct kar_plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		if (kar_action_creates(&p->actions[i]))
-			return true;
+			return &p->actions[i];
 	}
-	return false;
+	return NULL;
 }
 
 static void drop_creates(struct kar_plan *p)
@@ -128,24 +175,98 @@ static void drop_creates(struct kar_plan *p)
 	p->n_actions = kept;
 }
 
-void kar_refusal_hold_creates(struct kar_sync *s)
-{
-	struct kar_plan *p = &s->plan;
-	struct kar_refusal *r = s->state->refusal;
-	kar_time hold;
+/* --- order --------------------------------------------------------------------------------------- */
 
-	if (!has_creates(p)) {
-		kar_refusal_forget(s->state);
+static bool may_need(const void *arg, const char *quota, const char *resource)
+{
+	const struct kar_sync *s = arg;
+	const struct kar_controller *c = s->controller;
+
+	return !c->may_need || c->may_need(s, quota, resource);
+}
+
+static void wait_behind(struct kar_sync *s, const struct kar_action *a, const struct kar_quota_place *ahead)
+{
+	struct kar_refusal *r = begin(s, a, s->mono);
+	const char *requested = kar_quota_place_requested(ahead), *quota = kar_quota_place_quota(ahead);
+
+	/* Of no class that a server's word has: nobody has refused anything. */
+	kar_fail(&r->err, KAR_RETRY, "%s goes first and lacks %s: exceeded quota%s%s",
+		kar_quota_place_key(ahead), requested[0] ? requested : "what the quota refused",
+		quota[0] ? " " : "", quota);
+	r->again = s->mono;
+	r->place = kar_quota_line_stand_behind(ahead, r->place, s->key, &a->rank);
+}
+
+/*
+ * Where others go first who lack what the pods of @s may need, it does not even try: what it got, they would lack. Returns ms
+ * to wait, 0: it may try.
+ */
+static kar_time let_others_go_first(struct kar_sync *s, const struct kar_action *a)
+{
+	struct kar_quota_line *line = s->controller->line;
+	const struct kar_refusal *r = kar_refusal_of(s);
+	bool known = r && r->err.what == KAR_RETRY;
+	const struct kar_quota_place *ahead = NULL;
+
+	if (line && a->rank.tier != KAR_TIER_CONTROL && !goes_on(s))
+		ahead = kar_quota_line_ahead(line, a->ns, s->key, &a->rank, may_need, s);
+	if (!ahead)
+		return 0;
+	wait_behind(s, a, ahead);
+	return known ? longest_hold : 1; /* the status is to tell it */
+}
+
+/* --- holding back -------------------------------------------------------------------------------- */
+
+static void let_out(struct kar_sync *s)
+{
+	struct kar_refusal *r = s->state->refusal;
+
+	if (!r)
 		return;
-	}
-	hold = kar_refusal_hold(s);
-	if (r && r->place && !hold) {
-		r->woken = kar_quota_place_is_woken(r->place) && s->mono < r->again;
-		kar_quota_place_try(r->place);
-	}
-	if (!r || !hold)
+	if (!goes_on(s))
+		r->tried_with = s->pods;
+	r->trying = true;
+	if (!r->place)
 		return;
+	r->woken = kar_quota_place_is_woken(r->place) && s->mono < r->again;
+	kar_quota_place_try(r->place);
+}
+
+/* What is wanted next may be of another rank than what was refused: of the minimum, or of another priority. */
+static void keep_place(const struct kar_refusal *r, const struct kar_action *next)
+{
+	if (r && r->place && next->rank.tier != KAR_TIER_CONTROL)
+		kar_quota_place_move(r->place, &next->rank);
+}
+
+static void hold_back(struct kar_plan *p, kar_time hold)
+{
 	drop_creates(p);
 	if (!p->requeue_after || hold < p->requeue_after) /* "at once" would be for more creates */
 		p->requeue_after = hold;
+}
+
+void kar_refusal_hold_creates(struct kar_sync *s)
+{
+	const struct kar_action *first = first_create(&s->plan);
+	struct kar_refusal *r = s->state->refusal;
+	kar_time hold;
+
+	if (!first) {
+		if (!s->plan.unfinished)
+			kar_refusal_forget(s->state);
+		else if (r && s->plan.taken_back > r->taken_back)
+			r->taken_back = s->plan.taken_back;
+		return;
+	}
+	keep_place(r, first);
+	hold = kar_refusal_hold(s);
+	if (!hold)
+		hold = let_others_go_first(s, first);
+	if (hold)
+		hold_back(&s->plan, hold);
+	else
+		let_out(s);
 }

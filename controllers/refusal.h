@@ -7,7 +7,8 @@
  * edited or replaced by another of its name, or the key has fewer pods than when it was refused, so that a quota has room.
  * Where a ResourceQuota has refused it, it stands in line with others (quota_line.h), and is also tried when a pod
  * of the namespace has ended or is gone: twice, as the API server counts what is used a moment later; and not more
- * often than every 5 s, if pods end all the time.
+ * often than every 5 s, if pods end all the time. A try that had to take back what it had made is the longer before the next,
+ * the more that was. A key that has not been refused stands in line too, behind those who go first and lack what it may need.
  */
 #ifndef KAR_REFUSAL_H
 #define KAR_REFUSAL_H
@@ -30,6 +31,10 @@ struct kar_refusal {
 	kar_time at;                   /* mono, of the refusal */
 	bool woken;                    /* the try on its way is a wake-up's */
 	unsigned misses;               /* of such tries, in a row */
+	bool trying;                   /* the creates were let out, and nothing has refused them yet */
+	int32_t tried_with;            /* live pods of the key then */
+	kar_time since;                /* mono, of the first refusal in a row */
+	int32_t taken_back;            /* objects that were of no use without the refused one */
 };
 
 /* The create @a of @s was refused at @mono. */
@@ -41,7 +46,7 @@ const struct kar_refusal *kar_refusal_of(const struct kar_sync *s) KAR_NONNULL;
 kar_time kar_refusal_hold(struct kar_sync *s) KAR_NONNULL;
 /*
  * Takes the creates out of the plan of @s while the last refusal stands, and asks for another look when it no longer does.
- * A plan that wants no create has no use for what was refused: it is forgotten.
+ * A plan that wants no create, and is not unfinished, has no use for what was refused: it is forgotten.
  */
 void kar_refusal_hold_creates(struct kar_sync *s) KAR_NONNULL;
 void kar_refusal_forget(struct kar_key_state *state) KAR_NONNULL;

@@ -28,10 +28,11 @@ struct few {
 };
 
 struct tally {
-	int32_t min;
+	int32_t min_member;
+	int32_t quorum; /* of the members that exist, the succeeded included */
 	int32_t members, scheduled, running, succeeded, failed;
-	int32_t active; /* neither finished nor about to vanish unbound */
-	int32_t gated;  /* active, with our scheduling gate */
+	int32_t active;   /* neither finished nor about to vanish unbound */
+	int32_t stranded; /* if the group goes: they keep our scheduling gate */
 	struct few unschedulable, losses, owners;
 };
 
@@ -51,6 +52,11 @@ static void add_few(struct few *f, size_t max, const char *name, const struct ka
 	f->items[at].pod = pod;
 }
 
+bool podgroup_strands(const struct kar_pod *pod)
+{
+	return pod->gate_ours && !pod->deletion && !kar_same(pod->owner_kind, kar_queuejob_type.res.kind);
+}
+
 static void count_active(struct tally *t, const struct kar_pod *p)
 {
 	t->active++;
@@ -61,13 +67,12 @@ static void count_active(struct tally *t, const struct kar_pod *p)
 		t->running++;
 	if (p->unschedulable && !p->node)
 		add_few(&t->unschedulable, NAMES_SHOWN, p->o.name, p);
-	if (p->gate_ours)
-		t->gated++;
+	t->stranded += podgroup_strands(p);
 }
 
 static void count(struct tally *t, const struct kar_pod *p)
 {
-	if (p->deletion && !p->node && !kar_pod_finished(p))
+	if (kar_pod_withdrawn(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
 		return;
 	t->members++;
 	if (p->owner_name)
@@ -83,13 +88,26 @@ static void count(struct tally *t, const struct kar_pod *p)
 	}
 }
 
+/* Here all that have succeeded count, so those that minMember leaves out are put back, unless they are gone. */
+static int32_t left_out(const struct kar_podgroup_spec *spec, const struct tally *t)
+{
+	int32_t n = spec->succeeded_members, most = INT32_MAX - t->min_member;
+
+	n = n < t->succeeded ? n : t->succeeded;
+	n = n < most ? n : most;
+	return n > 0 ? n : 0;
+}
+
 static struct tally count_members(const struct podgroup_view *v)
 {
-	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
-	struct tally t = { .min = v->group->spec.min_member > 0 ? v->group->spec.min_member : 1 };
+	const struct kar_podgroup_spec *spec = &v->group->spec;
+	struct tally t = { 0 };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v->pods[i]);
+	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
+	t.min_member = spec->min_member > 0 ? spec->min_member : 1;
+	t.quorum = t.min_member + left_out(spec, &t);
 	return t;
 }
 
@@ -107,18 +125,18 @@ static const char *phase_now(const struct tally *t, bool ran)
 {
 	int32_t alive = t->running + t->succeeded;
 
-	if (t->succeeded >= t->min && !t->active)
+	if (t->succeeded >= t->quorum && !t->active)
 		return "Finished";
 	/* A replacement exists if the members that have not failed could make up the quorum. */
-	if (t->failed > 0 && alive < t->min && t->members - t->failed < t->min)
+	if (t->failed > 0 && alive < t->quorum && t->members - t->failed < t->quorum)
 		return "Failed";
-	if (alive >= t->min)
+	if (alive >= t->quorum)
 		return "Running";
 	if (ran && t->unschedulable.n > 0)
 		return "Unknown";
-	if (t->scheduled >= t->min)
+	if (t->scheduled >= t->quorum)
 		return "Scheduled";
-	return t->members >= t->min ? "Scheduling" : "Pending";
+	return t->members >= t->quorum ? "Scheduling" : "Pending";
 }
 
 /* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
@@ -149,10 +167,10 @@ static const char *list(const struct few *f, struct kar_arena *a)
 /* Why the quorum is not there, in one line: "1/3 members bound; j-2: Unschedulable". */
 static const char *why_not(const struct tally *t, struct kar_arena *a)
 {
-	const char *text = kar_arena_printf(a, "%d/%d members bound", t->scheduled, t->min);
+	const char *text = kar_arena_printf(a, "%d/%d members bound", t->scheduled, t->quorum);
 
-	if (t->members < t->min)
-		text = kar_arena_printf(a, "%s; %d/%d created", text, t->members, t->min);
+	if (t->members < t->quorum)
+		text = kar_arena_printf(a, "%s; %d/%d created", text, t->members, t->quorum);
 	if (t->unschedulable.n)
 		text = kar_arena_printf(a, "%s; %s: Unschedulable", text, list(&t->unschedulable, a));
 	if (t->failed)
@@ -202,16 +220,16 @@ static const char *reason_not_scheduled(const struct update *u)
 		return timed_out;
 	if (u->t->members > 0 && was_running(&u->v->group->status))
 		return quorum_lost;
-	if (u->t->members < u->t->min)
+	if (u->t->members < u->t->quorum)
 		return not_enough_members;
 	return u->t->unschedulable.n ? "Unschedulable" : "Pending";
 }
 
 static void set_scheduled(const struct update *u)
 {
-	if (u->t->scheduled >= u->t->min)
+	if (u->t->scheduled >= u->t->quorum)
 		set_condition(u, KAR_PG_SCHEDULED, true, "Scheduled",
-			kar_arena_printf(u->arena, "minMember %d reached", u->t->min));
+			kar_arena_printf(u->arena, "minMember %d reached", u->t->min_member));
 	else
 		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u), why_not(u->t, u->arena));
 }
@@ -222,7 +240,7 @@ static void set_troubles(const struct update *u)
 	const struct tally *t = u->t;
 	const struct kar_conditions *conditions = &u->status->conditions;
 
-	if (t->failed > 0 && t->running + t->succeeded >= t->min)
+	if (t->failed > 0 && t->running + t->succeeded >= t->quorum)
 		set_condition(u, KAR_PG_MEMBER_FAILED, true, "MemberFailed",
 			kar_arena_printf(u->arena, "%d of %d members failed: %s", t->failed, t->members,
 				list(&t->losses, u->arena)));
@@ -358,10 +376,10 @@ static void warn_of_gated(const struct podgroup_view *v, const struct tally *t, 
 	const struct kar_condition *c = kar_condition_find(&old->conditions, KAR_PG_SCHEDULED);
 	const char *message;
 
-	if (!t->gated || (c && kar_same(c->reason, gated_forever)))
+	if (!t->stranded || (c && kar_same(c->reason, gated_forever)))
 		return;
 	message = kar_arena_printf(p->arena,
-		"the PodGroup is being deleted; %d of its members stay SchedulingGated", t->gated);
+		"the PodGroup is being deleted; %d of its members stay SchedulingGated", t->stranded);
 
 	const struct update u = {
 		.status = copy_status(old, old->phase ? old->phase : "Pending", p->arena),

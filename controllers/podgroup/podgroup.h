@@ -23,6 +23,12 @@ struct podgroup_view {
 	enum podgroup_owner owner;
 };
 
+/*
+ * Would nobody take our scheduling gate off this pod once its group is gone? The reconciler of a QueueJob does: it creates the
+ * group again, and releases the pods or takes them back.
+ */
+bool podgroup_strands(const struct kar_pod *pod) KAR_NONNULL;
+
 /* Pure. p->status is a struct kar_podgroup_status. @now: wall ms. */
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;
 

@@ -22,13 +22,13 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 		kar_enqueue_pod(arg, is_now, old, new);
 }
 
-static size_t count_gated(const struct kar_store *pods, const char *key)
+static size_t count_stranded(const struct kar_store *pods, const char *key)
 {
 	const struct kar_object *o;
 	size_t n = 0;
 
 	for (struct kar_iter it = kar_store_by_index(pods, KAR_POD_BY_GROUP, key); kar_iter_next(&it, &o);)
-		n += kar_as_pod(o)->gate_ours && !kar_as_pod(o)->deletion;
+		n += podgroup_strands(kar_as_pod(o));
 	return n;
 }
 
@@ -42,12 +42,12 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 	if (new)
 		return;
 
-	size_t gated = count_gated(c->stores->pods, key);
+	size_t stranded = count_stranded(c->stores->pods, key);
 
 	/* There is no object left that could carry an event. */
-	if (gated)
+	if (stranded)
 		kar_warn(KAR_MSG("PodGroup deleted, its members stay gated"), KAR_S("podgroup", key),
-			KAR_I("gated", (int64_t)gated));
+			KAR_I("gated", (int64_t)stranded));
 }
 
 static void start(struct kar_controller *c)

@@ -112,15 +112,25 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
 	bool own_timeout = s->sched.has_schedule_timeout;
 
 	return (struct kar_podgroup_spec){
-		.min_member = r->min > 1 ? r->min : 1, /* the schema's minimum */
 		.queue = s->queue,
 		.priority_class_name = s->sched.priority_class_name,
 		.priority = r->v->priority,
 		.has_priority = true,
+		.has_succeeded_members = true,
 		.schedule_timeout_seconds =
 			own_timeout ? s->sched.schedule_timeout_seconds : r->v->schedule_timeout_seconds,
 		.has_schedule_timeout = own_timeout || r->v->schedule_timeout_seconds > 0,
 	};
+}
+
+/* An older CRD of ours knows all fields but this one, which is asked for only together with minMember. */
+static void ask_for_succeeded_members(const struct kar_podgroup_spec *have, bool pruned,
+	struct kar_podgroup_spec *want)
+{
+	if (have->has_succeeded_members || (!pruned && want->min_member != have->min_member))
+		return;
+	want->succeeded_members = have->succeeded_members;
+	want->has_succeeded_members = false;
 }
 
 /*
@@ -140,6 +150,8 @@ static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r,
 	}
 	want.min_resources = have->min_resources;
 	want.total_resources = have->total_resources;
+	queuejob_put_min_member(r, have, &want);
+	ask_for_succeeded_members(have, pruned, &want);
 	if (pruned) {
 		want.queue = NULL;
 		want.priority_class_name = NULL;
@@ -166,7 +178,9 @@ static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
 	payload->min_resources = kar_keep_pairs(r->arena, &want->min_resources);
 	payload->total_resources = kar_keep_pairs(r->arena, &want->total_resources);
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "minMember=%d queue=%s priority=%d", (int)want->min_member,
+	a->note = kar_arena_printf(r->arena, "minMember=%d%s queue=%s priority=%d", (int)want->min_member,
+		want->succeeded_members ? kar_arena_printf(r->arena, "+%d", (int)want->succeeded_members)
+					: "",
 		want->queue ? want->queue : "-", (int)want->priority);
 }
 
@@ -178,6 +192,7 @@ static bool keep_group(struct queuejob_round *r)
 	if (!g) {
 		queuejob_tell_refusal(r);
 		want = wanted_group(r);
+		queuejob_put_min_member(r, &want, &want);
 		put_group(r, NULL, &want);
 		return false;
 	}
@@ -225,7 +240,7 @@ static bool mirror_admission(struct queuejob_round *r)
 	return false;
 }
 
-bool queuejob_keep_children(struct queuejob_round *r)
+bool queuejob_repair_children(struct queuejob_round *r)
 {
 	bool valid = queuejob_is_valid(r);
 	bool ready = false;
@@ -241,5 +256,12 @@ bool queuejob_keep_children(struct queuejob_round *r)
 
 		ready = queuejob_keep_service(r) && has_group && has_spec;
 	}
+	return ready;
+}
+
+bool queuejob_keep_children(struct queuejob_round *r)
+{
+	bool ready = queuejob_repair_children(r);
+
 	return mirror_admission(r) && ready && !r->unchecked;
 }

@@ -54,6 +54,16 @@ static int32_t covered(const struct queuejob_task_tally *t)
 	return t->pending + t->running + t->n_done;
 }
 
+int32_t queuejob_task_lacks(const struct queuejob_round *r, size_t i)
+{
+	const struct kar_taskspec *spec = &r->job->spec.tasks[i];
+	int32_t lacks = spec->has_min_available && r->min && r->t.tasks[i].started
+		? spec->min_available - covered(&r->t.tasks[i])
+		: 0;
+
+	return lacks > 0 ? lacks : 0;
+}
+
 static struct lack measure_lack(const struct queuejob_round *r)
 {
 	struct lack l = { .of_task = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*l.of_task)) };
@@ -61,21 +71,25 @@ static struct lack measure_lack(const struct queuejob_round *r)
 
 	l.beyond = r->min;
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
-
 		if (!r->t.tasks[i].started)
 			continue;
 		have += covered(&r->t.tasks[i]);
-
-		int32_t lacks =
-			spec->has_min_available && r->min ? spec->min_available - covered(&r->t.tasks[i]) : 0;
-
-		l.of_task[i] = lacks > 0 ? lacks : 0;
+		l.of_task[i] = queuejob_task_lacks(r, i);
 		l.beyond -= l.of_task[i];
 	}
 	l.beyond -= have;
 	l.round = have > r->min ? (uint32_t)(have - r->min) : 0;
 	return l;
+}
+
+int32_t queuejob_lacks(const struct queuejob_round *r)
+{
+	struct lack l = measure_lack(r);
+	int32_t n = l.beyond > 0 ? l.beyond : 0;
+
+	for (size_t i = 0; i < r->t.n_tasks; i++)
+		n += l.of_task[i];
+	return n;
 }
 
 static struct wish classify(struct lack *l, size_t task, int32_t index)
@@ -118,7 +132,7 @@ static void collect(const struct queuejob_round *r, const size_t *order, bool mi
 	}
 }
 
-static void create(struct queuejob_round *r, const struct wish *w)
+static void create(struct queuejob_round *r, const struct wish *w, bool gated)
 {
 	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
 	char name[KAR_POD_NAME_LEN];
@@ -129,10 +143,12 @@ static void create(struct queuejob_round *r, const struct wish *w)
 		kar_keep_text(r->arena, name));
 	*payload = (struct queuejob_new_pod){ .task = w->task,
 		.index = w->index,
-		.incarnation = r->seen->incarnation };
+		.incarnation = r->seen->incarnation,
+		.gated = gated };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "%s %u", w->minimum ? "minimum" : "extra", (unsigned)w->seq);
+	a->note = kar_arena_printf(r->arena, "%s %u%s", w->minimum ? "minimum" : "extra", (unsigned)w->seq,
+		gated ? " gated" : "");
 	a->rank = (struct kar_rank){
 		.tier = w->minimum ? KAR_TIER_MINIMUM : KAR_TIER_EXTRA,
 		.priority = r->v->priority,
@@ -180,6 +196,26 @@ static const char *refusal_reason(const struct kar_err *err, const char *what)
 	}
 }
 
+/* What became of the others of the minimum; "" if there were none. */
+static const char *tell_taken_back(const struct queuejob_round *r)
+{
+	int32_t n = r->v->taken_back > r->p->taken_back ? r->v->taken_back : r->p->taken_back;
+
+	if (!n)
+		return "";
+	return kar_arena_printf(r->arena, "; rolled back %d of %s%s", (int)n, queuejob_count_pods(r, r->min),
+		kar_quota_exceeded(r->v->refused->msg) ? ", waits for room" : "");
+}
+
+/* One per refusal; while a job waits for a quota, one. That it lets others go first is no news. */
+static bool is_worth_an_event(const struct queuejob_round *r)
+{
+	if (r->v->refused->what == KAR_RETRY ||
+		(kar_same(r->st.reason, kar_reason_QuotaExceeded) && kar_same(r->st.reason, r->seen->reason)))
+		return false;
+	return !kar_same(r->st.message, r->seen->message);
+}
+
 void queuejob_tell_refusal(struct queuejob_round *r)
 {
 	const struct kar_err *err = r->v->refused;
@@ -188,14 +224,15 @@ void queuejob_tell_refusal(struct queuejob_round *r)
 	if (!err || r->said)
 		return;
 	if (strncmp(err->msg, "create ", strlen("create ")) == 0) /* the client names its request */
-		queuejob_say(r, refusal_reason(err, what), "cannot %s", err->msg);
+		queuejob_say(r, refusal_reason(err, what), "cannot %s%s", err->msg, tell_taken_back(r));
 	else
-		queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s", what, err->msg);
-	if (!kar_same(r->st.message, r->seen->message))
+		queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s%s", what, err->msg,
+			tell_taken_back(r));
+	if (is_worth_an_event(r))
 		kar_plan_event(r->p, true, kar_reason_FailedCreate, "CreatePods", "%s", r->st.message);
 }
 
-static void tell_blocker(struct queuejob_round *r)
+void queuejob_tell_blocker(struct queuejob_round *r)
 {
 	const struct kar_pod *pod = r->t.blocker;
 
@@ -214,22 +251,25 @@ static void tell_blocker(struct queuejob_round *r)
 void queuejob_create_pods(struct queuejob_round *r)
 {
 	struct wishes w = { .items = kar_arena_alloc(r->arena, CREATES_MAX, sizeof(*w.items)) };
+	bool together = queuejob_is_transaction(r), gated = together && queuejob_lacks(r) > 1;
 	const size_t *order;
 
 	if (r->t.old.n)
 		return; /* create nothing until all old objects are gone */
 	order = order_tasks(r);
 	collect(r, order, true, &w);
-	collect(r, order, false, &w);
+	if (!together)
+		collect(r, order, false, &w);
 	if (w.n)
 		queuejob_tell_refusal(r);
-	tell_blocker(r);
+	queuejob_tell_blocker(r);
 	if (w.n && !r->v->owner_checked) {
 		queuejob_check_owner(r);
 		return;
 	}
 	for (size_t i = 0; i < w.n; i++)
-		create(r, &w.items[i]);
+		create(r, &w.items[i], gated);
+	r->p->unfinished = w.more;
 	if (w.more)
 		kar_plan_requeue(r->p, 0);
 }

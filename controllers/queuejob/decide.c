@@ -88,6 +88,14 @@ static bool keeps_done(const struct queuejob_round *r)
 		kar_qj_phase_terminal(r->seen->phase) || r->job->spec.suspend;
 }
 
+/* Also of pods that were quicker than a suspension, but not of an incarnation that was given up. */
+static bool records_success(const struct queuejob_round *r)
+{
+	bool paused = r->seen->phase == KAR_QJ_PHASE_SUSPENDED || r->seen->phase == KAR_QJ_PHASE_PENDING;
+
+	return queuejob_has_gang(r->seen->phase) || (paused && r->seen->template_hash[0] && keeps_done(r));
+}
+
 void queuejob_look(struct queuejob_round *r)
 {
 	const struct kar_queuejob_status *seen = &r->job->status;
@@ -97,10 +105,10 @@ void queuejob_look(struct queuejob_round *r)
 	r->template_changed =
 		seen->template_hash[0] && strcmp(seen->template_hash, r->job->spec_template_hash);
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
-	r->unchecked = queuejob_awaits_check(r);
+	r->unchecked = queuejob_awaits_check(r) || queuejob_awaits_service(r);
 	r->replaces_template =
 		r->template_changed && queuejob_has_gang(seen->phase) && !r->job->invalid && !r->unchecked;
-	queuejob_tally(r->v, keeps_done(r), queuejob_has_gang(seen->phase), r->arena, &r->t);
+	queuejob_tally(r->v, keeps_done(r), records_success(r), r->arena, &r->t);
 	queuejob_look_at_order(r);
 }
 

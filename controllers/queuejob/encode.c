@@ -148,6 +148,31 @@ static void write_release(struct kar_json_writer *w, const struct kar_action *a)
 	end_metadata_patch(w);
 }
 
+/* Strategic merge patch: removes our gate, by its name, and no other. */
+static void write_ungate(struct kar_json_writer *w, const struct kar_action *a)
+{
+	char version[24];
+
+	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_kv_string(w, "resourceVersion", version);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "spec");
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "schedulingGates");
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "$patch", "delete");
+	kar_jw_kv_string(w, "name", KAR_GATE);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+}
+
 static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
 {
 	char text[16];
@@ -183,6 +208,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.index = pod->index,
 		.incarnation = pod->incarnation,
 		.template_hash = job_of(s)->spec_template_hash,
+		.gated = pod->gated,
 	};
 
 	return kar_queuejob_pod_write(&params, out, err);
@@ -217,6 +243,9 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 		break;
 	case QUEUEJOB_REPAIR_POD:
 		write_repair(&w, s, a);
+		break;
+	case QUEUEJOB_UNGATE_POD:
+		write_ungate(&w, a);
 		break;
 	default:
 		assert(a->what == QUEUEJOB_RELEASE_POD);

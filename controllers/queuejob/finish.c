@@ -139,6 +139,9 @@ static void enter_suspended(struct queuejob_round *r)
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_SUSPENDED;
+	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
+		st->template_hash =
+			""; /* what the pods of the incarnation that was given up still do counts no more */
 	queuejob_order_anew(r);
 	st->start_time = 0; /* the deadline's time starts anew on resume, as for batch/v1 */
 	st->formed_min_available = 0;
@@ -158,7 +161,11 @@ void queuejob_suspend(struct queuejob_round *r)
 	else
 		enter_suspended(r);
 	queuejob_say(r, kar_reason_Suspended, "%s", "spec.suspend is true");
-	queuejob_remove_live(r);
-	queuejob_drop_service(r);
+	queuejob_stop_live(r);
+	if (r->seen->incarnation > 0 || r->v->group || r->v->sched) {
+		(void)queuejob_repair_children(r);
+		return;
+	}
+	queuejob_drop_service(r); /* a job that was never more than suspended needs no children yet */
 	(void)queuejob_is_valid(r);
 }

@@ -31,7 +31,7 @@ static bool clear_leftovers(struct queuejob_round *r)
 	for (size_t i = 0; i < r->v->n_pods; i++) {
 		if (!stands_in_the_way(r, r->v->pods[i]))
 			continue;
-		queuejob_remove_pod(r, r->v->pods[i]);
+		queuejob_stop_pod(r, r->v->pods[i]);
 		clear = false;
 	}
 	return clear;
@@ -116,6 +116,17 @@ static void restart_with_new_template(struct queuejob_round *r)
 	enter_restarting(r, kar_reason_TemplateChanged, message);
 }
 
+/* What it holds is of no use to it, and others may wait for just that. Not counted as a restart. */
+static void give_back(struct queuejob_round *r)
+{
+	const char *message = kar_arena_printf(r->arena,
+		"a ResourceQuota lets only a part of the minimum of %s be created, so none is kept",
+		queuejob_count_pods(r, r->min));
+
+	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s", message);
+	enter_restarting(r, kar_reason_QuotaExceeded, message);
+}
+
 /* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
 static kar_time restart_backoff(const struct queuejob_round *r)
 {
@@ -123,7 +134,8 @@ static kar_time restart_backoff(const struct queuejob_round *r)
 	bool by_failure = last->time == r->seen->last_failure_time &&
 		!kar_same(last->reason, kar_reason_PodDisrupted) &&
 		!kar_same(last->reason, kar_reason_PodsMissing) &&
-		!kar_same(last->reason, kar_reason_TemplateChanged);
+		!kar_same(last->reason, kar_reason_TemplateChanged) &&
+		!kar_same(last->reason, kar_reason_QuotaExceeded);
 
 	return by_failure ? queuejob_backoff_left(r) : 0;
 }
@@ -200,6 +212,10 @@ void queuejob_keep_gang(struct queuejob_round *r)
 		restart_broken(r);
 		return;
 	}
+	if (queuejob_gives_back(r)) {
+		give_back(r);
+		return;
+	}
 	queuejob_start_tasks(r);
 	if (queuejob_has_quorum(r) && !queuejob_restarts_task(r))
 		form(r);
@@ -212,7 +228,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 	queuejob_repair_pods(r);
 	queuejob_restart_tasks(r);
 	queuejob_replace_lost(r);
-	if (admitted)
+	if (queuejob_settle_minimum(r, admitted))
 		queuejob_create_pods(r);
 	explain(r);
 }

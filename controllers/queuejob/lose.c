@@ -276,19 +276,40 @@ void queuejob_count_losses(struct queuejob_round *r)
 
 /* --- replacing ----------------------------------------------------------------------------------- */
 
+/*
+ * A kubelet gives the pod a reason when it refuses it, or ends it at its deadline, and none when it stops it because it is
+ * deleted. The grace period tells nothing: of a pod that has been stopped it is 0 as well, as soon as its kubelet is done.
+ */
+static bool failed_before_deletion(const struct kar_pod *pod)
+{
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
+
+	return loss->n_exits > 0 || loss->pod_reason;
+}
+
+/* It failed of its own accord, whatever was done to it afterwards. */
+static bool has_failed(const struct kar_pod *pod)
+{
+	return pod->phase == KAR_POD_FAILED && !pod->disrupted &&
+		(!pod->deletion || failed_before_deletion(pod));
+}
+
 static void replace(struct queuejob_round *r, const struct kar_pod *pod, kar_time left)
 {
 	char text[KAR_TIME_LEN];
 
-	if (left == 0 || queuejob_pod_disrupted(pod)) {
+	if (left == 0 || !has_failed(pod)) {
 		queuejob_remove_pod(r, pod);
 		return;
 	}
-	queuejob_release_pod(r, pod);
-	/* The failed object keeps its name, and its logs, until its replacement is due. */
+	/*
+	 * The failed object keeps its name, and its logs, until its replacement is due. So that nobody who deletes it makes
+	 * that come earlier, it keeps our finalizer as well.
+	 */
 	kar_plan_requeue(r->p, left);
-	queuejob_say(r, kar_reason_BackOff, "pod %s is replaced at %s", pod->o.name,
-		kar_time_format(r->now + left, text));
+	queuejob_say(r, kar_reason_BackOff, "pod %s is replaced at %s%s", pod->o.name,
+		kar_time_format(r->now + left, text),
+		pod->deletion ? " (its deletion waits until then)" : "");
 }
 
 void queuejob_replace_lost(struct queuejob_round *r)

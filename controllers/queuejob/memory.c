@@ -106,8 +106,7 @@ static bool is_objection(const struct kar_err *err)
 /* No quota, no right, no such class: all that may change without the job. And that the name is taken. */
 static bool is_answer(const struct kar_err *err)
 {
-	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND ||
-		err->what == KAR_CONFLICT;
+	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND;
 }
 
 void queuejob_note_passed(struct queuejob_memory *m, size_t task)

@@ -100,11 +100,37 @@ static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
 	return !job || pod->owner_uid || job->deletion || pod->deletion || kar_pod_finished(pod);
 }
 
+/* Those whose label somebody took off, so that only the ownerReference tells whose they were. */
+static void observe_strays(const struct kar_stores *stores, const char *ns, const char *name,
+	const struct kar_queuejob *job, struct kar_arena *arena, struct pods *orphans)
+{
+	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_STRAY, name);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o)) {
+		if (kar_same(o->ns, ns) && is_orphan(kar_as_pod(o), job))
+			append(orphans, kar_as_pod(o), arena);
+	}
+}
+
+/* Label and ownerReference are gone: then the key is the pod's own. */
+static void observe_nobodys(const struct kar_stores *stores, const char *ns, const char *name,
+	const struct kar_queuejob *job, struct kar_arena *arena, struct pods *orphans)
+{
+	const struct kar_object *o = kar_store_get(stores->pods, ns, name);
+	const struct kar_pod *pod = o ? kar_as_pod(o) : NULL;
+
+	if (pod && kar_pod_is_nobodys(pod) && is_orphan(pod, job))
+		append(orphans, pod, arena);
+}
+
 static void observe_orphans(const struct kar_stores *stores, const struct kar_sync *s,
 	struct kar_arena *arena, struct queuejob_view *v)
 {
 	/* Every pod of ours carries the PodGroup's label, and a group has the name of its job. */
 	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, s->key);
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
 	const struct kar_object *o;
 	struct pods orphans = { 0 };
 
@@ -112,6 +138,9 @@ static void observe_orphans(const struct kar_stores *stores, const struct kar_sy
 		if (is_orphan(kar_as_pod(o), v->job))
 			append(&orphans, kar_as_pod(o), arena);
 	}
+	kar_key_split(s->key, buf, &ns, &name);
+	observe_strays(stores, ns, name, v->job, arena, &orphans);
+	observe_nobodys(stores, ns, name, v->job, arena, &orphans);
 	sort(&orphans);
 	v->orphans = orphans.items;
 	v->n_orphans = orphans.n;
@@ -166,6 +195,27 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 		return;
 	v->refused = &r->err;
 	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
+	v->refusal_stands = !r->trying;
+	v->stands_behind = r->place && !kar_quota_place_is_head(r->place);
+	v->refused_for = s->mono - r->since;
+	v->taken_back = r->taken_back;
+}
+
+static void observe_quotas(const struct kar_stores *stores, struct queuejob_view *v)
+{
+	struct kar_iter it =
+		kar_store_by_index(stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, v->job->o.ns);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o)) {
+		const struct kar_resourcequota *q = kar_as_resourcequota(o);
+
+		v->quota.limits_pods |= q->limits_pods;
+		if (q->pods < 0 || (v->quota.name && q->pods >= v->quota.pods))
+			continue;
+		v->quota.pods = q->pods;
+		v->quota.name = q->o.name;
+	}
 }
 
 static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *v)
@@ -232,6 +282,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
+	observe_quotas(stores, v);
 	observe_owner_check(s, v);
 	observe_service(stores, s, arena, v);
 	v->check = queuejob_check_of(s, job_waits(v));

@@ -30,6 +30,13 @@ struct queuejob_check {
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
 };
 
+/* What the ResourceQuotas of the namespace say about pods. */
+struct queuejob_quota {
+	bool limits_pods;
+	const char *name; /* of the one that allows the fewest; NULL: none limits their number */
+	int64_t pods;     /* that it allows */
+};
+
 struct queuejob_view {
 	const struct kar_queuejob
 		*job; /* NULL: there is none of the key's name; then only the orphans count */
@@ -51,6 +58,11 @@ struct queuejob_view {
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
 	const struct kar_err *refused; /* of a create for the job as it is now; NULL: none */
 	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
+	bool refusal_stands;           /* it is not being tried anew */
+	bool stands_behind;            /* others, who wait for the same quota, are tried first */
+	kar_time refused_for;          /* ms since the first refusal in a row */
+	int32_t taken_back;            /* pods that were of no use without the one that was refused last */
+	struct queuejob_quota quota;
 	struct queuejob_check check;
 	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
 	kar_time owner_check_in;
@@ -73,6 +85,7 @@ enum queuejob_action {
 	QUEUEJOB_DELETE_SERVICE,
 	QUEUEJOB_ADOPT,      /* patch: makes the job the owner of a child */
 	QUEUEJOB_CREATE_POD, /* payload: struct queuejob_new_pod; a dry run only asks whether it would be taken */
+	QUEUEJOB_UNGATE_POD,  /* patch: removes our scheduling gate */
 	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
 	QUEUEJOB_DELETE_POD,
 	QUEUEJOB_REPAIR_POD, /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
@@ -84,6 +97,7 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
+	bool gated; /* with our scheduling gate */
 };
 
 /*
@@ -91,6 +105,9 @@ struct queuejob_new_pod {
  * not been recorded yet), unless more of them are of one before; else 1. @v->job is not NULL.
  */
 int32_t queuejob_incarnation(const struct queuejob_view *v) KAR_NONNULL;
+
+/* Pure: in this phase an incarnation is at work. */
+bool queuejob_has_gang(enum kar_qj_phase p);
 
 /*
  * Pure: reads the view, fills the plan (p->status is a struct kar_queuejob_status). @now: wall ms. Total: it cannot fail.

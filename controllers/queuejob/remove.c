@@ -3,7 +3,8 @@
 
 #include "api/keep.h"
 
-static struct kar_action *add(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod, int what)
+struct kar_action *queuejob_pod_action(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod,
+	int what)
 {
 	/* The pod may be gone from the cache when the plan is carried out. */
 	struct kar_action *a = kar_plan_add(p, verb, &kar_pod_type, kar_keep(p->arena, pod->o.ns),
@@ -20,21 +21,28 @@ static void release(struct kar_plan *p, const struct kar_pod *pod)
 
 	if (!pod->tracked)
 		return;
-	a = add(p, KAR_PATCH, pod, QUEUEJOB_RELEASE_POD);
+	a = queuejob_pod_action(p, KAR_PATCH, pod, QUEUEJOB_RELEASE_POD);
 	a->patch_type = KAR_PATCH_STRATEGIC;
 	a->note = "release";
-}
-
-void queuejob_release_pod(struct queuejob_round *r, const struct kar_pod *pod)
-{
-	release(r->p, pod);
 }
 
 void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod)
 {
 	release(r->p, pod);
 	if (!pod->deletion)
-		add(r->p, KAR_DELETE, pod, QUEUEJOB_DELETE_POD);
+		queuejob_pod_action(r->p, KAR_DELETE, pod, QUEUEJOB_DELETE_POD);
+}
+
+/*
+ * One that succeeds before the delete arrives is another than the one that was looked at: then the API server refuses, and the
+ * next round sees the success. Our finalizer goes when the deletion is seen.
+ */
+void queuejob_stop_pod(struct queuejob_round *r, const struct kar_pod *pod)
+{
+	if (pod->deletion || kar_pod_finished(pod))
+		queuejob_remove_pod(r, pod);
+	else
+		queuejob_pod_action(r->p, KAR_DELETE, pod, QUEUEJOB_DELETE_POD)->rv = pod->o.rv;
 }
 
 void queuejob_remove_live(struct queuejob_round *r)
@@ -42,6 +50,14 @@ void queuejob_remove_live(struct queuejob_round *r)
 	for (size_t i = 0; i < r->v->n_pods; i++) {
 		if (!kar_pod_finished(r->v->pods[i]))
 			queuejob_remove_pod(r, r->v->pods[i]);
+	}
+}
+
+void queuejob_stop_live(struct queuejob_round *r)
+{
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (!kar_pod_finished(r->v->pods[i]))
+			queuejob_stop_pod(r, r->v->pods[i]);
 	}
 }
 
@@ -76,10 +92,23 @@ void queuejob_release_done(struct queuejob_round *r)
 	}
 }
 
+/* Its success is not in the status yet. */
+static bool is_news(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	const struct queuejob_slot *slot;
+	size_t task;
+	int32_t index;
+
+	if (!kar_queuejob_pod_index(r->job, pod->o.name, &task, &index) || index >= r->t.tasks[task].n)
+		return false;
+	slot = &r->t.tasks[task].slots[index];
+	return slot->pod == pod && slot->state == QUEUEJOB_SLOT_DONE && !slot->recorded;
+}
+
 void queuejob_release_ended(struct queuejob_round *r)
 {
 	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (kar_pod_finished(r->v->pods[i]))
+		if (kar_pod_finished(r->v->pods[i]) && !is_news(r, r->v->pods[i]))
 			release(r->p, r->v->pods[i]);
 	}
 }
@@ -113,7 +142,7 @@ static bool is_intact(const struct queuejob_round *r, const struct kar_pod *pod,
 static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)
 {
 	struct queuejob_new_pod *as = kar_arena_alloc(r->arena, 1, sizeof(*as));
-	struct kar_action *a = add(r->p, KAR_PATCH, pod, QUEUEJOB_REPAIR_POD);
+	struct kar_action *a = queuejob_pod_action(r->p, KAR_PATCH, pod, QUEUEJOB_REPAIR_POD);
 
 	*as = (struct queuejob_new_pod){ .task = task, .index = index, .incarnation = r->seen->incarnation };
 	a->patch_type = KAR_PATCH_STRATEGIC;

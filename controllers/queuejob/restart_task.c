@@ -88,7 +88,7 @@ static bool remove_pods(struct queuejob_round *r, const struct queuejob_task_tal
 			continue;
 		all_gone = false;
 		if (sure)
-			queuejob_remove_pod(r, pod);
+			queuejob_stop_pod(r, pod);
 		else
 			asks |= pod->tracked || !pod->deletion;
 	}

@@ -11,7 +11,7 @@
 #include "api/reasons.h"
 #include "controllers/queuejob/tally.h"
 
-enum { QUEUEJOB_LONGEST_BACKOFF = 10 * KAR_MINUTE }; /* ms */
+enum { QUEUEJOB_LONGEST_BACKOFF = 10 * KAR_MINUTE }; /* ms, after failures of pods as of tasks */
 
 /* What the failure policy says of a loss. */
 struct queuejob_judged {
@@ -32,7 +32,8 @@ struct queuejob_round {
 	kar_time now;          /* wall ms */
 	kar_time second;       /* the same without fraction, as the API keeps it */
 	bool template_changed; /* what runs is not what is specified */
-	bool unchecked; /* no pod is created now: the API server has refused one, or is to be asked first */
+	/* No pod is created now: the API server has refused one, or is to be asked first, or the Service is not there yet. */
+	bool unchecked;
 	bool replaces_template; /* the incarnation is given up for another with the templates as they are now */
 	bool said;              /* st.reason and st.message are set */
 	bool forget;            /* the succeeded indexes count no more: the incarnation is given up */
@@ -52,9 +53,6 @@ struct queuejob_round {
 
 /* --- decide.c: small tools ----------------------------------------------------------------------- */
 
-/* In this phase an incarnation is at work. */
-bool queuejob_has_gang(enum kar_qj_phase p);
-
 /* Sets reason and message of the status. Only the first call of a round counts: call in order of importance. */
 void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...) KAR_PRINTF(3, 4);
 void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason,
@@ -68,18 +66,22 @@ bool queuejob_has_quorum(const struct queuejob_round *r) KAR_NONNULL;
 
 /* --- remove.c: taking pods away ------------------------------------------------------------------ */
 
+/* An action on @pod, which may be gone from the cache when the plan is carried out. */
+struct kar_action *queuejob_pod_action(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod,
+	int what) KAR_NONNULL KAR_RETNN;
 /* Deletes @pod unless that is under way, and removes our finalizer, so that nothing holds it. */
 void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
-/* Removes our finalizer, if it is there. */
-void queuejob_release_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
+/* The same where a success that comes in between must not be lost. */
+void queuejob_stop_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
 /* Every pod that has not ended. */
 void queuejob_remove_live(struct queuejob_round *r) KAR_NONNULL;
+void queuejob_stop_live(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_remove_all(struct queuejob_round *r, const struct queuejob_pods *pods) KAR_NONNULL;
 /* Pods at no wanted index, once it is recorded that this is our doing and no loss. */
 void queuejob_remove_surplus(struct queuejob_round *r) KAR_NONNULL;
 /* Succeeded pods whose success is recorded. */
 void queuejob_release_done(struct queuejob_round *r) KAR_NONNULL;
-/* Every pod that has ended; for phases in which nothing is counted any more. */
+/* Every pod that has ended, unless its success is to be recorded first; for phases in which no loss counts. */
 void queuejob_release_ended(struct queuejob_round *r) KAR_NONNULL;
 /* The job is being deleted: the garbage collector does the work, we only let go. */
 void queuejob_let_go(struct queuejob_round *r) KAR_NONNULL;
@@ -92,6 +94,8 @@ void queuejob_repair_pods(struct queuejob_round *r) KAR_NONNULL;
 
 /* Creates, repairs or removes it. True if pods may be created as far as it is concerned; else says why not. */
 bool queuejob_keep_service(struct queuejob_round *r) KAR_NONNULL;
+/* A gang that runs is to be made anew, but the Service that the new pods need is not there: its name may be taken. */
+bool queuejob_awaits_service(const struct queuejob_round *r) KAR_NONNULL;
 /* Removes it unless it is wanted. */
 void queuejob_drop_service(struct queuejob_round *r) KAR_NONNULL;
 
@@ -113,17 +117,19 @@ bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child 
 
 /* The PodGroup that is the job's own and not on its way out, or NULL. */
 const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r) KAR_NONNULL;
+/* Creates or repairs both, and the Service. True if all are there as they should be; else says why not. */
+bool queuejob_repair_children(struct queuejob_round *r) KAR_NONNULL;
 /*
- * Creates or repairs both. True if pods may be created: both exist and the group is admitted; else says why not and
+ * The same. True if pods may be created: both exist and the group is admitted; else says why not and
  * keeps condition Admitted and the position.
  */
 bool queuejob_keep_children(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- min_member.c ---------------------------------------------------------------------------------- */
 
-/* Fills in what a gang scheduler is to wait for. @have: the group as it is; @pruned: not with all its fields. */
+/* Fills in what a gang scheduler is to wait for. @have: the group as it is. */
 void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_podgroup_spec *have,
-	bool pruned, struct kar_podgroup_spec *want) KAR_NONNULL;
+	struct kar_podgroup_spec *want) KAR_NONNULL;
 
 /* --- valid.c: whether the spec can be run ---------------------------------------------------------- */
 
@@ -223,6 +229,29 @@ void queuejob_wait_until_gone(struct queuejob_round *r) KAR_NONNULL;    /* Resta
 void queuejob_create_pods(struct queuejob_round *r) KAR_NONNULL;
 /* Says why the last create was refused, in the API server's own words; one event per distinct refusal. */
 void queuejob_tell_refusal(struct queuejob_round *r) KAR_NONNULL;
+
+/* Says whose pod has a name of ours, if one has. */
+void queuejob_tell_blocker(struct queuejob_round *r) KAR_NONNULL;
+/* Pods of the minimum that are missing: not there, or on their way out. */
+int32_t queuejob_lacks(const struct queuejob_round *r) KAR_NONNULL;
+/* Those of them that must be of task number @i, by its own minAvailable. */
+int32_t queuejob_task_lacks(const struct queuejob_round *r, size_t i) KAR_NONNULL;
+
+/* --- transaction.c: the minimum under a ResourceQuota -------------------------------------------- */
+
+/* A quota has refused the last pod, or others who wait for it go first. */
+bool queuejob_refused_by_quota(const struct queuejob_round *r) KAR_NONNULL;
+/* Pods of the minimum are missing, and are to exist before any other pod is created, or one of them is scheduled. */
+bool queuejob_is_transaction(struct queuejob_round *r) KAR_NONNULL;
+/*
+ * Lets the gated pods go when the minimum is complete; takes them back when it cannot be now. True: @admitted, and pods may be
+ * created.
+ */
+bool queuejob_settle_minimum(struct queuejob_round *r, bool admitted) KAR_NONNULL;
+/*
+ * A gang that waits for a quota, and never had its whole minimum, has pods that it could start, and has kept them long enough.
+ */
+bool queuejob_gives_back(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- finish.c: how a job ends, or pauses --------------------------------------------------------- */
 

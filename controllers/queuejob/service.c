@@ -44,11 +44,22 @@ static void create_service(struct queuejob_round *r)
 	put_service(r, KAR_CREATE, QUEUEJOB_CREATE_SERVICE, NULL);
 }
 
-void queuejob_drop_service(struct queuejob_round *r)
+static bool has_own(const struct queuejob_round *r)
 {
 	const struct kar_service *s = r->v->service;
 
-	if (!r->job->spec.dns_hostnames && s && !s->deletion && kar_same(s->owner_uid, r->job->o.uid))
+	return s && !s->deletion && kar_same(s->owner_uid, r->job->o.uid);
+}
+
+bool queuejob_awaits_service(const struct queuejob_round *r)
+{
+	return r->job->spec.dns_hostnames && r->template_changed && queuejob_has_gang(r->seen->phase) &&
+		!(has_own(r) && r->v->service->headless);
+}
+
+void queuejob_drop_service(struct queuejob_round *r)
+{
+	if (!r->job->spec.dns_hostnames && has_own(r))
 		delete_service(r);
 }
 

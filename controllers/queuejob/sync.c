@@ -1,6 +1,10 @@
 /* The shell: which events concern which job, and one job's sync. */
 #include "controllers/controller.h"
 
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
 #include <bsd/string.h>
 
 #include "api/keep.h"
@@ -66,6 +70,19 @@ static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod, con
 		kar_enqueue_pod(c, kar_key(pod->o.ns, pod->owner_name, key), old, new);
 	if (pod->tracked && pod->group) /* the owner may be gone, or the reference to it */
 		kar_enqueue_pod(c, pod->group, old, new);
+	else if (kar_pod_is_nobodys(pod))
+		kar_enqueue_pod(c, kar_object_key(&pod->o, key), old, new);
+}
+
+/* @pod is charged to a quota no more. One that was taken back tells its job nothing: that knows how many do not fit. */
+static void make_room(struct kar_controller *c, const struct kar_pod *pod)
+{
+	char key[KAR_KEY_LEN];
+
+	if (pod->gate_ours && pod->owner_name)
+		kar_quota_line_wake_others(c->line, pod->o.ns, kar_key(pod->o.ns, pod->owner_name, key));
+	else
+		kar_quota_line_wake(c->line, pod->o.ns);
 }
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
@@ -75,14 +92,14 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 	struct kar_controller *c = arg;
 
 	if (c->line && old && !kar_pod_finished(old) && (!new || kar_pod_finished(new)))
-		kar_quota_line_wake(c->line, old->o.ns);
+		make_room(c, old);
 	if (old)
 		enqueue_pod(c, old, old, new);
 	if (new)
 		enqueue_pod(c, new, old, new);
 }
 
-/* Rare, so no index is kept for it: every job looks its numbers up again. */
+/* Every job looks its numbers up again. That is rare, so no index is kept for it. */
 static void on_priorityclass(void *arg, const struct kar_object *old KAR_UNUSED,
 	const struct kar_object *new KAR_UNUSED)
 {
@@ -94,6 +111,37 @@ static void on_priorityclass(void *arg, const struct kar_object *old KAR_UNUSED,
 		enqueue_named(c, c->stores->priorityclasses, o);
 }
 
+/* Jobs of @ns whose pods a quota may limit; one that is over makes no more of them. */
+static void enqueue_limited(struct kar_controller *c, const char *ns)
+{
+	struct kar_iter it = kar_store_by_index(c->stores->queuejobs, KAR_QUEUEJOB_BY_NAMESPACE, ns);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o)) {
+		if (!kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase))
+			enqueue_named(c, c->stores->resourcequotas, o);
+	}
+}
+
+/* That more is used, or less, is told by the pods. */
+static void on_resourcequota(void *arg, const struct kar_object *o, const struct kar_object *n)
+{
+	const struct kar_resourcequota *old = o ? kar_as_resourcequota(o) : NULL;
+	const struct kar_resourcequota *new = n ? kar_as_resourcequota(n) : NULL;
+	struct kar_controller *c = arg;
+
+	assert(o || n);
+	if (!kar_store_synced(c->stores->resourcequotas))
+		return; /* no job has looked at it yet */
+
+	const char *ns = (n ? n : o)->ns;
+
+	if (!old || !new || old->limits_pods != new->limits_pods || old->pods != new->pods)
+		enqueue_limited(c, ns);
+	if (c->line && (!old || !new || old->enforced != new->enforced))
+		kar_quota_line_wake(c->line, ns);
+}
+
 static void start(struct kar_controller *c)
 {
 	kar_store_listen(c->stores->queuejobs, on_job, c);
@@ -102,6 +150,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->services, on_service, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->priorityclasses, on_priorityclass, c);
+	kar_store_listen(c->stores->resourcequotas, on_resourcequota, c);
 }
 
 /* --- one job ------------------------------------------------------------------------------------- */
@@ -220,6 +269,57 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 	return alive;
 }
 
+/* "requests.nvidia.com/gpu" is what a container asks for as "nvidia.com/gpu". */
+static const char *as_in_containers(const char *resource)
+{
+	static const char *const prefixes[] = { "requests.", "limits." };
+
+	for (size_t i = 0; i < KAR_LEN(prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (strncmp(resource, prefixes[i], n) == 0)
+			return resource + n;
+	}
+	return resource;
+}
+
+/* Does the text of a template of @job name @resource anywhere? */
+static bool names(const struct kar_queuejob *job, const char *resource)
+{
+	char quoted[KAR_KEY_LEN];
+	size_t n = (size_t)snprintf(quoted, sizeof(quoted), "\"%s\"", resource);
+
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		struct kar_str raw = job->spec.tasks[i].template_raw;
+
+		if (memmem(raw.p, raw.n, quoted, n))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Every pod is charged as a pod, and must ask for cpu and memory where these are limited. Of other resources its templates know,
+ * unless somebody puts a default in: then it is refused, and waits from there on. Whom a quota with scopes holds for is not
+ * known; it finds out as well.
+ */
+static bool may_need(const struct kar_sync *s, const char *quota, const char *resource)
+{
+	static const char *const always[] = { "", "pods", "count/pods", "cpu", "memory" };
+	const char *name = as_in_containers(resource);
+	const struct kar_object *o = quota[0] && s->object
+		? kar_store_get(s->controller->stores->resourcequotas, s->object->ns, quota)
+		: NULL;
+
+	if (!s->object || (o && kar_as_resourcequota(o)->scoped))
+		return false;
+	for (size_t i = 0; i < KAR_LEN(always); i++) {
+		if (kar_same(name, always[i]))
+			return true;
+	}
+	return names(kar_as_queuejob(s->object), name);
+}
+
 static size_t task_of(const struct kar_action *a)
 {
 	const struct queuejob_new_pod *pod = a->payload;
@@ -297,6 +397,7 @@ void kar_queuejob_controller(struct kar_controller *c)
 	c->encode = queuejob_encode;
 	c->encode_status = queuejob_encode_status;
 	c->still_wanted = still_wanted;
+	c->may_need = may_need;
 	c->refused = refused;
 	c->wrote = wrote;
 	c->forget = queuejob_forget;

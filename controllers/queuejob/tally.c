@@ -8,6 +8,7 @@ struct count {
 	const struct kar_queuejob *job;
 	const struct kar_queuejob_status *seen;
 	bool record;
+	bool gang; /* is at work */
 	struct kar_arena *arena;
 	struct queuejob_tally *t;
 };
@@ -75,26 +76,56 @@ static void init_task(const struct count *c, size_t i, int32_t room, bool keep_d
 	task->slots = kar_arena_alloc(c->arena, (size_t)task->n, sizeof(*task->slots));
 	task->known = known != NULL;
 	task->started = known && known->started;
-	task->restart_time = known && c->record ? known->restart_time : 0;
+	task->restart_time = known && c->gang ? known->restart_time : 0;
 	task->restart_recorded = task->restart_time != 0;
 	if (keep_done && known && kar_intervals_parse(known->succeeded_indexes, c->arena, &task->done) == 0)
 		kar_intervals_truncate(&task->done, task->n);
 	c->t->desired += task->n;
 }
 
+/*
+ * Not one that was told to stop, by the restart of its task or a suspension: exit code 0 is how well-behaved programs do that.
+ * Nor one that was taken away and then ended well: it had been counted as lost.
+ */
+static bool has_succeeded(const struct count *c, const struct queuejob_task_tally *task,
+	const struct kar_pod *pod)
+{
+	bool told_to_stop = pod->deletion && (task->restart_time || !c->gang);
+
+	return c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->t, pod) &&
+		!told_to_stop;
+}
+
 /* The pod of a wanted index, of this incarnation. */
 static enum queuejob_slot_state judge(const struct count *c, struct queuejob_task_tally *task, int32_t index,
 	const struct kar_pod *pod)
 {
-	if (kar_intervals_has(&task->done, index))
-		return QUEUEJOB_SLOT_DONE;
-	/* One that was taken away and then ended well had been counted as lost: it does not count twice. */
-	if (c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->t, pod) &&
-		!(task->restart_time && pod->deletion))
+	if (kar_intervals_has(&task->done, index) || has_succeeded(c, task, pod))
 		return QUEUEJOB_SLOT_DONE;
 	if (kar_pod_lost(pod) || kar_pod_finished(pod) || task->restart_time)
 		return QUEUEJOB_SLOT_LOST;
 	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_SLOT_PENDING : QUEUEJOB_SLOT_RUNNING;
+}
+
+static bool same_template(const struct count *c, const struct kar_pod *pod)
+{
+	const char *runs = c->seen->template_hash;
+
+	return !pod->job->template_hash || !runs[0] || strcmp(pod->job->template_hash, runs) == 0;
+}
+
+/*
+ * Does a pod with an older label belong to this incarnation all the same? It starts when all pods of the one before are gone,
+ * so what then lives under an older label, made of the templates that run, has been edited, or created by a request
+ * that was very late. Neither is a reason to kill it: its label is put right.
+ */
+static bool is_mislabelled(const struct count *c, const struct kar_pod *pod,
+	const struct queuejob_task_tally *task, int32_t index)
+{
+	bool lost = kar_pod_lost(pod) && pod->phase != KAR_POD_SUCCEEDED;
+
+	return c->gang && !lost && task && index < task->n && !kar_intervals_has(&task->done, index) &&
+		same_template(c, pod);
 }
 
 static void place_old(const struct count *c, const struct kar_pod *pod, struct queuejob_task_tally *task,
@@ -123,7 +154,7 @@ static void place(const struct count *c, const struct kar_pod *pod)
 		task = &c->t->tasks[number];
 	c->t->objects++;
 	c->t->terminating += pod->deletion != 0;
-	if (is_old(c, pod)) {
+	if (is_old(c, pod) && !is_mislabelled(c, pod, task, index)) {
 		place_old(c, pod, task, index);
 		return;
 	}
@@ -168,7 +199,7 @@ static void count_slot(const struct count *c, struct queuejob_task_tally *task, 
 	if (slot->state != QUEUEJOB_SLOT_LOST)
 		return;
 	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion;
-	if (!task->restart_time && !queuejob_pod_counted(c->t, pod))
+	if (!task->restart_time && !queuejob_pod_counted(c->t, pod) && !kar_pod_withdrawn(pod))
 		append(&c->t->lost, pod, c->arena);
 }
 
@@ -222,6 +253,7 @@ void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, 
 	struct count c = { .job = v->job,
 		.seen = &v->job->status,
 		.record = record,
+		.gang = queuejob_has_gang(v->job->status.phase),
 		.arena = arena,
 		.t = out };
 	int32_t room =

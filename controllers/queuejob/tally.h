@@ -67,7 +67,7 @@ struct queuejob_tally {
 
 /*
  * Counts v->pods. @keep_done: the succeeded indexes that v->job->status records still count; false: the next incarnation
- * starts from nothing. @record: pods that are seen Succeeded become done. Lists live in @arena.
+ * starts from nothing. @record: pods that are seen Succeeded become done, unless they were told to stop. Lists live in @arena.
  */
 void queuejob_tally(const struct queuejob_view *v, bool keep_done, bool record, struct kar_arena *arena,
 	struct queuejob_tally *out) KAR_NONNULL;

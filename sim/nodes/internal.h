@@ -301,6 +301,10 @@ void sim_scheduler_nominate(struct sim_pod *p, struct sim_node *node) __attribut
 /* Decides about one pod that was taken from the queue. False: not bound; its needs are set, or 0 if a call failed. */
 bool sim_scheduler_try(struct sim_pod *p) KAR_NONNULL;
 
+/* --- scheduler_gang.c --- */
+/* Its PodGroup has fewer pods than minMember. */
+bool sim_scheduler_gang_waits(const struct sim_pod *p) KAR_NONNULL;
+
 /* --- scheduler_filter.c --- */
 struct sim_domain {
 	const char *key, *value; /* of a node label; borrowed */

@@ -48,6 +48,7 @@ struct sim_nodes_options {
 	kar_time decision;       /* ms the scheduler takes for one pod */
 	bool no_scheduler;
 	bool no_preemption;
+	bool gangs; /* a pod of a PodGroup is not bound before minMember of them are there, by label; ended ones do not count */
 	bool events;            /* also write Event objects, for people */
 	size_t terminated_pods; /* kept by the pod garbage collector; 0: 12500, as kube-controller-manager */
 };

@@ -179,6 +179,12 @@ bool sim_scheduler_try(struct sim_pod *p)
 	bool bound = false;
 	struct sim_cycle c;
 
+	if (p->nodes->options.gangs && sim_scheduler_gang_waits(p)) {
+		p->queued.needs =
+			0; /* what it waits for is no news of nodes: it is tried again after its back-off */
+		report(p, "waiting for minMember pods of its PodGroup");
+		return false;
+	}
 	sim_cycle_init(&c, p);
 	if (fails_like_the_last(&c)) {
 		sim_cycle_release(&c);

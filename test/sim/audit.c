@@ -87,7 +87,7 @@ static void note_refused(struct ledger *l, struct ledger_job *j, const char *use
 	j->refused.spec_rv = j->spec_rv;
 }
 
-static void hear_create(struct ledger *l, const char *user, const struct sim_request *rq)
+static void hear_create(struct ledger *l, const char *user, const struct sim_request *rq, bool forbidden)
 {
 	struct kar_err err;
 	struct sim_value *pod = sim_parse(rq->body.p, rq->body.n, &err);
@@ -96,6 +96,8 @@ static void hear_create(struct ledger *l, const char *user, const struct sim_req
 
 	if (j)
 		note_refused(l, j, user);
+	if (j && forbidden)
+		ledger_note_short(l, j);
 	sim_unref(pod);
 }
 
@@ -122,7 +124,7 @@ void ledger_heard(struct ledger *l, const char *user, const struct sim_request *
 	if (rq->subresource || rq->dry_run || strcmp(rq->resource, "pods") != 0 || !ledger_is_manager(user))
 		return;
 	if (rq->verb == KAR_CREATE && (answer->code == FORBIDDEN || answer->code == INVALID))
-		hear_create(l, user, rq);
+		hear_create(l, user, rq, answer->code == FORBIDDEN);
 	else if (rq->verb == KAR_GET && answer->code == FOUND)
 		hear_pod(l, user, rq->name, answer->object);
 }

@@ -159,7 +159,7 @@ static void note_templates(struct ledger_job *j, const struct sim_change *c)
 		return;
 	j->template_changed = true;
 	for (int i = 0; i < j->n_tasks; i++)
-		j->tasks[i].checked = false;
+		j->tasks[i].checked[0] = '\0';
 }
 
 static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_change *c)
@@ -201,6 +201,8 @@ static void note_status(struct ledger *l, struct ledger_job *j, const struct sim
 	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
 	j->writes += by_manager;
 	ledger_note_task_restarts(l, j, c->new);
+	if (by_manager)
+		ledger_note_backoff(l, j, c);
 	if (j->ordered)
 		ledger_note_order(l, j);
 	if (!by_manager)
@@ -245,7 +247,7 @@ static void on_job(struct ledger *l, const struct sim_change *c)
 	rules_check(&w, RULE_JOB_CHANGED);
 	note_spec(l, w.job, c);
 	if (!c->old)
-		w.job->crowded = !ledger_names_are_free(l, w.job);
+		w.job->crowded = !ledger_names_are_free(l, w.job) || ledger_has_just_followed(l, w.job);
 	if (c->old && sim_get(c->old, "status") != sim_get(c->new, "status"))
 		note_status(l, w.job, c, w.by_manager);
 }
@@ -335,6 +337,7 @@ static void note_pod(struct ledger *l, struct ledger_pod *p, const struct sim_ch
 {
 	bool was_live = is_live(p);
 
+	ledger_note_end(l, p, c);
 	note_loss(p, c, !c->new || is_deleting(c->new));
 	ledger_note_policy(l, p, c);
 	p->deleting = since(is_deleting(c->new), p->deleting, ledger_now(l));
@@ -412,6 +415,7 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 	/* A deletion is no edit. */
 	if (is_person(c->user) && c->new && c->verb != KAR_DELETE && !c->subresource) {
 		w.pod->tampered = true;
+		ledger_note_edit(w.pod, c);
 		if (w.job)
 			w.job->pods_edited = true;
 	}
@@ -424,6 +428,8 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 		ledger_note_policy(l, w.pod, c);
 		remove_pod(l, w.pod);
 	}
+	if (w.job)
+		ledger_note_part(l, w.job);
 }
 
 /* --- life ---------------------------------------------------------------------------------------------- */

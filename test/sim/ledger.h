@@ -42,7 +42,8 @@ int setting_min(const struct setting *s, kar_time since) KAR_NONNULL;
 
 struct ledger_task {
 	char name[LEDGER_NAME];
-	bool checked; /* a dry run has shown that its pods are possible */
+	char checked
+		[LEDGER_NAME]; /* the hash of the templates of which a dry run has shown that they are possible */
 	struct setting replicas;
 	bool succeeded
 		[LEDGER_INDEXES]; /* a pod of this index has, ever, and was not stopped by a manager before */
@@ -57,6 +58,9 @@ struct ledger_task {
 	int n_after;
 	int may_start_in;           /* the last incarnation in which all its dependencies were reached */
 	bool asked[LEDGER_INDEXES]; /* a manager has asked for one, ever */
+	/* Until when the back-off lasts of the pod that has failed, and in which incarnation. */
+	kar_time held_until[LEDGER_INDEXES];
+	int held_in[LEDGER_INDEXES];
 };
 
 struct ledger_pod {
@@ -72,6 +76,9 @@ struct ledger_pod {
 	bool stopped, stopped_for_task; /* deleted by a manager; because its task is restarted */
 	unsigned actions; /* of the failure policy, one bit each, by what it looked like since it was lost */
 	bool tampered;    /* a person edited it, or took it from its owner */
+	bool taken;       /* in another way than by editing its labels */
+	bool done_first;  /* it succeeded before anybody deleted it */
+	kar_time failed_at;
 };
 int ledger_compare_pods(const struct ledger_pod *a, const struct ledger_pod *b) KAR_NONNULL;
 RB_HEAD(ledger_pods, ledger_pod);
@@ -101,7 +108,7 @@ struct ledger_job {
 	int64_t spec_rv;       /* of the last write that edited, deleted or removed it */
 	bool template_changed; /* in this incarnation */
 	bool ever_suspended;
-	bool crowded;                    /* others' pods had names of its pods when it came */
+	bool crowded; /* others' pods had names of its pods when it came, or a manager may think so */
 	bool status_edited, pods_edited; /* by a person */
 	enum kar_qj_phase phase;
 	kar_time phase_since;
@@ -129,8 +136,10 @@ struct ledger_job {
 		int64_t spec_rv;
 	} refused;
 	kar_time fewer; /* when it last had fewer live pods; 0: never */
-	int asked;      /* distinct indexes that managers have asked for */
-	int overtaken;  /* by extras of other jobs, while it waited for its minimum */
+	/* Since when a quota refuses the rest of its minimum while it has a part of that; and the part has our gate. 0: it has not. */
+	kar_time short_since, gated_since;
+	int asked;     /* distinct indexes that managers have asked for */
+	int overtaken; /* by extras of other jobs, while it waited for its minimum */
 };
 int ledger_compare_jobs(const struct ledger_job *a, const struct ledger_job *b) KAR_NONNULL;
 RB_HEAD(ledger_jobs, ledger_job);
@@ -197,6 +206,15 @@ struct ledger_job *ledger_find_job(const struct ledger *l, const char *uid) KAR_
 struct ledger_pod *ledger_find_pod(const struct ledger *l, const char *ns, const char *name) KAR_NONNULL;
 struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name) KAR_NONNULL;
 
+/* --- ledger_life.c --- */
+
+/* A person has edited the pod. */
+void ledger_note_edit(struct ledger_pod *p, const struct sim_change *c) KAR_NONNULL;
+/* What is to be known of it before it becomes what it is in @c. */
+void ledger_note_end(struct ledger *l, struct ledger_pod *p, const struct sim_change *c) KAR_NONNULL;
+/* Losses that the status counts now. */
+void ledger_note_backoff(struct ledger *l, struct ledger_job *j, const struct sim_change *c) KAR_NONNULL;
+
 /* --- ledger_order.c --- */
 
 /* The job was written. */
@@ -210,6 +228,8 @@ int ledger_first_minimum(const struct ledger_job *j) KAR_NONNULL;
 /* Is this the name of one of the job's pods? */
 bool ledger_has_name(const struct ledger_job *j, const char *name) KAR_NONNULL;
 /* Has nobody else's pod, a former job's perhaps, a name that the job needs? */
+/* One of the same name has just gone, and a manager whose watch lags may still see its pods. */
+bool ledger_has_just_followed(struct ledger *l, const struct ledger_job *j) KAR_NONNULL;
 bool ledger_names_are_free(const struct ledger *l, const struct ledger_job *j) KAR_NONNULL;
 
 /* Is @user one of the managers under test? */
@@ -231,6 +251,12 @@ bool ledger_is_disrupted(const struct sim_value *pod) KAR_NONNULL;
 bool ledger_is_counted(const struct sim_value *job, const char *uid) KAR_NONNULL;
 /* Does the status of @job say that the task is being restarted? */
 bool ledger_restarts(const struct sim_value *job, const char *task) KAR_NONNULL;
+/* Has the pod our scheduling gate? rules_quota.c. */
+bool ledger_is_gated(const struct sim_value *pod) KAR_NONNULL;
+/* A pod of the job has come, gone or changed. */
+void ledger_note_part(const struct ledger *l, struct ledger_job *j) KAR_NONNULL;
+/* A quota has refused one. */
+void ledger_note_short(struct ledger *l, struct ledger_job *j) KAR_NONNULL;
 /* 0: default, 1: q1, 2: q2. */
 int ledger_queue(const char *name) KAR_NONNULL;
 bool ledger_is_admitted(const struct sim_value *group);

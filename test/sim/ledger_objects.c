@@ -140,3 +140,15 @@ bool ledger_names_are_free(const struct ledger *l, const struct ledger_job *j)
 {
 	return !any_name(j, is_taken, &(struct place){ l, j });
 }
+
+bool ledger_has_just_followed(struct ledger *l, const struct ledger_job *job)
+{
+	struct ledger_job *j;
+
+	RB_FOREACH(j, ledger_jobs, &l->jobs) {
+		if (j->gone && j->gone >= ledger_horizon(l) && !strcmp(j->ns, job->ns) &&
+			!strcmp(j->name, job->name))
+			return true;
+	}
+	return false;
+}

@@ -34,6 +34,8 @@ void ledger_note_dependencies(struct ledger *l, struct ledger_job *j, const stru
 {
 	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
 
+	if (j->spec_edited) /* what might start before the edit may have started */
+		ledger_note_order(l, j);
 	j->ordered = false;
 	for (int i = 0; i < j->n_tasks; i++) {
 		const struct sim_value *spec = sim_item(specs, (size_t)i);

@@ -57,6 +57,8 @@ static void apply(struct fate *f, const struct plan_action *a)
 		break;
 	case PLAN_CLEAR: /* what was counted, or had succeeded, is lost */
 	case PLAN_DISOWN_POD:
+	case PLAN_HURRY_POD:
+	case PLAN_ORDER: /* what has started goes on */
 		f->open = true;
 		break;
 	default:

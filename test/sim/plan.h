@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 5 };
+enum { PLAN_VERSION = 7 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -80,6 +80,14 @@ struct plan_job {
 	int impossible; /* the task whose template is, or PLAN_UNSET */
 };
 
+/* Of dependsOn. */
+enum plan_order_edit {
+	PLAN_ORDER_NONE,
+	PLAN_ORDER_AS_DRAWN,
+	PLAN_ORDER_RUNNING, /* as drawn, but none has to succeed */
+	PLAN_ORDER_EDITS,
+};
+
 enum plan_service_edit {
 	PLAN_SERVICE_SELECTOR,
 	PLAN_SERVICE_LABEL,
@@ -99,6 +107,7 @@ enum plan_verb {
 	PLAN_TEMPLATE, /* .task, .value: a number that goes into the template */
 	PLAN_LIMITS,   /* .value: backoffLimit */
 	PLAN_TTL,      /* .value: ttlSecondsAfterFinished */
+	PLAN_ORDER,    /* .task, .value: enum plan_order_edit */
 	PLAN_STATUS,   /* .value: which counter of the status somebody overwrites */
 	PLAN_CLEAR,    /* somebody empties the status */
 	/* .job, .task, .value: index */
@@ -107,11 +116,14 @@ enum plan_verb {
 	PLAN_EVICT_POD,
 	PLAN_RELABEL_POD, /* takes the label of the incarnation away */
 	PLAN_RAISE_POD,   /* makes that label a later incarnation */
+	PLAN_LOWER_POD,   /* or an earlier one */
+	PLAN_STRIP_POD,   /* takes all labels away */
 	PLAN_UNTRACK_POD, /* takes our finalizer away */
 	PLAN_DISOWN_POD,  /* takes the ownerReference away */
 	PLAN_BLOCK_POD,   /* somebody else's pod takes the name */
 	PLAN_STEAL_POD,   /* the same, of a pod that is killed for it */
 	PLAN_CROWD_POD,   /* the same, when the first of its task is created */
+	PLAN_HURRY_POD,   /* makes it succeed in the moment in which its job is suspended */
 	PLAN_UNBLOCK_POD,
 	/* .job: its children of the same name */
 	PLAN_DELETE_GROUP,
@@ -153,6 +165,7 @@ struct plan {
 	int max_jobs[PLAN_QUEUES]; /* of each queue, PLAN_UNSET: none */
 	bool strict[PLAN_QUEUES];  /* StrictFIFO */
 	bool other_user;
+	bool gangs;        /* a gang scheduler places the pods */
 	int max_in_flight; /* writes of a manager; 0: its default */
 	struct plan_job *jobs;
 	size_t n_jobs;
@@ -181,6 +194,10 @@ void plan_kept(const struct plan *p, struct kar_buf *out) KAR_NONNULL;
 void plan_draw_policies(struct plan *p) KAR_NONNULL;
 /* Adds what version 5 has more (plan_network.c): host names, impossible templates. */
 void plan_draw_network(struct plan *p) KAR_NONNULL;
+/* Adds what version 6 has more (plan_quota.c): gangs that collide under a quota. */
+void plan_draw_quotas(struct plan *p) KAR_NONNULL;
+/* Adds what version 7 has more (plan_life.c): edits and accidents at the moments in which they hurt most. */
+void plan_draw_life(struct plan *p) KAR_NONNULL;
 /* Do people stand in the way of creates, with impossible templates or taken names? */
 bool plan_is_obstructed(const struct plan *p) KAR_NONNULL;
 /* Makes the API server refuse the pods of @template. */

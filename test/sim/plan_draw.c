@@ -362,6 +362,10 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_policies(p);
 	if (version >= 5)
 		plan_draw_network(p);
+	if (version >= 6)
+		plan_draw_quotas(p);
+	if (version >= 7)
+		plan_draw_life(p);
 	sort(p);
 }
 

@@ -19,6 +19,7 @@ static const struct {
 	[PLAN_TEMPLATE] = { "edit the template of", TASK, "(edit %d)" },
 	[PLAN_LIMITS] = { "set backoffLimit of", JOB, "to %d" },
 	[PLAN_TTL] = { "set ttlSecondsAfterFinished of", JOB, "to %d" },
+	[PLAN_ORDER] = { "edit dependsOn of", TASK, "(edit %d)" },
 	[PLAN_STATUS] = { "overwrite a counter in the status of", JOB, "(counter %d)" },
 	[PLAN_CLEAR] = { "empty the status of", JOB, "" },
 	[PLAN_DELETE_POD] = { "delete pod", POD, "" },
@@ -26,11 +27,14 @@ static const struct {
 	[PLAN_EVICT_POD] = { "evict pod", POD, "" },
 	[PLAN_RELABEL_POD] = { "take the incarnation label off pod", POD, "" },
 	[PLAN_RAISE_POD] = { "raise the incarnation label of pod", POD, "" },
+	[PLAN_LOWER_POD] = { "lower the incarnation label of pod", POD, "" },
+	[PLAN_STRIP_POD] = { "take all labels off pod", POD, "" },
 	[PLAN_UNTRACK_POD] = { "take the finalizer off pod", POD, "" },
 	[PLAN_DISOWN_POD] = { "take the ownerReference off pod", POD, "" },
 	[PLAN_BLOCK_POD] = { "create a foreign pod", POD, "" },
 	[PLAN_STEAL_POD] = { "kill and replace by a foreign one pod", POD, "" },
 	[PLAN_CROWD_POD] = { "wait for the first pod of the task to create a foreign", POD, "" },
+	[PLAN_HURRY_POD] = { "wait until the job is suspended to end pod", POD, "" },
 	[PLAN_UNBLOCK_POD] = { "delete the foreign pod", POD, "" },
 	[PLAN_DELETE_GROUP] = { "delete the PodGroup of", JOB, "" },
 	[PLAN_EDIT_GROUP] = { "set minMember in the PodGroup of", JOB, "to %d" },
@@ -132,9 +136,10 @@ static void print_action(const struct plan *p, const struct plan_action *a, FILE
 
 void plan_print(const struct plan *p, FILE *out)
 {
-	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s, %d writes in flight\n",
+	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s%s, %d writes in flight\n",
 		(unsigned long long)p->seed, (double)p->length / (double)(60 * KAR_MINUTE), p->nodes,
-		p->node_cpu, p->other_user ? ", another user" : "", p->max_in_flight);
+		p->node_cpu, p->other_user ? ", another user" : "", p->gangs ? ", a gang scheduler" : "",
+		p->max_in_flight);
 	for (int q = 0; q < PLAN_QUEUES; q++) {
 		if (p->max_jobs[q] != PLAN_UNSET || p->strict[q])
 			fprintf(out, "  queue %s: maxJobs %d%s\n", plan_queue_name(q), p->max_jobs[q],

@@ -17,7 +17,13 @@ const struct rule *rules_at(size_t i)
 	if (i < n_rules_of_policy)
 		return &rules_of_policy[i];
 	i -= n_rules_of_policy;
-	return i < n_rules_of_network ? &rules_of_network[i] : NULL;
+	if (i < n_rules_of_network)
+		return &rules_of_network[i];
+	i -= n_rules_of_network;
+	if (i < n_rules_of_quota)
+		return &rules_of_quota[i];
+	i -= n_rules_of_quota;
+	return i < n_rules_of_life ? &rules_of_life[i] : NULL;
 }
 
 void rules_check(const struct write *w, enum rule_when when)

@@ -49,6 +49,14 @@ void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j,
 bool rules_task_waits(const struct sim_value *job, const char *task) KAR_NONNULL;
 /* Of the tasks that have started. */
 int rules_quorum(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+int rules_done(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+
+/* --- rules_pods.c --- */
+
+/* Takes this write our finalizer off the pod? */
+bool rules_lets_go(const struct write *w) KAR_NONNULL;
+/* Does the status of @job record the index as succeeded? */
+bool rules_is_recorded(const struct sim_value *job, const char *task, int index);
 
 /* --- rules_network.c --- */
 
@@ -56,14 +64,20 @@ int rules_quorum(const struct ledger_job *j, const struct sim_value *job) KAR_NO
 void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 
+/* --- rules_quota.c --- */
+
+/* A job at work, of whose pods @members are there or have succeeded. */
+void rules_check_gates_at_rest(struct ledger *l, const struct ledger_job *j, int members,
+	int quorum) KAR_NONNULL;
+
 /* Checks all rules that are about this kind of write. */
 void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 /* The i-th rule; NULL past the end. For lists of them. */
 const struct rule *rules_at(size_t i);
 
-extern const struct rule rules_of_asks[], rules_of_network[], rules_of_order[], rules_of_pods[],
-	rules_of_policy[], rules_of_status[];
-extern const size_t n_rules_of_asks, n_rules_of_network, n_rules_of_order, n_rules_of_pods, n_rules_of_policy,
-	n_rules_of_status;
+extern const struct rule rules_of_asks[], rules_of_life[], rules_of_network[], rules_of_order[],
+	rules_of_pods[], rules_of_policy[], rules_of_quota[], rules_of_status[];
+extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_network, n_rules_of_order, n_rules_of_pods,
+	n_rules_of_policy, n_rules_of_quota, n_rules_of_status;
 
 #endif

@@ -1,6 +1,8 @@
 /* Host names and the Service behind them; what is asked without need. */
 #include <string.h>
 
+#include <bsd/string.h>
+
 #include "api/names.h"
 #include "test/sim/rules.h"
 
@@ -109,13 +111,17 @@ static void note_asked(struct ledger *l, struct ledger_job *j, const struct sim_
 {
 	struct ledger_task *t =
 		ledger_find_task(j, sim_text_or(sim_get(pod, "metadata", "labels", KAR_LABEL_TASK), ""));
+	const char *hash =
+		sim_text_or(sim_get(pod, "metadata", "annotations", KAR_ANNOTATION_TEMPLATE_HASH), "none");
 
-	if (t && t->checked && l->faultless)
+	if (!t)
+		return;
+	/* An ask may be older than the edit that has just arrived. */
+	if (strcmp(t->checked, hash) == 0 && l->faultless)
 		ledger_break(l, "asked-once",
 			"whether a pod of task %s of job %s/%s is possible is asked again", t->name, j->ns,
 			j->name);
-	if (t)
-		t->checked = true;
+	strlcpy(t->checked, hash, sizeof(t->checked));
 }
 
 void ledger_answered(struct ledger *l, const struct sim_request *rq, const struct sim_value *pod, int code)

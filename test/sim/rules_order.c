@@ -16,7 +16,8 @@ static void check_task_order(const struct rule *r, const struct write *w)
 	int incarnation = atoi(label(w->c->new, KAR_LABEL_INCARNATION));
 	struct ledger_task *t;
 
-	if (!w->by_manager || !w->job || !w->job->ordered || w->job->status_edited || w->job->pods_edited)
+	if (!w->by_manager || !w->job || !w->job->ordered || w->job->status_edited || w->job->pods_edited ||
+		w->job->spec_edited >= ledger_horizon(w->l))
 		return;
 	t = ledger_find_task(w->job, label(w->c->new, KAR_LABEL_TASK));
 	if (t && t->n_after && t->may_start_in < incarnation)
@@ -134,4 +135,15 @@ int rules_quorum(const struct ledger_job *j, const struct sim_value *job)
 		available += has_started ? j->tasks[i].replicas.now : 0;
 	}
 	return waits && available < j->minimum ? available : j->minimum;
+}
+
+int rules_done(const struct ledger_job *j, const struct sim_value *job)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (started(job, j->tasks[i].name))
+			n += (int)sim_get_int(task_status(job, j->tasks[i].name), 0, "succeeded");
+	}
+	return n;
 }

@@ -205,8 +205,7 @@ static const struct sim_value *working_job(const struct write *w)
 	struct ledger_job *j = w->job;
 	struct ledger_task *t = j ? ledger_find_task(j, w->pod->task) : NULL;
 
-	if (!t || j->gone || j->deleting || j->status_edited || w->pod->tampered ||
-		!is_at_work(j, w->pod->incarnation))
+	if (!t || j->gone || j->deleting || j->status_edited || !is_at_work(j, w->pod->incarnation))
 		return NULL;
 	/* Nor is one that a person has scaled away, or whose template was changed, of late. */
 	if (w->pod->index >= setting_min(&t->replicas, ledger_horizon(w->l)) || j->template_changed)
@@ -216,13 +215,13 @@ static const struct sim_value *working_job(const struct write *w)
 	return sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
 }
 
-static bool lets_go(const struct write *w)
+bool rules_lets_go(const struct write *w)
 {
 	return ledger_has_finalizer(w->c->old, KAR_FINALIZER_POD_TRACKING) &&
 		!ledger_has_finalizer(w->c->new, KAR_FINALIZER_POD_TRACKING);
 }
 
-static bool is_recorded(const struct sim_value *job, const char *task, int index)
+bool rules_is_recorded(const struct sim_value *job, const char *task, int index)
 {
 	const struct sim_value *tasks = sim_get(job, "status", "tasks");
 	struct kar_arena arena = { 0 };
@@ -245,13 +244,14 @@ static void check_success_recorded(const struct rule *r, const struct write *w)
 {
 	const struct sim_value *job;
 
-	if (!w->by_manager || !w->pod->succeeded || !lets_go(w))
+	if (!w->by_manager || !w->pod->succeeded || !rules_lets_go(w))
 		return;
-	job = working_job(w);
+	job = w->pod->tampered ? NULL : working_job(w);
 	/* To a manager whose jobs are out of date, the pods of a job that it does not know yet are orphans. */
 	if (w->job && w->job->created > ledger_horizon(w->l) && !w->l->faultless)
 		return;
-	if (job && !is_recorded(job, w->pod->task, w->pod->index) && !ledger_is_counted(job, w->pod->uid))
+	if (job && !rules_is_recorded(job, w->pod->task, w->pod->index) &&
+		!ledger_is_counted(job, w->pod->uid))
 		ledger_break(w->l, r->name,
 			"pod %s/%s has succeeded and is let go, but its index is not recorded", w->c->ns,
 			w->c->name);
@@ -262,9 +262,11 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 	bool deletes = w->c->verb == KAR_DELETE && !w->pod->deleting;
 	const struct sim_value *job;
 
-	if (!w->by_manager || !w->pod->failed || !(deletes || lets_go(w)))
+	if (!w->by_manager || !w->pod->failed || !(deletes || rules_lets_go(w)))
 		return;
-	job = working_job(w);
+	if (ledger_is_gated(w->c->old) && w->pod->deleting)
+		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
+	job = w->pod->tampered ? NULL : working_job(w);
 	if (job && !ledger_is_counted(job, w->pod->uid))
 		ledger_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
@@ -275,7 +277,9 @@ static void check_no_needless_kill(const struct rule *r, const struct write *w)
 {
 	bool alive = !w->pod->deleting && !w->pod->succeeded && !w->pod->failed;
 
-	if (w->by_manager && w->c->verb == KAR_DELETE && alive && working_job(w))
+	/* That somebody has edited the label of its incarnation is no reason. */
+	if (w->by_manager && w->c->verb == KAR_DELETE && alive && !w->pod->taken &&
+		!ledger_is_gated(w->c->old) && working_job(w))
 		ledger_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
 			w->c->name);
 }

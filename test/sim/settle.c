@@ -46,7 +46,8 @@ struct recount {
 	const char *ns, *name;
 	enum kar_qj_phase phase;
 	int objects, pending, running, terminating, succeeded, missing, blocked;
-	int held; /* ended pods with our finalizer */
+	int unbound; /* live pods without a node */
+	int held;    /* ended pods with our finalizer */
 };
 
 static void wrong(const struct recount *r, const char *what, int said, int found)
@@ -65,6 +66,7 @@ static void count_pod(struct recount *r, const struct sim_value *pod)
 	r->terminating += deleting;
 	r->pending += !deleting && strcmp(phase, "Pending") == 0;
 	r->running += !deleting && strcmp(phase, "Running") == 0;
+	r->unbound += !deleting && !ended && !sim_get(pod, "spec", "nodeName");
 	r->held += ended && ledger_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING);
 }
 
@@ -188,11 +190,14 @@ static void check_phase(const struct recount *r)
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
-	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING)
-		rules_check_order_at_rest(r->w->ledger, r->known, r->job);
+	if (r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
+		return;
+	rules_check_order_at_rest(r->w->ledger, r->known, r->job);
+	rules_check_gates_at_rest(r->w->ledger, r->known, r->pending + r->running + r->succeeded,
+		rules_quorum(r->known, r->job));
 }
 
-/* Whoever edits what the job owns gets it back as the job has it, as long as the job is at work. */
+/* Whoever edits what the job owns gets it back as the job has it, as long as the job is at work, or has been. */
 static void check_child(const struct recount *r, const char *group, const char *resource, const char *member,
 	const struct sim_value *wanted)
 {
@@ -208,21 +213,37 @@ static void check_child(const struct recount *r, const char *group, const char *
 			resource, r->ns, r->name, member);
 }
 
+/* How much of the quorum a gang scheduler waits for, which does not see pods that have ended. */
+static void check_min_member(const struct recount *r)
+{
+	const struct sim_value *group =
+		sim_apiserver_peek(r->w->server, KAR_PODGROUP_GROUP, "podgroups", r->ns, r->name);
+	int quorum = rules_quorum(r->known, r->job), done = rules_done(r->known, r->job);
+	int left_out = (int)sim_get_int(group, 0, "spec", "succeededMembers");
+	struct sim_value *members = sim_int((quorum > 1 ? quorum : 1) - left_out);
+	int most = done < quorum ? done : quorum - 1;
+
+	check_child(r, KAR_PODGROUP_GROUP, "podgroups", "minMember", members);
+	sim_unref(members);
+	if (left_out > done || (r->unbound && left_out < most))
+		ledger_break(r->w->ledger, "min-member",
+			"job %s/%s: %d members have succeeded, minMember leaves %d of them out, and %d pods have no node",
+			r->ns, r->name, done, left_out, r->unbound);
+}
+
 static void check_children(const struct recount *r)
 {
 	const struct sim_value *spec = sim_get(r->job, "spec", "schedSpec");
-	int quorum = rules_quorum(r->known, r->job);
-	struct sim_value *members = sim_int(quorum > 1 ? quorum : 1);
+	bool paused = r->phase == KAR_QJ_PHASE_SUSPENDED && said(r, "incarnation") > 0;
 
-	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING) {
-		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "minMember", members);
+	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING || paused) {
+		check_min_member(r);
 		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "queue", sim_get(r->job, "spec", "queue"));
 		check_child(r, KAR_GROUP, "schedulingspecs", "minAvailable",
 			sim_member(spec, "minAvailable"));
 		check_child(r, KAR_GROUP, "schedulingspecs", "priorityClassName",
 			sim_member(spec, "priorityClassName"));
 	}
-	sim_unref(members);
 }
 
 static void check_generation(const struct recount *r)

@@ -124,6 +124,19 @@ static bool may_edit_template(const struct world *w, const struct target *t)
 	return same || !sim_get(job, "spec", "failurePolicy");
 }
 
+static void edit_order(struct sim_value **task, const struct target *t, const struct plan_action *a)
+{
+	struct plan_task drawn = { 0 };
+
+	if (a->task < t->job->n_tasks && a->value != PLAN_ORDER_NONE)
+		drawn = t->job->tasks[a->task];
+	if (a->value == PLAN_ORDER_RUNNING) {
+		drawn.after_running |= drawn.after_succeeded;
+		drawn.after_succeeded = 0;
+	}
+	sim_set(task, plan_dependencies(&drawn), "dependsOn");
+}
+
 static void set_in_job(struct world *w, const struct target *t, struct sim_value *consumed,
 	const char *const *path)
 {
@@ -199,14 +212,15 @@ static void remove_in_pod(struct world *w, const struct target *t, const char *c
 #define REMOVE_IN_POD(w, t, ...) \
 	remove_in_pod((w), (t), (const char *const[]){ "metadata", __VA_ARGS__, NULL })
 
-static void raise_pod(struct world *w, const struct target *t)
+/* Another incarnation, but none below the first. */
+static void relabel_pod(struct world *w, const struct target *t, int by)
 {
 	const struct sim_value *pod = users_peek(w, &users_pods, t->ns, t->pod);
 	const char *label = sim_get_text(pod, "metadata", "labels", KAR_LABEL_INCARNATION);
 	struct sim_value *v = sim_ref(pod);
 
-	if (label && ledger_owner(pod)) {
-		sim_set(&v, sim_printf("%d", atoi(label) + 1), "metadata", "labels", KAR_LABEL_INCARNATION);
+	if (label && ledger_owner(pod) && atoi(label) + by > 0) {
+		sim_set(&v, sim_printf("%d", atoi(label) + by), "metadata", "labels", KAR_LABEL_INCARNATION);
 		users_ask(w, users_request(KAR_UPDATE, &users_pods, t->ns, t->pod), sim_ref(v));
 	}
 	sim_unref(v);
@@ -267,7 +281,11 @@ static void act_on_pod(struct world *w, const struct target *t, enum plan_verb v
 		REMOVE_IN_POD(w, t, "labels", KAR_LABEL_INCARNATION);
 		break;
 	case PLAN_RAISE_POD:
-		raise_pod(w, t);
+	case PLAN_LOWER_POD:
+		relabel_pod(w, t, verb == PLAN_RAISE_POD ? 1 : -1);
+		break;
+	case PLAN_STRIP_POD:
+		REMOVE_IN_POD(w, t, "labels");
 		break;
 	case PLAN_UNTRACK_POD:
 		REMOVE_IN_POD(w, t, "finalizers");
@@ -281,6 +299,9 @@ static void act_on_pod(struct world *w, const struct target *t, enum plan_verb v
 	case PLAN_STEAL_POD:
 		thief_wait(w, t->ns, t->pod, NULL);
 		delete_pod(w, t, true);
+		break;
+	case PLAN_HURRY_POD:
+		hurry_wait(w, t->ns, t->name, t->pod);
 		break;
 	case PLAN_CROWD_POD:
 		thief_wait(w, t->ns, t->pod, t->first);
@@ -310,6 +331,9 @@ static void act_on_job(struct world *w, const struct target *t, const struct pla
 	case PLAN_TEMPLATE:
 		if (may_edit_template(w, t))
 			edit_task(w, t, a, edit_template);
+		break;
+	case PLAN_ORDER:
+		edit_task(w, t, a, edit_order);
 		break;
 	case PLAN_QUORUM:
 		SET_IN_JOB(w, t, sim_int(a->value), "schedSpec", "minAvailable");

@@ -28,6 +28,7 @@ static void on_change(void *arg, const struct sim_change *c)
 	w->events += strcmp(c->resource, "events") == 0;
 	trace_change(w, c);
 	thief_see(w, c);
+	hurry_see(w, c);
 }
 
 static void on_log(void *arg, const char *line, size_t n)
@@ -134,7 +135,8 @@ static void add_nodes(struct world *w)
 	const struct sim_nodes_options o = { .seed = w->plan->seed,
 		.start = { 300, 3000 },
 		.stop = { 50, 1500 },
-		.decision = 10 };
+		.decision = 10,
+		.gangs = w->plan->gangs };
 	const struct sim_other_user_options other = { .seed = w->plan->seed,
 		.pause = { 5 * KAR_SECOND, 2 * KAR_MINUTE },
 		.run = { 10 * KAR_SECOND, 10 * KAR_MINUTE },
@@ -162,6 +164,7 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	process_observe(w);
 	add_nodes(w);
 	thief_init(w);
+	hurry_init(w);
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
 		process_init(w, &w->processes[i]);
 	process_start(&w->processes[0]);
@@ -179,6 +182,7 @@ void world_release(struct world *w)
 	sim_alarm_free(w->next_action);
 	sim_alarm_free(w->chaos);
 	thief_release(w);
+	hurry_release(w);
 	sim_other_user_free(w->other);
 	sim_nodes_free(w->nodes);
 	sim_wire_free(w->wire);

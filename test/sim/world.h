@@ -47,6 +47,11 @@ struct world {
 		char after[LEDGER_NAME]; /* once this pod is created; "": once the other is gone */
 		struct sim_alarm *alarm;
 	} thief;
+	struct {
+		char ns[LEDGER_NAME], job[LEDGER_NAME]; /* whose suspension it waits for; "": none */
+		char pod[LEDGER_NAME];
+		struct sim_alarm *alarm;
+	} hurry;
 	size_t action;
 	bool calm;
 	bool dying;           /* a manager is being killed: what it says does not count */
@@ -96,6 +101,14 @@ void thief_release(struct world *w) KAR_NONNULL;
 void thief_wait(struct world *w, const char *ns, const char *name, const char *after)
 	__attribute__((nonnull(1, 2, 3)));
 void thief_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+
+/* --- hurry.c --- */
+
+void hurry_init(struct world *w) KAR_NONNULL;
+void hurry_release(struct world *w) KAR_NONNULL;
+/* When this job is suspended, its pod will succeed before anybody deletes it. One at a time. */
+void hurry_wait(struct world *w, const char *ns, const char *job, const char *pod) KAR_NONNULL;
+void hurry_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- trace.c --- */
 

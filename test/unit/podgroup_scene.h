@@ -1,9 +1,9 @@
 /*
  * podgroup_scene - a PodGroup and its members from one line of text, and what the reconciler decides about them.
  *
- * A scene is a list of parts separated by ';'. The first describes the group (min=3 phase=Running
+ * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
  * Scheduled=False/QuorumLost since=49h owner-terminal owner-works deleting), each other one a member (name, phase, and of: bound
- * unschedulable terminating gated reason=R exit=N owner=O). Running and finished pods are bound without saying so.
+ * unschedulable terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * For one test executable: all functions are static.
  */
 #ifndef KAR_TEST_PODGROUP_SCENE_H
@@ -59,6 +59,8 @@ static void read_group_word(struct scene *s, char *word)
 
 	if (takes(word, "min=", &value)) {
 		s->group.spec.min_member = atoi(value);
+	} else if (takes(word, "left-out=", &value)) {
+		s->group.spec.succeeded_members = atoi(value);
 	} else if (takes(word, "phase=", &value)) {
 		s->group.status.phase = value;
 	} else if (takes(word, "since=", &value)) {
@@ -117,6 +119,8 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->gate_ours = true;
 	else if (takes(word, "owner=", &value))
 		p->owner_name = value;
+	else if (takes(word, "kind=", &value))
+		p->owner_kind = value;
 	else if (takes(word, "reason=", &value))
 		loss->reason = value;
 	else if (takes(word, "exit=", &value))

@@ -44,6 +44,7 @@ static KAR_UNUSED int setup(void **state)
 		.schedulingspecs = new_store(&kar_schedulingspec_type),
 		.priorityclasses = new_store(&kar_priorityclass_type),
 		.services = new_store(&kar_service_type),
+		.resourcequotas = new_store(&kar_resourcequota_type),
 	};
 	w.controller.stores = &w.stores;
 	w.controller.settings = &settings;
@@ -75,6 +76,7 @@ static KAR_UNUSED int teardown(void **state)
 	kar_store_free(w.stores.schedulingspecs);
 	kar_store_free(w.stores.priorityclasses);
 	kar_store_free(w.stores.services);
+	kar_store_free(w.stores.resourcequotas);
 	if (kar_intern_count(w.strings))
 		return -1;
 	kar_intern_free(w.strings);

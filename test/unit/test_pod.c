@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "api/keep.h"
 #include "test/unit/pod_fixture.h"
 
 static void release(const struct kar_pod *p)
@@ -289,10 +290,39 @@ static void whole_pod_is_projected(void **state)
 	assert_int_equal(p->deletion - p->creation, 5 * KAR_MINUTE);
 	assert_string_equal(p->job->task, "worker");
 	assert_string_equal(p->job->template_hash, "00ff00ff00ff00ff");
-	assert_ptr_equal(kar_pod_type.index_key(&p->o, KAR_POD_BY_NAMESPACE), p->o.ns);
 	assert_ptr_equal(kar_pod_type.index_key(&p->o, KAR_POD_BY_OWNER), p->owner_uid);
 	assert_ptr_equal(kar_pod_type.index_key(&p->o, KAR_POD_BY_NODE), p->node);
 	release(p);
+}
+
+/* By what a pod that our finalizer holds is found when its job is gone, and the group's label with it. */
+static void strays_are_found_by_the_name_of_their_job(void **state)
+{
+#define OWNED_BY(kind) \
+	",\"ownerReferences\":[{\"kind\":\"" kind "\",\"name\":\"j\",\"uid\":\"o\",\"controller\":true}]"
+#define HELD ",\"finalizers\":[\"kube-arbitrator.io/pod-tracking\"]"
+	static const struct {
+		const char *name, *json, *job;
+	} rows[] = {
+		{ "held", POD_META(OWNED_BY("QueueJob") HELD), "j" },
+		{ "not held", POD_META(OWNED_BY("QueueJob")), NULL },
+		{ "of another kind", POD_META(OWNED_BY("ReplicaSet") HELD), NULL },
+		{ "nobody's", POD_META(HELD), NULL },
+		{ "with its label",
+			POD_META(OWNED_BY("QueueJob") HELD
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}"),
+			NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_pod *p = pod_of(rows[i].json);
+
+		if (!kar_same(kar_pod_type.index_key(&p->o, KAR_POD_STRAY), rows[i].job))
+			fail_msg("%s", rows[i].name);
+		assert_int_equal(kar_pod_is_nobodys(p), strcmp(rows[i].name, "nobody's") == 0);
+		release(p);
+	}
 }
 
 static void repeated_strings_are_shared(void **state)
@@ -335,6 +365,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cause_of_a_failure_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(index_and_incarnation_are_read_from_labels, setup, teardown),
 		cmocka_unit_test_setup_teardown(whole_pod_is_projected, setup, teardown),
+		cmocka_unit_test_setup_teardown(strays_are_found_by_the_name_of_their_job, setup, teardown),
 		cmocka_unit_test_setup_teardown(repeated_strings_are_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(pod_without_our_label_has_no_job_part, setup, teardown),
 		cmocka_unit_test_setup_teardown(pod_stays_small, setup, teardown),

@@ -151,6 +151,8 @@ static void spec_is_written_as_it_was_read(void **state)
 			"\"scheduleTimeoutSeconds\":60,\"minResources\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
 			"\"totalResources\":{\"cpu\":\"4\"}}" },
 		{ "absent_members_are_left_out", SPEC("\"minMember\":1"), "{\"minMember\":1}" },
+		{ "what_minMember_leaves_out_is_kept", SPEC("\"minMember\":1,\"succeededMembers\":2"),
+			"{\"minMember\":1,\"succeededMembers\":2}" },
 	};
 
 	(void)state;
@@ -176,6 +178,8 @@ static const struct {
 	{ "same", whole, whole, true },
 	{ "order_of_resources", SPEC("\"minResources\":{\"a\":\"1\",\"b\":\"2\"}"),
 		SPEC("\"minResources\":{\"b\":\"2\",\"a\":\"1\"}"), true },
+	{ "succeeded_members", SPEC("\"minMember\":1"), SPEC("\"minMember\":1,\"succeededMembers\":1"),
+		false },
 	{ "min_member", SPEC("\"minMember\":1"), SPEC("\"minMember\":2"), false },
 	{ "queue", SPEC("\"queue\":\"a\""), SPEC("\"queue\":\"b\""), false },
 	{ "queue_absent", SPEC("\"queue\":\"a\""), SPEC(""), false },

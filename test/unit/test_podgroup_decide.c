@@ -67,11 +67,33 @@ static const struct row rows[] = {
 	{ "terminal_owner_alone_does_not_finish", "min=2 phase=Running owner-terminal; j-0 Succeeded",
 		"status phase=Pending" COUNTS(1, 1, 0, 1, 0) WAITS("QuorumLost") },
 
+	/* successes that minMember leaves out */
+	{ "what_is_left_out_counts_here",
+		"min=1 left-out=2 phase=Running; j-0 Succeeded; j-1 Succeeded; j-2 Pending",
+		"status phase=Scheduling" COUNTS(3, 2, 0, 2, 0) WAITS("QuorumLost") LATER },
+	{ "quorum_is_the_sum_of_both",
+		"min=1 left-out=2 phase=Scheduling; j-0 Succeeded; j-1 Succeeded; j-2 Running",
+		"urgent status phase=Running" COUNTS(3, 3, 1, 2, 0) SCHEDULED },
+	{ "what_is_left_out_alone_is_not_finished",
+		"min=1 left-out=2 phase=Running; j-0 Succeeded; j-1 Succeeded",
+		"status phase=Pending" COUNTS(2, 2, 0, 2, 0) WAITS("QuorumLost") LATER },
+	{ "minimum_with_what_is_left_out_is_finished",
+		"min=1 left-out=1 phase=Running; j-0 Succeeded; j-1 Succeeded",
+		"urgent status phase=Finished" COUNTS(2, 2, 0, 2, 0) SCHEDULED },
+	{ "what_is_left_out_and_gone_is_not_missed",
+		"min=1 left-out=2 phase=Scheduling; j-1 Succeeded; j-2 Running",
+		"urgent status phase=Running" COUNTS(2, 2, 1, 1, 0) SCHEDULED },
+	{ "absurd_numbers_are_no_quorum", "min=2147483647 left-out=2147483647; j-1 Succeeded",
+		"status phase=Pending" COUNTS(1, 1, 0, 1, 0) WAITS("NotEnoughMembers") LATER },
+
 	/* failures */
 	{ "failed_without_replacement_is_failed", "min=2 phase=Running; j-0 Running; j-1 Failed",
 		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) WAITS("QuorumLost") },
 	{ "failed_before_all_members_exist_is_failed", "min=3 phase=Pending; j-0 Failed; j-1 Pending",
 		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 1) WAITS("NotEnoughMembers") },
+	{ "pod_that_failed_while_it_was_taken_back_is_no_member",
+		"min=2 phase=Pending; j-0 Failed terminating gated; j-1 Pending",
+		"status phase=Pending" COUNTS(1, 0, 0, 0, 0) WAITS("NotEnoughMembers") LATER },
 	{ "all_failed_is_failed", "min=2 phase=Running; j-0 Failed; j-1 Failed",
 		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 2) WAITS("QuorumLost") },
 	{ "failed_leaves_when_the_pod_is_replaced",
@@ -182,6 +204,14 @@ static const struct row rows[] = {
 	{ "deleted_group_warns_once",
 		"min=2 phase=Pending deleting Scheduled=False/DeletedWithGatedMembers; j-0 Pending gated",
 		"" },
+	{ "gated_members_of_a_queuejob_are_released_all_the_same",
+		"min=2 phase=Pending deleting; j-0 Pending gated kind=QueueJob; j-1 Pending gated kind=QueueJob",
+		"" },
+	{ "only_gated_members_that_nobody_releases_are_told",
+		"min=2 phase=Pending deleting; j-0 Pending gated kind=QueueJob; x-0 Pending gated kind=Job",
+		"status phase=Pending" COUNTS(0, 0, 0, 0, 0) WAITS(
+			"DeletedWithGatedMembers") "; event Warning "
+						   "DeletedWithGatedMembers: the PodGroup is being deleted; 1 of its members stay SchedulingGated" },
 };
 
 static void check_text(const struct row *r, const char *got, const char *want, const char *what)

@@ -84,12 +84,18 @@ static void put(struct kar_store *s, const char *name, const char *more_meta, co
 	kar_arena_release(&arena);
 }
 
+static void put_owned_pod(const char *name, const char *group, const char *owner, const char *rest)
+{
+	char meta[512];
+
+	snprintf(meta, sizeof(meta), ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}%s", group,
+		owner);
+	put(w.stores.pods, name, meta, rest);
+}
+
 static void put_pod(const char *name, const char *group, const char *rest)
 {
-	char label[256];
-
-	snprintf(label, sizeof(label), ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}", group);
-	put(w.stores.pods, name, label, rest);
+	put_owned_pod(name, group, "", rest);
 }
 
 #define BY_JOB(uid) \
@@ -98,6 +104,7 @@ static void put_pod(const char *name, const char *group, const char *rest)
 #define BY_OTHER \
 	",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]"
 #define TASKS "\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]"
+#define GATED ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}"
 #define RUNNING ",\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Running\"}"
 
 static bool sync_key(const char *key)
@@ -271,8 +278,10 @@ static void deleting_a_group_with_gated_members_is_a_warning(void **state)
 	(void)state;
 	put(w.stores.podgroups, "g", "", "");
 	put(w.stores.podgroups, "h", "", "");
-	put_pod("a", "g", ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}");
+	put_pod("a", "g", GATED);
 	put_pod("b", "h", "");
+	put_owned_pod("c", "h", BY_JOB("uid-j"), GATED); /* the job's reconciler releases it */
+	put_owned_pod("d", "h", ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\"", GATED);
 	logged[0] = '\0';
 	kar_log_redirect(keep_line, NULL);
 	kar_store_delete(w.stores.podgroups, "ns", "h", "uid-h", ++w.rv);

@@ -260,6 +260,67 @@ static void test_restart_remembers_its_cause(void **state)
 	scene_release(&s);
 }
 
+/* `kubectl delete pod` waits meanwhile: the message tells whoever did that for how long. */
+static void test_back_off_names_a_deletion_that_waits(void **state)
+{
+	static const struct {
+		const char *deleting, *end;
+	} rows[] = {
+		{ "", "Z" },
+		{ "deleting", "Z (its deletion waits until then)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *message;
+		struct scene s;
+		struct kar_plan p;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			"job phase=Running min=1 formed=1 podFailures=3 steps=3 failed-at=0; task w replicas=2; "
+			"pod w-0 Running; pod w-1 Failed exit=3 counted %s",
+			rows[i].deleting);
+		scene_read(&s, text);
+		scene_decide(&s, &p);
+		message = ((const struct kar_queuejob_status *)p.status)->message;
+		assert_int_equal(strncmp(message, "pod j-w-1 is replaced at ", 25), 0);
+		assert_string_equal(strchr(message, 'Z'), rows[i].end);
+		scene_release(&s);
+	}
+}
+
+/* By this the rounds to come know that what its pods still do is not to be recorded. */
+static void test_incarnation_that_was_given_up_is_not_suspended(void **state)
+{
+	static const struct {
+		const char *phase, *hash;
+	} rows[] = {
+		{ "Restarting", "" },
+		{ "Running", "h1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene s;
+		struct kar_plan p;
+		const struct kar_queuejob_status *st;
+		char text[128];
+
+		snprintf(text, sizeof(text),
+			"job phase=%s formed=1 suspend; task w; pod w-0 Succeeded deleting", rows[i].phase);
+		scene_read(&s, text);
+		s.job.spec.min_succeeded = 2; /* so that it is not complete */
+		s.job.spec.has_min_succeeded = true;
+		scene_decide(&s, &p);
+		st = p.status;
+		assert_non_null(st);
+		assert_int_equal(st->phase, KAR_QJ_PHASE_SUSPENDED);
+		assert_string_equal(st->template_hash, rows[i].hash);
+		scene_release(&s);
+	}
+}
+
 /* A failure of the same second has made the back-off longer: that is no matter of a restart with another cause. */
 static void test_only_restarts_by_failure_wait(void **state)
 {
@@ -311,6 +372,7 @@ int main(void)
 		THEME("start"),
 		THEME("children"),
 		THEME("create"),
+		THEME("quota"),
 		THEME("service"),
 		THEME("valid"),
 		THEME("form"),
@@ -329,7 +391,9 @@ int main(void)
 		cmocka_unit_test(test_creates_carry_their_rank),
 		cmocka_unit_test(test_only_stories_are_urgent),
 		cmocka_unit_test(test_restart_remembers_its_cause),
+		cmocka_unit_test(test_back_off_names_a_deletion_that_waits),
 		cmocka_unit_test(test_only_restarts_by_failure_wait),
+		cmocka_unit_test(test_incarnation_that_was_given_up_is_not_suspended),
 		cmocka_unit_test(test_every_documented_reason_occurs),
 	};
 

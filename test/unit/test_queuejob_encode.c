@@ -23,14 +23,14 @@ static void children_are_encoded(void **state)
 		CHILD("kube-arbitrator.io/v1alpha1", "SchedulingSpec") ",\"spec\":{\"minAvailable\":1}}");
 	check_body(action_of(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE),
 		CHILD("scheduling.x-k8s.io/v1alpha1",
-			"PodGroup") ",\"spec\":{\"minMember\":1,\"queue\":\"default\",\"priority\":0,\"scheduleTimeoutSeconds\":45}}");
+			"PodGroup") ",\"spec\":{\"minMember\":1,\"succeededMembers\":0,\"queue\":\"default\",\"priority\":0,\"scheduleTimeoutSeconds\":45}}");
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
 		",\"spec\":{\"minMember\":7,\"queue\":\"default\",\"priority\":0}");
 	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{}");
 	assert_true(sync_key());
 	check_body(action_of(QUEUEJOB_PATCH_PODGROUP, KAR_PATCH),
 		"[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"g-uid\"},{\"op\":\"add\",\"path\":\"/spec\",\"value\":"
-		"{\"minMember\":1,\"queue\":\"default\",\"priority\":0}}]");
+		"{\"minMember\":1,\"succeededMembers\":0,\"queue\":\"default\",\"priority\":0}}]");
 	assert_int_equal(action_of(QUEUEJOB_PATCH_PODGROUP, KAR_PATCH)->patch_type, KAR_PATCH_JSON);
 	check_body(action_of(QUEUEJOB_PATCH_SCHEDULINGSPEC, KAR_PATCH),
 		"[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"s-uid\"},{\"op\":\"add\",\"path\":\"/spec\",\"value\":"

@@ -238,7 +238,8 @@ static void test_64_tasks_start_one_after_the_other(void **state)
 		char name[32];
 
 		assert_int_equal(s.n_pods, i + 1);
-		assert_int_equal(s.group.spec.min_member, i + 1);
+		assert_int_equal(s.group.spec.min_member, i + 1 - s.group.spec.succeeded_members);
+		assert_int_equal(s.group.spec.succeeded_members, i - i % 2); /* when it started */
 		assert_int_equal(s.job.status.min_available, i + 1);
 		snprintf(name, sizeof(name), "j-t%d-0", i);
 		set_phase(&s, name, KAR_POD_RUNNING);

@@ -137,6 +137,48 @@ static void host_name_of_a_pod_is_its_name(void **state)
 					  "}}");
 }
 
+/* Gates in the template, whether the pod is gated, and what the pod has then. */
+static const struct {
+	const char *name, *spec;
+	bool gated;
+	const char *want; /* NULL: nothing is put over the template */
+} gates[] = {
+	{ "ours", "", true, "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
+	{ "not_gated", "", false, NULL },
+	{ "of_the_template", ",\"schedulingGates\":[{\"name\":\"a/b\"}]", true,
+		"\"schedulingGates\":[{\"name\":\"a/b\"},{\"name\":\"kube-arbitrator.io/gang\"}]" },
+	{ "ours_in_the_template", ",\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]", true,
+		"\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
+	{ "null", ",\"schedulingGates\":null", true,
+		"\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
+	{ "node_is_named", ",\"nodeName\":\"n1\"", true, NULL },
+};
+
+static void gate_is_added_to_those_of_the_template(void **state)
+{
+	struct kar_arena arena = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(gates); i++) {
+		const struct kar_queuejob *job = job_of(kar_arena_printf(&arena,
+			JOB("\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
+			gates[i].spec));
+		const struct kar_pod_params p = { .job = job, .template_hash = "h", .gated = gates[i].gated };
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+		const char *found;
+
+		assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), 0);
+		found = strstr(kar_buf_cstr(&out), "\"schedulingGates\"");
+		if (gates[i].want ? !found || strncmp(found, gates[i].want, strlen(gates[i].want)) != 0
+				  : found != NULL)
+			fail_msg("%s: %s", gates[i].name, kar_buf_cstr(&out));
+		kar_buf_release(&out);
+		kar_object_unref(&job->o);
+	}
+	kar_arena_release(&arena);
+}
+
 static void unusable_template_is_refused(void **state)
 {
 	const struct kar_queuejob *job =
@@ -208,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(scheduler_of_the_job_is_for_templates_without_one, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(host_name_of_a_pod_is_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(gate_is_added_to_those_of_the_template, setup, teardown),
 		cmocka_unit_test_setup_teardown(unusable_template_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_read_back, setup, teardown),
 	};

@@ -15,13 +15,10 @@
 #include "test/unit/job_from_json.h"
 
 enum {
-	ETCD_MAX = 3 << 19, /* bytes of one object: etcd's default --max-request-bytes */
-	TASKS_MAX = 64,     /* all of these by the CRD */
-	SELECTOR_MAX = 32768,
+	ETCD_MAX = 3 << 19,   /* bytes of one object: etcd's default --max-request-bytes */
+	SELECTOR_MAX = 32768, /* by the CRD, as the next one */
 	NAME_MAX_LEN = 63,
-	MESSAGE_MAX = 1024, /* by controllers/queuejob/decide.c */
-	COUNTED_MAX = 500,  /* by controllers/queuejob/lose.c */
-	CONDITIONS_MAX = 8,
+	CONDITIONS_MAX = 8, /* our own, and two of others */
 	UID_LEN = 36,
 	/* Metadata: annotations may have 256 KiB; a manager of fields names each field of the templates once. */
 	METADATA_MAX = (256 << 10) + KAR_QJ_MAX_TEMPLATE_BYTES / 2,
@@ -51,8 +48,8 @@ static const char *pattern(struct kar_arena *arena, int32_t n, int32_t run, int3
 static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t n_tasks, int32_t run,
 	int32_t period)
 {
-	const char *message = repeat(arena, '"', MESSAGE_MAX - 1);
-	const char **uids = kar_arena_alloc(arena, COUNTED_MAX, sizeof(*uids));
+	const char *message = repeat(arena, '"', KAR_QJ_MAX_MESSAGE_BYTES - 1);
+	const char **uids = kar_arena_alloc(arena, KAR_QJ_MAX_COUNTED_PODS, sizeof(*uids));
 	struct kar_condition c = { .type = repeat(arena, 't', NAME_MAX_LEN),
 		.reason = message,
 		.message = message };
@@ -87,9 +84,9 @@ static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t 
 			.failed = INT32_MAX,
 			.succeeded_indexes =
 				pattern(arena, KAR_QJ_MAX_PODS / (int32_t)n_tasks, run, period) };
-	for (size_t i = 0; i < COUNTED_MAX; i++)
+	for (size_t i = 0; i < KAR_QJ_MAX_COUNTED_PODS; i++)
 		uids[i] = repeat(arena, 'u', UID_LEN);
-	s->counted_pods = (struct kar_array){ .items = uids, .n = COUNTED_MAX };
+	s->counted_pods = (struct kar_array){ .items = uids, .n = KAR_QJ_MAX_COUNTED_PODS };
 	s->conditions = (struct kar_conditions){ .n = CONDITIONS_MAX };
 	s->conditions.items = kar_arena_alloc(arena, CONDITIONS_MAX, sizeof(c));
 	for (size_t i = 0; i < CONDITIONS_MAX; i++)
@@ -129,7 +126,7 @@ static void worst_status_of_100000_indexes_fits_beside_the_templates(void **stat
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(patterns); i++) {
 		size_t one = size_of(1, patterns[i][0], patterns[i][1]);
-		size_t many = size_of(TASKS_MAX, patterns[i][0], patterns[i][1]);
+		size_t many = size_of(KAR_QJ_MAX_TASKS, patterns[i][0], patterns[i][1]);
 
 		worst = one > worst ? one : worst;
 		worst = many > worst ? many : worst;

@@ -128,6 +128,35 @@ static void pods_of_a_gone_job_are_released(void **state)
 	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
 }
 
+/* Somebody took the label off, and the job went at the same time. */
+static void pods_of_a_gone_job_are_released_without_their_label(void **state)
+{
+	(void)state;
+	put(w.stores.pods, "j-w-0", "p0", TRACKED CONTROLLED_BY("QueueJob", "j", "old-uid"), "");
+	put(w.stores.pods, "k-w-0", "k0", TRACKED CONTROLLED_BY("QueueJob", "k", "other-uid"), "");
+	assert_true(sync_key());
+	assert_int_equal(w.sync.plan.n_actions, 1);
+	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+	put_job(SPEC); /* another job of the name */
+	assert_true(sync_key());
+	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+}
+
+/* And the ownerReference as well: nothing tells whose it was, so the key is its own. */
+static void pod_that_is_nobodys_is_released_by_its_own_key(void **state)
+{
+	(void)state;
+	drain();
+	put(w.stores.pods, "j", "p0", TRACKED, "");
+	put(w.stores.pods, "j-w-1", "p1", "", "");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, RESTED), "ns/j");
+	kar_workqueue_done(w.controller.queue, "ns/j");
+	assert_null(kar_workqueue_take(w.controller.queue, RESTED));
+	assert_true(sync_key());
+	assert_int_equal(w.sync.plan.n_actions, 1);
+	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+}
+
 static void own_writes_are_awaited(void **state)
 {
 	(void)state;
@@ -316,6 +345,8 @@ int main(void)
 		TEST(progress_waits_until_the_key_has_rested_a_loss_does_not),
 		TEST(job_that_is_gone_is_forgotten),
 		TEST(pods_of_a_gone_job_are_released),
+		TEST(pods_of_a_gone_job_are_released_without_their_label),
+		TEST(pod_that_is_nobodys_is_released_by_its_own_key),
 		TEST(own_writes_are_awaited),
 		TEST(pods_older_than_the_status_are_not_believed),
 		TEST(priority_comes_from_its_class),

@@ -14,208 +14,9 @@
 #include <cmocka.h>
 
 #include "api/intervals.h"
-#include "api/keep.h"
-#include "test/fixture/scene.h"
+#include "test/unit/queuejob_walk.h"
 
-enum { WALKS = 400, STEPS = 200, CALM_ROUNDS = 200, MAX_INDEX = 16 };
-
-/* How far the walks got: without this, a reconciler that does nothing would pass. */
-struct reach {
-	unsigned phase[KAR_QJ_PHASE_FAILED + 1]; /* status writes that entered it */
-	unsigned creates, releases, repairs, restarts, resumed;
-};
-
-struct walk {
-	struct reach *reach;
-	struct scene s;
-	uint64_t random;
-	uint64_t seed;
-	int step;
-	int32_t incarnation;               /* the one that the following belongs to */
-	int32_t restarts;                  /* when it began */
-	bool done[SCENE_TASKS][MAX_INDEX]; /* succeeded in it, of its own accord, with our finalizer on */
-	bool ended;
-	bool ordered; /* its tasks depend on each other */
-};
-
-static uint32_t draw(struct walk *w, uint32_t n)
-{
-	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(w->random >> 33) % n;
-}
-
-#define CHECK(w, condition, ...) \
-	do { \
-		if (!(condition)) \
-			broken((w), #condition, __VA_ARGS__); \
-	} while (0)
-
-static KAR_PRINTF(3, 4) void broken(const struct walk *w, const char *rule, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fail_msg("seed %llu, step %d: %s: %s", (unsigned long long)w->seed, w->step, rule, text);
-}
-
-/* --- what happens in the cluster ----------------------------------------------------------------- */
-
-/* The incarnation that runs, recorded or not. */
-static int32_t incarnation_of(struct walk *w)
-{
-	struct queuejob_view v = scene_view(&w->s);
-
-	return queuejob_incarnation(&v);
-}
-
-/* Its first start need not be recorded before its pods are created. */
-static bool may_create(const struct walk *w)
-{
-	const struct kar_queuejob_status *st = &w->s.job.status;
-
-	return st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING ||
-		(!st->incarnation && (st->phase == KAR_QJ_PHASE_NONE || st->phase == KAR_QJ_PHASE_PENDING));
-}
-
-static bool is_current(struct walk *w, const struct kar_pod *pod)
-{
-	return pod->job && pod->job->incarnation == incarnation_of(w) && may_create(w);
-}
-
-static void succeed(struct walk *w, struct kar_pod *pod)
-{
-	size_t task;
-	int32_t index;
-
-	pod->phase = KAR_POD_SUCCEEDED;
-	if (is_current(w, pod) && !pod->deletion && pod->tracked &&
-		kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
-		index < w->s.tasks[task].replicas)
-		w->done[task][index] = true;
-}
-
-static void run_pod(struct walk *w, struct kar_pod *pod)
-{
-	uint32_t luck = draw(w, 10);
-
-	if (pod->phase == KAR_POD_PENDING) {
-		pod->phase = KAR_POD_RUNNING;
-		pod->unschedulable = false;
-	} else if (pod->phase == KAR_POD_RUNNING && luck < 3) {
-		succeed(w, pod);
-	} else if (pod->phase == KAR_POD_RUNNING && luck < 6) {
-		pod->phase = KAR_POD_FAILED;
-		pod->disrupted = luck == 5;
-		scene_exit(pod, "main", 1);
-	}
-}
-
-static void hurt_pod(struct walk *w, size_t i)
-{
-	struct kar_pod *pod = w->s.pods[i];
-
-	switch (draw(w, 5)) {
-	case 0: /* kubectl delete pod, node GC */
-		if (pod->tracked)
-			pod->deletion = w->s.now;
-		else
-			scene_remove_pod(&w->s, i);
-		break;
-	case 1: /* kubectl patch */
-		if (!kar_pod_finished(pod))
-			pod->tracked = false;
-		break;
-	case 2:
-		if (!kar_pod_finished(pod))
-			pod->job = NULL;
-		break;
-	case 3:
-		pod->unschedulable = pod->phase == KAR_POD_PENDING;
-		break;
-	default:
-		if (!kar_pod_finished(pod))
-			pod->phase = KAR_POD_UNKNOWN;
-		break;
-	}
-}
-
-/* The last task waits for the first until that runs, or has succeeded, or not at all. */
-static void edit_order(struct walk *w)
-{
-	struct kar_array *list = &w->s.tasks[2].depends_on;
-	struct kar_dependency *d = list->items;
-
-	list->n = draw(w, 4) > 0;
-	d->succeeded = draw(w, 2);
-}
-
-static void edit_job(struct walk *w)
-{
-	struct kar_queuejob *job = &w->s.job;
-	uint32_t what = draw(w, 13);
-	size_t task = draw(w, (uint32_t)job->spec.n_tasks);
-
-	job->generation++;
-	if (what < 4)
-		w->s.tasks[task].replicas = (int32_t)draw(w, 5);
-	else if (what < 7)
-		job->spec.sched.min_available = (int32_t)draw(w, 4);
-	else if (what < 9)
-		job->spec.suspend = !job->spec.suspend;
-	else if (what < 10)
-		job->spec_template_hash = kar_arena_printf(&w->s.arena, "h%u", draw(w, 3));
-	else if (what < 11)
-		job->invalid = job->invalid ? NULL : "broken";
-	else
-		job->spec.backoff_limit = (int32_t)draw(w, 10);
-	if (w->ordered)
-		edit_order(w);
-	if (job->spec.sched.min_available > kar_queuejob_total(&job->spec))
-		job->spec.sched.min_available = kar_queuejob_total(&job->spec);
-	/* What a scale-down takes away is forgotten. */
-	for (int32_t i = w->s.tasks[task].replicas; i < MAX_INDEX; i++)
-		w->done[task][i] = false;
-}
-
-static void change_queue(struct walk *w)
-{
-	const bool admit = draw(w, 4) > 0;
-	const struct kar_condition c = {
-		.type = KAR_PG_ADMITTED,
-		.status = admit ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.reason = admit ? "Admitted" : "QueueClosed",
-		.message = "",
-	};
-
-	if (draw(w, 10) == 0)
-		w->s.has_group = false;
-	else if (w->s.has_group)
-		kar_condition_set(&w->s.group.status.conditions, &c, w->s.now, &w->s.arena);
-}
-
-static void happen(struct walk *w)
-{
-	uint32_t what = draw(w, 40);
-
-	w->s.now += draw(w, 30) * KAR_SECOND;
-	size_t pod = w->s.n_pods ? draw(w, (uint32_t)w->s.n_pods) : 0;
-
-	if (what < 34 && !w->s.n_pods)
-		return;
-	if (what < 28)
-		run_pod(w, w->s.pods[pod]);
-	else if (what < 34)
-		hurt_pod(w, pod);
-	else if (what < 35)
-		edit_job(w);
-	else if (what < 38)
-		change_queue(w);
-	else if (what < 39)
-		w->s.owner_checked = -1; /* the manager was started again */
-}
+enum { WALKS = 400, STEPS = 200, CALM_ROUNDS = 200 };
 
 /* --- what must hold of a plan -------------------------------------------------------------------- */
 
@@ -236,7 +37,17 @@ static bool stays_done(const struct walk *w, const struct kar_pod *pod)
 	return stays;
 }
 
-static void check_create(struct walk *w, const struct kar_action *a, bool *extras_seen)
+static bool repairs(const struct kar_plan *p, const struct kar_pod *pod)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (p->actions[i].what == QUEUEJOB_REPAIR_POD && strcmp(p->actions[i].name, pod->o.name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_create(struct walk *w, const struct kar_plan *p, const struct kar_action *a,
+	bool *extras_seen)
 {
 	const struct queuejob_new_pod *pod = a->payload;
 	int32_t incarnation = incarnation_of(w);
@@ -251,8 +62,8 @@ static void check_create(struct walk *w, const struct kar_action *a, bool *extra
 		const struct kar_pod *other = w->s.pods[i];
 
 		if (other->job && other->job->incarnation < incarnation && other->job->incarnation > 0)
-			CHECK(w, stays_done(w, other), "creates %s while %s of an older incarnation exists",
-				a->name, other->o.name);
+			CHECK(w, stays_done(w, other) || repairs(p, other),
+				"creates %s while %s of an older incarnation exists", a->name, other->o.name);
 	}
 	if (a->rank.tier == KAR_TIER_EXTRA)
 		*extras_seen = true;
@@ -285,6 +96,23 @@ static void check_release(struct walk *w, const struct kar_plan *p, const struct
 	CHECK(w, stays_done(w, pod), "lets go of %s before its success is recorded", a->name);
 }
 
+/* The label of its incarnation can be edited, and is no reason to kill a pod of a gang that goes on. */
+static void check_delete(struct walk *w, const struct kar_plan *p, const struct kar_action *a)
+{
+	const struct kar_queuejob_status *st = &w->s.job.status;
+	const struct kar_queuejob_status *next = p->status ? p->status : st;
+	const struct kar_pod *pod = find_pod(w, a->name);
+	size_t task;
+	int32_t index;
+
+	if (!pod || !pod->job || !st->incarnation || pod->job->incarnation >= st->incarnation ||
+		kar_pod_finished(pod) || !queuejob_has_gang(st->phase) || !queuejob_has_gang(next->phase) ||
+		!kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) ||
+		index >= w->s.tasks[task].replicas || next->tasks[task].restart_time)
+		return;
+	CHECK(w, w->done[task][index] || stays_done(w, pod), "deletes %s for its label", a->name);
+}
+
 /* Only of tasks that have started, and this is recorded first. */
 static void check_order(struct walk *w, const struct kar_plan *p, const struct kar_action *a)
 {
@@ -302,8 +130,10 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 		const struct kar_action *a = &p->actions[i];
 
 		if (a->what == QUEUEJOB_CREATE_POD && a->verb == KAR_CREATE) {
-			check_create(w, a, &extras_seen);
+			check_create(w, p, a, &extras_seen);
 			check_order(w, p, a);
+		} else if (a->what == QUEUEJOB_DELETE_POD) {
+			check_delete(w, p, a);
 		} else if (a->what == QUEUEJOB_RELEASE_POD) {
 			check_release(w, p, a);
 		}
@@ -354,7 +184,7 @@ static void check_status(struct walk *w, const struct kar_queuejob_status *old,
 	CHECK(w,
 		new->restarts - old->restarts == 0 ||
 			(new->restarts - old->restarts == 1 && new->phase == KAR_QJ_PHASE_RESTARTING &&
-				old->phase == KAR_QJ_PHASE_RUNNING),
+				(old->phase == KAR_QJ_PHASE_RUNNING || w->s.job.spec.failure_policy.n)),
 		"restarts %d becomes %d", old->restarts, new->restarts);
 	CHECK(w, new->pod_failures >= old->pod_failures &&new->disruptions >= old->disruptions,
 		"counts %d %d backwards", new->pod_failures, new->disruptions);
@@ -407,6 +237,8 @@ static void note_reach(struct walk *w, const struct kar_queuejob_status *old, co
 	r->restarts += new->restarts > old->restarts;
 	r->resumed += old->phase == KAR_QJ_PHASE_PENDING &&
 		new->phase == KAR_QJ_PHASE_STARTING &&new->succeeded > 0;
+	for (size_t i = 0; i < new->n_tasks &&i < old->n_tasks; i++)
+		r->task_restarts += new->tasks[i].restart_time && !old->tasks[i].restart_time;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		r->creates += p->actions[i].what == QUEUEJOB_CREATE_POD;
 		r->releases += p->actions[i].what == QUEUEJOB_RELEASE_POD;
@@ -450,16 +282,33 @@ static void come_to_rest(struct walk *w)
 		kar_qj_phase_name(w->s.job.status.phase));
 }
 
+/* Every other walk has a failure policy. What fails here has exit code 1. */
+static const char *policy_of(uint64_t seed)
+{
+	static const char *const policies[] = {
+		"; rule RestartTask tasks=w in=1",
+		"; rule RecreatePod in=1",
+		"; rule RestartJob tasks=m in=1; rule RestartTask",
+		"; rule Ignore in=1; rule RestartTask condition=DisruptionTarget",
+		"; rule FailJob tasks=m in=1; rule RecreatePod",
+	};
+
+	return seed % 2 ? policies[seed / 2 % KAR_LEN(policies)] : "";
+}
+
 static void walk(uint64_t seed, struct reach *reach)
 {
 	struct walk w = { .reach = reach, .seed = seed, .random = seed * 2654435761u + 1 };
+	char text[512];
 
 	w.ordered = seed % 3 == 0;
-	scene_read(&w.s,
+	snprintf(text, sizeof(text), "%s%s",
 		w.ordered
 			? "job min=2 backoff=8; task w replicas=2; task m replicas=1 min=1 priority=5 after=w;"
 			  "task x replicas=2 after=w"
-			: "job min=2 backoff=8; task w replicas=3; task m replicas=1 min=1 priority=5");
+			: "job min=2 backoff=8; task w replicas=3; task m replicas=1 min=1 priority=5",
+		policy_of(seed));
+	scene_read(&w.s, text);
 	for (w.step = 0; w.step < STEPS; w.step++) {
 		happen(&w);
 		if (draw(&w, 3) > 0)
@@ -486,10 +335,12 @@ static void test_walks_keep_the_invariants(void **state)
 		print_message("%s: %u times\n", kar_qj_phase_name((enum kar_qj_phase)p), reach.phase[p]);
 		assert_true(reach.phase[p] >= WALKS / 10);
 	}
-	print_message("%u creates, %u releases, %u repairs, %u restarts, %u resumed with success\n",
-		reach.creates, reach.releases, reach.repairs, reach.restarts, reach.resumed);
+	print_message(
+		"%u creates, %u releases, %u repairs, %u restarts, %u of a task, %u resumed with success\n",
+		reach.creates, reach.releases, reach.repairs, reach.restarts, reach.task_restarts,
+		reach.resumed);
 	assert_true(reach.creates > 0 && reach.releases > 0 && reach.repairs > 0 && reach.restarts > 0 &&
-		reach.resumed > 0);
+		reach.task_restarts > 0 && reach.resumed > 0);
 }
 
 int main(void)

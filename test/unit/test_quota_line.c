@@ -61,14 +61,14 @@ static struct kar_sync sync_of(int job, kar_time mono)
 }
 
 /* A pod of the job is refused: it lacks @what. */
-static void refuse(int job, int32_t priority, const char *what, kar_time mono)
+static void refuse_rank(int job, struct kar_rank rank, const char *what, kar_time mono)
 {
 	struct kar_sync s = sync_of(job, mono);
 	const struct kar_action a = { .verb = KAR_CREATE,
 		.type = &pods,
 		.ns = ns_of(job),
 		.name = "p",
-		.rank = { .tier = KAR_TIER_MINIMUM, .priority = priority, .age = job } };
+		.rank = rank };
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, KAR_DENIED,
@@ -77,20 +77,46 @@ static void refuse(int job, int32_t priority, const char *what, kar_time mono)
 	kar_refusal_note(&s, &a, &err, mono);
 }
 
-/* Plans a create of the job at @mono, as the manager does; does it go out? */
-static bool tries(int job, kar_time mono, kar_time *hold)
+static struct kar_rank minimum_of(int job, int32_t priority)
+{
+	return (struct kar_rank){ .tier = KAR_TIER_MINIMUM, .priority = priority, .age = job };
+}
+
+static struct kar_rank extra_of(int job, int32_t priority, uint32_t round)
+{
+	return (struct kar_rank){ .tier = KAR_TIER_EXTRA, .priority = priority, .age = job, .seq = round };
+}
+
+static void refuse(int job, int32_t priority, const char *what, kar_time mono)
+{
+	refuse_rank(job, minimum_of(job, priority), what, mono);
+}
+
+/* Plans a create with @rank of the job at @mono, as the manager does; does it go out? */
+static bool goes_out(int job, struct kar_rank rank, kar_time mono, kar_time *hold)
 {
 	struct kar_sync s = sync_of(job, mono);
-	bool goes_out;
+	bool out;
 
 	kar_plan_init(&s.plan, &s.arena);
-	kar_plan_add(&s.plan, KAR_CREATE, &pods, ns_of(job), "p");
+	kar_plan_add(&s.plan, KAR_CREATE, &pods, ns_of(job), "p")->rank = rank;
 	kar_refusal_hold_creates(&s);
-	goes_out = s.plan.n_actions > 0;
+	out = s.plan.n_actions > 0;
 	if (hold)
 		*hold = s.plan.requeue_after;
 	kar_arena_release(&s.arena);
-	return goes_out;
+	return out;
+}
+
+/* One that is in the line by what it was refused alone. */
+static bool tries(int job, kar_time mono, kar_time *hold)
+{
+	return goes_out(job, (struct kar_rank){ .tier = KAR_TIER_CONTROL }, mono, hold);
+}
+
+static bool tries_as(int job, int32_t priority, kar_time mono, kar_time *hold)
+{
+	return goes_out(job, minimum_of(job, priority), mono, hold);
 }
 
 /* Jobs whose keys wait in the work queue, "0 2". */
@@ -221,6 +247,154 @@ static void one_wake_up_of_many_is_enough(void **state)
 	assert_string_equal(woken(), "");
 }
 
+/* What a key has taken back itself tells the others that there is room. */
+static void room_that_was_given_back_wakes_the_others(void **state)
+{
+	(void)state;
+	refuse(0, 9, "pods=1", 1000);
+	refuse(1, 1, "requests.cpu=1", 1000);
+	kar_quota_line_wake_others(w.controller.line, "ns", keys[0]);
+	assert_string_equal(woken(), "1");
+	assert_false(kar_quota_place_is_woken(w.states[0].refusal->place));
+	assert_true(kar_quota_place_is_woken(w.states[1].refusal->place));
+	kar_quota_line_wake(w.controller.line, "ns"); /* and an earlier wake-up is not forgotten for it */
+	kar_quota_line_wake_others(w.controller.line, "ns", keys[0]);
+	assert_true(kar_quota_place_is_woken(w.states[0].refusal->place));
+	kar_quota_line_wake_others(w.controller.line, "nobody", keys[0]);
+}
+
+/* A plan of the job takes @n pods back. */
+static void take_back(int job, int32_t n, kar_time mono)
+{
+	struct kar_sync s = sync_of(job, mono);
+
+	kar_plan_init(&s.plan, &s.arena);
+	s.plan.unfinished = true;
+	s.plan.taken_back = n;
+	kar_refusal_hold_creates(&s);
+	kar_arena_release(&s.arena);
+}
+
+/* However often it is woken. */
+static void try_that_took_back_much_is_the_longer_before_the_next(void **state)
+{
+	kar_time hold = 0;
+
+	(void)state;
+	refuse(0, 1, "pods=1", 1000);
+	take_back(0, 100, 1100);
+	take_back(0, 40, 1200); /* the rest of them */
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_false(tries(0, 2000, &hold));
+	assert_int_equal(hold, 4000);
+	assert_true(tries(0, 6000, NULL));
+	refuse(0, 1, "pods=1", 6100);
+	take_back(0, 2, 6200);
+	assert_true(tries(0, 6100 + 1000, NULL));
+	refuse(0, 1, "pods=1", 8000);
+	take_back(0, 1000000, 8100);
+	assert_false(tries(0, 8000 + 10 * KAR_MINUTE - 1, NULL));
+	assert_true(tries(0, 8000 + 10 * KAR_MINUTE, NULL));
+}
+
+/* Those who were refused, and those who wait behind them, in the order of their rank. */
+static void newcomers_wait_behind(void **state)
+{
+	kar_time hold = 0;
+
+	(void)state;
+	refuse(1, 9, "pods=1", 1000);
+	assert_false(tries_as(0, 5, 1000, &hold));
+	assert_int_equal(hold, 1); /* so that the status tells it */
+	assert_false(tries_as(0, 5, 1001, &hold));
+	assert_int_equal(hold, 30000);
+	assert_false(tries_as(2, 1, 1002, NULL));
+	assert_true(tries_as(3, 10, 1002, NULL)); /* a higher priority goes first */
+	assert_true(tries_as(4, 1, 1002, NULL));  /* in another namespace */
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "1");
+	kar_refusal_forget(&w.states[1]);
+	assert_string_equal(woken(), "0");
+	assert_true(tries_as(0, 5, 2000, NULL));
+	assert_false(tries_as(2, 1, 2000, NULL));
+	kar_refusal_forget(&w.states[0]);
+	assert_string_equal(woken(), "2");
+	assert_true(tries_as(2, 1, 2000, NULL));
+}
+
+/* Job 0 was refused @was and wants @is next; job 1 was refused a pod of its minimum, with priority 5. */
+static const struct {
+	const char *name;
+	struct kar_rank was, is;
+	bool first; /* now */
+} moves[] = {
+	{ "extra_refused_now_its_minimum", { KAR_TIER_EXTRA, 9, 0, 0 }, { KAR_TIER_MINIMUM, 9, 0, 0 }, true },
+	{ "minimum_refused_now_an_extra", { KAR_TIER_MINIMUM, 9, 0, 0 }, { KAR_TIER_EXTRA, 9, 0, 0 }, false },
+	{ "priority_was_raised", { KAR_TIER_MINIMUM, 1, 0, 0 }, { KAR_TIER_MINIMUM, 9, 0, 0 }, true },
+	{ "priority_was_lowered", { KAR_TIER_MINIMUM, 9, 0, 0 }, { KAR_TIER_MINIMUM, 1, 0, 0 }, false },
+	{ "another_of_its_name_is_younger", { KAR_TIER_MINIMUM, 5, 0, 0 }, { KAR_TIER_MINIMUM, 5, 2, 0 },
+		false },
+};
+
+static void place_is_that_of_what_is_wanted_next(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(moves); i++) {
+		refuse(1, 5, "pods=1", 1000);
+		kar_quota_line_wake(w.controller.line, "ns"); /* while it was alone */
+		woken();
+		refuse_rank(0, moves[i].was, "pods=1", 1000);
+		if (goes_out(0, moves[i].is, 60000, NULL) != moves[i].first)
+			fail_msg("%s", moves[i].name);
+		if (strcmp(woken(), moves[i].first ? "" : "1") != 0)
+			fail_msg("%s: who is first now is not told, or somebody else is", moves[i].name);
+		if (tries_as(1, 5, 60000, NULL) == moves[i].first)
+			fail_msg("%s: the other", moves[i].name);
+		kar_refusal_forget(&w.states[1]);
+		kar_refusal_forget(&w.states[0]);
+		woken();
+	}
+}
+
+/* The round of an extra says whose turn it is; which of its minimum is created next does not matter to others. */
+static void next_pod_of_the_minimum_wakes_nobody(void **state)
+{
+	struct kar_rank rank = minimum_of(0, 9);
+
+	(void)state;
+	refuse(0, 9, "pods=1", 1000);
+	refuse(1, 1, "requests.cpu=1", 1000);
+	rank.seq = 3;
+	assert_true(goes_out(0, rank, 2000, NULL));
+	assert_string_equal(woken(), "");
+	refuse_rank(0, extra_of(0, 9, 3), "pods=1", 3000);
+	refuse_rank(1, extra_of(1, 1, 2), "pods=1", 3000);
+	assert_false(goes_out(0, extra_of(0, 9, 3), 60000, NULL));
+	assert_true(goes_out(0, extra_of(0, 9, 2), 60000, NULL));
+}
+
+/* Nor does a pod that is gone make somebody look through a long line for whose it was. */
+static void far_behind_nobody_looks(void **state)
+{
+	struct kar_quota_place *places[65];
+	char key[32];
+
+	(void)state;
+	for (int i = 0; i < 65; i++) {
+		const struct kar_rank rank = { .tier = KAR_TIER_MINIMUM, .age = i };
+
+		snprintf(key, sizeof(key), "ns/p%d", i);
+		places[i] = kar_quota_line_join(w.controller.line, NULL, "ns", key, &rank, "exceeded quota");
+	}
+	kar_quota_line_wake_others(w.controller.line, "ns", "ns/p63");
+	assert_false(kar_quota_place_is_woken(places[63]));
+	kar_quota_place_try(places[64]);
+	kar_quota_line_wake_others(w.controller.line, "ns", "ns/p64");
+	assert_true(kar_quota_place_is_woken(places[64]));
+	for (int i = 0; i < 65; i++)
+		kar_quota_line_leave(places[i]);
+}
+
 /* Every 20 ms a pod ends, and there is never room: how many creates are refused in an hour? */
 static void busy_namespace_costs_few_refused_creates(void **state)
 {
@@ -283,6 +457,12 @@ int main(void)
 		TEST(one_wake_up_of_many_is_enough),
 		TEST(busy_namespace_costs_few_refused_creates),
 		TEST(no_quota_no_line),
+		TEST(room_that_was_given_back_wakes_the_others),
+		TEST(try_that_took_back_much_is_the_longer_before_the_next),
+		TEST(newcomers_wait_behind),
+		TEST(place_is_that_of_what_is_wanted_next),
+		TEST(next_pod_of_the_minimum_wakes_nobody),
+		TEST(far_behind_nobody_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,30 @@ static void refusals_hold_for_a_while(void **state)
 	}
 }
 
+/* The pods that it has taken back itself make no room, and the more they were, the longer it rests. */
+static void what_was_taken_back_delays_the_next_try(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	j->s.pods = 30;
+	refuse_create(j, KAR_DENIED, 1000);
+	j->s.plan.unfinished = true;
+	j->s.plan.taken_back = 29;
+	kar_refusal_hold_creates(&j->s);
+	j->s.pods = 0;
+	j->s.mono = 1000;
+	assert_int_equal(kar_refusal_hold(&j->s), 1450);
+	j->s.mono = 2449;
+	assert_int_equal(kar_refusal_hold(&j->s), 1);
+	j->s.mono = 2450;
+	assert_int_equal(kar_refusal_hold(&j->s), 0);
+	j->s.pods = 30;
+	refuse_create(j, KAR_DENIED, 2500);
+	j->s.mono = 2500;
+	assert_int_equal(kar_refusal_hold(&j->s), 1000); /* nothing was taken back for this one */
+	free_job(j);
+}
+
 static void success_clears_the_refusal(void **state)
 {
 	struct bench *b = *state;
@@ -159,6 +183,7 @@ int main(void)
 		TEST(dry_run_is_not_held_back),
 		TEST(plan_without_creates_forgets_what_was_refused),
 		TEST(refusals_hold_for_a_while),
+		TEST(what_was_taken_back_delays_the_next_try),
 		TEST(success_clears_the_refusal),
 		TEST(body_that_cannot_be_built_is_a_refusal),
 		TEST(refused_patch_is_no_refusal_of_a_create),

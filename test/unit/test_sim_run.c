@@ -137,6 +137,12 @@ static const struct {
 		NODES
 		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}}}]\n"
 		"jobs: [{name: a}]\nuntil: 1m\n",
+		"a Starting waited - ran - restarts 0 for: the minimum of 1 pod does not fit into ResourceQuota x, which allows 0",
+		1 },
+	{ "quota_with_scopes_too",
+		NODES
+		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}, scopes: [BestEffort]}}]\n"
+		"jobs: [{name: a}]\nuntil: 1m\n",
 		"a Starting waited - ran - restarts 0 for: cannot create pods in default: pods \"a-main-0\" is forbidden: exceeded quota: "
 		"x, requested: pods=1, used: pods=0, limited: pods=0",
 		1 },

@@ -344,6 +344,50 @@ static void requests_are_counted_as_the_api_says(void **state)
 	}
 }
 
+static void make_group(struct story *s, const char *json)
+{
+	struct sim_response out;
+	struct kar_err err;
+
+	if (sim_apiserver_install_crds(s->server, KAR_DOCS "/../manifests/crds", &err))
+		fail_msg("%s", err.msg);
+	sim_apiserver_call(s->server,
+		&(struct sim_request){ .verb = KAR_CREATE,
+			.group = "scheduling.x-k8s.io",
+			.version = "v1alpha1",
+			.resource = "podgroups",
+			.ns = "default",
+			.user = "test",
+			.body = { json, strlen(json) } },
+		&out);
+	assert_int_equal(out.code, 201);
+	sim_response_release(&out);
+}
+
+/* As a gang scheduler does, which sees no pods that have ended. */
+static void gang_waits_for_live_members(void **state)
+{
+#define MEMBER "label=scheduling.x-k8s.io/pod-group:g"
+	const struct sim_nodes_options o = { .seed = 1, .gangs = true };
+	struct story s = { .tell_messages = true };
+
+	(void)state;
+	story_begin(&s, &o, "node n1");
+	make_group(&s,
+		"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"g\"},"
+		"\"spec\":{\"minMember\":2}}");
+	story_do(&s,
+		"pod other; pod a " MEMBER " outcome=succeed after=10s; wait 3s; pod b " MEMBER
+		" outcome=succeed after=20s; wait 60s; pod c " MEMBER "; wait 5s");
+	story_expect(&s, "gang",
+		"0s other Pending\n0s a Pending\n" PLACED("other", "n1") FAILED("a",
+			"waiting for minMember pods of its PodGroup") "3s b Pending\n3s b Pending @n1\n3s b Running @n1 ready\n"
+								      "7s a Pending @n1\n7s a Running @n1 ready\n"
+								      "17s a Succeeded @n1 Completed(0)\n23s b Succeeded @n1 Completed(0)\n63s c Pending\n"
+								      "63s c Pending Unschedulable \"waiting for minMember pods of its PodGroup\"\n");
+	story_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +395,7 @@ int main(void)
 		cmocka_unit_test(without_preemption_the_important_wait),
 		cmocka_unit_test(each_decision_takes_its_time),
 		cmocka_unit_test(requests_are_counted_as_the_api_says),
+		cmocka_unit_test(gang_waits_for_live_members),
 	};
 
 	return cmocka_run_group_tests_name("sim_scheduler", tests, NULL, NULL);

@@ -68,6 +68,7 @@ void world_init(struct world *w, int32_t pods)
 		.schedulingspecs = kar_store_new(&kar_schedulingspec_type, w->strings),
 		.priorityclasses = kar_store_new(&kar_priorityclass_type, w->strings),
 		.services = kar_store_new(&kar_service_type, w->strings),
+		.resourcequotas = kar_store_new(&kar_resourcequota_type, w->strings),
 	};
 	w->controller.stores = &w->stores;
 	w->controller.settings = &settings;

@@ -214,6 +214,20 @@ def story_foreign_service_is_waited_for(s):
     check_service(s, "net")
 
 
+def story_gang_is_not_stopped_for_a_service_that_cannot_be(s):
+    """Host names are switched on while somebody has the name of the Service: the gang runs on until it is free."""
+    s.apply(queuejob("net", task("worker", 2)))
+    s.wait_phase("net", "Running", running=2)
+    before = s.uids("net")
+    s.apply({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "net"}, "spec": {"selector": {"app": "other"}, "ports": [{"port": 80}]}})
+    s.apply(named(queuejob("net", task("worker", 2))))
+    s.wait_phase("net", "Running", running=2, reason="NameConflict")
+    expect_equal(s.uids("net"), before, "the pods")
+    s.kubectl("delete", "service", "net")
+    s.wait_phase("net", "Running", 60, running=2, incarnation=2, restarts=0)
+    check_service(s, "net")
+
+
 def story_template_with_another_hostname_is_invalid(s):
     """A template that sets hostname or subdomain contradicts spec.network: condition Invalid says so; mended, the job runs."""
     job = named(queuejob("net", task("worker", 1)))

@@ -75,4 +75,5 @@ def story_full_quota_is_waited_for(s):
     s.kubectl("patch", "resourcequota", "few", "--type=merge", "-p", '{"spec":{"hard":{"pods":"9"}}}')
     s.wait_phase("second", "Running", 90, running=3, restarts=0, podFailures=0, incarnation=1)
     s.wait_phase("first", "Running", running=3, restarts=0)
-    expect_equal(len(s.audit.pods_created(s.namespace)), 6, "number of pods created")
+    expect_equal(len(set(s.audit.pods_created(s.namespace))), 6, "names of pods created")
+    expect(len(s.audit.pods_created(s.namespace)) <= 8, "each try makes the one pod that fits")

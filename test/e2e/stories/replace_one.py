@@ -1,3 +1,5 @@
+import time
+
 from harness import expect, expect_equal, queuejob, task, wait_until
 
 
@@ -32,3 +34,18 @@ def story_failed_pod_above_quorum(s):
     s.fail_pod("elastic-worker-1", exit_code=3)
     status = expect_only_one_replaced(s, before, "elastic-worker-1")
     expect_equal(status["podFailures"], 1, "podFailures")
+
+
+def story_failed_pod_deleted_in_its_back_off(s):
+    """Who deletes a failed pod that waits for its back-off does not get its replacement earlier."""
+    before = start(s)
+    s.fail_pod("elastic-worker-1")
+    expect_only_one_replaced(s, before, "elastic-worker-1")
+    failed = time.time()
+    s.fail_pod("elastic-worker-1")
+    s.wait_phase("elastic", "Running", running=3, podFailures=2, reason="BackOff")
+    wait_until(lambda: time.time() > failed + 3, "the times of failure and deletion differ, in seconds")
+    s.kubectl("delete", "pod", "elastic-worker-1", "--wait=false")
+    s.wait_phase("elastic", "Running", running=4, podFailures=2, restarts=0, disruptions=0)
+    waited = time.time() - failed
+    expect(waited > 8, f"it must be replaced 10 s after the failure, not after {waited:.1f} s")

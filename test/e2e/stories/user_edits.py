@@ -85,6 +85,35 @@ def story_labels_and_finalizers_of_pods_edited_by_a_user(s):
     expect_untouched(s, before)
 
 
+def story_lowered_incarnation_label_kills_nobody(s):
+    """In a later incarnation a lowered label is put back; the pod is neither killed nor made again."""
+    start(s)
+    merge(s, "queuejob", "mine", {"spec": {"suspend": True}})
+    s.wait_phase("mine", "Suspended")
+    merge(s, "queuejob", "mine", {"spec": {"suspend": False}})
+    s.wait_phase("mine", "Running", 60, running=3, incarnation=2)
+    before = s.uids("mine")
+    for name in before:
+        merge(s, "pod", name, {"metadata": {"labels": {KEY + "incarnation": "1"}}})
+    wait_until(lambda: {p["metadata"]["labels"][KEY + "incarnation"] for p in s.pods("mine").values()} == {"2"}, "the labels are put back")
+    status = s.wait_phase("mine", "Running", running=3)
+    expect_equal(s.uids("mine"), before, "the pods")
+    expect_equal((status["incarnation"], status["restarts"], status["disruptions"]), (2, 0, 0), "what is counted")
+
+
+def story_children_of_a_suspended_job_are_repaired(s):
+    """PodGroup and SchedulingSpec of a suspended job come back at once, not when it is resumed."""
+    start(s)
+    merge(s, "queuejob", "mine", {"spec": {"suspend": True}})
+    s.wait_phase("mine", "Suspended")
+    s.kubectl("delete", "podgroup.scheduling.x-k8s.io", "mine")
+    merge(s, "schedulingspec", "mine", {"spec": {"minAvailable": 1}})
+    wait_until(lambda: (s.group("mine") or {}).get("spec", {}).get("minMember") == 2, "there is a new PodGroup")
+    wait_until(lambda: s.scheduling_spec("mine")["spec"]["minAvailable"] == 2, "the SchedulingSpec is repaired")
+    s.wait_phase("mine", "Suspended", running=0)
+    expect_equal(condition(s.group("mine"), "Admitted") == "True", False, "a suspended job is not admitted")
+
+
 def story_owner_of_a_pod_removed_by_a_user(s):
     """A pod without its ownerReference is nobody's: the job says so, makes no second one, and goes on when it is gone."""
     before = start(s)

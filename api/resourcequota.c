@@ -1,0 +1,147 @@
+#include "api/resourcequota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keep.h"
+#include "common/mem.h"
+
+struct wire_spec {
+	struct kar_array hard;   /* struct kar_pair */
+	struct kar_array scopes; /* const char * */
+	struct kar_str selector;
+};
+
+struct wire_status {
+	struct kar_array hard; /* struct kar_pair */
+};
+
+struct wire_quota {
+	struct kar_wire_object head;
+	struct wire_spec spec;
+	struct wire_status status;
+};
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct wire_spec, hard, "hard", KAR_F_MAP),
+	KAR_FIELD(struct wire_spec, scopes, "scopes", KAR_F_ARRAY),
+	KAR_FIELD(struct wire_spec, selector, "scopeSelector", KAR_F_RAW),
+};
+static const struct kar_desc spec_desc = KAR_DESC("ResourceQuotaSpec", struct wire_spec, spec_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_FIELD(struct wire_status, hard, "hard", KAR_F_MAP),
+};
+static const struct kar_desc status_desc = KAR_DESC("ResourceQuotaStatus", struct wire_status, status_fields);
+
+static const struct kar_field quota_fields[] = {
+	KAR_WIRE_HEAD_FIELDS(struct wire_quota),
+	KAR_FIELD_SUB(struct wire_quota, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct wire_quota, status, "status", KAR_F_OBJECT, &status_desc),
+};
+static const struct kar_desc quota_desc = KAR_DESC("ResourceQuota", struct wire_quota, quota_fields);
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* requests.storage is what claims are charged for. */
+static bool is_of_pods(const char *resource)
+{
+	static const char *const names[] = { "pods", "count/pods", "cpu", "memory", "ephemeral-storage" };
+
+	for (size_t i = 0; i < KAR_LEN(names); i++) {
+		if (kar_same(resource, names[i]))
+			return true;
+	}
+	return begins(resource, "limits.") || begins(resource, "hugepages-") ||
+		(begins(resource, "requests.") && !kar_same(resource, "requests.storage"));
+}
+
+/* A whole number as the API server writes it: 2000 is "2k". -1: it is something else. */
+static int64_t parse_number(const char *text)
+{
+	enum { THOUSAND = 1000, DIGITS = 9, DECIMAL = 10 };
+	size_t n = strspn(text, "0123456789");
+	const char *suffix = text + n;
+	int64_t factor = kar_same(suffix, "M") ? THOUSAND * THOUSAND : kar_same(suffix, "k") ? THOUSAND : 1;
+
+	if (!n || n > DIGITS || (factor == 1 && suffix[0]))
+		return -1;
+	return strtoll(text, NULL, DECIMAL) * factor;
+}
+
+/* -1: it is not limited, or not to a whole number. */
+static int64_t number_of(const struct kar_array *hard, const char *resource)
+{
+	const char *text = kar_pairs_get(hard, resource);
+
+	return text ? parse_number(text) : -1;
+}
+
+static int64_t pods_of(const struct wire_spec *s)
+{
+	int64_t pods = number_of(&s->hard, "pods"), count = number_of(&s->hard, "count/pods");
+
+	return pods < 0 || (count >= 0 && count < pods) ? count : pods;
+}
+
+static uint64_t hash_amounts(const struct kar_array *amounts)
+{
+	struct kar_arena arena = { 0 };
+	struct kar_array sorted = kar_keep_pairs(&arena, amounts);
+	const struct kar_pair *p = sorted.items;
+	uint64_t h = 1;
+
+	for (size_t i = 0; i < sorted.n; i++)
+		h = kar_hash_str(kar_hash_str(h, p[i].key), p[i].value);
+	kar_arena_release(&arena);
+	return h;
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings,
+	struct kar_err *err KAR_UNUSED)
+{
+	const struct wire_quota *w = wire;
+	const struct kar_pair *hard = w->spec.hard.items;
+	size_t name_size = strlen(w->head.meta.name) + 1, uid_size = strlen(w->head.meta.uid) + 1;
+	char *block = kar_xmalloc(sizeof(struct kar_resourcequota) + name_size + uid_size);
+	struct kar_resourcequota *q = (void *)block;
+	char *name = block + sizeof(*q);
+
+	memcpy(name, w->head.meta.name, name_size);
+	memcpy(name + name_size, w->head.meta.uid, uid_size);
+	*q = (struct kar_resourcequota){ .enforced = hash_amounts(&w->status.hard) };
+	q->scoped = w->spec.scopes.n || w->spec.selector.n;
+	q->pods = q->scoped ? -1 : pods_of(&w->spec);
+	kar_object_init(&q->o, &kar_resourcequota_type, &w->head, name, name + name_size, strings);
+	for (size_t i = 0; i < w->spec.hard.n; i++)
+		q->limits_pods |= is_of_pods(hard[i].key);
+	return &q->o;
+}
+
+static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
+{
+	free(o);
+}
+
+static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
+{
+	return o->ns;
+}
+
+const struct kar_type kar_resourcequota_type = {
+	.res = {
+		.group = "",
+		.version = "v1",
+		.plural = "resourcequotas",
+		.kind = "ResourceQuota",
+		.namespaced = true,
+	},
+	.wire = &quota_desc,
+	.project = project,
+	.destroy = destroy,
+	.index_key = index_key,
+	.n_index = 1,
+};

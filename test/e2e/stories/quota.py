@@ -1,0 +1,137 @@
+"""The minimum of a gang under a ResourceQuota: all of its pods or none, the highest priority first."""
+
+import time
+
+from harness import expect, expect_equal, queuejob, task, wait_until
+
+GATE = "kube-arbitrator.io/gang"
+
+
+def allow(s, pods):
+    s.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"pods": str(pods)}}})
+    wait_until(lambda: s.kubectl.get("resourcequota", "few").get("status", {}).get("hard") == {"pods": str(pods)}, "the quota counts")
+
+
+def succeed(s, name):
+    for pod in s.pods(name):
+        s.kubectl("annotate", "pod", pod, "--overwrite", "test.kube-arbitrator.io/outcome=succeed")
+
+
+def expect_untouched(s, name):
+    """What was rolled back is neither a failure nor a disruption, and restarts nothing."""
+    status = s.status(name)
+    counts = {k: status.get(k, 0) for k in ("restarts", "podFailures", "disruptions", "incarnation")}
+    expect_equal(counts, {"restarts": 0, "podFailures": 0, "disruptions": 0, "incarnation": 1}, f"what {name} has counted")
+
+
+def gates(s, name):
+    return [g["name"] for pod in s.pods(name).values() for g in pod["spec"].get("schedulingGates", [])]
+
+
+def runs(s, name):
+    return s.status(name).get("phase") == "Running"
+
+
+def story_two_gangs_under_one_quota(s):
+    """Of two gangs that do not fit together, one runs and the other holds nothing, until there is room for all of it."""
+    allow(s, 4)
+    for name in ("red", "blue"):
+        s.apply(queuejob(name, task("worker", 3)))
+    wait_until(lambda: runs(s, "red") or runs(s, "blue"), "one of the gangs runs")
+    first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
+    s.wait_phase(second, "Starting", reason="QuotaExceeded")
+    expect("exceeded quota: few" in s.status(second)["message"], f"the message must name the quota: {s.status(second)['message']}")
+    held = []
+    for _ in range(20):
+        held.append(len(s.pods(second)))
+        expect(len(s.pods(first)) == 3, "the other gang is whole")
+        time.sleep(0.2)
+    expect(held.count(0) >= 15, f"pods of the gang that waits, looked at every 0.2 s: {held}")
+    expect_equal(gates(s, first), [], "gates of the gang that runs")
+    succeed(s, first)
+    s.wait_phase(first, "Completed")
+    s.wait_phase(second, "Running", running=3)
+    expect_equal(gates(s, second), [], "gates of the second gang")
+    expect_untouched(s, second)
+    expect_untouched(s, first)
+    succeed(s, second)
+    s.wait_phase(second, "Completed")
+
+
+def has_all(s, name):
+    return s.status(name).get("running") == 4
+
+
+def story_stages_do_not_hold_each_other_up(s):
+    """Of two jobs that hold a first task each, and lack room for the second, one gives it back after a minute, and the other runs."""
+    allow(s, 4)
+    for name in ("red", "blue"):
+        job = queuejob(name, task("worker", 3, dependsOn=[{"name": "master"}]), task("master", 1))
+        job["spec"]["taskSpecs"][1]["template"]["spec"]["schedulingGates"] = [{"name": "example.com/both"}]
+        s.apply(job)
+    wait_until(lambda: all(len(s.pods(n)) == 1 for n in ("red", "blue")), "both have their first pod")
+    for name in ("red", "blue"):
+        s.kubectl("patch", "pod", f"{name}-master-0", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+    wait_until(lambda: all(s.status(n).get("reason") == "QuotaExceeded" for n in ("red", "blue")), "both wait for the quota")
+    wait_until(lambda: has_all(s, "red") or has_all(s, "blue"), "one of them has all its pods", seconds=90)
+    first, second = ("red", "blue") if has_all(s, "red") else ("blue", "red")
+    wait_until(lambda: s.pods(second) == {}, "the other holds nothing")
+    expect_equal((s.status(first)["incarnation"], s.status(second).get("restarts", 0)), (1, 0), "incarnation of the first, restarts of the second")
+    s.kubectl("delete", "queuejob", first)
+    wait_until(lambda: len(s.pods(second)) == 1, "the second begins anew")
+    s.kubectl("patch", "pod", f"{second}-master-0", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+    s.wait_phase(second, "Running", running=4)
+    expect_equal(s.status(second)["incarnation"], 2, "incarnation of the second")
+
+
+def story_raised_quota_wakes_who_waits(s):
+    """A minimum that can never fit is not tried; one that waits for room goes on at once when the quota is raised."""
+    allow(s, 2)
+    s.apply(queuejob("large", task("worker", 3)))
+    status = s.wait_phase("large", "Starting", reason="QuotaInfeasible")
+    expect("3 pods" in status["message"] and "ResourceQuota few" in status["message"], f"the message must say why: {status['message']}")
+    time.sleep(2)
+    expect_equal(s.audit.pod_creates(s.namespace), [], "creates of pods that can never fit")
+    allow(s, 3)
+    s.wait_phase("large", "Running", seconds=5, running=3)
+
+    s.apply(queuejob("second", task("worker", 2)))
+    s.wait_phase("second", "Starting", reason="QuotaExceeded")
+    time.sleep(8)  # until the next try by back-off is many seconds away
+    allow(s, 5)
+    s.wait_phase("second", "Running", seconds=3, running=2)
+    expect_untouched(s, "second")
+
+
+def story_lower_priority_waits_behind(s):
+    """A job that would fit waits while one of a higher priority waits for the same quota; what both need goes to the higher one."""
+    allow(s, 4)
+    s.apply(queuejob("running", task("worker", 3)))
+    s.wait_phase("running", "Running", running=3)
+    s.apply(queuejob("high", task("worker", 3), sched={"priority": 5}))
+    s.wait_phase("high", "Starting", reason="QuotaExceeded")
+    s.apply(queuejob("low", task("worker", 1)))
+    status = s.wait_phase("low", "Starting", reason="QuotaExceeded")
+    expect(f"{s.namespace}/high goes first" in status["message"], f"the message must say who goes first: {status['message']}")
+    expect_equal(s.pods("low"), {}, "pods of the lower priority")
+    s.kubectl("delete", "queuejob", "running")
+    s.wait_phase("high", "Running", running=3)
+    s.wait_phase("low", "Running", running=1)
+    expect_untouched(s, "high")
+
+
+def story_users_gates_stay(s):
+    """The template's own scheduling gates are neither lost nor removed, and the gang waits for whoever removes them."""
+    allow(s, 4)
+    job = queuejob("gated", task("worker", 2))
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["schedulingGates"] = [{"name": "example.com/data"}]
+    watch = s.watch_pods()
+    s.apply(job)
+    wait_until(lambda: gates(s, "gated") == ["example.com/data"] * 2, "only the user's gates are left")
+    s.wait_phase("gated", "Starting")
+    for name in s.pods("gated"):
+        s.kubectl("patch", "pod", name, "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+    s.wait_phase("gated", "Running", running=2)
+    seen = [[g["name"] for g in pod["spec"].get("schedulingGates", [])] for kind, pod in watch.events() if kind == "ADDED"]
+    watch.stop()
+    expect(["example.com/data", GATE] in seen, f"gates at the creation: {seen}")

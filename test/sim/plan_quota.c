@@ -1,0 +1,145 @@
+/*
+ * Gangs that collide under a quota which is too small for all of them (since version 6 of the drawing); drawn from a stream of
+ * their own.
+ */
+#include "common/mem.h"
+#include "test/sim/plan.h"
+
+struct draw {
+	struct plan *p;
+	struct sim_random r;
+};
+
+static int between(struct draw *d, int low, int high)
+{
+	return (int)sim_random_between(&d->r, low, high);
+}
+
+/* @percent of a hundred. */
+static bool chance(struct draw *d, int percent)
+{
+	return between(d, 1, 100) <= percent;
+}
+
+static void act(struct draw *d, kar_time at, enum plan_verb verb, int job, int task, int value)
+{
+	struct plan *p = d->p;
+
+	p->actions = kar_xrealloc(p->actions, p->n_actions + 1, sizeof(*p->actions));
+	p->actions[p->n_actions++] =
+		(struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value };
+}
+
+static int next_number(const struct plan *p)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < p->n_jobs; i++)
+		n = p->jobs[i].number >= n ? p->jobs[i].number + 1 : n;
+	return n;
+}
+
+static int total(const struct plan_job *j)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->n_tasks; i++)
+		n += j->tasks[i].replicas;
+	return n;
+}
+
+/* Mostly one that fits into @room pods alone, but not beside another one. */
+static struct plan_job gang(struct draw *d, int ns, int room)
+{
+	enum { BEYOND = 2, MINUTES = 2 };
+	struct plan_job j = {
+		.number = next_number(d->p),
+		.ns = ns,
+		.class = chance(d, 50) ? between(d, 0, PLAN_CLASSES - 1) : PLAN_UNSET,
+		.n_tasks = chance(d, 75) ? 1 : 2,
+		.backoff = PLAN_UNSET,
+		.deadline = PLAN_UNSET,
+		.ttl = PLAN_UNSET,
+		.min_succeeded = PLAN_UNSET,
+		.impossible = PLAN_UNSET,
+	};
+	int most = chance(d, 85) ? room : room + BEYOND;
+
+	for (int i = 0; i < j.n_tasks; i++)
+		j.tasks[i] = (struct plan_task){
+			.replicas = between(d, 1, most / j.n_tasks),
+			.priority = PLAN_UNSET,
+			.min = PLAN_UNSET,
+			.outcome = chance(d, 90) ? PLAN_SUCCEED : PLAN_CRASH_ONCE,
+			.after = between(d, 1, MINUTES * 60),
+			.start = between(d, 0, 3),
+			.stop = between(d, 0, 3),
+			.exit_code = 1,
+			.cpu = 50,
+		};
+	j.min = chance(d, 60) ? total(&j) : between(d, 1, total(&j));
+	return j;
+}
+
+static void submit(struct draw *d, struct plan_job j, kar_time at)
+{
+	struct plan *p = d->p;
+
+	p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
+	p->jobs[p->n_jobs] = j;
+	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
+}
+
+static void collide(struct draw *d)
+{
+	enum { TOGETHER = 80, APART = 60000, CHANGES = 3 }; /* ms; times that the quota is edited */
+	kar_time at = sim_random_between(&d->r, 0, d->p->length);
+	int ns = between(d, 0, PLAN_NAMESPACES - 1), n = between(d, 2, 6), room = between(d, 3, 9);
+	int changes = between(d, 0, CHANGES);
+	kar_time spread = chance(d, 60) ? TOGETHER : APART;
+
+	/* Perhaps when the first have their pods already, or some of them. */
+	act(d, chance(d, 80) ? at : at + between(d, 0, TOGETHER), PLAN_QUOTA, 0, ns, room);
+	for (int i = 0; i < n; i++)
+		submit(d, gang(d, ns, room), at + sim_random_between(&d->r, 0, spread));
+	for (int i = 0; i < changes; i++)
+		act(d, at + sim_random_between(&d->r, 1, 10 * KAR_MINUTE), PLAN_QUOTA, 0, ns,
+			between(d, 0, 2 * room));
+	if (chance(d, 50))
+		act(d, at + sim_random_between(&d->r, KAR_MINUTE, 30 * KAR_MINUTE), PLAN_QUOTA, 0, ns,
+			PLAN_UNSET);
+}
+
+/* They have their pods and take long to start; then the quota becomes too small for all, and each loses one. */
+static void squeeze(struct draw *d)
+{
+	enum { GANGS = 2, STARTS = 120, RUNS = 1200 }; /* s */
+	kar_time at = sim_random_between(&d->r, 0, d->p->length);
+	int ns = between(d, 0, PLAN_NAMESPACES - 1), room = between(d, 3, 6);
+
+	for (int i = 0; i < GANGS; i++) {
+		struct plan_job j = gang(d, ns, room);
+
+		j.n_tasks = 1;
+		j.tasks[0].replicas = j.min = room;
+		j.tasks[0].start = STARTS;
+		j.tasks[0].after = RUNS;
+		submit(d, j, at);
+		act(d, at + sim_random_between(&d->r, 11, 30) * KAR_SECOND, PLAN_KILL_POD,
+			(int)d->p->n_jobs - 1, 0, between(d, 0, room - 1));
+	}
+	act(d, at + 10 * KAR_SECOND, PLAN_QUOTA, 0, ns, between(d, room, 2 * room - 2));
+	if (chance(d, 30))
+		act(d, at + sim_random_between(&d->r, KAR_MINUTE, 30 * KAR_MINUTE), PLAN_QUOTA, 0, ns,
+			PLAN_UNSET);
+}
+
+void plan_draw_quotas(struct plan *p)
+{
+	struct draw d = { .p = p, .r = sim_random_of(p->seed, "quotas") };
+
+	if (chance(&d, 25))
+		collide(&d);
+	if (chance(&d, 8))
+		squeeze(&d);
+}

@@ -1,0 +1,410 @@
+/* The shell of the QueueJob reconciler where ResourceQuotas are in force: what is observed, who is woken, who goes first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "controllers/queuejob/observe.h"
+#include "controllers/quota_line.h"
+#include "test/unit/queuejob_sync_fixture.h"
+
+#define HARD(pods) \
+	",\"spec\":{\"hard\":{\"pods\":\"" pods "\"}},\"status\":{\"hard\":{\"pods\":\"" pods "\"}}"
+#define GPUS ",\"spec\":{\"hard\":{\"requests.example.com/gpu\":\"1\"}}"
+#define GATED ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"},{\"name\":\"a/b\"}]}"
+#define LONG_40 "requests.example.com/a-name-of-40-bytes-"
+#define LONG LONG_40 LONG_40 LONG_40 LONG_40
+#define MEMBER BY_JOB TRACKED IN_GROUP
+
+static int setup_line(void **state)
+{
+	int rc = setup(state);
+
+	w.controller.line = kar_quota_line_new(w.controller.queue);
+	return rc;
+}
+
+static int teardown_line(void **state)
+{
+	kar_refusal_forget(&w.state);
+	kar_quota_line_free(w.controller.line);
+	return teardown(state);
+}
+
+static void synced(struct kar_store *s)
+{
+	kar_store_replace_begin(s);
+	kar_store_replace_commit(s, (kar_rv)++w.rv);
+}
+
+static void drain(void)
+{
+	while (take()[0])
+		continue;
+}
+
+/* --- observed ------------------------------------------------------------------------------------ */
+
+static bool creates_gated(void)
+{
+	const struct queuejob_new_pod *pod = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE)->payload;
+
+	return pod->gated;
+}
+
+static void quotas_of_the_namespace_count(void **state)
+{
+	(void)state;
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	assert_false(creates_gated());
+	put(w.stores.resourcequotas, "objects", "q0", "", ",\"spec\":{\"hard\":{\"services\":\"4\"}}");
+	assert_true(sync_key());
+	assert_false(creates_gated());
+	put(w.stores.resourcequotas, "some", "q1", "", HARD("4"));
+	put(w.stores.resourcequotas, "more", "q2", "", HARD("7"));
+	assert_true(sync_key());
+	assert_true(creates_gated());
+	put(w.stores.resourcequotas, "few", "q3", "", HARD("1"));
+	assert_true(sync_key());
+	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
+	assert_string_equal(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
+		"the minimum of 2 pods does not fit into ResourceQuota few, which allows 1");
+}
+
+static void gate_is_removed_by_its_name(void **state)
+{
+	char want[256];
+
+	(void)state;
+	put_starting_job();
+	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
+	snprintf(want, sizeof(want),
+		"{\"metadata\":{\"uid\":\"p0\",\"resourceVersion\":\"%d\"},\"spec\":{\"schedulingGates\":[{"
+		"\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]}}",
+		w.rv);
+	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_UNGATE_POD, KAR_PATCH), want);
+	assert_int_equal(action_of(QUEUEJOB_UNGATE_POD, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
+	assert_int_equal(count_actions(KAR_PATCH), 4); /* two more put the labels back */
+}
+
+static void gated_pod_has_the_gate(void **state)
+{
+	struct kar_buf out = { 0 };
+	struct kar_err err = { 0 };
+
+	(void)state;
+	put(w.stores.resourcequotas, "some", "q1", "", HARD("4"));
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	assert_int_equal(w.controller.encode(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &out, &err),
+		0);
+	assert_non_null(
+		strstr(kar_buf_cstr(&out), "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]"));
+	kar_buf_release(&out);
+}
+
+/* --- woken --------------------------------------------------------------------------------------- */
+
+/* The job is refused its first pod: "requested: @what". */
+static void refuse(const char *what, kar_time mono)
+{
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, KAR_DENIED, "exceeded quota: few, requested: %s, used: x", what);
+	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
+}
+
+static void start_refused(void)
+{
+	synced(w.stores.resourcequotas);
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	refuse("pods=1", 5000);
+	drain();
+}
+
+static void changed_quota_wakes_who_waits(void **state)
+{
+	(void)state;
+	start_refused();
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4")); /* only what is used has changed */
+	assert_string_equal(take(), "");
+	put(w.stores.resourcequotas, "few", "q1", "",
+		",\"spec\":{\"hard\":{\"pods\":\"4\"}},\"status\":{\"hard\":{\"pods\":\"5\"}}");
+	assert_string_equal(take(), "ns/j");
+	kar_quota_place_try(w.state.refusal->place);
+	kar_store_delete(w.stores.resourcequotas, "ns", "few", "q1", 5000);
+	assert_string_equal(take(), "ns/j");
+	assert_true(kar_quota_place_is_woken(w.state.refusal->place));
+}
+
+/* Whether or not they wait. */
+static void new_limit_is_looked_at_by_all_jobs(void **state)
+{
+	(void)state;
+	synced(w.stores.resourcequotas);
+	put_job(SPEC);
+	drain();
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	assert_string_equal(take(), "ns/j");
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("3"));
+	assert_string_equal(take(), "ns/j");
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("3"));
+	assert_string_equal(take(), "");
+}
+
+static void limit_concerns_neither_other_namespaces_nor_what_is_over(void **state)
+{
+	static const char elsewhere[] =
+		"{\"metadata\":{\"namespace\":\"other\",\"name\":\"j\",\"uid\":\"o-uid\","
+		"\"resourceVersion\":\"9\"}" SPEC "}";
+
+	(void)state;
+	synced(w.stores.resourcequotas);
+	put_job(SPEC ",\"status\":{\"phase\":\"Completed\"}");
+	kar_store_apply(w.stores.queuejobs, object_from_json(&kar_queuejob_type, elsewhere, w.strings));
+	drain();
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	assert_string_equal(take(), "");
+}
+
+/* The room that a job gives back is news to the others, who were refused because of it, and not to itself. */
+static void pods_taken_back_wake_the_others_only(void **state)
+{
+	static const char *const phases[] = { "", GATED };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(phases); i++) {
+		start_refused();
+		put(w.stores.pods, "j-w-0", "p0", MEMBER, phases[i]);
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", (kar_rv)++w.rv);
+		assert_int_equal(kar_quota_place_is_woken(w.state.refusal->place), i == 0);
+		kar_refusal_forget(&w.state);
+	}
+}
+
+/* --- who goes first ------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *name, *quota, *lacks; /* spec of the quota; what another job with a higher rank lacks */
+	const char *template;             /* of the job: a container */
+	bool waits;
+} needs[] = {
+	{ "every_pod_is_a_pod", HARD("4"), "pods=1", "{\"name\":\"c\"}", true },
+	{ "every_pod_asks_for_cpu", HARD("4"), "requests.cpu=1", "{\"name\":\"c\"}", true },
+	{ "and_memory", HARD("4"), "limits.memory=1Gi", "{\"name\":\"c\"}", true },
+	{ "nothing_is_known", HARD("4"), "", "{\"name\":\"c\"}", true },
+	{ "it_needs_no_gpu", GPUS, "requests.example.com/gpu=1", "{\"name\":\"c\"}", false },
+	{ "it_needs_a_gpu", GPUS, "requests.example.com/gpu=1",
+		"{\"name\":\"c\",\"resources\":{\"limits\":{\"example.com/gpu\":\"1\"}}}", true },
+	{ "one_of_several", GPUS, "requests.example.com/gpu=1,pods=1", "{\"name\":\"c\"}", true },
+	{ "quota_with_scopes", ",\"spec\":{\"hard\":{\"pods\":\"4\"},\"scopes\":[\"Terminating\"]}", "pods=1",
+		"{\"name\":\"c\"}", false },
+};
+
+static void put_job_of(const char *container)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2,\"template\":{\"spec\":{\"containers\":[%s]}}}]}",
+		container);
+	put_job(rest);
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2,\"template\":{\"spec\":{\"containers\":[%s]}}}]}" STARTING,
+		container, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
+	put_job(rest);
+	put_children(true);
+	check_owner();
+}
+
+static void who_may_need_the_same_waits_behind(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(needs); i++) {
+		struct kar_quota_place *place;
+		char text[256];
+
+		put(w.stores.resourcequotas, "few", "q1", "", needs[i].quota);
+		put_job_of(needs[i].template);
+		snprintf(text, sizeof(text), "exceeded quota: few, requested: %s, used: x", needs[i].lacks);
+		place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, text);
+		assert_true(sync_key());
+		kar_refusal_hold_creates(&w.sync);
+		if ((count_actions(KAR_CREATE) == 0) != needs[i].waits)
+			fail_msg("%s", needs[i].name);
+		kar_refusal_forget(&w.state);
+		kar_quota_line_leave(place);
+	}
+}
+
+static void waiting_behind_is_told_and_ends(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+	const struct kar_queuejob_status *st;
+	struct kar_quota_place *place;
+
+	(void)state;
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	put_starting_job();
+	check_owner();
+	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+		"exceeded quota: few, requested: pods=1, used: x");
+	assert_true(sync_key());
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(w.sync.plan.requeue_after, 1);
+	assert_true(sync_key());
+	st = w.sync.plan.status;
+	assert_string_equal(st->reason, "QuotaExceeded");
+	assert_string_equal(st->message,
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods=1: exceeded quota few");
+	assert_int_equal(w.sync.plan.n_events, 0); /* nobody has refused anything */
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	drain();
+	kar_quota_line_leave(place);
+	assert_string_equal(take(), "ns/j");
+	assert_true(sync_at(6000));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 2);
+}
+
+/* What the API server has said to the first in line, and what those behind it are told. */
+static const struct {
+	const char *said, *told;
+} lacks[] = {
+	{ "exceeded quota: few, requested: pods=1, used: x",
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods=1: exceeded quota few" },
+	{ "exceeded quota: few, requested: " LONG "=1, used: x",
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks what the quota refused: exceeded quota few" },
+	{ "exceeded quota",
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks what the quota refused: exceeded quota" },
+};
+
+static void what_could_not_be_read_is_not_told(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+
+	(void)state;
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	put_starting_job();
+	check_owner();
+	for (size_t i = 0; i < KAR_LEN(lacks); i++) {
+		struct kar_quota_place *place =
+			kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, lacks[i].said);
+		const struct kar_queuejob_status *st;
+
+		assert_true(sync_key());
+		kar_refusal_hold_creates(&w.sync);
+		assert_true(sync_key());
+		st = w.sync.plan.status;
+		assert_string_equal(st->reason, "QuotaExceeded");
+		assert_string_equal(st->message, lacks[i].told);
+		kar_refusal_forget(&w.state);
+		kar_quota_line_leave(place);
+	}
+}
+
+/* --- a refused minimum --------------------------------------------------------------------------- */
+
+static void refusal_outlives_what_is_taken_back(void **state)
+{
+	(void)state;
+	start_refused();
+	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
+	assert_true(sync_key());
+	assert_int_equal(action_of(QUEUEJOB_DELETE_POD, KAR_DELETE)->rv, w.rv); /* not once it was let go */
+	assert_true(w.sync.plan.unfinished);
+	kar_refusal_hold_creates(&w.sync);
+	assert_non_null(w.state.refusal);
+	assert_int_equal(w.state.refusal->taken_back, 1);
+	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", (kar_rv)++w.rv);
+	assert_true(sync_key());
+	assert_non_null(strstr(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
+		"; rolled back 1 of 2 pods, waits for room"));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+}
+
+static bool stands_behind(void)
+{
+	struct queuejob_view v;
+
+	assert_true(sync_key());
+	assert_true(queuejob_observe(&w.stores, &w.sync, &w.sync.arena, &v));
+	return v.stands_behind;
+}
+
+/* Others, who lack the same, are tried first. */
+static void place_in_the_line_is_observed(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+	struct kar_quota_place *place;
+
+	(void)state;
+	start_refused();
+	assert_false(stands_behind());
+	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+		"exceeded quota: few, requested: pods=1, used: x");
+	assert_true(stands_behind());
+	kar_quota_line_leave(place);
+	assert_false(stands_behind());
+}
+
+/* What has been let out and is not refused yet goes on, though its time has not come again. */
+static void try_under_way_is_not_taken_back(void **state)
+{
+	(void)state;
+	start_refused();
+	for (int i = 0; i < 10; i++)
+		refuse("pods=1", 5000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_true(sync_at(6000));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 2);
+	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
+	assert_true(sync_at(6001));
+	assert_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 1);
+	refuse("pods=1", 6002);
+	assert_true(sync_at(6003));
+	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_line, teardown_line)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(quotas_of_the_namespace_count),
+		TEST(gate_is_removed_by_its_name),
+		TEST(gated_pod_has_the_gate),
+		TEST(changed_quota_wakes_who_waits),
+		TEST(new_limit_is_looked_at_by_all_jobs),
+		TEST(limit_concerns_neither_other_namespaces_nor_what_is_over),
+		TEST(pods_taken_back_wake_the_others_only),
+		TEST(who_may_need_the_same_waits_behind),
+		TEST(waiting_behind_is_told_and_ends),
+		TEST(what_could_not_be_read_is_not_told),
+		TEST(refusal_outlives_what_is_taken_back),
+		TEST(place_in_the_line_is_observed),
+		TEST(try_under_way_is_not_taken_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

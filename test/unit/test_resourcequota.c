@@ -1,0 +1,121 @@
+/* What is kept of a ResourceQuota. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/resourcequota.h"
+#include "test/unit/job_from_json.h"
+
+static struct kar_intern *strings;
+
+static int setup(void **state)
+{
+	(void)state;
+	strings = kar_intern_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (kar_intern_count(strings))
+		return -1;
+	kar_intern_free(strings);
+	return 0;
+}
+
+#define QUOTA(rest) \
+	"{\"metadata\":{\"name\":\"q\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"}" rest "}"
+#define HARD(amounts) QUOTA(",\"spec\":{\"hard\":{" amounts "}}")
+
+static const struct {
+	const char *name, *json;
+	bool limits_pods, scoped;
+	int64_t pods;
+} rows[] = {
+	{ "pods", HARD("\"pods\":\"4\""), true, false, 4 },
+	{ "as_a_number", HARD("\"pods\":4"), true, false, 4 },
+	{ "count_of_objects", HARD("\"count/pods\":\"4\""), true, false, 4 },
+	{ "the_smaller_counts", HARD("\"pods\":\"5\",\"count/pods\":\"4\""), true, false, 4 },
+	{ "the_other_is_smaller", HARD("\"pods\":\"3\",\"count/pods\":\"4\""), true, false, 3 },
+	{ "none_at_all", HARD("\"pods\":\"0\""), true, false, 0 },
+	{ "thousands", HARD("\"pods\":\"2k\""), true, false, 2000 },
+	{ "millions", HARD("\"pods\":\"3M\""), true, false, 3000000 },
+	{ "unusual_quantity", HARD("\"pods\":\"1Ki\""), true, false, -1 },
+	{ "no_whole_number", HARD("\"pods\":\"2500m\""), true, false, -1 },
+	{ "too_many_digits", HARD("\"pods\":\"12345678901234567890\""), true, false, -1 },
+	{ "no_number", HARD("\"pods\":\"\""), true, false, -1 },
+	{ "cpu", HARD("\"requests.cpu\":\"4\""), true, false, -1 },
+	{ "memory", HARD("\"memory\":\"4Gi\""), true, false, -1 },
+	{ "limits", HARD("\"limits.memory\":\"4Gi\""), true, false, -1 },
+	{ "devices", HARD("\"requests.nvidia.com/gpu\":\"4\""), true, false, -1 },
+	{ "huge_pages", HARD("\"hugepages-2Mi\":\"4Gi\""), true, false, -1 },
+	{ "other_things", HARD("\"services\":\"4\",\"requests.storage\":\"4Gi\",\"count/jobs.batch\":\"1\""),
+		false, false, -1 },
+	{ "nothing", QUOTA(""), false, false, -1 },
+	{ "with_scopes", QUOTA(",\"spec\":{\"hard\":{\"pods\":\"4\"},\"scopes\":[\"Terminating\"]}"), true,
+		true, -1 },
+	{ "with_a_selector",
+		QUOTA(",\"spec\":{\"hard\":{\"pods\":\"4\"},\"scopeSelector\":{\"matchExpressions\":[]}}"),
+		true, true, -1 },
+};
+
+static const struct kar_resourcequota *quota_of(const char *json)
+{
+	return kar_as_resourcequota(object_from_json(&kar_resourcequota_type, json, strings));
+}
+
+static void quotas_are_projected(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_resourcequota *q = quota_of(rows[i].json);
+
+		if (q->limits_pods != rows[i].limits_pods || q->scoped != rows[i].scoped ||
+			q->pods != rows[i].pods)
+			fail_msg("%s: limits %d scoped %d pods %d", rows[i].name, q->limits_pods, q->scoped,
+				(int)q->pods);
+		assert_string_equal(kar_resourcequota_type.index_key(&q->o, KAR_RESOURCEQUOTA_BY_NAMESPACE),
+			"ns");
+		kar_object_unref(&q->o);
+	}
+}
+
+#define STATUS(hard, used) QUOTA(",\"status\":{\"hard\":{" hard "},\"used\":{" used "}}")
+
+static uint64_t enforced(const char *json)
+{
+	const struct kar_resourcequota *q = quota_of(json);
+	uint64_t is = q->enforced;
+
+	kar_object_unref(&q->o);
+	return is;
+}
+
+/* In whatever order it is served. What is used is not asked for. */
+static void what_is_enforced_is_compared(void **state)
+{
+	uint64_t is = enforced(STATUS("\"pods\":\"4\",\"cpu\":\"2\"", "\"pods\":\"1\""));
+
+	(void)state;
+	assert_true(is == enforced(STATUS("\"cpu\":\"2\",\"pods\":\"4\"", "\"pods\":\"3\"")));
+	assert_true(is != enforced(STATUS("\"pods\":\"5\",\"cpu\":\"2\"", "\"pods\":\"1\"")));
+	assert_true(is != enforced(STATUS("\"pods\":\"4\"", "\"pods\":\"1\"")));
+	assert_true(is != enforced(QUOTA("")));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(quotas_are_projected),
+		TEST(what_is_enforced_is_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
