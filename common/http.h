@@ -2,7 +2,7 @@
  * http - HTTP requests without blocking, over HTTP/2 or HTTP/1.1 with TLS; the only user of libcurl.
  *
  * A pool (struct kar_http) is one libcurl multi handle: its requests share connections. Users keep
- * separate pools for watches, for writes and lists, and for the lease, so that a stuck or flow-blocked
+ * separate pools for watches, for lists, for writes and for the lease, so that a stuck or flow-blocked
  * connection of one kind cannot delay the others.
  *
  * Rules that are kept here, each with a test:
@@ -38,7 +38,12 @@ struct kar_tls {
 
 struct kar_http_options {
 	const char *user_agent;
-	bool http1_only;          /* never negotiate HTTP/2 */
+	bool http1_only; /* never negotiate HTTP/2 */
+	/*
+	 * Each request has a connection to itself, which is closed at its end. For watches: when a connection can be
+	 * read, libcurl tries every request on it, so that each event would cost as much as there are watches.
+	 */
+	bool own_connections;
 	kar_time connect_timeout; /* ms; 0: 10 s */
 	const char *proxy;        /* URL, or NULL: none */
 	kar_time silence;         /* ms without a byte after which a given-up request is doubted; 0: 20 s */

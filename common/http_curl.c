@@ -376,15 +376,14 @@ static void set_renamed_url(struct kar_transfer *t, const struct kar_url *u, con
 static void set_target(struct kar_transfer *t, const struct kar_http_call *call)
 {
 	const struct kar_tls *tls = call->tls;
-	bool https = strncmp(call->url, "https:", 6) == 0;
-	bool http2 = https && !t->engine->options->http1_only;
+	const struct kar_http_options *o = t->engine->options;
+	bool https = strncmp(call->url, "https:", 6) == 0, http2 = https && !o->http1_only;
 	struct kar_url u;
 
-	/*
-	 * Only with TLS: ALPN tells at once whether streams can share a connection, so the others may wait
-	 * for it.
-	 */
+	/* Only with TLS: ALPN tells at once whether streams can share a connection, so the others may wait. */
 	SET(t, CURLOPT_PIPEWAIT, https ? 1L : 0L);
+	SET(t, CURLOPT_FRESH_CONNECT, o->own_connections ? 1L : 0L);
+	SET(t, CURLOPT_FORBID_REUSE, o->own_connections ? 1L : 0L);
 	SET(t, CURLOPT_HTTP_VERSION, http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
 	if (kar_url_split(call->url, &u)) {
 		t->refusal = "the URL is not of the form scheme://host[:port]/path";

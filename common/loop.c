@@ -1,6 +1,14 @@
 /* The kind of a loop does the work. */
 #include "common/loop_impl.h"
 
+enum {
+	GATHER_MIN_US = 4000,
+	GATHER_MAX_US = 20000,
+	GATHER_STEP_US = 64, /* from the least to the most in 250 turns, which take three seconds */
+	QUIET_MS = 20,       /* with nothing to do for longer than this after the gathering */
+	US_PER_MS = 1000,
+};
+
 void kar_loop_free(struct kar_loop *l)
 {
 	if (l)
@@ -56,4 +64,15 @@ void kar_timer_free(struct kar_timer *t)
 {
 	if (t)
 		t->kind->timer_free(t);
+}
+
+int kar_loop_gather(int gather_us, kar_time between)
+{
+	int more = gather_us + GATHER_STEP_US;
+
+	if (between > gather_us / US_PER_MS + QUIET_MS)
+		return 0;
+	if (more < GATHER_MIN_US)
+		return GATHER_MIN_US;
+	return more < GATHER_MAX_US ? more : GATHER_MAX_US;
 }

@@ -14,16 +14,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum {
-	/*
-	 * Under load an answer or a watch event comes every few hundred microseconds, and each would be a turn of
-	 * its own: a wake-up, and a walk through libcurl over every request that shares the connection. So turns
-	 * that follow closely upon each other begin at least GATHER_MS apart, and what comes meanwhile is taken
-	 * together. One that comes after CALM_MS without any is never held up.
-	 */
-	GATHER_MS = 4,
-	CALM_MS = 20,
-};
+enum { US_PER_S = 1000000 };
 
 struct ev_kind_loop {
 	struct kar_loop base; /* first */
@@ -33,6 +24,7 @@ struct ev_kind_loop {
 	kar_time mono, wall; /* as of `awake` */
 	kar_time before;     /* `mono` of the turn before */
 	kar_time lag;
+	int gather_us; /* how far apart turns begin now */
 };
 
 struct ev_kind_timer {
@@ -115,11 +107,11 @@ static void on_asleep(struct ev_loop *ev, ev_prepare *w, int revents KAR_UNUSED)
 {
 	struct ev_kind_loop *l = w->data;
 	kar_time busy = kar_clock_mono() - l->mono;
-	bool calm = l->mono - l->before >= CALM_MS;
 
 	if (busy > l->lag)
 		l->lag = busy;
-	ev_set_io_collect_interval(ev, calm ? 0. : GATHER_MS / 1000.);
+	l->gather_us = kar_loop_gather(l->gather_us, l->mono - l->before);
+	ev_set_io_collect_interval(ev, (ev_tstamp)l->gather_us / US_PER_S);
 }
 
 struct kar_loop *kar_loop_new(void)

@@ -30,4 +30,16 @@ struct kar_timer {
 	const struct kar_loop_kind *kind;
 };
 
+/*
+ * How far apart, in us, turns are to begin from now on, when it was @gather_us before and the last two began
+ * @between apart. Pure.
+ *
+ * Under load an answer or a watch event comes every few milliseconds, and each would be a turn of its own: a
+ * wake-up with cold caches, and a walk through libcurl over every request that shares the connection. So turns that
+ * follow closely upon each other begin a while apart, and what comes meanwhile is taken together. The while grows with
+ * the length of the load: the repair of one gang is a matter of tens of turns and must not wait, while 20 ms more do
+ * not hurt thousands of pods. What comes after a quiet moment is never held up.
+ */
+int kar_loop_gather(int gather_us, kar_time between);
+
 #endif

@@ -18,7 +18,7 @@
 #include "common/kube/verb.h"
 
 /* Which connections carry it; each lane has its own, so that none can starve another. */
-enum kar_lane { KAR_LANE_WRITES, KAR_LANE_WATCHES, KAR_LANE_LEASE, KAR_LANE_COUNT };
+enum kar_lane { KAR_LANE_WRITES, KAR_LANE_LISTS, KAR_LANE_WATCHES, KAR_LANE_LEASE, KAR_LANE_COUNT };
 
 /* How a request ended well. Borrowed for the call. */
 struct kar_answer {

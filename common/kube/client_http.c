@@ -145,8 +145,10 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	c->pump = kar_timer_new(l, on_pump, c);
 	TAILQ_INIT(&c->all);
 	TAILQ_INIT(&c->waiting);
-	for (size_t i = 0; i < KAR_LANE_COUNT; i++)
+	for (size_t i = 0; i < KAR_LANE_COUNT; i++) {
+		http.own_connections = i == KAR_LANE_WATCHES;
 		c->lanes[i] = kar_http_new(l, &http);
+	}
 	return &c->base;
 }
 

@@ -111,7 +111,7 @@ void kar_reflector_list(struct kar_reflector *r)
 	const struct kar_type *type = kar_store_type(r->store);
 	struct kar_request q = kar_reflector_request(r, kar_client_list(&type->res, r->ns));
 
-	q.lane = KAR_LANE_WATCHES; /* a large list must not hold up writes */
+	q.lane = KAR_LANE_LISTS; /* a large list must not hold up writes */
 	q.timeout = r->times->list;
 	q.continue_token = r->next_page;
 	if (r->plan.from == KAR_LIST_LATEST_PAGED)

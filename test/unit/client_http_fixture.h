@@ -12,6 +12,7 @@
 #include "common/http.h"
 #include "common/kube/client_http.h"
 #include "common/log.h"
+#include "test/fixture/curl.h"
 #include "test/fixture/fake_credential.h"
 #include "test/fixture/scripted_server.h"
 #include "test/fixture/wait.h"
@@ -161,17 +162,6 @@ static KAR_UNUSED void release(struct result *r)
 static KAR_UNUSED struct kar_str text(const char *s)
 {
 	return (struct kar_str){ s, strlen(s) };
-}
-
-static KAR_UNUSED int init_curl(void **state KAR_UNUSED)
-{
-	return kar_http_global_init(NULL);
-}
-
-static KAR_UNUSED int cleanup_curl(void **state KAR_UNUSED)
-{
-	kar_http_global_cleanup();
-	return 0;
 }
 
 #endif

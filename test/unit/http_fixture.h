@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/http.h"
+#include "test/fixture/curl.h"
 #include "test/fixture/scripted_server.h"
 #include "test/fixture/wait.h"
 
@@ -81,19 +82,6 @@ static KAR_UNUSED bool has_data(void *arg)
 	return ((struct result *)arg)->chunks > 0;
 }
 
-static KAR_UNUSED struct kar_http_request *start_get(struct kar_http *h, struct result *r, const char *url)
-{
-	struct kar_http_call call = { .method = "GET",
-		.url = url,
-		.on_head = on_head,
-		.on_data = on_data,
-		.on_done = on_done,
-		.arg = r };
-
-	r->http = h;
-	return kar_http_start(h, &call);
-}
-
 static KAR_UNUSED struct kar_http_request *start_write(struct kar_http *h, struct result *r,
 	const char *method, const char *url, const char *body, bool replayable)
 {
@@ -109,6 +97,11 @@ static KAR_UNUSED struct kar_http_request *start_write(struct kar_http *h, struc
 
 	r->http = h;
 	return kar_http_start(h, &call);
+}
+
+static KAR_UNUSED struct kar_http_request *start_get(struct kar_http *h, struct result *r, const char *url)
+{
+	return start_write(h, r, "GET", url, NULL, false);
 }
 
 /* What a server sends, and what the user is told. */
@@ -161,17 +154,6 @@ static KAR_UNUSED void play_row(struct server_conn *c, const struct server_reque
 		server_one_byte_at_a_time(c);
 	server_send(c, w->row->script);
 	c->end = w->row->end;
-}
-
-static KAR_UNUSED int init_curl(void **state KAR_UNUSED)
-{
-	return kar_http_global_init(NULL);
-}
-
-static KAR_UNUSED int cleanup_curl(void **state KAR_UNUSED)
-{
-	kar_http_global_cleanup();
-	return 0;
 }
 
 #endif

@@ -147,6 +147,23 @@ static void when_a_watch_is_refused_then_its_reader_sees_the_error_and_no_bytes(
 	close_world(&w);
 }
 
+static void when_a_watch_has_ended_then_the_next_has_a_connection_of_its_own(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	open_world(&w, NULL);
+	for (unsigned i = 1; i <= 2; i++) {
+		struct result r = { 0 };
+
+		start(&w, &r, kar_client_watch(&pods, NULL, "1"));
+		wait_until(w.loop, is_done, &r);
+		assert_true(r.ok);
+		assert_int_equal(w.server.connections, i);
+		release(&r);
+	}
+	close_world(&w);
+}
+
 static bool client_is_quiet(void *arg)
 {
 	struct result *r = arg;
@@ -314,6 +331,7 @@ int main(void)
 		cmocka_unit_test(when_listing_then_the_bytes_are_streamed),
 		cmocka_unit_test(when_the_reader_refuses_then_invalid),
 		cmocka_unit_test(when_a_watch_is_refused_then_its_reader_sees_the_error_and_no_bytes),
+		cmocka_unit_test(when_a_watch_has_ended_then_the_next_has_a_connection_of_its_own),
 		cmocka_unit_test(when_cancelled_in_on_data_then_nothing_more_comes),
 		cmocka_unit_test(when_cancelled_or_freed_in_any_state_then_all_is_quiet),
 		cmocka_unit_test(when_the_client_is_freed_in_on_done_then_all_is_quiet),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/loop_impl.h"
 #include "test/fixture/wait.h"
 
 enum { TURNS_MAX = 5 }; /* more than this in one wait is a busy loop */
@@ -284,6 +285,35 @@ static void when_nothing_happens_then_the_loop_sleeps(void **state KAR_UNUSED)
 	kar_loop_free(l);
 }
 
+static void rows_of_gathering(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *name;
+		int before_us;
+		kar_time between;
+		int after_us;
+	} rows[] = {
+		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 10000, 0 },
+		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 20, 4000 },
+		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 5, 4064 },
+		{ "when_it_goes_on_for_long_then_20_ms_gather", 19980, 21, 20000 },
+		{ "when_it_goes_on_for_ever_then_no_more_gathers", 20000, 21, 20000 },
+		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 20000, 40, 20000 },
+		{ "when_nothing_came_after_gathering_then_it_is_quiet", 20000, 41, 0 },
+	};
+	int failed = 0;
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		int got = kar_loop_gather(rows[i].before_us, rows[i].between);
+
+		if (got == rows[i].after_us)
+			continue;
+		print_error("%s: %d us\n", rows[i].name, got);
+		failed++;
+	}
+	assert_int_equal(failed, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +326,7 @@ int main(void)
 		cmocka_unit_test(when_a_signal_comes_then_it_is_told_from_the_loop),
 		cmocka_unit_test(when_a_child_ends_then_its_status_is_told_and_other_children_are_left_alone),
 		cmocka_unit_test(when_turns_follow_each_other_closely_then_they_begin_4_ms_apart),
+		cmocka_unit_test(rows_of_gathering),
 		cmocka_unit_test(when_nothing_happens_then_the_loop_sleeps),
 	};
 
