@@ -1,27 +1,8 @@
 /* Kubernetes protobuf, a list and a stream of frames: where the bytes are cut changes nothing. */
 #include "common/protobuf.h"
 #include "test/fuzz/fuzz.h"
+#include "test/fuzz/hear_zoo.h"
 #include "test/fuzz/pieces.h"
-#include "test/unit/zoo.h"
-
-static int hear_zoo(void *arg, const void *zoo, struct kar_err *err KAR_UNUSED)
-{
-	struct kar_buf *heard = arg;
-
-	kar_buf_puts(heard, "zoo( ");
-	zoo_print(heard, zoo);
-	kar_buf_puts(heard, ") ");
-	return 0;
-}
-
-static int hear_list(void *arg, const void *root, struct kar_err *err KAR_UNUSED)
-{
-	const struct zoo_list *list = root;
-
-	kar_buf_printf(arg, "list( %s %s ) ", list->before ? list->before : "-",
-		list->after ? list->after : "-");
-	return 0;
-}
 
 static void *open_frames(struct kar_buf *heard)
 {

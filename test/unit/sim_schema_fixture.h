@@ -46,18 +46,6 @@ static KAR_UNUSED void expect_causes(const char *row, struct sim_causes *c, cons
 	free(text);
 }
 
-static KAR_UNUSED void expect(const char *row, const struct sim_value *v, const char *json)
-{
-	struct sim_value *want = tree(json);
-	struct kar_buf b = { 0 };
-
-	if (!sim_equal(v, want)) {
-		sim_print(v, &b);
-		fail_msg("%s: %s instead of %s", row, kar_buf_cstr(&b), json);
-	}
-	sim_unref(want);
-}
-
 /* As the server takes a new object in. */
 static KAR_UNUSED void admit(const struct sim_schema *s, struct sim_value **o, struct sim_causes *causes)
 {

@@ -17,20 +17,11 @@
 
 #include "common/timefmt.h"
 #include "sim/apiserver/table.h"
+#include "test/fixture/sim_value.h"
 
 #define NOW "2026-11-21T10:00:30Z"
 #define CREATED "\"creationTimestamp\":\"2026-11-21T10:00:00Z\""
 #define META(name) "\"metadata\":{\"name\":\"" name "\"," CREATED "}"
-
-static inline struct sim_value *tree(const char *json)
-{
-	struct kar_err err = { 0 };
-	struct sim_value *v = sim_parse(json, strlen(json), &err);
-
-	if (!v)
-		fail_msg("%s: %s", json, err.msg);
-	return v;
-}
 
 static inline kar_time now(void)
 {
@@ -42,7 +33,7 @@ static inline kar_time now(void)
 
 static inline struct sim_value *table_of(const struct sim_resource *r, const char *json, const char *include)
 {
-	struct sim_value *object = tree(json);
+	struct sim_value *object = parse(json);
 	const struct sim_value *items[] = { object };
 	struct sim_value *table = sim_table(r, items, 1, include, now());
 

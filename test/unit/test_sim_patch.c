@@ -9,29 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/apiserver/patch.h"
-
-static struct sim_value *tree(const char *json)
-{
-	struct kar_err err = { 0 };
-	struct sim_value *v = sim_parse(json, strlen(json), &err);
-
-	if (!v)
-		fail_msg("%s: %s", json, err.msg);
-	return v;
-}
-
-/* Fails unless @v is @json. */
-static void expect(const char *row, const struct sim_value *v, const char *json)
-{
-	struct sim_value *want = tree(json);
-	struct kar_buf b = { 0 };
-
-	if (!sim_equal(v, want)) {
-		sim_print(v, &b);
-		fail_msg("%s: %s instead of %s", row, kar_buf_cstr(&b), json);
-	}
-	sim_unref(want);
-}
+#include "test/fixture/sim_value.h"
 
 static void merge(void **state)
 {

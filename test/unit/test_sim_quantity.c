@@ -12,6 +12,7 @@
 #include "sim/apiserver/amounts.h"
 #include "sim/apiserver/quantity.h"
 #include "sim/timeline.h"
+#include "test/fixture/sim_value.h"
 
 #define MALFORMED \
 	"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -205,26 +206,11 @@ static const struct {
 		"{'cpu':'9','memory':'1Mi'}", "{}" },
 };
 
-static struct sim_value *json(const char *text)
-{
-	char *copy = kar_xstrdup(text);
-	struct kar_err err = { 0 };
-	struct sim_value *v;
-
-	for (char *p = copy; *p; p++)
-		*p = *p == '\'' ? '"' : *p;
-	v = sim_parse(copy, strlen(copy), &err);
-	if (!v)
-		fail_msg("%s: %s", text, err.msg);
-	free(copy);
-	return v;
-}
-
 static void check_resources(const char *name, const struct sim_value *pod, const char *kind,
 	const char *expected)
 {
 	struct sim_amounts amounts = { 0 };
-	struct sim_value *list, *wanted = json(expected);
+	struct sim_value *list, *wanted = tree(expected);
 	struct kar_buf is = { 0 };
 
 	sim_pod_resources(pod, kind, &amounts);
@@ -244,7 +230,7 @@ static void pod_is_weighed_then_it_asks_for_what_the_scheduler_counts(void **sta
 	for (size_t i = 0; i < KAR_LEN(pods); i++) {
 		struct sim_value *pod = sim_object();
 
-		sim_set(&pod, json(pods[i].spec), "spec");
+		sim_set(&pod, tree(pods[i].spec), "spec");
 		check_resources(pods[i].name, pod, "requests", pods[i].requests);
 		check_resources(pods[i].name, pod, "limits", pods[i].limits);
 		sim_unref(pod);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/scenario/scenario.h"
+#include "test/fixture/sim_value.h"
 
 #define HEAD "apiVersion: kube-arbitrator.io/v1alpha1\nkind: Scenario\n"
 
@@ -184,22 +185,12 @@ static void events_are_sorted_and_name_their_object(void **state KAR_UNUSED)
 	sim_scenario_release(&s);
 }
 
-static struct sim_value *value(const char *json)
-{
-	struct kar_err err = { 0 };
-	struct sim_value *v = sim_parse(json, strlen(json), &err);
-
-	if (!v)
-		fail_msg("%s", err.msg);
-	return v;
-}
-
 /* One list of a cluster. */
 static struct sim_value *lists_of(const char *kind, const char *items)
 {
 	struct sim_value *lists = sim_object();
 
-	sim_set(&lists, value(items), kind);
+	sim_set(&lists, parse(items), kind);
 	return lists;
 }
 

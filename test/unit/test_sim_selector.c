@@ -9,6 +9,7 @@
 
 #include "sim/apiserver/selector.h"
 #include "sim/apiserver/syntax.h"
+#include "test/fixture/sim_value.h"
 
 #define NAME_RULE \
 	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. " \
@@ -23,16 +24,6 @@
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 #define A63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define UNPARSED "unable to parse requirement: "
-
-static struct sim_value *tree(const char *json)
-{
-	struct kar_err err = { 0 };
-	struct sim_value *v = sim_parse(json, strlen(json), &err);
-
-	if (!v)
-		fail_msg("%s: %s", json, err.msg);
-	return v;
-}
 
 /* Texts as a Kubernetes 1.37 API server gave them to these selectors. */
 static void refused_labels(void **state)
@@ -162,7 +153,7 @@ static void labels(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		struct kar_err err = { 0 };
-		struct sim_value *v = tree(rows[i].labels);
+		struct sim_value *v = parse(rows[i].labels);
 		struct sim_selector *s = sim_label_selector_new(rows[i].selector, &err);
 
 		if (!s || sim_label_selector_matches(s, v) != rows[i].want)
@@ -241,7 +232,7 @@ static void fields(void **state)
 		{ "unknown_field_is_empty", "q=", true },
 		{ "unknown_field_has_no_value", "q=x", false },
 	};
-	struct sim_value *v = tree("{\"name\":\"x\",\"node\":\"\",\"list\":\"a,b\",\"odd\":\"a=b\\\\c\"}");
+	struct sim_value *v = parse("{\"name\":\"x\",\"node\":\"\",\"list\":\"a,b\",\"odd\":\"a=b\\\\c\"}");
 
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
@@ -310,11 +301,11 @@ static void selector_objects(void **state)
 			"{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":\"n\",\"operator\":\"DoesNotExist\"}]}",
 			false },
 	};
-	struct sim_value *map = tree("{\"a\":\"b\",\"n\":\"5\"}");
+	struct sim_value *map = parse("{\"a\":\"b\",\"n\":\"5\"}");
 
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct sim_value *s = rows[i].selector ? tree(rows[i].selector) : NULL;
+		struct sim_value *s = rows[i].selector ? parse(rows[i].selector) : NULL;
 
 		if (sim_label_selector_object_matches(s, map) != rows[i].want)
 			fail_msg("%s", rows[i].name);

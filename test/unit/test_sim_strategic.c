@@ -11,19 +11,7 @@
 #include "common/mem.h"
 #include "sim/apiserver/patch.h"
 #include "sim/apiserver/types.h"
-#include "test/fixture/sim_thing.h"
-
-static void expect(const char *row, const struct sim_value *v, const char *json)
-{
-	struct sim_value *want = tree(json);
-	struct kar_buf b = { 0 };
-
-	if (!sim_equal(v, want)) {
-		sim_print(v, &b);
-		fail_msg("%s: %s instead of %s", row, kar_buf_cstr(&b), json);
-	}
-	sim_unref(want);
-}
+#include "test/fixture/sim_value.h"
 
 static void merged(void **state)
 {

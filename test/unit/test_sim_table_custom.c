@@ -44,7 +44,7 @@ static void custom_columns_follow_their_paths(void **state)
 		",\"annotations\":{\"a.b/c\":\"d\"}},\"spec\":{\"queue\":\"default\",\"weight\":1.5,"
 		"\"suspend\":true,\"nothing\":null},\"status\":{\"running\":3,\"conditions\":[{\"type\":\"Failed\",\"status\":\"False\"},"
 		"{\"type\":\"Ready\",\"status\":\"True\"}]}}";
-	struct sim_value *object KAR_CLEANUP(sim_cleanup_value) = tree(json);
+	struct sim_value *object KAR_CLEANUP(sim_cleanup_value) = parse(json);
 
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
@@ -60,7 +60,7 @@ static void custom_columns_follow_their_paths(void **state)
 
 static void custom_resource_has_the_columns_of_its_definition(void **state)
 {
-	struct sim_value *columns KAR_CLEANUP(sim_cleanup_value) = tree(
+	struct sim_value *columns KAR_CLEANUP(sim_cleanup_value) = parse(
 		"[{\"name\":\"Phase\",\"type\":\"string\",\"jsonPath\":\".status.phase\",\"description\":\"Where it is.\"},"
 		"{\"name\":\"Queue\",\"type\":\"string\",\"jsonPath\":\".spec.queue\",\"priority\":1}]");
 	const struct sim_resource resource = { .group = "x.io",

@@ -9,21 +9,10 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
 #include "sim/timeline.h"
-#include "sim/tree.h"
+#include "test/fixture/sim_value.h"
 
-static struct sim_value *parse(const char *json)
-{
-	struct kar_err err = { 0 };
-	struct sim_value *v = sim_parse(json, strlen(json), &err);
-
-	if (!v)
-		fail_msg("%s: %s", json, err.msg);
-	return v;
-}
-
-static void expect(const char *row, const struct sim_value *v, const char *json)
+static void expect_text(const char *row, const struct sim_value *v, const char *json)
 {
 	struct kar_buf text = { 0 };
 
@@ -66,7 +55,7 @@ static void what_is_read_is_printed_again(void **state KAR_UNUSED)
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		struct sim_value *v = parse(rows[i].json);
 
-		expect(rows[i].name, v, rows[i].printed);
+		expect_text(rows[i].name, v, rows[i].printed);
 		sim_unref(v);
 	}
 }
@@ -153,12 +142,13 @@ static void paths_are_followed_and_made(void **state KAR_UNUSED)
 	sim_set(&v, sim_int(3), "x", "y", "z");
 	sim_set(&v, sim_int(4), "n", "m");
 	sim_set(&v, sim_int(6), "s", "t");
-	expect("set", v, "{\"a\":{\"b\":1,\"c\":2},\"s\":{\"t\":6},\"n\":{\"m\":4},\"x\":{\"y\":{\"z\":3}}}");
+	expect_text("set", v,
+		"{\"a\":{\"b\":1,\"c\":2},\"s\":{\"t\":6},\"n\":{\"m\":4},\"x\":{\"y\":{\"z\":3}}}");
 	assert_true(sim_remove(&v, "x", "y", "z"));
 	assert_false(sim_remove(&v, "x", "y", "z"));
 	assert_false(sim_remove(&v, "q"));
 	assert_true(sim_remove(&v, "a"));
-	expect("remove", v, "{\"s\":{\"t\":6},\"n\":{\"m\":4},\"x\":{\"y\":{}}}");
+	expect_text("remove", v, "{\"s\":{\"t\":6},\"n\":{\"m\":4},\"x\":{\"y\":{}}}");
 	sim_unref(v);
 }
 
@@ -177,8 +167,8 @@ static void edits_are_not_seen_by_other_holders(void **state KAR_UNUSED)
 	sim_drop(&list, 2);
 	sim_set(&taken, list, "b");
 	sim_set(&v, taken, "a");
-	expect("edited", v, "{\"a\":{\"b\":[0,\"one\",3,4]},\"c\":{\"d\":2}}");
-	expect("held", held, "{\"a\":{\"b\":[1,2,3]},\"c\":{\"d\":1}}");
+	expect_text("edited", v, "{\"a\":{\"b\":[0,\"one\",3,4]},\"c\":{\"d\":2}}");
+	expect_text("held", held, "{\"a\":{\"b\":[1,2,3]},\"c\":{\"d\":1}}");
 	assert_false(sim_remove(&v, "a", "x"));
 	sim_unref(v);
 	sim_unref(held);

@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/kube/store.h"
 #include "common/kube/store_index.h"
-#include "test/unit/toy.h"
+#include "test/fixture/toy_walk.h"
 
 /* A store that writes down what its listener hears: "+n/a@5 " "~n/a@5>7 " "-n/a@7 ". */
 struct fixture {
@@ -150,36 +150,21 @@ static void changes_and_what_is_heard(void **state)
 	}
 }
 
-static size_t walk(const struct kar_store *s, int index, const char *value)
-{
-	struct kar_iter it = index < 0 ? kar_store_all(s) : kar_store_by_index(s, index, value);
-	const struct kar_object *o;
-	size_t n = 0;
-
-	for (; kar_iter_next(&it, &o); n++) {
-		if (index == TOY_BY_COLOUR)
-			assert_string_equal(toy_colour(o), value);
-	}
-	if (index >= 0)
-		assert_int_equal(kar_store_index_count(s, index, value), n);
-	return n;
-}
-
 static void indexes_follow_the_objects(void **state)
 {
 	struct fixture *f = *state;
 
 	step(f, "a.1@1=red b.2@2=red c.3@3=blue d.4@4");
-	assert_int_equal(walk(f->store, -1, NULL), 4);
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "red"), 2);
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "blue"), 1);
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "green"), 0);
-	assert_int_equal(walk(f->store, TOY_BY_NAMESPACE, "n"), 4);
+	assert_int_equal(toy_walk(f->store, -1, NULL), 4);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "red"), 2);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "blue"), 1);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "green"), 0);
+	assert_int_equal(toy_walk(f->store, TOY_BY_NAMESPACE, "n"), 4);
 	step(f, "a.1@5=green c.3@6=red !b.2@7");
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "red"), 1);
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "blue"), 0);
-	assert_int_equal(walk(f->store, TOY_BY_COLOUR, "green"), 1);
-	assert_int_equal(walk(f->store, TOY_BY_NAMESPACE, "n"), 3);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "red"), 1);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "blue"), 0);
+	assert_int_equal(toy_walk(f->store, TOY_BY_COLOUR, "green"), 1);
+	assert_int_equal(toy_walk(f->store, TOY_BY_NAMESPACE, "n"), 3);
 }
 
 static void get_finds_by_namespace_and_name(void **state)
@@ -282,7 +267,7 @@ static void many_objects_come_and_go(void **state)
 	}
 	for (int i = 0; i < MANY / 10; i++) {
 		snprintf(owner, sizeof(owner), "o-%d", i);
-		assert_int_equal(walk(f->store, TOY_BY_OWNER, owner), 5);
+		assert_int_equal(toy_walk(f->store, TOY_BY_OWNER, owner), 5);
 	}
 }
 

@@ -9,24 +9,9 @@
 #include <cmocka.h>
 
 #include "common/kube/store.h"
-#include "test/unit/toy.h"
+#include "test/fixture/toy_walk.h"
 
 /* The property: whatever happens, the store equals a naive model, and so does a replay of what was heard. */
-
-static size_t walk(const struct kar_store *s, int index, const char *value)
-{
-	struct kar_iter it = index < 0 ? kar_store_all(s) : kar_store_by_index(s, index, value);
-	const struct kar_object *o;
-	size_t n = 0;
-
-	for (; kar_iter_next(&it, &o); n++) {
-		if (index == TOY_BY_COLOUR)
-			assert_string_equal(toy_colour(o), value);
-	}
-	if (index >= 0)
-		assert_int_equal(kar_store_index_count(s, index, value), n);
-	return n;
-}
 
 enum { NAMES = 12, COLOURS = 3, ROUNDS = 400, STEPS = 60 };
 static const char *const colours[COLOURS] = { "", "red", "blue" };
@@ -164,7 +149,7 @@ static void random_step(struct world *w)
 
 static void check_index(struct world *w, int index, const char *value, size_t want)
 {
-	size_t got = walk(w->store, index, value);
+	size_t got = toy_walk(w->store, index, value);
 
 	if (got != want)
 		fail_msg("seed %u: index %d, \"%s\": %zu objects, want %zu", w->seed, index,
