@@ -41,6 +41,7 @@ static const struct kar_field status_fields[] = {
 	KAR_FIELD(struct wire_status, s.succeeded, "succeeded", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.failed, "failed", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.members, "members", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_status, s.desired, s.has_desired, "desired", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_F_TIME),
 	KAR_FIELD(struct wire_status, s.position, "position", KAR_F_INT32),
 	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &kar_wire_condition_desc),

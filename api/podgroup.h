@@ -35,6 +35,8 @@ struct kar_podgroup_status {
 	const char *occupied_by; /* "" or "ns/owner,..." */
 	int32_t scheduled, running, succeeded, failed, members;
 	kar_time schedule_start_time; /* 0: absent */
+	int32_t desired;              /* members that may be active at once; only with .has_desired */
+	bool has_desired;             /* false: no limit */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting; queue reconciler's */
 	struct kar_conditions conditions;
 };

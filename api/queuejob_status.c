@@ -67,11 +67,17 @@ static bool same_words(const struct kar_queuejob_status *a, const struct kar_que
 		(kar_same(a->message, b->message) || kar_same(a->reason, kar_reason_TaskWaiting));
 }
 
+/* What succeeds makes room for others while the queue lets only some run: then it moves with the counters. */
+static bool same_desired(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
+{
+	return a->desired == b->desired || a->desired - a->succeeded == b->desired - b->succeeded;
+}
+
 bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
 	return a->phase == b->phase && same_words(a, b) && same_start(a, b) &&
 		a->observed_generation == b->observed_generation && kar_same(a->selector, b->selector) &&
-		a->desired == b->desired && a->min_available == b->min_available &&
+		same_desired(a, b) && a->min_available == b->min_available &&
 		a->incarnation == b->incarnation && a->formed_min_available == b->formed_min_available &&
 		same_counts_of_losses(a, b) && kar_same(a->template_hash, b->template_hash) &&
 		same_times(a, b) && a->position == b->position &&
@@ -80,8 +86,9 @@ bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a, const s
 
 static bool same_counts(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	return a->replicas == b->replicas && a->pending == b->pending && a->running == b->running &&
-		a->succeeded == b->succeeded && a->failed == b->failed && a->terminating == b->terminating;
+	return a->desired == b->desired && a->replicas == b->replicas && a->pending == b->pending &&
+		a->running == b->running && a->succeeded == b->succeeded && a->failed == b->failed &&
+		a->terminating == b->terminating;
 }
 
 static bool same_task(const struct kar_task_status *a, const struct kar_task_status *b)

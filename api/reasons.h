@@ -77,8 +77,10 @@ enum {
 	X(QuorumReached, KAR_SHOWN_FORMED, \
 		"The gang has formed: as many pods as the quorum run or have succeeded.") \
 	X(Running, KAR_SHOWN_NORMAL, "The gang has formed.") \
+	X(Scaled, KAR_SHOWN_IN_STATUS | KAR_SHOWN_NORMAL, \
+		"The queue lets fewer pods of the job be active at once than are left to do, or has changed their number. No pod of the minimum is stopped for it.") \
 	X(QuorumRaised, KAR_SHOWN_FORMED, \
-		"minAvailable was raised; the gang has to form anew. No pod is stopped for it.") \
+		"An edit has raised minAvailable, or taken away what a task waited for; the gang has to form anew. No pod is stopped for it.") \
 	X(PodFailed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
 		"A pod failed: it is replaced, or the gang is restarted. Counts against backoffLimit.") \
 	X(PodDisrupted, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \

@@ -116,6 +116,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	q->scoped = w->spec.scopes.n || w->spec.selector.n;
 	q->pods = q->scoped ? -1 : pods_of(&w->spec);
 	kar_object_init(&q->o, &kar_resourcequota_type, &w->head, name, name + name_size, strings);
+	q->counts_objects = kar_pairs_get(&w->spec.hard, "count/pods") != NULL;
 	for (size_t i = 0; i < w->spec.hard.n; i++)
 		q->limits_pods |= is_of_pods(hard[i].key);
 	return &q->o;

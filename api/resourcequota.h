@@ -14,6 +14,7 @@ struct kar_resourcequota {
 	struct kar_object o; /* first */
 	bool limits_pods;    /* spec.hard names something that pods are charged for */
 	bool scoped;         /* it holds only for some pods */
+	bool counts_objects; /* spec.hard names count/pods, which is charged for pods that have ended too */
 	/* spec.hard["pods"] or ["count/pods"], the smaller; -1: neither is there, or it is scoped */
 	int64_t pods;
 	uint64_t enforced; /* hash of status.hard, which is what the API server goes by */

@@ -121,9 +121,8 @@ static void finish_if_done(struct run *r)
 	if (r->in_flight || unsent(r))
 		return;
 	delist(r);
-	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions &&
-		!r->s->plan.unfinished)
-		kar_refusal_forget(r->s->state);
+	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions)
+		kar_refusal_all_created(r->s);
 	x->applied(x->arg, r->s, &r->outcome);
 	free(r);
 }

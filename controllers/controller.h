@@ -46,6 +46,8 @@ struct kar_key_state {
 	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */
 	kar_rv owner_latest;   /* a version of it that was the latest one when it was read; 0: none */
 	kar_time owner_asked; /* mono, when that was last asked for; 0: never */
+	/* Of the cache of pods, when that was asked for last, and when it was for owner_latest. */
+	kar_rv owner_asked_pods, owner_latest_pods;
 	uint64_t deleted_uid; /* hash of the UID of the object that we have deleted; 0: none */
 	kar_time last_pass;   /* mono, of the last pass over all queues; 0: never (see queue) */
 	/* mono, of the last round of writes that only moved positions; 0: never (see queue) */
@@ -101,6 +103,8 @@ struct kar_controller {
 	 * may need anything.
 	 */
 	bool (*may_need)(const struct kar_sync *s, const char *quota, const char *resource);
+	/* Does the ResourceQuota @quota of the key's namespace hold only for some pods? NULL: none does. */
+	bool (*has_scopes)(const struct kar_sync *s, const char *quota);
 	/* The key is not needed any more: gives back what the controller remembers of it in @state; NULL: nothing. */
 	void (*forget)(struct kar_key_state *state);
 	/* A write of this sync has succeeded; NULL: not interested. @a is NULL for the status write. */

@@ -13,17 +13,17 @@
 enum {
 	LOOK_AHEAD = 64,     /* places at which a wake-up looks; further ones try when their time has come */
 	REQUESTED_LEN = 160, /* of the names of resources; of a longer list nothing is known */
-	QUOTA_LEN = 254,     /* of the name of a ResourceQuota */
 };
 
 struct kar_quota_place {
 	RB_ENTRY(kar_quota_place) link;
 	struct ns_line *line;
 	struct kar_rank rank;
-	char requested[REQUESTED_LEN]; /* "pods=1,requests.cpu=2": what it lacks; "": it may be anything */
-	char quota[QUOTA_LEN];         /* "": not known */
-	uint64_t seen;                 /* wake-ups of the namespace when it tried last */
-	bool told;                     /* of one since, so that it knows when it will try */
+	char requested[REQUESTED_LEN];  /* "pods,requests.cpu": what it lacks; "": it may be anything */
+	char quota[KAR_QUOTA_NAME_LEN]; /* "": not known */
+	bool scoped;                    /* the quota */
+	uint64_t seen;                  /* wake-ups of the namespace when it tried last */
+	bool told;                      /* of one since, so that it knows when it will try */
 	char key[KAR_KEY_LEN];
 };
 RB_HEAD(places, kar_quota_place);
@@ -76,18 +76,34 @@ static void read_between(const char *text, const char *before, const char *after
 		strlcpy(out, start + strlen(before), n + 1);
 }
 
-/* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...` */
-static void read_requested(struct kar_quota_place *p, const char *text)
+/* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...`; the amounts change with each pod that is tried. */
+static void read_requested(const char *text, char out[REQUESTED_LEN])
 {
-	read_between(text, "requested: ", ", used: ", p->requested, sizeof(p->requested));
-	read_between(text, "exceeded quota: ", ", requested: ", p->quota, sizeof(p->quota));
+	char *end = out;
+
+	read_between(text, "requested: ", ", used: ", out, REQUESTED_LEN);
+	for (const char *at = out; *at;) {
+		size_t n = strcspn(at, "=,");
+
+		memmove(end, at, n);
+		end += n;
+		at += strcspn(at, ",");
+		if (*at)
+			*end++ = *at++;
+	}
+	*end = '\0';
+}
+
+void kar_quota_read_name(const char *text, char out[KAR_QUOTA_NAME_LEN])
+{
+	read_between(text, "exceeded quota: ", ", requested: ", out, KAR_QUOTA_NAME_LEN);
 }
 
 /* Is the resource @name, of length @n, among those of @requested? */
 static bool names(const char *requested, const char *name, size_t n)
 {
 	for (const char *at = requested; *at; at += *at == ',') {
-		if (strncmp(at, name, n) == 0 && at[n] == '=')
+		if (strncmp(at, name, n) == 0 && (at[n] == ',' || !at[n]))
 			return true;
 		at += strcspn(at, ",");
 	}
@@ -99,11 +115,31 @@ static bool overlap(const char *a, const char *b)
 	if (!*a || !*b)
 		return true;
 	for (const char *at = a; *at; at += *at == ',') {
-		if (names(b, at, strcspn(at, "=,")))
+		if (names(b, at, strcspn(at, ",")))
 			return true;
 		at += strcspn(at, ",");
 	}
 	return false;
+}
+
+/* Whoever lacks a resource of @a lacks one of @b as well. */
+static bool covers(const char *b, const char *a)
+{
+	if (!*b)
+		return true;
+	for (const char *at = a; *at; at += *at == ',') {
+		if (!names(b, at, strcspn(at, ",")))
+			return false;
+		at += strcspn(at, ",");
+	}
+	return *a != '\0';
+}
+
+/* Does @p, which comes after @other, wait for it? Others than those who were refused by a quota with scopes need none of it. */
+static bool waits_for(const struct kar_quota_place *p, const struct kar_quota_place *other)
+{
+	return overlap(other->requested, p->requested) &&
+		!(other->scoped && strcmp(other->quota, p->quota) != 0);
 }
 
 bool kar_quota_place_is_head(const struct kar_quota_place *p)
@@ -113,7 +149,7 @@ bool kar_quota_place_is_head(const struct kar_quota_place *p)
 	RB_FOREACH(other, places, &p->line->places) {
 		if (other == p)
 			return true;
-		if (overlap(other->requested, p->requested))
+		if (waits_for(p, other))
 			return false;
 	}
 	return true;
@@ -127,7 +163,7 @@ static bool lacks_what(const struct kar_quota_place *p, kar_may_need_fn *may_nee
 	if (!p->requested[0])
 		return may_need(arg, p->quota, "");
 	for (const char *at = p->requested; *at; at += *at == ',') {
-		strlcpy(resource, at, strcspn(at, "=,") + 1);
+		strlcpy(resource, at, strcspn(at, ",") + 1);
 		if (may_need(arg, p->quota, resource))
 			return true;
 		at += strcspn(at, ",");
@@ -233,14 +269,33 @@ static struct kar_quota_place *take_out(struct kar_quota_place *old, struct ns_l
 	return p;
 }
 
+/* Returns whether it may be in the way of less than before. */
+static bool set_lack(struct kar_quota_place *p, const char *requested, const char *quota, bool scoped)
+{
+	bool same = covers(requested, p->requested) && strcmp(p->quota, quota) == 0 && p->scoped == scoped;
+
+	strlcpy(p->requested, requested, sizeof(p->requested));
+	strlcpy(p->quota, quota, sizeof(p->quota));
+	p->scoped = scoped;
+	return !same;
+}
+
 struct kar_quota_place *kar_quota_line_join(struct kar_quota_line *l, struct kar_quota_place *old,
-	const char *ns, const char *key, const struct kar_rank *rank, const char *text)
+	const char *ns, const char *key, const struct kar_rank *rank, const char *text, bool scoped)
 {
 	struct kar_quota_place *p = take_out(old, old ? old->line : need_line(l, ns), key);
+	char requested[REQUESTED_LEN], quota[KAR_QUOTA_NAME_LEN];
+	bool gives_way;
 
 	p->rank = *rank;
-	read_requested(p, text);
+	read_requested(text, requested);
+	kar_quota_read_name(text, quota);
+	gives_way = set_lack(p, requested, quota, scoped);
 	RB_INSERT(places, &p->line->places, p);
+	if (old && gives_way) {
+		wake(p->line, true, key);
+		p->seen++; /* to itself that is no news */
+	}
 	return p;
 }
 
@@ -268,8 +323,7 @@ struct kar_quota_place *kar_quota_line_stand_behind(const struct kar_quota_place
 	struct kar_quota_place *p = take_out(old, ahead->line, key);
 
 	p->rank = *rank;
-	strlcpy(p->requested, ahead->requested, sizeof(p->requested));
-	strlcpy(p->quota, ahead->quota, sizeof(p->quota));
+	(void)set_lack(p, ahead->requested, ahead->quota, ahead->scoped);
 	RB_INSERT(places, &p->line->places, p);
 	return p;
 }

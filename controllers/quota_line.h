@@ -2,11 +2,12 @@
  * quota_line - who tries first when a ResourceQuota may have room again.
  *
  * Per namespace, the keys whose last create was refused by a quota stand in line, in the order in which their pods would be created
- * (kar_rank). A key is a head of the line if nobody before it lacks a resource that it lacks too: heads try, the
- * others wait for them, so what is freed goes to the highest priority, a wake-up costs one refused create per
- * resource, and a job that waits for GPUs is not in the way of one that waits for CPUs. A wake-up is a pod of
- * the namespace that ended or is gone, a quota that has changed, or a key that leaves the line. See refusal.h, which says
- * when a head may try. A key that has not been refused yet stands behind those who go first and lack what it may need.
+ * (kar_rank). A key is a head of the line if nobody before it lacks a resource that it lacks too (of a quota with scopes: of the
+ * same quota, since whom else it concerns is not known): heads try, the others wait for them, so what is freed goes to the
+ * highest priority, a wake-up costs one refused create per resource, and a job that waits for GPUs is not in the way of one that
+ * waits for CPUs. A wake-up is a pod of the namespace that ended or is gone, a quota that has changed, or a key that leaves the
+ * line, or gives way in it. See refusal.h, which says when a head may try. A key that has not been refused yet stands behind
+ * those who go first and lack what it may need.
  */
 #ifndef KAR_QUOTA_LINE_H
 #define KAR_QUOTA_LINE_H
@@ -23,13 +24,16 @@ void kar_quota_line_free(struct kar_quota_line *l); /* accepts NULL; nobody stan
 
 /* Is @text the API server's word that a ResourceQuota is exceeded? */
 bool kar_quota_exceeded(const char *text) KAR_NONNULL;
+enum { KAR_QUOTA_NAME_LEN = 254 };
+/* The ResourceQuota that refused something with @text; "": it is not named. */
+void kar_quota_read_name(const char *text, char out[KAR_QUOTA_NAME_LEN]) KAR_NONNULL;
 /*
- * @key is refused the create with @rank in @ns; @text: the refusal, which names the resources. @old: its place so far,
- * which is given up, or NULL.
+ * @key is refused the create with @rank in @ns; @text: the refusal, which names the resources; @scoped: the quota that it names
+ * has scopes. @old: its place so far, which is given up, or NULL. Wakes up those who waited for what it lacks no more.
  */
 struct kar_quota_place *kar_quota_line_join(struct kar_quota_line *l, struct kar_quota_place *old,
-	const char *ns, const char *key, const struct kar_rank *rank, const char *text) KAR_MUSTUSE KAR_RETNN
-	__attribute__((nonnull(1, 3, 4, 5, 6)));
+	const char *ns, const char *key, const struct kar_rank *rank, const char *text,
+	bool scoped) KAR_MUSTUSE KAR_RETNN __attribute__((nonnull(1, 3, 4, 5, 6)));
 /* The next create of its key has @rank. Wakes up those who need not wait for it any more. */
 void kar_quota_place_move(struct kar_quota_place *p, const struct kar_rank *rank) KAR_NONNULL;
 /* Wakes up those who waited for it. */
@@ -50,7 +54,7 @@ struct kar_quota_place *kar_quota_line_stand_behind(const struct kar_quota_place
 	struct kar_quota_place *old, const char *key, const struct kar_rank *rank) KAR_MUSTUSE KAR_RETNN
 	__attribute__((nonnull(1, 3, 4)));
 
-/* Whose it is; what it lacks ("pods=1,requests.cpu=2"; "": not known), and of which ResourceQuota. */
+/* Whose it is; what it lacks ("pods,requests.cpu"; "": not known), and of which ResourceQuota. */
 const char *kar_quota_place_key(const struct kar_quota_place *p) KAR_NONNULL KAR_RETNN;
 const char *kar_quota_place_requested(const struct kar_quota_place *p) KAR_NONNULL KAR_RETNN;
 const char *kar_quota_place_quota(const struct kar_quota_place *p) KAR_NONNULL KAR_RETNN;

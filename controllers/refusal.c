@@ -39,6 +39,15 @@ void kar_refusal_forget(struct kar_key_state *state)
 	state->refusal = NULL;
 }
 
+static bool has_scopes(const struct kar_sync *s, const char *text)
+{
+	const struct kar_controller *c = s->controller;
+	char quota[KAR_QUOTA_NAME_LEN];
+
+	kar_quota_read_name(text, quota);
+	return c->has_scopes && c->has_scopes(s, quota);
+}
+
 /* A place in the line for pods, which others give back; for other things a quota has no such moment. */
 static void line_up(struct kar_sync *s, struct kar_refusal *r, const struct kar_action *a)
 {
@@ -46,7 +55,8 @@ static void line_up(struct kar_sync *s, struct kar_refusal *r, const struct kar_
 	bool waits = line && a->rank.tier != KAR_TIER_CONTROL && kar_quota_exceeded(r->err.msg);
 
 	if (waits) {
-		r->place = kar_quota_line_join(line, r->place, a->ns, s->key, &a->rank, r->err.msg);
+		r->place = kar_quota_line_join(line, r->place, a->ns, s->key, &a->rank, r->err.msg,
+			has_scopes(s, r->err.msg));
 		return;
 	}
 	kar_quota_line_leave(r->place);
@@ -76,9 +86,12 @@ static struct kar_refusal *begin(struct kar_sync *s, const struct kar_action *a,
 	if (!again) {
 		r->tries = r->misses = 0;
 		r->taken_back = 0;
-		r->at = r->since = mono;
+		r->at = mono;
 	}
+	if (!again || r->tier != a->rank.tier)
+		r->since = mono;
 	r->type = a->type;
+	r->tier = a->rank.tier;
 	kar_key(a->ns, a->name, r->name);
 	strlcpy(r->uid, uid_of(s), sizeof(r->uid));
 	r->generation = s->generation;
@@ -164,6 +177,20 @@ static const struct kar_action *first_create(const struct kar_plan *p)
 	return NULL;
 }
 
+/* That pods are refused, which may last for long, says nothing of the children that they depend on. */
+static bool is_beside(const struct kar_refusal *r, const struct kar_action *a)
+{
+	return r && r->tier != KAR_TIER_CONTROL && a->rank.tier == KAR_TIER_CONTROL && a->type != r->type;
+}
+
+/* Until the group is admitted again nothing is wanted, and the refusal is forgotten: so the pods would be tried too soon. */
+static kar_time hold_child(const struct kar_sync *s, const struct kar_refusal *r)
+{
+	kar_time latest = r->at + longest_hold, due = r->again < latest ? r->again : latest;
+
+	return kar_refusal_of(s) && due > s->mono ? due - s->mono : 0;
+}
+
 static void drop_creates(struct kar_plan *p)
 {
 	size_t kept = 0;
@@ -185,17 +212,26 @@ static bool may_need(const void *arg, const char *quota, const char *resource)
 	return !c->may_need || c->may_need(s, quota, resource);
 }
 
-static void wait_behind(struct kar_sync *s, const struct kar_action *a, const struct kar_quota_place *ahead)
+/* Returns whether that is news. */
+static bool wait_behind(struct kar_sync *s, const struct kar_action *a, const struct kar_quota_place *ahead)
 {
 	struct kar_refusal *r = begin(s, a, s->mono);
 	const char *requested = kar_quota_place_requested(ahead), *quota = kar_quota_place_quota(ahead);
+	char before[sizeof(r->err.msg)];
 
+	strlcpy(before, r->err.msg, sizeof(before));
 	/* Of no class that a server's word has: nobody has refused anything. */
 	kar_fail(&r->err, KAR_RETRY, "%s goes first and lacks %s: exceeded quota%s%s",
 		kar_quota_place_key(ahead), requested[0] ? requested : "what the quota refused",
 		quota[0] ? " " : "", quota);
 	r->again = s->mono;
 	r->place = kar_quota_line_stand_behind(ahead, r->place, s->key, &a->rank);
+	return strcmp(before, r->err.msg) != 0;
+}
+
+static bool waits_behind(const struct kar_refusal *r)
+{
+	return r && r->place && r->err.what == KAR_RETRY;
 }
 
 /*
@@ -205,16 +241,13 @@ static void wait_behind(struct kar_sync *s, const struct kar_action *a, const st
 static kar_time let_others_go_first(struct kar_sync *s, const struct kar_action *a)
 {
 	struct kar_quota_line *line = s->controller->line;
-	const struct kar_refusal *r = kar_refusal_of(s);
-	bool known = r && r->err.what == KAR_RETRY;
 	const struct kar_quota_place *ahead = NULL;
 
 	if (line && a->rank.tier != KAR_TIER_CONTROL && !goes_on(s))
 		ahead = kar_quota_line_ahead(line, a->ns, s->key, &a->rank, may_need, s);
 	if (!ahead)
 		return 0;
-	wait_behind(s, a, ahead);
-	return known ? longest_hold : 1; /* the status is to tell it */
+	return wait_behind(s, a, ahead) ? 1 : longest_hold; /* the status is to tell it */
 }
 
 /* --- holding back -------------------------------------------------------------------------------- */
@@ -241,11 +274,39 @@ static void keep_place(const struct kar_refusal *r, const struct kar_action *nex
 		kar_quota_place_move(r->place, &next->rank);
 }
 
-static void hold_back(struct kar_plan *p, kar_time hold)
+/* A try that does not go on is none: what it has made is of no use now, and is looked at again at once. */
+static void hold_back(struct kar_sync *s, kar_time hold)
 {
+	struct kar_refusal *r = s->state->refusal;
+	struct kar_plan *p = &s->plan;
+
+	if (r && r->trying) {
+		r->trying = false;
+		hold = 1;
+	}
 	drop_creates(p);
 	if (!p->requeue_after || hold < p->requeue_after) /* "at once" would be for more creates */
 		p->requeue_after = hold;
+}
+
+static kar_time time_to_wait(struct kar_sync *s, const struct kar_action *next)
+{
+	kar_time hold = kar_refusal_hold(s), behind = 0;
+
+	if (!hold || waits_behind(kar_refusal_of(s))) /* it may be others now who go first */
+		behind = let_others_go_first(s, next);
+	return behind ? behind : hold;
+}
+
+/* The plan wants no create, now or at all. */
+static void note_none(struct kar_sync *s)
+{
+	struct kar_refusal *r = s->state->refusal;
+
+	if (!s->plan.unfinished)
+		kar_refusal_forget(s->state);
+	else if (r && s->plan.taken_back > r->taken_back)
+		r->taken_back = s->plan.taken_back;
 }
 
 void kar_refusal_hold_creates(struct kar_sync *s)
@@ -255,18 +316,23 @@ void kar_refusal_hold_creates(struct kar_sync *s)
 	kar_time hold;
 
 	if (!first) {
-		if (!s->plan.unfinished)
-			kar_refusal_forget(s->state);
-		else if (r && s->plan.taken_back > r->taken_back)
-			r->taken_back = s->plan.taken_back;
+		note_none(s);
 		return;
 	}
 	keep_place(r, first);
-	hold = kar_refusal_hold(s);
-	if (!hold)
-		hold = let_others_go_first(s, first);
+	hold = is_beside(r, first) ? hold_child(s, r) : time_to_wait(s, first);
 	if (hold)
-		hold_back(&s->plan, hold);
+		hold_back(s, hold);
+	else if (is_beside(r, first))
+		s->plan.unfinished = true; /* the pods come later */
 	else
 		let_out(s);
+}
+
+void kar_refusal_all_created(struct kar_sync *s)
+{
+	const struct kar_refusal *r = s->state->refusal;
+
+	if (r && (r->tier == KAR_TIER_CONTROL || !s->plan.unfinished))
+		kar_refusal_forget(s->state);
 }

@@ -19,6 +19,7 @@
 struct kar_refusal {
 	struct kar_err err;
 	const struct kar_type *type; /* of what was to be created */
+	enum kar_tier tier;
 	char name[KAR_KEY_LEN];
 	/* For which object of the key: */
 	char uid[64];
@@ -33,7 +34,7 @@ struct kar_refusal {
 	unsigned misses;               /* of such tries, in a row */
 	bool trying;                   /* the creates were let out, and nothing has refused them yet */
 	int32_t tried_with;            /* live pods of the key then */
-	kar_time since;                /* mono, of the first refusal in a row */
+	kar_time since;                /* mono, of the first refusal in a row in this tier */
 	int32_t taken_back;            /* objects that were of no use without the refused one */
 };
 
@@ -49,6 +50,8 @@ kar_time kar_refusal_hold(struct kar_sync *s) KAR_NONNULL;
  * A plan that wants no create, and is not unfinished, has no use for what was refused: it is forgotten.
  */
 void kar_refusal_hold_creates(struct kar_sync *s) KAR_NONNULL;
+/* Every create of the plan of @s was carried out. The refusal of a pod stands for those that are still to come. */
+void kar_refusal_all_created(struct kar_sync *s) KAR_NONNULL;
 void kar_refusal_forget(struct kar_key_state *state) KAR_NONNULL;
 
 #endif

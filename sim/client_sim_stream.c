@@ -6,6 +6,7 @@
 
 #include "common/kube/request.h"
 #include "common/mem.h"
+#include "sim/apiserver/selector.h"
 #include "sim/client_sim_impl.h"
 
 enum {
@@ -215,14 +216,25 @@ static void suffer(struct kar_call *call)
 	}
 }
 
-/* Does the object of the event exist now? What is gone must not come back to life for good. */
+static bool selects(const struct kar_call *call, const struct sim_value *object)
+{
+	struct kar_err err;
+	struct sim_selector *labels = sim_label_selector_new(call->rq.label_selector, &err);
+	bool is = labels && sim_label_selector_matches(labels, sim_get(object, "metadata", "labels"));
+
+	sim_selector_free(labels);
+	return is;
+}
+
+/* Is the object of the event there now, for this watch? What is gone must not come back to life for good. */
 static bool still_exists(const struct kar_call *call, const struct sim_value *object)
 {
 	const struct sim_value *there = sim_apiserver_peek(call->wire->server, call->rq.group,
 		call->rq.resource, sim_get_text(object, "metadata", "namespace"),
 		sim_text_or(sim_get(object, "metadata", "name"), ""));
 
-	return there && sim_equal(sim_get(there, "metadata", "uid"), sim_get(object, "metadata", "uid"));
+	return there && sim_equal(sim_get(there, "metadata", "uid"), sim_get(object, "metadata", "uid")) &&
+		selects(call, there);
 }
 
 /* What a watch that has gone back in time says again: of the event that begins at @at, nothing but an older version is left. */

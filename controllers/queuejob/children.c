@@ -243,25 +243,29 @@ static bool mirror_admission(struct queuejob_round *r)
 bool queuejob_repair_children(struct queuejob_round *r)
 {
 	bool valid = queuejob_is_valid(r);
+	/* What runs, or has run, keeps its place in the queue, whatever is edited. */
+	bool wanted = valid || r->seen->incarnation > 0;
 	bool ready = false;
 
-	if (valid && r->v->priority_class_missing && !r->v->group) {
+	if (wanted && r->v->priority_class_missing && !r->v->group) {
 		queuejob_say(r, kar_reason_PriorityClassNotFound,
 			"there is no PriorityClass %s; waiting for it",
 			r->job->spec.sched.priority_class_name);
-	} else if (valid) {
+	} else if (wanted) {
 		bool has_spec = keep_schedulingspec(r);
 
 		bool has_group = keep_group(r);
 
-		ready = queuejob_keep_service(r) && has_group && has_spec;
+		ready = valid && queuejob_keep_service(r) && has_group && has_spec;
 	}
 	return ready;
 }
 
 bool queuejob_keep_children(struct queuejob_round *r)
 {
+	size_t before = r->p->n_actions;
 	bool ready = queuejob_repair_children(r);
 
+	r->p->unfinished = !ready && r->p->n_actions > before; /* the pods come after what is done now */
 	return mirror_admission(r) && ready && !r->unchecked;
 }

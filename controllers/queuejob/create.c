@@ -34,8 +34,7 @@ struct wishes {
 	bool more;
 };
 
-/* Task numbers by priority (high first), then list order. */
-static size_t *order_tasks(const struct queuejob_round *r)
+const size_t *queuejob_creation_order(const struct queuejob_round *r)
 {
 	size_t *order = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*order));
 
@@ -117,8 +116,8 @@ static void collect(const struct queuejob_round *r, const size_t *order, bool mi
 		for (int32_t k = 0; k < task->n; k++, l.position++) {
 			struct wish w;
 
-			if (task->slots[k].state != QUEUEJOB_SLOT_MISSING || !task->started ||
-				task->restart_time)
+			if (task->slots[k].state != QUEUEJOB_SLOT_MISSING || task->slots[k].held ||
+				!task->started || task->restart_time)
 				continue;
 			w = classify(&l, order[i], k);
 			if (w.minimum != minimum)
@@ -256,7 +255,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 
 	if (r->t.old.n)
 		return; /* create nothing until all old objects are gone */
-	order = order_tasks(r);
+	order = queuejob_creation_order(r);
 	collect(r, order, true, &w);
 	if (!together)
 		collect(r, order, false, &w);

@@ -110,6 +110,7 @@ void queuejob_look(struct queuejob_round *r)
 		r->template_changed && queuejob_has_gang(seen->phase) && !r->job->invalid && !r->unchecked;
 	queuejob_tally(r->v, keeps_done(r), records_success(r), r->arena, &r->t);
 	queuejob_look_at_order(r);
+	queuejob_limit(r);
 }
 
 static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_time now, struct kar_plan *p)
@@ -138,7 +139,7 @@ void queuejob_count_tasks(struct queuejob_round *r)
 		st->tasks[i] = (struct kar_task_status){
 			.name = r->job->spec.tasks[i].name,
 			.replicas = t->objects,
-			.desired = t->n,
+			.desired = (r->forget ? 0 : t->n_done) + t->wanted,
 			.pending = t->pending,
 			.running = t->running,
 			.succeeded = r->forget ? 0 : t->n_done,
@@ -161,9 +162,10 @@ static void count(struct queuejob_round *r)
 	st->terminating = r->t.terminating;
 	if (kar_qj_phase_terminal(r->seen->phase))
 		return;
-	if (st->desired != r->t.desired && queuejob_has_gang(r->seen->phase))
-		st->last_scale_time = r->second;
-	st->desired = r->t.desired;
+	if (!queuejob_has_gang(st->phase))
+		queuejob_limit(r); /* of what it is to begin anew with */
+	queuejob_note_scaling(r);
+	st->desired = queuejob_desired(r);
 	st->succeeded = r->forget ? 0 : r->t.done;
 	st->failed = r->t.failed;
 	st->min_available = r->min;
@@ -195,6 +197,17 @@ static void conclude(struct queuejob_round *r)
 	r->p->urgent = !r->p->counters && !is_first_look(r);
 }
 
+/* A first start is not recorded before anything else is done. Its children first, if anything was wrong with them. */
+static void start_at_once(struct queuejob_round *r)
+{
+	if (r->p->n_actions) {
+		r->p->unfinished = true;
+		return;
+	}
+	queuejob_take_as_recorded(r);
+	queuejob_keep_gang(r);
+}
+
 /* What is done in each phase that is neither final nor paused. */
 static void go_on(struct queuejob_round *r)
 {
@@ -208,11 +221,8 @@ static void go_on(struct queuejob_round *r)
 		break;
 	default:
 		queuejob_wait_for_admission(r);
-		/* Its children first, if anything was wrong with them. */
-		if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->seen->incarnation && !r->p->n_actions) {
-			queuejob_take_as_recorded(r);
-			queuejob_keep_gang(r);
-		}
+		if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->seen->incarnation)
+			start_at_once(r);
 		break;
 	}
 }
@@ -245,8 +255,9 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 		return;
 	}
 	/* Or somebody has edited a pod's label or cleared the status: then the API server says that nothing is newer. */
-	if (queuejob_is_behind(&r) && !v->latest) {
+	if (queuejob_is_behind(&r)) {
 		queuejob_check_owner(&r);
+		p->unfinished = true; /* what is wanted is not known yet */
 		return;
 	}
 	if (queuejob_runs_unrecorded(&r)) {

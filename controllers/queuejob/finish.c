@@ -51,9 +51,9 @@ void queuejob_complete(struct queuejob_round *r)
 	const struct kar_queuejob_spec *s = &r->job->spec;
 	const char *message = s->has_min_succeeded || s->success_tasks.n
 		? kar_arena_printf(r->arena, "%d of %s succeeded, which fulfils the success policy",
-			  (int)r->t.done, queuejob_count_pods(r, r->t.desired))
+			  (int)r->t.done, queuejob_count_pods(r, r->t.total))
 		: kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done,
-			  queuejob_count_pods(r, r->t.desired));
+			  queuejob_count_pods(r, r->t.total));
 
 	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_Completed, message);
 }

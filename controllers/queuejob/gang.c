@@ -10,17 +10,14 @@ static void resume(struct queuejob_round *r)
 {
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, kar_reason_Resumed, "%s", "");
 	kar_plan_event(r->p, false, kar_reason_Resumed, "Resume", "resumed; %d of %s succeeded before",
-		(int)r->t.done, queuejob_count_pods(r, r->t.desired));
+		(int)r->t.done, queuejob_count_pods(r, r->t.total));
 }
 
 static bool stands_in_the_way(const struct queuejob_round *r, const struct kar_pod *pod)
 {
-	size_t task;
-	int32_t index;
+	const struct queuejob_slot *slot = queuejob_find_slot(&r->t, r->job, pod);
 
-	if (!kar_queuejob_pod_index(r->job, pod->o.name, &task, &index) || index >= r->t.tasks[task].n)
-		return true;
-	return r->t.tasks[task].slots[index].state != QUEUEJOB_SLOT_DONE;
+	return !slot || slot->state != QUEUEJOB_SLOT_DONE;
 }
 
 /* What is left from before a suspension, except the work that counts as done. True if there is nothing. */
@@ -102,7 +99,7 @@ static void restart_broken(struct queuejob_round *r)
 	r->st.restarts++;
 	kar_plan_event(r->p, true, kar_reason_Restarting, "RestartGang",
 		"%s; %d of %s left, quorum %d: restarting the gang", message, (int)(r->t.running + r->t.done),
-		queuejob_count_pods(r, r->t.desired), (int)r->min);
+		queuejob_count_pods(r, queuejob_desired(r)), (int)r->min);
 	enter_restarting(r, reason, message);
 }
 
@@ -172,10 +169,13 @@ static void form(struct queuejob_round *r)
 	queuejob_set_condition(r, KAR_QJ_FORMED, true, kar_reason_QuorumReached, "%s", "");
 	kar_plan_event(r->p, false, kar_reason_Running, "FormGang",
 		"gang formed: %d of %s running or succeeded, quorum %d", (int)(r->t.running + r->t.done),
-		queuejob_count_pods(r, r->t.desired), (int)r->min);
+		queuejob_count_pods(r, queuejob_desired(r)), (int)r->min);
 }
 
-/* minAvailable was raised, or a rule spares the gang a restart: it must form anew, but those that run go on. */
+/*
+ * minAvailable was raised, an edit has let a task start, or a rule spares the gang a restart: it must form anew, but those that
+ * run go on.
+ */
 static void unform(struct queuejob_round *r)
 {
 	r->st.formed_min_available = 0;
@@ -191,12 +191,15 @@ static void explain(struct queuejob_round *r)
 	if (r->t.unschedulable)
 		queuejob_say(r, kar_reason_Unschedulable,
 			"pods wait for a node that fits; podgroup %s says why", r->job->o.name);
+	if (!r->wanted)
+		queuejob_say_limit(r);
 	queuejob_say_waiting_task(r);
 	if (r->st.phase == KAR_QJ_PHASE_STARTING || (r->min > 0 && !r->st.formed_min_available))
 		queuejob_say(r,
 			r->st.phase == KAR_QJ_PHASE_STARTING ? kar_reason_Starting : kar_reason_TaskStarting,
 			"waiting until the quorum of %d of %s runs", (int)r->min,
-			queuejob_count_pods(r, r->t.desired));
+			queuejob_count_pods(r, queuejob_desired(r)));
+	queuejob_say_limit(r);
 	queuejob_say(r, "", "%s", "");
 }
 
@@ -219,7 +222,7 @@ void queuejob_keep_gang(struct queuejob_round *r)
 	queuejob_start_tasks(r);
 	if (queuejob_has_quorum(r) && !queuejob_restarts_task(r))
 		form(r);
-	else if (r->rearm || !queuejob_was_formed(r))
+	else if (r->rearm || r->starts_tasks || !queuejob_was_formed(r))
 		unform(r);
 	admitted = queuejob_keep_children(r);
 	queuejob_release_done(r);

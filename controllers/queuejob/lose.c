@@ -294,8 +294,9 @@ static bool has_failed(const struct kar_pod *pod)
 		(!pod->deletion || failed_before_deletion(pod));
 }
 
-static void replace(struct queuejob_round *r, const struct kar_pod *pod, kar_time left)
+static void replace(struct queuejob_round *r, const struct queuejob_slot *slot, kar_time left)
 {
+	const struct kar_pod *pod = slot->pod;
 	char text[KAR_TIME_LEN];
 
 	if (left == 0 || !has_failed(pod)) {
@@ -307,6 +308,8 @@ static void replace(struct queuejob_round *r, const struct kar_pod *pod, kar_tim
 	 * that come earlier, it keeps our finalizer as well.
 	 */
 	kar_plan_requeue(r->p, left);
+	if (slot->held) /* nothing replaces it now */
+		return;
 	queuejob_say(r, kar_reason_BackOff, "pod %s is replaced at %s%s", pod->o.name,
 		kar_time_format(r->now + left, text),
 		pod->deletion ? " (its deletion waits until then)" : "");
@@ -323,7 +326,7 @@ void queuejob_replace_lost(struct queuejob_round *r)
 			const struct queuejob_slot *slot = &task->slots[k];
 
 			if (slot->state == QUEUEJOB_SLOT_LOST && queuejob_pod_counted(&r->t, slot->pod))
-				replace(r, slot->pod, left);
+				replace(r, slot, left);
 		}
 	}
 }

@@ -22,7 +22,7 @@ static void look(const struct queuejob_round *r, const struct queuejob_task_tall
 
 		n->done += done;
 		n->recorded += done && (s->recorded || !s->pod || r->starts_tasks);
-		n->waits |= s->state == QUEUEJOB_SLOT_MISSING ||
+		n->waits |= (s->state == QUEUEJOB_SLOT_MISSING && !s->held) ||
 			(s->state == QUEUEJOB_SLOT_PENDING && !s->pod->node);
 	}
 }

@@ -171,13 +171,29 @@ static bool creates_pods(const struct queuejob_view *v)
 		(starts && (p == KAR_QJ_PHASE_NONE || p == KAR_QJ_PHASE_PENDING));
 }
 
+/*
+ * Are as many pods alive as the queue lets be active, and as the minimum is? Then none is created, but what the own minimum of a
+ * task lacks: of that the API server says whose name it is.
+ */
+static bool has_all_allowed(const struct queuejob_view *v)
+{
+	const struct kar_podgroup *g = v->group;
+	int32_t min = kar_queuejob_min_available(&v->job->spec), live = 0;
+
+	if (!g || g->deletion || !kar_same(g->owner_uid, v->job->o.uid) || !g->status.has_desired)
+		return false;
+	for (size_t i = 0; i < v->n_pods; i++)
+		live += !kar_pod_lost(v->pods[i]) && !kar_pod_finished(v->pods[i]);
+	return live >= min && live >= g->status.desired;
+}
+
 /* A look at every name costs; it is only taken while some are missing. */
 static void observe_blocking(const struct kar_stores *stores, struct kar_arena *arena,
 	struct queuejob_view *v)
 {
 	struct pods blocking = { 0 };
 
-	if (!creates_pods(v) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec))
+	if (!creates_pods(v) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec) || has_all_allowed(v))
 		return;
 	for (size_t i = 0; i < v->job->spec.n_tasks; i++)
 		observe_task_blockers(stores, v->job, i, arena, &blocking);
@@ -197,6 +213,7 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
 	v->refusal_stands = !r->trying;
 	v->stands_behind = r->place && !kar_quota_place_is_head(r->place);
+	v->refused_extra = r->tier == KAR_TIER_EXTRA;
 	v->refused_for = s->mono - r->since;
 	v->taken_back = r->taken_back;
 }
@@ -225,6 +242,7 @@ static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *
 	v->owner_checked = state->owner_checked == queuejob_incarnation(v) &&
 		state->owner_uid == kar_hash_str(1, v->job->o.uid);
 	v->latest = state->owner_latest && state->owner_latest == v->job->o.rv;
+	v->latest_pods = state->owner_latest_pods;
 	if (state->owner_asked && s->mono - state->owner_asked < OWNER_CHECK_INTERVAL)
 		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }

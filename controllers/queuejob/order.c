@@ -69,7 +69,7 @@ static int32_t quorum(const struct queuejob_round *r)
 
 	for (size_t i = 0; i < r->t.n_tasks; i++)
 		available += r->t.tasks[i].started ? r->t.tasks[i].n : 0;
-	return available < r->t.desired && available < min ? available : min;
+	return available < r->t.total && available < min ? available : min;
 }
 
 void queuejob_order_anew(struct queuejob_round *r)
@@ -105,22 +105,24 @@ void queuejob_look_at_order(struct queuejob_round *r)
 
 void queuejob_start_tasks(struct queuejob_round *r)
 {
-	size_t task, first = 0;
-	int32_t n = 0, pods = 0;
+	size_t *started = kar_arena_alloc(r->arena, r->t.n_tasks, sizeof(*started)), n = 0;
+	int32_t pods = 0;
 
 	if (r->job->invalid || r->unchecked)
 		return; /* its pods could not be created: what runs stays as it is */
-	while (start_next(r, &task)) {
-		first = n++ ? first : task;
-		pods += r->t.tasks[task].n - r->t.tasks[task].n_done;
+	while (start_next(r, &started[n])) {
+		/* Once the gang runs, one that waits for nothing has waited until an edit. */
+		r->raised |= !r->job->spec.tasks[started[n++]].depends_on.n;
 	}
 	if (!n)
 		return;
 	r->starts_tasks = true;
 	r->min = quorum(r);
-	r->st.formed_min_available = 0; /* the gang, as it is now, has not formed yet */
+	queuejob_limit(r);
+	for (size_t i = 0; i < n; i++)
+		pods += r->t.tasks[started[i]].wanted;
 	kar_plan_event(r->p, false, kar_reason_TaskStarted, "CreatePods", "task %s%s: creating %s",
-		r->job->spec.tasks[first].name,
+		r->job->spec.tasks[started[0]].name,
 		n > 1 ? kar_arena_printf(r->arena, " and %d more start", (int)n - 1) : " starts",
 		queuejob_count_pods(r, pods));
 }
@@ -141,7 +143,7 @@ int32_t queuejob_missing(const struct queuejob_round *r)
 
 	for (size_t i = 0; i < r->t.n_tasks; i++) {
 		if (r->t.tasks[i].started)
-			n += r->t.tasks[i].n - r->t.tasks[i].n_done;
+			n += r->t.tasks[i].wanted;
 	}
 	return n;
 }
@@ -152,6 +154,17 @@ static const struct kar_dependency *telling_obstacle(const struct queuejob_round
 	const struct kar_dependency *d = r->t.tasks[task].started ? NULL : obstacle(r, task);
 
 	return d && d->task != KAR_NO_TASK && r->t.tasks[d->task].started ? d : NULL;
+}
+
+/* The queue holds back what is waited for. */
+static const char *tell_limit(const struct queuejob_round *r, const struct kar_dependency *d)
+{
+	const struct queuejob_task_tally *t = &r->t.tasks[d->task];
+
+	if (d->succeeded || r->forget || t->n_done + t->wanted >= needed(r, d))
+		return "";
+	return kar_arena_printf(r->arena, ", but queue %s lets only %d", r->job->spec.queue,
+		(int)(t->n_done + t->wanted));
 }
 
 void queuejob_say_waiting_task(struct queuejob_round *r)
@@ -172,6 +185,7 @@ void queuejob_say_waiting_task(struct queuejob_round *r)
 	if (waiting > 1)
 		more = kar_arena_printf(r->arena, "; %d more task%s", (int)waiting - 1,
 			waiting > 2 ? "s wait" : " waits");
-	queuejob_say(r, kar_reason_TaskWaiting, "task %s waits until task %s %s: %d of %d%s", name, why->name,
-		why->succeeded ? "has succeeded" : "runs", (int)present(r, why), (int)needed(r, why), more);
+	queuejob_say(r, kar_reason_TaskWaiting, "task %s waits until task %s %s: %d of %d%s%s", name,
+		why->name, why->succeeded ? "has succeeded" : "runs", (int)present(r, why),
+		(int)needed(r, why), tell_limit(r, why), more);
 }

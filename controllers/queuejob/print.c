@@ -104,6 +104,7 @@ const char *queuejob_status_text(const struct kar_queuejob_status *seen, const s
 	put_task_restarts(&line, seen, st);
 	put_time(&line, "startTime", seen->start_time, st->start_time);
 	put_time(&line, "completionTime", seen->completion_time, st->completion_time);
+	put_time(&line, "lastScaleTime", seen->last_scale_time, st->last_scale_time);
 	put_conditions(&line, &seen->conditions, &st->conditions);
 
 	const char *text = kar_arena_strndup(arena, kar_buf_cstr(&line), line.n);

@@ -60,7 +60,8 @@ struct queuejob_view {
 	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
 	bool refusal_stands;           /* it is not being tried anew */
 	bool stands_behind;            /* others, who wait for the same quota, are tried first */
-	kar_time refused_for;          /* ms since the first refusal in a row */
+	bool refused_extra;            /* it was none of the minimum */
+	kar_time refused_for;          /* ms since the first refusal in a row, of the minimum or not */
 	int32_t taken_back;            /* pods that were of no use without the one that was refused last */
 	struct queuejob_quota quota;
 	struct queuejob_check check;
@@ -68,7 +69,8 @@ struct queuejob_view {
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
 	bool owner_checked; /* the job was read from the API server for this incarnation: alive, as it is here */
-	bool latest;        /* when it was read last, .job was its latest version */
+	bool latest;        /* when it was read last, .job was its latest version, */
+	kar_rv latest_pods;  /* and this that of the cache that .pods is from */
 	kar_rv pods_version; /* of the cache that .pods is from; 0: not known */
 	kar_rv jobs_version; /* of the cache that .job is from; 0: not known */
 };

@@ -26,6 +26,15 @@ static void release(struct kar_plan *p, const struct kar_pod *pod)
 	a->note = "release";
 }
 
+void queuejob_ungate_pod(struct kar_plan *p, const struct kar_pod *pod)
+{
+	struct kar_action *a = queuejob_pod_action(p, KAR_PATCH, pod, QUEUEJOB_UNGATE_POD);
+
+	a->patch_type = KAR_PATCH_STRATEGIC;
+	a->rv = pod->o.rv;
+	a->note = "ungate";
+}
+
 void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod)
 {
 	release(r->p, pod);
@@ -72,7 +81,11 @@ void queuejob_remove_surplus(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.surplus.n; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (kar_pod_lost(pod) || kar_pod_finished(pod) || queuejob_pod_counted(&r->t, pod))
+		if (!kar_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
+			continue;
+		if (queuejob_find_slot(&r->t, r->job, pod)) /* an index of the spec: its success counts */
+			queuejob_stop_pod(r, pod);
+		else
 			queuejob_remove_pod(r, pod);
 	}
 }
@@ -95,14 +108,9 @@ void queuejob_release_done(struct queuejob_round *r)
 /* Its success is not in the status yet. */
 static bool is_news(const struct queuejob_round *r, const struct kar_pod *pod)
 {
-	const struct queuejob_slot *slot;
-	size_t task;
-	int32_t index;
+	const struct queuejob_slot *slot = queuejob_find_slot(&r->t, r->job, pod);
 
-	if (!kar_queuejob_pod_index(r->job, pod->o.name, &task, &index) || index >= r->t.tasks[task].n)
-		return false;
-	slot = &r->t.tasks[task].slots[index];
-	return slot->pod == pod && slot->state == QUEUEJOB_SLOT_DONE && !slot->recorded;
+	return slot && slot->pod == pod && slot->state == QUEUEJOB_SLOT_DONE && !slot->recorded;
 }
 
 void queuejob_release_ended(struct queuejob_round *r)
@@ -113,20 +121,35 @@ void queuejob_release_ended(struct queuejob_round *r)
 	}
 }
 
+/* It stays without its job, and nobody else would ever take our gate off it. Our finalizer goes when that is seen. */
+static void leave_behind(struct kar_plan *p, const struct kar_pod *pod)
+{
+	if (pod->gate_ours && !pod->deletion && !kar_pod_finished(pod))
+		queuejob_ungate_pod(p, pod);
+	else
+		release(p, pod);
+}
+
 void queuejob_let_go(struct queuejob_round *r)
 {
 	for (size_t i = 0; i < r->v->n_pods; i++) {
 		const struct kar_pod *pod = r->v->pods[i];
 
-		if (pod->deletion || kar_pod_finished(pod) || r->job->has_orphan_finalizer)
+		if (r->job->has_orphan_finalizer)
+			leave_behind(r->p, pod);
+		else if (pod->deletion || kar_pod_finished(pod))
 			release(r->p, pod);
 	}
 }
 
 void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p)
 {
-	for (size_t i = 0; i < v->n_orphans; i++)
-		release(p, v->orphans[i]);
+	for (size_t i = 0; i < v->n_orphans; i++) {
+		if (v->orphans[i]->owner_uid) /* the garbage collector takes it away */
+			release(p, v->orphans[i]);
+		else
+			leave_behind(p, v->orphans[i]);
+	}
 }
 
 /* --- repair -------------------------------------------------------------------------------------- */
@@ -150,6 +173,14 @@ static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size
 	a->note = "repair";
 }
 
+/* Not one that the queue does not want any more, and that goes now. */
+static bool is_kept(const struct queuejob_round *r, const struct queuejob_slot *slot)
+{
+	bool live = slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
+
+	return live && !(slot->held && queuejob_pod_counted(&r->t, slot->pod));
+}
+
 void queuejob_repair_pods(struct queuejob_round *r)
 {
 	char key[KAR_KEY_LEN];
@@ -160,10 +191,8 @@ void queuejob_repair_pods(struct queuejob_round *r)
 
 		for (int32_t k = 0; k < task->n; k++) {
 			const struct queuejob_slot *slot = &task->slots[k];
-			bool live =
-				slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
 
-			if (live && !is_intact(r, slot->pod, i, k, group))
+			if (is_kept(r, slot) && !is_intact(r, slot->pod, i, k, group))
 				repair_pod(r, slot->pod, i, k);
 		}
 	}

@@ -79,7 +79,7 @@ bool queuejob_restarts_task(const struct queuejob_round *r)
  */
 static bool remove_pods(struct queuejob_round *r, const struct queuejob_task_tally *task)
 {
-	bool all_gone = true, sure = !task->restart_recorded || r->v->latest, asks = false;
+	bool all_gone = true, asks = false;
 
 	for (int32_t k = 0; k < task->n; k++) {
 		const struct kar_pod *pod = task->slots[k].pod;
@@ -87,7 +87,7 @@ static bool remove_pods(struct queuejob_round *r, const struct queuejob_task_tal
 		if (task->slots[k].state != QUEUEJOB_SLOT_LOST)
 			continue;
 		all_gone = false;
-		if (sure)
+		if (!task->restart_recorded || queuejob_is_known(r, pod))
 			queuejob_stop_pod(r, pod);
 		else
 			asks |= pod->tracked || !pod->deletion;

@@ -26,16 +26,18 @@ struct queuejob_round {
 	const struct kar_queuejob_status *seen;     /* the same, but for a first start (see start.c) */
 	struct kar_queuejob_status st;              /* what it becomes */
 	struct queuejob_tally t;
-	int32_t min;           /* quorum of the tasks that have started; 0: no gang */
-	bool starts_tasks;     /* now, so the status is written first, with all that has succeeded */
-	bool raised;           /* it is higher than recorded, and no task has started: by an edit */
-	kar_time now;          /* wall ms */
-	kar_time second;       /* the same without fraction, as the API keeps it */
+	int32_t min;       /* quorum of the tasks that have started; 0: no gang */
+	bool starts_tasks; /* now, so the status is written first, with all that has succeeded */
+	bool raised;       /* by an edit: it is higher than recorded, or a task waits for nothing any more */
+	kar_time now;      /* wall ms */
+	kar_time second;   /* the same without fraction, as the API keeps it */
 	bool template_changed; /* what runs is not what is specified */
 	/* No pod is created now: the API server has refused one, or is to be asked first, or the Service is not there yet. */
 	bool unchecked;
 	bool replaces_template; /* the incarnation is given up for another with the templates as they are now */
 	bool said;              /* st.reason and st.message are set */
+	int32_t wanted;         /* pods that have not succeeded, and are wanted now */
+	bool limited;           /* these are not all */
 	bool forget;            /* the succeeded indexes count no more: the incarnation is given up */
 	/* Set by queuejob_count_losses(). */
 	bool broken; /* the gang is below its quorum because of a loss, or a rule says so: it restarts */
@@ -69,6 +71,11 @@ bool queuejob_has_quorum(const struct queuejob_round *r) KAR_NONNULL;
 /* An action on @pod, which may be gone from the cache when the plan is carried out. */
 struct kar_action *queuejob_pod_action(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod,
 	int what) KAR_NONNULL KAR_RETNN;
+/*
+ * Removes our gate, only from @pod as it was read: the gate of one that has been taken back since must stay, for it tells that
+ * the pod has never run.
+ */
+void queuejob_ungate_pod(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
 /* Deletes @pod unless that is under way, and removes our finalizer, so that nothing holds it. */
 void queuejob_remove_pod(struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
 /* The same where a success that comes in between must not be lost. */
@@ -85,7 +92,7 @@ void queuejob_release_done(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_release_ended(struct queuejob_round *r) KAR_NONNULL;
 /* The job is being deleted: the garbage collector does the work, we only let go. */
 void queuejob_let_go(struct queuejob_round *r) KAR_NONNULL;
-/* Pods of a job that is gone lose our finalizer. */
+/* Pods of a job that is gone lose our finalizer; those that stay, first our gate. */
 void queuejob_release_orphans(const struct queuejob_view *v, struct kar_plan *p) KAR_NONNULL;
 /* Puts back what somebody took off a live pod: labels, finalizer. */
 void queuejob_repair_pods(struct queuejob_round *r) KAR_NONNULL;
@@ -130,6 +137,17 @@ bool queuejob_keep_children(struct queuejob_round *r) KAR_NONNULL;
 /* Fills in what a gang scheduler is to wait for. @have: the group as it is. */
 void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_podgroup_spec *have,
 	struct kar_podgroup_spec *want) KAR_NONNULL;
+
+/* --- limit.c: how many pods the queue lets run at once ---------------------------------------------- */
+
+/* Chooses the indexes that are wanted now, and the pods that are not; again when the quorum has changed, or .forget. */
+void queuejob_limit(struct queuejob_round *r) KAR_NONNULL;
+/* status.desired: what has succeeded, and what is wanted. */
+int32_t queuejob_desired(const struct queuejob_round *r) KAR_NONNULL;
+/* Keeps status.lastScaleTime, and tells of a change that the queue has made. */
+void queuejob_note_scaling(struct queuejob_round *r) KAR_NONNULL;
+/* Says that fewer pods run than could, if so. */
+void queuejob_say_limit(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- valid.c: whether the spec can be run ---------------------------------------------------------- */
 
@@ -192,7 +210,7 @@ void queuejob_order_anew(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_start_tasks(struct queuejob_round *r) KAR_NONNULL;
 /* The gang runs, and tasks that have started since are not up yet: that is no reason to call it Starting again. */
 bool queuejob_grows(const struct queuejob_round *r) KAR_NONNULL;
-/* Pods that the started tasks want and that have not succeeded. */
+/* Pods of the started tasks that are wanted now and have not succeeded. */
 int32_t queuejob_missing(const struct queuejob_round *r) KAR_NONNULL;
 /* Says which task waits for which other, if one does. */
 void queuejob_say_waiting_task(struct queuejob_round *r) KAR_NONNULL;
@@ -206,7 +224,12 @@ void queuejob_check_owner(struct queuejob_round *r) KAR_NONNULL;
 
 /* The next incarnation starts, or one that is not recorded has been found running. */
 void queuejob_start(struct queuejob_round *r) KAR_NONNULL;
-/* A pod is of a later incarnation than the last that is recorded: what is here of the job is out of date. */
+/*
+ * When @pod was as it is, the API server had the job as it is here. Of what is newer than the question the answer tells
+ * nothing: the job may have changed first.
+ */
+bool queuejob_is_known(const struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
+/* A pod is of a later incarnation than the last that is recorded: what is here of the job is out of date, unless it is known. */
 bool queuejob_is_behind(const struct queuejob_round *r) KAR_NONNULL;
 /* Pods run, but no start is recorded. */
 bool queuejob_runs_unrecorded(const struct queuejob_round *r) KAR_NONNULL;
@@ -225,6 +248,8 @@ void queuejob_wait_until_gone(struct queuejob_round *r) KAR_NONNULL;    /* Resta
 
 /* --- create.c ------------------------------------------------------------------------------------ */
 
+/* Task numbers by priority (high first), then list order; in the arena. */
+const size_t *queuejob_creation_order(const struct queuejob_round *r) KAR_NONNULL KAR_RETNN;
 /* Pods that are missing: the minimum first, in the order of task priorities. */
 void queuejob_create_pods(struct queuejob_round *r) KAR_NONNULL;
 /* Says why the last create was refused, in the API server's own words; one event per distinct refusal. */
@@ -239,8 +264,6 @@ int32_t queuejob_task_lacks(const struct queuejob_round *r, size_t i) KAR_NONNUL
 
 /* --- transaction.c: the minimum under a ResourceQuota -------------------------------------------- */
 
-/* A quota has refused the last pod, or others who wait for it go first. */
-bool queuejob_refused_by_quota(const struct queuejob_round *r) KAR_NONNULL;
 /* Pods of the minimum are missing, and are to exist before any other pod is created, or one of them is scheduled. */
 bool queuejob_is_transaction(struct queuejob_round *r) KAR_NONNULL;
 /*
@@ -249,7 +272,8 @@ bool queuejob_is_transaction(struct queuejob_round *r) KAR_NONNULL;
  */
 bool queuejob_settle_minimum(struct queuejob_round *r, bool admitted) KAR_NONNULL;
 /*
- * A gang that waits for a quota, and never had its whole minimum, has pods that it could start, and has kept them long enough.
+ * A gang that waits for a quota, and never had its whole minimum or is to form anew, has pods that it could start, and has
+ * kept them long enough.
  */
 bool queuejob_gives_back(struct queuejob_round *r) KAR_NONNULL;
 

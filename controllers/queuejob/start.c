@@ -80,9 +80,11 @@ static void tell(struct queuejob_round *r)
 	const char *missing = queuejob_count_pods(r, queuejob_missing(r));
 
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Starting, "%s", "");
+	if (!r->wanted)
+		queuejob_say_limit(r);
 	queuejob_say_waiting_task(r);
 	queuejob_say(r, kar_reason_Starting, "waiting until the quorum of %d of %s runs", (int)r->min,
-		queuejob_count_pods(r, r->t.desired));
+		queuejob_count_pods(r, queuejob_desired(r)));
 	if (restarted)
 		kar_plan_event(r->p, false, kar_reason_Starting, "CreatePods", "incarnation %d: creating %s",
 			(int)r->st.incarnation, missing);
@@ -105,12 +107,19 @@ void queuejob_start(struct queuejob_round *r)
 	tell(r);
 }
 
+bool queuejob_is_known(const struct queuejob_round *r, const struct kar_pod *pod)
+{
+	return r->v->latest && pod->o.rv <= r->v->latest_pods;
+}
+
 bool queuejob_is_behind(const struct queuejob_round *r)
 {
 	int32_t last = r->recorded->incarnation > 1 ? r->recorded->incarnation : 1;
 
 	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (r->v->pods[i]->job && r->v->pods[i]->job->incarnation > last)
+		const struct kar_pod *pod = r->v->pods[i];
+
+		if (pod->job && pod->job->incarnation > last && !queuejob_is_known(r, pod))
 			return true;
 	}
 	return false;
@@ -137,7 +146,6 @@ void queuejob_take_as_recorded(struct queuejob_round *r)
 	*job = *r->job;
 	queuejob_count_tasks(r);
 	job->status = r->st;
-	job->status.desired = r->t.desired; /* from 0 to the first number is no scaling */
 	*v = *r->v;
 	v->job = job;
 	r->v = v;

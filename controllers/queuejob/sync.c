@@ -85,13 +85,36 @@ static void make_room(struct kar_controller *c, const struct kar_pod *pod)
 		kar_quota_line_wake(c->line, pod->o.ns);
 }
 
+static bool counts_objects(const struct kar_controller *c, const char *ns)
+{
+	struct kar_iter it =
+		kar_store_by_index(c->stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, ns);
+	const struct kar_object *o;
+
+	while (kar_iter_next(&it, &o)) {
+		if (kar_as_resourcequota(o)->counts_objects)
+			return true;
+	}
+	return false;
+}
+
+/* Is what @old was charged for given back? @new: NULL: it is gone. */
+static bool gives_room(const struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
+{
+	bool gone = new == NULL;
+
+	if (kar_pod_finished(old))
+		return gone && counts_objects(c, old->o.ns);
+	return gone || kar_pod_finished(new);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	const struct kar_pod *old = o ? kar_as_pod(o) : NULL;
 	const struct kar_pod *new = n ? kar_as_pod(n) : NULL;
 	struct kar_controller *c = arg;
 
-	if (c->line && old && !kar_pod_finished(old) && (!new || kar_pod_finished(new)))
+	if (c->line && old && gives_room(c, old, new))
 		make_room(c, old);
 	if (old)
 		enqueue_pod(c, old, old, new);
@@ -225,8 +248,10 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	s->objects = view.n_pods + view.n_orphans;
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	queuejob_decide(&view, s->now, &s->plan);
-	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER))
+	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER)) {
 		s->state->owner_asked = s->mono;
+		s->state->owner_asked_pods = kar_store_rv(c->stores->pods);
+	}
 	return true;
 }
 
@@ -298,6 +323,15 @@ static bool names(const struct kar_queuejob *job, const char *resource)
 	return false;
 }
 
+static bool has_scopes(const struct kar_sync *s, const char *quota)
+{
+	const struct kar_object *o = quota[0] && s->object
+		? kar_store_get(s->controller->stores->resourcequotas, s->object->ns, quota)
+		: NULL;
+
+	return o && kar_as_resourcequota(o)->scoped;
+}
+
 /*
  * Every pod is charged as a pod, and must ask for cpu and memory where these are limited. Of other resources its templates know,
  * unless somebody puts a default in: then it is refused, and waits from there on. Whom a quota with scopes holds for is not
@@ -307,11 +341,8 @@ static bool may_need(const struct kar_sync *s, const char *quota, const char *re
 {
 	static const char *const always[] = { "", "pods", "count/pods", "cpu", "memory" };
 	const char *name = as_in_containers(resource);
-	const struct kar_object *o = quota[0] && s->object
-		? kar_store_get(s->controller->stores->resourcequotas, s->object->ns, quota)
-		: NULL;
 
-	if (!s->object || (o && kar_as_resourcequota(o)->scoped))
+	if (!s->object || has_scopes(s, quota))
 		return false;
 	for (size_t i = 0; i < KAR_LEN(always); i++) {
 		if (kar_same(name, always[i]))
@@ -383,8 +414,10 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 		return;
 	if (a && answer->rv != s->object->rv)
 		return; /* alive, but perhaps suspended or finished since: the event that tells is on its way */
-	if (a)
+	if (a) {
 		s->state->owner_latest = answer->rv;
+		s->state->owner_latest_pods = s->state->owner_asked_pods;
+	}
 	s->state->owner_checked = incarnation;
 	s->state->owner_uid = uid;
 }
@@ -398,6 +431,7 @@ void kar_queuejob_controller(struct kar_controller *c)
 	c->encode_status = queuejob_encode_status;
 	c->still_wanted = still_wanted;
 	c->may_need = may_need;
+	c->has_scopes = has_scopes;
 	c->refused = refused;
 	c->wrote = wrote;
 	c->forget = queuejob_forget;

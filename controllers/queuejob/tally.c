@@ -45,6 +45,17 @@ bool queuejob_pod_counted(const struct queuejob_tally *t, const struct kar_pod *
 		bsearch(&pod->o.uid, t->counted, t->n_counted, sizeof(*t->counted), compare_texts);
 }
 
+const struct queuejob_slot *queuejob_find_slot(const struct queuejob_tally *t, const struct kar_queuejob *job,
+	const struct kar_pod *pod)
+{
+	size_t task;
+	int32_t index;
+
+	if (!kar_queuejob_pod_index(job, pod->o.name, &task, &index) || index >= t->tasks[task].n)
+		return NULL;
+	return &t->tasks[task].slots[index];
+}
+
 static void append(struct queuejob_pods *list, const struct kar_pod *pod, struct kar_arena *arena)
 {
 	list->items = kar_arena_grow(arena, list->items, list->n, sizeof(const struct kar_pod *));
@@ -80,20 +91,21 @@ static void init_task(const struct count *c, size_t i, int32_t room, bool keep_d
 	task->restart_recorded = task->restart_time != 0;
 	if (keep_done && known && kar_intervals_parse(known->succeeded_indexes, c->arena, &task->done) == 0)
 		kar_intervals_truncate(&task->done, task->n);
-	c->t->desired += task->n;
+	c->t->total += task->n;
 }
 
 /*
  * Not one that was told to stop, by the restart of its task or a suspension: exit code 0 is how well-behaved programs do that.
- * Nor one that was taken away and then ended well: it had been counted as lost.
+ * Nor one that was taken away and then ended well: it had been counted as lost. (One that was to be taken away has succeeded
+ * if it did so before that came.)
  */
 static bool has_succeeded(const struct count *c, const struct queuejob_task_tally *task,
 	const struct kar_pod *pod)
 {
 	bool told_to_stop = pod->deletion && (task->restart_time || !c->gang);
 
-	return c->record && pod->phase == KAR_POD_SUCCEEDED && !queuejob_pod_counted(c->t, pod) &&
-		!told_to_stop;
+	return c->record && pod->phase == KAR_POD_SUCCEEDED && !told_to_stop &&
+		!(pod->deletion && queuejob_pod_counted(c->t, pod));
 }
 
 /* The pod of a wanted index, of this incarnation. */
@@ -159,13 +171,15 @@ static void place(const struct count *c, const struct kar_pod *pod)
 		return;
 	}
 	if (!task || index >= task->n) {
-		append(&c->t->surplus, pod, c->arena);
+		append(&c->t->beyond, pod, c->arena);
 		return;
 	}
 	task->objects++;
 	bool recorded = kar_intervals_has(&task->done, index);
 
-	task->slots[index] = (struct queuejob_slot){ judge(c, task, index, pod), recorded, pod };
+	task->slots[index] = (struct queuejob_slot){ .state = judge(c, task, index, pod),
+		.recorded = recorded,
+		.pod = pod };
 }
 
 static void block(const struct count *c, const struct kar_pod *pod)

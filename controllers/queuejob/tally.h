@@ -24,6 +24,7 @@ enum queuejob_slot_state {
 struct queuejob_slot {
 	enum queuejob_slot_state state;
 	bool recorded;             /* done, and the status says so already */
+	bool held;                 /* not wanted now, because of the queue (limit.c); never with DONE */
 	const struct kar_pod *pod; /* the object under its name; NULL: none */
 };
 
@@ -34,6 +35,7 @@ struct queuejob_task_tally {
 	bool started;              /* as recorded; later in the round: as it is (see order.c) */
 	struct kar_intervals done; /* indexes that have succeeded: recorded, and newly seen */
 	int32_t n_done;
+	int32_t wanted; /* that have not succeeded, and are wanted now (limit.c) */
 	int32_t pending, running, failed;
 	int32_t objects; /* pods that exist, in any state */
 	/* Not 0: it is being restarted (restart_task.c). Those of its pods that are not done are SLOT_LOST, but no losses. */
@@ -49,14 +51,16 @@ struct queuejob_pods {
 struct queuejob_tally {
 	struct queuejob_task_tally *tasks; /* as in the spec */
 	size_t n_tasks;
-	int32_t desired;
+	int32_t total; /* replicas of all tasks */
 	/* This incarnation, without those being deleted. done: see above. */
 	int32_t pending, running, done, failed;
 	int32_t terminating; /* of any incarnation */
 	int32_t objects;
 	struct queuejob_pods
 		lost; /* SLOT_LOST whose UID is not in status.counted_pods, in the order of indexes */
-	struct queuejob_pods surplus; /* of this incarnation, at no wanted index; in the order of the view */
+	struct queuejob_pods
+		beyond; /* of this incarnation, at no index of the spec; in the order of the view */
+	struct queuejob_pods surplus; /* likewise; and live ones that the queue does not want (limit.c) */
 	struct queuejob_pods
 		old;          /* of older incarnations, except succeeded ones at an index that stays done */
 	const char **counted; /* status.counted_pods, sorted: it is looked at for every pod */
@@ -77,6 +81,9 @@ void queuejob_tally_give_up(struct queuejob_tally *t, size_t i, kar_time restart
 
 /* A lost pod that somebody took away (deletion, eviction, preemption, node loss), rather than one that failed. */
 bool queuejob_pod_disrupted(const struct kar_pod *pod) KAR_NONNULL;
+/* Of the index that the name of @pod says; NULL: the spec has none. It may be that of another pod. */
+const struct queuejob_slot *queuejob_find_slot(const struct queuejob_tally *t, const struct kar_queuejob *job,
+	const struct kar_pod *pod) KAR_NONNULL;
 /* Is the loss of @pod recorded in the status that was counted from? */
 bool queuejob_pod_counted(const struct queuejob_tally *t, const struct kar_pod *pod) KAR_NONNULL;
 

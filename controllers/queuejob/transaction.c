@@ -66,14 +66,9 @@ static bool is_open(const struct queuejob_slot *s)
 	return s->state == QUEUEJOB_SLOT_MISSING || s->state == QUEUEJOB_SLOT_LOST;
 }
 
-/* Only as it was read: the gate of one that has been taken back since must stay, for it tells that the pod has never run. */
 static void ungate(struct queuejob_round *r, const struct kar_pod *pod)
 {
-	struct kar_action *a = queuejob_pod_action(r->p, KAR_PATCH, pod, QUEUEJOB_UNGATE_POD);
-
-	a->patch_type = KAR_PATCH_STRATEGIC;
-	a->rv = pod->o.rv;
-	a->note = "ungate";
+	queuejob_ungate_pod(r->p, pod);
 }
 
 /*
@@ -94,9 +89,10 @@ static bool pod_is_refused(const struct queuejob_round *r)
 		strncmp(v->refused_what, "pods ", strlen("pods ")) == 0;
 }
 
-bool queuejob_refused_by_quota(const struct queuejob_round *r)
+/* A quota has refused a pod of the minimum, or others who wait for it go first. */
+static bool minimum_lacks_quota(const struct queuejob_round *r)
 {
-	return pod_is_refused(r) && kar_quota_exceeded(r->v->refused->msg);
+	return pod_is_refused(r) && !r->v->refused_extra && kar_quota_exceeded(r->v->refused->msg);
 }
 
 /* Only what is sure: where other resources are short, the API server says so when it is tried. */
@@ -114,12 +110,23 @@ static void say_infeasible(struct queuejob_round *r)
 		kar_plan_event(r->p, true, kar_reason_QuotaInfeasible, "CreatePods", "%s", r->st.message);
 }
 
-/* An edit has raised the quorum of a gang that runs. */
-static bool is_raised(const struct queuejob_round *r)
+static bool is_unformed_by(const struct queuejob_round *r, const char *reason)
 {
 	const struct kar_condition *c = kar_condition_find(&r->st.conditions, KAR_QJ_FORMED);
 
-	return c && c->status == KAR_COND_FALSE && kar_same(c->reason, kar_reason_QuorumRaised);
+	return c && c->status == KAR_COND_FALSE && kar_same(c->reason, reason);
+}
+
+/* An edit has raised the quorum of a gang that runs. */
+static bool is_raised(const struct queuejob_round *r)
+{
+	return is_unformed_by(r, kar_reason_QuorumRaised);
+}
+
+/* A rule of the failure policy has spared it a restart. */
+static bool forms_anew(const struct queuejob_round *r)
+{
+	return is_unformed_by(r, kar_reason_PodRecreated) || is_unformed_by(r, kar_reason_TaskRestarting);
 }
 
 bool queuejob_is_transaction(struct queuejob_round *r)
@@ -200,13 +207,13 @@ static bool has_grown(const struct queuejob_round *r)
 }
 
 /*
- * Of those with several stages the first in the line keeps what it has: the others give back what it lacks, and do not take it
- * again before it has it. If it gave back as well, all could begin anew together, for ever.
+ * Of those with several stages, or that form anew, the first in the line keeps what it has: the others give back what it
+ * lacks, and do not take it again before it has it. If it gave back as well, all could begin anew together, for ever.
  */
 static bool may_give_back(const struct queuejob_round *r)
 {
 	if (r->v->stands_behind)
-		return never_formed(r) || queuejob_grows(r);
+		return never_formed(r) || queuejob_grows(r) || forms_anew(r);
 	return never_formed(r) && !has_grown(r);
 }
 
@@ -218,7 +225,7 @@ bool queuejob_gives_back(struct queuejob_round *r)
 		return false;
 	if (never_formed(r) && !has_grown(r) && can_never_fit(r))
 		return true;
-	if (!queuejob_refused_by_quota(r) || !may_give_back(r))
+	if (!minimum_lacks_quota(r) || !may_give_back(r))
 		return false;
 	if (left > 0)
 		kar_plan_requeue(r->p, left);

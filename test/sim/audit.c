@@ -51,12 +51,13 @@ void ledger_read(struct ledger *l, const char *user, const struct sim_value *obj
 }
 
 /* A pod is asked for once more, or for the first time. */
-static void note_asked(struct ledger_job *j, const struct ask *a)
+static void note_asked(const struct ledger *l, struct ledger_job *j, const struct ask *a)
 {
-	if (a->task && a->index >= 0 && a->index < LEDGER_INDEXES && !a->task->asked[a->index]) {
-		a->task->asked[a->index] = true;
-		j->asked++;
-	}
+	if (!a->task || a->index < 0 || a->index >= LEDGER_INDEXES)
+		return;
+	j->asked += !a->task->asked[a->index];
+	a->task->asked[a->index] = true;
+	a->task->asked_at[a->index] = ledger_now(l);
 }
 
 static void check_pod(struct ledger *l, const char *user, const struct sim_value *pod)
@@ -75,7 +76,7 @@ static void check_pod(struct ledger *l, const char *user, const struct sim_value
 	a.task = ledger_find_task(w.job, sim_text_or(sim_member(labels, KAR_LABEL_TASK), ""));
 	a.index = atoi(sim_text_or(sim_member(labels, KAR_LABEL_INDEX), "-1"));
 	rules_check(&w, RULE_POD_ASKED);
-	note_asked(w.job, &a);
+	note_asked(l, w.job, &a);
 }
 
 /* --- refusals -------------------------------------------------------------------------------------------- */

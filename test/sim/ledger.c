@@ -221,6 +221,7 @@ static struct ledger_job *add_job(struct ledger *l, const struct sim_change *c)
 	strlcpy(j->ns, c->ns, sizeof(j->ns));
 	strlcpy(j->name, c->name, sizeof(j->name));
 	j->created = j->without_service = ledger_now(l);
+	j->limit.now = LEDGER_NO_LIMIT;
 	j->queue = ledger_queue(sim_text_or(sim_get(c->new, "spec", "queue"), "default"));
 	TAILQ_INIT(&j->pods);
 	RB_INSERT(ledger_jobs, &l->jobs, j);
@@ -254,6 +255,14 @@ static void on_job(struct ledger *l, const struct sim_change *c)
 
 /* --- groups -------------------------------------------------------------------------------------------- */
 
+/* @group: NULL: it is gone, and the limit with it. */
+static int limit_of(const struct sim_value *group)
+{
+	if (!group || is_deleting(group))
+		return LEDGER_NO_LIMIT;
+	return (int)sim_get_int(group, LEDGER_NO_LIMIT, "status", "desired");
+}
+
 static void on_group(struct ledger *l, const struct sim_change *c)
 {
 	const char *uid = ledger_owner(c->new ? c->new : c->old);
@@ -266,6 +275,7 @@ static void on_group(struct ledger *l, const struct sim_change *c)
 	rules_check(&w, RULE_GROUP_CHANGED);
 	if (!w.job)
 		return;
+	ledger_set(&w.job->limit, limit_of(c->new), ledger_now(l));
 	if (w.job->admitted && !admitted)
 		w.job->was_admitted = ledger_now(l);
 	w.job->admitted = since(admitted, w.job->admitted, ledger_now(l));
@@ -295,10 +305,20 @@ static void note_success(struct ledger_pod *p)
 	}
 }
 
-static void note_loss(struct ledger_pod *p, const struct sim_change *c, bool deleting)
+/*
+ * A manager takes it away for the queue. Where requests are late, or two managers work at once, it may be wanted again by then: that
+ * looks like somebody else's deletion.
+ */
+static bool is_shed_late(const struct ledger *l, const struct ledger_pod *p)
+{
+	return !l->faultless && setting_min(&p->job->limit, ledger_horizon(l)) < LEDGER_NO_LIMIT;
+}
+
+static void note_loss(struct ledger *l, struct ledger_pod *p, const struct sim_change *c, bool deleting)
 {
 	bool by_other = deleting && !p->deleting && !ledger_is_manager(c->user);
-	bool failed = is_phase(c->new, "Failed") && !p->failed;
+	/* What ends because a manager stops it is neither. */
+	bool failed = is_phase(c->new, "Failed") && !p->failed && !p->stopped;
 
 	if (!p->job)
 		return;
@@ -306,9 +326,16 @@ static void note_loss(struct ledger_pod *p, const struct sim_change *c, bool del
 		p->job->failures++;
 	if ((failed || by_other || (!c->new && !p->deleting)) && !p->lost) {
 		p->job->losses++;
+		p->job->lost_at = ledger_now(l);
 		p->lost = true;
 	}
-	if ((p->lost || p->tampered) && p->incarnation > p->job->last_loss)
+	if (deleting && !p->deleting && !by_other && !p->lost && is_shed_late(l, p)) {
+		p->job->losses++;
+		p->shed_late = true;
+		if (p->incarnation > p->job->last_gang_loss)
+			p->job->last_gang_loss = p->incarnation;
+	}
+	if ((p->lost || p->tampered || p->shed_late) && p->incarnation > p->job->last_loss)
 		p->job->last_loss = p->incarnation;
 }
 
@@ -338,12 +365,12 @@ static void note_pod(struct ledger *l, struct ledger_pod *p, const struct sim_ch
 	bool was_live = is_live(p);
 
 	ledger_note_end(l, p, c);
-	note_loss(p, c, !c->new || is_deleting(c->new));
+	note_loss(l, p, c, !c->new || is_deleting(c->new));
 	ledger_note_policy(l, p, c);
 	p->deleting = since(is_deleting(c->new), p->deleting, ledger_now(l));
 	p->running = is_phase(c->new, "Running");
 	p->failed = is_phase(c->new, "Failed");
-	if (!p->succeeded && !p->stopped && is_phase(c->new, "Succeeded"))
+	if (!p->succeeded && (!p->stopped || p->shed_late) && is_phase(c->new, "Succeeded"))
 		note_success(p);
 	p->succeeded = is_phase(c->new, "Succeeded");
 	if (!p->job)
@@ -384,12 +411,21 @@ static void leave_job(struct ledger_pod *p)
 	p->job = NULL;
 }
 
+static void note_free(const struct ledger *l, struct ledger_pod *p)
+{
+	struct ledger_task *t = p->job ? ledger_find_task(p->job, p->task) : NULL;
+
+	if (t && p->index >= 0 && p->index < LEDGER_INDEXES)
+		t->freed_at[p->index] = ledger_now(l);
+}
+
 static void remove_pod(struct ledger *l, struct ledger_pod *p)
 {
+	note_free(l, p);
+	if (!p->job || p->job->gone) /* whose successor may wait for the name */
+		l->freed = ledger_now(l);
 	if (p->job)
 		leave_job(p);
-	else
-		l->freed = ledger_now(l);
 	RB_REMOVE(ledger_pods, &l->pods, p);
 	free(p);
 }
@@ -424,7 +460,7 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 		if (w.job && (!uid || strcmp(uid, w.job->uid) != 0))
 			leave_job(w.pod);
 	} else {
-		note_loss(w.pod, c, true);
+		note_loss(l, w.pod, c, true);
 		ledger_note_policy(l, w.pod, c);
 		remove_pod(l, w.pod);
 	}

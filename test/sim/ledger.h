@@ -25,6 +25,7 @@ enum {
 	LEDGER_MANAGERS = 8,
 	LEDGER_QUEUES = 3,
 	LEDGER_NAME = 64,
+	LEDGER_NO_LIMIT = INT32_MAX,
 };
 
 /* The values of a number in the course of time. */
@@ -58,6 +59,8 @@ struct ledger_task {
 	int n_after;
 	int may_start_in;           /* the last incarnation in which all its dependencies were reached */
 	bool asked[LEDGER_INDEXES]; /* a manager has asked for one, ever */
+	kar_time asked_at[LEDGER_INDEXES],
+		freed_at[LEDGER_INDEXES]; /* when last; when the name last became free */
 	/* Until when the back-off lasts of the pod that has failed, and in which incarnation. */
 	kar_time held_until[LEDGER_INDEXES];
 	int held_in[LEDGER_INDEXES];
@@ -74,6 +77,7 @@ struct ledger_pod {
 	bool running, succeeded, failed;
 	bool lost;                      /* failed, or deleted by somebody else than a manager */
 	bool stopped, stopped_for_task; /* deleted by a manager; because its task is restarted */
+	bool shed_late;                 /* because of a queue, which may want it again */
 	unsigned actions; /* of the failure policy, one bit each, by what it looked like since it was lost */
 	bool tampered;    /* a person edited it, or took it from its owner */
 	bool taken;       /* in another way than by editing its labels */
@@ -135,7 +139,9 @@ struct ledger_job {
 		kar_time at;
 		int64_t spec_rv;
 	} refused;
-	kar_time fewer; /* when it last had fewer live pods; 0: never */
+	kar_time fewer;       /* when it last had fewer live pods; 0: never */
+	kar_time lost_at;     /* when it last lost one, by a failure or through somebody else; 0: never */
+	struct setting limit; /* of its active pods, by the queue */
 	/* Since when a quota refuses the rest of its minimum while it has a part of that; and the part has our gate. 0: it has not. */
 	kar_time short_since, gated_since;
 	int asked;     /* distinct indexes that managers have asked for */
@@ -217,6 +223,8 @@ void ledger_note_backoff(struct ledger *l, struct ledger_job *j, const struct si
 
 /* --- ledger_order.c --- */
 
+/* Indexes that have succeeded: what was done before a suspension counts; what was done before a restart does not. */
+int ledger_count_done(const struct ledger_job *j, const struct ledger_task *t, int incarnation) KAR_NONNULL;
 /* The job was written. */
 void ledger_note_dependencies(struct ledger *l, struct ledger_job *j,
 	const struct sim_value *job) KAR_NONNULL;
@@ -225,6 +233,8 @@ void ledger_note_order(struct ledger *l, struct ledger_job *j) KAR_NONNULL;
 /* Of the tasks that depend on no other. */
 int ledger_first_minimum(const struct ledger_job *j) KAR_NONNULL;
 
+/* Pods of the gang that are there: they run, will run, or have succeeded. */
+int ledger_members(const struct ledger_job *j) KAR_NONNULL;
 /* Is this the name of one of the job's pods? */
 bool ledger_has_name(const struct ledger_job *j, const char *name) KAR_NONNULL;
 /* Has nobody else's pod, a former job's perhaps, a name that the job needs? */

@@ -118,6 +118,16 @@ static bool is_name(const void *arg, const char *name)
 	return strcmp(arg, name) == 0;
 }
 
+int ledger_members(const struct ledger_job *j)
+{
+	const struct ledger_pod *p;
+	int n = 0;
+
+	TAILQ_FOREACH(p, &j->pods, of_job)
+		n += p->succeeded || (!p->failed && !p->deleting);
+	return n;
+}
+
 bool ledger_has_name(const struct ledger_job *j, const char *name)
 {
 	return any_name(j, is_name, name);

@@ -61,8 +61,7 @@ static int count_running(const struct ledger_job *j, const struct ledger_task *t
 	return n;
 }
 
-/* What was done before a suspension counts; what was done before a restart does not. */
-static int count_done(const struct ledger_job *j, const struct ledger_task *t, int incarnation)
+int ledger_count_done(const struct ledger_job *j, const struct ledger_task *t, int incarnation)
 {
 	int n = 0;
 
@@ -85,7 +84,7 @@ static int least_needed(const struct ledger *l, const struct ledger_task *t, boo
 static bool is_reached(const struct ledger *l, const struct ledger_job *j, const struct ledger_task *t,
 	bool succeeded, int incarnation)
 {
-	int n = count_done(j, t, incarnation) + (succeeded ? 0 : count_running(j, t, incarnation));
+	int n = ledger_count_done(j, t, incarnation) + (succeeded ? 0 : count_running(j, t, incarnation));
 
 	return t->may_start_in >= incarnation && n >= least_needed(l, t, succeeded);
 }

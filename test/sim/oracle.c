@@ -15,6 +15,7 @@ struct fate {
 	const struct plan_job *job; /* NULL: none was submitted */
 	bool open;                  /* timing may matter */
 	bool deleted, suspended, scaled, expires;
+	int limit; /* of its active pods, by the queue; PLAN_UNSET: none */
 	bool replicas_zero;
 	bool power_lost; /* somewhere: containers that die with their node fail, and that may be counted */
 };
@@ -28,6 +29,7 @@ static void submit(struct fate *f, const struct plan_action *a)
 		.open = open,
 		.expires = f->p->jobs[a->job].ttl != PLAN_UNSET,
 		.power_lost = f->power_lost,
+		.limit = PLAN_UNSET,
 		.suspended = f->p->jobs[a->job].suspend };
 }
 
@@ -51,6 +53,9 @@ static void apply(struct fate *f, const struct plan_action *a)
 		break;
 	case PLAN_TTL:
 		f->expires = true;
+		break;
+	case PLAN_LIMIT: /* if the group is there just then */
+		f->limit = a->value;
 		break;
 	case PLAN_TEMPLATE: /* of the former job of the name: its pods end otherwise, perhaps */
 		f->open |= f->job && f->job != &f->p->jobs[a->job];
@@ -149,13 +154,19 @@ static bool may_succeed_early(const struct plan_job *j)
 	return false;
 }
 
+/* Do all of its pods have their turn, although not all at once? */
+static bool makes_progress(const struct fate *f)
+{
+	return f->limit > 0 && !has(f, PLAN_RUN, PLAN_RUN) && !plan_has_order(f->job);
+}
+
 static enum verdict judge_alive(const struct fate *f)
 {
 	const struct plan_job *j = f->job;
 	bool plain = j->min_succeeded == PLAN_UNSET && !j->success_first_task && !f->scaled;
 	bool fails = has(f, PLAN_FAIL, PLAN_OOM), runs = has(f, PLAN_RUN, PLAN_RUN);
 
-	if (f->suspended)
+	if (f->suspended || (f->limit != PLAN_UNSET && !makes_progress(f)))
 		return OPEN;
 	if (!fails && !runs)
 		return f->power_lost || may_end_early(j) ? OPEN : COMPLETED;

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 7 };
+enum { PLAN_VERSION = 8 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -130,6 +130,7 @@ enum plan_verb {
 	PLAN_EDIT_GROUP, /* .value: minMember */
 	PLAN_DELETE_SPEC,
 	PLAN_EDIT_SPEC, /* of the SchedulingSpec; .value: minAvailable */
+	PLAN_LIMIT,     /* the queue sets desired in its PodGroup; PLAN_UNSET: takes it away */
 	/* .job */
 	PLAN_NETWORK,      /* .value: enableDNSHostnames */
 	PLAN_IMPOSSIBLE,   /* .task: its template asks for a volume that is not there */
@@ -198,6 +199,8 @@ void plan_draw_network(struct plan *p) KAR_NONNULL;
 void plan_draw_quotas(struct plan *p) KAR_NONNULL;
 /* Adds what version 7 has more (plan_life.c): edits and accidents at the moments in which they hurt most. */
 void plan_draw_life(struct plan *p) KAR_NONNULL;
+/* Adds what version 8 has more (plan_limit.c): queues that scale jobs. */
+void plan_draw_limits(struct plan *p) KAR_NONNULL;
 /* Do people stand in the way of creates, with impossible templates or taken names? */
 bool plan_is_obstructed(const struct plan *p) KAR_NONNULL;
 /* Makes the API server refuse the pods of @template. */
@@ -214,6 +217,8 @@ struct sim_value *plan_job_object(const struct plan *p,
  * before, so nothing that depends on it need be told.
  */
 bool plan_task_starts(const struct plan_job *j, int task) KAR_NONNULL;
+/* Does one of its tasks depend on another? */
+bool plan_has_order(const struct plan_job *j) KAR_NONNULL;
 /* The list dependsOn of a task. New. */
 struct sim_value *plan_dependencies(const struct plan_task *t) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /* The template of one task; @edit: what PLAN_TEMPLATE put into it, 0: nothing. New. */

@@ -366,6 +366,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_quotas(p);
 	if (version >= 7)
 		plan_draw_life(p);
+	if (version >= 8)
+		plan_draw_limits(p);
 	sort(p);
 }
 

@@ -1,24 +1,7 @@
 /*
  * Edits and accidents at the moments in which they hurt most (since version 7 of the drawing); drawn from a stream of their own.
  */
-#include "common/mem.h"
-#include "test/sim/plan.h"
-
-struct draw {
-	struct plan *p;
-	struct sim_random r;
-};
-
-static int between(struct draw *d, int low, int high)
-{
-	return (int)sim_random_between(&d->r, low, high);
-}
-
-/* @percent of a hundred. */
-static bool chance(struct draw *d, int percent)
-{
-	return between(d, 1, 100) <= percent;
-}
+#include "test/sim/plan_stream.h"
 
 /* From 1 ms to 2 min; each order of magnitude is as likely as the others. */
 static kar_time a_moment(struct draw *d)
@@ -31,15 +14,6 @@ static kar_time a_moment(struct draw *d)
 static kar_time a_while(struct draw *d)
 {
 	return sim_random_between(&d->r, KAR_SECOND, 20 * KAR_MINUTE);
-}
-
-static void act(struct draw *d, kar_time at, enum plan_verb verb, int job, int task, int value)
-{
-	struct plan *p = d->p;
-
-	p->actions = kar_xrealloc(p->actions, p->n_actions + 1, sizeof(*p->actions));
-	p->actions[p->n_actions++] =
-		(struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value };
 }
 
 static void act_on_pod(struct draw *d, kar_time at, enum plan_verb verb, int job)
@@ -157,15 +131,6 @@ static void draw_host_names(struct draw *d, int job, kar_time submitted)
 	act(d, at, PLAN_NETWORK, job, 0, 1);
 }
 
-static bool has_order(const struct plan_job *j)
-{
-	for (int i = 0; i < j->n_tasks; i++) {
-		if (j->tasks[i].after_running | j->tasks[i].after_succeeded)
-			return true;
-	}
-	return false;
-}
-
 static int failing_task(const struct plan_job *j)
 {
 	for (int i = 0; i < j->n_tasks; i++) {
@@ -202,7 +167,7 @@ void plan_draw_life(struct plan *p)
 			draw_impatience(&d, submit.job, failing, submit.at);
 		if (failing != PLAN_UNSET && chance(&d, 20))
 			draw_impossible(&d, submit.job, failing, submit.at);
-		if (has_order(j) && chance(&d, 25))
+		if (plan_has_order(j) && chance(&d, 25))
 			draw_order_edits(&d, submit.job, submit.at);
 	}
 }

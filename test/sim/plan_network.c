@@ -2,37 +2,11 @@
  * Host names, the Services behind them, and templates that the API server refuses (since version 5 of the drawing); drawn from a
  * stream of their own.
  */
-#include "common/mem.h"
-#include "test/sim/plan.h"
-
-struct draw {
-	struct plan *p;
-	struct sim_random r;
-};
-
-static int between(struct draw *d, int low, int high)
-{
-	return (int)sim_random_between(&d->r, low, high);
-}
-
-/* @percent of a hundred. */
-static bool chance(struct draw *d, int percent)
-{
-	return between(d, 1, 100) <= percent;
-}
+#include "test/sim/plan_stream.h"
 
 static kar_time a_while(struct draw *d)
 {
 	return sim_random_between(&d->r, 1, chance(d, 50) ? 5 * KAR_SECOND : 20 * KAR_MINUTE);
-}
-
-static void act(struct draw *d, kar_time at, enum plan_verb verb, int job, int task, int value)
-{
-	struct plan *p = d->p;
-
-	p->actions = kar_xrealloc(p->actions, p->n_actions + 1, sizeof(*p->actions));
-	p->actions[p->n_actions++] =
-		(struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value };
 }
 
 /* What people do to the Service, or about it. */

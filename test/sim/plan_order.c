@@ -73,3 +73,12 @@ struct sim_value *plan_dependencies(const struct plan_task *t)
 	}
 	return list;
 }
+
+bool plan_has_order(const struct plan_job *j)
+{
+	for (int i = 0; i < j->n_tasks; i++) {
+		if (j->tasks[i].after_running | j->tasks[i].after_succeeded)
+			return true;
+	}
+	return false;
+}

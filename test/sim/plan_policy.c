@@ -1,22 +1,7 @@
 /*
  * Failure policies of the jobs of a plan (since version 4 of the drawing); they are drawn from a stream of their own.
  */
-#include "common/mem.h"
-#include "test/sim/plan.h"
-
-struct draw {
-	struct sim_random r;
-};
-
-static int between(struct draw *d, int low, int high)
-{
-	return (int)sim_random_between(&d->r, low, high);
-}
-
-static bool chance(struct draw *d, int percent)
-{
-	return between(d, 1, 100) <= percent;
-}
+#include "test/sim/plan_stream.h"
 
 static bool fails(const struct plan_task *t)
 {
@@ -63,7 +48,7 @@ static void draw_policy(struct draw *d, struct plan_job *j)
 
 void plan_draw_policies(struct plan *p)
 {
-	struct draw d = { .r = sim_random_of(p->seed, "policies") };
+	struct draw d = { .p = p, .r = sim_random_of(p->seed, "policies") };
 	int percent = chance(&d, 50) ? between(&d, 20, 80) : 10;
 
 	for (size_t i = 0; i < p->n_jobs; i++) {

@@ -2,33 +2,7 @@
  * Gangs that collide under a quota which is too small for all of them (since version 6 of the drawing); drawn from a stream of
  * their own.
  */
-#include "common/mem.h"
-#include "test/sim/plan.h"
-
-struct draw {
-	struct plan *p;
-	struct sim_random r;
-};
-
-static int between(struct draw *d, int low, int high)
-{
-	return (int)sim_random_between(&d->r, low, high);
-}
-
-/* @percent of a hundred. */
-static bool chance(struct draw *d, int percent)
-{
-	return between(d, 1, 100) <= percent;
-}
-
-static void act(struct draw *d, kar_time at, enum plan_verb verb, int job, int task, int value)
-{
-	struct plan *p = d->p;
-
-	p->actions = kar_xrealloc(p->actions, p->n_actions + 1, sizeof(*p->actions));
-	p->actions[p->n_actions++] =
-		(struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value };
-}
+#include "test/sim/plan_stream.h"
 
 static int next_number(const struct plan *p)
 {

@@ -40,6 +40,7 @@ static const struct {
 	[PLAN_EDIT_GROUP] = { "set minMember in the PodGroup of", JOB, "to %d" },
 	[PLAN_DELETE_SPEC] = { "delete the SchedulingSpec of", JOB, "" },
 	[PLAN_EDIT_SPEC] = { "set minAvailable in the SchedulingSpec of", JOB, "to %d" },
+	[PLAN_LIMIT] = { "let the queue set desired in the PodGroup of", JOB, "to %d" },
 	[PLAN_NETWORK] = { "set enableDNSHostnames of", JOB, "to %d" },
 	[PLAN_IMPOSSIBLE] = { "make impossible the template of", TASK, "" },
 	[PLAN_MEND] = { "mend the template of", TASK, "" },

@@ -23,6 +23,9 @@ const struct rule *rules_at(size_t i)
 	if (i < n_rules_of_quota)
 		return &rules_of_quota[i];
 	i -= n_rules_of_quota;
+	if (i < n_rules_of_limit)
+		return &rules_of_limit[i];
+	i -= n_rules_of_limit;
 	return i < n_rules_of_life ? &rules_of_life[i] : NULL;
 }
 

@@ -58,6 +58,14 @@ bool rules_lets_go(const struct write *w) KAR_NONNULL;
 /* Does the status of @job record the index as succeeded? */
 bool rules_is_recorded(const struct sim_value *job, const char *task, int index);
 
+/* --- rules_limit.c --- */
+
+/* Is the pod of this write taken away because the queue lets fewer be active, which is recorded in @job? */
+bool rules_sheds(const struct write *w, const struct sim_value *job) KAR_NONNULL;
+/* A job at work with @live active pods has as many as it should, and says so. */
+void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+	int live) KAR_NONNULL;
+
 /* --- rules_network.c --- */
 
 /* The job has the Service that it wants, and no other. */
@@ -75,9 +83,9 @@ void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 /* The i-th rule; NULL past the end. For lists of them. */
 const struct rule *rules_at(size_t i);
 
-extern const struct rule rules_of_asks[], rules_of_life[], rules_of_network[], rules_of_order[],
-	rules_of_pods[], rules_of_policy[], rules_of_quota[], rules_of_status[];
-extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_network, n_rules_of_order, n_rules_of_pods,
-	n_rules_of_policy, n_rules_of_quota, n_rules_of_status;
+extern const struct rule rules_of_asks[], rules_of_life[], rules_of_limit[], rules_of_network[],
+	rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_quota[], rules_of_status[];
+extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_order,
+	n_rules_of_pods, n_rules_of_policy, n_rules_of_quota, n_rules_of_status;
 
 #endif

@@ -151,16 +151,6 @@ static bool waits_for_minimum(const struct ledger *l, const struct ledger_job *j
 		!just_freed && !j->refused.user && ledger_names_are_free(l, j);
 }
 
-static int count_members(const struct ledger_job *j)
-{
-	const struct ledger_pod *p;
-	int n = 0;
-
-	TAILQ_FOREACH(p, &j->pods, of_job)
-		n += p->succeeded || (!p->failed && !p->deleting);
-	return n;
-}
-
 /*
  * Each pod of a minimum may wait for the answer about the one before, and in the meantime the other places in flight are taken by
  * extras. So many may overtake it, and no more.
@@ -171,7 +161,7 @@ static void check_extras_wait(const struct rule *r, const struct write *w)
 	struct ledger_job *j;
 
 	if (!w->l->faultless || w->l->quota || !w->l->max_in_flight || !w->job->minimum ||
-		count_members(w->job) < w->job->minimum)
+		ledger_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
 		if (j == w->job || !waits_for_minimum(w->l, j))
@@ -195,10 +185,12 @@ static void check_refused_waits(const struct rule *r, const struct write *w)
 	/* With fewer pods than before, a quota may have room, or a name is free: that is tried at once. */
 	bool has_room = (j->fewer && j->fewer >= ledger_horizon(w->l)) ||
 		(w->l->freed && w->l->freed >= ledger_horizon(w->l));
+	/* The queue did not want the pod for a moment, so it is another one that is asked for now. */
+	bool scaled = setting_min(&j->limit, j->refused.at) != setting_max(&j->limit, j->refused.at);
 
-	if (starts_plainly(j) && !has_room && j->refused.user && strcmp(j->refused.user, w->ask->user) == 0 &&
-		j->refused.spec_rv == j->spec_rv && ledger_now(w->l) > j->refused.at &&
-		ledger_now(w->l) - j->refused.at < HOLD)
+	if (starts_plainly(j) && !has_room && !scaled && j->refused.user &&
+		strcmp(j->refused.user, w->ask->user) == 0 && j->refused.spec_rv == j->spec_rv &&
+		ledger_now(w->l) > j->refused.at && ledger_now(w->l) - j->refused.at < HOLD)
 		ledger_break(w->l, r->name, "%s asks for pod %s/%s %lld ms after one of the job was refused",
 			w->ask->user, j->ns, sim_text_or(sim_get(w->ask->pod, "metadata", "name"), ""),
 			(long long)(ledger_now(w->l) - j->refused.at));

@@ -150,17 +150,6 @@ static void check_admitted(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
-/* Pods of the gang that are there: they run, will run, or have succeeded. */
-static int count_members(const struct ledger_job *j)
-{
-	const struct ledger_pod *p;
-	int n = 0;
-
-	TAILQ_FOREACH(p, &j->pods, of_job)
-		n += p->succeeded || (!p->failed && !p->deleting);
-	return n;
-}
-
 /* Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? */
 static bool is_neglected(const struct ledger_job *j, kar_time since)
 {
@@ -169,7 +158,7 @@ static bool is_neglected(const struct ledger_job *j, kar_time since)
 
 	return starts && !j->gone && !j->deleting && !j->suspended && !j->ever_suspended && j->admitted &&
 		j->admitted < since && j->spec_edited < since && j->incarnation <= 1 && j->losses == 0 &&
-		count_members(j) < ledger_first_minimum(j);
+		ledger_members(j) < ledger_first_minimum(j);
 }
 
 static void check_minimum_first(const struct rule *r, const struct write *w)
@@ -178,7 +167,7 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 	struct ledger_job *j;
 
 	if (!is_ours(w) || !w->job || !w->l->faultless || w->l->hindered ||
-		count_members(w->job) < w->job->minimum)
+		ledger_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
 		if (j != w->job && is_neglected(j, ledger_now(w->l) - WHILE) &&
@@ -276,10 +265,11 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 static void check_no_needless_kill(const struct rule *r, const struct write *w)
 {
 	bool alive = !w->pod->deleting && !w->pod->succeeded && !w->pod->failed;
+	const struct sim_value *job;
 
 	/* That somebody has edited the label of its incarnation is no reason. */
 	if (w->by_manager && w->c->verb == KAR_DELETE && alive && !w->pod->taken &&
-		!ledger_is_gated(w->c->old) && working_job(w))
+		!ledger_is_gated(w->c->old) && (job = working_job(w)) != NULL && !rules_sheds(w, job))
 		ledger_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
 			w->c->name);
 }

@@ -29,7 +29,8 @@ static bool is_doubtful(const struct write *w, const struct ledger_pod *p)
 {
 	struct ledger_task *t = ledger_find_task(w->job, p->task);
 
-	return !p->lost || p->tampered || !t || p->index >= setting_min(&t->replicas, ledger_horizon(w->l));
+	return !p->lost || p->tampered || !t || p->index >= setting_min(&t->replicas, ledger_horizon(w->l)) ||
+		setting_min(&w->job->limit, ledger_horizon(w->l)) < LEDGER_NO_LIMIT;
 }
 
 static void check_answer(const struct rule *r, const struct write *w)

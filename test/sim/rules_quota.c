@@ -89,9 +89,18 @@ static bool has_formed(const struct ledger_job *j, int incarnation)
 	return j->up_incarnation == incarnation && j->most_up >= j->minimum;
 }
 
+static int count_done(const struct ledger_job *j, int incarnation)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->n_tasks; i++)
+		n += ledger_count_done(j, &j->tasks[i], incarnation);
+	return n;
+}
+
 /*
  * Some of the pods of a minimum that has never been up, and whose job has nothing to wait for but room. The first failure is
- * answered without back-off.
+ * answered without back-off. Work that is done is not thrown away for room.
  */
 static bool holds_part(const struct ledger_job *j)
 {
@@ -101,7 +110,8 @@ static bool holds_part(const struct ledger_job *j)
 	bool plain = !j->ordered && j->failures <= 1 && j->spec_edited == j->created && !j->status_edited &&
 		!j->pods_edited && !j->invalid;
 
-	return p && !waits && plain && members > 0 && members < j->minimum && !has_formed(j, p->incarnation);
+	return p && !waits && plain && members > 0 && members < j->minimum &&
+		!has_formed(j, p->incarnation) && !count_done(j, p->incarnation);
 }
 
 void ledger_note_part(const struct ledger *l, struct ledger_job *j)

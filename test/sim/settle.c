@@ -3,6 +3,7 @@
 
 #include "api/intervals.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "common/mem.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
@@ -90,24 +91,41 @@ static bool is_own(const struct recount *r, const struct sim_value *pod)
 	return owner && strcmp(owner, r->known->uid) == 0;
 }
 
-static void count_index(struct recount *r, const char *task, int index, const struct kar_intervals *done)
+/* Does nothing keep the index from being created? */
+static bool is_missing(struct recount *r, const char *task, int index, const struct kar_intervals *done)
 {
 	char name[LEDGER_NAME * 2];
 	const struct sim_value *pod;
-	bool waits = rules_task_waits(r->job, task);
 
 	if (kar_intervals_has(done, index)) {
 		r->succeeded++;
-		return;
+		return false;
 	}
 	snprintf(name, sizeof(name), "%s-%s-%d", r->name, task, index);
 	pod = sim_apiserver_peek(r->w->server, "", "pods", r->ns, name);
 	if (!pod)
-		r->missing += !waits;
-	else if (!is_own(r, pod))
+		return true;
+	if (!is_own(r, pod)) {
 		r->blocked++;
-	else if (strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), "Failed") == 0)
-		r->missing++;
+		return false;
+	}
+	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), "Failed") == 0;
+}
+
+/* What the queue holds back is missing, but not missed. */
+static void count_task(struct recount *r, const struct sim_value *t, struct kar_arena *arena)
+{
+	const char *name = sim_text_or(sim_member(t, "name"), "");
+	const struct ledger_task *known = ledger_find_task(r->known, name);
+	int replicas = known ? known->replicas.now : 0, missing = 0;
+	struct kar_intervals done = { 0 };
+
+	(void)kar_intervals_parse(sim_text_or(sim_member(t, "succeededIndexes"), ""), arena, &done);
+	for (int k = 0; k < replicas; k++)
+		missing += is_missing(r, name, k, &done);
+	missing -= replicas - (int)sim_int_of(sim_member(t, "desired"), 0);
+	if (missing > 0 && !rules_task_waits(r->job, name))
+		r->missing += missing;
 }
 
 static void count_indexes(struct recount *r)
@@ -115,15 +133,8 @@ static void count_indexes(struct recount *r)
 	const struct sim_value *tasks = sim_get(r->job, "status", "tasks");
 	struct kar_arena arena = { 0 };
 
-	for (size_t i = 0; i < sim_count(tasks); i++) {
-		const struct sim_value *t = sim_item(tasks, i);
-		int n = (int)sim_int_of(sim_member(t, "desired"), 0);
-		struct kar_intervals done = { 0 };
-
-		(void)kar_intervals_parse(sim_text_or(sim_member(t, "succeededIndexes"), ""), &arena, &done);
-		for (int k = 0; k < n; k++)
-			count_index(r, sim_text_or(sim_member(t, "name"), ""), k, &done);
-	}
+	for (size_t i = 0; i < sim_count(tasks); i++)
+		count_task(r, sim_item(tasks, i), &arena);
 	kar_arena_release(&arena);
 }
 
@@ -158,6 +169,20 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
+/* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
+static bool cannot_begin(const struct recount *r)
+{
+	const struct sim_value *list = sim_get(r->job, "status", "conditions");
+
+	for (size_t i = 0; i < sim_count(list) && r->blocked; i++) {
+		const struct sim_value *c = sim_item(list, i);
+
+		if (strcmp(sim_text_or(sim_member(c, "type"), ""), KAR_QJ_FORMED) == 0)
+			return strcmp(sim_text_or(sim_member(c, "reason"), ""), kar_reason_QuorumRaised) == 0;
+	}
+	return false;
+}
+
 static void check_gang(const struct recount *r)
 {
 	int quorum = said(r, "minAvailable") > 0 ? said(r, "minAvailable") : 1;
@@ -165,7 +190,7 @@ static void check_gang(const struct recount *r)
 	/* It has run, and a task that has started since cannot: its pods find no node, or its names are taken. */
 	bool grows = r->known->ordered && said(r, "formedMinAvailable") == 0;
 
-	if (r->missing)
+	if (r->missing && !ledger_is_invalid(r->job) && !cannot_begin(r))
 		strange_phase(r, "pods are missing");
 	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && !grows && said(r, "minAvailable") > 0)
 		strange_phase(r, "it has no quorum");
@@ -186,13 +211,15 @@ static void check_phase(const struct recount *r)
 		strange_phase(r, suspend ? "spec.suspend is true" : "spec.suspend is false");
 	else if (suspend && live)
 		strange_phase(r, "pods live");
-	else if (!suspend && r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
+	else if (!suspend && r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING &&
+		!ledger_is_invalid(r->job))
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
 	if (r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
 		return;
 	rules_check_order_at_rest(r->w->ledger, r->known, r->job);
+	rules_check_limit_at_rest(r->w->ledger, r->known, r->job, live);
 	rules_check_gates_at_rest(r->w->ledger, r->known, r->pending + r->running + r->succeeded,
 		rules_quorum(r->known, r->job));
 }

@@ -265,6 +265,22 @@ static void edit_group(struct world *w, const struct target *t, int value)
 	users_ask(w, users_request(KAR_UPDATE, &users_groups, t->ns, t->name), group);
 }
 
+static void set_limit(struct world *w, const struct target *t, int value)
+{
+	struct sim_request rq = users_request(KAR_UPDATE, &users_groups, t->ns, t->name);
+	struct sim_value *group = sim_ref(users_peek(w, &users_groups, t->ns, t->name));
+
+	if (!group)
+		return;
+	if (value == PLAN_UNSET)
+		sim_remove(&group, "status", "desired");
+	else
+		sim_set(&group, sim_int(value), "status", "desired");
+	rq.subresource = "status";
+	rq.user = USERS_QUEUE;
+	users_ask(w, rq, group);
+}
+
 /* --- a plan's action ----------------------------------------------------------------------------------- */
 
 static void act_on_pod(struct world *w, const struct target *t, enum plan_verb verb)
@@ -358,6 +374,9 @@ static void act_on_job(struct world *w, const struct target *t, const struct pla
 		break;
 	case PLAN_EDIT_SPEC:
 		edit_spec(w, t, a->value);
+		break;
+	case PLAN_LIMIT:
+		set_limit(w, t, a->value);
 		break;
 	default:
 		users_delete(w, &users_specs, t->ns, t->name, 0);

@@ -8,6 +8,7 @@
 
 #define USERS_ALICE "alice" /* works with the jobs */
 #define USERS_BOB "bob"     /* knows nothing of them */
+#define USERS_QUEUE "queue" /* scales them */
 
 struct users_kind {
 	const char *group, *version, *resource;

@@ -1,99 +1,20 @@
 /*
- * queuejob_sync_fixture - the QueueJob reconciler with stores of its own: objects are put as JSON, one key is synced, its plan is
- * looked at, and the API server's answers are given by hand. For one test executable: all functions are static. Include
- * after cmocka.h.
+ * queuejob_sync_fixture - the QueueJob reconciler and its job ns/j, and the API server's answers, which are given by hand. For
+ * one test executable: all functions are static.
  */
 #ifndef KAR_TEST_QUEUEJOB_SYNC_FIXTURE_H
 #define KAR_TEST_QUEUEJOB_SYNC_FIXTURE_H
 
-#include "api/types.h"
-#include "controllers/controller.h"
 #include "controllers/queuejob/queuejob.h"
-#include "controllers/refusal.h"
-#include "test/unit/job_from_json.h"
+#include "test/fixture/reconciler.h"
 
-static const kar_time wall = 1795268787123;
 static const struct kar_settings settings = { .schedule_timeout = 45 * KAR_SECOND };
 
-struct world {
-	struct kar_intern *strings;
-	struct kar_stores stores;
-	struct kar_controller controller;
-	struct kar_key_state state;
-	struct kar_sync sync;
-	int rv;
-};
-
-static struct world w;
-
-static KAR_UNUSED struct kar_store *new_store(const struct kar_type *type)
+static KAR_UNUSED int setup(void **state KAR_UNUSED)
 {
-	return kar_store_new(type, w.strings);
-}
-
-static KAR_UNUSED int setup(void **state)
-{
-	const struct kar_workqueue_options o = { 0 };
-
-	(void)state;
-	w = (struct world){ .strings = kar_intern_new(), .rv = 10 };
-	w.stores = (struct kar_stores){
-		.pods = new_store(&kar_pod_type),
-		.queuejobs = new_store(&kar_queuejob_type),
-		.podgroups = new_store(&kar_podgroup_type),
-		.schedulingspecs = new_store(&kar_schedulingspec_type),
-		.priorityclasses = new_store(&kar_priorityclass_type),
-		.services = new_store(&kar_service_type),
-		.resourcequotas = new_store(&kar_resourcequota_type),
-	};
-	w.controller.stores = &w.stores;
-	w.controller.settings = &settings;
-	w.controller.queue = kar_workqueue_new(&o);
-	w.controller.barrier = kar_barrier_new();
-	kar_queuejob_controller(&w.controller);
+	open_world(kar_queuejob_controller, &settings);
 	w.controller.start(&w.controller);
 	return 0;
-}
-
-static KAR_UNUSED void end_sync(void)
-{
-	kar_object_unref(w.sync.object);
-	kar_arena_release(&w.sync.arena);
-	w.sync = (struct kar_sync){ 0 };
-}
-
-static KAR_UNUSED int teardown(void **state)
-{
-	(void)state;
-	end_sync();
-	kar_refusal_forget(&w.state);
-	w.controller.forget(&w.state);
-	kar_workqueue_free(w.controller.queue);
-	kar_barrier_free(w.controller.barrier);
-	kar_store_free(w.stores.pods);
-	kar_store_free(w.stores.queuejobs);
-	kar_store_free(w.stores.podgroups);
-	kar_store_free(w.stores.schedulingspecs);
-	kar_store_free(w.stores.priorityclasses);
-	kar_store_free(w.stores.services);
-	kar_store_free(w.stores.resourcequotas);
-	if (kar_intern_count(w.strings))
-		return -1;
-	kar_intern_free(w.strings);
-	return 0;
-}
-
-/* Stores an object; @uid and the rest of its metadata and body as JSON members. */
-static KAR_UNUSED void put(struct kar_store *s, const char *name, const char *uid, const char *more_meta,
-	const char *rest)
-{
-	const char *ns = kar_store_type(s)->res.namespaced ? "\"namespace\":\"ns\"," : "";
-	char json[4096];
-
-	snprintf(json, sizeof(json),
-		"{\"metadata\":{%s\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%d\"%s}%s}", ns, name,
-		uid, ++w.rv, more_meta, rest);
-	kar_store_apply(s, object_from_json(kar_store_type(s), json, w.strings));
 }
 
 static KAR_UNUSED void put_job(const char *rest)
@@ -135,14 +56,8 @@ static KAR_UNUSED void put_starting_job(void)
 
 static KAR_UNUSED bool sync_at(kar_time mono)
 {
-	end_sync();
-	w.sync = (struct kar_sync){ .controller = &w.controller,
-		.key = "ns/j",
-		.now = wall,
-		.mono = mono,
-		.state = &w.state };
-	kar_plan_init(&w.sync.plan, &w.sync.arena);
-	return w.controller.sync(&w.controller, &w.sync);
+	w.mono = mono;
+	return sync_named("ns/j");
 }
 
 static KAR_UNUSED bool sync_key(void)
@@ -207,33 +122,10 @@ static KAR_UNUSED void check_owner(void)
 	w.state.owner_uid = kar_hash_str(1, "job-uid");
 }
 
-static KAR_UNUSED void check_body(const struct kar_action *a, const char *want)
-{
-	struct kar_buf out = { 0 };
-	struct kar_err err = { 0 };
-
-	assert_non_null(a);
-	assert_int_equal(w.controller.encode(&w.sync, a, &out, &err), 0);
-	assert_string_equal(kar_buf_cstr(&out), want);
-	kar_buf_release(&out);
-}
-
 #define CHILD(api, kind) \
 	"{\"apiVersion\":\"" api "\",\"kind\":\"" kind \
 	"\",\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"labels\":{" \
 	"\"kube-arbitrator.io/queuejob\":\"j\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\"," \
 	"\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"job-uid\",\"controller\":true,\"blockOwnerDeletion\":true}]}"
-
-/* The next key that waits, "" if there is none. */
-static KAR_UNUSED const char *take(void)
-{
-	static char key[KAR_KEY_LEN];
-	const char *next = kar_workqueue_take(w.controller.queue, 0);
-
-	snprintf(key, sizeof(key), "%s", next ? next : "");
-	if (next)
-		kar_workqueue_done(w.controller.queue, next);
-	return key;
-}
 
 #endif

@@ -22,7 +22,7 @@ enum { MAX_INDEX = 16 };
 /* How far the walks got: without this, a reconciler that does nothing would pass. */
 struct reach {
 	unsigned phase[KAR_QJ_PHASE_FAILED + 1]; /* status writes that entered it */
-	unsigned creates, releases, repairs, restarts, resumed, task_restarts;
+	unsigned creates, releases, repairs, restarts, resumed, task_restarts, shed;
 };
 
 struct walk {
@@ -113,6 +113,34 @@ static void run_pod(struct walk *w, struct kar_pod *pod)
 	}
 }
 
+/* Is it to go, or has it been counted as lost? */
+static bool is_recorded(const struct walk *w, const struct kar_pod *pod)
+{
+	const struct kar_array *list = &w->s.job.status.counted_pods;
+	const char *const *uids = list->items;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (strcmp(uids[i], pod->o.uid) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Nobody can tell one that succeeded just before from one that was told to stop, if it was to go anyway: because of the queue, of
+ * an edit, or of the restart of its task.
+ */
+static void delete_pod(struct walk *w, struct kar_pod *pod)
+{
+	size_t task;
+	int32_t index;
+
+	if (!pod->deletion && kar_queuejob_pod_index(&w->s.job, pod->o.name, &task, &index) &&
+		(is_recorded(w, pod) || w->s.job.status.tasks[task].restart_time))
+		w->done[task][index] = false;
+	pod->deletion = w->s.now;
+}
+
 static void hurt_pod(struct walk *w, size_t i)
 {
 	struct kar_pod *pod = w->s.pods[i];
@@ -120,7 +148,7 @@ static void hurt_pod(struct walk *w, size_t i)
 	switch (draw(w, 6)) {
 	case 0: /* kubectl delete pod, node GC */
 		if (pod->tracked)
-			pod->deletion = w->s.now;
+			delete_pod(w, pod);
 		else
 			scene_remove_pod(&w->s, i);
 		break;
@@ -200,9 +228,15 @@ static void change_queue(struct walk *w)
 		kar_condition_set(&w->s.group.status.conditions, &c, w->s.now, &w->s.arena);
 }
 
+static void change_limit(struct walk *w)
+{
+	w->s.group.status.has_desired = draw(w, 4) > 0;
+	w->s.group.status.desired = (int32_t)draw(w, 7);
+}
+
 static void happen(struct walk *w)
 {
-	uint32_t what = draw(w, 40);
+	uint32_t what = draw(w, 42);
 
 	w->s.now += draw(w, 30) * KAR_SECOND;
 	size_t pod = w->s.n_pods ? draw(w, (uint32_t)w->s.n_pods) : 0;
@@ -219,6 +253,8 @@ static void happen(struct walk *w)
 		change_queue(w);
 	else if (what < 39)
 		w->s.owner_checked = -1; /* the manager was started again */
+	else
+		change_limit(w);
 }
 
 #endif

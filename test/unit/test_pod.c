@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "api/keep.h"
-#include "test/unit/pod_fixture.h"
+#include "test/fixture/projection.h"
 
 static void release(const struct kar_pod *p)
 {
@@ -359,16 +359,16 @@ static void pod_stays_small(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(membership_follows_the_order_of_keys, setup, teardown),
-		cmocka_unit_test_setup_teardown(annotation_too_long_for_a_name_is_no_group, setup, teardown),
-		cmocka_unit_test_setup_teardown(status_becomes_phase_and_flags, setup, teardown),
-		cmocka_unit_test_setup_teardown(cause_of_a_failure_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(index_and_incarnation_are_read_from_labels, setup, teardown),
-		cmocka_unit_test_setup_teardown(whole_pod_is_projected, setup, teardown),
-		cmocka_unit_test_setup_teardown(strays_are_found_by_the_name_of_their_job, setup, teardown),
-		cmocka_unit_test_setup_teardown(repeated_strings_are_shared, setup, teardown),
-		cmocka_unit_test_setup_teardown(pod_without_our_label_has_no_job_part, setup, teardown),
-		cmocka_unit_test_setup_teardown(pod_stays_small, setup, teardown),
+		TEST(membership_follows_the_order_of_keys),
+		TEST(annotation_too_long_for_a_name_is_no_group),
+		TEST(status_becomes_phase_and_flags),
+		TEST(cause_of_a_failure_is_kept),
+		TEST(index_and_incarnation_are_read_from_labels),
+		TEST(whole_pod_is_projected),
+		TEST(strays_are_found_by_the_name_of_their_job),
+		TEST(repeated_strings_are_shared),
+		TEST(pod_without_our_label_has_no_job_part),
+		TEST(pod_stays_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
-#include "test/unit/pod_fixture.h"
+#include "test/fixture/projection.h"
 
 #define POD(meta, status) \
 	"{\"metadata\":{\"name\":\"j-w-0\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"," \
@@ -158,9 +158,9 @@ static void only_lost_pods_pay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(loss_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(loss_is_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_lost_pods_pay, setup, teardown),
+		TEST(loss_is_kept),
+		TEST(loss_is_bounded),
+		TEST(only_lost_pods_pay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,37 +9,11 @@
 #include <cmocka.h>
 
 #include "api/podgroup.h"
-#include "common/json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	kar_intern_free(strings);
-	return 0;
-}
+#include "test/fixture/projection.h"
 
 static const struct kar_podgroup *group_of(const char *json)
 {
-	struct kar_arena arena = { 0 };
-	void *wire = kar_arena_alloc(&arena, 1, kar_podgroup_type.wire->size);
-	struct kar_err err = { 0 };
-	const struct kar_object *o;
-
-	if (kar_json_decode(&arena, kar_podgroup_type.wire, NULL, json, strlen(json), wire, &err))
-		fail_msg("%s in %s", err.msg, json);
-	o = kar_podgroup_type.project(wire, strings, &err);
-	assert_non_null(o);
-	kar_arena_release(&arena); /* nothing may point into it */
-	return kar_as_podgroup(o);
+	return kar_as_podgroup(object_of(&kar_podgroup_type, json));
 }
 
 #define META \
@@ -53,7 +27,7 @@ static const char whole[] =
 	"\"spec\":{\"minMember\":3,\"queue\":\"a\",\"priorityClassName\":\"high\",\"priority\":0,\"scheduleTimeoutSeconds\":60,"
 	"\"minResources\":{\"memory\":\"1Gi\",\"cpu\":2},\"totalResources\":{\"cpu\":\"4\"},\"foreign\":{\"x\":1}},"
 	"\"status\":{\"phase\":\"Running\",\"occupiedBy\":\"ns/j\",\"scheduled\":3,\"running\":2,\"succeeded\":1,\"failed\":4,"
-	"\"members\":7,\"position\":5,\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
+	"\"members\":7,\"desired\":6,\"position\":5,\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
 	"\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T09:00:00Z\"}]}}";
 
 static void whole_group_is_projected(void **state)
@@ -89,6 +63,8 @@ static void whole_group_is_projected(void **state)
 	assert_int_equal(g->status.failed, 4);
 	assert_int_equal(g->status.members, 7);
 	assert_int_equal(g->status.position, 5);
+	assert_true(g->status.has_desired);
+	assert_int_equal(g->status.desired, 6);
 	c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	assert_non_null(c);
 	assert_int_equal(g->status.schedule_start_time - c->last_transition, 60 * KAR_MINUTE);
@@ -210,11 +186,11 @@ static void specs_are_compared_member_by_member(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whole_group_is_projected, setup, teardown),
-		cmocka_unit_test_setup_teardown(owner_is_ours_by_group_and_kind, setup, teardown),
-		cmocka_unit_test_setup_teardown(bare_group_is_projected, setup, teardown),
-		cmocka_unit_test_setup_teardown(spec_is_written_as_it_was_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(specs_are_compared_member_by_member, setup, teardown),
+		TEST(whole_group_is_projected),
+		TEST(owner_is_ours_by_group_and_kind),
+		TEST(bare_group_is_projected),
+		TEST(spec_is_written_as_it_was_read),
+		TEST(specs_are_compared_member_by_member),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

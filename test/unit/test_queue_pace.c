@@ -109,17 +109,17 @@ static void changes_that_matter_wake_it(void **state)
 	assert_string_equal(woken(), "all");
 	put_group("g", "", "");
 	assert_string_equal(woken(), "all");
-	put(w.stores.priorityclasses, "c", "", ",\"value\":1");
+	put_named(w.stores.priorityclasses, "c", "", ",\"value\":1");
 	assert_string_equal(woken(), "all");
-	put_job("j", "", "", "Pending");
+	put_named_job("j", "", "", "Pending");
 	assert_string_equal(woken(), "all");
-	put_job("j", "", "", "Running");
+	put_named_job("j", "", "", "Running");
 	assert_string_equal(woken(), "");
-	put_job("j", "", "", INVALID("0"));
+	put_named_job("j", "", "", INVALID("0"));
 	assert_string_equal(woken(), "all");
-	put_job("j", "", ",\"suspend\":true", "Running");
+	put_named_job("j", "", ",\"suspend\":true", "Running");
 	assert_string_equal(woken(), "all");
-	put_job("j", "", ",\"suspend\":true", "Completed");
+	put_named_job("j", "", ",\"suspend\":true", "Completed");
 	assert_string_equal(woken(), "all");
 }
 

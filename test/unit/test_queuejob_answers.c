@@ -31,12 +31,6 @@ static const struct kar_action *asked(kar_time after)
 	return find_action(QUEUEJOB_CREATE_POD, KAR_CREATE);
 }
 
-static void empty_queue(void)
-{
-	while (*take())
-		continue;
-}
-
 static void waiting_job_is_checked_early_and_once(void **state)
 {
 	const struct kar_action *a;
@@ -49,7 +43,7 @@ static void waiting_job_is_checked_early_and_once(void **state)
 	assert_non_null(a);
 	assert_true(a->dry_run);
 	assert_string_equal(a->name, "j-w-0");
-	empty_queue();
+	take_all();
 	answer(a, "{}");
 	assert_string_equal(take(), "ns/j");
 	assert_true(sync_at(90000));
@@ -66,7 +60,7 @@ static void objection_makes_the_job_invalid(void **state)
 	put_waiting_job();
 	a = asked(1000);
 	assert_non_null(a);
-	empty_queue();
+	take_all();
 	w.controller.refused(&w.sync, a, &no);
 	assert_string_equal(take(), "ns/j");
 	assert_true(sync_at(7000));
@@ -122,7 +116,7 @@ static void service_without_our_label_gets_it_back(void **state)
 		CHILD("v1",
 			"Service") ",\"spec\":{\"clusterIP\":\"None\",\"selector\":{"
 				   "\"kube-arbitrator.io/queuejob\":\"j\"},\"publishNotReadyAddresses\":true}}");
-	empty_queue();
+	take_all();
 	answer_uid(action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE), "n-uid"); /* it exists */
 	assert_string_equal(take(), "ns/j");
 	assert_true(sync_key());
@@ -158,7 +152,7 @@ static void pod_that_ends_wakes_who_waits_for_a_quota(void **state)
 	check_owner();
 	assert_true(sync_key());
 	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &full, 5000);
-	empty_queue();
+	take_all();
 	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Running\",\"reason\":\"r\"}");
 	assert_string_equal(take(), "");
 	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Succeeded\"}");

@@ -8,30 +8,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/job_from_json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (kar_intern_count(strings))
-		return -1; /* not everything was given back, which is to be expected of a test that failed */
-	kar_intern_free(strings);
-	return 0;
-}
-
-static const struct kar_queuejob *job_of(const char *json)
-{
-	return kar_as_queuejob(object_from_json(&kar_queuejob_type, json, strings));
-}
+#include "test/fixture/projection.h"
 
 static void give_back(const struct kar_queuejob *job)
 {
@@ -408,15 +385,15 @@ static void every_status_member_matters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(spec_is_projected, setup, teardown),
-		cmocka_unit_test_setup_teardown(absent_members_get_their_defaults, setup, teardown),
-		cmocka_unit_test_setup_teardown(network_has_its_defaults, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_specs_say_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(selector_must_match_the_template, setup, teardown),
-		cmocka_unit_test_setup_teardown(hash_ignores_what_does_not_matter, setup, teardown),
-		cmocka_unit_test_setup_teardown(status_survives_the_round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(absent_status_members_are_written_as_null, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_status_member_matters, setup, teardown),
+		TEST(spec_is_projected),
+		TEST(absent_members_get_their_defaults),
+		TEST(network_has_its_defaults),
+		TEST(unusable_specs_say_why),
+		TEST(selector_must_match_the_template),
+		TEST(hash_ignores_what_does_not_matter),
+		TEST(status_survives_the_round_trip),
+		TEST(absent_status_members_are_written_as_null),
+		TEST(every_status_member_matters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

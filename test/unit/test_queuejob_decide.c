@@ -169,14 +169,13 @@ static void check_deletes_are_recorded(const struct scene *s, const struct kar_p
 }
 
 /* The record has its bound, so a large step down is several. Else the rest might be losses if they are wanted again. */
-static void test_what_is_scaled_away_is_recorded_first(void **state)
+static void check_scaled_away(const char *scene)
 {
 	struct scene s;
 	struct kar_plan p;
 	char name[32];
 
-	(void)state;
-	scene_read(&s, "job phase=Running min=1 formed=1 edited; task w; pod w-0 Running");
+	scene_read(&s, scene);
 	for (int i = 1; i <= 600; i++) {
 		snprintf(name, sizeof(name), "j-w-%d", i);
 		scene_add_pod(&s, name, KAR_POD_RUNNING, 1);
@@ -188,6 +187,29 @@ static void test_what_is_scaled_away_is_recorded_first(void **state)
 		scene_apply(&s, &p, true, p.n_actions);
 	}
 	assert_int_equal(s.n_pods, 1);
+	scene_release(&s);
+}
+
+static void test_what_is_scaled_away_is_recorded_first(void **state)
+{
+	(void)state;
+	check_scaled_away("job phase=Running min=1 formed=1 edited; task w; pod w-0 Running"); /* by a user */
+	check_scaled_away(
+		"job phase=Running min=1 formed=1; task w replicas=601; group desired=1; pod w-0 Running");
+}
+
+/* Else a refusal would be forgotten at each look, and what was refused be asked for at once. */
+static void test_a_look_at_the_job_does_not_say_that_nothing_is_wanted(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	(void)state;
+	scene_read(&s,
+		"job min=1 phase=Running formed=1; task w replicas=3 done=0; pod w-0 Succeeded untracked inc=7; pod w-1 Running");
+	scene_decide(&s, &p);
+	assert_true(kar_plan_has(&p, QUEUEJOB_CHECK_OWNER));
+	assert_true(p.unfinished);
 	scene_release(&s);
 }
 
@@ -221,6 +243,10 @@ static void test_only_stories_are_urgent(void **state)
 		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Failed",
 			true },
 		{ "job phase=Starting; task w; pod w-0 Running", true },
+		{ "job phase=Running min=1 formed=1; task w replicas=4 wants=2; group desired=2; pod w-0 Succeeded; pod w-1 Running",
+			false }, /* desired moves with what succeeds */
+		{ "job phase=Running min=1 formed=1; task w replicas=2; group desired=1; pod w-0 Running; pod w-1 Running",
+			true },
 		{ "job; task w replicas=2", false }, /* it may be admitted in a moment */
 		{ "job suspend; task w replicas=2", true },
 	};
@@ -385,9 +411,11 @@ int main(void)
 		THEME("suspend"),
 		THEME("delete"),
 		THEME("order"),
+		THEME("elastic"),
 		cmocka_unit_test(test_no_plan_creates_more_than_500_pods),
 		cmocka_unit_test(test_no_status_lists_more_than_500_lost_pods),
 		cmocka_unit_test(test_what_is_scaled_away_is_recorded_first),
+		cmocka_unit_test(test_a_look_at_the_job_does_not_say_that_nothing_is_wanted),
 		cmocka_unit_test(test_creates_carry_their_rank),
 		cmocka_unit_test(test_only_stories_are_urgent),
 		cmocka_unit_test(test_restart_remembers_its_cause),

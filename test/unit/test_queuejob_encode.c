@@ -123,7 +123,7 @@ static void status_patch_applies_only_to_what_was_read(void **state)
 	w.controller.encode_status(&w.sync, &out);
 	snprintf(want, sizeof(want),
 		"{\"metadata\":{\"uid\":\"job-uid\",\"resourceVersion\":\"%d\"},\"status\":{\"phase\":\"Pending\",",
-		w.rv);
+		(int)w.rv);
 	assert_memory_equal(kar_buf_cstr(&out), want, strlen(want));
 	kar_buf_release(&out);
 }

@@ -13,7 +13,7 @@
 
 #include "api/keep.h"
 #include "test/fixture/scene.h"
-#include "test/unit/job_from_json.h"
+#include "test/fixture/from_json.h"
 
 enum { SETTLE_ROUNDS = 50, JOB_TASKS = 64, WALKS = 300, WALK_STEPS = 400 };
 
@@ -142,6 +142,11 @@ static void test_a_waiting_task_is_explained(void **state)
 			"TaskWaiting", "task w waits until task prep has succeeded: 1 of 2" },
 		{ "job phase=Starting; task ps replicas=5 min=3; task w after=ps; pod ps-0 Running",
 			"TaskWaiting", "task w waits until task ps runs: 1 of 3" },
+		{ "job min=1 phase=Running formed=1; task a replicas=4 done=0 wants=2; task b after=a wants=0; group desired=1; pod a-1 Running",
+			"TaskWaiting",
+			"task b waits until task a runs: 2 of 4, but queue default lets only 2" },
+		{ "job min=1 phase=Running formed=1; task a replicas=2 wants=1; task b after-done=a wants=0; group desired=1; pod a-0 Running",
+			"TaskWaiting", "task b waits until task a has succeeded: 0 of 2" },
 		{ "job phase=Starting; task c after=b; task b after=a; task a replicas=2", "TaskWaiting",
 			"task b waits until task a runs: 0 of 2; 1 more task waits" },
 		{ "job phase=Starting; task a; task b; task c after=a,b; task d after=a; task e after=b; pod a-0 Running",

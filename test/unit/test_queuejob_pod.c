@@ -7,30 +7,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/job_from_json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (kar_intern_count(strings))
-		return -1; /* not everything was given back, which is to be expected of a test that failed */
-	kar_intern_free(strings);
-	return 0;
-}
-
-static const struct kar_queuejob *job_of(const char *json)
-{
-	return kar_as_queuejob(object_from_json(&kar_queuejob_type, json, strings));
-}
+#include "test/fixture/projection.h"
 
 #define ENV(task, index, rank, size) \
 	"{\"name\":\"KAR_QUEUEJOB\",\"value\":\"j\"},{\"name\":\"KAR_TASK\",\"value\":\"" task \
@@ -245,14 +222,13 @@ static void names_are_read_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(smallest_template_gets_everything, setup, teardown),
-		cmocka_unit_test_setup_teardown(template_is_kept_byte_for_byte, setup, teardown),
-		cmocka_unit_test_setup_teardown(scheduler_of_the_job_is_for_templates_without_one, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(host_name_of_a_pod_is_its_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(gate_is_added_to_those_of_the_template, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_template_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_are_read_back, setup, teardown),
+		TEST(smallest_template_gets_everything),
+		TEST(template_is_kept_byte_for_byte),
+		TEST(scheduler_of_the_job_is_for_templates_without_one),
+		TEST(host_name_of_a_pod_is_its_name),
+		TEST(gate_is_added_to_those_of_the_template),
+		TEST(unusable_template_is_refused),
+		TEST(names_are_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,23 +9,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
-#include "test/unit/job_from_json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	kar_intern_free(strings);
-	return 0;
-}
+#include "test/fixture/projection.h"
 
 #define TASKS "\"taskSpecs\":[{\"name\":\"a\"," TEMPLATE "},{" TEMPLATE "}]"
 
@@ -34,7 +18,7 @@ static const struct kar_queuejob *job_with_rules(const char *rules)
 	char json[16384];
 
 	snprintf(json, sizeof(json), JOB("\"failurePolicy\":{\"rules\":%s}," TASKS), rules);
-	return kar_as_queuejob(object_from_json(&kar_queuejob_type, json, strings));
+	return job_of(json);
 }
 
 /* --- reading ------------------------------------------------------------------------------------- */
@@ -105,7 +89,7 @@ static void rules_are_read(void **state)
 
 static void a_job_without_a_policy_has_no_rules(void **state)
 {
-	const struct kar_object *o = object_from_json(&kar_queuejob_type, JOB(TASKS), strings);
+	const struct kar_object *o = object_of(&kar_queuejob_type, JOB(TASKS));
 
 	(void)state;
 	assert_int_equal(kar_as_queuejob(o)->spec.failure_policy.n, 0);
@@ -183,10 +167,10 @@ static void unusable_rules_say_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rules_are_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_job_without_a_policy_has_no_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(rules_and_codes_are_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_rules_say_why, setup, teardown),
+		TEST(rules_are_read),
+		TEST(a_job_without_a_policy_has_no_rules),
+		TEST(rules_and_codes_are_bounded),
+		TEST(unusable_rules_say_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@
 
 #define HARD(pods) \
 	",\"spec\":{\"hard\":{\"pods\":\"" pods "\"}},\"status\":{\"hard\":{\"pods\":\"" pods "\"}}"
+#define COUNT(pods) \
+	",\"spec\":{\"hard\":{\"count/pods\":\"" pods "\"}},\"status\":{\"hard\":{\"pods\":\"" pods "\"}}"
 #define GPUS ",\"spec\":{\"hard\":{\"requests.example.com/gpu\":\"1\"}}"
 #define GATED ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"},{\"name\":\"a/b\"}]}"
 #define LONG_40 "requests.example.com/a-name-of-40-bytes-"
@@ -36,16 +38,29 @@ static int teardown_line(void **state)
 	return teardown(state);
 }
 
+/* A job that is about to create its pods. */
+static void put_gang(int replicas, int min)
+{
+	char spec[512], rest[1024];
+
+	snprintf(spec, sizeof(spec),
+		",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"w\",\"replicas\":%d," TEMPLATE
+		"}]}",
+		min, replicas);
+	put_job(spec);
+	snprintf(rest, sizeof(rest),
+		"%s,\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1,"
+		"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"reason\":\"Starting\",\"message\":\"\"}]}",
+		spec, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
+	put_job(rest);
+	put_children(true);
+	check_owner();
+}
+
 static void synced(struct kar_store *s)
 {
 	kar_store_replace_begin(s);
-	kar_store_replace_commit(s, (kar_rv)++w.rv);
-}
-
-static void drain(void)
-{
-	while (take()[0])
-		continue;
+	kar_store_replace_commit(s, ++w.rv);
 }
 
 /* --- observed ------------------------------------------------------------------------------------ */
@@ -88,7 +103,7 @@ static void gate_is_removed_by_its_name(void **state)
 	snprintf(want, sizeof(want),
 		"{\"metadata\":{\"uid\":\"p0\",\"resourceVersion\":\"%d\"},\"spec\":{\"schedulingGates\":[{"
 		"\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]}}",
-		w.rv);
+		(int)w.rv);
 	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
 	assert_true(sync_key());
 	check_body(action_of(QUEUEJOB_UNGATE_POD, KAR_PATCH), want);
@@ -116,12 +131,17 @@ static void gated_pod_has_the_gate(void **state)
 /* --- woken --------------------------------------------------------------------------------------- */
 
 /* The job is refused its first pod: "requested: @what". */
-static void refuse(const char *what, kar_time mono)
+static void refuse_by(const char *quota, const char *what, kar_time mono)
 {
 	struct kar_err err = { 0 };
 
-	kar_fail(&err, KAR_DENIED, "exceeded quota: few, requested: %s, used: x", what);
+	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: %s, used: x", quota, what);
 	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
+}
+
+static void refuse(const char *what, kar_time mono)
+{
+	refuse_by("few", what, mono);
 }
 
 static void start_refused(void)
@@ -132,7 +152,7 @@ static void start_refused(void)
 	check_owner();
 	assert_true(sync_key());
 	refuse("pods=1", 5000);
-	drain();
+	take_all();
 }
 
 static void changed_quota_wakes_who_waits(void **state)
@@ -156,7 +176,7 @@ static void new_limit_is_looked_at_by_all_jobs(void **state)
 	(void)state;
 	synced(w.stores.resourcequotas);
 	put_job(SPEC);
-	drain();
+	take_all();
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
 	assert_string_equal(take(), "ns/j");
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("3"));
@@ -175,9 +195,26 @@ static void limit_concerns_neither_other_namespaces_nor_what_is_over(void **stat
 	synced(w.stores.resourcequotas);
 	put_job(SPEC ",\"status\":{\"phase\":\"Completed\"}");
 	kar_store_apply(w.stores.queuejobs, object_from_json(&kar_queuejob_type, elsewhere, w.strings));
-	drain();
+	take_all();
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
 	assert_string_equal(take(), "");
+}
+
+/* "count/pods" is charged for what has ended until its object is gone; "pods" is not, and others are woken by the end. */
+static void ended_pod_that_is_gone_is_room_where_objects_are_counted(void **state)
+{
+	static const char *const quotas[] = { HARD("4"), COUNT("4") };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(quotas); i++) {
+		start_refused();
+		put(w.stores.resourcequotas, "few", "q1", "", quotas[i]);
+		put(w.stores.pods, "other", "p0", "", ",\"status\":{\"phase\":\"Succeeded\"}");
+		kar_quota_place_try(w.state.refusal->place);
+		kar_store_delete(w.stores.pods, "ns", "other", "p0", ++w.rv);
+		assert_int_equal(kar_quota_place_is_woken(w.state.refusal->place), i == 1);
+		kar_refusal_forget(&w.state);
+	}
 }
 
 /* The room that a job gives back is news to the others, who were refused because of it, and not to itself. */
@@ -189,7 +226,7 @@ static void pods_taken_back_wake_the_others_only(void **state)
 	for (size_t i = 0; i < KAR_LEN(phases); i++) {
 		start_refused();
 		put(w.stores.pods, "j-w-0", "p0", MEMBER, phases[i]);
-		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", (kar_rv)++w.rv);
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
 		assert_int_equal(kar_quota_place_is_woken(w.state.refusal->place), i == 0);
 		kar_refusal_forget(&w.state);
 	}
@@ -242,7 +279,7 @@ static void who_may_need_the_same_waits_behind(void **state)
 		put(w.stores.resourcequotas, "few", "q1", "", needs[i].quota);
 		put_job_of(needs[i].template);
 		snprintf(text, sizeof(text), "exceeded quota: few, requested: %s, used: x", needs[i].lacks);
-		place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, text);
+		place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, text, false);
 		assert_true(sync_key());
 		kar_refusal_hold_creates(&w.sync);
 		if ((count_actions(KAR_CREATE) == 0) != needs[i].waits)
@@ -263,7 +300,7 @@ static void waiting_behind_is_told_and_ends(void **state)
 	put_starting_job();
 	check_owner();
 	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x");
+		"exceeded quota: few, requested: pods=1, used: x", false);
 	assert_true(sync_key());
 	kar_refusal_hold_creates(&w.sync);
 	assert_int_equal(w.sync.plan.requeue_after, 1);
@@ -271,11 +308,11 @@ static void waiting_behind_is_told_and_ends(void **state)
 	st = w.sync.plan.status;
 	assert_string_equal(st->reason, "QuotaExceeded");
 	assert_string_equal(st->message,
-		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods=1: exceeded quota few");
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods: exceeded quota few");
 	assert_int_equal(w.sync.plan.n_events, 0); /* nobody has refused anything */
 	kar_refusal_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 0);
-	drain();
+	take_all();
 	kar_quota_line_leave(place);
 	assert_string_equal(take(), "ns/j");
 	assert_true(sync_at(6000));
@@ -288,7 +325,7 @@ static const struct {
 	const char *said, *told;
 } lacks[] = {
 	{ "exceeded quota: few, requested: pods=1, used: x",
-		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods=1: exceeded quota few" },
+		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods: exceeded quota few" },
 	{ "exceeded quota: few, requested: " LONG "=1, used: x",
 		"cannot create pods ns/j-w-0: ns/high goes first and lacks what the quota refused: exceeded quota few" },
 	{ "exceeded quota",
@@ -304,8 +341,8 @@ static void what_could_not_be_read_is_not_told(void **state)
 	put_starting_job();
 	check_owner();
 	for (size_t i = 0; i < KAR_LEN(lacks); i++) {
-		struct kar_quota_place *place =
-			kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, lacks[i].said);
+		struct kar_quota_place *place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high",
+			&high, lacks[i].said, false);
 		const struct kar_queuejob_status *st;
 
 		assert_true(sync_key());
@@ -332,7 +369,7 @@ static void refusal_outlives_what_is_taken_back(void **state)
 	kar_refusal_hold_creates(&w.sync);
 	assert_non_null(w.state.refusal);
 	assert_int_equal(w.state.refusal->taken_back, 1);
-	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", (kar_rv)++w.rv);
+	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
 	assert_true(sync_key());
 	assert_non_null(strstr(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
 		"; rolled back 1 of 2 pods, waits for room"));
@@ -359,7 +396,7 @@ static void place_in_the_line_is_observed(void **state)
 	start_refused();
 	assert_false(stands_behind());
 	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x");
+		"exceeded quota: few, requested: pods=1, used: x", false);
 	assert_true(stands_behind());
 	kar_quota_line_leave(place);
 	assert_false(stands_behind());
@@ -386,6 +423,191 @@ static void try_under_way_is_not_taken_back(void **state)
 	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
 }
 
+/* Who may not try any more does not keep what its last try has made: those who go first may wait for that. */
+static void try_that_is_overtaken_is_taken_back(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+	struct kar_quota_place *place;
+
+	(void)state;
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	put_gang(3, 3);
+	put(w.stores.pods, "j-w-0", "p0", MEMBER, ",\"status\":{\"phase\":\"Running\"}");
+	assert_true(sync_key());
+	refuse("pods=1", 5000);
+	assert_true(sync_at(6000));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 2);
+	/* No answer about the other; then the first is lost. */
+	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
+	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
+	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+		"exceeded quota: few, requested: pods=1, used: x", false);
+	assert_true(sync_at(6001));
+	kar_refusal_hold_creates(&w.sync);
+	kar_quota_line_leave(place);
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	assert_int_equal(w.sync.plan.requeue_after, 1);
+	assert_true(sync_at(6002));
+	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
+}
+
+/* --- what else it does while it waits ------------------------------------------------------------ */
+
+static void children_are_repaired_while_pods_wait(void **state)
+{
+	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+	struct kar_quota_place *place;
+
+	(void)state;
+	start_refused();
+	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+		"exceeded quota: few, requested: pods=1, used: x", false);
+	kar_store_delete(w.stores.podgroups, "ns", "j", "g-uid", ++w.rv);
+	assert_true(sync_at(60000));
+	kar_refusal_hold_creates(&w.sync);
+	kar_quota_line_leave(place);
+	assert_non_null(find_action(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE));
+}
+
+/* Until it is seen to be there, nothing is forgotten of what was refused. */
+static void repair_of_a_child_forgets_no_refusal(void **state)
+{
+	(void)state;
+	start_refused();
+	kar_store_delete(w.stores.schedulingspecs, "ns", "j", "s-uid", ++w.rv);
+	put(w.stores.schedulingspecs, "j", "s2-uid", "", ",\"spec\":{}");
+	assert_true(sync_at(5100));
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	kar_refusal_hold_creates(&w.sync);
+	assert_null(w.state.refusal); /* somebody else's is in the way, which may last */
+	start_refused();
+	kar_store_delete(w.stores.schedulingspecs, "ns", "j", "s-uid", ++w.rv);
+	put(w.stores.schedulingspecs, "j", "s3-uid", ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}",
+		",\"spec\":{}");
+	put(w.stores.queuejobs, "k", "k-uid", "", ""); /* what is known of jobs is newer */
+	assert_true(sync_at(5100));
+	assert_non_null(find_action(QUEUEJOB_ADOPT, KAR_PATCH));
+	kar_refusal_hold_creates(&w.sync);
+	assert_non_null(w.state.refusal);
+}
+
+/* The same before its start is recorded. */
+static void repair_at_a_first_start_forgets_no_refusal(void **state)
+{
+	(void)state;
+	put_job(SPEC);
+	put_children(true);
+	check_owner();
+	assert_true(sync_key());
+	refuse("pods=1", 5000);
+	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":1}");
+	assert_true(sync_at(5100));
+	assert_non_null(find_action(QUEUEJOB_PATCH_SCHEDULINGSPEC, KAR_PATCH));
+	kar_refusal_hold_creates(&w.sync);
+	assert_non_null(w.state.refusal);
+}
+
+/* --- extras -------------------------------------------------------------------------------------- */
+
+static enum kar_qj_phase next_phase(void)
+{
+	const struct kar_queuejob_status *st = w.sync.plan.status;
+
+	return st ? st->phase : KAR_QJ_PHASE_NONE;
+}
+
+/* That an extra has no room tells nothing about a pod of the minimum that is lost, and leaves its own. */
+static void refused_extra_takes_no_minimum_back(void **state)
+{
+	const kar_time later = 5000 + 2 * KAR_MINUTE;
+
+	(void)state;
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("2"));
+	put_gang(3, 2);
+	put(w.stores.pods, "j-w-0", "p0", MEMBER, "");
+	put(w.stores.pods, "j-w-1", "p1", MEMBER, "");
+	assert_true(sync_key());
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 1);
+	refuse("pods=1", 5000);
+	kar_store_delete(w.stores.pods, "ns", "j-w-1", "p1", ++w.rv);
+	assert_true(sync_at(later));
+	assert_int_not_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 1);
+	refuse("pods=1", later); /* now it does */
+	assert_true(sync_at(later + KAR_MINUTE - 1));
+	assert_int_not_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
+	assert_true(sync_at(later + KAR_MINUTE));
+	assert_int_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
+}
+
+/* --- quotas with scopes -------------------------------------------------------------------------- */
+
+/* What the job and one that goes first were refused by; is the job in its way? */
+static const struct {
+	const char *name, *mine, *other;
+	bool waits;
+} scopes[] = {
+	{ "both_by_one_for_all", "few", "few", true },
+	{ "by_others_for_all", "few", "many", true },
+	{ "the_other_by_one_that_may_not_hold_for_the_job", "few", "high", false },
+	{ "by_different_ones_with_scopes", "low", "high", false },
+	{ "the_other_by_one_that_holds_for_all", "low", "few", true },
+	{ "both_by_one_with_scopes", "low", "low", true },
+};
+
+static void put_scoped(const char *name, const char *class)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"hard\":{\"pods\":\"4\"},\"scopeSelector\":{\"matchExpressions\":[{"
+		"\"scopeName\":\"PriorityClass\",\"operator\":\"In\",\"values\":[\"%s\"]}]}}",
+		class);
+	put(w.stores.resourcequotas, name, name, "", rest);
+}
+
+/* A second job, as far as it is refused. */
+static void refuse_other(struct kar_key_state *state, const char *quota)
+{
+	struct kar_sync s = { .controller = &w.controller, .key = "ns/high", .state = state };
+	const struct kar_action a = { .verb = KAR_CREATE,
+		.type = &kar_pod_type,
+		.ns = "ns",
+		.name = "p",
+		.rank = { .tier = KAR_TIER_MINIMUM, .priority = 9 } };
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: pods=1, used: x", quota);
+	s.object = kar_store_get(w.stores.queuejobs, "ns", "j"); /* any: its namespace is looked at */
+	kar_refusal_note(&s, &a, &err, 5000);
+}
+
+static void quota_with_scopes_holds_up_nobody_else(void **state)
+{
+	(void)state;
+	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
+	put(w.stores.resourcequotas, "many", "q2", "", HARD("9"));
+	put_scoped("high", "high");
+	put_scoped("low", "low");
+	put_gang(2, 2);
+	for (size_t i = 0; i < KAR_LEN(scopes); i++) {
+		struct kar_key_state other = { 0 };
+
+		assert_true(sync_key());
+		refuse_by(scopes[i].mine, "pods=1", 5000);
+		refuse_other(&other, scopes[i].other);
+		assert_true(sync_at(60000));
+		kar_refusal_hold_creates(&w.sync);
+		kar_refusal_forget(&w.state);
+		kar_refusal_forget(&other);
+		if ((count_actions(KAR_CREATE) == 0) != scopes[i].waits)
+			fail_msg("%s", scopes[i].name);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_line, teardown_line)
 
 int main(void)
@@ -404,6 +626,13 @@ int main(void)
 		TEST(refusal_outlives_what_is_taken_back),
 		TEST(place_in_the_line_is_observed),
 		TEST(try_under_way_is_not_taken_back),
+		TEST(try_that_is_overtaken_is_taken_back),
+		TEST(ended_pod_that_is_gone_is_room_where_objects_are_counted),
+		TEST(children_are_repaired_while_pods_wait),
+		TEST(repair_of_a_child_forgets_no_refusal),
+		TEST(repair_at_a_first_start_forgets_no_refusal),
+		TEST(refused_extra_takes_no_minimum_back),
+		TEST(quota_with_scopes_holds_up_nobody_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "api/intervals.h"
 #include "api/queuejob.h"
 #include "common/buf.h"
-#include "test/unit/job_from_json.h"
+#include "test/fixture/from_json.h"
 
 enum {
 	ETCD_MAX = 3 << 19,   /* bytes of one object: etcd's default --max-request-bytes */

@@ -9,7 +9,12 @@
 
 #include <cmocka.h>
 
+#include "controllers/queuejob/observe.h"
 #include "test/unit/queuejob_sync_fixture.h"
+
+#define ELASTIC \
+	",\"spec\":{\"schedSpec\":{\"minAvailable\":1},\"taskSpecs\":[{\"name\":\"w\",\"replicas\":4," TEMPLATE \
+	"}]}"
 
 /* --- which keys ---------------------------------------------------------------------------------- */
 
@@ -78,7 +83,7 @@ static void change_pod(size_t i)
 	if (changes[i].new_meta)
 		put(w.stores.pods, "j-w-0", "p-uid", changes[i].new_meta, changes[i].new_body);
 	else
-		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", (kar_rv)++w.rv);
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", ++w.rv);
 }
 
 static void progress_waits_until_the_key_has_rested_a_loss_does_not(void **state)
@@ -94,7 +99,7 @@ static void progress_waits_until_the_key_has_rested_a_loss_does_not(void **state
 		change_pod(i);
 		if (kar_workqueue_next(w.controller.queue, 0) != (changes[i].waits ? RESTED : 0))
 			fail_msg("%s: %s", changes[i].name, changes[i].waits ? "at once" : "waits");
-		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", (kar_rv)++w.rv);
+		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", ++w.rv);
 		drain();
 	}
 	kar_workqueue_rest(w.controller.queue, "ns/j", 0);
@@ -250,6 +255,57 @@ static void foreign_pod_under_our_name_blocks(void **state)
 	assert_string_equal(action_of(QUEUEJOB_CREATE_POD, KAR_CREATE)->name, "j-w-1");
 }
 
+/* The job may have 4 pods, its minimum is 1, and the queue lets @limit of them be active; "": any number. */
+static void put_limited_job(const char *limit)
+{
+	char rest[1024], status[256];
+
+	put_job(ELASTIC);
+	snprintf(rest, sizeof(rest), ELASTIC STARTING,
+		kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
+	put_job(rest);
+	put_children(true);
+	snprintf(status, sizeof(status),
+		",\"spec\":{\"minMember\":1},\"status\":{%s\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}",
+		limit);
+	put(w.stores.podgroups, "j", "g-uid", BY_JOB, status);
+	check_owner();
+}
+
+static void limit_is_read_from_the_podgroup(void **state)
+{
+	static const struct {
+		const char *limit;
+		size_t creates;
+	} rows[] = { { "", 4 }, { "\"desired\":9,", 4 }, { "\"desired\":3,", 3 }, { "\"desired\":0,", 1 },
+		{ "\"desired\":null,", 4 } };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		put_limited_job(rows[i].limit);
+		assert_true(sync_key());
+		if (count_actions(KAR_CREATE) != rows[i].creates)
+			fail_msg("%s: %zu pods", rows[i].limit, count_actions(KAR_CREATE));
+	}
+}
+
+/* It costs a look at each name, so it is not taken in every round of a job that will not have all of its pods for long. */
+static void names_are_not_looked_up_for_pods_that_are_held_back(void **state)
+{
+	struct queuejob_view v;
+
+	(void)state;
+	put_limited_job("\"desired\":1,");
+	put(w.stores.pods, "j-w-3", "p3", CONTROLLED_BY("ReplicaSet", "rs", "rs-uid"), "");
+	assert_true(sync_key());
+	assert_true(queuejob_observe(&w.stores, &w.sync, &w.sync.arena, &v));
+	assert_int_equal(v.n_blocking, 1);
+	put(w.stores.pods, "j-w-0", "p0", BY_JOB, "");
+	assert_true(sync_key());
+	assert_true(queuejob_observe(&w.stores, &w.sync, &w.sync.arena, &v));
+	assert_int_equal(v.n_blocking, 0);
+}
+
 static void refusal_of_a_create_is_told(void **state)
 {
 	const struct kar_err no = { .what = KAR_DENIED, .msg = "no" };
@@ -304,6 +360,35 @@ static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
 	assert_int_equal(count_actions(KAR_CREATE), 2);
 }
 
+#define RESTARTED_TASK \
+	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"tasks\":[{\"name\":\"w\"," \
+	"\"started\":true,\"restartTime\":\"2026-11-21T10:00:00Z\"}]}"
+
+/* Another manager may have ended the restart of the task since the job was read, and what has come after that is its work. */
+static void answer_tells_nothing_of_pods_that_came_later(void **state)
+{
+	char rest[1024];
+
+	(void)state;
+	put_starting_job();
+	snprintf(rest, sizeof(rest), SPEC RESTARTED_TASK,
+		kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
+	put_job(rest);
+	put(w.stores.pods, "j-w-0", "p0", BY_JOB, "");
+	assert_true(sync_key());
+	assert_int_equal(count_actions(KAR_DELETE), 0);
+	answer(action_of(QUEUEJOB_CHECK_OWNER, KAR_GET), ANSWER("job-uid", ""));
+	assert_true(sync_key());
+	assert_int_equal(count_actions(KAR_DELETE), 1);
+	put(w.stores.pods, "j-w-1", "p1", BY_JOB, "");
+	assert_true(sync_at(7000));
+	assert_int_equal(count_actions(KAR_DELETE), 1);
+	assert_string_equal(action_of(QUEUEJOB_DELETE_POD, KAR_DELETE)->name, "j-w-0");
+	answer(action_of(QUEUEJOB_CHECK_OWNER, KAR_GET), ANSWER("job-uid", ""));
+	assert_true(sync_at(7000));
+	assert_int_equal(count_actions(KAR_DELETE), 2);
+}
+
 static void status_write_proves_it_too(void **state)
 {
 	(void)state;
@@ -351,8 +436,11 @@ int main(void)
 		TEST(pods_older_than_the_status_are_not_believed),
 		TEST(priority_comes_from_its_class),
 		TEST(foreign_pod_under_our_name_blocks),
+		TEST(limit_is_read_from_the_podgroup),
+		TEST(names_are_not_looked_up_for_pods_that_are_held_back),
 		TEST(refusal_of_a_create_is_told),
 		TEST(creates_wait_for_an_answer_that_shows_the_job_alive),
+		TEST(answer_tells_nothing_of_pods_that_came_later),
 		TEST(status_write_proves_it_too),
 		TEST(create_is_dropped_when_the_job_has_changed),
 	};

@@ -322,6 +322,28 @@ static void newcomers_wait_behind(void **state)
 	assert_true(tries_as(2, 1, 2000, NULL));
 }
 
+/* The one that goes first changes while others wait behind; they say which it is, and nothing that changes with each of its tries. */
+static void who_goes_first_is_kept_up_to_date(void **state)
+{
+	kar_time hold = 0;
+
+	(void)state;
+	refuse(1, 9, "pods=1,requests.cpu=1", 1000);
+	assert_false(tries_as(0, 5, 1000, NULL));
+	assert_false(tries_as(2, 1, 1000, NULL));
+	assert_non_null(
+		strstr(w.states[2].refusal->err.msg, "ns/j1 goes first and lacks pods,requests.cpu:"));
+	refuse(1, 9, "pods=1,requests.cpu=2", 2000);
+	assert_false(tries_as(2, 1, 2000, &hold));
+	assert_int_equal(hold, 30000);
+	kar_refusal_forget(&w.states[1]);
+	assert_false(tries_as(2, 1, 31000, &hold));
+	assert_int_equal(hold, 1); /* so that the status tells it */
+	assert_non_null(strstr(w.states[2].refusal->err.msg, "ns/j0 goes first"));
+	assert_false(tries_as(2, 1, 31001, &hold));
+	assert_int_equal(hold, 30000);
+}
+
 /* Job 0 was refused @was and wants @is next; job 1 was refused a pod of its minimum, with priority 5. */
 static const struct {
 	const char *name;
@@ -356,6 +378,38 @@ static void place_is_that_of_what_is_wanted_next(void **state)
 	}
 }
 
+/* Who is refused something else than before is in the way of others. */
+static void who_lacks_something_else_makes_way(void **state)
+{
+	(void)state;
+	refuse(0, 9, "pods=1", 1000);
+	refuse(1, 1, "pods=1", 1000);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_string_equal(woken(), "0");
+	assert_true(tries(0, 2000, NULL));
+	refuse(0, 9, "pods=1", 2100);
+	assert_string_equal(woken(), "");
+	refuse(0, 9, "requests.cpu=1", 2200);
+	assert_string_equal(woken(), "1");
+	assert_false(kar_quota_place_is_woken(w.states[0].refusal->place));
+	assert_true(tries(1, 3000, NULL));
+}
+
+/* Which of its pods is refused may change with each try; others, who lack something else, need not try because of that. */
+static void who_lacks_another_amount_wakes_nobody(void **state)
+{
+	(void)state;
+	refuse(0, 9, "pods=1,requests.cpu=1", 1000);
+	refuse(1, 1, "requests.nvidia.com/gpu=1", 1000);
+	refuse(0, 9, "requests.cpu=2,pods=1", 2000);
+	assert_string_equal(woken(), "");
+	assert_false(kar_quota_place_is_woken(w.states[1].refusal->place));
+	refuse(0, 9, "", 3000); /* it may be anything */
+	assert_string_equal(woken(), "");
+	refuse(0, 9, "pods=1", 4000);
+	assert_string_equal(woken(), "1");
+}
+
 /* The round of an extra says whose turn it is; which of its minimum is created next does not matter to others. */
 static void next_pod_of_the_minimum_wakes_nobody(void **state)
 {
@@ -384,7 +438,8 @@ static void far_behind_nobody_looks(void **state)
 		const struct kar_rank rank = { .tier = KAR_TIER_MINIMUM, .age = i };
 
 		snprintf(key, sizeof(key), "ns/p%d", i);
-		places[i] = kar_quota_line_join(w.controller.line, NULL, "ns", key, &rank, "exceeded quota");
+		places[i] = kar_quota_line_join(w.controller.line, NULL, "ns", key, &rank, "exceeded quota",
+			false);
 	}
 	kar_quota_line_wake_others(w.controller.line, "ns", "ns/p63");
 	assert_false(kar_quota_place_is_woken(places[63]));
@@ -460,7 +515,10 @@ int main(void)
 		TEST(room_that_was_given_back_wakes_the_others),
 		TEST(try_that_took_back_much_is_the_longer_before_the_next),
 		TEST(newcomers_wait_behind),
+		TEST(who_goes_first_is_kept_up_to_date),
 		TEST(place_is_that_of_what_is_wanted_next),
+		TEST(who_lacks_something_else_makes_way),
+		TEST(who_lacks_another_amount_wakes_nobody),
 		TEST(next_pod_of_the_minimum_wakes_nobody),
 		TEST(far_behind_nobody_looks),
 	};

@@ -1,14 +1,20 @@
 /* Creates that the API server refuses: what is remembered of them, and when they are tried again. */
 #include "apply_bench.h"
 
+static void refuse_action(struct job *j, const struct kar_action *a, enum kar_class what, kar_time mono)
+{
+	struct kar_err err = { 0 };
+
+	kar_fail(&err, what, "no");
+	kar_refusal_note(&j->s, a, &err, mono);
+}
+
 /* A create of @j was refused at @mono. */
 static void refuse_create(struct job *j, enum kar_class what, kar_time mono)
 {
 	const struct kar_action a = { .verb = KAR_CREATE, .type = &pods, .ns = "default", .name = "p0" };
-	struct kar_err err = { 0 };
 
-	kar_fail(&err, what, "no");
-	kar_refusal_note(&j->s, &a, &err, mono);
+	refuse_action(j, &a, what, mono);
 }
 
 static void refused_create_is_held_back(void **state)
@@ -132,6 +138,55 @@ static void success_clears_the_refusal(void **state)
 	free_job(j);
 }
 
+/* What was refused last, and which creates of an unfinished plan have gone well since: does the refusal stand? */
+static const struct {
+	enum kar_tier refused, created;
+	bool stands;
+} unfinished_rows[] = {
+	{ KAR_TIER_MINIMUM, KAR_TIER_CONTROL, true },
+	{ KAR_TIER_MINIMUM, KAR_TIER_MINIMUM, true },
+	{ KAR_TIER_CONTROL, KAR_TIER_CONTROL, false },
+};
+
+static void unfinished_plan_clears_what_it_has_carried_out(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < KAR_LEN(unfinished_rows); i++) {
+		struct job *j = new_job(b, "j");
+
+		add_pod(j, "p0", unfinished_rows[i].refused, 0, 0);
+		refuse_action(j, &j->s.plan.actions[0], KAR_DENIED, 0);
+		j->s.plan.actions[0].rank.tier = unfinished_rows[i].created;
+		j->s.plan.unfinished = true;
+		kar_executor_start(b->x, &j->s);
+		answer(b, "create pods default/p0");
+		assert_int_equal(j->state.refusal != NULL, unfinished_rows[i].stands);
+		free_job(j);
+	}
+}
+
+/* However long pods that are invalid are held back. */
+static void child_is_held_back_for_less(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	for (int i = 0; i < 40; i++)
+		refuse_action(j, &j->s.plan.actions[0], KAR_INVALID, 1000);
+	j->s.plan.actions[0].rank.tier = KAR_TIER_CONTROL;
+	j->s.plan.actions[0].type = &jobs;
+	j->s.mono = 1000 + 30000;
+	kar_refusal_hold_creates(&j->s);
+	assert_int_equal(j->s.plan.n_actions, 1);
+	assert_true(j->s.plan.unfinished);
+	j->s.mono--;
+	kar_refusal_hold_creates(&j->s);
+	assert_int_equal(j->s.plan.n_actions, 0);
+	assert_int_equal(j->s.plan.requeue_after, 1);
+	free_job(j);
+}
+
 static void body_that_cannot_be_built_is_a_refusal(void **state)
 {
 	struct bench *b = *state;
@@ -185,6 +240,8 @@ int main(void)
 		TEST(refusals_hold_for_a_while),
 		TEST(what_was_taken_back_delays_the_next_try),
 		TEST(success_clears_the_refusal),
+		TEST(unfinished_plan_clears_what_it_has_carried_out),
+		TEST(child_is_held_back_for_less),
 		TEST(body_that_cannot_be_built_is_a_refusal),
 		TEST(refused_patch_is_no_refusal_of_a_create),
 		TEST(object_in_the_way_vanishes),

@@ -8,25 +8,7 @@
 #include <cmocka.h>
 
 #include "api/resourcequota.h"
-#include "test/unit/job_from_json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (kar_intern_count(strings))
-		return -1;
-	kar_intern_free(strings);
-	return 0;
-}
+#include "test/fixture/projection.h"
 
 #define QUOTA(rest) \
 	"{\"metadata\":{\"name\":\"q\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"}" rest "}"
@@ -66,7 +48,7 @@ static const struct {
 
 static const struct kar_resourcequota *quota_of(const char *json)
 {
-	return kar_as_resourcequota(object_from_json(&kar_resourcequota_type, json, strings));
+	return kar_as_resourcequota(object_of(&kar_resourcequota_type, json));
 }
 
 static void quotas_are_projected(void **state)
@@ -107,8 +89,6 @@ static void what_is_enforced_is_compared(void **state)
 	assert_true(is != enforced(STATUS("\"pods\":\"4\"", "\"pods\":\"1\"")));
 	assert_true(is != enforced(QUOTA("")));
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {

@@ -8,25 +8,7 @@
 #include <cmocka.h>
 
 #include "api/service.h"
-#include "test/unit/job_from_json.h"
-
-static struct kar_intern *strings;
-
-static int setup(void **state)
-{
-	(void)state;
-	strings = kar_intern_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (kar_intern_count(strings))
-		return -1;
-	kar_intern_free(strings);
-	return 0;
-}
+#include "test/fixture/projection.h"
 
 #define META "\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\""
 #define OURS ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}"
@@ -72,8 +54,7 @@ static void services_are_projected(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		const struct kar_service *s =
-			kar_as_service(object_from_json(&kar_service_type, rows[i].json, strings));
+		const struct kar_service *s = kar_as_service(object_of(&kar_service_type, rows[i].json));
 
 		if (!same(s->owner_uid, rows[i].owner_uid) || !same(s->spec.job, rows[i].job) ||
 			s->orphan != rows[i].orphan || s->headless != rows[i].headless ||
@@ -116,7 +97,7 @@ static void spec_is_written_and_read_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(services_are_projected, setup, teardown),
+		TEST(services_are_projected),
 		cmocka_unit_test(specs_are_compared),
 		cmocka_unit_test(spec_is_written_and_read_back),
 	};

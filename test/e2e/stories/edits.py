@@ -1,4 +1,6 @@
-"""What users may change while a job runs: templates, numbers; and a namespace that goes."""
+"""What users, and the queue, may change while a job runs: templates, numbers; and a namespace that goes."""
+
+import json
 
 from harness import expect, expect_equal, queuejob, task, wait_until
 
@@ -55,6 +57,67 @@ def story_scaled_up_and_down(s):
     s.wait_phase("live", "Running", running=2, desired=2, restarts=0, disruptions=0)
     wait_until(lambda: minimums(s) == (2, 2, 2), "all minimums are 2")
     wait_until(lambda: s.uids("live") == {n: u for n, u in before.items() if n in ("live-worker-0", "live-worker-1")}, "indexes 2 to 4 are gone, the others untouched")
+
+
+def let_run(s, name, n):
+    """What a queue does that scales a job; None: it does so no longer."""
+    s.kubectl("patch", "podgroups.scheduling.x-k8s.io", name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"desired": n}}))
+
+
+def indexes(s):
+    return sorted(int(name.rsplit("-", 1)[1]) for name in s.pods("live"))
+
+
+def story_scaled_by_the_queue(s):
+    """PodGroup.status.desired lets 6 of 10 pods run: the last ones go and are not counted, the lowest come back first; a loss is replaced alone."""
+    s.apply(version(1, replicas=10, minimum=4))
+    s.wait_phase("live", "Running", running=10, desired=10)
+    before = s.uids("live")
+    let_run(s, "live", 6)
+    status = s.wait_phase("live", "Running", running=6, desired=6, terminating=0, replicas=6)
+    expect_equal(s.uids("live"), {f"live-worker-{i}": before[f"live-worker-{i}"] for i in range(6)}, "the pods that stay")
+    expect_equal((status["reason"], status["message"]), ("Scaled", "queue default lets 6 of 10 pods run at once"), "why fewer run")
+    expect(status.get("lastScaleTime"), "lastScaleTime is set")
+    described = s.kubectl("describe", "queuejobs", "live")
+    expect("scaled down to 6 of 10 pods by queue default" in described and "lets 6 of 10 pods run at once" in described, f"describe says why: {described}")
+    s.kubectl("delete", "pod", "live-worker-2", "--wait=false")
+    s.wait_phase("live", "Running", running=6, desired=6, disruptions=1, restarts=0, terminating=0, replicas=6)
+    expect_equal(indexes(s), list(range(6)), "the index that was lost is there again, and no other")
+    let_run(s, "live", 8)
+    s.wait_phase("live", "Running", running=8, desired=8)
+    expect_equal(indexes(s), list(range(8)), "the lowest come back first")
+    let_run(s, "live", 1)
+    s.wait_phase("live", "Running", running=4, desired=4, terminating=0, replicas=4)
+    expect_equal(s.group("live")["status"]["desired"], 1, "what the queue wants, which nobody else writes")
+    let_run(s, "live", None)
+    s.wait_phase("live", "Running", running=10, desired=10, podFailures=0, disruptions=1, restarts=0, incarnation=1)
+
+
+def most_at_once(events):
+    """Pods that had not ended, and were not being deleted, at one time."""
+    live, most = set(), 0
+    for kind, pod in events:
+        ended = kind == "DELETED" or pod["metadata"].get("deletionTimestamp") or pod["status"].get("phase") in ("Succeeded", "Failed")
+        (live.discard if ended else live.add)(pod["metadata"]["name"])
+        most = max(most, len(live))
+    return most
+
+
+def story_success_makes_room(s):
+    """A job that is resumed with a place for one pod: its indexes run one after the other, and it completes with all of them."""
+    s.apply(queuejob("live", task("worker", 4), sched={"minAvailable": 1}))
+    s.wait_phase("live", "Running", running=4)
+    s.apply(queuejob("live", task("worker", 4, outcome="succeed", after="1s"), sched={"minAvailable": 1}, suspend=True))
+    s.wait_phase("live", "Suspended", replicas=0)
+    let_run(s, "live", 1)
+    s.wait_phase("live", "Suspended", desired=1)
+    watch = s.watch_pods()
+    s.kubectl("patch", "queuejobs", "live", "--type=merge", "-p", '{"spec": {"suspend": false}}')
+    s.wait_phase("live", "Completed", succeeded=4, podFailures=0, disruptions=0, restarts=0)
+    watch.stop()
+    expect_equal(most_at_once(watch.events()), 1, "pods at once")
+    created = [name for name in s.audit.pods_created(s.namespace)][4:]
+    expect_equal(created, [f"live-worker-{i}" for i in range(4)], "the order in which they came")
 
 
 def story_namespace_is_deleted(s):

@@ -1,0 +1,40 @@
+/*
+ * plan_stream - what a later version of the drawing draws with: numbers of its own, so that those of the versions before stay as
+ * they were, and actions that it adds to their plan.
+ */
+#ifndef TEST_SIM_PLAN_STREAM_H
+#define TEST_SIM_PLAN_STREAM_H
+
+#include "common/mem.h"
+#include "test/sim/plan.h"
+
+struct draw {
+	struct plan *p;
+	struct sim_random r;
+};
+
+static inline int between(struct draw *d, int low, int high)
+{
+	return (int)sim_random_between(&d->r, low, high);
+}
+
+/* @percent of a hundred. */
+static inline bool chance(struct draw *d, int percent)
+{
+	return between(d, 1, 100) <= percent;
+}
+
+static inline void add(struct draw *d, struct plan_action a)
+{
+	struct plan *p = d->p;
+
+	p->actions = kar_xrealloc(p->actions, p->n_actions + 1, sizeof(*p->actions));
+	p->actions[p->n_actions++] = a;
+}
+
+static inline void act(struct draw *d, kar_time at, enum plan_verb verb, int job, int task, int value)
+{
+	add(d, (struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value });
+}
+
+#endif
