@@ -1,6 +1,6 @@
 /*
- * taskSpecs[].dependsOn: what is read of it, what is wrong with it, what a job says while a task waits, and whole lives of
- * jobs with an order. The single decisions are scenes: test/scenes/queuejob/order.txt.
+ * taskSpecs[].dependsOn: what a job says while a task waits, and whole lives of jobs with an order. The single decisions are
+ * scenes: test/scenes/queuejob/order.txt.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,121 +13,8 @@
 
 #include "api/keep.h"
 #include "test/fixture/scene.h"
-#include "test/fixture/from_json.h"
 
 enum { SETTLE_ROUNDS = 50, JOB_TASKS = 64, WALKS = 300, WALK_STEPS = 400 };
-
-/* --- reading and checking ------------------------------------------------------------------------ */
-
-static const struct kar_queuejob *job_of(const char *json, struct kar_intern *strings)
-{
-	return kar_as_queuejob(object_from_json(&kar_queuejob_type, json, strings));
-}
-
-static void test_dependencies_are_read(void **state)
-{
-	struct kar_intern *strings = kar_intern_new();
-	const struct kar_queuejob *job = job_of(
-		JOB("\"taskSpecs\":[{\"name\":\"a\",\"dependsOn\":[{\"name\":\"b\",\"status\":\"Succeeded\"},{\"name\":\"task2\"},"
-		    "{\"name\":\"x\",\"status\":\"Running\"}]," TEMPLATE "},{\"name\":\"b\"," TEMPLATE
-		    "},{" TEMPLATE "}]"),
-		strings);
-	const struct kar_dependency *d = job->spec.tasks[0].depends_on.items;
-
-	(void)state;
-	assert_int_equal(job->spec.tasks[0].depends_on.n, 3);
-	assert_int_equal(job->spec.tasks[1].depends_on.n, 0);
-	assert_int_equal(d[0].task, 1);
-	assert_true(d[0].succeeded);
-	assert_int_equal(d[1].task, 2);
-	assert_string_equal(d[1].name, "task2");
-	assert_false(d[1].succeeded);
-	assert_true(d[2].task == KAR_NO_TASK);
-	kar_object_unref(&job->o);
-	kar_intern_free(strings);
-}
-
-/* "a:b,c b" is task a, which waits for b and c, and task b. */
-static void put_tasks(struct kar_buf *json, const char *order)
-{
-	char copy[4096], *rest = copy;
-
-	snprintf(copy, sizeof(copy), "%s", order);
-	kar_buf_puts(json, "{" JOB_META "},\"spec\":{\"taskSpecs\":[");
-	for (char *task; (task = strsep(&rest, " ")) != NULL;) {
-		char *after = task, *name = strsep(&after, ":");
-		const char *comma = "";
-
-		kar_buf_printf(json, "%s{\"name\":\"%s\",\"dependsOn\":[", task == copy ? "" : ",", name);
-		for (char *d; (d = strsep(&after, ",")) != NULL; comma = ",")
-			kar_buf_printf(json, "%s{\"name\":\"%s\"}", comma, d);
-		kar_buf_puts(json, "]," TEMPLATE "}");
-	}
-	kar_buf_puts(json, "]}}");
-}
-
-static void check_order(const char *order, const char *problem)
-{
-	struct kar_intern *strings = kar_intern_new();
-	struct kar_buf json = { 0 };
-	const struct kar_queuejob *job;
-
-	put_tasks(&json, order);
-	job = job_of(kar_buf_cstr(&json), strings);
-	if (!kar_same(job->invalid, problem))
-		fail_msg("%s\n  want: %s\n  got:  %s", order, problem ? problem : "nothing wrong",
-			job->invalid ? job->invalid : "nothing wrong");
-	kar_object_unref(&job->o);
-	kar_intern_free(strings);
-	kar_buf_release(&json);
-}
-
-static void test_impossible_orders_say_why(void **state)
-{
-	static const struct {
-		const char *order, *problem;
-	} rows[] = {
-		{ "a", NULL },
-		{ "a:b b", NULL },
-		{ "a b:a c:a,b d:b,c", NULL },
-		{ "top left:top right:top end:left,right", NULL },
-		{ "a:x", "task a: dependsOn: there is no task x" },
-		{ "a b:a,task1", "task b: dependsOn: there is no task task1" },
-		{ "a:a", "dependsOn: tasks wait for each other: a -> a" },
-		{ "a:b b:a", "dependsOn: tasks wait for each other: a -> b -> a" },
-		{ "a:b b:c c:a", "dependsOn: tasks wait for each other: a -> b -> c -> a" },
-		{ "free in:c c:d d:c out:in,free", "dependsOn: tasks wait for each other: c -> d -> c" },
-		{ "end:b a b:a,b", "dependsOn: tasks wait for each other: b -> b" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < KAR_LEN(rows); i++)
-		check_order(rows[i].order, rows[i].problem);
-}
-
-/* t0 waits for t1, which waits for t2 ...; the last one for t0 if it is a cycle. */
-static void test_long_chains_are_fine_and_long_cycles_are_found(void **state)
-{
-	(void)state;
-	for (int n = 2; n <= JOB_TASKS; n++) {
-		struct kar_buf chain = { 0 }, problem = { 0 };
-
-		for (int i = 0; i < n - 1; i++)
-			kar_buf_printf(&chain, "t%d:t%d ", i, i + 1);
-		kar_buf_printf(&chain, "t%d", n - 1);
-		check_order(kar_buf_cstr(&chain), NULL);
-		kar_buf_puts(&chain, ":t0");
-		kar_buf_puts(&problem, "dependsOn: tasks wait for each other: ");
-		for (int i = 0; i < n && i < 8; i++)
-			kar_buf_printf(&problem, "t%d -> ", i);
-		if (n > 8)
-			kar_buf_printf(&problem, "(%d more) -> ", n - 8);
-		kar_buf_puts(&problem, "t0");
-		check_order(kar_buf_cstr(&chain), kar_buf_cstr(&problem));
-		kar_buf_release(&chain);
-		kar_buf_release(&problem);
-	}
-}
 
 /* --- what it says -------------------------------------------------------------------------------- */
 
@@ -488,9 +375,6 @@ static void test_jobs_of_any_order_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dependencies_are_read),
-		cmocka_unit_test(test_impossible_orders_say_why),
-		cmocka_unit_test(test_long_chains_are_fine_and_long_cycles_are_found),
 		cmocka_unit_test(test_a_waiting_task_is_explained),
 		cmocka_unit_test(test_the_message_may_wait_and_the_start_of_a_task_may_not),
 		cmocka_unit_test(test_the_message_is_compared),

@@ -10,58 +10,13 @@
 #include <cmocka.h>
 
 #include "controllers/queuejob/observe.h"
-#include "controllers/quota_line.h"
-#include "test/unit/queuejob_sync_fixture.h"
+#include "test/unit/queuejob_quota_fixture.h"
 
-#define HARD(pods) \
-	",\"spec\":{\"hard\":{\"pods\":\"" pods "\"}},\"status\":{\"hard\":{\"pods\":\"" pods "\"}}"
 #define COUNT(pods) \
 	",\"spec\":{\"hard\":{\"count/pods\":\"" pods "\"}},\"status\":{\"hard\":{\"pods\":\"" pods "\"}}"
 #define GPUS ",\"spec\":{\"hard\":{\"requests.example.com/gpu\":\"1\"}}"
-#define GATED ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"},{\"name\":\"a/b\"}]}"
 #define LONG_40 "requests.example.com/a-name-of-40-bytes-"
 #define LONG LONG_40 LONG_40 LONG_40 LONG_40
-#define MEMBER BY_JOB TRACKED IN_GROUP
-
-static int setup_line(void **state)
-{
-	int rc = setup(state);
-
-	w.controller.line = kar_quota_line_new(w.controller.queue);
-	return rc;
-}
-
-static int teardown_line(void **state)
-{
-	kar_refusal_forget(&w.state);
-	kar_quota_line_free(w.controller.line);
-	return teardown(state);
-}
-
-/* A job that is about to create its pods. */
-static void put_gang(int replicas, int min)
-{
-	char spec[512], rest[1024];
-
-	snprintf(spec, sizeof(spec),
-		",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"w\",\"replicas\":%d," TEMPLATE
-		"}]}",
-		min, replicas);
-	put_job(spec);
-	snprintf(rest, sizeof(rest),
-		"%s,\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1,"
-		"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"reason\":\"Starting\",\"message\":\"\"}]}",
-		spec, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
-	put_job(rest);
-	put_children(true);
-	check_owner();
-}
-
-static void synced(struct kar_store *s)
-{
-	kar_store_replace_begin(s);
-	kar_store_replace_commit(s, ++w.rv);
-}
 
 /* --- observed ------------------------------------------------------------------------------------ */
 
@@ -129,31 +84,6 @@ static void gated_pod_has_the_gate(void **state)
 }
 
 /* --- woken --------------------------------------------------------------------------------------- */
-
-/* The job is refused its first pod: "requested: @what". */
-static void refuse_by(const char *quota, const char *what, kar_time mono)
-{
-	struct kar_err err = { 0 };
-
-	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: %s, used: x", quota, what);
-	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
-}
-
-static void refuse(const char *what, kar_time mono)
-{
-	refuse_by("few", what, mono);
-}
-
-static void start_refused(void)
-{
-	synced(w.stores.resourcequotas);
-	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
-	put_starting_job();
-	check_owner();
-	assert_true(sync_key());
-	refuse("pods=1", 5000);
-	take_all();
-}
 
 static void changed_quota_wakes_who_waits(void **state)
 {
@@ -356,27 +286,6 @@ static void what_could_not_be_read_is_not_told(void **state)
 	}
 }
 
-/* --- a refused minimum --------------------------------------------------------------------------- */
-
-static void refusal_outlives_what_is_taken_back(void **state)
-{
-	(void)state;
-	start_refused();
-	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
-	assert_true(sync_key());
-	assert_int_equal(action_of(QUEUEJOB_DELETE_POD, KAR_DELETE)->rv, w.rv); /* not once it was let go */
-	assert_true(w.sync.plan.unfinished);
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
-	assert_int_equal(w.state.refusal->taken_back, 1);
-	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-	assert_true(sync_key());
-	assert_non_null(strstr(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
-		"; rolled back 1 of 2 pods, waits for room"));
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-}
-
 static bool stands_behind(void)
 {
 	struct queuejob_view v;
@@ -400,147 +309,6 @@ static void place_in_the_line_is_observed(void **state)
 	assert_true(stands_behind());
 	kar_quota_line_leave(place);
 	assert_false(stands_behind());
-}
-
-/* What has been let out and is not refused yet goes on, though its time has not come again. */
-static void try_under_way_is_not_taken_back(void **state)
-{
-	(void)state;
-	start_refused();
-	for (int i = 0; i < 10; i++)
-		refuse("pods=1", 5000);
-	kar_quota_line_wake(w.controller.line, "ns");
-	assert_true(sync_at(6000));
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 2);
-	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
-	assert_true(sync_at(6001));
-	assert_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 1);
-	refuse("pods=1", 6002);
-	assert_true(sync_at(6003));
-	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
-}
-
-/* Who may not try any more does not keep what its last try has made: those who go first may wait for that. */
-static void try_that_is_overtaken_is_taken_back(void **state)
-{
-	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
-	struct kar_quota_place *place;
-
-	(void)state;
-	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
-	put_gang(3, 3);
-	put(w.stores.pods, "j-w-0", "p0", MEMBER, ",\"status\":{\"phase\":\"Running\"}");
-	assert_true(sync_key());
-	refuse("pods=1", 5000);
-	assert_true(sync_at(6000));
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 2);
-	/* No answer about the other; then the first is lost. */
-	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
-	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x", false);
-	assert_true(sync_at(6001));
-	kar_refusal_hold_creates(&w.sync);
-	kar_quota_line_leave(place);
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-	assert_int_equal(w.sync.plan.requeue_after, 1);
-	assert_true(sync_at(6002));
-	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
-}
-
-/* --- what else it does while it waits ------------------------------------------------------------ */
-
-static void children_are_repaired_while_pods_wait(void **state)
-{
-	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
-	struct kar_quota_place *place;
-
-	(void)state;
-	start_refused();
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x", false);
-	kar_store_delete(w.stores.podgroups, "ns", "j", "g-uid", ++w.rv);
-	assert_true(sync_at(60000));
-	kar_refusal_hold_creates(&w.sync);
-	kar_quota_line_leave(place);
-	assert_non_null(find_action(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE));
-}
-
-/* Until it is seen to be there, nothing is forgotten of what was refused. */
-static void repair_of_a_child_forgets_no_refusal(void **state)
-{
-	(void)state;
-	start_refused();
-	kar_store_delete(w.stores.schedulingspecs, "ns", "j", "s-uid", ++w.rv);
-	put(w.stores.schedulingspecs, "j", "s2-uid", "", ",\"spec\":{}");
-	assert_true(sync_at(5100));
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-	kar_refusal_hold_creates(&w.sync);
-	assert_null(w.state.refusal); /* somebody else's is in the way, which may last */
-	start_refused();
-	kar_store_delete(w.stores.schedulingspecs, "ns", "j", "s-uid", ++w.rv);
-	put(w.stores.schedulingspecs, "j", "s3-uid", ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}",
-		",\"spec\":{}");
-	put(w.stores.queuejobs, "k", "k-uid", "", ""); /* what is known of jobs is newer */
-	assert_true(sync_at(5100));
-	assert_non_null(find_action(QUEUEJOB_ADOPT, KAR_PATCH));
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
-}
-
-/* The same before its start is recorded. */
-static void repair_at_a_first_start_forgets_no_refusal(void **state)
-{
-	(void)state;
-	put_job(SPEC);
-	put_children(true);
-	check_owner();
-	assert_true(sync_key());
-	refuse("pods=1", 5000);
-	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":1}");
-	assert_true(sync_at(5100));
-	assert_non_null(find_action(QUEUEJOB_PATCH_SCHEDULINGSPEC, KAR_PATCH));
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
-}
-
-/* --- extras -------------------------------------------------------------------------------------- */
-
-static enum kar_qj_phase next_phase(void)
-{
-	const struct kar_queuejob_status *st = w.sync.plan.status;
-
-	return st ? st->phase : KAR_QJ_PHASE_NONE;
-}
-
-/* That an extra has no room tells nothing about a pod of the minimum that is lost, and leaves its own. */
-static void refused_extra_takes_no_minimum_back(void **state)
-{
-	const kar_time later = 5000 + 2 * KAR_MINUTE;
-
-	(void)state;
-	put(w.stores.resourcequotas, "few", "q1", "", HARD("2"));
-	put_gang(3, 2);
-	put(w.stores.pods, "j-w-0", "p0", MEMBER, "");
-	put(w.stores.pods, "j-w-1", "p1", MEMBER, "");
-	assert_true(sync_key());
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 1);
-	refuse("pods=1", 5000);
-	kar_store_delete(w.stores.pods, "ns", "j-w-1", "p1", ++w.rv);
-	assert_true(sync_at(later));
-	assert_int_not_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
-	kar_refusal_hold_creates(&w.sync);
-	assert_int_equal(count_actions(KAR_CREATE), 1);
-	refuse("pods=1", later); /* now it does */
-	assert_true(sync_at(later + KAR_MINUTE - 1));
-	assert_int_not_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
-	assert_true(sync_at(later + KAR_MINUTE));
-	assert_int_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
 }
 
 /* --- quotas with scopes -------------------------------------------------------------------------- */
@@ -608,8 +376,6 @@ static void quota_with_scopes_holds_up_nobody_else(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_line, teardown_line)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -623,15 +389,8 @@ int main(void)
 		TEST(who_may_need_the_same_waits_behind),
 		TEST(waiting_behind_is_told_and_ends),
 		TEST(what_could_not_be_read_is_not_told),
-		TEST(refusal_outlives_what_is_taken_back),
 		TEST(place_in_the_line_is_observed),
-		TEST(try_under_way_is_not_taken_back),
-		TEST(try_that_is_overtaken_is_taken_back),
 		TEST(ended_pod_that_is_gone_is_room_where_objects_are_counted),
-		TEST(children_are_repaired_while_pods_wait),
-		TEST(repair_of_a_child_forgets_no_refusal),
-		TEST(repair_at_a_first_start_forgets_no_refusal),
-		TEST(refused_extra_takes_no_minimum_back),
 		TEST(quota_with_scopes_holds_up_nobody_else),
 	};
 

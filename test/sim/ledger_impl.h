@@ -1,0 +1,23 @@
+/*
+ * ledger_impl - what the files of the ledger share. Private to ledger.c and ledger_jobs.c.
+ */
+#ifndef TEST_SIM_LEDGER_IMPL_H
+#define TEST_SIM_LEDGER_IMPL_H
+
+#include "test/sim/ledger.h"
+
+static inline bool is_deleting(const struct sim_value *object)
+{
+	return sim_get(object, "metadata", "deletionTimestamp") != NULL;
+}
+
+/* When it began to be so; 0: it is not so. */
+static inline kar_time since(bool is, kar_time was, kar_time now)
+{
+	return !is ? 0 : was ? was : now;
+}
+
+/* A QueueJob was written. */
+void ledger_note_job(struct ledger *l, const struct sim_change *c) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,151 @@
+/* What the ledger notes of QueueJobs: their spec, and what managers make of their status. */
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "common/mem.h"
+#include "test/sim/ledger_impl.h"
+#include "test/sim/rules.h"
+
+static void note_tasks(struct ledger *l, struct ledger_job *j, const struct sim_value *job)
+{
+	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
+
+	j->n_tasks = 0;
+	j->total = 0;
+	for (size_t i = 0; i < sim_count(specs) && i < LEDGER_TASKS; i++) {
+		const struct sim_value *spec = sim_item(specs, i);
+		int replicas = (int)sim_int_of(sim_member(spec, "replicas"), 1);
+
+		strlcpy(j->tasks[i].name, sim_text_or(sim_member(spec, "name"), ""),
+			sizeof(j->tasks[i].name));
+		ledger_set(&j->tasks[i].replicas, replicas, ledger_now(l));
+		j->total += replicas;
+		j->n_tasks++;
+	}
+	j->minimum = (int)sim_get_int(job, j->total, "spec", "schedSpec", "minAvailable");
+	ledger_note_dependencies(l, j, job);
+}
+
+static bool has_host_names(const struct sim_value *job)
+{
+	return sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false);
+}
+
+static bool same_templates(const struct sim_value *a, const struct sim_value *b)
+{
+	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
+
+	if (has_host_names(a) != has_host_names(b))
+		return false;
+	if (x == y)
+		return true;
+	if (sim_count(x) != sim_count(y))
+		return false;
+	for (size_t i = 0; i < sim_count(x); i++) {
+		if (!sim_equal(sim_member(sim_item(x, i), "template"),
+			    sim_member(sim_item(y, i), "template")))
+			return false;
+	}
+	return true;
+}
+
+static void note_templates(struct ledger_job *j, const struct sim_change *c)
+{
+	if (!c->old || same_templates(c->old, c->new))
+		return;
+	j->template_changed = true;
+	for (int i = 0; i < j->n_tasks; i++)
+		j->tasks[i].checked[0] = '\0';
+}
+
+static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_change *c)
+{
+	kar_time now = ledger_now(l);
+	bool suspend = sim_bool_of(sim_get(c->new, "spec", "suspend"), false);
+
+	if (!c->old || sim_get(c->old, "spec") != sim_get(c->new, "spec")) {
+		note_tasks(l, j, c->new);
+		if (j->suspended && !suspend)
+			j->resumed = now;
+		j->suspended = since(suspend, j->suspended, now);
+		j->ever_suspended |= suspend;
+		j->spec_edited = now;
+		j->spec_rv = c->rv;
+		note_templates(j, c);
+	}
+	if (is_deleting(c->new) && !j->deleting)
+		j->spec_rv = c->rv;
+	j->deleting = since(is_deleting(c->new), j->deleting, now);
+}
+
+static void note_status(struct ledger *l, struct ledger_job *j, const struct sim_change *c, bool by_manager)
+{
+	int incarnation = (int)sim_get_int(c->new, 0, "status", "incarnation");
+	enum kar_qj_phase phase = ledger_phase(c->new);
+
+	if (incarnation != j->incarnation) {
+		/* A first start is recorded later: its pods may have an older template already. */
+		j->template_changed &= j->incarnation == 0;
+		j->restarts_here = 0;
+	}
+	j->restarts_here += (int)(sim_get_int(c->new, 0, "status", "restarts") -
+		sim_get_int(c->old, 0, "status", "restarts"));
+	if (phase != j->phase)
+		j->phase_since = ledger_now(l);
+	j->incarnation = incarnation;
+	j->phase = phase;
+	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
+	j->writes += by_manager;
+	ledger_note_task_restarts(l, j, c->new);
+	if (by_manager)
+		ledger_note_backoff(l, j, c);
+	if (j->ordered)
+		ledger_note_order(l, j);
+	if (!by_manager)
+		j->status_edited = true;
+	if (ledger_is_invalid(c->new))
+		j->invalid = KAR_NEVER;
+	else if (j->invalid == KAR_NEVER)
+		j->invalid = ledger_now(l);
+}
+
+static struct ledger_job *add_job(struct ledger *l, const struct sim_change *c)
+{
+	struct ledger_job *j = kar_xcalloc(1, sizeof(*j));
+
+	strlcpy(j->uid, sim_text_or(sim_get(c->new, "metadata", "uid"), ""), sizeof(j->uid));
+	strlcpy(j->ns, c->ns, sizeof(j->ns));
+	strlcpy(j->name, c->name, sizeof(j->name));
+	j->created = j->without_service = ledger_now(l);
+	j->limit.now = LEDGER_NO_LIMIT;
+	j->queue = ledger_queue(sim_text_or(sim_get(c->new, "spec", "queue"), "default"));
+	TAILQ_INIT(&j->pods);
+	RB_INSERT(ledger_jobs, &l->jobs, j);
+	TAILQ_INSERT_TAIL(&l->present, j, in_present);
+	return j;
+}
+
+void ledger_note_job(struct ledger *l, const struct sim_change *c)
+{
+	const char *uid = sim_text_or(sim_get(c->new ? c->new : c->old, "metadata", "uid"), "");
+	struct write w = { .l = l,
+		.c = c,
+		.job = ledger_find_job(l, uid),
+		.by_manager = ledger_is_manager(c->user) };
+
+	if (!w.job)
+		w.job = add_job(l, c);
+	if (!c->new) {
+		w.job->gone = ledger_now(l);
+		w.job->spec_rv = c->rv;
+		TAILQ_REMOVE(&l->present, w.job, in_present);
+		return;
+	}
+	rules_check(&w, RULE_JOB_CHANGED);
+	note_spec(l, w.job, c);
+	if (!c->old)
+		w.job->crowded = !ledger_names_are_free(l, w.job) || ledger_has_just_followed(l, w.job);
+	if (c->old && sim_get(c->old, "status") != sim_get(c->new, "status"))
+		note_status(l, w.job, c, w.by_manager);
+}
