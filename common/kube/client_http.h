@@ -3,9 +3,9 @@
  *
  * One pool of connections per lane; each watch has a connection to itself. Throttles unary requests to qps/burst
  * when asked; honours 429 and 503 with Retry-After for requests that were surely not executed; refreshes
- * credentials once after a 401. Outcomes of writes whose reply was lost are reported as KAR_UNKNOWN, never repeated here. Warning headers, and
- * reasons why credentials could not be refreshed, are logged once per text. A final 401 says when the credentials
- * expired, if they have.
+ * credentials once after a 401. Outcomes of writes whose reply was lost are reported as KAR_UNKNOWN, never repeated
+ * here. Warning headers, and reasons why credentials could not be refreshed, are logged once per text. A final 401
+ * says when the credentials expired, if they have.
  */
 #ifndef KAR_CLIENT_HTTP_H
 #define KAR_CLIENT_HTTP_H

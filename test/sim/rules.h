@@ -45,6 +45,8 @@ struct rule {
 /* A job at work: no task waits without a reason, and the quorum is that of the others. */
 void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j,
 	const struct sim_value *job) KAR_NONNULL;
+/* What the status of a QueueJob says of the task, or NULL. */
+const struct sim_value *rules_task_status(const struct sim_value *job, const char *name) KAR_NONNULL;
 /* Does its status say that the task waits for others? */
 bool rules_task_waits(const struct sim_value *job, const char *task) KAR_NONNULL;
 /* Of the tasks that have started. */

@@ -117,24 +117,13 @@ static void check_lowest_first(const struct rule *r, const struct write *w)
 
 /* --- at rest --------------------------------------------------------------------------------------------- */
 
-static const struct sim_value *task_status(const struct sim_value *job, const char *name)
-{
-	const struct sim_value *list = sim_get(job, "status", "tasks");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "name"), ""), name) == 0)
-			return sim_item(list, i);
-	}
-	return NULL;
-}
-
 /* What the minimum still needs, of the tasks that have started. */
 static int minimum_left(const struct ledger_job *j, const struct sim_value *job)
 {
 	int left = rules_quorum(j, job) - rules_done(j, job), own = 0;
 
 	for (int i = 0; i < j->n_tasks; i++) {
-		const struct sim_value *t = task_status(job, j->tasks[i].name);
+		const struct sim_value *t = rules_task_status(job, j->tasks[i].name);
 
 		if (!rules_task_waits(job, j->tasks[i].name))
 			own += own_minimum_left(j, &j->tasks[i], (int)sim_get_int(t, 0, "succeeded"));

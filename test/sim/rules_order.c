@@ -26,7 +26,7 @@ static void check_task_order(const struct rule *r, const struct write *w)
 			w->c->ns, w->c->name, incarnation);
 }
 
-static const struct sim_value *task_status(const struct sim_value *job, const char *name)
+const struct sim_value *rules_task_status(const struct sim_value *job, const char *name)
 {
 	const struct sim_value *list = sim_get(job, "status", "tasks");
 
@@ -39,7 +39,7 @@ static const struct sim_value *task_status(const struct sim_value *job, const ch
 
 static bool started(const struct sim_value *job, const char *name)
 {
-	return sim_bool_of(sim_member(task_status(job, name), "started"), false);
+	return sim_bool_of(sim_member(rules_task_status(job, name), "started"), false);
 }
 
 static void check_start_kept(const struct rule *r, const struct write *w)
@@ -81,7 +81,7 @@ static int needed(const struct ledger_task *t, bool succeeded)
 
 static bool is_fulfilled(const struct sim_value *job, const struct ledger_task *t, bool succeeded)
 {
-	const struct sim_value *status = task_status(job, t->name);
+	const struct sim_value *status = rules_task_status(job, t->name);
 	int n = (int)sim_get_int(status, 0, "succeeded");
 
 	if (!succeeded)
@@ -118,7 +118,7 @@ void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j, con
 
 bool rules_task_waits(const struct sim_value *job, const char *task)
 {
-	const struct sim_value *status = task_status(job, task);
+	const struct sim_value *status = rules_task_status(job, task);
 
 	return status && !started(job, task);
 }
@@ -143,7 +143,7 @@ int rules_done(const struct ledger_job *j, const struct sim_value *job)
 
 	for (int i = 0; i < j->n_tasks; i++) {
 		if (started(job, j->tasks[i].name))
-			n += (int)sim_get_int(task_status(job, j->tasks[i].name), 0, "succeeded");
+			n += (int)sim_get_int(rules_task_status(job, j->tasks[i].name), 0, "succeeded");
 	}
 	return n;
 }

@@ -71,22 +71,11 @@ static void check_limit(const struct rule *r, const struct write *w)
 
 /* --- succeeded indexes --------------------------------------------------------------------------------- */
 
-static const struct sim_value *task_status(const struct sim_value *job, const char *name)
-{
-	const struct sim_value *tasks = sim_get(job, "status", "tasks");
-
-	for (size_t i = 0; i < sim_count(tasks); i++) {
-		if (strcmp(sim_text_or(sim_member(sim_item(tasks, i), "name"), ""), name) == 0)
-			return sim_item(tasks, i);
-	}
-	return NULL;
-}
-
 static struct kar_intervals indexes(const struct sim_value *job, const char *task, struct kar_arena *arena)
 {
 	struct kar_intervals set = { 0 };
 
-	if (kar_intervals_parse(sim_text_or(sim_member(task_status(job, task), "succeededIndexes"), ""),
+	if (kar_intervals_parse(sim_text_or(sim_member(rules_task_status(job, task), "succeededIndexes"), ""),
 		    arena, &set))
 		return (struct kar_intervals){ 0 };
 	return set;
