@@ -40,8 +40,10 @@ struct kar_http_options {
 	const char *user_agent;
 	bool http1_only; /* never negotiate HTTP/2 */
 	/*
-	 * Each request has a connection to itself, which is closed at its end. For watches: when a connection can be
-	 * read, libcurl tries every request on it, so that each event would cost as much as there are watches.
+	 * While a request is in flight no other is on its connection, which is then kept for the next. For watches: when
+	 * a connection can be read, libcurl tries every request on it, so that each event would cost as much as there are
+	 * watches. An API server under load ends watches often; a connection anew each time would cost both sides more
+	 * than hundreds of events.
 	 */
 	bool own_connections;
 	kar_time connect_timeout; /* ms; 0: 10 s */

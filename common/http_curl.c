@@ -381,9 +381,7 @@ static void set_target(struct kar_transfer *t, const struct kar_http_call *call)
 	struct kar_url u;
 
 	/* Only with TLS: ALPN tells at once whether streams can share a connection, so the others may wait. */
-	SET(t, CURLOPT_PIPEWAIT, https ? 1L : 0L);
-	SET(t, CURLOPT_FRESH_CONNECT, o->own_connections ? 1L : 0L);
-	SET(t, CURLOPT_FORBID_REUSE, o->own_connections ? 1L : 0L);
+	SET(t, CURLOPT_PIPEWAIT, https && !o->own_connections ? 1L : 0L);
 	SET(t, CURLOPT_HTTP_VERSION, http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
 	if (kar_url_split(call->url, &u)) {
 		t->refusal = "the URL is not of the form scheme://host[:port]/path";
@@ -448,6 +446,8 @@ static void open_multi(struct kar_engine *e)
 	curl_multi_setopt(e->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
 	curl_multi_setopt(e->multi, CURLMOPT_TIMERDATA, e->timer);
 	curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+	curl_multi_setopt(e->multi, CURLMOPT_PIPELINING,
+		e->options->own_connections ? (long)CURLPIPE_NOTHING : (long)CURLPIPE_MULTIPLEX);
 }
 
 struct kar_engine *kar_engine_new(struct kar_loop *l, const struct kar_http_options *o,

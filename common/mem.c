@@ -139,18 +139,22 @@ char *kar_arena_strndup(struct kar_arena *a, const char *s, size_t n)
 
 char *kar_arena_printf(struct kar_arena *a, const char *fmt, ...)
 {
+	char small[256]; /* nearly all fit: they need not be formatted once more to be measured */
 	va_list ap, again;
 	char *p;
 	int n;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		out_of_memory(0);
 	p = kar_arena_alloc(a, (size_t)n + 1, 1);
-	vsnprintf(p, (size_t)n + 1, fmt, again);
+	if ((size_t)n < sizeof(small))
+		memcpy(p, small, (size_t)n + 1);
+	else
+		vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return p;
 }

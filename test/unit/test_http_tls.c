@@ -227,6 +227,46 @@ static void when_many_streams_share_a_connection_then_handles_can_be_reused(void
 	kar_loop_free(l);
 }
 
+/* Of this process to the site. */
+static int open_connections(void)
+{
+	enum { DESCRIPTORS = 256 };
+	int n = 0;
+
+	for (int fd = 0; fd < DESCRIPTORS; fd++) {
+		struct sockaddr_in peer = { 0 };
+		socklen_t size = sizeof(peer);
+
+		if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
+			ntohs(peer.sin_port) == site.port)
+			n++;
+	}
+	return n;
+}
+
+static void when_connections_are_not_shared_then_each_request_has_one_that_is_kept(void **state KAR_UNUSED)
+{
+	enum { ROUNDS = 3, AT_ONCE = 4 };
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct kar_http_options own = { .own_connections = true };
+	struct kar_loop *l = new_loop();
+	struct kar_http *h = kar_http_new(l, &own);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct result r[AT_ONCE] = { 0 };
+
+		for (int i = 0; i < AT_ONCE; i++)
+			(void)!start(h, &r[i], "GET", &tls, NULL, 0);
+		for (int i = 0; i < AT_ONCE; i++) {
+			wait_until(l, is_done, &r[i]);
+			assert_true(r[i].ok && r[i].http2);
+		}
+		assert_int_equal(open_connections(), AT_ONCE);
+	}
+	kar_http_free(h);
+	kar_loop_free(l);
+}
+
 /*
  * The server stands still: the upload fills the HTTP/2 window, and then there is nothing to do but to
  * sleep.
@@ -416,6 +456,7 @@ int main(void)
 		cmocka_unit_test(rows_of_trust),
 		cmocka_unit_test(when_the_ca_changes_then_the_old_connection_is_not_used),
 		cmocka_unit_test(when_http1_is_forced_then_http2_is_not_negotiated),
+		cmocka_unit_test(when_connections_are_not_shared_then_each_request_has_one_that_is_kept),
 		cmocka_unit_test(when_many_streams_share_a_connection_then_handles_can_be_reused),
 		cmocka_unit_test(when_the_window_of_an_upload_is_full_then_the_loop_does_not_spin),
 		cmocka_unit_test(
