@@ -21,6 +21,7 @@ struct kar_http {
 	struct kar_inboxes inboxes;
 	TAILQ_HEAD(, kar_http_request) all; /* kar_http_request::link */
 	size_t in_flight;
+	struct kar_timer *idle;
 };
 
 struct kar_http_request {
@@ -89,13 +90,16 @@ static void turn_over(void *arg)
 /* Frees @r without a word to its user. */
 static void dispose(struct kar_http_request *r)
 {
+	struct kar_http *h = r->pool;
+
 	if (r->transfer) {
 		note_silence(r);
 		kar_transfer_abort(r->transfer);
 	}
 	kar_inbox_release(&r->inbox);
-	TAILQ_REMOVE(&r->pool->all, r, link);
-	r->pool->in_flight--;
+	TAILQ_REMOVE(&h->all, r, link);
+	if (--h->in_flight == 0 && h->options.idle)
+		kar_timer_start(h->idle, h->options.idle);
 	free(r);
 }
 
@@ -136,6 +140,7 @@ struct kar_http_request *kar_http_start(struct kar_http *h, const struct kar_htt
 	kar_inbox_init(&r->inbox, &h->inboxes, call);
 	TAILQ_INSERT_TAIL(&h->all, r, link);
 	h->in_flight++;
+	kar_timer_stop(h->idle);
 	if (h->doubtful)
 		kar_http_reset_connections(h);
 	r->engine = h->engine;
@@ -161,6 +166,11 @@ static char *dup_or_null(const char *s)
 	return s ? kar_xstrdup(s) : NULL;
 }
 
+static void on_idle(void *arg)
+{
+	kar_http_reset_connections(arg);
+}
+
 struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options *o)
 {
 	struct kar_http *h = kar_xcalloc(1, sizeof(*h));
@@ -173,6 +183,7 @@ struct kar_http *kar_http_new(struct kar_loop *l, const struct kar_http_options 
 	kar_inboxes_init(&h->inboxes, l);
 	h->inboxes.refused = refused;
 	h->inboxes.complete = complete;
+	h->idle = kar_timer_new(l, on_idle, h);
 	h->engine = new_engine(h);
 	return h;
 }
@@ -185,6 +196,7 @@ void kar_http_free(struct kar_http *h)
 		dispose(TAILQ_FIRST(&h->all)); /* the last one of a retired engine frees that */
 	kar_engine_retire(h->engine);
 	kar_inboxes_release(&h->inboxes);
+	kar_timer_free(h->idle);
 	free(h->user_agent);
 	free(h->proxy);
 	free(h);

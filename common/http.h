@@ -15,6 +15,7 @@
  *    asked for, compression only when asked for, the response is bounded where it is collected;
  *  - a request that ends badly or is cancelled after a long silence takes its connection out of use: a
  *    wedged server or proxy acknowledges bytes for ever, and an HTTP/2 connection would be shared again;
+ *  - a request that ends during the lookup of its host's name does not wait for that;
  *  - timers are exact to the ms; descriptors are owned here (no stale watcher after close).
  */
 #ifndef KAR_HTTP_H
@@ -49,6 +50,11 @@ struct kar_http_options {
 	kar_time connect_timeout; /* ms; 0: 10 s */
 	const char *proxy;        /* URL, or NULL: none */
 	kar_time silence;         /* ms without a byte after which a given-up request is doubted; 0: 20 s */
+	/*
+	 * ms after the last request when the connections are closed; 0: they are kept. For pools that are seldom used: nobody
+	 * looks at an idle connection, so that what the server closes would stay half-closed until the next request.
+	 */
+	kar_time idle;
 };
 
 struct kar_http;         /* a pool of connections */

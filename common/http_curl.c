@@ -122,10 +122,7 @@ static void drain_messages(struct kar_engine *e)
 
 static void open_multi(struct kar_engine *e);
 
-/*
- * A multi handle that has failed once cannot be trusted: everything on it ends, and a new one takes its
- * place.
- */
+/* A multi handle that has failed once cannot be trusted: everything on it ends, and a new one takes its place. */
 static void rebuild(struct kar_engine *e)
 {
 	while (!TAILQ_EMPTY(&e->transfers))
@@ -281,7 +278,8 @@ static void set_limits(struct kar_transfer *t, const struct kar_http_call *call)
 {
 	const struct kar_http_options *o = t->engine->options;
 
-	SET(t, CURLOPT_NOSIGNAL, 1L);       /* no SIGALRM, no sigaction per request */
+	SET(t, CURLOPT_NOSIGNAL, 1L);   /* no SIGALRM, no sigaction per request */
+	SET(t, CURLOPT_QUICK_EXIT, 1L); /* else a request that ends waits, in here, for its name's lookup */
 	SET(t, CURLOPT_FOLLOWLOCATION, 0L); /* a redirect would carry the token elsewhere */
 	SET(t, CURLOPT_PROTOCOLS_STR, "https,http");
 	SET(t, CURLOPT_PATH_AS_IS, 1L);

@@ -4,8 +4,8 @@
 enum {
 	GATHER_MIN_US = 4000,
 	GATHER_MAX_US = 20000,
-	GATHER_STEP_US = 64, /* from the least to the most in 250 turns, which take three seconds */
-	QUIET_MS = 20,       /* with nothing to do for longer than this after the gathering */
+	GATHER_GROWS_MS = 3000, /* from the least to the most */
+	QUIET_MS = 20,          /* with nothing to do for longer than this after the gathering */
 	US_PER_MS = 1000,
 };
 
@@ -66,13 +66,13 @@ void kar_timer_free(struct kar_timer *t)
 		t->kind->timer_free(t);
 }
 
-int kar_loop_gather(int gather_us, kar_time between)
+int kar_loop_gather(int gather_us, kar_time between, kar_time busy)
 {
-	int more = gather_us + GATHER_STEP_US;
+	kar_time more = gather_us + between * (GATHER_MAX_US - GATHER_MIN_US) / GATHER_GROWS_MS;
 
-	if (between > gather_us / US_PER_MS + QUIET_MS)
+	if (between - busy > gather_us / US_PER_MS + QUIET_MS)
 		return 0;
-	if (more < GATHER_MIN_US)
+	if (gather_us < GATHER_MIN_US)
 		return GATHER_MIN_US;
-	return more < GATHER_MAX_US ? more : GATHER_MAX_US;
+	return more < GATHER_MAX_US ? (int)more : GATHER_MAX_US;
 }

@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { US_PER_S = 1000000 };
+enum { US_PER_S = 1000000, US_PER_MS = 1000 };
 
 struct ev_kind_loop {
 	struct kar_loop base; /* first */
@@ -23,6 +23,7 @@ struct ev_kind_loop {
 	ev_prepare asleep;   /* last thing before it */
 	kar_time mono, wall; /* as of `awake` */
 	kar_time before;     /* `mono` of the turn before */
+	kar_time busy;       /* what its callbacks took */
 	kar_time lag;
 	int gather_us; /* how far apart turns begin now */
 };
@@ -103,15 +104,25 @@ static void on_awake(struct ev_loop *ev KAR_UNUSED, ev_check *w, int revents KAR
 	read_clocks(l);
 }
 
-static void on_asleep(struct ev_loop *ev, ev_prepare *w, int revents KAR_UNUSED)
+/* libev counts the interval from its last look at the clock, which may be this turn's start, or any timer's since. */
+static void gather(struct ev_kind_loop *l)
+{
+	kar_time left_us = l->gather_us - l->busy * US_PER_MS;
+
+	ev_now_update(l->ev);
+	ev_set_io_collect_interval(l->ev, left_us > 0 ? (ev_tstamp)left_us / US_PER_S : 0.);
+}
+
+static void on_asleep(struct ev_loop *ev KAR_UNUSED, ev_prepare *w, int revents KAR_UNUSED)
 {
 	struct ev_kind_loop *l = w->data;
 	kar_time busy = kar_clock_mono() - l->mono;
 
 	if (busy > l->lag)
 		l->lag = busy;
-	l->gather_us = kar_loop_gather(l->gather_us, l->mono - l->before);
-	ev_set_io_collect_interval(ev, (ev_tstamp)l->gather_us / US_PER_S);
+	l->gather_us = kar_loop_gather(l->gather_us, l->mono - l->before, l->busy);
+	l->busy = busy;
+	gather(l);
 }
 
 struct kar_loop *kar_loop_new(void)

@@ -32,7 +32,7 @@ struct kar_timer {
 
 /*
  * How far apart, in us, turns are to begin from now on, when it was @gather_us before and the last two began
- * @between apart. Pure.
+ * @between apart, of which the callbacks of the first took @busy. Pure.
  *
  * Under load an answer or a watch event comes every few milliseconds, and each would be a turn of its own: a
  * wake-up with cold caches, and a walk through libcurl over every request that shares the connection. So turns that
@@ -40,6 +40,6 @@ struct kar_timer {
  * the length of the load: the repair of one gang is a matter of tens of turns and must not wait, while 20 ms more do
  * not hurt thousands of pods. What comes after a quiet moment is never held up.
  */
-int kar_loop_gather(int gather_us, kar_time between);
+int kar_loop_gather(int gather_us, kar_time between, kar_time busy);
 
 #endif

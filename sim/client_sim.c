@@ -395,6 +395,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->stream = r->verb == KAR_LIST || r->verb == KAR_WATCH;
 	call->timeout = r->timeout || r->verb == KAR_WATCH ? r->timeout : SIM_TIMEOUT_DEFAULT;
 	call->started = kar_loop_mono(c->loop);
+	call->on_begun = r->on_begun;
 	call->on_data = r->on_data;
 	call->on_done = r->on_done;
 	call->arg = r->arg;

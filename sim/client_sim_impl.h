@@ -77,6 +77,7 @@ struct kar_call {
 	bool write, stream;
 	kar_time timeout; /* ms; 0: none */
 	kar_time started;
+	void (*on_begun)(void *arg); /* NULL once it has been told */
 	int (*on_data)(void *arg, const char *bytes, size_t n);
 	void (*on_done)(void *arg, const struct kar_answer *answer, const struct kar_err *err);
 	void *arg;

@@ -382,10 +382,20 @@ static void deliver(struct kar_call *call)
 		poll_again(call);
 }
 
+static void tell_begun(struct kar_call *call)
+{
+	void (*on_begun)(void *arg) = call->on_begun;
+
+	call->on_begun = NULL;
+	if (on_begun)
+		on_begun(call->arg);
+}
+
 void sim_stream_read(struct kar_call *call)
 {
 	struct sim_inbox *in = &call->in;
 
+	tell_begun(call);
 	if (is_held(call))
 		return;
 	if (in->skip)

@@ -56,6 +56,8 @@ struct kar_request {
 	/* The object in the answer may be cut down to its metadata: not encoding a whole pod saves the server time. */
 	bool metadata_only;
 
+	/* list and watch: a 200 answer has begun, its bytes come later. May cancel nothing. NULL: not told. */
+	void (*on_begun)(void *arg);
 	/*
 	 * list and watch: the bytes of a 200 answer as they come (any chunking). -1 aborts the request, and
 	 * on_done then carries KAR_INVALID.

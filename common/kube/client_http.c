@@ -11,7 +11,10 @@
 enum {
 	WRITES_DEFAULT = 64, /* in flight; one HTTP/2 connection to an API server carries 100 streams */
 	TIMEOUT_DEFAULT_MS = 30000,
+	/* An API server begins at once, or after 15 s in its queue. More than http.c's SILENCE_MS: a new connection is next. */
+	WATCH_ANSWER_MS = 30000,
 	WAIT_BASE_MS = 500,
+	LISTS_IDLE_MS = 10000, /* one page follows the other at once */
 };
 
 /* --- waiting for a turn --- */
@@ -62,6 +65,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->url = kar_request_url(r, c->config->server);
 	call->what = kar_request_what(r);
 	call->timeout = r->timeout || r->verb == KAR_WATCH ? r->timeout : TIMEOUT_DEFAULT_MS;
+	call->on_begun = r->on_begun;
 	call->on_data = r->on_data;
 	call->on_done = r->on_done;
 	call->arg = r->arg;
@@ -140,6 +144,7 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	c->config = config;
 	c->credential = credential;
 	c->max_writes = o->max_in_flight_writes > 0 ? (size_t)o->max_in_flight_writes : WRITES_DEFAULT;
+	c->watch_answer = o->watch_answer ? o->watch_answer : WATCH_ANSWER_MS;
 	c->bucket =
 		(struct kar_bucket){ .qps = o->qps, .burst = burst, .tokens = burst, .at = kar_loop_mono(l) };
 	c->pump = kar_timer_new(l, on_pump, c);
@@ -147,6 +152,7 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	TAILQ_INIT(&c->waiting);
 	for (size_t i = 0; i < KAR_LANE_COUNT; i++) {
 		http.own_connections = i == KAR_LANE_WATCHES;
+		http.idle = i == KAR_LANE_LISTS ? LISTS_IDLE_MS : 0;
 		c->lanes[i] = kar_http_new(l, &http);
 	}
 	return &c->base;

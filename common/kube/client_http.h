@@ -4,7 +4,7 @@
  * One pool of connections per lane; each watch has a connection to itself. Throttles unary requests to qps/burst
  * when asked; honours 429 and 503 with Retry-After for requests that were surely not executed; refreshes
  * credentials once after a 401. Outcomes of writes whose reply was lost are reported as KAR_UNKNOWN, never repeated
- * here. Warning headers, and reasons why credentials could not be refreshed, are logged once per text. A final 401
+ * here. A watch whose answer does not begin within 30 s ends with KAR_RETRY. Warning headers, and reasons why credentials could not be refreshed, are logged once per text. A final 401
  * says when the credentials expired, if they have.
  */
 #ifndef KAR_CLIENT_HTTP_H
@@ -19,6 +19,7 @@ struct kar_client_http_options {
 	int burst;
 	bool http1_only;
 	int max_in_flight_writes; /* on the writes lane; 0: 64. More wait here in order of their start. */
+	kar_time watch_answer;    /* ms within which the answer to a watch must begin; 0: 30 s */
 };
 
 struct kar_client_http_stats {

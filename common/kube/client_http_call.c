@@ -31,6 +31,7 @@ static bool is_success(int status)
 void kar_call_free(struct kar_call *call)
 {
 	kar_timer_free(call->pause);
+	kar_timer_free(call->unanswered);
 	kar_buf_release(&call->answer);
 	free(call->url);
 	free(call->what);
@@ -81,6 +82,29 @@ static void pause_call(struct kar_call *call, kar_time ms)
 	if (!call->pause)
 		call->pause = kar_timer_new(call->client->loop, on_pause_over, call);
 	kar_timer_start(call->pause, ms);
+}
+
+/*
+ * The connection of a watch is kept for the next one, and a server or proxy that has got stuck in between acknowledges
+ * what it is sent for ever.
+ */
+static void on_unanswered(void *arg)
+{
+	struct kar_call *call = arg;
+	struct kar_err err;
+
+	kar_fail(&err, KAR_RETRY, "%s: no answer within %jd s", call->what,
+		(intmax_t)(call->client->watch_answer / KAR_SECOND));
+	end_call(call, NULL, &err);
+}
+
+static void await_answer(struct kar_call *call)
+{
+	if (call->verb != KAR_WATCH)
+		return;
+	if (!call->unanswered)
+		call->unanswered = kar_timer_new(call->client->loop, on_unanswered, call);
+	kar_timer_start(call->unanswered, call->client->watch_answer);
 }
 
 /* --- answers --- */
@@ -174,8 +198,12 @@ static void on_http_head(void *arg, const struct kar_http_head *head)
 	call->retry_after = head->retry_after;
 	strlcpy(call->answer_type, head->content_type, sizeof(call->answer_type));
 	call->answer.cap = is_success(head->status) ? ANSWER_MAX : ERROR_BODY_MAX;
+	if (call->unanswered)
+		kar_timer_stop(call->unanswered);
 	if (*head->warning && kar_seen_first(&call->client->said, head->warning))
 		kar_warn(KAR_MSG("Warning from the API server"), KAR_S("warning", head->warning));
+	if (is_stream(call) && is_success(head->status) && call->on_begun)
+		call->on_begun(call->arg);
 }
 
 static int on_http_data(void *arg, const char *bytes, size_t n)
@@ -286,6 +314,7 @@ static void send_call(struct kar_call *call, const struct kar_auth *auth)
 	kar_buf_release(&call->answer);
 	c->stats.requests++;
 	call->http = kar_http_start(c->lanes[call->lane], &http);
+	await_answer(call);
 	kar_arena_release(&arena);
 }
 

@@ -28,6 +28,7 @@ struct http_client {
 	struct kar_timer *pump;
 	size_t writes, max_writes; /* in flight on the writes lane */
 	struct kar_bucket bucket;
+	kar_time watch_answer;             /* ms */
 	uint64_t generation;               /* of the credentials that the connections were made with */
 	char *ca_pem, *cert_pem, *key_pem; /* of that generation */
 	struct kar_seen said;              /* warnings and problems already logged */
@@ -53,12 +54,14 @@ struct kar_call {
 	size_t body_n;
 	bool replayable;
 	kar_time timeout;
+	void (*on_begun)(void *arg);
 	int (*on_data)(void *arg, const char *bytes, size_t n);
 	void (*on_done)(void *arg, const struct kar_answer *answer, const struct kar_err *err);
 	void *arg;
 
 	struct kar_http_request *http;
 	struct kar_timer *pause;
+	struct kar_timer *unanswered; /* of a watch, until its answer begins */
 	struct kar_err failure;
 	uint64_t generation; /* of the credentials it was sent with */
 	bool reauthorized;

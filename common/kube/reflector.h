@@ -6,7 +6,8 @@
  * "too large"; a list replaces the store only when it is complete; watches with bookmarks, ended by the server
  * after a random 5 to 10 minutes and by us 30 s later; a watch without a byte for 150 s although bookmarks were
  * seen is cut; partial documents are dropped without moving the version; 429 and refused connections back off
- * at the same version; a watch that ends within 1 s without an event backs off and lists again.
+ * at the same version; a watch that ends within 1 s without an event backs off and lists again; what troubled watches
+ * is over with an event, or when an answer has stood for 15 s.
  * 403 and 404 on a list are reported through on_trouble and tried again every 30 s at most, never read as "empty".
  */
 #ifndef KAR_REFLECTOR_H

@@ -19,6 +19,7 @@ enum phase { STOPPED, WAITING, LISTING, WATCHING };
 /* One request: what it has brought so far. */
 struct attempt {
 	kar_time started, last_byte;
+	kar_time begun;  /* mono: when the answer to a watch began; KAR_NEVER: it has not */
 	kar_time length; /* of a watch, as asked for */
 	bool bytes, moved;
 	bool in_stream;     /* `err` came as an event */

@@ -8,8 +8,8 @@ const struct kar_reflector_times kar_reflector_default_times = {
 	.watch_min = 5 * KAR_MINUTE,
 	.watch_max = 10 * KAR_MINUTE,
 	.grace = 30 * KAR_SECOND,
-	.idle = 150 * KAR_SECOND,  /* two bookmarks missed (one about every 60 s) and a half */
-	.settle = 15 * KAR_SECOND, /* longer than a connection attempt may take */
+	.idle = 150 * KAR_SECOND, /* two bookmarks missed (one about every 60 s) and a half */
+	.settle = 15 * KAR_SECOND,
 	.brief = KAR_SECOND,
 	.healthy = 20 * KAR_SECOND,
 	.refused = 30 * KAR_SECOND,
@@ -115,10 +115,12 @@ static struct kar_reflector_plan after_error(struct kar_reflector_policy *p, con
 	}
 }
 
-/* An answer that came late, such as a 504, is no sign of health; a connection that stood and then broke is. */
+/*
+ * An answer that came late, such as a 504, or never is no sign of health; an answer that began, stood and then broke is.
+ */
 static bool is_healthy(const struct kar_reflector_policy *p, const struct kar_watch_end *end)
 {
-	bool stood = !end->err || !end->err->http;
+	bool stood = !end->err || (end->begun && !end->err->http);
 
 	if (end->lived < p->times->brief)
 		return false;

@@ -17,7 +17,7 @@ struct kar_reflector_times {
 	kar_time watch_min, watch_max;      /* length of a watch that the server is asked for */
 	kar_time grace;                     /* after which we end a watch that the server should have ended */
 	kar_time idle;    /* without a byte, where bookmarks have been seen: the connection is dead */
-	kar_time settle;  /* a watch that stands this long has ended the trouble, even if silent */
+	kar_time settle;  /* a watch answered this long ago has ended the trouble, even if silent */
 	kar_time brief;   /* a watch that ended sooner was not a working one */
 	kar_time healthy; /* a watch that stood this long makes the back-off start anew */
 	kar_time refused; /* longest wait after 403 and 404, which end when a person acts */
@@ -58,6 +58,7 @@ struct kar_watch_end {
 	const struct kar_err *err; /* NULL: the server ended it between two events */
 	bool in_stream;            /* @err came as an ERROR event after a 200 */
 	bool broken;               /* @err: cut inside an event, or bytes that are no event */
+	bool begun;                /* its answer began: a 200 */
 	bool bytes;                /* something arrived */
 	bool moved;                /* the position advanced */
 	kar_time lived;

@@ -9,14 +9,21 @@ static kar_time watch_deadline(const struct kar_reflector *r)
 	return hard < idle ? hard : idle;
 }
 
+/* A watch that nobody has answered proves nothing, however long it stands. */
+static kar_time settled_at(const struct kar_reflector *r)
+{
+	kar_time begun = r->attempt.begun;
+
+	return begun == KAR_NEVER ? KAR_NEVER : begun + r->times->settle;
+}
+
 static void arm(struct kar_reflector *r)
 {
 	kar_time now = kar_loop_mono(r->loop);
 	kar_time at = watch_deadline(r);
-	kar_time settled = r->attempt.started + r->times->settle;
 
-	if (r->in_trouble && settled < at)
-		at = settled;
+	if (r->in_trouble && settled_at(r) < at)
+		at = settled_at(r);
 	kar_timer_start(r->timer, at > now ? at - now : 0);
 }
 
@@ -109,6 +116,7 @@ static void watch_ended(struct kar_reflector *r, const struct kar_err *err)
 		.err = err ? &why : NULL,
 		.in_stream = a->in_stream,
 		.broken = a->broken,
+		.begun = a->begun != KAR_NEVER,
 		.bytes = a->bytes,
 		.moved = a->moved,
 		.lived = kar_loop_mono(r->loop) - a->started,
@@ -116,6 +124,14 @@ static void watch_ended(struct kar_reflector *r, const struct kar_err *err)
 
 	r->list_trouble = false;
 	kar_reflector_follow(r, kar_reflector_after_watch(&r->policy, &end), end.err);
+}
+
+static void watch_begun(void *arg)
+{
+	struct kar_reflector *r = arg;
+
+	r->attempt.begun = kar_loop_mono(r->loop);
+	arm(r);
 }
 
 static void watch_done(void *arg, const struct kar_answer *answer, const struct kar_err *err)
@@ -135,7 +151,7 @@ void kar_reflector_check_watch(struct kar_reflector *r)
 	kar_time now = kar_loop_mono(r->loop);
 	struct kar_err err = { .what = KAR_RETRY };
 
-	if (r->in_trouble && now >= r->attempt.started + r->times->settle)
+	if (r->in_trouble && now >= settled_at(r))
 		kar_reflector_leave_trouble(r);
 	if (now < watch_deadline(r)) {
 		arm(r);
@@ -163,9 +179,13 @@ void kar_reflector_watch(struct kar_reflector *r)
 	struct kar_request q = kar_reflector_request(r, kar_client_watch(&type->res, r->ns, r->position));
 	kar_time now = kar_loop_mono(r->loop);
 
-	r->attempt = (struct attempt){ .started = now, .last_byte = now, .length = watch_length(r) };
+	r->attempt = (struct attempt){ .started = now,
+		.last_byte = now,
+		.begun = KAR_NEVER,
+		.length = watch_length(r) };
 	q.bookmarks = true;
 	q.timeout_seconds = (int)((r->attempt.length + KAR_SECOND - 1) / KAR_SECOND);
+	q.on_begun = watch_begun;
 	q.on_data = kar_reflector_on_data;
 	q.on_done = watch_done;
 	q.arg = r;

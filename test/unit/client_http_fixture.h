@@ -45,7 +45,7 @@ struct world {
 struct result {
 	struct kar_client *client;
 	struct kar_call *call;
-	int dones;
+	int begun, dones;
 	bool ok, cancel_in_data, free_in_done;
 	int refuse;
 	struct kar_answer answer;
@@ -54,6 +54,11 @@ struct result {
 	struct kar_err err;
 	kar_time at;
 };
+
+static void on_begun(void *arg)
+{
+	((struct result *)arg)->begun++;
+}
 
 static int on_data(void *arg, const char *bytes, size_t n)
 {
@@ -145,6 +150,7 @@ static KAR_UNUSED void close_world(struct world *w)
 
 static KAR_UNUSED void start(struct world *w, struct result *r, struct kar_request request)
 {
+	request.on_begun = on_begun;
 	request.on_data = on_data;
 	request.on_done = on_done;
 	request.arg = r;

@@ -26,6 +26,7 @@ struct fake_step {
 	struct kar_err err; /* KAR_OK: ends well */
 	bool hang;          /* does not end by itself: the caller must cancel it */
 	bool stop;          /* with hang: stops the loop once the bytes are given */
+	bool mute;          /* with hang: the answer does not even begin */
 	kar_time after;     /* ms until the answer comes */
 };
 
@@ -97,7 +98,11 @@ static void fake_answer(void *arg)
 	const struct kar_request r = call->request;
 	static const struct kar_err aborted = { .what = KAR_INVALID, .msg = "aborted by on_data" };
 	struct kar_answer ok = { .status = 200, .uid = "" };
-	bool stopped = fake_give(call) != 0;
+	bool stopped;
+
+	if (r.on_begun && (step->give || step->hang) && !step->mute)
+		r.on_begun(r.arg);
+	stopped = fake_give(call) != 0;
 
 	if (step->hang && !stopped) {
 		if (step->stop)

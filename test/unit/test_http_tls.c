@@ -2,48 +2,22 @@
  * TLS and HTTP/2 of http.c against nghttpd, with certificates made by openssl(1). Skipped where those are
  * missing.
  */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
-#include <cmocka.h>
-
 #include "common/buf.h"
 #include "common/http.h"
-#include "common/mem.h"
-#include "test/fixture/wait.h"
+#include "test/fixture/connections.h"
+#include "test/unit/http_site.h"
 
-enum { PEM_MAX = 16 << 10 };
-
-/* One server for all tests: its certificate is for the name kar.test only. */
-static struct {
-	char dir[64];
-	char *cert, *key, *other_cert;
-	unsigned port;
-	pid_t pid;
-	char url[64];
-} site;
+struct burst;
 
 struct result {
+	struct burst *burst; /* that it is one of, or NULL */
 	int dones, status;
 	bool ok, http2;
 	struct kar_err err;
 	size_t bytes;
 };
+
+static void burst_on_done(struct result *r);
 
 static void on_head(void *arg, const struct kar_http_head *head)
 {
@@ -67,6 +41,8 @@ static void on_done(void *arg, const struct kar_err *err)
 	r->ok = !err;
 	if (err)
 		r->err = *err;
+	if (r->burst)
+		burst_on_done(r);
 }
 
 static bool is_done(void *arg)
@@ -227,23 +203,6 @@ static void when_many_streams_share_a_connection_then_handles_can_be_reused(void
 	kar_loop_free(l);
 }
 
-/* Of this process to the site. */
-static int open_connections(void)
-{
-	enum { DESCRIPTORS = 256 };
-	int n = 0;
-
-	for (int fd = 0; fd < DESCRIPTORS; fd++) {
-		struct sockaddr_in peer = { 0 };
-		socklen_t size = sizeof(peer);
-
-		if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
-			ntohs(peer.sin_port) == site.port)
-			n++;
-	}
-	return n;
-}
-
 static void when_connections_are_not_shared_then_each_request_has_one_that_is_kept(void **state KAR_UNUSED)
 {
 	enum { ROUNDS = 3, AT_ONCE = 4 };
@@ -261,10 +220,72 @@ static void when_connections_are_not_shared_then_each_request_has_one_that_is_ke
 			wait_until(l, is_done, &r[i]);
 			assert_true(r[i].ok && r[i].http2);
 		}
-		assert_int_equal(open_connections(), AT_ONCE);
+		assert_int_equal(connections_to(site.port), AT_ONCE);
 	}
 	kar_http_free(h);
 	kar_loop_free(l);
+}
+
+/* Each answer starts another request, and the last one stops the loop: no timer wakes it up in between. */
+struct burst {
+	struct kar_loop *loop;
+	struct kar_http *http;
+	const struct kar_tls *tls;
+	int started, ok;
+	bool too_late;
+};
+
+enum { BURST = 400, BURST_AT_ONCE = 50 };
+
+static void start_another(struct result *r)
+{
+	struct burst *b = r->burst;
+	bool write = b->started++ % 2;
+
+	(void)!start(b->http, r, write ? "POST" : "GET", b->tls, "{}", write ? 2 : 0);
+}
+
+static void burst_on_done(struct result *r)
+{
+	struct burst *b = r->burst;
+
+	b->ok += r->ok && r->http2 && r->status == 200;
+	if (b->started < BURST)
+		start_another(r);
+	else if (b->ok == BURST)
+		kar_loop_stop(b->loop);
+}
+
+static void burst_too_late(void *arg)
+{
+	struct burst *b = arg;
+
+	b->too_late = true;
+	kar_loop_stop(b->loop);
+}
+
+static void when_events_gather_then_a_burst_of_streams_is_answered(void **state KAR_UNUSED)
+{
+	static struct result r[BURST_AT_ONCE];
+	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
+	struct burst b = { .loop = new_loop(), .tls = &tls };
+	struct kar_timer *deadline = kar_timer_new(b.loop, burst_too_late, &b);
+	int64_t before = wait_gathered_us;
+
+	b.http = new_pool(b.loop, false);
+	kar_timer_start(deadline, 10 * KAR_SECOND);
+	for (int i = 0; i < BURST_AT_ONCE; i++) {
+		r[i] = (struct result){ .burst = &b };
+		start_another(&r[i]);
+	}
+	kar_loop_run(b.loop);
+	if (b.too_late)
+		print_error("%d of %d\n", b.ok, BURST);
+	assert_false(b.too_late);
+	assert_true(wait_gathered_us > before);
+	kar_timer_free(deadline);
+	kar_http_free(b.http);
+	kar_loop_free(b.loop);
 }
 
 /*
@@ -321,108 +342,6 @@ static void when_the_server_dies_after_a_post_then_unknown(void **state KAR_UNUS
 	kar_loop_free(l);
 }
 
-/* --- the site --- */
-
-static pid_t spawn(const char *const argv[])
-{
-	extern char **environ;
-	posix_spawn_file_actions_t quiet;
-	pid_t pid = 0;
-
-	posix_spawn_file_actions_init(&quiet);
-	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (posix_spawnp(&pid, argv[0], &quiet, NULL, (char *const *)(uintptr_t)argv, environ))
-		pid = 0;
-	posix_spawn_file_actions_destroy(&quiet);
-	return pid;
-}
-
-static bool make_certificate(const char *cert, const char *key)
-{
-	const char *const argv[] = { "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-		"ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=kar.test", "-addext",
-		"subjectAltName=DNS:kar.test", "-out", cert, "-keyout", key, NULL };
-	pid_t pid = spawn(argv);
-	int status = 1;
-
-	return pid && waitpid(pid, &status, 0) == pid && status == 0;
-}
-
-static char *read_text(const char *path)
-{
-	char *text = kar_xcalloc(1, PEM_MAX);
-	FILE *f = fopen(path, "r");
-
-	if (f) {
-		text[fread(text, 1, PEM_MAX - 1, f)] = '\0';
-		fclose(f);
-	}
-	return text;
-}
-
-static int connect_to(unsigned port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-		.sin_port = htons((uint16_t)port) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int rc = connect(fd, (struct sockaddr *)&a, sizeof(a));
-
-	close(fd);
-	return rc;
-}
-
-static unsigned free_port(void)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t n = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (bind(fd, (struct sockaddr *)&a, n) || getsockname(fd, (struct sockaddr *)&a, &n))
-		abort();
-	close(fd);
-	return ntohs(a.sin_port);
-}
-
-static bool is_listening(void *arg KAR_UNUSED)
-{
-	return connect_to(site.port) == 0;
-}
-
-static void open_site(void)
-{
-	char cert[96], key[96], other[96], page[96], port[8];
-	const char *const argv[] = { "nghttpd", "-a", "127.0.0.1", "-d", site.dir, port, key, cert, NULL };
-	struct kar_loop *l;
-	FILE *f;
-
-	snprintf(site.dir, sizeof(site.dir), "/tmp/kar-http-tls-XXXXXX");
-	if (!mkdtemp(site.dir))
-		return;
-	snprintf(cert, sizeof(cert), "%s/cert", site.dir);
-	snprintf(key, sizeof(key), "%s/key", site.dir);
-	snprintf(other, sizeof(other), "%s/other", site.dir);
-	snprintf(page, sizeof(page), "%s/x", site.dir);
-	f = fopen(page, "w");
-	if (f)
-		fclose(f);
-	if (!make_certificate(other, key) || !make_certificate(cert, key))
-		return;
-	site.cert = read_text(cert);
-	site.key = read_text(key);
-	site.other_cert = read_text(other);
-	site.port = free_port();
-	snprintf(port, sizeof(port), "%u", site.port);
-	snprintf(site.url, sizeof(site.url), "https://127.0.0.1:%u/x", site.port);
-	site.pid = spawn(argv);
-	if (!site.pid)
-		return;
-	l = kar_loop_new();
-	wait_until(l, is_listening, NULL);
-	kar_loop_free(l);
-}
-
 static int set_up(void **state KAR_UNUSED)
 {
 	open_site();
@@ -431,22 +350,8 @@ static int set_up(void **state KAR_UNUSED)
 
 static int tear_down(void **state KAR_UNUSED)
 {
-	static const char *const files[] = { "cert", "key", "other", "x" };
-	char path[96];
-
 	kar_http_global_cleanup();
-	if (site.pid) {
-		kill(site.pid, SIGKILL);
-		waitpid(site.pid, NULL, 0);
-	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", site.dir, files[i]);
-		unlink(path);
-	}
-	rmdir(site.dir);
-	free(site.cert);
-	free(site.key);
-	free(site.other_cert);
+	close_site();
 	return 0;
 }
 
@@ -458,6 +363,7 @@ int main(void)
 		cmocka_unit_test(when_http1_is_forced_then_http2_is_not_negotiated),
 		cmocka_unit_test(when_connections_are_not_shared_then_each_request_has_one_that_is_kept),
 		cmocka_unit_test(when_many_streams_share_a_connection_then_handles_can_be_reused),
+		cmocka_unit_test(when_events_gather_then_a_burst_of_streams_is_answered),
 		cmocka_unit_test(when_the_window_of_an_upload_is_full_then_the_loop_does_not_spin),
 		cmocka_unit_test(
 			when_the_server_dies_after_a_post_then_unknown), /* last: there is no server afterwards */

@@ -1,21 +1,7 @@
-/* http: users who cancel, refuse, free and start from their callbacks; time; connections. */
+/* http: users who cancel, refuse, free and start from their callbacks; time; heads. */
 #include "http_fixture.h"
 
 /* --- users who cancel, refuse, free and start from their callbacks --- */
-
-static void hold_open(struct server_conn *c, const struct server_request *r, void *arg)
-{
-	struct world *w = arg;
-
-	snprintf(w->last_head, sizeof(w->last_head), "%s", r->head);
-	w->held_conn = c;
-	if (w->held)
-		server_send(c, w->held);
-	if (r->nth > 0 && !w->held)
-		server_answer(c, 200, "", "{}");
-}
-
-#define STREAM "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n"
 
 static bool pool_is_empty(void *arg)
 {
@@ -162,77 +148,7 @@ static void when_a_watch_is_idle_then_nothing_wakes_the_process(void **state KAR
 	close_world(&w);
 }
 
-/* --- connections that nobody has closed but that answer nothing --- */
-
-struct silence_row {
-	const char *name;
-	kar_time timeout;         /* of the request that hears nothing; 0: it is cancelled */
-	kar_time cancelled_after; /* ms */
-	unsigned connections;     /* used in the end */
-};
-
-static const struct silence_row silence_rows[] = {
-	{ "when_cancelled_soon_then_the_idle_connection_is_used_again", 0, 0, 2 },
-	{ "when_cancelled_after_a_long_silence_then_no_old_connection_is_trusted", 0, 60, 3 },
-	{ "when_it_times_out_after_a_long_silence_then_no_old_connection_is_trusted", 60, 0, 3 },
-	{ "when_it_times_out_sooner_than_that_then_the_idle_connection_is_used_again", 5, 0, 2 },
-};
-
-static bool is_held(void *arg)
-{
-	return ((struct world *)arg)->held_conn != NULL;
-}
-
-static unsigned connections_used(const struct silence_row *row)
-{
-	struct kar_http_options o = { .silence = 40 };
-	struct result silent = { 0 }, other = { 0 }, next = { 0 };
-	struct world w;
-	unsigned used;
-
-	open_world(&w, hold_open);
-	kar_http_free(w.http);
-	w.http = kar_http_new(w.loop, &o);
-	struct kar_http_call call = { .method = "GET",
-		.url = w.url,
-		.timeout = row->timeout,
-		.on_done = on_done,
-		.arg = &silent };
-	silent.request = kar_http_start(w.http, &call);
-	wait_until(w.loop, is_held, &w);
-	other.request = start_get(w.http, &other, w.url); /* leaves an idle connection behind */
-	wait_until(w.loop, is_done, &other);
-	if (row->timeout) {
-		wait_until(w.loop, is_done, &silent);
-	} else {
-		wait_for_ms(w.loop, row->cancelled_after);
-		kar_http_cancel(silent.request);
-	}
-	next.request = start_get(w.http, &next, w.url);
-	wait_until(w.loop, is_done, &next);
-	used = w.server.connections;
-	kar_buf_release(&other.body);
-	kar_buf_release(&next.body);
-	close_world(&w);
-	return used;
-}
-
-static void rows_of_silence(void **state KAR_UNUSED)
-{
-	int failed = 0;
-
-	for (size_t i = 0; i < KAR_LEN(silence_rows); i++) {
-		unsigned used = connections_used(&silence_rows[i]);
-
-		if (used == silence_rows[i].connections)
-			continue;
-		print_error("%s: %u connections\n", silence_rows[i].name, used);
-		failed++;
-	}
-	assert_int_equal(failed, 0);
-}
-
-/* --- heads, connections, refusals --- */
+/* --- heads, refusals, many --- */
 
 static void when_the_head_says_more_then_it_is_told(void **state KAR_UNUSED)
 {
@@ -251,54 +167,6 @@ static void when_the_head_says_more_then_it_is_told(void **state KAR_UNUSED)
 	assert_int_equal(r.status, 429);
 	assert_int_equal(r.retry_after, 7 * KAR_SECOND);
 	assert_string_equal(r.content_type, "text/plain");
-	close_world(&w);
-}
-
-static void when_connections_are_not_shared_then_the_next_request_has_the_last_ones(void **state KAR_UNUSED)
-{
-	struct row answer = { .script = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" };
-	struct kar_http_options own = { .own_connections = true };
-	struct world w;
-
-	open_world(&w, play_row);
-	w.row = &answer;
-	kar_http_free(w.http);
-	w.http = kar_http_new(w.loop, &own);
-	for (unsigned i = 1; i <= 2; i++) {
-		struct result r = { 0 };
-
-		r.request = start_get(w.http, &r, w.url);
-		wait_until(w.loop, is_done, &r);
-		assert_true(r.ok);
-		assert_int_equal(w.server.connections, 1);
-		kar_buf_release(&r.body);
-	}
-	close_world(&w);
-}
-
-static void when_connections_are_reset_then_busy_ones_finish_and_new_requests_get_new_ones(
-	void **state KAR_UNUSED)
-{
-	struct result busy = { 0 }, next = { 0 };
-	struct world w;
-
-	open_world(&w, hold_open);
-	w.held = STREAM;
-	busy.request = start_get(w.http, &busy, w.url);
-	wait_until(w.loop, has_data, &busy);
-	struct server_conn *first = w.held_conn;
-
-	kar_http_reset_connections(w.http);
-	w.held = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
-	next.request = start_get(w.http, &next, w.url);
-	wait_until(w.loop, is_done, &next);
-	assert_int_equal(w.server.connections, 2);
-	server_send(first, "0\r\n\r\n");
-	assert_true(server_flush(first));
-	wait_until(w.loop, is_done, &busy);
-	assert_true(busy.ok && next.ok);
-	kar_buf_release(&busy.body);
-	kar_buf_release(&next.body);
 	close_world(&w);
 }
 
@@ -425,11 +293,7 @@ int main(void)
 		cmocka_unit_test(when_one_is_started_in_on_done_then_it_runs_on_the_same_connection),
 		cmocka_unit_test(when_the_server_is_silent_then_the_timeout_is_exact_and_the_loop_sleeps),
 		cmocka_unit_test(when_a_watch_is_idle_then_nothing_wakes_the_process),
-		cmocka_unit_test(rows_of_silence),
 		cmocka_unit_test(when_the_head_says_more_then_it_is_told),
-		cmocka_unit_test(when_connections_are_not_shared_then_the_next_request_has_the_last_ones),
-		cmocka_unit_test(
-			when_connections_are_reset_then_busy_ones_finish_and_new_requests_get_new_ones),
 		cmocka_unit_test(when_a_header_would_start_another_one_then_nothing_is_sent),
 		cmocka_unit_test(when_the_url_is_none_then_done_says_invalid),
 		cmocka_unit_test(when_a_body_is_large_then_it_arrives_whole_without_expect),

@@ -276,6 +276,76 @@ static void when_turns_follow_each_other_closely_then_they_begin_4_ms_apart(void
 	kar_loop_free(r.loop);
 }
 
+/* For longer than turns are to begin apart; then a timer, as libcurl starts one at each turn's end. */
+static void be_busy_and_answer(void *arg, int fd, int events)
+{
+	enum { BUSY_MS = 10 };
+	struct record *r = arg;
+	kar_time start = kar_clock_mono();
+
+	while (kar_clock_mono() < start + BUSY_MS)
+		;
+	kar_timer_start(r->timer, KAR_SECOND);
+	read_and_answer(r, fd, events);
+}
+
+static void when_callbacks_take_longer_than_turns_are_apart_then_the_next_begins_at_once(
+	void **state KAR_UNUSED)
+{
+	struct record r = { .loop = kar_loop_new() };
+	int64_t before = wait_gathered_us;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	r.fd = fds[1];
+	r.io = kar_io_new(r.loop, fds[0], be_busy_and_answer, &r);
+	r.timer = kar_timer_new(r.loop, never, &r);
+	kar_io_set(r.io, KAR_IO_READ);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	kar_loop_run(r.loop);
+	assert_int_equal(wait_gathered_us, before);
+	kar_timer_free(r.timer);
+	kar_io_free(r.io);
+	close(fds[0]);
+	close(fds[1]);
+	kar_loop_free(r.loop);
+}
+
+static void write_one(void *arg)
+{
+	struct record *r = arg;
+
+	assert_int_equal(write(r->fd, "x", 1), 1);
+	wait_gathered_us = 0;
+}
+
+/* By load, which must be forgotten. */
+static void when_something_comes_after_quiet_then_it_is_told_at_once(void **state KAR_UNUSED)
+{
+	enum { QUIET_MS = 100 };
+	struct record r = { .loop = kar_loop_new() };
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	r.fd = fds[1];
+	r.io = kar_io_new(r.loop, fds[0], read_and_answer, &r);
+	kar_io_set(r.io, KAR_IO_READ);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	kar_loop_run(r.loop);
+	assert_true(wait_gathered_us > 0);
+	r.calls = ROUNDS - 1;
+	r.timer = kar_timer_new(r.loop, write_one, &r);
+	kar_timer_start(r.timer, QUIET_MS);
+	kar_loop_run(r.loop);
+	assert_int_equal(r.calls, ROUNDS);
+	assert_int_equal(wait_gathered_us, 0);
+	kar_timer_free(r.timer);
+	kar_io_free(r.io);
+	close(fds[0]);
+	close(fds[1]);
+	kar_loop_free(r.loop);
+}
+
 static void when_nothing_happens_then_the_loop_sleeps(void **state KAR_UNUSED)
 {
 	struct kar_loop *l = kar_loop_new();
@@ -290,21 +360,29 @@ static void rows_of_gathering(void **state KAR_UNUSED)
 	static const struct {
 		const char *name;
 		int before_us;
-		kar_time between;
+		int turns; /* of these: */
+		kar_time between, busy;
 		int after_us;
 	} rows[] = {
-		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 10000, 0 },
-		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 20, 4000 },
-		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 5, 4064 },
-		{ "when_it_goes_on_for_long_then_20_ms_gather", 19980, 21, 20000 },
-		{ "when_it_goes_on_for_ever_then_no_more_gathers", 20000, 21, 20000 },
-		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 20000, 40, 20000 },
-		{ "when_nothing_came_after_gathering_then_it_is_quiet", 20000, 41, 0 },
+		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 1, 10000, 0, 0 },
+		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 1, 20, 0, 4000 },
+		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 1, 6, 0, 4032 },
+		{ "when_it_goes_on_for_3_s_then_20_ms_gather", 4000, 500, 6, 0, 20000 },
+		{ "when_it_goes_on_for_less_then_less_gathers", 4000, 499, 6, 0, 19968 },
+		{ "when_timers_of_0_ms_make_turns_then_they_do_not_count", 4000, 1000, 0, 0, 4000 },
+		{ "when_it_goes_on_for_ever_then_no_more_gathers", 20000, 1, 21, 0, 20000 },
+		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 20000, 1, 40, 0, 20000 },
+		{ "when_nothing_came_after_gathering_then_it_is_quiet", 20000, 1, 41, 0, 0 },
+		{ "when_callbacks_were_busy_then_it_is_not_quiet", 4000, 1, 60, 59, 4320 },
+		{ "when_nothing_came_after_busy_callbacks_then_it_is_quiet", 4000, 1, 60, 35, 0 },
 	};
 	int failed = 0;
 
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		int got = kar_loop_gather(rows[i].before_us, rows[i].between);
+		int got = rows[i].before_us;
+
+		for (int n = 0; n < rows[i].turns; n++)
+			got = kar_loop_gather(got, rows[i].between, rows[i].busy);
 
 		if (got == rows[i].after_us)
 			continue;
@@ -326,6 +404,9 @@ int main(void)
 		cmocka_unit_test(when_a_signal_comes_then_it_is_told_from_the_loop),
 		cmocka_unit_test(when_a_child_ends_then_its_status_is_told_and_other_children_are_left_alone),
 		cmocka_unit_test(when_turns_follow_each_other_closely_then_they_begin_4_ms_apart),
+		cmocka_unit_test(
+			when_callbacks_take_longer_than_turns_are_apart_then_the_next_begins_at_once),
+		cmocka_unit_test(when_something_comes_after_quiet_then_it_is_told_at_once),
 		cmocka_unit_test(rows_of_gathering),
 		cmocka_unit_test(when_nothing_happens_then_the_loop_sleeps),
 	};

@@ -220,6 +220,10 @@ static const struct row rows[] = {
 		{ { FIRST, LIST("7", "") }, { WATCH("7"), NULL, LOST }, { WATCH("7"), NULL, LOST },
 			{ .expect = WATCH("7"), .hang = true }, { WATCH("7"), "" } },
 		"rv=7", "", "Retry ok " },
+	{ "standing_watch_that_nobody_answers_then_trouble_stays",
+		{ { FIRST, LIST("7", "") }, { WATCH("7"), NULL, LOST }, { WATCH("7"), NULL, LOST },
+			{ .expect = WATCH("7"), .hang = true, .mute = true }, { WATCH("7"), NULL, LOST } },
+		"rv=7", "", "Retry " },
 };
 /* clang-format on */
 

@@ -114,7 +114,7 @@ static void after_a_list(void **state)
 
 struct watch_row {
 	const char *name;
-	const char *how;    /* s: in stream, b: broken, y: bytes came, m: position moved */
+	const char *how;    /* h: answer began, s: in stream, b: broken, y: bytes came, m: position moved */
 	struct kar_err err; /* KAR_OK: none */
 	kar_time lived;
 	int times; /* the same end so often in a row; the last answer counts */
@@ -133,7 +133,9 @@ static const struct watch_row watch_rows[] = {
 
 	{ "reset_between_events_then_rewatch", "ym", LOST, 60000, 1, "watch, reset" },
 	{ "reset_with_old_bytes_only_then_rewatch", "y", LOST, 60000, 1, "watch, reset" },
-	{ "reset_while_idle_then_wait", "", LOST, 60000, 1, "watch, wait, reset" },
+	{ "reset_while_idle_then_wait", "h", LOST, 60000, 1, "watch, wait, reset" },
+	{ "no_answer_for_30_s_then_wait", "", LOST, 30000, 1, "watch, wait" },
+	{ "no_answer_for_30_s_again_then_trouble", "", LOST, 30000, 2, "watch, wait, trouble" },
 	{ "connection_timed_out_for_long_then_trouble", "", LOST, 10000, 2, "watch, wait, trouble" },
 	{ "refused_then_wait_without_relist", "", LOST, 0, 1, "watch, wait" },
 	{ "refused_for_long_then_still_no_relist", "", LOST, 0, 50, "watch, wait, trouble" },
@@ -176,6 +178,7 @@ static struct kar_watch_end end_of(const struct watch_row *row)
 		.err = row->err.what == KAR_OK ? NULL : &row->err,
 		.in_stream = strchr(row->how, 's'),
 		.broken = strchr(row->how, 'b'),
+		.begun = strchr(row->how, 'h') || strchr(row->how, 'y'),
 		.bytes = strchr(row->how, 'y'),
 		.moved = strchr(row->how, 'm'),
 		.lived = row->lived,
