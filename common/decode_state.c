@@ -2,11 +2,11 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/decode_store.h"
+#include "common/text.h"
 
 enum {
 	DEFAULT_DEPTH = 120, /* what kar_json_merge() can still write */
@@ -119,13 +119,16 @@ struct kar_frame *kar_decode_push(struct kar_decoder *d, enum kar_frame_kind kin
 static void path_step(const struct kar_frame *f, bool first, char *out, size_t size)
 {
 	size_t n = strlen(out);
+	char key[64 + 1];
 
-	if (f->kind == KAR_FRAME_ARRAY || f->kind == KAR_FRAME_STREAM)
-		snprintf(out + n, size - n, "[%zu]", f->index);
-	else if (f->kind == KAR_FRAME_MAP && f->key)
-		snprintf(out + n, size - n, "[\"%.64s\"]", f->key);
-	else if (f->kind == KAR_FRAME_OBJECT && f->field)
-		snprintf(out + n, size - n, "%s%s", first ? "" : ".", f->field->name);
+	if (f->kind == KAR_FRAME_ARRAY || f->kind == KAR_FRAME_STREAM) {
+		kar_text_printf(out + n, size - n, "[%zu]", f->index);
+	} else if (f->kind == KAR_FRAME_MAP && f->key) {
+		kar_text_printf(key, sizeof(key), "%s", f->key);
+		kar_text_printf(out + n, size - n, "[\"%s\"]", key);
+	} else if (f->kind == KAR_FRAME_OBJECT && f->field) {
+		kar_text_printf(out + n, size - n, "%s%s", first ? "" : ".", f->field->name);
+	}
 }
 
 void kar_decoder_path(const struct kar_decoder *d, char *out, size_t size)
@@ -144,7 +147,7 @@ int kar_decode_fail(struct kar_decoder *d, size_t at, const char *fmt, ...)
 
 	kar_decoder_path(d, path, sizeof(path));
 	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
+	kar_text_vprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return kar_fail(&d->err, KAR_INVALID, "%s: %s (at byte %zu)", path[0] ? path : d->desc->what, what,
 		at);

@@ -1,10 +1,9 @@
 #include "common/err.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <bsd/string.h>
+#include "common/text.h"
 
 int kar_fail(struct kar_err *e, enum kar_class what, const char *fmt, ...)
 {
@@ -14,27 +13,25 @@ int kar_fail(struct kar_err *e, enum kar_class what, const char *fmt, ...)
 	if (!e)
 		return -1;
 	va_start(ap, fmt);
-	vsnprintf(msg, sizeof(msg), fmt, ap);
+	kar_text_vprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	memset(e, 0, sizeof(*e));
-	e->what = what;
-	strlcpy(e->msg, msg, sizeof(e->msg));
+	*e = (struct kar_err){ .what = what };
+	memcpy(e->msg, msg, strlen(msg) + 1);
 	return -1;
 }
 
 int kar_wrap(struct kar_err *e, const char *fmt, ...)
 {
-	char msg[sizeof(e->msg)]; /* the arguments may point into @e */
+	char context[sizeof(e->msg)], msg[sizeof(e->msg)]; /* the arguments may point into @e */
 	va_list ap;
 
 	if (!e)
 		return -1;
 	va_start(ap, fmt);
-	vsnprintf(msg, sizeof(msg), fmt, ap);
+	kar_text_vprintf(context, sizeof(context), fmt, ap);
 	va_end(ap);
-	strlcat(msg, ": ", sizeof(msg));
-	strlcat(msg, e->msg, sizeof(msg));
-	strlcpy(e->msg, msg, sizeof(e->msg));
+	memcpy(msg, e->msg, sizeof(msg));
+	kar_text_printf(e->msg, sizeof(e->msg), "%s: %s", context, msg);
 	return -1;
 }
 

@@ -4,7 +4,7 @@
  * A function that can fail takes a struct kar_err * as its last parameter and returns 0 or -1 (or a
  * pointer or NULL); on failure its other outputs are untouched. The class says what the *caller*
  * should do next, not where the error happened. The text is complete: what, where, what to do.
- * The object has a fixed size, so that raising an error can itself never fail.
+ * The object has a fixed size (1 KiB), so that raising an error can itself never fail; a longer text ends in "...".
  */
 #ifndef KAR_ERR_H
 #define KAR_ERR_H
@@ -26,12 +26,18 @@ enum kar_class {
 	KAR_FATAL,   /* going on is impossible without a person (bad flags, unreadable configuration) */
 };
 
+/*
+ * A few causes of an API server's refusal take some 900 bytes. More would not be shown: what a QueueJob's status says of
+ * a refusal ("cannot ...; rolled back ...") and the note of an event end after 1,024.
+ */
+enum { KAR_ERR_MSG_BYTES = 944 };
+
 struct kar_err {
 	enum kar_class what;
-	int http;             /* status code, 0 if the error is not an HTTP answer */
-	kar_time retry_after; /* ms the server asked us to wait, 0 if it did not say */
-	char reason[64];      /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */
-	char msg[448];        /* for people; never contains a secret */
+	int http;                    /* status code, 0 if the error is not an HTTP answer */
+	kar_time retry_after;        /* ms the server asked us to wait, 0 if it did not say */
+	char reason[64];             /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */
+	char msg[KAR_ERR_MSG_BYTES]; /* for people; never contains a secret */
 };
 
 /* Fills @e (which may be NULL) with class and text. Always returns -1: `return kar_fail(...)`. */

@@ -13,6 +13,7 @@
 #include "common/kube/event_filter.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/text.h"
 
 enum {
 	MAX_PENDING = 1000,
@@ -191,31 +192,9 @@ static void put_regarding(struct kar_json_writer *w, const struct kar_object_ref
 	kar_jw_end_object(w);
 }
 
-/* At most @limit bytes, not ending inside a UTF-8 character. */
-static size_t cut(const char *text, size_t limit)
-{
-	size_t n = strlen(text);
-
-	if (n <= limit)
-		return n;
-	for (n = limit; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--)
-		;
-	return n;
-}
-
 static const char *type_name(enum kar_event_type type)
 {
 	return type == KAR_WARNING ? "Warning" : "Normal";
-}
-
-static void put_note(struct kar_json_writer *w, const char *note)
-{
-	size_t n = cut(note, MAX_NOTE);
-
-	if (!n)
-		return;
-	kar_jw_key(w, "note");
-	kar_jw_string_n(w, note, n);
 }
 
 static char *event_body(const struct event *e, const struct kar_object_ref *about, enum kar_event_type type,
@@ -239,7 +218,7 @@ static char *event_body(const struct event *e, const struct kar_object_ref *abou
 	kar_jw_kv_string(&w, "type", type_name(type));
 	kar_jw_kv_string(&w, "reason", reason);
 	kar_jw_kv_string(&w, "action", action);
-	put_note(&w, note);
+	put(&w, "note", note);
 	put_regarding(&w, about);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
@@ -463,15 +442,14 @@ static bool is_over(const struct event *e)
 	return e->state == RECENT && kar_loop_mono(e->recorder->loop) - e->seen > SERIES_WINDOW;
 }
 
-void kar_recorder_event(struct kar_recorder *r, const struct kar_object_ref *about, enum kar_event_type type,
+static void record(struct kar_recorder *r, const struct kar_object_ref *about, enum kar_event_type type,
 	const char *reason, const char *action, const char *note)
 {
 	KAR_CLEANUP(kar_cleanup_free)
 	char *object = kar_xasprintf("%s\n%s\n%s\n%s\n%s", or_empty(about->api_version),
 		or_empty(about->kind), or_empty(about->ns), about->name, or_empty(about->uid));
 	KAR_CLEANUP(kar_cleanup_free)
-	char *identity =
-		kar_xasprintf("%s\n%d\n%s\n%s\n%.*s", object, (int)type, reason, action, MAX_NOTE, note);
+	char *identity = kar_xasprintf("%s\n%d\n%s\n%s\n%s", object, (int)type, reason, action, note);
 	struct event *e = find(r, identity);
 
 	if (e && is_over(e)) {
@@ -488,4 +466,13 @@ void kar_recorder_event(struct kar_recorder *r, const struct kar_object_ref *abo
 	e = add(r, identity, about);
 	e->body = event_body(e, about, type, reason, action, note);
 	pump(r);
+}
+
+void kar_recorder_event(struct kar_recorder *r, const struct kar_object_ref *about, enum kar_event_type type,
+	const char *reason, const char *action, const char *note)
+{
+	char kept[MAX_NOTE + 1];
+
+	kar_text_printf(kept, sizeof(kept), "%s", note);
+	record(r, about, type, reason, action, kept);
 }

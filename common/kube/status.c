@@ -1,9 +1,9 @@
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include <bsd/string.h>
 
+#include "common/buf.h"
 #include "common/http_text.h"
 #include "common/json.h"
 #include "common/kube/client.h"
@@ -133,23 +133,38 @@ static void put_text(char *out, size_t size, struct kar_str text)
 	out[n] = '\0';
 }
 
-/* Adds what the message does not say already. */
-static void put_causes(struct kar_err *err, const struct status *s)
+static bool says(const char *text, const struct cause *c)
+{
+	return c->message && strstr(text, c->message) && (!c->field || strstr(text, c->field));
+}
+
+/* Adds what the message does not say already, as far as an error has room for it. */
+static void put_causes(struct kar_buf *text, const struct status *s)
 {
 	const struct cause *causes = s->details.causes.items;
 
-	for (size_t i = 0; i < s->details.causes.n; i++) {
+	for (size_t i = 0; i < s->details.causes.n && text->n < KAR_ERR_MSG_BYTES; i++) {
 		const struct cause *c = &causes[i];
-		char text[TEXT_KEPT];
 
-		if (c->message && strstr(err->msg, c->message) && (!c->field || strstr(err->msg, c->field)))
-			continue;
-		snprintf(text, sizeof(text), "%s%s%s%s%s", i ? ", " : "; ", c->field ? c->field : "",
-			c->field ? ": " : "", c->reason ? c->reason : "", c->reason && c->message ? " " : "");
-		strlcat(err->msg, text, sizeof(err->msg));
-		if (c->message)
-			strlcat(err->msg, c->message, sizeof(err->msg));
+		if (!says(kar_buf_cstr(text), c))
+			kar_buf_printf(text, "%s%s%s%s%s%s", i ? ", " : "; ", c->field ? c->field : "",
+				c->field ? ": " : "", c->reason ? c->reason : "",
+				c->reason && c->message ? " " : "", c->message ? c->message : "");
 	}
+}
+
+static void put_status(struct kar_buf *text, const struct status *s)
+{
+	kar_buf_printf(text, ": %s", s->message ? s->message : s->reason ? s->reason : "");
+	put_causes(text, s);
+}
+
+static void put_answer(struct kar_buf *text, int http, struct kar_str body)
+{
+	char kept[TEXT_KEPT + 1];
+
+	put_text(kept, sizeof(kept), body);
+	kar_buf_printf(text, ": HTTP %d%s%s", http, *kept ? ": " : "", kept);
 }
 
 /* With or without parameters. */
@@ -192,22 +207,20 @@ void kar_status_error(struct kar_err *err, int http, const char *content_type, s
 	struct kar_arena arena = { 0 };
 	struct status s = { 0 };
 	bool is_status = read_status(&arena, content_type, body, &s);
-	char text[TEXT_KEPT + 1];
+	struct kar_buf text = { 0 };
 
 	if (http < 400 && s.code >= 400) /* an ERROR event inside a 200 answer */
 		http = s.code;
 	retry_after = longest_wait(retry_after, s.details.retry_after_seconds);
-	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", what);
+	kar_buf_puts(&text, what);
+	if (is_status)
+		put_status(&text, &s);
+	else
+		put_answer(&text, http, body);
+	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", kar_buf_cstr(&text));
 	err->http = http;
 	err->retry_after = retry_after;
-	if (is_status) {
-		strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));
-		strlcat(err->msg, ": ", sizeof(err->msg));
-		strlcat(err->msg, s.message ? s.message : err->reason, sizeof(err->msg));
-		put_causes(err, &s);
-	} else {
-		put_text(text, sizeof(text), body);
-		snprintf(err->msg, sizeof(err->msg), "%s: HTTP %d%s%s", what, http, *text ? ": " : "", text);
-	}
+	strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));
+	kar_buf_release(&text);
 	kar_arena_release(&arena);
 }

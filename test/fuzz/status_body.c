@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/kube/client.h"
+#include "common/utf8.h"
 #include "test/fuzz/fuzz.h"
 
 static const int codes[] = { 200, 400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 503, 504 };
@@ -15,6 +16,8 @@ static void check(int code, const char *type, struct kar_str body, bool write)
 	kar_status_error(&err, code, type, body, 0, write, "create pods default/a");
 	FUZZ_CHECK(err.what != KAR_OK, "HTTP %d is no error", code);
 	FUZZ_CHECK(!strncmp(err.msg, "create pods default/a: ", 23) || strlen(err.msg) == 21, "%s", err.msg);
+	FUZZ_CHECK(kar_utf8_clean(err.msg, strlen(err.msg)) == strlen(err.msg), "cut in a character: %s",
+		err.msg);
 	FUZZ_CHECK(write || err.what != KAR_UNKNOWN, "HTTP %d leaves a read in doubt", code);
 	FUZZ_CHECK(err.retry_after >= 0 && err.retry_after < 100 * 24 * 60 * KAR_MINUTE, "wait for %lld ms",
 		(long long)err.retry_after);

@@ -195,6 +195,10 @@ static void wrong_types(void **state)
 			"error: map[\"a\"]: want a string or a number, got an object (at byte 13)" },
 		{ "map_value_boolean", "{\"map\":{\"a.b/c\":true}}",
 			"error: map[\"a.b/c\"]: want a string or a number, got a boolean (at byte 20)" },
+		{ "long_key_is_cut_between_two_characters",
+			"{\"map\":{\"0123456789012345678901234567890123456789012345678901234567890\xC3\xA9 and more\":{}}}",
+			"error: map[\"0123456789012345678901234567890123456789012345678901234567890...\"]: want a string or a number, "
+			"got an object (at byte 84)" },
 		{ "element_got_number", "{\"strings\":[\"a\",1]}",
 			"error: strings[1]: want a string, got a number (at byte 17)" },
 		{ "struct_element_got_string", "{\"items\":[{},\"a\"]}",

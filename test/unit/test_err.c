@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/err.h"
+#include "common/utf8.h"
 
 static void fail_fills_and_returns(void **state)
 {
@@ -72,6 +73,26 @@ static void long_texts_are_cut(void **state)
 	kar_wrap(&e, "ctx");
 	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
 	assert_memory_equal(e.msg, "ctx: xxx", 8);
+	assert_string_equal(e.msg + strlen(e.msg) - 4, "x...");
+}
+
+/* Wherever the cut falls, what is left is text, and says that there was more. */
+static void no_character_is_cut(void **state)
+{
+	char text[3000] = "";
+
+	(void)state;
+	while (strlen(text) + 4 < sizeof(text))
+		strcat(text, "\xF0\x9F\x98\x80");
+	for (int shift = 0; shift < 4; shift++) {
+		struct kar_err e;
+
+		kar_fail(&e, KAR_DENIED, "%.*s%s", shift, "abc", text);
+		assert_int_equal(kar_utf8_clean(e.msg, strlen(e.msg)), strlen(e.msg));
+		assert_string_equal(e.msg + strlen(e.msg) - 3, "...");
+		kar_wrap(&e, "%.*s%s", shift, "abc", text);
+		assert_int_equal(kar_utf8_clean(e.msg, strlen(e.msg)), strlen(e.msg));
+	}
 }
 
 static void class_names(void **state)
@@ -98,6 +119,7 @@ int main(void)
 		cmocka_unit_test(wrap_keeps_class_and_status),
 		cmocka_unit_test(texts_may_quote_the_error_itself),
 		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(no_character_is_cut),
 		cmocka_unit_test(class_names),
 	};
 

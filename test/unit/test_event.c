@@ -400,7 +400,8 @@ static void long_texts_are_cut_to_the_limits(void **state)
 	struct kar_object_ref about = { "v1", "Pod", "n", object, "u", "1" };
 
 	memset(note, 'x', sizeof(note));
-	memcpy(note + 1023, "\xc3\xa9", 2); /* a character of two bytes across the limit of 1024 */
+	memcpy(note + 1020, "\xc3\xa9",
+		2); /* a character of two bytes across the end, for "..." to begin at 1021 */
 	note[sizeof(note) - 1] = '\0';
 	memset(object, 'o', 253);
 	object[231] = '.';
@@ -409,6 +410,7 @@ static void long_texts_are_cut_to_the_limits(void **state)
 	const char *p = strstr(d->calls[0].text, "\"note\":\"");
 
 	assert_int_equal(strcspn(p + 8, "\""), 1023);
+	assert_int_equal(strncmp(p + 8 + 1019, "x...\"", 5), 0);
 	p = strstr(d->calls[0].text, "\"name\":\"");
 	assert_int_equal(sscanf(p, "\"name\":\"%299[^\"]", name), 1);
 	assert_true(strlen(name) <= 253);

@@ -80,7 +80,7 @@ static void parses_the_command_line(void **state)
 		struct kar_arena arena = { 0 };
 		struct kar_options o;
 		struct kar_err err = { 0 };
-		char line[256], got[512];
+		char line[256], got[KAR_ERR_MSG_BYTES];
 		char *argv[MAX_ARGS + 2];
 
 		snprintf(line, sizeof(line), "%s", rows[i].line);
@@ -125,7 +125,7 @@ static void reads_the_configuration_file(void **state)
 		struct kar_arena arena = { 0 };
 		struct kar_options o;
 		struct kar_err err = { 0 };
-		char line[256], got[512], path[64];
+		char line[256], got[KAR_ERR_MSG_BYTES], path[64];
 		char *argv[MAX_ARGS + 2];
 
 		write_file(path, file_rows[i].file);

@@ -11,6 +11,7 @@
 #include "common/http_text.h"
 #include "common/kube/client.h"
 #include "common/kube/request.h"
+#include "common/utf8.h"
 #include "test/unit/protobuf_text.h"
 
 static struct kar_str text(const char *s)
@@ -184,6 +185,51 @@ static void when_an_error_text_is_long_then_256_bytes_are_kept(void **state KAR_
 	assert_int_equal(strlen(e.msg), strlen("get pods a/p: HTTP 502: ") + 256);
 }
 
+/* What the API server says of a pod with three faults, each twice: in the message, and as a cause. */
+#define NAME_RULE \
+	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " \
+	"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+#define FAULTS \
+	"[spec.containers[0].name: Invalid value: 'A_': " NAME_RULE \
+	", spec.volumes[0].name: Invalid value: 'B_': " NAME_RULE \
+	", spec.containers[0].resources.requests: Invalid value: '2': must be less than or equal to cpu limit of 1]"
+#define INVALID_POD \
+	"{\"kind\":\"Status\",\"message\":\"Pod 'j-w-0' is invalid: " FAULTS \
+	"\",\"reason\":\"Invalid\",\"details\":{\"causes\":[{" \
+	"\"field\":\"spec.containers[0].name\",\"message\":\"Invalid value: 'A_': " NAME_RULE \
+	"\"},{\"field\":\"spec.containers[0].resources.requests\",\"message\":\"Invalid value: '2': must be less than or equal " \
+	"to cpu limit of 1\"}]},\"code\":422}"
+
+static void several_causes_are_told_to_the_last_word(void **state KAR_UNUSED)
+{
+	struct kar_err e;
+
+	kar_status_error(&e, 422, JSON, text(INVALID_POD), 0, true, "create pods default/j-w-0");
+	assert_string_equal(e.msg, "create pods default/j-w-0: Pod 'j-w-0' is invalid: " FAULTS);
+}
+
+/* Wherever it ends, it ends with a whole character and says that there was more. */
+static void too_many_causes_are_cut(void **state KAR_UNUSED)
+{
+	static const char *const what[] = { "create pods a/p", "create pods a/p1", "create pods a/p12" };
+
+	for (size_t i = 0; i < KAR_LEN(what); i++) {
+		struct kar_buf body = { 0 };
+		struct kar_err e;
+
+		kar_buf_puts(&body, "{\"kind\":\"Status\",\"message\":\"no\",\"details\":{\"causes\":[");
+		for (int k = 0; k < 500; k++)
+			kar_buf_printf(&body, "%s{\"message\":\"\xE2\x82\xAC\xE2\x82\xAC %d\"}", k ? "," : "",
+				k);
+		kar_buf_puts(&body, "]}}");
+		kar_status_error(&e, 422, JSON, text(kar_buf_cstr(&body)), 0, true, what[i]);
+		assert_int_equal(kar_utf8_clean(e.msg, strlen(e.msg)), strlen(e.msg));
+		assert_string_equal(e.msg + strlen(e.msg) - 3, "...");
+		assert_non_null(strstr(e.msg, "a/p"));
+		kar_buf_release(&body);
+	}
+}
+
 /* --- answers --- */
 
 static void rows_of_answers(void **state KAR_UNUSED)
@@ -252,6 +298,8 @@ int main(void)
 		cmocka_unit_test(rows_of_errors),
 		cmocka_unit_test(rows_of_errors_in_protobuf),
 		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
+		cmocka_unit_test(several_causes_are_told_to_the_last_word),
+		cmocka_unit_test(too_many_causes_are_cut),
 		cmocka_unit_test(rows_of_answers),
 		cmocka_unit_test(answers_in_protobuf_are_read_to_the_last_byte),
 	};

@@ -1,0 +1,20 @@
+/*
+ * text - texts for people in a room of fixed size. What is too long ends in "..." and is never cut inside a character.
+ *
+ * The writer of JSON puts U+FFFD in the place of half a character. The text that comes back is then another than the one that
+ * was written, and whoever compares the two finds a difference for ever.
+ */
+#ifndef KAR_TEXT_H
+#define KAR_TEXT_H
+
+#include <stdarg.h>
+
+#include "common/mem.h"
+
+/* As snprintf() into the @size bytes of @out, which the arguments must not point into. */
+void kar_text_printf(char *out, size_t size, const char *fmt, ...) KAR_NONNULL KAR_PRINTF(3, 4);
+void kar_text_vprintf(char *out, size_t size, const char *fmt, va_list ap) KAR_NONNULL KAR_PRINTF(3, 0);
+/* @text if it takes at most @size bytes, NUL included; else what fits, in the arena. */
+const char *kar_text_fit(struct kar_arena *a, const char *text, size_t size) KAR_NONNULL KAR_RETNN;
+
+#endif
