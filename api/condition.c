@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/text.h"
 
 static const struct kar_field fields[] = {
 	KAR_FIELD(struct kar_wire_condition, type, "type", KAR_F_STRING),
@@ -109,6 +110,7 @@ void kar_condition_set(struct kar_conditions *list, const struct kar_condition *
 	}
 	*known = *c;
 	known->last_transition = since;
+	known->message = kar_text_fit(arena, c->message, KAR_MAX_MESSAGE_BYTES);
 }
 
 static bool equal(const struct kar_condition *a, const struct kar_condition *b)

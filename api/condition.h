@@ -3,6 +3,9 @@
  *
  * Invariant: at most one condition per type, in the order of first appearance; last_transition moves only when
  * the status of a condition changes. Lists live in an arena.
+ *
+ * Every message in a status has a bound, far below the CRDs' own of 32768: an object has room for many, and what people are
+ * told in an event as well ends after 1,024 bytes.
  */
 #ifndef KAR_API_CONDITION_H
 #define KAR_API_CONDITION_H
@@ -11,6 +14,8 @@
 #include "common/mem.h"
 
 struct kar_json_writer;
+
+enum { KAR_MAX_MESSAGE_BYTES = 1024 }; /* of a message in a status, NUL included */
 
 enum kar_condition_status { KAR_COND_UNKNOWN, KAR_COND_TRUE, KAR_COND_FALSE };
 
@@ -45,7 +50,10 @@ struct kar_conditions kar_conditions_copy(const struct kar_conditions *from,
 const struct kar_condition *kar_condition_find(const struct kar_conditions *list,
 	const char *type) KAR_NONNULL;
 bool kar_condition_is_true(const struct kar_conditions *list, const char *type) KAR_NONNULL;
-/* Sets the condition c->type; keeps last_transition when the status is unchanged, else sets it to @now (wall). */
+/*
+ * Sets the condition c->type; keeps last_transition when the status is unchanged, else sets it to @now (wall). A longer
+ * message ends in "...".
+ */
 void kar_condition_set(struct kar_conditions *list, const struct kar_condition *c, kar_time now,
 	struct kar_arena *arena) KAR_NONNULL;
 bool kar_conditions_equal(const struct kar_conditions *a, const struct kar_conditions *b) KAR_NONNULL;

@@ -55,6 +55,11 @@ bool kar_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+bool kar_has_text(const char *s)
+{
+	return s && s[0];
+}
+
 bool kar_same_strings(const struct kar_array *a, const struct kar_array *b)
 {
 	const char *const *x = a->items, *const *y = b->items;

@@ -22,6 +22,8 @@ struct kar_array kar_keep_pairs(struct kar_arena *arena, const struct kar_array 
 
 /* strcmp() == 0, where NULL equals only NULL. */
 bool kar_same(const char *a, const char *b);
+/* Neither absent (NULL) nor empty? */
+bool kar_has_text(const char *s);
 bool kar_same_strings(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;
 /* Is @s (NULL never is) among @strings, an array of const char *? */
 bool kar_strings_have(const struct kar_array *strings, const char *s) __attribute__((nonnull(1)));

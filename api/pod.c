@@ -7,118 +7,74 @@
 
 #include "api/keep.h"
 #include "api/names.h"
-
-struct wire_gate {
-	const char *name;
-};
-
-struct wire_spec {
-	const char *node;
-	int32_t priority;
-	struct kar_array gates; /* struct wire_gate */
-};
-
-struct wire_condition {
-	const char *type, *status, *reason;
-};
-
-struct wire_terminated {
-	const char *reason;
-	int32_t exit_code;
-	kar_time finished;
-};
-
-struct wire_state {
-	const struct wire_terminated *terminated;
-};
-
-struct wire_container {
-	const char *name;
-	struct wire_state state;
-};
-
-struct wire_status {
-	const char *phase, *reason;
-	struct kar_array conditions;                  /* struct wire_condition */
-	struct kar_array init_containers, containers; /* struct wire_container */
-};
-
-struct wire_pod {
-	struct kar_wire_object head;
-	struct wire_spec spec;
-	struct wire_status status;
-};
+#include "api/pod_wire.h"
 
 static const struct kar_field gate_fields[] = {
-	KAR_FIELD_PB(struct wire_gate, name, "name", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_gate, name, "name", 1, KAR_F_STRING),
 };
-static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct wire_gate, gate_fields);
+static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct pod_wire_gate, gate_fields);
 
 static const struct kar_field spec_fields[] = {
-	KAR_FIELD_PB(struct wire_spec, node, "nodeName", 10, KAR_F_STRING),
-	KAR_FIELD_PB(struct wire_spec, priority, "priority", 25, KAR_F_INT32),
-	KAR_FIELD_PB_SUB(struct wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
+	KAR_FIELD_PB(struct pod_wire_spec, node, "nodeName", 10, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_spec, priority, "priority", 25, KAR_F_INT32),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
 };
-static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_spec, spec_fields);
+static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct pod_wire_spec, spec_fields);
 
 static const struct kar_field condition_fields[] = {
-	KAR_FIELD_PB(struct wire_condition, type, "type", 1, KAR_F_STRING),
-	KAR_FIELD_PB(struct wire_condition, status, "status", 2, KAR_F_STRING),
-	KAR_FIELD_PB(struct wire_condition, reason, "reason", 5, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_condition, type, "type", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_condition, status, "status", 2, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_condition, since, "lastTransitionTime", 4, KAR_F_TIME),
+	KAR_FIELD_PB(struct pod_wire_condition, reason, "reason", 5, KAR_F_STRING),
 };
 static const struct kar_desc condition_desc =
-	KAR_DESC("PodCondition", struct wire_condition, condition_fields);
+	KAR_DESC("PodCondition", struct pod_wire_condition, condition_fields);
 
 static const struct kar_field terminated_fields[] = {
-	KAR_FIELD_PB(struct wire_terminated, reason, "reason", 3, KAR_F_STRING),
-	KAR_FIELD_PB(struct wire_terminated, exit_code, "exitCode", 1, KAR_F_INT32),
-	KAR_FIELD_PB(struct wire_terminated, finished, "finishedAt", 6, KAR_F_TIME),
+	KAR_FIELD_PB(struct pod_wire_terminated, reason, "reason", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_terminated, exit_code, "exitCode", 1, KAR_F_INT32),
+	KAR_FIELD_PB(struct pod_wire_terminated, finished, "finishedAt", 6, KAR_F_TIME),
 };
 static const struct kar_desc terminated_desc =
-	KAR_DESC("ContainerStateTerminated", struct wire_terminated, terminated_fields);
+	KAR_DESC("ContainerStateTerminated", struct pod_wire_terminated, terminated_fields);
+
+static const struct kar_field waiting_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_waiting, reason, "reason", 1, KAR_F_STRING),
+};
+static const struct kar_desc waiting_desc =
+	KAR_DESC("ContainerStateWaiting", struct pod_wire_waiting, waiting_fields);
 
 static const struct kar_field state_fields[] = {
-	KAR_FIELD_PB_SUB(struct wire_state, terminated, "terminated", 3, KAR_F_OBJECT_PTR, &terminated_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_state, waiting, "waiting", 1, KAR_F_OBJECT_PTR, &waiting_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_state, terminated, "terminated", 3, KAR_F_OBJECT_PTR,
+		&terminated_desc),
 };
-static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct wire_state, state_fields);
+static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct pod_wire_state, state_fields);
 
 static const struct kar_field container_fields[] = {
-	KAR_FIELD_PB(struct wire_container, name, "name", 1, KAR_F_STRING),
-	KAR_FIELD_PB_SUB(struct wire_container, state, "state", 2, KAR_F_OBJECT, &state_desc),
+	KAR_FIELD_PB(struct pod_wire_container, name, "name", 1, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct pod_wire_container, state, "state", 2, KAR_F_OBJECT, &state_desc),
 };
 static const struct kar_desc container_desc =
-	KAR_DESC("ContainerStatus", struct wire_container, container_fields);
+	KAR_DESC("ContainerStatus", struct pod_wire_container, container_fields);
 
 static const struct kar_field status_fields[] = {
-	KAR_FIELD_PB(struct wire_status, phase, "phase", 1, KAR_F_STRING),
-	KAR_FIELD_PB(struct wire_status, reason, "reason", 4, KAR_F_STRING),
-	KAR_FIELD_PB_SUB(struct wire_status, conditions, "conditions", 2, KAR_F_ARRAY, &condition_desc),
-	KAR_FIELD_PB_SUB(struct wire_status, init_containers, "initContainerStatuses", 10, KAR_F_ARRAY,
+	KAR_FIELD_PB(struct pod_wire_status, phase, "phase", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_status, reason, "reason", 4, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct pod_wire_status, conditions, "conditions", 2, KAR_F_ARRAY, &condition_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_status, init_containers, "initContainerStatuses", 10, KAR_F_ARRAY,
 		&container_desc),
-	KAR_FIELD_PB_SUB(struct wire_status, containers, "containerStatuses", 8, KAR_F_ARRAY,
+	KAR_FIELD_PB_SUB(struct pod_wire_status, containers, "containerStatuses", 8, KAR_F_ARRAY,
 		&container_desc),
 };
-static const struct kar_desc status_desc = KAR_DESC("PodStatus", struct wire_status, status_fields);
+static const struct kar_desc status_desc = KAR_DESC("PodStatus", struct pod_wire_status, status_fields);
 
 static const struct kar_field pod_fields[] = {
-	KAR_WIRE_HEAD_FIELDS(struct wire_pod),
-	KAR_FIELD_PB_SUB(struct wire_pod, spec, "spec", 2, KAR_F_OBJECT, &spec_desc),
-	KAR_FIELD_PB_SUB(struct wire_pod, status, "status", 3, KAR_F_OBJECT, &status_desc),
+	KAR_WIRE_HEAD_FIELDS(struct pod_wire),
+	KAR_FIELD_PB_SUB(struct pod_wire, spec, "spec", 2, KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire, status, "status", 3, KAR_F_OBJECT, &status_desc),
 };
-static const struct kar_desc pod_desc = KAR_DESC("Pod", struct wire_pod, pod_fields);
-
-static enum kar_pod_phase phase_of(const char *name)
-{
-	if (kar_same(name, "Running"))
-		return KAR_POD_RUNNING;
-	if (kar_same(name, "Succeeded"))
-		return KAR_POD_SUCCEEDED;
-	if (kar_same(name, "Failed"))
-		return KAR_POD_FAILED;
-	if (kar_same(name, "Unknown"))
-		return KAR_POD_UNKNOWN;
-	return KAR_POD_PENDING;
-}
+static const struct kar_desc pod_desc = KAR_DESC("Pod", struct pod_wire, pod_fields);
 
 /*
  * Pods that the node or the cluster ended. Reasons of a kubelet that refuses a pod (OutOfcpu, NodeAffinity,
@@ -139,16 +95,21 @@ static bool disruptive(const char *reason)
 	return false;
 }
 
+static void read_scheduled(const struct pod_wire_condition *c, struct kar_pod *p)
+{
+	p->unschedulable = kar_same(c->status, "False") && kar_same(c->reason, "Unschedulable");
+	p->bound = kar_same(c->status, "True") ? c->since : 0;
+}
+
 static void read_conditions(const struct kar_array *conditions, struct kar_pod *p)
 {
-	const struct wire_condition *c = conditions->items;
+	const struct pod_wire_condition *c = conditions->items;
 
 	for (size_t i = 0; i < conditions->n; i++) {
 		if (kar_same(c[i].type, "Ready"))
 			p->ready = kar_same(c[i].status, "True");
 		else if (kar_same(c[i].type, "PodScheduled"))
-			p->unschedulable =
-				kar_same(c[i].status, "False") && kar_same(c[i].reason, "Unschedulable");
+			read_scheduled(&c[i], p);
 		else if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
 			p->disrupted = true;
 	}
@@ -156,7 +117,7 @@ static void read_conditions(const struct kar_array *conditions, struct kar_pod *
 
 static void read_gates(const struct kar_array *gates, struct kar_pod *p)
 {
-	const struct wire_gate *g = gates->items;
+	const struct pod_wire_gate *g = gates->items;
 
 	for (size_t i = 0; i < gates->n; i++) {
 		if (kar_same(g[i].name, KAR_GATE))
@@ -199,26 +160,6 @@ static const char *group_of(const struct kar_wire_meta *m, struct kar_intern *st
 	return kar_intern_get(strings, kar_key(m->ns, name, key));
 }
 
-static const struct wire_terminated *earlier_failure(const struct kar_array *containers,
-	const struct wire_terminated *first)
-{
-	const struct wire_container *c = containers->items;
-
-	for (size_t i = 0; i < containers->n; i++) {
-		const struct wire_terminated *t = c[i].state.terminated;
-
-		if (t && t->exit_code != 0 && (!first || t->finished < first->finished))
-			first = t;
-	}
-	return first;
-}
-
-/* The one that failed first is the cause; the others were killed because of it. */
-static const struct wire_terminated *first_failure(const struct wire_status *s)
-{
-	return earlier_failure(&s->containers, earlier_failure(&s->init_containers, NULL));
-}
-
 static int32_t number_of(const char *label, int32_t otherwise)
 {
 	const char *problem = "absent";
@@ -227,150 +168,9 @@ static int32_t number_of(const char *label, int32_t otherwise)
 	return problem ? otherwise : n;
 }
 
-/* --- losses -------------------------------------------------------------------------------------- */
-
-static bool is_lost(const struct wire_pod *w)
-{
-	enum kar_pod_phase phase = phase_of(w->status.phase);
-
-	return phase == KAR_POD_FAILED || (w->head.meta.deletion && phase != KAR_POD_SUCCEEDED);
-}
-
-/* When the deletion was asked for. Containers that end from then on are stopped by it, which tells nothing of them. */
-static kar_time asked_to_go(const struct kar_wire_meta *m)
-{
-	int64_t grace = m->deletion_grace;
-
-	if (!m->deletion)
-		return KAR_NEVER;
-	return m->deletion - (grace < 0 ? 0 : grace > INT32_MAX ? INT32_MAX : grace) * KAR_SECOND;
-}
-
-/* A kubelet that does not find a container any more when it stops the pod gives an exit code, but no time. */
-static bool failed_by_itself(const struct wire_terminated *t, kar_time before)
-{
-	return t && t->exit_code != 0 && (before == KAR_NEVER || (t->finished && t->finished < before));
-}
-
-/* Appends to @out, or only counts if that is NULL; returns how many there are then. */
-static size_t list_exits(const struct kar_array *containers, kar_time before, struct kar_pod_exit *out,
-	size_t n, struct kar_intern *strings)
-{
-	const struct wire_container *c = containers->items;
-
-	for (size_t i = 0; i < containers->n && n < KAR_POD_EXITS_MAX; i++) {
-		const struct wire_terminated *t = c[i].state.terminated;
-
-		if (!failed_by_itself(t, before))
-			continue;
-		if (out)
-			out[n] = (struct kar_pod_exit){ .container = kar_intern_get(strings, c[i].name),
-				.reason = kar_intern_get(strings, t->reason),
-				.code = t->exit_code };
-		n++;
-	}
-	return n;
-}
-
-static size_t list_all_exits(const struct wire_pod *w, struct kar_pod_exit *out, struct kar_intern *strings)
-{
-	kar_time before = asked_to_go(&w->head.meta);
-	size_t n = list_exits(&w->status.init_containers, before, out, 0, strings);
-
-	return list_exits(&w->status.containers, before, out, n, strings);
-}
-
-static void list_conditions(const struct kar_array *conditions, struct kar_pod_condition *out, size_t n,
-	struct kar_intern *strings)
-{
-	const struct wire_condition *c = conditions->items;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = (struct kar_pod_condition){ .type = kar_intern_get(strings, c[i].type),
-			.status = kar_intern_get(strings, c[i].status) };
-}
-
-static const char *disruption_reason(const struct kar_array *conditions)
-{
-	const struct wire_condition *c = conditions->items;
-
-	for (size_t i = 0; i < conditions->n; i++) {
-		if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
-			return c[i].reason;
-	}
-	return NULL;
-}
-
-/* The loss and its lists in a row. */
-struct loss_block {
-	size_t n_exits, n_conditions, size; /* bytes; 0: the pod is not lost */
-};
-
-static struct loss_block measure_loss(const struct wire_pod *w, struct kar_intern *strings)
-{
-	size_t n = w->status.conditions.n;
-	struct loss_block b = { 0 };
-
-	if (!is_lost(w))
-		return b;
-	b.n_exits = list_all_exits(w, NULL, strings);
-	b.n_conditions = n < KAR_POD_CONDITIONS_MAX ? n : KAR_POD_CONDITIONS_MAX;
-	b.size = sizeof(struct kar_pod_loss) + b.n_exits * sizeof(struct kar_pod_exit) +
-		b.n_conditions * sizeof(struct kar_pod_condition);
-	return b;
-}
-
-static void read_failure(const struct wire_status *s, struct kar_pod_loss *loss, struct kar_intern *strings)
-{
-	const struct wire_terminated *failure = first_failure(s);
-	const char *reason = s->reason;
-
-	if (phase_of(s->phase) != KAR_POD_FAILED)
-		return;
-	if (failure)
-		loss->exit_code = failure->exit_code;
-	if ((!reason || !reason[0]) && failure)
-		reason = failure->reason;
-	loss->reason = kar_intern_get(strings, reason);
-}
-
-static const struct kar_pod_loss *read_loss(const struct wire_pod *w, const struct loss_block *b, char *at,
-	struct kar_intern *strings)
-{
-	struct kar_pod_loss *loss = (void *)at;
-	struct kar_pod_exit *exits = (void *)(at + sizeof(*loss));
-	struct kar_pod_condition *conditions = (void *)(exits + b->n_exits);
-
-	*loss = (struct kar_pod_loss){ .n_exits = b->n_exits,
-		.n_conditions = b->n_conditions,
-		.exits = exits,
-		.conditions = conditions };
-	list_all_exits(w, exits, strings);
-	list_conditions(&w->status.conditions, conditions, b->n_conditions, strings);
-	loss->pod_reason = kar_intern_get(strings, w->status.reason);
-	loss->disruption = kar_intern_get(strings, disruption_reason(&w->status.conditions));
-	read_failure(&w->status, loss, strings);
-	return loss;
-}
-
-static void forget_loss(const struct kar_pod_loss *loss, struct kar_intern *strings)
-{
-	kar_intern_put(strings, loss->reason);
-	kar_intern_put(strings, loss->pod_reason);
-	kar_intern_put(strings, loss->disruption);
-	for (size_t i = 0; i < loss->n_exits; i++) {
-		kar_intern_put(strings, loss->exits[i].container);
-		kar_intern_put(strings, loss->exits[i].reason);
-	}
-	for (size_t i = 0; i < loss->n_conditions; i++) {
-		kar_intern_put(strings, loss->conditions[i].type);
-		kar_intern_put(strings, loss->conditions[i].status);
-	}
-}
-
 /* --- the pod ------------------------------------------------------------------------------------- */
 
-static void read_job(const struct wire_pod *w, struct kar_pod_job *job, struct kar_intern *strings)
+static void read_job(const struct pod_wire *w, struct kar_pod_job *job, struct kar_intern *strings)
 {
 	const struct kar_array *labels = &w->head.meta.labels;
 
@@ -381,6 +181,15 @@ static void read_job(const struct wire_pod *w, struct kar_pod_job *job, struct k
 		kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_TEMPLATE_HASH));
 }
 
+/* A group has the name of its job. */
+static bool is_stray(const struct kar_pod *p)
+{
+	const char *name = p->group ? strchr(p->group, '/') : NULL;
+
+	return p->tracked && p->owner_name && kar_same(p->owner_kind, "QueueJob") &&
+		!(name && kar_same(name + 1, p->owner_name));
+}
+
 static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct kar_intern *strings)
 {
 	const struct kar_wire_owner *owner = kar_wire_controller(m);
@@ -388,16 +197,17 @@ static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct 
 	if (!owner)
 		return;
 	p->owner_uid = kar_intern_get(strings, owner->uid);
-	p->owner_name = kar_intern_get(strings, owner->name);
-	p->owner_kind = kar_intern_get(strings, owner->kind);
+	p->owner_name = pod_wire_name(strings, owner->name);
+	p->owner_kind = pod_wire_name(strings, owner->kind);
+	p->labelled = kar_same(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), owner->name);
 }
 
 /* One allocation: the pod, the part of a QueueJob's pod, its loss, name, UID. */
-static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *strings)
+static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
 	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
-	struct loss_block loss = job_size ? measure_loss(w, strings) : (struct loss_block){ 0 };
+	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
 	char *block = kar_xmalloc(sizeof(struct kar_pod) + job_size + loss.size + name_size + uid_size);
 	struct kar_pod *p = (void *)block;
@@ -412,7 +222,7 @@ static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *str
 		*job = (struct kar_pod_job){ 0 };
 		read_job(w, job, strings);
 		if (loss.size)
-			job->loss = read_loss(w, &loss, block + sizeof(*p) + job_size, strings);
+			job->loss = pod_loss_read(w, &loss, block + sizeof(*p) + job_size, strings);
 	}
 	return p;
 }
@@ -420,18 +230,19 @@ static struct kar_pod *allocate(const struct wire_pod *w, struct kar_intern *str
 static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	struct kar_err *err KAR_UNUSED)
 {
-	const struct wire_pod *w = wire;
+	const struct pod_wire *w = wire;
 	struct kar_pod *p = allocate(w, strings);
 
-	p->node = kar_intern_get(strings, w->spec.node);
+	p->node = pod_wire_name(strings, w->spec.node);
 	p->group = group_of(&w->head.meta, strings);
 	read_owner(&w->head.meta, p, strings);
 	p->creation = w->head.meta.creation;
 	p->deletion = w->head.meta.deletion;
 	p->priority = w->spec.priority;
-	p->phase = (uint8_t)phase_of(w->status.phase);
+	p->phase = (uint8_t)pod_wire_phase(w->status.phase);
 	p->disrupted = disruptive(w->status.reason);
 	p->tracked = kar_strings_have(&w->head.meta.finalizers, KAR_FINALIZER_POD_TRACKING);
+	p->stray = is_stray(p);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
 	return &p->o;
@@ -450,14 +261,9 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 		kar_intern_put(strings, p->job->task);
 		kar_intern_put(strings, p->job->template_hash);
 		if (p->job->loss)
-			forget_loss(p->job->loss, strings);
+			pod_loss_forget(p->job->loss, strings);
 	}
 	free(o);
-}
-
-static const char *stray_of(const struct kar_pod *p)
-{
-	return p->tracked && !p->group && kar_same(p->owner_kind, "QueueJob") ? p->owner_name : NULL;
 }
 
 static const char *index_key(const struct kar_object *o, int i)
@@ -466,7 +272,7 @@ static const char *index_key(const struct kar_object *o, int i)
 
 	switch (i) {
 	case KAR_POD_STRAY:
-		return stray_of(p);
+		return p->stray ? p->owner_name : NULL;
 	case KAR_POD_BY_OWNER:
 		return p->owner_uid;
 	case KAR_POD_BY_NODE:

@@ -32,14 +32,24 @@ struct kar_pod_condition {
 };
 
 enum { KAR_POD_EXITS_MAX = 64, KAR_POD_CONDITIONS_MAX = 64 }; /* kept of one pod */
+/* Kept of texts that the API does not bound, NUL included: */
+enum {
+	KAR_POD_OTHER_NAME_BYTES = 254, /* of its node and of its owner, as long as any name can be */
+	KAR_POD_REASON_BYTES = 513,     /* a rule of a failurePolicy may ask for one of 128 characters */
+};
 
-/* How a pod was lost: what a failurePolicy may ask for. Few pods are lost at a time, so that this may be large. */
+/*
+ * How a pod was lost: what a failurePolicy may ask for. Or why it does not start. Few pods are lost or stuck at a time, so that
+ * this may be large.
+ */
 struct kar_pod_loss {
 	/* Of a pod that failed, interned: status.reason, else that of the container that failed first; NULL: none. */
 	const char *reason;
 	int32_t exit_code;      /* of that container; 0: none failed */
 	const char *pod_reason; /* interned; status.reason; NULL: none */
 	const char *disruption; /* interned; reason of the condition DisruptionTarget=True; NULL: none */
+	/* Interned; of a pending pod, why a container of it does not start: "ImagePullBackOff"; NULL: it is about to. */
+	const char *waiting;
 	const struct kar_pod_exit *exits;
 	const struct kar_pod_condition *conditions;
 	size_t n_exits, n_conditions;
@@ -52,7 +62,7 @@ struct kar_pod_job {
 	int32_t incarnation;       /* label; 0 if absent or no number */
 	const char *template_hash; /* interned; annotation; NULL if absent */
 	const struct kar_pod_loss
-		*loss; /* NULL unless it has failed, or is being deleted and has not succeeded */
+		*loss; /* NULL unless it has failed, or is being deleted and has not succeeded, or .waiting */
 };
 
 struct kar_pod {
@@ -64,14 +74,17 @@ struct kar_pod {
 	const char *owner_kind; /* interned */
 	kar_time creation;      /* wall ms */
 	kar_time deletion;      /* wall ms; 0: not being deleted */
+	kar_time bound;         /* wall ms, when it got its node; 0: not known */
 	int32_t priority;       /* spec.priority, 0 if absent */
 	uint8_t phase;          /* enum kar_pod_phase */
 	bool ready : 1;
 	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
-	bool gate_ours : 1;            /* has our scheduling gate */
-	bool gate_foreign : 1;         /* has another scheduling gate */
-	bool tracked : 1;              /* has our pod-tracking finalizer */
+	bool gate_ours : 1;    /* has our scheduling gate */
+	bool gate_foreign : 1; /* has another scheduling gate */
+	bool tracked : 1;      /* has our pod-tracking finalizer */
+	bool labelled : 1;     /* our label /queuejob has the name of its controller, whatever that is */
+	bool stray : 1;        /* tracked, and not in the group of the QueueJob that controls it */
 	const struct kar_pod_job *job; /* NULL: no pod of a QueueJob */
 };
 
@@ -79,7 +92,7 @@ enum {
 	KAR_POD_BY_OWNER, /* its UID */
 	KAR_POD_BY_NODE,
 	KAR_POD_BY_GROUP,
-	KAR_POD_STRAY, /* with our finalizer and without a group: the name of its QueueJob; there are few */
+	KAR_POD_STRAY, /* of a .stray: the name of its QueueJob; there are few */
 };
 extern const struct kar_type kar_pod_type;
 

@@ -162,6 +162,7 @@ static const struct kar_field status_fields[] = {
 	KAR_FIELD(struct wire_status, s.pod_failures, "podFailures", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.disruptions, "disruptions", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.backoff_steps, "backoffSteps", KAR_F_INT32),
+	KAR_FIELD(struct wire_status, s.schedule_timeouts, "scheduleTimeouts", KAR_F_INT32),
 	KAR_FIELD(struct wire_status, s.last_failure_time, "lastFailureTime", KAR_F_TIME),
 	KAR_FIELD(struct wire_status, s.counted_pods, "countedPods", KAR_F_ARRAY),
 	KAR_FIELD(struct wire_status, s.template_hash, "templateHash", KAR_F_STRING),
@@ -321,9 +322,19 @@ static void read_status(struct kar_queuejob *job, const struct wire_status *w)
 	s->conditions = kar_conditions_from_wire(&w->conditions, mem);
 }
 
+static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
+{
+	const struct kar_pair *p = pairs->items;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		h = kar_hash_str(kar_hash_str(h, p[i].key), p[i].value);
+	return h;
+}
+
 /*
  * Order of members and white space do not matter, so that re-applying the same manifest changes nothing; the names
- * do: they are part of the pods'. So are host names, if the pods get any.
+ * do: they are part of the pods'. So is what the job adds to the templates, where it does: only its PriorityClass is not, so
+ * that a job can be given another place in its queue without a restart.
  */
 static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_arena *mem)
 {
@@ -337,9 +348,13 @@ static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_
 		if (raw->n && kar_json_canonical(raw->p, raw->n, &canonical, NULL) == 0)
 			h = kar_hash(h, canonical.p, canonical.n);
 		kar_buf_release(&canonical);
+		if (kar_has_text(s->scheduler_name) && !kar_has_text(s->tasks[i].template_scheduler))
+			h = kar_hash_str(kar_hash_str(h, "schedulerName"), s->scheduler_name);
 	}
 	if (s->dns_hostnames)
 		h = kar_hash_str(h, "enableDNSHostnames");
+	if (s->sched.node_selector.n)
+		h = hash_pairs(kar_hash_str(h, "nodeSelector"), &s->sched.node_selector);
 	return kar_arena_printf(mem, "%016" PRIx64, h);
 }
 

@@ -118,6 +118,7 @@ struct kar_queuejob_status {
 	int32_t pod_failures; /* restarts and single recreations caused by failure: what backoffLimit limits */
 	int32_t disruptions;  /* restarts and single recreations caused by disruptions */
 	int32_t backoff_steps;      /* failures in a row that the back-off counts */
+	int32_t schedule_timeouts;  /* turns lost to others that wait for nodes, since it formed last */
 	kar_time last_failure_time; /* wall ms; 0: none */
 	/* const char *: UIDs of lost pods already counted whose objects still exist */
 	struct kar_array counted_pods;
@@ -137,7 +138,7 @@ struct kar_queuejob {
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;
-	/* Canonical hash of all task templates (and of whether pods get host names) as specified now, 16 hex digits */
+	/* Canonical hash of all task templates, and of what is added to them, as specified now; 16 hex digits */
 	const char *spec_template_hash;
 	const char *invalid; /* why no pod can be made of this spec, for people; NULL: nothing is wrong */
 };
@@ -159,7 +160,6 @@ enum { KAR_QJ_MAX_TASKS = 64 };    /* likewise */
  */
 enum {
 	KAR_QJ_MAX_TEMPLATE_BYTES = 512 << 10, /* of all templates of a job together */
-	KAR_QJ_MAX_MESSAGE_BYTES = 1024,       /* of each message in its status, NUL included */
 	KAR_QJ_MAX_COUNTED_PODS = 500,         /* in its status; further losses wait for the next round */
 };
 /* The number of the task @name; KAR_NO_TASK: there is none. */
@@ -168,6 +168,8 @@ size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *nam
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
+/* Phase and condition say so. One of them alone may have been edited (see docs/decisions/025). */
+bool kar_queuejob_has_ended(const struct kar_queuejob_status *s) KAR_NONNULL;
 /* Equality of all that is written to /status, but for pods_version. */
 bool kar_queuejob_status_equal(const struct kar_queuejob_status *a,
 	const struct kar_queuejob_status *b) KAR_NONNULL;
@@ -193,7 +195,7 @@ bool kar_queuejob_orphan(const struct kar_wire_meta *m) KAR_NONNULL;
 
 /*
  * The pod of one index, ready to POST: the template with name, labels, annotations, owner, finalizer, scheduler,
- * node selector and environment added. KAR_INVALID if the template cannot be used.
+ * PriorityClass, node selector and environment added. KAR_INVALID if the template cannot be used.
  */
 struct kar_pod_params {
 	const struct kar_queuejob *job;
@@ -202,9 +204,16 @@ struct kar_pod_params {
 	int32_t incarnation;
 	const char *template_hash;
 	bool gated; /* with our scheduling gate, unless the template names its node, which goes with no gate */
+	bool marked; /* the marks stand where index and rank would (see pod_stencil.h) */
 };
-int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out,
-	struct kar_err *err) KAR_NONNULL;
+/* U+E000 and U+E001, which nobody uses. */
+#define KAR_POD_INDEX_MARK "\xee\x80\x80"
+#define KAR_POD_RANK_MARK "\xee\x80\x81"
+/* @err may be NULL. */
+int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err)
+	__attribute__((nonnull(1, 2)));
+/* Index over all tasks in list order, of index @index of task number @task. */
+int32_t kar_queuejob_pod_rank(const struct kar_queuejob *job, size_t task, int32_t index) KAR_NONNULL;
 /* Can a pod be made of @template_raw (as served)? -1 with the reason in @err: "spec.containers is empty". */
 int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err) KAR_NONNULL;
 /* "<job>-<task>-<index>" into @out. */

@@ -37,12 +37,18 @@ static void print_requirement(const struct kar_wire_requirement *r, struct kar_b
 	kar_buf_puts(b, ")");
 }
 
+/* One that selects everything says nothing of the job. */
+static bool is_empty(const struct kar_wire_selector *s)
+{
+	return !s || (!s->labels.n && !s->expressions.n);
+}
+
 const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
 	struct kar_arena *arena)
 {
 	struct kar_buf b = { 0 };
 
-	if (!selector)
+	if (is_empty(selector))
 		return kar_arena_printf(arena, "%s=%s", KAR_LABEL_QUEUEJOB, job_name);
 
 	const struct kar_pair *labels = selector->labels.items;

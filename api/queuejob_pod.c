@@ -4,65 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <bsd/stdlib.h>
-#include <bsd/string.h>
-
 #include "api/keep.h"
 #include "api/names.h"
 #include "common/json.h"
 #include "common/json_events.h"
 
-/* --- names ------------------------------------------------------------------------------------------- */
-
-const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *task, int32_t index,
-	char out[KAR_POD_NAME_LEN])
-{
-	snprintf(out, KAR_POD_NAME_LEN, "%s-%s-%" PRId32, job->o.name, task, index);
-	return out;
-}
-
-/* "0", "7", "12": as kar_queuejob_pod_name() writes it, so that every pod name has one reading. */
-static bool read_index(const char *s, int32_t *index)
-{
-	const char *problem = NULL;
-
-	if (s[0] < '0' || s[0] > '9' || (s[0] == '0' && s[1]))
-		return false;
-	*index = (int32_t)strtonum(s, 0, INT32_MAX, &problem);
-	return !problem;
-}
-
-bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task,
-	int32_t *index)
-{
-	size_t n = strlen(job->o.name);
-
-	if (strncmp(pod_name, job->o.name, n) || pod_name[n] != '-')
-		return false;
-
-	const char *name = pod_name + n + 1;
-	const char *dash = strrchr(name, '-');
-	int32_t number;
-
-	if (!dash || !read_index(dash + 1, &number))
-		return false;
-	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		const char *known = job->spec.tasks[i].name;
-
-		if (strlen(known) == (size_t)(dash - name) &&
-			strncmp(known, name, (size_t)(dash - name)) == 0) {
-			*task = i;
-			*index = number;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* --- what is read of a template ---------------------------------------------------------------------- */
 
 struct wire_template_spec {
-	const char *scheduler, *restart_policy, *node;
+	const char *scheduler, *restart_policy, *node, *priority_class;
+	int32_t priority;
+	bool has_priority;
 	struct kar_str containers, init_containers, gates; /* arrays, as served */
 };
 
@@ -74,6 +26,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, restart_policy, "restartPolicy", KAR_F_STRING),
 	KAR_FIELD(struct wire_template_spec, node, "nodeName", KAR_F_STRING),
+	KAR_FIELD(struct wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
+	KAR_FIELD_OPT(struct wire_template_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, gates, "schedulingGates", KAR_F_RAW),
@@ -237,14 +191,32 @@ int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err
 
 /* --- what is laid over the template ------------------------------------------------------------------ */
 
-/* Index over all tasks in list order. */
-static int32_t rank_of(const struct kar_pod_params *p)
-{
-	int32_t before = 0;
+#define NUMBER_LEN 16
 
-	for (size_t i = 0; i < p->task; i++)
-		before += p->job->spec.tasks[i].replicas;
-	return before + p->index;
+static const char *index_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
+{
+	if (p->marked)
+		return KAR_POD_INDEX_MARK;
+	snprintf(out, NUMBER_LEN, "%" PRId32, p->index);
+	return out;
+}
+
+static const char *rank_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
+{
+	if (p->marked)
+		return KAR_POD_RANK_MARK;
+	snprintf(out, NUMBER_LEN, "%" PRId32, kar_queuejob_pod_rank(p->job, p->task, p->index));
+	return out;
+}
+
+/* As kar_queuejob_pod_name() makes it. */
+static void write_name(struct kar_json_writer *w, const char *key, const struct kar_pod_params *p)
+{
+	char name[KAR_POD_NAME_LEN], index[NUMBER_LEN];
+
+	snprintf(name, sizeof(name), "%s-%s-%s", p->job->o.name, p->job->spec.tasks[p->task].name,
+		index_of(p, index));
+	kar_jw_kv_string(w, key, name);
 }
 
 static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
@@ -259,15 +231,15 @@ static void write_metadata(struct kar_json_writer *w, const struct kar_pod_param
 {
 	const struct kar_queuejob *job = p->job;
 	const char *task = job->spec.tasks[p->task].name;
-	char name[KAR_POD_NAME_LEN];
+	char index[NUMBER_LEN];
 
-	kar_jw_kv_string(w, "name", kar_queuejob_pod_name(job, task, p->index, name));
+	write_name(w, "name", p);
 	kar_jw_kv_string(w, "namespace", job->o.ns ? job->o.ns : "");
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, job->o.name);
 	kar_jw_kv_string(w, KAR_LABEL_TASK, task);
-	write_number(w, KAR_LABEL_INDEX, p->index);
+	kar_jw_kv_string(w, KAR_LABEL_INDEX, index_of(p, index));
 	write_number(w, KAR_LABEL_INCARNATION, p->incarnation);
 	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, job->o.name);
 	kar_jw_end_object(w);
@@ -316,12 +288,13 @@ static void write_variable_number(struct kar_json_writer *w, const char *name, i
 static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p, const struct kar_array *own)
 {
 	const struct kar_str *items = own->items;
+	char index[NUMBER_LEN], rank[NUMBER_LEN];
 
 	kar_jw_begin_array(w);
 	write_variable(w, KAR_ENV_QUEUEJOB, p->job->o.name);
 	write_variable(w, KAR_ENV_TASK, p->job->spec.tasks[p->task].name);
-	write_variable_number(w, KAR_ENV_INDEX, p->index);
-	write_variable_number(w, KAR_ENV_RANK, rank_of(p));
+	write_variable(w, KAR_ENV_INDEX, index_of(p, index));
+	write_variable(w, KAR_ENV_RANK, rank_of(p, rank));
 	write_variable_number(w, KAR_ENV_WORLD_SIZE, kar_queuejob_total(&p->job->spec));
 	for (size_t i = 0; i < own->n; i++)
 		kar_jw_raw(w, items[i]);
@@ -411,21 +384,29 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 	return 0;
 }
 
+/* Whose priority it is. The number that goes with a class only the API server puts in; it refuses another. */
+static void write_priority_class(struct kar_json_writer *w, const struct kar_pod_params *p,
+	const struct wire_template_spec *own)
+{
+	const char *class = p->job->spec.sched.priority_class_name;
+
+	if (kar_has_text(class) && !kar_has_text(own->priority_class) && !own->has_priority)
+		kar_jw_kv_string(w, "priorityClassName", class);
+}
+
 static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
 	const struct kar_queuejob_spec *s = &p->job->spec;
 	const struct kar_pair *selector = s->sched.node_selector.items;
-	const char *scheduler = parts->w.spec.scheduler;
-	char name[KAR_POD_NAME_LEN];
 
-	if ((!scheduler || !scheduler[0]) && s->scheduler_name && s->scheduler_name[0])
+	if (!kar_has_text(parts->w.spec.scheduler) && kar_has_text(s->scheduler_name))
 		kar_jw_kv_string(w, "schedulerName", s->scheduler_name);
+	write_priority_class(w, p, &parts->w.spec);
 	if (!parts->w.spec.restart_policy)
 		kar_jw_kv_string(w, "restartPolicy", "Never"); /* the API's default is Always */
 	if (s->dns_hostnames) {
-		kar_jw_kv_string(w, "hostname",
-			kar_queuejob_pod_name(p->job, s->tasks[p->task].name, p->index, name));
+		write_name(w, "hostname", p);
 		kar_jw_kv_string(w, "subdomain", p->job->o.name);
 	}
 	if (s->sched.node_selector.n) {

@@ -29,6 +29,14 @@ const char *kar_qj_phase_name(enum kar_qj_phase p)
 	}
 }
 
+bool kar_queuejob_has_ended(const struct kar_queuejob_status *s)
+{
+	bool completed = s->phase == KAR_QJ_PHASE_COMPLETED;
+
+	return kar_qj_phase_terminal(s->phase) &&
+		kar_condition_is_true(&s->conditions, completed ? KAR_QJ_COMPLETE : KAR_QJ_FAILED);
+}
+
 static bool same_restart(const struct kar_restart *a, const struct kar_restart *b)
 {
 	return a->time == b->time && a->exit_code == b->exit_code && kar_same(a->reason, b->reason) &&
@@ -39,6 +47,7 @@ static bool same_counts_of_losses(const struct kar_queuejob_status *a, const str
 {
 	return a->restarts == b->restarts && a->pod_failures == b->pod_failures &&
 		a->disruptions == b->disruptions && a->backoff_steps == b->backoff_steps &&
+		a->schedule_timeouts == b->schedule_timeouts &&
 		a->last_failure_time == b->last_failure_time &&
 		same_restart(&a->last_restart, &b->last_restart);
 }
@@ -60,11 +69,32 @@ static bool same_start(const struct kar_queuejob_status *a, const struct kar_que
 	return true;
 }
 
-/* The message of TaskWaiting counts pods, so it changes with the counters. */
+/* Its message tells of pods one by one, so it changes with the counters. */
+static bool counts_pods(const struct kar_queuejob_status *s)
+{
+	const char *const reasons[] = { kar_reason_TaskWaiting, kar_reason_Starting,
+		kar_reason_ContainerWaiting, kar_reason_WaitingForTermination };
+
+	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
+		if (kar_same(s->reason, reasons[i]))
+			return true;
+	}
+	return s->phase == KAR_QJ_PHASE_RESTARTING;
+}
+
+/* So is that one pod is replaced: the story was told when it was lost. */
+static const char *story_of(const struct kar_queuejob_status *s)
+{
+	return s->phase == KAR_QJ_PHASE_RUNNING && kar_same(s->reason, kar_reason_WaitingForTermination)
+		? ""
+		: s->reason;
+}
+
 static bool same_words(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	return kar_same(a->reason, b->reason) &&
-		(kar_same(a->message, b->message) || kar_same(a->reason, kar_reason_TaskWaiting));
+	if (!kar_same(story_of(a), story_of(b)))
+		return false;
+	return kar_same(a->message, b->message) || counts_pods(a) || counts_pods(b);
 }
 
 /* What succeeds makes room for others while the queue lets only some run: then it moves with the counters. */
@@ -101,8 +131,8 @@ static bool same_task(const struct kar_task_status *a, const struct kar_task_sta
 
 bool kar_queuejob_status_equal(const struct kar_queuejob_status *a, const struct kar_queuejob_status *b)
 {
-	if (!kar_queuejob_status_same_story(a, b) || !kar_same(a->message, b->message) ||
-		!same_counts(a, b) || a->n_tasks != b->n_tasks)
+	if (!kar_queuejob_status_same_story(a, b) || !kar_same(a->reason, b->reason) ||
+		!kar_same(a->message, b->message) || !same_counts(a, b) || a->n_tasks != b->n_tasks)
 		return false;
 	for (size_t i = 0; i < a->n_tasks; i++) {
 		if (!same_task(&a->tasks[i], &b->tasks[i]))
@@ -234,6 +264,7 @@ void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queue
 	kar_jw_kv_int(w, "podFailures", s->pod_failures);
 	kar_jw_kv_int(w, "disruptions", s->disruptions);
 	kar_jw_kv_int(w, "backoffSteps", s->backoff_steps);
+	kar_jw_kv_int(w, "scheduleTimeouts", s->schedule_timeouts);
 	write_optional_time(w, "lastFailureTime", s->last_failure_time);
 	write_optional_text(w, "templateHash", s->template_hash);
 	write_version(w, "podsResourceVersion", s->pods_version);

@@ -25,7 +25,7 @@ struct kar_failure_policy kar_failure_policy_read(const struct kar_wire_failure_
 	struct kar_arena *mem) KAR_NONNULL;
 
 /*
- * The effective selector as a string in @arena: @selector's, or for NULL the system's own for @job_name.
+ * The effective selector as a string in @arena: @selector's, or for NULL and an empty one the system's own for @job_name.
  */
 const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
 	struct kar_arena *arena) __attribute__((nonnull(2, 3)));

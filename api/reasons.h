@@ -30,10 +30,11 @@ enum {
 #define KAR_REASONS(X) \
 	X(SpecInvalid, KAR_SHOWN_INVALID, \
 		"The spec cannot be run; the message says which field and why. Edit the job.") \
-	X(Invalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
-		"The same, in status and event. Also: the API server refused the SchedulingSpec, the PodGroup or the Service of the job.") \
+	X(Invalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, "The same, in status and event.") \
 	X(InvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
 		"The API server refuses the pods of a task; the message has its words. Edit the template.") \
+	X(InvalidObject, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
+		"The API server refuses the SchedulingSpec, the PodGroup or the Service of the job; the message has its words. It is tried again after an edit, else after up to ten minutes.") \
 	X(SpecValid, KAR_SHOWN_INVALID, "What was invalid has been mended.") \
 	X(NameConflict, KAR_SHOWN_IN_STATUS, \
 		"A SchedulingSpec, PodGroup or Service of the job's name exists and is somebody else's, or is still being deleted. The job waits for the name.") \
@@ -54,7 +55,7 @@ enum {
 	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
 	X(WaitingForTermination, KAR_SHOWN_IN_STATUS, \
-		"Pods of an earlier incarnation are not gone yet; no pod is created before.") \
+		"Pods that were deleted are not gone yet; none is created in their place before.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL, \
 		"Pods are created; fewer than the quorum run.") \
 	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
@@ -69,6 +70,12 @@ enum {
 		"A create was refused; it is tried again. In status only if none of the reasons above fits.") \
 	X(Unschedulable, KAR_SHOWN_IN_STATUS, \
 		"Pods wait for a node that fits them. The PodGroup says which.") \
+	X(ScheduleTimeout, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
+		"Only a part of the minimum got nodes within scheduleTimeoutSeconds, and other gangs wait for some too: they go first. The pods are deleted and created again later; nothing is counted.") \
+	X(ContainerWaiting, KAR_SHOWN_IN_STATUS, \
+		"A container of a pod does not start, for want of its image, a Secret or the like; the message has the kubelet's word.") \
+	X(NoReplicas, KAR_SHOWN_IN_STATUS, \
+		"The tasks have no replicas, or those by which the job would complete have none. It goes on when they are given some.") \
 	X(ServiceChanged, KAR_SHOWN_IN_STATUS, \
 		"The headless Service was replaced by one with an address; it is made anew.") \
 	X(TaskWaiting, KAR_SHOWN_IN_STATUS, "A task waits for another one that it depends on.") \
@@ -111,7 +118,9 @@ enum {
 	X(PodFailurePolicy, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_COMPLETE | KAR_SHOWN_FAILED | \
 			KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
-		"A rule of the failure policy fails or completes the job, which is final, or restarts the gang.")
+		"A rule of the failure policy fails or completes the job, which is final, or restarts the gang.") \
+	X(StatusRepaired, KAR_SHOWN_WARNING, \
+		"The status contradicted itself, as if somebody had edited it. What most of it tells is believed; the message names the fields that were put right.")
 
 /* kar_reason_BackOff and so on: the texts. */
 #define KAR_REASON_DECLARE(name, where, meaning) extern const char kar_reason_##name[];

@@ -16,6 +16,8 @@
 #include "controllers/plan.h"
 
 struct kar_json_writer;
+struct kar_node_line;
+struct kar_node_place;
 struct kar_pod;
 struct kar_priorityclass;
 struct kar_quota_line;
@@ -39,9 +41,13 @@ struct kar_settings {
 struct kar_key_state {
 	struct kar_refusal *refusal; /* the create that was refused last (see refusal.h); owned; NULL: none */
 	struct queuejob_memory *job; /* see queuejob/memory.h; owned; NULL: nothing */
-	uint64_t logged;             /* hash of the last failure that was logged as an error; 0: none since */
-	struct kar_rest rest;        /* how often the key is looked at */
-	kar_time status_written;     /* mono, of the last status write; 0: never */
+	struct kar_pod_stencil
+		*stencil; /* of the pods that it is creating, see api/pod_stencil.h; owned; NULL: none */
+	struct kar_node_place
+		*nodes;       /* its place among those that wait for nodes; owned; NULL: it does not wait */
+	uint64_t logged;      /* hash of the last failure that was logged as an error; 0: none since */
+	struct kar_rest rest; /* how often the key is looked at */
+	kar_time status_written; /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
 	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */
 	kar_rv owner_latest;   /* a version of it that was the latest one when it was read; 0: none */
@@ -77,6 +83,7 @@ struct kar_controller {
 	struct kar_workqueue *queue;
 	struct kar_barrier *barrier;
 	struct kar_quota_line *line; /* of keys whose creates a quota has refused; NULL: there is none */
+	struct kar_node_line *nodes; /* of gangs that wait for nodes; NULL: there is none */
 	/*
 	 * Registers store listeners that enqueue keys. @c is ready to use. Called once before the first list.
 	 */

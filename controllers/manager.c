@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
+#include "controllers/node_line.h"
 #include "controllers/quota_line.h"
 #include "controllers/refusal.h"
 
@@ -395,6 +396,7 @@ static void new_controllers(struct kar_manager *m)
 		c->queue = kar_workqueue_new(&o);
 		c->barrier = kar_barrier_new();
 		c->line = kar_quota_line_new(c->queue);
+		c->nodes = kar_node_line_new(c->queue);
 		controllers[i](c);
 		c->start(c);
 	}
@@ -478,6 +480,7 @@ void kar_manager_free(struct kar_manager *m)
 	free_memory(m);
 	for (size_t i = 0; i < N_CONTROLLERS; i++) {
 		kar_quota_line_free(m->controller[i].line);
+		kar_node_line_free(m->controller[i].nodes);
 		kar_workqueue_free(m->controller[i].queue);
 		kar_barrier_free(m->controller[i].barrier);
 	}

@@ -1,9 +1,9 @@
 #include "controllers/plan.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "common/timefmt.h"
 
 void kar_plan_init(struct kar_plan *p, struct kar_arena *arena)
@@ -29,7 +29,7 @@ void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const 
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(note, sizeof(note), fmt, ap);
+	kar_text_vprintf(note, sizeof(note), fmt, ap);
 	va_end(ap);
 	p->events = kar_arena_grow(p->arena, p->events, p->n_events, sizeof(*p->events));
 	p->events[p->n_events++] = (struct kar_plan_event){
@@ -72,6 +72,15 @@ static void print_action(const struct kar_action *a, struct kar_buf *out)
 		kar_buf_printf(out, " (%s)", a->note);
 }
 
+static const char *const node_waits[KAR_NODES_STATES] = {
+	[KAR_NODES_NONE] = "",
+	[KAR_NODES_WAITS] = "waits",
+	[KAR_NODES_HOLDS] = "holds",
+	[KAR_NODES_LEAVES] = "leaves",
+	[KAR_NODES_RESTS] = "rests",
+	[KAR_NODES_AWAY] = "away",
+};
+
 void kar_plan_print(const struct kar_plan *p, struct kar_buf *out)
 {
 	size_t start = out->n;
@@ -86,6 +95,10 @@ void kar_plan_print(const struct kar_plan *p, struct kar_buf *out)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		separate(out, start);
 		print_action(&p->actions[i], out);
+	}
+	if (p->nodes) {
+		separate(out, start);
+		kar_buf_printf(out, "nodes %s", node_waits[p->nodes]);
 	}
 	if (p->requeue_after != KAR_NEVER) {
 		char text[KAR_TIME_LEN];

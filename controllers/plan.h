@@ -52,6 +52,17 @@ struct kar_action {
 	struct kar_rank rank;
 };
 
+/* How a gang waits for nodes that others may hold (node_line.h). */
+enum kar_node_wait {
+	KAR_NODES_NONE,   /* it does not */
+	KAR_NODES_WAITS,  /* its pods exist, and none has a node */
+	KAR_NODES_HOLDS,  /* some of them have one */
+	KAR_NODES_LEAVES, /* it gives them back: its pods are on their way out */
+	KAR_NODES_RESTS,  /* it has none, and does not ask for any yet */
+	KAR_NODES_AWAY,   /* it has none, and tries again when nobody goes before it */
+	KAR_NODES_STATES
+};
+
 struct kar_plan_event {
 	bool warning;
 	const char *reason, *action, *note;
@@ -78,6 +89,10 @@ struct kar_plan {
 	bool unfinished;
 	/* Objects that it takes back because the create of another was refused, and one is of no use without the other. */
 	int32_t taken_back;
+	enum kar_node_wait nodes; /* from now on */
+	bool frees_nodes;         /* it ends, and others can have what it holds */
+	int32_t lost_turns;       /* there */
+	kar_time nodes_since;     /* wall ms, when it began to wait for them */
 	/* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
 	kar_time requeue_after;
 };

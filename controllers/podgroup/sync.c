@@ -63,7 +63,7 @@ static enum podgroup_owner look_up_owner(const struct kar_stores *stores, const 
 	if (!g->owner_uid || !g->owner_name || !g->owner_is_queuejob)
 		return PODGROUP_OWNER_UNKNOWN;
 	o = kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
-	if (!o || !kar_same(o->uid, g->owner_uid) || !kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase))
+	if (!o || !kar_same(o->uid, g->owner_uid) || !kar_queuejob_has_ended(&kar_as_queuejob(o)->status))
 		return PODGROUP_OWNER_WORKS;
 	return PODGROUP_OWNER_TERMINAL;
 }

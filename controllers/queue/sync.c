@@ -86,7 +86,7 @@ static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *
 {
 	return a->spec.suspend == b->spec.suspend && !a->deletion == !b->deletion &&
 		is_invalid(a) == is_invalid(b) &&
-		kar_qj_phase_terminal(a->status.phase) == kar_qj_phase_terminal(b->status.phase);
+		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status);
 }
 
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -124,7 +124,7 @@ static enum queue_claim claim_of(const struct kar_stores *stores, const struct k
 	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
 		return QUEUE_CLAIM_NONE;
 	job = kar_as_queuejob(o);
-	if (kar_qj_phase_terminal(job->status.phase))
+	if (kar_queuejob_has_ended(&job->status))
 		return QUEUE_CLAIM_FINISHED;
 	if (job->spec.suspend)
 		return QUEUE_CLAIM_SUSPENDED;

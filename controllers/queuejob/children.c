@@ -80,14 +80,36 @@ bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child 
 	return own && !c->deletion;
 }
 
+/* What the job asks for; of the minimum, what of it holds now, as in the PodGroup. */
+static struct kar_schedspec wanted_spec(const struct queuejob_round *r)
+{
+	struct kar_schedspec want = r->job->spec.sched;
+
+	want.min_available = r->min;
+	want.has_min_available = true;
+	return want;
+}
+
+static void put_spec(struct queuejob_round *r, const struct kar_schedulingspec *s,
+	const struct kar_schedspec *want)
+{
+	struct kar_schedspec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
+	struct kar_action *a = queuejob_child_action(r, s ? KAR_PATCH : KAR_CREATE, &kar_schedulingspec_type,
+		s ? QUEUEJOB_PATCH_SCHEDULINGSPEC : QUEUEJOB_CREATE_SCHEDULINGSPEC, s ? s->o.uid : NULL);
+
+	*payload = kar_schedspec_copy(want, r->arena);
+	a->payload = payload;
+	a->note = kar_arena_printf(r->arena, "minAvailable=%d", (int)want->min_available);
+}
+
 static bool keep_schedulingspec(struct queuejob_round *r)
 {
 	const struct kar_schedulingspec *s = r->v->sched;
+	const struct kar_schedspec want = wanted_spec(r);
 
 	if (!s) {
 		queuejob_tell_refusal(r);
-		queuejob_child_action(r, KAR_CREATE, &kar_schedulingspec_type, QUEUEJOB_CREATE_SCHEDULINGSPEC,
-			NULL);
+		put_spec(r, NULL, &want);
 		return false;
 	}
 
@@ -100,9 +122,8 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 
 	if (!queuejob_claim_child(r, &child))
 		return false;
-	if (!kar_schedspec_equal(&s->spec, &r->job->spec.sched))
-		queuejob_child_action(r, KAR_PATCH, &kar_schedulingspec_type, QUEUEJOB_PATCH_SCHEDULINGSPEC,
-			s->o.uid);
+	if (!kar_schedspec_equal(&s->spec, &want))
+		put_spec(r, s, &want);
 	return true;
 }
 

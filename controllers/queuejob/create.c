@@ -10,8 +10,6 @@ enum {
 	CREATES_MAX = 500, /* per plan; the rest follows at once in the next */
 };
 
-static const kar_time BLOCKED_RETRY = 30 * KAR_SECOND; /* nothing tells us when somebody else's pod goes */
-
 /* One pod to be created. */
 struct wish {
 	size_t task;
@@ -177,9 +175,14 @@ void queuejob_check_owner(struct queuejob_round *r)
 	kar_plan_requeue(r->p, 0);
 }
 
+static bool is_of_pod(const char *what)
+{
+	return strncmp(what, "pods ", strlen("pods ")) == 0;
+}
+
 static const char *refusal_reason(const struct kar_err *err, const char *what)
 {
-	bool of_pod = strncmp(what, "pods ", strlen("pods ")) == 0;
+	bool of_pod = is_of_pod(what);
 
 	if (kar_quota_exceeded(err->msg))
 		return kar_reason_QuotaExceeded;
@@ -187,7 +190,7 @@ static const char *refusal_reason(const struct kar_err *err, const char *what)
 	case KAR_DENIED:
 		return kar_reason_Forbidden;
 	case KAR_INVALID:
-		return of_pod ? kar_reason_InvalidTemplate : kar_reason_Invalid;
+		return of_pod ? kar_reason_InvalidTemplate : kar_reason_InvalidObject;
 	case KAR_EXISTS:
 		return of_pod ? kar_reason_PodNameConflict : kar_reason_NameConflict;
 	default:
@@ -215,18 +218,36 @@ static bool is_worth_an_event(const struct queuejob_round *r)
 	return !kar_same(r->st.message, r->seen->message);
 }
 
+static const char *refused_what(const struct queuejob_round *r)
+{
+	return r->v->refused_what ? r->v->refused_what : "objects";
+}
+
+/* Of r->v->refused, which is not NULL. */
+static const char *describe_refusal(const struct queuejob_round *r)
+{
+	const char *words = r->v->refused->msg;
+
+	if (strncmp(words, "create ", strlen("create ")) == 0) /* the client names its request */
+		return kar_arena_printf(r->arena, "cannot %s", words);
+	return kar_arena_printf(r->arena, "cannot create %s: %s", refused_what(r), words);
+}
+
+const char *queuejob_invalid_child(const struct queuejob_round *r)
+{
+	const struct kar_err *err = r->v->refused;
+
+	return err && err->what == KAR_INVALID && !is_of_pod(refused_what(r)) ? describe_refusal(r) : NULL;
+}
+
 void queuejob_tell_refusal(struct queuejob_round *r)
 {
 	const struct kar_err *err = r->v->refused;
-	const char *what = r->v->refused_what ? r->v->refused_what : "objects";
 
 	if (!err || r->said)
 		return;
-	if (strncmp(err->msg, "create ", strlen("create ")) == 0) /* the client names its request */
-		queuejob_say(r, refusal_reason(err, what), "cannot %s%s", err->msg, tell_taken_back(r));
-	else
-		queuejob_say(r, refusal_reason(err, what), "cannot create %s: %s%s", what, err->msg,
-			tell_taken_back(r));
+	queuejob_say(r, refusal_reason(err, refused_what(r)), "%s%s", describe_refusal(r),
+		tell_taken_back(r));
 	if (is_worth_an_event(r))
 		kar_plan_event(r->p, true, kar_reason_FailedCreate, "CreatePods", "%s", r->st.message);
 }
@@ -244,7 +265,6 @@ void queuejob_tell_blocker(struct queuejob_round *r)
 	else
 		queuejob_say(r, kar_reason_PodNameConflict,
 			"pod %s exists already and belongs to nobody; waiting for the name", pod->o.name);
-	kar_plan_requeue(r->p, BLOCKED_RETRY);
 }
 
 void queuejob_create_pods(struct queuejob_round *r)

@@ -2,14 +2,15 @@
 #include "controllers/queuejob/round.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "common/text.h"
 
 static KAR_PRINTF(2, 0) const char *format(struct kar_arena *arena, const char *fmt, va_list ap)
 {
-	char text[KAR_QJ_MAX_MESSAGE_BYTES];
+	char text[KAR_MAX_MESSAGE_BYTES];
 
-	vsnprintf(text, sizeof(text), fmt, ap);
+	kar_text_vprintf(text, sizeof(text), fmt, ap);
 	return kar_arena_strndup(arena, text, strlen(text));
 }
 
@@ -91,7 +92,8 @@ static bool keeps_done(const struct queuejob_round *r)
 /* Also of pods that were quicker than a suspension, but not of an incarnation that was given up. */
 static bool records_success(const struct queuejob_round *r)
 {
-	bool paused = r->seen->phase == KAR_QJ_PHASE_SUSPENDED || r->seen->phase == KAR_QJ_PHASE_PENDING;
+	bool paused = r->seen->phase == KAR_QJ_PHASE_SUSPENDED || r->seen->phase == KAR_QJ_PHASE_PENDING ||
+		(r->seen->phase == KAR_QJ_PHASE_RESTARTING && queuejob_gave_nodes_back(r));
 
 	return queuejob_has_gang(r->seen->phase) || (paused && r->seen->template_hash[0] && keeps_done(r));
 }
@@ -127,12 +129,31 @@ static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_t
 	queuejob_look(r);
 }
 
+/* What has succeeded of tasks that the spec names no more. */
+static void keep_vanished_tasks(struct queuejob_round *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	for (size_t i = 0; i < r->seen->n_tasks && st->n_tasks < KAR_QJ_MAX_TASKS; i++) {
+		const struct kar_task_status *known = &r->seen->tasks[i];
+
+		if (kar_queuejob_find_task(&r->job->spec, known->name) != KAR_NO_TASK)
+			continue;
+		st->tasks[st->n_tasks++] = (struct kar_task_status){
+			.name = known->name,
+			.started = known->started,
+			.succeeded = known->succeeded,
+			.succeeded_indexes = known->succeeded_indexes,
+		};
+	}
+}
+
 void queuejob_count_tasks(struct queuejob_round *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
 	st->n_tasks = r->t.n_tasks;
-	st->tasks = kar_arena_alloc(r->arena, st->n_tasks, sizeof(*st->tasks));
+	st->tasks = kar_arena_alloc(r->arena, st->n_tasks + r->seen->n_tasks, sizeof(*st->tasks));
 	for (size_t i = 0; i < st->n_tasks; i++) {
 		const struct queuejob_task_tally *t = &r->t.tasks[i];
 
@@ -149,6 +170,9 @@ void queuejob_count_tasks(struct queuejob_round *r)
 			.succeeded_indexes = r->forget ? "" : kar_intervals_format(&t->done, r->arena),
 		};
 	}
+	/* Without a hash nothing that was done with the old templates counts. */
+	if (queuejob_awaits_edit(r) && st->template_hash[0] && !r->forget)
+		keep_vanished_tasks(r);
 }
 
 /* The counters: always recomputed, never incremented. A finished job keeps the result it finished with. */
@@ -260,6 +284,8 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 		p->unfinished = true; /* what is wanted is not known yet */
 		return;
 	}
+	if (queuejob_mend_status(&r))
+		return;
 	if (queuejob_runs_unrecorded(&r)) {
 		queuejob_start(&r);
 		queuejob_take_as_recorded(&r);

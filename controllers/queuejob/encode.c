@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/names.h"
+#include "api/pod_stencil.h"
 #include "common/json.h"
 #include "controllers/queuejob/queuejob.h"
 
@@ -13,14 +14,14 @@ static const struct kar_queuejob *job_of(const struct kar_sync *s)
 	return kar_as_queuejob(s->object);
 }
 
-static void write_spec(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+static void write_spec(struct kar_json_writer *w, const struct kar_action *a)
 {
 	if (a->type == &kar_podgroup_type)
 		kar_podgroup_spec_write(w, a->payload);
 	else if (a->type == &kar_service_type)
 		kar_service_spec_write(w, a->payload);
 	else
-		kar_schedspec_write(w, &job_of(s)->spec.sched);
+		kar_schedspec_write(w, a->payload);
 }
 
 /* A new SchedulingSpec, PodGroup or Service, controlled by the job. */
@@ -45,7 +46,7 @@ static void write_child(struct kar_json_writer *w, const struct kar_sync *s, con
 	kar_queuejob_write_owner(w, job_of(s));
 	kar_jw_end_object(w);
 	kar_jw_key(w, "spec");
-	write_spec(w, s, a);
+	write_spec(w, a);
 	kar_jw_end_object(w);
 }
 
@@ -68,11 +69,11 @@ static void begin_patch(struct kar_json_writer *w, const struct kar_action *a)
 }
 
 /* JSON patch: the spec as a whole, so that what was added to it goes too. */
-static void write_spec_patch(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
+static void write_spec_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	begin_patch(w, a);
 	begin_operation(w, "add", "/spec");
-	write_spec(w, s, a);
+	write_spec(w, a);
 	kar_jw_end_object(w);
 	kar_jw_end_array(w);
 }
@@ -211,7 +212,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.gated = pod->gated,
 	};
 
-	return kar_queuejob_pod_write(&params, out, err);
+	return kar_pod_stencil_write(&s->state->stencil, &params, out, err);
 }
 
 int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
@@ -230,7 +231,7 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 		break;
 	case QUEUEJOB_PATCH_SCHEDULINGSPEC:
 	case QUEUEJOB_PATCH_PODGROUP:
-		write_spec_patch(&w, s, a);
+		write_spec_patch(&w, a);
 		break;
 	case QUEUEJOB_PATCH_SERVICE:
 		write_service_patch(&w, a);

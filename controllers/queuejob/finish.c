@@ -10,21 +10,38 @@ static bool counts_for_success(const struct kar_queuejob_spec *s, const char *ta
 	return !s->success_tasks.n || kar_strings_have(&s->success_tasks, task);
 }
 
+/* Pods of the tasks that count; *@done: those that have succeeded. */
+static int32_t count_for_success(const struct queuejob_round *r, int32_t *done)
+{
+	const struct kar_queuejob_spec *s = &r->job->spec;
+	int32_t all = 0;
+
+	*done = 0;
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		if (!counts_for_success(s, s->tasks[i].name))
+			continue;
+		all += r->t.tasks[i].n;
+		*done += r->t.tasks[i].n_done;
+	}
+	return all;
+}
+
 /* A job that asks for no pod at all is neither complete nor failed: it waits for replicas. */
 bool queuejob_is_complete(const struct queuejob_round *r)
 {
 	const struct kar_queuejob_spec *s = &r->job->spec;
-	int32_t want = 0, done = 0;
+	int32_t done, want = count_for_success(r, &done);
 
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		if (!counts_for_success(s, s->tasks[i].name))
-			continue;
-		want += r->t.tasks[i].n;
-		done += r->t.tasks[i].n_done;
-	}
 	if (s->has_min_succeeded && s->min_succeeded > 0)
 		want = s->min_succeeded;
 	return want > 0 && done >= want;
+}
+
+bool queuejob_can_complete(const struct queuejob_round *r)
+{
+	int32_t done;
+
+	return count_for_success(r, &done) > 0;
 }
 
 /* --- the end ------------------------------------------------------------------------------------- */
@@ -44,6 +61,7 @@ static void end(struct queuejob_round *r, enum kar_qj_phase phase, const char *c
 		phase == KAR_QJ_PHASE_FAILED ? reason : kar_qj_phase_name(phase), "FinishJob", "%s", message);
 	queuejob_remove_live(r);
 	queuejob_release_done(r);
+	r->p->frees_nodes = true;
 }
 
 void queuejob_complete(struct queuejob_round *r)
@@ -139,9 +157,10 @@ static void enter_suspended(struct queuejob_round *r)
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_SUSPENDED;
-	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING)
+	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING && !queuejob_gave_nodes_back(r))
 		st->template_hash =
 			""; /* what the pods of the incarnation that was given up still do counts no more */
+	queuejob_end_backoff(r);
 	queuejob_order_anew(r);
 	st->start_time = 0; /* the deadline's time starts anew on resume, as for batch/v1 */
 	st->formed_min_available = 0;

@@ -2,6 +2,7 @@
 #include "controllers/queuejob/round.h"
 
 #include "api/keep.h"
+#include "common/text.h"
 #include "common/timefmt.h"
 
 /* --- Pending ------------------------------------------------------------------------------------- */
@@ -48,7 +49,8 @@ void queuejob_wait_for_admission(struct queuejob_round *r)
 	queuejob_release_done(r);
 	if (!clear)
 		queuejob_say(r, kar_reason_WaitingForTermination,
-			"waiting until the pods of incarnation %d are gone", (int)r->seen->incarnation);
+			"waiting until the pods of incarnation %d are gone%s", (int)r->seen->incarnation,
+			queuejob_tell_not_gone(r));
 	else if (admitted && r->seen->phase != KAR_QJ_PHASE_SUSPENDED)
 		queuejob_start(r);
 }
@@ -62,25 +64,31 @@ void queuejob_note_restart(struct queuejob_round *r, const char *reason, const c
 	r->st.last_restart = (struct kar_restart){
 		.time = r->second,
 		.reason = reason,
-		.message = message,
+		.message = kar_text_fit(r->arena, message, KAR_MAX_MESSAGE_BYTES),
 		.pod = kar_keep_text(r->arena, pod ? pod->o.name : NULL),
 		.node = kar_keep_text(r->arena, pod ? pod->node : NULL),
 		.exit_code = pod ? kar_pod_loss_of(pod)->exit_code : 0,
 	};
 }
 
-static void enter_restarting(struct queuejob_round *r, const char *reason, const char *message)
+static void leave_incarnation(struct queuejob_round *r, const char *reason, const char *message)
 {
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_RESTARTING;
 	st->formed_min_available = 0;
 	st->counted_pods = (struct kar_array){ 0 };
-	r->forget = true;
+	queuejob_end_backoff(r);
 	queuejob_order_anew(r);
 	queuejob_note_restart(r, reason, message);
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, reason, "%s", message);
 	queuejob_say(r, reason, "%s", message);
+}
+
+static void enter_restarting(struct queuejob_round *r, const char *reason, const char *message)
+{
+	r->forget = true;
+	leave_incarnation(r, reason, message);
 	for (size_t i = 0; i < r->v->n_pods; i++)
 		queuejob_remove_pod(r, r->v->pods[i]);
 }
@@ -110,6 +118,7 @@ static void restart_with_new_template(struct queuejob_round *r)
 
 	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s: re-creating all pods",
 		message);
+	r->st.schedule_timeouts = 0;
 	enter_restarting(r, kar_reason_TemplateChanged, message);
 }
 
@@ -124,6 +133,15 @@ static void give_back(struct queuejob_round *r)
 	enter_restarting(r, kar_reason_QuotaExceeded, message);
 }
 
+/* Others can use what it holds. What has succeeded stays done, as when it is suspended. Not counted as a restart. */
+static void give_nodes_back(struct queuejob_round *r, const char *message)
+{
+	kar_plan_event(r->p, true, kar_reason_ScheduleTimeout, "RestartGang", "%s", message);
+	leave_incarnation(r, kar_reason_ScheduleTimeout, message);
+	queuejob_release_done(r);
+	(void)clear_leftovers(r);
+}
+
 /* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
 static kar_time restart_backoff(const struct queuejob_round *r)
 {
@@ -132,28 +150,40 @@ static kar_time restart_backoff(const struct queuejob_round *r)
 		!kar_same(last->reason, kar_reason_PodDisrupted) &&
 		!kar_same(last->reason, kar_reason_PodsMissing) &&
 		!kar_same(last->reason, kar_reason_TemplateChanged) &&
-		!kar_same(last->reason, kar_reason_QuotaExceeded);
+		!kar_same(last->reason, kar_reason_QuotaExceeded) &&
+		!kar_same(last->reason, kar_reason_ScheduleTimeout);
 
 	return by_failure ? queuejob_backoff_left(r) : 0;
+}
+
+/* Takes away what is left of the incarnation. True if it is gone. */
+static bool clear_incarnation(struct queuejob_round *r)
+{
+	if (queuejob_gave_nodes_back(r)) {
+		queuejob_release_done(r);
+		return clear_leftovers(r);
+	}
+	r->forget = true;
+	for (size_t i = 0; i < r->v->n_pods; i++)
+		queuejob_remove_pod(r, r->v->pods[i]);
+	return !r->v->n_pods;
 }
 
 void queuejob_wait_until_gone(struct queuejob_round *r)
 {
 	kar_time left = restart_backoff(r);
-	bool admitted = queuejob_keep_children(r);
+	bool admitted = queuejob_keep_children(r), gone = clear_incarnation(r);
 	char text[KAR_TIME_LEN];
 
-	r->forget = true;
-	for (size_t i = 0; i < r->v->n_pods; i++)
-		queuejob_remove_pod(r, r->v->pods[i]);
-	if (!r->v->n_pods && left) {
+	if (gone && left) {
 		kar_plan_requeue(r->p, left);
 		queuejob_say(r, kar_reason_BackOff, "next start at %s; %s",
 			kar_time_format(r->now + left, text), r->seen->last_restart.message);
-	} else if (!r->v->n_pods && admitted) {
+	} else if (admitted && queuejob_may_try_nodes(r, gone) && gone) {
 		queuejob_start(r);
 	}
-	queuejob_say(r, r->seen->last_restart.reason, "%s", r->seen->last_restart.message);
+	queuejob_say(r, r->seen->last_restart.reason, "%s%s", r->seen->last_restart.message,
+		queuejob_tell_not_gone(r));
 }
 
 /* --- Starting, Running --------------------------------------------------------------------------- */
@@ -163,6 +193,7 @@ static void form(struct queuejob_round *r)
 	struct kar_queuejob_status *st = &r->st;
 
 	st->formed_min_available = r->min;
+	st->schedule_timeouts = 0;
 	if (st->phase == KAR_QJ_PHASE_RUNNING)
 		return;
 	st->phase = KAR_QJ_PHASE_RUNNING;
@@ -186,25 +217,9 @@ static void unform(struct queuejob_round *r)
 		r->unformed_by ? r->unformed_by : kar_reason_QuorumRaised, "%s", "");
 }
 
-static void explain(struct queuejob_round *r)
-{
-	if (r->t.unschedulable)
-		queuejob_say(r, kar_reason_Unschedulable,
-			"pods wait for a node that fits; podgroup %s says why", r->job->o.name);
-	if (!r->wanted)
-		queuejob_say_limit(r);
-	queuejob_say_waiting_task(r);
-	if (r->st.phase == KAR_QJ_PHASE_STARTING || (r->min > 0 && !r->st.formed_min_available))
-		queuejob_say(r,
-			r->st.phase == KAR_QJ_PHASE_STARTING ? kar_reason_Starting : kar_reason_TaskStarting,
-			"waiting until the quorum of %d of %s runs", (int)r->min,
-			queuejob_count_pods(r, queuejob_desired(r)));
-	queuejob_say_limit(r);
-	queuejob_say(r, "", "%s", "");
-}
-
 void queuejob_keep_gang(struct queuejob_round *r)
 {
+	const char *gives;
 	bool admitted;
 
 	if (r->replaces_template) {
@@ -217,6 +232,11 @@ void queuejob_keep_gang(struct queuejob_round *r)
 	}
 	if (queuejob_gives_back(r)) {
 		give_back(r);
+		return;
+	}
+	gives = queuejob_wants_to_give_nodes_back(r);
+	if (gives) {
+		give_nodes_back(r, gives);
 		return;
 	}
 	queuejob_start_tasks(r);
@@ -233,5 +253,5 @@ void queuejob_keep_gang(struct queuejob_round *r)
 	queuejob_replace_lost(r);
 	if (queuejob_settle_minimum(r, admitted))
 		queuejob_create_pods(r);
-	explain(r);
+	queuejob_explain(r);
 }

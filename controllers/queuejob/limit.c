@@ -34,8 +34,7 @@ static int32_t own_minimum_left(const struct kar_taskspec *spec, int32_t min, in
 	return left > 0 ? left : 0;
 }
 
-/* Pods of the minimum that have not succeeded. */
-static int32_t minimum_left(const struct queuejob_round *r)
+int32_t queuejob_minimum_left(const struct queuejob_round *r)
 {
 	int32_t left = r->min, own = 0;
 
@@ -74,7 +73,7 @@ static int32_t not_done(const struct queuejob_round *r)
 /* @n pods, but no less than the minimum, and no more than there are. */
 static int32_t within(const struct queuejob_round *r, int32_t n)
 {
-	int32_t least = minimum_left(r), most = not_done(r);
+	int32_t least = queuejob_minimum_left(r), most = not_done(r);
 
 	n = n < least ? least : n;
 	return n < most ? n : most;
@@ -201,14 +200,14 @@ static bool sheds(const struct queuejob_round *r)
 /* In the order of the view, as those that no index wants at all. */
 static void add_shed(struct queuejob_round *r)
 {
-	const struct queuejob_pods *beyond = &r->t.beyond;
+	const struct queuejob_pods beyond = r->t.surplus;
 	struct queuejob_pods all = { 0 };
 	size_t k = 0;
 
 	for (size_t i = 0; i < r->v->n_pods; i++) {
 		const struct kar_pod *pod = r->v->pods[i];
 		const struct queuejob_slot *slot = queuejob_find_slot(&r->t, r->job, pod);
-		bool is_beyond = k < beyond->n && beyond->items[k] == pod;
+		bool is_beyond = k < beyond.n && beyond.items[k] == pod;
 
 		k += is_beyond;
 		if (!is_beyond && !(slot && slot->pod == pod && is_shed(slot)))
@@ -227,6 +226,8 @@ void queuejob_limit(struct queuejob_round *r)
 	r->wanted = g && g->status.has_desired ? within(r, g->status.desired) : not_done(r);
 	r->limited = r->wanted < not_done(r);
 	r->t.surplus = r->t.beyond;
+	if (queuejob_awaits_edit(r))
+		r->t.surplus = (struct queuejob_pods){ 0 };
 	if (!r->limited && was_limited)
 		hold_all(r, false);
 	if (!r->limited)
@@ -248,7 +249,7 @@ static int32_t wanted_before(const struct queuejob_round *r)
 /* Has nothing but successes changed what is wanted? The limit as it was then is not recorded, only what it came to. */
 static bool is_unchanged(const struct queuejob_round *r)
 {
-	int32_t before = wanted_before(r), least = minimum_left_before(r), now = minimum_left(r);
+	int32_t before = wanted_before(r), least = minimum_left_before(r), now = queuejob_minimum_left(r);
 
 	if (before >= r->t.total - r->seen->succeeded)
 		return !r->limited;

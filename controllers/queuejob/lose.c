@@ -27,18 +27,32 @@ kar_time queuejob_backoff_left(const struct queuejob_round *r)
 	return left > 0 && left <= 2 * delay ? left : 0;
 }
 
+static kar_time formed_since(const struct queuejob_round *r)
+{
+	const struct kar_condition *formed = kar_condition_find(&r->seen->conditions, KAR_QJ_FORMED);
+
+	return formed && formed->status == KAR_COND_TRUE ? formed->last_transition : KAR_NEVER;
+}
+
 /*
  * An incarnation that stayed formed for longer than the cap was a good one: counting starts anew. For a single pod
  * the same time must have passed without a failure, else a crashing extra would never be slowed down.
  */
 static bool was_quiet(const struct queuejob_round *r)
 {
-	const struct kar_condition *formed = kar_condition_find(&r->seen->conditions, KAR_QJ_FORMED);
-	kar_time since = formed && formed->status == KAR_COND_TRUE ? formed->last_transition : KAR_NEVER;
+	kar_time since = formed_since(r);
 
 	if (!r->broken && since < r->seen->last_failure_time)
 		since = r->seen->last_failure_time;
 	return since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF;
+}
+
+void queuejob_end_backoff(struct queuejob_round *r)
+{
+	kar_time since = formed_since(r);
+
+	if (!r->by_failure && since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF)
+		r->st.backoff_steps = 0;
 }
 
 /* One that a rule ignores slows its replacement down all the same: a crash loop must not be hot. */

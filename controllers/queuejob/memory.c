@@ -6,43 +6,36 @@
 #include <bsd/string.h>
 
 #include "api/keep.h"
+#include "api/pod_stencil.h"
 #include "common/backoff.h"
 #include "common/mem.h"
+#include "controllers/quota_line.h"
 
 /* Most jobs are admitted before that, and then their first create tells the same. */
 static const kar_time CHECK_AFTER = KAR_SECOND;
 /* Between two tries of what nobody has edited: a webhook or a policy may have changed. */
 static const kar_time FIRST_HOLD = 30 * KAR_SECOND, LONGEST_HOLD = 10 * KAR_MINUTE;
-/* After no answer. */
-static const kar_time FIRST_RETRY = KAR_SECOND;
+/* After no answer, or one that may change without an edit. */
+static const kar_time FIRST_RETRY = KAR_SECOND, LONGEST_RETRY = 30 * KAR_SECOND;
 
 static const struct kar_queuejob *job_of(const struct kar_sync *s)
 {
 	return kar_as_queuejob(s->object);
 }
 
-static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
-{
-	const struct kar_pair *p = pairs->items;
-
-	for (size_t i = 0; i < pairs->n; i++)
-		h = kar_hash_str(kar_hash_str(h, p[i].key), p[i].value);
-	return h;
-}
-
 /* Whatever kar_queuejob_pod_write() takes from the spec. */
 static uint64_t hash_pods(const struct kar_queuejob *job)
 {
-	uint64_t h = kar_hash_str(1, job->spec_template_hash);
+	const char *class = job->spec.sched.priority_class_name;
 
-	h = kar_hash_str(h, job->spec.scheduler_name ? job->spec.scheduler_name : "");
-	return hash_pairs(h, &job->spec.sched.node_selector);
+	return kar_hash_str(kar_hash_str(1, job->spec_template_hash), class ? class : "");
 }
 
 static void forget_refusal(struct queuejob_memory *m)
 {
 	free(m->message);
 	m->message = NULL;
+	m->forbidden = false;
 	m->tries = 0;
 	m->retry_at = 0;
 }
@@ -96,6 +89,9 @@ void queuejob_forget(struct kar_key_state *state)
 		free(state->job->message);
 	free(state->job);
 	state->job = NULL;
+	kar_pod_stencil_drop(&state->stencil);
+	kar_node_line_leave(state->nodes);
+	state->nodes = NULL;
 }
 
 static bool is_objection(const struct kar_err *err)
@@ -107,6 +103,21 @@ static bool is_objection(const struct kar_err *err)
 static bool is_answer(const struct kar_err *err)
 {
 	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND;
+}
+
+/* Of pods for which a gang that runs would be given up. For a quota its own pods make room when they go. */
+static bool is_denial(const struct queuejob_new_pod *pod, const struct kar_err *err)
+{
+	bool may_not = err->what == KAR_DENIED || err->what == KAR_NOTFOUND;
+
+	return pod->replaces && may_not && !kar_quota_exceeded(err->msg);
+}
+
+static kar_time hold_after(const struct queuejob_memory *m, const struct kar_err *err, bool denied)
+{
+	if (is_objection(err))
+		return kar_backoff_delay(m->tries, FIRST_HOLD, LONGEST_HOLD);
+	return kar_backoff_delay(m->tries, FIRST_RETRY, denied ? LONGEST_RETRY : LONGEST_HOLD);
 }
 
 void queuejob_note_passed(struct queuejob_memory *m, size_t task)
@@ -126,24 +137,32 @@ static const char *message_of(const struct kar_err *err)
 	return end ? end + 2 : err->msg;
 }
 
-void queuejob_note_refused(struct queuejob_memory *m, size_t task, int64_t generation,
-	const struct kar_err *err, kar_time mono)
+static void keep_words(struct queuejob_memory *m, size_t task, int64_t generation, const struct kar_err *err)
 {
-	if (is_answer(err)) {
-		queuejob_note_passed(m, task);
-		return;
-	}
-	m->retry_at = mono +
-		kar_backoff_delay(m->tries, is_objection(err) ? FIRST_HOLD : FIRST_RETRY, LONGEST_HOLD);
-	m->tries++;
-	if (!is_objection(err) || (m->message && m->task < task))
+	if (m->message && m->task < task)
 		return;
 	free(m->message);
 	m->message = kar_xstrdup(message_of(err));
+	m->forbidden = !is_objection(err);
 	m->task = task;
 	m->generation = generation;
 	if (task < KAR_QJ_MAX_TASKS)
 		m->passed &= ~(UINT64_C(1) << task);
+}
+
+void queuejob_note_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod, int64_t generation,
+	const struct kar_err *err, kar_time mono)
+{
+	bool denied = is_denial(pod, err);
+
+	if (is_answer(err) && !denied) {
+		queuejob_note_passed(m, pod->task);
+		return;
+	}
+	m->retry_at = mono + hold_after(m, err, denied);
+	m->tries++;
+	if (is_objection(err) || denied)
+		keep_words(m, pod->task, generation, err);
 }
 
 /* ms from now until @due. */
@@ -166,6 +185,7 @@ struct queuejob_check queuejob_check_of(const struct kar_sync *s, bool waits)
 		.waits = waits,
 		.passed = m->passed,
 		.refused = m->message,
+		.forbidden = m->forbidden,
 		.task = m->task,
 		.retry_in = left_until(m->retry_at, s->mono),
 		.early_in = waits ? left_until(m->waits_since + CHECK_AFTER, s->mono) : 0,

@@ -18,6 +18,7 @@ struct queuejob_memory {
 	kar_time waits_since; /* mono; 0: it does not wait */
 	/* Why the pod of a task is invalid, in the API server's words; NULL: none is known to be */
 	char *message;
+	bool forbidden; /* it is not, but may not be created now: no reason to give up what runs */
 	size_t task;
 	int64_t generation; /* of the job then */
 	unsigned tries;     /* in a row without a pass */
@@ -34,8 +35,8 @@ void queuejob_forget(struct kar_key_state *state) KAR_NONNULL;
 
 /* The API server takes, or would take, a pod of task number @task. */
 void queuejob_note_passed(struct queuejob_memory *m, size_t task) KAR_NONNULL;
-/* A create of such a pod, or its dry run, failed at @mono while the job had @generation. */
-void queuejob_note_refused(struct queuejob_memory *m, size_t task, int64_t generation,
+/* The create of @pod, or its dry run, failed at @mono while the job had @generation. */
+void queuejob_note_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod, int64_t generation,
 	const struct kar_err *err, kar_time mono) KAR_NONNULL;
 
 /* What is remembered as the decision sees it. @waits: the job is suspended, or its queue has told it to wait. */

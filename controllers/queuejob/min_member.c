@@ -41,6 +41,7 @@ void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_po
 	struct kar_podgroup_spec *want)
 {
 	int32_t quorum = r->min > 1 ? r->min : 1; /* the schema's minimum */
+	int32_t left = queuejob_minimum_left(r), most = quorum - (left > 1 ? left : 1);
 	int32_t before = left_out_before(r, have), left_out;
 	struct need n = { 0 };
 
@@ -52,7 +53,8 @@ void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_po
 	/* The status is written once a second at most, so these are no more. */
 	left_out = n.waits && before < n.recorded ? n.recorded : before;
 	left_out = left_out < n.done ? left_out : n.done;
-	left_out = left_out < quorum ? left_out : quorum - 1;
+	left_out = left_out < most ? left_out : most;
+	left_out = left_out > 0 ? left_out : 0;
 	want->min_member = quorum - left_out;
 	want->succeeded_members = left_out;
 }

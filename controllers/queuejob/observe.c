@@ -100,7 +100,7 @@ static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
 	return !job || pod->owner_uid || job->deletion || pod->deletion || kar_pod_finished(pod);
 }
 
-/* Those whose label somebody took off, so that only the ownerReference tells whose they were. */
+/* Those whose label somebody took off, or gave another group, so that only the ownerReference tells whose they were. */
 static void observe_strays(const struct kar_stores *stores, const char *ns, const char *name,
 	const struct kar_queuejob *job, struct kar_arena *arena, struct pods *orphans)
 {
@@ -135,7 +135,7 @@ static void observe_orphans(const struct kar_stores *stores, const struct kar_sy
 	struct pods orphans = { 0 };
 
 	while (kar_iter_next(&it, &o)) {
-		if (is_orphan(kar_as_pod(o), v->job))
+		if (!kar_as_pod(o)->stray && is_orphan(kar_as_pod(o), v->job))
 			append(&orphans, kar_as_pod(o), arena);
 	}
 	kar_key_split(s->key, buf, &ns, &name);
@@ -262,6 +262,22 @@ static bool job_waits(const struct queuejob_view *v)
 	return c && c->status != KAR_COND_TRUE;
 }
 
+struct kar_rank queuejob_node_rank(const struct queuejob_view *v)
+{
+	return (struct kar_rank){ .tier = KAR_TIER_MINIMUM,
+		.priority = v->priority,
+		.age = v->job->creation };
+}
+
+static void observe_nodes(const struct kar_sync *s, struct queuejob_view *v)
+{
+	const struct kar_rank rank = queuejob_node_rank(v);
+
+	if (s->controller->nodes)
+		v->nodes = kar_node_line_look(s->controller->nodes, s->state->nodes, s->key, &rank,
+			v->job->status.schedule_timeouts, s->mono);
+}
+
 static void observe_service(const struct kar_stores *stores, const struct kar_sync *s,
 	struct kar_arena *arena, struct queuejob_view *v)
 {
@@ -302,6 +318,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_refusal(s, arena, v);
 	observe_quotas(stores, v);
 	observe_owner_check(s, v);
+	observe_nodes(s, v);
 	observe_service(stores, s, arena, v);
 	v->check = queuejob_check_of(s, job_waits(v));
 	return true;

@@ -14,4 +14,7 @@
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
 	struct queuejob_view *v) KAR_NONNULL;
 
+/* The place of a job among those that wait for nodes. @v->job is not NULL. */
+struct kar_rank queuejob_node_rank(const struct queuejob_view *v) KAR_NONNULL;
+
 #endif

@@ -62,13 +62,29 @@ static bool start_next(struct queuejob_round *r, size_t *task)
 	return false;
 }
 
-/* Without tasks that wait: as the spec says. Else at most what those that have started can muster. */
+static int32_t own_minimum(const struct kar_taskspec *spec, int32_t n)
+{
+	int32_t min = spec->has_min_available ? spec->min_available : 0;
+
+	return min < n ? min : n;
+}
+
+/*
+ * As the spec says, but no less than the own minimums of the tasks that have started come to; as long as others wait, at most what
+ * those can muster.
+ */
 static int32_t quorum(const struct queuejob_round *r)
 {
-	int32_t min = kar_queuejob_min_available(&r->job->spec), available = 0;
+	int32_t min = kar_queuejob_min_available(&r->job->spec), available = 0, own = 0;
 
-	for (size_t i = 0; i < r->t.n_tasks; i++)
-		available += r->t.tasks[i].started ? r->t.tasks[i].n : 0;
+	for (size_t i = 0; i < r->t.n_tasks; i++) {
+		if (!r->t.tasks[i].started)
+			continue;
+		available += r->t.tasks[i].n;
+		own += own_minimum(&r->job->spec.tasks[i], r->t.tasks[i].n);
+	}
+	if (min > 0 && min < own) /* 0: there is no gang */
+		min = own;
 	return available < r->t.total && available < min ? available : min;
 }
 

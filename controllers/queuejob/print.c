@@ -90,6 +90,7 @@ const char *queuejob_status_text(const struct kar_queuejob_status *seen, const s
 	put_number(&line, "podFailures", seen->pod_failures, st->pod_failures);
 	put_number(&line, "disruptions", seen->disruptions, st->disruptions);
 	put_number(&line, "backoffSteps", seen->backoff_steps, st->backoff_steps);
+	put_number(&line, "scheduleTimeouts", seen->schedule_timeouts, st->schedule_timeouts);
 	put_number(&line, "counted", (int32_t)seen->counted_pods.n, (int32_t)st->counted_pods.n);
 	put_number(&line, "desired", seen->desired, st->desired);
 	put_number(&line, "min", seen->min_available, st->min_available);

@@ -17,6 +17,7 @@
 
 #include "api/types.h"
 #include "common/err.h"
+#include "controllers/node_line.h"
 #include "controllers/plan.h"
 
 /* Whether the API server would take the job's pods, as far as it has been asked (see memory.h). */
@@ -25,6 +26,7 @@ struct queuejob_check {
 	uint64_t passed; /* bit per task: nothing is said against its pods */
 	/* Why a pod of .task is invalid, in the API server's words; NULL: none is known to be. */
 	const char *refused;
+	bool forbidden; /* it is not, but may not be created now; only of pods that replace what runs */
 	size_t task;
 	kar_time retry_in; /* ms until it may be asked again */
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
@@ -65,6 +67,7 @@ struct queuejob_view {
 	int32_t taken_back;            /* pods that were of no use without the one that was refused last */
 	struct queuejob_quota quota;
 	struct queuejob_check check;
+	struct kar_node_outlook nodes; /* all 0: nobody else waits for nodes */
 	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
@@ -77,7 +80,7 @@ struct queuejob_view {
 
 /* Numbers of struct kar_action.what. */
 enum queuejob_action {
-	QUEUEJOB_CREATE_SCHEDULINGSPEC, /* payload: none (from the job) */
+	QUEUEJOB_CREATE_SCHEDULINGSPEC, /* payload: struct kar_schedspec */
 	QUEUEJOB_PATCH_SCHEDULINGSPEC,
 	QUEUEJOB_CREATE_PODGROUP, /* payload: struct kar_podgroup_spec */
 	QUEUEJOB_PATCH_PODGROUP,
@@ -99,7 +102,8 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
-	bool gated; /* with our scheduling gate */
+	bool gated;    /* with our scheduling gate */
+	bool replaces; /* dry run: as soon as it passes, the gang that runs is given up for such pods */
 };
 
 /*

@@ -159,7 +159,7 @@ static bool is_intact(const struct queuejob_round *r, const struct kar_pod *pod,
 {
 	return pod->tracked && pod->job && kar_same(pod->job->task, r->job->spec.tasks[task].name) &&
 		pod->job->index == index && pod->job->incarnation == r->seen->incarnation &&
-		kar_same(pod->group, group);
+		kar_same(pod->group, group) && pod->labelled;
 }
 
 static void repair_pod(struct queuejob_round *r, const struct kar_pod *pod, size_t task, int32_t index)

@@ -142,6 +142,8 @@ void queuejob_put_min_member(const struct queuejob_round *r, const struct kar_po
 
 /* Chooses the indexes that are wanted now, and the pods that are not; again when the quorum has changed, or .forget. */
 void queuejob_limit(struct queuejob_round *r) KAR_NONNULL;
+/* Pods of the minimum that have not succeeded. Successes of one task do not stand in for the own minimum of another. */
+int32_t queuejob_minimum_left(const struct queuejob_round *r) KAR_NONNULL;
 /* status.desired: what has succeeded, and what is wanted. */
 int32_t queuejob_desired(const struct queuejob_round *r) KAR_NONNULL;
 /* Keeps status.lastScaleTime, and tells of a change that the queue has made. */
@@ -155,6 +157,11 @@ void queuejob_say_limit(struct queuejob_round *r) KAR_NONNULL;
 bool queuejob_is_valid(struct queuejob_round *r) KAR_NONNULL;
 /* See r->unchecked. */
 bool queuejob_awaits_check(const struct queuejob_round *r) KAR_NONNULL;
+/*
+ * Other templates are not known to be possible, or the spec is not: the edit may be taken back. What the tasks that it renames
+ * or removes have made and done is kept until then.
+ */
+bool queuejob_awaits_edit(const struct queuejob_round *r) KAR_NONNULL;
 /* Asks the API server what it would say, where that is worth a request and not known. Call last. */
 void queuejob_check_templates(struct queuejob_round *r) KAR_NONNULL;
 
@@ -164,6 +171,8 @@ void queuejob_check_templates(struct queuejob_round *r) KAR_NONNULL;
 void queuejob_count_losses(struct queuejob_round *r) KAR_NONNULL;
 /* Makes room for replacements of the losses that are recorded, once their back-off is over. */
 void queuejob_replace_lost(struct queuejob_round *r) KAR_NONNULL;
+/* The incarnation ends: if it was a good one, and no failure ends it, counting starts anew. */
+void queuejob_end_backoff(struct queuejob_round *r) KAR_NONNULL;
 /* ms until the back-off after the last failure is over; 0: it is. */
 kar_time queuejob_backoff_left(const struct queuejob_round *r) KAR_NONNULL;
 /* "pod w-1 on node n1 failed with exit code 3 (Error)" in the arena. */
@@ -231,12 +240,21 @@ void queuejob_start(struct queuejob_round *r) KAR_NONNULL;
 bool queuejob_is_known(const struct queuejob_round *r, const struct kar_pod *pod) KAR_NONNULL;
 /* A pod is of a later incarnation than the last that is recorded: what is here of the job is out of date, unless it is known. */
 bool queuejob_is_behind(const struct queuejob_round *r) KAR_NONNULL;
+/* The template that the pods of r->st.incarnation were made of: the job may have been edited since. */
+const char *queuejob_template_of(const struct queuejob_round *r) KAR_NONNULL KAR_RETNN;
+/* When the queue admitted the job, but not before it was created; now, if that is not known (see children.c). */
+kar_time queuejob_admitted_at(const struct queuejob_round *r) KAR_NONNULL;
 /* Pods run, but no start is recorded. */
 bool queuejob_runs_unrecorded(const struct queuejob_round *r) KAR_NONNULL;
 /* The round goes on as if r->st were recorded already. Only for a first start. */
 void queuejob_take_as_recorded(struct queuejob_round *r) KAR_NONNULL;
 /* Nothing is told but the first start: most gangs run soon after, and that is told at once. */
 bool queuejob_only_starts(const struct queuejob_round *r) KAR_NONNULL;
+
+/* --- mend.c: a status that somebody has edited ---------------------------------------------------- */
+
+/* If the status contradicts itself, the plan is to put it right and nothing else. False: it does not. */
+bool queuejob_mend_status(struct queuejob_round *r) KAR_NONNULL;
 
 /* --- gang.c: the life of an incarnation ---------------------------------------------------------- */
 
@@ -246,6 +264,15 @@ void queuejob_wait_for_admission(struct queuejob_round *r) KAR_NONNULL; /* Pendi
 void queuejob_keep_gang(struct queuejob_round *r) KAR_NONNULL;          /* Starting, Running */
 void queuejob_wait_until_gone(struct queuejob_round *r) KAR_NONNULL;    /* Restarting */
 
+/* --- explain.c: why it waits ----------------------------------------------------------------------- */
+
+/* "; pod w-1 on node n1 is not gone yet" of those that must be, or "". */
+const char *queuejob_tell_not_gone(const struct queuejob_round *r) KAR_NONNULL KAR_RETNN;
+/* Says why it has not formed, for @reason. NULL: it has; only what keeps all of it from running. */
+void queuejob_say_starting(struct queuejob_round *r, const char *reason) __attribute__((nonnull(1)));
+/* Says why the gang waits, or that it does not. Call last. */
+void queuejob_explain(struct queuejob_round *r) KAR_NONNULL;
+
 /* --- create.c ------------------------------------------------------------------------------------ */
 
 /* Task numbers by priority (high first), then list order; in the arena. */
@@ -254,6 +281,9 @@ const size_t *queuejob_creation_order(const struct queuejob_round *r) KAR_NONNUL
 void queuejob_create_pods(struct queuejob_round *r) KAR_NONNULL;
 /* Says why the last create was refused, in the API server's own words; one event per distinct refusal. */
 void queuejob_tell_refusal(struct queuejob_round *r) KAR_NONNULL;
+
+/* Why the API server takes the SchedulingSpec, the PodGroup or the Service for invalid; NULL: it is not known to. */
+const char *queuejob_invalid_child(const struct queuejob_round *r) KAR_NONNULL;
 
 /* Says whose pod has a name of ours, if one has. */
 void queuejob_tell_blocker(struct queuejob_round *r) KAR_NONNULL;
@@ -277,9 +307,26 @@ bool queuejob_settle_minimum(struct queuejob_round *r, bool admitted) KAR_NONNUL
  */
 bool queuejob_gives_back(struct queuejob_round *r) KAR_NONNULL;
 
+/* An edit has raised the quorum of a gang that runs. */
+bool queuejob_is_raised(const struct queuejob_round *r) KAR_NONNULL;
+
+/* --- nodes.c: gangs that wait for nodes ------------------------------------------------------------ */
+
+/*
+ * Whether the gang waits for nodes that others may hold; and if it is to give back those that it holds, why, for people. NULL: it
+ * is not.
+ */
+const char *queuejob_wants_to_give_nodes_back(struct queuejob_round *r) KAR_NONNULL;
+/* That is what the last restart was. */
+bool queuejob_gave_nodes_back(const struct queuejob_round *r) KAR_NONNULL;
+/* May pods be created after that? @gone: all that stood in the way are. Else says why not. */
+bool queuejob_may_try_nodes(struct queuejob_round *r, bool gone) KAR_NONNULL;
+
 /* --- finish.c: how a job ends, or pauses --------------------------------------------------------- */
 
 bool queuejob_is_complete(const struct queuejob_round *r) KAR_NONNULL;
+/* There are pods by whose success it would be. */
+bool queuejob_can_complete(const struct queuejob_round *r) KAR_NONNULL;
 void queuejob_complete(struct queuejob_round *r) KAR_NONNULL;
 bool queuejob_over_limit(const struct queuejob_round *r) KAR_NONNULL;
 /* FailJob, CompleteJob. */

@@ -43,8 +43,7 @@ int32_t queuejob_incarnation(const struct queuejob_view *v)
 	return n_before > 0 && n <= n_before ? before : newest;
 }
 
-/* The template that the pods were made of: the job may have been edited since. */
-static const char *template_of(const struct queuejob_round *r)
+const char *queuejob_template_of(const struct queuejob_round *r)
 {
 	for (size_t i = 0; i < r->v->n_pods; i++) {
 		const struct kar_pod *pod = r->v->pods[i];
@@ -64,12 +63,11 @@ static const struct kar_condition *admission(const struct queuejob_round *r)
 	return c && c->status == KAR_COND_TRUE ? c : NULL;
 }
 
-/* Of the admission, which stays the same until the start is recorded; not of one of an earlier job (see children.c). */
-static kar_time start_time(const struct queuejob_round *r)
+kar_time queuejob_admitted_at(const struct queuejob_round *r)
 {
 	const struct kar_condition *c = admission(r);
 
-	if (r->seen->incarnation > 0 || !c || c->last_transition > r->second)
+	if (!c || c->last_transition > r->second)
 		return r->second;
 	return c->last_transition > r->job->creation ? c->last_transition : r->job->creation;
 }
@@ -80,11 +78,7 @@ static void tell(struct queuejob_round *r)
 	const char *missing = queuejob_count_pods(r, queuejob_missing(r));
 
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Starting, "%s", "");
-	if (!r->wanted)
-		queuejob_say_limit(r);
-	queuejob_say_waiting_task(r);
-	queuejob_say(r, kar_reason_Starting, "waiting until the quorum of %d of %s runs", (int)r->min,
-		queuejob_count_pods(r, queuejob_desired(r)));
+	queuejob_say_starting(r, kar_reason_Starting);
 	if (restarted)
 		kar_plan_event(r->p, false, kar_reason_Starting, "CreatePods", "incarnation %d: creating %s",
 			(int)r->st.incarnation, missing);
@@ -100,10 +94,12 @@ void queuejob_start(struct queuejob_round *r)
 	st->phase = KAR_QJ_PHASE_STARTING;
 	st->incarnation = r->seen->incarnation > 0 ? r->seen->incarnation + 1 : queuejob_incarnation(r->v);
 	st->formed_min_available = 0;
+	if (r->seen->phase != KAR_QJ_PHASE_RESTARTING)
+		st->schedule_timeouts = 0;
 	st->counted_pods = (struct kar_array){ 0 };
-	st->template_hash = r->seen->incarnation > 0 ? r->job->spec_template_hash : template_of(r);
-	if (!st->start_time)
-		st->start_time = start_time(r);
+	st->template_hash = r->seen->incarnation > 0 ? r->job->spec_template_hash : queuejob_template_of(r);
+	if (!st->start_time) /* of the first start that of the admission, which stays the same until it is recorded */
+		st->start_time = r->seen->incarnation > 0 ? r->second : queuejob_admitted_at(r);
 	tell(r);
 }
 
@@ -132,7 +128,10 @@ bool queuejob_runs_unrecorded(const struct queuejob_round *r)
 	if (r->recorded->incarnation > 0 || kar_qj_phase_terminal(r->recorded->phase))
 		return false;
 	for (size_t i = 0; i < v->n_pods; i++) {
-		if (v->pods[i]->job && v->pods[i]->job->incarnation > 0)
+		const struct kar_pod *pod = v->pods[i];
+
+		/* The label may have been taken off. */
+		if ((pod->job && pod->job->incarnation > 0) || pod->tracked)
 			return true;
 	}
 	return false;

@@ -9,6 +9,7 @@
 
 #include "api/keep.h"
 #include "api/names.h"
+#include "api/pod_stencil.h"
 #include "api/types.h"
 #include "common/kube/request.h"
 #include "controllers/queuejob/encode.h"
@@ -74,6 +75,28 @@ static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod, con
 		kar_enqueue_pod(c, kar_object_key(&pod->o, key), old, new);
 }
 
+/*
+ * @gone may have had the name of an index of a job that is not its own, which could not be created. Any '-' in it may be the one
+ * behind the name of that job.
+ */
+static void enqueue_blocked(struct kar_controller *c, const struct kar_pod *gone)
+{
+	const char *name = gone->o.name;
+	char key[KAR_KEY_LEN], job_name[KAR_KEY_LEN];
+	size_t task;
+	int32_t index;
+
+	for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
+		const struct kar_object *job;
+
+		snprintf(job_name, sizeof(job_name), "%.*s", (int)(dash - name), name);
+		job = kar_store_get(c->stores->queuejobs, gone->o.ns, job_name);
+		if (job && !kar_same(job->uid, gone->owner_uid) &&
+			kar_queuejob_pod_index(kar_as_queuejob(job), name, &task, &index))
+			kar_enqueue(c, c->stores->pods, kar_object_key(job, key));
+	}
+}
+
 /* @pod is charged to a quota no more. One that was taken back tells its job nothing: that knows how many do not fit. */
 static void make_room(struct kar_controller *c, const struct kar_pod *pod)
 {
@@ -120,6 +143,8 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 		enqueue_pod(c, old, old, new);
 	if (new)
 		enqueue_pod(c, new, old, new);
+	else if (old)
+		enqueue_blocked(c, old);
 }
 
 /* Every job looks its numbers up again. That is rare, so no index is kept for it. */
@@ -229,6 +254,18 @@ static bool is_deleted(const struct kar_sync *s)
 		!kar_as_queuejob(s->object)->deletion;
 }
 
+/* How it waits for nodes, as its plan says: others may wait for the same. */
+static void line_up(const struct kar_controller *c, struct kar_sync *s, const struct queuejob_view *v)
+{
+	struct kar_rank rank = { 0 };
+
+	if (v->job)
+		rank = queuejob_node_rank(v);
+	if (c->nodes)
+		s->state->nodes =
+			kar_node_line_move(c->nodes, s->state->nodes, s->key, &rank, &s->plan, s->mono);
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -248,6 +285,9 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	s->objects = view.n_pods + view.n_orphans;
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	queuejob_decide(&view, s->now, &s->plan);
+	line_up(c, s, &view);
+	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
+		kar_pod_stencil_drop(&s->state->stencil);
 	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER)) {
 		s->state->owner_asked = s->mono;
 		s->state->owner_asked_pods = kar_store_rv(c->stores->pods);
@@ -351,29 +391,23 @@ static bool may_need(const struct kar_sync *s, const char *quota, const char *re
 	return names(kar_as_queuejob(s->object), name);
 }
 
-static size_t task_of(const struct kar_action *a)
-{
-	const struct queuejob_new_pod *pod = a->payload;
-
-	return pod->task;
-}
-
 static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
 {
 	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
 		return;
 	if (!a->dry_run && err->what != KAR_INVALID) /* which refusal.h remembers */
 		return;
-	queuejob_note_refused(queuejob_remember(s), task_of(a), s->generation, err, s->mono);
+	queuejob_note_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
 	kar_workqueue_add(s->controller->queue, s->key);
 }
 
 static void passed(const struct kar_sync *s, const struct kar_action *a)
 {
 	struct queuejob_memory *m = a->dry_run ? queuejob_remember(s) : queuejob_recall(s);
+	const struct queuejob_new_pod *pod = a->payload;
 
 	if (m)
-		queuejob_note_passed(m, task_of(a));
+		queuejob_note_passed(m, pod->task);
 	if (a->dry_run)
 		kar_workqueue_add(s->controller->queue, s->key);
 }

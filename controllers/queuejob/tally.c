@@ -199,6 +199,16 @@ static void block(const struct count *c, const struct kar_pod *pod)
 		c->t->blocker = pod;
 }
 
+static void count_pending(const struct count *c, const struct kar_pod *pod)
+{
+	bool stuck = kar_pod_loss_of(pod)->waiting;
+
+	c->t->unschedulable |= pod->unschedulable;
+	c->t->n_stuck += stuck;
+	if (stuck && !c->t->stuck)
+		c->t->stuck = pod;
+}
+
 static void count_slot(const struct count *c, struct queuejob_task_tally *task, int32_t index)
 {
 	struct queuejob_slot *slot = &task->slots[index];
@@ -208,8 +218,8 @@ static void count_slot(const struct count *c, struct queuejob_task_tally *task, 
 		slot->state = QUEUEJOB_SLOT_DONE;
 	task->pending += slot->state == QUEUEJOB_SLOT_PENDING;
 	task->running += slot->state == QUEUEJOB_SLOT_RUNNING;
-	if (slot->state == QUEUEJOB_SLOT_PENDING && pod->unschedulable)
-		c->t->unschedulable = true;
+	if (slot->state == QUEUEJOB_SLOT_PENDING)
+		count_pending(c, pod);
 	if (slot->state != QUEUEJOB_SLOT_LOST)
 		return;
 	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion;

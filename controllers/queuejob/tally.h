@@ -67,6 +67,8 @@ struct queuejob_tally {
 	size_t n_counted;
 	const struct kar_pod *blocker; /* first pod in the way; NULL: none */
 	bool unschedulable;            /* a pending pod waits for a node */
+	const struct kar_pod *stuck;   /* first pending pod of which a container does not start; NULL: none */
+	int32_t n_stuck;
 };
 
 /*

@@ -98,14 +98,15 @@ static bool minimum_lacks_quota(const struct queuejob_round *r)
 /* Only what is sure: where other resources are short, the API server says so when it is tried. */
 static bool can_never_fit(const struct queuejob_round *r)
 {
-	return r->v->quota.name && r->min - r->t.done > r->v->quota.pods;
+	return r->v->quota.name && queuejob_minimum_left(r) > r->v->quota.pods;
 }
 
 static void say_infeasible(struct queuejob_round *r)
 {
 	queuejob_say(r, kar_reason_QuotaInfeasible,
 		"the minimum of %s does not fit into ResourceQuota %s, which allows %lld",
-		queuejob_count_pods(r, r->min - r->t.done), r->v->quota.name, (long long)r->v->quota.pods);
+		queuejob_count_pods(r, queuejob_minimum_left(r)), r->v->quota.name,
+		(long long)r->v->quota.pods);
 	if (kar_same(r->st.reason, kar_reason_QuotaInfeasible) && !kar_same(r->seen->reason, r->st.reason))
 		kar_plan_event(r->p, true, kar_reason_QuotaInfeasible, "CreatePods", "%s", r->st.message);
 }
@@ -117,8 +118,7 @@ static bool is_unformed_by(const struct queuejob_round *r, const char *reason)
 	return c && c->status == KAR_COND_FALSE && kar_same(c->reason, reason);
 }
 
-/* An edit has raised the quorum of a gang that runs. */
-static bool is_raised(const struct queuejob_round *r)
+bool queuejob_is_raised(const struct queuejob_round *r)
 {
 	return is_unformed_by(r, kar_reason_QuorumRaised);
 }
@@ -132,7 +132,7 @@ static bool forms_anew(const struct queuejob_round *r)
 bool queuejob_is_transaction(struct queuejob_round *r)
 {
 	return queuejob_lacks(r) > 0 &&
-		(r->v->quota.limits_pods || is_raised(r) || each_pod(r, is_gated, NULL) > 0);
+		(r->v->quota.limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
 }
 
 /* Somebody else's pods have names of the minimum: it cannot be completed, and what there is of it is of no use. */

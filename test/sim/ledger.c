@@ -92,7 +92,7 @@ struct ledger_pod *ledger_find_pod(const struct ledger *l, const char *ns, const
 
 struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name)
 {
-	for (int i = 0; i < j->n_tasks; i++) {
+	for (int i = 0; i < j->n_known; i++) {
 		if (strcmp(j->tasks[i].name, name) == 0)
 			return &j->tasks[i];
 	}
@@ -125,6 +125,7 @@ static void on_group(struct ledger *l, const struct sim_change *c)
 	if (w.job->admitted && !admitted)
 		w.job->was_admitted = ledger_now(l);
 	w.job->admitted = since(admitted, w.job->admitted, ledger_now(l));
+	ledger_note_run(l, w.job);
 }
 
 static void on_queue(struct ledger *l, const struct sim_change *c)
@@ -185,8 +186,7 @@ static void note_loss(struct ledger *l, struct ledger_pod *p, const struct sim_c
 		p->job->last_loss = p->incarnation;
 }
 
-/* How far the gang of this incarnation has got. Work done before a suspension counts in all. */
-static void note_gang(struct ledger_job *j, int incarnation)
+void ledger_note_gang(struct ledger_job *j, int incarnation)
 {
 	const struct ledger_pod *p;
 	int up = 0;
@@ -224,7 +224,7 @@ static void note_pod(struct ledger *l, struct ledger_pod *p, const struct sim_ch
 	p->job->live += is_live(p) - was_live;
 	if (was_live && !is_live(p))
 		p->job->fewer = ledger_now(l);
-	note_gang(p->job, p->incarnation);
+	ledger_note_gang(p->job, p->incarnation);
 	if (p->job->ordered)
 		ledger_note_order(l, p->job);
 }
@@ -316,6 +316,18 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 
 /* --- life ---------------------------------------------------------------------------------------------- */
 
+static void on_event(struct ledger *l, const struct sim_change *c)
+{
+	const char *uid = sim_text_or(sim_get(c->new, "involvedObject", "uid"), "");
+	struct write w = { .l = l,
+		.c = c,
+		.job = ledger_find_job(l, uid),
+		.by_manager = ledger_is_manager(c->user) };
+
+	if (c->new &&w.job)
+		rules_check(&w, RULE_EVENT_WRITTEN);
+}
+
 static void on_change(void *arg, const struct sim_change *c)
 {
 	struct ledger *l = arg;
@@ -338,6 +350,8 @@ static void on_change(void *arg, const struct sim_change *c)
 		on_queue(l, c);
 	else if (strcmp(c->resource, "services") == 0)
 		ledger_note_service(l, c);
+	else if (strcmp(c->resource, "events") == 0)
+		on_event(l, c);
 }
 
 struct ledger *ledger_new(struct sim_apiserver *s, kar_time staleness)

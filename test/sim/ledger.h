@@ -26,6 +26,7 @@ enum {
 	LEDGER_QUEUES = 3,
 	LEDGER_NAME = 64,
 	LEDGER_NO_LIMIT = INT32_MAX,
+	LEDGER_NO_TIME = -1,
 };
 
 /* The values of a number in the course of time. */
@@ -101,18 +102,22 @@ struct ledger_job {
 	char uid[LEDGER_NAME], ns[LEDGER_NAME], name[LEDGER_NAME];
 	struct ledger_pod_list pods; /* that exist */
 	struct ledger_task tasks[LEDGER_TASKS];
-	int n_tasks;
-	int total, live; /* replicas wanted; pods that exist, have not ended and are not being deleted */
+	int n_tasks, n_known; /* known: with those that were dropped, or have other names now */
+	int total, live;      /* replicas wanted; pods that exist, have not ended and are not being deleted */
 	kar_time created;
 	kar_time invalid; /* when its pods were last known to be impossible; 0: never */
 	kar_time deleting, gone, suspended, finished, admitted; /* since when; 0: it is not */
 	kar_time resumed;                                       /* when last; 0: never */
 	kar_time was_admitted;                                  /* until when; 0: never */
-	kar_time spec_edited;                                   /* when last; 0: never */
+	kar_time runs_since;   /* admitted, and not suspended since by its status; 0: it is not */
+	kar_time start_noted;  /* when its startTime was last recorded, or taken away */
+	bool has_times;        /* activeDeadlineSeconds or ttlSecondsAfterFinished */
+	kar_time spec_edited;  /* when last; 0: never */
 	int64_t spec_rv;       /* of the last write that edited, deleted or removed it */
 	bool template_changed; /* in this incarnation */
 	bool ever_suspended;
-	bool crowded; /* others' pods had names of its pods when it came, or a manager may think so */
+	bool keeps_done; /* it was suspended, or has given nodes back: what had succeeded stayed done */
+	bool crowded;    /* others' pods had names of its pods when it came, or a manager may think so */
 	bool status_edited, pods_edited; /* by a person */
 	enum kar_qj_phase phase;
 	kar_time phase_since;
@@ -144,8 +149,12 @@ struct ledger_job {
 	struct setting limit; /* of its active pods, by the queue */
 	/* Since when a quota refuses the rest of its minimum while it has a part of that; and the part has our gate. 0: it has not. */
 	kar_time short_since, gated_since;
-	int asked;     /* distinct indexes that managers have asked for */
-	int overtaken; /* by extras of other jobs, while it waited for its minimum */
+	/* It holds so many nodes, which are too few for its minimum, and has got none since (rules_nodes.c). */
+	int part;
+	kar_time part_since;
+	kar_time lacks_since; /* without a break; 0: it lacks none */
+	int asked;            /* distinct indexes that managers have asked for */
+	int overtaken;        /* by extras of other jobs, while it waited for its minimum */
 };
 int ledger_compare_jobs(const struct ledger_job *a, const struct ledger_job *b) KAR_NONNULL;
 RB_HEAD(ledger_jobs, ledger_job);
@@ -162,12 +171,16 @@ struct ledger {
 	struct sim_apiserver *server;
 	struct sim_timeline *timeline;
 	kar_time staleness;
-	bool faultless;    /* nothing goes wrong */
-	bool overlaps;     /* two managers may work at once */
-	bool hindered;     /* quotas, foreign pods: creates may be refused */
-	bool quota;        /* one may be in force */
-	bool squatted;     /* foreign pods may take names */
-	int max_in_flight; /* writes of a manager; 0: many */
+	bool faultless;       /* nothing goes wrong */
+	kar_time turn_lost;   /* when a gang lost its turn to others that wait for nodes last */
+	kar_time first_lost;  /* the same, the first time; 0: never */
+	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
+	kar_time worst_clock; /* ms by which a clock was wrong at most */
+	bool overlaps;        /* two managers may work at once */
+	bool hindered;        /* quotas, foreign pods: creates may be refused */
+	bool quota;           /* one may be in force */
+	bool squatted;        /* foreign pods may take names */
+	int max_in_flight;    /* writes of a manager; 0: many */
 	struct ledger_manager managers[LEDGER_MANAGERS];
 	size_t n_managers;
 	struct ledger_jobs jobs;

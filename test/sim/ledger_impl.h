@@ -17,6 +17,10 @@ static inline kar_time since(bool is, kar_time was, kar_time now)
 	return !is ? 0 : was ? was : now;
 }
 
+/* How far the gang of this incarnation has got. Work done before a suspension counts in all. */
+void ledger_note_gang(struct ledger_job *j, int incarnation) KAR_NONNULL;
+/* The job was admitted, or suspended, or neither any more. */
+void ledger_note_run(const struct ledger *l, struct ledger_job *j) KAR_NONNULL;
 /* A QueueJob was written. */
 void ledger_note_job(struct ledger *l, const struct sim_change *c) KAR_NONNULL;
 

@@ -3,26 +3,52 @@
 
 #include <bsd/string.h>
 
+#include "api/keep.h"
+#include "api/reasons.h"
 #include "common/mem.h"
 #include "test/sim/ledger_impl.h"
 #include "test/sim/rules.h"
+
+/* The task of this name comes to position @i; what was there is kept behind. */
+static struct ledger_task *task_at(struct ledger_job *j, int i, const char *name)
+{
+	struct ledger_task other;
+	int at = i;
+
+	while (at < j->n_known && strcmp(j->tasks[at].name, name) != 0)
+		at++;
+	if (at == j->n_known) {
+		at = j->n_known < LEDGER_TASKS ? j->n_known++ : LEDGER_TASKS - 1;
+		j->tasks[at] = (struct ledger_task){ 0 };
+		strlcpy(j->tasks[at].name, name, sizeof(j->tasks[at].name));
+	}
+	if (at != i) {
+		other = j->tasks[i];
+		j->tasks[i] = j->tasks[at];
+		j->tasks[at] = other;
+	}
+	return &j->tasks[i];
+}
 
 static void note_tasks(struct ledger *l, struct ledger_job *j, const struct sim_value *job)
 {
 	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
 
+	if (j->spec_edited) /* what might start before the edit may have started */
+		ledger_note_order(l, j);
 	j->n_tasks = 0;
 	j->total = 0;
 	for (size_t i = 0; i < sim_count(specs) && i < LEDGER_TASKS; i++) {
 		const struct sim_value *spec = sim_item(specs, i);
 		int replicas = (int)sim_int_of(sim_member(spec, "replicas"), 1);
 
-		strlcpy(j->tasks[i].name, sim_text_or(sim_member(spec, "name"), ""),
-			sizeof(j->tasks[i].name));
-		ledger_set(&j->tasks[i].replicas, replicas, ledger_now(l));
+		ledger_set(&task_at(j, (int)i, sim_text_or(sim_member(spec, "name"), ""))->replicas, replicas,
+			ledger_now(l));
 		j->total += replicas;
 		j->n_tasks++;
 	}
+	for (int i = j->n_tasks; i < j->n_known; i++)
+		ledger_set(&j->tasks[i].replicas, 0, ledger_now(l));
 	j->minimum = (int)sim_get_int(job, j->total, "spec", "schedSpec", "minAvailable");
 	ledger_note_dependencies(l, j, job);
 }
@@ -32,11 +58,20 @@ static bool has_host_names(const struct sim_value *job)
 	return sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false);
 }
 
+static bool same(const struct sim_value *a, const struct sim_value *b, const char *const *path)
+{
+	const struct sim_value *x = sim_get_path(a, path), *y = sim_get_path(b, path);
+
+	return x == y || (x && y && sim_equal(x, y));
+}
+
 static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 {
 	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
 
-	if (has_host_names(a) != has_host_names(b))
+	if (has_host_names(a) != has_host_names(b) ||
+		!same(a, b, (const char *const[]){ "spec", "schedulerName", NULL }) ||
+		!same(a, b, (const char *const[]){ "spec", "schedSpec", "nodeSelector", NULL }))
 		return false;
 	if (x == y)
 		return true;
@@ -44,7 +79,8 @@ static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 		return false;
 	for (size_t i = 0; i < sim_count(x); i++) {
 		if (!sim_equal(sim_member(sim_item(x, i), "template"),
-			    sim_member(sim_item(y, i), "template")))
+			    sim_member(sim_item(y, i), "template")) ||
+			!same(sim_item(x, i), sim_item(y, i), (const char *const[]){ "name", NULL }))
 			return false;
 	}
 	return true;
@@ -66,17 +102,29 @@ static void note_spec(struct ledger *l, struct ledger_job *j, const struct sim_c
 
 	if (!c->old || sim_get(c->old, "spec") != sim_get(c->new, "spec")) {
 		note_tasks(l, j, c->new);
+		ledger_note_gang(j, j->up_incarnation); /* other tasks than before count, perhaps */
 		if (j->suspended && !suspend)
 			j->resumed = now;
 		j->suspended = since(suspend, j->suspended, now);
 		j->ever_suspended |= suspend;
+		j->keeps_done |= suspend;
 		j->spec_edited = now;
+		j->has_times = sim_get(c->new, "spec", "activeDeadlineSeconds") ||
+			sim_get(c->new, "spec", "ttlSecondsAfterFinished");
 		j->spec_rv = c->rv;
 		note_templates(j, c);
 	}
 	if (is_deleting(c->new) && !j->deleting)
 		j->spec_rv = c->rv;
 	j->deleting = since(is_deleting(c->new), j->deleting, now);
+}
+
+void ledger_note_run(const struct ledger *l, struct ledger_job *j)
+{
+	if (j->phase == KAR_QJ_PHASE_SUSPENDED)
+		j->runs_since = 0;
+	else if (j->admitted && !j->runs_since)
+		j->runs_since = ledger_now(l);
 }
 
 static void note_status(struct ledger *l, struct ledger_job *j, const struct sim_change *c, bool by_manager)
@@ -94,8 +142,13 @@ static void note_status(struct ledger *l, struct ledger_job *j, const struct sim
 	if (phase != j->phase)
 		j->phase_since = ledger_now(l);
 	j->incarnation = incarnation;
+	j->keeps_done |= phase == KAR_QJ_PHASE_RESTARTING &&
+		kar_same(sim_get_text(c->new, "status", "lastRestart", "reason"), kar_reason_ScheduleTimeout);
 	j->phase = phase;
+	if (!same(c->old, c->new, (const char *const[]){ "status", "startTime", NULL }))
+		j->start_noted = ledger_now(l);
 	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
+	ledger_note_run(l, j);
 	j->writes += by_manager;
 	ledger_note_task_restarts(l, j, c->new);
 	if (by_manager)
@@ -136,6 +189,8 @@ void ledger_note_job(struct ledger *l, const struct sim_change *c)
 
 	if (!w.job)
 		w.job = add_job(l, c);
+	if (w.by_manager && c->verb == KAR_DELETE && !is_deleting(c->old))
+		rules_check(&w, RULE_JOB_DELETED);
 	if (!c->new) {
 		w.job->gone = ledger_now(l);
 		w.job->spec_rv = c->rv;

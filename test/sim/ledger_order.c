@@ -34,8 +34,6 @@ void ledger_note_dependencies(struct ledger *l, struct ledger_job *j, const stru
 {
 	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
 
-	if (j->spec_edited) /* what might start before the edit may have started */
-		ledger_note_order(l, j);
 	j->ordered = false;
 	for (int i = 0; i < j->n_tasks; i++) {
 		const struct sim_value *spec = sim_item(specs, (size_t)i);
@@ -66,7 +64,7 @@ int ledger_count_done(const struct ledger_job *j, const struct ledger_task *t, i
 	int n = 0;
 
 	for (int i = 0; i < t->replicas.now && i < LEDGER_INDEXES; i++)
-		n += t->done_in[i] == incarnation || (j->ever_suspended && t->done_in[i] > 0);
+		n += t->done_in[i] == incarnation || (j->keeps_done && t->done_in[i] > 0);
 	return n;
 }
 

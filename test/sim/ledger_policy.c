@@ -51,7 +51,7 @@ void ledger_note_policy(struct ledger *l, struct ledger_pod *p, const struct sim
 		return;
 	if (deleting && !p->deleting && ledger_is_manager(c->user))
 		note_stop(p);
-	if (p->stopped || !(p->lost || p->tampered))
+	if ((p->stopped && !p->shed_late) || !(p->lost || p->tampered || p->shed_late))
 		return;
 	job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", p->ns, p->job->name);
 	if (c->new &&job && !p->tampered)

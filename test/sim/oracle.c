@@ -15,7 +15,8 @@ struct fate {
 	const struct plan_job *job; /* NULL: none was submitted */
 	bool open;                  /* timing may matter */
 	bool deleted, suspended, scaled, expires;
-	int limit; /* of its active pods, by the queue; PLAN_UNSET: none */
+	bool deadline, kept; /* the one is edited; so may the other be, when it is over */
+	int limit;           /* of its active pods, by the queue; PLAN_UNSET: none */
 	bool replicas_zero;
 	bool power_lost; /* somewhere: containers that die with their node fail, and that may be counted */
 };
@@ -29,6 +30,7 @@ static void submit(struct fate *f, const struct plan_action *a)
 		.open = open,
 		.expires = f->p->jobs[a->job].ttl != PLAN_UNSET,
 		.power_lost = f->power_lost,
+		.kept = f->kept, /* of the next of the name, if this one is gone first */
 		.limit = PLAN_UNSET,
 		.suspended = f->p->jobs[a->job].suspend };
 }
@@ -54,6 +56,12 @@ static void apply(struct fate *f, const struct plan_action *a)
 	case PLAN_TTL:
 		f->expires = true;
 		break;
+	case PLAN_KEEP: /* if it ends before all is calm */
+		f->kept = true;
+		break;
+	case PLAN_DEADLINE:
+		f->deadline = true;
+		break;
 	case PLAN_LIMIT: /* if the group is there just then */
 		f->limit = a->value;
 		break;
@@ -63,6 +71,7 @@ static void apply(struct fate *f, const struct plan_action *a)
 	case PLAN_CLEAR: /* what was counted, or had succeeded, is lost */
 	case PLAN_DISOWN_POD:
 	case PLAN_HURRY_POD:
+	case PLAN_DROP_TASK:
 	case PLAN_ORDER: /* what has started goes on */
 		f->open = true;
 		break;
@@ -106,7 +115,7 @@ static bool is_ample(const struct plan *p)
 					(task->replicas > SCALED ? task->replicas : SCALED);
 		}
 	}
-	return for_ever < (int64_t)p->nodes * (p->node_cpu * 1000 - LARGEST);
+	return for_ever < (int64_t)(p->zones ? p->nodes / 2 : p->nodes) * (p->node_cpu * 1000 - LARGEST);
 }
 
 /* --- the verdict --------------------------------------------------------------------------------------- */
@@ -177,6 +186,18 @@ static enum verdict judge_alive(const struct fate *f)
 	return f->power_lost || may_end_early(j) ? OPEN : RUNNING;
 }
 
+/* Whether it completes before its deadline is a question of time. */
+static enum verdict judge_in_time(const struct fate *f)
+{
+	enum verdict v = judge_alive(f);
+
+	if (f->job->deadline == PLAN_UNSET && !f->deadline)
+		return v;
+	if (v == RUNNING && !f->deadline)
+		return FAILED;
+	return v == FAILED ? FAILED : OPEN;
+}
+
 /* Pods that run for hours, in plans for measuring, have not ended when nothing has moved for half an hour. */
 static bool is_long(const struct plan_job *j)
 {
@@ -197,13 +218,15 @@ static enum verdict judge(const struct fate *f)
 		return OPEN;
 	if (f->deleted)
 		return GONE;
-	if (f->job->deadline != PLAN_UNSET || f->replicas_zero || total(f->job) == 0 ||
+	if (f->replicas_zero || total(f->job) == 0 ||
 		(f->job->success_first_task && f->job->tasks[0].replicas == 0))
 		return OPEN; /* who asks for nothing waits */
-	v = judge_alive(f);
+	v = judge_in_time(f);
 	if (v != OPEN && !is_ample(f->p))
 		return OPEN;
-	return (v == COMPLETED || v == FAILED) && f->expires ? GONE : v;
+	if (v == OPEN || v == RUNNING || !f->expires)
+		return v;
+	return f->kept ? OPEN : GONE;
 }
 
 static const char *name_of(enum verdict v)

@@ -132,7 +132,8 @@ static struct sim_value *container(const struct plan_task *t, int edit)
 
 	sim_set_text(&c, "main", "name");
 	sim_set_text(&c, "busybox:1.36", "image");
-	sim_set(&c, sim_printf("%dm", t->cpu), "resources", "requests", "cpu");
+	if (!t->best_effort)
+		sim_set(&c, sim_printf("%dm", t->cpu), "resources", "requests", "cpu");
 	if (edit) {
 		struct sim_value *args = sim_array();
 
@@ -144,6 +145,7 @@ static struct sim_value *container(const struct plan_task *t, int edit)
 
 struct sim_value *plan_template(const struct plan_task *t, int edit)
 {
+	enum { A_DAY = 24 * 3600 };
 	struct sim_value *v = sim_object(), *containers = sim_array();
 
 	sim_set_text(&v, outcome_name(t->outcome), "metadata", "annotations", ANNOTATION("outcome"));
@@ -159,6 +161,12 @@ struct sim_value *plan_template(const struct plan_task *t, int edit)
 		sim_set_text(&v, "2s", "metadata", "annotations", ANNOTATION("crash-after"));
 		sim_set_text(&v, "OnFailure", "spec", "restartPolicy");
 	}
+	if (t->labelled) {
+		sim_set_text(&v, "mine", "metadata", "labels", "app");
+		sim_set_text(&v, "x", "metadata", "labels", "tier");
+	}
+	if (t->terminating)
+		sim_set(&v, sim_int(A_DAY), "spec", "activeDeadlineSeconds");
 	sim_append(&containers, container(t, edit));
 	sim_set(&v, containers, "spec", "containers");
 	return v;
@@ -213,6 +221,12 @@ struct sim_value *plan_job_object(const struct plan *p KAR_UNUSED, const struct 
 		sim_set(&v, sim_bool(true), "spec", "network", "enableDNSHostnames");
 	if (j->suspend)
 		sim_set(&v, sim_bool(true), "spec", "suspend");
+	if (j->selector)
+		sim_set(&v, plan_selector_object(j->selector), "spec", "selector");
+	if (j->place)
+		plan_set_place(&v, j->place);
+	if (j->scheduler)
+		plan_set_scheduler(&v, j->scheduler);
 	SET_NUMBER(&v, j->backoff, "spec", "backoffLimit");
 	SET_NUMBER(&v, j->deadline, "spec", "activeDeadlineSeconds");
 	SET_NUMBER(&v, j->ttl, "spec", "ttlSecondsAfterFinished");

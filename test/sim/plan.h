@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 8 };
+enum { PLAN_VERSION = 10 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -58,8 +58,28 @@ struct plan_task {
 	int exit_code;
 	int cpu;                                 /* thousandths */
 	bool stops_well;                         /* with exit code 0 after SIGTERM */
+	bool labelled;                           /* as selectors of people want it */
+	bool best_effort, terminating;           /* scopes of quotas */
 	unsigned after_running, after_succeeded; /* dependsOn: sets of task numbers */
 };
+
+enum plan_selector {
+	PLAN_SELECTOR_NONE,
+	PLAN_SELECTOR_LABEL,
+	PLAN_SELECTOR_LABELS,
+	PLAN_SELECTOR_IN,
+	PLAN_SELECTOR_EXISTS,
+	PLAN_SELECTOR_OTHER, /* does not match the templates, nor does the next */
+	PLAN_SELECTOR_NOT_IN,
+	PLAN_SELECTORS,
+};
+
+enum plan_place { PLAN_ANYWHERE, PLAN_ZONE_0, PLAN_ZONE_1, PLAN_NOWHERE, PLAN_PLACES };
+
+enum plan_scheduler { PLAN_UNNAMED, PLAN_DEFAULT_SCHEDULER, PLAN_NO_SCHEDULER, PLAN_SCHEDULERS };
+
+/* Which pods a quota is about. */
+enum plan_scope { PLAN_SCOPE_CLASS, PLAN_SCOPE_TERMINATING, PLAN_SCOPE_BEST_EFFORT, PLAN_SCOPES };
 
 /* One QueueJob as it is submitted; several may have the same name, one after the other. */
 struct plan_job {
@@ -78,6 +98,9 @@ struct plan_job {
 	bool suspend;
 	bool network;   /* enableDNSHostnames */
 	int impossible; /* the task whose template is, or PLAN_UNSET */
+	enum plan_selector selector;
+	enum plan_place place; /* schedSpec.nodeSelector */
+	enum plan_scheduler scheduler;
 };
 
 /* Of dependsOn. */
@@ -138,8 +161,16 @@ enum plan_verb {
 	PLAN_EDIT_SERVICE, /* .value: enum plan_service_edit */
 	PLAN_TAKE_SERVICE, /* somebody else's Service takes the name */
 	PLAN_FREE_SERVICE,
+	PLAN_SELECT,      /* .value: enum plan_selector */
+	PLAN_PLACE,       /* .value: enum plan_place */
+	PLAN_SCHEDULER,   /* .value: enum plan_scheduler */
+	PLAN_RENAME_TASK, /* .task, .value: 1: to another name; 0: back */
+	PLAN_DROP_TASK,   /* .task */
+	PLAN_DEADLINE,    /* .value: activeDeadlineSeconds; PLAN_UNSET: takes it away */
+	PLAN_KEEP,        /* takes the TTL away when it is over; .value: so many ms later */
 	/* .value, .task: see users.c */
 	PLAN_QUOTA,  /* .task: namespace, .value: pods allowed; PLAN_UNSET: removes it */
+	PLAN_SCOPED, /* likewise; .task: namespace + PLAN_NAMESPACES * enum plan_scope */
 	PLAN_QUEUE,  /* .task: queue, .value: maxJobs; 0: closed; PLAN_UNSET: open without limit */
 	PLAN_CORDON, /* .value: node */
 	PLAN_UNCORDON,
@@ -167,6 +198,7 @@ struct plan {
 	bool strict[PLAN_QUEUES];  /* StrictFIFO */
 	bool other_user;
 	bool gangs;        /* a gang scheduler places the pods */
+	bool zones;        /* nodes have labels by which jobs choose them */
 	int max_in_flight; /* writes of a manager; 0: its default */
 	struct plan_job *jobs;
 	size_t n_jobs;
@@ -201,6 +233,20 @@ void plan_draw_quotas(struct plan *p) KAR_NONNULL;
 void plan_draw_life(struct plan *p) KAR_NONNULL;
 /* Adds what version 8 has more (plan_limit.c): queues that scale jobs. */
 void plan_draw_limits(struct plan *p) KAR_NONNULL;
+/* Adds what version 9 has more (plan_spec.c): selectors, places, schedulers, tasks that get other names, quotas with scopes. */
+void plan_draw_specs(struct plan *p) KAR_NONNULL;
+/* Adds what version 10 has more (plan_nodes.c): gangs that collide on too few nodes. */
+void plan_draw_nodes(struct plan *p) KAR_NONNULL;
+/* spec.selector; NULL: none. New. */
+struct sim_value *plan_selector_object(enum plan_selector s) KAR_MUSTUSE;
+/* Do the templates of people match it? */
+bool plan_selects(enum plan_selector s);
+/* Sets what of the job belongs to version 9, or takes it away. */
+void plan_set_place(struct sim_value **job, enum plan_place place) KAR_NONNULL;
+void plan_set_scheduler(struct sim_value **job, enum plan_scheduler s) KAR_NONNULL;
+/* Its value of the label PLAN_ZONE_LABEL. */
+const char *plan_zone_name(int node) KAR_RETNN;
+#define PLAN_ZONE_LABEL "test.kube-arbitrator.io/zone"
 /* Do people stand in the way of creates, with impossible templates or taken names? */
 bool plan_is_obstructed(const struct plan *p) KAR_NONNULL;
 /* Makes the API server refuse the pods of @template. */
@@ -228,6 +274,7 @@ enum { PLAN_NAME = 64 };
 const char *plan_ns_name(int ns) KAR_RETNN;
 const char *plan_queue_name(int queue) KAR_RETNN;
 const char *plan_class_name(int class) KAR_RETNN;
+const char *plan_scope_name(enum plan_scope s) KAR_RETNN;
 const char *plan_task_name(int task) KAR_RETNN;
 const char *plan_job_name(const struct plan_job *j, char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
 const char *plan_pod_name(const struct plan_job *j, int task, int index,

@@ -368,6 +368,10 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_life(p);
 	if (version >= 8)
 		plan_draw_limits(p);
+	if (version >= 9)
+		plan_draw_specs(p);
+	if (version >= 10)
+		plan_draw_nodes(p);
 	sort(p);
 }
 

@@ -71,8 +71,10 @@ bool plan_is_obstructed(const struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		enum plan_verb verb = p->actions[i].verb;
 
-		if (verb == PLAN_IMPOSSIBLE || verb == PLAN_TAKE_SERVICE ||
-			(verb == PLAN_SUBMIT && p->jobs[p->actions[i].job].impossible != PLAN_UNSET))
+		const struct plan_job *j = &p->jobs[p->actions[i].job];
+
+		if (verb == PLAN_IMPOSSIBLE || verb == PLAN_TAKE_SERVICE || verb == PLAN_SELECT ||
+			(verb == PLAN_SUBMIT && (j->impossible != PLAN_UNSET || j->selector)))
 			return true;
 	}
 	return false;

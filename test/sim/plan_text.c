@@ -2,7 +2,7 @@
 #include "common/buf.h"
 #include "test/sim/plan.h"
 
-enum subject { JOB, TASK, POD, QUOTA, QUEUE, NODE };
+enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE };
 
 /* How each verb reads: the words before and after its subject; %d in `after` is the value. */
 static const struct {
@@ -47,6 +47,14 @@ static const struct {
 	[PLAN_EDIT_SERVICE] = { "edit the Service of", JOB, "(edit %d)" },
 	[PLAN_TAKE_SERVICE] = { "create a foreign Service in the name of", JOB, "" },
 	[PLAN_FREE_SERVICE] = { "delete the foreign Service in the name of", JOB, "" },
+	[PLAN_SELECT] = { "set the selector of", JOB, "(selector %d)" },
+	[PLAN_PLACE] = { "set the nodeSelector of", JOB, "(place %d)" },
+	[PLAN_SCHEDULER] = { "set the schedulerName of", JOB, "(scheduler %d)" },
+	[PLAN_RENAME_TASK] = { "change the name of", TASK, "(name %d)" },
+	[PLAN_DROP_TASK] = { "drop", TASK, "" },
+	[PLAN_DEADLINE] = { "set activeDeadlineSeconds of", JOB, "to %d" },
+	[PLAN_KEEP] = { "take the TTL away when it is over from", JOB, "(%d ms later)" },
+	[PLAN_SCOPED] = { "set the quota of", SCOPED, "to %d pods" },
 	[PLAN_QUOTA] = { "set the quota of", QUOTA, "to %d pods" },
 	[PLAN_QUEUE] = { "set maxJobs of", QUEUE, "to %d" },
 	[PLAN_CORDON] = { "cordon", NODE, "" },
@@ -67,6 +75,10 @@ static void put_subject(const struct plan *p, const struct plan_action *a, struc
 	switch (words[a->verb].subject) {
 	case QUOTA:
 		kar_buf_puts(out, plan_ns_name(a->task));
+		return;
+	case SCOPED:
+		kar_buf_printf(out, "%s for %s pods", plan_ns_name(a->task % PLAN_NAMESPACES),
+			plan_scope_name((enum plan_scope)(a->task / PLAN_NAMESPACES)));
 		return;
 	case QUEUE:
 		kar_buf_puts(out, plan_queue_name(a->task));

@@ -256,8 +256,8 @@ static void jump(struct process *p)
 	w->jumps++;
 	trace_tell(w, "clock", "jumps by %lld ms", (long long)ms);
 	p->wall_error += ms;
-	if (llabs(p->wall_error) > w->worst_clock)
-		w->worst_clock = llabs(p->wall_error);
+	if (llabs(p->wall_error) > w->ledger->worst_clock)
+		w->ledger->worst_clock = llabs(p->wall_error);
 	if (p->manager)
 		sim_loop_jump_wall(p->loop, ms);
 }

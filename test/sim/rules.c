@@ -23,10 +23,19 @@ const struct rule *rules_at(size_t i)
 	if (i < n_rules_of_quota)
 		return &rules_of_quota[i];
 	i -= n_rules_of_quota;
+	if (i < n_rules_of_nodes)
+		return &rules_of_nodes[i];
+	i -= n_rules_of_nodes;
 	if (i < n_rules_of_limit)
 		return &rules_of_limit[i];
 	i -= n_rules_of_limit;
-	return i < n_rules_of_life ? &rules_of_life[i] : NULL;
+	if (i < n_rules_of_life)
+		return &rules_of_life[i];
+	i -= n_rules_of_life;
+	if (i < n_rules_of_spec)
+		return &rules_of_spec[i];
+	i -= n_rules_of_spec;
+	return i < n_rules_of_time ? &rules_of_time[i] : NULL;
 }
 
 void rules_check(const struct write *w, enum rule_when when)

@@ -30,7 +30,9 @@ enum rule_when {
 	RULE_POD_CREATED,
 	RULE_POD_CHANGED, /* or removed */
 	RULE_JOB_CHANGED,
+	RULE_JOB_DELETED, /* by a manager */
 	RULE_GROUP_CHANGED,
+	RULE_EVENT_WRITTEN, /* about a job */
 };
 
 struct rule {
@@ -52,6 +54,8 @@ bool rules_task_waits(const struct sim_value *job, const char *task) KAR_NONNULL
 /* Of the tasks that have started. */
 int rules_quorum(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
 int rules_done(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+/* What the minimum still needs, of the tasks that have started. */
+int rules_minimum_left(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
 
 /* --- rules_pods.c --- */
 
@@ -74,11 +78,32 @@ void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, con
 void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 
+/* --- rules_nodes.c --- */
+
+/* Nobody holds nodes in vain that others lack. */
+void rules_check_nodes_at_rest(struct ledger *l) KAR_NONNULL;
+/* Nor for long, as long as nothing goes wrong. Called now and then. */
+void rules_check_nodes(struct ledger *l) KAR_NONNULL;
+
 /* --- rules_quota.c --- */
 
 /* A job at work, of whose pods @members are there or have succeeded. */
 void rules_check_gates_at_rest(struct ledger *l, const struct ledger_job *j, int members,
 	int quorum) KAR_NONNULL;
+
+/* --- rules_spec.c --- */
+
+/* What @job says otherwise than it did when the pod was made; NULL: nothing. */
+const char *rules_outdated(const struct sim_value *pod, const char *task,
+	const struct sim_value *job) KAR_NONNULL;
+/* The live pods of a job at work are as its spec wants them. */
+void rules_check_pods_at_rest(struct ledger *l, const struct ledger_job *j,
+	const struct sim_value *job) KAR_NONNULL;
+
+/* --- rules_time.c --- */
+
+/* What is due by the virtual clock is done soon, as long as nothing goes wrong. */
+void rules_check_due(struct ledger *l) KAR_NONNULL;
 
 /* Checks all rules that are about this kind of write. */
 void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
@@ -86,8 +111,10 @@ void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_life[], rules_of_limit[], rules_of_network[],
-	rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_quota[], rules_of_status[];
-extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_order,
-	n_rules_of_pods, n_rules_of_policy, n_rules_of_quota, n_rules_of_status;
+	rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_quota[],
+	rules_of_spec[], rules_of_status[], rules_of_time[];
+extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_nodes,
+	n_rules_of_order, n_rules_of_pods, n_rules_of_policy, n_rules_of_quota, n_rules_of_spec,
+	n_rules_of_status, n_rules_of_time;
 
 #endif

@@ -1,5 +1,6 @@
 /* What a manager may ask for, given what it has been told. These rules hold however late, lost or repeated the rest is. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/names.h"
@@ -7,22 +8,18 @@
 
 /* --- the job as the manager knows it --------------------------------------------------------------------- */
 
-static const struct sim_value *args_of(const struct sim_value *pod_spec)
+/* Is there a pod of the same incarnation whose task the job has no more? Then it is another set of pods that is asked for. */
+static bool joins_former(const struct ledger *l, const struct ledger_job *j, const struct sim_value *pod)
 {
-	return sim_get(sim_item(sim_member(pod_spec, "containers"), 0), "args");
-}
+	int incarnation = atoi(sim_text_or(sim_get(pod, "metadata", "labels", KAR_LABEL_INCARNATION), "0"));
+	const struct ledger_pod *p;
 
-/* Is @pod made of the template that the job has now? What tells them apart is what an edit changes: the arguments. */
-static bool has_template_of(const struct ask *a, const struct sim_value *job)
-{
-	const struct sim_value *specs = sim_get(job, "spec", "taskSpecs");
-
-	for (size_t i = 0; i < sim_count(specs); i++) {
-		const struct sim_value *t = sim_item(specs, i);
-
-		if (strcmp(sim_text_or(sim_member(t, "name"), ""), a->task->name) == 0)
-			return sim_equal(args_of(sim_get(t, "template", "spec")),
-				args_of(sim_get(a->pod, "spec")));
+	for (int i = j->n_tasks; i < j->n_known; i++) {
+		TAILQ_FOREACH(p, &j->pods, of_job) {
+			if (p->incarnation == incarnation && !p->succeeded && !p->tampered &&
+				p->created < ledger_horizon(l) && strcmp(p->task, j->tasks[i].name) == 0)
+				return true;
+		}
 	}
 	return false;
 }
@@ -44,9 +41,9 @@ static const char *unwanted(const struct write *w)
 		return "has no such task";
 	if (a->index < 0 || a->index >= a->task->replicas.now)
 		return "wants fewer replicas";
-	if (!has_template_of(a, job))
-		return "has another template";
-	return NULL;
+	if (joins_former(w->l, w->job, a->pod))
+		return "has other tasks than the pods of this incarnation";
+	return rules_outdated(a->pod, a->task->name, job);
 }
 
 static void check_as_told(const struct rule *r, const struct write *w)

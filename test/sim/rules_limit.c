@@ -104,7 +104,7 @@ static void check_lowest_first(const struct rule *r, const struct write *w)
 	/* Longer than a manager waits until it looks again whether a name is free. */
 	const kar_time patience = KAR_MINUTE;
 	const struct ask *a = w->ask;
-	bool just_freed = w->l->freed && ledger_now(w->l) - w->l->freed < patience;
+	bool just_freed = w->l->freed && w->l->freed >= ledger_horizon(w->l) - patience;
 
 	if (!a->task || just_freed || w->job->status_edited || w->job->spec_edited >= ledger_horizon(w->l))
 		return;
@@ -117,8 +117,7 @@ static void check_lowest_first(const struct rule *r, const struct write *w)
 
 /* --- at rest --------------------------------------------------------------------------------------------- */
 
-/* What the minimum still needs, of the tasks that have started. */
-static int minimum_left(const struct ledger_job *j, const struct sim_value *job)
+int rules_minimum_left(const struct ledger_job *j, const struct sim_value *job)
 {
 	int left = rules_quorum(j, job) - rules_done(j, job), own = 0;
 
@@ -134,7 +133,7 @@ static int minimum_left(const struct ledger_job *j, const struct sim_value *job)
 void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
 	int live)
 {
-	int done = (int)sim_get_int(job, 0, "status", "succeeded"), least = minimum_left(j, job);
+	int done = (int)sim_get_int(job, 0, "status", "succeeded"), least = rules_minimum_left(j, job);
 	int desired = (int)sim_get_int(job, 0, "status", "desired");
 	int wanted = j->limit.now > least ? j->limit.now : least;
 

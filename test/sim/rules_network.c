@@ -91,7 +91,8 @@ void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j, c
 
 enum {
 	REFUSED_WINDOW = 60000, /* ms */
-	REFUSED_MOST = 40,      /* creates of one job in it */
+	/* Creates of one job in it: two jobs whose pods other quotas refuse wake each other up every 5 s, and a try is several creates. */
+	REFUSED_MOST = 60,
 };
 
 static void note_refused(struct ledger *l, struct ledger_job *j)

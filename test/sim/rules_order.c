@@ -126,15 +126,18 @@ bool rules_task_waits(const struct sim_value *job, const char *task)
 int rules_quorum(const struct ledger_job *j, const struct sim_value *job)
 {
 	bool waits = false;
-	int available = 0;
+	int available = 0, own = 0, minimum;
 
 	for (int i = 0; i < j->n_tasks; i++) {
-		bool has_started = started(job, j->tasks[i].name);
+		const struct ledger_task *t = &j->tasks[i];
+		bool has_started = started(job, t->name);
 
 		waits |= !has_started;
-		available += has_started ? j->tasks[i].replicas.now : 0;
+		available += has_started ? t->replicas.now : 0;
+		own += has_started && t->own_minimum.now > 0 ? t->own_minimum.now : 0;
 	}
-	return waits && available < j->minimum ? available : j->minimum;
+	minimum = j->minimum > 0 && j->minimum < own ? own : j->minimum;
+	return waits && available < minimum ? available : minimum;
 }
 
 int rules_done(const struct ledger_job *j, const struct sim_value *job)

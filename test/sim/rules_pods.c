@@ -101,7 +101,7 @@ static int most_wanted(const struct write *w)
 {
 	int n = 0;
 
-	for (int i = 0; i < w->job->n_tasks; i++)
+	for (int i = 0; i < w->job->n_known; i++)
 		n += setting_max(&w->job->tasks[i].replicas, ledger_horizon(w->l));
 	return n;
 }
@@ -132,7 +132,7 @@ static void check_old_gone(const struct rule *r, const struct write *w)
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
 		/* Work that was done before a suspension stays. */
-		bool may_stay = p->succeeded && w->job->ever_suspended;
+		bool may_stay = p->succeeded && w->job->keeps_done;
 
 		if (p->incarnation < incarnation && !may_stay && !p->tampered && longer_ago(w, p->created))
 			ledger_break(w->l, r->name,
@@ -256,6 +256,8 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 	if (ledger_is_gated(w->c->old) && w->pod->deleting)
 		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
 	job = w->pod->tampered ? NULL : working_job(w);
+	if (job && w->job && w->job->pods_edited && ledger_phase(job) == KAR_QJ_PHASE_NONE)
+		return; /* before its start is recorded, which incarnation is at work is told by the labels of its pods */
 	if (job && !ledger_is_counted(job, w->pod->uid))
 		ledger_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,

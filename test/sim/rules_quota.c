@@ -148,6 +148,7 @@ static void check_hold(const struct rule *r, const struct write *w)
 	if (!w->l->faultless || w->l->squatted)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
+		ledger_note_part(w->l, j); /* this write may have completed it */
 		if (holds_too_long(w->l, j))
 			ledger_break(w->l, r->name,
 				"job %s/%s has held %d pods of its minimum of %d for %lld s, and a quota refuses the rest",

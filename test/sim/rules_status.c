@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "api/intervals.h"
+#include "api/keep.h"
+#include "api/reasons.h"
 #include "common/mem.h"
 #include "test/sim/policy.h"
 #include "test/sim/rules.h"
@@ -207,7 +209,7 @@ static void check_old_gone(const struct rule *r, const struct write *w)
 	if (!is_ours(w) || number(w->c->new, "incarnation") == number(w->c->old, "incarnation"))
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		bool may_stay = p->succeeded && w->job->ever_suspended;
+		bool may_stay = p->succeeded && w->job->keeps_done;
 
 		if (p->incarnation < number(w->c->new, "incarnation") && !may_stay && !p->tampered &&
 			p->created < ledger_horizon(w->l))
@@ -266,6 +268,16 @@ static void check_transitions(const struct rule *r, const struct write *w)
 	}
 }
 
+/* --- a status that was edited --------------------------------------------------------------------------- */
+
+static void check_repair(const struct rule *r, const struct write *w)
+{
+	if (w->by_manager && !w->job->status_edited &&
+		kar_same(sim_get_text(w->c->new, "reason"), kar_reason_StatusRepaired))
+		ledger_break(w->l, r->name, "job %s/%s: nobody has edited its status, but %s", w->job->ns,
+			w->job->name, sim_text_or(sim_get(w->c->new, "message"), ""));
+}
+
 /* --- queues -------------------------------------------------------------------------------------------- */
 
 /* A job that surely holds a place in the queue of @group. */
@@ -313,6 +325,8 @@ const struct rule rules_of_status[] = {
 	{ RULE_JOB_CHANGED, "counted-once", "no loss is counted twice", check_counted_once },
 	{ RULE_JOB_CHANGED, "transitions", "lastTransitionTime moves only with the status of the condition",
 		check_transitions },
+	{ RULE_EVENT_WRITTEN, "repaired", "only a status that somebody has edited is put right",
+		check_repair },
 	{ RULE_GROUP_CHANGED, "group-transitions", "the same for PodGroups", check_transitions },
 	{ RULE_GROUP_CHANGED, "max-jobs", "no queue admits more jobs than its maxJobs", check_max_jobs },
 };

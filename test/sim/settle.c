@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "common/mem.h"
+#include "common/timefmt.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
 
@@ -18,7 +19,7 @@ static bool is_quiet(const struct world *w)
 {
 	kar_time quiet = sim_timeline_mono(w->timeline) - w->ledger->last_write;
 
-	return quiet >= QUIET + 2 * w->worst_clock;
+	return quiet >= QUIET + 2 * w->ledger->worst_clock;
 }
 
 static bool wait_until_quiet(struct world *w)
@@ -169,6 +170,23 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
+/* It has lost one turn after another to get nodes, and the pause before its next try is longer than all was quiet. */
+static bool rests(const struct recount *r)
+{
+	enum { FIRST = 60, LONGEST = 60 * 60 /* s */ };
+	const struct sim_value *last = sim_get(r->job, "status", "lastRestart");
+	const char *at = sim_text_or(sim_member(last, "time"), "");
+	int pause = FIRST, lost = said(r, "scheduleTimeouts");
+	kar_time wall;
+
+	for (int i = 1; i < lost && pause < LONGEST; i++)
+		pause = pause * 2 < LONGEST ? pause * 2 : LONGEST;
+	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 &&
+		strcmp(sim_text_or(sim_member(last, "reason"), ""), kar_reason_ScheduleTimeout) == 0 &&
+		kar_time_parse(at, &wall) == 0 &&
+		sim_timeline_wall(r->w->timeline) < wall + pause * KAR_SECOND + 2 * r->w->ledger->worst_clock;
+}
+
 /* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
 static bool cannot_begin(const struct recount *r)
 {
@@ -212,13 +230,14 @@ static void check_phase(const struct recount *r)
 	else if (suspend && live)
 		strange_phase(r, "pods live");
 	else if (!suspend && r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING &&
-		!ledger_is_invalid(r->job))
+		!ledger_is_invalid(r->job) && !rests(r))
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
 	if (r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
 		return;
 	rules_check_order_at_rest(r->w->ledger, r->known, r->job);
+	rules_check_pods_at_rest(r->w->ledger, r->known, r->job);
 	rules_check_limit_at_rest(r->w->ledger, r->known, r->job, live);
 	rules_check_gates_at_rest(r->w->ledger, r->known, r->pending + r->running + r->succeeded,
 		rules_quorum(r->known, r->job));
@@ -247,15 +266,24 @@ static void check_min_member(const struct recount *r)
 		sim_apiserver_peek(r->w->server, KAR_PODGROUP_GROUP, "podgroups", r->ns, r->name);
 	int quorum = rules_quorum(r->known, r->job), done = rules_done(r->known, r->job);
 	int left_out = (int)sim_get_int(group, 0, "spec", "succeededMembers");
-	struct sim_value *members = sim_int((quorum > 1 ? quorum : 1) - left_out);
-	int most = done < quorum ? done : quorum - 1;
+	int base = quorum > 1 ? quorum : 1, left = rules_minimum_left(r->known, r->job);
+	struct sim_value *members = sim_int(base - left_out);
+	int room = base - (left > 1 ? left : 1), most = done < room ? done : room;
 
 	check_child(r, KAR_PODGROUP_GROUP, "podgroups", "minMember", members);
 	sim_unref(members);
-	if (left_out > done || (r->unbound && left_out < most))
+	if (left_out > most || (r->unbound && left_out < most))
 		ledger_break(r->w->ledger, "min-member",
 			"job %s/%s: %d members have succeeded, minMember leaves %d of them out, and %d pods have no node",
 			r->ns, r->name, done, left_out, r->unbound);
+}
+
+static void check_min_available(const struct recount *r)
+{
+	struct sim_value *quorum = sim_int(rules_quorum(r->known, r->job));
+
+	check_child(r, KAR_GROUP, "schedulingspecs", "minAvailable", quorum);
+	sim_unref(quorum);
 }
 
 static void check_children(const struct recount *r)
@@ -266,8 +294,7 @@ static void check_children(const struct recount *r)
 	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING || paused) {
 		check_min_member(r);
 		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "queue", sim_get(r->job, "spec", "queue"));
-		check_child(r, KAR_GROUP, "schedulingspecs", "minAvailable",
-			sim_member(spec, "minAvailable"));
+		check_min_available(r);
 		check_child(r, KAR_GROUP, "schedulingspecs", "priorityClassName",
 			sim_member(spec, "priorityClassName"));
 	}
@@ -336,5 +363,6 @@ bool world_settle(struct world *w)
 	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_owned, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
 	sim_apiserver_each(w->server, "", "services", check_owned, w);
+	rules_check_nodes_at_rest(w->ledger);
 	return !w->ledger->broken;
 }

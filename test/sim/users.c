@@ -58,11 +58,12 @@ static int64_t total(const struct sim_value *job, bool first_only)
 }
 
 /* What the rules of the CRD forbid, which this server does not evaluate, people do not ask for. */
-static bool keep_valid(struct sim_value **job)
+bool users_keep_valid(struct sim_value **job)
 {
 	bool first_only = sim_get(*job, "spec", "successPolicy", "tasks") != NULL;
 
-	if (sim_get_int(*job, 0, "spec", "successPolicy", "minSucceeded") > total(*job, first_only))
+	if (sim_get_int(*job, 0, "spec", "successPolicy", "minSucceeded") > total(*job, first_only) ||
+		!users_names_agree(*job))
 		return false;
 	if (sim_get_int(*job, 0, "spec", "schedSpec", "minAvailable") > total(*job, false))
 		sim_set(job, sim_int(total(*job, false)), "spec", "schedSpec", "minAvailable");
@@ -81,7 +82,7 @@ static void edit_task(struct world *w, const struct target *t, const struct plan
 		fn(&task, t, a);
 		sim_replace(&specs, (size_t)a->task, sim_ref(task));
 		sim_set(&job, sim_ref(specs), "spec", "taskSpecs");
-		if (keep_valid(&job))
+		if (users_keep_valid(&job))
 			put_job(w, t, sim_ref(job));
 	}
 	sim_unref(task);
@@ -128,6 +129,8 @@ static void edit_order(struct sim_value **task, const struct target *t, const st
 {
 	struct plan_task drawn = { 0 };
 
+	if (strcmp(sim_text_or(sim_member(*task, "name"), ""), plan_task_name(a->task)) != 0)
+		return; /* another one is in its place */
 	if (a->task < t->job->n_tasks && a->value != PLAN_ORDER_NONE)
 		drawn = t->job->tasks[a->task];
 	if (a->value == PLAN_ORDER_RUNNING) {
@@ -147,23 +150,67 @@ static void set_in_job(struct world *w, const struct target *t, struct sim_value
 		return;
 	}
 	sim_set_path(&job, consumed, path);
-	if (keep_valid(&job))
+	if (users_keep_valid(&job))
 		put_job(w, t, sim_ref(job));
 	sim_unref(job);
 }
 #define SET_IN_JOB(w, t, v, ...) set_in_job((w), (t), (v), (const char *const[]){ "spec", __VA_ARGS__, NULL })
 
-static void overwrite_status(struct world *w, const struct target *t, int value)
+/* What the job's life is told by: it must go on as if nothing had been written. */
+static void rewrite_story(struct sim_value **job, int variant)
+{
+	static const char *const phases[] = { "Pending", "Starting", "Running", "Restarting", "Suspended",
+		"Completed", "Failed" };
+	static const char *const texts[] = { "conditions", "startTime", "templateHash", "message" };
+	int text = variant - (int)KAR_LEN(phases), condition = text - (int)KAR_LEN(texts);
+	struct sim_value *list = sim_ref(sim_get(*job, "status", "conditions"));
+	struct sim_value *c = sim_ref(sim_item(list, (size_t)(condition > 0 ? condition : 0)));
+
+	if (text < 0)
+		sim_set_text(job, phases[variant], "status", "phase");
+	else if (condition < 0)
+		sim_remove(job, "status", texts[text]);
+	else if (c) {
+		bool is = strcmp(sim_text_or(sim_member(c, "status"), ""), "True") == 0;
+
+		sim_set_text(&c, is ? "False" : "True", "status");
+		sim_replace(&list, (size_t)condition, sim_ref(c));
+		sim_set(job, sim_ref(list), "status", "conditions");
+	}
+	sim_unref(c);
+	sim_unref(list);
+}
+
+static void overwrite_one(struct world *w, const char *ns, const char *name, int value)
 {
 	static const char *const counters[] = { "running", "pending", "replicas", "terminating", "position" };
-	struct sim_request rq = users_request(KAR_UPDATE, &users_jobs, t->ns, t->name);
-	struct sim_value *job = edit_job(w, t);
+	struct sim_request rq = users_request(KAR_UPDATE, &users_jobs, ns, name);
+	struct sim_value *job = sim_ref(users_peek(w, &users_jobs, ns, name));
 
 	if (!job)
 		return;
-	sim_set(&job, sim_int(value), "status", counters[value % (int)KAR_LEN(counters)]);
+	if (value <= 200 || !sim_get(job, "status", "phase"))
+		sim_set(&job, sim_int(value), "status", counters[value % (int)KAR_LEN(counters)]);
+	else
+		rewrite_story(&job, value % 14);
 	rq.subresource = "status";
 	users_ask(w, rq, job);
+}
+
+/* A counter; what is not counted anew in every round; or, by a script that means well, that in all jobs. */
+static void overwrite_status(struct world *w, const struct target *t, int value)
+{
+	char name[PLAN_NAME];
+
+	if (value <= 400) {
+		overwrite_one(w, t->ns, t->name, value);
+		return;
+	}
+	for (size_t i = 0; i < w->plan->n_jobs; i++) {
+		const struct plan_job *job = &w->plan->jobs[i];
+
+		overwrite_one(w, plan_ns_name(job->ns), plan_job_name(job, name), value);
+	}
 }
 
 static void clear_status(struct world *w, const struct target *t)
@@ -402,10 +449,15 @@ void users_act(struct world *w, const struct plan_action *a)
 	tell(w, a);
 	if (a->verb == PLAN_QUOTA)
 		users_set_quota(w, a->task, a->value);
+	else if (a->verb == PLAN_SCOPED)
+		users_set_scoped_quota(w, a->task % PLAN_NAMESPACES,
+			(enum plan_scope)(a->task / PLAN_NAMESPACES), a->value);
 	else if (a->verb == PLAN_QUEUE)
 		users_set_queue(w, a->task, a->value, w->plan->strict[a->task]);
 	else if (a->verb >= PLAN_NETWORK && a->verb <= PLAN_FREE_SERVICE)
 		users_act_on_network(w, t.ns, t.name, a);
+	else if (a->verb >= PLAN_SELECT && a->verb <= PLAN_KEEP)
+		users_act_on_spec(w, t.ns, t.name, a);
 	else if (a->verb >= PLAN_CORDON)
 		users_act_on_node(w, a);
 	else if (a->verb >= PLAN_DELETE_POD && a->verb <= PLAN_UNBLOCK_POD)

@@ -77,20 +77,50 @@ bool users_is_foreign(const struct sim_value *pod)
 
 /* --- the cluster --------------------------------------------------------------------------------------- */
 
-void users_set_quota(struct world *w, int ns, int pods)
+/* PriorityClass knows the better half of the classes. */
+static struct sim_value *scope_object(enum plan_scope scope)
 {
-	const char *space = plan_ns_name(ns);
-	const struct sim_value *old = users_peek(w, &quotas, space, "quota");
-	struct sim_value *v = old ? sim_ref(old) : users_named("v1", "ResourceQuota", "quota");
+	struct sim_value *v = sim_object(), *list = sim_array(), *values = sim_array();
+
+	sim_set_text(&v, plan_scope_name(scope), "scopeName");
+	sim_set_text(&v, scope == PLAN_SCOPE_CLASS ? "In" : "Exists", "operator");
+	for (int i = 1; i < PLAN_CLASSES; i++)
+		sim_append(&values, sim_string(plan_class_name(i)));
+	if (scope == PLAN_SCOPE_CLASS)
+		sim_set(&v, sim_ref(values), "values");
+	sim_unref(values);
+	sim_append(&list, v);
+	return list;
+}
+
+static void set_quota(struct world *w, const char *space, const char *name, struct sim_value *scopes,
+	int pods)
+{
+	const struct sim_value *old = users_peek(w, &quotas, space, name);
+	struct sim_value *v = old ? sim_ref(old) : users_named("v1", "ResourceQuota", name);
 
 	sim_set(&v, sim_printf("%d", pods), "spec", "hard", "pods");
+	if (scopes)
+		sim_set(&v, scopes, "spec", "scopeSelector", "matchExpressions");
 	if (pods == PLAN_UNSET && old)
-		users_delete(w, &quotas, space, "quota", 0);
+		users_delete(w, &quotas, space, name, 0);
 	else if (pods != PLAN_UNSET)
-		users_ask(w,
-			users_request(old ? KAR_UPDATE : KAR_CREATE, &quotas, space, old ? "quota" : NULL),
+		users_ask(w, users_request(old ? KAR_UPDATE : KAR_CREATE, &quotas, space, old ? name : NULL),
 			sim_ref(v));
 	sim_unref(v);
+}
+
+void users_set_quota(struct world *w, int ns, int pods)
+{
+	set_quota(w, plan_ns_name(ns), "quota", NULL, pods);
+}
+
+void users_set_scoped_quota(struct world *w, int ns, enum plan_scope scope, int pods)
+{
+	static const char *const names[PLAN_SCOPES] = { "quota-class", "quota-terminating",
+		"quota-best-effort" };
+
+	set_quota(w, plan_ns_name(ns), names[scope], scope_object(scope), pods);
 }
 
 void users_set_queue(struct world *w, int queue, int max_jobs, bool strict)
@@ -110,7 +140,7 @@ void users_set_queue(struct world *w, int queue, int max_jobs, bool strict)
 
 static void add_node(struct world *w, int node)
 {
-	struct sim_value *capacity = sim_object();
+	struct sim_value *capacity = sim_object(), *labels = sim_object();
 	struct sim_node_options o = { 0 };
 	char name[PLAN_NAME];
 	struct kar_err err;
@@ -118,9 +148,14 @@ static void add_node(struct world *w, int node)
 	sim_set(&capacity, sim_printf("%d", w->plan->node_cpu), "cpu");
 	o.name = plan_node_name(node, name);
 	o.capacity = capacity;
+	if (w->plan->zones) {
+		sim_set_text(&labels, plan_zone_name(node), PLAN_ZONE_LABEL);
+		o.labels = labels;
+	}
 	if (!sim_apiserver_peek(w->server, "", "nodes", NULL, name) && sim_nodes_add(w->nodes, &o, &err))
 		trace_tell(w, USERS_ALICE, "cannot add node %s: %s", name, err.msg);
 	sim_unref(capacity);
+	sim_unref(labels);
 }
 
 void users_act_on_node(struct world *w, const struct plan_action *a)
@@ -213,10 +248,14 @@ void users_restore(struct world *w)
 		(void)sim_nodes_recover(w->nodes, name, NULL);
 		(void)sim_nodes_cordon(w->nodes, name, false, NULL);
 	}
-	for (int i = 0; i < PLAN_NAMESPACES; i++)
+	for (int i = 0; i < PLAN_NAMESPACES; i++) {
 		users_set_quota(w, i, PLAN_UNSET);
+		for (int s = 0; s < PLAN_SCOPES; s++)
+			users_set_scoped_quota(w, i, (enum plan_scope)s, PLAN_UNSET);
+	}
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_queue(w, q, PLAN_UNSET, false);
 	delete_foreign(w);
 	users_mend_jobs(w);
+	users_mend_specs(w);
 }

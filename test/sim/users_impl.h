@@ -36,6 +36,7 @@ bool users_is_foreign(const struct sim_value *pod);
 
 /* @pods: PLAN_UNSET: no quota. @max_jobs: PLAN_UNSET: no limit; 0: closed. */
 void users_set_quota(struct world *w, int ns, int pods) KAR_NONNULL;
+void users_set_scoped_quota(struct world *w, int ns, enum plan_scope scope, int pods) KAR_NONNULL;
 void users_set_queue(struct world *w, int queue, int max_jobs, bool strict) KAR_NONNULL;
 void users_act_on_node(struct world *w, const struct plan_action *a) KAR_NONNULL;
 
@@ -46,5 +47,17 @@ void users_act_on_network(struct world *w, const char *ns, const char *name,
 	const struct plan_action *a) KAR_NONNULL;
 /* No template is impossible any more, no name of a Service taken. */
 void users_mend_jobs(struct world *w) KAR_NONNULL;
+
+/* --- users_spec.c --- */
+
+/* PLAN_SELECT .. PLAN_KEEP about the job @ns/@name. */
+void users_act_on_spec(struct world *w, const char *ns, const char *name,
+	const struct plan_action *a) KAR_NONNULL;
+/* Every job can run somewhere, and no selector contradicts its templates. */
+void users_mend_specs(struct world *w) KAR_NONNULL;
+/* Has it the pods that its minimum, and its success policy, ask for? If not, the minimum may be made smaller. */
+bool users_keep_valid(struct sim_value **job) KAR_NONNULL;
+/* Do all dependencies, rules and policies of the job name tasks that it has? */
+bool users_names_agree(const struct sim_value *job);
 
 #endif

@@ -5,12 +5,16 @@
 
 #include "common/intern.h"
 #include "common/log.h"
+#include "test/sim/rules.h"
 
 /* 2026-11-21T00:00:00Z */
 static const kar_time WALL = 1795219200 * KAR_SECOND;
 
 /* How old a state is that a manager may still act upon; see struct ledger. */
 static const kar_time FRESH = KAR_SECOND, STALE = 5 * KAR_MINUTE;
+
+/* Until the last manager that was down or frozen is at work again, and has heard all that it missed. */
+static const kar_time AFTERMATH = 6 * KAR_MINUTE;
 
 kar_time world_time(const struct world *w)
 {
@@ -29,6 +33,7 @@ static void on_change(void *arg, const struct sim_change *c)
 	trace_change(w, c);
 	thief_see(w, c);
 	hurry_see(w, c);
+	keeper_see(w, c);
 }
 
 static void on_log(void *arg, const char *line, size_t n)
@@ -96,7 +101,7 @@ static bool is_squatted(const struct plan *p)
 static bool has_quota(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
-		if (p->actions[i].verb == PLAN_QUOTA)
+		if (p->actions[i].verb == PLAN_QUOTA || p->actions[i].verb == PLAN_SCOPED)
 			return true;
 	}
 	return false;
@@ -108,6 +113,7 @@ static void add_ledger(struct world *w)
 
 	w->ledger = ledger_new(w->server, faults ? STALE : FRESH);
 	w->ledger->faultless = !faults;
+	w->ledger->undisturbed = faults ? KAR_NEVER : 0;
 	w->ledger->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0;
 	w->ledger->squatted = is_squatted(w->plan);
 	w->ledger->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
@@ -165,6 +171,7 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	add_nodes(w);
 	thief_init(w);
 	hurry_init(w);
+	keeper_init(w);
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
 		process_init(w, &w->processes[i]);
 	process_start(&w->processes[0]);
@@ -183,6 +190,7 @@ void world_release(struct world *w)
 	sim_alarm_free(w->chaos);
 	thief_release(w);
 	hurry_release(w);
+	keeper_release(w);
 	sim_other_user_free(w->other);
 	sim_nodes_free(w->nodes);
 	sim_wire_free(w->wire);
@@ -206,10 +214,21 @@ static void check_progress(struct world *w)
 	}
 }
 
+static void check_due(struct world *w)
+{
+	if (world_time(w) - w->looked < KAR_SECOND)
+		return;
+	w->looked = world_time(w);
+	rules_check_due(w->ledger);
+	rules_check_nodes(w->ledger);
+}
+
 bool world_run(struct world *w, kar_time until)
 {
-	while (!w->ledger->broken && sim_timeline_step(w->timeline, w->start + until))
+	while (!w->ledger->broken && sim_timeline_step(w->timeline, w->start + until)) {
 		check_progress(w);
+		check_due(w);
+	}
 	return !w->ledger->broken;
 }
 
@@ -217,6 +236,8 @@ void world_calm(struct world *w)
 {
 	trace_tell(w, "people", "all is calm from now on");
 	w->calm = true;
+	if (w->ledger->undisturbed == KAR_NEVER)
+		w->ledger->undisturbed = ledger_now(w->ledger) + AFTERMATH;
 	w->faults = (struct sim_faults){ 0 };
 	sim_wire_calm(w->wire);
 	process_calm(w);

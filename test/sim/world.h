@@ -52,14 +52,19 @@ struct world {
 		char pod[LEDGER_NAME];
 		struct sim_alarm *alarm;
 	} hurry;
+	struct {
+		char ns[LEDGER_NAME], job[LEDGER_NAME]; /* whose end it waits for; "": none */
+		kar_time later;
+		struct sim_alarm *alarm;
+	} keeper;
 	size_t action;
 	bool calm;
-	bool dying;           /* a manager is being killed: what it says does not count */
-	FILE *trace;          /* NULL: nobody listens */
-	kar_time worst_clock; /* ms by which a clock was wrong at most */
+	bool dying;  /* a manager is being killed: what it says does not count */
+	FILE *trace; /* NULL: nobody listens */
 	uint64_t crashes, kills, overlaps, freezes, jumps;
 	kar_time moment; /* of the last step */
 	int steps;       /* in it */
+	kar_time looked; /* when it was last looked what is due */
 	uint64_t hash;   /* of all writes: equal runs have equal hashes */
 	uint64_t events; /* Event objects written */
 };
@@ -109,6 +114,14 @@ void hurry_release(struct world *w) KAR_NONNULL;
 /* When this job is suspended, its pod will succeed before anybody deletes it. One at a time. */
 void hurry_wait(struct world *w, const char *ns, const char *job, const char *pod) KAR_NONNULL;
 void hurry_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+
+/* --- keeper.c --- */
+
+void keeper_init(struct world *w) KAR_NONNULL;
+void keeper_release(struct world *w) KAR_NONNULL;
+/* So many ms after the TTL of this job is over, it has none any more. One at a time. */
+void keeper_wait(struct world *w, const char *ns, const char *job, kar_time later) KAR_NONNULL;
+void keeper_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- trace.c --- */
 

@@ -41,8 +41,8 @@ static KAR_UNUSED void put_gang(int replicas, int min)
 		min, replicas);
 	put_job(spec);
 	snprintf(rest, sizeof(rest),
-		"%s,\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1,"
-		"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"reason\":\"Starting\",\"message\":\"\"}]}",
+		"%s,\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1" NOT_FORMED
+		"}",
 		spec, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
 	put_job(rest);
 	put_children(true);

@@ -23,8 +23,20 @@ static KAR_UNUSED void put_job(const char *rest)
 }
 
 #define SPEC ",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2," TEMPLATE "}]}"
+/* What goes with the phase of a job: else its status would be put right first. */
+#define STARTED(formed, reason) \
+	",\"startTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Formed\",\"status\":\"" formed \
+	"\",\"reason\":\"" reason "\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}," \
+	"{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]"
+#define NOT_FORMED STARTED("False", "Starting")
+#define FORMED STARTED("True", "QuorumReached")
+#define COMPLETED \
+	",\"status\":{\"phase\":\"Completed\",\"reason\":\"Completed\"," \
+	"\"completionTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"," \
+	"\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}"
 #define STARTING \
-	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1}"
+	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1" NOT_FORMED \
+	"}"
 #define CONTROLLED_BY(kind, name, uid) \
 	",\"ownerReferences\":[{\"kind\":\"" kind "\",\"name\":\"" name "\",\"uid\":\"" uid \
 	"\",\"controller\":true}]"
@@ -34,7 +46,7 @@ static KAR_UNUSED void put_job(const char *rest)
 
 static KAR_UNUSED void put_children(bool admitted)
 {
-	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{}");
+	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":2}");
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
 		admitted
 			? ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"conditions\":[{"

@@ -312,6 +312,10 @@ static void strays_are_found_by_the_name_of_their_job(void **state)
 			POD_META(OWNED_BY("QueueJob") HELD
 				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}"),
 			NULL },
+		{ "with another's label",
+			POD_META(OWNED_BY("QueueJob") HELD
+				",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"jj\"}"),
+			"j" },
 	};
 
 	(void)state;
@@ -321,6 +325,31 @@ static void strays_are_found_by_the_name_of_their_job(void **state)
 		if (!kar_same(kar_pod_type.index_key(&p->o, KAR_POD_STRAY), rows[i].job))
 			fail_msg("%s", rows[i].name);
 		assert_int_equal(kar_pod_is_nobodys(p), strcmp(rows[i].name, "nobody's") == 0);
+		release(p);
+	}
+}
+
+/* The label by which a Service, and people, find the pods of a job. */
+static void label_is_that_of_the_owner(void **state)
+{
+	static const struct {
+		const char *json;
+		bool labelled;
+	} rows[] = {
+		{ POD_META(OWNED_BY("QueueJob") ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}"),
+			true },
+		{ POD_META(OWNED_BY("QueueJob") ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"x\"}"),
+			false },
+		{ POD_META(OWNED_BY("QueueJob")), false },
+		{ POD_META(",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}"), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_pod *p = pod_of(rows[i].json);
+
+		if (p->labelled != rows[i].labelled)
+			fail_msg("%s", rows[i].json);
 		release(p);
 	}
 }
@@ -366,6 +395,7 @@ int main(void)
 		TEST(index_and_incarnation_are_read_from_labels),
 		TEST(whole_pod_is_projected),
 		TEST(strays_are_found_by_the_name_of_their_job),
+		TEST(label_is_that_of_the_owner),
 		TEST(repeated_strings_are_shared),
 		TEST(pod_without_our_label_has_no_job_part),
 		TEST(pod_stays_small),

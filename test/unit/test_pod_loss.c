@@ -129,6 +129,76 @@ static void loss_is_bounded(void **state)
 	kar_buf_release(&json);
 }
 
+/* Nothing in the API bounds them; what a person or a rule may ask for is far shorter. */
+static void texts_are_bounded(void **state)
+{
+	struct kar_buf json = { 0 };
+	char text[20000];
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	kar_buf_printf(&json,
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\","
+		"\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"},"
+		"\"ownerReferences\":[{\"kind\":\"%s\",\"name\":\"%s\",\"uid\":\"o\",\"controller\":true}]},"
+		"\"spec\":{\"nodeName\":\"%s\"},\"status\":{\"phase\":\"Failed\",\"reason\":\"%s\",",
+		text, text, text, text);
+	kar_buf_printf(&json,
+		"\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"%s\"}],"
+		"\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1,\"reason\":\"%s\"}}}]}}",
+		text, text);
+
+	const struct kar_pod *p = pod_of(kar_buf_cstr(&json));
+	const struct kar_pod_loss *loss = p->job->loss;
+
+	assert_int_equal(strlen(loss->reason), KAR_POD_REASON_BYTES - 1);
+	assert_ptr_equal(loss->pod_reason, loss->reason);
+	assert_ptr_equal(loss->disruption, loss->reason);
+	assert_ptr_equal(loss->exits[0].reason, loss->reason);
+	assert_int_equal(strlen(p->node), KAR_POD_OTHER_NAME_BYTES - 1);
+	assert_string_equal(p->node + KAR_POD_OTHER_NAME_BYTES - 5, "x...");
+	assert_ptr_equal(p->owner_name, p->node);
+	assert_ptr_equal(p->owner_kind, p->node);
+	kar_object_unref(&p->o);
+	kar_buf_release(&json);
+}
+
+#define WAITS(phase, reasons) POD("", "\"phase\":\"" phase "\",\"containerStatuses\":[" reasons "]")
+#define FOR(reason) "{\"name\":\"c\",\"state\":{\"waiting\":{\"reason\":\"" reason "\",\"message\":\"m\"}}}"
+
+/* Why a pod does not start; what every pod goes through is no reason. */
+static void stuck_containers_are_told(void **state)
+{
+	static const struct {
+		const char *json, *want;
+	} samples[] = {
+		{ WAITS("Pending", FOR("ContainerCreating")), NULL },
+		{ WAITS("Pending", FOR("PodInitializing")), NULL },
+		{ WAITS("Pending", FOR("ImagePullBackOff")), "ImagePullBackOff" },
+		{ WAITS("Pending", FOR("ErrImagePull")), "ImagePullBackOff" },
+		{ WAITS("Pending", FOR("ContainerCreating") "," FOR("CreateContainerConfigError")),
+			"CreateContainerConfigError" },
+		{ WAITS("Running", FOR("CrashLoopBackOff")), NULL },
+		{ POD("",
+			  "\"phase\":\"Pending\",\"initContainerStatuses\":[" FOR(
+				  "InvalidImageName") "],"
+						      "\"containerStatuses\":[" FOR("ImagePullBackOff") "]"),
+			"InvalidImageName" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		const char *got = kar_pod_loss_of(p)->waiting;
+
+		if (!got != !samples[i].want || (got && strcmp(got, samples[i].want) != 0))
+			fail_msg("%s: %s", samples[i].json, got ? got : "none");
+		assert_int_equal(!p->job->loss, !samples[i].want);
+		kar_object_unref(&p->o);
+	}
+}
+
 static size_t size_of(const char *json)
 {
 	const struct kar_pod *p = pod_of(json);
@@ -160,6 +230,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(loss_is_kept),
 		TEST(loss_is_bounded),
+		TEST(texts_are_bounded),
+		TEST(stuck_containers_are_told),
 		TEST(only_lost_pods_pay),
 	};
 

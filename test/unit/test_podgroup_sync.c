@@ -93,6 +93,7 @@ static const struct {
 } owners[] = {
 	{ "completed_job_keeps_it_finished", BY_JOB("uid-j"), "j", "Completed", "unchanged" },
 	{ "failed_job_keeps_it_finished", BY_JOB("uid-j"), "j", "Failed", "unchanged" },
+	{ "phase_alone_does_not", BY_JOB("uid-j"), "j", "Completed\",\"message\":\"", "Pending" },
 	{ "running_job_does_not", BY_JOB("uid-j"), "j", "Running", "Pending" },
 	{ "another_job_does_not", BY_JOB("uid-j"), "k", "Completed", "Pending" },
 	{ "later_job_of_the_same_name_does_not", BY_JOB("uid-old"), "j", "Completed", "Pending" },
@@ -147,6 +148,66 @@ static void body_has_the_start_time(void **state)
 	w.controller.encode_status(&w.sync, &out);
 	assert_non_null(strstr(kar_buf_cstr(&out), "\"scheduleStartTime\":\"2026-11-21T13:46:27Z\""));
 	kar_buf_release(&out);
+}
+
+#define EURO "\xE2\x82\xAC"
+#define A_60 "a23456789-123456789-123456789-123456789-123456789-123456789-"
+
+/* They failed for reasons without end, in characters of three bytes. @n: shifts where the message is cut. */
+static void put_pods_failed_at_length(size_t n)
+{
+	struct kar_buf rest = { 0 };
+	char name[64];
+
+	kar_buf_puts(&rest, ",\"status\":{\"phase\":\"Failed\",\"reason\":\"");
+	for (int i = 0; i < 5000; i++)
+		kar_buf_puts(&rest, EURO);
+	kar_buf_puts(&rest, "\"}");
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%.*s%d", (int)n, A_60, i);
+		put_named(w.stores.pods, name,
+			",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\",\"kube-arbitrator.io/queuejob\":\"j\"}",
+			kar_buf_cstr(&rest));
+	}
+	kar_buf_release(&rest);
+}
+
+/* The status write of the last sync arrives, as the API server would show it. */
+static void store_status(void)
+{
+	struct kar_buf body = { 0 }, rest = { 0 };
+	const char *status;
+
+	w.controller.encode_status(&w.sync, &body);
+	status = strstr(kar_buf_cstr(&body), ",\"status\":");
+	assert_non_null(status);
+	kar_buf_printf(&rest, ",\"spec\":{\"minMember\":3}%.*s", (int)strlen(status) - 1, status);
+	put_named(w.stores.podgroups, "g", "", kar_buf_cstr(&rest));
+	kar_buf_release(&body);
+	kar_buf_release(&rest);
+}
+
+static void long_reasons_are_cut_once_and_for_all(void **state)
+{
+	for (size_t n = 57; n < 60; n++) {
+		const struct kar_podgroup_status *st;
+		const struct kar_condition *c;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_named(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":3}");
+		put_pods_failed_at_length(n);
+		sync_named("ns/g");
+		st = w.sync.plan.status;
+		assert_non_null(st);
+		c = kar_condition_find(&st->conditions, KAR_PG_SCHEDULED);
+		assert_in_range(strlen(c->message), KAR_MAX_MESSAGE_BYTES - 4, KAR_MAX_MESSAGE_BYTES - 1);
+		assert_string_equal(c->message + strlen(c->message) - 3, "...");
+		store_status();
+		sync_named("ns/g");
+		assert_null(w.sync.plan.status);
+		assert_int_equal(w.sync.plan.n_events, 0);
+	}
 }
 
 /* All keys that are queued, in order, joined by spaces. */
@@ -222,6 +283,7 @@ int main(void)
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),
 		TEST(body_has_the_start_time),
+		TEST(long_reasons_are_cut_once_and_for_all),
 		TEST(changes_wake_the_groups_they_concern),
 		TEST(deleting_a_group_with_gated_members_is_a_warning),
 	};

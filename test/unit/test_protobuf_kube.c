@@ -220,12 +220,13 @@ static void pod_with_everything(void **state)
 		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
 		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
 		"spec: PodSpec{ nodeName: 'nowhere' priority: -10 } status: PodStatus{ phase: 'Failed' "
-		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' reason: 'PodFailed' } "
+		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' lastTransitionTime: 1795255200000 reason: 'PodFailed' } "
 		"PodCondition{ type: 'DisruptionTarget' status: 'True' reason: 'EvictionByEvictionAPI' } "
 		"initContainerStatuses: ContainerStatus{ name: 'i' state: ContainerState{ terminated: ContainerStateTerminated{ "
 		"reason: 'Completed' finishedAt: 1795255201000 } } } containerStatuses: ContainerStatus{ name: 'c' "
 		"state: ContainerState{ terminated: ContainerStateTerminated{ reason: 'ContainerStatusUnknown' exitCode: -1 "
-		"finishedAt: 1795255209000 } } } ContainerStatus{ name: 'd' state: ContainerState{ } } } } \n";
+		"finishedAt: 1795255209000 } } } ContainerStatus{ name: 'd' state: ContainerState{ waiting: ContainerStateWaiting{ "
+		"reason: 'ImagePullBackOff' } } } } } \n";
 	struct kar_buf bytes = { 0 };
 	struct reader r;
 

@@ -122,6 +122,8 @@ static const struct {
 		"" },
 	{ "completed_job_is_left_alone", "", "", "Completed", "" },
 	{ "failed_job_is_left_alone", "", "", "Failed", "" },
+	{ "phase_alone_ends_no_job", "", "", "Completed\",\"message\":\"",
+		"patch podgroups/status ns/j (Admitted=True/Admitted position=0)" },
 	{ "completed_before_suspended", "", ",\"suspend\":true", "Completed", "" },
 	{ "invalid_job_without_pods_waits_for_nothing", "", "", INVALID("0"),
 		"patch podgroups/status ns/j (Admitted=False/JobInvalid position=0)" },

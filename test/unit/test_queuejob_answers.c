@@ -16,7 +16,7 @@
 static void put_waiting_job(void)
 {
 	put_job(SPEC);
-	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{}");
+	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":2}");
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
 		",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"conditions\":[{"
 		"\"type\":\"Admitted\",\"status\":\"False\",\"reason\":\"QueueClosed\",\"message\":\"m\"}]}");
@@ -88,6 +88,30 @@ static void refused_create_makes_it_invalid_too(void **state)
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 }
 
+/* Of a child, which is tried again in the same way as a pod: after an edit, else rarely. */
+static void refused_child_makes_it_invalid_too(void **state)
+{
+	const struct kar_err no = { .what = KAR_INVALID,
+		.msg = "create schedulingspecs in ns: SchedulingSpec \"j\" is invalid: no" };
+	const struct kar_queuejob_status *st;
+
+	(void)state;
+	put_job(SPEC);
+	assert_true(sync_key());
+	for (int i = 0; i < 20; i++)
+		kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_SCHEDULINGSPEC, KAR_CREATE), &no, 5000);
+	assert_true(sync_at(5001));
+	st = w.sync.plan.status;
+	assert_string_equal(st->reason, "InvalidObject");
+	assert_string_equal(st->message,
+		"cannot create schedulingspecs in ns: SchedulingSpec \"j\" is invalid: no");
+	assert_true(kar_condition_is_true(&st->conditions, KAR_QJ_INVALID));
+	kar_refusal_hold_creates(&w.sync);
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	assert_int_equal(w.sync.plan.requeue_after, 10 * KAR_MINUTE - 1);
+	kar_refusal_forget(&w.state);
+}
+
 /* Of a gang at work, before it is restarted. */
 static void new_template_is_checked_once(void **state)
 {
@@ -95,7 +119,8 @@ static void new_template_is_checked_once(void **state)
 	const struct kar_action *a;
 
 	(void)state;
-	put_job(SPEC ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"templateHash\":\"old\"}");
+	put_job(SPEC ",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"templateHash\":\"old\"" FORMED
+		     "}");
 	put_children(true);
 	assert_true(sync_key());
 	a = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE);
@@ -104,6 +129,26 @@ static void new_template_is_checked_once(void **state)
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_int_equal(st->phase, KAR_QJ_PHASE_RESTARTING);
+}
+
+static void gang_goes_on_while_its_new_pods_are_forbidden(void **state)
+{
+	const struct kar_err no = { .what = KAR_DENIED, .msg = "create pods in ns: no such class" };
+	const struct kar_queuejob_status *st;
+
+	(void)state;
+	put_job(SPEC
+		",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"old\",\"startTime\":\"2026-11-21T10:00:00Z\","
+		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\"},"
+		"{\"type\":\"Formed\",\"status\":\"False\",\"reason\":\"Starting\"}]}");
+	put_children(true);
+	assert_true(sync_key());
+	w.controller.refused(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no);
+	assert_true(sync_key());
+	st = w.sync.plan.status;
+	assert_true(queuejob_has_gang(st->phase));
+	assert_string_equal(st->reason, "Forbidden");
+	assert_string_equal(st->message, "cannot replace the pods of task w: no such class");
 }
 
 static void service_without_our_label_gets_it_back(void **state)
@@ -192,7 +237,9 @@ int main(void)
 		TEST(waiting_job_is_checked_early_and_once),
 		TEST(objection_makes_the_job_invalid),
 		TEST(refused_create_makes_it_invalid_too),
+		TEST(refused_child_makes_it_invalid_too),
 		TEST(new_template_is_checked_once),
+		TEST(gang_goes_on_while_its_new_pods_are_forbidden),
 		TEST(service_without_our_label_gets_it_back),
 		TEST(service_just_made_is_no_riddle),
 		TEST(service_is_repaired_and_removed),

@@ -85,6 +85,26 @@ static void absent_members_get_their_defaults(void **state)
 	give_back(job);
 }
 
+/* That it selects everything helps nobody. */
+static void empty_selector_is_none(void **state)
+{
+	static const char *const selectors[] = { "{}", "{\"matchLabels\":{}}", "{\"matchExpressions\":[]}" };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(selectors); i++) {
+		char json[512];
+
+		snprintf(json, sizeof(json), JOB("\"selector\":%s,\"taskSpecs\":[{" TEMPLATE "}]"),
+			selectors[i]);
+
+		const struct kar_queuejob *job = job_of(json);
+
+		assert_string_equal(job->spec.selector, "kube-arbitrator.io/queuejob=j");
+		assert_null(job->invalid);
+		give_back(job);
+	}
+}
+
 #define DNS "\"network\":{\"enableDNSHostnames\":true}"
 
 /* enableDNSHostnames, publishNotReadyAddresses */
@@ -232,6 +252,9 @@ static void hash_ignores_what_does_not_matter(void **state)
 			false },
 		{ JOB("\"taskSpecs\":[{\"name\":\"v\",\"template\":{\"a\":1,\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
 			false },
+		{ JOB("\"schedSpec\":{\"priorityClassName\":\"high\",\"nodeSelector\":{}},\"taskSpecs\":[{\"name\":\"w\","
+		      "\"template\":{\"a\":1,\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]"),
+			true },
 	};
 	const struct kar_queuejob *first = job_of(rows[0].json);
 
@@ -248,11 +271,51 @@ static void hash_ignores_what_does_not_matter(void **state)
 	give_back(first);
 }
 
+#define SELECTED(pairs, more) \
+	JOB("\"schedSpec\":{\"nodeSelector\":{" pairs "}},\"taskSpecs\":[{" TEMPLATE "}]" more)
+#define SCHEDULED(text, scheduler) \
+	JOB(text "\"taskSpecs\":[{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]" scheduler "}}}]")
+
+/* What the job adds to its pods changes them as an edit of their template does. */
+static void hash_is_of_what_the_job_adds_too(void **state)
+{
+	static const struct {
+		const char *name, *a, *b;
+		bool same;
+	} rows[] = {
+		{ "node selector is added", SELECTED("", ""), SELECTED("\"a\":\"1\"", ""), false },
+		{ "its value", SELECTED("\"a\":\"1\"", ""), SELECTED("\"a\":\"2\"", ""), false },
+		{ "its key", SELECTED("\"a\":\"1\"", ""), SELECTED("\"b\":\"1\"", ""), false },
+		{ "values that change places", SELECTED("\"a\":\"1\",\"b\":\"2\"", ""),
+			SELECTED("\"a\":\"2\",\"b\":\"1\"", ""), false },
+		{ "another order", SELECTED("\"a\":\"1\",\"b\":\"2\"", ""),
+			SELECTED("\"b\":\"2\",\"a\":\"1\"", ""), true },
+		{ "what is no part of a pod", SELECTED("\"a\":\"1\"", ""),
+			SELECTED("\"a\":\"1\"", ",\"backoffLimit\":3"), true },
+		{ "scheduler is set", SCHEDULED("", ""), SCHEDULED("\"schedulerName\":\"x\",", ""), false },
+		{ "its name", SCHEDULED("\"schedulerName\":\"x\",", ""),
+			SCHEDULED("\"schedulerName\":\"y\",", ""), false },
+		{ "the template has its own",
+			SCHEDULED("\"schedulerName\":\"x\",", ",\"schedulerName\":\"z\""),
+			SCHEDULED("\"schedulerName\":\"y\",", ",\"schedulerName\":\"z\""), true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_queuejob *a = job_of(rows[i].a), *b = job_of(rows[i].b);
+
+		if ((strcmp(a->spec_template_hash, b->spec_template_hash) == 0) != rows[i].same)
+			fail_msg("%s: %s %s", rows[i].name, a->spec_template_hash, b->spec_template_hash);
+		give_back(a);
+		give_back(b);
+	}
+}
+
 static const char status[] =
 	"{\"phase\":\"Restarting\",\"reason\":\"PodFailed\",\"message\":\"m\",\"observedGeneration\":2,\"selector\":\"a=b\","
 	"\"replicas\":9,\"desired\":8,\"pending\":1,\"running\":2,\"succeeded\":3,\"failed\":4,\"terminating\":5,"
 	"\"minAvailable\":6,\"incarnation\":2,\"formedMinAvailable\":6,\"restarts\":1,\"podFailures\":7,\"disruptions\":10,"
-	"\"backoffSteps\":11,\"lastFailureTime\":\"2026-11-21T10:00:01Z\",\"templateHash\":\"h\",\"podsResourceVersion\":\"77\","
+	"\"backoffSteps\":11,\"scheduleTimeouts\":14,\"lastFailureTime\":\"2026-11-21T10:00:01Z\",\"templateHash\":\"h\",\"podsResourceVersion\":\"77\","
 	"\"startTime\":\"2026-11-21T10:00:02Z\",\"completionTime\":\"2026-11-21T10:00:03Z\","
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
 	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"position\":13,"
@@ -301,7 +364,7 @@ static void absent_status_members_are_written_as_null(void **state)
 	assert_string_equal(kar_buf_cstr(&out),
 		"{\"phase\":\"\",\"reason\":null,\"message\":null,\"observedGeneration\":0,\"selector\":null,\"replicas\":0,"
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":0,\"minAvailable\":0,"
-		"\"incarnation\":0,\"formedMinAvailable\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,\"backoffSteps\":0,"
+		"\"incarnation\":0,\"formedMinAvailable\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,\"backoffSteps\":0,\"scheduleTimeouts\":0,"
 		"\"lastFailureTime\":null,\"templateHash\":null,\"podsResourceVersion\":null,\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
 		"\"lastRestart\":null,\"position\":0,\"tasks\":[],\"countedPods\":null,\"conditions\":[]}");
 	kar_buf_release(&out);
@@ -317,7 +380,7 @@ static void every_status_member_matters(void **state)
 	} rows[] = {
 		{ "Restarting", "Running", false },
 		{ "PodFailed", "X", false },
-		{ "\"m\"", "\"x\"", false },
+		{ "\"m\"", "\"x\"", true }, /* while it restarts it counts pods */
 		{ "Generation\":2,\"sel", "Generation\":3,\"sel", false },
 		{ "a=b", "a=c", false },
 		{ "\"replicas\":9", "\"replicas\":0", true },
@@ -334,6 +397,7 @@ static void every_status_member_matters(void **state)
 		{ "\"podFailures\":7", "\"podFailures\":8", false },
 		{ "\"disruptions\":10", "\"disruptions\":9", false },
 		{ "\"backoffSteps\":11", "\"backoffSteps\":0", false },
+		{ "\"scheduleTimeouts\":14", "\"scheduleTimeouts\":0", false },
 		{ "00:01Z", "01:01Z", false },
 		{ "\"h\"", "\"i\"", false },
 		{ "00:02Z", "01:02Z", false },
@@ -387,10 +451,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(spec_is_projected),
 		TEST(absent_members_get_their_defaults),
+		TEST(empty_selector_is_none),
 		TEST(network_has_its_defaults),
 		TEST(unusable_specs_say_why),
 		TEST(selector_must_match_the_template),
 		TEST(hash_ignores_what_does_not_matter),
+		TEST(hash_is_of_what_the_job_adds_too),
 		TEST(status_survives_the_round_trip),
 		TEST(absent_status_members_are_written_as_null),
 		TEST(every_status_member_matters),

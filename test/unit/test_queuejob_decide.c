@@ -1,8 +1,8 @@
 /*
  * The QueueJob reconciler's decisions: a scene in (test/fixture/scene.h), a plan out.
  *
- * The rows are text files, test/scenes/queuejob/: a name, an indented line with the scene, and one line per part of the
- * plan, "= -" for an empty one. Of every row is asserted besides: deciding twice gives the same plan; no plan both creates
+ * The rows are text files, test/scenes/queuejob/: a name, an indented line with the scene, one line per part of the plan,
+ * "= -" for an empty one, and, where the words matter, ": " with the message of the status. Of every row is asserted besides: deciding twice gives the same plan; no plan both creates
  * and deletes a pod; carrying plans out comes to rest.
  */
 #include <setjmp.h>
@@ -16,12 +16,14 @@
 #include <bsd/string.h>
 #include <cmocka.h>
 
+#include "api/reasons.h"
 #include "test/fixture/scene.h"
 
 enum { SETTLE_ROUNDS = 50 };
 
 struct row {
 	char name[256], scene[4096], plan[8192];
+	char says[1024]; /* the message of the status; "": it is not compared */
 };
 
 static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
@@ -35,6 +37,47 @@ static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
 				fail_msg("%s: creates and deletes %s", row, a->name);
 		}
 	}
+}
+
+/* What a decision writes is not put right by the next. */
+static void check_agrees_with_itself(const char *row, struct scene *s, const struct kar_plan *p)
+{
+	struct kar_plan next;
+
+	scene_apply(s, p, true, p->n_actions);
+	if (!p->status || s->gone)
+		return;
+	scene_decide(s, &next);
+	for (size_t i = 0; i < next.n_events; i++) {
+		if (strcmp(next.events[i].reason, kar_reason_StatusRepaired) == 0)
+			fail_msg("%s: %s", row, next.events[i].note);
+	}
+}
+
+/* Reasons of which the words were compared. */
+static const char *told[128];
+static size_t n_told;
+
+static bool is_told(const char *reason)
+{
+	for (size_t i = 0; i < n_told; i++) {
+		if (strcmp(told[i], reason) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_message(const struct row *row, const struct kar_plan *p)
+{
+	const struct kar_queuejob_status *st = p->status;
+	const struct kar_reason *reason = st ? kar_reason_find(st->reason) : NULL;
+
+	if (row->says[0] && reason && !is_told(reason->name))
+		told[n_told++] = reason->name;
+
+	if (row->says[0] && (!st || strcmp(st->message, row->says)))
+		fail_msg("%s\n  want:  %s\n  got:   %s", row->name, row->says,
+			st ? st->message : "no status");
 }
 
 static void check_row(const struct row *row)
@@ -51,7 +94,9 @@ static void check_row(const struct row *row)
 		fail_msg("%s\n  scene: %s\n  want:  %s\n  got:   %s", row->name, row->scene, row->plan, text);
 	if (strcmp(text, scene_print(&s, &second)))
 		fail_msg("%s: decided twice:\n  %s\n  %s", row->name, text, scene_print(&s, &second));
+	check_message(row, &first);
 	check_no_tug_of_war(row->name, &first);
+	check_agrees_with_itself(row->name, &s, &first);
 	if (!scene_settle(&s, SETTLE_ROUNDS)) {
 		scene_decide(&s, &first);
 		fail_msg("%s: does not come to rest: %s", row->name, scene_print(&s, &first));
@@ -63,7 +108,9 @@ static void add_line(struct row *row, const char *line)
 {
 	size_t n = strlen(row->plan);
 
-	if (strncmp(line, "\t= ", 3) == 0)
+	if (strncmp(line, "\t: ", 3) == 0)
+		strlcpy(row->says, line + 3, sizeof(row->says));
+	else if (strncmp(line, "\t= ", 3) == 0)
 		snprintf(row->plan + n, sizeof(row->plan) - n, "%s%s", n ? "; " : "", line + 3);
 	else if (line[0] == '\t')
 		strlcpy(row->scene, line + 1, sizeof(row->scene));
@@ -333,8 +380,8 @@ static void test_incarnation_that_was_given_up_is_not_suspended(void **state)
 		const struct kar_queuejob_status *st;
 		char text[128];
 
-		snprintf(text, sizeof(text),
-			"job phase=%s formed=1 suspend; task w; pod w-0 Succeeded deleting", rows[i].phase);
+		snprintf(text, sizeof(text), "job phase=%s suspend; task w; pod w-0 Succeeded deleting",
+			rows[i].phase);
 		scene_read(&s, text);
 		s.job.spec.min_succeeded = 2; /* so that it is not complete */
 		s.job.spec.has_min_succeeded = true;
@@ -385,6 +432,18 @@ static void test_every_documented_reason_occurs(void **state)
 	scene_check_all_reasons_seen();
 }
 
+static void test_words_of_every_reason_are_compared(void **state)
+{
+	size_t n;
+	const struct kar_reason *all = kar_reasons(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].where & KAR_SHOWN_IN_STATUS && !is_told(all[i].name))
+			fail_msg("no scene compares the message of %s", all[i].name);
+	}
+}
+
 /* One test per file. */
 #define THEME(file) \
 	{ \
@@ -412,6 +471,8 @@ int main(void)
 		THEME("delete"),
 		THEME("order"),
 		THEME("elastic"),
+		THEME("edited"),
+		THEME("nodes"),
 		cmocka_unit_test(test_no_plan_creates_more_than_500_pods),
 		cmocka_unit_test(test_no_status_lists_more_than_500_lost_pods),
 		cmocka_unit_test(test_what_is_scaled_away_is_recorded_first),
@@ -423,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_only_restarts_by_failure_wait),
 		cmocka_unit_test(test_incarnation_that_was_given_up_is_not_suspended),
 		cmocka_unit_test(test_every_documented_reason_occurs),
+		cmocka_unit_test(test_words_of_every_reason_are_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

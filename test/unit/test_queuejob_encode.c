@@ -37,6 +37,22 @@ static void children_are_encoded(void **state)
 		"{\"minAvailable\":1}}]");
 }
 
+/* With the minimum that holds, which the job need not name. */
+static void schedulingspec_has_the_minimum(void **state)
+{
+	(void)state;
+	put_job(SPEC);
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_CREATE_SCHEDULINGSPEC, KAR_CREATE),
+		CHILD("kube-arbitrator.io/v1alpha1", "SchedulingSpec") ",\"spec\":{\"minAvailable\":2}}");
+	put_job(",\"spec\":{\"schedSpec\":{\"minAvailable\":0,\"priority\":7},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
+		"}]}");
+	assert_true(sync_key());
+	check_body(action_of(QUEUEJOB_CREATE_SCHEDULINGSPEC, KAR_CREATE),
+		CHILD("kube-arbitrator.io/v1alpha1",
+			"SchedulingSpec") ",\"spec\":{\"minAvailable\":0,\"priority\":7}}");
+}
+
 #define OWNED ",\"ownerReferences\":[{\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"n-uid\"}]"
 #define OURS ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}"
 
@@ -65,7 +81,7 @@ static void finished_job_is_deleted_only_as_it_was_read(void **state)
 {
 	(void)state;
 	put_job(",\"spec\":{\"ttlSecondsAfterFinished\":1,\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
-		"}]},\"status\":{\"phase\":\"Completed\",\"completionTime\":\"2026-11-21T10:00:00Z\"}");
+		"}]}" COMPLETED);
 	assert_true(sync_key());
 	assert_int_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->rv, w.rv);
 	assert_string_equal(action_of(QUEUEJOB_DELETE_JOB, KAR_DELETE)->uid, "job-uid");
@@ -134,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(children_are_encoded),
+		TEST(schedulingspec_has_the_minimum),
 		TEST(what_an_orphaned_job_left_is_adopted),
 		TEST(finished_job_is_deleted_only_as_it_was_read),
 		TEST(pod_patches_are_encoded),

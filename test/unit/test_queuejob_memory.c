@@ -46,13 +46,21 @@ static struct queuejob_check check_at(kar_time mono, bool waits)
 	return queuejob_check_of(&s, waits);
 }
 
-static void refuse(size_t task, enum kar_class what, const char *text, kar_time mono)
+static void refuse_pod(const struct queuejob_new_pod *pod, enum kar_class what, const char *text,
+	kar_time mono)
 {
 	struct kar_sync s = sync_at(mono);
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, what, "%s", text);
-	queuejob_note_refused(queuejob_remember(&s), task, job.generation, &err, mono);
+	queuejob_note_refused(queuejob_remember(&s), pod, job.generation, &err, mono);
+}
+
+static void refuse(size_t task, enum kar_class what, const char *text, kar_time mono)
+{
+	const struct queuejob_new_pod pod = { .task = task };
+
+	refuse_pod(&pod, what, text, mono);
 }
 
 static void pass(size_t task)
@@ -93,16 +101,11 @@ static void new_template_is_checked_after_another_second(void **state)
 /* What an edit leaves of one that passed and one that was refused. */
 static void edits_that_make_other_pods_are_seen(void **state)
 {
-	static const struct kar_pair zone[] = { { "zone", "z" } };
-
 	(void)state;
 	pass(0);
 	job.generation = 2; /* replicas, say */
 	assert_int_equal(check_at(1000, true).passed, 1);
-	job.spec.scheduler_name = "other";
-	assert_int_equal(check_at(1000, true).passed, 0);
-	pass(0);
-	job.spec.sched.node_selector = (struct kar_array){ .items = (void *)(uintptr_t)zone, .n = 1 };
+	job.spec.sched.priority_class_name = "high"; /* no part of the hash */
 	assert_int_equal(check_at(1000, true).passed, 0);
 	pass(0);
 	job.o.uid = "u2";
@@ -170,6 +173,45 @@ static void only_invalid_is_an_objection(void **state)
 	}
 }
 
+/* What the same says of pods for which a gang that runs would be given up. */
+static const struct {
+	enum kar_class what;
+	const char *text;
+	bool passes, forbidden;
+	kar_time retry_in, at_last;
+} answers_to_a_gang[] = {
+	{ KAR_DENIED, "no PriorityClass with name typo was found", false, true, 1000, 30000 },
+	{ KAR_NOTFOUND, "namespaces \"ns\" not found", false, true, 1000, 30000 },
+	{ KAR_DENIED, "exceeded quota: q", true, false, 0, 0 }, /* its own pods make room when they go */
+	{ KAR_EXISTS, "exists", true, false, 0, 0 },
+	{ KAR_INVALID, "no", false, false, 30000, 600000 },
+	{ KAR_RETRY, "down", false, false, 1000, 600000 },
+};
+
+static void gang_that_runs_is_not_given_up_for_forbidden_pods(void **state)
+{
+	const struct queuejob_new_pod pod = { .replaces = true };
+
+	for (size_t i = 0; i < KAR_LEN(answers_to_a_gang); i++) {
+		struct queuejob_check c;
+
+		set_up(state);
+		refuse_pod(&pod, answers_to_a_gang[i].what, answers_to_a_gang[i].text, 1000);
+		c = check_at(1000, false);
+		if (c.passed != answers_to_a_gang[i].passes ||
+			c.forbidden != answers_to_a_gang[i].forbidden ||
+			c.retry_in != answers_to_a_gang[i].retry_in)
+			fail_msg("%s: passed %d, forbidden %d, again in %d", answers_to_a_gang[i].text,
+				(int)c.passed, c.forbidden, (int)c.retry_in);
+		for (int k = 0; k < 20; k++)
+			refuse_pod(&pod, answers_to_a_gang[i].what, answers_to_a_gang[i].text, 1000);
+		assert_int_equal(check_at(1000, false).retry_in, answers_to_a_gang[i].at_last);
+		pass(0);
+		assert_false(check_at(1000, false).forbidden);
+		tear_down(state);
+	}
+}
+
 static void first_of_two_objections_is_told(void **state)
 {
 	(void)state;
@@ -196,6 +238,7 @@ int main(void)
 		TEST(words_are_those_of_the_server),
 		TEST(refused_is_tried_again_after_long),
 		TEST(only_invalid_is_an_objection),
+		TEST(gang_that_runs_is_not_given_up_for_forbidden_pods),
 		TEST(first_of_two_objections_is_told),
 	};
 

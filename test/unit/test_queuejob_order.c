@@ -41,7 +41,7 @@ static void test_a_waiting_task_is_explained(void **state)
 		{ "job phase=Starting; task a; task b after=a; task c after=a; task d after=a", "TaskWaiting",
 			"task b waits until task a runs: 0 of 1; 2 more tasks wait" },
 		{ "job phase=Starting; task a; task b after=a; pod a-0 Pending unschedulable",
-			"Unschedulable", "pods wait for a node that fits; podgroup j says why" },
+			"Unschedulable", "pods wait for a node that fits; podgroup j says which" },
 		{ "job phase=Running formed=0; task a; task b after=a started; pod a-0 Running; pod b-0 Pending",
 			"TaskStarting", "waiting until the quorum of 2 of 2 pods runs" },
 		{ "job phase=Running min=1 formed=1; task a; task b after=a started; pod a-0 Running; pod b-0 Pending",

@@ -156,6 +156,47 @@ static void gate_is_added_to_those_of_the_template(void **state)
 	kar_arena_release(&arena);
 }
 
+/* What the job says of priority, what the template says, and what the pod has then. */
+static const struct {
+	const char *name, *sched, *spec;
+	const char *want; /* NULL: as in the template, which names no class */
+} classes[] = {
+	{ "of_the_job", "\"priorityClassName\":\"high\"", "", "\"priorityClassName\":\"high\"" },
+	{ "the_number_is_for_the_queue", "\"priorityClassName\":\"high\",\"priority\":5", "",
+		"\"priorityClassName\":\"high\"" },
+	{ "only_a_number", "\"priority\":5", "", NULL },
+	{ "none", "", "", NULL },
+	{ "of_the_template", "\"priorityClassName\":\"high\"", ",\"priorityClassName\":\"low\"",
+		"\"priorityClassName\":\"low\"" },
+	{ "empty_in_the_template", "\"priorityClassName\":\"high\"", ",\"priorityClassName\":\"\"",
+		"\"priorityClassName\":\"high\"" },
+	/* The API server would refuse it together with a class of another value. */
+	{ "number_in_the_template", "\"priorityClassName\":\"high\"", ",\"priority\":0", NULL },
+};
+
+static void class_of_the_job_is_for_templates_without_one(void **state)
+{
+	struct kar_arena arena = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(classes); i++) {
+		const struct kar_queuejob *job = job_of(kar_arena_printf(&arena,
+			JOB("\"schedSpec\":{%s},\"taskSpecs\":[{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
+			classes[i].sched, classes[i].spec));
+		struct kar_buf out = { 0 };
+		const char *found;
+
+		write(job, 0, 0, &out);
+		found = strstr(kar_buf_cstr(&out), "\"priorityClassName\"");
+		if (classes[i].want ? !found || strncmp(found, classes[i].want, strlen(classes[i].want)) != 0
+				    : found != NULL)
+			fail_msg("%s: %s", classes[i].name, kar_buf_cstr(&out));
+		kar_buf_release(&out);
+		kar_object_unref(&job->o);
+	}
+	kar_arena_release(&arena);
+}
+
 static void unusable_template_is_refused(void **state)
 {
 	const struct kar_queuejob *job =
@@ -227,6 +268,7 @@ int main(void)
 		TEST(scheduler_of_the_job_is_for_templates_without_one),
 		TEST(host_name_of_a_pod_is_its_name),
 		TEST(gate_is_added_to_those_of_the_template),
+		TEST(class_of_the_job_is_for_templates_without_one),
 		TEST(unusable_template_is_refused),
 		TEST(names_are_read_back),
 	};

@@ -123,7 +123,7 @@ static void limit_concerns_neither_other_namespaces_nor_what_is_over(void **stat
 
 	(void)state;
 	synced(w.stores.resourcequotas);
-	put_job(SPEC ",\"status\":{\"phase\":\"Completed\"}");
+	put_job(SPEC COMPLETED);
 	kar_store_apply(w.stores.queuejobs, object_from_json(&kar_queuejob_type, elsewhere, w.strings));
 	take_all();
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));

@@ -48,7 +48,7 @@ static const char *pattern(struct kar_arena *arena, int32_t n, int32_t run, int3
 static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t n_tasks, int32_t run,
 	int32_t period)
 {
-	const char *message = repeat(arena, '"', KAR_QJ_MAX_MESSAGE_BYTES - 1);
+	const char *message = repeat(arena, '"', KAR_MAX_MESSAGE_BYTES - 1);
 	const char **uids = kar_arena_alloc(arena, KAR_QJ_MAX_COUNTED_PODS, sizeof(*uids));
 	struct kar_condition c = { .type = repeat(arena, 't', NAME_MAX_LEN),
 		.reason = message,

@@ -44,6 +44,52 @@ static void changes_wake_the_job_they_concern(void **state)
 	assert_string_equal(take(), "");
 }
 
+enum { RESTED = 1000 };
+
+/* Nothing waits any more, not even what is delayed. */
+static void drain(void)
+{
+	const char *key;
+
+	while ((key = kar_workqueue_take(w.controller.queue, RESTED)) != NULL)
+		kar_workqueue_done(w.controller.queue, key);
+}
+
+/* A pod that goes, and whether ns/j may have waited for its name. */
+static const struct {
+	const char *name, *meta;
+	bool wakes;
+} goners[] = {
+	{ "j-w-0", "", true },
+	{ "j-w-7", CONTROLLED_BY("ReplicaSet", "rs", "rs-uid"), true },
+	{ "j-a-b-1", "", true },
+	{ "j-w-0", CONTROLLED_BY("QueueJob", "j-w", "other-uid"), true },
+	{ "j-x-0", "", false }, /* no task of that name */
+	{ "j-w-a", "", false },
+	{ "j", "", false },
+	{ "i-w-0", "", false },
+};
+
+static void pod_that_goes_wakes_the_job_that_wants_its_name(void **state)
+{
+	(void)state;
+	put_job(",\"spec\":{\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE "},{\"name\":\"a-b\"," TEMPLATE "}]}");
+	for (size_t i = 0; i < KAR_LEN(goners); i++) {
+		const char *key;
+		bool woken = false;
+
+		put(w.stores.pods, goners[i].name, "p-uid", goners[i].meta, "");
+		drain();
+		kar_store_delete(w.stores.pods, "ns", goners[i].name, "p-uid", ++w.rv);
+		while ((key = kar_workqueue_take(w.controller.queue, 0)) != NULL) {
+			woken |= strcmp(key, "ns/j") == 0;
+			kar_workqueue_done(w.controller.queue, key);
+		}
+		if (woken != goners[i].wakes)
+			fail_msg("%s", goners[i].name);
+	}
+}
+
 #define MEMBER BY_JOB TRACKED IN_GROUP
 #define PHASE(p) ",\"status\":{\"phase\":\"" p "\"}"
 #define LEAVING ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""
@@ -66,17 +112,6 @@ static const struct {
 	{ "loses_its_group", MEMBER, PHASE("Running"), BY_JOB TRACKED, PHASE("Running"), false },
 	{ "appears_as_lost", NULL, NULL, MEMBER, PHASE("Failed"), false },
 };
-
-enum { RESTED = 1000 };
-
-/* Nothing waits any more, not even what is delayed. */
-static void drain(void)
-{
-	const char *key;
-
-	while ((key = kar_workqueue_take(w.controller.queue, RESTED)) != NULL)
-		kar_workqueue_done(w.controller.queue, key);
-}
 
 static void change_pod(size_t i)
 {
@@ -147,6 +182,18 @@ static void pods_of_a_gone_job_are_released_without_their_label(void **state)
 	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
 }
 
+/* Somebody gave it the group of another job: it is still for its own to say what becomes of it. */
+static void pod_with_the_label_of_another_job_stays_with_its_own(void **state)
+{
+	(void)state;
+	put_job(SPEC);
+	put(w.stores.pods, "k-w-0", "k0", IN_GROUP TRACKED CONTROLLED_BY("QueueJob", "k", "k-uid"), "");
+	assert_true(sync_key());
+	assert_null(find_action(QUEUEJOB_RELEASE_POD, KAR_PATCH));
+	assert_true(sync_named("ns/k")); /* that job is gone */
+	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "k0");
+}
+
 /* And the ownerReference as well: nothing tells whose it was, so the key is its own. */
 static void pod_that_is_nobodys_is_released_by_its_own_key(void **state)
 {
@@ -198,7 +245,8 @@ static void pods_older_than_the_status_are_not_believed(void **state)
 		snprintf(version, sizeof(version), "%ju", (uintmax_t)rows[i].recorded);
 		snprintf(rest, sizeof(rest),
 			SPEC
-			",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"podsResourceVersion\":%s%s%s}",
+			",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"podsResourceVersion\":%s%s%s" FORMED
+			"}",
 			rows[i].recorded ? "\"" : "", rows[i].recorded ? version : "null",
 			rows[i].recorded ? "\"" : "");
 		put_job(rest);
@@ -362,7 +410,7 @@ static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
 
 #define RESTARTED_TASK \
 	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"tasks\":[{\"name\":\"w\"," \
-	"\"started\":true,\"restartTime\":\"2026-11-21T10:00:00Z\"}]}"
+	"\"started\":true,\"restartTime\":\"2026-11-21T10:00:00Z\"}]" NOT_FORMED "}"
 
 /* Another manager may have ended the restart of the task since the job was read, and what has come after that is its work. */
 static void answer_tells_nothing_of_pods_that_came_later(void **state)
@@ -427,10 +475,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(changes_wake_the_job_they_concern),
+		TEST(pod_that_goes_wakes_the_job_that_wants_its_name),
 		TEST(progress_waits_until_the_key_has_rested_a_loss_does_not),
 		TEST(job_that_is_gone_is_forgotten),
 		TEST(pods_of_a_gone_job_are_released),
 		TEST(pods_of_a_gone_job_are_released_without_their_label),
+		TEST(pod_with_the_label_of_another_job_stays_with_its_own),
 		TEST(pod_that_is_nobodys_is_released_by_its_own_key),
 		TEST(own_writes_are_awaited),
 		TEST(pods_older_than_the_status_are_not_believed),

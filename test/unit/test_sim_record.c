@@ -289,7 +289,7 @@ static void unschedulable_job_waits_for_what_the_scheduler_says(void **state KAR
 		"\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
 	call(&w, KAR_PATCH, "-/v1/pods/default/a-w-0", "status",
 		"{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/2 nodes\"}]}}");
-	tell(&w, "a", "Starting", "Unschedulable", "pods wait for a node that fits; podgroup a says why");
+	tell(&w, "a", "Starting", "Unschedulable", "pods wait for a node that fits; podgroup a says which");
 	at(&w, 3);
 	sim_record_close(&w.r);
 	assert_string_equal(w.r.jobs[0].waited_for, "0/2 nodes");

@@ -119,6 +119,26 @@ static const struct {
 		NODES
 		"jobs: [{name: a, duration: 10m}]\nevents: [{at: 5m, suspend: a}, {at: 20m, resume: default/a}]\n",
 		"a Completed waited 0m ran 30m restarts 0", 30 },
+	{ "gangs_on_too_few_nodes_run_one_after_the_other",
+		HEAD
+		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: a, count: 3, replicas: 3, requests: {cpu: 3}}]\n",
+		"a-0 Completed waited 1m ran 10m restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 "
+		"nodes are available: 4 No preemption victims found for incoming pod.; a-1 Completed waited 10m ran 10m "
+		"restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No "
+		"preemption victims found for incoming pod.; a-2 Completed waited 20m ran 10m restarts 0 for: 0/4 nodes are "
+		"available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming"
+		" pod.",
+		30 },
+	{ "gang_that_never_fits_lets_others_run",
+		HEAD
+		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: large, replicas: 5, outcome: run, requests: {cpu: 3}}, "
+		"{name: b, at: 10m, count: 2, replicas: 3, requests: {cpu: 3}}]\nuntil: 1h\n",
+		"large Starting waited - ran - restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 "
+		"nodes are available: 4 No preemption victims found for incoming pod.; b-0 Completed waited 2m ran 10m restarts"
+		" 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption "
+		"victims found for incoming pod.; b-1 Completed waited 11m ran 10m restarts 0 for: 0/4 nodes are available: 4 "
+		"Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod.",
+		60 },
 	{ "until_ends_the_run", NODES "jobs: [{name: a, duration: 3h, requests: {cpu: 2}}]\nuntil: 20m\n",
 		"a Running waited 0m ran - restarts 0", 20 },
 	{ "job_that_never_fits_is_given_up_after_a_day", NODES "jobs: [{name: a, requests: {cpu: 5}}]\n",

@@ -78,6 +78,49 @@ def story_losses_count_while_the_new_template_is_invalid(s):
     s.wait_phase("bad", "Running", running=3, podFailures=1, restarts=1, incarnation=2)
 
 
+def story_gang_goes_on_while_its_new_pods_are_forbidden(s):
+    """A template with a PriorityClass that is not there yet: the gang goes on and says so; when the class comes, it restarts with the new template."""
+    name = s.namespace + "-late"
+    s.apply(queuejob("safe", task("worker", 2)))
+    s.wait_phase("safe", "Running", running=2)
+    before = s.uids("safe")
+    edited = queuejob("safe", task("worker", 2))
+    edited["spec"]["taskSpecs"][0]["template"]["spec"]["priorityClassName"] = name
+    try:
+        s.apply(edited)
+        status = s.wait_phase("safe", "Running", running=2, reason="Forbidden")
+        words = f"no PriorityClass with name {name} was found"
+        expect(status["message"].startswith("cannot replace the pods of task worker: ") and words in status["message"], f"the message must say the API server's words: {status}")
+        expect(condition(s.job("safe"), "Invalid") != "True", "nothing is wrong with the template")
+        time.sleep(3)  # it is asked about again meanwhile
+        expect_equal(s.uids("safe"), before, "the pods")
+        told = [(reason, words in note) for reason, note in warnings(s, "safe")]
+        expect_equal(told, [("FailedCreate", True)], "events that say it")
+        s.cluster.kubectl.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": 5})
+        s.wait_phase("safe", "Running", 90, running=2, incarnation=2, restarts=0)
+        expect_equal({p["spec"].get("priorityClassName") for p in s.pods("safe").values()}, {name}, "the class of the new pods")
+    finally:
+        s.cluster.kubectl("delete", "priorityclass", name, "--wait=false", check=False)
+
+
+def story_task_renamed_by_an_impossible_edit_is_kept(s):
+    """The pods of a task that an impossible edit renames stay, and what they have done: taken back, the job goes on where it was."""
+    good = queuejob("safe", task("worker", 2), task("quick", 2, outcome="succeed", after="1s"))
+    s.apply(good)
+    s.wait_phase("safe", "Running", running=2, succeeded=2)
+    s.kubectl("delete", "pod", "safe-quick-0", "--wait=true")
+    before = s.uids("safe")
+    bad = impossible("safe")
+    bad["spec"]["taskSpecs"][0]["name"] = "other"
+    s.apply(bad)
+    wait_until(lambda: the_condition(s, "safe", "Invalid").get("status") == "True", "safe is Invalid")
+    time.sleep(3)  # a wrong delete would come within a second
+    expect_equal(s.uids("safe"), before, "the pods while the edit stands")
+    s.apply(good)
+    s.wait_phase("safe", "Running", running=2, succeeded=2, incarnation=1, restarts=0, disruptions=0)
+    expect_equal(s.uids("safe"), before, "the pods when it is taken back")
+
+
 def story_waiting_job_is_checked_early(s):
     """A waiting or suspended job learns that its template is impossible; it holds no place, and is asked about once."""
     queue = s.namespace
@@ -237,3 +280,60 @@ def story_template_with_another_hostname_is_invalid(s):
     expect("subdomain other" in c["message"], f"the condition must say what is wrong: {c}")
     s.apply(named(queuejob("net", task("worker", 1))))
     s.wait_phase("net", "Running", running=1)
+
+
+def selected(s, name):
+    """status.selector of the job, and the pods that kubectl finds by it."""
+    selector = s.status(name)["selector"]
+    return selector, sorted(p["metadata"]["name"] for p in s.kubectl.list("pods", "-l", selector))
+
+
+def story_selector_in_use_is_shown(s):
+    """status.selector is the system's own or the user's, and finds the pods of the job and no others."""
+    s.apply(queuejob("plain", task("worker", 2)))
+    s.apply(queuejob("empty", task("worker", 1), selector={}))
+    mine = queuejob("mine", task("worker", 2), selector={"matchLabels": {"app": "demo"}, "matchExpressions": [
+        {"key": "tier", "operator": "NotIn", "values": ["back", "front"]}, {"key": "app", "operator": "Exists"}]})
+    mine["spec"]["taskSpecs"][0]["template"]["metadata"]["labels"] = {"app": "demo"}
+    s.apply(mine)
+    for name, count, selector in (("plain", 2, KEY + "queuejob=plain"), ("empty", 1, KEY + "queuejob=empty"),
+                                  ("mine", 2, "app=demo,tier notin (back,front),app")):
+        s.wait_phase(name, "Running", running=count)
+        expect_equal(selected(s, name), (selector, [f"{name}-worker-{i}" for i in range(count)]), f"selector of {name}, and what it finds")
+
+
+def settings(s, name):
+    """pod -> what decides where it runs, and before whom."""
+    return {n: tuple(p["spec"].get(k) for k in ("schedulerName", "nodeSelector", "priorityClassName", "priority")) for n, p in s.pods(name).items()}
+
+
+def story_settings_of_the_job_reach_its_pods(s):
+    """Scheduler, node selector and PriorityClass are those of the job where a template has none. The first two change by a restart, the class does not."""
+    classes = {s.namespace + end: value for end, value in (("-low", 3), ("-high", 7))}
+    low, high = classes
+    own = task("own", 1)
+    own["template"]["spec"].update(schedulerName="theirs", nodeSelector={"disk": "own"}, priorityClassName=high)
+    linux, arch = {"kubernetes.io/os": "linux"}, {"kubernetes.io/arch": "amd64"}
+    try:
+        for name, value in classes.items():
+            s.cluster.kubectl.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
+        s.apply(queuejob("mine", task("plain", 1), own, schedulerName="nobody", sched={"nodeSelector": arch, "priorityClassName": low}))
+        s.wait_phase("mine", "Starting", pending=2)
+        expect_equal(settings(s, "mine"), {"mine-plain-0": ("nobody", arch, low, 3), "mine-own-0": ("theirs", {"disk": "own", **arch}, high, 7)}, "the pods")
+
+        s.apply(queuejob("mine", task("plain", 2), sched={"minAvailable": 1, "nodeSelector": linux, "priorityClassName": low}))
+        s.wait_phase("mine", "Running", running=2, incarnation=2, restarts=0)
+        expect_equal(settings(s, "mine"), dict.fromkeys(("mine-plain-0", "mine-plain-1"), ("default-scheduler", linux, low, 3)), "the pods of the edited job")
+        before = s.uids("mine")
+        s.kubectl("patch", "queuejob", "mine", "--type=merge", "-p", json.dumps({"spec": {"schedSpec": {"priorityClassName": high}}}))
+        wait_until(lambda: s.group("mine")["spec"].get("priority") == 7, "the job has its new place")
+        expect_equal(s.uids("mine"), before, "the pods after another class")
+        s.kubectl("delete", "pod", "mine-plain-1", "--wait=false")
+        s.wait_phase("mine", "Running", running=2, incarnation=2, disruptions=1)
+        expect_equal({n: p[3] for n, p in settings(s, "mine").items()}, {"mine-plain-0": 3, "mine-plain-1": 7}, "their priority")
+        s.kubectl("patch", "queuejob", "mine", "--type=merge", "-p", json.dumps({"spec": {"schedSpec": {"nodeSelector": {"kubernetes.io/os": None, **arch}}}}))
+        s.wait_phase("mine", "Running", running=2, incarnation=3, restarts=0)
+        expect_equal(list(settings(s, "mine").values()), 2 * [("default-scheduler", arch, high, 7)], "the pods after another node selector")
+    finally:
+        for name in classes:
+            s.cluster.kubectl("delete", "priorityclass", name, "--wait=false", check=False)

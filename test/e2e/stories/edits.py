@@ -57,6 +57,13 @@ def story_scaled_up_and_down(s):
     s.wait_phase("live", "Running", running=2, desired=2, restarts=0, disruptions=0)
     wait_until(lambda: minimums(s) == (2, 2, 2), "all minimums are 2")
     wait_until(lambda: s.uids("live") == {n: u for n, u in before.items() if n in ("live-worker-0", "live-worker-1")}, "indexes 2 to 4 are gone, the others untouched")
+    s.kubectl("patch", "queuejobs", "live", "--type=merge", "-p", '{"spec": {"schedSpec": {"minAvailable": null}}}')
+    wait_until(lambda: minimums(s) == (2, 2, 2), "without one of its own the minimum is the sum of the replicas")
+    s.apply(version(1, replicas=3))
+    s.wait_phase("live", "Running", running=3, desired=3, restarts=0)
+    wait_until(lambda: minimums(s) == (3, 3, 3), "the default follows the replicas")
+    s.kubectl("patch", "queuejobs", "live", "--type=merge", "-p", '{"spec": {"schedSpec": {"minAvailable": 0}}}')
+    wait_until(lambda: minimums(s) == (1, 0, 0), "an explicit 0 stays 0")
 
 
 def let_run(s, name, n):

@@ -27,17 +27,57 @@ def expect_untouched(s, before):
                  {"restarts": 0, "incarnation": 1, "podFailures": 0, "disruptions": 0}, "what is counted")
 
 
+def write_status(s, name, fields):
+    merge(s, "queuejob", name, {"status": fields}, "--subresource=status")
+
+
+def a_condition(kind, value, reason):
+    return {"type": kind, "status": value, "reason": reason, "message": "", "lastTransitionTime": "2020-01-01T00:00:00Z"}
+
+
 def story_status_edited_by_a_user(s):
-    """Counters and conditions that a user writes are corrected; a status that is cleared is found again from the pods."""
-    before = start(s)
-    merge(s, "queuejob", "mine", {"status": {"running": 77, "succeeded": 3, "message": "all is lost", "desired": 0}}, "--subresource=status")
+    """What a user writes into the status of a job that runs is put right, and no pod is stopped for it; one that is cleared is found again from the pods."""
+    before = start(s, ttlSecondsAfterFinished=0, activeDeadlineSeconds=3600)
+    told = {k: s.status("mine")[k] for k in ("startTime", "templateHash", "formedMinAvailable")}
+    write_status(s, "mine", {"running": 77, "succeeded": 3, "message": "all is lost", "desired": 0})
     s.wait_phase("mine", "Running", running=3, succeeded=0, desired=3, message=None)
     expect_untouched(s, before)
+    for phase in ("Completed", "Failed", "Suspended", "Restarting", "Pending", "Starting"):
+        write_status(s, "mine", {"phase": phase})
+        expect_untouched(s, before)
+    write_status(s, "mine", {"phase": "Completed", "completionTime": "2020-01-01T00:00:00Z", "reason": "Completed"})
+    s.wait_phase("mine", "Running", reason=None, completionTime=None)
+    write_status(s, "mine", {"conditions": [a_condition("Complete", "True", "Completed"), a_condition("Formed", "False", "Starting")]})
+    wait_until(lambda: (condition(s.job("mine"), "Formed"), condition(s.job("mine"), "Complete")) == ("True", None), "the conditions are put right")
+    write_status(s, "mine", {"conditions": None, "startTime": None, "templateHash": None, "incarnation": None, "formedMinAvailable": None})
+    wait_until(lambda: condition(s.job("mine"), "Formed") == "True" and condition(s.job("mine"), "Admitted") == "True", "the conditions come back")
+    s.wait_phase("mine", "Running", **told)
+    write_status(s, "mine", {"tasks": [{"name": "worker", "succeeded": 3, "succeededIndexes": "0-2"}]})
+    wait_until(lambda: not s.status("mine")["tasks"][0].get("succeededIndexes"), "what runs has not succeeded")
+    expect_untouched(s, before)
+    expect("StatusRepaired" in {e["reason"] for e in s.kubectl.list("events")}, "an event tells of the repair")
     job = s.job("mine")
     del job["status"]
     s.kubectl("replace", "--subresource=status", "-f", "-", stdin=json.dumps(job))
     wait_until(lambda: condition(s.job("mine"), "Formed") == "True", "the gang is found formed again")
     expect_untouched(s, before)
+
+
+def story_status_of_a_finished_job_edited_by_a_user(s):
+    """The end of a job stays what it was, and nothing runs again."""
+    ends = (("well", "Complete", {"outcome": "succeed"}), ("badly", "Failed", {"outcome": "fail"}))
+    for name, kind, outcome in ends:
+        s.apply(queuejob(name, task("worker", 2, **outcome), backoffLimit=0))
+        wait_until(lambda name=name, kind=kind: condition(s.job(name), kind) == "True", f"{name} ends")
+        want = {k: s.status(name).get(k) for k in ("phase", "reason", "message", "succeeded", "completionTime")}
+        created = len(s.audit.pods_created(s.namespace))
+        for fields in ({"conditions": None}, {"phase": "Running"}, {"phase": "Pending"}, {"completionTime": None},
+                       {"reason": "Mine", "message": "all is lost", "succeeded": 9},
+                       {"conditions": [a_condition(kind, "False", "Mine")]}):
+            write_status(s, name, fields)
+            wait_until(lambda name=name, kind=kind, want=want: condition(s.job(name), kind) == "True" and {k: s.status(name).get(k) for k in want} == want,
+                       f"{name} is {want} again after {fields}")
+        expect_equal(len(s.audit.pods_created(s.namespace)), created, "number of pods created")
 
 
 def story_podgroup_deleted_or_edited_by_a_user(s):
@@ -58,7 +98,7 @@ def story_podgroup_deleted_or_edited_by_a_user(s):
 
 
 def story_schedulingspec_deleted_or_edited_by_a_user(s):
-    """The SchedulingSpec is made equal to spec.schedSpec of the job again."""
+    """The SchedulingSpec is made again what spec.schedSpec of the job asks for."""
     before = start(s)
     want = s.scheduling_spec("mine")["spec"]
     merge(s, "schedulingspec", "mine", {"spec": {"minAvailable": 1, "nodeSelector": {"disk": "fast"}, "priority": None}})
@@ -82,6 +122,8 @@ def story_labels_and_finalizers_of_pods_edited_by_a_user(s):
         return {n: m["labels"] for n, m in pods.items()} == want and all(FINALIZER in m.get("finalizers", []) for m in pods.values())
 
     wait_until(repaired, "labels and finalizers are as they were")
+    s.kubectl("label", "pod", "mine-worker-0", KEY + "queuejob=other", "--overwrite")
+    wait_until(repaired, "the label that says whose pod it is has its value back")
     expect_untouched(s, before)
 
 

@@ -1,0 +1,85 @@
+/*
+ * Gangs that collide on nodes which are too few for all of them (since version 10 of the drawing); drawn from a stream of their
+ * own.
+ */
+#include "test/sim/plan_stream.h"
+
+/* On a node one of its pods fits, and pods of other jobs beside it. */
+static int cpu_of_most(const struct plan *p)
+{
+	enum { PERCENT = 60, MILLI = 10 };
+
+	return p->node_cpu * PERCENT * MILLI;
+}
+
+static struct plan_job gang(struct draw *d, int number)
+{
+	enum { SHORTEST = 200, LONGEST = 900 }; /* s: longer than a gang may hold a part of its nodes */
+	int n = between(d, 2, d->p->nodes);
+	struct plan_job j = {
+		.number = number,
+		.ns = between(d, 0, PLAN_NAMESPACES - 1),
+		.class = chance(d, 50) ? between(d, 0, PLAN_CLASSES - 1) : PLAN_UNSET,
+		.n_tasks = 1,
+		.backoff = PLAN_UNSET,
+		.deadline = PLAN_UNSET,
+		.ttl = PLAN_UNSET,
+		.min_succeeded = PLAN_UNSET,
+		.impossible = PLAN_UNSET,
+		.min = chance(d, 70) ? n : between(d, 2, n),
+	};
+
+	j.tasks[0] = (struct plan_task){
+		.replicas = n,
+		.priority = PLAN_UNSET,
+		.min = PLAN_UNSET,
+		.outcome = chance(d, 90) ? PLAN_SUCCEED : PLAN_CRASH_ONCE,
+		.after = between(d, SHORTEST, LONGEST),
+		.start = between(d, 0, 3),
+		.stop = between(d, 0, 3),
+		.exit_code = 1,
+		.cpu = cpu_of_most(d->p),
+	};
+	return j;
+}
+
+static void submit(struct draw *d, struct plan_job j, kar_time at)
+{
+	struct plan *p = d->p;
+
+	p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
+	p->jobs[p->n_jobs] = j;
+	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
+}
+
+/* All nodes are taken for a while, so that what becomes free then is shared out pod by pod. */
+static void collide(struct draw *d)
+{
+	enum { APART = 60000 /* ms */, MOST_NODES = 8, SUSPENDED_FOR = 100 /* s */, CPUS = 64 };
+	kar_time at = sim_random_between(&d->r, 0, d->p->length);
+	int n = between(d, 2, 5), number = 0;
+
+	if (d->p->nodes > MOST_NODES)
+		return;
+	d->p->node_cpu = CPUS; /* room for the pods of all other jobs beside them: each gang fits, alone */
+	for (size_t i = 0; i < d->p->n_jobs; i++)
+		number = d->p->jobs[i].number >= number ? d->p->jobs[i].number + 1 : number;
+	for (int i = 0; i < n; i++) {
+		kar_time submitted = at + sim_random_between(&d->r, 0, APART);
+		kar_time later = submitted + sim_random_between(&d->r, 1, 10 * KAR_MINUTE);
+
+		submit(d, gang(d, number + i), submitted);
+		if (chance(d, 90))
+			continue;
+		act(d, later, PLAN_SUSPEND, (int)d->p->n_jobs - 1, 0, 0);
+		act(d, later + SUSPENDED_FOR * KAR_SECOND, PLAN_RESUME, (int)d->p->n_jobs - 1, 0, 0);
+	}
+}
+
+void plan_draw_nodes(struct plan *p)
+{
+	struct draw d = { .p = p, .r = sim_random_of(p->seed, "nodes") };
+
+	if (chance(&d, 30))
+		collide(&d);
+}

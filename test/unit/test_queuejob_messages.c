@@ -1,0 +1,184 @@
+/* What others write in any length and any language, in the status of a QueueJob: bounded, and the same when it is read back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/condition.h"
+#include "common/utf8.h"
+#include "test/unit/queuejob_sync_fixture.h"
+
+#define EURO "\xE2\x82\xAC" /* three bytes: two of three cuts fall inside one */
+enum { EURO_LEN = sizeof(EURO) - 1, SHIFTS = EURO_LEN };
+
+/* @shift letters, and then more characters than any message has room for. */
+static const char *long_text(int shift)
+{
+	static char text[SHIFTS + 5000 * EURO_LEN];
+
+	snprintf(text, sizeof(text), "%.*s", shift, "abc");
+	while (strlen(text) + EURO_LEN < sizeof(text))
+		strcpy(text + strlen(text), EURO);
+	return text;
+}
+
+/* The status write of the last sync arrives, as the API server would show it. */
+static void store_status(const char *spec)
+{
+	struct kar_buf body = { 0 }, rest = { 0 };
+	const char *status;
+
+	assert_non_null(w.sync.plan.status);
+	w.controller.encode_status(&w.sync, &body);
+	status = strstr(kar_buf_cstr(&body), ",\"status\":");
+	assert_non_null(status);
+	kar_buf_printf(&rest, "%s%.*s", spec, (int)strlen(status) - 1, status);
+	put_job(kar_buf_cstr(&rest));
+	kar_buf_release(&body);
+	kar_buf_release(&rest);
+}
+
+static void check_steady(void)
+{
+	assert_true(sync_key());
+	assert_null(w.sync.plan.status);
+	assert_int_equal(w.sync.plan.n_events, 0);
+}
+
+static void check_cut(const char *text)
+{
+	size_t n = strlen(text);
+
+	assert_in_range(n, 900, KAR_MAX_MESSAGE_BYTES - 1);
+	assert_int_equal(kar_utf8_clean(text, n), n);
+	assert_string_equal(text + n - 3, "...");
+}
+
+/* A pod is refused with a text that ends within a character, and the refusal stands. */
+static void long_refusal_is_told_once(void **state)
+{
+	for (int shift = 0; shift < SHIFTS; shift++) {
+		const struct kar_queuejob_status *st;
+		struct kar_err no;
+
+		teardown(state);
+		setup(state);
+		put_starting_job();
+		check_owner();
+		assert_true(sync_key());
+		kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: %s", long_text(shift));
+		kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
+		assert_true(sync_key());
+		st = w.sync.plan.status;
+		assert_non_null(st);
+		check_cut(st->message);
+		assert_int_equal(w.sync.plan.n_events, 1);
+		store_status(SPEC);
+		check_steady();
+	}
+}
+
+/* What became of the others is said after the refusal, however long that is. */
+static void refusal_leaves_room_for_what_follows(void **state)
+{
+	const struct kar_queuejob_status *st;
+	struct kar_err no;
+
+	(void)state;
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: exceeded quota %s", long_text(0));
+	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
+	w.state.refusal->taken_back = 100000;
+	assert_true(sync_key());
+	st = w.sync.plan.status;
+	assert_non_null(st);
+	assert_non_null(strstr(st->message, "...; rolled back 100000 of 2 pods, waits for room"));
+}
+
+#define NAME_63 "a23456789-123456789-123456789-123456789-123456789-123456789-123"
+#define NODE_250 NAME_63 "." NAME_63 "." NAME_63 ".123456789-123456789-123456789-123456789-123456789-12345678"
+#define LONGEST_SPEC \
+	",\"spec\":{\"failurePolicy\":{\"rules\":[{\"action\":\"RestartTask\",\"onExitCodes\":{\"operator\":\"In\",\"values\":[3]}}]}," \
+	"\"taskSpecs\":[{\"name\":\"" NAME_63 "\",\"replicas\":1," TEMPLATE "}]}"
+
+static const char *hash_of(const char *spec)
+{
+	put_job(spec);
+	return kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash;
+}
+
+static void put_formed_job(const char *spec)
+{
+	struct kar_buf rest = { 0 };
+
+	kar_buf_printf(&rest,
+		"%s,\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"formedMinAvailable\":1,\"templateHash\":\"%s\","
+		"\"observedGeneration\":1,\"startTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Formed\","
+		"\"status\":\"True\",\"reason\":\"QuorumReached\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}",
+		spec, hash_of(spec));
+	put_job(kar_buf_cstr(&rest));
+	kar_buf_release(&rest);
+	put_children(true);
+}
+
+/* It failed on a node with a long name, for a reason without end. */
+static void put_failed_pod(int shift)
+{
+	struct kar_buf rest = { 0 };
+
+	kar_buf_printf(&rest,
+		",\"spec\":{\"nodeName\":\"" NODE_250
+		"%.*s\"},\"status\":{\"phase\":\"Failed\",\"reason\":\"%s\",\"containerStatuses\":["
+		"{\"name\":\"a\",\"state\":{\"terminated\":{\"exitCode\":4}}},"
+		"{\"name\":\"" NAME_63 "\",\"state\":{\"terminated\":{\"exitCode\":3,"
+		"\"finishedAt\":\"2026-11-21T10:00:00Z\"}}}]}",
+		shift, "xyz", long_text(0));
+	put(w.stores.pods, "j-" NAME_63 "-0", "p-uid",
+		BY_JOB TRACKED
+		",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"" NAME_63
+		"\",\"kube-arbitrator.io/index\":\"0\",\"kube-arbitrator.io/incarnation\":\"1\","
+		"\"scheduling.x-k8s.io/pod-group\":\"j\"}",
+		kar_buf_cstr(&rest));
+	kar_buf_release(&rest);
+}
+
+static void cause_of_a_restart_is_bounded(void **state)
+{
+	for (int shift = 0; shift < SHIFTS; shift++) {
+		const struct kar_queuejob_status *st;
+
+		teardown(state);
+		setup(state);
+		put_formed_job(LONGEST_SPEC);
+		check_owner();
+		put_failed_pod(shift);
+		assert_true(sync_key());
+		st = w.sync.plan.status;
+		assert_non_null(st);
+		assert_string_equal(st->last_restart.reason, "PodFailurePolicy");
+		check_cut(st->last_restart.message);
+		check_cut(st->message);
+		store_status(LONGEST_SPEC);
+		check_steady();
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(long_refusal_is_told_once),
+		TEST(refusal_leaves_room_for_what_follows),
+		TEST(cause_of_a_restart_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
