@@ -4,7 +4,7 @@
 enum {
 	GATHER_MIN_US = 4000,
 	GATHER_MAX_US = 20000,
-	GATHER_GROWS_MS = 3000, /* from the least to the most */
+	GATHER_GROWS_MS = 1000, /* from the least to the most */
 	QUIET_MS = 20,          /* with nothing to do for longer than this after the gathering */
 	US_PER_MS = 1000,
 };

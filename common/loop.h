@@ -9,7 +9,7 @@
  * which has timers only.
  *
  * Idle cost: the loop sleeps until the next timer or descriptor; it makes no periodic wake-ups of its own. Under load it
- * lets descriptors gather, for 4 ms and, if it lasts for seconds, up to 20 ms; timers are never late for that.
+ * lets descriptors gather, for 4 ms and, if it lasts for a second, up to 20 ms; timers are never late for that.
  */
 #ifndef KAR_LOOP_H
 #define KAR_LOOP_H

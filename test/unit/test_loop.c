@@ -366,14 +366,14 @@ static void rows_of_gathering(void **state KAR_UNUSED)
 	} rows[] = {
 		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 1, 10000, 0, 0 },
 		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 1, 20, 0, 4000 },
-		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 1, 6, 0, 4032 },
-		{ "when_it_goes_on_for_3_s_then_20_ms_gather", 4000, 500, 6, 0, 20000 },
-		{ "when_it_goes_on_for_less_then_less_gathers", 4000, 499, 6, 0, 19968 },
+		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 1, 6, 0, 4096 },
+		{ "when_it_goes_on_for_1_s_then_20_ms_gather", 4000, 167, 6, 0, 20000 },
+		{ "when_it_goes_on_for_less_then_less_gathers", 4000, 166, 6, 0, 19936 },
 		{ "when_timers_of_0_ms_make_turns_then_they_do_not_count", 4000, 1000, 0, 0, 4000 },
 		{ "when_it_goes_on_for_ever_then_no_more_gathers", 20000, 1, 21, 0, 20000 },
 		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 20000, 1, 40, 0, 20000 },
 		{ "when_nothing_came_after_gathering_then_it_is_quiet", 20000, 1, 41, 0, 0 },
-		{ "when_callbacks_were_busy_then_it_is_not_quiet", 4000, 1, 60, 59, 4320 },
+		{ "when_callbacks_were_busy_then_it_is_not_quiet", 4000, 1, 60, 59, 4960 },
 		{ "when_nothing_came_after_busy_callbacks_then_it_is_quiet", 4000, 1, 60, 35, 0 },
 	};
 	int failed = 0;
