@@ -28,7 +28,7 @@ static void put_phase(struct mend *m, enum kar_qj_phase phase)
 	m->st->phase = phase;
 }
 
-static void put_number(struct mend *m, const char *field, int32_t *at, int32_t n)
+void queuejob_mend_number(struct mend *m, const char *field, int32_t *at, int32_t n)
 {
 	if (*at != n)
 		queuejob_mend_note(m, field);
@@ -186,7 +186,7 @@ static void mend_end(struct mend *m, const struct ending *e)
 	put_text(m, "reason", &st->reason, reason);
 	put_text(m, "message", &st->message, message);
 	put_time(m, "completionTime", &st->completion_time, ended_at(m, c));
-	put_number(m, "position", &st->position, 0);
+	queuejob_mend_number(m, "position", &st->position, 0);
 	put_end_condition(m, e);
 	drop_condition(m, e == &COMPLETED ? FAILED.condition : COMPLETED.condition);
 }
@@ -325,10 +325,10 @@ static void mend_incarnation(struct mend *m)
 
 	put_phase(m, phase_of_incarnation(m));
 	if (st->incarnation < 1)
-		put_number(m, "incarnation", &st->incarnation, queuejob_incarnation(m->r->v));
+		queuejob_mend_number(m, "incarnation", &st->incarnation, queuejob_incarnation(m->r->v));
 	mend_start_time(m);
 	if (st->phase != KAR_QJ_PHASE_RUNNING)
-		put_number(m, "formedMinAvailable", &st->formed_min_available, 0);
+		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
 	if (is_true(m, KAR_QJ_SUSPENDED))
 		put_condition(m, KAR_QJ_SUSPENDED, false, kar_reason_Resumed);
 	put_formed(m);
@@ -340,12 +340,12 @@ static void mend_pause(struct mend *m)
 
 	put_phase(m, phase_without(m));
 	put_time(m, "startTime", &st->start_time, 0);
-	put_number(m, "formedMinAvailable", &st->formed_min_available, 0);
+	queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
 	if (st->phase == KAR_QJ_PHASE_SUSPENDED) {
 		put_condition(m, KAR_QJ_SUSPENDED, true, kar_reason_Suspended);
 		put_condition(m, KAR_QJ_ADMITTED, false, kar_reason_Suspended);
 		put_condition(m, KAR_QJ_FORMED, false, kar_reason_Suspended);
-		put_number(m, "position", &st->position, 0);
+		queuejob_mend_number(m, "position", &st->position, 0);
 		return;
 	}
 	if (is_true(m, KAR_QJ_SUSPENDED))

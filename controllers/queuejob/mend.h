@@ -16,6 +16,8 @@ struct mend {
 
 /* @field is wrong. */
 void queuejob_mend_note(struct mend *m, const char *field) KAR_NONNULL;
+/* *@at, which is @field, has to be @n. */
+void queuejob_mend_number(struct mend *m, const char *field, int32_t *at, int32_t n) KAR_NONNULL;
 /* Puts right what has succeeded of the tasks; the sum only of a job that has @ended, for else every round counts it. */
 void queuejob_mend_results(struct mend *m, bool ended) KAR_NONNULL;
 /* How many have succeeded, as all tasks say that are recorded. */

@@ -101,13 +101,6 @@ static bool sum_agrees(const struct mend *m, bool ended)
 	return n == sum_of_counted(m, ended) || n == queuejob_counted_results(m);
 }
 
-static void put_number(struct mend *m, const char *field, int32_t *at, int32_t n)
-{
-	if (*at != n)
-		queuejob_mend_note(m, field);
-	*at = n;
-}
-
 static void put_indexes(struct mend *m, struct kar_task_status *st, const char *indexes)
 {
 	if (!kar_same(st->succeeded_indexes, indexes))
@@ -131,7 +124,7 @@ static void mend_task(struct mend *m, struct kar_task_status *st, size_t task, b
 	t.pods = pods_by_index(m, task, t.n);
 	t.done = believed(m, &t, n > st->succeeded || !agrees, agrees);
 	put_indexes(m, st, kar_intervals_format(&t.done, arena));
-	put_number(m, "tasks.succeeded", &st->succeeded, kar_intervals_count(&t.done));
+	queuejob_mend_number(m, "tasks.succeeded", &st->succeeded, kar_intervals_count(&t.done));
 }
 
 /* Of a live job the sum is counted anew in every round. */
@@ -152,5 +145,5 @@ void queuejob_mend_results(struct mend *m, bool ended)
 			mend_task(m, &tasks[i], task, agrees);
 	}
 	if (ended && !sum_agrees(m, ended))
-		put_number(m, "succeeded", &st->succeeded, sum_of_counted(m, ended));
+		queuejob_mend_number(m, "succeeded", &st->succeeded, sum_of_counted(m, ended));
 }

@@ -43,15 +43,6 @@ static struct plan_job gang(struct draw *d, int number)
 	return j;
 }
 
-static void submit(struct draw *d, struct plan_job j, kar_time at)
-{
-	struct plan *p = d->p;
-
-	p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
-	p->jobs[p->n_jobs] = j;
-	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
-}
-
 /* All nodes are taken for a while, so that what becomes free then is shared out pod by pod. */
 static void collide(struct draw *d)
 {

@@ -55,15 +55,6 @@ static struct plan_job gang(struct draw *d, int ns, int room)
 	return j;
 }
 
-static void submit(struct draw *d, struct plan_job j, kar_time at)
-{
-	struct plan *p = d->p;
-
-	p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
-	p->jobs[p->n_jobs] = j;
-	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
-}
-
 static void collide(struct draw *d)
 {
 	enum { TOGETHER = 80, APART = 60000, CHANGES = 3 }; /* ms; times that the quota is edited */

@@ -37,4 +37,14 @@ static inline void act(struct draw *d, kar_time at, enum plan_verb verb, int job
 	add(d, (struct plan_action){ .at = at, .verb = verb, .job = job, .task = task, .value = value });
 }
 
+/* A job more, which is submitted at @at. */
+static inline void submit(struct draw *d, struct plan_job j, kar_time at)
+{
+	struct plan *p = d->p;
+
+	p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
+	p->jobs[p->n_jobs] = j;
+	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
+}
+
 #endif
