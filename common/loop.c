@@ -3,8 +3,8 @@
 
 enum {
 	GATHER_MIN_US = 4000,
-	GATHER_MAX_US = 20000,
-	GATHER_GROWS_MS = 1000, /* from the least to the most */
+	GATHER_MAX_US = 100000,
+	GATHER_GROWS_MS = 6000, /* from the least to the most */
 	QUIET_MS = 20,          /* with nothing to do for longer than this after the gathering */
 	US_PER_MS = 1000,
 };
@@ -50,6 +50,11 @@ void kar_timer_start(struct kar_timer *t, kar_time after_ms)
 	t->kind->timer_start(t, after_ms);
 }
 
+void kar_timer_start_slack(struct kar_timer *t, kar_time after_ms)
+{
+	t->kind->timer_start_slack(t, after_ms);
+}
+
 void kar_timer_stop(struct kar_timer *t)
 {
 	t->kind->timer_stop(t);
@@ -64,6 +69,13 @@ void kar_timer_free(struct kar_timer *t)
 {
 	if (t)
 		t->kind->timer_free(t);
+}
+
+kar_time kar_loop_slack(kar_time after, kar_time since, int gather_us)
+{
+	kar_time apart = gather_us / US_PER_MS;
+
+	return apart ? (since + after + apart - 1) / apart * apart - since : after;
 }
 
 int kar_loop_gather(int gather_us, kar_time between, kar_time busy)

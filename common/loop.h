@@ -9,7 +9,8 @@
  * which has timers only.
  *
  * Idle cost: the loop sleeps until the next timer or descriptor; it makes no periodic wake-ups of its own. Under load it
- * lets descriptors gather, for 4 ms and, if it lasts for a second, up to 20 ms; timers are never late for that.
+ * lets descriptors gather, for 4 ms and, if it lasts for six seconds, up to 100 ms. Timers are never late for that, but
+ * those that may be.
  */
 #ifndef KAR_LOOP_H
 #define KAR_LOOP_H
@@ -39,6 +40,11 @@ typedef void kar_timer_fn(void *arg);
 struct kar_timer *kar_timer_new(struct kar_loop *l, kar_timer_fn *fn, void *arg) KAR_MUSTUSE KAR_RETNN;
 /* Fires once, @after_ms from now (0: in the next turn). Restarts a running timer. */
 void kar_timer_start(struct kar_timer *t, kar_time after_ms) KAR_NONNULL;
+/*
+ * As kar_timer_start(), for what may be a little late (timer slack): under load it fires with the descriptors that have
+ * gathered, and makes no turn of its own.
+ */
+void kar_timer_start_slack(struct kar_timer *t, kar_time after_ms) KAR_NONNULL;
 void kar_timer_stop(struct kar_timer *t) KAR_NONNULL;
 bool kar_timer_running(const struct kar_timer *t) KAR_NONNULL;
 void kar_timer_free(struct kar_timer *t); /* accepts NULL; stops it */

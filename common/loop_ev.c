@@ -222,6 +222,13 @@ static void start_timer(struct kar_timer *base, kar_time after_ms)
 	ev_timer_start(t->loop->ev, &t->w);
 }
 
+static void start_slack(struct kar_timer *base, kar_time after_ms)
+{
+	struct ev_kind_loop *l = timer_of(base)->loop;
+
+	start_timer(base, kar_loop_slack(after_ms, kar_clock_mono() - l->mono, l->gather_us));
+}
+
 static void stop_timer(struct kar_timer *base)
 {
 	struct ev_kind_timer *t = timer_of(base);
@@ -249,6 +256,7 @@ static const struct kar_loop_kind ev_kind = {
 	.take_lag = take_lag,
 	.timer_new = new_timer,
 	.timer_start = start_timer,
+	.timer_start_slack = start_slack,
 	.timer_stop = stop_timer,
 	.timer_is_running = timer_is_running,
 	.timer_free = free_timer,

@@ -17,6 +17,7 @@ struct kar_loop_kind {
 	kar_time (*take_lag)(struct kar_loop *l);
 	struct kar_timer *(*timer_new)(struct kar_loop *l, kar_timer_fn *fn, void *arg);
 	void (*timer_start)(struct kar_timer *t, kar_time after_ms);
+	void (*timer_start_slack)(struct kar_timer *t, kar_time after_ms);
 	void (*timer_stop)(struct kar_timer *t);
 	bool (*timer_is_running)(const struct kar_timer *t);
 	void (*timer_free)(struct kar_timer *t);
@@ -37,9 +38,14 @@ struct kar_timer {
  * Under load an answer or a watch event comes every few milliseconds, and each would be a turn of its own: a
  * wake-up with cold caches, and a walk through libcurl over every request that shares the connection. So turns that
  * follow closely upon each other begin a while apart, and what comes meanwhile is taken together. The while grows with
- * the length of the load: the repair of one gang is a matter of tens of turns and must not wait, while 20 ms more do
+ * the length of the load: the repair of one gang is a matter of tens of turns and must not wait, while 100 ms more do
  * not hurt thousands of pods. What comes after a quiet moment is never held up.
  */
 int kar_loop_gather(int gather_us, kar_time between, kar_time busy);
+/*
+ * The delay, in ms, of a timer with slack that is to fire @after from now, which is @since ms after the start of the turn:
+ * at least @after, so that it fires when a turn begins, if turns begin @gather_us apart. Pure.
+ */
+kar_time kar_loop_slack(kar_time after, kar_time since, int gather_us);
 
 #endif

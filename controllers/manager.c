@@ -294,8 +294,12 @@ static void arm(struct kar_manager *m, kar_time now)
 		if (t < next)
 			next = t;
 	}
-	if (next != KAR_NEVER)
-		kar_timer_start(m->work, next > now ? next - now : 0);
+	if (next == KAR_NEVER)
+		return;
+	if (next > now)
+		kar_timer_start_slack(m->work, next - now);
+	else
+		kar_timer_start(m->work, 0);
 }
 
 static void work(void *arg)

@@ -209,6 +209,7 @@ static const struct kar_loop_kind virtual_kind = {
 	.take_lag = take_lag,
 	.timer_new = new_timer,
 	.timer_start = start_timer,
+	.timer_start_slack = start_timer,
 	.timer_stop = stop_timer,
 	.timer_is_running = timer_is_running,
 	.timer_free = free_timer,
