@@ -20,6 +20,12 @@
 
 #define KAR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
+/* @n, but at least @min and at most @max. */
+static inline int64_t kar_clamp(int64_t n, int64_t min, int64_t max)
+{
+	return n < min ? min : n > max ? max : n;
+}
+
 /* The struct of type @type that embeds *@ptr as its member @member. */
 /* Versions of clang-format disagree about the spaces around the minus. */
 /* clang-format off */

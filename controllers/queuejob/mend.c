@@ -3,7 +3,7 @@
  *
  * What a decision writes agrees with itself: phase, conditions and times tell the same story. If they do not, the story that
  * most of them tell is believed, and among equals the one by which no pod is stopped. What nothing else tells of, like the
- * number of restarts, is taken as it is; what is counted in every round needs no mending.
+ * number of restarts, is taken as it is, if it can be a number of them; what is counted in every round needs no mending.
  */
 #include "controllers/queuejob/mend.h"
 
@@ -368,6 +368,31 @@ static void mend_life(struct mend *m)
 	mend_template_hash(m, works);
 }
 
+/* --- counters ------------------------------------------------------------------------------------ */
+
+/* So that there is room to count on. */
+static void mend_counters(struct mend *m)
+{
+	enum { COUNTER_MAX = 1000000000 };
+	struct kar_queuejob_status *st = m->st;
+	const struct {
+		const char *field;
+		int32_t *at;
+	} counters[] = {
+		{ "restarts", &st->restarts },
+		{ "podFailures", &st->pod_failures },
+		{ "disruptions", &st->disruptions },
+		{ "backoffSteps", &st->backoff_steps },
+		{ "scheduleTimeouts", &st->schedule_timeouts },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(counters); i++)
+		queuejob_mend_number(m, counters[i].field, counters[i].at,
+			(int32_t)kar_clamp(*counters[i].at, 0, COUNTER_MAX));
+	if (st->incarnation > COUNTER_MAX)
+		queuejob_mend_number(m, "incarnation", &st->incarnation, COUNTER_MAX);
+}
+
 /* --- the whole ----------------------------------------------------------------------------------- */
 
 static void write(struct mend *m)
@@ -392,6 +417,7 @@ bool queuejob_mend_status(struct queuejob_round *r)
 	struct mend m = { .r = r, .st = &r->st, .fields = "" };
 	const struct ending *e = ending_of(&m);
 
+	mend_counters(&m);
 	queuejob_mend_results(&m, e != NULL);
 	if (e)
 		mend_end(&m, e);

@@ -65,13 +65,19 @@ static struct kar_intervals believed(const struct mend *m, const struct result *
 	return done;
 }
 
+/* A number may be anything, and tasks as many. */
+static int32_t bounded(int64_t sum)
+{
+	return (int32_t)kar_clamp(sum, 0, INT32_MAX);
+}
+
 int32_t queuejob_counted_results(const struct mend *m)
 {
-	int32_t sum = 0;
+	int64_t sum = 0;
 
 	for (size_t i = 0; i < m->st->n_tasks; i++)
 		sum += m->st->tasks[i].succeeded;
-	return sum;
+	return bounded(sum);
 }
 
 /*
@@ -87,11 +93,11 @@ static bool is_counted(const struct mend *m, const struct kar_task_status *t, bo
 
 static int32_t sum_of_counted(const struct mend *m, bool ended)
 {
-	int32_t sum = 0;
+	int64_t sum = 0;
 
 	for (size_t i = 0; i < m->st->n_tasks; i++)
 		sum += is_counted(m, &m->st->tasks[i], ended) ? m->st->tasks[i].succeeded : 0;
-	return sum;
+	return bounded(sum);
 }
 
 static bool sum_agrees(const struct mend *m, bool ended)
