@@ -34,19 +34,6 @@ static bool is_phase(const struct sim_value *pod, const char *phase)
 	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), phase) == 0;
 }
 
-bool ledger_is_disrupted(const struct sim_value *pod)
-{
-	const struct sim_value *list = sim_get(pod, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		const struct sim_value *c = sim_item(list, i);
-
-		if (strcmp(sim_text_or(sim_member(c, "type"), ""), "DisruptionTarget") == 0)
-			return strcmp(sim_text_or(sim_member(c, "status"), ""), "True") == 0;
-	}
-	return false;
-}
-
 /* --- the ledger ---------------------------------------------------------------------------------------- */
 
 kar_time ledger_now(const struct ledger *l)

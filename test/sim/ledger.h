@@ -250,15 +250,19 @@ int ledger_first_minimum(const struct ledger_job *j) KAR_NONNULL;
 int ledger_members(const struct ledger_job *j) KAR_NONNULL;
 /* Is this the name of one of the job's pods? */
 bool ledger_has_name(const struct ledger_job *j, const char *name) KAR_NONNULL;
-/* Has nobody else's pod, a former job's perhaps, a name that the job needs? */
 /* One of the same name has just gone, and a manager whose watch lags may still see its pods. */
 bool ledger_has_just_followed(struct ledger *l, const struct ledger_job *j) KAR_NONNULL;
+/* Has nobody else's pod, a former job's perhaps, a name that the job needs? */
 bool ledger_names_are_free(const struct ledger *l, const struct ledger_job *j) KAR_NONNULL;
 
 /* Is @user one of the managers under test? */
 bool ledger_is_manager(const char *user) KAR_NONNULL;
 #define LEDGER_MANAGER "kar-controllers-"
 
+/* The QueueJob as the API server has it; NULL: gone. */
+const struct sim_value *ledger_stored(const struct ledger *l, const struct ledger_job *j) KAR_NONNULL;
+/* The condition of this type; NULL: @object has none. */
+const struct sim_value *ledger_condition(const struct sim_value *object, const char *type);
 /* Of a pod: the UID of its controller if that is a QueueJob, else NULL. */
 const char *ledger_owner(const struct sim_value *object);
 /* Has @object the finalizer @name? */
@@ -283,6 +287,8 @@ void ledger_note_short(struct ledger *l, struct ledger_job *j) KAR_NONNULL;
 /* 0: default, 1: q1, 2: q2. */
 int ledger_queue(const char *name) KAR_NONNULL;
 bool ledger_is_admitted(const struct sim_value *group);
+/* Is the last restart of @job one that gave its nodes back? */
+bool ledger_gave_back(const struct sim_value *job);
 /* Does the status say that the pods of the job are impossible? Without pods it gives its place in the queue away. */
 bool ledger_is_invalid(const struct sim_value *job);
 

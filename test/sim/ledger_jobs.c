@@ -3,8 +3,6 @@
 
 #include <bsd/string.h>
 
-#include "api/keep.h"
-#include "api/reasons.h"
 #include "common/mem.h"
 #include "test/sim/ledger_impl.h"
 #include "test/sim/rules.h"
@@ -58,20 +56,14 @@ static bool has_host_names(const struct sim_value *job)
 	return sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false);
 }
 
-static bool same(const struct sim_value *a, const struct sim_value *b, const char *const *path)
-{
-	const struct sim_value *x = sim_get_path(a, path), *y = sim_get_path(b, path);
-
-	return x == y || (x && y && sim_equal(x, y));
-}
-
 static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 {
 	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
 
 	if (has_host_names(a) != has_host_names(b) ||
-		!same(a, b, (const char *const[]){ "spec", "schedulerName", NULL }) ||
-		!same(a, b, (const char *const[]){ "spec", "schedSpec", "nodeSelector", NULL }))
+		!sim_equal(sim_get(a, "spec", "schedulerName"), sim_get(b, "spec", "schedulerName")) ||
+		!sim_equal(sim_get(a, "spec", "schedSpec", "nodeSelector"),
+			sim_get(b, "spec", "schedSpec", "nodeSelector")))
 		return false;
 	if (x == y)
 		return true;
@@ -80,7 +72,7 @@ static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 	for (size_t i = 0; i < sim_count(x); i++) {
 		if (!sim_equal(sim_member(sim_item(x, i), "template"),
 			    sim_member(sim_item(y, i), "template")) ||
-			!same(sim_item(x, i), sim_item(y, i), (const char *const[]){ "name", NULL }))
+			!sim_equal(sim_member(sim_item(x, i), "name"), sim_member(sim_item(y, i), "name")))
 			return false;
 	}
 	return true;
@@ -142,10 +134,9 @@ static void note_status(struct ledger *l, struct ledger_job *j, const struct sim
 	if (phase != j->phase)
 		j->phase_since = ledger_now(l);
 	j->incarnation = incarnation;
-	j->keeps_done |= phase == KAR_QJ_PHASE_RESTARTING &&
-		kar_same(sim_get_text(c->new, "status", "lastRestart", "reason"), kar_reason_ScheduleTimeout);
+	j->keeps_done |= phase == KAR_QJ_PHASE_RESTARTING && ledger_gave_back(c->new);
 	j->phase = phase;
-	if (!same(c->old, c->new, (const char *const[]){ "status", "startTime", NULL }))
+	if (!sim_equal(sim_get(c->old, "status", "startTime"), sim_get(c->new, "status", "startTime")))
 		j->start_noted = ledger_now(l);
 	j->finished = since(kar_qj_phase_terminal(phase), j->finished, ledger_now(l));
 	ledger_note_run(l, j);

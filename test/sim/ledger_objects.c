@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/keep.h"
+#include "api/names.h"
+#include "api/reasons.h"
+
 bool ledger_is_manager(const char *user)
 {
 	return strncmp(user, LEDGER_MANAGER, strlen(LEDGER_MANAGER)) == 0;
@@ -45,17 +49,35 @@ enum kar_qj_phase ledger_phase(const struct sim_value *job)
 	return KAR_QJ_PHASE_NONE;
 }
 
-static bool has_condition(const struct sim_value *object, const char *type)
+const struct sim_value *ledger_stored(const struct ledger *l, const struct ledger_job *j)
+{
+	return sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
+}
+
+const struct sim_value *ledger_condition(const struct sim_value *object, const char *type)
 {
 	const struct sim_value *list = sim_get(object, "status", "conditions");
 
 	for (size_t i = 0; i < sim_count(list); i++) {
-		const struct sim_value *c = sim_item(list, i);
-
-		if (strcmp(sim_text_or(sim_member(c, "type"), ""), type) == 0)
-			return strcmp(sim_text_or(sim_member(c, "status"), ""), "True") == 0;
+		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "type"), ""), type) == 0)
+			return sim_item(list, i);
 	}
-	return false;
+	return NULL;
+}
+
+static bool has_condition(const struct sim_value *object, const char *type)
+{
+	return kar_same(sim_text(sim_member(ledger_condition(object, type), "status")), "True");
+}
+
+bool ledger_is_disrupted(const struct sim_value *pod)
+{
+	return has_condition(pod, "DisruptionTarget");
+}
+
+bool ledger_gave_back(const struct sim_value *job)
+{
+	return kar_same(sim_get_text(job, "status", "lastRestart", "reason"), kar_reason_ScheduleTimeout);
 }
 
 bool ledger_is_admitted(const struct sim_value *group)

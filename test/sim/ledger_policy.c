@@ -53,7 +53,7 @@ void ledger_note_policy(struct ledger *l, struct ledger_pod *p, const struct sim
 		note_stop(p);
 	if ((p->stopped && !p->shed_late) || !(p->lost || p->tampered || p->shed_late))
 		return;
-	job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", p->ns, p->job->name);
+	job = ledger_stored(l, p->job);
 	if (c->new &&job && !p->tampered)
 		action = policy_action(job, c->new, p->task);
 	note_action(p, action);

@@ -133,15 +133,6 @@ static bool has(const struct fate *f, enum plan_outcome a, enum plan_outcome b)
 	return false;
 }
 
-static int total(const struct plan_job *j)
-{
-	int n = 0;
-
-	for (int i = 0; i < j->n_tasks; i++)
-		n += j->tasks[i].replicas;
-	return n;
-}
-
 /* Rules that end a job may match what people do to its pods. */
 static bool may_end_early(const struct plan_job *j)
 {
@@ -218,7 +209,7 @@ static enum verdict judge(const struct fate *f)
 		return OPEN;
 	if (f->deleted)
 		return GONE;
-	if (f->replicas_zero || total(f->job) == 0 ||
+	if (f->replicas_zero || plan_total(f->job) == 0 ||
 		(f->job->success_first_task && f->job->tasks[0].replicas == 0))
 		return OPEN; /* who asks for nothing waits */
 	v = judge_in_time(f);

@@ -57,6 +57,15 @@ void plan_kept(const struct plan *p, struct kar_buf *out)
 	kar_arena_release(&arena);
 }
 
+int plan_total(const struct plan_job *j)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->n_tasks; i++)
+		n += j->tasks[i].replicas;
+	return n;
+}
+
 /* --- names --------------------------------------------------------------------------------------------- */
 
 const char *plan_ns_name(int ns)

@@ -258,6 +258,8 @@ struct sim_value *plan_rules_object(const struct plan_job *j) KAR_MUSTUSE KAR_RE
 /* The QueueJob object. New. */
 struct sim_value *plan_job_object(const struct plan *p,
 	const struct plan_job *j) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* Replicas of all its tasks. */
+int plan_total(const struct plan_job *j) KAR_NONNULL;
 /*
  * Does the task surely start? One that depends on pods that run for ever to succeed never does; what fails ends the job
  * before, so nothing that depends on it need be told.

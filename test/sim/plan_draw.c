@@ -75,15 +75,6 @@ static struct plan_task draw_task(struct draw *d)
 	return t;
 }
 
-static int total(const struct plan_job *j)
-{
-	int n = 0;
-
-	for (int i = 0; i < j->n_tasks; i++)
-		n += j->tasks[i].replicas;
-	return n;
-}
-
 static void draw_success(struct draw *d, struct plan_job *j)
 {
 	int most = j->tasks[0].replicas;
@@ -91,7 +82,7 @@ static void draw_success(struct draw *d, struct plan_job *j)
 	j->min_succeeded = PLAN_UNSET;
 	j->success_first_task = j->n_tasks > 1 && chance(d, 15);
 	if (!j->success_first_task)
-		most = total(j);
+		most = plan_total(j);
 	if (most > 0 && chance(d, 15))
 		j->min_succeeded = between(d, 1, most);
 }
@@ -115,7 +106,7 @@ static struct plan_job draw_job(struct draw *d, int number, int ns)
 	for (int i = 0; i < j.n_tasks; i++)
 		j.tasks[i] = draw_task(d);
 	if (chance(d, 60))
-		j.min = chance(d, 8) ? 0 : between(d, total(&j) > 0, total(&j));
+		j.min = chance(d, 8) ? 0 : between(d, plan_total(&j) > 0, plan_total(&j));
 	draw_success(d, &j);
 	return j;
 }
@@ -219,7 +210,7 @@ static void trouble(struct draw *d, int job, kar_time at)
 	case PLAN_QUORUM:
 	case PLAN_EDIT_GROUP:
 	case PLAN_LIMITS:
-		act(d, at, verb, job, 0, between(d, 0, total(j)));
+		act(d, at, verb, job, 0, between(d, 0, plan_total(j)));
 		break;
 	case PLAN_TTL:
 		act(d, at, verb, job, 0, between(d, 0, 600));

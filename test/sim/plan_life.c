@@ -3,14 +3,6 @@
  */
 #include "test/sim/plan_stream.h"
 
-/* From 1 ms to 2 min; each order of magnitude is as likely as the others. */
-static kar_time a_moment(struct draw *d)
-{
-	enum { MAGNITUDES = 17 };
-
-	return sim_random_between(&d->r, 1, (kar_time)1 << between(d, 0, MAGNITUDES));
-}
-
 static kar_time a_while(struct draw *d)
 {
 	return sim_random_between(&d->r, KAR_SECOND, 20 * KAR_MINUTE);

@@ -4,23 +4,6 @@
  */
 #include "test/sim/plan_stream.h"
 
-static int total(const struct plan_job *j)
-{
-	int n = 0;
-
-	for (int i = 0; i < j->n_tasks; i++)
-		n += j->tasks[i].replicas;
-	return n;
-}
-
-/* From 1 ms to 2 min; each order of magnitude is as likely as the others. */
-static kar_time a_moment(struct draw *d)
-{
-	enum { MAGNITUDES = 17 };
-
-	return sim_random_between(&d->r, 1, (kar_time)1 << between(d, 0, MAGNITUDES));
-}
-
 /* More often than not it needs fewer pods than it can use, and they run long enough to be taken away. */
 static void make_elastic(struct draw *d, struct plan_job *j)
 {
@@ -32,8 +15,8 @@ static void make_elastic(struct draw *d, struct plan_job *j)
 		if (j->tasks[i].min > j->tasks[i].replicas)
 			j->tasks[i].min = j->tasks[i].replicas;
 	}
-	j->min = between(d, 0, (total(j) + 1) / 2);
-	if (j->min_succeeded > total(j) || j->success_first_task)
+	j->min = between(d, 0, (plan_total(j) + 1) / 2);
+	if (j->min_succeeded > plan_total(j) || j->success_first_task)
 		j->min_succeeded = PLAN_UNSET;
 }
 
@@ -56,7 +39,7 @@ static void draw_limits(struct draw *d, int job, kar_time submitted)
 	for (int i = 0; i < n; i++) {
 		at += KAR_SECOND + a_moment(d);
 		act(d, at, PLAN_LIMIT, job, 0,
-			chance(d, 90) ? between(d, 0, total(&d->p->jobs[job]) + 1) : PLAN_UNSET);
+			chance(d, 90) ? between(d, 0, plan_total(&d->p->jobs[job]) + 1) : PLAN_UNSET);
 		if (chance(d, 25))
 			disturb(d, job, at);
 	}

@@ -4,7 +4,7 @@
 #include "test/sim/plan_stream.h"
 
 /* From 1 ms to 16 s; each order of magnitude is as likely as the others. */
-static kar_time a_moment(struct draw *m)
+static kar_time an_instant(struct draw *m)
 {
 	enum { MAGNITUDES = 14 };
 
@@ -63,9 +63,9 @@ static void edit_early(struct draw *m, int job, kar_time at)
 		(struct plan_action){ at, verb, job, task, verb == PLAN_DELETE ? 0 : between(m, 0, SCALE_MAX),
 			0 });
 	if (verb == PLAN_SUSPEND)
-		add(m, (struct plan_action){ at + a_moment(m), PLAN_RESUME, job, 0, 0, 0 });
+		add(m, (struct plan_action){ at + an_instant(m), PLAN_RESUME, job, 0, 0, 0 });
 	if (verb == PLAN_DELETE)
-		add(m, (struct plan_action){ at + a_moment(m), PLAN_SUBMIT, job, 0, 0, 0 });
+		add(m, (struct plan_action){ at + an_instant(m), PLAN_SUBMIT, job, 0, 0, 0 });
 }
 
 static void edit_children(struct draw *m, int job)
@@ -79,31 +79,12 @@ static void edit_children(struct draw *m, int job)
 
 /* --- many jobs at once ----------------------------------------------------------------------------------- */
 
-static int next_number(const struct plan *p)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < p->n_jobs; i++)
-		n = p->jobs[i].number >= n ? p->jobs[i].number + 1 : n;
-	return n;
-}
-
 /* One that needs few pods and can use many. */
 static struct plan_job elastic_job(struct draw *m, int ns)
 {
-	struct plan_job j = {
-		.number = next_number(m->p),
-		.ns = ns,
-		.class = chance(m, 50) ? between(m, 0, PLAN_CLASSES - 1) : PLAN_UNSET,
-		.n_tasks = 1,
-		.min = between(m, 1, 2),
-		.backoff = PLAN_UNSET,
-		.deadline = PLAN_UNSET,
-		.ttl = PLAN_UNSET,
-		.min_succeeded = PLAN_UNSET,
-		.impossible = PLAN_UNSET,
-	};
+	struct plan_job j = new_job(m, ns);
 
+	j.min = between(m, 1, 2);
 	j.tasks[0] = (struct plan_task){
 		.replicas = between(m, 6, 12),
 		.priority = PLAN_UNSET,
@@ -134,10 +115,7 @@ static void rush(struct draw *m)
 		kar_time then = at + between(m, 0, TOGETHER);
 		int job = (int)p->n_jobs;
 
-		p->jobs = kar_xrealloc(p->jobs, p->n_jobs + 1, sizeof(*p->jobs));
-		p->jobs[job] = elastic_job(m, ns);
-		p->n_jobs++;
-		add(m, (struct plan_action){ then, PLAN_SUBMIT, job, 0, 0, 0 });
+		submit(m, elastic_job(m, ns), then);
 		if (chance(m, 40))
 			edit_early(m, job, then + between(m, 1, QUEUED));
 		if (chance(m, 10))
@@ -162,7 +140,7 @@ void plan_draw_more(struct plan *p)
 		if (chance(&m, 10))
 			steal(&m, submit.job);
 		if (chance(&m, 8))
-			edit_early(&m, submit.job, submit.at + a_moment(&m));
+			edit_early(&m, submit.job, submit.at + an_instant(&m));
 		if (chance(&m, 8))
 			edit_children(&m, submit.job);
 	}

@@ -70,7 +70,6 @@ bool plan_is_obstructed(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		enum plan_verb verb = p->actions[i].verb;
-
 		const struct plan_job *j = &p->jobs[p->actions[i].job];
 
 		if (verb == PLAN_IMPOSSIBLE || verb == PLAN_TAKE_SERVICE || verb == PLAN_SELECT ||

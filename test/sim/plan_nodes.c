@@ -12,23 +12,13 @@ static int cpu_of_most(const struct plan *p)
 	return p->node_cpu * PERCENT * MILLI;
 }
 
-static struct plan_job gang(struct draw *d, int number)
+static struct plan_job gang(struct draw *d)
 {
 	enum { SHORTEST = 200, LONGEST = 900 }; /* s: longer than a gang may hold a part of its nodes */
 	int n = between(d, 2, d->p->nodes);
-	struct plan_job j = {
-		.number = number,
-		.ns = between(d, 0, PLAN_NAMESPACES - 1),
-		.class = chance(d, 50) ? between(d, 0, PLAN_CLASSES - 1) : PLAN_UNSET,
-		.n_tasks = 1,
-		.backoff = PLAN_UNSET,
-		.deadline = PLAN_UNSET,
-		.ttl = PLAN_UNSET,
-		.min_succeeded = PLAN_UNSET,
-		.impossible = PLAN_UNSET,
-		.min = chance(d, 70) ? n : between(d, 2, n),
-	};
+	struct plan_job j = new_job(d, between(d, 0, PLAN_NAMESPACES - 1));
 
+	j.min = chance(d, 70) ? n : between(d, 2, n);
 	j.tasks[0] = (struct plan_task){
 		.replicas = n,
 		.priority = PLAN_UNSET,
@@ -48,18 +38,16 @@ static void collide(struct draw *d)
 {
 	enum { APART = 60000 /* ms */, MOST_NODES = 8, SUSPENDED_FOR = 100 /* s */, CPUS = 64 };
 	kar_time at = sim_random_between(&d->r, 0, d->p->length);
-	int n = between(d, 2, 5), number = 0;
+	int n = between(d, 2, 5);
 
 	if (d->p->nodes > MOST_NODES)
 		return;
 	d->p->node_cpu = CPUS; /* room for the pods of all other jobs beside them: each gang fits, alone */
-	for (size_t i = 0; i < d->p->n_jobs; i++)
-		number = d->p->jobs[i].number >= number ? d->p->jobs[i].number + 1 : number;
 	for (int i = 0; i < n; i++) {
 		kar_time submitted = at + sim_random_between(&d->r, 0, APART);
 		kar_time later = submitted + sim_random_between(&d->r, 1, 10 * KAR_MINUTE);
 
-		submit(d, gang(d, number + i), submitted);
+		submit(d, gang(d), submitted);
 		if (chance(d, 90))
 			continue;
 		act(d, later, PLAN_SUSPEND, (int)d->p->n_jobs - 1, 0, 0);

@@ -4,41 +4,15 @@
  */
 #include "test/sim/plan_stream.h"
 
-static int next_number(const struct plan *p)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < p->n_jobs; i++)
-		n = p->jobs[i].number >= n ? p->jobs[i].number + 1 : n;
-	return n;
-}
-
-static int total(const struct plan_job *j)
-{
-	int n = 0;
-
-	for (int i = 0; i < j->n_tasks; i++)
-		n += j->tasks[i].replicas;
-	return n;
-}
-
 /* Mostly one that fits into @room pods alone, but not beside another one. */
 static struct plan_job gang(struct draw *d, int ns, int room)
 {
 	enum { BEYOND = 2, MINUTES = 2 };
-	struct plan_job j = {
-		.number = next_number(d->p),
-		.ns = ns,
-		.class = chance(d, 50) ? between(d, 0, PLAN_CLASSES - 1) : PLAN_UNSET,
-		.n_tasks = chance(d, 75) ? 1 : 2,
-		.backoff = PLAN_UNSET,
-		.deadline = PLAN_UNSET,
-		.ttl = PLAN_UNSET,
-		.min_succeeded = PLAN_UNSET,
-		.impossible = PLAN_UNSET,
-	};
-	int most = chance(d, 85) ? room : room + BEYOND;
+	struct plan_job j = new_job(d, ns);
+	int most;
 
+	j.n_tasks = chance(d, 75) ? 1 : 2;
+	most = chance(d, 85) ? room : room + BEYOND;
 	for (int i = 0; i < j.n_tasks; i++)
 		j.tasks[i] = (struct plan_task){
 			.replicas = between(d, 1, most / j.n_tasks),
@@ -51,7 +25,7 @@ static struct plan_job gang(struct draw *d, int ns, int room)
 			.exit_code = 1,
 			.cpu = 50,
 		};
-	j.min = chance(d, 60) ? total(&j) : between(d, 1, total(&j));
+	j.min = chance(d, 60) ? plan_total(&j) : between(d, 1, plan_total(&j));
 	return j;
 }
 

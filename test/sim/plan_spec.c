@@ -4,14 +4,6 @@
  */
 #include "test/sim/plan_stream.h"
 
-/* From 1 ms to 2 min; each order of magnitude is as likely as the others. */
-static kar_time a_moment(struct draw *d)
-{
-	enum { MAGNITUDES = 17 };
-
-	return sim_random_between(&d->r, 1, (kar_time)1 << between(d, 0, MAGNITUDES));
-}
-
 static kar_time a_while(struct draw *d)
 {
 	return sim_random_between(&d->r, KAR_SECOND, 20 * KAR_MINUTE);
@@ -136,18 +128,13 @@ static void draw_scopes(struct draw *d)
 
 /* --- all of it ------------------------------------------------------------------------------------------- */
 
-/* What gets in the way of rules about other things comes in some plans only. */
-struct habits {
-	bool selectors;
-};
-
-static void draw_spec(struct draw *d, const struct habits *h, int job, kar_time submitted)
+static void draw_spec(struct draw *d, bool selectors, int job, kar_time submitted)
 {
 	if (chance(d, 10))
 		draw_deadline(d, job, submitted);
 	if (chance(d, 15))
 		draw_ttl(d, job, submitted);
-	if (h->selectors && chance(d, 40))
+	if (selectors && chance(d, 40))
 		draw_selector(d, job, submitted);
 	if (d->p->zones && chance(d, 40))
 		draw_place(d, job, submitted);
@@ -162,7 +149,7 @@ static void draw_spec(struct draw *d, const struct habits *h, int job, kar_time 
 void plan_draw_specs(struct plan *p)
 {
 	struct draw d = { .p = p, .r = sim_random_of(p->seed, "specs") };
-	struct habits h = { .selectors = chance(&d, 30) };
+	bool selectors = chance(&d, 30); /* which get in the way of rules about other things */
 	size_t n = p->n_actions;
 
 	p->zones = p->nodes > 1 && chance(&d, 40);
@@ -170,7 +157,7 @@ void plan_draw_specs(struct plan *p)
 		const struct plan_action submit = p->actions[i];
 
 		if (submit.verb == PLAN_SUBMIT)
-			draw_spec(&d, &h, submit.job, submit.at);
+			draw_spec(&d, selectors, submit.job, submit.at);
 	}
 	if (chance(&d, 15))
 		draw_scopes(&d);

@@ -1,41 +1,30 @@
 #include "test/sim/rules.h"
 
+static const struct {
+	const struct rule *rules;
+	const size_t *n;
+} sets[] = {
+	{ rules_of_asks, &n_rules_of_asks },
+	{ rules_of_pods, &n_rules_of_pods },
+	{ rules_of_status, &n_rules_of_status },
+	{ rules_of_order, &n_rules_of_order },
+	{ rules_of_policy, &n_rules_of_policy },
+	{ rules_of_network, &n_rules_of_network },
+	{ rules_of_quota, &n_rules_of_quota },
+	{ rules_of_nodes, &n_rules_of_nodes },
+	{ rules_of_limit, &n_rules_of_limit },
+	{ rules_of_life, &n_rules_of_life },
+	{ rules_of_spec, &n_rules_of_spec },
+	{ rules_of_time, &n_rules_of_time },
+};
+
 const struct rule *rules_at(size_t i)
 {
-	if (i < n_rules_of_asks)
-		return &rules_of_asks[i];
-	i -= n_rules_of_asks;
-	if (i < n_rules_of_pods)
-		return &rules_of_pods[i];
-	i -= n_rules_of_pods;
-	if (i < n_rules_of_status)
-		return &rules_of_status[i];
-	i -= n_rules_of_status;
-	if (i < n_rules_of_order)
-		return &rules_of_order[i];
-	i -= n_rules_of_order;
-	if (i < n_rules_of_policy)
-		return &rules_of_policy[i];
-	i -= n_rules_of_policy;
-	if (i < n_rules_of_network)
-		return &rules_of_network[i];
-	i -= n_rules_of_network;
-	if (i < n_rules_of_quota)
-		return &rules_of_quota[i];
-	i -= n_rules_of_quota;
-	if (i < n_rules_of_nodes)
-		return &rules_of_nodes[i];
-	i -= n_rules_of_nodes;
-	if (i < n_rules_of_limit)
-		return &rules_of_limit[i];
-	i -= n_rules_of_limit;
-	if (i < n_rules_of_life)
-		return &rules_of_life[i];
-	i -= n_rules_of_life;
-	if (i < n_rules_of_spec)
-		return &rules_of_spec[i];
-	i -= n_rules_of_spec;
-	return i < n_rules_of_time ? &rules_of_time[i] : NULL;
+	for (size_t s = 0; s < KAR_LEN(sets); i -= *sets[s++].n) {
+		if (i < *sets[s].n)
+			return &sets[s].rules[i];
+	}
+	return NULL;
 }
 
 void rules_check(const struct write *w, enum rule_when when)

@@ -80,6 +80,10 @@ void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
 
 /* --- rules_nodes.c --- */
 
+/* Does the job go on with the minimum that it had before an edit? */
+bool rules_is_raised(const struct sim_value *job);
+/* Before the next try to get nodes, when so many turns are lost: it doubles with each. */
+kar_time rules_nodes_pause(int lost, kar_time longest);
 /* Nobody holds nodes in vain that others lack. */
 void rules_check_nodes_at_rest(struct ledger *l) KAR_NONNULL;
 /* Nor for long, as long as nothing goes wrong. Called now and then. */

@@ -28,8 +28,7 @@ static bool joins_former(const struct ledger *l, const struct ledger_job *j, con
 static const char *unwanted(const struct write *w)
 {
 	const struct ask *a = w->ask;
-	const struct sim_value *job =
-		sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", w->job->ns, w->job->name);
+	const struct sim_value *job = ledger_stored(w->l, w->job);
 
 	if (w->job->gone)
 		return "is gone";
@@ -112,9 +111,7 @@ static void check_own_minimum_first(const struct rule *r, const struct write *w)
 {
 	const struct ask *a = w->ask;
 	struct ledger_job *j = w->job;
-	const struct sim_value *specs =
-		sim_get(sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name), "spec",
-			"taskSpecs");
+	const struct sim_value *specs = sim_get(ledger_stored(w->l, j), "spec", "taskSpecs");
 	int share[LEDGER_TASKS];
 
 	if (w->l->squatted || !starts_plainly(j) || !a->task || (int)sim_count(specs) != j->n_tasks)

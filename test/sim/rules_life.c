@@ -21,7 +21,7 @@ static const struct sim_value *paused_job(const struct write *w)
 		return NULL;
 	paused = j->phase == KAR_QJ_PHASE_SUSPENDED ||
 		(j->phase == KAR_QJ_PHASE_PENDING && j->incarnation > 0);
-	job = sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
+	job = ledger_stored(w->l, j);
 	/* Without it the incarnation had been given up before. */
 	if (!paused || w->pod->incarnation != j->incarnation || !sim_get(job, "status", "templateHash"))
 		return NULL;
@@ -58,7 +58,7 @@ static void check_backoff(const struct rule *r, const struct write *w)
 	if (!w->by_manager || !w->l->faultless || early <= KAR_SECOND || t->held_in[index] != incarnation ||
 		w->job->status_edited || w->job->pods_edited)
 		return;
-	job = sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", w->job->ns, w->job->name);
+	job = ledger_stored(w->l, w->job);
 	if (!policy_has(job, KAR_FAILURE_RESTART_TASK)) /* which has a back-off of its own */
 		ledger_break(w->l, r->name,
 			"pod %s/%s is created %lld s before the back-off of the last one is over", w->c->ns,

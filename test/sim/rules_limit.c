@@ -57,7 +57,7 @@ static void check_minimum_kept(const struct rule *r, const struct write *w)
 	if (!w->by_manager || w->c->verb != KAR_DELETE || !w->job || !is_live(w->pod) ||
 		!is_plain(w->l, w->job))
 		return;
-	job = sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", w->job->ns, w->job->name);
+	job = ledger_stored(w->l, w->job);
 	formed = (int)sim_get_int(job, 0, "status", "formedMinAvailable");
 	incarnation = (int)sim_get_int(job, 0, "status", "incarnation");
 	if (!job || !formed || ledger_phase(job) != KAR_QJ_PHASE_RUNNING ||

@@ -1,6 +1,5 @@
 /* Gangs on too few nodes: none gives back what nobody else waits for, and in the end no two hold what the other lacks. */
-#include <string.h>
-
+#include "api/keep.h"
 #include "api/names.h"
 #include "api/reasons.h"
 #include "common/timefmt.h"
@@ -17,22 +16,11 @@ struct seats {
 	kar_time created; /* the youngest of them */
 };
 
-static const struct sim_value *find_condition(const struct sim_value *o, const char *type)
-{
-	const struct sim_value *list = sim_get(o, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "type"), ""), type) == 0)
-			return sim_item(list, i);
-	}
-	return NULL;
-}
-
 static bool is_unschedulable(const struct sim_value *pod)
 {
-	const char *reason = sim_text_or(sim_member(find_condition(pod, "PodScheduled"), "reason"), "");
+	const char *reason = sim_text(sim_member(ledger_condition(pod, "PodScheduled"), "reason"));
 
-	return !sim_get(pod, "spec", "nodeName") && strcmp(reason, "Unschedulable") == 0;
+	return !sim_get(pod, "spec", "nodeName") && kar_same(reason, "Unschedulable");
 }
 
 static struct seats look(const struct ledger *l, const struct ledger_job *j)
@@ -52,12 +40,17 @@ static struct seats look(const struct ledger *l, const struct ledger_job *j)
 	return s;
 }
 
-/* It goes on with the minimum that it had before an edit. */
-static bool is_raised(const struct sim_value *job)
+bool rules_is_raised(const struct sim_value *job)
 {
-	const struct sim_value *formed = find_condition(job, KAR_QJ_FORMED);
+	const struct sim_value *formed = ledger_condition(job, KAR_QJ_FORMED);
 
-	return strcmp(sim_text_or(sim_member(formed, "reason"), ""), kar_reason_QuorumRaised) == 0;
+	return kar_same(sim_text(sim_member(formed, "reason")), kar_reason_QuorumRaised);
+}
+
+/* May some of its pods still be without a node? */
+static bool gets_nodes(const struct ledger_job *j)
+{
+	return j->phase == KAR_QJ_PHASE_STARTING || (j->ordered && j->phase == KAR_QJ_PHASE_RUNNING);
 }
 
 /* A gang at work that lacks nodes for its minimum. */
@@ -65,8 +58,8 @@ static bool is_short(const struct ledger_job *j, const struct sim_value *job, co
 {
 	int quorum = rules_quorum(j, job);
 
-	return (j->phase == KAR_QJ_PHASE_STARTING || (j->ordered && j->phase == KAR_QJ_PHASE_RUNNING)) &&
-		quorum > 0 && s->waits && !is_raised(job) && s->bound + rules_done(j, job) < quorum;
+	return gets_nodes(j) && quorum > 0 && s->waits && !rules_is_raised(job) &&
+		s->bound + rules_done(j, job) < quorum;
 }
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
@@ -76,11 +69,9 @@ void rules_check_nodes_at_rest(struct ledger *l)
 	const struct ledger_job *j, *holds = NULL, *other = NULL;
 
 	TAILQ_FOREACH(j, &l->present, in_present) {
-		const struct sim_value *job =
-			sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
 		struct seats s = look(l, j);
 
-		if (!is_short(j, job, &s))
+		if (!is_short(j, ledger_stored(l, j), &s))
 			continue;
 		if (!holds && s.bound)
 			holds = j;
@@ -101,12 +92,11 @@ void rules_check_nodes_at_rest(struct ledger *l)
  */
 static void note_part(const struct ledger *l, struct ledger_job *j, kar_time *came)
 {
-	const struct sim_value *job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
 	struct seats s = { 0 };
 
-	if (j->phase == KAR_QJ_PHASE_STARTING || (j->ordered && j->phase == KAR_QJ_PHASE_RUNNING))
+	if (gets_nodes(j))
 		s = look(l, j);
-	if (!is_short(j, job, &s)) {
+	if (!is_short(j, ledger_stored(l, j), &s)) {
 		j->part = 0;
 		j->lacks_since = 0;
 		return;
@@ -145,11 +135,8 @@ void rules_check_nodes(struct ledger *l)
 
 static bool gives_back(const struct write *w)
 {
-	const char *reason = sim_text_or(sim_get(w->c->new, "status", "lastRestart", "reason"), "");
-
-	return w->job && w->by_manager && w->c->old &&
-		w->c->new &&ledger_phase(w->c->new) == KAR_QJ_PHASE_RESTARTING &&ledger_phase(w->c->old) !=
-		KAR_QJ_PHASE_RESTARTING &&strcmp(reason, kar_reason_ScheduleTimeout) == 0;
+	return w->by_manager && w->c->old && ledger_phase(w->c->old) != KAR_QJ_PHASE_RESTARTING &&
+		ledger_phase(w->c->new) == KAR_QJ_PHASE_RESTARTING && ledger_gave_back(w->c->new);
 }
 
 /* Does any gang besides @j lack nodes, perhaps, or did a while ago? Its first start may not be recorded yet. */
@@ -221,7 +208,7 @@ static bool counts_no_more(const struct ledger *l, const struct ledger_job *k, c
 /* Among those that have lost no turn: higher priority, then older. */
 static bool goes_before(const struct ledger *l, const struct ledger_job *k, const struct write *w)
 {
-	const struct sim_value *job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", k->ns, k->name);
+	const struct sim_value *job = ledger_stored(l, k);
 	const struct sim_value *theirs =
 		sim_apiserver_peek(l->server, KAR_PODGROUP_GROUP, "podgroups", k->ns, k->name);
 	const struct sim_value *ours =
@@ -238,8 +225,7 @@ static bool goes_before(const struct ledger *l, const struct ledger_job *k, cons
 
 static void note_turn(const struct write *w)
 {
-	if (w->c->old &&
-		w->c->new &&number(w->c->new, "scheduleTimeouts") > number(w->c->old, "scheduleTimeouts"))
+	if (w->c->old && number(w->c->new, "scheduleTimeouts") > number(w->c->old, "scheduleTimeouts"))
 		w->l->turn_lost = ledger_now(w->l);
 	if (!w->l->first_lost)
 		w->l->first_lost = w->l->turn_lost;
@@ -248,11 +234,9 @@ static void note_turn(const struct write *w)
 /* After it has given its nodes back, in a run in which nothing goes wrong. */
 static bool tries_again(const struct write *w)
 {
-	const char *reason = sim_text_or(sim_get(w->c->old, "status", "lastRestart", "reason"), "");
-
-	return w->l->faultless && w->job && w->by_manager && !w->job->status_edited && w->c->old &&
-		w->c->new &&ledger_phase(w->c->old) == KAR_QJ_PHASE_RESTARTING &&ledger_phase(w->c->new) ==
-		KAR_QJ_PHASE_STARTING &&strcmp(reason, kar_reason_ScheduleTimeout) == 0;
+	return w->l->faultless && w->by_manager && !w->job->status_edited &&
+		ledger_phase(w->c->old) == KAR_QJ_PHASE_RESTARTING &&
+		ledger_phase(w->c->new) == KAR_QJ_PHASE_STARTING && ledger_gave_back(w->c->old);
 }
 
 static void check_turn(const struct rule *r, const struct write *w)
@@ -270,20 +254,27 @@ static void check_turn(const struct rule *r, const struct write *w)
 	}
 }
 
+kar_time rules_nodes_pause(int lost, kar_time longest)
+{
+	kar_time pause = TIME_OUT;
+
+	for (int i = 1; i < lost && pause < longest; i++)
+		pause = pause * 2 < longest ? pause * 2 : longest;
+	return pause;
+}
+
 /* When a job has ended since, the pause may be cut short to LONGEST. */
 static void check_pause(const struct rule *r, const struct write *w)
 {
 	static const kar_time LONGEST = 10 * KAR_MINUTE;
 	int lost = number(w->c->old, "scheduleTimeouts");
-	kar_time pause = TIME_OUT, at, passed;
+	kar_time at, passed;
 
 	if (!tries_again(w) || !lost ||
 		kar_time_parse(sim_text_or(sim_get(w->c->old, "status", "lastRestart", "time"), ""), &at))
 		return;
-	for (int i = 1; i < lost && pause < LONGEST; i++)
-		pause = pause * 2 < LONGEST ? pause * 2 : LONGEST;
 	passed = sim_timeline_wall(w->l->timeline) - at;
-	if (passed < pause - 2 * KAR_SECOND)
+	if (passed < rules_nodes_pause(lost, LONGEST) - 2 * KAR_SECOND)
 		ledger_break(w->l, r->name,
 			"job %s/%s has lost %d turns, and tries again to get nodes %lld s after the last one",
 			w->c->ns, w->c->name, lost, (long long)passed / KAR_SECOND);

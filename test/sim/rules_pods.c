@@ -201,7 +201,7 @@ static const struct sim_value *working_job(const struct write *w)
 		return NULL;
 	if (t->restarting)
 		return NULL;
-	return sim_apiserver_peek(w->l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
+	return ledger_stored(w->l, j);
 }
 
 bool rules_lets_go(const struct write *w)

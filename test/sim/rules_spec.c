@@ -108,18 +108,13 @@ static bool selects(const struct sim_value *selector, const struct sim_value *la
 	return has_all(labels, sim_member(selector, "matchLabels"));
 }
 
-static const struct sim_value *stored(const struct ledger *l, const struct ledger_job *j)
-{
-	return sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
-}
-
 static void check_selected(const struct rule *r, const struct write *w)
 {
 	const struct sim_value *selector;
 
 	if (!w->by_manager || !w->job || w->job->gone || w->job->spec_edited >= ledger_horizon(w->l))
 		return;
-	selector = sim_get(stored(w->l, w->job), "spec", "selector");
+	selector = sim_get(ledger_stored(w->l, w->job), "spec", "selector");
 	if (!selects(selector, sim_get(w->c->new, "metadata", "labels")))
 		ledger_break(w->l, r->name,
 			"pod %s/%s is created, but the selector of its job does not find it", w->c->ns,

@@ -234,17 +234,6 @@ static void check_counted_once(const struct rule *r, const struct write *w)
 
 /* --- conditions ---------------------------------------------------------------------------------------- */
 
-static const struct sim_value *condition(const struct sim_value *object, const char *type)
-{
-	const struct sim_value *list = sim_get(object, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "type"), ""), type) == 0)
-			return sim_item(list, i);
-	}
-	return NULL;
-}
-
 static bool same(const struct sim_value *a, const struct sim_value *b, const char *member)
 {
 	return strcmp(sim_text_or(sim_member(a, member), ""), sim_text_or(sim_member(b, member), "")) == 0;
@@ -258,7 +247,8 @@ static void check_transitions(const struct rule *r, const struct write *w)
 		return;
 	for (size_t i = 0; i < sim_count(list); i++) {
 		const struct sim_value *is = sim_item(list, i);
-		const struct sim_value *was = condition(w->c->old, sim_text_or(sim_member(is, "type"), ""));
+		const struct sim_value *was =
+			ledger_condition(w->c->old, sim_text_or(sim_member(is, "type"), ""));
 
 		if (was && same(was, is, "status") && !same(was, is, "lastTransitionTime"))
 			ledger_break(w->l, r->name,

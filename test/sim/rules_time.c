@@ -1,8 +1,9 @@
 /* The times that a job sets: activeDeadlineSeconds from its start on, ttlSecondsAfterFinished from its end on. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "api/keep.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "common/timefmt.h"
 #include "test/sim/rules.h"
 
@@ -38,23 +39,13 @@ static bool is_early(const struct ledger *l, kar_time from, int64_t after)
 
 /* --- activeDeadlineSeconds ------------------------------------------------------------------------------- */
 
-static const char *failed_for(const struct sim_value *job)
-{
-	const struct sim_value *list = sim_get(job, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(list); i++) {
-		if (strcmp(sim_text_or(sim_member(sim_item(list, i), "type"), ""), KAR_QJ_FAILED) == 0)
-			return sim_text_or(sim_member(sim_item(list, i), "reason"), "");
-	}
-	return "";
-}
-
 static bool exceeds_deadline(const struct write *w)
 {
 	return w->by_manager && w->c->old && !w->job->status_edited &&
 		!kar_qj_phase_terminal(ledger_phase(w->c->old)) &&
 		ledger_phase(w->c->new) == KAR_QJ_PHASE_FAILED &&
-		strcmp(failed_for(w->c->new), "DeadlineExceeded") == 0;
+		kar_same(sim_text(sim_member(ledger_condition(w->c->new, KAR_QJ_FAILED), "reason")),
+			kar_reason_DeadlineExceeded);
 }
 
 static void check_deadline_early(const struct rule *r, const struct write *w)
@@ -79,10 +70,8 @@ static void check_start_kept(const struct rule *r, const struct write *w)
 {
 	kar_time was = recorded(w->l, w->c->old, "startTime"), is = recorded(w->l, w->c->new, "startTime");
 	bool suspended = !is && ledger_phase(w->c->new) == KAR_QJ_PHASE_SUSPENDED;
-	bool same = is == was ||
-		(is &&
-			llabs(is - was) <=
-				doubt(w->l)); /* of one that is not possible, as far as a clock tells */
+	/* Of one that is not possible, as far as a clock tells. */
+	bool same = is && llabs(is - was) <= doubt(w->l);
 
 	if (w->by_manager && was && !same && !suspended && !w->job->status_edited)
 		ledger_break(w->l, r->name, "the startTime of job %s/%s is moved by %lld s", w->c->ns,
@@ -126,7 +115,7 @@ static bool is_overdue(const struct ledger *l, const struct ledger_job *j, kar_t
 
 static void check_job_due(struct ledger *l, const struct ledger_job *j)
 {
-	const struct sim_value *job = sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs", j->ns, j->name);
+	const struct sim_value *job = ledger_stored(l, j);
 	int64_t ttl = seconds(job, "ttlSecondsAfterFinished"),
 		deadline = seconds(job, "activeDeadlineSeconds");
 	kar_time end = recorded(l, job, "completionTime"), start = recorded(l, job, "startTime");

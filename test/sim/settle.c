@@ -3,7 +3,6 @@
 
 #include "api/intervals.h"
 #include "api/names.h"
-#include "api/reasons.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
 #include "test/sim/rules.h"
@@ -173,32 +172,21 @@ static void strange_phase(const struct recount *r, const char *why)
 /* It has lost one turn after another to get nodes, and the pause before its next try is longer than all was quiet. */
 static bool rests(const struct recount *r)
 {
-	enum { FIRST = 60, LONGEST = 60 * 60 /* s */ };
-	const struct sim_value *last = sim_get(r->job, "status", "lastRestart");
-	const char *at = sim_text_or(sim_member(last, "time"), "");
-	int pause = FIRST, lost = said(r, "scheduleTimeouts");
+	static const kar_time LONGEST = 60 * KAR_MINUTE;
+	const char *at = sim_text_or(sim_get(r->job, "status", "lastRestart", "time"), "");
+	int lost = said(r, "scheduleTimeouts");
 	kar_time wall;
 
-	for (int i = 1; i < lost && pause < LONGEST; i++)
-		pause = pause * 2 < LONGEST ? pause * 2 : LONGEST;
-	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 &&
-		strcmp(sim_text_or(sim_member(last, "reason"), ""), kar_reason_ScheduleTimeout) == 0 &&
+	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 && ledger_gave_back(r->job) &&
 		kar_time_parse(at, &wall) == 0 &&
-		sim_timeline_wall(r->w->timeline) < wall + pause * KAR_SECOND + 2 * r->w->ledger->worst_clock;
+		sim_timeline_wall(r->w->timeline) <
+		wall + rules_nodes_pause(lost, LONGEST) + 2 * r->w->ledger->worst_clock;
 }
 
 /* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
 static bool cannot_begin(const struct recount *r)
 {
-	const struct sim_value *list = sim_get(r->job, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(list) && r->blocked; i++) {
-		const struct sim_value *c = sim_item(list, i);
-
-		if (strcmp(sim_text_or(sim_member(c, "type"), ""), KAR_QJ_FORMED) == 0)
-			return strcmp(sim_text_or(sim_member(c, "reason"), ""), kar_reason_QuorumRaised) == 0;
-	}
-	return false;
+	return r->blocked && rules_is_raised(r->job);
 }
 
 static void check_gang(const struct recount *r)

@@ -33,19 +33,13 @@ static KAR_UNUSED int teardown_line(void **state)
 /* A job that is about to create its pods. */
 static KAR_UNUSED void put_gang(int replicas, int min)
 {
-	char spec[512], rest[1024];
+	char spec[512];
 
 	snprintf(spec, sizeof(spec),
 		",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"w\",\"replicas\":%d," TEMPLATE
 		"}]}",
 		min, replicas);
-	put_job(spec);
-	snprintf(rest, sizeof(rest),
-		"%s,\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1" NOT_FORMED
-		"}",
-		spec, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
-	put_job(rest);
-	put_children(true);
+	put_starting(spec);
 	check_owner();
 }
 

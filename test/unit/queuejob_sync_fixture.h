@@ -54,16 +54,27 @@ static KAR_UNUSED void put_children(bool admitted)
 			: ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0}");
 }
 
+/* Of the job, as it was put last. */
+static KAR_UNUSED const char *spec_hash(void)
+{
+	return kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash;
+}
+
 /* A job that is about to create its pods. */
+static KAR_UNUSED void put_starting(const char *spec)
+{
+	struct kar_buf rest = { 0 };
+
+	put_job(spec);
+	kar_buf_printf(&rest, "%s" STARTING, spec, spec_hash());
+	put_job(kar_buf_cstr(&rest));
+	kar_buf_release(&rest);
+	put_children(true);
+}
+
 static KAR_UNUSED void put_starting_job(void)
 {
-	char rest[1024];
-
-	put_job(SPEC);
-	snprintf(rest, sizeof(rest), SPEC STARTING,
-		kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
-	put_job(rest);
-	put_children(true);
+	put_starting(SPEC);
 }
 
 static KAR_UNUSED bool sync_at(kar_time mono)

@@ -32,9 +32,9 @@ static int tear_down(void **state)
 	return teardown(state);
 }
 
-static void others_wait(enum kar_node_wait how)
+static void another_waits(void)
 {
-	const struct kar_plan p = { .nodes = how };
+	const struct kar_plan p = { .nodes = KAR_NODES_WAITS };
 
 	other = kar_node_line_move(w.controller.nodes, other, "ns/other", &high, &p, w.mono);
 }
@@ -86,7 +86,7 @@ static void it_gives_back_to_one_that_goes_first(void **state)
 {
 	(void)state;
 	put_stuck_job(LONG_AGO);
-	others_wait(KAR_NODES_WAITS);
+	another_waits();
 	assert_true(sync_key());
 	assert_string_equal(new_reason(), "ScheduleTimeout");
 	assert_non_null(
@@ -98,7 +98,7 @@ static void pod_that_got_its_node_of_late_is_progress(void **state)
 {
 	(void)state;
 	put_stuck_job(OF_LATE);
-	others_wait(KAR_NODES_WAITS);
+	another_waits();
 	assert_true(sync_key());
 	assert_string_equal(new_reason(), "Unschedulable");
 	assert_int_equal(w.sync.plan.requeue_after, 45000 - 27123);
@@ -106,18 +106,12 @@ static void pod_that_got_its_node_of_late_is_progress(void **state)
 
 static void it_is_woken_when_a_rival_comes(void **state)
 {
-	const char *key;
-
 	(void)state;
 	put_stuck_job(LONG_AGO);
 	assert_true(sync_key());
-	while ((key = kar_workqueue_take(w.controller.queue, 0)) != NULL)
-		kar_workqueue_done(w.controller.queue, key);
-	others_wait(KAR_NODES_WAITS);
-	key = kar_workqueue_take(w.controller.queue, 0);
-	assert_non_null(key);
-	assert_string_equal(key, "ns/j");
-	kar_workqueue_done(w.controller.queue, key);
+	take_all();
+	another_waits();
+	assert_string_equal(take(), "ns/j");
 }
 
 /* Whose seat is free then: one that rests after lost turns need not wait as long as it would. */

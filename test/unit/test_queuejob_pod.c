@@ -131,6 +131,15 @@ static const struct {
 	{ "node_is_named", ",\"nodeName\":\"n1\"", true, NULL },
 };
 
+/* The first member @key is @want, which begins with it; NULL: there is none. */
+static void check_member(const char *row, const char *pod, const char *key, const char *want)
+{
+	const char *found = strstr(pod, key);
+
+	if (want ? !found || strncmp(found, want, strlen(want)) != 0 : found != NULL)
+		fail_msg("%s: %s", row, pod);
+}
+
 static void gate_is_added_to_those_of_the_template(void **state)
 {
 	struct kar_arena arena = { 0 };
@@ -143,13 +152,9 @@ static void gate_is_added_to_those_of_the_template(void **state)
 		const struct kar_pod_params p = { .job = job, .template_hash = "h", .gated = gates[i].gated };
 		struct kar_buf out = { 0 };
 		struct kar_err err = { 0 };
-		const char *found;
 
 		assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), 0);
-		found = strstr(kar_buf_cstr(&out), "\"schedulingGates\"");
-		if (gates[i].want ? !found || strncmp(found, gates[i].want, strlen(gates[i].want)) != 0
-				  : found != NULL)
-			fail_msg("%s: %s", gates[i].name, kar_buf_cstr(&out));
+		check_member(gates[i].name, kar_buf_cstr(&out), "\"schedulingGates\"", gates[i].want);
 		kar_buf_release(&out);
 		kar_object_unref(&job->o);
 	}
@@ -184,13 +189,9 @@ static void class_of_the_job_is_for_templates_without_one(void **state)
 			JOB("\"schedSpec\":{%s},\"taskSpecs\":[{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
 			classes[i].sched, classes[i].spec));
 		struct kar_buf out = { 0 };
-		const char *found;
 
 		write(job, 0, 0, &out);
-		found = strstr(kar_buf_cstr(&out), "\"priorityClassName\"");
-		if (classes[i].want ? !found || strncmp(found, classes[i].want, strlen(classes[i].want)) != 0
-				    : found != NULL)
-			fail_msg("%s: %s", classes[i].name, kar_buf_cstr(&out));
+		check_member(classes[i].name, kar_buf_cstr(&out), "\"priorityClassName\"", classes[i].want);
 		kar_buf_release(&out);
 		kar_object_unref(&job->o);
 	}

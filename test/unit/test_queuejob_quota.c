@@ -183,17 +183,12 @@ static const struct {
 
 static void put_job_of(const char *container)
 {
-	char rest[1024];
+	char spec[512];
 
-	snprintf(rest, sizeof(rest),
+	snprintf(spec, sizeof(spec),
 		",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2,\"template\":{\"spec\":{\"containers\":[%s]}}}]}",
 		container);
-	put_job(rest);
-	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":2,\"template\":{\"spec\":{\"containers\":[%s]}}}]}" STARTING,
-		container, kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
-	put_job(rest);
-	put_children(true);
+	put_starting(spec);
 	check_owner();
 }
 

@@ -75,16 +75,13 @@ static void pod_that_goes_wakes_the_job_that_wants_its_name(void **state)
 	(void)state;
 	put_job(",\"spec\":{\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE "},{\"name\":\"a-b\"," TEMPLATE "}]}");
 	for (size_t i = 0; i < KAR_LEN(goners); i++) {
-		const char *key;
 		bool woken = false;
 
 		put(w.stores.pods, goners[i].name, "p-uid", goners[i].meta, "");
 		drain();
 		kar_store_delete(w.stores.pods, "ns", goners[i].name, "p-uid", ++w.rv);
-		while ((key = kar_workqueue_take(w.controller.queue, 0)) != NULL) {
+		for (const char *key = take(); *key; key = take())
 			woken |= strcmp(key, "ns/j") == 0;
-			kar_workqueue_done(w.controller.queue, key);
-		}
 		if (woken != goners[i].wakes)
 			fail_msg("%s", goners[i].name);
 	}
@@ -306,13 +303,9 @@ static void foreign_pod_under_our_name_blocks(void **state)
 /* The job may have 4 pods, its minimum is 1, and the queue lets @limit of them be active; "": any number. */
 static void put_limited_job(const char *limit)
 {
-	char rest[1024], status[256];
+	char status[256];
 
-	put_job(ELASTIC);
-	snprintf(rest, sizeof(rest), ELASTIC STARTING,
-		kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
-	put_job(rest);
-	put_children(true);
+	put_starting(ELASTIC);
 	snprintf(status, sizeof(status),
 		",\"spec\":{\"minMember\":1},\"status\":{%s\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}",
 		limit);
@@ -419,8 +412,7 @@ static void answer_tells_nothing_of_pods_that_came_later(void **state)
 
 	(void)state;
 	put_starting_job();
-	snprintf(rest, sizeof(rest), SPEC RESTARTED_TASK,
-		kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash);
+	snprintf(rest, sizeof(rest), SPEC RESTARTED_TASK, spec_hash());
 	put_job(rest);
 	put(w.stores.pods, "j-w-0", "p0", BY_JOB, "");
 	assert_true(sync_key());

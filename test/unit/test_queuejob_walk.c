@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "api/intervals.h"
-#include "api/reasons.h"
 #include "test/unit/queuejob_walk.h"
 
 enum { WALKS = 400, STEPS = 200, CALM_ROUNDS = 200 };
@@ -213,9 +212,7 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 				"does two things to %s", a->name);
 	}
 	check_shed(w, p);
-	for (size_t i = 0; i < p->n_events; i++)
-		CHECK(w, strcmp(p->events[i].reason, kar_reason_StatusRepaired) != 0, "%s",
-			p->events[i].note);
+	CHECK(w, !scene_repair(p), "%s", scene_repair(p));
 	CHECK(w, !p->n_events || p->status, "has events without a status write: %s", p->events[0].note);
 }
 

@@ -14,6 +14,8 @@
 #include "sim/scenario/run.h"
 
 #define HEAD "apiVersion: kube-arbitrator.io/v1alpha1\nkind: Scenario\n"
+#define TOO_FEW \
+	" for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod."
 #define NODES HEAD "nodes: [{name: n, count: 2, capacity: {cpu: 4}}]\n"
 
 enum { MINUTES = 24 /* bytes of a number of minutes */ };
@@ -122,22 +124,17 @@ static const struct {
 	{ "gangs_on_too_few_nodes_run_one_after_the_other",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: a, count: 3, replicas: 3, requests: {cpu: 3}}]\n",
-		"a-0 Completed waited 1m ran 10m restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 "
-		"nodes are available: 4 No preemption victims found for incoming pod.; a-1 Completed waited 10m ran 10m "
-		"restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No "
-		"preemption victims found for incoming pod.; a-2 Completed waited 20m ran 10m restarts 0 for: 0/4 nodes are "
-		"available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming"
-		" pod.",
+		"a-0 Completed waited 1m ran 10m restarts 0" TOO_FEW
+		"; a-1 Completed waited 10m ran 10m restarts 0" TOO_FEW
+		"; a-2 Completed waited 20m ran 10m restarts 0" TOO_FEW,
 		30 },
 	{ "gang_that_never_fits_lets_others_run",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: large, replicas: 5, outcome: run, requests: {cpu: 3}}, "
 		"{name: b, at: 10m, count: 2, replicas: 3, requests: {cpu: 3}}]\nuntil: 1h\n",
-		"large Starting waited - ran - restarts 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 "
-		"nodes are available: 4 No preemption victims found for incoming pod.; b-0 Completed waited 2m ran 10m restarts"
-		" 0 for: 0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption "
-		"victims found for incoming pod.; b-1 Completed waited 11m ran 10m restarts 0 for: 0/4 nodes are available: 4 "
-		"Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod.",
+		"large Starting waited - ran - restarts 0" TOO_FEW
+		"; b-0 Completed waited 2m ran 10m restarts 0" TOO_FEW
+		"; b-1 Completed waited 11m ran 10m restarts 0" TOO_FEW,
 		60 },
 	{ "until_ends_the_run", NODES "jobs: [{name: a, duration: 3h, requests: {cpu: 2}}]\nuntil: 20m\n",
 		"a Running waited 0m ran - restarts 0", 20 },
