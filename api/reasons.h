@@ -120,7 +120,9 @@ enum {
 			KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
 		"A rule of the failure policy fails or completes the job, which is final, or restarts the gang.") \
 	X(StatusRepaired, KAR_SHOWN_WARNING, \
-		"The status contradicted itself, as if somebody had edited it. What most of it tells is believed; the message names the fields that were put right.")
+		"The status contradicted itself, as if somebody had edited it. What most of it tells is believed; the message names the fields that were put right.") \
+	X(FailedSync, KAR_SHOWN_WARNING, \
+		"The API server refuses a change or a deletion that the job needs (RBAC, a webhook, validation); the message has its words. It is tried again.")
 
 /* kar_reason_BackOff and so on: the texts. */
 #define KAR_REASON_DECLARE(name, where, meaning) extern const char kar_reason_##name[];

@@ -166,6 +166,7 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 	if (r->outcome.what == KAR_OK) {
 		r->outcome.what = err->what;
 		r->outcome.err = *err;
+		r->outcome.failed = a;
 	}
 	if (a && a->verb == KAR_CREATE && is_refusal(err->what))
 		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
