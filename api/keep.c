@@ -55,6 +55,15 @@ bool kar_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+bool kar_same_any(const char *s, const char *const *texts, size_t n)
+{
+	for (size_t i = 0; s && i < n; i++) {
+		if (kar_same(texts[i], s))
+			return true;
+	}
+	return false;
+}
+
 bool kar_has_text(const char *s)
 {
 	return s && s[0];
@@ -75,13 +84,7 @@ bool kar_same_strings(const struct kar_array *a, const struct kar_array *b)
 
 bool kar_strings_have(const struct kar_array *strings, const char *s)
 {
-	const char *const *items = strings->items;
-
-	for (size_t i = 0; s && i < strings->n; i++) {
-		if (kar_same(items[i], s))
-			return true;
-	}
-	return false;
+	return strings->n && kar_same_any(s, strings->items, strings->n);
 }
 
 bool kar_same_pairs(const struct kar_array *a, const struct kar_array *b)

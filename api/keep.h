@@ -22,6 +22,8 @@ struct kar_array kar_keep_pairs(struct kar_arena *arena, const struct kar_array 
 
 /* strcmp() == 0, where NULL equals only NULL. */
 bool kar_same(const char *a, const char *b);
+/* Is @s (NULL never is) one of @n texts? */
+bool kar_same_any(const char *s, const char *const *texts, size_t n) __attribute__((nonnull(2)));
 /* Neither absent (NULL) nor empty? */
 bool kar_has_text(const char *s);
 bool kar_same_strings(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;

@@ -88,11 +88,7 @@ static bool disruptive(const char *reason)
 		"Terminated", /* of a pod, not of a container: graceful node shutdown */
 	};
 
-	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
-		if (kar_same(reason, reasons[i]))
-			return true;
-	}
-	return false;
+	return kar_same_any(reason, reasons, KAR_LEN(reasons));
 }
 
 static void read_scheduled(const struct pod_wire_condition *c, struct kar_pod *p)
@@ -137,13 +133,13 @@ static const char *group_name(const struct kar_wire_meta *m)
 	for (size_t i = 0; i < KAR_LEN(labels); i++) {
 		const char *name = kar_pairs_get(&m->labels, labels[i]);
 
-		if (name && name[0])
+		if (kar_has_text(name))
 			return name;
 	}
 	for (size_t i = 0; i < KAR_LEN(annotations); i++) {
 		const char *name = kar_pairs_get(&m->annotations, annotations[i]);
 
-		if (name && name[0])
+		if (kar_has_text(name))
 			return name;
 	}
 	return NULL;

@@ -107,6 +107,12 @@ static inline bool kar_pod_finished(const struct kar_pod *p)
 	return p->phase == KAR_POD_SUCCEEDED || p->phase == KAR_POD_FAILED;
 }
 
+/* Neither finished nor on its way out. */
+static inline bool kar_pod_alive(const struct kar_pod *p)
+{
+	return !p->deletion && !kar_pod_finished(p);
+}
+
 /* Never NULL. All is 0 if nothing is known: it is not lost, is no pod of a QueueJob, or somebody took our labels off. */
 static inline const struct kar_pod_loss *kar_pod_loss_of(const struct kar_pod *p)
 {

@@ -69,11 +69,9 @@ static bool is_lost(const struct pod_wire *w)
 /* When the deletion was asked for. Containers that end from then on are stopped by it, which tells nothing of them. */
 static kar_time asked_to_go(const struct kar_wire_meta *m)
 {
-	int64_t grace = m->deletion_grace;
-
 	if (!m->deletion)
 		return KAR_NEVER;
-	return m->deletion - (grace < 0 ? 0 : grace > INT32_MAX ? INT32_MAX : grace) * KAR_SECOND;
+	return m->deletion - kar_clamp(m->deletion_grace, 0, INT32_MAX) * KAR_SECOND;
 }
 
 /* A kubelet that does not find a container any more when it stops the pod gives an exit code, but no time. */
@@ -181,7 +179,7 @@ static void read_failure(const struct pod_wire_status *s, struct kar_pod_loss *l
 		return;
 	if (failure)
 		loss->exit_code = failure->exit_code;
-	if ((!reason || !reason[0]) && failure)
+	if (!kar_has_text(reason) && failure)
 		reason = failure->reason;
 	loss->reason = pod_wire_reason(strings, reason);
 }

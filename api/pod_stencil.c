@@ -25,8 +25,7 @@ struct kar_pod_stencil {
 	bool gated;
 
 	bool tried;          /* to make the text */
-	bool usable;         /* it is made */
-	struct kar_buf text; /* with the marks */
+	struct kar_buf text; /* with the marks; empty: there is none */
 	int32_t first_rank;  /* that of index 0 */
 };
 
@@ -89,11 +88,9 @@ static void try_text(struct kar_pod_stencil *s, const struct kar_pod_params *p, 
 		return;
 	marked.marked = true;
 	s->first_rank = kar_queuejob_pod_rank(p->job, p->task, 0);
-	if (kar_queuejob_pod_write(&marked, &s->text, NULL) == 0) {
+	if (kar_queuejob_pod_write(&marked, &s->text, NULL) == 0)
 		fill(s, p->index, &filled);
-		s->usable = filled.n == pod.n && memcmp(filled.p, pod.p, pod.n) == 0;
-	}
-	if (!s->usable)
+	if (filled.n != pod.n || memcmp(kar_buf_cstr(&filled), pod.p, pod.n))
 		kar_buf_release(&s->text);
 	kar_buf_release(&filled);
 }
@@ -104,7 +101,7 @@ int kar_pod_stencil_write(struct kar_pod_stencil **s, const struct kar_pod_param
 	size_t before = out->n;
 	bool again = *s && is_of(*s, p);
 
-	if (again && (*s)->usable) {
+	if (again && (*s)->text.n) {
 		fill(*s, p->index, out);
 		return 0;
 	}

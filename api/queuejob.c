@@ -259,7 +259,7 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	struct kar_arena *mem = &job->mem;
 	struct kar_queuejob_spec *s = &job->spec;
 
-	s->queue = w->queue && w->queue[0] ? kar_keep(mem, w->queue) : KAR_DEFAULT_QUEUE;
+	s->queue = kar_has_text(w->queue) ? kar_keep(mem, w->queue) : KAR_DEFAULT_QUEUE;
 	s->suspend = w->suspend;
 	s->scheduler_name = kar_keep(mem, w->scheduler_name);
 	s->selector = kar_queuejob_selector_text(w->selector, job->o.name, mem);

@@ -116,11 +116,11 @@ static const char *check_names(struct kar_queuejob *job, const struct kar_tasksp
 {
 	if (!job->spec.dns_hostnames)
 		return NULL;
-	if (t->template_hostname && t->template_hostname[0])
+	if (kar_has_text(t->template_hostname))
 		return kar_arena_printf(&job->mem,
 			"task %s: hostname %s of the template contradicts network.enableDNSHostnames, by which it is the name of the pod",
 			t->name, t->template_hostname);
-	if (t->template_subdomain && t->template_subdomain[0] && strcmp(t->template_subdomain, job->o.name))
+	if (kar_has_text(t->template_subdomain) && strcmp(t->template_subdomain, job->o.name))
 		return kar_arena_printf(&job->mem,
 			"task %s: subdomain %s of the template contradicts network.enableDNSHostnames, by which it is the name of the job",
 			t->name, t->template_subdomain);

@@ -193,20 +193,20 @@ int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err
 
 #define NUMBER_LEN 16
 
+static const char *number(int32_t n, char out[NUMBER_LEN])
+{
+	snprintf(out, NUMBER_LEN, "%" PRId32, n);
+	return out;
+}
+
 static const char *index_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
 {
-	if (p->marked)
-		return KAR_POD_INDEX_MARK;
-	snprintf(out, NUMBER_LEN, "%" PRId32, p->index);
-	return out;
+	return p->marked ? KAR_POD_INDEX_MARK : number(p->index, out);
 }
 
 static const char *rank_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
 {
-	if (p->marked)
-		return KAR_POD_RANK_MARK;
-	snprintf(out, NUMBER_LEN, "%" PRId32, kar_queuejob_pod_rank(p->job, p->task, p->index));
-	return out;
+	return p->marked ? KAR_POD_RANK_MARK : number(kar_queuejob_pod_rank(p->job, p->task, p->index), out);
 }
 
 /* As kar_queuejob_pod_name() makes it. */
@@ -219,19 +219,11 @@ static void write_name(struct kar_json_writer *w, const char *key, const struct 
 	kar_jw_kv_string(w, key, name);
 }
 
-static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%" PRId32, n);
-	kar_jw_kv_string(w, key, text);
-}
-
 static void write_metadata(struct kar_json_writer *w, const struct kar_pod_params *p)
 {
 	const struct kar_queuejob *job = p->job;
 	const char *task = job->spec.tasks[p->task].name;
-	char index[NUMBER_LEN];
+	char text[NUMBER_LEN];
 
 	write_name(w, "name", p);
 	kar_jw_kv_string(w, "namespace", job->o.ns ? job->o.ns : "");
@@ -239,8 +231,8 @@ static void write_metadata(struct kar_json_writer *w, const struct kar_pod_param
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, job->o.name);
 	kar_jw_kv_string(w, KAR_LABEL_TASK, task);
-	kar_jw_kv_string(w, KAR_LABEL_INDEX, index_of(p, index));
-	write_number(w, KAR_LABEL_INCARNATION, p->incarnation);
+	kar_jw_kv_string(w, KAR_LABEL_INDEX, index_of(p, text));
+	kar_jw_kv_string(w, KAR_LABEL_INCARNATION, number(p->incarnation, text));
 	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, job->o.name);
 	kar_jw_end_object(w);
 	kar_jw_key(w, "annotations");
@@ -276,26 +268,18 @@ static void write_variable(struct kar_json_writer *w, const char *name, const ch
 	kar_jw_end_object(w);
 }
 
-static void write_variable_number(struct kar_json_writer *w, const char *name, int32_t n)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%" PRId32, n);
-	write_variable(w, name, text);
-}
-
 /* Ours come first, so that the template's own variables may refer to them, or override them. */
 static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p, const struct kar_array *own)
 {
 	const struct kar_str *items = own->items;
-	char index[NUMBER_LEN], rank[NUMBER_LEN];
+	char text[NUMBER_LEN];
 
 	kar_jw_begin_array(w);
 	write_variable(w, KAR_ENV_QUEUEJOB, p->job->o.name);
 	write_variable(w, KAR_ENV_TASK, p->job->spec.tasks[p->task].name);
-	write_variable(w, KAR_ENV_INDEX, index_of(p, index));
-	write_variable(w, KAR_ENV_RANK, rank_of(p, rank));
-	write_variable_number(w, KAR_ENV_WORLD_SIZE, kar_queuejob_total(&p->job->spec));
+	write_variable(w, KAR_ENV_INDEX, index_of(p, text));
+	write_variable(w, KAR_ENV_RANK, rank_of(p, text));
+	write_variable(w, KAR_ENV_WORLD_SIZE, number(kar_queuejob_total(&p->job->spec), text));
 	for (size_t i = 0; i < own->n; i++)
 		kar_jw_raw(w, items[i]);
 	kar_jw_end_array(w);
@@ -366,7 +350,7 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 	struct kar_array own = { 0 };
 	const struct kar_str *items;
 
-	if (!p->gated || (spec->node && spec->node[0]))
+	if (!p->gated || kar_has_text(spec->node))
 		return 0;
 	if (split(spec->gates, "spec.schedulingGates", parts->arena, &own, err))
 		return -1;

@@ -110,7 +110,7 @@ static void read_exit_codes(struct kar_failure_rule *rule, const struct wire_exi
 	rule->exit_operator = kar_same(w->op, "In") ? KAR_EXIT_IN
 		: kar_same(w->op, "NotIn")          ? KAR_EXIT_NOT_IN
 						    : KAR_EXIT_UNKNOWN;
-	rule->container = w->container && w->container[0] ? kar_keep(mem, w->container) : NULL;
+	rule->container = kar_has_text(w->container) ? kar_keep(mem, w->container) : NULL;
 	rule->n_codes = read_codes(w->values, codes, mem);
 	rule->codes = codes;
 }

@@ -75,11 +75,7 @@ static bool counts_pods(const struct kar_queuejob_status *s)
 	const char *const reasons[] = { kar_reason_TaskWaiting, kar_reason_Starting,
 		kar_reason_ContainerWaiting, kar_reason_WaitingForTermination };
 
-	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
-		if (kar_same(s->reason, reasons[i]))
-			return true;
-	}
-	return s->phase == KAR_QJ_PHASE_RESTARTING;
+	return s->phase == KAR_QJ_PHASE_RESTARTING || kar_same_any(s->reason, reasons, KAR_LEN(reasons));
 }
 
 /* So is that one pod is replaced: the story was told when it was lost. */

@@ -51,11 +51,8 @@ static bool is_of_pods(const char *resource)
 {
 	static const char *const names[] = { "pods", "count/pods", "cpu", "memory", "ephemeral-storage" };
 
-	for (size_t i = 0; i < KAR_LEN(names); i++) {
-		if (kar_same(resource, names[i]))
-			return true;
-	}
-	return begins(resource, "limits.") || begins(resource, "hugepages-") ||
+	return kar_same_any(resource, names, KAR_LEN(names)) || begins(resource, "limits.") ||
+		begins(resource, "hugepages-") ||
 		(begins(resource, "requests.") && !kar_same(resource, "requests.storage"));
 }
 

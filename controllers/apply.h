@@ -28,8 +28,8 @@ struct kar_executor_options {
 struct kar_outcome {
 	enum kar_class what; /* KAR_OK, or the class of the first error */
 	struct kar_err err;
-	const struct kar_action
-		*failed;        /* whose error that is, in the plan; NULL: the status write, or none */
+	/* Whose error that is, in the plan; NULL: the status write, or none. */
+	const struct kar_action *failed;
 	kar_time requeue_after; /* ms; KAR_NEVER: not needed */
 };
 

@@ -40,7 +40,8 @@ void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar
 
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 {
-	const struct kar_object *o = name && name[0] ? kar_store_get(s->priorityclasses, NULL, name) : NULL;
+	const struct kar_object *o =
+		kar_has_text(name) ? kar_store_get(s->priorityclasses, NULL, name) : NULL;
 
 	return o ? kar_as_priorityclass(o) : NULL;
 }

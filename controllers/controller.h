@@ -41,12 +41,11 @@ struct kar_settings {
 struct kar_key_state {
 	struct kar_refusal *refusal; /* the create that was refused last (see refusal.h); owned; NULL: none */
 	struct queuejob_memory *job; /* see queuejob/memory.h; owned; NULL: nothing */
-	struct kar_pod_stencil
-		*stencil; /* of the pods that it is creating, see api/pod_stencil.h; owned; NULL: none */
-	struct kar_node_place
-		*nodes;       /* its place among those that wait for nodes; owned; NULL: it does not wait */
-	uint64_t logged;      /* hash of the last failure that was logged as an error; 0: none since */
-	struct kar_rest rest; /* how often the key is looked at */
+	/* Of the pods that it is creating, see api/pod_stencil.h; owned; NULL: none. */
+	struct kar_pod_stencil *stencil;
+	struct kar_node_place *nodes; /* among those that wait for nodes; owned; NULL: it does not wait */
+	uint64_t logged;         /* hash of the last failure that was logged as an error; 0: none since */
+	struct kar_rest rest;    /* how often the key is looked at */
 	kar_time status_written; /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
 	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */

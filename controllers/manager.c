@@ -1,21 +1,19 @@
 #include "controllers/manager.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bsd/sys/tree.h>
 
 #include "api/names.h"
-#include "api/reasons.h"
 #include "api/types.h"
 #include "common/kube/event.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
-#include "controllers/apply_wire.h"
+#include "controllers/failure.h"
 #include "controllers/node_line.h"
 #include "controllers/quota_line.h"
 #include "controllers/refusal.h"
@@ -168,58 +166,6 @@ static void log_plan(const struct kar_sync *s)
 	kar_buf_release(&text);
 }
 
-/* What is being deleted is often gone before the cache knows; only if it stays that way is it worth an error. */
-static bool was_gone(const struct kar_sync *s, const struct kar_outcome *o)
-{
-	return o->what == KAR_NOTFOUND && !kar_workqueue_failures(s->controller->queue, s->key);
-}
-
-/*
- * What the API server refuses to change or delete. It is told at the object of the key, else at the one that stays as it is. A
- * create that is refused is in the status, and has an event from there.
- */
-static void tell_refusal(struct kar_manager *m, const struct kar_sync *s, const struct kar_outcome *o)
-{
-	const struct kar_action *a = o->failed;
-	struct kar_object about = { 0 };
-	char api_version[KAR_APPLY_API_VERSION], note[sizeof(o->err.msg) + sizeof("cannot ")];
-
-	if ((o->what != KAR_DENIED && o->what != KAR_INVALID) || (a && a->verb == KAR_CREATE))
-		return;
-	if (s->object)
-		about = *s->object;
-	else if (a && a->uid)
-		about = (struct kar_object){ .type = a->type, .ns = a->ns, .name = a->name, .uid = a->uid };
-	else
-		return;
-	const struct kar_object_ref ref = kar_apply_about(&about, api_version);
-
-	snprintf(note, sizeof(note), "cannot %s", o->err.msg);
-	kar_recorder_event(m->recorder, &ref, KAR_WARNING, kar_reason_FailedSync, "Sync", note);
-}
-
-/* As an error once per text and key; the same again is for those who look closely. */
-static void log_failure(struct kar_manager *m, const struct kar_sync *s, const struct kar_outcome *o)
-{
-	const struct kar_controller *c = s->controller;
-	uint64_t text = kar_hash_str(1, o->err.msg);
-
-	if (o->what == KAR_CONFLICT) { /* somebody wrote first: part of the protocol */
-		kar_info(4, KAR_MSG("Conflict, deciding anew"), KAR_S("controller", c->name),
-			KAR_S("key", s->key), KAR_S("err", o->err.msg));
-		return;
-	}
-	if (s->state->logged == text || was_gone(s, o)) {
-		kar_info(2, KAR_MSG("Sync failed again, will try again"), KAR_S("controller", c->name),
-			KAR_S("key", s->key), KAR_S("err", o->err.msg));
-		return;
-	}
-	s->state->logged = text;
-	kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name), KAR_S("key", s->key),
-		KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
-	tell_refusal(m, s, o);
-}
-
 /* Executor's report: the one place where an outcome becomes "when again". */
 static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *o)
 {
@@ -232,10 +178,10 @@ static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *
 			s->state->logged = 0;
 		kar_workqueue_forget(c->queue, s->key);
 	} else if (o->what == KAR_CONFLICT) { /* no failure: the winner's version arrives in a moment */
-		log_failure(m, s, o);
+		kar_failure_tell(m->recorder, s, o);
 		kar_workqueue_add_at(c->queue, s->key, now + CONFLICT_RETRY);
 	} else {
-		log_failure(m, s, o);
+		kar_failure_tell(m->recorder, s, o);
 		kar_workqueue_add_rate_limited(c->queue, s->key, now + o->err.retry_after);
 	}
 	/* "At once" was meant for the case that all goes well. */

@@ -197,11 +197,10 @@ static bool is_unchanged(const struct kar_node_place *p, const struct kar_rank *
 }
 
 /* It goes behind whoever is the first without it, at least. */
-static void lose_turn(struct kar_node_line *l, struct kar_node_place *p, int32_t lost)
+static void lose_turn(struct kar_node_line *l, struct kar_node_place *p)
 {
 	const struct kar_node_place *next = first_of(l);
 
-	p->lost = lost;
 	if (next && turns(p) <= turns(next))
 		p->base += turns(next) + 1 - turns(p);
 }
@@ -223,7 +222,7 @@ struct kar_node_place *kar_node_line_move(struct kar_node_line *l, struct kar_no
 	struct kar_node_place *p = old;
 	enum kar_node_wait how = plan->nodes;
 	int32_t lost = plan->lost_turns;
-	bool alone = count_ready(l) < 2;
+	bool alone = count_ready(l) < 2, loses = old && lost > old->lost;
 
 	if (plan->frees_nodes)
 		l->room = mono;
@@ -238,11 +237,11 @@ struct kar_node_place *kar_node_line_move(struct kar_node_line *l, struct kar_no
 		return old;
 	if (old)
 		take_out(l, old, how);
-	if (old && lost > old->lost) {
-		p->passed = how == KAR_NODES_RESTS ? mono : 0;
-		lose_turn(l, p, lost);
-	}
 	p->lost = lost;
+	if (loses) {
+		p->passed = how == KAR_NODES_RESTS ? mono : 0;
+		lose_turn(l, p);
+	}
 	put(l, p, rank, how);
 	settle(l, alone, key);
 	return p;

@@ -91,7 +91,7 @@ struct kar_plan {
 	int32_t taken_back;
 	enum kar_node_wait nodes; /* from now on */
 	bool frees_nodes;         /* it ends, and others can have what it holds */
-	int32_t lost_turns;       /* there */
+	int32_t lost_turns;       /* to others that wait for nodes */
 	kar_time nodes_since;     /* wall ms, when it began to wait for them */
 	/* ms until the key should be looked at again at the latest; KAR_NEVER: on events only */
 	kar_time requeue_after;

@@ -32,7 +32,7 @@ static int compare(int64_t a, int64_t b)
 
 static const char *queue_name(const struct kar_podgroup *g)
 {
-	return g->spec.queue && g->spec.queue[0] ? g->spec.queue : KAR_DEFAULT_QUEUE;
+	return kar_has_text(g->spec.queue) ? g->spec.queue : KAR_DEFAULT_QUEUE;
 }
 
 const char *queue_reason_name(enum queue_reason r)

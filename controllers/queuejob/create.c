@@ -175,14 +175,17 @@ void queuejob_check_owner(struct queuejob_round *r)
 	kar_plan_requeue(r->p, 0);
 }
 
-static bool is_of_pod(const char *what)
+bool queuejob_refused_is_pod(const struct queuejob_round *r)
 {
-	return strncmp(what, "pods ", strlen("pods ")) == 0;
+	const char *what = r->v->refused_what;
+
+	return what && strncmp(what, "pods ", strlen("pods ")) == 0;
 }
 
-static const char *refusal_reason(const struct kar_err *err, const char *what)
+static const char *refusal_reason(const struct queuejob_round *r)
 {
-	bool of_pod = is_of_pod(what);
+	const struct kar_err *err = r->v->refused;
+	bool of_pod = queuejob_refused_is_pod(r);
 
 	if (kar_quota_exceeded(err->msg))
 		return kar_reason_QuotaExceeded;
@@ -218,11 +221,6 @@ static bool is_worth_an_event(const struct queuejob_round *r)
 	return !kar_same(r->st.message, r->seen->message);
 }
 
-static const char *refused_what(const struct queuejob_round *r)
-{
-	return r->v->refused_what ? r->v->refused_what : "objects";
-}
-
 /* Of r->v->refused, which is not NULL. */
 static const char *describe_refusal(const struct queuejob_round *r)
 {
@@ -230,24 +228,22 @@ static const char *describe_refusal(const struct queuejob_round *r)
 
 	if (strncmp(words, "create ", strlen("create ")) == 0) /* the client names its request */
 		return kar_arena_printf(r->arena, "cannot %s", words);
-	return kar_arena_printf(r->arena, "cannot create %s: %s", refused_what(r), words);
+	return kar_arena_printf(r->arena, "cannot create %s: %s",
+		r->v->refused_what ? r->v->refused_what : "objects", words);
 }
 
 const char *queuejob_invalid_child(const struct queuejob_round *r)
 {
 	const struct kar_err *err = r->v->refused;
 
-	return err && err->what == KAR_INVALID && !is_of_pod(refused_what(r)) ? describe_refusal(r) : NULL;
+	return err && err->what == KAR_INVALID && !queuejob_refused_is_pod(r) ? describe_refusal(r) : NULL;
 }
 
 void queuejob_tell_refusal(struct queuejob_round *r)
 {
-	const struct kar_err *err = r->v->refused;
-
-	if (!err || r->said)
+	if (!r->v->refused || r->said)
 		return;
-	queuejob_say(r, refusal_reason(err, refused_what(r)), "%s%s", describe_refusal(r),
-		tell_taken_back(r));
+	queuejob_say(r, refusal_reason(r), "%s%s", describe_refusal(r), tell_taken_back(r));
 	if (is_worth_an_event(r))
 		kar_plan_event(r->p, true, kar_reason_FailedCreate, "CreatePods", "%s", r->st.message);
 }

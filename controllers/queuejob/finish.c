@@ -105,8 +105,7 @@ void queuejob_fail_limit(struct queuejob_round *r)
 
 static bool passes(struct queuejob_round *r, kar_time from, int64_t seconds)
 {
-	int64_t bounded = seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds;
-	kar_time due = from + bounded * KAR_SECOND;
+	kar_time due = from + kar_clamp(seconds, 0, INT32_MAX) * KAR_SECOND;
 
 	if (r->now >= due)
 		return true;

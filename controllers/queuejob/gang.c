@@ -145,13 +145,11 @@ static void give_nodes_back(struct queuejob_round *r, const char *message)
 /* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
 static kar_time restart_backoff(const struct queuejob_round *r)
 {
+	static const char *const others[] = { kar_reason_PodDisrupted, kar_reason_PodsMissing,
+		kar_reason_TemplateChanged, kar_reason_QuotaExceeded, kar_reason_ScheduleTimeout };
 	const struct kar_restart *last = &r->seen->last_restart;
 	bool by_failure = last->time == r->seen->last_failure_time &&
-		!kar_same(last->reason, kar_reason_PodDisrupted) &&
-		!kar_same(last->reason, kar_reason_PodsMissing) &&
-		!kar_same(last->reason, kar_reason_TemplateChanged) &&
-		!kar_same(last->reason, kar_reason_QuotaExceeded) &&
-		!kar_same(last->reason, kar_reason_ScheduleTimeout);
+		!kar_same_any(last->reason, others, KAR_LEN(others));
 
 	return by_failure ? queuejob_backoff_left(r) : 0;
 }

@@ -34,6 +34,11 @@ static kar_time formed_since(const struct queuejob_round *r)
 	return formed && formed->status == KAR_COND_TRUE ? formed->last_transition : KAR_NEVER;
 }
 
+static bool is_long_ago(const struct queuejob_round *r, kar_time since)
+{
+	return since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF;
+}
+
 /*
  * An incarnation that stayed formed for longer than the cap was a good one: counting starts anew. For a single pod
  * the same time must have passed without a failure, else a crashing extra would never be slowed down.
@@ -44,14 +49,12 @@ static bool was_quiet(const struct queuejob_round *r)
 
 	if (!r->broken && since < r->seen->last_failure_time)
 		since = r->seen->last_failure_time;
-	return since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF;
+	return is_long_ago(r, since);
 }
 
 void queuejob_end_backoff(struct queuejob_round *r)
 {
-	kar_time since = formed_since(r);
-
-	if (!r->by_failure && since != KAR_NEVER && r->now - since > QUEUEJOB_LONGEST_BACKOFF)
+	if (!r->by_failure && is_long_ago(r, formed_since(r)))
 		r->st.backoff_steps = 0;
 }
 

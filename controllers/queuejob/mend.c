@@ -42,7 +42,7 @@ static void put_time(struct mend *m, const char *field, kar_time *at, kar_time t
 	*at = t;
 }
 
-static void put_text(struct mend *m, const char *field, const char **at, const char *text)
+void queuejob_mend_text(struct mend *m, const char *field, const char **at, const char *text)
 {
 	if (!kar_same(*at, text))
 		queuejob_mend_note(m, field);
@@ -101,7 +101,7 @@ static const struct ending FAILED = { KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, KAR_SH
 static bool has_live_pods(const struct mend *m)
 {
 	for (size_t i = 0; i < m->r->v->n_pods; i++) {
-		if (queuejob_pod_alive(m->r->v->pods[i]))
+		if (kar_pod_alive(m->r->v->pods[i]))
 			return true;
 	}
 	return false;
@@ -183,8 +183,8 @@ static void mend_end(struct mend *m, const struct ending *e)
 	const char *reason = ending_reason(m, e, c), *message = c ? c->message : st->message;
 
 	put_phase(m, e->phase);
-	put_text(m, "reason", &st->reason, reason);
-	put_text(m, "message", &st->message, message);
+	queuejob_mend_text(m, "reason", &st->reason, reason);
+	queuejob_mend_text(m, "message", &st->message, message);
 	put_time(m, "completionTime", &st->completion_time, ended_at(m, c));
 	queuejob_mend_number(m, "position", &st->position, 0);
 	put_end_condition(m, e);
@@ -199,11 +199,7 @@ static bool is_at_work(const struct kar_condition *formed)
 	const char *const reasons[] = { kar_reason_Starting, kar_reason_QuorumReached,
 		kar_reason_QuorumRaised, kar_reason_PodRecreated, kar_reason_TaskRestarting };
 
-	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
-		if (formed && kar_same(formed->reason, reasons[i]))
-			return true;
-	}
-	return false;
+	return formed && kar_same_any(formed->reason, reasons, KAR_LEN(reasons));
 }
 
 static bool is_paused(const struct kar_condition *formed)
@@ -314,9 +310,9 @@ static void mend_template_hash(struct mend *m, bool has_incarnation)
 	const char *specified = m->r->job->spec_template_hash, **hash = &m->st->template_hash;
 
 	if (!*hash[0] && (has_incarnation || queuejob_counted_results(m) > 0))
-		put_text(m, "templateHash", hash, queuejob_template_of(m->r));
+		queuejob_mend_text(m, "templateHash", hash, queuejob_template_of(m->r));
 	else if (*hash[0] && !kar_same(*hash, specified) && pods_are_as_specified(m))
-		put_text(m, "templateHash", hash, kar_keep_text(m->r->arena, specified));
+		queuejob_mend_text(m, "templateHash", hash, kar_keep_text(m->r->arena, specified));
 }
 
 static void mend_incarnation(struct mend *m)

@@ -18,14 +18,11 @@ struct mend {
 void queuejob_mend_note(struct mend *m, const char *field) KAR_NONNULL;
 /* *@at, which is @field, has to be @n. */
 void queuejob_mend_number(struct mend *m, const char *field, int32_t *at, int32_t n) KAR_NONNULL;
+void queuejob_mend_text(struct mend *m, const char *field, const char **at, const char *text)
+	__attribute__((nonnull(1, 2, 3)));
 /* Puts right what has succeeded of the tasks; the sum only of a job that has @ended, for else every round counts it. */
 void queuejob_mend_results(struct mend *m, bool ended) KAR_NONNULL;
 /* How many have succeeded, as all tasks say that are recorded. */
 int32_t queuejob_counted_results(const struct mend *m) KAR_NONNULL;
-
-static inline bool queuejob_pod_alive(const struct kar_pod *pod)
-{
-	return !pod->deletion && !kar_pod_finished(pod);
-}
 
 #endif

@@ -57,7 +57,7 @@ static struct kar_intervals believed(const struct mend *m, const struct result *
 
 	for (int32_t i = 0; i < t->n; i++) {
 		bool named = !none && kar_intervals_has(&t->done, i);
-		bool runs = raised && t->pods[i] && queuejob_pod_alive(t->pods[i]);
+		bool runs = raised && t->pods[i] && kar_pod_alive(t->pods[i]);
 
 		if ((named && !runs) || (found && may_be_done(t->pods[i])))
 			kar_intervals_add(&done, i, m->r->arena);
@@ -107,13 +107,6 @@ static bool sum_agrees(const struct mend *m, bool ended)
 	return n == sum_of_counted(m, ended) || n == queuejob_counted_results(m);
 }
 
-static void put_indexes(struct mend *m, struct kar_task_status *st, const char *indexes)
-{
-	if (!kar_same(st->succeeded_indexes, indexes))
-		queuejob_mend_note(m, "succeededIndexes");
-	st->succeeded_indexes = indexes;
-}
-
 static void mend_task(struct mend *m, struct kar_task_status *st, size_t task, bool agrees)
 {
 	struct result t = { .st = st, .n = m->r->job->spec.tasks[task].replicas };
@@ -129,7 +122,8 @@ static void mend_task(struct mend *m, struct kar_task_status *st, size_t task, b
 		t.n = KAR_QJ_MAX_PODS;
 	t.pods = pods_by_index(m, task, t.n);
 	t.done = believed(m, &t, n > st->succeeded || !agrees, agrees);
-	put_indexes(m, st, kar_intervals_format(&t.done, arena));
+	queuejob_mend_text(m, "succeededIndexes", &st->succeeded_indexes,
+		kar_intervals_format(&t.done, arena));
 	queuejob_mend_number(m, "tasks.succeeded", &st->succeeded, kar_intervals_count(&t.done));
 }
 

@@ -45,7 +45,7 @@ static void observe_priority(const struct kar_stores *stores, struct queuejob_vi
 		v->priority = s->priority;
 	else if (class)
 		v->priority = class->value;
-	else if (s->priority_class_name && s->priority_class_name[0])
+	else if (kar_has_text(s->priority_class_name))
 		v->priority_class_missing = true;
 	else
 		v->priority = kar_stores_default_priority(stores);

@@ -124,7 +124,7 @@ void queuejob_release_ended(struct queuejob_round *r)
 /* It stays without its job, and nobody else would ever take our gate off it. Our finalizer goes when that is seen. */
 static void leave_behind(struct kar_plan *p, const struct kar_pod *pod)
 {
-	if (pod->gate_ours && !pod->deletion && !kar_pod_finished(pod))
+	if (pod->gate_ours && kar_pod_alive(pod))
 		queuejob_ungate_pod(p, pod);
 	else
 		release(p, pod);
@@ -137,7 +137,7 @@ void queuejob_let_go(struct queuejob_round *r)
 
 		if (r->job->has_orphan_finalizer)
 			leave_behind(r->p, pod);
-		else if (pod->deletion || kar_pod_finished(pod))
+		else if (!kar_pod_alive(pod))
 			release(r->p, pod);
 	}
 }

@@ -282,6 +282,8 @@ void queuejob_create_pods(struct queuejob_round *r) KAR_NONNULL;
 /* Says why the last create was refused, in the API server's own words; one event per distinct refusal. */
 void queuejob_tell_refusal(struct queuejob_round *r) KAR_NONNULL;
 
+/* Was the create that was refused last one of a pod, not of the SchedulingSpec, the PodGroup or the Service? */
+bool queuejob_refused_is_pod(const struct queuejob_round *r) KAR_NONNULL;
 /* Why the API server takes the SchedulingSpec, the PodGroup or the Service for invalid; NULL: it is not known to. */
 const char *queuejob_invalid_child(const struct queuejob_round *r) KAR_NONNULL;
 

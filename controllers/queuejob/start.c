@@ -24,7 +24,7 @@ static int32_t newest_below(const struct queuejob_view *v, int32_t limit, size_t
 			continue;
 		if (is > newest)
 			*n = 0;
-		*n += !pod->deletion && !kar_pod_finished(pod);
+		*n += kar_pod_alive(pod);
 		newest = is;
 	}
 	return newest;

@@ -384,11 +384,7 @@ static bool may_need(const struct kar_sync *s, const char *quota, const char *re
 
 	if (!s->object || has_scopes(s, quota))
 		return false;
-	for (size_t i = 0; i < KAR_LEN(always); i++) {
-		if (kar_same(name, always[i]))
-			return true;
-	}
-	return names(kar_as_queuejob(s->object), name);
+	return kar_same_any(name, always, KAR_LEN(always)) || names(kar_as_queuejob(s->object), name);
 }
 
 static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)

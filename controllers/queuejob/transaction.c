@@ -7,8 +7,6 @@
  */
 #include "controllers/queuejob/round.h"
 
-#include <string.h>
-
 #include "api/keep.h"
 #include "controllers/quota_line.h"
 
@@ -83,10 +81,7 @@ static void withdraw(struct queuejob_round *r, const struct kar_pod *pod)
 /* By whatever: a quota, a policy, a webhook. */
 static bool pod_is_refused(const struct queuejob_round *r)
 {
-	const struct queuejob_view *v = r->v;
-
-	return v->refused && v->refusal_stands && v->refused_what &&
-		strncmp(v->refused_what, "pods ", strlen("pods ")) == 0;
+	return r->v->refused && r->v->refusal_stands && queuejob_refused_is_pod(r);
 }
 
 /* A quota has refused a pod of the minimum, or others who wait for it go first. */

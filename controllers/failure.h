@@ -1,0 +1,14 @@
+/*
+ * failure - what people are told when a plan could not be carried out.
+ */
+#ifndef KAR_FAILURE_H
+#define KAR_FAILURE_H
+
+#include "controllers/apply.h"
+#include "controllers/controller.h"
+
+/* In the log: as an error once per text and key; the same again is for those who look closely. A refusal also as an event. */
+void kar_failure_tell(struct kar_recorder *recorder, const struct kar_sync *s,
+	const struct kar_outcome *o) KAR_NONNULL;
+
+#endif
