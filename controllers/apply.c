@@ -16,6 +16,7 @@ enum {
 	TURN = 64,                      /* control writes of one plan after which the others have theirs */
 	BUSY_WAIT = 10000,              /* ms that a status which is not urgent lets other writes go first */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
+	MAX_FIRST_WINDOW = 32,          /* creates that a plan begins with: what a refusal may cost */
 };
 
 /* One plan on its way. In the tree of runnable plans exactly while it has something it may send now. */
@@ -30,6 +31,7 @@ struct run {
 	size_t next; /* first action not sent */
 	int in_flight;
 	size_t creates; /* sent */
+	size_t pods;    /* of these, those that are ranked: the children of a key tell nothing of its pods */
 	int creates_in_flight;
 	int window;   /* creates that may be in flight: slow start */
 	bool stopped; /* nothing more is sent */
@@ -113,6 +115,19 @@ static void delist(struct run *r)
 	r->linked = false;
 }
 
+static int first_window(const struct kar_sync *s)
+{
+	bool known = s->state->window && s->state->window_generation == s->generation;
+
+	return known && !s->plan.metered ? s->state->window : 1;
+}
+
+static void remember_window(const struct run *r)
+{
+	r->s->state->window = r->window < MAX_FIRST_WINDOW ? r->window : MAX_FIRST_WINDOW;
+	r->s->state->window_generation = r->s->generation;
+}
+
 /* Gives the sync back once nothing is in flight and nothing will be sent. */
 static void finish_if_done(struct run *r)
 {
@@ -121,6 +136,8 @@ static void finish_if_done(struct run *r)
 	if (r->in_flight || unsent(r))
 		return;
 	delist(r);
+	if (r->outcome.what == KAR_OK && r->pods)
+		remember_window(r);
 	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions)
 		kar_refusal_all_created(r->s);
 	x->applied(x->arg, r->s, &r->outcome);
@@ -168,8 +185,10 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 		r->outcome.err = *err;
 		r->outcome.failed = a;
 	}
-	if (a && a->verb == KAR_CREATE && is_refusal(err->what))
+	if (a && a->verb == KAR_CREATE && is_refusal(err->what)) {
+		r->s->state->window = 0;
 		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
+	}
 	if (ends_plan(a, err->what))
 		stop(r);
 }
@@ -327,6 +346,7 @@ static void send_action(struct run *r)
 		fail(r, a, &err);
 	} else {
 		r->creates += kar_action_creates(a);
+		r->pods += kar_action_creates(a) && a->rank.tier != KAR_TIER_CONTROL;
 		r->creates_in_flight += kar_action_creates(a);
 		start_request(new_item(r, a), &rq);
 	}
@@ -408,7 +428,7 @@ void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
 	r->x = x;
 	r->s = s;
 	r->number = x->arrivals++;
-	r->window = 1;
+	r->window = first_window(s);
 	r->outcome.requeue_after = s->plan.requeue_after;
 	if (s->plan.status) {
 		kar_time wait = status_delay(x, s);

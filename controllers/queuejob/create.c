@@ -284,6 +284,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 	}
 	for (size_t i = 0; i < w.n; i++)
 		create(r, &w.items[i], gated);
+	r->p->metered = r->v->quota.limits_pods;
 	r->p->unfinished = w.more;
 	if (w.more)
 		kar_plan_requeue(r->p, 0);

@@ -106,6 +106,63 @@ static void creates_start_slowly(void **state)
 	free_job(j);
 }
 
+/* What the last plan of a key leaves behind for the next, and how many creates that one begins with. */
+static const struct {
+	const char *name;
+	enum kar_tier tier;
+	bool refused, edited, metered;
+	size_t begins_with;
+} window_rows[] = {
+	{ "pods that went through", KAR_TIER_MINIMUM, .begins_with = 3 },
+	{ "a pod that was refused", KAR_TIER_MINIMUM, .refused = true, .begins_with = 1 },
+	{ "another spec may have other pods", KAR_TIER_MINIMUM, .edited = true, .begins_with = 1 },
+	{ "a quota may be full by now", KAR_TIER_MINIMUM, .metered = true, .begins_with = 1 },
+	{ "children that went through", KAR_TIER_CONTROL, .begins_with = 1 },
+};
+
+static void begin_again(struct job *j, bool edited, bool metered)
+{
+	kar_plan_init(&j->s.plan, &j->s.arena);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const names[] = { "q0", "q1", "q2" };
+
+		add_pod(j, names[i], KAR_TIER_MINIMUM, 0, i);
+	}
+	j->s.generation += edited;
+	j->s.plan.metered = metered;
+}
+
+static void creates_that_went_through_make_the_next_begin_faster(void **state)
+{
+	static const char *const begins_with[] = { "", "create pods default/q0", "",
+		"create pods default/q0; create pods default/q1; create pods default/q2" };
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < KAR_LEN(window_rows); i++) {
+		struct job *j = new_job(b, "j");
+
+		add_pod(j, "p0", window_rows[i].tier, 0, 0);
+		add_pod(j, "p1", window_rows[i].tier, 0, 1);
+		kar_executor_start(b->x, &j->s);
+		answer(b, "create pods default/p0");
+		if (window_rows[i].refused)
+			refuse(b, "create pods default/p1", KAR_DENIED);
+		else
+			answer(b, "create pods default/p1");
+		begin_again(j, window_rows[i].edited, window_rows[i].metered);
+		kar_executor_start(b->x, &j->s);
+		print_message("%s\n", window_rows[i].name);
+		assert_open(b, begins_with[window_rows[i].begins_with]);
+		for (unsigned k = 0; k < 3; k++) {
+			static const char *const requests[] = { "create pods default/q0",
+				"create pods default/q1", "create pods default/q2" };
+
+			answer(b, requests[k]);
+		}
+		free_job(j);
+	}
+}
+
 /* A question: it is no create that others would have to wait for, and no answer to it fails the plan. */
 static void dry_run_changes_nothing(void **state)
 {
@@ -474,6 +531,7 @@ int main(void)
 		TEST(counters_alone_wait_for_the_interval),
 		TEST(urgent_status_does_not_wait),
 		TEST(creates_start_slowly),
+		TEST(creates_that_went_through_make_the_next_begin_faster),
 		TEST(dry_run_changes_nothing),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),

@@ -37,10 +37,12 @@ static void quotas_of_the_namespace_count(void **state)
 	put(w.stores.resourcequotas, "objects", "q0", "", ",\"spec\":{\"hard\":{\"services\":\"4\"}}");
 	assert_true(sync_key());
 	assert_false(creates_gated());
+	assert_false(w.sync.plan.metered);
 	put(w.stores.resourcequotas, "some", "q1", "", HARD("4"));
 	put(w.stores.resourcequotas, "more", "q2", "", HARD("7"));
 	assert_true(sync_key());
 	assert_true(creates_gated());
+	assert_true(w.sync.plan.metered);
 	put(w.stores.resourcequotas, "few", "q3", "", HARD("1"));
 	assert_true(sync_key());
 	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
