@@ -215,6 +215,7 @@ static size_t on_curl_write(char *bytes, size_t size, size_t n, void *arg)
 	struct kar_transfer *t = arg;
 
 	t->engine->progress++;
+	kar_loop_took(t->engine->loop, size * n);
 	return kar_inbox_bytes(t->inbox, bytes, size * n) ? size * n : 0; /* 0 ends the transfer */
 }
 

@@ -6,7 +6,12 @@ enum {
 	GATHER_MAX_US = 100000,
 	GATHER_GROWS_MS = 6000, /* from the least to the most */
 	QUIET_MS = 20,          /* with nothing to do for longer than this after the gathering */
+	BUSY_RATE =
+		1 << 20, /* bytes per second that are worth the longest gathering; half of it, half as long */
+	BULK = 1 << 19,  /* bytes that are to gather at most: a peer waits while its window is full */
+	MEMORY_MS = 1000, /* of the rate */
 	US_PER_MS = 1000,
+	US_PER_S = 1000000,
 };
 
 void kar_loop_free(struct kar_loop *l)
@@ -78,13 +83,34 @@ kar_time kar_loop_slack(kar_time after, kar_time since, int gather_us)
 	return apart ? (since + after + apart - 1) / apart * apart - since : after;
 }
 
-int kar_loop_gather(int gather_us, kar_time between, kar_time busy)
+void kar_loop_took(struct kar_loop *l, size_t bytes)
 {
-	kar_time more = gather_us + between * (GATHER_MAX_US - GATHER_MIN_US) / GATHER_GROWS_MS;
+	if (l->kind->took)
+		l->kind->took(l, bytes);
+}
 
-	if (between - busy > gather_us / US_PER_MS + QUIET_MS)
-		return 0;
-	if (gather_us < GATHER_MIN_US)
-		return GATHER_MIN_US;
-	return more < GATHER_MAX_US ? (int)more : GATHER_MAX_US;
+static int most(int64_t rate)
+{
+	int64_t us = rate > 0 ? BULK * (int64_t)US_PER_S / rate : GATHER_MAX_US;
+
+	if (rate < BUSY_RATE)
+		us = rate * GATHER_MAX_US / BUSY_RATE;
+	return (int)kar_clamp(us, GATHER_MIN_US, GATHER_MAX_US);
+}
+
+struct kar_gather kar_loop_gather(struct kar_gather g, kar_time between, kar_time busy, size_t took)
+{
+	int more = g.us +
+		(int)(kar_clamp(between, 0, GATHER_GROWS_MS) * (GATHER_MAX_US - GATHER_MIN_US) /
+			GATHER_GROWS_MS);
+	bool quiet = between - busy > g.us / US_PER_MS + QUIET_MS;
+
+	g.rate = g.rate * (MEMORY_MS - kar_clamp(between, 0, MEMORY_MS)) / MEMORY_MS + (int64_t)took;
+	if (quiet)
+		g.us = 0;
+	else if (g.us < GATHER_MIN_US)
+		g.us = GATHER_MIN_US;
+	else
+		g.us = more < most(g.rate) ? more : most(g.rate);
+	return g;
 }

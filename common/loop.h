@@ -9,7 +9,7 @@
  * which has timers only.
  *
  * Idle cost: the loop sleeps until the next timer or descriptor; it makes no periodic wake-ups of its own. Under load it
- * lets descriptors gather, for 4 ms and, if it lasts for six seconds, up to 100 ms. Timers are never late for that, but
+ * lets descriptors gather, for 4 ms and, if much comes for six seconds, up to 100 ms. Timers are never late for that, but
  * those that may be.
  */
 #ifndef KAR_LOOP_H
@@ -33,6 +33,8 @@ void kar_loop_stop(struct kar_loop *l) KAR_NONNULL;
 /* The clocks as read at the start of this turn (see common/clock.h). Cheap. */
 kar_time kar_loop_mono(const struct kar_loop *l) KAR_NONNULL;
 kar_time kar_loop_wall(const struct kar_loop *l) KAR_NONNULL;
+/* A callback has read so many bytes from a descriptor: the more come, the longer it pays to let them gather. */
+void kar_loop_took(struct kar_loop *l, size_t bytes) KAR_NONNULL;
 /* Longest time one turn's callbacks took since the last call of this function, in ms: the loop lag. */
 kar_time kar_loop_take_lag(struct kar_loop *l) KAR_NONNULL;
 

@@ -23,9 +23,10 @@ struct ev_kind_loop {
 	ev_prepare asleep;   /* last thing before it */
 	kar_time mono, wall; /* as of `awake` */
 	kar_time before;     /* `mono` of the turn before */
-	kar_time busy;       /* what its callbacks took */
+	kar_time busy;       /* what its callbacks lasted */
 	kar_time lag;
-	int gather_us; /* how far apart turns begin now */
+	size_t took; /* bytes, that it read */
+	struct kar_gather gather;
 };
 
 struct ev_kind_timer {
@@ -107,7 +108,7 @@ static void on_awake(struct ev_loop *ev KAR_UNUSED, ev_check *w, int revents KAR
 /* libev counts the interval from its last look at the clock, which may be this turn's start, or any timer's since. */
 static void gather(struct ev_kind_loop *l)
 {
-	kar_time left_us = l->gather_us - l->busy * US_PER_MS;
+	kar_time left_us = l->gather.us - l->busy * US_PER_MS;
 
 	ev_now_update(l->ev);
 	ev_set_io_collect_interval(l->ev, left_us > 0 ? (ev_tstamp)left_us / US_PER_S : 0.);
@@ -120,8 +121,9 @@ static void on_asleep(struct ev_loop *ev KAR_UNUSED, ev_prepare *w, int revents 
 
 	if (busy > l->lag)
 		l->lag = busy;
-	l->gather_us = kar_loop_gather(l->gather_us, l->mono - l->before, l->busy);
+	l->gather = kar_loop_gather(l->gather, l->mono - l->before, l->busy, l->took);
 	l->busy = busy;
+	l->took = 0;
 	gather(l);
 }
 
@@ -188,6 +190,11 @@ static kar_time take_lag(struct kar_loop *base)
 	return lag;
 }
 
+static void took(struct kar_loop *l, size_t bytes)
+{
+	ev_of(l)->took += bytes;
+}
+
 static void on_timer(struct ev_loop *ev KAR_UNUSED, ev_timer *w, int revents KAR_UNUSED)
 {
 	struct ev_kind_timer *t = w->data;
@@ -226,7 +233,7 @@ static void start_slack(struct kar_timer *base, kar_time after_ms)
 {
 	struct ev_kind_loop *l = timer_of(base)->loop;
 
-	start_timer(base, kar_loop_slack(after_ms, kar_clock_mono() - l->mono, l->gather_us));
+	start_timer(base, kar_loop_slack(after_ms, kar_clock_mono() - l->mono, l->gather.us));
 }
 
 static void stop_timer(struct kar_timer *base)
@@ -254,6 +261,7 @@ static const struct kar_loop_kind ev_kind = {
 	.mono = mono,
 	.wall = wall,
 	.take_lag = take_lag,
+	.took = took,
 	.timer_new = new_timer,
 	.timer_start = start_timer,
 	.timer_start_slack = start_slack,

@@ -361,33 +361,42 @@ static void rows_of_gathering(void **state KAR_UNUSED)
 	static const struct {
 		const char *name;
 		int before_us;
-		int turns; /* of these: */
+		int64_t before_rate; /* thousand bytes per second */
+		int turns;           /* of these: */
 		kar_time between, busy;
+		size_t took; /* thousand bytes */
 		int after_us;
 	} rows[] = {
-		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 1, 10000, 0, 0 },
-		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 1, 20, 0, 4000 },
-		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 1, 6, 0, 4096 },
-		{ "when_it_goes_on_for_1_s_then_20_ms_gather", 4000, 100, 10, 0, 20000 },
-		{ "when_it_goes_on_for_6_s_then_100_ms_gather", 4000, 1000, 6, 0, 100000 },
-		{ "when_timers_of_0_ms_make_turns_then_they_do_not_count", 4000, 1000, 0, 0, 4000 },
-		{ "when_it_goes_on_for_ever_then_no_more_gathers", 100000, 1, 101, 0, 100000 },
-		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 100000, 1, 120, 0, 100000 },
-		{ "when_nothing_came_after_gathering_then_it_is_quiet", 100000, 1, 121, 0, 0 },
-		{ "when_callbacks_were_busy_then_it_is_not_quiet", 4000, 1, 60, 59, 4960 },
-		{ "when_nothing_came_after_busy_callbacks_then_it_is_quiet", 4000, 1, 60, 35, 0 },
+		{ "when_all_was_quiet_then_nothing_is_held_up", 0, 0, 1, 10000, 0, 9, 0 },
+		{ "when_two_turns_follow_closely_then_they_begin_4_ms_apart", 0, 0, 1, 20, 0, 9, 4000 },
+		{ "when_it_goes_on_then_a_little_more_gathers", 4000, 2000, 1, 6, 0, 12, 4096 },
+		{ "when_it_goes_on_for_1_s_then_20_ms_gather", 4000, 2000, 100, 10, 0, 20, 20000 },
+		{ "when_it_goes_on_for_6_s_then_100_ms_gather", 4000, 2000, 1000, 6, 0, 12, 100000 },
+		{ "when_timers_of_0_ms_make_turns_then_they_do_not_count", 4000, 2000, 1000, 0, 0, 0, 4000 },
+		{ "when_it_goes_on_for_ever_then_no_more_gathers", 100000, 2000, 20, 101, 0, 200, 100000 },
+		{ "when_gathering_alone_kept_turns_apart_then_it_is_not_quiet", 100000, 2000, 20, 120, 0, 200,
+			100000 },
+		{ "when_nothing_came_after_gathering_then_it_is_quiet", 100000, 2000, 1, 121, 0, 200, 0 },
+		{ "when_callbacks_were_busy_then_it_is_not_quiet", 4000, 2000, 1, 60, 59, 200, 4960 },
+		{ "when_nothing_came_after_busy_callbacks_then_it_is_quiet", 4000, 2000, 1, 60, 35, 200, 0 },
+		{ "when_little_comes_then_little_gathers", 4000, 0, 1000, 10, 0, 1, 9527 },
+		{ "when_less_comes_than_before_then_less_gathers", 100000, 2000, 500, 20, 0, 2, 9541 },
+		{ "when_hardly_anything_comes_then_it_is_the_least", 100000, 2000, 1000, 20, 0, 0, 4000 },
+		{ "when_a_list_comes_then_the_peer_does_not_wait_for_its_window", 100000, 2000, 8, 60, 30,
+			2500, 29981 },
+		{ "when_a_list_goes_on_then_it_stays_so", 4000, 50000, 1000, 20, 15, 1000, 10485 },
 	};
 	int failed = 0;
 
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		int got = rows[i].before_us;
+		struct kar_gather g = { rows[i].before_us, rows[i].before_rate * 1000 };
 
 		for (int n = 0; n < rows[i].turns; n++)
-			got = kar_loop_gather(got, rows[i].between, rows[i].busy);
+			g = kar_loop_gather(g, rows[i].between, rows[i].busy, rows[i].took * 1000);
 
-		if (got == rows[i].after_us)
+		if (g.us == rows[i].after_us)
 			continue;
-		print_error("%s: %d us\n", rows[i].name, got);
+		print_error("%s: %d us, %" PRId64 " bytes/s\n", rows[i].name, g.us, g.rate);
 		failed++;
 	}
 	assert_int_equal(failed, 0);
