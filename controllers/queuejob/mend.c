@@ -366,10 +366,16 @@ static void mend_life(struct mend *m)
 
 /* --- counters ------------------------------------------------------------------------------------ */
 
-/* So that there is room to count on. */
+/* So that there is room to count on. What is put right is far below what is wrong: the next true count must not be wrong again. */
+static int32_t mend_count(int32_t n)
+{
+	enum { ROOM = 1000000000 };
+
+	return n < 0 ? 0 : n > QUEUEJOB_COUNT_MAX ? ROOM : n;
+}
+
 static void mend_counters(struct mend *m)
 {
-	enum { COUNTER_MAX = 1000000000 };
 	struct kar_queuejob_status *st = m->st;
 	const struct {
 		const char *field;
@@ -383,10 +389,9 @@ static void mend_counters(struct mend *m)
 	};
 
 	for (size_t i = 0; i < KAR_LEN(counters); i++)
-		queuejob_mend_number(m, counters[i].field, counters[i].at,
-			(int32_t)kar_clamp(*counters[i].at, 0, COUNTER_MAX));
-	if (st->incarnation > COUNTER_MAX)
-		queuejob_mend_number(m, "incarnation", &st->incarnation, COUNTER_MAX);
+		queuejob_mend_number(m, counters[i].field, counters[i].at, mend_count(*counters[i].at));
+	if (st->incarnation > QUEUEJOB_COUNT_MAX)
+		queuejob_mend_number(m, "incarnation", &st->incarnation, queuejob_incarnation(m->r->v));
 }
 
 /* --- the whole ----------------------------------------------------------------------------------- */

@@ -106,8 +106,10 @@ struct queuejob_new_pod {
 	bool replaces; /* dry run: as soon as it passes, the gang that runs is given up for such pods */
 };
 
+/* No job counts so far: a number above it, in status or label, was edited. There is room to count on up to INT32_MAX. */
+#define QUEUEJOB_COUNT_MAX 2000000000
 /*
- * Pure: the incarnation that runs, or would be the first to start: the recorded one; else the newest of the pods (its start has
+ * Pure: the incarnation that runs, or would be the first to start: the recorded one, if that is possible; else the newest of the pods (its start has
  * not been recorded yet), unless more of them are of one before; else 1. @v->job is not NULL.
  */
 int32_t queuejob_incarnation(const struct queuejob_view *v) KAR_NONNULL;
