@@ -6,10 +6,9 @@ enum {
 	GATHER_MAX_US = 100000,
 	GATHER_GROWS_MS = 6000, /* from the least to the most */
 	QUIET_MS = 20,          /* with nothing to do for longer than this after the gathering */
-	BUSY_RATE =
-		1 << 20, /* bytes per second that are worth the longest gathering; half of it, half as long */
-	BULK = 1 << 19,  /* bytes that are to gather at most: a peer waits while its window is full */
-	MEMORY_MS = 1000, /* of the rate */
+	BUSY_RATE = 1 << 20,    /* bytes per second that are worth the most; half of it, half as long */
+	BULK = 1 << 19,         /* bytes that are to gather at most: a peer waits while its window is full */
+	MEMORY_MS = 1000,       /* of the rate */
 	US_PER_MS = 1000,
 	US_PER_S = 1000000,
 };

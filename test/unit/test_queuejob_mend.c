@@ -168,6 +168,21 @@ static void an_edited_field_changes_nothing(void **state)
 	}
 }
 
+/* The failure is still of the incarnation that runs: the pods tell which that is. */
+static void an_impossible_incarnation_loses_no_failure(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	settle(&s,
+		"job phase=Running formed=2 latest wrote=incarnation:2147483647; task w replicas=2; "
+		"pod w-0 Running hash=h1; pod w-1 Failed hash=h1");
+	assert_int_equal(s.job.status.pod_failures, 1);
+	assert_string_equal(s.job.status.last_restart.reason, kar_reason_PodFailed);
+	assert_int_equal(s.job.status.incarnation, 2);
+	scene_release(&s);
+}
+
 /* --- clocks -------------------------------------------------------------------------------------- */
 
 /* Lives for ROUNDS seconds; returns how often the status is put right. */
@@ -230,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edited_field_changes_nothing),
+		cmocka_unit_test(an_impossible_incarnation_loses_no_failure),
 		cmocka_unit_test(a_wrong_clock_is_no_edit),
 		cmocka_unit_test(a_start_by_a_clock_that_is_behind_is_put_right_once),
 	};
