@@ -153,6 +153,7 @@ struct ledger_job {
 	int part;
 	kar_time part_since;
 	kar_time lacks_since; /* without a break; 0: it lacks none */
+	kar_time turn_lost;   /* when it last lost one; 0: never */
 	int asked;            /* distinct indexes that managers have asked for */
 	int overtaken;        /* by extras of other jobs, while it waited for its minimum */
 };

@@ -82,6 +82,7 @@ void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
 
 /* Does the job go on with the minimum that it had before an edit? */
 bool rules_is_raised(const struct sim_value *job);
+#define RULES_LONGEST_PAUSE (60 * KAR_MINUTE)
 /* Before the next try to get nodes, when so many turns are lost: it doubles with each. */
 kar_time rules_nodes_pause(int lost, kar_time longest);
 /* Nobody holds nodes in vain that others lack. */

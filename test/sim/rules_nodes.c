@@ -64,14 +64,38 @@ static bool is_short(const struct ledger_job *j, const struct sim_value *job, co
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
 
+static int number(const struct sim_value *job, const char *field)
+{
+	return (int)sim_get_int(job, 0, "status", field);
+}
+
+kar_time rules_nodes_pause(int lost, kar_time longest)
+{
+	kar_time pause = TIME_OUT;
+
+	for (int i = 1; i < lost && pause < longest; i++)
+		pause = pause * 2 < longest ? pause * 2 : longest;
+	return pause;
+}
+
+/* It holds nothing, and has let those pass that wait behind it, for longer perhaps than all was quiet. */
+static bool lets_pass(const struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+	const struct seats *s)
+{
+	return !s->bound && j->turn_lost &&
+		ledger_now(l) - j->turn_lost < TIME_OUT + 2 * l->worst_clock +
+			rules_nodes_pause(number(job, "scheduleTimeouts"), RULES_LONGEST_PAUSE);
+}
+
 void rules_check_nodes_at_rest(struct ledger *l)
 {
 	const struct ledger_job *j, *holds = NULL, *other = NULL;
 
 	TAILQ_FOREACH(j, &l->present, in_present) {
+		const struct sim_value *job = ledger_stored(l, j);
 		struct seats s = look(l, j);
 
-		if (!is_short(j, ledger_stored(l, j), &s))
+		if (!is_short(j, job, &s) || lets_pass(l, j, job, &s))
 			continue;
 		if (!holds && s.bound)
 			holds = j;
@@ -173,11 +197,6 @@ static void check_given_back(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
-static int number(const struct sim_value *job, const char *field)
-{
-	return (int)sim_get_int(job, 0, "status", field);
-}
-
 static void check_nothing_lost(const struct rule *r, const struct write *w)
 {
 	static const char *const counters[] = { "restarts", "podFailures", "disruptions" };
@@ -226,7 +245,7 @@ static bool goes_before(const struct ledger *l, const struct ledger_job *k, cons
 static void note_turn(const struct write *w)
 {
 	if (w->c->old && number(w->c->new, "scheduleTimeouts") > number(w->c->old, "scheduleTimeouts"))
-		w->l->turn_lost = ledger_now(w->l);
+		w->l->turn_lost = w->job->turn_lost = ledger_now(w->l);
 	if (!w->l->first_lost)
 		w->l->first_lost = w->l->turn_lost;
 }
@@ -252,15 +271,6 @@ static void check_turn(const struct rule *r, const struct write *w)
 				"job %s/%s tries again to get nodes, but %s/%s goes first, and lacks some",
 				w->c->ns, w->c->name, k->ns, k->name);
 	}
-}
-
-kar_time rules_nodes_pause(int lost, kar_time longest)
-{
-	kar_time pause = TIME_OUT;
-
-	for (int i = 1; i < lost && pause < longest; i++)
-		pause = pause * 2 < longest ? pause * 2 : longest;
-	return pause;
 }
 
 /* When a job has ended since, the pause may be cut short to LONGEST. */

@@ -172,7 +172,6 @@ static void strange_phase(const struct recount *r, const char *why)
 /* It has lost one turn after another to get nodes, and the pause before its next try is longer than all was quiet. */
 static bool rests(const struct recount *r)
 {
-	static const kar_time LONGEST = 60 * KAR_MINUTE;
 	const char *at = sim_text_or(sim_get(r->job, "status", "lastRestart", "time"), "");
 	int lost = said(r, "scheduleTimeouts");
 	kar_time wall;
@@ -180,7 +179,7 @@ static bool rests(const struct recount *r)
 	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 && ledger_gave_back(r->job) &&
 		kar_time_parse(at, &wall) == 0 &&
 		sim_timeline_wall(r->w->timeline) <
-		wall + rules_nodes_pause(lost, LONGEST) + 2 * r->w->ledger->worst_clock;
+		wall + rules_nodes_pause(lost, RULES_LONGEST_PAUSE) + 2 * r->w->ledger->worst_clock;
 }
 
 /* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
