@@ -9,6 +9,7 @@
 #include "controllers/apply_wire.h"
 #include "controllers/pace.h"
 #include "controllers/refusal.h"
+#include "controllers/slow_start.h"
 
 enum {
 	DEFAULT_MAX_IN_FLIGHT = 200,
@@ -16,7 +17,6 @@ enum {
 	TURN = 64,                      /* control writes of one plan after which the others have theirs */
 	BUSY_WAIT = 10000,              /* ms that a status which is not urgent lets other writes go first */
 	DEFAULT_COUNTER_RATE = 10,      /* per second */
-	MAX_FIRST_WINDOW = 32,          /* creates that a plan begins with: what a refusal may cost */
 };
 
 /* One plan on its way. In the tree of runnable plans exactly while it has something it may send now. */
@@ -34,6 +34,7 @@ struct run {
 	size_t pods;    /* of these, those that are ranked: the children of a key tell nothing of its pods */
 	int creates_in_flight;
 	int window;   /* creates that may be in flight: slow start */
+	bool refused; /* a create was */
 	bool stopped; /* nothing more is sent */
 	struct kar_outcome outcome;
 };
@@ -115,19 +116,6 @@ static void delist(struct run *r)
 	r->linked = false;
 }
 
-static int first_window(const struct kar_sync *s)
-{
-	bool known = s->state->window && s->state->window_generation == s->generation;
-
-	return known && !s->plan.metered ? s->state->window : 1;
-}
-
-static void remember_window(const struct run *r)
-{
-	r->s->state->window = r->window < MAX_FIRST_WINDOW ? r->window : MAX_FIRST_WINDOW;
-	r->s->state->window_generation = r->s->generation;
-}
-
 /* Gives the sync back once nothing is in flight and nothing will be sent. */
 static void finish_if_done(struct run *r)
 {
@@ -137,7 +125,7 @@ static void finish_if_done(struct run *r)
 		return;
 	delist(r);
 	if (r->outcome.what == KAR_OK && r->pods)
-		remember_window(r);
+		kar_slow_start_went_through(r->s, r->pods);
 	if (r->outcome.what == KAR_OK && r->creates && r->next == r->s->plan.n_actions)
 		kar_refusal_all_created(r->s);
 	x->applied(x->arg, r->s, &r->outcome);
@@ -174,21 +162,33 @@ static void tell_refused(struct run *r, const struct kar_action *a, const struct
 		r->s->controller->refused(r->s, a, err);
 }
 
+/* All that were in flight with the first one that is refused are one try. */
+static void fail_create(struct run *r, const struct kar_action *a, const struct kar_err *err)
+{
+	bool refused = r->refused;
+
+	r->refused |= is_refusal(err->what);
+	kar_slow_start_failed(r->s);
+	if (refused)
+		return;
+	tell_refused(r, a, err);
+	if (r->refused)
+		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
+}
+
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
-	if (a && a->verb == KAR_CREATE)
+	if (a && a->dry_run) {
 		tell_refused(r, a, err);
-	if (a && a->dry_run)
 		return;
+	}
 	if (r->outcome.what == KAR_OK) {
 		r->outcome.what = err->what;
 		r->outcome.err = *err;
 		r->outcome.failed = a;
 	}
-	if (a && a->verb == KAR_CREATE && is_refusal(err->what)) {
-		r->s->state->window = 0;
-		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
-	}
+	if (a && a->verb == KAR_CREATE)
+		fail_create(r, a, err);
 	if (ends_plan(a, err->what))
 		stop(r);
 }
@@ -428,7 +428,7 @@ void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
 	r->x = x;
 	r->s = s;
 	r->number = x->arrivals++;
-	r->window = first_window(s);
+	r->window = kar_slow_start_first(s);
 	r->outcome.requeue_after = s->plan.requeue_after;
 	if (s->plan.status) {
 		kar_time wait = status_delay(x, s);

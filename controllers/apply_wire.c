@@ -46,8 +46,9 @@ static int encode_body(const struct kar_sync *s, const struct kar_action *a, str
 	else if (s->controller->encode(s, a, body, err))
 		return -1;
 	if (body->overflow)
-		return kar_fail(err, KAR_INVALID, "%s %s is too large to be sent", a->type->res.kind,
-			a->name);
+		return kar_fail(err, KAR_INVALID, "%s %s %s: %s %s is too large to be sent",
+			a->verb == KAR_CREATE ? "create" : "patch", a->type->res.plural, a->name,
+			a->type->res.kind, a->name);
 	return 0;
 }
 

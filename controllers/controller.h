@@ -44,11 +44,11 @@ struct kar_key_state {
 	/* Of the pods that it is creating, see api/pod_stencil.h; owned; NULL: none. */
 	struct kar_pod_stencil *stencil;
 	struct kar_node_place *nodes; /* among those that wait for nodes; owned; NULL: it does not wait */
-	int window; /* creates that it had in flight at once, none refused (see apply.h); 0: none */
-	int64_t window_generation; /* of the object then */
-	uint64_t logged;           /* hash of the last failure that was logged as an error; 0: none since */
-	struct kar_rest rest;      /* how often the key is looked at */
-	kar_time status_written;   /* mono, of the last status write; 0: never */
+	int window; /* the most pods that one plan has created, at most 32, none failed since (see slow_start.h); 0: none */
+	uint64_t window_owner; /* hash of UID and generation of the object then */
+	uint64_t logged; /* hash of the last kind of failure that was logged as an error; 0: none since */
+	struct kar_rest rest;    /* how often the key is looked at */
+	kar_time status_written; /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
 	uint64_t owner_uid;    /* hash of the UID that it had: the key may have got another object since */
 	kar_rv owner_latest;   /* a version of it that was the latest one when it was read; 0: none */

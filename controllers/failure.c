@@ -37,22 +37,34 @@ static void tell_refusal(struct kar_recorder *recorder, const struct kar_sync *s
 	kar_recorder_event(recorder, &ref, KAR_WARNING, kar_reason_FailedSync, "Sync", note);
 }
 
+/* Which of ten writes is answered first, and is named, is chance: the same refusal of another object is nothing new. */
+static uint64_t kind_of(const struct kar_outcome *o)
+{
+	const struct kar_action *a = o->failed;
+	uint64_t kind = kar_hash_str(1, kar_err_class_name(o->what));
+
+	if (!a)
+		return kar_hash_str(kind, "status");
+	kind = kar_hash_str(kind + (uint64_t)a->verb, a->type->res.plural);
+	return kar_hash_str(kind, a->subresource ? a->subresource : "");
+}
+
 void kar_failure_tell(struct kar_recorder *recorder, const struct kar_sync *s, const struct kar_outcome *o)
 {
 	const struct kar_controller *c = s->controller;
-	uint64_t text = kar_hash_str(1, o->err.msg);
+	uint64_t kind = kind_of(o);
 
 	if (o->what == KAR_CONFLICT) { /* somebody wrote first: part of the protocol */
 		kar_info(4, KAR_MSG("Conflict, deciding anew"), KAR_S("controller", c->name),
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
 		return;
 	}
-	if (s->state->logged == text || was_gone(s, o)) {
+	if (s->state->logged == kind || was_gone(s, o)) {
 		kar_info(2, KAR_MSG("Sync failed again, will try again"), KAR_S("controller", c->name),
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
 		return;
 	}
-	s->state->logged = text;
+	s->state->logged = kind;
 	kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name), KAR_S("key", s->key),
 		KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
 	tell_refusal(recorder, s, o);

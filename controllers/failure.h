@@ -7,7 +7,7 @@
 #include "controllers/apply.h"
 #include "controllers/controller.h"
 
-/* In the log: as an error once per text and key; the same again is for those who look closely. A refusal also as an event. */
+/* In the log: as an error once per key and kind (class, verb, resource); the same again is for those who look closely. A refusal also as an event. */
 void kar_failure_tell(struct kar_recorder *recorder, const struct kar_sync *s,
 	const struct kar_outcome *o) KAR_NONNULL;
 

@@ -110,17 +110,20 @@ static void creates_start_slowly(void **state)
 static const struct {
 	const char *name;
 	enum kar_tier tier;
-	bool refused, edited, metered;
+	enum kar_class what; /* of the second create */
+	bool edited, replaced, metered;
 	size_t begins_with;
 } window_rows[] = {
-	{ "pods that went through", KAR_TIER_MINIMUM, .begins_with = 3 },
-	{ "a pod that was refused", KAR_TIER_MINIMUM, .refused = true, .begins_with = 1 },
+	{ "pods that went through", KAR_TIER_MINIMUM, .begins_with = 2 },
+	{ "a pod that was refused", KAR_TIER_MINIMUM, KAR_DENIED, .begins_with = 1 },
+	{ "a pod of which nothing is known", KAR_TIER_MINIMUM, KAR_UNKNOWN, .begins_with = 1 },
+	{ "another object of the name", KAR_TIER_MINIMUM, .replaced = true, .begins_with = 1 },
 	{ "another spec may have other pods", KAR_TIER_MINIMUM, .edited = true, .begins_with = 1 },
 	{ "a quota may be full by now", KAR_TIER_MINIMUM, .metered = true, .begins_with = 1 },
 	{ "children that went through", KAR_TIER_CONTROL, .begins_with = 1 },
 };
 
-static void begin_again(struct job *j, bool edited, bool metered)
+static void begin_again(struct job *j, size_t row)
 {
 	kar_plan_init(&j->s.plan, &j->s.arena);
 	for (unsigned i = 0; i < 3; i++) {
@@ -128,14 +131,15 @@ static void begin_again(struct job *j, bool edited, bool metered)
 
 		add_pod(j, names[i], KAR_TIER_MINIMUM, 0, i);
 	}
-	j->s.generation += edited;
-	j->s.plan.metered = metered;
+	j->s.generation += window_rows[row].edited;
+	j->object.uid = window_rows[row].replaced ? "uid-2" : "uid-1";
+	j->s.plan.metered = window_rows[row].metered;
 }
 
 static void creates_that_went_through_make_the_next_begin_faster(void **state)
 {
-	static const char *const begins_with[] = { "", "create pods default/q0", "",
-		"create pods default/q0; create pods default/q1; create pods default/q2" };
+	static const char *const begins_with[] = { "", "create pods default/q0",
+		"create pods default/q0; create pods default/q1" };
 	struct bench *b = *state;
 
 	for (size_t i = 0; i < KAR_LEN(window_rows); i++) {
@@ -145,11 +149,11 @@ static void creates_that_went_through_make_the_next_begin_faster(void **state)
 		add_pod(j, "p1", window_rows[i].tier, 0, 1);
 		kar_executor_start(b->x, &j->s);
 		answer(b, "create pods default/p0");
-		if (window_rows[i].refused)
-			refuse(b, "create pods default/p1", KAR_DENIED);
+		if (window_rows[i].what)
+			refuse(b, "create pods default/p1", window_rows[i].what);
 		else
 			answer(b, "create pods default/p1");
-		begin_again(j, window_rows[i].edited, window_rows[i].metered);
+		begin_again(j, i);
 		kar_executor_start(b->x, &j->s);
 		print_message("%s\n", window_rows[i].name);
 		assert_open(b, begins_with[window_rows[i].begins_with]);
@@ -191,6 +195,34 @@ static void dry_run_changes_nothing(void **state)
 		assert_null(j->state.refusal);
 		free_job(j);
 	}
+}
+
+/* A plan that creates one pod, for one that has failed, says nothing against as many as the gang has. */
+static void smaller_plan_does_not_make_the_next_slower(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	for (unsigned plan = 0; plan < 2; plan++) {
+		static const char *const requests[] = { "create pods default/p0", "create pods default/p1" };
+
+		kar_plan_init(&j->s.plan, &j->s.arena);
+		for (unsigned i = 0; i < 2 - plan; i++)
+			add_pod(j, i ? "p1" : "p0", KAR_TIER_MINIMUM, 0, i);
+		kar_executor_start(b->x, &j->s);
+		for (unsigned i = 0; i < 2 - plan; i++)
+			answer(b, requests[i]);
+	}
+	begin_again(j, 0);
+	kar_executor_start(b->x, &j->s);
+	assert_open(b, "create pods default/q0; create pods default/q1");
+	refuse(b, "create pods default/q0", KAR_DENIED);
+	refuse(b, "create pods default/q1", KAR_INVALID);
+	/* They were on their way together: one try, and the next is not put off for longer. */
+	assert_int_equal(b->refused, 1);
+	assert_int_equal(j->state.refusal->tries, 1);
+	assert_int_equal(j->state.refusal->err.what, KAR_DENIED);
+	free_job(j);
 }
 
 static void creates_stop_at_the_first_refusal(void **state)
@@ -533,6 +565,7 @@ int main(void)
 		TEST(creates_start_slowly),
 		TEST(creates_that_went_through_make_the_next_begin_faster),
 		TEST(dry_run_changes_nothing),
+		TEST(smaller_plan_does_not_make_the_next_slower),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
 		TEST(delete_names_what_it_was_decided_on),

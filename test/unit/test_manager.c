@@ -148,8 +148,8 @@ static const struct {
 	kar_time apart; /* ms, at least */
 	int events;
 } rows[] = {
-	{ "the status of the queue tells nothing before it exists", "", KAR_CREATE, 400, 0 },
-	{ "a status that cannot be written tells nothing", QUEUE, KAR_PATCH, 2, 1 },
+	{ "the default queue cannot be created", "", KAR_CREATE, 400, 0 },
+	{ "the status of a queue cannot be written", QUEUE, KAR_PATCH, 2, 1 },
 };
 
 static void refused_write_is_rarely_tried_and_told_once(void **state)

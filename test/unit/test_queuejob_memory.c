@@ -118,7 +118,7 @@ static void words_are_those_of_the_server(void **state)
 	refuse(1, KAR_INVALID, "create pods in ns: Pod \"j-w-0\" is invalid: spec.x: Not found", 1000);
 	assert_string_equal(check_at(1000, false).refused, "Pod \"j-w-0\" is invalid: spec.x: Not found");
 	assert_int_equal(check_at(1000, false).task, 1);
-	refuse(1, KAR_INVALID, "Pod j-w-0 is too large to be sent", 1000);
+	refuse(1, KAR_INVALID, "create pods j-w-0: Pod j-w-0 is too large to be sent", 1000);
 	assert_string_equal(check_at(1000, false).refused, "Pod j-w-0 is too large to be sent");
 }
 
