@@ -122,7 +122,7 @@ enum {
 	X(StatusRepaired, KAR_SHOWN_WARNING, \
 		"The status contradicted itself, as if somebody had edited it. What most of it tells is believed; the message names the fields that were put right.") \
 	X(FailedSync, KAR_SHOWN_WARNING, \
-		"The API server refuses a change or a deletion (RBAC, a webhook, validation); the message has its words. It is tried again.")
+		"The API server refuses a change, a deletion or a read (RBAC, a webhook, validation); the message has its words. It is tried again.")
 
 /* kar_reason_BackOff and so on: the texts. */
 #define KAR_REASON_DECLARE(name, where, meaning) extern const char kar_reason_##name[];

@@ -168,7 +168,8 @@ static void fail_create(struct run *r, const struct kar_action *a, const struct 
 	bool refused = r->refused;
 
 	r->refused |= is_refusal(err->what);
-	kar_slow_start_failed(r->s);
+	if (a->rank.tier != KAR_TIER_CONTROL) /* children tell nothing of the pods */
+		kar_slow_start_failed(r->s);
 	if (refused)
 		return;
 	tell_refused(r, a, err);

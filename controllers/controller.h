@@ -39,14 +39,16 @@ struct kar_settings {
 
 /* What is remembered per key between two syncs, in memory only; losing it costs at most a repeated attempt. */
 struct kar_key_state {
-	struct kar_refusal *refusal; /* the create that was refused last (see refusal.h); owned; NULL: none */
+	struct kar_refusal *
+		refusal; /* the create that was refused first in the last such plan (see refusal.h); owned; NULL: none */
 	struct queuejob_memory *job; /* see queuejob/memory.h; owned; NULL: nothing */
 	/* Of the pods that it is creating, see api/pod_stencil.h; owned; NULL: none. */
 	struct kar_pod_stencil *stencil;
 	struct kar_node_place *nodes; /* among those that wait for nodes; owned; NULL: it does not wait */
 	int window; /* the most pods that one plan has created, at most 32, none failed since (see slow_start.h); 0: none */
 	uint64_t window_owner; /* hash of UID and generation of the object then */
-	uint64_t logged; /* hash of the last kind of failure that was logged as an error; 0: none since */
+	uint64_t told
+		[4]; /* hashes of kinds of failures, the latest first, since a plan went through (see failure.h); 0: none */
 	struct kar_rest rest;    /* how often the key is looked at */
 	kar_time status_written; /* mono, of the last status write; 0: never */
 	int32_t owner_checked; /* incarnation for which the owner was read from the API server (see queuejob) */
@@ -102,8 +104,8 @@ struct kar_controller {
 	/* May an action that has not been sent still go out? Asked just before it is sent; NULL: always. */
 	bool (*still_wanted)(const struct kar_sync *s, const struct kar_action *a);
 	/*
-	 * A create of this sync was refused, or a dry run of one, for which there is no other consequence; NULL: not
-	 * interested.
+	 * The first create of this sync that was refused, or one that failed before in another way; and any dry run, for which
+	 * there is no other consequence. NULL: not interested.
 	 */
 	void (*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err);
 	/*

@@ -1,6 +1,7 @@
 #include "controllers/failure.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "api/reasons.h"
 #include "common/kube/event.h"
@@ -37,35 +38,55 @@ static void tell_refusal(struct kar_recorder *recorder, const struct kar_sync *s
 	kar_recorder_event(recorder, &ref, KAR_WARNING, kar_reason_FailedSync, "Sync", note);
 }
 
+/* The hash of @text without @name. */
+static uint64_t hash_without(uint64_t seed, const char *text, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+	const char *at;
+
+	for (; n && (at = strstr(text, name)); text = at + n)
+		seed = kar_hash(seed, text, (size_t)(at - text));
+	return kar_hash_str(seed, text);
+}
+
 /* Which of ten writes is answered first, and is named, is chance: the same refusal of another object is nothing new. */
 static uint64_t kind_of(const struct kar_outcome *o)
 {
-	const struct kar_action *a = o->failed;
-	uint64_t kind = kar_hash_str(1, kar_err_class_name(o->what));
+	return hash_without(1 + (uint64_t)o->what, o->err.msg, o->failed ? o->failed->name : NULL);
+}
 
-	if (!a)
-		return kar_hash_str(kind, "status");
-	kind = kar_hash_str(kind + (uint64_t)a->verb, a->type->res.plural);
-	return kar_hash_str(kind, a->subresource ? a->subresource : "");
+/* False: it is new, and remembered from now on. */
+static bool was_told(struct kar_key_state *state, uint64_t kind)
+{
+	for (size_t i = 0; i < KAR_LEN(state->told); i++) {
+		if (state->told[i] == kind)
+			return true;
+	}
+	memmove(&state->told[1], &state->told[0], sizeof(state->told) - sizeof(state->told[0]));
+	state->told[0] = kind;
+	return false;
 }
 
 void kar_failure_tell(struct kar_recorder *recorder, const struct kar_sync *s, const struct kar_outcome *o)
 {
 	const struct kar_controller *c = s->controller;
-	uint64_t kind = kind_of(o);
 
 	if (o->what == KAR_CONFLICT) { /* somebody wrote first: part of the protocol */
 		kar_info(4, KAR_MSG("Conflict, deciding anew"), KAR_S("controller", c->name),
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
 		return;
 	}
-	if (s->state->logged == kind || was_gone(s, o)) {
+	if (was_gone(s, o) || was_told(s->state, kind_of(o))) {
 		kar_info(2, KAR_MSG("Sync failed again, will try again"), KAR_S("controller", c->name),
 			KAR_S("key", s->key), KAR_S("err", o->err.msg));
 		return;
 	}
-	s->state->logged = kind;
 	kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name), KAR_S("key", s->key),
 		KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
 	tell_refusal(recorder, s, o);
+}
+
+void kar_failure_is_over(struct kar_key_state *state)
+{
+	memset(state->told, 0, sizeof(state->told));
 }

@@ -175,7 +175,7 @@ static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *
 
 	if (o->what == KAR_OK) {
 		if (!s->state->refusal) /* else the failure lasts; its creates are only held back */
-			s->state->logged = 0;
+			kar_failure_is_over(s->state);
 		kar_workqueue_forget(c->queue, s->key);
 	} else if (o->what == KAR_CONFLICT) { /* no failure: the winner's version arrives in a moment */
 		kar_failure_tell(m->recorder, s, o);

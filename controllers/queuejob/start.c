@@ -37,7 +37,7 @@ int32_t queuejob_incarnation(const struct queuejob_view *v)
 
 	if (v->job->status.incarnation > 0 && v->job->status.incarnation <= QUEUEJOB_COUNT_MAX)
 		return v->job->status.incarnation;
-	newest = newest_below(v, QUEUEJOB_COUNT_MAX + 1, &n);
+	newest = newest_below(v, QUEUEJOB_COUNT_MAX, &n);
 	before = newest_below(v, newest, &n_before);
 	/* Live pods of two incarnations: somebody has edited labels. To take the older one kills none of them. */
 	return n_before > 0 && n <= n_before ? before : newest;
