@@ -5,7 +5,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   asan      gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
   clang     clang: build and unit tests
   lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house, hack/check-docs
-  sim       the deterministic simulation: the regression list and 500 fresh seeds
+  sim       the deterministic simulation: the regression list and 500 seeds of this tree
   sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
   fuzz      clang with sanitizers and libFuzzer: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop

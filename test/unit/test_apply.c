@@ -263,6 +263,30 @@ static void creates_refused_together_are_one_try(void **state)
 	}
 }
 
+/* What is scaled away and what is missing are of one plan: for no moment are there more pods than are wanted. */
+static void creates_wait_for_deletions(void **state)
+{
+	struct bench *b = *state;
+
+	for (int refused = 0; refused < 2; refused++) {
+		struct job *j = new_job(b, "j");
+
+		add(j, KAR_DELETE, "p7");
+		add(j, KAR_DELETE, "p8");
+		add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+		kar_executor_start(b->x, &j->s);
+		assert_open(b, "delete pods default/p7; delete pods default/p8");
+		answer(b, "delete pods default/p8");
+		assert_open(b, "delete pods default/p7");
+		if (refused) /* it says nothing about the others */
+			refuse(b, "delete pods default/p7", KAR_DENIED);
+		else
+			answer(b, "delete pods default/p7");
+		answer(b, "create pods default/p0");
+		free_job(j);
+	}
+}
+
 static void creates_stop_at_the_first_refusal(void **state)
 {
 	struct bench *b = *state;
@@ -418,15 +442,15 @@ static void only_deletes_with_a_precondition_may_be_replayed(void **state)
 	struct bench *b = *state;
 	struct job *j = new_job(b, "j");
 
-	add(j, KAR_DELETE, "p0")->uid = "u";
-	add(j, KAR_DELETE, "p1");
-	add(j, KAR_PATCH, "p2");
-	add(j, KAR_CREATE, "p3");
+	add(j, KAR_CREATE, "p0");
+	add(j, KAR_PATCH, "p1");
+	add(j, KAR_DELETE, "p2");
+	add(j, KAR_DELETE, "p3")->uid = "u";
 	kar_executor_start(b->x, &j->s);
 	assert_int_equal(b->fake->n, 4);
-	assert_true(b->fake->requests[0].replayable);
-	for (int i = 1; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		assert_false(b->fake->requests[i].replayable);
+	assert_true(b->fake->requests[3].replayable);
 	for (int i = 0; i < 4; i++)
 		fake_answer(b->fake, i, "{}", 1);
 	free_job(j);
@@ -439,10 +463,10 @@ static void answers_are_asked_for_without_spec_and_status(void **state)
 
 	j->s.plan.status = "new";
 	j->s.plan.urgent = true;
-	add(j, KAR_DELETE, "p0");
 	add(j, KAR_PATCH, "p1");
 	add(j, KAR_GET, "p2");
 	add(j, KAR_CREATE, "p3");
+	add(j, KAR_DELETE, "p0");
 	kar_executor_start(b->x, &j->s);
 	answer(b, "patch jobs/status default/j");
 	refuse(b, "create pods default/p3", KAR_EXISTS);
@@ -605,6 +629,7 @@ int main(void)
 		TEST(dry_run_changes_nothing),
 		TEST(smaller_plan_does_not_make_the_next_slower),
 		TEST(creates_refused_together_are_one_try),
+		TEST(creates_wait_for_deletions),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
 		TEST(delete_names_what_it_was_decided_on),
