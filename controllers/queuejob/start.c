@@ -69,7 +69,12 @@ kar_time queuejob_admitted_at(const struct queuejob_round *r)
 
 	if (!c || c->last_transition > r->second)
 		return r->second;
-	return c->last_transition > r->job->creation ? c->last_transition : r->job->creation;
+	if (c->last_transition >= r->job->creation)
+		return c->last_transition;
+	/* That was a former job of its name, whose PodGroup it has adopted. */
+	c = kar_condition_find(&r->seen->conditions, KAR_QJ_ADMITTED);
+	return c && c->status == KAR_COND_TRUE && c->last_transition >= r->job->creation ? c->last_transition
+											 : r->second;
 }
 
 static void tell(struct queuejob_round *r)

@@ -91,8 +91,11 @@ void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j, c
 
 enum {
 	REFUSED_WINDOW = 60000, /* ms */
-	/* Creates of one job in it: two jobs whose pods other quotas refuse wake each other up every 5 s, and a try is several creates. */
-	REFUSED_MOST = 60,
+	/*
+	 * Creates of one job in it: two jobs whose pods other quotas refuse wake each other up every 5 s, for two tries each, and of a
+	 * try up to five creates are refused together. What knows no pause needs a second for as many.
+	 */
+	REFUSED_MOST = 100,
 };
 
 static void note_refused(struct ledger *l, struct ledger_job *j)

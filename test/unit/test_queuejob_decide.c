@@ -302,6 +302,28 @@ static void test_only_stories_are_urgent(void **state)
 	}
 }
 
+/* The deadline begins with the admission; that of a former job of the name, whose PodGroup it has adopted, is none of it. */
+static void test_admission_begins_the_time(void **state)
+{
+	static const struct {
+		kar_time admitted, starts; /* ms before now; the job has existed for a minute */
+	} rows[] = { { 5000, 5000 }, { KAR_MINUTE, KAR_MINUTE }, { KAR_MINUTE + 1000, 0 }, { -2000, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene s;
+		struct kar_plan p;
+
+		scene_read(&s, "job phase=Pending; task w; group admitted; spec");
+		for (size_t k = 0; k < s.group.status.conditions.n; k++)
+			s.group.status.conditions.items[k].last_transition = scene_now - rows[i].admitted;
+		scene_decide(&s, &p);
+		assert_int_equal(((const struct kar_queuejob_status *)p.status)->start_time,
+			scene_now - rows[i].starts);
+		scene_release(&s);
+	}
+}
+
 /* What `kubectl describe` answers to "why did it restart?". */
 static void test_restart_remembers_its_cause(void **state)
 {
@@ -469,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_a_look_at_the_job_does_not_say_that_nothing_is_wanted),
 		cmocka_unit_test(test_creates_carry_their_rank),
 		cmocka_unit_test(test_only_stories_are_urgent),
+		cmocka_unit_test(test_admission_begins_the_time),
 		cmocka_unit_test(test_restart_remembers_its_cause),
 		cmocka_unit_test(test_back_off_names_a_deletion_that_waits),
 		cmocka_unit_test(test_only_restarts_by_failure_wait),
