@@ -168,16 +168,20 @@ static void tell_refused(struct run *r, const struct kar_action *a, const struct
 /* All that were in flight with the first one that is refused are one try. */
 static void fail_create(struct run *r, const struct kar_action *a, const struct kar_err *err)
 {
-	bool refused = r->refused;
+	kar_time mono = kar_loop_mono(r->x->loop);
+	bool told = r->refused;
 
-	r->refused |= is_refusal(err->what);
 	if (a->rank.tier != KAR_TIER_CONTROL) /* children tell nothing of the pods */
 		kar_slow_start_failed(r->s);
-	if (refused)
+	if (!told)
+		tell_refused(r, a, err);
+	if (!is_refusal(err->what))
 		return;
-	tell_refused(r, a, err);
-	if (r->refused)
-		kar_refusal_note(r->s, a, err, kar_loop_mono(r->x->loop));
+	r->refused = true;
+	if (told)
+		kar_refusal_prolong(r->s, mono); /* the client may have tried it for long */
+	else
+		kar_refusal_note(r->s, a, err, mono);
 }
 
 static void fail(struct run *r, const struct kar_action *a, const struct kar_err *err)

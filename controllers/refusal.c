@@ -113,6 +113,16 @@ void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const stru
 	line_up(s, r, a);
 }
 
+void kar_refusal_prolong(struct kar_sync *s, kar_time mono)
+{
+	struct kar_refusal *r = s->state->refusal;
+
+	if (!r)
+		return;
+	r->again += mono - r->at;
+	r->at = mono;
+}
+
 static kar_time rest_of(const struct kar_refusal *r)
 {
 	kar_time rest = r->taken_back * take_back_pace;

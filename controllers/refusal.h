@@ -29,7 +29,7 @@ struct kar_refusal {
 	kar_time again; /* mono: not before, */
 	/* unless a quota may have room for it: */
 	struct kar_quota_place *place; /* owned; NULL: no quota has refused it */
-	kar_time at;                   /* mono, of the refusal */
+	kar_time at;                   /* mono, of the last answer of the try */
 	bool woken;                    /* the try on its way is a wake-up's */
 	unsigned misses;               /* of such tries, in a row */
 	bool trying;                   /* the creates were let out, and nothing has refused them yet */
@@ -41,6 +41,8 @@ struct kar_refusal {
 /* The create @a of @s was refused at @mono. */
 void kar_refusal_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
 	kar_time mono) KAR_NONNULL;
+/* Another create of the same try was refused too, at @mono: what is held back is so from then on. */
+void kar_refusal_prolong(struct kar_sync *s, kar_time mono) KAR_NONNULL;
 /* What was refused to the very object of @s as it is now (uid, generation); NULL: nothing. */
 const struct kar_refusal *kar_refusal_of(const struct kar_sync *s) KAR_NONNULL;
 /* ms for which the creates of @s should still be held back; 0: not at all. */

@@ -263,6 +263,30 @@ static void creates_refused_together_are_one_try(void **state)
 	}
 }
 
+/* The client tries one of them again, for seconds, when the server is busy; the next try is not due as soon as that has ended. */
+static void hold_begins_with_the_last_answer(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+	kar_time first;
+
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
+	add_pod(j, "p1", KAR_TIER_MINIMUM, 0, 1);
+	kar_executor_start(b->x, &j->s);
+	answer(b, "create pods default/p0");
+	answer(b, "create pods default/p1");
+	begin_again(j, 0);
+	kar_executor_start(b->x, &j->s);
+	refuse(b, "create pods default/q0", KAR_DENIED);
+	first = j->state.refusal->at;
+	j->state.refusal->at -= 4 * KAR_SECOND; /* as if it had come long ago */
+	j->state.refusal->again -= 4 * KAR_SECOND;
+	refuse(b, "create pods default/q1", KAR_DENIED);
+	assert_true(j->state.refusal->at >= first);
+	assert_int_equal(j->state.refusal->again - j->state.refusal->at, KAR_SECOND / 2);
+	free_job(j);
+}
+
 /* What is scaled away and what is missing are of one plan: for no moment are there more pods than are wanted. */
 static void creates_wait_for_deletions(void **state)
 {
@@ -629,6 +653,7 @@ int main(void)
 		TEST(dry_run_changes_nothing),
 		TEST(smaller_plan_does_not_make_the_next_slower),
 		TEST(creates_refused_together_are_one_try),
+		TEST(hold_begins_with_the_last_answer),
 		TEST(creates_wait_for_deletions),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
