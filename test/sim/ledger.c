@@ -233,6 +233,7 @@ static struct ledger_pod *add_pod(struct ledger *l, const struct sim_change *c, 
 	if (job) {
 		TAILQ_INSERT_TAIL(&job->pods, p, of_job);
 		job->live++;
+		ledger_note_template(l, job, c->new);
 	}
 	return p;
 }

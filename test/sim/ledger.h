@@ -119,6 +119,7 @@ struct ledger_job {
 	bool keeps_done; /* it was suspended, or has given nodes back: what had succeeded stayed done */
 	bool crowded;    /* others' pods had names of its pods when it came, or a manager may think so */
 	bool status_edited, pods_edited; /* by a person */
+	bool other_template; /* a pod came so late that its template is none that the status knows */
 	enum kar_qj_phase phase;
 	kar_time phase_since;
 	int incarnation, restarts_here; /* in this incarnation */
@@ -230,6 +231,9 @@ struct ledger_task *ledger_find_task(struct ledger_job *j, const char *name) KAR
 
 /* A person has edited the pod. */
 void ledger_note_edit(struct ledger_pod *p, const struct sim_change *c) KAR_NONNULL;
+/* A pod of @j has been created: of which templates? */
+void ledger_note_template(const struct ledger *l, struct ledger_job *j,
+	const struct sim_value *pod) KAR_NONNULL;
 /* What is to be known of it before it becomes what it is in @c. */
 void ledger_note_end(struct ledger *l, struct ledger_pod *p, const struct sim_change *c) KAR_NONNULL;
 /* Losses that the status counts now. */

@@ -16,6 +16,15 @@ void ledger_note_edit(struct ledger_pod *p, const struct sim_change *c)
 	p->taken |= !c->old || strcmp(incarnation_of(c->old), incarnation_of(c->new)) == 0;
 }
 
+void ledger_note_template(const struct ledger *l, struct ledger_job *j, const struct sim_value *pod)
+{
+	const char *recorded = sim_text_or(sim_get(ledger_stored(l, j), "status", "templateHash"), "");
+	const char *is =
+		sim_text_or(sim_get(pod, "metadata", "annotations", KAR_ANNOTATION_TEMPLATE_HASH), "");
+
+	j->other_template |= recorded[0] && strcmp(is, recorded) != 0;
+}
+
 static bool is_phase(const struct sim_value *pod, const char *phase)
 {
 	return strcmp(sim_text_or(sim_get(pod, "status", "phase"), ""), phase) == 0;

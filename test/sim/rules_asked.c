@@ -179,8 +179,9 @@ static void check_refused_waits(const struct rule *r, const struct write *w)
 	/* With fewer pods than before, a quota may have room, or a name is free: that is tried at once. */
 	bool has_room = (j->fewer && j->fewer >= ledger_horizon(w->l)) ||
 		(w->l->freed && w->l->freed >= ledger_horizon(w->l));
-	/* The queue did not want the pod for a moment, so it is another one that is asked for now. */
-	bool scaled = setting_min(&j->limit, j->refused.at) != setting_max(&j->limit, j->refused.at);
+	/* As far as the manager knew, the queue did not want the pod for a moment, so it is another one that is asked for now. */
+	kar_time known = j->refused.at < ledger_horizon(w->l) ? j->refused.at : ledger_horizon(w->l);
+	bool scaled = setting_min(&j->limit, known) != setting_max(&j->limit, known);
 
 	if (starts_plainly(j) && !has_room && !scaled && j->refused.user &&
 		strcmp(j->refused.user, w->ask->user) == 0 && j->refused.spec_rv == j->spec_rv &&
