@@ -140,12 +140,17 @@ static void note_success(struct ledger_pod *p)
 }
 
 /*
- * A manager takes it away for the queue. Where requests are late, or two managers work at once, it may be wanted again by then: that
- * looks like somebody else's deletion.
+ * A manager takes it away for the queue, or because it was scaled away. Where requests are late, or two managers work at once, it may
+ * be wanted again by then: that looks like somebody else's deletion.
  */
 static bool is_shed_late(const struct ledger *l, const struct ledger_pod *p)
 {
-	return !l->faultless && setting_min(&p->job->limit, ledger_horizon(l)) < LEDGER_NO_LIMIT;
+	const struct ledger_task *t = ledger_find_task(p->job, p->task);
+	kar_time then = ledger_horizon(l);
+	bool limited = setting_min(&p->job->limit, then) < LEDGER_NO_LIMIT;
+	bool scaled_away = t && setting_min(&t->replicas, then) <= p->index && p->index < t->replicas.now;
+
+	return !l->faultless && (limited || scaled_away);
 }
 
 static void note_loss(struct ledger *l, struct ledger_pod *p, const struct sim_change *c, bool deleting)

@@ -78,7 +78,7 @@ struct ledger_pod {
 	bool running, succeeded, failed;
 	bool lost;                      /* failed, or deleted by somebody else than a manager */
 	bool stopped, stopped_for_task; /* deleted by a manager; because its task is restarted */
-	bool shed_late;                 /* because of a queue, which may want it again */
+	bool shed_late;                 /* when it may be wanted again */
 	unsigned actions; /* of the failure policy, one bit each, by what it looked like since it was lost */
 	bool tampered;    /* a person edited it, or took it from its owner */
 	bool taken;       /* in another way than by editing its labels */

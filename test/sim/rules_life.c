@@ -98,7 +98,7 @@ static void check_service_before_restart(const struct rule *r, const struct writ
 	bool wanted = sim_bool_of(sim_get(w->c->new, "spec", "network", "enableDNSHostnames"), false);
 
 	if (w->by_manager && is == KAR_QJ_PHASE_RESTARTING && was != is && wanted && reason &&
-		strcmp(reason, "TemplateChanged") == 0 && w->job->without_service &&
+		strcmp(reason, "TemplateChanged") == 0 && !w->job->status_edited && w->job->without_service &&
 		w->job->without_service < ledger_horizon(w->l))
 		ledger_break(w->l, r->name,
 			"job %s/%s is restarted for its new pods, whose Service is not there", w->c->ns,

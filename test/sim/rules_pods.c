@@ -131,8 +131,8 @@ static void check_old_gone(const struct rule *r, const struct write *w)
 	if (!is_ours(w) || !w->job)
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		/* Work that was done before a suspension stays. */
-		bool may_stay = p->succeeded && w->job->keeps_done;
+		/* Work that was done before a suspension stays. Of edited labels the first start may believe any. */
+		bool may_stay = p->succeeded && (w->job->keeps_done || w->job->pods_edited);
 
 		if (p->incarnation < incarnation && !may_stay && !p->tampered && longer_ago(w, p->created))
 			ledger_break(w->l, r->name,

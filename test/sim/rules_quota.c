@@ -67,13 +67,18 @@ static void check_let_go(const struct rule *r, const struct write *w)
 			w->c->ns, w->c->name, count_members(w->job), w->job->minimum);
 }
 
-/* In a minimum that is being created gated, only the last one may lack the gate. */
+static bool has_quota(const struct ledger *l, const struct ledger_job *j)
+{
+	return sim_apiserver_peek(l->server, "", "resourcequotas", j->ns, "quota") != NULL;
+}
+
+/* In a minimum that is being created gated, only the last one may lack the gate; without a quota none needs it any more. */
 static void check_gated_together(const struct rule *r, const struct write *w)
 {
 	int missing;
 
 	if (!w->job || !w->by_manager || ledger_is_gated(w->c->new) || was_changed_of_late(w) ||
-		!has_gated(w->l, w->job))
+		!has_gated(w->l, w->job) || !has_quota(w->l, w->job))
 		return;
 	missing = w->job->minimum - count_members(w->job);
 	if (missing > 1)
