@@ -54,8 +54,11 @@ static void check_backoff(const struct rule *r, const struct write *w)
 		t && index >= 0 && index < LEDGER_INDEXES ? t->held_until[index] - ledger_now(w->l) : 0;
 	const struct sim_value *job;
 
-	/* Times are recorded in seconds. */
-	if (!w->by_manager || !w->l->faultless || early <= KAR_SECOND || t->held_in[index] != incarnation ||
+	enum {
+		SLACK = 2000
+	}; /* ms; times are recorded in seconds, and this one somewhat later than it was */
+
+	if (!w->by_manager || !w->l->faultless || early <= SLACK || t->held_in[index] != incarnation ||
 		w->job->status_edited || w->job->pods_edited)
 		return;
 	job = ledger_stored(w->l, w->job);

@@ -84,12 +84,13 @@ static void drop_task(struct sim_value **job, int number)
 
 /* --- a plan's action ------------------------------------------------------------------------------------- */
 
-static void set_number(struct sim_value **job, const char *field, int value)
+/* With rules by which failures do not count a job may fail for ever: then it keeps its deadline, so that all comes to rest. */
+static void set_deadline(struct sim_value **job, int seconds)
 {
-	if (value == PLAN_UNSET)
-		sim_remove(job, "spec", field);
-	else
-		sim_set(job, sim_int(value), "spec", field);
+	if (seconds != PLAN_UNSET)
+		sim_set(job, sim_int(seconds), "spec", "activeDeadlineSeconds");
+	else if (!sim_get(*job, "spec", "failurePolicy"))
+		sim_remove(job, "spec", "activeDeadlineSeconds");
 }
 
 static void set_selector(struct sim_value **job, enum plan_selector s)
@@ -119,7 +120,7 @@ static void edit(struct sim_value **job, const struct plan_action *a)
 		drop_task(job, a->task);
 		break;
 	default:
-		set_number(job, "activeDeadlineSeconds", a->value);
+		set_deadline(job, a->value);
 		break;
 	}
 }
