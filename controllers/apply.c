@@ -32,7 +32,7 @@ struct run {
 	int in_flight;
 	size_t creates; /* sent */
 	size_t pods;    /* of these, those that are ranked: the children of a key tell nothing of its pods */
-	int creates_in_flight, deletes_in_flight;
+	int creates_in_flight;
 	int window;   /* creates that may be in flight: slow start */
 	bool refused; /* a create was */
 	bool stopped; /* nothing more is sent */
@@ -92,10 +92,7 @@ static bool can_send(const struct run *r)
 		return !r->status_sent;
 	if (r->next >= p->n_actions)
 		return false;
-	if (!kar_action_creates(&p->actions[r->next]))
-		return true;
-	/* What is deleted goes first: there are never more pods than are wanted. */
-	return !r->deletes_in_flight && r->creates_in_flight < r->window;
+	return !kar_action_creates(&p->actions[r->next]) || r->creates_in_flight < r->window;
 }
 
 static size_t unsent(const struct run *r)
@@ -254,7 +251,6 @@ static void settle(struct item *it, const struct kar_answer *answer, const struc
 	r->in_flight--;
 	x->in_flight--;
 	r->creates_in_flight -= create;
-	r->deletes_in_flight -= it->action && it->action->verb == KAR_DELETE;
 	if (!err || is_moot(it->action, err)) {
 		r->window += create;
 		succeed(r, it->action, answer);
@@ -357,7 +353,6 @@ static void send_action(struct run *r)
 		r->creates += kar_action_creates(a);
 		r->pods += kar_action_creates(a) && a->rank.tier != KAR_TIER_CONTROL;
 		r->creates_in_flight += kar_action_creates(a);
-		r->deletes_in_flight += a->verb == KAR_DELETE;
 		start_request(new_item(r, a), &rq);
 	}
 	kar_buf_release(&body);

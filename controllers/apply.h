@@ -5,7 +5,6 @@
  * priority queue (kar_rank) and one in-flight limit. Creates of one plan start slowly (1 in flight, one more per
  * success) and stop at the first refusal, so a quota or a webhook that says no costs one
  * request, at most 32 where it went through before (slow_start.h). All that are refused in one plan are one refusal.
- * They wait until the deletions before them in the plan are answered, so that there are never more pods than are wanted.
  * AlreadyExists is success if the object that exists is controlled by the key's own object (same UID), else a
  * refusal. NotFound on delete or patch is success (somebody was faster). A patch or delete that is refused or meets a
  * Conflict does not hold up the others of its plan; the key is decided anew afterwards. An unknown outcome is never repeated blindly: the key is decided anew behind a fresh read.

@@ -3,8 +3,7 @@
  *
  * A plan is data: at most one status write, the events that go with it, Kubernetes verbs on objects, and when to
  * look again. The executor (controllers/apply.h) carries it out in this order: (1) the status write, if there is
- * one; (2) its events, once it has succeeded; (3) the actions, creates when the
- * deletions before them are answered. "Record first, act afterwards" is what makes a crash
+ * one; (2) its events, once it has succeeded; (3) the actions. "Record first, act afterwards" is what makes a crash
  * between any two calls harmless: whatever must be counted once is in status before the evidence is removed.
  *
  * Everything lives in the sync's arena. Plans print themselves (kar_plan_print) as the text that the tests compare

@@ -263,6 +263,20 @@ void queuejob_tell_blocker(struct queuejob_round *r)
 			"pod %s exists already and belongs to nobody; waiting for the name", pod->o.name);
 }
 
+/*
+ * Each pod that is still to go, because it was scaled away or the queue does not want it, has the place of one that is missing:
+ * at no moment are there more than are wanted. What comes last waits until that deletion is seen.
+ */
+static void leave_room(struct queuejob_round *r, struct wishes *w)
+{
+	size_t leaving = 0;
+
+	for (size_t i = 0; i < r->t.surplus.n; i++)
+		leaving += kar_pod_alive(r->t.surplus.items[i]);
+	r->p->unfinished |= leaving > 0 && w->n > 0;
+	w->n -= leaving < w->n ? leaving : w->n;
+}
+
 void queuejob_create_pods(struct queuejob_round *r)
 {
 	struct wishes w = { .items = kar_arena_alloc(r->arena, CREATES_MAX, sizeof(*w.items)) };
@@ -275,6 +289,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 	collect(r, order, true, &w);
 	if (!together)
 		collect(r, order, false, &w);
+	leave_room(r, &w);
 	if (w.n)
 		queuejob_tell_refusal(r);
 	queuejob_tell_blocker(r);
@@ -285,7 +300,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 	for (size_t i = 0; i < w.n; i++)
 		create(r, &w.items[i], gated);
 	r->p->metered = r->v->quota.limits_pods;
-	r->p->unfinished = w.more;
-	if (w.more)
+	r->p->unfinished |= w.more;
+	if (w.more && w.n)
 		kar_plan_requeue(r->p, 0);
 }

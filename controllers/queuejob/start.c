@@ -63,6 +63,24 @@ static const struct kar_condition *admission(const struct queuejob_round *r)
 	return c && c->status == KAR_COND_TRUE ? c : NULL;
 }
 
+/* Of a job that has adopted the PodGroup of a former job of its name, together with that one's admission: when its first pod came. */
+static kar_time admitted_with_former(const struct queuejob_round *r)
+{
+	const struct kar_condition *c = kar_condition_find(&r->seen->conditions, KAR_QJ_ADMITTED);
+	kar_time first = r->second;
+
+	if (c && c->status == KAR_COND_TRUE && c->last_transition >= r->job->creation &&
+		c->last_transition <= r->second)
+		return c->last_transition;
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		kar_time at = r->v->pods[i]->creation;
+
+		first = at >= r->job->creation && at < first ? at : first;
+	}
+	return first;
+}
+
+/* The manager's clock tells when a job was admitted, the API server's when it was created: the former may be behind. */
 kar_time queuejob_admitted_at(const struct queuejob_round *r)
 {
 	const struct kar_condition *c = admission(r);
@@ -71,10 +89,8 @@ kar_time queuejob_admitted_at(const struct queuejob_round *r)
 		return r->second;
 	if (c->last_transition >= r->job->creation)
 		return c->last_transition;
-	/* That was a former job of its name, whose PodGroup it has adopted. */
-	c = kar_condition_find(&r->seen->conditions, KAR_QJ_ADMITTED);
-	return c && c->status == KAR_COND_TRUE && c->last_transition >= r->job->creation ? c->last_transition
-											 : r->second;
+	return queuejob_own_group(r)->creation < r->job->creation ? admitted_with_former(r)
+								  : r->job->creation;
 }
 
 static void tell(struct queuejob_round *r)

@@ -174,7 +174,7 @@ BUGS = [
     Bug("deadline_not_paused", "the time of a suspension counts against the deadline", QJ + "finish.c",
         "	st->start_time = 0; /* the deadline's", "	/* the deadline's"),
     Bug("deadline_from_submission", "the time in the queue counts against the deadline", QJ + "start.c",
-        "		return c->last_transition;", "		return r->job->creation;"),
+        "	if (c->last_transition >= r->job->creation)", "	if (false)"),
     Bug("deadline_begins_anew", "each restart begins the deadline anew", QJ + "start.c",
         "	if (!st->start_time)", "	if (!st->start_time || r->seen->incarnation > 0)"),
     Bug("times_not_awaited", "nobody looks again when a deadline or a TTL is over", QJ + "finish.c",

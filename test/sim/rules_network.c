@@ -95,7 +95,7 @@ enum {
 	 * Creates of one job in it: two jobs whose pods other quotas refuse wake each other up every 5 s, for two tries each, and of a
 	 * try up to five creates are refused together. What knows no pause needs a second for as many.
 	 */
-	REFUSED_MOST = 100,
+	REFUSED_MOST = 130,
 };
 
 static void note_refused(struct ledger *l, struct ledger_job *j)

@@ -53,13 +53,14 @@ static bool gets_nodes(const struct ledger_job *j)
 	return j->phase == KAR_QJ_PHASE_STARTING || (j->ordered && j->phase == KAR_QJ_PHASE_RUNNING);
 }
 
-/* A gang at work that lacks nodes for its minimum. */
-static bool is_short(const struct ledger_job *j, const struct sim_value *job, const struct seats *s)
+/* A gang at work that lacks nodes for its minimum. (One that waits for a name is in no line for nodes.) */
+static bool is_short(const struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+	const struct seats *s)
 {
 	int quorum = rules_quorum(j, job);
 
 	return gets_nodes(j) && quorum > 0 && s->waits && !rules_is_raised(job) &&
-		s->bound + rules_done(j, job) < quorum;
+		s->bound + rules_done(j, job) < quorum && ledger_names_are_free(l, j);
 }
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ void rules_check_nodes_at_rest(struct ledger *l)
 		const struct sim_value *job = ledger_stored(l, j);
 		struct seats s = look(l, j);
 
-		if (!is_short(j, job, &s) || lets_pass(l, j, job, &s))
+		if (!is_short(l, j, job, &s) || lets_pass(l, j, job, &s))
 			continue;
 		if (!holds && s.bound)
 			holds = j;
@@ -120,7 +121,7 @@ static void note_part(const struct ledger *l, struct ledger_job *j, kar_time *ca
 
 	if (gets_nodes(j))
 		s = look(l, j);
-	if (!is_short(j, ledger_stored(l, j), &s)) {
+	if (!is_short(l, j, ledger_stored(l, j), &s)) {
 		j->part = 0;
 		j->lacks_since = 0;
 		return;
@@ -236,7 +237,7 @@ static bool goes_before(const struct ledger *l, const struct ledger_job *k, cons
 	struct seats s = look(l, k);
 
 	/* That it got a node of late shows that its turn is not over. */
-	return counts_no_more(l, k, w->job) && is_short(k, job, &s) && k->part &&
+	return counts_no_more(l, k, w->job) && is_short(l, k, job, &s) && k->part &&
 		ledger_now(l) - k->part_since < TIME_OUT - 5 * KAR_SECOND &&
 		!number(job, "scheduleTimeouts") &&
 		(a > b || (a == b && k->created + KAR_SECOND < w->job->created));

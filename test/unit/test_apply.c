@@ -287,30 +287,6 @@ static void hold_begins_with_the_last_answer(void **state)
 	free_job(j);
 }
 
-/* What is scaled away and what is missing are of one plan: for no moment are there more pods than are wanted. */
-static void creates_wait_for_deletions(void **state)
-{
-	struct bench *b = *state;
-
-	for (int refused = 0; refused < 2; refused++) {
-		struct job *j = new_job(b, "j");
-
-		add(j, KAR_DELETE, "p7");
-		add(j, KAR_DELETE, "p8");
-		add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0);
-		kar_executor_start(b->x, &j->s);
-		assert_open(b, "delete pods default/p7; delete pods default/p8");
-		answer(b, "delete pods default/p8");
-		assert_open(b, "delete pods default/p7");
-		if (refused) /* it says nothing about the others */
-			refuse(b, "delete pods default/p7", KAR_DENIED);
-		else
-			answer(b, "delete pods default/p7");
-		answer(b, "create pods default/p0");
-		free_job(j);
-	}
-}
-
 static void creates_stop_at_the_first_refusal(void **state)
 {
 	struct bench *b = *state;
@@ -654,7 +630,6 @@ int main(void)
 		TEST(smaller_plan_does_not_make_the_next_slower),
 		TEST(creates_refused_together_are_one_try),
 		TEST(hold_begins_with_the_last_answer),
-		TEST(creates_wait_for_deletions),
 		TEST(creates_stop_at_the_first_refusal),
 		TEST(already_exists_is_judged_by_the_owner),
 		TEST(delete_names_what_it_was_decided_on),

@@ -303,23 +303,56 @@ static void test_only_stories_are_urgent(void **state)
 }
 
 /* The deadline begins with the admission; that of a former job of the name, whose PodGroup it has adopted, is none of it. */
+static const struct {
+	const char *name;
+	kar_time admitted; /* ms before now; the job has existed for a minute */
+	kar_time group;    /* its age; 0: as old as the job */
+	kar_time pod;      /* when the first one came; 0: there is none */
+	kar_time status;   /* when condition Admitted of the job came; long ago: it is of no use */
+	kar_time starts;
+} start_rows[] = {
+	{ "admitted of late", 5000, .starts = 5000 },
+	{ "admitted at once", 60000, .starts = 60000 },
+	{ "by a clock that is behind", 61000, .starts = 60000 },
+	{ "by a clock that is behind, a pod later", 61000, .pod = 58000, .status = 90000, .starts = 60000 },
+	{ "by a clock that is ahead", -2000, .starts = 0 },
+	{ "a former job's admission", 61000, .group = 90000, .starts = 0 },
+	{ "a former job's admission, own pods", 61000, .group = 90000, .pod = 30000, .status = 90000,
+		.starts = 30000 },
+	{ "a former job's admission, own one known", 61000, .group = 90000, .pod = 30000, .status = 40000,
+		.starts = 40000 },
+	{ "a former job's admission, own one impossible", 61000, .group = 90000, .pod = 30000,
+		.status = -1000, .starts = 30000 },
+	{ "a former job's group, own admission", 5000, .group = 90000, .pod = 3000, .status = 90000,
+		.starts = 5000 },
+};
+
+static void move_conditions(struct kar_conditions *list, kar_time at)
+{
+	for (size_t i = 0; i < list->n; i++)
+		list->items[i].last_transition = at;
+}
+
 static void test_admission_begins_the_time(void **state)
 {
-	static const struct {
-		kar_time admitted, starts; /* ms before now; the job has existed for a minute */
-	} rows[] = { { 5000, 5000 }, { KAR_MINUTE, KAR_MINUTE }, { KAR_MINUTE + 1000, 0 }, { -2000, 0 } };
-
 	(void)state;
-	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+	for (size_t i = 0; i < KAR_LEN(start_rows); i++) {
 		struct scene s;
 		struct kar_plan p;
 
-		scene_read(&s, "job phase=Pending; task w; group admitted; spec");
-		for (size_t k = 0; k < s.group.status.conditions.n; k++)
-			s.group.status.conditions.items[k].last_transition = scene_now - rows[i].admitted;
+		scene_read(&s,
+			start_rows[i].pod
+				? "job phase=Running formed=1 wrote=startTime:-; task w; pod w-0 Running"
+				: "job phase=Pending; task w; group admitted; spec");
+		s.group.creation = scene_now - (start_rows[i].group ? start_rows[i].group : KAR_MINUTE);
+		for (size_t k = 0; k < s.n_pods; k++)
+			s.pods[k]->creation = scene_now - start_rows[i].pod;
+		move_conditions(&s.group.status.conditions, scene_now - start_rows[i].admitted);
+		move_conditions(&s.job.status.conditions, scene_now - start_rows[i].status);
 		scene_decide(&s, &p);
+		print_message("%s\n", start_rows[i].name);
 		assert_int_equal(((const struct kar_queuejob_status *)p.status)->start_time,
-			scene_now - rows[i].starts);
+			scene_now - start_rows[i].starts);
 		scene_release(&s);
 	}
 }
