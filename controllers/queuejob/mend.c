@@ -304,14 +304,15 @@ static bool pods_are_as_specified(const struct mend *m)
 	return n > 0;
 }
 
-/* Nobody is stopped for a template that differs only from what somebody has written. */
+/* Nobody is stopped for a template that differs only from what somebody has written. (Of a gang that restarts a part may be left.) */
 static void mend_template_hash(struct mend *m, bool has_incarnation)
 {
 	const char *specified = m->r->job->spec_template_hash, **hash = &m->st->template_hash;
 
 	if (!*hash[0] && (has_incarnation || queuejob_counted_results(m) > 0))
 		queuejob_mend_text(m, "templateHash", hash, queuejob_template_of(m->r));
-	else if (*hash[0] && !kar_same(*hash, specified) && pods_are_as_specified(m))
+	else if (*hash[0] && m->st->phase != KAR_QJ_PHASE_RESTARTING && !kar_same(*hash, specified) &&
+		pods_are_as_specified(m))
 		queuejob_mend_text(m, "templateHash", hash, kar_keep_text(m->r->arena, specified));
 }
 

@@ -8,6 +8,8 @@
  */
 #include "controllers/queuejob/round.h"
 
+#include <string.h>
+
 #include "api/keep.h"
 
 /* The newest incarnation among the pods that is below @limit, 1 at least; *@n: how many live pods are of it. */
@@ -43,15 +45,19 @@ int32_t queuejob_incarnation(const struct queuejob_view *v)
 	return n_before > 0 && n <= n_before ? before : newest;
 }
 
+/* An edit before the first record leaves pods of both templates: one of the former is enough for all to be replaced. */
 const char *queuejob_template_of(const struct queuejob_round *r)
 {
-	for (size_t i = 0; i < r->v->n_pods; i++) {
-		const struct kar_pod *pod = r->v->pods[i];
+	const char *specified = r->job->spec_template_hash;
 
-		if (pod->job && pod->job->incarnation == r->st.incarnation && pod->job->template_hash)
-			return kar_keep_text(r->arena, pod->job->template_hash);
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		const struct kar_pod_job *pod = r->v->pods[i]->job;
+
+		if (pod && pod->incarnation == r->st.incarnation && pod->template_hash &&
+			strcmp(pod->template_hash, specified) != 0)
+			return kar_keep_text(r->arena, pod->template_hash);
 	}
-	return r->job->spec_template_hash;
+	return specified;
 }
 
 /* NULL: the queue has not admitted it, or not any more. */
