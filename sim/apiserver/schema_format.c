@@ -195,7 +195,8 @@ int schema_pattern_compile(struct sim_schema *s, struct schema_node *n, const ch
 	extent = schema_pattern_extent(kar_buf_cstr(&posix));
 	if (extent.refused.n)
 		return kar_fail(err, KAR_INVALID,
-			"must be a valid regular expression, but isn't: error parsing regexp: invalid repeat count: `%.*s`",
+			"must be a valid regular expression, but isn't: error parsing regexp: %s: `%.*s`",
+			extent.nested ? "invalid nested repetition operator" : "invalid repeat count",
 			(int)extent.refused.n, extent.refused.p);
 	if (extent.characters > WRITTEN_OUT_MAX)
 		return 0;

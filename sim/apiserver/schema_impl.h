@@ -97,7 +97,8 @@ int schema_pattern_compile(struct sim_schema *s, struct schema_node *n, const ch
 
 struct schema_extent {
 	size_t characters; /* about; of the pattern with every repetition written out. SIZE_MAX: nested too deeply */
-	struct kar_str refused; /* the repetition that RE2 does not take ("{1,1001}"); n 0: none */
+	struct kar_str refused; /* the repetition that RE2 does not take ("{1,1001}", "++"); n 0: none */
+	bool nested;            /* because it is one of a repetition */
 };
 /* @pattern: a POSIX extended one, valid or not; borrowed by the result. */
 struct schema_extent schema_pattern_extent(const char *pattern) KAR_NONNULL;

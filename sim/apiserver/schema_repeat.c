@@ -1,6 +1,7 @@
 /*
- * How large a pattern is when its repetitions are written out. The C library compiles it that way, so that a few characters could
- * take all memory; RE2, which the API server uses, allows no part to be repeated more than a thousand times, groups included.
+ * How large a pattern is when its repetitions are written out. The C library compiles it that way ("x+" as "xx*", so that each
+ * level of "((x+)+)+" doubles it), and a few characters could take all memory; RE2, which the API server uses, allows no part to be
+ * repeated more than a thousand times, groups included, and no repetition of a repetition without a group.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,13 @@
 
 enum { REPEAT_MAX = 1000, DEPTH_MAX = 200 };
 
+static const size_t COUNTED_MAX = (size_t)1 << 32; /* characters; more is the same */
+
 struct walk {
 	const char *p;
 	int depth;
 	bool too_deep; /* for the stack of who compiles it */
-	struct kar_str refused;
+	struct schema_extent out;
 };
 
 struct part {
@@ -51,20 +54,40 @@ static size_t read_count(struct walk *w)
 	return high ? high : 1;
 }
 
-static void read_counts(struct walk *w, struct part *part)
+static void write_out(struct part *part, size_t times)
+{
+	part->characters = part->characters > COUNTED_MAX / times ? COUNTED_MAX : part->characters * times;
+}
+
+static void refuse(struct walk *w, const char *from, bool nested)
+{
+	w->out.refused = (struct kar_str){ from, (size_t)(w->p - from) };
+	w->out.nested = nested;
+}
+
+/* False: there is none behind @part. */
+static bool read_repetition(struct walk *w, struct part *part)
 {
 	const char *from = w->p;
-	size_t times;
+	size_t times = read_count(w);
 
-	for (times = read_count(w); times && !w->refused.n; times = read_count(w)) {
-		if (times > REPEAT_MAX || part->repeats * times > REPEAT_MAX) {
-			w->refused = (struct kar_str){ from, (size_t)(w->p - from) };
-			return;
-		}
+	if (times > REPEAT_MAX || part->repeats * times > REPEAT_MAX) {
+		refuse(w, from, false);
+	} else if (times) {
 		part->repeats *= times;
-		part->characters *= times;
-		from = w->p;
+		write_out(part, times);
+	} else if (*w->p && strchr("*+?", *w->p)) {
+		write_out(part, *w->p++ == '+' ? 2 : 1);
 	}
+	return w->p > from;
+}
+
+static void read_repetitions(struct walk *w, struct part *part)
+{
+	const char *from = w->p;
+
+	if (read_repetition(w, part) && !w->out.refused.n && read_repetition(w, part) && !w->out.refused.n)
+		refuse(w, from, true);
 }
 
 static struct part read_group(struct walk *w);
@@ -91,10 +114,10 @@ static struct part read_group(struct walk *w)
 {
 	struct part group = { 1, 1 };
 
-	while (*w->p && *w->p != ')' && !w->refused.n) {
+	while (*w->p && *w->p != ')' && !w->out.refused.n) {
 		struct part one = read_one(w);
 
-		read_counts(w, &one);
+		read_repetitions(w, &one);
 		group.characters += one.characters;
 		if (one.repeats > group.repeats)
 			group.repeats = one.repeats;
@@ -105,14 +128,12 @@ static struct part read_group(struct walk *w)
 struct schema_extent schema_pattern_extent(const char *pattern)
 {
 	struct walk w = { .p = pattern };
-	struct schema_extent out = { 0, { NULL, 0 } };
 
-	while (*w.p && !w.refused.n) {
-		out.characters += read_group(&w).characters;
+	while (*w.p && !w.out.refused.n) {
+		w.out.characters += read_group(&w).characters;
 		w.p += *w.p == ')'; /* closes nothing */
 	}
-	out.refused = w.refused;
 	if (w.too_deep)
-		out.characters = SIZE_MAX;
-	return out;
+		w.out.characters = SIZE_MAX;
+	return w.out;
 }

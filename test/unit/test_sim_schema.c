@@ -211,6 +211,10 @@ static void not_structural(void **state)
 			"{'type':'object','properties':{'a':{'type':'array','uniqueItems':true,'items':{'type':'string'}}}}",
 			".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes "
 			"quadratic" },
+		{ "repetition_of_a_repetition",
+			"{'type':'object','properties':{'a':{'type':'string','pattern':'(a+)++'}}}",
+			".properties[a].pattern: Invalid value: \"(a+)++\": must be a valid regular expression, but isn't: error "
+			"parsing regexp: invalid nested repetition operator: `++`" },
 		{ "no_schema", "{'type':'object','properties':{'a':3}}",
 			".properties[a]: Invalid value: must be a schema" },
 	};
@@ -257,6 +261,8 @@ static void patterns(void **state)
 		{ "part", "b", "abc", true },
 		{ "lazy_is_not_checked", "^a+?$", "b", true },
 		{ "flag_is_not_checked", "^(?i)a$", "b", true },
+		{ "repetitions_of_groups", "^((a+)+)*$", "aaab", false },
+		{ "costly_is_not_checked", "((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+", "b", true },
 		{ "class_is_not_checked", "^[\\\\w]$", "-", true },
 	};
 
