@@ -8,7 +8,12 @@
 
 #include "sim/apiserver/schema_impl.h"
 
-enum { REPEAT_MAX = 1000, DEPTH_MAX = 200 };
+enum {
+	REPEAT_MAX = 1000,
+	DEPTH_MAX = 200,
+	LOOP_COST =
+		8, /* of "*" and "+" behind a group: ten levels of them around an empty one take the C library half a minute */
+};
 
 static const size_t COUNTED_MAX = (size_t)1 << 32; /* characters; more is the same */
 
@@ -22,6 +27,7 @@ struct walk {
 struct part {
 	size_t repeats; /* the most that anything in it is repeated */
 	size_t characters;
+	bool group;
 };
 
 /* Behind the character, escape or list in brackets at @p. */
@@ -77,7 +83,8 @@ static bool read_repetition(struct walk *w, struct part *part)
 		part->repeats *= times;
 		write_out(part, times);
 	} else if (*w->p && strchr("*+?", *w->p)) {
-		write_out(part, *w->p++ == '+' ? 2 : 1);
+		write_out(part, part->group && *w->p != '?' ? LOOP_COST : *w->p == '+' ? 2 : 1);
+		w->p++;
 	}
 	return w->p > from;
 }
@@ -94,7 +101,7 @@ static struct part read_group(struct walk *w);
 
 static struct part read_one(struct walk *w)
 {
-	struct part part = { 1, 1 };
+	struct part part = { 1, 1, false };
 
 	w->too_deep |= *w->p == '(' && w->depth == DEPTH_MAX;
 	if (*w->p != '(' || w->too_deep) {
@@ -112,7 +119,7 @@ static struct part read_one(struct walk *w)
 /* Up to its closing parenthesis, or the end. */
 static struct part read_group(struct walk *w)
 {
-	struct part group = { 1, 1 };
+	struct part group = { 1, 1, true };
 
 	while (*w->p && *w->p != ')' && !w->out.refused.n) {
 		struct part one = read_one(w);
