@@ -123,8 +123,8 @@ PRIORITY = Chapter("priority", "PriorityClasses and how pods get their priority"
     post("policy_bad", CLASSES, {"metadata": {"name": "diff-bad-${run}"}, "value": 1, "preemptionPolicy": "Maybe"}),
     post("value_missing", CLASSES, {"metadata": {"name": "diff-zero-${run}"}}),
     post("default", CLASSES, {"metadata": {"name": "diff-default-${run}"}, "value": 50, "globalDefault": True}),
+    post("pod_default", PODS + "?dryRun=All", pod("defaulted"), until=lambda a: a.code != 201 or a.body["spec"]["priority"] == 50),  # by then admission has seen the default
     post("default_second", CLASSES, {"metadata": {"name": "diff-default2-${run}"}, "value": 60, "globalDefault": True}),
-    post("pod_default", PODS + "?dryRun=All", pod("defaulted"), until=lambda a: a.code != 201 or a.body["spec"]["priority"] == 50),
     delete("default_deleted", CLASSES + "/diff-default-${run}"),
     post("pod_without_default", PODS + "?dryRun=All", pod("zero"), until=lambda a: a.code != 201 or a.body["spec"]["priority"] == 0),
     get("system_critical", CLASSES + "/system-cluster-critical"),
