@@ -55,7 +55,7 @@ enum {
 	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
 	X(WaitingForTermination, KAR_SHOWN_IN_STATUS, \
-		"Pods that were deleted are not gone yet; none is created in their place before.") \
+		"Pods that were deleted, or are to be, are not gone yet; none is created in their place before.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL, \
 		"Pods are created; fewer than the quorum run.") \
 	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \

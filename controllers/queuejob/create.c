@@ -28,7 +28,7 @@ struct lack {
 
 struct wishes {
 	struct wish *items;
-	size_t n;
+	size_t n, max;
 	bool more;
 };
 
@@ -120,7 +120,7 @@ static void collect(const struct queuejob_round *r, const size_t *order, bool mi
 			w = classify(&l, order[i], k);
 			if (w.minimum != minimum)
 				continue;
-			if (out->n == CREATES_MAX) {
+			if (out->n == out->max) {
 				out->more = true;
 				return;
 			}
@@ -263,23 +263,31 @@ void queuejob_tell_blocker(struct queuejob_round *r)
 			"pod %s exists already and belongs to nobody; waiting for the name", pod->o.name);
 }
 
-/*
- * Each pod that is still to go, because it was scaled away or the queue does not want it, has the place of one that is missing:
- * at no moment are there more than are wanted. What comes last waits until that deletion is seen.
- */
-static void leave_room(struct queuejob_round *r, struct wishes *w)
+static size_t count_leaving(const struct queuejob_round *r)
 {
-	size_t leaving = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->t.surplus.n; i++)
-		leaving += kar_pod_alive(r->t.surplus.items[i]);
-	r->p->unfinished |= leaving > 0 && w->n > 0;
+		n += kar_pod_alive(r->t.surplus.items[i]);
+	return n;
+}
+
+/*
+ * Each live pod that is to go, because it was scaled away or the queue does not want it, has the place of one that is missing: at
+ * no moment are there more than are wanted. What comes last waits until that deletion is seen; what waits for nothing else has no
+ * place in the line for a quota meanwhile, for it could not use it.
+ */
+static void leave_room(struct queuejob_round *r, struct wishes *w, size_t leaving)
+{
+	r->lacks_room = leaving > 0 && w->n > 0;
 	w->n -= leaving < w->n ? leaving : w->n;
+	r->p->unfinished |= w->n > 0 && (r->lacks_room || w->more);
 }
 
 void queuejob_create_pods(struct queuejob_round *r)
 {
-	struct wishes w = { .items = kar_arena_alloc(r->arena, CREATES_MAX, sizeof(*w.items)) };
+	size_t leaving = count_leaving(r), max = CREATES_MAX + leaving;
+	struct wishes w = { .items = kar_arena_alloc(r->arena, max, sizeof(*w.items)), .max = max };
 	bool together = queuejob_is_transaction(r), gated = together && queuejob_lacks(r) > 1;
 	const size_t *order;
 
@@ -289,7 +297,7 @@ void queuejob_create_pods(struct queuejob_round *r)
 	collect(r, order, true, &w);
 	if (!together)
 		collect(r, order, false, &w);
-	leave_room(r, &w);
+	leave_room(r, &w, leaving);
 	if (w.n)
 		queuejob_tell_refusal(r);
 	queuejob_tell_blocker(r);
@@ -300,7 +308,6 @@ void queuejob_create_pods(struct queuejob_round *r)
 	for (size_t i = 0; i < w.n; i++)
 		create(r, &w.items[i], gated);
 	r->p->metered = r->v->quota.limits_pods;
-	r->p->unfinished |= w.more;
-	if (w.more && w.n)
+	if (w.more)
 		kar_plan_requeue(r->p, 0);
 }

@@ -217,7 +217,8 @@ static void conclude(struct queuejob_round *r)
 	*st = r->st;
 	r->p->status = st;
 	r->p->status_text = queuejob_status_text(r->recorded, st, r->arena);
-	r->p->counters = kar_queuejob_status_same_story(r->recorded, st) || queuejob_only_starts(r);
+	r->p->counters = !r->remembers_surplus &&
+		(kar_queuejob_status_same_story(r->recorded, st) || queuejob_only_starts(r));
 	r->p->urgent = !r->p->counters && !is_first_look(r);
 }
 

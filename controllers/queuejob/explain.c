@@ -17,26 +17,38 @@ static bool is_awaited(const struct queuejob_round *r, const struct kar_pod *pod
 		(slot->state == QUEUEJOB_SLOT_LOST || slot->state == QUEUEJOB_SLOT_OLD);
 }
 
+struct awaited {
+	const struct kar_pod *first; /* NULL: none */
+	int32_t n;
+};
+
+static void await(struct awaited *a, const struct kar_pod *pod)
+{
+	a->first = a->first ? a->first : pod;
+	a->n++;
+}
+
 const char *queuejob_tell_not_gone(const struct queuejob_round *r)
 {
-	const struct kar_pod *first = NULL;
+	struct awaited a = { 0 };
 	const char *where = "";
-	int32_t n = 0;
 
 	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (!is_awaited(r, r->v->pods[i]))
-			continue;
-		first = first ? first : r->v->pods[i];
-		n++;
+		if (is_awaited(r, r->v->pods[i]))
+			await(&a, r->v->pods[i]);
 	}
-	if (!first)
+	for (size_t i = 0; i < r->t.surplus.n && r->lacks_room; i++) {
+		if (kar_pod_alive(r->t.surplus.items[i]))
+			await(&a, r->t.surplus.items[i]);
+	}
+	if (!a.first)
 		return "";
-	if (first->node)
-		where = kar_arena_printf(r->arena, " on node %s", first->node);
-	if (n == 1)
-		return kar_arena_printf(r->arena, "; pod %s%s is not gone yet", first->o.name, where);
-	return kar_arena_printf(r->arena, "; %s are not gone yet, as %s%s", queuejob_count_pods(r, n),
-		first->o.name, where);
+	if (a.first->node)
+		where = kar_arena_printf(r->arena, " on node %s", a.first->node);
+	if (a.n == 1)
+		return kar_arena_printf(r->arena, "; pod %s%s is not gone yet", a.first->o.name, where);
+	return kar_arena_printf(r->arena, "; %s are not gone yet, as %s%s", queuejob_count_pods(r, a.n),
+		a.first->o.name, where);
 }
 
 /* --- pods that do not start ---------------------------------------------------------------------- */
@@ -78,7 +90,9 @@ void queuejob_explain(struct queuejob_round *r)
 	say_stuck(r);
 	queuejob_say_starting(r, starts ? kar_reason_Starting : grows ? kar_reason_TaskStarting : NULL);
 	if (not_gone[0])
-		queuejob_say(r, kar_reason_WaitingForTermination, "a pod is replaced when it is gone%s",
+		queuejob_say(r, kar_reason_WaitingForTermination, "%s%s",
+			r->lacks_room ? "a pod that is not wanted any more goes first"
+				      : "a pod is replaced when it is gone",
 			not_gone);
 	queuejob_say_limit(r);
 	if (!queuejob_can_complete(r))

@@ -153,8 +153,10 @@ static void remember_surplus(struct queuejob_round *r)
 	for (size_t i = 0; i < r->t.surplus.n && r->st.counted_pods.n < KAR_QJ_MAX_COUNTED_PODS; i++) {
 		const struct kar_pod *pod = r->t.surplus.items[i];
 
-		if (!kar_pod_lost(pod) && !kar_pod_finished(pod) && !queuejob_pod_counted(&r->t, pod))
-			remember(r, pod);
+		if (kar_pod_lost(pod) || kar_pod_finished(pod) || queuejob_pod_counted(&r->t, pod))
+			continue;
+		remember(r, pod);
+		r->remembers_surplus = true;
 	}
 }
 

@@ -287,33 +287,41 @@ static void mend_start_time(struct mend *m)
 		put_time(m, "startTime", at, start);
 }
 
-static bool pods_are_as_specified(const struct mend *m)
+/* Pods of the incarnation, but for those that go: of a gang that restarts, or pauses, a part may be left. */
+struct templates {
+	size_t as_specified, others;
+};
+
+static struct templates count_templates(const struct mend *m)
 {
 	const struct queuejob_view *v = m->r->v;
-	size_t n = 0;
+	struct templates t = { 0 };
 
 	for (size_t i = 0; i < v->n_pods; i++) {
-		const struct kar_pod_job *pod = v->pods[i]->job;
+		const struct kar_pod *pod = v->pods[i];
 
-		if (!pod || pod->incarnation != m->st->incarnation)
+		if (!pod->job || pod->job->incarnation != m->st->incarnation || pod->deletion)
 			continue;
-		if (!kar_same(pod->template_hash, v->job->spec_template_hash))
-			return false;
-		n++;
+		if (kar_same(pod->job->template_hash, v->job->spec_template_hash))
+			t.as_specified++;
+		else
+			t.others++;
 	}
-	return n > 0;
+	return t;
 }
 
-/* Nobody is stopped for a template that differs only from what somebody has written. (Of a gang that restarts a part may be left.) */
+/* Nobody is stopped for a template that differs only from what somebody has written. */
 static void mend_template_hash(struct mend *m, bool has_incarnation)
 {
-	const char *specified = m->r->job->spec_template_hash, **hash = &m->st->template_hash;
+	const char *specified = kar_keep_text(m->r->arena, m->r->job->spec_template_hash);
+	const char **hash = &m->st->template_hash;
+	struct templates pods = count_templates(m);
 
 	if (!*hash[0] && (has_incarnation || queuejob_counted_results(m) > 0))
-		queuejob_mend_text(m, "templateHash", hash, queuejob_template_of(m->r));
-	else if (*hash[0] && m->st->phase != KAR_QJ_PHASE_RESTARTING && !kar_same(*hash, specified) &&
-		pods_are_as_specified(m))
-		queuejob_mend_text(m, "templateHash", hash, kar_keep_text(m->r->arena, specified));
+		queuejob_mend_text(m, "templateHash", hash,
+			pods.as_specified ? specified : queuejob_template_of(m->r));
+	else if (*hash[0] && !kar_same(*hash, specified) && pods.as_specified && !pods.others)
+		queuejob_mend_text(m, "templateHash", hash, specified);
 }
 
 static void mend_incarnation(struct mend *m)

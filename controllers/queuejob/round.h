@@ -39,6 +39,8 @@ struct queuejob_round {
 	int32_t wanted;         /* pods that have not succeeded, and are wanted now */
 	bool limited;           /* these are not all */
 	bool forget;            /* the succeeded indexes count no more: the incarnation is given up */
+	bool lacks_room;        /* pods are created when those that are to go do so */
+	bool remembers_surplus; /* newly in st.counted_pods: their deletion waits for that to be recorded */
 	/* Set by queuejob_count_losses(). */
 	bool broken; /* the gang is below its quorum because of a loss, or a rule says so: it restarts */
 	bool rearm;  /* an edit, or a rule of the failure policy: it must form anew, but need not restart */

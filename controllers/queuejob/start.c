@@ -73,7 +73,7 @@ static const struct kar_condition *admission(const struct queuejob_round *r)
 static kar_time admitted_with_former(const struct queuejob_round *r)
 {
 	const struct kar_condition *c = kar_condition_find(&r->seen->conditions, KAR_QJ_ADMITTED);
-	kar_time first = r->second;
+	kar_time first = r->second > r->job->creation ? r->second : r->job->creation;
 
 	if (c && c->status == KAR_COND_TRUE && c->last_transition >= r->job->creation &&
 		c->last_transition <= r->second)

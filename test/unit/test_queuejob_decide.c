@@ -146,162 +146,6 @@ static void test_theme(void **state)
 	assert_true(rows >= 5);
 }
 
-static void test_no_plan_creates_more_than_500_pods(void **state)
-{
-	struct scene s;
-	struct kar_plan p;
-
-	(void)state;
-	scene_read(&s, "job phase=Starting min=1; task w replicas=502");
-	scene_decide(&s, &p);
-	assert_int_equal(p.n_actions, 500);
-	assert_int_equal(p.requeue_after, 0);
-	scene_apply(&s, &p, true, p.n_actions);
-	scene_decide(&s, &p);
-	assert_int_equal(p.n_actions, 2);
-	assert_true(p.requeue_after == KAR_NEVER);
-	scene_release(&s);
-}
-
-static void test_no_status_lists_more_than_500_lost_pods(void **state)
-{
-	struct scene s;
-	struct kar_plan p;
-	char name[32];
-	const struct kar_queuejob_status *st;
-
-	(void)state;
-	scene_read(&s, "job phase=Starting min=0 backoff=9999; task w replicas=600");
-	for (int i = 0; i < 600; i++) {
-		snprintf(name, sizeof(name), "j-w-%d", i);
-		scene_add_pod(&s, name, KAR_POD_FAILED, 1);
-	}
-	scene_decide(&s, &p);
-	st = p.status;
-	assert_int_equal(st->counted_pods.n, 500);
-	assert_int_equal(st->pod_failures, 500);
-	assert_int_equal(p.n_actions, 0);
-	scene_apply(&s, &p, true, p.n_actions);
-	s.now += KAR_MINUTE * 20;
-	for (int i = 0; i < 20 && s.job.status.pod_failures < 600; i++) {
-		scene_decide(&s, &p);
-		scene_apply(&s, &p, true, p.n_actions);
-	}
-	assert_int_equal(s.job.status.pod_failures, 600);
-	scene_release(&s);
-}
-
-static void check_deletes_are_recorded(const struct scene *s, const struct kar_plan *p)
-{
-	const struct kar_array *counted = &s->job.status.counted_pods;
-
-	for (size_t i = 0; i < p->n_actions; i++) {
-		bool recorded = p->actions[i].verb != KAR_DELETE;
-
-		for (size_t k = 0; k < counted->n && !recorded; k++)
-			recorded = strcmp(((const char *const *)counted->items)[k], p->actions[i].uid) == 0;
-		if (!recorded)
-			fail_msg("%s is deleted, and not recorded as our own doing", p->actions[i].name);
-	}
-}
-
-/* The record has its bound, so a large step down is several. Else the rest might be losses if they are wanted again. */
-static void check_scaled_away(const char *scene)
-{
-	struct scene s;
-	struct kar_plan p;
-	char name[32];
-
-	scene_read(&s, scene);
-	for (int i = 1; i <= 600; i++) {
-		snprintf(name, sizeof(name), "j-w-%d", i);
-		scene_add_pod(&s, name, KAR_POD_RUNNING, 1);
-	}
-	s.job.status.desired = 601;
-	for (int i = 0; i < 20 && s.n_pods > 1; i++) {
-		scene_decide(&s, &p);
-		check_deletes_are_recorded(&s, &p);
-		scene_apply(&s, &p, true, p.n_actions);
-	}
-	assert_int_equal(s.n_pods, 1);
-	scene_release(&s);
-}
-
-static void test_what_is_scaled_away_is_recorded_first(void **state)
-{
-	(void)state;
-	check_scaled_away("job phase=Running min=1 formed=1 edited; task w; pod w-0 Running"); /* by a user */
-	check_scaled_away(
-		"job phase=Running min=1 formed=1; task w replicas=601; group desired=1; pod w-0 Running");
-}
-
-/* Else a refusal would be forgotten at each look, and what was refused be asked for at once. */
-static void test_a_look_at_the_job_does_not_say_that_nothing_is_wanted(void **state)
-{
-	struct scene s;
-	struct kar_plan p;
-
-	(void)state;
-	scene_read(&s,
-		"job min=1 phase=Running formed=1; task w replicas=3 done=0; pod w-0 Succeeded untracked inc=7; pod w-1 Running");
-	scene_decide(&s, &p);
-	assert_true(kar_plan_has(&p, QUEUEJOB_CHECK_OWNER));
-	assert_true(p.unfinished);
-	scene_release(&s);
-}
-
-/* What the executor sorts by: every minimum before any extra, then the job's priority and age, rounds. */
-static void test_creates_carry_their_rank(void **state)
-{
-	struct scene s;
-	struct kar_plan p;
-
-	(void)state;
-	scene_read(&s, "job phase=Starting min=1 priority=7; task w replicas=3; group admitted priority=7");
-	scene_decide(&s, &p);
-	assert_int_equal(p.n_actions, 3);
-	assert_int_equal(p.actions[0].rank.tier, KAR_TIER_MINIMUM);
-	assert_int_equal(p.actions[1].rank.tier, KAR_TIER_EXTRA);
-	assert_int_equal(p.actions[2].rank.seq, 1);
-	assert_int_equal(p.actions[2].rank.priority, 7);
-	assert_int_equal(p.actions[2].rank.age, s.job.creation);
-	scene_release(&s);
-}
-
-/* Counters may wait for the next write, stories may not. */
-static void test_only_stories_are_urgent(void **state)
-{
-	static const struct {
-		const char *scene;
-		bool urgent;
-	} rows[] = {
-		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Succeeded",
-			false },
-		{ "job phase=Running min=1 formed=1; task w replicas=2; pod w-0 Running; pod w-1 Failed",
-			true },
-		{ "job phase=Starting; task w; pod w-0 Running", true },
-		{ "job phase=Running min=1 formed=1; task w replicas=4 wants=2; group desired=2; pod w-0 Succeeded; pod w-1 Running",
-			false }, /* desired moves with what succeeds */
-		{ "job phase=Running min=1 formed=1; task w replicas=2; group desired=1; pod w-0 Running; pod w-1 Running",
-			true },
-		{ "job; task w replicas=2", false }, /* it may be admitted in a moment */
-		{ "job suspend; task w replicas=2", true },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct scene s;
-		struct kar_plan p;
-
-		scene_read(&s, rows[i].scene);
-		scene_decide(&s, &p);
-		assert_non_null(p.status);
-		if (p.urgent != rows[i].urgent)
-			fail_msg("%s: urgent=%d", rows[i].scene, p.urgent);
-		scene_release(&s);
-	}
-}
-
 /* The deadline begins with the admission; that of a former job of the name, whose PodGroup it has adopted, is none of it. */
 static const struct {
 	const char *name;
@@ -309,6 +153,7 @@ static const struct {
 	kar_time group;    /* its age; 0: as old as the job */
 	kar_time pod;      /* when the first one came; 0: there is none */
 	kar_time status;   /* when condition Admitted of the job came; long ago: it is of no use */
+	kar_time ahead;    /* of the manager's clock is the API server's, when it creates the job */
 	kar_time starts;
 } start_rows[] = {
 	{ "admitted of late", 5000, .starts = 5000 },
@@ -317,6 +162,8 @@ static const struct {
 	{ "by a clock that is behind, a pod later", 61000, .pod = 58000, .status = 90000, .starts = 60000 },
 	{ "by a clock that is ahead", -2000, .starts = 0 },
 	{ "a former job's admission", 61000, .group = 90000, .starts = 0 },
+	{ "a former job's admission, and a clock that is behind", 61000, .group = 90000, .ahead = 3000,
+		.starts = -3000 },
 	{ "a former job's admission, own pods", 61000, .group = 90000, .pod = 30000, .status = 90000,
 		.starts = 30000 },
 	{ "a former job's admission, own one known", 61000, .group = 90000, .pod = 30000, .status = 40000,
@@ -345,6 +192,8 @@ static void test_admission_begins_the_time(void **state)
 				? "job phase=Running formed=1 wrote=startTime:-; task w; pod w-0 Running"
 				: "job phase=Pending; task w; group admitted; spec");
 		s.group.creation = scene_now - (start_rows[i].group ? start_rows[i].group : KAR_MINUTE);
+		if (start_rows[i].ahead)
+			s.job.creation = scene_now + start_rows[i].ahead;
 		for (size_t k = 0; k < s.n_pods; k++)
 			s.pods[k]->creation = scene_now - start_rows[i].pod;
 		move_conditions(&s.group.status.conditions, scene_now - start_rows[i].admitted);
@@ -518,12 +367,6 @@ int main(void)
 		THEME("elastic"),
 		THEME("edited"),
 		THEME("nodes"),
-		cmocka_unit_test(test_no_plan_creates_more_than_500_pods),
-		cmocka_unit_test(test_no_status_lists_more_than_500_lost_pods),
-		cmocka_unit_test(test_what_is_scaled_away_is_recorded_first),
-		cmocka_unit_test(test_a_look_at_the_job_does_not_say_that_nothing_is_wanted),
-		cmocka_unit_test(test_creates_carry_their_rank),
-		cmocka_unit_test(test_only_stories_are_urgent),
 		cmocka_unit_test(test_admission_begins_the_time),
 		cmocka_unit_test(test_restart_remembers_its_cause),
 		cmocka_unit_test(test_back_off_names_a_deletion_that_waits),

@@ -183,6 +183,20 @@ static void an_impossible_incarnation_loses_no_failure(void **state)
 	scene_release(&s);
 }
 
+/* An annotation, and the record of what it should be: one of them may be lost without anything being stopped. */
+static void a_removed_hash_is_that_of_any_pod_as_specified(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	settle(&s,
+		"job phase=Running formed=2 latest wrote=templateHash:-; task w replicas=2; "
+		"pod w-0 Running hash=zz; pod w-1 Running hash=h1");
+	assert_string_equal(s.job.status.template_hash, "h1");
+	assert_int_equal(s.job.status.incarnation, 1);
+	scene_release(&s);
+}
+
 /* --- clocks -------------------------------------------------------------------------------------- */
 
 /* Lives for ROUNDS seconds; returns how often the status is put right. */
@@ -246,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edited_field_changes_nothing),
 		cmocka_unit_test(an_impossible_incarnation_loses_no_failure),
+		cmocka_unit_test(a_removed_hash_is_that_of_any_pod_as_specified),
 		cmocka_unit_test(a_wrong_clock_is_no_edit),
 		cmocka_unit_test(a_start_by_a_clock_that_is_behind_is_put_right_once),
 	};

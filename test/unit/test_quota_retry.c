@@ -33,6 +33,23 @@ static void wake_up_shortens_the_hold(void **state)
 	assert_int_equal(hold, 29520);
 }
 
+/* The last answer of a try counts, with a wake-up as without. */
+static void answer_that_comes_late_holds_the_longer(void **state)
+{
+	struct kar_sync s = sync_of(0, 4000);
+	kar_time hold = 0;
+
+	(void)state;
+	refuse(0, 1, "pods=1", 1000);
+	w.states[0].refusal->again += 10 * KAR_SECOND; /* as after several tries */
+	kar_refusal_prolong(&s, 4000);
+	assert_false(tries(0, 4000, &hold));
+	assert_int_equal(hold, 10500);
+	kar_quota_line_wake(w.controller.line, "ns");
+	assert_false(tries(0, 4000, &hold));
+	assert_int_equal(hold, 500);
+}
+
 static void wake_up_during_a_try_counts(void **state)
 {
 	(void)state;
@@ -155,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(wake_up_shortens_the_hold),
+		TEST(answer_that_comes_late_holds_the_longer),
 		TEST(wake_up_during_a_try_counts),
 		TEST(one_wake_up_of_many_is_enough),
 		TEST(busy_namespace_costs_few_refused_creates),
