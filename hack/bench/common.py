@@ -19,6 +19,7 @@ BUILD = ROOT / "build"  # --build
 BARS = {
     "create_rate_of_b0": (0.8, "at least"),
     "last_bound_of_kube_job": (1.0, "at most"),
+    "last_bound_of_kube_job_as_shipped": (1.0, "at most"),
     "own_requests_per_pod_at_20": (1.5, "at most"),
     "rss_mib_100k": (60, "at most"),
     "rss_below_client_go_100k": (15, "at least"),
@@ -108,11 +109,12 @@ def kube_job(size):
 
 
 class Bench:
-    """A cluster of its own, set back to empty before every round."""
+    """A cluster of its own, set back to empty before every round. Unless it is as shipped, nothing limits how many requests per second
+    its controllers and scheduler make: that would favour us."""
 
-    def __init__(self, nodes):
+    def __init__(self, nodes, as_shipped=False):
         self.name = f"bench-{os.getpid()}"
-        os.environ["KAR_CLUSTER_BENCH"] = "1"
+        os.environ["KAR_CLUSTER_BENCH"] = "shipped" if as_shipped else "1"
         harness.run_cluster(self.name, "up", "--nodes", str(nodes), "--crds", str(harness.MANIFESTS / "crds"))
         exports = dict(re.findall(r"export (\w+)=(\S+)", harness.run_cluster(self.name, "env")))
         self.cluster = harness.Cluster(self.name, exports["KAR_CLUSTER_DIR"], True)
@@ -148,7 +150,7 @@ class Bench:
         with self.cluster.audit_log.open("rb") as log:
             return [json.loads(line) for line in log if line.endswith(b"\n")]
 
-    def wait_running(self, n, deadline=180):
+    def wait_running(self, n, deadline=600):
         """Waits until n pods have become Running, by reading on in the audit log: a poll of the pods would cost the API server."""
         status_of = re.compile(rb'"resource":"pods","namespace":"bench","name":"([^"]+)"[^}]*"subresource":"status"')
         seen, rest, end = set(), b"", time.monotonic() + deadline
