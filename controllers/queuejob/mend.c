@@ -324,6 +324,28 @@ static void mend_template_hash(struct mend *m, bool has_incarnation)
 		queuejob_mend_text(m, "templateHash", hash, specified);
 }
 
+/* A gang forms before it runs, unless it has several stages: then the others form while the first runs. An edit may have changed that. */
+static bool forms_at_once(const struct mend *m)
+{
+	const struct kar_queuejob *job = m->r->job;
+
+	for (size_t i = 0; i < m->r->t.n_tasks; i++) {
+		if (job->spec.tasks[i].depends_on.n)
+			return false;
+	}
+	return job->generation == m->st->observed_generation;
+}
+
+static void mend_quorum(struct mend *m)
+{
+	struct kar_queuejob_status *st = m->st;
+
+	if (st->phase != KAR_QJ_PHASE_RUNNING)
+		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
+	else if (st->formed_min_available < 1 && forms_at_once(m))
+		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, st->min_available);
+}
+
 static void mend_incarnation(struct mend *m)
 {
 	struct kar_queuejob_status *st = m->st;
@@ -332,8 +354,7 @@ static void mend_incarnation(struct mend *m)
 	if (st->incarnation < 1)
 		queuejob_mend_number(m, "incarnation", &st->incarnation, queuejob_incarnation(m->r->v));
 	mend_start_time(m);
-	if (st->phase != KAR_QJ_PHASE_RUNNING)
-		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
+	mend_quorum(m);
 	if (is_true(m, KAR_QJ_SUSPENDED))
 		put_condition(m, KAR_QJ_SUSPENDED, false, kar_reason_Resumed);
 	put_formed(m);

@@ -264,7 +264,7 @@ static void test_incarnation_that_was_given_up_is_not_suspended(void **state)
 		const char *phase, *hash;
 	} rows[] = {
 		{ "Restarting", "" },
-		{ "Running", "h1" },
+		{ "Running formed=1", "h1" },
 	};
 
 	(void)state;

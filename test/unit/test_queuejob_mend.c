@@ -26,6 +26,8 @@ static const struct {
 		"task w replicas=2; pod w-0 Running hash=h1; pod w-1 Pending hash=h1" },
 	{ "phase=Running formed=2 deadline=900 ttl=0 latest",
 		"task w replicas=2; pod w-0 Running hash=h1; pod w-1 Running hash=h1" },
+	{ "phase=Running formed=2 latest",
+		"task w replicas=2; pod w-0 Running hash=h1; pod w-1 Failed hash=h1" },
 	{ "phase=Running min=2 formed=2 podFailures=1",
 		"task w replicas=4 done=0-1; pod w-2 Running hash=h1; pod w-3 Running hash=h1" },
 	{ "phase=Running min=0", "task w; pod w-0 Running hash=h1" },
