@@ -342,8 +342,8 @@ static void mend_quorum(struct mend *m)
 
 	if (st->phase != KAR_QJ_PHASE_RUNNING)
 		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
-	else if (st->formed_min_available < 1 && forms_at_once(m))
-		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, st->min_available);
+	else if (st->formed_min_available < m->r->min && forms_at_once(m))
+		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, m->r->min);
 }
 
 static void mend_incarnation(struct mend *m)
