@@ -153,6 +153,13 @@ static bool is_shed_late(const struct ledger *l, const struct ledger_pod *p)
 	return !l->faultless && (limited || scaled_away);
 }
 
+static void lose(const struct ledger *l, struct ledger_pod *p)
+{
+	p->job->losses++;
+	p->job->lost_at = ledger_now(l);
+	p->lost = true;
+}
+
 static void note_loss(struct ledger *l, struct ledger_pod *p, const struct sim_change *c, bool deleting)
 {
 	bool by_other = deleting && !p->deleting && !ledger_is_manager(c->user);
@@ -163,11 +170,8 @@ static void note_loss(struct ledger *l, struct ledger_pod *p, const struct sim_c
 		return;
 	if (failed && !ledger_is_disrupted(c->new))
 		p->job->failures++;
-	if ((failed || by_other || (!c->new && !p->deleting)) && !p->lost) {
-		p->job->losses++;
-		p->job->lost_at = ledger_now(l);
-		p->lost = true;
-	}
+	if ((failed || by_other || (!c->new && !p->deleting)) && !p->lost)
+		lose(l, p);
 	if (deleting && !p->deleting && !by_other && !p->lost && is_shed_late(l, p)) {
 		p->job->losses++;
 		p->shed_late = true;
@@ -296,8 +300,11 @@ static void on_pod(struct ledger *l, const struct sim_change *c)
 	}
 	if (c->new) {
 		note_pod(l, w.pod, c);
-		if (w.job && (!uid || strcmp(uid, w.job->uid) != 0))
+		if (w.job && (!uid || strcmp(uid, w.job->uid) != 0)) {
+			if (is_live(w.pod) && !w.pod->lost)
+				lose(l, w.pod); /* for the job, what somebody takes from it is gone */
 			leave_job(w.pod);
+		}
 	} else {
 		note_loss(l, w.pod, c, true);
 		ledger_note_policy(l, w.pod, c);
