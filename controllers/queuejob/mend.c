@@ -287,7 +287,10 @@ static void mend_start_time(struct mend *m)
 		put_time(m, "startTime", at, start);
 }
 
-/* Pods of the incarnation, but for those that go: of a gang that restarts, or pauses, a part may be left. */
+/*
+ * Pods of the incarnation. Of those that go only the ones count that bear the recorded hash, which is true then: of a gang that
+ * restarts, or pauses, a part may be left.
+ */
 struct templates {
 	size_t as_specified, others;
 };
@@ -300,7 +303,8 @@ static struct templates count_templates(const struct mend *m)
 	for (size_t i = 0; i < v->n_pods; i++) {
 		const struct kar_pod *pod = v->pods[i];
 
-		if (!pod->job || pod->job->incarnation != m->st->incarnation || pod->deletion)
+		if (!pod->job || pod->job->incarnation != m->st->incarnation ||
+			(pod->deletion && !kar_same(pod->job->template_hash, m->st->template_hash)))
 			continue;
 		if (kar_same(pod->job->template_hash, v->job->spec_template_hash))
 			t.as_specified++;
