@@ -195,7 +195,7 @@ static void check_gang(const struct recount *r)
 	/* It has run, and a task that has started since cannot: its pods find no node, or its names are taken. */
 	bool grows = r->known->ordered && said(r, "formedMinAvailable") == 0;
 
-	if (r->missing && !ledger_is_invalid(r->job) && !cannot_begin(r))
+	if (r->missing && !ledger_is_invalid(r->job) && !cannot_begin(r) && !rests(r))
 		strange_phase(r, "pods are missing");
 	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && !grows && said(r, "minAvailable") > 0)
 		strange_phase(r, "it has no quorum");
