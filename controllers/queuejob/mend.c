@@ -254,6 +254,19 @@ static enum kar_qj_phase phase_without(const struct mend *m)
 
 /* --- what goes with the phase -------------------------------------------------------------------- */
 
+/*
+ * Why a gang that starts is not Formed. If nobody knows any more, a pod that runs while others of the minimum are missing tells
+ * that the quorum was raised: it may not be stopped for a quota, as one may that has never formed.
+ */
+static const char *why_it_starts(const struct mend *m)
+{
+	const struct kar_condition *c = find(m, KAR_QJ_FORMED);
+
+	if (is_at_work(c) && !kar_same(c->reason, kar_reason_QuorumReached))
+		return c->reason;
+	return m->r->t.running && queuejob_lacks(m->r) ? kar_reason_QuorumRaised : kar_reason_Starting;
+}
+
 static void put_formed(struct mend *m)
 {
 	const struct kar_restart *last = &m->st->last_restart;
@@ -262,7 +275,7 @@ static void put_formed(struct mend *m)
 	if (m->st->phase == KAR_QJ_PHASE_RUNNING)
 		put_condition(m, KAR_QJ_FORMED, true, kar_reason_QuorumReached);
 	else if (m->st->phase == KAR_QJ_PHASE_STARTING)
-		put_condition(m, KAR_QJ_FORMED, false, kar_reason_Starting);
+		put_condition(m, KAR_QJ_FORMED, false, why_it_starts(m));
 	else
 		put_condition(m, KAR_QJ_FORMED, false,
 			cause && cause->where & KAR_SHOWN_FORMED ? cause->name : kar_reason_PodsMissing);
@@ -314,6 +327,13 @@ static struct templates count_templates(const struct mend *m)
 	return t;
 }
 
+/* It decides what is kept: not of an incarnation that is given up, for the next has that of the spec. */
+static bool is_read(const struct mend *m)
+{
+	return m->st->template_hash[0] &&
+		(m->st->phase != KAR_QJ_PHASE_RESTARTING || queuejob_gave_nodes_back(m->r));
+}
+
 /* Nobody is stopped for a template that differs only from what somebody has written. */
 static void mend_template_hash(struct mend *m, bool has_incarnation)
 {
@@ -324,7 +344,7 @@ static void mend_template_hash(struct mend *m, bool has_incarnation)
 	if (!*hash[0] && (has_incarnation || queuejob_counted_results(m) > 0))
 		queuejob_mend_text(m, "templateHash", hash,
 			pods.as_specified ? specified : queuejob_template_of(m->r));
-	else if (*hash[0] && !kar_same(*hash, specified) && pods.as_specified && !pods.others)
+	else if (is_read(m) && !kar_same(*hash, specified) && pods.as_specified && !pods.others)
 		queuejob_mend_text(m, "templateHash", hash, specified);
 }
 
@@ -340,13 +360,19 @@ static bool forms_at_once(const struct mend *m)
 	return job->generation == m->st->observed_generation;
 }
 
+/* By one that runs: what it lacks, it has lost. Of one that somebody has only written to run, the others have not started yet. */
+static bool had_quorum(const struct mend *m)
+{
+	return queuejob_has_quorum(m->r) || m->r->t.lost.n > 0;
+}
+
 static void mend_quorum(struct mend *m)
 {
 	struct kar_queuejob_status *st = m->st;
 
 	if (st->phase != KAR_QJ_PHASE_RUNNING)
 		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, 0);
-	else if (st->formed_min_available < m->r->min && forms_at_once(m))
+	else if (st->formed_min_available < m->r->min && forms_at_once(m) && had_quorum(m))
 		queuejob_mend_number(m, "formedMinAvailable", &st->formed_min_available, m->r->min);
 }
 
