@@ -43,9 +43,10 @@ static int32_t each_pod(struct queuejob_round *r, bool (*is)(const struct queuej
 	return n;
 }
 
+/* Not one that the queue takes away: that never runs. */
 static bool is_gated(const struct queuejob_slot *s)
 {
-	return s->state == QUEUEJOB_SLOT_PENDING && s->pod->gate_ours;
+	return s->state == QUEUEJOB_SLOT_PENDING && s->pod->gate_ours && !s->held;
 }
 
 static bool is_withdrawn(const struct queuejob_slot *s)
