@@ -16,6 +16,9 @@ static const kar_time count_lag = KAR_SECOND;
 /* Only an edit makes valid what is invalid, and that is tried at once. */
 static const kar_time longest_hold_of_invalid = 10 * KAR_MINUTE;
 
+/* A place in a line is kept while own objects go; unless something holds them, for others could use it. */
+static const kar_time longest_room_making = 5 * KAR_SECOND;
+
 /* Of a try that had to take back what it had made, for each object of it: so at most 60 writes per second are spent on that. */
 static const kar_time take_back_pace = KAR_SECOND / 20, longest_take_back = 10 * KAR_MINUTE;
 
@@ -97,6 +100,7 @@ static struct kar_refusal *begin(struct kar_sync *s, const struct kar_action *a,
 	r->generation = s->generation;
 	r->pods = s->pods;
 	r->trying = false;
+	r->makes_room_since = KAR_NEVER;
 	return r;
 }
 
@@ -308,12 +312,28 @@ static kar_time time_to_wait(struct kar_sync *s, const struct kar_action *next)
 	return behind ? behind : hold;
 }
 
+/* Its own objects are to go before it creates any. Whether what was refused stands meanwhile. */
+static bool waits_for_room(struct kar_sync *s)
+{
+	struct kar_refusal *r = s->state->refusal;
+	kar_time left;
+
+	if (!r || !s->plan.makes_room)
+		return false;
+	if (r->makes_room_since == KAR_NEVER)
+		r->makes_room_since = s->mono;
+	left = r->makes_room_since + longest_room_making - s->mono;
+	if (left > 0)
+		kar_plan_requeue(&s->plan, left);
+	return left > 0;
+}
+
 /* The plan wants no create, now or at all. */
 static void note_none(struct kar_sync *s)
 {
 	struct kar_refusal *r = s->state->refusal;
 
-	if (!s->plan.unfinished)
+	if (!s->plan.unfinished && !waits_for_room(s))
 		kar_refusal_forget(s->state);
 	else if (r && s->plan.taken_back > r->taken_back)
 		r->taken_back = s->plan.taken_back;
@@ -330,6 +350,8 @@ void kar_refusal_hold_creates(struct kar_sync *s)
 		return;
 	}
 	keep_place(r, first);
+	if (r)
+		r->makes_room_since = KAR_NEVER;
 	hold = is_beside(r, first) ? hold_child(s, r) : time_to_wait(s, first);
 	if (hold)
 		hold_back(s, hold);

@@ -35,6 +35,7 @@ struct kar_refusal {
 	bool trying;                   /* the creates were let out, and nothing has refused them yet */
 	int32_t tried_with;            /* live pods of the key then */
 	kar_time since;                /* mono, of the first refusal in a row in this tier */
+	kar_time makes_room_since;     /* mono; KAR_NEVER: it does not */
 	int32_t taken_back;            /* objects that were of no use without the refused one */
 };
 
@@ -49,7 +50,8 @@ const struct kar_refusal *kar_refusal_of(const struct kar_sync *s) KAR_NONNULL;
 kar_time kar_refusal_hold(struct kar_sync *s) KAR_NONNULL;
 /*
  * Takes the creates out of the plan of @s while the last refusal stands, and asks for another look when it no longer does.
- * A plan that wants no create, and is not unfinished, has no use for what was refused: it is forgotten.
+ * A plan that wants no create, and is not unfinished, has no use for what was refused: it is forgotten; after some seconds, if the
+ * plan makes room first, for that may be held up.
  */
 void kar_refusal_hold_creates(struct kar_sync *s) KAR_NONNULL;
 /* Every create of the plan of @s was carried out. The refusal of a pod stands for those that are still to come. */

@@ -274,14 +274,15 @@ static size_t count_leaving(const struct queuejob_round *r)
 
 /*
  * Each live pod that is to go, because it was scaled away or the queue does not want it, has the place of one that is missing: at
- * no moment are there more than are wanted. What comes last waits until that deletion is seen; what waits for nothing else has no
- * place in the line for a quota meanwhile, for it could not use it.
+ * no moment are there more than are wanted. What comes last waits until that deletion is seen; of what is of use only @together,
+ * all.
  */
-static void leave_room(struct queuejob_round *r, struct wishes *w, size_t leaving)
+static void leave_room(struct queuejob_round *r, struct wishes *w, size_t leaving, bool together)
 {
 	r->lacks_room = leaving > 0 && w->n > 0;
-	w->n -= leaving < w->n ? leaving : w->n;
+	w->n -= leaving < w->n && !(together && leaving) ? leaving : w->n;
 	r->p->unfinished |= w->n > 0 && (r->lacks_room || w->more);
+	r->p->makes_room = r->lacks_room && !w->n;
 }
 
 void queuejob_create_pods(struct queuejob_round *r)
@@ -297,8 +298,8 @@ void queuejob_create_pods(struct queuejob_round *r)
 	collect(r, order, true, &w);
 	if (!together)
 		collect(r, order, false, &w);
-	leave_room(r, &w, leaving);
-	if (w.n)
+	leave_room(r, &w, leaving, together);
+	if (w.n || r->lacks_room)
 		queuejob_tell_refusal(r);
 	queuejob_tell_blocker(r);
 	if (w.n && !r->v->owner_checked) {

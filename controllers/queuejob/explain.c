@@ -33,13 +33,13 @@ const char *queuejob_tell_not_gone(const struct queuejob_round *r)
 	struct awaited a = { 0 };
 	const char *where = "";
 
-	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (is_awaited(r, r->v->pods[i]))
-			await(&a, r->v->pods[i]);
-	}
 	for (size_t i = 0; i < r->t.surplus.n && r->lacks_room; i++) {
 		if (kar_pod_alive(r->t.surplus.items[i]))
 			await(&a, r->t.surplus.items[i]);
+	}
+	for (size_t i = 0; i < r->v->n_pods; i++) {
+		if (is_awaited(r, r->v->pods[i]))
+			await(&a, r->v->pods[i]);
 	}
 	if (!a.first)
 		return "";

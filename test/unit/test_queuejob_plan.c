@@ -105,23 +105,26 @@ static void test_what_is_scaled_away_is_recorded_first(void **state)
 /* Else a refusal would be forgotten at each look, and what was refused be asked for at once. */
 static const struct {
 	const char *scene;
-	bool unfinished;
+	bool unfinished, makes_room;
 } unfinished_rows[] = {
 	/* a look at the job comes first */
 	{ "job min=1 phase=Running formed=1; task w replicas=3 done=0; pod w-0 Succeeded untracked inc=7; pod w-1 Running",
-		true },
-	{ "job phase=Starting min=1; task w replicas=2", false },
-	{ "job phase=Starting min=1; task w replicas=502", true },
+		true, false },
+	{ "job phase=Starting min=1; task w replicas=2", false, false },
+	{ "job phase=Starting min=1; task w replicas=502", true, false },
 	/* one of several waits for a pod that is to go */
 	{ "job min=1 phase=Running formed=1; task w replicas=2; task v replicas=2; pod w-0 Running; pod w-2 Running counted",
-		true },
-	{ "job min=4 phase=Starting; task w replicas=2; task v replicas=2; quota; pod w-0 Pending gated; pod w-2 Running counted",
-		true },
-	/* the only one does: it is not wanted now */
+		true, false },
+	/* the only one does, or all, of which none is of use alone */
 	{ "job min=1 phase=Running formed=1; task w replicas=2; pod w-0 Running; pod w-2 Running counted",
-		false },
+		false, true },
+	{ "job min=4 phase=Starting; task w replicas=2; task v replicas=2; quota; pod w-0 Pending gated; pod w-2 Running counted",
+		false, true },
 	/* the pod goes: nothing waits for it any more */
 	{ "job min=1 phase=Running formed=1; task w replicas=2; pod w-0 Running; pod w-2 Running counted deleting",
+		false, false },
+	/* a pod is to go, and none is to come */
+	{ "job min=1 phase=Running formed=1; task w; pod w-0 Running; pod w-2 Running counted", false,
 		false },
 };
 
@@ -134,13 +137,15 @@ static void test_plan_tells_that_more_is_wanted(void **state)
 
 		scene_read(&s, unfinished_rows[i].scene);
 		scene_decide(&s, &p);
-		if (p.unfinished != unfinished_rows[i].unfinished)
-			fail_msg("%s: unfinished=%d", unfinished_rows[i].scene, p.unfinished);
+		if (p.unfinished != unfinished_rows[i].unfinished ||
+			p.makes_room != unfinished_rows[i].makes_room)
+			fail_msg("%s: unfinished=%d makes_room=%d", unfinished_rows[i].scene, p.unfinished,
+				p.makes_room);
 		scene_release(&s);
 	}
 }
 
-/* 600 are missing, 550 are to go, and their record has room for 500: what is left over is created all the same. */
+/* 601 are missing, 550 are to go, and their record has room for 500: what is left over is created all the same. */
 static void test_bound_holds_for_what_is_created(void **state)
 {
 	struct scene s;

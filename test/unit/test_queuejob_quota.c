@@ -308,6 +308,33 @@ static void place_in_the_line_is_observed(void **state)
 	assert_false(stands_behind());
 }
 
+/* What is said of the job at @mono; "" if that is nothing new. */
+static const char *reason_at(kar_time mono)
+{
+	const struct kar_queuejob_status *st;
+
+	assert_true(sync_at(mono));
+	kar_refusal_hold_creates(&w.sync);
+	st = w.sync.plan.status;
+	return st ? st->reason : "";
+}
+
+/* It takes a moment for a surplus pod to go; if it does not, because something holds up its deletion, others could use the place. */
+static void place_is_kept_while_a_surplus_pod_goes(void **state)
+{
+	(void)state;
+	start_refused();
+	put(w.stores.pods, "j-w-7", "p7", MEMBER, ",\"status\":{\"phase\":\"Running\"}");
+	assert_string_equal(reason_at(6000), "QuotaExceeded");
+	assert_int_equal(count_actions(KAR_CREATE), 0);
+	assert_int_equal(w.sync.plan.requeue_after, 5000);
+	assert_string_equal(reason_at(10999), "QuotaExceeded");
+	assert_non_null(w.state.refusal->place);
+	assert_string_equal(reason_at(11000), "QuotaExceeded");
+	assert_null(w.state.refusal);
+	assert_string_equal(reason_at(11001), "Starting");
+}
+
 /* --- quotas with scopes -------------------------------------------------------------------------- */
 
 /* What the job and one that goes first were refused by; is the job in its way? */
@@ -387,6 +414,7 @@ int main(void)
 		TEST(waiting_behind_is_told_and_ends),
 		TEST(what_could_not_be_read_is_not_told),
 		TEST(place_in_the_line_is_observed),
+		TEST(place_is_kept_while_a_surplus_pod_goes),
 		TEST(ended_pod_that_is_gone_is_room_where_objects_are_counted),
 		TEST(quota_with_scopes_holds_up_nobody_else),
 	};

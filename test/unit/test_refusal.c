@@ -59,6 +59,45 @@ static void plan_without_creates_forgets_what_was_refused(void **state)
 	free_job(j);
 }
 
+/* Looks at @j, whose plan has no create, because pods that it takes away are to go first. Does the refusal stand? */
+static bool stands_while_room_is_made(struct job *j, kar_time mono, kar_time again)
+{
+	j->s.mono = mono;
+	j->s.plan.n_actions = 0;
+	j->s.plan.makes_room = true;
+	j->s.plan.requeue_after = KAR_NEVER;
+	kar_refusal_hold_creates(&j->s);
+	assert_int_equal(j->s.plan.requeue_after, again);
+	return j->state.refusal;
+}
+
+/* Something may hold them for ever, and others could use its place in a line. */
+static void refusal_stands_for_a_while_if_room_is_made(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	refuse_create(j, KAR_DENIED, 1000);
+	assert_true(stands_while_room_is_made(j, 2000, 5000));
+	assert_true(stands_while_room_is_made(j, 6999, 1));
+	assert_false(stands_while_room_is_made(j, 7000, KAR_NEVER));
+	free_job(j);
+}
+
+static void each_time_that_room_is_made_counts_by_itself(void **state)
+{
+	struct job *j = new_job(*state, "j");
+
+	refuse_create(j, KAR_DENIED, 1000);
+	assert_true(stands_while_room_is_made(j, 2000, 5000));
+	j->s.mono = 3000;
+	add_pod(j, "p0", KAR_TIER_MINIMUM, 0, 0); /* they have gone */
+	kar_refusal_hold_creates(&j->s);
+	assert_true(stands_while_room_is_made(j, 8000, 5000));
+	refuse_create(j, KAR_DENIED, 9000);
+	assert_true(stands_while_room_is_made(j, 14000, 5000));
+	free_job(j);
+}
+
 /* When a create that was refused @tries times in a row at mono 1000 is tried again. */
 static const struct {
 	const char *name;
@@ -237,6 +276,8 @@ int main(void)
 		TEST(refused_create_is_held_back),
 		TEST(dry_run_is_not_held_back),
 		TEST(plan_without_creates_forgets_what_was_refused),
+		TEST(refusal_stands_for_a_while_if_room_is_made),
+		TEST(each_time_that_room_is_made_counts_by_itself),
 		TEST(refusals_hold_for_a_while),
 		TEST(what_was_taken_back_delays_the_next_try),
 		TEST(success_clears_the_refusal),
