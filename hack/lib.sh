@@ -4,9 +4,10 @@
 
 KAR_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 KAR_CACHE=${KAR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kar-controllers}
-KAR_TOOLS=$KAR_CACHE/tools # a Python virtual environment: Go and kubectl where the system has none
+KAR_TOOLS=$KAR_CACHE/tools # a Python virtual environment: Go, kubectl and clang-format where the system has none that fits
 KAR_GO_NEEDED=$(sed -n 's/^go //p' "$KAR_ROOT/test/cluster/go.mod")
 KAR_KUBECTL_NEEDED=1.30
+KAR_CLANG_FORMAT_NEEDED=14 # exactly: each major version formats in its own way
 export KAR_ROOT KAR_CACHE
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
@@ -38,6 +39,8 @@ kar_have_kubectl() {
 	version=$(kubectl version --client 2>/dev/null | sed -n 's/^Client Version: //p') &&
 		[[ -n $version ]] && kar_version_at_least "$version" "$KAR_KUBECTL_NEEDED"
 }
+
+kar_have_clang-format() { clang-format --version 2>/dev/null | grep -q "version $KAR_CLANG_FORMAT_NEEDED\."; }
 
 # kar_deps SET...: installs what is missing (hack/deps.sh); what it has installed privately is found from then on.
 kar_deps() {

@@ -1,5 +1,6 @@
 #include "common/kube/kubeconfig_file.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -154,15 +155,12 @@ static const char *folder_of(const char *path, struct kar_arena *arena)
 {
 	const char *slash = strrchr(path, '/');
 	size_t n = slash ? (size_t)(slash - path) : 0;
-	char *cwd;
-	const char *dir;
+	char cwd[PATH_MAX];
 
 	if (*path == '/')
 		return n ? kar_arena_strndup(arena, path, n) : "/";
-	cwd = getcwd(NULL, 0);
-	dir = kar_arena_printf(arena, "%s%s%.*s", cwd ? cwd : ".", n ? "/" : "", (int)n, path);
-	kar_cleanup_free(&cwd);
-	return dir;
+	return kar_arena_printf(arena, "%s%s%.*s", getcwd(cwd, sizeof(cwd)) ? cwd : ".", n ? "/" : "", (int)n,
+		path);
 }
 
 int kar_kubefiles_add(struct kar_kubefiles *set, struct kar_arena *arena, const char *path, bool required,

@@ -3,6 +3,7 @@
 import collections
 import http.client
 import json
+import math
 import re
 import ssl
 import statistics
@@ -66,7 +67,8 @@ class Ledger:
 
 
 def percentile(values, share):
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+    """The smallest value that so large a share of them does not exceed."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 # --- repair

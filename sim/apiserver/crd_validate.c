@@ -190,7 +190,7 @@ static void validate_column(struct sim_write *w, const struct sim_value *column,
 static void validate_columns(struct sim_write *w, const struct sim_value *version, size_t i, bool only)
 {
 	const struct sim_value *columns = sim_member(version, "additionalPrinterColumns");
-	char at[FIELD_MAX / 2];
+	char at[96]; /* two numbers of 20 digits */
 
 	for (size_t k = 0; k < sim_count(columns); k++) {
 		if (only)

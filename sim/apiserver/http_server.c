@@ -421,10 +421,13 @@ static const char *obstacle(const struct sockaddr_in *at)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int reuse = 1; /* as libmicrohttpd does: what a former process has left open is no obstacle */
-	bool failed = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) ||
-		bind(fd, (const struct sockaddr *)at, sizeof(*at));
-	const char *why = failed ? strerror(errno) : "the certificate is refused";
+	const char *why = "the certificate is refused";
 
+	if (fd < 0)
+		return strerror(errno);
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) ||
+		bind(fd, (const struct sockaddr *)at, sizeof(*at)))
+		why = strerror(errno);
 	close(fd);
 	return why;
 }

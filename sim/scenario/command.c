@@ -143,27 +143,39 @@ static int parse(struct command *c, int argc, char **argv)
 
 /* ---- input ---- */
 
-static int read_file(const char *name, struct kar_buf *out)
+static int read_stream(const char *name, FILE *f, struct kar_buf *out)
 {
 	char chunk[65536];
 	size_t n;
-	int rc = -1;
-	FILE *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
 
-	if (!f) {
-		fprintf(stderr, "kar-sim run: cannot read %s: %s\n", name, strerror(errno));
-		return -1;
-	}
-	while (!out->overflow && (n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+	do {
+		n = fread(chunk, 1, sizeof(chunk), f);
 		kar_buf_append(out, chunk, n);
+	} while (n == sizeof(chunk) && !out->overflow);
 	if (out->overflow)
 		fprintf(stderr, "kar-sim run: %s has more than %d bytes\n", name, MAX_FILE);
 	else if (ferror(f))
 		fprintf(stderr, "kar-sim run: cannot read %s: %s\n", name, strerror(errno));
 	else
-		rc = 0;
-	if (f != stdin)
-		fclose(f);
+		return 0;
+	return -1;
+}
+
+/* "-": stdin */
+static int read_file(const char *name, struct kar_buf *out)
+{
+	FILE *f;
+	int rc;
+
+	if (strcmp(name, "-") == 0)
+		return read_stream(name, stdin, out);
+	f = fopen(name, "re");
+	if (!f) {
+		fprintf(stderr, "kar-sim run: cannot read %s: %s\n", name, strerror(errno));
+		return -1;
+	}
+	rc = read_stream(name, f, out);
+	fclose(f);
 	return rc;
 }
 
