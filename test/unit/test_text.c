@@ -17,7 +17,8 @@
 static const struct {
 	const char *name;
 	size_t size; /* of the room, NUL included */
-	const char *text, *want;
+	char text[24];
+	const char *want;
 } rows[] = {
 	{ "empty", 4, "", "" },
 	{ "fits", 8, "abc", "abc" },
