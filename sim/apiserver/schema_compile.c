@@ -332,8 +332,13 @@ static bool check_default(struct compiler *c, const struct schema_node *n)
 {
 	struct schema_result r = { 0 };
 
-	if (n->default_)
-		schema_validate_value(n, n->default_, NULL, NULL, &r);
+	if (!n->default_)
+		return true;
+	if (schema_has_unknown(n, n->default_)) {
+		refuse(c, "default", "Invalid value: must not have unknown fields");
+		return false;
+	}
+	schema_validate_value(n, n->default_, NULL, NULL, &r);
 	if (r.causes.n > 0)
 		refuse(c, "default", r.causes.items[0].message);
 	bool ok = r.causes.n == 0;

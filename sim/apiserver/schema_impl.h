@@ -145,6 +145,8 @@ void schema_merge(struct schema_result *to, size_t since, struct schema_result *
 
 /* --- the walks ----------------------------------------------------------------------------------------------------------- */
 
+/* Would anything at or below @v be pruned? */
+bool schema_has_unknown(const struct schema_node *n, const struct sim_value *v) KAR_NONNULL;
 /* @old NULL: nothing to compare with. */
 void schema_validate_value(const struct schema_node *n, const struct sim_value *v,
 	const struct sim_value *old, const struct schema_place *at, struct schema_result *r)

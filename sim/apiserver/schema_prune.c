@@ -91,6 +91,11 @@ static bool is_superfluous(struct rule r, const struct sim_value *v)
 	return false;
 }
 
+bool schema_has_unknown(const struct schema_node *n, const struct sim_value *v)
+{
+	return is_superfluous(rule_of(n), v);
+}
+
 static void prune(struct pruning *p, struct rule r, struct sim_value **v);
 
 static void prune_member(struct pruning *p, struct rule r, struct sim_value **v, const char *key)
