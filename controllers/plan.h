@@ -87,7 +87,7 @@ struct kar_plan {
 	 * should be, a key that waits for a ResourceQuota loses its place in the line (quota_line.h).
 	 */
 	bool unfinished;
-	bool makes_room; /* it has none, as more are wanted when objects that it takes away have gone */
+	bool makes_room; /* it has none, but wants some when objects that it takes away are seen to be deleted */
 	bool metered; /* a ResourceQuota limits what it creates: whether there is room is to be seen each time */
 	/* Objects that it takes back because the create of another was refused, and one is of no use without the other. */
 	int32_t taken_back;

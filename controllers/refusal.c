@@ -16,7 +16,7 @@ static const kar_time count_lag = KAR_SECOND;
 /* Only an edit makes valid what is invalid, and that is tried at once. */
 static const kar_time longest_hold_of_invalid = 10 * KAR_MINUTE;
 
-/* A place in a line is kept while own objects go; unless something holds them, for others could use it. */
+/* A refusal, and a place in a line, stands until deletions of its own are seen; not if they are held up, for others could use the place. */
 static const kar_time longest_room_making = 5 * KAR_SECOND;
 
 /* Of a try that had to take back what it had made, for each object of it: so at most 60 writes per second are spent on that. */
@@ -312,7 +312,7 @@ static kar_time time_to_wait(struct kar_sync *s, const struct kar_action *next)
 	return behind ? behind : hold;
 }
 
-/* Its own objects are to go before it creates any. Whether what was refused stands meanwhile. */
+/* Deletions of its own are to be seen before it creates any. Whether what was refused stands meanwhile. */
 static bool waits_for_room(struct kar_sync *s)
 {
 	struct kar_refusal *r = s->state->refusal;
@@ -323,8 +323,7 @@ static bool waits_for_room(struct kar_sync *s)
 	if (r->makes_room_since == KAR_NEVER)
 		r->makes_room_since = s->mono;
 	left = r->makes_room_since + longest_room_making - s->mono;
-	if (left > 0)
-		kar_plan_requeue(&s->plan, left);
+	kar_plan_requeue(&s->plan, left > 0 ? left : 1); /* the status is to tell that it no longer stands */
 	return left > 0;
 }
 

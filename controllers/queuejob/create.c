@@ -309,6 +309,6 @@ void queuejob_create_pods(struct queuejob_round *r)
 	for (size_t i = 0; i < w.n; i++)
 		create(r, &w.items[i], gated);
 	r->p->metered = r->v->quota.limits_pods;
-	if (w.more)
+	if (w.more && w.n)
 		kar_plan_requeue(r->p, 0);
 }

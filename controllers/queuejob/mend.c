@@ -223,12 +223,20 @@ static bool has_incarnation(const struct mend *m)
 	return st->start_time || started || m->r->v->n_pods > 0;
 }
 
+/* Nobody is recorded to have a quorum that the numbers beside it do not bear out, unless pods were lost since. */
+static bool remembers_quorum(const struct mend *m)
+{
+	const struct kar_queuejob_status *st = m->st;
+
+	return st->formed_min_available > 0 &&
+		(st->running + st->succeeded >= st->min_available || m->r->t.lost.n > 0);
+}
+
 static enum kar_qj_phase phase_of_incarnation(const struct mend *m)
 {
 	const struct kar_queuejob_status *st = m->st;
 	const struct kar_condition *formed = find(m, KAR_QJ_FORMED);
-	int marks = (st->phase == KAR_QJ_PHASE_RUNNING) + is_true(m, KAR_QJ_FORMED) +
-		(st->formed_min_available > 0);
+	int marks = (st->phase == KAR_QJ_PHASE_RUNNING) + is_true(m, KAR_QJ_FORMED) + remembers_quorum(m);
 
 	if (marks >= 2)
 		return KAR_QJ_PHASE_RUNNING;
@@ -255,8 +263,8 @@ static enum kar_qj_phase phase_without(const struct mend *m)
 /* --- what goes with the phase -------------------------------------------------------------------- */
 
 /*
- * Why a gang that starts is not Formed. If nobody knows any more, a pod that runs while others of the minimum are missing tells
- * that the quorum was raised: it may not be stopped for a quota, as one may that has never formed.
+ * Why a gang that starts is not Formed. If nobody knows any more, a pod that runs is taken for one of a gang whose quorum was
+ * raised: then none is stopped for a quota or for nodes, as those of one may be that has never formed.
  */
 static const char *why_it_starts(const struct mend *m)
 {
@@ -264,7 +272,7 @@ static const char *why_it_starts(const struct mend *m)
 
 	if (is_at_work(c) && !kar_same(c->reason, kar_reason_QuorumReached))
 		return c->reason;
-	return m->r->t.running && queuejob_lacks(m->r) ? kar_reason_QuorumRaised : kar_reason_Starting;
+	return m->r->t.running ? kar_reason_QuorumRaised : kar_reason_Starting;
 }
 
 static void put_formed(struct mend *m)

@@ -332,6 +332,7 @@ static void place_is_kept_while_a_surplus_pod_goes(void **state)
 	assert_non_null(w.state.refusal->place);
 	assert_string_equal(reason_at(11000), "QuotaExceeded");
 	assert_null(w.state.refusal);
+	assert_int_equal(w.sync.plan.requeue_after, 1);
 	assert_string_equal(reason_at(11001), "Starting");
 }
 

@@ -79,7 +79,8 @@ static void refusal_stands_for_a_while_if_room_is_made(void **state)
 	refuse_create(j, KAR_DENIED, 1000);
 	assert_true(stands_while_room_is_made(j, 2000, 5000));
 	assert_true(stands_while_room_is_made(j, 6999, 1));
-	assert_false(stands_while_room_is_made(j, 7000, KAR_NEVER));
+	assert_false(stands_while_room_is_made(j, 7000, 1));
+	assert_false(stands_while_room_is_made(j, 7001, KAR_NEVER));
 	free_job(j);
 }
 
