@@ -190,7 +190,7 @@ static void when_the_answer_to_a_watch_does_not_begin_then_the_next_has_another_
 
 static void when_the_answer_to_a_watch_has_begun_then_it_may_be_silent(void **state KAR_UNUSED)
 {
-	struct kar_client_http_options o = { .watch_answer = 50 };
+	struct kar_client_http_options o = { .watch_answer = 500 };
 	struct result r = { 0 };
 	struct world w;
 
@@ -198,7 +198,7 @@ static void when_the_answer_to_a_watch_has_begun_then_it_may_be_silent(void **st
 	w.refuse_first = 1;
 	w.refusal = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 	start(&w, &r, kar_client_watch(&pods, NULL, "1"));
-	wait_for_ms(w.loop, 150);
+	wait_for_ms(w.loop, 600);
 	assert_int_equal(r.begun, 1);
 	assert_int_equal(r.dones, 0);
 	release(&r);
@@ -226,6 +226,16 @@ static void when_cancelled_in_on_data_then_nothing_more_comes(void **state KAR_U
 	close_world(&w);
 }
 
+static bool one_is_held(void *arg)
+{
+	return ((struct world *)arg)->n_held == 1;
+}
+
+static bool two_are_held(void *arg)
+{
+	return ((struct world *)arg)->n_held == 2;
+}
+
 static void when_cancelled_or_freed_in_any_state_then_all_is_quiet(void **state KAR_UNUSED)
 {
 	struct kar_client_http_options o = { .max_in_flight_writes = 1 };
@@ -236,7 +246,8 @@ static void when_cancelled_or_freed_in_any_state_then_all_is_quiet(void **state 
 	w.hold = true;
 	start(&w, &running, kar_client_get(&pods, "a", "1"));
 	start(&w, &waiting, kar_client_get(&pods, "a", "2"));
-	wait_for_ms(w.loop, 20);
+	wait_until(w.loop, one_is_held, &w);
+	wait_for_ms(w.loop, 5);
 	assert_int_equal(w.n_held, 1);
 	kar_client_cancel(w.client, waiting.call);
 	fake_credential.hold = true;
@@ -248,8 +259,7 @@ static void when_cancelled_or_freed_in_any_state_then_all_is_quiet(void **state 
 	kar_client_cancel(w.client, running.call);
 	kar_client_cancel(w.client, NULL);
 	start(&w, &last, kar_client_get(&pods, "a", "3")); /* the slot is free again */
-	wait_for_ms(w.loop, 20);
-	assert_int_equal(w.n_held, 2);
+	wait_until(w.loop, two_are_held, &w);
 	kar_client_free(w.client);
 	w.client = NULL;
 	wait_for_ms(w.loop, 5);
