@@ -198,3 +198,32 @@ void sim_write_track(struct sim_call *c, const struct sim_value *old, struct sim
 		a.manager = c->rq->user ? c->rq->user : "kubectl";
 	sim_apply_track(old, new, &a);
 }
+
+static bool is_same_manager(const struct sim_value *a, const struct sim_value *b)
+{
+	KAR_CLEANUP(sim_cleanup_value) struct sim_value *x = sim_ref(a), *y = sim_ref(b);
+
+	sim_remove(&x, "time");
+	sim_remove(&y, "time");
+	return sim_equal(x, y);
+}
+
+void sim_write_keep_times(const struct sim_value *old, struct sim_value **new)
+{
+	const struct sim_value *before = sim_get(old, "metadata", "managedFields"),
+			       *after = sim_get(*new, "metadata", "managedFields");
+	KAR_CLEANUP(sim_cleanup_value) struct sim_value *kept = NULL;
+
+	if (!before || sim_count(before) != sim_count(after))
+		return;
+	for (size_t i = 0; i < sim_count(before); i++) {
+		if (!is_same_manager(sim_item(before, i), sim_item(after, i)))
+			return;
+	}
+	kept = sim_ref(*new);
+	sim_set(&kept, sim_ref(before), "metadata", "managedFields");
+	if (sim_equal(old, kept)) {
+		sim_unref(*new);
+		*new = sim_ref(kept);
+	}
+}

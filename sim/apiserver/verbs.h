@@ -69,6 +69,11 @@ void sim_meta_validate(struct sim_write *w) KAR_NONNULL;
 bool sim_write_pass(struct sim_call *c, struct sim_write *w) KAR_NONNULL;
 /* managedFields after an update or patch: kept only of objects that somebody applies. */
 void sim_write_track(struct sim_call *c, const struct sim_value *old, struct sim_value **new) KAR_NONNULL;
+/*
+ * A write after which all is as it was, but for when managers wrote, is none: *new gets the times of @old. Apply cannot know:
+ * what it removes, admission may put back.
+ */
+void sim_write_keep_times(const struct sim_value *old, struct sim_value **new) KAR_NONNULL;
 
 /* verbs_create.c: stores @consumed as a new object; answers 201. */
 void sim_create_object(struct sim_call *c, struct sim_value *consumed, enum sim_origin origin) KAR_NONNULL;

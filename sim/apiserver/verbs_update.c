@@ -146,6 +146,7 @@ void sim_update_object(struct sim_call *c, struct sim_version *old, struct sim_v
 		if (sim_write_pass(c, &w)) {
 			if (origin != SIM_FROM_APPLY)
 				sim_write_track(c, old->value, &object);
+			sim_write_keep_times(old->value, &object);
 			settle(c, old, &object);
 		}
 	}

@@ -8,6 +8,7 @@ A text that consists of one reference takes its value with its type."""
 
 import dataclasses
 import re
+import time
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -111,6 +112,14 @@ def has(path, *values):
     def check(answer):
         value = follow(answer.body, path) if answer.code == 200 else None
         return value in values if values else value is not None
+    return check
+
+
+def second_is_over(path):
+    """The second that the time at the path tells is over: what is written now gets another time."""
+    def check(answer):
+        at = follow(answer.body, path)
+        return at is not None and at < time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return check
 
 

@@ -1,6 +1,6 @@
 """JSON, merge and strategic merge patches, server-side apply, dry run."""
 
-from script import APPLY_PATCH, Chapter, apply, delete, get, json_patch, merge, patch, post, put, strategic
+from script import APPLY_PATCH, Chapter, apply, delete, get, json_patch, merge, patch, post, put, second_is_over, strategic
 
 CM = "/api/v1/namespaces/${ns}/configmaps"
 PODS = "/api/v1/namespaces/${ns}/pods"
@@ -266,6 +266,8 @@ APPLY = Chapter("apply", "server-side apply", [
     apply("pod_nulls", PODS + "/nulls", pod("nulls", nodeSelector={}, tolerations=[], volumes=None)),
     apply("pod_nulls_again", PODS + "/nulls", pod("nulls", nodeSelector=None)),
     apply("pod", PODS + "/p", pod("p", tolerations=[{"key": "a", "operator": "Exists"}])),
+    # the server adds tolerations to the applied one again, and then nothing has changed but the second
+    get("pod_later", PODS + "/p", until=second_is_over("metadata.creationTimestamp")),
     apply("pod_again", PODS + "/p", pod("p", tolerations=[{"key": "a", "operator": "Exists"}])),
     apply("pod_image", PODS + "/p", pod("p", containers=[{"name": "main", "image": "j"}], tolerations=[{"key": "a", "operator": "Exists"}])),
     apply("pod_image_conflict", PODS + "/p", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {
