@@ -279,8 +279,10 @@ static size_t count_leaving(const struct queuejob_round *r)
  */
 static void leave_room(struct queuejob_round *r, struct wishes *w, size_t leaving, bool together)
 {
+	bool all_wait = leaving >= w->n || (together && leaving > 0);
+
 	r->lacks_room = leaving > 0 && w->n > 0;
-	w->n -= leaving < w->n && !(together && leaving) ? leaving : w->n;
+	w->n -= all_wait ? w->n : leaving;
 	r->p->unfinished |= w->n > 0 && (r->lacks_room || w->more);
 	r->p->makes_room = r->lacks_room && !w->n;
 }
