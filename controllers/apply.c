@@ -194,6 +194,8 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 	}
 	if (a && a->verb == KAR_CREATE)
 		fail_create(r, a, err);
+	else if (a && is_refusal(err->what))
+		tell_refused(r, a, err);
 	if (ends_plan(a, err->what))
 		stop(r);
 }

@@ -104,8 +104,8 @@ struct kar_controller {
 	/* May an action that has not been sent still go out? Asked just before it is sent; NULL: always. */
 	bool (*still_wanted)(const struct kar_sync *s, const struct kar_action *a);
 	/*
-	 * The first create of this sync that was refused, or one that failed before in another way; and any dry run, for which
-	 * there is no other consequence. NULL: not interested.
+	 * The first create of this sync that was refused, or one that failed before in another way; any other action that was
+	 * refused; and any dry run, for which there is no other consequence. NULL: not interested.
 	 */
 	void (*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err);
 	/*

@@ -26,6 +26,7 @@ static void label_service(struct queuejob_round *r)
 
 	a->patch_type = KAR_PATCH_MERGE;
 	a->note = "label";
+	kar_plan_requeue(r->p, 0); /* if it is gone meanwhile, no event tells of that either */
 }
 
 static void delete_service(struct queuejob_round *r)

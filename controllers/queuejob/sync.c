@@ -387,9 +387,20 @@ static bool may_need(const struct kar_sync *s, const char *quota, const char *re
 	return kar_same_any(name, always, KAR_LEN(always)) || names(kar_as_queuejob(s->object), name);
 }
 
+static void remember_service(const struct kar_sync *s, const char *uid)
+{
+	struct queuejob_memory *m = queuejob_remember(s);
+
+	strlcpy(m->service, uid, sizeof(m->service));
+}
+
 static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
 {
-	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
+	if (!s->object)
+		return;
+	if (a->what == QUEUEJOB_LABEL_SERVICE)
+		remember_service(s, a->uid); /* to find it once more would look like a success */
+	if (a->what != QUEUEJOB_CREATE_POD)
 		return;
 	if (!a->dry_run && err->what != KAR_INVALID) /* which refusal.h remembers */
 		return;
@@ -411,12 +422,9 @@ static void passed(const struct kar_sync *s, const struct kar_action *a)
 /* One that exists, but was not in the cache: perhaps it has lost the label by which it is found. */
 static void found_service(const struct kar_sync *s, const struct kar_answer *answer)
 {
-	struct queuejob_memory *m;
-
 	if (answer->status != HTTP_OK)
 		return;
-	m = queuejob_remember(s);
-	strlcpy(m->service, answer->uid, sizeof(m->service));
+	remember_service(s, answer->uid);
 	kar_workqueue_add(s->controller->queue, s->key); /* no event tells of it */
 }
 

@@ -226,6 +226,7 @@ static void one_refused_delete_does_not_hold_up_the_others(void **state)
 	for (int i = 2; i < 6; i++)
 		fake_answer(b->fake, i, "{}", 1);
 	assert_int_equal(b->applied, 1);
+	assert_int_equal(b->refused, 1); /* a conflict is no refusal */
 	assert_int_equal(b->outcome.what, KAR_DENIED);
 	free_job(j);
 }

@@ -152,6 +152,8 @@ static void gang_goes_on_while_its_new_pods_are_forbidden(void **state)
 
 static void service_without_our_label_gets_it_back(void **state)
 {
+	const struct kar_err denied = { .what = KAR_DENIED, .msg = "patch services j: no" };
+
 	(void)state;
 	put_job(",\"spec\":{\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE
 		"}]}");
@@ -166,6 +168,9 @@ static void service_without_our_label_gets_it_back(void **state)
 	assert_true(sync_key());
 	check_body(action_of(QUEUEJOB_LABEL_SERVICE, KAR_PATCH),
 		"{\"metadata\":{\"uid\":\"n-uid\",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}}}");
+	w.controller.refused(&w.sync, action_of(QUEUEJOB_LABEL_SERVICE, KAR_PATCH), &denied);
+	assert_true(sync_key());
+	assert_string_equal(action_of(QUEUEJOB_LABEL_SERVICE, KAR_PATCH)->uid, "n-uid");
 	assert_true(sync_key());
 	action_of(QUEUEJOB_CREATE_SERVICE, KAR_CREATE);
 }
