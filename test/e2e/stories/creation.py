@@ -1,9 +1,10 @@
 """What keeps pods from being created: impossible templates, quotas, names that are taken; and the names that pods get."""
 
+import datetime
 import json
 import time
 
-from harness import KEY, condition, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, SERVICE_ACCOUNT, condition, expect, expect_equal, queuejob, task, wait_until
 
 
 def impossible(name, replicas=2, **spec):
@@ -241,6 +242,47 @@ def story_pods_have_dns_names(s):
     s.wait_phase("net", "Running", running=2, incarnation=3)
     s.kubectl("delete", "queuejob", "net")
     wait_until(lambda: not service(s, "net"), "the Service is gone with the job", 60)
+
+
+def policy(name, namespace):
+    """The manager may not change Services there, by a policy that comes after RBAC."""
+    kind = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": name}}
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["services"]}]
+    match = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}, "resourceRules": rules}
+    return [{**kind, "kind": "ValidatingAdmissionPolicy", "spec": {
+        "matchConstraints": match, "validations": [{"expression": f'request.userInfo.username != "{SERVICE_ACCOUNT}"', "message": "not by you", "reason": "Forbidden"}]}},
+        {**kind, "kind": "ValidatingAdmissionPolicyBinding", "spec": {"policyName": name, "validationActions": ["Deny"]}}]
+
+
+def received(event):
+    return datetime.datetime.strptime(event["requestReceivedTimestamp"], "%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def story_refused_change_of_a_service_is_tried_less_and_less(s):
+    """The label of the Service is gone and may not be put back: an event says so, and it is tried with a growing back-off until it may."""
+    s.apply(named(queuejob("net", task("worker", 1))))
+    s.wait_phase("net", "Running", running=1)
+    uid = service(s, "net")["metadata"]["uid"]
+    rule = policy(s.namespace, s.namespace)
+    patch = ("patch", "service", "net", "--dry-run=server", "--as", SERVICE_ACCOUNT, "--type=merge", "-p", '{"metadata":{"labels":{"x":"y"}}}')
+
+    def refused():
+        return s.audit.events(verb="patch", resource="services", namespace=s.namespace, user=SERVICE_ACCOUNT, code=403)
+
+    try:
+        for one in rule:
+            s.cluster.kubectl.apply(one)
+        wait_until(lambda: "not by you" in s.kubectl(*patch, check=False)[1], "the policy is in force")
+        s.kubectl("label", "service", "net", KEY + "queuejob-")
+        wait_until(lambda: len(refused()) >= 9, "the label is tried to be put back")
+        tries = [received(e) for e in refused()]
+        expect(tries[8] - tries[0] >= datetime.timedelta(seconds=1), f"the tries are at {[str(t.time()) for t in tries]}")
+        wait_until(lambda: any("not by you" in e["note"] for e in s.kubectl.list("events.events.k8s.io") if e["reason"] == "FailedSync"), "an event tells")
+    finally:
+        for one in rule:
+            s.cluster.kubectl("delete", one["kind"], one["metadata"]["name"], "--ignore-not-found")
+    wait_until(lambda: is_sound(s, "net", uid), "the label is back")
+    expect_equal(s.status("net")["restarts"], 0, "restarts")
 
 
 def story_foreign_service_is_waited_for(s):
