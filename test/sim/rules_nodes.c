@@ -11,8 +11,9 @@ static const kar_time TIME_OUT = KAR_MINUTE; /* the manager's default; no plan s
 
 /* What the pods of a gang have. */
 struct seats {
-	int bound;        /* pods on nodes */
-	bool waits;       /* one of the others is unschedulable */
+	int alive, bound; /* pods; on nodes */
+	bool goes;        /* one is being deleted, and has its name until it is gone */
+	bool waits;       /* one of those that are not on nodes is unschedulable */
 	kar_time created; /* the youngest of them */
 };
 
@@ -31,8 +32,10 @@ static struct seats look(const struct ledger *l, const struct ledger_job *j)
 	TAILQ_FOREACH(p, &j->pods, of_job) {
 		const struct sim_value *pod = sim_apiserver_peek(l->server, "", "pods", p->ns, p->name);
 
+		s.goes |= p->deleting != 0;
 		if (p->failed || p->succeeded || p->deleting)
 			continue;
+		s.alive++;
 		s.bound += sim_get(pod, "spec", "nodeName") != NULL;
 		s.waits |= is_unschedulable(pod);
 		s.created = s.created > p->created ? s.created : p->created;
@@ -57,10 +60,11 @@ static bool gets_nodes(const struct ledger_job *j)
 static bool is_short(const struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
 	const struct seats *s)
 {
-	int quorum = rules_quorum(j, job);
+	int quorum = rules_quorum(j, job), left = quorum - rules_done(j, job);
+	bool lacks_name = s->goes && s->alive < left;
 
-	return gets_nodes(j) && quorum > 0 && s->waits && !rules_is_raised(job) &&
-		s->bound + rules_done(j, job) < quorum && ledger_names_are_free(l, j);
+	return gets_nodes(j) && quorum > 0 && s->waits && !rules_is_raised(job) && s->bound < left &&
+		!lacks_name && ledger_names_are_free(l, j);
 }
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
