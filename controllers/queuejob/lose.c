@@ -344,7 +344,9 @@ void queuejob_replace_lost(struct queuejob_round *r)
 		for (int32_t k = 0; k < task->n && !task->restart_time; k++) {
 			const struct queuejob_slot *slot = &task->slots[k];
 
-			if (slot->state == QUEUEJOB_SLOT_LOST && queuejob_pod_counted(&r->t, slot->pod))
+			/* One that was withdrawn is no loss: transaction.c sees to it. */
+			if (slot->state == QUEUEJOB_SLOT_LOST && queuejob_pod_counted(&r->t, slot->pod) &&
+				!kar_pod_withdrawn(slot->pod))
 				replace(r, slot, left);
 		}
 	}

@@ -33,13 +33,22 @@ static bool has_incarnation(const struct mend *m)
 	return st->start_time || started || m->r->v->n_pods > 0;
 }
 
-/* Nobody is recorded to have a quorum that the numbers beside it do not bear out, unless pods were lost since. */
-static bool remembers_quorum(const struct mend *m)
+/* By one that runs: what it lacks, it has lost. Of one that somebody has only written to run, the others have not started yet. */
+static bool had_quorum(const struct mend *m)
 {
-	const struct kar_queuejob_status *st = m->st;
+	return queuejob_has_quorum(m->r) || m->r->t.lost.n > 0;
+}
 
-	return st->formed_min_available > 0 &&
-		(st->running + st->succeeded >= st->min_available || m->r->t.lost.n > 0);
+/* All its pods go, and none has a success to lose: it is given up, or nothing is lost by that. */
+static bool leaves(const struct mend *m)
+{
+	const struct queuejob_view *v = m->r->v;
+
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (!v->pods[i]->deletion)
+			return false;
+	}
+	return v->n_pods > 0 && m->st->last_restart.time && !queuejob_counted_results(m);
 }
 
 static enum kar_qj_phase phase_of_incarnation(const struct mend *m)
@@ -47,13 +56,14 @@ static enum kar_qj_phase phase_of_incarnation(const struct mend *m)
 	const struct kar_queuejob_status *st = m->st;
 	const struct kar_condition *formed = queuejob_mend_find(m, KAR_QJ_FORMED);
 	int marks = (st->phase == KAR_QJ_PHASE_RUNNING) + queuejob_mend_is_true(m, KAR_QJ_FORMED) +
-		remembers_quorum(m);
+		(st->formed_min_available > 0 && had_quorum(m));
 
 	if (marks >= 2)
 		return KAR_QJ_PHASE_RUNNING;
 	if (st->phase == KAR_QJ_PHASE_RESTARTING)
-		return is_at_work(formed) || (!formed && !st->last_restart.time) ? KAR_QJ_PHASE_STARTING
-										 : KAR_QJ_PHASE_RESTARTING;
+		return (is_at_work(formed) && !leaves(m)) || (!formed && !st->last_restart.time)
+			? KAR_QJ_PHASE_STARTING
+			: KAR_QJ_PHASE_RESTARTING;
 	return formed && formed->status == KAR_COND_FALSE && st->last_restart.time &&
 			kar_same(formed->reason, st->last_restart.reason)
 		? KAR_QJ_PHASE_RESTARTING
@@ -86,18 +96,34 @@ static const char *why_it_starts(const struct mend *m)
 	return m->r->t.running ? kar_reason_QuorumRaised : kar_reason_Starting;
 }
 
+static const char *why_it_restarts(const struct mend *m)
+{
+	const struct kar_condition *c = queuejob_mend_find(m, KAR_QJ_FORMED);
+	const struct kar_reason *cause = kar_reason_find(m->st->last_restart.reason);
+
+	if (c && c->status == KAR_COND_FALSE && !is_at_work(c))
+		return c->reason;
+	return cause && cause->where & KAR_SHOWN_FORMED ? cause->name : kar_reason_PodsMissing;
+}
+
+/* What may be stopped hangs on the reason: one that it cannot have is put right as well. */
+static void put_unformed(struct mend *m, const char *reason)
+{
+	const struct kar_condition *c = queuejob_mend_find(m, KAR_QJ_FORMED);
+
+	if (c && c->status == KAR_COND_FALSE && kar_same(c->reason, reason))
+		return;
+	queuejob_mend_note(m, KAR_QJ_FORMED);
+	queuejob_set_condition(m->r, KAR_QJ_FORMED, false, reason, "%s", "");
+}
+
 static void put_formed(struct mend *m)
 {
-	const struct kar_restart *last = &m->st->last_restart;
-	const struct kar_reason *cause = kar_reason_find(last->reason);
-
 	if (m->st->phase == KAR_QJ_PHASE_RUNNING)
 		queuejob_mend_condition(m, KAR_QJ_FORMED, true, kar_reason_QuorumReached);
-	else if (m->st->phase == KAR_QJ_PHASE_STARTING)
-		queuejob_mend_condition(m, KAR_QJ_FORMED, false, why_it_starts(m));
 	else
-		queuejob_mend_condition(m, KAR_QJ_FORMED, false,
-			cause && cause->where & KAR_SHOWN_FORMED ? cause->name : kar_reason_PodsMissing);
+		put_unformed(m,
+			m->st->phase == KAR_QJ_PHASE_STARTING ? why_it_starts(m) : why_it_restarts(m));
 }
 
 /* A clock that is days behind has not seen the admission either, so that tells how late it is at least. */
@@ -179,12 +205,6 @@ static bool forms_at_once(const struct mend *m)
 	return job->generation == m->st->observed_generation;
 }
 
-/* By one that runs: what it lacks, it has lost. Of one that somebody has only written to run, the others have not started yet. */
-static bool had_quorum(const struct mend *m)
-{
-	return queuejob_has_quorum(m->r) || m->r->t.lost.n > 0;
-}
-
 static void mend_quorum(struct mend *m)
 {
 	struct kar_queuejob_status *st = m->st;
@@ -219,7 +239,7 @@ static void mend_pause(struct mend *m)
 	if (st->phase == KAR_QJ_PHASE_SUSPENDED) {
 		queuejob_mend_condition(m, KAR_QJ_SUSPENDED, true, kar_reason_Suspended);
 		queuejob_mend_condition(m, KAR_QJ_ADMITTED, false, kar_reason_Suspended);
-		queuejob_mend_condition(m, KAR_QJ_FORMED, false, kar_reason_Suspended);
+		put_unformed(m, kar_reason_Suspended);
 		queuejob_mend_number(m, "position", &st->position, 0);
 		return;
 	}

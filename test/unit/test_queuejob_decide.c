@@ -35,6 +35,9 @@ static void check_no_tug_of_war(const char *row, const struct kar_plan *p)
 			if (a->verb == KAR_CREATE && b->verb == KAR_DELETE && a->type == b->type &&
 				strcmp(a->name, b->name) == 0)
 				fail_msg("%s: creates and deletes %s", row, a->name);
+			if (i != k && a->verb == b->verb && a->type == b->type && a->what == b->what &&
+				strcmp(a->name, b->name) == 0)
+				fail_msg("%s: does the same to %s twice", row, a->name);
 		}
 	}
 }

@@ -61,6 +61,8 @@ static const char *const edits[] = {
 	"Formed:-",
 	"Formed:True",
 	"Formed:False",
+	"Formed:- wrote=Formed:True", /* replaced as a whole */
+	"Formed:- wrote=Formed:False",
 	"Complete:-",
 	"Complete:True",
 	"Complete:False",
