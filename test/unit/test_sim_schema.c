@@ -199,7 +199,7 @@ static void not_structural(void **state)
 			".not.properties[a].default: Forbidden: must be undefined to be structural" },
 		{ "default_with_an_unknown_field",
 			"{'type':'object','properties':{'a':{'type':'object','properties':{'b':{'type':'string'}},'default':{'b':'x','c':1}}}}",
-			".properties[a].default: Invalid value: must not have unknown fields" },
+			".properties[a].default: Invalid value: {\"b\":\"x\",\"c\":1}: must not have unknown fields" },
 		{ "map_without_keys",
 			"{'type':'object','properties':{'a':{'type':'array','x-kubernetes-list-type':'map','items':{'type':'object'}}}}",
 			".properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map" },
