@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/copy.h"
 #include "common/json.h"
 #include "common/text.h"
 
@@ -11,7 +12,7 @@ static const struct kar_field fields[] = {
 	KAR_FIELD(struct kar_wire_condition, reason, "reason", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_condition, message, "message", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_condition, observed_generation, "observedGeneration", KAR_F_INT64),
-	KAR_FIELD(struct kar_wire_condition, last_transition, "lastTransitionTime", KAR_F_TIME),
+	KAR_FIELD_TIME(struct kar_wire_condition, last_transition, "lastTransitionTime", 0),
 };
 const struct kar_desc kar_wire_condition_desc = KAR_DESC("Condition", struct kar_wire_condition, fields);
 
@@ -36,9 +37,9 @@ static enum kar_condition_status status_of(const char *name)
 	return KAR_COND_UNKNOWN;
 }
 
-static const char *keep(const char *s, struct kar_arena *arena)
+static const char *keep(const char *s, size_t size, struct kar_arena *arena)
 {
-	return s ? kar_arena_strndup(arena, s, strlen(s)) : "";
+	return s ? kar_copy_fit(arena, s, size) : "";
 }
 
 static struct kar_condition *find(const struct kar_conditions *list, const char *type)
@@ -53,19 +54,19 @@ static struct kar_condition *find(const struct kar_conditions *list, const char 
 struct kar_conditions kar_conditions_from_wire(const struct kar_array *wire, struct kar_arena *arena)
 {
 	const struct kar_wire_condition *w = wire->items;
-	struct kar_conditions list = { .items = wire->n ? kar_arena_alloc(arena, wire->n, sizeof(*list.items))
-							: NULL };
+	size_t n = wire->n < KAR_MAX_CONDITIONS ? wire->n : KAR_MAX_CONDITIONS;
+	struct kar_conditions list = { .items = n ? kar_arena_alloc(arena, n, sizeof(*list.items)) : NULL };
 
-	for (size_t i = 0; i < wire->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (!w[i].type || !w[i].type[0] || find(&list, w[i].type))
 			continue;
 		list.items[list.n++] = (struct kar_condition){
-			.type = keep(w[i].type, arena),
+			.type = keep(w[i].type, KAR_COPY_KEY, arena),
 			.status = status_of(w[i].status),
 			.observed_generation = w[i].observed_generation,
 			.last_transition = w[i].last_transition,
-			.reason = keep(w[i].reason, arena),
-			.message = keep(w[i].message, arena),
+			.reason = keep(w[i].reason, KAR_COPY_REASON, arena),
+			.message = keep(w[i].message, KAR_MAX_MESSAGE_BYTES, arena),
 		};
 	}
 	return list;
@@ -103,7 +104,7 @@ void kar_condition_set(struct kar_conditions *list, const struct kar_condition *
 		known && known->status == c->status ? known->last_transition : now - now % KAR_SECOND;
 
 	if (!known) {
-		/* Lists come from here or from elsewhere with exactly n elements, so growing in place is not safe. */
+		/* Lists of other origin have exactly n elements, so growing in place is not safe. */
 		*list = kar_conditions_copy(list, arena);
 		list->items = kar_arena_grow(arena, list->items, list->n, sizeof(*list->items));
 		known = &list->items[list->n++];
@@ -130,6 +131,16 @@ bool kar_conditions_equal(const struct kar_conditions *a, const struct kar_condi
 			return false;
 	}
 	return true;
+}
+
+bool kar_condition_is_news(const struct kar_conditions *recorded, const struct kar_conditions *wanted,
+	const char *type)
+{
+	const struct kar_condition *old = find(recorded, type), *new = find(wanted, type);
+
+	if (!old || !new)
+		return old != new;
+	return old->status != new->status || strcmp(old->reason, new->reason) != 0;
 }
 
 void kar_conditions_write(struct kar_json_writer *w, const struct kar_conditions *list)

@@ -7,7 +7,7 @@
 
 enum { RUN_TEXT = 24 }; /* bytes of one run: two numbers of ten digits, '-' and ',' */
 
-/* A number without sign or leading zeros at *@s, which is moved behind it; -1 if there is none. */
+/* Reads a number without sign or leading zeros at *@s and moves *@s behind it; -1 if there is none. */
 static int32_t read_number(const char **s)
 {
 	const char *p = *s;
@@ -26,7 +26,7 @@ static int32_t read_number(const char **s)
 	return (int32_t)n;
 }
 
-/* One run at *@s: "7", or "3-9" with 3 < 9. */
+/* Reads one run at *@s: "7", or "3-9" with 3 < 9. */
 static int read_run(const char **s, struct kar_interval *run)
 {
 	run->first = read_number(s);

@@ -27,7 +27,7 @@ bool kar_intervals_has(const struct kar_intervals *set, int32_t value) KAR_NONNU
 void kar_intervals_add(struct kar_intervals *set, int32_t value, struct kar_arena *arena) KAR_NONNULL;
 /* Number of members. */
 int32_t kar_intervals_count(const struct kar_intervals *set) KAR_NONNULL;
-/* Removes all members >= @limit (indexes that a scale-down took away). */
+/* Removes all members >= @limit (indexes that no longer exist after a scale-down). */
 void kar_intervals_truncate(struct kar_intervals *set, int32_t limit) KAR_NONNULL;
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * names - every group, label, annotation, finalizer and environment variable the project writes or reads.
  *
- * The contract of design api.md, "Keys we set". Constants only.
+ * The contract of docs/design/api.md, "Keys we set". Constants only.
  */
 #ifndef KAR_API_NAMES_H
 #define KAR_API_NAMES_H
@@ -26,11 +26,10 @@
 #define KAR_ENV_RANK "KAR_RANK"
 #define KAR_ENV_WORLD_SIZE "KAR_WORLD_SIZE"
 
-/* How pods name their PodGroup, strongest first; a label wins over an annotation (design api.md, Membership). */
+/* How pods name their PodGroup, strongest first; a label wins over an annotation (docs/design/api.md, Membership). */
 #define KAR_LABEL_POD_GROUP "scheduling.x-k8s.io/pod-group"
 #define KAR_LABEL_POD_GROUP_OLD "pod-group.scheduling.sigs.k8s.io"
 #define KAR_LABEL_POD_GROUP_NAME "pod-group.scheduling.sigs.k8s.io/name"
-#define KAR_LABEL_POD_GROUP_MIN "pod-group.scheduling.sigs.k8s.io/min-available"
 #define KAR_ANNOTATION_GANG_NAME "gang.scheduling.koordinator.sh/name"
 #define KAR_ANNOTATION_GROUP_NAME "scheduling.k8s.io/group-name"
 

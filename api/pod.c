@@ -5,7 +5,8 @@
 
 #include <bsd/stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/pod_wire.h"
 
@@ -14,18 +15,58 @@ static const struct kar_field gate_fields[] = {
 };
 static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct pod_wire_gate, gate_fields);
 
+/* An entry of a map of quantities, in protobuf. */
+struct wire_quantity {
+	const char *text;
+};
+struct wire_amount {
+	const char *name;
+	struct wire_quantity quantity;
+};
+static_assert(sizeof(struct wire_amount) == sizeof(struct kar_pair), "read as one");
+
+static const struct kar_field quantity_fields[] = {
+	KAR_FIELD_PB(struct wire_quantity, text, "string", 1, KAR_F_STRING),
+};
+static const struct kar_desc quantity_desc = KAR_DESC("Quantity", struct wire_quantity, quantity_fields);
+
+static const struct kar_field amount_fields[] = {
+	KAR_FIELD_PB(struct wire_amount, name, "key", 1, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct wire_amount, quantity, "value", 2, KAR_F_OBJECT, &quantity_desc),
+};
+static const struct kar_desc amount_desc = KAR_DESC("amount", struct wire_amount, amount_fields);
+
+static const struct kar_field resources_fields[] = {
+	KAR_FIELD_PB_SUB(struct pod_wire_resources, requests, "requests", 2, KAR_F_MAP, &amount_desc),
+};
+static const struct kar_desc resources_desc =
+	KAR_DESC("ResourceRequirements", struct pod_wire_resources, resources_fields);
+
+static const struct kar_field asking_fields[] = {
+	KAR_FIELD_PB_SUB(struct pod_wire_asking, resources, "resources", 8, KAR_F_OBJECT, &resources_desc),
+	KAR_FIELD_PB(struct pod_wire_asking, restart_policy, "restartPolicy", 24, KAR_F_STRING),
+};
+static const struct kar_desc asking_desc = KAR_DESC("Container", struct pod_wire_asking, asking_fields);
+
 static const struct kar_field spec_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_spec, restart_policy, "restartPolicy", 3, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, node, "nodeName", 10, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, priority, "priority", 25, KAR_F_INT32),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, containers, "containers", 2, KAR_F_ARRAY, &asking_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, init_containers, "initContainers", 20, KAR_F_ARRAY,
+		&asking_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, resources, "resources", 40, KAR_F_OBJECT, &resources_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, overhead, "overhead", 32, KAR_F_MAP, &amount_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct pod_wire_spec, spec_fields);
 
 static const struct kar_field condition_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_condition, type, "type", 1, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_condition, status, "status", 2, KAR_F_STRING),
-	KAR_FIELD_PB(struct pod_wire_condition, since, "lastTransitionTime", 4, KAR_F_TIME),
+	KAR_FIELD_TIME(struct pod_wire_condition, since, "lastTransitionTime", 4),
 	KAR_FIELD_PB(struct pod_wire_condition, reason, "reason", 5, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_condition, message, "message", 6, KAR_F_STRING),
 };
 static const struct kar_desc condition_desc =
 	KAR_DESC("PodCondition", struct pod_wire_condition, condition_fields);
@@ -33,19 +74,28 @@ static const struct kar_desc condition_desc =
 static const struct kar_field terminated_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_terminated, reason, "reason", 3, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_terminated, exit_code, "exitCode", 1, KAR_F_INT32),
-	KAR_FIELD_PB(struct pod_wire_terminated, finished, "finishedAt", 6, KAR_F_TIME),
+	KAR_FIELD_PB(struct pod_wire_terminated, message, "message", 4, KAR_F_STRING),
+	KAR_FIELD_TIME(struct pod_wire_terminated, finished, "finishedAt", 6),
 };
 static const struct kar_desc terminated_desc =
 	KAR_DESC("ContainerStateTerminated", struct pod_wire_terminated, terminated_fields);
 
 static const struct kar_field waiting_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_waiting, reason, "reason", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_waiting, message, "message", 2, KAR_F_STRING),
 };
 static const struct kar_desc waiting_desc =
 	KAR_DESC("ContainerStateWaiting", struct pod_wire_waiting, waiting_fields);
 
+static const struct kar_field running_fields[] = {
+	KAR_FIELD_TIME(struct pod_wire_running, started, "startedAt", 1),
+};
+static const struct kar_desc running_desc =
+	KAR_DESC("ContainerStateRunning", struct pod_wire_running, running_fields);
+
 static const struct kar_field state_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire_state, waiting, "waiting", 1, KAR_F_OBJECT_PTR, &waiting_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_state, running, "running", 2, KAR_F_OBJECT_PTR, &running_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_state, terminated, "terminated", 3, KAR_F_OBJECT_PTR,
 		&terminated_desc),
 };
@@ -54,6 +104,9 @@ static const struct kar_desc state_desc = KAR_DESC("ContainerState", struct pod_
 static const struct kar_field container_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_container, name, "name", 1, KAR_F_STRING),
 	KAR_FIELD_PB_SUB(struct pod_wire_container, state, "state", 2, KAR_F_OBJECT, &state_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_container, last, "lastState", 3, KAR_F_OBJECT, &state_desc),
+	KAR_FIELD_PB(struct pod_wire_container, image, "image", 6, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_container, restarts, "restartCount", 5, KAR_F_INT32),
 };
 static const struct kar_desc container_desc =
 	KAR_DESC("ContainerStatus", struct pod_wire_container, container_fields);
@@ -74,12 +127,12 @@ static const struct kar_field pod_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire, spec, "spec", 2, KAR_F_OBJECT, &spec_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire, status, "status", 3, KAR_F_OBJECT, &status_desc),
 };
-static const struct kar_desc pod_desc = KAR_DESC("Pod", struct pod_wire, pod_fields);
+static const struct kar_desc pod_desc = KAR_WIRE_DESC("Pod", struct pod_wire, pod_fields);
 
 /*
- * Pods that the node or the cluster ended. Reasons of a kubelet that refuses a pod (OutOfcpu, NodeAffinity,
- * UnexpectedAdmissionError) are not among them: a disruption is answered without back-off, and a refusal that
- * lasts would then become a hot loop.
+ * Reasons of pods that the node or the cluster ended. The reasons of a kubelet that refuses a pod (OutOfcpu, NodeAffinity,
+ * UnexpectedAdmissionError) are not disruptions: a disrupted pod is replaced without back-off, so a lasting refusal would
+ * become a hot loop.
  */
 static bool disruptive(const char *reason)
 {
@@ -88,13 +141,13 @@ static bool disruptive(const char *reason)
 		"Terminated", /* of a pod, not of a container: graceful node shutdown */
 	};
 
-	return kar_same_any(reason, reasons, KAR_LEN(reasons));
+	return kar_streq_any(reason, reasons, KAR_LEN(reasons));
 }
 
 static void read_scheduled(const struct pod_wire_condition *c, struct kar_pod *p)
 {
-	p->unschedulable = kar_same(c->status, "False") && kar_same(c->reason, "Unschedulable");
-	p->bound = kar_same(c->status, "True") ? c->since : 0;
+	p->unschedulable = kar_streq(c->status, "False") && kar_streq(c->reason, "Unschedulable");
+	p->bound = kar_streq(c->status, "True") ? c->since : 0;
 }
 
 static void read_conditions(const struct kar_array *conditions, struct kar_pod *p)
@@ -102,11 +155,11 @@ static void read_conditions(const struct kar_array *conditions, struct kar_pod *
 	const struct pod_wire_condition *c = conditions->items;
 
 	for (size_t i = 0; i < conditions->n; i++) {
-		if (kar_same(c[i].type, "Ready"))
-			p->ready = kar_same(c[i].status, "True");
-		else if (kar_same(c[i].type, "PodScheduled"))
+		if (kar_streq(c[i].type, "Ready"))
+			p->ready = kar_streq(c[i].status, "True");
+		else if (kar_streq(c[i].type, "PodScheduled"))
 			read_scheduled(&c[i], p);
-		else if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
+		else if (kar_streq(c[i].type, "DisruptionTarget") && kar_streq(c[i].status, "True"))
 			p->disrupted = true;
 	}
 }
@@ -116,14 +169,14 @@ static void read_gates(const struct kar_array *gates, struct kar_pod *p)
 	const struct pod_wire_gate *g = gates->items;
 
 	for (size_t i = 0; i < gates->n; i++) {
-		if (kar_same(g[i].name, KAR_GATE))
+		if (kar_streq(g[i].name, KAR_GATE))
 			p->gate_ours = true;
 		else
 			p->gate_foreign = true;
 	}
 }
 
-/* Design api.md, Membership: strongest first; an empty value names no group. */
+/* Strongest key first (docs/design/api.md, Membership). An empty value names no group. */
 static const char *group_name(const struct kar_wire_meta *m)
 {
 	static const char *const labels[] = { KAR_LABEL_POD_GROUP, KAR_LABEL_POD_GROUP_OLD,
@@ -150,7 +203,7 @@ static const char *group_of(const struct kar_wire_meta *m, struct kar_intern *st
 	const char *name = group_name(m);
 	char key[KAR_KEY_LEN];
 
-	/* An annotation may hold anything; what is too long for a name, or is a path, names no object. */
+	/* An annotation may hold any text; one that is too long for a name, or has a slash, names no object. */
 	if (!name || strlen(name) > 253 || strchr(name, '/'))
 		return NULL;
 	return kar_intern_get(strings, kar_key(m->ns, name, key));
@@ -170,20 +223,20 @@ static void read_job(const struct pod_wire *w, struct kar_pod_job *job, struct k
 {
 	const struct kar_array *labels = &w->head.meta.labels;
 
-	job->task = kar_intern_get(strings, kar_pairs_get(labels, KAR_LABEL_TASK));
+	job->task = kar_intern_fit(strings, kar_pairs_get(labels, KAR_LABEL_TASK), KAR_COPY_VALUE);
 	job->index = number_of(kar_pairs_get(labels, KAR_LABEL_INDEX), -1);
 	job->incarnation = number_of(kar_pairs_get(labels, KAR_LABEL_INCARNATION), 0);
-	job->template_hash = kar_intern_get(strings,
-		kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_TEMPLATE_HASH));
+	job->template_hash = kar_intern_fit(strings,
+		kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_TEMPLATE_HASH), KAR_COPY_UID);
 }
 
-/* A group has the name of its job. */
-static bool is_stray(const struct kar_pod *p)
+/* The group of a job has the name of the job. */
+static bool is_outside_group(const struct kar_pod *p)
 {
 	const char *name = p->group ? strchr(p->group, '/') : NULL;
 
-	return p->tracked && p->owner_name && kar_same(p->owner_kind, "QueueJob") &&
-		!(name && kar_same(name + 1, p->owner_name));
+	return p->tracked && p->owner_name && kar_streq(p->owner_kind, "QueueJob") &&
+		!(name && kar_streq(name + 1, p->owner_name));
 }
 
 static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct kar_intern *strings)
@@ -192,39 +245,44 @@ static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct 
 
 	if (!owner)
 		return;
-	p->owner_uid = kar_intern_get(strings, owner->uid);
+	p->owner_uid = kar_intern_fit(strings, owner->uid, KAR_COPY_UID);
 	p->owner_name = pod_wire_name(strings, owner->name);
-	p->owner_kind = pod_wire_name(strings, owner->kind);
-	p->labelled = kar_same(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), owner->name);
+	p->owner_kind = kar_intern_fit(strings, owner->kind, KAR_POD_KIND_BYTES);
+	p->labelled = kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), owner->name);
 }
 
-/* One allocation: the pod, the part of a QueueJob's pod, its loss, name, UID. */
+/* One allocation: the pod, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
 	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
 	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
+	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
-	char *block = kar_xmalloc(sizeof(struct kar_pod) + job_size + loss.size + name_size + uid_size);
+	char *block = kar_xmalloc(
+		sizeof(struct kar_pod) + unplaced_size + job_size + loss.size + name_size + uid_size);
 	struct kar_pod *p = (void *)block;
-	struct kar_pod_job *job = job_size ? (void *)(block + sizeof(*p)) : NULL;
-	char *name = block + sizeof(*p) + job_size + loss.size;
+	struct kar_pod_unplaced *unplaced = unplaced_size ? (void *)(block + sizeof(*p)) : NULL;
+	char *after = block + sizeof(*p) + unplaced_size;
+	struct kar_pod_job *job = job_size ? (void *)after : NULL;
+	char *name = after + job_size + loss.size;
 
 	memcpy(name, m->name, name_size);
 	memcpy(name + name_size, m->uid, uid_size);
-	*p = (struct kar_pod){ .job = job };
+	*p = (struct kar_pod){ .unplaced = unplaced, .job = job };
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
+	if (unplaced)
+		pod_unplaced_read(w, unplaced, strings);
 	if (job) {
 		*job = (struct kar_pod_job){ 0 };
 		read_job(w, job, strings);
 		if (loss.size)
-			job->loss = pod_loss_read(w, &loss, block + sizeof(*p) + job_size, strings);
+			job->loss = pod_loss_read(w, &loss, after + job_size, strings);
 	}
 	return p;
 }
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct pod_wire *w = wire;
 	struct kar_pod *p = allocate(w, strings);
@@ -238,7 +296,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	p->phase = (uint8_t)pod_wire_phase(w->status.phase);
 	p->disrupted = disruptive(w->status.reason);
 	p->tracked = kar_strings_have(&w->head.meta.finalizers, KAR_FINALIZER_POD_TRACKING);
-	p->stray = is_stray(p);
+	p->outside_group = is_outside_group(p);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
 	return &p->o;
@@ -253,6 +311,10 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);
 	kar_intern_put(strings, p->owner_kind);
+	if (p->unplaced) {
+		kar_intern_put(strings, p->unplaced->message);
+		kar_intern_put(strings, p->unplaced->asks);
+	}
 	if (p->job) {
 		kar_intern_put(strings, p->job->task);
 		kar_intern_put(strings, p->job->template_hash);
@@ -267,8 +329,8 @@ static const char *index_key(const struct kar_object *o, int i)
 	const struct kar_pod *p = kar_as_pod(o);
 
 	switch (i) {
-	case KAR_POD_STRAY:
-		return p->stray ? p->owner_name : NULL;
+	case KAR_POD_BY_UNLABELLED:
+		return p->outside_group ? p->owner_name : NULL;
 	case KAR_POD_BY_OWNER:
 		return p->owner_uid;
 	case KAR_POD_BY_NODE:

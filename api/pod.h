@@ -1,9 +1,8 @@
 /*
- * pod - what the manager remembers of a pod.
+ * pod - a pod as the manager caches it.
  *
- * Pods are by far the most numerous objects (100k and more), so each costs a few hundred bytes: one
- * allocation with its strings behind it; whatever repeats is interned; what only pods of a QueueJob have sits in
- * an optional part.
+ * Pods are by far the most numerous objects (100k and more), so each must cost only a few hundred bytes: a pod is one allocation
+ * with its strings behind it, repeated strings are interned, and members that only pods of a QueueJob have are in an optional part.
  */
 #ifndef KAR_API_POD_H
 #define KAR_API_POD_H
@@ -20,7 +19,7 @@ enum kar_pod_phase {
 	KAR_POD_UNKNOWN,
 };
 
-/* One container that failed; one that was stopped by the deletion of its pod did not. */
+/* One container that failed. A container that was stopped by the deletion of its pod has not failed. */
 struct kar_pod_exit {
 	const char *container; /* interned */
 	const char *reason;    /* interned; NULL: none */
@@ -31,38 +30,71 @@ struct kar_pod_condition {
 	const char *type, *status; /* interned: "DisruptionTarget", "True" */
 };
 
-enum { KAR_POD_EXITS_MAX = 64, KAR_POD_CONDITIONS_MAX = 64 }; /* kept of one pod */
-/* Kept of texts that the API does not bound, NUL included: */
+/*
+ * The container that keeps a pending or running pod from its work: it does not start, or it fails again and again and the kubelet
+ * restarts it in place, which does not end the pod.
+ */
+struct kar_pod_trouble {
+	const char *container; /* interned; NULL: it has no name */
+	/* Interned. Why it does not start, such as "ImagePullBackOff"; or how it ended last, such as "Error" or NULL. */
+	const char *reason;
+	const char *message; /* interned; the kubelet's, or the last words of the container; NULL: none */
+	int32_t code;        /* its last exit code; 0: it does not start */
+	int32_t restarts;    /* of this container */
+	kar_time ended;      /* wall ms; its last end; 0: unknown */
+	kar_time since;      /* wall ms; it runs again since then; 0: it does not run */
+};
+
+enum { KAR_POD_EXITS_MAX = 64, KAR_POD_CONDITIONS_MAX = 64 }; /* per pod; further ones are not cached */
+/* Bounds of texts that the API does not bound, NUL included: */
 enum {
 	KAR_POD_OTHER_NAME_BYTES = 254, /* of its node and of its owner, as long as any name can be */
-	KAR_POD_REASON_BYTES = 513,     /* a rule of a failurePolicy may ask for one of 128 characters */
+	KAR_POD_KIND_BYTES = 65,        /* of its owner; a kind is at most as long as a DNS label */
+	KAR_POD_SENTENCE_BYTES = 513,   /* of the scheduler */
+	KAR_POD_ASKS_BYTES = 129,
+	KAR_POD_WORDS_BYTES =
+		257, /* last words of a container, and the kubelet's about one that does not start */
+	KAR_POD_REASON_BYTES = 513, /* a rule of a failurePolicy may ask for one of 128 characters */
 };
 
 /*
- * How a pod was lost: what a failurePolicy may ask for. Or why it does not start. Few pods are lost or stuck at a time, so that
- * this may be large.
+ * Why a pod was lost, with everything that a failurePolicy may match, why it does not start, or which of its containers crashes. It
+ * may be large, because only few pods are lost, stuck or crash at a time.
  */
 struct kar_pod_loss {
-	/* Of a pod that failed, interned: status.reason, else that of the container that failed first; NULL: none. */
+	/* Interned. For a failed pod: status.reason, or the reason of the container that failed first; NULL: none. */
 	const char *reason;
-	int32_t exit_code;      /* of that container; 0: none failed */
+	const char
+		*words; /* interned; the last words of that container (its termination message); NULL: none */
+	int32_t exit_code; /* of that container; 0: none failed */
+	/*
+	 * Restarts of all containers and init containers of a pending or running pod, as batch/v1 counts them against backoffLimit:
+	 * 0 unless the restartPolicy of the pod is OnFailure.
+	 */
+	int32_t restarts;
 	const char *pod_reason; /* interned; status.reason; NULL: none */
 	const char *disruption; /* interned; reason of the condition DisruptionTarget=True; NULL: none */
-	/* Interned; of a pending pod, why a container of it does not start: "ImagePullBackOff"; NULL: it is about to. */
-	const char *waiting;
+	const struct kar_pod_trouble *trouble; /* NULL: all containers work */
 	const struct kar_pod_exit *exits;
 	const struct kar_pod_condition *conditions;
-	size_t n_exits, n_conditions;
+	uint32_t n_exits, n_conditions;
 };
 
-/* Of pods that carry our labels (kube-arbitrator.io/queuejob). */
+/* Why the scheduler finds no node for a pod. The pods of a gang share both texts. */
+struct kar_pod_unplaced {
+	const char
+		*message; /* interned; "0/4 nodes are available: 4 Insufficient cpu"; NULL: it says nothing */
+	const char *asks; /* interned; "cpu 100, memory 32Mi", as the scheduler counts; NULL: for nothing */
+};
+
+/* Only for pods that carry our labels (kube-arbitrator.io/queuejob). */
 struct kar_pod_job {
 	const char *task;          /* interned; label /task */
 	int32_t index;             /* label /index; -1 if absent or no number */
 	int32_t incarnation;       /* label; 0 if absent or no number */
 	const char *template_hash; /* interned; annotation; NULL if absent */
-	const struct kar_pod_loss
-		*loss; /* NULL unless it has failed, or is being deleted and has not succeeded, or .waiting */
+	const struct kar_pod_loss *
+		loss; /* NULL unless the pod has failed, is being deleted without having succeeded, or has .trouble or .restarts */
 };
 
 struct kar_pod {
@@ -74,25 +106,26 @@ struct kar_pod {
 	const char *owner_kind; /* interned */
 	kar_time creation;      /* wall ms */
 	kar_time deletion;      /* wall ms; 0: not being deleted */
-	kar_time bound;         /* wall ms, when it got its node; 0: not known */
+	kar_time bound;         /* wall ms, when it got its node; 0: unknown */
 	int32_t priority;       /* spec.priority, 0 if absent */
 	uint8_t phase;          /* enum kar_pod_phase */
 	bool ready : 1;
 	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
-	bool gate_ours : 1;    /* has our scheduling gate */
-	bool gate_foreign : 1; /* has another scheduling gate */
-	bool tracked : 1;      /* has our pod-tracking finalizer */
-	bool labelled : 1;     /* our label /queuejob has the name of its controller, whatever that is */
-	bool stray : 1;        /* tracked, and not in the group of the QueueJob that controls it */
-	const struct kar_pod_job *job; /* NULL: no pod of a QueueJob */
+	bool gate_ours : 1;     /* has our scheduling gate */
+	bool gate_foreign : 1;  /* has another scheduling gate */
+	bool tracked : 1;       /* has our pod-tracking finalizer */
+	bool labelled : 1;      /* our label /queuejob has the name of its controller, of any kind */
+	bool outside_group : 1; /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
+	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
+	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
 };
 
 enum {
 	KAR_POD_BY_OWNER, /* its UID */
 	KAR_POD_BY_NODE,
 	KAR_POD_BY_GROUP,
-	KAR_POD_STRAY, /* of a .stray: the name of its QueueJob; there are few */
+	KAR_POD_BY_UNLABELLED, /* only pods with .outside_group, by the name of their QueueJob; there are few */
 };
 extern const struct kar_type kar_pod_type;
 
@@ -107,13 +140,13 @@ static inline bool kar_pod_finished(const struct kar_pod *p)
 	return p->phase == KAR_POD_SUCCEEDED || p->phase == KAR_POD_FAILED;
 }
 
-/* Neither finished nor on its way out. */
+/* Neither finished nor being deleted. */
 static inline bool kar_pod_alive(const struct kar_pod *p)
 {
 	return !p->deletion && !kar_pod_finished(p);
 }
 
-/* Never NULL. All is 0 if nothing is known: it is not lost, is no pod of a QueueJob, or somebody took our labels off. */
+/* Never NULL. All members are 0 if the pod is not lost or stuck and restarts no container, or has no label of a QueueJob. */
 static inline const struct kar_pod_loss *kar_pod_loss_of(const struct kar_pod *p)
 {
 	static const struct kar_pod_loss nothing_known = { 0 };
@@ -121,20 +154,48 @@ static inline const struct kar_pod_loss *kar_pod_loss_of(const struct kar_pod *p
 	return p->job && p->job->loss ? p->job->loss : &nothing_known;
 }
 
-/* Has our finalizer, but nothing tells whose it is. */
-static inline bool kar_pod_is_nobodys(const struct kar_pod *p)
+/* The container that does not start, or that crashes; NULL: there is none. */
+static inline const struct kar_pod_trouble *kar_pod_waits(const struct kar_pod *p)
+{
+	const struct kar_pod_trouble *t = kar_pod_loss_of(p)->trouble;
+
+	return t && !t->code ? t : NULL;
+}
+
+static inline const struct kar_pod_trouble *kar_pod_crashes(const struct kar_pod *p)
+{
+	const struct kar_pod_trouble *t = kar_pod_loss_of(p)->trouble;
+
+	return t && t->code ? t : NULL;
+}
+
+/* Pods without a node, summed up. Zero-initialise. */
+struct kar_unplaced {
+	const struct kar_pod *first; /* by name, so that it does not depend on the order; NULL: none */
+	int32_t n;
+	bool differ; /* they do not all ask for the same */
+};
+void kar_unplaced_add(struct kar_unplaced *all, const struct kar_pod *pod) KAR_NONNULL;
+/*
+ * Returns "0/4 nodes are available: 4 Insufficient cpu (each asks for cpu 100, memory 32Mi)", of the first pod, in @a; "" if there
+ * is no pod, or nothing is known.
+ */
+const char *kar_unplaced_describe(const struct kar_unplaced *all, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+
+/* An unowned pod: it has our finalizer, and neither a group nor a controller. */
+static inline bool kar_pod_is_unreferenced(const struct kar_pod *p)
 {
 	return p->tracked && !p->group && !p->owner_uid;
 }
 
-/* Failed, or on its way out: no member of its gang any more, unless it has succeeded. */
+/* Failed or being deleted: no longer a member of its gang, unless it has succeeded. */
 static inline bool kar_pod_lost(const struct kar_pod *p)
 {
 	return p->deletion || p->phase == KAR_POD_FAILED;
 }
 
-/* Being deleted before it could be bound to a node: nothing is lost with it, whatever its phase becomes. */
-static inline bool kar_pod_withdrawn(const struct kar_pod *p)
+/* Deleted while our gate kept it from being bound: it never ran, so it is no loss, even if its phase becomes Failed. */
+static inline bool kar_pod_rolled_back(const struct kar_pod *p)
 {
 	return p->gate_ours && p->deletion;
 }

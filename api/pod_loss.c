@@ -1,40 +1,40 @@
-/* What is kept of a pod that is lost, or stuck; and the texts of it. */
+/* The cached part of a pod that is lost or stuck, or restarts a container, and its texts. */
 #include "api/pod_wire.h"
 
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "common/text.h"
-
-static const char *intern_bounded(struct kar_intern *strings, const char *s, size_t size)
-{
-	char kept[KAR_POD_REASON_BYTES];
-
-	if (!s || strlen(s) < size)
-		return kar_intern_get(strings, s);
-	kar_text_printf(kept, size, "%s", s);
-	return kar_intern_get(strings, kept);
-}
 
 const char *pod_wire_name(struct kar_intern *strings, const char *name)
 {
-	return intern_bounded(strings, name, KAR_POD_OTHER_NAME_BYTES);
+	return kar_intern_fit(strings, name, KAR_POD_OTHER_NAME_BYTES);
 }
 
 const char *pod_wire_reason(struct kar_intern *strings, const char *reason)
 {
-	return intern_bounded(strings, reason, KAR_POD_REASON_BYTES);
+	return kar_intern_fit(strings, reason, KAR_POD_REASON_BYTES);
+}
+
+/* One line of what a kubelet or a container says. */
+static const char *words(struct kar_intern *strings, const char *message)
+{
+	char text[KAR_POD_WORDS_BYTES];
+
+	kar_text_clean(text, sizeof(text), message ? message : "");
+	return kar_intern_get(strings, text);
 }
 
 enum kar_pod_phase pod_wire_phase(const char *name)
 {
-	if (kar_same(name, "Running"))
+	if (kar_streq(name, "Running"))
 		return KAR_POD_RUNNING;
-	if (kar_same(name, "Succeeded"))
+	if (kar_streq(name, "Succeeded"))
 		return KAR_POD_SUCCEEDED;
-	if (kar_same(name, "Failed"))
+	if (kar_streq(name, "Failed"))
 		return KAR_POD_FAILED;
-	if (kar_same(name, "Unknown"))
+	if (kar_streq(name, "Unknown"))
 		return KAR_POD_UNKNOWN;
 	return KAR_POD_PENDING;
 }
@@ -66,21 +66,21 @@ static bool is_lost(const struct pod_wire *w)
 	return phase == KAR_POD_FAILED || (w->head.meta.deletion && phase != KAR_POD_SUCCEEDED);
 }
 
-/* When the deletion was asked for. Containers that end from then on are stopped by it, which tells nothing of them. */
-static kar_time asked_to_go(const struct kar_wire_meta *m)
+/* When the deletion was requested. A container that ends later was stopped by the deletion, so its exit code is no failure. */
+static kar_time deletion_requested(const struct kar_wire_meta *m)
 {
 	if (!m->deletion)
 		return KAR_NEVER;
 	return m->deletion - kar_clamp(m->deletion_grace, 0, INT32_MAX) * KAR_SECOND;
 }
 
-/* A kubelet that does not find a container any more when it stops the pod gives an exit code, but no time. */
+/* If the kubelet cannot find a container when it stops the pod, it reports an exit code without a time. */
 static bool failed_by_itself(const struct pod_wire_terminated *t, kar_time before)
 {
 	return t && t->exit_code != 0 && (before == KAR_NEVER || (t->finished && t->finished < before));
 }
 
-/* Appends to @out, or only counts if that is NULL; returns how many there are then. */
+/* Appends to @out, or only counts if @out is NULL; returns the new number. */
 static size_t list_exits(const struct kar_array *containers, kar_time before, struct kar_pod_exit *out,
 	size_t n, struct kar_intern *strings)
 {
@@ -92,7 +92,8 @@ static size_t list_exits(const struct kar_array *containers, kar_time before, st
 		if (!failed_by_itself(t, before))
 			continue;
 		if (out)
-			out[n] = (struct kar_pod_exit){ .container = kar_intern_get(strings, c[i].name),
+			out[n] = (struct kar_pod_exit){ .container = kar_intern_fit(strings, c[i].name,
+								KAR_COPY_VALUE),
 				.reason = pod_wire_reason(strings, t->reason),
 				.code = t->exit_code };
 		n++;
@@ -102,7 +103,7 @@ static size_t list_exits(const struct kar_array *containers, kar_time before, st
 
 static size_t list_all_exits(const struct pod_wire *w, struct kar_pod_exit *out, struct kar_intern *strings)
 {
-	kar_time before = asked_to_go(&w->head.meta);
+	kar_time before = deletion_requested(&w->head.meta);
 	size_t n = list_exits(&w->status.init_containers, before, out, 0, strings);
 
 	return list_exits(&w->status.containers, before, out, n, strings);
@@ -114,8 +115,8 @@ static void list_conditions(const struct kar_array *conditions, struct kar_pod_c
 	const struct pod_wire_condition *c = conditions->items;
 
 	for (size_t i = 0; i < n; i++)
-		out[i] = (struct kar_pod_condition){ .type = kar_intern_get(strings, c[i].type),
-			.status = kar_intern_get(strings, c[i].status) };
+		out[i] = (struct kar_pod_condition){ .type = kar_intern_fit(strings, c[i].type, KAR_COPY_KEY),
+			.status = kar_intern_fit(strings, c[i].status, KAR_COPY_VALUE) };
 }
 
 static const char *disruption_reason(const struct kar_array *conditions)
@@ -123,36 +124,95 @@ static const char *disruption_reason(const struct kar_array *conditions)
 	const struct pod_wire_condition *c = conditions->items;
 
 	for (size_t i = 0; i < conditions->n; i++) {
-		if (kar_same(c[i].type, "DisruptionTarget") && kar_same(c[i].status, "True"))
+		if (kar_streq(c[i].type, "DisruptionTarget") && kar_streq(c[i].status, "True"))
 			return c[i].reason;
 	}
 	return NULL;
 }
 
-/* NULL: every container starts, or is about to. */
-static const char *first_waiting(const struct kar_array *containers)
+/* NULL: no container is held up. */
+static const struct pod_wire_container *first_waiting(const struct kar_array *containers)
 {
 	const struct pod_wire_container *c = containers->items;
 
 	for (size_t i = 0; i < containers->n; i++) {
 		const char *reason = c[i].state.waiting ? c[i].state.waiting->reason : NULL;
 
-		if (reason && !kar_same(reason, "ContainerCreating") && !kar_same(reason, "PodInitializing"))
-			return reason;
+		if (reason && !kar_streq(reason, "ContainerCreating") &&
+			!kar_streq(reason, "PodInitializing"))
+			return &c[i];
 	}
 	return NULL;
 }
 
-/* The kubelet's two words for an image that it cannot pull come by turns; that is no news. */
-static const char *why_waiting(const struct pod_wire_status *s)
+static const struct pod_wire_container *waiting(const struct pod_wire_status *s)
 {
-	const char *reason = first_waiting(&s->init_containers);
+	const struct pod_wire_container *c = first_waiting(&s->init_containers);
 
 	if (pod_wire_phase(s->phase) != KAR_POD_PENDING)
 		return NULL;
-	if (!reason)
-		reason = first_waiting(&s->containers);
-	return kar_same(reason, "ErrImagePull") ? "ImagePullBackOff" : reason;
+	return c ? c : first_waiting(&s->containers);
+}
+
+static bool may_run(const struct pod_wire_status *s)
+{
+	enum kar_pod_phase phase = pod_wire_phase(s->phase);
+
+	return phase == KAR_POD_PENDING || phase == KAR_POD_RUNNING;
+}
+
+static int64_t sum_restarts(const struct kar_array *containers)
+{
+	const struct pod_wire_container *c = containers->items;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < containers->n; i++)
+		n += c[i].restarts > 0 ? c[i].restarts : 0;
+	return n;
+}
+
+/* As pastBackoffLimitOnFailure() of the Kubernetes Job controller. */
+static int32_t count_restarts(const struct pod_wire *w)
+{
+	if (!may_run(&w->status) || !kar_streq(w->spec.restart_policy, "OnFailure"))
+		return 0;
+	return (int32_t)kar_clamp(sum_restarts(&w->status.init_containers) +
+			sum_restarts(&w->status.containers),
+		0, INT32_MAX);
+}
+
+/* How the container failed last, if the kubelet restarts it since then; else NULL. */
+static const struct pod_wire_terminated *last_crash(const struct pod_wire_container *c)
+{
+	const struct pod_wire_terminated *t = c->state.terminated ? c->state.terminated : c->last.terminated;
+
+	return c->restarts > 0 && t && t->exit_code != 0 ? t : NULL;
+}
+
+/* A container that crashes, and how it failed last. */
+struct crash {
+	const struct pod_wire_container *of; /* NULL: none crashes */
+	const struct pod_wire_terminated *end;
+};
+
+static struct crash later_crash(const struct kar_array *containers, struct crash last)
+{
+	const struct pod_wire_container *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		const struct pod_wire_terminated *t = last_crash(&c[i]);
+
+		if (t && (!last.end || t->finished > last.end->finished))
+			last = (struct crash){ .of = &c[i], .end = t };
+	}
+	return last;
+}
+
+static struct crash crashing(const struct pod_wire_status *s)
+{
+	struct crash none = { 0 };
+
+	return may_run(s) ? later_crash(&s->containers, later_crash(&s->init_containers, none)) : none;
 }
 
 struct pod_loss_block pod_loss_measure(const struct pod_wire *w, struct kar_intern *strings)
@@ -160,12 +220,13 @@ struct pod_loss_block pod_loss_measure(const struct pod_wire *w, struct kar_inte
 	size_t n = w->status.conditions.n;
 	struct pod_loss_block b = { 0 };
 
-	if (!is_lost(w) && !why_waiting(&w->status))
+	b.trouble = waiting(&w->status) || crashing(&w->status).of;
+	if (!is_lost(w) && !b.trouble && !count_restarts(w))
 		return b;
 	b.n_exits = list_all_exits(w, NULL, strings);
 	b.n_conditions = n < KAR_POD_CONDITIONS_MAX ? n : KAR_POD_CONDITIONS_MAX;
-	b.size = sizeof(struct kar_pod_loss) + b.n_exits * sizeof(struct kar_pod_exit) +
-		b.n_conditions * sizeof(struct kar_pod_condition);
+	b.size = sizeof(struct kar_pod_loss) + (b.trouble ? sizeof(struct kar_pod_trouble) : 0) +
+		b.n_exits * sizeof(struct kar_pod_exit) + b.n_conditions * sizeof(struct kar_pod_condition);
 	return b;
 }
 
@@ -177,39 +238,95 @@ static void read_failure(const struct pod_wire_status *s, struct kar_pod_loss *l
 
 	if (pod_wire_phase(s->phase) != KAR_POD_FAILED)
 		return;
-	if (failure)
+	if (failure) {
 		loss->exit_code = failure->exit_code;
+		loss->words = words(strings, failure->message);
+	}
 	if (!kar_has_text(reason) && failure)
 		reason = failure->reason;
 	loss->reason = pod_wire_reason(strings, reason);
+}
+
+/*
+ * The kubelet alternates between two reasons for an image that it cannot pull; report one of them. Its message for the other one
+ * quotes the error in the same way since Kubernetes 1.32.
+ */
+static void read_waiting(const struct pod_wire_container *c, struct kar_pod_trouble *t,
+	struct kar_intern *strings)
+{
+	const char *reason = c->state.waiting->reason, *message = c->state.waiting->message;
+	char text[2 * KAR_POD_WORDS_BYTES];
+
+	if (kar_streq(reason, "ErrImagePull")) {
+		reason = "ImagePullBackOff";
+		kar_text_printf(text, sizeof(text), "Back-off pulling image \"%s\": ErrImagePull: %s",
+			c->image ? c->image : "", message ? message : "");
+		message = text;
+	}
+	t->container = kar_intern_fit(strings, c->name, KAR_COPY_VALUE);
+	t->reason = pod_wire_reason(strings, reason);
+	t->message = words(strings, message);
+}
+
+static void read_crash(const struct crash *crash, struct kar_pod_trouble *t, struct kar_intern *strings)
+{
+	t->container = kar_intern_fit(strings, crash->of->name, KAR_COPY_VALUE);
+	t->reason = pod_wire_reason(strings, crash->end->reason);
+	t->message = words(strings, crash->end->message);
+	t->code = crash->end->exit_code;
+	t->restarts = crash->of->restarts;
+	t->ended = crash->end->finished;
+	t->since = crash->of->state.running ? crash->of->state.running->started : 0;
+}
+
+static void read_trouble(const struct pod_wire_status *s, struct kar_pod_trouble *t,
+	struct kar_intern *strings)
+{
+	const struct pod_wire_container *c = waiting(s);
+	struct crash crash = crashing(s);
+
+	*t = (struct kar_pod_trouble){ 0 };
+	if (crash.of)
+		read_crash(&crash, t, strings);
+	else if (c)
+		read_waiting(c, t, strings);
 }
 
 const struct kar_pod_loss *pod_loss_read(const struct pod_wire *w, const struct pod_loss_block *b, char *at,
 	struct kar_intern *strings)
 {
 	struct kar_pod_loss *loss = (void *)at;
-	struct kar_pod_exit *exits = (void *)(at + sizeof(*loss));
+	struct kar_pod_trouble *trouble = b->trouble ? (void *)(at + sizeof(*loss)) : NULL;
+	struct kar_pod_exit *exits = (void *)(at + sizeof(*loss) + (b->trouble ? sizeof(*trouble) : 0));
 	struct kar_pod_condition *conditions = (void *)(exits + b->n_exits);
 
-	*loss = (struct kar_pod_loss){ .n_exits = b->n_exits,
-		.n_conditions = b->n_conditions,
+	*loss = (struct kar_pod_loss){ .n_exits = (uint32_t)b->n_exits,
+		.n_conditions = (uint32_t)b->n_conditions,
+		.trouble = trouble,
+		.restarts = count_restarts(w),
 		.exits = exits,
 		.conditions = conditions };
 	list_all_exits(w, exits, strings);
 	list_conditions(&w->status.conditions, conditions, b->n_conditions, strings);
 	loss->pod_reason = pod_wire_reason(strings, w->status.reason);
 	loss->disruption = pod_wire_reason(strings, disruption_reason(&w->status.conditions));
-	loss->waiting = pod_wire_reason(strings, why_waiting(&w->status));
 	read_failure(&w->status, loss, strings);
+	if (trouble)
+		read_trouble(&w->status, trouble, strings);
 	return loss;
 }
 
 void pod_loss_forget(const struct kar_pod_loss *loss, struct kar_intern *strings)
 {
 	kar_intern_put(strings, loss->reason);
+	kar_intern_put(strings, loss->words);
 	kar_intern_put(strings, loss->pod_reason);
 	kar_intern_put(strings, loss->disruption);
-	kar_intern_put(strings, loss->waiting);
+	if (loss->trouble) {
+		kar_intern_put(strings, loss->trouble->container);
+		kar_intern_put(strings, loss->trouble->reason);
+		kar_intern_put(strings, loss->trouble->message);
+	}
 	for (size_t i = 0; i < loss->n_exits; i++) {
 		kar_intern_put(strings, loss->exits[i].container);
 		kar_intern_put(strings, loss->exits[i].reason);

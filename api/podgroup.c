@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob.h"
 #include "common/json.h"
 
 struct wire_status {
-	struct kar_podgroup_status s; /* without conditions */
-	struct kar_array conditions;  /* struct kar_wire_condition */
+	struct kar_podgroup_status s;
+	const char *phase;
+	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
 struct wire_podgroup {
@@ -33,59 +35,80 @@ static const struct kar_field spec_fields[] = {
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodGroupSpec", struct kar_podgroup_spec, spec_fields);
 
-static const struct kar_field status_fields[] = {
-	KAR_FIELD(struct wire_status, s.phase, "phase", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.occupied_by, "occupiedBy", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.scheduled, "scheduled", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.running, "running", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.succeeded, "succeeded", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.failed, "failed", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.members, "members", KAR_F_INT32),
-	KAR_FIELD_OPT(struct wire_status, s.desired, s.has_desired, "desired", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_F_TIME),
-	KAR_FIELD(struct wire_status, s.position, "position", KAR_F_INT32),
-	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &kar_wire_condition_desc),
+static const char *const phase_names[] = { "", "Pending", "Scheduling", "Scheduled", "Running", "Unknown",
+	"Failed", "Finished", NULL };
+
+const char *kar_pg_phase_name(enum kar_pg_phase p)
+{
+	return phase_names[p];
+}
+
+enum kar_pg_phase kar_pg_phase_parse(const char *name)
+{
+	return (enum kar_pg_phase)kar_status_name_parse(phase_names, name);
+}
+
+static const struct kar_field record_fields[] = {
+	KAR_STATUS(BOOL, struct kar_pg_record, quorum_lost, "quorumLost", KAR_SF_INTERNAL | KAR_SF_OMIT_ZERO,
+		"quorumLost"),
 };
-static const struct kar_desc status_desc = KAR_DESC("PodGroupStatus", struct wire_status, status_fields);
+static const struct kar_desc record_table = KAR_DESC("PodGroupRecord", struct kar_pg_record, record_fields);
+
+enum {
+	NEWS = KAR_SF_STORY | KAR_SF_PRINT_ALWAYS,
+	COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS,
+};
+
+static const struct kar_field status_fields[] = {
+	KAR_STATUS_ENUM(struct wire_status, phase, s.phase, "phase", phase_names, NEWS, "phase"),
+	KAR_STATUS_TEXT(struct wire_status, s.occupied_by, "occupiedBy", KAR_PG_OCCUPIED_BY_BYTES,
+		KAR_SF_STORY, NULL),
+	KAR_STATUS(INT32, struct wire_status, s.members, "members", COUNTER, "members"),
+	KAR_STATUS(INT32, struct wire_status, s.scheduled, "scheduled", COUNTER, "scheduled"),
+	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER, "running"),
+	KAR_STATUS(INT32, struct wire_status, s.succeeded, "succeeded", COUNTER, "succeeded"),
+	KAR_STATUS(INT32, struct wire_status, s.failed, "failed", COUNTER, "failed"),
+	KAR_STATUS(TIME, struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_SF_STORY, NULL),
+	KAR_STATUS_OPT(INT32, struct wire_status, s.desired, s.has_desired, "desired", 0, NULL),
+	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE, NULL),
+	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE, KAR_PG_QUEUE,
+		NULL),
+	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.record, s.record, "record", &record_table, KAR_SF_INTERNAL,
+		"record"),
+	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions",
+		NEWS | KAR_SF_PRINT_REASON | KAR_PG_QUEUE, "conditions"),
+};
+const struct kar_desc kar_podgroup_status_table =
+	KAR_DESC("PodGroupStatus", struct wire_status, status_fields);
 
 static const struct kar_field podgroup_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_podgroup),
 	KAR_FIELD_SUB(struct wire_podgroup, spec, "spec", KAR_F_OBJECT, &spec_desc),
-	KAR_FIELD_SUB(struct wire_podgroup, status, "status", KAR_F_OBJECT, &status_desc),
+	KAR_FIELD_SUB(struct wire_podgroup, status, "status", KAR_F_OBJECT, &kar_podgroup_status_table),
 };
-static const struct kar_desc podgroup_desc = KAR_DESC("PodGroup", struct wire_podgroup, podgroup_fields);
+static const struct kar_desc podgroup_desc = KAR_WIRE_DESC("PodGroup", struct wire_podgroup, podgroup_fields);
 
 static struct kar_podgroup_spec keep_spec(struct kar_arena *a, const struct kar_podgroup_spec *from)
 {
 	struct kar_podgroup_spec spec = *from;
 
-	spec.queue = kar_keep(a, from->queue);
-	spec.priority_class_name = kar_keep(a, from->priority_class_name);
-	spec.min_resources = kar_keep_pairs(a, &from->min_resources);
-	spec.total_resources = kar_keep_pairs(a, &from->total_resources);
+	spec.queue = kar_copy_fit(a, from->queue, KAR_COPY_NAME);
+	spec.priority_class_name = kar_copy_fit(a, from->priority_class_name, KAR_COPY_NAME);
+	spec.min_resources = kar_copy_pairs(a, &from->min_resources);
+	spec.total_resources = kar_copy_pairs(a, &from->total_resources);
 	return spec;
-}
-
-static struct kar_podgroup_status keep_status(struct kar_arena *a, const struct wire_status *from)
-{
-	struct kar_podgroup_status status = from->s;
-
-	status.phase = kar_keep(a, from->s.phase);
-	status.occupied_by = kar_keep_text(a, from->s.occupied_by);
-	status.conditions = kar_conditions_from_wire(&from->conditions, a);
-	return status;
 }
 
 static bool is_queuejob(const struct kar_wire_owner *owner)
 {
 	static const char group[] = KAR_GROUP "/";
 
-	return kar_same(owner->kind, "QueueJob") && owner->api_version &&
+	return kar_streq(owner->kind, "QueueJob") && owner->api_version &&
 		strncmp(owner->api_version, group, strlen(group)) == 0;
 }
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_podgroup *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;
@@ -93,19 +116,20 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings,
 	struct kar_podgroup *g = kar_xcalloc(1, sizeof(*g));
 	struct kar_arena *mem = &g->mem;
 
-	kar_object_init(&g->o, &kar_podgroup_type, &w->head, kar_keep(mem, m->name), kar_keep(mem, m->uid),
+	kar_object_init(&g->o, &kar_podgroup_type, &w->head, kar_copy(mem, m->name), kar_copy(mem, m->uid),
 		strings);
 	g->generation = m->generation;
 	g->creation = m->creation;
 	g->deletion = m->deletion;
 	if (owner) {
-		g->owner_uid = kar_intern_get(strings, owner->uid);
+		g->owner_uid = kar_intern_fit(strings, owner->uid, KAR_COPY_UID);
 		g->owner_is_queuejob = is_queuejob(owner);
-		g->owner_name = kar_keep(mem, owner->name);
+		g->owner_name = kar_copy_fit(mem, owner->name, KAR_COPY_NAME);
+		g->owner = kar_owner_text(m, mem);
 	}
 	g->orphan = kar_queuejob_orphan(m);
 	g->spec = keep_spec(mem, &w->spec);
-	g->status = keep_status(mem, &w->status);
+	kar_status_read(&kar_podgroup_status_table, &w->status, &g->status, mem);
 	return &g->o;
 }
 
@@ -137,6 +161,19 @@ const struct kar_type kar_podgroup_type = {
 	.index_key = index_key,
 	.n_index = 1,
 };
+
+const char *kar_podgroup_queue(const struct kar_podgroup *g)
+{
+	return kar_has_text(g->spec.queue) ? g->spec.queue : KAR_DEFAULT_QUEUE;
+}
+
+bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue)
+{
+	const char *by = kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : g->spec.queue;
+
+	return kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) &&
+		(!kar_has_text(by) || kar_streq(by, queue));
+}
 
 static void write_pairs(struct kar_json_writer *w, const char *key, const struct kar_array *pairs)
 {
@@ -179,10 +216,20 @@ static bool same_number(bool has_a, int32_t a, bool has_b, int32_t b)
 bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a, const struct kar_podgroup_spec *b)
 {
 	return a->min_member == b->min_member && a->succeeded_members == b->succeeded_members &&
-		kar_same(a->queue, b->queue) && kar_same(a->priority_class_name, b->priority_class_name) &&
+		kar_streq(a->queue, b->queue) && kar_streq(a->priority_class_name, b->priority_class_name) &&
 		same_number(a->has_priority, a->priority, b->has_priority, b->priority) &&
 		same_number(a->has_schedule_timeout, a->schedule_timeout_seconds, b->has_schedule_timeout,
 			b->schedule_timeout_seconds) &&
-		kar_same_pairs(&a->min_resources, &b->min_resources) &&
-		kar_same_pairs(&a->total_resources, &b->total_resources);
+		kar_pairs_equal(&a->min_resources, &b->min_resources) &&
+		kar_pairs_equal(&a->total_resources, &b->total_resources);
+}
+
+bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_podgroup *b)
+{
+	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
+		a->creation == b->creation && a->deletion == b->deletion &&
+		kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->owner_name, b->owner_name) &&
+		a->owner_is_queuejob == b->owner_is_queuejob && a->orphan == b->orphan &&
+		kar_podgroup_spec_equal(&a->spec, &b->spec) &&
+		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);
 }

@@ -1,5 +1,5 @@
 /*
- * podgroup - scheduling.x-k8s.io/v1alpha1 PodGroup, with our additions (design api.md, podgroup.md).
+ * podgroup - scheduling.x-k8s.io/v1alpha1 PodGroup, with our additions (docs/design/api.md, podgroup.md).
  */
 #ifndef KAR_API_PODGROUP_H
 #define KAR_API_PODGROUP_H
@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/status_fields.h"
 #include "common/kube/object.h"
 
 /* Condition types. */
@@ -15,14 +16,16 @@
 #define KAR_PG_MEMBER_FAILED "MemberFailed"  /* a member failed although the quorum holds */
 #define KAR_PG_UNSCHEDULABLE "Unschedulable" /* a member cannot be placed */
 
+enum { KAR_PG_OCCUPIED_BY_BYTES = 6144 }; /* of status.occupiedBy, NUL included; 16 owners are named */
+
 struct kar_podgroup_spec {
 	int32_t min_member;
-	/* Of the quorum: have succeeded, and are left out of min_member, because a scheduler does not see pods that have ended. */
+	/* Members of the quorum that have succeeded. They are not in min_member, because a scheduler does not see ended pods. */
 	int32_t succeeded_members;
-	bool has_succeeded_members;      /* if not, although we write it always, the CRD does not know it */
-	const char *queue;               /* NULL: default */
+	bool has_succeeded_members; /* we always write it, so false means that the CRD does not know it */
+	const char *queue;          /* NULL: default */
 	const char *priority_class_name; /* NULL: none */
-	int32_t priority;                /* resolved number our controllers hand on; see has_priority */
+	int32_t priority;                /* the resolved number; only with .has_priority */
 	bool has_priority;
 	int32_t schedule_timeout_seconds;
 	bool has_schedule_timeout;
@@ -30,15 +33,48 @@ struct kar_podgroup_spec {
 	struct kar_array total_resources; /* likewise */
 };
 
+enum kar_pg_phase {
+	KAR_PG_PHASE_NONE, /* the status was never written, or names a phase that we do not know */
+	KAR_PG_PHASE_PENDING,
+	KAR_PG_PHASE_SCHEDULING,
+	KAR_PG_PHASE_SCHEDULED,
+	KAR_PG_PHASE_RUNNING,
+	KAR_PG_PHASE_UNKNOWN,
+	KAR_PG_PHASE_FAILED,
+	KAR_PG_PHASE_FINISHED,
+};
+const char *kar_pg_phase_name(enum kar_pg_phase p) KAR_RETNN; /* "Pending" ...; "" for NONE */
+enum kar_pg_phase kar_pg_phase_parse(const char *name);       /* NONE: NULL, or none of the names */
+
+/* The memory of the podgroup reconciler: state that no other field of the status shows. A CRD that is not ours drops it. */
+struct kar_pg_record {
+	bool quorum_lost; /* the group ran, fewer than its quorum are bound since, and it still has members */
+};
+
+/* Texts are "" when absent, never NULL, once read. */
 struct kar_podgroup_status {
-	const char *phase;       /* "Pending" ...; NULL: never written */
-	const char *occupied_by; /* "" or "ns/owner,..." */
+	enum kar_pg_phase phase;
+	const char *occupied_by; /* "ns/owner,..." */
 	int32_t scheduled, running, succeeded, failed, members;
 	kar_time schedule_start_time; /* 0: absent */
-	int32_t desired;              /* members that may be active at once; only with .has_desired */
-	bool has_desired;             /* false: no limit */
-	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting; queue reconciler's */
+	struct kar_pg_record record;
+	int32_t desired;  /* members that may be active at once; only with .has_desired */
+	bool has_desired; /* false: no limit */
+	/* The queue reconciler's, from here to .waiting_since. */
+	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
+	/* It is always written: if it is missing beside condition Admitted, the CRD knows none of our additions. */
+	bool has_position;
+	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
+	const char *admitted_queue;
+	kar_time waiting_since; /* the group is ordered by this time instead of its creation; 0: absent */
 	struct kar_conditions conditions;
+};
+
+/* Table of the status (api/status_fields.h), and the masks of what each of its two writers writes. */
+extern const struct kar_desc kar_podgroup_status_table;
+enum {
+	KAR_PG_MEMBERS = KAR_SF_COUNTER | KAR_SF_STORY | KAR_SF_INTERNAL, /* the podgroup reconciler's part */
+	KAR_PG_QUEUE = KAR_SF_OWN,                                        /* the queue reconciler's part */
 };
 
 struct kar_podgroup {
@@ -46,9 +82,10 @@ struct kar_podgroup {
 	struct kar_arena mem;
 	int64_t generation;
 	kar_time creation, deletion;
-	const char *owner_uid; /* interned; controller's; NULL: none */
+	const char *owner_uid; /* interned; of its controller; NULL: none */
 	const char *owner_name;
-	bool owner_is_queuejob; /* of our API group; other projects have a kind of that name too */
+	const char *owner;      /* "CRDJob demo" */
+	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
 	struct kar_podgroup_spec spec;
 	struct kar_podgroup_status status;
@@ -63,9 +100,19 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 	return (const struct kar_podgroup *)(const void *)o;
 }
 
+/* The queue that @g asks for; "default" if it names none. */
+const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
+/*
+ * Is @g admitted by @queue? An admission belongs to the queue that gave it. If the status does not name that queue, the admission
+ * counts as given by the queue in the spec; if the spec names none either, as with a foreign CRD, it counts for any queue.
+ */
+bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue) KAR_NONNULL;
+
 /* Writes the spec object value. */
 void kar_podgroup_spec_write(struct kar_json_writer *w, const struct kar_podgroup_spec *s) KAR_NONNULL;
 bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a,
 	const struct kar_podgroup_spec *b) KAR_NONNULL;
+/* Do both differ at most in members that the manager does not read: annotations, managedFields, labels that are not ours? */
+bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_podgroup *b) KAR_NONNULL;
 
 #endif

@@ -16,10 +16,9 @@ static const struct kar_field fields[] = {
 	KAR_FIELD_PB(struct wire_priorityclass, value, "value", 2, KAR_F_INT32),
 	KAR_FIELD_PB(struct wire_priorityclass, global_default, "globalDefault", 3, KAR_F_BOOL),
 };
-static const struct kar_desc desc = KAR_DESC("PriorityClass", struct wire_priorityclass, fields);
+static const struct kar_desc desc = KAR_WIRE_DESC("PriorityClass", struct wire_priorityclass, fields);
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_priorityclass *w = wire;
 	size_t name_size = strlen(w->head.meta.name) + 1, uid_size = strlen(w->head.meta.uid) + 1;

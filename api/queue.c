@@ -2,68 +2,138 @@
 
 #include <stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 
 struct wire_status {
-	struct kar_queue_status s;   /* without conditions */
+	struct kar_queue_status s;
+	const char *state;
 	struct kar_array conditions; /* struct kar_wire_condition */
+};
+
+/* The fields that are not acted upon are only read to see whether they are set. */
+struct wire_spec {
+	struct kar_queue_spec s;
+	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
+	struct kar_str namespace_selector;
+	const char *state, *preemption_policy;
+	bool drain;
 };
 
 struct wire_queue {
 	struct kar_wire_object head;
-	struct kar_queue_spec spec;
+	struct wire_spec spec;
 	struct wire_status status;
 };
 
 static const struct kar_field spec_fields[] = {
-	KAR_FIELD(struct kar_queue_spec, weight, "weight", KAR_F_INT32),
-	KAR_FIELD_OPT(struct kar_queue_spec, max_jobs, has_max_jobs, "maxJobs", KAR_F_INT32),
-	KAR_FIELD(struct kar_queue_spec, state, "state", KAR_F_STRING),
-	KAR_FIELD(struct kar_queue_spec, queueing_strategy, "queueingStrategy", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, deserved, "deserved", KAR_F_MAP),
+	KAR_FIELD(struct wire_spec, guarantee, "guarantee", KAR_F_MAP),
+	KAR_FIELD(struct wire_spec, capability, "capability", KAR_F_MAP),
+	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
+	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, drain, "drain", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, s.queueing_strategy, "queueingStrategy", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, preemption_policy, "preemptionPolicy", KAR_F_STRING),
+	KAR_FIELD(struct wire_spec, namespace_selector, "namespaceSelector", KAR_F_RAW),
 };
-static const struct kar_desc spec_desc = KAR_DESC("QueueSpec", struct kar_queue_spec, spec_fields);
+static const struct kar_desc spec_desc = KAR_DESC("QueueSpec", struct wire_spec, spec_fields);
+
+static const char *const state_names[] = { "", "Open", "Closing", "Closed", "Unknown", NULL };
+
+const char *kar_queue_state_name(enum kar_queue_state s)
+{
+	return state_names[s];
+}
+
+enum { COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS };
 
 static const struct kar_field status_fields[] = {
-	KAR_FIELD(struct wire_status, s.state, "state", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.pending, "pending", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.inqueue, "inqueue", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.running, "running", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.completed, "completed", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.unknown, "unknown", KAR_F_INT32),
-	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &kar_wire_condition_desc),
+	KAR_STATUS_ENUM(struct wire_status, state, s.state, "state", state_names,
+		KAR_SF_STORY | KAR_SF_PRINT_ALWAYS, "state"),
+	KAR_STATUS(INT32, struct wire_status, s.pending, "pending", COUNTER, "pending"),
+	KAR_STATUS(INT32, struct wire_status, s.inqueue, "inqueue", COUNTER, "inqueue"),
+	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER, "running"),
+	KAR_STATUS(INT32, struct wire_status, s.completed, "completed", COUNTER, "completed"),
+	KAR_STATUS(INT32, struct wire_status, s.unknown, "unknown", COUNTER, "unknown"),
+	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions", KAR_SF_STORY, NULL),
 };
-static const struct kar_desc status_desc = KAR_DESC("QueueStatus", struct wire_status, status_fields);
+const struct kar_desc kar_queue_status_table = KAR_DESC("QueueStatus", struct wire_status, status_fields);
 
 static const struct kar_field queue_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_queue),
 	KAR_FIELD_SUB(struct wire_queue, spec, "spec", KAR_F_OBJECT, &spec_desc),
-	KAR_FIELD_SUB(struct wire_queue, status, "status", KAR_F_OBJECT, &status_desc),
+	KAR_FIELD_SUB(struct wire_queue, status, "status", KAR_F_OBJECT, &kar_queue_status_table),
 };
-static const struct kar_desc queue_desc = KAR_DESC("Queue", struct wire_queue, queue_fields);
+static const struct kar_desc queue_desc = KAR_WIRE_DESC("Queue", struct wire_queue, queue_fields);
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+/* Defaults of the schema and empty maps do not count as set. */
+static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
+{
+	const struct {
+		const char *name;
+		bool asked;
+	} fields[] = {
+		{ "namespaceSelector", w->namespace_selector.n > 0 },
+		{ "capability", w->capability.n > 0 },
+		{ "deserved", w->deserved.n > 0 },
+		{ "guarantee", w->guarantee.n > 0 },
+		{ "weight", w->s.weight > 1 },
+		{ "preemptionPolicy",
+			kar_has_text(w->preemption_policy) && !kar_streq(w->preemption_policy, "Never") },
+		{ "drain", w->drain },
+	};
+	const char *text = "";
+
+	for (size_t i = 0; i < KAR_LEN(fields); i++) {
+		if (fields[i].asked)
+			text = kar_arena_printf(mem, "%s%s%s", text, text[0] ? ", " : "", fields[i].name);
+	}
+	return text;
+}
+
+/* Closing and Unknown are states of a status only. */
+static enum kar_queue_state read_state(const char *name)
+{
+	if (!name || kar_streq(name, state_names[KAR_QUEUE_STATE_OPEN]))
+		return KAR_QUEUE_STATE_OPEN;
+	return kar_streq(name, state_names[KAR_QUEUE_STATE_CLOSED]) ? KAR_QUEUE_STATE_CLOSED
+								    : KAR_QUEUE_STATE_UNKNOWN;
+}
+
+static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_arena *mem)
+{
+	struct kar_queue_spec spec = w->s;
+
+	if (!spec.weight)
+		spec.weight = 1; /* the schema's default */
+	spec.state = read_state(w->state);
+	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);
+	spec.queueing_strategy = w->s.queueing_strategy
+		? kar_copy_fit(mem, w->s.queueing_strategy, KAR_COPY_VALUE)
+		: "BestEffortFIFO";
+	spec.has_namespace_selector = w->namespace_selector.n > 0;
+	spec.unsupported = unsupported(w, mem);
+	return spec;
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_queue *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;
 	struct kar_queue *q = kar_xcalloc(1, sizeof(*q));
 	struct kar_arena *mem = &q->mem;
 
-	kar_object_init(&q->o, &kar_queue_type, &w->head, kar_keep(mem, m->name), kar_keep(mem, m->uid),
+	kar_object_init(&q->o, &kar_queue_type, &w->head, kar_copy(mem, m->name), kar_copy(mem, m->uid),
 		strings);
 	q->generation = m->generation;
 	q->creation = m->creation;
 	q->deletion = m->deletion;
-	q->spec = w->spec;
-	if (!w->spec.weight)
-		q->spec.weight = 1; /* the schema's default */
-	q->spec.state = kar_keep(mem, w->spec.state);
-	q->spec.queueing_strategy =
-		w->spec.queueing_strategy ? kar_keep(mem, w->spec.queueing_strategy) : "BestEffortFIFO";
-	q->status = w->status.s;
-	q->status.state = kar_keep(mem, w->status.s.state);
-	q->status.conditions = kar_conditions_from_wire(&w->status.conditions, mem);
+	q->spec = keep_spec(&w->spec, mem);
+	kar_status_read(&kar_queue_status_table, &w->status, &q->status, mem);
 	return &q->o;
 }
 

@@ -1,5 +1,5 @@
 /*
- * queue - Queue (cluster-scoped, kube-arbitrator.io/v1alpha1): who may run, and how many count (design queue.md).
+ * queue - Queue (cluster-scoped, kube-arbitrator.io/v1alpha1): admits groups, and counts them (docs/design/queue.md).
  */
 #ifndef KAR_API_QUEUE_H
 #define KAR_API_QUEUE_H
@@ -7,21 +7,40 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/status_fields.h"
 #include "common/kube/object.h"
+
+enum kar_queue_state {
+	KAR_QUEUE_STATE_NONE, /* of a status: never written */
+	KAR_QUEUE_STATE_OPEN,
+	KAR_QUEUE_STATE_CLOSING, /* of a status: closed, and groups that it admitted are still at work */
+	KAR_QUEUE_STATE_CLOSED,
+	KAR_QUEUE_STATE_UNKNOWN, /* the spec asks for none of these */
+};
+const char *kar_queue_state_name(enum kar_queue_state s) KAR_RETNN; /* "Open" ...; "" for NONE */
 
 struct kar_queue_spec {
 	int32_t weight;
 	int32_t max_jobs;
 	bool has_max_jobs;
-	const char *state;             /* "Open" or "Closed"; NULL: Open */
+	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
+	bool has_max_priority;
+	bool has_namespace_selector;   /* not honoured yet: while it is set the queue admits nothing */
+	enum kar_queue_state state;    /* OPEN (default), CLOSED or UNKNOWN */
+	const char *state_text;        /* as it was written, for a message; NULL: it is absent */
 	const char *queueing_strategy; /* "BestEffortFIFO" (default) or "StrictFIFO" */
+	/* Fields that are set but not acted upon yet, joined by ", "; "": none. */
+	const char *unsupported;
 };
 
 struct kar_queue_status {
-	const char *state; /* "Open", "Closing", "Closed", "Unknown"; NULL: never written */
+	enum kar_queue_state state;
 	int32_t pending, inqueue, running, completed, unknown; /* PodGroups by what they are doing */
 	struct kar_conditions conditions;
 };
+
+/* Table of the status (api/status_fields.h). */
+extern const struct kar_desc kar_queue_status_table;
 
 struct kar_queue {
 	struct kar_object o; /* first */
@@ -32,7 +51,20 @@ struct kar_queue {
 	struct kar_queue_status status;
 };
 
+/* Message of a group or job that the queue skips because the job is invalid. */
+#define KAR_NOT_QUEUED_INVALID "not in the queue until the spec is valid"
+/* For printf: the priority that was asked for, and the priority that counts. */
+#define KAR_QUEUE_CLAMPED "priority %d counts as %d, the maxPriority of the queue"
+
 extern const struct kar_type kar_queue_type;
+
+/* The priority in @q (NULL: no such queue) of a group that asks for @asked. An unreadable queue may have a limit, so it gives at most 0. */
+static inline int32_t kar_queue_priority(const struct kar_queue *q, int32_t asked)
+{
+	if (q && q->spec.has_max_priority)
+		return asked > q->spec.max_priority ? q->spec.max_priority : asked;
+	return q && q->o.unreadable && asked > 0 ? 0 : asked;
+}
 
 static inline const struct kar_queue *kar_as_queue(const struct kar_object *o)
 {

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob_order.h"
 #include "api/queuejob_wire.h"
+#include "api/template_amounts.h"
 #include "common/json.h"
 
 enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
@@ -15,7 +17,7 @@ enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
 /* --- the JSON that is read --------------------------------------------------------------------------- */
 
 struct wire_task {
-	struct kar_taskspec t; /* without what comes from the template */
+	struct kar_taskspec t; /* without the members that are read from the template */
 	bool has_replicas;
 	struct kar_array depends_on; /* struct kar_wire_dependency */
 };
@@ -43,18 +45,10 @@ struct wire_spec {
 	struct wire_network network;
 };
 
-struct wire_status {
-	struct kar_queuejob_status s; /* without what follows */
-	const char *phase;
-	struct kar_array tasks;      /* struct kar_task_status */
-	struct kar_array conditions; /* struct kar_wire_condition */
-	const char *pods_version;
-};
-
 struct wire_queuejob {
 	struct kar_wire_object head;
 	struct wire_spec spec;
-	struct wire_status status;
+	struct kar_wire_qj_status status;
 };
 
 static const struct kar_field requirement_fields[] = {
@@ -116,122 +110,65 @@ static const struct kar_field spec_fields[] = {
 };
 static const struct kar_desc spec_desc = KAR_DESC("QueueJobSpec", struct wire_spec, spec_fields);
 
-static const struct kar_field task_status_fields[] = {
-	KAR_FIELD(struct kar_task_status, name, "name", KAR_F_STRING),
-	KAR_FIELD(struct kar_task_status, replicas, "replicas", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, desired, "desired", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, pending, "pending", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, running, "running", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, succeeded, "succeeded", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, failed, "failed", KAR_F_INT32),
-	KAR_FIELD(struct kar_task_status, started, "started", KAR_F_BOOL),
-	KAR_FIELD(struct kar_task_status, succeeded_indexes, "succeededIndexes", KAR_F_STRING),
-	KAR_FIELD(struct kar_task_status, restart_time, "restartTime", KAR_F_TIME),
-};
-static const struct kar_desc task_status_desc =
-	KAR_DESC("TaskStatus", struct kar_task_status, task_status_fields);
-
-static const struct kar_field restart_fields[] = {
-	KAR_FIELD(struct kar_restart, time, "time", KAR_F_TIME),
-	KAR_FIELD(struct kar_restart, reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct kar_restart, message, "message", KAR_F_STRING),
-	KAR_FIELD(struct kar_restart, pod, "pod", KAR_F_STRING),
-	KAR_FIELD(struct kar_restart, node, "node", KAR_F_STRING),
-	KAR_FIELD(struct kar_restart, exit_code, "exitCode", KAR_F_INT32),
-};
-static const struct kar_desc restart_desc = KAR_DESC("Restart", struct kar_restart, restart_fields);
-
-static const struct kar_field status_fields[] = {
-	KAR_FIELD(struct wire_status, phase, "phase", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.reason, "reason", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.message, "message", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.observed_generation, "observedGeneration", KAR_F_INT64),
-	KAR_FIELD(struct wire_status, s.selector, "selector", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.replicas, "replicas", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.desired, "desired", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.pending, "pending", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.running, "running", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.succeeded, "succeeded", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.failed, "failed", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.terminating, "terminating", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.min_available, "minAvailable", KAR_F_INT32),
-	KAR_FIELD_SUB(struct wire_status, tasks, "tasks", KAR_F_ARRAY, &task_status_desc),
-	KAR_FIELD(struct wire_status, s.incarnation, "incarnation", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.formed_min_available, "formedMinAvailable", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.restarts, "restarts", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.pod_failures, "podFailures", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.disruptions, "disruptions", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.backoff_steps, "backoffSteps", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.schedule_timeouts, "scheduleTimeouts", KAR_F_INT32),
-	KAR_FIELD(struct wire_status, s.last_failure_time, "lastFailureTime", KAR_F_TIME),
-	KAR_FIELD(struct wire_status, s.counted_pods, "countedPods", KAR_F_ARRAY),
-	KAR_FIELD(struct wire_status, s.template_hash, "templateHash", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, pods_version, "podsResourceVersion", KAR_F_STRING),
-	KAR_FIELD(struct wire_status, s.start_time, "startTime", KAR_F_TIME),
-	KAR_FIELD(struct wire_status, s.completion_time, "completionTime", KAR_F_TIME),
-	KAR_FIELD(struct wire_status, s.last_scale_time, "lastScaleTime", KAR_F_TIME),
-	KAR_FIELD_SUB(struct wire_status, s.last_restart, "lastRestart", KAR_F_OBJECT, &restart_desc),
-	KAR_FIELD(struct wire_status, s.position, "position", KAR_F_INT32),
-	KAR_FIELD_SUB(struct wire_status, conditions, "conditions", KAR_F_ARRAY, &kar_wire_condition_desc),
-};
-static const struct kar_desc status_desc = KAR_DESC("QueueJobStatus", struct wire_status, status_fields);
-
 static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_queuejob),
 	KAR_FIELD_SUB(struct wire_queuejob, spec, "spec", KAR_F_OBJECT, &spec_desc),
-	KAR_FIELD_SUB(struct wire_queuejob, status, "status", KAR_F_OBJECT, &status_desc),
+	KAR_FIELD_SUB(struct wire_queuejob, status, "status", KAR_F_OBJECT, &kar_queuejob_status_table),
 };
-static const struct kar_desc desc = KAR_DESC("QueueJob", struct wire_queuejob, fields);
-
-/* What the manager must know of a pod template besides its bytes. */
-struct wire_template_spec {
-	const char *priority_class, *scheduler, *hostname, *subdomain;
-	struct kar_array node_selector;
-};
-
-struct wire_template {
-	struct kar_wire_meta meta;
-	struct wire_template_spec spec;
-};
+static const struct kar_desc desc = KAR_WIRE_DESC("QueueJob", struct wire_queuejob, fields);
 
 static const struct kar_field template_spec_fields[] = {
-	KAR_FIELD(struct wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
-	KAR_FIELD(struct wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
-	KAR_FIELD(struct wire_template_spec, hostname, "hostname", KAR_F_STRING),
-	KAR_FIELD(struct wire_template_spec, subdomain, "subdomain", KAR_F_STRING),
-	KAR_FIELD(struct wire_template_spec, node_selector, "nodeSelector", KAR_F_MAP),
+	KAR_FIELD(struct kar_wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_template_spec, hostname, "hostname", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_template_spec, subdomain, "subdomain", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_template_spec, node_selector, "nodeSelector", KAR_F_MAP),
 };
 static const struct kar_desc template_spec_desc =
-	KAR_DESC("PodSpec", struct wire_template_spec, template_spec_fields);
+	KAR_DESC("PodSpec", struct kar_wire_template_spec, template_spec_fields);
 
 static const struct kar_field template_fields[] = {
-	KAR_FIELD_SUB(struct wire_template, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
-	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &template_spec_desc),
+	KAR_FIELD_SUB(struct kar_wire_template, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
+	KAR_FIELD_SUB(struct kar_wire_template, spec, "spec", KAR_F_OBJECT, &template_spec_desc),
 };
 static const struct kar_desc template_desc =
-	KAR_DESC("PodTemplateSpec", struct wire_template, template_fields);
+	KAR_DESC("PodTemplateSpec", struct kar_wire_template, template_fields);
 
 /* --- from the wire to the cached object -------------------------------------------------------------- */
 
-/* A template that cannot be decoded leaves the members empty; kar_queuejob_check() reports it. */
-static void read_template(struct kar_taskspec *t, struct kar_arena *mem)
+/* A template that cannot be decoded gets no members; kar_queuejob_check() reports it. */
+static const struct kar_wire_template *read_templates(const struct kar_array *tasks,
+	struct kar_arena *scratch)
 {
-	struct kar_arena scratch = { 0 };
-	struct wire_template w = { 0 };
+	const struct wire_task *w = tasks->items;
+	struct kar_wire_template *templates = kar_arena_alloc(scratch, tasks->n, sizeof(*templates));
 
-	if (t->template_raw.n &&
-		kar_json_decode(&scratch, &template_desc, NULL, t->template_raw.p, t->template_raw.n, &w,
-			NULL) == 0) {
-		t->template_priority_class = kar_keep(mem, w.spec.priority_class);
-		t->template_scheduler = kar_keep(mem, w.spec.scheduler);
-		t->template_hostname = kar_keep(mem, w.spec.hostname);
-		t->template_subdomain = kar_keep(mem, w.spec.subdomain);
-		t->template_labels = kar_keep_pairs(mem, &w.meta.labels);
-		t->template_node_selector = kar_keep_pairs(mem, &w.spec.node_selector);
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct kar_str raw = w[i].t.template_raw;
+
+		if (!raw.n ||
+			kar_json_decode(scratch, &template_desc, NULL, raw.p, raw.n, &templates[i], NULL))
+			templates[i] = (struct kar_wire_template){ 0 };
 	}
-	kar_arena_release(&scratch);
+	return templates;
 }
 
+/* Copies the bytes only if the job may still create pods, so that large templates of ended jobs cost no memory. */
+static void copy_templates(struct kar_queuejob *job, const struct kar_wire_template *templates)
+{
+	bool used = !job->invalid && !kar_queuejob_has_ended(&job->status);
+
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		struct kar_taskspec *t = &job->spec.tasks[i];
+
+		t->template_raw = used ? kar_copy_raw(&job->mem, t->template_raw) : (struct kar_str){ 0 };
+		t->amounts = kar_template_amounts(t->template_raw, &job->mem);
+		t->template_priority_class =
+			kar_copy_fit(&job->mem, templates[i].spec.priority_class, KAR_COPY_NAME);
+	}
+}
+
+/* The template bytes are borrowed from @wire until copy_templates(). */
 static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire, struct kar_arena *mem)
 {
 	const struct wire_task *w = wire->items;
@@ -242,13 +179,11 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		struct kar_taskspec *t = &s->tasks[i];
 
 		*t = w[i].t;
-		t->name = w[i].t.name && w[i].t.name[0] ? kar_keep(mem, w[i].t.name)
-							: kar_arena_printf(mem, "task%zu", i);
+		t->name = kar_has_text(w[i].t.name) ? kar_copy_fit(mem, w[i].t.name, KAR_COPY_VALUE)
+						    : kar_arena_printf(mem, "task%zu", i);
 		t->replicas = !w[i].has_replicas ? DEFAULT_REPLICAS
 			: w[i].t.replicas > 0    ? w[i].t.replicas
 						 : 0;
-		t->template_raw = kar_keep_raw(mem, w[i].t.template_raw);
-		read_template(t, mem);
 	}
 	for (size_t i = 0; i < wire->n; i++)
 		s->tasks[i].depends_on = kar_queuejob_read_order(s, &w[i].depends_on, mem);
@@ -259,9 +194,9 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	struct kar_arena *mem = &job->mem;
 	struct kar_queuejob_spec *s = &job->spec;
 
-	s->queue = kar_has_text(w->queue) ? kar_keep(mem, w->queue) : KAR_DEFAULT_QUEUE;
+	s->queue = kar_has_text(w->queue) ? kar_copy_fit(mem, w->queue, KAR_COPY_NAME) : KAR_DEFAULT_QUEUE;
 	s->suspend = w->suspend;
-	s->scheduler_name = kar_keep(mem, w->scheduler_name);
+	s->scheduler_name = kar_copy_fit(mem, w->scheduler_name, KAR_COPY_NAME);
 	s->selector = kar_queuejob_selector_text(w->selector, job->o.name, mem);
 	s->sched = kar_schedspec_copy(&w->sched, mem);
 	read_tasks(s, &w->tasks, mem);
@@ -272,54 +207,10 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	s->has_ttl = w->has_ttl;
 	s->min_succeeded = w->success.min_succeeded;
 	s->has_min_succeeded = w->success.has_min_succeeded;
-	s->success_tasks = kar_keep_strings(mem, &w->success.tasks);
+	s->success_tasks = kar_copy_strings(mem, &w->success.tasks);
 	s->failure_policy = kar_failure_policy_read(&w->failure, mem);
 	s->dns_hostnames = w->network.dns_hostnames;
 	s->publish_not_ready = !w->network.has_publish_not_ready || w->network.publish_not_ready;
-}
-
-static enum kar_qj_phase phase_of(const char *name)
-{
-	for (int p = KAR_QJ_PHASE_PENDING; name && p <= KAR_QJ_PHASE_FAILED; p++) {
-		if (strcmp(name, kar_qj_phase_name((enum kar_qj_phase)p)) == 0)
-			return (enum kar_qj_phase)p;
-	}
-	return KAR_QJ_PHASE_NONE;
-}
-
-static void read_task_statuses(struct kar_queuejob_status *s, const struct kar_array *wire,
-	struct kar_arena *mem)
-{
-	const struct kar_task_status *w = wire->items;
-
-	s->n_tasks = wire->n;
-	s->tasks = kar_arena_alloc(mem, wire->n, sizeof(*s->tasks));
-	for (size_t i = 0; i < wire->n; i++) {
-		s->tasks[i] = w[i];
-		s->tasks[i].name = kar_keep_text(mem, w[i].name);
-		s->tasks[i].succeeded_indexes = kar_keep_text(mem, w[i].succeeded_indexes);
-	}
-}
-
-static void read_status(struct kar_queuejob *job, const struct wire_status *w)
-{
-	struct kar_arena *mem = &job->mem;
-	struct kar_queuejob_status *s = &job->status;
-
-	*s = w->s;
-	s->phase = phase_of(w->phase);
-	s->reason = kar_keep_text(mem, w->s.reason);
-	s->message = kar_keep_text(mem, w->s.message);
-	s->selector = kar_keep_text(mem, w->s.selector);
-	s->counted_pods = kar_keep_strings(mem, &w->s.counted_pods);
-	s->template_hash = kar_keep_text(mem, w->s.template_hash);
-	s->pods_version = w->pods_version ? kar_rv_parse(w->pods_version) : 0;
-	s->last_restart.reason = kar_keep_text(mem, w->s.last_restart.reason);
-	s->last_restart.message = kar_keep_text(mem, w->s.last_restart.message);
-	s->last_restart.pod = kar_keep_text(mem, w->s.last_restart.pod);
-	s->last_restart.node = kar_keep_text(mem, w->s.last_restart.node);
-	read_task_statuses(s, &w->tasks, mem);
-	s->conditions = kar_conditions_from_wire(&w->conditions, mem);
 }
 
 static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
@@ -332,11 +223,12 @@ static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
 }
 
 /*
- * Order of members and white space do not matter, so that re-applying the same manifest changes nothing; the names
- * do: they are part of the pods'. So is what the job adds to the templates, where it does: only its PriorityClass is not, so
- * that a job can be given another place in its queue without a restart.
+ * The order of members and white space do not matter, so that re-applying the same manifest changes nothing. Task names are part
+ * of the pod names, so they are hashed, and so are the fields that the job adds to the templates. Its PriorityClass is left out, so
+ * that the priority of a job can be changed without a restart.
  */
-static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_arena *mem)
+static const char *hash_templates(const struct kar_queuejob_spec *s,
+	const struct kar_wire_template *templates, struct kar_arena *mem)
 {
 	uint64_t h = 0;
 
@@ -348,7 +240,7 @@ static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_
 		if (raw->n && kar_json_canonical(raw->p, raw->n, &canonical, NULL) == 0)
 			h = kar_hash(h, canonical.p, canonical.n);
 		kar_buf_release(&canonical);
-		if (kar_has_text(s->scheduler_name) && !kar_has_text(s->tasks[i].template_scheduler))
+		if (kar_has_text(s->scheduler_name) && !kar_has_text(templates[i].spec.scheduler))
 			h = kar_hash_str(kar_hash_str(h, "schedulerName"), s->scheduler_name);
 	}
 	if (s->dns_hostnames)
@@ -358,23 +250,40 @@ static const char *hash_templates(const struct kar_queuejob_spec *s, struct kar_
 	return kar_arena_printf(mem, "%016" PRIx64, h);
 }
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+/* The text may quote parts of any size, so it is made in @scratch and only a message of bounded size is copied. */
+static const char *find_problem(struct kar_queuejob *job, const struct kar_wire_selector *selector,
+	const struct kar_wire_template *templates, struct kar_arena *scratch)
+{
+	struct kar_arena saved = job->mem;
+	const char *problem;
+
+	job->mem = *scratch;
+	problem = kar_queuejob_check(job, selector, templates);
+	*scratch = job->mem;
+	job->mem = saved;
+	return kar_copy_fit(&job->mem, problem, KAR_MAX_MESSAGE_BYTES);
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_queuejob *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;
 	struct kar_queuejob *job = kar_xcalloc(1, sizeof(*job));
+	struct kar_arena scratch = { 0 };
+	const struct kar_wire_template *templates = read_templates(&w->spec.tasks, &scratch);
 
-	kar_object_init(&job->o, &kar_queuejob_type, &w->head, kar_keep_text(&job->mem, m->name),
-		kar_keep_text(&job->mem, m->uid), strings);
+	kar_object_init(&job->o, &kar_queuejob_type, &w->head, kar_copy_text(&job->mem, m->name),
+		kar_copy_text(&job->mem, m->uid), strings);
 	job->generation = m->generation;
 	job->creation = m->creation;
 	job->deletion = m->deletion;
 	job->has_orphan_finalizer = kar_strings_have(&m->finalizers, "orphan");
 	read_spec(job, &w->spec);
-	read_status(job, &w->status);
-	job->spec_template_hash = hash_templates(&job->spec, &job->mem);
-	job->invalid = kar_queuejob_check(job, w->spec.selector);
+	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
+	job->spec_template_hash = hash_templates(&job->spec, templates, &job->mem);
+	job->invalid = find_problem(job, w->spec.selector, templates, &scratch);
+	copy_templates(job, templates);
+	kar_arena_release(&scratch);
 	return &job->o;
 }
 
@@ -406,32 +315,15 @@ const struct kar_type kar_queuejob_type = {
 	.n_index = 1,
 };
 
-/* --- questions --------------------------------------------------------------------------------------- */
+/* --- queries ----------------------------------------------------------------------------------------- */
 
-bool kar_queuejob_orphan(const struct kar_wire_meta *m)
+bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_queuejob *b)
 {
-	return !m->owners.n && kar_same(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), m->name);
-}
-
-size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *name)
-{
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		if (strcmp(s->tasks[i].name, name) == 0)
-			return i;
-	}
-	return KAR_NO_TASK;
-}
-
-int32_t kar_queuejob_total(const struct kar_queuejob_spec *s)
-{
-	int64_t total = 0;
-
-	for (size_t i = 0; i < s->n_tasks; i++)
-		total += s->tasks[i].replicas;
-	return total > INT32_MAX ? INT32_MAX : (int32_t)total;
-}
-
-int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s)
-{
-	return s->sched.has_min_available ? s->sched.min_available : kar_queuejob_total(s);
+	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
+		a->creation == b->creation && a->deletion == b->deletion &&
+		a->has_orphan_finalizer == b->has_orphan_finalizer &&
+		kar_streq(a->spec_template_hash, b->spec_template_hash) &&
+		a->status.edited == b->status.edited &&
+		kar_status_equal(&kar_queuejob_status_table, &a->status, &b->status,
+			KAR_QJ_WRITTEN | KAR_QJ_BELIEVED);
 }

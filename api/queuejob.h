@@ -1,8 +1,8 @@
 /*
  * queuejob - QueueJob (kube-arbitrator.io/v1alpha1): a batch job of one or more task types that runs as a gang.
  *
- * Fields and meanings: design api.md. Pod templates are kept as the raw bytes the API server sent, so nothing in
- * them is lost or reordered; only what the manager must know of them is decoded besides.
+ * Fields and meanings: docs/design/api.md. Pod templates are cached as the raw bytes that the API server sent, so that
+ * nothing in them is dropped or reordered; only the fields that the manager needs are decoded as well.
  */
 #ifndef KAR_API_QUEUEJOB_H
 #define KAR_API_QUEUEJOB_H
@@ -12,6 +12,7 @@
 #include "api/condition.h"
 #include "api/queuejob_policy.h"
 #include "api/schedulingspec.h"
+#include "api/status_fields.h"
 #include "common/buf.h"
 #include "common/kube/object.h"
 
@@ -43,7 +44,7 @@ static inline bool kar_qj_phase_terminal(enum kar_qj_phase p)
 #define KAR_NO_TASK SIZE_MAX
 struct kar_dependency {
 	const char *name;
-	size_t task;    /* its number in spec.tasks; KAR_NO_TASK: there is none of that name */
+	size_t task;    /* its number in spec.tasks; KAR_NO_TASK: no task has that name */
 	bool succeeded; /* status Succeeded; else Running */
 };
 
@@ -54,14 +55,12 @@ struct kar_taskspec {
 	bool has_min_available;
 	int32_t priority;
 	bool has_priority;
-	struct kar_array depends_on;             /* struct kar_dependency */
-	struct kar_str template_raw;             /* the template's JSON, as served */
-	const char *template_priority_class;     /* NULL: none */
-	const char *template_scheduler;          /* spec.schedulerName; NULL: none */
-	const char *template_hostname;           /* spec.hostname; NULL: none */
-	const char *template_subdomain;          /* spec.subdomain; NULL: none */
-	struct kar_array template_labels;        /* struct kar_pair */
-	struct kar_array template_node_selector; /* struct kar_pair */
+	struct kar_array depends_on; /* struct kar_dependency */
+	struct kar_str
+		template_raw; /* the template's JSON, as served; n == 0: the job is invalid, or has ended */
+	const char *template_priority_class; /* NULL: none */
+	struct kar_array
+		amounts; /* struct kar_quota_amount: what a pod asks for (api/template_amounts.h); none without template_raw */
 };
 
 struct kar_queuejob_spec {
@@ -88,17 +87,66 @@ struct kar_task_status {
 	int32_t replicas; /* pods that exist */
 	int32_t desired;  /* pods now wanted */
 	int32_t pending, running, succeeded, failed;
-	bool started;                  /* in this incarnation; the others wait for their dependencies */
+	bool started;                  /* in this incarnation; false: it waits for its dependencies */
 	const char *succeeded_indexes; /* interval notation "0-57,59"; "" none (see api/intervals.h) */
 	kar_time
-		restart_time; /* wall ms; its pods are taken away, and come back not before then; 0: they are not */
+		restart_time; /* wall ms; the task restarts, and gets no pods before this time; 0: it does not restart */
 };
 
-/* What the last restart was caused by: the answer to "why did it restart?". */
+/* The cause of the last restart. */
 struct kar_restart {
 	kar_time time; /* 0: there was none */
 	const char *reason, *message, *pod, *node;
 	int32_t exit_code;
+};
+
+/* The kind of the last restart decides which rules apply while the phase is Restarting. */
+enum kar_qj_restart_kind {
+	KAR_QJ_RESTART_NONE,
+	KAR_QJ_RESTART_FAILURE,    /* a pod failed; back-off applies */
+	KAR_QJ_RESTART_DISRUPTION, /* pods were disrupted, or their objects are gone */
+	KAR_QJ_RESTART_POLICY,     /* a rule of the failure policy; back-off applies if the pod failed */
+	KAR_QJ_RESTART_TEMPLATE,   /* a template was edited */
+	KAR_QJ_RESTART_QUOTA,      /* a ResourceQuota refused the rest of the minimum */
+	KAR_QJ_RESTART_NODES,      /* the nodes were released to other gangs; succeeded indexes still count */
+	KAR_QJ_RESTART_TASK,       /* only one task restarted; the gang went on */
+};
+
+/* Has the gang formed, and if not, why? */
+enum kar_qj_formation {
+	KAR_QJ_FORMATION_NONE,   /* no incarnation is at work */
+	KAR_QJ_FORMATION_FIRST,  /* it has not formed in this incarnation yet */
+	KAR_QJ_FORMATION_RAISED, /* an edit raised the quorum; running pods go on */
+	KAR_QJ_FORMATION_RECREATED, /* a rule of the failure policy replaces a single pod instead of restarting the gang */
+	KAR_QJ_FORMATION_TASK, /* a rule of the failure policy restarts one task */
+	KAR_QJ_FORMATION_DONE,
+	KAR_QJ_FORMATIONS,
+};
+
+/* Why the spec cannot be run now. All but FORBIDDEN are shown as condition Invalid. */
+enum kar_qj_objection {
+	KAR_QJ_OBJECTION_NONE,
+	KAR_QJ_OBJECTION_SPEC,     /* this program cannot run it */
+	KAR_QJ_OBJECTION_TEMPLATE, /* the API server rejects a pod as invalid */
+	KAR_QJ_OBJECTION_OBJECT, /* the API server rejects the SchedulingSpec, the PodGroup or the Service as invalid */
+	KAR_QJ_OBJECTION_FORBIDDEN, /* the API server forbids a pod of the new templates */
+};
+
+/* status.record: state that only the controller needs. A digest over all believed members shows edits by other clients. */
+struct kar_qj_record {
+	enum kar_qj_restart_kind restart_kind;
+	enum kar_qj_formation formation;
+	enum kar_qj_objection objection;
+	int32_t formed_min_available; /* quorum for which the gang has formed in this incarnation; 0: it has not */
+	int32_t backoff_steps;        /* failures in a row; they determine the back-off */
+	int32_t schedule_timeouts;  /* attempts to get nodes that timed out, since it formed last */
+	kar_time last_failure_time; /* wall ms; 0: none */
+	/* const char *: UIDs of lost pods already counted whose objects still exist */
+	struct kar_array counted_pods;
+	const char *
+		template_hash; /* of the running incarnation; "" although there is an incarnation: its successes do not count */
+	kar_rv pods_version; /* version of the pod cache that the status was made from; 0: unknown */
+	const char *digest;  /* as it was read; kar_queuejob_status_write() computes a new one */
 };
 
 struct kar_queuejob_status {
@@ -106,28 +154,31 @@ struct kar_queuejob_status {
 	const char *reason, *message; /* "" when there is nothing to say */
 	int64_t observed_generation;
 	const char *selector; /* the effective one, as a string */
-	int32_t replicas;     /* pods that exist (this incarnation, not finished away) */
+	int32_t replicas;     /* pods of this incarnation that exist */
 	int32_t desired;      /* sum of replicas now wanted */
 	int32_t pending, running, succeeded, failed, terminating;
 	int32_t min_available;
 	struct kar_task_status *tasks;
 	size_t n_tasks;
-	int32_t incarnation;          /* 0 before the first */
-	int32_t formed_min_available; /* quorum for which the gang was Formed in this incarnation; 0: not formed */
-	int32_t restarts;             /* gang restarts below quorum, whatever the cause */
+	int32_t incarnation;  /* 0 before the first */
+	int32_t restarts;     /* gang restarts below quorum, whatever the cause */
 	int32_t pod_failures; /* restarts and single recreations caused by failure: what backoffLimit limits */
 	int32_t disruptions;  /* restarts and single recreations caused by disruptions */
-	int32_t backoff_steps;      /* failures in a row that the back-off counts */
-	int32_t schedule_timeouts;  /* turns lost to others that wait for nodes, since it formed last */
-	kar_time last_failure_time; /* wall ms; 0: none */
-	/* const char *: UIDs of lost pods already counted whose objects still exist */
-	struct kar_array counted_pods;
-	const char *template_hash; /* of the running incarnation */
-	kar_rv pods_version;       /* of the pods that this status was made from; 0: not known */
 	kar_time start_time, completion_time, last_scale_time; /* wall ms; 0: absent */
 	struct kar_restart last_restart;
+	int32_t priority; /* in use: as asked for, but at most what the queue allows */
 	int32_t position; /* in its queue, 1 = next; 0: not waiting */
 	struct kar_conditions conditions;
+	struct kar_qj_record record;
+	/* Set on reading: the digest does not match, so another client has edited the status. */
+	bool edited;
+};
+
+/* Table of the status (api/status_fields.h). A new member needs a member of the struct, a row, and a property in the CRD. */
+extern const struct kar_desc kar_queuejob_status_table;
+enum {
+	KAR_QJ_BELIEVED = KAR_SF_OWN, /* flag of a row: later decisions rely on it, so the digest covers it */
+	KAR_QJ_WRITTEN = KAR_SF_STORY | KAR_SF_COUNTER, /* mask: a change is a reason to write the status */
 };
 
 struct kar_queuejob {
@@ -140,7 +191,8 @@ struct kar_queuejob {
 	struct kar_queuejob_status status;
 	/* Canonical hash of all task templates, and of what is added to them, as specified now; 16 hex digits */
 	const char *spec_template_hash;
-	const char *invalid; /* why no pod can be made of this spec, for people; NULL: nothing is wrong */
+	const char
+		*invalid; /* why no pod can be made of this spec, as a message for users; NULL: it is valid */
 };
 
 enum { KAR_QUEUEJOB_BY_NAMESPACE };
@@ -152,15 +204,17 @@ static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object
 	return (const struct kar_queuejob *)(const void *)o;
 }
 
-enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD's own bound */
-enum { KAR_QJ_MAX_TASKS = 64 };    /* likewise */
+enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD has the same bound */
+enum { KAR_QJ_MAX_TASKS = 64 };    /* as the CRD */
 /*
- * etcd takes objects of 1.5 MiB, and a job that has been accepted must not become too large for its own status, of which
- * succeededIndexes may take 400 KB.
+ * etcd accepts objects of up to 1.5 MiB, and an accepted job must leave room for its status, whose succeededIndexes may need
+ * 400 KB.
  */
 enum {
 	KAR_QJ_MAX_TEMPLATE_BYTES = 512 << 10, /* of all templates of a job together */
-	KAR_QJ_MAX_COUNTED_PODS = 500,         /* in its status; further losses wait for the next round */
+	KAR_QJ_MAX_COUNTED_PODS = 500,         /* in its status; further losses wait for the next sync */
+	KAR_QJ_INDEXES_BYTES = 512 << 10,      /* of the succeededIndexes of a task, NUL included */
+	KAR_QJ_SELECTOR_BYTES = 32 << 10,      /* of the selector as a text; the CRD allows 28 KB */
 };
 /* The number of the task @name; KAR_NO_TASK: there is none. */
 size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *name) KAR_NONNULL;
@@ -168,34 +222,43 @@ size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *nam
 int32_t kar_queuejob_total(const struct kar_queuejob_spec *s) KAR_NONNULL;
 /* The quorum: schedSpec.minAvailable, or the sum of replicas; 0: no gang. */
 int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s) KAR_NONNULL;
-/* Phase and condition say so. One of them alone may have been edited (see docs/decisions/025). */
+/* Phase and condition agree that the job has ended. If only one of them does, it was edited (see docs/decisions/025). */
 bool kar_queuejob_has_ended(const struct kar_queuejob_status *s) KAR_NONNULL;
-/* Equality of all that is written to /status, but for pods_version. */
+/* Numbers that are read are clamped to this, so that counting up does not overflow. */
+#define KAR_QJ_COUNT_MAX 2000000000
+/*
+ * Digest of the rows KAR_QJ_BELIEVED, and of status and time of our own conditions. It shows that another client has edited the
+ * status, or has written only a part of it. It is not a signature, and a status that is restored as a whole still matches.
+ */
+uint64_t kar_queuejob_status_digest(const struct kar_queuejob_status *s) KAR_NONNULL;
+/* Equality of the rows KAR_QJ_WRITTEN: false means "worth writing". */
 bool kar_queuejob_status_equal(const struct kar_queuejob_status *a,
 	const struct kar_queuejob_status *b) KAR_NONNULL;
 /*
- * As above but leaving out the counters of pods and what changes with them (succeededIndexes): false means
- * "worth writing at once" (see controllers/apply.h).
+ * Equality of the rows KAR_SF_STORY, and of reason, message and desired unless they just follow the counters. False means "worth
+ * writing at once" (see controllers/runtime/executor.h).
  */
 bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a,
 	const struct kar_queuejob_status *b) KAR_NONNULL;
-/*
- * Writes the status object value. What is absent is written as null, so that a merge patch removes it.
- */
+/* True if both differ only in metadata that the manager does not read: annotations, managedFields, labels. */
+bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_queuejob *b) KAR_NONNULL;
+/* Writes the status as a JSON object, with its digest. Absent members are written as null, so that a merge patch removes them. */
 void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queuejob_status *s) KAR_NONNULL;
 
 /* Writes the member "ownerReferences" with @job as controller, for every object that a job owns. */
 void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuejob *job) KAR_NONNULL;
 
 /*
- * Was the object with this metadata made for the QueueJob of its name, and is owned by nobody any more? So it is left by a
- * deletion with propagationPolicy Orphan, and the next job of that name may adopt it.
+ * True if the object with this metadata was created for the QueueJob of its name and has no owner now. A deletion with
+ * propagationPolicy Orphan leaves such objects, and the next job of that name may adopt them.
  */
 bool kar_queuejob_orphan(const struct kar_wire_meta *m) KAR_NONNULL;
+/* The controller of an object as people read it, "CRDJob demo", in @mem; NULL: it has none. */
+const char *kar_owner_text(const struct kar_wire_meta *m, struct kar_arena *mem) KAR_NONNULL;
 
 /*
  * The pod of one index, ready to POST: the template with name, labels, annotations, owner, finalizer, scheduler,
- * PriorityClass, node selector and environment added. KAR_INVALID if the template cannot be used.
+ * PriorityClass, node selector and environment added. KAR_INVALID if the job is invalid.
  */
 struct kar_pod_params {
 	const struct kar_queuejob *job;
@@ -203,16 +266,16 @@ struct kar_pod_params {
 	int32_t index; /* in the task */
 	int32_t incarnation;
 	const char *template_hash;
-	bool gated; /* with our scheduling gate, unless the template names its node, which goes with no gate */
-	bool marked; /* the marks stand where index and rank would (see pod_stencil.h) */
+	bool gated; /* with our scheduling gate, unless the template has nodeName, which the API allows without gates only */
+	bool marked; /* with marks in place of index and rank (see pod_renderer.h) */
 };
-/* U+E000 and U+E001, which nobody uses. */
+/* U+E000 and U+E001, characters for private use. */
 #define KAR_POD_INDEX_MARK "\xee\x80\x80"
 #define KAR_POD_RANK_MARK "\xee\x80\x81"
 /* @err may be NULL. */
 int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err)
 	__attribute__((nonnull(1, 2)));
-/* Index over all tasks in list order, of index @index of task number @task. */
+/* The rank of index @index of task number @task: its number over all tasks in list order. */
 int32_t kar_queuejob_pod_rank(const struct kar_queuejob *job, size_t task, int32_t index) KAR_NONNULL;
 /* Can a pod be made of @template_raw (as served)? -1 with the reason in @err: "spec.containers is empty". */
 int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err) KAR_NONNULL;
@@ -221,8 +284,8 @@ int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err
 const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *task, int32_t index,
 	char out[KAR_POD_NAME_LEN]) KAR_NONNULL;
 /*
- * The reverse: is @pod_name that of an index of @job? Fills in task number and index (which may be >= replicas).
- * A name cannot be edited, so it, and not the labels, says which index a pod is.
+ * The reverse: true if @pod_name names an index of @job; fills in task number and index (which may be >= replicas).
+ * The name and not the labels identifies the index of a pod, because a name cannot be edited.
  */
 bool kar_queuejob_pod_index(const struct kar_queuejob *job, const char *pod_name, size_t *task,
 	int32_t *index) KAR_NONNULL;

@@ -2,14 +2,15 @@
 
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob_order.h"
 #include "common/buf.h"
 
 static const char *to_arena(struct kar_buf *b, struct kar_arena *arena)
 {
-	const char *text = kar_arena_strndup(arena, kar_buf_cstr(b), b->n);
+	const char *text = kar_copy_fit(arena, kar_buf_cstr(b), KAR_QJ_SELECTOR_BYTES);
 
 	kar_buf_release(b);
 	return text;
@@ -21,23 +22,23 @@ static void comma(struct kar_buf *b)
 		kar_buf_puts(b, ",");
 }
 
-/* As labels.Selector prints itself: `a=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`. */
+/* The notation of labels.Selector: `a=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`. */
 static void print_requirement(const struct kar_wire_requirement *r, struct kar_buf *b)
 {
 	const char *const *values = r->values.items;
 
 	comma(b);
-	if (kar_same(r->op, "Exists") || kar_same(r->op, "DoesNotExist")) {
-		kar_buf_printf(b, "%s%s", kar_same(r->op, "Exists") ? "" : "!", r->key);
+	if (kar_streq(r->op, "Exists") || kar_streq(r->op, "DoesNotExist")) {
+		kar_buf_printf(b, "%s%s", kar_streq(r->op, "Exists") ? "" : "!", r->key);
 		return;
 	}
-	kar_buf_printf(b, "%s %s (", r->key, kar_same(r->op, "In") ? "in" : "notin");
+	kar_buf_printf(b, "%s %s (", r->key, kar_streq(r->op, "In") ? "in" : "notin");
 	for (size_t i = 0; i < r->values.n; i++)
 		kar_buf_printf(b, "%s%s", i ? "," : "", values[i]);
 	kar_buf_puts(b, ")");
 }
 
-/* One that selects everything says nothing of the job. */
+/* An empty selector selects every pod, so it is replaced by the default. */
 static bool is_empty(const struct kar_wire_selector *s)
 {
 	return !s || (!s->labels.n && !s->expressions.n);
@@ -69,13 +70,13 @@ static bool meets(const struct kar_wire_requirement *r, const struct kar_array *
 {
 	const char *value = r->key ? kar_pairs_get(labels, r->key) : NULL;
 
-	if (kar_same(r->op, "Exists"))
+	if (kar_streq(r->op, "Exists"))
 		return value != NULL;
-	if (kar_same(r->op, "DoesNotExist"))
+	if (kar_streq(r->op, "DoesNotExist"))
 		return value == NULL;
-	if (kar_same(r->op, "In"))
+	if (kar_streq(r->op, "In"))
 		return kar_strings_have(&r->values, value);
-	return kar_same(r->op, "NotIn") && !kar_strings_have(&r->values, value);
+	return kar_streq(r->op, "NotIn") && !kar_strings_have(&r->values, value);
 }
 
 static bool selects(const struct kar_wire_selector *s, const struct kar_array *labels)
@@ -84,7 +85,7 @@ static bool selects(const struct kar_wire_selector *s, const struct kar_array *l
 	const struct kar_wire_requirement *requirements = s->expressions.items;
 
 	for (size_t i = 0; i < s->labels.n; i++) {
-		if (!kar_same(kar_pairs_get(labels, want[i].key), want[i].value))
+		if (!kar_streq(kar_pairs_get(labels, want[i].key), want[i].value))
 			return false;
 	}
 	for (size_t i = 0; i < s->expressions.n; i++) {
@@ -94,43 +95,45 @@ static bool selects(const struct kar_wire_selector *s, const struct kar_array *l
 	return true;
 }
 
-/* The same key with another value cannot be satisfied by any node. */
-static const char *check_node_selector(struct kar_queuejob *job, const struct kar_taskspec *t)
+/* No node can have two values for one key. */
+static const char *check_node_selector(struct kar_queuejob *job, const struct kar_taskspec *t,
+	const struct kar_wire_template *template)
 {
 	const struct kar_array *all = &job->spec.sched.node_selector;
 	const struct kar_pair *want = all->items;
 
 	for (size_t i = 0; i < all->n; i++) {
-		const char *has = kar_pairs_get(&t->template_node_selector, want[i].key);
+		const char *has = kar_pairs_get(&template->spec.node_selector, want[i].key);
 
 		if (has && strcmp(has, want[i].value))
 			return kar_arena_printf(&job->mem,
-				"task %s: nodeSelector %s=%s of the template contradicts %s=%s of schedSpec.nodeSelector",
+				"task %s: nodeSelector %s=%s of the template conflicts with %s=%s of schedSpec.nodeSelector",
 				t->name, want[i].key, has, want[i].key, want[i].value);
 	}
 	return NULL;
 }
 
-/* Every pod gets a host name of its own, in the job's domain. */
-static const char *check_names(struct kar_queuejob *job, const struct kar_taskspec *t)
+/* With DNS host names, the job sets hostname and subdomain of each pod. */
+static const char *check_names(struct kar_queuejob *job, const struct kar_taskspec *t,
+	const struct kar_wire_template_spec *template)
 {
 	if (!job->spec.dns_hostnames)
 		return NULL;
-	if (kar_has_text(t->template_hostname))
+	if (kar_has_text(template->hostname))
 		return kar_arena_printf(&job->mem,
-			"task %s: hostname %s of the template contradicts network.enableDNSHostnames, by which it is the name of the pod",
-			t->name, t->template_hostname);
-	if (kar_has_text(t->template_subdomain) && strcmp(t->template_subdomain, job->o.name))
+			"task %s: remove hostname %s from the template, because network.enableDNSHostnames sets it to the name of the pod",
+			t->name, template->hostname);
+	if (kar_has_text(template->subdomain) && strcmp(template->subdomain, job->o.name))
 		return kar_arena_printf(&job->mem,
-			"task %s: subdomain %s of the template contradicts network.enableDNSHostnames, by which it is the name of the job",
-			t->name, t->template_subdomain);
+			"task %s: remove subdomain %s from the template, because network.enableDNSHostnames sets it to the name of the job",
+			t->name, template->subdomain);
 	return NULL;
 }
 
 static const char *check_task(struct kar_queuejob *job, const struct kar_taskspec *t,
-	const struct kar_wire_selector *selector)
+	const struct kar_wire_template *template, const struct kar_wire_selector *selector)
 {
-	const char *problem = check_names(job, t);
+	const char *problem = check_names(job, t, &template->spec);
 	struct kar_err err = { 0 };
 
 	for (const struct kar_taskspec *other = job->spec.tasks; other < t; other++) {
@@ -139,11 +142,11 @@ static const char *check_task(struct kar_queuejob *job, const struct kar_taskspe
 	}
 	if (kar_queuejob_template_check(t->template_raw, &err))
 		return kar_arena_printf(&job->mem, "task %s: template: %s", t->name, err.msg);
-	if (selector && !selects(selector, &t->template_labels))
+	if (selector && !selects(selector, &template->meta.labels))
 		return kar_arena_printf(&job->mem,
 			"task %s: the labels of the template do not match the selector %s", t->name,
 			job->spec.selector);
-	return problem ? problem : check_node_selector(job, t);
+	return problem ? problem : check_node_selector(job, t, template);
 }
 
 static size_t template_bytes(const struct kar_queuejob_spec *s)
@@ -155,7 +158,8 @@ static size_t template_bytes(const struct kar_queuejob_spec *s)
 	return n;
 }
 
-const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector)
+const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector,
+	const struct kar_wire_template *templates)
 {
 	const struct kar_queuejob_spec *s = &job->spec;
 	int32_t total = kar_queuejob_total(s);
@@ -164,7 +168,7 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 		return "taskSpecs is empty";
 	if (total > KAR_QJ_MAX_PODS)
 		return kar_arena_printf(&job->mem,
-			"all tasks together want %d pods, and a job can have at most %d", (int)total,
+			"the tasks have %d replicas together, but a job can have at most %d", (int)total,
 			KAR_QJ_MAX_PODS);
 	if (kar_queuejob_min_available(s) > total)
 		return kar_arena_printf(&job->mem,
@@ -172,10 +176,10 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_s
 			(int)kar_queuejob_min_available(s), (int)total);
 	if (template_bytes(s) > KAR_QJ_MAX_TEMPLATE_BYTES)
 		return kar_arena_printf(&job->mem,
-			"the templates of all tasks together have %zu bytes, and %d are the most that leave room for the status",
+			"the templates have %zu bytes together, but at most %d are allowed, so that the status fits into the object",
 			template_bytes(s), KAR_QJ_MAX_TEMPLATE_BYTES);
 	for (size_t i = 0; i < s->n_tasks; i++) {
-		const char *problem = check_task(job, &s->tasks[i], selector);
+		const char *problem = check_task(job, &s->tasks[i], &templates[i], selector);
 
 		if (problem)
 			return problem;

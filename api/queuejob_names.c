@@ -1,4 +1,4 @@
-/* Names and ranks of a job's pods, in both directions. */
+/* Names, ranks and numbers of a job's tasks and pods: what all other files about QueueJobs stand on. */
 #include "api/queuejob.h"
 
 #include <inttypes.h>
@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include <bsd/stdlib.h>
+
+#include "api/copy.h"
+#include "api/names.h"
+#include "common/str.h"
 
 const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *task, int32_t index,
 	char out[KAR_POD_NAME_LEN])
@@ -59,4 +63,48 @@ int32_t kar_queuejob_pod_rank(const struct kar_queuejob *job, size_t task, int32
 	for (size_t i = 0; i < task; i++)
 		before += job->spec.tasks[i].replicas;
 	return before + index;
+}
+
+size_t kar_queuejob_find_task(const struct kar_queuejob_spec *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (strcmp(s->tasks[i].name, name) == 0)
+			return i;
+	}
+	return KAR_NO_TASK;
+}
+
+int32_t kar_queuejob_total(const struct kar_queuejob_spec *s)
+{
+	int64_t total = 0;
+
+	for (size_t i = 0; i < s->n_tasks; i++)
+		total += s->tasks[i].replicas;
+	return total > INT32_MAX ? INT32_MAX : (int32_t)total;
+}
+
+int32_t kar_queuejob_min_available(const struct kar_queuejob_spec *s)
+{
+	return s->sched.has_min_available ? s->sched.min_available : kar_queuejob_total(s);
+}
+
+bool kar_queuejob_orphan(const struct kar_wire_meta *m)
+{
+	return !m->owners.n && kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), m->name);
+}
+
+const char *kar_owner_text(const struct kar_wire_meta *m, struct kar_arena *mem)
+{
+	const struct kar_wire_owner *owner = kar_wire_controller(m);
+	struct kar_arena scratch = { 0 };
+	const char *text;
+
+	if (!owner)
+		return NULL;
+	text = kar_copy_fit(mem,
+		kar_arena_printf(&scratch, "%s %s", owner->kind ? owner->kind : "an object",
+			owner->name ? owner->name : ""),
+		KAR_COPY_KEY);
+	kar_arena_release(&scratch);
+	return text;
 }

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "common/buf.h"
 
 enum { CYCLE_SHOWN = 8 }; /* tasks of a cycle that a message names */
@@ -24,9 +25,9 @@ struct kar_array kar_queuejob_read_order(const struct kar_queuejob_spec *s, cons
 		return (struct kar_array){ 0 };
 	list = kar_arena_alloc(mem, wire->n, sizeof(*list));
 	for (size_t i = 0; i < wire->n; i++) {
-		list[i].name = kar_keep_text(mem, w[i].name);
+		list[i].name = w[i].name ? kar_copy_fit(mem, w[i].name, KAR_COPY_VALUE) : "";
 		list[i].task = kar_queuejob_find_task(s, list[i].name);
-		list[i].succeeded = kar_same(w[i].status, "Succeeded");
+		list[i].succeeded = kar_streq(w[i].status, "Succeeded");
 	}
 	return (struct kar_array){ .items = list, .n = wire->n };
 }
@@ -62,7 +63,7 @@ static size_t first_stuck(const struct kar_queuejob_spec *s, bool *done)
 	return stuck;
 }
 
-/* Who is stuck waits for one that is stuck: after as many steps as there are tasks we go round a cycle. */
+/* A stuck task waits for a stuck task, so after as many steps as there are tasks we are on a cycle. */
 static const char *print_cycle(struct kar_queuejob *job, size_t stuck, const bool *done)
 {
 	const struct kar_taskspec *tasks = job->spec.tasks;

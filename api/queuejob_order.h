@@ -7,7 +7,7 @@
 #include "api/queuejob.h"
 #include "common/decode.h"
 
-/* One entry as it is served. */
+/* One decoded entry. */
 struct kar_wire_dependency {
 	const char *name, *status;
 };
@@ -17,8 +17,8 @@ extern const struct kar_desc kar_wire_dependency_desc;
 struct kar_array kar_queuejob_read_order(const struct kar_queuejob_spec *s, const struct kar_array *wire,
 	struct kar_arena *mem) KAR_NONNULL;
 /*
- * Why the tasks of @job can never all start, as a text in its arena: one waits for a task that does not exist, or some wait
- * for each other ("a -> b -> a"). NULL: they can.
+ * Why the tasks of @job can never all start, as a text in its arena: a task depends on one that does not exist, or some tasks
+ * depend on each other ("a -> b -> a"). NULL: all can start.
  */
 const char *kar_queuejob_check_order(struct kar_queuejob *job) KAR_NONNULL;
 

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "common/json.h"
 #include "common/json_events.h"
 
-/* --- what is read of a template ---------------------------------------------------------------------- */
+/* --- the decoded part of a template ------------------------------------------------------------------ */
 
 struct wire_template_spec {
 	const char *scheduler, *restart_policy, *node, *priority_class;
@@ -56,14 +57,14 @@ static const struct kar_field container_fields[] = {
 };
 static const struct kar_desc container_desc = KAR_DESC("Container", struct wire_container, container_fields);
 
-/* --- the objects of an array, as they stand ---------------------------------------------------------- */
+/* --- splitting an array into the texts of its objects ------------------------------------------------ */
 
 struct splitter {
 	struct kar_str text;
 	struct kar_arena *arena;
 	struct kar_array slices; /* struct kar_str */
 	size_t depth, start;
-	bool wrong; /* no array, or not of objects */
+	bool wrong; /* not an array of objects */
 };
 
 static int split_begin(void *arg, bool is_array, size_t at)
@@ -116,7 +117,7 @@ static const struct kar_json_events split_events = {
 	.null = split_null,
 };
 
-/* Slices of @text, an array of objects (n == 0: absent, no slices); -1 if it is something else. */
+/* Slices of @text, an array of objects (n == 0: absent, no slices); -1 if it is not such an array. */
 static int split(struct kar_str text, const char *what, struct kar_arena *arena, struct kar_array *out,
 	struct kar_err *err)
 {
@@ -133,14 +134,14 @@ static int split(struct kar_str text, const char *what, struct kar_arena *arena,
 
 /* --- check ------------------------------------------------------------------------------------------- */
 
-/* A template taken apart: slices of its text. */
+/* A template, split into slices of its text. */
 struct parts {
 	struct kar_arena *arena;
 	struct wire_template w;
 	struct kar_array containers, init_containers; /* struct kar_str */
 };
 
-/* Every container's env must be readable too: the variables are put in front of it. */
+/* The env of each container must be readable, because our variables are inserted there. */
 static int check_env(const struct kar_array *containers, const char *what, struct kar_arena *arena,
 	struct kar_err *err)
 {
@@ -169,9 +170,9 @@ static int take_apart(struct kar_str raw, struct parts *p, struct kar_err *err)
 		return -1;
 	if (!p->containers.n)
 		return kar_fail(err, KAR_INVALID, "spec.containers is empty");
-	if (kar_same(spec->restart_policy, "Always"))
+	if (kar_streq(spec->restart_policy, "Always"))
 		return kar_fail(err, KAR_INVALID,
-			"spec.restartPolicy is Always, and the pods of a job must end");
+			"spec.restartPolicy is Always, but pods of a job must end; use Never or OnFailure");
 	return 0;
 }
 
@@ -189,7 +190,7 @@ int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err
 	return rc;
 }
 
-/* --- what is laid over the template ------------------------------------------------------------------ */
+/* --- the additions to the template ------------------------------------------------------------------- */
 
 #define NUMBER_LEN 16
 
@@ -209,7 +210,7 @@ static const char *rank_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
 	return p->marked ? KAR_POD_RANK_MARK : number(kar_queuejob_pod_rank(p->job, p->task, p->index), out);
 }
 
-/* As kar_queuejob_pod_name() makes it. */
+/* Writes the name of kar_queuejob_pod_name(), with marks if asked for. */
 static void write_name(struct kar_json_writer *w, const char *key, const struct kar_pod_params *p)
 {
 	char name[KAR_POD_NAME_LEN], index[NUMBER_LEN];
@@ -268,7 +269,7 @@ static void write_variable(struct kar_json_writer *w, const char *name, const ch
 	kar_jw_end_object(w);
 }
 
-/* Ours come first, so that the template's own variables may refer to them, or override them. */
+/* Our variables come first, so that those of the template can refer to them, or override them. */
 static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p, const struct kar_array *own)
 {
 	const struct kar_str *items = own->items;
@@ -305,7 +306,7 @@ static int add_env(const struct kar_pod_params *p, struct parts *parts, struct k
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 	if (kar_json_merge(container, (struct kar_str){ patch.p, patch.n }, &merged, err) == 0) {
-		*out = kar_keep_raw(parts->arena, (struct kar_str){ merged.p, merged.n });
+		*out = kar_copy_raw(parts->arena, (struct kar_str){ merged.p, merged.n });
 		rc = 0;
 	}
 	kar_buf_release(&patch);
@@ -339,10 +340,10 @@ static bool is_our_gate(struct kar_str text, struct kar_arena *arena)
 	struct wire_gate g = { 0 };
 
 	return kar_json_decode(arena, &gate_desc, NULL, text.p, text.n, &g, NULL) == 0 &&
-		kar_same(g.name, KAR_GATE);
+		kar_streq(g.name, KAR_GATE);
 }
 
-/* Those of the template stay, and are somebody else's to remove. */
+/* Gates of the template stay; their own controllers remove them. */
 static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
@@ -368,7 +369,7 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 	return 0;
 }
 
-/* Whose priority it is. The number that goes with a class only the API server puts in; it refuses another. */
+/* The priority of the template wins. Only the class is written: the API server adds its value and refuses any other. */
 static void write_priority_class(struct kar_json_writer *w, const struct kar_pod_params *p,
 	const struct wire_template_spec *own)
 {
@@ -437,7 +438,8 @@ int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, 
 	struct kar_arena arena = { 0 };
 	struct parts parts = { .arena = &arena };
 	struct kar_buf overlay = { 0 };
-	int rc = take_apart(raw, &parts, err);
+	int rc = p->job->invalid ? kar_fail(err, KAR_INVALID, "%s", p->job->invalid)
+				 : take_apart(raw, &parts, err);
 
 	if (!rc)
 		rc = write_overlay(p, &parts, &overlay, err);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/queuejob_wire.h"
 
 /* --- the JSON that is read --------------------------------------------------------------------------- */
@@ -82,7 +83,7 @@ static enum kar_failure_action action_of(const char *name)
 	return KAR_FAILURE_NONE;
 }
 
-/* Integers, as the API server prints them. What is none of them ends the list, and an empty list is reported. */
+/* Integers, as the API server prints them. Any other text ends the list; an empty list is reported by the check. */
 static size_t read_codes(struct kar_str raw, int32_t *codes, struct kar_arena *mem)
 {
 	const char *at = raw.n ? kar_arena_strndup(mem, raw.p, raw.n) : "";
@@ -107,10 +108,10 @@ static void read_exit_codes(struct kar_failure_rule *rule, const struct wire_exi
 {
 	int32_t *codes = kar_arena_alloc(mem, KAR_EXIT_CODES_MAX, sizeof(*codes));
 
-	rule->exit_operator = kar_same(w->op, "In") ? KAR_EXIT_IN
-		: kar_same(w->op, "NotIn")          ? KAR_EXIT_NOT_IN
-						    : KAR_EXIT_UNKNOWN;
-	rule->container = kar_has_text(w->container) ? kar_keep(mem, w->container) : NULL;
+	rule->exit_operator = kar_streq(w->op, "In") ? KAR_EXIT_IN
+		: kar_streq(w->op, "NotIn")          ? KAR_EXIT_NOT_IN
+						     : KAR_EXIT_UNKNOWN;
+	rule->container = kar_has_text(w->container) ? kar_copy_fit(mem, w->container, KAR_COPY_VALUE) : NULL;
 	rule->n_codes = read_codes(w->values, codes, mem);
 	rule->codes = codes;
 }
@@ -121,8 +122,12 @@ static struct kar_array read_conditions(const struct kar_array *wire, struct kar
 	struct kar_pod_condition *to = kar_arena_alloc(mem, wire->n, sizeof(*to));
 
 	for (size_t i = 0; i < wire->n; i++)
-		to[i] = (struct kar_pod_condition){ .type = kar_keep_text(mem, w[i].type),
-			.status = w[i].status && w[i].status[0] ? kar_keep(mem, w[i].status) : "True" };
+		to[i] = (struct kar_pod_condition){ .type = w[i].type
+				? kar_copy_fit(mem, w[i].type, KAR_COPY_KEY)
+				: "",
+			.status = w[i].status && w[i].status[0]
+				? kar_copy_fit(mem, w[i].status, KAR_COPY_VALUE)
+				: "True" };
 	return (struct kar_array){ .items = to, .n = wire->n };
 }
 
@@ -135,9 +140,9 @@ struct kar_failure_policy kar_failure_policy_read(const struct kar_wire_failure_
 
 	for (size_t i = 0; i < n; i++) {
 		rules[i] = (struct kar_failure_rule){ .action = action_of(w[i].action),
-			.tasks = kar_keep_strings(mem, &w[i].tasks),
+			.tasks = kar_copy_strings(mem, &w[i].tasks),
 			.conditions = read_conditions(&w[i].conditions, mem),
-			.reasons = kar_keep_strings(mem, &w[i].reasons) };
+			.reasons = kar_copy_strings(mem, &w[i].reasons) };
 		if (w[i].exit_codes)
 			read_exit_codes(&rules[i], w[i].exit_codes, mem);
 	}
@@ -153,11 +158,11 @@ static const char *check_exit_codes(struct kar_queuejob *job, size_t number, con
 			"failurePolicy.rules[%zu].onExitCodes.operator is neither In nor NotIn", number);
 	if (r->exit_operator != KAR_EXIT_ANY && !r->n_codes)
 		return kar_arena_printf(&job->mem,
-			"failurePolicy.rules[%zu].onExitCodes.values has no exit code", number);
+			"failurePolicy.rules[%zu].onExitCodes.values contains no exit code", number);
 	for (size_t i = 0; r->exit_operator == KAR_EXIT_IN && i < r->n_codes; i++) {
 		if (r->codes[i] == 0)
 			return kar_arena_printf(&job->mem,
-				"failurePolicy.rules[%zu].onExitCodes.values has 0, which is no failure",
+				"failurePolicy.rules[%zu].onExitCodes.values contains 0, which is not a failure",
 				number);
 	}
 	return NULL;
@@ -169,11 +174,11 @@ static const char *check_rule(struct kar_queuejob *job, size_t number)
 	const char *const *tasks = r->tasks.items;
 
 	if (r->action == KAR_FAILURE_NONE)
-		return kar_arena_printf(&job->mem, "failurePolicy.rules[%zu].action is not known", number);
+		return kar_arena_printf(&job->mem, "failurePolicy.rules[%zu].action is unknown", number);
 	for (size_t i = 0; i < r->tasks.n; i++) {
 		if (kar_queuejob_find_task(&job->spec, tasks[i]) == KAR_NO_TASK)
 			return kar_arena_printf(&job->mem,
-				"failurePolicy.rules[%zu].tasks names %s, which is no task of this job",
+				"failurePolicy.rules[%zu].tasks names %s, which is not a task of this job",
 				number, tasks[i]);
 	}
 	return check_exit_codes(job, number, r);

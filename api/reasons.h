@@ -1,8 +1,8 @@
 /*
- * reasons - every reason that a QueueJob shows, in one list: in status.reason, in its conditions, in its events.
+ * reasons - the list of all reasons that a QueueJob shows in status.reason, in its conditions and in its events.
  *
- * Code names a reason by its constant, kar_reason_BackOff for "BackOff", so none can be used that is not in the list. From the
- * list comes docs/REASONS.md, which a unit test compares with it. The word is part of the API: programs match it.
+ * Code uses the constant of a reason (kar_reason_BackOff for "BackOff"), so every reason in use is in the list. docs/REASONS.md is
+ * generated from the list, and a unit test compares them. A reason is part of the API, because programs match it.
  */
 #ifndef KAR_API_REASONS_H
 #define KAR_API_REASONS_H
@@ -11,7 +11,7 @@
 
 #include "common/base.h"
 
-/* Where a reason is shown. */
+/* Where a reason is shown, and how often its message changes. */
 enum {
 	KAR_SHOWN_IN_STATUS = 1 << 0, /* status.reason */
 	KAR_SHOWN_ADMITTED = 1 << 1,  /* as the reason of a condition of that type */
@@ -23,94 +23,105 @@ enum {
 	KAR_SHOWN_NORMAL = 1 << 7,  /* in an event of type Normal */
 	KAR_SHOWN_WARNING = 1 << 8, /* in an event of type Warning */
 	KAR_SHOWN_RESTART = 1 << 9, /* status.lastRestart.reason */
+	/* Its message in status contains a number of pods: a change of it may wait for the next write, as a counter may. */
+	KAR_REASON_COUNTS = 1 << 10,
 };
-#define KAR_REASON_SHOWN 10 /* of these */
+#define KAR_REASON_SHOWN 10 /* number of the KAR_SHOWN_ flags */
 
 /* X(name, where, meaning), in the order of a job's life. */
 #define KAR_REASONS(X) \
 	X(SpecInvalid, KAR_SHOWN_INVALID, \
 		"The spec cannot be run; the message says which field and why. Edit the job.") \
-	X(Invalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, "The same, in status and event.") \
+	X(Invalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+		"The spec cannot be run (condition Invalid has reason SpecInvalid); the message says which field and why. Edit the job.") \
 	X(InvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
-		"The API server refuses the pods of a task; the message has its words. Edit the template.") \
+		"The API server rejects the pods of a task; the message quotes it. Edit the template.") \
 	X(InvalidObject, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
-		"The API server refuses the SchedulingSpec, the PodGroup or the Service of the job; the message has its words. It is tried again after an edit, else after up to ten minutes.") \
-	X(SpecValid, KAR_SHOWN_INVALID, "What was invalid has been mended.") \
-	X(NameConflict, KAR_SHOWN_IN_STATUS, \
-		"A SchedulingSpec, PodGroup or Service of the job's name exists and is somebody else's, or is still being deleted. The job waits for the name.") \
-	X(PriorityClassNotFound, KAR_SHOWN_IN_STATUS, \
-		"schedSpec names a PriorityClass that does not exist. The job waits for it.") \
+		"The API server rejects the SchedulingSpec, the PodGroup or the Service of the job; the message quotes it. Retried after an edit, and at the latest after ten minutes.") \
+	X(SpecValid, KAR_SHOWN_INVALID, "The spec is valid again.") \
+	X(NameConflict, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+		"A SchedulingSpec, PodGroup or Service of the job's name exists and does not belong to the job, or is still being deleted; or the Service has lost its label `kube-arbitrator.io/queuejob`. The message says which. Delete that object, or restore the label. A running gang goes on, but gets no new pods. Retried at the latest after 30 s.") \
+	X(PriorityClassNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"schedSpec names a PriorityClass that does not exist. The job is not in the queue until somebody creates it.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue has not said anything about the job yet.") \
-	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The queue has not decided about the job yet.") \
+	X(Waiting, KAR_SHOWN_NORMAL, \
+		"The job waits in its queue, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
+	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"There is no Queue of the name in spec.queue. The job waits for it.") \
+	X(QueueInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The queue admits nothing: it has a field that cannot be read (see the events of the queue), or spec.namespaceSelector, which is not supported yet. Correct the queue, or use another one.") \
 	X(QueueClosed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue is closed, or is being deleted.") \
-	X(QueueCapability, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue has as many jobs as its maxJobs allows.") \
-	X(HeadReserved, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue is StrictFIFO, and the job before this one goes first.") \
+	X(MaxJobsReached, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The queue has as many jobs as its maxJobs allows. The messages of the first ten that wait name up to three of those, with their phase or reason; one that does not run comes first.") \
+	X(BehindHead, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The queue is StrictFIFO, and a job that is ahead of this one has to be admitted first.") \
 	X(JobInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue passes the job over until its spec or template is mended.") \
+		"The queue skips the job until its spec or template is corrected.") \
+	X(Unreadable, KAR_SHOWN_WARNING, \
+		"A field of the object holds a value that kar-controllers cannot read; the message names it. The object, and the job it belongs to, are not managed until it has been corrected. All others go on.") \
 	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
-	X(WaitingForTermination, KAR_SHOWN_IN_STATUS, \
-		"Pods that were deleted, or are to be, are not gone yet; none is created in their place before.") \
-	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL, \
+	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_REASON_COUNTS, \
+		"Deleted pods, or pods about to be deleted, are not gone yet; their replacements are created afterwards.") \
+	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL | KAR_REASON_COUNTS, \
 		"Pods are created; fewer than the quorum run.") \
-	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
-		"A ResourceQuota refuses pods, or jobs that go first wait for it. They are created when there is room, the minimum all or none.") \
+	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
+		"A ResourceQuota refuses pods, or jobs that are ahead wait for it. The pods are created when there is room; those of the minimum only all together.") \
 	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
-		"The minimum is more pods than a ResourceQuota allows in all. Nothing is created until the quota or the job is changed.") \
+		"The minimum has more pods, or asks for more of a resource, than a ResourceQuota allows in total. No pod is created until the quota is raised or the minimum is lowered.") \
 	X(Forbidden, KAR_SHOWN_IN_STATUS, \
-		"The API server forbids a create: RBAC, or an admission plugin; the message has its words.") \
-	X(PodNameConflict, KAR_SHOWN_IN_STATUS, \
-		"Somebody else's pod has the name of a pod of the job. The job waits for the name.") \
+		"The API server forbids a create (RBAC, or an admission plugin); the message quotes it.") \
+	X(PodNameConflict, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+		"A pod that does not belong to the job has the name of one of its pods. The job waits until that pod is deleted.") \
 	X(FailedCreate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
-		"A create was refused; it is tried again. In status only if none of the reasons above fits.") \
-	X(Unschedulable, KAR_SHOWN_IN_STATUS, \
-		"Pods wait for a node that fits them. The PodGroup says which.") \
+		"A create was refused; it is retried. Shown in status only if none of the reasons above fits.") \
+	X(Unschedulable, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
+		"Pods wait for a node that fits them; the message has the words of the scheduler and what the pods ask for. The conditions of the PodGroup name the pods.") \
 	X(ScheduleTimeout, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
-		"Only a part of the minimum got nodes within scheduleTimeoutSeconds, and other gangs wait for some too: they go first. The pods are deleted and created again later; nothing is counted.") \
-	X(ContainerWaiting, KAR_SHOWN_IN_STATUS, \
-		"A container of a pod does not start, for want of its image, a Secret or the like; the message has the kubelet's word.") \
+		"Only a part of the minimum got nodes within scheduleTimeoutSeconds, while other gangs wait for nodes too. The pods are deleted, so that the others can use the nodes, and created again later. Does not count as a failure or a restart.") \
+	X(ContainerWaiting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
+		"A container of a pod does not start, for example because its image or a Secret is missing; the message has the reason of the kubelet. Or a container fails again and again and is restarted in place; it is shown until it has run for ten minutes. Under restartPolicy OnFailure its restarts count against backoffLimit.") \
 	X(NoReplicas, KAR_SHOWN_IN_STATUS, \
-		"The tasks have no replicas, or those by which the job would complete have none. It goes on when they are given some.") \
+		"The tasks have no replicas, or the tasks of the success policy have none. The job goes on when their replicas are raised.") \
 	X(ServiceChanged, KAR_SHOWN_IN_STATUS, \
-		"The headless Service was replaced by one with an address; it is made anew.") \
-	X(TaskWaiting, KAR_SHOWN_IN_STATUS, "A task waits for another one that it depends on.") \
-	X(TaskStarted, KAR_SHOWN_NORMAL, "What a task depends on has been reached; its pods are created.") \
+		"The Service of the job is not headless; it is deleted and created again.") \
+	X(TaskWaiting, KAR_SHOWN_IN_STATUS | KAR_REASON_COUNTS, \
+		"A task waits for another one that it depends on.") \
+	X(TaskStarted, KAR_SHOWN_NORMAL, \
+		"The tasks that a task depends on have reached the state it waits for; its pods are created.") \
 	X(TaskStarting, KAR_SHOWN_IN_STATUS, "The gang runs; pods of a later task are still starting.") \
 	X(QuorumReached, KAR_SHOWN_FORMED, \
 		"The gang has formed: as many pods as the quorum run or have succeeded.") \
 	X(Running, KAR_SHOWN_NORMAL, "The gang has formed.") \
 	X(Scaled, KAR_SHOWN_IN_STATUS | KAR_SHOWN_NORMAL, \
-		"The queue lets fewer pods of the job be active at once than are left to do, or has changed their number. No pod of the minimum is stopped for it.") \
+		"The queue allows fewer pods at once than have not succeeded yet, or has changed that number (pods of the minimum are never stopped for it); or an edit changed the number of replicas.") \
 	X(QuorumRaised, KAR_SHOWN_FORMED, \
-		"An edit has raised minAvailable, or taken away what a task waited for; the gang has to form anew. No pod is stopped for it.") \
+		"An edit raised minAvailable, or removed the dependency that a task waited for; the gang has to form again. No pod is stopped for it.") \
 	X(PodFailed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
 		"A pod failed: it is replaced, or the gang is restarted. Counts against backoffLimit.") \
 	X(PodDisrupted, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
-		"A pod was taken away (deletion, eviction, preemption, node loss): it is replaced, or the gang is restarted. Never counts against backoffLimit.") \
+		"A pod was deleted, evicted, preempted or lost with its node: it is replaced, or the gang is restarted. Never counts against backoffLimit.") \
 	X(PodsMissing, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
-		"Pods of a formed gang are gone without a trace; the gang is restarted.") \
+		"Pods of a formed gang were removed before their end was seen; the gang is restarted.") \
 	X(PodRecreated, KAR_SHOWN_FORMED, \
-		"A rule of the failure policy replaces a pod alone although the gang is below its quorum without it.") \
+		"A rule of the failure policy replaces a single pod instead of restarting the gang, which is below its quorum meanwhile.") \
 	X(TaskRestarting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING, \
 		"A rule of the failure policy restarts all pods of the task.") \
 	X(TemplateChanged, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
-		"A pod template was changed; all pods are created anew. Does not count.") \
+		"A pod template was edited; all pods are created again. Does not count as a restart.") \
 	X(Restarting, KAR_SHOWN_NORMAL | KAR_SHOWN_WARNING, \
-		"The gang is stopped and created anew. Normal after an edit, Warning after a loss.") \
+		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
 	X(BackOff, KAR_SHOWN_IN_STATUS, \
-		"The next start after a failure waits; the message says until when.") \
+		"The job waits before it creates pods again after a failure; the message says until when.") \
 	X(Suspended, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_FORMED | KAR_SHOWN_SUSPENDED | \
 			KAR_SHOWN_NORMAL, \
 		"spec.suspend is true.") \
 	X(Resumed, KAR_SHOWN_SUSPENDED | KAR_SHOWN_NORMAL, "spec.suspend is false again.") \
 	X(Completed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_COMPLETE | KAR_SHOWN_NORMAL, \
-		"The success policy holds. Final.") \
+		"The success policy is met. Final.") \
 	X(BackoffLimitExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"More failures than backoffLimit allows. Final.") \
 	X(DeadlineExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
@@ -119,10 +130,10 @@ enum {
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_COMPLETE | KAR_SHOWN_FAILED | \
 			KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
 		"A rule of the failure policy fails or completes the job, which is final, or restarts the gang.") \
-	X(StatusRepaired, KAR_SHOWN_WARNING, \
-		"The status contradicted itself, as if somebody had edited it. What most of it tells is believed; the message names the fields that were put right.") \
+	X(StatusEdited, KAR_SHOWN_WARNING, \
+		"Another client has edited the status, or another version of kar-controllers has written it. The incarnation, the succeeded indexes, the counters, and an end on which phase and condition agree are kept; all other fields are derived from the pods. No pod is stopped for it.") \
 	X(FailedSync, KAR_SHOWN_WARNING, \
-		"The API server refuses a change, a deletion or a read (RBAC, a webhook, validation); the message has its words. It is tried again.")
+		"The API server refuses a change, a deletion or a read (RBAC, a webhook, validation); the message quotes it. It is retried.")
 
 /* kar_reason_BackOff and so on: the texts. */
 #define KAR_REASON_DECLARE(name, where, meaning) extern const char kar_reason_##name[];
@@ -131,7 +142,7 @@ KAR_REASONS(KAR_REASON_DECLARE)
 
 struct kar_reason {
 	const char *name;
-	unsigned where; /* KAR_SHOWN_... */
+	unsigned where; /* KAR_SHOWN_..., KAR_REASON_COUNTS */
 	const char *meaning;
 };
 

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob.h"
 #include "common/json.h"
@@ -29,17 +30,17 @@ static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_schedulingspec),
 	KAR_FIELD_SUB(struct wire_schedulingspec, spec, "spec", KAR_F_OBJECT, &kar_schedspec_desc),
 };
-static const struct kar_desc desc = KAR_DESC("SchedulingSpec", struct wire_schedulingspec, fields);
+static const struct kar_desc desc = KAR_WIRE_DESC("SchedulingSpec", struct wire_schedulingspec, fields);
 
 struct kar_schedspec kar_schedspec_copy(const struct kar_schedspec *from, struct kar_arena *arena)
 {
 	struct kar_schedspec s = *from;
 
-	s.priority_class_name = kar_keep(arena, from->priority_class_name);
-	s.node_selector = kar_keep_pairs(arena, &from->node_selector);
-	s.mode = kar_keep(arena, from->mode);
-	s.match_policy = kar_keep(arena, from->match_policy);
-	s.gang_groups = kar_keep_strings(arena, &from->gang_groups);
+	s.priority_class_name = kar_copy_fit(arena, from->priority_class_name, KAR_COPY_NAME);
+	s.node_selector = kar_copy_pairs(arena, &from->node_selector);
+	s.mode = kar_copy_fit(arena, from->mode, KAR_COPY_VALUE);
+	s.match_policy = kar_copy_fit(arena, from->match_policy, KAR_COPY_VALUE);
+	s.gang_groups = kar_copy_strings(arena, &from->gang_groups);
 	return s;
 }
 
@@ -54,10 +55,10 @@ bool kar_schedspec_equal(const struct kar_schedspec *a, const struct kar_schedsp
 		same_number(a->priority, a->has_priority, b->priority, b->has_priority) &&
 		same_number(a->schedule_timeout_seconds, a->has_schedule_timeout, b->schedule_timeout_seconds,
 			b->has_schedule_timeout) &&
-		kar_same(a->priority_class_name, b->priority_class_name) && kar_same(a->mode, b->mode) &&
-		kar_same(a->match_policy, b->match_policy) &&
-		kar_same_pairs(&a->node_selector, &b->node_selector) &&
-		kar_same_strings(&a->gang_groups, &b->gang_groups);
+		kar_streq(a->priority_class_name, b->priority_class_name) && kar_streq(a->mode, b->mode) &&
+		kar_streq(a->match_policy, b->match_policy) &&
+		kar_pairs_equal(&a->node_selector, &b->node_selector) &&
+		kar_strings_equal(&a->gang_groups, &b->gang_groups);
 }
 
 static void write_string(struct kar_json_writer *w, const char *key, const char *value)
@@ -112,17 +113,17 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 	kar_jw_end_object(w);
 }
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_schedulingspec *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;
 	const struct kar_wire_owner *owner = kar_wire_controller(m);
 	struct kar_schedulingspec *s = kar_xcalloc(1, sizeof(*s));
 
-	kar_object_init(&s->o, &kar_schedulingspec_type, &w->head, kar_keep_text(&s->mem, m->name),
-		kar_keep_text(&s->mem, m->uid), strings);
-	s->owner_uid = owner ? kar_keep(&s->mem, owner->uid) : NULL;
+	kar_object_init(&s->o, &kar_schedulingspec_type, &w->head, kar_copy_text(&s->mem, m->name),
+		kar_copy_text(&s->mem, m->uid), strings);
+	s->owner_uid = owner ? kar_copy_fit(&s->mem, owner->uid, KAR_COPY_UID) : NULL;
+	s->owner = kar_owner_text(m, &s->mem);
 	s->orphan = kar_queuejob_orphan(m);
 	s->deletion = m->deletion;
 	s->spec = kar_schedspec_copy(&w->spec, &s->mem);
@@ -155,3 +156,10 @@ const struct kar_type kar_schedulingspec_type = {
 	.destroy = destroy,
 	.index_key = index_key,
 };
+
+bool kar_schedulingspec_same_content(const struct kar_schedulingspec *a, const struct kar_schedulingspec *b)
+{
+	return kar_object_same(&a->o, &b->o) && kar_streq(a->owner_uid, b->owner_uid) &&
+		a->orphan == b->orphan && a->deletion == b->deletion &&
+		kar_schedspec_equal(&a->spec, &b->spec);
+}

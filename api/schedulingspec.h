@@ -1,7 +1,7 @@
 /*
- * schedulingspec - SchedulingSpec (S0): what a job asks of the scheduler, under the job's own name.
+ * schedulingspec - SchedulingSpec (S0): the scheduling requirements of a job, in an object with the name of the job.
  *
- * The same struct is spec.schedSpec of a QueueJob. The QueueJob reconciler creates one per job; custom
+ * spec.schedSpec of a QueueJob has the same struct. The QueueJob reconciler creates one per job; custom
  * controllers may create their own.
  */
 #ifndef KAR_API_SCHEDULINGSPEC_H
@@ -39,7 +39,8 @@ void kar_schedspec_write(struct kar_json_writer *w, const struct kar_schedspec *
 struct kar_schedulingspec {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
-	const char *owner_uid; /* controller's; NULL: none */
+	const char *owner_uid; /* of its controller; NULL: none */
+	const char *owner;     /* "CRDJob demo"; NULL: none */
 	bool orphan;           /* see kar_queuejob_orphan() */
 	kar_time deletion;
 	struct kar_schedspec spec;
@@ -52,5 +53,9 @@ static inline const struct kar_schedulingspec *kar_as_schedulingspec(const struc
 	assert(o && o->type == &kar_schedulingspec_type);
 	return (const struct kar_schedulingspec *)(const void *)o;
 }
+
+/* See kar_podgroup_same_content(). */
+bool kar_schedulingspec_same_content(const struct kar_schedulingspec *a,
+	const struct kar_schedulingspec *b) KAR_NONNULL;
 
 #endif

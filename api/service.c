@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob.h"
 #include "common/json.h"
@@ -31,24 +32,25 @@ static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_service),
 	KAR_FIELD_SUB(struct wire_service, spec, "spec", KAR_F_OBJECT, &spec_desc),
 };
-static const struct kar_desc desc = KAR_DESC("Service", struct wire_service, fields);
+static const struct kar_desc desc = KAR_WIRE_DESC("Service", struct wire_service, fields);
 
-static struct kar_object *project(const void *wire, struct kar_intern *strings,
-	struct kar_err *err KAR_UNUSED)
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_service *w = wire;
 	const struct kar_wire_meta *m = &w->head.meta;
 	const struct kar_wire_owner *owner = kar_wire_controller(m);
 	struct kar_service *s = kar_xcalloc(1, sizeof(*s));
 
-	kar_object_init(&s->o, &kar_service_type, &w->head, kar_keep_text(&s->mem, m->name),
-		kar_keep_text(&s->mem, m->uid), strings);
-	s->owner_uid = owner ? kar_keep(&s->mem, owner->uid) : NULL;
+	kar_object_init(&s->o, &kar_service_type, &w->head, kar_copy_text(&s->mem, m->name),
+		kar_copy_text(&s->mem, m->uid), strings);
+	s->owner_uid = owner ? kar_copy_fit(&s->mem, owner->uid, KAR_COPY_UID) : NULL;
+	s->owner = kar_owner_text(m, &s->mem);
 	s->orphan = kar_queuejob_orphan(m);
 	s->deletion = m->deletion;
-	s->headless = kar_same(w->spec.cluster_ip, NO_ADDRESS);
-	if (w->spec.selector.n == 1) /* of several, each would take pods away */
-		s->spec.job = kar_keep(&s->mem, kar_pairs_get(&w->spec.selector, KAR_LABEL_QUEUEJOB));
+	s->headless = kar_streq(w->spec.cluster_ip, NO_ADDRESS);
+	if (w->spec.selector.n == 1) /* any other selector besides ours excludes pods */
+		s->spec.job = kar_copy_fit(&s->mem, kar_pairs_get(&w->spec.selector, KAR_LABEL_QUEUEJOB),
+			KAR_COPY_VALUE);
 	s->spec.publish_not_ready = w->spec.publish_not_ready;
 	return &s->o;
 }
@@ -76,7 +78,14 @@ const struct kar_type kar_service_type = {
 
 bool kar_service_spec_equal(const struct kar_service_spec *a, const struct kar_service_spec *b)
 {
-	return kar_same(a->job, b->job) && a->publish_not_ready == b->publish_not_ready;
+	return kar_streq(a->job, b->job) && a->publish_not_ready == b->publish_not_ready;
+}
+
+bool kar_service_same_content(const struct kar_service *a, const struct kar_service *b)
+{
+	return kar_object_same(&a->o, &b->o) && kar_streq(a->owner_uid, b->owner_uid) &&
+		a->orphan == b->orphan && a->headless == b->headless && a->deletion == b->deletion &&
+		kar_service_spec_equal(&a->spec, &b->spec);
 }
 
 void kar_service_spec_write(struct kar_json_writer *w, const struct kar_service_spec *s)

@@ -1,7 +1,7 @@
 /*
  * service - the headless Service of a QueueJob (v1), which gives its pods the names <pod>.<job> in DNS.
  *
- * Only Services that carry our label are read (KAR_LABEL_QUEUEJOB), and of them only what the manager sets itself.
+ * Only Services that carry our label (KAR_LABEL_QUEUEJOB) are read, and only the members that the manager sets.
  */
 #ifndef KAR_API_SERVICE_H
 #define KAR_API_SERVICE_H
@@ -13,18 +13,20 @@
 
 struct kar_json_writer;
 
-/* What the manager wants of a Service; that it is headless goes without saying. */
+/* The spec that the manager sets. The Service is headless as well. */
 struct kar_service_spec {
-	const char *job; /* the pods with this value of our label are behind it; NULL: another selector */
+	const char *
+		job; /* it selects the pods whose label /queuejob has this value; NULL: it has another selector */
 	bool publish_not_ready;
 };
 
 struct kar_service {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
-	const char *owner_uid; /* controller's; NULL: none */
+	const char *owner_uid; /* of its controller; NULL: none */
+	const char *owner;     /* "CRDJob demo"; NULL: none */
 	bool orphan;           /* see kar_queuejob_orphan() */
-	bool headless;         /* without an address; that cannot be edited */
+	bool headless;         /* has no address; the field is immutable */
 	kar_time deletion;
 	struct kar_service_spec spec;
 };
@@ -38,6 +40,8 @@ static inline const struct kar_service *kar_as_service(const struct kar_object *
 }
 
 bool kar_service_spec_equal(const struct kar_service_spec *a, const struct kar_service_spec *b) KAR_NONNULL;
+/* See kar_podgroup_same_content(). */
+bool kar_service_same_content(const struct kar_service *a, const struct kar_service *b) KAR_NONNULL;
 /* Writes the spec object value of a headless Service without ports. @s->job is not NULL. */
 void kar_service_spec_write(struct kar_json_writer *w, const struct kar_service_spec *s) KAR_NONNULL;
 

@@ -7,6 +7,29 @@
 
 #include "common/mem.h"
 
+static void free_bytes(struct kar_buf *b)
+{
+	if (b->secret && b->p)
+		explicit_bzero(b->p, b->room);
+	free(b->p);
+}
+
+static void resize(struct kar_buf *b, size_t room)
+{
+	char *old = b->p;
+
+	if (!b->secret) {
+		b->p = kar_xrealloc(old, room, 1);
+	} else { /* realloc() would leave the old bytes behind */
+		char *p = kar_xmalloc(room);
+
+		memcpy(p, old ? old : "", old ? b->n + 1 : 1);
+		free_bytes(b);
+		b->p = p;
+	}
+	b->room = room;
+}
+
 /* Makes room for @n more bytes and the terminator, or marks the overflow. */
 static bool reserve(struct kar_buf *b, size_t n)
 {
@@ -19,10 +42,8 @@ static bool reserve(struct kar_buf *b, size_t n)
 	}
 	while (room < b->n + n + 1)
 		room *= 2;
-	if (room != b->room) {
-		b->p = kar_xrealloc(b->p, room, 1);
-		b->room = room;
-	}
+	if (room != b->room)
+		resize(b, room);
 	return true;
 }
 
@@ -67,8 +88,8 @@ void kar_buf_clear(struct kar_buf *b)
 
 void kar_buf_release(struct kar_buf *b)
 {
-	free(b->p);
-	*b = (struct kar_buf){ .cap = b->cap };
+	free_bytes(b);
+	*b = (struct kar_buf){ .cap = b->cap, .secret = b->secret };
 }
 
 char *kar_buf_detach(struct kar_buf *b)

@@ -18,6 +18,7 @@ struct kar_buf {
 	size_t room;
 	size_t cap; /* most bytes it may hold; 0 means KAR_BUF_DEFAULT_CAP */
 	bool overflow;
+	bool secret; /* what it held is overwritten when it grows and when it is released */
 };
 
 void kar_buf_append(struct kar_buf *b, const void *data, size_t n);
@@ -25,7 +26,7 @@ void kar_buf_puts(struct kar_buf *b, const char *s) KAR_NONNULL;
 void kar_buf_printf(struct kar_buf *b, const char *fmt, ...) KAR_PRINTF(2, 3);
 /* Empties it; keeps the memory. */
 void kar_buf_clear(struct kar_buf *b) KAR_NONNULL;
-/* Frees the memory; the cap stays; @b may be used again. */
+/* Frees the memory; cap and .secret stay; @b may be used again. */
 void kar_buf_release(struct kar_buf *b) KAR_NONNULL;
 /* Gives the bytes to the caller, who frees them; @b is empty afterwards. Never NULL. */
 char *kar_buf_detach(struct kar_buf *b) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;

@@ -12,7 +12,7 @@ static int mismatch(struct kar_decoder *d, const struct kar_field *field, const 
 {
 	if (field->lenient)
 		return 0;
-	return kar_decode_fail(d, at, "want %s, got %s", want, got);
+	return kar_decode_unreadable(d, at, "want %s, got %s", want, got);
 }
 
 static const char *bracket_name(bool is_array)
@@ -27,6 +27,12 @@ static int skip_mismatch(struct kar_decoder *d, const struct kar_field *field, c
 {
 	d->skip = 1;
 	return mismatch(d, field, want, bracket_name(is_array), at);
+}
+
+static int skip_too_many(struct kar_decoder *d, size_t at)
+{
+	d->skip = 1;
+	return kar_decode_too_many(d, at);
 }
 
 static void open_struct(struct kar_decoder *d, const struct kar_desc *desc, void *base)
@@ -88,8 +94,8 @@ static int open_member(struct kar_decoder *d, struct kar_frame *f, bool is_array
 		d->skip = 1;
 		return 0;
 	}
-	if (pointer && kar_decode_count(d, at))
-		return -1; /* duplicate keys must not multiply structs without bound */
+	if (pointer && !kar_decode_count(d)) /* duplicate keys must not multiply structs without bound */
+		return skip_too_many(d, at);
 	if (field->type == KAR_F_RAW)
 		d->skip = 1;
 	else if (!kar_store_accepts_bracket(field->type, is_array))
@@ -114,8 +120,8 @@ static int open_element(struct kar_decoder *d, struct kar_frame *f, bool is_arra
 {
 	if (is_array || !f->desc)
 		return skip_mismatch(d, f->field, f->desc ? "an object" : "a string", is_array, at);
-	if (kar_decode_count(d, at))
-		return -1;
+	if (!kar_decode_count(d))
+		return skip_too_many(d, at);
 	const struct kar_desc *desc = f->desc;
 
 	open_struct(d, desc, append(d, f->array, desc->size)); /* @f is stale from here */
@@ -280,7 +286,7 @@ static int store_member(struct kar_decoder *d, struct kar_frame *f, const struct
 	const char *problem = kar_store_scalar(field, f->base, v, text);
 
 	if (problem)
-		return field->lenient ? 0 : kar_decode_fail(d, at, "%s", problem);
+		return field->lenient ? 0 : kar_decode_unreadable(d, at, "%s", problem);
 	kar_store_present(field, f->base);
 	return 0;
 }
@@ -293,8 +299,8 @@ static int store_element(struct kar_decoder *d, struct kar_frame *f, const struc
 	if (!null && (f->desc || v->kind != KAR_SCALAR_STRING))
 		return mismatch(d, f->field, f->desc ? "an object" : "a string", kar_scalar_name(v->kind),
 			at);
-	if (kar_decode_count(d, at))
-		return -1;
+	if (!kar_decode_count(d))
+		return kar_decode_too_many(d, at);
 	if (f->desc) {
 		memset(append(d, f->array, f->desc->size), 0, f->desc->size);
 		return 0;
@@ -315,8 +321,10 @@ static int store_pair(struct kar_decoder *d, struct kar_frame *f, const struct k
 		return mismatch(d, f->field, kar_store_want(KAR_F_SCALAR), kar_scalar_name(v->kind), at);
 	const char *text = kar_decode_text(d, v->s, v->n, at);
 
-	if (!text || kar_decode_count(d, at))
+	if (!text)
 		return -1;
+	if (!kar_decode_count(d))
+		return kar_decode_too_many(d, at);
 	*(struct kar_pair *)append(d, f->array, sizeof(struct kar_pair)) =
 		(struct kar_pair){ .key = f->key, .value = text };
 	return 0;

@@ -9,7 +9,8 @@
  * input. Duplicate keys: the last one wins, as in Go. JSON null means "absent": the member keeps its zero
  * value. Invalid UTF-8 and U+0000 inside a stored string are replaced by U+FFFD, so that a stored
  * string is always valid UTF-8 and a C string. A value of the wrong JSON type is an error that names the
- * path (`spec.taskSpecs[2].replicas`) except in a member marked KAR_LENIENT, which is then left absent.
+ * path (`spec.taskSpecs[2].replicas`), except in a member that is .lenient, which is then left absent, and inside a
+ * struct with a .problem, which says so.
  */
 #ifndef KAR_DECODE_H
 #define KAR_DECODE_H
@@ -28,8 +29,12 @@ enum kar_field_type {
 	KAR_F_OBJECT, /* the struct itself, described by .sub */
 	KAR_F_OBJECT_PTR, /* pointer to the struct, NULL when absent */
 	KAR_F_ARRAY,      /* struct kar_array of .sub structs, or of const char * when .sub is NULL */
-	KAR_F_MAP,        /* struct kar_array of struct kar_pair (values must be strings or numbers) */
-	KAR_F_RAW,        /* struct kar_str: the value's bytes exactly as in the input */
+	/*
+	 * struct kar_array of struct kar_pair (values must be strings or numbers). If the values are messages in protobuf, as
+	 * quantities are, .sub describes an entry there; its struct has the layout of struct kar_pair.
+	 */
+	KAR_F_MAP,
+	KAR_F_RAW, /* struct kar_str: the value's bytes exactly as in the input */
 	KAR_F_SELECT, /* void *: the struct described by what .select returns for the parent (NULL: by .sub), as OBJECT_PTR */
 	KAR_F_STREAM, /* array of .sub structs: each is handed to .each, then forgotten */
 };
@@ -48,6 +53,7 @@ struct kar_pair {
 const char *kar_pairs_get(const struct kar_array *pairs, const char *key) KAR_NONNULL;
 
 struct kar_desc;
+struct kar_field_extra; /* defined by a layer above that uses the tables for more than decoding: api/status_fields.h */
 
 struct kar_field {
 	const char *name;
@@ -59,6 +65,7 @@ struct kar_field {
 	const struct kar_desc *sub;
 	/* NULL result: .sub; if that is NULL too, the value is skipped */
 	const struct kar_desc *(*select)(const void *parent);
+	const struct kar_field_extra *extra; /* the decoder does not use it */
 };
 
 struct kar_desc {
@@ -66,6 +73,11 @@ struct kar_desc {
 	size_t size;      /* of the struct */
 	const struct kar_field *fields;
 	size_t n_fields;
+	/*
+	 * Offset of a const char *; 0: none. A value in this struct, or in what it holds, that cannot be read is left
+	 * absent instead of ending the document. The first one is named there: "status.phase: want a string, got a number".
+	 */
+	uint16_t problem;
 };
 
 /* clang-format would take each for a block. */
@@ -79,6 +91,9 @@ struct kar_desc {
 	  .has = offsetof(struct_, has_) }
 #define KAR_FIELD_SUB(struct_, member_, name_, type_, sub_) \
 	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .sub = (sub_) }
+/* A time that others write: absent where it makes no sense. */
+#define KAR_FIELD_TIME(struct_, member_, name_, pb_) \
+	{ .name = (name_), .type = KAR_F_TIME, .offset = offsetof(struct_, member_), .pb = (pb_), .lenient = true }
 /* With @pb_, the number of the field in the generated.proto of its package. */
 #define KAR_FIELD_PB(struct_, member_, name_, pb_, type_) \
 	{ .name = (name_), .type = (type_), .offset = offsetof(struct_, member_), .pb = (pb_) }

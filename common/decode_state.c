@@ -131,26 +131,78 @@ static void path_step(const struct kar_frame *f, bool first, char *out, size_t s
 	}
 }
 
-void kar_decoder_path(const struct kar_decoder *d, char *out, size_t size)
+/* The path from frame @first on. */
+static void put_path(const struct kar_decoder *d, size_t first, char *out, size_t size)
 {
 	if (size == 0)
 		return;
 	out[0] = '\0';
-	for (size_t i = 0; i < d->n_frames; i++)
+	for (size_t i = first; i < d->n_frames; i++)
 		path_step(&d->frames[i], out[0] == '\0', out, size);
+}
+
+void kar_decoder_path(const struct kar_decoder *d, char *out, size_t size)
+{
+	put_path(d, 0, out, size);
+}
+
+KAR_PRINTF(3, 0) static int vfail(struct kar_decoder *d, size_t at, const char *fmt, va_list ap)
+{
+	char path[200], what[160];
+
+	kar_decoder_path(d, path, sizeof(path));
+	kar_text_vprintf(what, sizeof(what), fmt, ap);
+	return kar_fail(&d->err, KAR_INVALID, "%s: %s (at byte %zu)", path[0] ? path : d->desc->what, what,
+		at);
 }
 
 int kar_decode_fail(struct kar_decoder *d, size_t at, const char *fmt, ...)
 {
-	char path[200], what[160];
 	va_list ap;
 
-	kar_decoder_path(d, path, sizeof(path));
 	va_start(ap, fmt);
-	kar_text_vprintf(what, sizeof(what), fmt, ap);
+	vfail(d, at, fmt, ap);
 	va_end(ap);
-	return kar_fail(&d->err, KAR_INVALID, "%s: %s (at byte %zu)", path[0] ? path : d->desc->what, what,
-		at);
+	return -1;
+}
+
+/* The innermost open struct with a .problem; n_frames: none. */
+static size_t find_tolerant(const struct kar_decoder *d)
+{
+	for (size_t i = d->n_frames; i > 0; i--) {
+		const struct kar_frame *f = &d->frames[i - 1];
+
+		if (f->kind == KAR_FRAME_OBJECT && f->desc->problem)
+			return i - 1;
+	}
+	return d->n_frames;
+}
+
+KAR_PRINTF(3, 0) static void note_problem(struct kar_decoder *d, size_t frame, const char *fmt, va_list ap)
+{
+	const struct kar_frame *f = &d->frames[frame];
+	const char **problem = (const char **)(void *)(f->base + f->desc->problem);
+	char path[200], what[160];
+
+	if (*problem)
+		return;
+	put_path(d, frame, path, sizeof(path));
+	kar_text_vprintf(what, sizeof(what), fmt, ap);
+	*problem = kar_arena_printf(d->unit->arena, "%s: %s", path, what);
+}
+
+int kar_decode_unreadable(struct kar_decoder *d, size_t at, const char *fmt, ...)
+{
+	size_t frame = find_tolerant(d);
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (frame < d->n_frames)
+		note_problem(d, frame, fmt, ap);
+	else
+		vfail(d, at, fmt, ap);
+	va_end(ap);
+	return frame < d->n_frames ? 0 : -1;
 }
 
 int kar_decode_check_size(struct kar_decoder *d, size_t at)
@@ -167,11 +219,14 @@ int kar_decoder_progress(struct kar_decoder *d, size_t at)
 	return kar_decode_check_size(d, at);
 }
 
-int kar_decode_count(struct kar_decoder *d, size_t at)
+bool kar_decode_count(struct kar_decoder *d)
 {
-	if (++d->unit->elements <= d->limits.elements)
-		return 0;
-	return kar_decode_fail(d, at, "more than %zu elements", d->limits.elements);
+	return ++d->unit->elements <= d->limits.elements;
+}
+
+int kar_decode_too_many(struct kar_decoder *d, size_t at)
+{
+	return kar_decode_unreadable(d, at, "more than %zu elements", d->limits.elements);
 }
 
 const char *kar_decode_text(struct kar_decoder *d, const char *s, size_t n, size_t at)

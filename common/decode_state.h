@@ -1,7 +1,7 @@
 /*
  * decode_state - the state of a decoder: where in the document it is, and what the limits leave.
  *
- * Private to common/decode*.c. decode.c moves through the document, decode_state.c keeps the books,
+ * Private to common/decode*.c. decode.c moves through the document, decode_state.c counts limits and reports errors,
  * decode_store.c converts values.
  */
 #ifndef KAR_DECODE_STATE_H
@@ -28,7 +28,7 @@ struct kar_frame {
 	size_t hint;  /* where the next key is looked for first: members mostly come in table order */
 };
 
-/* What limits are counted for: the document outside of its stream elements, or one element. */
+/* A part of the input with limits of its own: one stream element, or the document without its stream elements. */
 struct kar_decode_unit {
 	struct kar_arena *arena;
 	size_t start;    /* offset where it began, or went on after an element */
@@ -69,10 +69,17 @@ struct kar_frame *kar_decode_push(struct kar_decoder *d, enum kar_frame_kind kin
 	const struct kar_desc *desc) KAR_RETNN;
 /* Raises KAR_INVALID "path: text (at byte N)". Always -1. */
 int kar_decode_fail(struct kar_decoder *d, size_t at, const char *fmt, ...) KAR_PRINTF(3, 4);
+/*
+ * A value cannot be read. 0 if a struct around it has a .problem, which then says so: the value is left absent. Else as
+ * kar_decode_fail().
+ */
+int kar_decode_unreadable(struct kar_decoder *d, size_t at, const char *fmt, ...) KAR_PRINTF(3, 4);
 /* -1 if the document or stream element is too large at offset @at. */
 int kar_decode_check_size(struct kar_decoder *d, size_t at);
-/* Counts one more stored element; -1 if that is one too many. */
-int kar_decode_count(struct kar_decoder *d, size_t at);
+/* Counts one more stored element. False: it is one too many. */
+bool kar_decode_count(struct kar_decoder *d);
+/* That it was. As kar_decode_unreadable(). */
+int kar_decode_too_many(struct kar_decoder *d, size_t at);
 /* A clean copy of @s in the document's memory; NULL (with the error raised) if it is too long. */
 const char *kar_decode_text(struct kar_decoder *d, const char *s, size_t n, size_t at);
 

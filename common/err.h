@@ -27,6 +27,19 @@ enum kar_class {
 };
 
 /*
+ * Why there is no good answer, where a class is not enough to decide. Set once, where the error enters: by common/kube/status.c for
+ * what an API server refused, by the client for a request that it did not answer.
+ */
+enum kar_cause {
+	KAR_CAUSE_NONE,           /* another one, or none that is known */
+	KAR_CAUSE_QUOTA,          /* a ResourceQuota is exceeded */
+	KAR_CAUSE_NAMESPACE_ENDS, /* the namespace is being deleted */
+	KAR_CAUSE_RBAC,           /* a role lacks the verb; another 403 comes from a policy or a quota */
+	KAR_CAUSE_CONNECTION,  /* no answer: there was no connection, TLS failed, or the connection broke */
+	KAR_CAUSE_CREDENTIALS, /* no request: the kubeconfig's credentials could not be read or made */
+};
+
+/*
  * A few causes of an API server's refusal take some 900 bytes. More would not be shown: what a QueueJob's status says of
  * a refusal ("cannot ...; rolled back ...") and the note of an event end after 1,024.
  */
@@ -34,6 +47,7 @@ enum { KAR_ERR_MSG_BYTES = 944 };
 
 struct kar_err {
 	enum kar_class what;
+	enum kar_cause cause;
 	int http;                    /* status code, 0 if the error is not an HTTP answer */
 	kar_time retry_after;        /* ms the server asked us to wait, 0 if it did not say */
 	char reason[64];             /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */

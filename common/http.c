@@ -113,6 +113,8 @@ static void complete(struct kar_inbox *in)
 	struct kar_err err;
 
 	kar_fail(&err, r->what, "%s", r->text);
+	if (r->what == KAR_RETRY || r->what == KAR_UNKNOWN)
+		err.cause = KAR_CAUSE_CONNECTION;
 	dispose(r);
 	if (on_done)
 		on_done(arg, ok ? NULL : &err);

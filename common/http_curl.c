@@ -74,6 +74,8 @@ static void free_transfer(struct kar_transfer *t)
 		e->spare[e->n_spare++] = t->easy;
 	else
 		curl_easy_cleanup(t->easy);
+	for (struct curl_slist *h = t->headers; h; h = h->next)
+		explicit_bzero(h->data, strlen(h->data)); /* one holds the token */
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->connect_to);
 	free(t->body);

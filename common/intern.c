@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/siphash.h"
 
 enum { FIRST_BUCKETS = 64 };
 
@@ -19,12 +20,14 @@ struct kar_intern {
 	struct entry **buckets;
 	size_t n_buckets; /* a power of two */
 	size_t count;
+	struct kar_hash_key key;
 };
 
 struct kar_intern *kar_intern_new(void)
 {
 	struct kar_intern *t = kar_xcalloc(1, sizeof(*t));
 
+	t->key = kar_hash_key_new();
 	t->n_buckets = FIRST_BUCKETS;
 	t->buckets = kar_xcalloc(t->n_buckets, sizeof(*t->buckets));
 	return t;
@@ -39,15 +42,9 @@ void kar_intern_free(struct kar_intern *t)
 	free(t);
 }
 
-/* Seeded with the table's address, so that strings chosen to collide in one process do not in the next. */
-static uint64_t hash(const struct kar_intern *t, const char *s)
-{
-	return kar_hash_str((uint64_t)(uintptr_t)t, s);
-}
-
 static struct entry **bucket(const struct kar_intern *t, uint64_t h)
 {
-	return &t->buckets[(h ^ h >> 32) & (t->n_buckets - 1)];
+	return &t->buckets[h & (t->n_buckets - 1)];
 }
 
 static struct entry *find(const struct kar_intern *t, const char *s, uint64_t h)
@@ -87,12 +84,11 @@ const char *kar_intern_get(struct kar_intern *t, const char *s)
 {
 	if (!s || !*s)
 		return NULL;
-	uint64_t h = hash(t, s);
+	size_t n = strlen(s) + 1;
+	uint64_t h = kar_siphash(&t->key, s, n);
 	struct entry *e = find(t, s, h);
 
 	if (!e) {
-		size_t n = strlen(s) + 1;
-
 		if (t->count == t->n_buckets)
 			grow(t);
 		e = kar_xmalloc(sizeof(*e) + n);
@@ -108,7 +104,7 @@ const char *kar_intern_get(struct kar_intern *t, const char *s)
 
 const char *kar_intern_find(const struct kar_intern *t, const char *s)
 {
-	struct entry *e = s && *s ? find(t, s, hash(t, s)) : NULL;
+	struct entry *e = s && *s ? find(t, s, kar_siphash(&t->key, s, strlen(s) + 1)) : NULL;
 
 	return e ? e->s : NULL;
 }
@@ -150,6 +146,31 @@ void kar_intern_put(struct kar_intern *t, const char *s)
 size_t kar_intern_count(const struct kar_intern *t)
 {
 	return t->count;
+}
+
+size_t kar_intern_bytes(const struct kar_intern *t)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < t->n_buckets; i++) {
+		for (const struct entry *e = t->buckets[i]; e; e = e->next)
+			bytes += sizeof(*e) + strlen(e->s) + 1;
+	}
+	return bytes;
+}
+
+size_t kar_intern_longest_chain(const struct kar_intern *t)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < t->n_buckets; i++) {
+		size_t n = 0;
+
+		for (const struct entry *e = t->buckets[i]; e; e = e->next)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
 }
 
 uint64_t kar_hash(uint64_t seed, const void *p, size_t n)

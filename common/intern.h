@@ -2,7 +2,8 @@
  * intern - one shared copy of strings that repeat: namespaces, node names, label values, owner UIDs.
  *
  * Equal interned strings of one table have equal pointers, so they compare with ==. Each is refcounted
- * and freed with its last user. Tables are not shared between threads.
+ * and freed with its last user. Tables are not shared between threads. They have a key of their own, so that
+ * nobody can choose strings that make them slow.
  */
 #ifndef KAR_INTERN_H
 #define KAR_INTERN_H
@@ -22,8 +23,15 @@ const char *kar_intern_find(const struct kar_intern *t, const char *s);
 const char *kar_intern_ref(struct kar_intern *t, const char *s);
 void kar_intern_put(struct kar_intern *t, const char *s); /* accepts NULL */
 size_t kar_intern_count(const struct kar_intern *t) KAR_NONNULL;
+/* Bytes of all strings and what is kept with them; walks the whole table, for tests. */
+size_t kar_intern_bytes(const struct kar_intern *t) KAR_NONNULL;
+/* Strings that the slowest search compares; walks the whole table, for tests. */
+size_t kar_intern_longest_chain(const struct kar_intern *t) KAR_NONNULL;
 
-/* FNV-1a style 64-bit hash used by all tables here; @seed chains several parts. */
+/*
+ * FNV-1a, 64 bits: the same in every process; @seed chains several parts. Whoever chooses the text can choose its hash, so a
+ * table of texts of strangers takes common/siphash.h.
+ */
 uint64_t kar_hash(uint64_t seed, const void *p, size_t n);
 uint64_t kar_hash_str(uint64_t seed, const char *s);
 

@@ -1,6 +1,8 @@
 #include "common/log.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +48,11 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static bool is_left_out(const struct kar_kv *kv)
+{
+	return kv->optional && (!kv->s || !kv->s[0]);
+}
+
 /* The value of @kv and how much of it is printed: at most VALUE_MAX bytes, ending between characters. */
 static struct kar_str value(const struct kar_kv *kv)
 {
@@ -65,23 +72,66 @@ static bool cut(const struct kar_kv *kv, struct kar_str v)
 	return kv->s && kv->s[v.n] != '\0';
 }
 
+static void to_stderr(const struct kar_buf *out)
+{
+	if (write(STDERR_FILENO, out->p, out->n) < 0)
+		(void)0; /* nowhere to report to */
+}
+
+static void emit(const struct kar_buf *out)
+{
+	if (logger.write)
+		logger.write(logger.arg, out->p, out->n);
+	else
+		to_stderr(out);
+}
+
 /* --- text ------------------------------------------------------------------------------------------ */
 
-/* One character of @len bytes (0: an invalid byte). No control character reaches a terminal. */
-static void quote_char(struct kar_buf *out, const char *s, size_t len)
+/* The code point of a valid character of 2 or 3 bytes; 0 for others. */
+static unsigned code_point(const char *s, size_t len)
 {
-	static const char plain[] = "\"\\\n\r\t", escaped[] = "\"\\nrt";
+	const unsigned char *c = (const unsigned char *)s;
+
+	if (len == 2)
+		return (c[0] & 0x1FU) << 6 | (c[1] & 0x3FU);
+	return len == 3 ? (c[0] & 0x0FU) << 12 | (c[1] & 0x3FU) << 6 | (c[2] & 0x3FU) : 0;
+}
+
+/* C1 controls; separators of lines; and what changes the direction of the text around it, so that it reads as another. */
+static bool is_unseen(unsigned c)
+{
+	return (c >= 0x80 && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
+		(c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* One character of @len bytes (0: an invalid byte). No control character reaches a terminal. @special are escaped by '\\' too. */
+static void escape_char(struct kar_buf *out, const char *s, size_t len, const char *special)
+{
+	static const char plain[] = "\n\r\t", letters[] = "nrt";
 	unsigned char c = (unsigned char)s[0];
 	const char *simple = len == 1 && c ? strchr(plain, c) : NULL;
 
 	if (simple)
-		kar_buf_printf(out, "\\%c", escaped[simple - plain]);
+		kar_buf_printf(out, "\\%c", letters[simple - plain]);
+	else if (len == 1 && c && strchr(special, c))
+		kar_buf_printf(out, "\\%c", c);
 	else if (len == 0 || (len == 1 && (c < 0x20 || c == 0x7F)))
 		kar_buf_printf(out, "\\x%02x", c);
-	else if (len == 2 && c == 0xC2 && (unsigned char)s[1] < 0xA0)
-		kar_buf_printf(out, "\\u00%02x", (unsigned char)s[1]);
+	else if (is_unseen(code_point(s, len)))
+		kar_buf_printf(out, "\\u%04x", code_point(s, len));
 	else
 		kar_buf_append(out, s, len);
+}
+
+static void escape(struct kar_buf *out, struct kar_str text, const char *special)
+{
+	for (size_t i = 0; i < text.n;) {
+		size_t len = kar_utf8_step(text.p + i, text.n - i);
+
+		escape_char(out, text.p + i, len, special);
+		i += len ? len : 1;
+	}
 }
 
 static void quote(struct kar_buf *out, const struct kar_kv *kv)
@@ -89,12 +139,7 @@ static void quote(struct kar_buf *out, const struct kar_kv *kv)
 	struct kar_str v = value(kv);
 
 	kar_buf_puts(out, "\"");
-	for (size_t i = 0; i < v.n;) {
-		size_t len = kar_utf8_step(v.p + i, v.n - i);
-
-		quote_char(out, v.p + i, len);
-		i += len ? len : 1;
-	}
+	escape(out, v, "\"\\");
 	kar_buf_puts(out, cut(kv, v) ? "...\"" : "\"");
 }
 
@@ -109,6 +154,8 @@ static void text_line(struct kar_buf *out, char severity, const char *file, int 
 		tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(now % US_PER_SECOND), (int)getpid(), base_name(file),
 		line);
 	for (; kv->key; kv++) {
+		if (is_left_out(kv))
+			continue;
 		kar_buf_printf(out, kv->key[0] ? " %s=" : " ", kv->key);
 		if (kv->is_int)
 			kar_buf_printf(out, "%lld", (long long)kv->i);
@@ -150,6 +197,8 @@ static void json_line(struct kar_buf *out, char severity, int verbosity, const c
 	kar_jw_begin_object(&w);
 	json_head(&w, file, line);
 	for (const struct kar_kv *p = kv; p->key; p++) {
+		if (is_left_out(p))
+			continue;
 		kar_jw_key(&w, p->key[0] ? p->key : "msg");
 		json_value(&w, p);
 		if (p->key[0])
@@ -163,6 +212,25 @@ static void json_line(struct kar_buf *out, char severity, int verbosity, const c
 	kar_json_writer_release(&w);
 }
 
+void kar_log_fatal(const char *fmt, ...)
+{
+	struct kar_buf out = { 0 };
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	escape(&out, (struct kar_str){ .p = text, .n = (size_t)n }, "");
+	kar_buf_puts(&out, "\n");
+	to_stderr(&out);
+	kar_buf_release(&out);
+	free(text);
+}
+
 void kar_log_write(char severity, int verbosity, const char *file, int line, const struct kar_kv *kv)
 {
 	struct kar_buf out = { 0 };
@@ -172,9 +240,6 @@ void kar_log_write(char severity, int verbosity, const char *file, int line, con
 	else
 		text_line(&out, severity, file, line, kv);
 	kar_buf_puts(&out, "\n");
-	if (logger.write)
-		logger.write(logger.arg, out.p, out.n);
-	else if (write(STDERR_FILENO, out.p, out.n) < 0)
-		(void)0; /* nowhere to report to */
+	emit(&out);
 	kar_buf_release(&out);
 }

@@ -11,7 +11,8 @@
  *
  * Library code does not log what it returns: an error is logged once, by whoever stops passing it
  * on. Tokens, Authorization headers and Secret data are never logged.
- * Verbosity: 0 operators, 2 default in production, 4 debug (plans), 6 requests, 8 bodies.
+ * Errors are what an operator can correct; a mistake of a user, which a status shows, is information. Verbosity: 0 what an operator
+ * must know; 2 also each change of a job's phase and what users are refused; 4 also plans and retries. docs/HOWTO.md has more.
  */
 #ifndef KAR_LOG_H
 #define KAR_LOG_H
@@ -25,12 +26,15 @@ struct kar_kv {
 	const char *s;   /* the value if it is a string; NULL prints as "" */
 	int64_t i;       /* the value otherwise */
 	bool is_int;
+	bool optional; /* a string that is NULL or "" is left out, with its key */
 };
 
 /* clang-format would take each for a block. */
 /* clang-format off */
 #define KAR_MSG(text) { .key = "", .s = (text) }
 #define KAR_S(key_, value_) { .key = (key_), .s = (value_) }
+/* Left out if the value is NULL or "". */
+#define KAR_S_IF(key_, value_) { .key = (key_), .s = (value_), .optional = true }
 #define KAR_I(key_, value_) { .key = (key_), .i = (value_), .is_int = true }
 /* clang-format on */
 
@@ -48,6 +52,11 @@ void kar_log_init(enum kar_log_format format, int verbosity);
 bool kar_log_enabled(int verbosity);
 /* For tests: lines (ending in '\n') go to @write instead of stderr; NULL restores stderr. */
 void kar_log_redirect(void (*write)(void *arg, const char *line, size_t n), void *arg);
+/*
+ * One line for whoever started the process, before it exits: "program: what is wrong". It has no header and is escaped like the
+ * values of the log, for it may quote a file or an argument; and it goes to stderr, wherever the log goes.
+ */
+void kar_log_fatal(const char *fmt, ...) KAR_NONNULL KAR_PRINTF(1, 2);
 /* Use the macros. @kv: the message, then pairs, ended by a NULL key; borrowed for the call. */
 void kar_log_write(char severity, int verbosity, const char *file, int line, const struct kar_kv *kv);
 

@@ -90,6 +90,13 @@ char *kar_xasprintf(const char *fmt, ...)
 	return out;
 }
 
+void kar_wipe_free(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
+
 void kar_cleanup_free(void *p)
 {
 	free(*(void **)p);
@@ -198,6 +205,13 @@ void kar_arena_release(struct kar_arena *a)
 {
 	free_blocks(a->head);
 	a->head = NULL;
+}
+
+void kar_arena_wipe(struct kar_arena *a)
+{
+	for (struct kar_arena_block *b = a->head; b; b = b->next)
+		explicit_bzero(b->data, b->size);
+	kar_arena_release(a);
 }
 
 size_t kar_arena_bytes(const struct kar_arena *a)

@@ -17,6 +17,9 @@ char *kar_xstrdup(const char *s) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 char *kar_xstrndup(const char *s, size_t n) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 char *kar_xasprintf(const char *fmt, ...) KAR_MUSTUSE KAR_RETNN KAR_PRINTF(1, 2);
 
+/* As free(), of a string that nobody may find in memory afterwards: a token, a password, a key. Accepts NULL. */
+void kar_wipe_free(char *secret);
+
 /* For KAR_CLEANUP: frees the pointer that @p points at. */
 void kar_cleanup_free(void *p);
 
@@ -37,6 +40,8 @@ void *kar_arena_grow(struct kar_arena *a, void *items, size_t n, size_t size) KA
 	__attribute__((nonnull(1)));
 /* Forgets all allocations but keeps one block of at most 64 KiB for the next round. */
 void kar_arena_reset(struct kar_arena *a) KAR_NONNULL;
+/* As kar_arena_release(), of an arena with secrets in it: overwrites all of it first. */
+void kar_arena_wipe(struct kar_arena *a) KAR_NONNULL;
 /* Frees everything; @a may be used again. */
 void kar_arena_release(struct kar_arena *a) KAR_NONNULL;
 /* Bytes obtained from malloc; for tests and limits. */

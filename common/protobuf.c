@@ -174,11 +174,13 @@ static int store_element(struct kar_pb_reader *r, struct kar_array *a, const str
 	return 0;
 }
 
-static int store_pair(struct kar_pb_reader *r, struct kar_array *a, const struct kar_pb_field *f)
+/* @entry: NULL: the value of the entry is a text. */
+static int store_pair(struct kar_pb_reader *r, struct kar_array *a, const struct kar_desc *entry,
+	const struct kar_pb_field *f)
 {
 	struct kar_pair pair = { 0 };
 
-	if (count(r, f->bytes.p) || kar_pb_message(r, &pair_desc, &pair, f->bytes))
+	if (count(r, f->bytes.p) || kar_pb_message(r, entry ? entry : &pair_desc, &pair, f->bytes))
 		return -1;
 	pair.key = pair.key ? pair.key : "";
 	pair.value = pair.value ? pair.value : "";
@@ -301,7 +303,7 @@ static int store_value(struct kar_pb_reader *r, const struct kar_field *field, v
 	case KAR_F_ARRAY:
 		return store_element(r, member, field->sub, f);
 	case KAR_F_MAP:
-		return store_pair(r, member, f);
+		return store_pair(r, member, field->sub, f);
 	case KAR_F_SELECT:
 		return store_extension(r, member, selected(field, base), f);
 	default:
@@ -347,12 +349,49 @@ static void drop_duplicates(const struct kar_desc *desc, char *base)
 	}
 }
 
+static void note_problem(struct kar_pb_reader *r, const struct kar_desc *desc, void *base)
+{
+	const char **problem = (const char **)(void *)((char *)base + desc->problem);
+
+	if (!*problem)
+		*problem = kar_arena_strndup(r->arena, r->err->msg, strlen(r->err->msg));
+}
+
+/* Of a struct with a .problem, a member that cannot be read stays as far as it was. Paths begin at the struct. */
+static void read_tolerantly(struct kar_pb_reader *r, const struct kar_desc *desc, void *base,
+	struct kar_str message)
+{
+	const struct kar_pb_reader before = *r;
+	struct kar_err why = { 0 };
+	struct kar_pb_field f;
+	int more = 1;
+
+	r->err = &why;
+	r->what = desc->what;
+	while (more > 0) {
+		r->place = NULL;
+		r->depth = before.depth;
+		more = next(r, &message, &f);
+		if (more < 0 || (more > 0 && kar_pb_store(r, desc, base, &f)))
+			note_problem(r, desc, base);
+	}
+	r->err = before.err;
+	r->what = before.what;
+	r->place = before.place;
+	r->depth = before.depth - 1;
+	drop_duplicates(desc, base);
+}
+
 int kar_pb_message(struct kar_pb_reader *r, const struct kar_desc *desc, void *base, struct kar_str message)
 {
 	struct kar_pb_field f;
 
 	if (++r->depth > r->limits->depth)
 		return kar_pb_fail(r, message.p, "nested deeper than %zu levels", r->limits->depth);
+	if (desc->problem) {
+		read_tolerantly(r, desc, base, message);
+		return 0;
+	}
 	int more = next(r, &message, &f);
 
 	while (more > 0) {

@@ -16,7 +16,7 @@ struct kar_pb_field {
 	enum kar_pb_wire wire;
 	uint64_t varint;      /* KAR_PB_VARINT: the value */
 	uint64_t payload;     /* how many bytes come after the header; KAR_PB_VARINT: none */
-	struct kar_str bytes; /* the payload, for who has it; not set here */
+	struct kar_str bytes; /* the payload; the header parser leaves it to its caller */
 };
 
 /*

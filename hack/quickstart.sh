@@ -87,7 +87,7 @@ prepare_cluster() {
 	manager_config=$KUBECONFIG
 }
 
-install_all() { install -f manifests/crds -f manifests/namespace.yaml -f manifests/rbac.yaml; }
+install_all() { install -f manifests/crds -f manifests/namespace.yaml -f manifests/rbac.yaml -f manifests/roles.yaml; }
 
 install() {
 	kubectl apply --server-side "$@" && kubectl wait --for=condition=Established --timeout=60s -f manifests/crds

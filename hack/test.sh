@@ -2,16 +2,17 @@
 # Everything that CI runs. Passing tests are quiet, failing ones show their output; the last line counts single tests.
 usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   unit      gcc, optimised: build and unit tests
-  asan      gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
-  clang     clang: build and unit tests
+  sanitize  clang with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
   lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house, hack/check-docs
   sim       the deterministic simulation: the regression list and 500 seeds of this tree
   sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
-  fuzz      clang with sanitizers and libFuzzer: the corpus of every target, and 8 s of search each
+  fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
-  differential  one script of requests to the real and to the simulated API server: the answers must agree'
+  differential  one script of requests to the real and to the simulated API server: the answers must agree
+The fuzz targets of the simulator and the differential tier are skipped, loudly, while their inputs are those that passed on this machine
+before; KAR_ALL=1 runs them.'
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -54,9 +55,9 @@ attempt() {
 	}
 }
 
-configure() { # DIR COMPILER [MESON OPTION...]
+configure() { # DIR FUNCTION [ARGUMENT...]: that sets it up
 	if [[ ! -f $1/build.ninja ]]; then
-		CC=$2 attempt "configure $1" configure meson setup "$1" "${@:3}"
+		attempt "configure $1" configure "$2" "$1" "${@:3}"
 	elif ! grep -q -e -Werror "$1/build.ninja"; then # by hack/quickstart.sh, for which warnings are no errors
 		attempt "configure $1" configure meson configure "$1" -Dwerror=true
 	fi
@@ -78,36 +79,33 @@ unit_tests() { # DIR
 	((status == 0 || failed[$tier] > 0)) || count 0 1 0
 }
 
-tier_unit() { build build gcc && unit_tests build; }
-tier_asan() { build build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false && unit_tests build-asan; }
-tier_clang() { build build-clang clang && unit_tests build-clang; }
+build_gcc() { build build kar_setup gcc; }
+build_clang() { build build-clang kar_setup_clang; }
+tier_unit() { build_gcc && unit_tests build; }
+tier_sanitize() { build_clang && unit_tests build-clang; }
 
-own_files() { # PATTERN...: files of the project by name, whether committed yet or not
-	local file
-	git ls-files --cached --others --exclude-standard -- "$@" | while read -r file; do
-		if [[ -f $file ]]; then printf '%s\n' "$file"; fi
-	done
-}
 starting_with() { # REGEX: the files whose first line matches
 	local file
-	own_files | while read -r file; do
+	kar_files | while read -r file; do
 		if head -n 1 "$file" | grep -qaE "$1"; then printf '%s\n' "$file"; fi
 	done
 }
 
-clang_format() { own_files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
-clang_tidy() { own_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'sim/*.c' | xargs -P "$(nproc)" -n 1 clang-tidy -p build-clang --quiet; }
+clang_format() { kar_files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
+clang_tidy() { kar_files 'common/*.c' 'api/*.c' 'controllers/*.c' 'sim/*.c' ':!sim/test' | xargs hack/tidy build-clang; }
 cpp_check() { # two checks see errors where there are none; -Wmaybe-uninitialized, -Wdangling-pointer and valgrind do it better
 	local bsd # where the header of libbsd is differs between distributions
 	bsd=$(echo '#include <bsd/sys/queue.h>' | cc -M -x c - | grep -o '/[^ ]*/bsd/sys' | sort -u)
-	cppcheck --enable=warning,performance,portability --std=c11 --language=c --quiet --inline-suppr --error-exitcode=1 \
+	mkdir -p "$KAR_CACHE/cppcheck"
+	cppcheck --cppcheck-build-dir="$KAR_CACHE/cppcheck" --enable=warning,performance,portability --std=c11 --language=c --quiet --inline-suppr --error-exitcode=1 \
 		-j "$(nproc)" -I . -D_GNU_SOURCE -D__linux__ \
 		--include="$bsd/queue.h" --include="$bsd/tree.h" --suppress='*:/usr/include/*' \
-		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=uninitvar --suppress=ctuuninitvar --suppress=autoVariables common api controllers sim test/sim
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=uninitvar --suppress=ctuuninitvar --suppress=autoVariables \
+		-i sim/test common api controllers sim test/sim
 }
 shell_check() { starting_with '^#!.*bash|^# shellcheck shell' | xargs shellcheck; }
 python_syntax() {
-	{ own_files '*.py' && starting_with '^#!.*python3'; } | xargs python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]'
+	{ kar_files '*.py' && starting_with '^#!.*python3'; } | xargs python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]'
 }
 
 tier_lint() {
@@ -116,8 +114,8 @@ tier_lint() {
 	check 'python syntax' python_syntax
 	check 'check-docs' hack/check-docs
 	check 'cppcheck' cpp_check
-	build build gcc && check 'check-house' hack/check-house build
-	configure build-clang clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy
+	build_gcc && check 'check-house' hack/check-house build
+	configure build-clang kar_setup_clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy
 }
 
 # go vet would first analyse all of Kubernetes, for two minutes
@@ -156,45 +154,64 @@ counted() { # COMMAND...: its last line has the counts
 	count ${counts:-0 1 0}
 }
 
-tier_fuzz() { counted hack/fuzz --seconds 8 --seed 1; } # with the build under 3 minutes
-tier_sim() { build build gcc && counted hack/sim ci; }
-tier_sim-bugs() { counted hack/sim-bugs; }
+# The simulator's own targets are skipped while nothing that they are made of has changed since they passed.
+tier_fuzz() {
+	local inputs passed_at of_product of_simulator
+	inputs=$(kar_inputs common api/names.h api/copy.h sim ':!sim/test/unit' ':!sim/test/fixture' ':!sim/test/differential' test/fuzz test/unit/data/protobuf manifests/crds meson.build meson_options.txt hack/fuzz hack/lib.sh)
+	mapfile -t of_product < <(hack/fuzz --names product)
+	mapfile -t of_simulator < <(hack/fuzz --names simulation)
+	if passed_at=$(kar_passed fuzz "$inputs"); then
+		kar_warn "SKIPPED ${#of_simulator[@]} fuzz targets of the simulator: what they are made of is as it was when they passed here, $passed_at (KAR_ALL=1 runs them)"
+		count 0 0 "${#of_simulator[@]}"
+		of_simulator=()
+	fi
+	counted hack/fuzz --seconds 8 --seed 1 "${of_product[@]}" "${of_simulator[@]}"
+	((failed[$tier] > 0 || ${#of_simulator[@]} == 0)) || kar_has_passed fuzz "$inputs"
+}
+tier_sim() { build_gcc && counted hack/sim ci; }
+tier_sim-bugs() { build_gcc && counted hack/sim-bugs; }
 
 stories() { counted test/e2e/run --build build "$@"; } # [OPTION...]
 
 tier_e2e() {
 	room_for_kubernetes || return
-	build build gcc || return
+	build_gcc || return
 	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
 	stories
 }
 
 tier_sim-e2e() {
-	build build gcc || return
+	build_gcc || return
 	check 'pictures of docs/scenarios' hack/scenarios build
 	stories --sim
 }
 
-# One test per operation; a difference that is listed in test/differential/tolerated.py has passed.
+# One test per operation; a difference that is listed in sim/test/differential/tolerated.py has passed.
 tier_differential() {
-	local log=$log_dir/differential.log
-	check 'the comparison sees what differs' test/differential/test_compare.py
+	local log=$log_dir/differential.log inputs passed_at
+	inputs=$(kar_inputs common api/names.h api/copy.h sim ':!sim/test/unit' ':!sim/test/fixture' ':!sim/test/fuzz' ':!sim/test/scenes' test/cluster manifests/crds meson.build meson_options.txt hack/lib.sh)
+	if passed_at=$(kar_passed differential "$inputs"); then
+		skip "the simulator, its tests, and Kubernetes are as they were when it passed here, $passed_at (KAR_ALL=1 runs it)"
+		return
+	fi
+	check 'the comparison sees what differs' sim/test/differential/test_compare.py
 	room_for_kubernetes || return
-	build build gcc || return
+	build_gcc || return
 	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
-	test/differential/run --build build --tap --random 400 --seed 1 >"$log"
+	sim/test/differential/run --build build --tap --random 400 --seed 1 >"$log"
 	grep -v '^ok ' "$log"
 	if ! grep -q '^1\.\.' "$log"; then
 		count 0 1 0
 		return
 	fi
 	count "$(grep -c '^ok ' "$log")" "$(grep -c '^not ok ' "$log")" 0
+	((failed[$tier] > 0)) || kar_has_passed differential "$inputs"
 }
 
 needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
-	unit | asan | sim) echo unit ;;
-	clang | lint | fuzz | sim-bugs) echo test ;;
+	unit | sim | sim-bugs) echo unit ;;
+	sanitize | lint | fuzz) echo test ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
 	differential) echo build cluster ;;
@@ -218,17 +235,20 @@ run_tier() {
 }
 
 summary() {
-	local p=0 f=0 s=0 name
-	printf '\n%-12s %8s %8s %8s %9s\n' tier passed failed skipped seconds
+	local p=0 f=0 s=0 name total
+	total=$(kar_seconds_since "$started")
+	printf '\n%-12s %8s %8s %8s %9s %6s\n' tier passed failed skipped seconds share
 	for name in "$@"; do
-		printf '%-12s %8d %8d %8d %9s\n' "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]}"
+		printf '%-12s %8d %8d %8d %9s %5d%%\n' "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]}" \
+			"$(awk "BEGIN { print 100 * ${seconds[$name]} / ($total + 0.1) }" | cut -d . -f 1)"
 		p=$((p + passed[$name])) f=$((f + failed[$name])) s=$((s + skipped[$name]))
 	done
+	printf 'all of it took %d:%02d minutes; the budget is 30 with warm caches and 50 with empty ones (docs/TESTING.md)\n' "$((${total%.*} / 60))" "$((${total%.*} % 60))"
 	printf '%d passed, %d failed, %d skipped\n' "$p" "$f" "$s"
 	((f == 0 && p > 0))
 }
 
-all=(unit asan clang lint sim sim-bugs fuzz sim-e2e cluster e2e differential)
+all=(unit sanitize lint sim sim-bugs fuzz sim-e2e cluster e2e differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {
@@ -236,6 +256,10 @@ for name in "$@"; do
 		exit 2
 	}
 done
+started=$(date +%s%N)
+# What all of them need at once; a tier whose own part fails says so.
+# shellcheck disable=SC2046 # words
+kar_deps $(for name in "$@"; do needs "$name"; done) || kar_warn 'not everything could be installed'
 for name in "$@"; do
 	run_tier "$name"
 done

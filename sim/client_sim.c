@@ -48,6 +48,7 @@ static struct sim_request translate(const struct kar_request *r, const char *use
 		.field_manager = r->field_manager,
 		.force = r->force,
 		.dry_run = r->dry_run,
+		.field_validation = r->strict ? "Strict" : NULL,
 		.user = user,
 	};
 }
@@ -101,10 +102,11 @@ static void end_well(struct kar_call *call)
 		.uid = sim_text_or(sim_get(r->object, "metadata", "uid"), "") };
 	struct kar_buf printed = { 0 };
 
-	if (r->text) {
+	if (r->text && !sim_get(r->object, "metadata", "annotations", SIM_GARBLE)) {
 		answer.body = (struct kar_str){ r->text->p, r->text->n };
 	} else {
 		sim_response_body(r, &printed);
+		sim_garble(&printed, 0);
 		answer.body = (struct kar_str){ kar_buf_cstr(&printed), printed.n };
 	}
 	sim_call_end(call, &answer, NULL);
@@ -174,6 +176,7 @@ static void fail_call(struct kar_call *call, enum kar_class what, const char *te
 	char *request = sim_call_what(call);
 
 	kar_fail(&call->err, what, "%s: %s", request, text);
+	call->err.cause = KAR_CAUSE_CONNECTION;
 	free(request);
 	call->failed = true;
 	call->state = SIM_CALL_ANSWERED;

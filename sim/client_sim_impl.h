@@ -127,6 +127,11 @@ void sim_call_end(struct kar_call *call, const struct kar_answer *answer, const 
 /* Ends with the error that the HTTP client makes of the refusal in call->response. */
 void sim_call_refuse(struct kar_call *call) KAR_NONNULL;
 
+/* --- garble.c --- */
+
+/* Bytes of @body from @at on: an object, a list or an event. Those that hold no object with SIM_GARBLE stay as they are. */
+void sim_garble(struct kar_buf *body, size_t at) KAR_NONNULL;
+
 /* --- client_sim_stream.c --- */
 
 /* A list or a watch has reached the server. */

@@ -40,6 +40,7 @@ static void break_off(struct kar_call *call)
 	char *what = sim_call_what(call);
 
 	kar_fail(&call->err, KAR_RETRY, "%s: Connection reset by peer", what);
+	call->err.cause = KAR_CAUSE_CONNECTION;
 	free(what);
 	call->failed = true;
 }
@@ -111,6 +112,7 @@ static void list(struct kar_call *call)
 		return;
 	}
 	sim_response_body(&call->response, &call->in.bytes);
+	sim_garble(&call->in.bytes, 0);
 	call->in.ended = true;
 	if (sim_wire_strikes(w, call, SIM_FAULT_CUT))
 		cut(call);
@@ -269,6 +271,7 @@ static unsigned take(struct kar_call *call)
 		n += state == SIM_WATCH_EVENT;
 		if (state == SIM_WATCH_EVENT && in->replay_to)
 			replay(call, at);
+		sim_garble(&in->bytes, at);
 	}
 	in->read_to = state == SIM_WATCH_DRY ? sim_apiserver_rv(call->wire->server) : 0;
 	in->ended = state == SIM_WATCH_ENDED;

@@ -1,7 +1,6 @@
 #include "sim/serve.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -16,15 +15,20 @@
 #include "common/kube/pem.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/timefmt.h"
 #include "sim/apiserver/http_cert.h"
 #include "sim/apiserver/http_server.h"
 #include "sim/crds.h"
 #include "sim/nodes/nodes.h"
 #include "sim/pacemaker.h"
+#include "sim/private_file.h"
 
 #define ADDRESS "127.0.0.1"
 
 enum { TOKEN_BYTES = 16, SPEED_MAX = 1000, NODES_MAX = 5000, EXIT_USAGE = 2 };
+
+/* A job that somebody tries out soon shows all its phases. */
+static const kar_time DEFAULT_RUN = 10 * KAR_SECOND;
 
 static const char usage[] =
 	"usage: kar-sim serve [OPTION...]\n"
@@ -33,6 +37,8 @@ static const char usage[] =
 	"  --port N              listen on this port of " ADDRESS " (default 0: any that is free)\n"
 	"  --kubeconfig-out FILE write a kubeconfig for it (default kar-sim.kubeconfig)\n"
 	"  --nodes N             nodes of 64 CPUs, 256 GiB, 250 pods (default 4)\n"
+	"  --run DURATION        pods whose annotations say nothing else succeed after this time (default 10s; 0: they run until\n"
+	"                        they are deleted, as do all with restartPolicy Always)\n"
 	"  --speed N             everything that takes time in the cluster takes it N times faster (default 1, at most 1000)\n"
 	"  --seed N              of all chance (default 1)\n"
 	"  --crds DIR            install the CustomResourceDefinitions of this folder (default: those of kar-controllers)\n"
@@ -45,6 +51,7 @@ static const char usage[] =
 struct serve_options {
 	const char *kubeconfig, *crds, *audit_log;
 	long long port, nodes, speed, seed, verbosity;
+	kar_time run; /* ms */
 	bool help;
 };
 
@@ -69,6 +76,7 @@ enum {
 	OPTION_PORT = 256,
 	OPTION_KUBECONFIG,
 	OPTION_NODES,
+	OPTION_RUN,
 	OPTION_SPEED,
 	OPTION_SEED,
 	OPTION_CRDS,
@@ -79,6 +87,7 @@ static const struct option long_options[] = {
 	{ "port", required_argument, NULL, OPTION_PORT },
 	{ "kubeconfig-out", required_argument, NULL, OPTION_KUBECONFIG },
 	{ "nodes", required_argument, NULL, OPTION_NODES },
+	{ "run", required_argument, NULL, OPTION_RUN },
 	{ "speed", required_argument, NULL, OPTION_SPEED },
 	{ "seed", required_argument, NULL, OPTION_SEED },
 	{ "crds", required_argument, NULL, OPTION_CRDS },
@@ -99,6 +108,14 @@ static int read_number(const char *flag, const char *text, long long low, long l
 	return -1;
 }
 
+static int read_duration(const char *flag, const char *text, kar_time *out)
+{
+	if (kar_duration_parse(text, out) == 0)
+		return 0;
+	fprintf(stderr, "kar-sim serve: %s: want a duration such as 10s or 1h30m, got \"%s\"\n", flag, text);
+	return -1;
+}
+
 static int read_option(struct serve_options *o, int option)
 {
 	switch (option) {
@@ -106,6 +123,8 @@ static int read_option(struct serve_options *o, int option)
 		return read_number("--port", optarg, 0, UINT16_MAX, &o->port);
 	case OPTION_NODES:
 		return read_number("--nodes", optarg, 0, NODES_MAX, &o->nodes);
+	case OPTION_RUN:
+		return read_duration("--run", optarg, &o->run);
 	case OPTION_SPEED:
 		return read_number("--speed", optarg, 1, SPEED_MAX, &o->speed);
 	case OPTION_SEED:
@@ -136,7 +155,11 @@ static int parse(struct serve_options *o, int argc, char **argv)
 	int option;
 
 	argv[0] = name;
-	*o = (struct serve_options){ .kubeconfig = "kar-sim.kubeconfig", .nodes = 4, .speed = 1, .seed = 1 };
+	*o = (struct serve_options){ .kubeconfig = "kar-sim.kubeconfig",
+		.nodes = 4,
+		.run = DEFAULT_RUN,
+		.speed = 1,
+		.seed = 1 };
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "hv:", long_options, NULL)) != -1) {
 		if (read_option(o, option))
@@ -169,6 +192,7 @@ static int make_cluster(struct process *p, struct kar_err *err)
 	const struct sim_nodes_options nodes = {
 		.seed = (uint64_t)p->options.seed,
 		.start = { 200, 800 },
+		.run = { p->options.run, p->options.run },
 		.events = true,
 	};
 
@@ -258,12 +282,12 @@ static int open_audit(struct process *p, struct kar_err *err)
 
 /* ---- kubeconfig ---- */
 
-static void print_kubeconfig(const struct process *p, FILE *out)
+static void print_kubeconfig(const struct process *p, struct kar_buf *out)
 {
 	struct kar_buf ca KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 
 	kar_base64_encode(&ca, p->cert.certificate, strlen(p->cert.certificate));
-	fprintf(out,
+	kar_buf_printf(out,
 		"apiVersion: v1\n"
 		"kind: Config\n"
 		"current-context: kar-sim\n"
@@ -281,23 +305,12 @@ static void print_kubeconfig(const struct process *p, FILE *out)
 		ADDRESS, sim_http_server_port(p->http), kar_buf_cstr(&ca), p->token);
 }
 
-/* Whoever waits for the file sees all of it; nobody else may read it. */
 static int write_kubeconfig(const struct process *p, struct kar_err *err)
 {
-	char *temporary = kar_xasprintf("%s.new", p->options.kubeconfig);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), failed = fd < 0;
-	FILE *out = failed ? NULL : fdopen(fd, "w");
+	struct kar_buf text KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 
-	if (out) {
-		print_kubeconfig(p, out);
-		failed = ferror(out) != 0;
-		failed |= fclose(out) != 0;
-	}
-	failed = failed || rename(temporary, p->options.kubeconfig) != 0;
-	if (failed)
-		kar_fail(err, KAR_FATAL, "%s: %s", p->options.kubeconfig, strerror(errno));
-	free(temporary);
-	return failed ? -1 : 0;
+	print_kubeconfig(p, &text);
+	return sim_private_file_write(p->options.kubeconfig, (struct kar_str){ text.p, text.n }, err);
 }
 
 /* ---- the process ---- */
@@ -372,7 +385,7 @@ int sim_serve_command(int argc, char **argv)
 	kar_log_init(KAR_LOG_TEXT, (int)p.options.verbosity);
 	failed = begin(&p, &err);
 	if (failed)
-		fprintf(stderr, "kar-sim serve: %s\n", err.msg);
+		kar_log_fatal("kar-sim serve: %s", err.msg);
 	else
 		kar_loop_run(p.loop);
 	end(&p);

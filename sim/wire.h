@@ -43,6 +43,13 @@ struct sim_wire_observer {
 };
 void sim_wire_observe(struct sim_wire *w, const struct sim_wire_observer *o) KAR_NONNULL;
 
+/*
+ * What the server would refuse to store, and another version of it, or another writer to its database, may still hold: an object
+ * with this annotation is read by all clients with the annotation, a JSON merge patch, applied to it. It must leave name, UID and
+ * version alone: without them an answer is no list.
+ */
+#define SIM_GARBLE "sim.kube-arbitrator.io/garble"
+
 struct sim_wire_stats {
 	uint64_t requests, watches, struck[SIM_FAULT_COUNT];
 };

@@ -196,6 +196,7 @@ static void put_query(struct kar_buf *out, const struct kar_request *r)
 	put_param(out, &sep, "fieldManager", r->field_manager);
 	put_param(out, &sep, "force", r->force ? "true" : NULL);
 	put_param(out, &sep, "dryRun", r->dry_run ? "All" : NULL);
+	put_param(out, &sep, "fieldValidation", r->strict ? "Strict" : NULL);
 }
 
 void kar_request_path(const struct kar_request *r, struct kar_buf *out)

@@ -51,6 +51,8 @@ struct kar_request {
 	const char *field_manager;
 	bool force; /* apply */
 	bool dry_run;
+	/* create, update, patch: a field that the resource does not have is refused (400), not dropped (fieldValidation=Strict) */
+	bool strict;
 	/* list and watch: the bytes, and the Status of an error, may be Kubernetes protobuf if the server has it */
 	bool protobuf;
 	/* The object in the answer may be cut down to its metadata: not encoding a whole pod saves the server time. */

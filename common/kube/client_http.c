@@ -101,7 +101,7 @@ static void free_client(struct kar_client *base)
 	kar_timer_free(c->pump);
 	free(c->ca_pem);
 	free(c->cert_pem);
-	free(c->key_pem);
+	kar_wipe_free(c->key_pem);
 	free(c);
 }
 

@@ -95,6 +95,7 @@ static void on_unanswered(void *arg)
 
 	kar_fail(&err, KAR_RETRY, "%s: no answer within %jd s", call->what,
 		(intmax_t)(call->client->watch_answer / KAR_SECOND));
+	err.cause = KAR_CAUSE_CONNECTION;
 	end_call(call, NULL, &err);
 }
 
@@ -227,7 +228,7 @@ static void replace(char **copy, const char *now, bool *changed)
 	if (!*copy && !now)
 		return;
 	*changed = true;
-	free(*copy);
+	kar_wipe_free(*copy);
 	*copy = now ? kar_xstrdup(now) : NULL;
 }
 
@@ -315,7 +316,7 @@ static void send_call(struct kar_call *call, const struct kar_auth *auth)
 	c->stats.requests++;
 	call->http = kar_http_start(c->lanes[call->lane], &http);
 	await_answer(call);
-	kar_arena_release(&arena);
+	kar_arena_wipe(&arena);
 }
 
 static void on_credentials(void *arg, const struct kar_auth *auth, const struct kar_err *err)
@@ -324,6 +325,7 @@ static void on_credentials(void *arg, const struct kar_auth *auth, const struct 
 
 	if (err) {
 		call->failure = *err;
+		call->failure.cause = KAR_CAUSE_CREDENTIALS;
 		kar_wrap(&call->failure, "%s", call->what);
 		pause_call(call, 0); /* we may be inside kar_call_begin(): report from the loop */
 		return;

@@ -82,13 +82,13 @@ static kar_time token_expiry(const char *token)
 	json = kar_base64_decode(&arena, KAR_BASE64_URL, dot + 1, strcspn(dot + 1, "."), &n, &bad_at);
 	if (!json || kar_json_decode(&arena, &desc, NULL, json, n, &claims, &ignored))
 		claims.exp = 0;
-	kar_arena_release(&arena);
+	kar_arena_wipe(&arena);
 	return claims.exp > 0 && claims.exp <= year_9999 ? claims.exp * KAR_SECOND : KAR_NEVER;
 }
 
 static char *make_authorization(const char *token, const struct kar_kubeconfig *config)
 {
-	struct kar_buf basic = { 0 }, encoded = { 0 };
+	struct kar_buf basic = { .secret = true }, encoded = { .secret = true };
 
 	if (token)
 		return kar_xasprintf("Bearer %s", token);
@@ -124,7 +124,7 @@ static void rebuild(struct kar_credential *c)
 	const char *token = first(p->token, c->files.files[KAR_CREDFILE_TOKEN].text, k->token);
 	bool given = p->cert != NULL; /* a certificate never goes with the key of another source */
 
-	free(c->authorization);
+	kar_wipe_free(c->authorization);
 	c->authorization = make_authorization(token, k);
 	c->auth.authorization = c->authorization;
 	c->auth.tls = (struct kar_tls){
@@ -227,11 +227,11 @@ void kar_credential_free(struct kar_credential *c)
 	kar_exec_free(c->plugin.run);
 	drop_waiters(&c->waiting, NULL, true);
 	drop_waiters(&c->answering, NULL, true);
-	free(c->plugin.token);
+	kar_wipe_free(c->plugin.token);
 	free(c->plugin.cert);
-	free(c->plugin.key);
+	kar_wipe_free(c->plugin.key);
 	kar_credfiles_release(&c->files);
-	free(c->authorization);
+	kar_wipe_free(c->authorization);
 	free(c);
 }
 
@@ -291,7 +291,7 @@ static bool replace(char **old, const char *new)
 {
 	if (same(*old, new))
 		return false;
-	free(*old);
+	kar_wipe_free(*old);
 	*old = new ? kar_xstrdup(new) : NULL;
 	return true;
 }

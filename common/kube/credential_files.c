@@ -1,5 +1,6 @@
 #include "common/kube/credential_files.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,8 +33,8 @@ void kar_credfiles_init(struct kar_credfiles *f, const struct kar_kubeconfig *co
 void kar_credfiles_release(struct kar_credfiles *f)
 {
 	for (enum kar_credfile id = 0; id < KAR_CREDFILES; id++) {
-		free(f->files[id].text);
-		free(f->files[id].candidate);
+		kar_wipe_free(f->files[id].text);
+		kar_wipe_free(f->files[id].candidate);
 		f->files[id].text = f->files[id].candidate = NULL;
 	}
 }
@@ -90,13 +91,15 @@ static int read_file(struct kar_credfiles *f, enum kar_credfile id, struct kar_e
 		[KAR_CREDFILE_KEY] = "client key",
 	};
 	struct kar_arena arena = { 0 };
+	assert(id < KAR_CREDFILES);
+
 	const char *old = f->files[id].text;
 	char *text = read_checked(&arena, id, f->files[id].path, err);
 	int rc = text ? 0 : kar_wrap(err, "%s", names[id]);
 
 	if (text && (!old || strcmp(old, text) != 0))
 		f->files[id].candidate = kar_xstrdup(text);
-	kar_arena_release(&arena);
+	kar_arena_wipe(&arena);
 	return rc;
 }
 
@@ -116,7 +119,7 @@ static bool adopt(struct kar_credfiles *f, enum kar_credfile id)
 {
 	if (!f->files[id].candidate)
 		return false;
-	free(f->files[id].text);
+	kar_wipe_free(f->files[id].text);
 	f->files[id].text = f->files[id].candidate;
 	f->files[id].candidate = NULL;
 	return true;
@@ -125,7 +128,7 @@ static bool adopt(struct kar_credfiles *f, enum kar_credfile id)
 static void drop_candidates(struct kar_credfiles *f, size_t g)
 {
 	for (enum kar_credfile id = members[g].first; id <= members[g].last; id++) {
-		free(f->files[id].candidate);
+		kar_wipe_free(f->files[id].candidate);
 		f->files[id].candidate = NULL;
 	}
 }

@@ -311,7 +311,7 @@ static void try_again(struct event *e, const struct kar_err *err)
 /* Nobody misses an event before looking for one, so the log says why there are none. A namespace may be leaving. */
 static void tell_refusal(struct event *e, const struct kar_err *err)
 {
-	bool leaving = err->what == KAR_NOTFOUND || strstr(err->msg, "being terminated");
+	bool leaving = err->what == KAR_NOTFOUND || err->cause == KAR_CAUSE_NAMESPACE_ENDS;
 
 	if (leaving || e->recorder->refused)
 		return;

@@ -113,6 +113,7 @@ static bool slurp(struct stream *s)
 		return false;
 	}
 	kar_buf_append(&s->text, chunk, (size_t)n);
+	explicit_bzero(chunk, (size_t)n);
 	if (s == &s->run->errs)
 		keep_tail(&s->text);
 	return true;
@@ -240,8 +241,10 @@ struct kar_exec *kar_exec_start(struct kar_loop *l, const struct kar_exec_config
 	x->done = done;
 	x->arg = arg;
 	x->timeout = timeout ? timeout : default_timeout;
-	x->out = (struct stream){ .run = x, .fd = -1, .text = { .cap = KAR_EXEC_OUT_MAX } };
-	x->errs = (struct stream){ .run = x, .fd = -1, .text = { .cap = 2 * ERR_KEEP + CHUNK } };
+	x->out = (struct stream){ .run = x, .fd = -1, .text = { .cap = KAR_EXEC_OUT_MAX, .secret = true } };
+	x->errs = (struct stream){ .run = x,
+		.fd = -1,
+		.text = { .cap = 2 * ERR_KEEP + CHUNK, .secret = true } };
 	x->timer = kar_timer_new(l, on_timer, x);
 	if (kar_exec_spawn(config, cluster_json, &p, &x->err)) {
 		kar_timer_start(x->timer, 0);
@@ -262,6 +265,6 @@ void kar_exec_free(struct kar_exec *x)
 	stop(x);
 	kar_buf_release(&x->out.text);
 	kar_buf_release(&x->errs.text);
-	kar_arena_release(&x->arena);
+	kar_arena_wipe(&x->arena);
 	free(x);
 }

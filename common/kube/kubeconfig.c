@@ -43,6 +43,7 @@ static int read_all(int fd, struct kar_buf *b)
 		if (n <= 0)
 			return n < 0 ? errno : 0;
 		kar_buf_append(b, chunk, (size_t)n);
+		explicit_bzero(chunk, (size_t)n);
 	}
 	return EFBIG;
 }
@@ -56,7 +57,7 @@ static bool is_torn(const struct stat *before, const struct kar_buf *b)
 char *kar_read_file(struct kar_arena *arena, const char *path, size_t limit, bool want_content, size_t *n,
 	struct kar_err *err)
 {
-	struct kar_buf b = { .cap = limit };
+	struct kar_buf b = { .cap = limit, .secret = true };
 	struct stat st = { 0 };
 	char *text = NULL;
 	int fd, why;

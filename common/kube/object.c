@@ -67,6 +67,7 @@ void kar_object_init(struct kar_object *o, const struct kar_type *t, const struc
 		.name = name,
 		.uid = uid,
 		.rv = kar_rv_parse(w->meta.resource_version),
+		.unreadable = w->problem != NULL,
 	};
 }
 
@@ -94,6 +95,11 @@ void kar_object_unref(const struct kar_object *o)
 		return;
 	kar_intern_put(o->strings, o->ns);
 	o->type->destroy(counted(o), o->strings);
+}
+
+bool kar_object_same(const struct kar_object *a, const struct kar_object *b)
+{
+	return strcmp(a->uid, b->uid) == 0 && a->unreadable == b->unreadable;
 }
 
 const char *kar_key(const char *ns, const char *name, char out[KAR_KEY_LEN])

@@ -56,7 +56,14 @@ const struct kar_wire_owner *kar_wire_controller(const struct kar_wire_meta *m) 
 struct kar_wire_object {
 	const char *api_version, *kind;
 	struct kar_wire_meta meta;
+	const char *problem; /* what of the object cannot be read, and why; NULL: nothing */
 };
+/* The table of a resource type: what cannot be read of an object is left absent and named in head.problem. */
+#define KAR_WIRE_DESC(what_, struct_, fields_) \
+	{ \
+		.what = (what_), .size = sizeof(struct_), .fields = (fields_), .n_fields = KAR_LEN(fields_), \
+		.problem = offsetof(struct_, head.problem) \
+	}
 #define KAR_WIRE_HEAD_FIELDS(struct_) \
 	KAR_FIELD(struct_, head.api_version, "apiVersion", KAR_F_STRING), \
 		KAR_FIELD(struct_, head.kind, "kind", KAR_F_STRING), \
@@ -68,9 +75,9 @@ struct kar_type {
 	bool protobuf; /* the API server has a protobuf form of it (never of CRDs), and .wire its numbers */
 	/*
 	 * A new object (one reference, for the caller) from the wire struct, whose head is known to have a name, a
-	 * uid and a resourceVersion. Interned strings come from @strings. NULL with @err if it makes no sense.
+	 * uid and a resourceVersion. Interned strings come from @strings.
 	 */
-	struct kar_object *(*project)(const void *wire, struct kar_intern *strings, struct kar_err *err);
+	struct kar_object *(*project)(const void *wire, struct kar_intern *strings);
 	/*
 	 * Gives back what project() interned, but not head.ns, which kar_object_unref() does; frees. Called with
 	 * the last reference.
@@ -86,6 +93,11 @@ struct kar_object {
 	const struct kar_type *type;
 	struct kar_intern *strings; /* where its strings came from */
 	uint32_t refs;
+	/*
+	 * A part of it could not be read and is absent here: nothing may be created, deleted or written because of what it
+	 * seems to be. Name, UID, owner and labels may only be used to find whom it concerns.
+	 */
+	bool unreadable;
 	const char *ns;   /* interned; NULL for cluster-scoped objects */
 	const char *name; /* part of the object's own memory */
 	const char *uid;  /* likewise */
@@ -99,6 +111,9 @@ void kar_object_init(struct kar_object *o, const struct kar_type *t, const struc
 const struct kar_object *kar_object_ref(const struct kar_object *o);
 void kar_object_unref(const struct kar_object *o);
 
+/* The same object, by its UID, and as readable as before? Their versions may differ. */
+bool kar_object_same(const struct kar_object *a, const struct kar_object *b) KAR_NONNULL;
+
 /* "ns/name", or "name" for cluster-scoped objects, written to @out. */
 #define KAR_KEY_LEN 320 /* 63 + 1 + 253 + NUL, rounded up */
 const char *kar_object_key(const struct kar_object *o, char out[KAR_KEY_LEN]) KAR_NONNULL;
@@ -106,7 +121,7 @@ const char *kar_key(const char *ns, const char *name, char out[KAR_KEY_LEN]);
 /* Splits "ns/name" (or "name": *ns = ""). Both outputs point into @buf, a copy of the key. */
 void kar_key_split(const char *key, char buf[KAR_KEY_LEN], const char **ns, const char **name) KAR_NONNULL;
 
-/* What an event or an error speaks of. Borrowed strings. */
+/* The object that an event or an error is about. Borrowed strings. */
 struct kar_object_ref {
 	const char *api_version, *kind, *ns, *name, *uid, *resource_version;
 };

@@ -255,7 +255,7 @@ static int check_block(const struct block *b, const char *what, struct kar_err *
 	/* A TRUSTED CERTIFICATE carries more elements behind the certificate. */
 	whole = der && der_take(&rest, &e) && e.tag == DER_SEQUENCE &&
 		(!rest.n || label_is(b, "TRUSTED CERTIFICATE"));
-	kar_arena_release(&arena);
+	kar_arena_wipe(&arena);
 	return whole ? 0 : kar_fail(err, KAR_FATAL, "holds a damaged or cut-off %s", what);
 }
 

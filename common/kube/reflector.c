@@ -9,19 +9,18 @@
 
 /* Trouble. */
 
-static bool is_same_trouble(const struct kar_err *a, const struct kar_err *b)
-{
-	return a->what == b->what && a->http == b->http && strcmp(a->reason, b->reason) == 0;
-}
-
 static void enter_trouble(struct kar_reflector *r, const struct kar_err *err)
 {
-	bool news = !r->in_trouble || !is_same_trouble(&r->trouble, err);
-
 	r->trouble = *err;
 	r->in_trouble = true;
-	if (news && r->options.on_trouble)
+	if (r->options.on_trouble)
 		r->options.on_trouble(r->options.arg, r, err);
+}
+
+void kar_reflector_answered(struct kar_reflector *r)
+{
+	if (r->in_trouble && r->options.on_answer)
+		r->options.on_answer(r->options.arg, r);
 }
 
 void kar_reflector_leave_trouble(struct kar_reflector *r)
@@ -98,6 +97,26 @@ int kar_reflector_on_data(void *arg, const char *bytes, size_t n)
 	return -1;
 }
 
+static void report_unreadable(struct kar_reflector *r, const struct kar_object *o, const char *problem)
+{
+	const struct kar_object *known = kar_store_get(r->store, o->ns, o->name);
+	bool reported = known && known->unreadable && strcmp(known->uid, o->uid) == 0;
+
+	r->stats.unreadable++;
+	if (!reported && r->options.on_unreadable)
+		r->options.on_unreadable(r->options.arg, o, problem);
+}
+
+struct kar_object *kar_reflector_make(struct kar_reflector *r, const struct kar_wire_object *w,
+	struct kar_err *err)
+{
+	struct kar_object *o = kar_wire_object_make(kar_store_type(r->store), w, r->strings, err);
+
+	if (o && o->unreadable)
+		report_unreadable(r, o, w->problem);
+	return o;
+}
+
 /* The bytes have ended. libcurl may call a cut body complete: the reader's state decides, not the transport's. */
 void kar_reflector_finish_stream(struct kar_reflector *r)
 {
@@ -165,6 +184,12 @@ void kar_reflector_start(struct kar_reflector *r)
 {
 	if (r->phase == STOPPED)
 		kar_reflector_list(r);
+}
+
+void kar_reflector_retry(struct kar_reflector *r)
+{
+	if (r->phase == WAITING && r->in_trouble && r->trouble.cause == KAR_CAUSE_CONNECTION)
+		kar_timer_start(r->timer, 0);
 }
 
 void kar_reflector_free(struct kar_reflector *r)

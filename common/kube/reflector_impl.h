@@ -77,11 +77,16 @@ void kar_reflector_follow(struct kar_reflector *r, struct kar_reflector_plan pla
 /* Frees what the attempt has brought. */
 void kar_reflector_end_attempt(struct kar_reflector *r) KAR_NONNULL;
 void kar_reflector_leave_trouble(struct kar_reflector *r) KAR_NONNULL;
+/* The API server has begun to answer a watch, or has answered a list as a whole. */
+void kar_reflector_answered(struct kar_reflector *r) KAR_NONNULL;
 
 /* @q with the options that list and watch share. */
 struct kar_request kar_reflector_request(const struct kar_reflector *r, struct kar_request q) KAR_NONNULL;
 /* on_data of list and watch. */
 int kar_reflector_on_data(void *arg, const char *bytes, size_t n);
+/* The object from @w, to be stored next; reports one that is unreadable. NULL with KAR_INVALID: it cannot be stored. */
+struct kar_object *kar_reflector_make(struct kar_reflector *r, const struct kar_wire_object *w,
+	struct kar_err *err);
 /* The bytes have ended: inside a document? Then attempt.err says so. */
 void kar_reflector_finish_stream(struct kar_reflector *r) KAR_NONNULL;
 /*

@@ -12,7 +12,7 @@ enum { PAGE = 500 }; /* objects; client-go's page size */
 static int on_item(void *arg, const void *elem, struct kar_err *err)
 {
 	struct kar_reflector *r = arg;
-	struct kar_object *o = kar_wire_object_make(kar_store_type(r->store), elem, r->strings, err);
+	struct kar_object *o = kar_reflector_make(r, elem, err);
 
 	if (!o)
 		return -1;
@@ -67,6 +67,7 @@ static void list_complete(struct kar_reflector *r)
 	strlcpy(r->position, r->list_version, sizeof(r->position));
 	kar_reflector_forget_list(r);
 	kar_store_replace_commit(r->store, kar_rv_parse(r->position));
+	kar_reflector_answered(r);
 	if (r->list_trouble)
 		kar_reflector_leave_trouble(r);
 	kar_reflector_follow(r, kar_reflector_after_list(&r->policy, &end), NULL);

@@ -9,7 +9,7 @@ static kar_time watch_deadline(const struct kar_reflector *r)
 	return hard < idle ? hard : idle;
 }
 
-/* A watch that nobody has answered proves nothing, however long it stands. */
+/* Only a watch that the server has answered counts as stable, however long the request has been open. */
 static kar_time settled_at(const struct kar_reflector *r)
 {
 	kar_time begun = r->attempt.begun;
@@ -69,7 +69,7 @@ static int on_deleted(struct kar_reflector *r, const struct kar_wire_object *w, 
 
 static int on_changed(struct kar_reflector *r, const struct kar_wire_object *w, struct kar_err *err)
 {
-	struct kar_object *o = kar_wire_object_make(kar_store_type(r->store), w, r->strings, err);
+	struct kar_object *o = kar_reflector_make(r, w, err);
 
 	if (!o)
 		return -1;
@@ -131,6 +131,7 @@ static void watch_begun(void *arg)
 	struct kar_reflector *r = arg;
 
 	r->attempt.begun = kar_loop_mono(r->loop);
+	kar_reflector_answered(r);
 	arm(r);
 }
 

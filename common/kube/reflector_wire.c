@@ -127,13 +127,10 @@ int kar_wire_check(const struct kar_wire_object *w, struct kar_err *err)
 struct kar_object *kar_wire_object_make(const struct kar_type *type, const struct kar_wire_object *w,
 	struct kar_intern *strings, struct kar_err *err)
 {
-	struct kar_object *o = NULL;
-
 	if (kar_wire_check(w, err) == 0)
-		o = type->project(w, strings, err);
-	if (!o)
-		kar_wrap(err, "%s", type->res.plural);
-	return o;
+		return type->project(w, strings);
+	kar_wrap(err, "%s", type->res.plural);
+	return NULL;
 }
 
 enum kar_event_kind kar_event_kind(const struct kar_watch_root *root)

@@ -2,7 +2,9 @@
  * reflector_wire - the documents of list and watch: their tables, and what makes them acceptable.
  *
  * Private to the reflector. A list is one document whose items are handed over one by one; a watch is a stream of
- * {type, object}. An object without name, uid or resourceVersion is refused: it could be neither stored nor resumed from.
+ * {type, object}. An object without name, uid or resourceVersion is refused: it could be neither stored nor resumed from,
+ * and no API server sends one. Anything else in an object that cannot be read is left out (kar_object.unreadable), so that
+ * one object never hides the others.
  */
 #ifndef KAR_REFLECTOR_WIRE_H
 #define KAR_REFLECTOR_WIRE_H
@@ -44,7 +46,10 @@ extern const struct kar_limits kar_reflector_limits;
 int kar_list_check(const struct kar_list_root *root, struct kar_err *err) KAR_NONNULL;
 /* KAR_INVALID if @w cannot be stored. */
 int kar_wire_check(const struct kar_wire_object *w, struct kar_err *err) KAR_NONNULL;
-/* The new object from @w, a wire struct of @type; NULL with KAR_INVALID if it cannot be stored. */
+/*
+ * The new object from @w, a wire struct of @type; .unreadable if a part of it could not be read. NULL with KAR_INVALID if
+ * it cannot be stored.
+ */
 struct kar_object *kar_wire_object_make(const struct kar_type *type, const struct kar_wire_object *w,
 	struct kar_intern *strings, struct kar_err *err) KAR_NONNULL KAR_MUSTUSE;
 

@@ -69,6 +69,18 @@ static bool has_cause(const struct status *s, const char *reason)
 	return false;
 }
 
+/* Only the message tells: its words are those of the admission plug-in ResourceQuota, or of the authorizer. */
+static enum kar_cause cause_of(int http, const struct status *s)
+{
+	const char *message = http == 403 && s->message ? s->message : "";
+
+	if (has_cause(s, "NamespaceTerminating"))
+		return KAR_CAUSE_NAMESPACE_ENDS;
+	if (strstr(message, "exceeded quota: "))
+		return KAR_CAUSE_QUOTA;
+	return strstr(message, "User \"") && strstr(message, "\" cannot ") ? KAR_CAUSE_RBAC : KAR_CAUSE_NONE;
+}
+
 static bool version_too_large(const struct status *s)
 {
 	return has_cause(s, "ResourceVersionTooLarge") ||
@@ -219,6 +231,7 @@ void kar_status_error(struct kar_err *err, int http, const char *content_type, s
 		put_answer(&text, http, body);
 	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", kar_buf_cstr(&text));
 	err->http = http;
+	err->cause = cause_of(http, &s);
 	err->retry_after = retry_after;
 	strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));
 	kar_buf_release(&text);

@@ -6,10 +6,12 @@
 
 #include "common/kube/store_index.h"
 #include "common/mem.h"
+#include "common/siphash.h"
 
 enum {
 	MAX_LISTENERS = 8,
 	FIRST_ROOM = 16, /* entries and slots; both stay powers of two */
+	MAX_NAMESPACE = 63,
 	WALK_ALL = -1,
 };
 #define NONE KAR_STORE_NONE
@@ -17,12 +19,12 @@ enum {
 /* One object. Its number is its address: in the slots of the name table and in the lists of the indexes. */
 struct entry {
 	struct kar_object *o; /* NULL: free */
-	uint32_t hash;        /* of ns and name; while free: the next free entry */
+	uint32_t hash;        /* of ns and name, keyed; while free: the next free entry */
 	uint32_t seen;        /* the last replace that listed this very version */
 };
 
 struct change {
-	const struct kar_object *old; /* a reference, given back after the listeners */
+	const struct kar_object *old; /* a reference, dropped after the listeners */
 	struct kar_object *new;       /* while staged: a reference; afterwards the store's */
 };
 
@@ -34,6 +36,7 @@ struct changes {
 struct kar_store {
 	const struct kar_type *type;
 	struct kar_intern *strings;
+	struct kar_hash_key key;
 	struct entry *entries;
 	uint32_t n_entries, room; /* used or freed; allocated */
 	uint32_t free;            /* head of the freed ones */
@@ -58,6 +61,7 @@ struct kar_store *kar_store_new(const struct kar_type *t, struct kar_intern *str
 	assert(t->n_index >= 0 && t->n_index <= KAR_MAX_INDEX);
 	s->type = t;
 	s->strings = strings;
+	s->key = kar_hash_key_new();
 	s->free = NONE;
 	return s;
 }
@@ -110,11 +114,17 @@ bool kar_store_synced(const struct kar_store *s)
 
 /* The table of names. */
 
-static uint32_t hash_name(const char *ns, const char *name)
+/* Of as much as names can have by the API; what is cut is compared all the same. */
+static uint32_t hash_name(const struct kar_store *s, const char *ns, const char *name)
 {
-	uint64_t h = kar_hash_str(kar_hash_str(0, ns ? ns : ""), name);
+	char key[KAR_KEY_LEN];
+	size_t n = ns ? strnlen(ns, MAX_NAMESPACE) : 0, n_name = strnlen(name, sizeof(key) - 1 - n);
 
-	return (uint32_t)(h ^ (h >> 32));
+	if (n)
+		memcpy(key, ns, n);
+	key[n++] = '/';
+	memcpy(key + n, name, n_name);
+	return (uint32_t)kar_siphash(&s->key, key, n + n_name);
 }
 
 static bool is_named(const struct kar_object *o, const char *ns, const char *name)
@@ -132,7 +142,7 @@ static uint32_t find(const struct kar_store *s, const char *ns, const char *name
 	if (!s->room)
 		return NONE;
 
-	uint32_t hash = hash_name(ns, name);
+	uint32_t hash = hash_name(s, ns, name);
 	uint32_t at = hash & slot_mask(s);
 
 	for (; s->slots[at] != NONE; at = (at + 1) & slot_mask(s)) {
@@ -142,6 +152,21 @@ static uint32_t find(const struct kar_store *s, const char *ns, const char *name
 			return s->slots[at];
 	}
 	return NONE;
+}
+
+size_t kar_store_longest_search(const struct kar_store *s)
+{
+	size_t longest = 0;
+
+	for (uint32_t at = 0; s->room && at <= slot_mask(s); at++) {
+		if (s->slots[at] == NONE)
+			continue;
+
+		uint32_t n = ((at - s->entries[s->slots[at]].hash) & slot_mask(s)) + 1;
+
+		longest = n > longest ? n : longest;
+	}
+	return longest;
 }
 
 static void fill_slot(struct kar_store *s, uint32_t number)
@@ -207,7 +232,8 @@ static void insert(struct kar_store *s, struct kar_object *o)
 {
 	uint32_t number = take_entry(s);
 
-	s->entries[number] = (struct entry){ .o = o, .hash = hash_name(o->ns, o->name), .seen = s->replace };
+	s->entries[number] =
+		(struct entry){ .o = o, .hash = hash_name(s, o->ns, o->name), .seen = s->replace };
 	fill_slot(s, number);
 	for (int i = 0; i < s->type->n_index; i++)
 		kar_store_index_add(&s->index[i], number, s->type->index_key(o, i));
@@ -230,7 +256,7 @@ static const struct kar_object *take_out(struct kar_store *s, uint32_t number)
 	return o;
 }
 
-/* Puts @o where its predecessor was. Links first: old keys stay interned until the old object is given back. */
+/* Replaces the object of an entry by @o. The indexes change first: they use the interned keys of the old object. */
 static const struct kar_object *swap(struct kar_store *s, uint32_t number, struct kar_object *o)
 {
 	struct entry *e = &s->entries[number];

@@ -32,6 +32,9 @@ size_t kar_store_count(const struct kar_store *s) KAR_NONNULL;
 /* The object, borrowed until the next change of the store, or NULL. @ns NULL or "" for cluster scope. */
 const struct kar_object *kar_store_get(const struct kar_store *s, const char *ns, const char *name);
 
+/* Slots that the slowest kar_store_get() of a stored object visits; walks the whole table, for tests. */
+size_t kar_store_longest_search(const struct kar_store *s) KAR_NONNULL;
+
 /*
  * Walks. `for (it = kar_store_by_index(s, POD_BY_OWNER, uid); kar_iter_next(&it, &o);)`. Order is
  * not defined; sort what must be deterministic. @value need not be interned.

@@ -254,7 +254,7 @@ void kar_workqueue_add_lazy(struct kar_workqueue *q, const char *key)
 		kar_workqueue_add(q, key);
 }
 
-void kar_workqueue_rest(struct kar_workqueue *q, const char *key, kar_time until)
+void kar_workqueue_cool_down(struct kar_workqueue *q, const char *key, kar_time until)
 {
 	struct item *i = until ? find_or_make(q, key) : find(q, key);
 
@@ -342,6 +342,13 @@ kar_time kar_workqueue_next(const struct kar_workqueue *q, kar_time now)
 	if (q->n_ready)
 		return now;
 	return q->n_heap ? q->heap[0]->at : KAR_NEVER;
+}
+
+bool kar_workqueue_is_dirty(const struct kar_workqueue *q, const char *key)
+{
+	const struct item *i = find(q, key);
+
+	return i && i->dirty;
 }
 
 size_t kar_workqueue_ready(const struct kar_workqueue *q)

@@ -28,10 +28,10 @@ void kar_workqueue_free(struct kar_workqueue *q); /* accepts NULL */
 void kar_workqueue_add(struct kar_workqueue *q, const char *key) KAR_NONNULL;
 /* As add, but behind all ordinary keys: for what the first list brings. */
 void kar_workqueue_add_low(struct kar_workqueue *q, const char *key) KAR_NONNULL;
-/* As add, for what can wait: not before the time that kar_workqueue_rest() has set. */
+/* As add, for what can wait: not before the time that kar_workqueue_cool_down() has set. */
 void kar_workqueue_add_lazy(struct kar_workqueue *q, const char *key) KAR_NONNULL;
 /* Lazy adds of @key wait until @until (mono); 0: they do not any more. */
-void kar_workqueue_rest(struct kar_workqueue *q, const char *key, kar_time until) KAR_NONNULL;
+void kar_workqueue_cool_down(struct kar_workqueue *q, const char *key, kar_time until) KAR_NONNULL;
 /* Marks it at time @at (mono). A second call keeps the earlier time. */
 void kar_workqueue_add_at(struct kar_workqueue *q, const char *key, kar_time at) KAR_NONNULL;
 /* Marks it after its next back-off step. */
@@ -47,6 +47,8 @@ void kar_workqueue_done(struct kar_workqueue *q, const char *key) KAR_NONNULL;
 /* When take() will next have something: @now or earlier if it has, KAR_NEVER if nothing is queued. */
 kar_time kar_workqueue_next(const struct kar_workqueue *q, kar_time now) KAR_NONNULL;
 
+/* Is it being processed, and was added again meanwhile? */
+bool kar_workqueue_is_dirty(const struct kar_workqueue *q, const char *key) KAR_NONNULL;
 size_t kar_workqueue_ready(const struct kar_workqueue *q) KAR_NONNULL; /* depth */
 size_t kar_workqueue_processing(const struct kar_workqueue *q) KAR_NONNULL;
 

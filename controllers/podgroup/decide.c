@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "api/keep.h"
+#include "common/str.h"
+#include "common/text.h"
 
 enum {
 	NAMES_SHOWN = 3,   /* of pods, in a message */
@@ -11,13 +12,11 @@ enum {
 
 static const kar_time too_long = 48 * 60 * KAR_MINUTE; /* without anything running: the Warning Timeout */
 
-/* Reasons of the condition Scheduled; the last two are also what the reconciler remembers. */
-static const char not_enough_members[] = "NotEnoughMembers";
-static const char quorum_lost[] = "QuorumLost"; /* was Running, and still has members */
-static const char timed_out[] = "Timeout";      /* the Warning has been given */
-static const char gated_forever[] = "DeletedWithGatedMembers";
+/* Reasons of the condition Scheduled for which there is an event too. */
+static const char reason_timeout[] = "Timeout";
+static const char reason_gated[] = "DeletedWithGatedMembers";
 
-/* The first few of a set of pods by name, so that a text does not depend on the order of the input. */
+/* The first few pods of a set, by name, so that a text does not depend on the order of the input. */
 struct few {
 	struct {
 		const char *name;
@@ -27,13 +26,14 @@ struct few {
 	int32_t added;
 };
 
-struct tally {
+struct counts {
 	int32_t min_member;
-	int32_t quorum; /* of the members that exist, the succeeded included */
+	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
 	int32_t members, scheduled, running, succeeded, failed;
-	int32_t active;   /* neither finished nor about to vanish unbound */
-	int32_t stranded; /* if the group goes: they keep our scheduling gate */
+	int32_t active;   /* not finished, and not terminating before they were bound */
+	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
 	struct few unschedulable, losses, owners;
+	struct kar_unplaced unplaced; /* .unschedulable */
 };
 
 static void add_few(struct few *f, size_t max, const char *name, const struct kar_pod *pod)
@@ -43,7 +43,7 @@ static void add_few(struct few *f, size_t max, const char *name, const struct ka
 	f->added++;
 	while (at > 0 && strcmp(f->items[at - 1].name, name) > 0)
 		at--;
-	if (at == max || (at > 0 && kar_same(f->items[at - 1].name, name)))
+	if (at == max || (at > 0 && kar_streq(f->items[at - 1].name, name)))
 		return;
 	if (f->n < max)
 		f->n++;
@@ -54,25 +54,27 @@ static void add_few(struct few *f, size_t max, const char *name, const struct ka
 
 bool podgroup_strands(const struct kar_pod *pod)
 {
-	return pod->gate_ours && !pod->deletion && !kar_same(pod->owner_kind, kar_queuejob_type.res.kind);
+	return pod->gate_ours && !pod->deletion && !kar_streq(pod->owner_kind, kar_queuejob_type.res.kind);
 }
 
-static void count_active(struct tally *t, const struct kar_pod *p)
+static void count_active(struct counts *t, const struct kar_pod *p)
 {
 	t->active++;
 	if (p->node)
 		t->scheduled++;
-	/* What is bound and Terminating holds its place until it is gone. */
+	/* A bound pod that is Terminating uses its node until it is gone. */
 	if (p->phase == KAR_POD_RUNNING || (p->deletion && p->node))
 		t->running++;
-	if (p->unschedulable && !p->node)
+	if (p->unschedulable && !p->node) {
 		add_few(&t->unschedulable, NAMES_SHOWN, p->o.name, p);
+		kar_unplaced_add(&t->unplaced, p);
+	}
 	t->stranded += podgroup_strands(p);
 }
 
-static void count(struct tally *t, const struct kar_pod *p)
+static void count(struct counts *t, const struct kar_pod *p)
 {
-	if (kar_pod_withdrawn(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
+	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
 		return;
 	t->members++;
 	if (p->owner_name)
@@ -88,8 +90,8 @@ static void count(struct tally *t, const struct kar_pod *p)
 	}
 }
 
-/* Here all that have succeeded count, so those that minMember leaves out are put back, unless they are gone. */
-static int32_t left_out(const struct kar_podgroup_spec *spec, const struct tally *t)
+/* The succeeded members that minMember leaves out and that still exist: here every succeeded member counts. */
+static int32_t left_out(const struct kar_podgroup_spec *spec, const struct counts *t)
 {
 	int32_t n = spec->succeeded_members, most = INT32_MAX - t->min_member;
 
@@ -98,10 +100,10 @@ static int32_t left_out(const struct kar_podgroup_spec *spec, const struct tally
 	return n > 0 ? n : 0;
 }
 
-static struct tally count_members(const struct podgroup_view *v)
+static struct counts count_members(const struct podgroup_view *v)
 {
 	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct tally t = { 0 };
+	struct counts t = { 0 };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v->pods[i]);
@@ -111,32 +113,30 @@ static struct tally count_members(const struct podgroup_view *v)
 	return t;
 }
 
+/* The phase alone would lose this between a loss and the first attempt to place the replacement. */
 static bool was_running(const struct kar_podgroup_status *old)
 {
-	const struct kar_condition *c = kar_condition_find(&old->conditions, KAR_PG_SCHEDULED);
-
-	/* The phase alone would forget it in the moment between a loss and the replacement's first attempt. */
-	return kar_same(old->phase, "Running") || kar_same(old->phase, "Unknown") ||
-		(c && kar_same(c->reason, quorum_lost));
+	return old->phase == KAR_PG_PHASE_RUNNING || old->phase == KAR_PG_PHASE_UNKNOWN ||
+		old->record.quorum_lost;
 }
 
-/* The phase table of design podgroup.md, line by line. */
-static const char *phase_now(const struct tally *t, bool ran)
+/* The phase table of docs/design/podgroup.md, line by line. */
+static enum kar_pg_phase phase_now(const struct counts *t, bool ran)
 {
 	int32_t alive = t->running + t->succeeded;
 
 	if (t->succeeded >= t->quorum && !t->active)
-		return "Finished";
+		return KAR_PG_PHASE_FINISHED;
 	/* A replacement exists if the members that have not failed could make up the quorum. */
 	if (t->failed > 0 && alive < t->quorum && t->members - t->failed < t->quorum)
-		return "Failed";
+		return KAR_PG_PHASE_FAILED;
 	if (alive >= t->quorum)
-		return "Running";
+		return KAR_PG_PHASE_RUNNING;
 	if (ran && t->unschedulable.n > 0)
-		return "Unknown";
+		return KAR_PG_PHASE_UNKNOWN;
 	if (t->scheduled >= t->quorum)
-		return "Scheduled";
-	return t->members >= t->quorum ? "Scheduling" : "Pending";
+		return KAR_PG_PHASE_SCHEDULED;
+	return t->members >= t->quorum ? KAR_PG_PHASE_SCHEDULING : KAR_PG_PHASE_PENDING;
 }
 
 /* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
@@ -165,7 +165,7 @@ static const char *list(const struct few *f, struct kar_arena *a)
 }
 
 /* Why the quorum is not there, in one line: "1/3 members bound; j-2: Unschedulable". */
-static const char *why_not(const struct tally *t, struct kar_arena *a)
+static const char *why_not(const struct counts *t, struct kar_arena *a)
 {
 	const char *text = kar_arena_printf(a, "%d/%d members bound", t->scheduled, t->quorum);
 
@@ -178,11 +178,11 @@ static const char *why_not(const struct tally *t, struct kar_arena *a)
 	return text;
 }
 
-/* The new status in the making. */
+/* The new status, and what it is made from. */
 struct update {
 	struct kar_podgroup_status *status;
 	const struct podgroup_view *v;
-	const struct tally *t;
+	const struct counts *t;
 	kar_time now;
 	struct kar_arena *arena;
 };
@@ -201,43 +201,69 @@ static void set_condition(const struct update *u, const char *type, bool status,
 	kar_condition_set(&u->status->conditions, &c, u->now, u->arena);
 }
 
-/* Until the wait is too long; <= 0: it is; KAR_NEVER: the group is not one that waits. */
+/* Time until the wait is too long; <= 0: it is; KAR_NEVER: the group does not wait. */
 static kar_time time_left(const struct update *u)
 {
 	const struct kar_condition *c = kar_condition_find(&u->v->group->status.conditions, KAR_PG_SCHEDULED);
 	kar_time since = c && c->status == KAR_COND_FALSE ? c->last_transition : u->now;
-	const char *phase = u->status->phase;
+	enum kar_pg_phase phase = u->status->phase;
 
 	if (u->v->owner == PODGROUP_OWNER_TERMINAL || u->t->running > 0 ||
-		!(kar_same(phase, "Pending") || kar_same(phase, "Scheduling")))
+		!(phase == KAR_PG_PHASE_PENDING || phase == KAR_PG_PHASE_SCHEDULING))
 		return KAR_NEVER;
 	return since + too_long - u->now;
 }
 
+static bool is_scheduled(const struct update *u)
+{
+	return u->t->scheduled >= u->t->quorum;
+}
+
+static bool timed_out(const struct update *u)
+{
+	return !is_scheduled(u) && time_left(u) <= 0;
+}
+
+static bool quorum_lost(const struct update *u)
+{
+	return !is_scheduled(u) && !timed_out(u) && u->t->members > 0 && was_running(&u->v->group->status);
+}
+
 static const char *reason_not_scheduled(const struct update *u)
 {
-	if (time_left(u) <= 0)
-		return timed_out;
-	if (u->t->members > 0 && was_running(&u->v->group->status))
-		return quorum_lost;
+	if (timed_out(u))
+		return reason_timeout;
+	if (u->status->record.quorum_lost)
+		return "QuorumLost";
 	if (u->t->members < u->t->quorum)
-		return not_enough_members;
+		return "NotEnoughMembers";
 	return u->t->unschedulable.n ? "Unschedulable" : "Pending";
+}
+
+/* why_not() and the words of the scheduler; its numbers of nodes change all the time, so a change of nothing else is not written. */
+static const char *why_not_and_who(const struct update *u, const char *type)
+{
+	const struct kar_condition *c = kar_condition_find(&u->v->group->status.conditions, type);
+	const char *why = kar_unplaced_describe(&u->t->unplaced, u->arena);
+
+	return kar_text_steady(u->arena, why_not(u->t, u->arena),
+		why[0] ? kar_arena_printf(u->arena, "; %s", why) : "", c ? c->message : NULL);
 }
 
 static void set_scheduled(const struct update *u)
 {
-	if (u->t->scheduled >= u->t->quorum)
+	if (is_scheduled(u))
 		set_condition(u, KAR_PG_SCHEDULED, true, "Scheduled",
 			kar_arena_printf(u->arena, "minMember %d reached", u->t->min_member));
 	else
-		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u), why_not(u->t, u->arena));
+		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u),
+			why_not_and_who(u, KAR_PG_SCHEDULED));
 }
 
-/* The other two appear when they first become True. */
-static void set_troubles(const struct update *u)
+/* MemberFailed and Unschedulable appear when they first become True. */
+static void set_problems(const struct update *u)
 {
-	const struct tally *t = u->t;
+	const struct counts *t = u->t;
 	const struct kar_conditions *conditions = &u->status->conditions;
 
 	if (t->failed > 0 && t->running + t->succeeded >= t->quorum)
@@ -245,15 +271,16 @@ static void set_troubles(const struct update *u)
 			kar_arena_printf(u->arena, "%d of %d members failed: %s", t->failed, t->members,
 				list(&t->losses, u->arena)));
 	else if (kar_condition_find(conditions, KAR_PG_MEMBER_FAILED))
-		set_condition(u, KAR_PG_MEMBER_FAILED, false, "NoFailedMember", "");
+		set_condition(u, KAR_PG_MEMBER_FAILED, false, "NoFailedMember", "no member has failed");
 	if (t->unschedulable.n)
-		set_condition(u, KAR_PG_UNSCHEDULABLE, true, "Unschedulable", why_not(t, u->arena));
+		set_condition(u, KAR_PG_UNSCHEDULABLE, true, "Unschedulable",
+			why_not_and_who(u, KAR_PG_UNSCHEDULABLE));
 	else if (kar_condition_find(conditions, KAR_PG_UNSCHEDULABLE))
-		set_condition(u, KAR_PG_UNSCHEDULABLE, false, "Schedulable", "");
+		set_condition(u, KAR_PG_UNSCHEDULABLE, false, "Schedulable", "no member is unschedulable");
 }
 
 /* Sorted, comma-joined "ns/ownerName". */
-static const char *occupied_by(const struct podgroup_view *v, const struct tally *t, struct kar_arena *a)
+static const char *occupied_by(const struct podgroup_view *v, const struct counts *t, struct kar_arena *a)
 {
 	const char *text = "";
 
@@ -263,15 +290,15 @@ static const char *occupied_by(const struct podgroup_view *v, const struct tally
 	return text;
 }
 
-/* On entry to Scheduling, or past it when the phases in between were folded into one write. */
-static bool starts_scheduling(const char *from, const char *to)
+/* True on entry to Scheduling, and when one write goes from Pending past Scheduling. */
+static bool starts_scheduling(enum kar_pg_phase from, enum kar_pg_phase to)
 {
-	if (kar_same(to, "Scheduling"))
-		return !kar_same(from, "Scheduling");
-	return (!from || kar_same(from, "Pending")) && (kar_same(to, "Scheduled") || kar_same(to, "Running"));
+	if (to == KAR_PG_PHASE_SCHEDULING)
+		return from != KAR_PG_PHASE_SCHEDULING;
+	return from <= KAR_PG_PHASE_PENDING && (to == KAR_PG_PHASE_SCHEDULED || to == KAR_PG_PHASE_RUNNING);
 }
 
-static struct kar_podgroup_status *copy_status(const struct kar_podgroup_status *old, const char *phase,
+static struct kar_podgroup_status *copy_status(const struct kar_podgroup_status *old, enum kar_pg_phase phase,
 	struct kar_arena *a)
 {
 	struct kar_podgroup_status *s = kar_arena_alloc(a, 1, sizeof(*s));
@@ -292,30 +319,23 @@ static void fill_status(const struct update *u)
 	s->running = u->t->running;
 	s->succeeded = u->t->succeeded;
 	s->failed = u->t->failed;
+	s->record.quorum_lost = quorum_lost(u);
 	if (starts_scheduling(u->v->group->status.phase, s->phase))
 		s->schedule_start_time = u->now;
 	set_scheduled(u);
-	set_troubles(u);
-}
-
-static bool same_status(const struct kar_podgroup_status *a, const struct kar_podgroup_status *b)
-{
-	return kar_same(a->phase, b->phase) && kar_same(a->occupied_by, b->occupied_by) &&
-		a->members == b->members && a->scheduled == b->scheduled && a->running == b->running &&
-		a->succeeded == b->succeeded && a->failed == b->failed &&
-		a->schedule_start_time == b->schedule_start_time &&
-		kar_conditions_equal(&a->conditions, &b->conditions);
+	set_problems(u);
 }
 
 /*
- * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. That the group of a QueueJob runs,
- * or has finished, the job's own status tells at once; of any other nobody else does.
+ * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. If the group of a QueueJob runs or
+ * has finished, the status of the job shows it at once; for a group of any other owner only its own status does.
  */
-static bool is_told_at_once(const char *phase, enum podgroup_owner owner)
+static bool is_urgent_phase(enum kar_pg_phase phase, enum podgroup_owner owner)
 {
-	if (kar_same(phase, "Failed") || kar_same(phase, "Unknown"))
+	if (phase == KAR_PG_PHASE_FAILED || phase == KAR_PG_PHASE_UNKNOWN)
 		return true;
-	return owner == PODGROUP_OWNER_UNKNOWN && (kar_same(phase, "Running") || kar_same(phase, "Finished"));
+	return owner == PODGROUP_OWNER_UNKNOWN &&
+		(phase == KAR_PG_PHASE_RUNNING || phase == KAR_PG_PHASE_FINISHED);
 }
 
 static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new,
@@ -324,77 +344,66 @@ static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgr
 	if (kar_condition_is_true(&new->conditions, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
 		return true;
-	return is_told_at_once(new->phase, owner) && !kar_same(old->phase, new->phase);
+	return is_urgent_phase(new->phase, owner) && old->phase != new->phase;
 }
 
-static const char *status_text(const struct kar_podgroup_status *s, struct kar_arena *a)
+static void add_events(const struct update *u, struct kar_plan *p)
 {
-	static const char *const own[] = { KAR_PG_SCHEDULED, KAR_PG_MEMBER_FAILED, KAR_PG_UNSCHEDULABLE };
-	const char *text =
-		kar_arena_printf(a, "phase=%s members=%d scheduled=%d running=%d succeeded=%d failed=%d",
-			s->phase, s->members, s->scheduled, s->running, s->succeeded, s->failed);
+	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
-	for (size_t i = 0; i < KAR_LEN(own); i++) {
-		const struct kar_condition *c = kar_condition_find(&s->conditions, own[i]);
-
-		if (c)
-			text = kar_arena_printf(a, "%s %s=%s/%s", text, c->type,
-				kar_condition_status_name(c->status), c->reason);
-	}
-	return text;
-}
-
-static void tell(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new,
-	struct kar_plan *p)
-{
-	const struct kar_condition *was = kar_condition_find(&old->conditions, KAR_PG_SCHEDULED);
-	const struct kar_condition *is_now = kar_condition_find(&new->conditions, KAR_PG_SCHEDULED);
-	const struct kar_condition *trouble = kar_condition_find(&new->conditions, KAR_PG_UNSCHEDULABLE);
-
-	if (kar_same(is_now->reason, timed_out) && !(was && kar_same(was->reason, timed_out)))
-		kar_plan_event(p, true, timed_out, "Schedule", "nothing has run for 48 hours: %s",
-			is_now->message);
-	if (trouble && trouble->status == KAR_COND_TRUE &&
-		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
-		kar_plan_event(p, true, "Unschedulable", "Schedule", "%s", trouble->message);
+	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
+		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",
+			kar_condition_find(new, KAR_PG_SCHEDULED)->message);
+	if (kar_condition_is_true(new, KAR_PG_UNSCHEDULABLE) &&
+		!kar_condition_is_true(old, KAR_PG_UNSCHEDULABLE))
+		kar_plan_event(p, true, "Unschedulable", "Schedule", "%s",
+			kar_condition_find(new, KAR_PG_UNSCHEDULABLE)->message);
 }
 
 static void write_status(const struct podgroup_view *v, const struct kar_podgroup_status *s,
 	struct kar_plan *p)
 {
+	const struct kar_podgroup_status *old = &v->group->status;
+
 	p->status = s;
-	p->status_text = status_text(s, p->arena);
-	p->urgent = urgent(&v->group->status, s, v->owner);
-	p->counters = !p->urgent && v->group->status.phase;
+	p->status_text = kar_status_print(&kar_podgroup_status_table, old, s, p->arena);
+	p->urgent = urgent(old, s, v->owner);
+	p->counters = !p->urgent && old->phase != KAR_PG_PHASE_NONE;
 }
 
-/* Nothing is done to the pods of a group that is being deleted (S2), but nobody will release them either. */
-static void warn_of_gated(const struct podgroup_view *v, const struct tally *t, kar_time now,
+/* The pods of a group that is being deleted are left alone (S2), but nobody else will release them either. */
+static void warn_of_gated(const struct podgroup_view *v, const struct counts *t, kar_time now,
 	struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &v->group->status;
-	const struct kar_condition *c = kar_condition_find(&old->conditions, KAR_PG_SCHEDULED);
-	const char *message;
-
-	if (!t->stranded || (c && kar_same(c->reason, gated_forever)))
-		return;
-	message = kar_arena_printf(p->arena,
+	enum kar_pg_phase phase = old->phase != KAR_PG_PHASE_NONE ? old->phase : KAR_PG_PHASE_PENDING;
+	const char *message = kar_arena_printf(p->arena,
 		"the PodGroup is being deleted; %d of its members stay SchedulingGated", t->stranded);
-
 	const struct update u = {
-		.status = copy_status(old, old->phase ? old->phase : "Pending", p->arena),
+		.status = copy_status(old, phase, p->arena),
 		.v = v,
 		.t = t,
 		.now = now,
 		.arena = p->arena,
 	};
 
-	set_condition(&u, KAR_PG_SCHEDULED, false, gated_forever, message);
+	set_condition(&u, KAR_PG_SCHEDULED, false, reason_gated, message);
+	if (!kar_condition_is_news(&old->conditions, &u.status->conditions, KAR_PG_SCHEDULED))
+		return;
 	write_status(v, u.status, p);
-	kar_plan_event(p, true, gated_forever, "Delete", "%s", message);
+	kar_plan_event(p, true, reason_gated, "Delete", "%s", message);
 }
 
-static void follow_members(const struct podgroup_view *v, const struct tally *t, kar_time now,
+/*
+ * A CRD that is not ours drops the record, so a difference of nothing else is no reason to write: it would be written again and
+ * again. When it changes, the phase or a condition changes too.
+ */
+static bool is_recorded(const struct kar_podgroup_status *wanted, const struct kar_podgroup_status *old)
+{
+	return kar_status_equal(&kar_podgroup_status_table, wanted, old, KAR_SF_STORY | KAR_SF_COUNTER);
+}
+
+static void follow_members(const struct podgroup_view *v, const struct counts *t, kar_time now,
 	struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &v->group->status;
@@ -410,30 +419,30 @@ static void follow_members(const struct podgroup_view *v, const struct tally *t,
 	fill_status(&u);
 	if (left > 0 && left != KAR_NEVER)
 		kar_plan_requeue(p, left);
-	if (same_status(u.status, old))
+	if (is_recorded(u.status, old))
 		return;
 	write_status(v, u.status, p);
-	tell(old, u.status, p);
+	add_events(&u, p);
 }
 
 /*
- * Finished is final with its owner. Of an owner whose end we cannot see, the group itself must say that the work is over:
- * then pods that are removed afterwards do not make it claim a place in its queue again; only a new member does.
+ * Finished is final once the owner has ended. If we cannot see whether it has, a group without active members stays Finished: pods
+ * that are removed afterwards do not make it wait in its queue again, only a new member does.
  */
-static bool stays_finished(const struct podgroup_view *v, const struct tally *t)
+static bool stays_finished(const struct podgroup_view *v, const struct counts *t)
 {
 	bool over = v->owner == PODGROUP_OWNER_TERMINAL || (v->owner == PODGROUP_OWNER_UNKNOWN && !t->active);
 
-	return over && kar_same(v->group->status.phase, "Finished");
+	return over && v->group->status.phase == KAR_PG_PHASE_FINISHED;
 }
 
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
-	struct tally t = count_members(v);
+	struct counts t = count_members(v);
 
 	now -= now % KAR_SECOND; /* what the API can hold */
-	if (v->group->deletion)
-		warn_of_gated(v, &t, now, p);
-	else if (!stays_finished(v, &t))
+	if (!v->group->deletion && !stays_finished(v, &t))
 		follow_members(v, &t, now, p);
+	else if (v->group->deletion && t.stranded)
+		warn_of_gated(v, &t, now, p);
 }

@@ -1,19 +1,20 @@
 /*
- * podgroup - the PodGroup reconciler: counts members, keeps phase and conditions (design podgroup.md).
+ * podgroup - the PodGroup reconciler: counts members, keeps phase and conditions (docs/design/podgroup.md).
  *
- * Everything is recomputed from the pods in the cache. It knows nothing about tasks or jobs, so any controller's pods
- * may join a group by label. It does not touch the condition Admitted, which belongs to the queue reconciler.
+ * Phase, counts and conditions are recomputed from the pods in the cache; only status.record is remembered. The reconciler does
+ * not know tasks or jobs, so the pods of any controller may join a group by label. The condition Admitted belongs to the queue
+ * reconciler.
  */
 #ifndef KAR_PODGROUP_RECONCILER_H
 #define KAR_PODGROUP_RECONCILER_H
 
 #include "api/types.h"
-#include "controllers/plan.h"
+#include "controllers/runtime/plan.h"
 
 enum podgroup_owner {
-	PODGROUP_OWNER_UNKNOWN, /* none, or of a kind whose end we cannot see */
-	PODGROUP_OWNER_WORKS,   /* the QueueJob that controls the group goes on, or is gone */
-	PODGROUP_OWNER_TERMINAL,
+	PODGROUP_OWNER_UNKNOWN,  /* none, or one of which we cannot see whether it has ended */
+	PODGROUP_OWNER_WORKS,    /* the QueueJob that controls the group has not ended, or is gone */
+	PODGROUP_OWNER_TERMINAL, /* the QueueJob that controls the group has ended */
 };
 
 struct podgroup_view {
@@ -24,12 +25,12 @@ struct podgroup_view {
 };
 
 /*
- * Would nobody take our scheduling gate off this pod once its group is gone? The reconciler of a QueueJob does: it creates the
- * group again, and releases the pods or takes them back.
+ * Will this pod stay gated for good once its group is gone? A pod of a QueueJob will not: the reconciler of the job creates the
+ * group again, and releases or deletes the pods.
  */
 bool podgroup_strands(const struct kar_pod *pod) KAR_NONNULL;
 
-/* Pure. p->status is a struct kar_podgroup_status. @now: wall ms. */
+/* Pure. Sets p->status to a struct kar_podgroup_status if it must be written. @now: wall ms. */
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;
 
 #endif

@@ -1,13 +1,15 @@
 /*
  * The shell of the PodGroup reconciler: key = the group's namespace/name, which is also the index value of its pods.
  */
-#include "api/keep.h"
+#include <assert.h>
+
+#include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "controllers/controller.h"
+#include "controllers/controllers.h"
 #include "controllers/podgroup/podgroup.h"
 
-enum { CACHE_WAIT = 100 }; /* ms between two looks whether the cache has our own write */
+enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
@@ -37,6 +39,9 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 	struct kar_controller *c = arg;
 	char key[KAR_KEY_LEN];
 
+	assert(old || new);
+	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
+		return;
 	kar_object_key(new ? new : old, key);
 	kar_enqueue(c, c->stores->podgroups, key);
 	if (new)
@@ -44,7 +49,7 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 
 	size_t stranded = count_stranded(c->stores->pods, key);
 
-	/* There is no object left that could carry an event. */
+	/* The group is gone, so there is no object for an event. */
 	if (stranded)
 		kar_warn(KAR_MSG("PodGroup deleted, its members stay gated"), KAR_S("podgroup", key),
 			KAR_I("gated", (int64_t)stranded));
@@ -56,16 +61,25 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->podgroups, on_group, c);
 }
 
-static enum podgroup_owner look_up_owner(const struct kar_stores *stores, const struct kar_podgroup *g)
+static bool is_of_job(const struct kar_podgroup *g)
 {
-	const struct kar_object *o;
+	return g->owner_uid && g->owner_name && g->owner_is_queuejob;
+}
 
-	if (!g->owner_uid || !g->owner_name || !g->owner_is_queuejob)
+/* The QueueJob that controls @g; NULL: none, or it is gone. */
+static const struct kar_queuejob *find_job(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o =
+		is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
+
+	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+}
+
+static enum podgroup_owner owner_of(const struct kar_podgroup *g, const struct kar_queuejob *job)
+{
+	if (!is_of_job(g))
 		return PODGROUP_OWNER_UNKNOWN;
-	o = kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
-	if (!o || !kar_same(o->uid, g->owner_uid) || !kar_queuejob_has_ended(&kar_as_queuejob(o)->status))
-		return PODGROUP_OWNER_WORKS;
-	return PODGROUP_OWNER_TERMINAL;
+	return job && kar_queuejob_has_ended(&job->status) ? PODGROUP_OWNER_TERMINAL : PODGROUP_OWNER_WORKS;
 }
 
 static void collect_pods(const struct kar_store *pods, const char *key, struct kar_arena *a,
@@ -77,6 +91,16 @@ static void collect_pods(const struct kar_store *pods, const char *key, struct k
 	v->pods = kar_arena_alloc(a, room, sizeof(struct kar_pod *));
 	for (struct kar_iter it = kar_store_by_index(pods, KAR_POD_BY_GROUP, key); kar_iter_next(&it, &o);)
 		v->pods[v->n_pods++] = kar_as_pod(o);
+}
+
+/* Is the group or a member unreadable? Then its counts would be wrong. */
+static bool is_unreadable(const struct podgroup_view *v)
+{
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (v->pods[i]->o.unreadable)
+			return true;
+	}
+	return v->group->o.unreadable;
 }
 
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)
@@ -97,11 +121,16 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	}
 	s->object = kar_object_ref(o);
 
-	struct podgroup_view v = { .group = kar_as_podgroup(o),
-		.owner = look_up_owner(stores, kar_as_podgroup(o)) };
+	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
+	struct podgroup_view v = { .group = kar_as_podgroup(o), .owner = owner_of(kar_as_podgroup(o), job) };
 
 	collect_pods(stores->pods, s->key, &s->arena, &v);
+	if (is_unreadable(&v) || (job && job->o.unreadable)) {
+		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);
+		return false;
+	}
 	s->objects = v.n_pods;
+	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);
 	return true;
 }
@@ -112,31 +141,7 @@ static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *
 	return kar_fail(err, KAR_INVALID, "the podgroup reconciler has no action %d", a->what);
 }
 
-static void write_status(struct kar_json_writer *w, const struct kar_podgroup_status *st)
-{
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "phase", st->phase);
-	kar_jw_key(w, "occupiedBy");
-	if (st->occupied_by[0])
-		kar_jw_string(w, st->occupied_by);
-	else
-		kar_jw_null(w); /* a merge patch removes only what it names */
-	kar_jw_kv_int(w, "members", st->members);
-	kar_jw_kv_int(w, "scheduled", st->scheduled);
-	kar_jw_kv_int(w, "running", st->running);
-	kar_jw_kv_int(w, "succeeded", st->succeeded);
-	kar_jw_kv_int(w, "failed", st->failed);
-	kar_jw_key(w, "scheduleStartTime");
-	if (st->schedule_start_time)
-		kar_jw_time(w, st->schedule_start_time);
-	else
-		kar_jw_null(w);
-	kar_jw_key(w, "conditions");
-	kar_conditions_write(w, &st->conditions);
-	kar_jw_end_object(w);
-}
-
-/* The conditions list is replaced as a whole, so it must be the one we read. */
+/* The patch replaces the list of conditions as a whole, so the group must still be the one that was read. */
 static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 {
 	struct kar_json_writer w;
@@ -145,7 +150,9 @@ static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 	kar_jw_begin_object(&w);
 	kar_write_preconditions(&w, s->object);
 	kar_jw_key(&w, "status");
-	write_status(&w, s->plan.status);
+	kar_jw_begin_object(&w);
+	kar_status_write(&w, &kar_podgroup_status_table, s->plan.status, KAR_PG_MEMBERS);
+	kar_jw_end_object(&w);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 }

@@ -1,31 +1,51 @@
 /*
- * queue - the Queue reconciler: orders all waiting PodGroups and admits whole gangs (design queue.md).
+ * queue - the Queue reconciler: orders all waiting PodGroups and admits whole gangs (docs/design/queue.md).
  *
  * One pure pass plan(snapshot) -> decisions: deterministic, independent of the order of its input, and
  * plan(plan(x)) = plan(x). This version admits by queue state, maxJobs, priority and age; capacity, fairness and
- * elasticity enter the same pass later (research section 3.6). Counts are recomputed every pass.
+ * elasticity enter the same pass later (docs/design/queue.md). Counts are recomputed every pass.
  */
 #ifndef KAR_QUEUE_RECONCILER_H
 #define KAR_QUEUE_RECONCILER_H
 
 #include "api/types.h"
-#include "controllers/plan.h"
+#include "controllers/runtime/plan.h"
 
-/* What a group may ask of its queue. */
+/* ms for which an admitted group without members keeps its admission (--hold-timeout of the design). */
+#define QUEUE_EMPTY_HOLD (30 * KAR_MINUTE)
+/* The same for the group of a QueueJob that was deleted with --cascade=orphan: nothing creates members for it any more. */
+#define QUEUE_ORPHAN_HOLD KAR_MINUTE
+enum {
+	QUEUE_POSITIONS = 100, /* positions of a queue that are written: those of the first groups */
+	/*
+	 * Groups of a full queue whose message names jobs that are admitted. More would be rewritten whenever one of these jobs changes,
+	 * which is one write per group and POSITION_INTERVAL (sync.c) at most.
+	 */
+	QUEUE_NAMING = 10,
+};
+
+/* The claim of a group on its queue. */
 enum queue_claim {
-	QUEUE_CLAIM_ALIVE,     /* to be admitted, or to stay so */
+	QUEUE_CLAIM_ALIVE,     /* an admission, or to keep it */
 	QUEUE_CLAIM_NONE,      /* nothing: it is being deleted, or its owner is, or is gone */
 	QUEUE_CLAIM_SUSPENDED, /* nothing, until its owner is resumed */
-	QUEUE_CLAIM_INVALID,   /* nothing, until somebody mends its owner: none of its pods can exist */
-	QUEUE_CLAIM_FINISHED,  /* nothing any more: its work is over, it is only counted */
+	QUEUE_CLAIM_INVALID,   /* nothing, until its owner is corrected: none of its pods can exist */
+	QUEUE_CLAIM_FINISHED,  /* nothing: its work is over, and it is only counted */
 };
 
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
-	int32_t priority; /* resolved */
-	bool admitted;    /* condition Admitted is True now */
+	int32_t priority; /* resolved, at most the queue's maxPriority */
+	int32_t asked;    /* resolved, without that bound */
+	bool admitted;    /* by the queue that it asks for now */
+	/* Another queue whose admission it still has, and where it counts until that ends. NULL: none. */
+	const char *still_in;
+	/* Without members for QUEUE_EMPTY_HOLD (_ORPHAN_HOLD): it is ordered after all others, and makes room for them. */
+	bool yields;
 	enum queue_claim claim;
+	const char *
+		state; /* what it does, if it is admitted: "Running", "Unschedulable"; NULL or "": nothing yet */
 };
 
 struct queue_snapshot {
@@ -38,10 +58,11 @@ struct queue_snapshot {
 /* Why a group waits (one enum; the text is made from it). */
 enum queue_reason {
 	QUEUE_ADMITTED,
-	QUEUE_NOT_FOUND,   /* QueueNotFound */
+	QUEUE_NOT_FOUND, /* QueueNotFound */
+	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
 	QUEUE_CLOSED,      /* QueueClosed */
-	QUEUE_MAX_JOBS,    /* QueueCapability: maxJobs reached */
-	QUEUE_BEHIND_HEAD, /* HeadReserved: StrictFIFO, the job before it must go first */
+	QUEUE_MAX_JOBS,    /* MaxJobsReached: maxJobs reached */
+	QUEUE_BEHIND_HEAD, /* BehindHead: StrictFIFO, and a job ahead must be admitted first */
 	QUEUE_NOT_WAITING, /* suspended, finished or being deleted */
 	QUEUE_JOB_INVALID, /* JobInvalid: its pods are impossible, see controllers/queuejob/valid.c */
 };
@@ -49,13 +70,23 @@ const char *queue_reason_name(enum queue_reason r) KAR_RETNN; /* CamelCase, as i
 
 struct queue_decision {
 	enum queue_reason reason;
-	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting */
-	int32_t waiting;  /* how many wait in that queue */
+	/* Among the waiting groups of its queue, 1 = next, up to QUEUE_POSITIONS; 0: it does not wait, or is further behind. */
+	int32_t position;
+	int32_t waiting; /* number of groups that wait in that queue */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;
 };
 
-/* Order inside a queue: priority (high first), age (old first), namespace/name. For qsort() of struct queue_group. */
+/*
+ * ms until @g, a group that no QueueJob controls, yields; <= 0: it yields now. KAR_NEVER: it has members. An orphan yields a minute
+ * after its last members, however late it is admitted; the time of any other group begins with its admission. @members: number of
+ * cached members; @now: wall ms. Pure.
+ */
+kar_time queue_empty_for_too_long_in(const struct kar_podgroup *g, size_t members, kar_time now) KAR_NONNULL;
+/*
+ * Order inside a queue: yielding groups last, then priority (high first), time of waiting (old first), namespace/name. For qsort()
+ * of struct queue_group.
+ */
 int queue_group_compare(const void *a, const void *b) KAR_NONNULL;
 
 /* Pure. @out has one decision per group, in the order of snapshot->groups. */
@@ -63,8 +94,8 @@ void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena,
 	struct queue_decision *out) KAR_NONNULL;
 
 /*
- * Pure. What the status of each queue is after these decisions: @out has one per queue, in the order of
- * s->queues. A closed queue is Closing while admitted groups of it live. @now: wall ms.
+ * Pure. The status of each queue after these decisions: @out has one per queue, in the order of s->queues. A closed queue is
+ * Closing while groups that it admitted are alive. @now: wall ms.
  */
 void queue_statuses(const struct queue_snapshot *s, const struct queue_decision *decisions, kar_time now,
 	struct kar_arena *arena, struct kar_queue_status *out) KAR_NONNULL;

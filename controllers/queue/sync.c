@@ -4,22 +4,26 @@
  */
 #include <stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "common/json.h"
-#include "controllers/controller.h"
-#include "controllers/queue/queue.h"
+#include "controllers/controllers.h"
+#include "controllers/queue/pass.h"
 
 #define ALL "all"
-/* Its sync does nothing but ask for a pass, once in a while: for changes that can only move counts of queues. */
+/* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues and messages. */
 #define COUNTS "counts"
+/* Its sync writes changed positions. They have a plan of their own, because they may wait for long and admissions must not. */
+#define POSITIONS "positions"
 
 enum {
-	PASS_INTERVAL = 50,       /* ms between two passes, at least, */
-	PASS_GROUPS = 50,         /* and one more for so many groups: passes take a few % of a core at most */
-	COUNTS_INTERVAL = 1000,   /* ms between two rounds of writes that only move counts of queues */
-	POSITION_INTERVAL = 5000, /* ms between two rounds of writes that only move positions of groups */
-	CACHE_WAIT = 50,          /* ms between two looks whether the caches have our own writes */
+	PASS_INTERVAL = 50, /* ms between two passes, at least, */
+	PASS_GROUPS = 50,   /* and one ms more per 50 groups, so that passes take a few % of a core at most */
+	COUNTS_INTERVAL =
+		1000, /* ms between two passes that write statuses of queues for their counts alone */
+	POSITION_INTERVAL = 5000, /* ms between two passes that write positions */
+	CACHE_WAIT = 50,          /* ms between two checks whether the caches have our own writes */
 };
 
 /* Numbers of struct kar_action.what. */
@@ -32,19 +36,18 @@ enum {
 /* Payload of an action. */
 struct body {
 	struct kar_str json;
-	kar_rv rv; /* of the object it was made from; 0: cannot say */
+	kar_rv rv; /* of the object that it was made from; 0: none */
 };
 
-struct pass {
-	const struct kar_stores *stores;
-	struct kar_sync *s;
-	struct queue_snapshot snapshot;
-	struct queue_decision *decisions;
-	int32_t default_priority; /* of the global default PriorityClass */
-	/* Is it time for a round of writes that only move numbers? How long until then? */
-	kar_time positions_in, counts_in;
-	bool positions_told, counts_told;
+/* kar_key_state.memory of this reconciler. */
+struct memory {
+	kar_time last_pass; /* mono; 0: never */
 };
+
+static struct memory *memory_of(const struct kar_sync *s)
+{
+	return s->state->memory;
+}
 
 /* ---- when to pass ---- */
 
@@ -56,43 +59,40 @@ static void on_change(void *arg, const struct kar_object *old KAR_UNUSED,
 	kar_workqueue_add(c->queue, ALL);
 }
 
-/* Do both ask for the same? What the status says of members, or of an admission we wrote, asks for nothing new. */
+/* Do both ask for the same? Counts of members, and admissions that we wrote, do not matter. */
 static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup *b)
 {
-	return kar_same(a->o.uid, b->o.uid) && a->generation == b->generation &&
-		!a->deletion == !b->deletion && kar_same(a->owner_uid, b->owner_uid) &&
-		kar_same(a->status.phase, "Finished") == kar_same(b->status.phase, "Finished");
+	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
+		!a->deletion == !b->deletion && kar_streq(a->owner_uid, b->owner_uid) &&
+		(a->status.phase == KAR_PG_PHASE_FINISHED) == (b->status.phase == KAR_PG_PHASE_FINISHED);
 }
 
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 
+	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
+		return; /* only labels or annotations changed, which no pass reads */
 	kar_workqueue_add(c->queue,
 		old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) ? COUNTS : ALL);
 }
 
-/*
- * Its pods are impossible, and there is none: the place in the queue is for those who can use it. Pods that exist
- * (of another task perhaps, or from before an edit) keep theirs.
- */
-static bool is_invalid(const struct kar_queuejob *job)
-{
-	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
-}
-
-/* Of the jobs only this matters; their statuses change all the time. */
+/* A pass decides by only this of a job; its status changes all the time. */
 static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
 {
-	return a->spec.suspend == b->spec.suspend && !a->deletion == !b->deletion &&
-		is_invalid(a) == is_invalid(b) &&
+	return kar_object_same(&a->o, &b->o) && a->spec.suspend == b->spec.suspend &&
+		!a->deletion == !b->deletion && queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
 		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status);
 }
 
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
+	struct kar_controller *c = arg;
+
 	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
 		on_change(arg, old, new);
+	else if (!kar_streq(queue_job_state(kar_as_queuejob(old)), queue_job_state(kar_as_queuejob(new))))
+		kar_workqueue_add(c->queue, COUNTS); /* messages of others name it */
 }
 
 static void start(struct kar_controller *c)
@@ -101,108 +101,31 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queues, on_change, c);
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
 	kar_store_listen(c->stores->queuejobs, on_job, c);
-	kar_workqueue_add(c->queue,
-		ALL); /* an empty cluster tells of no change, but needs its default queue */
-}
-
-/* ---- observe ---- */
-
-/*
- * Of a QueueJob's group the job says when its work is over: with a quorum below the
- * sum of its replicas it goes on when the group is Finished. A group of an unknown kind of owner speaks for itself.
- */
-static enum queue_claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	const struct kar_queuejob *job;
-	const struct kar_object *o;
-
-	if (g->deletion)
-		return QUEUE_CLAIM_NONE;
-	if (!g->owner_uid || !g->owner_is_queuejob)
-		return kar_same(g->status.phase, "Finished") ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
-	o = g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
-	if (!o || !kar_same(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
-		return QUEUE_CLAIM_NONE;
-	job = kar_as_queuejob(o);
-	if (kar_queuejob_has_ended(&job->status))
-		return QUEUE_CLAIM_FINISHED;
-	if (job->spec.suspend)
-		return QUEUE_CLAIM_SUSPENDED;
-	return is_invalid(job) ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
-}
-
-static int32_t priority_of(const struct pass *p, const struct kar_podgroup_spec *spec)
-{
-	const struct kar_priorityclass *class;
-
-	if (spec->has_priority)
-		return spec->priority;
-	class = kar_stores_priorityclass(p->stores, spec->priority_class_name);
-	return class ? class->value : p->default_priority;
-}
-
-static void observe_groups(struct pass *p)
-{
-	const struct kar_store *store = p->stores->podgroups;
-	struct queue_group *groups = kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(*groups));
-	const struct kar_object *o;
-	size_t n = kar_store_count(store), live = 0, finished = n;
-
-	/* Finished ones are only counted. They stand at the end, in no order: there may be ten for each that lives. */
-	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
-		const struct kar_podgroup *g = kar_as_podgroup(o);
-		enum queue_claim claim = claim_of(p->stores, g);
-
-		if (claim == QUEUE_CLAIM_FINISHED) {
-			finished--;
-			groups[finished] = (struct queue_group){ .group = g, .claim = claim };
-			continue;
-		}
-		groups[live++] = (struct queue_group){
-			.group = g,
-			.priority = priority_of(p, &g->spec),
-			.admitted = kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED),
-			.claim = claim,
-		};
-	}
-	/* Writes go out in this order: when requests are scarce, the first in line is admitted first. */
-	qsort(groups, live, sizeof(*groups), queue_group_compare);
-	p->snapshot.groups = groups;
-	p->snapshot.n_groups = n;
-}
-
-static void observe_queues(struct pass *p)
-{
-	const struct kar_store *store = p->stores->queues;
-	const struct kar_object *o;
-
-	p->snapshot.queues =
-		kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(struct kar_queue *));
-	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
-		p->snapshot.queues[p->snapshot.n_queues++] = kar_as_queue(o);
+	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }
 
 /* ---- write ---- */
 
-static void begin_patch(struct kar_json_writer *w, struct kar_buf *out, const struct kar_object *o)
+/* The body of a patch of @o's status: what @mask chooses of @status. Appended to @out. */
+static void write_patch(struct kar_buf *out, const struct kar_object *o, const struct kar_desc *table,
+	const void *status, unsigned mask)
 {
-	kar_json_writer_init(w, out);
-	kar_jw_begin_object(w);
-	kar_write_preconditions(w, o);
-	kar_jw_key(w, "status");
-	kar_jw_begin_object(w);
-}
+	struct kar_json_writer w;
 
-static void end_patch(struct kar_json_writer *w)
-{
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
-	kar_json_writer_release(w);
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_write_preconditions(&w, o);
+	kar_jw_key(&w, "status");
+	kar_jw_begin_object(&w);
+	kar_status_write(&w, table, status, mask);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
 }
 
 /* The patch of @o's status whose body is in @out, which is released. */
-static void add_patch(struct pass *p, const struct kar_object *o, int what, const char *note,
-	struct kar_buf *out)
+static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, int what,
+	const char *note, struct kar_buf *out)
 {
 	struct kar_arena *arena = &p->s->arena;
 	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
@@ -210,142 +133,173 @@ static void add_patch(struct pass *p, const struct kar_object *o, int what, cons
 
 	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
 	body->rv = o->rv;
-	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_keep(arena, o->ns), kar_keep(arena, o->name));
+	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
 	a->subresource = "status";
 	a->patch_type = KAR_PATCH_MERGE;
-	a->uid = kar_keep(arena, o->uid);
+	a->uid = kar_copy(arena, o->uid);
 	a->what = what;
 	a->payload = body;
 	a->note = note;
 	kar_buf_release(out);
+	return a;
 }
 
-/* The first status of a group, so that it does not take a second write to say what is obvious. */
-static void write_pending(struct kar_json_writer *w)
+/* An admission by another queue ends with the one that begins now, so lastTransitionTime must move. */
+static void end_admission(const struct kar_podgroup *g, struct kar_conditions *conditions)
 {
-	static const char *const counters[] = { "members", "scheduled", "running", "succeeded", "failed" };
-
-	kar_jw_kv_string(w, "phase", "Pending");
-	for (size_t i = 0; i < KAR_LEN(counters); i++)
-		kar_jw_kv_int(w, counters[i], 0);
-}
-
-static void patch_group(struct pass *p, const struct kar_podgroup *g, const struct queue_decision *d)
-{
-	struct kar_arena *arena = &p->s->arena;
-	struct kar_conditions conditions = kar_conditions_copy(&g->status.conditions, arena);
-	const struct kar_condition admitted = {
-		.type = KAR_PG_ADMITTED,
-		.status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.observed_generation = g->generation,
-		.reason = queue_reason_name(d->reason),
-		.message = d->message,
-	};
-	struct kar_json_writer w;
-	struct kar_buf out = { 0 };
-
-	kar_condition_set(&conditions, &admitted, p->s->now - p->s->now % KAR_SECOND, arena);
-	begin_patch(&w, &out, &g->o);
-	if (!g->status.phase)
-		write_pending(&w);
-	kar_jw_kv_int(&w, "position", d->position);
-	kar_jw_key(&w, "conditions");
-	kar_conditions_write(&w, &conditions);
-	end_patch(&w);
-	add_patch(p, &g->o, PATCH_GROUP,
-		kar_arena_printf(arena, "Admitted=%s/%s position=%d",
-			kar_condition_status_name(admitted.status), admitted.reason, d->position),
-		&out);
-}
-
-/* A new reason is told at once; new positions of many are told together, a while later. */
-static void tell_group(struct pass *p, const struct queue_group *qg, const struct queue_decision *d)
-{
-	const struct kar_podgroup *g = qg->group;
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	enum kar_condition_status status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE;
-	bool new_reason = !c || c->status != status || !kar_same(c->reason, queue_reason_name(d->reason));
-	/* What was admitted stays as it was written: its message may be of an earlier day. */
-	bool new_position =
-		d->position != g->status.position || (d->position && c && !kar_same(c->message, d->message));
-
-	/* The last word about a group that is finished or goes away has been said. */
-	if (qg->claim == QUEUE_CLAIM_FINISHED || qg->claim == QUEUE_CLAIM_NONE)
-		return;
-	if (new_reason) {
-		patch_group(p, g, d);
-	} else if (new_position && p->positions_in > 0) {
-		kar_plan_requeue(&p->s->plan, p->positions_in);
-	} else if (new_position) {
-		patch_group(p, g, d);
-		p->positions_told = true;
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_streq(conditions->items[i].type, KAR_PG_ADMITTED) &&
+			!kar_podgroup_admitted_by(g, kar_podgroup_queue(g)))
+			conditions->items[i].status = KAR_COND_FALSE;
 	}
 }
 
-static void tell_groups(struct pass *p)
+static void set_admitted(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d,
+	struct kar_podgroup_status *st)
+{
+	const struct kar_condition admitted = {
+		.type = KAR_PG_ADMITTED,
+		.status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = qg->group->generation,
+		.reason = queue_reason_name(d->reason),
+		.message = d->message,
+	};
+
+	st->conditions = kar_conditions_copy(&st->conditions, &p->s->arena);
+	if (d->reason == QUEUE_ADMITTED)
+		end_admission(qg->group, &st->conditions);
+	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
+}
+
+/* The status of the group as it is after @d. */
+static struct kar_podgroup_status next_status(struct queue_pass *p, const struct queue_group *qg,
+	const struct queue_decision *d)
+{
+	struct kar_podgroup_status st = qg->group->status;
+	bool admitted = d->reason == QUEUE_ADMITTED;
+
+	st.position = d->position;
+	st.has_position = true;
+	st.admitted_queue = admitted ? kar_podgroup_queue(qg->group) : "";
+	if (admitted)
+		st.waiting_since = 0;
+	else if (qg->admitted && qg->yields)
+		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
+	set_admitted(p, qg, d, &st);
+	return st;
+}
+
+static struct kar_action *patch_group(struct queue_pass *p, const struct queue_group *qg,
+	const struct queue_decision *d)
+{
+	const struct kar_podgroup *g = qg->group;
+	struct kar_podgroup_status st = next_status(p, qg, d);
+	unsigned mask = KAR_PG_QUEUE;
+	struct kar_buf out = { 0 };
+
+	if (st.phase ==
+		KAR_PG_PHASE_NONE) { /* the first write also sets phase and counts, which saves a second one */
+		st.phase = KAR_PG_PHASE_PENDING;
+		mask |= KAR_PG_MEMBERS;
+	}
+	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
+	return add_patch(p, &g->o, PATCH_GROUP,
+		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d",
+			d->reason == QUEUE_ADMITTED ? "True" : "False", queue_reason_name(d->reason),
+			d->position),
+		&out);
+}
+
+/*
+ * Does @d say more than the recorded status of the group? The recorded reason is compared with the wanted one only to know
+ * whether the status must be written; what is decided does not depend on it. An admission by another queue than before is new.
+ */
+static bool is_news(const struct kar_podgroup *g, const struct queue_decision *d)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	bool admitted = d->reason == QUEUE_ADMITTED;
+
+	return !c || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+		!kar_streq(c->reason, queue_reason_name(d->reason)) ||
+		(admitted && !kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
+}
+
+/* The message of an admission stays as it was written, even if it is of an earlier day. */
+static bool position_moved(const struct kar_podgroup *g, const struct queue_decision *d)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+
+	return d->position != g->status.position ||
+		(d->reason != QUEUE_ADMITTED && c && !kar_streq(c->message, d->message));
+}
+
+/* A new reason is written at once; new positions of many groups are written together, a while later. */
+static void write_group(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d)
+{
+	bool news = is_news(qg->group, d), moved = !news && position_moved(qg->group, d);
+
+	/* Nothing more is written about a group that is finished or goes away. */
+	if (qg->claim == QUEUE_CLAIM_FINISHED || qg->claim == QUEUE_CLAIM_NONE || qg->group->o.unreadable)
+		return;
+	if (news && !p->for_positions)
+		patch_group(p, qg, d);
+	else if (moved && p->for_positions)
+		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
+	p->moved |= moved;
+}
+
+static void write_groups(struct queue_pass *p)
 {
 	const struct queue_snapshot *s = &p->snapshot;
 
 	for (size_t i = 0; i < s->n_groups; i++) {
 		if (p->decisions[i].reason == QUEUE_ADMITTED)
-			tell_group(p, &s->groups[i], &p->decisions[i]);
+			write_group(p, &s->groups[i], &p->decisions[i]);
 	}
 	for (size_t i = 0; i < s->n_groups; i++) {
 		if (p->decisions[i].reason != QUEUE_ADMITTED)
-			tell_group(p, &s->groups[i], &p->decisions[i]);
+			write_group(p, &s->groups[i], &p->decisions[i]);
 	}
 }
 
-static void patch_queue(struct pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
 {
-	struct kar_json_writer w;
+	const struct kar_desc *table = &kar_queue_status_table;
 	struct kar_buf out = { 0 };
 
-	begin_patch(&w, &out, &q->o);
-	kar_jw_kv_string(&w, "state", st->state);
-	kar_jw_kv_int(&w, "pending", st->pending);
-	kar_jw_kv_int(&w, "inqueue", st->inqueue);
-	kar_jw_kv_int(&w, "running", st->running);
-	kar_jw_kv_int(&w, "completed", st->completed);
-	kar_jw_kv_int(&w, "unknown", st->unknown);
-	kar_jw_key(&w, "conditions");
-	kar_conditions_write(&w, &st->conditions);
-	end_patch(&w);
-	add_patch(p, &q->o, PATCH_QUEUE,
-		kar_arena_printf(&p->s->arena, "%s pending=%d inqueue=%d running=%d completed=%d unknown=%d",
-			st->state, st->pending, st->inqueue, st->running, st->completed, st->unknown),
-		&out);
+	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
+	add_patch(p, &q->o, PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena), &out);
 }
 
-static void tell_queue(struct pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+static void write_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
 {
-	const struct kar_queue_status *old = &q->status;
-	bool new_state =
-		!kar_same(st->state, old->state) || !kar_conditions_equal(&st->conditions, &old->conditions);
-	bool new_counts = st->pending != old->pending || st->inqueue != old->inqueue ||
-		st->running != old->running || st->completed != old->completed || st->unknown != old->unknown;
+	const struct kar_desc *table = &kar_queue_status_table;
 
-	if (new_state) {
+	if (!kar_status_equal(table, st, &q->status, KAR_SF_STORY)) {
 		patch_queue(p, q, st);
-	} else if (new_counts && p->counts_in > 0) {
-		kar_plan_requeue(&p->s->plan, p->counts_in);
-	} else if (new_counts) {
+	} else if (!kar_status_equal(table, st, &q->status, KAR_SF_COUNTER)) {
+		if (p->counts_in > 0) {
+			kar_plan_requeue(&p->s->plan, p->counts_in);
+			return;
+		}
 		patch_queue(p, q, st);
-		p->counts_told = true;
+		p->counts_written = true;
 	}
 }
 
-static void tell_queues(struct pass *p)
+static void write_queues(struct queue_pass *p)
 {
 	const struct queue_snapshot *s = &p->snapshot;
 	struct kar_queue_status *statuses = kar_arena_alloc(&p->s->arena, s->n_queues, sizeof(*statuses));
 
 	queue_statuses(s, p->decisions, p->s->now, &p->s->arena, statuses);
-	for (size_t i = 0; i < s->n_queues; i++)
-		tell_queue(p, s->queues[i], &statuses[i]);
+	for (size_t i = 0; i < s->n_queues; i++) {
+		if (!s->queues[i]->o.unreadable)
+			write_queue(p, s->queues[i], &statuses[i]);
+	}
 }
 
-static void ensure_default_queue(struct pass *p)
+static void ensure_default_queue(struct queue_pass *p)
 {
 	if (!kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE))
 		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
@@ -360,35 +314,58 @@ static kar_time due_in(kar_time last, kar_time interval, kar_time mono)
 	return last ? last + interval - mono : 0;
 }
 
-static bool caught_up(const struct kar_controller *c)
+static bool caught_up(const struct kar_controller *c, const char *key)
 {
-	bool groups = kar_barrier_passed(c->barrier, ALL, c->stores->podgroups);
-	bool queues = kar_barrier_passed(c->barrier, ALL, c->stores->queues);
+	bool groups = kar_barrier_passed(c->barrier, key, c->stores->podgroups);
+	bool queues = kar_barrier_passed(c->barrier, key, c->stores->queues);
 
 	return groups && queues;
 }
 
-static void pass(struct pass *p)
+static void decide(struct queue_pass *p)
 {
-	p->default_priority = kar_stores_default_priority(p->stores);
-	observe_queues(p);
-	observe_groups(p);
+	queue_observe(p);
 	p->decisions = kar_arena_alloc(&p->s->arena, p->snapshot.n_groups, sizeof(*p->decisions));
 	queue_plan(&p->snapshot, &p->s->arena, p->decisions);
-	ensure_default_queue(p);
-	tell_groups(p);
-	tell_queues(p);
+}
+
+static void pass(struct queue_pass *p)
+{
+	decide(p);
+	kar_plan_requeue(&p->s->plan, p->yields_in);
+	if (!p->queues_are_read_only)
+		ensure_default_queue(p);
+	write_groups(p);
+	if (!p->queues_are_read_only)
+		write_queues(p);
+}
+
+static bool sync_positions(struct kar_controller *c, struct kar_sync *s)
+{
+	kar_time wait = due_in(memory_of(s)->last_pass, POSITION_INTERVAL, s->mono);
+	struct queue_pass p = { .stores = c->stores, .s = s, .for_positions = true };
+
+	if (wait <= 0 && !caught_up(c, POSITIONS))
+		wait = CACHE_WAIT;
+	if (wait > 0) {
+		kar_plan_requeue(&s->plan, wait);
+		return false;
+	}
+	memory_of(s)->last_pass = s->mono;
+	decide(&p);
+	write_groups(&p);
+	return true;
 }
 
 static bool ask_for_pass(struct kar_controller *c, struct kar_sync *s)
 {
-	kar_time wait = due_in(s->state->last_pass, COUNTS_INTERVAL, s->mono);
+	kar_time wait = due_in(memory_of(s)->last_pass, COUNTS_INTERVAL, s->mono);
 
 	if (wait > 0) {
 		kar_plan_requeue(&s->plan, wait);
 		return false;
 	}
-	s->state->last_pass = s->mono;
+	memory_of(s)->last_pass = s->mono;
 	kar_workqueue_add(c->queue, ALL);
 	return true;
 }
@@ -397,36 +374,38 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 {
 	struct kar_key_state *state = s->state;
 	kar_time interval = PASS_INTERVAL + (kar_time)kar_store_count(c->stores->podgroups) / PASS_GROUPS;
-	kar_time wait = due_in(state->last_pass, interval, s->mono);
+	kar_time wait = due_in(memory_of(s)->last_pass, interval, s->mono);
 
 	if (wait > 0) {
 		kar_plan_requeue(&s->plan, wait);
 		return false;
 	}
-	if (!caught_up(c)) {
+	if (!caught_up(c, ALL)) {
 		kar_plan_requeue(&s->plan, CACHE_WAIT);
 		return false;
 	}
 
-	struct pass p = {
+	struct queue_pass p = {
 		.stores = c->stores,
 		.s = s,
-		.positions_in = due_in(state->last_positions, POSITION_INTERVAL, s->mono),
 		.counts_in = due_in(state->status_written, COUNTS_INTERVAL, s->mono),
+		.queues_are_read_only = c->settings->one_namespace,
 	};
 
-	state->last_pass = s->mono;
+	memory_of(s)->last_pass = s->mono;
 	pass(&p);
-	if (p.positions_told)
-		state->last_positions = s->mono;
-	if (p.counts_told)
+	if (p.moved)
+		kar_workqueue_add(c->queue, POSITIONS);
+	if (p.counts_written)
 		state->status_written = s->mono;
 	return true;
 }
 
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
-	return kar_same(s->key, COUNTS) ? ask_for_pass(c, s) : sync_all(c, s);
+	if (kar_streq(s->key, COUNTS))
+		return ask_for_pass(c, s);
+	return kar_streq(s->key, POSITIONS) ? sync_positions(c, s) : sync_all(c, s);
 }
 
 static void write_default_queue(struct kar_buf *out)
@@ -460,7 +439,7 @@ static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *
 	return 0;
 }
 
-/* A patch of an object that has changed meanwhile would only be answered with a Conflict. */
+/* A patch of an object that has changed meanwhile would only meet a Conflict. */
 static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 {
 	const struct kar_stores *stores = s->controller->stores;
@@ -471,12 +450,13 @@ static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 	if (a->what == CREATE_DEFAULT_QUEUE)
 		return true;
 	o = kar_store_get(store, a->ns, a->name);
-	return o && kar_same(o->uid, a->uid) && o->rv == body->rv;
+	return o && kar_streq(o->uid, a->uid) && o->rv == body->rv;
 }
 
 void kar_queue_controller(struct kar_controller *c)
 {
 	c->name = "queue";
+	c->memory_size = sizeof(struct memory);
 	c->start = start;
 	c->sync = sync;
 	c->encode = encode;

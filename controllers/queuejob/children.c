@@ -1,50 +1,108 @@
-/* SchedulingSpec and PodGroup: one of each per job, under its name, for its whole life. And a Service, if it is wanted. */
-#include "controllers/queuejob/round.h"
+/*
+ * The children of a job: a SchedulingSpec, a PodGroup and, if the spec asks for it, a Service. They have the name of the job and
+ * live as long as it.
+ *
+ * A gang scheduler waits for PodGroup.spec.minMember pods before it binds one of them. It does not count pods that have ended, so
+ * minMember must leave out succeeded ones, or a second stage, a resumed job and a replacement would wait without end. minMember
+ * changes only while a pod is missing, or waits for a node; otherwise each success would cost a write (docs/decisions/020).
+ */
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
+
+/* --- minMember ---------------------------------------------------------------------------------------- */
+
+/* The input of minMember. */
+struct need {
+	int32_t done;     /* succeeded pods of started tasks */
+	int32_t recorded; /* those of them that the status records, or will with this plan */
+	bool waits;       /* a pod is to be created, or has no node yet */
+};
+
+static void count_task(const struct queuejob_reconcile *r, const struct podset_task *t, struct need *n)
+{
+	for (int32_t i = 0; i < t->n; i++) {
+		const struct podset_slot *s = &t->slots[i];
+		bool done = s->state == PODSET_DONE;
+
+		n->done += done;
+		n->recorded += done && (s->recorded || !s->pod || r->want.starts_tasks);
+		n->waits |= (s->state == PODSET_MISSING && !queuejob_is_scaled_down(r, s)) ||
+			(s->state == PODSET_PENDING && !s->pod->node);
+	}
+}
+
+/* A CRD without succeededMembers prunes the number; then it follows from minMember. */
+static int32_t left_out_before(const struct queuejob_reconcile *r, const struct kar_podgroup_spec *have)
+{
+	int32_t n = have->succeeded_members;
+
+	if (!have->has_succeeded_members && have->min_member > 0)
+		n = r->want.min - have->min_member;
+	return n > 0 ? n : 0;
+}
+
+static void put_min_member(const struct queuejob_reconcile *r, const struct kar_podgroup_spec *have,
+	struct kar_podgroup_spec *want)
+{
+	int32_t quorum = r->want.min > 1 ? r->want.min : 1; /* the schema's minimum */
+	int32_t left = queuejob_minimum_left(r), most = quorum - (left > 1 ? left : 1);
+	int32_t before = left_out_before(r, have), left_out;
+	struct need n = { 0 };
+
+	for (size_t i = 0; i < r->f->pods.n_tasks && r->f->pods.done; i++) {
+		if (r->want.tasks[i].started)
+			count_task(r, &r->f->pods.tasks[i], &n);
+	}
+	n.waits &= r->st.phase != KAR_QJ_PHASE_SUSPENDED;
+	/* Recorded successes change at most once a second, as the status does, and so does minMember. */
+	left_out = n.waits && before < n.recorded ? n.recorded : before;
+	left_out = left_out < n.done ? left_out : n.done;
+	left_out = left_out < most ? left_out : most;
+	left_out = left_out > 0 ? left_out : 0;
+	want->min_member = quorum - left_out;
+	want->succeeded_members = left_out;
+}
+
+/* --- SchedulingSpec and PodGroup ---------------------------------------------------------------------- */
 
 static const kar_time ORPHAN_RETRY = 5 * KAR_SECOND;
 
 #define WAITING_MESSAGE "waiting for queue %s to admit the job"
 
-static bool is_own(const struct queuejob_round *r, const char *owner_uid)
+static bool is_own(const struct queuejob_reconcile *r, const char *owner_uid)
 {
-	return kar_same(owner_uid, r->job->o.uid);
+	return kar_streq(owner_uid, r->f->job->o.uid);
 }
 
-const struct kar_podgroup *queuejob_own_group(const struct queuejob_round *r)
-{
-	const struct kar_podgroup *g = r->v->group;
-
-	return g && !g->deletion && is_own(r, g->owner_uid) ? g : NULL;
-}
-
-struct kar_action *queuejob_child_action(struct queuejob_round *r, enum kar_verb verb,
+struct kar_action *queuejob_child_action(struct queuejob_reconcile *r, enum kar_verb verb,
 	const struct kar_type *type, int what, const char *uid)
 {
-	struct kar_action *a = kar_plan_add(r->p, verb, type, kar_keep(r->arena, r->job->o.ns),
-		kar_keep_text(r->arena, r->job->o.name));
+	struct kar_action *a = kar_plan_add(r->p, verb, type, kar_copy(r->arena, r->f->job->o.ns),
+		kar_copy_text(r->arena, r->f->job->o.name));
 
 	a->what = what;
-	a->uid = kar_keep(r->arena, uid);
+	a->uid = kar_copy(r->arena, uid);
 	a->patch_type = KAR_PATCH_JSON;
 	return a;
 }
 
 /*
- * What a former job of the name left when it was deleted with propagationPolicy Orphan; a user does not even know of it. A
- * group keeps its admission: its place in the queue is taken already. Also what somebody has taken away from this job. A
- * job which is just being orphaned must not take back what it lets go: it has not started, or what is known of it is
- * newer than the child without owner, and says nothing of a deletion.
+ * Adopts a child without owner: one that a former job of this name left when it was deleted with propagationPolicy Orphan, or
+ * one whose ownerReference was removed by hand. An adopted PodGroup keeps its admission if it is for the queue of the job.
+ *
+ * A job that is just being deleted with Orphan must not adopt the children that the garbage collector frees. So either the job has
+ * not started, or the cache has it at a version that is newer than the child, and shows no deletion.
  */
-static bool adopts(const struct queuejob_round *r, const struct queuejob_child *c)
+static bool adopts(const struct queuejob_reconcile *r, const struct queuejob_child *c)
 {
-	bool started = r->seen->phase != KAR_QJ_PHASE_NONE && r->seen->phase != KAR_QJ_PHASE_PENDING;
+	bool started = r->f->seen->phase != KAR_QJ_PHASE_NONE && r->f->seen->phase != KAR_QJ_PHASE_PENDING;
 
-	return c->orphan && (!started || r->v->jobs_version > c->o->rv);
+	return c->orphan && (!started || r->f->v->jobs_version > c->o->rv);
 }
 
-static void adopt(struct queuejob_round *r, const struct kar_object *o)
+static void adopt(struct queuejob_reconcile *r, const struct kar_object *o)
 {
 	struct kar_action *a = queuejob_child_action(r, KAR_PATCH, o->type, QUEUEJOB_ADOPT, o->uid);
 
@@ -53,19 +111,44 @@ static void adopt(struct queuejob_round *r, const struct kar_object *o)
 	a->note = "adopt";
 }
 
-/* Somebody else's object, or an old one of ours that is still on its way out, has the name. */
-static void say_conflict(struct queuejob_round *r, const char *what, bool own)
+/* Of a job that had the name before: the garbage collector deletes what it owned. */
+static bool is_of_former_job(const struct queuejob_reconcile *r, const struct queuejob_child *c)
 {
-	if (own)
-		queuejob_say(r, kar_reason_NameConflict, "waiting for the deleted %s %s to be gone", what,
-			r->job->o.name);
-	else
-		queuejob_say(r, kar_reason_NameConflict,
-			"a %s %s exists already and is not controlled by this job; waiting for the name",
-			what, r->job->o.name);
+	return kar_streq(c->owner, kar_arena_printf(r->arena, "QueueJob %s", r->f->job->o.name));
 }
 
-bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child *c)
+/* The name is taken by an object of another owner, or by one that is being deleted. */
+static void report_conflict(struct queuejob_reconcile *r, const struct queuejob_child *c)
+{
+	const char *what = c->o->type->res.kind, *name = r->f->job->o.name;
+
+	if (r->reported)
+		return;
+	if (c->deletion)
+		queuejob_report(r, kar_reason_NameConflict, "waiting until the deleted %s %s is gone", what,
+			name);
+	else if (c->orphan)
+		queuejob_report(r, kar_reason_NameConflict,
+			"%s %s exists and has no owner; waiting to adopt it", what, name);
+	else if (is_of_former_job(r, c))
+		queuejob_report(r, kar_reason_NameConflict,
+			"%s %s exists and belongs to a former %s; waiting until it is deleted", what, name,
+			c->owner);
+	else if (c->owner)
+		queuejob_report(r, kar_reason_NameConflict,
+			"%s %s exists and belongs to %s; rename the job, or delete what has the name. The job goes on by itself "
+			"then.",
+			what, name, c->owner);
+	else
+		queuejob_report(r, kar_reason_NameConflict,
+			"%s %s exists and was not made for this job (no owner); delete it, or rename the job. The job goes on by "
+			"itself then.",
+			what, name);
+	if (!c->deletion && !c->orphan) /* else it goes on soon */
+		queuejob_warn(r, kar_reason_NameConflict, "CreateChildren");
+}
+
+bool queuejob_claim_child(struct queuejob_reconcile *r, const struct queuejob_child *c)
 {
 	bool own = is_own(r, c->owner_uid);
 
@@ -73,24 +156,24 @@ bool queuejob_claim_child(struct queuejob_round *r, const struct queuejob_child 
 		adopt(r, c->o);
 		return false;
 	}
-	if (!c->deletion && c->orphan) /* a bookmark tells how new the job is, and wakes up nobody */
+	if (!c->deletion && c->orphan) /* a bookmark makes the job newer, but triggers no sync */
 		kar_plan_requeue(r->p, ORPHAN_RETRY);
 	if (c->deletion || !own)
-		say_conflict(r, c->o->type->res.kind, own);
+		report_conflict(r, c);
 	return own && !c->deletion;
 }
 
-/* What the job asks for; of the minimum, what of it holds now, as in the PodGroup. */
-static struct kar_schedspec wanted_spec(const struct queuejob_round *r)
+/* The spec of the job, with the quorum of the tasks that have started, as in the PodGroup. */
+static struct kar_schedspec wanted_spec(const struct queuejob_reconcile *r)
 {
-	struct kar_schedspec want = r->job->spec.sched;
+	struct kar_schedspec want = r->f->job->spec.sched;
 
-	want.min_available = r->min;
+	want.min_available = r->want.min;
 	want.has_min_available = true;
 	return want;
 }
 
-static void put_spec(struct queuejob_round *r, const struct kar_schedulingspec *s,
+static void put_spec(struct queuejob_reconcile *r, const struct kar_schedulingspec *s,
 	const struct kar_schedspec *want)
 {
 	struct kar_schedspec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
@@ -102,13 +185,13 @@ static void put_spec(struct queuejob_round *r, const struct kar_schedulingspec *
 	a->note = kar_arena_printf(r->arena, "minAvailable=%d", (int)want->min_available);
 }
 
-static bool keep_schedulingspec(struct queuejob_round *r)
+static bool keep_schedulingspec(struct queuejob_reconcile *r)
 {
-	const struct kar_schedulingspec *s = r->v->sched;
+	const struct kar_schedulingspec *s = r->f->v->sched;
 	const struct kar_schedspec want = wanted_spec(r);
 
 	if (!s) {
-		queuejob_tell_refusal(r);
+		queuejob_report_refusal(r);
 		put_spec(r, NULL, &want);
 		return false;
 	}
@@ -116,6 +199,7 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 	const struct queuejob_child child = {
 		.o = &s->o,
 		.owner_uid = s->owner_uid,
+		.owner = s->owner,
 		.orphan = s->orphan,
 		.deletion = s->deletion,
 	};
@@ -127,66 +211,79 @@ static bool keep_schedulingspec(struct queuejob_round *r)
 	return true;
 }
 
-static struct kar_podgroup_spec wanted_group(const struct queuejob_round *r)
+static struct kar_podgroup_spec wanted_group(const struct queuejob_reconcile *r)
 {
-	const struct kar_queuejob_spec *s = &r->job->spec;
+	const struct kar_queuejob_spec *s = &r->f->job->spec;
 	bool own_timeout = s->sched.has_schedule_timeout;
 
 	return (struct kar_podgroup_spec){
 		.queue = s->queue,
 		.priority_class_name = s->sched.priority_class_name,
-		.priority = r->v->priority,
+		.priority = r->f->v->priority,
 		.has_priority = true,
 		.has_succeeded_members = true,
 		.schedule_timeout_seconds =
-			own_timeout ? s->sched.schedule_timeout_seconds : r->v->schedule_timeout_seconds,
-		.has_schedule_timeout = own_timeout || r->v->schedule_timeout_seconds > 0,
+			own_timeout ? s->sched.schedule_timeout_seconds : r->f->v->schedule_timeout_seconds,
+		.has_schedule_timeout = own_timeout || r->f->v->schedule_timeout_seconds > 0,
 	};
 }
 
-/* An older CRD of ours knows all fields but this one, which is asked for only together with minMember. */
-static void ask_for_succeeded_members(const struct kar_podgroup_spec *have, bool pruned,
-	struct kar_podgroup_spec *want)
+/*
+ * An older CRD of ours prunes only succeededMembers. So that its absence alone does not cause a patch in every sync, the field is
+ * set only in a patch that changes minMember. A group with admittedQueue, which the CRD got later, is from a CRD that has
+ * succeededMembers: there the field is only missing because the group was adopted.
+ */
+static void omit_succeeded_members(const struct kar_podgroup *g, bool pruned, struct kar_podgroup_spec *want)
 {
-	if (have->has_succeeded_members || (!pruned && want->min_member != have->min_member))
+	const struct kar_podgroup_spec *have = &g->spec;
+
+	if (have->has_succeeded_members || kar_has_text(g->status.admitted_queue) ||
+		(!pruned && want->min_member != have->min_member))
 		return;
 	want->succeeded_members = have->succeeded_members;
 	want->has_succeeded_members = false;
 }
 
-/*
- * What the group should be, given what it is: resources belong to others. A CRD of another origin prunes our
- * additions; then they are not asked for again and again.
- */
-static struct kar_podgroup_spec corrected_group(const struct queuejob_round *r,
-	const struct kar_podgroup_spec *have)
+/* A CRD of another project prunes our fields. Without this check each sync would set them again. */
+static bool is_pruned(const struct kar_podgroup *g)
 {
-	struct kar_podgroup_spec want = wanted_group(r);
-	bool pruned = !have->queue && !have->has_priority && !have->priority_class_name;
+	const struct kar_podgroup_spec *have = &g->spec;
 
-	if (!r->job->spec.sched
-			.has_schedule_timeout) { /* another default than the one of its creation changes nothing */
+	return !have->queue && !have->has_priority && !have->priority_class_name && !g->status.has_position;
+}
+
+/* The spec that the group should have. Resources are written by other clients, so they stay as they are. */
+static struct kar_podgroup_spec corrected_group(const struct queuejob_reconcile *r,
+	const struct kar_podgroup *g)
+{
+	const struct kar_podgroup_spec *have = &g->spec;
+	struct kar_podgroup_spec want = wanted_group(r);
+	bool pruned = is_pruned(g);
+
+	if (!r->f->job->spec.sched
+			.has_schedule_timeout) { /* a new default does not change an existing group */
 		want.schedule_timeout_seconds = have->schedule_timeout_seconds;
 		want.has_schedule_timeout = have->has_schedule_timeout;
 	}
 	want.min_resources = have->min_resources;
 	want.total_resources = have->total_resources;
-	queuejob_put_min_member(r, have, &want);
-	ask_for_succeeded_members(have, pruned, &want);
-	if (pruned) {
+	put_min_member(r, have, &want);
+	omit_succeeded_members(g, pruned, &want);
+	/* The CRD allows no other queue, only none: remove it now, and set the new one in the next sync. */
+	if (pruned || (kar_has_text(have->queue) && !kar_streq(have->queue, want.queue)))
 		want.queue = NULL;
+	if (pruned) {
 		want.priority_class_name = NULL;
 		want.has_priority = false;
 		want.priority = have->priority;
-	} else if (r->v->priority_class_missing) {
-		want.priority =
-			have->priority; /* a class that was deleted does not change a job that has its number */
+	} else if (r->f->v->priority_class_missing) {
+		want.priority = have->priority; /* keep the value of a class that was deleted */
 		want.has_priority = have->has_priority;
 	}
 	return want;
 }
 
-static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
+static void put_group(struct queuejob_reconcile *r, const struct kar_podgroup *g,
 	const struct kar_podgroup_spec *want)
 {
 	struct kar_podgroup_spec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
@@ -194,10 +291,10 @@ static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
 		g ? QUEUEJOB_PATCH_PODGROUP : QUEUEJOB_CREATE_PODGROUP, g ? g->o.uid : NULL);
 
 	*payload = *want;
-	payload->queue = kar_keep(r->arena, want->queue);
-	payload->priority_class_name = kar_keep(r->arena, want->priority_class_name);
-	payload->min_resources = kar_keep_pairs(r->arena, &want->min_resources);
-	payload->total_resources = kar_keep_pairs(r->arena, &want->total_resources);
+	payload->queue = kar_copy(r->arena, want->queue);
+	payload->priority_class_name = kar_copy(r->arena, want->priority_class_name);
+	payload->min_resources = kar_copy_pairs(r->arena, &want->min_resources);
+	payload->total_resources = kar_copy_pairs(r->arena, &want->total_resources);
 	a->payload = payload;
 	a->note = kar_arena_printf(r->arena, "minMember=%d%s queue=%s priority=%d", (int)want->min_member,
 		want->succeeded_members ? kar_arena_printf(r->arena, "+%d", (int)want->succeeded_members)
@@ -205,15 +302,15 @@ static void put_group(struct queuejob_round *r, const struct kar_podgroup *g,
 		want->queue ? want->queue : "-", (int)want->priority);
 }
 
-static bool keep_group(struct queuejob_round *r)
+static bool keep_group(struct queuejob_reconcile *r)
 {
-	const struct kar_podgroup *g = r->v->group;
+	const struct kar_podgroup *g = r->f->v->group;
 	struct kar_podgroup_spec want;
 
 	if (!g) {
-		queuejob_tell_refusal(r);
+		queuejob_report_refusal(r);
 		want = wanted_group(r);
-		queuejob_put_min_member(r, &want, &want);
+		put_min_member(r, &want, &want);
 		put_group(r, NULL, &want);
 		return false;
 	}
@@ -221,58 +318,90 @@ static bool keep_group(struct queuejob_round *r)
 	const struct queuejob_child child = {
 		.o = &g->o,
 		.owner_uid = g->owner_uid,
+		.owner = g->owner,
 		.orphan = g->orphan,
 		.deletion = g->deletion,
 	};
 
 	if (!queuejob_claim_child(r, &child))
 		return false;
-	want = corrected_group(r, &g->spec);
+	want = corrected_group(r, g);
 	if (!kar_podgroup_spec_equal(&g->spec, &want))
 		put_group(r, g, &want);
 	return true;
 }
 
-/* Hands the queue's words on: why the job waits, and at which position. */
-static bool mirror_admission(struct queuejob_round *r)
+/* Without a PodGroup: a class that is deleted later changes nothing. */
+static bool lacks_priority_class(const struct queuejob_reconcile *r)
+{
+	return r->f->v->priority_class_missing && !r->f->v->group;
+}
+
+static void report_admitted(struct queuejob_reconcile *r)
+{
+	int32_t asked = r->f->v->priority, counts = queuejob_priority(r->f->v);
+	const char *clamped =
+		asked > counts ? kar_arena_printf(r->arena, "; " KAR_QUEUE_CLAMPED, asked, counts) : "";
+
+	queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s%s",
+		r->f->job->spec.queue, clamped);
+}
+
+static void wait_for_admission(struct queuejob_reconcile *r, const char *reason, const char *message)
+{
+	queuejob_report(r, reason, "%s", message);
+	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, reason, "%s", message);
+}
+
+/* True if the job does not wait in its queue, whatever the PodGroup still says: the status shows no position then. */
+static bool is_not_queued(struct queuejob_reconcile *r)
+{
+	if (kar_condition_is_true(&r->st.conditions, KAR_QJ_INVALID) && !r->f->pods.objects)
+		wait_for_admission(r, kar_reason_JobInvalid, KAR_NOT_QUEUED_INVALID);
+	else if (lacks_priority_class(r))
+		wait_for_admission(r, kar_reason_PriorityClassNotFound,
+			kar_arena_printf(r->arena, "not in the queue until PriorityClass %s exists",
+				r->f->job->spec.sched.priority_class_name));
+	else
+		return false;
+	r->st.position = 0;
+	return true;
+}
+
+/* Copies from the PodGroup why the job waits, and its position. True: it is admitted. */
+static bool mirror_admission(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
 	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
-	bool admitted = c && c->status == KAR_COND_TRUE;
-	const char *queue = r->job->spec.queue;
+	const char *queue = r->f->job->spec.queue;
 
-	if (admitted) {
+	if (g && kar_podgroup_admitted_by(g, queue)) {
 		r->st.position = 0;
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s",
-			queue);
+		report_admitted(r);
 		return true;
 	}
+	if (is_not_queued(r))
+		return false;
 	r->st.position = g ? g->status.position : 0;
 	if (c && c->status == KAR_COND_FALSE && c->reason[0]) {
-		queuejob_say(r, kar_keep_text(r->arena, c->reason), "%s", c->message);
-		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_keep_text(r->arena, c->reason), "%s",
-			c->message);
+		wait_for_admission(r, kar_copy_text(r->arena, c->reason), c->message);
 		return false;
 	}
-	queuejob_say(r, kar_reason_WaitingForAdmission, WAITING_MESSAGE, queue);
-	if (!kar_condition_is_true(&r->seen->conditions, KAR_QJ_ADMITTED))
+	queuejob_report(r, kar_reason_WaitingForAdmission, WAITING_MESSAGE, queue);
+	if (!kar_condition_is_true(&r->f->seen->conditions, KAR_QJ_ADMITTED))
 		queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_reason_WaitingForAdmission,
 			WAITING_MESSAGE, queue);
 	return false;
 }
 
-bool queuejob_repair_children(struct queuejob_round *r)
+bool queuejob_repair_children(struct queuejob_reconcile *r)
 {
 	bool valid = queuejob_is_valid(r);
-	/* What runs, or has run, keeps its place in the queue, whatever is edited. */
-	bool wanted = valid || r->seen->incarnation > 0;
+	/* A job that has run keeps its admission, even if an edit makes it invalid. */
+	bool wanted = valid || r->f->seen->incarnation > 0;
 	bool ready = false;
 
-	if (wanted && r->v->priority_class_missing && !r->v->group) {
-		queuejob_say(r, kar_reason_PriorityClassNotFound,
-			"there is no PriorityClass %s; waiting for it",
-			r->job->spec.sched.priority_class_name);
-	} else if (wanted) {
+	if (wanted && !lacks_priority_class(r)) {
 		bool has_spec = keep_schedulingspec(r);
 
 		bool has_group = keep_group(r);
@@ -282,11 +411,11 @@ bool queuejob_repair_children(struct queuejob_round *r)
 	return ready;
 }
 
-bool queuejob_keep_children(struct queuejob_round *r)
+bool queuejob_keep_children(struct queuejob_reconcile *r)
 {
 	size_t before = r->p->n_actions;
 	bool ready = queuejob_repair_children(r);
 
-	r->p->unfinished = !ready && r->p->n_actions > before; /* the pods come after what is done now */
-	return mirror_admission(r) && ready && !r->unchecked;
+	r->p->unfinished = !ready && r->p->n_actions > before; /* pods are created by the next sync */
+	return mirror_admission(r) && ready && !r->f->unchecked;
 }

@@ -1,143 +1,19 @@
-/* The decision, rule by rule in order of precedence. What each rule does stands in the file it is named after. */
-#include "controllers/queuejob/round.h"
+/* The decision in order: facts, the edited status, the move of the state machine, checks, and the counts of the status. */
+#include "controllers/queuejob/reconcile.h"
 
-#include <stdarg.h>
-#include <string.h>
+#include <assert.h>
 
-#include "common/text.h"
+#include "common/str.h"
 
-static KAR_PRINTF(2, 0) const char *format(struct kar_arena *arena, const char *fmt, va_list ap)
-{
-	char text[KAR_MAX_MESSAGE_BYTES];
-
-	kar_text_vprintf(text, sizeof(text), fmt, ap);
-	return kar_arena_strndup(arena, text, strlen(text));
-}
-
-void queuejob_say(struct queuejob_round *r, const char *reason, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (r->said)
-		return;
-	va_start(ap, fmt);
-	r->st.message = format(r->arena, fmt, ap);
-	va_end(ap);
-	r->st.reason = reason;
-	r->said = true;
-}
-
-void queuejob_set_condition(struct queuejob_round *r, const char *type, bool value, const char *reason,
-	const char *fmt, ...)
-{
-	struct kar_condition c = {
-		.type = type,
-		.status = value ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.observed_generation = r->job->generation,
-		.reason = reason,
-	};
-	va_list ap;
-
-	va_start(ap, fmt);
-	c.message = format(r->arena, fmt, ap);
-	va_end(ap);
-	kar_condition_set(&r->st.conditions, &c, r->now, r->arena);
-}
-
-const char *queuejob_count_pods(const struct queuejob_round *r, int32_t n)
-{
-	return kar_arena_printf(r->arena, "%d pod%s", (int)n, n == 1 ? "" : "s");
-}
-
-bool queuejob_was_formed(const struct queuejob_round *r)
-{
-	if (r->min == 0)
-		return r->seen->phase == KAR_QJ_PHASE_RUNNING;
-	return r->seen->formed_min_available >= r->min;
-}
-
-bool queuejob_has_quorum(const struct queuejob_round *r)
-{
-	int32_t up = 0;
-
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
-		const struct queuejob_task_tally *task = &r->t.tasks[i];
-
-		if (!task->started)
-			continue;
-		up += task->running + task->n_done;
-		if (r->min > 0 && spec->has_min_available &&
-			task->running + task->n_done < spec->min_available)
-			return false;
-	}
-	return up >= (r->min > 0 ? r->min : 1);
-}
-
-bool queuejob_has_gang(enum kar_qj_phase p)
-{
-	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
-}
-
-/*
- * Suspend and resume keep what has succeeded, unless the template was changed meanwhile. (A restart keeps nothing: its
- * status write cleared the list.)
- */
-static bool keeps_done(const struct queuejob_round *r)
-{
-	return !r->template_changed || queuejob_has_gang(r->seen->phase) ||
-		kar_qj_phase_terminal(r->seen->phase) || r->job->spec.suspend;
-}
-
-/* Also of pods that were quicker than a suspension, but not of an incarnation that was given up. */
-static bool records_success(const struct queuejob_round *r)
-{
-	bool paused = r->seen->phase == KAR_QJ_PHASE_SUSPENDED || r->seen->phase == KAR_QJ_PHASE_PENDING ||
-		(r->seen->phase == KAR_QJ_PHASE_RESTARTING && queuejob_gave_nodes_back(r));
-
-	return queuejob_has_gang(r->seen->phase) || (paused && r->seen->template_hash[0] && keeps_done(r));
-}
-
-void queuejob_look(struct queuejob_round *r)
-{
-	const struct kar_queuejob_status *seen = &r->job->status;
-
-	r->seen = seen;
-	r->st = *seen;
-	r->template_changed =
-		seen->template_hash[0] && strcmp(seen->template_hash, r->job->spec_template_hash);
-	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
-	r->unchecked = queuejob_awaits_check(r) || queuejob_awaits_service(r);
-	r->replaces_template =
-		r->template_changed && queuejob_has_gang(seen->phase) && !r->job->invalid && !r->unchecked;
-	queuejob_tally(r->v, keeps_done(r), records_success(r), r->arena, &r->t);
-	queuejob_look_at_order(r);
-	queuejob_limit(r);
-}
-
-static void begin(struct queuejob_round *r, const struct queuejob_view *v, kar_time now, struct kar_plan *p)
-{
-	*r = (struct queuejob_round){
-		.v = v,
-		.job = v->job,
-		.recorded = &v->job->status,
-		.now = now,
-		.second = now - now % KAR_SECOND,
-		.p = p,
-		.arena = p->arena,
-	};
-	queuejob_look(r);
-}
-
-/* What has succeeded of tasks that the spec names no more. */
-static void keep_vanished_tasks(struct queuejob_round *r)
+/* The edit that renamed or removed these tasks may be reverted: their results are kept until then. */
+static void keep_results_of_removed_tasks(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
-	for (size_t i = 0; i < r->seen->n_tasks && st->n_tasks < KAR_QJ_MAX_TASKS; i++) {
-		const struct kar_task_status *known = &r->seen->tasks[i];
+	for (size_t i = 0; i < r->f->seen->n_tasks && st->n_tasks < KAR_QJ_MAX_TASKS; i++) {
+		const struct kar_task_status *known = &r->f->seen->tasks[i];
 
-		if (kar_queuejob_find_task(&r->job->spec, known->name) != KAR_NO_TASK)
+		if (kar_queuejob_find_task(&r->f->job->spec, known->name) != KAR_NO_TASK)
 			continue;
 		st->tasks[st->n_tasks++] = (struct kar_task_status){
 			.name = known->name,
@@ -148,157 +24,221 @@ static void keep_vanished_tasks(struct queuejob_round *r)
 	}
 }
 
-void queuejob_count_tasks(struct queuejob_round *r)
+/* A restart drops the results, but the status shows them until the next incarnation starts. */
+static bool shows_former_results(const struct queuejob_reconcile *r)
+{
+	return r->st.phase == KAR_QJ_PHASE_RESTARTING && queuejob_drops_results(r->f->seen);
+}
+
+static const char *succeeded_indexes(const struct queuejob_reconcile *r, size_t task)
+{
+	const struct podset_task *t = &r->f->pods.tasks[task];
+
+	if (shows_former_results(r))
+		return r->f->known[task] ? r->f->known[task]->succeeded_indexes : "";
+	if (r->want.from_nothing && r->st.phase != KAR_QJ_PHASE_RESTARTING)
+		return "";
+	return kar_intervals_format(&t->done, r->arena);
+}
+
+static int32_t succeeded(const struct queuejob_reconcile *r, size_t task)
+{
+	const struct podset_task *t = &r->f->pods.tasks[task];
+
+	if (shows_former_results(r))
+		return queuejob_count_indexes(r, succeeded_indexes(r, task));
+	return r->want.from_nothing && r->st.phase != KAR_QJ_PHASE_RESTARTING ? 0 : t->n_done;
+}
+
+static void count_tasks(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
-	st->n_tasks = r->t.n_tasks;
-	st->tasks = kar_arena_alloc(r->arena, st->n_tasks + r->seen->n_tasks, sizeof(*st->tasks));
+	st->n_tasks = r->f->pods.n_tasks;
+	st->tasks = kar_arena_alloc(r->arena, st->n_tasks + r->f->seen->n_tasks, sizeof(*st->tasks));
 	for (size_t i = 0; i < st->n_tasks; i++) {
-		const struct queuejob_task_tally *t = &r->t.tasks[i];
+		const struct podset_task *t = &r->f->pods.tasks[i];
 
 		st->tasks[i] = (struct kar_task_status){
-			.name = r->job->spec.tasks[i].name,
+			.name = r->f->job->spec.tasks[i].name,
 			.replicas = t->objects,
-			.desired = (r->forget ? 0 : t->n_done) + t->wanted,
+			.desired = (r->want.from_nothing ? 0 : t->n_done) + r->want.tasks[i].pods,
 			.pending = t->pending,
 			.running = t->running,
-			.succeeded = r->forget ? 0 : t->n_done,
+			.succeeded = succeeded(r, i),
 			.failed = t->failed,
-			.started = t->started,
-			.restart_time = queuejob_has_gang(st->phase) ? t->restart_time : 0,
-			.succeeded_indexes = r->forget ? "" : kar_intervals_format(&t->done, r->arena),
+			.started = r->want.tasks[i].started,
+			.restart_time = queuejob_has_gang(st->phase) ? r->want.tasks[i].restart_time : 0,
+			.succeeded_indexes = succeeded_indexes(r, i),
 		};
+		/* Else the job could complete without the work of an index. A restart shows the former number, of other replicas. */
+		assert(shows_former_results(r) || st->tasks[i].succeeded <= t->n);
 	}
-	/* Without a hash nothing that was done with the old templates counts. */
-	if (queuejob_awaits_edit(r) && st->template_hash[0] && !r->forget)
-		keep_vanished_tasks(r);
+	/* An empty hash means that results of the old templates do not count. */
+	if (queuejob_template_is_pending(r) && st->record.template_hash[0] && !r->want.from_nothing)
+		keep_results_of_removed_tasks(r);
 }
 
-/* The counters: always recomputed, never incremented. A finished job keeps the result it finished with. */
-static void count(struct queuejob_round *r)
+/* A finished job keeps the results with which it finished, but the pods that were left are stopped. */
+static void count_what_is_left(struct queuejob_reconcile *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+	struct kar_task_status *tasks = kar_arena_alloc(r->arena, st->n_tasks, sizeof(*tasks));
+
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		size_t task = kar_queuejob_find_task(&r->f->job->spec, st->tasks[i].name);
+		const struct podset_task *t = task == KAR_NO_TASK ? NULL : &r->f->pods.tasks[task];
+
+		tasks[i] = st->tasks[i];
+		tasks[i].replicas = t ? t->objects : 0;
+		tasks[i].pending = t ? t->pending : 0;
+		tasks[i].running = t ? t->running : 0;
+	}
+	st->tasks = tasks;
+}
+
+/* Counters are recomputed, never incremented. */
+static void fill_in_counts(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
-	st->replicas = r->t.objects;
-	st->pending = r->t.pending;
-	st->running = r->t.running;
-	st->terminating = r->t.terminating;
-	if (kar_qj_phase_terminal(r->seen->phase))
+	st->replicas = r->f->pods.objects;
+	st->pending = r->f->pods.pending;
+	st->running = r->f->pods.running;
+	st->terminating = r->f->pods.terminating;
+	if (kar_qj_phase_terminal(r->f->seen->phase)) {
+		count_what_is_left(r);
 		return;
+	}
 	if (!queuejob_has_gang(st->phase))
-		queuejob_limit(r); /* of what it is to begin anew with */
-	queuejob_note_scaling(r);
+		queuejob_limit(r); /* of the next incarnation: the move may have given up the results */
+	queuejob_record_scaling(r);
+	if (!r->f->v->priority_class_missing) /* else it keeps the value that a deleted class had */
+		st->priority = queuejob_priority(r->f->v);
 	st->desired = queuejob_desired(r);
-	st->succeeded = r->forget ? 0 : r->t.done;
-	st->failed = r->t.failed;
-	st->min_available = r->min;
-	queuejob_count_tasks(r);
+	st->failed = r->f->pods.failed;
+	st->min_available = r->want.min;
+	count_tasks(r);
+	st->succeeded = 0;
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++)
+		st->succeeded += st->tasks[i].succeeded;
 }
 
-/* Most jobs are admitted a moment after they are first seen: that they wait is news only if they still do. */
-static bool is_first_look(const struct queuejob_round *r)
+/* Other objects show a first start as well (decision 007), so its write need not be sent at once. */
+static bool only_starts(const struct queuejob_reconcile *r)
 {
-	return r->recorded->phase == KAR_QJ_PHASE_NONE && r->st.phase == KAR_QJ_PHASE_PENDING &&
-		!r->p->n_events;
+	for (size_t i = 0; i < r->p->n_events; i++) {
+		if (!kar_streq(r->p->events[i].reason, kar_reason_Admitted))
+			return false;
+	}
+	return r->st.phase == KAR_QJ_PHASE_STARTING && !r->f->recorded->incarnation &&
+		(r->f->recorded->phase == KAR_QJ_PHASE_NONE || r->f->recorded->phase == KAR_QJ_PHASE_PENDING);
 }
 
-static void conclude(struct queuejob_round *r)
+/* Most jobs are admitted a moment after their first sync, so its phase Pending is not written at once. */
+static bool is_first_sync(const struct queuejob_reconcile *r)
 {
-	count(r);
-	r->st.observed_generation = r->job->generation;
-	r->st.selector = r->job->spec.selector;
-	r->st.pods_version = r->v->pods_version;
-	if (kar_queuejob_status_equal(r->recorded, &r->st))
+	return r->f->recorded->phase == KAR_QJ_PHASE_NONE && r->st.phase == KAR_QJ_PHASE_PENDING &&
+		r->p->n_events == r->announced;
+}
+
+/* The status is what the next decision believes, so a wrong number in it would show only there. */
+static void check_numbers(const struct queuejob_reconcile *r)
+{
+	const struct kar_queuejob_status *was = r->f->recorded, *is = &r->st;
+
+	if (was->edited)
+		return;
+	assert(is->incarnation >=
+		was->incarnation); /* else the pods of two incarnations would have one label */
+	assert(is->restarts >= was->restarts && is->pod_failures >= was->pod_failures &&
+		is->disruptions >= was->disruptions); /* else the limits would never be reached */
+	assert(!queuejob_has_gang(is->phase) ||
+		is->incarnation > 0); /* else its pods would look unrecorded */
+}
+
+static void fill_in_status(struct queuejob_reconcile *r)
+{
+	if (r->f->recorded->edited)
+		queuejob_drop_false_ends(
+			r); /* after the move: the same end, if it is reached again, keeps its time */
+	fill_in_counts(r);
+	check_numbers(r);
+	r->st.observed_generation = r->f->job->generation;
+	r->st.selector = r->f->job->spec.selector;
+	r->st.record.pods_version = r->f->v->pods_version;
+	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)
 		return;
 
 	struct kar_queuejob_status *st = kar_arena_alloc(r->arena, 1, sizeof(*st));
 
 	*st = r->st;
 	r->p->status = st;
-	r->p->status_text = queuejob_status_text(r->recorded, st, r->arena);
-	r->p->counters = !r->remembers_surplus &&
-		(kar_queuejob_status_same_story(r->recorded, st) || queuejob_only_starts(r));
-	r->p->urgent = !r->p->counters && !is_first_look(r);
+	r->p->status_text = kar_status_print(&kar_queuejob_status_table, r->f->recorded, st, r->arena);
+	r->p->counters = !r->remembers_surplus && !r->f->recorded->edited &&
+		(kar_queuejob_status_same_story(r->f->recorded, st) || only_starts(r));
+	r->p->urgent = !r->p->counters && !is_first_sync(r);
 }
 
-/* A first start is not recorded before anything else is done. Its children first, if anything was wrong with them. */
-static void start_at_once(struct queuejob_round *r)
+/*
+ * A first start is not recorded by itself (decision 007): the move that creates the pods follows in this decision. Repairs
+ * of the children are carried out first, in a plan of their own.
+ */
+static void continue_first_start(struct queuejob_reconcile *r)
 {
 	if (r->p->n_actions) {
 		r->p->unfinished = true;
 		return;
 	}
-	queuejob_take_as_recorded(r);
-	queuejob_keep_gang(r);
+	count_tasks(r);
+	queuejob_assume_recorded(r);
+	queuejob_move(r);
 }
 
-/* What is done in each phase that is neither final nor paused. */
-static void go_on(struct queuejob_round *r)
+static void decide(struct queuejob_reconcile *r)
 {
-	switch (r->seen->phase) {
-	case KAR_QJ_PHASE_STARTING:
-	case KAR_QJ_PHASE_RUNNING:
-		queuejob_keep_gang(r);
-		break;
-	case KAR_QJ_PHASE_RESTARTING:
-		queuejob_wait_until_gone(r);
-		break;
-	default:
-		queuejob_wait_for_admission(r);
-		if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->seen->incarnation)
-			start_at_once(r);
-		break;
+	if (r->f->job->deletion) {
+		queuejob_release_pods(r);
+		return;
 	}
-}
-
-/* A rule goes before the limit, and that before the deadline, when several hold. */
-static void fail_or_go_on(struct queuejob_round *r)
-{
-	if (queuejob_has_gang(r->seen->phase))
-		queuejob_count_losses(r);
-	if (r->verdict >= KAR_FAILURE_COMPLETE_JOB)
-		queuejob_end_by_rule(r);
-	else if (queuejob_over_limit(r))
-		queuejob_fail_limit(r);
-	else if (queuejob_past_deadline(r))
-		queuejob_fail_deadline(r);
-	else
-		go_on(r);
+	/*
+	 * The cached job may be older than its pods: read it before anything is decided. If instead somebody has edited a
+	 * pod's label or cleared the status, the read shows that the job is the latest, and the pods are known.
+	 */
+	if (queuejob_is_behind(r)) {
+		queuejob_check_owner(r);
+		r->p->unfinished = true;
+		return;
+	}
+	if (r->f->recorded->edited) {
+		queuejob_derive_status(r);
+	} else if (queuejob_runs_unrecorded(r)) {
+		queuejob_start(r);
+		count_tasks(r);
+		queuejob_assume_recorded(r);
+	}
+	queuejob_move(r);
+	if (r->st.phase == KAR_QJ_PHASE_STARTING && !r->f->seen->incarnation)
+		continue_first_start(r);
+	queuejob_check_templates(r);
+	queuejob_announce_wait(r);
+	fill_in_status(r);
 }
 
 void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_plan *p)
 {
-	struct queuejob_round r;
+	struct queuejob_reconcile r;
 
-	queuejob_release_orphans(v, p);
+	podset_release_unowned(p, v->orphans, v->n_orphans);
 	if (!v->job)
 		return;
-	begin(&r, v, now, p);
-	if (v->job->deletion) {
-		queuejob_let_go(&r);
-		return;
-	}
-	/* Or somebody has edited a pod's label or cleared the status: then the API server says that nothing is newer. */
-	if (queuejob_is_behind(&r)) {
-		queuejob_check_owner(&r);
-		p->unfinished = true; /* what is wanted is not known yet */
-		return;
-	}
-	if (queuejob_mend_status(&r))
-		return;
-	if (queuejob_runs_unrecorded(&r)) {
-		queuejob_start(&r);
-		queuejob_take_as_recorded(&r);
-	}
-	if (kar_qj_phase_terminal(r.seen->phase))
-		queuejob_stay_finished(&r);
-	else if (queuejob_is_complete(&r))
-		queuejob_complete(&r);
-	else if (v->job->spec.suspend)
-		queuejob_suspend(&r);
-	else
-		fail_or_go_on(&r);
-	queuejob_check_templates(&r);
-	conclude(&r);
+	r = (struct queuejob_reconcile){
+		.nodes = kar_arena_alloc(p->arena, 1, sizeof(*r.nodes)),
+		.p = p,
+		.arena = p->arena,
+	};
+	p->extra = r.nodes;
+	queuejob_begin(&r, v, &v->job->status, now);
+	decide(&r);
+	p->note = kar_node_wish_text(r.nodes);
 }

@@ -1,18 +1,15 @@
 #include "controllers/queuejob/encode.h"
+#include "controllers/queuejob/memory.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "api/names.h"
-#include "api/pod_stencil.h"
+#include "api/pod_renderer.h"
 #include "common/json.h"
+#include "controllers/podset/podset.h"
 #include "controllers/queuejob/queuejob.h"
-
-static const struct kar_queuejob *job_of(const struct kar_sync *s)
-{
-	return kar_as_queuejob(s->object);
-}
 
 static void write_spec(struct kar_json_writer *w, const struct kar_action *a)
 {
@@ -43,14 +40,14 @@ static void write_child(struct kar_json_writer *w, const struct kar_sync *s, con
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
 	kar_jw_end_object(w);
-	kar_queuejob_write_owner(w, job_of(s));
+	kar_queuejob_write_owner(w, queuejob_of(s));
 	kar_jw_end_object(w);
 	kar_jw_key(w, "spec");
 	write_spec(w, a);
 	kar_jw_end_object(w);
 }
 
-/* Of a JSON patch, up to its value. */
+/* Begins an operation of a JSON patch; the caller writes its value. */
 static void begin_operation(struct kar_json_writer *w, const char *op, const char *path)
 {
 	kar_jw_begin_object(w);
@@ -59,7 +56,7 @@ static void begin_operation(struct kar_json_writer *w, const char *op, const cha
 	kar_jw_key(w, "value");
 }
 
-/* A JSON patch that fails unless the object is the one that was looked at. */
+/* Begins a JSON patch. Its first operation fails if another object has the name by now. */
 static void begin_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	kar_jw_begin_array(w);
@@ -68,7 +65,7 @@ static void begin_patch(struct kar_json_writer *w, const struct kar_action *a)
 	kar_jw_end_object(w);
 }
 
-/* JSON patch: the spec as a whole, so that what was added to it goes too. */
+/* Replaces the whole spec, because a merge would leave fields that somebody added. */
 static void write_spec_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	begin_patch(w, a);
@@ -78,7 +75,7 @@ static void write_spec_patch(struct kar_json_writer *w, const struct kar_action 
 	kar_jw_end_array(w);
 }
 
-/* The rest of a Service's spec is the API server's business. */
+/* Patches only two fields, because the API server fills in the others. */
 static void write_service_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	const struct kar_service_spec *want = a->payload;
@@ -95,7 +92,7 @@ static void write_service_patch(struct kar_json_writer *w, const struct kar_acti
 	kar_jw_end_array(w);
 }
 
-/* A merge patch, or a strategic one, of metadata. A wrong uid makes the API server refuse it. */
+/* Begins a merge patch of metadata. The API server refuses it if the uid is another one. */
 static void begin_metadata_patch(struct kar_json_writer *w, const struct kar_action *a)
 {
 	kar_jw_begin_object(w);
@@ -110,18 +107,7 @@ static void end_metadata_patch(struct kar_json_writer *w)
 	kar_jw_end_object(w);
 }
 
-static void write_service_label(struct kar_json_writer *w, const struct kar_sync *s,
-	const struct kar_action *a)
-{
-	begin_metadata_patch(w, a);
-	kar_jw_key(w, "labels");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
-	kar_jw_end_object(w);
-	end_metadata_patch(w);
-}
-
-/* Merge patch of an object without owners, and only as it was read. */
+/* The resourceVersion makes the API server refuse the patch if the object has changed, as it may have got another owner. */
 static void write_adoption(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
 {
 	char version[24];
@@ -129,73 +115,7 @@ static void write_adoption(struct kar_json_writer *w, const struct kar_sync *s, 
 	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
 	begin_metadata_patch(w, a);
 	kar_jw_kv_string(w, "resourceVersion", version);
-	kar_queuejob_write_owner(w, job_of(s));
-	end_metadata_patch(w);
-}
-
-static void write_finalizers(struct kar_json_writer *w, const char *key)
-{
-	kar_jw_key(w, key);
-	kar_jw_begin_array(w);
-	kar_jw_string(w, KAR_FINALIZER_POD_TRACKING);
-	kar_jw_end_array(w);
-}
-
-/* Strategic merge patch: removes our finalizer and no other. */
-static void write_release(struct kar_json_writer *w, const struct kar_action *a)
-{
-	begin_metadata_patch(w, a);
-	write_finalizers(w, "$deleteFromPrimitiveList/finalizers");
-	end_metadata_patch(w);
-}
-
-/* Strategic merge patch: removes our gate, by its name, and no other. */
-static void write_ungate(struct kar_json_writer *w, const struct kar_action *a)
-{
-	char version[24];
-
-	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "metadata");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "uid", a->uid);
-	kar_jw_kv_string(w, "resourceVersion", version);
-	kar_jw_end_object(w);
-	kar_jw_key(w, "spec");
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "schedulingGates");
-	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "$patch", "delete");
-	kar_jw_kv_string(w, "name", KAR_GATE);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
-	kar_jw_end_object(w);
-	kar_jw_end_object(w);
-}
-
-static void write_number(struct kar_json_writer *w, const char *key, int32_t n)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%" PRId32, n);
-	kar_jw_kv_string(w, key, text);
-}
-
-static void write_repair(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
-{
-	const struct queuejob_new_pod *as = a->payload;
-
-	begin_metadata_patch(w, a);
-	kar_jw_key(w, "labels");
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, KAR_LABEL_QUEUEJOB, s->object->name);
-	kar_jw_kv_string(w, KAR_LABEL_TASK, job_of(s)->spec.tasks[as->task].name);
-	write_number(w, KAR_LABEL_INDEX, as->index);
-	write_number(w, KAR_LABEL_INCARNATION, as->incarnation);
-	kar_jw_kv_string(w, KAR_LABEL_POD_GROUP, s->object->name);
-	kar_jw_end_object(w);
-	write_finalizers(w, "finalizers");
+	kar_queuejob_write_owner(w, queuejob_of(s));
 	end_metadata_patch(w);
 }
 
@@ -204,15 +124,15 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 {
 	const struct queuejob_new_pod *pod = a->payload;
 	const struct kar_pod_params params = {
-		.job = job_of(s),
+		.job = queuejob_of(s),
 		.task = pod->task,
 		.index = pod->index,
 		.incarnation = pod->incarnation,
-		.template_hash = job_of(s)->spec_template_hash,
+		.template_hash = queuejob_of(s)->spec_template_hash,
 		.gated = pod->gated,
 	};
 
-	return kar_pod_stencil_write(&s->state->stencil, &params, out, err);
+	return kar_pod_renderer_write(&queuejob_key(s)->renderer, &params, out, err);
 }
 
 int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
@@ -222,6 +142,8 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 
 	if (a->what == QUEUEJOB_CREATE_POD)
 		return encode_pod(s, a, out, err);
+	if (podset_encode(a, out))
+		return 0;
 	kar_json_writer_init(&w, out);
 	switch (a->what) {
 	case QUEUEJOB_CREATE_SCHEDULINGSPEC:
@@ -236,21 +158,9 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	case QUEUEJOB_PATCH_SERVICE:
 		write_service_patch(&w, a);
 		break;
-	case QUEUEJOB_LABEL_SERVICE:
-		write_service_label(&w, s, a);
-		break;
-	case QUEUEJOB_ADOPT:
-		write_adoption(&w, s, a);
-		break;
-	case QUEUEJOB_REPAIR_POD:
-		write_repair(&w, s, a);
-		break;
-	case QUEUEJOB_UNGATE_POD:
-		write_ungate(&w, a);
-		break;
 	default:
-		assert(a->what == QUEUEJOB_RELEASE_POD);
-		write_release(&w, a);
+		assert(a->what == QUEUEJOB_ADOPT);
+		write_adoption(&w, s, a);
 		break;
 	}
 	kar_json_writer_release(&w);

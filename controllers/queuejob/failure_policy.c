@@ -1,12 +1,15 @@
 /*
- * Which rule of spec.failurePolicy a loss falls under: the first that matches; if none does, the default is done. A pod that is
- * being deleted has not failed: its containers count only as far as they ended before that was asked for (struct kar_pod_loss).
+ * Matches losses against the rules of spec.failurePolicy. The first rule that matches applies; without one the default applies.
+ * Exit codes of a pod that is being deleted count only if the container ended before the deletion was requested
+ * (struct kar_pod_loss).
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
+#include "common/str.h"
 
-/* What takes the place of a reason for a pod that somebody deleted. */
+enum { SIGNAL_BASE = 128 }; /* exit code of a process that died of a signal */
+
+/* The reason that a rule matches for a pod that a user or a program deleted. */
 #define DELETED "Deleted"
 
 /* --- matchers ------------------------------------------------------------------------------------ */
@@ -20,7 +23,7 @@ static bool has_code(const struct kar_failure_rule *rule, int32_t code)
 	return false;
 }
 
-/* The exit of @pod that @rule asks for; NULL: there is none, or it asks for none. */
+/* The exit of @pod that matches onExitCodes of @rule; NULL: none does, or the rule has no onExitCodes. */
 static const struct kar_pod_exit *find_exit(const struct kar_failure_rule *rule, const struct kar_pod *pod)
 {
 	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
@@ -31,7 +34,7 @@ static const struct kar_pod_exit *find_exit(const struct kar_failure_rule *rule,
 	for (size_t i = 0; i < loss->n_exits; i++) {
 		const struct kar_pod_exit *e = &loss->exits[i];
 
-		if ((!rule->container || kar_same(rule->container, e->container)) &&
+		if ((!rule->container || kar_streq(rule->container, e->container)) &&
 			has_code(rule, e->code) == in)
 			return e;
 	}
@@ -41,14 +44,14 @@ static const struct kar_pod_exit *find_exit(const struct kar_failure_rule *rule,
 static bool has_condition(const struct kar_pod_loss *loss, const struct kar_pod_condition *want)
 {
 	for (size_t i = 0; i < loss->n_conditions; i++) {
-		if (kar_same(loss->conditions[i].type, want->type) &&
-			kar_same(loss->conditions[i].status, want->status))
+		if (kar_streq(loss->conditions[i].type, want->type) &&
+			kar_streq(loss->conditions[i].status, want->status))
 			return true;
 	}
 	return false;
 }
 
-static bool meets_conditions(const struct kar_failure_rule *rule, const struct kar_pod_loss *loss)
+static bool matches_conditions(const struct kar_failure_rule *rule, const struct kar_pod_loss *loss)
 {
 	const struct kar_pod_condition *want = rule->conditions.items;
 
@@ -59,7 +62,7 @@ static bool meets_conditions(const struct kar_failure_rule *rule, const struct k
 	return rule->conditions.n == 0;
 }
 
-static bool meets_reasons(const struct kar_failure_rule *rule, const struct kar_pod *pod)
+static bool matches_reasons(const struct kar_failure_rule *rule, const struct kar_pod *pod)
 {
 	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 
@@ -77,7 +80,7 @@ static bool matches(const struct kar_failure_rule *rule, const struct kar_pod *p
 {
 	return (!rule->tasks.n || kar_strings_have(&rule->tasks, task)) &&
 		(rule->exit_operator == KAR_EXIT_ANY || find_exit(rule, pod)) &&
-		meets_conditions(rule, kar_pod_loss_of(pod)) && meets_reasons(rule, pod);
+		matches_conditions(rule, kar_pod_loss_of(pod)) && matches_reasons(rule, pod);
 }
 
 static const struct kar_failure_rule *match(const struct kar_failure_policy *policy,
@@ -90,45 +93,96 @@ static const struct kar_failure_rule *match(const struct kar_failure_policy *pol
 	return NULL;
 }
 
-/* --- the losses of a round ------------------------------------------------------------------------ */
+/* --- the losses of a sync -------------------------------------------------------------------------- */
 
-/* The name tells the task; labels can be edited. */
-static struct queuejob_judged judge(const struct queuejob_round *r, const struct kar_pod *pod)
+/* Finds the task by the name of the pod, because labels can be edited. */
+static struct queuejob_classified classify(const struct queuejob_reconcile *r, const struct kar_pod *pod)
 {
-	const struct kar_queuejob_spec *spec = &r->job->spec;
-	struct queuejob_judged j = { 0 };
+	const struct kar_queuejob_spec *spec = &r->f->job->spec;
+	struct queuejob_classified c = { 0 };
 	int32_t index;
 
-	if (kar_queuejob_pod_index(r->job, pod->o.name, &j.task, &index)) /* as each of t.lost */
-		j.rule = match(&spec->failure_policy, pod, spec->tasks[j.task].name);
-	return j;
+	if (kar_queuejob_pod_index(r->f->job, pod->o.name, &c.task, &index)) /* true for every loss */
+		c.rule = match(&spec->failure_policy, pod, spec->tasks[c.task].name);
+	return c;
 }
 
-void queuejob_judge_losses(struct queuejob_round *r)
+void queuejob_classify_losses(struct queuejob_reconcile *r)
 {
-	if (!r->job->spec.failure_policy.n || !r->t.lost.n)
+	if (!r->f->job->spec.failure_policy.n || !r->loss.lost.n)
 		return;
-	r->judged = kar_arena_alloc(r->arena, r->t.lost.n, sizeof(*r->judged));
-	for (size_t i = 0; i < r->t.lost.n; i++) {
-		r->judged[i] = judge(r, r->t.lost.items[i]);
-		if (queuejob_loss_action(r, i) > r->verdict)
-			r->verdict = queuejob_loss_action(r, i);
+	r->loss.classified = kar_arena_alloc(r->arena, r->loss.lost.n, sizeof(*r->loss.classified));
+	for (size_t i = 0; i < r->loss.lost.n; i++) {
+		r->loss.classified[i] = classify(r, r->loss.lost.items[i]);
+		if (queuejob_loss_action(r, i) > r->loss.action)
+			r->loss.action = queuejob_loss_action(r, i);
 	}
 }
 
-const struct kar_failure_rule *queuejob_loss_rule(const struct queuejob_round *r, size_t i)
+const struct kar_failure_rule *queuejob_loss_rule(const struct queuejob_reconcile *r, size_t i)
 {
-	return r->judged ? r->judged[i].rule : NULL;
+	return r->loss.classified ? r->loss.classified[i].rule : NULL;
 }
 
-enum kar_failure_action queuejob_loss_action(const struct queuejob_round *r, size_t i)
+enum kar_failure_action queuejob_loss_action(const struct queuejob_reconcile *r, size_t i)
 {
 	const struct kar_failure_rule *rule = queuejob_loss_rule(r, i);
 
 	return rule ? rule->action : KAR_FAILURE_NONE;
 }
 
-const char *queuejob_describe_ruled(const struct queuejob_round *r, const struct kar_pod *pod,
+/* --- messages -------------------------------------------------------------------------------------- */
+
+const char *queuejob_describe_exit(const struct queuejob_reconcile *r, int32_t code, const char *reason,
+	const char *words)
+{
+	const char *said = words ? kar_arena_printf(r->arena, ": %s", words) : "";
+
+	if (code > SIGNAL_BASE)
+		return kar_arena_printf(r->arena, "exit code %d (signal %d%s%s)%s", (int)code,
+			(int)code - SIGNAL_BASE, reason ? ", " : "", reason ? reason : "", said);
+	return kar_arena_printf(r->arena, "exit code %d%s%s%s%s", (int)code, reason ? " (" : "",
+		reason ? reason : "", reason ? ")" : "", said);
+}
+
+static const char *describe_failure(const struct queuejob_reconcile *r, const struct kar_pod *pod)
+{
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
+	const char *reason = loss->reason;
+
+	if (!loss->exit_code)
+		return kar_arena_printf(r->arena, "failed%s%s", reason ? ": " : "", reason ? reason : "");
+	return kar_arena_printf(r->arena, "failed with %s",
+		queuejob_describe_exit(r, loss->exit_code, reason, loss->words));
+}
+
+/* "Evicted", "EvictionByEvictionAPI"; NULL: unknown. */
+static const char *why_disrupted(const struct kar_pod *pod)
+{
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
+
+	return loss->pod_reason ? loss->pod_reason : loss->disruption ? loss->disruption : loss->reason;
+}
+
+const char *queuejob_describe_loss(const struct queuejob_reconcile *r, const struct kar_pod *pod)
+{
+	const char *why = why_disrupted(pod);
+	const char *what;
+
+	if (pod->disrupted)
+		what = kar_arena_printf(r->arena, "%s%s%s",
+			pod->phase == KAR_POD_FAILED ? "was disrupted"
+						     : "is being deleted because of a disruption",
+			why ? ": " : "", why ? why : "");
+	else if (pod->deletion)
+		what = "is being deleted";
+	else
+		what = describe_failure(r, pod);
+	return kar_arena_printf(r->arena, "pod %s%s%s %s", pod->o.name, pod->node ? " on node " : "",
+		pod->node ? pod->node : "", what);
+}
+
+const char *queuejob_describe_ruled(const struct queuejob_reconcile *r, const struct kar_pod *pod,
 	const struct kar_failure_rule *rule)
 {
 	const char *what = queuejob_describe_loss(r, pod), *on = "";
@@ -136,10 +190,13 @@ const char *queuejob_describe_ruled(const struct queuejob_round *r, const struct
 
 	if (!rule)
 		return what;
-	if (e && e->code != kar_pod_loss_of(pod)->exit_code) /* that is the container which failed first */
+	if (e &&
+		e->code !=
+			kar_pod_loss_of(pod)
+				->exit_code) /* the loss already shows the code of the first failure */
 		on = kar_arena_printf(r->arena, " on exit code %d of container %s", (int)e->code,
 			e->container ? e->container : "?");
 	return kar_arena_printf(r->arena, "%s; failurePolicy.rules[%zu] (%s)%s", what,
-		(size_t)(rule - r->job->spec.failure_policy.rules), kar_failure_action_name(rule->action),
+		(size_t)(rule - r->f->job->spec.failure_policy.rules), kar_failure_action_name(rule->action),
 		on);
 }

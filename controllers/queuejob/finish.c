@@ -1,189 +1,158 @@
-/* How a job ends, and how it pauses. Completed and Failed are final: no pod is ever created again. */
-#include "controllers/queuejob/round.h"
+/* The end of a job, and its suspension. Completed and Failed are final: no pod is ever created again. */
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
-
-/* --- success ------------------------------------------------------------------------------------- */
-
-static bool counts_for_success(const struct kar_queuejob_spec *s, const char *task)
-{
-	return !s->success_tasks.n || kar_strings_have(&s->success_tasks, task);
-}
-
-/* Pods of the tasks that count; *@done: those that have succeeded. */
-static int32_t count_for_success(const struct queuejob_round *r, int32_t *done)
-{
-	const struct kar_queuejob_spec *s = &r->job->spec;
-	int32_t all = 0;
-
-	*done = 0;
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		if (!counts_for_success(s, s->tasks[i].name))
-			continue;
-		all += r->t.tasks[i].n;
-		*done += r->t.tasks[i].n_done;
-	}
-	return all;
-}
-
-/* A job that asks for no pod at all is neither complete nor failed: it waits for replicas. */
-bool queuejob_is_complete(const struct queuejob_round *r)
-{
-	const struct kar_queuejob_spec *s = &r->job->spec;
-	int32_t done, want = count_for_success(r, &done);
-
-	if (s->has_min_succeeded && s->min_succeeded > 0)
-		want = s->min_succeeded;
-	return want > 0 && done >= want;
-}
-
-bool queuejob_can_complete(const struct queuejob_round *r)
-{
-	int32_t done;
-
-	return count_for_success(r, &done) > 0;
-}
+#include "api/copy.h"
 
 /* --- the end ------------------------------------------------------------------------------------- */
 
-static void end(struct queuejob_round *r, enum kar_qj_phase phase, const char *condition, const char *reason,
-	const char *message)
+static void end(struct queuejob_reconcile *r, enum kar_qj_phase phase, const char *condition,
+	const char *reason, const char *message)
 {
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = phase;
-	st->completion_time = r->second;
-	st->counted_pods = (struct kar_array){ 0 };
+	st->completion_time = r->f->second;
+	st->record.counted_pods = (struct kar_array){ 0 };
 	st->position = 0;
-	queuejob_say(r, reason, "%s", message);
+	queuejob_report(r, reason, "%s", message);
 	queuejob_set_condition(r, condition, true, reason, "%s", message);
 	kar_plan_event(r->p, phase == KAR_QJ_PHASE_FAILED,
 		phase == KAR_QJ_PHASE_FAILED ? reason : kar_qj_phase_name(phase), "FinishJob", "%s", message);
 	queuejob_remove_live(r);
-	queuejob_release_done(r);
-	r->p->frees_nodes = true;
+	podset_release_done(r->p, &r->f->pods);
+	r->nodes->frees = true;
 }
 
-void queuejob_complete(struct queuejob_round *r)
+void queuejob_complete(struct queuejob_reconcile *r)
 {
-	const struct kar_queuejob_spec *s = &r->job->spec;
+	const struct kar_queuejob_spec *s = &r->f->job->spec;
 	const char *message = s->has_min_succeeded || s->success_tasks.n
 		? kar_arena_printf(r->arena, "%d of %s succeeded, which fulfils the success policy",
-			  (int)r->t.done, queuejob_count_pods(r, r->t.total))
-		: kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->t.done,
-			  queuejob_count_pods(r, r->t.total));
+			  (int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total))
+		: kar_arena_printf(r->arena, "%d of %s succeeded", (int)r->f->pods.done,
+			  queuejob_count_pods(r, r->f->pods.total));
 
 	end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_Completed, message);
 }
 
-bool queuejob_over_limit(const struct queuejob_round *r)
+void queuejob_fail(struct queuejob_reconcile *r, const char *reason, const char *message)
 {
-	return r->st.pod_failures > r->job->spec.backoff_limit;
+	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, reason, message);
 }
 
-void queuejob_end_by_rule(struct queuejob_round *r)
+void queuejob_end_by_rule(struct queuejob_reconcile *r)
 {
-	const char *message = queuejob_describe_ruled(r, r->cause, r->rule);
+	const char *message = queuejob_describe_ruled(r, r->loss.cause, r->loss.rule);
 
-	if (r->verdict == KAR_FAILURE_FAIL_JOB)
-		end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_PodFailurePolicy, message);
+	if (r->loss.action == KAR_FAILURE_FAIL_JOB)
+		queuejob_fail(r, kar_reason_PodFailurePolicy, message);
 	else
 		end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_PodFailurePolicy, message);
 }
 
-void queuejob_fail_limit(struct queuejob_round *r)
+void queuejob_fail_limit(struct queuejob_reconcile *r)
 {
-	const char *last = r->cause && r->by_failure
-		? kar_arena_printf(r->arena, "; last: %s", queuejob_describe_loss(r, r->cause))
+	const char *last = r->loss.cause && r->loss.by_failure
+		? kar_arena_printf(r->arena, "; last: %s", queuejob_describe_loss(r, r->loss.cause))
 		: "";
 	const char *message =
 		kar_arena_printf(r->arena, "%d failure%s, backoffLimit is %d%s", (int)r->st.pod_failures,
-			r->st.pod_failures == 1 ? "" : "s", (int)r->job->spec.backoff_limit, last);
+			r->st.pod_failures == 1 ? "" : "s", (int)r->f->job->spec.backoff_limit, last);
 
-	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_BackoffLimitExceeded, message);
+	queuejob_fail(r, kar_reason_BackoffLimitExceeded, message);
 }
 
-static bool passes(struct queuejob_round *r, kar_time from, int64_t seconds)
+/* True if @seconds have passed since @from (wall ms); else requests a sync at that time. */
+static bool has_passed(struct queuejob_reconcile *r, kar_time from, int64_t seconds)
 {
 	kar_time due = from + kar_clamp(seconds, 0, INT32_MAX) * KAR_SECOND;
 
-	if (r->now >= due)
+	if (r->f->now >= due)
 		return true;
-	kar_plan_requeue(r->p, due - r->now);
+	kar_plan_requeue(r->p, due - r->f->now);
 	return false;
 }
 
-bool queuejob_past_deadline(struct queuejob_round *r)
+bool queuejob_past_deadline(struct queuejob_reconcile *r)
 {
-	if (!r->job->spec.has_active_deadline || !r->seen->start_time)
+	if (!r->f->job->spec.has_active_deadline || !r->f->seen->start_time)
 		return false;
-	return passes(r, r->seen->start_time, r->job->spec.active_deadline_seconds);
+	return has_passed(r, r->f->seen->start_time, r->f->job->spec.active_deadline_seconds);
 }
 
-void queuejob_fail_deadline(struct queuejob_round *r)
+void queuejob_fail_deadline(struct queuejob_reconcile *r)
 {
-	const char *message = kar_arena_printf(r->arena, "not complete after activeDeadlineSeconds %lld",
-		(long long)r->job->spec.active_deadline_seconds);
+	const char *message = kar_arena_printf(r->arena,
+		"%d of %s succeeded after %lld s (activeDeadlineSeconds)", (int)r->f->pods.done,
+		queuejob_count_pods(r, r->f->pods.total), (long long)r->f->job->spec.active_deadline_seconds);
 
-	end(r, KAR_QJ_PHASE_FAILED, KAR_QJ_FAILED, kar_reason_DeadlineExceeded, message);
+	queuejob_fail(r, kar_reason_DeadlineExceeded, message);
 }
 
-/* Only as it was read: an edit of ttlSecondsAfterFinished that the cache does not show yet must not come too late. */
-static void delete_job(struct queuejob_round *r)
+/* The resourceVersion makes the delete fail if the job has changed: ttlSecondsAfterFinished may have been raised. */
+static void delete_job(struct queuejob_reconcile *r)
 {
 	struct kar_action *a = kar_plan_add(r->p, KAR_DELETE, &kar_queuejob_type,
-		kar_keep(r->arena, r->job->o.ns), kar_keep_text(r->arena, r->job->o.name));
+		kar_copy(r->arena, r->f->job->o.ns), kar_copy_text(r->arena, r->f->job->o.name));
 
 	a->what = QUEUEJOB_DELETE_JOB;
-	a->uid = kar_keep(r->arena, r->job->o.uid);
-	a->rv = r->job->o.rv;
+	a->uid = kar_copy(r->arena, r->f->job->o.uid);
+	a->rv = r->f->job->o.rv;
 }
 
-void queuejob_stay_finished(struct queuejob_round *r)
+void queuejob_stay_finished(struct queuejob_reconcile *r)
 {
-	const struct kar_queuejob_spec *s = &r->job->spec;
+	const struct kar_queuejob_spec *s = &r->f->job->spec;
 
+	const struct kar_condition *end = kar_condition_find(&r->f->seen->conditions,
+		r->f->seen->phase == KAR_QJ_PHASE_COMPLETED ? KAR_QJ_COMPLETE : KAR_QJ_FAILED);
+
+	if (end)
+		queuejob_report(r, kar_copy_text(r->arena, end->reason), "%s", end->message);
 	queuejob_remove_live(r);
 	queuejob_release_ended(r);
-	if (s->has_ttl && passes(r, r->seen->completion_time, s->ttl_seconds_after_finished))
+	if (s->has_ttl && has_passed(r, r->f->seen->completion_time, s->ttl_seconds_after_finished))
 		delete_job(r);
 }
 
-/* --- pause --------------------------------------------------------------------------------------- */
+/* --- suspension ---------------------------------------------------------------------------------- */
 
-static void enter_suspended(struct queuejob_round *r)
+static void enter_suspended(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_SUSPENDED;
-	if (r->seen->phase == KAR_QJ_PHASE_RESTARTING && !queuejob_gave_nodes_back(r))
-		st->template_hash =
-			""; /* what the pods of the incarnation that was given up still do counts no more */
+	if (queuejob_drops_results(r->f->seen))
+		st->record.template_hash = ""; /* a late success of the given-up incarnation does not count */
 	queuejob_end_backoff(r);
-	queuejob_order_anew(r);
-	st->start_time = 0; /* the deadline's time starts anew on resume, as for batch/v1 */
-	st->formed_min_available = 0;
-	st->counted_pods = (struct kar_array){ 0 };
+	queuejob_reset_order(r);
+	st->start_time = 0; /* the deadline starts again on resume, as for batch/v1 */
+	st->record.formed_min_available = 0;
+	st->record.formation = KAR_QJ_FORMATION_NONE;
+	st->record.counted_pods = (struct kar_array){ 0 };
 	st->position = 0;
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, true, kar_reason_Suspended, "%s", "");
 	queuejob_set_condition(r, KAR_QJ_ADMITTED, false, kar_reason_Suspended, "%s", "");
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Suspended, "%s", "");
+	if (r->f->recorded->phase == KAR_QJ_PHASE_SUSPENDED)
+		return; /* an edit of the status is no second suspension */
 	kar_plan_event(r->p, false, kar_reason_Suspended, "Suspend", "stopped %s; %d succeeded before",
-		queuejob_count_pods(r, r->t.running), (int)r->t.done);
+		queuejob_count_pods(r, r->f->pods.running), (int)r->f->pods.done);
 }
 
-void queuejob_suspend(struct queuejob_round *r)
+void queuejob_suspend(struct queuejob_reconcile *r)
 {
-	if (r->seen->phase == KAR_QJ_PHASE_SUSPENDED)
+	if (r->f->seen->phase == KAR_QJ_PHASE_SUSPENDED)
 		queuejob_release_ended(r);
 	else
 		enter_suspended(r);
-	queuejob_say(r, kar_reason_Suspended, "%s", "spec.suspend is true");
+	queuejob_report(r, kar_reason_Suspended, "suspended by spec.suspend; %d of %s had succeeded",
+		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total));
 	queuejob_stop_live(r);
-	if (r->seen->incarnation > 0 || r->v->group || r->v->sched) {
+	if (r->f->seen->incarnation > 0 || r->f->v->group || r->f->v->sched) {
 		(void)queuejob_repair_children(r);
 		return;
 	}
-	queuejob_drop_service(r); /* a job that was never more than suspended needs no children yet */
+	queuejob_drop_service(r); /* a job that was created suspended needs no children yet */
 	(void)queuejob_is_valid(r);
 }

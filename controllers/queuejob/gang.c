@@ -1,173 +1,207 @@
-/* An incarnation: how it forms, breaks and makes way for the next. */
-#include "controllers/queuejob/round.h"
+/* The life of an incarnation: it waits for admission, starts, forms, breaks, and is replaced by the next. */
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
-#include "common/text.h"
+#include <assert.h>
+
 #include "common/timefmt.h"
+
+/* --- the start ------------------------------------------------------------------------------------ */
+
+static void report_start(struct queuejob_reconcile *r)
+{
+	bool restarted = r->f->seen->phase == KAR_QJ_PHASE_RESTARTING;
+	const char *missing = queuejob_count_pods(r, queuejob_missing(r));
+
+	r->st.record.formation = KAR_QJ_FORMATION_FIRST;
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Starting, "%s", "");
+	queuejob_report_starting(r, kar_reason_Starting);
+	if (restarted)
+		kar_plan_event(r->p, false, kar_reason_Starting, "CreatePods", "incarnation %d: creating %s",
+			(int)r->st.incarnation, missing);
+	else if (queuejob_admission(r))
+		kar_plan_event(r->p, false, kar_reason_Admitted, "CreatePods",
+			"admitted by queue %s; creating %s", r->f->job->spec.queue, missing);
+}
+
+/*
+ * Only changes the status. Every start but the first is written before anything is created; the first start is folded into
+ * the next write (decision 007, begin.c).
+ */
+void queuejob_start(struct queuejob_reconcile *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+
+	st->phase = KAR_QJ_PHASE_STARTING;
+	st->incarnation =
+		r->f->seen->incarnation > 0 ? r->f->seen->incarnation + 1 : queuejob_incarnation(r->f->v);
+	st->record.formed_min_available = 0;
+	if (r->f->seen->phase != KAR_QJ_PHASE_RESTARTING)
+		st->record.schedule_timeouts = 0;
+	st->record.counted_pods = (struct kar_array){ 0 };
+	st->record.template_hash =
+		r->f->seen->incarnation > 0 ? r->f->job->spec_template_hash : queuejob_template_of(r);
+	if (!st->start_time) /* a first start is not recorded at once: the time of the admission stays the same until then */
+		st->start_time = r->f->seen->incarnation > 0 ? r->f->second : queuejob_admitted_at(r);
+	report_start(r);
+}
 
 /* --- Pending ------------------------------------------------------------------------------------- */
 
-static void resume(struct queuejob_round *r)
+static void resume(struct queuejob_reconcile *r)
 {
 	queuejob_set_condition(r, KAR_QJ_SUSPENDED, false, kar_reason_Resumed, "%s", "");
 	kar_plan_event(r->p, false, kar_reason_Resumed, "Resume", "resumed; %d of %s succeeded before",
-		(int)r->t.done, queuejob_count_pods(r, r->t.total));
+		(int)r->f->pods.done, queuejob_count_pods(r, r->f->pods.total));
 }
 
-static bool stands_in_the_way(const struct queuejob_round *r, const struct kar_pod *pod)
+static bool is_leftover(const struct queuejob_reconcile *r, const struct kar_pod *pod)
 {
-	const struct queuejob_slot *slot = queuejob_find_slot(&r->t, r->job, pod);
+	const struct podset_slot *slot = podset_find(&r->f->pods, pod);
 
-	return !slot || slot->state != QUEUEJOB_SLOT_DONE;
+	return !slot || slot->state != PODSET_DONE;
 }
 
-/* What is left from before a suspension, except the work that counts as done. True if there is nothing. */
-static bool clear_leftovers(struct queuejob_round *r)
+/* Stops the pods from before a suspension, except those whose success counts. True if none is left. */
+static bool clear_leftovers(struct queuejob_reconcile *r)
 {
 	bool clear = true;
 
-	for (size_t i = 0; i < r->v->n_pods; i++) {
-		if (!stands_in_the_way(r, r->v->pods[i]))
+	for (size_t i = 0; i < r->f->v->n_pods; i++) {
+		if (!is_leftover(r, r->f->v->pods[i]))
 			continue;
-		queuejob_stop_pod(r, r->v->pods[i]);
+		podset_stop(r->p, r->f->v->pods[i]);
 		clear = false;
 	}
 	return clear;
 }
 
-void queuejob_wait_for_admission(struct queuejob_round *r)
+void queuejob_wait_for_admission(struct queuejob_reconcile *r)
 {
 	bool admitted, clear;
 
 	r->st.phase = KAR_QJ_PHASE_PENDING;
-	if (r->seen->phase == KAR_QJ_PHASE_SUSPENDED)
+	if (r->f->seen->phase == KAR_QJ_PHASE_SUSPENDED)
 		resume(r);
-	if (r->template_changed)
-		r->st.template_hash = ""; /* what was done with the old templates counts no more */
+	if (r->f->template_changed)
+		r->st.record.template_hash = ""; /* results of the old templates do not count */
 	clear = clear_leftovers(r);
 	admitted = queuejob_keep_children(r);
-	queuejob_release_done(r);
+	podset_release_done(r->p, &r->f->pods);
 	if (!clear)
-		queuejob_say(r, kar_reason_WaitingForTermination,
-			"waiting until the pods of incarnation %d are gone%s", (int)r->seen->incarnation,
-			queuejob_tell_not_gone(r));
-	else if (admitted && r->seen->phase != KAR_QJ_PHASE_SUSPENDED)
+		queuejob_report(r, kar_reason_WaitingForTermination,
+			"waiting until the pods of incarnation %d are gone%s", (int)r->f->seen->incarnation,
+			queuejob_describe_not_gone(r));
+	else if (admitted && r->f->seen->phase != KAR_QJ_PHASE_SUSPENDED)
 		queuejob_start(r);
 }
 
 /* --- Restarting ---------------------------------------------------------------------------------- */
 
-void queuejob_note_restart(struct queuejob_round *r, const char *reason, const char *message)
-{
-	const struct kar_pod *pod = r->cause;
-
-	r->st.last_restart = (struct kar_restart){
-		.time = r->second,
-		.reason = reason,
-		.message = kar_text_fit(r->arena, message, KAR_MAX_MESSAGE_BYTES),
-		.pod = kar_keep_text(r->arena, pod ? pod->o.name : NULL),
-		.node = kar_keep_text(r->arena, pod ? pod->node : NULL),
-		.exit_code = pod ? kar_pod_loss_of(pod)->exit_code : 0,
-	};
-}
-
-static void leave_incarnation(struct queuejob_round *r, const char *reason, const char *message)
+static void leave_incarnation(struct queuejob_reconcile *r, enum kar_qj_restart_kind kind, const char *reason,
+	const char *message)
 {
 	struct kar_queuejob_status *st = &r->st;
 
 	st->phase = KAR_QJ_PHASE_RESTARTING;
-	st->formed_min_available = 0;
-	st->counted_pods = (struct kar_array){ 0 };
+	st->record.formed_min_available = 0;
+	st->record.formation = KAR_QJ_FORMATION_NONE;
+	st->record.counted_pods = (struct kar_array){ 0 };
 	queuejob_end_backoff(r);
-	queuejob_order_anew(r);
-	queuejob_note_restart(r, reason, message);
+	queuejob_reset_order(r);
+	queuejob_record_restart(r, kind, reason, message);
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, reason, "%s", message);
-	queuejob_say(r, reason, "%s", message);
+	queuejob_report(r, reason, "%s", message);
 }
 
-static void enter_restarting(struct queuejob_round *r, const char *reason, const char *message)
+static void enter_restarting(struct queuejob_reconcile *r, enum kar_qj_restart_kind kind, const char *reason,
+	const char *message)
 {
-	r->forget = true;
-	leave_incarnation(r, reason, message);
-	for (size_t i = 0; i < r->v->n_pods; i++)
-		queuejob_remove_pod(r, r->v->pods[i]);
+	r->want.from_nothing = true;
+	leave_incarnation(r, kind, reason, message);
+	for (size_t i = 0; i < r->f->v->n_pods; i++)
+		podset_remove(r->p, r->f->v->pods[i]);
 }
 
-static void restart_broken(struct queuejob_round *r)
+void queuejob_restart_broken(struct queuejob_reconcile *r)
 {
-	const char *reason = !r->cause ? kar_reason_PodsMissing
-		: r->by_failure        ? kar_reason_PodFailed
-				       : kar_reason_PodDisrupted;
-	const char *message =
-		r->cause ? queuejob_describe_ruled(r, r->cause, r->rule) : "pods of the gang are gone";
-
-	if (r->verdict == KAR_FAILURE_RESTART_JOB)
-		reason = kar_reason_PodFailurePolicy;
+	bool by_policy = r->loss.action == KAR_FAILURE_RESTART_JOB,
+	     by_failure = r->loss.cause && r->loss.by_failure;
+	enum kar_qj_restart_kind kind = by_policy ? KAR_QJ_RESTART_POLICY
+		: by_failure                      ? KAR_QJ_RESTART_FAILURE
+						  : KAR_QJ_RESTART_DISRUPTION;
+	const char *reason = by_policy ? kar_reason_PodFailurePolicy
+		: by_failure           ? kar_reason_PodFailed
+		: r->loss.cause        ? kar_reason_PodDisrupted
+				       : kar_reason_PodsMissing;
+	const char *message = r->loss.cause ? queuejob_describe_ruled(r, r->loss.cause, r->loss.rule)
+					    : "pods of the gang are gone";
 
 	r->st.restarts++;
 	kar_plan_event(r->p, true, kar_reason_Restarting, "RestartGang",
-		"%s; %d of %s left, quorum %d: restarting the gang", message, (int)(r->t.running + r->t.done),
-		queuejob_count_pods(r, queuejob_desired(r)), (int)r->min);
-	enter_restarting(r, reason, message);
+		"%s; %d of %s left, quorum %d: restarting the gang", message,
+		(int)(r->f->pods.running + r->f->pods.done), queuejob_count_pods(r, queuejob_desired(r)),
+		(int)r->want.min);
+	enter_restarting(r, kind, reason, message);
 }
 
 /* No rolling update: a gang of two versions is no gang. Not counted as a restart. */
-static void restart_with_new_template(struct queuejob_round *r)
+void queuejob_restart_with_new_template(struct queuejob_reconcile *r)
 {
 	static const char message[] = "a pod template was changed";
 
 	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s: re-creating all pods",
 		message);
-	r->st.schedule_timeouts = 0;
-	enter_restarting(r, kar_reason_TemplateChanged, message);
+	r->st.record.schedule_timeouts = 0;
+	enter_restarting(r, KAR_QJ_RESTART_TEMPLATE, kar_reason_TemplateChanged, message);
 }
 
-/* What it holds is of no use to it, and others may wait for just that. Not counted as a restart. */
-static void give_back(struct queuejob_round *r)
+/* A part of the minimum is useless, and others may wait for the quota that it uses. Not counted as a restart. */
+void queuejob_restart_for_quota(struct queuejob_reconcile *r)
 {
 	const char *message = kar_arena_printf(r->arena,
-		"a ResourceQuota lets only a part of the minimum of %s be created, so none is kept",
-		queuejob_count_pods(r, r->min));
+		"a ResourceQuota allows only a part of the minimum of %s; deleting its pods until there is quota for all",
+		queuejob_count_pods(r, r->want.min));
 
 	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s", message);
-	enter_restarting(r, kar_reason_QuotaExceeded, message);
+	enter_restarting(r, KAR_QJ_RESTART_QUOTA, kar_reason_QuotaExceeded, message);
 }
 
-/* Others can use what it holds. What has succeeded stays done, as when it is suspended. Not counted as a restart. */
-static void give_nodes_back(struct queuejob_round *r, const char *message)
+/* Succeeded indexes stay done, as in a suspension. Not counted as a restart. */
+void queuejob_restart_for_nodes(struct queuejob_reconcile *r)
 {
+	const char *message = r->nodes_lost;
+
 	kar_plan_event(r->p, true, kar_reason_ScheduleTimeout, "RestartGang", "%s", message);
-	leave_incarnation(r, kar_reason_ScheduleTimeout, message);
-	queuejob_release_done(r);
+	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_ScheduleTimeout, message);
+	podset_release_done(r->p, &r->f->pods);
 	(void)clear_leftovers(r);
 }
 
-/* Back-off slows down restarts that were caused by failures; disruptions are answered at once. */
-static kar_time restart_backoff(const struct queuejob_round *r)
+/* Only restarts that were caused by a failure have a back-off. */
+static kar_time restart_backoff(const struct queuejob_reconcile *r)
 {
-	static const char *const others[] = { kar_reason_PodDisrupted, kar_reason_PodsMissing,
-		kar_reason_TemplateChanged, kar_reason_QuotaExceeded, kar_reason_ScheduleTimeout };
-	const struct kar_restart *last = &r->seen->last_restart;
-	bool by_failure = last->time == r->seen->last_failure_time &&
-		!kar_same_any(last->reason, others, KAR_LEN(others));
+	const struct kar_qj_record *record = &r->f->seen->record;
+	bool may_be = record->restart_kind == KAR_QJ_RESTART_FAILURE ||
+		record->restart_kind == KAR_QJ_RESTART_POLICY;
+	bool by_failure = may_be && r->f->seen->last_restart.time == record->last_failure_time;
 
 	return by_failure ? queuejob_backoff_left(r) : 0;
 }
 
-/* Takes away what is left of the incarnation. True if it is gone. */
-static bool clear_incarnation(struct queuejob_round *r)
+/* Deletes the pods of the incarnation. True if none is left. */
+static bool clear_incarnation(struct queuejob_reconcile *r)
 {
-	if (queuejob_gave_nodes_back(r)) {
-		queuejob_release_done(r);
+	if (queuejob_released_nodes(r)) {
+		podset_release_done(r->p, &r->f->pods);
 		return clear_leftovers(r);
 	}
-	r->forget = true;
-	for (size_t i = 0; i < r->v->n_pods; i++)
-		queuejob_remove_pod(r, r->v->pods[i]);
-	return !r->v->n_pods;
+	r->want.from_nothing = true;
+	for (size_t i = 0; i < r->f->v->n_pods; i++)
+		podset_remove(r->p, r->f->v->pods[i]);
+	return !r->f->v->n_pods;
 }
 
-void queuejob_wait_until_gone(struct queuejob_round *r)
+void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 {
 	kar_time left = restart_backoff(r);
 	bool admitted = queuejob_keep_children(r), gone = clear_incarnation(r);
@@ -175,79 +209,87 @@ void queuejob_wait_until_gone(struct queuejob_round *r)
 
 	if (gone && left) {
 		kar_plan_requeue(r->p, left);
-		queuejob_say(r, kar_reason_BackOff, "next start at %s; %s",
-			kar_time_format(r->now + left, text), r->seen->last_restart.message);
+		queuejob_report(r, kar_reason_BackOff, "next start at %s; %s",
+			kar_time_format(r->f->now + left, text), r->f->seen->last_restart.message);
 	} else if (admitted && queuejob_may_try_nodes(r, gone) && gone) {
 		queuejob_start(r);
 	}
-	queuejob_say(r, r->seen->last_restart.reason, "%s%s", r->seen->last_restart.message,
-		queuejob_tell_not_gone(r));
+	queuejob_report(r, r->f->seen->last_restart.reason, "%s%s", r->f->seen->last_restart.message,
+		queuejob_describe_not_gone(r));
 }
 
 /* --- Starting, Running --------------------------------------------------------------------------- */
 
-static void form(struct queuejob_round *r)
+static void form(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
-	st->formed_min_available = r->min;
-	st->schedule_timeouts = 0;
+	/* Pending pods do not count, above all gated ones, which the rest of a transaction may still roll back. */
+	assert(r->f->pods.running + r->f->pods.done >= r->want.min);
+	st->record.formed_min_available = r->want.min;
+	st->record.schedule_timeouts = 0;
+	st->record.formation = KAR_QJ_FORMATION_DONE;
 	if (st->phase == KAR_QJ_PHASE_RUNNING)
 		return;
 	st->phase = KAR_QJ_PHASE_RUNNING;
-	queuejob_set_condition(r, KAR_QJ_FORMED, true, kar_reason_QuorumReached, "%s", "");
+	queuejob_set_condition(r, KAR_QJ_FORMED, true, kar_reason_QuorumReached,
+		"%d of %s running or succeeded, minimum %d", (int)(r->f->pods.running + r->f->pods.done),
+		queuejob_count_pods(r, queuejob_desired(r)), (int)r->want.min);
+	if (r->f->recorded->phase == KAR_QJ_PHASE_RUNNING)
+		return; /* an edit of the status has made it form again, which is no news */
 	kar_plan_event(r->p, false, kar_reason_Running, "FormGang",
-		"gang formed: %d of %s running or succeeded, quorum %d", (int)(r->t.running + r->t.done),
-		queuejob_count_pods(r, queuejob_desired(r)), (int)r->min);
+		"gang formed: %d of %s running or succeeded, quorum %d",
+		(int)(r->f->pods.running + r->f->pods.done), queuejob_count_pods(r, queuejob_desired(r)),
+		(int)r->want.min);
+}
+
+/* After an edit of the status the condition may be wrong or missing. */
+static bool is_shown_unformed(const struct queuejob_reconcile *r)
+{
+	const struct kar_condition *c = kar_condition_find(&r->st.conditions, KAR_QJ_FORMED);
+
+	return c && c->status == KAR_COND_FALSE;
 }
 
 /*
- * minAvailable was raised, an edit has let a task start, or a rule spares the gang a restart: it must form anew, but those that
- * run go on.
+ * The gang must form again, but its running pods stay: minAvailable was raised, a task has started, or a rule of the failure
+ * policy replaces pods without a restart.
  */
-static void unform(struct queuejob_round *r)
+static void unform(struct queuejob_reconcile *r)
 {
-	r->st.formed_min_available = 0;
-	if (r->st.phase == KAR_QJ_PHASE_STARTING || queuejob_grows(r))
+	static const char *const reasons[KAR_QJ_FORMATIONS] = {
+		[KAR_QJ_FORMATION_FIRST] = kar_reason_Starting,
+		[KAR_QJ_FORMATION_RAISED] = kar_reason_QuorumRaised,
+		[KAR_QJ_FORMATION_RECREATED] = kar_reason_PodRecreated,
+		[KAR_QJ_FORMATION_TASK] = kar_reason_TaskRestarting,
+	};
+
+	r->st.record.formed_min_available = 0;
+	if (queuejob_grows(r) ||
+		(r->st.phase == KAR_QJ_PHASE_STARTING && is_shown_unformed(r) && !r->f->recorded->edited))
 		return;
+	/* After an edit the condition is set again, for the reason that was derived. */
+	if (r->st.phase != KAR_QJ_PHASE_STARTING || r->loss.unformed_by)
+		r->st.record.formation = r->loss.unformed_by ? r->loss.unformed_by : KAR_QJ_FORMATION_RAISED;
 	r->st.phase = KAR_QJ_PHASE_STARTING;
-	queuejob_set_condition(r, KAR_QJ_FORMED, false,
-		r->unformed_by ? r->unformed_by : kar_reason_QuorumRaised, "%s", "");
+	queuejob_set_condition(r, KAR_QJ_FORMED, false, reasons[r->st.record.formation], "%s", "");
 }
 
-void queuejob_keep_gang(struct queuejob_round *r)
+void queuejob_keep_gang(struct queuejob_reconcile *r)
 {
-	const char *gives;
 	bool admitted;
 
-	if (r->replaces_template) {
-		restart_with_new_template(r);
-		return;
-	}
-	if (r->broken) {
-		restart_broken(r);
-		return;
-	}
-	if (queuejob_gives_back(r)) {
-		give_back(r);
-		return;
-	}
-	gives = queuejob_wants_to_give_nodes_back(r);
-	if (gives) {
-		give_nodes_back(r, gives);
-		return;
-	}
 	queuejob_start_tasks(r);
 	if (queuejob_has_quorum(r) && !queuejob_restarts_task(r))
 		form(r);
-	else if (r->rearm || r->starts_tasks || !queuejob_was_formed(r))
+	else if (r->loss.rearm || r->want.starts_tasks || !queuejob_was_formed(r))
 		unform(r);
 	admitted = queuejob_keep_children(r);
-	queuejob_release_done(r);
+	podset_release_done(r->p, &r->f->pods);
 	queuejob_remove_surplus(r);
-	queuejob_remove_all(r, &r->t.old);
+	podset_remove_all(r->p, &r->f->pods.old);
 	queuejob_repair_pods(r);
-	queuejob_restart_tasks(r);
+	queuejob_continue_task_restarts(r);
 	queuejob_replace_lost(r);
 	if (queuejob_settle_minimum(r, admitted))
 		queuejob_create_pods(r);

@@ -1,28 +1,26 @@
 /*
- * How many pods the queue wants of the job now, PodGroup.status.desired, and which (see docs/decisions/023).
+ * PodGroup.status.desired: how many pods the queue allows now, and which ones are kept (see docs/decisions/023).
  *
- * Nothing of the choice is remembered. Of the indexes that have not succeeded, those whose pod runs are wanted first, then those
- * whose pod exists, and among equals those that are created first; so what was chosen once is chosen again, and what is taken
- * away are the pods that do not run yet, then the last in the order of creation. The minimum is always chosen.
+ * The choice is not recorded. Among the indexes that have not succeeded, those with a running pod are kept first, then those with
+ * a pending pod, and equals in the order of creation. So the next sync makes the same choice, and scaling down stops pending pods
+ * first, then the last ones in the order of creation. The minimum is always kept.
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
-
-/* Whose turn it is to be wanted: the order of indexes. */
-enum turn {
+/* Why an index is kept, best first. */
+enum preference {
 	RUNS,
 	EXISTS,
-	KEEPS_PLACE, /* its pod has failed and is replaced later, or its task is being restarted */
+	KEEPS_INDEX, /* its pod has failed and is replaced later, or its task is being restarted */
 	FREE,
-	TAKEN, /* somebody else's pod has the name */
-	WAITS, /* for a task that its own depends on */
-	TURNS,
+	NAME_TAKEN, /* a pod of another owner has the name */
+	WAITS,      /* its task waits for a dependency */
+	PREFERENCES,
 };
 
-int32_t queuejob_desired(const struct queuejob_round *r)
+int32_t queuejob_desired(const struct queuejob_reconcile *r)
 {
-	return (r->forget ? 0 : r->t.done) + r->wanted;
+	return (r->want.from_nothing ? 0 : r->f->pods.done) + r->want.pods;
 }
 
 /* --- how many ------------------------------------------------------------------------------------ */
@@ -34,44 +32,51 @@ static int32_t own_minimum_left(const struct kar_taskspec *spec, int32_t min, in
 	return left > 0 ? left : 0;
 }
 
-int32_t queuejob_minimum_left(const struct queuejob_round *r)
+int32_t queuejob_own_minimum_left(const struct queuejob_reconcile *r, size_t i)
 {
-	int32_t left = r->min, own = 0;
+	int32_t done = r->want.from_nothing ? 0 : r->f->pods.tasks[i].n_done;
 
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		int32_t done = r->forget ? 0 : r->t.tasks[i].n_done;
+	return own_minimum_left(&r->f->job->spec.tasks[i], r->want.min, done);
+}
 
-		if (!r->t.tasks[i].started)
+int32_t queuejob_minimum_left(const struct queuejob_reconcile *r)
+{
+	int32_t left = r->want.min, own = 0;
+
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		int32_t done = r->want.from_nothing ? 0 : r->f->pods.tasks[i].n_done;
+
+		if (!r->want.tasks[i].started)
 			continue;
 		left -= done;
-		own += own_minimum_left(&r->job->spec.tasks[i], r->min, done);
+		own += queuejob_own_minimum_left(r, i);
 	}
 	return left > own ? left : own;
 }
 
-/* The same as it was recorded; the spec is the same. */
-static int32_t minimum_left_before(const struct queuejob_round *r)
+/* queuejob_minimum_left() of the recorded status; only if the spec has not been edited since. */
+static int32_t minimum_left_before(const struct queuejob_reconcile *r)
 {
-	const struct kar_queuejob_status *seen = r->seen;
+	const struct kar_queuejob_status *seen = r->f->seen;
 	int32_t left = seen->min_available, own = 0;
 
-	for (size_t i = 0; i < seen->n_tasks && i < r->t.n_tasks; i++) {
+	for (size_t i = 0; i < seen->n_tasks && i < r->f->pods.n_tasks; i++) {
 		if (!seen->tasks[i].started)
 			continue;
 		left -= seen->tasks[i].succeeded;
-		own += own_minimum_left(&r->job->spec.tasks[i], seen->min_available,
+		own += own_minimum_left(&r->f->job->spec.tasks[i], seen->min_available,
 			seen->tasks[i].succeeded);
 	}
 	return left > own ? left : own;
 }
 
-static int32_t not_done(const struct queuejob_round *r)
+static int32_t not_done(const struct queuejob_reconcile *r)
 {
-	return r->t.total - (r->forget ? 0 : r->t.done);
+	return r->f->pods.total - (r->want.from_nothing ? 0 : r->f->pods.done);
 }
 
-/* @n pods, but no less than the minimum, and no more than there are. */
-static int32_t within(const struct queuejob_round *r, int32_t n)
+/* @n pods, but at least the minimum, and at most those that have not succeeded. */
+static int32_t within(const struct queuejob_reconcile *r, int32_t n)
 {
 	int32_t least = queuejob_minimum_left(r), most = not_done(r);
 
@@ -81,213 +86,229 @@ static int32_t within(const struct queuejob_round *r, int32_t n)
 
 /* --- which --------------------------------------------------------------------------------------- */
 
-static bool is_done(const struct queuejob_round *r, const struct queuejob_task_tally *task, int32_t index)
+static bool is_done(const struct queuejob_reconcile *r, const struct podset_task *task, int32_t index)
 {
-	enum queuejob_slot_state state = task->slots[index].state;
+	enum podset_state state = task->slots[index].state;
 
-	return !r->forget &&
-		(state == QUEUEJOB_SLOT_DONE ||
-			(state == QUEUEJOB_SLOT_OLD && kar_intervals_has(&task->done, index)));
+	return !r->want.from_nothing &&
+		(state == PODSET_DONE || (state == PODSET_OLD && kar_intervals_has(&task->done, index)));
 }
 
-static enum turn turn_of(const struct queuejob_round *r, const struct queuejob_task_tally *task,
-	const struct queuejob_slot *slot)
+static enum preference preference_of(const struct queuejob_reconcile *r,
+	const struct queuejob_task_want *want, const struct podset_slot *slot)
 {
-	if (!task->started)
+	if (!want->started)
 		return WAITS;
-	if (r->forget)
+	if (r->want.from_nothing)
 		return FREE;
-	if (task->restart_time)
-		return KEEPS_PLACE;
+	if (want->restart_time)
+		return KEEPS_INDEX;
 	switch (slot->state) {
-	case QUEUEJOB_SLOT_RUNNING:
+	case PODSET_RUNNING:
 		return RUNS;
-	case QUEUEJOB_SLOT_PENDING:
+	case PODSET_PENDING:
 		return EXISTS;
-	case QUEUEJOB_SLOT_LOST:
-		return slot->pod->deletion ? FREE : KEEPS_PLACE;
-	case QUEUEJOB_SLOT_BLOCKED:
-		return TAKEN;
+	case PODSET_LOST:
+		return slot->pod->deletion ? FREE : KEEPS_INDEX;
+	case PODSET_BLOCKED:
+		return NAME_TAKEN;
 	default:
 		return FREE;
 	}
 }
 
-/* Wants up to @n more of the indexes of one task whose turn it is; returns how many. */
-static int32_t want_some(struct queuejob_round *r, struct queuejob_task_tally *task, enum turn turn,
-	int32_t n)
+/* Wants up to @n more indexes of task number @i with preference @p; returns how many. */
+static int32_t want_up_to(struct queuejob_reconcile *r, size_t i, enum preference p, int32_t n)
 {
+	const struct podset_task *task = &r->f->pods.tasks[i];
 	int32_t got = 0;
 
 	for (int32_t k = 0; k < task->n && got < n; k++) {
-		struct queuejob_slot *slot = &task->slots[k];
+		const struct podset_slot *slot = &task->slots[k];
 
-		if (!slot->held || turn_of(r, task, slot) != turn)
+		if (!queuejob_is_scaled_down(r, slot) || preference_of(r, &r->want.tasks[i], slot) != p)
 			continue;
-		slot->held = false;
+		r->want.scaled_down[slot->number] = false;
 		got++;
 	}
-	task->wanted += got;
+	r->want.tasks[i].pods += got;
 	return got;
 }
 
-/* Wants @n more of the indexes of these tasks, the best ones. */
-static void want(struct queuejob_round *r, const size_t *tasks, size_t n_tasks, int32_t n)
+/* Wants @n more indexes of these tasks, those with the best preference. */
+static void want_best(struct queuejob_reconcile *r, const size_t *tasks, size_t n_tasks, int32_t n)
 {
-	for (int turn = RUNS; turn < TURNS; turn++) {
+	for (int p = RUNS; p < PREFERENCES; p++) {
 		for (size_t i = 0; i < n_tasks; i++)
-			n -= want_some(r, &r->t.tasks[tasks[i]], (enum turn)turn, n);
+			n -= want_up_to(r, tasks[i], (enum preference)p, n);
 	}
 }
 
-static void hold_all(struct queuejob_round *r, bool hold)
+static void scale_down_all(struct queuejob_reconcile *r)
 {
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		struct queuejob_task_tally *task = &r->t.tasks[i];
+	r->want.scaled_down = kar_arena_alloc(r->arena, r->f->pods.n_slots, sizeof(*r->want.scaled_down));
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
 
 		for (int32_t k = 0; k < task->n; k++)
-			task->slots[k].held = hold && !is_done(r, task, k);
+			r->want.scaled_down[task->slots[k].number] = !is_done(r, task, k);
 	}
 }
 
-/* Without a limit: all that have not succeeded. */
-static void want_all(struct queuejob_round *r)
+/* Wants all indexes that have not succeeded. */
+static void want_all(struct queuejob_reconcile *r)
 {
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		struct queuejob_task_tally *task = &r->t.tasks[i];
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
 
-		task->wanted = task->n - (r->forget ? 0 : task->n_done);
+		r->want.tasks[i].pods = task->n - (r->want.from_nothing ? 0 : task->n_done);
 	}
 }
 
-static void choose(struct queuejob_round *r)
+static void choose(struct queuejob_reconcile *r)
 {
-	int32_t n = r->wanted;
+	int32_t n = r->want.pods;
 
-	hold_all(r, true);
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		struct queuejob_task_tally *task = &r->t.tasks[i];
-		int32_t done = r->forget ? 0 : task->n_done;
+	scale_down_all(r);
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		int32_t done = r->want.from_nothing ? 0 : r->f->pods.tasks[i].n_done;
 
-		task->wanted = 0;
-		if (task->started)
-			want(r, &i, 1, own_minimum_left(&r->job->spec.tasks[i], r->min, done));
-		n -= task->wanted;
+		r->want.tasks[i].pods = 0;
+		if (r->want.tasks[i].started)
+			want_best(r, &i, 1, own_minimum_left(&r->f->job->spec.tasks[i], r->want.min, done));
+		n -= r->want.tasks[i].pods;
 	}
-	want(r, queuejob_creation_order(r), r->t.n_tasks, n);
+	want_best(r, queuejob_creation_order(r), r->f->pods.n_tasks, n);
 }
 
-/* --- what is taken away -------------------------------------------------------------------------- */
+/* --- scaling down ---------------------------------------------------------------------------------- */
 
-static bool is_shed(const struct queuejob_slot *slot)
+static bool is_scaled_down_live(const struct queuejob_reconcile *r, const struct podset_slot *slot)
 {
-	return slot->held && (slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING);
+	return queuejob_is_scaled_down(r, slot) &&
+		(slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING);
 }
 
-static bool sheds(const struct queuejob_round *r)
+static bool scales_down_live(const struct queuejob_reconcile *r)
 {
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		const struct queuejob_task_tally *task = &r->t.tasks[i];
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
 
 		for (int32_t k = 0; k < task->n; k++) {
-			if (is_shed(&task->slots[k]))
+			if (is_scaled_down_live(r, &task->slots[k]))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* In the order of the view, as those that no index wants at all. */
-static void add_shed(struct queuejob_round *r)
+/* Adds live pods that are scaled down to the surplus, which stays in the order of the view. */
+static void add_scaled_down(struct queuejob_reconcile *r)
 {
-	const struct queuejob_pods beyond = r->t.surplus;
-	struct queuejob_pods all = { 0 };
+	const struct podset_pods unindexed = r->want.surplus;
+	struct podset_pods all = { 0 };
 	size_t k = 0;
 
-	for (size_t i = 0; i < r->v->n_pods; i++) {
-		const struct kar_pod *pod = r->v->pods[i];
-		const struct queuejob_slot *slot = queuejob_find_slot(&r->t, r->job, pod);
-		bool is_beyond = k < beyond.n && beyond.items[k] == pod;
+	for (size_t i = 0; i < r->f->v->n_pods; i++) {
+		const struct kar_pod *pod = r->f->v->pods[i];
+		const struct podset_slot *slot = podset_find(&r->f->pods, pod);
+		bool is_unindexed = k < unindexed.n && unindexed.items[k] == pod;
 
-		k += is_beyond;
-		if (!is_beyond && !(slot && slot->pod == pod && is_shed(slot)))
+		k += is_unindexed;
+		if (!is_unindexed && !(slot && slot->pod == pod && is_scaled_down_live(r, slot)))
 			continue;
-		all.items = kar_arena_grow(r->arena, all.items, all.n, sizeof(const struct kar_pod *));
-		all.items[all.n++] = pod;
+		podset_append(&all, pod, r->arena);
 	}
-	r->t.surplus = all;
+	r->want.surplus = all;
 }
 
-void queuejob_limit(struct queuejob_round *r)
+void queuejob_limit(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
-	bool was_limited = r->limited;
 
-	r->wanted = g && g->status.has_desired ? within(r, g->status.desired) : not_done(r);
-	r->limited = r->wanted < not_done(r);
-	r->t.surplus = r->t.beyond;
-	if (queuejob_awaits_edit(r))
-		r->t.surplus = (struct queuejob_pods){ 0 };
-	if (!r->limited && was_limited)
-		hold_all(r, false);
-	if (!r->limited)
+	r->want.pods = g && g->status.has_desired ? within(r, g->status.desired) : not_done(r);
+	r->want.limited = r->want.pods < not_done(r);
+	r->want.surplus = r->f->pods.surplus;
+	if (queuejob_template_is_pending(r))
+		r->want.surplus = (struct podset_pods){ 0 };
+	r->want.scaled_down = NULL;
+	if (!r->want.limited)
 		want_all(r);
 	else
 		choose(r);
-	if (r->limited && sheds(r))
-		add_shed(r);
+	if (r->want.limited && scales_down_live(r))
+		add_scaled_down(r);
 }
 
-/* --- what is told of it -------------------------------------------------------------------------- */
+/* --- reports --------------------------------------------------------------------------------------- */
 
-/* Active pods that were wanted when the status was written. */
-static int32_t wanted_before(const struct queuejob_round *r)
+/* Pods that were wanted, and had not succeeded, when the status was written. */
+static int32_t wanted_before(const struct queuejob_reconcile *r)
 {
-	return r->seen->desired - r->seen->succeeded;
+	return r->f->seen->desired - r->f->seen->succeeded;
 }
 
-/* Has nothing but successes changed what is wanted? The limit as it was then is not recorded, only what it came to. */
-static bool is_unchanged(const struct queuejob_round *r)
+/*
+ * Have only successes changed the number of wanted pods? The status does not record the limit itself, only the number that
+ * resulted from it.
+ */
+static bool is_unchanged(const struct queuejob_reconcile *r)
 {
 	int32_t before = wanted_before(r), least = minimum_left_before(r), now = queuejob_minimum_left(r);
 
-	if (before >= r->t.total - r->seen->succeeded)
-		return !r->limited;
+	if (before >= r->f->pods.total - r->f->seen->succeeded)
+		return !r->want.limited;
 	if (before > least)
-		return r->wanted == within(r, before);
-	return r->wanted <= (least > now ? least : now); /* it was at the minimum, or below */
+		return r->want.pods == within(r, before);
+	return r->want.pods <= (least > now ? least : now); /* the limit was at the minimum, or below */
 }
 
-static bool is_edited(const struct queuejob_round *r)
+static bool is_edited(const struct queuejob_reconcile *r)
 {
-	return r->job->generation != r->seen->observed_generation;
+	return r->f->job->generation != r->f->seen->observed_generation;
 }
 
-static bool is_scaled(const struct queuejob_round *r)
+static bool is_scaled(const struct queuejob_reconcile *r)
 {
-	if (!queuejob_has_gang(r->seen->phase) ||
-		!r->recorded->incarnation) /* the first number is no scaling */
+	if (!queuejob_has_gang(r->f->seen->phase) ||
+		!r->f->recorded->incarnation) /* the first start is no scaling */
 		return false;
 	if (is_edited(r))
-		return r->limited ? r->wanted != wanted_before(r) : queuejob_desired(r) != r->seen->desired;
+		return r->want.limited ? r->want.pods != wanted_before(r)
+				       : queuejob_desired(r) != r->f->seen->desired;
 	return queuejob_has_gang(r->st.phase) && !is_unchanged(r);
 }
 
-void queuejob_note_scaling(struct queuejob_round *r)
+/* Replicas were edited. The pods of an edit that is not accepted yet stay, and a limit of the queue has the last word. */
+static void report_edit(struct queuejob_reconcile *r)
+{
+	int32_t before = r->f->seen->desired, now = queuejob_desired(r);
+
+	if (r->want.limited || now == before || r->f->job->invalid || queuejob_template_is_pending(r))
+		return;
+	kar_plan_event(r->p, false, kar_reason_Scaled, "ScaleJob", "spec edited: scaled %s from %d to %s",
+		now < before ? "down" : "up", (int)before, queuejob_count_pods(r, now));
+}
+
+void queuejob_record_scaling(struct queuejob_reconcile *r)
 {
 	if (!is_scaled(r))
 		return;
-	r->st.last_scale_time = r->second;
-	if (is_edited(r) || !queuejob_own_group(r))
+	r->st.last_scale_time = r->f->second;
+	if (is_edited(r)) {
+		report_edit(r);
 		return;
-	kar_plan_event(r->p, false, kar_reason_Scaled, "ScaleJob", "scaled %s to %d of %s%s by queue %s",
-		r->wanted < wanted_before(r) ? "down" : "up", (int)r->wanted,
-		queuejob_count_pods(r, not_done(r)), r->t.done ? " left" : "", r->job->spec.queue);
+	}
+	if (!queuejob_own_group(r))
+		return;
+	kar_plan_event(r->p, false, kar_reason_Scaled, "ScaleJob", "queue %s scaled the job %s to %d of %s%s",
+		r->f->job->spec.queue, r->want.pods < wanted_before(r) ? "down" : "up", (int)r->want.pods,
+		queuejob_count_pods(r, not_done(r)), r->f->pods.done ? " that have not succeeded" : "");
 }
 
-void queuejob_say_limit(struct queuejob_round *r)
+void queuejob_report_limit(struct queuejob_reconcile *r)
 {
-	if (r->limited)
-		queuejob_say(r, kar_reason_Scaled, "queue %s lets %d of %s run at once", r->job->spec.queue,
-			(int)r->wanted, queuejob_count_pods(r, r->t.total));
+	if (r->want.limited)
+		queuejob_report(r, kar_reason_Scaled, "queue %s allows %d of %s at once",
+			r->f->job->spec.queue, (int)r->want.pods, queuejob_count_pods(r, r->f->pods.total));
 }

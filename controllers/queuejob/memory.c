@@ -1,29 +1,23 @@
 #include "controllers/queuejob/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bsd/string.h>
 
-#include "api/keep.h"
-#include "api/pod_stencil.h"
+#include "api/pod_renderer.h"
 #include "common/backoff.h"
 #include "common/mem.h"
-#include "controllers/quota_line.h"
 
-/* Most jobs are admitted before that, and then their first create tells the same. */
+/* Most jobs are admitted before that, and their first create makes the dry run needless. */
 static const kar_time CHECK_AFTER = KAR_SECOND;
-/* Between two tries of what nobody has edited: a webhook or a policy may have changed. */
+/* Between two dry runs of a template that was refused as invalid and not edited since: a webhook or a policy may have changed. */
 static const kar_time FIRST_HOLD = 30 * KAR_SECOND, LONGEST_HOLD = 10 * KAR_MINUTE;
-/* After no answer, or one that may change without an edit. */
+/* After a request without an answer, or with one that may change without an edit. */
 static const kar_time FIRST_RETRY = KAR_SECOND, LONGEST_RETRY = 30 * KAR_SECOND;
 
-static const struct kar_queuejob *job_of(const struct kar_sync *s)
-{
-	return kar_as_queuejob(s->object);
-}
-
-/* Whatever kar_queuejob_pod_write() takes from the spec. */
+/* Must cover every part of the spec that kar_queuejob_pod_write() reads. */
 static uint64_t hash_pods(const struct kar_queuejob *job)
 {
 	const char *class = job->spec.sched.priority_class_name;
@@ -47,19 +41,18 @@ static void forget_pods(struct queuejob_memory *m)
 	m->waits_since = 0;
 }
 
-static void keep_up(struct queuejob_memory *m, const struct kar_queuejob *job)
+static void update(struct queuejob_memory *m, const struct kar_queuejob *job)
 {
 	uint64_t pods = hash_pods(job);
 
 	if (strcmp(m->uid, job->o.uid)) {
 		forget_pods(m);
-		m->service[0] = '\0';
 		strlcpy(m->uid, job->o.uid, sizeof(m->uid));
 	}
 	if (m->pods != pods)
 		forget_pods(m);
 	m->pods = pods;
-	if (m->message && m->generation != job->generation) { /* an edit is worth a try, whatever it was */
+	if (m->message && m->generation != job->generation) { /* any edit may have made the pods valid */
 		m->generation = job->generation;
 		m->tries = 0;
 		m->retry_at = 0;
@@ -68,59 +61,64 @@ static void keep_up(struct queuejob_memory *m, const struct kar_queuejob *job)
 
 struct queuejob_memory *queuejob_recall(const struct kar_sync *s)
 {
-	if (s->state->job)
-		keep_up(s->state->job, job_of(s));
-	return s->state->job;
+	if (queuejob_key(s)->job)
+		update(queuejob_key(s)->job, queuejob_of(s));
+	return queuejob_key(s)->job;
 }
 
 struct queuejob_memory *queuejob_remember(const struct kar_sync *s)
 {
-	struct queuejob_memory *m = s->state->job;
+	struct queuejob_memory *m = queuejob_key(s)->job;
 
 	if (!m)
-		m = s->state->job = kar_xcalloc(1, sizeof(*m));
-	keep_up(m, job_of(s));
+		m = queuejob_key(s)->job = kar_xcalloc(1, sizeof(*m));
+	update(m, queuejob_of(s));
 	return m;
 }
 
-void queuejob_forget(struct kar_key_state *state)
+void queuejob_forget(void *memory)
 {
-	if (state->job)
-		free(state->job->message);
-	free(state->job);
-	state->job = NULL;
-	kar_pod_stencil_drop(&state->stencil);
-	kar_node_line_leave(state->nodes);
-	state->nodes = NULL;
+	struct queuejob_key *key = memory;
+
+	if (key->job)
+		free(key->job->message);
+	free(key->job);
+	key->job = NULL;
+	kar_pod_renderer_drop(&key->renderer);
+	kar_node_line_leave(key->nodes);
+	key->nodes = NULL;
 }
 
-static bool is_objection(const struct kar_err *err)
+static bool is_invalid(const struct kar_err *err)
 {
 	return err->what == KAR_INVALID;
 }
 
-/* No quota, no right, no such class: all that may change without the job. And that the name is taken. */
-static bool is_answer(const struct kar_err *err)
+/* The template was accepted, but the create was refused: by a quota, RBAC, a missing class, or because the name is taken. */
+static bool accepts_template(const struct kar_err *err)
 {
 	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND;
 }
 
-/* Of pods for which a gang that runs would be given up. For a quota its own pods make room when they go. */
+/*
+ * The replacement of a pod that runs was refused, so the gang that runs must not be given up for it. A refusal by a quota does not
+ * count, because deleting the old pods makes room.
+ */
 static bool is_denial(const struct queuejob_new_pod *pod, const struct kar_err *err)
 {
-	bool may_not = err->what == KAR_DENIED || err->what == KAR_NOTFOUND;
+	bool forbidden = err->what == KAR_DENIED || err->what == KAR_NOTFOUND;
 
-	return pod->replaces && may_not && !kar_quota_exceeded(err->msg);
+	return pod->replaces && forbidden && err->cause != KAR_CAUSE_QUOTA;
 }
 
 static kar_time hold_after(const struct queuejob_memory *m, const struct kar_err *err, bool denied)
 {
-	if (is_objection(err))
+	if (is_invalid(err))
 		return kar_backoff_delay(m->tries, FIRST_HOLD, LONGEST_HOLD);
 	return kar_backoff_delay(m->tries, FIRST_RETRY, denied ? LONGEST_RETRY : LONGEST_HOLD);
 }
 
-void queuejob_note_passed(struct queuejob_memory *m, size_t task)
+void queuejob_remember_passed(struct queuejob_memory *m, size_t task)
 {
 	if (task < KAR_QJ_MAX_TASKS)
 		m->passed |= UINT64_C(1) << task;
@@ -128,7 +126,7 @@ void queuejob_note_passed(struct queuejob_memory *m, size_t task)
 		forget_refusal(m);
 }
 
-/* The client puts its request before the API server's words. */
+/* The client puts its request in front of the API server's message, which is all that a user needs here. */
 static const char *message_of(const struct kar_err *err)
 {
 	static const char request[] = "create pods";
@@ -137,57 +135,64 @@ static const char *message_of(const struct kar_err *err)
 	return end ? end + 2 : err->msg;
 }
 
-static void keep_words(struct queuejob_memory *m, size_t task, int64_t generation, const struct kar_err *err)
+static void record_refusal(struct queuejob_memory *m, size_t task, int64_t generation,
+	const struct kar_err *err)
 {
 	if (m->message && m->task < task)
 		return;
 	free(m->message);
 	m->message = kar_xstrdup(message_of(err));
-	m->forbidden = !is_objection(err);
+	m->forbidden = !is_invalid(err);
 	m->task = task;
 	m->generation = generation;
 	if (task < KAR_QJ_MAX_TASKS)
 		m->passed &= ~(UINT64_C(1) << task);
 }
 
-void queuejob_note_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod, int64_t generation,
-	const struct kar_err *err, kar_time mono)
+void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod,
+	int64_t generation, const struct kar_err *err, kar_time mono)
 {
 	bool denied = is_denial(pod, err);
 
-	if (is_answer(err) && !denied) {
-		queuejob_note_passed(m, pod->task);
+	if (accepts_template(err) && !denied) {
+		queuejob_remember_passed(m, pod->task);
 		return;
 	}
 	m->retry_at = mono + hold_after(m, err, denied);
 	m->tries++;
-	if (is_objection(err) || denied)
-		keep_words(m, pod->task, generation, err);
+	if (is_invalid(err) || denied)
+		record_refusal(m, pod->task, generation, err);
 }
 
-/* ms from now until @due. */
-static kar_time left_until(kar_time due, kar_time now)
+/* Returns the ms from @now until @due, 0 if it has passed. */
+static kar_time time_until(kar_time due, kar_time now)
 {
 	return due > now ? due - now : 0;
 }
 
-struct queuejob_check queuejob_check_of(const struct kar_sync *s, bool waits)
+void queuejob_refresh_memory(const struct kar_sync *s, bool waits)
 {
 	struct queuejob_memory *m = waits ? queuejob_remember(s) : queuejob_recall(s);
 
 	if (!m)
-		return (struct queuejob_check){ 0 };
+		return;
 	if (!waits)
 		m->waits_since = 0;
 	else if (!m->waits_since)
 		m->waits_since = s->mono;
+}
+
+struct queuejob_check queuejob_check_of(const struct queuejob_memory *m, kar_time mono)
+{
+	if (!m)
+		return (struct queuejob_check){ 0 };
 	return (struct queuejob_check){
-		.waits = waits,
+		.waits = m->waits_since != 0,
 		.passed = m->passed,
 		.refused = m->message,
 		.forbidden = m->forbidden,
 		.task = m->task,
-		.retry_in = left_until(m->retry_at, s->mono),
-		.early_in = waits ? left_until(m->waits_since + CHECK_AFTER, s->mono) : 0,
+		.retry_in = time_until(m->retry_at, mono),
+		.early_in = m->waits_since ? time_until(m->waits_since + CHECK_AFTER, mono) : 0,
 	};
 }

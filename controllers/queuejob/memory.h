@@ -1,45 +1,97 @@
 /*
- * memory - what the QueueJob reconciler remembers of a job between two syncs, in memory only: which of its pods the API
- * server would take, and a Service that it cannot see. Losing it costs a request for each.
+ * memory - the state that the QueueJob reconciler keeps of a job between two syncs. It is not stored.
  *
- * Only jobs that need it have one: those that wait, and those of whose pods one was refused as invalid. What it says is
- * about one UID, and about pods as the job specifies them; of other ones nothing is known.
+ * Above all it remembers which pods of the job the API server accepts; without it, the reconciler would have to ask again for
+ * each task. Only a job that waits, or that had a pod refused as invalid, has such a memory. It holds for one UID and for one
+ * version of the pod templates: queuejob_refresh_memory() drops it when either changes.
  */
 #ifndef KAR_QUEUEJOB_MEMORY_H
 #define KAR_QUEUEJOB_MEMORY_H
 
-#include "controllers/controller.h"
+#include <assert.h>
+
+#include "controllers/stores.h"
 #include "controllers/queuejob/queuejob.h"
 
 struct queuejob_memory {
-	char uid[64];         /* of the job that this is about */
-	uint64_t pods;        /* hash of all in its spec that goes into a pod */
-	uint64_t passed;      /* bit per task: the API server has nothing against a pod of it */
+	char uid[64];         /* of the job */
+	uint64_t pods;        /* hash of those parts of its spec that become part of a pod */
+	uint64_t passed;      /* bit per task: the API server accepts its pods */
 	kar_time waits_since; /* mono; 0: it does not wait */
-	/* Why the pod of a task is invalid, in the API server's words; NULL: none is known to be */
+	/* The API server's reason for refusing the pods of .task; NULL: it has refused none */
 	char *message;
-	bool forbidden; /* it is not, but may not be created now: no reason to give up what runs */
+	bool forbidden; /* the template is valid, but a replacement may not be created now: pods that run are not given up */
 	size_t task;
-	int64_t generation; /* of the job then */
-	unsigned tries;     /* in a row without a pass */
-	kar_time retry_at;  /* mono: not asked before */
-	char service[64];   /* UID of the job's Service that lost our label; "": none is known */
+	int64_t generation; /* of the job that .tries and .retry_at hold for */
+	unsigned tries;     /* failed ones in a row */
+	kar_time retry_at;  /* mono: the earliest time of the next dry run */
 };
 
-/* Of the job of @s as it is now, which is not NULL; a new one if there was none. */
+struct kar_node_line;
+struct kar_node_place;
+struct kar_quota_line;
+
+/* kar_key_state.memory of this reconciler. */
+struct queuejob_key {
+	struct queuejob_memory *job; /* owned; NULL: nothing is remembered */
+	struct kar_pod_renderer
+		*renderer; /* of the pods that the key is creating (api/pod_renderer.h); owned; NULL: none */
+	struct kar_node_place
+		*nodes; /* its entry among the gangs that wait for nodes; owned; NULL: it does not wait */
+	int32_t owner_checked; /* incarnation for which the job was last read from the API server */
+	uint64_t owner_uid;    /* hash of its UID then: another job may have got the name since */
+	kar_rv owner_latest;  /* cached version that proved to be the latest when the job was read; 0: none */
+	kar_time owner_asked; /* mono, of the last such request; 0: never */
+	kar_rv owner_asked_pods;  /* version of the cache of pods at the last such request */
+	kar_rv owner_latest_pods; /* and at the one that .owner_latest is from */
+	kar_rv status_rv;         /* version of the job that our last status write made; 0: none */
+	kar_time status_written;  /* mono, of that write */
+	uint64_t deleted_uid;     /* hash of the UID of the job that we have deleted; 0: none */
+};
+
+/* kar_controller.shared of this reconciler, from start() to stop(). */
+struct queuejob_shared {
+	struct kar_quota_line *quotas; /* jobs whose creates a ResourceQuota has refused */
+	struct kar_node_line *nodes;   /* gangs that wait for nodes */
+	bool old_crd_reported;         /* that the CRD drops status.record */
+};
+
+/* Returns the job of @s, which must exist. */
+static inline const struct kar_queuejob *queuejob_of(const struct kar_sync *s)
+{
+	assert(s->object);
+	return kar_as_queuejob(s->object);
+}
+
+static inline struct queuejob_key *queuejob_key(const struct kar_sync *s)
+{
+	return s->state->memory;
+}
+
+static inline struct queuejob_shared *queuejob_shared(const struct kar_controller *c)
+{
+	return c->shared;
+}
+
+/* Returns the memory of the job of @s (not NULL), up to date; makes one if there is none. */
 struct queuejob_memory *queuejob_remember(const struct kar_sync *s) KAR_NONNULL KAR_RETNN;
-/* The same, but NULL if nothing is remembered. */
+/* Returns the memory of the job of @s (not NULL), up to date; NULL if nothing is remembered. */
 struct queuejob_memory *queuejob_recall(const struct kar_sync *s) KAR_NONNULL;
 /* See struct kar_controller. */
-void queuejob_forget(struct kar_key_state *state) KAR_NONNULL;
+void queuejob_forget(void *memory) KAR_NONNULL;
 
-/* The API server takes, or would take, a pod of task number @task. */
-void queuejob_note_passed(struct queuejob_memory *m, size_t task) KAR_NONNULL;
+/* The API server has accepted a pod of task number @task, or a dry run of one. */
+void queuejob_remember_passed(struct queuejob_memory *m, size_t task) KAR_NONNULL;
 /* The create of @pod, or its dry run, failed at @mono while the job had @generation. */
-void queuejob_note_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod, int64_t generation,
-	const struct kar_err *err, kar_time mono) KAR_NONNULL;
+void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod,
+	int64_t generation, const struct kar_err *err, kar_time mono) KAR_NONNULL;
 
-/* What is remembered as the decision sees it. @waits: the job is suspended, or its queue has told it to wait. */
-struct queuejob_check queuejob_check_of(const struct kar_sync *s, bool waits) KAR_NONNULL;
+/*
+ * Brings the memory up to date with the job of @s; call it before observing. @waits: the job is suspended or not admitted, so it
+ * gets a memory if it has none, with the time since when it waits.
+ */
+void queuejob_refresh_memory(const struct kar_sync *s, bool waits) KAR_NONNULL;
+/* Returns what a decision at @mono may know of @m (NULL: nothing is remembered). */
+struct queuejob_check queuejob_check_of(const struct queuejob_memory *m, kar_time mono);
 
 #endif

@@ -2,12 +2,12 @@
  * A gang of which only a part gets nodes: how long it keeps them, and when it tries again (see docs/decisions/026).
  *
  * The default scheduler binds pod by pod, so two gangs may each hold what the other lacks. Whoever is not the first of those
- * that wait for nodes gives its own back after scheduleTimeoutSeconds, and creates no pod before it is the first; the first
- * one loses its turn if it has not got enough so long after the others gave back. Nobody else waits: nothing is given back.
+ * that wait for nodes gives its own back after a turn, and creates no pod before it is the first; the first one loses its turn
+ * if it has not got enough so long after the others gave back. Nobody else waits: nothing is given back. Who has got no node
+ * yet is never the first, and one pod needs no other: jobs that fit nowhere hold up nobody.
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
 #include "common/backoff.h"
 #include "common/timefmt.h"
 
@@ -25,17 +25,26 @@ struct seats {
 	bool waits;       /* a pod is unschedulable */
 };
 
-static kar_time timeout_of(const struct queuejob_round *r)
+static kar_time timeout_of(const struct queuejob_reconcile *r)
 {
-	const struct kar_schedspec *s = &r->job->spec.sched;
+	const struct kar_schedspec *s = &r->f->job->spec.sched;
 	const struct kar_podgroup *g = queuejob_own_group(r);
-	int32_t seconds = r->v->schedule_timeout_seconds;
+	int32_t seconds = r->f->v->schedule_timeout_seconds;
 
 	if (s->has_schedule_timeout)
 		seconds = s->schedule_timeout_seconds;
 	else if (g && g->spec.has_schedule_timeout)
 		seconds = g->spec.schedule_timeout_seconds;
 	return seconds > 0 ? seconds * KAR_SECOND : DEFAULT_TIMEOUT;
+}
+
+/* While others wait: what a job may choose itself is bounded by what the manager's operator has. */
+static kar_time length_of_turn(const struct queuejob_reconcile *r)
+{
+	kar_time own = timeout_of(r), longest = r->f->v->schedule_timeout_seconds * KAR_SECOND;
+
+	longest = longest > 0 ? longest : DEFAULT_TIMEOUT;
+	return own < longest ? own : longest;
 }
 
 /* --- what it holds ------------------------------------------------------------------------------- */
@@ -45,12 +54,12 @@ static kar_time later(kar_time a, kar_time b)
 	return a > b ? a : b;
 }
 
-static void look_at_slot(struct seats *s, const struct queuejob_slot *slot)
+static void look_at_slot(struct seats *s, const struct podset_slot *slot)
 {
-	bool live = slot->state == QUEUEJOB_SLOT_PENDING || slot->state == QUEUEJOB_SLOT_RUNNING;
+	bool live = slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING;
 	bool bound = live && slot->pod->node;
 
-	s->taken += bound || slot->state == QUEUEJOB_SLOT_DONE;
+	s->taken += bound || slot->state == PODSET_DONE;
 	s->bound += bound;
 	if (!live)
 		return;
@@ -59,43 +68,39 @@ static void look_at_slot(struct seats *s, const struct queuejob_slot *slot)
 	s->since = later(s->since, later(slot->pod->creation, bound ? slot->pod->bound : 0));
 }
 
-static struct seats look(const struct queuejob_round *r)
+static struct seats look(const struct queuejob_reconcile *r)
 {
 	struct seats s = { 0 };
 
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		const struct kar_taskspec *spec = &r->job->spec.tasks[i];
-		const struct queuejob_task_tally *task = &r->t.tasks[i];
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct kar_taskspec *spec = &r->f->job->spec.tasks[i];
+		const struct podset_task *task = &r->f->pods.tasks[i];
 		int32_t before = s.taken;
 
-		for (int32_t k = 0; k < task->n && task->started; k++)
+		for (int32_t k = 0; k < task->n && r->want.tasks[i].started; k++)
 			look_at_slot(&s, &task->slots[k]);
-		s.lack |= task->started && spec->has_min_available && s.taken - before < spec->min_available;
+		s.lack |= r->want.tasks[i].started && spec->has_min_available &&
+			s.taken - before < spec->min_available;
 	}
-	s.lack |= s.taken < r->min;
+	s.lack |= s.taken < r->want.min;
 	return s;
 }
 
-/* It does not form: it is not to, has, or runs with the minimum that it had before an edit. */
-static bool is_whole(const struct queuejob_round *r)
+/* It does not form: it is not to (one pod is no gang), has, or runs with the minimum that it had before an edit. */
+static bool is_whole(const struct queuejob_reconcile *r)
 {
-	return !r->min || queuejob_was_formed(r) || queuejob_is_raised(r);
-}
-
-bool queuejob_gave_nodes_back(const struct queuejob_round *r)
-{
-	return kar_same(r->seen->last_restart.reason, kar_reason_ScheduleTimeout);
+	return r->want.min <= 1 || queuejob_was_formed(r) || queuejob_is_raised(r);
 }
 
 /*
  * Who has lost turns stays away for longer each time, whether or not others wait: they may have just what it would preempt. When
  * a job has ended since, it tries after 10 minutes at the latest. @since: ms ago; returns ms that are left.
  */
-static kar_time rest_left(const struct queuejob_round *r, kar_time since)
+static kar_time rest_left(const struct queuejob_reconcile *r, kar_time since)
 {
-	kar_time first = timeout_of(r), room = r->v->nodes.room, rest;
+	kar_time first = timeout_of(r), room = r->f->v->nodes.room, rest;
 	kar_time longest = room && room <= since ? QUEUEJOB_LONGEST_BACKOFF : LONGEST_REST;
-	int32_t n = r->st.schedule_timeouts;
+	int32_t n = r->st.record.schedule_timeouts;
 
 	first = first < QUEUEJOB_LONGEST_BACKOFF ? first : QUEUEJOB_LONGEST_BACKOFF;
 	rest = n > 0 ? kar_backoff_delay((unsigned)n - 1, first, longest) : 0;
@@ -103,15 +108,15 @@ static kar_time rest_left(const struct queuejob_round *r, kar_time since)
 }
 
 /* Nobody tells when a job ends. */
-static void wake_from_rest(struct queuejob_round *r, kar_time left)
+static void wake_from_rest(struct queuejob_reconcile *r, kar_time left)
 {
 	kar_plan_requeue(r->p, left < QUEUEJOB_LONGEST_BACKOFF ? left : QUEUEJOB_LONGEST_BACKOFF);
 }
 
 /* Its pods wait without a claim: they had their turn, and what was given back for them was not enough. */
-static bool rests(struct queuejob_round *r)
+static bool rests(struct queuejob_reconcile *r)
 {
-	kar_time passed = r->v->nodes.passed, left = passed ? rest_left(r, passed) : 0;
+	kar_time passed = r->f->v->nodes.passed, left = passed ? rest_left(r, passed) : 0;
 
 	if (left)
 		wake_from_rest(r, left);
@@ -119,36 +124,39 @@ static bool rests(struct queuejob_round *r)
 }
 
 /* It is in the line, and a pod that it has lost, to a failure or to one of higher priority, comes again. */
-static bool keeps_place(const struct queuejob_round *r)
+static bool keeps_place(const struct queuejob_reconcile *r)
 {
-	return r->v->nodes.stands && !(r->v->refused && r->v->refusal_stands);
+	return r->f->v->nodes.stands && !(r->f->v->refused && r->f->v->refusal_stands);
 }
 
 /* One that tries again keeps its turn from its first create on, until it has its nodes. */
-static enum kar_node_wait judge(struct queuejob_round *r, const struct seats *s)
+static enum kar_node_wait judge(struct queuejob_reconcile *r, const struct seats *s)
 {
 	bool stuck = s->waits && !queuejob_lacks(r);
 
-	if (!s->lack || !(stuck || queuejob_gave_nodes_back(r) || keeps_place(r)))
+	if (!s->lack || !(stuck || queuejob_released_nodes(r) || keeps_place(r)))
 		return KAR_NODES_NONE;
-	return s->bound ? KAR_NODES_HOLDS : rests(r) ? KAR_NODES_RESTS : KAR_NODES_WAITS;
+	if (s->bound)
+		return KAR_NODES_HOLDS;
+	return rests(r) ? KAR_NODES_RESTS : queuejob_released_nodes(r) ? KAR_NODES_TRIES : KAR_NODES_WAITS;
 }
 
 /* --- giving back --------------------------------------------------------------------------------- */
 
-static const char *describe(const struct queuejob_round *r, const struct seats *s)
+static const char *describe(const struct queuejob_reconcile *r, const struct seats *s)
 {
-	const char *pods = queuejob_count_pods(r, r->min);
+	const char *got = s->taken ? kar_arena_printf(r->arena, "only %d", (int)s->taken) : "none";
+	const char *pods = queuejob_count_pods(r, r->want.min);
 	char text[KAR_TIME_LEN];
 
 	if (!s->since)
-		return kar_arena_printf(r->arena, "%d of %s bound", (int)s->taken, pods);
-	return kar_arena_printf(r->arena, "%d of %s bound after %s", (int)s->taken, pods,
-		kar_duration_format((r->now - s->since) / KAR_SECOND * KAR_SECOND, text));
+		return kar_arena_printf(r->arena, "%s of %s got a node", got, pods);
+	return kar_arena_printf(r->arena, "%s of %s got a node in %s", got, pods,
+		kar_duration_format((r->f->now - s->since) / KAR_SECOND * KAR_SECOND, text));
 }
 
 /* By a clock that is behind, pods come from the future: it may soon be right again. */
-static bool is_over(struct queuejob_round *r, kar_time timeout, kar_time waited)
+static bool is_over(struct queuejob_reconcile *r, kar_time timeout, kar_time waited)
 {
 	kar_time left = waited > 0 ? timeout - waited : timeout;
 
@@ -158,99 +166,91 @@ static bool is_over(struct queuejob_round *r, kar_time timeout, kar_time waited)
 }
 
 /* It holds nodes in vain: its pods exist, and the scheduler has no place for the rest of them. */
-static bool is_stuck(const struct queuejob_round *r, const struct seats *s)
+static bool is_stuck(const struct queuejob_reconcile *r, const struct seats *s)
 {
 	return s->bound && s->waits && !queuejob_lacks(r);
 }
 
 /* Others go before it: what it holds is theirs, if they too have waited for so long. */
-static const char *yields(struct queuejob_round *r, const struct seats *s)
+static const char *yields(struct queuejob_reconcile *r, const struct seats *s)
 {
-	if (!is_stuck(r, s) || !is_over(r, timeout_of(r), r->now - later(s->since, r->v->nodes.ahead_since)))
+	if (!is_stuck(r, s) ||
+		!is_over(r, length_of_turn(r), r->f->now - later(s->since, r->f->v->nodes.ahead_since)))
 		return NULL;
-	return kar_arena_printf(r->arena,
-		"%s; gives its nodes to %s, which goes first, and tries again after it", describe(r, s),
-		r->v->nodes.ahead);
+	return kar_arena_printf(r->arena, "%s; all were deleted so that %s can start; next try when it has",
+		describe(r, s), r->f->v->nodes.ahead);
 }
 
 /* What it does not hold, or cannot use because it waits for something else, it need not give, but others wait for it. */
-static void lets_pass(struct queuejob_round *r, const struct seats *s)
+static void lets_pass(struct queuejob_reconcile *r, const struct seats *s)
 {
-	r->p->nodes = KAR_NODES_RESTS;
-	kar_plan_requeue(r->p, timeout_of(r));
+	r->nodes->how = KAR_NODES_RESTS;
+	kar_plan_requeue(r->p, length_of_turn(r));
 	kar_plan_event(r->p, true, kar_reason_ScheduleTimeout, "RestartGang",
-		"%s; lets others go first that wait for nodes", describe(r, s));
-}
-
-/* Nobody who has given back stands idle for longer than 10 minutes, whatever time-out somebody else has chosen. */
-static kar_time length_of_turn(const struct queuejob_round *r)
-{
-	kar_time timeout = timeout_of(r);
-
-	return r->v->nodes.awaited && timeout > QUEUEJOB_LONGEST_BACKOFF ? QUEUEJOB_LONGEST_BACKOFF : timeout;
+		"%s; other gangs that wait for nodes go first", describe(r, s));
 }
 
 /* The first of the line: it has had its turn, and others could go on. */
-static const char *loses_turn(struct queuejob_round *r, const struct seats *s)
+static const char *loses_turn(struct queuejob_reconcile *r, const struct seats *s)
 {
-	const struct kar_node_outlook *v = &r->v->nodes;
-	kar_time waited = r->now - s->since;
+	const struct kar_node_outlook *v = &r->f->v->nodes;
+	kar_time waited = r->f->now - s->since;
 	bool stuck = is_stuck(r, s);
 
 	if (!v->rivals || !(stuck || v->awaited) ||
 		!is_over(r, length_of_turn(r), waited < v->turn ? waited : v->turn))
 		return NULL;
-	r->st.schedule_timeouts++;
+	r->st.record.schedule_timeouts++;
 	if (stuck)
 		return kar_arena_printf(r->arena,
-			"%s; gives its nodes to others that wait for some, and tries again after them",
+			"%s; all were deleted so that other gangs can start; next try when they have",
 			describe(r, s));
 	lets_pass(r, s);
 	return NULL;
 }
 
-const char *queuejob_wants_to_give_nodes_back(struct queuejob_round *r)
+bool queuejob_loses_nodes(struct queuejob_reconcile *r)
 {
-	const char *why = NULL;
 	struct seats s;
 
 	if (is_whole(r))
-		return NULL;
+		return false;
 	s = look(r);
-	r->p->nodes = judge(r, &s);
-	r->p->nodes_since = s.created;
-	if (r->p->nodes == KAR_NODES_HOLDS || r->p->nodes == KAR_NODES_WAITS)
-		why = r->v->nodes.ahead ? yields(r, &s) : loses_turn(r, &s);
-	/* To the others it holds its nodes until it is recorded that it gives them back. */
-	r->p->lost_turns = why ? r->seen->schedule_timeouts : r->st.schedule_timeouts;
-	return why;
+	r->nodes->how = judge(r, &s);
+	r->nodes->since = s.created;
+	if (r->nodes->how == KAR_NODES_HOLDS || r->nodes->how == KAR_NODES_TRIES)
+		r->nodes_lost = r->f->v->nodes.ahead ? yields(r, &s) : loses_turn(r, &s);
+	/* To the others it holds its nodes until it is recorded that it releases them. */
+	r->nodes->lost_turns =
+		r->nodes_lost ? r->f->seen->record.schedule_timeouts : r->st.record.schedule_timeouts;
+	return r->nodes_lost != NULL;
 }
 
 /* --- trying again -------------------------------------------------------------------------------- */
 
-bool queuejob_may_try_nodes(struct queuejob_round *r, bool gone)
+bool queuejob_may_try_nodes(struct queuejob_reconcile *r, bool gone)
 {
-	const struct kar_node_outlook *v = &r->v->nodes;
-	kar_time left = rest_left(r, r->now - r->seen->last_restart.time);
+	const struct kar_node_outlook *v = &r->f->v->nodes;
+	kar_time left = rest_left(r, r->f->now - r->f->seen->last_restart.time);
 	char text[KAR_TIME_LEN];
 
-	if (!queuejob_gave_nodes_back(r))
+	if (!queuejob_released_nodes(r))
 		return true;
-	r->p->lost_turns = r->st.schedule_timeouts;
-	r->p->nodes_since = r->seen->last_restart.time;
-	r->p->nodes = !gone ? KAR_NODES_LEAVES : left ? KAR_NODES_RESTS : KAR_NODES_AWAY;
+	r->nodes->lost_turns = r->st.record.schedule_timeouts;
+	r->nodes->since = r->f->seen->last_restart.time;
+	r->nodes->how = !gone ? KAR_NODES_LEAVES : left ? KAR_NODES_RESTS : KAR_NODES_AWAY;
 	if (!gone)
 		return false;
 	if (v->unsure)
 		kar_plan_requeue(r->p, v->unsure);
 	if (left) {
 		wake_from_rest(r, left);
-		queuejob_say(r, kar_reason_ScheduleTimeout, "rests until %s at the latest; %s",
-			kar_time_format(r->now + left, text), r->seen->last_restart.message);
+		queuejob_report(r, kar_reason_ScheduleTimeout, "%s, at the latest at %s",
+			r->f->seen->last_restart.message, kar_time_format(r->f->now + left, text));
 	}
 	if (v->unsure || left || v->ahead)
 		return false;
 	/* Others need not wait until its start can be recorded. */
-	r->p->nodes = v->awaited && v->turn >= length_of_turn(r) ? KAR_NODES_RESTS : KAR_NODES_WAITS;
+	r->nodes->how = v->awaited && v->turn >= length_of_turn(r) ? KAR_NODES_RESTS : KAR_NODES_TRIES;
 	return true;
 }

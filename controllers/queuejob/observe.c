@@ -3,22 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/refusal.h"
+#include "controllers/queuejob/quota_line.h"
+#include "controllers/podset/podset.h"
+#include "controllers/runtime/create_backoff.h"
+#include "controllers/stores.h"
 
-enum { OWNER_CHECK_INTERVAL = 1000 }; /* ms between two reads of a job that may be gone */
-
-struct pods {
-	const struct kar_pod **items;
-	size_t n;
-};
-
-static void append(struct pods *list, const struct kar_pod *pod, struct kar_arena *arena)
-{
-	list->items = kar_arena_grow(arena, list->items, list->n, sizeof(const struct kar_pod *));
-	list->items[list->n++] = pod;
-}
+enum { OWNER_CHECK_INTERVAL = 1000 }; /* ms between two reads of a job from the API server */
 
 static int compare_pods(const void *a, const void *b)
 {
@@ -27,8 +19,8 @@ static int compare_pods(const void *a, const void *b)
 	return strcmp((*x)->o.name, (*y)->o.name);
 }
 
-/* Decisions do not depend on the order of a hash table. */
-static void sort(struct pods *list)
+/* Decisions must not depend on the order of a hash table. */
+static void sort(struct podset_pods *list)
 {
 	if (list->n)
 		qsort(list->items, list->n, sizeof(const struct kar_pod *), compare_pods);
@@ -70,18 +62,18 @@ static void observe_task_priorities(const struct kar_stores *stores, struct kar_
 
 static bool is_own(const struct kar_pod *pod, const struct kar_queuejob *job)
 {
-	return job && kar_same(pod->owner_uid, job->o.uid);
+	return job && kar_streq(pod->owner_uid, job->o.uid);
 }
 
 static void observe_own(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
 {
 	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_OWNER, v->job->o.uid);
 	const struct kar_object *o;
-	struct pods own = { 0 };
+	struct podset_pods own = { 0 };
 
 	while (kar_iter_next(&it, &o)) {
-		if (kar_same(o->ns, v->job->o.ns))
-			append(&own, kar_as_pod(o), arena);
+		if (kar_streq(o->ns, v->job->o.ns))
+			podset_append(&own, kar_as_pod(o), arena);
 	}
 	sort(&own);
 	v->pods = own.items;
@@ -89,9 +81,9 @@ static void observe_own(const struct kar_stores *stores, struct kar_arena *arena
 }
 
 /*
- * Our finalizer on a pod that the job does not control: its owner is gone (the name may have been taken by another job
- * since), or somebody took the ownerReference away. Of the latter, while the job lives, only those are let go that
- * the finalizer keeps from going.
+ * Is the pod unowned, so that its finalizer must be removed? Its job is gone (another job may have got the name since), or somebody
+ * removed its ownerReference. While the job of the name exists, a pod without ownerReference keeps the finalizer until it has ended
+ * or is being deleted.
  */
 static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
 {
@@ -100,54 +92,54 @@ static bool is_orphan(const struct kar_pod *pod, const struct kar_queuejob *job)
 	return !job || pod->owner_uid || job->deletion || pod->deletion || kar_pod_finished(pod);
 }
 
-/* Those whose label somebody took off, or gave another group, so that only the ownerReference tells whose they were. */
-static void observe_strays(const struct kar_stores *stores, const char *ns, const char *name,
-	const struct kar_queuejob *job, struct kar_arena *arena, struct pods *orphans)
+/* Somebody removed the label of these pods, or set it to another group; only their ownerReference still names the job. */
+static void observe_unlabelled(const struct kar_stores *stores, const char *ns, const char *name,
+	const struct kar_queuejob *job, struct kar_arena *arena, struct podset_pods *orphans)
 {
-	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_STRAY, name);
+	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_UNLABELLED, name);
 	const struct kar_object *o;
 
 	while (kar_iter_next(&it, &o)) {
-		if (kar_same(o->ns, ns) && is_orphan(kar_as_pod(o), job))
-			append(orphans, kar_as_pod(o), arena);
+		if (kar_streq(o->ns, ns) && is_orphan(kar_as_pod(o), job))
+			podset_append(orphans, kar_as_pod(o), arena);
 	}
 }
 
-/* Label and ownerReference are gone: then the key is the pod's own. */
-static void observe_nobodys(const struct kar_stores *stores, const char *ns, const char *name,
-	const struct kar_queuejob *job, struct kar_arena *arena, struct pods *orphans)
+/* A pod without label and ownerReference names no job, so it has a key of its own. */
+static void observe_unreferenced(const struct kar_stores *stores, const char *ns, const char *name,
+	const struct kar_queuejob *job, struct kar_arena *arena, struct podset_pods *orphans)
 {
 	const struct kar_object *o = kar_store_get(stores->pods, ns, name);
 	const struct kar_pod *pod = o ? kar_as_pod(o) : NULL;
 
-	if (pod && kar_pod_is_nobodys(pod) && is_orphan(pod, job))
-		append(orphans, pod, arena);
+	if (pod && kar_pod_is_unreferenced(pod) && is_orphan(pod, job))
+		podset_append(orphans, pod, arena);
 }
 
 static void observe_orphans(const struct kar_stores *stores, const struct kar_sync *s,
 	struct kar_arena *arena, struct queuejob_view *v)
 {
-	/* Every pod of ours carries the PodGroup's label, and a group has the name of its job. */
+	/* The label of our pods names their PodGroup, which has the name of the job. */
 	struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, s->key);
 	char buf[KAR_KEY_LEN];
 	const char *ns, *name;
 	const struct kar_object *o;
-	struct pods orphans = { 0 };
+	struct podset_pods orphans = { 0 };
 
 	while (kar_iter_next(&it, &o)) {
-		if (!kar_as_pod(o)->stray && is_orphan(kar_as_pod(o), v->job))
-			append(&orphans, kar_as_pod(o), arena);
+		if (!kar_as_pod(o)->outside_group && is_orphan(kar_as_pod(o), v->job))
+			podset_append(&orphans, kar_as_pod(o), arena);
 	}
 	kar_key_split(s->key, buf, &ns, &name);
-	observe_strays(stores, ns, name, v->job, arena, &orphans);
-	observe_nobodys(stores, ns, name, v->job, arena, &orphans);
+	observe_unlabelled(stores, ns, name, v->job, arena, &orphans);
+	observe_unreferenced(stores, ns, name, v->job, arena, &orphans);
 	sort(&orphans);
 	v->orphans = orphans.items;
 	v->n_orphans = orphans.n;
 }
 
 static void observe_task_blockers(const struct kar_stores *stores, const struct kar_queuejob *job,
-	size_t task, struct kar_arena *arena, struct pods *blocking)
+	size_t task, struct kar_arena *arena, struct podset_pods *blocking)
 {
 	const struct kar_taskspec *spec = &job->spec.tasks[task];
 	char name[KAR_POD_NAME_LEN];
@@ -158,40 +150,40 @@ static void observe_task_blockers(const struct kar_stores *stores, const struct 
 		const struct kar_object *o = kar_store_get(stores->pods, job->o.ns, name);
 
 		if (o && !is_own(kar_as_pod(o), job))
-			append(blocking, kar_as_pod(o), arena);
+			podset_append(blocking, kar_as_pod(o), arena);
 	}
 }
 
 static bool creates_pods(const struct queuejob_view *v)
 {
 	enum kar_qj_phase p = v->job->status.phase;
-	bool starts = v->group && kar_condition_is_true(&v->group->status.conditions, KAR_PG_ADMITTED);
+	bool starts = v->group && kar_podgroup_admitted_by(v->group, v->job->spec.queue);
 
 	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING ||
 		(starts && (p == KAR_QJ_PHASE_NONE || p == KAR_QJ_PHASE_PENDING));
 }
 
 /*
- * Are as many pods alive as the queue lets be active, and as the minimum is? Then none is created, but what the own minimum of a
- * task lacks: of that the API server says whose name it is.
+ * Are as many pods alive as the queue allows, and as the minimum needs? Then only a task below its own minimum may get a pod, and the
+ * API server's refusal shows if the name of that one is taken.
  */
 static bool has_all_allowed(const struct queuejob_view *v)
 {
 	const struct kar_podgroup *g = v->group;
 	int32_t min = kar_queuejob_min_available(&v->job->spec), live = 0;
 
-	if (!g || g->deletion || !kar_same(g->owner_uid, v->job->o.uid) || !g->status.has_desired)
+	if (!g || g->deletion || !kar_streq(g->owner_uid, v->job->o.uid) || !g->status.has_desired)
 		return false;
 	for (size_t i = 0; i < v->n_pods; i++)
 		live += !kar_pod_lost(v->pods[i]) && !kar_pod_finished(v->pods[i]);
 	return live >= min && live >= g->status.desired;
 }
 
-/* A look at every name costs; it is only taken while some are missing. */
+/* One lookup per name is expensive, so it is made only while pods are missing. */
 static void observe_blocking(const struct kar_stores *stores, struct kar_arena *arena,
 	struct queuejob_view *v)
 {
-	struct pods blocking = { 0 };
+	struct podset_pods blocking = { 0 };
 
 	if (!creates_pods(v) || v->n_pods >= (size_t)kar_queuejob_total(&v->job->spec) || has_all_allowed(v))
 		return;
@@ -205,20 +197,21 @@ static void observe_blocking(const struct kar_stores *stores, struct kar_arena *
 
 static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, struct queuejob_view *v)
 {
-	const struct kar_refusal *r = kar_refusal_of(s);
+	const struct kar_create_backoff *r = kar_create_backoff_of(s);
 
 	if (!r)
 		return;
 	v->refused = &r->err;
+	v->refused_type = r->type;
 	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
 	v->refusal_stands = !r->trying;
-	v->stands_behind = r->place && !kar_quota_place_is_head(r->place);
+	v->stands_behind = r->entry && !kar_quota_place_is_head(r->entry);
 	v->refused_extra = r->tier == KAR_TIER_EXTRA;
 	v->refused_for = s->mono - r->since;
-	v->taken_back = r->taken_back;
+	v->rolled_back = r->rolled_back;
 }
 
-static void observe_quotas(const struct kar_stores *stores, struct queuejob_view *v)
+static void observe_quotas(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
 {
 	struct kar_iter it =
 		kar_store_by_index(stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, v->job->o.ns);
@@ -228,6 +221,11 @@ static void observe_quotas(const struct kar_stores *stores, struct queuejob_view
 		const struct kar_resourcequota *q = kar_as_resourcequota(o);
 
 		v->quota.limits_pods |= q->limits_pods;
+		if (q->amounts.n) {
+			v->quota.all = kar_arena_grow(arena, v->quota.all, v->quota.n,
+				sizeof(const struct kar_resourcequota *));
+			v->quota.all[v->quota.n++] = q;
+		}
 		if (q->pods < 0 || (v->quota.name && q->pods >= v->quota.pods))
 			continue;
 		v->quota.pods = q->pods;
@@ -237,7 +235,7 @@ static void observe_quotas(const struct kar_stores *stores, struct queuejob_view
 
 static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *v)
 {
-	const struct kar_key_state *state = s->state;
+	const struct queuejob_key *state = queuejob_key(s);
 
 	v->owner_checked = state->owner_checked == queuejob_incarnation(v) &&
 		state->owner_uid == kar_hash_str(1, v->job->o.uid);
@@ -247,49 +245,64 @@ static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *
 		v->owner_check_in = state->owner_asked + OWNER_CHECK_INTERVAL - s->mono;
 }
 
-/* Suspended, or told by its queue to wait. (Before that it waits for us.) */
-static bool job_waits(const struct queuejob_view *v)
+bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s)
 {
-	enum kar_qj_phase p = v->job->status.phase;
+	const struct kar_queuejob *job = s->object ? kar_as_queuejob(s->object) : NULL;
+	const struct kar_podgroup *group;
+	const struct kar_object *o;
 	const struct kar_condition *c;
 
-	if (v->job->spec.suspend)
-		return true;
-	if (!v->group || !kar_same(v->group->owner_uid, v->job->o.uid) ||
-		(p != KAR_QJ_PHASE_NONE && p != KAR_QJ_PHASE_PENDING))
+	if (!job)
 		return false;
-	c = kar_condition_find(&v->group->status.conditions, KAR_PG_ADMITTED);
+	if (job->spec.suspend)
+		return true;
+	o = kar_store_get(stores->podgroups, job->o.ns, job->o.name);
+	group = o ? kar_as_podgroup(o) : NULL;
+	if (!group || !kar_streq(group->owner_uid, job->o.uid) ||
+		(job->status.phase != KAR_QJ_PHASE_NONE && job->status.phase != KAR_QJ_PHASE_PENDING))
+		return false;
+	c = kar_condition_find(&group->status.conditions, KAR_PG_ADMITTED);
 	return c && c->status != KAR_COND_TRUE;
 }
 
 struct kar_rank queuejob_node_rank(const struct queuejob_view *v)
 {
 	return (struct kar_rank){ .tier = KAR_TIER_MINIMUM,
-		.priority = v->priority,
+		.priority = queuejob_priority(v),
 		.age = v->job->creation };
 }
 
 static void observe_nodes(const struct kar_sync *s, struct queuejob_view *v)
 {
+	const struct queuejob_shared *shared = queuejob_shared(s->controller);
+	const struct queuejob_key *memory = queuejob_key(s);
 	const struct kar_rank rank = queuejob_node_rank(v);
 
-	if (s->controller->nodes)
-		v->nodes = kar_node_line_look(s->controller->nodes, s->state->nodes, s->key, &rank,
-			v->job->status.schedule_timeouts, s->mono);
+	v->nodes = kar_node_line_look(shared->nodes, memory->nodes, s->key, &rank,
+		v->job->status.record.schedule_timeouts, s->mono);
 }
 
-static void observe_service(const struct kar_stores *stores, const struct kar_sync *s,
-	struct kar_arena *arena, struct queuejob_view *v)
+static void observe_memory(const struct kar_sync *s, struct queuejob_view *v)
 {
-	const struct kar_object *o = kar_store_get(stores->services, v->job->o.ns, v->job->o.name);
-	struct queuejob_memory *m = queuejob_recall(s);
+	const struct queuejob_key *memory = queuejob_key(s);
 
-	v->service = o ? kar_as_service(o) : NULL;
-	if (!m || !m->service[0])
-		return;
-	if (!v->service)
-		v->hidden_service = kar_keep(arena, m->service);
-	m->service[0] = '\0'; /* for one try: it may be gone */
+	v->check = queuejob_check_of(memory->job, s->mono);
+}
+
+static bool pods_are_unreadable(const struct kar_pod *const *pods, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (pods[i]->o.unreadable)
+			return true;
+	}
+	return false;
+}
+
+bool queuejob_view_is_unreadable(const struct queuejob_view *v)
+{
+	return (v->job && v->job->o.unreadable) || (v->group && v->group->o.unreadable) ||
+		(v->sched && v->sched->o.unreadable) || (v->service && v->service->o.unreadable) ||
+		pods_are_unreadable(v->pods, v->n_pods) || pods_are_unreadable(v->orphans, v->n_orphans);
 }
 
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
@@ -309,6 +322,10 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	v->sched = o ? kar_as_schedulingspec(o) : NULL;
 	o = kar_store_get(stores->podgroups, ns, name);
 	v->group = o ? kar_as_podgroup(o) : NULL;
+	o = kar_store_get(stores->services, ns, name);
+	v->service = o ? kar_as_service(o) : NULL;
+	o = kar_store_get(stores->queues, NULL, v->job->spec.queue);
+	v->queue = o ? kar_as_queue(o) : NULL;
 	v->pods_version = kar_store_rv(stores->pods);
 	v->jobs_version = kar_store_rv(stores->queuejobs);
 	observe_own(stores, arena, v);
@@ -316,10 +333,9 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
-	observe_quotas(stores, v);
+	observe_quotas(stores, arena, v);
 	observe_owner_check(s, v);
 	observe_nodes(s, v);
-	observe_service(stores, s, arena, v);
-	v->check = queuejob_check_of(s, job_waits(v));
+	observe_memory(s, v);
 	return true;
 }

@@ -1,20 +1,26 @@
 /*
- * observe - from the caches to a view of one job.
+ * observe - collects from the caches everything that one decision about a job may use. Observing has no side effects.
  */
 #ifndef KAR_QUEUEJOB_OBSERVE_H
 #define KAR_QUEUEJOB_OBSERVE_H
 
-#include "controllers/controller.h"
+#include "controllers/stores.h"
 #include "controllers/queuejob/queuejob.h"
 
 /*
- * Fills @v for the key and the job (object, may be NULL) of @s; lists live in its arena, objects are borrowed from the stores until they change. False: there
- * is neither a job nor a pod left by one, so the key can be forgotten.
+ * Fills in @v for the key and the job (.object, may be NULL) of @s. Lists are in @arena; objects are borrowed from @stores until
+ * they change. Returns false if the key can be forgotten, because there is neither a job nor a pod without its job.
  */
 bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s, struct kar_arena *arena,
 	struct queuejob_view *v) KAR_NONNULL;
 
-/* The place of a job among those that wait for nodes. @v->job is not NULL. */
+/* Is an object unreadable that the decision would depend on? Then nothing may be decided. */
+bool queuejob_view_is_unreadable(const struct queuejob_view *v) KAR_NONNULL;
+
+/* Does the job of @s (NULL: no) wait because it is suspended, or because its queue has not admitted its PodGroup? */
+bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s) KAR_NONNULL;
+
+/* The rank of the job among the gangs that wait for nodes. @v->job is not NULL. */
 struct kar_rank queuejob_node_rank(const struct queuejob_view *v) KAR_NONNULL;
 
 #endif

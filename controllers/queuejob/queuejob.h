@@ -1,84 +1,102 @@
 /*
- * queuejob - the QueueJob reconciler: view, decision and life cycle (design queuejob.md is the specification).
+ * queuejob - the QueueJob reconciler: view and decision (docs/design/queuejob.md is the specification).
  *
  * Creates the SchedulingSpec and the PodGroup of each job; once the PodGroup is admitted, creates the pods, minimum
  * first; replaces single lost pods above the quorum; restarts the whole gang below it; completes, fails, suspends.
- * Never looks at nodes.
+ * Reads no Node objects.
  *
- * Phases (terminal ones are sticky):
+ * Phases; moves.c has the table of all moves:
  *
- *   Pending --admitted--> Starting --R+S >= quorum--> Running --success policy--> Completed
- *      ^                     ^                           |  \--limit, deadline--> Failed
- *      |                     |  all old pods gone        | R+S < quorum ("broken")
- *   Suspended <--suspend--   +------- Restarting <-------+
+ *   Pending --admitted--> Starting --quorum runs--> Running
+ *      ^                   ^    ^                      |
+ *      | resumed           |    +-- must form again ---+
+ *      |                   |
+ *   Suspended              +-- old pods gone -- Restarting
+ *
+ *   Starting, Running                       --broken, new template, quota, nodes-->  Restarting
+ *   Pending, Starting, Running, Restarting  --spec.suspend-->                        Suspended
+ *   Starting, Running                       --failure policy-->                      Completed, Failed
+ *   all but Completed, Failed               --success policy-->                      Completed
+ *   all but Completed, Failed               --backoffLimit, deadline-->              Failed
+ *
+ * Completed and Failed are final. A first start is recorded together with the next phase (decision 007), so the recorded
+ * status may go from Pending to Running at once.
  */
 #ifndef KAR_QUEUEJOB_RECONCILER_H
 #define KAR_QUEUEJOB_RECONCILER_H
 
 #include "api/types.h"
 #include "common/err.h"
-#include "controllers/node_line.h"
-#include "controllers/plan.h"
+#include "controllers/queuejob/node_line.h"
+#include "controllers/runtime/plan.h"
 
 /* Whether the API server would take the job's pods, as far as it has been asked (see memory.h). */
 struct queuejob_check {
-	bool waits;      /* it is suspended, or its queue has told it to wait: time for an early check */
-	uint64_t passed; /* bit per task: nothing is said against its pods */
+	bool waits;      /* the job is suspended, or its queue makes it wait: time for an early check */
+	uint64_t passed; /* bit per task: the API server accepts its pods */
 	/* Why a pod of .task is invalid, in the API server's words; NULL: none is known to be. */
 	const char *refused;
-	bool forbidden; /* it is not, but may not be created now; only of pods that replace what runs */
+	bool forbidden; /* .refused denies a create that may be allowed later; only for pods that replace running ones */
 	size_t task;
 	kar_time retry_in; /* ms until it may be asked again */
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
 };
 
-/* What the ResourceQuotas of the namespace say about pods. */
+/* The limits that the ResourceQuotas of the namespace set for pods. */
 struct queuejob_quota {
 	bool limits_pods;
-	const char *name; /* of the one that allows the fewest; NULL: none limits their number */
-	int64_t pods;     /* that it allows */
+	const char *name; /* of the quota that allows the fewest pods; NULL: none limits their number */
+	int64_t pods;     /* the number that it allows */
+	const struct kar_resourcequota **all; /* every quota that limits what pods ask for */
+	size_t n;
 };
 
 struct queuejob_view {
-	const struct kar_queuejob
-		*job; /* NULL: there is none of the key's name; then only the orphans count */
+	const struct kar_queuejob *job; /* NULL: no job has the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
 	const struct kar_service *service;      /* likewise; only one with our label is seen */
-	/* UID of one of the job's own that was not found by the label; NULL: none is known. */
-	const char *hidden_service;
-	const struct kar_pod **pods; /* all with a controller ownerReference to the job's UID */
+	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
 	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
 	size_t n_blocking;
 	/* Pods of the key's PodGroup with our finalizer that the job does not control: left by one that is gone. */
 	const struct kar_pod **orphans;
 	size_t n_orphans;
-	int32_t priority;            /* resolved from schedSpec.priority, PriorityClass, global default, 0 */
+	const struct kar_queue *queue; /* of the job; NULL: no queue has the name */
+	/* The requested one: schedSpec.priority, else of the PriorityClass, else the global default, else 0. See queuejob_priority(). */
+	int32_t priority;
 	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
 	const int32_t
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
-	const struct kar_err *refused; /* of a create for the job as it is now; NULL: none */
-	const char *refused_what;      /* "pods default/j-w-0"; NULL with .refused */
-	bool refusal_stands;           /* it is not being tried anew */
-	bool stands_behind;            /* others, who wait for the same quota, are tried first */
-	bool refused_extra;            /* it was none of the minimum */
-	kar_time refused_for;          /* ms since the first refusal in a row, of the minimum or not */
-	int32_t taken_back;            /* pods that were of no use without the one that was refused last */
+	const struct kar_err *refused;       /* of a create for the job as it is now; NULL: none */
+	const char *refused_what;            /* "pods default/j-w-0"; NULL with .refused */
+	const struct kar_type *refused_type; /* of the object that was to be created; NULL with .refused */
+	bool refusal_stands;                 /* no retry of the refused create is on its way */
+	bool stands_behind;                  /* other jobs that wait for the same quota are retried first */
+	bool refused_extra;                  /* the refused pod was not one of the minimum */
+	kar_time refused_for;                /* ms since the first refusal in a row, of minimum or extras */
+	int32_t rolled_back;                 /* pods that were rolled back because of the last refusal */
 	struct queuejob_quota quota;
 	struct queuejob_check check;
-	struct kar_node_outlook nodes; /* all 0: nobody else waits for nodes */
-	/* ms until the job may be read again, if the last answer did not show it alive; 0: now */
+	struct kar_node_outlook nodes; /* all 0: no other gang waits for nodes */
+	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
-	int32_t schedule_timeout_seconds; /* for jobs that set none, at the creation of the PodGroup; 0: leave it out */
-	bool owner_checked; /* the job was read from the API server for this incarnation: alive, as it is here */
-	bool latest;        /* when it was read last, .job was its latest version, */
-	kar_rv latest_pods;  /* and this that of the cache that .pods is from */
-	kar_rv pods_version; /* of the cache that .pods is from; 0: not known */
-	kar_rv jobs_version; /* of the cache that .job is from; 0: not known */
+	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
+	bool owner_checked; /* a read from the API server in this incarnation has shown .job as it is here, alive */
+	bool latest;        /* the last read from the API server has shown that .job is the latest version */
+	kar_rv latest_pods;  /* version of the cache of pods at that read */
+	kar_rv pods_version; /* of the cache of pods now; 0: not known */
+	kar_rv jobs_version; /* of the cache of jobs now; 0: not known */
 };
 
-/* Numbers of struct kar_action.what. */
+/* Returns the priority that ranks the job: the requested one, but at most the maxPriority of its queue. */
+static inline int32_t queuejob_priority(const struct queuejob_view *v)
+{
+	return kar_queue_priority(v->queue, v->priority);
+}
+
+/* Values of struct kar_action.what; those for existing pods are in controllers/podset/podset.h. */
 enum queuejob_action {
 	QUEUEJOB_CREATE_SCHEDULINGSPEC, /* payload: struct kar_schedspec */
 	QUEUEJOB_PATCH_SCHEDULINGSPEC,
@@ -86,16 +104,11 @@ enum queuejob_action {
 	QUEUEJOB_PATCH_PODGROUP,
 	QUEUEJOB_CREATE_SERVICE, /* payload: struct kar_service_spec */
 	QUEUEJOB_PATCH_SERVICE,
-	QUEUEJOB_LABEL_SERVICE, /* patch: our label, without which it is not seen */
 	QUEUEJOB_DELETE_SERVICE,
 	QUEUEJOB_ADOPT,      /* patch: makes the job the owner of a child */
-	QUEUEJOB_CREATE_POD, /* payload: struct queuejob_new_pod; a dry run only asks whether it would be taken */
-	QUEUEJOB_UNGATE_POD,  /* patch: removes our scheduling gate */
-	QUEUEJOB_RELEASE_POD, /* patch: removes our finalizer */
-	QUEUEJOB_DELETE_POD,
-	QUEUEJOB_REPAIR_POD, /* patch: labels and finalizer as they were; payload: struct queuejob_new_pod */
+	QUEUEJOB_CREATE_POD, /* payload: struct queuejob_new_pod; may be a dry run */
 	QUEUEJOB_DELETE_JOB, /* ttlSecondsAfterFinished is over */
-	QUEUEJOB_CHECK_OWNER, /* get: proves that the job is alive (see owner_checked); payload: int32_t, the incarnation */
+	QUEUEJOB_CHECK_OWNER, /* get; proves that the job is alive (see owner_checked); payload: int32_t, the incarnation */
 };
 
 struct queuejob_new_pod {
@@ -103,23 +116,24 @@ struct queuejob_new_pod {
 	int32_t index;
 	int32_t incarnation;
 	bool gated;    /* with our scheduling gate */
-	bool replaces; /* dry run: as soon as it passes, the gang that runs is given up for such pods */
+	bool replaces; /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 
-/* No job counts so far: a number above it, in status or label, was edited. There is room to count on up to INT32_MAX. */
-#define QUEUEJOB_COUNT_MAX 2000000000
 /*
- * Pure: the incarnation that runs, or would be the first to start: the recorded one, if that is possible; else the newest of the pods (its start has
- * not been recorded yet), unless more of them are of one before; else 1. @v->job is not NULL.
+ * Pure: returns the running incarnation. That is the recorded one, if its number is possible. Without a recorded one it is
+ * the newest among the pods, or the one before, if at least as many live pods have that; without pods 1. @v->job is not NULL.
  */
 int32_t queuejob_incarnation(const struct queuejob_view *v) KAR_NONNULL;
 
-/* Pure: in this phase an incarnation is at work. */
-bool queuejob_has_gang(enum kar_qj_phase p);
+/* True if pods of an incarnation are created and kept in phase @p. */
+static inline bool queuejob_has_gang(enum kar_qj_phase p)
+{
+	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
+}
 
 /*
- * Pure: reads the view, fills the plan (p->status is a struct kar_queuejob_status). @now: wall ms. Total: it cannot fail.
- * Deciding twice on the same view gives the same plan; a plan never both creates and deletes one index.
+ * Pure: decides about the view @v at @now (wall ms) and fills in the plan @p; p->status is a struct kar_queuejob_status.
+ * Cannot fail. The same view gives the same plan; a plan never both creates and deletes one index.
  */
 void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_plan *p) KAR_NONNULL;
 

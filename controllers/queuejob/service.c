@@ -1,76 +1,75 @@
 /*
- * The headless Service: while spec.network asks for it, one under the name of the job, there before the first pod.
+ * The headless Service: while spec.network asks for it, the job has one under its name, created before the first pod.
  *
- * It is read by our label only. One of ours that has lost the label is found when it is created again.
+ * The cache holds only Services with our label. One that has lost the label is not seen, so its name counts as taken. A Service
+ * without owner is adopted only if it is headless and selects the pods of this job: a user may have set our label on his own one.
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
+#include "api/names.h"
 
-static void put_service(struct queuejob_round *r, enum kar_verb verb, int what, const char *uid)
+static void put_service(struct queuejob_reconcile *r, enum kar_verb verb, int what, const char *uid)
 {
 	struct kar_service_spec *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
 	struct kar_action *a = queuejob_child_action(r, verb, &kar_service_type, what, uid);
 
 	*payload = (struct kar_service_spec){
-		.job = kar_keep_text(r->arena, r->job->o.name),
-		.publish_not_ready = r->job->spec.publish_not_ready,
+		.job = kar_copy_text(r->arena, r->f->job->o.name),
+		.publish_not_ready = r->f->job->spec.publish_not_ready,
 	};
 	a->payload = payload;
+	a->seen_by = KAR_LABEL_QUEUEJOB;
 }
 
-static void label_service(struct queuejob_round *r)
-{
-	struct kar_action *a = queuejob_child_action(r, KAR_PATCH, &kar_service_type, QUEUEJOB_LABEL_SERVICE,
-		r->v->hidden_service);
-
-	a->patch_type = KAR_PATCH_MERGE;
-	a->note = "label";
-	kar_plan_requeue(r->p, 0); /* if it is gone meanwhile, no event tells of that either */
-}
-
-static void delete_service(struct queuejob_round *r)
+static void delete_service(struct queuejob_reconcile *r)
 {
 	queuejob_child_action(r, KAR_DELETE, &kar_service_type, QUEUEJOB_DELETE_SERVICE,
-		r->v->service->o.uid);
+		r->f->v->service->o.uid);
 }
 
-static void create_service(struct queuejob_round *r)
+static void create_service(struct queuejob_reconcile *r)
 {
-	if (r->v->hidden_service) {
-		label_service(r);
-		return;
-	}
-	queuejob_tell_refusal(r);
+	queuejob_report_refusal(r);
+	/* A new manager, or an edit, forgets the refusal until the next answer; keep the reported conflict until then. */
+	if (kar_streq(r->f->seen->reason, kar_reason_NameConflict))
+		queuejob_report(r, kar_reason_NameConflict, "%s", r->f->seen->message);
 	put_service(r, KAR_CREATE, QUEUEJOB_CREATE_SERVICE, NULL);
 }
 
-static bool has_own(const struct queuejob_round *r)
+static bool has_own(const struct queuejob_reconcile *r)
 {
-	const struct kar_service *s = r->v->service;
+	const struct kar_service *s = r->f->v->service;
 
-	return s && !s->deletion && kar_same(s->owner_uid, r->job->o.uid);
+	return s && !s->deletion && kar_streq(s->owner_uid, r->f->job->o.uid);
 }
 
-bool queuejob_awaits_service(const struct queuejob_round *r)
+/* Headless, and for the pods of this job only. */
+static bool is_like_ours(const struct queuejob_reconcile *r, const struct kar_service *s)
 {
-	return r->job->spec.dns_hostnames && r->template_changed && queuejob_has_gang(r->seen->phase) &&
-		!(has_own(r) && r->v->service->headless);
+	return s->headless && kar_streq(s->spec.job, r->f->job->o.name);
 }
 
-void queuejob_drop_service(struct queuejob_round *r)
+bool queuejob_awaits_service(const struct queuejob_reconcile *r)
 {
-	if (!r->job->spec.dns_hostnames && has_own(r))
+	return r->f->job->spec.dns_hostnames && r->f->template_changed &&
+		queuejob_has_gang(r->f->seen->phase) && !(has_own(r) && r->f->v->service->headless);
+}
+
+void queuejob_drop_service(struct queuejob_reconcile *r)
+{
+	if (!r->f->job->spec.dns_hostnames && has_own(r))
 		delete_service(r);
 }
 
-bool queuejob_keep_service(struct queuejob_round *r)
+bool queuejob_keep_service(struct queuejob_reconcile *r)
 {
-	const struct kar_service *s = r->v->service;
-	const struct kar_service_spec want = { r->job->o.name, r->job->spec.publish_not_ready };
+	const struct kar_service *s = r->f->v->service;
+	const struct kar_service_spec want = { r->f->job->o.name, r->f->job->spec.publish_not_ready };
 
-	if (!r->job->spec.dns_hostnames) {
-		if (!r->unchecked) /* else a gang may go on that was made with it */
+	if (!r->f->job->spec.dns_hostnames) {
+		if (!r->f->unchecked) /* otherwise a running gang may still use it */
 			queuejob_drop_service(r);
 		return true;
 	}
@@ -82,15 +81,16 @@ bool queuejob_keep_service(struct queuejob_round *r)
 	const struct queuejob_child child = {
 		.o = &s->o,
 		.owner_uid = s->owner_uid,
-		.orphan = s->orphan,
+		.owner = s->owner,
+		.orphan = s->orphan && is_like_ours(r, s),
 		.deletion = s->deletion,
 	};
 
 	if (!queuejob_claim_child(r, &child))
 		return false;
-	if (!s->headless) { /* an address cannot be taken back */
+	if (!s->headless) { /* a cluster IP cannot be removed */
 		delete_service(r);
-		queuejob_say(r, kar_reason_ServiceChanged, "service %s has got an address; it is made anew",
+		queuejob_report(r, kar_reason_ServiceChanged, "service %s is not headless; recreating it",
 			s->o.name);
 		return false;
 	}

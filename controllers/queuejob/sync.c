@@ -1,207 +1,21 @@
-/* The shell: which events concern which job, and one job's sync. */
-#include "controllers/controller.h"
+/* The shell of the QueueJob reconciler: observes one job, lets decide.c decide, and remembers the answers to its writes. */
+#include "controllers/controllers.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <bsd/string.h>
-
-#include "api/keep.h"
-#include "api/names.h"
-#include "api/pod_stencil.h"
+#include "common/str.h"
+#include "api/pod_renderer.h"
 #include "api/types.h"
 #include "common/kube/request.h"
+#include "common/log.h"
 #include "controllers/queuejob/encode.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/observe.h"
 #include "controllers/queuejob/queuejob.h"
-#include "controllers/quota_line.h"
+#include "controllers/queuejob/watch.h"
+#include "controllers/queuejob/quota_gate.h"
 
 enum {
-	BARRIER_RETRY = 500, /* ms; the event that is waited for comes earlier */
-	HTTP_OK = 200,       /* not 201: what was to be created exists already */
+	BARRIER_RETRY = 500, /* ms; the awaited event normally enqueues the key earlier */
 };
-
-/* --- from events to keys ------------------------------------------------------------------------- */
-
-static void enqueue_named(struct kar_controller *c, const struct kar_store *store, const struct kar_object *o)
-{
-	char key[KAR_KEY_LEN];
-
-	kar_enqueue(c, store, kar_object_key(o, key));
-}
-
-static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
-{
-	struct kar_controller *c = arg;
-
-	enqueue_named(c, c->stores->queuejobs, new ? new : old);
-}
-
-/* All children have the name of their job, and so has whatever stands in their way. */
-static void on_podgroup(void *arg, const struct kar_object *old, const struct kar_object *new)
-{
-	struct kar_controller *c = arg;
-
-	enqueue_named(c, c->stores->podgroups, new ? new : old);
-}
-
-static void on_service(void *arg, const struct kar_object *old, const struct kar_object *new)
-{
-	struct kar_controller *c = arg;
-
-	enqueue_named(c, c->stores->services, new ? new : old);
-}
-
-static void on_schedulingspec(void *arg, const struct kar_object *old, const struct kar_object *new)
-{
-	struct kar_controller *c = arg;
-
-	enqueue_named(c, c->stores->schedulingspecs, new ? new : old);
-}
-
-/* The keys that concern @pod, which is one of @old and @new. */
-static void enqueue_pod(struct kar_controller *c, const struct kar_pod *pod, const struct kar_pod *old,
-	const struct kar_pod *new)
-{
-	char key[KAR_KEY_LEN];
-
-	if (kar_same(pod->owner_kind, kar_queuejob_type.res.kind))
-		kar_enqueue_pod(c, kar_key(pod->o.ns, pod->owner_name, key), old, new);
-	if (pod->tracked && pod->group) /* the owner may be gone, or the reference to it */
-		kar_enqueue_pod(c, pod->group, old, new);
-	else if (kar_pod_is_nobodys(pod))
-		kar_enqueue_pod(c, kar_object_key(&pod->o, key), old, new);
-}
-
-/*
- * @gone may have had the name of an index of a job that is not its own, which could not be created. Any '-' in it may be the one
- * behind the name of that job.
- */
-static void enqueue_blocked(struct kar_controller *c, const struct kar_pod *gone)
-{
-	const char *name = gone->o.name;
-	char key[KAR_KEY_LEN], job_name[KAR_KEY_LEN];
-	size_t task;
-	int32_t index;
-
-	for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
-		const struct kar_object *job;
-
-		snprintf(job_name, sizeof(job_name), "%.*s", (int)(dash - name), name);
-		job = kar_store_get(c->stores->queuejobs, gone->o.ns, job_name);
-		if (job && !kar_same(job->uid, gone->owner_uid) &&
-			kar_queuejob_pod_index(kar_as_queuejob(job), name, &task, &index))
-			kar_enqueue(c, c->stores->pods, kar_object_key(job, key));
-	}
-}
-
-/* @pod is charged to a quota no more. One that was taken back tells its job nothing: that knows how many do not fit. */
-static void make_room(struct kar_controller *c, const struct kar_pod *pod)
-{
-	char key[KAR_KEY_LEN];
-
-	if (pod->gate_ours && pod->owner_name)
-		kar_quota_line_wake_others(c->line, pod->o.ns, kar_key(pod->o.ns, pod->owner_name, key));
-	else
-		kar_quota_line_wake(c->line, pod->o.ns);
-}
-
-static bool counts_objects(const struct kar_controller *c, const char *ns)
-{
-	struct kar_iter it =
-		kar_store_by_index(c->stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, ns);
-	const struct kar_object *o;
-
-	while (kar_iter_next(&it, &o)) {
-		if (kar_as_resourcequota(o)->counts_objects)
-			return true;
-	}
-	return false;
-}
-
-/* Is what @old was charged for given back? @new: NULL: it is gone. */
-static bool gives_room(const struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
-{
-	bool gone = new == NULL;
-
-	if (kar_pod_finished(old))
-		return gone && counts_objects(c, old->o.ns);
-	return gone || kar_pod_finished(new);
-}
-
-static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
-{
-	const struct kar_pod *old = o ? kar_as_pod(o) : NULL;
-	const struct kar_pod *new = n ? kar_as_pod(n) : NULL;
-	struct kar_controller *c = arg;
-
-	if (c->line && old && gives_room(c, old, new))
-		make_room(c, old);
-	if (old)
-		enqueue_pod(c, old, old, new);
-	if (new)
-		enqueue_pod(c, new, old, new);
-	else if (old)
-		enqueue_blocked(c, old);
-}
-
-/* Every job looks its numbers up again. That is rare, so no index is kept for it. */
-static void on_priorityclass(void *arg, const struct kar_object *old KAR_UNUSED,
-	const struct kar_object *new KAR_UNUSED)
-{
-	struct kar_controller *c = arg;
-	struct kar_iter it = kar_store_all(c->stores->queuejobs);
-	const struct kar_object *o;
-
-	while (kar_iter_next(&it, &o))
-		enqueue_named(c, c->stores->priorityclasses, o);
-}
-
-/* Jobs of @ns whose pods a quota may limit; one that is over makes no more of them. */
-static void enqueue_limited(struct kar_controller *c, const char *ns)
-{
-	struct kar_iter it = kar_store_by_index(c->stores->queuejobs, KAR_QUEUEJOB_BY_NAMESPACE, ns);
-	const struct kar_object *o;
-
-	while (kar_iter_next(&it, &o)) {
-		if (!kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase))
-			enqueue_named(c, c->stores->resourcequotas, o);
-	}
-}
-
-/* That more is used, or less, is told by the pods. */
-static void on_resourcequota(void *arg, const struct kar_object *o, const struct kar_object *n)
-{
-	const struct kar_resourcequota *old = o ? kar_as_resourcequota(o) : NULL;
-	const struct kar_resourcequota *new = n ? kar_as_resourcequota(n) : NULL;
-	struct kar_controller *c = arg;
-
-	assert(o || n);
-	if (!kar_store_synced(c->stores->resourcequotas))
-		return; /* no job has looked at it yet */
-
-	const char *ns = (n ? n : o)->ns;
-
-	if (!old || !new || old->limits_pods != new->limits_pods || old->pods != new->pods)
-		enqueue_limited(c, ns);
-	if (c->line && (!old || !new || old->enforced != new->enforced))
-		kar_quota_line_wake(c->line, ns);
-}
-
-static void start(struct kar_controller *c)
-{
-	kar_store_listen(c->stores->queuejobs, on_job, c);
-	kar_store_listen(c->stores->podgroups, on_podgroup, c);
-	kar_store_listen(c->stores->schedulingspecs, on_schedulingspec, c);
-	kar_store_listen(c->stores->services, on_service, c);
-	kar_store_listen(c->stores->pods, on_pod, c);
-	kar_store_listen(c->stores->priorityclasses, on_priorityclass, c);
-	kar_store_listen(c->stores->resourcequotas, on_resourcequota, c);
-}
-
-/* --- one job ------------------------------------------------------------------------------------- */
 
 static bool caught_up(const struct kar_controller *c, const char *key)
 {
@@ -226,19 +40,20 @@ static void find_job(struct kar_sync *s)
 }
 
 /*
- * Are our pods older than those that the recorded status was made from? It may be another manager's, which has died since, or
- * does not know yet that it leads no more. With older pods a gang that has formed would look broken, and a loss that was
- * counted and forgotten like a new one. A version that is later than the status itself is nobody's.
+ * Is our cache of pods older than the pods that the recorded status was derived from? Another manager may have written that status
+ * from a newer cache: one that has died since, or does not know yet that it lost the lease. With older pods a formed gang would seem
+ * broken, and a loss that was counted and dropped from the record would count again. A recorded version later than the status itself
+ * cannot be true, so it is ignored.
  */
 static bool pods_are_behind(const struct kar_sync *s)
 {
 	kar_rv have = kar_store_rv(s->controller->stores->pods);
-	kar_rv need = s->object ? kar_as_queuejob(s->object)->status.pods_version : 0;
+	kar_rv need = s->object ? kar_as_queuejob(s->object)->status.record.pods_version : 0;
 
 	return have && have < need && need < s->object->rv;
 }
 
-static int32_t count_live(const struct queuejob_view *v)
+static int32_t count_unfinished(const struct queuejob_view *v)
 {
 	int32_t n = 0;
 
@@ -247,28 +62,97 @@ static int32_t count_live(const struct queuejob_view *v)
 	return n;
 }
 
-/* Its TTL was over, the API server has deleted it, and the event that tells so is on its way. */
+/* A sync visits every index of a job, whether or not its pod exists. */
+static size_t count_objects(const struct queuejob_view *v)
+{
+	size_t replicas = v->job ? (size_t)kar_queuejob_total(&v->job->spec) : 0,
+	       pods = v->n_pods + v->n_orphans;
+
+	replicas = replicas < KAR_QJ_MAX_PODS ? replicas : KAR_QJ_MAX_PODS;
+	return pods > replicas ? pods : replicas;
+}
+
+/* We have deleted the job after its TTL, and the cache does not show that yet. */
 static bool is_deleted(const struct kar_sync *s)
 {
-	return s->object && s->state->deleted_uid == kar_hash_str(1, s->object->uid) &&
+	return s->object && queuejob_key(s)->deleted_uid == kar_hash_str(1, s->object->uid) &&
 		!kar_as_queuejob(s->object)->deletion;
 }
 
-/* How it waits for nodes, as its plan says: others may wait for the same. */
-static void line_up(const struct kar_controller *c, struct kar_sync *s, const struct queuejob_view *v)
+/* Records how the gang waits for nodes by its plan, so that other gangs can take turns with it. */
+static void record_wait_for_nodes(const struct kar_controller *c, struct kar_sync *s,
+	const struct queuejob_view *v)
 {
+	static const struct kar_node_wish none = { 0 };
+	const struct kar_node_wish *wish = s->plan.extra ? s->plan.extra : &none;
+	struct queuejob_key *memory = queuejob_key(s);
 	struct kar_rank rank = { 0 };
 
 	if (v->job)
 		rank = queuejob_node_rank(v);
-	if (c->nodes)
-		s->state->nodes =
-			kar_node_line_move(c->nodes, s->state->nodes, s->key, &rank, &s->plan, s->mono);
+	memory->nodes =
+		kar_node_line_move(queuejob_shared(c)->nodes, memory->nodes, s->key, &rank, wish, s->mono);
+}
+
+/* Observing must not change anything, so this goes before it. */
+static void refresh_memory(const struct kar_controller *c, const struct kar_sync *s)
+{
+	if (!s->object)
+		return;
+	kar_node_line_begin_turn(queuejob_shared(c)->nodes, queuejob_key(s)->nodes, s->mono);
+	queuejob_refresh_memory(s, queuejob_waits(c->stores, s));
+}
+
+static void report_old_crd(const struct kar_sync *s)
+{
+	struct queuejob_shared *shared = queuejob_shared(s->controller);
+
+	if (!shared->old_crd_reported)
+		kar_error(
+			KAR_MSG("The API server drops a field of the status of QueueJobs: their "
+				"CustomResourceDefinition is of another version; kubectl apply -f manifests/crds/ of "
+				"this version"),
+			KAR_S("key", s->key));
+	shared->old_crd_reported = true;
+}
+
+/*
+ * Our last status write made the version in the cache, and yet its status does not match its digest: the API server dropped a
+ * field. Until the CRD is replaced, such a job is decided about only now and then. Returns the ms until then, 0: now.
+ */
+static kar_time waits_for_crd(const struct kar_sync *s)
+{
+	const struct queuejob_key *key = queuejob_key(s);
+	kar_time left = key->status_written + KAR_UNREADABLE_RETRY - s->mono;
+
+	if (!s->object || !kar_as_queuejob(s->object)->status.edited || key->status_rv != s->object->rv)
+		return 0;
+	report_old_crd(s);
+	return left > 0 && !kar_as_queuejob(s->object)->deletion ? left : 0;
+}
+
+/* A write that changes nothing causes no event, so the next sync compares the version of its answer with the cache. */
+static void note_status_written(const struct kar_sync *s, const struct kar_answer *answer)
+{
+	queuejob_key(s)->status_rv = answer->rv;
+	queuejob_key(s)->status_written = s->mono;
+	if (kar_as_queuejob(s->object)->status.edited)
+		kar_workqueue_add(s->controller->queue, s->key);
+}
+
+/* Others must not wait for a job that cannot go on, so its plan is empty and it leaves the wait queue for nodes. */
+static bool pause(const struct kar_controller *c, struct kar_sync *s, const struct queuejob_view *v,
+	kar_time duration)
+{
+	record_wait_for_nodes(c, s, v);
+	kar_plan_requeue(&s->plan, duration);
+	return false;
 }
 
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
+	kar_time crd;
 
 	if (!caught_up(c, s->key)) {
 		kar_plan_requeue(&s->plan, BARRIER_RETRY);
@@ -279,25 +163,30 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, BARRIER_RETRY);
 		return false;
 	}
+	refresh_memory(c, s);
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
-	s->pods = count_live(&view);
-	s->objects = view.n_pods + view.n_orphans;
+	crd = waits_for_crd(s);
+	if (crd || queuejob_view_is_unreadable(&view))
+		return pause(c, s, &view, crd ? crd : KAR_UNREADABLE_RETRY);
+	s->live = count_unfinished(&view);
+	s->objects = count_objects(&view);
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
+	s->plan.priority = queuejob_priority(&view);
 	queuejob_decide(&view, s->now, &s->plan);
-	line_up(c, s, &view);
+	record_wait_for_nodes(c, s, &view);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
-		kar_pod_stencil_drop(&s->state->stencil);
+		kar_pod_renderer_drop(&queuejob_key(s)->renderer);
 	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER)) {
-		s->state->owner_asked = s->mono;
-		s->state->owner_asked_pods = kar_store_rv(c->stores->pods);
+		queuejob_key(s)->owner_asked = s->mono;
+		queuejob_key(s)->owner_asked_pods = kar_store_rv(c->stores->pods);
 	}
 	return true;
 }
 
 /*
- * A plan may wait for its turn for long. Its creates go out only for the job as it was: not one that has been edited,
- * deleted, or replaced by another of the same name since.
+ * A plan may wait long for its turn. Meanwhile the job may have been edited or deleted, or another job may have got its name; then
+ * the creates of the plan must not be sent any more.
  */
 static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 {
@@ -308,7 +197,7 @@ static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 		return true;
 	planned = kar_as_queuejob(s->object);
 	o = kar_store_get(s->controller->stores->queuejobs, s->object->ns, s->object->name);
-	if (!o || !kar_same(o->uid, s->object->uid))
+	if (!o || !kar_streq(o->uid, s->object->uid))
 		return false;
 	job = kar_as_queuejob(o);
 	if (a->verb != KAR_CREATE && a->what != QUEUEJOB_DELETE_JOB)
@@ -322,89 +211,25 @@ struct wire_head {
 static const struct kar_field head_fields[] = { KAR_WIRE_HEAD_FIELDS(struct wire_head) };
 static const struct kar_desc head_desc = KAR_DESC("QueueJob", struct wire_head, head_fields);
 
-/* Does the API server's answer show the very job of @s, alive? */
+/* Does the API server's answer show the job of @s (the same UID), and that it is not being deleted? */
 static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answer)
 {
 	struct kar_arena arena = { 0 };
 	struct wire_head w = { 0 };
 	bool alive = kar_document_decode(&arena, &head_desc, answer->body, &w, NULL) == 0 &&
-		kar_same(w.head.meta.uid, s->object->uid) && !w.head.meta.deletion;
+		kar_streq(w.head.meta.uid, s->object->uid) && !w.head.meta.deletion;
 
 	kar_arena_release(&arena);
 	return alive;
 }
 
-/* "requests.nvidia.com/gpu" is what a container asks for as "nvidia.com/gpu". */
-static const char *as_in_containers(const char *resource)
-{
-	static const char *const prefixes[] = { "requests.", "limits." };
-
-	for (size_t i = 0; i < KAR_LEN(prefixes); i++) {
-		size_t n = strlen(prefixes[i]);
-
-		if (strncmp(resource, prefixes[i], n) == 0)
-			return resource + n;
-	}
-	return resource;
-}
-
-/* Does the text of a template of @job name @resource anywhere? */
-static bool names(const struct kar_queuejob *job, const char *resource)
-{
-	char quoted[KAR_KEY_LEN];
-	size_t n = (size_t)snprintf(quoted, sizeof(quoted), "\"%s\"", resource);
-
-	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		struct kar_str raw = job->spec.tasks[i].template_raw;
-
-		if (memmem(raw.p, raw.n, quoted, n))
-			return true;
-	}
-	return false;
-}
-
-static bool has_scopes(const struct kar_sync *s, const char *quota)
-{
-	const struct kar_object *o = quota[0] && s->object
-		? kar_store_get(s->controller->stores->resourcequotas, s->object->ns, quota)
-		: NULL;
-
-	return o && kar_as_resourcequota(o)->scoped;
-}
-
-/*
- * Every pod is charged as a pod, and must ask for cpu and memory where these are limited. Of other resources its templates know,
- * unless somebody puts a default in: then it is refused, and waits from there on. Whom a quota with scopes holds for is not
- * known; it finds out as well.
- */
-static bool may_need(const struct kar_sync *s, const char *quota, const char *resource)
-{
-	static const char *const always[] = { "", "pods", "count/pods", "cpu", "memory" };
-	const char *name = as_in_containers(resource);
-
-	if (!s->object || has_scopes(s, quota))
-		return false;
-	return kar_same_any(name, always, KAR_LEN(always)) || names(kar_as_queuejob(s->object), name);
-}
-
-static void remember_service(const struct kar_sync *s, const char *uid)
-{
-	struct queuejob_memory *m = queuejob_remember(s);
-
-	strlcpy(m->service, uid, sizeof(m->service));
-}
-
 static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
 {
-	if (!s->object)
+	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
 		return;
-	if (a->what == QUEUEJOB_LABEL_SERVICE)
-		remember_service(s, a->uid); /* to find it once more would look like a success */
-	if (a->what != QUEUEJOB_CREATE_POD)
+	if (!a->dry_run && err->what != KAR_INVALID) /* the create back-off remembers this refusal */
 		return;
-	if (!a->dry_run && err->what != KAR_INVALID) /* which refusal.h remembers */
-		return;
-	queuejob_note_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
+	queuejob_remember_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
 	kar_workqueue_add(s->controller->queue, s->key);
 }
 
@@ -414,18 +239,9 @@ static void passed(const struct kar_sync *s, const struct kar_action *a)
 	const struct queuejob_new_pod *pod = a->payload;
 
 	if (m)
-		queuejob_note_passed(m, pod->task);
+		queuejob_remember_passed(m, pod->task);
 	if (a->dry_run)
 		kar_workqueue_add(s->controller->queue, s->key);
-}
-
-/* One that exists, but was not in the cache: perhaps it has lost the label by which it is found. */
-static void found_service(const struct kar_sync *s, const struct kar_answer *answer)
-{
-	if (answer->status != HTTP_OK)
-		return;
-	remember_service(s, answer->uid);
-	kar_workqueue_add(s->controller->queue, s->key); /* no event tells of it */
 }
 
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
@@ -436,40 +252,41 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 
 	if (!s->object)
 		return; /* the job is gone */
+	if (!a)
+		note_status_written(s, answer);
 	if (a && a->what == QUEUEJOB_DELETE_JOB)
-		s->state->deleted_uid = kar_hash_str(1, s->object->uid);
+		queuejob_key(s)->deleted_uid = kar_hash_str(1, s->object->uid);
 	if (a && a->what == QUEUEJOB_CREATE_POD)
 		passed(s, a);
-	if (a && a->what == QUEUEJOB_CREATE_SERVICE)
-		found_service(s, answer);
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
 		return;
 	uid = kar_hash_str(1, s->object->uid);
 	incarnation = a ? *(const int32_t *)a->payload : status->incarnation;
-	if (!a && s->state->owner_checked == incarnation && s->state->owner_uid == uid)
+	if (!a && queuejob_key(s)->owner_checked == incarnation && queuejob_key(s)->owner_uid == uid)
 		return;
 	if (!shows_alive(s, answer))
 		return;
 	if (a && answer->rv != s->object->rv)
-		return; /* alive, but perhaps suspended or finished since: the event that tells is on its way */
+		return; /* the job has changed since the plan; its event enqueues the key again */
 	if (a) {
-		s->state->owner_latest = answer->rv;
-		s->state->owner_latest_pods = s->state->owner_asked_pods;
+		queuejob_key(s)->owner_latest = answer->rv;
+		queuejob_key(s)->owner_latest_pods = queuejob_key(s)->owner_asked_pods;
 	}
-	s->state->owner_checked = incarnation;
-	s->state->owner_uid = uid;
+	queuejob_key(s)->owner_checked = incarnation;
+	queuejob_key(s)->owner_uid = uid;
 }
 
 void kar_queuejob_controller(struct kar_controller *c)
 {
 	c->name = "queuejob";
-	c->start = start;
+	c->start = queuejob_watch;
 	c->sync = sync;
 	c->encode = queuejob_encode;
 	c->encode_status = queuejob_encode_status;
 	c->still_wanted = still_wanted;
-	c->may_need = may_need;
-	c->has_scopes = has_scopes;
+	c->gate = &queuejob_quota_gate;
+	c->memory_size = sizeof(struct queuejob_key);
+	c->stop = queuejob_unwatch;
 	c->refused = refused;
 	c->wrote = wrote;
 	c->forget = queuejob_forget;

@@ -1,29 +1,31 @@
 /*
- * The minimum is a transaction where a ResourceQuota limits pods: all of its pods exist before one of them may be scheduled, or
- * none is kept (see docs/decisions/021).
+ * Where a ResourceQuota limits pods, the minimum is a transaction: all of its pods exist before one of them may be scheduled, or
+ * they are rolled back (see docs/decisions/021).
  *
- * Pods are created with our scheduling gate while several of the minimum are missing. Nothing is remembered of it: a pod that
- * has the gate has never run, so it may be let go, or taken back without a trace, by whoever sees it.
+ * Pods are created with our scheduling gate while several pods of the minimum are missing. The transaction is not recorded: a
+ * pod with the gate has never run, so any later sync, of any manager, may release or delete it.
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
-#include "controllers/quota_line.h"
+#include <assert.h>
 
-/* A gang that has not formed, and waits for a quota, keeps the pods that it could start for so long. */
-static const kar_time PATIENCE = KAR_MINUTE;
+#include "common/str.h"
 
-/* Calls @fn for each pod of a wanted index of one task for which it is true; returns how often. */
-static int32_t each_pod_of(struct queuejob_round *r, const struct queuejob_task_tally *task,
-	bool (*is)(const struct queuejob_slot *s),
-	void (*fn)(struct queuejob_round *r, const struct kar_pod *pod))
+/* How long a gang that waits for quota and has not formed keeps the pods that it could start. */
+static const kar_time QUOTA_WAIT = KAR_MINUTE;
+
+/* Calls @fn (may be NULL) for the pod of each index of task number @i for which @is is true; returns the number of such indexes. */
+static int32_t each_pod_of(struct queuejob_reconcile *r, size_t i,
+	bool (*is)(const struct queuejob_reconcile *r, const struct podset_slot *s),
+	void (*fn)(struct queuejob_reconcile *r, const struct kar_pod *pod))
 {
+	const struct podset_task *task = &r->f->pods.tasks[i];
 	int32_t n = 0;
 
-	if (!task->started || task->restart_time)
-		return 0; /* no pod of it is created */
+	if (!r->want.tasks[i].started || r->want.tasks[i].restart_time)
+		return 0; /* none of its pods is created now */
 	for (int32_t k = 0; k < task->n; k++) {
-		if (!is(&task->slots[k]))
+		if (!is(r, &task->slots[k]))
 			continue;
 		n++;
 		if (fn)
@@ -32,196 +34,214 @@ static int32_t each_pod_of(struct queuejob_round *r, const struct queuejob_task_
 	return n;
 }
 
-/* The same for all tasks. */
-static int32_t each_pod(struct queuejob_round *r, bool (*is)(const struct queuejob_slot *s),
-	void (*fn)(struct queuejob_round *r, const struct kar_pod *pod))
+/* each_pod_of() for all tasks. */
+static int32_t each_pod(struct queuejob_reconcile *r,
+	bool (*is)(const struct queuejob_reconcile *r, const struct podset_slot *s),
+	void (*fn)(struct queuejob_reconcile *r, const struct kar_pod *pod))
 {
 	int32_t n = 0;
 
-	for (size_t i = 0; i < r->t.n_tasks; i++)
-		n += each_pod_of(r, &r->t.tasks[i], is, fn);
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++)
+		n += each_pod_of(r, i, is, fn);
 	return n;
 }
 
-/* Not one that the queue takes away: that never runs. */
-static bool is_gated(const struct queuejob_slot *s)
+/* A scaled down pod is deleted with its gate, because it must not run. */
+static bool is_gated(const struct queuejob_reconcile *r, const struct podset_slot *s)
 {
-	return s->state == QUEUEJOB_SLOT_PENDING && s->pod->gate_ours && !s->held;
+	return s->state == PODSET_PENDING && s->pod->gate_ours && !queuejob_is_scaled_down(r, s);
 }
 
-static bool is_withdrawn(const struct queuejob_slot *s)
+static bool is_rolled_back(const struct queuejob_reconcile *r KAR_UNUSED, const struct podset_slot *s)
 {
-	return s->state == QUEUEJOB_SLOT_LOST && kar_pod_withdrawn(s->pod);
+	return s->state == PODSET_LOST && kar_pod_rolled_back(s->pod);
 }
 
-static bool is_let_go(const struct queuejob_slot *s)
+static bool is_ungated(const struct queuejob_reconcile *r KAR_UNUSED, const struct podset_slot *s)
 {
-	return s->state == QUEUEJOB_SLOT_RUNNING || (s->state == QUEUEJOB_SLOT_PENDING && !s->pod->gate_ours);
+	return s->state == PODSET_RUNNING || (s->state == PODSET_PENDING && !s->pod->gate_ours);
 }
 
-/* An index at which a pod may come. */
-static bool is_open(const struct queuejob_slot *s)
+/* A pod may be created at this index, now or later. */
+static bool is_open(const struct queuejob_reconcile *r KAR_UNUSED, const struct podset_slot *s)
 {
-	return s->state == QUEUEJOB_SLOT_MISSING || s->state == QUEUEJOB_SLOT_LOST;
+	return s->state == PODSET_MISSING || s->state == PODSET_LOST;
 }
 
-static void ungate(struct queuejob_round *r, const struct kar_pod *pod)
+static void remove_pod(struct queuejob_reconcile *r, const struct kar_pod *pod)
 {
-	queuejob_ungate_pod(r->p, pod);
+	podset_remove(r->p, pod);
+}
+
+static void ungate(struct queuejob_reconcile *r, const struct kar_pod *pod)
+{
+	podset_ungate(r->p, pod);
 }
 
 /*
- * Only as it was read, with the gate: another manager may have let it go since. Our finalizer goes when it is seen to be
- * deleted.
+ * Deletes the pod only at the version we read, which has the gate: another manager may have released it since. Our finalizer is
+ * removed when the deletion is seen.
  */
-static void withdraw(struct queuejob_round *r, const struct kar_pod *pod)
+static void roll_back(struct queuejob_reconcile *r, const struct kar_pod *pod)
 {
-	queuejob_pod_action(r->p, KAR_DELETE, pod, QUEUEJOB_DELETE_POD)->rv = pod->o.rv;
+	assert(pod->gate_ours); /* only such a pod has surely never run, so that its deletion is no loss */
+	podset_delete(r->p, pod, true);
 }
 
-/* By whatever: a quota, a policy, a webhook. */
-static bool pod_is_refused(const struct queuejob_round *r)
+/* The cause does not matter: a quota, a policy or a webhook. */
+static bool pod_is_refused(const struct queuejob_reconcile *r)
 {
-	return r->v->refused && r->v->refusal_stands && queuejob_refused_is_pod(r);
+	return r->f->v->refused && r->f->v->refusal_stands && queuejob_refused_is_pod(r);
 }
 
-/* A quota has refused a pod of the minimum, or others who wait for it go first. */
-static bool minimum_lacks_quota(const struct queuejob_round *r)
+/* A quota has refused a pod of the minimum, or is left to jobs that are ahead in the wait queue. */
+static bool minimum_lacks_quota(const struct queuejob_reconcile *r)
 {
-	return pod_is_refused(r) && !r->v->refused_extra && kar_quota_exceeded(r->v->refused->msg);
+	return pod_is_refused(r) && !r->f->v->refused_extra && r->f->v->refused->cause == KAR_CAUSE_QUOTA;
 }
 
-/* Only what is sure: where other resources are short, the API server says so when it is tried. */
-static bool can_never_fit(const struct queuejob_round *r)
+static bool has_too_many_pods(const struct queuejob_reconcile *r)
 {
-	return r->v->quota.name && queuejob_minimum_left(r) > r->v->quota.pods;
+	return r->f->v->quota.name && queuejob_minimum_left(r) > r->f->v->quota.pods;
 }
 
-static void say_infeasible(struct queuejob_round *r)
+/* By what is known of the pods. For what a webhook or a LimitRange adds, only the answer to a create is certain. */
+static bool can_never_fit(const struct queuejob_reconcile *r)
 {
-	queuejob_say(r, kar_reason_QuotaInfeasible,
-		"the minimum of %s does not fit into ResourceQuota %s, which allows %lld",
-		queuejob_count_pods(r, queuejob_minimum_left(r)), r->v->quota.name,
-		(long long)r->v->quota.pods);
-	if (kar_same(r->st.reason, kar_reason_QuotaInfeasible) && !kar_same(r->seen->reason, r->st.reason))
-		kar_plan_event(r->p, true, kar_reason_QuotaInfeasible, "CreatePods", "%s", r->st.message);
+	struct queuejob_excess excess;
+
+	return has_too_many_pods(r) || queuejob_exceeds_quota(r, &excess);
 }
 
-static bool is_unformed_by(const struct queuejob_round *r, const char *reason)
+static void report_excess(struct queuejob_reconcile *r)
 {
-	const struct kar_condition *c = kar_condition_find(&r->st.conditions, KAR_QJ_FORMED);
+	char asked[KAR_QUANTITY_LEN], allowed[KAR_QUANTITY_LEN];
+	struct queuejob_excess e;
 
-	return c && c->status == KAR_COND_FALSE && kar_same(c->reason, reason);
+	if (queuejob_exceeds_quota(r, &e))
+		queuejob_report(r, kar_reason_QuotaInfeasible,
+			"the minimum of %s asks for %s %s; ResourceQuota %s allows %s: never fits; raise the quota or lower "
+			"minAvailable",
+			queuejob_count_pods(r, queuejob_minimum_left(r)), e.resource,
+			kar_quantity_text(&e.asked, asked), e.quota, kar_quantity_text(&e.allowed, allowed));
 }
 
-bool queuejob_is_raised(const struct queuejob_round *r)
+static void report_infeasible(struct queuejob_reconcile *r)
 {
-	return is_unformed_by(r, kar_reason_QuorumRaised);
+	if (has_too_many_pods(r))
+		queuejob_report(r, kar_reason_QuotaInfeasible,
+			"the minimum of %s exceeds ResourceQuota %s, which allows %lld; raise the quota or lower minAvailable",
+			queuejob_count_pods(r, queuejob_minimum_left(r)), r->f->v->quota.name,
+			(long long)r->f->v->quota.pods);
+	else
+		report_excess(r);
+	queuejob_warn_once(r, kar_reason_QuotaInfeasible, "CreatePods");
 }
 
-/* A rule of the failure policy has spared it a restart. */
-static bool forms_anew(const struct queuejob_round *r)
+/* A rule of the failure policy replaced a pod, or restarted a task, instead of restarting the gang. */
+static bool forms_again(const struct queuejob_reconcile *r)
 {
-	return is_unformed_by(r, kar_reason_PodRecreated) || is_unformed_by(r, kar_reason_TaskRestarting);
+	return r->st.record.formation == KAR_QJ_FORMATION_RECREATED ||
+		r->st.record.formation == KAR_QJ_FORMATION_TASK;
 }
 
-bool queuejob_is_transaction(struct queuejob_round *r)
+bool queuejob_is_transaction(struct queuejob_reconcile *r)
 {
 	return queuejob_lacks(r) > 0 &&
-		(r->v->quota.limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
+		(r->f->v->quota.limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
 }
 
-/* Somebody else's pods have names of the minimum: it cannot be completed, and what there is of it is of no use. */
-static bool lacks_a_name(struct queuejob_round *r)
+/* Pods of other owners have names that the minimum needs, so it cannot be completed. */
+static bool lacks_a_name(struct queuejob_reconcile *r)
 {
-	if (!r->t.blocker || !queuejob_is_transaction(r))
+	if (!r->f->pods.blocker || !queuejob_is_transaction(r))
 		return false;
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		if (each_pod_of(r, &r->t.tasks[i], is_open, NULL) < queuejob_task_lacks(r, i))
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		if (each_pod_of(r, i, is_open, NULL) < queuejob_task_lacks(r, i))
 			return true;
 	}
 	return each_pod(r, is_open, NULL) < queuejob_lacks(r);
 }
 
-/* As far as is known without asking the API server. If it cannot, says why. */
-static bool can_complete(struct queuejob_round *r)
+/* Can the minimum be completed, by what is known without a request? Reports why not. */
+static bool can_complete(struct queuejob_reconcile *r)
 {
 	if (can_never_fit(r)) {
-		say_infeasible(r);
+		report_infeasible(r);
 		return false;
 	}
 	if (lacks_a_name(r)) {
-		queuejob_tell_blocker(r);
+		queuejob_report_blocker(r);
 		return false;
 	}
 	return true;
 }
 
-/* Takes the gated pods back, since another of the minimum was refused. False: none is left. */
-static bool rolls_back(struct queuejob_round *r)
+/* Rolls back the gated pods, because another pod of the minimum was refused. False: none is left. */
+static bool roll_back_all(struct queuejob_reconcile *r)
 {
-	int32_t n = each_pod(r, is_gated, withdraw) + each_pod(r, is_withdrawn, NULL);
+	int32_t n = each_pod(r, is_gated, roll_back) + each_pod(r, is_rolled_back, NULL);
 
 	if (!n)
 		return false;
 	r->p->unfinished = true;
-	r->p->taken_back = n;
-	queuejob_tell_refusal(r);
+	r->p->rolled_back = n;
+	queuejob_report_refusal(r);
 	return true;
 }
 
-bool queuejob_settle_minimum(struct queuejob_round *r, bool admitted)
+bool queuejob_settle_minimum(struct queuejob_reconcile *r, bool admitted)
 {
-	each_pod(r, is_withdrawn, queuejob_remove_pod); /* until nothing holds them */
+	each_pod(r, is_rolled_back, remove_pod); /* removes our finalizer */
 	if (!queuejob_lacks(r)) {
 		each_pod(r, is_gated, ungate);
 		return admitted;
 	}
 	if (!admitted || !can_complete(r)) {
-		each_pod(r, is_gated, withdraw);
+		each_pod(r, is_gated, roll_back);
 		return false;
 	}
-	return !pod_is_refused(r) || !rolls_back(r);
+	return !pod_is_refused(r) || !roll_back_all(r);
 }
 
-/* No stage of it ever ran. */
-static bool never_formed(const struct queuejob_round *r)
+/* No stage of the job has ever run. */
+static bool never_formed(const struct queuejob_reconcile *r)
 {
-	const struct kar_condition *c = kar_condition_find(&r->seen->conditions, KAR_QJ_FORMED);
-
-	return r->seen->phase == KAR_QJ_PHASE_STARTING && c && kar_same(c->reason, kar_reason_Starting);
+	return r->f->seen->phase == KAR_QJ_PHASE_STARTING &&
+		r->f->seen->record.formation == KAR_QJ_FORMATION_FIRST;
 }
 
-/* It has more stages than it would begin anew with, so that it is no longer one transaction. */
-static bool has_grown(const struct queuejob_round *r)
+/* Tasks with dependencies have started: a restart would begin with fewer tasks, so the minimum is not one transaction. */
+static bool has_grown(const struct queuejob_reconcile *r)
 {
-	for (size_t i = 0; i < r->t.n_tasks; i++) {
-		if (r->t.tasks[i].started && r->job->spec.tasks[i].depends_on.n)
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		if (r->want.tasks[i].started && r->f->job->spec.tasks[i].depends_on.n)
 			return true;
 	}
 	return false;
 }
 
 /*
- * Of those with several stages, or that form anew, the first in the line keeps what it has: the others give back what it
- * lacks, and do not take it again before it has it. If it gave back as well, all could begin anew together, for ever.
+ * May the gang release its pods to leave the quota to others? The head of the wait queue keeps its pods, if it has several stages
+ * or forms again: the others release the quota that it lacks, and wait until it has it. If the head released its pods as well,
+ * all gangs could restart together without end.
  */
-static bool may_give_back(const struct queuejob_round *r)
+static bool may_release(const struct queuejob_reconcile *r)
 {
-	if (r->v->stands_behind)
-		return never_formed(r) || queuejob_grows(r) || forms_anew(r);
+	if (r->f->v->stands_behind)
+		return never_formed(r) || queuejob_grows(r) || forms_again(r);
 	return never_formed(r) && !has_grown(r);
 }
 
-bool queuejob_gives_back(struct queuejob_round *r)
+bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r)
 {
-	kar_time left = PATIENCE - r->v->refused_for;
+	kar_time left = QUOTA_WAIT - r->f->v->refused_for;
 
-	if (r->t.done || !queuejob_lacks(r) || !each_pod(r, is_let_go, NULL))
+	if (r->f->pods.done || !queuejob_lacks(r) || !each_pod(r, is_ungated, NULL))
 		return false;
 	if (never_formed(r) && !has_grown(r) && can_never_fit(r))
 		return true;
-	if (!minimum_lacks_quota(r) || !may_give_back(r))
+	if (!minimum_lacks_quota(r) || !may_release(r))
 		return false;
 	if (left > 0)
 		kar_plan_requeue(r->p, left);

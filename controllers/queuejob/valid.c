@@ -1,176 +1,205 @@
 /*
- * Whether the spec can be run: condition Invalid, with what this program or the API server has against it, or against the
- * objects that are made from it.
+ * Can the spec be run? Condition Invalid shows why not: this program or the API server rejects the spec, or an object made from it.
  *
- * The API server says it when a pod is created. A job that waits is told earlier: a dry run of the create is asked for once
- * per task and template. So is one whose template is changed while its gang lives, before the gang is killed for it, and
- * one that was Invalid, before anything is created again (see docs/decisions/013).
+ * The API server rejects a template when a pod is created. A dry run of the create, once per task and template, shows that
+ * earlier: to a job that waits, before a gang is stopped for an edited template, and before an Invalid job creates pods again
+ * (see docs/decisions/013).
  */
-#include "controllers/queuejob/round.h"
+#include "controllers/queuejob/reconcile.h"
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 
-static const struct kar_condition *recorded(const struct queuejob_round *r)
+static const struct kar_condition *recorded(const struct queuejob_reconcile *r)
 {
-	const struct kar_condition *c = kar_condition_find(&r->seen->conditions, KAR_QJ_INVALID);
+	const struct kar_condition *c = kar_condition_find(&r->f->seen->conditions, KAR_QJ_INVALID);
 
 	return c && c->status == KAR_COND_TRUE ? c : NULL;
 }
 
-static bool was_refused(const struct kar_condition *c)
+static bool was_refused(const struct queuejob_reconcile *r)
 {
-	return c && kar_same(c->reason, kar_reason_InvalidTemplate);
+	return r->f->seen->record.objection == KAR_QJ_OBJECTION_TEMPLATE;
 }
 
-/* The API server has answered for every task of which a pod is wanted. */
-static bool has_passed(const struct queuejob_round *r)
+/* The API server has accepted a pod of every task with replicas. */
+static bool has_passed(const struct queuejob_reconcile *r)
 {
-	for (size_t i = 0; i < r->job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
-		if (r->job->spec.tasks[i].replicas > 0 && !(r->v->check.passed >> i & 1))
+	for (size_t i = 0; i < r->f->job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
+		if (r->f->job->spec.tasks[i].replicas > 0 && !(r->f->v->check.passed >> i & 1))
 			return false;
 	}
 	return true;
 }
 
-/* A gang runs that was made of other templates. It is not given up before pods of the new ones can be created. */
-static bool is_spared(const struct queuejob_round *r)
+/* The running gang was created from older templates. It restarts only when pods of the new ones can be created. */
+static bool runs_old_template(const struct queuejob_reconcile *r)
 {
-	return r->template_changed && queuejob_has_gang(r->seen->phase);
+	return r->f->template_changed && queuejob_has_gang(r->f->seen->phase);
 }
 
-static bool is_impossible(const struct queuejob_round *r)
+static bool template_is_invalid(const struct queuejob_reconcile *r)
 {
-	return r->v->check.refused && !r->v->check.forbidden;
+	return r->f->v->check.refused && !r->f->v->check.forbidden;
 }
 
-static bool is_forbidden(const struct queuejob_round *r)
+static bool template_is_forbidden(const struct queuejob_reconcile *r)
 {
-	return r->v->check.refused && r->v->check.forbidden && is_spared(r);
+	return r->f->v->check.refused && r->f->v->check.forbidden && runs_old_template(r);
 }
 
-bool queuejob_awaits_check(const struct queuejob_round *r)
+bool queuejob_awaits_check(const struct queuejob_reconcile *r)
 {
-	if (is_impossible(r))
+	if (template_is_invalid(r))
 		return true;
 	if (has_passed(r))
 		return false;
-	return was_refused(recorded(r)) || is_spared(r);
+	return was_refused(r) || runs_old_template(r);
 }
 
-bool queuejob_awaits_edit(const struct queuejob_round *r)
+bool queuejob_template_is_pending(const struct queuejob_reconcile *r)
 {
-	return r->template_changed && (r->unchecked || r->job->invalid);
+	return r->f->template_changed && (r->f->unchecked || r->f->job->invalid);
 }
 
-static void report(struct queuejob_round *r, const char *reason, const char *event, const char *problem)
+static void report(struct queuejob_reconcile *r, enum kar_qj_objection objection, const char *reason,
+	const char *event, const char *problem)
 {
 	const struct kar_condition *c = recorded(r);
-	bool known = c && kar_same(c->reason, reason) && c->observed_generation == r->job->generation;
+	bool known = c && r->f->seen->record.objection == objection &&
+		c->observed_generation == r->f->job->generation;
 
-	queuejob_say(r, event, "%s", problem);
+	r->st.record.objection = objection;
+	queuejob_report(r, event, "%s", problem);
 	if (!known)
 		kar_plan_event(r->p, true, event, "Validate", "%s", problem);
 	queuejob_set_condition(r, KAR_QJ_INVALID, true, reason, "%s", problem);
 }
 
-static const char *words_of_refusal(const struct queuejob_round *r)
+static const char *describe_refusal(const struct queuejob_reconcile *r)
 {
-	const struct queuejob_check *c = &r->v->check;
-	const char *task = c->task < r->job->spec.n_tasks ? r->job->spec.tasks[c->task].name : "";
+	const struct queuejob_check *c = &r->f->v->check;
+	const char *task = c->task < r->f->job->spec.n_tasks ? r->f->job->spec.tasks[c->task].name : "";
 
 	return kar_arena_printf(r->arena, "task %s: %s", task, c->refused);
 }
 
-/* A right, a policy or a missing class: nothing is said against the template. */
-static void report_denial(struct queuejob_round *r)
+/* RBAC, a policy or a missing class forbids the pods; the template itself may be valid. */
+static void report_denial(struct queuejob_reconcile *r)
 {
-	if (r->said)
+	r->st.record.objection = KAR_QJ_OBJECTION_FORBIDDEN;
+	if (r->reported)
 		return;
-	queuejob_say(r, kar_reason_Forbidden, "cannot replace the pods of %s", words_of_refusal(r));
-	if (!kar_same(r->st.message, r->seen->message))
+	queuejob_report(r, kar_reason_Forbidden, "cannot replace the pods of %s", describe_refusal(r));
+	if (!kar_streq(r->st.message, r->f->seen->message))
 		kar_plan_event(r->p, true, kar_reason_FailedCreate, "Validate", "%s", r->st.message);
 }
 
-/* Told before, perhaps by another manager, and the API server has not been asked again. */
-static bool was_forbidden(const struct queuejob_round *r)
+/* The denial was reported, perhaps by another manager, and the API server has not been asked again. */
+static bool was_forbidden(const struct queuejob_reconcile *r)
 {
-	return is_spared(r) && !has_passed(r) && kar_same(r->seen->reason, kar_reason_Forbidden);
+	return runs_old_template(r) && !has_passed(r) &&
+		r->f->seen->record.objection == KAR_QJ_OBJECTION_FORBIDDEN;
 }
 
-static bool lacks_child(const struct queuejob_round *r)
+static bool lacks_child(const struct queuejob_reconcile *r)
 {
-	return !r->v->sched || !r->v->group || (r->job->spec.dns_hostnames && !r->v->service);
+	return !r->f->v->sched || !r->f->v->group || (r->f->job->spec.dns_hostnames && !r->f->v->service);
 }
 
-/* Told before, perhaps by another manager, and not mended yet: the pods have not all passed, or a child is not there. */
-static bool still_stands(const struct queuejob_round *r, const struct kar_condition *c)
+/* Does the recorded objection still hold? Yes until all tasks have passed, or until the missing child exists. */
+static bool still_stands(const struct queuejob_reconcile *r)
 {
-	if (was_refused(c))
-		return !has_passed(r) && !is_forbidden(r);
-	return c && kar_same(c->reason, kar_reason_InvalidObject) && lacks_child(r);
+	if (was_refused(r))
+		return !has_passed(r) && !template_is_forbidden(r);
+	return r->f->seen->record.objection == KAR_QJ_OBJECTION_OBJECT && lacks_child(r);
 }
 
-bool queuejob_is_valid(struct queuejob_round *r)
+/* Keeps a recorded objection, with its reason and message. */
+static void keep_objection(struct queuejob_reconcile *r, enum kar_qj_objection objection, const char *reason,
+	const char *message)
+{
+	r->st.record.objection = objection;
+	queuejob_report(r, kar_copy_text(r->arena, reason), "%s", message);
+}
+
+bool queuejob_is_valid(struct queuejob_reconcile *r)
 {
 	const struct kar_condition *c = recorded(r);
 	const char *child = queuejob_invalid_child(r);
 
-	if (r->job->invalid) {
-		report(r, kar_reason_SpecInvalid, kar_reason_Invalid, r->job->invalid);
+	r->st.record.objection = KAR_QJ_OBJECTION_NONE;
+	if (r->f->job->invalid) {
+		report(r, KAR_QJ_OBJECTION_SPEC, kar_reason_SpecInvalid, kar_reason_Invalid,
+			r->f->job->invalid);
 		return false;
 	}
-	if (is_impossible(r)) {
-		report(r, kar_reason_InvalidTemplate, kar_reason_InvalidTemplate, words_of_refusal(r));
+	if (template_is_invalid(r)) {
+		report(r, KAR_QJ_OBJECTION_TEMPLATE, kar_reason_InvalidTemplate, kar_reason_InvalidTemplate,
+			describe_refusal(r));
 		return true;
 	}
-	if (is_forbidden(r))
+	if (template_is_forbidden(r))
 		report_denial(r);
 	else if (was_forbidden(r))
-		queuejob_say(r, kar_reason_Forbidden, "%s", r->seen->message);
+		keep_objection(r, KAR_QJ_OBJECTION_FORBIDDEN, r->f->seen->reason, r->f->seen->message);
 	if (child)
-		report(r, kar_reason_InvalidObject, kar_reason_InvalidObject, child);
-	else if (still_stands(r, c))
-		queuejob_say(r, kar_keep_text(r->arena, c->reason), "%s",
-			kar_keep_text(r->arena, c->message));
+		report(r, KAR_QJ_OBJECTION_OBJECT, kar_reason_InvalidObject, kar_reason_InvalidObject, child);
+	else if (c && still_stands(r))
+		keep_objection(r, r->f->seen->record.objection, c->reason, c->message);
 	else if (c)
 		queuejob_set_condition(r, KAR_QJ_INVALID, false, kar_reason_SpecValid, "%s", "");
 	return true;
 }
 
-/* As it would be created; of an index that exists the answer is that its name is taken, which is no objection. */
-static void ask(struct queuejob_round *r, size_t task)
+bool queuejob_is_unproven(const struct queuejob_reconcile *r, size_t task)
+{
+	const struct kar_queuejob_status *s = r->f->seen;
+	const struct podset_task *t = &r->f->pods.tasks[task];
+
+	if (r->f->template_changed || !s->record.template_hash[0])
+		return true;
+	if (!queuejob_has_gang(s->phase) && !was_refused(r))
+		return false;
+	return s->incarnation <= 1 && !s->restarts && !s->pod_failures && !s->disruptions && !t->objects &&
+		!t->n_done;
+}
+
+/* Adds a dry run of the create of index 0. If that pod exists the answer is AlreadyExists, which is no objection. */
+static void check_task(struct queuejob_reconcile *r, size_t task)
 {
 	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
 	char name[KAR_POD_NAME_LEN];
 	struct kar_action *a;
 
-	kar_queuejob_pod_name(r->job, r->job->spec.tasks[task].name, 0, name);
-	a = kar_plan_add(r->p, KAR_CREATE, &kar_pod_type, kar_keep(r->arena, r->job->o.ns),
-		kar_keep_text(r->arena, name));
+	kar_queuejob_pod_name(r->f->job, r->f->job->spec.tasks[task].name, 0, name);
+	a = kar_plan_add(r->p, KAR_CREATE, &kar_pod_type, kar_copy(r->arena, r->f->job->o.ns),
+		kar_copy_text(r->arena, name));
 	*payload = (struct queuejob_new_pod){
 		.task = task,
 		.incarnation = r->st.incarnation,
-		.replaces = is_spared(r),
+		.replaces = runs_old_template(r),
 	};
 	a->dry_run = true;
+	a->strict = queuejob_is_unproven(r, task);
 	a->what = QUEUEJOB_CREATE_POD;
 	a->payload = payload;
 }
 
-void queuejob_check_templates(struct queuejob_round *r)
+void queuejob_check_templates(struct queuejob_reconcile *r)
 {
-	const struct queuejob_check *c = &r->v->check;
-	kar_time in = r->unchecked ? c->retry_in : c->early_in > c->retry_in ? c->early_in : c->retry_in;
+	const struct queuejob_check *c = &r->f->v->check;
+	kar_time in = r->f->unchecked ? c->retry_in : c->early_in > c->retry_in ? c->early_in : c->retry_in;
 
-	if (r->job->invalid || kar_qj_phase_terminal(r->st.phase) || !(r->unchecked || c->waits) ||
+	if (r->f->job->invalid || kar_qj_phase_terminal(r->st.phase) || !(r->f->unchecked || c->waits) ||
 		(has_passed(r) && !c->refused))
 		return;
 	if (in) {
 		kar_plan_requeue(r->p, in);
 		return;
 	}
-	for (size_t i = 0; i < r->job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
-		if (r->job->spec.tasks[i].replicas > 0 && !(c->passed >> i & 1))
-			ask(r, i);
+	for (size_t i = 0; i < r->f->job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
+		if (r->f->job->spec.tasks[i].replicas > 0 && !(c->passed >> i & 1))
+			check_task(r, i);
 	}
 }

@@ -13,7 +13,7 @@ struct charge {
 	struct sim_write *w;
 	const char *group, *plural, *ns;
 	kar_time now;
-	struct sim_amounts usage, before; /* of the new object, and of the old one */
+	struct kar_amounts usage, before; /* of the new object, and of the old one */
 };
 
 /* ---- which quotas a write touches ---- */
@@ -68,14 +68,14 @@ static bool check_counted(const struct charge *c, const struct sim_value *quota,
 {
 	const struct sim_value *hard = sim_get(quota, "status", "hard"),
 			       *used = sim_get(quota, "status", "used");
-	struct sim_amounts covered KAR_CLEANUP(sim_amounts_cleanup) = { 0 }; /* for the order of names */
+	struct kar_amounts covered KAR_CLEANUP(kar_amounts_cleanup) = { 0 }; /* for the order of names */
 	struct kar_buf text KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 	bool known = true;
 
 	for (struct sim_member m = sim_first(hard); m.value; m = sim_next(m)) {
 		if (!sim_quota_covers(c->group, c->plural, m.key))
 			continue;
-		sim_amounts_at(&covered, m.key);
+		kar_amounts_at(&covered, m.key);
 		known &= sim_member(used, m.key) != NULL;
 	}
 	if (known)
@@ -100,32 +100,32 @@ static bool check_specified(const struct charge *c, const struct sim_value *quot
 }
 
 /* What the write adds to @quota, without what is 0. */
-static void count_added(const struct charge *c, const struct sim_value *quota, struct sim_amounts *added)
+static void count_added(const struct charge *c, const struct sim_value *quota, struct kar_amounts *added)
 {
 	const struct sim_value *hard = sim_get(quota, "status", "hard");
 	bool counted = c->w->old && sim_quota_in_scope(quota, c->group, c->plural, c->w->old);
 
 	for (size_t i = 0; i < c->usage.n; i++) {
-		const struct sim_amount *a = &c->usage.items[i];
-		struct sim_quantity q = a->q;
-		const struct sim_quantity *before = counted ? sim_amounts_find(&c->before, a->name) : NULL;
+		const struct kar_amount *a = &c->usage.items[i];
+		struct kar_quantity q = a->q;
+		const struct kar_quantity *before = counted ? kar_amounts_find(&c->before, a->name) : NULL;
 
 		if (before)
-			sim_quantity_sub(&q, before);
+			kar_quantity_sub(&q, before);
 		if (q.nano > 0 && sim_member(hard, a->name))
-			sim_amounts_add(added, a->name, &q);
+			kar_amounts_add(added, a->name, &q);
 	}
 }
 
-static void print_amount(struct kar_buf *out, const char *name, const struct sim_quantity *q)
+static void print_amount(struct kar_buf *out, const char *name, const struct kar_quantity *q)
 {
-	char text[SIM_QUANTITY_LEN];
+	char text[KAR_QUANTITY_LEN];
 
-	kar_buf_printf(out, "%s%s=%s", out->n ? "," : "", name, sim_quantity_text(q, text));
+	kar_buf_printf(out, "%s%s=%s", out->n ? "," : "", name, kar_quantity_text(q, text));
 }
 
 /* Whether used + added stays within hard. */
-static bool check_room(const struct charge *c, const struct sim_value *quota, const struct sim_amounts *added,
+static bool check_room(const struct charge *c, const struct sim_value *quota, const struct kar_amounts *added,
 	struct sim_response *out)
 {
 	struct kar_buf requested KAR_CLEANUP(kar_cleanup_buf) = { 0 },
@@ -134,13 +134,13 @@ static bool check_room(const struct charge *c, const struct sim_value *quota, co
 			       text KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 
 	for (size_t i = 0; i < added->n; i++) {
-		const struct sim_amount *a = &added->items[i];
-		struct sim_quantity now = sim_quantity_of(sim_get(quota, "status", "used", a->name)),
+		const struct kar_amount *a = &added->items[i];
+		struct kar_quantity now = sim_quantity_of(sim_get(quota, "status", "used", a->name)),
 				    then = now;
-		struct sim_quantity most = sim_quantity_of(sim_get(quota, "status", "hard", a->name));
+		struct kar_quantity most = sim_quantity_of(sim_get(quota, "status", "hard", a->name));
 
-		sim_quantity_add(&then, &a->q);
-		if (sim_quantity_cmp(&then, &most) <= 0)
+		kar_quantity_add(&then, &a->q);
+		if (kar_quantity_cmp(&then, &most) <= 0)
 			continue;
 		print_amount(&requested, a->name, &a->q);
 		print_amount(&used, a->name, &now);
@@ -155,7 +155,7 @@ static bool check_room(const struct charge *c, const struct sim_value *quota, co
 }
 
 static void charge_quota(const struct charge *c, struct sim_resource *quotas, const struct sim_value *quota,
-	const struct sim_amounts *added)
+	const struct kar_amounts *added)
 {
 	const struct sim_request rq = { .verb = KAR_UPDATE,
 		.group = "",
@@ -168,10 +168,10 @@ static void charge_quota(const struct charge *c, struct sim_resource *quotas, co
 	struct sim_value *new = sim_ref(quota);
 
 	for (size_t i = 0; i < added->n; i++) {
-		struct sim_quantity used =
+		struct kar_quantity used =
 			sim_quantity_of(sim_get(new, "status", "used", added->items[i].name));
 
-		sim_quantity_add(&used, &added->items[i].q);
+		kar_quantity_add(&used, &added->items[i].q);
 		sim_set(&new, sim_quantity_string(&used), "status", "used", added->items[i].name);
 	}
 	sim_store_commit(c->w->s, quotas, &rq, c->ns, rq.name, new);
@@ -184,7 +184,7 @@ enum round { CHECK_RULES, CHECK_ROOM, CHARGE };
 static bool visit(const struct charge *c, struct sim_resource *quotas, const struct sim_value *quota,
 	enum round round, struct sim_response *out)
 {
-	struct sim_amounts added KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
+	struct kar_amounts added KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
 	if (!touches(c, quota))
 		return true;
@@ -233,7 +233,7 @@ bool sim_quota_admit(struct sim_write *w, struct sim_response *out)
 	ok = each_quota(&c, quotas, CHECK_RULES, out) && each_quota(&c, quotas, CHECK_ROOM, out);
 	if (ok && !w->rq->dry_run)
 		each_quota(&c, quotas, CHARGE, out);
-	sim_amounts_release(&c.usage);
-	sim_amounts_release(&c.before);
+	kar_amounts_release(&c.usage);
+	kar_amounts_release(&c.before);
 	return ok;
 }

@@ -1,84 +1,20 @@
 #include "sim/apiserver/amounts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void sim_amounts_release(struct sim_amounts *a)
-{
-	kar_arena_release(&a->arena);
-	*a = (struct sim_amounts){ 0 };
-}
+#include "common/sched/requests.h"
 
-void sim_amounts_cleanup(struct sim_amounts *a)
-{
-	sim_amounts_release(a);
-}
-
-/* Index of @name, or of the first after it. */
-static size_t position(const struct sim_amounts *a, const char *name)
-{
-	size_t i = 0;
-
-	while (i < a->n && strcmp(a->items[i].name, name) < 0)
-		i++;
-	return i;
-}
-
-struct sim_quantity *sim_amounts_find(const struct sim_amounts *a, const char *name)
-{
-	size_t i = position(a, name);
-
-	return i < a->n && !strcmp(a->items[i].name, name) ? &a->items[i].q : NULL;
-}
-
-struct sim_quantity *sim_amounts_at(struct sim_amounts *a, const char *name)
-{
-	size_t i = position(a, name);
-
-	if (i < a->n && !strcmp(a->items[i].name, name))
-		return &a->items[i].q;
-	a->items = kar_arena_grow(&a->arena, a->items, a->n, sizeof(*a->items));
-	memmove(&a->items[i + 1], &a->items[i], (a->n - i) * sizeof(*a->items));
-	a->items[i] = (struct sim_amount){ .name = kar_arena_strndup(&a->arena, name, strlen(name)) };
-	a->n++;
-	return &a->items[i].q;
-}
-
-void sim_amounts_add(struct sim_amounts *a, const char *name, const struct sim_quantity *q)
-{
-	sim_quantity_add(sim_amounts_at(a, name), q);
-}
-
-void sim_amounts_sub(struct sim_amounts *a, const char *name, const struct sim_quantity *q)
-{
-	sim_quantity_sub(sim_amounts_at(a, name), q);
-}
-
-void sim_amounts_add_list(struct sim_amounts *a, const struct sim_value *list)
+void sim_amounts_add_list(struct kar_amounts *a, const struct sim_value *list)
 {
 	for (struct sim_member m = sim_first(list); m.value; m = sim_next(m)) {
-		struct sim_quantity q = sim_quantity_of(m.value);
+		struct kar_quantity q = sim_quantity_of(m.value);
 
-		sim_amounts_add(a, m.key, &q);
+		kar_amounts_add(a, m.key, &q);
 	}
 }
 
-void sim_amounts_add_all(struct sim_amounts *a, const struct sim_amounts *more)
-{
-	for (size_t i = 0; i < more->n; i++)
-		sim_amounts_add(a, more->items[i].name, &more->items[i].q);
-}
-
-void sim_amounts_max_all(struct sim_amounts *a, const struct sim_amounts *other)
-{
-	for (size_t i = 0; i < other->n; i++) {
-		struct sim_quantity *q = sim_amounts_at(a, other->items[i].name);
-
-		if (sim_quantity_cmp(q, &other->items[i].q) < 0)
-			*q = other->items[i].q;
-	}
-}
-
-struct sim_value *sim_amounts_list(const struct sim_amounts *a)
+struct sim_value *sim_amounts_list(const struct kar_amounts *a)
 {
 	struct sim_value *list = sim_object();
 
@@ -89,57 +25,47 @@ struct sim_value *sim_amounts_list(const struct sim_amounts *a)
 
 /* ---- pods ---- */
 
-static const struct sim_value *resources_of(const struct sim_value *container, const char *kind)
+/* One element for each of @containers; free with release(). */
+static struct kar_container_requests *read_containers(const struct sim_value *containers, const char *kind)
 {
-	return sim_get(container, "resources", kind);
-}
+	size_t n = sim_count(containers);
+	struct kar_container_requests *list = n ? kar_xcalloc(n, sizeof(*list)) : NULL;
 
-/*
- * Init containers run one after the other, beside the sidecars started before them. @sidecars: their sum; @peak:
- * the most that is asked for at one time before the containers start.
- */
-static void weigh_init_containers(const struct sim_value *list, const char *kind,
-	struct sim_amounts *sidecars, struct sim_amounts *peak)
-{
-	for (size_t i = 0; i < sim_count(list); i++) {
-		const struct sim_value *container = sim_item(list, i);
-		bool sidecar = !strcmp(sim_text_or(sim_member(container, "restartPolicy"), ""), "Always");
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_value *c = sim_item(containers, i);
 
-		if (sidecar) {
-			sim_amounts_add_list(sidecars, resources_of(container, kind));
-			sim_amounts_max_all(peak, sidecars);
-			continue;
-		}
-		struct sim_amounts now KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
-
-		sim_amounts_add_list(&now, resources_of(container, kind));
-		sim_amounts_add_all(&now, sidecars);
-		sim_amounts_max_all(peak, &now);
+		sim_amounts_add_list(&list[i].amounts, sim_get(c, "resources", kind));
+		list[i].sidecar = !strcmp(sim_text_or(sim_member(c, "restartPolicy"), ""), "Always");
 	}
+	return list;
 }
 
-static void override(struct sim_amounts *a, const struct sim_value *list)
+static void release(struct kar_container_requests *list, size_t n)
 {
-	for (struct sim_member m = sim_first(list); m.value; m = sim_next(m))
-		*sim_amounts_at(a, m.key) = sim_quantity_of(m.value);
+	for (size_t i = 0; i < n; i++)
+		kar_amounts_release(&list[i].amounts);
+	free(list);
 }
 
-void sim_pod_resources(const struct sim_value *pod, const char *kind, struct sim_amounts *out)
+void sim_pod_resources(const struct sim_value *pod, const char *kind, struct kar_amounts *out)
 {
 	const struct sim_value *spec = sim_member(pod, "spec"), *containers = sim_member(spec, "containers");
 	const struct sim_value *init = sim_member(spec, "initContainers");
+	struct kar_container_requests *all = read_containers(containers, kind),
+				      *first = read_containers(init, kind);
+	struct kar_amounts of_pod KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+				  overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
-	for (size_t i = 0; i < sim_count(containers); i++)
-		sim_amounts_add_list(out, resources_of(sim_item(containers, i), kind));
-	if (sim_count(init) > 0) {
-		struct sim_amounts sidecars KAR_CLEANUP(sim_amounts_cleanup) = { 0 },
-					    peak KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
-
-		weigh_init_containers(init, kind, &sidecars, &peak);
-		sim_amounts_add_all(out, &sidecars);
-		sim_amounts_max_all(out, &peak);
-	}
-	override(out, resources_of(spec, kind));
+	sim_amounts_add_list(&of_pod, sim_get(spec, "resources", kind));
 	if (!strcmp(kind, "requests"))
-		sim_amounts_add_list(out, sim_member(spec, "overhead"));
+		sim_amounts_add_list(&overhead, sim_member(spec, "overhead"));
+	kar_pod_requests_total(&(struct kar_pod_requests){ .containers = all,
+				       .n_containers = sim_count(containers),
+				       .init_containers = first,
+				       .n_init_containers = sim_count(init),
+				       .pod = &of_pod,
+				       .overhead = &overhead },
+		out);
+	release(all, sim_count(containers));
+	release(first, sim_count(init));
 }

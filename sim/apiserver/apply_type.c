@@ -86,13 +86,8 @@ static const struct {
 	{ "core", "TypedLocalObjectReference", "", "atomic" },
 	{ "core", "VolumeHealthStatus", "healthConditions", "status,reason" },
 	{ "core", "VolumeMount", "bindMountOptions", "set" },
-	{ "batch", "JobStatus", "conditions", "atomic" },
-	{ "batch", "PodFailurePolicyOnExitCodesRequirement", "values", "set" },
-	{ "batch", "UncountedTerminatedPods", "succeeded", "set" },
-	{ "batch", "UncountedTerminatedPods", "failed", "set" },
 	{ "rbac", "RoleRef", "", "atomic" },
 	{ "rbac", "Subject", "", "atomic" },
-	{ "networking", "ServiceBackendPort", "", "atomic" },
 };
 
 /* @field "": the message itself. NULL: the rule holds. */

@@ -1,5 +1,6 @@
 #include "sim/apiserver/crd.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,86 +120,24 @@ void sim_crd_condition(struct sim_value **crd, const char *type, const char *sta
 
 /* ---- establishing ---- */
 
-static bool has_condition(const struct sim_value *object, const char *type, const char *status)
+/* What was asked for; no other definition is looked at. */
+static void accept_names(struct sim_value **object, kar_time now)
 {
-	const struct sim_value *conditions = sim_get(object, "status", "conditions");
-
-	for (size_t i = 0; i < sim_count(conditions); i++) {
-		const struct sim_value *item = sim_item(conditions, i);
-
-		if (!strcmp(sim_text_or(sim_member(item, "type"), ""), type))
-			return !strcmp(sim_text_or(sim_member(item, "status"), ""), status);
-	}
-	return false;
-}
-
-/* All definitions; *@n of them. Owned array of borrowed values. */
-static const struct sim_value **list_all(const struct sim_crds *c, size_t *n)
-{
-	const struct sim_value **all = NULL;
-	struct crd *crd;
-
-	*n = 0;
-	SLIST_FOREACH(crd, &c->list, link) {
-		const struct sim_value *object = sim_apiserver_peek(c->s, group, plural, NULL, crd->name);
-
-		if (!object)
-			continue;
-		all = kar_xrealloc(all, *n + 1, sizeof(*all));
-		all[(*n)++] = object;
-	}
-	return all;
-}
-
-/* Who wanted a name that may be free now looks again. */
-static void wake_group(struct sim_crds *c, const char *of, const struct crd *but)
-{
-	struct crd *crd;
-
-	SLIST_FOREACH(crd, &c->list, link) {
-		const struct sim_value *object;
-
-		if (crd == but)
-			continue;
-		object = sim_apiserver_peek(c->s, group, plural, NULL, crd->name);
-		if (!strcmp(sim_text_or(sim_get(object, "spec", "group"), ""), of) &&
-			has_condition(object, "NamesAccepted", "False"))
-			sim_alarm_start(crd->alarm, sim_random_between(&c->random, SOONEST, LATEST));
-	}
-}
-
-/* What status says of the names that spec asks for; once established, it stays so. */
-static void judge_names(struct crd *crd, struct sim_value **object)
-{
-	kar_time now = sim_timeline_wall(crd->all->s->timeline);
-	const struct sim_value **all;
-	bool accepted;
-	size_t n;
-
-	all = list_all(crd->all, &n);
-	accepted = sim_crd_accept_names(object, all, n, now);
-	free(all);
-	if (has_condition(*object, "Established", "True"))
-		return;
-	if (accepted)
-		sim_crd_condition(object, "Established", "True", "InitialNamesAccepted",
-			"the initial names have been accepted", now);
-	else
-		sim_crd_condition(object, "Established", "False", "NotAccepted", "not all names are accepted",
-			now);
+	sim_set(object, sim_ref(sim_get(*object, "spec", "names")), "status", "acceptedNames");
+	sim_crd_condition(object, "NamesAccepted", "True", "NoConflicts", "no conflicts found", now);
+	sim_crd_condition(object, "Established", "True", "InitialNamesAccepted",
+		"the initial names have been accepted", now);
 }
 
 static void serve(struct crd *crd, const struct sim_value *object)
 {
 	struct sim_value *new KAR_CLEANUP(sim_cleanup_value) = sim_ref(object);
 
-	judge_names(crd, &new);
-	if (!sim_equal(sim_member(object, "status"), sim_member(new, "status"))) {
+	accept_names(&new, sim_timeline_wall(crd->all->s->timeline));
+	if (!sim_equal(sim_member(object, "status"), sim_member(new, "status")))
 		put(crd, sim_ref(new), "status");
-		wake_group(crd->all, sim_text_or(sim_get(new, "spec", "group"), ""), crd);
-	}
-	if (new &&has_condition(new, "Established", "True"))
-		sim_served_set(crd->served, new);
+	assert(new);
+	sim_served_set(crd->served, new);
 }
 
 /* ---- cleaning up ---- */
@@ -206,7 +145,7 @@ static void serve(struct crd *crd, const struct sim_value *object)
 /* Deletes every object; some may have finalizers and stay for now. */
 static void delete_objects(struct crd *crd)
 {
-	const struct sim_resource *r = sim_served_storage(crd->served);
+	const struct sim_resource *r = sim_served_resource(crd->served);
 	struct sim_slot *slot = r ? sim_slot_from(r->objects, "") : NULL;
 
 	while (slot) {
@@ -234,7 +173,7 @@ static void delete_objects(struct crd *crd)
 static void clean_up(struct crd *crd, const struct sim_value *object)
 {
 	static const char finalizer[] = "customresourcecleanup.apiextensions.k8s.io";
-	const struct sim_resource *r = sim_served_storage(crd->served);
+	const struct sim_resource *r = sim_served_resource(crd->served);
 	struct sim_value *new = sim_ref(object);
 
 	sim_served_close(crd->served);
@@ -321,7 +260,6 @@ void sim_crds_changed(struct sim_crds *c, const struct sim_value *old, const str
 
 	if (!new) {
 		forget(c, crd);
-		wake_group(c, sim_text_or(sim_get(old, "spec", "group"), ""), NULL);
 		return;
 	}
 	if (crd && !matters(old, new))

@@ -39,41 +39,25 @@ static void default_crd(struct sim_write *w)
 
 /* ---- status and spec apart ---- */
 
-static void add_storage_version(struct sim_write *w)
-{
-	const struct sim_value *versions = sim_get(*w->new, "spec", "versions");
-	struct sim_value *stored = sim_ref(sim_get(*w->new, "status", "storedVersions"));
-
-	if (sim_kind(stored) != SIM_ARRAY) {
-		sim_unref(stored);
-		stored = sim_array();
-	}
-	for (size_t i = 0; i < sim_count(versions); i++) {
-		const struct sim_value *name = sim_member(sim_item(versions, i), "name");
-		bool known = false;
-
-		for (size_t k = 0; k < sim_count(stored); k++)
-			known |= sim_equal(sim_item(stored, k), name);
-		if (sim_bool_of(sim_member(sim_item(versions, i), "storage"), false) && !known && name)
-			sim_append(&stored, sim_ref(name));
-	}
-	sim_set(w->new, stored, "status", "storedVersions");
-}
-
 static void prepare(struct sim_write *w)
 {
-	struct sim_value *status;
+	const struct sim_value *version = sim_item(sim_get(*w->new, "spec", "versions"), 0),
+			       *name = sim_member(version, "name");
+	struct sim_value *status, *stored;
 
 	if (w->old) {
 		sim_set(w->new, sim_ref(sim_member(w->old, "status")), "status");
-	} else {
-		status = sim_object();
-		sim_set(&status, sim_null(), "conditions");
-		sim_set_text(&status, "", "acceptedNames", "plural");
-		sim_set_text(&status, "", "acceptedNames", "kind");
-		sim_set(w->new, status, "status");
+		return;
 	}
-	add_storage_version(w);
+	status = sim_object();
+	stored = sim_array();
+	if (name && sim_bool_of(sim_member(version, "storage"), false))
+		sim_append(&stored, sim_ref(name));
+	sim_set(&status, sim_null(), "conditions");
+	sim_set_text(&status, "", "acceptedNames", "plural");
+	sim_set_text(&status, "", "acceptedNames", "kind");
+	sim_set(&status, stored, "storedVersions");
+	sim_set(w->new, status, "status");
 }
 
 static void prepare_status(struct sim_write *w)

@@ -166,7 +166,6 @@ static void add_schema_cause(struct sim_write *w, const char *text)
 		message);
 }
 
-/* Columns that are the same in all versions are known as those of the whole definition. */
 static void validate_column(struct sim_write *w, const struct sim_value *column, const char *at)
 {
 	static const char types[] = " boolean date integer number string ";
@@ -187,36 +186,29 @@ static void validate_column(struct sim_write *w, const struct sim_value *column,
 		invalid(w, field, path, "must be a simple json path starting with .");
 }
 
-static void validate_columns(struct sim_write *w, const struct sim_value *version, size_t i, bool only)
+/* Columns of the only version are known as those of the whole definition. */
+static void validate_columns(struct sim_write *w, const struct sim_value *columns)
 {
-	const struct sim_value *columns = sim_member(version, "additionalPrinterColumns");
-	char at[96]; /* two numbers of 20 digits */
+	char at[64];
 
-	for (size_t k = 0; k < sim_count(columns); k++) {
-		if (only)
-			snprintf(at, sizeof(at), "spec.additionalPrinterColumns[%zu]", k);
-		else
-			snprintf(at, sizeof(at), "spec.versions[%zu].additionalPrinterColumns[%zu]", i, k);
-		validate_column(w, sim_item(columns, k), at);
+	for (size_t i = 0; i < sim_count(columns); i++) {
+		snprintf(at, sizeof(at), "spec.additionalPrinterColumns[%zu]", i);
+		validate_column(w, sim_item(columns, i), at);
 	}
 }
 
-static void validate_version(struct sim_write *w, const struct sim_value *version, size_t i, bool only)
+static void validate_version(struct sim_write *w, const struct sim_value *version)
 {
 	const struct sim_value *schema = sim_get(version, "schema", "openAPIV3Schema");
 	const struct sim_value *name = sim_member(version, "name");
 	struct kar_err err = { 0 };
 	struct sim_schema *compiled;
-	char field[FIELD_MAX];
 
-	snprintf(field, sizeof(field), "spec.versions[%zu].name", i);
-	if (require(w, field, name))
-		check_label(w, field, name);
-	if (i == 0)
-		check_label(w, "spec.version", name); /* its old place */
-	validate_columns(w, version, i, only);
-	snprintf(field, sizeof(field), "spec.versions[%zu].schema.openAPIV3Schema", i);
-	if (!require(w, field, schema))
+	if (require(w, "spec.versions[0].name", name))
+		check_label(w, "spec.versions[0].name", name);
+	check_label(w, "spec.version", name); /* its old place */
+	validate_columns(w, sim_member(version, "additionalPrinterColumns"));
+	if (!require(w, "spec.versions[0].schema.openAPIV3Schema", schema))
 		return;
 	compiled = sim_schema_new(schema, &err);
 	if (!compiled)
@@ -224,64 +216,40 @@ static void validate_version(struct sim_write *w, const struct sim_value *versio
 	sim_schema_free(compiled);
 }
 
-static bool has_name_twice(const struct sim_value *versions)
-{
-	for (size_t i = 0; i < sim_count(versions); i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (sim_equal(sim_member(sim_item(versions, i), "name"),
-				    sim_member(sim_item(versions, k), "name")))
-				return true;
-		}
-	}
-	return false;
-}
-
+/* The only rule here that kube-apiserver has not is that there is one version. */
 static void validate_versions(struct sim_write *w)
 {
-	const struct sim_value *versions = sim_get(*w->new, "spec", "versions");
-	size_t storage = 0, n = sim_count(versions);
+	const struct sim_value *versions = sim_get(*w->new, "spec", "versions"),
+			       *only = sim_item(versions, 0);
 
-	for (size_t i = 0; i < n; i++) {
-		storage += sim_bool_of(sim_member(sim_item(versions, i), "storage"), false);
-		validate_version(w, sim_item(versions, i), i, n == 1);
+	if (sim_count(versions) > 1) {
+		sim_cause_add(&w->causes, "FieldValueForbidden", "spec.versions",
+			"Forbidden: the simulated API server serves one version of a resource; leave the others out");
+		return;
 	}
-	if (has_name_twice(versions))
-		invalid(w, "spec.versions", versions, "must contain unique version names");
-	if (storage != 1)
+	if (only)
+		validate_version(w, only);
+	if (!sim_bool_of(sim_member(only, "storage"), false))
 		invalid(w, "spec.versions", versions,
 			"must have exactly one version marked as storage version");
 }
 
-static bool has_version(const struct sim_value *versions, const struct sim_value *name)
-{
-	for (size_t i = 0; i < sim_count(versions); i++) {
-		if (sim_equal(sim_member(sim_item(versions, i), "name"), name))
-			return true;
-	}
-	return false;
-}
-
-/* Objects may still be stored in the form of a version that has stored before. */
+/* Objects are stored in the form of the version that the definition began with. */
 static void validate_stored_versions(struct sim_write *w)
 {
-	const struct sim_value *stored = sim_get(*w->new, "status", "storedVersions");
-	const struct sim_value *versions = sim_get(*w->new, "spec", "versions");
+	const struct sim_value *stored = sim_get(*w->new, "status", "storedVersions"),
+			       *name = sim_item(stored, 0);
+	const char *text = sim_text_or(name, "");
+	struct kar_buf why KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 
-	if (!sim_count(stored))
+	if (!name) {
 		invalid(w, "status.storedVersions", NULL, "must have at least one stored version");
-	for (size_t i = 0; i < sim_count(stored); i++) {
-		const struct sim_value *name = sim_item(stored, i);
-		struct kar_buf why KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-		char field[FIELD_MAX];
-
-		if (has_version(versions, name))
-			continue;
-		snprintf(field, sizeof(field), "status.storedVersions[%zu]", i);
+	} else if (!sim_equal(name, sim_member(sim_item(sim_get(*w->new, "spec", "versions"), 0), "name"))) {
 		kar_buf_printf(&why,
 			"missing from spec.versions; %s was previously a storage version, and must remain in spec.versions until a "
 			"storage migration ensures no data remains persisted in %s and removes %s from status.storedVersions",
-			sim_text_or(name, ""), sim_text_or(name, ""), sim_text_or(name, ""));
-		invalid(w, field, name, kar_buf_cstr(&why));
+			text, text, text);
+		invalid(w, "status.storedVersions[0]", name, kar_buf_cstr(&why));
 	}
 }
 

@@ -7,8 +7,7 @@
 #include "common/mem.h"
 
 /* The order of built-in groups; custom ones come behind, by name. */
-static const char *const group_order[] = { "", "apps", "events.k8s.io", "authentication.k8s.io",
-	"authorization.k8s.io", "autoscaling", "batch", "networking.k8s.io", "policy",
+static const char *const group_order[] = { "", "apps", "events.k8s.io", "authorization.k8s.io", "policy",
 	"rbac.authorization.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io" };
 
 static size_t rank(const char *group)

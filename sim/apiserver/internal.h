@@ -123,13 +123,12 @@ struct sim_resource {
 	bool needs_version; /* PUT without metadata.resourceVersion is refused (custom resources, leases ...) */
 	bool returns_deleted; /* DELETE answers the object, not a Status (pods, namespaces ...) */
 	bool terminating;     /* its CRD is being deleted: nothing new may be created */
-	bool unserved; /* a version that is served no more, and still stores: HTTP clients do not see it */
-	bool no_dependents; /* propagationPolicy sets no finalizers (events) */
-	bool orphans; /* a deletion that names no policy leaves the dependents alone (jobs), with a warning */
+	bool unserved;        /* served no more, but its objects stay: HTTP clients do not see it */
+	bool no_dependents;   /* propagationPolicy sets no finalizers (events) */
 	enum sim_names names;
 	unsigned verbs; /* 1u << KAR_GET | ...; 0: all */
 	/*
-	 * Another group or version of what @stored_as stores (events.k8s.io, second version of a CRD): no objects of its own.
+	 * Another group or version of what @stored_as stores (events.k8s.io): no objects of its own.
 	 * The two translate an object in place; metadata is common. NULL: only apiVersion and kind differ.
 	 */
 	struct sim_resource *stored_as;
@@ -140,11 +139,12 @@ struct sim_resource {
 	const struct sim_type *type; /* of built-in ones, for sim_types_decode(); NULL: not looked into */
 	const struct sim_value
 		*columns; /* additionalPrinterColumns of a CRD; NULL: built-in (table.c) or Name, Age */
-	struct sim_collection *objects; /* store.h */
+	const struct sim_value *selectable; /* selectableFields of a CRD; NULL: none */
+	struct sim_collection *objects;     /* store.h */
 };
 
 enum { SIM_RESOURCE_NAME_MAX = 512 }; /* bytes of a resource and its group */
-/* "jobs.batch", "pods": as error texts name it. @out is returned. */
+/* "deployments.apps", "pods": as error texts name it. @out is returned. */
 const char *sim_resource_name(const struct sim_resource *r, char *out, size_t size) KAR_NONNULL KAR_RETNN;
 /* NULL: not served. */
 struct sim_resource *sim_resource_find(const struct sim_apiserver *s, const char *group, const char *version,

@@ -1,8 +1,11 @@
 #include "sim/apiserver/core.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/mem.h"
 
 int64_t sim_rv_parse(const char *text)
 {
@@ -109,13 +112,51 @@ static const char *common_field(const struct sim_resource *r, const struct sim_v
 struct field_of {
 	const struct sim_resource *resource;
 	const struct sim_value *object;
+	char number[24]; /* the text of a value that is an integer */
 };
+
+static bool is_selectable(const struct sim_resource *r, const char *field)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < sim_count(r->selectable) && !found; i++) {
+		const char *path = sim_text_or(sim_member(sim_item(r->selectable, i), "jsonPath"), "");
+
+		found = path[0] == '.' && strcmp(path + 1, field) == 0;
+	}
+	return found;
+}
+
+/* A selectable field of a CRD is a path of plain members, its value a text, a boolean or an integer. */
+static const char *selectable_field(struct field_of *f, const char *field)
+{
+	const struct sim_value *v = f->object;
+
+	if (!is_selectable(f->resource, field))
+		return NULL;
+	while (*field) {
+		size_t n = strcspn(field, ".");
+		char *name = kar_xstrndup(field, n);
+
+		v = sim_member(v, name);
+		free(name);
+		field += field[n] ? n + 1 : n;
+	}
+	if (sim_kind(v) == SIM_BOOL)
+		return sim_bool_of(v, false) ? "true" : "false";
+	if (sim_kind(v) != SIM_INT)
+		return sim_text_or(v, "");
+	snprintf(f->number, sizeof(f->number), "%lld", (long long)sim_int_of(v, 0));
+	return f->number;
+}
 
 static const char *field_value(void *arg, const char *field)
 {
-	const struct field_of *f = arg;
+	struct field_of *f = arg;
 	const char *text = common_field(f->resource, f->object, field);
 
+	if (!text)
+		text = selectable_field(f, field);
 	if (!text && f->resource->strategy && f->resource->strategy->field)
 		text = f->resource->strategy->field(f->object, field);
 	return text;
@@ -124,7 +165,7 @@ static const char *field_value(void *arg, const char *field)
 static bool fields_are_known(const struct sim_selection *l, struct sim_response *out)
 {
 	struct sim_value *empty KAR_CLEANUP(sim_cleanup_value) = sim_object();
-	struct field_of f = { l->resource, empty };
+	struct field_of f = { .resource = l->resource, .object = empty };
 	bool own = l->resource->custom || (l->resource->strategy && l->resource->strategy->field), ok = true;
 	const char *field;
 
@@ -180,7 +221,7 @@ void sim_selection_release(struct sim_selection *l)
 bool sim_selection_matches(const struct sim_selection *l, const struct sim_value *object)
 {
 	const struct sim_value *meta = sim_member(object, "metadata");
-	struct field_of f = { l->resource, object };
+	struct field_of f = { .resource = l->resource, .object = object };
 
 	if (l->ns && strcmp(sim_text_or(sim_member(meta, "namespace"), ""), l->ns) != 0)
 		return false;

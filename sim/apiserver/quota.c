@@ -19,7 +19,7 @@ struct quota {
 	TAILQ_ENTRY(quota) link;
 	char *ns, *name;
 	struct sim_value *value; /* as last seen; NULL: never */
-	struct sim_amounts used; /* all that its objects count for */
+	struct kar_amounts used; /* all that its objects count for */
 	bool dirty, recount;
 	bool overdue; /* at the last recount a pod was past its time and did not count: what it gives back is not known */
 };
@@ -40,23 +40,23 @@ enum { NO_TIME = 0 };
 static void take_part(struct quota *of, const char *group, const char *plural, const struct sim_value *object,
 	bool leaves, kar_time now)
 {
-	struct sim_amounts usage KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
+	struct kar_amounts usage KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
 	if (!object || !sim_quota_in_scope(of->value, group, plural, object))
 		return;
 	sim_quota_usage(group, plural, object, now, &usage);
 	for (size_t i = 0; i < usage.n; i++) {
 		if (leaves)
-			sim_amounts_sub(&of->used, usage.items[i].name, &usage.items[i].q);
+			kar_amounts_sub(&of->used, usage.items[i].name, &usage.items[i].q);
 		else
-			sim_amounts_add(&of->used, usage.items[i].name, &usage.items[i].q);
+			kar_amounts_add(&of->used, usage.items[i].name, &usage.items[i].q);
 	}
 }
 
 static bool is_overdue(const char *group, const char *plural, const struct sim_value *object, kar_time now)
 {
-	struct sim_amounts is KAR_CLEANUP(sim_amounts_cleanup) = { 0 },
-			      was KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
+	struct kar_amounts is KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+			      was KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
 	if (!sim_get(object, "metadata", "deletionTimestamp"))
 		return false;
@@ -94,7 +94,7 @@ static void recount(struct sim_quota *q, struct quota *of)
 {
 	const struct sim_resource *r;
 
-	sim_amounts_release(&of->used);
+	kar_amounts_release(&of->used);
 	of->overdue = false;
 	for (size_t i = 0; (r = sim_resource_at(q->s, i)); i++) {
 		if (r->namespaced && r->objects && !r->stored_as && counts_for(of, r->group, r->plural))
@@ -111,8 +111,8 @@ static struct sim_value *status_of(const struct quota *of)
 			 *hard = sim_get(of->value, "spec", "hard");
 
 	for (struct sim_member m = sim_first(hard); m.value; m = sim_next(m)) {
-		const struct sim_quantity *found = sim_amounts_find(&of->used, m.key);
-		struct sim_quantity amount = found ? *found : (struct sim_quantity){ 0 };
+		const struct kar_quantity *found = kar_amounts_find(&of->used, m.key);
+		struct kar_quantity amount = found ? *found : (struct kar_quantity){ 0 };
 
 		sim_set(&used, sim_quantity_string(&amount), m.key);
 	}
@@ -200,7 +200,7 @@ static struct quota *find(struct sim_quota *q, const char *ns, const char *name)
 static void forget(struct sim_quota *q, struct quota *of)
 {
 	TAILQ_REMOVE(&q->all, of, link);
-	sim_amounts_release(&of->used);
+	kar_amounts_release(&of->used);
 	sim_unref(of->value);
 	free(of->ns);
 	free(of->name);

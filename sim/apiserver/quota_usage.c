@@ -86,33 +86,33 @@ bool sim_quota_covers(const char *group, const char *plural, const char *name)
 
 /* ---- amounts ---- */
 
-static void add_one(struct sim_amounts *out, const char *name, int64_t n)
+static void add_one(struct kar_amounts *out, const char *name, int64_t n)
 {
-	struct sim_quantity q = sim_quantity_units(n);
+	struct kar_quantity q = kar_quantity_units(n);
 
-	sim_amounts_add(out, name, &q);
+	kar_amounts_add(out, name, &q);
 }
 
-static void add_prefixed(struct sim_amounts *out, const char *prefix, const struct sim_amount *a)
+static void add_prefixed(struct kar_amounts *out, const char *prefix, const struct kar_amount *a)
 {
 	char name[MAX_NAME];
 
 	snprintf(name, sizeof(name), "%s%.480s", prefix, a->name);
-	sim_amounts_add(out, name, &a->q);
+	kar_amounts_add(out, name, &a->q);
 }
 
 /* What quotas call the requests and limits of a container or pod. */
-static void add_computed(const struct sim_amounts *requests, const struct sim_amounts *limits,
-	struct sim_amounts *out)
+static void add_computed(const struct kar_amounts *requests, const struct kar_amounts *limits,
+	struct kar_amounts *out)
 {
 	static const char *const computed[] = { "cpu", "memory", "ephemeral-storage", NULL };
 
 	for (size_t i = 0; i < requests->n; i++) {
-		const struct sim_amount *a = &requests->items[i];
+		const struct kar_amount *a = &requests->items[i];
 		bool known = in_list(a->name, computed), hugepages = begins(a->name, hugepages_prefix);
 
 		if (known || hugepages)
-			sim_amounts_add(out, a->name, &a->q);
+			kar_amounts_add(out, a->name, &a->q);
 		if (known || hugepages || !sim_resource_is_native(a->name))
 			add_prefixed(out, requests_prefix, a);
 	}
@@ -137,10 +137,10 @@ static bool counts(const struct sim_value *pod, kar_time now)
 	return now <= at + sim_int_of(grace, 0) * KAR_SECOND;
 }
 
-static void add_pod(const struct sim_value *pod, kar_time now, struct sim_amounts *out)
+static void add_pod(const struct sim_value *pod, kar_time now, struct kar_amounts *out)
 {
-	struct sim_amounts requests KAR_CLEANUP(sim_amounts_cleanup) = { 0 },
-				    limits KAR_CLEANUP(sim_amounts_cleanup) = { 0 };
+	struct kar_amounts requests KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+				    limits KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
 	add_one(out, "count/pods", 1);
 	if (!counts(pod, now))
@@ -151,7 +151,7 @@ static void add_pod(const struct sim_value *pod, kar_time now, struct sim_amount
 	add_computed(&requests, &limits, out);
 }
 
-static void add_service(const struct sim_value *service, struct sim_amounts *out)
+static void add_service(const struct sim_value *service, struct kar_amounts *out)
 {
 	const char *type = sim_text_or(sim_get(service, "spec", "type"), "");
 	int64_t ports = (int64_t)sim_count(sim_get(service, "spec", "ports"));
@@ -163,26 +163,26 @@ static void add_service(const struct sim_value *service, struct sim_amounts *out
 	add_one(out, "services.loadbalancers", balanced);
 }
 
-static void add_claim(const struct sim_value *claim, struct sim_amounts *out)
+static void add_claim(const struct sim_value *claim, struct kar_amounts *out)
 {
-	struct sim_quantity storage =
+	struct kar_quantity storage =
 		sim_quantity_of(sim_get(claim, "spec", "resources", "requests", "storage"));
 	const char *class = sim_text_or(sim_get(claim, "spec", "storageClassName"), "");
 	char name[MAX_NAME];
 
 	add_one(out, "count/persistentvolumeclaims", 1);
 	add_one(out, "persistentvolumeclaims", 1);
-	sim_amounts_add(out, "requests.storage", &storage);
+	kar_amounts_add(out, "requests.storage", &storage);
 	if (!*class)
 		return;
 	snprintf(name, sizeof(name), "%.253s%spersistentvolumeclaims", class, storage_class_suffix);
 	add_one(out, name, 1);
 	snprintf(name, sizeof(name), "%.253s%srequests.storage", class, storage_class_suffix);
-	sim_amounts_add(out, name, &storage);
+	kar_amounts_add(out, name, &storage);
 }
 
 void sim_quota_usage(const char *group, const char *plural, const struct sim_value *object, kar_time now,
-	struct sim_amounts *out)
+	struct kar_amounts *out)
 {
 	char count[MAX_NAME];
 

@@ -6,11 +6,11 @@
 
 #include "sim/apiserver/amounts.h"
 
-/* Resource names of quotas that objects of the type can count for ("pods", "requests.cpu", "count/jobs.batch"). */
+/* Resource names of quotas that objects of the type can count for ("pods", "requests.cpu", "count/deployments.apps"). */
 bool sim_quota_covers(const char *group, const char *plural, const char *name) KAR_NONNULL;
 /* Adds what @object counts for. @now: wall ms; pods whose time to end is over count no longer. */
 void sim_quota_usage(const char *group, const char *plural, const struct sim_value *object, kar_time now,
-	struct sim_amounts *out) KAR_NONNULL;
+	struct kar_amounts *out) KAR_NONNULL;
 /* The scopes of @quota admit @object; a quota that has scopes admits pods only. */
 bool sim_quota_in_scope(const struct sim_value *quota, const char *group, const char *plural,
 	const struct sim_value *object) KAR_NONNULL;

@@ -392,12 +392,9 @@ struct sim_schema *sim_schema_new(const struct sim_value *v, struct kar_err *err
 
 void sim_schema_free(struct sim_schema *s)
 {
-	struct schema_regex *r;
-
 	if (!s)
 		return;
-	SLIST_FOREACH(r, &s->regexes, link)
-		regfree(&r->regex);
+	schema_patterns_free(s);
 	sim_unref(s->source);
 	kar_arena_release(&s->arena);
 	free(s);

@@ -6,8 +6,6 @@
 #include "sim/apiserver/schema_impl.h"
 #include "sim/apiserver/syntax.h"
 
-/* ---- formats ---- */
-
 /* "2026-11-21": the first @n bytes. */
 static bool is_date_of(const char *s, size_t n)
 {
@@ -136,78 +134,4 @@ void schema_format_compile(struct schema_node *n, const char *format)
 		n->format = format;
 		n->format_holds = of_text[i].holds;
 	}
-}
-
-/* ---- patterns ---- */
-
-enum {
-	WRITTEN_OUT_MAX = 2000
-}; /* characters; what takes more is not compiled, which would take memory and time */
-
-/*
- * An RE2 pattern as a POSIX extended one; false if it has something that POSIX has no words for: flags, lazy repetitions,
- * escapes inside brackets, classes of other letters.
- */
-static bool to_posix(const char *p, struct kar_buf *out)
-{
-	static const char same[] = "\\.+*?()[]{}|^$/-";
-	bool bracket = false;
-
-	for (; *p; p++) {
-		if (bracket && *p == '\\')
-			return false;
-		if (*p == '[' && !bracket)
-			bracket = true;
-		else if (*p == ']')
-			bracket = false;
-		if (!bracket && strchr("*+?}", p[0]) && p[1] == '?')
-			return false;
-		if (!bracket && p[0] == '(' && p[1] == '?') {
-			if (p[2] != ':')
-				return false;
-			kar_buf_puts(out, "(");
-			p += 2;
-		} else if (p[0] == '\\' && p[1] == 'd') {
-			kar_buf_puts(out, "[0-9]");
-			p++;
-		} else if (p[0] == '\\') {
-			if (!p[1] || !strchr(same, p[1]))
-				return false;
-			kar_buf_append(out, p++, 2);
-		} else {
-			kar_buf_append(out, p, 1);
-		}
-	}
-	return true;
-}
-
-int schema_pattern_compile(struct sim_schema *s, struct schema_node *n, const char *pattern,
-	struct kar_err *err)
-{
-	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf posix = { 0 };
-	struct schema_regex *r = kar_arena_alloc(&s->arena, 1, sizeof(*r));
-	struct schema_extent extent;
-	char why[128];
-
-	n->pattern = pattern;
-	if (!to_posix(pattern, &posix))
-		return 0;
-	extent = schema_pattern_extent(kar_buf_cstr(&posix));
-	if (extent.refused.n)
-		return kar_fail(err, KAR_INVALID,
-			"must be a valid regular expression, but isn't: error parsing regexp: %s: `%.*s`",
-			extent.nested ? "invalid nested repetition operator" : "invalid repeat count",
-			(int)extent.refused.n, extent.refused.p);
-	if (extent.characters > WRITTEN_OUT_MAX)
-		return 0;
-
-	int rc = regcomp(&r->regex, kar_buf_cstr(&posix), REG_EXTENDED | REG_NOSUB);
-
-	if (rc) {
-		regerror(rc, &r->regex, why, sizeof(why));
-		return kar_fail(err, KAR_INVALID, "must be a valid regular expression, but isn't: %s", why);
-	}
-	SLIST_INSERT_HEAD(&s->regexes, r, link);
-	n->regex = &r->regex;
-	return 0;
 }

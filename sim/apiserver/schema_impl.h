@@ -2,14 +2,13 @@
  * schema_impl - a compiled schema and what the files that read it share.
  *
  *   schema_compile.c  JSON -> nodes, structural rules      schema_validate.c  values against nodes
- *   schema_format.c   formats and patterns of strings      schema_lists.c     list types, embedded resources
+ *   schema_format.c   formats of strings                   schema_lists.c     list types, embedded resources
+ *   schema_pattern.c  patterns of strings
  *   schema_text.c     paths, values and causes             schema_prune.c, schema_default.c
  *   schema.c          what is public
  */
 #ifndef SIM_SCHEMA_IMPL_H
 #define SIM_SCHEMA_IMPL_H
-
-#include <regex.h>
 
 #include <bsd/sys/queue.h>
 
@@ -53,7 +52,7 @@ struct schema_node {
 	struct schema_bound minimum, maximum, multiple;
 	int64_t min_length, max_length, min_items, max_items, min_properties, max_properties;
 	const char *pattern;
-	const regex_t *regex;
+	const struct schema_regex *regex;
 	const struct sim_value *choices, *default_, *required, *list_keys; /* NULL: not given */
 	enum schema_list list;
 	struct schema_property *properties; /* in the order of the source */
@@ -69,7 +68,7 @@ struct schema_node {
 
 struct schema_regex {
 	SLIST_ENTRY(schema_regex) link;
-	regex_t regex;
+	struct pcre2_real_code_8 *code; /* owned */
 };
 
 struct sim_schema {
@@ -89,19 +88,16 @@ struct schema_node *schema_member(const struct schema_node *n,
 
 /* What the API server does not support for this type is ignored, as there. */
 void schema_format_compile(struct schema_node *n, const char *format) KAR_NONNULL;
-/* Patterns in a syntax that POSIX does not have are not checked. -1 with KAR_INVALID if it is none at all. */
+
+/* --- schema_pattern.c ------------------------------------------------------------------------------------------------------ */
+
+/* -1 with KAR_INVALID if it is none. */
 int schema_pattern_compile(struct sim_schema *s, struct schema_node *n, const char *pattern,
 	struct kar_err *err) KAR_NONNULL;
 
-/* --- schema_repeat.c ------------------------------------------------------------------------------------------------------- */
-
-struct schema_extent {
-	size_t characters; /* about; of the pattern with every repetition written out. SIZE_MAX: nested too deeply */
-	struct kar_str refused; /* the repetition that RE2 does not take ("{1,1001}", "++"); n 0: none */
-	bool nested;            /* because it is one of a repetition */
-};
-/* @pattern: a POSIX extended one, valid or not; borrowed by the result. */
-struct schema_extent schema_pattern_extent(const char *pattern) KAR_NONNULL;
+/* Whether a part of @text matches; also true if finding out takes too many steps. */
+bool schema_pattern_allows(const struct schema_regex *r, const char *text) KAR_NONNULL;
+void schema_patterns_free(struct sim_schema *s) KAR_NONNULL;
 
 /* --- schema_text.c: causes ---------------------------------------------------------------------------------------------- */
 

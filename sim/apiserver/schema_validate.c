@@ -118,7 +118,7 @@ static void check_string(const struct schema_node *n, const struct sim_value *v,
 			(intmax_t)n->max_length, n->max_length == 1 ? "" : "s");
 	else if (n->min_length >= 0 && length < n->min_length)
 		schema_refuse_value(r, at, v, "should be at least %jd chars long", (intmax_t)n->min_length);
-	else if (n->regex && regexec(n->regex, sim_text(v), 0, NULL, 0) != 0)
+	else if (n->regex && !schema_pattern_allows(n->regex, sim_text(v)))
 		schema_refuse_value(r, at, v, "should match '%s'", n->pattern);
 	if (!n->format)
 		return;

@@ -18,8 +18,7 @@ extern const struct sim_strategy sim_strategy_quota;                           /
 extern const struct sim_strategy sim_strategy_service;                         /* strategy_service.c */
 extern const struct sim_strategy sim_strategy_config_map, sim_strategy_secret; /* strategy_config.c */
 /* strategy_access.c */
-extern const struct sim_strategy sim_strategy_service_account, sim_strategy_access_review,
-	sim_strategy_rules_review, sim_strategy_self_review;
+extern const struct sim_strategy sim_strategy_service_account, sim_strategy_access_review;
 /* strategy_small.c; claims and volumes are persistent ones, a workload is any type that only has a status of its own. */
 extern const struct sim_strategy sim_strategy_node, sim_strategy_pdb, sim_strategy_lease, sim_strategy_volume,
 	sim_strategy_claim, sim_strategy_workload;

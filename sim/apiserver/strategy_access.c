@@ -9,7 +9,6 @@
 
 enum { TOKEN_SECONDS = 3600, SHORTEST_TOKEN = 600 };
 static const char issuer[] = "https://kubernetes.default.svc";
-static const char administrator[] = "kubernetes-admin"; /* who asks without saying who */
 
 /* ---- tokens ---- */
 
@@ -114,105 +113,24 @@ const struct sim_strategy sim_strategy_service_account = { .subresource = token 
 /* ---- reviews ---- */
 
 /* The request with a status is the answer; nothing is stored. */
-static struct sim_value *review(const struct sim_resource *r, const struct sim_request *rq,
+static bool review_access(struct sim_apiserver *s, const struct sim_resource *r, const struct sim_request *rq,
 	struct sim_response *out)
 {
 	struct sim_value *body = sim_request_object(rq, out), *answer;
 	const struct sim_value *spec = sim_member(body, "spec");
 
+	(void)s;
 	if (!body)
-		return NULL;
+		return true;
 	answer = sim_object();
 	sim_set_text(&answer, r->kind, "kind");
 	sim_set(&answer, sim_printf("%s/%s", r->group, r->version), "apiVersion");
 	sim_set(&answer, sim_object(), "metadata");
 	sim_set(&answer, spec ? sim_ref(spec) : sim_object(), "spec");
-	sim_unref(body);
-	return answer;
-}
-
-static bool review_access(struct sim_apiserver *s, const struct sim_resource *r, const struct sim_request *rq,
-	struct sim_response *out)
-{
-	struct sim_value *answer = review(r, rq, out);
-
-	(void)s;
-	if (!answer)
-		return true;
 	sim_set(&answer, sim_bool(true), "status", "allowed");
-	*out = (struct sim_response){ .code = 201, .object = answer };
-	return true;
-}
-
-static struct sim_value *any_list(void)
-{
-	struct sim_value *list = sim_array();
-
-	sim_append(&list, sim_string("*"));
-	return list;
-}
-
-static bool review_rules(struct sim_apiserver *s, const struct sim_resource *r, const struct sim_request *rq,
-	struct sim_response *out)
-{
-	struct sim_value *answer = review(r, rq, out), *rules, *rule;
-
-	(void)s;
-	if (!answer)
-		return true;
-	rule = sim_object();
-	sim_set(&rule, any_list(), "verbs");
-	sim_set(&rule, any_list(), "apiGroups");
-	sim_set(&rule, any_list(), "resources");
-	rules = sim_array();
-	sim_append(&rules, rule);
-	sim_set(&answer, rules, "status", "resourceRules");
-	rule = sim_object();
-	sim_set(&rule, any_list(), "verbs");
-	sim_set(&rule, any_list(), "nonResourceURLs");
-	rules = sim_array();
-	sim_append(&rules, rule);
-	sim_set(&answer, rules, "status", "nonResourceRules");
-	sim_set(&answer, sim_bool(false), "status", "incomplete");
-	*out = (struct sim_response){ .code = 201, .object = answer };
-	return true;
-}
-
-/* The groups that the API server finds @user in. New array. */
-static struct sim_value *groups_of(const char *user)
-{
-	static const char account[] = "system:serviceaccount:";
-	struct sim_value *groups = sim_array();
-
-	if (!strncmp(user, account, strlen(account))) {
-		const char *ns = user + strlen(account);
-
-		sim_append(&groups, sim_string("system:serviceaccounts"));
-		sim_append(&groups, sim_printf("system:serviceaccounts:%.*s", (int)strcspn(ns, ":"), ns));
-	} else if (!strcmp(user, administrator)) {
-		sim_append(&groups, sim_string("system:masters"));
-	}
-	sim_append(&groups, sim_string("system:authenticated"));
-	return groups;
-}
-
-static bool review_self(struct sim_apiserver *s, const struct sim_resource *r, const struct sim_request *rq,
-	struct sim_response *out)
-{
-	struct sim_value *answer = review(r, rq, out);
-	const char *user = rq->user ? rq->user : administrator;
-
-	if (!answer)
-		return true;
-	sim_remove(&answer, "spec");
-	sim_set(&answer, sim_time(sim_timeline_wall(sim_apiserver_timeline(s))), "metadata",
-		"creationTimestamp");
-	sim_set_text(&answer, user, "status", "userInfo", "username");
-	sim_set(&answer, groups_of(user), "status", "userInfo", "groups");
+	sim_unref(body);
 	*out = (struct sim_response){ .code = 201, .object = answer };
 	return true;
 }
 
 const struct sim_strategy sim_strategy_access_review = { .create = review_access };
-const struct sim_strategy sim_strategy_rules_review = { .create = review_rules };
-const struct sim_strategy sim_strategy_self_review = { .create = review_self };

@@ -295,10 +295,10 @@ static bool above_zero(const struct sim_value *list, const char *resource)
 
 static bool equal(const struct sim_value *requests, const struct sim_value *limits, const char *resource)
 {
-	struct sim_quantity a = sim_quantity_of(sim_member(requests, resource)),
+	struct kar_quantity a = sim_quantity_of(sim_member(requests, resource)),
 			    b = sim_quantity_of(sim_member(limits, resource));
 
-	return sim_quantity_cmp(&a, &b) == 0;
+	return kar_quantity_cmp(&a, &b) == 0;
 }
 
 static void weigh(struct qos *q, const struct sim_value *containers)

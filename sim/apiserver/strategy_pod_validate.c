@@ -82,12 +82,12 @@ static void check_resource_name(struct sim_causes *c, const struct sim_at *at, c
 static void check_amount(struct sim_causes *c, const struct sim_at *at, const char *name,
 	const struct sim_value *value)
 {
-	struct sim_quantity q = sim_quantity_of(value);
+	struct kar_quantity q = sim_quantity_of(value);
 	bool whole = is_extended(name);
 
 	if (q.nano < 0)
 		sim_cause_invalid(c, at, value, "must be greater than or equal to 0");
-	if (whole && sim_quantity_milli(&q) % 1000 != 0)
+	if (whole && kar_quantity_milli(&q) % 1000 != 0)
 		sim_cause_invalid(c, at, value, "must be an integer");
 }
 
@@ -96,8 +96,8 @@ static void check_against_limit(struct sim_causes *c, const struct sim_at *at, c
 {
 	bool overcommit = sim_resource_is_native(name) && !is_hugepages(name);
 	const struct sim_value *limit = sim_member(limits, name);
-	struct sim_quantity asked = sim_quantity_of(request), most = sim_quantity_of(limit);
-	int order = sim_quantity_cmp(&asked, &most);
+	struct kar_quantity asked = sim_quantity_of(request), most = sim_quantity_of(limit);
+	int order = kar_quantity_cmp(&asked, &most);
 
 	if (!limit && !overcommit)
 		sim_cause_required_because(c, SIM_AT(at, "limits"),

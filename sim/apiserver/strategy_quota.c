@@ -62,7 +62,7 @@ static void check_name(struct sim_causes *c, const struct sim_at *at, const char
 static void check_amounts(struct sim_causes *c, const struct sim_at *at, const struct sim_value *list)
 {
 	for (struct sim_member m = sim_first(list); m.value; m = sim_next(m)) {
-		struct sim_quantity q = sim_quantity_of(m.value);
+		struct kar_quantity q = sim_quantity_of(m.value);
 		const struct sim_at *here = SIM_AT_KEY(at, m.key);
 		bool whole = in_list(m.key, counted) ||
 			(!sim_resource_is_native(m.key) && strncmp(m.key, "requests.", 9) != 0);
@@ -70,7 +70,7 @@ static void check_amounts(struct sim_causes *c, const struct sim_at *at, const s
 		check_name(c, here, m.key);
 		if (q.nano < 0)
 			sim_cause_invalid(c, here, m.value, "must be greater than or equal to 0");
-		if (whole && sim_quantity_milli(&q) % 1000 != 0)
+		if (whole && kar_quantity_milli(&q) % 1000 != 0)
 			sim_cause_invalid(c, here, m.value, "must be an integer");
 	}
 }

@@ -59,8 +59,8 @@ static const struct sim_printer *find_in(const struct sim_printer *list, const s
 
 static const struct sim_printer *find_printer(const struct sim_resource *r)
 {
-	const struct sim_printer *const lists[] = { sim_printers_core, sim_printers_workload,
-		sim_printers_other, sim_printers_crd };
+	const struct sim_printer *const lists[] = { sim_printers_core, sim_printers_service,
+		sim_printers_crd };
 
 	if (!*r->group && !strcmp(r->plural, "pods"))
 		return &sim_printer_pod;

@@ -32,11 +32,10 @@ struct sim_printer {
 };
 
 /* End with a NULL plural. */
-extern const struct sim_printer sim_printers_core[];     /* table_core.c */
-extern const struct sim_printer sim_printers_workload[]; /* table_workload.c */
-extern const struct sim_printer sim_printers_other[];    /* table_other.c */
-extern const struct sim_printer sim_printers_crd[];      /* table_crd.c */
-extern const struct sim_printer sim_printer_pod;         /* table_pod.c */
+extern const struct sim_printer sim_printers_core[];    /* table_core.c */
+extern const struct sim_printer sim_printers_service[]; /* table_service.c */
+extern const struct sim_printer sim_printers_crd[];     /* table_crd.c */
+extern const struct sim_printer sim_printer_pod;        /* table_pod.c */
 
 #define SIM_COLUMN_NAME \
 	{ \
@@ -60,10 +59,6 @@ const char *sim_human_duration(kar_time ms, char out[32]) KAR_RETNN KAR_NONNULL;
 const char *sim_since(kar_time now, const char *time, char out[32]) KAR_RETNN __attribute__((nonnull(3)));
 /* "a=1,b=2" in order of keys, "<none>" if empty. New value. */
 struct sim_value *sim_labels_text(const struct sim_value *labels) KAR_RETNN;
-/* A metav1.LabelSelector as text; @empty stands for one that selects everything. New value. */
-struct sim_value *sim_selector_text(const struct sim_value *selector, const char *empty) KAR_RETNN;
-/* The member @key of each item, joined by commas. New value. */
-struct sim_value *sim_joined(const struct sim_value *items, const char *key) KAR_RETNN;
 /* The condition of @object's status with this type, or NULL. Borrowed. */
 const struct sim_value *sim_condition(const struct sim_value *object, const char *type) KAR_NONNULL;
 

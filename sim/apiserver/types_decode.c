@@ -166,8 +166,8 @@ static int check_number(const struct sim_field *f, const struct sim_value *v, co
 /* Canonical, and at least thousandths: what v1.ResourceList does with its members. */
 static int decode_quantity(const struct sim_field *f, struct sim_value **v, struct kar_err *err)
 {
-	const sim_nano milli = 1000 * 1000;
-	struct sim_quantity q;
+	const kar_nano milli = 1000 * 1000;
+	struct kar_quantity q;
 
 	if (sim_quantity_read(*v, &q, err))
 		return -1;

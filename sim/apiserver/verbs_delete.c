@@ -160,9 +160,8 @@ static bool is_for_collector(const char *finalizer)
 	return !strcmp(finalizer, "orphan") || !strcmp(finalizer, "foregroundDeletion");
 }
 
-/* The one that the options ask for; else the one that is there; else what the type wants; NULL: none. */
-static const char *wanted_finalizer(const struct sim_resource *r, const struct options *o,
-	const struct sim_value *finalizers)
+/* The one that the options ask for; else the one that is there; NULL: none. */
+static const char *wanted_finalizer(const struct options *o, const struct sim_value *finalizers)
 {
 	if (o->orphan >= 0)
 		return o->orphan ? "orphan" : NULL;
@@ -176,7 +175,7 @@ static const char *wanted_finalizer(const struct sim_resource *r, const struct o
 		if (is_for_collector(name))
 			return name;
 	}
-	return r->orphans ? "orphan" : NULL;
+	return NULL;
 }
 
 static bool contains(const struct sim_value *list, const char *text)
@@ -192,7 +191,7 @@ static void set_finalizers(const struct sim_call *c, const struct options *o, st
 {
 	struct sim_value *before KAR_CLEANUP(sim_cleanup_value) =
 		sim_ref(sim_get(*object, "metadata", "finalizers"));
-	const char *wanted = c->stored->no_dependents ? NULL : wanted_finalizer(c->stored, o, before);
+	const char *wanted = c->stored->no_dependents ? NULL : wanted_finalizer(o, before);
 	struct sim_value *after = sim_array();
 
 	for (size_t i = 0; i < sim_count(before); i++) {
@@ -386,15 +385,6 @@ static void delete_named(struct sim_call *c, const struct options *o)
 		delete_one(c, old, o);
 }
 
-/* Who deletes a job over HTTP and says nothing else is surprised that its pods stay. */
-static void warn_of_orphans(struct sim_call *c, const struct options *o)
-{
-	if (c->stored->orphans && !o->propagation && o->orphan < 0)
-		kar_buf_puts(&c->warnings,
-			"child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to "
-			"remove them or set propagationPolicy=Orphan to suppress this warning");
-}
-
 void sim_verb_delete(struct sim_call *c)
 {
 	struct sim_value *body KAR_CLEANUP(sim_cleanup_value) = NULL;
@@ -407,7 +397,6 @@ void sim_verb_delete(struct sim_call *c)
 	}
 	if (!read_options(c, body, &o))
 		return;
-	warn_of_orphans(c, &o);
 	delete_named(c, &o);
 }
 
@@ -446,7 +435,6 @@ void sim_verb_delete_collection(struct sim_call *c)
 	}
 	if (!read_options(c, body, &o))
 		return;
-	warn_of_orphans(c, &o);
 	list.form = SIM_FORM_OBJECT;
 	sim_verb_list(c->s, c->r, &list, c->out);
 	if (c->out->code != 200)

@@ -261,9 +261,14 @@ static void crash(struct sim_pod *p)
 	report(p, &r);
 }
 
+static const char *restart_policy(const struct sim_pod *p)
+{
+	return sim_text_or(sim_get(p->value, "spec", "restartPolicy"), "Always");
+}
+
 static void end_run(struct sim_pod *p)
 {
-	const char *policy = sim_text_or(sim_get(p->value, "spec", "restartPolicy"), "Always");
+	const char *policy = restart_policy(p);
 
 	if (p->run.end.evicted)
 		sim_kubelet_evict(p);
@@ -356,8 +361,11 @@ static void read_behaviour(struct sim_pod *p)
 	/* Drawn by the pod's own identity, so that what happens to it does not depend on what happens to others. */
 	struct sim_random r = sim_random_of(kar_hash_str(p->nodes->options.seed, p->uid), "kubelet");
 	const struct sim_value *annotations = sim_get(p->value, "metadata", "annotations");
+	struct sim_nodes_options o = p->nodes->options;
 
-	p->run.behaviour = sim_behaviour_of(annotations, &p->nodes->options, &r);
+	if (strcmp(restart_policy(p), "Always") == 0) /* a service: nobody expects it to end */
+		o.run = (struct sim_range){ 0 };
+	p->run.behaviour = sim_behaviour_of(annotations, &o, &r);
 	sim_unref(p->run.annotations);
 	p->run.annotations = annotations ? sim_ref(annotations) : NULL;
 }

@@ -50,10 +50,14 @@ static struct sim_value *running(const struct sim_pod *p)
 static struct sim_value *terminated(const struct sim_pod *p, const struct sim_report *r, const char *name)
 {
 	struct sim_value *v = wrap("exitCode", sim_int(p->run.end.exit_code));
+	const char *words =
+		sim_text(sim_get(p->value, "metadata", "annotations", "test.kube-arbitrator.io/last-words"));
 
 	sim_set(&v, sim_word(p->nodes, r->state_reason ? r->state_reason : p->run.end.reason), "reason");
 	if (r->state_message)
 		sim_set(&v, sim_word(p->nodes, r->state_message), "message");
+	else if (words)
+		sim_set_text(&v, words, "message");
 	sim_set(&v, p->run.started ? sim_moment(p->nodes, p->run.started) : sim_null(), "startedAt");
 	sim_set(&v, p->run.started ? sim_now(p->nodes) : sim_null(), "finishedAt");
 	if (p->run.started)

@@ -121,13 +121,13 @@ static void read_taints(struct sim_node *node)
 static void read_node(struct sim_node *node)
 {
 	const struct sim_value *offer = sim_get(node->value, "status", "allocatable");
-	struct sim_quantity pods;
+	struct kar_quantity pods;
 
 	if (!offer)
 		offer = sim_get(node->value, "status", "capacity");
 	sim_resources_read(&node->allocatable, &node->nodes->names, offer);
 	pods = sim_quantity_of(sim_member(offer, "pods"));
-	node->most_pods = sim_quantity_value(&pods);
+	node->most_pods = kar_quantity_value(&pods);
 	node->unschedulable = sim_bool_of(sim_get(node->value, "spec", "unschedulable"), false);
 	read_taints(node);
 	node->ready = sim_has_condition(node->value, "Ready", "True");

@@ -18,6 +18,7 @@
  *   test.kube-arbitrator.io/stop-exit-code: "0"  of a container that was told to stop, default 143
  *   test.kube-arbitrator.io/crash-after: 5s      the first runs of the containers end so, with exit-code
  *   test.kube-arbitrator.io/crashes: "2"         how many runs, default 1; restartPolicy decides what follows
+ *   test.kube-arbitrator.io/last-words: text     termination message of the containers, however they end
  * Annotations that are changed later are obeyed from then on. What is not such a value counts as absent. All containers of a pod do the same; init containers succeed at once.
  *
  * Differences from the real components: no heartbeats (neither Lease nor status), the silence of a kubelet is noticed 40 to
@@ -43,7 +44,7 @@ struct sim_nodes_options {
 	/* Pods without the annotation concerned. */
 	struct sim_range start;  /* from bound to running */
 	struct sim_range stop;   /* from SIGTERM to stopped */
-	struct sim_range run;    /* from running to the end; high 0: they run until deleted */
+	struct sim_range run;    /* from running to the end; high 0 or restartPolicy Always: until deleted */
 	unsigned fail_per_mille; /* of those that end: with exit code 1 */
 	kar_time decision;       /* ms the scheduler takes for one pod */
 	bool no_scheduler;

@@ -88,8 +88,8 @@ void sim_resources_add(struct sim_resources *a, size_t resource, int64_t more)
 
 static int64_t amount_of(size_t resource, const struct sim_value *v)
 {
-	struct sim_quantity q = sim_quantity_of(v);
-	int64_t amount = resource == SIM_CPU ? sim_quantity_milli(&q) : sim_quantity_value(&q);
+	struct kar_quantity q = sim_quantity_of(v);
+	int64_t amount = resource == SIM_CPU ? kar_quantity_milli(&q) : kar_quantity_value(&q);
 
 	return amount < MOST ? amount : MOST;
 }

@@ -181,10 +181,9 @@ static int read_file(const char *name, struct kar_buf *out)
 
 static void print_causes(const char *name, const struct sim_causes *causes)
 {
-	fprintf(stderr, "The Scenario \"%s\" is invalid:\n", name);
+	kar_log_fatal("The Scenario \"%s\" is invalid:", name);
 	for (size_t i = 0; i < causes->n; i++)
-		fprintf(stderr, "* %s: %s\n",
-			causes->items[i].field[0] ? causes->items[i].field : "<document>",
+		kar_log_fatal("* %s: %s", causes->items[i].field[0] ? causes->items[i].field : "<document>",
 			causes->items[i].message);
 }
 
@@ -194,6 +193,7 @@ static int read_scenario(const struct command *c, struct sim_scenario *s)
 	struct kar_buf text = { .cap = MAX_FILE };
 	struct sim_causes causes = { 0 };
 	struct kar_err err = { 0 };
+	const char *name = c->scenario ? c->scenario : "the empty scenario";
 	int rc = 0;
 
 	if (c->scenario)
@@ -205,9 +205,9 @@ static int read_scenario(const struct command *c, struct sim_scenario *s)
 			&err)) {
 		rc = -1;
 		if (causes.n)
-			print_causes(c->scenario, &causes);
+			print_causes(name, &causes);
 		else
-			fprintf(stderr, "kar-sim run: %s: %s\n", c->scenario, err.msg);
+			kar_log_fatal("kar-sim run: %s: %s", name, err.msg);
 	}
 	kar_buf_release(&text);
 	sim_causes_release(&causes);
@@ -223,7 +223,7 @@ static int add_cluster(const struct command *c, struct sim_scenario *s)
 		return 0;
 	lists = sim_cluster_read(c->kubeconfig, c->context, &err);
 	if (!lists) {
-		fprintf(stderr, "kar-sim run: cannot read the cluster: %s\n", err.msg);
+		kar_log_fatal("kar-sim run: cannot read the cluster: %s", err.msg);
 		return -1;
 	}
 	sim_scenario_merge(s, lists);
@@ -264,9 +264,21 @@ static int put(const struct sim_record *r, enum format f, const char *title, con
 	return ok ? 0 : -1;
 }
 
+/* The name of the file: where it lies says nothing about the run. */
+static const char *title_of(const char *scenario)
+{
+	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
+
+	if (!scenario)
+		return "the cluster as it is";
+	if (strcmp(scenario, "-") == 0)
+		return "standard input";
+	return slash ? slash + 1 : scenario;
+}
+
 static int put_all(const struct command *c, const struct sim_record *r)
 {
-	const char *title = c->scenario ? c->scenario : "the cluster as it is";
+	const char *title = title_of(c->scenario);
 	int rc = put(r, c->output, title, NULL);
 
 	for (enum format f = 0; f < FORMATS; f++) {
@@ -305,7 +317,7 @@ static int play(const struct command *c, const struct sim_scenario *s)
 	if (terminal)
 		fputs("\r\033[K", stderr);
 	if (rc) {
-		fprintf(stderr, "kar-sim run: %s\n", err.msg);
+		kar_log_fatal("kar-sim run: %s", err.msg);
 		return -1;
 	}
 	rc = put_all(c, &record);

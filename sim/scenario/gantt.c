@@ -1,18 +1,34 @@
-/* The picture: jobs as bars over time, nodes as lanes that their pods fill in proportion to what they ask for. */
+/*
+ * The picture: jobs as bars over time, nodes as lanes that their pods fill in proportion to what they ask for. It has no style
+ * sheet, and colours are #rrggbb: not every program that shows SVG knows more.
+ */
 #include "sim/scenario/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/reasons.h"
+#include "common/str.h"
 #include "common/utf8.h"
 
+#define INK "#24292f"
+#define FAINT "#6e7781"
+#define GROUND "#f6f8fa"
+#define BORDER "#d8dee4"
+#define TROUBLE "#c8353f"
+
+#define FAILED_STROKE "stroke=\"" TROUBLE "\" stroke-width=\"1.2\""
+
 enum {
-	LABEL = 190, /* px left of the plot */
+	LABEL = 190, /* px left of the plot: names */
+	QUEUE = 84,  /* px between the names and the plot, if there is more than one queue */
 	PLOT = 1000, /* px of time */
 	MARGIN = 16,
-	HEAD = 54, /* px above the first row: title and axis */
+	HEAD = 80, /* px above the first row: title, key and axis */
+	KEY = 32,  /* px above the key */
+	BOX = 10,  /* px: a colour in the key */
+	CHAR = 6,  /* px that a character of the key takes, about */
 	GAP = 30,  /* between jobs and nodes */
 	JOB_ROW = 18,
 	NODE_ROW = 48,
@@ -21,15 +37,19 @@ enum {
 	SHARE = 1000,
 	LEAST = 12, /* thousandths of a lane: what asks for nothing can still be seen */
 	LABEL_CHARS = 26,
-	GOLDEN_ANGLE = 137, /* degrees: neighbours get different colours, however many there are */
-	FIRST_HUE = 60,     /* red and orange are for trouble */
-	HUES = 260,
+	QUEUE_CHARS = 13,
+	FIRST_HUE = 80, /* red, orange and yellow are for trouble */
+	HUES = 240,
+	NEXT_HUE =
+		91, /* the golden section of HUES: neighbours get different colours, however many there are */
+	COLOUR_LEN = 8, /* "#rrggbb" */
 };
 
 struct chart {
 	const struct sim_record *r;
 	struct kar_buf *out;
 	kar_time span; /* ms over PLOT px */
+	int left;      /* px left of the plot */
 	int nodes_top; /* px */
 	int height;
 };
@@ -79,30 +99,44 @@ static double x_of(const struct chart *c, kar_time t)
 {
 	kar_time end = t < c->r->end ? t : c->r->end;
 
-	return LABEL + (double)end * PLOT / (double)c->span;
+	return c->left + (double)end * PLOT / (double)c->span;
 }
 
-static void colour(size_t job, char out[48])
+/* One of red (0), green (8) and blue (4) of a colour with @hue in twelfths of the circle and a saturation of 55 %. */
+static unsigned channel(double hue, double light, int offset)
 {
+	double k = offset + hue >= 12 ? offset + hue - 12 : offset + hue;
+	double near = k - 3 < 9 - k ? k - 3 : 9 - k, most = near > 1 ? 1 : near < -1 ? -1 : near;
+
+	return (unsigned)((light - 0.55 * (light < 0.5 ? light : 1 - light) * most) * 255 + 0.5);
+}
+
+static void colour(size_t job, char out[COLOUR_LEN])
+{
+	double hue = (double)(FIRST_HUE + (job + 1) * NEXT_HUE % HUES) / 30, light = job % 2 ? 0.46 : 0.56;
+
 	if (job == SIZE_MAX)
-		snprintf(out, 48, "#9aa0a6");
+		snprintf(out, COLOUR_LEN, "#9aa0a6");
 	else
-		snprintf(out, 48, "hsl(%zu,55%%,%d%%)", FIRST_HUE + (job + 1) * GOLDEN_ANGLE % HUES,
-			job % 2 ? 46 : 56);
+		snprintf(out, COLOUR_LEN, "#%02x%02x%02x", channel(hue, light, 0) & 0xff,
+			channel(hue, light, 8) & 0xff, channel(hue, light, 4) & 0xff);
+}
+
+/* Names are ASCII. */
+static void shortened(struct kar_buf *out, const char *name, size_t most)
+{
+	char cut[64];
+
+	snprintf(cut, sizeof(cut), "%.*s", (int)most - 1, name);
+	text(out, strlen(name) > most ? cut : name);
+	if (strlen(name) > most)
+		kar_buf_puts(out, "\u2026");
 }
 
 static void label(const struct chart *c, int y, const char *name)
 {
-	kar_buf_printf(c->out, "<text class=\"l\" x=\"%d\" y=\"%d\">", LABEL - 8, y);
-	if (strlen(name) > LABEL_CHARS) {
-		char cut[LABEL_CHARS + 1];
-
-		snprintf(cut, sizeof(cut), "%.*s", LABEL_CHARS - 1, name);
-		text(c->out, cut);
-		kar_buf_puts(c->out, "\u2026");
-	} else {
-		text(c->out, name);
-	}
+	kar_buf_printf(c->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL - 8, y);
+	shortened(c->out, name, LABEL_CHARS);
 	kar_buf_puts(c->out, "</text>\n");
 }
 
@@ -127,64 +161,87 @@ static void axis(const struct chart *c)
 	char when[32];
 
 	for (kar_time t = 0; t <= c->span; t += step) {
-		double x = LABEL + (double)t * PLOT / (double)c->span;
+		double x = c->left + (double)t * PLOT / (double)c->span;
 
-		kar_buf_printf(c->out, "<line class=\"g\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>", x,
-			HEAD - 6, x, c->height - MARGIN);
-		kar_buf_printf(c->out, "<text class=\"a\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, HEAD - 12,
-			sim_report_time(t, when));
+		kar_buf_printf(c->out,
+			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#eaeef2\"/>", x, HEAD - 6,
+			x, c->height - MARGIN);
+		kar_buf_printf(c->out,
+			"<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" fill=\"" FAINT "\">%s</text>\n", x,
+			HEAD - 12, sim_report_time(t, when));
 	}
 }
 
 /* ---- jobs ---- */
 
-static void phase_colour(const struct sim_stretch *s, size_t job, char out[48])
+static void phase_colour(const struct sim_stretch *s, size_t job, char out[COLOUR_LEN])
 {
-	if (kar_same(s->phase, "Running"))
+	if (kar_streq(s->phase, "Running"))
 		colour(job, out);
-	else if (kar_same(s->phase, "Starting"))
-		snprintf(out, 48, "#f2b632");
-	else if (kar_same(s->phase, "Restarting"))
-		snprintf(out, 48, "#c8353f");
-	else if (kar_same(s->phase, "Suspended"))
-		snprintf(out, 48, "#7d8590");
+	else if (sim_stretch_releases(s))
+		snprintf(out, COLOUR_LEN, "#f7dc4a");
+	else if (kar_streq(s->phase, "Starting"))
+		snprintf(out, COLOUR_LEN, "#f0a030");
+	else if (kar_streq(s->phase, "Restarting"))
+		snprintf(out, COLOUR_LEN, TROUBLE);
+	else if (kar_streq(s->phase, "Suspended"))
+		snprintf(out, COLOUR_LEN, "#7d8590");
 	else
-		snprintf(out, 48, "#d0d4da");
+		snprintf(out, COLOUR_LEN, "#d0d4da");
 }
 
 static void bar(const struct chart *c, size_t job, const struct sim_stretch *s, int y)
 {
 	double x = x_of(c, s->from), width = x_of(c, s->to) - x;
-	char fill[48], from[32], took[32];
+	char fill[COLOUR_LEN], from[32], took[32];
 
 	phase_colour(s, job, fill);
 	kar_buf_printf(c->out, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>",
 		x, y, width > 0.5 ? width : 0.5, BAR, fill);
 	text(c->out, c->r->jobs[job].name);
 	kar_buf_puts(c->out, ": ");
-	text(c->out, s->phase);
+	text(c->out, sim_stretch_releases(s) ? "Releasing" : s->phase);
 	kar_buf_printf(c->out, " from %s for %s</title></rect>", sim_report_time(s->from, from),
 		sim_report_time((s->to < c->r->end ? s->to : c->r->end) - s->from, took));
+}
+
+static void queue_of(const struct chart *c, const struct sim_job_record *j, int y)
+{
+	if (c->left == LABEL)
+		return;
+	kar_buf_printf(c->out, "<text x=\"%d\" y=\"%d\" font-size=\"10\" fill=\"" FAINT "\">", LABEL, y);
+	shortened(c->out, j->queue, QUEUE_CHARS);
+	kar_buf_puts(c->out, "</text>\n");
+}
+
+static void result(const struct chart *c, const struct sim_job_record *j, int y)
+{
+	bool failed = kar_streq(j->phase, "Failed");
+
+	if (j->ended == KAR_NEVER)
+		return;
+	kar_buf_printf(c->out, "<text x=\"%.1f\" y=\"%d\" font-size=\"10\">%s", x_of(c, j->ended) + 3, y,
+		failed ? "failed" : "done");
+	if (j->restarts)
+		kar_buf_printf(c->out, ", %lld restart%s", (long long)j->restarts,
+			j->restarts == 1 ? "" : "s");
+	kar_buf_puts(c->out, "</text>");
 }
 
 static void job_row(const struct chart *c, size_t i)
 {
 	const struct sim_job_record *j = &c->r->jobs[i];
 	int y = HEAD + (int)i * JOB_ROW;
-	bool failed = kar_same(j->phase, "Failed"), other = !kar_same(j->ns, "default");
+	bool other = !kar_streq(j->ns, "default");
 	char name[SIM_KEY_LEN];
 
 	snprintf(name, sizeof(name), "%s%s%s", other ? j->ns : "", other ? "/" : "", j->name);
 	label(c, y + BAR - 1, name);
+	queue_of(c, j, y + BAR - 1);
 	for (size_t k = 0; k < j->n_stretches; k++)
 		bar(c, i, &j->stretches[k], y);
-	if (j->ended != KAR_NEVER)
-		kar_buf_printf(c->out, "<text class=\"e\" x=\"%.1f\" y=\"%d\">%s", x_of(c, j->ended) + 3,
-			y + BAR - 1, failed ? "failed" : "done");
-	if (j->ended != KAR_NEVER && j->restarts)
-		kar_buf_printf(c->out, ", %lld restart%s", (long long)j->restarts,
-			j->restarts == 1 ? "" : "s");
-	kar_buf_puts(c->out, j->ended != KAR_NEVER ? "</text>\n" : "\n");
+	result(c, j, y + BAR - 1);
+	kar_buf_puts(c->out, "\n");
 }
 
 /* ---- nodes ---- */
@@ -241,14 +298,14 @@ static void draw_pod(const struct chart *c, const struct placed *p, int top)
 	enum { ROOM = NODE_ROW - 8 };
 	double x = x_of(c, p->pod->bound), width = x_of(c, p->pod->ended) - x;
 	double height = (double)p->height * ROOM / SHARE;
-	char fill[48], from[32], took[32];
+	char fill[COLOUR_LEN], from[32], took[32];
 	kar_time end = p->pod->ended < c->r->end ? p->pod->ended : c->r->end;
 
 	colour(p->pod->job, fill);
 	kar_buf_printf(c->out,
-		"<rect class=\"p\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s><title>",
-		x, top + ROOM - (double)p->y * ROOM / SHARE - height, width > 0.5 ? width : 0.5, height, fill,
-		p->pod->failed ? " stroke=\"#c8353f\"" : "");
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" %s><title>", x,
+		top + ROOM - (double)p->y * ROOM / SHARE - height, width > 0.5 ? width : 0.5, height, fill,
+		p->pod->failed ? FAILED_STROKE : "stroke=\"#ffffff\" stroke-width=\".6\"");
 	text(c->out, p->pod->name);
 	kar_buf_printf(c->out, " from %s for %s%s</title></rect>\n", sim_report_time(p->pod->bound, from),
 		sim_report_time(end - p->pod->bound, took), p->pod->failed ? ", failed" : "");
@@ -262,7 +319,7 @@ static void draw_down(const struct chart *c, const struct sim_node_record *n, in
 		kar_buf_printf(c->out,
 			"<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"url(#%s)\"><title>%s</title></rect>\n",
 			x, top, x_of(c, n->down[i].to) - x, NODE_ROW - 8,
-			kar_same(n->down[i].phase, "Cordoned") ? "c" : "d", n->down[i].phase);
+			kar_streq(n->down[i].phase, "Cordoned") ? "c" : "d", n->down[i].phase);
 	}
 }
 
@@ -274,10 +331,14 @@ static void node_row(const struct chart *c, size_t i, struct lane *lane)
 
 	label(c, top + NODE_ROW / 2 - 4, n->name);
 	if (use >= 0)
-		kar_buf_printf(c->out, "<text class=\"u\" x=\"%d\" y=\"%d\">cpu %d%%</text>", LABEL - 8,
-			top + NODE_ROW / 2 + 10, (use + 5) / 10);
-	kar_buf_printf(c->out, "<rect class=\"n\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", x,
-		top, x_of(c, n->removed) - x, NODE_ROW - 8);
+		kar_buf_printf(c->out,
+			"<text x=\"%d\" y=\"%d\" text-anchor=\"end\" font-size=\"10\" fill=\"" FAINT
+			"\">cpu %d%%</text>",
+			LABEL - 8, top + NODE_ROW / 2 + 10, (use + 5) / 10);
+	kar_buf_printf(c->out,
+		"<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"" GROUND "\" stroke=\"" BORDER
+		"\"/>\n",
+		x, top, x_of(c, n->removed) - x, NODE_ROW - 8);
 	lane->n = 0;
 	for (size_t k = 0; k < n->n_pods; k++) {
 		const struct sim_pod_record *pod = &c->r->pods[n->pods[k]];
@@ -293,46 +354,102 @@ static void node_row(const struct chart *c, size_t i, struct lane *lane)
 
 /* ---- the picture ---- */
 
+/* Each returns where the next begins. */
+static int key_box(const struct chart *c, int x, const char *fill, const char *stroke)
+{
+	kar_buf_printf(c->out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"%s%s/>", x, KEY,
+		BOX, BOX, fill, stroke[0] ? " " : "", stroke);
+	return x + BOX;
+}
+
+static int key_text(const struct chart *c, int x, const char *words)
+{
+	kar_buf_printf(c->out, "<text x=\"%d\" y=\"%d\">%s</text>\n", x + 4, KEY + BOX - 1, words);
+	return x + (int)strlen(words) * CHAR + 20;
+}
+
+static int key_of_jobs(const struct chart *c, int x)
+{
+	static const struct {
+		const char *words;
+		struct sim_stretch stretch;
+	} keys[] = {
+		{ "Pending", { .phase = "Pending", .reason = "" } },
+		{ "Starting", { .phase = "Starting", .reason = "" } },
+		{ "Running: colour of the job", { .phase = "Running", .reason = "" } },
+		{ "Restarting", { .phase = "Restarting", .reason = "" } },
+		{ "Releasing nodes or quota",
+			{ .phase = "Restarting", .reason = kar_reason_ScheduleTimeout } },
+		{ "Suspended", { .phase = "Suspended", .reason = "" } },
+	};
+	enum { EXAMPLES = 3 };
+	char fill[COLOUR_LEN];
+
+	for (size_t i = 0; i < KAR_LEN(keys); i++) {
+		bool running = kar_streq(keys[i].stretch.phase, "Running");
+
+		for (size_t job = 0; job < (running ? EXAMPLES : 1); job++) {
+			phase_colour(&keys[i].stretch, job, fill);
+			x = key_box(c, x, fill, "");
+		}
+		x = key_text(c, x, keys[i].words);
+	}
+	return x;
+}
+
 static void key(const struct chart *c)
 {
-	static const struct sim_stretch phases[] = { { .phase = "Pending" }, { .phase = "Starting" },
-		{ .phase = "Running" }, { .phase = "Restarting" }, { .phase = "Suspended" } };
-	char fill[48];
+	static const char border[] = "stroke=\"" BORDER "\"";
+	int x = key_of_jobs(c, MARGIN);
 
-	for (size_t i = 0; i < KAR_LEN(phases); i++) {
-		int x = LABEL + PLOT - (int)(KAR_LEN(phases) - i) * 92;
+	key_box(c, x, GROUND, border);
+	x = key_text(c, key_box(c, x, "url(#c)", ""), "Node cordoned");
+	key_box(c, x, GROUND, border);
+	x = key_text(c, key_box(c, x, "url(#d)", ""), "Node not ready");
+	key_text(c, key_box(c, x, GROUND, FAILED_STROKE), "Pod failed");
+}
 
-		phase_colour(&phases[i], 1, fill);
-		kar_buf_printf(c->out,
-			"<rect x=\"%d\" y=\"10\" width=\"10\" height=\"10\" fill=\"%s\"/><text class=\"k\" x=\"%d\" y=\"19\">%s</text>",
-			x, fill, x + 14, phases[i].phase);
-	}
-	kar_buf_puts(c->out, "\n");
+/* Stripes. */
+static void pattern(const struct chart *c, const char *id, int width, const char *fill, const char *opacity)
+{
+	kar_buf_printf(c->out,
+		"<pattern id=\"%s\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+		"<rect width=\"%d\" height=\"8\" fill=\"%s\" fill-opacity=\"%s\"/></pattern>",
+		id, width, fill, opacity);
 }
 
 static void head(const struct chart *c, const char *title)
 {
-	int width = LABEL + PLOT + 100;
+	int width = c->left + PLOT + 100;
 
 	kar_buf_printf(c->out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"
-		"<style>text{font:11px system-ui,sans-serif;fill:#24292f}.t{font-size:15px;font-weight:600}"
-		".l{text-anchor:end}.u{text-anchor:end;fill:#6e7781;font-size:10px}.a{text-anchor:middle;fill:#6e7781}"
-		".g{stroke:#eaeef2}.n{fill:#f6f8fa;stroke:#d8dee4}.p{stroke:#fff;stroke-width:.6}.e{font-size:10px}</style>\n"
-		"<defs><pattern id=\"d\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-		"<rect width=\"4\" height=\"8\" fill=\"#c8353f\" opacity=\".45\"/></pattern>"
-		"<pattern id=\"c\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-		"<rect width=\"3\" height=\"8\" fill=\"#7d8590\" opacity=\".4\"/></pattern></defs>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"t\" x=\"%d\" y=\"20\">",
-		width, c->height, width, c->height, MARGIN);
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<defs>",
+		width, c->height, width, c->height);
+	pattern(c, "d", 4, TROUBLE, ".45");
+	pattern(c, "c", 3, "#7d8590", ".4");
+	kar_buf_printf(c->out,
+		"</defs>\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
+		"<g font-family=\"system-ui,sans-serif\" font-size=\"11\" fill=\"" INK
+		"\">\n<text x=\"%d\" y=\"20\" font-size=\"15\" font-weight=\"600\">",
+		width, c->height, MARGIN);
 	text(c->out, title);
 	kar_buf_puts(c->out, "</text>\n");
 	key(c);
 }
 
+/* One queue needs no name in the picture. */
+static int left_of(const struct sim_record *r)
+{
+	for (size_t i = 1; i < r->n_jobs; i++) {
+		if (!kar_streq(r->jobs[i].queue, r->jobs[0].queue))
+			return LABEL + QUEUE;
+	}
+	return LABEL;
+}
+
 void sim_report_svg(const struct sim_record *r, const char *title, struct kar_buf *out)
 {
-	struct chart c = { .r = r, .out = out, .span = r->end > 0 ? r->end : 1 };
+	struct chart c = { .r = r, .out = out, .span = r->end > 0 ? r->end : 1, .left = left_of(r) };
 	struct lane lane = { .items = kar_xcalloc(r->n_pods + 1, sizeof(struct placed)) };
 
 	c.nodes_top = HEAD + (int)r->n_jobs * JOB_ROW + GAP;
@@ -343,7 +460,7 @@ void sim_report_svg(const struct sim_record *r, const char *title, struct kar_bu
 		job_row(&c, i);
 	for (size_t i = 0; i < r->n_nodes; i++)
 		node_row(&c, i, &lane);
-	kar_buf_puts(out, "</svg>\n");
+	kar_buf_puts(out, "</g>\n</svg>\n");
 	free(lane.items);
 }
 
@@ -354,7 +471,8 @@ void sim_report_html(const struct sim_record *r, const char *title, struct kar_b
 	kar_buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
 	text(out, title);
 	kar_buf_puts(out,
-		"</title><style>body{font:14px system-ui,sans-serif;margin:24px;color:#24292f}"
+		"</title><style>body{font:14px system-ui,sans-serif;margin:24px;color:" INK
+		";background:#ffffff}"
 		"pre{font:12px ui-monospace,monospace;overflow:auto}svg{max-width:100%;height:auto}</style></head>\n<body>\n");
 	sim_report_svg(r, title, out);
 	sim_report_table(r, &table);

@@ -4,7 +4,8 @@
 
 #include <bsd/stdlib.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "sim/scenario/lookup.h"
 #include "sim/scenario/scenario.h"
@@ -26,7 +27,7 @@ static void know(struct sim_scenario *s, struct sim_lookup *known, const struct 
 {
 	char key[SIM_KEY_LEN];
 
-	sim_lookup_put(known, kar_keep_text(&s->arena, key_of(o, key)), 0);
+	sim_lookup_put(known, kar_copy_text(&s->arena, key_of(o, key)), 0);
 }
 
 static bool is_known(const struct sim_lookup *known, const struct sim_value *o)
@@ -89,8 +90,8 @@ static bool is_ready(const struct sim_value *node)
 	const struct sim_value *conditions = sim_get(node, "status", "conditions");
 
 	for (size_t i = 0; i < sim_count(conditions); i++) {
-		if (kar_same(sim_get_text(sim_item(conditions, i), "type"), "Ready"))
-			return kar_same(sim_get_text(sim_item(conditions, i), "status"), "True");
+		if (kar_streq(sim_get_text(sim_item(conditions, i), "type"), "Ready"))
+			return kar_streq(sim_get_text(sim_item(conditions, i), "status"), "True");
 	}
 	return true;
 }

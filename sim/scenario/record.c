@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
 #include "api/names.h"
+#include "api/reasons.h"
+#include "common/str.h"
 
 enum { SHARE = 1000, MOST_PODS = 1000000 };
 
@@ -15,7 +17,7 @@ static kar_time now(const struct sim_record *r)
 
 static const char *keep(struct sim_record *r, const char *text)
 {
-	return kar_keep_text(&r->arena, text);
+	return kar_copy_text(&r->arena, text);
 }
 
 /* ---- jobs ---- */
@@ -38,10 +40,14 @@ static int64_t count_pods(const struct sim_value *job)
 	return n;
 }
 
-static void begin_stretch(struct sim_record *r, struct sim_stretch **list, size_t *n, const char *phase)
+static void begin_stretch(struct sim_record *r, struct sim_stretch **list, size_t *n, const char *phase,
+	const char *reason)
 {
 	*list = kar_arena_grow(&r->arena, *list, *n, sizeof(**list));
-	(*list)[(*n)++] = (struct sim_stretch){ .phase = keep(r, phase), .from = now(r), .to = KAR_NEVER };
+	(*list)[(*n)++] = (struct sim_stretch){ .phase = keep(r, phase),
+		.reason = keep(r, reason),
+		.from = now(r),
+		.to = KAR_NEVER };
 }
 
 static void end_stretch(const struct sim_record *r, struct sim_stretch *list, size_t n)
@@ -74,24 +80,32 @@ static struct sim_job_record *add_job(struct sim_record *r, const struct sim_cha
 		.unfit = "",
 		.pods = count_pods(c->new),
 	};
-	begin_stretch(r, &j->stretches, &j->n_stretches, "Pending");
+	begin_stretch(r, &j->stretches, &j->n_stretches, "Pending", "");
 	return j;
 }
 
 static bool is_terminal(const char *phase)
 {
-	return kar_same(phase, "Completed") || kar_same(phase, "Failed");
+	return kar_streq(phase, "Completed") || kar_streq(phase, "Failed");
 }
 
 /* One that is over within one write of its status has run all the same. */
 static bool has_run(const char *phase)
 {
-	return kar_same(phase, "Running") || kar_same(phase, "Completed");
+	return kar_streq(phase, "Running") || kar_streq(phase, "Completed");
 }
 
-static void enter_phase(struct sim_record *r, struct sim_job_record *j, const char *phase)
+static const char *reason_of(const struct sim_value *status, const char *phase)
 {
-	if (kar_same(j->phase, phase))
+	return kar_streq(phase, "Restarting") ? sim_text_or(sim_get(status, "lastRestart", "reason"), "")
+					      : "";
+}
+
+static void enter_phase(struct sim_record *r, struct sim_job_record *j, const struct sim_value *status)
+{
+	const char *phase = sim_text_or(sim_member(status, "phase"), "Pending");
+
+	if (kar_streq(j->phase, phase))
 		return;
 	j->phase = keep(r, phase);
 	end_stretch(r, j->stretches, j->n_stretches);
@@ -99,11 +113,11 @@ static void enter_phase(struct sim_record *r, struct sim_job_record *j, const ch
 		j->ended = now(r);
 		r->n_ended++;
 	} else {
-		begin_stretch(r, &j->stretches, &j->n_stretches, phase);
+		begin_stretch(r, &j->stretches, &j->n_stretches, phase, reason_of(status, phase));
 	}
 	if (has_run(phase) && j->running == KAR_NEVER)
 		j->running = now(r);
-	if (j->admitted == KAR_NEVER && !kar_same(phase, "Pending") && !kar_same(phase, "Suspended"))
+	if (j->admitted == KAR_NEVER && !kar_streq(phase, "Pending") && !kar_streq(phase, "Suspended"))
 		j->admitted = now(r);
 }
 
@@ -112,7 +126,7 @@ static void hear(struct sim_record *r, struct sim_job_record *j, const char *mes
 {
 	kar_time stood = now(r) - j->message_since;
 
-	if (kar_same(j->message, message))
+	if (kar_streq(j->message, message))
 		return;
 	if (j->message[0] && stood > j->message_longest) {
 		j->message_longest = stood;
@@ -125,9 +139,9 @@ static void hear(struct sim_record *r, struct sim_job_record *j, const char *mes
 /* "" also while nothing is amiss; where the status sends the reader to the scheduler, its own words. */
 static const char *cause_of_waiting(const struct sim_job_record *j, const char *message)
 {
-	if (j->running != KAR_NEVER || j->ended != KAR_NEVER || kar_same(j->reason, "Starting"))
+	if (j->running != KAR_NEVER || j->ended != KAR_NEVER || kar_streq(j->reason, "Starting"))
 		return "";
-	return kar_same(j->reason, "Unschedulable") && j->unfit[0] ? j->unfit : message;
+	return kar_streq(j->reason, "Unschedulable") && j->unfit[0] ? j->unfit : message;
 }
 
 static void forget_job(struct sim_record *r, struct sim_job_record *j)
@@ -150,9 +164,9 @@ static void on_job(struct sim_record *r, const struct sim_change *c)
 	}
 	if (!j)
 		j = add_job(r, c);
-	if (!kar_same(j->reason, sim_text_or(sim_member(status, "reason"), "")))
+	if (!kar_streq(j->reason, sim_text_or(sim_member(status, "reason"), "")))
 		j->reason = keep(r, sim_text_or(sim_member(status, "reason"), ""));
-	enter_phase(r, j, sim_text_or(sim_member(status, "phase"), "Pending"));
+	enter_phase(r, j, status);
 	hear(r, j, cause_of_waiting(j, sim_text_or(sim_member(status, "message"), "")));
 	j->restarts = sim_get_int(status, 0, "restarts");
 }
@@ -180,10 +194,10 @@ static struct sim_value *sum_requests(const struct sim_value *pod)
 		const struct sim_value *requests = sim_get(sim_item(containers, i), "resources", "requests");
 
 		for (struct sim_member m = sim_first(requests); m.value; m = sim_next(m)) {
-			struct sim_quantity q = sim_quantity_of(sim_member(sum, m.key)),
+			struct kar_quantity q = sim_quantity_of(sim_member(sum, m.key)),
 					    more = sim_quantity_of(m.value);
 
-			sim_quantity_add(&q, &more);
+			kar_quantity_add(&q, &more);
 			sim_set(&sum, sim_quantity_string(&q), m.key);
 		}
 	}
@@ -230,11 +244,11 @@ static void on_waiting_pod(struct sim_record *r, const struct sim_change *c)
 		const struct sim_value *condition = sim_item(conditions, i);
 		const char *message = sim_text_or(sim_member(condition, "message"), "");
 
-		if (!kar_same(sim_get_text(condition, "reason"), "Unschedulable") ||
-			kar_same(j->unfit, message))
+		if (!kar_streq(sim_get_text(condition, "reason"), "Unschedulable") ||
+			kar_streq(j->unfit, message))
 			continue;
 		j->unfit = keep(r, message);
-		if (kar_same(j->reason, "Unschedulable"))
+		if (kar_streq(j->reason, "Unschedulable"))
 			hear(r, j, cause_of_waiting(j, message));
 	}
 }
@@ -243,7 +257,8 @@ static void on_bound_pod(struct sim_record *r, const struct sim_change *c)
 {
 	const struct sim_value *pod = c->new ? c->new : c->old;
 	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "");
-	bool over = kar_same(phase, "Succeeded") || kar_same(phase, "Failed");
+	bool over = kar_streq(phase, "Succeeded") || kar_streq(phase, "Failed");
+	bool stopped = sim_get_text(pod, "metadata", "deletionTimestamp") != NULL;
 	struct sim_pod_record *p = find_pod(r, sim_text_or(sim_get(pod, "metadata", "uid"), ""));
 
 	if (!p && c->new && !over) {
@@ -252,9 +267,9 @@ static void on_bound_pod(struct sim_record *r, const struct sim_change *c)
 	}
 	if (!p)
 		return;
-	if (kar_same(phase, "Running") && p->started == KAR_NEVER)
+	if (kar_streq(phase, "Running") && p->started == KAR_NEVER)
 		p->started = now(r);
-	p->failed = kar_same(phase, "Failed");
+	p->failed = kar_streq(phase, "Failed") && !stopped;
 	if (!c->new || over)
 		p->ended = now(r);
 }
@@ -279,8 +294,8 @@ static bool is_ready(const struct sim_value *node)
 	const struct sim_value *conditions = sim_get(node, "status", "conditions");
 
 	for (size_t i = 0; i < sim_count(conditions); i++) {
-		if (kar_same(sim_get_text(sim_item(conditions, i), "type"), "Ready"))
-			return kar_same(sim_get_text(sim_item(conditions, i), "status"), "True");
+		if (kar_streq(sim_get_text(sim_item(conditions, i), "type"), "Ready"))
+			return kar_streq(sim_get_text(sim_item(conditions, i), "status"), "True");
 	}
 	return true; /* not reported yet */
 }
@@ -315,11 +330,11 @@ static void on_node(struct sim_record *r, const struct sim_change *c)
 		sim_unref(n->allocatable);
 		n->allocatable = sim_ref(allocatable);
 	}
-	if (was && down && kar_same(n->down[n->n_down - 1].phase, down))
+	if (was && down && kar_streq(n->down[n->n_down - 1].phase, down))
 		return;
 	end_stretch(r, n->down, n->n_down);
 	if (down)
-		begin_stretch(r, &n->down, &n->n_down, down);
+		begin_stretch(r, &n->down, &n->n_down, down, "");
 }
 
 /* ---- recording ---- */
@@ -328,11 +343,11 @@ static void on_change(void *arg, const struct sim_change *c)
 {
 	struct sim_record *r = arg;
 
-	if (kar_same(c->resource, "pods") && !c->group[0])
+	if (kar_streq(c->resource, "pods") && !c->group[0])
 		on_pod(r, c);
-	else if (kar_same(c->resource, "nodes") && !c->group[0])
+	else if (kar_streq(c->resource, "nodes") && !c->group[0])
 		on_node(r, c);
-	else if (kar_same(c->resource, "queuejobs") && kar_same(c->group, KAR_GROUP))
+	else if (kar_streq(c->resource, "queuejobs") && kar_streq(c->group, KAR_GROUP))
 		on_job(r, c);
 }
 
@@ -367,12 +382,33 @@ void sim_record_release(struct sim_record *r)
 	*r = (struct sim_record){ 0 };
 }
 
-/* ---- use ---- */
-
 static kar_time earlier(kar_time a, kar_time b)
 {
 	return a < b ? a : b;
 }
+
+/* ---- jobs, afterwards ---- */
+
+bool sim_stretch_releases(const struct sim_stretch *s)
+{
+	return kar_streq(s->reason, kar_reason_ScheduleTimeout) ||
+		kar_streq(s->reason, kar_reason_QuotaExceeded);
+}
+
+kar_time sim_record_lost(const struct sim_record *r, const struct sim_job_record *j)
+{
+	kar_time lost = 0;
+
+	for (size_t i = 0; i < j->n_stretches; i++) {
+		const struct sim_stretch *s = &j->stretches[i];
+
+		if (s->from >= j->running && !kar_streq(s->phase, "Running"))
+			lost += earlier(s->to, r->end) - s->from;
+	}
+	return lost;
+}
+
+/* ---- use ---- */
 
 /* Resource-milliseconds: thousandths of the resource times ms. */
 static double used(const struct sim_record *r, size_t node, const char *resource)
@@ -382,9 +418,9 @@ static double used(const struct sim_record *r, size_t node, const char *resource
 
 	for (size_t i = 0; i < n->n_pods; i++) {
 		const struct sim_pod_record *p = &r->pods[n->pods[i]];
-		struct sim_quantity q = sim_quantity_of(sim_member(p->requests, resource));
+		struct kar_quantity q = sim_quantity_of(sim_member(p->requests, resource));
 
-		sum += (double)sim_quantity_milli(&q) * (double)(earlier(p->ended, r->end) - p->bound);
+		sum += (double)kar_quantity_milli(&q) * (double)(earlier(p->ended, r->end) - p->bound);
 	}
 	return sum;
 }
@@ -392,9 +428,9 @@ static double used(const struct sim_record *r, size_t node, const char *resource
 static double offered(const struct sim_record *r, size_t node, const char *resource)
 {
 	const struct sim_node_record *n = &r->nodes[node];
-	struct sim_quantity q = sim_quantity_of(sim_member(n->allocatable, resource));
+	struct kar_quantity q = sim_quantity_of(sim_member(n->allocatable, resource));
 
-	return (double)sim_quantity_milli(&q) * (double)(earlier(n->removed, r->end) - n->added);
+	return (double)kar_quantity_milli(&q) * (double)(earlier(n->removed, r->end) - n->added);
 }
 
 static int share(double part, double whole)
@@ -426,9 +462,9 @@ int sim_record_pod_share(const struct sim_record *r, const struct sim_pod_record
 	if (node == SIZE_MAX)
 		return 0;
 	for (struct sim_member m = sim_first(pod->requests); m.value; m = sim_next(m)) {
-		struct sim_quantity asked = sim_quantity_of(m.value),
+		struct kar_quantity asked = sim_quantity_of(m.value),
 				    has = sim_quantity_of(sim_member(r->nodes[node].allocatable, m.key));
-		int s = share((double)sim_quantity_milli(&asked), (double)sim_quantity_milli(&has));
+		int s = share((double)kar_quantity_milli(&asked), (double)kar_quantity_milli(&has));
 
 		if (s > most)
 			most = s;

@@ -14,7 +14,8 @@
 /* A stretch of time in one phase. */
 struct sim_stretch {
 	const char *phase;
-	kar_time from, to; /* to: KAR_NEVER while it lasts */
+	const char *reason; /* of a job's restart; else "" */
+	kar_time from, to;  /* to: KAR_NEVER while it lasts */
 };
 
 struct sim_job_record {
@@ -35,8 +36,8 @@ struct sim_pod_record {
 	const char *name, *node, *uid;
 	size_t node_number;             /* index of .node, or SIZE_MAX */
 	kar_time bound, started, ended; /* ended: terminal or gone; it then holds nothing any more */
-	bool failed;
-	struct sim_value *requests; /* sums over the containers; owned */
+	bool failed;                    /* by itself: what is stopped does not fail */
+	struct sim_value *requests;     /* sums over the containers; owned */
 };
 
 struct sim_node_record {
@@ -74,6 +75,10 @@ int sim_record_node_use(const struct sim_record *r, size_t i, const char *resour
 int sim_record_use(const struct sim_record *r, const char *resource) KAR_NONNULL;
 /* The largest share that @pod takes of its node, over all resources, in thousandths. */
 int sim_record_pod_share(const struct sim_record *r, const struct sim_pod_record *pod) KAR_NONNULL;
+/* ms from the first run of @j to its end in which its gang did not run: it formed again, or was suspended. */
+kar_time sim_record_lost(const struct sim_record *r, const struct sim_job_record *j) KAR_NONNULL;
+/* Does the gang release in @s what it holds, because it got only a part of its nodes or of its quota? That is no restart. */
+bool sim_stretch_releases(const struct sim_stretch *s) KAR_NONNULL;
 /* Index of the node @name, or SIZE_MAX. */
 size_t sim_record_node(const struct sim_record *r, const char *name) KAR_NONNULL;
 

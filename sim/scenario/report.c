@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "common/timefmt.h"
 
 enum {
@@ -13,7 +13,7 @@ enum {
 	SHARE = 1000,
 	NINE_IN_TEN = 90,
 	ALL = 100,
-	TABLE_COLUMNS = 10,
+	TABLE_COLUMNS = 11,
 	RESOURCES = 2
 };
 
@@ -60,13 +60,14 @@ static void summarize_waits(const struct sim_record *r, struct sim_summary *s)
 static void summarize_job(const struct sim_job_record *j, struct sim_summary *s)
 {
 	s->restarts += j->restarts;
-	if (kar_same(j->phase, "Completed"))
+	if (kar_streq(j->phase, "Completed"))
 		s->completed++;
-	else if (kar_same(j->phase, "Failed"))
+	else if (kar_streq(j->phase, "Failed"))
 		s->failed++;
 	else if (j->deleted != KAR_NEVER)
 		s->deleted++;
-	else if (kar_same(j->phase, "Pending") || kar_same(j->phase, "Suspended") || j->running == KAR_NEVER)
+	else if (kar_streq(j->phase, "Pending") || kar_streq(j->phase, "Suspended") ||
+		j->running == KAR_NEVER)
 		s->waiting++;
 	else
 		s->running++;
@@ -151,6 +152,12 @@ static kar_time end_of(const struct sim_record *r, const struct sim_job_record *
 	return end < r->end ? end : r->end;
 }
 
+/* KAR_NEVER: it has not run. */
+static kar_time lost_of(const struct sim_record *r, const struct sim_job_record *j)
+{
+	return j->running == KAR_NEVER ? KAR_NEVER : sim_record_lost(r, j);
+}
+
 static void job_row(struct table *t, const struct sim_record *r, const struct sim_job_record *j)
 {
 	char text[32];
@@ -163,6 +170,7 @@ static void job_row(struct table *t, const struct sim_record *r, const struct si
 	cell(t, "%s", sim_report_time(j->submitted, text));
 	cell(t, "%s", sim_report_time((j->running == KAR_NEVER ? end : j->running) - j->submitted, text));
 	cell(t, "%s", sim_report_time(j->running == KAR_NEVER ? KAR_NEVER : end - j->running, text));
+	cell(t, "%s", sim_report_time(lost_of(r, j), text));
 	cell(t, "%s", sim_report_time(j->ended, text));
 	cell(t, "%lld", (long long)j->restarts);
 	cell(t, "%s%s", j->phase, j->deleted < KAR_NEVER ? " (deleted)" : "");
@@ -171,8 +179,8 @@ static void job_row(struct table *t, const struct sim_record *r, const struct si
 
 static void job_table(const struct sim_record *r, struct kar_buf *out)
 {
-	static const char *const names[] = { "JOB", "QUEUE", "PODS", "SUBMITTED", "WAITED", "RAN", "ENDED",
-		"RESTARTS", "RESULT", "WAITED FOR", NULL };
+	static const char *const names[] = { "JOB", "QUEUE", "PODS", "SUBMITTED", "WAITED", "RAN", "LOST",
+		"ENDED", "RESTARTS", "RESULT", "WAITED FOR", NULL };
 	struct table t = { 0 };
 
 	heads(&t, names);
@@ -250,6 +258,8 @@ static struct sim_value *stretches_json(const struct sim_stretch *list, size_t n
 		struct sim_value *v = sim_object();
 
 		sim_set_text(&v, list[i].phase, "phase");
+		if (list[i].reason[0])
+			sim_set_text(&v, list[i].reason, "reason");
 		sim_set(&v, seconds(list[i].from), "from");
 		sim_set(&v, seconds(list[i].to), "to");
 		sim_append(&array, v);
@@ -257,7 +267,7 @@ static struct sim_value *stretches_json(const struct sim_stretch *list, size_t n
 	return array;
 }
 
-static struct sim_value *job_json(const struct sim_job_record *j)
+static struct sim_value *job_json(const struct sim_record *r, const struct sim_job_record *j)
 {
 	struct sim_value *v = sim_object();
 
@@ -268,6 +278,7 @@ static struct sim_value *job_json(const struct sim_job_record *j)
 	sim_set(&v, seconds(j->submitted), "submitted");
 	sim_set(&v, seconds(j->admitted), "admitted");
 	sim_set(&v, seconds(j->running), "running");
+	sim_set(&v, seconds(lost_of(r, j)), "lost");
 	sim_set(&v, seconds(j->ended), "ended");
 	sim_set(&v, seconds(j->deleted), "deleted");
 	sim_set(&v, sim_int(j->restarts), "restarts");
@@ -348,7 +359,7 @@ void sim_report_json(const struct sim_record *r, struct kar_buf *out)
 	struct sim_value *v = sim_object(), *jobs = sim_array(), *pods = sim_array(), *nodes = sim_array();
 
 	for (size_t i = 0; i < r->n_jobs; i++)
-		sim_append(&jobs, job_json(&r->jobs[i]));
+		sim_append(&jobs, job_json(r, &r->jobs[i]));
 	for (size_t i = 0; i < r->n_pods; i++)
 		sim_append(&pods, pod_json(r, &r->pods[i]));
 	for (size_t i = 0; i < r->n_nodes; i++)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "api/names.h"
-#include "controllers/manager.h"
+#include "controllers/controllers.h"
 #include "sim/client_sim.h"
 #include "sim/nodes/behaviour.h"
 #include "sim/scenario/report.h"
@@ -280,9 +280,9 @@ static void expect_pod(struct world *w, const struct sim_value *pod)
 static void on_change(void *arg, const struct sim_change *c)
 {
 	struct world *w = arg;
-	bool job = kar_same(c->resource, "queuejobs");
+	bool job = kar_streq(c->resource, "queuejobs");
 
-	if (!job && (!kar_same(c->resource, "pods") || c->group[0]))
+	if (!job && (!kar_streq(c->resource, "pods") || c->group[0]))
 		return;
 	expect(w, 0);
 	if (job && c->new)
@@ -304,8 +304,9 @@ static void build(struct world *w, const struct sim_run_options *o)
 		.run = s->run,
 		.decision = 5 };
 	const struct sim_faults none = { 0 };
-	const struct kar_manager_options manager = { .instance = "kar-sim",
-		.settings = { .schedule_timeout = KAR_MINUTE, .seed = s->seed } };
+	const struct kar_controllers_options manager = { .instance = "kar-sim",
+		.seed = s->seed,
+		.settings = { .schedule_timeout = KAR_MINUTE } };
 
 	w->slowest = nodes;
 	w->slowest.start.low = nodes.start.high;
@@ -318,7 +319,7 @@ static void build(struct world *w, const struct sim_run_options *o)
 	w->wire = sim_wire_new(w->server, s->seed, &none);
 	w->loop = sim_loop_new(w->timeline);
 	w->client = sim_client_new(w->loop, w->wire, "kar-controllers");
-	w->manager = kar_manager_new(w->loop, w->client, &manager);
+	w->manager = kar_controllers_new(w->loop, w->client, &manager);
 	w->next = sim_alarm_new(w->timeline, on_next, w);
 	if (sim_apiserver_install_crds(w->server, o->crds, w->err))
 		return;

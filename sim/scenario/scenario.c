@@ -6,7 +6,8 @@
 #include <bsd/stdlib.h>
 #include <bsd/string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
+#include "common/str.h"
 #include "api/names.h"
 #include "common/yaml.h"
 #include "sim/apiserver/quantity.h"
@@ -48,14 +49,14 @@ static void add_pool(struct sim_reading *r, const struct sim_scenario_pool *p, b
 
 static void check_capacity(struct sim_reading *r, const struct sim_value *capacity)
 {
-	const struct sim_quantity none = { 0 };
+	const struct kar_quantity none = { 0 };
 
 	for (struct sim_member m = sim_first(capacity); m.value; m = sim_next(m)) {
-		struct sim_quantity q;
+		struct kar_quantity q;
 		char field[SIM_SCENARIO_PATH];
 
 		snprintf(field, sizeof(field), "capacity[%s]", m.key);
-		if (sim_quantity_read(m.value, &q, NULL) || sim_quantity_cmp(&q, &none) < 0)
+		if (sim_quantity_read(m.value, &q, NULL) || kar_quantity_cmp(&q, &none) < 0)
 			sim_reading_wrong(r, field, "want a quantity such as 8, 500m or 64Gi");
 	}
 }
@@ -73,7 +74,7 @@ static void read_pool(struct sim_reading *r, const struct sim_value *v)
 		.capacity = sim_reading_member(r, v, "capacity", SIM_OBJECT),
 		.labels = sim_reading_member(r, v, "labels", SIM_OBJECT),
 		.taints = sim_reading_member(r, v, "taints", SIM_ARRAY),
-		.place = kar_keep(&r->s->arena, r->path),
+		.place = kar_copy(&r->s->arena, r->path),
 	};
 	check_capacity(r, p.capacity);
 	if (!p.name)
@@ -90,7 +91,7 @@ static void add_object(struct sim_reading *r, struct sim_value *consumed)
 
 	sim_append(&s->objects, consumed);
 	s->places = kar_arena_grow(&s->arena, s->places, s->n_places, sizeof(*s->places));
-	s->places[s->n_places++] = kar_keep(&s->arena, r->path);
+	s->places[s->n_places++] = kar_copy(&s->arena, r->path);
 }
 
 static void read_queue(struct sim_reading *r, const struct sim_value *v)
@@ -165,9 +166,9 @@ static void read_event(struct sim_reading *r, const struct sim_value *v)
 
 static void check_head(struct sim_reading *r, const struct sim_value *v)
 {
-	if (!kar_same(sim_get_text(v, "apiVersion"), KAR_API_VERSION))
+	if (!kar_streq(sim_get_text(v, "apiVersion"), KAR_API_VERSION))
 		sim_reading_wrong(r, "apiVersion", "want " KAR_API_VERSION);
-	if (!kar_same(sim_get_text(v, "kind"), "Scenario"))
+	if (!kar_streq(sim_get_text(v, "kind"), "Scenario"))
 		sim_reading_wrong(r, "kind", "want Scenario");
 }
 

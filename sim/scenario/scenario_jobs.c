@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/keep.h"
+#include "api/copy.h"
 #include "api/names.h"
 #include "sim/scenario/scenario_impl.h"
 
@@ -142,7 +142,7 @@ static void add_jobs(struct sim_reading *r, const struct sim_value *v, const cha
 {
 	const char *ns = sim_reading_text(r, v, "namespace", "default"), *outcome = read_outcome(r, v);
 	struct sim_scenario_job job = { .at = sim_reading_time(r, v, "at", 0),
-		.place = kar_keep(&r->s->arena, r->path) };
+		.place = kar_copy(&r->s->arena, r->path) };
 	kar_time every = sim_reading_time(r, v, "every", 0);
 	struct sim_range duration = sim_reading_range(r, v, "duration", DEFAULT_DURATION);
 	bool numbered;

@@ -12,7 +12,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+
+from reader import Reader, ReadError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "manifests"
@@ -23,6 +26,9 @@ USER_AGENT = "kar-controllers/"
 TEST_KEY = "test.kube-arbitrator.io/"  # annotations that test/cluster/stages.yaml obeys
 KEY = "kube-arbitrator.io/"
 FINALIZER = KEY + "pod-tracking"
+
+
+stopped = threading.Event()  # nobody waits for the end of the stories any more
 
 
 class Failure(Exception):
@@ -53,13 +59,17 @@ def wait_until(condition, what, seconds=30):
             value, last = None, error
         if value:
             return value
+        if stopped.is_set():
+            raise Failure(f"the run was stopped while it waited until {what}")
         if time.monotonic() >= deadline:
             raise Failure(f"gave up after {seconds} s waiting until {what}; last answer: {last}")
         time.sleep(0.1)
 
 
 class Kubectl:
-    def __init__(self, kubeconfig, cache, namespace=None):
+    def __init__(self, kubeconfig, cache, namespace=None, reader=None):
+        self.namespace = namespace
+        self.reader = reader  # None: objects are read with kubectl, too
         self.base = ["kubectl", "--kubeconfig", str(kubeconfig), "--cache-dir", str(cache)]
         if namespace:
             self.base += ["--namespace", namespace]
@@ -79,11 +89,26 @@ class Kubectl:
 
     def get(self, kind, name):
         """The object, or None."""
+        if self.reader:
+            return self.read(self.reader.object, kind, self.namespace or "default", name)
         out = self("get", kind, name, "-o", "json", "--ignore-not-found")
         return json.loads(out) if out else None
 
     def list(self, kind, *args):
+        """args: -l SELECTOR, --field-selector SELECTOR or --all-namespaces."""
+        known = {"-l": "labels", "--field-selector": "fields"}
+        if self.reader and args == ("--all-namespaces",):
+            return self.read(self.reader.objects, kind, None)
+        if self.reader and (not args or (len(args) == 2 and args[0] in known)):
+            return self.read(self.reader.objects, kind, self.namespace or "default", **({known[args[0]]: args[1]} if args else {}))
         return json.loads(self("get", kind, "-o", "json", *args))["items"]
+
+    @staticmethod
+    def read(ask, *args, **options):
+        try:
+            return ask(*args, **options)
+        except ReadError as error:
+            raise KubectlError(str(error)) from None
 
 
 class Watch:
@@ -132,9 +157,10 @@ class Audit:
 
     def events(self, **want):
         """Answered requests in the order in which the server received them. want: verb, resource, subresource, namespace, user, agent, code."""
+        mark = b'"namespace":"%s"' % want["namespace"].encode() if "namespace" in want else b""  # most lines need not be parsed
         with self.path.open("rb") as log:
             log.seek(self.start)
-            events = [e for e in map(parse_line, log) if e]
+            events = [e for e in (parse_line(line) for line in log if mark in line) if e]
         events = [e for e in events if e["stage"] == "ResponseComplete" and self.matches(e, want)]
         return sorted(events, key=lambda e: e["requestReceivedTimestamp"])
 
@@ -162,13 +188,19 @@ class Audit:
         asked = self.events(verb="create", resource="pods", subresource="", namespace=namespace, agent=USER_AGENT)
         return [e for e in asked if ("dryRun=All" in e["requestURI"]) == dry_run]
 
-    def forbidden(self):
+    def forbidden(self, user=SERVICE_ACCOUNT):
         """What RBAC did not allow the manager to do: (time, verb, resource, subresource). Other refusals have code 403 too."""
         return [
             (e["requestReceivedTimestamp"], e["verb"], e.get("objectRef", {}).get("resource", e["requestURI"]), e.get("objectRef", {}).get("subresource", ""))
-            for e in self.events(user=SERVICE_ACCOUNT, code=403)
+            for e in self.events(user=user, code=403)
             if e.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
         ]
+
+    def refused_by_policy(self, **want):
+        """Writes that one of manifests/admission did not allow: (verb, resource, answer)."""
+        events = self.events(code=403, **want)
+        return [(e["verb"], e["objectRef"]["resource"], e["responseStatus"]["message"]) for e in events
+                if "ValidatingAdmissionPolicy 'kar-controllers-" in e["responseStatus"].get("message", "")]
 
 
 class Cluster:
@@ -180,6 +212,7 @@ class Cluster:
         self.started_here = started_here
         self.kubeconfig = self.dir / "kubeconfig"
         self.audit_log = self.dir / "log/audit.log"
+        self.reader = None
         self.kubectl = self.kubectl_for(None)
         self.excused = []  # (begin, end), as in the audit log, of times when the manager may be refused something
 
@@ -202,17 +235,35 @@ class Cluster:
             run_cluster(self.name, "down")
 
     def kubectl_for(self, namespace):
-        return Kubectl(self.kubeconfig, self.dir / "kubectl-cache", namespace)
+        if not self.reader:
+            config = Kubectl(self.kubeconfig, self.dir / "kubectl-cache")("config", "view", "--raw", "--flatten", "-o", "json")
+            self.reader = Reader(json.loads(config))
+        return Kubectl(self.kubeconfig, self.dir / "kubectl-cache", namespace, self.reader)
 
     def install(self):
-        """CRDs, namespace and RBAC as shipped; returns the kubeconfig of the shipped ServiceAccount."""
+        """CRDs, namespace, RBAC and the roles of users as shipped; returns the kubeconfig of the shipped ServiceAccount."""
         crds = ["-f", str(MANIFESTS / "crds")]
         self.kubectl("apply", "--server-side", *crds)
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
-        for file in ("namespace.yaml", "rbac.yaml"):
+        for file in ("namespace.yaml", "rbac.yaml", "roles.yaml"):
             self.kubectl("apply", "--server-side", "-f", str(MANIFESTS / file))
-        path = self.dir / "manager.kubeconfig"
-        path.write_text(self.token_kubeconfig("kar-system", "kar-controllers"))
+        if not self.simulated:
+            self.install_policies()
+        return self.account_kubeconfig("kar-controllers")
+
+    def install_policies(self):
+        """manifests/admission as shipped; returns when the API server goes by them."""
+        def refused():
+            bare = ("run", "bare", "--image=busybox:1.36", "--dry-run=server", "--as", SERVICE_ACCOUNT)
+            return all("ValidatingAdmissionPolicy" in self.kubectl(*bare, "--namespace", ns, check=False)[1] for ns in ("default", "kube-system"))
+
+        self.kubectl("apply", "--server-side", "-k", str(MANIFESTS / "admission"))
+        wait_until(refused, "the admission policies are in force")
+
+    def account_kubeconfig(self, account):
+        """A file with a token of that ServiceAccount of kar-system."""
+        path = self.dir / f"{account}.kubeconfig"
+        path.write_text(self.token_kubeconfig("kar-system", account))
         path.chmod(0o600)
         return path
 
@@ -251,12 +302,13 @@ class SimulatedCluster(Cluster):
         self.process = process
 
     @classmethod
-    def open(cls, binary, *options):
+    def open(cls, binary, *options, pods_end=False):
+        """Pods without annotations run until they are deleted, as in test/cluster; with @pods_end as long as kar-sim serve has it."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="kar-sim-"))
         (folder / "log").mkdir()
         (folder / "log/audit.log").touch()
         command = [binary, "serve", "--kubeconfig-out", folder / "kubeconfig", "--audit-log", folder / "log/audit.log",
-                   "--crds", MANIFESTS / "crds", *options]
+                   "--crds", MANIFESTS / "crds", *(() if pods_end else ("--run", "0")), *options]
         with (folder / "log/kar-sim.log").open("w") as log:
             process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         cluster = cls(binary, folder, process)
@@ -307,6 +359,7 @@ class Manager:
         self.log = pathlib.Path(log)
         self.process = None
         self.flags = ()
+        self.lock = threading.Lock()  # of ensure(), for stories side by side
         self.seen = 0  # bytes of the log that said() leaves out
 
     def forget_log(self):
@@ -350,13 +403,16 @@ class Manager:
 
     def ensure(self):
         """Runs with default flags when a story begins, whatever the story before did."""
-        if self.alive() and self.flags:
-            self.stop()
-        if not self.alive():
-            self.start()
+        with self.lock:
+            if self.alive() and self.flags:
+                self.stop()
+            if not self.alive():
+                self.start()
 
-    def tail(self, lines=60):
-        return "\n".join(self.log.read_text().splitlines()[-lines:]) if self.log.exists() else ""
+    def tail(self, namespace, lines=60):
+        """The end of the log without what is about other namespaces."""
+        other = re.compile(rf'key="(?!{re.escape(namespace)}/)[^"/]+/' if namespace else "(?!)")
+        return "\n".join([line for line in self.log.read_text().splitlines() if not other.search(line)][-lines:]) if self.log.exists() else ""
 
 
 class Story:
@@ -370,6 +426,7 @@ class Story:
         self.kubectl = cluster.kubectl_for(self.namespace)
         self.apply = self.kubectl.apply
         self.audit = Audit(cluster.audit_log)
+        self.shown = []  # lines that are printed with the result
         cluster.kubectl("create", "namespace", self.namespace)
 
     def job(self, name):
@@ -392,11 +449,11 @@ class Story:
         return {name: p["metadata"]["uid"] for name, p in self.pods(job).items()}
 
     def wait_phase(self, name, phase, seconds=30, **fields):
-        """Until status.phase is phase and the other status fields are as given; returns the status."""
+        """Until status.phase is phase and the other status fields are as given (an absent number is 0); returns the status."""
         def reached():
             status = self.status(name)
             seen.update(status)
-            return status if status.get("phase") == phase and all(status.get(k) == v for k, v in fields.items()) else None
+            return status if status.get("phase") == phase and all(status.get(k, 0 if v == 0 else None) == v for k, v in fields.items()) else None
 
         seen = {}
         wanted = ", ".join([phase, *(f"{k}={v}" for k, v in fields.items())])
@@ -422,10 +479,19 @@ class Story:
                      ["describe", "queuejobs,podgroups.scheduling.x-k8s.io"],
                      ["get", "events", "--sort-by=.metadata.creationTimestamp"]):
             yield f"$ kubectl {' '.join(args)}\n{self.kubectl(*args, check=False)[1]}"
-        yield f"manager (last lines of its log):\n{self.manager.tail()}"
+        yield f"manager (last lines of its log):\n{self.manager.tail(self.namespace)}"
 
     def close(self):
         self.cluster.kubectl("delete", "namespace", self.namespace, "--wait=false")
+
+
+def check_lines(s, name, *wanted):
+    """kubectl describe has each of these, in the end: events arrive a moment after the status."""
+    def missing():
+        text = s.kubectl("describe", "queuejob", name)
+        return [want for want in wanted if not re.search(want, text)]
+
+    wait_until(lambda: not missing(), f"kubectl describe queuejob {name} has all of {wanted}")
 
 
 def condition(obj, kind):

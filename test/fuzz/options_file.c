@@ -7,9 +7,11 @@
 
 static void check(const struct kar_options *o)
 {
-	FUZZ_CHECK(isfinite(o->kube_api_qps) && o->kube_api_qps >= 0, "qps %g", o->kube_api_qps);
-	FUZZ_CHECK(o->kube_api_burst >= 0 && o->max_in_flight >= 0 && o->verbosity >= 0, "a negative count");
-	FUZZ_CHECK(o->schedule_timeout >= 0, "schedule-timeout %lld", (long long)o->schedule_timeout);
+	FUZZ_CHECK(isfinite(o->client.qps) && o->client.qps >= 0, "qps %g", o->client.qps);
+	FUZZ_CHECK(o->client.burst >= 0 && o->client.max_in_flight_writes >= 0 && o->verbosity >= 0,
+		"a negative count");
+	FUZZ_CHECK(o->settings.schedule_timeout >= 0, "schedule-timeout %lld",
+		(long long)o->settings.schedule_timeout);
 	FUZZ_CHECK(!strcmp(o->logging_format, "text") || !strcmp(o->logging_format, "json"), "format %s",
 		o->logging_format);
 }

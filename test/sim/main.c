@@ -289,7 +289,7 @@ static void report_failure(const struct plan *p, const struct options *o, const 
 
 static bool run_seed(const struct options *o, uint64_t seed, struct run_result *r)
 {
-	const struct run_options run = { .no_oracle = o->no_oracle || o->trace,
+	const struct run_options run = { .no_oracle = o->no_oracle,
 		.twice = o->twice,
 		.trace = o->trace ? stdout : NULL };
 	struct plan p;

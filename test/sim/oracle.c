@@ -10,6 +10,8 @@
 enum verdict { OPEN, GONE, COMPLETED, FAILED, RUNNING };
 
 /* The last job of a name, and what is done to it after it was submitted. */
+enum { DEFAULT_BACKOFF_LIMIT = 6 };
+
 struct fate {
 	const struct plan *p;
 	const struct plan_job *job; /* NULL: none was submitted */
@@ -17,6 +19,7 @@ struct fate {
 	bool deleted, suspended, scaled, expires;
 	bool deadline, kept; /* the one is edited; so may the other be, when it is over */
 	int limit;           /* of its active pods, by the queue; PLAN_UNSET: none */
+	int backoff_limit;   /* the lowest that it had */
 	bool replicas_zero;
 	bool power_lost; /* somewhere: containers that die with their node fail, and that may be counted */
 };
@@ -32,6 +35,8 @@ static void submit(struct fate *f, const struct plan_action *a)
 		.power_lost = f->power_lost,
 		.kept = f->kept, /* of the next of the name, if this one is gone first */
 		.limit = PLAN_UNSET,
+		.backoff_limit = f->p->jobs[a->job].backoff == PLAN_UNSET ? DEFAULT_BACKOFF_LIMIT
+									  : f->p->jobs[a->job].backoff,
 		.suspended = f->p->jobs[a->job].suspend };
 }
 
@@ -61,6 +66,9 @@ static void apply(struct fate *f, const struct plan_action *a)
 		break;
 	case PLAN_DEADLINE:
 		f->deadline = true;
+		break;
+	case PLAN_LIMITS:
+		f->backoff_limit = a->value < f->backoff_limit ? a->value : f->backoff_limit;
 		break;
 	case PLAN_LIMIT: /* if the group is there just then */
 		f->limit = a->value;
@@ -160,6 +168,17 @@ static bool makes_progress(const struct fate *f)
 	return f->limit > 0 && !has(f, PLAN_RUN, PLAN_RUN) && !plan_has_order(f->job);
 }
 
+/* May so many containers restart in place that the job fails? How many pods are alive at once is a question of time. */
+static bool may_crash_too_often(const struct fate *f)
+{
+	const struct plan_job *j = f->job;
+	int n = 0;
+
+	for (int i = 0; i < j->n_tasks; i++)
+		n += j->tasks[i].outcome == PLAN_CRASH_ONCE ? j->tasks[i].replicas : 0;
+	return n && (f->scaled || n >= f->backoff_limit);
+}
+
 static enum verdict judge_alive(const struct fate *f)
 {
 	const struct plan_job *j = f->job;
@@ -167,6 +186,8 @@ static enum verdict judge_alive(const struct fate *f)
 	bool fails = has(f, PLAN_FAIL, PLAN_OOM), runs = has(f, PLAN_RUN, PLAN_RUN);
 
 	if (f->suspended || (f->limit != PLAN_UNSET && !makes_progress(f)))
+		return OPEN;
+	if (!fails && may_crash_too_often(f))
 		return OPEN;
 	if (!fails && !runs)
 		return f->power_lost || may_end_early(j) ? OPEN : COMPLETED;
@@ -233,7 +254,7 @@ static const char *observed(const struct world *w, const struct plan_job *j)
 	const struct sim_value *job = sim_apiserver_peek(w->server, KAR_GROUP, "queuejobs",
 		plan_ns_name(j->ns), plan_job_name(j, name));
 
-	return job ? kar_qj_phase_name(ledger_phase(job)) : "gone";
+	return job ? kar_qj_phase_name(model_phase(job)) : "gone";
 }
 
 static int count(const struct world *w, const struct plan_job *j, const char *what)
@@ -291,8 +312,7 @@ static void check_count(const struct world *w, const struct fate *f, const char 
 	int found = foretold >= 0 ? count(w, f->job, what) : foretold;
 
 	if (found != foretold)
-		ledger_break(w->ledger, "outcome",
-			"job %s/j%d ends with %d pods %s; by the plan it must be %d",
+		model_break(w->model, "outcome", "job %s/j%d ends with %d pods %s; by the plan it must be %d",
 			plan_ns_name(f->job->ns), f->job->number, found, what, foretold);
 }
 
@@ -303,10 +323,10 @@ bool world_foretell(const struct world *w)
 		enum verdict v = judge(&f);
 
 		if (v != OPEN && strcmp(observed(w, f.job), name_of(v)) != 0)
-			ledger_break(w->ledger, "outcome", "job %s/j%d ends %s; by the plan it must end %s",
+			model_break(w->model, "outcome", "job %s/j%d ends %s; by the plan it must end %s",
 				plan_ns_name(f.job->ns), number, observed(w, f.job), name_of(v));
 		check_count(w, &f, "succeeded", foretold(&f, v, false));
 		check_count(w, &f, "running", foretold(&f, v, true));
 	}
-	return !w->ledger->broken;
+	return !w->model->broken;
 }

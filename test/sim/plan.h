@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 10 };
+enum { PLAN_VERSION = 12 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -113,10 +113,44 @@ enum plan_order_edit {
 
 enum plan_service_edit {
 	PLAN_SERVICE_SELECTOR,
-	PLAN_SERVICE_LABEL,
+	PLAN_SERVICE_LABEL, /* off, or back on */
 	PLAN_SERVICE_PUBLISH,
 	PLAN_SERVICE_DELETED,
 	PLAN_SERVICE_EDITS,
+};
+
+/* In the name of the job, as one that a former job left; or one of nobody's, that is never a job's. */
+enum plan_group { PLAN_GROUP_OF_JOB, PLAN_GROUP_OF_NOBODY, PLAN_GROUPS };
+
+/* Which of its objects a trick is about: .task modulo PLAN_KINDS. */
+enum plan_kind {
+	PLAN_KIND_JOB,
+	PLAN_KIND_GROUP,
+	PLAN_KIND_SPEC,
+	PLAN_KIND_SERVICE,
+	PLAN_KIND_POD,
+	PLAN_KIND_QUOTA,
+	PLAN_KINDS,
+};
+
+/* Of a hostile tenant, in the name of a job of somebody else but in a namespace of its own. .task: which variant of it. */
+enum plan_trick {
+	PLAN_TRICK_JOB,        /* a job that may run */
+	PLAN_TRICK_IMPOSSIBLE, /* one that fits on no node, before all others */
+	PLAN_TRICK_INVALID,    /* one whose pods the API server refuses */
+	PLAN_TRICK_SQUAT,      /* takes the name of one of its children */
+	PLAN_TRICK_FORGE,      /* a pod that says it is one of the other's job */
+	PLAN_TRICK_GROUPS,     /* PodGroups without pods */
+	PLAN_TRICK_SNEAK,      /* lets one queue admit the group of a job of another */
+	PLAN_TRICK_UNREADABLE, /* what the manager cannot decode (sim/wire.h, SIM_GARBLE) */
+	PLAN_TRICK_READABLE,   /* and can again */
+	PLAN_TRICK_STATUS,     /* garbage in a status */
+	PLAN_TRICK_HUGE,       /* long texts */
+	PLAN_TRICK_FLOOD,      /* hundreds of edits in a moment */
+	PLAN_TRICK_PRIORITIES, /* of all its PodGroups without pods */
+	PLAN_TRICK_CHURN,      /* deletes and creates */
+	PLAN_TRICK_DELETE,     /* one of its objects */
+	PLAN_TRICKS,
 };
 
 enum plan_verb {
@@ -154,6 +188,9 @@ enum plan_verb {
 	PLAN_DELETE_SPEC,
 	PLAN_EDIT_SPEC, /* of the SchedulingSpec; .value: minAvailable */
 	PLAN_LIMIT,     /* the queue sets desired in its PodGroup; PLAN_UNSET: takes it away */
+	/* .task: enum plan_group, .value: queue; PLAN_UNSET: names none */
+	PLAN_MAKE_GROUP, /* somebody creates a PodGroup */
+	PLAN_MOVE_GROUP, /* sets, or takes away, its queue, as far as the API server lets him */
 	/* .job */
 	PLAN_NETWORK,      /* .value: enableDNSHostnames */
 	PLAN_IMPOSSIBLE,   /* .task: its template asks for a volume that is not there */
@@ -180,6 +217,7 @@ enum plan_verb {
 	PLAN_NODE_GONE,
 	PLAN_NODE_ADDED,
 	PLAN_PRESSURE,
+	PLAN_HOSTILE, /* .job, .value: enum plan_trick, .task */
 	PLAN_VERBS,
 };
 
@@ -235,8 +273,19 @@ void plan_draw_life(struct plan *p) KAR_NONNULL;
 void plan_draw_limits(struct plan *p) KAR_NONNULL;
 /* Adds what version 9 has more (plan_spec.c): selectors, places, schedulers, tasks that get other names, quotas with scopes. */
 void plan_draw_specs(struct plan *p) KAR_NONNULL;
+/* Adds what version 11 has more (plan_queue.c): PodGroups of people, and groups that change their queues. */
+void plan_draw_queues(struct plan *p) KAR_NONNULL;
 /* Adds what version 10 has more (plan_nodes.c): gangs that collide on too few nodes. */
 void plan_draw_nodes(struct plan *p) KAR_NONNULL;
+/* Adds what version 12 has more (plan_hostile.c): a hostile tenant. */
+void plan_draw_hostile(struct plan *p) KAR_NONNULL;
+/* Is there one? */
+bool plan_is_hostile(const struct plan *p) KAR_NONNULL;
+/* The same without it. */
+void plan_copy_honest(struct plan *to, const struct plan *from) KAR_NONNULL;
+const char *plan_trick_name(enum plan_trick t) KAR_RETNN;
+/* Where it lives. No job of the plan does. */
+#define PLAN_HOSTILE_NS "mallory"
 /* spec.selector; NULL: none. New. */
 struct sim_value *plan_selector_object(enum plan_selector s) KAR_MUSTUSE;
 /* Do the templates of people match it? */
@@ -273,6 +322,8 @@ struct sim_value *plan_dependencies(const struct plan_task *t) KAR_MUSTUSE KAR_R
 struct sim_value *plan_template(const struct plan_task *t, int edit) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 
 enum { PLAN_NAME = 64 };
+const char *plan_group_name(const struct plan_job *j, enum plan_group g,
+	char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
 const char *plan_ns_name(int ns) KAR_RETNN;
 const char *plan_queue_name(int queue) KAR_RETNN;
 const char *plan_class_name(int class) KAR_RETNN;

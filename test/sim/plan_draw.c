@@ -363,6 +363,10 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_specs(p);
 	if (version >= 10)
 		plan_draw_nodes(p);
+	if (version >= 11)
+		plan_draw_queues(p);
+	if (version >= 12)
+		plan_draw_hostile(p);
 	sort(p);
 }
 

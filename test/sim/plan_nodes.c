@@ -34,10 +34,9 @@ static struct plan_job gang(struct draw *d)
 }
 
 /* All nodes are taken for a while, so that what becomes free then is shared out pod by pod. */
-static void collide(struct draw *d)
+void plan_collide(struct draw *d, kar_time at)
 {
 	enum { APART = 60000 /* ms */, MOST_NODES = 8, SUSPENDED_FOR = 100 /* s */, CPUS = 64 };
-	kar_time at = sim_random_between(&d->r, 0, d->p->length);
 	int n = between(d, 2, 5);
 
 	if (d->p->nodes > MOST_NODES)
@@ -60,5 +59,5 @@ void plan_draw_nodes(struct plan *p)
 	struct draw d = { .p = p, .r = sim_random_of(p->seed, "nodes") };
 
 	if (chance(&d, 30))
-		collide(&d);
+		plan_collide(&d, sim_random_between(&d.r, 0, p->length));
 }

@@ -75,4 +75,7 @@ static inline void submit(struct draw *d, struct plan_job j, kar_time at)
 	act(d, at, PLAN_SUBMIT, (int)p->n_jobs++, 0, 0);
 }
 
+/* plan_nodes.c: gangs that together find too few nodes, from @at on. */
+void plan_collide(struct draw *d, kar_time at);
+
 #endif

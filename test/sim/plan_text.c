@@ -2,7 +2,7 @@
 #include "common/buf.h"
 #include "test/sim/plan.h"
 
-enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE };
+enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE, TRICK };
 
 /* How each verb reads: the words before and after its subject; %d in `after` is the value. */
 static const struct {
@@ -41,6 +41,8 @@ static const struct {
 	[PLAN_DELETE_SPEC] = { "delete the SchedulingSpec of", JOB, "" },
 	[PLAN_EDIT_SPEC] = { "set minAvailable in the SchedulingSpec of", JOB, "to %d" },
 	[PLAN_LIMIT] = { "let the queue set desired in the PodGroup of", JOB, "to %d" },
+	[PLAN_MAKE_GROUP] = { "create a PodGroup beside", JOB, "in queue %d" },
+	[PLAN_MOVE_GROUP] = { "set the queue of a PodGroup of", JOB, "to %d" },
 	[PLAN_NETWORK] = { "set enableDNSHostnames of", JOB, "to %d" },
 	[PLAN_IMPOSSIBLE] = { "make impossible the template of", TASK, "" },
 	[PLAN_MEND] = { "mend the template of", TASK, "" },
@@ -65,6 +67,7 @@ static const struct {
 	[PLAN_NODE_GONE] = { "remove", NODE, "" },
 	[PLAN_NODE_ADDED] = { "add", NODE, "" },
 	[PLAN_PRESSURE] = { "memory pressure on", NODE, "" },
+	[PLAN_HOSTILE] = { "let a hostile tenant", TRICK, "" },
 };
 
 static void put_subject(const struct plan *p, const struct plan_action *a, struct kar_buf *out)
@@ -91,6 +94,11 @@ static void put_subject(const struct plan *p, const struct plan_action *a, struc
 	}
 	if (!j)
 		return;
+	if (words[a->verb].subject == TRICK) {
+		kar_buf_printf(out, "%s in the name of ", plan_trick_name((enum plan_trick)a->value));
+		kar_buf_printf(out, "%s (variant %d)", plan_job_name(j, name), a->task);
+		return;
+	}
 	kar_buf_printf(out, "%s/", plan_ns_name(j->ns));
 	if (words[a->verb].subject == POD)
 		kar_buf_puts(out, plan_pod_name(j, a->task, a->value, name));

@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "common/mem.h"
+#include "test/sim/rules.h"
 #include "test/sim/world.h"
 
 enum {
@@ -26,9 +27,9 @@ static kar_time draw(struct world *w, kar_time low, kar_time high)
 static const char *new_name(struct process *p)
 {
 	size_t number = (size_t)(p - p->w->processes);
-	char *name = kar_xmalloc(LEDGER_NAME);
+	char *name = kar_xmalloc(MODEL_NAME);
 
-	snprintf(name, LEDGER_NAME, LEDGER_MANAGER "%c%zu", (char)('a' + number), p->n_names);
+	snprintf(name, MODEL_NAME, MODEL_MANAGER "%c%zu", (char)('a' + number), p->n_names);
 	p->names = kar_xrealloc(p->names, p->n_names + 1, sizeof(*p->names));
 	p->names[p->n_names++] = name;
 	return name;
@@ -43,9 +44,10 @@ void process_start(struct process *p)
 {
 	struct world *w = p->w;
 	const char *name = new_name(p);
-	const struct kar_manager_options o = {
+	const struct kar_controllers_options o = {
 		.instance = name,
-		.settings = { .schedule_timeout = KAR_MINUTE, .seed = sim_random_next(&w->random) },
+		.seed = sim_random_next(&w->random),
+		.settings = { .schedule_timeout = KAR_MINUTE },
 		.executor = { .max_in_flight = w->plan->max_in_flight },
 	};
 
@@ -53,7 +55,7 @@ void process_start(struct process *p)
 	p->loop = sim_loop_new(w->timeline);
 	sim_loop_jump_wall(p->loop, p->wall_error);
 	p->client = sim_client_new(p->loop, w->wire, name);
-	p->manager = kar_manager_new(p->loop, p->client, &o);
+	p->manager = kar_controllers_new(p->loop, p->client, &o);
 	kar_manager_start(p->manager);
 }
 
@@ -150,19 +152,17 @@ static void check_own_create(struct world *w, const struct sim_request *rq, cons
 		rq->ns ? sim_apiserver_peek(w->server, rq->group, rq->resource, rq->ns, name) : NULL;
 	struct kar_err err;
 	struct sim_value *wanted = there ? sim_parse(rq->body.p, rq->body.n, &err) : NULL;
-	const char *mine = ledger_owner(wanted), *its = ledger_owner(there);
+	const char *mine = model_owner(wanted), *its = model_owner(there);
 
-	/* A Service that has lost its label is invisible. */
-	if (strcmp(rq->resource, "services") == 0 &&
-		!sim_get(there, "metadata", "labels", KAR_LABEL_QUEUEJOB))
+	if (strcmp(rq->resource, "services") == 0 && !rules_is_service_seen(w->model, there))
 		its = NULL;
 	if (mine && its && strcmp(mine, its) == 0)
-		ledger_break(w->ledger, "created-once", "%s %s/%s is created a second time", rq->resource,
+		model_break(w->model, "created-once", "%s %s/%s is created a second time", rq->resource,
 			rq->ns, name);
 	sim_unref(wanted);
 }
 
-/* What a manager's create of a pod was answered; what succeeded is in the ledger already. */
+/* What a manager's create of a pod was answered; what succeeded is in the model already. */
 static void note_answer(struct world *w, const struct sim_request *rq, const struct sim_response *answer)
 {
 	struct kar_err err;
@@ -173,7 +173,7 @@ static void note_answer(struct world *w, const struct sim_request *rq, const str
 		return;
 	pod = sim_parse(rq->body.p, rq->body.n, &err);
 	if (pod)
-		ledger_answered(w->ledger, rq, pod, answer->code);
+		model_answered(w->model, rq, pod, answer->code);
 	sim_unref(pod);
 }
 
@@ -184,9 +184,10 @@ static void on_executed(void *arg, const char *user, const struct sim_request *r
 	bool of_one = rq->verb == KAR_GET || rq->verb == KAR_PATCH || rq->verb == KAR_UPDATE;
 
 	if (of_one && answer->code == 200 && rq->resource[0] == 'q' && strcmp(rq->resource, "queuejobs") == 0)
-		ledger_read(w->ledger, user, answer->object);
-	ledger_executed(w->ledger, user, rq, answer);
-	if (w->ledger->faultless && rq->verb == KAR_CREATE && !rq->dry_run && answer->code == 409)
+		model_read(w->model, user, answer->object);
+	model_executed(w->model, user, rq, answer);
+	if (w->model->faultless && rq->verb == KAR_CREATE && !rq->dry_run && answer->code == 409 &&
+		!model_is_hostile(rq->ns))
 		check_own_create(w, rq, answer);
 	note_answer(w, rq, answer);
 	if (w->trace && answer->code >= 300)
@@ -199,14 +200,14 @@ static void on_sent(void *arg, const char *user, const struct sim_request *rq)
 {
 	struct world *w = arg;
 
-	ledger_sent(w->ledger, user, rq);
+	model_sent(w->model, user, rq);
 }
 
 static void on_told(void *arg, const char *user, const char *resource, int64_t rv)
 {
 	struct world *w = arg;
 
-	ledger_told(w->ledger, user, resource, rv);
+	model_told(w->model, user, resource, rv);
 }
 
 static void on_heard(void *arg, const char *user, const struct sim_request *rq,
@@ -214,7 +215,7 @@ static void on_heard(void *arg, const char *user, const struct sim_request *rq,
 {
 	struct world *w = arg;
 
-	ledger_heard(w->ledger, user, rq, answer);
+	model_heard(w->model, user, rq, answer);
 }
 
 void process_observe(struct world *w)
@@ -256,8 +257,8 @@ static void jump(struct process *p)
 	w->jumps++;
 	trace_tell(w, "clock", "jumps by %lld ms", (long long)ms);
 	p->wall_error += ms;
-	if (llabs(p->wall_error) > w->ledger->worst_clock)
-		w->ledger->worst_clock = llabs(p->wall_error);
+	if (llabs(p->wall_error) > w->model->worst_clock)
+		w->model->worst_clock = llabs(p->wall_error);
 	if (p->manager)
 		sim_loop_jump_wall(p->loop, ms);
 }
@@ -299,6 +300,12 @@ void process_calm(struct world *w)
 	}
 	process_crash(&w->processes[1]);
 	sim_alarm_stop(w->processes[1].change);
+}
+
+void process_check_reader(const struct process *p)
+{
+	if (p->manager)
+		rules_check_reader_at_rest(p->w->model, name_of(p));
 }
 
 /* --- life ---------------------------------------------------------------------------------------------- */

@@ -10,11 +10,13 @@ static const struct {
 	{ rules_of_order, &n_rules_of_order },
 	{ rules_of_policy, &n_rules_of_policy },
 	{ rules_of_network, &n_rules_of_network },
+	{ rules_of_queue, &n_rules_of_queue },
 	{ rules_of_quota, &n_rules_of_quota },
 	{ rules_of_nodes, &n_rules_of_nodes },
 	{ rules_of_limit, &n_rules_of_limit },
 	{ rules_of_life, &n_rules_of_life },
 	{ rules_of_spec, &n_rules_of_spec },
+	{ rules_of_tenants, &n_rules_of_tenants },
 	{ rules_of_time, &n_rules_of_time },
 };
 

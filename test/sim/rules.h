@@ -4,24 +4,24 @@
 #ifndef TEST_SIM_RULES_H
 #define TEST_SIM_RULES_H
 
-#include "test/sim/ledger.h"
+#include "test/sim/model.h"
 
 /* A manager sends the request for a pod. */
 struct ask {
 	const char *user;
 	const struct sim_value *pod;
-	struct ledger_task *task; /* NULL: the job has none of that name */
+	struct model_task *task; /* NULL: the job has none of that name */
 	int index;
 	int64_t told; /* version up to which the manager knows all jobs; 0: none is sure */
 };
 
-/* One write, and what the ledger knew before it. */
+/* One write, and what the model knew before it. */
 struct write {
-	struct ledger *l;
+	struct model *l;
 	const struct sim_change *c;
-	const struct ask *ask;  /* RULE_POD_ASKED: instead of .c */
-	struct ledger_job *job; /* of the object; NULL: unknown */
-	struct ledger_pod *pod; /* of a pod that is known; NULL: being created */
+	const struct ask *ask; /* RULE_POD_ASKED: instead of .c */
+	struct model_job *job; /* of the object; NULL: unknown */
+	struct model_pod *pod; /* of a pod that is known; NULL: being created */
 	bool by_manager;
 };
 
@@ -33,29 +33,30 @@ enum rule_when {
 	RULE_JOB_DELETED, /* by a manager */
 	RULE_GROUP_CHANGED,
 	RULE_EVENT_WRITTEN, /* about a job */
+	RULE_WRITTEN,       /* by a manager, in any namespace; without events */
 };
 
 struct rule {
 	enum rule_when when;
 	const char *name, *text;
-	/* Calls ledger_break() if the rule is broken. */
+	/* Calls model_break() if the rule is broken. */
 	void (*check)(const struct rule *r, const struct write *w);
 };
 
 /* --- rules_order.c --- */
 
 /* A job at work: no task waits without a reason, and the quorum is that of the others. */
-void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j,
+void rules_check_order_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 /* What the status of a QueueJob says of the task, or NULL. */
 const struct sim_value *rules_task_status(const struct sim_value *job, const char *name) KAR_NONNULL;
 /* Does its status say that the task waits for others? */
 bool rules_task_waits(const struct sim_value *job, const char *task) KAR_NONNULL;
 /* Of the tasks that have started. */
-int rules_quorum(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
-int rules_done(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+int rules_quorum(const struct model_job *j, const struct sim_value *job) KAR_NONNULL;
+int rules_done(const struct model_job *j, const struct sim_value *job) KAR_NONNULL;
 /* What the minimum still needs, of the tasks that have started. */
-int rules_minimum_left(const struct ledger_job *j, const struct sim_value *job) KAR_NONNULL;
+int rules_minimum_left(const struct model_job *j, const struct sim_value *job) KAR_NONNULL;
 
 /* --- rules_pods.c --- */
 
@@ -69,14 +70,20 @@ bool rules_is_recorded(const struct sim_value *job, const char *task, int index)
 /* Is the pod of this write taken away because the queue lets fewer be active, which is recorded in @job? */
 bool rules_sheds(const struct write *w, const struct sim_value *job) KAR_NONNULL;
 /* A job at work with @live active pods has as many as it should, and says so. */
-void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job,
 	int live) KAR_NONNULL;
 
 /* --- rules_network.c --- */
 
 /* The job has the Service that it wants, and no other. */
-void rules_check_service_at_rest(struct ledger *l, const struct ledger_job *j,
+void rules_check_service_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
+
+/* Does every manager know that @service, which may be NULL, exists? Not without its label, nor just after that was put back. */
+bool rules_is_service_seen(const struct model *l, const struct sim_value *service)
+	__attribute__((nonnull(1)));
+/* Nor is one without a Service, or without the label of it, for long and in silence, as long as nothing goes wrong. */
+void rules_check_services_due(struct model *l) KAR_NONNULL;
 
 /* --- rules_nodes.c --- */
 
@@ -85,15 +92,22 @@ bool rules_is_raised(const struct sim_value *job);
 #define RULES_LONGEST_PAUSE (60 * KAR_MINUTE)
 /* Before the next try to get nodes, when so many turns are lost: it doubles with each. */
 kar_time rules_nodes_pause(int lost, kar_time longest);
+/* A job that is none of the model's may have lost its turn. */
+void rules_note_turn_of_others(struct model *l, const struct sim_change *c) KAR_NONNULL;
 /* Nobody holds nodes in vain that others lack. */
-void rules_check_nodes_at_rest(struct ledger *l) KAR_NONNULL;
+void rules_check_nodes_at_rest(struct model *l) KAR_NONNULL;
 /* Nor for long, as long as nothing goes wrong. Called now and then. */
-void rules_check_nodes(struct ledger *l) KAR_NONNULL;
+void rules_check_nodes(struct model *l) KAR_NONNULL;
+
+/* --- rules_queue.c --- */
+
+/* What is admitted is so by the queue that it asks for. */
+void rules_check_admission_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
 /* --- rules_quota.c --- */
 
 /* A job at work, of whose pods @members are there or have succeeded. */
-void rules_check_gates_at_rest(struct ledger *l, const struct ledger_job *j, int members,
+void rules_check_gates_at_rest(struct model *l, const struct model_job *j, int members,
 	int quorum) KAR_NONNULL;
 
 /* --- rules_spec.c --- */
@@ -102,13 +116,20 @@ void rules_check_gates_at_rest(struct ledger *l, const struct ledger_job *j, int
 const char *rules_outdated(const struct sim_value *pod, const char *task,
 	const struct sim_value *job) KAR_NONNULL;
 /* The live pods of a job at work are as its spec wants them. */
-void rules_check_pods_at_rest(struct ledger *l, const struct ledger_job *j,
+void rules_check_pods_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
+
+/* --- rules_tenant.c --- */
+
+/* @user, who is alive, has heard of everything. */
+void rules_check_reader_at_rest(struct model *l, const char *user) KAR_NONNULL;
+/* Annotation of what cannot be read: since when, in mono ms. */
+#define RULES_UNREADABLE_SINCE "test.kube-arbitrator.io/unreadable-since"
 
 /* --- rules_time.c --- */
 
 /* What is due by the virtual clock is done soon, as long as nothing goes wrong. */
-void rules_check_due(struct ledger *l) KAR_NONNULL;
+void rules_check_due(struct model *l) KAR_NONNULL;
 
 /* Checks all rules that are about this kind of write. */
 void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
@@ -116,10 +137,10 @@ void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_life[], rules_of_limit[], rules_of_network[],
-	rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_quota[],
-	rules_of_spec[], rules_of_status[], rules_of_time[];
+	rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_queue[],
+	rules_of_quota[], rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
 extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_nodes,
-	n_rules_of_order, n_rules_of_pods, n_rules_of_policy, n_rules_of_quota, n_rules_of_spec,
-	n_rules_of_status, n_rules_of_time;
+	n_rules_of_order, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota,
+	n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
 
 #endif

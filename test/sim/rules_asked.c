@@ -9,15 +9,15 @@
 /* --- the job as the manager knows it --------------------------------------------------------------------- */
 
 /* Is there a pod of the same incarnation whose task the job has no more? Then it is another set of pods that is asked for. */
-static bool joins_former(const struct ledger *l, const struct ledger_job *j, const struct sim_value *pod)
+static bool joins_former(const struct model *l, const struct model_job *j, const struct sim_value *pod)
 {
 	int incarnation = atoi(sim_text_or(sim_get(pod, "metadata", "labels", KAR_LABEL_INCARNATION), "0"));
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
 	for (int i = j->n_tasks; i < j->n_known; i++) {
 		TAILQ_FOREACH(p, &j->pods, of_job) {
 			if (p->incarnation == incarnation && !p->succeeded && !p->tampered &&
-				p->created < ledger_horizon(l) && strcmp(p->task, j->tasks[i].name) == 0)
+				p->created < model_horizon(l) && strcmp(p->task, j->tasks[i].name) == 0)
 				return true;
 		}
 	}
@@ -28,7 +28,7 @@ static bool joins_former(const struct ledger *l, const struct ledger_job *j, con
 static const char *unwanted(const struct write *w)
 {
 	const struct ask *a = w->ask;
-	const struct sim_value *job = ledger_stored(w->l, w->job);
+	const struct sim_value *job = model_stored(w->l, w->job);
 
 	if (w->job->gone)
 		return "is gone";
@@ -51,7 +51,7 @@ static void check_as_told(const struct rule *r, const struct write *w)
 	const char *why = a->told && a->told >= w->job->spec_rv ? unwanted(w) : NULL;
 
 	if (why)
-		ledger_break(w->l, r->name, "%s asks for pod %s/%s although it has been told that job %s %s",
+		model_break(w->l, r->name, "%s asks for pod %s/%s although it has been told that job %s %s",
 			a->user, w->job->ns, sim_text_or(sim_get(a->pod, "metadata", "name"), ""),
 			w->job->name, why);
 }
@@ -59,7 +59,7 @@ static void check_as_told(const struct rule *r, const struct write *w)
 /* --- the minimum first ----------------------------------------------------------------------------------- */
 
 /* The plainest of starts: nothing has been lost or edited since the job was submitted, and no task waits for another. */
-static bool starts_plainly(const struct ledger_job *j)
+static bool starts_plainly(const struct model_job *j)
 {
 	return !j->gone && !j->deleting && !j->ever_suspended && !j->ordered &&
 		j->spec_edited == j->created && !j->status_edited && !j->crowded && !j->pods_edited &&
@@ -89,15 +89,15 @@ static size_t task_at(const struct sim_value *specs, size_t i)
 }
 
 /* How many of each task, counted from index 0, are the job's minimum: those of the tasks, the rest in their order. */
-static void share_minimum(const struct ledger_job *j, const struct sim_value *specs, int share[LEDGER_TASKS])
+static void share_minimum(const struct model_job *j, const struct sim_value *specs, int share[MODEL_TASKS])
 {
 	int left = j->minimum;
 
-	for (size_t t = 0; t < sim_count(specs) && t < LEDGER_TASKS; t++) {
+	for (size_t t = 0; t < sim_count(specs) && t < MODEL_TASKS; t++) {
 		share[t] = j->minimum ? (int)sim_get_int(sim_item(specs, t), 0, "minAvailable") : 0;
 		left -= share[t];
 	}
-	for (size_t i = 0; i < sim_count(specs) && i < LEDGER_TASKS; i++) {
+	for (size_t i = 0; i < sim_count(specs) && i < MODEL_TASKS; i++) {
 		size_t t = task_at(specs, i);
 		int room = j->tasks[t].replicas.now - share[t];
 		int more = left < room ? left : room;
@@ -110,9 +110,9 @@ static void share_minimum(const struct ledger_job *j, const struct sim_value *sp
 static void check_own_minimum_first(const struct rule *r, const struct write *w)
 {
 	const struct ask *a = w->ask;
-	struct ledger_job *j = w->job;
-	const struct sim_value *specs = sim_get(ledger_stored(w->l, j), "spec", "taskSpecs");
-	int share[LEDGER_TASKS];
+	struct model_job *j = w->job;
+	const struct sim_value *specs = sim_get(model_stored(w->l, j), "spec", "taskSpecs");
+	int share[MODEL_TASKS];
 
 	if (w->l->squatted || !starts_plainly(j) || !a->task || (int)sim_count(specs) != j->n_tasks)
 		return;
@@ -120,9 +120,9 @@ static void check_own_minimum_first(const struct rule *r, const struct write *w)
 	if (a->index < share[a->task - j->tasks])
 		return;
 	for (int t = 0; t < j->n_tasks; t++) {
-		for (int i = 0; i < share[t] && i < LEDGER_INDEXES; i++) {
+		for (int i = 0; i < share[t] && i < MODEL_INDEXES; i++) {
 			if (!j->tasks[t].asked[i])
-				ledger_break(w->l, r->name,
+				model_break(w->l, r->name,
 					"%s asks for the extra %s-%d of job %s/%s before %s-%d of its minimum",
 					a->user, a->task->name, a->index, j->ns, j->name, j->tasks[t].name,
 					i);
@@ -133,16 +133,17 @@ static void check_own_minimum_first(const struct rule *r, const struct write *w)
 /* --- the minimum of others ------------------------------------------------------------------------------- */
 
 /* A manager has read that the job may start, and has still to ask for pods of its minimum. */
-static bool waits_for_minimum(const struct ledger *l, const struct ledger_job *j)
+static bool waits_for_minimum(const struct model *l, const struct model_job *j)
 {
 	/* Longer than a manager waits until it looks again whether a name is free. */
 	const kar_time patience = KAR_MINUTE;
-	bool just_freed = l->freed && ledger_now(l) - l->freed < patience;
+	bool just_freed = (l->freed && model_now(l) - l->freed < patience) ||
+		(j->service_changed && model_now(l) - j->service_changed < patience);
 	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
 		j->phase == KAR_QJ_PHASE_STARTING;
 
 	return starts && starts_plainly(j) && j->admitted && j->n_readers > 0 && j->asked < j->minimum &&
-		!just_freed && !j->refused.user && ledger_names_are_free(l, j);
+		!just_freed && !j->refused.user && model_names_are_free(l, j);
 }
 
 /*
@@ -151,18 +152,20 @@ static bool waits_for_minimum(const struct ledger *l, const struct ledger_job *j
  */
 static void check_extras_wait(const struct rule *r, const struct write *w)
 {
-	enum { SPARE = 3 }; /* rounds from the read to the first create */
-	struct ledger_job *j;
+	enum {
+		SPARE = 4
+	}; /* rounds from the read to the first create, one of them the turn of another namespace */
+	struct model_job *j;
 
 	if (!w->l->faultless || w->l->quota || !w->l->max_in_flight || !w->job->minimum ||
-		ledger_members(w->job) < w->job->minimum)
+		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
 		if (j == w->job || !waits_for_minimum(w->l, j))
 			continue;
 		j->overtaken++;
 		if (j->overtaken > w->l->max_in_flight * (j->minimum + SPARE))
-			ledger_break(w->l, r->name,
+			model_break(w->l, r->name,
 				"%d extras of other jobs, the last of them of %s/%s, went before the minimum of %s/%s",
 				j->overtaken, w->job->ns, w->job->name, j->ns, j->name);
 	}
@@ -175,20 +178,22 @@ static void check_refused_waits(const struct rule *r, const struct write *w)
 	enum {
 		HOLD = 400
 	}; /* ms; less than what is promised, for the time that an answer takes to be worked upon */
-	const struct ledger_job *j = w->job;
+	const struct model_job *j = w->job;
 	/* With fewer pods than before, a quota may have room, or a name is free: that is tried at once. */
-	bool has_room = (j->fewer && j->fewer >= ledger_horizon(w->l)) ||
-		(w->l->freed && w->l->freed >= ledger_horizon(w->l));
-	/* As far as the manager knew, the queue did not want the pod for a moment, so it is another one that is asked for now. */
-	kar_time known = j->refused.at < ledger_horizon(w->l) ? j->refused.at : ledger_horizon(w->l);
+	bool has_room = (j->fewer && j->fewer >= model_horizon(w->l)) ||
+		(w->l->freed && w->l->freed >= model_horizon(w->l));
+	/* As far as the manager knew, the pod was not wanted for a moment, so it is another one that is asked for now. */
+	kar_time known = j->refused.at < model_horizon(w->l) ? j->refused.at : model_horizon(w->l);
 	bool scaled = setting_min(&j->limit, known) != setting_max(&j->limit, known);
 
-	if (starts_plainly(j) && !has_room && !scaled && j->refused.user &&
+	bool moved = j->was_admitted && j->was_admitted >= known; /* from queue to queue */
+
+	if (starts_plainly(j) && !has_room && !scaled && !moved && j->refused.user &&
 		strcmp(j->refused.user, w->ask->user) == 0 && j->refused.spec_rv == j->spec_rv &&
-		ledger_now(w->l) > j->refused.at && ledger_now(w->l) - j->refused.at < HOLD)
-		ledger_break(w->l, r->name, "%s asks for pod %s/%s %lld ms after one of the job was refused",
+		model_now(w->l) > j->refused.at && model_now(w->l) - j->refused.at < HOLD)
+		model_break(w->l, r->name, "%s asks for pod %s/%s %lld ms after one of the job was refused",
 			w->ask->user, j->ns, sim_text_or(sim_get(w->ask->pod, "metadata", "name"), ""),
-			(long long)(ledger_now(w->l) - j->refused.at));
+			(long long)(model_now(w->l) - j->refused.at));
 }
 
 const struct rule rules_of_asks[] = {

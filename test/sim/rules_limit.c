@@ -7,20 +7,20 @@
 #include "test/sim/rules.h"
 
 /* Nothing but the limit bears upon the job's pods, as far as a stale manager may know. */
-static bool is_plain(const struct ledger *l, const struct ledger_job *j)
+static bool is_plain(const struct model *l, const struct model_job *j)
 {
-	kar_time then = ledger_horizon(l);
+	kar_time then = model_horizon(l);
 
 	return !j->ordered && !j->status_edited && !j->pods_edited && !j->template_changed &&
 		j->spec_edited < then && j->lost_at < then;
 }
 
-static bool is_live(const struct ledger_pod *p)
+static bool is_live(const struct model_pod *p)
 {
 	return !p->deleting && !p->succeeded && !p->failed;
 }
 
-static int own_minimum_left(const struct ledger_job *j, const struct ledger_task *t, int done)
+static int own_minimum_left(const struct model_job *j, const struct model_task *t, int done)
 {
 	int own = j->minimum > 0 ? t->own_minimum.now - done : 0;
 
@@ -31,18 +31,18 @@ static int own_minimum_left(const struct ledger_job *j, const struct ledger_task
 
 bool rules_sheds(const struct write *w, const struct sim_value *job)
 {
-	return setting_min(&w->job->limit, ledger_horizon(w->l)) < LEDGER_NO_LIMIT &&
-		(!w->l->faultless || ledger_is_counted(job, w->pod->uid));
+	return setting_min(&w->job->limit, model_horizon(w->l)) < MODEL_NO_LIMIT &&
+		(!w->l->faultless || model_is_counted(job, w->pod->uid));
 }
 
 /* Pods that run or have succeeded, without the one of this write. */
 static int count_up(const struct write *w, int incarnation)
 {
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 	int n = 0;
 
 	for (int i = 0; i < w->job->n_tasks; i++)
-		n += ledger_count_done(w->job, &w->job->tasks[i], incarnation);
+		n += model_count_done(w->job, &w->job->tasks[i], incarnation);
 	TAILQ_FOREACH(p, &w->job->pods, of_job)
 		n += p != w->pod && p->running && is_live(p);
 	return n;
@@ -57,14 +57,14 @@ static void check_minimum_kept(const struct rule *r, const struct write *w)
 	if (!w->by_manager || w->c->verb != KAR_DELETE || !w->job || !is_live(w->pod) ||
 		!is_plain(w->l, w->job))
 		return;
-	job = ledger_stored(w->l, w->job);
-	formed = (int)sim_get_int(job, 0, "status", "formedMinAvailable");
+	job = model_stored(w->l, w->job);
+	formed = (int)sim_get_int(job, 0, "status", "record", "formedMinAvailable");
 	incarnation = (int)sim_get_int(job, 0, "status", "incarnation");
-	if (!job || !formed || ledger_phase(job) != KAR_QJ_PHASE_RUNNING ||
+	if (!job || !formed || model_phase(job) != KAR_QJ_PHASE_RUNNING ||
 		w->pod->incarnation != incarnation || !rules_sheds(w, job))
 		return;
 	if (count_up(w, incarnation) < w->job->minimum)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"pod %s/%s is taken away for the queue; %d of the minimum of %d are left", w->c->ns,
 			w->c->name, count_up(w, incarnation), w->job->minimum);
 }
@@ -73,7 +73,7 @@ static void check_minimum_kept(const struct rule *r, const struct write *w)
 
 static void check_limit_kept(const struct rule *r, const struct write *w)
 {
-	int allowed = w->job ? setting_max(&w->job->limit, ledger_horizon(w->l)) : 0;
+	int allowed = w->job ? setting_max(&w->job->limit, model_horizon(w->l)) : 0;
 	int own = 0;
 
 	if (!w->by_manager || !w->job || !is_plain(w->l, w->job) || w->l->overlaps)
@@ -84,19 +84,19 @@ static void check_limit_kept(const struct rule *r, const struct write *w)
 		return;
 	allowed = allowed < w->job->minimum ? w->job->minimum : allowed;
 	if (w->job->live + 1 > allowed)
-		ledger_break(w->l, r->name, "pod %s/%s is number %d of the %d that may be active", w->c->ns,
+		model_break(w->l, r->name, "pod %s/%s is number %d of the %d that may be active", w->c->ns,
 			w->c->name, w->job->live + 1, allowed);
 }
 
 /* Is nothing known of the index, for long, that would keep it from being created? */
-static bool is_free(const struct write *w, const struct ledger_task *t, int index)
+static bool is_free(const struct write *w, const struct model_task *t, int index)
 {
-	kar_time then = ledger_horizon(w->l);
-	char name[3 * LEDGER_NAME];
+	kar_time then = model_horizon(w->l);
+	char name[3 * MODEL_NAME];
 
 	snprintf(name, sizeof(name), "%s-%s-%d", w->job->name, t->name, index);
 	return t->done_in[index] == 0 && t->asked_at[index] < then && t->freed_at[index] < then &&
-		!ledger_find_pod(w->l, w->job->ns, name);
+		!model_find_pod(w->l, w->job->ns, name);
 }
 
 static void check_lowest_first(const struct rule *r, const struct write *w)
@@ -104,20 +104,20 @@ static void check_lowest_first(const struct rule *r, const struct write *w)
 	/* Longer than a manager waits until it looks again whether a name is free. */
 	const kar_time patience = KAR_MINUTE;
 	const struct ask *a = w->ask;
-	bool just_freed = w->l->freed && w->l->freed >= ledger_horizon(w->l) - patience;
+	bool just_freed = w->l->freed && w->l->freed >= model_horizon(w->l) - patience;
 
-	if (!a->task || just_freed || w->job->status_edited || w->job->spec_edited >= ledger_horizon(w->l))
+	if (!a->task || just_freed || w->job->status_edited || w->job->spec_edited >= model_horizon(w->l))
 		return;
-	for (int i = 0; i < a->index && i < LEDGER_INDEXES; i++) {
+	for (int i = 0; i < a->index && i < MODEL_INDEXES; i++) {
 		if (is_free(w, a->task, i))
-			ledger_break(w->l, r->name, "%s asks for %s-%d of job %s/%s, and %s-%d is missing",
+			model_break(w->l, r->name, "%s asks for %s-%d of job %s/%s, and %s-%d is missing",
 				a->user, a->task->name, a->index, w->job->ns, w->job->name, a->task->name, i);
 	}
 }
 
 /* --- at rest --------------------------------------------------------------------------------------------- */
 
-int rules_minimum_left(const struct ledger_job *j, const struct sim_value *job)
+int rules_minimum_left(const struct model_job *j, const struct sim_value *job)
 {
 	int left = rules_quorum(j, job) - rules_done(j, job), own = 0;
 
@@ -130,7 +130,7 @@ int rules_minimum_left(const struct ledger_job *j, const struct sim_value *job)
 	return left > own ? left : own;
 }
 
-void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job,
 	int live)
 {
 	int done = (int)sim_get_int(job, 0, "status", "succeeded"), least = rules_minimum_left(j, job);
@@ -139,11 +139,11 @@ void rules_check_limit_at_rest(struct ledger *l, const struct ledger_job *j, con
 
 	wanted = wanted < j->total - done ? wanted : j->total - done;
 	if (live > wanted)
-		ledger_break(l, "limit",
+		model_break(l, "limit",
 			"job %s/%s has %d active pods at rest; %d may be (limit %d, minimum %d)", j->ns,
 			j->name, live, wanted, j->limit.now, least);
 	else if (desired != done + wanted)
-		ledger_break(l, "limit",
+		model_break(l, "limit",
 			"job %s/%s: status.desired is %d; %d have succeeded and %d are wanted", j->ns,
 			j->name, desired, done, wanted);
 }

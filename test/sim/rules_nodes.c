@@ -1,5 +1,7 @@
 /* Gangs on too few nodes: none gives back what nobody else waits for, and in the end no two hold what the other lacks. */
-#include "api/keep.h"
+#include <string.h>
+
+#include "common/str.h"
 #include "api/names.h"
 #include "api/reasons.h"
 #include "common/timefmt.h"
@@ -19,15 +21,15 @@ struct seats {
 
 static bool is_unschedulable(const struct sim_value *pod)
 {
-	const char *reason = sim_text(sim_member(ledger_condition(pod, "PodScheduled"), "reason"));
+	const char *reason = sim_text(sim_member(model_condition(pod, "PodScheduled"), "reason"));
 
-	return !sim_get(pod, "spec", "nodeName") && kar_same(reason, "Unschedulable");
+	return !sim_get(pod, "spec", "nodeName") && kar_streq(reason, "Unschedulable");
 }
 
-static struct seats look(const struct ledger *l, const struct ledger_job *j)
+static struct seats look(const struct model *l, const struct model_job *j)
 {
 	struct seats s = { 0 };
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
 	TAILQ_FOREACH(p, &j->pods, of_job) {
 		const struct sim_value *pod = sim_apiserver_peek(l->server, "", "pods", p->ns, p->name);
@@ -45,26 +47,26 @@ static struct seats look(const struct ledger *l, const struct ledger_job *j)
 
 bool rules_is_raised(const struct sim_value *job)
 {
-	const struct sim_value *formed = ledger_condition(job, KAR_QJ_FORMED);
+	const struct sim_value *formed = model_condition(job, KAR_QJ_FORMED);
 
-	return kar_same(sim_text(sim_member(formed, "reason")), kar_reason_QuorumRaised);
+	return kar_streq(sim_text(sim_member(formed, "reason")), kar_reason_QuorumRaised);
 }
 
 /* May some of its pods still be without a node? */
-static bool gets_nodes(const struct ledger_job *j)
+static bool gets_nodes(const struct model_job *j)
 {
 	return j->phase == KAR_QJ_PHASE_STARTING || (j->ordered && j->phase == KAR_QJ_PHASE_RUNNING);
 }
 
-/* A gang at work that lacks nodes for its minimum. (One that waits for a name is in no line for nodes.) */
-static bool is_short(const struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+/* A gang at work that lacks nodes for its minimum. (One of one pod, or that waits for a name, is in no line for nodes.) */
+static bool is_short(const struct model *l, const struct model_job *j, const struct sim_value *job,
 	const struct seats *s)
 {
 	int quorum = rules_quorum(j, job), left = quorum - rules_done(j, job);
 	bool lacks_name = s->goes && s->alive < left;
 
-	return gets_nodes(j) && quorum > 0 && s->waits && !rules_is_raised(job) && s->bound < left &&
-		!lacks_name && ledger_names_are_free(l, j);
+	return gets_nodes(j) && quorum > 1 && s->waits && !rules_is_raised(job) && s->bound < left &&
+		!lacks_name && model_names_are_free(l, j);
 }
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
@@ -72,6 +74,11 @@ static bool is_short(const struct ledger *l, const struct ledger_job *j, const s
 static int number(const struct sim_value *job, const char *field)
 {
 	return (int)sim_get_int(job, 0, "status", field);
+}
+
+static int timeouts(const struct sim_value *job)
+{
+	return (int)sim_get_int(job, 0, "status", "record", "scheduleTimeouts");
 }
 
 kar_time rules_nodes_pause(int lost, kar_time longest)
@@ -84,20 +91,20 @@ kar_time rules_nodes_pause(int lost, kar_time longest)
 }
 
 /* It holds nothing, and has let those pass that wait behind it, for longer perhaps than all was quiet. */
-static bool lets_pass(const struct ledger *l, const struct ledger_job *j, const struct sim_value *job,
+static bool lets_pass(const struct model *l, const struct model_job *j, const struct sim_value *job,
 	const struct seats *s)
 {
 	return !s->bound && j->turn_lost &&
-		ledger_now(l) - j->turn_lost < TIME_OUT + 2 * l->worst_clock +
-			rules_nodes_pause(number(job, "scheduleTimeouts"), RULES_LONGEST_PAUSE);
+		model_now(l) - j->turn_lost <
+		TIME_OUT + 2 * l->worst_clock + rules_nodes_pause(timeouts(job), RULES_LONGEST_PAUSE);
 }
 
-void rules_check_nodes_at_rest(struct ledger *l)
+void rules_check_nodes_at_rest(struct model *l)
 {
-	const struct ledger_job *j, *holds = NULL, *other = NULL;
+	const struct model_job *j, *holds = NULL, *other = NULL;
 
 	TAILQ_FOREACH(j, &l->present, in_present) {
-		const struct sim_value *job = ledger_stored(l, j);
+		const struct sim_value *job = model_stored(l, j);
 		struct seats s = look(l, j);
 
 		if (!is_short(l, j, job, &s) || lets_pass(l, j, job, &s))
@@ -108,7 +115,7 @@ void rules_check_nodes_at_rest(struct ledger *l)
 			other = j;
 	}
 	if (holds && other)
-		ledger_break(l, "nodes-shared",
+		model_break(l, "nodes-shared",
 			"job %s/%s holds nodes for a part of its minimum for ever, and %s/%s lacks nodes too",
 			holds->ns, holds->name, other->ns, other->name);
 }
@@ -119,29 +126,29 @@ void rules_check_nodes_at_rest(struct ledger *l)
  * Since when @j holds a part: a pod that it gets, or one that is new, begins the time anew. @came: when the last gang has come
  * that lacks nodes, and may go first. The others give back when they and it have waited for so long.
  */
-static void note_part(const struct ledger *l, struct ledger_job *j, kar_time *came)
+static void note_part(const struct model *l, struct model_job *j, kar_time *came)
 {
 	struct seats s = { 0 };
 
 	if (gets_nodes(j))
 		s = look(l, j);
-	if (!is_short(l, j, ledger_stored(l, j), &s)) {
+	if (!is_short(l, j, model_stored(l, j), &s)) {
 		j->part = 0;
 		j->lacks_since = 0;
 		return;
 	}
-	j->lacks_since = j->lacks_since ? j->lacks_since : ledger_now(l);
+	j->lacks_since = j->lacks_since ? j->lacks_since : model_now(l);
 	*came = s.created > *came ? s.created : *came;
 	if (j->part != s.bound || j->part_since < s.created)
-		j->part_since = ledger_now(l);
+		j->part_since = model_now(l);
 	j->part = s.bound;
 }
 
-void rules_check_nodes(struct ledger *l)
+void rules_check_nodes(struct model *l)
 {
 	const kar_time LATE = TIME_OUT + 20 * KAR_SECOND;
-	const struct ledger_job *first = NULL;
-	struct ledger_job *j;
+	const struct model_job *first = NULL;
+	struct model_job *j;
 	kar_time came = 0;
 
 	if (!l->faultless)
@@ -150,10 +157,10 @@ void rules_check_nodes(struct ledger *l)
 		note_part(l, j, &came);
 	TAILQ_FOREACH(j, &l->present, in_present) {
 		if (j->status_edited || j->pods_edited || !j->part ||
-			ledger_now(l) - (j->part_since > came ? j->part_since : came) < LATE)
+			model_now(l) - (j->part_since > came ? j->part_since : came) < LATE)
 			continue;
 		if (first)
-			ledger_break(l, "nodes-shared",
+			model_break(l, "nodes-shared",
 				"jobs %s/%s and %s/%s have held parts of their minimums for more than %lld s",
 				first->ns, first->name, j->ns, j->name, (long long)LATE / KAR_SECOND);
 		first = j;
@@ -164,20 +171,22 @@ void rules_check_nodes(struct ledger *l)
 
 static bool gives_back(const struct write *w)
 {
-	return w->by_manager && w->c->old && ledger_phase(w->c->old) != KAR_QJ_PHASE_RESTARTING &&
-		ledger_phase(w->c->new) == KAR_QJ_PHASE_RESTARTING && ledger_gave_back(w->c->new);
+	return w->by_manager && w->c->old && model_phase(w->c->old) != KAR_QJ_PHASE_RESTARTING &&
+		model_phase(w->c->new) == KAR_QJ_PHASE_RESTARTING && model_gave_back(w->c->new);
 }
 
 /* Does any gang besides @j lack nodes, perhaps, or did a while ago? Its first start may not be recorded yet. */
-static bool has_rival(const struct ledger *l, const struct ledger_job *j)
+static bool has_rival(const struct model *l, const struct model_job *j)
 {
-	const struct ledger_job *k;
+	const struct model_job *k;
 
+	if (l->hostile)
+		return true;
 	TAILQ_FOREACH(k, &l->present, in_present) {
 		bool steady = kar_qj_phase_terminal(k->phase) || k->phase == KAR_QJ_PHASE_SUSPENDED ||
 			(k->phase == KAR_QJ_PHASE_RUNNING && !k->ordered);
 
-		if (k != j && (!steady || k->phase_since >= ledger_horizon(l)))
+		if (k != j && (!steady || k->phase_since >= model_horizon(l)))
 			return true;
 	}
 	return false;
@@ -191,14 +200,14 @@ static void check_given_back(const struct rule *r, const struct write *w)
 		return;
 	s = look(w->l, w->job);
 	if (!has_rival(w->l, w->job))
-		ledger_break(w->l, r->name, "job %s/%s gives its nodes back, and nobody else lacks any",
+		model_break(w->l, r->name, "job %s/%s gives its nodes back, and nobody else lacks any",
 			w->c->ns, w->c->name);
-	else if (w->l->faultless && s.created && ledger_now(w->l) - s.created < TIME_OUT - 2 * KAR_SECOND)
-		ledger_break(w->l, r->name,
+	else if (w->l->faultless && s.created && model_now(w->l) - s.created < TIME_OUT - 2 * KAR_SECOND)
+		model_break(w->l, r->name,
 			"job %s/%s gives its nodes back %lld s after its last pod was created", w->c->ns,
-			w->c->name, (long long)(ledger_now(w->l) - s.created) / KAR_SECOND);
+			w->c->name, (long long)(model_now(w->l) - s.created) / KAR_SECOND);
 	else if (w->l->faultless && !s.bound)
-		ledger_break(w->l, r->name, "job %s/%s gives nodes back, but holds none", w->c->ns,
+		model_break(w->l, r->name, "job %s/%s gives nodes back, but holds none", w->c->ns,
 			w->c->name);
 }
 
@@ -210,12 +219,12 @@ static void check_nothing_lost(const struct rule *r, const struct write *w)
 		return;
 	for (size_t i = 0; i < KAR_LEN(counters) && w->l->faultless; i++) {
 		if (number(w->c->new, counters[i]) > number(w->c->old, counters[i]) + w->job->losses)
-			ledger_break(w->l, r->name, "job %s/%s gives its nodes back, and %s grows", w->c->ns,
+			model_break(w->l, r->name, "job %s/%s gives its nodes back, and %s grows", w->c->ns,
 				w->c->name, counters[i]);
 	}
 	if (number(w->c->new, "succeeded") < number(w->c->old, "succeeded") &&
 		w->job->spec_edited == w->job->created)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"job %s/%s gives its nodes back, and forgets %d pods that succeeded", w->c->ns,
 			w->c->name, number(w->c->old, "succeeded") - number(w->c->new, "succeeded"));
 }
@@ -223,16 +232,16 @@ static void check_nothing_lost(const struct rule *r, const struct write *w)
 /* --- trying again -------------------------------------------------------------------------------------- */
 
 /* Who comes to wait after a turn was lost counts that as lost too. Is @k no such newcomer, or @ours one as well? */
-static bool counts_no_more(const struct ledger *l, const struct ledger_job *k, const struct ledger_job *ours)
+static bool counts_no_more(const struct model *l, const struct model_job *k, const struct model_job *ours)
 {
 	return l->turn_lost < ours->created ||
 		(k->lacks_since && k->lacks_since + KAR_SECOND < l->first_lost);
 }
 
 /* Among those that have lost no turn: higher priority, then older. */
-static bool goes_before(const struct ledger *l, const struct ledger_job *k, const struct write *w)
+static bool goes_before(const struct model *l, const struct model_job *k, const struct write *w)
 {
-	const struct sim_value *job = ledger_stored(l, k);
+	const struct sim_value *job = model_stored(l, k);
 	const struct sim_value *theirs =
 		sim_apiserver_peek(l->server, KAR_PODGROUP_GROUP, "podgroups", k->ns, k->name);
 	const struct sim_value *ours =
@@ -242,15 +251,28 @@ static bool goes_before(const struct ledger *l, const struct ledger_job *k, cons
 
 	/* That it got a node of late shows that its turn is not over. */
 	return counts_no_more(l, k, w->job) && is_short(l, k, job, &s) && k->part &&
-		ledger_now(l) - k->part_since < TIME_OUT - 5 * KAR_SECOND &&
-		!number(job, "scheduleTimeouts") &&
+		model_now(l) - k->part_since < TIME_OUT - 5 * KAR_SECOND && !timeouts(job) &&
 		(a > b || (a == b && k->created + KAR_SECOND < w->job->created));
+}
+
+static bool loses_turn(const struct sim_change *c)
+{
+	return c->old && timeouts(c->new) > timeouts(c->old);
+}
+
+void rules_note_turn_of_others(struct model *l, const struct sim_change *c)
+{
+	if (strcmp(c->resource, "queuejobs") != 0 || !loses_turn(c))
+		return;
+	l->turn_lost = model_now(l);
+	if (!l->first_lost)
+		l->first_lost = l->turn_lost;
 }
 
 static void note_turn(const struct write *w)
 {
-	if (w->c->old && number(w->c->new, "scheduleTimeouts") > number(w->c->old, "scheduleTimeouts"))
-		w->l->turn_lost = w->job->turn_lost = ledger_now(w->l);
+	if (loses_turn(w->c))
+		w->l->turn_lost = w->job->turn_lost = model_now(w->l);
 	if (!w->l->first_lost)
 		w->l->first_lost = w->l->turn_lost;
 }
@@ -259,20 +281,20 @@ static void note_turn(const struct write *w)
 static bool tries_again(const struct write *w)
 {
 	return w->l->faultless && w->by_manager && !w->job->status_edited &&
-		ledger_phase(w->c->old) == KAR_QJ_PHASE_RESTARTING &&
-		ledger_phase(w->c->new) == KAR_QJ_PHASE_STARTING && ledger_gave_back(w->c->old);
+		model_phase(w->c->old) == KAR_QJ_PHASE_RESTARTING &&
+		model_phase(w->c->new) == KAR_QJ_PHASE_STARTING && model_gave_back(w->c->old);
 }
 
 static void check_turn(const struct rule *r, const struct write *w)
 {
-	const struct ledger_job *k;
+	const struct model_job *k;
 
 	note_turn(w);
-	if (!tries_again(w) || number(w->c->old, "scheduleTimeouts"))
+	if (!tries_again(w) || timeouts(w->c->old))
 		return;
 	TAILQ_FOREACH(k, &w->l->present, in_present) {
 		if (k != w->job && !k->status_edited && !k->pods_edited && goes_before(w->l, k, w))
-			ledger_break(w->l, r->name,
+			model_break(w->l, r->name,
 				"job %s/%s tries again to get nodes, but %s/%s goes first, and lacks some",
 				w->c->ns, w->c->name, k->ns, k->name);
 	}
@@ -282,7 +304,7 @@ static void check_turn(const struct rule *r, const struct write *w)
 static void check_pause(const struct rule *r, const struct write *w)
 {
 	static const kar_time LONGEST = 10 * KAR_MINUTE;
-	int lost = number(w->c->old, "scheduleTimeouts");
+	int lost = timeouts(w->c->old);
 	kar_time at, passed;
 
 	if (!tries_again(w) || !lost ||
@@ -290,7 +312,7 @@ static void check_pause(const struct rule *r, const struct write *w)
 		return;
 	passed = sim_timeline_wall(w->l->timeline) - at;
 	if (passed < rules_nodes_pause(lost, LONGEST) - 2 * KAR_SECOND)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"job %s/%s has lost %d turns, and tries again to get nodes %lld s after the last one",
 			w->c->ns, w->c->name, lost, (long long)passed / KAR_SECOND);
 }

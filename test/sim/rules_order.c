@@ -14,14 +14,14 @@ static const char *label(const struct sim_value *pod, const char *key)
 static void check_task_order(const struct rule *r, const struct write *w)
 {
 	int incarnation = atoi(label(w->c->new, KAR_LABEL_INCARNATION));
-	struct ledger_task *t;
+	struct model_task *t;
 
 	if (!w->by_manager || !w->job || !w->job->ordered || w->job->status_edited || w->job->pods_edited ||
-		w->job->spec_edited >= ledger_horizon(w->l))
+		w->job->spec_edited >= model_horizon(w->l))
 		return;
-	t = ledger_find_task(w->job, label(w->c->new, KAR_LABEL_TASK));
+	t = model_find_task(w->job, label(w->c->new, KAR_LABEL_TASK));
 	if (t && t->n_after && t->may_start_in < incarnation)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"pod %s/%s of incarnation %d was created before the tasks that its task depends on were there",
 			w->c->ns, w->c->name, incarnation);
 }
@@ -44,7 +44,7 @@ static bool started(const struct sim_value *job, const char *name)
 
 static void check_start_kept(const struct rule *r, const struct write *w)
 {
-	enum kar_qj_phase was = ledger_phase(w->c->old), is = ledger_phase(w->c->new);
+	enum kar_qj_phase was = model_phase(w->c->old), is = model_phase(w->c->new);
 	bool had_gang = was == KAR_QJ_PHASE_STARTING || was == KAR_QJ_PHASE_RUNNING;
 	bool has_gang = is == KAR_QJ_PHASE_STARTING || is == KAR_QJ_PHASE_RUNNING;
 
@@ -54,8 +54,8 @@ static void check_start_kept(const struct rule *r, const struct write *w)
 		const char *name = w->job->tasks[i].name;
 
 		if (started(w->c->old, name) && !started(w->c->new, name))
-			ledger_break(w->l, r->name, "job %s/%s: task %s had started and waits again",
-				w->c->ns, w->c->name, name);
+			model_break(w->l, r->name, "job %s/%s: task %s had started and waits again", w->c->ns,
+				w->c->name, name);
 	}
 }
 
@@ -70,7 +70,7 @@ const size_t n_rules_of_order = KAR_LEN(rules_of_order);
 
 /* --- at rest --------------------------------------------------------------------------------------------- */
 
-static int needed(const struct ledger_task *t, bool succeeded)
+static int needed(const struct model_task *t, bool succeeded)
 {
 	int own = t->own_minimum.now;
 
@@ -79,7 +79,7 @@ static int needed(const struct ledger_task *t, bool succeeded)
 	return own > 1 || t->replicas.now == 0 ? own : 1;
 }
 
-static bool is_fulfilled(const struct sim_value *job, const struct ledger_task *t, bool succeeded)
+static bool is_fulfilled(const struct sim_value *job, const struct model_task *t, bool succeeded)
 {
 	const struct sim_value *status = rules_task_status(job, t->name);
 	int n = (int)sim_get_int(status, 0, "succeeded");
@@ -90,8 +90,7 @@ static bool is_fulfilled(const struct sim_value *job, const struct ledger_task *
 }
 
 /* Are all the tasks there that @t depends on? */
-static bool waits_in_vain(const struct ledger_job *j, const struct sim_value *job,
-	const struct ledger_task *t)
+static bool waits_in_vain(const struct model_job *j, const struct sim_value *job, const struct model_task *t)
 {
 	for (int i = 0; i < t->n_after; i++) {
 		if (!is_fulfilled(job, &j->tasks[t->after[i].task], t->after[i].succeeded))
@@ -100,18 +99,18 @@ static bool waits_in_vain(const struct ledger_job *j, const struct sim_value *jo
 	return true;
 }
 
-void rules_check_order_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job)
+void rules_check_order_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
 {
 	int64_t quorum = sim_get_int(job, 0, "status", "minAvailable");
 
 	for (int i = 0; i < j->n_tasks; i++) {
 		if (!started(job, j->tasks[i].name) && waits_in_vain(j, job, &j->tasks[i]))
-			ledger_break(l, "order",
+			model_break(l, "order",
 				"task %s of job %s/%s waits, although nothing keeps it from starting",
 				j->tasks[i].name, j->ns, j->name);
 	}
 	if (quorum != rules_quorum(j, job))
-		ledger_break(l, "order",
+		model_break(l, "order",
 			"the quorum of job %s/%s is %d, its tasks that have started make it %d", j->ns,
 			j->name, (int)quorum, rules_quorum(j, job));
 }
@@ -123,13 +122,13 @@ bool rules_task_waits(const struct sim_value *job, const char *task)
 	return status && !started(job, task);
 }
 
-int rules_quorum(const struct ledger_job *j, const struct sim_value *job)
+int rules_quorum(const struct model_job *j, const struct sim_value *job)
 {
 	bool waits = false;
 	int available = 0, own = 0, minimum;
 
 	for (int i = 0; i < j->n_tasks; i++) {
-		const struct ledger_task *t = &j->tasks[i];
+		const struct model_task *t = &j->tasks[i];
 		bool has_started = started(job, t->name);
 
 		waits |= !has_started;
@@ -140,7 +139,7 @@ int rules_quorum(const struct ledger_job *j, const struct sim_value *job)
 	return waits && available < minimum ? available : minimum;
 }
 
-int rules_done(const struct ledger_job *j, const struct sim_value *job)
+int rules_done(const struct model_job *j, const struct sim_value *job)
 {
 	int n = 0;
 

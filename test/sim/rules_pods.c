@@ -30,7 +30,7 @@ static bool is_ours(const struct write *w)
 
 static bool longer_ago(const struct write *w, kar_time moment)
 {
-	return moment && moment < ledger_horizon(w->l);
+	return moment && moment < model_horizon(w->l);
 }
 
 /* --- creation ------------------------------------------------------------------------------------------ */
@@ -38,8 +38,8 @@ static bool longer_ago(const struct write *w, kar_time moment)
 static void check_owner_known(const struct rule *r, const struct write *w)
 {
 	if (is_ours(w) && !w->job)
-		ledger_break(w->l, r->name, "pod %s/%s was created for a job UID that never existed",
-			w->c->ns, w->c->name);
+		model_break(w->l, r->name, "pod %s/%s was created for a job UID that never existed", w->c->ns,
+			w->c->name);
 }
 
 static void check_owner_alive(const struct rule *r, const struct write *w)
@@ -57,8 +57,8 @@ static void check_owner_alive(const struct rule *r, const struct write *w)
 	else if (longer_ago(w, w->job->finished))
 		what = "has finished";
 	if (what)
-		ledger_break(w->l, r->name, "pod %s/%s was created for job %s, which %s", w->c->ns,
-			w->c->name, w->job->uid, what);
+		model_break(w->l, r->name, "pod %s/%s was created for job %s, which %s", w->c->ns, w->c->name,
+			w->job->uid, what);
 }
 
 static void check_owner_read(const struct rule *r, const struct write *w)
@@ -67,8 +67,8 @@ static void check_owner_read(const struct rule *r, const struct write *w)
 
 	if (!is_ours(w) || !w->job)
 		return;
-	for (size_t i = 0; i < w->job->n_readers && i < LEDGER_READERS; i++) {
-		const struct ledger_reader *reader = &w->job->readers[i];
+	for (size_t i = 0; i < w->job->n_readers && i < MODEL_READERS; i++) {
+		const struct model_reader *reader = &w->job->readers[i];
 
 		/* The first start is not recorded before its pods. */
 		bool in_it = reader->incarnation == incarnation ||
@@ -77,14 +77,14 @@ static void check_owner_read(const struct rule *r, const struct write *w)
 		if (in_it && strcmp(reader->user, w->c->user) == 0)
 			return;
 	}
-	ledger_break(w->l, r->name,
+	model_break(w->l, r->name,
 		"%s created pod %s/%s of incarnation %d without having seen that the job may run", w->c->user,
 		w->c->ns, w->c->name, incarnation);
 }
 
 static void check_one_per_index(const struct rule *r, const struct write *w)
 {
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 	int index = w->c->new ? label_number(w->c->new, KAR_LABEL_INDEX) : 0;
 
 	if (!is_ours(w) || !w->job)
@@ -92,7 +92,7 @@ static void check_one_per_index(const struct rule *r, const struct write *w)
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
 		if (p->index == index && !p->succeeded && !p->failed &&
 			strcmp(p->task, task_of(w->c->new)) == 0)
-			ledger_break(w->l, r->name, "pods %s and %s of job %s/%s are both index %s-%d",
+			model_break(w->l, r->name, "pods %s and %s of job %s/%s are both index %s-%d",
 				p->name, w->c->name, p->ns, w->job->name, p->task, index);
 	}
 }
@@ -102,40 +102,44 @@ static int most_wanted(const struct write *w)
 	int n = 0;
 
 	for (int i = 0; i < w->job->n_known; i++)
-		n += setting_max(&w->job->tasks[i].replicas, ledger_horizon(w->l));
+		n += setting_max(&w->job->tasks[i].replicas, model_horizon(w->l));
 	return n;
 }
 
 static void check_not_too_many(const struct rule *r, const struct write *w)
 {
-	struct ledger_task *t;
+	struct model_task *t;
 	int index;
 
 	if (!is_ours(w) || !w->job)
 		return;
 	index = label_number(w->c->new, KAR_LABEL_INDEX);
-	t = ledger_find_task(w->job, task_of(w->c->new));
+	t = model_find_task(w->job, task_of(w->c->new));
 	if (w->job->live + 1 > most_wanted(w))
-		ledger_break(w->l, r->name, "pod %s/%s is number %d of the %d that job %s wants", w->c->ns,
+		model_break(w->l, r->name, "pod %s/%s is number %d of the %d that job %s wants", w->c->ns,
 			w->c->name, w->job->live + 1, most_wanted(w), w->job->name);
-	else if (!t || index < 0 || index >= setting_max(&t->replicas, ledger_horizon(w->l)))
-		ledger_break(w->l, r->name, "pod %s/%s is beyond the replicas of its task", w->c->ns,
+	else if (!t || index < 0 || index >= setting_max(&t->replicas, model_horizon(w->l)))
+		model_break(w->l, r->name, "pod %s/%s is beyond the replicas of its task", w->c->ns,
 			w->c->name);
 }
 
 static void check_old_gone(const struct rule *r, const struct write *w)
 {
 	int incarnation = w->c->new ? label_number(w->c->new, KAR_LABEL_INCARNATION) : 0;
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
 	if (!is_ours(w) || !w->job)
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		/* Work that was done before a suspension stays. Of edited labels the first start may believe any. */
-		bool may_stay = p->succeeded && (w->job->keeps_done || w->job->pods_edited);
+		/*
+		 * Work that was done before a suspension stays, and so do results after an edit of the status. Of edited
+		 * labels the first start may believe any.
+		 */
+		bool may_stay =
+			p->succeeded && (w->job->keeps_done || w->job->pods_edited || w->job->status_edited);
 
 		if (p->incarnation < incarnation && !may_stay && !p->tampered && longer_ago(w, p->created))
-			ledger_break(w->l, r->name,
+			model_break(w->l, r->name,
 				"pod %s/%s of incarnation %d was created while %s of incarnation %d exists",
 				w->c->ns, w->c->name, incarnation, p->name, p->incarnation);
 	}
@@ -146,33 +150,32 @@ static void check_admitted(const struct rule *r, const struct write *w)
 	if (!is_ours(w) || !w->job || w->job->admitted)
 		return;
 	if (!w->job->was_admitted || longer_ago(w, w->job->was_admitted))
-		ledger_break(w->l, r->name, "pod %s/%s was created, but its group is not admitted", w->c->ns,
+		model_break(w->l, r->name, "pod %s/%s was created, but its group is not admitted", w->c->ns,
 			w->c->name);
 }
 
 /* Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? */
-static bool is_neglected(const struct ledger_job *j, kar_time since)
+static bool is_neglected(const struct model_job *j, kar_time since)
 {
 	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
 		j->phase == KAR_QJ_PHASE_STARTING;
 
 	return starts && !j->gone && !j->deleting && !j->suspended && !j->ever_suspended && j->admitted &&
 		j->admitted < since && j->spec_edited < since && j->incarnation <= 1 && j->losses == 0 &&
-		ledger_members(j) < ledger_first_minimum(j);
+		model_members(j) < model_first_minimum(j);
 }
 
 static void check_minimum_first(const struct rule *r, const struct write *w)
 {
 	enum { WHILE = 5000 }; /* ms */
-	struct ledger_job *j;
+	struct model_job *j;
 
 	if (!is_ours(w) || !w->job || !w->l->faultless || w->l->hindered ||
-		ledger_members(w->job) < w->job->minimum)
+		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, ledger_now(w->l) - WHILE) &&
-			ledger_names_are_free(w->l, j))
-			ledger_break(w->l, r->name,
+		if (j != w->job && is_neglected(j, model_now(w->l) - WHILE) && model_names_are_free(w->l, j))
+			model_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);
 	}
@@ -180,7 +183,7 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 
 /* --- removal ------------------------------------------------------------------------------------------- */
 
-static bool is_at_work(const struct ledger_job *j, int incarnation)
+static bool is_at_work(const struct model_job *j, int incarnation)
 {
 	bool unrecorded = j->incarnation == 0 && incarnation == 1 && !j->ever_suspended; /* the first start */
 	bool has_gang = j->phase == KAR_QJ_PHASE_STARTING || j->phase == KAR_QJ_PHASE_RUNNING;
@@ -191,23 +194,23 @@ static bool is_at_work(const struct ledger_job *j, int incarnation)
 /* The job as it is stored, if its gang is at work and the pod is one of it, and not of a task that is restarted; else NULL. */
 static const struct sim_value *working_job(const struct write *w)
 {
-	struct ledger_job *j = w->job;
-	struct ledger_task *t = j ? ledger_find_task(j, w->pod->task) : NULL;
+	struct model_job *j = w->job;
+	struct model_task *t = j ? model_find_task(j, w->pod->task) : NULL;
 
 	if (!t || j->gone || j->deleting || j->status_edited || !is_at_work(j, w->pod->incarnation))
 		return NULL;
 	/* Nor is one that a person has scaled away, or whose template was changed, of late. */
-	if (w->pod->index >= setting_min(&t->replicas, ledger_horizon(w->l)) || j->template_changed)
+	if (w->pod->index >= setting_min(&t->replicas, model_horizon(w->l)) || j->template_changed)
 		return NULL;
 	if (t->restarting)
 		return NULL;
-	return ledger_stored(w->l, j);
+	return model_stored(w->l, j);
 }
 
 bool rules_lets_go(const struct write *w)
 {
-	return ledger_has_finalizer(w->c->old, KAR_FINALIZER_POD_TRACKING) &&
-		!ledger_has_finalizer(w->c->new, KAR_FINALIZER_POD_TRACKING);
+	return model_has_finalizer(w->c->old, KAR_FINALIZER_POD_TRACKING) &&
+		!model_has_finalizer(w->c->new, KAR_FINALIZER_POD_TRACKING);
 }
 
 bool rules_is_recorded(const struct sim_value *job, const char *task, int index)
@@ -237,11 +240,11 @@ static void check_success_recorded(const struct rule *r, const struct write *w)
 		return;
 	job = w->pod->tampered ? NULL : working_job(w);
 	/* To a manager whose jobs are out of date, the pods of a job that it does not know yet are orphans. */
-	if (w->job && w->job->created > ledger_horizon(w->l) && !w->l->faultless)
+	if (w->job && w->job->created > model_horizon(w->l) && !w->l->faultless)
 		return;
 	if (job && !rules_is_recorded(job, w->pod->task, w->pod->index) &&
-		!ledger_is_counted(job, w->pod->uid))
-		ledger_break(w->l, r->name,
+		!model_is_counted(job, w->pod->uid))
+		model_break(w->l, r->name,
 			"pod %s/%s has succeeded and is let go, but its index is not recorded", w->c->ns,
 			w->c->name);
 }
@@ -253,13 +256,13 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !w->pod->failed || !(deletes || rules_lets_go(w)))
 		return;
-	if (ledger_is_gated(w->c->old) && w->pod->deleting)
+	if (model_is_gated(w->c->old) && w->pod->deleting)
 		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
 	job = w->pod->tampered ? NULL : working_job(w);
-	if (job && w->job && w->job->pods_edited && ledger_phase(job) == KAR_QJ_PHASE_NONE)
+	if (job && w->job && w->job->pods_edited && model_phase(job) == KAR_QJ_PHASE_NONE)
 		return; /* before its start is recorded, which incarnation is at work is told by the labels of its pods */
-	if (job && !ledger_is_counted(job, w->pod->uid))
-		ledger_break(w->l, r->name,
+	if (job && !model_is_counted(job, w->pod->uid))
+		model_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
 			w->c->name);
 }
@@ -271,8 +274,8 @@ static void check_no_needless_kill(const struct rule *r, const struct write *w)
 
 	/* That somebody has edited the label of its incarnation is no reason. */
 	if (w->by_manager && w->c->verb == KAR_DELETE && alive && !w->pod->taken &&
-		!ledger_is_gated(w->c->old) && (job = working_job(w)) != NULL && !rules_sheds(w, job))
-		ledger_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
+		!model_is_gated(w->c->old) && (job = working_job(w)) != NULL && !rules_sheds(w, job))
+		model_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
 			w->c->name);
 }
 

@@ -25,27 +25,27 @@ static bool has_gang(enum kar_qj_phase p)
 /* --- single losses ------------------------------------------------------------------------------------- */
 
 /* May it be that the pod was not lost, but scaled away, or that a person is to blame for what it looked like? */
-static bool is_doubtful(const struct write *w, const struct ledger_pod *p)
+static bool is_doubtful(const struct write *w, const struct model_pod *p)
 {
-	struct ledger_task *t = ledger_find_task(w->job, p->task);
+	struct model_task *t = model_find_task(w->job, p->task);
 
-	return !p->lost || p->tampered || !t || p->index >= setting_min(&t->replicas, ledger_horizon(w->l)) ||
-		setting_min(&w->job->limit, ledger_horizon(w->l)) < LEDGER_NO_LIMIT;
+	return !p->lost || p->tampered || !t || p->index >= setting_min(&t->replicas, model_horizon(w->l)) ||
+		setting_min(&w->job->limit, model_horizon(w->l)) < MODEL_NO_LIMIT;
 }
 
 static void check_answer(const struct rule *r, const struct write *w)
 {
 	const unsigned single =
 		BIT(KAR_FAILURE_NONE) | BIT(KAR_FAILURE_IGNORE) | BIT(KAR_FAILURE_RECREATE_POD);
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
-	if (!is_ours(w) || !has_gang(ledger_phase(w->c->new)))
+	if (!is_ours(w) || !has_gang(model_phase(w->c->new)))
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		bool newly = ledger_is_counted(w->c->new, p->uid) && !ledger_is_counted(w->c->old, p->uid);
+		bool newly = model_is_counted(w->c->new, p->uid) && !model_is_counted(w->c->old, p->uid);
 
 		if (newly && !is_doubtful(w, p) && !(p->actions & single))
-			ledger_break(w->l, r->name,
+			model_break(w->l, r->name,
 				"pod %s/%s is replaced alone, but the failure policy says otherwise (%#x)",
 				p->ns, p->name, p->actions);
 	}
@@ -53,15 +53,15 @@ static void check_answer(const struct rule *r, const struct write *w)
 
 static void check_own_deletion(const struct rule *r, const struct write *w)
 {
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
-	if (!is_ours(w) || !has_gang(ledger_phase(w->c->new)))
+	if (!is_ours(w) || !has_gang(model_phase(w->c->new)))
 		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		bool newly = ledger_is_counted(w->c->new, p->uid) && !ledger_is_counted(w->c->old, p->uid);
+		bool newly = model_is_counted(w->c->new, p->uid) && !model_is_counted(w->c->old, p->uid);
 
 		if (newly && p->stopped_for_task && !p->tampered)
-			ledger_break(w->l, r->name,
+			model_break(w->l, r->name,
 				"pod %s/%s was deleted by a manager because its task is restarted, and counts as a loss",
 				p->ns, p->name);
 	}
@@ -72,7 +72,7 @@ static void check_gang_restart(const struct rule *r, const struct write *w)
 	if (is_ours(w) && !w->job->pods_edited &&
 		number(w->c->new, "restarts") > number(w->c->old, "restarts") &&
 		w->job->last_gang_loss < number(w->c->new, "incarnation"))
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"job %s/%s is restarted, but by its failure policy no loss calls for it", w->c->ns,
 			w->c->name);
 }
@@ -82,7 +82,7 @@ static void check_ignored(const struct rule *r, const struct write *w)
 	int failures = number(w->c->new, "podFailures");
 
 	if (is_ours(w) && failures > w->job->failures - w->job->ignored)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"job %s/%s counts %d failures; %d pods failed, of which a rule ignores %d", w->c->ns,
 			w->c->name, failures, w->job->failures, w->job->ignored);
 }
@@ -90,7 +90,7 @@ static void check_ignored(const struct rule *r, const struct write *w)
 /* An end by the policy needs a rule that says so. */
 static void check_end(const struct rule *r, const struct write *w)
 {
-	enum kar_qj_phase phase = ledger_phase(w->c->new);
+	enum kar_qj_phase phase = model_phase(w->c->new);
 	bool by_rule =
 		strcmp(sim_text_or(sim_get(w->c->new, "status", "reason"), ""), "PodFailurePolicy") == 0;
 	enum kar_failure_action action =
@@ -98,7 +98,7 @@ static void check_end(const struct rule *r, const struct write *w)
 
 	if (is_ours(w) && by_rule && kar_qj_phase_terminal(phase) && !w->job->pods_edited &&
 		!(w->job->actions & BIT(action)))
-		ledger_break(w->l, r->name, "job %s/%s is %s by its failure policy, but no loss calls for it",
+		model_break(w->l, r->name, "job %s/%s is %s by its failure policy, but no loss calls for it",
 			w->c->ns, w->c->name, kar_qj_phase_name(phase));
 }
 
@@ -111,36 +111,36 @@ static const char *label(const struct sim_value *pod, const char *key)
 
 static void check_task_gone(const struct rule *r, const struct write *w)
 {
-	struct ledger_task *t;
+	struct model_task *t;
 
 	if (!w->by_manager || !w->c->new || !w->job || w->job->status_edited)
 		return;
-	t = ledger_find_task(w->job, label(w->c->new, KAR_LABEL_TASK));
-	if (t && t->restarting && t->restarting < ledger_horizon(w->l) && has_gang(w->job->phase))
-		ledger_break(w->l, r->name, "pod %s/%s was created while its task is being restarted",
+	t = model_find_task(w->job, label(w->c->new, KAR_LABEL_TASK));
+	if (t && t->restarting && t->restarting < model_horizon(w->l) && has_gang(w->job->phase))
+		model_break(w->l, r->name, "pod %s/%s was created while its task is being restarted",
 			w->c->ns, w->c->name);
 }
 
-static bool must_be_gone(const struct write *w, const struct ledger_pod *p, const struct ledger_task *t)
+static bool must_be_gone(const struct write *w, const struct model_pod *p, const struct model_task *t)
 {
 	return strcmp(p->task, t->name) == 0 && !p->succeeded && !p->tampered &&
-		p->incarnation == w->job->incarnation && p->created < ledger_horizon(w->l) &&
-		p->index < setting_min(&t->replicas, ledger_horizon(w->l));
+		p->incarnation == w->job->incarnation && p->created < model_horizon(w->l) &&
+		p->index < setting_min(&t->replicas, model_horizon(w->l));
 }
 
 static void check_task_whole(const struct rule *r, const struct write *w)
 {
-	if (!is_ours(w) || !has_gang(ledger_phase(w->c->new)))
+	if (!is_ours(w) || !has_gang(model_phase(w->c->new)))
 		return;
 	for (int i = 0; i < w->job->n_tasks; i++) {
-		const struct ledger_task *t = &w->job->tasks[i];
-		const struct ledger_pod *p;
+		const struct model_task *t = &w->job->tasks[i];
+		const struct model_pod *p;
 
-		if (!ledger_restarts(w->c->old, t->name) || ledger_restarts(w->c->new, t->name))
+		if (!model_restarts(w->c->old, t->name) || model_restarts(w->c->new, t->name))
 			continue;
 		TAILQ_FOREACH(p, &w->job->pods, of_job) {
 			if (must_be_gone(w, p, t))
-				ledger_break(w->l, r->name,
+				model_break(w->l, r->name,
 					"the restart of task %s of job %s/%s is over, but its pod %s exists",
 					t->name, w->c->ns, w->c->name, p->name);
 		}

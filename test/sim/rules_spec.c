@@ -58,7 +58,7 @@ static void check_selector(const struct rule *r, const struct write *w)
 		return;
 	put_selector(w->c->new, &means);
 	if (strcmp(says, kar_buf_cstr(&means)) != 0)
-		ledger_break(w->l, r->name, "job %s/%s: status.selector is \"%s\"; the spec means \"%s\"",
+		model_break(w->l, r->name, "job %s/%s: status.selector is \"%s\"; the spec means \"%s\"",
 			w->c->ns, w->c->name, says, kar_buf_cstr(&means));
 	kar_buf_release(&means);
 }
@@ -112,11 +112,11 @@ static void check_selected(const struct rule *r, const struct write *w)
 {
 	const struct sim_value *selector;
 
-	if (!w->by_manager || !w->job || w->job->gone || w->job->spec_edited >= ledger_horizon(w->l))
+	if (!w->by_manager || !w->job || w->job->gone || w->job->spec_edited >= model_horizon(w->l))
 		return;
-	selector = sim_get(ledger_stored(w->l, w->job), "spec", "selector");
+	selector = sim_get(model_stored(w->l, w->job), "spec", "selector");
 	if (!selects(selector, sim_get(w->c->new, "metadata", "labels")))
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"pod %s/%s is created, but the selector of its job does not find it", w->c->ns,
 			w->c->name);
 }
@@ -167,19 +167,32 @@ const char *rules_outdated(const struct sim_value *pod, const char *task, const 
 	return NULL;
 }
 
-void rules_check_pods_at_rest(struct ledger *l, const struct ledger_job *j, const struct sim_value *job)
+/*
+ * A create that arrives very late, after an edit of the templates was recorded, makes a pod of the former ones, as its
+ * annotation shows. It stays if it has a node (decision 007).
+ */
+static bool came_late(const struct sim_value *pod, const struct sim_value *job)
 {
-	const struct ledger_pod *p;
+	const char *made = sim_text_or(sim_get(pod, "metadata", "annotations", KAR_ANNOTATION_TEMPLATE_HASH),
+			   ""),
+		   *runs = sim_text_or(sim_get(job, "status", "record", "templateHash"), "");
 
-	if (j->status_edited || j->pods_edited || ledger_is_invalid(job))
+	return *made && *runs && strcmp(made, runs) != 0 && sim_get(pod, "spec", "nodeName");
+}
+
+void rules_check_pods_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
+{
+	const struct model_pod *p;
+
+	if (j->status_edited || j->pods_edited || model_is_invalid(job))
 		return;
 	TAILQ_FOREACH(p, &j->pods, of_job) {
 		const struct sim_value *pod = sim_apiserver_peek(l->server, "", "pods", p->ns, p->name);
-		bool live = !p->deleting && !p->succeeded && !p->failed;
+		bool live = !p->deleting && !p->succeeded && !p->failed && !came_late(pod, job);
 		const char *why = live && pod ? rules_outdated(pod, p->task, job) : NULL;
 
 		if (why)
-			ledger_break(l, "current", "pod %s/%s is as it was made at first; its job %s", p->ns,
+			model_break(l, "current", "pod %s/%s is as it was made at first; its job %s", p->ns,
 				p->name, why);
 	}
 }

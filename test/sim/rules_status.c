@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/intervals.h"
-#include "api/keep.h"
+#include "common/str.h"
 #include "api/reasons.h"
 #include "common/mem.h"
 #include "test/sim/policy.h"
@@ -21,10 +21,10 @@ static int number(const struct sim_value *object, const char *field)
 
 static void check_terminal_sticky(const struct rule *r, const struct write *w)
 {
-	enum kar_qj_phase was = ledger_phase(w->c->old), is = ledger_phase(w->c->new);
+	enum kar_qj_phase was = model_phase(w->c->old), is = model_phase(w->c->new);
 
 	if (is_ours(w) && kar_qj_phase_terminal(was) && is != was)
-		ledger_break(w->l, r->name, "job %s/%s was %s and is %s", w->c->ns, w->c->name,
+		model_break(w->l, r->name, "job %s/%s was %s and is %s", w->c->ns, w->c->name,
 			kar_qj_phase_name(was), kar_qj_phase_name(is));
 }
 
@@ -37,7 +37,7 @@ static int64_t observed(const struct sim_value *job)
 static bool starts_by_edit(const struct write *w)
 {
 	for (int i = 0; i < w->job->n_tasks; i++) {
-		const struct ledger_task *t = &w->job->tasks[i];
+		const struct model_task *t = &w->job->tasks[i];
 
 		if (!t->n_after && rules_task_waits(w->c->old, t->name) &&
 			!rules_task_waits(w->c->new, t->name))
@@ -48,14 +48,42 @@ static bool starts_by_edit(const struct write *w)
 
 static void check_no_way_back(const struct rule *r, const struct write *w)
 {
-	bool back = ledger_phase(w->c->old) == KAR_QJ_PHASE_RUNNING &&
-		ledger_phase(w->c->new) == KAR_QJ_PHASE_STARTING;
+	bool back = model_phase(w->c->old) == KAR_QJ_PHASE_RUNNING &&
+		model_phase(w->c->new) == KAR_QJ_PHASE_STARTING;
 	/* Rules that replace pods in a gang that needs them. */
 	bool spared = policy_has(w->c->new, KAR_FAILURE_RESTART_TASK) ||
 		policy_has(w->c->new, KAR_FAILURE_RECREATE_POD);
 
 	if (is_ours(w) && back && !spared && observed(w->c->old) == observed(w->c->new) && !starts_by_edit(w))
-		ledger_break(w->l, r->name, "job %s/%s was Running and is Starting", w->c->ns, w->c->name);
+		model_break(w->l, r->name, "job %s/%s was Running and is Starting", w->c->ns, w->c->name);
+}
+
+/* The phases that may follow each other, as docs/design/queuejob.md has them. A first start is recorded late. */
+static bool may_follow(enum kar_qj_phase old, enum kar_qj_phase new)
+{
+	switch (old) {
+	case KAR_QJ_PHASE_NONE:
+	case KAR_QJ_PHASE_PENDING:
+		return new != KAR_QJ_PHASE_NONE;
+	case KAR_QJ_PHASE_STARTING:
+	case KAR_QJ_PHASE_RUNNING:
+		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_PENDING;
+	case KAR_QJ_PHASE_RESTARTING:
+		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_PENDING &&new != KAR_QJ_PHASE_RUNNING;
+	case KAR_QJ_PHASE_SUSPENDED:
+		return new == old || new == KAR_QJ_PHASE_PENDING || kar_qj_phase_terminal(new);
+	default:
+		return new == old;
+	}
+}
+
+static void check_moves(const struct rule *r, const struct write *w)
+{
+	enum kar_qj_phase old = model_phase(w->c->old), new = model_phase(w->c->new);
+
+	if (is_ours(w) && !w->job->status_edited && !may_follow(old, new))
+		model_break(w->l, r->name, "job %s/%s was %s and is %s", w->c->ns, w->c->name,
+			kar_qj_phase_name(old), kar_qj_phase_name(new));
 }
 
 static void check_limit(const struct rule *r, const struct write *w)
@@ -64,10 +92,10 @@ static void check_limit(const struct rule *r, const struct write *w)
 	int limit = (int)sim_get_int(w->c->new, DEFAULT_LIMIT, "spec", "backoffLimit");
 
 	/* With a limit that the manager has seen; what is suspended fails when it is resumed. */
-	if (is_ours(w) && ledger_phase(w->c->new) != KAR_QJ_PHASE_SUSPENDED &&
+	if (is_ours(w) && model_phase(w->c->new) != KAR_QJ_PHASE_SUSPENDED &&
 		observed(w->c->new) == sim_get_int(w->c->new, 0, "metadata", "generation") &&
-		number(w->c->new, "podFailures") > limit && !kar_qj_phase_terminal(ledger_phase(w->c->new)))
-		ledger_break(w->l, r->name, "job %s/%s goes on after %d failures, backoffLimit is %d",
+		number(w->c->new, "podFailures") > limit && !kar_qj_phase_terminal(model_phase(w->c->new)))
+		model_break(w->l, r->name, "job %s/%s goes on after %d failures, backoffLimit is %d",
 			w->c->ns, w->c->name, number(w->c->new, "podFailures"), limit);
 }
 
@@ -85,7 +113,7 @@ static struct kar_intervals indexes(const struct sim_value *job, const char *tas
 
 /* Calls @fn for each succeeded index of each task of the job, as @of has them, until it is false. */
 static void each_index(const struct write *w, const struct sim_value *of, struct kar_arena *arena,
-	bool (*fn)(const struct rule *r, const struct write *w, struct ledger_task *t, int index),
+	bool (*fn)(const struct rule *r, const struct write *w, struct model_task *t, int index),
 	const struct rule *r)
 {
 	for (int i = 0; i < w->job->n_tasks; i++) {
@@ -100,23 +128,23 @@ static void each_index(const struct write *w, const struct sim_value *of, struct
 	}
 }
 
-static bool must_still_be(const struct rule *r, const struct write *w, struct ledger_task *t, int index)
+static bool must_still_be(const struct rule *r, const struct write *w, struct model_task *t, int index)
 {
 	struct kar_arena arena = { 0 };
 	struct kar_intervals now = indexes(w->c->new, t->name, &arena);
 	bool there = kar_intervals_has(&now, index);
 
 	kar_arena_release(&arena);
-	if (there || index >= setting_min(&t->replicas, ledger_horizon(w->l)))
+	if (there || index >= setting_min(&t->replicas, model_horizon(w->l)))
 		return true;
-	ledger_break(w->l, r->name, "job %s/%s: index %s-%d had succeeded and is forgotten", w->c->ns,
+	model_break(w->l, r->name, "job %s/%s: index %s-%d had succeeded and is forgotten", w->c->ns,
 		w->c->name, t->name, index);
 	return false;
 }
 
 static bool gives_up_incarnation(const struct write *w)
 {
-	enum kar_qj_phase was = ledger_phase(w->c->old), is = ledger_phase(w->c->new);
+	enum kar_qj_phase was = model_phase(w->c->old), is = model_phase(w->c->new);
 
 	/* Templates that were changed while the job was suspended start from nothing. */
 	return is == KAR_QJ_PHASE_RESTARTING || was == KAR_QJ_PHASE_RESTARTING ||
@@ -135,11 +163,11 @@ static void check_success_kept(const struct rule *r, const struct write *w)
 	kar_arena_release(&arena);
 }
 
-static bool must_have_been(const struct rule *r, const struct write *w, struct ledger_task *t, int index)
+static bool must_have_been(const struct rule *r, const struct write *w, struct model_task *t, int index)
 {
-	if (index < LEDGER_INDEXES && t->succeeded[index])
+	if (index < MODEL_INDEXES && t->succeeded[index])
 		return true;
-	ledger_break(w->l, r->name, "job %s/%s: index %s-%d is recorded as succeeded, but no pod of it has",
+	model_break(w->l, r->name, "job %s/%s: index %s-%d is recorded as succeeded, but no pod of it has",
 		w->c->ns, w->c->name, t->name, index);
 	return false;
 }
@@ -162,21 +190,22 @@ static void check_restart_once(const struct rule *r, const struct write *w)
 
 	if (!is_ours(w) || !more)
 		return;
-	if (more != 1 || ledger_phase(w->c->new) != KAR_QJ_PHASE_RESTARTING)
-		ledger_break(w->l, r->name, "job %s/%s: restarts grew by %d in phase %s", w->c->ns,
-			w->c->name, more, kar_qj_phase_name(ledger_phase(w->c->new)));
+	if (more != 1 || model_phase(w->c->new) != KAR_QJ_PHASE_RESTARTING)
+		model_break(w->l, r->name, "job %s/%s: restarts grew by %d in phase %s", w->c->ns, w->c->name,
+			more, kar_qj_phase_name(model_phase(w->c->new)));
 	else if (w->job->restarts_here)
-		ledger_break(w->l, r->name, "job %s/%s: incarnation %d was restarted twice", w->c->ns,
+		model_break(w->l, r->name, "job %s/%s: incarnation %d was restarted twice", w->c->ns,
 			w->c->name, w->job->incarnation);
 }
 
 static void check_formed(const struct rule *r, const struct write *w)
 {
-	int formed = number(w->c->new, "formedMinAvailable"), was = number(w->c->old, "formedMinAvailable");
+	int formed = (int)sim_get_int(w->c->new, 0, "status", "record", "formedMinAvailable"),
+	    was = (int)sim_get_int(w->c->old, 0, "status", "record", "formedMinAvailable");
 
 	/* A smaller quorum holds where a larger one held. */
 	if (is_ours(w) && !w->job->pods_edited && formed > was && formed > w->job->most_up)
-		ledger_break(w->l, r->name,
+		model_break(w->l, r->name,
 			"job %s/%s has formed with a quorum of %d, but never more than %d pods were up",
 			w->c->ns, w->c->name, formed, w->job->most_up);
 }
@@ -188,7 +217,7 @@ static void check_restart_cause(const struct rule *r, const struct write *w)
 	if (is_ours(w) && !w->job->pods_edited &&
 		number(w->c->new, "restarts") > number(w->c->old, "restarts") &&
 		w->job->last_loss < incarnation)
-		ledger_break(w->l, r->name, "job %s/%s is restarted, but no pod of incarnation %d was lost",
+		model_break(w->l, r->name, "job %s/%s is restarted, but no pod of incarnation %d was lost",
 			w->c->ns, w->c->name, incarnation);
 }
 
@@ -198,22 +227,25 @@ static void check_incarnation(const struct rule *r, const struct write *w)
 
 	/* A first start that is not recorded is found by its pods, whose labels a person may have changed. */
 	if (is_ours(w) && (more < 0 || (more > 1 && number(w->c->old, "incarnation") > 0)))
-		ledger_break(w->l, r->name, "job %s/%s: incarnation %d follows %d", w->c->ns, w->c->name,
+		model_break(w->l, r->name, "job %s/%s: incarnation %d follows %d", w->c->ns, w->c->name,
 			number(w->c->new, "incarnation"), number(w->c->old, "incarnation"));
 }
 
 static void check_old_gone(const struct rule *r, const struct write *w)
 {
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
 	if (!is_ours(w) || number(w->c->new, "incarnation") == number(w->c->old, "incarnation"))
 		return;
+	/* A first start that is not recorded, again: nothing is known of it but the labels. */
+	if (!number(w->c->old, "incarnation") && w->job->pods_edited)
+		return;
 	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		bool may_stay = p->succeeded && w->job->keeps_done;
+		bool may_stay = p->succeeded && (w->job->keeps_done || w->job->status_edited);
 
 		if (p->incarnation < number(w->c->new, "incarnation") && !may_stay && !p->tampered &&
-			p->created < ledger_horizon(w->l))
-			ledger_break(w->l, r->name, "job %s/%s starts incarnation %d while pod %s exists",
+			p->created < model_horizon(w->l))
+			model_break(w->l, r->name, "job %s/%s starts incarnation %d while pod %s exists",
 				w->c->ns, w->c->name, number(w->c->new, "incarnation"), p->name);
 	}
 }
@@ -225,10 +257,10 @@ static void check_counted_once(const struct rule *r, const struct write *w)
 	if (!is_ours(w))
 		return;
 	if (failures > w->job->failures)
-		ledger_break(w->l, r->name, "job %s/%s counts %d failures, but only %d pods have failed",
+		model_break(w->l, r->name, "job %s/%s counts %d failures, but only %d pods have failed",
 			w->c->ns, w->c->name, failures, w->job->failures);
 	else if (disruptions > w->job->losses + number(w->c->new, "restarts"))
-		ledger_break(w->l, r->name, "job %s/%s counts %d disruptions, but only %d pods were lost",
+		model_break(w->l, r->name, "job %s/%s counts %d disruptions, but only %d pods were lost",
 			w->c->ns, w->c->name, disruptions, w->job->losses);
 }
 
@@ -237,6 +269,14 @@ static void check_counted_once(const struct rule *r, const struct write *w)
 static bool same(const struct sim_value *a, const struct sim_value *b, const char *member)
 {
 	return strcmp(sim_text_or(sim_member(a, member), ""), sim_text_or(sim_member(b, member), "")) == 0;
+}
+
+/* The admission of another queue ends, and a new one begins. */
+static bool is_admitted_anew(const struct write *w, const struct sim_value *condition)
+{
+	return strcmp(sim_text_or(sim_member(condition, "type"), ""), "Admitted") == 0 &&
+		!sim_equal(sim_get(w->c->old, "status", "admittedQueue"),
+			sim_get(w->c->new, "status", "admittedQueue"));
 }
 
 static void check_transitions(const struct rule *r, const struct write *w)
@@ -248,10 +288,11 @@ static void check_transitions(const struct rule *r, const struct write *w)
 	for (size_t i = 0; i < sim_count(list); i++) {
 		const struct sim_value *is = sim_item(list, i);
 		const struct sim_value *was =
-			ledger_condition(w->c->old, sim_text_or(sim_member(is, "type"), ""));
+			model_condition(w->c->old, sim_text_or(sim_member(is, "type"), ""));
 
-		if (was && same(was, is, "status") && !same(was, is, "lastTransitionTime"))
-			ledger_break(w->l, r->name,
+		if (was && same(was, is, "status") && !same(was, is, "lastTransitionTime") &&
+			!is_admitted_anew(w, is))
+			model_break(w->l, r->name,
 				"%s %s/%s: lastTransitionTime of condition %s moved, its status did not",
 				w->c->resource, w->c->ns ? w->c->ns : "", w->c->name,
 				sim_text_or(sim_member(is, "type"), ""));
@@ -260,46 +301,20 @@ static void check_transitions(const struct rule *r, const struct write *w)
 
 /* --- a status that was edited --------------------------------------------------------------------------- */
 
-static void check_repair(const struct rule *r, const struct write *w)
+static void check_edited(const struct rule *r, const struct write *w)
 {
 	/* A pod of templates that are specified again by now tells that these are the ones that run. */
 	if (w->by_manager && !w->job->status_edited && !w->job->other_template &&
-		kar_same(sim_get_text(w->c->new, "reason"), kar_reason_StatusRepaired))
-		ledger_break(w->l, r->name, "job %s/%s: nobody has edited its status, but %s", w->job->ns,
+		kar_streq(sim_get_text(w->c->new, "reason"), kar_reason_StatusEdited))
+		model_break(w->l, r->name, "job %s/%s: nobody has edited its status, but %s", w->job->ns,
 			w->job->name, sim_text_or(sim_get(w->c->new, "message"), ""));
-}
-
-/* --- queues -------------------------------------------------------------------------------------------- */
-
-/* A job that surely holds a place in the queue of @group. */
-static bool holds_place(const struct write *w, const struct ledger_job *j, int queue)
-{
-	kar_time then = ledger_horizon(w->l);
-
-	return j != w->job && j->queue == queue && j->admitted && j->admitted < then && j->resumed < then &&
-		!j->gone && !j->deleting && !j->suspended && !j->finished && j->invalid < then;
-}
-
-static void check_max_jobs(const struct rule *r, const struct write *w)
-{
-	int queue = ledger_queue(sim_text_or(sim_get(w->c->new, "spec", "queue"), "default")), n = 1, most;
-	struct ledger_job *j;
-
-	if (!w->by_manager || !w->c->new || !ledger_is_admitted(w->c->new) || ledger_is_admitted(w->c->old) ||
-		w->l->overlaps)
-		return;
-	TAILQ_FOREACH(j, &w->l->present, in_present)
-		n += holds_place(w, j, queue);
-	most = setting_max(&w->l->max_jobs[queue], ledger_horizon(w->l));
-	if (n > most)
-		ledger_break(w->l, r->name, "%s/%s is admitted as number %d, but maxJobs of its queue is %d",
-			w->c->ns, w->c->name, n, most);
 }
 
 const struct rule rules_of_status[] = {
 	{ RULE_JOB_CHANGED, "terminal-sticky", "Completed and Failed are final", check_terminal_sticky },
 	{ RULE_JOB_CHANGED, "no-way-back", "a gang that runs restarts when it falls below its quorum",
 		check_no_way_back },
+	{ RULE_JOB_CHANGED, "moves", "phases follow each other as in the table of moves", check_moves },
 	{ RULE_JOB_CHANGED, "limit", "more failures than backoffLimit end a job", check_limit },
 	{ RULE_JOB_CHANGED, "success-kept", "an index that has succeeded stays so within its incarnation",
 		check_success_kept },
@@ -316,9 +331,8 @@ const struct rule rules_of_status[] = {
 	{ RULE_JOB_CHANGED, "counted-once", "no loss is counted twice", check_counted_once },
 	{ RULE_JOB_CHANGED, "transitions", "lastTransitionTime moves only with the status of the condition",
 		check_transitions },
-	{ RULE_EVENT_WRITTEN, "repaired", "only a status that somebody has edited is put right",
-		check_repair },
+	{ RULE_EVENT_WRITTEN, "status-edited",
+		"StatusEdited is reported only of a status that another client has edited", check_edited },
 	{ RULE_GROUP_CHANGED, "group-transitions", "the same for PodGroups", check_transitions },
-	{ RULE_GROUP_CHANGED, "max-jobs", "no queue admits more jobs than its maxJobs", check_max_jobs },
 };
 const size_t n_rules_of_status = KAR_LEN(rules_of_status);

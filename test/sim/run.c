@@ -25,8 +25,8 @@ static void collect(const struct world *w, struct run_result *r)
 	struct sim_wire_stats stats = sim_wire_stats(w->wire);
 
 	r->hours += (double)world_time(w) / (double)(60 * KAR_MINUTE);
-	r->writes += w->ledger->writes;
-	r->manager_writes += w->ledger->manager_writes;
+	r->writes += w->model->writes;
+	r->manager_writes += w->model->manager_writes;
 	r->crashes += w->crashes;
 	r->kills += w->kills;
 	r->overlaps += w->overlaps;
@@ -40,9 +40,8 @@ static void fail(const struct world *w, bool faults, struct run_result *r)
 {
 	r->ok = false;
 	r->at = world_time(w);
-	strlcpy(r->rule, w->ledger->broken, sizeof(r->rule));
-	snprintf(r->story, sizeof(r->story), "%.1000s%s", w->ledger->story,
-		faults ? "" : " (without faults)");
+	strlcpy(r->rule, w->model->broken, sizeof(r->rule));
+	snprintf(r->story, sizeof(r->story), "%.1000s%s", w->model->story, faults ? "" : " (without faults)");
 }
 
 static bool run_once(const struct plan *p, bool faults, FILE *trace, struct run_result *r,
@@ -94,13 +93,15 @@ static void compare(const struct kar_buf *with, const struct kar_buf *without, s
 		return;
 	r->ok = false;
 	strlcpy(r->rule, "convergence", sizeof(r->rule));
-	snprintf(r->story, sizeof(r->story), "with faults the end is \"%.*s\", without \"%.*s\"", line(a), a,
-		line(b), b);
+	snprintf(r->story, sizeof(r->story),
+		"with faults or a hostile tenant the end is \"%.*s\", without \"%.*s\"", line(a), a, line(b),
+		b);
 }
 
 void run_plan(const struct plan *p, const struct run_options *o, struct run_result *r)
 {
 	struct kar_buf with = { 0 }, without = { 0 };
+	struct plan honest;
 	bool ok;
 	uint64_t hash;
 
@@ -109,8 +110,11 @@ void run_plan(const struct plan *p, const struct run_options *o, struct run_resu
 	hash = r->hash;
 	if (ok && o->twice)
 		ok = replay(p, r);
-	if (ok && p->fault_set && !o->no_oracle && run_once(p, false, NULL, r, &without))
+	plan_copy_honest(&honest, p);
+	if (ok && (p->fault_set || plan_is_hostile(p)) && !o->no_oracle &&
+		run_once(&honest, false, o->trace, r, &without))
 		compare(&with, &without, r);
+	plan_release(&honest);
 	r->hash = hash;
 	kar_buf_release(&with);
 	kar_buf_release(&without);

@@ -4,6 +4,7 @@
 #include "api/intervals.h"
 #include "api/names.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/timefmt.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
@@ -16,9 +17,9 @@ static const kar_time QUIET = 30 * KAR_MINUTE, AT_MOST = 24 * 60 * KAR_MINUTE;
 /* What is due at a time that a wrong clock has recorded, or was computed by one, comes as much later. */
 static bool is_quiet(const struct world *w)
 {
-	kar_time quiet = sim_timeline_mono(w->timeline) - w->ledger->last_write;
+	kar_time quiet = sim_timeline_mono(w->timeline) - w->model->last_write;
 
-	return quiet >= QUIET + 2 * w->ledger->worst_clock;
+	return quiet >= QUIET + 2 * w->model->worst_clock;
 }
 
 static bool wait_until_quiet(struct world *w)
@@ -27,7 +28,7 @@ static bool wait_until_quiet(struct world *w)
 
 	while (!is_quiet(w)) {
 		if (world_time(w) - began > AT_MOST) {
-			ledger_break(w->ledger, "convergence",
+			model_break(w->model, "convergence",
 				"something still moves %lld h after all became calm",
 				(long long)(AT_MOST / (60 * KAR_MINUTE)));
 			return false;
@@ -43,18 +44,37 @@ static bool wait_until_quiet(struct world *w)
 struct recount {
 	struct world *w;
 	const struct sim_value *job;
-	struct ledger_job *known;
+	struct model_job *known;
 	const char *ns, *name;
 	enum kar_qj_phase phase;
 	int objects, pending, running, terminating, succeeded, missing, blocked;
-	int unbound; /* live pods without a node */
-	int held;    /* ended pods with our finalizer */
+	int unbound;  /* live pods without a node */
+	int held;     /* ended pods with our finalizer */
+	int of_tasks; /* live pods that the status counts in its tasks */
+	int in_place; /* restarts of containers of live pods with restartPolicy OnFailure */
 };
 
 static void wrong(const struct recount *r, const char *what, int said, int found)
 {
-	ledger_break(r->w->ledger, "recount", "job %s/%s, phase %s: status says %s %d, there are %d", r->ns,
+	model_break(r->w->model, "recount", "job %s/%s, phase %s: status says %s %d, there are %d", r->ns,
 		r->name, kar_qj_phase_name(r->phase), what, said, found);
+}
+
+/* As batch/v1 Job counts: of pods that are pending or running, in place. */
+static int restarts_in_place(const struct sim_value *pod)
+{
+	static const char *const lists[] = { "initContainerStatuses", "containerStatuses" };
+	int n = 0;
+
+	if (!kar_streq(sim_text(sim_get(pod, "spec", "restartPolicy")), "OnFailure"))
+		return 0;
+	for (size_t i = 0; i < KAR_LEN(lists); i++) {
+		const struct sim_value *list = sim_get(pod, "status", lists[i]);
+
+		for (size_t k = 0; k < sim_count(list); k++)
+			n += (int)sim_int_of(sim_member(sim_item(list, k), "restartCount"), 0);
+	}
+	return n;
 }
 
 static void count_pod(struct recount *r, const struct sim_value *pod)
@@ -68,16 +88,17 @@ static void count_pod(struct recount *r, const struct sim_value *pod)
 	r->pending += !deleting && strcmp(phase, "Pending") == 0;
 	r->running += !deleting && strcmp(phase, "Running") == 0;
 	r->unbound += !deleting && !ended && !sim_get(pod, "spec", "nodeName");
-	r->held += ended && ledger_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING);
+	r->held += ended && model_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING);
+	r->in_place += deleting || ended ? 0 : restarts_in_place(pod);
 }
 
 static void count_pods(struct recount *r)
 {
-	const struct ledger_pod *p;
+	const struct model_pod *p;
 
 	TAILQ_FOREACH(p, &r->known->pods, of_job) {
 		const struct sim_value *pod = sim_apiserver_peek(r->w->server, "", "pods", p->ns, p->name);
-		const char *owner = ledger_owner(pod);
+		const char *owner = model_owner(pod);
 
 		if (owner && strcmp(owner, r->known->uid) == 0)
 			count_pod(r, pod);
@@ -86,7 +107,7 @@ static void count_pods(struct recount *r)
 
 static bool is_own(const struct recount *r, const struct sim_value *pod)
 {
-	const char *owner = ledger_owner(pod);
+	const char *owner = model_owner(pod);
 
 	return owner && strcmp(owner, r->known->uid) == 0;
 }
@@ -94,7 +115,7 @@ static bool is_own(const struct recount *r, const struct sim_value *pod)
 /* Does nothing keep the index from being created? */
 static bool is_missing(struct recount *r, const char *task, int index, const struct kar_intervals *done)
 {
-	char name[LEDGER_NAME * 2];
+	char name[MODEL_NAME * 2];
 	const struct sim_value *pod;
 
 	if (kar_intervals_has(done, index)) {
@@ -116,10 +137,12 @@ static bool is_missing(struct recount *r, const char *task, int index, const str
 static void count_task(struct recount *r, const struct sim_value *t, struct kar_arena *arena)
 {
 	const char *name = sim_text_or(sim_member(t, "name"), "");
-	const struct ledger_task *known = ledger_find_task(r->known, name);
+	const struct model_task *known = model_find_task(r->known, name);
 	int replicas = known ? known->replicas.now : 0, missing = 0;
 	struct kar_intervals done = { 0 };
 
+	r->of_tasks +=
+		(int)sim_int_of(sim_member(t, "pending"), 0) + (int)sim_int_of(sim_member(t, "running"), 0);
 	(void)kar_intervals_parse(sim_text_or(sim_member(t, "succeededIndexes"), ""), arena, &done);
 	for (int k = 0; k < replicas; k++)
 		missing += is_missing(r, name, k, &done);
@@ -155,6 +178,8 @@ static void check_counts(const struct recount *r)
 		wrong(r, "terminating", said(r, "terminating"), r->terminating);
 	else if (!kar_qj_phase_terminal(r->phase) && said(r, "succeeded") != r->succeeded)
 		wrong(r, "succeeded", said(r, "succeeded"), r->succeeded);
+	else if (r->of_tasks > r->pending + r->running) /* fewer if an edit has removed a task */
+		wrong(r, "live pods of tasks", r->of_tasks, r->pending + r->running);
 	else if (r->held)
 		wrong(r, "ended pods that are held by our finalizer", 0, r->held);
 	else if (r->terminating)
@@ -163,7 +188,7 @@ static void check_counts(const struct recount *r)
 
 static void strange_phase(const struct recount *r, const char *why)
 {
-	ledger_break(r->w->ledger, "phase",
+	model_break(r->w->model, "phase",
 		"job %s/%s rests in phase %s, but %s (%d pending, %d running, %d succeeded, %d missing)",
 		r->ns, r->name, kar_qj_phase_name(r->phase), why, r->pending, r->running, r->succeeded,
 		r->missing);
@@ -173,13 +198,13 @@ static void strange_phase(const struct recount *r, const char *why)
 static bool rests(const struct recount *r)
 {
 	const char *at = sim_text_or(sim_get(r->job, "status", "lastRestart", "time"), "");
-	int lost = said(r, "scheduleTimeouts");
+	int lost = (int)sim_get_int(r->job, 0, "status", "record", "scheduleTimeouts");
 	kar_time wall;
 
-	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 && ledger_gave_back(r->job) &&
+	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 && model_gave_back(r->job) &&
 		kar_time_parse(at, &wall) == 0 &&
 		sim_timeline_wall(r->w->timeline) <
-		wall + rules_nodes_pause(lost, RULES_LONGEST_PAUSE) + 2 * r->w->ledger->worst_clock;
+		wall + rules_nodes_pause(lost, RULES_LONGEST_PAUSE) + 2 * r->w->model->worst_clock;
 }
 
 /* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
@@ -193,10 +218,13 @@ static void check_gang(const struct recount *r)
 	int quorum = said(r, "minAvailable") > 0 ? said(r, "minAvailable") : 1;
 	bool formed = r->running + r->succeeded >= quorum;
 	/* It has run, and a task that has started since cannot: its pods find no node, or its names are taken. */
-	bool grows = r->known->ordered && said(r, "formedMinAvailable") == 0;
+	bool grows = r->known->ordered &&
+		(int)sim_get_int(r->job, 0, "status", "record", "formedMinAvailable") == 0;
 
-	if (r->missing && !ledger_is_invalid(r->job) && !cannot_begin(r) && !rests(r))
+	if (r->missing && !model_is_invalid(r->job) && !cannot_begin(r) && !rests(r))
 		strange_phase(r, "pods are missing");
+	else if (r->in_place && r->in_place >= (int)sim_get_int(r->job, 6, "spec", "backoffLimit"))
+		strange_phase(r, "its containers have restarted too often");
 	else if (r->phase == KAR_QJ_PHASE_RUNNING && !formed && !grows && said(r, "minAvailable") > 0)
 		strange_phase(r, "it has no quorum");
 }
@@ -217,16 +245,16 @@ static void check_phase(const struct recount *r)
 	else if (suspend && live)
 		strange_phase(r, "pods live");
 	else if (!suspend && r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING &&
-		!ledger_is_invalid(r->job) && !rests(r))
+		!model_is_invalid(r->job) && !rests(r))
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
 	if (r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
 		return;
-	rules_check_order_at_rest(r->w->ledger, r->known, r->job);
-	rules_check_pods_at_rest(r->w->ledger, r->known, r->job);
-	rules_check_limit_at_rest(r->w->ledger, r->known, r->job, live);
-	rules_check_gates_at_rest(r->w->ledger, r->known, r->pending + r->running + r->succeeded,
+	rules_check_order_at_rest(r->w->model, r->known, r->job);
+	rules_check_pods_at_rest(r->w->model, r->known, r->job);
+	rules_check_limit_at_rest(r->w->model, r->known, r->job, live);
+	rules_check_gates_at_rest(r->w->model, r->known, r->pending + r->running + r->succeeded,
 		rules_quorum(r->known, r->job));
 }
 
@@ -236,13 +264,13 @@ static void check_child(const struct recount *r, const char *group, const char *
 {
 	const struct sim_value *child = sim_apiserver_peek(r->w->server, group, resource, r->ns, r->name);
 	const struct sim_value *found = sim_get(child, "spec", member);
-	const char *uid = ledger_owner(child);
+	const char *uid = model_owner(child);
 
 	if (!uid || strcmp(uid, r->known->uid) != 0)
-		ledger_break(r->w->ledger, "children", "job %s/%s, phase %s, has none of its %s", r->ns,
+		model_break(r->w->model, "children", "job %s/%s, phase %s, has none of its %s", r->ns,
 			r->name, kar_qj_phase_name(r->phase), resource);
 	else if (found != wanted && (!found || !wanted || !sim_equal(found, wanted)))
-		ledger_break(r->w->ledger, "children", "%s of %s/%s has an edited %s, which nobody repairs",
+		model_break(r->w->model, "children", "%s of %s/%s has an edited %s, which nobody repairs",
 			resource, r->ns, r->name, member);
 }
 
@@ -260,7 +288,7 @@ static void check_min_member(const struct recount *r)
 	check_child(r, KAR_PODGROUP_GROUP, "podgroups", "minMember", members);
 	sim_unref(members);
 	if (left_out > most || (r->unbound && left_out < most))
-		ledger_break(r->w->ledger, "min-member",
+		model_break(r->w->model, "min-member",
 			"job %s/%s: %d members have succeeded, minMember leaves %d of them out, and %d pods have no node",
 			r->ns, r->name, done, left_out, r->unbound);
 }
@@ -297,12 +325,12 @@ static void check_generation(const struct recount *r)
 
 static void check_job(void *arg, const struct sim_value *job)
 {
-	struct recount r = { .w = arg, .job = job, .phase = ledger_phase(job) };
+	struct recount r = { .w = arg, .job = job, .phase = model_phase(job) };
 
 	r.ns = sim_text_or(sim_get(job, "metadata", "namespace"), "");
 	r.name = sim_text_or(sim_get(job, "metadata", "name"), "");
-	r.known = ledger_find_job(r.w->ledger, sim_text_or(sim_get(job, "metadata", "uid"), ""));
-	if (!r.known || r.w->ledger->broken)
+	r.known = model_find_job(r.w->model, sim_text_or(sim_get(job, "metadata", "uid"), ""));
+	if (!r.known || r.w->model->broken)
 		return;
 	count_pods(&r);
 	count_indexes(&r);
@@ -310,20 +338,25 @@ static void check_job(void *arg, const struct sim_value *job)
 	check_counts(&r);
 	check_children(&r);
 	if (!kar_qj_phase_terminal(r.phase) && r.phase != KAR_QJ_PHASE_SUSPENDED)
-		rules_check_service_at_rest(r.w->ledger, r.known, job);
+		rules_check_service_at_rest(r.w->model, r.known, job);
 	check_generation(&r);
 }
 
 /* --- leaks --------------------------------------------------------------------------------------------- */
 
+static bool is_hostile(const struct sim_value *object)
+{
+	return model_is_hostile(sim_get_text(object, "metadata", "namespace"));
+}
+
 static void check_owned(void *arg, const struct sim_value *object)
 {
 	struct world *w = arg;
-	const char *uid = ledger_owner(object);
-	const struct ledger_job *j = uid ? ledger_find_job(w->ledger, uid) : NULL;
+	const char *uid = model_owner(object);
+	const struct model_job *j = uid ? model_find_job(w->model, uid) : NULL;
 
-	if (uid && (!j || j->gone))
-		ledger_break(w->ledger, "leak", "%s %s/%s is left over from a job that is gone",
+	if (uid && (!j || j->gone) && !is_hostile(object))
+		model_break(w->model, "leak", "%s %s/%s is left over from a job that is gone",
 			sim_text_or(sim_member(object, "kind"), ""),
 			sim_text_or(sim_get(object, "metadata", "namespace"), ""),
 			sim_text_or(sim_get(object, "metadata", "name"), ""));
@@ -334,22 +367,31 @@ static void check_tracked(void *arg, const struct sim_value *pod)
 	struct world *w = arg;
 
 	check_owned(arg, pod);
-	if (!ledger_owner(pod) && sim_get(pod, "metadata", "deletionTimestamp") &&
-		ledger_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING))
-		ledger_break(w->ledger, "leak", "pod %s/%s is held by our finalizer, but has no owner",
+	if (!is_hostile(pod) && !model_owner(pod) && sim_get(pod, "metadata", "deletionTimestamp") &&
+		model_has_finalizer(pod, KAR_FINALIZER_POD_TRACKING))
+		model_break(w->model, "leak", "pod %s/%s is held by our finalizer, but has no owner",
 			sim_text_or(sim_get(pod, "metadata", "namespace"), ""),
 			sim_text_or(sim_get(pod, "metadata", "name"), ""));
+}
+
+static void check_group(void *arg, const struct sim_value *group)
+{
+	struct world *w = arg;
+
+	check_owned(arg, group);
+	rules_check_admission_at_rest(w->model, group);
 }
 
 bool world_settle(struct world *w)
 {
 	if (!wait_until_quiet(w))
 		return false;
+	process_check_reader(&w->processes[0]);
 	sim_apiserver_each(w->server, KAR_GROUP, "queuejobs", check_job, w);
 	sim_apiserver_each(w->server, "", "pods", check_tracked, w);
-	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_owned, w);
+	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_group, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
 	sim_apiserver_each(w->server, "", "services", check_owned, w);
-	rules_check_nodes_at_rest(w->ledger);
-	return !w->ledger->broken;
+	rules_check_nodes_at_rest(w->model);
+	return !w->model->broken;
 }

@@ -168,6 +168,8 @@ static void rewrite_story(struct sim_value **job, int variant)
 
 	if (text < 0)
 		sim_set_text(job, phases[variant], "status", "phase");
+	else if (condition < 0 && strcmp(texts[text], "templateHash") == 0)
+		sim_remove(job, "status", "record", texts[text]);
 	else if (condition < 0)
 		sim_remove(job, "status", texts[text]);
 	else if (c) {
@@ -252,7 +254,7 @@ static void remove_in_pod(struct world *w, const struct target *t, const char *c
 {
 	struct sim_value *pod = sim_ref(users_peek(w, &users_pods, t->ns, t->pod));
 
-	if (pod && ledger_owner(pod) && sim_remove_path(&pod, path))
+	if (pod && model_owner(pod) && sim_remove_path(&pod, path))
 		users_ask(w, users_request(KAR_UPDATE, &users_pods, t->ns, t->pod), sim_ref(pod));
 	sim_unref(pod);
 }
@@ -266,7 +268,7 @@ static void relabel_pod(struct world *w, const struct target *t, int by)
 	const char *label = sim_get_text(pod, "metadata", "labels", KAR_LABEL_INCARNATION);
 	struct sim_value *v = sim_ref(pod);
 
-	if (label && ledger_owner(pod) && atoi(label) + by > 0) {
+	if (label && model_owner(pod) && atoi(label) + by > 0) {
 		sim_set(&v, sim_printf("%d", atoi(label) + by), "metadata", "labels", KAR_LABEL_INCARNATION);
 		users_ask(w, users_request(KAR_UPDATE, &users_pods, t->ns, t->pod), sim_ref(v));
 	}
@@ -360,14 +362,14 @@ static void act_on_pod(struct world *w, const struct target *t, enum plan_verb v
 		users_block_pod(w, t->ns, t->pod);
 		break;
 	case PLAN_STEAL_POD:
-		thief_wait(w, t->ns, t->pod, NULL);
+		race_pod_name_wait(w, t->ns, t->pod, NULL);
 		delete_pod(w, t, true);
 		break;
 	case PLAN_HURRY_POD:
-		hurry_wait(w, t->ns, t->name, t->pod);
+		race_suspend_wait(w, t->ns, t->name, t->pod);
 		break;
 	case PLAN_CROWD_POD:
-		thief_wait(w, t->ns, t->pod, t->first);
+		race_pod_name_wait(w, t->ns, t->pod, t->first);
 		break;
 	default:
 		unblock_pod(w, t);
@@ -447,13 +449,17 @@ void users_act(struct world *w, const struct plan_action *a)
 	struct target t = target_of(w, a);
 
 	tell(w, a);
-	if (a->verb == PLAN_QUOTA)
+	if (a->verb == PLAN_HOSTILE)
+		users_act_hostile(w, a);
+	else if (a->verb == PLAN_QUOTA)
 		users_set_quota(w, a->task, a->value);
 	else if (a->verb == PLAN_SCOPED)
 		users_set_scoped_quota(w, a->task % PLAN_NAMESPACES,
 			(enum plan_scope)(a->task / PLAN_NAMESPACES), a->value);
 	else if (a->verb == PLAN_QUEUE)
 		users_set_queue(w, a->task, a->value, w->plan->strict[a->task]);
+	else if (a->verb == PLAN_MAKE_GROUP || a->verb == PLAN_MOVE_GROUP)
+		users_act_on_queue(w, a);
 	else if (a->verb >= PLAN_NETWORK && a->verb <= PLAN_FREE_SERVICE)
 		users_act_on_network(w, t.ns, t.name, a);
 	else if (a->verb >= PLAN_SELECT && a->verb <= PLAN_KEEP)

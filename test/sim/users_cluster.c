@@ -72,7 +72,7 @@ void users_delete(struct world *w, const struct users_kind *k, const char *ns, c
 
 bool users_is_foreign(const struct sim_value *pod)
 {
-	return pod && !ledger_owner(pod) && !sim_get(pod, "metadata", "labels", KAR_LABEL_QUEUEJOB);
+	return pod && !model_owner(pod) && !sim_get(pod, "metadata", "labels", KAR_LABEL_QUEUEJOB);
 }
 
 /* --- the cluster --------------------------------------------------------------------------------------- */
@@ -210,6 +210,7 @@ void users_prepare(struct world *w)
 		users_set_queue(w, q, w->plan->max_jobs[q], w->plan->strict[q]);
 	for (int n = 0; n < w->plan->nodes; n++)
 		add_node(w, n);
+	users_prepare_hostile(w);
 }
 
 struct foreign {
@@ -258,4 +259,5 @@ void users_restore(struct world *w)
 	delete_foreign(w);
 	users_mend_jobs(w);
 	users_mend_specs(w);
+	users_calm_hostile(w);
 }

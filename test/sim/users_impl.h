@@ -40,6 +40,11 @@ void users_set_scoped_quota(struct world *w, int ns, enum plan_scope scope, int 
 void users_set_queue(struct world *w, int queue, int max_jobs, bool strict) KAR_NONNULL;
 void users_act_on_node(struct world *w, const struct plan_action *a) KAR_NONNULL;
 
+/* --- users_queue.c --- */
+
+/* PLAN_MAKE_GROUP, PLAN_MOVE_GROUP. */
+void users_act_on_queue(struct world *w, const struct plan_action *a) KAR_NONNULL;
+
 /* --- users_network.c --- */
 
 /* PLAN_NETWORK .. PLAN_FREE_SERVICE about the job @ns/@name. */
@@ -59,5 +64,13 @@ void users_mend_specs(struct world *w) KAR_NONNULL;
 bool users_keep_valid(struct sim_value **job) KAR_NONNULL;
 /* Do all dependencies, rules and policies of the job name tasks that it has? */
 bool users_names_agree(const struct sim_value *job);
+
+/* --- users_hostile.c --- */
+
+void users_prepare_hostile(struct world *w) KAR_NONNULL;
+/* PLAN_HOSTILE */
+void users_act_hostile(struct world *w, const struct plan_action *a) KAR_NONNULL;
+/* The tenant holds nothing any more that others may wait for. */
+void users_calm_hostile(struct world *w) KAR_NONNULL;
 
 #endif

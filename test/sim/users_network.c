@@ -8,18 +8,32 @@ static const struct users_kind services = { "", "v1", "services" };
 
 /* --- Services ------------------------------------------------------------------------------------------ */
 
+static bool has_label(const struct sim_value *service)
+{
+	return sim_get(service, "metadata", "labels", KAR_LABEL_QUEUEJOB) != NULL;
+}
+
+/* Takes the label off by which the Service is found, or puts it back. */
+static void toggle_label(struct sim_value **service, const char *job)
+{
+	if (has_label(*service))
+		sim_remove(service, "metadata", "labels", KAR_LABEL_QUEUEJOB);
+	else
+		sim_set_text(service, job, "metadata", "labels", KAR_LABEL_QUEUEJOB);
+}
+
 static void edit_service(struct world *w, const char *ns, const char *name, int edit)
 {
 	struct sim_value *v = sim_ref(users_peek(w, &services, ns, name));
 
-	if (!v || !ledger_owner(v)) {
+	if (!v || !model_owner(v)) {
 		sim_unref(v);
 		return;
 	}
 	if (edit == PLAN_SERVICE_SELECTOR)
 		sim_set_text(&v, "other", "spec", "selector", "app");
 	else if (edit == PLAN_SERVICE_LABEL)
-		sim_remove(&v, "metadata", "labels", KAR_LABEL_QUEUEJOB);
+		toggle_label(&v, name);
 	else
 		sim_set(&v, sim_bool(!sim_bool_of(sim_get(v, "spec", "publishNotReadyAddresses"), false)),
 			"spec", "publishNotReadyAddresses");
@@ -42,14 +56,19 @@ static void take_service(struct world *w, const char *ns, const char *name)
 
 static bool is_foreign(const struct sim_value *service)
 {
-	return service && !ledger_owner(service) &&
-		!sim_get(service, "metadata", "labels", KAR_LABEL_QUEUEJOB);
+	return service && !model_owner(service) && !has_label(service);
 }
 
 static void free_service(struct world *w, const char *ns, const char *name)
 {
 	if (is_foreign(users_peek(w, &services, ns, name)))
 		users_delete(w, &services, ns, name, 0);
+}
+
+/* One that a former job left, and somebody edited: the next job of the name does not take it for its own. */
+static bool is_left_and_edited(const struct sim_value *service)
+{
+	return service && !model_owner(service) && sim_count(sim_get(service, "spec", "selector")) > 1;
 }
 
 /* --- templates ----------------------------------------------------------------------------------------- */
@@ -152,6 +171,19 @@ static bool is_impossible(const struct sim_value *job)
 	return false;
 }
 
+/* One that is in the way of its job because it has no label: it gets that back, or goes. */
+static void settle_conflict(struct world *w, const char *ns, const char *name, bool keep)
+{
+	const struct sim_value *service = users_peek(w, &services, ns, name);
+
+	if (!service || !model_owner(service) || has_label(service))
+		return;
+	if (keep)
+		edit_service(w, ns, name, PLAN_SERVICE_LABEL);
+	else
+		users_delete(w, &services, ns, name, 0);
+}
+
 static void mend_job(struct world *w, const struct plan_job *j)
 {
 	char name[PLAN_NAME];
@@ -160,6 +192,9 @@ static void mend_job(struct world *w, const struct plan_job *j)
 
 	plan_job_name(j, name);
 	free_service(w, ns, name);
+	settle_conflict(w, ns, name, j->number % 2);
+	if (is_left_and_edited(users_peek(w, &services, ns, name)))
+		users_delete(w, &services, ns, name, 0);
 	job = sim_ref(users_peek(w, &users_jobs, ns, name));
 	if (!is_impossible(job)) {
 		sim_unref(job);

@@ -135,7 +135,7 @@ void users_act_on_spec(struct world *w, const char *ns, const char *name, const 
 	struct sim_value *job;
 
 	if (a->verb == PLAN_KEEP) {
-		keeper_wait(w, ns, name, a->value);
+		race_ttl_wait(w, ns, name, a->value);
 		return;
 	}
 	job = sim_ref(users_peek(w, &users_jobs, ns, name));

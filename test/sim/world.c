@@ -10,7 +10,7 @@
 /* 2026-11-21T00:00:00Z */
 static const kar_time WALL = 1795219200 * KAR_SECOND;
 
-/* How old a state is that a manager may still act upon; see struct ledger. */
+/* How old a state is that a manager may still act upon; see struct model. */
 static const kar_time FRESH = KAR_SECOND, STALE = 5 * KAR_MINUTE;
 
 /* Until the last manager that was down or frozen is at work again, and has heard all that it missed. */
@@ -31,9 +31,9 @@ static void on_change(void *arg, const struct sim_change *c)
 	w->hash += (uint64_t)world_time(w);
 	w->events += strcmp(c->resource, "events") == 0;
 	trace_change(w, c);
-	thief_see(w, c);
-	hurry_see(w, c);
-	keeper_see(w, c);
+	race_pod_name_see(w, c);
+	race_suspend_see(w, c);
+	race_ttl_see(w, c);
 }
 
 static void on_log(void *arg, const char *line, size_t n)
@@ -111,14 +111,15 @@ static void add_ledger(struct world *w)
 {
 	bool faults = has_faults(&w->faults);
 
-	w->ledger = ledger_new(w->server, faults ? STALE : FRESH);
-	w->ledger->faultless = !faults;
-	w->ledger->undisturbed = faults ? KAR_NEVER : 0;
-	w->ledger->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0;
-	w->ledger->squatted = is_squatted(w->plan);
-	w->ledger->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
-	w->ledger->hindered = w->ledger->squatted || w->ledger->quota;
-	w->ledger->max_in_flight = w->plan->max_in_flight;
+	w->model = model_new(w->server, faults ? STALE : FRESH);
+	w->model->faultless = !faults;
+	w->model->undisturbed = faults ? KAR_NEVER : 0;
+	w->model->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0;
+	w->model->squatted = is_squatted(w->plan);
+	w->model->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
+	w->model->hindered = w->model->squatted || w->model->quota;
+	w->model->hostile = plan_is_hostile(w->plan);
+	w->model->max_in_flight = w->plan->max_in_flight;
 	sim_apiserver_listen(w->server, on_change, w);
 }
 
@@ -169,9 +170,9 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	w->wire = sim_wire_new(w->server, plan->seed, &w->faults);
 	process_observe(w);
 	add_nodes(w);
-	thief_init(w);
-	hurry_init(w);
-	keeper_init(w);
+	race_pod_name_init(w);
+	race_suspend_init(w);
+	race_ttl_init(w);
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
 		process_init(w, &w->processes[i]);
 	process_start(&w->processes[0]);
@@ -188,14 +189,14 @@ void world_release(struct world *w)
 		process_release(&w->processes[i]);
 	sim_alarm_free(w->next_action);
 	sim_alarm_free(w->chaos);
-	thief_release(w);
-	hurry_release(w);
-	keeper_release(w);
+	race_pod_name_release(w);
+	race_suspend_release(w);
+	race_ttl_release(w);
 	sim_other_user_free(w->other);
 	sim_nodes_free(w->nodes);
 	sim_wire_free(w->wire);
 	sim_apiserver_free(w->server);
-	ledger_free(w->ledger);
+	model_free(w->model);
 	sim_timeline_free(w->timeline);
 	kar_log_redirect(NULL, NULL);
 }
@@ -209,7 +210,7 @@ static void check_progress(struct world *w)
 		w->moment = world_time(w);
 		w->steps = 0;
 	} else if (++w->steps > TOO_MANY) {
-		ledger_break(w->ledger, "progress",
+		model_break(w->model, "progress",
 			"%d things happen in one millisecond, and there is no end to it", TOO_MANY);
 	}
 }
@@ -219,25 +220,26 @@ static void check_due(struct world *w)
 	if (world_time(w) - w->looked < KAR_SECOND)
 		return;
 	w->looked = world_time(w);
-	rules_check_due(w->ledger);
-	rules_check_nodes(w->ledger);
+	rules_check_due(w->model);
+	rules_check_services_due(w->model);
+	rules_check_nodes(w->model);
 }
 
 bool world_run(struct world *w, kar_time until)
 {
-	while (!w->ledger->broken && sim_timeline_step(w->timeline, w->start + until)) {
+	while (!w->model->broken && sim_timeline_step(w->timeline, w->start + until)) {
 		check_progress(w);
 		check_due(w);
 	}
-	return !w->ledger->broken;
+	return !w->model->broken;
 }
 
 void world_calm(struct world *w)
 {
 	trace_tell(w, "people", "all is calm from now on");
 	w->calm = true;
-	if (w->ledger->undisturbed == KAR_NEVER)
-		w->ledger->undisturbed = ledger_now(w->ledger) + AFTERMATH;
+	if (w->model->undisturbed == KAR_NEVER)
+		w->model->undisturbed = model_now(w->model) + AFTERMATH;
 	w->faults = (struct sim_faults){ 0 };
 	sim_wire_calm(w->wire);
 	process_calm(w);

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-#include "controllers/manager.h"
+#include "controllers/controllers.h"
 #include "sim/client_sim.h"
 #include "sim/nodes/nodes.h"
 #include "sim/virtual_loop.h"
-#include "test/sim/ledger.h"
+#include "test/sim/model.h"
 #include "test/sim/plan.h"
 
 enum { WORLD_PROCESSES = 2 };
@@ -37,26 +37,26 @@ struct world {
 	struct sim_wire *wire;
 	struct sim_nodes *nodes;
 	struct sim_other_user *other;
-	struct ledger *ledger;
+	struct model *model;
 	struct process processes[WORLD_PROCESSES]; /* [1] runs only while two overlap */
 	struct sim_faults faults;
 	struct sim_random random;
 	struct sim_alarm *next_action, *chaos;
 	struct {
-		char ns[LEDGER_NAME], name[LEDGER_NAME]; /* that it is going to take; "": none */
-		char after[LEDGER_NAME]; /* once this pod is created; "": once the other is gone */
+		char ns[MODEL_NAME], name[MODEL_NAME]; /* that it is going to take; "": none */
+		char after[MODEL_NAME]; /* once this pod is created; "": once the other is gone */
 		struct sim_alarm *alarm;
-	} thief;
+	} race_pod_name;
 	struct {
-		char ns[LEDGER_NAME], job[LEDGER_NAME]; /* whose suspension it waits for; "": none */
-		char pod[LEDGER_NAME];
+		char ns[MODEL_NAME], job[MODEL_NAME]; /* whose suspension it waits for; "": none */
+		char pod[MODEL_NAME];
 		struct sim_alarm *alarm;
-	} hurry;
+	} race_suspend;
 	struct {
-		char ns[LEDGER_NAME], job[LEDGER_NAME]; /* whose end it waits for; "": none */
+		char ns[MODEL_NAME], job[MODEL_NAME]; /* whose end it waits for; "": none */
 		kar_time later;
 		struct sim_alarm *alarm;
-	} keeper;
+	} race_ttl;
 	size_t action;
 	bool calm;
 	bool dying;  /* a manager is being killed: what it says does not count */
@@ -89,6 +89,8 @@ void process_crash(struct process *p) KAR_NONNULL; /* nothing runs: no effect */
 void world_chaos(struct world *w) KAR_NONNULL;
 /* From now on one manager runs, and its clock is right. */
 void process_calm(struct world *w) KAR_NONNULL;
+/* Does it know all that there is, if it lives? */
+void process_check_reader(const struct process *p) KAR_NONNULL;
 /* What the wire tells. */
 void process_observe(struct world *w) KAR_NONNULL;
 
@@ -98,30 +100,30 @@ void users_prepare(struct world *w) KAR_NONNULL; /* namespaces, classes, queues 
 void users_act(struct world *w, const struct plan_action *a) KAR_NONNULL;
 void users_restore(struct world *w) KAR_NONNULL;
 
-/* --- thief.c --- */
+/* --- race_pod_name.c --- */
 
-void thief_init(struct world *w) KAR_NONNULL;
-void thief_release(struct world *w) KAR_NONNULL;
+void race_pod_name_init(struct world *w) KAR_NONNULL;
+void race_pod_name_release(struct world *w) KAR_NONNULL;
 /* When this pod is gone (@after: when that one is created), somebody else's will have its name. One at a time. */
-void thief_wait(struct world *w, const char *ns, const char *name, const char *after)
+void race_pod_name_wait(struct world *w, const char *ns, const char *name, const char *after)
 	__attribute__((nonnull(1, 2, 3)));
-void thief_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+void race_pod_name_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
-/* --- hurry.c --- */
+/* --- race_suspend.c --- */
 
-void hurry_init(struct world *w) KAR_NONNULL;
-void hurry_release(struct world *w) KAR_NONNULL;
+void race_suspend_init(struct world *w) KAR_NONNULL;
+void race_suspend_release(struct world *w) KAR_NONNULL;
 /* When this job is suspended, its pod will succeed before anybody deletes it. One at a time. */
-void hurry_wait(struct world *w, const char *ns, const char *job, const char *pod) KAR_NONNULL;
-void hurry_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+void race_suspend_wait(struct world *w, const char *ns, const char *job, const char *pod) KAR_NONNULL;
+void race_suspend_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
-/* --- keeper.c --- */
+/* --- race_ttl.c --- */
 
-void keeper_init(struct world *w) KAR_NONNULL;
-void keeper_release(struct world *w) KAR_NONNULL;
+void race_ttl_init(struct world *w) KAR_NONNULL;
+void race_ttl_release(struct world *w) KAR_NONNULL;
 /* So many ms after the TTL of this job is over, it has none any more. One at a time. */
-void keeper_wait(struct world *w, const char *ns, const char *job, kar_time later) KAR_NONNULL;
-void keeper_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+void race_ttl_wait(struct world *w, const char *ns, const char *job, kar_time later) KAR_NONNULL;
+void race_ttl_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- trace.c --- */
 

@@ -2,8 +2,8 @@
  * podgroup_scene - a PodGroup and its members from one line of text, and what the reconciler decides about them.
  *
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
- * Scheduled=False/QuorumLost since=49h owner-terminal owner-works deleting), each other one a member (name, phase, and of: bound
- * unschedulable terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting), each other one a member (name, phase, and of: bound
+ * unschedulable lacks-cpu terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * For one test executable: all functions are static.
  */
 #ifndef KAR_TEST_PODGROUP_SCENE_H
@@ -62,11 +62,14 @@ static void read_group_word(struct scene *s, char *word)
 	} else if (takes(word, "left-out=", &value)) {
 		s->group.spec.succeeded_members = atoi(value);
 	} else if (takes(word, "phase=", &value)) {
-		s->group.status.phase = value;
+		s->group.status.phase = kar_pg_phase_parse(value);
+		assert_int_not_equal(s->group.status.phase, KAR_PG_PHASE_NONE);
 	} else if (takes(word, "since=", &value)) {
 		for (size_t i = 0; i < s->group.status.conditions.n; i++)
 			s->group.status.conditions.items[i].last_transition =
 				now - now % 1000 - atoi(value) * 60 * KAR_MINUTE;
+	} else if (is(word, "quorum-lost")) {
+		s->group.status.record.quorum_lost = true;
 	} else if (is(word, "owner-terminal")) {
 		s->view.owner = PODGROUP_OWNER_TERMINAL;
 	} else if (is(word, "owner-works")) {
@@ -113,7 +116,13 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->node = "n1";
 	else if (is(word, "unschedulable"))
 		p->unschedulable = true;
-	else if (is(word, "terminating"))
+	else if (is(word, "lacks-cpu")) {
+		static const struct kar_pod_unplaced no_cpu = { "0/4 nodes are available: 4 Insufficient cpu",
+			"cpu 100" };
+
+		p->unschedulable = true;
+		p->unplaced = &no_cpu;
+	} else if (is(word, "terminating"))
 		p->deletion = now;
 	else if (is(word, "gated"))
 		p->gate_ours = true;

@@ -199,12 +199,20 @@ static inline void pb_put_field(struct kar_buf *out, const struct kar_field *f, 
 	}
 }
 
+/* What JSON had and could not be read is a number in protobuf, where a message is wanted. */
+static inline void pb_put_problem(struct kar_buf *out, const struct kar_desc *desc, const void *base)
+{
+	if (desc->problem && *(const char *const *)(const void *)((const char *)base + desc->problem))
+		pb_put_number(out, desc->fields[desc->n_fields - 1].pb, 5);
+}
+
 static inline void pb_put_struct(struct kar_buf *out, const struct kar_desc *desc, const void *base)
 {
 	for (size_t i = 0; i < desc->n_fields; i++) {
 		if (desc->fields[i].pb && desc->fields[i].type != KAR_F_STREAM)
 			pb_put_field(out, &desc->fields[i], base);
 	}
+	pb_put_problem(out, desc, base);
 }
 
 /* A message of a watch, after its length. */

@@ -8,9 +8,12 @@
 #include "controllers/queue/queue.h"
 #include "test/fixture/reconciler.h"
 
+static struct kar_settings settings;
+
 static KAR_UNUSED int setup(void **state KAR_UNUSED)
 {
-	open_world(kar_queue_controller, NULL);
+	settings = (struct kar_settings){ 0 };
+	open_world(kar_queue_controller, &settings);
 	w.mono = 1000000;
 	return 0;
 }
@@ -26,7 +29,7 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"conditions\":["
-		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"\",\"observedGeneration\":1},"
+		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
 		spec);
 	put_named(w.stores.queues, name, "", rest);
@@ -72,6 +75,17 @@ static const char *sync_text(bool groups_only)
 	snprintf(text, sizeof(text), "%s", kar_buf_cstr(&out));
 	kar_buf_release(&out);
 	return text;
+}
+
+/* The body of @a contains @text. */
+static KAR_UNUSED void check_says(const struct kar_action *a, const char *text)
+{
+	struct kar_buf out = { 0 };
+	struct kar_err err = { 0 };
+
+	assert_int_equal(w.controller.encode(&w.sync, a, &out, &err), 0);
+	assert_non_null(strstr(kar_buf_cstr(&out), text));
+	kar_buf_release(&out);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 #define KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 
-#include "controllers/quota_line.h"
+#include "controllers/queuejob/quota_line.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 #define HARD(pods) \
@@ -15,16 +15,11 @@
 
 static KAR_UNUSED int setup_line(void **state)
 {
-	int rc = setup(state);
-
-	w.controller.line = kar_quota_line_new(w.controller.queue);
-	return rc;
+	return setup(state);
 }
 
 static KAR_UNUSED int teardown_line(void **state)
 {
-	kar_refusal_forget(&w.state);
-	kar_quota_line_free(w.controller.line);
 	return teardown(state);
 }
 
@@ -55,7 +50,8 @@ static KAR_UNUSED void refuse_by(const char *quota, const char *what, kar_time m
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: %s, used: x", quota, what);
-	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
+	err.cause = KAR_CAUSE_QUOTA;
+	kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
 }
 
 static KAR_UNUSED void refuse(const char *what, kar_time mono)

@@ -5,10 +5,17 @@
 #ifndef KAR_TEST_QUEUEJOB_SYNC_FIXTURE_H
 #define KAR_TEST_QUEUEJOB_SYNC_FIXTURE_H
 
+#include "controllers/podset/podset.h"
+#include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/queuejob.h"
 #include "test/fixture/reconciler.h"
 
 static const struct kar_settings settings = { .schedule_timeout = 45 * KAR_SECOND };
+
+static KAR_UNUSED struct queuejob_key *key_memory(void)
+{
+	return w.state.memory;
+}
 
 static KAR_UNUSED int setup(void **state KAR_UNUSED)
 {
@@ -35,7 +42,7 @@ static KAR_UNUSED void put_job(const char *rest)
 	"\"completionTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"," \
 	"\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]}"
 #define STARTING \
-	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"observedGeneration\":1" NOT_FORMED \
+	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"record\":{\"formation\":\"First\",\"templateHash\":\"%s\"},\"observedGeneration\":1" NOT_FORMED \
 	"}"
 #define CONTROLLED_BY(kind, name, uid) \
 	",\"ownerReferences\":[{\"kind\":\"" kind "\",\"name\":\"" name "\",\"uid\":\"" uid \
@@ -127,13 +134,6 @@ static KAR_UNUSED void answer_version(const struct kar_action *a, const char *bo
 	w.controller.wrote(&w.sync, a, &an);
 }
 
-static KAR_UNUSED void answer_uid(const struct kar_action *a, const char *uid)
-{
-	const struct kar_answer an = { .status = 200, .uid = uid };
-
-	w.controller.wrote(&w.sync, a, &an);
-}
-
 static KAR_UNUSED void answer(const struct kar_action *a, const char *body)
 {
 	answer_version(a, body, w.sync.object ? w.sync.object->rv : 0);
@@ -141,8 +141,8 @@ static KAR_UNUSED void answer(const struct kar_action *a, const char *body)
 
 static KAR_UNUSED void check_owner(void)
 {
-	w.state.owner_checked = 1;
-	w.state.owner_uid = kar_hash_str(1, "job-uid");
+	key_memory()->owner_checked = 1;
+	key_memory()->owner_uid = kar_hash_str(1, "job-uid");
 }
 
 #define CHILD(api, kind) \

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "api/keep.h"
 #include "test/fixture/scene.h"
 
 enum { MAX_INDEX = 16 };
@@ -116,7 +115,7 @@ static void run_pod(struct walk *w, struct kar_pod *pod)
 /* Is it to go, or has it been counted as lost? */
 static bool is_recorded(const struct walk *w, const struct kar_pod *pod)
 {
-	const struct kar_array *list = &w->s.job.status.counted_pods;
+	const struct kar_array *list = &w->s.job.status.record.counted_pods;
 	const char *const *uids = list->items;
 
 	for (size_t i = 0; i < list->n; i++) {

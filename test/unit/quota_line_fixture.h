@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "common/kube/barrier.h"
-#include "controllers/quota_line.h"
-#include "controllers/refusal.h"
+#include "controllers/queuejob/memory.h"
+#include "controllers/queuejob/quota_gate.h"
 
 enum { JOBS = 8 };
 
@@ -22,14 +22,17 @@ struct world {
 };
 
 static struct world w;
+static struct queuejob_shared shared;
 
 static KAR_UNUSED int set_up(void **state)
 {
 	const struct kar_workqueue_options o = { 0 };
 
 	(void)state;
-	w = (struct world){ .controller.queue = kar_workqueue_new(&o) };
-	w.controller.line = kar_quota_line_new(w.controller.queue);
+	w = (struct world){ .controller = { .queue = kar_workqueue_new(&o),
+				    .gate = &queuejob_quota_gate,
+				    .shared = &shared } };
+	shared.quotas = kar_quota_line_new(w.controller.queue);
 	return 0;
 }
 
@@ -37,8 +40,8 @@ static KAR_UNUSED int tear_down(void **state)
 {
 	(void)state;
 	for (int i = 0; i < JOBS; i++)
-		kar_refusal_forget(&w.states[i]);
-	kar_quota_line_free(w.controller.line);
+		kar_create_backoff_forget(&w.controller, &w.states[i]);
+	kar_quota_line_free(shared.quotas);
 	kar_workqueue_free(w.controller.queue);
 	return 0;
 }
@@ -75,7 +78,8 @@ static KAR_UNUSED void refuse_rank(int job, struct kar_rank rank, const char *wh
 	kar_fail(&err, KAR_DENIED,
 		"create pods in ns: pods \"p\" is forbidden: exceeded quota: q, requested: %s, used: %s, limited: %s",
 		what, what, what);
-	kar_refusal_note(&s, &a, &err, mono);
+	err.cause = KAR_CAUSE_QUOTA;
+	kar_create_backoff_note(&s, &a, &err, mono);
 }
 
 static KAR_UNUSED struct kar_rank minimum_of(int job, int32_t priority)
@@ -101,7 +105,7 @@ static KAR_UNUSED bool goes_out(int job, struct kar_rank rank, kar_time mono, ka
 
 	kar_plan_init(&s.plan, &s.arena);
 	kar_plan_add(&s.plan, KAR_CREATE, &pods, ns_of(job), "p")->rank = rank;
-	kar_refusal_hold_creates(&s);
+	kar_create_backoff_hold_creates(&s);
 	out = s.plan.n_actions > 0;
 	if (hold)
 		*hold = s.plan.requeue_after;

@@ -88,6 +88,14 @@ static void rows_of_paths(void **state KAR_UNUSED)
 				.dry_run = true },
 			"/api/v1/namespaces/a/pods/p?fieldManager=kar&force=true&dryRun=All",
 			"patch pods a/p" },
+		{ "create_that_refuses_unknown_fields",
+			{ .verb = KAR_CREATE,
+				.res = &pods,
+				.ns = "a",
+				.field_manager = "kar",
+				.strict = true },
+			"/api/v1/namespaces/a/pods?fieldManager=kar&fieldValidation=Strict",
+			"create pods in a" },
 	};
 	int failed = 0;
 

@@ -141,10 +141,39 @@ static void list_is_written_as_an_array(void **state)
 	kar_buf_release(&out);
 }
 
+static void news_is_another_status_or_reason(void **state)
+{
+	static const struct {
+		const char *name, *old_reason, *reason;
+		enum kar_condition_status old_status, status;
+		bool news;
+	} rows[] = {
+		{ "same", "R", "R", KAR_COND_FALSE, KAR_COND_FALSE, false },
+		{ "other_status", "R", "R", KAR_COND_FALSE, KAR_COND_TRUE, true },
+		{ "other_reason", "R", "S", KAR_COND_FALSE, KAR_COND_FALSE, true },
+		{ "appears", NULL, "R", 0, KAR_COND_FALSE, true },
+		{ "goes", "R", NULL, KAR_COND_FALSE, 0, true },
+		{ "in_neither", NULL, NULL, 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_conditions old = { 0 }, new = { 0 };
+
+		if (rows[i].old_reason)
+			set(&old, "A", rows[i].old_status, rows[i].old_reason, t0);
+		if (rows[i].reason)
+			set(&new, "A", rows[i].status, rows[i].reason, t0 + 5000);
+		if (kar_condition_is_news(&old, &new, "A") != rows[i].news)
+			fail_msg("%s: want %d", rows[i].name, rows[i].news);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(time_moves_only_with_the_status, teardown),
+		cmocka_unit_test_teardown(news_is_another_status_or_reason, teardown),
 		cmocka_unit_test_teardown(order_is_that_of_first_appearance, teardown),
 		cmocka_unit_test_teardown(setting_a_copy_leaves_the_original, teardown),
 		cmocka_unit_test_teardown(every_member_matters_for_equality, teardown),

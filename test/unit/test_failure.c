@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "controllers/failure.h"
+#include "controllers/runtime/failure.h"
 #include "test/fixture/fake_client.h"
 
 static const struct kar_type jobs = { .res = { "example.com", "v1", "jobs", "Job", true } };
@@ -44,6 +44,9 @@ static const struct {
 	enum kar_class what[3];
 	int errors, events;
 	const char *about; /* of the first event */
+	int lost; /* there is no connection, and each of these has happened so many times; 0: there is one */
+	bool outage; /* and that is known */
+	enum kar_cause cause;
 } rows[] = {
 	{ "a delete that is refused", &job, { &delete_a }, { KAR_DENIED }, 1, 1, "uid-j" },
 	{ "a patch that is invalid", &job, { &patch_a }, { KAR_INVALID }, 1, 1, "uid-j" },
@@ -51,7 +54,16 @@ static const struct {
 	{ "a key without an object: at what stays as it is", NULL, { &delete_a }, { KAR_DENIED }, 1, 1,
 		"uid-a" },
 	{ "nobody to tell it at", NULL, { &patch_unnamed }, { KAR_DENIED }, 1, 0, NULL },
-	{ "a create: its event comes from the status", &job, { &create_a }, { KAR_DENIED }, 1, 0, NULL },
+	{ "a create: the user's affair, whose event comes from the status", &job, { &create_a },
+		{ KAR_DENIED }, 0, 0, NULL },
+	{ "a create that is invalid", &job, { &create_a }, { KAR_INVALID }, 0, 0, NULL },
+	{ "a create of a name that is taken", &job, { &create_a }, { KAR_EXISTS }, 0, 0, NULL },
+	{ "a create for which a role is missing", &job, { &create_a }, { KAR_DENIED }, 1, 0, NULL,
+		.cause = KAR_CAUSE_RBAC },
+	{ "a create that an overloaded server does not do", &job, { &create_a }, { KAR_UNKNOWN }, 1, 0,
+		NULL },
+	{ "a create of a key without an object, which no user watches", NULL, { &create_a }, { KAR_DENIED },
+		1, 0, NULL },
 	{ "a lost connection is the log's affair", &job, { &delete_a }, { KAR_RETRY }, 1, 0, NULL },
 	{ "somebody wrote first: nothing to tell", &job, { &patch_a }, { KAR_CONFLICT }, 0, 0, NULL },
 	{ "the same again", &job, { &delete_a, &delete_a }, { KAR_DENIED, KAR_DENIED }, 1, 1, "uid-j" },
@@ -61,6 +73,11 @@ static const struct {
 	{ "one or the other, by chance", &job, { &delete_a, &patch_b, &delete_b },
 		{ KAR_DENIED, KAR_DENIED, KAR_DENIED }, 2, 2, "uid-j" },
 	{ "another answer", &job, { &patch_a, &patch_a }, { KAR_DENIED, KAR_INVALID }, 2, 2, "uid-j" },
+	{ "a lost connection", &job, { &patch_a, &patch_a }, { KAR_UNKNOWN, KAR_UNKNOWN }, 0, 0, NULL, 1 },
+	{ "lost again and again, while others get through", &job, { &patch_a, &patch_a },
+		{ KAR_UNKNOWN, KAR_UNKNOWN }, 1, 0, NULL, 6 },
+	{ "lost again and again in an outage", &job, { &patch_a, &patch_a }, { KAR_UNKNOWN, KAR_UNKNOWN }, 0,
+		0, NULL, 6, true },
 	{ "the status after a pod", &job, { &patch_a, NULL }, { KAR_DENIED, KAR_DENIED }, 2, 2, "uid-j" },
 };
 
@@ -71,16 +88,21 @@ static void count_error(void *arg, const char *line, size_t n)
 	*errors += n && line[0] == 'E';
 }
 
-static void tell(struct kar_recorder *recorder, const struct kar_sync *s, const struct kar_action *failed,
-	enum kar_class what)
+static void tell(struct kar_recorder *recorder, const struct kar_sync *s, size_t i, size_t k)
 {
+	const struct kar_action *failed = rows[i].failed[k];
+	enum kar_class what = rows[i].what[k];
 	struct kar_outcome o = { .what = what, .failed = failed };
 
 	o.err.what = what;
+	o.err.cause = rows[i].lost ? KAR_CAUSE_CONNECTION : rows[i].cause;
 	/* The words differ each time that something else is asked for. */
 	snprintf(o.err.msg, sizeof(o.err.msg), "verb %d of %s: class %d", failed ? (int)failed->verb : -1,
 		failed ? failed->name : "j/status", (int)what);
-	kar_failure_tell(recorder, s, &o);
+	for (int n = 0; n == 0 || n < rows[i].lost; n++) {
+		kar_failure_report(recorder, s, &o, rows[i].outage);
+		kar_workqueue_add_rate_limited(s->controller->queue, s->key, 0);
+	}
 }
 
 static void assert_row(size_t i, struct kar_loop *loop, struct fake_client *fake, struct kar_controller *c)
@@ -95,7 +117,7 @@ static void assert_row(size_t i, struct kar_loop *loop, struct fake_client *fake
 
 	kar_log_redirect(count_error, &errors);
 	for (size_t k = 0; k < KAR_LEN(rows[i].what) && rows[i].what[k] != KAR_OK; k++)
-		tell(recorder, &s, rows[i].failed[k], rows[i].what[k]);
+		tell(recorder, &s, i, k);
 	kar_log_redirect(NULL, NULL);
 	if (errors != rows[i].errors || (int)kar_recorder_pending(recorder) != rows[i].events)
 		fail_msg("%s: %d errors in the log, %d events", rows[i].name, errors,

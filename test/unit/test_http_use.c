@@ -261,6 +261,26 @@ static void when_gzip_is_asked_for_then_the_user_sees_the_plain_bytes(void **sta
 	close_world(&w);
 }
 
+static void when_the_environment_names_a_proxy_then_it_is_not_asked(void **state KAR_UNUSED)
+{
+	static const char *const names[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
+	struct row answer = { .script = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" };
+	struct result r = { 0 };
+	struct world w;
+
+	for (size_t i = 0; i < KAR_LEN(names); i++)
+		assert_int_equal(setenv(names[i], "http://127.0.0.1:1", 1), 0); /* where nobody listens */
+	open_world(&w, play_row);
+	w.row = &answer;
+	r.request = start_get(w.http, &r, w.url);
+	wait_until(w.loop, is_done, &r);
+	for (size_t i = 0; i < KAR_LEN(names); i++)
+		unsetenv(names[i]);
+	assert_true(r.ok);
+	kar_buf_release(&r.body);
+	close_world(&w);
+}
+
 static void when_many_run_at_once_then_each_is_answered_once(void **state KAR_UNUSED)
 {
 	enum { MANY = 100 };
@@ -298,6 +318,7 @@ int main(void)
 		cmocka_unit_test(when_the_url_is_none_then_done_says_invalid),
 		cmocka_unit_test(when_a_body_is_large_then_it_arrives_whole_without_expect),
 		cmocka_unit_test(when_gzip_is_asked_for_then_the_user_sees_the_plain_bytes),
+		cmocka_unit_test(when_the_environment_names_a_proxy_then_it_is_not_asked),
 		cmocka_unit_test(when_many_run_at_once_then_each_is_answered_once),
 	};
 

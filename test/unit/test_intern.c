@@ -91,6 +91,57 @@ static void many_strings(void **state)
 	free(held);
 }
 
+/* A table whose address ends in 0x10, as the manager's always did; any other if malloc() gives none. */
+static struct kar_intern *table_at_10(void)
+{
+	struct kar_intern *tables[64], *chosen = NULL;
+
+	for (size_t i = 0; i < KAR_LEN(tables); i++) {
+		tables[i] = kar_intern_new();
+		if (!chosen && ((uintptr_t)tables[i] & 0xff) == 0x10)
+			chosen = tables[i];
+	}
+	for (size_t i = 0; i < KAR_LEN(tables); i++) {
+		if (tables[i] != chosen)
+			kar_intern_free(tables[i]);
+	}
+	return chosen ? chosen : kar_intern_new();
+}
+
+/*
+ * The texts of each pair have one FNV-1a hash behind those before them if the seed ends in 0x10, as it did where the table's
+ * address was the seed. So there are 65,536 texts of one hash.
+ */
+static void chosen_texts_share_no_bucket(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "40b0dh2e0aa20l12a0", "01gh86360akr00s0e2" },
+		{ "31ab201400010ap100", "76b6rr6q00ju0e6742" },
+		{ "60b100341a010c03a0", "21gitv2s1aju0cr1e2" },
+		{ "40b300341a010c03a0", "01ggtv2s1aju0cr1e2" },
+	};
+	enum { BLOCKS = 16, BLOCK = 18, MANY = 20000, LONGEST = 16 };
+	struct kar_intern *t = table_at_10();
+	const char **held = calloc(MANY, sizeof(*held));
+
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++) {
+		char text[BLOCKS * BLOCK + 1];
+
+		for (unsigned k = 0; k < BLOCKS; k++)
+			memcpy(text + (size_t)k * BLOCK,
+				pairs[k < KAR_LEN(pairs) ? k : KAR_LEN(pairs) - 1][i >> k & 1], BLOCK + 1);
+		held[i] = kar_intern_get(t, text);
+		assert_true(kar_hash_str(0x10, held[i]) == kar_hash_str(0x10, held[0])); /* well chosen */
+	}
+	assert_int_equal(kar_intern_count(t), MANY);
+	assert_in_range(kar_intern_longest_chain(t), 1, LONGEST);
+	for (unsigned i = 0; i < MANY; i++)
+		kar_intern_put(t, held[i]);
+	kar_intern_free(t);
+	free(held);
+}
+
 static void hash(void **state)
 {
 	(void)state;
@@ -110,6 +161,7 @@ int main(void)
 		cmocka_unit_test(ref_counts),
 		cmocka_unit_test(nothing_then_null),
 		cmocka_unit_test(many_strings),
+		cmocka_unit_test(chosen_texts_share_no_bucket),
 		cmocka_unit_test(hash),
 	};
 

@@ -57,8 +57,17 @@ static void text(void **state)
 					"\xC2\x9B"
 					"31m\xC2\xA0") },
 			"\"m\" k=\"\\u009b31m\xC2\xA0\"" },
+		{ "no_change_of_direction",
+			{ KAR_MSG("m"), KAR_S("k", "\u061c\u200e\u200f\u202a\u202e\u2066\u2069"),
+				KAR_S("others", "\u0627\u200d\u2027\u202f\u2065\u206a") },
+			"\"m\" k=\"\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069\""
+			" others=\"\u0627\u200d\u2027\u202f\u2065\u206a\"" },
+		{ "no_separator_of_lines", { KAR_MSG("m"), KAR_S("k", "\u2028\u2029") },
+			"\"m\" k=\"\\u2028\\u2029\"" },
 		{ "no_invalid_utf8", { KAR_MSG("m"), KAR_S("k", "a\xFF\xC3\xA9\xED\xA0\x80") },
 			"\"m\" k=\"a\\xff\xC3\xA9\\xed\\xa0\\x80\"" },
+		{ "optional_and_empty_then_left_out", { KAR_MSG("m"), KAR_S_IF("a", ""), KAR_S_IF("c", "v") },
+			"\"m\" c=\"v\"" },
 		{ "message_is_quoted_too", { KAR_MSG("a\n\"") }, "\"a\\n\\\"\"" },
 	};
 
@@ -75,6 +84,31 @@ static void text(void **state)
 		kar_buf_release(&got);
 		kar_buf_release(&want);
 	}
+}
+
+/* A context's name with ESC, a line break and a change of direction; quotes stay as they are written. */
+static void last_words_are_escaped(void **state)
+{
+	struct kar_buf log = { 0 };
+	char line[256] = "";
+	int ends[2], own = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	kar_log_redirect(collect, &log); /* they do not get lost where the log goes */
+	kar_log_fatal("kar-controllers: %s",
+		"no context \"a\x1b[2J\nkar-controllers: ok\u202e\xff\" in C:\\x");
+	kar_log_redirect(NULL, NULL);
+	assert_true(dup2(own, STDERR_FILENO) >= 0);
+	assert_true(read(ends[0], line, sizeof(line) - 1) > 0);
+	assert_string_equal(line,
+		"kar-controllers: no context \"a\\x1b[2J\\nkar-controllers: ok\\u202e\\xff\" in C:\\x\n");
+	assert_int_equal(log.n, 0);
+	kar_buf_release(&log);
+	close(own);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 /* "I1121 13:46:27.123456    4711 test_log.c:LINE] ", with the time of now. */
@@ -212,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text),
+		cmocka_unit_test(last_words_are_escaped),
 		cmocka_unit_test(header),
 		cmocka_unit_test(json),
 		cmocka_unit_test(long_values_are_cut_between_characters),

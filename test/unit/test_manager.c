@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
+#include "common/buf.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "controllers/manager.h"
+#include "controllers/controllers.h"
 
 enum { DEADLINE = 5000 };
 
@@ -27,7 +28,16 @@ struct cluster {
 	struct kar_timer *watchdog;
 	kar_time asked[2]; /* mono, of what it refuses */
 	int refused;
-	int errors, repeated; /* lines of the log about failed syncs */
+	int errors, repeated;      /* lines of the log about failed syncs */
+	int unreadable;            /* lines of the log, and events, about objects that cannot be read */
+	enum kar_class list_error; /* answer to each list; 0: it is served */
+	int missing_crds,
+		others; /* lines of the log about lists that fail: with the remedy for a CRD, or another */
+	int away;       /* lists that are still left without an answer */
+	int outages, backs; /* lines of the log: the API server is unreachable, or is reachable again */
+	const char *ns;     /* the only one that is managed; NULL: all */
+	bool no_namespace;  /* it does not exist */
+	int warnings;       /* lines of the log that it does not */
 	bool clean;
 };
 
@@ -58,22 +68,61 @@ static void give_list(const struct cluster *c, const struct kar_request *r)
 	r->on_data(r->arg, list, strlen(list));
 }
 
+static void on_stopped(void *arg, bool clean);
+
+static void expect_path(const struct kar_request *r, const char *want)
+{
+	struct kar_buf path = { 0 };
+
+	kar_request_path(r, &path);
+	assert_string_equal(kar_buf_cstr(&path), want);
+	kar_buf_release(&path);
+}
+
 static void answer(void *arg)
 {
 	static const struct kar_err denied = { .what = KAR_DENIED, .msg = "write queues default: no" };
+	static const struct kar_err away = { .what = KAR_RETRY,
+		.cause = KAR_CAUSE_CONNECTION,
+		.msg = "refused" };
+	static const struct kar_err missing = { .what = KAR_NOTFOUND, .http = 404, .msg = "no" };
 	static const struct kar_answer ok = { .status = 200, .uid = "", .rv = 7 };
 	struct kar_call *call = arg;
 	const struct kar_request r = call->request;
 	struct cluster *c = call->cluster;
 
 	end_call(call);
+	if (r.verb == KAR_GET) {
+		expect_path(&r, "/api/v1/namespaces/nope");
+		r.on_done(r.arg, c->no_namespace ? NULL : &ok, c->no_namespace ? &missing : NULL);
+		kar_manager_stop(c->manager, on_stopped, c);
+		return;
+	}
 	if (r.verb == c->refuses) {
 		r.on_done(r.arg, NULL, &denied);
+		return;
+	}
+	if (r.verb == KAR_LIST && c->away > 0) {
+		c->away--;
+		r.on_done(r.arg, NULL, &away);
+		return;
+	}
+	if (r.verb == KAR_LIST && c->list_error) {
+		r.on_done(r.arg, NULL, &(struct kar_err){ .what = c->list_error, .msg = "no" });
 		return;
 	}
 	if (r.on_data)
 		give_list(c, &r);
 	r.on_done(r.arg, &ok, NULL);
+}
+
+/* A line of the log or the body of an event. Both have been seen: enough. */
+static void note_unreadable(struct cluster *c, const char *text, size_t n)
+{
+	static const char problem[] = "spec.state: want a string, got a number";
+
+	if (memmem(text, n, problem, strlen(problem)) && ++c->unreadable == 2)
+		kar_manager_stop(c->manager, on_stopped, c);
 }
 
 static void note(struct cluster *c, const struct kar_request *r)
@@ -84,6 +133,8 @@ static void note(struct cluster *c, const struct kar_request *r)
 		c->asked[c->refused++] = kar_loop_mono(c->loop);
 	if (r->verb == KAR_CREATE && is_of(r, "events") && memmem(r->body.p, r->body.n, told, strlen(told)))
 		c->events++;
+	if (r->verb == KAR_CREATE && is_of(r, "events"))
+		note_unreadable(c, r->body.p, r->body.n);
 }
 
 static struct kar_call *start(struct kar_client *client, const struct kar_request *r)
@@ -119,11 +170,42 @@ static void on_stopped(void *arg, bool clean)
 	kar_loop_stop(c->loop);
 }
 
+/* When each cache has had its line, enough has been seen. */
+static void note_list(struct cluster *c, const char *line, size_t n)
+{
+	static const char crd[] = "remedy=\"the CustomResourceDefinition is not installed: ";
+
+	if (!memmem(line, n, "Cannot list", strlen("Cannot list")))
+		return;
+	if (memmem(line, n, crd, strlen(crd)))
+		c->missing_crds++;
+	else
+		c->others++;
+	if (c->missing_crds + c->others == KAR_N_STORES)
+		kar_manager_stop(c->manager, on_stopped, c);
+}
+
+static void note_outage(struct cluster *c, const char *line, size_t n)
+{
+	static const char lost[] = "API server unreachable", again[] = "API server reachable again";
+
+	c->outages += memmem(line, n, lost, strlen(lost)) != NULL;
+	if (!memmem(line, n, again, strlen(again)))
+		return;
+	assert_int_equal(line[0], 'I');
+	c->backs++;
+	kar_manager_stop(c->manager, on_stopped, c);
+}
+
 /* The second refusal has been answered: enough seen. */
 static void count_line(void *arg, const char *line, size_t n)
 {
 	struct cluster *c = arg;
 
+	note_unreadable(c, line, n);
+	note_list(c, line, n);
+	note_outage(c, line, n);
+	c->warnings += line[0] == 'W' && memmem(line, n, "namespace=\"nope\"", strlen("namespace=\"nope\""));
 	if (memmem(line, n, "Sync failed, ", strlen("Sync failed, "))) {
 		assert_int_equal(line[0], 'E');
 		c->errors++;
@@ -142,6 +224,28 @@ static void too_late(void *arg)
 	fail_msg("stuck: %d refused, %d errors, %d repeated", c->refused, c->errors, c->repeated);
 }
 
+/* A manager over @c, from its start until it is stopped. */
+static void run(struct cluster *c)
+{
+	static const struct kar_client_ops ops = { start, cancel, free_client };
+	const struct kar_controllers_options o = { .instance = "here", .ns = c->ns };
+
+	c->client = (struct kar_client){ &ops };
+	c->loop = kar_loop_new();
+	kar_log_init(KAR_LOG_TEXT, 4);
+	kar_log_redirect(count_line, c);
+	c->watchdog = kar_timer_new(c->loop, too_late, c);
+	kar_timer_start(c->watchdog, DEADLINE);
+	c->manager = kar_controllers_new(c->loop, &c->client, &o);
+	kar_manager_start(c->manager);
+	kar_loop_run(c->loop);
+	kar_log_redirect(NULL, NULL);
+	assert_true(c->clean);
+	kar_manager_free(c->manager);
+	kar_timer_free(c->watchdog);
+	kar_loop_free(c->loop);
+}
+
 static const struct {
 	const char *name, *queues;
 	enum kar_verb refuses;
@@ -154,34 +258,67 @@ static const struct {
 
 static void refused_write_is_rarely_tried_and_told_once(void **state)
 {
-	static const struct kar_client_ops ops = { start, cancel, free_client };
-	const struct kar_manager_options o = { .instance = "here" };
-
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct cluster c = { .client = { &ops },
-			.loop = kar_loop_new(),
-			.refuses = rows[i].refuses,
-			.queues = rows[i].queues };
+		struct cluster c = { .refuses = rows[i].refuses, .queues = rows[i].queues };
 
-		kar_log_init(KAR_LOG_TEXT, 2);
-		kar_log_redirect(count_line, &c);
-		c.watchdog = kar_timer_new(c.loop, too_late, &c);
-		kar_timer_start(c.watchdog, DEADLINE);
-		c.manager = kar_manager_new(c.loop, &c.client, &o);
-		kar_manager_start(c.manager);
-		kar_loop_run(c.loop);
-		kar_log_redirect(NULL, NULL);
+		run(&c);
 		if (c.events != rows[i].events)
 			fail_msg("%s: %d events", rows[i].name, c.events);
-		assert_true(c.clean);
 		assert_int_equal(c.refused, 2);
 		assert_true(c.asked[1] - c.asked[0] >= rows[i].apart);
 		assert_int_equal(c.errors, 1);
 		assert_int_equal(c.repeated, 1);
-		kar_manager_free(c.manager);
-		kar_timer_free(c.watchdog);
-		kar_loop_free(c.loop);
+	}
+}
+
+#define UNREADABLE \
+	"{\"metadata\":{\"name\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{\"state\":5}}"
+
+static void unreadable_object_is_told_in_the_log_and_in_an_event(void **state)
+{
+	struct cluster c = { .refuses = KAR_DELETE, .queues = UNREADABLE };
+
+	(void)state;
+	run(&c);
+	assert_int_equal(c.unreadable, 2);
+}
+
+static void list_that_fails_is_logged_with_its_remedy(void **state)
+{
+	struct cluster missing = { .refuses = KAR_DELETE, .list_error = KAR_NOTFOUND };
+	struct cluster denied = { .refuses = KAR_DELETE, .list_error = KAR_DENIED };
+
+	(void)state;
+	run(&missing);
+	assert_int_equal(missing.missing_crds, 4);
+	run(&denied);
+	assert_int_equal(denied.missing_crds, 0);
+}
+
+/* All caches fail twice. Those whose turn is later do not wait for it once the first has had an answer. */
+static void outage_is_logged_once_for_all_caches(void **state)
+{
+	struct cluster c = { .refuses = KAR_DELETE, .queues = "", .away = 2 * KAR_N_STORES };
+
+	(void)state;
+	run(&c);
+	assert_int_equal(c.outages, 1);
+	assert_int_equal(c.backs, 1);
+	assert_int_equal(c.missing_crds + c.others, 0);
+}
+
+static void namespace_that_does_not_exist_is_named(void **state)
+{
+	(void)state;
+	for (int missing = 0; missing <= 1; missing++) {
+		struct cluster c = { .refuses = KAR_DELETE,
+			.queues = "",
+			.ns = "nope",
+			.no_namespace = missing };
+
+		run(&c);
+		assert_int_equal(c.warnings, missing);
 	}
 }
 
@@ -189,6 +326,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_write_is_rarely_tried_and_told_once),
+		cmocka_unit_test(unreadable_object_is_told_in_the_log_and_in_an_event),
+		cmocka_unit_test(outage_is_logged_once_for_all_caches),
+		cmocka_unit_test(namespace_that_does_not_exist_is_named),
+		cmocka_unit_test(list_that_fails_is_logged_with_its_remedy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/node_line.h"
+#include "controllers/queuejob/node_line.h"
 
 enum { JOBS = 5 };
 static const char *const keys[JOBS] = { "ns/a", "ns/b", "other/c", "ns/d", "ns/e" };
@@ -45,13 +45,14 @@ static int tear_down(void **state)
 
 static void move(int job, enum kar_node_wait how, kar_time mono)
 {
-	const struct kar_plan p = { .nodes = how, .lost_turns = w.lost[job], .nodes_since = 100 + job };
+	const struct kar_node_wish p = { .how = how, .lost_turns = w.lost[job], .since = 100 + job };
 
 	w.place[job] = kar_node_line_move(w.line, w.place[job], keys[job], &w.rank[job], &p, mono);
 }
 
 static struct kar_node_outlook look(int job, kar_time mono)
 {
+	kar_node_line_begin_turn(w.line, w.place[job], mono);
 	return kar_node_line_look(w.line, w.place[job], keys[job], &w.rank[job], w.lost[job], mono);
 }
 
@@ -100,11 +101,27 @@ static void priority_goes_before_age(void **state)
 	assert_string_equal(ahead(0), "");
 	assert_string_equal(ahead(1), "ns/a");
 	(void)woken();
-	move(2, KAR_NODES_WAITS, 1000);
+	move(2, KAR_NODES_HOLDS, 1000);
 	assert_string_equal(ahead(0), "other/c");
 	assert_string_equal(ahead(1), "other/c");
 	assert_string_equal(ahead(2), "");
 	assert_string_equal(woken(), "a"); /* who was the first; the others have a time-out of their own */
+}
+
+/* It may fit nowhere. One that gave some back, and asks again, has had one. */
+static void who_never_had_a_node_holds_up_nobody(void **state)
+{
+	(void)state;
+	w.rank[2].priority = 5;
+	move(2, KAR_NODES_WAITS, 1000);
+	move(0, KAR_NODES_AWAY, 1000);
+	move(1, KAR_NODES_HOLDS, 1000);
+	assert_string_equal(ahead(0), "");
+	assert_string_equal(ahead(1), "ns/a");
+	assert_string_equal(ahead(2), "");
+	assert_true(look(1, 1000).rivals);
+	move(2, KAR_NODES_TRIES, 1000);
+	assert_string_equal(ahead(0), "other/c");
 }
 
 static void newcomer_sees_who_goes_first(void **state)
@@ -303,7 +320,7 @@ static void who_let_others_pass_knows_when(void **state)
 
 static void room_is_when_a_job_has_ended(void **state)
 {
-	const struct kar_plan ends = { .frees_nodes = true };
+	const struct kar_node_wish ends = { .frees = true };
 
 	(void)state;
 	move(0, KAR_NODES_RESTS, 1000);
@@ -334,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(alone_nobody_is_in_the_way),
 		TEST(priority_goes_before_age),
+		TEST(who_never_had_a_node_holds_up_nobody),
 		TEST(newcomer_sees_who_goes_first),
 		TEST(first_is_woken_when_a_rival_comes),
 		TEST(next_is_woken_when_the_first_has_its_nodes),

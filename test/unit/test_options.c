@@ -32,9 +32,10 @@ static void render(const struct kar_options *o, char *out, size_t n)
 {
 	snprintf(out, n,
 		"kubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
-		o->kubeconfig ? o->kubeconfig : "-", o->master ? o->master : "-", o->ns ? o->ns : "-",
-		(int)o->verbosity, o->logging_format, o->kube_api_qps, (int)o->kube_api_burst,
-		(int)o->max_in_flight, (int)o->schedule_timeout, o->disable_http2);
+		o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
+		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
+		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
+		(int)o->settings.schedule_timeout, o->client.http1_only);
 }
 
 #define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0"

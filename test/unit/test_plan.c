@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/plan.h"
+#include "controllers/runtime/plan.h"
 
 static const struct kar_type pods = { .res = { "", "v1", "pods", "Pod", true } };
 
@@ -104,12 +104,55 @@ static void orders_waiting_writes(void **state)
 	}
 }
 
-static void control_writes_have_no_order_of_their_own(void **state)
+static void control_writes_have_no_order_but_priority(void **state)
 {
-	const struct kar_rank a = { KAR_TIER_CONTROL, 1, 2, 3 }, b = { KAR_TIER_CONTROL, 4, 5, 6 };
+	const struct kar_rank a = { KAR_TIER_CONTROL, 1, 2, 3 }, b = { KAR_TIER_CONTROL, 1, 5, 6 },
+			      high = { KAR_TIER_CONTROL, 4, 5, 6 };
 
 	(void)state;
+	assert_true(kar_rank_compare(&high, "b", &a, "a") < 0);
 	assert_int_equal(kar_rank_compare(&a, "a", &b, "b"), 0);
+}
+
+/* Actions as "namespace/name", those of the background as "-namespace/name". */
+static const struct {
+	const char *name, *before, *after;
+} turn_rows[] = {
+	{ "nothing", "", "" },
+	{ "one_namespace_stays_in_its_order", "a/3 a/1 a/2", "a/3 a/1 a/2" },
+	{ "one_for_each_first", "a/1 a/2 a/3 b/1 c/1 b/2", "a/1 b/1 c/1 a/2 b/2 a/3" },
+	{ "without_a_namespace_is_one_too", "a/1 a/2 /1 /2", "a/1 /1 a/2 /2" },
+	{ "background_last", "-a/1 a/1 -a/2 a/2 -b/1 b/1", "a/1 b/1 a/2 -a/1 -b/1 -a/2" },
+};
+
+static void namespaces_take_turns(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(turn_rows); i++) {
+		struct kar_arena arena = { 0 };
+		struct kar_plan p;
+		struct kar_buf got = { 0 };
+		char *rest = kar_arena_strndup(&arena, turn_rows[i].before, strlen(turn_rows[i].before));
+
+		kar_plan_init(&p, &arena);
+		for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
+			char *ns = word + (*word == '-'), *slash = strchr(word, '/');
+			struct kar_action *a =
+				kar_plan_add(&p, KAR_PATCH, &pods, *ns == '/' ? NULL : ns, slash + 1);
+
+			a->rank.tier = *word == '-' ? KAR_TIER_BACKGROUND : KAR_TIER_CONTROL;
+			*slash = '\0';
+		}
+		kar_plan_take_turns(&p);
+		for (size_t k = 0; k < p.n_actions; k++)
+			kar_buf_printf(&got, "%s%s%s/%s", k ? " " : "",
+				p.actions[k].rank.tier == KAR_TIER_BACKGROUND ? "-" : "",
+				p.actions[k].ns ? p.actions[k].ns : "", p.actions[k].name);
+		if (strcmp(kar_buf_cstr(&got), turn_rows[i].after))
+			fail_msg("%s: %s", turn_rows[i].name, kar_buf_cstr(&got));
+		kar_buf_release(&got);
+		kar_arena_release(&arena);
+	}
 }
 
 int main(void)
@@ -119,7 +162,8 @@ int main(void)
 		cmocka_unit_test(prints_nothing_when_there_is_nothing_to_do),
 		cmocka_unit_test(knows_whether_it_has_an_action),
 		cmocka_unit_test(orders_waiting_writes),
-		cmocka_unit_test(control_writes_have_no_order_of_their_own),
+		cmocka_unit_test(namespaces_take_turns),
+		cmocka_unit_test(control_writes_have_no_order_but_priority),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

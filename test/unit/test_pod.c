@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "test/fixture/projection.h"
 
 static void release(const struct kar_pod *p)
@@ -296,7 +296,7 @@ static void whole_pod_is_projected(void **state)
 }
 
 /* By what a pod that our finalizer holds is found when its job is gone, and the group's label with it. */
-static void strays_are_found_by_the_name_of_their_job(void **state)
+static void pods_outside_their_group_are_found_by_job(void **state)
 {
 #define OWNED_BY(kind) \
 	",\"ownerReferences\":[{\"kind\":\"" kind "\",\"name\":\"j\",\"uid\":\"o\",\"controller\":true}]"
@@ -322,9 +322,9 @@ static void strays_are_found_by_the_name_of_their_job(void **state)
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		const struct kar_pod *p = pod_of(rows[i].json);
 
-		if (!kar_same(kar_pod_type.index_key(&p->o, KAR_POD_STRAY), rows[i].job))
+		if (!kar_streq(kar_pod_type.index_key(&p->o, KAR_POD_BY_UNLABELLED), rows[i].job))
 			fail_msg("%s", rows[i].name);
-		assert_int_equal(kar_pod_is_nobodys(p), strcmp(rows[i].name, "nobody's") == 0);
+		assert_int_equal(kar_pod_is_unreferenced(p), strcmp(rows[i].name, "nobody's") == 0);
 		release(p);
 	}
 }
@@ -350,6 +350,55 @@ static void label_is_that_of_the_owner(void **state)
 
 		if (p->labelled != rows[i].labelled)
 			fail_msg("%s", rows[i].json);
+		release(p);
+	}
+}
+
+#define UNPLACED(group, node, spec, message) \
+	"{" META ",\"labels\":{" group "}},\"spec\":{" node spec \
+	"},\"status\":{\"conditions\":[{\"type\":\"PodScheduled\"," \
+	"\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"" message "\"}]}}"
+#define IN_GROUP "\"scheduling.x-k8s.io/pod-group\":\"g\""
+#define ASKS(more, requests) "{\"name\":\"c\"," more "\"resources\":{\"requests\":{" requests "}}}"
+
+/* The words of the scheduler, and what the pod asks for as the scheduler counts. */
+static void pod_without_a_node_says_why(void **state)
+{
+	static const struct {
+		const char *json, *message, *asks;
+	} samples[] = {
+		{ UNPLACED(IN_GROUP, "",
+			  "\"containers\":[" ASKS("", "\"cpu\":\"99500m\",\"memory\":\"16Mi\"") "," ASKS("",
+				  "\"cpu\":\"500m\",\"memory\":\"16Mi\"") "]",
+			  "0/4 nodes are available: 4 Insufficient cpu. preemption: 0/4 nodes are available: 4 No preemption victims found."),
+			"0/4 nodes are available: 4 Insufficient cpu", "cpu 100, memory 32Mi" },
+		{ UNPLACED(IN_GROUP, "", "",
+			  "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: not eligible."),
+			"0/1 nodes are available: 1 Too many pods", NULL },
+		{ UNPLACED(IN_GROUP, "",
+			  "\"overhead\":{\"cpu\":\"1\"},\"containers\":[" ASKS("",
+				  "\"cpu\":1") "],\"initContainers\":[" ASKS("",
+				  "\"cpu\":\"5\"") "," ASKS("\"restartPolicy\":\"Always\",",
+				  "\"cpu\":\"2\"") "]",
+			  " no\\tnodes \\n\\u0007 available \\u202e"),
+			"no nodes available", "cpu 6" },
+		{ UNPLACED(IN_GROUP, "",
+			  "\"resources\":{\"requests\":{\"cpu\":\"7\"}},\"containers\":[" ASKS("",
+				  "\"cpu\":\"x\"") "]",
+			  ""),
+			NULL, "cpu 7" },
+		{ UNPLACED("", "", "", "no node"), "-", "-" },
+		{ UNPLACED(IN_GROUP, "\"nodeName\":\"n\"", "", "no node"), "-", "-" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		const struct kar_pod_unplaced none = { "-", "-" }, *u = p->unplaced ? p->unplaced : &none;
+
+		if (!kar_streq(u->message, samples[i].message) || !kar_streq(u->asks, samples[i].asks))
+			fail_msg("%s: %s, %s", samples[i].json, u->message ? u->message : "NULL",
+				u->asks ? u->asks : "NULL");
 		release(p);
 	}
 }
@@ -394,8 +443,9 @@ int main(void)
 		TEST(cause_of_a_failure_is_kept),
 		TEST(index_and_incarnation_are_read_from_labels),
 		TEST(whole_pod_is_projected),
-		TEST(strays_are_found_by_the_name_of_their_job),
+		TEST(pods_outside_their_group_are_found_by_job),
 		TEST(label_is_that_of_the_owner),
+		TEST(pod_without_a_node_says_why),
 		TEST(repeated_strings_are_shared),
 		TEST(pod_without_our_label_has_no_job_part),
 		TEST(pod_stays_small),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
+#include "common/str.h"
 #include "test/fixture/projection.h"
 
 #define POD(meta, status) \
@@ -159,7 +160,7 @@ static void texts_are_bounded(void **state)
 	assert_int_equal(strlen(p->node), KAR_POD_OTHER_NAME_BYTES - 1);
 	assert_string_equal(p->node + KAR_POD_OTHER_NAME_BYTES - 5, "x...");
 	assert_ptr_equal(p->owner_name, p->node);
-	assert_ptr_equal(p->owner_kind, p->node);
+	assert_int_equal(strlen(p->owner_kind), KAR_POD_KIND_BYTES - 1);
 	kar_object_unref(&p->o);
 	kar_buf_release(&json);
 }
@@ -190,11 +191,154 @@ static void stuck_containers_are_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(samples); i++) {
 		const struct kar_pod *p = pod_of(samples[i].json);
-		const char *got = kar_pod_loss_of(p)->waiting;
+		const char *got = kar_pod_waits(p) ? kar_pod_waits(p)->reason : NULL;
 
 		if (!got != !samples[i].want || (got && strcmp(got, samples[i].want) != 0))
 			fail_msg("%s: %s", samples[i].json, got ? got : "none");
 		assert_int_equal(!p->job->loss, !samples[i].want);
+		kar_object_unref(&p->o);
+	}
+}
+
+#define SAYS(reason, message) \
+	"{\"name\":\"c\",\"image\":\"busybox\",\"state\":{\"waiting\":{\"reason\":\"" reason \
+	"\",\"message\":\"" message "\"}}}"
+#define LAST_WORDS(code, at, message) \
+	"{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":" #code ",\"finishedAt\":" at \
+	",\"message\":\"" message "\"}}}"
+
+/* What the kubelet says of a container that does not start, and a container before it ends: one printable line, bounded. */
+static void words_are_kept(void **state)
+{
+	static const char back_off[] = "Back-off pulling image \"busybox\": ErrImagePull: not found";
+	static const struct {
+		const char *json, *want;
+	} samples[] = {
+		{ WAITS("Pending", SAYS("CreateContainerConfigError", "secret \\\"s\\\"\\n not  found")),
+			"secret \"s\" not found" },
+		{ WAITS("Pending", SAYS("ErrImagePull", "not found")), back_off },
+		{ WAITS("Pending",
+			  SAYS("ImagePullBackOff",
+				  "Back-off pulling image \\\"busybox\\\": ErrImagePull: not found")),
+			back_off },
+		{ WAITS("Pending", SAYS("ImagePullBackOff", "")), NULL },
+		{ POD("",
+			  FAILED(LAST_WORDS(1, AT("02"), "killed") "," LAST_WORDS(1, AT("01"),
+				  "\\tCUDA out of\\n\\u001b memory\\n"))),
+			"CUDA out of memory" },
+		{ POD("", FAILED(LAST_WORDS(1, AT("02"), ""))), NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		const struct kar_pod_trouble *t = kar_pod_waits(p);
+		const char *got = t ? t->message : kar_pod_loss_of(p)->words;
+
+		if (!kar_streq(got, samples[i].want))
+			fail_msg("%s: %s", samples[i].json, got ? got : "none");
+		kar_object_unref(&p->o);
+	}
+}
+
+static void words_are_bounded(void **state)
+{
+	struct kar_buf json = { 0 };
+	char text[5000];
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	kar_buf_printf(&json,
+		POD("", FAILED("{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1,\"message\":\"%s\"}}}")),
+		text);
+
+	const struct kar_pod *p = pod_of(kar_buf_cstr(&json));
+
+	assert_int_equal(strlen(p->job->loss->words), KAR_POD_WORDS_BYTES - 1);
+	kar_object_unref(&p->o);
+	kar_buf_release(&json);
+}
+
+#define CRASHED(name, restarts, state, last) \
+	"{\"name\":\"" name "\",\"restartCount\":" #restarts ",\"state\":{" state "},\"lastState\":{" last \
+	"}}"
+#define END(code, reason, at) \
+	"\"terminated\":{\"exitCode\":" #code ",\"reason\":\"" reason "\",\"finishedAt\":" at "}"
+#define BACKS_OFF "\"waiting\":{\"reason\":\"CrashLoopBackOff\"}"
+#define RUNS_SINCE(at) "\"running\":{\"startedAt\":" at "}"
+#define ON_FAILURE(phase, init, containers) \
+	"{\"metadata\":{\"name\":\"j-w-0\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"," \
+	"\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}},\"spec\":{\"restartPolicy\":\"OnFailure\"}," \
+	"\"status\":{\"phase\":\"" phase "\",\"initContainerStatuses\":[" init \
+	"],\"containerStatuses\":[" containers "]}}"
+
+/* How often the containers of a pod were restarted, and which one crashes. */
+static void restarts_are_counted(void **state)
+{
+	static const struct {
+		const char *name, *json, *want;
+	} samples[] = {
+		{ "waits_for_its_restart",
+			ON_FAILURE("Running", "", CRASHED("main", 3, BACKS_OFF, END(1, "Error", AT("05")))),
+			"3 main=1:Error x3 ended" },
+		{ "between_end_and_restart",
+			ON_FAILURE("Running", "",
+				CRASHED("main", 1, END(2, "Error", AT("09")), END(1, "Error", AT("05")))),
+			"1 main=2:Error x1 ended" },
+		{ "runs_again",
+			ON_FAILURE("Running", "",
+				CRASHED("main", 1, RUNS_SINCE(AT("07")), END(137, "OOMKilled", AT("05")))),
+			"1 main=137:OOMKilled x1 ended runs" },
+		{ "first_failure_is_no_restart",
+			ON_FAILURE("Running", "", CRASHED("main", 0, END(1, "Error", AT("05")), "")), "0" },
+		{ "success_after_a_crash",
+			ON_FAILURE("Running", "",
+				CRASHED("main", 1, END(0, "Completed", AT("09")), END(1, "Error", AT("05")))),
+			"1" },
+		{ "restart_of_a_container_that_ended_well",
+			ON_FAILURE("Running", "",
+				CRASHED("main", 1, RUNS_SINCE(AT("07")), END(0, "Completed", AT("05")))),
+			"1" },
+		{ "last_failure_is_shown_all_restarts_count",
+			ON_FAILURE("Running",
+				CRASHED("init", 2, END(0, "Completed", AT("03")), END(1, "Error", AT("02"))),
+				CRASHED("a", 1, BACKS_OFF, END(4, "A", AT("05"))) "," CRASHED("b", 5,
+					BACKS_OFF, END(5, "B", AT("06"))) "," CRASHED("c", 1, BACKS_OFF,
+					END(6, "C", AT("04")))),
+			"9 b=5:B x5 ended" },
+		{ "init_container_crashes",
+			ON_FAILURE("Pending", CRASHED("init", 2, BACKS_OFF, END(1, "Error", AT("02"))),
+				FOR("PodInitializing")),
+			"2 init=1:Error x2 ended" },
+		{ "pod_that_has_failed",
+			ON_FAILURE("Failed", "", CRASHED("main", 3, END(1, "Error", AT("05")), "")), "0" },
+		{ "negative_counts_are_none",
+			ON_FAILURE("Running", "", CRASHED("main", -3, BACKS_OFF, END(1, "Error", AT("05")))),
+			"0" },
+		{ "sum_is_bounded",
+			ON_FAILURE("Running", "",
+				CRASHED("a", 2147483647, RUNS_SINCE(AT("07")), "") "," CRASHED("b",
+					2147483647, RUNS_SINCE(AT("07")), "")),
+			"2147483647" },
+		{ "never_counts_nothing",
+			POD("", RUNNING(CRASHED("side", 3, BACKS_OFF, END(1, "Error", AT("05"))))),
+			"0 side=1:Error x3 ended" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		const struct kar_pod_trouble *t = kar_pod_crashes(p);
+		struct kar_buf out = { 0 };
+
+		kar_buf_printf(&out, "%d", (int)kar_pod_loss_of(p)->restarts);
+		if (t)
+			kar_buf_printf(&out, " %s=%d:%s x%d%s%s", t->container, (int)t->code, t->reason,
+				(int)t->restarts, t->ended ? " ended" : "", t->since ? " runs" : "");
+		if (strcmp(kar_buf_cstr(&out), samples[i].want))
+			fail_msg("%s: want %s, got %s", samples[i].name, samples[i].want, kar_buf_cstr(&out));
+		kar_buf_release(&out);
 		kar_object_unref(&p->o);
 	}
 }
@@ -232,6 +376,9 @@ int main(void)
 		TEST(loss_is_bounded),
 		TEST(texts_are_bounded),
 		TEST(stuck_containers_are_told),
+		TEST(words_are_kept),
+		TEST(words_are_bounded),
+		TEST(restarts_are_counted),
 		TEST(only_lost_pods_pay),
 	};
 

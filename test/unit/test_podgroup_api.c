@@ -27,7 +27,7 @@ static const char whole[] =
 	"\"spec\":{\"minMember\":3,\"queue\":\"a\",\"priorityClassName\":\"high\",\"priority\":0,\"scheduleTimeoutSeconds\":60,"
 	"\"minResources\":{\"memory\":\"1Gi\",\"cpu\":2},\"totalResources\":{\"cpu\":\"4\"},\"foreign\":{\"x\":1}},"
 	"\"status\":{\"phase\":\"Running\",\"occupiedBy\":\"ns/j\",\"scheduled\":3,\"running\":2,\"succeeded\":1,\"failed\":4,"
-	"\"members\":7,\"desired\":6,\"position\":5,\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
+	"\"members\":7,\"desired\":6,\"position\":5,\"admittedQueue\":\"b\",\"waitingSince\":\"2026-11-21T09:30:00Z\",\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
 	"\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T09:00:00Z\"}]}}";
 
 static void whole_group_is_projected(void **state)
@@ -55,7 +55,7 @@ static void whole_group_is_projected(void **state)
 	assert_string_equal(min[0].key, "cpu");
 	assert_string_equal(min[0].value, "2");
 	assert_string_equal(min[1].key, "memory");
-	assert_string_equal(g->status.phase, "Running");
+	assert_int_equal(g->status.phase, KAR_PG_PHASE_RUNNING);
 	assert_string_equal(g->status.occupied_by, "ns/j");
 	assert_int_equal(g->status.scheduled, 3);
 	assert_int_equal(g->status.running, 2);
@@ -68,6 +68,53 @@ static void whole_group_is_projected(void **state)
 	c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	assert_non_null(c);
 	assert_int_equal(g->status.schedule_start_time - c->last_transition, 60 * KAR_MINUTE);
+	assert_string_equal(g->status.admitted_queue, "b");
+	assert_int_equal(g->status.waiting_since - c->last_transition, 30 * KAR_MINUTE);
+	kar_object_unref(&g->o);
+}
+
+static void admission_is_of_one_queue(void **state)
+{
+	static const struct {
+		const char *spec, *status, *queue;
+		bool admitted;
+	} rows[] = {
+		{ "\"queue\":\"a\"", "\"admittedQueue\":\"a\",", "a", true },
+		{ "\"queue\":\"a\"", "\"admittedQueue\":\"b\",", "a", false },
+		{ "\"queue\":\"a\"", "\"admittedQueue\":\"a\",", "b", false },
+		{ "", "\"admittedQueue\":\"default\",", "default", true },
+		{ "", "\"admittedQueue\":\"default\",", "b", false },
+		/* by a version that did not name it */
+		{ "\"queue\":\"a\"", "", "a", true },
+		{ "\"queue\":\"a\"", "", "b", false },
+		/* the CRD knows no queues */
+		{ "", "", "b", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_podgroup *g;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			"{" META
+			"},\"spec\":{%s},\"status\":{%s\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}}",
+			rows[i].spec, rows[i].status);
+		g = group_of(text);
+		if (kar_podgroup_admitted_by(g, rows[i].queue) != rows[i].admitted)
+			fail_msg("{%s} {%s} by %s: want %d", rows[i].spec, rows[i].status, rows[i].queue,
+				rows[i].admitted);
+		kar_object_unref(&g->o);
+	}
+}
+
+static void group_that_is_not_admitted_is_so_by_no_queue(void **state)
+{
+	const struct kar_podgroup *g = group_of("{" META "},\"status\":{\"admittedQueue\":\"a\"}}");
+
+	(void)state;
+	assert_false(kar_podgroup_admitted_by(g, "a"));
+	assert_string_equal(kar_podgroup_queue(g), "default");
 	kar_object_unref(&g->o);
 }
 
@@ -111,7 +158,7 @@ static void bare_group_is_projected(void **state)
 	assert_int_equal(g->spec.min_member, 0);
 	assert_null(g->spec.queue);
 	assert_false(g->spec.has_priority);
-	assert_null(g->status.phase);
+	assert_int_equal(g->status.phase, KAR_PG_PHASE_NONE);
 	assert_string_equal(g->status.occupied_by, "");
 	assert_int_equal(g->status.conditions.n, 0);
 	kar_object_unref(&g->o);
@@ -187,6 +234,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(whole_group_is_projected),
+		TEST(admission_is_of_one_queue),
+		TEST(group_that_is_not_admitted_is_so_by_no_queue),
 		TEST(owner_is_ours_by_group_and_kind),
 		TEST(bare_group_is_projected),
 		TEST(spec_is_written_as_it_was_read),

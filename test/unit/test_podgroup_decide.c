@@ -11,6 +11,7 @@ struct row {
 	" failed=" #failed
 #define SCHEDULED " Scheduled=True/Scheduled"
 #define WAITS(reason) " Scheduled=False/" reason
+#define LOST " quorumLost Scheduled=False/QuorumLost"
 #define LATER "; requeue 2d"
 
 static const struct row rows[] = {
@@ -65,18 +66,18 @@ static const struct row rows[] = {
 	{ "finished_stays_when_the_owner_is_terminal", "min=1 phase=Finished owner-terminal", "" },
 	{ "finished_stays_even_if_a_pod_is_left", "min=1 phase=Finished owner-terminal; j-0 Failed", "" },
 	{ "terminal_owner_alone_does_not_finish", "min=2 phase=Running owner-terminal; j-0 Succeeded",
-		"status phase=Pending" COUNTS(1, 1, 0, 1, 0) WAITS("QuorumLost") },
+		"status phase=Pending" COUNTS(1, 1, 0, 1, 0) LOST },
 
 	/* successes that minMember leaves out */
 	{ "what_is_left_out_counts_here",
 		"min=1 left-out=2 phase=Running; j-0 Succeeded; j-1 Succeeded; j-2 Pending",
-		"status phase=Scheduling" COUNTS(3, 2, 0, 2, 0) WAITS("QuorumLost") LATER },
+		"status phase=Scheduling" COUNTS(3, 2, 0, 2, 0) LOST LATER },
 	{ "quorum_is_the_sum_of_both",
 		"min=1 left-out=2 phase=Scheduling; j-0 Succeeded; j-1 Succeeded; j-2 Running",
 		"urgent status phase=Running" COUNTS(3, 3, 1, 2, 0) SCHEDULED },
 	{ "what_is_left_out_alone_is_not_finished",
 		"min=1 left-out=2 phase=Running; j-0 Succeeded; j-1 Succeeded",
-		"status phase=Pending" COUNTS(2, 2, 0, 2, 0) WAITS("QuorumLost") LATER },
+		"status phase=Pending" COUNTS(2, 2, 0, 2, 0) LOST LATER },
 	{ "minimum_with_what_is_left_out_is_finished",
 		"min=1 left-out=1 phase=Running; j-0 Succeeded; j-1 Succeeded",
 		"urgent status phase=Finished" COUNTS(2, 2, 0, 2, 0) SCHEDULED },
@@ -88,19 +89,19 @@ static const struct row rows[] = {
 
 	/* failures */
 	{ "failed_without_replacement_is_failed", "min=2 phase=Running; j-0 Running; j-1 Failed",
-		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) WAITS("QuorumLost") },
+		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) LOST },
 	{ "failed_before_all_members_exist_is_failed", "min=3 phase=Pending; j-0 Failed; j-1 Pending",
 		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 1) WAITS("NotEnoughMembers") },
 	{ "pod_that_failed_while_it_was_taken_back_is_no_member",
 		"min=2 phase=Pending; j-0 Failed terminating gated; j-1 Pending",
 		"status phase=Pending" COUNTS(1, 0, 0, 0, 0) WAITS("NotEnoughMembers") LATER },
 	{ "all_failed_is_failed", "min=2 phase=Running; j-0 Failed; j-1 Failed",
-		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 2) WAITS("QuorumLost") },
+		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 2) LOST },
 	{ "failed_leaves_when_the_pod_is_replaced",
-		"min=2 phase=Failed Scheduled=False/QuorumLost; j-0 Running; j-1 Failed; j-2 Pending",
+		"min=2 phase=Failed quorum-lost Scheduled=False/QuorumLost; j-0 Running; j-1 Failed; j-2 Pending",
 		"status phase=Scheduling" COUNTS(3, 1, 1, 0, 1) WAITS("QuorumLost") },
 	{ "failed_leaves_when_the_pod_is_removed",
-		"min=2 phase=Failed Scheduled=False/QuorumLost; j-0 Running",
+		"min=2 phase=Failed quorum-lost Scheduled=False/QuorumLost; j-0 Running",
 		"status phase=Pending" COUNTS(1, 1, 1, 0, 0) WAITS("QuorumLost") },
 	{ "failed_and_running_again_is_running", "min=2 phase=Failed; j-0 Running; j-1 Failed; j-2 Running",
 		"urgent status phase=Running" COUNTS(3, 2, 2, 0, 1) SCHEDULED
@@ -110,7 +111,7 @@ static const struct row rows[] = {
 		"status phase=Running" COUNTS(3, 2, 2, 0, 1) SCHEDULED " MemberFailed=True/MemberFailed" },
 	{ "failed_extra_gone_clears_the_condition",
 		"min=1 phase=Running MemberFailed=True/MemberFailed; j-0 Running",
-		"status phase=Running" COUNTS(1, 1, 1, 0, 0) SCHEDULED " MemberFailed=False/NoFailedMember" },
+		"status phase=Running" COUNTS(1, 1, 1, 0, 0) " MemberFailed=False/NoFailedMember" SCHEDULED },
 
 	/* unschedulable members */
 	{ "unschedulable_member_is_told_at_once",
@@ -119,23 +120,39 @@ static const struct row rows[] = {
 			"Unschedulable") " Unschedulable=True/Unschedulable; "
 					 "event Warning Unschedulable: 1/2 members bound; j-1: Unschedulable" LATER },
 	{ "was_running_and_a_member_is_unschedulable_is_unknown",
-		"min=2 phase=Running Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending unschedulable",
-		"urgent status phase=Unknown" COUNTS(2, 1, 1, 0, 0)
-			WAITS("QuorumLost") " Unschedulable=True/Unschedulable" },
+		"min=2 phase=Running Scheduled=True/Scheduled Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending unschedulable",
+		"urgent status phase=Unknown" COUNTS(2, 1, 1, 0, 0) LOST
+		" Unschedulable=True/Unschedulable" },
 	{ "unknown_stays_while_the_member_is_unschedulable",
-		"min=2 phase=Unknown Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending unschedulable",
-		"status phase=Unknown" COUNTS(2, 1, 1, 0, 0)
-			WAITS("QuorumLost") " Unschedulable=True/Unschedulable" },
+		"min=2 phase=Unknown Scheduled=False/QuorumLost Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending unschedulable",
+		"status phase=Unknown" COUNTS(2, 1, 1, 0, 0) LOST " Unschedulable=True/Unschedulable" },
 	{ "loss_is_remembered_until_the_replacement_is_tried",
-		"min=2 phase=Scheduling Scheduled=False/QuorumLost; j-0 Running; j-1 Pending unschedulable",
+		"min=2 phase=Scheduling quorum-lost Scheduled=False/QuorumLost; j-0 Running; j-1 Pending unschedulable",
 		"urgent status phase=Unknown" COUNTS(2, 1, 1, 0, 0) WAITS(
 			"QuorumLost") " Unschedulable=True/Unschedulable; "
 				      "event Warning Unschedulable: 1/2 members bound; j-1: Unschedulable" },
+	{ "loss_is_remembered_by_the_record_alone",
+		"min=2 phase=Scheduling quorum-lost Scheduled=False/Edited; j-0 Running; j-1 Pending unschedulable",
+		"urgent status phase=Unknown" COUNTS(2, 1, 1, 0, 0) WAITS(
+			"QuorumLost") " Unschedulable=True/Unschedulable; "
+				      "event Warning Unschedulable: 1/2 members bound; j-1: Unschedulable" },
+	{ "reason_that_was_edited_is_no_loss",
+		"min=2 phase=Scheduling Scheduled=False/QuorumLost; j-0 Running; j-1 Pending unschedulable",
+		"urgent status phase=Scheduling" COUNTS(2, 1, 1, 0, 0) WAITS(
+			"Unschedulable") " Unschedulable=True/Unschedulable; "
+					 "event Warning Unschedulable: 1/2 members bound; j-1: Unschedulable" },
+	{ "loss_is_forgotten_when_the_quorum_is_bound",
+		"min=2 phase=Scheduling quorum-lost Scheduled=False/QuorumLost; j-0 Running; j-1 Pending bound",
+		"status phase=Scheduled" COUNTS(2, 2, 1, 0, 0) " quorumLost=-" SCHEDULED },
+	{ "loss_is_forgotten_when_no_member_is_left",
+		"min=2 phase=Scheduling quorum-lost Scheduled=False/QuorumLost",
+		"status phase=Pending" COUNTS(0, 0, 0, 0, 0) " quorumLost=-" WAITS("NotEnoughMembers")
+			LATER },
 	{ "unknown_leaves_when_the_member_is_placed",
-		"min=2 phase=Unknown Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending bound",
+		"min=2 phase=Unknown Scheduled=False/QuorumLost Unschedulable=True/Unschedulable; j-0 Running; j-1 Pending bound",
 		"status phase=Scheduled" COUNTS(2, 2, 1, 0, 0) SCHEDULED " Unschedulable=False/Schedulable" },
 	{ "unknown_group_whose_pods_are_all_gone_is_pending",
-		"min=2 phase=Unknown Unschedulable=True/Unschedulable",
+		"min=2 phase=Unknown Scheduled=False/QuorumLost Unschedulable=True/Unschedulable",
 		"status phase=Pending" COUNTS(0, 0, 0, 0, 0)
 			WAITS("NotEnoughMembers") " Unschedulable=False/Schedulable" LATER },
 	{ "unschedulable_extra_of_a_running_group_is_a_condition",
@@ -150,6 +167,12 @@ static const struct row rows[] = {
 			"Unschedulable") " Unschedulable=True/Unschedulable; event Warning Unschedulable: "
 					 "1/6 members bound; j-1, j-2, j-3 and 2 more: Unschedulable" LATER },
 
+	{ "scheduler_is_quoted_with_what_members_ask_for",
+		"min=3 phase=Scheduling; j-0 Pending bound; j-1 Pending lacks-cpu; j-2 Pending lacks-cpu",
+		"urgent status phase=Scheduling" COUNTS(3, 1, 0, 0, 0) WAITS(
+			"Unschedulable") " Unschedulable=True/Unschedulable; event Warning Unschedulable: "
+					 "1/3 members bound; j-1, j-2: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu "
+					 "(each asks for cpu 100)" LATER },
 	{ "running_of_a_queuejob_may_wait_the_job_tells_it",
 		"owner-works min=2 phase=Scheduled; j-0 Running; j-1 Running",
 		"status phase=Running" COUNTS(2, 2, 2, 0, 0) SCHEDULED },
@@ -157,7 +180,7 @@ static const struct row rows[] = {
 		"owner-terminal min=2 phase=Running; j-0 Succeeded; j-1 Succeeded",
 		"status phase=Finished" COUNTS(2, 2, 0, 2, 0) SCHEDULED },
 	{ "failed_of_a_queuejob_is_told_at_once", "owner-works min=2 phase=Running; j-0 Running; j-1 Failed",
-		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) WAITS("QuorumLost") },
+		"urgent status phase=Failed" COUNTS(2, 1, 1, 0, 1) LOST },
 
 	/* terminating members */
 	{ "terminating_running_pod_runs_until_it_is_gone",
@@ -175,7 +198,7 @@ static const struct row rows[] = {
 		"min=2 phase=Running; j-0 Succeeded; j-1 Unknown",
 		"status phase=Scheduled" COUNTS(2, 2, 0, 1, 0) SCHEDULED },
 	{ "pod_lost_below_the_quorum_falls_back", "min=2 phase=Running; j-0 Running",
-		"status phase=Pending" COUNTS(1, 1, 1, 0, 0) WAITS("QuorumLost") },
+		"status phase=Pending" COUNTS(1, 1, 1, 0, 0) LOST },
 
 	/* corners */
 	{ "minimum_absent_means_one", "min=0; j-0 Pending",
@@ -279,12 +302,35 @@ static void written_status_is_not_written_again(void **state)
 	}
 }
 
+/* With a CRD that is not ours: then nothing is written again and again, and no event is repeated. */
+static void record_that_is_dropped_is_not_missed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene *s = new_scene(rows[i].scene);
+
+		decide_at(s, now);
+		for (int write = 0; write < 2; write++) {
+			if (s->plan.status)
+				s->group.status = *(const struct kar_podgroup_status *)s->plan.status;
+			s->group.status.record = (struct kar_pg_record){ 0 };
+			decide_at(s, now + 10);
+			if (s->plan.n_events)
+				fail_msg("%s: event repeated after write %d", rows[i].name, write);
+		}
+		if (s->plan.status)
+			fail_msg("%s: written a third time", rows[i].name);
+		free_scene(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decides_as_the_table_says),
 		cmocka_unit_test(order_of_pods_does_not_matter),
 		cmocka_unit_test(written_status_is_not_written_again),
+		cmocka_unit_test(record_that_is_dropped_is_not_missed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

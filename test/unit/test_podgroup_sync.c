@@ -45,7 +45,7 @@ static const char *phase_of_plan(void)
 {
 	const struct kar_podgroup_status *st = w.sync.plan.status;
 
-	return st ? st->phase : "unchanged";
+	return st ? kar_pg_phase_name(st->phase) : "unchanged";
 }
 
 static void group_that_is_gone_is_forgotten(void **state)
@@ -66,6 +66,34 @@ static void members_are_those_of_the_same_namespace_and_name(void **state)
 	assert_string_equal(phase_of_plan(), "Running");
 	assert_int_equal(((const struct kar_podgroup_status *)w.sync.plan.status)->members, 2);
 	assert_ptr_equal(w.sync.object, kar_store_get(w.stores.podgroups, "ns", "g"));
+}
+
+static void nothing_is_said_of_what_is_unreadable(void **state)
+{
+	static const char member[] = ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}";
+
+	(void)state;
+	put_named(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":2}");
+	put_unreadable(w.stores.pods, "a", "uid-a", member, ",\"status\":{\"phase\":5}");
+	assert_false(sync_named("ns/g"));
+	assert_true(w.sync.plan.requeue_after < KAR_NEVER);
+	put_pod("a", "g", RUNNING);
+	assert_true(sync_named("ns/g"));
+	put_unreadable(w.stores.podgroups, "g", "uid-g", "", ",\"spec\":{\"minMember\":\"two\"}");
+	assert_false(sync_named("ns/g"));
+	assert_true(w.sync.plan.requeue_after < KAR_NEVER);
+}
+
+/* Whether its work is over is not known. */
+static void nothing_is_said_while_the_job_is_unreadable(void **state)
+{
+	(void)state;
+	put_named(w.stores.podgroups, "g", BY_JOB("uid-j"), ",\"spec\":{\"minMember\":2}");
+	put_unreadable(w.stores.queuejobs, "j", "uid-j", "", ",\"status\":{\"phase\":5}");
+	assert_false(sync_named("ns/g"));
+	assert_true(w.sync.plan.requeue_after < KAR_NEVER);
+	put_unreadable(w.stores.queuejobs, "j", "uid-of-another", "", ",\"status\":{\"phase\":5}");
+	assert_true(sync_named("ns/g"));
 }
 
 static void own_write_is_awaited(void **state)
@@ -129,7 +157,7 @@ static void body_has_preconditions_and_nulls(void **state)
 	w.controller.encode_status(&w.sync, &out);
 	assert_string_equal(kar_buf_cstr(&out),
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"11\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,"
-		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"conditions\":["
+		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"record\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"QueueClosed\",\"message\":\"m\"},"
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -216,6 +244,10 @@ static void changes_wake_the_groups_they_concern(void **state)
 	(void)state;
 	put_named(w.stores.podgroups, "g", "", "");
 	assert_string_equal(woken(), "ns/g");
+	put_named(w.stores.podgroups, "g", ",\"annotations\":{\"note\":\"x\"}", "");
+	assert_string_equal(woken(), "");
+	put_named(w.stores.podgroups, "g", "", ",\"status\":{\"phase\":\"Pending\"}");
+	assert_string_equal(woken(), "ns/g");
 	put_pod("a", "g", "");
 	assert_string_equal(woken(), "ns/g");
 	put_pod("a", "g", RUNNING);
@@ -263,6 +295,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(group_that_is_gone_is_forgotten),
 		TEST(members_are_those_of_the_same_namespace_and_name),
+		TEST(nothing_is_said_of_what_is_unreadable),
+		TEST(nothing_is_said_while_the_job_is_unreadable),
 		TEST(own_write_is_awaited),
 		TEST(first_write_may_be_held_back_too),
 		TEST(terminal_owner_is_looked_up),

@@ -219,14 +219,16 @@ static void pod_with_everything(void **state)
 		"ownerReferences: OwnerReference{ apiVersion: 'v1' kind: 'ConfigMap' name: 'o' "
 		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
 		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
-		"spec: PodSpec{ nodeName: 'nowhere' priority: -10 } status: PodStatus{ phase: 'Failed' "
+		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' priority: -10 "
+		"containers: Container{ resources: ResourceRequirements{ requests: cpu=100m } } Container{ resources: ResourceRequirements{ } } "
+		"initContainers: Container{ resources: ResourceRequirements{ } } resources: ResourceRequirements{ } } status: PodStatus{ phase: 'Failed' "
 		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' lastTransitionTime: 1795255200000 reason: 'PodFailed' } "
 		"PodCondition{ type: 'DisruptionTarget' status: 'True' reason: 'EvictionByEvictionAPI' } "
 		"initContainerStatuses: ContainerStatus{ name: 'i' state: ContainerState{ terminated: ContainerStateTerminated{ "
-		"reason: 'Completed' finishedAt: 1795255201000 } } } containerStatuses: ContainerStatus{ name: 'c' "
+		"reason: 'Completed' finishedAt: 1795255201000 } } lastState: ContainerState{ } image: 'i' } containerStatuses: ContainerStatus{ name: 'c' "
 		"state: ContainerState{ terminated: ContainerStateTerminated{ reason: 'ContainerStatusUnknown' exitCode: -1 "
-		"finishedAt: 1795255209000 } } } ContainerStatus{ name: 'd' state: ContainerState{ waiting: ContainerStateWaiting{ "
-		"reason: 'ImagePullBackOff' } } } } } \n";
+		"finishedAt: 1795255209000 } } lastState: ContainerState{ } image: 'i' } ContainerStatus{ name: 'd' state: ContainerState{ waiting: ContainerStateWaiting{ "
+		"reason: 'ImagePullBackOff' message: 'Back-off pulling image \"i\"' } } lastState: ContainerState{ } image: 'i' } } } \n";
 	struct kar_buf bytes = { 0 };
 	struct reader r;
 

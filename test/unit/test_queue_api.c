@@ -17,7 +17,7 @@ static void whole_queue_is_projected(void **state)
 {
 	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type,
 		"{" META
-		",\"spec\":{\"weight\":4,\"maxJobs\":0,\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
+		",\"spec\":{\"weight\":4,\"maxJobs\":0,\"maxPriority\":-7,\"namespaceSelector\":{},\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
 		"\"status\":{\"state\":\"Closing\",\"pending\":1,\"inqueue\":2,\"running\":3,\"completed\":4,\"unknown\":5,"
 		"\"conditions\":[{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\"}]}}"));
 
@@ -28,9 +28,13 @@ static void whole_queue_is_projected(void **state)
 	assert_int_equal(q->spec.weight, 4);
 	assert_true(q->spec.has_max_jobs);
 	assert_int_equal(q->spec.max_jobs, 0);
-	assert_string_equal(q->spec.state, "Closed");
+	assert_true(q->spec.has_max_priority);
+	assert_int_equal(q->spec.max_priority, -7);
+	assert_true(q->spec.has_namespace_selector);
+	assert_string_equal(q->spec.unsupported, "namespaceSelector, weight");
+	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_CLOSED);
 	assert_string_equal(q->spec.queueing_strategy, "StrictFIFO");
-	assert_string_equal(q->status.state, "Closing");
+	assert_int_equal(q->status.state, KAR_QUEUE_STATE_CLOSING);
 	assert_int_equal(q->status.pending, 1);
 	assert_int_equal(q->status.inqueue, 2);
 	assert_int_equal(q->status.running, 3);
@@ -47,9 +51,13 @@ static void bare_queue_gets_the_defaults(void **state)
 	(void)state;
 	assert_int_equal(q->spec.weight, 1);
 	assert_false(q->spec.has_max_jobs);
-	assert_null(q->spec.state);
+	assert_false(q->spec.has_max_priority);
+	assert_false(q->spec.has_namespace_selector);
+	assert_string_equal(q->spec.unsupported, "");
+	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_OPEN);
+	assert_null(q->spec.state_text);
 	assert_string_equal(q->spec.queueing_strategy, "BestEffortFIFO");
-	assert_null(q->status.state);
+	assert_int_equal(q->status.state, KAR_QUEUE_STATE_NONE);
 	kar_object_unref(&q->o);
 }
 

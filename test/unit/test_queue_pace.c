@@ -23,28 +23,149 @@ static void second_pass_keeps_its_distance(void **state)
 static void put_moved_group(void)
 {
 	put_group("a", "\"priority\":1",
-		ADMITTED("False", "QueueCapability",
+		ADMITTED("False", "MaxJobsReached",
 			"1st of 2 in queue default: maxJobs 0 reached") ",\"position\":1");
 	put_group("g", "",
-		ADMITTED("False", "QueueCapability",
+		ADMITTED("False", "MaxJobsReached",
 			"3rd of 3 in queue default: maxJobs 0 reached") ",\"position\":3");
+}
+
+static const char *ordinal(int n)
+{
+	static const char *const suffixes[] = { "th", "st", "nd", "rd" };
+
+	return n % 10 > 3 || n % 100 / 10 == 1 ? "th" : suffixes[n % 10];
+}
+
+static struct kar_key_state of_positions;
+
+static void forget_positions(void)
+{
+	static char memory[64];
+
+	assert_true(w.controller.memory_size <= sizeof(memory));
+	of_positions = (struct kar_key_state){ .memory = memset(memory, 0, sizeof(memory)) };
+}
+
+/* One sync of the key "positions"; its plan, or "not yet". The text lives until the next call. */
+static const char *positions_text(void)
+{
+	static char text[1024];
+	struct kar_key_state kept = w.state;
+	struct kar_buf out = { 0 };
+
+	w.state = of_positions;
+	if (!sync_named("positions"))
+		kar_buf_puts(&out, "not yet");
+	else
+		kar_plan_print(&w.sync.plan, &out);
+	of_positions = w.state;
+	w.state = kept;
+	snprintf(text, sizeof(text), "%s", kar_buf_cstr(&out));
+	kar_buf_release(&out);
+	return text;
 }
 
 static void positions_are_told_every_five_seconds(void **state)
 {
-	const char *told = "patch podgroups/status ns/g (Admitted=False/QueueCapability position=2)";
+	const char *told = "patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=2)";
 
 	(void)state;
+	forget_positions();
 	put_queue("default", "\"maxJobs\":0");
 	put_moved_group();
-	assert_string_equal(sync_text(true), told);
-	w.mono += 1000;
-	assert_string_equal(sync_text(true), "");
-	w.mono += 1000;
-	sync_text(false);
+	assert_string_equal(positions_text(), told);
+	w.mono += 2000;
+	assert_string_equal(positions_text(), "not yet");
 	assert_int_equal(w.sync.plan.requeue_after, 1000 * 3);
 	w.mono += 3000;
-	assert_string_equal(sync_text(true), told);
+	assert_string_equal(positions_text(), told);
+}
+
+/* They may wait for long, and who is admitted must not wait for them: so they are a plan of their own, of the lowest class. */
+static void positions_are_the_lowest_class_of_writes(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_queue("default", "\"maxJobs\":1");
+	put_moved_group();
+	put_group("n", "\"priority\":9", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/n (Admitted=True/Admitted position=0)");
+	assert_int_equal(w.sync.plan.actions[0].rank.tier, KAR_TIER_CONTROL);
+	assert_string_equal(take(), "positions");
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=2)");
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++)
+		assert_int_equal(w.sync.plan.actions[i].rank.tier, KAR_TIER_BACKGROUND);
+}
+
+/* However many wait: those behind the first hundred have been told so, and that stays true when those ahead move. */
+static void a_round_of_positions_is_a_hundred_writes(void **state)
+{
+	enum { GROUPS = 300 };
+
+	(void)state;
+	forget_positions();
+	put_queue("default", "\"maxJobs\":0");
+	for (int i = 0; i < GROUPS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "g%03d", i);
+		put_group(name, "",
+			ADMITTED("False", "MaxJobsReached",
+				"100 or more are ahead in queue default: maxJobs 0 reached"));
+	}
+	assert_string_equal(sync_text(true), "");
+	assert_string_not_equal(positions_text(), "not yet");
+	assert_int_equal(w.sync.plan.n_actions, QUEUE_POSITIONS);
+	assert_string_equal(w.sync.plan.actions[QUEUE_POSITIONS - 1].name, "g099");
+}
+
+/* A job that is admitted changes: only the first of those that wait name it, and they are written with the positions. */
+static void change_of_an_admitted_job_is_ten_writes(void **state)
+{
+	enum { GROUPS = 300 };
+
+	(void)state;
+	forget_positions();
+	put_queue("default", "\"maxJobs\":1");
+	put_named_job("a", "", "", "Running");
+	put_group_of_job("a", ADMITTED("True", "Admitted", "admitted by queue default"));
+	for (int i = 0; i < GROUPS; i++) {
+		char name[16], status[512];
+
+		snprintf(name, sizeof(name), "g%03d", i);
+		snprintf(status, sizeof(status),
+			ADMITTED("False", "MaxJobsReached",
+				"%d%s of %d in queue default: maxJobs 1 reached%s") ",\"position\":%d",
+			i + 1, ordinal(i + 1), GROUPS, i < QUEUE_NAMING ? " (ns/a Unschedulable)" : "",
+			i + 1);
+		put_group(name, "\"priority\":-1",
+			i < QUEUE_POSITIONS
+				? status
+				: ADMITTED("False", "MaxJobsReached",
+					  "100 or more are ahead in queue default: maxJobs 1 reached"));
+	}
+	assert_string_equal(sync_text(true), "");
+	assert_string_equal(take(), "positions");
+	assert_string_not_equal(positions_text(), "not yet");
+	assert_int_equal(w.sync.plan.n_actions, QUEUE_NAMING);
+	check_says(&w.sync.plan.actions[9], "10th of 300 in queue default: maxJobs 1 reached (ns/a Running)");
+}
+
+/* Its own writes are awaited, as those of the pass are. */
+static void positions_wait_for_the_caches(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_queue("default", "\"maxJobs\":0");
+	put_moved_group();
+	kar_barrier_wrote(w.controller.barrier, "positions", &kar_podgroup_type, w.rv + 1);
+	assert_string_equal(positions_text(), "not yet");
+	put_moved_group();
+	assert_string_not_equal(positions_text(), "not yet");
 }
 
 static void reasons_are_told_at_once(void **state)
@@ -56,13 +177,13 @@ static void reasons_are_told_at_once(void **state)
 	w.mono += 1000;
 	put_group("g", "", ADMITTED("False", "QueueClosed", "x") ",\"position\":2");
 	assert_string_equal(sync_text(true),
-		"patch podgroups/status ns/g (Admitted=False/QueueCapability position=2)");
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=2)");
 }
 
 static void counts_are_told_every_second(void **state)
 {
 	const char *told =
-		"patch queues/status default (Open pending=0 inqueue=1 running=0 completed=0 unknown=0)";
+		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)";
 
 	(void)state;
 	put_queue("default", "");
@@ -84,7 +205,7 @@ static void state_is_told_at_once(void **state)
 	w.mono += 400;
 	put_queue("default", "\"state\":\"Closed\"");
 	assert_string_equal(sync_text(false),
-		"patch queues/status default (Closing pending=0 inqueue=1 running=0 completed=0 unknown=0)");
+		"patch queues/status default (state=Closing pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 }
 
 /* The key that is queued, or "". It lives until the next call. */
@@ -113,6 +234,14 @@ static void changes_that_matter_wake_it(void **state)
 	assert_string_equal(woken(), "all");
 	put_named_job("j", "", "", "Pending");
 	assert_string_equal(woken(), "all");
+	put_named_job("j", "", "", "Pending\",\"reason\":\"MaxJobsReached");
+	assert_string_equal(woken(), "");
+	put_named_job("j", "", "", "Starting\",\"reason\":\"Unschedulable");
+	assert_string_equal(woken(), "counts"); /* those that wait for it may name it */
+	put_named_job("j", "", "", "Starting\",\"reason\":\"Unschedulable\",\"message\":\"m");
+	assert_string_equal(woken(), "");
+	put_named_job("j", "", "", "Running\",\"reason\":\"ContainerWaiting");
+	assert_string_equal(woken(), "counts");
 	put_named_job("j", "", "", "Running");
 	assert_string_equal(woken(), "");
 	put_named_job("j", "", "", INVALID("0"));
@@ -120,6 +249,19 @@ static void changes_that_matter_wake_it(void **state)
 	put_named_job("j", "", ",\"suspend\":true", "Running");
 	assert_string_equal(woken(), "all");
 	put_named_job("j", "", ",\"suspend\":true", "Completed");
+	assert_string_equal(woken(), "all");
+}
+
+/* It was left out while it could not be read, and nothing else need change when it can. */
+static void job_that_becomes_readable_wakes_it(void **state)
+{
+	(void)state;
+	w.controller.start(&w.controller);
+	put_unreadable(w.stores.queuejobs, "j", "uid-j", "",
+		",\"spec\":{" TASKS "},\"status\":{\"position\":\"first\"}");
+	while (woken()[0])
+		continue;
+	put_named_job("j", "", "", "Pending");
 	assert_string_equal(woken(), "all");
 }
 
@@ -187,10 +329,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(second_pass_keeps_its_distance),
 		TEST(positions_are_told_every_five_seconds),
+		TEST(positions_are_the_lowest_class_of_writes),
+		TEST(a_round_of_positions_is_a_hundred_writes),
+		TEST(change_of_an_admitted_job_is_ten_writes),
+		TEST(positions_wait_for_the_caches),
 		TEST(reasons_are_told_at_once),
 		TEST(counts_are_told_every_second),
 		TEST(state_is_told_at_once),
 		TEST(changes_that_matter_wake_it),
+		TEST(job_that_becomes_readable_wakes_it),
 		TEST(progress_of_a_group_can_wait),
 		TEST(passes_for_counts_are_a_second_apart),
 		TEST(passes_are_rarer_when_there_are_many_groups),

@@ -31,6 +31,20 @@ static void default_queue_is_created_once(void **state)
 	assert_string_equal(sync_text(false), "");
 }
 
+/* Whoever sees only a part of the groups would overwrite what others have counted. */
+static void manager_of_one_namespace_writes_no_queue(void **state)
+{
+	(void)state;
+	settings.one_namespace = true;
+	put_group("g", "\"minMember\":1", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/g (Admitted=False/QueueNotFound position=0)");
+	w.mono += 1000;
+	put_queue("default", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
+}
+
 /* The patch leaves alone what it does not name, desired as well. */
 static void group_is_admitted_with_preconditions(void **state)
 {
@@ -41,9 +55,9 @@ static void group_is_admitted_with_preconditions(void **state)
 		"\"message\":\"m\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]");
 	assert_string_equal(sync_text(false),
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
-		"patch queues/status default (Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
+		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"conditions\":["
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"NotEnoughMembers\",\"message\":\"m\"},"
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -60,8 +74,8 @@ static void first_status_of_a_group_is_pending(void **state)
 	put_group("g", "\"minMember\":1", "");
 	sync_text(false);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"position\":0,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -93,7 +107,7 @@ static void most_urgent_group_is_written_first(void **state)
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/c (Admitted=True/Admitted position=0); "
 		"patch podgroups/status ns/b (Admitted=True/Admitted position=0); "
-		"patch podgroups/status ns/a (Admitted=False/QueueCapability position=1)");
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1)");
 }
 
 static void priority_is_resolved_from_classes(void **state)
@@ -107,8 +121,205 @@ static void priority_is_resolved_from_classes(void **state)
 	put_group("c", "", "");
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/c (Admitted=True/Admitted position=0); "
-		"patch podgroups/status ns/b (Admitted=False/QueueCapability position=1); "
-		"patch podgroups/status ns/a (Admitted=False/QueueCapability position=2)");
+		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=2)");
+}
+
+/* --- policy: which queue an admission is of, what it is worth, and for how long ------------------------- */
+
+#define EMPTY_SINCE(time) \
+	"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"," \
+	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T" time "Z\"}]"
+#define BY(queue) ",\"admittedQueue\":\"" queue "\""
+#define LONG_EMPTY EMPTY_SINCE("13:16:27") BY("default") /* half an hour ago */
+
+static const struct {
+	const char *name;
+	struct {
+		const char *name, *spec;
+	} queues[2];
+	struct {
+		const char *name, *spec, *status;
+	} groups[3];
+	const char *plan;
+} policies[] = {
+	{ "group_that_moves_to_a_closed_queue_is_not_admitted_there",
+		{ { "default", "" }, { "b", "\"state\":\"Closed\"" } },
+		{ { "g", "\"queue\":\"b\"",
+			ADMITTED("True", "Admitted", "admitted by queue default") BY("default") } },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+	{ "group_that_moves_to_a_full_queue_waits_there", { { "default", "" }, { "b", "\"maxJobs\":1" } },
+		{ { "f", "\"queue\":\"b\"",
+			  ADMITTED("True", "Admitted", "admitted by queue b") BY("b") ",\"members\":1" },
+			{ "g", "\"queue\":\"b\"",
+				ADMITTED("True", "Admitted", "admitted by queue default") BY("default") } },
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "group_that_moves_is_admitted_anew", { { "default", "" }, { "b", "" } },
+		{ { "g", "\"queue\":\"b\"",
+			ADMITTED("True", "Admitted", "admitted by queue default") BY("default") } },
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
+	{ "group_that_names_no_queue_any_more_is_of_default", { { "default", "\"state\":\"Closed\"" } },
+		{ { "g", "", ADMITTED("True", "Admitted", "admitted by queue b") BY("b") } },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+	{ "admission_of_an_older_version_is_of_its_queue",
+		{ { "default", "" }, { "b", "\"state\":\"Closed\"" } },
+		{ { "g", "\"queue\":\"b\"", ADMITTED("True", "Admitted", "admitted by queue b") } }, "" },
+
+	{ "empty_group_makes_room_after_a_while", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
+		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1)" },
+	{ "not_before_its_time", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "", EMPTY_SINCE("13:16:28") BY("default") }, { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "not_while_it_has_members", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "", LONG_EMPTY ",\"members\":1" }, { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "not_soon_after_its_last_member_went", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "", LONG_EMPTY ",\"scheduleStartTime\":\"2026-11-21T13:30:00Z\"" },
+			{ "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "not_while_nobody_needs_the_room", { { "default", "\"maxJobs\":2" } },
+		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
+	{ "nor_when_nobody_would_get_it", { { "default", "\"maxJobs\":1,\"state\":\"Closed\"" } },
+		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+
+	{ "queue_with_a_namespace_selector_admits_nothing",
+		{ { "default", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}" } },
+		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=False/QueueInvalid position=1)" },
+	{ "not_even_with_one_that_selects_all", { { "default", "\"namespaceSelector\":{}" } },
+		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=False/QueueInvalid position=1)" },
+	{ "what_else_is_not_acted_upon_stops_nobody",
+		{ { "default", "\"capability\":{\"cpu\":1},\"preemptionPolicy\":\"LowerPriority\"" } },
+		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
+
+	{ "priority_counts_at_most_as_the_maximum_of_the_queue",
+		{ { "default", "\"maxJobs\":0,\"maxPriority\":10" } },
+		{ { "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" },
+			{ "c", "\"priority\":9", "" } },
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2); "
+		"patch podgroups/status ns/c (Admitted=False/MaxJobsReached position=3)" },
+	{ "maximum_of_another_queue_is_nothing_to_it",
+		{ { "default", "\"maxJobs\":0" }, { "b", "\"maxPriority\":10" } },
+		{ { "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" } },
+		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=2)" },
+};
+
+static void queue_policy_is_enforced(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(policies); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		for (size_t k = 0; k < KAR_LEN(policies[i].queues) && policies[i].queues[k].name; k++)
+			put_queue(policies[i].queues[k].name, policies[i].queues[k].spec);
+		for (size_t k = 0; k < KAR_LEN(policies[i].groups) && policies[i].groups[k].name; k++)
+			put_group(policies[i].groups[k].name, policies[i].groups[k].spec,
+				policies[i].groups[k].status);
+		got = sync_text(true);
+		if (strcmp(got, policies[i].plan) != 0)
+			fail_msg("%s:\nwant '%s'\ngot  '%s'", policies[i].name, policies[i].plan, got);
+	}
+}
+
+/* It is another admission, which begins now. */
+static void group_that_moves_is_admitted_from_now_on(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_queue("b", "");
+	put_group("g", "\"queue\":\"b\"",
+		"\"phase\":\"Pending\"," ADMITTED("True", "Admitted", "admitted by queue default")
+			BY("default"));
+	sync_text(true);
+	check_nth_body(0,
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,"
+		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
+		"\"lastTransitionTime\":\"2026-11-21T13:46:27Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue b\"}]}}");
+}
+
+/* It tells since when it waits anew, and by whom it is not admitted any more. */
+static void empty_group_waits_anew(void **state)
+{
+	(void)state;
+	put_queue("default", "\"maxJobs\":1");
+	put_group("e", "", LONG_EMPTY);
+	put_group("g", "", "");
+	sync_text(true);
+	check_nth_body(1,
+		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":1,\"admittedQueue\":null,"
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"conditions\":["
+		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
+		"\"reason\":\"MaxJobsReached\",\"message\":\"1st of 1 in queue default: maxJobs 1 reached (ns/g Pending)\"}]}}");
+}
+
+/* Nothing else would wake it, and others may have come meanwhile. */
+static void pass_comes_when_an_empty_group_has_had_its_time(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_group("e", "", EMPTY_SINCE("13:46:20") BY("default"));
+	sync_text(false);
+	sync_named("all");
+	w.mono += 60000;
+	sync_text(false);
+	assert_int_equal(w.sync.plan.requeue_after, 30 * KAR_MINUTE - 7123);
+}
+
+/* Of a job that lives, the job says when its pods come. */
+static void empty_group_of_a_job_keeps_its_place(void **state)
+{
+	(void)state;
+	put_queue("default", "\"maxJobs\":1");
+	put_named_job("j", "", "", "Starting");
+	put_group_of_job("j", LONG_EMPTY);
+	put_group("g", "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)");
+}
+
+/* As many as somebody likes may point to one job. */
+static void group_that_only_points_to_a_job_speaks_for_itself(void **state)
+{
+	(void)state;
+	put_queue("default", "\"maxJobs\":1");
+	put_named_job("j", "", "", "Starting");
+	put_named(w.stores.podgroups, "other",
+		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\","
+		"\"uid\":\"uid-j\",\"controller\":true}]",
+		",\"spec\":{},\"status\":{" LONG_EMPTY "}");
+	put_group("g", "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
+		"patch podgroups/status ns/other (Admitted=False/MaxJobsReached position=1)");
+}
+
+/* One write for its reason; then nothing, however many others come and go. */
+static void group_whose_queue_does_not_exist_costs_one_write(void **state)
+{
+	const char *said = ADMITTED("False", "QueueNotFound",
+		"queue \\\"b\\\" does not exist; the job starts when somebody creates it") ",\"position\":0";
+
+	(void)state;
+	put_queue("default", "");
+	put_group("g", "\"queue\":\"b\"", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/QueueNotFound position=0)");
+	put_group("g", "\"queue\":\"b\"", said);
+	put_group("h", "\"queue\":\"b\",\"priority\":9", said);
+	w.mono += 10000;
+	assert_string_equal(sync_text(true), "");
+	put_queue("b", "");
+	w.mono += 10000;
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0); "
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
 }
 
 static const struct {
@@ -165,6 +376,40 @@ static void resumed_job_is_admitted_again(void **state)
 		"patch podgroups/status ns/j (Admitted=True/Admitted position=0)");
 }
 
+#define BAD_POSITION "\"position\":\"first\""
+
+/* It keeps the place that it has, is given none, and is not written to. */
+static void unreadable_groups_keep_what_they_have(void **state)
+{
+	(void)state;
+	put_queue("default", "\"maxJobs\":2");
+	put_unreadable(w.stores.podgroups, "a", "uid-a", "",
+		",\"spec\":{},\"status\":{" BAD_POSITION
+		"," ADMITTED("True", "Admitted", "admitted by queue default") "}");
+	put_named(w.stores.pods, "p", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"a\"}", "");
+	put_unreadable(w.stores.podgroups, "b", "uid-b", "", ",\"spec\":{},\"status\":{" BAD_POSITION "}");
+	put_group("c", "", "");
+	put_group("d", "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/c (Admitted=True/Admitted position=0); "
+		"patch podgroups/status ns/d (Admitted=False/MaxJobsReached position=1)");
+}
+
+/* It might be closed. */
+static void unreadable_queue_admits_nothing(void **state)
+{
+	(void)state;
+	put_unreadable(w.stores.queues, "default", "uid-default", "", ",\"spec\":{\"state\":5}");
+	put_group("a", "\"priority\":7", "");
+	put_group("b", "", ADMITTED("True", "Admitted", "admitted by queue default"));
+	put_named(w.stores.pods, "p", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"b\"}", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/a (Admitted=False/QueueInvalid position=1)");
+	check_says(&w.sync.plan.actions[0],
+		"1st of 1 in queue default: the queue has a field that kar-controllers cannot read");
+	check_says(&w.sync.plan.actions[0], "priority 7 counts as 0");
+}
+
 static void own_writes_are_awaited(void **state)
 {
 	(void)state;
@@ -174,6 +419,20 @@ static void own_writes_are_awaited(void **state)
 	assert_string_equal(sync_text(false), "not yet: requeue 0s");
 	put_group("g", "", ADMITTED("True", "Admitted", ""));
 	assert_string_equal(sync_text(true), "");
+}
+
+static void edits_of_metadata_cause_no_pass(void **state)
+{
+	(void)state;
+	w.controller.start(&w.controller);
+	put_group("g", "\"minMember\":1", "");
+	assert_string_equal(take(), "all");
+	take_all();
+	put_named(w.stores.podgroups, "g", ",\"annotations\":{\"a\":\"b\"}",
+		",\"spec\":{\"minMember\":1},\"status\":{}");
+	assert_string_equal(take(), "");
+	put_group("g", "\"minMember\":1", "\"members\":1");
+	assert_string_equal(take(), "counts");
 }
 
 static void stale_patch_is_not_sent(void **state)
@@ -196,16 +455,27 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(empty_cluster_gets_the_default_queue),
 		TEST(default_queue_is_created_once),
+		TEST(manager_of_one_namespace_writes_no_queue),
 		TEST(group_is_admitted_with_preconditions),
 		TEST(admitted_group_is_not_written_again),
 		TEST(contradictory_condition_is_mended),
 		TEST(most_urgent_group_is_written_first),
 		TEST(first_status_of_a_group_is_pending),
 		TEST(priority_is_resolved_from_classes),
+		TEST(queue_policy_is_enforced),
+		TEST(group_that_moves_is_admitted_from_now_on),
+		TEST(empty_group_waits_anew),
+		TEST(pass_comes_when_an_empty_group_has_had_its_time),
+		TEST(empty_group_of_a_job_keeps_its_place),
+		TEST(group_that_only_points_to_a_job_speaks_for_itself),
+		TEST(group_whose_queue_does_not_exist_costs_one_write),
 		TEST(owner_decides_whether_a_group_waits),
 		TEST(group_whose_job_is_gone_is_left_alone),
 		TEST(resumed_job_is_admitted_again),
+		TEST(unreadable_groups_keep_what_they_have),
+		TEST(unreadable_queue_admits_nothing),
 		TEST(own_writes_are_awaited),
+		TEST(edits_of_metadata_cause_no_pass),
 		TEST(stale_patch_is_not_sent),
 	};
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "api/queuejob.h"
 #include "common/buf.h"
 #include "test/fixture/from_json.h"
@@ -70,7 +70,7 @@ static void check_order(const char *order, const char *problem)
 
 	put_tasks(&json, order);
 	job = job_of(kar_buf_cstr(&json), strings);
-	if (!kar_same(job->invalid, problem))
+	if (!kar_streq(job->invalid, problem))
 		fail_msg("%s\n  want: %s\n  got:  %s", order, problem ? problem : "nothing wrong",
 			job->invalid ? job->invalid : "nothing wrong");
 	kar_object_unref(&job->o);

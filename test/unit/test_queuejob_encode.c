@@ -98,17 +98,17 @@ static void pod_patches_are_encoded(void **state)
 	put_starting_job();
 	put(w.stores.pods, "j-w-0", "p0", TRACKED CONTROLLED_BY("QueueJob", "j", "job-uid"), "");
 	assert_true(sync_key());
-	check_body(action_of(QUEUEJOB_REPAIR_POD, KAR_PATCH),
+	check_body(action_of(PODSET_RELABEL, KAR_PATCH),
 		"{\"metadata\":{\"uid\":\"p0\",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"w\","
 		"\"kube-arbitrator.io/index\":\"0\",\"kube-arbitrator.io/incarnation\":\"1\","
 		"\"scheduling.x-k8s.io/pod-group\":\"j\"},\"finalizers\":[\"kube-arbitrator.io/pod-tracking\"]}}");
-	assert_int_equal(action_of(QUEUEJOB_REPAIR_POD, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
+	assert_int_equal(action_of(PODSET_RELABEL, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
 	put(w.stores.queuejobs, "j", "job-uid",
 		",\"generation\":1,\"finalizers\":[\"orphan\"],"
 		"\"deletionTimestamp\":\"2026-11-21T10:00:00Z\"",
 		SPEC);
 	assert_true(sync_key());
-	check_body(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH),
+	check_body(action_of(PODSET_RELEASE, KAR_PATCH),
 		"{\"metadata\":{\"uid\":\"p0\",\"$deleteFromPrimitiveList/finalizers\":[\"kube-arbitrator.io/pod-tracking\"]}}");
 }
 

@@ -11,12 +11,13 @@
 #include "controllers/queuejob/memory.h"
 
 static struct kar_queuejob job;
-static struct kar_key_state memory;
+static struct queuejob_key memory;
+static struct kar_key_state key = { .memory = &memory };
 
 static int set_up(void **state)
 {
 	(void)state;
-	memory = (struct kar_key_state){ 0 };
+	memory = (struct queuejob_key){ 0 };
 	job = (struct kar_queuejob){ .o = { .type = &kar_queuejob_type, .name = "j", .uid = "u1" },
 		.generation = 1,
 		.spec_template_hash = "h1" };
@@ -33,7 +34,7 @@ static int tear_down(void **state)
 
 static struct kar_sync sync_at(kar_time mono)
 {
-	return (struct kar_sync){ .state = &memory,
+	return (struct kar_sync){ .state = &key,
 		.object = &job.o,
 		.mono = mono,
 		.generation = job.generation };
@@ -43,7 +44,8 @@ static struct queuejob_check check_at(kar_time mono, bool waits)
 {
 	struct kar_sync s = sync_at(mono);
 
-	return queuejob_check_of(&s, waits);
+	queuejob_refresh_memory(&s, waits);
+	return queuejob_check_of(memory.job, mono);
 }
 
 static void refuse_pod(const struct queuejob_new_pod *pod, enum kar_class what, const char *text,
@@ -53,7 +55,8 @@ static void refuse_pod(const struct queuejob_new_pod *pod, enum kar_class what, 
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, what, "%s", text);
-	queuejob_note_refused(queuejob_remember(&s), pod, job.generation, &err, mono);
+	err.cause = strstr(text, "exceeded quota") ? KAR_CAUSE_QUOTA : KAR_CAUSE_NONE;
+	queuejob_remember_refused(queuejob_remember(&s), pod, job.generation, &err, mono);
 }
 
 static void refuse(size_t task, enum kar_class what, const char *text, kar_time mono)
@@ -67,7 +70,7 @@ static void pass(size_t task)
 {
 	struct kar_sync s = sync_at(0);
 
-	queuejob_note_passed(queuejob_remember(&s), task);
+	queuejob_remember_passed(queuejob_remember(&s), task);
 }
 
 static void job_that_does_not_wait_costs_nothing(void **state)

@@ -56,7 +56,7 @@ static void long_refusal_is_told_once(void **state)
 		check_owner();
 		assert_true(sync_key());
 		kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: %s", long_text(shift));
-		kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
+		kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
 		assert_true(sync_key());
 		st = w.sync.plan.status;
 		assert_non_null(st);
@@ -77,13 +77,13 @@ static void refusal_leaves_room_for_what_follows(void **state)
 	put_starting_job();
 	check_owner();
 	assert_true(sync_key());
-	kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: exceeded quota %s", long_text(0));
-	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
-	w.state.refusal->taken_back = 100000;
+	kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: %s", long_text(0));
+	kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
+	w.state.backoff->rolled_back = 100000;
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_non_null(st);
-	assert_non_null(strstr(st->message, "...; rolled back 100000 of 2 pods, waits for room"));
+	assert_non_null(strstr(st->message, "...; rolled back 100000 of 2 pods"));
 }
 
 #define NAME_63 "a23456789-123456789-123456789-123456789-123456789-123456789-123"
@@ -98,7 +98,7 @@ static void put_formed_job(const char *spec)
 
 	put_job(spec);
 	kar_buf_printf(&rest,
-		"%s,\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"formedMinAvailable\":1,\"templateHash\":\"%s\","
+		"%s,\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"record\":{\"formedMinAvailable\":1,\"formation\":\"Formed\",\"templateHash\":\"%s\"},"
 		"\"observedGeneration\":1" FORMED "}",
 		spec, spec_hash());
 	put_job(kar_buf_cstr(&rest));

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/node_line.h"
+#include "controllers/queuejob/node_line.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 static const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
@@ -17,26 +17,22 @@ static struct kar_node_place *other;
 static int set_up(void **state)
 {
 	setup(state);
-	w.controller.nodes = kar_node_line_new(w.controller.queue);
 	other = NULL;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct kar_node_line *line = w.controller.nodes;
-
 	kar_node_line_leave(other);
-	w.controller.forget(&w.state);
-	kar_node_line_free(line);
 	return teardown(state);
 }
 
-static void another_waits(void)
+static void another_holds_a_part(void)
 {
-	const struct kar_plan p = { .nodes = KAR_NODES_WAITS };
+	const struct kar_node_wish p = { .how = KAR_NODES_HOLDS };
 
-	other = kar_node_line_move(w.controller.nodes, other, "ns/other", &high, &p, w.mono);
+	other = kar_node_line_move(queuejob_shared(&w.controller)->nodes, other, "ns/other", &high, &p,
+		w.mono);
 }
 
 #define POD_OF_JOB \
@@ -74,19 +70,19 @@ static void gang_that_holds_a_part_stands_in_the_line(void **state)
 	(void)state;
 	put_stuck_job(LONG_AGO);
 	assert_true(sync_key());
-	assert_non_null(w.state.nodes);
+	assert_non_null(key_memory()->nodes);
 	assert_string_equal(new_reason(), "Unschedulable");
 	put_job(SPEC); /* one that has no status any more */
 	kar_store_delete(w.stores.queuejobs, "ns", "j", "job-uid", ++w.rv);
-	w.controller.forget(&w.state);
-	assert_null(w.state.nodes);
+	w.controller.forget(w.state.memory);
+	assert_null(key_memory()->nodes);
 }
 
 static void it_gives_back_to_one_that_goes_first(void **state)
 {
 	(void)state;
 	put_stuck_job(LONG_AGO);
-	another_waits();
+	another_holds_a_part();
 	assert_true(sync_key());
 	assert_string_equal(new_reason(), "ScheduleTimeout");
 	assert_non_null(
@@ -98,7 +94,7 @@ static void pod_that_got_its_node_of_late_is_progress(void **state)
 {
 	(void)state;
 	put_stuck_job(OF_LATE);
-	another_waits();
+	another_holds_a_part();
 	assert_true(sync_key());
 	assert_string_equal(new_reason(), "Unschedulable");
 	assert_int_equal(w.sync.plan.requeue_after, 45000 - 27123);
@@ -110,8 +106,23 @@ static void it_is_woken_when_a_rival_comes(void **state)
 	put_stuck_job(LONG_AGO);
 	assert_true(sync_key());
 	take_all();
-	another_waits();
+	another_holds_a_part();
 	assert_string_equal(take(), "ns/j");
+}
+
+/* Nobody else may wait for it: as long as it cannot be read, it can neither go on nor give back. */
+static void job_that_cannot_be_read_stands_in_no_line(void **state)
+{
+	(void)state;
+	put_stuck_job(LONG_AGO);
+	assert_true(sync_key());
+	assert_non_null(key_memory()->nodes);
+	put_unreadable(w.stores.podgroups, "j", "g-uid", BY_JOB ",\"finalizers\":[7]", "");
+	assert_false(sync_key());
+	assert_null(key_memory()->nodes);
+	put_children(true);
+	assert_true(sync_key());
+	assert_non_null(key_memory()->nodes);
 }
 
 /* Whose seat is free then: one that rests after lost turns need not wait as long as it would. */
@@ -122,15 +133,21 @@ static void job_that_ends_makes_room(void **state)
 	(void)state;
 	put_stuck_job(LONG_AGO);
 	assert_true(sync_key());
-	assert_int_equal(kar_node_line_look(w.controller.nodes, NULL, "ns/x", &rank, 0, w.mono).room, 0);
+	assert_int_equal(kar_node_line_look(queuejob_shared(&w.controller)->nodes, NULL, "ns/x", &rank, 0,
+				 w.mono)
+				 .room,
+		0);
 	put(w.stores.pods, "j-w-0", "p0", POD_OF_JOB "0\"},\"creationTimestamp\":\"" LONG_AGO "\"",
 		",\"status\":{\"phase\":\"Succeeded\"}");
 	put(w.stores.pods, "j-w-1", "p1", POD_OF_JOB "1\"},\"creationTimestamp\":\"" LONG_AGO "\"",
 		",\"status\":{\"phase\":\"Succeeded\"}");
 	assert_true(sync_key());
 	assert_string_equal(new_reason(), "Completed");
-	assert_null(w.state.nodes);
-	assert_int_equal(kar_node_line_look(w.controller.nodes, NULL, "ns/x", &rank, 0, w.mono + 9).room, 10);
+	assert_null(key_memory()->nodes);
+	assert_int_equal(kar_node_line_look(queuejob_shared(&w.controller)->nodes, NULL, "ns/x", &rank, 0,
+				 w.mono + 9)
+				 .room,
+		10);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -142,6 +159,7 @@ int main(void)
 		TEST(it_gives_back_to_one_that_goes_first),
 		TEST(pod_that_got_its_node_of_late_is_progress),
 		TEST(it_is_woken_when_a_rival_comes),
+		TEST(job_that_cannot_be_read_stands_in_no_line),
 		TEST(job_that_ends_makes_room),
 	};
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "api/keep.h"
+#include "common/str.h"
 #include "test/fixture/scene.h"
 
 enum { SETTLE_ROUNDS = 50, JOB_TASKS = 64, WALKS = 300, WALK_STEPS = 400 };
@@ -31,7 +31,7 @@ static void test_a_waiting_task_is_explained(void **state)
 			"TaskWaiting", "task w waits until task ps runs: 1 of 3" },
 		{ "job min=1 phase=Running formed=1; task a replicas=4 done=0 wants=2; task b after=a wants=0; group desired=1; pod a-1 Running",
 			"TaskWaiting",
-			"task b waits until task a runs: 2 of 4, but queue default lets only 2" },
+			"task b waits until task a runs: 2 of 4, but queue default allows only 2" },
 		{ "job min=1 phase=Running formed=1; task a replicas=2 wants=1; task b after-done=a wants=0; group desired=1; pod a-0 Running",
 			"TaskWaiting", "task b waits until task a has succeeded: 0 of 2" },
 		{ "job phase=Starting; task c after=b; task b after=a; task a replicas=2", "TaskWaiting",
@@ -41,7 +41,7 @@ static void test_a_waiting_task_is_explained(void **state)
 		{ "job phase=Starting; task a; task b after=a; task c after=a; task d after=a", "TaskWaiting",
 			"task b waits until task a runs: 0 of 1; 2 more tasks wait" },
 		{ "job phase=Starting; task a; task b after=a; pod a-0 Pending unschedulable",
-			"Unschedulable", "pods wait for a node that fits; podgroup j says which" },
+			"Unschedulable", "1 of 2 pods has no node" },
 		{ "job phase=Running formed=0; task a; task b after=a started; pod a-0 Running; pod b-0 Pending",
 			"TaskStarting", "waiting until the quorum of 2 of 2 pods runs" },
 		{ "job phase=Running min=1 formed=1; task a; task b after=a started; pod a-0 Running; pod b-0 Pending",
@@ -153,7 +153,7 @@ static void test_a_restart_goes_through_the_order_again(void **state)
 	set_phase(&s, "j-ps-0", KAR_POD_RUNNING);
 	set_phase(&s, "j-w-0", KAR_POD_RUNNING);
 	assert_int_equal(s.job.status.phase, KAR_QJ_PHASE_RUNNING);
-	assert_int_equal(s.job.status.formed_min_available, 2);
+	assert_int_equal(s.job.status.record.formed_min_available, 2);
 	set_phase(&s, "j-ps-0", KAR_POD_FAILED);
 	assert_int_equal(s.job.status.incarnation, 2);
 	assert_int_equal(s.n_pods, 1);
@@ -269,7 +269,7 @@ static void note_reached(struct walk *w)
 
 		for (size_t i = 0; i < w->s.n_pods; i++) {
 			const struct kar_pod *pod = w->s.pods[i];
-			bool counts = kar_same(scene_pod_job(w->s.pods[i])->task, w->s.tasks[t].name) &&
+			bool counts = kar_streq(scene_pod_job(w->s.pods[i])->task, w->s.tasks[t].name) &&
 				(!pod->deletion || pod->phase == KAR_POD_SUCCEEDED);
 
 			up += counts && (pod->phase == KAR_POD_RUNNING || pod->phase == KAR_POD_SUCCEEDED);

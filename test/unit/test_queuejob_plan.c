@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "controllers/queuejob/observe.h"
 #include "test/fixture/scene.h"
 
 static void test_no_plan_creates_more_than_500_pods(void **state)
@@ -45,7 +46,7 @@ static void test_no_status_lists_more_than_500_lost_pods(void **state)
 	}
 	scene_decide(&s, &p);
 	st = p.status;
-	assert_int_equal(st->counted_pods.n, 500);
+	assert_int_equal(st->record.counted_pods.n, 500);
 	assert_int_equal(st->pod_failures, 500);
 	assert_int_equal(p.n_actions, 0);
 	scene_apply(&s, &p, true, p.n_actions);
@@ -60,7 +61,7 @@ static void test_no_status_lists_more_than_500_lost_pods(void **state)
 
 static void check_deletes_are_recorded(const struct scene *s, const struct kar_plan *p)
 {
-	const struct kar_array *counted = &s->job.status.counted_pods;
+	const struct kar_array *counted = &s->job.status.record.counted_pods;
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		bool recorded = p->actions[i].verb != KAR_DELETE;
@@ -195,7 +196,8 @@ static void test_creates_carry_their_rank(void **state)
 	struct kar_plan p;
 
 	(void)state;
-	scene_read(&s, "job phase=Starting min=1 priority=7; task w replicas=3; group admitted priority=7");
+	scene_read(&s,
+		"job phase=Starting min=1 priority=9 max-priority=7; task w replicas=3; group admitted priority=9");
 	scene_decide(&s, &p);
 	assert_int_equal(p.n_actions, 3);
 	assert_int_equal(p.actions[0].rank.tier, KAR_TIER_MINIMUM);
@@ -204,6 +206,45 @@ static void test_creates_carry_their_rank(void **state)
 	assert_int_equal(p.actions[2].rank.priority, 7);
 	assert_int_equal(p.actions[2].rank.age, s.job.creation);
 	scene_release(&s);
+}
+
+/* A job's own number is what it asks for; its queue says what that counts as. */
+static void test_priority_counts_at_most_as_the_maximum_of_the_queue(void **state)
+{
+	static const struct {
+		const char *scene;
+		int32_t rank;
+		const char *message;
+	} rows[] = {
+		{ "priority=7 max-priority=8", 7, "admitted by queue default" },
+		{ "priority=8 max-priority=8", 8, "admitted by queue default" },
+		{ "priority=2147483647 max-priority=8", 8,
+			"admitted by queue default; priority 2147483647 counts as 8, the maxPriority of the queue" },
+		{ "priority=0 max-priority=-5", -5,
+			"admitted by queue default; priority 0 counts as -5, the maxPriority of the queue" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_queuejob_status *st;
+		struct queuejob_view v;
+		struct scene s;
+		struct kar_plan p;
+
+		char text[128];
+
+		snprintf(text, sizeof(text), "job phase=Pending %s; task w; group admitted; spec",
+			rows[i].scene);
+		scene_read(&s, text);
+		v = scene_view(&s);
+		scene_decide(&s, &p);
+		st = p.status;
+		assert_int_equal(queuejob_node_rank(&v).priority, rows[i].rank);
+		assert_non_null(st);
+		assert_string_equal(kar_condition_find(&st->conditions, KAR_QJ_ADMITTED)->message,
+			rows[i].message);
+		scene_release(&s);
+	}
 }
 
 /* Counters may wait for the next write, stories may not. */
@@ -253,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_plan_tells_that_more_is_wanted),
 		cmocka_unit_test(test_what_is_left_over_is_looked_at_at_once),
 		cmocka_unit_test(test_creates_carry_their_rank),
+		cmocka_unit_test(test_priority_counts_at_most_as_the_maximum_of_the_queue),
 		cmocka_unit_test(test_only_stories_are_urgent),
 	};
 

@@ -209,7 +209,7 @@ static void unusable_template_is_refused(void **state)
 	(void)state;
 	assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), -1);
 	assert_int_equal(err.what, KAR_INVALID);
-	assert_string_equal(err.msg, "spec.containers is empty");
+	assert_string_equal(err.msg, "task task0: template: spec.containers is empty");
 	assert_int_equal(out.n, 0);
 	kar_object_unref(&job->o);
 }

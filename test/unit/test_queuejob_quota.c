@@ -47,7 +47,35 @@ static void quotas_of_the_namespace_count(void **state)
 	assert_true(sync_key());
 	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
 	assert_string_equal(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
-		"the minimum of 2 pods does not fit into ResourceQuota few, which allows 1");
+		"the minimum of 2 pods exceeds ResourceQuota few, which allows 1; raise the quota or lower minAvailable");
+}
+
+/* The requests of the template times the minimum; a raised quota is seen by the job that it concerns. */
+static void requests_that_never_fit_are_not_tried(void **state)
+{
+	static const char spec[] =
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"w\",\"replicas\":3,\"template\":{\"spec\":{\"containers\":[{"
+		"\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]}";
+	static const char cpu[] = ",\"spec\":{\"hard\":{\"requests.cpu\":\"%d\"}}";
+	char hard[128];
+
+	(void)state;
+	synced(w.stores.resourcequotas);
+	put_starting(spec);
+	check_owner();
+	snprintf(hard, sizeof(hard), cpu, 2);
+	put(w.stores.resourcequotas, "few", "q1", "", hard);
+	assert_true(sync_key());
+	assert_null(find_action(QUEUEJOB_CREATE_POD, KAR_CREATE));
+	assert_string_equal(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
+		"the minimum of 3 pods asks for requests.cpu 3; ResourceQuota few allows 2: never fits; raise the quota or lower "
+		"minAvailable");
+	take_all();
+	snprintf(hard, sizeof(hard), cpu, 3);
+	put(w.stores.resourcequotas, "few", "q1", "", hard);
+	assert_string_equal(take(), "ns/j");
+	assert_true(sync_key());
+	assert_true(creates_gated());
 }
 
 static void gate_is_removed_by_its_name(void **state)
@@ -63,8 +91,8 @@ static void gate_is_removed_by_its_name(void **state)
 		(int)w.rv);
 	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
 	assert_true(sync_key());
-	check_body(action_of(QUEUEJOB_UNGATE_POD, KAR_PATCH), want);
-	assert_int_equal(action_of(QUEUEJOB_UNGATE_POD, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
+	check_body(action_of(PODSET_UNGATE, KAR_PATCH), want);
+	assert_int_equal(action_of(PODSET_UNGATE, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
 	assert_int_equal(count_actions(KAR_PATCH), 4); /* two more put the labels back */
 }
 
@@ -96,10 +124,10 @@ static void changed_quota_wakes_who_waits(void **state)
 	put(w.stores.resourcequotas, "few", "q1", "",
 		",\"spec\":{\"hard\":{\"pods\":\"4\"}},\"status\":{\"hard\":{\"pods\":\"5\"}}");
 	assert_string_equal(take(), "ns/j");
-	kar_quota_place_try(w.state.refusal->place);
+	kar_quota_place_try(w.state.backoff->entry);
 	kar_store_delete(w.stores.resourcequotas, "ns", "few", "q1", 5000);
 	assert_string_equal(take(), "ns/j");
-	assert_true(kar_quota_place_is_woken(w.state.refusal->place));
+	assert_true(kar_quota_place_is_woken(w.state.backoff->entry));
 }
 
 /* Whether or not they wait. */
@@ -142,10 +170,10 @@ static void ended_pod_that_is_gone_is_room_where_objects_are_counted(void **stat
 		start_refused();
 		put(w.stores.resourcequotas, "few", "q1", "", quotas[i]);
 		put(w.stores.pods, "other", "p0", "", ",\"status\":{\"phase\":\"Succeeded\"}");
-		kar_quota_place_try(w.state.refusal->place);
+		kar_quota_place_try(w.state.backoff->entry);
 		kar_store_delete(w.stores.pods, "ns", "other", "p0", ++w.rv);
-		assert_int_equal(kar_quota_place_is_woken(w.state.refusal->place), i == 1);
-		kar_refusal_forget(&w.state);
+		assert_int_equal(kar_quota_place_is_woken(w.state.backoff->entry), i == 1);
+		kar_create_backoff_forget(&w.controller, &w.state);
 	}
 }
 
@@ -159,8 +187,8 @@ static void pods_taken_back_wake_the_others_only(void **state)
 		start_refused();
 		put(w.stores.pods, "j-w-0", "p0", MEMBER, phases[i]);
 		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-		assert_int_equal(kar_quota_place_is_woken(w.state.refusal->place), i == 0);
-		kar_refusal_forget(&w.state);
+		assert_int_equal(kar_quota_place_is_woken(w.state.backoff->entry), i == 0);
+		kar_create_backoff_forget(&w.controller, &w.state);
 	}
 }
 
@@ -206,12 +234,13 @@ static void who_may_need_the_same_waits_behind(void **state)
 		put(w.stores.resourcequotas, "few", "q1", "", needs[i].quota);
 		put_job_of(needs[i].template);
 		snprintf(text, sizeof(text), "exceeded quota: few, requested: %s, used: x", needs[i].lacks);
-		place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high, text, false);
+		place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high",
+			&high, text, false);
 		assert_true(sync_key());
-		kar_refusal_hold_creates(&w.sync);
+		kar_create_backoff_hold_creates(&w.sync);
 		if ((count_actions(KAR_CREATE) == 0) != needs[i].waits)
 			fail_msg("%s", needs[i].name);
-		kar_refusal_forget(&w.state);
+		kar_create_backoff_forget(&w.controller, &w.state);
 		kar_quota_line_leave(place);
 	}
 }
@@ -226,10 +255,10 @@ static void waiting_behind_is_told_and_ends(void **state)
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
 	put_starting_job();
 	check_owner();
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
 		"exceeded quota: few, requested: pods=1, used: x", false);
 	assert_true(sync_key());
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(w.sync.plan.requeue_after, 1);
 	assert_true(sync_key());
 	st = w.sync.plan.status;
@@ -237,13 +266,13 @@ static void waiting_behind_is_told_and_ends(void **state)
 	assert_string_equal(st->message,
 		"cannot create pods ns/j-w-0: ns/high goes first and lacks pods: exceeded quota few");
 	assert_int_equal(w.sync.plan.n_events, 0); /* nobody has refused anything */
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	take_all();
 	kar_quota_line_leave(place);
 	assert_string_equal(take(), "ns/j");
 	assert_true(sync_at(6000));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 2);
 }
 
@@ -268,17 +297,17 @@ static void what_could_not_be_read_is_not_told(void **state)
 	put_starting_job();
 	check_owner();
 	for (size_t i = 0; i < KAR_LEN(lacks); i++) {
-		struct kar_quota_place *place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high",
-			&high, lacks[i].said, false);
+		struct kar_quota_place *place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas,
+			NULL, "ns", "ns/high", &high, lacks[i].said, false);
 		const struct kar_queuejob_status *st;
 
 		assert_true(sync_key());
-		kar_refusal_hold_creates(&w.sync);
+		kar_create_backoff_hold_creates(&w.sync);
 		assert_true(sync_key());
 		st = w.sync.plan.status;
 		assert_string_equal(st->reason, "QuotaExceeded");
 		assert_string_equal(st->message, lacks[i].told);
-		kar_refusal_forget(&w.state);
+		kar_create_backoff_forget(&w.controller, &w.state);
 		kar_quota_line_leave(place);
 	}
 }
@@ -301,7 +330,7 @@ static void place_in_the_line_is_observed(void **state)
 	(void)state;
 	start_refused();
 	assert_false(stands_behind());
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
 		"exceeded quota: few, requested: pods=1, used: x", false);
 	assert_true(stands_behind());
 	kar_quota_line_leave(place);
@@ -314,7 +343,7 @@ static const char *reason_at(kar_time mono)
 	const struct kar_queuejob_status *st;
 
 	assert_true(sync_at(mono));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	st = w.sync.plan.status;
 	return st ? st->reason : "";
 }
@@ -329,9 +358,9 @@ static void place_is_kept_while_a_surplus_pod_goes(void **state)
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	assert_int_equal(w.sync.plan.requeue_after, 5000);
 	assert_string_equal(reason_at(10999), "QuotaExceeded");
-	assert_non_null(w.state.refusal->place);
+	assert_non_null(w.state.backoff->entry);
 	assert_string_equal(reason_at(11000), "QuotaExceeded");
-	assert_null(w.state.refusal);
+	assert_null(w.state.backoff);
 	assert_int_equal(w.sync.plan.requeue_after, 1);
 	assert_string_equal(reason_at(11001), "Starting");
 }
@@ -374,8 +403,9 @@ static void refuse_other(struct kar_key_state *state, const char *quota)
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: pods=1, used: x", quota);
+	err.cause = KAR_CAUSE_QUOTA;
 	s.object = kar_store_get(w.stores.queuejobs, "ns", "j"); /* any: its namespace is looked at */
-	kar_refusal_note(&s, &a, &err, 5000);
+	kar_create_backoff_note(&s, &a, &err, 5000);
 }
 
 static void quota_with_scopes_holds_up_nobody_else(void **state)
@@ -393,9 +423,9 @@ static void quota_with_scopes_holds_up_nobody_else(void **state)
 		refuse_by(scopes[i].mine, "pods=1", 5000);
 		refuse_other(&other, scopes[i].other);
 		assert_true(sync_at(60000));
-		kar_refusal_hold_creates(&w.sync);
-		kar_refusal_forget(&w.state);
-		kar_refusal_forget(&other);
+		kar_create_backoff_hold_creates(&w.sync);
+		kar_create_backoff_forget(&w.controller, &w.state);
+		kar_create_backoff_forget(&w.controller, &other);
 		if ((count_actions(KAR_CREATE) == 0) != scopes[i].waits)
 			fail_msg("%s", scopes[i].name);
 	}
@@ -405,6 +435,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(quotas_of_the_namespace_count),
+		TEST(requests_that_never_fit_are_not_tried),
 		TEST(gate_is_removed_by_its_name),
 		TEST(gated_pod_has_the_gate),
 		TEST(changed_quota_wakes_who_waits),

@@ -18,16 +18,16 @@ static void refusal_outlives_what_is_taken_back(void **state)
 	start_refused();
 	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
 	assert_true(sync_key());
-	assert_int_equal(action_of(QUEUEJOB_DELETE_POD, KAR_DELETE)->rv, w.rv); /* not once it was let go */
+	assert_int_equal(action_of(PODSET_DELETE, KAR_DELETE)->rv, w.rv); /* not once it was let go */
 	assert_true(w.sync.plan.unfinished);
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
-	assert_int_equal(w.state.refusal->taken_back, 1);
+	kar_create_backoff_hold_creates(&w.sync);
+	assert_non_null(w.state.backoff);
+	assert_int_equal(w.state.backoff->rolled_back, 1);
 	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
 	assert_true(sync_key());
 	assert_non_null(strstr(((const struct kar_queuejob_status *)w.sync.plan.status)->message,
-		"; rolled back 1 of 2 pods, waits for room"));
-	kar_refusal_hold_creates(&w.sync);
+		"1 of 2 pods fitted and was deleted again; waits until quota few has room for all (it lacks pods)"));
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 }
 
@@ -38,18 +38,18 @@ static void try_under_way_is_not_taken_back(void **state)
 	start_refused();
 	for (int i = 0; i < 10; i++)
 		refuse("pods=1", 5000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(queuejob_shared(&w.controller)->quotas, "ns");
 	assert_true(sync_at(6000));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 2);
 	put(w.stores.pods, "j-w-0", "p0", MEMBER, GATED);
 	assert_true(sync_at(6001));
-	assert_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
-	kar_refusal_hold_creates(&w.sync);
+	assert_null(find_action(PODSET_DELETE, KAR_DELETE));
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 1);
 	refuse("pods=1", 6002);
 	assert_true(sync_at(6003));
-	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
+	assert_non_null(find_action(PODSET_DELETE, KAR_DELETE));
 }
 
 /* Who may not try any more does not keep what its last try has made: those who go first may wait for that. */
@@ -65,20 +65,20 @@ static void try_that_is_overtaken_is_taken_back(void **state)
 	assert_true(sync_key());
 	refuse("pods=1", 5000);
 	assert_true(sync_at(6000));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 2);
 	/* No answer about the other; then the first is lost. */
 	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
 	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
 		"exceeded quota: few, requested: pods=1, used: x", false);
 	assert_true(sync_at(6001));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	kar_quota_line_leave(place);
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	assert_int_equal(w.sync.plan.requeue_after, 1);
 	assert_true(sync_at(6002));
-	assert_non_null(find_action(QUEUEJOB_DELETE_POD, KAR_DELETE));
+	assert_non_null(find_action(PODSET_DELETE, KAR_DELETE));
 }
 
 /* --- what else it does while it waits ------------------------------------------------------------ */
@@ -90,11 +90,11 @@ static void children_are_repaired_while_pods_wait(void **state)
 
 	(void)state;
 	start_refused();
-	place = kar_quota_line_join(w.controller.line, NULL, "ns", "ns/high", &high,
+	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
 		"exceeded quota: few, requested: pods=1, used: x", false);
 	kar_store_delete(w.stores.podgroups, "ns", "j", "g-uid", ++w.rv);
 	assert_true(sync_at(60000));
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	kar_quota_line_leave(place);
 	assert_non_null(find_action(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE));
 }
@@ -108,8 +108,8 @@ static void repair_of_a_child_forgets_no_refusal(void **state)
 	put(w.stores.schedulingspecs, "j", "s2-uid", "", ",\"spec\":{}");
 	assert_true(sync_at(5100));
 	assert_int_equal(count_actions(KAR_CREATE), 0);
-	kar_refusal_hold_creates(&w.sync);
-	assert_null(w.state.refusal); /* somebody else's is in the way, which may last */
+	kar_create_backoff_hold_creates(&w.sync);
+	assert_null(w.state.backoff); /* somebody else's is in the way, which may last */
 	start_refused();
 	kar_store_delete(w.stores.schedulingspecs, "ns", "j", "s-uid", ++w.rv);
 	put(w.stores.schedulingspecs, "j", "s3-uid", ",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}",
@@ -117,8 +117,8 @@ static void repair_of_a_child_forgets_no_refusal(void **state)
 	put(w.stores.queuejobs, "k", "k-uid", "", ""); /* what is known of jobs is newer */
 	assert_true(sync_at(5100));
 	assert_non_null(find_action(QUEUEJOB_ADOPT, KAR_PATCH));
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
+	kar_create_backoff_hold_creates(&w.sync);
+	assert_non_null(w.state.backoff);
 }
 
 /* The same before its start is recorded. */
@@ -133,8 +133,8 @@ static void repair_at_a_first_start_forgets_no_refusal(void **state)
 	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":1}");
 	assert_true(sync_at(5100));
 	assert_non_null(find_action(QUEUEJOB_PATCH_SCHEDULINGSPEC, KAR_PATCH));
-	kar_refusal_hold_creates(&w.sync);
-	assert_non_null(w.state.refusal);
+	kar_create_backoff_hold_creates(&w.sync);
+	assert_non_null(w.state.backoff);
 }
 
 /* --- extras -------------------------------------------------------------------------------------- */
@@ -157,13 +157,13 @@ static void refused_extra_takes_no_minimum_back(void **state)
 	put(w.stores.pods, "j-w-0", "p0", MEMBER, "");
 	put(w.stores.pods, "j-w-1", "p1", MEMBER, "");
 	assert_true(sync_key());
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 1);
 	refuse("pods=1", 5000);
 	kar_store_delete(w.stores.pods, "ns", "j-w-1", "p1", ++w.rv);
 	assert_true(sync_at(later));
 	assert_int_not_equal(next_phase(), KAR_QJ_PHASE_RESTARTING);
-	kar_refusal_hold_creates(&w.sync);
+	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 1);
 	refuse("pods=1", later); /* now it does */
 	assert_true(sync_at(later + KAR_MINUTE - 1));

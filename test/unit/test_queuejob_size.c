@@ -59,12 +59,12 @@ static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t 
 		.message = message,
 		.selector = repeat(arena, 's', SELECTOR_MAX),
 		.replicas = INT32_MAX,
-		.template_hash = "0123456789abcdef",
-		.pods_version = UINT64_MAX,
+		.record.template_hash = "0123456789abcdef",
+		.record.pods_version = UINT64_MAX,
 		.start_time = 1,
 		.completion_time = 1,
 		.last_scale_time = 1,
-		.last_failure_time = 1,
+		.record.last_failure_time = 1,
 		.last_restart = { .time = 1,
 			.reason = message,
 			.message = message,
@@ -86,7 +86,7 @@ static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t 
 				pattern(arena, KAR_QJ_MAX_PODS / (int32_t)n_tasks, run, period) };
 	for (size_t i = 0; i < KAR_QJ_MAX_COUNTED_PODS; i++)
 		uids[i] = repeat(arena, 'u', UID_LEN);
-	s->counted_pods = (struct kar_array){ .items = uids, .n = KAR_QJ_MAX_COUNTED_PODS };
+	s->record.counted_pods = (struct kar_array){ .items = uids, .n = KAR_QJ_MAX_COUNTED_PODS };
 	s->conditions = (struct kar_conditions){ .n = CONDITIONS_MAX };
 	s->conditions.items = kar_arena_alloc(arena, CONDITIONS_MAX, sizeof(c));
 	for (size_t i = 0; i < CONDITIONS_MAX; i++)
@@ -156,7 +156,7 @@ static void worst_list_of_indexes_survives_the_round_trip(void **state)
 }
 
 /* Two tasks of which the second template has @bytes. */
-static bool is_taken(size_t bytes, bool *said)
+static bool is_taken(size_t bytes, bool *reported)
 {
 	static const char head[] = "{\"spec\":{\"containers\":[{\"name\":\"", tail[] = "\"}]}}";
 	struct kar_arena arena = { 0 };
@@ -168,9 +168,9 @@ static bool is_taken(size_t bytes, bool *said)
 	const char *invalid = kar_as_queuejob(o)->invalid;
 	bool taken = !invalid;
 
-	*said = invalid &&
+	*reported = invalid &&
 		strcmp(invalid,
-			"the templates of all tasks together have 524289 bytes, and 524288 are the most that leave room for the status") ==
+			"the templates have 524289 bytes together, but at most 524288 are allowed, so that the status fits into the object") ==
 			0;
 	kar_object_unref(o);
 	kar_intern_free(strings);
@@ -181,12 +181,12 @@ static bool is_taken(size_t bytes, bool *said)
 static void templates_that_leave_no_room_make_a_job_invalid(void **state)
 {
 	size_t other = strlen(TEMPLATE) - strlen("\"template\":");
-	bool said;
+	bool reported;
 
 	(void)state;
-	assert_true(is_taken(KAR_QJ_MAX_TEMPLATE_BYTES - other, &said));
-	assert_false(is_taken(KAR_QJ_MAX_TEMPLATE_BYTES - other + 1, &said));
-	assert_true(said);
+	assert_true(is_taken(KAR_QJ_MAX_TEMPLATE_BYTES - other, &reported));
+	assert_false(is_taken(KAR_QJ_MAX_TEMPLATE_BYTES - other + 1, &reported));
+	assert_true(reported);
 }
 
 int main(void)

@@ -127,14 +127,14 @@ static void progress_waits_until_the_key_has_rested_a_loss_does_not(void **state
 		if (changes[i].meta)
 			put(w.stores.pods, "j-w-0", "p-uid", changes[i].meta, changes[i].body);
 		drain();
-		kar_workqueue_rest(w.controller.queue, "ns/j", RESTED);
+		kar_workqueue_cool_down(w.controller.queue, "ns/j", RESTED);
 		change_pod(i);
 		if (kar_workqueue_next(w.controller.queue, 0) != (changes[i].waits ? RESTED : 0))
 			fail_msg("%s: %s", changes[i].name, changes[i].waits ? "at once" : "waits");
 		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p-uid", ++w.rv);
 		drain();
 	}
-	kar_workqueue_rest(w.controller.queue, "ns/j", 0);
+	kar_workqueue_cool_down(w.controller.queue, "ns/j", 0);
 }
 
 /* --- what is observed ---------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void pods_of_a_gone_job_are_released(void **state)
 	put_job(SPEC); /* another job of the name; the pod without an owner may be of either, and runs */
 	assert_true(sync_key());
 	assert_int_equal(count_actions(KAR_PATCH), 1);
-	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+	assert_string_equal(action_of(PODSET_RELEASE, KAR_PATCH)->uid, "p0");
 }
 
 /* Somebody took the label off, and the job went at the same time. */
@@ -173,10 +173,10 @@ static void pods_of_a_gone_job_are_released_without_their_label(void **state)
 	put(w.stores.pods, "k-w-0", "k0", TRACKED CONTROLLED_BY("QueueJob", "k", "other-uid"), "");
 	assert_true(sync_key());
 	assert_int_equal(w.sync.plan.n_actions, 1);
-	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+	assert_string_equal(action_of(PODSET_RELEASE, KAR_PATCH)->uid, "p0");
 	put_job(SPEC); /* another job of the name */
 	assert_true(sync_key());
-	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+	assert_string_equal(action_of(PODSET_RELEASE, KAR_PATCH)->uid, "p0");
 }
 
 /* Somebody gave it the group of another job: it is still for its own to say what becomes of it. */
@@ -186,9 +186,9 @@ static void pod_with_the_label_of_another_job_stays_with_its_own(void **state)
 	put_job(SPEC);
 	put(w.stores.pods, "k-w-0", "k0", IN_GROUP TRACKED CONTROLLED_BY("QueueJob", "k", "k-uid"), "");
 	assert_true(sync_key());
-	assert_null(find_action(QUEUEJOB_RELEASE_POD, KAR_PATCH));
+	assert_null(find_action(PODSET_RELEASE, KAR_PATCH));
 	assert_true(sync_named("ns/k")); /* that job is gone */
-	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "k0");
+	assert_string_equal(action_of(PODSET_RELEASE, KAR_PATCH)->uid, "k0");
 }
 
 /* And the ownerReference as well: nothing tells whose it was, so the key is its own. */
@@ -203,7 +203,44 @@ static void pod_that_is_nobodys_is_released_by_its_own_key(void **state)
 	assert_null(kar_workqueue_take(w.controller.queue, RESTED));
 	assert_true(sync_key());
 	assert_int_equal(w.sync.plan.n_actions, 1);
-	assert_string_equal(action_of(QUEUEJOB_RELEASE_POD, KAR_PATCH)->uid, "p0");
+	assert_string_equal(action_of(PODSET_RELEASE, KAR_PATCH)->uid, "p0");
+}
+
+/* Nothing is created, deleted or written for a job of which a part is unknown; the next look comes by itself. */
+static void expect_unknown(const char *what)
+{
+	bool decided = sync_key();
+
+	if (decided || w.sync.plan.n_actions || w.sync.plan.status)
+		fail_msg("%s: something was decided", what);
+	if (w.sync.plan.requeue_after == KAR_NEVER)
+		fail_msg("%s: the key is forgotten", what);
+}
+
+#define BAD_META ",\"finalizers\":[7]"
+
+static void nothing_is_decided_on_what_is_unreadable(void **state)
+{
+	(void)state;
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	put_unreadable(w.stores.pods, "j-w-0", "p0", BY_JOB, ",\"status\":{\"phase\":5}");
+	expect_unknown("a pod of the job");
+	put(w.stores.pods, "j-w-0", "p0", BY_JOB, ",\"status\":{\"phase\":\"Running\"}");
+	assert_true(sync_key());
+	put_unreadable(w.stores.podgroups, "j", "g-uid", BY_JOB BAD_META, "");
+	expect_unknown("its PodGroup");
+	put_children(true);
+	assert_true(sync_key());
+	put_unreadable(w.stores.schedulingspecs, "j", "s-uid", BY_JOB BAD_META, "");
+	expect_unknown("its SchedulingSpec");
+	put_children(true);
+	put_unreadable(w.stores.queuejobs, "j", "job-uid", BAD_META, SPEC);
+	expect_unknown("the job");
+	kar_store_delete(w.stores.queuejobs, "ns", "j", "job-uid", ++w.rv);
+	put_unreadable(w.stores.pods, "j-w-0", "p0", IN_GROUP TRACKED BY_JOB, ",\"status\":{\"phase\":5}");
+	expect_unknown("a pod of a job that is gone");
 }
 
 static void own_writes_are_awaited(void **state)
@@ -242,7 +279,7 @@ static void pods_older_than_the_status_are_not_believed(void **state)
 		snprintf(version, sizeof(version), "%ju", (uintmax_t)rows[i].recorded);
 		snprintf(rest, sizeof(rest),
 			SPEC
-			",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"podsResourceVersion\":%s%s%s" FORMED
+			",\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"record\":{\"podsResourceVersion\":%s%s%s}" FORMED
 			"}",
 			rows[i].recorded ? "\"" : "", rows[i].recorded ? version : "null",
 			rows[i].recorded ? "\"" : "");
@@ -253,10 +290,67 @@ static void pods_older_than_the_status_are_not_believed(void **state)
 		if (decided != rows[i].decides || (!decided && w.sync.plan.requeue_after == KAR_NEVER))
 			fail_msg("%s: %s", rows[i].name, decided ? "decided" : "did not decide");
 		if (decided &&
-			((const struct kar_queuejob_status *)w.sync.plan.status)->pods_version !=
+			((const struct kar_queuejob_status *)w.sync.plan.status)->record.pods_version !=
 				rows[i].have)
 			fail_msg("%s: another version is recorded", rows[i].name);
 	}
+}
+
+/* The cached job has version @rv, and its status does not match its digest. */
+static void put_edited_job(kar_rv rv)
+{
+	struct kar_queuejob *job;
+
+	put_starting_job();
+	job = kar_container_of((struct kar_object *)(uintptr_t)kar_store_get(w.stores.queuejobs, "ns", "j"),
+		struct kar_queuejob, o);
+	job->o.rv = rv;
+	job->status.edited = true;
+}
+
+/*
+ * A CRD of another version drops a field of our status each time: then the job is tried now and then, not in each sync. An edit
+ * by a client, which makes a version of its own, is repaired at once.
+ */
+static void job_whose_status_loses_fields_is_retried_slowly(void **state)
+{
+	static const struct {
+		const char *name;
+		kar_rv cached;
+		kar_time at;    /* ms */
+		kar_time waits; /* ms; 0: it is decided */
+		kar_rv written; /* version that our write makes */
+	} rows[] = {
+		{ "an edit", 1000, 5000, 0, 1001 },
+		{ "the next edit", 1002, 5001, 0, 1003 },
+		{ "what our own write made", 1003, 7000, 28001, 0 },
+		{ "still", 1003, 35000, 1, 0 },
+		{ "after the pause; the write changes nothing", 1003, 35001, 0, 1003 },
+		{ "again", 1003, 35002, 29999, 0 },
+		{ "an edit in the pause", 1004, 36000, 0, 1005 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		put_edited_job(rows[i].cached);
+		if (sync_at(rows[i].at) != !rows[i].waits)
+			fail_msg("%s: %s", rows[i].name, rows[i].waits ? "decided" : "did not decide");
+		if (rows[i].waits)
+			assert_int_equal(w.sync.plan.requeue_after, rows[i].waits);
+		else
+			answer_version(NULL, "{}", rows[i].written);
+	}
+}
+
+/* A write that changes nothing causes no event, so nothing else would enqueue the key. */
+static void job_with_an_edited_status_is_looked_at_again(void **state)
+{
+	(void)state;
+	put_edited_job(1000);
+	assert_true(sync_at(5000));
+	drain();
+	answer_version(NULL, "{}", 1000);
+	assert_string_equal(take(), "ns/j");
 }
 
 static void priority_comes_from_its_class(void **state)
@@ -356,109 +450,14 @@ static void refusal_of_a_create_is_told(void **state)
 	put_starting_job();
 	check_owner();
 	assert_true(sync_key());
-	kar_refusal_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
+	kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_string_equal(st->message, "cannot create pods ns/j-w-0: no");
-	w.state.refusal->generation = 7; /* the job was edited since */
+	w.state.backoff->generation = 7; /* the job was edited since */
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_string_equal(st->reason, "Starting");
-}
-
-/* --- the owner, before the first create ---------------------------------------------------------- */
-
-#define ANSWER(uid, more) "{\"metadata\":{\"name\":\"j\",\"uid\":\"" uid "\"" more "}}"
-
-static void creates_wait_for_an_answer_that_shows_the_job_alive(void **state)
-{
-	const struct kar_action *get;
-
-	(void)state;
-	put_starting_job();
-	assert_true(sync_key());
-	get = action_of(QUEUEJOB_CHECK_OWNER, KAR_GET);
-	assert_non_null(get);
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-	answer(get, ANSWER("another-uid", ""));
-	answer(get, ANSWER("job-uid", ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""));
-	answer(get, "not JSON");
-	answer_version(get, ANSWER("job-uid", ""), w.sync.object->rv + 1); /* it may be suspended by now */
-	assert_int_equal(w.state.owner_checked, 0);
-	assert_true(sync_key()); /* not at once again: the cache may take its time to learn the truth */
-	assert_int_equal(w.sync.plan.n_actions, 0);
-	assert_int_equal(w.sync.plan.requeue_after, 1000);
-	w.state.owner_asked = 0;
-	assert_true(sync_key());
-	get = action_of(QUEUEJOB_CHECK_OWNER, KAR_GET);
-	answer(get, ANSWER("job-uid", ""));
-	assert_int_equal(w.state.owner_checked, 1);
-	w.state.owner_uid++; /* what was read was another job of this name */
-	assert_true(sync_key());
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-	w.state.owner_uid--;
-	assert_true(sync_key());
-	assert_int_equal(count_actions(KAR_CREATE), 2);
-}
-
-#define RESTARTED_TASK \
-	",\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"templateHash\":\"%s\",\"tasks\":[{\"name\":\"w\"," \
-	"\"started\":true,\"restartTime\":\"2026-11-21T10:00:00Z\"}]" NOT_FORMED "}"
-
-/* Another manager may have ended the restart of the task since the job was read, and what has come after that is its work. */
-static void answer_tells_nothing_of_pods_that_came_later(void **state)
-{
-	char rest[1024];
-
-	(void)state;
-	put_starting_job();
-	snprintf(rest, sizeof(rest), SPEC RESTARTED_TASK, spec_hash());
-	put_job(rest);
-	put(w.stores.pods, "j-w-0", "p0", BY_JOB, "");
-	assert_true(sync_key());
-	assert_int_equal(count_actions(KAR_DELETE), 0);
-	answer(action_of(QUEUEJOB_CHECK_OWNER, KAR_GET), ANSWER("job-uid", ""));
-	assert_true(sync_key());
-	assert_int_equal(count_actions(KAR_DELETE), 1);
-	put(w.stores.pods, "j-w-1", "p1", BY_JOB, "");
-	assert_true(sync_at(7000));
-	assert_int_equal(count_actions(KAR_DELETE), 1);
-	assert_string_equal(action_of(QUEUEJOB_DELETE_POD, KAR_DELETE)->name, "j-w-0");
-	answer(action_of(QUEUEJOB_CHECK_OWNER, KAR_GET), ANSWER("job-uid", ""));
-	assert_true(sync_at(7000));
-	assert_int_equal(count_actions(KAR_DELETE), 2);
-}
-
-static void status_write_proves_it_too(void **state)
-{
-	(void)state;
-	put_job(SPEC ",\"status\":{\"phase\":\"Pending\"}");
-	put_children(true);
-	assert_true(sync_key());
-	assert_int_equal(((const struct kar_queuejob_status *)w.sync.plan.status)->phase,
-		KAR_QJ_PHASE_STARTING);
-	assert_int_equal(count_actions(KAR_CREATE), 0);
-	answer(NULL, ANSWER("job-uid", ""));
-	assert_int_equal(w.state.owner_checked, 1);
-}
-
-static void create_is_dropped_when_the_job_has_changed(void **state)
-{
-	const struct kar_action *create;
-
-	(void)state;
-	put_starting_job();
-	check_owner();
-	assert_true(sync_key());
-	create = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE);
-	assert_true(w.controller.still_wanted(&w.sync, create));
-	put(w.stores.queuejobs, "j", "job-uid", ",\"generation\":2", SPEC);
-	assert_false(w.controller.still_wanted(&w.sync, create));
-	put(w.stores.queuejobs, "j", "job-uid",
-		",\"generation\":1,\"deletionTimestamp\":\"2026-11-21T10:00:00Z\"", SPEC);
-	assert_false(w.controller.still_wanted(&w.sync, create));
-	kar_store_delete(w.stores.queuejobs, "ns", "j", "job-uid", 5000);
-	assert_false(w.controller.still_wanted(&w.sync, create));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -474,17 +473,16 @@ int main(void)
 		TEST(pods_of_a_gone_job_are_released_without_their_label),
 		TEST(pod_with_the_label_of_another_job_stays_with_its_own),
 		TEST(pod_that_is_nobodys_is_released_by_its_own_key),
+		TEST(nothing_is_decided_on_what_is_unreadable),
 		TEST(own_writes_are_awaited),
 		TEST(pods_older_than_the_status_are_not_believed),
+		TEST(job_whose_status_loses_fields_is_retried_slowly),
+		TEST(job_with_an_edited_status_is_looked_at_again),
 		TEST(priority_comes_from_its_class),
 		TEST(foreign_pod_under_our_name_blocks),
 		TEST(limit_is_read_from_the_podgroup),
 		TEST(names_are_not_looked_up_for_pods_that_are_held_back),
 		TEST(refusal_of_a_create_is_told),
-		TEST(creates_wait_for_an_answer_that_shows_the_job_alive),
-		TEST(answer_tells_nothing_of_pods_that_came_later),
-		TEST(status_write_proves_it_too),
-		TEST(create_is_dropped_when_the_job_has_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

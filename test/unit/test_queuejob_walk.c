@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "api/intervals.h"
+#include "controllers/podset/podset.h"
 #include "test/unit/queuejob_walk.h"
 
 enum { WALKS = 400, STEPS = 200, CALM_ROUNDS = 200 };
@@ -40,7 +41,7 @@ static bool is_done(const struct walk *w, const struct kar_queuejob_status *st, 
 static bool repairs(const struct kar_plan *p, const struct kar_pod *pod)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
-		if (p->actions[i].what == QUEUEJOB_REPAIR_POD && strcmp(p->actions[i].name, pod->o.name) == 0)
+		if (p->actions[i].what == PODSET_RELABEL && strcmp(p->actions[i].name, pod->o.name) == 0)
 			return true;
 	}
 	return false;
@@ -131,7 +132,7 @@ static void check_delete(struct walk *w, const struct kar_plan *p, const struct 
 static bool sheds(const struct walk *w, const struct kar_plan *p, const struct kar_action *a)
 {
 	const struct kar_queuejob_status *st = &w->s.job.status, *next = p->status ? p->status : st;
-	const struct kar_pod *pod = a->what == QUEUEJOB_DELETE_POD ? find_pod(w, a->name) : NULL;
+	const struct kar_pod *pod = a->what == PODSET_DELETE ? find_pod(w, a->name) : NULL;
 	size_t task;
 	int32_t index;
 
@@ -154,7 +155,7 @@ static int32_t count_up(struct walk *w, const struct kar_plan *p)
 		bool stays = true;
 
 		for (size_t k = 0; p && k < p->n_actions; k++)
-			stays &= p->actions[k].what != QUEUEJOB_DELETE_POD ||
+			stays &= p->actions[k].what != PODSET_DELETE ||
 				strcmp(p->actions[k].name, pod->o.name) != 0;
 		n += runs && stays && !pod->deletion;
 	}
@@ -175,7 +176,7 @@ static void check_shed(struct walk *w, const struct kar_plan *p)
 			p->actions[i].name);
 	}
 	/* What has not formed lacks a pod of an own minimum, perhaps, which goes before any that runs. */
-	if (w->reach->shed > shed && next->formed_min_available >= min)
+	if (w->reach->shed > shed && next->record.formed_min_available >= min)
 		CHECK(w, before < min || after >= min, "sheds the minimum: %d of %d left, quorum %d", after,
 			before, min);
 }
@@ -199,9 +200,9 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 		if (a->what == QUEUEJOB_CREATE_POD && a->verb == KAR_CREATE) {
 			check_create(w, p, a, &extras_seen);
 			check_order(w, p, a);
-		} else if (a->what == QUEUEJOB_DELETE_POD) {
+		} else if (a->what == PODSET_DELETE) {
 			check_delete(w, p, a);
-		} else if (a->what == QUEUEJOB_RELEASE_POD) {
+		} else if (a->what == PODSET_RELEASE) {
 			check_release(w, p, a);
 		}
 		for (size_t k = 0; k < i; k++)
@@ -212,7 +213,6 @@ static void check_plan(struct walk *w, const struct kar_plan *p)
 				"does two things to %s", a->name);
 	}
 	check_shed(w, p);
-	CHECK(w, !scene_repair(p), "%s", scene_repair(p));
 	CHECK(w, !p->n_events || p->status, "has events without a status write: %s", p->events[0].note);
 }
 
@@ -313,8 +313,8 @@ static void note_reach(struct walk *w, const struct kar_queuejob_status *old, co
 		r->task_restarts += new->tasks[i].restart_time && !old->tasks[i].restart_time;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		r->creates += p->actions[i].what == QUEUEJOB_CREATE_POD;
-		r->releases += p->actions[i].what == QUEUEJOB_RELEASE_POD;
-		r->repairs += p->actions[i].what == QUEUEJOB_REPAIR_POD;
+		r->releases += p->actions[i].what == PODSET_RELEASE;
+		r->repairs += p->actions[i].what == PODSET_RELABEL;
 	}
 }
 

@@ -15,7 +15,7 @@ static void highest_priority_is_woken_first(void **state)
 	refuse(0, 1, "pods=1", 1000);
 	refuse(1, 9, "pods=1", 1000);
 	refuse(2, 5, "pods=1", 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "1");
 	assert_false(tries(0, 60000, NULL));
 	assert_false(tries(2, 60000, NULL));
@@ -27,9 +27,9 @@ static void next_one_is_woken_when_the_first_has_its_pods(void **state)
 	(void)state;
 	refuse(0, 9, "pods=1", 1000);
 	refuse(1, 1, "pods=1", 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "0");
-	kar_refusal_forget(&w.states[0]);
+	kar_create_backoff_forget(&w.controller, &w.states[0]);
 	assert_string_equal(woken(), "1");
 	assert_true(tries(1, 2000, NULL));
 }
@@ -58,8 +58,8 @@ static void only_those_that_lack_the_same_wait_for_each_other(void **state)
 			fail_msg("%s", claims[i].name);
 		if (!tries(0, 60000, NULL))
 			fail_msg("%s: the first does not try", claims[i].name);
-		kar_refusal_forget(&w.states[1]);
-		kar_refusal_forget(&w.states[0]);
+		kar_create_backoff_forget(&w.controller, &w.states[1]);
+		kar_create_backoff_forget(&w.controller, &w.states[0]);
 	}
 }
 
@@ -68,9 +68,9 @@ static void namespaces_do_not_wait_for_each_other(void **state)
 	(void)state;
 	refuse(0, 9, "pods=1", 1000);
 	refuse(4, 1, "pods=1", 1000);
-	kar_quota_line_wake(w.controller.line, "other");
+	kar_quota_line_wake(shared.quotas, "other");
 	assert_string_equal(woken(), "4");
-	kar_quota_line_wake(w.controller.line, "nobody");
+	kar_quota_line_wake(shared.quotas, "nobody");
 	assert_string_equal(woken(), "");
 }
 
@@ -88,13 +88,13 @@ static void newcomers_wait_behind(void **state)
 	assert_false(tries_as(2, 1, 1002, NULL));
 	assert_true(tries_as(3, 10, 1002, NULL)); /* a higher priority goes first */
 	assert_true(tries_as(4, 1, 1002, NULL));  /* in another namespace */
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "1");
-	kar_refusal_forget(&w.states[1]);
+	kar_create_backoff_forget(&w.controller, &w.states[1]);
 	assert_string_equal(woken(), "0");
 	assert_true(tries_as(0, 5, 2000, NULL));
 	assert_false(tries_as(2, 1, 2000, NULL));
-	kar_refusal_forget(&w.states[0]);
+	kar_create_backoff_forget(&w.controller, &w.states[0]);
 	assert_string_equal(woken(), "2");
 	assert_true(tries_as(2, 1, 2000, NULL));
 }
@@ -109,14 +109,14 @@ static void who_goes_first_is_kept_up_to_date(void **state)
 	assert_false(tries_as(0, 5, 1000, NULL));
 	assert_false(tries_as(2, 1, 1000, NULL));
 	assert_non_null(
-		strstr(w.states[2].refusal->err.msg, "ns/j1 goes first and lacks pods,requests.cpu:"));
+		strstr(w.states[2].backoff->err.msg, "ns/j1 goes first and lacks pods,requests.cpu:"));
 	refuse(1, 9, "pods=1,requests.cpu=2", 2000);
 	assert_false(tries_as(2, 1, 2000, &hold));
 	assert_int_equal(hold, 30000);
-	kar_refusal_forget(&w.states[1]);
+	kar_create_backoff_forget(&w.controller, &w.states[1]);
 	assert_false(tries_as(2, 1, 31000, &hold));
 	assert_int_equal(hold, 1); /* so that the status tells it */
-	assert_non_null(strstr(w.states[2].refusal->err.msg, "ns/j0 goes first"));
+	assert_non_null(strstr(w.states[2].backoff->err.msg, "ns/j0 goes first"));
 	assert_false(tries_as(2, 1, 31001, &hold));
 	assert_int_equal(hold, 30000);
 }
@@ -140,7 +140,7 @@ static void place_is_that_of_what_is_wanted_next(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(moves); i++) {
 		refuse(1, 5, "pods=1", 1000);
-		kar_quota_line_wake(w.controller.line, "ns"); /* while it was alone */
+		kar_quota_line_wake(shared.quotas, "ns"); /* while it was alone */
 		woken();
 		refuse_rank(0, moves[i].was, "pods=1", 1000);
 		if (goes_out(0, moves[i].is, 60000, NULL) != moves[i].first)
@@ -149,8 +149,8 @@ static void place_is_that_of_what_is_wanted_next(void **state)
 			fail_msg("%s: who is first now is not told, or somebody else is", moves[i].name);
 		if (tries_as(1, 5, 60000, NULL) == moves[i].first)
 			fail_msg("%s: the other", moves[i].name);
-		kar_refusal_forget(&w.states[1]);
-		kar_refusal_forget(&w.states[0]);
+		kar_create_backoff_forget(&w.controller, &w.states[1]);
+		kar_create_backoff_forget(&w.controller, &w.states[0]);
 		woken();
 	}
 }
@@ -161,14 +161,14 @@ static void who_lacks_something_else_makes_way(void **state)
 	(void)state;
 	refuse(0, 9, "pods=1", 1000);
 	refuse(1, 1, "pods=1", 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "0");
 	assert_true(tries(0, 2000, NULL));
 	refuse(0, 9, "pods=1", 2100);
 	assert_string_equal(woken(), "");
 	refuse(0, 9, "requests.cpu=1", 2200);
 	assert_string_equal(woken(), "1");
-	assert_false(kar_quota_place_is_woken(w.states[0].refusal->place));
+	assert_false(kar_quota_place_is_woken(w.states[0].backoff->entry));
 	assert_true(tries(1, 3000, NULL));
 }
 
@@ -180,7 +180,7 @@ static void who_lacks_another_amount_wakes_nobody(void **state)
 	refuse(1, 1, "requests.nvidia.com/gpu=1", 1000);
 	refuse(0, 9, "requests.cpu=2,pods=1", 2000);
 	assert_string_equal(woken(), "");
-	assert_false(kar_quota_place_is_woken(w.states[1].refusal->place));
+	assert_false(kar_quota_place_is_woken(w.states[1].backoff->entry));
 	refuse(0, 9, "", 3000); /* it may be anything */
 	assert_string_equal(woken(), "");
 	refuse(0, 9, "pods=1", 4000);
@@ -217,17 +217,18 @@ static void no_quota_no_line(void **state)
 
 	(void)state;
 	kar_fail(&err, KAR_DENIED, "pods \"p\" is forbidden: no");
-	kar_refusal_note(&s, &a, &err, 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_create_backoff_note(&s, &a, &err, 1000);
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "");
 	kar_fail(&err, KAR_DENIED, "exceeded quota: q, requested: count/services=1, used: ");
+	err.cause = KAR_CAUSE_QUOTA;
 	a.rank.tier = KAR_TIER_CONTROL;
-	kar_refusal_note(&s, &a, &err, 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_create_backoff_note(&s, &a, &err, 1000);
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "");
 	refuse(0, 1, "pods=1", 1000);
 	refuse(1, 0, "pods=1", 1000);
-	kar_refusal_note(&s, &a, &err, 1000); /* leaves the line */
+	kar_create_backoff_note(&s, &a, &err, 1000); /* leaves the line */
 	assert_string_equal(woken(), "1");
 }
 

@@ -19,7 +19,7 @@ static void wake_up_shortens_the_hold(void **state)
 		refuse(0, 1, "pods=1", 1000);
 	assert_false(tries(0, 2000, &hold));
 	assert_int_equal(hold, 29000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_false(tries(0, 1499, &hold));
 	assert_int_equal(hold, 1); /* half a second after the refusal, whatever came before */
 	assert_true(tries(0, 2000, NULL));
@@ -41,11 +41,11 @@ static void answer_that_comes_late_holds_the_longer(void **state)
 
 	(void)state;
 	refuse(0, 1, "pods=1", 1000);
-	w.states[0].refusal->again += 10 * KAR_SECOND; /* as after several tries */
-	kar_refusal_prolong(&s, 4000);
+	w.states[0].backoff->again += 10 * KAR_SECOND; /* as after several tries */
+	kar_create_backoff_prolong(&s, 4000);
 	assert_false(tries(0, 4000, &hold));
 	assert_int_equal(hold, 10500);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_false(tries(0, 4000, &hold));
 	assert_int_equal(hold, 500);
 }
@@ -55,9 +55,9 @@ static void wake_up_during_a_try_counts(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++)
 		refuse(0, 1, "pods=1", 1000);
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_true(tries(0, 2000, NULL));
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	refuse(0, 1, "pods=1", 2100);
 	assert_false(tries(0, 2200, NULL));
 	assert_true(tries(0, 3100, NULL));
@@ -68,9 +68,9 @@ static void one_wake_up_of_many_is_enough(void **state)
 	(void)state;
 	refuse(0, 1, "pods=1", 1000);
 	for (int i = 0; i < 100; i++)
-		kar_quota_line_wake(w.controller.line, "ns");
+		kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "0");
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "");
 }
 
@@ -80,14 +80,14 @@ static void room_that_was_given_back_wakes_the_others(void **state)
 	(void)state;
 	refuse(0, 9, "pods=1", 1000);
 	refuse(1, 1, "requests.cpu=1", 1000);
-	kar_quota_line_wake_others(w.controller.line, "ns", keys[0]);
+	kar_quota_line_wake_others(shared.quotas, "ns", keys[0]);
 	assert_string_equal(woken(), "1");
-	assert_false(kar_quota_place_is_woken(w.states[0].refusal->place));
-	assert_true(kar_quota_place_is_woken(w.states[1].refusal->place));
-	kar_quota_line_wake(w.controller.line, "ns"); /* and an earlier wake-up is not forgotten for it */
-	kar_quota_line_wake_others(w.controller.line, "ns", keys[0]);
-	assert_true(kar_quota_place_is_woken(w.states[0].refusal->place));
-	kar_quota_line_wake_others(w.controller.line, "nobody", keys[0]);
+	assert_false(kar_quota_place_is_woken(w.states[0].backoff->entry));
+	assert_true(kar_quota_place_is_woken(w.states[1].backoff->entry));
+	kar_quota_line_wake(shared.quotas, "ns"); /* and an earlier wake-up is not forgotten for it */
+	kar_quota_line_wake_others(shared.quotas, "ns", keys[0]);
+	assert_true(kar_quota_place_is_woken(w.states[0].backoff->entry));
+	kar_quota_line_wake_others(shared.quotas, "nobody", keys[0]);
 }
 
 /* A pod that is gone does not make anybody look through a long line for whose it was. */
@@ -101,13 +101,13 @@ static void far_behind_nobody_looks(void **state)
 		const struct kar_rank rank = { .tier = KAR_TIER_MINIMUM, .age = i };
 
 		snprintf(key, sizeof(key), "ns/p%d", i);
-		places[i] = kar_quota_line_join(w.controller.line, NULL, "ns", key, &rank, "exceeded quota",
-			false);
+		places[i] =
+			kar_quota_line_join(shared.quotas, NULL, "ns", key, &rank, "exceeded quota", false);
 	}
-	kar_quota_line_wake_others(w.controller.line, "ns", "ns/p63");
+	kar_quota_line_wake_others(shared.quotas, "ns", "ns/p63");
 	assert_false(kar_quota_place_is_woken(places[63]));
 	kar_quota_place_try(places[64]);
-	kar_quota_line_wake_others(w.controller.line, "ns", "ns/p64");
+	kar_quota_line_wake_others(shared.quotas, "ns", "ns/p64");
 	assert_true(kar_quota_place_is_woken(places[64]));
 	for (int i = 0; i < 65; i++)
 		kar_quota_line_leave(places[i]);
@@ -120,8 +120,8 @@ static void take_back(int job, int32_t n, kar_time mono)
 
 	kar_plan_init(&s.plan, &s.arena);
 	s.plan.unfinished = true;
-	s.plan.taken_back = n;
-	kar_refusal_hold_creates(&s);
+	s.plan.rolled_back = n;
+	kar_create_backoff_hold_creates(&s);
 	kar_arena_release(&s.arena);
 }
 
@@ -134,7 +134,7 @@ static void try_that_took_back_much_is_the_longer_before_the_next(void **state)
 	refuse(0, 1, "pods=1", 1000);
 	take_back(0, 100, 1100);
 	take_back(0, 40, 1200); /* the rest of them */
-	kar_quota_line_wake(w.controller.line, "ns");
+	kar_quota_line_wake(shared.quotas, "ns");
 	assert_false(tries(0, 2000, &hold));
 	assert_int_equal(hold, 4000);
 	assert_true(tries(0, 6000, NULL));
@@ -156,7 +156,7 @@ static void busy_namespace_costs_few_refused_creates(void **state)
 	for (int i = 0; i < 4; i++)
 		refuse(i, i, i % 2 ? "requests.cpu=1" : "requests.memory=1Gi", 0);
 	for (kar_time t = 20; t < 60 * KAR_MINUTE; t += 20) {
-		kar_quota_line_wake(w.controller.line, "ns");
+		kar_quota_line_wake(shared.quotas, "ns");
 		for (int i = 0; i < 4; i++) {
 			if (!tries(i, t, NULL))
 				continue;

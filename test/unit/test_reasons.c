@@ -31,8 +31,10 @@ static void each_reason_is_one_word_in_camel_case(void **state)
 		if (name[0] < 'A' || name[0] > 'Z' || strlen(name) > REASON_MAX ||
 			strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name))
 			fail_msg("%s is no reason", name);
-		if (!all[i].where || all[i].where >> KAR_REASON_SHOWN)
+		if (!(all[i].where & ~(unsigned)KAR_REASON_COUNTS) || all[i].where >> (KAR_REASON_SHOWN + 1))
 			fail_msg("%s is shown nowhere", name);
+		if ((all[i].where & KAR_REASON_COUNTS) && !(all[i].where & KAR_SHOWN_IN_STATUS))
+			fail_msg("%s counts pods, but is not shown in status", name);
 		if (all[i].meaning[strlen(all[i].meaning) - 1] != '.')
 			fail_msg("the meaning of %s is no sentence", name);
 	}

@@ -90,11 +90,43 @@ static void what_is_enforced_is_compared(void **state)
 	assert_true(is != enforced(QUOTA("")));
 }
 
+static uint64_t specified(const char *json)
+{
+	const struct kar_resourcequota *q = quota_of(json);
+	uint64_t is = q->specified;
+
+	kar_object_unref(&q->o);
+	return is;
+}
+
+/* Amounts of pods, but neither their number nor what a quota with scopes, which counts only some of them, allows. */
+static void amounts_are_kept(void **state)
+{
+	const char *hard = HARD("\"pods\":4,\"requests.cpu\":\"1500m\",\"memory\":\"1Gi\",\"services\":3,"
+				"\"limits.cpu\":\"lots\"");
+	const struct kar_resourcequota *q = quota_of(hard);
+	const struct kar_quota_amount *a = q->amounts.items;
+	char text[KAR_QUANTITY_LEN];
+
+	(void)state;
+	assert_int_equal(q->amounts.n, 2);
+	assert_string_equal(a[0].resource, "requests.cpu");
+	assert_string_equal(kar_quantity_text(&a[0].q, text), "1500m");
+	assert_string_equal(a[1].resource, "memory");
+	kar_object_unref(&q->o);
+	q = quota_of(QUOTA(",\"spec\":{\"hard\":{\"cpu\":\"4\"},\"scopes\":[\"Terminating\"]}"));
+	assert_int_equal(q->amounts.n, 0);
+	kar_object_unref(&q->o);
+	assert_true(specified(hard) == specified(hard));
+	assert_true(specified(hard) != specified(HARD("\"pods\":4,\"requests.cpu\":\"2\"")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(quotas_are_projected),
 		TEST(what_is_enforced_is_compared),
+		TEST(amounts_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

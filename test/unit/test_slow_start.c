@@ -1,5 +1,5 @@
-/* How many creates a plan begins with, and what becomes of those that are in flight together (slow_start.h, refusal.h). */
-#include "apply_bench.h"
+/* How many creates a plan begins with, and what becomes of those that are in flight together (slow_start.h, create_backoff.h). */
+#include "executor_bench.h"
 
 static void creates_start_slowly(void **state)
 {
@@ -147,9 +147,9 @@ static void creates_refused_together_are_one_try(void **state)
 		refuse(b, "create pods default/q0", together_rows[i].first);
 		refuse(b, "create pods default/q1", together_rows[i].second);
 		print_message("%s\n", together_rows[i].name);
-		assert_int_equal(j->state.refusal ? j->state.refusal->tries : 0,
+		assert_int_equal(j->state.backoff ? j->state.backoff->tries : 0,
 			together_rows[i].remembered != KAR_OK);
-		assert_int_equal(j->state.refusal ? j->state.refusal->err.what : KAR_OK,
+		assert_int_equal(j->state.backoff ? j->state.backoff->err.what : KAR_OK,
 			together_rows[i].remembered);
 		begin_again(j, 0);
 		kar_executor_start(b->x, &j->s);
@@ -168,12 +168,12 @@ static void hold_begins_with_the_last_answer(void **state)
 
 	begin_with_two(b, j);
 	refuse(b, "create pods default/q0", KAR_DENIED);
-	first = j->state.refusal->at;
-	j->state.refusal->at -= 4 * KAR_SECOND; /* as if it had come long ago */
-	j->state.refusal->again -= 4 * KAR_SECOND;
+	first = j->state.backoff->at;
+	j->state.backoff->at -= 4 * KAR_SECOND; /* as if it had come long ago */
+	j->state.backoff->again -= 4 * KAR_SECOND;
 	refuse(b, "create pods default/q1", KAR_DENIED);
-	assert_true(j->state.refusal->at >= first);
-	assert_int_equal(j->state.refusal->again - j->state.refusal->at, KAR_SECOND / 2);
+	assert_true(j->state.backoff->at >= first);
+	assert_int_equal(j->state.backoff->again - j->state.backoff->at, KAR_SECOND / 2);
 	free_job(j);
 }
 

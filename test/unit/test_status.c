@@ -123,6 +123,45 @@ static int check_error(const struct status_row *row, struct kar_str body)
 	return 1;
 }
 
+#define REFUSED(message) \
+	"{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"" message "\"}"
+
+static const struct {
+	const char *name, *body;
+	int http;
+	enum kar_cause expect;
+} cause_rows[] = {
+	{ "quota",
+		REFUSED("pods p is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"),
+		403, KAR_CAUSE_QUOTA },
+	{ "role",
+		REFUSED("pods is forbidden: User \\\"u\\\" cannot create resource \\\"pods\\\" in API group \\\"\\\""),
+		403, KAR_CAUSE_RBAC },
+	{ "policy",
+		REFUSED("pods p is forbidden: ValidatingAdmissionPolicy no-gpus denied request: User may not"),
+		403, KAR_CAUSE_NONE },
+	{ "quota_that_asks_for_limits", REFUSED("pods p is forbidden: failed quota: q: must specify cpu"),
+		403, KAR_CAUSE_NONE },
+	{ "namespace_ends",
+		STATUS(403, "Forbidden", ",\"details\":{\"causes\":[{\"reason\":\"NamespaceTerminating\"}]}"),
+		403, KAR_CAUSE_NAMESPACE_ENDS },
+	{ "page_of_a_proxy", "exceeded quota: none", 403, KAR_CAUSE_NONE },
+	{ "quota_in_the_words_of_an_invalid_object",
+		STATUS(422, "Invalid", ",\"message\":\"exceeded quota: q\""), 422, KAR_CAUSE_NONE },
+};
+
+static void causes_of_refusals(void **state KAR_UNUSED)
+{
+	for (size_t i = 0; i < KAR_LEN(cause_rows); i++) {
+		struct kar_err e;
+
+		kar_status_error(&e, cause_rows[i].http, JSON, text(cause_rows[i].body), 0, true,
+			"create pods");
+		if (e.cause != cause_rows[i].expect)
+			fail_msg("%s: cause %d, want %d", cause_rows[i].name, e.cause, cause_rows[i].expect);
+	}
+}
+
 static void rows_of_errors(void **state KAR_UNUSED)
 {
 	int failed = 0;
@@ -296,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_errors),
+		cmocka_unit_test(causes_of_refusals),
 		cmocka_unit_test(rows_of_errors_in_protobuf),
 		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
 		cmocka_unit_test(several_causes_are_told_to_the_last_word),

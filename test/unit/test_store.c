@@ -271,6 +271,33 @@ static void many_objects_come_and_go(void **state)
 	}
 }
 
+/*
+ * Names whose FNV-1a hash of an unkeyed table begins its search in one of 2,048 slots of 131,072: without a key of the table
+ * everybody can find them.
+ */
+static void chosen_names_share_no_slot(void **state)
+{
+	enum { MANY = 50000, SLOTS = 1 << 17, CHOSEN = 2048, LONGEST = 256 };
+	struct fixture *f = *state;
+	struct kar_store *s = kar_store_new(&toy_type, f->strings);
+
+	for (unsigned i = 0, n = 0; n < MANY; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "x%u", i);
+
+		uint64_t h = kar_hash_str(kar_hash_str(0, "n"), name);
+
+		if (((h ^ h >> 32) & (SLOTS - 1)) >= CHOSEN)
+			continue;
+		kar_store_apply(s, toy_object(f->strings, "n", name, "1", "5", NULL, NULL));
+		n++;
+	}
+	assert_int_equal(kar_store_count(s), MANY);
+	assert_in_range(kar_store_longest_search(s), 1, LONGEST);
+	kar_store_free(s);
+}
+
 static void values_that_nobody_has_take_no_room(void **state)
 {
 	static char values[1000];
@@ -299,6 +326,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unchanged_objects_are_never_held_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(listeners_see_the_new_list_only, setup, teardown),
 		cmocka_unit_test(values_that_nobody_has_take_no_room),
+		cmocka_unit_test_setup_teardown(chosen_names_share_no_slot, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_objects_come_and_go, setup, teardown),
 	};
 

@@ -85,12 +85,67 @@ static void any_room(void **state)
 	}
 }
 
+static void clean_is_one_printable_line(void **state)
+{
+	static const struct {
+		size_t size;
+		const char *text, *want;
+	} samples[] = {
+		{ 32, "", "" },
+		{ 32, " \n\t ", "" },
+		{ 32, "  CUDA\r\n\tout of  memory\n", "CUDA out of memory" },
+		{ 32, "\x1b[31mred\x7f", "[31mred" },
+		{ 32,
+			"a\xC2\x85"
+			"b\xE2\x80\xAE"
+			"c\xEF\xBB\xBF"
+			"d\xC3"
+			"e" E_ACUTE EURO FACE,
+			"abcde" E_ACUTE EURO FACE },
+		{ 8, "abcdefg", "abcdefg" },
+		{ 8, "abcdefgh", "abcd..." },
+		{ 8, "abcdef  \n", "abcdef" },
+		{ 8, "abc" E_ACUTE "defgh", "abc..." },
+		{ 3, "abcdef", ".." },
+		{ 1, "abcdef", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		char out[32];
+
+		memset(out, 'x', sizeof(out));
+		kar_text_clean(out, samples[i].size, samples[i].text);
+		assert_string_equal(out, samples[i].want);
+		for (size_t k = samples[i].size; k < sizeof(out); k++)
+			assert_int_equal(out[k], 'x');
+	}
+}
+
+static void numbers_alone_change_no_steady_text(void **state)
+{
+	static const char known[] = "1 of 2: 0/4 nodes: 4 cpu";
+	struct kar_arena a = { 0 };
+
+	(void)state;
+	assert_ptr_equal(kar_text_steady(&a, "1 of 2: ", "0/12 nodes: 12 cpu", known), known);
+	assert_string_equal(kar_text_steady(&a, "2 of 2: ", "0/4 nodes: 4 cpu", known),
+		"2 of 2: 0/4 nodes: 4 cpu");
+	assert_string_equal(kar_text_steady(&a, "1 of 2: ", "0/4 nodes: 4 memory", known),
+		"1 of 2: 0/4 nodes: 4 memory");
+	assert_string_equal(kar_text_steady(&a, "1 of 2: ", "0/4 nodes", known), "1 of 2: 0/4 nodes");
+	assert_string_equal(kar_text_steady(&a, "1 of 2: ", "x", NULL), "1 of 2: x");
+	kar_arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(printf_and_fit),
 		cmocka_unit_test(nothing_is_written_where_there_is_no_room),
 		cmocka_unit_test(any_room),
+		cmocka_unit_test(clean_is_one_printable_line),
+		cmocka_unit_test(numbers_alone_change_no_steady_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

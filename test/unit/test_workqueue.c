@@ -70,7 +70,7 @@ static void play(struct kar_workqueue *q, const char *steps, struct kar_buf *tak
 		} else if (*p == '?') {
 			kar_workqueue_add_lazy(q, key);
 		} else if (p[1] == '~') {
-			kar_workqueue_rest(q, key, atoi(p + 2));
+			kar_workqueue_cool_down(q, key, atoi(p + 2));
 		} else if (*p == '/') {
 			kar_workqueue_done(q, key);
 		} else if (p[1] == '@') {
@@ -301,6 +301,14 @@ static void compare_counts(struct kar_workqueue *q, const struct model *m, kar_t
 		ready += m->ready[k];
 		processing += m->processing[k];
 		next = m->at[k] < next ? m->at[k] : next;
+	}
+	for (int k = 0; k < KEYS; k++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "%d", k);
+		if (kar_workqueue_is_dirty(q, key) != m->dirty[k])
+			fail_msg("seed %u at %jd: key %d is %sdirty", seed, (intmax_t)now, k,
+				m->dirty[k] ? "not " : "");
 	}
 	next = ready ? now : next;
 	if (kar_workqueue_ready(q) != ready || kar_workqueue_processing(q) != processing ||

@@ -34,18 +34,13 @@ static const struct kar_field toy_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct toy_wire),
 	KAR_FIELD_PB(struct toy_wire, colour, "colour", 2, KAR_F_STRING),
 };
-static const struct kar_desc toy_desc = KAR_DESC("Toy", struct toy_wire, toy_fields);
+static const struct kar_desc toy_desc = KAR_WIRE_DESC("Toy", struct toy_wire, toy_fields);
 
-static struct kar_object *toy_project(const void *wire, struct kar_intern *strings, struct kar_err *err)
+static struct kar_object *toy_project(const void *wire, struct kar_intern *strings)
 {
 	const struct toy_wire *w = wire;
 	const struct kar_wire_owner *owner = kar_wire_controller(&w->head.meta);
 	size_t n = strlen(w->head.meta.name) + 1, m = strlen(w->head.meta.uid) + 1;
-
-	if (w->colour && strcmp(w->colour, "impossible") == 0) {
-		kar_fail(err, KAR_INVALID, "toy %s: no such colour", w->head.meta.name);
-		return NULL;
-	}
 
 	struct toy *t = kar_xcalloc(1, sizeof(*t) + n + m);
 
@@ -101,7 +96,7 @@ static inline struct kar_object *toy_object(struct kar_intern *strings, const ch
 
 	if (owner)
 		w.head.meta.owners = (struct kar_array){ .items = &controller, .n = 1 };
-	return toy_project(&w, strings, NULL);
+	return toy_project(&w, strings);
 }
 
 static inline const char *toy_colour(const struct kar_object *o)

@@ -121,7 +121,7 @@ static inline void wire_missing(struct kar_buf *out, const struct kar_desc *desc
 
 		if (f->pb && f->type != KAR_F_STREAM && f->type != KAR_F_SELECT && !wire_was_seen(seen, f))
 			kar_buf_printf(out, "%s.%s ", desc->what, f->name);
-		if (f->sub)
+		if (f->sub && f->type != KAR_F_MAP) /* whose .sub is the form of an entry */
 			wire_missing(out, f->sub, seen);
 	}
 }

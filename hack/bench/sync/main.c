@@ -22,14 +22,14 @@ static void all(struct world *w, enum world_pod even, enum world_pod odd)
 
 static void idle(struct world *w)
 {
-	world_job(w, w->pods, w->pods, "Running", "");
+	world_job(w, w->pods, w->pods, "Running", "", "");
 	all(w, WORLD_RUNNING, WORLD_RUNNING);
 	world_sync(w);
 }
 
 static void creating(struct world *w)
 {
-	world_job(w, w->pods, w->pods, "Starting", "");
+	world_job(w, w->pods, w->pods, "Starting", "", "");
 	all(w, WORLD_PENDING, WORLD_NONE);
 	world_sync(w);
 }
@@ -43,7 +43,7 @@ static void lost(struct world *w)
 	for (int32_t i = 0; i < counted_up_to; i++)
 		kar_buf_printf(&counted, "%s\"uid-%08" PRId32 "\"", i ? "," : "", w->pods - 1 - i);
 	kar_buf_puts(&counted, "]");
-	world_job(w, w->pods, 1, "Running", kar_buf_cstr(&counted));
+	world_job(w, w->pods, 1, "Running", "", kar_buf_cstr(&counted));
 	kar_buf_release(&counted);
 	all(w, WORLD_LEAVING, WORLD_FAILED);
 	world_pod(w, 0, WORLD_RUNNING);
@@ -59,7 +59,7 @@ static void succeeding(struct world *w)
 	for (int32_t i = 0; i < w->pods; i += 4)
 		kar_buf_printf(&done, "%s%" PRId32, i ? "," : "", i);
 	kar_buf_puts(&done, "\"}]");
-	world_job(w, w->pods, w->pods, "Running", kar_buf_cstr(&done));
+	world_job(w, w->pods, w->pods, "Running", kar_buf_cstr(&done), "");
 	kar_buf_release(&done);
 	all(w, WORLD_SUCCEEDED, WORLD_RUNNING);
 	world_sync(w);
@@ -67,14 +67,14 @@ static void succeeding(struct world *w)
 
 static void shrinking(struct world *w)
 {
-	world_job(w, w->pods / 2, 1, "Running", "");
+	world_job(w, w->pods / 2, 1, "Running", "", "");
 	all(w, WORLD_RUNNING, WORLD_FAILED);
 	world_sync(w);
 }
 
 static void restarting(struct world *w)
 {
-	world_job(w, w->pods, w->pods, "Restarting", "");
+	world_job(w, w->pods, w->pods, "Restarting", "", "");
 	all(w, WORLD_LEAVING, WORLD_LEAVING);
 	world_sync(w);
 }
@@ -82,7 +82,7 @@ static void restarting(struct world *w)
 /* A pod becomes Running: nothing but a key in a queue. */
 static void event(struct world *w)
 {
-	world_job(w, w->pods, w->pods, "Starting", "");
+	world_job(w, w->pods, w->pods, "Starting", "", "");
 	all(w, WORLD_PENDING, WORLD_PENDING);
 	world_change(w, world_make_pod(w, w->pods / 2, WORLD_RUNNING));
 }

@@ -7,6 +7,9 @@
 
 #include "api/types.h"
 #include "common/json.h"
+#include "common/mem.h"
+#include "controllers/controllers.h"
+#include "controllers/queuejob/memory.h"
 
 static const kar_time wall = 1795268787123;
 static const struct kar_settings settings = { .schedule_timeout = 60 * KAR_SECOND };
@@ -29,7 +32,7 @@ static struct kar_object *make(struct world *w, const struct kar_type *type, con
 	struct kar_object *o = NULL;
 
 	if (kar_json_decode(&arena, type->wire, NULL, json, strlen(json), wire, &err) == 0)
-		o = type->project(wire, w->strings, &err);
+		o = type->project(wire, w->strings);
 	if (!o) {
 		fprintf(stderr, "%s in %s\n", err.msg, json);
 		exit(1);
@@ -61,43 +64,44 @@ void world_init(struct world *w, int32_t pods)
 	const struct kar_workqueue_options o = { 0 };
 
 	*w = (struct world){ .strings = kar_intern_new(), .pods = pods };
-	w->stores = (struct kar_stores){
-		.pods = kar_store_new(&kar_pod_type, w->strings),
-		.queuejobs = kar_store_new(&kar_queuejob_type, w->strings),
-		.podgroups = kar_store_new(&kar_podgroup_type, w->strings),
-		.schedulingspecs = kar_store_new(&kar_schedulingspec_type, w->strings),
-		.priorityclasses = kar_store_new(&kar_priorityclass_type, w->strings),
-		.services = kar_store_new(&kar_service_type, w->strings),
-		.resourcequotas = kar_store_new(&kar_resourcequota_type, w->strings),
-	};
+	kar_stores_init(&w->stores, w->strings);
 	w->controller.stores = &w->stores;
 	w->controller.settings = &settings;
 	w->controller.queue = kar_workqueue_new(&o);
 	w->controller.barrier = kar_barrier_new();
 	kar_queuejob_controller(&w->controller);
+	w->state.memory = kar_xcalloc(1, w->controller.memory_size);
 	w->controller.start(&w->controller);
 }
 
 /* The hash of the template is the job's own, which only the cached object tells. */
-void world_job(struct world *w, int32_t replicas, int32_t min, const char *phase, const char *more)
+void world_job(struct world *w, int32_t replicas, int32_t min, const char *phase, const char *more,
+	const char *record)
 {
 	int32_t formed = strcmp(phase, "Running") ? 0 : min;
-	size_t room = strlen(more) + 2048;
+	size_t room = strlen(more) + strlen(record) + 2048;
+	const struct kar_queuejob *job;
 	char *json = malloc(room);
 	const char *hash = "";
+	uint64_t digest = 0;
 
-	for (int round = 0; round < 2; round++) {
+	/* The hash is known after the first round, and with it the digest after the second. */
+	for (int round = 0; round < 3; round++) {
 		snprintf(json, room,
 			"{\"metadata\":{\"name\":\"big\",\"namespace\":\"ns\",\"uid\":\"job-uid\",\"generation\":1,"
 			"\"resourceVersion\":\"%" PRIu64 "\",\"creationTimestamp\":\"2026-11-21T10:00:00Z\"},"
 			"\"spec\":{\"schedSpec\":{\"minAvailable\":%" PRId32
 			"},\"taskSpecs\":[{\"name\":\"w\",\"replicas\":%" PRId32
 			",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]},\"status\":{\"phase\":\"%s\","
-			"\"incarnation\":1,\"formedMinAvailable\":%" PRId32
-			",\"observedGeneration\":1,\"desired\":%" PRId32 ",\"templateHash\":\"%s\"%s}}",
-			next_version(), min, replicas, phase, formed, w->pods, hash, more);
+			"\"incarnation\":1,\"observedGeneration\":1,\"desired\":%" PRId32 "%s"
+			",\"record\":{\"formedMinAvailable\":%" PRId32 ",\"formation\":\"%s\","
+			"\"templateHash\":\"%s\",\"digest\":\"%016" PRIx64 "\"%s}}}",
+			next_version(), min, replicas, phase, w->pods, more, formed,
+			formed ? "Formed" : "First", hash, digest, record);
 		kar_store_apply(w->stores.queuejobs, make(w, &kar_queuejob_type, json));
-		hash = kar_as_queuejob(kar_store_get(w->stores.queuejobs, "ns", "big"))->spec_template_hash;
+		job = kar_as_queuejob(kar_store_get(w->stores.queuejobs, "ns", "big"));
+		hash = job->spec_template_hash;
+		digest = kar_queuejob_status_digest(&job->status);
 	}
 	free(json);
 	put_children(w, min);
@@ -151,8 +155,8 @@ void world_sync(struct world *w)
 		.now = wall,
 		.mono = 5000,
 		.state = &w->state };
-	w->state.owner_checked = 1;
-	w->state.owner_uid = kar_hash_str(1, "job-uid");
+	queuejob_key(s)->owner_checked = 1;
+	queuejob_key(s)->owner_uid = kar_hash_str(1, "job-uid");
 	kar_plan_init(&s->plan, &s->arena);
 	if (w->controller.sync(&w->controller, s) && s->plan.status)
 		w->controller.encode_status(s, &body);

@@ -4,7 +4,7 @@
 #ifndef KAR_BENCH_SYNC_WORLD_H
 #define KAR_BENCH_SYNC_WORLD_H
 
-#include "controllers/controller.h"
+#include "controllers/stores.h"
 
 enum world_pod {
 	WORLD_NONE, /* missing */
@@ -26,9 +26,9 @@ struct world {
 
 /* The job wants @pods pods. */
 void world_init(struct world *w, int32_t pods) KAR_NONNULL;
-/* Stores the job: @replicas wanted, quorum @min, its status' members after the phase as JSON (may be ""). */
-void world_job(struct world *w, int32_t replicas, int32_t min, const char *phase,
-	const char *more) KAR_NONNULL;
+/* Stores the job: @replicas wanted, quorum @min, members of its status and of its record as JSON (",..." or ""). */
+void world_job(struct world *w, int32_t replicas, int32_t min, const char *phase, const char *more,
+	const char *record) KAR_NONNULL;
 /* Stores the pod of @index. */
 void world_pod(struct world *w, int32_t index, enum world_pod as) KAR_NONNULL;
 /* One sync of the job, with the body of its status write. Measured: nothing else of a bench is. */

@@ -49,6 +49,37 @@ def story_missing_crd_is_waited_for(s):
     expect_equal(len(s.pods("early")), 2, "pods of the job that ran meanwhile")
 
 
+def story_crd_of_a_former_version_is_named(s):
+    """An old CRD drops status.record: the log names the remedy, the job is tried now and then, and runs once the CRD is there."""
+    crd = MANIFESTS / "crds/queuejobs.yaml"
+    record = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/record"
+    s.manager.forget_log()
+    try:
+        s.cluster.kubectl("patch", "crd", "queuejobs.kube-arbitrator.io", "--type=json", "-p", json.dumps([{"op": "remove", "path": record}]))
+        wait_until(lambda: drops_record(s), "the server drops the record")
+        s.apply(queuejob("early", task("worker", 2)))
+        line = wait_until(lambda: s.manager.said("drops a field of the status"), "the log names the cause")
+        expect("kubectl apply -f manifests/crds/" in line, f"the log must say what to do: {line}")
+    finally:
+        s.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(crd))
+    wait_until(lambda: s.status("early").get("record"), "the record is stored", 60)
+    s.wait_phase("early", "Running", running=2)
+    s.manager.stop()  # it names the cause only once
+    s.manager.forget_log()
+    s.manager.start()
+    expect_equal(len(s.audit.pods_created(s.namespace)), 2, "number of pods created")
+
+
+def drops_record(s):
+    """The server serves a changed CRD a moment after it has accepted it."""
+    name = "probe"
+    s.apply(queuejob(name, task("worker", 1), suspend=True))
+    s.kubectl("patch", "queuejob", name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"record": {"digest": "0"}}}))
+    dropped = "record" not in (s.job(name).get("status") or {})
+    s.kubectl("delete", "queuejob", name)
+    return dropped
+
+
 @contextlib.contextmanager
 def rules_changed(s, change):
     """The manager's ClusterRole without some rules; what it asks for meanwhile may be refused."""
@@ -221,22 +252,22 @@ FLAGS = [
 
 
 def story_unusable_configuration_ends_the_manager(s):
-    """Flags and kubeconfigs that nobody can go on with: exit status 1 and one line that says what to change."""
+    """Flags and kubeconfigs that nobody can go on with: exit status 2 or 1, and one line that says what to change."""
     folder = s.cluster.dir / s.namespace
     folder.mkdir()
     good = json.loads(s.cluster.kubectl("config", "view", "--raw", "--flatten", "-o", "json", "--kubeconfig", s.manager.command[2]))
-    runs = [(" ".join(args), args, words, {}) for args, words in FLAGS]
-    runs.append(("no configuration", [], "no cluster is configured", {"HOME": "/nonexistent", "KUBECONFIG": ""}))
-    runs.append(("a list of files that are missing", [], "no file named by $KUBECONFIG exists", {"KUBECONFIG": "/nonexistent/a:/nonexistent/b"}))
+    runs = [(" ".join(args), args, words, {}, 1 if args[0].startswith("--kubeconfig") else 2) for args, words in FLAGS]
+    runs.append(("no configuration", [], "no cluster is configured", {"HOME": "/nonexistent", "KUBECONFIG": ""}, 1))
+    runs.append(("a list of files that are missing", [], "no file named by $KUBECONFIG exists", {"KUBECONFIG": "/nonexistent/a:/nonexistent/b"}, 1))
     for what, text, words in unusable(s, good, folder):
         path = folder / what.replace(" ", "-")
         path.write_text(text)
-        runs.append((what, [f"--kubeconfig={path}"], words, {}))
+        runs.append((what, [f"--kubeconfig={path}"], words, {}, 1))
     wrong = []
-    for what, args, words, env in runs:
+    for what, args, words, env, want in runs:
         status, output = run_to_the_end(s, *args, **env)
-        if status != 1 or words not in output or len(output.splitlines()) != 1:
-            wrong.append(f"{what}: wanted {words!r}, got status {status}: {output.strip()[:400]}")
+        if status != want or words not in output or len(output.splitlines()) != 1:
+            wrong.append(f"{what}: wanted status {want} and {words!r}, got status {status}: {output.strip()[:400]}")
     expect(not wrong, "\n".join(wrong))
 
 
@@ -266,7 +297,8 @@ def story_connection_faults_are_named(s):
         with log.open("w") as out:
             process = subprocess.Popen([s.manager.command[0], "--kubeconfig", str(path)], stdout=out, stderr=out)
         try:
-            wait_until(lambda: "Cannot list or watch" in log.read_text() and words in log.read_text(), f"{what}: the log says {words!r}", 20)
+            told = ("Cannot list or watch", "API server unreachable", "API server not usable")
+            wait_until(lambda: any(t in log.read_text() for t in told) and words in log.read_text(), f"{what}: the log says {words!r}", 20)
             expect(process.poll() is None, f"{what}: the manager must try on")
         finally:
             process.send_signal(signal.SIGTERM)

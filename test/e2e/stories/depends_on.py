@@ -41,7 +41,7 @@ def story_tasks_start_in_order(s):
         expect(re.search(r"Message:\s+task server waits until task prepare has succeeded: 0 of 1", described), f"kubectl describe must say it:\n{described}")
         succeed(s, "steps-prepare-0")
         status = s.wait_phase("steps", "Running", running=5, reason=None)
-        expect_equal((status["minAvailable"], status["formedMinAvailable"], min_member(s, "steps")), (6, 6, 5), "quorum of all tasks; of the PodGroup, of what still runs")
+        expect_equal((status["minAvailable"], status["record"]["formedMinAvailable"], min_member(s, "steps")), (6, 6, 5), "quorum of all tasks; of the PodGroup, of what still runs")
         expect_equal(s.group("steps")["spec"]["succeededMembers"], 1, "what minMember leaves out")
         succeed(s, *(f"steps-server-{i}" for i in range(2)), *(f"steps-worker-{i}" for i in range(3)))
         status = s.wait_phase("steps", "Completed", succeeded=6, restarts=0)

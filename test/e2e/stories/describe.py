@@ -1,6 +1,6 @@
 import re
 
-from harness import Watch, expect, expect_equal, queuejob, task, wait_until
+from harness import Watch, check_lines, expect, expect_equal, queuejob, task, wait_until
 
 
 def story_describe_tells_the_story(s):
@@ -17,14 +17,16 @@ def story_describe_tells_the_story(s):
         wait_until(lambda: "Completed" in watch.text(), "the watch shows Completed")
     finally:
         lines = watch.stop().splitlines()
-    expect_equal(lines[0].split(), ["NAME", "PHASE", "MIN", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "QUEUE", "AGE"], "columns")
+    expect_equal(lines[0].split(), ["NAME", "PHASE", "REASON", "RUNNING", "SUCCEEDED", "DESIRED", "RESTARTS", "QUEUE", "AGE"], "columns")
     phases = [line.split()[1] for line in lines[1:]]
     seen = [p for i, p in enumerate(phases) if p in ("Starting", "Running", "Restarting", "Completed") and p not in phases[i + 1:i + 2]]
     for earlier, later in (("Running", "Restarting"), ("Restarting", "Completed")):
         expect(earlier in seen and later in seen and seen.index(earlier) < seen.index(later), f"{earlier} before {later} in {phases}")
     last = dict(zip(lines[0].split(), lines[-1].split()))
-    want = {"NAME": "tale", "PHASE": "Completed", "MIN": "3", "RUNNING": "0", "SUCCEEDED": "3", "RESTARTS": "1", "QUEUE": "default"}
+    want = {"NAME": "tale", "PHASE": "Completed", "REASON": "Completed", "RUNNING": "0", "SUCCEEDED": "3", "DESIRED": "3", "RESTARTS": "1", "QUEUE": "default"}
     expect_equal({column: last[column] for column in want}, want, "the last line of kubectl get -w")
+    for selector, found in (("spec.queue=default,status.phase=Completed", "tale"), ("status.phase=Failed", "")):
+        expect_equal(s.kubectl("get", "qj", "--field-selector", selector, "-o", "jsonpath={.items[*].metadata.name}"), found, selector)
     check_description(wait_until(lambda: described(s), "the events of the job have arrived"))
 
 
@@ -45,9 +47,11 @@ def story_waiting_job_says_why(s):
     queue = s.namespace
     s.apply(queuejob("waits", task("worker", 2), queue=queue))
     status = s.wait_phase("waits", "Pending", reason="QueueNotFound")
-    expect(queue in status["message"], f"the message must name the queue: {status['message']}")
+    expect_equal(status["message"], f'queue "{queue}" does not exist; the job starts when somebody creates it', "the message")
+    expect("position" not in status or not status["position"], f"nobody waits in a queue that does not exist: {status}")
     wide = s.kubectl("get", "queuejob", "waits", "-o", "wide")
     expect("QueueNotFound" in wide, f"kubectl get -o wide must show the reason:\n{wide}")
+    check_lines(s, "waits", r"Warning\s+QueueNotFound\s.*does not exist; the job starts when somebody creates it")
     s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": queue}, "spec": {}})
     try:
         s.wait_phase("waits", "Running", running=2)
@@ -56,13 +60,28 @@ def story_waiting_job_says_why(s):
         s.kubectl("delete", "queues.kube-arbitrator.io", queue, "--wait=false")
 
 
-def check_lines(s, name, *wanted):
-    """kubectl describe has each of these, in the end: events arrive a moment after the status."""
-    def missing():
-        text = s.kubectl("describe", "queuejob", name)
-        return [want for want in wanted if not re.search(want, text)]
+def story_job_that_is_not_queued_says_so(s):
+    """A job without its PriorityClass, and an invalid one, are in no queue: they say what must happen, and have no position."""
+    s.apply(queuejob("classless", task("worker", 1), sched={"priorityClassName": s.namespace}))
+    words = f"not in the queue until PriorityClass {s.namespace} exists"
+    status = s.wait_phase("classless", "Pending", reason="PriorityClassNotFound", message=words)
+    expect(not status.get("position"), f"no position: {status}")
+    check_lines(s, "classless", rf"Warning\s+PriorityClassNotFound\s.*{words}")
+    bad = task("worker", 1)
+    bad["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "none", "mountPath": "/none"}]
+    s.apply(queuejob("invalid", bad))
+    wait_until(lambda: s.status("invalid").get("reason") == "InvalidTemplate", "the template is refused")
+    seen = wait_until(lambda: next((c for c in s.status("invalid")["conditions"] if c["type"] == "Admitted" and c["reason"] == "JobInvalid"), None),
+                      "condition Admitted has reason JobInvalid")
+    expect_equal((seen["status"], seen["message"]), ("False", "not in the queue until the spec is valid"), "condition Admitted")
 
-    wait_until(lambda: not missing(), f"kubectl describe queuejob {name} has all of {wanted}")
+
+def story_job_that_is_admitted_at_once_announces_no_wait(s):
+    """No event about waiting for a job that its queue admits at once."""
+    s.apply(queuejob("quick", task("worker", 1)))
+    s.wait_phase("quick", "Running", running=1)
+    check_lines(s, "quick", r"Normal\s+Running\s")
+    expect("Waiting" not in s.kubectl("describe", "queuejob", "quick").partition("\nEvents:")[2], "an event about waiting")
 
 
 def story_describe_says_why_a_job_failed(s):
@@ -83,5 +102,18 @@ def story_describe_says_that_a_job_is_suspended(s):
     s.wait_phase("pauses", "Running", succeeded=1)
     s.kubectl("patch", "queuejob", "pauses", "--type=merge", "-p", '{"spec":{"suspend":true}}')
     s.wait_phase("pauses", "Suspended", succeeded=1, running=0)
-    check_lines(s, "pauses", r"Phase:\s+Suspended", r"Message:\s+spec.suspend is true", r"Type:\s+Suspended", r"Succeeded Indexes:\s+0",
+    check_lines(s, "pauses", r"Phase:\s+Suspended", r"Message:\s+suspended by spec.suspend; 1 of 3 pods had succeeded", r"Type:\s+Suspended", r"Succeeded Indexes:\s+0",
                 r"Normal\s+Suspended\s.*1 succeeded before")
+
+
+def story_pods_without_a_node_are_explained(s):
+    """A job that fits nowhere quotes the scheduler and says what its pods ask for: in its status, in one event and in its PodGroup."""
+    large = task("worker", 2)
+    large["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000", "memory": "32Mi"}}
+    s.apply(queuejob("large", large))
+    status = s.wait_phase("large", "Starting", reason="Unschedulable")
+    wanted = r"2 of 2 pods have no node: 0/\d+ nodes are available: .*\d+ Insufficient cpu.* \(each asks for cpu 1k, memory 32Mi\)"
+    wait_until(lambda: re.fullmatch(wanted, s.status("large")["message"]), f"the message {status['message']} becomes {wanted}")
+    messages = [c["message"] for c in s.group("large")["status"]["conditions"] if c["type"] == "Unschedulable"]
+    expect(messages and "each asks for cpu 1k, memory 32Mi" in messages[0], f"the PodGroup: {messages}")
+    check_lines(s, "large", r"Warning\s+Unschedulable.*ha(s|ve) no node: 0/\d+ nodes are available")

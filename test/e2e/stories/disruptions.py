@@ -71,7 +71,7 @@ def story_full_quota_is_waited_for(s):
     s.wait_phase("first", "Running", running=3)
     s.apply(queuejob("second", task("worker", 3)))
     status = s.wait_phase("second", "Starting", reason="QuotaExceeded")
-    expect("exceeded quota: few" in status["message"], f"the message has the API server's words: {status['message']}")
+    expect("quota few" in status["message"], f"the message names the quota: {status['message']}")
     s.kubectl("patch", "resourcequota", "few", "--type=merge", "-p", '{"spec":{"hard":{"pods":"9"}}}')
     s.wait_phase("second", "Running", 90, running=3, restarts=0, podFailures=0, incarnation=1)
     s.wait_phase("first", "Running", running=3, restarts=0)

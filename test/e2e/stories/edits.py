@@ -76,17 +76,17 @@ def indexes(s):
 
 
 def story_scaled_by_the_queue(s):
-    """PodGroup.status.desired lets 6 of 10 pods run: the last ones go and are not counted, the lowest come back first; a loss is replaced alone."""
+    """PodGroup.status.desired allows 6 of 10 pods: the last ones are stopped and not counted, the lowest come back first; a loss is replaced alone."""
     s.apply(version(1, replicas=10, minimum=4))
     s.wait_phase("live", "Running", running=10, desired=10)
     before = s.uids("live")
     let_run(s, "live", 6)
     status = s.wait_phase("live", "Running", running=6, desired=6, terminating=0, replicas=6)
     expect_equal(s.uids("live"), {f"live-worker-{i}": before[f"live-worker-{i}"] for i in range(6)}, "the pods that stay")
-    expect_equal((status["reason"], status["message"]), ("Scaled", "queue default lets 6 of 10 pods run at once"), "why fewer run")
+    expect_equal((status["reason"], status["message"]), ("Scaled", "queue default allows 6 of 10 pods at once"), "why fewer run")
     expect(status.get("lastScaleTime"), "lastScaleTime is set")
     described = s.kubectl("describe", "queuejobs", "live")
-    expect("scaled down to 6 of 10 pods by queue default" in described and "lets 6 of 10 pods run at once" in described, f"describe says why: {described}")
+    expect("queue default scaled the job down to 6 of 10 pods" in described and "allows 6 of 10 pods at once" in described, f"describe says why: {described}")
     s.kubectl("delete", "pod", "live-worker-2", "--wait=false")
     s.wait_phase("live", "Running", running=6, desired=6, disruptions=1, restarts=0, terminating=0, replicas=6)
     expect_equal(indexes(s), list(range(6)), "the index that was lost is there again, and no other")

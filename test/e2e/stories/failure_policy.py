@@ -1,3 +1,5 @@
+import json
+
 from harness import condition, expect, expect_equal, queuejob, task, wait_until
 
 GANG = ("ps", 1), ("worker", 2)
@@ -135,3 +137,61 @@ def story_last_of_several_containers_is_named(s):
     s.wait_phase("two", "Running", running=3, podFailures=1)
     s.fail_pod("two-worker-1", exit_code=4)
     s.wait_phase("two", "Failed")
+
+
+def crash(s, pod, restarts, code):
+    """What a kubelet reports of a container in a crash loop; by hand, because only one of the two simulated kubelets knows it."""
+    ended = {"exitCode": code, "reason": "Error", "startedAt": "2026-11-21T10:00:00Z", "finishedAt": "2026-11-21T10:00:01Z"}
+    status = {"name": "main", "image": "busybox:1.36", "imageID": "", "ready": False, "started": False, "restartCount": restarts,
+              "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 20s restarting failed container"}},
+              "lastState": {"terminated": ended}}
+    s.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"containerStatuses": [status]}}))
+
+
+def story_crash_loop_is_said_and_limited(s):
+    """Containers that are restarted in place are named in the status and in one event; their restarts count against backoffLimit."""
+    worker = task("worker", 2)
+    worker["template"]["spec"]["restartPolicy"] = "OnFailure"
+    s.apply(queuejob("crash", worker, backoffLimit=6))
+    s.wait_phase("crash", "Running", running=2)
+    crash(s, "crash-worker-0", 3, 1)
+    status = s.wait_phase("crash", "Running", reason="ContainerWaiting")
+    node = s.pods("crash")["crash-worker-0"]["spec"]["nodeName"]
+    text = f"1 of 2 pods crashes: container main of crash-worker-0 on node {node}: exit code 1 (Error), 3 restarts"
+    expect_equal(status["message"], text, "the message")
+    crash(s, "crash-worker-0", 4, 1)
+    wait_until(lambda: "4 restarts" in s.status("crash")["message"], "the message follows the restarts")
+    crash(s, "crash-worker-1", 2, 7)
+    status = s.wait_phase("crash", "Failed", reason="BackoffLimitExceeded")
+    expect(status["message"].startswith("6 container restarts, backoffLimit is 6; last: container main of crash-worker-"), status["message"])
+    wait_until(lambda: events(s, "crash", "BackoffLimitExceeded"), "the event of the end")
+    expect_equal(events(s, "crash", "ContainerWaiting"), [text], "one event, when it began")
+
+
+def story_image_that_cannot_be_pulled_is_named(s):
+    """The kubelet is quoted about a container that does not start: in the status and in one event."""
+    s.apply(queuejob("pull", task("worker", 2, outcome="pending")))
+    s.wait_phase("pull", "Starting", pending=2)
+    node = wait_until(lambda: s.pods("pull")["pull-worker-0"]["spec"].get("nodeName"), "the pod has a node")
+    status = {"name": "main", "image": "busybox", "imageID": "", "ready": False, "started": False, "restartCount": 0,
+              "state": {"waiting": {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "busybox"'}}}
+    s.kubectl("patch", "pod", "pull-worker-0", "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"containerStatuses": [status]}}))
+    text = f'1 pod does not start: container main of pull-worker-0 on node {node}: ImagePullBackOff: Back-off pulling image "busybox"'
+    expect_equal(s.wait_phase("pull", "Starting", reason="ContainerWaiting")["message"], text, "the message")
+    wait_until(lambda: events(s, "pull", "ContainerWaiting") == [text], "one event")
+
+
+def story_last_words_are_reported(s):
+    """The termination message of the container that failed is in the cause of the restart, in its event and in the end of the job."""
+    worker = task("worker", 1)
+    worker["template"]["metadata"]["annotations"]["test.kube-arbitrator.io/last-words"] = "CUDA out\n of memory\n"
+    s.apply(queuejob("words", worker, backoffLimit=1))
+    s.wait_phase("words", "Running", running=1)
+    s.fail_pod("words-worker-0", exit_code=3)
+    cause = "failed with exit code 3 (Error): CUDA out of memory"
+    status = s.wait_phase("words", "Running", running=1, restarts=1)
+    expect(status["lastRestart"]["message"].endswith(cause), f"lastRestart: {status['lastRestart']}")
+    wait_until(lambda: any(cause + ";" in text for text in events(s, "words", "Restarting")), "the event of the restart")
+    s.fail_pod("words-worker-0", exit_code=3)
+    s.wait_phase("words", "Failed", reason="BackoffLimitExceeded")
+    expect(conditions(s, "words")["Failed"]["message"].endswith(cause), f"the condition Failed: {conditions(s, 'words')['Failed']}")

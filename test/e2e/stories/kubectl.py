@@ -190,7 +190,7 @@ def story_quotas_and_namespaces_hold(s):
 
 def story_manifests_are_accepted(s):
     """Everything that is shipped can be applied, twice, and is unchanged then."""
-    files = ["-f", str(MANIFESTS / "namespace.yaml"), "-f", str(MANIFESTS / "rbac.yaml"), "-f", str(MANIFESTS / "crds")]
+    files = ["-f", str(MANIFESTS / "namespace.yaml"), "-f", str(MANIFESTS / "rbac.yaml"), "-f", str(MANIFESTS / "roles.yaml"), "-f", str(MANIFESTS / "crds")]
     s.cluster.kubectl("apply", "--server-side", *files)
     before = s.cluster.kubectl("get", "clusterroles,clusterrolebindings,crds", "-o", "jsonpath={range .items[*]}{.metadata.name}={.metadata.resourceVersion}{\"\\n\"}{end}")
     s.cluster.kubectl("apply", "--server-side", *files)

@@ -67,7 +67,7 @@ def story_two_gangs_on_too_few_nodes(s):
     first, second = ("red", "blue") if s.status("red").get("phase") == "Running" else ("blue", "red")
     wait_until(lambda: s.status(second)["incarnation"] == 2 and len(s.pods(second)) == 3, "the other tries again when the first has its nodes")
     restart = s.status(second)["lastRestart"]
-    said = f"2 of 3 pods bound after 5s; gives its nodes to {s.namespace}/{first}, which goes first, and tries again after it"
+    said = f"only 2 of 3 pods got a node in 5s; all were deleted so that {s.namespace}/{first} can start; next try when it has"
     expect_equal((restart["reason"], restart["message"]), ("ScheduleTimeout", said), "why the other has created its pods anew")
     expect_equal(sorted(deletes(s, second)), [f"{second}-worker-{i}" for i in range(3)], "pods that were given back")
     succeed(s, first)

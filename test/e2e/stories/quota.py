@@ -1,8 +1,9 @@
 """The minimum of a gang under a ResourceQuota: all of its pods or none, the highest priority first."""
 
+import json
 import time
 
-from harness import expect, expect_equal, queuejob, task, wait_until
+from harness import MANIFESTS, expect, expect_equal, queuejob, task, wait_until
 
 GATE = "kube-arbitrator.io/gang"
 
@@ -40,7 +41,7 @@ def story_two_gangs_under_one_quota(s):
     wait_until(lambda: runs(s, "red") or runs(s, "blue"), "one of the gangs runs")
     first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
     s.wait_phase(second, "Starting", reason="QuotaExceeded")
-    expect("exceeded quota: few" in s.status(second)["message"], f"the message must name the quota: {s.status(second)['message']}")
+    expect("quota few" in s.status(second)["message"], f"the message must name the quota: {s.status(second)['message']}")
     held = []
     for _ in range(20):
         held.append(len(s.pods(second)))
@@ -103,6 +104,30 @@ def story_raised_quota_wakes_who_waits(s):
     expect_untouched(s, "second")
 
 
+def story_requests_that_never_fit(s):
+    """The requests of the minimum are more than the quota allows: nothing is created, the message has the sum; what fits alone runs."""
+    def asking(name, replicas, minimum):
+        job = queuejob(name, task("worker", replicas), sched={"minAvailable": minimum})
+        job["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "10m"}}
+        return job
+
+    s.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"requests.cpu": "20m"}}})
+    wait_until(lambda: s.kubectl.get("resourcequota", "few").get("status", {}).get("hard") == {"requests.cpu": "20m"}, "the quota counts")
+    s.apply(asking("large", 3, 3))
+    status = s.wait_phase("large", "Starting", reason="QuotaInfeasible")
+    expect("3 pods asks for requests.cpu 30m; ResourceQuota few allows 20m: never fits" in status["message"], f"the message must have the sum: {status['message']}")
+    time.sleep(2)
+    expect_equal(s.audit.pod_creates(s.namespace), [], "creates of pods that can never fit")
+    s.apply(asking("small", 2, 2))
+    s.wait_phase("small", "Running", running=2)
+    s.apply(asking("next", 2, 2))
+    s.wait_phase("next", "Starting", reason="QuotaExceeded")
+    s.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"requests.cpu": "70m"}}})
+    for name, pods in (("large", 3), ("next", 2)):
+        s.wait_phase(name, "Running", running=pods)
+        expect_untouched(s, name)
+
+
 def story_lower_priority_waits_behind(s):
     """A job that would fit waits while one of a higher priority waits for the same quota; what both need goes to the higher one."""
     allow(s, 4)
@@ -135,3 +160,23 @@ def story_users_gates_stay(s):
     seen = [[g["name"] for g in pod["spec"].get("schedulingGates", [])] for kind, pod in watch.events() if kind == "ADDED"]
     watch.stop()
     expect(["example.com/data", GATE] in seen, f"gates at the creation: {seen}")
+
+
+def story_example_quotas_count_jobs(s):
+    """manifests/examples/quota.yaml counts what it names; a user who has as many jobs as it allows gets no further one."""
+    s.kubectl("apply", "-f", str(MANIFESTS / "examples/quota.yaml"))
+    hard = s.kubectl.get("resourcequota", "queuejobs")["spec"]["hard"]
+    used = {"count/queuejobs.kube-arbitrator.io": "1", "count/podgroups.scheduling.x-k8s.io": "1", "count/schedulingspecs.kube-arbitrator.io": "1",
+            "count/services": "1", "pods": "2", "count/pods": "2"}
+    expect_equal(sorted(hard), sorted(used), "what the example limits")
+    wait_until(lambda: s.kubectl.get("resourcequota", "queuejobs").get("status", {}).get("used", {}).keys() == hard.keys(), "the quota is in force", 60)
+    job = queuejob("first", task("worker", 2))
+    job["spec"]["network"] = {"enableDNSHostnames": True}
+    s.apply(job)
+    s.wait_phase("first", "Running", running=2)
+    wait_until(lambda: s.kubectl.get("resourcequota", "queuejobs")["status"]["used"] == used, f"used is {used}", 60)
+    lower = json.dumps({"spec": {"hard": {"count/queuejobs.kube-arbitrator.io": "1"}}})
+    s.kubectl("patch", "resourcequota", "queuejobs", "--type=merge", "-p", lower)
+    wait_until(lambda: s.kubectl.get("resourcequota", "queuejobs")["status"]["hard"]["count/queuejobs.kube-arbitrator.io"] == "1", "the limit is lowered", 60)
+    status, answer = s.kubectl("create", "-f", "-", stdin=json.dumps(queuejob("second", task("worker", 1))), check=False)
+    expect(status and "exceeded quota: queuejobs" in answer, f"the API server answered: {answer}")

@@ -32,6 +32,8 @@ def restart(s, kill):
     expect_clean_handover(watch.events())
     expect_equal(status["restarts"], 1, "restarts")
     expect_equal(len(s.audit.pods_created(s.namespace)), 6, "number of pods created")
+    for words in (("Job runs",), ("Job restarts", "restarts=1", 'cause="pod gang-worker-'), ("Job starts again",)):
+        expect(s.manager.said(f'job="{s.namespace}/gang"', *words), f"the log must tell the history of the job: {words}")
     return status
 
 

@@ -1,0 +1,37 @@
+/*
+ * amounts - a small set of named quantities: what a pod requests, what a quota has used. Pure.
+ *
+ * Kept in order of names. Zero-initialise; free with kar_amounts_release().
+ */
+#ifndef KAR_SCHED_AMOUNTS_H
+#define KAR_SCHED_AMOUNTS_H
+
+#include "common/mem.h"
+#include "common/quantity.h"
+
+struct kar_amount {
+	const char *name; /* owned by the set */
+	struct kar_quantity q;
+};
+
+struct kar_amounts {
+	struct kar_amount *items;
+	size_t n;
+	struct kar_arena arena;
+};
+
+void kar_amounts_release(struct kar_amounts *a) KAR_NONNULL;
+void kar_amounts_cleanup(struct kar_amounts *a) KAR_NONNULL; /* for KAR_CLEANUP */
+/* NULL: not in the set. */
+struct kar_quantity *kar_amounts_find(const struct kar_amounts *a, const char *name) KAR_NONNULL;
+/* The amount called @name, added as 0 if it is not there. Valid until the next one is added. */
+struct kar_quantity *kar_amounts_at(struct kar_amounts *a, const char *name) KAR_NONNULL KAR_RETNN;
+void kar_amounts_add(struct kar_amounts *a, const char *name, const struct kar_quantity *q) KAR_NONNULL;
+void kar_amounts_sub(struct kar_amounts *a, const char *name, const struct kar_quantity *q) KAR_NONNULL;
+void kar_amounts_add_all(struct kar_amounts *a, const struct kar_amounts *more) KAR_NONNULL;
+/* Each becomes at least what it is in @other. */
+void kar_amounts_max_all(struct kar_amounts *a, const struct kar_amounts *other) KAR_NONNULL;
+/* Each becomes what it is in @other. */
+void kar_amounts_set_all(struct kar_amounts *a, const struct kar_amounts *other) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * journal - one log line for each change of a job's phase, at -v 2, so that a job can be followed when its events have expired.
+ *
+ *   "Job restarts" job="default/f2" phase="Restarting" reason="PodFailed" restarts=1 cause="pod f2-worker-1 on node n1 failed ..."
+ *
+ * It is written when the cache shows the change: what the API server has accepted, once, also if the answer to the write was lost.
+ * What a list skips, because the watch was away, is missing.
+ */
+#ifndef KAR_QUEUEJOB_JOURNAL_H
+#define KAR_QUEUEJOB_JOURNAL_H
+
+#include "api/types.h"
+
+/* A job has changed from @old to @new; NULL: it did not or does not exist. */
+void queuejob_log_change(const struct kar_object *old, const struct kar_object *new);
+
+#endif

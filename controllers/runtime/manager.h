@@ -1,0 +1,62 @@
+/*
+ * manager - wires caches, reconcilers and executor together and runs them on one loop.
+ *
+ * Starts a reflector per cache, waits until every first list is in, then hands keys to the reconcilers in
+ * slices (a few ms per turn of the loop, so that nothing else starves). Knows no kind: the caches and the reconcilers come with
+ * the options (controllers/controllers.h).
+ * The client is a seam: production passes the HTTP client, simulations another one.
+ */
+#ifndef KAR_MANAGER_H
+#define KAR_MANAGER_H
+
+#include "common/kube/client.h"
+#include "common/loop.h"
+#include "controllers/runtime/controller.h"
+#include "controllers/runtime/executor.h"
+
+enum { KAR_MANAGER_CACHES = 16, KAR_MANAGER_CONTROLLERS = 8 }; /* at most */
+
+/* A store that the manager keeps equal to the API server. */
+struct kar_cache {
+	struct kar_store *store;
+	const char *label_selector; /* NULL: all objects */
+	const char *
+		if_missing; /* what a person can do if the API server does not know the type; NULL: nothing */
+};
+
+struct kar_manager_options {
+	const char *ns;       /* only this namespace; NULL: all */
+	const char *instance; /* this process in events: host name */
+	uint64_t seed;        /* of jitter and names; must differ between replicas */
+	const struct kar_cache *caches;
+	size_t n_caches;
+	/* Each fills in the functions, .name and .memory_size of one controller. */
+	void (*const *controllers)(struct kar_controller *c);
+	size_t n_controllers;
+	/* Handed to the controllers. */
+	const struct kar_stores *stores;
+	const struct kar_settings *settings;
+	struct kar_executor_options executor;
+	/* Called with @arg when the first list of each cache is in. NULL: not interested. */
+	void (*ready)(void *arg);
+	/* Called with @arg when the manager has been freed: it owns what the pointers above refer to. NULL: it does not. */
+	void (*release)(void *arg);
+	void *arg;
+};
+
+struct kar_manager;
+
+/* @l and @client are borrowed and must outlive the manager; @o is copied, what it refers to borrowed. */
+struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *client,
+	const struct kar_manager_options *o) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* Starts the reflectors; everything else follows from the loop. */
+void kar_manager_start(struct kar_manager *m) KAR_NONNULL;
+/*
+ * Graceful stop: no new syncs, writes that were sent are waited for (at most 10 s, events included), then @stopped
+ * is called from the loop. @clean: everything was answered; else the manager must not be freed, only exited from.
+ */
+void kar_manager_stop(struct kar_manager *m, void (*stopped)(void *arg, bool clean), void *arg)
+	__attribute__((nonnull(1, 2)));
+void kar_manager_free(struct kar_manager *m); /* accepts NULL */
+
+#endif

@@ -1,0 +1,79 @@
+#include "controllers/stores.h"
+
+#include "common/str.h"
+#include "api/names.h"
+
+void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
+{
+#define INIT(name, type, selector, remedy) s->name = kar_store_new(&(type), strings);
+	KAR_STORES(INIT)
+#undef INIT
+}
+
+void kar_stores_release(struct kar_stores *s)
+{
+#define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
+	KAR_STORES(RELEASE)
+#undef RELEASE
+}
+
+void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STORES])
+{
+	const struct kar_cache list[] = {
+#define LIST(name, type, selector, remedy) { s->name, selector, remedy },
+		KAR_STORES(LIST)
+#undef LIST
+	};
+
+	for (size_t i = 0; i < KAR_N_STORES; i++)
+		out[i] = list[i];
+}
+
+static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)
+{
+	return kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->group, b->group);
+}
+
+/* A change of a lost pod is progress too, because its loss was already reported. Without @new the pod is gone, which is no progress. */
+static bool is_progress(const struct kar_pod *old, const struct kar_pod *new)
+{
+	if (!new || !old)
+		return new && !kar_pod_lost(new);
+	return kar_pod_lost(old) || (!kar_pod_lost(new) && same_membership(old, new));
+}
+
+void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,
+	const struct kar_pod *new)
+{
+	if (kar_store_synced(c->stores->pods) && is_progress(old, new))
+		kar_workqueue_add_lazy(c->queue, key);
+	else
+		kar_enqueue(c, c->stores->pods, key);
+}
+
+const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
+{
+	const struct kar_object *o =
+		kar_has_text(name) ? kar_store_get(s->priorityclasses, NULL, name) : NULL;
+
+	return o ? kar_as_priorityclass(o) : NULL;
+}
+
+int32_t kar_stores_default_priority(const struct kar_stores *s)
+{
+	struct kar_iter it = kar_store_all(s->priorityclasses);
+	const struct kar_object *o;
+	int32_t lowest = INT32_MAX;
+	bool found = false;
+
+	/* Kubernetes takes the lowest too if several classes are the default. */
+	while (kar_iter_next(&it, &o)) {
+		const struct kar_priorityclass *c = kar_as_priorityclass(o);
+
+		if (c->global_default && c->value <= lowest) {
+			lowest = c->value;
+			found = true;
+		}
+	}
+	return found ? lowest : 0;
+}

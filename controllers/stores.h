@@ -1,0 +1,71 @@
+/*
+ * stores - the caches that the reconcilers read, and the only list of their kinds; what else all reconcilers share: the settings
+ * from the command line (struct kar_settings), and how a change of a pod enqueues a key (kar_enqueue_pod).
+ *
+ * Each kind in KAR_STORES is listed, watched and cached; test_stores compares the list with manifests/rbac.yaml.
+ */
+#ifndef KAR_STORES_H
+#define KAR_STORES_H
+
+#include "api/types.h"
+#include "controllers/runtime/controller.h"
+#include "controllers/runtime/manager.h"
+
+#define KAR_IF_NO_CRD \
+	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
+
+/*
+ * X(name of the cache, its type, label selector, remedy). The selector limits the cache to our own objects if others may have many
+ * objects of the kind; NULL: all objects. The remedy is logged if the API server does not know the type; NULL: there is none.
+ */
+#define KAR_STORES(X) \
+	X(pods, kar_pod_type, NULL, NULL) \
+	X(queuejobs, kar_queuejob_type, NULL, KAR_IF_NO_CRD) \
+	X(podgroups, kar_podgroup_type, NULL, KAR_IF_NO_CRD) \
+	X(schedulingspecs, kar_schedulingspec_type, NULL, KAR_IF_NO_CRD) \
+	X(queues, kar_queue_type, NULL, KAR_IF_NO_CRD) \
+	X(priorityclasses, kar_priorityclass_type, NULL, NULL) \
+	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
+	X(resourcequotas, kar_resourcequota_type, NULL, NULL)
+
+#define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
+KAR_STORES(KAR_STORES_TYPE)
+#undef KAR_STORES_TYPE
+
+#define KAR_STORES_MEMBER(name, type, selector, remedy) struct kar_store *name;
+struct kar_stores {
+	KAR_STORES(KAR_STORES_MEMBER)
+};
+#undef KAR_STORES_MEMBER
+
+#define KAR_STORES_NUMBER(name, type, selector, remedy) KAR_STORE_##name,
+enum { KAR_STORES(KAR_STORES_NUMBER) KAR_N_STORES };
+#undef KAR_STORES_NUMBER
+
+/* Settings from the command line that decisions depend on. */
+struct kar_settings {
+	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
+	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
+	bool one_namespace;
+};
+
+/* Makes empty caches. Their strings are in @strings, which is borrowed. */
+void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;
+void kar_stores_release(struct kar_stores *s) KAR_NONNULL;
+/* Fills in @out with the caches for the manager, in the order of KAR_STORES. */
+void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STORES]) KAR_NONNULL;
+
+/*
+ * Like kar_enqueue(), for a change of a pod of @key from @old (NULL: it is new) to @new (NULL: it is gone). Progress (the pod was
+ * created or bound, runs or has succeeded) waits for the cool-down of the key (write_rate.h), because each of its pods causes such
+ * changes. A loss does not wait.
+ */
+void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,
+	const struct kar_pod *new) __attribute__((nonnull(1, 2)));
+/* Returns the PriorityClass @name (may be NULL), or NULL. */
+const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
+	__attribute__((nonnull(1)));
+/* Returns the value of the global default, 0 if there is none. */
+int32_t kar_stores_default_priority(const struct kar_stores *s) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,186 @@
+"""The commands of the documents for users are run as they stand there, and what they show is compared with what stands there."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+
+from harness import FINALIZER, ROOT, TEST_KEY, Failure, KubectlError, audit_time, expect, expect_equal, queuejob, task, wait_until
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+NOT_COMPARED = {"AGE", "NAMESPACE"}  # columns; all others of a table in a document must be there, and have the cells that it shows
+
+
+# The containers of the tests are simulated and have no logs, and some commands never end: (what stands there, what is run).
+SUBSTITUTES = [
+    (r"^(kubectl get .*) -w$", r"\1"),
+    (r"^kubectl logs -l (\S+) .*$", r"timeout 30 bash -c 'until kubectl get pods -l \1 -o name | grep .; do sleep 0.1; done'"),
+    (r"^kubectl logs -n kar-system deployment/.*$", ""),
+    (r"^kubectl logs (\S+)$", r"kubectl get pod \1"),
+]
+
+
+def blocks(path, heading=None):
+    """[(language, text)] of the fenced blocks of the document, or of one section of it."""
+    text = (ROOT / path).read_text()
+    if heading:
+        text = re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.M)[0]
+    found = FENCE.findall(text)
+    expect(found, f"{path} has no blocks {'below ' + heading if heading else ''}")
+    return found
+
+
+def table(text):
+    """The rows of what kubectl get prints, as {column: cell}; the names of the columns have two spaces between them."""
+    header, *lines = text.splitlines() or [""]
+    begins = [m.start() for m in re.finditer(r"(?:^|(?<=  ))\S", header)]
+    cells = [(header[b:e].strip(), b, e) for b, e in zip(begins, [*begins[1:], None])]
+    return [{name: line[b:e].strip() for name, b, e in cells} for line in lines if line.strip()]
+
+
+class Shell:
+    """Runs commands of documents in the namespace of the story, in the folder of the project."""
+
+    def __init__(self, s, folder=ROOT):
+        self.namespace = s.namespace
+        self.folder = folder
+        self.kubeconfig = s.cluster.dir / f"document-{s.namespace}.kubeconfig"
+        shutil.copy(s.cluster.kubeconfig, self.kubeconfig)
+        self("kubectl config set-context --current --namespace=" + s.namespace)
+
+    def __call__(self, command):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
+        if done.returncode:
+            raise KubectlError(f"{command}: {done.stderr.strip()}")
+        return done.stdout
+
+    def differences(self, command, sample):
+        """What the table says otherwise than the sample, which has the namespace default in the place of ours."""
+        rows = [r for r in table(self(command)) if r.get("NAMESPACE", self.namespace) == self.namespace]
+        want = [{column: cell.replace("default/", self.namespace + "/") for column, cell in row.items()} for row in table(sample)]
+        if len(rows) != len(want):
+            return [f"{len(rows)} rows, not {len(want)}"]
+        return [f"row {i + 1}: {column} is {row.get(column)!r}, not {cell!r}" for i, (row, other) in enumerate(zip(rows, want))
+                for column, cell in other.items() if column not in NOT_COMPARED and row.get(column) != cell]
+
+    def expect_shown(self, command, sample):
+        """The last command of a block shows, at the latest after a while, what the document says."""
+        last = []
+
+        def agrees():
+            last[:] = self.differences(command, sample)
+            return not last
+
+        try:
+            wait_until(agrees, f"{command} shows the table of the document")
+        except Failure as failure:
+            raise Failure(f"{failure}; differences: {last}; it shows:\n{self(command)}") from None
+
+    def run(self, document):
+        """
+        All blocks in their order: sh is run, but for SUBSTITUTES; text is what the last command of the block before shows.
+        Returns how many of each there were.
+        """
+        count, shown = {}, None
+        for language, text in document:
+            count[language] = count.get(language, 0) + 1
+            if language == "sh":
+                for words, command in SUBSTITUTES:
+                    text = re.sub(words, command, text, flags=re.M)
+                self(text)
+                shown = text.splitlines()[-1]
+            elif language == "text":
+                self.expect_shown(shown, text)
+        return count
+
+
+def story_documented_queues(s):
+    """docs/QUEUES.md: create a queue, see who waits, let a job go first, close, open, raise and delete the queue."""
+    try:
+        count = Shell(s).run(blocks("docs/QUEUES.md"))
+        expect(count["sh"] >= 7 and count["text"] >= 6, f"blocks: {count}")
+    finally:
+        s.cluster.kubectl("delete", "queues.kube-arbitrator.io", "team-a", "--ignore-not-found", "--wait=false")
+
+
+def expect_as_in_readme(pod):
+    """The table of variables and labels, which is about this pod."""
+    lines = (ROOT / "README.md").read_text().partition("\n| variable | label |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:4]] for line in lines]
+    env = {e["name"]: e["value"] for e in pod["spec"]["containers"][0]["env"]}
+    expect_equal(env, {name: value for name, _, value in rows if name}, "variables of hello-worker-1")
+    want = {label: value for _, label, value in rows if label}
+    expect_equal({k: v for k, v in pod["metadata"]["labels"].items() if k in want}, want, "labels of hello-worker-1")
+    expect_equal((len(env), len(want)), (5, 4), "variables and labels in the README")
+
+
+def story_documented_first_steps(s):
+    """README.md: the smallest job, the variables and labels of its pods, what to look at when it does not run."""
+    folder = s.cluster.dir / f"readme-{s.namespace}"
+    folder.mkdir()
+    shell = Shell(s, folder)
+    job = next(text for language, text in blocks("README.md", "The smallest job") if language == "yaml")
+    notes = f"metadata: {{annotations: {{{TEST_KEY}outcome: succeed, {TEST_KEY}after: 2s}}}}"  # for the nodes of the tests
+    (folder / "hello.yaml").write_text(job.replace("    template:\n", f"    template:\n      {notes}\n"))
+    for heading in ("The smallest job", "Your pods", "When it does not run"):
+        count = shell.run(blocks("README.md", heading))
+        expect_equal(count["sh"], 1, f"commands below {heading}")
+    expect_equal(s.status("hello")["phase"], "Completed", "phase of hello")
+    expect_as_in_readme(s.pods("hello")["hello-worker-1"])
+
+
+def story_documented_use(s):
+    """docs/USING.md but for its last section."""
+    text = (ROOT / "docs/USING.md").read_text().partition("\n## Uninstall\n")[0]
+    count = Shell(s).run(FENCE.findall(text))
+    expect(count["sh"] >= 6, f"blocks: {count}")
+
+
+def expect_pods_hang(s, job):
+    """They are stopped and marked for deletion, and nothing but our finalizer keeps them."""
+    def hang():
+        pods = s.pods(job).values()
+        return pods and all("deletionTimestamp" in p["metadata"] and p["metadata"]["finalizers"] == [FINALIZER] for p in pods)
+
+    wait_until(hang, f"the pods of {job} wait for their finalizer", 60)
+
+
+def install_again(s, shell):
+    """As the README says, and the rights that the other stories need."""
+    begin = audit_time()
+    shell.run(blocks("README.md", "Install in a cluster")[:1])
+    shell("kubectl delete deployment -n kar-system kar-controllers")
+    s.cluster.install()
+    if not s.cluster.simulated:
+        s.cluster.excused.append((begin, s.cluster.rbac_settled()))
+    s.manager.start()
+
+
+def story_documented_uninstall(s):
+    """README.md and docs/USING.md: without the manager pods hang, and one command releases them; in the right order nothing is left."""
+    shell = Shell(s)
+    s.apply(queuejob("hangs", task("worker", 2)))
+    s.wait_phase("hangs", "Running", running=2)
+    s.manager.stop()
+    s.kubectl("delete", "qj", "hangs", "--wait=false")
+    expect_pods_hang(s, "hangs")
+    shell.run(blocks("docs/USING.md", "Uninstall"))
+    wait_until(lambda: not s.pods("hangs"), "the pods are gone without their finalizer")
+    s.manager.start()
+    s.apply(queuejob("last", task("worker", 2)))
+    s.wait_phase("last", "Running", running=2)
+    first, _, rest = blocks("README.md", "Uninstall")[0][1].partition("\n")
+    try:
+        shell(first)
+        expect_equal(s.pods("last"), {}, "pods when the command returns")
+        s.manager.stop()  # the test has no Deployment
+        shell(rest)
+        # What the README installs; manifests/namespaced is another story.
+        left = s.cluster.kubectl("get", "crd,clusterrole,clusterrolebinding,namespace", "-o", "name").split()
+        expect_equal([name for name in left if ("kar-" in name and not name.endswith("-namespaced")) or "kube-arbitrator" in name or "scheduling.x-k8s" in name], [], "what is left")
+    finally:
+        if s.manager.alive():
+            s.manager.stop()
+        install_again(s, shell)

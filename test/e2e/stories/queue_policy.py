@@ -1,0 +1,158 @@
+"""What a queue allows holds for everybody: by way of a PodGroup, by a number for a priority, by a field that is not acted upon yet."""
+
+import contextlib
+import json
+
+from harness import MANIFESTS, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
+
+LABEL = "kube-arbitrator.io/queuejob"
+PRIORITIES = MANIFESTS / "admission/priorities.yaml"
+
+
+@contextlib.contextmanager
+def queue(s, **spec):
+    name = f"{s.namespace}-{len(spec)}"
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": spec})
+    try:
+        yield name
+    finally:
+        s.kubectl("delete", "queues.kube-arbitrator.io", name, "--wait=false")
+
+
+def group(name, **spec):
+    return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+            "metadata": {"name": name, "labels": {LABEL: name}}, "spec": {"minMember": 1, **spec}}
+
+
+def patch(s, kind, name, change, check=True):
+    return s.kubectl("patch", kind, name, "--type=merge", "-p", json.dumps(change), check=check)
+
+
+def condition(obj, kind):
+    return next((c for c in obj.get("status", {}).get("conditions", []) if c["type"] == kind), {})
+
+
+def admission(s, name):
+    return condition(s.group(name), "Admitted")
+
+
+def story_admission_is_of_one_queue(s):
+    """A PodGroup that another queue has admitted, made in the name of a job that is still to come, opens no closed queue."""
+    with queue(s, state="Closed") as closed:
+        s.apply(group("sneak", queue="default"))
+        wait_until(lambda: admission(s, "sneak").get("status") == "True", "the group is admitted by the queue default")
+        expect_equal(s.group("sneak")["status"]["admittedQueue"], "default", "the queue that has admitted it")
+        s.apply(queuejob("sneak", task("worker", 1), queue=closed))
+        s.wait_phase("sneak", "Pending", reason="QueueClosed")
+        expect_equal(s.pods("sneak"), {}, "pods of a job whose queue is closed")
+        expect_equal(s.group("sneak")["spec"]["queue"], closed, "the queue of the group that the job has adopted")
+        patch(s, "queues.kube-arbitrator.io", closed, {"spec": {"state": "Open"}})
+        s.wait_phase("sneak", "Running", 60, running=1)
+        expect_equal(s.group("sneak")["status"]["admittedQueue"], closed, "the queue that has admitted it now")
+
+
+def story_group_leaves_its_queue_and_its_admission(s):
+    """A group whose queue is taken away and set anew has to be admitted by the new one."""
+    with queue(s, state="Closed") as closed:
+        s.apply(group("moves", queue="default"))
+        wait_until(lambda: admission(s, "moves").get("status") == "True", "the group is admitted")
+        patch(s, "podgroups.scheduling.x-k8s.io", "moves", {"spec": {"queue": None}})
+        patch(s, "podgroups.scheduling.x-k8s.io", "moves", {"spec": {"queue": closed}})
+        wait_until(lambda: admission(s, "moves").get("reason") == "QueueClosed", "it waits for the closed queue")
+        expect("admittedQueue" not in s.group("moves")["status"], "no queue has admitted it")
+
+
+def story_queue_with_a_namespace_selector_admits_nothing(s):
+    """It restricts who may use the queue, which is not acted upon yet: so nobody may, and queue and job say so."""
+    with queue(s, namespaceSelector={"matchLabels": {"team": "vip"}}, capability={"cpu": 1}) as vip:
+        s.apply(queuejob("waits", task("worker", 1), queue=vip))
+        status = s.wait_phase("waits", "Pending", reason="QueueInvalid")
+        expect("namespaceSelector" in status["message"] and "until it is removed" in status["message"], status["message"])
+        seen = wait_until(lambda: condition(s.kubectl.get("queues.kube-arbitrator.io", vip), "Valid"), "condition Valid")
+        expect_equal((seen["status"], seen["reason"]), ("False", "Unsupported"), "condition Valid")
+        expect("namespaceSelector, capability" in seen["message"], seen["message"])
+        patch(s, "queues.kube-arbitrator.io", vip, {"spec": {"namespaceSelector": None}})
+        s.wait_phase("waits", "Running", 60, running=1)
+
+
+def story_priority_counts_at_most_as_its_queue_allows(s):
+    """A number above maxPriority goes before nobody who has reached it, and the status says what it counts as."""
+    with queue(s, maxPriority=10, maxJobs=1) as short:
+        s.apply(queuejob("first", task("worker", 1), queue=short))
+        s.wait_phase("first", "Running", 60)
+        s.apply(queuejob("second", task("worker", 1), queue=short, sched={"priority": 10}))
+        s.wait_phase("second", "Pending", reason="MaxJobsReached", position=1)
+        s.apply(queuejob("third", task("worker", 1), queue=short, sched={"priority": 2147483647}))
+        status = s.wait_phase("third", "Pending", reason="MaxJobsReached", position=2)
+        expect("priority 2147483647 counts as 10, the maxPriority of the queue" in status["message"], status["message"])
+
+
+def story_full_queue_names_who_holds_its_places(s):
+    """A job behind a full queue names the admitted ones, with what they do; so a job that fits no node is seen to block the queue."""
+    nowhere = task("worker", 1)
+    nowhere["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
+    with queue(s, maxJobs=1) as one:
+        s.apply(queuejob("stuck", nowhere, queue=one))
+        s.wait_phase("stuck", "Starting", reason="Unschedulable")
+        s.apply(queuejob("waits", task("worker", 1), queue=one))
+        s.wait_phase("waits", "Pending", reason="MaxJobsReached", position=1,
+                     message=f"1st of 1 in queue {one}: maxJobs 1 reached ({s.namespace}/stuck Unschedulable)")
+        table = [line.split() for line in s.kubectl("get", "queues.kube-arbitrator.io", one).splitlines()]
+        expect_equal(table[0], ["NAME", "STATE", "VALID", "MAXJOBS", "PENDING", "STARTING", "RUNNING", "AGE"], "columns")
+        wait_until(lambda: s.kubectl("get", "queues.kube-arbitrator.io", one).splitlines()[1].split()[:7] == [one, "Open", "True", "1", "1", "1", "0"],
+                   "the row of the queue")
+        check_lines(s, "waits", r"Normal\s+Waiting\s.*1st of 1 in queue .*: maxJobs 1 reached")
+        s.kubectl("delete", "queuejob", "stuck")
+        s.wait_phase("waits", "Running", 60, running=1)
+
+
+def story_orphaned_group_gives_its_place_back(s):
+    """The PodGroup of a job that was deleted with --cascade=orphan counts for a minute after its last pod; then the next job starts."""
+    with queue(s, maxJobs=1) as one:
+        s.apply(queuejob("left", task("worker", 1), queue=one))
+        s.wait_phase("left", "Running", 60)
+        s.kubectl("delete", "queuejob", "left", "--cascade=orphan")
+        wait_until(lambda: not s.group("left")["metadata"].get("ownerReferences"), "the group has no owner")
+        s.apply(queuejob("next", task("worker", 1), queue=one))
+        s.wait_phase("next", "Pending", reason="MaxJobsReached")
+        s.kubectl("delete", "pods", "-l", f"{LABEL}=left", "--wait=false")
+        s.wait_phase("next", "Running", 120, running=1)
+        wait_until(lambda: admission(s, "left").get("status") == "False", "the orphan waits")
+        expect_equal(s.group("left")["metadata"]["name"], "left", "the group that stays for a job of its name")
+
+
+@contextlib.contextmanager
+def only_classes(s):
+    """The policies take a moment to be in force; the first refusal says that they are."""
+    s.cluster.kubectl("apply", "--server-side", "-f", str(PRIORITIES))
+    try:
+        probe = json.dumps(queuejob("probe", task("worker", 1), sched={"priority": 1}))
+        wait_until(lambda: s.kubectl("create", "--dry-run=server", "-f", "-", stdin=probe, check=False)[0] != 0, "the policies are in force")
+        yield
+    finally:
+        begin = audit_time()
+        s.cluster.kubectl("delete", "-f", str(PRIORITIES))
+        s.cluster.excused.append((begin, audit_time()))
+
+
+def story_priorities_only_from_classes(s):
+    """With manifests/admission/priorities.yaml a priority is that of a PriorityClass, also of the pods; the manager's groups are as before."""
+    def refused(obj):
+        status, answer = s.kubectl("create", "-f", "-", stdin=json.dumps(obj), check=False)
+        expect(status, "it must be refused")
+        return answer
+
+    classes = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": s.namespace}, "value": 7}
+    other = task("worker", 1)
+    other["template"]["spec"]["priorityClassName"] = "system-node-critical"
+    s.apply(classes)
+    try:
+        with only_classes(s):
+            expect("name a PriorityClass in spec.schedSpec.priorityClassName" in refused(queuejob("number", task("worker", 1), sched={"priority": 1})), "a number")
+            expect("the pods of a job must have its PriorityClass" in refused(queuejob("pods", other, sched={"priorityClassName": s.namespace})), "pods of another class")
+            expect("name a PriorityClass in spec.priorityClassName" in refused(group("number", priority=1)), "a group with a number")
+            s.apply(queuejob("classed", task("worker", 1), sched={"priorityClassName": s.namespace}))
+            s.wait_phase("classed", "Running", 60, running=1)
+            expect_equal(s.group("classed")["spec"]["priority"], 7, "the number that the manager writes")
+    finally:
+        s.cluster.kubectl("delete", "priorityclass", s.namespace)

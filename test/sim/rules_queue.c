@@ -1,0 +1,89 @@
+/* What queues admit, and whose admission a group has. */
+#include <string.h>
+
+#include "sim/wire.h"
+#include "test/sim/rules.h"
+
+/* A job that surely holds a place in the queue of @group. */
+static bool holds_place(const struct write *w, const struct model_job *j, int queue)
+{
+	kar_time then = model_horizon(w->l);
+
+	return j != w->job && j->queue == queue && j->admitted && j->admitted < then && j->resumed < then &&
+		!j->gone && !j->deleting && !j->suspended && !j->finished && j->invalid < then;
+}
+
+/* Who puts the queue of a group back that somebody changed gives it nothing: it never lost its admission. */
+static bool gives_admission(const struct write *w)
+{
+	const struct sim_value *old = sim_get(w->c->old, "status"), *new = sim_get(w->c->new, "status");
+
+	return w->by_manager && w->c->new &&model_is_admitted(w->c->new) && !model_is_admitted(w->c->old) &&
+		!(old && sim_equal(old, new));
+}
+
+static void check_max_jobs(const struct rule *r, const struct write *w)
+{
+	int queue = model_queue(model_group_queue(w->c->new)), n = 1, most;
+	struct model_job *j;
+
+	if (!gives_admission(w) || w->l->overlaps)
+		return;
+	TAILQ_FOREACH(j, &w->l->present, in_present)
+		n += holds_place(w, j, queue);
+	most = setting_max(&w->l->max_jobs[queue], model_horizon(w->l));
+	if (n > most)
+		model_break(w->l, r->name, "%s/%s is admitted as number %d, but maxJobs of its queue is %d",
+			w->c->ns, w->c->name, n, most);
+}
+
+static bool is_true(const struct sim_value *group)
+{
+	return strcmp(sim_text_or(sim_member(model_condition(group, "Admitted"), "status"), ""), "True") == 0;
+}
+
+static const char *admitted_queue(const struct sim_value *group)
+{
+	return sim_text_or(sim_get(group, "status", "admittedQueue"), "");
+}
+
+/* Somebody may have changed its queue since; then it is not admitted until that has said so. */
+static void check_admission(const struct rule *r, const struct write *w)
+{
+	bool newly = w->by_manager && is_true(w->c->new) &&
+		(!is_true(w->c->old) || strcmp(admitted_queue(w->c->old), admitted_queue(w->c->new)) != 0);
+
+	if (newly && !model_is_admitted(w->c->new))
+		model_break(w->l, r->name, "%s/%s asks for queue %s, and is admitted by queue %s", w->c->ns,
+			w->c->name, model_group_queue(w->c->new), admitted_queue(w->c->new));
+}
+
+const struct rule rules_of_queue[] = {
+	{ RULE_GROUP_CHANGED, "max-jobs", "no queue admits more jobs than its maxJobs", check_max_jobs },
+	{ RULE_GROUP_CHANGED, "admitted-by-its-queue",
+		"no group is Admitted that its present queue has not admitted", check_admission },
+};
+const size_t n_rules_of_queue = KAR_LEN(rules_of_queue);
+
+/* Of what is over the last word has been said. */
+static bool is_over(const struct model *l, const struct sim_value *group)
+{
+	const char *uid = model_owner(group);
+	const struct model_job *j = uid ? model_find_job(l, uid) : NULL;
+
+	return uid ? !j || j->finished || j->deleting
+		   : strcmp(sim_text_or(sim_get(group, "status", "phase"), ""), "Finished") == 0;
+}
+
+void rules_check_admission_at_rest(struct model *l, const struct sim_value *group)
+{
+	/* Nothing is done for a group that cannot be read. */
+	bool unreadable = sim_get(group, "metadata", "annotations", SIM_GARBLE) != NULL;
+
+	if (is_true(group) && !unreadable && !is_over(l, group) && !model_is_admitted(group))
+		model_break(l, "admitted-by-its-queue",
+			"%s/%s asks for queue %s, and is still admitted by queue %s",
+			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(group, "metadata", "name"), ""), model_group_queue(group),
+			admitted_queue(group));
+}

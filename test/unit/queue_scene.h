@@ -1,0 +1,166 @@
+/*
+ * queue_scene - a snapshot of queues and groups in words, for the pass over them. For one test executable: all functions are
+ * static. Include after cmocka.h.
+ *
+ * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting selector ignores=drain`) and groups
+ * (`g1 a prio=5 asks=9 age=3 since=1 admitted does=Running still-in=b empty finished idle phase=Running`). age and since (when it began to wait anew) are in
+ * minutes; the older goes first. empty: it has had no members for too long.
+ */
+#ifndef KAR_TEST_QUEUE_SCENE_H
+#define KAR_TEST_QUEUE_SCENE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controllers/queue/queue.h"
+
+enum { MAX = 128 };
+
+static const kar_time now = 1795268787123;
+
+struct scene {
+	struct kar_arena arena;
+	struct kar_queue queues[MAX];
+	struct kar_podgroup groups[MAX];
+	const struct kar_queue *queue_list[MAX];
+	struct queue_group group_list[MAX];
+	struct queue_snapshot snapshot;
+	struct queue_decision decisions[MAX];
+};
+
+static bool is(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
+/* Does @word start with @prefix? Then *@value is the rest. */
+static bool takes(const char *word, const char *prefix, const char **value)
+{
+	size_t n = strlen(prefix);
+
+	*value = word + n;
+	return strncmp(word, prefix, n) == 0;
+}
+
+static void set_state(struct kar_queue *q, const char *name)
+{
+	q->spec.state_text = name;
+	q->spec.state = is(name, "Open") ? KAR_QUEUE_STATE_OPEN
+		: is(name, "Closed")     ? KAR_QUEUE_STATE_CLOSED
+					 : KAR_QUEUE_STATE_UNKNOWN;
+}
+
+static void read_queue_word(struct kar_queue *q, const char *word)
+{
+	const char *value;
+
+	if (!q->o.name)
+		q->o.name = word;
+	else if (takes(word, "max=", &value)) {
+		q->spec.max_jobs = atoi(value);
+		q->spec.has_max_jobs = true;
+	} else if (takes(word, "state=", &value))
+		set_state(q, value);
+	else if (takes(word, "ignores=", &value))
+		q->spec.unsupported = value;
+	else if (is(word, "selector")) {
+		q->spec.has_namespace_selector = true;
+		q->spec.unsupported = "namespaceSelector";
+	} else if (is(word, "strict"))
+		q->spec.queueing_strategy = "StrictFIFO";
+	else if (is(word, "closed"))
+		set_state(q, "Closed");
+	else if (is(word, "deleting"))
+		q->deletion = now;
+	else
+		fail_msg("unknown word '%s' about a queue", word);
+}
+
+static void read_group_word(struct kar_podgroup *g, struct queue_group *qg, const char *word)
+{
+	const char *value;
+
+	if (!g->o.name)
+		g->o.name = word;
+	else if (takes(word, "prio=", &value))
+		qg->priority = qg->asked = atoi(value);
+	else if (takes(word, "asks=", &value))
+		qg->asked = atoi(value);
+	else if (takes(word, "since=", &value))
+		g->status.waiting_since = now - atoi(value) * KAR_MINUTE;
+	else if (takes(word, "still-in=", &value))
+		qg->still_in = value;
+	else if (is(word, "empty"))
+		qg->yields = true;
+	else if (takes(word, "age=", &value))
+		g->creation = now - atoi(value) * KAR_MINUTE;
+	else if (takes(word, "phase=", &value))
+		g->status.phase = kar_pg_phase_parse(value);
+	else if (is(word, "admitted"))
+		qg->admitted = true;
+	else if (takes(word, "does=", &value))
+		qg->state = value;
+	else if (is(word, "finished"))
+		qg->claim = QUEUE_CLAIM_FINISHED;
+	else if (is(word, "idle"))
+		qg->claim = QUEUE_CLAIM_SUSPENDED;
+	else if (!g->spec.queue)
+		g->spec.queue = word;
+	else
+		fail_msg("unknown word '%s' about a group", word);
+}
+
+static void read_part(struct scene *s, char *part)
+{
+	struct kar_queue *q = NULL;
+	struct kar_podgroup *g = NULL;
+	char *word;
+
+	while ((word = strsep(&part, " ")) != NULL) {
+		if (!word[0])
+			continue;
+		if (!q && !g && is(word, "queue")) {
+			q = &s->queues[s->snapshot.n_queues];
+			set_state(q, "Open");
+			s->queue_list[s->snapshot.n_queues++] = q;
+			continue;
+		}
+		if (!q && !g) {
+			g = &s->groups[s->snapshot.n_groups];
+			g->o.ns = "ns";
+			g->creation = now;
+			s->group_list[s->snapshot.n_groups++] =
+				(struct queue_group){ .group = g, .claim = QUEUE_CLAIM_ALIVE };
+		}
+		if (q)
+			read_queue_word(q, word);
+		else
+			read_group_word(g, &s->group_list[s->snapshot.n_groups - 1], word);
+	}
+}
+
+static struct scene *new_scene(const char *text)
+{
+	struct scene *s = kar_xcalloc(1, sizeof(*s));
+	char *rest = kar_arena_strndup(&s->arena, text, strlen(text)), *part;
+
+	s->snapshot.queues = s->queue_list;
+	s->snapshot.groups = s->group_list;
+	while ((part = strsep(&rest, ";")) != NULL)
+		read_part(s, part);
+	return s;
+}
+
+static void free_scene(struct scene *s)
+{
+	kar_arena_release(&s->arena);
+	free(s);
+}
+
+static void plan(struct scene *s)
+{
+	queue_plan(&s->snapshot, &s->arena, s->decisions);
+}
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * No field of our CustomResourceDefinitions is accepted and ignored in silence. Every property of manifests/crds/ is decoded by the
+ * field table of its kind and has a row below that quotes the code which acts on it; or its description says that
+ * kar-controllers does not act on it (does not write it) yet. A new property without either fails.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/yaml.h"
+#include "sim/tree.h"
+#include "test/fixture/projection.h"
+#include "common/str.h"
+
+#define QJ "controllers/queuejob/"
+
+/* Which code acts on a field of a spec: a text in a file. */
+static const struct {
+	const char *field, *file, *text;
+} readers[] = {
+	{ "queues.spec.maxJobs", "controllers/queue/plan.c", "w->jobs >= w->queue->spec.max_jobs" },
+	{ "queues.spec.maxPriority", "api/queue.h", "asked > q->spec.max_priority" },
+	{ "queues.spec.queueingStrategy", "controllers/queue/plan.c",
+		"kar_streq(w->queue->spec.queueing_strategy, \"StrictFIFO\")" },
+	{ "queues.spec.state", "controllers/queue/plan.c", "q->spec.state == KAR_QUEUE_STATE_OPEN" },
+
+	{ "podgroups.spec.minMember", "controllers/podgroup/decide.c", "spec->min_member" },
+	{ "podgroups.spec.succeededMembers", "controllers/podgroup/decide.c", "spec->succeeded_members" },
+	{ "podgroups.spec.scheduleTimeoutSeconds", QJ "nodes.c", "g->spec.schedule_timeout_seconds" },
+	{ "podgroups.spec.queue", "api/podgroup.c", "kar_has_text(g->spec.queue) ? g->spec.queue" },
+	{ "podgroups.spec.priorityClassName", "controllers/queue/observe.c", "spec->priority_class_name" },
+	{ "podgroups.spec.priority", "controllers/queue/observe.c", "return spec->priority;" },
+
+	/* What a job asks for, for other programs: it is compared, and put right. */
+	{ "schedulingspecs.spec.minAvailable", "api/schedulingspec.c", "same_number(a->min_available" },
+	{ "schedulingspecs.spec.priorityClassName", "api/schedulingspec.c",
+		"kar_streq(a->priority_class_name" },
+	{ "schedulingspecs.spec.priority", "api/schedulingspec.c", "same_number(a->priority" },
+	{ "schedulingspecs.spec.nodeSelector", "api/schedulingspec.c", "kar_pairs_equal(&a->node_selector" },
+	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/schedulingspec.c",
+		"same_number(a->schedule_timeout_seconds" },
+
+	{ "queuejobs.spec.queue", QJ "children.c", ".queue = s->queue," },
+	{ "queuejobs.spec.suspend", QJ "moves.c", "r->f->job->spec.suspend" },
+	{ "queuejobs.spec.schedulerName", "api/queuejob_pod.c", "s->scheduler_name" },
+	{ "queuejobs.spec.selector.matchLabels", "api/queuejob_check.c", "s->labels" },
+	{ "queuejobs.spec.selector.matchExpressions[].key", "api/queuejob_check.c", "r->key" },
+	{ "queuejobs.spec.selector.matchExpressions[].operator", "api/queuejob_check.c", "kar_streq(r->op" },
+	{ "queuejobs.spec.selector.matchExpressions[].values", "api/queuejob_check.c", "&r->values" },
+	{ "queuejobs.spec.schedSpec.minAvailable", "api/queuejob_check.c", "min_available" },
+	{ "queuejobs.spec.schedSpec.priorityClassName", QJ "observe.c", "s->priority_class_name" },
+	{ "queuejobs.spec.schedSpec.priority", QJ "observe.c", "v->priority = s->priority;" },
+	{ "queuejobs.spec.schedSpec.nodeSelector", "api/queuejob_pod.c", "s->sched.node_selector" },
+	{ "queuejobs.spec.schedSpec.scheduleTimeoutSeconds", QJ "nodes.c", "s->schedule_timeout_seconds" },
+	{ "queuejobs.spec.taskSpecs[].name", QJ "observe.c", "kar_queuejob_pod_name(job, spec->name" },
+	{ "queuejobs.spec.taskSpecs[].replicas", QJ "begin.c", "spec.tasks[i].replicas" },
+	{ "queuejobs.spec.taskSpecs[].minAvailable", QJ "facts.c", "spec->min_available" },
+	{ "queuejobs.spec.taskSpecs[].priority", QJ "observe.c", "s->tasks[i].priority" },
+	{ "queuejobs.spec.taskSpecs[].dependsOn[].name", "api/queuejob_order.c", "w[i].name" },
+	{ "queuejobs.spec.taskSpecs[].dependsOn[].status", "api/queuejob_order.c", "w[i].status" },
+	{ "queuejobs.spec.taskSpecs[].template", "api/queuejob_pod.c", "template_raw" },
+	{ "queuejobs.spec.backoffLimit", QJ "facts.c", "spec.backoff_limit" },
+	{ "queuejobs.spec.activeDeadlineSeconds", QJ "finish.c", "spec.active_deadline_seconds" },
+	{ "queuejobs.spec.ttlSecondsAfterFinished", QJ "finish.c", "s->ttl_seconds_after_finished" },
+	{ "queuejobs.spec.successPolicy.minSucceeded", QJ "facts.c", "s->min_succeeded" },
+	{ "queuejobs.spec.successPolicy.tasks", QJ "facts.c", "s->success_tasks" },
+	{ "queuejobs.spec.failurePolicy.rules[].action", QJ "failure_policy.c", "rule->action" },
+	{ "queuejobs.spec.failurePolicy.rules[].tasks", QJ "failure_policy.c", "rule->tasks" },
+	{ "queuejobs.spec.failurePolicy.rules[].onExitCodes.containerName", QJ "failure_policy.c",
+		"rule->container" },
+	{ "queuejobs.spec.failurePolicy.rules[].onExitCodes.operator", QJ "failure_policy.c",
+		"rule->exit_operator" },
+	{ "queuejobs.spec.failurePolicy.rules[].onExitCodes.values", QJ "failure_policy.c", "rule->codes" },
+	{ "queuejobs.spec.failurePolicy.rules[].onPodConditions[].type", QJ "failure_policy.c",
+		"want->type" },
+	{ "queuejobs.spec.failurePolicy.rules[].onPodConditions[].status", QJ "failure_policy.c",
+		"want->status" },
+	{ "queuejobs.spec.failurePolicy.rules[].onReasons", QJ "failure_policy.c", "rule->reasons" },
+	{ "queuejobs.spec.network.enableDNSHostnames", QJ "service.c", "spec.dns_hostnames" },
+	{ "queuejobs.spec.network.publishNotReadyAddresses", QJ "service.c", "spec.publish_not_ready" },
+};
+
+/* Fields of a Queue that are not acted upon, asked for. */
+static const struct {
+	const char *field, *json;
+	bool named; /* by condition Valid; false: nothing else than what is asked for could happen */
+} ignored[] = {
+	{ "weight", "\"weight\":2", true },
+	{ "deserved", "\"deserved\":{\"cpu\":1}", true },
+	{ "guarantee", "\"guarantee\":{\"cpu\":\"1\"}", true },
+	{ "capability", "\"capability\":{\"cpu\":\"1500m\"}", true },
+	{ "reclaimable", "\"reclaimable\":false", false }, /* no gang is evicted for another queue */
+	{ "preemptionPolicy", "\"preemptionPolicy\":\"LowerPriority\"", true },
+	{ "drain", "\"state\":\"Closed\",\"drain\":true", true },
+	{ "namespaceSelector", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}", true },
+};
+
+static char *read_text(const char *file)
+{
+	static char text[256 << 10];
+	char *path = kar_xasprintf("%s/../../%s", KAR_SCENES, file);
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		fail_msg("%s: cannot be read", path);
+	else {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	free(path);
+	return text;
+}
+
+/* The schema of a CRD. New. */
+static struct sim_value *schema_of(const char *plural)
+{
+	char *file = kar_xasprintf("manifests/crds/%s.yaml", plural), *text = read_text(file);
+	struct kar_buf json = { 0 };
+	struct kar_err err = { 0 };
+	struct sim_value *crd, *schema;
+
+	if (kar_yaml_to_json(text, strlen(text), 0, &json, &err) != 1)
+		fail_msg("%s: %s", file, err.msg);
+	crd = sim_parse(kar_buf_cstr(&json), json.n, &err);
+	schema = sim_ref(sim_get(sim_item(sim_get(crd, "spec", "versions"), 0), "schema", "openAPIV3Schema"));
+	assert_non_null(schema);
+	sim_unref(crd);
+	kar_buf_release(&json);
+	free(file);
+	return schema;
+}
+
+/* Every property: its path, schema, and field (NULL: it is not decoded). */
+typedef void visit_fn(const char *path, const struct sim_value *property, const struct kar_field *field);
+
+static const struct kar_field *find_field(const struct kar_desc *desc, const char *name)
+{
+	for (size_t i = 0; desc && i < desc->n_fields; i++) {
+		if (strcmp(desc->fields[i].name, name) == 0)
+			return &desc->fields[i];
+	}
+	return NULL;
+}
+
+static bool is_said(const struct sim_value *property)
+{
+	const char *d = sim_text_or(sim_member(property, "description"), "");
+
+	return strstr(d, "kar-controllers does not act on it yet") ||
+		strstr(d, "kar-controllers does not act on yet") ||
+		strstr(d, "kar-controllers does not write it yet");
+}
+
+/* What a description says holds for all below it, and so does a field that takes the value as it is. */
+static void walk(const struct sim_value *schema, const struct kar_desc *desc, const char *path,
+	visit_fn *visit)
+{
+	const struct sim_value *items = sim_member(schema, "items");
+
+	if (items)
+		schema = items;
+	for (struct sim_member m = sim_first(sim_member(schema, "properties")); m.value; m = sim_next(m)) {
+		const struct kar_field *field = find_field(desc, m.key);
+		char *below = kar_xasprintf("%s.%s%s", path, m.key,
+			field && field->sub && sim_member(m.value, "items") ? "[]" : "");
+
+		if (field && field->sub)
+			walk(m.value, field->sub, below, visit);
+		else
+			visit(below, m.value, field);
+		free(below);
+	}
+}
+
+static const struct {
+	const char *plural;
+	const struct kar_type *type;
+} kinds[] = {
+	{ "queuejobs", &kar_queuejob_type },
+	{ "podgroups", &kar_podgroup_type },
+	{ "queues", &kar_queue_type },
+	{ "schedulingspecs", &kar_schedulingspec_type },
+};
+
+static void walk_part(const char *part, visit_fn *visit)
+{
+	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
+		struct sim_value *schema = schema_of(kinds[i].plural);
+		const struct kar_field *field = find_field(kinds[i].type->wire, part);
+		const struct sim_value *of = sim_get(schema, "properties", part);
+		char *path = kar_xasprintf("%s.%s", kinds[i].plural, part);
+
+		if (of) {
+			assert_non_null(field);
+			walk(of, field->sub, path, visit);
+		}
+		free(path);
+		sim_unref(schema);
+	}
+}
+
+static size_t n_seen;
+
+static size_t row_of(const char *path)
+{
+	size_t i = 0;
+
+	while (i < KAR_LEN(readers) && strcmp(readers[i].field, path) != 0)
+		i++;
+	return i;
+}
+
+static void check_spec(const char *path, const struct sim_value *property, const struct kar_field *field)
+{
+	size_t row = row_of(path);
+
+	n_seen += row < KAR_LEN(readers);
+	if (is_said(property)) {
+		if (row < KAR_LEN(readers))
+			fail_msg("%s: its description says that it is not acted upon, but %s does", path,
+				readers[row].file);
+		return;
+	}
+	if (!field)
+		fail_msg(
+			"%s is accepted, but not decoded: act on it, or say in its description that \"kar-controllers does not act on it yet\"",
+			path);
+	if (row == KAR_LEN(readers))
+		fail_msg("%s: add a row that names the code which acts on it", path);
+	else if (!strstr(read_text(readers[row].file), readers[row].text))
+		fail_msg("%s: %s does not contain '%s'", path, readers[row].file, readers[row].text);
+}
+
+static void each_field_of_a_spec_is_acted_upon_or_says_that_it_is_not(void **state)
+{
+	(void)state;
+	n_seen = 0;
+	walk_part("spec", check_spec);
+	assert_int_equal(n_seen, KAR_LEN(readers)); /* no row is about a field that is gone */
+}
+
+static void check_status(const char *path, const struct sim_value *property, const struct kar_field *field)
+{
+	if (!field && !is_said(property))
+		fail_msg("%s is never written: say \"kar-controllers does not write it yet\"", path);
+	if (field && is_said(property))
+		fail_msg("%s: its description says that it is not written, but it is", path);
+}
+
+static void each_field_of_a_status_is_written_or_says_that_it_is_not(void **state)
+{
+	(void)state;
+	walk_part("status", check_status);
+}
+
+/* The API server drops a field that the CRD does not have. */
+static void check_properties(const struct kar_desc *desc, const struct sim_value *schema, const char *path)
+{
+	const struct sim_value *items = sim_member(schema, "items");
+
+	for (size_t i = 0; i < desc->n_fields; i++) {
+		const struct kar_field *field = &desc->fields[i];
+		const struct sim_value *property = sim_get(items ? items : schema, "properties", field->name);
+		char *below = kar_xasprintf("%s.%s", path, field->name);
+
+		if (!property)
+			fail_msg("%s is written, but it is no property of the CRD", below);
+		if (field->sub)
+			check_properties(field->sub, property, below);
+		free(below);
+	}
+}
+
+static void each_member_of_a_status_is_a_property_of_the_crd(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
+		const struct kar_field *status = find_field(kinds[i].type->wire, "status");
+		struct sim_value *schema = schema_of(kinds[i].plural);
+		char *path = kar_xasprintf("%s.status", kinds[i].plural);
+
+		if (status)
+			check_properties(status->sub, sim_get(schema, "properties", "status"), path);
+		free(path);
+		sim_unref(schema);
+	}
+}
+
+/* --- a Queue says which of its fields are ignored --------------------------------------------------- */
+
+static const struct kar_queue *queue_of(const char *spec)
+{
+	char *json = kar_xasprintf("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s}}", spec);
+	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type, json));
+
+	free(json);
+	return q;
+}
+
+static void check_named(const char *path, const struct sim_value *property,
+	const struct kar_field *field KAR_UNUSED)
+{
+	const char *name = path + strlen("queues.spec.");
+	size_t i = 0;
+
+	if (strncmp(path, "queues.", strlen("queues.")) != 0 || !is_said(property))
+		return;
+	while (i < KAR_LEN(ignored) && strcmp(ignored[i].field, name) != 0)
+		i++;
+	if (i == KAR_LEN(ignored))
+		fail_msg("%s is not acted upon: add a row, and name it in spec.unsupported", path);
+
+	const struct kar_queue *q = queue_of(ignored[i].json);
+
+	n_seen++;
+	assert_string_equal(q->spec.unsupported, ignored[i].named ? name : "");
+	kar_object_unref(&q->o);
+}
+
+static void queue_names_each_field_that_it_ignores(void **state)
+{
+	(void)state;
+	n_seen = 0;
+	walk_part("spec", check_named);
+	assert_int_equal(n_seen, KAR_LEN(ignored));
+}
+
+static void defaults_of_a_queue_ask_for_nothing(void **state)
+{
+	const struct kar_queue *q =
+		queue_of("\"weight\":1,\"reclaimable\":true,\"preemptionPolicy\":\"Never\",\"drain\":false,"
+			 "\"state\":\"Open\",\"queueingStrategy\":\"BestEffortFIFO\",\"capability\":{}");
+
+	(void)state;
+	assert_string_equal(q->spec.unsupported, "");
+	kar_object_unref(&q->o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_field_of_a_spec_is_acted_upon_or_says_that_it_is_not),
+		cmocka_unit_test(each_field_of_a_status_is_written_or_says_that_it_is_not),
+		cmocka_unit_test(each_member_of_a_status_is_a_property_of_the_crd),
+		TEST(queue_names_each_field_that_it_ignores),
+		TEST(defaults_of_a_queue_ask_for_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* PodGroups that a deletion with --cascade=orphan has left: they stop nobody for long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define BY ",\"admittedQueue\":\"default\""
+#define CONDITION(type, status, time) \
+	"{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"" type \
+	"\",\"lastTransitionTime\":\"2026-11-21T" time "Z\"}"
+#define ADMITTED_AT(time) "\"conditions\":[" CONDITION("Admitted", "True", time) "]" BY
+#define UNBOUND_SINCE(time) \
+	"\"conditions\":[" CONDITION("Admitted", "True", "13:00:00") "," CONDITION("Scheduled", "False", \
+		time) "]" BY
+
+static void put_orphan(const char *name, const char *created, const char *status)
+{
+	char meta[256], rest[1024];
+
+	snprintf(meta, sizeof(meta),
+		",\"creationTimestamp\":\"2026-11-21T%sZ\",\"labels\":{\"kube-arbitrator.io/queuejob\":\"%s\"}",
+		created, name);
+	snprintf(rest, sizeof(rest), ",\"spec\":{},\"status\":{%s}", status);
+	put_named(w.stores.podgroups, name, meta, rest);
+}
+
+#define HOLDS "patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)"
+#define MAKES_ROOM \
+	"patch podgroups/status ns/g (Admitted=True/Admitted position=0); " \
+	"patch podgroups/status ns/o (Admitted=False/MaxJobsReached position=1)"
+
+/* A job that was deleted with --cascade=orphan has left @status of its group o; the job of g waits. It is 13:46:27. */
+static const struct {
+	const char *name, *created, *status, *plan;
+} orphans[] = {
+	{ "orphan_makes_room_after_a_minute", "13:45:27", ADMITTED_AT("13:00:00"), MAKES_ROOM },
+	{ "not_before", "13:45:28", ADMITTED_AT("13:00:00"), HOLDS },
+	{ "not_soon_after_its_last_bound_pod", "13:00:00", UNBOUND_SINCE("13:45:28"), HOLDS },
+	{ "a_minute_after_its_last_bound_pod", "13:00:00", UNBOUND_SINCE("13:45:27"), MAKES_ROOM },
+	{ "not_while_it_has_members", "13:00:00", ADMITTED_AT("13:00:00") ",\"members\":1", HOLDS },
+	{ "admission_to_free_room_is_worth_nothing_later", "13:00:00", ADMITTED_AT("13:46:27"), MAKES_ROOM },
+	{ "orphan_that_waits_goes_behind", "13:00:00", "", MAKES_ROOM },
+};
+
+static void orphan_makes_room_for_jobs(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(orphans); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queue("default", "\"maxJobs\":1");
+		put_orphan("o", orphans[i].created, orphans[i].status);
+		put_named_job("g", "", "", "Pending");
+		put_group_of_job("g", "");
+		got = sync_text(true);
+		if (strcmp(got, orphans[i].plan) != 0)
+			fail_msg("%s:\nwant '%s'\ngot  '%s'", orphans[i].name, orphans[i].plan, got);
+	}
+}
+
+/* Nothing else would wake it. */
+static void pass_comes_when_an_orphan_has_had_its_minute(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_orphan("o", "13:46:20", ADMITTED_AT("13:46:20"));
+	sync_text(false);
+	w.mono += 60000;
+	sync_text(false);
+	assert_int_equal(w.sync.plan.requeue_after, KAR_MINUTE - 7123);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(orphan_makes_room_for_jobs),
+		TEST(pass_comes_when_an_orphan_has_had_its_minute),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* What a QueueJob has to do with its queue: how much its priority counts there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "controllers/queuejob/observe.h"
+#include "test/unit/queuejob_sync_fixture.h"
+
+/* Of the job as the reconciler observes it. */
+static int32_t observed_priority(void)
+{
+	struct queuejob_view v;
+
+	sync_key();
+	assert_true(queuejob_observe(&w.stores, &w.sync, &w.sync.arena, &v));
+	assert_int_equal(queuejob_node_rank(&v).priority, queuejob_priority(&v));
+	return queuejob_priority(&v);
+}
+
+static void priority_counts_at_most_as_its_queue_allows(void **state)
+{
+	static const struct {
+		const char *job, *queue, *limit;
+		int32_t counts;
+	} rows[] = {
+		{ "\"schedSpec\":{\"priority\":100}", "default", "\"maxPriority\":10", 10 },
+		{ "\"schedSpec\":{\"priority\":9}", "default", "\"maxPriority\":10", 9 },
+		{ "\"schedSpec\":{\"priorityClassName\":\"high\"}", "default", "\"maxPriority\":10", 10 },
+		{ "\"schedSpec\":{\"priority\":100}", "default", "", 100 },
+		{ "\"schedSpec\":{\"priority\":100}", "other", "\"maxPriority\":10", 100 },
+		{ "\"queue\":\"other\",\"schedSpec\":{\"priority\":100}", "other", "\"maxPriority\":-10",
+			-10 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[512], queue[128];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put(w.stores.priorityclasses, "high", "pc1", "", ",\"value\":5000");
+		snprintf(queue, sizeof(queue), ",\"spec\":{%s}", rows[i].limit);
+		put_named(w.stores.queues, rows[i].queue, "", queue);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s,\"taskSpecs\":[{" TEMPLATE "}]}", rows[i].job);
+		put_job(rest);
+		assert_int_equal(observed_priority(), rows[i].counts);
+	}
+}
+
+/* The number is handed on as it was asked for: the queue says what it counts as. */
+static void group_asks_for_what_the_job_asks_for(void **state)
+{
+	const struct kar_podgroup_spec *spec;
+
+	(void)state;
+	put_named(w.stores.queues, "default", "", ",\"spec\":{\"maxPriority\":10}");
+	put_job(",\"spec\":{\"schedSpec\":{\"priority\":100},\"taskSpecs\":[{" TEMPLATE "}]}");
+	assert_true(sync_key());
+	spec = action_of(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE)->payload;
+	assert_int_equal(spec->priority, 100);
+}
+
+static void put_limit(const char *queue, const char *limit)
+{
+	char rest[128];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{%s}", limit);
+	put_named(w.stores.queues, queue, "", rest);
+}
+
+/* Only that limit has to do with jobs. */
+static void jobs_of_a_queue_are_woken_when_its_limit_changes(void **state)
+{
+	(void)state;
+	put_job(SPEC);
+	assert_string_equal(take(), "ns/j");
+	put_limit("default", "\"maxPriority\":9");
+	assert_string_equal(take(), ""); /* nothing was decided before the caches were synced */
+	kar_store_replace_begin(w.stores.queues);
+	kar_store_replace_commit(w.stores.queues, ++w.rv);
+	put_limit("default", "\"maxPriority\":9");
+	assert_string_equal(take(), "ns/j");
+	put_limit("default", "\"maxPriority\":9,\"maxJobs\":4");
+	assert_string_equal(take(), "");
+	put_limit("other", "\"maxPriority\":9");
+	assert_string_equal(take(), "");
+	put_limit("default", "\"maxJobs\":4");
+	assert_string_equal(take(), "ns/j");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(priority_counts_at_most_as_its_queue_allows),
+		TEST(group_asks_for_what_the_job_asks_for),
+		TEST(jobs_of_a_queue_are_woken_when_its_limit_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
