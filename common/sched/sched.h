@@ -1,0 +1,117 @@
+/*
+ * sched - the room of all nodes, and where gangs fit: one answer for queues, gangs and explanations. Pure: no I/O, no clock.
+ *
+ * One struct kar_sched holds a snapshot that is kept by events: nodes (kar_sched_node), and what is taken from them
+ * (kar_sched_take: bound pods, plans, holds). Classes are what pods need; equal needs are one class. A class that was asked about is
+ * *hot* (at most KAR_SCHED_HOT): how many copies of it each node has room for is then kept by events too, and nodes are in buckets
+ * by copies. So an event costs O(hot classes), a gang that cannot fit costs one comparison, and one that fits costs O(nodes used).
+ *
+ * Policy: best fit, so that big holes stay whole. Nodes without an idle extended resource that the pod does not want come first, then
+ * those with the fewest copies. Among equals any.
+ *
+ * Single-threaded. The struct owns its memory and copies what it is given.
+ */
+#ifndef KAR_SCHED_SCHED_H
+#define KAR_SCHED_SCHED_H
+
+#include "common/buf.h"
+#include "common/mem.h"
+#include "common/sched/needs.h"
+
+enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 8, KAR_SCHED_RESOURCES = 64 };
+
+struct kar_sched;
+typedef uint32_t kar_class; /* never 0 */
+
+struct kar_sched *kar_sched_new(void) KAR_MUSTUSE KAR_RETNN;
+void kar_sched_free(struct kar_sched *s); /* accepts NULL */
+
+/* --- the snapshot ---------------------------------------------------------------------------------------------------------- */
+
+/* The node is new or has changed. What was taken from a node of this name before it was known counts. */
+void kar_sched_node(struct kar_sched *s, const struct kar_node_offer *node) KAR_NONNULL;
+void kar_sched_node_gone(struct kar_sched *s, const char *name) KAR_NONNULL;
+
+/* The class of these needs; one more reference. */
+kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs) KAR_NONNULL;
+void kar_sched_class_ref(struct kar_sched *s, kar_class c) KAR_NONNULL;
+/* One reference less. The class stays known while something of it is taken. */
+void kar_sched_class_put(struct kar_sched *s, kar_class c) KAR_NONNULL;
+/* The needs of a class, for as long as it is referenced. */
+const struct kar_pod_needs *kar_sched_needs(const struct kar_sched *s, kar_class c) KAR_NONNULL KAR_RETNN;
+
+/*
+ * @n more pods of the class (fewer, if negative) take room and host ports of the node, which need not be known yet. The constraints
+ * of the class are not looked at.
+ */
+void kar_sched_take(struct kar_sched *s, const char *node, kar_class c, int32_t n) KAR_NONNULL;
+
+/*
+ * Everything after a mark (takes, not nodes) can be taken back, last mark first. kar_sched_keep() ends a mark and keeps what was done.
+ * Nodes must not change while there is a mark.
+ */
+size_t kar_sched_mark(struct kar_sched *s) KAR_NONNULL;
+void kar_sched_undo(struct kar_sched *s, size_t mark) KAR_NONNULL;
+void kar_sched_keep(struct kar_sched *s, size_t mark) KAR_NONNULL;
+
+/* --- gangs ----------------------------------------------------------------------------------------------------------------- */
+
+struct kar_role {
+	kar_class class;
+	int32_t need; /* pods that must fit; >= 0 */
+	int32_t want; /* more that are placed if there is room, after all needs; >= 0 */
+};
+
+struct kar_gang {
+	const struct kar_role *roles;
+	uint32_t n_roles;
+	/* Room for pods that do not exist yet: it may lie on any nodes that the pods of class .hold_as may use. Its amounts; 0 of them: none. */
+	const struct kar_sched_amount *hold;
+	uint32_t n_hold;
+	kar_class hold_as; /* 0: any ready node */
+	const char *topology; /* label key: all pods inside one value of it; NULL: no wish */
+	bool required;        /* and not at all otherwise */
+};
+
+struct kar_place {
+	const char *node; /* of the scheduler; valid until the node is gone */
+	uint32_t role;
+	int32_t n;
+};
+
+struct kar_held {
+	const char *node;
+	kar_class class; /* its amounts; one reference belongs to whoever asked */
+};
+
+struct kar_placement {
+	const struct kar_place *places; /* by role, then in the order in which nodes were filled; at most one per role and node */
+	uint32_t n_places;
+	const struct kar_held *held;
+	uint32_t n_held;
+	int32_t placed;     /* pods of .need that have a place */
+	int32_t extra;      /* pods of .want */
+	const char *domain; /* value of the topology label; NULL: not inside one */
+	bool proved;        /* a miss is certain, not only what the heuristics found */
+};
+
+/*
+ * Places all needed pods or none, then as many wanted ones as fit, in @out (its arrays in @a). Returns whether the gang fits. If so,
+ * its room is taken (undo it by a mark). If not, nothing is taken, and .placed says how many would have fitted.
+ */
+bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a, struct kar_placement *out) KAR_NONNULL;
+/* False: not even on empty nodes, whatever stops running. */
+bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+/*
+ * Why it does not fit: "1/3 pods placed: 2 nodes lack nvidia.com/gpu (short 3), 1 tainted (infra), 1 not ready". @names: of the roles,
+ * used if there are several. At most 512 bytes.
+ */
+void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names, struct kar_buf *out)
+	__attribute__((nonnull(1, 2, 4)));
+
+/* For tests and metrics. */
+size_t kar_sched_bytes(const struct kar_sched *s) KAR_NONNULL;
+uint64_t kar_sched_touched(const struct kar_sched *s) KAR_NONNULL; /* nodes looked at since the start */
+int64_t kar_sched_copies(struct kar_sched *s, kar_class c) KAR_NONNULL; /* in all nodes together */
+
+#endif
