@@ -10,12 +10,12 @@
 
 #include "common/base.h"
 
-/* Thousandths of "cpu", else whole units, rounded up. At most KAR_SCHED_MOST, so that sums stay exact. */
+/* Thousandths of "cpu", else whole units, rounded up. At most KAR_SCHED_MOST, so that the sum of what 1000 pods ask for is exact. */
 struct kar_sched_amount {
 	const char *resource;
 	int64_t amount;
 };
-#define KAR_SCHED_MOST ((int64_t)1 << 60)
+#define KAR_SCHED_MOST ((int64_t)1 << 53)
 
 struct kar_sched_label {
 	const char *key, *value;
@@ -29,14 +29,14 @@ struct kar_taint {
 };
 
 struct kar_toleration {
-	const char *key;   /* NULL: all keys, and .exists is set */
-	const char *value; /* never NULL */
+	const char *key;        /* NULL: all keys, and .exists is set */
+	const char *value;      /* never NULL */
 	enum kar_effect effect; /* KAR_NO_EFFECT: all */
 	bool exists;            /* whatever the value */
 	bool unknown;           /* an operator that is not modelled: tolerates nothing here */
 };
 
-enum kar_operator { KAR_IN, KAR_NOT_IN, KAR_EXISTS, KAR_DOES_NOT_EXIST, KAR_GT, KAR_LT };
+enum kar_operator { KAR_OP_IN, KAR_OP_NOT_IN, KAR_OP_EXISTS, KAR_OP_DOES_NOT_EXIST, KAR_OP_GT, KAR_OP_LT };
 
 /* Of a label of the node, or (.field) of its name. */
 struct kar_requirement {
@@ -60,9 +60,10 @@ struct kar_host_port {
 };
 
 struct kar_pod_needs {
-	/* What it requests, by name of the resource, without 0. One of "pods" is added by the scheduler. */
+	/* What it requests, by name of the resource, without 0. One of "pods" is added by the scheduler, but for room alone. */
 	const struct kar_sched_amount *amounts;
 	uint32_t n_amounts;
+	bool room_only; /* not a pod: what is held for pods that do not exist yet */
 	const struct kar_host_port *ports;
 	uint32_t n_ports;
 	/* What it asks of the node; absent for a pod that is bound. */
@@ -73,7 +74,8 @@ struct kar_pod_needs {
 	uint32_t n_terms;
 	const struct kar_toleration *tolerations;
 	uint32_t n_tolerations;
-	const char *node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
+	const char
+		*node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */
 	const char *unverified;
 };
@@ -107,8 +109,8 @@ enum kar_obstacle {
  * Everything that does not depend on other pods: KAR_FITS, or the first obstacle up to KAR_EXCLUDED. *@taint (may be NULL) becomes the
  * key of the taint for KAR_TAINTED, borrowed from @node.
  */
-enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod, const char **taint)
-	__attribute__((nonnull(1, 2)));
+enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	const char **taint) __attribute__((nonnull(1, 2)));
 /* May two pods with these ports not be on one node? */
 bool kar_sched_ports_meet(const struct kar_host_port *a, const struct kar_host_port *b) KAR_NONNULL;
 

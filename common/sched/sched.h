@@ -68,7 +68,7 @@ struct kar_gang {
 	/* Room for pods that do not exist yet: it may lie on any nodes that the pods of class .hold_as may use. Its amounts; 0 of them: none. */
 	const struct kar_sched_amount *hold;
 	uint32_t n_hold;
-	kar_class hold_as; /* 0: any ready node */
+	kar_class hold_as;    /* 0: any ready node */
 	const char *topology; /* label key: all pods inside one value of it; NULL: no wish */
 	bool required;        /* and not at all otherwise */
 };
@@ -85,33 +85,34 @@ struct kar_held {
 };
 
 struct kar_placement {
-	const struct kar_place *places; /* by role, then in the order in which nodes were filled; at most one per role and node */
+	const struct kar_place
+		*places; /* in the order in which nodes were filled; a role and a node may meet twice */
 	uint32_t n_places;
 	const struct kar_held *held;
 	uint32_t n_held;
-	int32_t placed;     /* pods of .need that have a place */
-	int32_t extra;      /* pods of .want */
+	int32_t extra;      /* pods of .want that have a place */
 	const char *domain; /* value of the topology label; NULL: not inside one */
 	bool proved;        /* a miss is certain, not only what the heuristics found */
 };
 
 /*
  * Places all needed pods or none, then as many wanted ones as fit, in @out (its arrays in @a). Returns whether the gang fits. If so,
- * its room is taken (undo it by a mark). If not, nothing is taken, and .placed says how many would have fitted.
+ * its room is taken (undo it by a mark). If not, nothing is taken.
  */
-bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a, struct kar_placement *out) KAR_NONNULL;
+bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
+	struct kar_placement *out) KAR_NONNULL;
 /* False: not even on empty nodes, whatever stops running. */
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
 /*
  * Why it does not fit: "1/3 pods placed: 2 nodes lack nvidia.com/gpu (short 3), 1 tainted (infra), 1 not ready". @names: of the roles,
  * used if there are several. At most 512 bytes.
  */
-void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names, struct kar_buf *out)
-	__attribute__((nonnull(1, 2, 4)));
+void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
+	struct kar_buf *out) __attribute__((nonnull(1, 2, 4)));
 
 /* For tests and metrics. */
 size_t kar_sched_bytes(const struct kar_sched *s) KAR_NONNULL;
-uint64_t kar_sched_touched(const struct kar_sched *s) KAR_NONNULL; /* nodes looked at since the start */
+uint64_t kar_sched_touched(const struct kar_sched *s) KAR_NONNULL;      /* nodes looked at since the start */
 int64_t kar_sched_copies(struct kar_sched *s, kar_class c) KAR_NONNULL; /* in all nodes together */
 
 #endif

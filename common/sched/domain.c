@@ -1,0 +1,109 @@
+/* Topology: the values of a label are domains, and a node is in one domain of each label that somebody asked for. */
+#include "common/sched/impl.h"
+
+#include <stdlib.h>
+
+void sched_key_free(struct kar_sched *s, struct sched_key *key)
+{
+	for (uint32_t i = 0; i < key->n; i++)
+		kar_intern_put(s->strings, key->values[i]);
+	kar_intern_put(s->strings, key->label);
+	kar_table_release(&key->by_value);
+	free(key->values);
+	free(key->first);
+}
+
+/* Domains are never forgotten: there are few values of a label. */
+static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *value)
+{
+	const uint32_t *known = kar_table_find(&k->by_value, value);
+
+	if (known)
+		return *known;
+	if (k->n == k->room) {
+		k->room = k->room ? 2 * k->room : 16;
+		k->values = kar_xrealloc(k->values, k->room, sizeof(*k->values));
+		k->first = kar_xrealloc(k->first, k->room, sizeof(*k->first));
+		for (uint32_t i = 0; i < s->n_hot; i++)
+			sched_hot_add_key(s, s->classes[s->hot[i]].hot, (uint32_t)(k - s->keys));
+	}
+	k->values[k->n] = kar_intern_get(s->strings, value);
+	k->first[k->n] = SCHED_NONE;
+	kar_table_add(&k->by_value, k->values[k->n], k->n);
+	return k->n++;
+}
+
+static const char *value_of(const struct sched_node *n, const char *label)
+{
+	for (uint32_t i = 0; i < n->offer.n_labels; i++) {
+		if (n->offer.labels[i].key == label)
+			return n->offer.labels[i].value;
+	}
+	return NULL;
+}
+
+static void enter(struct kar_sched *s, uint32_t node, uint32_t key)
+{
+	struct sched_node *n = &s->nodes[node];
+	struct sched_key *k = &s->keys[key];
+	const char *value = value_of(n, k->label);
+	uint32_t d;
+
+	n->domain[key] = SCHED_NONE;
+	if (!value)
+		return;
+	d = domain_of(s, k, value);
+	assert(k->first && d < k->n);
+	n->domain[key] = d;
+	n->next_in_domain[key] = k->first[d];
+	n->prev_in_domain[key] = SCHED_NONE;
+	if (k->first[d] != SCHED_NONE)
+		s->nodes[k->first[d]].prev_in_domain[key] = node;
+	k->first[d] = node;
+}
+
+void sched_domains_enter(struct kar_sched *s, uint32_t node)
+{
+	for (uint32_t k = 0; k < s->n_keys; k++)
+		enter(s, node, k);
+}
+
+void sched_domains_leave(struct kar_sched *s, uint32_t node)
+{
+	const struct sched_node *n = &s->nodes[node];
+
+	for (uint32_t k = 0; k < s->n_keys; k++) {
+		if (n->domain[k] == SCHED_NONE)
+			continue;
+		if (n->prev_in_domain[k] == SCHED_NONE)
+			s->keys[k].first[n->domain[k]] = n->next_in_domain[k];
+		else
+			s->nodes[n->prev_in_domain[k]].next_in_domain[k] = n->next_in_domain[k];
+		if (n->next_in_domain[k] != SCHED_NONE)
+			s->nodes[n->next_in_domain[k]].prev_in_domain[k] = n->prev_in_domain[k];
+	}
+}
+
+uint32_t sched_key(struct kar_sched *s, const char *label)
+{
+	const char *known = kar_intern_find(s->strings, label);
+	uint32_t key;
+
+	for (uint32_t i = 0; known && i < s->n_keys; i++) {
+		if (s->keys[i].label == known)
+			return i;
+	}
+	if (s->n_keys == KAR_SCHED_KEYS)
+		return SCHED_NONE;
+	key = s->n_keys;
+	s->keys[key] = (struct sched_key){ .label = kar_intern_get(s->strings, label) };
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		s->nodes[i].domain[key] = SCHED_NONE;
+		if (s->nodes[i].known)
+			enter(s, i, key);
+	}
+	s->n_keys++;
+	for (uint32_t i = 0; i < s->n_hot; i++)
+		sched_hot_add_key(s, s->classes[s->hot[i]].hot, key);
+	return key;
+}

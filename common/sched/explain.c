@@ -1,0 +1,280 @@
+/* Why a gang does not fit, with the arithmetic. */
+#include "common/sched/impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/quantity.h"
+#include "common/text.h"
+
+enum { TEXT_BYTES = 513, MAX_REASONS = 64 };
+
+/* Nodes that have the same obstacle. */
+struct reason {
+	enum kar_obstacle obstacle;
+	const char *what; /* key of the taint, name of the resource; NULL: neither */
+	int64_t n;        /* nodes */
+	int64_t missing;  /* of the resource: the least that a node lacks */
+};
+
+struct reasons {
+	struct reason all[MAX_REASONS];
+	uint32_t n;
+};
+
+static void add_reason(struct reasons *r, enum kar_obstacle o, const char *what, int64_t missing)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct reason *x = &r->all[i];
+
+		if (x->obstacle != o || (what && strcmp(x->what, what) != 0))
+			continue;
+		x->n++;
+		if (missing < x->missing)
+			x->missing = missing;
+		return;
+	}
+	if (r->n < MAX_REASONS) /* beyond: the text ends long before */
+		r->all[r->n++] = (struct reason){ o, what, 1, missing };
+}
+
+/* The resource of which the largest part of the request is missing; SCHED_NONE: none is. */
+static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	int64_t *missing)
+{
+	uint32_t found = SCHED_NONE;
+	double worst = 0;
+
+	for (uint32_t i = 0; i < c->n_shares; i++) {
+		int64_t room = sched_free(s, node, c->shares[i].resource), lacks;
+
+		room = room > 0 ? room : 0;
+		lacks = c->shares[i].amount - room;
+		if (lacks <= 0 || (double)lacks / (double)c->shares[i].amount <= worst)
+			continue;
+		worst = (double)lacks / (double)c->shares[i].amount;
+		found = c->shares[i].resource;
+		*missing = lacks;
+	}
+	return found;
+}
+
+static void examine(const struct kar_sched *s, const struct sched_class *c, uint32_t node, struct reasons *r)
+{
+	const char *taint = NULL;
+	enum kar_obstacle o = kar_sched_match(&s->nodes[node].offer, &c->needs, &taint);
+	int64_t missing = 0;
+	uint32_t resource;
+
+	if (o != KAR_FITS) {
+		add_reason(r, o, taint, 0);
+		return;
+	}
+	resource = shortest(s, c, node, &missing);
+	if (resource != SCHED_NONE)
+		add_reason(r, KAR_LACKS_ROOM, s->resources[resource].name, missing);
+	else if (sched_copies(s, c, node, false) <= 0)
+		add_reason(r, KAR_PORT_IN_USE, NULL, 0);
+}
+
+static int most_nodes_first(const void *a, const void *b)
+{
+	const struct reason *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	if (x->obstacle != y->obstacle)
+		return x->obstacle > y->obstacle ? -1 : 1; /* room first: it is what changes */
+	return x->what && y->what ? strcmp(x->what, y->what) : 0;
+}
+
+static bool is_bytes(const char *resource)
+{
+	return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
+		strncmp(resource, "hugepages-", 10) == 0;
+}
+
+static const char *amount_text(const char *resource, int64_t amount, char out[KAR_QUANTITY_LEN])
+{
+	struct kar_quantity q = { .format = is_bytes(resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
+
+	q.nano = (kar_nano)amount * (strcmp(resource, "cpu") == 0 ? 1000000 : 1000000000);
+	return kar_quantity_text(&q, out);
+}
+
+static void put_lack(const struct reason *x, int64_t pods, struct kar_buf *out)
+{
+	char text[KAR_QUANTITY_LEN];
+	int64_t all;
+
+	if (__builtin_mul_overflow(x->missing, pods, &all))
+		all = INT64_MAX;
+	kar_buf_printf(out, "%" PRId64 " node%s %s (short %s)", x->n, x->n == 1 ? " lacks" : "s lack",
+		x->what, amount_text(x->what, all, text));
+}
+
+static void put_reason(const struct reason *x, const struct kar_pod_needs *needs, int64_t pods,
+	struct kar_buf *out)
+{
+	static const char *const texts[KAR_N_OBSTACLES] = { [KAR_OTHER_NODE] = "other than spec.nodeName",
+		[KAR_NOT_READY] = "not ready",
+		[KAR_CORDONED] = "cordoned",
+		[KAR_EXCLUDED] = "excluded by nodeSelector or affinity" };
+
+	if (x->obstacle == KAR_LACKS_ROOM)
+		put_lack(x, pods, out);
+	else if (x->obstacle == KAR_TAINTED)
+		kar_buf_printf(out, "%" PRId64 " tainted (%s)", x->n, x->what);
+	else if (x->obstacle == KAR_PORT_IN_USE)
+		kar_buf_printf(out, "%" PRId64 " with host port %" PRId32 " in use", x->n,
+			needs->ports[0].port);
+	else
+		kar_buf_printf(out, "%" PRId64 " %s", x->n, texts[x->obstacle]);
+}
+
+static bool in_scope(const struct sched_try *t, uint32_t node)
+{
+	const struct sched_node *n = &t->s->nodes[node];
+
+	return n->known && (t->domain == SCHED_NONE || n->domain[t->key] == t->domain);
+}
+
+/* What stands in the way of @pods more pods of the role, where the others have been placed. */
+static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, struct kar_buf *out)
+{
+	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
+	struct reasons *r = kar_arena_alloc(t->a, 1, sizeof(*r));
+
+	for (uint32_t i = 0; i < t->s->n_nodes; i++) {
+		if (in_scope(t, i))
+			examine(t->s, c, i, r);
+	}
+	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
+	for (uint32_t i = 0; i < r->n; i++) {
+		kar_buf_puts(out, i ? ", " : "");
+		put_reason(&r->all[i], &c->needs, pods, out);
+	}
+}
+
+/* "role w (cpu 4, memory 1Gi): " */
+static void put_role(struct sched_try *t, uint32_t role, const char *const *names, struct kar_buf *out)
+{
+	const struct kar_pod_needs *needs = &t->s->classes[t->gang->roles[role].class].needs;
+	char text[KAR_QUANTITY_LEN];
+
+	if (t->gang->n_roles < 2 || !names)
+		return;
+	kar_buf_printf(out, "role %s (", names[role]);
+	for (uint32_t i = 0; i < needs->n_amounts; i++)
+		kar_buf_printf(out, "%s%s %s", i ? ", " : "", needs->amounts[i].resource,
+			amount_text(needs->amounts[i].resource, needs->amounts[i].amount, text));
+	kar_buf_puts(out, needs->n_amounts ? "): " : "no requests): ");
+}
+
+/* Places as many as fit, in the order of size. Returns how many; *@role becomes the one with most pods missing, *@missing how many. */
+static int64_t place_some(struct sched_try *t, uint32_t *role, int64_t *missing)
+{
+	const uint32_t *order = sched_order_by_size(t);
+	int64_t placed = 0;
+
+	*missing = 0;
+	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+		int32_t need = t->gang->roles[order[i]].need, n = sched_fill(t, order[i], need);
+
+		placed += n;
+		if (need - n <= *missing)
+			continue;
+		*missing = need - n;
+		*role = order[i];
+	}
+	return placed;
+}
+
+/* The domain in which most pods find a place; SCHED_NONE: there is none. */
+static uint32_t best_domain(struct sched_try *t)
+{
+	uint32_t best = SCHED_NONE, role = 0, n = t->s->keys[t->key].n;
+	int64_t most = -1, missing;
+
+	for (t->domain = 0; t->domain < n; t->domain++) {
+		size_t mark = kar_sched_mark(t->s);
+		int64_t placed = place_some(t, &role, &missing);
+
+		kar_sched_undo(t->s, mark);
+		if (placed > most) {
+			most = placed;
+			best = t->domain;
+		}
+	}
+	return best;
+}
+
+static int64_t needed(const struct kar_gang *gang)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < gang->n_roles; i++)
+		n += gang->roles[i].need;
+	return n;
+}
+
+/* The pods fit, the room that they hold for others does not. */
+static void put_hold(struct sched_try *t, struct kar_buf *out)
+{
+	char text[KAR_QUANTITY_LEN];
+
+	kar_buf_puts(out, "no room for what the gang holds for later pods:");
+	for (uint32_t i = 0; i < t->gang->n_hold; i++)
+		kar_buf_printf(out, "%s %s %s", i ? "," : "", t->gang->hold[i].resource,
+			amount_text(t->gang->hold[i].resource, t->gang->hold[i].amount, text));
+}
+
+static void explain(struct sched_try *t, const char *const *names, struct kar_buf *out)
+{
+	size_t mark = kar_sched_mark(t->s);
+	uint32_t role = 0;
+	int64_t missing, placed = place_some(t, &role, &missing);
+
+	kar_buf_printf(out, "%" PRId64 "/%" PRId64 " pods placed: ", placed, needed(t->gang));
+	if (t->domain != SCHED_NONE)
+		kar_buf_printf(out, "domain %s=%s: ", t->gang->topology,
+			t->s->keys[t->key].values[t->domain]);
+	if (missing) {
+		put_role(t, role, names, out);
+		put_obstacles(t, role, missing, out);
+	} else if (t->gang->n_hold) {
+		put_hold(t, out);
+	} else {
+		kar_buf_puts(out, "it fits");
+	}
+	kar_sched_undo(t->s, mark);
+}
+
+void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
+	struct kar_buf *out)
+{
+	struct kar_arena a = { 0 };
+	struct kar_buf text = { 0 };
+	struct sched_try t = { .s = s, .gang = gang, .a = &a, .key = SCHED_NONE, .domain = SCHED_NONE };
+	char bounded[TEXT_BYTES];
+	bool nodes = false;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		nodes |= s->nodes[i].known;
+	if (gang->topology && gang->required) {
+		t.key = sched_key(s, gang->topology);
+		t.domain = t.key == SCHED_NONE ? SCHED_NONE : best_domain(&t);
+	}
+	if (!nodes)
+		kar_buf_puts(&text, "the cluster has no nodes");
+	else if (gang->topology && gang->required && t.domain == SCHED_NONE)
+		kar_buf_printf(&text, "0/%" PRId64 " pods placed: no node has label %s", needed(gang),
+			gang->topology);
+	else
+		explain(&t, names, &text);
+	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(&text));
+	kar_buf_puts(out, bounded);
+	kar_buf_release(&text);
+	kar_arena_release(&a);
+}

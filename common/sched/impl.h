@@ -1,0 +1,203 @@
+/*
+ * impl - what the files of the placement engine share. Private to this folder.
+ *
+ *   match.c  node against needs     snapshot.c  nodes and what is taken from them      class.c  equal needs are one class
+ *   hot.c    copies and buckets     domain.c    values of topology labels              place.c  gangs   search.c  backtracking
+ *   hold.c   room for later pods    explain.c   why not
+ *
+ * Nodes, classes and resources are numbers (indexes) in here. Invariant, between two calls: of each hot class, .copies[node] is what
+ * recount() in hot.c computes from the node, the node is in the bucket of that number, and the totals are the sums.
+ */
+#ifndef KAR_SCHED_IMPL_H
+#define KAR_SCHED_IMPL_H
+
+#include <assert.h>
+
+#include "common/intern.h"
+#include "common/sched/sched.h"
+#include "common/sched/table.h"
+
+#define SCHED_NONE UINT32_MAX
+
+/* Buckets: 0 copies, 1, 2 ... 62, and 63 or more; once for nodes that should stay free for others, and before them the rest. */
+enum { SCHED_COPIES = 64, SCHED_BUCKETS = 2 * SCHED_COPIES, SCHED_NO_BUCKET = 255 };
+
+/* A resource and how much of it, by number. */
+struct sched_share {
+	uint32_t resource;
+	int64_t amount;
+};
+
+struct sched_port_use {
+	struct kar_host_port port; /* of the class that uses it */
+	int32_t n;
+};
+
+struct sched_node {
+	const char *name; /* interned */
+	bool known;       /* a Node object exists */
+	int64_t n_taken;  /* pods and holds */
+	struct kar_node_offer
+		offer; /* its strings are interned, its arrays in .block; without .allocatable */
+	void *block;
+	struct sched_port_use *ports;
+	uint32_t n_ports, room_ports;
+	uint64_t idle; /* extended resources of which some is free */
+	uint32_t domain[KAR_SCHED_KEYS];
+	uint32_t next_in_domain[KAR_SCHED_KEYS], prev_in_domain[KAR_SCHED_KEYS];
+};
+
+struct sched_hot {
+	uint8_t *match;        /* per node: enum kar_obstacle */
+	uint8_t *bucket;       /* per node; SCHED_NO_BUCKET: in none */
+	int32_t *copies;       /* per node */
+	uint32_t *next, *prev; /* per node: neighbours in its bucket */
+	uint32_t head[SCHED_BUCKETS];
+	uint64_t filled[2];                    /* which buckets have nodes */
+	int64_t total;                         /* copies */
+	int64_t *domain_total[KAR_SCHED_KEYS]; /* per domain */
+	uint64_t asked;                        /* when, by the counter of questions */
+	uint32_t room;                         /* nodes in the arrays */
+};
+
+struct sched_class {
+	struct kar_pod_needs needs; /* strings interned, arrays in .memory */
+	struct kar_arena memory;
+	char *code;                 /* the needs as one text, by which equal ones are found */
+	uint32_t refs;              /* of others */
+	int64_t n_taken;            /* on all nodes; with .refs 0 as well, the class is forgotten */
+	struct sched_share *shares; /* with "pods" */
+	uint32_t n_shares;
+	uint64_t wants;        /* bit of each extended resource it asks for */
+	bool nowhere;          /* it asks for a resource beyond KAR_SCHED_RESOURCES */
+	struct sched_hot *hot; /* NULL: cold */
+};
+
+struct sched_resource {
+	const char *name; /* interned */
+	bool extended; /* has a bit in .idle: neither cpu, memory, ephemeral-storage, pods nor hugepages-* */
+	int64_t spare; /* free in all known nodes together */
+	int64_t largest; /* the most that a node offers; may be too high until .stale is mended */
+	bool stale;
+};
+
+/* A topology label that somebody asked for. */
+struct sched_key {
+	const char *label;   /* interned */
+	const char **values; /* per domain; interned */
+	uint32_t *first;     /* per domain: its first node */
+	uint32_t n, room;
+	struct kar_table by_value;
+};
+
+struct sched_change {
+	uint32_t node, class;
+	int32_t n;
+};
+
+struct kar_sched {
+	struct kar_intern *strings;
+	struct sched_resource resources[KAR_SCHED_RESOURCES];
+	uint32_t n_resources;
+	struct sched_node *nodes;
+	uint32_t n_nodes, room_nodes; /* n_nodes: with unused ones among them */
+	uint32_t *unused;
+	uint32_t n_unused;
+	struct kar_table node_by_name;
+	int64_t *allocatable;        /* [node * .stride + resource], as the next one */
+	uint64_t *taken;             /* wraps around, and back */
+	uint32_t stride;             /* >= .n_resources */
+	struct sched_class *classes; /* [0] is unused */
+	uint32_t n_classes, room_classes, n_free_classes;
+	struct kar_table class_by_code;
+	uint32_t hot[KAR_SCHED_HOT];
+	uint32_t n_hot;
+	uint64_t questions;
+	struct sched_key keys[KAR_SCHED_KEYS];
+	uint32_t n_keys;
+	struct sched_change *log;
+	size_t n_log, room_log, marks;
+	uint64_t touched;
+};
+
+/* --- snapshot.c */
+/* The number of the resource, made if it is new; SCHED_NONE: there are too many. */
+uint32_t sched_resource(struct kar_sched *s, const char *name) KAR_NONNULL;
+uint32_t sched_find_node(const struct kar_sched *s, const char *name) KAR_NONNULL; /* SCHED_NONE: not there */
+/* As kar_sched_take(), by number. */
+void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n) KAR_NONNULL;
+
+static inline int64_t sched_allocatable(const struct kar_sched *s, uint32_t node, uint32_t resource)
+{
+	return s->allocatable[(size_t)node * s->stride + resource];
+}
+
+static inline int64_t sched_free(const struct kar_sched *s, uint32_t node, uint32_t resource)
+{
+	size_t cell = (size_t)node * s->stride + resource;
+
+	return (int64_t)((uint64_t)s->allocatable[cell] - s->taken[cell]);
+}
+
+/* --- class.c */
+void sched_class_free(struct kar_sched *s, uint32_t class) KAR_NONNULL;
+void sched_class_drop_unused(struct kar_sched *s, uint32_t class) KAR_NONNULL;
+
+/* --- hot.c */
+size_t sched_hot_bytes(const struct kar_sched *s) KAR_NONNULL;
+/* Takes the node out of all buckets and totals until it is recounted with @match. */
+void sched_withdraw(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+/* The counts of a class; the class becomes hot. They stay valid for as long as no other KAR_SCHED_HOT classes are asked about. */
+struct sched_hot *sched_hot(struct kar_sched *s, uint32_t class) KAR_NONNULL KAR_RETNN;
+void sched_cool(struct kar_sched *s, uint32_t class) KAR_NONNULL;
+/* The node has changed: its room (@match: and what kar_sched_match() looks at). */
+void sched_recount(struct kar_sched *s, uint32_t node, bool match) KAR_NONNULL;
+void sched_hot_grow(struct kar_sched *s) KAR_NONNULL; /* .room_nodes has grown */
+void sched_hot_add_key(struct kar_sched *s, struct sched_hot *h, uint32_t key) KAR_NONNULL;
+/* The first node in the order of the policy that has a copy; SCHED_NONE: none. */
+uint32_t sched_best(const struct sched_hot *h) KAR_NONNULL;
+/* Copies of the class on the node: as it is, or (@empty) with nothing on it. 0 if it does not match. */
+int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	bool empty) KAR_NONNULL;
+
+/* --- domain.c */
+/* The number of the topology label; SCHED_NONE: there are too many. */
+uint32_t sched_key(struct kar_sched *s, const char *label) KAR_NONNULL;
+void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
+void sched_domains_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+void sched_domains_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;
+
+/* --- place.c: a gang in the making */
+struct sched_try {
+	struct kar_sched *s;
+	const struct kar_gang *gang;
+	struct kar_arena *a;
+	uint32_t key, domain; /* SCHED_NONE: everywhere */
+	struct kar_place *places;
+	uint32_t n_places;
+};
+
+/* @n pods of the role take room on the node. */
+void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n) KAR_NONNULL;
+/* Copies of the class within the scope of @t. */
+int64_t sched_total(struct sched_try *t, uint32_t class) KAR_NONNULL;
+/* Up to @n pods of the role in the order of the policy; how many. */
+int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
+/* Roles, the one with the largest request relative to the largest node first; in the arena. */
+uint32_t *sched_order_by_size(struct sched_try *t) KAR_NONNULL KAR_RETNN;
+/* The nodes within the scope of @t that have a copy of the class, in the order of the policy; in the arena. */
+uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n) KAR_NONNULL KAR_RETNN;
+
+/* --- search.c */
+/*
+ * Places all by trying all ways, for gangs of at most 12 pods, within a bound on the work. Returns whether it fits. *@all becomes whether
+ * everything was tried, so that a miss is certain.
+ */
+bool sched_search(struct sched_try *t, bool *all) KAR_NONNULL;
+
+/* --- hold.c */
+/* Takes the room that the gang holds for later; false: there is not enough, and nothing is taken. */
+bool sched_hold(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
+	struct kar_placement *out) KAR_NONNULL;
+
+#endif

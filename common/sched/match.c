@@ -1,0 +1,147 @@
+/* What kube-scheduler asks of a node whatever else runs there. */
+#include "common/sched/needs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *label_of(const struct kar_node_offer *node, const char *key)
+{
+	for (uint32_t i = 0; i < node->n_labels; i++) {
+		if (strcmp(node->labels[i].key, key) == 0)
+			return node->labels[i].value;
+	}
+	return NULL;
+}
+
+/* Labels and values of Gt and Lt are whole numbers; a text that is none compares with nothing. */
+static bool read_number(const char *text, int64_t *out)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (errno || end == text || *end || text[0] == ' ' || text[0] == '\t')
+		return false;
+	*out = n;
+	return true;
+}
+
+static bool compares(const char *value, const struct kar_requirement *r)
+{
+	int64_t have, limit;
+
+	if (!value || r->n_values != 1 || !read_number(value, &have) || !read_number(r->values[0], &limit))
+		return false;
+	return r->op == KAR_OP_GT ? have > limit : have < limit;
+}
+
+static bool is_among(const char *value, const struct kar_requirement *r)
+{
+	for (uint32_t i = 0; value && i < r->n_values; i++) {
+		if (strcmp(value, r->values[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool requirement_holds(const struct kar_node_offer *node, const struct kar_requirement *r)
+{
+	const char *value = r->field ? node->name : label_of(node, r->key);
+
+	switch (r->op) {
+	case KAR_OP_IN:
+		return is_among(value, r);
+	case KAR_OP_NOT_IN:
+		return !is_among(value, r);
+	case KAR_OP_EXISTS:
+		return value;
+	case KAR_OP_DOES_NOT_EXIST:
+		return !value;
+	default:
+		return compares(value, r);
+	}
+}
+
+static bool term_holds(const struct kar_node_offer *node, const struct kar_node_term *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (!requirement_holds(node, &t->requirements[i]))
+			return false;
+	}
+	return t->n;
+}
+
+static bool is_selected(const struct kar_node_offer *node, const struct kar_pod_needs *pod)
+{
+	for (uint32_t i = 0; i < pod->n_selector; i++) {
+		const char *value = label_of(node, pod->selector[i].key);
+
+		if (!value || strcmp(value, pod->selector[i].value) != 0)
+			return false;
+	}
+	for (uint32_t i = 0; i < pod->n_terms; i++) {
+		if (term_holds(node, &pod->terms[i]))
+			return true;
+	}
+	return !pod->has_terms;
+}
+
+static bool tolerates(const struct kar_toleration *t, const struct kar_taint *taint)
+{
+	if (t->unknown || (t->effect != KAR_NO_EFFECT && t->effect != taint->effect))
+		return false;
+	if (t->key && strcmp(t->key, taint->key) != 0)
+		return false;
+	return t->exists || strcmp(t->value, taint->value) == 0;
+}
+
+static bool is_tolerated(const struct kar_pod_needs *pod, const struct kar_taint *taint)
+{
+	for (uint32_t i = 0; i < pod->n_tolerations; i++) {
+		if (tolerates(&pod->tolerations[i], taint))
+			return true;
+	}
+	return taint->effect == KAR_NO_EFFECT || taint->effect == KAR_PREFER_NO_SCHEDULE;
+}
+
+/* A cordoned node has this taint as well, but for a moment after it was cordoned. */
+static bool tolerates_cordon(const struct kar_pod_needs *pod)
+{
+	static const struct kar_taint cordon = { .key = "node.kubernetes.io/unschedulable",
+		.value = "",
+		.effect = KAR_NO_SCHEDULE };
+
+	return is_tolerated(pod, &cordon);
+}
+
+enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	const char **taint)
+{
+	if (pod->node)
+		return strcmp(pod->node, node->name) == 0 ? KAR_FITS : KAR_OTHER_NODE;
+	if (!node->ready)
+		return KAR_NOT_READY;
+	if (node->cordoned && !tolerates_cordon(pod))
+		return KAR_CORDONED;
+	for (uint32_t i = 0; i < node->n_taints; i++) {
+		if (is_tolerated(pod, &node->taints[i]))
+			continue;
+		if (taint)
+			*taint = node->taints[i].key;
+		return KAR_TAINTED;
+	}
+	return is_selected(node, pod) ? KAR_FITS : KAR_EXCLUDED;
+}
+
+static bool is_any_address(const char *ip)
+{
+	return !ip[0] || strcmp(ip, "0.0.0.0") == 0;
+}
+
+bool kar_sched_ports_meet(const struct kar_host_port *a, const struct kar_host_port *b)
+{
+	return a->port == b->port && strcmp(a->protocol, b->protocol) == 0 &&
+		(is_any_address(a->ip) || is_any_address(b->ip) || strcmp(a->ip, b->ip) == 0);
+}

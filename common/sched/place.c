@@ -1,0 +1,389 @@
+/* Where the pods of a gang go. */
+#include "common/sched/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOMAINS_TRIED = 8 };
+
+/* --- one role -------------------------------------------------------------------------------------- */
+
+void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n)
+{
+	struct kar_place *p;
+
+	sched_take(t->s, node, t->gang->roles[role].class, n);
+	t->places = kar_arena_grow(t->a, t->places, t->n_places, sizeof(*t->places));
+	p = &t->places[t->n_places++];
+	*p = (struct kar_place){ .node = t->s->nodes[node].name, .role = role, .n = n };
+}
+
+int64_t sched_total(struct sched_try *t, uint32_t class)
+{
+	const struct sched_hot *h = sched_hot(t->s, class);
+
+	return t->domain == SCHED_NONE ? h->total : h->domain_total[t->key][t->domain];
+}
+
+struct candidate {
+	uint32_t node, rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void add_candidate(const struct sched_hot *h, uint32_t node, struct candidate *all, uint32_t *n)
+{
+	if (h->copies[node] > 0)
+		all[(*n)++] = (struct candidate){ node, h->bucket[node] };
+}
+
+uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n)
+{
+	const struct kar_sched *s = t->s;
+	const struct sched_hot *h = sched_hot(t->s, class);
+	struct candidate *all = kar_xmalloc((s->n_nodes + 1) * sizeof(*all));
+	uint32_t *nodes;
+
+	*n = 0;
+	if (t->domain == SCHED_NONE) {
+		for (uint32_t i = 0; i < s->n_nodes; i++)
+			add_candidate(h, i, all, n);
+	} else {
+		for (uint32_t i = s->keys[t->key].first[t->domain]; i != SCHED_NONE;
+			i = s->nodes[i].next_in_domain[t->key])
+			add_candidate(h, i, all, n);
+	}
+	qsort(all, *n, sizeof(*all), by_rank);
+	nodes = kar_arena_alloc(t->a, *n + 1, sizeof(*nodes));
+	for (uint32_t i = 0; i < *n; i++)
+		nodes[i] = all[i].node;
+	free(all);
+	return nodes;
+}
+
+static int32_t least(int32_t a, int32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int32_t fill_everywhere(struct sched_try *t, uint32_t role, int32_t n)
+{
+	const struct sched_hot *h = sched_hot(t->s, t->gang->roles[role].class);
+	int32_t left = n;
+
+	while (left > 0) {
+		uint32_t node = sched_best(h);
+
+		if (node == SCHED_NONE)
+			break;
+		int32_t here = least(h->copies[node], left);
+
+		sched_put(t, role, node, here);
+		left -= here;
+	}
+	return n - left;
+}
+
+static int32_t fill_domain(struct sched_try *t, uint32_t role, int32_t n)
+{
+	uint32_t class = t->gang->roles[role].class, n_nodes;
+	const uint32_t *nodes = sched_candidates(t, class, &n_nodes);
+	const struct sched_hot *h = sched_hot(t->s, class);
+	int32_t left = n;
+
+	for (uint32_t i = 0; i < n_nodes && left > 0; i++) {
+		int32_t here = least(h->copies[nodes[i]], left);
+
+		sched_put(t, role, nodes[i], here);
+		left -= here;
+	}
+	return n - left;
+}
+
+int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
+{
+	return t->domain == SCHED_NONE ? fill_everywhere(t, role, n) : fill_domain(t, role, n);
+}
+
+/* --- orders of roles ------------------------------------------------------------------------------- */
+
+struct ranked_role {
+	uint32_t role;
+	double rank; /* ascending */
+};
+
+static int by_rank_of_role(const void *a, const void *b)
+{
+	const struct ranked_role *x = a, *y = b;
+
+	if (x->rank < y->rank || x->rank > y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->role < y->role ? -1 : x->role > y->role;
+}
+
+static uint32_t *sort_roles(struct sched_try *t, struct ranked_role *ranked)
+{
+	uint32_t n = t->gang->n_roles;
+	uint32_t *order = kar_arena_alloc(t->a, n + 1, sizeof(*order));
+
+	qsort(ranked, n, sizeof(*ranked), by_rank_of_role);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = ranked[i].role;
+	return order;
+}
+
+static int64_t largest(struct kar_sched *s, uint32_t resource)
+{
+	struct sched_resource *r = &s->resources[resource];
+
+	if (!r->stale)
+		return r->largest;
+	r->largest = 0;
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (sched_allocatable(s, i, resource) > r->largest)
+			r->largest = sched_allocatable(s, i, resource);
+	}
+	r->stale = false;
+	return r->largest;
+}
+
+/* The largest part of the largest node that a pod of the class asks for; 1: all of it. */
+static double size_of(struct kar_sched *s, const struct sched_class *c)
+{
+	double size = 0;
+
+	for (uint32_t i = 0; i < c->n_shares; i++) {
+		int64_t most = largest(s, c->shares[i].resource);
+		double part = most ? (double)c->shares[i].amount / (double)most : 2;
+
+		if (part > size)
+			size = part;
+	}
+	return size;
+}
+
+uint32_t *sched_order_by_size(struct sched_try *t)
+{
+	struct ranked_role *ranked = kar_arena_alloc(t->a, t->gang->n_roles + 1, sizeof(*ranked));
+
+	for (uint32_t i = 0; i < t->gang->n_roles; i++)
+		ranked[i] =
+			(struct ranked_role){ i, -size_of(t->s, &t->s->classes[t->gang->roles[i].class]) };
+	return sort_roles(t, ranked);
+}
+
+/* The role with the fewest copies for each pod that it needs comes first. */
+static uint32_t *order_by_scarcity(struct sched_try *t)
+{
+	struct ranked_role *ranked = kar_arena_alloc(t->a, t->gang->n_roles + 1, sizeof(*ranked));
+
+	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+		const struct kar_role *r = &t->gang->roles[i];
+
+		ranked[i] =
+			(struct ranked_role){ i, r->need ? (double)sched_total(t, r->class) / r->need : 0 };
+	}
+	return sort_roles(t, ranked);
+}
+
+/* --- a gang in one scope --------------------------------------------------------------------------- */
+
+/* All needs in this order; nothing is taken if one is not met. */
+static bool place_in_order(struct sched_try *t, const uint32_t *order, uint32_t n)
+{
+	size_t mark = kar_sched_mark(t->s);
+
+	for (uint32_t i = 0; i < n; i++) {
+		int32_t need = t->gang->roles[order[i]].need;
+
+		if (sched_total(t, t->gang->roles[order[i]].class) < need ||
+			sched_fill(t, order[i], need) < need) {
+			kar_sched_undo(t->s, mark);
+			t->n_places = 0;
+			return false;
+		}
+	}
+	kar_sched_keep(t->s, mark);
+	return true;
+}
+
+static int64_t asked_in_all(const struct kar_sched *s, const struct kar_gang *gang, uint32_t resource)
+{
+	int64_t all = 0;
+
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		const struct sched_class *c = &s->classes[gang->roles[i].class];
+
+		for (uint32_t k = 0; k < c->n_shares; k++) {
+			int64_t of_role;
+
+			if (c->shares[k].resource != resource)
+				continue;
+			if (__builtin_mul_overflow(c->shares[k].amount, (int64_t)gang->roles[i].need,
+				    &of_role) ||
+				__builtin_add_overflow(all, of_role, &all))
+				return INT64_MAX;
+		}
+	}
+	return all;
+}
+
+/* A role alone, or all together, ask for more than there is. */
+static bool cannot_fit(struct sched_try *t)
+{
+	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+		if (sched_total(t, t->gang->roles[i].class) < t->gang->roles[i].need)
+			return true;
+	}
+	for (uint32_t r = 0; t->gang->n_roles > 1 && r < t->s->n_resources; r++) {
+		if (asked_in_all(t->s, t->gang, r) > t->s->resources[r].spare &&
+			asked_in_all(t->s, t->gang, r) > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool place_needs(struct sched_try *t, bool *proved)
+{
+	static const uint32_t alone[] = { 0 };
+	const uint32_t n = t->gang->n_roles;
+	*proved = cannot_fit(t);
+	if (*proved)
+		return false;
+	if (n <= 1)
+		return place_in_order(t, alone, n);
+	if (place_in_order(t, sched_order_by_size(t), n) || place_in_order(t, order_by_scarcity(t), n))
+		return true;
+	return sched_search(t, proved);
+}
+
+static bool place_in_scope(struct sched_try *t, struct kar_placement *out)
+{
+	size_t mark = kar_sched_mark(t->s);
+
+	if (!place_needs(t, &out->proved) || !sched_hold(t->s, t->gang, t->a, out)) {
+		kar_sched_undo(t->s, mark);
+		t->n_places = 0;
+		return false;
+	}
+	kar_sched_keep(t->s, mark);
+	for (uint32_t i = 0; i < t->gang->n_roles; i++)
+		out->extra += sched_fill(t, i, t->gang->roles[i].want);
+	out->places = t->places;
+	out->n_places = t->n_places;
+	return true;
+}
+
+/* --- domains --------------------------------------------------------------------------------------- */
+
+struct ranked_domain {
+	uint32_t domain;
+	int64_t copies;
+};
+
+static int by_copies(const void *a, const void *b)
+{
+	const struct ranked_domain *x = a, *y = b;
+
+	if (x->copies != y->copies)
+		return x->copies < y->copies ? -1 : 1;
+	return x->domain < y->domain ? -1 : x->domain > y->domain;
+}
+
+/* The domains with enough of each role, the one with the least room first; in the arena. */
+static struct ranked_domain *domains_that_may_do(struct sched_try *t, uint32_t *n)
+{
+	const struct sched_key *k = &t->s->keys[t->key];
+	struct ranked_domain *all = kar_arena_alloc(t->a, k->n + 1, sizeof(*all));
+
+	*n = 0;
+	for (t->domain = 0; t->domain < k->n; t->domain++) {
+		int64_t copies = 0;
+		bool enough = true;
+
+		for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+			int64_t of_role = sched_total(t, t->gang->roles[i].class);
+
+			enough &= of_role >= t->gang->roles[i].need;
+			copies += of_role;
+		}
+		if (enough)
+			all[(*n)++] = (struct ranked_domain){ t->domain, copies };
+	}
+	qsort(all, *n, sizeof(*all), by_copies);
+	return all;
+}
+
+static bool place_in_a_domain(struct sched_try *t, struct kar_placement *out)
+{
+	struct ranked_domain *all;
+	bool proved = true;
+	uint32_t n;
+
+	t->key = sched_key(t->s, t->gang->topology);
+	if (t->key == SCHED_NONE)
+		return false;
+	all = domains_that_may_do(t, &n);
+	for (uint32_t i = 0; i < n && i < DOMAINS_TRIED; i++) {
+		t->domain = all[i].domain;
+		if (place_in_scope(t, out)) {
+			out->domain = t->s->keys[t->key].values[t->domain];
+			return true;
+		}
+		proved &= out->proved;
+	}
+	out->proved = proved && n <= DOMAINS_TRIED;
+	return false;
+}
+
+bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
+	struct kar_placement *out)
+{
+	struct sched_try t = { .s = s, .gang = gang, .a = a, .key = SCHED_NONE, .domain = SCHED_NONE };
+
+	*out = (struct kar_placement){ 0 };
+	if (gang->topology && place_in_a_domain(&t, out))
+		return true;
+	if (gang->topology && gang->required)
+		return false;
+	t.domain = SCHED_NONE;
+	return place_in_scope(&t, out);
+}
+
+/* --- on empty nodes -------------------------------------------------------------------------------- */
+
+static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *role)
+{
+	const struct sched_class *c = &s->classes[role->class];
+	int64_t left = role->need;
+
+	for (uint32_t i = 0; i < s->n_nodes && left > 0; i++) {
+		if (s->nodes[i].known && kar_sched_match(&s->nodes[i].offer, &c->needs, NULL) == KAR_FITS)
+			left -= sched_copies(s, c, i, true);
+	}
+	return left <= 0;
+}
+
+bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
+{
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		if (!role_is_feasible(s, &gang->roles[i]))
+			return false;
+	}
+	for (uint32_t r = 0; r < s->n_resources; r++) {
+		int64_t left = asked_in_all(s, gang, r);
+
+		for (uint32_t i = 0; i < s->n_nodes && left > 0; i++)
+			left -= s->nodes[i].known ? sched_allocatable(s, i, r) : 0;
+		if (left > 0)
+			return false;
+	}
+	return true;
+}

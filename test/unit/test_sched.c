@@ -1,0 +1,177 @@
+/* Where gangs go, and why not: rows in the words of sched_words.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/sched_words.h"
+
+static const struct {
+	const char *name, *nodes, *taken, *gang, *expected;
+} rows[] = {
+	/* --- one role */
+	{ "fewest_copies_first", "a gpu=8; b gpu=2; c gpu=1; d gpu=1", "", "w 4xgpu=1", "w:c w:d w:b*2" },
+	{ "big_holes_stay_whole", "a gpu=8; b gpu=2; c gpu=1; d gpu=1", "a 2xgpu=1", "w 1xgpu=6", "w:a" },
+	{ "not_where_gpus_are_idle", "a cpu=2 gpu=1; b cpu=8", "", "w 2xcpu=1", "w:b*2" },
+	{ "unless_nothing_else_has_room", "a cpu=2 gpu=1; b cpu=1", "", "w 2xcpu=1", "w:b w:a" },
+	{ "busy_gpus_are_no_reason", "a cpu=2 gpu=1; b cpu=8", "a 1xgpu=1", "w 2xcpu=1", "w:a*2" },
+	{ "all_or_nothing", "a cpu=6", "a 4xcpu=1", "w 4xcpu=1",
+		"2/4 pods placed: 1 node lacks cpu (short 2)" },
+	{ "wanted_pods_as_they_fit", "a cpu=6", "", "w 2xcpu=2 +4", "w:a*2 w:a" },
+	{ "nothing_to_place", "a cpu=1", "", "w 0xcpu=1", "" },
+	{ "no_nodes", "", "", "w 1xcpu=1", "the cluster has no nodes" },
+	{ "pods_are_counted", "a cpu=9 pods=3", "a 1xmemory=1", "w 3xcpu=1",
+		"2/3 pods placed: 1 node lacks pods (short 1)" },
+	{ "node_that_is_not_known_has_no_room", "a cpu=1", "b 1xcpu=1", "w 2xcpu=1",
+		"1/2 pods placed: 1 node lacks cpu (short 1)" },
+	{ "overcommitted_resource_that_nobody_asks_for", "a cpu=1 memory=1", "a 2xcpu=1", "w 1xmemory=1",
+		"w:a" },
+	/* --- what a node must be like */
+	{ "first_obstacle_of_each_node", "a gpu=3; b gpu=3; c gpu=8 !infra; d gpu=8 !infra; e gpu=8 notready",
+		"", "w 3xgpu=4",
+		"0/3 pods placed: 2 nodes lack nvidia.com/gpu (short 3), 2 tainted (infra), 1 not ready" },
+	{ "cordoned_and_not_selected", "a cpu=8 cordoned; b cpu=8; c cpu=8; d cpu=2 @disk=ssd", "",
+		"w 3xcpu=2 on=disk=ssd",
+		"1/3 pods placed: 2 excluded by nodeSelector or affinity, 1 node lacks cpu (short 4), 1 cordoned" },
+	{ "tolerated", "a cpu=2 !infra; b cpu=1", "", "w 3xcpu=1 ~infra", "w:b w:a*2" },
+	{ "host_port_once_per_node", "a cpu=9; b cpu=9; c cpu=9", "a 1xport=80", "w 3xport=80",
+		"2/3 pods placed: 3 with host port 80 in use" },
+	{ "other_host_port", "a cpu=9; b cpu=9", "a 1xport=81", "w 2xport=80", "w:a w:b" },
+	{ "cpu_in_thousandths_memory_in_bytes", "a cpu=1 memory=1024; b cpu=1 memory=1024",
+		"a 1xcpu=1; b 1xcpu=1", "w 1xmemory=2048",
+		"0/1 pods placed: 2 nodes lack memory (short 1Ki)" },
+	/* --- several roles */
+	{ "largest_role_first", "a cpu=4; b cpu=8", "", "small 4xcpu=1; large 1xcpu=8", "large:b small:a*4" },
+	{ "scarce_role_first", "a cpu=4 @disk=ssd; b cpu=4", "", "w 1xcpu=4; s 1xcpu=3 on=disk=ssd",
+		"s:a w:b" },
+	{ "largest_first_misses_scarcest_first_fits", "a cpu=12; b cpu=12", "",
+		"x 1xcpu=6; y 3xcpu=4; z 2xcpu=3", "y:a*3 x:b z:b*2" },
+	{ "role_by_role_misses_so_all_ways_are_tried", "a cpu=9; b cpu=8", "", "x 2xcpu=4; y 3xcpu=3",
+		"x:b x:b y:a y:a y:a" },
+	{ "role_that_is_missing_is_named", "a cpu=4", "", "w 2xcpu=1; l 1xcpu=4",
+		"1/3 pods placed: role w (cpu 1): 1 node lacks cpu (short 2)" },
+	/* --- room for later */
+	{ "hold_beside_the_pod", "a cpu=4; b cpu=3; c cpu=4", "", "driver 1xcpu=1 | hold cpu=8",
+		"driver:b | a holds cpu=4 | c holds cpu=4" },
+	{ "hold_in_proportion", "c cpu=4; n1 cpu=64 gpu=8; n2 cpu=64 gpu=8", "",
+		"i 1xcpu=2 | hold cpu=32 gpu=16",
+		"i:c | n1 holds cpu=16 nvidia.com/gpu=8 | n2 holds cpu=16 nvidia.com/gpu=8" },
+	{ "no_room_to_hold", "a cpu=4", "", "driver 1xcpu=1 | hold cpu=4",
+		"1/1 pods placed: no room for what the gang holds for later pods: cpu 4" },
+/* --- topology: rack a has 4 nodes of 2, b 2 of 8, c 3 of 3 */
+#define RACKS \
+	"a1 gpu=2 @rack=a; a2 gpu=2 @rack=a; a3 gpu=2 @rack=a; a4 gpu=2 @rack=a; b1 gpu=8 @rack=b; b2 gpu=8 @rack=b; c1 gpu=3 @rack=c; c2 gpu=3 @rack=c; c3 gpu=3 @rack=c"
+	{ "least_room_that_fits", RACKS, "", "w 4xgpu=2 | topology rack required",
+		"w:a1 w:a2 w:a3 w:a4 in a" },
+	{ "larger_gang_larger_rack", RACKS, "", "w 5xgpu=2 | topology rack required", "w:b1*4 w:b2 in b" },
+	{ "no_rack_is_large_enough", RACKS, "", "w 9xgpu=2 | topology rack required",
+		"8/9 pods placed: domain rack=b: 2 nodes lack nvidia.com/gpu (short 2)" },
+	{ "preferred_goes_anywhere", RACKS, "", "w 9xgpu=2 | topology rack preferred",
+		"w:a1 w:a2 w:a3 w:a4 w:c1 w:c2 w:c3 w:b1*2" },
+	{ "label_that_no_node_has", "a cpu=1", "", "w 1xcpu=1 | topology zone required",
+		"0/1 pods placed: no node has label zone" },
+};
+
+static void gangs_are_placed_or_explained(void **state)
+{
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_sched *s = kar_sched_new();
+		struct kar_arena a = { 0 };
+		struct kar_buf got = { 0 };
+		struct words_gang g;
+		struct kar_placement p;
+
+		words_nodes(s, &a, rows[i].nodes);
+		words_taken(s, &a, rows[i].taken);
+		words_gang(s, &a, rows[i].gang, &g);
+		if (kar_sched_place(s, &g.gang, &a, &p))
+			words_placement(s, &g, &p, &got);
+		else
+			kar_sched_explain(s, &g.gang, g.names, &got);
+		if (strcmp(kar_buf_cstr(&got), rows[i].expected) != 0) {
+			print_error("%s:\n  want %s\n  got  %s\n", rows[i].name, rows[i].expected,
+				kar_buf_cstr(&got));
+			failed++;
+		}
+		words_placement_put(s, &p);
+		words_gang_put(s, &g);
+		kar_buf_release(&got);
+		kar_arena_release(&a);
+		kar_sched_free(s);
+	}
+	assert_int_equal(failed, 0);
+}
+
+/* A gang that cannot fit costs a comparison; one that fits looks only at the nodes that it uses. */
+static void work_is_proportional_to_the_change(void **state)
+{
+	struct kar_sched *s = kar_sched_new();
+	struct kar_arena a = { 0 };
+	struct words_gang small, large;
+	struct kar_placement p;
+	uint64_t touched;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		words_node(s, &a, kar_arena_printf(&a, "n%d cpu=4", i));
+	words_gang(s, &a, "w 10xcpu=1", &small);
+	words_gang(s, &a, "w 4001xcpu=1", &large);
+	touched = kar_sched_touched(s);
+	assert_false(kar_sched_place(s, &large.gang, &a, &p));
+	assert_true(p.proved);
+	assert_int_equal(kar_sched_touched(s), touched);
+	assert_true(kar_sched_place(s, &small.gang, &a, &p));
+	assert_int_equal(kar_sched_touched(s), touched + 3);
+	assert_false(kar_sched_feasible(s, &large.gang));
+	assert_true(kar_sched_feasible(s, &small.gang));
+	words_gang_put(s, &small);
+	words_gang_put(s, &large);
+	kar_arena_release(&a);
+	kar_sched_free(s);
+}
+
+static void equal_needs_are_one_class(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		bool equal;
+	} pairs[] = {
+		{ "cpu=1", "cpu=1", true },
+		{ "cpu=1", "cpu=2", false },
+		{ "cpu=1 on=a=b", "cpu=1", false },
+		{ "cpu=1 on=a=bc", "cpu=1 on=ab=c", false },
+		{ "cpu=1 ~a", "cpu=1 ~b", false },
+		{ "cpu=1 port=80", "cpu=1 port=81", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(pairs); i++) {
+		struct kar_sched *s = kar_sched_new();
+		struct kar_arena a = { 0 };
+		int32_t want;
+		kar_class x = words_class(s, &a, pairs[i].a, &want),
+			  y = words_class(s, &a, pairs[i].b, &want);
+
+		assert_int_equal(x == y, pairs[i].equal);
+		kar_sched_class_put(s, x);
+		kar_sched_class_put(s, y);
+		kar_arena_release(&a);
+		kar_sched_free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gangs_are_placed_or_explained),
+		cmocka_unit_test(work_is_proportional_to_the_change),
+		cmocka_unit_test(equal_needs_are_one_class),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
