@@ -11,6 +11,9 @@ void sched_key_free(struct kar_sched *s, struct sched_key *key)
 	kar_table_release(&key->by_value);
 	free(key->values);
 	free(key->first);
+	free(key->domain);
+	free(key->next);
+	free(key->prev);
 }
 
 /* Domains are never forgotten: there are few values of a label. */
@@ -44,21 +47,20 @@ static const char *value_of(const struct sched_node *n, const char *label)
 
 static void enter(struct kar_sched *s, uint32_t node, uint32_t key)
 {
-	struct sched_node *n = &s->nodes[node];
 	struct sched_key *k = &s->keys[key];
-	const char *value = value_of(n, k->label);
+	const char *value = value_of(&s->nodes[node], k->label);
 	uint32_t d;
 
-	n->domain[key] = SCHED_NONE;
+	k->domain[node] = SCHED_NONE;
 	if (!value)
 		return;
 	d = domain_of(s, k, value);
 	assert(k->first && d < k->n);
-	n->domain[key] = d;
-	n->next_in_domain[key] = k->first[d];
-	n->prev_in_domain[key] = SCHED_NONE;
+	k->domain[node] = d;
+	k->next[node] = k->first[d];
+	k->prev[node] = SCHED_NONE;
 	if (k->first[d] != SCHED_NONE)
-		s->nodes[k->first[d]].prev_in_domain[key] = node;
+		k->prev[k->first[d]] = node;
 	k->first[d] = node;
 }
 
@@ -70,18 +72,36 @@ void sched_domains_enter(struct kar_sched *s, uint32_t node)
 
 void sched_domains_leave(struct kar_sched *s, uint32_t node)
 {
-	const struct sched_node *n = &s->nodes[node];
+	for (uint32_t i = 0; i < s->n_keys; i++) {
+		struct sched_key *k = &s->keys[i];
+		uint32_t d = k->domain[node];
 
-	for (uint32_t k = 0; k < s->n_keys; k++) {
-		if (n->domain[k] == SCHED_NONE)
+		if (d == SCHED_NONE)
 			continue;
-		if (n->prev_in_domain[k] == SCHED_NONE)
-			s->keys[k].first[n->domain[k]] = n->next_in_domain[k];
+		if (k->prev[node] == SCHED_NONE)
+			k->first[d] = k->next[node];
 		else
-			s->nodes[n->prev_in_domain[k]].next_in_domain[k] = n->next_in_domain[k];
-		if (n->next_in_domain[k] != SCHED_NONE)
-			s->nodes[n->next_in_domain[k]].prev_in_domain[k] = n->prev_in_domain[k];
+			k->next[k->prev[node]] = k->next[node];
+		if (k->next[node] != SCHED_NONE)
+			k->prev[k->next[node]] = k->prev[node];
+		k->domain[node] = SCHED_NONE;
 	}
+}
+
+static void size_arrays(struct sched_key *k, uint32_t room)
+{
+	k->domain = kar_xrealloc(k->domain, room, sizeof(*k->domain));
+	k->next = kar_xrealloc(k->next, room, sizeof(*k->next));
+	k->prev = kar_xrealloc(k->prev, room, sizeof(*k->prev));
+	for (uint32_t i = k->room_nodes; i < room; i++)
+		k->domain[i] = SCHED_NONE;
+	k->room_nodes = room;
+}
+
+void sched_keys_grow(struct kar_sched *s)
+{
+	for (uint32_t i = 0; i < s->n_keys; i++)
+		size_arrays(&s->keys[i], s->room_nodes);
 }
 
 uint32_t sched_key(struct kar_sched *s, const char *label)
@@ -97,8 +117,8 @@ uint32_t sched_key(struct kar_sched *s, const char *label)
 		return SCHED_NONE;
 	key = s->n_keys;
 	s->keys[key] = (struct sched_key){ .label = kar_intern_get(s->strings, label) };
+	size_arrays(&s->keys[key], s->room_nodes);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		s->nodes[i].domain[key] = SCHED_NONE;
 		if (s->nodes[i].known)
 			enter(s, i, key);
 	}

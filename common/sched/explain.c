@@ -137,7 +137,7 @@ static bool in_scope(const struct sched_try *t, uint32_t node)
 {
 	const struct sched_node *n = &t->s->nodes[node];
 
-	return n->known && (t->domain == SCHED_NONE || n->domain[t->key] == t->domain);
+	return n->known && (t->domain == SCHED_NONE || t->s->keys[t->key].domain[node] == t->domain);
 }
 
 /* What stands in the way of @pods more pods of the role, where the others have been placed. */

@@ -105,8 +105,8 @@ static void set_copies(struct kar_sched *s, struct sched_hot *h, uint32_t node, 
 	h->copies[node] = copies;
 	h->total += more;
 	for (uint32_t k = 0; k < s->n_keys; k++) {
-		if (s->nodes[node].known && s->nodes[node].domain[k] != SCHED_NONE)
-			h->domain_total[k][s->nodes[node].domain[k]] += more;
+		if (s->keys[k].domain[node] != SCHED_NONE)
+			h->domain_total[k][s->keys[k].domain[node]] += more;
 	}
 }
 
@@ -188,8 +188,8 @@ void sched_hot_add_key(struct kar_sched *s, struct sched_hot *h, uint32_t key)
 	free(h->domain_total[key]);
 	h->domain_total[key] = kar_xcalloc(k->room + 1, sizeof(*h->domain_total[key]));
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		if (s->nodes[i].known && s->nodes[i].domain[key] != SCHED_NONE)
-			h->domain_total[key][s->nodes[i].domain[key]] += h->copies[i];
+		if (k->domain[i] != SCHED_NONE)
+			h->domain_total[key][k->domain[i]] += h->copies[i];
 	}
 }
 

@@ -43,8 +43,6 @@ struct sched_node {
 	struct sched_port_use *ports;
 	uint32_t n_ports, room_ports;
 	uint64_t idle; /* extended resources of which some is free */
-	uint32_t domain[KAR_SCHED_KEYS];
-	uint32_t next_in_domain[KAR_SCHED_KEYS], prev_in_domain[KAR_SCHED_KEYS];
 };
 
 struct sched_hot {
@@ -86,7 +84,10 @@ struct sched_key {
 	const char *label;   /* interned */
 	const char **values; /* per domain; interned */
 	uint32_t *first;     /* per domain: its first node */
-	uint32_t n, room;
+	uint32_t *domain, *next,
+		*prev;       /* per node: SCHED_NONE if it has not the label; its neighbours in the domain */
+	uint32_t n, room;    /* domains */
+	uint32_t room_nodes; /* nodes in the arrays */
 	struct kar_table by_value;
 };
 
@@ -163,6 +164,8 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 /* --- domain.c */
 /* The number of the topology label; SCHED_NONE: there are too many. */
 uint32_t sched_key(struct kar_sched *s, const char *label) KAR_NONNULL;
+/* .room_nodes has grown. */
+void sched_keys_grow(struct kar_sched *s) KAR_NONNULL;
 void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
 void sched_domains_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 void sched_domains_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;

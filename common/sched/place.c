@@ -57,7 +57,7 @@ uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n)
 			add_candidate(h, i, all, n);
 	} else {
 		for (uint32_t i = s->keys[t->key].first[t->domain]; i != SCHED_NONE;
-			i = s->nodes[i].next_in_domain[t->key])
+			i = s->keys[t->key].next[i])
 			add_candidate(h, i, all, n);
 	}
 	qsort(all, *n, sizeof(*all), by_rank);

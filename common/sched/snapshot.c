@@ -107,13 +107,14 @@ uint32_t sched_find_node(const struct kar_sched *s, const char *name)
 
 static void grow_nodes(struct kar_sched *s)
 {
-	uint32_t room = s->room_nodes ? 2 * s->room_nodes : FIRST_NODES;
+	uint32_t room = s->room_nodes + s->room_nodes / 4 + FIRST_NODES;
 
 	s->nodes = kar_xrealloc(s->nodes, room, sizeof(*s->nodes));
 	s->unused = kar_xrealloc(s->unused, room, sizeof(*s->unused));
 	resize_cells(s, room, s->stride);
 	s->room_nodes = room;
 	sched_hot_grow(s);
+	sched_keys_grow(s);
 }
 
 struct kar_sched *kar_sched_new(void)
@@ -237,9 +238,8 @@ static void set_node(struct kar_sched *s, uint32_t i, const struct kar_node_offe
 {
 	assert(!s->marks);
 	add_spare(s, i, -1);
-	if (s->nodes[i].known)
-		sched_domains_leave(s, i);
 	sched_withdraw(s, i);
+	sched_domains_leave(s, i);
 	forget_offer(s, &s->nodes[i]);
 	if (offer)
 		copy_offer(s, &s->nodes[i], offer);

@@ -34,6 +34,13 @@ BARS = {
     "first_pod_beside_a_noisy_tenant_s": (1.0, "at most"),  # p99; twice that of an idle manager is as good
     "sync_instructions_10k_to_1k": (13.3, "at most"),  # n log n: the pods are sorted
     "pod_event_instructions_10k_to_1k": (1.1, "at most"),
+    "gangs_of_10_pods_per_s": (2e6, "at least"),
+    "gangs_of_10_of_scan": (40, "at least"),
+    "reject_us": (1, "at most"),
+    "node_update_us": (2, "at most"),
+    "node_update_when_nodes_double": (1.1, "at most"),
+    "cold_class_ns_per_node": (10, "at most"),
+    "sched_bytes_per_node_16_hot": (400 + 16 * 16, "at most"),
 }
 
 

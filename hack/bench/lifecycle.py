@@ -287,3 +287,19 @@ def sync(report):
         report.line(bench="sync", scene=scene, instructions_1k=small, instructions_10k=large, ratio=ratios[scene])
     report.bar("pod_event_instructions_10k_to_1k", ratios.pop("event"))
     report.bar("sync_instructions_10k_to_1k", max(ratios.values()))
+
+
+def sched(report):
+    target = "hack/bench/sched/sched_cost"
+    subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run([common.BUILD / target, "5000", "10000", "50000"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    small, twice, large = map(json.loads, out.splitlines())
+    for figures in (small, twice, large):
+        report.line(**figures)
+    report.bar("gangs_of_10_pods_per_s", min(small["1000x10_pods_per_s"], large["1000x10_pods_per_s"]))
+    report.bar("gangs_of_10_of_scan", small["1000x10_pods_per_s"] / small["scan_pods_per_s"])
+    report.bar("reject_us", large["reject_us"])
+    report.bar("node_update_us", small["node_update_us"])
+    report.bar("node_update_when_nodes_double", twice["node_update_us"] / small["node_update_us"])
+    report.bar("cold_class_ns_per_node", small["cold_class_ns_per_node"])
+    report.bar("sched_bytes_per_node_16_hot", small["bytes_per_node"])

@@ -256,7 +256,7 @@ static void check_sums(struct kar_sched *s)
 				int64_t total = 0;
 
 				for (uint32_t n = s->keys[k].first[d]; n != SCHED_NONE;
-					n = s->nodes[n].next_in_domain[k])
+					n = s->keys[k].next[n])
 					total += h->copies[n];
 				assert_int_equal(total, h->domain_total[k][d]);
 			}
