@@ -5,6 +5,7 @@
 
 #include <bsd/stdlib.h>
 
+#include "api/amounts_wire.h"
 #include "api/copy.h"
 #include "common/str.h"
 #include "api/names.h"
@@ -15,29 +16,9 @@ static const struct kar_field gate_fields[] = {
 };
 static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct pod_wire_gate, gate_fields);
 
-/* An entry of a map of quantities, in protobuf. */
-struct wire_quantity {
-	const char *text;
-};
-struct wire_amount {
-	const char *name;
-	struct wire_quantity quantity;
-};
-static_assert(sizeof(struct wire_amount) == sizeof(struct kar_pair), "read as one");
-
-static const struct kar_field quantity_fields[] = {
-	KAR_FIELD_PB(struct wire_quantity, text, "string", 1, KAR_F_STRING),
-};
-static const struct kar_desc quantity_desc = KAR_DESC("Quantity", struct wire_quantity, quantity_fields);
-
-static const struct kar_field amount_fields[] = {
-	KAR_FIELD_PB(struct wire_amount, name, "key", 1, KAR_F_STRING),
-	KAR_FIELD_PB_SUB(struct wire_amount, quantity, "value", 2, KAR_F_OBJECT, &quantity_desc),
-};
-static const struct kar_desc amount_desc = KAR_DESC("amount", struct wire_amount, amount_fields);
-
 static const struct kar_field resources_fields[] = {
-	KAR_FIELD_PB_SUB(struct pod_wire_resources, requests, "requests", 2, KAR_F_MAP, &amount_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_resources, requests, "requests", 2, KAR_F_MAP,
+		&kar_amount_wire_desc),
 };
 static const struct kar_desc resources_desc =
 	KAR_DESC("ResourceRequirements", struct pod_wire_resources, resources_fields);
@@ -57,7 +38,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, init_containers, "initContainers", 20, KAR_F_ARRAY,
 		&asking_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, resources, "resources", 40, KAR_F_OBJECT, &resources_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, overhead, "overhead", 32, KAR_F_MAP, &amount_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, overhead, "overhead", 32, KAR_F_MAP, &kar_amount_wire_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct pod_wire_spec, spec_fields);
 

@@ -20,6 +20,7 @@
  */
 #define KAR_STORES(X) \
 	X(pods, kar_pod_type, NULL, NULL) \
+	X(nodes, kar_node_type, NULL, NULL) \
 	X(queuejobs, kar_queuejob_type, NULL, KAR_IF_NO_CRD) \
 	X(podgroups, kar_podgroup_type, NULL, KAR_IF_NO_CRD) \
 	X(schedulingspecs, kar_schedulingspec_type, NULL, KAR_IF_NO_CRD) \

@@ -74,3 +74,10 @@ void kar_amounts_set_all(struct kar_amounts *a, const struct kar_amounts *other)
 	for (size_t i = 0; i < other->n; i++)
 		*kar_amounts_at(a, other->items[i].name) = other->items[i].q;
 }
+
+struct kar_sched_amount kar_amount_rounded(const char *name, const struct kar_quantity *q)
+{
+	int64_t amount = strcmp(name, "cpu") == 0 ? kar_quantity_milli(q) : kar_quantity_value(q);
+
+	return (struct kar_sched_amount){ .resource = name, .amount = kar_clamp(amount, 0, KAR_SCHED_MOST) };
+}

@@ -8,6 +8,7 @@
 
 #include "common/mem.h"
 #include "common/quantity.h"
+#include "common/sched/needs.h"
 
 struct kar_amount {
 	const char *name; /* owned by the set */
@@ -33,5 +34,10 @@ void kar_amounts_add_all(struct kar_amounts *a, const struct kar_amounts *more) 
 void kar_amounts_max_all(struct kar_amounts *a, const struct kar_amounts *other) KAR_NONNULL;
 /* Each becomes what it is in @other. */
 void kar_amounts_set_all(struct kar_amounts *a, const struct kar_amounts *other) KAR_NONNULL;
+
+/*
+ * As the scheduler counts it: thousandths of "cpu", else whole units, rounded up, and between 0 and KAR_SCHED_MOST. The name is borrowed.
+ */
+struct kar_sched_amount kar_amount_rounded(const char *name, const struct kar_quantity *q) KAR_NONNULL;
 
 #endif

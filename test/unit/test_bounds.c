@@ -121,6 +121,11 @@ static const struct row {
 	{ "pod_of_a_job", &kar_pod_type, POD(OF_JOB, POD_STATUS("Running")), 4 * KIB },
 	{ "pod_that_failed", &kar_pod_type, POD(OF_JOB, POD_STATUS("Failed")), 4 * KIB },
 	{ "pod_that_is_stuck", &kar_pod_type, POD(OF_JOB, POD_STATUS("Pending")), 4 * KIB },
+	{ "node", &kar_node_type,
+		"{\"metadata\":{" META
+		",\"labels\":{@:@,%}},\"spec\":{\"taints\":[{\"key\":@,\"value\":@,\"effect\":\"NoSchedule\"}]},"
+		"\"status\":{\"allocatable\":{%},\"conditions\":[{\"type\":@,\"status\":@}]}}",
+		256 * KIB },
 	{ "invalid_job", &kar_queuejob_type, "{" HEAD ",\"spec\":{" TASK(BIG) "}}", 4 * KIB },
 	{ "invalid_job_with_a_large_status", &kar_queuejob_type,
 		"{" HEAD ",\"spec\":{" TASK(BIG) "}," JOB_STATUS("") "}", 9 * KIB },

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "api/node.h"
 #include "api/pod.h"
 #include "api/priorityclass.h"
 #include "common/kube/client.h"
@@ -164,6 +165,24 @@ static void pods(void **state)
 	end(&r, kar_pod_type.wire);
 }
 
+static void nodes(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_node_type);
+	compare(&r, "nodes", false);
+	assert_non_null(strstr(r.text.p,
+		"labels: kubernetes.io/hostname=elsewhere node-role.kubernetes.io/worker= zone=a annotations:"));
+	assert_non_null(strstr(r.text.p,
+		"spec: NodeSpec{ unschedulable: 1 taints: Taint{ key: 'infra' value: 'yes' effect: 'NoSchedule' } "
+		"Taint{ key: 'soft' effect: 'PreferNoSchedule' } "
+		"Taint{ key: 'node.kubernetes.io/unschedulable' effect: 'NoSchedule' } } status: NodeStatus{ "
+		"allocatable: cpu=7910m ephemeral-storage=100Gi example.com/gpu=4 hugepages-1Gi=0 memory=33554432500m pods=110 "
+		"conditions: NodeCondition{ type: 'MemoryPressure' status: 'False' } NodeCondition{ type: 'Ready' status: 'True' } } "));
+	end(&r, NULL);
+}
+
 static void pages_of_pods(void **state)
 {
 	struct reader r;
@@ -269,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods),
+		cmocka_unit_test(nodes),
 		cmocka_unit_test(pages_of_pods),
 		cmocka_unit_test(watch_of_pods),
 		cmocka_unit_test(priority_classes),

@@ -125,7 +125,7 @@ static const struct {
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: a, count: 3, replicas: 3, requests: {cpu: 3}}]\n",
 		"a-0 Completed waited 1m ran 10m restarts 0" TOO_FEW
-		"; a-1 Completed waited 10m ran 10m restarts 0" TOO_FEW
+		"; a-1 Completed waited 11m ran 10m restarts 0" TOO_FEW
 		"; a-2 Completed waited 20m ran 10m restarts 0" TOO_FEW,
 		30 },
 	{ "gang_that_never_fits_lets_others_run",
@@ -133,8 +133,8 @@ static const struct {
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: large, replicas: 5, outcome: run, requests: {cpu: 3}}, "
 		"{name: b, at: 10m, count: 2, replicas: 3, requests: {cpu: 3}}]\nuntil: 1h\n",
 		"large Starting waited - ran - restarts 0" TOO_FEW
-		"; b-0 Completed waited 11m ran 10m restarts 0" TOO_FEW
-		"; b-1 Completed waited 1m ran 10m restarts 0" TOO_FEW,
+		"; b-0 Completed waited 1m ran 10m restarts 0" TOO_FEW
+		"; b-1 Completed waited 11m ran 10m restarts 0" TOO_FEW,
 		60 },
 	{ "until_ends_the_run", NODES "jobs: [{name: a, duration: 3h, requests: {cpu: 2}}]\nuntil: 20m\n",
 		"a Running waited 0m ran - restarts 0", 20 },

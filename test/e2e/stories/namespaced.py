@@ -7,7 +7,7 @@ import subprocess
 from harness import KEY, MANIFESTS, Manager, expect, expect_equal, queuejob, task, wait_until
 from stories.rbac import expect_nothing_refused
 
-CLUSTER_SCOPED = {"queues", "queues/status", "priorityclasses"}
+CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses"}
 
 
 def rendered(s):
@@ -51,7 +51,7 @@ def sorted_rules(rules):
 
 
 def story_namespaced_manager_needs_no_more(s):
-    """With a Role in one namespace and reading queues and classes, jobs there go through all of their life; nothing is refused, nothing else touched."""
+    """With a Role in one namespace and reading nodes, queues and classes, jobs there go through all of their life; nothing is refused, nothing else touched."""
     own, whole = s.kubectl.get("role", "kar-controllers"), s.cluster.kubectl.get("clusterrole", "kar-controllers")
     expect(own is None, "the Role is not there yet")
     elsewhere = s.cluster.kubectl_for("default")
@@ -82,7 +82,7 @@ def story_namespaced_manager_needs_no_more(s):
     touched = {(e["objectRef"].get("namespace"), e["objectRef"]["resource"]) for e in s.audit.events(user=user) if e["verb"] not in ("list", "watch")}
     expect_equal({ns for ns, _ in touched}, {s.namespace}, f"namespaces that it wrote to ({touched})")
     asked = {(e["objectRef"]["resource"], e["objectRef"].get("namespace")) for e in s.audit.events(user=user) if e["verb"] == "list"}
-    expect_equal({r for r, ns in asked if ns != s.namespace}, {"queues", "priorityclasses"}, "what it reads outside of its namespace")
+    expect_equal({r for r, ns in asked if ns != s.namespace}, {"nodes", "queues", "priorityclasses"}, "what it reads outside of its namespace")
 
 
 def story_namespaced_manager_creates_no_queue(s):
