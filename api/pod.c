@@ -11,37 +11,6 @@
 #include "api/names.h"
 #include "api/pod_wire.h"
 
-static const struct kar_field gate_fields[] = {
-	KAR_FIELD_PB(struct pod_wire_gate, name, "name", 1, KAR_F_STRING),
-};
-static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct pod_wire_gate, gate_fields);
-
-static const struct kar_field resources_fields[] = {
-	KAR_FIELD_PB_SUB(struct pod_wire_resources, requests, "requests", 2, KAR_F_MAP,
-		&kar_amount_wire_desc),
-};
-static const struct kar_desc resources_desc =
-	KAR_DESC("ResourceRequirements", struct pod_wire_resources, resources_fields);
-
-static const struct kar_field asking_fields[] = {
-	KAR_FIELD_PB_SUB(struct pod_wire_asking, resources, "resources", 8, KAR_F_OBJECT, &resources_desc),
-	KAR_FIELD_PB(struct pod_wire_asking, restart_policy, "restartPolicy", 24, KAR_F_STRING),
-};
-static const struct kar_desc asking_desc = KAR_DESC("Container", struct pod_wire_asking, asking_fields);
-
-static const struct kar_field spec_fields[] = {
-	KAR_FIELD_PB(struct pod_wire_spec, restart_policy, "restartPolicy", 3, KAR_F_STRING),
-	KAR_FIELD_PB(struct pod_wire_spec, node, "nodeName", 10, KAR_F_STRING),
-	KAR_FIELD_PB(struct pod_wire_spec, priority, "priority", 25, KAR_F_INT32),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, containers, "containers", 2, KAR_F_ARRAY, &asking_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, init_containers, "initContainers", 20, KAR_F_ARRAY,
-		&asking_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, resources, "resources", 40, KAR_F_OBJECT, &resources_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, overhead, "overhead", 32, KAR_F_MAP, &kar_amount_wire_desc),
-};
-static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct pod_wire_spec, spec_fields);
-
 static const struct kar_field condition_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_condition, type, "type", 1, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_condition, status, "status", 2, KAR_F_STRING),
@@ -88,6 +57,10 @@ static const struct kar_field container_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire_container, last, "lastState", 3, KAR_F_OBJECT, &state_desc),
 	KAR_FIELD_PB(struct pod_wire_container, image, "image", 6, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_container, restarts, "restartCount", 5, KAR_F_INT32),
+	KAR_FIELD_PB_SUB(struct pod_wire_container, allocated, "allocatedResources", 10, KAR_F_MAP,
+		&kar_amount_wire_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_container, resources, "resources", 11, KAR_F_OBJECT,
+		&pod_wire_resources_desc),
 };
 static const struct kar_desc container_desc =
 	KAR_DESC("ContainerStatus", struct pod_wire_container, container_fields);
@@ -100,12 +73,16 @@ static const struct kar_field status_fields[] = {
 		&container_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_status, containers, "containerStatuses", 8, KAR_F_ARRAY,
 		&container_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_status, allocated, "allocatedResources", 19, KAR_F_MAP,
+		&kar_amount_wire_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_status, resources, "resources", 20, KAR_F_OBJECT,
+		&pod_wire_resources_desc),
 };
 static const struct kar_desc status_desc = KAR_DESC("PodStatus", struct pod_wire_status, status_fields);
 
 static const struct kar_field pod_fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct pod_wire),
-	KAR_FIELD_PB_SUB(struct pod_wire, spec, "spec", 2, KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire, spec, "spec", 2, KAR_F_OBJECT, &pod_wire_spec_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire, status, "status", 3, KAR_F_OBJECT, &status_desc),
 };
 static const struct kar_desc pod_desc = KAR_WIRE_DESC("Pod", struct pod_wire, pod_fields);
@@ -278,6 +255,8 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	p->disrupted = disruptive(w->status.reason);
 	p->tracked = kar_strings_have(&w->head.meta.finalizers, KAR_FINALIZER_POD_TRACKING);
 	p->outside_group = is_outside_group(p);
+	if (!kar_pod_finished(p))
+		pod_needs_read(w, p, strings);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
 	return &p->o;
@@ -288,6 +267,8 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	const struct kar_pod *p = kar_as_pod(o);
 
 	kar_intern_put(strings, p->node);
+	kar_intern_put(strings, p->needs);
+	kar_intern_put(strings, p->pin);
 	kar_intern_put(strings, p->group);
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);

@@ -98,8 +98,11 @@ struct kar_pod_job {
 };
 
 struct kar_pod {
-	struct kar_object o;    /* first */
-	const char *node;       /* interned; NULL: not bound */
+	struct kar_object o; /* first */
+	const char *node;    /* interned; NULL: not bound */
+	const char *needs;   /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
+	const char *
+		pin; /* interned; the only node that its affinity allows, which .needs leaves out; NULL: it names none */
 	const char *group;      /* interned "ns/name" of its PodGroup by label or annotation; NULL: none */
 	const char *owner_uid;  /* interned; controller ownerReference; NULL: none */
 	const char *owner_name; /* interned */

@@ -1,73 +1,20 @@
 /* Why a pod has no node, in the words of the scheduler, and what it asks for. */
 #include "api/pod_wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/sched/requests.h"
 #include "common/str.h"
 #include "common/text.h"
 
 /* --- what it asks for ------------------------------------------------------------------------------ */
 
-/* A text that is no quantity counts as nothing: the API server lets none pass. */
-static void read_amounts(const struct kar_array *pairs, struct kar_amounts *out)
-{
-	const struct kar_pair *p = pairs->items;
-	struct kar_quantity q;
-
-	for (size_t i = 0; i < pairs->n; i++) {
-		if (kar_quantity_parse(p[i].value, &q, NULL) == 0)
-			kar_amounts_add(out, p[i].key, &q);
-	}
-}
-
-static struct kar_container_requests *read_containers(const struct kar_array *containers)
-{
-	const struct pod_wire_asking *c = containers->items;
-	struct kar_container_requests *all = kar_xcalloc(containers->n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < containers->n; i++) {
-		read_amounts(&c[i].resources.requests, &all[i].amounts);
-		all[i].sidecar = kar_streq(c[i].restart_policy, "Always");
-	}
-	return all;
-}
-
-static void free_containers(struct kar_container_requests *all, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		kar_amounts_release(&all[i].amounts);
-	free(all);
-}
-
-static void total(const struct pod_wire_spec *spec, struct kar_amounts *out)
-{
-	struct kar_amounts pod KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
-			       overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
-	struct kar_container_requests *containers = read_containers(&spec->containers),
-				      *init = read_containers(&spec->init_containers);
-	const struct kar_pod_requests all = { .containers = containers,
-		.init_containers = init,
-		.n_containers = spec->containers.n,
-		.n_init_containers = spec->init_containers.n,
-		.pod = &pod,
-		.overhead = &overhead };
-
-	read_amounts(&spec->resources.requests, &pod);
-	read_amounts(&spec->overhead, &overhead);
-	kar_pod_requests_total(&all, out);
-	free_containers(containers, spec->containers.n);
-	free_containers(init, spec->init_containers.n);
-}
-
 /* "cpu 100, memory 32Mi" */
-static const char *asks(const struct pod_wire_spec *spec, struct kar_intern *strings)
+static const char *asks(const struct pod_wire *w, struct kar_intern *strings)
 {
 	struct kar_amounts all KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 	char text[KAR_POD_ASKS_BYTES] = "", one[KAR_QUANTITY_LEN], longer[KAR_POD_ASKS_BYTES];
 
-	total(spec, &all);
+	pod_wire_requests(&w->spec, &w->status, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		kar_text_printf(longer, sizeof(longer), "%s%s%s %s", text, i ? ", " : "", all.items[i].name,
 			kar_quantity_text(&all.items[i].q, one));
@@ -119,7 +66,7 @@ void pod_unplaced_read(const struct pod_wire *w, struct kar_pod_unplaced *out, s
 	const struct pod_wire_condition *c = unschedulable(&w->status);
 
 	out->message = c ? sentence(c->message, strings) : NULL;
-	out->asks = asks(&w->spec, strings);
+	out->asks = asks(w, strings);
 }
 
 /* --- several pods ---------------------------------------------------------------------------------- */

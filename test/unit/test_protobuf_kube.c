@@ -38,6 +38,18 @@ struct reader {
 	struct kar_buf text;
 };
 
+/* What the cached pod has of it. */
+static void print_needs(struct reader *r, const void *item)
+{
+	struct kar_intern *strings = kar_intern_new();
+	struct kar_object *o = kar_pod_type.project(item, strings);
+	const struct kar_pod *p = kar_as_pod(o);
+
+	kar_buf_printf(&r->text, "needs %s\n", p->needs ? p->needs : "nothing");
+	kar_object_unref(o);
+	kar_intern_free(strings);
+}
+
 static int on_item(void *arg, const void *item, struct kar_err *err)
 {
 	struct reader *r = arg;
@@ -45,6 +57,8 @@ static int on_item(void *arg, const void *item, struct kar_err *err)
 	(void)err;
 	wire_print(&r->text, r->type->wire, item, &r->seen);
 	kar_buf_puts(&r->text, "\n");
+	if (r->type == &kar_pod_type && ((const struct kar_wire_object *)item)->meta.uid)
+		print_needs(r, item);
 	return 0;
 }
 
@@ -162,7 +176,39 @@ static void pods(void **state)
 	(void)state;
 	begin(&r, &kar_pod_type);
 	compare(&r, "pods", false);
+	compare(&r, "needs", false);
 	end(&r, kar_pod_type.wire);
+}
+
+/* Of a pod that waits, and of one whose resize the node has put off. */
+static void needs_of_pods(void **state)
+{
+	static const char *const wants[] = {
+		"\nneeds {\"affinity\":[{\"all\":[{\"field\":true,\"op\":\"NotIn\",\"values\":[\"node-7\"]},"
+		"{\"key\":\"generation\",\"op\":\"Gt\",\"values\":[\"3\"]},{\"key\":\"gpu\",\"op\":\"Exists\"},"
+		"{\"key\":\"zone\",\"op\":\"In\",\"values\":[\"a\",\"b\"]}]}],"
+		"\"ports\":[{\"ip\":\"127.0.0.1\",\"port\":8080},{\"port\":9000,\"protocol\":\"UDP\"}],"
+		"\"requests\":{\"cpu\":1700,\"memory\":104857600,\"example.com/gpu\":2},"
+		"\"selector\":{\"disk\":\"ssd\",\"empty\":\"\"},"
+		"\"tolerations\":[{\"effect\":\"NoExecute\",\"key\":\"node.kubernetes.io/not-ready\"},"
+		"{\"effect\":\"NoExecute\",\"key\":\"node.kubernetes.io/unreachable\"},"
+		"{\"effect\":\"NoSchedule\",\"key\":\"infra\",\"value\":\"yes\"},{\"key\":\"any\"}],"
+		"\"unverified\":\"pod affinity, pod anti-affinity, topology spread, resource claims, volumes\"}\n",
+		"\nneeds {\"requests\":{\"cpu\":3000,\"memory\":1073741824}}\n",
+	};
+	struct kar_buf bytes = { 0 };
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_pod_type);
+	read_data("needs.pb", &bytes);
+	read_all(&r, false, &bytes, bytes.n);
+	for (size_t i = 0; i < KAR_LEN(wants); i++) {
+		if (!strstr(r.text.p, wants[i]))
+			fail_msg("got\n%s\nwant\n%s", r.text.p, wants[i]);
+	}
+	kar_buf_release(&bytes);
+	end(&r, NULL);
 }
 
 static void nodes(void **state)
@@ -239,15 +285,19 @@ static void pod_with_everything(void **state)
 		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
 		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
 		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' priority: -10 "
-		"containers: Container{ resources: ResourceRequirements{ requests: cpu=100m } } Container{ resources: ResourceRequirements{ } } "
-		"initContainers: Container{ resources: ResourceRequirements{ } } resources: ResourceRequirements{ } } status: PodStatus{ phase: 'Failed' "
+		"containers: Container{ name: 'c' resources: ResourceRequirements{ requests: cpu=100m } } Container{ name: 'd' resources: ResourceRequirements{ } } "
+		"initContainers: Container{ name: 'i' resources: ResourceRequirements{ } } resources: ResourceRequirements{ } nodeSelector: disk=ssd "
+		"affinity: Affinity{ nodeAffinity: NodeAffinity{ } podAffinity: PodAffinity{ } podAntiAffinity: PodAffinity{ } } "
+		"tolerations: Toleration{ key: 'node.kubernetes.io/not-ready' operator: 'Exists' effect: 'NoExecute' } "
+		"Toleration{ key: 'node.kubernetes.io/unreachable' operator: 'Exists' effect: 'NoExecute' } "
+		"volumes: Volume{ volumeSource: VolumeSource{ } } Volume{ volumeSource: VolumeSource{ } } } status: PodStatus{ phase: 'Failed' "
 		"reason: 'DeadlineExceeded' conditions: PodCondition{ type: 'Ready' status: 'False' lastTransitionTime: 1795255200000 reason: 'PodFailed' } "
 		"PodCondition{ type: 'DisruptionTarget' status: 'True' reason: 'EvictionByEvictionAPI' } "
 		"initContainerStatuses: ContainerStatus{ name: 'i' state: ContainerState{ terminated: ContainerStateTerminated{ "
-		"reason: 'Completed' finishedAt: 1795255201000 } } lastState: ContainerState{ } image: 'i' } containerStatuses: ContainerStatus{ name: 'c' "
+		"reason: 'Completed' finishedAt: 1795255201000 } } lastState: ContainerState{ } image: 'i' resources: ResourceRequirements{ } } containerStatuses: ContainerStatus{ name: 'c' "
 		"state: ContainerState{ terminated: ContainerStateTerminated{ reason: 'ContainerStatusUnknown' exitCode: -1 "
-		"finishedAt: 1795255209000 } } lastState: ContainerState{ } image: 'i' } ContainerStatus{ name: 'd' state: ContainerState{ waiting: ContainerStateWaiting{ "
-		"reason: 'ImagePullBackOff' message: 'Back-off pulling image \"i\"' } } lastState: ContainerState{ } image: 'i' } } } \n";
+		"finishedAt: 1795255209000 } } lastState: ContainerState{ } image: 'i' resources: ResourceRequirements{ } } ContainerStatus{ name: 'd' state: ContainerState{ waiting: ContainerStateWaiting{ "
+		"reason: 'ImagePullBackOff' message: 'Back-off pulling image \"i\"' } } lastState: ContainerState{ } image: 'i' resources: ResourceRequirements{ } } resources: ResourceRequirements{ } } } \n";
 	struct kar_buf bytes = { 0 };
 	struct reader r;
 
@@ -288,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods),
+		cmocka_unit_test(needs_of_pods),
 		cmocka_unit_test(nodes),
 		cmocka_unit_test(pages_of_pods),
 		cmocka_unit_test(watch_of_pods),
