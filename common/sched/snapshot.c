@@ -273,12 +273,15 @@ void kar_sched_node_gone(struct kar_sched *s, const char *name)
 
 static void take_port(struct sched_node *n, const struct kar_host_port *port, int32_t by)
 {
-	struct sched_port_use *u = n->ports, *end = n->ports + n->n_ports;
+	struct sched_port_use *u = NULL;
 
-	while (u < end &&
-		(u->port.ip != port->ip || u->port.port != port->port || u->port.protocol != port->protocol))
-		u++;
-	if (u == end) {
+	for (uint32_t i = 0; i < n->n_ports && !u; i++) {
+		const struct kar_host_port *p = &n->ports[i].port;
+
+		if (p->ip == port->ip && p->port == port->port && p->protocol == port->protocol)
+			u = &n->ports[i];
+	}
+	if (!u) {
 		if (n->n_ports == n->room_ports) {
 			n->room_ports = n->room_ports ? 2 * n->room_ports : 4;
 			n->ports = kar_xrealloc(n->ports, n->room_ports, sizeof(*n->ports));
