@@ -8,10 +8,13 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 #define INIT(name, type, selector, remedy) s->name = kar_store_new(&(type), strings);
 	KAR_STORES(INIT)
 #undef INIT
+	s->snapshot = kar_snapshot_new(strings);
+	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
 }
 
 void kar_stores_release(struct kar_stores *s)
 {
+	kar_snapshot_free(s->snapshot);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)
 #undef RELEASE

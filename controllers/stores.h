@@ -1,6 +1,7 @@
 /*
- * stores - the caches that the reconcilers read, and the only list of their kinds; what else all reconcilers share: the settings
- * from the command line (struct kar_settings), and how a change of a pod enqueues a key (kar_enqueue_pod).
+ * stores - the caches that the reconcilers read, the only list of their kinds, and the snapshot for placement; what else all
+ * reconcilers share: the settings from the command line (struct kar_settings), and how a change of a pod enqueues a key
+ * (kar_enqueue_pod).
  *
  * Each kind in KAR_STORES is listed, watched and cached; test_stores compares the list with manifests/rbac.yaml.
  */
@@ -10,6 +11,7 @@
 #include "api/types.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
+#include "controllers/snapshot.h"
 
 #define KAR_IF_NO_CRD \
 	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
@@ -36,6 +38,7 @@ KAR_STORES(KAR_STORES_TYPE)
 #define KAR_STORES_MEMBER(name, type, selector, remedy) struct kar_store *name;
 struct kar_stores {
 	KAR_STORES(KAR_STORES_MEMBER)
+	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
 };
 #undef KAR_STORES_MEMBER
 
@@ -50,7 +53,7 @@ struct kar_settings {
 	bool one_namespace;
 };
 
-/* Makes empty caches. Their strings are in @strings, which is borrowed. */
+/* Makes empty caches, which the snapshot is the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;
 void kar_stores_release(struct kar_stores *s) KAR_NONNULL;
 /* Fills in @out with the caches for the manager, in the order of KAR_STORES. */

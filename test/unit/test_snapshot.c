@@ -1,0 +1,507 @@
+/* The placement engine says after each change of nodes and pods what it says when it is told of all of them anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/pod_needs.h"
+#include "common/buf.h"
+#include "controllers/snapshot.h"
+#include "test/fixture/projection.h"
+
+enum { NODES = 6, PODS = 40, TEMPLATES = 6, ROOM = 1024 };
+
+/* What a pod of each template needs of a node. */
+static const char *const templates[TEMPLATES] = {
+	"\"containers\":[{\"name\":\"c\"}]",
+	"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":#}}}]",
+	"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":7}}}]",
+	"\"containers\":[{\"name\":\"c\",\"ports\":[{\"hostPort\":80}]}]",
+	"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"a.b/gpu\":1,\"cpu\":#}}}],\"nodeSelector\":{\"zone\":\"1\"}",
+	"\"containers\":[{\"name\":\"c\"}],\"tolerations\":[{\"operator\":\"Exists\"}]",
+};
+
+struct node {
+	bool exists, cordoned, ready, tainted;
+	int uid, cpu, zone;
+};
+
+struct pod {
+	bool exists, deleting;
+	int uid, template, cpu, node; /* node -1: none */
+	const char *phase;
+};
+
+struct world {
+	struct kar_store *nodes, *pods;
+	struct kar_snapshot *snapshot;
+	struct node node[NODES];
+	struct pod pod[PODS];
+	int versions, uids;
+};
+
+static void begin(struct world *w)
+{
+	*w = (struct world){ .nodes = kar_store_new(&kar_node_type, strings),
+		.pods = kar_store_new(&kar_pod_type, strings),
+		.snapshot = kar_snapshot_new(strings) };
+	kar_snapshot_listen(w->snapshot, w->nodes, w->pods);
+}
+
+static void end(struct world *w)
+{
+	kar_snapshot_free(w->snapshot);
+	kar_store_free(w->nodes);
+	kar_store_free(w->pods);
+}
+
+static struct kar_object *node_object(struct world *w, int i)
+{
+	const struct node *n = &w->node[i];
+	char json[ROOM];
+
+	snprintf(json, sizeof(json),
+		"{\"metadata\":{\"name\":\"n%d\",\"uid\":\"n%d\",\"resourceVersion\":\"%d\",\"labels\":{\"zone\":\"%d\"}},"
+		"\"spec\":{\"unschedulable\":%s,\"taints\":[%s]},"
+		"\"status\":{\"allocatable\":{\"cpu\":%d,\"memory\":64,\"a.b/gpu\":2,\"pods\":10},"
+		"\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+		i, n->uid, ++w->versions, n->zone, n->cordoned ? "true" : "false",
+		n->tainted ? "{\"key\":\"t\",\"effect\":\"NoSchedule\"}" : "", n->cpu,
+		n->ready ? "True" : "False");
+	return object_of(&kar_node_type, json);
+}
+
+/* The spec of the template, whose "#" is @cpu. */
+static void put_template(struct kar_buf *b, int template, int cpu)
+{
+	for (const char *p = templates[template]; *p; p++) {
+		if (*p == '#')
+			kar_buf_printf(b, "%d", cpu);
+		else
+			kar_buf_append(b, p, 1);
+	}
+}
+
+static struct kar_object *pod_object(struct world *w, int i)
+{
+	const struct pod *p = &w->pod[i];
+	struct kar_buf json = { 0 };
+	struct kar_object *o;
+
+	kar_buf_printf(&json,
+		"{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"ns\",\"uid\":\"p%d\",\"resourceVersion\":\"%d\"%s},\"spec\":{",
+		i, p->uid, ++w->versions,
+		p->deleting ? ",\"deletionTimestamp\":\"2026-11-21T10:05:00Z\"" : "");
+	if (p->node >= 0)
+		kar_buf_printf(&json, "\"nodeName\":\"n%d\",", p->node);
+	put_template(&json, p->template, p->cpu);
+	kar_buf_printf(&json, "},\"status\":{\"phase\":\"%s\"}}", p->phase);
+	o = object_of(&kar_pod_type, json.p);
+	kar_buf_release(&json);
+	return o;
+}
+
+/* The caches hear of the node or pod as it is now. */
+static void tell_node(struct world *w, int i)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "n%d", i);
+	if (w->node[i].exists)
+		kar_store_apply(w->nodes, node_object(w, i));
+	else if (kar_store_get(w->nodes, NULL, name))
+		kar_store_delete(w->nodes, NULL, name, kar_store_get(w->nodes, NULL, name)->uid,
+			(kar_rv)++w->versions);
+}
+
+static void tell_pod(struct world *w, int i)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "p%d", i);
+	if (w->pod[i].exists)
+		kar_store_apply(w->pods, pod_object(w, i));
+	else if (kar_store_get(w->pods, "ns", name))
+		kar_store_delete(w->pods, "ns", name, kar_store_get(w->pods, "ns", name)->uid,
+			(kar_rv)++w->versions);
+}
+
+/* --- what the engine says -------------------------------------------------------------------------- */
+
+static int64_t copies(const struct kar_snapshot *s, const struct kar_pod_needs *needs)
+{
+	struct kar_sched *sched = kar_snapshot_sched(s);
+	kar_class c = kar_sched_class(sched, needs);
+	int64_t n = kar_sched_copies(sched, c);
+
+	kar_sched_class_put(sched, c);
+	return n;
+}
+
+/* What is free of one resource on one node. */
+static int64_t free_of(const struct kar_snapshot *s, const char *node, const char *resource)
+{
+	const struct kar_sched_amount one = { resource, 1 };
+
+	return copies(s,
+		&(struct kar_pod_needs){ .amounts = &one, .n_amounts = 1, .room_only = true, .node = node });
+}
+
+static bool port_is_free(const struct kar_snapshot *s, const char *node)
+{
+	const struct kar_host_port port = { "10.0.0.1", "TCP", 80 };
+
+	return copies(s, &(struct kar_pod_needs){ .ports = &port, .n_ports = 1, .node = node }) > 0;
+}
+
+static void describe(struct kar_snapshot *s, struct kar_buf *out)
+{
+	static const char *const resources[] = { "cpu", "memory", "a.b/gpu", "pods" };
+	struct kar_arena a = { 0 };
+
+	for (int i = 0; i < NODES; i++) {
+		char node[16];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		kar_buf_printf(out, "%s", node);
+		for (size_t r = 0; r < KAR_LEN(resources); r++)
+			kar_buf_printf(out, " %jd", (intmax_t)free_of(s, node, resources[r]));
+		kar_buf_puts(out, port_is_free(s, node) ? "; " : " port; ");
+	}
+	for (int i = 0; i < TEMPLATES; i++) {
+		struct kar_buf json = { 0 };
+		const char *needs;
+
+		kar_buf_puts(&json, "{\"spec\":{");
+		put_template(&json, i, 1);
+		kar_buf_puts(&json, "}}");
+		needs = kar_template_needs((struct kar_str){ json.p, json.n }, &a, NULL, NULL);
+		assert_non_null(needs);
+		kar_buf_printf(out, "%d of template %d; ",
+			(int)kar_sched_copies(kar_snapshot_sched(s), kar_snapshot_class_of(s, needs)), i);
+		kar_buf_release(&json);
+	}
+	kar_arena_release(&a);
+}
+
+/* A snapshot that is told of what the caches have now. */
+static struct kar_snapshot *recount(const struct world *w)
+{
+	struct kar_snapshot *s = kar_snapshot_new(strings);
+	const struct kar_object *o;
+	struct kar_iter it;
+
+	for (it = kar_store_all(w->pods); kar_iter_next(&it, &o);)
+		kar_snapshot_pod(s, NULL, kar_as_pod(o));
+	for (it = kar_store_all(w->nodes); kar_iter_next(&it, &o);)
+		kar_snapshot_node(s, NULL, kar_as_node(o));
+	return s;
+}
+
+static void compare(const struct world *w, unsigned seed, int step)
+{
+	struct kar_snapshot *anew = recount(w);
+	struct kar_buf got = { 0 }, want = { 0 };
+
+	describe(w->snapshot, &got);
+	describe(anew, &want);
+	if (strcmp(got.p, want.p) != 0)
+		fail_msg("KAR_SEED=%u, step %d:\n  kept   %s\n  anew   %s", seed, step, got.p, want.p);
+	kar_buf_release(&got);
+	kar_buf_release(&want);
+	kar_snapshot_free(anew);
+}
+
+/* --- chance ---------------------------------------------------------------------------------------- */
+
+static int chance(int n)
+{
+	return rand() % n;
+}
+
+static void change_node(struct world *w, int i)
+{
+	struct node *n = &w->node[i];
+
+	switch (n->exists ? chance(8) : 0) {
+	case 0: /* new, or made anew under its name */
+		*n = (struct node){ .exists = true, .ready = true, .uid = ++w->uids, .cpu = 4, .zone = 1 };
+		break;
+	case 1:
+		n->exists = false;
+		break;
+	case 2:
+		n->cpu = 2 + chance(4);
+		break;
+	case 3:
+		n->zone = chance(2);
+		break;
+	case 4:
+		n->cordoned = !n->cordoned;
+		break;
+	case 5:
+		n->ready = !n->ready;
+		break;
+	case 6:
+		n->tainted = !n->tainted;
+		break;
+	default: /* a heartbeat */
+		break;
+	}
+}
+
+static void change_pod(struct world *w, int i)
+{
+	struct pod *p = &w->pod[i];
+
+	switch (p->exists ? chance(8) : 0) {
+	case 0: /* new, or made anew under its name */
+		*p = (struct pod){ .exists = true,
+			.uid = ++w->uids,
+			.template = chance(TEMPLATES),
+			.cpu = 1 + chance(2),
+			.node = chance(3) ? -1 : chance(NODES),
+			.phase = "Pending" };
+		break;
+	case 1:
+	case 2:
+		p->node = p->node < 0 ? chance(NODES) : p->node;
+		break;
+	case 3:
+		p->phase = "Running";
+		break;
+	case 4:
+		p->phase = chance(2) ? "Succeeded" : "Failed";
+		break;
+	case 5:
+		p->deleting = true;
+		break;
+	case 6:
+		p->cpu = 1 + chance(3);
+		break;
+	default:
+		p->exists = false;
+		break;
+	}
+}
+
+/* A watch that has missed some changes: the list says how things are. */
+static void list_anew(struct world *w)
+{
+	for (int i = 0; i < 10; i++) {
+		change_pod(w, chance(PODS));
+		change_node(w, chance(NODES));
+	}
+	kar_store_replace_begin(w->nodes);
+	for (int i = 0; i < NODES; i++) {
+		if (w->node[i].exists)
+			kar_store_replace_add(w->nodes, node_object(w, i));
+	}
+	kar_store_replace_commit(w->nodes, (kar_rv)++w->versions);
+	kar_store_replace_begin(w->pods);
+	for (int i = 0; i < PODS; i++) {
+		if (w->pod[i].exists)
+			kar_store_replace_add(w->pods, pod_object(w, i));
+	}
+	kar_store_replace_commit(w->pods, (kar_rv)++w->versions);
+}
+
+static void step(struct world *w)
+{
+	int i;
+
+	if (!chance(50)) {
+		list_anew(w);
+	} else if (!chance(4)) {
+		i = chance(NODES);
+		change_node(w, i);
+		tell_node(w, i);
+	} else {
+		i = chance(PODS);
+		change_pod(w, i);
+		tell_pod(w, i);
+	}
+}
+
+static void counts_are_those_of_a_recount(void **state KAR_UNUSED)
+{
+	const char *given = getenv("KAR_SEED");
+	unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : 20261125;
+
+	for (int round = 0; round < 10; round++, seed++) {
+		struct world w;
+
+		srand(seed);
+		begin(&w);
+		for (int i = 0; i < 400; i++) {
+			step(&w);
+			if (i % 5 == 0)
+				compare(&w, seed, i);
+		}
+		compare(&w, seed, -1);
+		end(&w);
+	}
+}
+
+/* --- one by one ------------------------------------------------------------------------------------ */
+
+/*
+ * Events of node n0 and pod p0 (of 1 cpu): N the node is there with 4 cpu, n it is gone; W the pod waits, B it is bound, R runs, D is being deleted,
+ * S has succeeded, 3 has 3 cpu, g is gone.
+ */
+static void play(struct world *w, const char *events)
+{
+	struct node *n = &w->node[0];
+	struct pod *p = &w->pod[0];
+
+	for (; *events; events++) {
+		switch (*events) {
+		case 'N':
+			*n = (struct node){ .exists = true, .ready = true, .uid = 1, .cpu = 4 };
+			break;
+		case 'n':
+			n->exists = false;
+			break;
+		case 'W':
+			*p = (struct pod){ .exists = true,
+				.uid = 1,
+				.template = 1,
+				.cpu = 1,
+				.node = -1,
+				.phase = "Pending" };
+			break;
+		case 'B':
+			p->node = 0;
+			break;
+		case 'R':
+			p->phase = "Running";
+			break;
+		case 'D':
+			p->deleting = true;
+			break;
+		case 'S':
+			p->phase = "Succeeded";
+			break;
+		case '3':
+			p->cpu = 3;
+			break;
+		default:
+			p->exists = false;
+			break;
+		}
+		if (*events == 'N' || *events == 'n')
+			tell_node(w, 0);
+		else
+			tell_pod(w, 0);
+	}
+}
+
+static void bound_pods_take_room_until_they_end(void **state KAR_UNUSED)
+{
+	static const struct {
+		const char *name, *events;
+		int cpu, pods; /* free on n0 */
+	} rows[] = {
+		{ "empty", "N", 4000, 10 },
+		{ "waiting_pod_takes_nothing", "NW", 4000, 10 },
+		{ "bound_pod_takes_room", "NWB", 3000, 9 },
+		{ "running", "NWBR", 3000, 9 },
+		{ "terminating_pod_takes_room_until_it_is_gone", "NWBD", 3000, 9 },
+		{ "gone", "NWBDg", 4000, 10 },
+		{ "ended", "NWBRS", 4000, 10 },
+		{ "ended_pod_that_goes", "NWBRSg", 4000, 10 },
+		{ "resized", "NWBR3", 1000, 9 },
+		{ "pod_before_its_node", "WBN", 3000, 9 },
+		{ "node_gone", "NWBn", 0, 0 },
+		{ "node_is_back", "NWBnN", 3000, 9 },
+		{ "pod_goes_with_the_node", "NWBngN", 4000, 10 },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct world w;
+		int64_t cpu, pods;
+
+		begin(&w);
+		play(&w, rows[i].events);
+		cpu = free_of(w.snapshot, "n0", "cpu");
+		pods = free_of(w.snapshot, "n0", "pods");
+		if (cpu != rows[i].cpu || pods != rows[i].pods)
+			fail_msg("%s: %jd cpu and %jd pods are free", rows[i].name, (intmax_t)cpu,
+				(intmax_t)pods);
+		end(&w);
+	}
+}
+
+/* The engine looks at no node for changes of a node or pod that change nothing for it. */
+static void change_of_nothing_costs_nothing(void **state KAR_UNUSED)
+{
+	struct world w;
+	kar_class c;
+	uint64_t before;
+
+	begin(&w);
+	play(&w, "NWB");
+	c = kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":500}}");
+	assert_int_equal(kar_sched_copies(kar_snapshot_sched(w.snapshot), c), 6);
+	before = kar_sched_touched(kar_snapshot_sched(w.snapshot));
+	play(&w, "NRDN");
+	assert_int_equal(kar_sched_touched(kar_snapshot_sched(w.snapshot)), before);
+	play(&w, "S");
+	assert_true(kar_sched_touched(kar_snapshot_sched(w.snapshot)) > before);
+	assert_int_equal(kar_sched_copies(kar_snapshot_sched(w.snapshot), c), 8);
+	end(&w);
+}
+
+/* Texts of templates that are asked about are remembered, but not without end. */
+static void texts_that_nobody_has_are_forgotten(void **state KAR_UNUSED)
+{
+	enum { ASKED = 1000, MOST = 300 };
+	struct world w;
+	kar_class c;
+
+	begin(&w);
+	play(&w, "W");
+	c = kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":1000}}");
+	for (int i = 0; i < ASKED; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"requests\":{\"memory\":%d}}", i + 1);
+		kar_snapshot_class_of(w.snapshot, text);
+		assert_true(kar_snapshot_texts(w.snapshot) <= (size_t)i + 2);
+	}
+	play(&w, "B");
+	assert_true(kar_snapshot_texts(w.snapshot) < MOST);
+	assert_int_equal(kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":1000}}"), c);
+	/* The engine has forgotten them too: it uses their numbers again. */
+	assert_in_range(kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":7}}"), 1, MOST);
+	end(&w);
+}
+
+static void text_that_is_none_is_unverified(void **state KAR_UNUSED)
+{
+	struct world w;
+	kar_class c;
+
+	begin(&w);
+	c = kar_snapshot_class_of(w.snapshot, "nonsense");
+	assert_string_equal(kar_sched_needs(kar_snapshot_sched(w.snapshot), c)->unverified, "unreadable");
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(bound_pods_take_room_until_they_end),
+		TEST(counts_are_those_of_a_recount),
+		TEST(change_of_nothing_costs_nothing),
+		TEST(texts_that_nobody_has_are_forgotten),
+		TEST(text_that_is_none_is_unverified),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
