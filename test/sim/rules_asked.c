@@ -153,8 +153,8 @@ static bool waits_for_minimum(const struct model *l, const struct model_job *j)
 static void check_extras_wait(const struct rule *r, const struct write *w)
 {
 	enum {
-		SPARE = 4
-	}; /* rounds from the read to the first create, one of them the turn of another namespace */
+		SPARE = 6
+	}; /* rounds from the read to the first create, up to three of them turns of others */
 	struct model_job *j;
 
 	if (!w->l->faultless || w->l->quota || !w->l->max_in_flight || !w->job->minimum ||
