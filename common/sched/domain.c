@@ -6,7 +6,7 @@
 void sched_key_free(struct kar_sched *s, struct sched_key *key)
 {
 	for (uint32_t i = 0; i < key->n; i++)
-		kar_intern_put(s->strings, key->values[i]);
+		sched_value_put(s, key->values[i]);
 	kar_intern_put(s->strings, key->label);
 	kar_table_release(&key->by_value);
 	free(key->values);
@@ -30,7 +30,7 @@ static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *
 		for (uint32_t i = 0; i < s->n_hot; i++)
 			sched_hot_add_key(s, s->classes[s->hot[i]].hot, (uint32_t)(k - s->keys));
 	}
-	k->values[k->n] = kar_intern_get(s->strings, value);
+	k->values[k->n] = sched_value_get(s, value);
 	k->first[k->n] = SCHED_NONE;
 	kar_table_add(&k->by_value, k->values[k->n], k->n);
 	return k->n++;

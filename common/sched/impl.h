@@ -121,6 +121,18 @@ struct kar_sched {
 	uint64_t touched;
 };
 
+/* A value of a label or a taint, interned. It may be empty, and the table of strings has no empty one. */
+static inline const char *sched_value_get(struct kar_sched *s, const char *value)
+{
+	return *value ? kar_intern_get(s->strings, value) : "";
+}
+
+static inline void sched_value_put(struct kar_sched *s, const char *value)
+{
+	if (*value)
+		kar_intern_put(s->strings, value);
+}
+
 /* --- snapshot.c */
 /* The number of the resource, made if it is new; SCHED_NONE: there are too many. */
 uint32_t sched_resource(struct kar_sched *s, const char *name) KAR_NONNULL;

@@ -10,11 +10,11 @@ static void forget_offer(struct kar_sched *s, struct sched_node *n)
 {
 	for (uint32_t i = 0; i < n->offer.n_labels; i++) {
 		kar_intern_put(s->strings, n->offer.labels[i].key);
-		kar_intern_put(s->strings, n->offer.labels[i].value);
+		sched_value_put(s, n->offer.labels[i].value);
 	}
 	for (uint32_t i = 0; i < n->offer.n_taints; i++) {
 		kar_intern_put(s->strings, n->offer.taints[i].key);
-		kar_intern_put(s->strings, n->offer.taints[i].value);
+		sched_value_put(s, n->offer.taints[i].value);
 	}
 	free(n->block);
 	n->block = NULL;
@@ -197,12 +197,12 @@ static void copy_offer(struct kar_sched *s, struct sched_node *n, const struct k
 
 	for (uint32_t i = 0; i < from->n_labels; i++) {
 		l[i].key = kar_intern_get(s->strings, from->labels[i].key);
-		l[i].value = kar_intern_get(s->strings, from->labels[i].value);
+		l[i].value = sched_value_get(s, from->labels[i].value);
 	}
 	for (uint32_t i = 0; i < from->n_taints; i++) {
 		t[i] = from->taints[i];
 		t[i].key = kar_intern_get(s->strings, from->taints[i].key);
-		t[i].value = kar_intern_get(s->strings, from->taints[i].value);
+		t[i].value = sched_value_get(s, from->taints[i].value);
 	}
 	n->block = block;
 	n->offer = (struct kar_node_offer){ .name = n->name,

@@ -4,7 +4,7 @@
  *   nodes    "a cpu=6 gpu=2 @rack=r1 !infra cordoned; b cpu=4 notready"     (pods=110 unless said, quantities are whole numbers)
  *   taken    "a 2xcpu=1; b 1xport=80"
  *   gang     "w 3xcpu=4 +2; v 1xcpu=1 on=rack=r1 ~infra port=80 | hold cpu=9 | topology rack required"
- *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration)
+ *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration, of a value "~infra=a")
  *   placed   "w:c w:b*2 | b holds cpu=4"
  */
 #ifndef KAR_TEST_SCHED_WORDS_H
@@ -114,7 +114,7 @@ static inline kar_class words_class(struct kar_sched *s, struct kar_arena *a, co
 
 		if (word[0] == '~') {
 			l->tolerations[needs.n_tolerations++] =
-				(struct kar_toleration){ .key = word + 1, .value = "", .exists = true };
+				(struct kar_toleration){ .key = word + 1, .value = value, .exists = !*value };
 		} else if (word[0] == '+') {
 			*want = atoi(word + 1);
 		} else if (strcmp(word, "port") == 0) {
