@@ -172,6 +172,7 @@ struct reading {
 	bool limits;                          /* and not the requests */
 	bool basic;                           /* there are too many amounts */
 	bool infeasible; /* the node refuses the resize: what it has counts, not what it should have */
+	enum { ASKED, ALLOCATED, ACTUAL } of; /* the account: of what it should have, or of the node's two */
 };
 
 static void read_basic(const struct kar_array *pairs, struct kar_amounts *out)
@@ -194,24 +195,6 @@ static void read_list(const struct reading *r, const struct kar_array *pairs, st
 		kar_amounts_read(pairs, out);
 }
 
-/* What @asked has is replaced by what the node says, if that is more. */
-static void count_resize(const struct reading *r, const struct kar_array *allocated,
-	const struct kar_array *actual, struct kar_amounts *asked)
-{
-	struct kar_amounts has KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
-			       now KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
-
-	read_list(r, allocated, &has);
-	read_list(r, actual, &now);
-	kar_amounts_max_all(&has, &now);
-	for (size_t i = 0; i < asked->n; i++) {
-		const struct kar_quantity *q = kar_amounts_find(&has, asked->items[i].name);
-
-		if (q && (r->infeasible || kar_quantity_cmp(q, &asked->items[i].q) > 0))
-			asked->items[i].q = *q;
-	}
-}
-
 static const struct pod_wire_container *find_status(const struct kar_array *statuses, size_t likely,
 	const char *name)
 {
@@ -226,6 +209,21 @@ static const struct pod_wire_container *find_status(const struct kar_array *stat
 	return NULL;
 }
 
+/* What the node says counts in the place of what was asked for, where it says anything; @status may be NULL. */
+static void read_container(const struct reading *r, const struct pod_wire_resources *asked,
+	const struct pod_wire_container *status, struct kar_amounts *out)
+{
+	if (r->of == ACTUAL && status && status->resources.requests.n) {
+		read_list(r, &status->resources.requests, out);
+	} else if (r->of != ASKED && status && status->allocated.n) {
+		read_list(r, &status->allocated, out);
+	} else if (r->of == ASKED || !r->infeasible) {
+		read_list(r, &asked->limits, out);
+		if (!r->limits)
+			read_list(r, &asked->requests, out);
+	}
+}
+
 /* One element per container; free with free_containers(). */
 static struct kar_container_requests *read_containers(const struct reading *r,
 	const struct kar_array *containers, const struct kar_array *statuses)
@@ -237,11 +235,7 @@ static struct kar_container_requests *read_containers(const struct reading *r,
 		const struct pod_wire_container *status =
 			statuses ? find_status(statuses, i, c[i].name) : NULL;
 
-		read_list(r, &c[i].resources.limits, &all[i].amounts);
-		if (!r->limits)
-			read_list(r, &c[i].resources.requests, &all[i].amounts);
-		if (status)
-			count_resize(r, &status->allocated, &status->resources.requests, &all[i].amounts);
+		read_container(r, &c[i].resources, status, &all[i].amounts);
 		all[i].sidecar = kar_streq(c[i].restart_policy, "Always");
 	}
 	return all;
@@ -254,10 +248,8 @@ static void free_containers(struct kar_container_requests *all, size_t n)
 	free(all);
 }
 
-static void total(const struct reading *r, const struct pod_wire_spec *spec, struct kar_amounts *out)
+static void read_sum(const struct reading *r, const struct pod_wire_spec *spec, struct kar_amounts *out)
 {
-	struct kar_amounts pod KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
-			       overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 	struct kar_container_requests *containers = read_containers(r, &spec->containers,
 					      r->status ? &r->status->containers : NULL),
 				      *init = read_containers(r, &spec->init_containers,
@@ -265,18 +257,84 @@ static void total(const struct reading *r, const struct pod_wire_spec *spec, str
 	const struct kar_pod_requests all = { .containers = containers,
 		.init_containers = init,
 		.n_containers = spec->containers.n,
-		.n_init_containers = spec->init_containers.n,
-		.pod = &pod,
-		.overhead = &overhead };
+		.n_init_containers = spec->init_containers.n };
 
-	read_list(r, r->limits ? &spec->resources.limits : &spec->resources.requests, &pod);
-	if (r->status)
-		count_resize(r, &r->status->allocated, &r->status->resources.requests, &pod);
-	if (!r->limits)
-		read_list(r, &spec->overhead, &overhead);
 	kar_pod_requests_total(&all, out);
 	free_containers(containers, spec->containers.n);
 	free_containers(init, spec->init_containers.n);
+}
+
+/* By one of the node's two accounts. */
+static void read_sum_of_node(const struct reading *r, const struct pod_wire_spec *spec,
+	struct kar_amounts *out)
+{
+	const struct pod_wire_status *s = r->status;
+
+	if (s->allocated.n && s->resources.requests.n) /* the node has added it up */
+		read_list(r, r->of == ALLOCATED ? &s->allocated : &s->resources.requests, out);
+	else
+		read_sum(r, spec, out);
+}
+
+/* As kube-scheduler does: of three accounts the largest sum, not the sum of what is largest of each container. */
+static void read_sums(const struct reading *r, const struct pod_wire_spec *spec, struct kar_amounts *out)
+{
+	struct kar_amounts allocated KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+				     actual KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+	struct reading node = *r;
+
+	if (!r->infeasible)
+		read_sum(r, spec, out);
+	if (!r->status)
+		return;
+	node.of = ALLOCATED;
+	read_sum_of_node(&node, spec, &allocated);
+	kar_amounts_max_all(out, &allocated);
+	node.of = ACTUAL;
+	read_sum_of_node(&node, spec, &actual);
+	kar_amounts_max_all(out, &actual);
+}
+
+/* Only these may be asked for by the pod as a whole; the node's sums have others as well. */
+static bool is_of_pod(const char *resource)
+{
+	return kar_streq(resource, "cpu") || kar_streq(resource, "memory") ||
+		strncmp(resource, "hugepages-", 10) == 0;
+}
+
+static void read_pod_level(const struct reading *r, const struct pod_wire_spec *spec, struct kar_amounts *out)
+{
+	const struct pod_wire_resources *asked = &spec->resources;
+	const struct pod_wire_status *s = r->status;
+	struct kar_amounts all KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+			       allocated KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
+			       actual KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+	bool told = s && asked->requests.n && (s->resources.requests.n || s->resources.limits.n);
+
+	if (!told || !r->infeasible)
+		read_list(r, r->limits ? &asked->limits : &asked->requests, &all);
+	if (told) {
+		read_list(r, &s->allocated, &allocated);
+		read_list(r, &s->resources.requests, &actual);
+		kar_amounts_max_all(&all, &allocated);
+		kar_amounts_max_all(&all, &actual);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		if (is_of_pod(all.items[i].name))
+			*kar_amounts_at(out, all.items[i].name) = all.items[i].q;
+	}
+}
+
+static void total(const struct reading *r, const struct pod_wire_spec *spec, struct kar_amounts *out)
+{
+	struct kar_amounts overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+
+	read_sums(r, spec, out);
+	read_pod_level(r, spec, out);
+	if (r->limits)
+		return;
+	read_list(r, &spec->overhead, &overhead);
+	kar_amounts_add_all(out, &overhead);
 }
 
 static size_t count_asked(const struct kar_array *containers)

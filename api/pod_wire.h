@@ -136,8 +136,8 @@ struct pod_wire {
 
 /*
  * Adds what the pod as a whole requests, by common/sched/requests.h, to @out, which is empty. As the API server does, a limit stands in
- * for a request that is absent. @status (NULL: of a template): a pod that is being resized counts with the larger of what it
- * should have and what it has.
+ * for a request that is absent. @status (NULL: of a template): a pod that is being resized counts with the largest of what it
+ * should have, what the node has set aside for it, and what it has.
  *
  * Returns false if it has so many amounts that it cannot be meant seriously; then @out has those of cpu, memory and ephemeral-storage.
  */

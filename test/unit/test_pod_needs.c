@@ -236,10 +236,20 @@ static const struct {
 	{ "put_off", RESIZED("9", ""), HAS("2", "2", PENDING("Deferred")), CPU_AND_5("9000") },
 	{ "never_fits", RESIZED("900", ""), HAS("2", "3", PENDING("Infeasible")), CPU_AND_5("3000") },
 	{ "node_says_nothing", RESIZED("9", ""),
-		"\"containerStatuses\":[{\"name\":\"c\"}]" PENDING("Infeasible"), CPU_AND_5("9000") },
+		"\"containerStatuses\":[{\"name\":\"c\"}]" PENDING("Infeasible"), "{}" },
+	{ "one_grows_as_much_as_the_other_shrinks",
+		"\"nodeName\":\"n1\"," CONTAINERS(
+			"{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":3}}},"
+			"{\"name\":\"d\",\"resources\":{\"requests\":{\"cpu\":1}}}"),
+		"\"containerStatuses\":[{\"name\":\"c\",\"allocatedResources\":{\"cpu\":1}},"
+		"{\"name\":\"d\",\"allocatedResources\":{\"cpu\":3}}]",
+		"{\"requests\":{\"cpu\":4000}}" },
 	{ "resources_of_the_pod_grow", RESIZED("1", ",\"resources\":{\"requests\":{\"cpu\":2}}"),
 		"\"allocatedResources\":{\"cpu\":3,\"memory\":9},\"resources\":{\"requests\":{\"cpu\":2,\"memory\":9}}",
-		CPU_AND_5("3000") },
+		"{\"requests\":{\"cpu\":3000,\"memory\":9}}" },
+	{ "resources_of_the_pod_are_set_aside_and_not_in_force",
+		RESIZED("1", ",\"resources\":{\"requests\":{\"cpu\":2}}"),
+		"\"allocatedResources\":{\"cpu\":3}", CPU_AND_5("2000") },
 	{ "sidecar_grows",
 		"\"nodeName\":\"n1\",\"initContainers\":[{\"name\":\"s\"," SIDECAR
 		"\"resources\":{\"requests\":{\"cpu\":1}}}]," CONTAINERS("{\"name\":\"c\"}"),
