@@ -10,9 +10,10 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
-  differential  one script of requests to the real and to the simulated API server: the answers must agree
-The fuzz targets of the simulator and the differential tier are skipped, loudly, while their inputs are those that passed on this machine
-before; KAR_ALL=1 runs them.'
+  differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
+            engine has placed, or refused, to the real kube-scheduler: it must agree
+The fuzz targets of the simulator and both parts of the differential tier are skipped, loudly, while their inputs are those that passed on
+this machine before; KAR_ALL=1 runs them.'
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -173,12 +174,11 @@ tier_sim-bugs() { build_gcc && counted hack/sim-bugs; }
 
 stories() { counted test/e2e/run --build build "$@"; } # [OPTION...]
 
-tier_e2e() {
-	room_for_kubernetes || return
-	build_gcc || return
-	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
-	stories
+ready_for_cluster() {
+	room_for_kubernetes && build_gcc && attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build
 }
+
+tier_e2e() { ready_for_cluster && stories; }
 
 tier_sim-e2e() {
 	build_gcc || return
@@ -186,8 +186,13 @@ tier_sim-e2e() {
 	stories --sim
 }
 
-# One test per operation; a difference that is listed in sim/test/differential/tolerated.py has passed.
 tier_differential() {
+	differential_api
+	differential_sched
+}
+
+# One test per operation; a difference that is listed in sim/test/differential/tolerated.py has passed.
+differential_api() {
 	local log=$log_dir/differential.log inputs passed_at
 	inputs=$(kar_inputs common api/names.h api/copy.h sim ':!sim/test/unit' ':!sim/test/fixture' ':!sim/test/fuzz' ':!sim/test/scenes' test/cluster manifests/crds meson.build meson_options.txt hack/lib.sh)
 	if passed_at=$(kar_passed differential "$inputs"); then
@@ -195,9 +200,7 @@ tier_differential() {
 		return
 	fi
 	check 'the comparison sees what differs' sim/test/differential/test_compare.py
-	room_for_kubernetes || return
-	build_gcc || return
-	attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build || return
+	ready_for_cluster || return
 	sim/test/differential/run --build build --tap --random 400 --seed 1 >"$log"
 	grep -v '^ok ' "$log"
 	if ! grep -q '^1\.\.' "$log"; then
@@ -206,6 +209,19 @@ tier_differential() {
 	fi
 	count "$(grep -c '^ok ' "$log")" "$(grep -c '^not ok ' "$log")" 0
 	((failed[$tier] > 0)) || kar_has_passed differential "$inputs"
+}
+
+# The seed belongs to what is tested: the same code meets the same scenes everywhere.
+differential_sched() {
+	local inputs passed_at failed_before=${failed[$tier]}
+	inputs=$(kar_inputs common ':!common/kube' 'api/node.?' 'api/pod.?' 'api/pod_*' 'api/amounts*' 'api/copy.?' test/sched test/cluster test/e2e/harness.py test/e2e/reader.py meson.build meson_options.txt hack/lib.sh)
+	if passed_at=$(kar_passed sched "$inputs"); then
+		skip "placement, its test, and Kubernetes are as they were when kube-scheduler agreed here, $passed_at (KAR_ALL=1 asks again)"
+		return
+	fi
+	ready_for_cluster || return
+	counted test/sched/run --build build --seed "$((16#0${inputs:0:12}))"
+	((failed[$tier] > failed_before)) || kar_has_passed sched "$inputs"
 }
 
 needs() { # the sets of hack/deps.sh for a tier

@@ -1,4 +1,4 @@
-"""Reads objects without kubectl: stories ask again and again, and to start kubectl takes 50 ms of a processor each time."""
+"""Asks the API server without kubectl: stories ask again and again, and to start kubectl takes 50 ms of a processor each time."""
 
 import base64
 import http.client
@@ -13,7 +13,7 @@ class ReadError(Exception):
 
 
 class Reader:
-    """GET requests under the user of a kubeconfig. Each thread has a connection of its own, which is kept open."""
+    """Requests under the user of a kubeconfig. Each thread has a connection of its own, which is kept open."""
 
     def __init__(self, config):
         """config: a kubeconfig as a dictionary, with its files in it (kubectl config view --raw --flatten -o json)."""
@@ -25,21 +25,25 @@ class Reader:
         self.types = {}  # every name that kubectl understands -> (path of the group and version, resource, has namespaces)
 
     def get(self, path):
-        """(code, body) of a GET; the connection may have been closed since it was used last."""
+        return self.ask("GET", path)
+
+    def ask(self, method, path, data=None, **headers):
+        """(code, body) of the answer; data: JSON, if no header says otherwise. The connection may have been closed since it was used last."""
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", "Content-Type": "application/json",
+                   "User-Agent": "kubectl/reader", **{name.replace("_", "-"): value for name, value in headers.items()}}
         for again in (True, False):
             fresh = getattr(self.own, "connection", None) is None
             if fresh:
                 self.own.connection = http.client.HTTPSConnection(self.address.hostname, self.address.port, timeout=60, context=self.context)
             try:
-                self.own.connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}", "Accept": "application/json",
-                                                                  "User-Agent": "kubectl/reader"})
+                self.own.connection.request(method, path, data, headers)
                 answer = self.own.connection.getresponse()
                 return answer.status, answer.read()
             except (OSError, http.client.HTTPException) as error:
                 self.own.connection.close()
                 self.own.connection = None
                 if fresh or not again:
-                    raise ReadError(f"GET {path}: {error}") from None
+                    raise ReadError(f"{method} {path}: {error}") from None
 
     def must_get(self, path):
         code, body = self.get(path)

@@ -1,0 +1,214 @@
+/*
+ * scene - what the placement engine says of scenes whose objects the API server has stored. For test/sched/run.
+ *
+ * Reads commands, one per line. LENGTH: so many bytes of an object follow, JSON or protobuf, and a newline.
+ *   snapshot                 forgets all nodes and pods
+ *   node LENGTH              a Node
+ *   bound LENGTH             a Pod with spec.nodeName
+ *   role NEED WANT LENGTH    of the next gang: a Pod like its members
+ *   place NUMBER             the gang; what fits is taken
+ * Writes, for each gang:
+ *   NUMBER copies N...       per role, how many pods there would be room for if no other came
+ *   NUMBER place ROLE NODE N
+ *   NUMBER fits | proved TEXT | missed TEXT
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "api/pod_needs.h"
+#include "common/json.h"
+#include "common/kube/reflector_wire.h"
+#include "common/protobuf.h"
+#include "common/sched/sched.h"
+
+enum { MAX_ROLES = 8 };
+
+struct world {
+	struct kar_intern *strings;
+	struct kar_sched *sched;
+	struct kar_role roles[MAX_ROLES]; /* of the next gang */
+	uint32_t n_roles;
+};
+
+/* --- objects ---------------------------------------------------------------------------------------- */
+
+static struct kar_str read_bytes(struct kar_arena *a, size_t n)
+{
+	char *bytes = kar_arena_alloc(a, n + 1, 1);
+
+	if (fread(bytes, 1, n + 1, stdin) != n + 1 || bytes[n] != '\n')
+		errx(1, "an object does not end after %zu bytes", n);
+	return (struct kar_str){ .p = bytes, .n = n };
+}
+
+/* As the reflector makes it; one reference. */
+static struct kar_object *read_object(struct world *w, const struct kar_type *type, size_t n)
+{
+	struct kar_arena a = { 0 };
+	struct kar_str text = read_bytes(&a, n);
+	struct kar_wire_object *wire = kar_arena_alloc(&a, 1, type->wire->size);
+	struct kar_object *o;
+	struct kar_err e;
+
+	if (n && text.p[0] == '{' ? kar_json_decode(&a, type->wire, NULL, text.p, n, wire, &e)
+				  : kar_protobuf_decode(&a, type->wire, NULL, text.p, n, wire, &e))
+		errx(1, "%s", e.msg);
+	if (!wire->meta.resource_version)
+		wire->meta.resource_version = "1"; /* the answer to a dry run has none */
+	o = kar_wire_object_make(type, wire, w->strings, &e);
+	if (!o || o->unreadable)
+		errx(1, "%s: %s", type->res.kind, o ? wire->problem : e.msg);
+	kar_arena_release(&a);
+	return o;
+}
+
+static void add_node(struct world *w, size_t n)
+{
+	struct kar_object *o = read_object(w, &kar_node_type, n);
+
+	kar_sched_node(w->sched, &kar_as_node(o)->offer);
+	kar_object_unref(o);
+}
+
+/* --- pods ------------------------------------------------------------------------------------------- */
+
+/* Each term also asks for the node; without terms one is made. */
+static void add_pin(struct kar_pod_needs *needs, const char *const *pin, struct kar_arena *a)
+{
+	uint32_t n = needs->has_terms ? needs->n_terms : 1;
+	struct kar_node_term *terms = kar_arena_alloc(a, n + 1, sizeof(*terms));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kar_node_term *old =
+			needs->has_terms ? &needs->terms[i] : &(struct kar_node_term){ 0 };
+		struct kar_requirement *all = kar_arena_alloc(a, old->n + 1, sizeof(*all));
+
+		if (old->n)
+			memcpy(all, old->requirements, old->n * sizeof(*all));
+		all[old->n] = (struct kar_requirement){ .op = KAR_OP_IN,
+			.field = true,
+			.values = pin,
+			.n_values = 1 };
+		terms[i] = (struct kar_node_term){ .requirements = all, .n = old->n + 1 };
+	}
+	needs->has_terms = true;
+	needs->terms = terms;
+	needs->n_terms = n;
+}
+
+static kar_class class_of(struct world *w, const struct kar_pod *pod)
+{
+	struct kar_arena a = { 0 };
+	struct kar_pod_needs needs;
+	struct kar_err e;
+	kar_class c;
+
+	if (kar_pod_needs_parse(pod->needs, &a, &needs, &e))
+		errx(1, "%s: %s", pod->o.name, e.msg);
+	if (needs.unverified)
+		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, needs.unverified);
+	if (pod->pin)
+		add_pin(&needs, &pod->pin, &a);
+	c = kar_sched_class(w->sched, &needs);
+	kar_arena_release(&a);
+	return c;
+}
+
+static void add_bound(struct world *w, size_t n)
+{
+	struct kar_object *o = read_object(w, &kar_pod_type, n);
+	kar_class c = class_of(w, kar_as_pod(o));
+
+	kar_sched_take(w->sched, kar_as_pod(o)->node, c, 1);
+	kar_sched_class_put(w->sched, c);
+	kar_object_unref(o);
+}
+
+static void add_role(struct world *w, int32_t need, int32_t want, size_t n)
+{
+	struct kar_object *o = read_object(w, &kar_pod_type, n);
+
+	if (w->n_roles == MAX_ROLES)
+		errx(1, "more than %d roles", MAX_ROLES);
+	w->roles[w->n_roles++] =
+		(struct kar_role){ .class = class_of(w, kar_as_pod(o)), .need = need, .want = want };
+	kar_object_unref(o);
+}
+
+/* --- gangs ------------------------------------------------------------------------------------------ */
+
+static void print_miss(struct world *w, const struct kar_gang *gang, long number, bool proved)
+{
+	static const char *const names[MAX_ROLES] = { "0", "1", "2", "3", "4", "5", "6", "7" };
+	struct kar_buf text = { 0 };
+
+	kar_sched_explain(w->sched, gang, names, &text);
+	printf("%ld %s %s\n", number, proved ? "proved" : "missed", kar_buf_cstr(&text));
+	kar_buf_release(&text);
+}
+
+static void place(struct world *w, long number)
+{
+	const struct kar_gang gang = { .roles = w->roles, .n_roles = w->n_roles };
+	struct kar_placement p;
+	struct kar_arena a = { 0 };
+
+	printf("%ld copies", number);
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		printf(" %" PRId64, kar_sched_copies(w->sched, w->roles[i].class));
+	putchar('\n');
+	if (kar_sched_place(w->sched, &gang, &a, &p)) {
+		for (uint32_t i = 0; i < p.n_places; i++)
+			printf("%ld place %u %s %d\n", number, p.places[i].role, p.places[i].node,
+				p.places[i].n);
+		printf("%ld fits\n", number);
+	} else {
+		print_miss(w, &gang, number, p.proved);
+	}
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		kar_sched_class_put(w->sched, w->roles[i].class);
+	w->n_roles = 0;
+	kar_arena_release(&a);
+}
+
+static void obey(struct world *w, char *line)
+{
+	const char *word = strsep(&line, " \n");
+	long n[3] = { 0 };
+
+	for (size_t i = 0; i < KAR_LEN(n) && line; i++)
+		n[i] = strtol(line, &line, 10);
+	if (strcmp(word, "snapshot") == 0) {
+		kar_sched_free(w->sched);
+		w->sched = kar_sched_new();
+	} else if (strcmp(word, "node") == 0) {
+		add_node(w, (size_t)n[0]);
+	} else if (strcmp(word, "bound") == 0) {
+		add_bound(w, (size_t)n[0]);
+	} else if (strcmp(word, "role") == 0) {
+		add_role(w, (int32_t)n[0], (int32_t)n[1], (size_t)n[2]);
+	} else if (strcmp(word, "place") == 0) {
+		place(w, n[0]);
+	} else {
+		errx(1, "no such command: %s", word);
+	}
+}
+
+int main(void)
+{
+	struct world w = { .strings = kar_intern_new(), .sched = kar_sched_new() };
+	char *line = NULL;
+	size_t room = 0;
+
+	while (getline(&line, &room, stdin) > 0)
+		obey(&w, line);
+	free(line);
+	kar_sched_free(w.sched);
+	kar_intern_free(w.strings);
+	return 0;
+}
