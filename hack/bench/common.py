@@ -84,7 +84,7 @@ def manager_of(bench, kubeconfig):
     manager = harness.Manager(BUILD / "controllers/kar-controllers", kubeconfig, bench.cluster.dir / "log/manager.log")
     manager.command = manager.command[:3]  # without -v
     manager.start()
-    harness.wait_until(lambda: "Caches synced" in manager.tail(), "the manager has synced")
+    harness.wait_until(lambda: "Caches synced" in manager.tail(""), "the manager has synced")
     return manager
 
 
