@@ -145,15 +145,8 @@ static struct kar_pod_needs copy_needs(struct kar_sched *s, struct kar_arena *a,
 	return n;
 }
 
-/* A resource beyond all that are counted becomes one that no node has. */
-static void add_share(struct kar_sched *s, struct sched_class *c, const char *resource, int64_t amount)
+static void add_share(struct kar_sched *s, struct sched_class *c, uint32_t r, int64_t amount)
 {
-	uint32_t r = sched_resource(s, resource);
-
-	if (r == SCHED_NONE) {
-		c->nowhere = true;
-		return;
-	}
 	c->shares[c->n_shares++] = (struct sched_share){ r, kar_clamp(amount, 0, KAR_SCHED_MOST) };
 	if (s->resources[r].extended)
 		c->wants |= (uint64_t)1 << r;
@@ -161,12 +154,33 @@ static void add_share(struct kar_sched *s, struct sched_class *c, const char *re
 
 static void read_shares(struct kar_sched *s, struct sched_class *c)
 {
-	c->shares = kar_arena_alloc(&c->memory, c->needs.n_amounts + 1, sizeof(*c->shares));
+	c->n_shares = 0;
+	c->unknown = NULL;
 	if (!c->needs.room_only)
-		add_share(s, c, "pods", 1);
+		add_share(s, c, sched_resource(s, "pods"), 1);
 	for (uint32_t i = 0; i < c->needs.n_amounts; i++) {
-		if (c->needs.amounts[i].amount > 0)
-			add_share(s, c, c->needs.amounts[i].resource, c->needs.amounts[i].amount);
+		uint32_t r;
+
+		if (c->needs.amounts[i].amount <= 0)
+			continue;
+		r = sched_resource_make(s, c->needs.amounts[i].resource, false);
+		if (r != SCHED_NONE)
+			add_share(s, c, r, c->needs.amounts[i].amount);
+		else
+			c->unknown = &c->needs.amounts[i];
+	}
+}
+
+/* Of a class of which pods are somewhere the shares stay: what they took must be given back. */
+void sched_classes_read(struct kar_sched *s)
+{
+	for (uint32_t i = 1; i < s->n_classes; i++) {
+		struct sched_class *c = &s->classes[i];
+
+		if (!c->code || !c->unknown || c->n_taken)
+			continue;
+		sched_cool(s, i);
+		read_shares(s, c);
 	}
 }
 
@@ -204,6 +218,7 @@ kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs
 	c = &s->classes[i];
 	*c = (struct sched_class){ .code = code, .refs = 1 };
 	c->needs = copy_needs(s, &c->memory, needs);
+	c->shares = kar_arena_alloc(&c->memory, c->needs.n_amounts + 1, sizeof(*c->shares));
 	read_shares(s, c);
 	kar_table_add(&s->class_by_code, code, i);
 	return i;

@@ -72,7 +72,9 @@ static void examine(const struct kar_sched *s, const struct sched_class *c, uint
 		return;
 	}
 	resource = shortest(s, c, node, &missing);
-	if (resource != SCHED_NONE)
+	if (c->unknown)
+		add_reason(r, KAR_LACKS_ROOM, c->unknown->resource, c->unknown->amount);
+	else if (resource != SCHED_NONE)
 		add_reason(r, KAR_LACKS_ROOM, s->resources[resource].name, missing);
 	else if (sched_copies(s, c, node, false) <= 0)
 		add_reason(r, KAR_PORT_IN_USE, NULL, 0);

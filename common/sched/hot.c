@@ -40,7 +40,7 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 {
 	int32_t n;
 
-	if (c->nowhere)
+	if (c->unknown)
 		return 0;
 	n = copies_in_room(s, c, node, empty);
 	if (n > 0 && c->needs.n_ports)

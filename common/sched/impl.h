@@ -66,9 +66,9 @@ struct sched_class {
 	int64_t n_taken;            /* on all nodes; with .refs 0 as well, the class is forgotten */
 	struct sched_share *shares; /* with "pods" */
 	uint32_t n_shares;
-	uint64_t wants;        /* bit of each extended resource it asks for */
-	bool nowhere;          /* it asks for a resource beyond KAR_SCHED_RESOURCES */
-	struct sched_hot *hot; /* NULL: cold */
+	uint64_t wants;                         /* bit of each extended resource it asks for */
+	const struct kar_sched_amount *unknown; /* one that has no number, so no node has it; NULL: none */
+	struct sched_hot *hot;                  /* NULL: cold */
 };
 
 struct sched_resource {
@@ -77,6 +77,7 @@ struct sched_resource {
 	int64_t spare; /* free in all known nodes together */
 	int64_t largest; /* the most that a node offers; may be too high until .stale is mended */
 	bool stale;
+	bool of_node; /* a node has had some; false: only pods have named it */
 };
 
 /* A topology label that somebody asked for. */
@@ -134,8 +135,13 @@ static inline void sched_value_put(struct kar_sched *s, const char *value)
 }
 
 /* --- snapshot.c */
-/* The number of the resource, made if it is new; SCHED_NONE: there are too many. */
-uint32_t sched_resource(struct kar_sched *s, const char *name) KAR_NONNULL;
+/* The number of the resource; SCHED_NONE: it has none. */
+uint32_t sched_resource(const struct kar_sched *s, const char *name) KAR_NONNULL;
+/*
+ * As sched_resource(), but it gets a number if it has none. Tenants may name any resource in their pods, so these get at most half of the
+ * numbers until a node has them (@of_node). SCHED_NONE: there are too many.
+ */
+uint32_t sched_resource_make(struct kar_sched *s, const char *name, bool of_node) KAR_NONNULL;
 uint32_t sched_find_node(const struct kar_sched *s, const char *name) KAR_NONNULL; /* SCHED_NONE: not there */
 /* As kar_sched_take(), by number. */
 void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n) KAR_NONNULL;
@@ -153,6 +159,8 @@ static inline int64_t sched_free(const struct kar_sched *s, uint32_t node, uint3
 }
 
 /* --- class.c */
+/* A resource has got a number: classes that ask for it can have it. */
+void sched_classes_read(struct kar_sched *s) KAR_NONNULL;
 void sched_class_free(struct kar_sched *s, uint32_t class) KAR_NONNULL;
 void sched_class_drop_unused(struct kar_sched *s, uint32_t class) KAR_NONNULL;
 

@@ -359,13 +359,24 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 
 /* --- on empty nodes -------------------------------------------------------------------------------- */
 
+/* A node that is not ready, cordoned or under pressure is so for now only. */
+static bool may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)
+{
+	static const char of_state[] = "node.kubernetes.io/";
+	const char *taint = "";
+	enum kar_obstacle o = kar_sched_match(node, needs, &taint);
+
+	return o == KAR_FITS || o == KAR_NOT_READY || o == KAR_CORDONED ||
+		(o == KAR_TAINTED && strncmp(taint, of_state, sizeof(of_state) - 1) == 0);
+}
+
 static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *role)
 {
 	const struct sched_class *c = &s->classes[role->class];
 	int64_t left = role->need;
 
 	for (uint32_t i = 0; i < s->n_nodes && left > 0; i++) {
-		if (s->nodes[i].known && kar_sched_match(&s->nodes[i].offer, &c->needs, NULL) == KAR_FITS)
+		if (s->nodes[i].known && may_suit(&s->nodes[i].offer, &c->needs))
 			left -= sched_copies(s, c, i, true);
 	}
 	return left <= 0;

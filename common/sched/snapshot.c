@@ -79,7 +79,7 @@ static void resize_cells(struct kar_sched *s, uint32_t rows, uint32_t stride)
 	s->stride = stride;
 }
 
-uint32_t sched_resource(struct kar_sched *s, const char *name)
+uint32_t sched_resource(const struct kar_sched *s, const char *name)
 {
 	const char *known = kar_intern_find(s->strings, name);
 
@@ -87,12 +87,34 @@ uint32_t sched_resource(struct kar_sched *s, const char *name)
 		if (s->resources[i].name == known)
 			return i;
 	}
-	if (s->n_resources == KAR_SCHED_RESOURCES)
+	return SCHED_NONE;
+}
+
+static uint32_t count_of_pods(const struct kar_sched *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_resources; i++)
+		n += !s->resources[i].of_node;
+	return n;
+}
+
+uint32_t sched_resource_make(struct kar_sched *s, const char *name, bool of_node)
+{
+	uint32_t known = sched_resource(s, name);
+
+	if (known != SCHED_NONE) {
+		s->resources[known].of_node |= of_node;
+		return known;
+	}
+	if (s->n_resources == KAR_SCHED_RESOURCES ||
+		(!of_node && count_of_pods(s) >= KAR_SCHED_RESOURCES / 2))
 		return SCHED_NONE;
 	if (s->n_resources == s->stride)
 		resize_cells(s, s->room_nodes, 2 * s->stride);
 	s->resources[s->n_resources] = (struct sched_resource){ .name = kar_intern_get(s->strings, name),
-		.extended = is_extended(name) };
+		.extended = is_extended(name),
+		.of_node = of_node };
 	return s->n_resources++;
 }
 
@@ -125,7 +147,7 @@ struct kar_sched *kar_sched_new(void)
 	s->stride = FIRST_STRIDE;
 	s->n_classes = 1;
 	grow_nodes(s);
-	sched_resource(s, "pods");
+	sched_resource_make(s, "pods", true);
 	return s;
 }
 
@@ -216,13 +238,15 @@ static void copy_offer(struct kar_sched *s, struct sched_node *n, const struct k
 
 static void set_allocatable(struct kar_sched *s, uint32_t node, const struct kar_node_offer *from)
 {
+	uint32_t known = s->n_resources;
+
 	for (uint32_t r = 0; r < s->n_resources; r++) {
 		if (sched_allocatable(s, node, r) && sched_allocatable(s, node, r) == s->resources[r].largest)
 			s->resources[r].stale = true;
 		s->allocatable[(size_t)node * s->stride + r] = 0;
 	}
 	for (uint32_t i = 0; from && i < from->n_allocatable; i++) {
-		uint32_t r = sched_resource(s, from->allocatable[i].resource);
+		uint32_t r = sched_resource_make(s, from->allocatable[i].resource, true);
 		int64_t amount = kar_clamp(from->allocatable[i].amount, 0, KAR_SCHED_MOST);
 
 		if (r == SCHED_NONE)
@@ -231,6 +255,8 @@ static void set_allocatable(struct kar_sched *s, uint32_t node, const struct kar
 		if (amount > s->resources[r].largest)
 			s->resources[r].largest = amount;
 	}
+	if (s->n_resources > known)
+		sched_classes_read(s);
 }
 
 /* NULL: it is gone. */

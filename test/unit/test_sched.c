@@ -28,6 +28,8 @@ static const struct {
 		"1/2 pods placed: 1 node lacks cpu (short 1)" },
 	{ "overcommitted_resource_that_nobody_asks_for", "a cpu=1 memory=1", "a 2xcpu=1", "w 1xmemory=1",
 		"w:a" },
+	{ "resource_that_no_node_has", "a cpu=1; b cpu=1", "", "w 2xfpga=1",
+		"0/2 pods placed: 2 nodes lack fpga (short 2)" },
 	/* --- what a node must be like */
 	{ "first_obstacle_of_each_node", "a gpu=3; b gpu=3; c gpu=8 !infra; d gpu=8 !infra; e gpu=8 notready",
 		"", "w 3xgpu=4",
@@ -141,6 +143,28 @@ static void work_is_proportional_to_the_change(void **state)
 	kar_sched_free(s);
 }
 
+/* Anybody may name resources in a pod: only those of nodes are counted, also if a node has them only later. */
+static void resources_of_pods_use_up_nothing(void **state)
+{
+	struct kar_sched *s = kar_sched_new();
+	struct kar_arena a = { 0 };
+	struct words_gang g;
+	struct kar_placement p;
+
+	(void)state;
+	words_gang(s, &a, "w 1xgpu=1", &g);
+	words_node(s, &a, "a cpu=1");
+	assert_false(kar_sched_place(s, &g.gang, &a, &p));
+	for (int i = 0; i < 2 * KAR_SCHED_RESOURCES; i++)
+		words_taken(s, &a, kar_arena_printf(&a, "a 1xr%d=1", i));
+	words_node(s, &a, "b cpu=1 gpu=1");
+	assert_true(kar_sched_place(s, &g.gang, &a, &p));
+	assert_string_equal(p.places[0].node, "b");
+	words_gang_put(s, &g);
+	kar_arena_release(&a);
+	kar_sched_free(s);
+}
+
 static void equal_needs_are_one_class(void **state)
 {
 	static const struct {
@@ -176,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gangs_are_placed_or_explained),
 		cmocka_unit_test(work_is_proportional_to_the_change),
+		cmocka_unit_test(resources_of_pods_use_up_nothing),
 		cmocka_unit_test(equal_needs_are_one_class),
 	};
 
