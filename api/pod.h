@@ -85,6 +85,7 @@ struct kar_pod_unplaced {
 	const char
 		*message; /* interned; "0/4 nodes are available: 4 Insufficient cpu"; NULL: it says nothing */
 	const char *asks; /* interned; "cpu 100, memory 32Mi", as the scheduler counts; NULL: for nothing */
+	kar_time since;   /* wall ms, when it became so; 0: unknown */
 };
 
 /* Only for pods that carry our labels (kube-arbitrator.io/queuejob). */

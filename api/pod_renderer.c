@@ -13,8 +13,9 @@ enum {
 	TEXT_MAX = 64 << 10, /* bytes; one text is cached for each job that is creating pods */
 };
 
-_Static_assert(sizeof(KAR_POD_INDEX_MARK) == MARK_LEN + 1 && sizeof(KAR_POD_RANK_MARK) == MARK_LEN + 1,
-	"both marks have one length, and differ in their last byte");
+_Static_assert(sizeof(KAR_POD_INDEX_MARK) == MARK_LEN + 1 && sizeof(KAR_POD_RANK_MARK) == MARK_LEN + 1 &&
+		sizeof(KAR_POD_PIN_MARK) == MARK_LEN + 1,
+	"all marks have one length, and differ in their last byte");
 
 struct kar_pod_renderer {
 	/* Identify the pods that the text is for: */
@@ -22,7 +23,7 @@ struct kar_pod_renderer {
 	int64_t generation;
 	size_t task;
 	int32_t incarnation;
-	bool gated;
+	bool gated, pinned;
 
 	bool tried;          /* the text has been made, or cannot be made */
 	struct kar_buf text; /* with the marks; empty: there is none */
@@ -44,7 +45,8 @@ static bool is_of(const struct kar_pod_renderer *s, const struct kar_pod_params 
 {
 	return s->generation == p->job->generation && s->task == p->task &&
 		s->incarnation == p->incarnation && s->gated == p->gated &&
-		kar_streq(s->uid, p->job->o.uid) && kar_streq(s->template_hash, p->template_hash);
+		s->pinned == kar_has_text(p->pin) && kar_streq(s->uid, p->job->o.uid) &&
+		kar_streq(s->template_hash, p->template_hash);
 }
 
 static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
@@ -57,20 +59,30 @@ static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
 	s->task = p->task;
 	s->incarnation = p->incarnation;
 	s->gated = p->gated;
+	s->pinned = kar_has_text(p->pin);
 	return s;
 }
 
-static void fill(const struct kar_pod_renderer *s, int32_t index, struct kar_buf *out)
+/* A character that is no mark of ours: such a text is not cached (try_text()). */
+static const char *value_of(const char *mark, const char *const values[3])
+{
+	unsigned n = (unsigned char)mark[MARK_LEN - 1] - (unsigned char)KAR_POD_INDEX_MARK[MARK_LEN - 1];
+
+	return n < 3 && values[n] ? values[n] : "";
+}
+
+static void fill(const struct kar_pod_renderer *s, const struct kar_pod_params *p, struct kar_buf *out)
 {
 	const char *at = s->text.p, *end = s->text.p + s->text.n;
 	const char *mark = memmem(at, s->text.n, KAR_POD_INDEX_MARK, MARK_LEN - 1);
-	char number[2][16];
+	char index[16], rank[16];
+	const char *const values[] = { index, rank, p->pin };
 
-	snprintf(number[0], sizeof(number[0]), "%" PRId32, index);
-	snprintf(number[1], sizeof(number[1]), "%" PRId32, s->first_rank + index);
+	snprintf(index, sizeof(index), "%" PRId32, p->index);
+	snprintf(rank, sizeof(rank), "%" PRId32, s->first_rank + p->index);
 	while (mark) {
 		kar_buf_append(out, at, (size_t)(mark - at));
-		kar_buf_puts(out, number[memcmp(mark, KAR_POD_INDEX_MARK, MARK_LEN) != 0]);
+		kar_buf_puts(out, value_of(mark, values));
 		at = mark + MARK_LEN;
 		mark = memmem(at, (size_t)(end - at), KAR_POD_INDEX_MARK, MARK_LEN - 1);
 	}
@@ -89,7 +101,7 @@ static void try_text(struct kar_pod_renderer *s, const struct kar_pod_params *p,
 	marked.marked = true;
 	s->first_rank = kar_queuejob_pod_rank(p->job, p->task, 0);
 	if (kar_queuejob_pod_write(&marked, &s->text, NULL) == 0)
-		fill(s, p->index, &filled);
+		fill(s, p, &filled);
 	if (filled.n != pod.n || memcmp(kar_buf_cstr(&filled), pod.p, pod.n))
 		kar_buf_release(&s->text);
 	kar_buf_release(&filled);
@@ -102,7 +114,7 @@ int kar_pod_renderer_write(struct kar_pod_renderer **s, const struct kar_pod_par
 	bool again = *s && is_of(*s, p);
 
 	if (again && (*s)->text.n) {
-		fill(*s, p->index, out);
+		fill(*s, p, out);
 		return 0;
 	}
 	if (kar_queuejob_pod_write(p, out, err))

@@ -1,6 +1,6 @@
 /*
- * pod_renderer - a cached JSON text of the pods of one task. They differ only in index and rank, so the second pod makes the text
- * and later ones only fill in these two. To make the text takes thirty times as long as to fill it in, because the user's template,
+ * pod_renderer - a cached JSON text of the pods of one task. They differ only in index, rank and pin, so the second pod makes the
+ * text and later ones only fill in these. To make the text takes thirty times as long as to fill it in, because the user's template,
  * a JSON document, is merged with our additions.
  *
  * Invariant: it writes the bytes that kar_queuejob_pod_write() would write. This is checked when the text is made; if it does not
@@ -15,7 +15,7 @@ struct kar_pod_renderer;
 
 /*
  * Appends the pod of @p to @out as kar_queuejob_pod_write() does; -1 as there. *@s caches the text for the next pod of the same job
- * (UID and generation), task, incarnation, template hash and gate. *@s is NULL before the first pod; free it with
+ * (UID and generation), task, incarnation, template hash and gate, if both or none have a pin. *@s is NULL before the first pod; free it with
  * kar_pod_renderer_drop().
  */
 int kar_pod_renderer_write(struct kar_pod_renderer **s, const struct kar_pod_params *p, struct kar_buf *out,

@@ -66,6 +66,7 @@ void pod_unplaced_read(const struct pod_wire *w, struct kar_pod_unplaced *out, s
 	const struct pod_wire_condition *c = unschedulable(&w->status);
 
 	out->message = c ? sentence(c->message, strings) : NULL;
+	out->since = c ? c->since : 0;
 	out->asks = asks(w, strings);
 }
 

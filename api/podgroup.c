@@ -9,9 +9,16 @@
 #include "api/queuejob.h"
 #include "common/json.h"
 
+struct wire_placement {
+	struct kar_pg_placement s;
+	const char *state;
+	struct kar_array plan; /* struct kar_pg_planned */
+};
+
 struct wire_status {
 	struct kar_podgroup_status s;
 	const char *phase;
+	struct wire_placement placement;
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
@@ -54,6 +61,38 @@ static const struct kar_field record_fields[] = {
 };
 static const struct kar_desc record_table = KAR_DESC("PodGroupRecord", struct kar_pg_record, record_fields);
 
+#define PLACEMENT struct wire_placement
+#define PLANNED struct kar_pg_planned
+static const struct kar_field planned_fields[] = {
+	KAR_STATUS_TEXT(PLANNED, role, "role", KAR_COPY_VALUE, KAR_SF_STORY, NULL),
+	KAR_STATUS_TEXT(PLANNED, nodes, "nodes", KAR_PG_PLAN_BYTES, KAR_SF_STORY | KAR_SF_WHOLE, "plan"),
+};
+static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_fields);
+
+static const char *const state_names[] = { "", "Waiting", "Placed", "Unplaced", "Satisfied", "RollingBack",
+	"Deactivated", NULL };
+
+const char *kar_pg_state_name(enum kar_pg_state s)
+{
+	return state_names[s];
+}
+
+static const struct kar_field placement_fields[] = {
+	KAR_STATUS_ENUM(PLACEMENT, state, s.state, "state", state_names, KAR_SF_STORY, "placement"),
+	KAR_STATUS(INT32, PLACEMENT, s.attempt, "attempt", KAR_SF_STORY | KAR_SF_OMIT_ZERO, "attempt"),
+	KAR_STATUS(INT32, PLACEMENT, s.failures, "failures", KAR_SF_STORY | KAR_SF_OMIT_ZERO, "failures"),
+	KAR_STATUS(INT32, PLACEMENT, s.satisfied_member, "satisfiedMember", KAR_SF_STORY | KAR_SF_OMIT_ZERO,
+		NULL),
+	KAR_STATUS(TIME, PLACEMENT, s.time, "time", KAR_SF_STORY, NULL),
+	KAR_STATUS(TIME, PLACEMENT, s.deadline, "deadline", KAR_SF_STORY, NULL),
+	KAR_STATUS(INT64, PLACEMENT, s.generation, "generation", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
+	KAR_STATUS(TIME, PLACEMENT, s.retry_after, "retryAfter", KAR_SF_STORY, "retryAfter"),
+	KAR_STATUS_TEXT(PLACEMENT, s.cause, "cause", KAR_MAX_MESSAGE_BYTES, KAR_SF_STORY, NULL),
+	KAR_STATUS_STRUCTS(PLACEMENT, plan, s.plan, s.n_plan, PLANNED, "plan", &planned_table, KAR_SF_STORY,
+		"plan"),
+};
+static const struct kar_desc placement_table = KAR_DESC("Placement", PLACEMENT, placement_fields);
+
 enum {
 	NEWS = KAR_SF_STORY | KAR_SF_PRINT_ALWAYS,
 	COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS,
@@ -76,6 +115,8 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE, NULL),
 	KAR_STATUS_STRUCT(struct wire_status, s.record, s.record, "record", &record_table, KAR_SF_INTERNAL,
 		"record"),
+	KAR_STATUS_STRUCT(struct wire_status, placement, s.placement, "placement", &placement_table,
+		KAR_SF_STORY | KAR_PG_QUEUE, "placement"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions",
 		NEWS | KAR_SF_PRINT_REASON | KAR_PG_QUEUE, "conditions"),
 };

@@ -51,6 +51,49 @@ struct kar_pg_record {
 	bool quorum_lost; /* the group ran, fewer than its quorum are bound since, and it still has members */
 };
 
+/*
+ * How far the start of a gang is. Whoever creates its pods does so in PLACED, on the nodes of the plan, and anywhere in UNPLACED and
+ * SATISFIED; in ROLLING_BACK it deletes those that have not finished; in WAITING and DEACTIVATED it does neither. NONE: nobody places
+ * the group, and its scheduler does as it likes.
+ */
+enum kar_pg_state {
+	KAR_PG_STATE_NONE,
+	KAR_PG_STATE_WAITING, /* it was placed before, and waits to be placed again */
+	KAR_PG_STATE_PLACED, /* each missing pod of the minimum has a place in the plan, which is held until the deadline */
+	KAR_PG_STATE_UNPLACED, /* no member came until the deadline, because of a quota for example: no room is held any more */
+	KAR_PG_STATE_SATISFIED,    /* the minimum is bound, or done */
+	KAR_PG_STATE_ROLLING_BACK, /* the attempt has failed */
+	KAR_PG_STATE_DEACTIVATED,  /* too many attempts have failed: it waits until its owner is edited */
+	KAR_PG_STATES,
+};
+const char *kar_pg_state_name(enum kar_pg_state s) KAR_RETNN; /* "Placed" ...; "" for NONE */
+
+/* What a user does about a group that is DEACTIVATED. */
+#define KAR_PG_REACTIVATE "to try again, change the spec of the job, or suspend and resume it"
+
+enum { KAR_PG_PLAN_BYTES = 256 << 10 }; /* of the nodes of one role, NUL included */
+
+/* Where the pods of one role go. */
+struct kar_pg_planned {
+	const char *role;  /* task of a QueueJob */
+	const char *nodes; /* "n1*4 n2 *3": four pods on n1, one on n2, and three anywhere (api/pg_plan.h) */
+};
+
+/* status.placement: the memory of placing. A CRD that is not ours drops it, and then such groups are not placed. */
+struct kar_pg_placement {
+	enum kar_pg_state state;
+	int32_t attempt;          /* number of the present attempt, or of the last one; counts from 1 */
+	int32_t failures;         /* failed attempts in a row */
+	int32_t satisfied_member; /* of SATISFIED: members that were bound or done then; it is broken below that */
+	kar_time time;            /* wall ms, of the last change of .state */
+	kar_time deadline;        /* of PLACED; 0: none */
+	int64_t generation; /* of the owner, when the last attempt failed; 0: none has, or the owner is not known */
+	kar_time retry_after; /* of WAITING: not placed before; 0: at once */
+	const char *cause; /* why the last attempt has failed; "" if none has since the minimum was bound */
+	struct kar_pg_planned *plan; /* of PLACED */
+	size_t n_plan;
+};
+
 /* Texts are "" when absent, never NULL, once read. */
 struct kar_podgroup_status {
 	enum kar_pg_phase phase;
@@ -58,8 +101,9 @@ struct kar_podgroup_status {
 	int32_t scheduled, running, succeeded, failed, members;
 	kar_time schedule_start_time; /* 0: absent */
 	struct kar_pg_record record;
-	int32_t desired;  /* members that may be active at once; only with .has_desired */
-	bool has_desired; /* false: no limit */
+	struct kar_pg_placement placement; /* of both reconcilers */
+	int32_t desired;                   /* members that may be active at once; only with .has_desired */
+	bool has_desired;                  /* false: no limit */
 	/* The queue reconciler's, from here to .waiting_since. */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
 	/* It is always written: if it is missing beside condition Admitted, the CRD knows none of our additions. */

@@ -15,6 +15,7 @@ struct wire_status {
 /* The fields that are not acted upon are only read to see whether they are set. */
 struct wire_spec {
 	struct kar_queue_spec s;
+	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
 	struct kar_str namespace_selector;
 	const char *state, *preemption_policy;
@@ -36,6 +37,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, drain, "drain", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, provisioning, "provisioning", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.queueing_strategy, "queueingStrategy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, preemption_policy, "preemptionPolicy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, namespace_selector, "namespaceSelector", KAR_F_RAW),
@@ -112,6 +114,7 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 		spec.weight = 1; /* the schema's default */
 	spec.state = read_state(w->state);
 	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);
+	spec.provisions = kar_streq(w->provisioning, "Pods");
 	spec.queueing_strategy = w->s.queueing_strategy
 		? kar_copy_fit(mem, w->s.queueing_strategy, KAR_COPY_VALUE)
 		: "BestEffortFIFO";

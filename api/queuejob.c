@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/copy.h"
+#include "api/pod_needs.h"
 #include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob_order.h"
@@ -153,8 +154,17 @@ static const struct kar_wire_template *read_templates(const struct kar_array *ta
 	return templates;
 }
 
+/* A template that is pinned to a node by its user is left to the scheduler. */
+static const char *read_needs(struct kar_str raw, struct kar_arena *scratch)
+{
+	const char *pin = NULL, *needs = raw.n ? kar_template_needs(raw, scratch, &pin, NULL) : NULL;
+
+	return pin ? NULL : needs;
+}
+
 /* Copies the bytes only if the job may still create pods, so that large templates of ended jobs cost no memory. */
-static void copy_templates(struct kar_queuejob *job, const struct kar_wire_template *templates)
+static void copy_templates(struct kar_queuejob *job, const struct kar_wire_template *templates,
+	struct kar_arena *scratch)
 {
 	bool used = !job->invalid && !kar_queuejob_has_ended(&job->status);
 
@@ -165,6 +175,8 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		t->amounts = kar_template_amounts(t->template_raw, &job->mem);
 		t->template_priority_class =
 			kar_copy_fit(&job->mem, templates[i].spec.priority_class, KAR_COPY_NAME);
+		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
+		t->needs = kar_intern_get(job->o.strings, read_needs(t->template_raw, scratch));
 	}
 }
 
@@ -282,15 +294,17 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
 	job->spec_template_hash = hash_templates(&job->spec, templates, &job->mem);
 	job->invalid = find_problem(job, w->spec.selector, templates, &scratch);
-	copy_templates(job, templates);
+	copy_templates(job, templates, &scratch);
 	kar_arena_release(&scratch);
 	return &job->o;
 }
 
-static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
+static void destroy(struct kar_object *o, struct kar_intern *strings)
 {
 	struct kar_queuejob *job = kar_container_of(o, struct kar_queuejob, o);
 
+	for (size_t i = 0; i < job->spec.n_tasks; i++)
+		kar_intern_put(strings, job->spec.tasks[i].needs);
 	kar_arena_release(&job->mem);
 	free(job);
 }

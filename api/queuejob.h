@@ -59,6 +59,9 @@ struct kar_taskspec {
 	struct kar_str
 		template_raw; /* the template's JSON, as served; n == 0: the job is invalid, or has ended */
 	const char *template_priority_class; /* NULL: none */
+	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
+	const char *
+		needs; /* interned; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known */
 	struct kar_array
 		amounts; /* struct kar_quota_amount: what a pod asks for (api/template_amounts.h); none without template_raw */
 };
@@ -108,7 +111,7 @@ enum kar_qj_restart_kind {
 	KAR_QJ_RESTART_POLICY,     /* a rule of the failure policy; back-off applies if the pod failed */
 	KAR_QJ_RESTART_TEMPLATE,   /* a template was edited */
 	KAR_QJ_RESTART_QUOTA,      /* a ResourceQuota refused the rest of the minimum */
-	KAR_QJ_RESTART_NODES,      /* the nodes were released to other gangs; succeeded indexes still count */
+	KAR_QJ_RESTART_NODES,      /* an attempt to start was rolled back; succeeded indexes still count */
 	KAR_QJ_RESTART_TASK,       /* only one task restarted; the gang went on */
 };
 
@@ -139,7 +142,6 @@ struct kar_qj_record {
 	enum kar_qj_objection objection;
 	int32_t formed_min_available; /* quorum for which the gang has formed in this incarnation; 0: it has not */
 	int32_t backoff_steps;        /* failures in a row; they determine the back-off */
-	int32_t schedule_timeouts;  /* attempts to get nodes that timed out, since it formed last */
 	kar_time last_failure_time; /* wall ms; 0: none */
 	/* const char *: UIDs of lost pods already counted whose objects still exist */
 	struct kar_array counted_pods;
@@ -267,11 +269,14 @@ struct kar_pod_params {
 	int32_t incarnation;
 	const char *template_hash;
 	bool gated; /* with our scheduling gate, unless the template has nodeName, which the API allows without gates only */
-	bool marked; /* with marks in place of index and rank (see pod_renderer.h) */
+	/* Node that the pod must be bound to, whoever binds it, in addition to what the template asks for; NULL or "": any */
+	const char *pin;
+	bool marked; /* with marks in place of index, rank and pin (see pod_renderer.h) */
 };
-/* U+E000 and U+E001, characters for private use. */
+/* U+E000 to U+E002, characters for private use. */
 #define KAR_POD_INDEX_MARK "\xee\x80\x80"
 #define KAR_POD_RANK_MARK "\xee\x80\x81"
+#define KAR_POD_PIN_MARK "\xee\x80\x82"
 /* @err may be NULL. */
 int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err)
 	__attribute__((nonnull(1, 2)));

@@ -7,8 +7,9 @@
 #include "api/copy.h"
 #include "common/str.h"
 #include "api/names.h"
+#include "api/queuejob_pin.h"
+#include "api/json_split.h"
 #include "common/json.h"
-#include "common/json_events.h"
 
 /* --- the decoded part of a template ------------------------------------------------------------------ */
 
@@ -17,6 +18,7 @@ struct wire_template_spec {
 	int32_t priority;
 	bool has_priority;
 	struct kar_str containers, init_containers, gates; /* arrays, as served */
+	struct kar_template_affinity affinity;
 };
 
 struct wire_template {
@@ -32,6 +34,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, gates, "schedulingGates", KAR_F_RAW),
+	KAR_FIELD_SUB(struct wire_template_spec, affinity, "affinity", KAR_F_OBJECT,
+		&kar_template_affinity_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_template_spec, spec_fields);
 
@@ -57,81 +61,6 @@ static const struct kar_field container_fields[] = {
 };
 static const struct kar_desc container_desc = KAR_DESC("Container", struct wire_container, container_fields);
 
-/* --- splitting an array into the texts of its objects ------------------------------------------------ */
-
-struct splitter {
-	struct kar_str text;
-	struct kar_arena *arena;
-	struct kar_array slices; /* struct kar_str */
-	size_t depth, start;
-	bool wrong; /* not an array of objects */
-};
-
-static int split_begin(void *arg, bool is_array, size_t at)
-{
-	struct splitter *s = arg;
-
-	s->wrong |= s->depth == 0 ? !is_array : s->depth == 1 && is_array;
-	if (++s->depth == 2)
-		s->start = at - 1;
-	return s->wrong ? -1 : 0;
-}
-
-static int split_end(void *arg, size_t at)
-{
-	struct splitter *s = arg;
-
-	if (--s->depth != 1)
-		return 0;
-	s->slices.items = kar_arena_grow(s->arena, s->slices.items, s->slices.n, sizeof(struct kar_str));
-	((struct kar_str *)s->slices.items)[s->slices.n++] =
-		(struct kar_str){ .p = s->text.p + s->start, .n = at - s->start };
-	return 0;
-}
-
-static int split_text(void *arg, const char *text KAR_UNUSED, size_t n KAR_UNUSED, size_t at KAR_UNUSED)
-{
-	struct splitter *s = arg;
-
-	s->wrong |= s->depth < 2;
-	return s->wrong ? -1 : 0;
-}
-
-static int split_boolean(void *arg, bool value KAR_UNUSED, size_t at)
-{
-	return split_text(arg, NULL, 0, at);
-}
-
-static int split_null(void *arg, size_t at)
-{
-	return split_text(arg, NULL, 0, at);
-}
-
-static const struct kar_json_events split_events = {
-	.begin = split_begin,
-	.end = split_end,
-	.key = split_text,
-	.string = split_text,
-	.number = split_text,
-	.boolean = split_boolean,
-	.null = split_null,
-};
-
-/* Slices of @text, an array of objects (n == 0: absent, no slices); -1 if it is not such an array. */
-static int split(struct kar_str text, const char *what, struct kar_arena *arena, struct kar_array *out,
-	struct kar_err *err)
-{
-	struct splitter s = { .text = text, .arena = arena };
-
-	if (text.n && kar_json_read(text.p, text.n, &split_events, &s, err))
-		return s.wrong ? kar_fail(err, KAR_INVALID, "%s is not an array of objects", what)
-			       : kar_wrap(err, "%s", what);
-	if (s.depth)
-		return kar_fail(err, KAR_INVALID, "%s is truncated", what);
-	*out = s.slices;
-	return 0;
-}
-
 /* --- check ------------------------------------------------------------------------------------------- */
 
 /* A template, split into slices of its text. */
@@ -152,7 +81,7 @@ static int check_env(const struct kar_array *containers, const char *what, struc
 		struct kar_array env;
 
 		if (kar_json_decode(arena, &container_desc, NULL, c[i].p, c[i].n, &w, err) ||
-			split(w.env, "env", arena, &env, err))
+			kar_json_split(w.env, "env", arena, &env, err))
 			return kar_wrap(err, "%s[%zu]", what, i);
 	}
 	return 0;
@@ -165,8 +94,9 @@ static int take_apart(struct kar_str raw, struct parts *p, struct kar_err *err)
 	if (!raw.n)
 		return kar_fail(err, KAR_INVALID, "is missing");
 	if (kar_json_decode(p->arena, &template_desc, NULL, raw.p, raw.n, &p->w, err) ||
-		split(spec->containers, "spec.containers", p->arena, &p->containers, err) ||
-		split(spec->init_containers, "spec.initContainers", p->arena, &p->init_containers, err))
+		kar_json_split(spec->containers, "spec.containers", p->arena, &p->containers, err) ||
+		kar_json_split(spec->init_containers, "spec.initContainers", p->arena, &p->init_containers,
+			err))
 		return -1;
 	if (!p->containers.n)
 		return kar_fail(err, KAR_INVALID, "spec.containers is empty");
@@ -297,7 +227,7 @@ static int add_env(const struct kar_pod_params *p, struct parts *parts, struct k
 	int rc = -1;
 
 	if (kar_json_decode(parts->arena, &container_desc, NULL, container.p, container.n, &c, err) ||
-		split(c.env, "env", parts->arena, &own, err))
+		kar_json_split(c.env, "env", parts->arena, &own, err))
 		return -1;
 	kar_json_writer_init(&w, &patch);
 	kar_jw_begin_object(&w);
@@ -353,7 +283,7 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 
 	if (!p->gated || kar_has_text(spec->node))
 		return 0;
-	if (split(spec->gates, "spec.schedulingGates", parts->arena, &own, err))
+	if (kar_json_split(spec->gates, "spec.schedulingGates", parts->arena, &own, err))
 		return -1;
 	items = own.items;
 	kar_jw_key(w, "schedulingGates");
@@ -367,6 +297,15 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 	kar_jw_end_object(w);
 	kar_jw_end_array(w);
 	return 0;
+}
+
+static int write_pin(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
+	struct kar_err *err)
+{
+	if (!kar_has_text(p->pin) || kar_has_text(parts->w.spec.node))
+		return 0;
+	return kar_pin_write(w, &parts->w.spec.affinity, p->marked ? KAR_POD_PIN_MARK : p->pin, parts->arena,
+		err);
 }
 
 /* The priority of the template wins. Only the class is written: the API server adds its value and refuses any other. */
@@ -401,7 +340,7 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 			kar_jw_kv_string(w, selector[i].key, selector[i].value);
 		kar_jw_end_object(w);
 	}
-	return write_gates(w, p, parts, err) ||
+	return write_gates(w, p, parts, err) || write_pin(w, p, parts, err) ||
 			write_containers(w, "containers", p, parts, &parts->containers, err) ||
 			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)
 		? -1

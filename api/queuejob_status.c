@@ -78,8 +78,6 @@ static const struct kar_field record_rows[] = {
 		STORY | BELIEVED | AT_FORMED | KAR_SF_OMIT_ZERO, "formed"),
 	KAR_STATUS(INT32, RECORD, s.backoff_steps, "backoffSteps",
 		STORY | BELIEVED | AT_LOSSES | KAR_SF_OMIT_ZERO, "backoffSteps"),
-	KAR_STATUS(INT32, RECORD, s.schedule_timeouts, "scheduleTimeouts",
-		STORY | BELIEVED | AT_LOSSES | KAR_SF_OMIT_ZERO, "scheduleTimeouts"),
 	KAR_STATUS(TIME, RECORD, s.last_failure_time, "lastFailureTime", STORY | BELIEVED, NULL),
 	KAR_STATUS_STRINGS(RECORD, s.counted_pods, "countedPods", COUNTER | BELIEVED | AT_LOSSES, "counted"),
 	KAR_STATUS_TEXT(RECORD, s.template_hash, "templateHash", KAR_COPY_UID, STORY | BELIEVED, NULL),
@@ -176,8 +174,7 @@ static bool is_edited(const struct kar_queuejob_status *s)
 static void clamp_counts(struct kar_queuejob_status *s)
 {
 	int32_t *const counts[] = { &s->desired, &s->min_available, &s->restarts, &s->pod_failures,
-		&s->disruptions, &s->record.backoff_steps, &s->record.schedule_timeouts,
-		&s->record.formed_min_available };
+		&s->disruptions, &s->record.backoff_steps, &s->record.formed_min_available };
 
 	for (size_t i = 0; i < KAR_LEN(counts); i++)
 		*counts[i] = (int32_t)kar_clamp(*counts[i], 0, KAR_QJ_COUNT_MAX);

@@ -46,7 +46,7 @@ enum {
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has not decided about the job yet.") \
 	X(Waiting, KAR_SHOWN_NORMAL, \
-		"The job waits in its queue, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
+		"The job waits in its queue or for room on the nodes, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
 	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"There is no Queue of the name in spec.queue. The job waits for it.") \
 	X(QueueInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
@@ -57,6 +57,14 @@ enum {
 		"The queue has as many jobs as its maxJobs allows. The messages of the first ten that wait name up to three of those, with their phase or reason; one that does not run comes first.") \
 	X(BehindHead, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue is StrictFIFO, and a job that is ahead of this one has to be admitted first.") \
+	X(NoFit, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The nodes have no room for the whole minimum now; the message says how many pods would fit, and what is short where. No pod exists, and none holds anything. Starts when there is room for all.") \
+	X(Provisioning, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"There is no room, the queue has provisioning: Pods, and another job of it waits for new nodes already.") \
+	X(Infeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The minimum does not even fit on empty nodes; the message says why. Lower the requests or the minimum, or add nodes.") \
+	X(Deactivated, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"Twenty attempts in a row to start the gang failed, over about two hours; the message has the cause of the last one. It is not tried again until somebody edits the job.") \
 	X(JobInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue skips the job until its spec or template is corrected.") \
 	X(Unreadable, KAR_SHOWN_WARNING, \
@@ -79,8 +87,8 @@ enum {
 		"A create was refused; it is retried. Shown in status only if none of the reasons above fits.") \
 	X(Unschedulable, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
 		"Pods wait for a node that fits them; the message has the words of the scheduler and what the pods ask for. The conditions of the PodGroup name the pods.") \
-	X(ScheduleTimeout, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
-		"Only a part of the minimum got nodes within scheduleTimeoutSeconds, while other gangs wait for nodes too. The pods are deleted, so that the others can use the nodes, and created again later. Does not count as a failure or a restart.") \
+	X(RolledBack, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
+		"An attempt to start the gang failed: a place was taken by other pods, or the minimum was not bound within scheduleTimeoutSeconds. Its pods are deleted, so that it holds no part of what others could use, and it is placed again after a pause. Does not count as a failure or a restart.") \
 	X(ContainerWaiting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
 		"A container of a pod does not start, for example because its image or a Secret is missing; the message has the reason of the kubelet. Or a container fails again and again and is restarted in place; it is shown until it has run for ten minutes. Under restartPolicy OnFailure its restarts count against backoffLimit.") \
 	X(NoReplicas, KAR_SHOWN_IN_STATUS, \
@@ -113,7 +121,7 @@ enum {
 		"A pod template was edited; all pods are created again. Does not count as a restart.") \
 	X(Restarting, KAR_SHOWN_NORMAL | KAR_SHOWN_WARNING, \
 		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
-	X(BackOff, KAR_SHOWN_IN_STATUS, \
+	X(BackOff, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The job waits before it creates pods again after a failure; the message says until when.") \
 	X(Suspended, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_FORMED | KAR_SHOWN_SUSPENDED | \

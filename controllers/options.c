@@ -49,7 +49,7 @@ static const struct flag flags[] = {
 		"Writes that wait for their answer at once"),
 	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
 	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
-		"Time from release to the quorum being bound, for jobs that do not set less"),
+		"Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),

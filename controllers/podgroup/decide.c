@@ -4,114 +4,14 @@
 
 #include "common/str.h"
 #include "common/text.h"
-
-enum {
-	NAMES_SHOWN = 3,   /* of pods, in a message */
-	OWNERS_SHOWN = 16, /* in occupiedBy */
-};
+#include "controllers/podgroup/attempt.h"
+#include "controllers/podgroup/count.h"
 
 static const kar_time too_long = 48 * 60 * KAR_MINUTE; /* without anything running: the Warning Timeout */
 
 /* Reasons of the condition Scheduled for which there is an event too. */
 static const char reason_timeout[] = "Timeout";
 static const char reason_gated[] = "DeletedWithGatedMembers";
-
-/* The first few pods of a set, by name, so that a text does not depend on the order of the input. */
-struct few {
-	struct {
-		const char *name;
-		const struct kar_pod *pod;
-	} items[OWNERS_SHOWN];
-	size_t n;
-	int32_t added;
-};
-
-struct counts {
-	int32_t min_member;
-	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
-	int32_t members, scheduled, running, succeeded, failed;
-	int32_t active;   /* not finished, and not terminating before they were bound */
-	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
-	struct few unschedulable, losses, owners;
-	struct kar_unplaced unplaced; /* .unschedulable */
-};
-
-static void add_few(struct few *f, size_t max, const char *name, const struct kar_pod *pod)
-{
-	size_t at = f->n;
-
-	f->added++;
-	while (at > 0 && strcmp(f->items[at - 1].name, name) > 0)
-		at--;
-	if (at == max || (at > 0 && kar_streq(f->items[at - 1].name, name)))
-		return;
-	if (f->n < max)
-		f->n++;
-	memmove(&f->items[at + 1], &f->items[at], (f->n - 1 - at) * sizeof(f->items[0]));
-	f->items[at].name = name;
-	f->items[at].pod = pod;
-}
-
-bool podgroup_strands(const struct kar_pod *pod)
-{
-	return pod->gate_ours && !pod->deletion && !kar_streq(pod->owner_kind, kar_queuejob_type.res.kind);
-}
-
-static void count_active(struct counts *t, const struct kar_pod *p)
-{
-	t->active++;
-	if (p->node)
-		t->scheduled++;
-	/* A bound pod that is Terminating uses its node until it is gone. */
-	if (p->phase == KAR_POD_RUNNING || (p->deletion && p->node))
-		t->running++;
-	if (p->unschedulable && !p->node) {
-		add_few(&t->unschedulable, NAMES_SHOWN, p->o.name, p);
-		kar_unplaced_add(&t->unplaced, p);
-	}
-	t->stranded += podgroup_strands(p);
-}
-
-static void count(struct counts *t, const struct kar_pod *p)
-{
-	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
-		return;
-	t->members++;
-	if (p->owner_name)
-		add_few(&t->owners, OWNERS_SHOWN, p->owner_name, p);
-	if (p->phase == KAR_POD_SUCCEEDED) {
-		t->succeeded++;
-		t->scheduled++;
-	} else if (p->phase == KAR_POD_FAILED) {
-		t->failed++;
-		add_few(&t->losses, NAMES_SHOWN, p->o.name, p);
-	} else {
-		count_active(t, p);
-	}
-}
-
-/* The succeeded members that minMember leaves out and that still exist: here every succeeded member counts. */
-static int32_t left_out(const struct kar_podgroup_spec *spec, const struct counts *t)
-{
-	int32_t n = spec->succeeded_members, most = INT32_MAX - t->min_member;
-
-	n = n < t->succeeded ? n : t->succeeded;
-	n = n < most ? n : most;
-	return n > 0 ? n : 0;
-}
-
-static struct counts count_members(const struct podgroup_view *v)
-{
-	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct counts t = { 0 };
-
-	for (size_t i = 0; i < v->n_pods; i++)
-		count(&t, v->pods[i]);
-	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
-	t.min_member = spec->min_member > 0 ? spec->min_member : 1;
-	t.quorum = t.min_member + left_out(spec, &t);
-	return t;
-}
 
 /* The phase alone would lose this between a loss and the first attempt to place the replacement. */
 static bool was_running(const struct kar_podgroup_status *old)
@@ -121,7 +21,7 @@ static bool was_running(const struct kar_podgroup_status *old)
 }
 
 /* The phase table of docs/design/podgroup.md, line by line. */
-static enum kar_pg_phase phase_now(const struct counts *t, bool ran)
+static enum kar_pg_phase phase_now(const struct podgroup_counts *t, bool ran)
 {
 	int32_t alive = t->running + t->succeeded;
 
@@ -139,42 +39,18 @@ static enum kar_pg_phase phase_now(const struct counts *t, bool ran)
 	return t->members >= t->quorum ? KAR_PG_PHASE_SCHEDULING : KAR_PG_PHASE_PENDING;
 }
 
-/* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
-static const char *describe(const char *name, const struct kar_pod *pod, struct kar_arena *a)
-{
-	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
-
-	if (loss->exit_code)
-		return kar_arena_printf(a, "%s (%s, exit code %d)", name,
-			loss->reason ? loss->reason : "Error", loss->exit_code);
-	if (loss->reason)
-		return kar_arena_printf(a, "%s (%s)", name, loss->reason);
-	return name;
-}
-
-static const char *list(const struct few *f, struct kar_arena *a)
-{
-	const char *text = "";
-
-	for (size_t i = 0; i < f->n; i++)
-		text = kar_arena_printf(a, "%s%s%s", text, i ? ", " : "",
-			describe(f->items[i].name, f->items[i].pod, a));
-	if (f->added > (int32_t)f->n)
-		text = kar_arena_printf(a, "%s and %d more", text, f->added - (int32_t)f->n);
-	return text;
-}
-
 /* Why the quorum is not there, in one line: "1/3 members bound; j-2: Unschedulable". */
-static const char *why_not(const struct counts *t, struct kar_arena *a)
+static const char *why_not(const struct podgroup_counts *t, struct kar_arena *a)
 {
 	const char *text = kar_arena_printf(a, "%d/%d members bound", t->scheduled, t->quorum);
 
 	if (t->members < t->quorum)
 		text = kar_arena_printf(a, "%s; %d/%d created", text, t->members, t->quorum);
 	if (t->unschedulable.n)
-		text = kar_arena_printf(a, "%s; %s: Unschedulable", text, list(&t->unschedulable, a));
+		text = kar_arena_printf(a, "%s; %s: Unschedulable", text,
+			podgroup_list(&t->unschedulable, a));
 	if (t->failed)
-		text = kar_arena_printf(a, "%s; failed: %s", text, list(&t->losses, a));
+		text = kar_arena_printf(a, "%s; failed: %s", text, podgroup_list(&t->losses, a));
 	return text;
 }
 
@@ -182,9 +58,10 @@ static const char *why_not(const struct counts *t, struct kar_arena *a)
 struct update {
 	struct kar_podgroup_status *status;
 	const struct podgroup_view *v;
-	const struct counts *t;
+	const struct podgroup_counts *t;
 	kar_time now;
-	struct kar_arena *arena;
+	struct kar_plan *plan;
+	struct kar_arena *arena; /* of .plan */
 };
 
 static void set_condition(const struct update *u, const char *type, bool status, const char *reason,
@@ -250,26 +127,40 @@ static const char *why_not_and_who(const struct update *u, const char *type)
 		why[0] ? kar_arena_printf(u->arena, "; %s", why) : "", c ? c->message : NULL);
 }
 
+/* The attempt to start the gang explains it, or what the members show. */
+static void set_unscheduled(const struct update *u)
+{
+	const struct kar_pg_placement *pl = &u->status->placement;
+	struct podgroup_text attempt = podgroup_attempt_text(pl, u->t, u->now, u->arena);
+
+	if (pl->state == KAR_PG_STATE_WAITING && attempt.reason)
+		kar_plan_requeue(u->plan, pl->retry_after - u->now); /* the text is out of date then */
+	if (attempt.reason && !timed_out(u))
+		set_condition(u, KAR_PG_SCHEDULED, false, attempt.reason, attempt.message);
+	else
+		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u),
+			why_not_and_who(u, KAR_PG_SCHEDULED));
+}
+
 static void set_scheduled(const struct update *u)
 {
 	if (is_scheduled(u))
 		set_condition(u, KAR_PG_SCHEDULED, true, "Scheduled",
 			kar_arena_printf(u->arena, "minMember %d reached", u->t->min_member));
 	else
-		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u),
-			why_not_and_who(u, KAR_PG_SCHEDULED));
+		set_unscheduled(u);
 }
 
 /* MemberFailed and Unschedulable appear when they first become True. */
 static void set_problems(const struct update *u)
 {
-	const struct counts *t = u->t;
+	const struct podgroup_counts *t = u->t;
 	const struct kar_conditions *conditions = &u->status->conditions;
 
 	if (t->failed > 0 && t->running + t->succeeded >= t->quorum)
 		set_condition(u, KAR_PG_MEMBER_FAILED, true, "MemberFailed",
 			kar_arena_printf(u->arena, "%d of %d members failed: %s", t->failed, t->members,
-				list(&t->losses, u->arena)));
+				podgroup_list(&t->losses, u->arena)));
 	else if (kar_condition_find(conditions, KAR_PG_MEMBER_FAILED))
 		set_condition(u, KAR_PG_MEMBER_FAILED, false, "NoFailedMember", "no member has failed");
 	if (t->unschedulable.n)
@@ -280,7 +171,8 @@ static void set_problems(const struct update *u)
 }
 
 /* Sorted, comma-joined "ns/ownerName". */
-static const char *occupied_by(const struct podgroup_view *v, const struct counts *t, struct kar_arena *a)
+static const char *occupied_by(const struct podgroup_view *v, const struct podgroup_counts *t,
+	struct kar_arena *a)
 {
 	const char *text = "";
 
@@ -309,6 +201,49 @@ static struct kar_podgroup_status *copy_status(const struct kar_podgroup_status 
 	return s;
 }
 
+static kar_time timeout_of(const struct podgroup_view *v)
+{
+	const struct kar_podgroup_spec *s = &v->group->spec;
+
+	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
+		return s->schedule_timeout_seconds * KAR_SECOND;
+	return v->default_timeout > 0 ? v->default_timeout : KAR_MINUTE;
+}
+
+/*
+ * Are so many members stuck on their nodes that the rest is below the quorum? As long as some of it do not exist, those that do may only wait
+ * for them.
+ */
+static bool breaks_quorum(const struct podgroup_counts *t)
+{
+	int32_t there = t->active + t->succeeded;
+
+	return there >= t->quorum && there - t->n_stuck < t->quorum;
+}
+
+static struct kar_pg_placement next_placement(const struct update *u)
+{
+	const struct podgroup_attempt a = { .group = u->v->group,
+		.scheduled = u->t->scheduled,
+		.quorum = u->t->quorum,
+		.members = u->t->active + u->t->succeeded,
+		.raised = u->v->raised,
+		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
+			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
+		.unfinished = u->t->active,
+		.removable = u->t->owned,
+		.unbound = podgroup_list(&u->t->unbound, u->arena),
+		.stuck = breaks_quorum(u->t) ? u->t->stuck : NULL,
+		.stuck_in = u->t->stuck_in,
+		.newest = u->t->newest,
+		.youngest = u->t->youngest,
+		.generation = u->v->owner_generation,
+		.timeout = timeout_of(u->v),
+		.now = u->now };
+
+	return podgroup_next_placement(&a, u->plan);
+}
+
 static void fill_status(const struct update *u)
 {
 	struct kar_podgroup_status *s = u->status;
@@ -320,6 +255,7 @@ static void fill_status(const struct update *u)
 	s->succeeded = u->t->succeeded;
 	s->failed = u->t->failed;
 	s->record.quorum_lost = quorum_lost(u);
+	s->placement = next_placement(u);
 	if (starts_scheduling(u->v->group->status.phase, s->phase))
 		s->schedule_start_time = u->now;
 	set_scheduled(u);
@@ -341,6 +277,9 @@ static bool is_urgent_phase(enum kar_pg_phase phase, enum podgroup_owner owner)
 static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new,
 	enum podgroup_owner owner)
 {
+	/* What is lost from now on is made again anywhere, and not on the nodes of the plan. */
+	if (old->placement.state != new->placement.state)
+		return true;
 	if (kar_condition_is_true(&new->conditions, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
 		return true;
@@ -372,7 +311,7 @@ static void write_status(const struct podgroup_view *v, const struct kar_podgrou
 }
 
 /* The pods of a group that is being deleted are left alone (S2), but nobody else will release them either. */
-static void warn_of_gated(const struct podgroup_view *v, const struct counts *t, kar_time now,
+static void warn_of_gated(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
 	struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &v->group->status;
@@ -384,6 +323,7 @@ static void warn_of_gated(const struct podgroup_view *v, const struct counts *t,
 		.v = v,
 		.t = t,
 		.now = now,
+		.plan = p,
 		.arena = p->arena,
 	};
 
@@ -403,7 +343,7 @@ static bool is_recorded(const struct kar_podgroup_status *wanted, const struct k
 	return kar_status_equal(&kar_podgroup_status_table, wanted, old, KAR_SF_STORY | KAR_SF_COUNTER);
 }
 
-static void follow_members(const struct podgroup_view *v, const struct counts *t, kar_time now,
+static void follow_members(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
 	struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &v->group->status;
@@ -412,6 +352,7 @@ static void follow_members(const struct podgroup_view *v, const struct counts *t
 		.v = v,
 		.t = t,
 		.now = now,
+		.plan = p,
 		.arena = p->arena,
 	};
 	kar_time left = time_left(&u);
@@ -429,7 +370,7 @@ static void follow_members(const struct podgroup_view *v, const struct counts *t
  * Finished is final once the owner has ended. If we cannot see whether it has, a group without active members stays Finished: pods
  * that are removed afterwards do not make it wait in its queue again, only a new member does.
  */
-static bool stays_finished(const struct podgroup_view *v, const struct counts *t)
+static bool stays_finished(const struct podgroup_view *v, const struct podgroup_counts *t)
 {
 	bool over = v->owner == PODGROUP_OWNER_TERMINAL || (v->owner == PODGROUP_OWNER_UNKNOWN && !t->active);
 
@@ -438,9 +379,10 @@ static bool stays_finished(const struct podgroup_view *v, const struct counts *t
 
 void podgroup_decide(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
-	struct counts t = count_members(v);
+	struct podgroup_counts t;
 
 	now -= now % KAR_SECOND; /* what the API can hold */
+	t = podgroup_count(v, now);
 	if (!v->group->deletion && !stays_finished(v, &t))
 		follow_members(v, &t, now, p);
 	else if (v->group->deletion && t.stranded)

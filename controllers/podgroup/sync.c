@@ -55,8 +55,19 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 			KAR_I("gated", (int64_t)stranded));
 }
 
+/* An edit of the job gives its group another try. */
+static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	char key[KAR_KEY_LEN];
+
+	if (old && new &&kar_as_queuejob(old)->generation != kar_as_queuejob(new)->generation)
+		kar_enqueue(c, c->stores->queuejobs, kar_object_key(new, key));
+}
+
 static void start(struct kar_controller *c)
 {
+	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->podgroups, on_group, c);
 }
@@ -122,7 +133,11 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	s->object = kar_object_ref(o);
 
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
-	struct podgroup_view v = { .group = kar_as_podgroup(o), .owner = owner_of(kar_as_podgroup(o), job) };
+	struct podgroup_view v = { .group = kar_as_podgroup(o),
+		.owner = owner_of(kar_as_podgroup(o), job),
+		.raised = job && job->status.record.formation == KAR_QJ_FORMATION_RAISED,
+		.owner_generation = job ? job->generation : 0,
+		.default_timeout = c->settings->schedule_timeout };
 
 	collect_pods(stores->pods, s->key, &s->arena, &v);
 	if (is_unreadable(&v) || (job && job->o.unreadable)) {

@@ -22,23 +22,28 @@ static bool is_of_job(const struct kar_podgroup *g)
 	return g->owner_uid && g->owner_is_queuejob && kar_streq(g->o.name, g->owner_name);
 }
 
+const struct kar_queuejob *queue_job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o =
+		is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->o.name) : NULL;
+
+	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+}
+
 /*
  * The work of a QueueJob's group is over when the job has ended, not when the group is Finished: a job whose quorum is below the sum
  * of its replicas continues. For a group of any other owner the phase of the group decides.
  */
 static enum queue_claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	const struct kar_queuejob *job;
-	const struct kar_object *o;
+	const struct kar_queuejob *job = queue_job_of(stores, g);
 
 	if (g->deletion)
 		return QUEUE_CLAIM_NONE;
 	if (!is_of_job(g))
 		return g->status.phase == KAR_PG_PHASE_FINISHED ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
-	o = kar_store_get(stores->queuejobs, g->o.ns, g->o.name);
-	if (!o || !kar_streq(o->uid, g->owner_uid) || kar_as_queuejob(o)->deletion)
+	if (!job || job->deletion)
 		return QUEUE_CLAIM_NONE;
-	job = kar_as_queuejob(o);
 	if (kar_queuejob_has_ended(&job->status))
 		return QUEUE_CLAIM_FINISHED;
 	if (job->spec.suspend)
@@ -75,6 +80,13 @@ static bool is_unreadable(const struct kar_stores *stores, const struct kar_podg
 	return g->o.unreadable || (o && o->unreadable && kar_streq(o->uid, g->owner_uid));
 }
 
+/* Its status has so many conditions of others that no admission can be written. */
+static bool has_no_room_for_ours(const struct kar_podgroup *g)
+{
+	return g->status.conditions.n >= KAR_MAX_CONDITIONS &&
+		!kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+}
+
 static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
 {
 	const struct kar_priorityclass *class;
@@ -108,10 +120,11 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 {
 	const char *queue = kar_podgroup_queue(g);
 	const struct kar_object *o = kar_store_get(p->stores->queues, NULL, queue);
-	bool admitted = kar_podgroup_admitted_by(g, queue);
+	const struct kar_queuejob *job = claim == QUEUE_CLAIM_ALIVE ? queue_job_of(p->stores, g) : NULL;
+	bool admitted = kar_podgroup_admitted_by(g, queue) && !queue_waits_for_places(g);
 	int32_t asked = priority_of(p, &g->spec);
 
-	if (!admitted && is_unreadable(p->stores, g))
+	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
 		.group = g,
@@ -121,6 +134,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.still_in = admitted ? NULL : admitting_queue(g),
 		.yields = yields(p, g, admitted),
 		.claim = claim,
+		.gang = job && claim == QUEUE_CLAIM_ALIVE ? queue_observe_gang(p, g, job, admitted) : NULL,
 		.state = admitted && claim == QUEUE_CLAIM_ALIVE ? state_of(p->stores, g) : NULL,
 	};
 }
@@ -165,6 +179,8 @@ void queue_observe(struct queue_pass *p)
 {
 	p->default_priority = kar_stores_default_priority(p->stores);
 	p->yields_in = KAR_NEVER;
+	p->retry_in = KAR_NEVER;
+	p->snapshot.sched = p->nodes ? kar_snapshot_sched(p->nodes) : NULL;
 	observe_queues(p);
 	observe_groups(p);
 }

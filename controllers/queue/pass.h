@@ -7,6 +7,9 @@
 #include "controllers/stores.h"
 #include "controllers/queue/queue.h"
 
+/* ms that a cluster autoscaler has to add nodes for a gang without room. */
+#define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
+
 struct queue_pass {
 	const struct kar_stores *stores; /* borrowed, like .s; the rest is in the arena of .s */
 	struct kar_sync *s;
@@ -16,10 +19,22 @@ struct queue_pass {
 	kar_time yields_in;       /* ms until the next group without members yields; KAR_NEVER: none will */
 	bool for_positions;       /* the pass writes only positions */
 	bool moved;               /* a group has only a new position */
+	kar_time texts_in;        /* ms until numbers of nodes in texts may be written; <= 0: now */
+	bool texts_wait;          /* there are new ones */
 	/* ms until statuses of queues may be written in which only counts changed; <= 0: now */
 	kar_time counts_in;
 	bool counts_written;
-	bool queues_are_read_only; /* decision 032 */
+	bool queues_are_read_only;  /* decision 032 */
+	struct kar_snapshot *nodes; /* NULL: no group is placed */
+	kar_class *classes;         /* of this pass alone; one reference each */
+	size_t n_classes;
+	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
+	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
+};
+
+/* kar_controller.shared of this reconciler. */
+struct queue_shared {
+	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 };
 
 /* Fills in the snapshot from the caches; groups are in order. */
@@ -34,5 +49,35 @@ bool queue_job_is_invalid(const struct kar_queuejob *job) KAR_NONNULL;
  * else the phase. It changes a few times in the life of a job, never with a counter.
  */
 const char *queue_job_state(const struct kar_queuejob *job) KAR_NONNULL KAR_RETNN;
+/* The QueueJob whose group @g is; NULL: it is of no job, or the job is gone. */
+const struct kar_queuejob *queue_job_of(const struct kar_stores *stores,
+	const struct kar_podgroup *g) KAR_NONNULL;
+
+/* --- write.c --------------------------------------------------------------------------------------- */
+
+/* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */
+void queue_write_groups(struct queue_pass *p) KAR_NONNULL;
+void queue_write_queues(struct queue_pass *p) KAR_NONNULL;
+void queue_ensure_default(struct queue_pass *p) KAR_NONNULL;
+/* See struct kar_controller. */
+int queue_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err) KAR_NONNULL;
+bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KAR_NONNULL;
+
+/* --- gangs.c --------------------------------------------------------------------------------------- */
+
+/*
+ * What the pass places of the group of @job; NULL: nothing, because another scheduler places its pods, or it is no gang. @admitted: it is, and
+ * keeps its places.
+ */
+const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_queuejob *job, bool admitted) KAR_NONNULL;
+/* Forgets the classes of the pass. */
+void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
+/* The group is to be placed again: its admission holds nothing. */
+bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
+/* The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds); in the arena. */
+struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
+	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
 
 #endif

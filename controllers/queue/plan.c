@@ -1,4 +1,5 @@
-#include "controllers/queue/queue.h"
+#include "controllers/queue/fit.h"
+#include "controllers/queue/lookup.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "common/str.h"
 #include "common/text.h"
+#include "common/timefmt.h"
 #include "api/names.h"
 #include "api/reasons.h"
 
@@ -17,6 +19,7 @@ struct entry {
 	const struct queue_group *g;
 	struct queue_decision *d;
 	const char *queue;
+	struct wait_queue *w;
 };
 
 /* The groups that ask for one queue and have not finished, in order. */
@@ -25,9 +28,11 @@ struct wait_queue {
 	const char *name;
 	struct entry *entries;
 	size_t n;
-	int32_t jobs; /* groups that are admitted and alive */
+	int32_t jobs;    /* groups that are admitted and alive */
+	int32_t waiting; /* groups so far that wait */
 	const struct entry
-		*head; /* the first group that could not be admitted because the queue is full; NULL: none */
+		*head; /* the first group that could not be admitted because there is no room; NULL: none */
+	const struct entry *grows; /* the group for which nodes are to be added; NULL: none */
 	const char *holders; /* " (default/a1 Running)": who is admitted; "": nobody; NULL: not needed yet */
 };
 
@@ -44,6 +49,11 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_BACK_OFF] = kar_reason_BackOff,
+		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
+		[QUEUE_NO_FIT] = kar_reason_NoFit,
+		[QUEUE_INFEASIBLE] = kar_reason_Infeasible,
+		[QUEUE_PROVISIONING] = kar_reason_Provisioning,
 		[QUEUE_BEHIND_HEAD] = kar_reason_BehindHead,
 		[QUEUE_NOT_WAITING] =
 			kar_reason_Suspended, /* of these groups only suspended ones are written */
@@ -104,47 +114,9 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : queue_group_compare(x->g, y->g);
 }
 
-static int compare_queues(const void *a, const void *b)
-{
-	const struct kar_queue *const *x = a, *const *y = b;
-
-	return strcmp((*x)->o.name, (*y)->o.name);
-}
-
-static const struct kar_queue **sort_queues(const struct queue_snapshot *s, struct kar_arena *arena)
-{
-	const struct kar_queue **sorted = kar_arena_alloc(arena, s->n_queues, sizeof(struct kar_queue *));
-
-	for (size_t i = 0; i < s->n_queues; i++)
-		sorted[i] = s->queues[i];
-	qsort(sorted, s->n_queues, sizeof(struct kar_queue *), compare_queues);
-	return sorted;
-}
-
-/* Index of the queue @name in the sorted list, or @n. */
-static size_t find_queue(const struct kar_queue *const *sorted, size_t n, const char *name)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(sorted[middle]->o.name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && kar_streq(sorted[low]->o.name, name) ? low : n;
-}
-
-static bool is_open(const struct kar_queue *q)
-{
-	return !q->deletion && q->spec.state == KAR_QUEUE_STATE_OPEN;
-}
-
 static bool admits_any(const struct kar_queue *q)
 {
-	return is_open(q) && !q->spec.has_namespace_selector;
+	return queue_is_open(q) && !q->spec.has_namespace_selector;
 }
 
 static bool is_full(const struct wait_queue *w)
@@ -163,28 +135,61 @@ static bool stays_admitted(struct wait_queue *w, const struct queue_group *g)
 	return true;
 }
 
-/* Admits @e, or returns why not. */
-static enum queue_reason try_to_admit(struct wait_queue *w, const struct entry *e)
+static bool is_rolled_back(const struct kar_podgroup *g)
 {
-	if (e->g->claim != QUEUE_CLAIM_ALIVE)
-		return e->g->claim == QUEUE_CLAIM_INVALID ? QUEUE_JOB_INVALID : QUEUE_NOT_WAITING;
-	if (stays_admitted(w, e->g))
-		return QUEUE_ADMITTED;
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
+/* Why its queue does not admit it; QUEUE_ADMITTED: nothing is against it. */
+static enum queue_reason obstacle(const struct wait_queue *w, const struct entry *e)
+{
 	if (!w->queue)
 		return QUEUE_NOT_FOUND;
 	if (w->queue->o.unreadable || w->queue->spec.has_namespace_selector)
 		return QUEUE_INVALID;
-	if (!is_open(w->queue))
+	if (!queue_is_open(w->queue))
 		return QUEUE_CLOSED;
+	if (e->g->gang && e->g->gang->deactivated)
+		return QUEUE_DEACTIVATED;
+	if (e->g->gang && (e->g->gang->retry_in > 0 || is_rolled_back(e->g->group)))
+		return QUEUE_BACK_OFF;
 	if (w->head && kar_streq(w->queue->spec.queueing_strategy, "StrictFIFO"))
 		return QUEUE_BEHIND_HEAD;
-	if (is_full(w)) {
-		if (!w->head)
-			w->head = e;
-		return QUEUE_MAX_JOBS;
-	}
-	w->jobs++;
+	return is_full(w) ? QUEUE_MAX_JOBS : QUEUE_ADMITTED;
+}
+
+/* In a queue whose nodes come on demand, one gang at a time goes on without room. */
+static enum queue_reason find_room(struct queue_fit *f, const struct entry *e)
+{
+	enum queue_reason reason = queue_fit_place(f, e->g->gang, &e->d->places);
+
+	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions)
+		return reason;
+	if (e->w->grows)
+		return QUEUE_PROVISIONING;
+	e->w->grows = e;
+	e->d->provisions = reason;
 	return QUEUE_ADMITTED;
+}
+
+/* Admits @e, or returns why not. */
+static enum queue_reason try_to_admit(struct queue_fit *f, const struct entry *e)
+{
+	struct wait_queue *w = e->w;
+	enum queue_reason reason;
+
+	if (e->g->claim != QUEUE_CLAIM_ALIVE)
+		return e->g->claim == QUEUE_CLAIM_INVALID ? QUEUE_JOB_INVALID : QUEUE_NOT_WAITING;
+	if (stays_admitted(w, e->g))
+		return QUEUE_ADMITTED;
+	reason = obstacle(w, e);
+	if (reason == QUEUE_ADMITTED && e->g->gang)
+		reason = find_room(f, e);
+	if (reason == QUEUE_ADMITTED)
+		w->jobs++;
+	else if (!w->head && (reason == QUEUE_MAX_JOBS || reason == QUEUE_NO_FIT))
+		w->head = e;
+	return reason;
 }
 
 static const char *ordinal(int32_t n)
@@ -229,9 +234,25 @@ static const char *holders(struct wait_queue *w, const struct queue_decision *d,
 	return w->holders;
 }
 
-/* If the group has no position, the text must not change whenever a group ahead moves. */
-static const char *why(struct wait_queue *w, const struct queue_decision *d, struct kar_arena *a)
+static const char *explain_failure(const struct kar_podgroup *g, struct kar_arena *a)
 {
+	const struct kar_pg_placement *p = &g->status.placement;
+	char text[KAR_TIME_LEN];
+
+	if (is_rolled_back(g))
+		return kar_arena_printf(a,
+			"attempt %d to start the gang failed: %s; its pods are being removed",
+			(int)p->attempt, p->cause);
+	return kar_arena_printf(a, "attempt %d to start the gang failed: %s; next try at %s", (int)p->attempt,
+		p->cause, kar_time_format(p->retry_after, text));
+}
+
+/* If the group has no position, the text must not change whenever a group ahead moves. */
+static const char *why(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
+{
+	const struct queue_decision *d = e->d;
+	struct wait_queue *w = e->w;
+
 	switch (d->reason) {
 	case QUEUE_INVALID:
 		assert(w->queue);
@@ -240,6 +261,21 @@ static const char *why(struct wait_queue *w, const struct queue_decision *d, str
 		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
 	case QUEUE_CLOSED:
 		return "the queue is closed";
+	case QUEUE_PROVISIONING:
+		assert(w->grows);
+		return d->position ? kar_arena_printf(a, "%s/%s goes first for new nodes",
+					     w->grows->g->group->o.ns, w->grows->g->group->o.name)
+				   : "others go first for new nodes";
+	case QUEUE_DEACTIVATED:
+		return kar_arena_printf(a,
+			"%d attempts to start the gang failed, the last: %s; " KAR_PG_REACTIVATE,
+			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause);
+	case QUEUE_BACK_OFF:
+		return explain_failure(e->g->group, a);
+	case QUEUE_NO_FIT:
+	case QUEUE_INFEASIBLE:
+		return d->position ? queue_fit_explain(f, e->g->gang, d->reason)
+				   : "there is no room for all of its pods";
 	case QUEUE_MAX_JOBS:
 		assert(w->queue);
 		return kar_arena_printf(a, "maxJobs %d reached%s", w->queue->spec.max_jobs, holders(w, d, a));
@@ -257,19 +293,30 @@ static bool waits(const struct entry *e)
 	return e->d->reason != QUEUE_ADMITTED && e->g->claim == QUEUE_CLAIM_ALIVE;
 }
 
-static const char *explain_wait(struct wait_queue *w, const struct queue_decision *d, struct kar_arena *a)
+static const char *explain_wait(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
 {
+	const struct queue_decision *d = e->d;
+	const struct wait_queue *w = e->w;
+
 	if (d->reason == QUEUE_NOT_FOUND)
 		return kar_arena_printf(a,
 			"queue \"%s\" does not exist; the job starts when somebody creates it", w->name);
 	if (!d->position)
 		return kar_arena_printf(a, "%d or more are ahead in queue %s: %s", QUEUE_POSITIONS, w->name,
-			why(w, d, a));
+			why(f, e, a));
 	return kar_arena_printf(a, "%d%s of %d in queue %s: %s", d->position, ordinal(d->position),
-		d->waiting, w->name, why(w, d, a));
+		d->waiting, w->name, why(f, e, a));
 }
 
-static const char *explain(struct wait_queue *w, const struct entry *e, struct kar_arena *a)
+static const char *explain_admission(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
+{
+	if (!e->d->provisions)
+		return kar_arena_printf(a, "admitted by queue %s", e->w->name);
+	return kar_arena_printf(a, "admitted by queue %s to wait for new nodes: %s", e->w->name,
+		queue_fit_explain(f, e->g->gang, e->d->provisions));
+}
+
+static const char *explain(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
 {
 	const char *text;
 
@@ -277,8 +324,7 @@ static const char *explain(struct wait_queue *w, const struct entry *e, struct k
 		return "the job is suspended";
 	if (e->d->reason == QUEUE_JOB_INVALID)
 		return KAR_NOT_QUEUED_INVALID;
-	text = e->d->reason == QUEUE_ADMITTED ? kar_arena_printf(a, "admitted by queue %s", w->name)
-					      : explain_wait(w, e->d, a);
+	text = e->d->reason == QUEUE_ADMITTED ? explain_admission(f, e, a) : explain_wait(f, e, a);
 	if (e->g->asked > e->g->priority)
 		text = kar_arena_printf(a, "%s; " KAR_QUEUE_CLAMPED, text, e->g->asked, e->g->priority);
 	return kar_text_fit(a, text,
@@ -295,33 +341,94 @@ static int32_t count_leaving(const struct queue_snapshot *s, const char *queue)
 	return n;
 }
 
-static void decide_queue(struct wait_queue *w, struct kar_arena *arena)
+/* It was admitted without room. */
+static bool waits_for_nodes(const struct queue_group *g)
 {
-	int32_t waiting = 0;
+	const struct kar_pg_placement *p = &g->group->status.placement;
 
-	for (size_t i = 0; i < w->n; i++) {
-		const struct queue_group *g = w->entries[i].g;
+	return g->admitted && g->claim == QUEUE_CLAIM_ALIVE && p->state == KAR_PG_STATE_UNPLACED &&
+		p->deadline;
+}
 
-		w->jobs += g->admitted && !g->yields && g->claim == QUEUE_CLAIM_ALIVE;
-	}
-	for (size_t i = 0; i < w->n; i++) {
-		struct entry *e = &w->entries[i];
+/* The groups of each queue stand together in @entries. Returns the number of queues. */
+static size_t make_queues(const struct queue_snapshot *s, struct entry *entries, size_t n,
+	struct wait_queue *out, struct kar_arena *arena)
+{
+	const struct kar_queue **queues = queue_sort(s, arena);
+	size_t n_queues = 0;
 
-		*e->d = (struct queue_decision){ .reason = try_to_admit(w, e) };
-		if (waits(e) && ++waiting <= QUEUE_POSITIONS && w->queue)
-			e->d->position = waiting;
+	for (size_t i = 0; i < n; i++) {
+		struct wait_queue *w = &out[n_queues];
+		bool first = !i || !kar_streq(entries[i].queue, entries[i - 1].queue);
+		size_t at;
+
+		if (first) {
+			at = queue_find(queues, s->n_queues, entries[i].queue);
+			*w = (struct wait_queue){ .name = entries[i].queue, .entries = &entries[i] };
+			w->queue = at < s->n_queues ? queues[at] : NULL;
+			n_queues++;
+		}
+		w = &out[n_queues - 1];
+		w->n++;
+		w->jobs += entries[i].g->admitted && !entries[i].g->yields &&
+			entries[i].g->claim == QUEUE_CLAIM_ALIVE;
+		entries[i].w = w;
+		if (waits_for_nodes(entries[i].g))
+			w->grows = &entries[i];
 	}
-	for (size_t i = 0; i < w->n; i++) {
-		w->entries[i].d->waiting = waiting;
-		w->entries[i].d->message = explain(w, &w->entries[i], arena);
+	return n_queues;
+}
+
+static void decide_entry(struct queue_fit *f, struct entry *e)
+{
+	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
+	e->d->reason = try_to_admit(f, e);
+	if (waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
+		e->d->position = e->w->waiting;
+}
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct entry *const *x = a, *const *y = b;
+
+	return queue_group_compare((*x)->g, (*y)->g);
+}
+
+/* All queues share the nodes, so their groups are decided about in one order. */
+static struct entry **order_all(struct entry *entries, size_t n, struct kar_arena *arena)
+{
+	struct entry **ordered = kar_arena_alloc(arena, n + 1, sizeof(struct entry *));
+
+	for (size_t i = 0; i < n; i++)
+		ordered[i] = &entries[i];
+	qsort(ordered, n, sizeof(struct entry *), compare_ordered);
+	return ordered;
+}
+
+static void decide_all(const struct queue_snapshot *s, struct entry *entries, size_t n,
+	struct kar_arena *arena)
+{
+	struct entry **ordered = order_all(entries, n, arena);
+	const struct queue_group **groups = kar_arena_alloc(arena, n + 1, sizeof(struct queue_group *));
+	struct queue_fit *f;
+
+	for (size_t i = 0; i < n; i++)
+		groups[i] = ordered[i]->g;
+	f = queue_fit_begin(s, groups, n, arena);
+	for (size_t i = 0; i < n; i++)
+		decide_entry(f, ordered[i]);
+	for (size_t i = 0; i < n; i++) {
+		entries[i].d->waiting = entries[i].w->waiting;
+		entries[i].d->message = explain(f, &entries[i], arena);
 	}
+	queue_fit_end(f);
 }
 
 void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct queue_decision *out)
 {
-	const struct kar_queue **queues = sort_queues(s, arena);
 	struct entry *entries = kar_arena_alloc(arena, s->n_groups, sizeof(*entries));
-	size_t n = 0;
+	struct wait_queue *queues = kar_arena_alloc(arena, s->n_groups + 1, sizeof(*queues));
+	size_t n = 0, n_queues;
 	bool moved = false;
 
 	for (size_t i = 0; i < s->n_groups; i++) {
@@ -329,138 +436,13 @@ void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct 
 		out[i] = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 		if (s->groups[i].claim != QUEUE_CLAIM_FINISHED)
 			entries[n++] = (struct entry){ &s->groups[i], &out[i],
-				kar_podgroup_queue(s->groups[i].group) };
+				kar_podgroup_queue(s->groups[i].group), NULL };
 	}
 	qsort(entries, n, sizeof(*entries), compare_entries);
-	for (size_t first = 0, next; first < n; first = next) {
-		struct wait_queue w = { .name = entries[first].queue, .entries = &entries[first] };
-		size_t at = find_queue(queues, s->n_queues, w.name);
-
-		for (next = first; next < n && kar_streq(entries[next].queue, w.name); next++)
-			w.n++;
-		if (at < s->n_queues)
-			w.queue = queues[at];
-		if (moved && w.queue && w.queue->spec.has_max_jobs)
-			w.jobs = count_leaving(s, w.name);
-		decide_queue(&w, arena);
+	n_queues = make_queues(s, entries, n, queues, arena);
+	for (size_t i = 0; i < n_queues && moved; i++) {
+		if (queues[i].queue && queues[i].queue->spec.has_max_jobs)
+			queues[i].jobs += count_leaving(s, queues[i].name);
 	}
-}
-
-static void count(struct kar_queue_status *s, const struct queue_group *g, const struct queue_decision *d)
-{
-	enum kar_pg_phase phase = g->group->status.phase;
-
-	if (g->claim == QUEUE_CLAIM_FINISHED)
-		s->completed++;
-	else if (g->claim != QUEUE_CLAIM_ALIVE)
-		return;
-	else if (d->reason != QUEUE_ADMITTED)
-		s->pending++;
-	else if (phase == KAR_PG_PHASE_RUNNING)
-		s->running++;
-	else if (phase == KAR_PG_PHASE_UNKNOWN)
-		s->unknown++;
-	else
-		s->inqueue++;
-}
-
-static enum kar_queue_state state_of(const struct kar_queue *q, const struct kar_queue_status *counts)
-{
-	if (is_open(q))
-		return KAR_QUEUE_STATE_OPEN;
-	if (!q->deletion && q->spec.state != KAR_QUEUE_STATE_CLOSED)
-		return KAR_QUEUE_STATE_UNKNOWN;
-	return counts->inqueue + counts->running + counts->unknown > 0 ? KAR_QUEUE_STATE_CLOSING
-								       : KAR_QUEUE_STATE_CLOSED;
-}
-
-/* The new status of one queue, and what it is made from. */
-struct update {
-	const struct kar_queue *q;
-	struct kar_queue_status *status;
-	kar_time now;
-	struct kar_arena *arena;
-};
-
-static void set_condition(const struct update *u, const char *type, bool status, const char *reason,
-	const char *message)
-{
-	const struct kar_condition c = {
-		.type = type,
-		.status = status ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.observed_generation = u->q->generation,
-		.reason = reason,
-		.message = message,
-	};
-
-	kar_condition_set(&u->status->conditions, &c, u->now, u->arena);
-}
-
-/* The spec sets fields that have no effect yet. */
-static void set_unsupported(const struct update *u)
-{
-	const struct kar_queue_spec *spec = &u->q->spec;
-
-	set_condition(u, "Valid", false, "Unsupported",
-		kar_arena_printf(u->arena, "kar-controllers does not act on %s yet: %s", spec->unsupported,
-			spec->has_namespace_selector
-				? "until spec.namespaceSelector is removed, no job is admitted"
-				: "jobs are admitted without regard to it"));
-}
-
-static void set_valid(const struct update *u)
-{
-	const struct kar_queue_spec *spec = &u->q->spec;
-	const char *strategy = spec->queueing_strategy;
-
-	if (u->status->state == KAR_QUEUE_STATE_UNKNOWN)
-		set_condition(u, "Valid", false, "UnknownState",
-			kar_arena_printf(u->arena, "spec.state %s is neither Open nor Closed",
-				spec->state_text));
-	else if (strategy && !kar_streq(strategy, "StrictFIFO") && !kar_streq(strategy, "BestEffortFIFO"))
-		set_condition(u, "Valid", false, "UnknownQueueingStrategy",
-			kar_arena_printf(u->arena, "unknown spec.queueingStrategy %s; using BestEffortFIFO",
-				strategy));
-	else if (kar_has_text(spec->unsupported))
-		set_unsupported(u);
-	else
-		set_condition(u, "Valid", true, "Valid", "the spec is valid");
-}
-
-static void set_active(const struct update *u)
-{
-	bool open = is_open(u->q);
-
-	if (open && u->q->spec.has_namespace_selector)
-		set_condition(u, "Active", false, "Unsupported",
-			"admits no job until spec.namespaceSelector is removed");
-	else
-		set_condition(u, "Active", open, kar_queue_state_name(u->status->state),
-			open ? "admits jobs" : "admits no further job");
-}
-
-static void finish_status(const struct update *u)
-{
-	u->status->state = state_of(u->q, u->status);
-	u->status->conditions = kar_conditions_copy(&u->q->status.conditions, u->arena);
-	set_valid(u);
-	set_active(u);
-}
-
-void queue_statuses(const struct queue_snapshot *s, const struct queue_decision *decisions, kar_time now,
-	struct kar_arena *arena, struct kar_queue_status *out)
-{
-	const struct kar_queue **sorted = sort_queues(s, arena);
-	struct kar_queue_status *counts = kar_arena_alloc(arena, s->n_queues, sizeof(*counts));
-
-	for (size_t i = 0; i < s->n_groups; i++) {
-		size_t at = find_queue(sorted, s->n_queues, kar_podgroup_queue(s->groups[i].group));
-
-		if (at < s->n_queues)
-			count(&counts[at], &s->groups[i], &decisions[i]);
-	}
-	for (size_t i = 0; i < s->n_queues; i++) {
-		out[i] = counts[find_queue(sorted, s->n_queues, s->queues[i]->o.name)];
-		finish_status(&(struct update){ s->queues[i], &out[i], now, arena });
-	}
+	decide_all(s, entries, n, arena);
 }

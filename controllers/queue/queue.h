@@ -2,13 +2,14 @@
  * queue - the Queue reconciler: orders all waiting PodGroups and admits whole gangs (docs/design/queue.md).
  *
  * One pure pass plan(snapshot) -> decisions: deterministic, independent of the order of its input, and
- * plan(plan(x)) = plan(x). This version admits by queue state, maxJobs, priority and age; capacity, fairness and
- * elasticity enter the same pass later (docs/design/queue.md). Counts are recomputed every pass.
+ * plan(plan(x)) = plan(x). This version admits by queue state, maxJobs, priority, age, and whether all pods of the minimum
+ * fit on the nodes now; fairness and elasticity enter the same pass later (docs/design/queue.md). Counts are recomputed every pass.
  */
 #ifndef KAR_QUEUE_RECONCILER_H
 #define KAR_QUEUE_RECONCILER_H
 
 #include "api/types.h"
+#include "common/sched/sched.h"
 #include "controllers/runtime/plan.h"
 
 /* ms for which an admitted group without members keeps its admission (--hold-timeout of the design). */
@@ -33,6 +34,26 @@ enum queue_claim {
 	QUEUE_CLAIM_FINISHED,  /* nothing: its work is over, and it is only counted */
 };
 
+/* Room that a plan holds for pods that are not bound yet. */
+struct queue_seat {
+	const char *node;
+	kar_class class;
+	int32_t n;
+};
+
+/* The pods of a group that is placed by the pass: it is admitted only with a place for each of its minimum. */
+struct queue_gang {
+	struct kar_gang
+		gang; /* what it must start with, without what needs no place any more; an admitted group: what it lacks */
+	const char *const *names;      /* of the roles */
+	const bool *unverified;        /* per role: the scheduler checks more than was modelled; NULL: none */
+	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
+	size_t n_held;
+	bool deactivated;  /* too many attempts have failed: it waits for an edit */
+	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
+	kar_time timeout;  /* ms in which its minimum must be bound once it is placed */
+};
+
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
@@ -44,6 +65,8 @@ struct queue_group {
 	/* Without members for QUEUE_EMPTY_HOLD (_ORPHAN_HOLD): it is ordered after all others, and makes room for them. */
 	bool yields;
 	enum queue_claim claim;
+	const struct queue_gang
+		*gang; /* NULL: the pass does not place it, so it is admitted without regard to nodes */
 	const char *
 		state; /* what it does, if it is admitted: "Running", "Unschedulable"; NULL or "": nothing yet */
 };
@@ -53,6 +76,8 @@ struct queue_snapshot {
 	size_t n_queues;
 	struct queue_group *groups;
 	size_t n_groups;
+	/* The room of all nodes; as it was when the plan is made. NULL: no group has a gang. */
+	struct kar_sched *sched;
 };
 
 /* Why a group waits (one enum; the text is made from it). */
@@ -62,6 +87,11 @@ enum queue_reason {
 	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
 	QUEUE_CLOSED,      /* QueueClosed */
 	QUEUE_MAX_JOBS,    /* MaxJobsReached: maxJobs reached */
+	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
+	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
+	QUEUE_NO_FIT,      /* NoFit: its minimum does not fit on the nodes now */
+	QUEUE_INFEASIBLE,  /* Infeasible: not even on empty nodes */
+	QUEUE_PROVISIONING, /* Provisioning: no room, and another group of the queue waits for new nodes already */
 	QUEUE_BEHIND_HEAD, /* BehindHead: StrictFIFO, and a job ahead must be admitted first */
 	QUEUE_NOT_WAITING, /* suspended, finished or being deleted */
 	QUEUE_JOB_INVALID, /* JobInvalid: its pods are impossible, see controllers/queuejob/valid.c */
@@ -73,6 +103,9 @@ struct queue_decision {
 	/* Among the waiting groups of its queue, 1 = next, up to QUEUE_POSITIONS; 0: it does not wait, or is further behind. */
 	int32_t position;
 	int32_t waiting; /* number of groups that wait in that queue */
+	/* Why it has no room, if it is admitted all the same, so that nodes are added for it; QUEUE_ADMITTED: it has room. */
+	enum queue_reason provisions;
+	const struct kar_placement *places; /* where it goes, if it is admitted only now; NULL: nothing new */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;
 };

@@ -233,12 +233,9 @@ void queuejob_decide(const struct queuejob_view *v, kar_time now, struct kar_pla
 	if (!v->job)
 		return;
 	r = (struct queuejob_reconcile){
-		.nodes = kar_arena_alloc(p->arena, 1, sizeof(*r.nodes)),
 		.p = p,
 		.arena = p->arena,
 	};
-	p->extra = r.nodes;
 	queuejob_begin(&r, v, &v->job->status, now);
 	decide(&r);
-	p->note = kar_node_wish_text(r.nodes);
 }

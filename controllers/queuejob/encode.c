@@ -130,6 +130,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.incarnation = pod->incarnation,
 		.template_hash = queuejob_of(s)->spec_template_hash,
 		.gated = pod->gated,
+		.pin = pod->pin,
 	};
 
 	return kar_pod_renderer_write(&queuejob_key(s)->renderer, &params, out, err);

@@ -53,7 +53,7 @@ bool queuejob_drops_results(const struct kar_queuejob_status *s)
 	return s->phase == KAR_QJ_PHASE_RESTARTING && s->record.restart_kind != KAR_QJ_RESTART_NODES;
 }
 
-bool queuejob_released_nodes(const struct queuejob_reconcile *r)
+bool queuejob_was_rolled_back(const struct queuejob_reconcile *r)
 {
 	return r->f->seen->record.restart_kind == KAR_QJ_RESTART_NODES;
 }

@@ -20,7 +20,6 @@ static void end(struct queuejob_reconcile *r, enum kar_qj_phase phase, const cha
 		phase == KAR_QJ_PHASE_FAILED ? reason : kar_qj_phase_name(phase), "FinishJob", "%s", message);
 	queuejob_remove_live(r);
 	podset_release_done(r->p, &r->f->pods);
-	r->nodes->frees = true;
 }
 
 void queuejob_complete(struct queuejob_reconcile *r)

@@ -35,8 +35,6 @@ void queuejob_start(struct queuejob_reconcile *r)
 	st->incarnation =
 		r->f->seen->incarnation > 0 ? r->f->seen->incarnation + 1 : queuejob_incarnation(r->f->v);
 	st->record.formed_min_available = 0;
-	if (r->f->seen->phase != KAR_QJ_PHASE_RESTARTING)
-		st->record.schedule_timeouts = 0;
 	st->record.counted_pods = (struct kar_array){ 0 };
 	st->record.template_hash =
 		r->f->seen->incarnation > 0 ? r->f->job->spec_template_hash : queuejob_template_of(r);
@@ -151,7 +149,6 @@ void queuejob_restart_with_new_template(struct queuejob_reconcile *r)
 
 	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s: re-creating all pods",
 		message);
-	r->st.record.schedule_timeouts = 0;
 	enter_restarting(r, KAR_QJ_RESTART_TEMPLATE, kar_reason_TemplateChanged, message);
 }
 
@@ -167,12 +164,13 @@ void queuejob_restart_for_quota(struct queuejob_reconcile *r)
 }
 
 /* Succeeded indexes stay done, as in a suspension. Not counted as a restart. */
-void queuejob_restart_for_nodes(struct queuejob_reconcile *r)
+void queuejob_roll_back(struct queuejob_reconcile *r)
 {
-	const char *message = r->nodes_lost;
+	const char *message = queuejob_describe_roll_back(r);
 
-	kar_plan_event(r->p, true, kar_reason_ScheduleTimeout, "RestartGang", "%s", message);
-	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_ScheduleTimeout, message);
+	kar_plan_event(r->p, true, kar_reason_RolledBack, "RestartGang",
+		"%s; its pods are deleted, and it is placed again", message);
+	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_RolledBack, message);
 	podset_release_done(r->p, &r->f->pods);
 	(void)clear_leftovers(r);
 }
@@ -191,7 +189,7 @@ static kar_time restart_backoff(const struct queuejob_reconcile *r)
 /* Deletes the pods of the incarnation. True if none is left. */
 static bool clear_incarnation(struct queuejob_reconcile *r)
 {
-	if (queuejob_released_nodes(r)) {
+	if (queuejob_was_rolled_back(r)) {
 		podset_release_done(r->p, &r->f->pods);
 		return clear_leftovers(r);
 	}
@@ -211,7 +209,7 @@ void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 		kar_plan_requeue(r->p, left);
 		queuejob_report(r, kar_reason_BackOff, "next start at %s; %s",
 			kar_time_format(r->f->now + left, text), r->f->seen->last_restart.message);
-	} else if (admitted && queuejob_may_try_nodes(r, gone) && gone) {
+	} else if (admitted && queuejob_has_places(r) && gone) {
 		queuejob_start(r);
 	}
 	queuejob_report(r, r->f->seen->last_restart.reason, "%s%s", r->f->seen->last_restart.message,
@@ -227,7 +225,6 @@ static void form(struct queuejob_reconcile *r)
 	/* Pending pods do not count, above all gated ones, which the rest of a transaction may still roll back. */
 	assert(r->f->pods.running + r->f->pods.done >= r->want.min);
 	st->record.formed_min_available = r->want.min;
-	st->record.schedule_timeouts = 0;
 	st->record.formation = KAR_QJ_FORMATION_DONE;
 	if (st->phase == KAR_QJ_PHASE_RUNNING)
 		return;

@@ -85,8 +85,6 @@ void queuejob_forget(void *memory)
 	free(key->job);
 	key->job = NULL;
 	kar_pod_renderer_drop(&key->renderer);
-	kar_node_line_leave(key->nodes);
-	key->nodes = NULL;
 }
 
 static bool is_invalid(const struct kar_err *err)

@@ -27,8 +27,6 @@ struct queuejob_memory {
 	kar_time retry_at;  /* mono: the earliest time of the next dry run */
 };
 
-struct kar_node_line;
-struct kar_node_place;
 struct kar_quota_line;
 
 /* kar_key_state.memory of this reconciler. */
@@ -36,8 +34,6 @@ struct queuejob_key {
 	struct queuejob_memory *job; /* owned; NULL: nothing is remembered */
 	struct kar_pod_renderer
 		*renderer; /* of the pods that the key is creating (api/pod_renderer.h); owned; NULL: none */
-	struct kar_node_place
-		*nodes; /* its entry among the gangs that wait for nodes; owned; NULL: it does not wait */
 	int32_t owner_checked; /* incarnation for which the job was last read from the API server */
 	uint64_t owner_uid;    /* hash of its UID then: another job may have got the name since */
 	kar_rv owner_latest;  /* cached version that proved to be the latest when the job was read; 0: none */
@@ -52,7 +48,6 @@ struct queuejob_key {
 /* kar_controller.shared of this reconciler, from start() to stop(). */
 struct queuejob_shared {
 	struct kar_quota_line *quotas; /* jobs whose creates a ResourceQuota has refused */
-	struct kar_node_line *nodes;   /* gangs that wait for nodes */
 	bool old_crd_reported;         /* that the CRD drops status.record */
 };
 

@@ -84,7 +84,7 @@ static const struct move moves[] = {
 	{ GANG, has_new_template, IN(RESTARTING), queuejob_restart_with_new_template },
 	{ GANG, is_broken, IN(RESTARTING), queuejob_restart_broken },
 	{ GANG, queuejob_lacks_quota_for_long, IN(RESTARTING), queuejob_restart_for_quota },
-	{ GANG, queuejob_loses_nodes, IN(RESTARTING), queuejob_restart_for_nodes },
+	{ GANG, queuejob_is_rolled_back, IN(RESTARTING), queuejob_roll_back },
 	{ GANG, always, GANG, queuejob_keep_gang },
 	{ IN(RESTARTING), always, IN(RESTARTING) | IN(STARTING), queuejob_wait_until_gone },
 	{ WAITING, always, IN(PENDING) | IN(STARTING), queuejob_wait_for_admission },

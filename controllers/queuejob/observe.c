@@ -265,23 +265,6 @@ bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s)
 	return c && c->status != KAR_COND_TRUE;
 }
 
-struct kar_rank queuejob_node_rank(const struct queuejob_view *v)
-{
-	return (struct kar_rank){ .tier = KAR_TIER_MINIMUM,
-		.priority = queuejob_priority(v),
-		.age = v->job->creation };
-}
-
-static void observe_nodes(const struct kar_sync *s, struct queuejob_view *v)
-{
-	const struct queuejob_shared *shared = queuejob_shared(s->controller);
-	const struct queuejob_key *memory = queuejob_key(s);
-	const struct kar_rank rank = queuejob_node_rank(v);
-
-	v->nodes = kar_node_line_look(shared->nodes, memory->nodes, s->key, &rank,
-		v->job->status.record.schedule_timeouts, s->mono);
-}
-
 static void observe_memory(const struct kar_sync *s, struct queuejob_view *v)
 {
 	const struct queuejob_key *memory = queuejob_key(s);
@@ -335,7 +318,6 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_refusal(s, arena, v);
 	observe_quotas(stores, arena, v);
 	observe_owner_check(s, v);
-	observe_nodes(s, v);
 	observe_memory(s, v);
 	return true;
 }

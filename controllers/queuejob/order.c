@@ -5,6 +5,7 @@
  * later. A task that waits has no pods and does not count for the quorum, so that the gang never waits for pods that wait for the
  * gang (see docs/decisions/015).
  */
+#include "api/queuejob_gang.h"
 #include "controllers/queuejob/reconcile.h"
 
 /* How many pods of the dependency must run, or have succeeded. */
@@ -61,30 +62,13 @@ static bool start_next(struct queuejob_reconcile *r, size_t *task)
 	return false;
 }
 
-static int32_t own_minimum(const struct kar_taskspec *spec, int32_t n)
-{
-	int32_t min = spec->has_min_available ? spec->min_available : 0;
-
-	return min < n ? min : n;
-}
-
-/*
- * The quorum of the spec, but at least the sum of the started tasks' own minimums, and while tasks wait, at most the replicas of
- * the started tasks.
- */
 static int32_t quorum(const struct queuejob_reconcile *r)
 {
-	int32_t min = kar_queuejob_min_available(&r->f->job->spec), available = 0, own = 0;
+	bool *started = kar_arena_alloc(r->arena, r->f->pods.n_tasks + 1, sizeof(*started));
 
-	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
-		if (!r->want.tasks[i].started)
-			continue;
-		available += r->f->pods.tasks[i].n;
-		own += own_minimum(&r->f->job->spec.tasks[i], r->f->pods.tasks[i].n);
-	}
-	if (min > 0 && min < own) /* 0: the job has no gang */
-		min = own;
-	return available < r->f->pods.total && available < min ? available : min;
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++)
+		started[i] = r->want.tasks[i].started;
+	return kar_queuejob_quorum(&r->f->job->spec, started);
 }
 
 void queuejob_reset_order(struct queuejob_reconcile *r)

@@ -99,7 +99,7 @@ static void collect(const struct queuejob_reconcile *r, const size_t *order, boo
 	}
 }
 
-static void create(struct queuejob_reconcile *r, const struct candidate *w, bool gated)
+static void create(struct queuejob_reconcile *r, const struct candidate *w, bool gated, const char *pin)
 {
 	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
 	char name[KAR_POD_NAME_LEN];
@@ -113,12 +113,13 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, bool
 	*payload = (struct queuejob_new_pod){ .task = w->task,
 		.index = w->index,
 		.incarnation = r->f->seen->incarnation,
-		.gated = gated };
+		.gated = gated,
+		.pin = pin };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->strict = queuejob_is_unproven(r, w->task);
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "%s %u%s", w->minimum ? "minimum" : "extra", (unsigned)w->seq,
-		gated ? " gated" : "");
+	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s", w->minimum ? "minimum" : "extra",
+		(unsigned)w->seq, gated ? " gated" : "", pin[0] ? " on " : "", pin);
 	a->rank = (struct kar_rank){
 		.tier = w->minimum ? KAR_TIER_MINIMUM : KAR_TIER_EXTRA,
 		.priority = queuejob_priority(r->f->v),
@@ -171,14 +172,31 @@ static void wait_for_room(struct queuejob_reconcile *r, struct candidates *w, si
 	r->p->makes_room = r->lacks_room && !w->n;
 }
 
+/* Returns how many. */
+static size_t create_all(struct queuejob_reconcile *r, const struct candidates *w, bool gated)
+{
+	struct queuejob_pins *pins = queuejob_pins_new(r);
+	const char *pin;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (!queuejob_next_pin(pins, w->items[i].task, w->items[i].minimum, &pin))
+			continue;
+		create(r, &w->items[i], gated, pin);
+		n++;
+	}
+	return n;
+}
+
 void queuejob_create_pods(struct queuejob_reconcile *r)
 {
 	size_t surplus = count_live_surplus(r), max = CREATES_MAX + surplus;
 	struct candidates w = { .items = kar_arena_alloc(r->arena, max, sizeof(*w.items)), .max = max };
 	bool together = queuejob_is_transaction(r), gated = together && queuejob_lacks(r) > 1;
 	const size_t *order;
+	size_t created;
 
-	if (r->f->pods.old.n)
+	if (r->f->pods.old.n || !queuejob_has_places(r))
 		return; /* the pods of the older incarnation must be gone first */
 	order = queuejob_creation_order(r);
 	collect(r, order, true, &w);
@@ -193,10 +211,9 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 		queuejob_check_owner(r);
 		return;
 	}
-	for (size_t i = 0; i < w.n; i++)
-		create(r, &w.items[i], gated);
+	created = create_all(r, &w, gated);
 	r->p->metered = r->f->v->quota.limits_pods;
-	if (w.more && w.n)
+	if (w.more && created)
 		kar_plan_requeue(r->p, 0);
 }
 

@@ -27,7 +27,6 @@
 
 #include "api/types.h"
 #include "common/err.h"
-#include "controllers/queuejob/node_line.h"
 #include "controllers/runtime/plan.h"
 
 /* Whether the API server would take the job's pods, as far as it has been asked (see memory.h). */
@@ -79,7 +78,6 @@ struct queuejob_view {
 	int32_t rolled_back;                 /* pods that were rolled back because of the last refusal */
 	struct queuejob_quota quota;
 	struct queuejob_check check;
-	struct kar_node_outlook nodes; /* all 0: no other gang waits for nodes */
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
@@ -115,8 +113,9 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
-	bool gated;    /* with our scheduling gate */
-	bool replaces; /* of a dry run: if it succeeds, the running gang is restarted with such pods */
+	bool gated;      /* with our scheduling gate */
+	const char *pin; /* node of the plan; "": any */
+	bool replaces;   /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 
 /*

@@ -12,6 +12,7 @@
 #ifndef KAR_QUEUEJOB_RECONCILE_H
 #define KAR_QUEUEJOB_RECONCILE_H
 
+#include "api/pg_plan.h"
 #include "api/reasons.h"
 #include "common/quantity.h"
 #include "controllers/podset/podset.h"
@@ -84,8 +85,6 @@ struct queuejob_reconcile {
 	bool announced;                /* queuejob_announce_wait() has added an event */
 	bool lacks_room;               /* creates wait until surplus pods terminate */
 	bool remembers_surplus; /* st.record.counted_pods has new surplus pods: stored before their deletion */
-	struct kar_node_wish *nodes; /* p->extra */
-	const char *nodes_lost;      /* why the gang releases its nodes; set by queuejob_loses_nodes() */
 	struct kar_plan *p;
 	struct kar_arena *arena; /* of .p */
 };
@@ -128,10 +127,10 @@ bool queuejob_has_quorum(const struct queuejob_reconcile *r) KAR_NONNULL;
 bool queuejob_is_raised(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if a task is being restarted. */
 bool queuejob_restarts_task(const struct queuejob_reconcile *r) KAR_NONNULL;
-/* True if @s is Restarting and the succeeded indexes do not count; they do if the gang only released its nodes. */
+/* True if @s is Restarting and the succeeded indexes do not count; they do if it was only rolled back. */
 bool queuejob_drops_results(const struct kar_queuejob_status *s) KAR_NONNULL;
-/* True if the last restart released the nodes of the gang to others. */
-bool queuejob_released_nodes(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* True if the last restart was a roll-back of an attempt to start the gang. */
+bool queuejob_was_rolled_back(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Returns the PodGroup if this job owns it and it is not terminating, else NULL. */
 const struct kar_podgroup *queuejob_own_group(const struct queuejob_reconcile *r) KAR_NONNULL;
 
@@ -269,18 +268,15 @@ bool queuejob_over_restart_limit(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports containers that crash again and again. Requests a sync at the time when they have run well for long enough. */
 void queuejob_report_crashes(struct queuejob_reconcile *r) KAR_NONNULL;
 
-/* --- transaction.c, nodes.c ------------------------------------------------------------------------ */
+/* --- transaction.c, places.c ----------------------------------------------------------------------- */
 
 /*
  * True if a gang that has not formed, or must form again, waits for a quota and has held usable pods for long enough: it
  * releases them. Else requests the sync at which that becomes true.
  */
 bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r) KAR_NONNULL;
-/*
- * True if the gang releases its nodes to others; sets .nodes_lost to the reason for users. Else requests the sync at which
- * that may become true. Sets .nodes.
- */
-bool queuejob_loses_nodes(struct queuejob_reconcile *r) KAR_NONNULL;
+/* True if the attempt to start the gang has failed, and pods of it are left. */
+bool queuejob_is_rolled_back(struct queuejob_reconcile *r) KAR_NONNULL;
 
 /* === moves ========================================================================================= */
 
@@ -303,7 +299,7 @@ void queuejob_wait_until_gone(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_restart_broken(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_restart_with_new_template(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_restart_for_quota(struct queuejob_reconcile *r) KAR_NONNULL;
-void queuejob_restart_for_nodes(struct queuejob_reconcile *r) KAR_NONNULL; /* keeps the succeeded indexes */
+void queuejob_roll_back(struct queuejob_reconcile *r) KAR_NONNULL; /* keeps the succeeded indexes */
 
 /* --- finish.c -------------------------------------------------------------------------------------- */
 
@@ -437,9 +433,23 @@ bool queuejob_is_transaction(struct queuejob_reconcile *r) KAR_NONNULL;
  */
 bool queuejob_settle_minimum(struct queuejob_reconcile *r, bool admitted) KAR_NONNULL;
 
-/* --- nodes.c: gangs that wait for nodes ------------------------------------------------------------ */
+/* --- places.c: where pods go ----------------------------------------------------------------------- */
 
-/* True unless the gang released its nodes and must wait for other gangs; then reports until when. @gone: no old pod is left. */
-bool queuejob_may_try_nodes(struct queuejob_reconcile *r, bool gone) KAR_NONNULL;
+/* False: the gang waits to be placed, or is rolled back, and gets no pods. */
+bool queuejob_has_places(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* Returns why it is rolled back: "attempt 2 to start the gang failed: w-1 was unschedulable on n1". */
+const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
+
+/* The places of the plan that no pod has yet. */
+struct queuejob_pins {
+	bool planned; /* pods go to these places only, while the gang forms */
+	struct kar_pg_seats *tasks;
+};
+struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
+/*
+ * The node of the next new pod of the task, in *@pin; "": any. False: the pod must wait, because it is not of the @minimum, and all places
+ * are for those.
+ */
+bool queuejob_next_pin(struct queuejob_pins *pins, size_t task, bool minimum, const char **pin) KAR_NONNULL;
 
 #endif

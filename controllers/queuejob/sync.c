@@ -79,27 +79,11 @@ static bool is_deleted(const struct kar_sync *s)
 		!kar_as_queuejob(s->object)->deletion;
 }
 
-/* Records how the gang waits for nodes by its plan, so that other gangs can take turns with it. */
-static void record_wait_for_nodes(const struct kar_controller *c, struct kar_sync *s,
-	const struct queuejob_view *v)
-{
-	static const struct kar_node_wish none = { 0 };
-	const struct kar_node_wish *wish = s->plan.extra ? s->plan.extra : &none;
-	struct queuejob_key *memory = queuejob_key(s);
-	struct kar_rank rank = { 0 };
-
-	if (v->job)
-		rank = queuejob_node_rank(v);
-	memory->nodes =
-		kar_node_line_move(queuejob_shared(c)->nodes, memory->nodes, s->key, &rank, wish, s->mono);
-}
-
 /* Observing must not change anything, so this goes before it. */
 static void refresh_memory(const struct kar_controller *c, const struct kar_sync *s)
 {
 	if (!s->object)
 		return;
-	kar_node_line_begin_turn(queuejob_shared(c)->nodes, queuejob_key(s)->nodes, s->mono);
 	queuejob_refresh_memory(s, queuejob_waits(c->stores, s));
 }
 
@@ -140,15 +124,6 @@ static void note_status_written(const struct kar_sync *s, const struct kar_answe
 		kar_workqueue_add(s->controller->queue, s->key);
 }
 
-/* Others must not wait for a job that cannot go on, so its plan is empty and it leaves the wait queue for nodes. */
-static bool pause(const struct kar_controller *c, struct kar_sync *s, const struct queuejob_view *v,
-	kar_time duration)
-{
-	record_wait_for_nodes(c, s, v);
-	kar_plan_requeue(&s->plan, duration);
-	return false;
-}
-
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -167,14 +142,15 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	if (!queuejob_observe(c->stores, s, &s->arena, &view))
 		return false;
 	crd = waits_for_crd(s);
-	if (crd || queuejob_view_is_unreadable(&view))
-		return pause(c, s, &view, crd ? crd : KAR_UNREADABLE_RETRY);
+	if (crd || queuejob_view_is_unreadable(&view)) {
+		kar_plan_requeue(&s->plan, crd ? crd : KAR_UNREADABLE_RETRY);
+		return false;
+	}
 	s->live = count_unfinished(&view);
 	s->objects = count_objects(&view);
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	s->plan.priority = queuejob_priority(&view);
 	queuejob_decide(&view, s->now, &s->plan);
-	record_wait_for_nodes(c, s, &view);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
 		kar_pod_renderer_drop(&queuejob_key(s)->renderer);
 	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER)) {

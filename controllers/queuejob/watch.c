@@ -11,7 +11,6 @@
 #include "common/mem.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/node_line.h"
 #include "controllers/queuejob/quota_line.h"
 #include "controllers/stores.h"
 
@@ -228,7 +227,6 @@ void queuejob_watch(struct kar_controller *c)
 	struct queuejob_shared *shared = kar_xcalloc(1, sizeof(*shared));
 
 	shared->quotas = kar_quota_line_new(c->queue);
-	shared->nodes = kar_node_line_new(c->queue);
 	c->shared = shared;
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->podgroups, on_podgroup, c);
@@ -245,7 +243,6 @@ void queuejob_unwatch(struct kar_controller *c)
 	struct queuejob_shared *shared = c->shared;
 
 	kar_quota_line_free(shared->quotas);
-	kar_node_line_free(shared->nodes);
 	free(shared);
 	c->shared = NULL;
 }

@@ -378,8 +378,7 @@ static int key_of_jobs(const struct chart *c, int x)
 		{ "Starting", { .phase = "Starting", .reason = "" } },
 		{ "Running: colour of the job", { .phase = "Running", .reason = "" } },
 		{ "Restarting", { .phase = "Restarting", .reason = "" } },
-		{ "Releasing nodes or quota",
-			{ .phase = "Restarting", .reason = kar_reason_ScheduleTimeout } },
+		{ "Releasing nodes or quota", { .phase = "Restarting", .reason = kar_reason_RolledBack } },
 		{ "Suspended", { .phase = "Suspended", .reason = "" } },
 	};
 	enum { EXAMPLES = 3 };

@@ -391,8 +391,7 @@ static kar_time earlier(kar_time a, kar_time b)
 
 bool sim_stretch_releases(const struct sim_stretch *s)
 {
-	return kar_streq(s->reason, kar_reason_ScheduleTimeout) ||
-		kar_streq(s->reason, kar_reason_QuotaExceeded);
+	return kar_streq(s->reason, kar_reason_RolledBack) || kar_streq(s->reason, kar_reason_QuotaExceeded);
 }
 
 kar_time sim_record_lost(const struct sim_record *r, const struct sim_job_record *j)

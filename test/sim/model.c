@@ -115,6 +115,9 @@ static void on_group(struct model *l, const struct sim_change *c)
 	if (w.job->admitted && !admitted)
 		w.job->was_admitted = model_now(l);
 	w.job->admitted = since(admitted, w.job->admitted, model_now(l));
+	if (rules_begins_attempt(c))
+		w.job->placed = model_now(l);
+	model_note_places(l, w.job, c->new);
 	model_note_run(l, w.job);
 }
 
@@ -346,6 +349,23 @@ static void note_write(struct model *l, const struct sim_change *c)
 	rules_check(&w, RULE_WRITTEN);
 }
 
+static const struct sim_value *readiness(const struct sim_value *node)
+{
+	return sim_member(model_condition(node, "Ready"), "status");
+}
+
+static bool is_equal(const struct sim_value *a, const struct sim_value *b)
+{
+	return a == b || (a && b && sim_equal(a, b));
+}
+
+static void on_node(struct model *l, const struct sim_change *c)
+{
+	if (!c->old || !c->new || !is_equal(sim_get(c->old, "spec"), sim_get(c->new, "spec")) ||
+		!is_equal(readiness(c->old), readiness(c->new)))
+		l->nodes_changed = model_now(l);
+}
+
 static void on_change(void *arg, const struct sim_change *c)
 {
 	struct model *l = arg;
@@ -355,10 +375,8 @@ static void on_change(void *arg, const struct sim_change *c)
 	if (is_person(c->user))
 		l->last_edit = model_now(l);
 	note_write(l, c);
-	if (model_is_hostile(c->ns)) {
-		rules_note_turn_of_others(l, c);
+	if (model_is_hostile(c->ns))
 		return;
-	}
 	if (strcmp(c->resource, "pods") == 0)
 		on_pod(l, c);
 	else if (strcmp(c->resource, "queuejobs") == 0)
@@ -367,6 +385,8 @@ static void on_change(void *arg, const struct sim_change *c)
 		on_group(l, c);
 	else if (strcmp(c->resource, "queues") == 0)
 		on_queue(l, c);
+	else if (strcmp(c->resource, "nodes") == 0)
+		on_node(l, c);
 	else if (strcmp(c->resource, "services") == 0)
 		model_note_service(l, c);
 	else if (strcmp(c->resource, "events") == 0)

@@ -14,6 +14,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
+#include "api/podgroup.h"
 #include "api/queuejob.h"
 #include "sim/apiserver/apiserver.h"
 
@@ -158,10 +159,11 @@ struct model_job {
 	/* It holds so many nodes, which are too few for its minimum, and has got none since (rules_nodes.c). */
 	int part;
 	kar_time part_since;
-	kar_time lacks_since; /* without a break; 0: it lacks none */
-	kar_time turn_lost;   /* when it last lost one; 0: never */
-	int asked;            /* distinct indexes that managers have asked for */
-	int overtaken;        /* by extras of other jobs, while it waited for its minimum */
+	kar_time placed; /* when the last attempt to start it began; 0: never */
+	/* Since when its group has no places for its pods, because it waits or is rolled back; 0: it has. Until when that was so last. */
+	kar_time no_places, had_no_places;
+	int asked;     /* distinct indexes that managers have asked for */
+	int overtaken; /* by extras of other jobs, while it waited for its minimum */
 };
 int model_compare_jobs(const struct model_job *a, const struct model_job *b) KAR_NONNULL;
 RB_HEAD(model_jobs, model_job);
@@ -179,8 +181,6 @@ struct model {
 	struct sim_timeline *timeline;
 	kar_time staleness;
 	bool faultless;       /* nothing goes wrong */
-	kar_time turn_lost;   /* when a gang lost its turn to others that wait for nodes last */
-	kar_time first_lost;  /* the same, the first time; 0: never */
 	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
 	kar_time worst_clock; /* ms by which a clock was wrong at most */
 	bool overlaps;        /* two managers may work at once */
@@ -194,9 +194,10 @@ struct model {
 	struct model_job_list present; /* those that are not gone */
 	struct model_pods pods;
 	struct setting max_jobs[MODEL_QUEUES];
-	kar_time freed; /* when somebody else's pod last went away */
+	kar_time
+		nodes_changed; /* when a node last came, went, was cordoned or became ready, or not any more */
+	kar_time freed;        /* when somebody else's pod last went away */
 	uint64_t manager_writes, writes;
-	bool hostile; /* there is a tenant whose jobs are none of the model's, but wait for nodes as others do */
 	int64_t written[MODEL_RESOURCES];                   /* version of the last write */
 	kar_time last_manager_write, last_write, last_edit; /* edit: by a person */
 	/* The first rule that was broken; NULL: none was. */
@@ -305,6 +306,16 @@ bool model_is_admitted(const struct sim_value *group);
 const char *model_group_queue(const struct sim_value *group);
 /* Is the group (NULL: not there) admitted by the queue of that number, whatever queue it asks for now? */
 bool model_is_admitted_by(const struct sim_value *group, int queue);
+/* --- rules_nodes.c --- */
+
+/* How far the attempt to start the group (NULL: none) is. */
+enum kar_pg_state model_placement(const struct sim_value *group);
+/* The group of the job, or NULL. */
+const struct sim_value *model_group(const struct model *l, const struct model_job *j) KAR_NONNULL;
+/* The group of @j was written; NULL: it is gone. */
+void model_note_places(const struct model *l, struct model_job *j, const struct sim_value *group)
+	__attribute__((nonnull(1, 2)));
+
 /* Is the last restart of @job one that gave its nodes back? */
 bool model_gave_back(const struct sim_value *job);
 /* Does the status say that the pods of the job are impossible? Without pods it gives its place in the queue away. */

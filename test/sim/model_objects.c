@@ -104,7 +104,7 @@ bool model_is_disrupted(const struct sim_value *pod)
 
 bool model_gave_back(const struct sim_value *job)
 {
-	return kar_streq(sim_get_text(job, "status", "lastRestart", "reason"), kar_reason_ScheduleTimeout);
+	return kar_streq(sim_get_text(job, "status", "lastRestart", "reason"), kar_reason_RolledBack);
 }
 
 const char *model_group_queue(const struct sim_value *group)

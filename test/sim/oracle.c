@@ -105,25 +105,51 @@ static struct fate fate_of(const struct plan *p, int number)
 
 /* --- capacity ------------------------------------------------------------------------------------------ */
 
+enum { SCALED = 7, LARGEST = 1000 };
+
+/* What its pods ask for together, also after people have scaled them: all of them, or those that run for ever. */
+static int64_t cpu_of(const struct plan_job *j, bool for_ever)
+{
+	int64_t sum = 0;
+
+	for (int t = 0; t < j->n_tasks; t++) {
+		const struct plan_task *task = &j->tasks[t];
+
+		if (for_ever ? task->outcome == PLAN_RUN : task->cpu <= LARGEST)
+			sum += (int64_t)task->cpu * (task->replicas > SCALED ? task->replicas : SCALED);
+	}
+	return sum;
+}
+
+/* One pod of each task that has larger ones. Their gangs are drawn so that they fit, alone (plan_nodes.c, plan_room.c). */
+static int64_t large_cpu_of(const struct plan_job *j)
+{
+	int64_t sum = 0;
+
+	for (int t = 0; t < j->n_tasks; t++)
+		sum += j->tasks[t].cpu > LARGEST ? j->tasks[t].cpu : 0;
+	return sum;
+}
+
 /*
- * Does every pod find its place in the end? Those that end make room; so it is enough if, with all the others where they are,
- * some node has room for the largest.
+ * Does every gang find its places in the end? Those that end make room; so it is enough if, with all the others where they are, the
+ * largest fits beside them: while one of its pods finds no node, each node has less free than a pod takes.
  */
 static bool is_ample(const struct plan *p)
 {
-	enum { SCALED = 7, LARGEST = 1000 };
-	int64_t for_ever = 0;
+	int64_t for_ever = 0, largest = 0;
 
+	for (size_t i = 0; i < p->n_jobs; i++)
+		for_ever += cpu_of(&p->jobs[i], true);
 	for (size_t i = 0; i < p->n_jobs; i++) {
-		for (int t = 0; t < p->jobs[i].n_tasks; t++) {
-			const struct plan_task *task = &p->jobs[i].tasks[t];
+		int64_t gang = cpu_of(&p->jobs[i], false), large = large_cpu_of(&p->jobs[i]);
 
-			if (task->outcome == PLAN_RUN)
-				for_ever += (int64_t)task->cpu *
-					(task->replicas > SCALED ? task->replicas : SCALED);
-		}
+		if (large && for_ever + gang + large > (int64_t)p->node_cpu * 1000)
+			return false; /* so much beside it that a node may be too small */
+		largest = gang > largest ? gang : largest;
 	}
-	return for_ever < (int64_t)(p->zones ? p->nodes / 2 : p->nodes) * (p->node_cpu * 1000 - LARGEST);
+	return for_ever + largest <
+		(int64_t)(p->zones ? p->nodes / 2 : p->nodes) * (p->node_cpu * 1000 - LARGEST);
 }
 
 /* --- the verdict --------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 12 };
+enum { PLAN_VERSION = 13 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -205,6 +205,7 @@ enum plan_verb {
 	PLAN_DROP_TASK,   /* .task */
 	PLAN_DEADLINE,    /* .value: activeDeadlineSeconds; PLAN_UNSET: takes it away */
 	PLAN_KEEP,        /* takes the TTL away when it is over; .value: so many ms later */
+	PLAN_STEAL_ROOM, /* when it is placed next, a pod of somebody else goes to a node of the plan; .value: for so many s */
 	/* .value, .task: see users.c */
 	PLAN_QUOTA,  /* .task: namespace, .value: pods allowed; PLAN_UNSET: removes it */
 	PLAN_SCOPED, /* likewise; .task: namespace + PLAN_NAMESPACES * enum plan_scope */
@@ -279,7 +280,9 @@ void plan_draw_queues(struct plan *p) KAR_NONNULL;
 void plan_draw_nodes(struct plan *p) KAR_NONNULL;
 /* Adds what version 12 has more (plan_hostile.c): a hostile tenant. */
 void plan_draw_hostile(struct plan *p) KAR_NONNULL;
-/* Is there one? */
+/* Adds what version 13 has more (plan_room.c): gangs on small nodes, whose room is taken. */
+void plan_draw_room(struct plan *p) KAR_NONNULL;
+/* Is there a hostile tenant? */
 bool plan_is_hostile(const struct plan *p) KAR_NONNULL;
 /* The same without it. */
 void plan_copy_honest(struct plan *to, const struct plan *from) KAR_NONNULL;

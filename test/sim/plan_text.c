@@ -57,6 +57,7 @@ static const struct {
 	[PLAN_DEADLINE] = { "set activeDeadlineSeconds of", JOB, "to %d" },
 	[PLAN_KEEP] = { "take the TTL away when it is over from", JOB, "(%d ms later)" },
 	[PLAN_SCOPED] = { "set the quota of", SCOPED, "to %d pods" },
+	[PLAN_STEAL_ROOM] = { "wait until a gang is placed to steal the room of", JOB, "for %d s" },
 	[PLAN_QUOTA] = { "set the quota of", QUOTA, "to %d pods" },
 	[PLAN_QUEUE] = { "set maxJobs of", QUEUE, "to %d" },
 	[PLAN_CORDON] = { "cordon", NODE, "" },

@@ -13,6 +13,7 @@ static const struct {
 	{ rules_of_queue, &n_rules_of_queue },
 	{ rules_of_quota, &n_rules_of_quota },
 	{ rules_of_nodes, &n_rules_of_nodes },
+	{ rules_of_room, &n_rules_of_room },
 	{ rules_of_limit, &n_rules_of_limit },
 	{ rules_of_life, &n_rules_of_life },
 	{ rules_of_spec, &n_rules_of_spec },

@@ -89,15 +89,22 @@ void rules_check_services_due(struct model *l) KAR_NONNULL;
 
 /* Does the job go on with the minimum that it had before an edit? */
 bool rules_is_raised(const struct sim_value *job);
-#define RULES_LONGEST_PAUSE (60 * KAR_MINUTE)
-/* Before the next try to get nodes, when so many turns are lost: it doubles with each. */
-kar_time rules_nodes_pause(int lost, kar_time longest);
-/* A job that is none of the model's may have lost its turn. */
-void rules_note_turn_of_others(struct model *l, const struct sim_change *c) KAR_NONNULL;
-/* Nobody holds nodes in vain that others lack. */
-void rules_check_nodes_at_rest(struct model *l) KAR_NONNULL;
-/* Nor for long, as long as nothing goes wrong. Called now and then. */
+/* No gang holds a part of its minimum for long, as long as nothing goes wrong. Called now and then. */
 void rules_check_nodes(struct model *l) KAR_NONNULL;
+/* Is a PodGroup placed by this write? */
+bool rules_begins_attempt(const struct sim_change *c) KAR_NONNULL;
+/* Wall ms before which the group is not placed again; 0: there is no such time. */
+kar_time rules_retry_after(const struct sim_value *group);
+
+/* --- rules_room.c --- */
+
+/* Does its group say that the job waits for room, for the end of its back-off, or for an edit? */
+bool rules_waits_for_places(const struct model *l, const struct model_job *j) KAR_NONNULL;
+/* Who waits for room does so because there is none. */
+void rules_check_room_at_rest(struct model *l, const struct model_job *j,
+	const struct sim_value *job) KAR_NONNULL;
+/* No attempt to start the gang of a job that has not ended is left unfinished. */
+void rules_check_group_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
 /* --- rules_queue.c --- */
 
@@ -138,9 +145,10 @@ const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_life[], rules_of_limit[], rules_of_network[],
 	rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_queue[],
-	rules_of_quota[], rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
+	rules_of_quota[], rules_of_room[], rules_of_spec[], rules_of_status[], rules_of_tenants[],
+	rules_of_time[];
 extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_nodes,
-	n_rules_of_order, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota,
-	n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
+	n_rules_of_order, n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue,
+	n_rules_of_quota, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
 
 #endif

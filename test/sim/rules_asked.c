@@ -152,9 +152,7 @@ static bool waits_for_minimum(const struct model *l, const struct model_job *j)
  */
 static void check_extras_wait(const struct rule *r, const struct write *w)
 {
-	enum {
-		SPARE = 6
-	}; /* rounds from the read to the first create, up to three of them turns of others */
+	enum { SPARE = 8 }; /* rounds from the read to the first create, up to five of them turns of others */
 	struct model_job *j;
 
 	if (!w->l->faultless || w->l->quota || !w->l->max_in_flight || !w->job->minimum ||

@@ -5,7 +5,6 @@
 #include "api/names.h"
 #include "common/mem.h"
 #include "common/str.h"
-#include "common/timefmt.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
 
@@ -194,17 +193,11 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
-/* It has lost one turn after another to get nodes, and the pause before its next try is longer than all was quiet. */
+/* It waits before it starts (again): for room, or for the end of its back-off. */
 static bool rests(const struct recount *r)
 {
-	const char *at = sim_text_or(sim_get(r->job, "status", "lastRestart", "time"), "");
-	int lost = (int)sim_get_int(r->job, 0, "status", "record", "scheduleTimeouts");
-	kar_time wall;
-
-	return r->phase == KAR_QJ_PHASE_RESTARTING && lost > 0 && model_gave_back(r->job) &&
-		kar_time_parse(at, &wall) == 0 &&
-		sim_timeline_wall(r->w->timeline) <
-		wall + rules_nodes_pause(lost, RULES_LONGEST_PAUSE) + 2 * r->w->model->worst_clock;
+	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING) &&
+		rules_waits_for_places(r->w->model, r->known);
 }
 
 /* A minimum that an edit has raised is created all or none, and somebody else's pod has one of its names. */
@@ -249,6 +242,8 @@ static void check_phase(const struct recount *r)
 		strange_phase(r, "nothing stands in its way");
 	else if (!suspend)
 		check_gang(r);
+	if (rests(r))
+		rules_check_room_at_rest(r->w->model, r->known, r->job);
 	if (r->phase != KAR_QJ_PHASE_STARTING && r->phase != KAR_QJ_PHASE_RUNNING)
 		return;
 	rules_check_order_at_rest(r->w->model, r->known, r->job);
@@ -380,6 +375,7 @@ static void check_group(void *arg, const struct sim_value *group)
 
 	check_owned(arg, group);
 	rules_check_admission_at_rest(w->model, group);
+	rules_check_group_at_rest(w->model, group);
 }
 
 bool world_settle(struct world *w)
@@ -392,6 +388,5 @@ bool world_settle(struct world *w)
 	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_group, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
 	sim_apiserver_each(w->server, "", "services", check_owned, w);
-	rules_check_nodes_at_rest(w->model);
 	return !w->model->broken;
 }

@@ -114,8 +114,8 @@ static void deface_job(const struct users_attack *a)
 		"{\"incarnation\":2147483647,\"restarts\":2147483647,\"record\":{\"podsResourceVersion\":\"18446744073709551615\"}}",
 		"{\"tasks\":[{\"name\":\"a\",\"succeededIndexes\":\"0-99999\",\"restartTime\":\"" A_TIME_OF_OTHERS
 		"\"},{\"name\":\"b\",\"replicas\":-5}]}",
-		"{\"record\":{\"scheduleTimeouts\":2147483647,\"restartKind\":\"Nodes\"},\"lastRestart\":{\"time\":\"" A_TIME_OF_OTHERS
-		"\",\"reason\":\"ScheduleTimeout\"}}",
+		"{\"record\":{\"restartKind\":\"Nodes\"},\"lastRestart\":{\"time\":\"" A_TIME_OF_OTHERS
+		"\",\"reason\":\"RolledBack\"}}",
 		"{\"record\":{\"countedPods\":[\"\",\"x\",\"x\"],\"templateHash\":\"\",\"digest\":\"0\"},\"selector\":\"!!\",\"position\":-1}",
 	};
 	struct sim_value *v = users_take(a, PLAN_KIND_JOB);

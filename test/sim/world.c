@@ -32,6 +32,7 @@ static void on_change(void *arg, const struct sim_change *c)
 	w->events += strcmp(c->resource, "events") == 0;
 	trace_change(w, c);
 	race_pod_name_see(w, c);
+	race_room_see(w, c);
 	race_suspend_see(w, c);
 	race_ttl_see(w, c);
 }
@@ -118,7 +119,6 @@ static void add_ledger(struct world *w)
 	w->model->squatted = is_squatted(w->plan);
 	w->model->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
 	w->model->hindered = w->model->squatted || w->model->quota;
-	w->model->hostile = plan_is_hostile(w->plan);
 	w->model->max_in_flight = w->plan->max_in_flight;
 	sim_apiserver_listen(w->server, on_change, w);
 }
@@ -171,6 +171,7 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	process_observe(w);
 	add_nodes(w);
 	race_pod_name_init(w);
+	race_room_init(w);
 	race_suspend_init(w);
 	race_ttl_init(w);
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
@@ -190,6 +191,7 @@ void world_release(struct world *w)
 	sim_alarm_free(w->next_action);
 	sim_alarm_free(w->chaos);
 	race_pod_name_release(w);
+	race_room_release(w);
 	race_suspend_release(w);
 	race_ttl_release(w);
 	sim_other_user_free(w->other);

@@ -53,6 +53,12 @@ struct world {
 		struct sim_alarm *alarm;
 	} race_suspend;
 	struct {
+		char ns[MODEL_NAME], job[MODEL_NAME]; /* whose next plan it waits for; "": none */
+		char node[MODEL_NAME];
+		int seconds, thieves; /* for which the pod runs; that came so far */
+		struct sim_alarm *alarm;
+	} race_room;
+	struct {
 		char ns[MODEL_NAME], job[MODEL_NAME]; /* whose end it waits for; "": none */
 		kar_time later;
 		struct sim_alarm *alarm;
@@ -108,6 +114,14 @@ void race_pod_name_release(struct world *w) KAR_NONNULL;
 void race_pod_name_wait(struct world *w, const char *ns, const char *name, const char *after)
 	__attribute__((nonnull(1, 2, 3)));
 void race_pod_name_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
+
+/* --- race_room.c --- */
+
+void race_room_init(struct world *w) KAR_NONNULL;
+void race_room_release(struct world *w) KAR_NONNULL;
+/* When this job is placed next, somebody else's pod is pinned to a node of the plan, for so many seconds. One at a time. */
+void race_room_wait(struct world *w, const char *ns, const char *job, int seconds) KAR_NONNULL;
+void race_room_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- race_suspend.c --- */
 

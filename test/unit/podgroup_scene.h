@@ -2,8 +2,9 @@
  * podgroup_scene - a PodGroup and its members from one line of text, and what the reconciler decides about them.
  *
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
- * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting), each other one a member (name, phase, and of: bound
- * unschedulable lacks-cpu terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
+ * failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
+ * unschedulable lacks-cpu pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * For one test executable: all functions are static.
  */
 #ifndef KAR_TEST_PODGROUP_SCENE_H
@@ -50,6 +51,44 @@ static bool takes(const char *word, const char *prefix, const char **value)
 	return strncmp(word, prefix, n) == 0;
 }
 
+static bool read_placement(struct scene *s, const char *word)
+{
+	struct kar_pg_placement *p = &s->group.status.placement;
+	const char *value;
+
+	if (takes(word, "place=", &value)) {
+		while (!is(kar_pg_state_name(p->state), value))
+			assert_true(++p->state < KAR_PG_STATES);
+		p->time = now - now % 1000 -
+			(p->state == KAR_PG_STATE_UNPLACED ? 15 * KAR_MINUTE : 10 * KAR_SECOND);
+	} else if (takes(word, "for=", &value)) {
+		p->time = now - now % 1000 - atoi(value) * KAR_SECOND;
+	} else if (takes(word, "attempt=", &value)) {
+		p->attempt = atoi(value);
+	} else if (takes(word, "failures=", &value)) {
+		p->failures = atoi(value);
+	} else if (takes(word, "deadline=", &value)) {
+		p->deadline = now - now % 1000 + atoi(value) * KAR_SECOND;
+	} else if (takes(word, "satisfied=", &value)) {
+		p->satisfied_member = atoi(value);
+	} else if (takes(word, "generation=", &value)) {
+		p->generation = atoi(value);
+	} else if (takes(word, "owner-generation=", &value)) {
+		s->view.owner_generation = atoi(value);
+	} else if (takes(word, "retry=", &value)) {
+		p->retry_after = now - now % 1000 + atoi(value) * KAR_SECOND;
+	} else if (takes(word, "short-for=", &value)) {
+		for (size_t i = 0; i < s->group.status.conditions.n; i++)
+			s->group.status.conditions.items[i].last_transition =
+				now - now % 1000 - atoi(value) * KAR_SECOND;
+	} else {
+		if (takes(word, "cause=", &value))
+			p->cause = value;
+		return takes(word, "cause=", &value);
+	}
+	return true;
+}
+
 static void read_group_word(struct scene *s, char *word)
 {
 	struct kar_condition c = { .last_transition = now - now % 1000,
@@ -68,8 +107,12 @@ static void read_group_word(struct scene *s, char *word)
 		for (size_t i = 0; i < s->group.status.conditions.n; i++)
 			s->group.status.conditions.items[i].last_transition =
 				now - now % 1000 - atoi(value) * 60 * KAR_MINUTE;
+	} else if (read_placement(s, word)) {
+		return;
 	} else if (is(word, "quorum-lost")) {
 		s->group.status.record.quorum_lost = true;
+	} else if (is(word, "raised")) {
+		s->view.raised = true;
 	} else if (is(word, "owner-terminal")) {
 		s->view.owner = PODGROUP_OWNER_TERMINAL;
 	} else if (is(word, "owner-works")) {
@@ -122,7 +165,9 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 
 		p->unschedulable = true;
 		p->unplaced = &no_cpu;
-	} else if (is(word, "terminating"))
+	} else if (takes(word, "made=", &value))
+		p->creation = now - now % 1000 - atoi(value) * KAR_SECOND;
+	else if (is(word, "terminating"))
 		p->deletion = now;
 	else if (is(word, "gated"))
 		p->gate_ours = true;
@@ -134,6 +179,8 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		loss->reason = value;
 	else if (takes(word, "exit=", &value))
 		loss->exit_code = atoi(value);
+	else if (takes(word, "pin=", &value))
+		p->pin = value;
 	else
 		fail_msg("unknown word '%s' about a pod", word);
 }
@@ -145,6 +192,8 @@ static void read_scene(struct scene *s, const char *text)
 
 	s->group = (struct kar_podgroup){ .o = { .ns = "ns", .name = "j", .uid = "u" }, .generation = 1 };
 	s->group.status.occupied_by = "";
+	s->group.status.placement.cause = "";
+	s->view.default_timeout = KAR_MINUTE;
 	for (int i = -1; (part = strsep(&rest, ";")) != NULL; i++) {
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {

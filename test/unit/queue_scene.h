@@ -5,6 +5,10 @@
  * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting selector ignores=drain`) and groups
  * (`g1 a prio=5 asks=9 age=3 since=1 admitted does=Running still-in=b empty finished idle phase=Running`). age and since (when it began to wait anew) are in
  * minutes; the older goes first. empty: it has had no members for too long.
+ *
+ * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
+ * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry deactivated; grows (it was
+ * admitted without room).
  */
 #ifndef KAR_TEST_QUEUE_SCENE_H
 #define KAR_TEST_QUEUE_SCENE_H
@@ -14,6 +18,7 @@
 #include <string.h>
 
 #include "controllers/queue/queue.h"
+#include "test/unit/sched_words.h"
 
 enum { MAX = 128 };
 
@@ -27,6 +32,9 @@ struct scene {
 	struct queue_group group_list[MAX];
 	struct queue_snapshot snapshot;
 	struct queue_decision decisions[MAX];
+	struct queue_gang gangs[MAX];
+	struct kar_role roles[MAX];
+	struct queue_seat seats[MAX];
 };
 
 static bool is(const char *a, const char *b)
@@ -67,7 +75,9 @@ static void read_queue_word(struct kar_queue *q, const char *word)
 	else if (is(word, "selector")) {
 		q->spec.has_namespace_selector = true;
 		q->spec.unsupported = "namespaceSelector";
-	} else if (is(word, "strict"))
+	} else if (is(word, "provisions"))
+		q->spec.provisions = true;
+	else if (is(word, "strict"))
 		q->spec.queueing_strategy = "StrictFIFO";
 	else if (is(word, "closed"))
 		set_state(q, "Closed");
@@ -111,6 +121,53 @@ static void read_group_word(struct kar_podgroup *g, struct queue_group *qg, cons
 		fail_msg("unknown word '%s' about a group", word);
 }
 
+/* "3xcpu=1" */
+static void read_needs(struct scene *s, size_t i, const char *value)
+{
+	static const char *const names[] = { "w" };
+	int32_t want = 0;
+
+	s->roles[i].need = atoi(words_part(&s->arena, &value, "x"));
+	s->roles[i].class = words_class(s->snapshot.sched, &s->arena, value, &want);
+	s->gangs[i].gang = (struct kar_gang){ .roles = &s->roles[i], .n_roles = 1 };
+	s->gangs[i].names = names;
+	s->group_list[i].gang = &s->gangs[i];
+}
+
+static bool read_gang_word(struct scene *s, size_t i, const char *word)
+{
+	struct kar_pg_placement *p = &s->groups[i].status.placement;
+	const char *value;
+
+	if (takes(word, "needs=", &value)) {
+		read_needs(s, i, value);
+	} else if (takes(word, "wants=", &value)) {
+		s->roles[i].want = atoi(value);
+	} else if (takes(word, "held=", &value)) {
+		s->seats[i] = (struct queue_seat){ .node = words_part(&s->arena, &value, ":"),
+			.class = s->roles[i].class,
+			.n = atoi(value) };
+		s->gangs[i].held = &s->seats[i];
+		s->gangs[i].n_held = 1;
+		s->gangs[i].gang.n_roles = 0;
+	} else if (is(word, "retry")) {
+		s->gangs[i].retry_in = 5000;
+		*p = (struct kar_pg_placement){ .attempt = 2, .cause = "x", .retry_after = now + 5000 };
+	} else if (is(word, "deactivated")) {
+		s->gangs[i].deactivated = true;
+		*p = (struct kar_pg_placement){ .failures = 20, .cause = "x" };
+	} else if (is(word, "rolled-back")) {
+		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
+			.attempt = 2,
+			.cause = "x" };
+	} else if (is(word, "grows")) {
+		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_UNPLACED, .deadline = now };
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void read_part(struct scene *s, char *part)
 {
 	struct kar_queue *q = NULL;
@@ -135,7 +192,7 @@ static void read_part(struct scene *s, char *part)
 		}
 		if (q)
 			read_queue_word(q, word);
-		else
+		else if (!read_gang_word(s, s->snapshot.n_groups - 1, word))
 			read_group_word(g, &s->group_list[s->snapshot.n_groups - 1], word);
 	}
 }
@@ -147,13 +204,24 @@ static struct scene *new_scene(const char *text)
 
 	s->snapshot.queues = s->queue_list;
 	s->snapshot.groups = s->group_list;
-	while ((part = strsep(&rest, ";")) != NULL)
-		read_part(s, part);
+	s->snapshot.sched = kar_sched_new();
+	while ((part = strsep(&rest, ";")) != NULL) {
+		part += strspn(part, " ");
+		if (strncmp(part, "node ", 5) == 0)
+			words_node(s->snapshot.sched, &s->arena, part + 5);
+		else
+			read_part(s, part);
+	}
 	return s;
 }
 
 static void free_scene(struct scene *s)
 {
+	for (size_t i = 0; i < s->snapshot.n_groups; i++) {
+		if (s->roles[i].class)
+			kar_sched_class_put(s->snapshot.sched, s->roles[i].class);
+	}
+	kar_sched_free(s->snapshot.sched);
 	kar_arena_release(&s->arena);
 	free(s);
 }

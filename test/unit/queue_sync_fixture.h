@@ -10,10 +10,31 @@
 
 static struct kar_settings settings;
 
+static KAR_UNUSED void put_node(const char *name, const char *cpu, const char *spec)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{%s},\"status\":{\"allocatable\":{\"cpu\":\"%s\",\"pods\":\"110\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}",
+		spec, cpu);
+	put_named(w.stores.nodes, name, "", rest);
+}
+
+/* Forgets which keys wait. */
+static void drain(void)
+{
+	for (const char *key; (key = kar_workqueue_take(w.controller.queue, w.mono));)
+		kar_workqueue_done(w.controller.queue, key);
+}
+
 static KAR_UNUSED int setup(void **state KAR_UNUSED)
 {
 	settings = (struct kar_settings){ 0 };
 	open_world(kar_queue_controller, &settings);
+	w.controller.start(&w.controller);
+	drain();
+	put_node("n1", "1000", "");
+	w.rv = 10;
 	w.mono = 1000000;
 	return 0;
 }

@@ -18,6 +18,7 @@
 static const struct {
 	const char *name, *json;
 	bool gated;
+	const char *pin;
 } rows[] = {
 	{ "one_container", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false },
 	{ "several_containers_with_env",
@@ -25,6 +26,10 @@ static const struct {
 		      "\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"A\",\"value\":\"$(KAR_INDEX)\"}]},{\"name\":\"d\"}]}}"),
 		false },
 	{ "gate", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), true },
+	{ "pin", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false, "n1" },
+	{ "pin_mark_in_the_template",
+		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"" KAR_POD_PIN_MARK "\"}]}}"),
+		false, "n1" },
 	{ "host_names",
 		JOB("\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"a\"," TEMPLATE
 		    "},{\"name\":\"w\"," TEMPLATE "}]"),
@@ -69,7 +74,8 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 				.index = indexes[k],
 				.incarnation = 2,
 				.template_hash = "h",
-				.gated = rows[i].gated };
+				.gated = rows[i].gated,
+				.pin = rows[i].pin };
 
 			check_pod(&s, &p, rows[i].name);
 		}
@@ -80,7 +86,7 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 }
 
 /* Whatever of it changes, between two pods from the same renderer. */
-static void it_is_for_the_pods_of_one_task_incarnation_hash_and_gate(void **state KAR_UNUSED)
+static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin(void **state KAR_UNUSED)
 {
 	const struct kar_queuejob *job = job_of(rows[0].json);
 	const struct kar_pod_params p[] = {
@@ -89,6 +95,13 @@ static void it_is_for_the_pods_of_one_task_incarnation_hash_and_gate(void **stat
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "h" },
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i" },
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .gated = true },
+		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .gated = true, .pin = "n1" },
+		{ .job = job,
+			.task = 0,
+			.incarnation = 2,
+			.template_hash = "i",
+			.gated = true,
+			.pin = "node-2" },
 		{ .job = job, .task = 1, .incarnation = 1, .template_hash = "h" },
 	};
 	struct kar_pod_renderer *s = NULL;
@@ -145,7 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_writes_what_the_template_says),
-		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_and_gate),
+		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin),
 		TEST(the_template_is_read_twice_at_most),
 		TEST(a_template_that_is_of_no_use_is_refused_each_time),
 	};

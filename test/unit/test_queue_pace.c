@@ -82,6 +82,58 @@ static void positions_are_told_every_five_seconds(void **state)
 	assert_string_equal(positions_text(), told);
 }
 
+/* A job of one task with a pod of 2000 CPUs, which is twice what there is, and its group, which has waited for @reason so far. */
+static void put_large_job(const char *name, const char *reason, const char *message)
+{
+	char status[512];
+
+	put_named(w.stores.queuejobs, name, "",
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2000\"}}}]}}}]},"
+		"\"status\":{\"phase\":\"Pending\"}");
+	snprintf(status, sizeof(status),
+		"\"phase\":\"Pending\",\"position\":1,\"placement\":{\"attempt\":1}," ADMITTED("False", "%s",
+			"%s"),
+		reason, message);
+	put_group_of_job(name, status);
+}
+
+#define LACKS(short) \
+	"1st of 1 in queue default: does not fit on empty nodes either; 0/1 pods placed: 1 node lacks cpu (short " short ")"
+
+static void new_numbers_of_nodes_are_written_twice_a_minute(void **state)
+{
+	const char *told = "patch podgroups/status ns/g (Admitted=False/Infeasible position=1)";
+
+	(void)state;
+	forget_positions();
+	put_queue("default", "");
+	put_large_job("g", "Infeasible", LACKS("900"));
+	assert_string_equal(positions_text(), told);
+	w.mono += 5000;
+	assert_string_equal(positions_text(), "requeue 25s");
+	w.mono += 25000;
+	assert_string_equal(positions_text(), told);
+	put_large_job("g", "Infeasible", LACKS("1k"));
+	w.mono += 30000;
+	assert_string_equal(positions_text(), "");
+}
+
+/* A pass for each job that starts or ends may change it for all that wait. */
+static void what_holds_a_group_up_is_written_with_the_positions(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_queue("default", "\"maxJobs\":0");
+	put_large_job("g", "NoFit", "1st of 1 in queue default: 0/1 pods placed: 1 node lacks cpu (short 1)");
+	assert_string_equal(sync_text(true), "");
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)");
+	put_large_job("g", "QueueClosed", "1st of 1 in queue default: the queue is closed");
+	w.mono += 1000;
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)");
+}
+
 /* They may wait for long, and who is admitted must not wait for them: so they are a plan of their own, of the lowest class. */
 static void positions_are_the_lowest_class_of_writes(void **state)
 {
@@ -90,6 +142,7 @@ static void positions_are_the_lowest_class_of_writes(void **state)
 	put_queue("default", "\"maxJobs\":1");
 	put_moved_group();
 	put_group("n", "\"priority\":9", "");
+	drain();
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/n (Admitted=True/Admitted position=0)");
 	assert_int_equal(w.sync.plan.actions[0].rank.tier, KAR_TIER_CONTROL);
@@ -148,6 +201,7 @@ static void change_of_an_admitted_job_is_ten_writes(void **state)
 				: ADMITTED("False", "MaxJobsReached",
 					  "100 or more are ahead in queue default: maxJobs 1 reached"));
 	}
+	drain();
 	assert_string_equal(sync_text(true), "");
 	assert_string_equal(take(), "positions");
 	assert_string_not_equal(positions_text(), "not yet");
@@ -223,9 +277,6 @@ static const char *woken(void)
 static void changes_that_matter_wake_it(void **state)
 {
 	(void)state;
-	w.controller.start(&w.controller);
-	assert_string_equal(woken(), "all"); /* for the default queue, even if nothing ever changes */
-	assert_string_equal(woken(), "");
 	put_queue("default", "");
 	assert_string_equal(woken(), "all");
 	put_group("g", "", "");
@@ -252,11 +303,19 @@ static void changes_that_matter_wake_it(void **state)
 	assert_string_equal(woken(), "all");
 }
 
+static void default_queue_is_made_although_nothing_changes(void **state)
+{
+	assert_int_equal(teardown(state), 0);
+	open_world(kar_queue_controller, &settings);
+	w.controller.start(&w.controller);
+	assert_string_equal(woken(), "all");
+	assert_string_equal(woken(), "");
+}
+
 /* It was left out while it could not be read, and nothing else need change when it can. */
 static void job_that_becomes_readable_wakes_it(void **state)
 {
 	(void)state;
-	w.controller.start(&w.controller);
 	put_unreadable(w.stores.queuejobs, "j", "uid-j", "",
 		",\"spec\":{" TASKS "},\"status\":{\"position\":\"first\"}");
 	while (woken()[0])
@@ -269,7 +328,6 @@ static void job_that_becomes_readable_wakes_it(void **state)
 static void progress_of_a_group_can_wait(void **state)
 {
 	(void)state;
-	w.controller.start(&w.controller);
 	put_group("g", "", "");
 	assert_string_equal(woken(), "all");
 	put_group("g", "", "\"phase\":\"Scheduling\"");
@@ -324,12 +382,35 @@ static void passes_are_rarer_when_there_are_many_groups(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* No admission can be written into it: that is not tried, and others get the only place. */
+static void group_without_room_for_a_condition_is_left_out(void **state)
+{
+	struct kar_buf rest = { 0 };
+
+	(void)state;
+	put_queue("default", "\"maxJobs\":1");
+	kar_buf_puts(&rest, ",\"spec\":{\"priority\":9},\"status\":{\"phase\":\"Pending\",\"conditions\":[");
+	for (int i = 0; i < KAR_MAX_CONDITIONS; i++)
+		kar_buf_printf(&rest,
+			"%s{\"type\":\"T%d\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}",
+			i ? "," : "", i);
+	kar_buf_puts(&rest, "]}");
+	put_named(w.stores.podgroups, "full", "", kar_buf_cstr(&rest));
+	kar_buf_release(&rest);
+	put_group("g", "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(group_without_room_for_a_condition_is_left_out),
 		TEST(second_pass_keeps_its_distance),
 		TEST(positions_are_told_every_five_seconds),
 		TEST(positions_are_the_lowest_class_of_writes),
+		TEST(new_numbers_of_nodes_are_written_twice_a_minute),
+		TEST(what_holds_a_group_up_is_written_with_the_positions),
 		TEST(a_round_of_positions_is_a_hundred_writes),
 		TEST(change_of_an_admitted_job_is_ten_writes),
 		TEST(positions_wait_for_the_caches),
@@ -337,6 +418,7 @@ int main(void)
 		TEST(counts_are_told_every_second),
 		TEST(state_is_told_at_once),
 		TEST(changes_that_matter_wake_it),
+		TEST(default_queue_is_made_although_nothing_changes),
 		TEST(job_that_becomes_readable_wakes_it),
 		TEST(progress_of_a_group_can_wait),
 		TEST(passes_for_counts_are_a_second_apart),

@@ -57,7 +57,7 @@ static void group_is_admitted_with_preconditions(void **state)
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
 		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"conditions\":["
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"NotEnoughMembers\",\"message\":\"m\"},"
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -75,7 +75,7 @@ static void first_status_of_a_group_is_pending(void **state)
 	sync_text(false);
 	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"conditions\":["
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"placement\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -227,6 +227,21 @@ static void queue_policy_is_enforced(void **state)
 	}
 }
 
+/* Another scheduler places its pods now. */
+static void group_that_nobody_places_waits_no_more(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_group("g", "",
+		"\"phase\":\"Pending\",\"placement\":{\"state\":\"Waiting\",\"attempt\":1,\"failures\":1}," ADMITTED(
+			"True", "Admitted", "admitted by queue default") BY("default"));
+	sync_text(true);
+	check_nth_body(0,
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,"
+		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
+		"\"lastTransitionTime\":\"2026-11-21T10:00:00Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
+}
+
 /* It is another admission, which begins now. */
 static void group_that_moves_is_admitted_from_now_on(void **state)
 {
@@ -238,7 +253,7 @@ static void group_that_moves_is_admitted_from_now_on(void **state)
 			BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,\"placement\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T13:46:27Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue b\"}]}}");
 }
@@ -254,7 +269,7 @@ static void empty_group_waits_anew(void **state)
 	check_nth_body(1,
 		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
 		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":1,\"admittedQueue\":null,"
-		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"conditions\":["
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"placement\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"MaxJobsReached\",\"message\":\"1st of 1 in queue default: maxJobs 1 reached (ns/g Pending)\"}]}}");
 }
@@ -424,7 +439,6 @@ static void own_writes_are_awaited(void **state)
 static void edits_of_metadata_cause_no_pass(void **state)
 {
 	(void)state;
-	w.controller.start(&w.controller);
 	put_group("g", "\"minMember\":1", "");
 	assert_string_equal(take(), "all");
 	take_all();
@@ -463,6 +477,7 @@ int main(void)
 		TEST(first_status_of_a_group_is_pending),
 		TEST(priority_is_resolved_from_classes),
 		TEST(queue_policy_is_enforced),
+		TEST(group_that_nobody_places_waits_no_more),
 		TEST(group_that_moves_is_admitted_from_now_on),
 		TEST(empty_group_waits_anew),
 		TEST(pass_comes_when_an_empty_group_has_had_its_time),

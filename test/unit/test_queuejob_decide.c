@@ -365,7 +365,7 @@ int main(void)
 		THEME("order"),
 		THEME("elastic"),
 		THEME("edited"),
-		THEME("nodes"),
+		THEME("places"),
 		THEME("crash"),
 		cmocka_unit_test(test_admission_begins_the_time),
 		cmocka_unit_test(test_restart_remembers_its_cause),

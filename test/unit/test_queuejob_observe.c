@@ -8,13 +8,10 @@
 
 #include <cmocka.h>
 
-#include "controllers/queuejob/node_line.h"
 #include "controllers/queuejob/observe.h"
 #include "test/unit/queuejob_quota_fixture.h"
 
 enum { NOW = 5000, LATER = 5600 };
-
-static struct kar_node_place *other; /* of another gang that has nodes */
 
 /* --- states -------------------------------------------------------------------------------------- */
 
@@ -66,27 +63,6 @@ static void memory_is_of_another_job(void)
 	put(w.stores.queuejobs, "j", "new-uid", ",\"generation\":1", SPEC);
 }
 
-static void hold_nodes(struct kar_node_place **place, const char *key)
-{
-	const struct kar_rank rank = { .priority = place == &other ? -1 : 0 };
-	const struct kar_node_wish wish = { .how = KAR_NODES_HOLDS };
-
-	*place = kar_node_line_move(queuejob_shared(&w.controller)->nodes, *place, key, &rank, &wish,
-		NOW - 100);
-}
-
-/* Its turn begins with its next sync. */
-static void job_is_the_first_that_waits_for_nodes(void)
-{
-	put_starting_job();
-	put(w.stores.pods, "j-w-0", "p0", MEMBER,
-		",\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}");
-	hold_nodes(&key_memory()->nodes, "ns/j");
-	hold_nodes(&other, "ns/other");
-	kar_node_line_leave(other);
-	other = NULL;
-}
-
 static void create_is_refused(void)
 {
 	start_refused();
@@ -103,7 +79,6 @@ static const struct {
 	{ "template is refused", template_is_refused, true },
 	{ "refused template is edited", refused_template_is_edited, true },
 	{ "memory is of another job", memory_is_of_another_job, true },
-	{ "job is the first that waits for nodes", job_is_the_first_that_waits_for_nodes, false },
 	{ "create is refused", create_is_refused, false },
 };
 
@@ -152,14 +127,6 @@ static void print_check(struct kar_buf *out, const struct queuejob_check *c)
 		(long)c->early_in);
 }
 
-static void print_nodes(struct kar_buf *out, const struct kar_node_outlook *n)
-{
-	kar_buf_printf(out,
-		"nodes ahead=%s since=%ld rivals=%d awaited=%d stands=%d turn=%ld passed=%ld room=%ld unsure=%ld; ",
-		n->ahead ? n->ahead : "-", (long)n->ahead_since, n->rivals, n->awaited, n->stands,
-		(long)n->turn, (long)n->passed, (long)n->room, (long)n->unsure);
-}
-
 static void print_rest(struct kar_buf *out, const struct queuejob_view *v)
 {
 	kar_buf_printf(out,
@@ -194,7 +161,6 @@ static char *observe(void)
 	print_objects(&out, &v);
 	print_refusal(&out, &v);
 	print_check(&out, &v.check);
-	print_nodes(&out, &v.nodes);
 	print_rest(&out, &v);
 	text = kar_xstrdup(kar_buf_cstr(&out));
 	kar_buf_release(&out);
@@ -235,13 +201,6 @@ static void take_snapshot(struct snapshot *s)
 
 /* --- tests --------------------------------------------------------------------------------------- */
 
-static int leave_and_tear_down(void **state)
-{
-	kar_node_line_leave(other);
-	other = NULL;
-	return teardown(state);
-}
-
 static void check_equal(size_t i, char *have, char *want)
 {
 	if (strcmp(have, want))
@@ -271,7 +230,7 @@ static void observing_twice_gives_the_same_view_and_leaves_the_memory_as_it_is(v
 			fail_msg("%s: observing has changed the memory", states[i].name);
 		if (w.sync.plan.n_actions || w.sync.plan.requeue_after != KAR_NEVER || *take())
 			fail_msg("%s: observing has planned something", states[i].name);
-		assert_int_equal(leave_and_tear_down(state), 0);
+		assert_int_equal(teardown(state), 0);
 	}
 }
 
@@ -284,12 +243,12 @@ static void view_does_not_depend_on_an_earlier_one(void **state)
 		setup(state);
 		states[i].put();
 		alone = observe_at(LATER);
-		leave_and_tear_down(state);
+		teardown(state);
 		setup(state);
 		states[i].put();
 		free(observe_at(NOW));
 		again = observe_at(LATER);
-		assert_int_equal(leave_and_tear_down(state), 0);
+		assert_int_equal(teardown(state), 0);
 		check_equal(i, again, alone);
 	}
 }

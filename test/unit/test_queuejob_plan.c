@@ -239,7 +239,7 @@ static void test_priority_counts_at_most_as_the_maximum_of_the_queue(void **stat
 		v = scene_view(&s);
 		scene_decide(&s, &p);
 		st = p.status;
-		assert_int_equal(queuejob_node_rank(&v).priority, rows[i].rank);
+		assert_int_equal(queuejob_priority(&v), rows[i].rank);
 		assert_non_null(st);
 		assert_string_equal(kar_condition_find(&st->conditions, KAR_QJ_ADMITTED)->message,
 			rows[i].message);

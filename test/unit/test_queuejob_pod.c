@@ -161,6 +161,57 @@ static void gate_is_added_to_those_of_the_template(void **state)
 	kar_arena_release(&arena);
 }
 
+#define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+#define PIN "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n7\"]}"
+#define TERMS(list) "\"nodeAffinity\":{\"" REQUIRED "\":{\"nodeSelectorTerms\":[" list "]}}"
+#define ZONE "\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"}]"
+
+/* What the template says of affinity, and what a pod that is pinned to n7 has then. */
+static const struct {
+	const char *name, *spec;
+	const char *want; /* NULL: no affinity */
+} pins[] = {
+	{ "none", "", "\"affinity\":{" TERMS("{\"matchFields\":[" PIN "]}") "}" },
+	{ "each_term",
+		",\"affinity\":{" TERMS(
+			"{" ZONE
+			"},{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"NotIn\",\"values\":[\"a\"]}]}") "}",
+		"\"affinity\":{" TERMS(
+			"{" ZONE ",\"matchFields\":[" PIN
+			"]},{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"NotIn\",\"values\":[\"a\"]}," PIN
+			"]}") "}" },
+	{ "empty_term_never_holds", ",\"affinity\":{" TERMS("{},{" ZONE "}") "}",
+		"\"affinity\":{" TERMS("{},{" ZONE ",\"matchFields\":[" PIN "]}") "}" },
+	{ "preferred_and_pods_stay",
+		",\"affinity\":{\"podAntiAffinity\":{\"x\":1},\"nodeAffinity\":{\"preferred\":[1]}}",
+		"\"affinity\":{\"podAntiAffinity\":{\"x\":1},\"nodeAffinity\":{\"preferred\":[1],\"" REQUIRED
+		"\":{\"nodeSelectorTerms\":[{\"matchFields\":[" PIN "]}]}}}" },
+	{ "null", ",\"affinity\":null", "\"affinity\":{" TERMS("{\"matchFields\":[" PIN "]}") "}" },
+	{ "node_is_named", ",\"nodeName\":\"n1\"", NULL },
+};
+
+static void pin_is_added_to_each_term(void **state)
+{
+	struct kar_arena arena = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(pins); i++) {
+		const struct kar_queuejob *job = job_of(kar_arena_printf(&arena,
+			JOB("\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
+			pins[i].spec));
+		const struct kar_pod_params p = { .job = job, .template_hash = "h", .pin = "n7" };
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+
+		if (kar_queuejob_pod_write(&p, &out, &err))
+			fail_msg("%s: %s", pins[i].name, err.msg);
+		check_member(pins[i].name, kar_buf_cstr(&out), "\"affinity\"", pins[i].want);
+		kar_buf_release(&out);
+		kar_object_unref(&job->o);
+	}
+	kar_arena_release(&arena);
+}
+
 /* What the job says of priority, what the template says, and what the pod has then. */
 static const struct {
 	const char *name, *sched, *spec;
@@ -269,6 +320,7 @@ int main(void)
 		TEST(scheduler_of_the_job_is_for_templates_without_one),
 		TEST(host_name_of_a_pod_is_its_name),
 		TEST(gate_is_added_to_those_of_the_template),
+		TEST(pin_is_added_to_each_term),
 		TEST(class_of_the_job_is_for_templates_without_one),
 		TEST(unusable_template_is_refused),
 		TEST(names_are_read_back),

@@ -172,7 +172,7 @@ static inline void play_losses(struct world *w)
 	submit(w, "a", 1);
 	tell(w, "a", "Starting", "", "");
 	at(w, 2);
-	restart(w, "a", "ScheduleTimeout");
+	restart(w, "a", "RolledBack");
 	at(w, 3);
 	tell(w, "a", "Starting", "", "");
 	at(w, 5);

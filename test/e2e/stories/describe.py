@@ -107,13 +107,22 @@ def story_describe_says_that_a_job_is_suspended(s):
 
 
 def story_pods_without_a_node_are_explained(s):
-    """A job that fits nowhere quotes the scheduler and says what its pods ask for: in its status, in one event and in its PodGroup."""
-    large = task("worker", 2)
+    """A minimum that fits nowhere has no pods and says what is short; of extras that fit nowhere the scheduler is quoted, with what they ask for."""
+    large = task("large", 2)
     large["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000", "memory": "32Mi"}}
-    s.apply(queuejob("large", large))
-    status = s.wait_phase("large", "Starting", reason="Unschedulable")
-    wanted = r"2 of 2 pods have no node: 0/\d+ nodes are available: .*\d+ Insufficient cpu.* \(each asks for cpu 1k, memory 32Mi\)"
-    wait_until(lambda: re.fullmatch(wanted, s.status("large")["message"]), f"the message {status['message']} becomes {wanted}")
-    messages = [c["message"] for c in s.group("large")["status"]["conditions"] if c["type"] == "Unschedulable"]
-    expect(messages and "each asks for cpu 1k, memory 32Mi" in messages[0], f"the PodGroup: {messages}")
-    check_lines(s, "large", r"Warning\s+Unschedulable.*ha(s|ve) no node: 0/\d+ nodes are available")
+    s.apply(queuejob("all", large))
+    status = s.wait_phase("all", "Pending", reason="Infeasible")
+    wanted = r"\d+(st|nd|rd|th) of \d+ in queue default: does not fit on empty nodes either; 0/2 pods placed: \d+ nodes lack cpu \(short \d+\)"
+    expect(re.fullmatch(wanted, status["message"]), f"the message is {status['message']}")
+    check_lines(s, "all", r"Warning\s+Infeasible.*0/2 pods placed: \d+ nodes lack cpu")
+    expect_equal(s.pods("all"), {}, "its pods")
+    s.apply(queuejob("extras", task("small", 1), large, sched={"minAvailable": 1}))
+    s.wait_phase("extras", "Running", running=1, pending=2)
+    words = r"0/\d+ nodes are available: .*\d+ Insufficient cpu.* \(each asks for cpu 1k, memory 32Mi\)"
+
+    def quoted():
+        messages = [c["message"] for c in s.group("extras")["status"]["conditions"] if c["type"] == "Unschedulable"]
+        return messages and re.search(words, messages[0])
+
+    wait_until(quoted, f"the PodGroup has {words}")
+    check_lines(s, "extras", r"Warning\s+Unschedulable.*ha(s|ve) no node: 0/\d+ nodes are available")

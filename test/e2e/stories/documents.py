@@ -117,7 +117,7 @@ def expect_as_in_readme(pod):
 
 
 def story_documented_first_steps(s):
-    """README.md: the smallest job, the variables and labels of its pods, what to look at when it does not run."""
+    """README.md: the smallest job, the variables and labels of its pods, what to look at when it does not run; docs/GANGS.md: its placement."""
     folder = s.cluster.dir / f"readme-{s.namespace}"
     folder.mkdir()
     shell = Shell(s, folder)
@@ -127,6 +127,7 @@ def story_documented_first_steps(s):
     for heading in ("The smallest job", "Your pods", "When it does not run"):
         count = shell.run(blocks("README.md", heading))
         expect_equal(count["sh"], 1, f"commands below {heading}")
+    shell.run(blocks("docs/GANGS.md", "What is shown while it waits"))
     expect_equal(s.status("hello")["phase"], "Completed", "phase of hello")
     expect_as_in_readme(s.pods("hello")["hello-worker-1"])
 

@@ -1,54 +1,75 @@
-"""Gangs on too few nodes: the scheduler binds pod by pod, so each may get a part of what it needs. Four nodes of 64 CPUs."""
+"""Gangs on few nodes: each is placed whole before its pods exist, or has none. Four nodes of 64 CPUs."""
 
+import json
 import time
 
-from harness import USER_AGENT, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, ROOT, TEST_KEY, USER_AGENT, Failure, condition, expect, expect_equal, queuejob, task, wait_until
 
 GATE = "example.com/story"
+MORE = {"cpu": "64", "memory": "256Gi", "pods": "250"}  # of a node that is added
 
 
 def wait_until_alone(s):
-    """Jobs of the stories before must not wait for nodes any more."""
+    """Jobs of the stories before must hold no nodes any more, nor those of one that failed."""
+    s.cluster.kubectl("delete", "queuejobs", "--all", "--all-namespaces", "--wait=false")
     wait_until(lambda: s.cluster.kubectl.list("queuejobs", "--all-namespaces") == [], "no other job is left", seconds=60)
+    wait_until(lambda: not any(p["spec"].get("nodeName") for p in s.cluster.kubectl.list("pods", "--all-namespaces")), "no other pod is left", seconds=60)
 
 
-def gang(s, name, **sched):
-    """Three pods of which one fits on a node; none is scheduled before let_go()."""
-    job = queuejob(name, task("worker", 3), sched={"scheduleTimeoutSeconds": 5, **sched})
+def gang(name, replicas=3, cpu="40", gated=False, outcome="run", after=None, sched=None, **spec):
+    """Pods of which, unless @cpu says otherwise, one fits on a node. A gated one is not scheduled before let_go()."""
+    job = queuejob(name, task("worker", replicas, outcome, after), sched=sched, **spec)
     template = job["spec"]["taskSpecs"][0]["template"]["spec"]
-    template["schedulingGates"] = [{"name": GATE}]
-    template["containers"][0]["resources"] = {"requests": {"cpu": "40"}}
-    s.apply(job)
-    wait_until(lambda: len(s.pods(name)) == 3, f"{name} has its pods")
+    if gated:
+        template["schedulingGates"] = [{"name": GATE}]
+    template["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return job
 
 
-def let_go(s, name, *indexes):
-    for i in indexes:
-        s.kubectl("patch", "pod", f"{name}-worker-{i}", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
-
-
-def bound(s, name):
-    return sum("nodeName" in pod["spec"] for pod in s.pods(name).values())
-
-
-def deadlock(s, *names):
-    """Each gets two of the four nodes, and lacks the third."""
-    for name in names:
-        let_go(s, name, 0, 1)
-    wait_until(lambda: all(bound(s, n) == 2 for n in names), "each has two nodes")
-    for name in names:
-        let_go(s, name, 2)
+def let_go(s, name):
+    for pod in s.pods(name):
+        s.kubectl("patch", "pod", pod, "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
 
 
 def succeed(s, name):
     for pod in s.pods(name):
-        s.kubectl("annotate", "pod", pod, "--overwrite", "test.kube-arbitrator.io/outcome=succeed")
+        s.kubectl("annotate", "pod", pod, "--overwrite", f"{TEST_KEY}outcome=succeed")
 
 
-def deletes(s, name):
-    """Names of the pods of a job that the manager deleted."""
-    seen = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
-    return [e["objectRef"]["name"] for e in seen if e["objectRef"]["name"].startswith(f"{name}-worker-")]
+def placement(s, name):
+    return (s.group(name) or {}).get("status", {}).get("placement", {})
+
+
+def plan_of(s, name):
+    """node -> pods, of task worker."""
+    text = next((p["nodes"] for p in placement(s, name).get("plan", []) if p["role"] == "worker"), "")
+    parts = [part.rpartition("*") for part in text.split()]
+    return {node: int(n) if star else 1 for head, star, tail in parts for node, n in [(head, tail) if star else (tail, 1)]}
+
+
+def by_node(pods, node):
+    counts = {}
+    for pod in pods:
+        counts[node(pod)] = counts.get(node(pod), 0) + 1
+    return counts
+
+
+def bound_nodes(s, name):
+    return by_node(s.pods(name).values(), lambda pod: pod["spec"].get("nodeName"))
+
+
+def pin_of(pod):
+    """The node that each term of its node affinity allows by name; None: they allow others."""
+    affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
+    pins = [{"key": "metadata.name", "operator": "In", "values": [f["values"][0]]} == f and f["values"][0]
+            for term in terms for f in term.get("matchFields", [])]
+    return pins[0] if pins and len(pins) == len(terms) and len(set(pins)) == 1 else None
+
+
+def expect_no_pod_was_made(s, name):
+    made = [n for n in s.audit.pods_created(s.namespace) if n.startswith(f"{name}-worker-")]
+    expect_equal(made, [], f"pods that were created for {name}")
 
 
 def expect_nothing_counted(s, name, incarnation):
@@ -57,63 +78,258 @@ def expect_nothing_counted(s, name, incarnation):
     expect_equal(counts, {"restarts": 0, "podFailures": 0, "disruptions": 0, "incarnation": incarnation}, f"what {name} has counted")
 
 
-def story_two_gangs_on_too_few_nodes(s):
-    """Of two gangs that hold what the other lacks, one gives back after the time-out; it runs when the other is done."""
+def wait_for_words(s, name, reason, message):
+    """Until its PodGroup, and then the job, say these; returns how long each took."""
+    begin = time.monotonic()
+    seen = {}
+
+    def group_says():
+        found = [c for c in (s.group(name) or {}).get("status", {}).get("conditions", []) if c["type"] == "Admitted"]
+        seen.update(found[0] if found else {})
+        return (seen.get("reason"), seen.get("message")) == (reason, message)
+
+    try:
+        wait_until(group_says, f"{name} waits with {reason}: {message}")
+    except Failure as failure:
+        raise Failure(f"{failure}; it says {seen.get('reason')}: {seen.get('message')}") from None
+    group = time.monotonic() - begin
+    s.wait_phase(name, "Pending", reason=reason, message=message)
+    return group, time.monotonic() - begin
+
+
+def documented(words):
+    """They stand in docs/GANGS.md as users see them."""
+    expect(words in (ROOT / "docs/GANGS.md").read_text(), f"docs/GANGS.md does not have: {words}")
+    return words
+
+
+class Cordon:
+    def __init__(self, s, *nodes):
+        self.kubectl, self.nodes = s.cluster.kubectl, nodes
+
+    def __enter__(self):
+        self.kubectl("cordon", *self.nodes)
+
+    def __exit__(self, *_):
+        self.kubectl("uncordon", *self.nodes)
+
+
+def nodes_of(s):
+    return sorted(n["metadata"]["name"] for n in s.kubectl.list("nodes"))
+
+
+def add_node(s, name):
+    """Ready, as its kubelet would say."""
+    meta = {"name": name, "labels": {"kubernetes.io/hostname": name}}
+    s.cluster.kubectl.apply({"apiVersion": "v1", "kind": "Node", "metadata": meta})
+    status = {"capacity": MORE, "allocatable": MORE, "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}
+    s.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+
+
+def story_gang_that_cannot_fit_has_no_pods(s):
+    """Its PodGroup says within a second what is short, and where; it starts when a node is added, or when one may be used again."""
     wait_until_alone(s)
-    for name in ("red", "blue"):
-        gang(s, name)
-    deadlock(s, "red", "blue")
-    wait_until(lambda: any(s.status(n).get("phase") == "Running" for n in ("red", "blue")), "one of them runs")
-    first, second = ("red", "blue") if s.status("red").get("phase") == "Running" else ("blue", "red")
-    wait_until(lambda: s.status(second)["incarnation"] == 2 and len(s.pods(second)) == 3, "the other tries again when the first has its nodes")
-    restart = s.status(second)["lastRestart"]
-    said = f"only 2 of 3 pods got a node in 5s; all were deleted so that {s.namespace}/{first} can start; next try when it has"
-    expect_equal((restart["reason"], restart["message"]), ("ScheduleTimeout", said), "why the other has created its pods anew")
-    expect_equal(sorted(deletes(s, second)), [f"{second}-worker-{i}" for i in range(3)], "pods that were given back")
-    succeed(s, first)
-    s.wait_phase(first, "Completed")
-    let_go(s, second, 0, 1, 2)
-    s.wait_phase(second, "Running", running=3)
-    succeed(s, second)
-    s.wait_phase(second, "Completed")
-    expect_nothing_counted(s, first, 1)
-    expect_nothing_counted(s, second, 2)
-    expect_equal(deletes(s, first), [], "pods of the first that were deleted")
+    s.apply(gang("five", replicas=5))
+    five = wait_for_words(s, "five", "Infeasible", documented("1st of 1 in queue default: does not fit on empty nodes either; 4/5 pods placed: 4 nodes lack cpu (short 16)"))
+    with Cordon(s, *nodes_of(s)[2:]):
+        s.apply(gang("three"))
+        three = wait_for_words(s, "three", "NoFit", documented("2nd of 2 in queue default: 2/3 pods placed: 2 nodes lack cpu (short 16), 2 cordoned"))
+        for name in ("five", "three"):
+            expect_no_pod_was_made(s, name)
+    s.shown.append(f"PodGroup and job say so after {five[0]:.1f} and {five[1]:.1f} s, {three[0]:.1f} and {three[1]:.1f} s")
+    expect(max(five[0], three[0]) < 1.0 and max(five[1], three[1]) < 2.5, f"that is late: {five}, {three}")
+    s.wait_phase("three", "Running", running=3)
+    s.kubectl("delete", "queuejob", "three", "--wait=true", "--cascade=foreground")
+    add_node(s, "one-more")
+    try:
+        s.wait_phase("five", "Running", running=5)
+        expect_equal(sorted(bound_nodes(s, "five").values()), [1] * 5, "pods by node")
+    finally:
+        s.kubectl("delete", "queuejob", "five", "--ignore-not-found", "--wait=true", "--cascade=foreground")
+        s.cluster.kubectl("delete", "node", "one-more")
+
+
+def expect_never_both_in_part(events):
+    """A gang that has had all of its pods bound is whole from then on. Returns the gangs that became whole."""
+    held = {}  # job -> pods that hold a node
+    whole = set()
+    for kind, pod in events:
+        job, name = pod["metadata"]["labels"][KEY + "queuejob"], pod["metadata"]["name"]
+        holds = kind != "DELETED" and pod["spec"].get("nodeName") and pod["status"].get("phase") not in ("Succeeded", "Failed")
+        (held.setdefault(job, set()).add if holds else held.setdefault(job, set()).discard)(name)
+        whole |= {job} if len(held[job]) == 3 else set()
+        parts = {j: sorted(p) for j, p in held.items() if p and j not in whole}
+        expect(len(parts) <= 1, f"two gangs hold a part each: {parts}")
+    return whole
+
+
+def story_two_gangs_are_never_both_in_part(s):
+    """Two gangs of which each needs more than half of the nodes, round after round: at no time has each a part, and both complete."""
+    wait_until_alone(s)
+    names = [[f"{name}-{i}" for name in ("red", "blue")] for i in range(5 if s.cluster.simulated else 20)]
+    watch = s.watch_pods()
+    begin = time.monotonic()
+    for pair in names:
+        s.apply({"apiVersion": "v1", "kind": "List", "items": [gang(name, outcome="succeed", after="200ms") for name in pair]})
+        for name in pair:
+            s.wait_phase(name, "Completed")
+    s.shown.append(f"{len(names)} rounds in {time.monotonic() - begin:.1f} s")
+    wait_until(lambda: {e["metadata"]["name"] for _, e in watch.events() if e["status"].get("phase") == "Succeeded"} >=
+               {f"{name}-worker-{k}" for name in names[-1] for k in range(3)}, "the watch has seen the end")
+    watch.stop()
+    expect_equal(expect_never_both_in_part(watch.events()), {name for pair in names for name in pair}, "gangs that were whole")
+    for name in (name for pair in names for name in pair):
+        expect_nothing_counted(s, name, 1)
 
 
 def story_nodes_go_to_the_higher_priority(s):
-    """The gang of the lower priority gives its nodes back, although it came first; a restart of the manager changes nothing."""
+    """Of two gangs that wait for room the higher priority is placed first, although it came last; a restart of the manager changes nothing."""
     wait_until_alone(s)
-    gang(s, "low", scheduleTimeoutSeconds=10)
-    gang(s, "high", scheduleTimeoutSeconds=10, priority=5)
-    deadlock(s, "low", "high")
-    wait_until(lambda: s.status("low").get("reason") == s.status("high").get("reason") == "Unschedulable", "both wait for nodes")
+    s.apply(gang("first"))
+    s.wait_phase("first", "Running", running=3)
+    words = "{} in queue default: 1/3 pods placed: 4 nodes lack cpu (short 32)"
+    s.apply(gang("low"))
+    wait_for_words(s, "low", "NoFit", documented(words.format("1st of 1")))
+    s.apply(gang("high", sched={"priority": 5}))
+    wait_for_words(s, "high", "NoFit", words.format("1st of 2"))
     s.manager.kill()
     s.manager.start()
+    succeed(s, "first")
     s.wait_phase("high", "Running", running=3)
-    expect_equal(sorted(deletes(s, "low")), [f"low-worker-{i}" for i in range(3)], "pods that were given back")
-    expect_nothing_counted(s, "high", 1)
+    expect_no_pod_was_made(s, "low")
+    succeed(s, "high")
+    s.wait_phase("low", "Running", running=3)
+    for name in ("first", "low", "high"):
+        expect_nothing_counted(s, name, 1)
 
 
-def story_partial_gang_alone_keeps_its_nodes(s):
-    """Where nobody else waits, nothing is given back: that would help no one, and hinder a cluster autoscaler."""
+def story_pods_are_pinned_to_their_places(s):
+    """Each pod of the minimum goes to its node of the plan, beside what its template asks for; kubectl describe shows the plan."""
     wait_until_alone(s)
-    gang(s, "alone")
-    job = queuejob("other", task("worker", 1))
-    nodes = sorted(n["metadata"]["name"] for n in s.kubectl.list("nodes"))
-    try:
-        s.kubectl("cordon", *nodes[2:])
-        let_go(s, "alone", 0, 1, 2)
-        wait_until(lambda: s.status("alone").get("reason") == "Unschedulable", "it waits for a node")
-        s.apply(job)
-        s.wait_phase("other", "Running")  # needs no more than there is
-        wait_until(lambda: s.status("alone").get("running") == 2, "two of its pods run")
-        before = s.uids("alone")
-        s.manager.stop()  # longer than the time-out passes
+    nodes = nodes_of(s)
+    job = gang("pinned", replicas=4, cpu="30", gated=True)
+    own = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": nodes[1:3]}]},
+           {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": nodes[:2]}]}]
+    prefers = [{"weight": 1, "preference": {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}}]
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["affinity"] = {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": own}, "preferredDuringSchedulingIgnoredDuringExecution": prefers}}
+    s.apply(job)
+    wait_until(lambda: len(s.pods("pinned")) == 4, "its pods exist")
+    plan = plan_of(s, "pinned")
+    expect_equal((sum(plan.values()), set(plan.values()), set(plan) <= set(nodes[:3])), (4, {2}, True), f"pods, pods by node, and nodes of the plan {plan}")
+    pods = s.pods("pinned").values()
+    expect_equal(by_node(pods, pin_of), plan, "pins of the pods")
+    for pod in pods:
+        affinity = pod["spec"]["affinity"]["nodeAffinity"]
+        terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        expect_equal([t["matchExpressions"] for t in terms], [t["matchExpressions"] for t in own], "what the template asks for")
+        expect_equal(affinity["preferredDuringSchedulingIgnoredDuringExecution"], prefers, "what the template prefers")
+    told = s.kubectl("describe", "podgroups.scheduling.x-k8s.io", "pinned")
+    expect("Placed" in told and all(f"{node}*2" in told for node in plan), f"kubectl describe shows the plan {plan}:\n{told}")
+    let_go(s, "pinned")
+    s.wait_phase("pinned", "Running", running=4)
+    expect_equal(bound_nodes(s, "pinned"), plan, "nodes of the pods")
+    expect_equal(placement(s, "pinned")["state"], "Satisfied", "state of the placement")
+
+
+def story_features_without_a_model_are_not_pinned(s):
+    """Room is planned for a gang whose pods the scheduler must spread, but no node is promised: they find theirs."""
+    wait_until_alone(s)
+    job = gang("spread", replicas=4, cpu="20")
+    job["spec"]["taskSpecs"][0]["template"]["metadata"]["labels"] = {"app": "spread"}
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["topologySpreadConstraints"] = [
+        {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "spread"}}}]
+    s.apply(job)
+    s.wait_phase("spread", "Running", running=4)
+    expect_equal({pin_of(pod) for pod in s.pods("spread").values()}, {None}, "pins")
+    expect_equal(placement(s, "spread")["attempt"], 1, "attempts")
+    if not s.cluster.simulated:  # its scheduler does not spread
+        expect_equal(sorted(bound_nodes(s, "spread").values()), [1] * 4, "pods by node")
+
+
+def story_taken_place_rolls_the_gang_back(s):
+    """A pod of somebody else takes a planned place: the gang is rolled back whole, and starts when the place is free; nothing is counted."""
+    wait_until_alone(s)
+    nodes = nodes_of(s)
+    with Cordon(s, *nodes[2:]):
+        s.apply(gang("gang", replicas=2, gated=True))
+        wait_until(lambda: len(s.pods("gang")) == 2, "its pods exist")
+        plan = plan_of(s, "gang")
+        expect_equal(plan, {n: 1 for n in nodes[:2]}, "the plan")
+        before = s.uids("gang")
+        thief = {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": {"cpu": "40"}}}]}
+        s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "thief"}, "spec": thief})
+        taken = wait_until(lambda: s.kubectl.get("pod", "thief")["spec"].get("nodeName"), "the thief has a node")
+        let_go(s, "gang")
+        wait_until(lambda: s.status("gang").get("reason") == "NoFit", "it is rolled back and placed no more", seconds=30)
+        expect_equal(s.pods("gang"), {}, "pods after the roll back")
+        status = s.status("gang")
+        expect_equal(status["message"], "1st of 1 in queue default: 1/2 pods placed: 2 nodes lack cpu (short 16), 2 cordoned", "why it waits")
+        told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
+        victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 failed: ")), None)
+        expect(victim and f"was unschedulable on {taken}: " in victim and "Insufficient cpu" in victim, f"the event quotes the scheduler:\n{told}")
+        s.shown.append(victim)
+        expect_no_pod_is_left_but(s, "thief")
+        s.kubectl("delete", "pod", "thief", "--wait=true")
+        wait_until(lambda: len(s.pods("gang")) == 2, "it is placed again")
+        expect(not set(before.values()) & set(s.uids("gang").values()), "its pods are new")
+        let_go(s, "gang")
+        s.wait_phase("gang", "Running", running=2)
+    expect_nothing_counted(s, "gang", 2)
+    expect_equal(placement(s, "gang")["attempt"], 2, "attempts")
+
+
+def expect_no_pod_is_left_but(s, name):
+    expect_equal([p["metadata"]["name"] for p in s.kubectl.list("pods")], [name], "pods")
+
+
+def story_gang_that_is_not_bound_in_time_is_rolled_back(s):
+    """After scheduleTimeoutSeconds all of its pods go, also those that are bound; after a pause it is tried again, on the whole."""
+    wait_until_alone(s)
+    s.apply(gang("slow", gated=True, sched={"scheduleTimeoutSeconds": 3}))
+    wait_until(lambda: len(s.pods("slow")) == 3, "its pods exist")
+    s.kubectl("patch", "pod", "slow-worker-0", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+    wait_until(lambda: s.status("slow").get("reason") == "BackOff", "it is rolled back")
+    said = "1st of 1 in queue default: attempt 1 to start the gang failed: not bound after 3s: slow-worker-1, slow-worker-2; next try at "
+    expect(s.status("slow")["message"].startswith(documented(said)), f"what it says: {s.status('slow')['message']}")
+    expect_equal(s.pods("slow"), {}, "pods")
+    begin = time.monotonic()
+    wait_until(lambda: len(s.pods("slow")) == 3, "it is tried again")
+    pause = time.monotonic() - begin
+    expect(3 < pause < 8, f"it was tried again after {pause:.1f} s")
+    let_go(s, "slow")
+    s.wait_phase("slow", "Running", running=3)
+    expect_nothing_counted(s, "slow", 2)
+    deleted = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
+    expect_equal(sorted(e["objectRef"]["name"] for e in deleted), [f"slow-worker-{i}" for i in range(3)], "pods that were deleted")
+
+
+PODS = 120
+
+
+def expect_whole(s, name, plan):
+    """All of its pods run on the plan, and none was created twice."""
+    s.wait_phase(name, "Running", running=PODS, seconds=60)
+    expect_equal(bound_nodes(s, name), plan, "nodes of the pods")
+    made = [n for n in s.audit.pods_created(s.namespace) if n.startswith(f"{name}-worker-")]
+    expect_equal(len(made), len(set(made)), "creates, and names created")
+    expect_equal((placement(s, name)["state"], placement(s, name)["attempt"]), ("Satisfied", 1), "state and attempt of the placement")
+    expect_nothing_counted(s, name, 1)
+
+
+def story_manager_killed_after_it_has_placed_a_gang(s):
+    """SIGKILL when the plan is written, and in the middle of creating its pods: the gang starts whole, on the plan, no pod twice."""
+    wait_until_alone(s)
+    for name, least in (("at-once", 0), ("half", PODS // 3)):
+        s.manager.stop()
+        s.apply(gang(name, replicas=PODS, cpu="1"))
+        s.manager.start("--kube-api-qps=20", "--kube-api-burst=1")
+        wait_until(lambda: condition(s.group(name) or {}, "Admitted") == "True" and len(s.pods(name)) >= least, f"{name} is placed")
+        plan = plan_of(s, name)
+        s.manager.kill()
+        there = len(s.pods(name))
+        s.shown.append(f"killed with {there} of {PODS} pods, plan {' '.join(f'{n}*{k}' for n, k in plan.items())}")
+        expect(least <= there < PODS, f"killed too late to tell: {there} pods")
         s.manager.start()
-        time.sleep(7)
-        expect_equal(s.uids("alone"), before, "its pods")
-    finally:
-        s.kubectl("uncordon", *nodes[2:])
-    s.wait_phase("alone", "Running", running=3)
-    expect_nothing_counted(s, "alone", 1)
+        expect_whole(s, name, plan)
+        s.kubectl("delete", "queuejob", name, "--wait=true", "--cascade=foreground")

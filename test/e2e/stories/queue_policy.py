@@ -88,12 +88,17 @@ def story_priority_counts_at_most_as_its_queue_allows(s):
 
 
 def story_full_queue_names_who_holds_its_places(s):
-    """A job behind a full queue names the admitted ones, with what they do; so a job that fits no node is seen to block the queue."""
-    nowhere = task("worker", 1)
+    """A job behind a full queue names the admitted ones, with what they do; so one whose pods do not start is seen to block the queue. One that fits no node does not."""
+    nowhere, missing = task("worker", 1), task("worker", 1)
     nowhere["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
+    missing["template"]["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"no": "such-pod"}}}]}}
     with queue(s, maxJobs=1) as one:
-        s.apply(queuejob("stuck", nowhere, queue=one))
+        s.apply(queuejob("nowhere", nowhere, queue=one))
+        s.wait_phase("nowhere", "Pending", reason="Infeasible", position=1)
+        s.apply(queuejob("stuck", missing, queue=one))
         s.wait_phase("stuck", "Starting", reason="Unschedulable")
+        s.kubectl("delete", "queuejob", "nowhere")
         s.apply(queuejob("waits", task("worker", 1), queue=one))
         s.wait_phase("waits", "Pending", reason="MaxJobsReached", position=1,
                      message=f"1st of 1 in queue {one}: maxJobs 1 reached ({s.namespace}/stuck Unschedulable)")

@@ -1,0 +1,306 @@
+#include "controllers/podgroup/attempt.h"
+
+#include <assert.h>
+
+#include "api/pod.h"
+#include "common/backoff.h"
+#include "common/intern.h"
+#include "common/str.h"
+#include "common/timefmt.h"
+
+static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE;
+
+/* --- what a move does ------------------------------------------------------------------------------ */
+
+static void enter(struct kar_pg_placement *pl, const struct podgroup_attempt *a, enum kar_pg_state state)
+{
+	pl->state = state;
+	pl->time = a->now;
+	pl->deadline = 0;
+	pl->plan = NULL;
+	pl->n_plan = 0;
+}
+
+static void satisfy(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
+	struct kar_plan *p KAR_UNUSED)
+{
+	enter(pl, a, KAR_PG_STATE_SATISFIED);
+	pl->satisfied_member = a->quorum;
+	pl->failures = 0;
+	pl->retry_after = 0;
+	pl->cause = "";
+}
+
+static kar_time waited(const struct podgroup_attempt *a)
+{
+	const struct kar_pg_placement *pl = &a->group->status.placement;
+
+	return pl->state == KAR_PG_STATE_UNPLACED && pl->deadline ? pl->deadline - pl->time : a->timeout;
+}
+
+static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena)
+{
+	const struct kar_pod *pod = a->stuck;
+	char text[KAR_TIME_LEN];
+
+	if (pod)
+		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
+			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
+								: "the scheduler does not say why");
+	if (!kar_has_text(a->unbound))
+		return kar_arena_printf(arena, "%d of %d members were not created",
+			(int)(a->quorum - a->scheduled), (int)a->quorum);
+	return kar_arena_printf(arena, "not bound after %s: %s", kar_duration_format(waited(a), text),
+		a->unbound);
+}
+
+static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	const char *cause = why(a, p->arena);
+
+	enter(pl, a, KAR_PG_STATE_ROLLING_BACK);
+	pl->cause = cause;
+	kar_plan_event(p, true, "RolledBack", "RollBack", "attempt %d failed: %s", (int)pl->attempt, cause);
+}
+
+/* The members do not come, for example because of a quota: the room is not held for longer, and that is no failure. */
+static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
+	struct kar_plan *p KAR_UNUSED)
+{
+	enter(pl, a, KAR_PG_STATE_UNPLACED);
+}
+
+/* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
+static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
+{
+	kar_time pause = kar_backoff_delay((unsigned)failures - 1, FIRST_PAUSE, LONGEST_PAUSE);
+	uint64_t hash = kar_hash(kar_hash_str(1, a->group->o.uid), &failures, sizeof(failures));
+
+	pause += pause * ((kar_time)(hash % 21) - 10) / 100;
+	return (pause + KAR_SECOND - 1) / KAR_SECOND * KAR_SECOND;
+}
+
+static void count_failure(struct kar_pg_placement *pl, const struct podgroup_attempt *a)
+{
+	if (pl->failures < INT32_MAX)
+		pl->failures++;
+	pl->generation = a->generation;
+}
+
+static void wait(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	enter(pl, a, KAR_PG_STATE_WAITING);
+	count_failure(pl, a);
+	pl->retry_after = a->now + pause_after(a, pl->failures);
+}
+
+static void deactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	enter(pl, a, KAR_PG_STATE_DEACTIVATED);
+	count_failure(pl, a);
+	kar_plan_event(p, true, "Deactivated", "Deactivate",
+		"%d attempts to start the gang failed, the last: %s; " KAR_PG_REACTIVATE, (int)pl->failures,
+		pl->cause);
+}
+
+static void reactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
+	struct kar_plan *p KAR_UNUSED)
+{
+	enter(pl, a, KAR_PG_STATE_WAITING);
+	pl->failures = 0;
+	pl->retry_after = 0;
+}
+
+/* --- when ------------------------------------------------------------------------------------------ */
+
+static const struct kar_pg_placement *recorded(const struct podgroup_attempt *a)
+{
+	return &a->group->status.placement;
+}
+
+/* Asks to come again when it is not over yet. */
+static bool is_over(kar_time left, struct kar_plan *p)
+{
+	if (left > 0)
+		kar_plan_requeue(p, left);
+	return left <= 0;
+}
+
+static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->scheduled >= a->quorum;
+}
+
+static kar_time later(kar_time a, kar_time b)
+{
+	return a > b ? a : b;
+}
+
+/* As long as members come, the last one has its time; but an attempt has at most five times that. */
+static kar_time left_of_attempt(const struct podgroup_attempt *a)
+{
+	kar_time last = recorded(a)->time + 5 * a->timeout,
+		 end = later(recorded(a)->deadline, a->newest + a->timeout);
+
+	return (end < last ? end : last) - a->now;
+}
+
+static bool is_late(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->unfinished && is_over(left_of_attempt(a), p);
+}
+
+/* Nobody makes members: the room that is held for them is needed elsewhere. */
+static bool has_no_members(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return !a->unfinished && is_over(recorded(a)->time + PODGROUP_MEMBERS_WITHIN - a->now, p);
+}
+
+static bool lacks_members(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->unfinished && a->members < a->quorum &&
+		is_over(later(recorded(a)->time, a->youngest) + PODGROUP_MEMBERS_WITHIN - a->now, p);
+}
+
+static bool is_stuck(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	if (a->stuck_in != KAR_NEVER)
+		kar_plan_requeue(p, a->stuck_in);
+	return a->stuck;
+}
+
+/* A minimum that an edit has raised since does not stop what runs; that of a further stage does. */
+static int32_t minimum_of(const struct podgroup_attempt *a)
+{
+	const struct kar_pg_placement *pl = recorded(a);
+	bool raised = pl->state == KAR_PG_STATE_SATISFIED && a->raised && pl->satisfied_member < a->quorum;
+
+	return raised ? pl->satisfied_member : a->quorum;
+}
+
+/* Since when the minimum is not bound, or its youngest member exists. */
+static kar_time short_since(const struct podgroup_attempt *a)
+{
+	const struct kar_condition *c = kar_condition_find(&a->group->status.conditions, KAR_PG_SCHEDULED);
+	kar_time since = c && c->status == KAR_COND_FALSE ? c->last_transition : a->now;
+
+	return later(since, a->newest < a->now ? a->newest : a->now);
+}
+
+/* It has members that wait for nodes, and is below its minimum for as long as a new gang may be. */
+static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->scheduled < minimum_of(a) && kar_has_text(a->unbound) &&
+		is_over(short_since(a) + a->timeout - a->now, p);
+}
+
+/* The same of one that has no places: also if the others never come. */
+static bool is_partial_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return !recorded(a)->deadline && a->unfinished && a->scheduled < a->quorum &&
+		is_over(short_since(a) + a->timeout - a->now, p);
+}
+
+/* None of its pods is there any more, and none comes. */
+static bool is_gone_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->wanted && !a->unfinished && a->scheduled < a->quorum &&
+		is_over(short_since(a) + a->timeout - a->now, p);
+}
+
+/* New nodes did not come in time (Queue.spec.provisioning). */
+static bool waited_for_nodes(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return recorded(a)->deadline && is_over(recorded(a)->deadline - a->now, p);
+}
+
+static bool is_empty(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return !a->removable;
+}
+
+static bool was_the_last(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return is_empty(a, p) && recorded(a)->failures >= PODGROUP_MOST_ATTEMPTS - 1;
+}
+
+static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->generation != recorded(a)->generation;
+}
+
+/* --- the table ------------------------------------------------------------------------------------- */
+
+struct move {
+	enum kar_pg_state from;
+	bool (*holds)(const struct podgroup_attempt *a, struct kar_plan *p);
+	void (*make)(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p);
+};
+
+static const struct move moves[] = {
+	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
+	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
+	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
+	{ KAR_PG_STATE_PLACED, is_late, roll_back },
+	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
+	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },
+	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
+	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },
+	{ KAR_PG_STATE_ROLLING_BACK, was_the_last, deactivate },
+	{ KAR_PG_STATE_ROLLING_BACK, is_empty, wait },
+	{ KAR_PG_STATE_DEACTIVATED, is_edited, reactivate },
+};
+
+struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	struct kar_pg_placement pl = *recorded(a);
+
+	assert(a->now % KAR_SECOND == 0);
+	if (a->now < pl.time) { /* the clock was set back: what was begun begins now */
+		pl.deadline -= pl.deadline ? pl.time - a->now : 0;
+		pl.retry_after =
+			pl.retry_after > a->now + LONGEST_PAUSE ? a->now + LONGEST_PAUSE : pl.retry_after;
+		pl.time = a->now;
+		return pl;
+	}
+	for (size_t i = 0; i < KAR_LEN(moves); i++) {
+		if (moves[i].from != pl.state || !moves[i].holds(a, p))
+			continue;
+		moves[i].make(&pl, a, p);
+		break;
+	}
+	return pl;
+}
+
+struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct podgroup_counts *t,
+	kar_time now, struct kar_arena *arena)
+{
+	char text[KAR_TIME_LEN];
+
+	switch (pl->state) {
+	case KAR_PG_STATE_ROLLING_BACK:
+		return (struct podgroup_text){ "RollingBack",
+			kar_arena_printf(arena, "%s; its pods are being removed", pl->cause) };
+	case KAR_PG_STATE_DEACTIVATED:
+		return (struct podgroup_text){ "Deactivated",
+			kar_arena_printf(arena, "%d attempts failed, the last: %s; " KAR_PG_REACTIVATE,
+				(int)pl->failures, pl->cause) };
+	case KAR_PG_STATE_WAITING:
+		if (!pl->failures || now >= pl->retry_after)
+			break;
+		return (struct podgroup_text){ "BackOff",
+			kar_arena_printf(arena, "attempt %d failed: %s; next try at %s", (int)pl->attempt,
+				pl->cause, kar_time_format(pl->retry_after, text)) };
+	case KAR_PG_STATE_PLACED:
+		if (t->scheduled >= t->quorum)
+			break;
+		return (struct podgroup_text){ "Placing",
+			kar_arena_printf(arena, "%d/%d members bound, attempt %d", (int)t->scheduled,
+				(int)t->quorum, (int)pl->attempt) };
+	default:
+		break;
+	}
+	return (struct podgroup_text){ NULL, "" };
+}

@@ -1,0 +1,131 @@
+#include "controllers/podgroup/count.h"
+
+#include <string.h>
+
+#include "common/str.h"
+
+enum { NAMES_SHOWN = 3 }; /* of pods, in a message */
+
+static void add_few(struct podgroup_few *f, size_t max, const char *name, const struct kar_pod *pod)
+{
+	size_t at = f->n;
+
+	f->added++;
+	while (at > 0 && strcmp(f->items[at - 1].name, name) > 0)
+		at--;
+	if (at == max || (at > 0 && kar_streq(f->items[at - 1].name, name)))
+		return;
+	if (f->n < max)
+		f->n++;
+	memmove(&f->items[at + 1], &f->items[at], (f->n - 1 - at) * sizeof(f->items[0]));
+	f->items[at].name = name;
+	f->items[at].pod = pod;
+}
+
+bool podgroup_strands(const struct kar_pod *pod)
+{
+	return pod->gate_ours && !pod->deletion && !kar_streq(pod->owner_kind, kar_queuejob_type.res.kind);
+}
+
+static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+{
+	kar_time since = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
+	kar_time left = since + PODGROUP_STUCK_AFTER - now;
+
+	add_few(&t->unbound, NAMES_SHOWN, p->o.name, p);
+	t->newest = p->creation > t->newest ? p->creation : t->newest;
+	if (!p->unschedulable)
+		return;
+	add_few(&t->unschedulable, NAMES_SHOWN, p->o.name, p);
+	kar_unplaced_add(&t->unplaced, p);
+	if (!p->pin)
+		return;
+	if (left > 0) {
+		t->stuck_in = left < t->stuck_in ? left : t->stuck_in;
+		return;
+	}
+	t->n_stuck++;
+	if (!t->stuck || strcmp(p->o.name, t->stuck->o.name) < 0)
+		t->stuck = p;
+}
+
+static void count_active(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+{
+	t->active++;
+	t->owned += p->owner_name != NULL;
+	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
+	if (p->node)
+		t->scheduled++;
+	else
+		count_unbound(t, p, now);
+	/* A bound pod that is Terminating uses its node until it is gone. */
+	if (p->phase == KAR_POD_RUNNING || (p->deletion && p->node))
+		t->running++;
+	t->stranded += podgroup_strands(p);
+}
+
+static void count(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+{
+	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
+		return;
+	t->members++;
+	if (p->owner_name)
+		add_few(&t->owners, PODGROUP_OWNERS_SHOWN, p->owner_name, p);
+	if (p->phase == KAR_POD_SUCCEEDED) {
+		t->succeeded++;
+		t->scheduled++;
+	} else if (p->phase == KAR_POD_FAILED) {
+		t->failed++;
+		add_few(&t->losses, NAMES_SHOWN, p->o.name, p);
+	} else {
+		count_active(t, p, now);
+	}
+}
+
+/* The succeeded members that minMember leaves out and that still exist: here every succeeded member counts. */
+static int32_t left_out(const struct kar_podgroup_spec *spec, const struct podgroup_counts *t)
+{
+	int32_t n = spec->succeeded_members, most = INT32_MAX - t->min_member;
+
+	n = n < t->succeeded ? n : t->succeeded;
+	n = n < most ? n : most;
+	return n > 0 ? n : 0;
+}
+
+struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now)
+{
+	const struct kar_podgroup_spec *spec = &v->group->spec;
+	struct podgroup_counts t = { .stuck_in = KAR_NEVER };
+
+	for (size_t i = 0; i < v->n_pods; i++)
+		count(&t, v->pods[i], now);
+	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
+	t.min_member = spec->min_member > 0 ? spec->min_member : 1;
+	t.quorum = t.min_member + left_out(spec, &t);
+	return t;
+}
+
+/* "j-1 (OOMKilled, exit code 137)"; the name alone if nothing more is known. */
+static const char *describe(const char *name, const struct kar_pod *pod, struct kar_arena *a)
+{
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
+
+	if (loss->exit_code)
+		return kar_arena_printf(a, "%s (%s, exit code %d)", name,
+			loss->reason ? loss->reason : "Error", loss->exit_code);
+	if (loss->reason)
+		return kar_arena_printf(a, "%s (%s)", name, loss->reason);
+	return name;
+}
+
+const char *podgroup_list(const struct podgroup_few *f, struct kar_arena *a)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < f->n; i++)
+		text = kar_arena_printf(a, "%s%s%s", text, i ? ", " : "",
+			describe(f->items[i].name, f->items[i].pod, a));
+	if (f->added > (int32_t)f->n)
+		text = kar_arena_printf(a, "%s and %d more", text, f->added - (int32_t)f->n);
+	return text;
+}

@@ -1,0 +1,49 @@
+/*
+ * count - the members of a PodGroup, counted: what its phase, its conditions and its attempts are decided from. Pure.
+ */
+#ifndef KAR_PODGROUP_COUNT_H
+#define KAR_PODGROUP_COUNT_H
+
+#include "controllers/podgroup/podgroup.h"
+
+enum { PODGROUP_OWNERS_SHOWN = 16 }; /* in occupiedBy */
+
+/* The first few pods of a set, by name, so that a text does not depend on the order of the input. */
+struct podgroup_few {
+	struct {
+		const char *name;
+		const struct kar_pod *pod;
+	} items[PODGROUP_OWNERS_SHOWN];
+	size_t n;
+	int32_t added;
+};
+
+/*
+ * ms for which a pod may be Unschedulable on the node it is pinned to: the scheduler may see later than we do that its room is free, or
+ * makes room by preemption.
+ */
+#define PODGROUP_STUCK_AFTER ((kar_time)3000)
+
+struct podgroup_counts {
+	int32_t min_member;
+	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
+	int32_t members, scheduled, running, succeeded, failed;
+	int32_t active;   /* not finished, and not terminating before they were bound */
+	int32_t owned;    /* of .active: those that have a controller */
+	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
+	const struct kar_pod
+		*stuck;    /* the first by name that is Unschedulable on its node for too long; NULL: none */
+	kar_time newest;   /* wall ms, creation of the youngest member without a node; 0: there is none */
+	kar_time youngest; /* the same of all active members */
+	int32_t n_stuck;
+	kar_time stuck_in; /* ms until the next one may be; KAR_NEVER: none may */
+	struct podgroup_few unschedulable, unbound, losses, owners;
+	struct kar_unplaced unplaced; /* .unschedulable */
+};
+
+/* @now: wall ms. */
+struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now) KAR_NONNULL;
+/* "j-1 (OOMKilled, exit code 137), j-2 and 3 more", in the arena. */
+const char *podgroup_list(const struct podgroup_few *f, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * fit - whether gangs fit on the nodes, within one pass; internal to the pure part of the Queue reconciler. Pure.
+ *
+ * All of it works on the snapshot of the pass between queue_fit_begin() and queue_fit_end(): what one group takes, the next one does not
+ * have. The end takes everything back.
+ */
+#ifndef KAR_QUEUE_FIT_H
+#define KAR_QUEUE_FIT_H
+
+#include "controllers/queue/queue.h"
+
+struct queue_fit; /* in the arena */
+
+/*
+ * Takes what admitted groups hold or lack: first what plans hold, then, in the order of @groups, a place for each pod that they lack, as far
+ * as there is room. So no new group takes the room of a gang that is being repaired.
+ */
+struct queue_fit *queue_fit_begin(const struct queue_snapshot *s, const struct queue_group *const *groups,
+	size_t n, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+void queue_fit_end(struct queue_fit *f) KAR_NONNULL;
+/* QUEUE_ADMITTED: it fits, its places are taken and in *@out. Else QUEUE_NO_FIT or QUEUE_INFEASIBLE. */
+enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *gang,
+	const struct kar_placement **out) KAR_NONNULL;
+/* "1/3 pods placed: 2 nodes lack cpu (short 3)", in the arena. */
+const char *queue_fit_explain(struct queue_fit *f, const struct queue_gang *gang,
+	enum queue_reason reason) KAR_NONNULL KAR_RETNN;
+
+#endif

@@ -1,0 +1,326 @@
+/* What a pass places: the pods that a QueueJob must start with, or lacks. */
+#include "controllers/queue/pass.h"
+
+#include "api/pg_plan.h"
+#include "api/pod_needs.h"
+#include "api/queuejob_gang.h"
+#include "common/str.h"
+
+/* One job while its gang is made. */
+struct making {
+	struct queue_pass *p;
+	const struct kar_podgroup *group;
+	const struct kar_queuejob *job;
+	struct kar_arena *arena;
+	int32_t *have;      /* per task: pods that need no place any more */
+	kar_class *classes; /* per task */
+};
+
+bool queue_waits_for_places(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_WAITING ||
+		g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
+}
+
+/* --- whose pods are placed ------------------------------------------------------------------------- */
+
+/* A foreign CRD drops the placement: it would be written again and again. */
+static bool keeps_placement(const struct kar_podgroup *g)
+{
+	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+}
+
+static bool is_default_scheduler(const char *name)
+{
+	return !kar_has_text(name) || kar_streq(name, "default-scheduler");
+}
+
+static bool is_placeable(const struct kar_queuejob *job)
+{
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		const struct kar_taskspec *t = &job->spec.tasks[i];
+
+		if (!t->needs ||
+			!is_default_scheduler(kar_has_text(t->template_scheduler) ? t->template_scheduler
+										  : job->spec.scheduler_name))
+			return false;
+	}
+	return job->spec.n_tasks && kar_queuejob_min_available(&job->spec) > 0;
+}
+
+/* --- classes --------------------------------------------------------------------------------------- */
+
+/* The class of the template's needs with the node selector of the job, which its pods get as well (api/queuejob_pod.c). */
+static kar_class class_with_selector(const struct making *m, const char *text)
+{
+	const struct kar_array *own = &m->job->spec.sched.node_selector;
+	const struct kar_pair *pairs = own->items;
+	struct kar_pod_needs needs;
+	struct kar_sched_label *all;
+	kar_class class;
+
+	if (kar_pod_needs_parse(text, m->arena, &needs, NULL))
+		return 0;
+	all = kar_arena_alloc(m->arena, needs.n_selector + own->n, sizeof(*all));
+	for (uint32_t i = 0; i < needs.n_selector; i++)
+		all[i] = needs.selector[i];
+	for (size_t i = 0; i < own->n; i++)
+		all[needs.n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
+	needs.selector = all;
+	class = kar_sched_class(kar_snapshot_sched(m->p->nodes), &needs);
+	m->p->classes = kar_arena_grow(m->arena, m->p->classes, m->p->n_classes, sizeof(*m->p->classes));
+	m->p->classes[m->p->n_classes++] = class;
+	return class;
+}
+
+void queue_forget_classes(struct queue_pass *p)
+{
+	for (size_t i = 0; i < p->n_classes; i++)
+		kar_sched_class_put(kar_snapshot_sched(p->nodes), p->classes[i]);
+	p->n_classes = 0;
+}
+
+static bool find_classes(struct making *m)
+{
+	m->classes = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->classes));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		const struct kar_taskspec *t = &m->job->spec.tasks[i];
+
+		m->classes[i] = m->job->spec.sched.node_selector.n
+			? class_with_selector(m, t->needs)
+			: kar_snapshot_class_of(m->p->nodes, t->needs);
+		if (!m->classes[i])
+			return false;
+	}
+	return true;
+}
+
+/* --- what is there --------------------------------------------------------------------------------- */
+
+/* KAR_NO_TASK: it is of none. */
+static size_t task_of(const struct making *m, const struct kar_pod *pod)
+{
+	size_t task;
+	int32_t index;
+
+	return kar_streq(pod->owner_uid, m->job->o.uid) &&
+			kar_queuejob_pod_index(m->job, pod->o.name, &task, &index)
+		? task
+		: KAR_NO_TASK;
+}
+
+static struct kar_iter pods_of(const struct making *m)
+{
+	char key[KAR_KEY_LEN];
+
+	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
+}
+
+/* Returns how many live pods it has. */
+static size_t count_pods(struct making *m)
+{
+	const struct kar_object *o;
+	size_t live = 0;
+
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		m->have[i] = kar_queuejob_done(m->job, i);
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		size_t task = kar_pod_alive(pod) ? task_of(m, pod) : KAR_NO_TASK;
+
+		if (task == KAR_NO_TASK)
+			continue;
+		live++;
+		m->have[task] += pod->node != NULL;
+	}
+	return live;
+}
+
+/* --- an admitted gang ------------------------------------------------------------------------------ */
+
+/* What the plan names no node for is looked for again by each pass, and is in @roles then. */
+static void hold_seats(struct making *m, struct queue_gang *out, size_t task, struct kar_pg_seats *seats,
+	struct kar_role *roles)
+{
+	struct queue_seat *held;
+	const struct kar_object *o;
+
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (pod->node && task_of(m, pod) == task && !kar_pg_seats_take(seats, pod->node))
+			kar_pg_seats_take(seats, ""); /* it has its place now, or had it */
+	}
+	for (size_t i = 0; i < seats->n; i++) {
+		if (!seats->items[i].n)
+			continue;
+		if (!seats->items[i].node[0]) {
+			roles[out->gang.n_roles++] =
+				(struct kar_role){ .class = m->classes[task], .need = seats->items[i].n };
+			continue;
+		}
+		held = kar_arena_grow(m->arena, (void *)(uintptr_t)out->held, out->n_held, sizeof(*held));
+		held[out->n_held++] =
+			(struct queue_seat){ seats->items[i].node, m->classes[task], seats->items[i].n };
+		out->held = held;
+	}
+}
+
+static void hold_plan(struct making *m, struct queue_gang *out)
+{
+	struct kar_role *roles = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*roles));
+
+	out->gang.roles = roles;
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		struct kar_pg_seats seats =
+			kar_pg_plan_seats(&m->group->status.placement, m->job->spec.tasks[i].name, m->arena);
+
+		if (seats.n)
+			hold_seats(m, out, i, &seats, roles);
+	}
+}
+
+/*
+ * Its minimum is bound, as its own status says, so its pods need not be looked at. Without a state it was admitted by a version that placed
+ * nothing.
+ */
+static bool is_whole(const struct kar_podgroup *g)
+{
+	enum kar_pg_state state = g->status.placement.state;
+
+	return (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_NONE) &&
+		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
+}
+
+/* --- the gang -------------------------------------------------------------------------------------- */
+
+static const int32_t *priorities(const struct making *m)
+{
+	int32_t *all = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*all));
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		const struct kar_taskspec *t = &m->job->spec.tasks[i];
+		const struct kar_priorityclass *class =
+			kar_stores_priorityclass(m->p->stores, t->template_priority_class);
+
+		all[i] = t->has_priority ? t->priority : class ? class->value : 0;
+	}
+	return all;
+}
+
+static int32_t most_extras(const struct kar_podgroup *g)
+{
+	int32_t min = g->spec.min_member;
+
+	if (!g->status.has_desired)
+		return INT32_MAX;
+	return g->status.desired > min ? g->status.desired - min : 0;
+}
+
+static void add_roles(struct making *m, struct queue_gang *out)
+{
+	size_t n_tasks = m->job->spec.n_tasks, n;
+	struct kar_gang_role *parts = kar_arena_alloc(m->arena, n_tasks, sizeof(*parts));
+	struct kar_role *roles = kar_arena_alloc(m->arena, n_tasks, sizeof(*roles));
+	const char **names = kar_arena_alloc(m->arena, n_tasks, sizeof(char *));
+	bool *started = kar_arena_alloc(m->arena, n_tasks, sizeof(*started));
+	bool *unverified = kar_arena_alloc(m->arena, n_tasks, sizeof(*unverified));
+
+	kar_queuejob_started(m->job, started);
+	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most_extras(m->group), parts);
+	for (size_t i = 0; i < n; i++) {
+		roles[i] = (struct kar_role){ .class = m->classes[parts[i].task],
+			.need = parts[i].need,
+			.want = parts[i].want };
+		names[i] = m->job->spec.tasks[parts[i].task].name;
+		unverified[i] = kar_sched_needs(kar_snapshot_sched(m->p->nodes), roles[i].class)->unverified;
+	}
+	out->gang = (struct kar_gang){ .roles = roles, .n_roles = (uint32_t)n };
+	out->names = names;
+	out->unverified = unverified;
+}
+
+static kar_time timeout_of(const struct making *m)
+{
+	const struct kar_podgroup_spec *s = &m->group->spec;
+
+	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
+		return s->schedule_timeout_seconds * KAR_SECOND;
+	return m->p->default_timeout > 0 ? m->p->default_timeout : KAR_MINUTE;
+}
+
+const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_queuejob *job, bool admitted)
+{
+	struct making m = { .p = p, .group = g, .job = job, .arena = &p->s->arena };
+	enum kar_pg_state state = g->status.placement.state;
+	struct queue_gang *out;
+
+	if (!p->nodes || (admitted && (is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)) ||
+		!keeps_placement(g) || !is_placeable(job) || !find_classes(&m))
+		return NULL;
+	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+	out->timeout = timeout_of(&m);
+	out->deactivated = state == KAR_PG_STATE_DEACTIVATED;
+	out->retry_in = g->status.placement.retry_after - p->s->now;
+	if (out->retry_in > 0 && out->retry_in < p->retry_in)
+		p->retry_in = out->retry_in;
+	if (admitted && state == KAR_PG_STATE_PLACED) {
+		hold_plan(&m, out);
+		return out;
+	}
+	if (!count_pods(&m) && admitted && state == KAR_PG_STATE_UNPLACED)
+		return NULL; /* nothing of it is there, and nobody knows when it comes */
+	add_roles(&m, out);
+	return out;
+}
+
+/* --- the record ------------------------------------------------------------------------------------ */
+
+/* After so many failures no node is named any more: what this one lacks is not modelled, or is taken by others faster. */
+enum { FAILURES_WITH_PINS = 2 };
+
+/* A node that cannot be promised is not named: the scheduler looks for one that suits in all that is not modelled. */
+static const char *nodes_of_role(const struct kar_placement *places, uint32_t role, bool named,
+	struct kar_arena *a)
+{
+	struct kar_pg_seat *seats = kar_arena_alloc(a, places->n_places + 1, sizeof(*seats));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+
+		if (p->role == role)
+			seats[n++] = (struct kar_pg_seat){ named ? p->node : "", p->n };
+	}
+	return kar_pg_plan_text(seats, n, a);
+}
+
+struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
+	kar_time now, struct kar_arena *a)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+	const struct queue_gang *g = qg->gang;
+	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
+		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
+		.failures = old->failures,
+		.time = now,
+		.deadline = now + g->timeout,
+		.cause = old->cause };
+
+	if (!places) {
+		p.state = KAR_PG_STATE_UNPLACED;
+		p.deadline = now + QUEUE_PROVISION_TIMEOUT;
+		return p;
+	}
+	p.plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*p.plan));
+	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
+		bool named = old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[i]);
+		const char *nodes = nodes_of_role(places, i, named, a);
+
+		if (nodes[0])
+			p.plan[p.n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
+	}
+	return p;
+}

@@ -1,0 +1,123 @@
+/* The status of each queue after a pass. */
+#include "controllers/queue/lookup.h"
+
+#include "common/str.h"
+
+static void count(struct kar_queue_status *s, const struct queue_group *g, const struct queue_decision *d)
+{
+	enum kar_pg_phase phase = g->group->status.phase;
+
+	if (g->claim == QUEUE_CLAIM_FINISHED)
+		s->completed++;
+	else if (g->claim != QUEUE_CLAIM_ALIVE)
+		return;
+	else if (d->reason != QUEUE_ADMITTED)
+		s->pending++;
+	else if (phase == KAR_PG_PHASE_RUNNING)
+		s->running++;
+	else if (phase == KAR_PG_PHASE_UNKNOWN)
+		s->unknown++;
+	else
+		s->inqueue++;
+}
+
+static enum kar_queue_state state_of(const struct kar_queue *q, const struct kar_queue_status *counts)
+{
+	if (queue_is_open(q))
+		return KAR_QUEUE_STATE_OPEN;
+	if (!q->deletion && q->spec.state != KAR_QUEUE_STATE_CLOSED)
+		return KAR_QUEUE_STATE_UNKNOWN;
+	return counts->inqueue + counts->running + counts->unknown > 0 ? KAR_QUEUE_STATE_CLOSING
+								       : KAR_QUEUE_STATE_CLOSED;
+}
+
+/* The new status of one queue, and what it is made from. */
+struct update {
+	const struct kar_queue *q;
+	struct kar_queue_status *status;
+	kar_time now;
+	struct kar_arena *arena;
+};
+
+static void set_condition(const struct update *u, const char *type, bool status, const char *reason,
+	const char *message)
+{
+	const struct kar_condition c = {
+		.type = type,
+		.status = status ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = u->q->generation,
+		.reason = reason,
+		.message = message,
+	};
+
+	kar_condition_set(&u->status->conditions, &c, u->now, u->arena);
+}
+
+/* The spec sets fields that have no effect yet. */
+static void set_unsupported(const struct update *u)
+{
+	const struct kar_queue_spec *spec = &u->q->spec;
+
+	set_condition(u, "Valid", false, "Unsupported",
+		kar_arena_printf(u->arena, "kar-controllers does not act on %s yet: %s", spec->unsupported,
+			spec->has_namespace_selector
+				? "until spec.namespaceSelector is removed, no job is admitted"
+				: "jobs are admitted without regard to it"));
+}
+
+static void set_valid(const struct update *u)
+{
+	const struct kar_queue_spec *spec = &u->q->spec;
+	const char *strategy = spec->queueing_strategy;
+
+	if (u->status->state == KAR_QUEUE_STATE_UNKNOWN)
+		set_condition(u, "Valid", false, "UnknownState",
+			kar_arena_printf(u->arena, "spec.state %s is neither Open nor Closed",
+				spec->state_text));
+	else if (strategy && !kar_streq(strategy, "StrictFIFO") && !kar_streq(strategy, "BestEffortFIFO"))
+		set_condition(u, "Valid", false, "UnknownQueueingStrategy",
+			kar_arena_printf(u->arena, "unknown spec.queueingStrategy %s; using BestEffortFIFO",
+				strategy));
+	else if (kar_has_text(spec->unsupported))
+		set_unsupported(u);
+	else
+		set_condition(u, "Valid", true, "Valid", "the spec is valid");
+}
+
+static void set_active(const struct update *u)
+{
+	bool open = queue_is_open(u->q);
+
+	if (open && u->q->spec.has_namespace_selector)
+		set_condition(u, "Active", false, "Unsupported",
+			"admits no job until spec.namespaceSelector is removed");
+	else
+		set_condition(u, "Active", open, kar_queue_state_name(u->status->state),
+			open ? "admits jobs" : "admits no further job");
+}
+
+static void finish_status(const struct update *u)
+{
+	u->status->state = state_of(u->q, u->status);
+	u->status->conditions = kar_conditions_copy(&u->q->status.conditions, u->arena);
+	set_valid(u);
+	set_active(u);
+}
+
+void queue_statuses(const struct queue_snapshot *s, const struct queue_decision *decisions, kar_time now,
+	struct kar_arena *arena, struct kar_queue_status *out)
+{
+	const struct kar_queue **sorted = queue_sort(s, arena);
+	struct kar_queue_status *counts = kar_arena_alloc(arena, s->n_queues, sizeof(*counts));
+
+	for (size_t i = 0; i < s->n_groups; i++) {
+		size_t at = queue_find(sorted, s->n_queues, kar_podgroup_queue(s->groups[i].group));
+
+		if (at < s->n_queues)
+			count(&counts[at], &s->groups[i], &decisions[i]);
+	}
+	for (size_t i = 0; i < s->n_queues; i++) {
+		out[i] = counts[queue_find(sorted, s->n_queues, s->queues[i]->o.name)];
+		finish_status(&(struct update){ s->queues[i], &out[i], now, arena });
+	}
+}

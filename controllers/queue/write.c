@@ -1,0 +1,313 @@
+/* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
+#include "controllers/queue/pass.h"
+
+#include "api/names.h"
+#include "api/copy.h"
+#include "common/json.h"
+#include "common/str.h"
+
+/* Numbers of struct kar_action.what. */
+enum {
+	CREATE_DEFAULT_QUEUE,
+	PATCH_GROUP,
+	PATCH_QUEUE,
+};
+
+/* Payload of an action. */
+struct body {
+	struct kar_str json;
+	kar_rv rv; /* of the object that it was made from; 0: none */
+};
+
+/* The body of a patch of @o's status: what @mask chooses of @status. Appended to @out. */
+static void write_patch(struct kar_buf *out, const struct kar_object *o, const struct kar_desc *table,
+	const void *status, unsigned mask)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_write_preconditions(&w, o);
+	kar_jw_key(&w, "status");
+	kar_jw_begin_object(&w);
+	kar_status_write(&w, table, status, mask);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
+/* The patch of @o's status whose body is in @out, which is released. */
+static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, int what,
+	const char *note, struct kar_buf *out)
+{
+	struct kar_arena *arena = &p->s->arena;
+	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
+	struct kar_action *a;
+
+	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
+	body->rv = o->rv;
+	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
+	a->subresource = "status";
+	a->patch_type = KAR_PATCH_MERGE;
+	a->uid = kar_copy(arena, o->uid);
+	a->what = what;
+	a->payload = body;
+	a->note = note;
+	kar_buf_release(out);
+	return a;
+}
+
+/* An admission by another queue ends with the one that begins now, so lastTransitionTime must move. */
+static void end_admission(const struct kar_podgroup *g, struct kar_conditions *conditions)
+{
+	for (size_t i = 0; i < conditions->n; i++) {
+		if (kar_streq(conditions->items[i].type, KAR_PG_ADMITTED) &&
+			!kar_podgroup_admitted_by(g, kar_podgroup_queue(g)))
+			conditions->items[i].status = KAR_COND_FALSE;
+	}
+}
+
+static void set_admitted(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d,
+	struct kar_podgroup_status *st)
+{
+	const struct kar_condition admitted = {
+		.type = KAR_PG_ADMITTED,
+		.status = d->reason == QUEUE_ADMITTED ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = qg->group->generation,
+		.reason = queue_reason_name(d->reason),
+		.message = d->message,
+	};
+
+	st->conditions = kar_conditions_copy(&st->conditions, &p->s->arena);
+	if (d->reason == QUEUE_ADMITTED)
+		end_admission(qg->group, &st->conditions);
+	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
+}
+
+/* It waits for places, and nobody places it any more: its scheduler is another now, or it has no minimum. */
+static bool ends_waiting(const struct queue_group *qg, const struct queue_decision *d)
+{
+	return d->reason == QUEUE_ADMITTED && !qg->gang && queue_waits_for_places(qg->group);
+}
+
+/* The status of the group as it is after @d. */
+static struct kar_podgroup_status next_status(struct queue_pass *p, const struct queue_group *qg,
+	const struct queue_decision *d)
+{
+	struct kar_podgroup_status st = qg->group->status;
+	bool admitted = d->reason == QUEUE_ADMITTED;
+
+	st.position = d->position;
+	st.has_position = true;
+	st.admitted_queue = admitted ? kar_podgroup_queue(qg->group) : "";
+	if (admitted)
+		st.waiting_since = 0;
+	else if (qg->admitted && qg->yields)
+		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
+	if (d->places || d->provisions)
+		st.placement =
+			queue_record_places(qg, d->places, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
+	else if (ends_waiting(qg, d))
+		st.placement = (struct kar_pg_placement){ .cause = "" };
+	set_admitted(p, qg, d, &st);
+	return st;
+}
+
+static struct kar_action *patch_group(struct queue_pass *p, const struct queue_group *qg,
+	const struct queue_decision *d)
+{
+	const struct kar_podgroup *g = qg->group;
+	struct kar_podgroup_status st = next_status(p, qg, d);
+	unsigned mask = KAR_PG_QUEUE;
+	struct kar_buf out = { 0 };
+
+	if (st.phase ==
+		KAR_PG_PHASE_NONE) { /* the first write also sets phase and counts, which saves a second one */
+		st.phase = KAR_PG_PHASE_PENDING;
+		mask |= KAR_PG_MEMBERS;
+	}
+	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
+	return add_patch(p, &g->o, PATCH_GROUP,
+		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
+			d->reason == QUEUE_ADMITTED ? "True" : "False", queue_reason_name(d->reason),
+			d->position,
+			d->places               ? " placed"
+				: d->provisions ? " provisions"
+						: ""),
+		&out);
+}
+
+/* Which of these holds a group up may change with each job that starts or ends, and is written with the positions. */
+static bool both_wait_for_room(const char *recorded, enum queue_reason now)
+{
+	static const enum queue_reason reasons[] = { QUEUE_MAX_JOBS, QUEUE_NO_FIT, QUEUE_BEHIND_HEAD,
+		QUEUE_PROVISIONING };
+	bool before = false, after = false;
+
+	for (size_t i = 0; i < KAR_LEN(reasons); i++) {
+		before |= kar_streq(recorded, queue_reason_name(reasons[i]));
+		after |= now == reasons[i];
+	}
+	return before && after;
+}
+
+/*
+ * Does @d say more than the recorded status of the group? The recorded reason is compared with the wanted one only to know
+ * whether the status must be written; what is decided does not depend on it. An admission by another queue than before is new.
+ */
+static bool is_news(const struct queue_group *qg, const struct queue_decision *d)
+{
+	const struct kar_podgroup *g = qg->group;
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	bool admitted = d->reason == QUEUE_ADMITTED;
+
+	return !c || ends_waiting(qg, d) || d->places || d->provisions ||
+		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+		!(kar_streq(c->reason, queue_reason_name(d->reason)) ||
+			both_wait_for_room(c->reason, d->reason)) ||
+		(admitted && !kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
+}
+
+/* Their numbers change whenever a pod ends. */
+static bool counts_nodes(enum queue_reason r)
+{
+	return r == QUEUE_NO_FIT || r == QUEUE_INFEASIBLE;
+}
+
+/*
+ * The message of an admission stays as it was written, even if it is of an earlier day. One in which only numbers of nodes have changed
+ * comes out of date for a while.
+ */
+static bool position_moved(struct queue_pass *p, const struct kar_podgroup *g, const struct queue_decision *d)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+
+	if (d->position != g->status.position)
+		return true;
+	if (d->reason == QUEUE_ADMITTED || !c || kar_streq(c->message, d->message))
+		return false;
+	if (!counts_nodes(d->reason) || !kar_streq(c->reason, queue_reason_name(d->reason)))
+		return true;
+	p->texts_wait |= p->texts_in > 0;
+	return p->texts_in <= 0;
+}
+
+/* A new reason is written at once; new positions of many groups are written together, a while later. */
+static void write_group(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d)
+{
+	bool news = is_news(qg, d), moved = !news && position_moved(p, qg->group, d);
+
+	/* Nothing more is written about a group that is finished or goes away. */
+	if (qg->claim == QUEUE_CLAIM_FINISHED || qg->claim == QUEUE_CLAIM_NONE || qg->group->o.unreadable)
+		return;
+	if (news && !p->for_positions)
+		patch_group(p, qg, d);
+	else if (moved && p->for_positions)
+		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
+	p->moved |= moved;
+}
+
+void queue_write_groups(struct queue_pass *p)
+{
+	const struct queue_snapshot *s = &p->snapshot;
+
+	for (size_t i = 0; i < s->n_groups; i++) {
+		if (p->decisions[i].reason == QUEUE_ADMITTED)
+			write_group(p, &s->groups[i], &p->decisions[i]);
+	}
+	for (size_t i = 0; i < s->n_groups; i++) {
+		if (p->decisions[i].reason != QUEUE_ADMITTED)
+			write_group(p, &s->groups[i], &p->decisions[i]);
+	}
+}
+
+static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+{
+	const struct kar_desc *table = &kar_queue_status_table;
+	struct kar_buf out = { 0 };
+
+	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
+	add_patch(p, &q->o, PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena), &out);
+}
+
+static void write_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
+{
+	const struct kar_desc *table = &kar_queue_status_table;
+
+	if (!kar_status_equal(table, st, &q->status, KAR_SF_STORY)) {
+		patch_queue(p, q, st);
+	} else if (!kar_status_equal(table, st, &q->status, KAR_SF_COUNTER)) {
+		if (p->counts_in > 0) {
+			kar_plan_requeue(&p->s->plan, p->counts_in);
+			return;
+		}
+		patch_queue(p, q, st);
+		p->counts_written = true;
+	}
+}
+
+void queue_write_queues(struct queue_pass *p)
+{
+	const struct queue_snapshot *s = &p->snapshot;
+	struct kar_queue_status *statuses = kar_arena_alloc(&p->s->arena, s->n_queues, sizeof(*statuses));
+
+	queue_statuses(s, p->decisions, p->s->now, &p->s->arena, statuses);
+	for (size_t i = 0; i < s->n_queues; i++) {
+		if (!s->queues[i]->o.unreadable)
+			write_queue(p, s->queues[i], &statuses[i]);
+	}
+}
+
+void queue_ensure_default(struct queue_pass *p)
+{
+	if (!kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE))
+		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
+			CREATE_DEFAULT_QUEUE;
+}
+
+/* ---- bodies ---- */
+
+static void write_default_queue(struct kar_buf *out)
+{
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, out);
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "apiVersion", KAR_API_VERSION);
+	kar_jw_kv_string(&w, "kind", "Queue");
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, "name", KAR_DEFAULT_QUEUE);
+	kar_jw_end_object(&w);
+	kar_jw_key(&w, "spec");
+	kar_jw_begin_object(&w);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+}
+
+int queue_encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err KAR_UNUSED)
+{
+	const struct body *body = a->payload;
+
+	if (a->what == CREATE_DEFAULT_QUEUE)
+		write_default_queue(out);
+	else
+		kar_buf_append(out, body->json.p, body->json.n);
+	return 0;
+}
+
+/* A patch of an object that has changed meanwhile would only meet a Conflict. */
+bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a)
+{
+	const struct kar_stores *stores = s->controller->stores;
+	const struct kar_store *store = a->type == &kar_podgroup_type ? stores->podgroups : stores->queues;
+	const struct body *body = a->payload;
+	const struct kar_object *o;
+
+	if (a->what == CREATE_DEFAULT_QUEUE)
+		return true;
+	o = kar_store_get(store, a->ns, a->name);
+	return o && kar_streq(o->uid, a->uid) && o->rv == body->rv;
+}

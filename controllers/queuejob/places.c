@@ -1,0 +1,97 @@
+/*
+ * Where the pods of a gang go, as its PodGroup says (status.placement, docs/design/podgroup.md 4). The job does not choose: it creates
+ * pods for the places of a plan, pinned to them, and deletes them when the attempt is rolled back. A group that nobody places has pods
+ * without a certain node.
+ */
+#include "controllers/queuejob/reconcile.h"
+
+#include "common/str.h"
+
+static const struct kar_pg_placement *placement(const struct queuejob_reconcile *r)
+{
+	static const struct kar_pg_placement none = { 0 };
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	return g ? &g->status.placement : &none;
+}
+
+bool queuejob_has_places(const struct queuejob_reconcile *r)
+{
+	enum kar_pg_state s = placement(r)->state;
+
+	return s != KAR_PG_STATE_WAITING && s != KAR_PG_STATE_ROLLING_BACK && s != KAR_PG_STATE_DEACTIVATED;
+}
+
+/* Live pods of this incarnation: only they are of an attempt that failed. */
+static bool has_live_pods(const struct queuejob_reconcile *r)
+{
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		for (int32_t k = 0; k < r->f->pods.tasks[i].n; k++) {
+			enum podset_state s = r->f->pods.tasks[i].slots[k].state;
+
+			if (s == PODSET_PENDING || s == PODSET_RUNNING)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool queuejob_is_rolled_back(struct queuejob_reconcile *r)
+{
+	return !queuejob_has_places(r) && has_live_pods(r);
+}
+
+const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
+{
+	const struct kar_pg_placement *p = placement(r);
+
+	if (!p->cause || !p->cause[0])
+		return "the gang has no places";
+	return kar_arena_printf(r->arena, "attempt %d to start the gang failed: %s", (int)p->attempt,
+		p->cause);
+}
+
+/* --- pins ------------------------------------------------------------------------------------------ */
+
+/* The nodes of live pods are taken. */
+static void take_used(struct kar_pg_seats *seats, const struct podset_task *task)
+{
+	for (int32_t k = 0; k < task->n; k++) {
+		const struct podset_slot *slot = &task->slots[k];
+
+		if (slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING)
+			kar_pg_seats_take(seats,
+				slot->pod->pin            ? slot->pod->pin
+					: slot->pod->node ? slot->pod->node
+							  : "");
+	}
+}
+
+struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r)
+{
+	struct queuejob_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
+
+	pins->planned = placement(r)->state == KAR_PG_STATE_PLACED;
+	pins->tasks = kar_arena_alloc(r->arena, r->f->pods.n_tasks, sizeof(*pins->tasks));
+	for (size_t i = 0; i < r->f->pods.n_tasks && pins->planned; i++) {
+		pins->tasks[i] = kar_pg_plan_seats(placement(r), r->f->job->spec.tasks[i].name, r->arena);
+		take_used(&pins->tasks[i], &r->f->pods.tasks[i]);
+	}
+	return pins;
+}
+
+bool queuejob_next_pin(struct queuejob_pins *pins, size_t task, bool minimum, const char **pin)
+{
+	struct kar_pg_seats *seats = &pins->tasks[task];
+
+	while (seats->n) { /* those in front have no seat left */
+		if (kar_pg_seats_take(seats, seats->items[0].node)) {
+			*pin = seats->items[0].node;
+			return true;
+		}
+		seats->items++;
+		seats->n--;
+	}
+	*pin = "";
+	return minimum || !pins->planned;
+}

@@ -1,0 +1,462 @@
+/* Plans name room that is there, pods go where the plan says, and who waits for room does not find it by itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "api/pg_plan.h"
+#include "api/reasons.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include "common/timefmt.h"
+#include "sim/nodes/requests.h"
+#include "test/sim/rules.h"
+
+/* --- the room of all nodes ----------------------------------------------------------------------------- */
+
+struct room_node {
+	const struct sim_value *node;
+	const char *name;
+	struct sim_resources all, used;
+	int64_t most_pods, pods;
+	bool planned; /* the plan that is asked about names it */
+};
+
+struct room {
+	const struct model *l;
+	struct kar_arena arena;
+	struct sim_resource_names names;
+	struct room_node *nodes;
+	size_t n;
+	kar_time until; /* wall ms; what was bound later does not count */
+	/* While plans are added: the group that is asked about, and whether somebody lacks pods. */
+	const struct sim_value *asked;
+	bool lacks;
+};
+
+static void add_node(void *arg, const struct sim_value *node)
+{
+	struct room *m = arg;
+	struct room_node *n;
+
+	m->nodes = kar_xrealloc(m->nodes, m->n + 1, sizeof(*m->nodes));
+	n = &m->nodes[m->n++];
+	*n = (struct room_node){ .node = node, .name = sim_text_or(sim_get(node, "metadata", "name"), "") };
+	sim_resources_read(&n->all, &m->names, sim_get(node, "status", "allocatable"));
+	n->most_pods = atoll(sim_text_or(sim_get(node, "status", "allocatable", "pods"), "110"));
+}
+
+static struct room_node *find_node(const struct room *m, const char *name)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		if (strcmp(m->nodes[i].name, name) == 0)
+			return &m->nodes[i];
+	}
+	return NULL;
+}
+
+static void take(struct room *m, struct room_node *node, const struct sim_value *spec, int64_t n)
+{
+	struct sim_requests q = { 0 };
+
+	sim_requests_read(&q, &m->names, spec);
+	for (size_t i = 0; i < q.n; i++)
+		sim_resources_add(&node->used, q.items[i].resource, q.items[i].amount * n);
+	node->pods += n;
+	sim_requests_release(&q);
+}
+
+static bool has_ended(const struct sim_value *pod)
+{
+	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "");
+
+	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+}
+
+/* Wall ms; 0: nobody knows. */
+static kar_time bound_at(const struct sim_value *pod)
+{
+	const char *text = sim_text(sim_member(model_condition(pod, "PodScheduled"), "lastTransitionTime"));
+	kar_time at;
+
+	return text && kar_time_parse(text, &at) == 0 ? at : 0;
+}
+
+static void add_pod(void *arg, const struct sim_value *pod)
+{
+	struct room *m = arg;
+	const char *name = sim_get_text(pod, "spec", "nodeName");
+	struct room_node *node = name ? find_node(m, name) : NULL;
+
+	if (node && !has_ended(pod) && bound_at(pod) < m->until)
+		take(m, node, sim_get(pod, "spec"), 1);
+}
+
+static void room_init(struct room *m, const struct model *l, kar_time until)
+{
+	*m = (struct room){ .l = l, .until = until };
+	sim_resource_names_init(&m->names);
+	sim_apiserver_each(l->server, "", "nodes", add_node, m);
+	sim_apiserver_each(l->server, "", "pods", add_pod, m);
+}
+
+static void room_release(struct room *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		sim_resources_release(&m->nodes[i].all);
+		sim_resources_release(&m->nodes[i].used);
+	}
+	free(m->nodes);
+	sim_resource_names_release(&m->names);
+	kar_arena_release(&m->arena);
+}
+
+/* The resource that is overdrawn; NULL: none is. */
+static const char *overdrawn(const struct room *m, const struct room_node *node)
+{
+	for (size_t i = 0; i < m->names.n; i++) {
+		if (sim_resources_get(&node->used, i) > sim_resources_get(&node->all, i))
+			return m->names.names[i];
+	}
+	return node->pods > node->most_pods ? "pods" : NULL;
+}
+
+/* --- plans --------------------------------------------------------------------------------------------- */
+
+static const struct sim_value *job_of(const struct model *l, const struct sim_value *group)
+{
+	return sim_apiserver_peek(l->server, KAR_GROUP, "queuejobs",
+		sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+		sim_text_or(sim_get(group, "metadata", "name"), ""));
+}
+
+/* The spec of the pods of a task; NULL: there is no such task. */
+static const struct sim_value *pods_of_task(const struct sim_value *job, const char *task)
+{
+	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		if (kar_streq(sim_text(sim_member(sim_item(list, i), "name")), task))
+			return sim_get(sim_item(list, i), "template", "spec");
+	}
+	return NULL;
+}
+
+/* The places of a role in the plan of @group, with what is read from it in the arena. */
+static struct kar_pg_seats seats_of(const struct sim_value *group, const char *role, struct kar_arena *a)
+{
+	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
+	struct kar_pg_planned planned;
+	const struct kar_pg_placement p = { .plan = &planned, .n_plan = 1 };
+
+	for (size_t i = 0; i < sim_count(plan); i++) {
+		planned.role = sim_text_or(sim_member(sim_item(plan, i), "role"), "");
+		planned.nodes = sim_text_or(sim_member(sim_item(plan, i), "nodes"), "");
+		if (strcmp(planned.role, role) == 0)
+			return kar_pg_plan_seats(&p, role, a);
+	}
+	return (struct kar_pg_seats){ 0 };
+}
+
+struct bound {
+	const struct sim_value *job;
+	const char *task;
+	struct kar_pg_seats *seats;
+};
+
+static void take_seat(void *arg, const struct sim_value *pod)
+{
+	struct bound *b = arg;
+	const char *owner = model_owner(pod), *node = sim_get_text(pod, "spec", "nodeName");
+
+	if (node && owner && kar_streq(owner, sim_get_text(b->job, "metadata", "uid")) &&
+		kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_TASK), b->task))
+		kar_pg_seats_take(b->seats, node);
+}
+
+/* What a plan holds for pods that have no node yet; of a new one that is all of it. */
+static void take_plan(struct room *m, const struct sim_value *group, const struct sim_value *job, bool is_new)
+{
+	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
+
+	for (size_t i = 0; i < sim_count(plan); i++) {
+		const char *role = sim_text_or(sim_member(sim_item(plan, i), "role"), "");
+		const struct sim_value *spec = pods_of_task(job, role);
+		struct kar_pg_seats seats = seats_of(group, role, &m->arena);
+		struct bound b = { job, role, &seats };
+
+		if (!is_new)
+			sim_apiserver_each(m->l->server, "", "pods", take_seat, &b);
+		for (size_t k = 0; spec && k < seats.n; k++) {
+			struct room_node *node = find_node(m, seats.items[k].node);
+
+			if (!node || !seats.items[k].n)
+				continue;
+			take(m, node, spec, seats.items[k].n);
+			node->planned |= is_new;
+		}
+	}
+}
+
+/* What was planned for a job whose pods go to another scheduler now is not held. */
+static bool has_our_scheduler(const struct sim_value *job)
+{
+	return strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), "default-scheduler"),
+		       "default-scheduler") == 0;
+}
+
+static bool is_at_work(const struct room *m, const struct sim_value *group, const struct sim_value *job)
+{
+	const char *uid = sim_get_text(job, "metadata", "uid");
+	const struct model_job *j = uid ? model_find_job(m->l, uid) : NULL;
+
+	return j && kar_streq(model_owner(group), uid) && j->spec_edited <= j->placed &&
+		model_is_admitted(group) && has_our_scheduler(job) &&
+		!sim_get(job, "metadata", "deletionTimestamp") &&
+		!sim_bool_of(sim_get(job, "spec", "suspend"), false) &&
+		!kar_qj_phase_terminal(model_phase(job));
+}
+
+static void add_plan(void *arg, const struct sim_value *group)
+{
+	struct room *m = arg;
+	const struct sim_value *job = job_of(m->l, group);
+	bool is_asked =
+		kar_streq(sim_get_text(group, "metadata", "uid"), sim_get_text(m->asked, "metadata", "uid"));
+
+	if (!is_asked && model_placement(group) == KAR_PG_STATE_PLACED && is_at_work(m, group, job))
+		take_plan(m, group, job, false);
+}
+
+static bool is_usable(const struct sim_value *node)
+{
+	bool ready = kar_streq(sim_text(sim_member(model_condition(node, "Ready"), "status")), "True");
+
+	return ready && !sim_bool_of(sim_get(node, "spec", "unschedulable"), false) &&
+		!sim_count(sim_get(node, "spec", "taints"));
+}
+
+/* The first trouble with what the plan takes of a node; NULL: none. */
+static const char *trouble_with(const struct room *m, const struct room_node *n)
+{
+	if (!n->planned)
+		return NULL;
+	if (m->l->nodes_changed < model_horizon(m->l) && !is_usable(n->node))
+		return "takes no pods";
+	return overdrawn(m, n) ? "has no room for it" : NULL;
+}
+
+/* Of a gang that starts again: for pods that have succeeded none is needed. */
+static bool has_too_many_places(struct room *m, const struct write *w, const struct sim_value *job)
+{
+	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
+	bool too_many = false;
+
+	for (size_t i = 0; i < sim_count(list); i++) {
+		const char *task = sim_text_or(sim_member(sim_item(list, i), "name"), "");
+		struct kar_pg_seats seats = seats_of(w->c->new, task, &m->arena);
+		int64_t n = 0;
+
+		for (size_t k = 0; k < seats.n; k++)
+			n += seats.items[k].n;
+		too_many |= n + sim_int_of(sim_member(rules_task_status(job, task), "succeeded"), 0) >
+			sim_int_of(sim_member(sim_item(list, i), "replicas"), 1);
+	}
+	return too_many && model_placement(w->c->old) == KAR_PG_STATE_WAITING;
+}
+
+/* Caches may be behind by a moment, and times in objects are whole seconds. */
+static const kar_time MOMENT = 2 * KAR_SECOND;
+
+static void check_plan_fits(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
+	struct room m;
+
+	if (!w->l->faultless || !w->by_manager || !job || !rules_begins_attempt(w->c) ||
+		w->job->spec_edited >= model_horizon(w->l))
+		return;
+	room_init(&m, w->l, sim_timeline_wall(w->l->timeline) - MOMENT);
+	m.asked = w->c->new;
+	sim_apiserver_each(w->l->server, KAR_PODGROUP_GROUP, "podgroups", add_plan, &m);
+	take_plan(&m, w->c->new, job, true);
+	for (size_t i = 0; i < m.n; i++) {
+		const char *trouble = trouble_with(&m, &m.nodes[i]);
+
+		if (trouble)
+			model_break(w->l, r->name, "group %s/%s is placed on %s, which %s", w->c->ns,
+				w->c->name, m.nodes[i].name, trouble);
+	}
+	if (has_too_many_places(&m, w, job))
+		model_break(w->l, r->name, "group %s/%s has places for more pods than it lacks", w->c->ns,
+			w->c->name);
+	room_release(&m);
+}
+
+/* --- pins ---------------------------------------------------------------------------------------------- */
+
+/* The node that the affinity of a pod names; NULL: none. */
+static const char *pin_of(const struct sim_value *pod)
+{
+	const struct sim_value *terms = sim_get(pod, "spec", "affinity", "nodeAffinity",
+		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
+	const struct sim_value *field = sim_item(sim_member(sim_item(terms, 0), "matchFields"), 0);
+
+	return sim_text(sim_item(sim_member(field, "values"), 0));
+}
+
+/* Live pods of the task that are pinned to @node already. */
+static int count_pinned(const struct write *w, const char *task, const char *node)
+{
+	const struct model_pod *p;
+	int n = 0;
+
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		const struct sim_value *pod = sim_apiserver_peek(w->l->server, "", "pods", p->ns, p->name);
+
+		n += strcmp(p->task, task) == 0 && !p->failed && !p->succeeded && !p->deleting &&
+			!(w->c->new == pod) && kar_streq(pin_of(pod), node);
+	}
+	return n;
+}
+
+static bool names_any_node(const struct kar_pg_seats *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->items[i].node[0])
+			return true;
+	}
+	return false;
+}
+
+/* The plan is for what the job asked for, and lacked, when it was made; who edits the job then may be overlooked. */
+static bool was_edited(const struct write *w)
+{
+	return w->job->ordered || w->job->pods_edited || w->job->status_edited ||
+		w->job->lost_at >= w->job->placed ||
+		(w->job->spec_edited > w->job->created &&
+			w->job->spec_edited + w->l->staleness >= w->job->placed);
+}
+
+/* Pods from before the plan are on places of their own, but are taken for pods of the plan if they are on one of its nodes. */
+static bool has_older_pods(const struct write *w)
+{
+	const struct model_pod *p;
+
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		if (p->created < w->job->placed)
+			return true;
+	}
+	return false;
+}
+
+static void check_pinned(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *group = w->job ? model_group(w->l, w->job) : NULL;
+	const char *task = sim_get_text(w->c->new, "metadata", "labels", KAR_LABEL_TASK),
+		   *pin = pin_of(w->c->new);
+	struct kar_arena arena = { 0 };
+	struct kar_pg_seats seats;
+	int n = 0;
+
+	if (!w->l->faultless || !w->by_manager || model_placement(group) != KAR_PG_STATE_PLACED || !task ||
+		w->job->placed >= model_horizon(w->l) || was_edited(w) || has_older_pods(w))
+		return;
+	seats = seats_of(group, task, &arena);
+	for (size_t i = 0; i < seats.n; i++)
+		n = kar_streq(seats.items[i].node, pin) ? seats.items[i].n : n;
+	if (!names_any_node(&seats) && count_pinned(w, task, pin ? pin : "") >= n)
+		model_break(w->l, r->name,
+			"pod %s/%s is created for %s, where the plan has %d places for its task", w->c->ns,
+			w->c->name, pin ? pin : "any node", n);
+	kar_arena_release(&arena);
+}
+
+/* --- at rest ------------------------------------------------------------------------------------------- */
+
+/* So many more pods of @spec as fit. */
+static int count_fitting(struct room *m, const struct sim_value *spec, int most)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		while (n < most && is_usable(m->nodes[i].node)) {
+			take(m, &m->nodes[i], spec, 1);
+			if (overdrawn(m, &m->nodes[i]))
+				break;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* An admitted gang that lacks pods has room kept for them. */
+static void note_lacking(void *arg, const struct sim_value *group)
+{
+	struct room *m = arg;
+	const char *scheduled = sim_text(sim_member(model_condition(group, KAR_PG_SCHEDULED), "status"));
+
+	m->lacks |= model_is_admitted(group) && model_placement(group) != KAR_PG_STATE_NONE &&
+		!kar_streq(scheduled, "True");
+}
+
+/* One task, whose pods go anywhere. */
+static const struct sim_value *plain_task(const struct sim_value *job)
+{
+	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
+
+	if (sim_count(list) != 1 || sim_get(job, "spec", "schedSpec", "nodeSelector"))
+		return NULL;
+	return sim_get(sim_item(list, 0), "template", "spec");
+}
+
+bool rules_waits_for_places(const struct model *l, const struct model_job *j)
+{
+	const struct sim_value *group = model_group(l, j), *c = model_condition(group, KAR_PG_ADMITTED);
+	const char *reason = sim_text_or(sim_member(c, "reason"), "");
+
+	if (strcmp(reason, kar_reason_BackOff) == 0)
+		return sim_timeline_wall(l->timeline) < rules_retry_after(group) + 2 * l->worst_clock;
+	return strcmp(reason, kar_reason_NoFit) == 0 || strcmp(reason, kar_reason_Infeasible) == 0 ||
+		strcmp(reason, kar_reason_Deactivated) == 0;
+}
+
+void rules_check_room_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
+{
+	const struct sim_value *c = model_condition(model_group(l, j), KAR_PG_ADMITTED),
+			       *spec = plain_task(job);
+	const char *reason = sim_text_or(sim_member(c, "reason"), "");
+	int need = rules_quorum(j, job) - rules_done(j, job);
+	struct room m;
+
+	if ((strcmp(reason, kar_reason_NoFit) != 0 && strcmp(reason, kar_reason_Infeasible) != 0) || !spec)
+		return;
+	room_init(&m, l, KAR_NEVER);
+	sim_apiserver_each(l->server, KAR_PODGROUP_GROUP, "podgroups", note_lacking, &m);
+	if (!m.lacks && count_fitting(&m, spec, need) >= need)
+		model_break(l, "nodes-wait", "job %s/%s waits with reason %s, and its %d pods fit", j->ns,
+			j->name, reason, need);
+	room_release(&m);
+}
+
+void rules_check_group_at_rest(struct model *l, const struct sim_value *group)
+{
+	const char *owner = model_owner(group);
+	const struct model_job *j = owner ? model_find_job(l, owner) : NULL;
+	enum kar_pg_state s = model_placement(group);
+
+	if (!j || j->finished)
+		return;
+	if (s == KAR_PG_STATE_PLACED || s == KAR_PG_STATE_ROLLING_BACK)
+		model_break(l, "nodes-rest", "group %s/%s rests in state %s",
+			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(group, "metadata", "name"), ""), kar_pg_state_name(s));
+}
+
+const struct rule rules_of_room[] = {
+	{ RULE_GROUP_CHANGED, "nodes-fit",
+		"on each node of a new plan there is room for it, beside what is bound and what other plans hold",
+		check_plan_fits },
+	{ RULE_POD_CREATED, "nodes-pinned", "a pod goes to a place of the plan that no other pod has",
+		check_pinned },
+};
+const size_t n_rules_of_room = KAR_LEN(rules_of_room);
