@@ -198,7 +198,7 @@ static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan 
 static bool is_partial_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	return !recorded(a)->deadline && a->unfinished && a->scheduled < a->quorum &&
-		is_over(short_since(a) + a->timeout - a->now, p);
+		is_over(later(short_since(a), a->youngest) + a->timeout - a->now, p);
 }
 
 /* None of its pods is there any more, and none comes. */

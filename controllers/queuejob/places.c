@@ -59,11 +59,13 @@ static void take_used(struct kar_pg_seats *seats, const struct podset_task *task
 	for (int32_t k = 0; k < task->n; k++) {
 		const struct podset_slot *slot = &task->slots[k];
 
-		if (slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING)
-			kar_pg_seats_take(seats,
-				slot->pod->pin            ? slot->pod->pin
-					: slot->pod->node ? slot->pod->node
-							  : "");
+		const char *node;
+
+		if (slot->state != PODSET_PENDING && slot->state != PODSET_RUNNING)
+			continue;
+		node = slot->pod->pin ? slot->pod->pin : slot->pod->node;
+		if (!node || !kar_pg_seats_take(seats, node))
+			kar_pg_seats_take(seats, "");
 	}
 }
 

@@ -464,6 +464,63 @@ static void stale_patch_is_not_sent(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* --- places ---------------------------------------------------------------------------------------- */
+
+/* A job of one pod that asks for 600 of the 1000 cpus of node n1, and its group. */
+static void put_gang(const char *name, const char *status)
+{
+	put_named(w.stores.queuejobs, name, "",
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]},"
+		"\"status\":{\"phase\":\"Pending\"}");
+	put_group_of_job(name, status);
+}
+
+#define FAILED(times) \
+	"\"phase\":\"Pending\",\"placement\":{\"state\":\"Waiting\",\"attempt\":" times \
+	",\"failures\":" times ",\"cause\":\"x\"}"
+
+static void nodes_are_named_until_two_attempts_have_failed(void **state)
+{
+	static const struct {
+		const char *status, *nodes;
+	} gangs[] = {
+		{ "\"phase\":\"Pending\"", "\"nodes\":\"n1\"" },
+		{ FAILED("1"), "\"nodes\":\"n1\"" },
+		{ FAILED("2"), "\"nodes\":\"*1\"" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(gangs); i++) {
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queue("default", "");
+		put_gang("g", gangs[i].status);
+		assert_string_equal(sync_text(true),
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)");
+		check_says(&w.sync.plan.actions[0], gangs[i].nodes);
+	}
+}
+
+static void plan_without_nodes_holds_its_room(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("a",
+		"\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"Placed\",\"attempt\":3,\"plan\":[{\"role\":\"t\",\"nodes\":\"*1\"}]}," ADMITTED(
+			"True", "Admitted", "admitted by queue default") BY("default"));
+	put_gang("b", "\"phase\":\"Pending\"");
+	assert_string_equal(sync_text(true), "patch podgroups/status ns/b (Admitted=False/NoFit position=1)");
+}
+
+static void edit_of_a_job_begins_a_pass(void **state)
+{
+	(void)state;
+	put_gang("g", "\"phase\":\"Pending\"");
+	drain();
+	put_named(w.stores.queuejobs, "g", ",\"generation\":2",
+		",\"spec\":{\"taskSpecs\":[]},\"status\":{\"phase\":\"Pending\"}");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +549,9 @@ int main(void)
 		TEST(own_writes_are_awaited),
 		TEST(edits_of_metadata_cause_no_pass),
 		TEST(stale_patch_is_not_sent),
+		TEST(nodes_are_named_until_two_attempts_have_failed),
+		TEST(plan_without_nodes_holds_its_room),
+		TEST(edit_of_a_job_begins_a_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
