@@ -73,10 +73,12 @@ def story_stages_do_not_hold_each_other_up(s):
     wait_until(lambda: all(len(s.pods(n)) == 1 for n in ("red", "blue")), "both have their first pod")
     for name in ("red", "blue"):
         s.kubectl("patch", "pod", f"{name}-master-0", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
-    wait_until(lambda: all(s.status(n).get("reason") == "QuotaExceeded" for n in ("red", "blue")), "both wait for the quota")
+    # The quota controller counts from a cache. It may forget a new pod for a moment, and the quota then admits five.
+    wait_until(lambda: all(s.status(n).get("reason") == "QuotaExceeded" for n in ("red", "blue")) or has_all(s, "red") or has_all(s, "blue"),
+               "both wait for the quota, or it admitted all pods of one")
     wait_until(lambda: has_all(s, "red") or has_all(s, "blue"), "one of them has all its pods", seconds=90)
     first, second = ("red", "blue") if has_all(s, "red") else ("blue", "red")
-    wait_until(lambda: s.pods(second) == {}, "the other holds nothing")
+    wait_until(lambda: s.pods(second) == {}, "the other holds nothing", seconds=90)
     expect_equal((s.status(first)["incarnation"], s.status(second).get("restarts", 0)), (1, 0), "incarnation of the first, restarts of the second")
     s.kubectl("delete", "queuejob", first)
     wait_until(lambda: len(s.pods(second)) == 1, "the second begins anew")
