@@ -34,5 +34,6 @@
 #define KAR_ANNOTATION_GROUP_NAME "scheduling.k8s.io/group-name"
 
 #define KAR_DEFAULT_QUEUE "default"
+#define KAR_DEFAULT_SCHEDULER "default-scheduler"
 
 #endif

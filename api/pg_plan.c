@@ -76,6 +76,13 @@ struct kar_pg_seats kar_pg_plan_seats(const struct kar_pg_placement *p, const ch
 	return (struct kar_pg_seats){ 0 };
 }
 
+const char *kar_pg_planned_node(const struct kar_pg_planned *role, struct kar_arena *a)
+{
+	struct kar_pg_seats s = read_seats(role->nodes ? role->nodes : "", a);
+
+	return s.n ? s.items[0].node : "";
+}
+
 bool kar_pg_seats_take(struct kar_pg_seats *s, const char *node)
 {
 	const struct kar_pg_seat wanted = { .node = node };

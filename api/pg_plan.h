@@ -23,6 +23,8 @@ struct kar_pg_seats {
  */
 struct kar_pg_seats kar_pg_plan_seats(const struct kar_pg_placement *p, const char *role,
 	struct kar_arena *a) KAR_NONNULL;
+/* The node of a role that is one pod, in the arena; "": not a certain one. */
+const char *kar_pg_planned_node(const struct kar_pg_planned *role, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 /* One pod less on @node. False: there was none. */
 bool kar_pg_seats_take(struct kar_pg_seats *s, const char *node) KAR_NONNULL;
 /*

@@ -259,6 +259,9 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		pod_needs_read(w, p, strings);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
+	p->terms = p->gate_ours ? pod_terms_read(&w->spec, strings) : NULL;
+	if (!kar_streq(w->spec.scheduler, KAR_DEFAULT_SCHEDULER))
+		p->scheduler = pod_wire_name(strings, w->spec.scheduler);
 	return &p->o;
 }
 
@@ -269,6 +272,8 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->node);
 	kar_intern_put(strings, p->needs);
 	kar_intern_put(strings, p->pin);
+	kar_intern_put(strings, p->terms);
+	kar_intern_put(strings, p->scheduler);
 	kar_intern_put(strings, p->group);
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);

@@ -54,6 +54,7 @@ enum {
 	KAR_POD_ASKS_BYTES = 129,
 	KAR_POD_WORDS_BYTES =
 		257, /* last words of a container, and the kubelet's about one that does not start */
+	KAR_POD_TERMS_BYTES = 1025,     /* required node affinity of a gated pod */
 	KAR_POD_REASON_BYTES = 513, /* a rule of a failurePolicy may ask for one of 128 characters */
 };
 
@@ -104,6 +105,9 @@ struct kar_pod {
 	const char *needs;   /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
 	const char *
 		pin; /* interned; the only node that its affinity allows, which .needs leaves out; NULL: it names none */
+	/* Interned; of a pod with our gate: the nodeSelectorTerms that it requires, as JSON; NULL: none; "": too long to be kept. */
+	const char *terms;
+	const char *scheduler;  /* interned; NULL: the default one */
 	const char *group;      /* interned "ns/name" of its PodGroup by label or annotation; NULL: none */
 	const char *owner_uid;  /* interned; controller ownerReference; NULL: none */
 	const char *owner_name; /* interned */

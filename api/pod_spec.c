@@ -127,6 +127,7 @@ static const struct kar_desc volume_desc = KAR_DESC("Volume", struct pod_wire_vo
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_spec, restart_policy, "restartPolicy", 3, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, node, "nodeName", 10, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_spec, scheduler, "schedulerName", 19, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, priority, "priority", 25, KAR_F_INT32),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, containers, "containers", 2, KAR_F_ARRAY, &asking_desc),

@@ -68,7 +68,7 @@ struct pod_wire_volume {
 };
 
 struct pod_wire_spec {
-	const char *node, *restart_policy;
+	const char *node, *restart_policy, *scheduler;
 	int32_t priority;
 	bool host_network;
 	struct kar_array gates;                       /* struct pod_wire_gate */
@@ -148,6 +148,8 @@ bool pod_wire_limits(const struct pod_wire_spec *spec, struct kar_amounts *out) 
 
 /* Fills in .needs and .pin of a pod that has not ended. */
 void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;
+/* The required terms of its node affinity as JSON, interned; NULL: it has none; "": they have more than KAR_POD_TERMS_BYTES. */
+const char *pod_terms_read(const struct pod_wire_spec *spec, struct kar_intern *strings) KAR_NONNULL;
 
 /* The scheduler finds no node for it. */
 bool pod_unplaced_is(const struct pod_wire *w) KAR_NONNULL;

@@ -64,7 +64,7 @@ static const struct kar_desc record_table = KAR_DESC("PodGroupRecord", struct ka
 #define PLACEMENT struct wire_placement
 #define PLANNED struct kar_pg_planned
 static const struct kar_field planned_fields[] = {
-	KAR_STATUS_TEXT(PLANNED, role, "role", KAR_COPY_VALUE, KAR_SF_STORY, NULL),
+	KAR_STATUS_TEXT(PLANNED, role, "role", KAR_COPY_NAME, KAR_SF_STORY, NULL),
 	KAR_STATUS_TEXT(PLANNED, nodes, "nodes", KAR_PG_PLAN_BYTES, KAR_SF_STORY | KAR_SF_WHOLE, "plan"),
 };
 static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_fields);

@@ -68,14 +68,11 @@ enum kar_pg_state {
 };
 const char *kar_pg_state_name(enum kar_pg_state s) KAR_RETNN; /* "Placed" ...; "" for NONE */
 
-/* What a user does about a group that is DEACTIVATED. */
-#define KAR_PG_REACTIVATE "to try again, change the spec of the job, or suspend and resume it"
-
 enum { KAR_PG_PLAN_BYTES = 256 << 10 }; /* of the nodes of one role, NUL included */
 
 /* Where the pods of one role go. */
 struct kar_pg_planned {
-	const char *role;  /* task of a QueueJob */
+	const char *role;  /* task of a QueueJob; name of a pod of any other controller */
 	const char *nodes; /* "n1*4 n2 *3": four pods on n1, one on n2, and three anywhere (api/pg_plan.h) */
 };
 

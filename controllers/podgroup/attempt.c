@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "api/pod.h"
+#include "api/pg_members.h"
 #include "common/backoff.h"
 #include "common/intern.h"
 #include "common/str.h"
@@ -54,6 +54,15 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 		a->unbound);
 }
 
+/* What has no controller is not deleted, because nobody would make it again. */
+static void warn_of_bare(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	if (a->of_others && a->bare)
+		kar_plan_event(p, true, "CannotRollBack", "RollBack",
+			"%d members have no controller that would make them again, so they stay: %s",
+			(int)a->bare, a->unbound);
+}
+
 static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	const char *cause = why(a, p->arena);
@@ -61,13 +70,17 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 	enter(pl, a, KAR_PG_STATE_ROLLING_BACK);
 	pl->cause = cause;
 	kar_plan_event(p, true, "RolledBack", "RollBack", "attempt %d failed: %s", (int)pl->attempt, cause);
+	warn_of_bare(a, p);
 }
 
-/* The members do not come, for example because of a quota: the room is not held for longer, and that is no failure. */
+/*
+ * The members do not come, for example because of a quota: the room is not held for longer, and that is no failure. Those of others are
+ * placed when they are there again.
+ */
 static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	struct kar_plan *p KAR_UNUSED)
 {
-	enter(pl, a, KAR_PG_STATE_UNPLACED);
+	enter(pl, a, a->of_others ? KAR_PG_STATE_NONE : KAR_PG_STATE_UNPLACED);
 }
 
 /* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
@@ -84,7 +97,7 @@ static void count_failure(struct kar_pg_placement *pl, const struct podgroup_att
 {
 	if (pl->failures < INT32_MAX)
 		pl->failures++;
-	pl->generation = a->generation;
+	pl->generation = a->of_others ? a->group->generation : a->generation;
 }
 
 static void wait(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
@@ -99,8 +112,8 @@ static void deactivate(struct kar_pg_placement *pl, const struct podgroup_attemp
 	enter(pl, a, KAR_PG_STATE_DEACTIVATED);
 	count_failure(pl, a);
 	kar_plan_event(p, true, "Deactivated", "Deactivate",
-		"%d attempts to start the gang failed, the last: %s; " KAR_PG_REACTIVATE, (int)pl->failures,
-		pl->cause);
+		"%d attempts to start the gang failed, the last: %s; %s", (int)pl->failures, pl->cause,
+		kar_pg_reactivate(a->group));
 }
 
 static void reactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
@@ -187,10 +200,13 @@ static kar_time short_since(const struct podgroup_attempt *a)
 	return later(since, a->newest < a->now ? a->newest : a->now);
 }
 
-/* It has members that wait for nodes, and is below its minimum for as long as a new gang may be. */
+/*
+ * It has members that wait for nodes, and is below its minimum for as long as a new gang may be. A gang of others that runs is not
+ * stopped: whether it is of use without what it lacks is for its controller to say.
+ */
 static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->scheduled < minimum_of(a) && kar_has_text(a->unbound) &&
+	return !a->of_others && a->scheduled < minimum_of(a) && kar_has_text(a->unbound) &&
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
 
@@ -226,7 +242,27 @@ static bool was_the_last(const struct podgroup_attempt *a, struct kar_plan *p)
 
 static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->generation != recorded(a)->generation;
+	int64_t generation = a->of_others ? a->group->generation : a->generation;
+
+	return generation != recorded(a)->generation;
+}
+
+/* None of its members is released. */
+static bool is_all_gated(const struct podgroup_attempt *a)
+{
+	return a->of_others && a->gated && a->gated == a->unfinished && a->scheduled < a->quorum;
+}
+
+/* Members are gone before they were released: those that their controller makes in their place are not in the plan. */
+static bool lost_members(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return is_all_gated(a) && a->members < a->quorum;
+}
+
+/* All that ran is gone, and new members wait: they are a new gang. */
+static bool begins_anew(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return is_all_gated(a);
 }
 
 /* --- the table ------------------------------------------------------------------------------------- */
@@ -241,11 +277,13 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
+	{ KAR_PG_STATE_PLACED, lost_members, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },
+	{ KAR_PG_STATE_SATISFIED, begins_anew, give_up },
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },
 	{ KAR_PG_STATE_ROLLING_BACK, was_the_last, deactivate },
@@ -274,8 +312,8 @@ struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a
 	return pl;
 }
 
-struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct podgroup_counts *t,
-	kar_time now, struct kar_arena *arena)
+struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct kar_podgroup *g,
+	const struct podgroup_counts *t, kar_time now, struct kar_arena *arena)
 {
 	char text[KAR_TIME_LEN];
 
@@ -285,8 +323,8 @@ struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, co
 			kar_arena_printf(arena, "%s; its pods are being removed", pl->cause) };
 	case KAR_PG_STATE_DEACTIVATED:
 		return (struct podgroup_text){ "Deactivated",
-			kar_arena_printf(arena, "%d attempts failed, the last: %s; " KAR_PG_REACTIVATE,
-				(int)pl->failures, pl->cause) };
+			kar_arena_printf(arena, "%d attempts failed, the last: %s; %s", (int)pl->failures,
+				pl->cause, kar_pg_reactivate(g)) };
 	case KAR_PG_STATE_WAITING:
 		if (!pl->failures || now >= pl->retry_after)
 			break;

@@ -24,7 +24,10 @@ struct podgroup_attempt {
 	bool raised;               /* an edit has raised the minimum of a gang that runs */
 	bool wanted;               /* it is admitted, and its owner has not ended */
 	int32_t unfinished;        /* members that have neither finished nor vanished */
-	int32_t removable;         /* of .unfinished: those that have a controller, which deletes them */
+	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
+	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
+	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
+	bool of_others;            /* the members are pods of other controllers */
 	const char *unbound;       /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
 	const struct kar_pod *
 		stuck; /* the first member, by name, that is Unschedulable on its node for too long; NULL: none */
@@ -46,7 +49,7 @@ struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a
 struct podgroup_text {
 	const char *reason, *message;
 };
-struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct podgroup_counts *t,
-	kar_time now, struct kar_arena *arena) KAR_NONNULL;
+struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct kar_podgroup *g,
+	const struct podgroup_counts *t, kar_time now, struct kar_arena *arena) KAR_NONNULL;
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 
 enum { NAMES_SHOWN = 3 }; /* of pods, in a message */
@@ -49,10 +50,31 @@ static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, ka
 		t->stuck = p;
 }
 
+static void count_gates(struct podgroup_counts *t, const struct kar_pod *p)
+{
+	bool gated = kar_pg_is_gated(p);
+
+	t->gated += gated;
+	t->waiting += kar_pg_waits(p);
+	t->bare += !gated && !p->owner_name;
+	t->removable += !gated && p->owner_name;
+	if (p->gate_foreign)
+		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
+}
+
+static void count_scheduler(struct podgroup_counts *t, const struct kar_pod *p)
+{
+	if (p->scheduler)
+		add_few(&t->schedulers, NAMES_SHOWN, p->scheduler, p);
+	else
+		t->n_default++;
+}
+
 static void count_active(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
 {
 	t->active++;
-	t->owned += p->owner_name != NULL;
+	count_gates(t, p);
+	count_scheduler(t, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (p->node)
 		t->scheduled++;

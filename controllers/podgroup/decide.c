@@ -4,8 +4,7 @@
 
 #include "common/str.h"
 #include "common/text.h"
-#include "controllers/podgroup/attempt.h"
-#include "controllers/podgroup/count.h"
+#include "controllers/podgroup/release.h"
 
 static const kar_time too_long = 48 * 60 * KAR_MINUTE; /* without anything running: the Warning Timeout */
 
@@ -131,10 +130,12 @@ static const char *why_not_and_who(const struct update *u, const char *type)
 static void set_unscheduled(const struct update *u)
 {
 	const struct kar_pg_placement *pl = &u->status->placement;
-	struct podgroup_text attempt = podgroup_attempt_text(pl, u->t, u->now, u->arena);
+	struct podgroup_text attempt = podgroup_attempt_text(pl, u->v->group, u->t, u->now, u->arena);
 
 	if (pl->state == KAR_PG_STATE_WAITING && attempt.reason)
 		kar_plan_requeue(u->plan, pl->retry_after - u->now); /* the text is out of date then */
+	if (!attempt.reason)
+		attempt = podgroup_gated_text(u->v, u->t, u->arena);
 	if (attempt.reason && !timed_out(u))
 		set_condition(u, KAR_PG_SCHEDULED, false, attempt.reason, attempt.message);
 	else
@@ -231,7 +232,10 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
 			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
 		.unfinished = u->t->active,
-		.removable = u->t->owned,
+		.removable = u->t->removable,
+		.gated = u->t->gated,
+		.bare = u->t->bare,
+		.of_others = u->v->of_others,
 		.unbound = podgroup_list(&u->t->unbound, u->arena),
 		.stuck = breaks_quorum(u->t) ? u->t->stuck : NULL,
 		.stuck_in = u->t->stuck_in,
@@ -358,6 +362,8 @@ static void follow_members(const struct podgroup_view *v, const struct podgroup_
 	kar_time left = time_left(&u);
 
 	fill_status(&u);
+	if (u.status->placement.state == old->placement.state)
+		podgroup_release(v, t, now, p);
 	if (left > 0 && left != KAR_NEVER)
 		kar_plan_requeue(p, left);
 	if (is_recorded(u.status, old))

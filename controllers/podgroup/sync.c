@@ -3,11 +3,12 @@
  */
 #include <assert.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "controllers/controllers.h"
-#include "controllers/podgroup/podgroup.h"
+#include "controllers/podgroup/release.h"
 
 enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
 
@@ -74,7 +75,7 @@ static void start(struct kar_controller *c)
 
 static bool is_of_job(const struct kar_podgroup *g)
 {
-	return g->owner_uid && g->owner_name && g->owner_is_queuejob;
+	return !kar_pg_of_others(g) && g->owner_name;
 }
 
 /* The QueueJob that controls @g; NULL: none, or it is gone. */
@@ -114,6 +115,15 @@ static bool is_unreadable(const struct podgroup_view *v)
 	return v->group->o.unreadable;
 }
 
+/* The caches contain what this key has written. */
+static bool has_own_writes(const struct kar_controller *c, const char *key)
+{
+	bool groups = kar_barrier_passed(c->barrier, key, c->stores->podgroups);
+	bool pods = kar_barrier_passed(c->barrier, key, c->stores->pods);
+
+	return groups && pods;
+}
+
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 {
 	const struct kar_stores *stores = c->stores;
@@ -126,7 +136,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 
 	if (!o)
 		return false;
-	if (!kar_barrier_passed(c->barrier, s->key, stores->podgroups)) {
+	if (!has_own_writes(c, s->key)) {
 		kar_plan_requeue(&s->plan, CACHE_WAIT);
 		return false;
 	}
@@ -135,6 +145,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
 		.owner = owner_of(kar_as_podgroup(o), job),
+		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
 		.raised = job && job->status.record.formation == KAR_QJ_FORMATION_RAISED,
 		.owner_generation = job ? job->generation : 0,
 		.default_timeout = c->settings->schedule_timeout };
@@ -144,16 +155,22 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);
 		return false;
 	}
+	v.unplaced = c->settings->one_namespace || !kar_pg_keeps_placement(v.group) ||
+		v.n_pods > KAR_PG_PLAN_PODS;
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);
 	return true;
 }
 
-static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a,
-	struct kar_buf *out KAR_UNUSED, struct kar_err *err)
+static int encode(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a, struct kar_buf *out,
+	struct kar_err *err)
 {
-	return kar_fail(err, KAR_INVALID, "the podgroup reconciler has no action %d", a->what);
+	struct kar_arena scratch = { 0 };
+	int rc = podgroup_encode(a, &scratch, out, err);
+
+	kar_arena_release(&scratch);
+	return rc;
 }
 
 /* The patch replaces the list of conditions as a whole, so the group must still be the one that was read. */

@@ -1,6 +1,7 @@
 /* What a pass places: the pods that a QueueJob must start with, or lacks. */
 #include "controllers/queue/pass.h"
 
+#include "api/pg_members.h"
 #include "api/pg_plan.h"
 #include "api/pod_needs.h"
 #include "api/queuejob_gang.h"
@@ -23,12 +24,6 @@ bool queue_waits_for_places(const struct kar_podgroup *g)
 }
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
-
-/* A foreign CRD drops the placement: it would be written again and again. */
-static bool keeps_placement(const struct kar_podgroup *g)
-{
-	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-}
 
 static bool is_default_scheduler(const char *name)
 {
@@ -181,11 +176,7 @@ static void hold_plan(struct making *m, struct queue_gang *out)
 	}
 }
 
-/*
- * Its minimum is bound, as its own status says, so its pods need not be looked at. Without a state it was admitted by a version that placed
- * nothing.
- */
-static bool is_whole(const struct kar_podgroup *g)
+bool queue_is_whole(const struct kar_podgroup *g)
 {
 	enum kar_pg_state state = g->status.placement.state;
 
@@ -241,13 +232,20 @@ static void add_roles(struct making *m, struct queue_gang *out)
 	out->unverified = unverified;
 }
 
-static kar_time timeout_of(const struct making *m)
+static kar_time timeout_of(const struct queue_pass *p, const struct kar_podgroup_spec *s)
 {
-	const struct kar_podgroup_spec *s = &m->group->spec;
-
 	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
 		return s->schedule_timeout_seconds * KAR_SECOND;
-	return m->p->default_timeout > 0 ? m->p->default_timeout : KAR_MINUTE;
+	return p->default_timeout > 0 ? p->default_timeout : KAR_MINUTE;
+}
+
+void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out)
+{
+	out->timeout = timeout_of(p, &g->spec);
+	out->deactivated = g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
+	out->retry_in = g->status.placement.retry_after - p->s->now;
+	if (out->retry_in > 0 && out->retry_in < p->retry_in)
+		p->retry_in = out->retry_in;
 }
 
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
@@ -257,15 +255,11 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 	enum kar_pg_state state = g->status.placement.state;
 	struct queue_gang *out;
 
-	if (!p->nodes || (admitted && (is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)) ||
-		!keeps_placement(g) || !is_placeable(job) || !find_classes(&m))
+	if (!p->nodes || (admitted && (queue_is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)) ||
+		!kar_pg_keeps_placement(g) || !is_placeable(job) || !find_classes(&m))
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
-	out->timeout = timeout_of(&m);
-	out->deactivated = state == KAR_PG_STATE_DEACTIVATED;
-	out->retry_in = g->status.placement.retry_after - p->s->now;
-	if (out->retry_in > 0 && out->retry_in < p->retry_in)
-		p->retry_in = out->retry_in;
+	queue_fill_gang(p, g, out);
 	if (admitted && state == KAR_PG_STATE_PLACED) {
 		hold_plan(&m, out);
 		return out;
@@ -297,6 +291,42 @@ static const char *nodes_of_role(const struct kar_placement *places, uint32_t ro
 	return kar_pg_plan_text(seats, n, a);
 }
 
+static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *old, uint32_t role)
+{
+	return old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]);
+}
+
+/* Each pod of a group of another controller is a role of its own, because it exists. */
+static void record_pods(const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+{
+	int32_t *used = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*used));
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+		const struct kar_pg_seat seat = { is_named(g, old, p->role) ? p->node : "", 1 };
+		const char *node = kar_pg_plan_text(&seat, 1, a);
+
+		for (int32_t k = 0; k < p->n; k++) {
+			out->plan = kar_arena_grow(a, out->plan, out->n_plan, sizeof(*out->plan));
+			out->plan[out->n_plan++] =
+				(struct kar_pg_planned){ g->pods[p->role][used[p->role]++], node };
+		}
+	}
+}
+
+static void record_roles(const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+{
+	out->plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*out->plan));
+	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
+		const char *nodes = nodes_of_role(places, i, is_named(g, old, i), a);
+
+		if (nodes[0])
+			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
+	}
+}
+
 struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
 	kar_time now, struct kar_arena *a)
 {
@@ -314,13 +344,6 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		p.deadline = now + QUEUE_PROVISION_TIMEOUT;
 		return p;
 	}
-	p.plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*p.plan));
-	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
-		bool named = old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[i]);
-		const char *nodes = nodes_of_role(places, i, named, a);
-
-		if (nodes[0])
-			p.plan[p.n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
-	}
+	(g->pods ? record_pods : record_roles)(g, old, places, a, &p);
 	return p;
 }

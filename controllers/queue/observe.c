@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/queue/pass.h"
 
@@ -115,13 +116,26 @@ static const char *state_of(const struct kar_stores *stores, const struct kar_po
 	return kar_pg_phase_name(g->status.phase);
 }
 
+static const struct queue_gang *observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
+	enum queue_claim claim, bool admitted)
+{
+	const struct kar_queuejob *job = queue_job_of(p->stores, g);
+
+	if (claim != QUEUE_CLAIM_ALIVE)
+		return NULL;
+	if (job)
+		return queue_observe_gang(p, g, job, admitted);
+	return kar_pg_of_others(g) ? queue_observe_members(p, g, admitted) : NULL;
+}
+
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
 	enum queue_claim claim)
 {
 	const char *queue = kar_podgroup_queue(g);
 	const struct kar_object *o = kar_store_get(p->stores->queues, NULL, queue);
-	const struct kar_queuejob *job = claim == QUEUE_CLAIM_ALIVE ? queue_job_of(p->stores, g) : NULL;
-	bool admitted = kar_podgroup_admitted_by(g, queue) && !queue_waits_for_places(g);
+	bool recorded = kar_podgroup_admitted_by(g, queue);
+	const struct queue_gang *gang = observe_gang(p, g, claim, recorded && !queue_waits_for_places(g));
+	bool admitted = recorded && !queue_waits_for_places(g) && !queue_has_new_gang(g, gang);
 	int32_t asked = priority_of(p, &g->spec);
 
 	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
@@ -131,10 +145,10 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.priority = kar_queue_priority(o ? kar_as_queue(o) : NULL, asked),
 		.asked = asked,
 		.admitted = admitted,
-		.still_in = admitted ? NULL : admitting_queue(g),
+		.still_in = recorded ? NULL : admitting_queue(g),
 		.yields = yields(p, g, admitted),
 		.claim = claim,
-		.gang = job && claim == QUEUE_CLAIM_ALIVE ? queue_observe_gang(p, g, job, admitted) : NULL,
+		.gang = claim == QUEUE_CLAIM_ALIVE ? gang : NULL,
 		.state = admitted && claim == QUEUE_CLAIM_ALIVE ? state_of(p->stores, g) : NULL,
 	};
 }

@@ -72,6 +72,18 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KA
  */
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct kar_queuejob *job, bool admitted) KAR_NONNULL;
+/* The same of the members of @g, a group of another controller, whose pods exist before they are placed. */
+const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
+	bool admitted) KAR_NONNULL;
+/* Its members are all there, and were never placed: it waits for places, even if it was admitted before they existed. */
+bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang) __attribute__((nonnull(1)));
+/* Sets what every gang has, from the placement of its group. */
+void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out) KAR_NONNULL;
+/*
+ * Its minimum is bound, as its own status says, so its pods need not be looked at. Without a state nothing was placed, or it was admitted by
+ * a version that placed nothing.
+ */
+bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* The group is to be placed again: its admission holds nothing. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "common/timefmt.h"
@@ -49,6 +50,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_FEW_MEMBERS] = "WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
 		[QUEUE_BACK_OFF] = kar_reason_BackOff,
 		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
 		[QUEUE_NO_FIT] = kar_reason_NoFit,
@@ -153,6 +155,8 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_DEACTIVATED;
 	if (e->g->gang && (e->g->gang->retry_in > 0 || is_rolled_back(e->g->group)))
 		return QUEUE_BACK_OFF;
+	if (e->g->gang && e->g->gang->incomplete)
+		return QUEUE_FEW_MEMBERS;
 	if (w->head && kar_streq(w->queue->spec.queueing_strategy, "StrictFIFO"))
 		return QUEUE_BEHIND_HEAD;
 	return is_full(w) ? QUEUE_MAX_JOBS : QUEUE_ADMITTED;
@@ -268,8 +272,12 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 				   : "others go first for new nodes";
 	case QUEUE_DEACTIVATED:
 		return kar_arena_printf(a,
-			"%d attempts to start the gang failed, the last: %s; " KAR_PG_REACTIVATE,
-			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause);
+			"%d attempts to start the gang failed, the last: %s; %s",
+			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause,
+			kar_pg_reactivate(e->g->group));
+	case QUEUE_FEW_MEMBERS:
+		return kar_arena_printf(a, "fewer members can start than spec.minMember %d asks for",
+			(int)e->g->group->spec.min_member);
 	case QUEUE_BACK_OFF:
 		return explain_failure(e->g->group, a);
 	case QUEUE_NO_FIT:

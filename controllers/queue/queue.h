@@ -47,8 +47,10 @@ struct queue_gang {
 		gang; /* what it must start with, without what needs no place any more; an admitted group: what it lacks */
 	const char *const *names;      /* of the roles */
 	const bool *unverified;        /* per role: the scheduler checks more than was modelled; NULL: none */
+	const char *const *const *pods; /* per role: the pods that get its places, in order; NULL: they do not exist yet */
 	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
 	size_t n_held;
+	bool incomplete;   /* members are missing, so it is not placed yet; it has no roles */
 	bool deactivated;  /* too many attempts have failed: it waits for an edit */
 	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
 	kar_time timeout;  /* ms in which its minimum must be bound once it is placed */
@@ -87,6 +89,7 @@ enum queue_reason {
 	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
 	QUEUE_CLOSED,      /* QueueClosed */
 	QUEUE_MAX_JOBS,    /* MaxJobsReached: maxJobs reached */
+	QUEUE_FEW_MEMBERS, /* WaitingForMembers: a group of another controller whose members do not all exist */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
 	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
 	QUEUE_NO_FIT,      /* NoFit: its minimum does not fit on the nodes now */

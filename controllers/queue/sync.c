@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/queue/pass.h"
@@ -88,11 +89,19 @@ static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 	return old && old->node && !kar_pod_finished(old) && (!new || kar_pod_finished(new));
 }
 
+/* A gang of another controller may be complete with it. */
+static bool is_new_member(const struct kar_pod *old, const struct kar_pod *new)
+{
+	return new->group && kar_pg_waits(new) && !(old && old->group == new->group && kar_pg_waits(old));
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
+	if (n && is_new_member(o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
+		kar_workqueue_add(c->queue, ALL);
 	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 }

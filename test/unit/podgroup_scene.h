@@ -5,6 +5,8 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
+ * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
  */
 #ifndef KAR_TEST_PODGROUP_SCENE_H
@@ -51,6 +53,18 @@ static bool takes(const char *word, const char *prefix, const char **value)
 	return strncmp(word, prefix, n) == 0;
 }
 
+static void read_plan(struct scene *s, char *text)
+{
+	struct kar_pg_placement *p = &s->group.status.placement;
+	char *entry;
+
+	p->plan = kar_arena_alloc(&s->arena, MAX_PODS, sizeof(*p->plan));
+	while ((entry = strsep(&text, ",")) != NULL) {
+		p->plan[p->n_plan].role = strsep(&entry, ":");
+		p->plan[p->n_plan++].nodes = entry;
+	}
+}
+
 static bool read_placement(struct scene *s, const char *word)
 {
 	struct kar_pg_placement *p = &s->group.status.placement;
@@ -81,6 +95,8 @@ static bool read_placement(struct scene *s, const char *word)
 		for (size_t i = 0; i < s->group.status.conditions.n; i++)
 			s->group.status.conditions.items[i].last_transition =
 				now - now % 1000 - atoi(value) * KAR_SECOND;
+	} else if (takes(word, "plan=", &value)) {
+		read_plan(s, kar_arena_strndup(&s->arena, value, strlen(value)));
 	} else {
 		if (takes(word, "cause=", &value))
 			p->cause = value;
@@ -117,6 +133,11 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.owner = PODGROUP_OWNER_TERMINAL;
 	} else if (is(word, "owner-works")) {
 		s->view.owner = PODGROUP_OWNER_WORKS;
+	} else if (is(word, "others")) {
+		s->view.of_others = true;
+		s->group.owner_is_queuejob = false;
+	} else if (is(word, "unplaced")) {
+		s->view.unplaced = true;
 	} else if (is(word, "deleting")) {
 		s->group.deletion = now;
 	} else {
@@ -171,6 +192,16 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->deletion = now;
 	else if (is(word, "gated"))
 		p->gate_ours = true;
+	else if (is(word, "held"))
+		p->gate_foreign = true;
+	else if (is(word, "disrupted"))
+		p->disrupted = true;
+	else if (takes(word, "prio=", &value))
+		p->priority = atoi(value);
+	else if (takes(word, "scheduler=", &value))
+		p->scheduler = value;
+	else if (takes(word, "terms=", &value))
+		p->terms = value;
 	else if (takes(word, "owner=", &value))
 		p->owner_name = value;
 	else if (takes(word, "kind=", &value))
@@ -190,13 +221,17 @@ static void read_scene(struct scene *s, const char *text)
 	char *copy = kar_arena_strndup(&s->arena, text, strlen(text));
 	char *rest = copy, *part, *word;
 
-	s->group = (struct kar_podgroup){ .o = { .ns = "ns", .name = "j", .uid = "u" }, .generation = 1 };
+	s->group = (struct kar_podgroup){ .o = { .ns = "ns", .name = "j", .uid = "u" },
+		.generation = 1,
+		.owner_uid = "q",
+		.owner_is_queuejob = true };
 	s->group.status.occupied_by = "";
 	s->group.status.placement.cause = "";
 	s->view.default_timeout = KAR_MINUTE;
 	for (int i = -1; (part = strsep(&rest, ";")) != NULL; i++) {
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {
+			s->pods[i].o.uid = "uid";
 			s->pods[i].job = &s->jobs[i];
 			s->jobs[i].loss = &s->losses[i];
 			s->members[s->view.n_pods++] = &s->pods[i];

@@ -187,6 +187,8 @@ static void read_part(struct scene *s, char *part)
 			g = &s->groups[s->snapshot.n_groups];
 			g->o.ns = "ns";
 			g->creation = now;
+			g->owner_uid = "uid-of-job";
+			g->owner_is_queuejob = true;
 			s->group_list[s->snapshot.n_groups++] =
 				(struct queue_group){ .group = g, .claim = QUEUE_CLAIM_ALIVE };
 		}

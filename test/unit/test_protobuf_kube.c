@@ -284,7 +284,7 @@ static void pod_with_everything(void **state)
 		"ownerReferences: OwnerReference{ apiVersion: 'v1' kind: 'ConfigMap' name: 'o' "
 		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
 		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
-		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' priority: -10 "
+		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' schedulerName: 'default-scheduler' priority: -10 "
 		"containers: Container{ name: 'c' resources: ResourceRequirements{ requests: cpu=100m } } Container{ name: 'd' resources: ResourceRequirements{ } } "
 		"initContainers: Container{ name: 'i' resources: ResourceRequirements{ } } resources: ResourceRequirements{ } nodeSelector: disk=ssd "
 		"affinity: Affinity{ nodeAffinity: NodeAffinity{ } podAffinity: PodAffinity{ } podAntiAffinity: PodAffinity{ } } "

@@ -1,3 +1,4 @@
+import datetime
 import json
 
 from harness import FINALIZER, KEY, SERVICE_ACCOUNT, USER_AGENT, expect, expect_equal, queuejob, task, wait_until
@@ -64,6 +65,8 @@ def story_admission_policy_binds_the_manager(s):
     """With manifests/admission the manager's identity is refused every write that is not about QueueJobs, and all in kube-system."""
     expect_policies_are_sound(s)
     s.apply(pod("foreign", labels={KEY + "queuejob": "j"}))
+    member = pod("member", labels={"scheduling.x-k8s.io/pod-group": "foreign"})
+    s.apply(member | {"spec": {**member["spec"], "schedulingGates": [{"name": "example.com/other"}]}})
     s.apply(service("foreign"))
     s.apply(service("labelled", labels={KEY + "queuejob": "labelled"}))
     s.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
@@ -87,6 +90,7 @@ def story_admission_policy_binds_the_manager(s):
         "the adoption of a foreign pod": as_manager(s, "patch", "pod", "foreign", *merge(metadata=owned)),
         "the adoption of a gated pod": as_manager(s, "patch", "pod", "gated", *merge(metadata=owned)),
         "the deletion of a foreign pod": as_manager(s, "delete", "pod", "foreign"),
+        "the deletion of a member that is not taken back": as_manager(s, "delete", "pod", "member"),
         "a change of a foreign Service": as_manager(s, "patch", "service", "labelled", *merge(spec={"selector": {"x": "y"}})),
         "the adoption of a Service without our label": as_manager(s, "patch", "service", "foreign", *merge(metadata=owned)),
         "the deletion of a foreign Service": as_manager(s, "delete", "service", "labelled"),
@@ -111,6 +115,11 @@ def story_admission_policy_binds_the_manager(s):
     }
     wrong = [f"{what}: {answer}" for what, (status, answer) in allowed.items() if status]
     expect(not wrong, "must be allowed:\n" + "\n".join(wrong))
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # of an old one Kubernetes takes the status back
+    s.kubectl("patch", "pod", "member", "--subresource=status", *merge(status={"conditions": [
+        {"type": "DisruptionTarget", "status": "True", "reason": "GangRolledBack", "lastTransitionTime": now}]}))
+    status, answer = as_manager(s, "delete", "pod", "member")
+    expect(not status, f"the deletion of a member that is taken back must be allowed: {answer}")
     s.kubectl("patch", "pod", "gated", *merge(metadata={"finalizers": None}))
 
 

@@ -1,0 +1,53 @@
+#include "api/pg_members.h"
+
+#include <string.h>
+
+#include "api/types.h"
+#include "common/str.h"
+
+bool kar_pg_of_others(const struct kar_podgroup *g)
+{
+	return !(g->owner_uid && g->owner_is_queuejob);
+}
+
+bool kar_pg_keeps_placement(const struct kar_podgroup *g)
+{
+	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+}
+
+const char *kar_pg_reactivate(const struct kar_podgroup *g)
+{
+	return kar_pg_of_others(g) ? "to try again, change the spec of the PodGroup"
+				   : "to try again, change the spec of the job, or suspend and resume it";
+}
+
+bool kar_pg_is_gated(const struct kar_pod *p)
+{
+	return p->gate_ours && !p->node && kar_pod_alive(p) &&
+		!kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+}
+
+bool kar_pg_waits(const struct kar_pod *p)
+{
+	return kar_pg_is_gated(p) && !p->gate_foreign;
+}
+
+bool kar_pg_is_unpinnable(const struct kar_pod *p)
+{
+	return p->pin || (p->terms && !p->terms[0]);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int kar_pg_compare_members(const void *a, const void *b)
+{
+	const struct kar_pod *x = *(const struct kar_pod *const *)a, *y = *(const struct kar_pod *const *)b;
+	int order = compare(y->priority, x->priority);
+
+	if (!order)
+		order = compare(x->creation, y->creation);
+	return order ? order : strcmp(x->o.name, y->o.name);
+}

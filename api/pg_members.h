@@ -1,0 +1,32 @@
+/*
+ * pg_members - the pods of a PodGroup that are gated until the group is placed: those of any controller but the QueueJob's, which creates
+ * its pods only for places. Both reconcilers of groups read them by these rules. Pure.
+ */
+#ifndef KAR_API_PG_MEMBERS_H
+#define KAR_API_PG_MEMBERS_H
+
+#include "api/pod.h"
+#include "api/podgroup.h"
+
+/* Members that a plan names at most; a larger gang is released whole when it is admitted, wherever its pods go. */
+enum { KAR_PG_PLAN_PODS = 2048 };
+
+/* Not a group of a QueueJob: its pods are created by somebody else. */
+bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
+/* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
+bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
+
+/* What a user does about a group that is DEACTIVATED. */
+const char *kar_pg_reactivate(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
+
+/* Our gate holds it, and it is not a pod of a QueueJob. Other gates may hold it too. */
+bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
+/* Nothing but our gate keeps it from a node. */
+bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
+/* Its own affinity cannot be added to, or names a node already: it is released without a certain node. */
+bool kar_pg_is_unpinnable(const struct kar_pod *p) KAR_NONNULL;
+
+/* Priority (high first), creation (old first), name: the order in which members get places. For qsort() of const struct kar_pod *. */
+int kar_pg_compare_members(const void *a, const void *b) KAR_NONNULL;
+
+#endif

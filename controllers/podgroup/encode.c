@@ -1,0 +1,88 @@
+/* Patches of pods of other controllers. The API server refuses them if the uid or resourceVersion in them does not match. */
+#include "controllers/podgroup/release.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "api/queuejob_pin.h"
+#include "common/json.h"
+
+static void begin(struct kar_json_writer *w, const struct kar_action *a)
+{
+	char version[24];
+
+	snprintf(version, sizeof(version), "%" PRIu64, a->rv);
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_kv_string(w, "resourceVersion", version);
+	kar_jw_end_object(w);
+}
+
+/* Removes only our gate, which is identified by its name, and adds the node to each term of the affinity. */
+static int write_release(struct kar_json_writer *w, const struct kar_action *a, struct kar_arena *arena,
+	struct kar_err *err)
+{
+	const struct podgroup_pod_patch *p = a->payload;
+	struct kar_template_affinity own = { 0 };
+	int rc = 0;
+
+	if (p->terms)
+		own.node.required.terms = (struct kar_str){ p->terms, strlen(p->terms) };
+	begin(w, a);
+	kar_jw_key(w, "spec");
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "schedulingGates");
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "$patch", "delete");
+	kar_jw_kv_string(w, "name", KAR_GATE);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+	if (p->node[0])
+		rc = kar_pin_write(w, &own, p->node, arena, err);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	return rc;
+}
+
+/* As kube-scheduler and the kubelet do before they end a pod that has done nothing wrong. */
+static int write_disrupt(struct kar_json_writer *w, const struct kar_action *a,
+	struct kar_arena *arena KAR_UNUSED, struct kar_err *err KAR_UNUSED)
+{
+	const struct podgroup_pod_patch *p = a->payload;
+
+	begin(w, a);
+	kar_jw_key(w, "status");
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "conditions");
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "type", "DisruptionTarget");
+	kar_jw_kv_string(w, "status", "True");
+	kar_jw_kv_string(w, "reason", "GangRolledBack");
+	kar_jw_kv_string(w, "message", p->cause);
+	kar_jw_kv_time(w, "lastTransitionTime", p->now);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	return 0;
+}
+
+int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
+	struct kar_err *err)
+{
+	int (*const write)(struct kar_json_writer * w, const struct kar_action *a, struct kar_arena *arena,
+		struct kar_err *err) = a->what == PODGROUP_RELEASE ? write_release : write_disrupt;
+	struct kar_json_writer w;
+	int rc;
+
+	kar_json_writer_init(&w, out);
+	rc = write(&w, a, arena, err);
+	kar_json_writer_release(&w);
+	return rc;
+}

@@ -1,0 +1,190 @@
+#include "controllers/podgroup/release.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/copy.h"
+#include "api/names.h"
+#include "api/pg_members.h"
+#include "api/pg_plan.h"
+#include "common/str.h"
+
+/* --- what is there --------------------------------------------------------------------------------- */
+
+static bool is_admitted(const struct kar_podgroup *g)
+{
+	return kar_podgroup_admitted_by(g, kar_podgroup_queue(g));
+}
+
+static bool is_mixed(const struct podgroup_counts *t)
+{
+	return t->schedulers.n > 1 || (t->schedulers.n && t->n_default);
+}
+
+/* Members that have a node, need none any more, or may get one at any time. */
+static int32_t on_the_way(const struct podgroup_counts *t)
+{
+	return t->active + t->succeeded - t->gated;
+}
+
+static bool can_all_start(const struct podgroup_counts *t)
+{
+	return on_the_way(t) + t->waiting >= t->quorum;
+}
+
+/* --- releasing ------------------------------------------------------------------------------------- */
+
+static struct kar_action *act(struct kar_plan *p, enum kar_verb verb, const struct kar_pod *pod,
+	enum podgroup_action what)
+{
+	struct kar_action *a = kar_plan_add(p, verb, &kar_pod_type, kar_copy(p->arena, pod->o.ns),
+		kar_copy_text(p->arena, pod->o.name));
+
+	assert(pod->o.uid[0]); /* without it the write could hit another pod of the name */
+	a->uid = kar_copy(p->arena, pod->o.uid);
+	a->rv = pod->o.rv;
+	a->what = (int)what;
+	return a;
+}
+
+static void release(struct kar_plan *p, const struct kar_pod *pod, const char *node)
+{
+	struct podgroup_pod_patch *body = kar_arena_alloc(p->arena, 1, sizeof(*body));
+	struct kar_action *a = act(p, KAR_PATCH, pod, PODGROUP_RELEASE);
+
+	body->node = kar_pg_is_unpinnable(pod) ? "" : node;
+	body->terms = kar_copy(p->arena, pod->terms);
+	a->patch_type = KAR_PATCH_STRATEGIC;
+	a->payload = body;
+	a->note = body->node[0] ? kar_arena_printf(p->arena, "release to %s", body->node) : "release";
+}
+
+static void release_all(const struct podgroup_view *v, struct kar_plan *p)
+{
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (kar_pg_waits(v->pods[i]))
+			release(p, v->pods[i], "");
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kar_pod *const *x = a, *const *y = b;
+
+	return strcmp((*x)->o.name, (*y)->o.name);
+}
+
+static void release_planned(const struct podgroup_view *v, struct kar_plan *p)
+{
+	const struct kar_pg_placement *pl = &v->group->status.placement;
+	const struct kar_pod **sorted = kar_arena_alloc(p->arena, v->n_pods + 1, sizeof(struct kar_pod *));
+	struct kar_pod wanted = { .o = { .type = &kar_pod_type } };
+	const struct kar_pod *key = &wanted;
+
+	for (size_t i = 0; i < v->n_pods; i++)
+		sorted[i] = v->pods[i];
+	qsort(sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		const struct kar_pod **found;
+
+		wanted.o.name = pl->plan[i].role;
+		found = bsearch(&key, sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
+		if (found && kar_pg_waits(*found))
+			release(p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));
+	}
+}
+
+/* Nobody chooses nodes for these members: they start when all of them can, or when their gang has its minimum without them. */
+static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup_counts *t)
+{
+	if (!is_admitted(v->group) || is_mixed(t))
+		return false;
+	return on_the_way(t) >= t->quorum || ((v->unplaced || t->schedulers.n) && can_all_start(t));
+}
+
+/* --- taking back ----------------------------------------------------------------------------------- */
+
+/* Its controller sees first that the pod has not failed by itself (the condition), then that it goes. */
+static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, kar_time now,
+	struct kar_plan *p)
+{
+	struct podgroup_pod_patch *body;
+	struct kar_action *a;
+
+	if (pod->disrupted) {
+		act(p, KAR_DELETE, pod, PODGROUP_DELETE);
+		return;
+	}
+	body = kar_arena_alloc(p->arena, 1, sizeof(*body));
+	body->cause = v->group->status.placement.cause;
+	body->now = now;
+	a = act(p, KAR_PATCH, pod, PODGROUP_DISRUPT);
+	a->subresource = "status";
+	a->patch_type = KAR_PATCH_STRATEGIC;
+	a->payload = body;
+	a->note = "disrupt";
+}
+
+static void take_all_back(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
+{
+	for (size_t i = 0; i < v->n_pods; i++) {
+		const struct kar_pod *pod = v->pods[i];
+
+		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod))
+			take_back(v, pod, now, p);
+	}
+}
+
+void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
+	struct kar_plan *p)
+{
+	enum kar_pg_state state = v->group->status.placement.state;
+
+	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
+		take_all_back(v, now, p);
+	else if (state == KAR_PG_STATE_PLACED && v->of_others)
+		release_planned(v, p);
+	else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||
+		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))
+		release_all(v, p);
+}
+
+/* --- why not --------------------------------------------------------------------------------------- */
+
+static const char *describe_mixed(const struct podgroup_counts *t, struct kar_arena *arena)
+{
+	return kar_arena_printf(arena, "members name %d schedulers, a gang needs one: %s%s%s",
+		(int)t->schedulers.n + (t->n_default > 0), t->n_default ? KAR_DEFAULT_SCHEDULER ", " : "",
+		t->schedulers.items[0].name, t->schedulers.n > 1 ? ", ..." : "");
+}
+
+static struct podgroup_text not_admitted(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+
+	if (!c || c->status != KAR_COND_FALSE)
+		return (struct podgroup_text){ NULL, NULL };
+	return (struct podgroup_text){ c->reason, "not admitted: see condition " KAR_PG_ADMITTED };
+}
+
+struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const struct podgroup_counts *t,
+	struct kar_arena *arena)
+{
+	int32_t members = t->active + t->succeeded;
+
+	if (!t->gated)
+		return (struct podgroup_text){ NULL, NULL };
+	if (is_mixed(t))
+		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(t, arena) };
+	if (members < t->quorum)
+		return (struct podgroup_text){ "WaitingForMembers",
+			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist",
+				(int)members, (int)t->quorum) };
+	if (!can_all_start(t))
+		return (struct podgroup_text){ "ForeignGate",
+			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",
+				(int)(on_the_way(t) + t->waiting), (int)t->quorum,
+				podgroup_list(&t->held, arena)) };
+	return not_admitted(v->group);
+}

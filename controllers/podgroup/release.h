@@ -1,0 +1,38 @@
+/*
+ * release - the pods of other controllers in a PodGroup: which of them lose our gate now, on which node, and which are taken back
+ * (docs/design/podgroup.md, 3 and 4). Pure.
+ *
+ * Invariant: a gated member is released only to a place of the recorded plan, or where nobody places the group; our gate is the only one
+ * that is removed; nothing is deleted but released members of an attempt that has failed, by UID, and never one without a controller.
+ */
+#ifndef KAR_PODGROUP_RELEASE_H
+#define KAR_PODGROUP_RELEASE_H
+
+#include "controllers/podgroup/attempt.h"
+
+/* Numbers of struct kar_action.what. */
+enum podgroup_action {
+	PODGROUP_RELEASE, /* patches a pod: our gate goes, and it gets a node if the payload has one */
+	PODGROUP_DISRUPT, /* patches its status: DisruptionTarget, so that its controller does not count it as failed */
+	PODGROUP_DELETE,
+};
+
+/* Payload of PODGROUP_RELEASE and PODGROUP_DISRUPT, in the arena of the plan. */
+struct podgroup_pod_patch {
+	const char *node;  /* "": it may go anywhere */
+	const char *terms; /* of its own required node affinity, as kar_pod.terms; NULL: none */
+	const char *cause; /* why it is taken back */
+	kar_time now;      /* wall ms */
+};
+
+/* Adds the actions that the recorded placement of the group asks for. @now: wall ms, whole seconds. */
+void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
+	struct kar_plan *p) KAR_NONNULL;
+/* Why gated members stay so while no attempt is under way; .reason NULL: this does not explain it. */
+struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const struct podgroup_counts *t,
+	struct kar_arena *arena) KAR_NONNULL;
+/* Appends the body of an action. -1: the affinity of the pod cannot be read. @err may be NULL. */
+int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
+	struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
+
+#endif

@@ -1,0 +1,204 @@
+/* What a pass places of a group of another controller: its members, which exist and are gated. */
+#include "controllers/queue/pass.h"
+
+#include <stdlib.h>
+
+#include "api/pg_members.h"
+#include "api/pg_plan.h"
+#include "common/str.h"
+
+/* One group while its gang is made. */
+struct making {
+	struct queue_pass *p;
+	const struct kar_podgroup *group;
+	struct kar_arena *arena;
+	const struct kar_pod **unbound; /* members that may get a place now, in the order in which they get them */
+	size_t n_unbound;
+	int64_t have; /* members that need no place any more, or get one from the scheduler at any time */
+	size_t n_gated; /* members with our gate, whatever else holds them */
+	bool placed_by_others; /* a member names another scheduler */
+};
+
+static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
+{
+	int64_t min = g->spec.min_member > 0 ? g->spec.min_member : 1, left_out = g->spec.succeeded_members;
+
+	return min + kar_clamp(left_out, 0, succeeded);
+}
+
+static struct kar_iter members(const struct making *m)
+{
+	char key[KAR_KEY_LEN];
+
+	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
+}
+
+/* A gang that has started lacks all that have no node; a new one only what is not released. */
+static bool needs_place(const struct kar_pod *pod, bool started)
+{
+	return !pod->node && (started || kar_pg_is_gated(pod));
+}
+
+/* Returns how many of the minimum have no place yet. */
+static int64_t collect(struct making *m, bool started)
+{
+	const struct kar_object *o;
+	int64_t succeeded = 0;
+
+	for (struct kar_iter it = members(m); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		succeeded += pod->phase == KAR_POD_SUCCEEDED;
+		if (!kar_pod_alive(pod))
+			continue;
+		m->placed_by_others |= pod->scheduler != NULL;
+		m->n_gated += kar_pg_is_gated(pod);
+		if (!needs_place(pod, started)) {
+			m->have++;
+		} else if (started || kar_pg_waits(pod)) {
+			m->unbound = kar_arena_grow(m->arena, m->unbound, m->n_unbound, sizeof(*m->unbound));
+			m->unbound[m->n_unbound++] = pod;
+		}
+	}
+	if (m->n_unbound)
+		qsort(m->unbound, m->n_unbound, sizeof(*m->unbound), kar_pg_compare_members);
+	return quorum_of(m->group, succeeded) - succeeded - m->have;
+}
+
+/* --- the gang -------------------------------------------------------------------------------------- */
+
+struct roles {
+	struct kar_role *items;
+	const char **names;
+	bool *unverified;
+	uint32_t n;
+};
+
+/* The role of the pods of this class; a new one if there is none. */
+static uint32_t role_of(const struct making *m, struct roles *r, const struct kar_pod *pod)
+{
+	kar_class class = kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}");
+	const struct kar_pod_needs *needs = kar_sched_needs(kar_snapshot_sched(m->p->nodes), class);
+	bool unverified = needs->unverified || kar_pg_is_unpinnable(pod);
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->items[i].class == class && r->unverified[i] == unverified)
+			return i;
+	}
+	r->items[r->n] = (struct kar_role){ .class = class };
+	r->names[r->n] = pod->o.name;
+	r->unverified[r->n] = unverified;
+	return r->n++;
+}
+
+/* The names of the members, by role, each in their order. @roles: per member. */
+static const char *const *const *name_pods(const struct making *m, const struct roles *r,
+	const uint32_t *roles)
+{
+	const char ***pods = kar_arena_alloc(m->arena, r->n, sizeof(char **));
+	int32_t *n = kar_arena_alloc(m->arena, r->n, sizeof(*n));
+
+	for (uint32_t i = 0; i < r->n; i++)
+		pods[i] = kar_arena_alloc(m->arena, (size_t)(r->items[i].need + r->items[i].want),
+			sizeof(char *));
+	for (size_t i = 0; i < m->n_unbound; i++)
+		pods[roles[i]][n[roles[i]]++] = m->unbound[i]->o.name;
+	return (const char *const *const *)pods;
+}
+
+static void add_roles(const struct making *m, struct queue_gang *out, int64_t need)
+{
+	size_t n = m->n_unbound;
+	uint32_t *roles = kar_arena_alloc(m->arena, n, sizeof(*roles));
+	struct roles r = { kar_arena_alloc(m->arena, n, sizeof(*r.items)),
+		kar_arena_alloc(m->arena, n, sizeof(char *)), kar_arena_alloc(m->arena, n, sizeof(bool)), 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		roles[i] = role_of(m, &r, m->unbound[i]);
+		if ((int64_t)i < need)
+			r.items[roles[i]].need++;
+		else
+			r.items[roles[i]].want++;
+	}
+	out->gang = (struct kar_gang){ .roles = r.items, .n_roles = r.n };
+	out->names = r.names;
+	out->unverified = r.unverified;
+	out->pods = name_pods(m, &r, roles);
+}
+
+/* Members of the plan that have no node yet hold their places. */
+static void hold_plan(struct making *m, struct queue_gang *out)
+{
+	const struct kar_pg_placement *pl = &m->group->status.placement;
+	struct queue_seat *held = kar_arena_alloc(m->arena, pl->n_plan + 1, sizeof(*held));
+	struct kar_role *roles = kar_arena_alloc(m->arena, pl->n_plan + 1, sizeof(*roles));
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		const struct kar_object *o =
+			kar_store_get(m->p->stores->pods, m->group->o.ns, pl->plan[i].role);
+		const struct kar_pod *pod = o ? kar_as_pod(o) : NULL;
+		const char *node = kar_pg_planned_node(&pl->plan[i], m->arena);
+		kar_class class;
+
+		if (!pod || pod->node || !pod->needs || !kar_pod_alive(pod))
+			continue;
+		class = kar_snapshot_class_of(m->p->nodes, pod->needs);
+		if (node[0])
+			held[out->n_held++] = (struct queue_seat){ node, class, 1 };
+		else
+			roles[out->gang.n_roles++] = (struct kar_role){ .class = class, .need = 1 };
+	}
+	out->held = held;
+	out->gang.roles = roles;
+}
+
+/*
+ * A group is admitted without members, because its controller may wait for that. If some have come, the rest follows within moments; else
+ * it has no place in the queue until they are all there.
+ */
+static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g, size_t gated)
+{
+	enum { WITHIN = 5 * KAR_SECOND };
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	kar_time left = c && c->status == KAR_COND_TRUE ? c->last_transition + WITHIN - p->s->now : 0;
+
+	if (g->status.placement.state != KAR_PG_STATE_NONE)
+		return false;
+	if (gated && left > 0 && left < p->retry_in)
+		p->retry_in = left;
+	return !gated || left > 0;
+}
+
+const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
+	bool admitted)
+{
+	struct making m = { .p = p, .group = g, .arena = &p->s->arena };
+	enum kar_pg_state state = g->status.placement.state;
+	bool started = state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED;
+	struct queue_gang *out;
+	int64_t need;
+
+	if (!p->nodes || !kar_pg_keeps_placement(g) ||
+		(admitted && (queue_is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)))
+		return NULL;
+	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+	queue_fill_gang(p, g, out);
+	if (admitted && state == KAR_PG_STATE_PLACED) {
+		hold_plan(&m, out);
+		return out;
+	}
+	need = collect(&m, started);
+	if (need <= 0 || m.n_unbound > KAR_PG_PLAN_PODS || m.placed_by_others)
+		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
+	out->incomplete = need > (int64_t)m.n_unbound;
+	if (!out->incomplete)
+		add_roles(&m, out, need);
+	else if (started || may_be_incomplete(p, g, m.n_gated))
+		return NULL;
+	return out;
+}
+
+bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)
+{
+	return gang && kar_pg_of_others(g) && g->status.placement.state == KAR_PG_STATE_NONE;
+}

@@ -1,0 +1,225 @@
+/* Pods of other controllers in a PodGroup: when our gate goes, where they go, and when they are taken back. */
+#include "podgroup_scene.h"
+
+#include "common/buf.h"
+#include "controllers/podgroup/release.h"
+
+struct row {
+	const char *name, *scene, *actions;
+	const char *scheduled; /* condition Scheduled after it: "Reason: message"; NULL: not looked at */
+};
+
+#define ADMITTED "Admitted=True/Admitted "
+#define GATED " Pending gated owner=t kind=Job"
+#define FREE " Pending owner=t kind=Job"
+
+static const struct row rows[] = {
+	{ "waits_for_members", "others min=3 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
+		"WaitingForMembers: 2 of 3 members exist; none starts before all exist" },
+	{ "waits_for_its_places", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
+		"Pending: 0/2 members bound" },
+	{ "waits_for_its_queue", "others min=2 phase=Pending Admitted=False/NoFit; a" GATED "; b" GATED, "",
+		"NoFit: not admitted: see condition Admitted" },
+	{ "gate_of_somebody_else",
+		"others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " held; c" GATED " held", "",
+		"ForeignGate: 1 of 2 members can start; with gates of others: b, c" },
+	{ "two_schedulers", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " scheduler=x", "",
+		"MixedSchedulers: members name 2 schedulers, a gang needs one: default-scheduler, x" },
+
+	{ "plan_is_carried_out",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=b:n2,a:n1 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"patch pods ns/b (release to n2); patch pods ns/a (release to n1)",
+		"Placing: 0/2 members bound, attempt 1" },
+	{ "the_rest_of_it",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=b:n2,a:n1 " ADMITTED
+		"; a" GATED "; b" FREE " pin=n2",
+		"patch pods ns/a (release to n1)", NULL },
+	{ "what_is_not_in_it_stays",
+		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED "; a" GATED
+		"; b" GATED,
+		"patch pods ns/a (release to n1)", NULL },
+	{ "place_without_a_node",
+		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:*1 " ADMITTED "; a" GATED,
+		"patch pods ns/a (release)", NULL },
+	{ "affinity_that_cannot_be_added_to",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
+		"; a" GATED " pin=n5; b" GATED " terms=",
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+	{ "gate_of_somebody_else_stays",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
+		"; a" GATED "; b" GATED " held",
+		"patch pods ns/a (release to n1)", NULL },
+	{ "member_is_gone_before_any_is_released",
+		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
+		"; a" GATED,
+		"placement=-", "WaitingForMembers: 1 of 2 members exist; none starts before all exist" },
+	{ "bound_gang_is_satisfied",
+		"others min=1 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED "; a" FREE
+		" bound; b" GATED,
+		"placement=Satisfied", "Scheduled: minMember 1 reached" },
+	{ "further_members_start_one_by_one",
+		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE " bound; b" GATED,
+		"patch pods ns/b (release)", NULL },
+	{ "all_that_ran_is_gone",
+		"others min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; b" GATED, "placement=-",
+		NULL },
+	{ "broken_gang_is_left_alone",
+		"others min=2 phase=Running place=Satisfied attempt=1 satisfied=2 Scheduled=False/QuorumLost short-for=600 "
+		ADMITTED "; a Running owner=t; b" GATED,
+		"patch pods ns/b (release)", NULL },
+	{ "new_nodes_are_awaited_by_pods",
+		"others min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED "; a" GATED "; b" GATED,
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+
+	{ "taken_back_in_two_steps",
+		"others min=3 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" FREE
+		" bound; b" FREE " disrupted; c" GATED,
+		"patch pods/status ns/a (disrupt); delete pods ns/b", "RollingBack: x; its pods are being removed" },
+	{ "pods_without_a_controller_stay",
+		"others min=2 phase=Scheduling place=Placed attempt=1 deadline=0 " ADMITTED
+		"; a Pending bound; b Pending made=60; c" GATED,
+		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: b, c; "
+		"event Warning CannotRollBack: 2 members have no controller that would make them again, so they stay: b, c",
+		NULL },
+	{ "gated_members_do_not_prolong_it",
+		"others min=2 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" GATED "; b" GATED,
+		"placement=Waiting", NULL },
+	{ "an_edit_of_the_group_reactivates",
+		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=7 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"placement=Waiting", NULL },
+	{ "it_stays_deactivated",
+		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=1 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"", "Deactivated: 20 attempts failed, the last: x; to try again, change the spec of the PodGroup" },
+
+	{ "nobody_places_it", "others unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED,
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+	{ "nobody_places_it_but_it_is_not_complete",
+		"others unplaced min=3 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "", NULL },
+	{ "nobody_places_it_but_it_is_not_admitted",
+		"others unplaced min=2 phase=Pending Admitted=False/MaxJobsReached; a" GATED "; b" GATED, "",
+		NULL },
+	{ "another_scheduler_places_it",
+		"others min=2 phase=Pending " ADMITTED "; a" GATED " scheduler=x; b" GATED " scheduler=x",
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+	{ "the_minimum_was_never_gated", "others min=1 phase=Scheduled " ADMITTED "; a" FREE " bound; b" GATED,
+		"patch pods ns/b (release)", NULL },
+	{ "group_of_a_queuejob_with_a_gated_guest",
+		"min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; j-0 Running owner=j kind=QueueJob; x" GATED
+		"; j-1 Pending gated owner=j kind=QueueJob",
+		"patch pods ns/x (release)", NULL },
+	{ "deleted_group_touches_no_pod",
+		"others min=1 deleting phase=Running place=Satisfied attempt=1 Scheduled=False/DeletedWithGatedMembers "
+		ADMITTED "; a Running owner=t; b" GATED,
+		"", NULL },
+};
+
+/* What the plan does: its actions, events, and the new state of the placement. */
+static const char *does(struct scene *s)
+{
+	const struct kar_podgroup_status *st;
+	struct kar_buf out = { 0 };
+	const char *text;
+
+	decide_at(s, now);
+	st = s->plan.status;
+	if (st && st->placement.state != s->group.status.placement.state)
+		kar_buf_printf(&out, "; placement=%s",
+			st->placement.state ? kar_pg_state_name(st->placement.state) : "-");
+	for (size_t i = 0; i < s->plan.n_actions; i++) {
+		const struct kar_action *a = &s->plan.actions[i];
+
+		kar_buf_printf(&out, "; %s pods%s%s ns/%s", kar_verb_name(a->verb), a->subresource ? "/" : "",
+			a->subresource ? a->subresource : "", a->name);
+		if (a->note)
+			kar_buf_printf(&out, " (%s)", a->note);
+	}
+	for (size_t i = 0; i < s->plan.n_events; i++)
+		kar_buf_printf(&out, "; event %s %s: %s", s->plan.events[i].warning ? "Warning" : "Normal",
+			s->plan.events[i].reason, s->plan.events[i].note);
+	text = kar_arena_printf(&s->arena, "%s", out.n ? kar_buf_cstr(&out) + 2 : "");
+	kar_buf_release(&out);
+	return text;
+}
+
+static const char *scheduled(struct scene *s)
+{
+	const struct kar_podgroup_status *st = s->plan.status ? s->plan.status : &s->group.status;
+	const struct kar_condition *c = kar_condition_find(&st->conditions, KAR_PG_SCHEDULED);
+
+	return c ? kar_arena_printf(&s->arena, "%s: %s", c->reason, c->message) : "";
+}
+
+static void expect(const struct row *r, const char *got, const char *want)
+{
+	if (strcmp(got, want) != 0)
+		fail_msg("%s\n  scene: %s\n  want:  %s\n  got:   %s", r->name, r->scene, want, got);
+}
+
+static void pods_of_others(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct scene *s = new_scene(rows[i].scene);
+
+		expect(&rows[i], does(s), rows[i].actions);
+		if (rows[i].scheduled)
+			expect(&rows[i], scheduled(s), rows[i].scheduled);
+		free_scene(s);
+	}
+}
+
+/* --- the bodies ------------------------------------------------------------------------------------ */
+
+#define META "{\"metadata\":{\"uid\":\"uid\",\"resourceVersion\":\"0\"}"
+#define UNGATED ",\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]"
+#define PIN(node) "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"" node "\"]}"
+#define TERMS(list) \
+	",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[" list "]}}}"
+#define ZONE "{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"b\",\"a\"]}"
+
+static const struct {
+	const char *scene, *body;
+} bodies[] = {
+	{ "plan=a:n1; a" GATED, META UNGATED TERMS("{\"matchFields\":[" PIN("n1") "]}") "}}" },
+	{ "plan=a:*1; a" GATED, META UNGATED "}}" },
+	{ "plan=a:n1; a" GATED " terms=[{\"matchExpressions\":[" ZONE "]},{}]",
+		META UNGATED TERMS("{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
+	{ "cause=why; a" FREE " bound",
+		META ",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"GangRolledBack\","
+		     "\"message\":\"why\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}" },
+};
+
+static void bodies_only_add(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(bodies); i++) {
+		char scene[512];
+		struct scene *s;
+		struct kar_buf out = { 0 };
+		struct kar_err err;
+
+		snprintf(scene, sizeof(scene),
+			"others min=1 phase=Pending attempt=1 deadline=50 place=%s " ADMITTED "%s",
+			strstr(bodies[i].scene, "plan=") ? "Placed" : "RollingBack", bodies[i].scene);
+		s = new_scene(scene);
+		decide_at(s, now);
+		assert_int_equal(s->plan.n_actions, 1);
+		assert_int_equal(podgroup_encode(&s->plan.actions[0], &s->arena, &out, &err), 0);
+		assert_string_equal(kar_buf_cstr(&out), bodies[i].body);
+		kar_buf_release(&out);
+		free_scene(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_of_others),
+		cmocka_unit_test(bodies_only_add),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

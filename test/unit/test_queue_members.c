@@ -1,0 +1,226 @@
+/* Groups of other controllers in a pass: their members exist, are gated, and get places together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define STATE(state, rest) "\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"" state "\"" rest "},"
+#define IN ADMITTED("True", "Admitted", "admitted by queue default")
+#define OUT(reason) ADMITTED("False", reason, "text")
+#define JUST_NOW \
+	"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"," \
+	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:25Z\"}]"
+#define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
+#define PLAN(list) "\"plan\":[" list "]"
+#define AT(pod, node) "{\"role\":\"" pod "\",\"nodes\":\"" node "\"}"
+
+/*
+ * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done
+ * prio=5 zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
+ */
+static const struct row {
+	const char *name, *spec, *status, *pods, *plan;
+	const char *says; /* in the body of the patch of g; NULL: not looked at */
+} rows[] = {
+	{ "group_without_members_is_admitted", "\"minMember\":2", "", "",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", "\"placement\":null" },
+	{ "one_that_is_not_complete_is_not", "\"minMember\":3", "", "a 1 gated; b 1 gated",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)",
+		"1st of 1 in queue default: fewer members can start than spec.minMember 3 asks for" },
+	{ "nor_does_it_keep_an_admission_for_long", "\"minMember\":3", "\"position\":0," IN, "a 1 gated",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", NULL },
+	{ "but_for_the_moment_in_which_the_others_come", "\"minMember\":3", "\"position\":0," JUST_NOW, "a 1 gated",
+		"", NULL },
+	{ "not_complete_and_not_gated_is_admitted", "\"minMember\":3", "", "a 1; b 1",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+	{ "complete_gang_is_placed", "\"minMember\":2", "", "a 3 gated; b 3 gated", PLACED,
+		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "also_if_it_was_admitted_before_it_had_members", "\"minMember\":2", "\"position\":0," IN,
+		"a 3 gated; b 3 gated", PLACED, "\"state\":\"Placed\"" },
+	{ "an_admission_is_taken_back_if_it_does_not_fit", "\"minMember\":3", "\"position\":0," IN,
+		"a 3 gated; b 3 gated; c 3 gated",
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)",
+		"2/3 pods placed: 2 nodes lack cpu (short 2)" },
+	{ "room_is_short", "\"minMember\":2", "", "x 3 on=n1 other; a 3 gated; b 3 gated",
+		"patch podgroups/status ns/g (Admitted=False/NoFit position=1)", "1/2 pods placed" },
+	{ "what_is_bound_needs_no_place", "\"minMember\":2", "", "a 4 on=n1; b 4 gated", PLACED,
+		PLAN(AT("b", "n2")) },
+	{ "nor_what_the_scheduler_may_bind_at_any_time", "\"minMember\":2", "", "a 4; b 4 gated", PLACED, NULL },
+	{ "nor_what_is_done", "\"minMember\":2,\"succeededMembers\":0", "", "a 4 done; b 4 gated", PLACED,
+		PLAN(AT("b", "n1")) },
+	{ "what_was_left_out_of_the_minimum_counts_again", "\"minMember\":1,\"succeededMembers\":1", "",
+		"a 4 done; b 4 gated", PLACED, PLAN(AT("b", "n1")) },
+	{ "priority_first_then_age", "\"minMember\":1", "", "a 4 gated; b 4 gated prio=5; c 4 gated", PLACED,
+		PLAN(AT("b", "n1") "," AT("a", "n2")) },
+	{ "held_by_another_gate_it_is_not_complete", "\"minMember\":2", "", "a 1 gated; b 1 gated held",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", NULL },
+	{ "another_scheduler_places_its_own", "\"minMember\":2", "",
+		"a 9 gated scheduler=x; b 9 gated scheduler=x",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+	{ "pods_of_a_queuejob_are_not_placed_here", "\"minMember\":2", "",
+		"a 9 gated kind=QueueJob; b 9 gated kind=QueueJob",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+	{ "excluded_by_its_affinity", "\"minMember\":1", "", "a 1 gated zone",
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)",
+		"2 excluded by nodeSelector or affinity" },
+	{ "foreign_crd_drops_the_placement", "\"minMember\":2", IN, "a 9 gated; b 9 gated", "", NULL },
+
+	{ "placed_gang_holds_its_places", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n2"))) IN,
+		"a 4 gated; b 4 on=n2", "", NULL },
+	{ "bound_gang_is_left_alone", "\"minMember\":2", STATE("Satisfied", ",\"attempt\":1") IN,
+		"a 4 on=n1; b 4 on=n2; c 4 gated", "", NULL },
+	{ "failed_attempt_is_repeated", "\"minMember\":2",
+		STATE("Waiting", ",\"attempt\":1,\"failures\":1") IN, "a 4 gated; b 4 gated", PLACED,
+		"\"attempt\":2" },
+	{ "not_before_its_time", "\"minMember\":2",
+		STATE("Waiting", ",\"attempt\":1,\"failures\":1,\"retryAfter\":\"2026-11-21T13:47:00Z\"") IN,
+		"a 4 gated; b 4 gated", "patch podgroups/status ns/g (Admitted=False/BackOff position=1)", NULL },
+	{ "nodes_are_not_named_after_two_failures", "\"minMember\":2",
+		STATE("Waiting", ",\"attempt\":2,\"failures\":2") IN, "a 4 gated; b 4 gated", PLACED,
+		PLAN(AT("a", "*1") "," AT("b", "*1")) },
+	{ "deactivated", "\"minMember\":2", STATE("Deactivated", ",\"attempt\":20,\"failures\":20") IN,
+		"a 1 gated; b 1 gated", "patch podgroups/status ns/g (Admitted=False/Deactivated position=1)",
+		"change the spec of the PodGroup" },
+	{ "lost_its_members_while_it_waited", "\"minMember\":2",
+		STATE("Waiting", ",\"attempt\":1,\"failures\":1") OUT("BackOff"), "a 1 gated",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", "\"failures\":1" },
+};
+
+static int small_cluster(void **state)
+{
+	setup(state);
+	w.rv = 20; /* the node that is there already is newer than 10 */
+	put_node("n1", "4", "");
+	put_node("n2", "4", "");
+	return 0;
+}
+
+static void put_member(char *text)
+{
+	const char *name = NULL, *cpu = "1", *node = "", *phase = "Pending", *kind = "Job", *scheduler = "",
+		   *group = "g", *affinity = "", *prio = "0";
+	bool gated = false, held = false;
+	char meta[512], rest[1024];
+
+	for (char *word; (word = strsep(&text, " ")) != NULL;) {
+		if (!word[0])
+			continue;
+		if (!name)
+			name = word;
+		else if (word[0] >= '0' && word[0] <= '9')
+			cpu = word;
+		else if (!strcmp(word, "gated"))
+			gated = true;
+		else if (!strcmp(word, "held"))
+			held = true;
+		else if (!strcmp(word, "other"))
+			group = "h";
+		else if (!strcmp(word, "done"))
+			phase = "Succeeded";
+		else if (!strcmp(word, "zone"))
+			affinity =
+				",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+				"{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"}]}]}}}";
+		else if (!strncmp(word, "on=", 3))
+			node = word + 3;
+		else if (!strncmp(word, "prio=", 5))
+			prio = word + 5;
+		else if (!strncmp(word, "kind=", 5))
+			kind = word + 5;
+		else if (!strncmp(word, "scheduler=", 10))
+			scheduler = word + 10;
+		else
+			fail_msg("unknown word '%s' about a pod", word);
+	}
+	snprintf(meta, sizeof(meta),
+		",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"},\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
+		"\"name\":\"o\",\"uid\":\"u\",\"controller\":true}]",
+		group, kind);
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"nodeName\":\"%s\",\"priority\":%s,\"schedulerName\":\"%s\",\"schedulingGates\":[%s%s%s]%s,"
+		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"}",
+		node, prio, scheduler, gated ? "{\"name\":\"kube-arbitrator.io/gang\"}" : "",
+		gated && held ? "," : "", held ? "{\"name\":\"example.com/x\"}" : "", affinity, cpu, phase);
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+static void put_members(const char *text)
+{
+	char copy[512], *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (char *part; (part = strsep(&rest, ";")) != NULL;) {
+		if (part[0])
+			put_member(part);
+	}
+}
+
+static void gangs_of_others(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct row *r = &rows[i];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		small_cluster(state);
+		put_queue("default", "");
+		put_members(r->pods);
+		put_group("g", r->spec, r->status);
+		got = sync_text(true);
+		if (strcmp(got, r->plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", r->name, r->plan, got);
+		if (r->says)
+			check_says(&w.sync.plan.actions[0], r->says);
+	}
+}
+
+static void placed_gang_leaves_no_room_for_others(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_members("a 4 gated; b 4 gated; x 1 gated other");
+	put_group("g", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "*1"))) IN);
+	put_group("h", "\"minMember\":1", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=False/NoFit position=1)");
+}
+
+/* Its own admission does not fill its queue. */
+static void place_of_a_full_queue_is_kept(void **state)
+{
+	(void)state;
+	put_queue("default", "\"maxJobs\":1");
+	put_members("a 2 gated; b 2 gated");
+	put_group("g", "\"minMember\":2", "\"position\":0,\"admittedQueue\":\"default\"," IN);
+	assert_string_equal(sync_text(true), PLACED);
+}
+
+static void new_member_wakes_the_pass(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_group("g", "\"minMember\":1", "\"position\":0," IN);
+	drain();
+	put_members("a 1");
+	assert_null(kar_workqueue_take(w.controller.queue, w.mono));
+	put_members("b 1 gated");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(new_member_wakes_the_pass, small_cluster, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
