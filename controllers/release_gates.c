@@ -155,7 +155,7 @@ static void delete_bindings(struct release *r)
 
 static void patch_next(struct release *r);
 
-/* A pod that is gone, or whose name another one has, needs nothing. */
+/* Of a pod that is gone, or whose name another one has, the next sweep sees what there is. */
 static void patched(void *arg, const struct kar_answer *answer, const struct kar_err *err)
 {
 	struct flight *f = arg;
@@ -171,9 +171,8 @@ static void patched(void *arg, const struct kar_answer *answer, const struct kar
 	} else if (err->cause == KAR_CAUSE_RBAC || err->what == KAR_UNAUTHORIZED) {
 		give_up(r, "cannot remove the gate " KAR_GATE, err);
 		return;
-	} else if (err->what != KAR_NOTFOUND && err->what != KAR_CONFLICT) {
-		if (!r->failed++)
-			r->first = *err;
+	} else if (!r->failed++) {
+		r->first = *err;
 	}
 	patch_next(r);
 }
@@ -238,7 +237,7 @@ static void report_progress(struct release *r)
 	if (now - r->reported < r->o->times->report)
 		return;
 	r->reported = now;
-	fprintf(r->o->out, "Released %zu pods, %zu to go\n", r->released, r->n_todo + (size_t)r->in_flight);
+	fprintf(r->o->out, "Pods released: %zu, to go: %zu\n", r->released, r->n_todo + (size_t)r->in_flight);
 	fflush(r->o->out);
 }
 
@@ -253,7 +252,7 @@ static void give_up_pods(struct release *r)
 {
 	char what[96];
 
-	snprintf(what, sizeof(what), "%zu pods keep the gate " KAR_GATE ", the first", r->failed);
+	snprintf(what, sizeof(what), "pods that keep the gate " KAR_GATE ": %zu, the first", r->failed);
 	give_up(r, what, &r->first);
 }
 
@@ -268,7 +267,7 @@ static void sweep(struct release *r)
 	patch_next(r);
 	if (r->in_flight || kar_loop_mono(r->loop) - r->ungated_since < r->o->times->settle)
 		return;
-	fprintf(r->o->out, "Released %zu pods; none%s%s has the gate " KAR_GATE " any more\n", r->released,
+	fprintf(r->o->out, "Pods released: %zu; none%s%s has the gate " KAR_GATE " any more\n", r->released,
 		r->o->ns ? " in namespace " : "", r->o->ns ? r->o->ns : "");
 	finish(r, 0);
 }

@@ -14,7 +14,7 @@
 #include "common/mem.h"
 #include "controllers/release_gates.h"
 
-enum { PODS = 6, DEADLINE = 5000 };
+enum { PODS = 6, DEADLINE = 5000, SETTLE = 10, MOMENT = 20 };
 
 /* clang-format off: texts */
 #define OURS "{\"name\":\"kube-arbitrator.io/gang\"}"
@@ -35,8 +35,9 @@ struct pod {
 	enum kar_class refusal;   /* of patches */
 	enum kar_cause cause;
 	int refusals; /* how many are refused; -1: all */
-	bool late;    /* it is created when the first patch is answered */
-	bool gone;    /* and its name has another pod: patches conflict, and then the watch shows it */
+	bool late; /* it is created when the first patch is answered, or else a moment after the watch has begun */
+	bool slow; /* the watch shows the change a moment after the answer */
+	bool gone; /* and its name has another pod: patches conflict, and then the watch shows it */
 };
 
 static const struct row {
@@ -50,6 +51,7 @@ static const struct row {
 	const char *out;   /* its last lines */
 	const char *err;   /* the error, or how it begins and ends, with "..." between; NULL: none */
 	int patches;
+	kar_time settle; /* ms; 0: SETTLE */
 } rows[] = {
 	{ .name = "our_gate_is_taken_and_no_other",
 		.bindings = BINDING("kar-controllers-gangs") "," BINDING("team-a"),
@@ -58,21 +60,21 @@ static const struct row {
 		.left = "a= b=" FOREIGN " c=" FOREIGN " d=",
 		.out = "Deleted MutatingAdmissionPolicyBinding kar-controllers-gangs\n"
 		       "Deleted MutatingAdmissionPolicyBinding team-a\n"
-		       "Released 2 pods; none has the gate kube-arbitrator.io/gang any more\n",
+		       "Pods released: 2; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 2 },
 	{ .name = "one_namespace_then_the_bindings_stay",
 		.ns = "n",
 		.pods = { { "a", OURS } },
 		.asked = "list /api/v1/namespaces/n/pods?fieldSelector=spec.nodeName%3D&limit=500; ",
 		.left = "a=",
-		.out = "Released 1 pods; none in namespace n has the gate kube-arbitrator.io/gang any more\n",
+		.out = "Pods released: 1; none in namespace n has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 1 },
 	{ .name = "older_servers_have_no_such_policies",
 		.refusal = { .what = KAR_NOTFOUND },
 		.pods = { { "a", "" } },
 		.asked = BINDINGS LIST,
 		.left = "a=",
-		.out = "Released 0 pods; none has the gate kube-arbitrator.io/gang any more\n" },
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang any more\n" },
 	{ .name = "no_right_to_delete_the_bindings",
 		.refusal = { .what = KAR_DENIED, .cause = KAR_CAUSE_RBAC, .msg = "forbidden" },
 		.pods = { { "a", OURS } },
@@ -110,7 +112,7 @@ static const struct row {
 			{ "b", OURS, .refusal = KAR_UNKNOWN, .refusals = 2 } },
 		.asked = BINDINGS LIST,
 		.left = "a= b=",
-		.out = "Released 2 pods; none has the gate kube-arbitrator.io/gang any more\n",
+		.out = "Pods released: 2; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 5 },
 	{ .name = "a_refused_pod_holds_up_no_other",
 		.bindings = "",
@@ -119,7 +121,7 @@ static const struct row {
 		.asked = BINDINGS LIST,
 		.left = "a=" OURS " b= c=",
 		.out = "",
-		.err = "1 pods keep the gate kube-arbitrator.io/gang, the first: a no; run release-gates again when that is corrected, it goes "
+		.err = "pods that keep the gate kube-arbitrator.io/gang: 1, the first: a no; run release-gates again when that is corrected, it goes "
 		       "on from there",
 		.patches = 2 + 2 + 5 },
 	{ .name = "a_pod_that_comes_meanwhile",
@@ -127,14 +129,37 @@ static const struct row {
 		.pods = { { "a", OURS }, { "b", OURS, .late = true } },
 		.asked = BINDINGS LIST,
 		.left = "a= b=",
-		.out = "Released 2 pods; none has the gate kube-arbitrator.io/gang any more\n",
+		.out = "Pods released: 2; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 2 },
+	{ .name = "a_pod_that_is_gated_by_a_deleted_binding",
+		.bindings = BINDING("kar-controllers-gangs"),
+		.pods = { { "a", OURS, .late = true } },
+		.asked = BINDINGS LIST,
+		.left = "a=",
+		.out = "Deleted MutatingAdmissionPolicyBinding kar-controllers-gangs\n"
+		       "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 1,
+		.settle = 300 },
+	{ .name = "a_watch_that_lags_then_no_pod_counts_twice",
+		.bindings = "",
+		.pods = { { "a", OURS, .slow = true } },
+		.asked = BINDINGS LIST,
+		.left = "a=",
+		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 1 },
+	{ .name = "a_pod_that_is_deleted_meanwhile",
+		.bindings = "",
+		.pods = { { "a", OURS, .refusal = KAR_NOTFOUND, .refusals = 1 } },
+		.asked = BINDINGS LIST,
+		.left = "a=" OURS,
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 1 },
 	{ .name = "a_pod_of_another_uid_now",
 		.bindings = "",
 		.pods = { { "a", OURS, .gone = true } },
 		.asked = BINDINGS LIST,
 		.left = "a=",
-		.out = "Released 1 pods; none has the gate kube-arbitrator.io/gang any more\n",
+		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 2 },
 };
 
@@ -257,6 +282,14 @@ static enum kar_class refusal_of(struct cluster *c, struct pod *p, const char *b
 	return p->refusal;
 }
 
+static void show_the_slow(struct cluster *c)
+{
+	for (int i = 0; i < PODS && c->pods[i].name; i++) {
+		if (c->pods[i].slow)
+			show(c, "MODIFIED", &c->pods[i]);
+	}
+}
+
 static void create_the_late(struct cluster *c)
 {
 	for (int i = 0; i < PODS && c->pods[i].name; i++) {
@@ -283,9 +316,27 @@ static void answer_patch(struct kar_call *call)
 		p->gates = strstr(p->gates, FOREIGN) ? FOREIGN : "";
 	end_call(call);
 	r.on_done(r.arg, err.what ? NULL : &ok, err.what ? &err : NULL);
-	if (err.what == KAR_OK || err.what == KAR_CONFLICT)
+	if (p->slow)
+		kar_timer_start(c->watch->timer, MOMENT);
+	else if (err.what == KAR_NOTFOUND)
+		show(c, "DELETED", p);
+	else if (err.what == KAR_OK || err.what == KAR_CONFLICT)
 		show(c, "MODIFIED", p);
 	create_the_late(c);
+}
+
+static void answer_watch(struct kar_call *call)
+{
+	struct cluster *c = call->cluster;
+
+	if (c->watch == call) {
+		create_the_late(c);
+		show_the_slow(c);
+		return;
+	}
+	c->watch = call;
+	call->request.on_begun(call->request.arg);
+	kar_timer_start(call->timer, MOMENT);
 }
 
 static void answer(void *arg)
@@ -304,7 +355,7 @@ static void answer(void *arg)
 		break;
 	default:
 		assert_int_equal(call->request.verb, KAR_WATCH);
-		call->request.on_begun(call->request.arg);
+		answer_watch(call);
 	}
 }
 
@@ -328,8 +379,6 @@ static struct kar_call *start(struct kar_client *client, const struct kar_reques
 	call->timer = kar_timer_new(c->loop, answer, call);
 	kar_timer_start(call->timer, 0);
 	note(c, r);
-	if (r->verb == KAR_WATCH)
-		c->watch = call;
 	if (r->verb == KAR_PATCH)
 		assert_true(r->patch_type == KAR_PATCH_STRATEGIC && r->replayable && !strcmp(r->ns, "n"));
 	return call;
@@ -367,7 +416,9 @@ static void expect_text(const struct row *row, const char *what, const char *got
 static void run(const struct row *row)
 {
 	static const struct kar_client_ops ops = { .start = start, .cancel = cancel };
-	static const struct kar_release_times times = { .pause = 1, .settle = 10, .report = DEADLINE };
+	const struct kar_release_times times = { .pause = 1,
+		.settle = row->settle ? row->settle : SETTLE,
+		.report = DEADLINE };
 	struct cluster c = { .client = { .ops = &ops }, .row = row, .rv = 7, .loop = kar_loop_new() };
 	char *out = NULL;
 	size_t n = 0;
