@@ -1,5 +1,6 @@
 /*
- * kar-controllers - the process: reads options and credentials, makes loop, client and manager, and handles signals.
+ * kar-controllers - the process: reads options and credentials, makes loop, client and manager, and handles signals. Or it carries
+ * out one command and ends.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "controllers/confine.h"
 #include "controllers/controllers.h"
 #include "controllers/options.h"
+#include "controllers/release_gates.h"
 
 #define USER_AGENT "kar-controllers/" KAR_VERSION
 
@@ -80,6 +82,11 @@ static int new_client(struct process *p, struct kar_err *err)
 	return p->client ? 0 : -1;
 }
 
+static uint64_t new_seed(void)
+{
+	return ((uint64_t)arc4random() << 32) | arc4random();
+}
+
 static void new_manager(struct process *p)
 {
 	const struct kar_options *o = &p->options;
@@ -88,7 +95,7 @@ static void new_manager(struct process *p)
 	const struct kar_controllers_options m = {
 		.ns = o->ns,
 		.instance = p->host,
-		.seed = ((uint64_t)arc4random() << 32) | arc4random(),
+		.seed = new_seed(),
 		.settings = o->settings,
 		/* With a rate limit, more writes would only wait in the client, which does not order them by rank. */
 		.executor.max_in_flight = limited && c->burst ? c->burst : c->max_in_flight_writes,
@@ -103,12 +110,19 @@ static void new_manager(struct process *p)
 
 static void run(struct process *p)
 {
-	signal(SIGPIPE, SIG_IGN);
 	kar_info(0, KAR_MSG("Starting kar-controllers"), KAR_S("version", KAR_VERSION),
 		KAR_S("server", p->kubeconfig.server), KAR_S("source", p->kubeconfig.source),
 		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
 	kar_manager_start(p->manager);
 	kar_loop_run(p->loop);
+}
+
+static void free_process(struct process *p)
+{
+	kar_client_free(p->client);
+	kar_loop_free(p->loop);
+	kar_http_global_cleanup();
+	kar_arena_wipe(&p->arena);
 }
 
 static int finish(struct process *p)
@@ -118,12 +132,24 @@ static int finish(struct process *p)
 	kar_signal_free(p->on_term);
 	kar_signal_free(p->on_int);
 	kar_manager_free(p->manager);
-	kar_client_free(p->client);
-	kar_loop_free(p->loop);
-	kar_http_global_cleanup();
-	kar_arena_wipe(&p->arena);
+	free_process(p);
 	kar_info(0, KAR_MSG("Stopped"));
 	return EXIT_SUCCESS;
+}
+
+static int release_gates(struct process *p)
+{
+	const struct kar_release_options o = { .ns = p->options.ns,
+		.seed = new_seed(),
+		.out = stdout,
+		.times = &kar_release_default_times };
+	struct kar_err err = { 0 };
+	int failed = kar_release_gates(p->loop, p->client, &o, &err);
+
+	if (failed)
+		kar_log_fatal("kar-controllers: %s", err.msg);
+	free_process(p);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -145,6 +171,9 @@ int main(int argc, char **argv)
 	kar_confine();
 	if (load_configuration(&p, &err) || new_client(&p, &err))
 		return fatal(&p, &err, EXIT_FAILURE);
+	signal(SIGPIPE, SIG_IGN);
+	if (p.options.release_gates)
+		return release_gates(&p);
 	new_manager(&p);
 	run(&p);
 	return finish(&p);

@@ -176,6 +176,10 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 
 	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1])
 		return set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
+	if (!strcmp(arg, "release-gates")) {
+		o->release_gates = true;
+		return 1;
+	}
 	if (arg[0] != '-')
 		return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help",
 			arg);
@@ -283,7 +287,10 @@ void kar_options_help(FILE *out)
 	const char *group = "";
 
 	fputs("kar-controllers: gang-scheduled, queued batch jobs for Kubernetes\n\n"
-	      "Usage: kar-controllers [--kubeconfig FILE] [flags]\n",
+	      "Usage: kar-controllers [--kubeconfig FILE] [flags]\n"
+	      "       kar-controllers release-gates [--kubeconfig FILE] [--namespace NS] [flags]\n\n"
+	      "release-gates is for the day on which the manager is removed: it takes our scheduling gate off all\n"
+	      "pods. Before that it deletes the bindings of our admission policy, but not with --namespace.\n",
 		out);
 	for (size_t i = 0; i < KAR_LEN(flags); i++) {
 		const struct flag *f = &flags[i];

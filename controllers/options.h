@@ -2,7 +2,8 @@
  * options - the command line and the configuration file of kar-controllers.
  *
  * One table has the name, group, default, help and member of every flag. --help, the parser and the --config file (YAML; the names
- * are those of the flags without dashes) all use it. A flag on the command line overrides the file.
+ * are those of the flags without dashes) all use it. A flag on the command line overrides the file. The one word that may stand
+ * among the flags is a command.
  */
 #ifndef KAR_OPTIONS_H
 #define KAR_OPTIONS_H
@@ -22,6 +23,7 @@ struct kar_options {
 	const char *ns;               /* --namespace; NULL: all */
 	const char *logging_format;   /* "text" or "json" */
 	int verbosity;                /* -v */
+	bool release_gates;           /* the command in place of running the manager */
 	bool help, version;
 };
 

@@ -111,6 +111,16 @@ class Kubectl:
             raise KubectlError(str(error)) from None
 
 
+def json_documents(text):
+    """The objects that kubectl prints one after the other."""
+    decoder, objects, at = json.JSONDecoder(), [], 0
+    while at < len(text):
+        one, at = decoder.raw_decode(text, at)
+        objects.append(one)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return objects
+
+
 class Watch:
     """`kubectl get --watch` in the background."""
 

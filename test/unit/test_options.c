@@ -31,8 +31,8 @@ static int split(char *line, char **argv)
 static void render(const struct kar_options *o, char *out, size_t n)
 {
 	snprintf(out, n,
-		"kubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
-		o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
+		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
+		o->release_gates ? "release-gates " : "", o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
 		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
 		(int)o->settings.schedule_timeout, o->client.http1_only);
@@ -60,6 +60,8 @@ static const struct {
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
 	{ "bare_word", "run", "unexpected argument \"run\": flags start with --; see --help" },
+	{ "a_command_among_flags", "--namespace a release-gates --kubeconfig=/x",
+		"release-gates kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "missing_value", "--master", "flag --master needs a value (string)" },
 	{ "negative_count", "--kube-api-burst=-1",
 		"--kube-api-burst: want a whole number, not negative, got \"-1\"" },

@@ -110,6 +110,9 @@ static void check_rule(const struct rule *rule, const struct kar_cache *caches)
 {
 	const char *const *groups = rule->groups.items, *const *resources = rule->resources.items;
 
+	if (kar_strings_have(&rule->groups, "*") ||
+		kar_strings_have(&rule->groups, "admissionregistration.k8s.io"))
+		fail_msg("manifests/rbac.yaml lets the manager at the policies that bind it");
 	for (size_t i = 0; i < rule->resources.n; i++) {
 		if (may_watch(rule) && !is_cached(caches, groups[0], resources[i]))
 			fail_msg("manifests/rbac.yaml grants to watch %s, which is no cache", resources[i]);

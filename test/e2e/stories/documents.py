@@ -1,6 +1,7 @@
 """The commands of the documents for users are run as they stand there, and what they show is compared with what stands there."""
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 from harness import FINALIZER, ROOT, TEST_KEY, Failure, KubectlError, audit_time, expect, expect_equal, queuejob, task, wait_until
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+BINARY = "build/controllers/kar-controllers"  # in documents
 NOT_COMPARED = {"AGE", "NAMESPACE"}  # columns; all others of a table in a document must be there, and have the cells that it shows
 
 
@@ -45,11 +47,13 @@ class Shell:
     def __init__(self, s, folder=ROOT):
         self.namespace = s.namespace
         self.folder = folder
+        self.binary = s.manager.command[0]
         self.kubeconfig = s.cluster.dir / f"document-{s.namespace}.kubeconfig"
         shutil.copy(s.cluster.kubeconfig, self.kubeconfig)
         self("kubectl config set-context --current --namespace=" + s.namespace)
 
     def __call__(self, command):
+        command = command.replace(BINARY, self.binary)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=120,
                               env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
         if done.returncode:
@@ -159,17 +163,43 @@ def install_again(s, shell):
     s.manager.start()
 
 
+def gate_of(s, name):
+    """The gates of a pod that names a PodGroup which does not exist; it is created if it is not there."""
+    pod = s.kubectl.get("pod", name)
+    if not pod:
+        s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"scheduling.x-k8s.io/pod-group": "nobody"}},
+                 "spec": {"containers": [{"name": "main", "image": "busybox:1.36"}]}})
+        pod = s.kubectl.get("pod", name)
+    return pod["spec"].get("schedulingGates", [])
+
+
+def install_gangs(s, shell):
+    """As docs/OPERATORS.md says; returns when a pod waits at the gate."""
+    shell.run(blocks("docs/OPERATORS.md")[:1])
+    numbers = itertools.count()
+    wait_until(lambda: gate_of(s, f"waits-{next(numbers)}"), "a pod is gated")
+
+
+def pods_that_wait(s):
+    return [p["metadata"]["name"] for p in s.kubectl.list("pods") if p["spec"].get("schedulingGates")]
+
+
 def story_documented_uninstall(s):
-    """README.md and docs/USING.md: without the manager pods hang, and one command releases them; in the right order nothing is left."""
+    """README.md, docs/USING.md: without the manager pods hang or wait at their gate, and two commands release them; in the right order nothing is left."""
     shell = Shell(s)
+    install_gangs(s, shell)
     s.apply(queuejob("hangs", task("worker", 2)))
     s.wait_phase("hangs", "Running", running=2)
     s.manager.stop()
     s.kubectl("delete", "qj", "hangs", "--wait=false")
     expect_pods_hang(s, "hangs")
+    expect(pods_that_wait(s), "a pod waits at its gate")
     shell.run(blocks("docs/USING.md", "Uninstall"))
     wait_until(lambda: not s.pods("hangs"), "the pods are gone without their finalizer")
+    expect_equal(pods_that_wait(s), [], "pods that wait at their gate")
+    s.kubectl("delete", "pods", "--all", "--wait=false")
     s.manager.start()
+    install_gangs(s, shell)
     s.apply(queuejob("last", task("worker", 2)))
     s.wait_phase("last", "Running", running=2)
     first, _, rest = blocks("README.md", "Uninstall")[0][1].partition("\n")
@@ -179,7 +209,9 @@ def story_documented_uninstall(s):
         s.manager.stop()  # the test has no Deployment
         shell(rest)
         # What the README installs; manifests/namespaced is another story.
-        left = s.cluster.kubectl("get", "crd,clusterrole,clusterrolebinding,namespace", "-o", "name").split()
+        expect_equal(pods_that_wait(s), [], "pods that wait at their gate")
+        kinds = "crd,clusterrole,clusterrolebinding,namespace,validatingadmissionpolicy,mutatingadmissionpolicy,mutatingadmissionpolicybinding"
+        left = s.cluster.kubectl("get", kinds, "-o", "name").split()
         expect_equal([name for name in left if ("kar-" in name and not name.endswith("-namespaced")) or "kube-arbitrator" in name or "scheduling.x-k8s" in name], [], "what is left")
     finally:
         if s.manager.alive():

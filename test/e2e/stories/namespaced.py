@@ -4,7 +4,7 @@ import contextlib
 import json
 import subprocess
 
-from harness import KEY, MANIFESTS, Manager, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, MANIFESTS, Manager, expect, expect_equal, json_documents, queuejob, task, wait_until
 from stories.rbac import expect_nothing_refused
 
 CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses"}
@@ -14,13 +14,8 @@ def rendered(s):
     """The objects of manifests/namespaced for the namespace of the story."""
     done = subprocess.run(["kubectl", "kustomize", "--load-restrictor", "LoadRestrictionsNone", str(MANIFESTS / "namespaced")],
                           capture_output=True, text=True, check=True)
-    text = s.cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", stdin=done.stdout.replace("team-a", s.namespace))
-    decoder, objects, at = json.JSONDecoder(), [], 0
-    while at < len(text):
-        one, at = decoder.raw_decode(text, at)
-        objects.append(one)
-        at += len(text[at:]) - len(text[at:].lstrip())
-    return objects
+    return json_documents(s.cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-",
+                                            stdin=done.stdout.replace("team-a", s.namespace)))
 
 
 @contextlib.contextmanager
