@@ -54,7 +54,7 @@ enum {
 	KAR_POD_ASKS_BYTES = 129,
 	KAR_POD_WORDS_BYTES =
 		257, /* last words of a container, and the kubelet's about one that does not start */
-	KAR_POD_TERMS_BYTES = 1025,     /* required node affinity of a gated pod */
+	KAR_POD_TERMS_BYTES = 1025, /* required node affinity of a gated pod */
 	KAR_POD_REASON_BYTES = 513, /* a rule of a failurePolicy may ask for one of 128 characters */
 };
 

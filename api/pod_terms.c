@@ -59,5 +59,6 @@ const char *pod_terms_read(const struct pod_wire_spec *spec, struct kar_intern *
 	kar_json_writer_init(&w, &out);
 	write_terms(&w, required);
 	kar_json_writer_release(&w);
-	return kar_intern_get(strings, out.overflow || out.n >= KAR_POD_TERMS_BYTES ? "" : kar_buf_cstr(&out));
+	return kar_intern_get(strings,
+		out.overflow || out.n >= KAR_POD_TERMS_BYTES ? "" : kar_buf_cstr(&out));
 }

@@ -28,10 +28,10 @@ struct podgroup_counts {
 	int32_t min_member;
 	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
 	int32_t members, scheduled, running, succeeded, failed;
-	int32_t active;   /* not finished, and not terminating before they were bound */
-	int32_t gated;    /* of .active: held by our gate, and of another controller than a QueueJob */
-	int32_t waiting;  /* of .gated: by no other gate */
-	int32_t bare;     /* of .active: those without a controller, but for gated ones */
+	int32_t active;  /* not finished, and not terminating before they were bound */
+	int32_t gated;   /* of .active: held by our gate, and of another controller than a QueueJob */
+	int32_t waiting; /* of .gated: by no other gate */
+	int32_t bare;    /* of .active: those without a controller, but for gated ones */
 	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated */
 	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
 	const struct kar_pod
@@ -41,9 +41,10 @@ struct podgroup_counts {
 	int32_t n_stuck;
 	kar_time stuck_in; /* ms until the next one may be; KAR_NEVER: none may */
 	struct podgroup_few unschedulable, unbound, losses, owners;
-	struct podgroup_few held;         /* by another gate than ours, or by both */
-	struct podgroup_few schedulers;   /* that active members name, but for the default one; .pod: one of each */
-	int32_t n_default;                /* active members of the default scheduler */
+	struct podgroup_few held; /* by another gate than ours, or by both */
+	struct podgroup_few
+		schedulers; /* that active members name, but for the default one; .pod: one of each */
+	int32_t n_default;  /* active members of the default scheduler */
 	struct kar_unplaced unplaced; /* .unschedulable */
 };
 

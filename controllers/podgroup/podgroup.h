@@ -23,7 +23,7 @@ struct podgroup_view {
 	size_t n_pods;
 	enum podgroup_owner owner;
 	bool of_others; /* its members are of other controllers: those with our gate are released here */
-	bool unplaced;  /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
+	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */

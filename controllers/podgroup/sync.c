@@ -155,8 +155,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);
 		return false;
 	}
-	v.unplaced = c->settings->one_namespace || !kar_pg_keeps_placement(v.group) ||
-		v.n_pods > KAR_PG_PLAN_PODS;
+	v.unplaced =
+		c->settings->one_namespace || !kar_pg_keeps_placement(v.group) || v.n_pods > KAR_PG_PLAN_PODS;
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);

@@ -12,9 +12,10 @@ struct making {
 	struct queue_pass *p;
 	const struct kar_podgroup *group;
 	struct kar_arena *arena;
-	const struct kar_pod **unbound; /* members that may get a place now, in the order in which they get them */
+	const struct kar_pod *
+		*unbound; /* members that may get a place now, in the order in which they get them */
 	size_t n_unbound;
-	int64_t have; /* members that need no place any more, or get one from the scheduler at any time */
+	int64_t have;   /* members that need no place any more, or get one from the scheduler at any time */
 	size_t n_gated; /* members with our gate, whatever else holds them */
 	bool placed_by_others; /* a member names another scheduler */
 };
@@ -99,7 +100,7 @@ static const char *const *const *name_pods(const struct making *m, const struct 
 	int32_t *n = kar_arena_alloc(m->arena, r->n, sizeof(*n));
 
 	for (uint32_t i = 0; i < r->n; i++)
-		pods[i] = kar_arena_alloc(m->arena, (size_t)(r->items[i].need + r->items[i].want),
+		pods[i] = kar_arena_alloc(m->arena, (size_t)r->items[i].need + (size_t)r->items[i].want,
 			sizeof(char *));
 	for (size_t i = 0; i < m->n_unbound; i++)
 		pods[roles[i]][n[roles[i]]++] = m->unbound[i]->o.name;

@@ -76,7 +76,8 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
 	bool admitted) KAR_NONNULL;
 /* Its members are all there, and were never placed: it waits for places, even if it was admitted before they existed. */
-bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang) __attribute__((nonnull(1)));
+bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)
+	__attribute__((nonnull(1)));
 /* Sets what every gang has, from the placement of its group. */
 void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out) KAR_NONNULL;
 /*

@@ -50,7 +50,8 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
-		[QUEUE_FEW_MEMBERS] = "WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
+		[QUEUE_FEW_MEMBERS] =
+			"WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
 		[QUEUE_BACK_OFF] = kar_reason_BackOff,
 		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
 		[QUEUE_NO_FIT] = kar_reason_NoFit,
@@ -271,8 +272,7 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 					     w->grows->g->group->o.ns, w->grows->g->group->o.name)
 				   : "others go first for new nodes";
 	case QUEUE_DEACTIVATED:
-		return kar_arena_printf(a,
-			"%d attempts to start the gang failed, the last: %s; %s",
+		return kar_arena_printf(a, "%d attempts to start the gang failed, the last: %s; %s",
 			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause,
 			kar_pg_reactivate(e->g->group));
 	case QUEUE_FEW_MEMBERS:

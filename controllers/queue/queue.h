@@ -45,9 +45,10 @@ struct queue_seat {
 struct queue_gang {
 	struct kar_gang
 		gang; /* what it must start with, without what needs no place any more; an admitted group: what it lacks */
-	const char *const *names;      /* of the roles */
-	const bool *unverified;        /* per role: the scheduler checks more than was modelled; NULL: none */
-	const char *const *const *pods; /* per role: the pods that get its places, in order; NULL: they do not exist yet */
+	const char *const *names; /* of the roles */
+	const bool *unverified;   /* per role: the scheduler checks more than was modelled; NULL: none */
+	const char *const *const
+		*pods; /* per role: the pods that get its places, in order; NULL: they do not exist yet */
 	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
 	size_t n_held;
 	bool incomplete;   /* members are missing, so it is not placed yet; it has no roles */

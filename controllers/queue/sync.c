@@ -92,7 +92,7 @@ static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 /* A gang of another controller may be complete with it. */
 static bool is_new_member(const struct kar_pod *old, const struct kar_pod *new)
 {
-	return new->group && kar_pg_waits(new) && !(old && old->group == new->group && kar_pg_waits(old));
+	return new->group &&kar_pg_waits(new) && !(old && old->group == new->group &&kar_pg_waits(old));
 }
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)

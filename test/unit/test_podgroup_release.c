@@ -36,11 +36,12 @@ static const struct row rows[] = {
 		"; a" GATED "; b" FREE " pin=n2",
 		"patch pods ns/a (release to n1)", NULL },
 	{ "what_is_not_in_it_stays",
-		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED "; a" GATED
-		"; b" GATED,
+		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" GATED "; b" GATED,
 		"patch pods ns/a (release to n1)", NULL },
 	{ "place_without_a_node",
-		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:*1 " ADMITTED "; a" GATED,
+		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:*1 " ADMITTED
+		"; a" GATED,
 		"patch pods ns/a (release)", NULL },
 	{ "affinity_that_cannot_be_added_to",
 		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
@@ -55,27 +56,30 @@ static const struct row rows[] = {
 		"; a" GATED,
 		"placement=-", "WaitingForMembers: 1 of 2 members exist; none starts before all exist" },
 	{ "bound_gang_is_satisfied",
-		"others min=1 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED "; a" FREE
-		" bound; b" GATED,
+		"others min=1 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" FREE " bound; b" GATED,
 		"placement=Satisfied", "Scheduled: minMember 1 reached" },
 	{ "further_members_start_one_by_one",
-		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE " bound; b" GATED,
+		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE
+		" bound; b" GATED,
 		"patch pods ns/b (release)", NULL },
 	{ "all_that_ran_is_gone",
 		"others min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; b" GATED, "placement=-",
 		NULL },
 	{ "broken_gang_is_left_alone",
-		"others min=2 phase=Running place=Satisfied attempt=1 satisfied=2 Scheduled=False/QuorumLost short-for=600 "
-		ADMITTED "; a Running owner=t; b" GATED,
+		"others min=2 phase=Running place=Satisfied attempt=1 satisfied=2 Scheduled=False/QuorumLost short-for=600 " ADMITTED
+		"; a Running owner=t; b" GATED,
 		"patch pods ns/b (release)", NULL },
 	{ "new_nodes_are_awaited_by_pods",
-		"others min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED "; a" GATED "; b" GATED,
+		"others min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED "; a" GATED
+		"; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
 
 	{ "taken_back_in_two_steps",
 		"others min=3 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" FREE
 		" bound; b" FREE " disrupted; c" GATED,
-		"patch pods/status ns/a (disrupt); delete pods ns/b", "RollingBack: x; its pods are being removed" },
+		"patch pods/status ns/a (disrupt); delete pods ns/b",
+		"RollingBack: x; its pods are being removed" },
 	{ "pods_without_a_controller_stay",
 		"others min=2 phase=Scheduling place=Placed attempt=1 deadline=0 " ADMITTED
 		"; a Pending bound; b Pending made=60; c" GATED,
@@ -83,7 +87,8 @@ static const struct row rows[] = {
 		"event Warning CannotRollBack: 2 members have no controller that would make them again, so they stay: b, c",
 		NULL },
 	{ "gated_members_do_not_prolong_it",
-		"others min=2 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" GATED "; b" GATED,
+		"others min=2 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" GATED
+		"; b" GATED,
 		"placement=Waiting", NULL },
 	{ "an_edit_of_the_group_reactivates",
 		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=7 " ADMITTED
@@ -92,7 +97,8 @@ static const struct row rows[] = {
 	{ "it_stays_deactivated",
 		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=1 " ADMITTED
 		"; a" GATED "; b" GATED,
-		"", "Deactivated: 20 attempts failed, the last: x; to try again, change the spec of the PodGroup" },
+		"",
+		"Deactivated: 20 attempts failed, the last: x; to try again, change the spec of the PodGroup" },
 
 	{ "nobody_places_it", "others unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
@@ -104,15 +110,16 @@ static const struct row rows[] = {
 	{ "another_scheduler_places_it",
 		"others min=2 phase=Pending " ADMITTED "; a" GATED " scheduler=x; b" GATED " scheduler=x",
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
-	{ "the_minimum_was_never_gated", "others min=1 phase=Scheduled " ADMITTED "; a" FREE " bound; b" GATED,
+	{ "the_minimum_was_never_gated",
+		"others min=1 phase=Scheduled " ADMITTED "; a" FREE " bound; b" GATED,
 		"patch pods ns/b (release)", NULL },
 	{ "group_of_a_queuejob_with_a_gated_guest",
-		"min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; j-0 Running owner=j kind=QueueJob; x" GATED
-		"; j-1 Pending gated owner=j kind=QueueJob",
+		"min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; j-0 Running owner=j kind=QueueJob; x" GATED "; j-1 Pending gated owner=j kind=QueueJob",
 		"patch pods ns/x (release)", NULL },
 	{ "deleted_group_touches_no_pod",
-		"others min=1 deleting phase=Running place=Satisfied attempt=1 Scheduled=False/DeletedWithGatedMembers "
-		ADMITTED "; a Running owner=t; b" GATED,
+		"others min=1 deleting phase=Running place=Satisfied attempt=1 Scheduled=False/DeletedWithGatedMembers " ADMITTED
+		"; a Running owner=t; b" GATED,
 		"", NULL },
 };
 
@@ -174,10 +181,12 @@ static void pods_of_others(void **state)
 /* --- the bodies ------------------------------------------------------------------------------------ */
 
 #define META "{\"metadata\":{\"uid\":\"uid\",\"resourceVersion\":\"0\"}"
-#define UNGATED ",\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]"
+#define UNGATED \
+	",\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]"
 #define PIN(node) "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"" node "\"]}"
 #define TERMS(list) \
-	",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[" list "]}}}"
+	",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[" list \
+	"]}}}"
 #define ZONE "{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"b\",\"a\"]}"
 
 static const struct {
@@ -186,10 +195,12 @@ static const struct {
 	{ "plan=a:n1; a" GATED, META UNGATED TERMS("{\"matchFields\":[" PIN("n1") "]}") "}}" },
 	{ "plan=a:*1; a" GATED, META UNGATED "}}" },
 	{ "plan=a:n1; a" GATED " terms=[{\"matchExpressions\":[" ZONE "]},{}]",
-		META UNGATED TERMS("{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
+		META UNGATED TERMS(
+			"{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
 	{ "cause=why; a" FREE " bound",
-		META ",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"GangRolledBack\","
-		     "\"message\":\"why\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}" },
+		META
+		",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"GangRolledBack\","
+		"\"message\":\"why\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}" },
 };
 
 static void bodies_only_add(void **state)

@@ -8,7 +8,8 @@
 
 #include "test/unit/queue_sync_fixture.h"
 
-#define STATE(state, rest) "\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"" state "\"" rest "},"
+#define STATE(state, rest) \
+	"\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"" state "\"" rest "},"
 #define IN ADMITTED("True", "Admitted", "admitted by queue default")
 #define OUT(reason) ADMITTED("False", reason, "text")
 #define JUST_NOW \
@@ -33,8 +34,8 @@ static const struct row {
 		"1st of 1 in queue default: fewer members can start than spec.minMember 3 asks for" },
 	{ "nor_does_it_keep_an_admission_for_long", "\"minMember\":3", "\"position\":0," IN, "a 1 gated",
 		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", NULL },
-	{ "but_for_the_moment_in_which_the_others_come", "\"minMember\":3", "\"position\":0," JUST_NOW, "a 1 gated",
-		"", NULL },
+	{ "but_for_the_moment_in_which_the_others_come", "\"minMember\":3", "\"position\":0," JUST_NOW,
+		"a 1 gated", "", NULL },
 	{ "not_complete_and_not_gated_is_admitted", "\"minMember\":3", "", "a 1; b 1",
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 	{ "complete_gang_is_placed", "\"minMember\":2", "", "a 3 gated; b 3 gated", PLACED,
@@ -49,7 +50,8 @@ static const struct row {
 		"patch podgroups/status ns/g (Admitted=False/NoFit position=1)", "1/2 pods placed" },
 	{ "what_is_bound_needs_no_place", "\"minMember\":2", "", "a 4 on=n1; b 4 gated", PLACED,
 		PLAN(AT("b", "n2")) },
-	{ "nor_what_the_scheduler_may_bind_at_any_time", "\"minMember\":2", "", "a 4; b 4 gated", PLACED, NULL },
+	{ "nor_what_the_scheduler_may_bind_at_any_time", "\"minMember\":2", "", "a 4; b 4 gated", PLACED,
+		NULL },
 	{ "nor_what_is_done", "\"minMember\":2,\"succeededMembers\":0", "", "a 4 done; b 4 gated", PLACED,
 		PLAN(AT("b", "n1")) },
 	{ "what_was_left_out_of_the_minimum_counts_again", "\"minMember\":1,\"succeededMembers\":1", "",
@@ -79,7 +81,8 @@ static const struct row {
 		"\"attempt\":2" },
 	{ "not_before_its_time", "\"minMember\":2",
 		STATE("Waiting", ",\"attempt\":1,\"failures\":1,\"retryAfter\":\"2026-11-21T13:47:00Z\"") IN,
-		"a 4 gated; b 4 gated", "patch podgroups/status ns/g (Admitted=False/BackOff position=1)", NULL },
+		"a 4 gated; b 4 gated", "patch podgroups/status ns/g (Admitted=False/BackOff position=1)",
+		NULL },
 	{ "nodes_are_not_named_after_two_failures", "\"minMember\":2",
 		STATE("Waiting", ",\"attempt\":2,\"failures\":2") IN, "a 4 gated; b 4 gated", PLACED,
 		PLAN(AT("a", "*1") "," AT("b", "*1")) },
@@ -88,7 +91,8 @@ static const struct row {
 		"change the spec of the PodGroup" },
 	{ "lost_its_members_while_it_waited", "\"minMember\":2",
 		STATE("Waiting", ",\"attempt\":1,\"failures\":1") OUT("BackOff"), "a 1 gated",
-		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", "\"failures\":1" },
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)",
+		"\"failures\":1" },
 };
 
 static int small_cluster(void **state)
@@ -187,8 +191,7 @@ static void placed_gang_leaves_no_room_for_others(void **state)
 	put_group("g", "\"minMember\":2",
 		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "*1"))) IN);
 	put_group("h", "\"minMember\":1", "");
-	assert_string_equal(sync_text(true),
-		"patch podgroups/status ns/h (Admitted=False/NoFit position=1)");
+	assert_string_equal(sync_text(true), "patch podgroups/status ns/h (Admitted=False/NoFit position=1)");
 }
 
 /* Its own admission does not fill its queue. */
@@ -217,7 +220,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
-		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
+			teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(new_member_wakes_the_pass, small_cluster, teardown),
 	};
