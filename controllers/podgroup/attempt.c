@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "common/backoff.h"
 #include "common/intern.h"
@@ -158,9 +159,16 @@ static kar_time left_of_attempt(const struct podgroup_attempt *a)
 	return (end < last ? end : last) - a->now;
 }
 
+/* The members that are missing come later, and room is held for them: it is no failure that they are not there. */
+static bool is_staged(const struct podgroup_attempt *a)
+{
+	return a->of_others && a->members < a->quorum && kar_pg_hold_ends(a->group);
+}
+
 static bool is_late(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->unfinished && is_over(left_of_attempt(a), p);
+	return a->unfinished && !(is_staged(a) && !kar_has_text(a->unbound)) &&
+		is_over(left_of_attempt(a), p);
 }
 
 /* Nobody makes members: the room that is held for them is needed elsewhere. */
@@ -171,7 +179,7 @@ static bool has_no_members(const struct podgroup_attempt *a, struct kar_plan *p)
 
 static bool lacks_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->unfinished && a->members < a->quorum &&
+	return a->unfinished && a->members < a->quorum && !is_staged(a) &&
 		is_over(later(recorded(a)->time, a->youngest) + PODGROUP_MEMBERS_WITHIN - a->now, p);
 }
 
@@ -256,7 +264,7 @@ static bool is_all_gated(const struct podgroup_attempt *a)
 /* Members are gone before they were released: those that their controller makes in their place are not in the plan. */
 static bool lost_members(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return is_all_gated(a) && a->members < a->quorum;
+	return is_all_gated(a) && a->members < a->quorum && !is_staged(a);
 }
 
 /* All that ran is gone, and new members wait: they are a new gang. */
@@ -334,6 +342,12 @@ struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, co
 	case KAR_PG_STATE_PLACED:
 		if (t->scheduled >= t->quorum)
 			break;
+		if (kar_pg_of_others(g) && t->active + t->succeeded < t->quorum && kar_pg_hold_ends(g))
+			return (struct podgroup_text){ "Placing",
+				kar_arena_printf(arena,
+					"%d of %d members started, room for the rest is held until %s",
+					(int)t->scheduled, (int)t->quorum,
+					kar_time_format(kar_pg_hold_ends(g), text)) };
 		return (struct podgroup_text){ "Placing",
 			kar_arena_printf(arena, "%d/%d members bound, attempt %d", (int)t->scheduled,
 				(int)t->quorum, (int)pl->attempt) };

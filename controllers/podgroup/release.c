@@ -6,6 +6,7 @@
 
 #include "api/copy.h"
 #include "api/names.h"
+#include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
 #include "common/str.h"
@@ -75,12 +76,14 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->o.name, (*y)->o.name);
 }
 
-static void release_planned(const struct podgroup_view *v, struct kar_plan *p)
+/* Returns whether there was any. */
+static bool release_planned(const struct podgroup_view *v, struct kar_plan *p)
 {
 	const struct kar_pg_placement *pl = &v->group->status.placement;
 	const struct kar_pod **sorted = kar_arena_alloc(p->arena, v->n_pods + 1, sizeof(struct kar_pod *));
 	struct kar_pod wanted = { .o = { .type = &kar_pod_type } };
 	const struct kar_pod *key = &wanted;
+	bool any = false;
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		sorted[i] = v->pods[i];
@@ -90,9 +93,18 @@ static void release_planned(const struct podgroup_view *v, struct kar_plan *p)
 
 		wanted.o.name = pl->plan[i].role;
 		found = bsearch(&key, sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
-		if (found && kar_pg_waits(*found))
+		if (found && kar_pg_waits(*found)) {
 			release(p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));
+			any = true;
+		}
 	}
+	return any;
+}
+
+/* All of the plan have started, and members come for which room is held. */
+static bool starts_in_stages(const struct podgroup_view *v)
+{
+	return v->group->status.placement.n_plan && kar_pg_hold_ends(v->group);
 }
 
 /* Nobody chooses nodes for these members: they start when all of them can, or when their gang has its minimum without them. */
@@ -143,9 +155,10 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
-	else if (state == KAR_PG_STATE_PLACED && v->of_others)
-		release_planned(v, p);
-	else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||
+	else if (state == KAR_PG_STATE_PLACED && v->of_others) {
+		if (!release_planned(v, p) && starts_in_stages(v))
+			release_all(v, p);
+	} else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||
 		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))
 		release_all(v, p);
 }
@@ -179,8 +192,11 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(t, arena) };
 	if (members < t->quorum)
 		return (struct podgroup_text){ "WaitingForMembers",
-			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist",
-				(int)members, (int)t->quorum) };
+			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s",
+				(int)members, (int)t->quorum,
+				v->group->spec.min_resources.n
+					? " or no more come for 5s"
+					: ", unless spec.minResources says what the rest needs") };
 	if (!can_all_start(t))
 		return (struct podgroup_text){ "ForeignGate",
 			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",

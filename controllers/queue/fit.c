@@ -23,6 +23,13 @@ static void take_held(struct kar_sched *s, const struct queue_gang *g)
 		kar_sched_take(s, g->held[i].node, g->held[i].class, g->held[i].n);
 }
 
+/* What is held stays taken until the end of the pass; it is worked out again in the next one. */
+static void forget_held(struct queue_fit *f, const struct kar_placement *p)
+{
+	for (uint32_t i = 0; i < p->n_held; i++)
+		kar_sched_class_put(f->sched, p->held[i].class);
+}
+
 /* As many as there is room for: the rest waits for room that only its own pods can make. */
 static void take_missing(struct queue_fit *f, const struct queue_gang *g)
 {
@@ -34,7 +41,11 @@ static void take_missing(struct queue_fit *f, const struct queue_gang *g)
 		roles[i] =
 			(struct kar_role){ .class = g->gang.roles[i].class, .want = g->gang.roles[i].need };
 	wanted.roles = roles;
-	kar_sched_place(f->sched, &wanted, f->arena, &p);
+	if (!kar_sched_place(f->sched, &wanted, f->arena, &p) && wanted.n_hold) {
+		wanted.n_hold = 0; /* somebody took of what was held: its pods come first */
+		kar_sched_place(f->sched, &wanted, f->arena, &p);
+	}
+	forget_held(f, &p);
 }
 
 static bool holds(const struct queue_group *g)
@@ -57,7 +68,7 @@ struct queue_fit *queue_fit_begin(const struct queue_snapshot *s, const struct q
 			take_held(f->sched, groups[i]->gang);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (holds(groups[i]) && groups[i]->gang->gang.n_roles)
+		if (holds(groups[i]) && (groups[i]->gang->gang.n_roles || groups[i]->gang->gang.n_hold))
 			take_missing(f, groups[i]->gang);
 	}
 	return f;
@@ -93,6 +104,7 @@ enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *
 	bool infeasible;
 
 	if (kar_sched_place(f->sched, &g->gang, f->arena, p)) {
+		forget_held(f, p);
 		*out = p;
 		return QUEUE_ADMITTED;
 	}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
 #include "common/str.h"
@@ -15,8 +16,9 @@ struct making {
 	const struct kar_pod *
 		*unbound; /* members that may get a place now, in the order in which they get them */
 	size_t n_unbound;
-	int64_t have;   /* members that need no place any more, or get one from the scheduler at any time */
-	size_t n_gated; /* members with our gate, whatever else holds them */
+	int64_t have; /* members that need no place any more, or get one from the scheduler at any time */
+	kar_time youngest;     /* wall ms, creation of its youngest live member */
+	size_t n_gated;        /* members with our gate, whatever else holds them */
 	bool placed_by_others; /* a member names another scheduler */
 };
 
@@ -54,6 +56,7 @@ static int64_t collect(struct making *m, bool started)
 			continue;
 		m->placed_by_others |= pod->scheduler != NULL;
 		m->n_gated += kar_pg_is_gated(pod);
+		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 		if (!needs_place(pod, started)) {
 			m->have++;
 		} else if (started || kar_pg_waits(pod)) {
@@ -154,6 +157,21 @@ static void hold_plan(struct making *m, struct queue_gang *out)
 }
 
 /*
+ * Its controller makes some members only after others run, and spec.minResources says what they need: those that exist start, if there is
+ * room for all.
+ */
+static bool starts_in_stages(const struct making *m)
+{
+	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
+
+	if (!m->group->spec.min_resources.n || !m->n_unbound)
+		return false;
+	if (left > 0 && left < m->p->retry_in)
+		m->p->retry_in = left;
+	return left <= 0;
+}
+
+/*
  * A group is admitted without members, because its controller may wait for that. If some have come, the rest follows within moments; else
  * it has no place in the queue until they are all there.
  */
@@ -179,22 +197,32 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 	struct queue_gang *out;
 	int64_t need;
 
+	bool holds = admitted && p->s->now < kar_pg_hold_ends(g);
+
 	if (!p->nodes || !kar_pg_keeps_placement(g) ||
-		(admitted && (queue_is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)))
+		(admitted && ((queue_is_whole(g) && !holds) || state == KAR_PG_STATE_ROLLING_BACK)))
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 	queue_fill_gang(p, g, out);
 	if (admitted && state == KAR_PG_STATE_PLACED) {
 		hold_plan(&m, out);
+		if (holds)
+			queue_hold(p, g, out);
 		return out;
 	}
 	need = collect(&m, started);
+	if (holds && need <= 0)
+		return queue_hold(p, g, out) ? out : NULL;
 	if (need <= 0 || m.n_unbound > KAR_PG_PLAN_PODS || m.placed_by_others)
 		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
+	if (need > (int64_t)m.n_unbound && starts_in_stages(&m))
+		need = (int64_t)m.n_unbound;
 	out->incomplete = need > (int64_t)m.n_unbound;
-	if (!out->incomplete)
+	if (!out->incomplete) {
 		add_roles(&m, out, need);
-	else if (started || may_be_incomplete(p, g, m.n_gated))
+		if (!started || holds)
+			queue_hold(p, g, out);
+	} else if (started || may_be_incomplete(p, g, m.n_gated))
 		return NULL;
 	return out;
 }

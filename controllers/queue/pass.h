@@ -85,6 +85,10 @@ void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct 
  * a version that placed nothing.
  */
 bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
+/*
+ * Adds to @gang, whose roles are complete, the room that is held for members of @g that do not exist yet. False: nothing is (hold.c).
+ */
+bool queue_hold(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *gang) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* The group is to be placed again: its admission holds nothing. */

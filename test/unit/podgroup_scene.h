@@ -5,7 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
- * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
+ * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
  */
@@ -136,6 +136,8 @@ static void read_group_word(struct scene *s, char *word)
 	} else if (is(word, "others")) {
 		s->view.of_others = true;
 		s->group.owner_is_queuejob = false;
+	} else if (is(word, "resources")) {
+		s->group.spec.min_resources.n = 1; /* how much decides nothing here */
 	} else if (is(word, "unplaced")) {
 		s->view.unplaced = true;
 	} else if (is(word, "deleting")) {

@@ -15,7 +15,7 @@ struct row {
 
 static const struct row rows[] = {
 	{ "waits_for_members", "others min=3 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
-		"WaitingForMembers: 2 of 3 members exist; none starts before all exist" },
+		"WaitingForMembers: 2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs" },
 	{ "waits_for_its_places", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
 		"Pending: 0/2 members bound" },
 	{ "waits_for_its_queue", "others min=2 phase=Pending Admitted=False/NoFit; a" GATED "; b" GATED, "",
@@ -54,7 +54,8 @@ static const struct row rows[] = {
 	{ "member_is_gone_before_any_is_released",
 		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
 		"; a" GATED,
-		"placement=-", "WaitingForMembers: 1 of 2 members exist; none starts before all exist" },
+		"placement=-",
+		"WaitingForMembers: 1 of 2 members exist; none starts before all exist, unless spec.minResources says what the rest needs" },
 	{ "bound_gang_is_satisfied",
 		"others min=1 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" FREE " bound; b" GATED,
@@ -74,6 +75,33 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED "; a" GATED
 		"; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+
+	{ "stages_wait_for_the_last_member_that_comes",
+		"others resources min=3 phase=Pending " ADMITTED "; a" GATED, "",
+		"WaitingForMembers: 1 of 3 members exist; none starts before all exist or no more come for 5s" },
+	{ "stage_is_released",
+		"others resources min=3 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"patch pods ns/a (release to n1)",
+		"Placing: 0 of 3 members started, room for the rest is held until 2026-11-21T14:16:17Z" },
+	{ "later_members_have_their_room",
+		"others resources min=3 phase=Pending place=Placed attempt=1 deadline=-50 plan=a:n1 " ADMITTED
+		"; a" FREE " bound made=600; b" GATED " made=1",
+		"patch pods ns/b (release)",
+		"Placing: 1 of 3 members started, room for the rest is held until 2026-11-21T14:16:17Z" },
+	{ "stage_that_is_bound_has_no_deadline",
+		"others resources min=3 phase=Pending place=Placed for=1700 attempt=1 deadline=-1640 plan=a:n1 " ADMITTED
+		"; a" FREE " bound made=1700",
+		"", NULL },
+	{ "stage_that_is_not_has_one",
+		"others resources min=3 phase=Pending place=Placed for=60 attempt=1 deadline=0 plan=a:n1 " ADMITTED
+		"; a" FREE " made=60",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: a",
+		NULL },
+	{ "last_stage_satisfies",
+		"others resources min=2 phase=Pending place=Placed attempt=1 deadline=-50 plan=a:n1 " ADMITTED
+		"; a Succeeded owner=t; b" FREE " bound made=1",
+		"placement=Satisfied", NULL },
 
 	{ "taken_back_in_two_steps",
 		"others min=3 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" FREE

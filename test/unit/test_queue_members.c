@@ -20,7 +20,7 @@
 #define AT(pod, node) "{\"role\":\"" pod "\",\"nodes\":\"" node "\"}"
 
 /*
- * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done
+ * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done new (two seconds old)
  * prio=5 zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
  */
 static const struct row {
@@ -71,6 +71,19 @@ static const struct row {
 		"2 excluded by nodeSelector or affinity" },
 	{ "foreign_crd_drops_the_placement", "\"minMember\":2", IN, "a 9 gated; b 9 gated", "", NULL },
 
+	{ "room_for_members_to_come_is_held", "\"minMember\":1,\"minResources\":{\"cpu\":\"7\"}", "",
+		"a 1 gated", PLACED, PLAN(AT("a", "n1")) },
+	{ "all_of_it_or_none_starts", "\"minMember\":1,\"minResources\":{\"cpu\":9}", "", "a 1 gated",
+		"patch podgroups/status ns/g (Admitted=False/NoFit position=1)",
+		"1/1 pods placed: no room for what the gang holds for later pods: cpu 8" },
+	{ "those_that_exist_start_in_stages", "\"minMember\":3,\"minResources\":{\"cpu\":\"8\"}", "",
+		"a 1 gated; b 1 gated", PLACED, PLAN(AT("a", "n1") "," AT("b", "n1")) },
+	{ "more_may_come_in_a_moment", "\"minMember\":3,\"minResources\":{\"cpu\":\"8\"}", "",
+		"a 1 gated; b 1 gated new",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", NULL },
+	{ "a_stage_without_pods_does_not_start", "\"minMember\":3,\"minResources\":{\"cpu\":\"8\"}", "", "",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+
 	{ "placed_gang_holds_its_places", "\"minMember\":2",
 		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n2"))) IN,
 		"a 4 gated; b 4 on=n2", "", NULL },
@@ -107,7 +120,7 @@ static int small_cluster(void **state)
 static void put_member(char *text)
 {
 	const char *name = NULL, *cpu = "1", *node = "", *phase = "Pending", *kind = "Job", *scheduler = "",
-		   *group = "g", *affinity = "", *prio = "0";
+		   *group = "g", *affinity = "", *prio = "0", *created = "2026-11-21T13:00:00Z";
 	bool gated = false, held = false;
 	char meta[512], rest[1024];
 
@@ -124,6 +137,8 @@ static void put_member(char *text)
 			held = true;
 		else if (!strcmp(word, "other"))
 			group = "h";
+		else if (!strcmp(word, "new"))
+			created = "2026-11-21T13:46:25Z";
 		else if (!strcmp(word, "done"))
 			phase = "Succeeded";
 		else if (!strcmp(word, "zone"))
@@ -142,9 +157,9 @@ static void put_member(char *text)
 			fail_msg("unknown word '%s' about a pod", word);
 	}
 	snprintf(meta, sizeof(meta),
-		",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"},\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
+		",\"creationTimestamp\":\"%s\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"},\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
 		"\"name\":\"o\",\"uid\":\"u\",\"controller\":true}]",
-		group, kind);
+		created, group, kind);
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"nodeName\":\"%s\",\"priority\":%s,\"schedulerName\":\"%s\",\"schedulingGates\":[%s%s%s]%s,"
 		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"}",
@@ -194,6 +209,49 @@ static void placed_gang_leaves_no_room_for_others(void **state)
 	assert_string_equal(sync_text(true), "patch podgroups/status ns/h (Admitted=False/NoFit position=1)");
 }
 
+#define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
+
+/* Of two nodes of 4 CPUs, group g has 1 bound and asks for 6. */
+static const struct {
+	const char *name, *status, *pods, *other, *plan;
+} held[] = {
+	{ "room_of_members_that_do_not_exist_is_not_given_away",
+		STATE("Satisfied", ",\"attempt\":1" SINCE("13:40:00")) IN, "a 1 on=n1", "x 3 gated other",
+		"patch podgroups/status ns/h (Admitted=False/NoFit position=1)" },
+	{ "the_rest_is_free", STATE("Satisfied", ",\"attempt\":1" SINCE("13:40:00")) IN, "a 1 on=n1",
+		"x 2 gated other", "patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)" },
+	{ "who_is_released_has_it_until_he_is_bound",
+		STATE("Satisfied", ",\"attempt\":1" SINCE("13:40:00")) IN, "a 1 on=n1; b 5",
+		"x 3 gated other", "patch podgroups/status ns/h (Admitted=False/NoFit position=1)" },
+	{ "members_that_came_have_it", STATE("Satisfied", ",\"attempt\":1" SINCE("13:40:00")) IN,
+		"a 1 on=n1; b 3 on=n1; c 2 on=n2", "x 2 gated other",
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)" },
+	{ "also_while_the_first_stage_starts",
+		STATE("Placed", ",\"attempt\":1" SINCE("13:46:00") "," PLAN(AT("a", "n1"))) IN, "a 1",
+		"x 3 gated other", "patch podgroups/status ns/h (Admitted=False/NoFit position=1)" },
+	{ "not_for_longer_than_half_an_hour", STATE("Satisfied", ",\"attempt\":1" SINCE("13:16:27")) IN,
+		"a 1 on=n1", "x 3 gated other",
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)" },
+};
+
+static void members_to_come_have_room(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(held); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "");
+		put_members(held[i].pods);
+		put_members(held[i].other);
+		put_group("g", "\"minMember\":1,\"minResources\":{\"cpu\":\"6\"}", held[i].status);
+		put_group("h", "\"minMember\":1", "");
+		got = sync_text(true);
+		if (strcmp(got, held[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", held[i].name, held[i].plan, got);
+	}
+}
+
 /* Its own admission does not fill its queue. */
 static void place_of_a_full_queue_is_kept(void **state)
 {
@@ -222,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(new_member_wakes_the_pass, small_cluster, teardown),
 	};

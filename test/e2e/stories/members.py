@@ -67,7 +67,7 @@ def story_pods_of_others_start_whole(s):
     for i in range(2):
         owned_pod(s, "three", i, owner=by)
     waits = wait_until(lambda: says(s, "three", "Scheduled", "WaitingForMembers"), "it waits for its third member")
-    expect_equal(waits["message"], "2 of 3 members exist; none starts before all exist", "message")
+    expect_equal(waits["message"], "2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs", "message")
     with Cordon(s, *nodes_of(s)[2:]):
         owned_pod(s, "three", 2, owner=by)
         waits = wait_until(lambda: says(s, "three", "Admitted", "NoFit"), "it waits for a third node")
@@ -145,3 +145,21 @@ def story_bare_pods_are_never_deleted(s):
     wait_until(lambda: [e for e in s.kubectl.list("events") if e["reason"] == "CannotRollBack"], "the event comes", seconds=60)
     time.sleep(2)
     expect_equal({p["metadata"]["uid"] for p in members(s, "bare").values()}, uids, "pods")
+
+
+def story_stages_of_a_gang_have_their_room(s):
+    """A first member alone, whose group says what the rest needs: it starts, nobody else takes the room of the others, and they start when they come."""
+    wait_until_alone(s)
+    by = owner(s, "staged")
+    group(s, "staged", 3, minResources={"cpu": "100"})  # 20 + 40 + 40; what is left beside it is less than two nodes
+    owned_pod(s, "staged", 0, cpu="20", owner=by)
+    wait_until(lambda: members(s, "staged")["staged-0"]["spec"].get("nodeName"), "the first stage starts")
+    expect("1 of 3 members started, room for the rest is held until" in says(s, "staged", "Scheduled", "Placing")["message"], "why it is not whole")
+    group(s, "greedy", 3)
+    batch_job(s, "greedy", 3, cpu="60")
+    wait_until(lambda: says(s, "greedy", "Admitted", "NoFit"), "who would take its room waits")
+    for i in (1, 2):
+        owned_pod(s, "staged", i, cpu="40", owner=by)
+    wait_until(lambda: runs(s, "staged"), "it runs whole")
+    expect_equal(s.group("staged")["status"]["placement"]["attempt"], 1, "attempts")
+    expect_equal(nodes(s, "greedy"), ["", "", ""], "nodes of the other")
