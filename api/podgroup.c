@@ -156,6 +156,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	const struct kar_wire_owner *owner = kar_wire_controller(m);
 	struct kar_podgroup *g = kar_xcalloc(1, sizeof(*g));
 	struct kar_arena *mem = &g->mem;
+	char key[KAR_KEY_LEN];
 
 	kar_object_init(&g->o, &kar_podgroup_type, &w->head, kar_copy(mem, m->name), kar_copy(mem, m->uid),
 		strings);
@@ -170,6 +171,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	}
 	g->orphan = kar_queuejob_orphan(m);
 	g->spec = keep_spec(mem, &w->spec);
+	g->options = kar_pg_options_read(&m->annotations, kar_object_key(&g->o, key), mem);
 	kar_status_read(&kar_podgroup_status_table, &w->status, &g->status, mem);
 	return &g->o;
 }
@@ -272,5 +274,6 @@ bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_po
 		kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->owner_name, b->owner_name) &&
 		a->owner_is_queuejob == b->owner_is_queuejob && a->orphan == b->orphan &&
 		kar_podgroup_spec_equal(&a->spec, &b->spec) &&
+		kar_pg_options_equal(&a->options, &b->options) &&
 		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);
 }

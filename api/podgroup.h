@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/pg_options.h"
 #include "api/status_fields.h"
 #include "common/kube/object.h"
 
@@ -129,6 +130,7 @@ struct kar_podgroup {
 	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
 	struct kar_podgroup_spec spec;
+	struct kar_pg_options options;
 	struct kar_podgroup_status status;
 };
 

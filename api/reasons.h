@@ -121,6 +121,8 @@ enum {
 		"A pod template was edited; all pods are created again. Does not count as a restart.") \
 	X(Restarting, KAR_SHOWN_NORMAL | KAR_SHOWN_WARNING, \
 		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
+	X(WaitingForGangGroup, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The gang starts together with another one (schedSpec.gangGroups), which does not exist or cannot start yet.") \
 	X(BackOff, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The job waits before it creates pods again after a failure; the message says until when.") \
 	X(Suspended, \

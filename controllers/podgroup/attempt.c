@@ -44,6 +44,8 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 	const struct kar_pod *pod = a->stuck;
 	char text[KAR_TIME_LEN];
 
+	if (a->unit_failing)
+		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
 			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
@@ -81,7 +83,10 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	struct kar_plan *p KAR_UNUSED)
 {
-	enter(pl, a, a->of_others ? KAR_PG_STATE_NONE : KAR_PG_STATE_UNPLACED);
+	enter(pl, a,
+		a->of_others            ? KAR_PG_STATE_NONE
+			: a->unit_waits ? KAR_PG_STATE_WAITING
+					: KAR_PG_STATE_UNPLACED);
 }
 
 /* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
@@ -187,7 +192,7 @@ static bool is_stuck(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	if (a->stuck_in != KAR_NEVER)
 		kar_plan_requeue(p, a->stuck_in);
-	return a->stuck;
+	return a->stuck && !a->non_strict;
 }
 
 /* A minimum that an edit has raised since does not stop what runs; that of a further stage does. */
@@ -273,6 +278,18 @@ static bool begins_anew(const struct podgroup_attempt *a, struct kar_plan *p KAR
 	return is_all_gated(a);
 }
 
+/* WaitingAndRunning: what it lacks starts together or not at all. */
+static bool asks_again(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->of_others && a->group->options.and_running && a->gated && a->scheduled < a->quorum;
+}
+
+/* A gang of its unit could not start, so this one has not started whole. */
+static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->unit_failing;
+}
+
 /* --- the table ------------------------------------------------------------------------------------- */
 
 struct move {
@@ -283,6 +300,7 @@ struct move {
 
 static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
@@ -292,6 +310,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, begins_anew, give_up },
+	{ KAR_PG_STATE_SATISFIED, asks_again, give_up },
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },
 	{ KAR_PG_STATE_ROLLING_BACK, was_the_last, deactivate },

@@ -19,16 +19,18 @@ enum { PODGROUP_MOST_ATTEMPTS = 20 };
 
 struct podgroup_attempt {
 	const struct kar_podgroup *group;
-	int32_t scheduled, quorum; /* members that are bound or have succeeded; how many must */
-	int32_t members;           /* that exist, but for those that vanish without having had a node */
-	bool raised;               /* an edit has raised the minimum of a gang that runs */
-	bool wanted;               /* it is admitted, and its owner has not ended */
-	int32_t unfinished;        /* members that have neither finished nor vanished */
-	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
-	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
-	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
-	bool of_others;            /* the members are pods of other controllers */
-	const char *unbound;       /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
+	int32_t scheduled, quorum;   /* members that are bound or have succeeded; how many must */
+	int32_t members;             /* that exist, but for those that vanish without having had a node */
+	bool raised;                 /* an edit has raised the minimum of a gang that runs */
+	bool wanted;                 /* it is admitted, and its owner has not ended */
+	int32_t unfinished;          /* members that have neither finished nor vanished */
+	int32_t removable;           /* of .unfinished: those that are taken back when the attempt fails */
+	int32_t gated;               /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
+	int32_t bare;                /* of .unfinished: released, but nobody would make them again */
+	bool of_others;              /* the members are pods of other controllers */
+	bool unit_waits, non_strict; /* as in struct podgroup_view */
+	const char *unit_failing;
+	const char *unbound; /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
 	const struct kar_pod *
 		stuck; /* the first member, by name, that is Unschedulable on its node for too long; NULL: none */
 	kar_time stuck_in;  /* ms until the next member may be stuck; KAR_NEVER: none may */

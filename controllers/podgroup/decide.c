@@ -208,6 +208,8 @@ static kar_time timeout_of(const struct podgroup_view *v)
 
 	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
 		return s->schedule_timeout_seconds * KAR_SECOND;
+	if (v->group->options.waiting_time)
+		return v->group->options.waiting_time;
 	return v->default_timeout > 0 ? v->default_timeout : KAR_MINUTE;
 }
 
@@ -236,6 +238,9 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.gated = u->t->gated,
 		.bare = u->t->bare,
 		.of_others = u->v->of_others,
+		.unit_waits = u->v->unit_waits,
+		.unit_failing = u->v->unit_failing,
+		.non_strict = u->v->non_strict,
 		.unbound = podgroup_list(&u->t->unbound, u->arena),
 		.stuck = breaks_quorum(u->t) ? u->t->stuck : NULL,
 		.stuck_in = u->t->stuck_in,
@@ -294,6 +299,8 @@ static void add_events(const struct update *u, struct kar_plan *p)
 {
 	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
+	if (u->v->group->options.invalid && u->v->group->status.phase == KAR_PG_PHASE_NONE)
+		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
 	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
 		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",
 			kar_condition_find(new, KAR_PG_SCHEDULED)->message);

@@ -24,6 +24,9 @@ struct podgroup_view {
 	enum podgroup_owner owner;
 	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
+	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
+	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
+	bool non_strict;          /* a member without room fails the attempt only when its time is over */
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */

@@ -155,7 +155,7 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
-	else if (state == KAR_PG_STATE_PLACED && v->of_others) {
+	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
 		if (!release_planned(v, p) && starts_in_stages(v))
 			release_all(v, p);
 	} else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||

@@ -9,8 +9,12 @@
 #include "common/log.h"
 #include "controllers/controllers.h"
 #include "controllers/podgroup/release.h"
+#include "controllers/unit.h"
 
-enum { CACHE_WAIT = 100 }; /* ms between two checks whether the cache has our own write */
+enum {
+	CACHE_WAIT = 100, /* ms between two checks whether the cache has our own write */
+	UNIT_WAIT = 200,  /* ms between two checks whether all gangs that start together have their plans */
+};
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
@@ -35,6 +39,18 @@ static size_t count_stranded(const struct kar_store *pods, const char *key)
 	return n;
 }
 
+/* Those with which it starts wait for its plan, or roll back with it. */
+static void wake_unit(struct kar_controller *c, const struct kar_podgroup *g)
+{
+	struct kar_arena a = { 0 };
+	struct kar_unit unit = kar_unit_of(c->stores, g, &a);
+	char key[KAR_KEY_LEN];
+
+	for (size_t i = 1; i < unit.n; i++)
+		kar_enqueue(c, c->stores->podgroups, kar_object_key(&unit.groups[i]->o, key));
+	kar_arena_release(&a);
+}
+
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
@@ -45,8 +61,10 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 		return;
 	kar_object_key(new ? new : old, key);
 	kar_enqueue(c, c->stores->podgroups, key);
-	if (new)
+	if (new) {
+		wake_unit(c, kar_as_podgroup(new));
 		return;
+	}
 
 	size_t stranded = count_stranded(c->stores->pods, key);
 
@@ -115,6 +133,17 @@ static bool is_unreadable(const struct podgroup_view *v)
 	return v->group->o.unreadable;
 }
 
+static void observe_unit(const struct kar_stores *stores, const struct kar_queuejob *job, struct kar_arena *a,
+	struct podgroup_view *v)
+{
+	struct kar_unit unit = kar_unit_of(stores, v->group, a);
+
+	v->unit_waits = unit.waits;
+	v->unit_failing =
+		unit.failing ? kar_arena_printf(a, "%s/%s", unit.failing->o.ns, unit.failing->o.name) : NULL;
+	v->non_strict = job ? kar_streq(job->spec.sched.mode, "NonStrict") : v->group->options.non_strict;
+}
+
 /* The caches contain what this key has written. */
 static bool has_own_writes(const struct kar_controller *c, const char *key)
 {
@@ -150,6 +179,9 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.owner_generation = job ? job->generation : 0,
 		.default_timeout = c->settings->schedule_timeout };
 
+	observe_unit(stores, job, &s->arena, &v);
+	if (v.unit_waits && v.group->status.placement.state == KAR_PG_STATE_PLACED)
+		kar_plan_requeue(&s->plan, UNIT_WAIT);
 	collect_pods(stores->pods, s->key, &s->arena, &v);
 	if (is_unreadable(&v) || (job && job->o.unreadable)) {
 		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);

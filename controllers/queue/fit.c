@@ -113,6 +113,23 @@ enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *
 	return infeasible ? QUEUE_INFEASIBLE : QUEUE_NO_FIT;
 }
 
+size_t queue_fit_mark(struct queue_fit *f)
+{
+	return f->sched ? kar_sched_mark(f->sched) : 0;
+}
+
+void queue_fit_undo(struct queue_fit *f, size_t mark)
+{
+	if (f->sched)
+		kar_sched_undo(f->sched, mark);
+}
+
+void queue_fit_keep(struct queue_fit *f, size_t mark)
+{
+	if (f->sched)
+		kar_sched_keep(f->sched, mark);
+}
+
 const char *queue_fit_explain(struct queue_fit *f, const struct queue_gang *g, enum queue_reason reason)
 {
 	struct answer *a = answer_of(f, g);

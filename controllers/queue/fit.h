@@ -21,6 +21,10 @@ void queue_fit_end(struct queue_fit *f) KAR_NONNULL;
 /* QUEUE_ADMITTED: it fits, its places are taken and in *@out. Else QUEUE_NO_FIT or QUEUE_INFEASIBLE. */
 enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *gang,
 	const struct kar_placement **out) KAR_NONNULL;
+/* What is placed after a mark can be undone or kept, the last mark first. */
+size_t queue_fit_mark(struct queue_fit *f) KAR_NONNULL;
+void queue_fit_undo(struct queue_fit *f, size_t mark) KAR_NONNULL;
+void queue_fit_keep(struct queue_fit *f, size_t mark) KAR_NONNULL;
 /* "1/3 pods placed: 2 nodes lack cpu (short 3)", in the arena. */
 const char *queue_fit_explain(struct queue_fit *f, const struct queue_gang *gang,
 	enum queue_reason reason) KAR_NONNULL KAR_RETNN;

@@ -171,6 +171,17 @@ static bool starts_in_stages(const struct making *m)
 	return left <= 0;
 }
 
+/* Its controller makes more members than the minimum, and some of them have come a moment ago. */
+static bool expects_more(const struct making *m, bool started)
+{
+	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
+
+	if (started || m->group->options.total <= m->have + (int64_t)m->n_unbound || left <= 0)
+		return false;
+	m->p->retry_in = left < m->p->retry_in ? left : m->p->retry_in;
+	return true;
+}
+
 /*
  * A group is admitted without members, because its controller may wait for that. If some have come, the rest follows within moments; else
  * it has no place in the queue until they are all there.
@@ -217,7 +228,7 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
 	if (need > (int64_t)m.n_unbound && starts_in_stages(&m))
 		need = (int64_t)m.n_unbound;
-	out->incomplete = need > (int64_t)m.n_unbound;
+	out->incomplete = need > (int64_t)m.n_unbound || expects_more(&m, started);
 	if (!out->incomplete) {
 		add_roles(&m, out, need);
 		if (!started || holds)

@@ -3,6 +3,7 @@
 #include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/queue/pass.h"
+#include "controllers/unit.h"
 
 bool queue_job_is_invalid(const struct kar_queuejob *job)
 {
@@ -137,7 +138,10 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	const struct queue_gang *gang = observe_gang(p, g, claim, recorded && !queue_waits_for_places(g));
 	bool admitted = recorded && !queue_waits_for_places(g) && !queue_has_new_gang(g, gang);
 	int32_t asked = priority_of(p, &g->spec);
+	struct kar_unit unit = { 0 };
 
+	if (claim == QUEUE_CLAIM_ALIVE && !admitted)
+		unit = kar_unit_of(p->stores, g, &p->s->arena);
 	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
@@ -146,6 +150,9 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.asked = asked,
 		.admitted = admitted,
 		.still_in = recorded ? NULL : admitting_queue(g),
+		.unit = unit.groups,
+		.n_unit = unit.n,
+		.missing = unit.missing,
 		.yields = yields(p, g, admitted),
 		.claim = claim,
 		.gang = claim == QUEUE_CLAIM_ALIVE ? gang : NULL,

@@ -1,41 +1,12 @@
-#include "controllers/queue/fit.h"
+#include "controllers/queue/entry.h"
 #include "controllers/queue/lookup.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/pg_members.h"
-#include "common/str.h"
-#include "common/text.h"
-#include "common/timefmt.h"
 #include "api/names.h"
 #include "api/reasons.h"
-
-#define RUNNING "Running"
-enum { HOLDERS_NAMED = 3 };
-
-/* One group, its decision, and the queue that it asks for. */
-struct entry {
-	const struct queue_group *g;
-	struct queue_decision *d;
-	const char *queue;
-	struct wait_queue *w;
-};
-
-/* The groups that ask for one queue and have not finished, in order. */
-struct wait_queue {
-	const struct kar_queue *queue; /* NULL: there is no queue of this name */
-	const char *name;
-	struct entry *entries;
-	size_t n;
-	int32_t jobs;    /* groups that are admitted and alive */
-	int32_t waiting; /* groups so far that wait */
-	const struct entry
-		*head; /* the first group that could not be admitted because there is no room; NULL: none */
-	const struct entry *grows; /* the group for which nodes are to be added; NULL: none */
-	const char *holders; /* " (default/a1 Running)": who is admitted; "": nobody; NULL: not needed yet */
-};
+#include "common/str.h"
 
 static int compare(int64_t a, int64_t b)
 {
@@ -50,6 +21,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_GANG_GROUP] = kar_reason_WaitingForGangGroup,
 		[QUEUE_FEW_MEMBERS] =
 			"WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
 		[QUEUE_BACK_OFF] = kar_reason_BackOff,
@@ -138,7 +110,7 @@ static bool stays_admitted(struct wait_queue *w, const struct queue_group *g)
 	return true;
 }
 
-static bool is_rolled_back(const struct kar_podgroup *g)
+bool queue_is_rolled_back(const struct kar_podgroup *g)
 {
 	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
 }
@@ -154,7 +126,7 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_CLOSED;
 	if (e->g->gang && e->g->gang->deactivated)
 		return QUEUE_DEACTIVATED;
-	if (e->g->gang && (e->g->gang->retry_in > 0 || is_rolled_back(e->g->group)))
+	if (e->g->gang && (e->g->gang->retry_in > 0 || queue_is_rolled_back(e->g->group)))
 		return QUEUE_BACK_OFF;
 	if (e->g->gang && e->g->gang->incomplete)
 		return QUEUE_FEW_MEMBERS;
@@ -168,7 +140,7 @@ static enum queue_reason find_room(struct queue_fit *f, const struct entry *e)
 {
 	enum queue_reason reason = queue_fit_place(f, e->g->gang, &e->d->places);
 
-	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions)
+	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions || e->g->unit)
 		return reason;
 	if (e->w->grows)
 		return QUEUE_PROVISIONING;
@@ -178,7 +150,7 @@ static enum queue_reason find_room(struct queue_fit *f, const struct entry *e)
 }
 
 /* Admits @e, or returns why not. */
-static enum queue_reason try_to_admit(struct queue_fit *f, const struct entry *e)
+enum queue_reason queue_try_to_admit(struct queue_fit *f, const struct entry *e)
 {
 	struct wait_queue *w = e->w;
 	enum queue_reason reason;
@@ -190,153 +162,17 @@ static enum queue_reason try_to_admit(struct queue_fit *f, const struct entry *e
 	reason = obstacle(w, e);
 	if (reason == QUEUE_ADMITTED && e->g->gang)
 		reason = find_room(f, e);
-	if (reason == QUEUE_ADMITTED)
-		w->jobs++;
-	else if (!w->head && (reason == QUEUE_MAX_JOBS || reason == QUEUE_NO_FIT))
-		w->head = e;
+	w->jobs += reason == QUEUE_ADMITTED;
 	return reason;
 }
 
-static const char *ordinal(int32_t n)
+/* The first that waits for room is the head of its queue. */
+void queue_note_head(const struct entry *e)
 {
-	static const char *const suffixes[] = { "th", "st", "nd", "rd" };
+	enum queue_reason r = e->d->reason;
 
-	return n % 10 > 3 || n % 100 / 10 == 1 ? "th" : suffixes[n % 10];
-}
-
-static bool runs(const struct entry *e)
-{
-	return kar_streq(e->g->state, RUNNING);
-}
-
-/* Those that do not run are named first, because they may be why no room comes free. The order is that of the queue. */
-static const char *name_holders(const struct wait_queue *w, struct kar_arena *a)
-{
-	const char *text = "";
-	int32_t named = 0;
-
-	for (size_t i = 0; i < 2 * w->n && named < HOLDERS_NAMED; i++) {
-		bool second = i >= w->n;
-		const struct entry *e = &w->entries[second ? i - w->n : i];
-
-		if (e->d->reason != QUEUE_ADMITTED || runs(e) != second)
-			continue;
-		text = kar_arena_printf(a, "%s%s%s/%s %s", text, named++ ? ", " : " (", e->g->group->o.ns,
-			e->g->group->o.name, kar_has_text(e->g->state) ? e->g->state : "Pending");
-	}
-	if (!named)
-		return "";
-	return w->jobs > named ? kar_arena_printf(a, "%s, and %d more)", text, (int)(w->jobs - named))
-			       : kar_arena_printf(a, "%s)", text);
-}
-
-static const char *holders(struct wait_queue *w, const struct queue_decision *d, struct kar_arena *a)
-{
-	if (!d->position || d->position > QUEUE_NAMING)
-		return "";
-	if (!w->holders)
-		w->holders = name_holders(w, a);
-	return w->holders;
-}
-
-static const char *explain_failure(const struct kar_podgroup *g, struct kar_arena *a)
-{
-	const struct kar_pg_placement *p = &g->status.placement;
-	char text[KAR_TIME_LEN];
-
-	if (is_rolled_back(g))
-		return kar_arena_printf(a,
-			"attempt %d to start the gang failed: %s; its pods are being removed",
-			(int)p->attempt, p->cause);
-	return kar_arena_printf(a, "attempt %d to start the gang failed: %s; next try at %s", (int)p->attempt,
-		p->cause, kar_time_format(p->retry_after, text));
-}
-
-/* If the group has no position, the text must not change whenever a group ahead moves. */
-static const char *why(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
-{
-	const struct queue_decision *d = e->d;
-	struct wait_queue *w = e->w;
-
-	switch (d->reason) {
-	case QUEUE_INVALID:
-		assert(w->queue);
-		if (w->queue->o.unreadable)
-			return "the queue has a field that kar-controllers cannot read, and admits nothing until that is corrected (see the events of the queue)";
-		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
-	case QUEUE_CLOSED:
-		return "the queue is closed";
-	case QUEUE_PROVISIONING:
-		assert(w->grows);
-		return d->position ? kar_arena_printf(a, "%s/%s goes first for new nodes",
-					     w->grows->g->group->o.ns, w->grows->g->group->o.name)
-				   : "others go first for new nodes";
-	case QUEUE_DEACTIVATED:
-		return kar_arena_printf(a, "%d attempts to start the gang failed, the last: %s; %s",
-			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause,
-			kar_pg_reactivate(e->g->group));
-	case QUEUE_FEW_MEMBERS:
-		return kar_arena_printf(a, "fewer members can start than spec.minMember %d asks for",
-			(int)e->g->group->spec.min_member);
-	case QUEUE_BACK_OFF:
-		return explain_failure(e->g->group, a);
-	case QUEUE_NO_FIT:
-	case QUEUE_INFEASIBLE:
-		return d->position ? queue_fit_explain(f, e->g->gang, d->reason)
-				   : "there is no room for all of its pods";
-	case QUEUE_MAX_JOBS:
-		assert(w->queue);
-		return kar_arena_printf(a, "maxJobs %d reached%s", w->queue->spec.max_jobs, holders(w, d, a));
-	default:
-		assert(w->head);
-		if (!d->position)
-			return "StrictFIFO, others go first";
-		return kar_arena_printf(a, "StrictFIFO, %s/%s goes first", w->head->g->group->o.ns,
-			w->head->g->group->o.name);
-	}
-}
-
-static bool waits(const struct entry *e)
-{
-	return e->d->reason != QUEUE_ADMITTED && e->g->claim == QUEUE_CLAIM_ALIVE;
-}
-
-static const char *explain_wait(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
-{
-	const struct queue_decision *d = e->d;
-	const struct wait_queue *w = e->w;
-
-	if (d->reason == QUEUE_NOT_FOUND)
-		return kar_arena_printf(a,
-			"queue \"%s\" does not exist; the job starts when somebody creates it", w->name);
-	if (!d->position)
-		return kar_arena_printf(a, "%d or more are ahead in queue %s: %s", QUEUE_POSITIONS, w->name,
-			why(f, e, a));
-	return kar_arena_printf(a, "%d%s of %d in queue %s: %s", d->position, ordinal(d->position),
-		d->waiting, w->name, why(f, e, a));
-}
-
-static const char *explain_admission(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
-{
-	if (!e->d->provisions)
-		return kar_arena_printf(a, "admitted by queue %s", e->w->name);
-	return kar_arena_printf(a, "admitted by queue %s to wait for new nodes: %s", e->w->name,
-		queue_fit_explain(f, e->g->gang, e->d->provisions));
-}
-
-static const char *explain(struct queue_fit *f, const struct entry *e, struct kar_arena *a)
-{
-	const char *text;
-
-	if (e->d->reason == QUEUE_NOT_WAITING)
-		return "the job is suspended";
-	if (e->d->reason == QUEUE_JOB_INVALID)
-		return KAR_NOT_QUEUED_INVALID;
-	text = e->d->reason == QUEUE_ADMITTED ? explain_admission(f, e, a) : explain_wait(f, e, a);
-	if (e->g->asked > e->g->priority)
-		text = kar_arena_printf(a, "%s; " KAR_QUEUE_CLAMPED, text, e->g->asked, e->g->priority);
-	return kar_text_fit(a, text,
-		KAR_MAX_MESSAGE_BYTES); /* as it is stored, or it would be written again and again */
+	if (!e->w->head && (r == QUEUE_MAX_JOBS || r == QUEUE_NO_FIT))
+		e->w->head = e;
 }
 
 /* The number of live groups that ask for another queue while the admission by @queue is still recorded. */
@@ -387,47 +223,36 @@ static size_t make_queues(const struct queue_snapshot *s, struct entry *entries,
 	return n_queues;
 }
 
-static void decide_entry(struct queue_fit *f, struct entry *e)
+void queue_decide_entry(struct queue_fit *f, struct entry *e)
 {
 	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
-	e->d->reason = try_to_admit(f, e);
-	if (waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
+	e->d->reason = queue_try_to_admit(f, e);
+	e->decided = true;
+	queue_note_head(e);
+}
+
+static void give_position(const struct entry *e)
+{
+	if (queue_entry_waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
 		e->d->position = e->w->waiting;
-}
-
-static int compare_ordered(const void *a, const void *b)
-{
-	const struct entry *const *x = a, *const *y = b;
-
-	return queue_group_compare((*x)->g, (*y)->g);
-}
-
-/* All queues share the nodes, so their groups are decided about in one order. */
-static struct entry **order_all(struct entry *entries, size_t n, struct kar_arena *arena)
-{
-	struct entry **ordered = kar_arena_alloc(arena, n + 1, sizeof(struct entry *));
-
-	for (size_t i = 0; i < n; i++)
-		ordered[i] = &entries[i];
-	qsort(ordered, n, sizeof(struct entry *), compare_ordered);
-	return ordered;
 }
 
 static void decide_all(const struct queue_snapshot *s, struct entry *entries, size_t n,
 	struct kar_arena *arena)
 {
-	struct entry **ordered = order_all(entries, n, arena);
+	const struct order o = queue_order(entries, n, arena);
 	const struct queue_group **groups = kar_arena_alloc(arena, n + 1, sizeof(struct queue_group *));
 	struct queue_fit *f;
 
 	for (size_t i = 0; i < n; i++)
-		groups[i] = ordered[i]->g;
+		groups[i] = o.entries[i]->g;
 	f = queue_fit_begin(s, groups, n, arena);
+	queue_decide_in_order(f, &o, arena);
 	for (size_t i = 0; i < n; i++)
-		decide_entry(f, ordered[i]);
+		give_position(o.entries[i]);
 	for (size_t i = 0; i < n; i++) {
 		entries[i].d->waiting = entries[i].w->waiting;
-		entries[i].d->message = explain(f, &entries[i], arena);
+		entries[i].d->message = queue_explain(f, &entries[i], arena);
 	}
 	queue_fit_end(f);
 }

@@ -70,6 +70,10 @@ struct queue_group {
 	enum queue_claim claim;
 	const struct queue_gang
 		*gang; /* NULL: the pass does not place it, so it is admitted without regard to nodes */
+	/* The gangs that it starts with, itself first, as far as they have not started (controllers/unit.h); NULL: it starts alone. */
+	const struct kar_podgroup *const *unit;
+	size_t n_unit;
+	const char *missing; /* "ns/name" of one that does not exist; NULL: all do */
 	const char *
 		state; /* what it does, if it is admitted: "Running", "Unschedulable"; NULL or "": nothing yet */
 };
@@ -88,8 +92,9 @@ enum queue_reason {
 	QUEUE_ADMITTED,
 	QUEUE_NOT_FOUND, /* QueueNotFound */
 	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
-	QUEUE_CLOSED,      /* QueueClosed */
-	QUEUE_MAX_JOBS,    /* MaxJobsReached: maxJobs reached */
+	QUEUE_CLOSED,     /* QueueClosed */
+	QUEUE_MAX_JOBS,   /* MaxJobsReached: maxJobs reached */
+	QUEUE_GANG_GROUP, /* WaitingForGangGroup: a gang that it starts with does not exist, or cannot start */
 	QUEUE_FEW_MEMBERS, /* WaitingForMembers: a group of another controller whose members do not all exist */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
 	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
@@ -109,6 +114,9 @@ struct queue_decision {
 	int32_t waiting; /* number of groups that wait in that queue */
 	/* Why it has no room, if it is admitted all the same, so that nodes are added for it; QUEUE_ADMITTED: it has room. */
 	enum queue_reason provisions;
+	const struct kar_podgroup
+		*partner; /* of QUEUE_GANG_GROUP: the gang that cannot start; NULL: it does not exist */
+	enum queue_reason partner_reason;   /* why not */
 	const struct kar_placement *places; /* where it goes, if it is admitted only now; NULL: nothing new */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;

@@ -141,7 +141,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 static bool both_wait_for_room(const char *recorded, enum queue_reason now)
 {
 	static const enum queue_reason reasons[] = { QUEUE_MAX_JOBS, QUEUE_NO_FIT, QUEUE_BEHIND_HEAD,
-		QUEUE_PROVISIONING };
+		QUEUE_PROVISIONING, QUEUE_GANG_GROUP };
 	bool before = false, after = false;
 
 	for (size_t i = 0; i < KAR_LEN(reasons); i++) {

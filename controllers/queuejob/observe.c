@@ -1,4 +1,5 @@
 #include "controllers/queuejob/observe.h"
+#include "controllers/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -305,6 +306,8 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	v->sched = o ? kar_as_schedulingspec(o) : NULL;
 	o = kar_store_get(stores->podgroups, ns, name);
 	v->group = o ? kar_as_podgroup(o) : NULL;
+	v->unit_waits = v->job && v->group && v->job->spec.sched.gang_groups.n &&
+		kar_unit_of(stores, v->group, arena).waits;
 	o = kar_store_get(stores->services, ns, name);
 	v->service = o ? kar_as_service(o) : NULL;
 	o = kar_store_get(stores->queues, NULL, v->job->spec.queue);

@@ -188,6 +188,18 @@ static size_t create_all(struct queuejob_reconcile *r, const struct candidates *
 	return n;
 }
 
+/* The other gangs with which it starts have no plans yet: either they get them in a moment, or its own plan is dropped. */
+static bool waits_for_unit(struct queuejob_reconcile *r)
+{
+	enum { AGAIN = 200 }; /* ms */
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	if (!r->f->v->unit_waits || !g || g->status.placement.state != KAR_PG_STATE_PLACED)
+		return false;
+	kar_plan_requeue(r->p, AGAIN);
+	return true;
+}
+
 void queuejob_create_pods(struct queuejob_reconcile *r)
 {
 	size_t surplus = count_live_surplus(r), max = CREATES_MAX + surplus;
@@ -196,7 +208,7 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 	const size_t *order;
 	size_t created;
 
-	if (r->f->pods.old.n || !queuejob_has_places(r))
+	if (r->f->pods.old.n || !queuejob_has_places(r) || waits_for_unit(r))
 		return; /* the pods of the older incarnation must be gone first */
 	order = queuejob_creation_order(r);
 	collect(r, order, true, &w);

@@ -53,6 +53,7 @@ static const struct {
 	{ kar_reason_BehindHead, false },
 	{ kar_reason_QueueClosed, false },
 	{ kar_reason_NoFit, false },
+	{ kar_reason_WaitingForGangGroup, false },
 	{ kar_reason_Provisioning, false },
 	{ kar_reason_Infeasible, true },
 	{ kar_reason_Deactivated, true },

@@ -138,6 +138,14 @@ static void read_group_word(struct scene *s, char *word)
 		s->group.owner_is_queuejob = false;
 	} else if (is(word, "resources")) {
 		s->group.spec.min_resources.n = 1; /* how much decides nothing here */
+	} else if (is(word, "unit-waits")) {
+		s->view.unit_waits = true;
+	} else if (is(word, "unit-fails")) {
+		s->view.unit_failing = "ns/x";
+	} else if (is(word, "non-strict")) {
+		s->view.non_strict = true;
+	} else if (is(word, "and-running")) {
+		s->group.options.and_running = true;
 	} else if (is(word, "unplaced")) {
 		s->view.unplaced = true;
 	} else if (is(word, "deleting")) {

@@ -8,7 +8,7 @@
  *
  * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry deactivated; grows (it was
- * admitted without room).
+ * admitted without room). with=g2,g3: the groups with which it starts; missing=ns/x: one that does not exist; others: its pods are of another controller.
  */
 #ifndef KAR_TEST_QUEUE_SCENE_H
 #define KAR_TEST_QUEUE_SCENE_H
@@ -35,6 +35,7 @@ struct scene {
 	struct queue_gang gangs[MAX];
 	struct kar_role roles[MAX];
 	struct queue_seat seats[MAX];
+	char *units[MAX]; /* names of the others, separated by commas; NULL: none */
 };
 
 static bool is(const char *a, const char *b)
@@ -160,6 +161,13 @@ static bool read_gang_word(struct scene *s, size_t i, const char *word)
 		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
 			.attempt = 2,
 			.cause = "x" };
+	} else if (takes(word, "with=", &value)) {
+		s->units[i] = kar_arena_strndup(&s->arena, value, strlen(value));
+	} else if (takes(word, "missing=", &value)) {
+		s->group_list[i].missing = value;
+		s->group_list[i].unit = kar_arena_alloc(&s->arena, 1, sizeof(struct kar_podgroup *));
+	} else if (is(word, "others")) {
+		s->groups[i].owner_is_queuejob = false;
 	} else if (is(word, "grows")) {
 		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_UNPLACED, .deadline = now };
 	} else {
@@ -199,6 +207,23 @@ static void read_part(struct scene *s, char *part)
 	}
 }
 
+/* Its unit as controllers/unit.c would make it: the words name all of it, and what has started is not in it. */
+static void read_unit(struct scene *s, size_t i)
+{
+	const struct kar_podgroup **unit = kar_arena_alloc(&s->arena, MAX, sizeof(*unit));
+	struct queue_group *qg = &s->group_list[i];
+	char *name;
+
+	unit[qg->n_unit++] = &s->groups[i];
+	while ((name = strsep(&s->units[i], ",")) != NULL) {
+		for (size_t k = 0; k < s->snapshot.n_groups; k++) {
+			if (is(s->groups[k].o.name, name))
+				unit[qg->n_unit++] = &s->groups[k];
+		}
+	}
+	qg->unit = unit;
+}
+
 static struct scene *new_scene(const char *text)
 {
 	struct scene *s = kar_xcalloc(1, sizeof(*s));
@@ -213,6 +238,10 @@ static struct scene *new_scene(const char *text)
 			words_node(s->snapshot.sched, &s->arena, part + 5);
 		else
 			read_part(s, part);
+	}
+	for (size_t k = 0; k < s->snapshot.n_groups; k++) {
+		if (s->units[k])
+			read_unit(s, k);
 	}
 	return s;
 }

@@ -59,6 +59,8 @@ static const struct {
 	{ "queuejobs.spec.schedSpec.minAvailable", "api/queuejob_check.c", "min_available" },
 	{ "queuejobs.spec.schedSpec.priorityClassName", QJ "observe.c", "s->priority_class_name" },
 	{ "queuejobs.spec.schedSpec.priority", QJ "observe.c", "v->priority = s->priority;" },
+	{ "queuejobs.spec.schedSpec.mode", "controllers/podgroup/sync.c", "job->spec.sched.mode" },
+	{ "queuejobs.spec.schedSpec.gangGroups", "controllers/unit.c", "job->spec.sched.gang_groups" },
 	{ "queuejobs.spec.schedSpec.nodeSelector", "api/queuejob_pod.c", "s->sched.node_selector" },
 	{ "queuejobs.spec.schedSpec.scheduleTimeoutSeconds", QJ "children.c",
 		"s->sched.schedule_timeout_seconds" },

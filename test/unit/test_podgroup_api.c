@@ -30,6 +30,77 @@ static const char whole[] =
 	"\"members\":7,\"desired\":6,\"position\":5,\"admittedQueue\":\"b\",\"waitingSince\":\"2026-11-21T09:30:00Z\",\"scheduleStartTime\":\"2026-11-21T10:00:00Z\",\"conditions\":[{\"type\":\"Admitted\","
 	"\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T09:00:00Z\"}]}}";
 
+#define GANG(key, value) "\"gang.scheduling.koordinator.sh/" key "\":\"" value "\""
+
+static const struct {
+	const char *name, *annotations, *options;
+} options[] = {
+	{ "none", "", "" },
+	{ "all",
+		GANG("groups", "[\\\"ns/g\\\",\\\"other/h\\\"]") "," GANG("total-number",
+			"7") "," GANG("waiting-time", "1m30s") "," GANG("mode",
+			"NonStrict") "," GANG("match-policy", "waiting-and-running"),
+		"other/h total=7 wait=90000 non-strict and-running" },
+	{ "defaults",
+		GANG("mode", "Strict") "," GANG("match-policy", "once-satisfied") "," GANG("groups", "[]"),
+		"" },
+	{ "groups_that_are_no_list", GANG("groups", "ns/h"),
+		"groups: want a JSON list of \"namespace/name\"" },
+	{ "groups_that_are_no_names", GANG("groups", "[\\\"h\\\"]"),
+		"groups: want a JSON list of \"namespace/name\"" },
+	{ "too_many",
+		GANG("groups",
+			"[\\\"n/a\\\",\\\"n/b\\\",\\\"n/c\\\",\\\"n/d\\\",\\\"n/e\\\",\\\"n/f\\\",\\\"n/g\\\",\\\"n/h\\\","
+			"\\\"n/i\\\",\\\"n/j\\\",\\\"n/k\\\",\\\"n/l\\\",\\\"n/m\\\",\\\"n/n\\\",\\\"n/o\\\",\\\"n/p\\\",\\\"n/q\\\"]"),
+		"groups: it names more than 16 groups" },
+	{ "total", GANG("total-number", "-1"), "total-number: too small" },
+	{ "waiting_time", GANG("waiting-time", "soon"), "waiting-time: want a duration such as 90s" },
+	{ "mode", GANG("mode", "strict"), "mode: want Strict or NonStrict" },
+	{ "policy", GANG("match-policy", "only-waiting"),
+		"match-policy: want once-satisfied or waiting-and-running" },
+	{ "the_others_count_all_the_same", GANG("mode", "x") "," GANG("total-number", "3"),
+		"total=3 mode: want Strict or NonStrict" },
+};
+
+static void annotations_are_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(options); i++) {
+		static const char before[] = "annotation gang.scheduling.koordinator.sh/",
+				  middle[] = " is ignored";
+		const struct kar_podgroup *g;
+		const struct kar_pg_options *o;
+		char json[2048], got[512] = "";
+		size_t n = 0;
+
+		snprintf(json, sizeof(json), "{" META ",\"annotations\":{%s}},\"spec\":{\"minMember\":1}}",
+			options[i].annotations);
+		g = group_of(json);
+		o = &g->options;
+		for (size_t k = 0; k < o->groups.n; k++)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, " %s",
+				((const char **)o->groups.items)[k]);
+		if (o->total)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, " total=%d", (int)o->total);
+		if (o->waiting_time)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, " wait=%d", (int)o->waiting_time);
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s", o->non_strict ? " non-strict" : "",
+			o->and_running ? " and-running" : "");
+		if (o->invalid) {
+			const char *rest = strstr(o->invalid, middle);
+
+			assert_int_equal(strncmp(o->invalid, before, strlen(before)), 0);
+			assert_non_null(rest);
+			snprintf(got + n, sizeof(got) - n, " %.*s%s",
+				(int)(rest - o->invalid - (long)strlen(before)), o->invalid + strlen(before),
+				rest + strlen(middle));
+		}
+		if (strcmp(got[0] ? got + 1 : got, options[i].options) != 0)
+			fail_msg("%s: want '%s', got '%s'", options[i].name, options[i].options, got);
+		kar_object_unref(&g->o);
+	}
+}
+
 static void whole_group_is_projected(void **state)
 {
 	const struct kar_podgroup *g = group_of(whole);
@@ -233,6 +304,7 @@ static void specs_are_compared_member_by_member(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(annotations_are_read),
 		TEST(whole_group_is_projected),
 		TEST(admission_is_of_one_queue),
 		TEST(group_that_is_not_admitted_is_so_by_no_queue),

@@ -76,6 +76,36 @@ static const struct row rows[] = {
 		"; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
 
+	{ "plans_of_all_gangs_that_start_together_come_first",
+		"others unit-waits min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" GATED,
+		"", NULL },
+	{ "one_of_them_fails",
+		"others unit-fails min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" FREE " bound; b" FREE,
+		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: ns/x, with which it starts, is rolled back",
+		NULL },
+	{ "what_has_started_goes_on",
+		"others unit-fails min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t",
+		"", NULL },
+	{ "their_plans_do_not_come",
+		"unit-waits min=2 phase=Pending place=Placed for=30 attempt=1 deadline=30 plan=w:n1 " ADMITTED,
+		"placement=Waiting", NULL },
+	{ "member_without_room_is_waited_for_if_not_strict",
+		"others non-strict min=2 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " bound; b" FREE " pin=n2 lacks-cpu made=9",
+		"event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		NULL },
+	{ "what_a_gang_lacks_starts_together_if_it_asks_for_that",
+		"others and-running min=3 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b" GATED "; c" GATED,
+		"placement=-", NULL },
+	{ "but_not_what_it_does_not_lack",
+		"others and-running min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b" GATED,
+		"patch pods ns/b (release)", NULL },
+
 	{ "stages_wait_for_the_last_member_that_comes",
 		"others resources min=3 phase=Pending " ADMITTED "; a" GATED, "",
 		"WaitingForMembers: 1 of 3 members exist; none starts before all exist or no more come for 5s" },

@@ -59,6 +59,43 @@ static const struct {
 	{ "which_waits_already",
 		"queue a provisions; node n1 cpu=2; g1 a admitted grows needs=3xcpu=1; g2 a needs=3xcpu=1",
 		"g1 Admitted; g2 Provisioning 1st of 1 in queue a: ns/g1 goes first for new nodes" },
+	{ "gangs_that_start_together",
+		"queue a; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 a age=1 needs=3xcpu=1 with=g1",
+		"g1 Admitted n1*3; g2 Admitted n1*3" },
+	{ "or_not_at_all",
+		"queue a; node n1 cpu=6; g1 a age=3 needs=4xcpu=1 with=g2; g2 a age=2 needs=3xcpu=1 with=g1; g3 a age=1 needs=6xcpu=1",
+		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (NoFit); "
+		"g2 WaitingForGangGroup 2nd of 2 in queue a: it starts with ns/g1, which waits (NoFit); g3 Admitted n1*6" },
+	{ "the_one_that_is_too_large_says_why",
+		"queue a; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 a age=1 needs=7xcpu=1 with=g1",
+		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (Infeasible); "
+		"g2 Infeasible 2nd of 2 in queue a: does not fit on empty nodes either; 6/7 pods placed: 1 node lacks cpu (short 1)" },
+	{ "one_that_is_not_named_back_starts_alone",
+		"queue a; node n1 cpu=6; g1 a age=2 needs=4xcpu=1 with=g2; g2 a age=1 needs=3xcpu=1",
+		"g1 NoFit 1st of 1 in queue a: 3/4 pods placed: 1 node lacks cpu (short 1); g2 Admitted n1*3" },
+	{ "in_other_queues_too",
+		"queue a; queue b max=0; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 b age=1 needs=3xcpu=1 with=g1",
+		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/g2, which waits (MaxJobsReached); "
+		"g2 MaxJobsReached 1st of 1 in queue b: maxJobs 0 reached" },
+	{ "both_count_for_their_queue",
+		"queue a max=1; node n1 cpu=6; g1 a age=3 needs=1xcpu=1 with=g2; g2 a age=2 needs=1xcpu=1 with=g1; g3 a age=1 needs=1xcpu=1",
+		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (MaxJobsReached); "
+		"g2 WaitingForGangGroup 2nd of 2 in queue a: it starts with ns/g1, which waits (MaxJobsReached); g3 Admitted n1" },
+	{ "one_that_does_not_exist",
+		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 missing=ns/x; g2 a needs=6xcpu=1",
+		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/x, which does not exist; g2 Admitted n1*6" },
+	{ "one_that_was_admitted_without_members_is_not_ready",
+		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 with=g2; g2 a admitted others",
+		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/g2, which waits (WaitingForMembers); g2 Admitted" },
+	{ "one_that_has_its_places_is",
+		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 with=g2; g2 a admitted needs=2xcpu=1 held=n1:2",
+		"g1 Admitted n1; g2 Admitted" },
+	{ "three_of_which_the_last_has_no_room",
+		"queue a; node n1 cpu=6; g1 a age=3 needs=2xcpu=1 with=g2,g3; g2 a age=2 needs=2xcpu=1 with=g1,g3; g3 a age=1 prio=1 needs=3xcpu=1 with=g1,g2",
+		"g1 WaitingForGangGroup 2nd of 3 in queue a: it starts with ns/g3, which waits (NoFit); "
+		"g2 WaitingForGangGroup 3rd of 3 in queue a: it starts with ns/g3, which waits (NoFit); "
+		"g3 WaitingForGangGroup 1st of 3 in queue a: it starts with ns/g2, which waits (NoFit)" },
+
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
 };

@@ -1,0 +1,101 @@
+#include "controllers/unit.h"
+
+#include <string.h>
+
+#include "api/pg_members.h"
+#include "common/str.h"
+
+static const struct kar_queuejob *job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o = kar_pg_of_others(g) || !g->owner_name
+		? NULL
+		: kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
+
+	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+}
+
+static const struct kar_array *names_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_queuejob *job = job_of(stores, g);
+
+	return job ? &job->spec.sched.gang_groups : &g->options.groups;
+}
+
+bool kar_unit_has_started(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_queuejob *job = job_of(stores, g);
+
+	return g->status.placement.state == KAR_PG_STATE_SATISFIED ||
+		g->status.phase == KAR_PG_PHASE_FINISHED ||
+		(g->status.placement.state == KAR_PG_STATE_NONE &&
+			kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED)) ||
+		(job && kar_queuejob_has_ended(&job->status));
+}
+
+static const struct kar_podgroup *find(const struct kar_stores *stores, const char *key)
+{
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
+	const struct kar_object *o;
+
+	if (!strchr(key, '/') || strlen(key) >= sizeof(buf))
+		return NULL;
+	kar_key_split(key, buf, &ns, &name);
+	o = kar_store_get(stores->podgroups, ns, name);
+	return o ? kar_as_podgroup(o) : NULL;
+}
+
+static bool has(const struct kar_unit *u, const struct kar_podgroup *g)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		if (u->groups[i] == g)
+			return true;
+	}
+	return false;
+}
+
+/* It may start at once, as far as it concerns itself. A group of others is admitted before it has members. */
+static bool is_ready(const struct kar_podgroup *g)
+{
+	enum kar_pg_state state = g->status.placement.state;
+
+	return state == KAR_PG_STATE_PLACED || state == KAR_PG_STATE_UNPLACED ||
+		(state == KAR_PG_STATE_NONE && !kar_pg_of_others(g) &&
+			kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
+}
+
+static void add(struct kar_unit *u, const struct kar_stores *stores, const char *name, struct kar_arena *a)
+{
+	const struct kar_podgroup *g = find(stores, name);
+
+	if (!g || g->deletion) {
+		u->missing = u->missing ? u->missing : kar_arena_printf(a, "%s", name);
+		u->waits = true;
+		return;
+	}
+	if (has(u, g) || u->n == KAR_UNIT_MAX || kar_unit_has_started(stores, g))
+		return;
+	u->groups[u->n++] = g;
+	u->waits |= !is_ready(g);
+	if (g->status.placement.state == KAR_PG_STATE_ROLLING_BACK && !u->failing)
+		u->failing = g;
+}
+
+struct kar_unit kar_unit_of(const struct kar_stores *stores, const struct kar_podgroup *g,
+	struct kar_arena *a)
+{
+	struct kar_unit u = { 0 };
+
+	if (!names_of(stores, g)->n)
+		return u;
+	u.groups = kar_arena_alloc(a, KAR_UNIT_MAX, sizeof(struct kar_podgroup *));
+	u.groups[u.n++] = g;
+	for (size_t i = 0; i < u.n; i++) {
+		const struct kar_array *names = names_of(stores, u.groups[i]);
+		const char *const *items = names->items;
+
+		for (size_t k = 0; k < names->n; k++)
+			add(&u, stores, items[k], a);
+	}
+	return u;
+}
