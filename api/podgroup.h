@@ -12,8 +12,10 @@
 #include "common/kube/object.h"
 
 /* Condition types. */
-#define KAR_PG_ADMITTED "Admitted"           /* written by the queue reconciler: its pods may be created */
-#define KAR_PG_SCHEDULED "Scheduled"         /* minMember members are bound */
+#define KAR_PG_ADMITTED "Admitted"   /* written by the queue reconciler: its pods may be created */
+#define KAR_PG_SCHEDULED "Scheduled" /* minMember members are bound */
+#define KAR_PG_PREEMPTED \
+	"Preempted" /* written by the queue reconciler: it was evicted, and does not run again yet */
 #define KAR_PG_MEMBER_FAILED "MemberFailed"  /* a member failed although the quorum holds */
 #define KAR_PG_UNSCHEDULABLE "Unschedulable" /* a member cannot be placed */
 
@@ -87,6 +89,8 @@ struct kar_pg_placement {
 	kar_time deadline;        /* of PLACED; 0: none */
 	int64_t generation; /* of the owner, when the last attempt failed; 0: none has, or the owner is not known */
 	kar_time retry_after; /* of WAITING: not placed before; 0: at once */
+	const char *
+		evicted_by; /* of ROLLING_BACK, and until it is placed again: "ns/name" of the group for which it was evicted; "": none */
 	const char *cause; /* why the last attempt has failed; "" if none has since the minimum was bound */
 	struct kar_pg_planned *plan; /* of PLACED */
 	size_t n_plan;

@@ -4,17 +4,20 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/str.h"
 
 struct wire_priorityclass {
 	struct kar_wire_object head;
 	int32_t value;
 	bool global_default;
+	const char *preemption_policy;
 };
 
 static const struct kar_field fields[] = {
 	KAR_WIRE_HEAD_FIELDS(struct wire_priorityclass),
 	KAR_FIELD_PB(struct wire_priorityclass, value, "value", 2, KAR_F_INT32),
 	KAR_FIELD_PB(struct wire_priorityclass, global_default, "globalDefault", 3, KAR_F_BOOL),
+	KAR_FIELD_PB(struct wire_priorityclass, preemption_policy, "preemptionPolicy", 5, KAR_F_STRING),
 };
 static const struct kar_desc desc = KAR_WIRE_DESC("PriorityClass", struct wire_priorityclass, fields);
 
@@ -31,6 +34,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	kar_object_init(&c->o, &kar_priorityclass_type, &w->head, name, name + name_size, strings);
 	c->value = w->value;
 	c->global_default = w->global_default;
+	c->never_preempts = kar_streq(w->preemption_policy, "Never");
 	return &c->o;
 }
 

@@ -12,6 +12,7 @@ struct kar_priorityclass {
 	struct kar_object o; /* first */
 	int32_t value;
 	bool global_default;
+	bool never_preempts; /* preemptionPolicy Never: who has it takes room from nobody */
 };
 
 extern const struct kar_type kar_priorityclass_type;

@@ -84,8 +84,6 @@ static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
 		{ "deserved", w->deserved.n > 0 },
 		{ "guarantee", w->guarantee.n > 0 },
 		{ "weight", w->s.weight > 1 },
-		{ "preemptionPolicy",
-			kar_has_text(w->preemption_policy) && !kar_streq(w->preemption_policy, "Never") },
 		{ "drain", w->drain },
 	};
 	const char *text = "";
@@ -115,6 +113,7 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.state = read_state(w->state);
 	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);
 	spec.provisions = kar_streq(w->provisioning, "Pods");
+	spec.preempts = kar_streq(w->preemption_policy, "LowerPriority");
 	spec.queueing_strategy = w->s.queueing_strategy
 		? kar_copy_fit(mem, w->s.queueing_strategy, KAR_COPY_VALUE)
 		: "BestEffortFIFO";

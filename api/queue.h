@@ -29,6 +29,7 @@ struct kar_queue_spec {
 	enum kar_queue_state state;    /* OPEN (default), CLOSED or UNKNOWN */
 	const char *state_text;        /* as it was written, for a message; NULL: it is absent */
 	const char *queueing_strategy; /* "BestEffortFIFO" (default) or "StrictFIFO" */
+	bool preempts; /* preemptionPolicy LowerPriority: a group may evict gangs of this queue that have a lower priority */
 	bool provisions; /* provisioning Pods: a gang without room gets its pods, so that a cluster autoscaler sees them */
 	/* Fields that are set but not acted upon yet, joined by ", "; "": none. */
 	const char *unsupported;

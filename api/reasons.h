@@ -121,6 +121,10 @@ enum {
 		"A pod template was edited; all pods are created again. Does not count as a restart.") \
 	X(Restarting, KAR_SHOWN_NORMAL | KAR_SHOWN_WARNING, \
 		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
+	X(Reserving, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"Gangs of lower priority are evicted for the job (preemptionPolicy of its queue), and their pods are still stopping.") \
+	X(Preempted, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The gang is evicted for a job of higher priority; it is placed again when there is room.") \
 	X(WaitingForGangGroup, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The gang starts together with another one (schedSpec.gangGroups), which does not exist or cannot start yet.") \
 	X(BackOff, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

@@ -48,6 +48,8 @@ static const struct flag flags[] = {
 	FLAG("max-in-flight", COUNT, client.max_in_flight_writes, "Cluster", "200",
 		"Writes that wait for their answer at once"),
 	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
+	FLAG("min-runtime", DURATION, settings.min_runtime, "Gangs", "60s",
+		"Time for which a gang runs at least before it may be evicted for one of higher priority"),
 	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
 		"Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",

@@ -48,6 +48,7 @@ enum { KAR_STORES(KAR_STORES_NUMBER) KAR_N_STORES };
 
 /* Settings from the command line that decisions depend on. */
 struct kar_settings {
+	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
 	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;

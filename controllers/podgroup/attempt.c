@@ -109,6 +109,10 @@ static void count_failure(struct kar_pg_placement *pl, const struct podgroup_att
 static void wait(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
 	enter(pl, a, KAR_PG_STATE_WAITING);
+	if (kar_has_text(pl->evicted_by)) { /* it has not failed */
+		pl->retry_after = 0;
+		return;
+	}
 	count_failure(pl, a);
 	pl->retry_after = a->now + pause_after(a, pl->failures);
 }
@@ -250,7 +254,8 @@ static bool is_empty(const struct podgroup_attempt *a, struct kar_plan *p KAR_UN
 
 static bool was_the_last(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return is_empty(a, p) && recorded(a)->failures >= PODGROUP_MOST_ATTEMPTS - 1;
+	return is_empty(a, p) && !kar_has_text(recorded(a)->evicted_by) &&
+		recorded(a)->failures >= PODGROUP_MOST_ATTEMPTS - 1;
 }
 
 static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)

@@ -4,6 +4,7 @@
 #ifndef KAR_QUEUE_ENTRY_H
 #define KAR_QUEUE_ENTRY_H
 
+#include "common/str.h"
 #include "controllers/queue/fit.h"
 
 /* One group, its decision, and the queue that it asks for. */
@@ -37,13 +38,23 @@ struct order {
 	size_t n;
 };
 
+static inline bool queue_is_rolled_back(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
+/* Because it was evicted for another one. */
+static inline bool queue_is_evicted(const struct kar_podgroup *g)
+{
+	return queue_is_rolled_back(g) && kar_has_text(g->status.placement.evicted_by);
+}
+
 /* --- plan.c ---------------------------------------------------------------------------------------- */
 
-bool queue_is_rolled_back(const struct kar_podgroup *g) KAR_NONNULL;
 /* Admits @e, which takes its room and its place in the queue, or returns why not. */
 enum queue_reason queue_try_to_admit(struct queue_fit *f, const struct entry *e) KAR_NONNULL;
 /* Decides about @e alone. */
-void queue_decide_entry(struct queue_fit *f, struct entry *e) KAR_NONNULL;
+void queue_decide_entry(struct queue_fit *f, struct entry *e, struct kar_arena *a) KAR_NONNULL;
 /* The first that waits for room is the head of its queue. */
 void queue_note_head(const struct entry *e) KAR_NONNULL;
 
@@ -53,6 +64,14 @@ void queue_note_head(const struct entry *e) KAR_NONNULL;
 struct order queue_order(struct entry *entries, size_t n, struct kar_arena *arena) KAR_NONNULL;
 /* Decides about all; each unit has its turn with its last member. */
 void queue_decide_in_order(struct queue_fit *f, const struct order *o, struct kar_arena *a) KAR_NONNULL;
+
+/* --- victims.c ------------------------------------------------------------------------------------- */
+
+/*
+ * If @e waits for room, and its queue allows it: decides that gangs of lower priority are evicted, as few as let all of @e start, or goes on
+ * with that. Then @e holds their room, and nobody else gets it.
+ */
+void queue_preempt(struct queue_fit *f, struct entry *e, struct kar_arena *a) KAR_NONNULL;
 
 /* --- explain.c ------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,40 @@
 #define RUNNING "Running"
 enum { HOLDERS_NAMED = 3 };
 
+const char *queue_reason_name(enum queue_reason r)
+{
+	static const char *const names[] = {
+		[QUEUE_ADMITTED] = kar_reason_Admitted,
+		[QUEUE_NOT_FOUND] = kar_reason_QueueNotFound,
+		[QUEUE_INVALID] = kar_reason_QueueInvalid,
+		[QUEUE_CLOSED] = kar_reason_QueueClosed,
+		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_RESERVING] = kar_reason_Reserving,
+		[QUEUE_PREEMPTED] = kar_reason_Preempted,
+		[QUEUE_GANG_GROUP] = kar_reason_WaitingForGangGroup,
+		[QUEUE_FEW_MEMBERS] =
+			"WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
+		[QUEUE_BACK_OFF] = kar_reason_BackOff,
+		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
+		[QUEUE_NO_FIT] = kar_reason_NoFit,
+		[QUEUE_INFEASIBLE] = kar_reason_Infeasible,
+		[QUEUE_PROVISIONING] = kar_reason_Provisioning,
+		[QUEUE_BEHIND_HEAD] = kar_reason_BehindHead,
+		[QUEUE_NOT_WAITING] =
+			kar_reason_Suspended, /* of these groups only suspended ones are written */
+		[QUEUE_JOB_INVALID] = kar_reason_JobInvalid,
+	};
+
+	return names[r];
+}
+
+const char *queue_describe_eviction(const struct queue_group *victim, const struct queue_group *taker,
+	struct kar_arena *a)
+{
+	return kar_arena_printf(a, "evicted for %s/%s: priority %d over %d", taker->group->o.ns,
+		taker->group->o.name, (int)taker->priority, (int)victim->priority);
+}
+
 static const char *ordinal(int32_t n)
 {
 	static const char *const suffixes[] = { "th", "st", "nd", "rd" };
@@ -104,6 +138,11 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 		return kar_arena_printf(a, "%d attempts to start the gang failed, the last: %s; %s",
 			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause,
 			kar_pg_reactivate(e->g->group));
+	case QUEUE_RESERVING:
+		return kar_arena_printf(a, "room is held; pods of %s are still stopping", d->stopping);
+	case QUEUE_PREEMPTED:
+		return d->evicted_for ? queue_describe_eviction(e->g, d->evicted_for, a)
+				      : e->g->group->status.placement.cause;
 	case QUEUE_GANG_GROUP:
 		return explain_unit(e, a);
 	case QUEUE_FEW_MEMBERS:

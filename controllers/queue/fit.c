@@ -113,6 +113,37 @@ enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *
 	return infeasible ? QUEUE_INFEASIBLE : QUEUE_NO_FIT;
 }
 
+static void take_used(struct queue_fit *f, const struct queue_group *const *groups, size_t n, int32_t sign)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < groups[i]->n_used; k++) {
+			const struct queue_seat *u = &groups[i]->used[k];
+
+			kar_sched_take(f->sched, u->node, u->class, sign * u->n);
+		}
+	}
+}
+
+bool queue_fit_after(struct queue_fit *f, const struct queue_gang *g,
+	const struct queue_group *const *leaving, size_t n, bool hold)
+{
+	struct kar_placement p;
+	size_t mark = kar_sched_mark(f->sched);
+	bool fits;
+
+	take_used(f, leaving, n, -1);
+	fits = kar_sched_place(f->sched, &g->gang, f->arena, &p);
+	if (fits)
+		forget_held(f, &p);
+	if (fits && hold) {
+		take_used(f, leaving, n, 1);
+		kar_sched_keep(f->sched, mark);
+	} else {
+		kar_sched_undo(f->sched, mark);
+	}
+	return fits;
+}
+
 size_t queue_fit_mark(struct queue_fit *f)
 {
 	return f->sched ? kar_sched_mark(f->sched) : 0;

@@ -21,6 +21,12 @@ void queue_fit_end(struct queue_fit *f) KAR_NONNULL;
 /* QUEUE_ADMITTED: it fits, its places are taken and in *@out. Else QUEUE_NO_FIT or QUEUE_INFEASIBLE. */
 enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *gang,
 	const struct kar_placement **out) KAR_NONNULL;
+/*
+ * Would @gang fit if all pods of @leaving were gone? If so, and @hold, its room is taken, also that of their pods, which stay where they
+ * are: nobody else gets any of it.
+ */
+bool queue_fit_after(struct queue_fit *f, const struct queue_gang *gang,
+	const struct queue_group *const *leaving, size_t n, bool hold) KAR_NONNULL;
 /* What is placed after a mark can be undone or kept, the last mark first. */
 size_t queue_fit_mark(struct queue_fit *f) KAR_NONNULL;
 void queue_fit_undo(struct queue_fit *f, size_t mark) KAR_NONNULL;

@@ -341,7 +341,8 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		.failures = old->failures,
 		.time = now,
 		.deadline = now + g->timeout,
-		.cause = old->cause };
+		.evicted_by = "",
+		.cause = kar_has_text(old->evicted_by) ? "" : old->cause };
 
 	if (!places) {
 		p.state = KAR_PG_STATE_UNPLACED;

@@ -99,6 +99,14 @@ static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup
 	return class ? class->value : p->default_priority;
 }
 
+static bool never_preempts(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
+{
+	const struct kar_priorityclass *class =
+		kar_stores_priorityclass(p->stores, spec->priority_class_name);
+
+	return class && class->never_preempts;
+}
+
 /* The queue whose admission the group has; NULL: it has none, or one that does not name its queue. */
 static const char *admitting_queue(const struct kar_podgroup *g)
 {
@@ -140,6 +148,10 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	int32_t asked = priority_of(p, &g->spec);
 	struct kar_unit unit = { 0 };
 
+	struct queue_used used = { 0 };
+
+	if (claim == QUEUE_CLAIM_ALIVE && o && kar_as_queue(o)->spec.preempts)
+		used = queue_observe_used(p, g, admitted);
 	if (claim == QUEUE_CLAIM_ALIVE && !admitted)
 		unit = kar_unit_of(p->stores, g, &p->s->arena);
 	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
@@ -150,6 +162,10 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.asked = asked,
 		.admitted = admitted,
 		.still_in = recorded ? NULL : admitting_queue(g),
+		.used = used.seats,
+		.n_used = used.n,
+		.started = used.started,
+		.never_preempts = never_preempts(p, &g->spec),
 		.unit = unit.groups,
 		.n_unit = unit.n,
 		.missing = unit.missing,

@@ -28,6 +28,7 @@ struct queue_pass {
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
 	kar_class *classes;         /* of this pass alone; one reference each */
 	size_t n_classes;
+	kar_time min_runtime;     /* ms for which a gang runs at least before it may be evicted */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
@@ -89,6 +90,14 @@ bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
  * Adds to @gang, whose roles are complete, the room that is held for members of @g that do not exist yet. False: nothing is (hold.c).
  */
 bool queue_hold(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *gang) KAR_NONNULL;
+/* What the pods of a group that may be evicted, or is being evicted, use. */
+struct queue_used {
+	const struct queue_seat *seats; /* in the arena; NULL: it may not be evicted */
+	size_t n;
+	kar_time started; /* wall ms, when it was admitted */
+};
+struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podgroup *g,
+	bool admitted) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* The group is to be placed again: its admission holds nothing. */

@@ -13,31 +13,6 @@ static int compare(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-const char *queue_reason_name(enum queue_reason r)
-{
-	static const char *const names[] = {
-		[QUEUE_ADMITTED] = kar_reason_Admitted,
-		[QUEUE_NOT_FOUND] = kar_reason_QueueNotFound,
-		[QUEUE_INVALID] = kar_reason_QueueInvalid,
-		[QUEUE_CLOSED] = kar_reason_QueueClosed,
-		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
-		[QUEUE_GANG_GROUP] = kar_reason_WaitingForGangGroup,
-		[QUEUE_FEW_MEMBERS] =
-			"WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
-		[QUEUE_BACK_OFF] = kar_reason_BackOff,
-		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
-		[QUEUE_NO_FIT] = kar_reason_NoFit,
-		[QUEUE_INFEASIBLE] = kar_reason_Infeasible,
-		[QUEUE_PROVISIONING] = kar_reason_Provisioning,
-		[QUEUE_BEHIND_HEAD] = kar_reason_BehindHead,
-		[QUEUE_NOT_WAITING] =
-			kar_reason_Suspended, /* of these groups only suspended ones are written */
-		[QUEUE_JOB_INVALID] = kar_reason_JobInvalid,
-	};
-
-	return names[r];
-}
-
 /* Groups of one priority are ordered by this time. */
 static kar_time waiting_since(const struct kar_podgroup *g)
 {
@@ -110,11 +85,6 @@ static bool stays_admitted(struct wait_queue *w, const struct queue_group *g)
 	return true;
 }
 
-bool queue_is_rolled_back(const struct kar_podgroup *g)
-{
-	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
-}
-
 /* Why its queue does not admit it; QUEUE_ADMITTED: nothing is against it. */
 static enum queue_reason obstacle(const struct wait_queue *w, const struct entry *e)
 {
@@ -126,6 +96,8 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_CLOSED;
 	if (e->g->gang && e->g->gang->deactivated)
 		return QUEUE_DEACTIVATED;
+	if (queue_is_evicted(e->g->group))
+		return QUEUE_PREEMPTED;
 	if (e->g->gang && (e->g->gang->retry_in > 0 || queue_is_rolled_back(e->g->group)))
 		return QUEUE_BACK_OFF;
 	if (e->g->gang && e->g->gang->incomplete)
@@ -223,11 +195,12 @@ static size_t make_queues(const struct queue_snapshot *s, struct entry *entries,
 	return n_queues;
 }
 
-void queue_decide_entry(struct queue_fit *f, struct entry *e)
+void queue_decide_entry(struct queue_fit *f, struct entry *e, struct kar_arena *a)
 {
 	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 	e->d->reason = queue_try_to_admit(f, e);
 	e->decided = true;
+	queue_preempt(f, e, a);
 	queue_note_head(e);
 }
 

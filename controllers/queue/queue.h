@@ -70,6 +70,11 @@ struct queue_group {
 	enum queue_claim claim;
 	const struct queue_gang
 		*gang; /* NULL: the pass does not place it, so it is admitted without regard to nodes */
+	/* What its pods use now, if it may be evicted, or is being evicted; NULL: neither. */
+	const struct queue_seat *used;
+	size_t n_used;
+	kar_time started;    /* wall ms, when it was admitted */
+	bool never_preempts; /* its PriorityClass says so */
 	/* The gangs that it starts with, itself first, as far as they have not started (controllers/unit.h); NULL: it starts alone. */
 	const struct kar_podgroup *const *unit;
 	size_t n_unit;
@@ -94,6 +99,8 @@ enum queue_reason {
 	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
 	QUEUE_CLOSED,     /* QueueClosed */
 	QUEUE_MAX_JOBS,   /* MaxJobsReached: maxJobs reached */
+	QUEUE_RESERVING,  /* Reserving: gangs were evicted for it, and their pods are still stopping */
+	QUEUE_PREEMPTED,  /* Preempted: it is evicted for another group */
 	QUEUE_GANG_GROUP, /* WaitingForGangGroup: a gang that it starts with does not exist, or cannot start */
 	QUEUE_FEW_MEMBERS, /* WaitingForMembers: a group of another controller whose members do not all exist */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
@@ -114,6 +121,9 @@ struct queue_decision {
 	int32_t waiting; /* number of groups that wait in that queue */
 	/* Why it has no room, if it is admitted all the same, so that nodes are added for it; QUEUE_ADMITTED: it has room. */
 	enum queue_reason provisions;
+	const struct queue_group
+		*evicted_for; /* of QUEUE_PREEMPTED, only in the pass that evicts; else NULL */
+	const char *stopping; /* of QUEUE_RESERVING: "ns/a, ns/b", whose pods are still there */
 	const struct kar_podgroup
 		*partner; /* of QUEUE_GANG_GROUP: the gang that cannot start; NULL: it does not exist */
 	enum queue_reason partner_reason;   /* why not */
@@ -133,6 +143,10 @@ kar_time queue_empty_for_too_long_in(const struct kar_podgroup *g, size_t member
  * of struct queue_group.
  */
 int queue_group_compare(const void *a, const void *b) KAR_NONNULL;
+
+/* "evicted for ns/j: priority 1000 over 10", in @a. */
+const char *queue_describe_eviction(const struct queue_group *victim, const struct queue_group *taker,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 
 /* Pure. @out has one decision per group, in the order of snapshot->groups. */
 void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena,

@@ -188,6 +188,7 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 		.s = s,
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
 		.default_timeout = c->settings->schedule_timeout,
+		.min_runtime = c->settings->min_runtime,
 		.queues_are_read_only = c->settings->one_namespace };
 }
 

@@ -139,10 +139,10 @@ void queue_decide_in_order(struct queue_fit *f, const struct order *o, struct ka
 	for (size_t i = 0; i < o->n; i++) {
 		struct entry *e = o->entries[i];
 
-		if (!e->g->unit)
-			queue_decide_entry(f, e);
-		else
+		if (e->g->unit)
 			deferred[n++] = e;
+		else if (!e->decided) /* it may have been chosen to make room */
+			queue_decide_entry(f, e, a);
 		for (size_t k = 0; k < n; k++) {
 			if (!deferred[k]->decided && last_of_unit(o, deferred[k]) <= i)
 				decide_unit(f, o, deferred[k], a);

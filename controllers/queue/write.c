@@ -67,6 +67,38 @@ static void end_admission(const struct kar_podgroup *g, struct kar_conditions *c
 	}
 }
 
+static void set_preempted(struct queue_pass *p, const struct kar_podgroup *g, bool is, const char *message,
+	struct kar_podgroup_status *st)
+{
+	const struct kar_condition c = {
+		.type = KAR_PG_PREEMPTED,
+		.status = is ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = g->generation,
+		.reason = is ? "InQueue" : "Admitted",
+		.message = message,
+	};
+
+	kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
+}
+
+/* Its pods are deleted as after an attempt that failed, but it has not failed, and is in its queue at once. */
+static void set_evicted(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d,
+	struct kar_podgroup_status *st)
+{
+	const struct kar_podgroup *taker = d->evicted_for->group;
+	const char *why = queue_describe_eviction(qg, d->evicted_for, &p->s->arena);
+
+	st->placement.state = KAR_PG_STATE_ROLLING_BACK;
+	st->placement.time = p->s->now - p->s->now % KAR_SECOND;
+	st->placement.deadline = 0;
+	st->placement.plan = NULL;
+	st->placement.n_plan = 0;
+	st->placement.cause = why;
+	st->placement.evicted_by = kar_arena_printf(&p->s->arena, "%s/%s", taker->o.ns, taker->o.name);
+	st->waiting_since = st->placement.time;
+	set_preempted(p, qg->group, true, why, st);
+}
+
 static void set_admitted(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d,
 	struct kar_podgroup_status *st)
 {
@@ -110,6 +142,10 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 	else if (ends_waiting(qg, d))
 		st.placement = (struct kar_pg_placement){ .cause = "" };
 	set_admitted(p, qg, d, &st);
+	if (d->evicted_for)
+		set_evicted(p, qg, d, &st);
+	else if (d->places && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))
+		set_preempted(p, qg->group, false, "it has its places again", &st);
 	return st;
 }
 
@@ -131,7 +167,8 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
 			d->reason == QUEUE_ADMITTED ? "True" : "False", queue_reason_name(d->reason),
 			d->position,
-			d->places               ? " placed"
+			d->evicted_for          ? " evicted"
+				: d->places     ? " placed"
 				: d->provisions ? " provisions"
 						: ""),
 		&out);

@@ -54,6 +54,8 @@ static const struct {
 	{ kar_reason_QueueClosed, false },
 	{ kar_reason_NoFit, false },
 	{ kar_reason_WaitingForGangGroup, false },
+	{ kar_reason_Reserving, false },
+	{ kar_reason_Preempted, true },
 	{ kar_reason_Provisioning, false },
 	{ kar_reason_Infeasible, true },
 	{ kar_reason_Deactivated, true },

@@ -95,6 +95,8 @@ static bool read_placement(struct scene *s, const char *word)
 		for (size_t i = 0; i < s->group.status.conditions.n; i++)
 			s->group.status.conditions.items[i].last_transition =
 				now - now % 1000 - atoi(value) * KAR_SECOND;
+	} else if (takes(word, "evicted-by=", &value)) {
+		p->evicted_by = value;
 	} else if (takes(word, "plan=", &value)) {
 		read_plan(s, kar_arena_strndup(&s->arena, value, strlen(value)));
 	} else {

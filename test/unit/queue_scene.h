@@ -8,7 +8,8 @@
  *
  * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry deactivated; grows (it was
- * admitted without room). with=g2,g3: the groups with which it starts; missing=ns/x: one that does not exist; others: its pods are of another controller.
+ * admitted without room). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes ago) evicted-by=ns/g1
+ * never (its PriorityClass does not preempt). with=g2,g3: the groups with which it starts; missing=ns/x: one that does not exist; others: its pods are of another controller.
  */
 #ifndef KAR_TEST_QUEUE_SCENE_H
 #define KAR_TEST_QUEUE_SCENE_H
@@ -34,7 +35,7 @@ struct scene {
 	struct queue_decision decisions[MAX];
 	struct queue_gang gangs[MAX];
 	struct kar_role roles[MAX];
-	struct queue_seat seats[MAX];
+	struct queue_seat seats[MAX], used[MAX];
 	char *units[MAX]; /* names of the others, separated by commas; NULL: none */
 };
 
@@ -78,6 +79,8 @@ static void read_queue_word(struct kar_queue *q, const char *word)
 		q->spec.unsupported = "namespaceSelector";
 	} else if (is(word, "provisions"))
 		q->spec.provisions = true;
+	else if (is(word, "preempts"))
+		q->spec.preempts = true;
 	else if (is(word, "strict"))
 		q->spec.queueing_strategy = "StrictFIFO";
 	else if (is(word, "closed"))
@@ -161,6 +164,28 @@ static bool read_gang_word(struct scene *s, size_t i, const char *word)
 		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
 			.attempt = 2,
 			.cause = "x" };
+	} else if (takes(word, "uses=", &value)) {
+		int32_t none = 0;
+
+		s->used[i].node = words_part(&s->arena, &value, ":");
+		s->used[i].n = atoi(words_part(&s->arena, &value, "x"));
+		s->used[i].class = s->roles[i].class =
+			words_class(s->snapshot.sched, &s->arena, value, &none);
+		kar_sched_take(s->snapshot.sched, s->used[i].node, s->used[i].class, s->used[i].n);
+		s->group_list[i].used = &s->used[i];
+		s->group_list[i].n_used = 1;
+	} else if (takes(word, "started=", &value)) {
+		s->group_list[i].started = now - atoi(value) * KAR_MINUTE;
+	} else if (takes(word, "evicted-by=", &value)) {
+		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
+			.cause = "evicted",
+			.evicted_by = value };
+	} else if (takes(word, "lost-to=", &value)) {
+		p->evicted_by = value;
+	} else if (is(word, "protected")) {
+		s->group_list[i].used = NULL;
+	} else if (is(word, "never")) {
+		s->group_list[i].never_preempts = true;
 	} else if (takes(word, "with=", &value)) {
 		s->units[i] = kar_arena_strndup(&s->arena, value, strlen(value));
 	} else if (takes(word, "missing=", &value)) {

@@ -26,6 +26,7 @@ static const struct {
 } readers[] = {
 	{ "queues.spec.maxJobs", "controllers/queue/plan.c", "w->jobs >= w->queue->spec.max_jobs" },
 	{ "queues.spec.maxPriority", "api/queue.h", "asked > q->spec.max_priority" },
+	{ "queues.spec.preemptionPolicy", "controllers/queue/victims.c", "queue->spec.preempts" },
 	{ "queues.spec.queueingStrategy", "controllers/queue/plan.c",
 		"kar_streq(w->queue->spec.queueing_strategy, \"StrictFIFO\")" },
 	{ "queues.spec.provisioning", "controllers/queue/plan.c", "e->w->queue->spec.provisions" },
@@ -102,7 +103,6 @@ static const struct {
 	{ "guarantee", "\"guarantee\":{\"cpu\":\"1\"}", true },
 	{ "capability", "\"capability\":{\"cpu\":\"1500m\"}", true },
 	{ "reclaimable", "\"reclaimable\":false", false }, /* no gang is evicted for another queue */
-	{ "preemptionPolicy", "\"preemptionPolicy\":\"LowerPriority\"", true },
 	{ "drain", "\"state\":\"Closed\",\"drain\":true", true },
 	{ "namespaceSelector", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}", true },
 };

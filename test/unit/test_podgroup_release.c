@@ -144,6 +144,9 @@ static const struct row rows[] = {
 		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: b, c; "
 		"event Warning CannotRollBack: 2 members have no controller that would make them again, so they stay: b, c",
 		NULL },
+	{ "an_eviction_is_no_failure",
+		"min=2 phase=Scheduling place=RollingBack attempt=20 failures=19 evicted-by=ns/x cause=evicted " ADMITTED,
+		"placement=Waiting", "NotEnoughMembers: 0/2 members bound; 0/2 created" },
 	{ "gated_members_do_not_prolong_it",
 		"others min=2 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED "; a" GATED
 		"; b" GATED,

@@ -96,6 +96,56 @@ static const struct {
 		"g2 WaitingForGangGroup 3rd of 3 in queue a: it starts with ns/g3, which waits (NoFit); "
 		"g3 WaitingForGangGroup 1st of 3 in queue a: it starts with ns/g2, which waits (NoFit)" },
 
+	{ "gang_of_lower_priority_is_evicted",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
+		"g1 Preempted 2nd of 2 in queue a: evicted for ns/g2: priority 5 over 1; "
+		"g2 Reserving 1st of 2 in queue a: room is held; pods of ns/g1 are still stopping" },
+	{ "not_in_a_queue_that_does_not_say_so",
+		"queue a; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+	{ "not_in_another_queue",
+		"queue a preempts; queue b preempts; node n1 cpu=4; g1 b admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+	{ "not_of_equal_priority",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=5 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+	{ "not_if_its_class_never_preempts",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 never needs=4xcpu=1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+	{ "nobody_is_evicted_in_vain",
+		"queue a preempts; node n1 cpu=4; g0 a admitted prio=9 uses=n1:2xcpu=1; g1 a admitted prio=1 uses=n1:2xcpu=1; g2 a prio=5 needs=3xcpu=1",
+		"g0 Admitted; g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/3 pods placed: 1 node lacks cpu (short 3)" },
+	{ "lowest_priority_first_and_none_that_is_not_needed",
+		"queue a preempts; node n1 cpu=6; g0 a admitted prio=3 uses=n1:2xcpu=1; g1 a admitted prio=1 uses=n1:2xcpu=1; "
+		"g2 a admitted prio=2 uses=n1:2xcpu=1; g3 a prio=5 needs=2xcpu=1",
+		"g0 Admitted; g1 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 1; g2 Admitted; "
+		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g1 are still stopping" },
+	{ "of_equals_the_one_that_was_admitted_last",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 started=9 uses=n1:2xcpu=1; g2 a admitted prio=1 started=3 uses=n1:2xcpu=1; g3 a prio=5 needs=2xcpu=1",
+		"g1 Admitted; g2 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 1; "
+		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g2 are still stopping" },
+	{ "small_one_is_spared_if_a_larger_one_does",
+		"queue a preempts; node n1 cpu=6; g1 a admitted prio=1 uses=n1:1xcpu=1; g2 a admitted prio=2 uses=n1:5xcpu=1; g3 a prio=5 needs=5xcpu=1",
+		"g1 Admitted; g2 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 2; "
+		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g2 are still stopping" },
+	{ "one_that_has_run_for_a_moment_is_protected",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1 protected; g2 a prio=5 needs=4xcpu=1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+	{ "room_that_comes_free_is_held",
+		"queue a preempts; node n1 cpu=4; g1 a prio=1 uses=n1:2xcpu=1 evicted-by=ns/g2; g2 a prio=5 needs=4xcpu=1; g3 a prio=2 needs=1xcpu=1",
+		"g1 Preempted 3rd of 3 in queue a: evicted; g2 Reserving 1st of 3 in queue a: room is held; pods of ns/g1 are still stopping; "
+		"g3 NoFit 2nd of 3 in queue a: 0/1 pods placed: 1 node lacks cpu (short 1)" },
+	{ "what_is_left_over_is_not",
+		"queue a preempts; node n1 cpu=6; g1 a prio=1 uses=n1:2xcpu=1 evicted-by=ns/g2; g2 a prio=5 needs=3xcpu=1; g3 a prio=2 needs=1xcpu=1",
+		"g1 Preempted 1st of 1 in queue a: evicted; g2 Admitted n1*3; g3 Admitted n1" },
+	{ "place_among_max_jobs_is_taken_too",
+		"queue a preempts max=1; node n1 cpu=6; g1 a admitted prio=1 uses=n1:2xcpu=1; g2 a prio=5 needs=3xcpu=1; g3 a prio=2 needs=1xcpu=1",
+		"g1 Preempted 3rd of 3 in queue a: evicted for ns/g2: priority 5 over 1; g2 Reserving 1st of 3 in queue a: room is held; pods of ns/g1 are still stopping; "
+		"g3 MaxJobsReached 2nd of 3 in queue a: maxJobs 1 reached" },
+	{ "who_was_evicted_evicts_nobody_back",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 lost-to=ns/g1",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/4 pods placed: 1 node lacks cpu (short 4)" },
+
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
 };

@@ -192,8 +192,8 @@ static const struct {
 	{ "not_even_with_one_that_selects_all", { { "default", "\"namespaceSelector\":{}" } },
 		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=False/QueueInvalid position=1)" },
 	{ "what_else_is_not_acted_upon_stops_nobody",
-		{ { "default", "\"capability\":{\"cpu\":1},\"preemptionPolicy\":\"LowerPriority\"" } },
-		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
+		{ { "default", "\"capability\":{\"cpu\":1},\"drain\":true" } }, { { "g", "", "" } },
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
 
 	{ "priority_counts_at_most_as_the_maximum_of_the_queue",
 		{ { "default", "\"maxJobs\":0,\"maxPriority\":10" } },

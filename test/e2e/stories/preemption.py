@@ -1,0 +1,68 @@
+"""Whole gangs make room for one of higher priority in a queue that allows it (preemptionPolicy). Four nodes of 64 CPUs."""
+
+import time
+
+from harness import expect, expect_equal, wait_until
+from stories.members import batch_job, group, nodes, runs, said, says
+from stories.nodes import expect_no_pod_was_made, gang, wait_until_alone
+
+
+def queue(s, policy="LowerPriority"):
+    """A gang may be evicted as soon as it runs."""
+    s.manager.stop()
+    s.manager.start("--min-runtime=0s")
+    name = s.namespace
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": {"preemptionPolicy": policy}})
+    return name
+
+
+def story_gang_of_lower_priority_makes_room(s):
+    """Of two gangs that run, the lower one goes, whole, and only for one that then starts whole; it starts again when there is room."""
+    wait_until_alone(s)
+    name = queue(s)
+    for job, priority in (("low", 1), ("middle", 5)):
+        s.apply(gang(job, replicas=2, sched={"priority": priority}, queue=name))
+        s.wait_phase(job, "Running", running=2)
+    uids = s.uids("middle")
+    s.apply(gang("five", replicas=5, sched={"priority": 100}, queue=name))  # fits nowhere: nobody goes for it
+    s.wait_phase("five", "Pending", reason="Infeasible")
+    s.apply(gang("high", replicas=2, sched={"priority": 10}, queue=name))
+    s.wait_phase("high", "Running", running=2, seconds=60)
+    status = s.status("low")
+    expect_equal({k: status.get(k, 0) for k in ("restarts", "podFailures", "disruptions")}, {"restarts": 0, "podFailures": 0, "disruptions": 0}, "what the evicted job has counted")
+    expect_equal(said(s, "low", "Preempted").get("message"), f"evicted for {s.namespace}/high: priority 10 over 1", "condition Preempted")
+    expect_equal(s.uids("middle"), uids, "pods of the gang that was not needed")
+    events = [e["note"] for e in s.kubectl.list("events.events.k8s.io") if e["reason"] == "RolledBack" and e["regarding"]["name"] == "low"]
+    expect(any(f"evicted for {s.namespace}/high: priority 10 over 1" in e for e in events), f"the job must say why: {events}")
+    s.shown.append(s.kubectl("describe", "podgroups.scheduling.x-k8s.io", "low"))
+    s.kubectl("delete", "queuejob", "high", "--wait=true", "--cascade=foreground")
+    s.wait_phase("low", "Running", running=2)
+    expect_equal(said(s, "low", "Preempted").get("status"), "False", "condition Preempted")
+
+
+def story_gang_of_a_batch_job_is_evicted(s):
+    """Pods of a Job that names a PodGroup make room too; the Job counts no failure and starts again."""
+    wait_until_alone(s)
+    name = queue(s)
+    group(s, "low", 3, queue=name, priority=1)
+    batch_job(s, "low", 3)
+    wait_until(lambda: runs(s, "low"), "it runs")
+    s.apply(gang("high", replicas=4, sched={"priority": 10}, queue=name))
+    s.wait_phase("high", "Running", running=4, seconds=60)
+    wait_until(lambda: set(nodes(s, "low")) <= {""}, "the other has no nodes")
+    s.kubectl("delete", "queuejob", "high", "--wait=true", "--cascade=foreground")
+    wait_until(lambda: runs(s, "low"), "it runs again", seconds=60)
+    expect_equal(s.kubectl.get("job", "low")["status"].get("failed", 0), 0, "failures of the Job")
+
+
+def story_nobody_is_evicted_unless_the_queue_says_so(s):
+    """The same with preemptionPolicy Never: the higher one waits."""
+    wait_until_alone(s)
+    name = queue(s, "Never")
+    s.apply(gang("low", replicas=3, sched={"priority": 1}, queue=name))
+    s.wait_phase("low", "Running", running=3)
+    s.apply(gang("high", replicas=2, sched={"priority": 10}, queue=name))
+    s.wait_phase("high", "Pending", reason="NoFit")
+    time.sleep(2)
+    expect_no_pod_was_made(s, "high")
+    expect_equal(s.status("low")["phase"], "Running", "phase of the lower one")
