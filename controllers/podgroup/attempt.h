@@ -28,6 +28,9 @@ struct podgroup_attempt {
 	const char *unbound;       /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
 	const struct kar_pod *
 		stuck; /* the first member, by name, that is Unschedulable on its node for too long; NULL: none */
+	bool direct; /* the members are created bound, or not at all */
+	const struct kar_pod *
+		refused; /* of .direct: the first member, by name, that its kubelet has refused; NULL: none */
 	kar_time stuck_in;  /* ms until the next member may be stuck; KAR_NEVER: none may */
 	kar_time newest;    /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest;  /* the same of all unfinished members */

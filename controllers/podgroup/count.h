@@ -36,7 +36,9 @@ struct podgroup_counts {
 	kar_time newest;   /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest; /* the same of all active members */
 	int32_t n_stuck;
-	kar_time stuck_in; /* ms until the next one may be; KAR_NEVER: none may */
+	int32_t n_refused;             /* by their kubelets, in this attempt; no members */
+	const struct kar_pod *refused; /* the first of them by name; NULL: none */
+	kar_time stuck_in;             /* ms until the next one may be; KAR_NEVER: none may */
 	struct podgroup_few unschedulable, unbound, losses, owners;
 	struct kar_unplaced unplaced; /* .unschedulable */
 };

@@ -22,6 +22,7 @@ struct podgroup_view {
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
 	enum podgroup_owner owner;
+	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */

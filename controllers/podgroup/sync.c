@@ -3,6 +3,7 @@
  */
 #include <assert.h>
 
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -135,6 +136,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
 		.owner = owner_of(kar_as_podgroup(o), job),
+		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),
 		.raised = job && job->status.record.formation == KAR_QJ_FORMATION_RAISED,
 		.owner_generation = job ? job->generation : 0,
 		.default_timeout = c->settings->schedule_timeout };

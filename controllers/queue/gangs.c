@@ -3,6 +3,7 @@
 
 #include "api/pg_plan.h"
 #include "api/pod_needs.h"
+#include "api/queuejob_direct.h"
 #include "api/queuejob_gang.h"
 #include "common/str.h"
 
@@ -30,19 +31,12 @@ static bool keeps_placement(const struct kar_podgroup *g)
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
-static bool is_default_scheduler(const char *name)
-{
-	return !kar_has_text(name) || kar_streq(name, "default-scheduler");
-}
-
+/* Jobs whose pods are created bound are never left to anybody else. */
 static bool is_placeable(const struct kar_queuejob *job)
 {
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		const struct kar_taskspec *t = &job->spec.tasks[i];
-
-		if (!t->needs ||
-			!is_default_scheduler(kar_has_text(t->template_scheduler) ? t->template_scheduler
-										  : job->spec.scheduler_name))
+		if (!job->spec.tasks[i].needs ||
+			!kar_streq(kar_queuejob_scheduler(job, i), "default-scheduler"))
 			return false;
 	}
 	return job->spec.n_tasks && kar_queuejob_min_available(&job->spec) > 0;
@@ -250,24 +244,159 @@ static kar_time timeout_of(const struct making *m)
 	return m->p->default_timeout > 0 ? m->p->default_timeout : KAR_MINUTE;
 }
 
+static void come_again(struct queue_pass *p, kar_time in)
+{
+	if (in > 0 && in < p->retry_in)
+		p->retry_in = in;
+}
+
+/* --- what a gang of bound pods lacks ---------------------------------------------------------------- */
+
+/* ms for which places are held for pods that nobody creates. */
+static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
+
+/* One that has failed stays until its back-off is over: its name is in use. */
+static bool is_there(const struct kar_pod *pod)
+{
+	return !pod->deletion && pod->phase != KAR_POD_SUCCEEDED;
+}
+
+/* Returns when the youngest one was created. */
+static kar_time count_names(struct making *m)
+{
+	const struct kar_object *o;
+	kar_time youngest = 0;
+
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		m->have[i] = kar_queuejob_done(m->job, i);
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		size_t task = is_there(pod) ? task_of(m, pod) : KAR_NO_TASK;
+
+		if (task == KAR_NO_TASK)
+			continue;
+		m->have[task]++;
+		youngest = pod->creation > youngest ? pod->creation : youngest;
+	}
+	return youngest;
+}
+
+static void hold(struct making *m, struct queue_gang *out, const struct kar_pg_seat *seat, int32_t n,
+	kar_class class)
+{
+	struct queue_seat *held =
+		kar_arena_grow(m->arena, (void *)(uintptr_t)out->held, out->n_held, sizeof(*held));
+
+	held[out->n_held++] = (struct queue_seat){ seat->node, class, n };
+	out->held = held;
+}
+
+/* Holds the places of @task for which no pod was created since the plan was written, as far as pods are missing, which are fewer then. */
+static void hold_rest(struct making *m, struct queue_gang *out, size_t task, struct kar_role *missing)
+{
+	const struct kar_pg_placement *plan = &m->group->status.placement;
+	struct kar_pg_seats seats = kar_pg_plan_seats(plan, m->job->spec.tasks[task].name, m->arena);
+	const struct kar_object *o;
+
+	for (struct kar_iter it = pods_of(m); seats.n && kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (pod->node && pod->creation >= plan->time && task_of(m, pod) == task)
+			kar_pg_seats_take(&seats, pod->node);
+	}
+	for (size_t i = 0; i < seats.n; i++) {
+		int32_t n = (int32_t)kar_clamp(seats.items[i].n, 0, (int64_t)missing->need + missing->want);
+		int32_t needed = n < missing->need ? n : missing->need;
+
+		if (!n || !seats.items[i].node[0])
+			continue;
+		hold(m, out, &seats.items[i], n, missing->class);
+		missing->need -= needed;
+		missing->want -= n - needed;
+	}
+}
+
+/* What the roles lack beyond the places of the plan. */
+static int64_t hold_all(struct making *m, struct queue_gang *out)
+{
+	struct kar_role *roles = (void *)(uintptr_t)out->gang.roles;
+	int64_t missing = 0;
+
+	for (uint32_t i = 0; i < out->gang.n_roles; i++) {
+		hold_rest(m, out, kar_queuejob_find_task(&m->job->spec, out->names[i]), &roles[i]);
+		missing += roles[i].need + roles[i].want;
+	}
+	return missing;
+}
+
+static void free_places(struct queue_gang *out)
+{
+	out->n_held = 0;
+	out->keeps_plan = false;
+	out->ends_plan = true;
+}
+
+/*
+ * Its minimum is bound; what is missing gets places, in addition to those for which pods are still to be created. A plan is younger than all
+ * pods that were there before it: so its time tells which pods were created for it.
+ */
+static void renew_plan(struct making *m, struct queue_gang *out)
+{
+	const struct kar_pg_placement *plan = &m->group->status.placement;
+	kar_time now = m->p->s->now, youngest = count_names(m), age = now - plan->time;
+	bool waits = out->retry_in > 0;
+	int64_t missing;
+
+	out->renews = true;
+	add_roles(m, out);
+	missing = hold_all(m, out);
+	out->keeps_plan = out->n_held > 0;
+	out->expired = out->keeps_plan && age > RENEWED_STAYS;
+	if (out->expired || (plan->n_plan && !out->keeps_plan))
+		free_places(out);
+	else if (out->keeps_plan)
+		come_again(m->p, RENEWED_STAYS + KAR_SECOND - age);
+	if (!out->keeps_plan && youngest >= now - now % KAR_SECOND && youngest < now + RENEWED_STAYS) {
+		come_again(m->p, youngest + KAR_SECOND - now);
+		waits = true;
+	}
+	if (!missing || waits || out->expired)
+		out->gang.n_roles = 0;
+}
+
+/* Nothing of it is placed now: its minimum is bound, or it goes away. */
+static bool needs_nothing(const struct kar_podgroup *g, bool direct)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK || (is_whole(g) && !direct);
+}
+
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct kar_queuejob *job, bool admitted)
 {
 	struct making m = { .p = p, .group = g, .job = job, .arena = &p->s->arena };
 	enum kar_pg_state state = g->status.placement.state;
+	bool direct = kar_queuejob_is_direct(job, p->served);
 	struct queue_gang *out;
 
-	if (!p->nodes || (admitted && (is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)) ||
-		!keeps_placement(g) || !is_placeable(job) || !find_classes(&m))
+	if (!p->nodes || (admitted && needs_nothing(g, direct)) || !keeps_placement(g) ||
+		!(direct || is_placeable(job)))
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+	out->direct = direct;
+	out->obstacle = kar_queuejob_direct_obstacle(job, p->served, m.arena);
+	if (out->obstacle || !find_classes(&m))
+		return out->obstacle && !admitted ? out : NULL;
 	out->timeout = timeout_of(&m);
 	out->deactivated = state == KAR_PG_STATE_DEACTIVATED;
 	out->retry_in = g->status.placement.retry_after - p->s->now;
-	if (out->retry_in > 0 && out->retry_in < p->retry_in)
-		p->retry_in = out->retry_in;
+	come_again(p, out->retry_in);
 	if (admitted && state == KAR_PG_STATE_PLACED) {
 		hold_plan(&m, out);
+		return out;
+	}
+	if (admitted && direct && state == KAR_PG_STATE_SATISFIED) {
+		renew_plan(&m, out);
 		return out;
 	}
 	if (!count_pods(&m) && admitted && state == KAR_PG_STATE_UNPLACED)
@@ -316,7 +445,8 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 	}
 	p.plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*p.plan));
 	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
-		bool named = old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[i]);
+		bool named = g->direct ||
+			(old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[i]));
 		const char *nodes = nodes_of_role(places, i, named, a);
 
 		if (nodes[0])

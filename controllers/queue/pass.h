@@ -28,6 +28,7 @@ struct queue_pass {
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
 	kar_class *classes;         /* of this pass alone; one reference each */
 	size_t n_classes;
+	const char *served;       /* struct kar_settings, .direct_schedulers */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
@@ -78,6 +79,12 @@ void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 /* The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds); in the arena. */
 struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
+	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
+
+/* --- renew.c --------------------------------------------------------------------------------------- */
+
+/* The record of a gang that renews its plan (struct queue_gang), with @places (NULL: none are new); in the arena. */
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_placement *places,
 	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
 
 #endif

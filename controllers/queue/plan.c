@@ -49,6 +49,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_UNSUPPORTED] = kar_reason_Unsupported,
 		[QUEUE_BACK_OFF] = kar_reason_BackOff,
 		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
 		[QUEUE_NO_FIT] = kar_reason_NoFit,
@@ -149,6 +150,8 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_INVALID;
 	if (!queue_is_open(w->queue))
 		return QUEUE_CLOSED;
+	if (e->g->gang && e->g->gang->obstacle)
+		return QUEUE_UNSUPPORTED;
 	if (e->g->gang && e->g->gang->deactivated)
 		return QUEUE_DEACTIVATED;
 	if (e->g->gang && (e->g->gang->retry_in > 0 || is_rolled_back(e->g->group)))
@@ -158,12 +161,12 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 	return is_full(w) ? QUEUE_MAX_JOBS : QUEUE_ADMITTED;
 }
 
-/* In a queue whose nodes come on demand, one gang at a time goes on without room. */
+/* In a queue whose nodes come on demand, one gang at a time goes on without room, if its pods can exist without a node. */
 static enum queue_reason find_room(struct queue_fit *f, const struct entry *e)
 {
 	enum queue_reason reason = queue_fit_place(f, e->g->gang, &e->d->places);
 
-	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions)
+	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions || e->g->gang->direct)
 		return reason;
 	if (e->w->grows)
 		return QUEUE_PROVISIONING;
@@ -261,6 +264,8 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
 	case QUEUE_CLOSED:
 		return "the queue is closed";
+	case QUEUE_UNSUPPORTED:
+		return e->g->gang->obstacle;
 	case QUEUE_PROVISIONING:
 		assert(w->grows);
 		return d->position ? kar_arena_printf(a, "%s/%s goes first for new nodes",
@@ -379,10 +384,13 @@ static size_t make_queues(const struct queue_snapshot *s, struct entry *entries,
 	return n_queues;
 }
 
-static void decide_entry(struct queue_fit *f, struct entry *e)
+/* @at: its number in the order of all. */
+static void decide_entry(struct queue_fit *f, struct entry *e, size_t at)
 {
 	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 	e->d->reason = try_to_admit(f, e);
+	if (e->g->admitted && e->d->reason == QUEUE_ADMITTED)
+		e->d->places = queue_fit_renewed(f, at);
 	if (waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
 		e->d->position = e->w->waiting;
 }
@@ -416,7 +424,7 @@ static void decide_all(const struct queue_snapshot *s, struct entry *entries, si
 		groups[i] = ordered[i]->g;
 	f = queue_fit_begin(s, groups, n, arena);
 	for (size_t i = 0; i < n; i++)
-		decide_entry(f, ordered[i]);
+		decide_entry(f, ordered[i], i);
 	for (size_t i = 0; i < n; i++) {
 		entries[i].d->waiting = entries[i].w->waiting;
 		entries[i].d->message = explain(f, &entries[i], arena);

@@ -49,6 +49,16 @@ struct queue_gang {
 	const bool *unverified;        /* per role: the scheduler checks more than was modelled; NULL: none */
 	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
 	size_t n_held;
+	bool direct;          /* its pods are created bound: without a place none exists */
+	const char *obstacle; /* of .direct: why it is not placed at all; NULL: nothing is against it */
+	/*
+	 * Of an admitted .direct gang whose minimum is bound: .gang is what has no place in the plan yet. Its need is placed whole or not, the
+	 * rest as far as it fits.
+	 */
+	bool renews;
+	bool keeps_plan; /* of .renews: pods are still to be created for places of the plan: new ones are added to them */
+	bool ends_plan; /* of .renews: no place of the plan is of use any more */
+	bool expired; /* of .renews: nobody has created pods for places of the plan: they are free for a while */
 	bool deactivated;  /* too many attempts have failed: it waits for an edit */
 	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
 	kar_time timeout;  /* ms in which its minimum must be bound once it is placed */
@@ -88,6 +98,7 @@ enum queue_reason {
 	QUEUE_CLOSED,      /* QueueClosed */
 	QUEUE_MAX_JOBS,    /* MaxJobsReached: maxJobs reached */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
+	QUEUE_UNSUPPORTED, /* Unsupported: created bound, and something of it cannot be checked */
 	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
 	QUEUE_NO_FIT,      /* NoFit: its minimum does not fit on the nodes now */
 	QUEUE_INFEASIBLE,  /* Infeasible: not even on empty nodes */
@@ -105,7 +116,7 @@ struct queue_decision {
 	int32_t waiting; /* number of groups that wait in that queue */
 	/* Why it has no room, if it is admitted all the same, so that nodes are added for it; QUEUE_ADMITTED: it has room. */
 	enum queue_reason provisions;
-	const struct kar_placement *places; /* where it goes, if it is admitted only now; NULL: nothing new */
+	const struct kar_placement *places; /* where it goes, or what is added (.renews); NULL: nothing new */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;
 };

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/queue/pass.h"
@@ -88,11 +89,31 @@ static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 	return old && old->node && !kar_pod_finished(old) && (!new || kar_pod_finished(new));
 }
 
+/* The pods of its job are created bound. */
+static bool is_direct(const struct kar_controller *c, const struct kar_pod *pod)
+{
+	const struct kar_object *o = pod->job && pod->owner_name
+		? kar_store_get(c->stores->queuejobs, pod->o.ns, pod->owner_name)
+		: NULL;
+
+	return o && kar_queuejob_is_direct(kar_as_queuejob(o), kar_settings_served(c->settings));
+}
+
+/* A place of such a job is used, or a pod lacks one. */
+static void on_direct_pod(struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
+{
+	bool was = old && kar_pod_alive(old), is = new &&kar_pod_alive(new), gone = old && !new;
+
+	if ((was != is || gone) && is_direct(c, new ? new : old))
+		kar_workqueue_add(c->queue, is ? COUNTS : ALL);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
+	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 }
@@ -140,6 +161,12 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 	return groups && queues;
 }
 
+/* Pods of it that are created bound have no place. */
+static bool lacks_places(const struct queue_group *g)
+{
+	return g->gang && g->gang->renews && g->gang->gang.n_roles;
+}
+
 static void note_waits_for_room(const struct queue_pass *p)
 {
 	struct queue_shared *shared = p->s->controller->shared;
@@ -148,7 +175,7 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (size_t i = 0; i < p->snapshot.n_groups; i++)
 		shared->waits_for_room |= p->decisions[i].reason == QUEUE_NO_FIT ||
 			p->decisions[i].reason == QUEUE_INFEASIBLE ||
-			p->decisions[i].reason == QUEUE_PROVISIONING;
+			p->decisions[i].reason == QUEUE_PROVISIONING || lacks_places(&p->snapshot.groups[i]);
 }
 
 static void decide(struct queue_pass *p)
@@ -179,6 +206,7 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 		.s = s,
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
 		.default_timeout = c->settings->schedule_timeout,
+		.served = kar_settings_served(c->settings),
 		.queues_are_read_only = c->settings->one_namespace };
 }
 
