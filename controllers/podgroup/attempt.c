@@ -211,10 +211,17 @@ static kar_time short_since(const struct podgroup_attempt *a)
 	return later(since, a->newest < a->now ? a->newest : a->now);
 }
 
-/* It has members that wait for nodes, and is below its minimum for as long as a new gang may be. */
+/* The queue finds no places for members that are missing. Those that terminate have to go first. */
+static bool lacks_places_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->direct && recorded(a)->deadline && a->unfinished && !a->leaving &&
+		is_over(recorded(a)->deadline - a->now, p);
+}
+
+/* It has members that wait for nodes, or lacks places, and is below its minimum for as long as a new gang may be. */
 static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->scheduled < minimum_of(a) && (kar_has_text(a->unbound) || (a->direct && a->unfinished)) &&
+	return a->scheduled < minimum_of(a) && (kar_has_text(a->unbound) || lacks_places_for_long(a, p)) &&
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
 

@@ -24,6 +24,7 @@ struct podgroup_attempt {
 	bool raised;               /* an edit has raised the minimum of a gang that runs */
 	bool wanted;               /* it is admitted, and its owner has not ended */
 	int32_t unfinished;        /* members that have neither finished nor vanished */
+	int32_t leaving;           /* of .unfinished: those that terminate */
 	int32_t removable;         /* of .unfinished: those that have a controller, which deletes them */
 	const char *unbound;       /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
 	const struct kar_pod *

@@ -75,6 +75,7 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 	kar_time now)
 {
 	t->active++;
+	t->leaving += p->deletion != 0;
 	t->owned += p->owner_name != NULL;
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (is_placed(v, p))

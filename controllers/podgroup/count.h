@@ -29,6 +29,7 @@ struct podgroup_counts {
 	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
 	int32_t members, scheduled, running, succeeded, failed;
 	int32_t active;   /* not finished, and not terminating before they were bound */
+	int32_t leaving;  /* of .active: those that terminate */
 	int32_t owned;    /* of .active: those that have a controller */
 	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
 	const struct kar_pod

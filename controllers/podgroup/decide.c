@@ -231,6 +231,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
 			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
 		.unfinished = u->t->active,
+		.leaving = u->t->leaving,
 		.removable = u->t->owned,
 		.unbound = podgroup_list(&u->t->unbound, u->arena),
 		.direct = u->v->direct,

@@ -1,6 +1,7 @@
 /* What a pass places: the pods that a QueueJob must start with, or lacks. */
 #include "controllers/queue/pass.h"
 
+#include "api/intervals.h"
 #include "api/pg_plan.h"
 #include "api/pod_needs.h"
 #include "api/queuejob_direct.h"
@@ -110,15 +111,20 @@ static struct kar_iter pods_of(const struct making *m)
 	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
 }
 
+static void count_done(struct making *m)
+{
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		m->have[i] = kar_queuejob_done(m->job, i);
+}
+
 /* Returns how many live pods it has. */
 static size_t count_pods(struct making *m)
 {
 	const struct kar_object *o;
 	size_t live = 0;
 
-	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		m->have[i] = kar_queuejob_done(m->job, i);
+	count_done(m);
 	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 		size_t task = kar_pod_alive(pod) ? task_of(m, pod) : KAR_NO_TASK;
@@ -212,7 +218,8 @@ static int32_t most_extras(const struct kar_podgroup *g)
 	return g->status.desired > min ? g->status.desired - min : 0;
 }
 
-static void add_roles(struct making *m, struct queue_gang *out)
+/* @most: pods beyond the needs. */
+static void add_roles(struct making *m, struct queue_gang *out, int32_t most)
 {
 	size_t n_tasks = m->job->spec.n_tasks, n;
 	struct kar_gang_role *parts = kar_arena_alloc(m->arena, n_tasks, sizeof(*parts));
@@ -222,7 +229,7 @@ static void add_roles(struct making *m, struct queue_gang *out)
 	bool *unverified = kar_arena_alloc(m->arena, n_tasks, sizeof(*unverified));
 
 	kar_queuejob_started(m->job, started);
-	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most_extras(m->group), parts);
+	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most, parts);
 	for (size_t i = 0; i < n; i++) {
 		roles[i] = (struct kar_role){ .class = m->classes[parts[i].task],
 			.need = parts[i].need,
@@ -254,32 +261,66 @@ static void come_again(struct queue_pass *p, kar_time in)
 
 /* ms for which places are held for pods that nobody creates. */
 static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
+/* ms until it is looked again whether a pod of somebody else still has the name of one that is missing. */
+static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
 
-/* One that has failed stays until its back-off is over: its name is in use. */
-static bool is_there(const struct kar_pod *pod)
-{
-	return !pod->deletion && pod->phase != KAR_POD_SUCCEEDED;
-}
-
-/* Returns when the youngest one was created. */
-static kar_time count_names(struct making *m)
+/* When the youngest pod of the job was created. */
+static kar_time youngest_of(const struct making *m)
 {
 	const struct kar_object *o;
 	kar_time youngest = 0;
 
-	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		m->have[i] = kar_queuejob_done(m->job, i);
 	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
-		size_t task = is_there(pod) ? task_of(m, pod) : KAR_NO_TASK;
-
-		if (task == KAR_NO_TASK)
-			continue;
-		m->have[task]++;
-		youngest = pod->creation > youngest ? pod->creation : youngest;
+		if (kar_as_pod(o)->creation > youngest)
+			youngest = kar_as_pod(o)->creation;
 	}
 	return youngest;
+}
+
+/* A pod that has failed stays until its back-off is over; one of somebody else may have the name. One that goes is to be replaced. */
+static bool name_is_in_use(const struct making *m, size_t task, int32_t index)
+{
+	char name[KAR_POD_NAME_LEN];
+	const struct kar_object *o;
+
+	kar_queuejob_pod_name(m->job, m->job->spec.tasks[task].name, index, name);
+	o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
+	if (!o)
+		return false;
+	if (kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
+		return !kar_as_pod(o)->deletion;
+	come_again(m->p, LOOK_AGAIN);
+	return true;
+}
+
+/* What counts as there, per task, so that the rest are pods that the job creates as soon as they have places. */
+static void count_names(struct making *m)
+{
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		struct kar_intervals done = { 0 };
+
+		if (kar_queuejob_done(m->job, i))
+			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
+		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++)
+			m->have[i] += kar_intervals_has(&done, k) || name_is_in_use(m, i, k);
+	}
+}
+
+/* How many of what is beyond the needs of @gang may be active as well. */
+static int32_t most_more(const struct making *m, const struct queue_gang *gang)
+{
+	const struct kar_podgroup_status *s = &m->group->status;
+	const struct kar_object *o;
+	int64_t most = s->desired;
+
+	if (!s->has_desired)
+		return INT32_MAX;
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);)
+		most -= kar_pod_alive(kar_as_pod(o)) && task_of(m, kar_as_pod(o)) != KAR_NO_TASK;
+	for (uint32_t i = 0; i < gang->gang.n_roles; i++)
+		most -= gang->gang.roles[i].need;
+	return (int32_t)kar_clamp(most, 0, INT32_MAX);
 }
 
 static void hold(struct making *m, struct queue_gang *out, const struct kar_pg_seat *seat, int32_t n,
@@ -344,12 +385,14 @@ static void free_places(struct queue_gang *out)
 static void renew_plan(struct making *m, struct queue_gang *out)
 {
 	const struct kar_pg_placement *plan = &m->group->status.placement;
-	kar_time now = m->p->s->now, youngest = count_names(m), age = now - plan->time;
-	bool waits = out->retry_in > 0;
+	kar_time now = m->p->s->now, youngest = youngest_of(m), age = now - plan->time;
 	int64_t missing;
 
 	out->renews = true;
-	add_roles(m, out);
+	out->waits = out->retry_in > 0;
+	count_names(m);
+	add_roles(m, out, 0);
+	add_roles(m, out, most_more(m, out));
 	missing = hold_all(m, out);
 	out->keeps_plan = out->n_held > 0;
 	out->expired = out->keeps_plan && age > RENEWED_STAYS;
@@ -359,9 +402,9 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 		come_again(m->p, RENEWED_STAYS + KAR_SECOND - age);
 	if (!out->keeps_plan && youngest >= now - now % KAR_SECOND && youngest < now + RENEWED_STAYS) {
 		come_again(m->p, youngest + KAR_SECOND - now);
-		waits = true;
+		out->waits = true;
 	}
-	if (!missing || waits || out->expired)
+	if (!missing || out->waits || out->expired)
 		out->gang.n_roles = 0;
 }
 
@@ -401,7 +444,7 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 	}
 	if (!count_pods(&m) && admitted && state == KAR_PG_STATE_UNPLACED)
 		return NULL; /* nothing of it is there, and nobody knows when it comes */
-	add_roles(&m, out);
+	add_roles(&m, out, most_extras(g));
 	return out;
 }
 

@@ -83,8 +83,8 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 
 /* --- renew.c --------------------------------------------------------------------------------------- */
 
-/* The record of a gang that renews its plan (struct queue_gang), with @places (NULL: none are new); in the arena. */
-struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_placement *places,
-	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
+/* The record of a gang that renews its plan (struct queue_gang), as decided; in the arena. */
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
+	kar_time now, struct kar_arena *a) KAR_NONNULL;
 
 #endif

@@ -384,13 +384,30 @@ static size_t make_queues(const struct queue_snapshot *s, struct entry *entries,
 	return n_queues;
 }
 
+/* There is no room for what it needs; a pass that places nothing does not know. */
+static bool lacks_room(const struct entry *e)
+{
+	const struct queue_gang *g = e->g->gang;
+	int64_t need = 0;
+
+	if (!g || !g->renews)
+		return false;
+	if (g->waits)
+		return e->g->group->status.placement.deadline != 0;
+	for (uint32_t i = 0; i < g->gang.n_roles; i++)
+		need += g->gang.roles[i].need;
+	return need && !e->d->places;
+}
+
 /* @at: its number in the order of all. */
 static void decide_entry(struct queue_fit *f, struct entry *e, size_t at)
 {
 	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 	e->d->reason = try_to_admit(f, e);
-	if (e->g->admitted && e->d->reason == QUEUE_ADMITTED)
+	if (e->g->admitted && e->d->reason == QUEUE_ADMITTED) {
 		e->d->places = queue_fit_renewed(f, at);
+		e->d->lacks = lacks_room(e);
+	}
 	if (waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
 		e->d->position = e->w->waiting;
 }

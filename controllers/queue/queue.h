@@ -58,6 +58,7 @@ struct queue_gang {
 	bool renews;
 	bool keeps_plan; /* of .renews: pods are still to be created for places of the plan: new ones are added to them */
 	bool ends_plan; /* of .renews: no place of the plan is of use any more */
+	bool waits;     /* of .renews: nothing is placed in this pass */
 	bool expired; /* of .renews: nobody has created pods for places of the plan: they are free for a while */
 	bool deactivated;  /* too many attempts have failed: it waits for an edit */
 	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
@@ -116,6 +117,7 @@ struct queue_decision {
 	int32_t waiting; /* number of groups that wait in that queue */
 	/* Why it has no room, if it is admitted all the same, so that nodes are added for it; QUEUE_ADMITTED: it has room. */
 	enum queue_reason provisions;
+	bool lacks; /* of a gang that renews its plan: there is no room for its need */
 	const struct kar_placement *places; /* where it goes, or what is added (.renews); NULL: nothing new */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;

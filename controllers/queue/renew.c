@@ -48,11 +48,12 @@ static void add_role(struct kar_pg_placement *p, const struct queue_group *qg, c
 		p->plan[p->n_plan++] = (struct kar_pg_planned){ role, nodes };
 }
 
-struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_placement *places,
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
 	kar_time now, struct kar_arena *a)
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
+	const struct kar_placement *places = d->places;
 	uint32_t n_roles = places ? g->gang.n_roles : 0;
 	struct kar_pg_placement p = *old;
 
@@ -62,7 +63,12 @@ struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const s
 		add_role(&p, qg, old->plan[i].role, places, a);
 	for (uint32_t i = 0; i < n_roles; i++)
 		add_role(&p, qg, g->names[i], places, a);
-	p.time = g->keeps_plan ? old->time : now;
+	if (places || g->ends_plan)
+		p.time = g->keeps_plan ? old->time : now;
+	if (!d->lacks)
+		p.deadline = 0;
+	else if (!p.deadline)
+		p.deadline = now + g->timeout;
 	p.retry_after = g->expired ? now + PAUSE : p.retry_after;
 	return p;
 }

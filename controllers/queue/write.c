@@ -94,7 +94,7 @@ static bool ends_waiting(const struct queue_group *qg, const struct queue_decisi
 static bool renews_plan(const struct queue_group *qg, const struct queue_decision *d)
 {
 	return d->reason == QUEUE_ADMITTED && qg->admitted && qg->gang && qg->gang->renews &&
-		(d->places || qg->gang->ends_plan);
+		(d->places || qg->gang->ends_plan || d->lacks != (qg->group->status.placement.deadline != 0));
 }
 
 /* The status of the group as it is after @d. */
@@ -112,8 +112,7 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 	else if (qg->admitted && qg->yields)
 		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
 	if (renews_plan(qg, d))
-		st.placement =
-			queue_renew_places(qg, d->places, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
+		st.placement = queue_renew_places(qg, d, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
 	else if (d->places || d->provisions)
 		st.placement =
 			queue_record_places(qg, d->places, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);

@@ -182,6 +182,7 @@ static void report_unplaced(struct queuejob_reconcile *r, size_t n)
 {
 	if (!n || !r->f->v->direct)
 		return;
+	r->p->unfinished = true; /* a refusal of one is not over */
 	if (r->f->v->obstacle)
 		queuejob_report(r, kar_reason_Unsupported, "%s", r->f->v->obstacle);
 	else

@@ -256,6 +256,8 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !w->pod->failed || !(deletes || rules_lets_go(w)))
 		return;
+	if (rules_is_refused(w->c->old))
+		return; /* nor has that */
 	if (model_is_gated(w->c->old) && w->pod->deleting)
 		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
 	job = w->pod->tampered ? NULL : working_job(w);
@@ -264,6 +266,15 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 	if (job && !model_is_counted(job, w->pod->uid))
 		model_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
+			w->c->name);
+}
+
+static void check_refused(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *job = w->by_manager && rules_is_refused(w->c->old) ? working_job(w) : NULL;
+
+	if (job && rules_is_direct(job) && !w->pod->tampered && model_is_counted(job, w->pod->uid))
+		model_break(w->l, r->name, "pod %s/%s has never run, and counts as a loss", w->c->ns,
 			w->c->name);
 }
 
@@ -300,6 +311,8 @@ const struct rule rules_of_pods[] = {
 		check_success_recorded },
 	{ RULE_POD_CHANGED, "loss-recorded",
 		"a pod that has failed is taken away only when its loss is recorded", check_loss_recorded },
+	{ RULE_POD_CHANGED, "refused-is-no-loss", "a pod that its kubelet has refused is not counted",
+		check_refused },
 	{ RULE_POD_CHANGED, "no-needless-kill",
 		"a healthy member of a working gang is never deleted by a manager", check_no_needless_kill },
 };

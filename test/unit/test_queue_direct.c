@@ -117,10 +117,15 @@ static void missing_minimum_is_placed_whole_or_not(void **state)
 	(void)state;
 	put_direct(2, 2, "", SATISFIED("13:40:00", ""));
 	put_node("n2", "100", "");
+	assert_string_equal(sync_text(true), ENDED);
+	check_says(&w.sync.plan.actions[0], "\"deadline\":\"2026-11-21T13:47:27Z\"");
+	put_group_of_job("g", SATISFIED("13:40:00", ",\"deadline\":\"2026-11-21T13:46:30Z\""));
+	w.mono += 1000;
 	assert_string_equal(sync_text(true), "");
 	put_node("n2", "1000", "");
 	w.mono += 1000;
 	assert_string_equal(sync_text(true), RENEWED);
+	check_says(&w.sync.plan.actions[0], "\"deadline\":null");
 }
 
 static void gang_is_placed_with_nodes_after_any_number_of_failures(void **state)
