@@ -39,14 +39,21 @@ static kar_time waited(const struct podgroup_attempt *a)
 	return pl->state == KAR_PG_STATE_UNPLACED && pl->deadline ? pl->deadline - pl->time : a->timeout;
 }
 
+static const char *why_refused(const struct kar_pod *pod, struct kar_arena *arena)
+{
+	const char *reason = kar_pod_loss_of(pod)->pod_reason;
+
+	return kar_arena_printf(arena, "%s was refused by node %s: %s", pod->o.name,
+		pod->node ? pod->node : "?", reason ? reason : "?");
+}
+
 static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena)
 {
 	const struct kar_pod *pod = a->stuck;
 	char text[KAR_TIME_LEN];
 
 	if (a->refused)
-		return kar_arena_printf(arena, "%s was refused by node %s: %s", a->refused->o.name,
-			a->refused->node ? a->refused->node : "?", kar_pod_loss_of(a->refused)->pod_reason);
+		return why_refused(a->refused, arena);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
 			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
