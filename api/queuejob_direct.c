@@ -87,7 +87,7 @@ bool kar_pod_is_refused(const struct kar_pod *pod)
 	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 	const char *reason = loss->pod_reason;
 
-	return pod->phase == KAR_POD_FAILED && reason && !loss->n_exits && !pod->disrupted &&
+	return pod->phase == KAR_POD_FAILED && reason && !loss->n_exits &&
 		(!strncmp(reason, "OutOf", strlen("OutOf")) ||
 			kar_streq_any(reason, reasons, KAR_LEN(reasons)));
 }

@@ -85,7 +85,7 @@ static const struct {
 	{ "taint", "TaintToleration", KAR_POD_FAILED, 0, false, true },
 	{ "admission", "UnexpectedAdmissionError", KAR_POD_FAILED, 0, false, true },
 	{ "it_ran", "OutOfcpu", KAR_POD_FAILED, 1, false, false },
-	{ "disrupted", "OutOfcpu", KAR_POD_FAILED, 0, true, false },
+	{ "evicted_afterwards", "OutOfcpu", KAR_POD_FAILED, 0, true, true },
 	{ "evicted", "Evicted", KAR_POD_FAILED, 0, false, false },
 	{ "deadline", "DeadlineExceeded", KAR_POD_FAILED, 0, false, false },
 	{ "no_reason", NULL, KAR_POD_FAILED, 0, false, false },
