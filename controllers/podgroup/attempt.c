@@ -91,7 +91,7 @@ static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
 	return (pause + KAR_SECOND - 1) / KAR_SECOND * KAR_SECOND;
 }
 
-/* The same for members that are created bound: they cannot exist without places, so the gang is placed again a while later. */
+/* What is created bound cannot exist without places, so the gang is placed again a while later. */
 static void postpone(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	const char *cause = why(a, p->arena);
@@ -291,7 +291,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, is_refused, roll_back },
-	{ KAR_PG_STATE_PLACED, has_no_bound_members, postpone },
+	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },

@@ -52,9 +52,10 @@ static void on_moment(void *arg)
 	sim_set_text(&v, "v1", "apiVersion");
 	sim_set_text(&v, "Pod", "kind");
 	sim_set(&v, sim_printf("thief-%d", ++w->race_room.thieves), "metadata", "name");
-	if (w->race_room.bound)
+	if (w->race_room.bound) {
 		sim_set_text(&v, w->race_room.node, "spec", "nodeName");
-	else
+		sim_set_text(&v, "Never", "spec", "restartPolicy");
+	} else
 		pin(&v, w->race_room.node);
 	rq.user = USERS_BOB;
 	users_ask(w, rq, v);

@@ -246,7 +246,9 @@ static unsigned entered_if_direct(const struct write *w, enum kar_pg_state is)
 {
 	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
 
-	if (is != KAR_PG_STATE_WAITING || (job && !rules_is_direct(job)))
+	bool edited = job && w->job->spec_edited >= model_horizon(w->l);
+
+	if (is != KAR_PG_STATE_WAITING || (job && !edited && !rules_is_direct(job)))
 		return 0;
 	return FROM(NONE) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED);
 }

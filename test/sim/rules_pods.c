@@ -165,6 +165,14 @@ static bool is_neglected(const struct model_job *j, kar_time since)
 		model_members(j) < model_first_minimum(j);
 }
 
+/* Its pods are created bound, and a plan for those that it lacks is still to be made. */
+static bool waits_for_places(const struct model *l, const struct model_job *j)
+{
+	const struct sim_value *job = model_stored(l, j);
+
+	return job && rules_is_direct(job) && model_placement(model_group(l, j)) != KAR_PG_STATE_PLACED;
+}
+
 static void check_minimum_first(const struct rule *r, const struct write *w)
 {
 	enum { WHILE = 5000 }; /* ms */
@@ -174,7 +182,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, model_now(w->l) - WHILE) && model_names_are_free(w->l, j))
+		if (j != w->job && is_neglected(j, model_now(w->l) && !waits_for_places(w->l, j) - WHILE) &&
+			model_names_are_free(w->l, j))
 			model_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);

@@ -345,8 +345,6 @@ static const struct row rows[] = {
 	{ "refused_later_it_is_no_member",
 		"min=1 direct phase=Running place=Satisfied attempt=1 satisfied=1 Scheduled=True/Scheduled; j-0 Running owner=j; j-1 Failed refused=OutOfpods made=2 owner=j",
 		"status phase=Running members=1 scheduled=1 running=1 succeeded=0 failed=0 Scheduled=True/Scheduled" },
-	{ "nobody_makes_them", "min=2 direct phase=Pending place=Placed for=30 attempt=1 deadline=30",
-		"urgent status phase=Pending members=0 scheduled=0 running=0 succeeded=0 failed=0 placement=Waiting retryAfter Scheduled=False/NotEnoughMembers; requeue 2d" },
 	{ "broken_gang_whose_rest_gets_no_places",
 		"min=2 direct phase=Running place=Satisfied attempt=1 satisfied=2 deadline=0 Scheduled=False/QuorumLost short-for=60; j-0 Running owner=j",
 		"urgent status phase=Pending members=1 scheduled=1 running=1 succeeded=0 failed=0 quorumLost placement=RollingBack Scheduled=False/RollingBack; event Warning RolledBack: attempt 1 failed: 1 of 2 members were not created" },
