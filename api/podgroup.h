@@ -85,14 +85,15 @@ struct kar_pg_placement {
 	int32_t attempt;          /* number of the present attempt, or of the last one; counts from 1 */
 	int32_t failures;         /* failed attempts in a row */
 	int32_t satisfied_member; /* of SATISFIED: members that were bound or done then; it is broken below that */
-	kar_time time;            /* wall ms, of the last change of .state */
-	kar_time deadline;        /* of PLACED; 0: none */
+	kar_time time;     /* wall ms, of the last change of .state, or (bound pods) when .plan was begun */
+	kar_time deadline; /* of PLACED; 0: none */
 	int64_t generation; /* of the owner, when the last attempt failed; 0: none has, or the owner is not known */
 	kar_time retry_after; /* of WAITING: not placed before; 0: at once */
 	const char *
 		evicted_by; /* of ROLLING_BACK, and until it is placed again: "ns/name" of the group for which it was evicted; "": none */
 	const char *cause; /* why the last attempt has failed; "" if none has since the minimum was bound */
-	struct kar_pg_planned *plan; /* of PLACED */
+	struct kar_pg_planned
+		*plan; /* of PLACED; of SATISFIED: where further pods that are created bound go */
 	size_t n_plan;
 };
 

@@ -271,6 +271,7 @@ struct kar_pod_params {
 	bool gated; /* with our scheduling gate, unless the template has nodeName, which the API allows without gates only */
 	/* Node that the pod must be bound to, whoever binds it, in addition to what the template asks for; NULL or "": any */
 	const char *pin;
+	bool bound;  /* the pod is created bound to .pin, if it has one: no scheduler looks at it */
 	bool marked; /* with marks in place of index, rank and pin (see pod_renderer.h) */
 };
 /* U+E000 to U+E002, characters for private use. */

@@ -46,6 +46,13 @@ int32_t kar_queuejob_done(const struct kar_queuejob *job, size_t task)
 	return t && !from_nothing ? t->succeeded : 0;
 }
 
+const char *kar_queuejob_done_indexes(const struct kar_queuejob *job, size_t task)
+{
+	const struct kar_task_status *t = recorded(&job->status, job->spec.tasks[task].name);
+
+	return t && t->succeeded_indexes ? t->succeeded_indexes : "";
+}
+
 /* Before any pod runs, only what has succeeded counts (controllers/queuejob/order.c). */
 static bool is_reached(const struct kar_queuejob *job, const struct kar_dependency *d, const bool *started)
 {

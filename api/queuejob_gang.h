@@ -22,6 +22,8 @@ struct kar_gang_role {
 int32_t kar_queuejob_quorum(const struct kar_queuejob_spec *s, const bool *started) KAR_NONNULL;
 /* How many pods of the task have succeeded, as far as that counts for the next start. */
 int32_t kar_queuejob_done(const struct kar_queuejob *job, size_t task) KAR_NONNULL;
+/* Which ones: "0-2,4"; "": none are recorded. */
+const char *kar_queuejob_done_indexes(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
 /* Fills in, per task, whether it has started: as recorded while a gang is at work, else whether it will when the gang starts. */
 void kar_queuejob_started(const struct kar_queuejob *job, bool *out) KAR_NONNULL;
 /*

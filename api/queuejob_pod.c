@@ -302,10 +302,14 @@ static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p
 static int write_pin(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
+	const char *node = p->marked ? KAR_POD_PIN_MARK : p->pin;
+
 	if (!kar_has_text(p->pin) || kar_has_text(parts->w.spec.node))
 		return 0;
-	return kar_pin_write(w, &parts->w.spec.affinity, p->marked ? KAR_POD_PIN_MARK : p->pin, parts->arena,
-		err);
+	if (!p->bound)
+		return kar_pin_write(w, &parts->w.spec.affinity, node, parts->arena, err);
+	kar_jw_kv_string(w, "nodeName", node);
+	return 0;
 }
 
 /* The priority of the template wins. Only the class is written: the API server adds its value and refuses any other. */

@@ -52,6 +52,8 @@ static const struct flag flags[] = {
 		"Time for which a gang runs at least before it may be evicted for one of higher priority"),
 	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
 		"Time in which the quorum of a gang must be bound, for jobs that set none"),
+	FLAG("direct-schedulers", STRING, settings.direct_schedulers, "Gangs", "kar-scheduler",
+		"Comma-separated schedulerNames that nobody else serves: pods of such jobs are created bound; empty: none"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),

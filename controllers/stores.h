@@ -52,7 +52,13 @@ struct kar_settings {
 	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;
+	const char *direct_schedulers; /* "a,b": names whose pods are created bound; NULL or "": none */
 };
+/* The same, as far as whole nodes are seen: a manager of one namespace places nothing. */
+static inline const char *kar_settings_served(const struct kar_settings *s)
+{
+	return s->one_namespace ? NULL : s->direct_schedulers;
+}
 
 /* Makes empty caches, which the snapshot is the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;

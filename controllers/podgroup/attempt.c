@@ -9,7 +9,8 @@
 #include "common/str.h"
 #include "common/timefmt.h"
 
-static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE;
+static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
+		      POSTPONED_FOR = KAR_MINUTE;
 
 /* --- what a move does ------------------------------------------------------------------------------ */
 
@@ -39,6 +40,14 @@ static kar_time waited(const struct podgroup_attempt *a)
 	return pl->state == KAR_PG_STATE_UNPLACED && pl->deadline ? pl->deadline - pl->time : a->timeout;
 }
 
+static const char *why_refused(const struct kar_pod *pod, struct kar_arena *arena)
+{
+	const char *reason = kar_pod_loss_of(pod)->pod_reason;
+
+	return kar_arena_printf(arena, "%s was refused by node %s: %s", pod->o.name,
+		pod->node ? pod->node : "?", reason ? reason : "?");
+}
+
 static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena)
 {
 	const struct kar_pod *pod = a->stuck;
@@ -46,6 +55,8 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 
 	if (a->unit_failing)
 		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
+	if (a->refused)
+		return why_refused(a->refused, arena);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
 			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
@@ -97,6 +108,16 @@ static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
 
 	pause += pause * ((kar_time)(hash % 21) - 10) / 100;
 	return (pause + KAR_SECOND - 1) / KAR_SECOND * KAR_SECOND;
+}
+
+/* What is created bound cannot exist without places, so the gang is placed again a while later. */
+static void postpone(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	const char *cause = why(a, p->arena);
+
+	enter(pl, a, KAR_PG_STATE_WAITING);
+	pl->cause = cause;
+	pl->retry_after = a->now + POSTPONED_FOR;
 }
 
 static void count_failure(struct kar_pg_placement *pl, const struct podgroup_attempt *a)
@@ -186,6 +207,11 @@ static bool has_no_members(const struct podgroup_attempt *a, struct kar_plan *p)
 	return !a->unfinished && is_over(recorded(a)->time + PODGROUP_MEMBERS_WITHIN - a->now, p);
 }
 
+static bool has_no_bound_members(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->direct && has_no_members(a, p);
+}
+
 static bool lacks_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	return a->unfinished && a->members < a->quorum && !is_staged(a) &&
@@ -197,6 +223,11 @@ static bool is_stuck(const struct podgroup_attempt *a, struct kar_plan *p)
 	if (a->stuck_in != KAR_NEVER)
 		kar_plan_requeue(p, a->stuck_in);
 	return a->stuck && !a->non_strict;
+}
+
+static bool is_refused(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->refused;
 }
 
 /* A minimum that an edit has raised since does not stop what runs; that of a further stage does. */
@@ -217,13 +248,21 @@ static kar_time short_since(const struct podgroup_attempt *a)
 	return later(since, a->newest < a->now ? a->newest : a->now);
 }
 
+/* The queue finds no places for members that are missing. Those that terminate have to go first. */
+static bool lacks_places_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->direct && recorded(a)->deadline && a->unfinished && !a->leaving &&
+		is_over(recorded(a)->deadline - a->now, p);
+}
+
 /*
- * It has members that wait for nodes, and is below its minimum for as long as a new gang may be. A gang of others that runs is not
+ * It has members that wait for nodes, or lacks places, and is below its minimum for as long as a new gang may be. A gang of others that runs is not
  * stopped: whether it is of use without what it lacks is for its controller to say.
  */
 static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return !a->of_others && a->scheduled < minimum_of(a) && kar_has_text(a->unbound) &&
+	return !a->of_others && a->scheduled < minimum_of(a) &&
+		(kar_has_text(a->unbound) || lacks_places_for_long(a, p)) &&
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
 
@@ -239,6 +278,17 @@ static bool is_gone_for_long(const struct podgroup_attempt *a, struct kar_plan *
 {
 	return a->wanted && !a->unfinished && a->scheduled < a->quorum &&
 		is_over(short_since(a) + a->timeout - a->now, p);
+}
+
+static bool is_gone_and_direct(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->direct && is_gone_for_long(a, p);
+}
+
+/* It was admitted without places, when somebody else served its scheduler, or its pods named another. */
+static bool has_no_places(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->direct && a->wanted && a->group->status.has_position && a->scheduled < a->quorum;
 }
 
 /* New nodes did not come in time (Queue.spec.provisioning). */
@@ -304,19 +354,24 @@ struct move {
 };
 
 static const struct move moves[] = {
+	{ KAR_PG_STATE_NONE, has_no_places, postpone },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
+	{ KAR_PG_STATE_PLACED, is_refused, roll_back },
+	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_UNPLACED, has_no_places, postpone },
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, begins_anew, give_up },
 	{ KAR_PG_STATE_SATISFIED, asks_again, give_up },
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
+	{ KAR_PG_STATE_SATISFIED, is_gone_and_direct, postpone },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },
 	{ KAR_PG_STATE_ROLLING_BACK, was_the_last, deactivate },
 	{ KAR_PG_STATE_ROLLING_BACK, is_empty, wait },

@@ -24,6 +24,7 @@ struct podgroup_attempt {
 	bool raised;                 /* an edit has raised the minimum of a gang that runs */
 	bool wanted;                 /* it is admitted, and its owner has not ended */
 	int32_t unfinished;          /* members that have neither finished nor vanished */
+	int32_t leaving;             /* of .unfinished: those that terminate */
 	int32_t removable;           /* of .unfinished: those that are taken back when the attempt fails */
 	int32_t gated;               /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
 	int32_t bare;                /* of .unfinished: released, but nobody would make them again */
@@ -33,6 +34,9 @@ struct podgroup_attempt {
 	const char *unbound; /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
 	const struct kar_pod *
 		stuck; /* the first member, by name, that is Unschedulable on its node for too long; NULL: none */
+	bool direct; /* the members are created bound, or not at all */
+	const struct kar_pod *
+		refused; /* of .direct: the first member, by name, that its kubelet has refused; NULL: none */
 	kar_time stuck_in;  /* ms until the next member may be stuck; KAR_NEVER: none may */
 	kar_time newest;    /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest;  /* the same of all unfinished members */

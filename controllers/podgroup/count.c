@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/pg_members.h"
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 
 enum { NAMES_SHOWN = 3 }; /* of pods, in a message */
@@ -28,6 +29,11 @@ bool podgroup_strands(const struct kar_pod *pod)
 	return pod->gate_ours && !pod->deletion && !kar_streq(pod->owner_kind, kar_queuejob_type.res.kind);
 }
 
+static bool is_first(const struct kar_pod *p, const struct kar_pod *other)
+{
+	return !other || strcmp(p->o.name, other->o.name) < 0;
+}
+
 static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
 {
 	kar_time since = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
@@ -46,7 +52,7 @@ static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, ka
 		return;
 	}
 	t->n_stuck++;
-	if (!t->stuck || strcmp(p->o.name, t->stuck->o.name) < 0)
+	if (is_first(p, t->stuck))
 		t->stuck = p;
 }
 
@@ -70,13 +76,31 @@ static void count_scheduler(struct podgroup_counts *t, const struct kar_pod *p)
 		t->n_default++;
 }
 
-static void count_active(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+/* It lost a race, and is no member. One of an earlier attempt says nothing about this one. */
+static void count_refused(struct podgroup_counts *t, const struct kar_pod *p, kar_time since)
+{
+	if (p->creation < since)
+		return;
+	t->n_refused++;
+	if (is_first(p, t->refused))
+		t->refused = p;
+}
+
+/* Has it a node for good? Whether the kubelet takes a pod that was created bound shows when it has answered. */
+static bool is_placed(const struct podgroup_view *v, const struct kar_pod *p)
+{
+	return p->node && (!v->direct || p->bound || p->phase == KAR_POD_RUNNING || p->deletion);
+}
+
+static void count_active(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
+	kar_time now)
 {
 	t->active++;
+	t->leaving += p->deletion != 0;
 	count_gates(t, p);
 	count_scheduler(t, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
-	if (p->node)
+	if (is_placed(v, p))
 		t->scheduled++;
 	else
 		count_unbound(t, p, now);
@@ -86,8 +110,13 @@ static void count_active(struct podgroup_counts *t, const struct kar_pod *p, kar
 	t->stranded += podgroup_strands(p);
 }
 
-static void count(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+static void count(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
+	kar_time now)
 {
+	if (v->direct && kar_pod_is_refused(p)) {
+		count_refused(t, p, v->group->status.placement.time);
+		return;
+	}
 	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
 		return;
 	t->members++;
@@ -100,7 +129,7 @@ static void count(struct podgroup_counts *t, const struct kar_pod *p, kar_time n
 		t->failed++;
 		add_few(&t->losses, NAMES_SHOWN, p->o.name, p);
 	} else {
-		count_active(t, p, now);
+		count_active(t, v, p, now);
 	}
 }
 
@@ -120,7 +149,7 @@ struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time no
 	struct podgroup_counts t = { .stuck_in = KAR_NEVER };
 
 	for (size_t i = 0; i < v->n_pods; i++)
-		count(&t, v->pods[i], now);
+		count(&t, v, v->pods[i], now);
 	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
 	t.min_member = spec->min_member > 0 ? spec->min_member : 1;
 	t.quorum = t.min_member + left_out(spec, &t);

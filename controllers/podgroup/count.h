@@ -29,6 +29,7 @@ struct podgroup_counts {
 	int32_t quorum; /* .min_member plus the succeeded members, which spec.minMember does not count */
 	int32_t members, scheduled, running, succeeded, failed;
 	int32_t active;  /* not finished, and not terminating before they were bound */
+	int32_t leaving; /* of .active: those that terminate */
 	int32_t gated;   /* of .active: held by our gate, and of another controller than a QueueJob */
 	int32_t waiting; /* of .gated: by no other gate */
 	int32_t bare;    /* of .active: those without a controller, but for gated ones */
@@ -39,7 +40,9 @@ struct podgroup_counts {
 	kar_time newest;   /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest; /* the same of all active members */
 	int32_t n_stuck;
-	kar_time stuck_in; /* ms until the next one may be; KAR_NEVER: none may */
+	int32_t n_refused;             /* by their kubelets, in this attempt; no members */
+	const struct kar_pod *refused; /* the first of them by name; NULL: none */
+	kar_time stuck_in;             /* ms until the next one may be; KAR_NEVER: none may */
 	struct podgroup_few unschedulable, unbound, losses, owners;
 	struct podgroup_few held; /* by another gate than ours, or by both */
 	struct podgroup_few

@@ -214,14 +214,14 @@ static kar_time timeout_of(const struct podgroup_view *v)
 }
 
 /*
- * Are so many members stuck on their nodes that the rest is below the quorum? As long as some of it do not exist, those that do may only wait
+ * Are so many members stuck on their nodes, or refused by them, that the rest is below the quorum? As long as some of it do not exist, those that do may only wait
  * for them.
  */
 static bool breaks_quorum(const struct podgroup_counts *t)
 {
 	int32_t there = t->active + t->succeeded;
 
-	return there >= t->quorum && there - t->n_stuck < t->quorum;
+	return there + t->n_refused >= t->quorum && there - t->n_stuck < t->quorum;
 }
 
 static struct kar_pg_placement next_placement(const struct update *u)
@@ -234,6 +234,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
 			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
 		.unfinished = u->t->active,
+		.leaving = u->t->leaving,
 		.removable = u->t->removable,
 		.gated = u->t->gated,
 		.bare = u->t->bare,
@@ -242,7 +243,9 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.unit_failing = u->v->unit_failing,
 		.non_strict = u->v->non_strict,
 		.unbound = podgroup_list(&u->t->unbound, u->arena),
+		.direct = u->v->direct,
 		.stuck = breaks_quorum(u->t) ? u->t->stuck : NULL,
+		.refused = breaks_quorum(u->t) ? u->t->refused : NULL,
 		.stuck_in = u->t->stuck_in,
 		.newest = u->t->newest,
 		.youngest = u->t->youngest,

@@ -27,6 +27,7 @@ struct podgroup_view {
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
+	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */

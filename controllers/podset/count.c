@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/queuejob_direct.h"
+
 struct count {
 	const struct podset_input *in;
 	struct kar_arena *arena;
@@ -40,6 +42,11 @@ bool podset_is_counted(const struct podset *set, const struct kar_pod *pod)
 {
 	return set->n_counted &&
 		bsearch(&pod->o.uid, set->counted, set->n_counted, sizeof(*set->counted), compare_texts);
+}
+
+bool podset_never_ran(const struct podset *set, const struct kar_pod *pod)
+{
+	return kar_pod_rolled_back(pod) || (set->refusable && kar_pod_is_refused(pod));
 }
 
 const struct podset_slot *podset_find(const struct podset *set, const struct kar_pod *pod)
@@ -225,8 +232,9 @@ static void count_slot(const struct count *c, size_t number, int32_t index)
 		count_pending(c, pod);
 	if (slot->state != PODSET_LOST)
 		return;
-	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion;
-	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) && !kar_pod_rolled_back(pod))
+	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(c->set, pod);
+	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) &&
+		!podset_never_ran(c->set, pod))
 		podset_append(&c->set->lost, pod, c->arena);
 }
 
@@ -266,7 +274,7 @@ void podset_count(const struct podset_input *in, struct kar_arena *arena, struct
 	const struct count c = { .in = in, .arena = arena, .set = out };
 	int32_t room = in->max_pods;
 
-	*out = (struct podset){ .owner = in->owner, .n_tasks = in->n_tasks };
+	*out = (struct podset){ .owner = in->owner, .n_tasks = in->n_tasks, .refusable = in->refusable };
 	out->tasks = kar_arena_alloc(arena, out->n_tasks, sizeof(*out->tasks));
 	for (size_t i = 0; i < out->n_tasks; i++) {
 		init_task(&c, i, room);

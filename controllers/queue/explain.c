@@ -20,6 +20,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
+		[QUEUE_UNSUPPORTED] = kar_reason_Unsupported,
 		[QUEUE_RESERVING] = kar_reason_Reserving,
 		[QUEUE_PREEMPTED] = kar_reason_Preempted,
 		[QUEUE_GANG_GROUP] = kar_reason_WaitingForGangGroup,
@@ -129,6 +130,8 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
 	case QUEUE_CLOSED:
 		return "the queue is closed";
+	case QUEUE_UNSUPPORTED:
+		return e->g->gang->obstacle;
 	case QUEUE_PROVISIONING:
 		assert(w->grows);
 		return d->position ? kar_arena_printf(a, "%s/%s goes first for new nodes",

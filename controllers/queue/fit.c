@@ -14,6 +14,7 @@ struct queue_fit {
 	struct kar_sched *sched; /* NULL: no group has a gang */
 	struct kar_arena *arena;
 	size_t mark;
+	const struct kar_placement **renewed; /* per group */
 	struct answer answers[REMEMBERED];
 };
 
@@ -48,6 +49,17 @@ static void take_missing(struct queue_fit *f, const struct queue_gang *g)
 	forget_held(f, &p);
 }
 
+/* NULL: its need does not fit, or nothing of what it wants. */
+static const struct kar_placement *renew(struct queue_fit *f, const struct queue_gang *g)
+{
+	struct kar_placement *p = kar_arena_alloc(f->arena, 1, sizeof(*p));
+
+	if (kar_sched_place(f->sched, &g->gang, f->arena, p))
+		return p->n_places ? p : NULL;
+	take_missing(f, g);
+	return NULL;
+}
+
 static bool holds(const struct queue_group *g)
 {
 	return g->gang && g->admitted && g->claim == QUEUE_CLAIM_ALIVE;
@@ -62,16 +74,26 @@ struct queue_fit *queue_fit_begin(const struct queue_snapshot *s, const struct q
 	f->arena = a;
 	if (!f->sched)
 		return f;
+	f->renewed = kar_arena_alloc(a, n + 1, sizeof(*f->renewed));
 	f->mark = kar_sched_mark(f->sched);
 	for (size_t i = 0; i < n; i++) {
 		if (holds(groups[i]))
 			take_held(f->sched, groups[i]->gang);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (holds(groups[i]) && (groups[i]->gang->gang.n_roles || groups[i]->gang->gang.n_hold))
+		if (!holds(groups[i]) || !(groups[i]->gang->gang.n_roles || groups[i]->gang->gang.n_hold))
+			continue;
+		if (groups[i]->gang->renews)
+			f->renewed[i] = renew(f, groups[i]->gang);
+		else
 			take_missing(f, groups[i]->gang);
 	}
 	return f;
+}
+
+const struct kar_placement *queue_fit_renewed(const struct queue_fit *f, size_t at)
+{
+	return f->renewed ? f->renewed[at] : NULL;
 }
 
 void queue_fit_end(struct queue_fit *f)

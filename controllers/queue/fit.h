@@ -17,6 +17,8 @@ struct queue_fit; /* in the arena */
  */
 struct queue_fit *queue_fit_begin(const struct queue_snapshot *s, const struct queue_group *const *groups,
 	size_t n, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+/* What that has placed of the gang of group number @at, if it renews its plan (struct queue_gang); NULL: nothing. */
+const struct kar_placement *queue_fit_renewed(const struct queue_fit *f, size_t at) KAR_NONNULL;
 void queue_fit_end(struct queue_fit *f) KAR_NONNULL;
 /* QUEUE_ADMITTED: it fits, its places are taken and in *@out. Else QUEUE_NO_FIT or QUEUE_INFEASIBLE. */
 enum queue_reason queue_fit_place(struct queue_fit *f, const struct queue_gang *gang,

@@ -2,8 +2,10 @@
 #include "controllers/queue/pass.h"
 
 #include "api/pg_members.h"
+#include "api/intervals.h"
 #include "api/pg_plan.h"
 #include "api/pod_needs.h"
+#include "api/queuejob_direct.h"
 #include "api/queuejob_gang.h"
 #include "common/str.h"
 
@@ -25,19 +27,12 @@ bool queue_waits_for_places(const struct kar_podgroup *g)
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
 
-static bool is_default_scheduler(const char *name)
-{
-	return !kar_has_text(name) || kar_streq(name, "default-scheduler");
-}
-
+/* Jobs whose pods are created bound are never left to anybody else. */
 static bool is_placeable(const struct kar_queuejob *job)
 {
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		const struct kar_taskspec *t = &job->spec.tasks[i];
-
-		if (!t->needs ||
-			!is_default_scheduler(kar_has_text(t->template_scheduler) ? t->template_scheduler
-										  : job->spec.scheduler_name))
+		if (!job->spec.tasks[i].needs ||
+			!kar_streq(kar_queuejob_scheduler(job, i), "default-scheduler"))
 			return false;
 	}
 	return job->spec.n_tasks && kar_queuejob_min_available(&job->spec) > 0;
@@ -111,15 +106,20 @@ static struct kar_iter pods_of(const struct making *m)
 	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
 }
 
+static void count_done(struct making *m)
+{
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		m->have[i] = kar_queuejob_done(m->job, i);
+}
+
 /* Returns how many live pods it has. */
 static size_t count_pods(struct making *m)
 {
 	const struct kar_object *o;
 	size_t live = 0;
 
-	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		m->have[i] = kar_queuejob_done(m->job, i);
+	count_done(m);
 	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 		size_t task = kar_pod_alive(pod) ? task_of(m, pod) : KAR_NO_TASK;
@@ -209,7 +209,8 @@ static int32_t most_extras(const struct kar_podgroup *g)
 	return g->status.desired > min ? g->status.desired - min : 0;
 }
 
-static void add_roles(struct making *m, struct queue_gang *out)
+/* @most: pods beyond the needs. */
+static void add_roles(struct making *m, struct queue_gang *out, int32_t most)
 {
 	size_t n_tasks = m->job->spec.n_tasks, n;
 	struct kar_gang_role *parts = kar_arena_alloc(m->arena, n_tasks, sizeof(*parts));
@@ -219,7 +220,7 @@ static void add_roles(struct making *m, struct queue_gang *out)
 	bool *unverified = kar_arena_alloc(m->arena, n_tasks, sizeof(*unverified));
 
 	kar_queuejob_started(m->job, started);
-	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most_extras(m->group), parts);
+	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most, parts);
 	for (size_t i = 0; i < n; i++) {
 		roles[i] = (struct kar_role){ .class = m->classes[parts[i].task],
 			.need = parts[i].need,
@@ -252,103 +253,196 @@ void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct 
 		p->retry_in = out->retry_in;
 }
 
+static void come_again(struct queue_pass *p, kar_time in)
+{
+	if (in > 0 && in < p->retry_in)
+		p->retry_in = in;
+}
+
+/* --- what a gang of bound pods lacks ---------------------------------------------------------------- */
+
+/* ms for which places are held for pods that nobody creates. */
+static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
+/* ms until it is looked again whether a pod of somebody else still has the name of one that is missing. */
+static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
+
+/* When the youngest pod of the job was created. */
+static kar_time youngest_of(const struct making *m)
+{
+	const struct kar_object *o;
+	kar_time youngest = 0;
+
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
+		if (kar_as_pod(o)->creation > youngest)
+			youngest = kar_as_pod(o)->creation;
+	}
+	return youngest;
+}
+
+/* A pod that has failed stays until its back-off is over; one of somebody else may have the name. One that goes is to be replaced. */
+static bool name_is_in_use(const struct making *m, size_t task, int32_t index)
+{
+	char name[KAR_POD_NAME_LEN];
+	const struct kar_object *o;
+
+	kar_queuejob_pod_name(m->job, m->job->spec.tasks[task].name, index, name);
+	o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
+	if (!o)
+		return false;
+	if (kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
+		return !kar_as_pod(o)->deletion;
+	come_again(m->p, LOOK_AGAIN);
+	return true;
+}
+
+/* What counts as there, per task, so that the rest are pods that the job creates as soon as they have places. */
+static void count_names(struct making *m)
+{
+	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		struct kar_intervals done = { 0 };
+
+		if (kar_queuejob_done(m->job, i))
+			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
+		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++)
+			m->have[i] += kar_intervals_has(&done, k) || name_is_in_use(m, i, k);
+	}
+}
+
+/* How many of what is beyond the needs of @gang may be active as well. */
+static int32_t most_more(const struct making *m, const struct queue_gang *gang)
+{
+	const struct kar_podgroup_status *s = &m->group->status;
+	const struct kar_object *o;
+	int64_t most = s->desired;
+
+	if (!s->has_desired)
+		return INT32_MAX;
+	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);)
+		most -= kar_pod_alive(kar_as_pod(o)) && task_of(m, kar_as_pod(o)) != KAR_NO_TASK;
+	for (uint32_t i = 0; i < gang->gang.n_roles; i++)
+		most -= gang->gang.roles[i].need;
+	return (int32_t)kar_clamp(most, 0, INT32_MAX);
+}
+
+static void hold(struct making *m, struct queue_gang *out, const struct kar_pg_seat *seat, int32_t n,
+	kar_class class)
+{
+	struct queue_seat *held =
+		kar_arena_grow(m->arena, (void *)(uintptr_t)out->held, out->n_held, sizeof(*held));
+
+	held[out->n_held++] = (struct queue_seat){ seat->node, class, n };
+	out->held = held;
+}
+
+/* Holds the places of @task for which no pod was created since the plan was written, as far as pods are missing, which are fewer then. */
+static void hold_rest(struct making *m, struct queue_gang *out, size_t task, struct kar_role *missing)
+{
+	const struct kar_pg_placement *plan = &m->group->status.placement;
+	struct kar_pg_seats seats = kar_pg_plan_seats(plan, m->job->spec.tasks[task].name, m->arena);
+	const struct kar_object *o;
+
+	for (struct kar_iter it = pods_of(m); seats.n && kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (pod->node && pod->creation >= plan->time && task_of(m, pod) == task)
+			kar_pg_seats_take(&seats, pod->node);
+	}
+	for (size_t i = 0; i < seats.n; i++) {
+		int32_t n = (int32_t)kar_clamp(seats.items[i].n, 0, (int64_t)missing->need + missing->want);
+		int32_t needed = n < missing->need ? n : missing->need;
+
+		if (!n || !seats.items[i].node[0])
+			continue;
+		hold(m, out, &seats.items[i], n, missing->class);
+		missing->need -= needed;
+		missing->want -= n - needed;
+	}
+}
+
+/* What the roles lack beyond the places of the plan. */
+static int64_t hold_all(struct making *m, struct queue_gang *out)
+{
+	struct kar_role *roles = (void *)(uintptr_t)out->gang.roles;
+	int64_t missing = 0;
+
+	for (uint32_t i = 0; i < out->gang.n_roles; i++) {
+		hold_rest(m, out, kar_queuejob_find_task(&m->job->spec, out->names[i]), &roles[i]);
+		missing += roles[i].need + roles[i].want;
+	}
+	return missing;
+}
+
+static void free_places(struct queue_gang *out)
+{
+	out->n_held = 0;
+	out->keeps_plan = false;
+	out->ends_plan = true;
+}
+
+/*
+ * Its minimum is bound; what is missing gets places, in addition to those for which pods are still to be created. A plan is younger than all
+ * pods that were there before it: so its time tells which pods were created for it.
+ */
+static void renew_plan(struct making *m, struct queue_gang *out)
+{
+	const struct kar_pg_placement *plan = &m->group->status.placement;
+	kar_time now = m->p->s->now, youngest = youngest_of(m), age = now - plan->time;
+	int64_t missing;
+
+	out->renews = true;
+	out->waits = out->retry_in > 0;
+	count_names(m);
+	add_roles(m, out, 0);
+	add_roles(m, out, most_more(m, out));
+	missing = hold_all(m, out);
+	out->keeps_plan = out->n_held > 0;
+	out->expired = out->keeps_plan && age > RENEWED_STAYS;
+	if (out->expired || (plan->n_plan && !out->keeps_plan))
+		free_places(out);
+	else if (out->keeps_plan)
+		come_again(m->p, RENEWED_STAYS + KAR_SECOND - age);
+	if (!out->keeps_plan && youngest >= now - now % KAR_SECOND && youngest < now + RENEWED_STAYS) {
+		come_again(m->p, youngest + KAR_SECOND - now);
+		out->waits = true;
+	}
+	if (!missing || out->waits || out->expired)
+		out->gang.n_roles = 0;
+}
+
+/* Nothing of it is placed now: its minimum is bound, or it goes away. */
+static bool needs_nothing(const struct kar_podgroup *g, bool direct)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK || (queue_is_whole(g) && !direct);
+}
+
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct kar_queuejob *job, bool admitted)
 {
 	struct making m = { .p = p, .group = g, .job = job, .arena = &p->s->arena };
 	enum kar_pg_state state = g->status.placement.state;
+	bool direct = kar_queuejob_is_direct(job, p->served);
 	struct queue_gang *out;
 
-	if (!p->nodes || (admitted && (queue_is_whole(g) || state == KAR_PG_STATE_ROLLING_BACK)) ||
-		!kar_pg_keeps_placement(g) || !is_placeable(job) || !find_classes(&m))
+	if (!p->nodes || (admitted && needs_nothing(g, direct)) || !kar_pg_keeps_placement(g) ||
+		!(direct || is_placeable(job)))
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+	out->direct = direct;
+	out->obstacle = kar_queuejob_direct_obstacle(job, p->served, m.arena);
+	if (out->obstacle || !find_classes(&m))
+		return out->obstacle && !admitted ? out : NULL;
 	queue_fill_gang(p, g, out);
 	if (admitted && state == KAR_PG_STATE_PLACED) {
 		hold_plan(&m, out);
 		return out;
 	}
+	if (admitted && direct && state == KAR_PG_STATE_SATISFIED) {
+		renew_plan(&m, out);
+		return out;
+	}
 	if (!count_pods(&m) && admitted && state == KAR_PG_STATE_UNPLACED)
 		return NULL; /* nothing of it is there, and nobody knows when it comes */
-	add_roles(&m, out);
+	add_roles(&m, out, most_extras(g));
 	return out;
-}
-
-/* --- the record ------------------------------------------------------------------------------------ */
-
-/* After so many failures no node is named any more: what this one lacks is not modelled, or is taken by others faster. */
-enum { FAILURES_WITH_PINS = 2 };
-
-/* A node that cannot be promised is not named: the scheduler looks for one that suits in all that is not modelled. */
-static const char *nodes_of_role(const struct kar_placement *places, uint32_t role, bool named,
-	struct kar_arena *a)
-{
-	struct kar_pg_seat *seats = kar_arena_alloc(a, places->n_places + 1, sizeof(*seats));
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < places->n_places; i++) {
-		const struct kar_place *p = &places->places[i];
-
-		if (p->role == role)
-			seats[n++] = (struct kar_pg_seat){ named ? p->node : "", p->n };
-	}
-	return kar_pg_plan_text(seats, n, a);
-}
-
-static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *old, uint32_t role)
-{
-	return old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]);
-}
-
-/* Each pod of a group of another controller is a role of its own, because it exists. */
-static void record_pods(const struct queue_gang *g, const struct kar_pg_placement *old,
-	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
-{
-	int32_t *used = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*used));
-
-	for (uint32_t i = 0; i < places->n_places; i++) {
-		const struct kar_place *p = &places->places[i];
-		const struct kar_pg_seat seat = { is_named(g, old, p->role) ? p->node : "", 1 };
-		const char *node = kar_pg_plan_text(&seat, 1, a);
-
-		for (int32_t k = 0; k < p->n; k++) {
-			out->plan = kar_arena_grow(a, out->plan, out->n_plan, sizeof(*out->plan));
-			out->plan[out->n_plan++] =
-				(struct kar_pg_planned){ g->pods[p->role][used[p->role]++], node };
-		}
-	}
-}
-
-static void record_roles(const struct queue_gang *g, const struct kar_pg_placement *old,
-	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
-{
-	out->plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*out->plan));
-	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
-		const char *nodes = nodes_of_role(places, i, is_named(g, old, i), a);
-
-		if (nodes[0])
-			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
-	}
-}
-
-struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
-	kar_time now, struct kar_arena *a)
-{
-	const struct kar_pg_placement *old = &qg->group->status.placement;
-	const struct queue_gang *g = qg->gang;
-	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
-		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
-		.failures = old->failures,
-		.time = now,
-		.deadline = now + g->timeout,
-		.evicted_by = "",
-		.cause = kar_has_text(old->evicted_by) ? "" : old->cause };
-
-	if (!places) {
-		p.state = KAR_PG_STATE_UNPLACED;
-		p.deadline = now + QUEUE_PROVISION_TIMEOUT;
-		return p;
-	}
-	(g->pods ? record_pods : record_roles)(g, old, places, a, &p);
-	return p;
 }

@@ -29,6 +29,7 @@ struct queue_pass {
 	kar_class *classes;         /* of this pass alone; one reference each */
 	size_t n_classes;
 	kar_time min_runtime;     /* ms for which a gang runs at least before it may be evicted */
+	const char *served;       /* struct kar_settings, .direct_schedulers */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
@@ -105,5 +106,11 @@ bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 /* The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds); in the arena. */
 struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
 	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
+
+/* --- renew.c --------------------------------------------------------------------------------------- */
+
+/* The record of a gang that renews its plan (struct queue_gang), as decided; in the arena. */
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
+	kar_time now, struct kar_arena *a) KAR_NONNULL;
 
 #endif

@@ -94,6 +94,8 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_INVALID;
 	if (!queue_is_open(w->queue))
 		return QUEUE_CLOSED;
+	if (e->g->gang && e->g->gang->obstacle)
+		return QUEUE_UNSUPPORTED;
 	if (e->g->gang && e->g->gang->deactivated)
 		return QUEUE_DEACTIVATED;
 	if (queue_is_evicted(e->g->group))
@@ -107,12 +109,12 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 	return is_full(w) ? QUEUE_MAX_JOBS : QUEUE_ADMITTED;
 }
 
-/* In a queue whose nodes come on demand, one gang at a time goes on without room. */
+/* In a queue whose nodes come on demand, one gang at a time goes on without room, if its pods can exist without a node. */
 static enum queue_reason find_room(struct queue_fit *f, const struct entry *e)
 {
 	enum queue_reason reason = queue_fit_place(f, e->g->gang, &e->d->places);
 
-	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions || e->g->unit)
+	if (reason == QUEUE_ADMITTED || !e->w->queue->spec.provisions || e->g->unit || e->g->gang->direct)
 		return reason;
 	if (e->w->grows)
 		return QUEUE_PROVISIONING;
@@ -195,10 +197,29 @@ static size_t make_queues(const struct queue_snapshot *s, struct entry *entries,
 	return n_queues;
 }
 
+/* There is no room for what it needs; a pass that places nothing does not know. */
+static bool lacks_room(const struct entry *e)
+{
+	const struct queue_gang *g = e->g->gang;
+	int64_t need = 0;
+
+	if (!g || !g->renews)
+		return false;
+	if (g->waits)
+		return e->g->group->status.placement.deadline != 0;
+	for (uint32_t i = 0; i < g->gang.n_roles; i++)
+		need += g->gang.roles[i].need;
+	return need && !e->d->places;
+}
+
 void queue_decide_entry(struct queue_fit *f, struct entry *e, struct kar_arena *a)
 {
 	*e->d = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 	e->d->reason = queue_try_to_admit(f, e);
+	if (e->g->admitted && e->d->reason == QUEUE_ADMITTED) {
+		e->d->places = queue_fit_renewed(f, e->rank);
+		e->d->lacks = lacks_room(e);
+	}
 	e->decided = true;
 	queue_preempt(f, e, a);
 	queue_note_head(e);

@@ -51,7 +51,18 @@ struct queue_gang {
 		*pods; /* per role: the pods that get its places, in order; NULL: they do not exist yet */
 	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
 	size_t n_held;
-	bool incomplete;   /* members are missing, so it is not placed yet; it has no roles */
+	bool incomplete;      /* members are missing, so it is not placed yet; it has no roles */
+	bool direct;          /* its pods are created bound: without a place none exists */
+	const char *obstacle; /* of .direct: why it is not placed at all; NULL: nothing is against it */
+	/*
+	 * Of an admitted .direct gang whose minimum is bound: .gang is what has no place in the plan yet. Its need is placed whole or not, the
+	 * rest as far as it fits.
+	 */
+	bool renews;
+	bool keeps_plan; /* of .renews: pods are still to be created for places of the plan: new ones are added to them */
+	bool ends_plan; /* of .renews: no place of the plan is of use any more */
+	bool waits;     /* of .renews: nothing is placed in this pass */
+	bool expired; /* of .renews: nobody has created pods for places of the plan: they are free for a while */
 	bool deactivated;  /* too many attempts have failed: it waits for an edit */
 	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
 	kar_time timeout;  /* ms in which its minimum must be bound once it is placed */
@@ -104,6 +115,7 @@ enum queue_reason {
 	QUEUE_GANG_GROUP, /* WaitingForGangGroup: a gang that it starts with does not exist, or cannot start */
 	QUEUE_FEW_MEMBERS, /* WaitingForMembers: a group of another controller whose members do not all exist */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
+	QUEUE_UNSUPPORTED, /* Unsupported: created bound, and something of it cannot be checked */
 	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
 	QUEUE_NO_FIT,      /* NoFit: its minimum does not fit on the nodes now */
 	QUEUE_INFEASIBLE,  /* Infeasible: not even on empty nodes */
@@ -126,8 +138,9 @@ struct queue_decision {
 	const char *stopping; /* of QUEUE_RESERVING: "ns/a, ns/b", whose pods are still there */
 	const struct kar_podgroup
 		*partner; /* of QUEUE_GANG_GROUP: the gang that cannot start; NULL: it does not exist */
-	enum queue_reason partner_reason;   /* why not */
-	const struct kar_placement *places; /* where it goes, if it is admitted only now; NULL: nothing new */
+	enum queue_reason partner_reason; /* why not */
+	bool lacks;                       /* of a gang that renews its plan: there is no room for its need */
+	const struct kar_placement *places; /* where it goes, or what is added (.renews); NULL: nothing new */
 	/* `2nd of 5 in queue a: maxJobs 3 reached`; in the arena; NULL for a finished group */
 	const char *message;
 };

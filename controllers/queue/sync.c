@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/pg_members.h"
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/queue/pass.h"
@@ -95,6 +96,25 @@ static bool is_new_member(const struct kar_pod *old, const struct kar_pod *new)
 	return new->group &&kar_pg_waits(new) && !(old && old->group == new->group &&kar_pg_waits(old));
 }
 
+/* The pods of its job are created bound. */
+static bool is_direct(const struct kar_controller *c, const struct kar_pod *pod)
+{
+	const struct kar_object *o = pod->job && pod->owner_name
+		? kar_store_get(c->stores->queuejobs, pod->o.ns, pod->owner_name)
+		: NULL;
+
+	return o && kar_queuejob_is_direct(kar_as_queuejob(o), kar_settings_served(c->settings));
+}
+
+/* A place of such a job is used, or a pod lacks one. */
+static void on_direct_pod(struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
+{
+	bool was = old && kar_pod_alive(old), is = new &&kar_pod_alive(new), gone = old && !new;
+
+	if ((was != is || gone) && is_direct(c, new ? new : old))
+		kar_workqueue_add(c->queue, is ? COUNTS : ALL);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
@@ -102,6 +122,7 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 
 	if (n && is_new_member(o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
 		kar_workqueue_add(c->queue, ALL);
+	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 }
@@ -149,6 +170,12 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 	return groups && queues;
 }
 
+/* Pods of it that are created bound have no place. */
+static bool lacks_places(const struct queue_group *g)
+{
+	return g->gang && g->gang->renews && g->gang->gang.n_roles;
+}
+
 static void note_waits_for_room(const struct queue_pass *p)
 {
 	struct queue_shared *shared = p->s->controller->shared;
@@ -157,7 +184,7 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (size_t i = 0; i < p->snapshot.n_groups; i++)
 		shared->waits_for_room |= p->decisions[i].reason == QUEUE_NO_FIT ||
 			p->decisions[i].reason == QUEUE_INFEASIBLE ||
-			p->decisions[i].reason == QUEUE_PROVISIONING;
+			p->decisions[i].reason == QUEUE_PROVISIONING || lacks_places(&p->snapshot.groups[i]);
 }
 
 static void decide(struct queue_pass *p)
@@ -189,6 +216,7 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
 		.default_timeout = c->settings->schedule_timeout,
 		.min_runtime = c->settings->min_runtime,
+		.served = kar_settings_served(c->settings),
 		.queues_are_read_only = c->settings->one_namespace };
 }
 

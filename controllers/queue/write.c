@@ -122,6 +122,13 @@ static bool ends_waiting(const struct queue_group *qg, const struct queue_decisi
 	return d->reason == QUEUE_ADMITTED && !qg->gang && queue_waits_for_places(qg->group);
 }
 
+/* It has no place yet for pods that are created bound, or names places that nobody needs. */
+static bool renews_plan(const struct queue_group *qg, const struct queue_decision *d)
+{
+	return d->reason == QUEUE_ADMITTED && qg->admitted && qg->gang && qg->gang->renews &&
+		(d->places || qg->gang->ends_plan || d->lacks != (qg->group->status.placement.deadline != 0));
+}
+
 /* The status of the group as it is after @d. */
 static struct kar_podgroup_status next_status(struct queue_pass *p, const struct queue_group *qg,
 	const struct queue_decision *d)
@@ -136,7 +143,9 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 		st.waiting_since = 0;
 	else if (qg->admitted && qg->yields)
 		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
-	if (d->places || d->provisions)
+	if (renews_plan(qg, d))
+		st.placement = queue_renew_places(qg, d, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
+	else if (d->places || d->provisions)
 		st.placement =
 			queue_record_places(qg, d->places, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
 	else if (ends_waiting(qg, d))
@@ -198,7 +207,7 @@ static bool is_news(const struct queue_group *qg, const struct queue_decision *d
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	bool admitted = d->reason == QUEUE_ADMITTED;
 
-	return !c || ends_waiting(qg, d) || d->places || d->provisions ||
+	return !c || ends_waiting(qg, d) || renews_plan(qg, d) || d->places || d->provisions ||
 		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||

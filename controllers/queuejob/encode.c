@@ -131,6 +131,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.template_hash = queuejob_of(s)->spec_template_hash,
 		.gated = pod->gated,
 		.pin = pod->pin,
+		.bound = pod->bound,
 	};
 
 	return kar_pod_renderer_write(&queuejob_key(s)->renderer, &params, out, err);

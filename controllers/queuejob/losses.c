@@ -11,10 +11,13 @@
 #include <assert.h>
 
 #include "api/copy.h"
+#include "api/queuejob_direct.h"
 #include "common/backoff.h"
 #include "common/timefmt.h"
 
 static const kar_time FIRST_BACKOFF = 10 * KAR_SECOND;
+/* How long a pod stays that the kubelet has refused: a lasting refusal must not become a hot loop. */
+static const kar_time REFUSED_STAYS = 10 * KAR_SECOND;
 
 /* --- back-off ------------------------------------------------------------------------------------ */
 
@@ -359,6 +362,21 @@ static void replace(struct queuejob_reconcile *r, const struct podset_slot *slot
 		pod->deletion ? " (its deletion waits until then)" : "");
 }
 
+/* It never ran, so it is no loss. When it is gone, the queue looks for another place. */
+static void remove_refused(struct queuejob_reconcile *r, const struct kar_pod *pod)
+{
+	kar_time left = pod->creation + REFUSED_STAYS - r->f->now;
+
+	if (left <= 0 || left > REFUSED_STAYS || pod->deletion || !queuejob_has_places(r)) {
+		podset_remove(r->p, pod);
+		return;
+	}
+	kar_plan_requeue(r->p, left);
+	queuejob_report(r, kar_reason_PodRefused, "pod %s was refused by node %s: %s; it is placed again",
+		pod->o.name, pod->node ? pod->node : "?", kar_pod_loss_of(pod)->pod_reason);
+	queuejob_warn_once(r, kar_reason_PodRefused, "ReplacePod");
+}
+
 void queuejob_replace_lost(struct queuejob_reconcile *r)
 {
 	kar_time left = queuejob_backoff_left(r);
@@ -369,9 +387,12 @@ void queuejob_replace_lost(struct queuejob_reconcile *r)
 		for (int32_t k = 0; k < task->n && !r->want.tasks[i].restart_time; k++) {
 			const struct podset_slot *slot = &task->slots[k];
 
+			if (slot->state != PODSET_LOST)
+				continue;
 			/* transaction.c handles pods that were rolled back; they are no losses. */
-			if (slot->state == PODSET_LOST && podset_is_counted(&r->f->pods, slot->pod) &&
-				!kar_pod_rolled_back(slot->pod))
+			if (r->f->pods.refusable && kar_pod_is_refused(slot->pod))
+				remove_refused(r, slot->pod);
+			else if (podset_is_counted(&r->f->pods, slot->pod) && !kar_pod_rolled_back(slot->pod))
 				replace(r, slot, left);
 		}
 	}

@@ -1,7 +1,8 @@
 /*
  * Where the pods of a gang go, as its PodGroup says (status.placement, docs/design/podgroup.md 4). The job does not choose: it creates
  * pods for the places of a plan, pinned to them, and deletes them when the attempt is rolled back. A group that nobody places has pods
- * without a certain node.
+ * without a certain node. Pods that are created bound (Direct) always wait for a place: once the minimum is bound, the queue writes a
+ * plan whenever one is missing.
  */
 #include "controllers/queuejob/reconcile.h"
 
@@ -55,15 +56,16 @@ const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
 
 /* --- pins ------------------------------------------------------------------------------------------ */
 
-/* The nodes of live pods are taken. */
-static void take_used(struct kar_pg_seats *seats, const struct podset_task *task)
+/* The nodes of live pods are taken: of all, or (@since) of those that were created for this plan. */
+static void take_used(struct kar_pg_seats *seats, const struct podset_task *task, kar_time since)
 {
 	for (int32_t k = 0; k < task->n; k++) {
 		const struct podset_slot *slot = &task->slots[k];
 
 		const char *node;
 
-		if (slot->state != PODSET_PENDING && slot->state != PODSET_RUNNING)
+		if ((slot->state != PODSET_PENDING && slot->state != PODSET_RUNNING) ||
+			slot->pod->creation < since)
 			continue;
 		node = slot->pod->pin ? slot->pod->pin : slot->pod->node;
 		if (!node || !kar_pg_seats_take(seats, node))
@@ -75,11 +77,15 @@ struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r)
 {
 	struct queuejob_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
 
-	pins->planned = placement(r)->state == KAR_PG_STATE_PLACED;
+	const struct kar_pg_placement *p = placement(r);
+
+	pins->bound = r->f->v->direct;
+	pins->planned = pins->bound || p->state == KAR_PG_STATE_PLACED;
 	pins->tasks = kar_arena_alloc(r->arena, r->f->pods.n_tasks, sizeof(*pins->tasks));
 	for (size_t i = 0; i < r->f->pods.n_tasks && pins->planned; i++) {
-		pins->tasks[i] = kar_pg_plan_seats(placement(r), r->f->job->spec.tasks[i].name, r->arena);
-		take_used(&pins->tasks[i], &r->f->pods.tasks[i]);
+		pins->tasks[i] = kar_pg_plan_seats(p, r->f->job->spec.tasks[i].name, r->arena);
+		take_used(&pins->tasks[i], &r->f->pods.tasks[i],
+			p->state == KAR_PG_STATE_PLACED ? 0 : p->time);
 	}
 	return pins;
 }
@@ -89,13 +95,15 @@ bool queuejob_next_pin(struct queuejob_pins *pins, size_t task, bool minimum, co
 	struct kar_pg_seats *seats = &pins->tasks[task];
 
 	while (seats->n) { /* those in front have no seat left */
-		if (kar_pg_seats_take(seats, seats->items[0].node)) {
-			*pin = seats->items[0].node;
+		const char *node = seats->items[0].node;
+
+		if ((node[0] || !pins->bound) && kar_pg_seats_take(seats, node)) {
+			*pin = node;
 			return true;
 		}
 		seats->items++;
 		seats->n--;
 	}
 	*pin = "";
-	return minimum || !pins->planned;
+	return !pins->bound && (minimum || !pins->planned);
 }

@@ -114,12 +114,17 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, bool
 		.index = w->index,
 		.incarnation = r->f->seen->incarnation,
 		.gated = gated,
-		.pin = pin };
+		.pin = pin,
+		.bound = r->f->v->direct };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->strict = queuejob_is_unproven(r, w->task);
 	a->payload = payload;
 	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s", w->minimum ? "minimum" : "extra",
-		(unsigned)w->seq, gated ? " gated" : "", pin[0] ? " on " : "", pin);
+		(unsigned)w->seq, gated ? " gated" : "",
+		!pin[0]                  ? ""
+			: payload->bound ? " bound to "
+					 : " on ",
+		pin);
 	a->rank = (struct kar_rank){
 		.tier = w->minimum ? KAR_TIER_MINIMUM : KAR_TIER_EXTRA,
 		.priority = queuejob_priority(r->f->v),
@@ -172,6 +177,19 @@ static void wait_for_room(struct queuejob_reconcile *r, struct candidates *w, si
 	r->p->makes_room = r->lacks_room && !w->n;
 }
 
+/* Pods that are created bound wait for a place, which the queue looks for. */
+static void report_unplaced(struct queuejob_reconcile *r, size_t n)
+{
+	if (!n || !r->f->v->direct)
+		return;
+	r->p->unfinished = true; /* a refusal of one is not over */
+	if (r->f->v->obstacle)
+		queuejob_report(r, kar_reason_Unsupported, "%s", r->f->v->obstacle);
+	else
+		queuejob_report(r, kar_reason_NoFit, "%s wait%s for room on a node",
+			queuejob_count_pods(r, (int32_t)n), n == 1 ? "s" : "");
+}
+
 /* Returns how many. */
 static size_t create_all(struct queuejob_reconcile *r, const struct candidates *w, bool gated)
 {
@@ -185,6 +203,7 @@ static size_t create_all(struct queuejob_reconcile *r, const struct candidates *
 		create(r, &w->items[i], gated, pin);
 		n++;
 	}
+	report_unplaced(r, w->n - n);
 	return n;
 }
 
@@ -204,7 +223,8 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 {
 	size_t surplus = count_live_surplus(r), max = CREATES_MAX + surplus;
 	struct candidates w = { .items = kar_arena_alloc(r->arena, max, sizeof(*w.items)), .max = max };
-	bool together = queuejob_is_transaction(r), gated = together && queuejob_lacks(r) > 1;
+	bool together = queuejob_is_transaction(r),
+	     gated = together && queuejob_lacks(r) > 1 && !r->f->v->direct;
 	const size_t *order;
 	size_t created;
 

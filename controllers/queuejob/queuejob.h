@@ -82,6 +82,8 @@ struct queuejob_view {
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
+	bool direct; /* its pods are created bound, and never without a node (api/queuejob_direct.h) */
+	const char *obstacle; /* of .direct: why it cannot be placed at all; NULL: it can */
 	bool owner_checked; /* a read from the API server in this incarnation has shown .job as it is here, alive */
 	bool latest;        /* the last read from the API server has shown that .job is the latest version */
 	kar_rv latest_pods;  /* version of the cache of pods at that read */
@@ -116,6 +118,7 @@ struct queuejob_new_pod {
 	int32_t incarnation;
 	bool gated;      /* with our scheduling gate */
 	const char *pin; /* node of the plan; "": any */
+	bool bound;      /* created bound to .pin */
 	bool replaces;   /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 

@@ -3,6 +3,7 @@
 
 #include "common/str.h"
 #include "api/pod_renderer.h"
+#include "api/queuejob_direct.h"
 #include "api/types.h"
 #include "common/kube/request.h"
 #include "common/log.h"
@@ -149,6 +150,12 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	s->live = count_unfinished(&view);
 	s->objects = count_objects(&view);
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
+	if (view.job) {
+		const char *served = kar_settings_served(c->settings);
+
+		view.direct = kar_queuejob_is_direct(view.job, served);
+		view.obstacle = kar_queuejob_direct_obstacle(view.job, served, &s->arena);
+	}
 	s->plan.priority = queuejob_priority(&view);
 	queuejob_decide(&view, s->now, &s->plan);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))

@@ -106,9 +106,9 @@ def bare_pod():
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "raw-", "labels": labels}, "spec": spec}
 
 
-def queue_job(size):
+def queue_job(size, **spec):
     return {"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "QueueJob", "metadata": {"generateName": "q-"},
-            "spec": {"taskSpecs": [{"name": "w", "replicas": size, "template": {"spec": pod_spec()}}]}}
+            "spec": spec | {"taskSpecs": [{"name": "w", "replicas": size, "template": {"spec": pod_spec()}}]}}
 
 
 def kube_job(size):

@@ -141,7 +141,7 @@ BUGS = [
     Bug("part_not_released", "a gang that waits for a quota never releases the pods that it could start", QJ + "transaction.c",
         "	return left <= 0;", "	return left < -KAR_NEVER;"),
     Bug("rolled_back_is_lost", "pods that were rolled back before they ran count as losses", POD + "count.c",
-        " && !kar_pod_rolled_back(pod))", ")"),
+        "	return kar_pod_rolled_back(pod) || (set->refusable", "	return (set->refusable"),
     Bug("min_member_kept", "minMember stays at the quorum, however many have succeeded", QJ + "children.c",
         "	n.waits &= r->st.phase != KAR_QJ_PHASE_SUSPENDED;", "	n.waits = false;"),
     Bug("own_minimums_not_added", "the quorum may be less than the tasks' own minimums come to", "api/queuejob_gang.c",
@@ -212,7 +212,13 @@ BUGS = [
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "controllers/podgroup/attempt.c",
         "		pl->failures++;\n", "		pl->failures = 1;\n"),
     Bug("pins_left_out", "pods of a plan go wherever they find room", QJ + "places.c",
-        "			*pin = seats->items[0].node;", "			*pin = \"\";"),
+        "			*pin = node;", "			*pin = \"\";"),
+    Bug("bound_without_a_place", "a pod of kar-scheduler is created without a node", QJ + "places.c",
+        "	return !pins->bound && (minimum || !pins->planned);", "	return minimum || !pins->planned;"),
+    Bug("refusal_is_a_loss", "a pod that its kubelet has refused counts as a failure", POD + "count.c",
+        " || (set->refusable && kar_pod_is_refused(pod));", ";"),
+    Bug("extras_never_placed", "a gang of kar-scheduler gets no places for pods that it lacks later", QUEUE + "plan.c",
+        "		e->d->places = queue_fit_renewed(f, at);", "		e->d->places = NULL;"),
     Bug("rolled_back_pods_kept", "the pods of an attempt that has failed stay", QJ + "places.c",
         "	return !queuejob_has_places(r) && has_live_pods(r);", "	return !queuejob_has_places(r) && has_live_pods(r) && r->f->job->deletion;"),
     Bug("rolling_back_counts", "a gang that is rolled back counts that as a restart", QJ + "gang.c",
@@ -245,7 +251,7 @@ BUGS = [
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found.
 FOUND_BY = {
-    "stop_counts_as_success": 154, "placed_while_rolled_back": 680,
+    "stop_counts_as_success": 154, "placed_while_rolled_back": 83,
     "uid_check_dropped": 50, "success_not_kept": 3, "suspend_ignored_while_running": 27, "orphans_not_released": 8, "delete_without_uid":
     48, "unknown_taken_for_done": 34, "older_version_kept": 24, "creates_not_revoked": 35, "foreign_pod_taken": 15,
     "extras_rank_as_minimum": 15, "service_not_repaired": 8, "unseen_taken_for_created": 8, "back_off_does_not_grow": 26, "last_rule_wins":

@@ -202,7 +202,7 @@ static bool may_crash_too_often(const struct fate *f)
 
 	for (int i = 0; i < j->n_tasks; i++)
 		n += j->tasks[i].outcome == PLAN_CRASH_ONCE ? j->tasks[i].replicas : 0;
-	return n && (f->scaled || n >= f->backoff_limit);
+	return has(f, PLAN_CRASH_ONCE, PLAN_CRASH_ONCE) && (f->scaled || n >= f->backoff_limit);
 }
 
 static enum verdict judge_alive(const struct fate *f)

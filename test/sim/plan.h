@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 13 };
+enum { PLAN_VERSION = 14 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -76,7 +76,14 @@ enum plan_selector {
 
 enum plan_place { PLAN_ANYWHERE, PLAN_ZONE_0, PLAN_ZONE_1, PLAN_NOWHERE, PLAN_PLACES };
 
-enum plan_scheduler { PLAN_UNNAMED, PLAN_DEFAULT_SCHEDULER, PLAN_NO_SCHEDULER, PLAN_SCHEDULERS };
+/* The last one is the manager itself: it is not drawn before version 14. */
+enum plan_scheduler {
+	PLAN_UNNAMED,
+	PLAN_DEFAULT_SCHEDULER,
+	PLAN_NO_SCHEDULER,
+	PLAN_SCHEDULERS,
+	PLAN_KAR_SCHEDULER = PLAN_SCHEDULERS
+};
 
 /* Which pods a quota is about. */
 enum plan_scope { PLAN_SCOPE_CLASS, PLAN_SCOPE_TERMINATING, PLAN_SCOPE_BEST_EFFORT, PLAN_SCOPES };
@@ -276,6 +283,8 @@ void plan_draw_limits(struct plan *p) KAR_NONNULL;
 void plan_draw_specs(struct plan *p) KAR_NONNULL;
 /* Adds what version 11 has more (plan_queue.c): PodGroups of people, and groups that change their queues. */
 void plan_draw_queues(struct plan *p) KAR_NONNULL;
+/* Adds what version 14 has more (plan_direct.c): jobs whose pods are created bound. */
+void plan_draw_direct(struct plan *p) KAR_NONNULL;
 /* Adds what version 10 has more (plan_nodes.c): gangs that collide on too few nodes. */
 void plan_draw_nodes(struct plan *p) KAR_NONNULL;
 /* Adds what version 12 has more (plan_hostile.c): a hostile tenant. */

@@ -236,11 +236,16 @@ void plan_set_place(struct sim_value **job, enum plan_place place)
 
 void plan_set_scheduler(struct sim_value **job, enum plan_scheduler s)
 {
+	static const char *const names[] = {
+		[PLAN_DEFAULT_SCHEDULER] = "default-scheduler",
+		[PLAN_NO_SCHEDULER] = "nobody",
+		[PLAN_KAR_SCHEDULER] = "kar-scheduler",
+	};
+
 	if (s == PLAN_UNNAMED)
 		sim_remove(job, "spec", "schedulerName");
 	else
-		sim_set_text(job, s == PLAN_DEFAULT_SCHEDULER ? "default-scheduler" : "nobody", "spec",
-			"schedulerName");
+		sim_set_text(job, names[s], "spec", "schedulerName");
 }
 
 const char *plan_scope_name(enum plan_scope s)

@@ -47,7 +47,7 @@ void process_start(struct process *p)
 	const struct kar_controllers_options o = {
 		.instance = name,
 		.seed = sim_random_next(&w->random),
-		.settings = { .schedule_timeout = KAR_MINUTE },
+		.settings = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" },
 		.executor = { .max_in_flight = w->plan->max_in_flight },
 	};
 

@@ -52,7 +52,11 @@ static void on_moment(void *arg)
 	sim_set_text(&v, "v1", "apiVersion");
 	sim_set_text(&v, "Pod", "kind");
 	sim_set(&v, sim_printf("thief-%d", ++w->race_room.thieves), "metadata", "name");
-	pin(&v, w->race_room.node);
+	if (w->race_room.bound) {
+		sim_set_text(&v, w->race_room.node, "spec", "nodeName");
+		sim_set_text(&v, "Never", "spec", "restartPolicy");
+	} else
+		pin(&v, w->race_room.node);
 	rq.user = USERS_BOB;
 	users_ask(w, rq, v);
 	w->race_room.job[0] = '\0';
@@ -77,10 +81,19 @@ void race_room_wait(struct world *w, const char *ns, const char *job, int second
 	w->race_room.seconds = seconds;
 }
 
+/* Against pods that are created bound he needs no scheduler either. */
+static void start(struct world *w)
+{
+	const struct sim_value *job = users_peek(w, &users_jobs, w->race_room.ns, w->race_room.job);
+
+	w->race_room.bound = job && rules_is_direct(job);
+	sim_alarm_start(w->race_room.alarm, sim_random_between(&w->random, 0, SOON_MAX));
+}
+
 void race_room_see(struct world *w, const struct sim_change *c)
 {
 	if (w->race_room.job[0] && !w->calm && strcmp(c->resource, "podgroups") == 0 &&
 		strcmp(c->ns, w->race_room.ns) == 0 && strcmp(c->name, w->race_room.job) == 0 &&
 		rules_begins_attempt(c) && first_node(c->new, w->race_room.node, sizeof(w->race_room.node)))
-		sim_alarm_start(w->race_room.alarm, sim_random_between(&w->random, 0, SOON_MAX));
+		start(w);
 }

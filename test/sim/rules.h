@@ -98,6 +98,13 @@ kar_time rules_retry_after(const struct sim_value *group);
 
 /* --- rules_room.c --- */
 
+/* Do the pods of the job (or this pod) name kar-scheduler? They are created bound. */
+bool rules_is_direct(const struct sim_value *job) KAR_NONNULL;
+/* Has the kubelet refused the pod, which was created bound? It has never run. */
+bool rules_is_refused(const struct sim_value *pod) KAR_NONNULL;
+/* The job waits with pods that are created bound: there is no room for one more. */
+bool rules_waits_with_extras(struct model *l, const struct model_job *j,
+	const struct sim_value *job) KAR_NONNULL;
 /* Does its group say that the job waits for room, for the end of its back-off, or for an edit? */
 bool rules_waits_for_places(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* Who waits for room does so because there is none. */

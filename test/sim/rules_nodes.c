@@ -238,7 +238,19 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 		return 0;
 	if (was == KAR_PG_STATE_ROLLING_BACK)
 		return failures + 1;
-	return is == KAR_PG_STATE_SATISFIED || is == KAR_PG_STATE_WAITING ? 0 : failures;
+	return is == KAR_PG_STATE_SATISFIED || was == KAR_PG_STATE_DEACTIVATED ? 0 : failures;
+}
+
+/* Pods that are created bound cannot go without places, so the gang waits for them again. */
+static unsigned entered_if_direct(const struct write *w, enum kar_pg_state is)
+{
+	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
+
+	bool edited = job && w->job->spec_edited >= model_horizon(w->l);
+
+	if (is != KAR_PG_STATE_WAITING || (job && !edited && !rules_is_direct(job)))
+		return 0;
+	return FROM(NONE) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED);
 }
 
 static void check_move(const struct rule *r, const struct write *w)
@@ -248,7 +260,7 @@ static void check_move(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !c->new || !c->old)
 		return;
-	if (was != is && !(entered_from[is] & 1U << was))
+	if (was != is && !((entered_from[is] | entered_if_direct(w, is)) & 1U << was))
 		model_break(w->l, r->name, "group %s/%s goes from state %s to %s", c->ns, c->name,
 			kar_pg_state_name(was), kar_pg_state_name(is));
 	else if (number(c->new, "failures") != failures_after(c, was, is))

@@ -165,6 +165,14 @@ static bool is_neglected(const struct model_job *j, kar_time since)
 		model_members(j) < model_first_minimum(j);
 }
 
+/* Its pods are created bound, and a plan for those that it lacks is still to be made. */
+static bool waits_for_places(const struct model *l, const struct model_job *j)
+{
+	const struct sim_value *job = model_stored(l, j);
+
+	return job && rules_is_direct(job) && model_placement(model_group(l, j)) != KAR_PG_STATE_PLACED;
+}
+
 static void check_minimum_first(const struct rule *r, const struct write *w)
 {
 	enum { WHILE = 5000 }; /* ms */
@@ -174,7 +182,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, model_now(w->l) - WHILE) && model_names_are_free(w->l, j))
+		if (j != w->job && is_neglected(j, model_now(w->l) && !waits_for_places(w->l, j) - WHILE) &&
+			model_names_are_free(w->l, j))
 			model_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);
@@ -256,6 +265,8 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !w->pod->failed || !(deletes || rules_lets_go(w)))
 		return;
+	if (rules_is_refused(w->c->old))
+		return; /* nor has that */
 	if (model_is_gated(w->c->old) && w->pod->deleting)
 		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
 	job = w->pod->tampered ? NULL : working_job(w);
@@ -264,6 +275,15 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 	if (job && !model_is_counted(job, w->pod->uid))
 		model_break(w->l, r->name,
 			"pod %s/%s has failed and is taken away, but its loss is not recorded", w->c->ns,
+			w->c->name);
+}
+
+static void check_refused(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *job = w->by_manager && rules_is_refused(w->c->old) ? working_job(w) : NULL;
+
+	if (job && rules_is_direct(job) && !w->pod->tampered && model_is_counted(job, w->pod->uid))
+		model_break(w->l, r->name, "pod %s/%s has never run, and counts as a loss", w->c->ns,
 			w->c->name);
 }
 
@@ -300,6 +320,8 @@ const struct rule rules_of_pods[] = {
 		check_success_recorded },
 	{ RULE_POD_CHANGED, "loss-recorded",
 		"a pod that has failed is taken away only when its loss is recorded", check_loss_recorded },
+	{ RULE_POD_CHANGED, "refused-is-no-loss", "a pod that its kubelet has refused is not counted",
+		check_refused },
 	{ RULE_POD_CHANGED, "no-needless-kill",
 		"a healthy member of a working gang is never deleted by a manager", check_no_needless_kill },
 };

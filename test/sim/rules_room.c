@@ -200,8 +200,9 @@ static void take_plan(struct room *m, const struct sim_value *group, const struc
 /* What was planned for a job whose pods go to another scheduler now is not held. */
 static bool has_our_scheduler(const struct sim_value *job)
 {
-	return strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), "default-scheduler"),
-		       "default-scheduler") == 0;
+	return rules_is_direct(job) ||
+		strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), "default-scheduler"),
+			"default-scheduler") == 0;
 }
 
 static bool is_at_work(const struct room *m, const struct sim_value *group, const struct sim_value *job)
@@ -261,7 +262,8 @@ static bool has_too_many_places(struct room *m, const struct write *w, const str
 		too_many |= n + sim_int_of(sim_member(rules_task_status(job, task), "succeeded"), 0) >
 			sim_int_of(sim_member(sim_item(list, i), "replicas"), 1);
 	}
-	return too_many && model_placement(w->c->old) == KAR_PG_STATE_WAITING;
+	return too_many && model_placement(w->c->old) == KAR_PG_STATE_WAITING &&
+		(model_phase(job) != KAR_QJ_PHASE_RESTARTING || model_gave_back(job));
 }
 
 /* Caches may be behind by a moment, and times in objects are whole seconds. */
@@ -294,9 +296,23 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 
 /* --- pins ---------------------------------------------------------------------------------------------- */
 
-/* The node that the affinity of a pod names; NULL: none. */
+bool rules_is_direct(const struct sim_value *job)
+{
+	return strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), ""), "kar-scheduler") == 0;
+}
+
+bool rules_is_refused(const struct sim_value *pod)
+{
+	return rules_is_direct(pod) &&
+		strncmp(sim_text_or(sim_get(pod, "status", "reason"), ""), "OutOf", 5) == 0;
+}
+
+/* The node that it was created for: its affinity names it, or it is bound; NULL: none. */
 static const char *pin_of(const struct sim_value *pod)
 {
+	if (rules_is_direct(pod))
+		return sim_get_text(pod, "spec", "nodeName");
+
 	const struct sim_value *terms = sim_get(pod, "spec", "affinity", "nodeAffinity",
 		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
 	const struct sim_value *field = sim_item(sim_member(sim_item(terms, 0), "matchFields"), 0);
@@ -371,6 +387,15 @@ static void check_pinned(const struct rule *r, const struct write *w)
 	kar_arena_release(&arena);
 }
 
+/* Nobody would ever bind it. */
+static void check_bound(const struct rule *r, const struct write *w)
+{
+	if (w->by_manager && w->l->faultless && rules_is_direct(w->c->new) &&
+		!sim_get(w->c->new, "spec", "nodeName"))
+		model_break(w->l, r->name, "pod %s/%s of kar-scheduler is created without a node", w->c->ns,
+			w->c->name);
+}
+
 /* --- at rest ------------------------------------------------------------------------------------------- */
 
 /* So many more pods of @spec as fit. */
@@ -417,7 +442,7 @@ bool rules_waits_for_places(const struct model *l, const struct model_job *j)
 	if (strcmp(reason, kar_reason_BackOff) == 0)
 		return sim_timeline_wall(l->timeline) < rules_retry_after(group) + 2 * l->worst_clock;
 	return strcmp(reason, kar_reason_NoFit) == 0 || strcmp(reason, kar_reason_Infeasible) == 0 ||
-		strcmp(reason, kar_reason_Deactivated) == 0;
+		strcmp(reason, kar_reason_Deactivated) == 0 || strcmp(reason, kar_reason_Unsupported) == 0;
 }
 
 void rules_check_room_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
@@ -436,6 +461,25 @@ void rules_check_room_at_rest(struct model *l, const struct model_job *j, const 
 		model_break(l, "nodes-wait", "job %s/%s waits with reason %s, and its %d pods fit", j->ns,
 			j->name, reason, need);
 	room_release(&m);
+}
+
+bool rules_waits_with_extras(struct model *l, const struct model_job *j, const struct sim_value *job)
+{
+	const char *reason = sim_text_or(sim_get(job, "status", "reason"), "");
+	const struct sim_value *spec = plain_task(job);
+	struct room m;
+
+	if (rules_is_direct(job) && strcmp(reason, kar_reason_Unsupported) == 0)
+		return true;
+	if (!rules_is_direct(job) || strcmp(reason, kar_reason_NoFit) != 0)
+		return false;
+	room_init(&m, l, KAR_NEVER);
+	sim_apiserver_each(l->server, KAR_PODGROUP_GROUP, "podgroups", note_lacking, &m);
+	if (spec && !m.lacks && count_fitting(&m, spec, 1))
+		model_break(l, "nodes-wait", "job %s/%s waits for room, and one more of its pods fits", j->ns,
+			j->name);
+	room_release(&m);
+	return true;
 }
 
 void rules_check_group_at_rest(struct model *l, const struct sim_value *group)
@@ -458,5 +502,6 @@ const struct rule rules_of_room[] = {
 		check_plan_fits },
 	{ RULE_POD_CREATED, "nodes-pinned", "a pod goes to a place of the plan that no other pod has",
 		check_pinned },
+	{ RULE_POD_CREATED, "direct-bound", "a pod that names kar-scheduler is created bound", check_bound },
 };
 const size_t n_rules_of_room = KAR_LEN(rules_of_room);

@@ -196,7 +196,8 @@ static void strange_phase(const struct recount *r, const char *why)
 /* It waits before it starts (again): for room, or for the end of its back-off. */
 static bool rests(const struct recount *r)
 {
-	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING) &&
+	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING ||
+		       (rules_is_direct(r->job) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);
 }
 
@@ -214,7 +215,8 @@ static void check_gang(const struct recount *r)
 	bool grows = r->known->ordered &&
 		(int)sim_get_int(r->job, 0, "status", "record", "formedMinAvailable") == 0;
 
-	if (r->missing && !model_is_invalid(r->job) && !cannot_begin(r) && !rests(r))
+	if (r->missing && !model_is_invalid(r->job) && !cannot_begin(r) && !rests(r) &&
+		!rules_waits_with_extras(r->w->model, r->known, r->job))
 		strange_phase(r, "pods are missing");
 	else if (r->in_place && r->in_place >= (int)sim_get_int(r->job, 6, "spec", "backoffLimit"))
 		strange_phase(r, "its containers have restarted too often");

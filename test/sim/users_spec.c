@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/names.h"
+#include "test/sim/rules.h"
 #include "test/sim/users_impl.h"
 
 /* --- names of tasks -------------------------------------------------------------------------------------- */
@@ -173,6 +174,12 @@ static bool selects(const struct sim_value *job)
 	return !selector || is_labelled(job);
 }
 
+/* An edit has taken the minimum away, which kar-scheduler refuses; the message of the job says what to do. */
+static bool is_unsupported(const struct sim_value *job)
+{
+	return rules_is_direct(job) && sim_get_int(job, -1, "spec", "schedSpec", "minAvailable") == 0;
+}
+
 static void mend_job(struct world *w, const char *ns, const char *name)
 {
 	const struct sim_value *is = users_peek(w, &users_jobs, ns, name);
@@ -182,7 +189,8 @@ static void mend_job(struct world *w, const char *ns, const char *name)
 		return;
 	if (!selects(job))
 		set_selector(&job, PLAN_SELECTOR_NONE);
-	if (strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), ""), "nobody") == 0)
+	if (strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), ""), "nobody") == 0 ||
+		is_unsupported(job))
 		plan_set_scheduler(&job, PLAN_UNNAMED);
 	if (strcmp(sim_text_or(sim_get(job, "spec", "schedSpec", "nodeSelector", PLAN_ZONE_LABEL), ""),
 		    "z9") == 0)

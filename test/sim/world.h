@@ -57,6 +57,7 @@ struct world {
 		char node[MODEL_NAME];
 		int seconds, thieves; /* for which the pod runs; that came so far */
 		struct sim_alarm *alarm;
+		bool bound; /* it goes there past the scheduler */
 	} race_room;
 	struct {
 		char ns[MODEL_NAME], job[MODEL_NAME]; /* whose end it waits for; "": none */

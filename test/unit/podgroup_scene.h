@@ -3,8 +3,8 @@
  *
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
- * failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
- * unschedulable lacks-cpu pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * direct (its pods are created bound) failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
+ * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
@@ -129,6 +129,9 @@ static void read_group_word(struct scene *s, char *word)
 		return;
 	} else if (is(word, "quorum-lost")) {
 		s->group.status.record.quorum_lost = true;
+	} else if (is(word, "direct")) {
+		s->view.direct = true;
+		s->group.status.has_position = true;
 	} else if (is(word, "raised")) {
 		s->view.raised = true;
 	} else if (is(word, "owner-terminal")) {
@@ -190,6 +193,10 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		return;
 	else if (is(word, "bound"))
 		p->node = "n1";
+	else if (is(word, "accepted"))
+		p->bound = now;
+	else if (takes(word, "refused=", &value))
+		loss->pod_reason = value;
 	else if (is(word, "unschedulable"))
 		p->unschedulable = true;
 	else if (is(word, "lacks-cpu")) {

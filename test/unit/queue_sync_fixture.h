@@ -106,7 +106,7 @@ static KAR_UNUSED void check_says(const struct kar_action *a, const char *text)
 
 	assert_int_equal(w.controller.encode(&w.sync, a, &out, &err), 0);
 	if (!strstr(kar_buf_cstr(&out), text))
-		fail_msg("no %s in %s", text, kar_buf_cstr(&out));
+		fail_msg("no '%s' in '%s'", text, kar_buf_cstr(&out));
 	kar_buf_release(&out);
 }
 

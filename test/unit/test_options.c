@@ -31,14 +31,14 @@ static int split(char *line, char **argv)
 static void render(const struct kar_options *o, char *out, size_t n)
 {
 	snprintf(out, n,
-		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d",
+		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s",
 		o->release_gates ? "release-gates " : "", o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
 		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
-		(int)o->settings.schedule_timeout, o->client.http1_only);
+		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers);
 }
 
-#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0"
+#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler"
 
 static const struct {
 	const char *name, *line, *want;
@@ -49,13 +49,15 @@ static const struct {
 		"kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "one_dash_as_in_go", "-master http://h:1", "kubeconfig=- master=http://h:1 ns=- " DEFAULTS },
 	{ "verbosity_glued", "-v4",
-		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler" },
 	{ "verbosity_apart", "-v 6 --logging-format=json",
-		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=200 timeout=60000 http1=0" },
+		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler" },
 	{ "limits", "--kube-api-qps=2.5 --kube-api-burst=7 --max-in-flight=3 --schedule-timeout=5m",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0 direct=kar-scheduler" },
 	{ "bool_alone_is_true", "--disable-http2",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=1" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=1 direct=kar-scheduler" },
+	{ "nobody_is_served", "--direct-schedulers=",
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=" },
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },

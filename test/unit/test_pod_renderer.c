@@ -102,6 +102,13 @@ static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin(void **
 			.template_hash = "i",
 			.gated = true,
 			.pin = "node-2" },
+		{ .job = job,
+			.task = 0,
+			.incarnation = 2,
+			.template_hash = "i",
+			.gated = true,
+			.pin = "node-2",
+			.bound = true },
 		{ .job = job, .task = 1, .incarnation = 1, .template_hash = "h" },
 	};
 	struct kar_pod_renderer *s = NULL;

@@ -212,6 +212,39 @@ static void pin_is_added_to_each_term(void **state)
 	kar_arena_release(&arena);
 }
 
+/* It is created bound to n7, and no affinity is needed; the template's own node stays. */
+static void pod_is_created_bound(void **state)
+{
+	static const struct {
+		const char *name, *spec, *want;
+	} bound[] = {
+		{ "by_the_plan", "", "\"nodeName\":\"n7\"" },
+		{ "by_its_template", ",\"nodeName\":\"n1\"", "\"nodeName\":\"n1\"" },
+	};
+	struct kar_arena arena = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(bound); i++) {
+		const struct kar_queuejob *job = job_of(kar_arena_printf(&arena,
+			JOB("\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
+			bound[i].spec));
+		const struct kar_pod_params p = { .job = job,
+			.template_hash = "h",
+			.pin = "n7",
+			.bound = true };
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+
+		if (kar_queuejob_pod_write(&p, &out, &err))
+			fail_msg("%s: %s", bound[i].name, err.msg);
+		check_member(bound[i].name, kar_buf_cstr(&out), "\"nodeName\"", bound[i].want);
+		check_member(bound[i].name, kar_buf_cstr(&out), "\"affinity\"", NULL);
+		kar_buf_release(&out);
+		kar_object_unref(&job->o);
+	}
+	kar_arena_release(&arena);
+}
+
 /* What the job says of priority, what the template says, and what the pod has then. */
 static const struct {
 	const char *name, *sched, *spec;
@@ -321,6 +354,7 @@ int main(void)
 		TEST(host_name_of_a_pod_is_its_name),
 		TEST(gate_is_added_to_those_of_the_template),
 		TEST(pin_is_added_to_each_term),
+		TEST(pod_is_created_bound),
 		TEST(class_of_the_job_is_for_templates_without_one),
 		TEST(unusable_template_is_refused),
 		TEST(names_are_read_back),

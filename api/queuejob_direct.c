@@ -1,0 +1,93 @@
+#include "api/queuejob_direct.h"
+
+#include <string.h>
+
+#include "api/pod_needs.h"
+#include "common/str.h"
+
+#define DEFAULT_SCHEDULER "default-scheduler"
+
+const char *kar_queuejob_scheduler(const struct kar_queuejob *job, size_t task)
+{
+	const char *own = job->spec.tasks[task].template_scheduler;
+
+	if (kar_has_text(own))
+		return own;
+	return kar_has_text(job->spec.scheduler_name) ? job->spec.scheduler_name : DEFAULT_SCHEDULER;
+}
+
+static bool lists(const char *served, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = served; at; at = strchr(at, ',')) {
+		at += strspn(at, ", ");
+		if (n && strcspn(at, ", ") == n && !strncmp(at, name, n))
+			return true;
+	}
+	return false;
+}
+
+/* The first task that names a served scheduler; KAR_NO_TASK: none does. */
+static size_t first_served(const struct kar_queuejob *job, const char *served)
+{
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		if (lists(served, kar_queuejob_scheduler(job, i)))
+			return i;
+	}
+	return KAR_NO_TASK;
+}
+
+bool kar_queuejob_is_direct(const struct kar_queuejob *job, const char *served)
+{
+	return first_served(job, served) != KAR_NO_TASK;
+}
+
+/* NULL: all that the scheduler would check is modelled. */
+static const char *unverified(const struct kar_taskspec *t, struct kar_arena *a)
+{
+	struct kar_pod_needs needs;
+
+	if (!t->needs || kar_pod_needs_parse(t->needs, a, &needs, NULL))
+		return "what cannot be read";
+	return needs.unverified;
+}
+
+const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const char *served,
+	struct kar_arena *a)
+{
+	size_t first = first_served(job, served);
+	const char *name;
+
+	if (first == KAR_NO_TASK)
+		return NULL;
+	name = kar_queuejob_scheduler(job, first);
+	if (kar_queuejob_min_available(&job->spec) <= 0)
+		return kar_arena_printf(a, "%s does not place a job with minAvailable 0: use %s", name,
+			DEFAULT_SCHEDULER);
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		const struct kar_taskspec *t = &job->spec.tasks[i];
+		const char *other = kar_queuejob_scheduler(job, i), *feature = unverified(t, a);
+
+		if (!kar_streq(name, other))
+			return kar_arena_printf(a,
+				"%s places all tasks of a job or none, and task %s names %s: use one scheduler",
+				name, t->name, other);
+		if (feature)
+			return kar_arena_printf(a, "%s does not place %s (task %s): use %s", name, feature,
+				t->name, DEFAULT_SCHEDULER);
+	}
+	return NULL;
+}
+
+bool kar_pod_is_refused(const struct kar_pod *pod)
+{
+	static const char *const reasons[] = { "NodeAffinity", "NodePorts", "TaintToleration",
+		"UnexpectedAdmissionError" };
+	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
+	const char *reason = loss->pod_reason;
+
+	return pod->phase == KAR_POD_FAILED && reason && !loss->n_exits &&
+		(!strncmp(reason, "OutOf", strlen("OutOf")) ||
+			kar_streq_any(reason, reasons, KAR_LEN(reasons)));
+}

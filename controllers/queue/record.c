@@ -1,0 +1,82 @@
+/* The record of places in the status of a group: the plan of an attempt that begins. */
+#include "controllers/queue/pass.h"
+
+#include "api/pg_plan.h"
+#include "common/str.h"
+
+/* After so many failures no node is named any more: what this one lacks is not modelled, or is taken by others faster. */
+enum { FAILURES_WITH_PINS = 2 };
+
+/* A node that cannot be promised is not named: the scheduler looks for one that suits in all that is not modelled. */
+static const char *nodes_of_role(const struct kar_placement *places, uint32_t role, bool named,
+	struct kar_arena *a)
+{
+	struct kar_pg_seat *seats = kar_arena_alloc(a, places->n_places + 1, sizeof(*seats));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+
+		if (p->role == role)
+			seats[n++] = (struct kar_pg_seat){ named ? p->node : "", p->n };
+	}
+	return kar_pg_plan_text(seats, n, a);
+}
+
+static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *old, uint32_t role)
+{
+	return g->direct || (old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]));
+}
+
+/* Each pod of a group of another controller is a role of its own, because it exists. */
+static void record_pods(const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+{
+	int32_t *used = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*used));
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+		const struct kar_pg_seat seat = { is_named(g, old, p->role) ? p->node : "", 1 };
+		const char *node = kar_pg_plan_text(&seat, 1, a);
+
+		for (int32_t k = 0; k < p->n; k++) {
+			out->plan = kar_arena_grow(a, out->plan, out->n_plan, sizeof(*out->plan));
+			out->plan[out->n_plan++] =
+				(struct kar_pg_planned){ g->pods[p->role][used[p->role]++], node };
+		}
+	}
+}
+
+static void record_roles(const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+{
+	out->plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*out->plan));
+	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
+		const char *nodes = nodes_of_role(places, i, is_named(g, old, i), a);
+
+		if (nodes[0])
+			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
+	}
+}
+
+struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
+	kar_time now, struct kar_arena *a)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+	const struct queue_gang *g = qg->gang;
+	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
+		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
+		.failures = old->failures,
+		.time = now,
+		.deadline = now + g->timeout,
+		.evicted_by = "",
+		.cause = kar_has_text(old->evicted_by) ? "" : old->cause };
+
+	if (!places) {
+		p.state = KAR_PG_STATE_UNPLACED;
+		p.deadline = now + QUEUE_PROVISION_TIMEOUT;
+		return p;
+	}
+	(g->pods ? record_pods : record_roles)(g, old, places, a, &p);
+	return p;
+}

@@ -1,0 +1,74 @@
+/* The record of a gang whose pods are created bound, and of which some lack a place: its plan with places added. */
+#include "controllers/queue/pass.h"
+
+#include "api/pg_plan.h"
+#include "common/str.h"
+
+/* ms in which nothing is placed after places were held in vain, because of a quota for example. */
+static const kar_time PAUSE = KAR_MINUTE;
+
+/* The nodes of the role: those of the plan as it is, if it stays, and those of @places. */
+static const char *nodes_of(const struct queue_group *qg, const char *role,
+	const struct kar_placement *places, struct kar_arena *a)
+{
+	const struct queue_gang *g = qg->gang;
+	size_t n_places = places ? places->n_places : 0, n = 0;
+	struct kar_pg_seats old = { 0 };
+	struct kar_pg_seat *seats;
+
+	if (g->keeps_plan)
+		old = kar_pg_plan_seats(&qg->group->status.placement, role, a);
+	seats = kar_arena_alloc(a, old.n + n_places + 1, sizeof(*seats));
+	for (; n < old.n; n++)
+		seats[n] = old.items[n];
+	for (size_t i = 0; i < n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+
+		if (kar_streq(g->names[p->role], role))
+			seats[n++] = (struct kar_pg_seat){ p->node, p->n };
+	}
+	return kar_pg_plan_text(seats, n, a);
+}
+
+static bool has_role(const struct kar_pg_placement *p, const char *role)
+{
+	for (size_t i = 0; i < p->n_plan; i++) {
+		if (kar_streq(p->plan[i].role, role))
+			return true;
+	}
+	return false;
+}
+
+static void add_role(struct kar_pg_placement *p, const struct queue_group *qg, const char *role,
+	const struct kar_placement *places, struct kar_arena *a)
+{
+	const char *nodes = has_role(p, role) ? "" : nodes_of(qg, role, places, a);
+
+	if (nodes[0])
+		p->plan[p->n_plan++] = (struct kar_pg_planned){ role, nodes };
+}
+
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
+	kar_time now, struct kar_arena *a)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+	const struct queue_gang *g = qg->gang;
+	const struct kar_placement *places = d->places;
+	uint32_t n_roles = places ? g->gang.n_roles : 0;
+	struct kar_pg_placement p = *old;
+
+	p.plan = kar_arena_alloc(a, old->n_plan + n_roles + 1, sizeof(*p.plan));
+	p.n_plan = 0;
+	for (size_t i = 0; i < old->n_plan; i++)
+		add_role(&p, qg, old->plan[i].role, places, a);
+	for (uint32_t i = 0; i < n_roles; i++)
+		add_role(&p, qg, g->names[i], places, a);
+	if (places || g->ends_plan)
+		p.time = g->keeps_plan ? old->time : now;
+	if (!d->lacks)
+		p.deadline = 0;
+	else if (!p.deadline)
+		p.deadline = now + g->timeout;
+	p.retry_after = g->expired ? now + PAUSE : p.retry_after;
+	return p;
+}

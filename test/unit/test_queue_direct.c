@@ -1,0 +1,198 @@
+/* The Queue reconciler and jobs whose pods are created bound: what it refuses, and which places it adds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/timefmt.h"
+#include "test/unit/queue_sync_fixture.h"
+
+static int begin(void **state)
+{
+	setup(state);
+	settings.direct_schedulers = "kar-scheduler";
+	put_queue("default", "");
+	put_node("n2", "1000", "");
+	return 0;
+}
+
+/* A job of @replicas pods, 600 cpus each, and its group. */
+static void put_direct(int replicas, int min, const char *spec, const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"schedulerName\":\"kar-scheduler\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,"
+		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]%s}}}]},"
+		"\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"tasks\":[{\"name\":\"t\",\"started\":true}]}",
+		min, replicas, spec);
+	put_named(w.stores.queuejobs, "g", "", rest);
+	put_group_of_job("g", status);
+}
+
+/* A pod of the job, created @ago seconds before now. */
+static void put_pod(int index, const char *node, int ago, const char *phase)
+{
+	char name[32], meta[1024], rest[256], time[KAR_TIME_LEN];
+
+	snprintf(name, sizeof(name), "g-t-%d", index);
+	snprintf(meta, sizeof(meta),
+		",\"creationTimestamp\":\"%s\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\",\"kube-arbitrator.io/queuejob\":\"g\"},"
+		"\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]",
+		kar_time_format(wall - ago * KAR_SECOND, time));
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]},"
+		"\"status\":{\"phase\":\"%s\"}",
+		node, phase);
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+/* "13:46:27" is now. */
+#define SATISFIED(time, rest) \
+	"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":1,\"satisfiedMember\":1," \
+	"\"time\":\"2026-11-21T" time "Z\"" rest \
+	"}," ADMITTED("True", "Admitted", "admitted by queue default") ",\"admittedQueue\":\"default\""
+#define PLAN(nodes) ",\"plan\":[{\"role\":\"t\",\"nodes\":\"" nodes "\"}]"
+#define RENEWED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
+#define ENDED "patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
+
+struct pod {
+	const char *node;
+	int ago;
+	const char *phase;
+};
+
+static const struct {
+	const char *name, *status;
+	int replicas;
+	struct pod pods[3];
+	const char *plan, *says;
+} rows[] = {
+	{ "extra_gets_a_place", SATISFIED("13:40:00", ""), 2, { { "n1", 60, "Running" } }, RENEWED,
+		"\"plan\":[{\"role\":\"t\",\"nodes\":\"n2\"}]" },
+	{ "nothing_is_missing", SATISFIED("13:40:00", ""), 1, { { "n1", 60, "Running" } }, "", NULL },
+	{ "there_is_no_room", SATISFIED("13:40:00", ""), 3,
+		{ { "n1", 60, "Running" }, { "n2", 60, "Running" } }, "", NULL },
+	{ "place_is_kept_until_its_pod_is_there", SATISFIED("13:46:20", PLAN("n2")), 2,
+		{ { "n1", 60, "Running" } }, "", NULL },
+	{ "its_pod_is_there", SATISFIED("13:46:20", PLAN("n2")), 2,
+		{ { "n1", 60, "Running" }, { "n2", 5, "Pending" } }, ENDED, "\"plan\":[]" },
+	{ "older_pod_on_that_node_is_not_it", SATISFIED("13:46:20", PLAN("n2")), 2,
+		{ { "n2", 60, "Running" } }, "", NULL },
+	{ "places_that_nobody_takes_are_free", SATISFIED("13:45:50", PLAN("n2")), 2,
+		{ { "n1", 60, "Running" } }, ENDED, "\"retryAfter\":\"2026-11-21T13:47:27Z\"" },
+	{ "for_a_while", SATISFIED("13:46:20", ",\"retryAfter\":\"2026-11-21T13:46:30Z\""), 2,
+		{ { "n1", 60, "Running" } }, "", NULL },
+	{ "plan_is_younger_than_all_pods", SATISFIED("13:40:00", ""), 2, { { "n1", 0, "Running" } }, "",
+		NULL },
+	{ "failed_pod_keeps_its_name", SATISFIED("13:40:00", ""), 2,
+		{ { "n1", 60, "Running" }, { "n2", 60, "Failed" } }, "", NULL },
+	{ "broken_gang_gets_all_that_it_lacks", SATISFIED("13:40:00", ""), 2, { { NULL, 0, NULL } }, RENEWED,
+		"\"nodes\":\"n1 n2\"" },
+};
+
+static void missing_pods_get_places(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		begin(state);
+		put_direct(rows[i].replicas, 1, "", rows[i].status);
+		for (int k = 0; k < 3 && rows[i].pods[k].node; k++)
+			put_pod(k, rows[i].pods[k].node, rows[i].pods[k].ago, rows[i].pods[k].phase);
+		got = sync_text(true);
+		if (strcmp(got, rows[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", rows[i].name, rows[i].plan, got);
+		if (rows[i].says)
+			check_says(&w.sync.plan.actions[0], rows[i].says);
+	}
+}
+
+/* Two pods of the minimum, and room for one. */
+static void missing_minimum_is_placed_whole_or_not(void **state)
+{
+	(void)state;
+	put_direct(2, 2, "", SATISFIED("13:40:00", ""));
+	put_node("n2", "100", "");
+	assert_string_equal(sync_text(true), ENDED);
+	check_says(&w.sync.plan.actions[0], "\"deadline\":\"2026-11-21T13:47:27Z\"");
+	put_group_of_job("g", SATISFIED("13:40:00", ",\"deadline\":\"2026-11-21T13:46:30Z\""));
+	w.mono += 1000;
+	assert_string_equal(sync_text(true), "");
+	put_node("n2", "1000", "");
+	w.mono += 1000;
+	assert_string_equal(sync_text(true), RENEWED);
+	check_says(&w.sync.plan.actions[0], "\"deadline\":null");
+}
+
+static void gang_is_placed_with_nodes_after_any_number_of_failures(void **state)
+{
+	(void)state;
+	put_direct(2, 2, "",
+		"\"phase\":\"Pending\",\"placement\":{\"state\":\"Waiting\",\"attempt\":7,\"failures\":7,\"cause\":\"x\"}");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)");
+	check_says(&w.sync.plan.actions[0], "\"nodes\":\"n1 n2\"");
+}
+
+static void what_it_cannot_check_is_refused(void **state)
+{
+	(void)state;
+	put_direct(1, 1, ",\"resourceClaims\":[{\"name\":\"x\"}]", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)");
+	check_says(&w.sync.plan.actions[0],
+		"kar-scheduler does not place resource claims (task t): use default-scheduler");
+}
+
+/* Nobody would bind pods that wait for nodes. */
+static void it_never_waits_for_new_nodes_with_pods(void **state)
+{
+	(void)state;
+	put_queue("default", "\"provisioning\":\"Pods\"");
+	put_direct(3, 3, "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)");
+}
+
+/* Without the flag, they are left to whoever serves them. */
+static void nobody_is_served_without_the_flag(void **state)
+{
+	(void)state;
+	settings.direct_schedulers = "";
+	put_direct(3, 3, "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
+}
+
+static void lost_pod_begins_a_pass(void **state)
+{
+	(void)state;
+	put_direct(1, 1, "", SATISFIED("13:40:00", ""));
+	drain();
+	put_pod(0, "n1", 9, "Running");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "counts");
+	kar_workqueue_done(w.controller.queue, "counts");
+	put_pod(0, "n1", 9, "Failed");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(missing_pods_get_places),
+		TEST(missing_minimum_is_placed_whole_or_not),
+		TEST(gang_is_placed_with_nodes_after_any_number_of_failures),
+		TEST(what_it_cannot_check_is_refused),
+		TEST(it_never_waits_for_new_nodes_with_pods),
+		TEST(nobody_is_served_without_the_flag),
+		TEST(lost_pod_begins_a_pass),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
