@@ -16,9 +16,9 @@ const char *kar_queuejob_scheduler(const struct kar_queuejob *job, size_t task)
 	return kar_has_text(job->spec.scheduler_name) ? job->spec.scheduler_name : DEFAULT_SCHEDULER;
 }
 
-static bool lists(const char *served, const char *name)
+bool kar_scheduler_is_served(const char *name, const char *served)
 {
-	size_t n = strlen(name);
+	size_t n = name ? strlen(name) : 0;
 
 	for (const char *at = served; at; at = strchr(at, ',')) {
 		at += strspn(at, ", ");
@@ -32,7 +32,7 @@ static bool lists(const char *served, const char *name)
 static size_t first_served(const struct kar_queuejob *job, const char *served)
 {
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		if (lists(served, kar_queuejob_scheduler(job, i)))
+		if (kar_scheduler_is_served(kar_queuejob_scheduler(job, i), served))
 			return i;
 	}
 	return KAR_NO_TASK;

@@ -8,6 +8,8 @@
 #include "api/pod.h"
 #include "api/queuejob.h"
 
+/* Is @name (NULL: no) in @served ("a,b"; NULL or "": none)? */
+bool kar_scheduler_is_served(const char *name, const char *served);
 /* The schedulerName of the pods of task number @task; "default-scheduler" if neither the template nor the job names one. */
 const char *kar_queuejob_scheduler(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
 /*

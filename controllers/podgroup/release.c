@@ -9,6 +9,7 @@
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 
 /* --- what is there --------------------------------------------------------------------------------- */
@@ -186,6 +187,13 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 {
 	int32_t members = t->active + t->succeeded;
 
+	for (size_t i = 0; v->of_others && i < t->schedulers.n; i++) {
+		if (kar_scheduler_is_served(t->schedulers.items[i].name, v->served))
+			return (struct podgroup_text){ "Unsupported",
+				kar_arena_printf(arena,
+					"%s places pods of QueueJobs only: let these name " KAR_DEFAULT_SCHEDULER,
+					t->schedulers.items[i].name) };
+	}
 	if (!t->gated)
 		return (struct podgroup_text){ NULL, NULL };
 	if (is_mixed(t))

@@ -143,6 +143,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->group.owner_is_queuejob = false;
 	} else if (is(word, "resources")) {
 		s->group.spec.min_resources.n = 1; /* how much decides nothing here */
+	} else if (is(word, "served")) {
+		s->view.served = "kar-scheduler";
 	} else if (is(word, "unit-waits")) {
 		s->view.unit_waits = true;
 	} else if (is(word, "unit-fails")) {

@@ -26,6 +26,10 @@ static const struct row rows[] = {
 	{ "two_schedulers", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " scheduler=x", "",
 		"MixedSchedulers: members name 2 schedulers, a gang needs one: default-scheduler, x" },
 
+	{ "scheduler_that_is_for_queuejobs",
+		"others served min=1 phase=Pending " ADMITTED "; a" FREE " scheduler=kar-scheduler", "",
+		"Unsupported: kar-scheduler places pods of QueueJobs only: let these name default-scheduler" },
+
 	{ "plan_is_carried_out",
 		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=b:n2,a:n1 " ADMITTED
 		"; a" GATED "; b" GATED,
