@@ -295,6 +295,10 @@ static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgr
 	if (kar_condition_is_true(&new->conditions, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(&old->conditions, KAR_PG_UNSCHEDULABLE))
 		return true;
+	/* The queue holds room for what a gang lacks as soon as it knows. */
+	if (kar_condition_is_true(&old->conditions, KAR_PG_SCHEDULED) &&
+		!kar_condition_is_true(&new->conditions, KAR_PG_SCHEDULED))
+		return true;
 	return is_urgent_phase(new->phase, owner) && old->phase != new->phase;
 }
 

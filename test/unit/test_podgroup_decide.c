@@ -113,6 +113,10 @@ static const struct row rows[] = {
 		"min=1 phase=Running MemberFailed=True/MemberFailed; j-0 Running",
 		"status phase=Running" COUNTS(1, 1, 1, 0, 0) " MemberFailed=False/NoFailedMember" SCHEDULED },
 
+	{ "gang_that_is_not_whole_any_more_is_told_at_once",
+		"min=2 phase=Running Scheduled=True/Scheduled; j-0 Running; j-1 Pending",
+		"urgent status phase=Scheduling" COUNTS(2, 1, 1, 0, 0) LOST },
+
 	/* unschedulable members */
 	{ "unschedulable_member_is_told_at_once",
 		"min=2 phase=Scheduling; j-0 Pending bound; j-1 Pending unschedulable",
