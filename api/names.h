@@ -13,6 +13,7 @@
 #define KAR_PODGROUP_API_VERSION KAR_PODGROUP_GROUP "/" KAR_VERSION_V1ALPHA1
 
 #define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
+#define KAR_LABEL_QUEUE KAR_GROUP "/queue" /* of a PodGroup whose spec names no queue */
 #define KAR_LABEL_TASK KAR_GROUP "/task"
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
 #define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
