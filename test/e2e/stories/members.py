@@ -52,7 +52,7 @@ def says(s, name, kind, reason):
 
 
 def runs(s, name):
-    return s.group(name)["status"].get("phase") == "Running"
+    return s.group(name).get("status", {}).get("phase") == "Running"
 
 
 def nodes(s, name):
@@ -154,9 +154,10 @@ def story_stages_of_a_gang_have_their_room(s):
     group(s, "staged", 3, minResources={"cpu": "100"})  # 20 + 40 + 40; what is left beside it is less than two nodes
     owned_pod(s, "staged", 0, cpu="20", owner=by)
     wait_until(lambda: members(s, "staged")["staged-0"]["spec"].get("nodeName"), "the first stage starts")
-    expect("1 of 3 members started, room for the rest is held until" in says(s, "staged", "Scheduled", "Placing")["message"], "why it is not whole")
+    wait_until(lambda: "1 of 3 members started, room for the rest is held until" in said(s, "staged", "Scheduled")["message"], "it says why it is not whole")
     group(s, "greedy", 3)
-    batch_job(s, "greedy", 3, cpu="60")
+    for i in range(3):
+        owned_pod(s, "greedy", i, cpu="60", owner=by)
     wait_until(lambda: says(s, "greedy", "Admitted", "NoFit"), "who would take its room waits")
     for i in (1, 2):
         owned_pod(s, "staged", i, cpu="40", owner=by)
