@@ -135,6 +135,7 @@ struct kar_podgroup {
 	const char *owner;      /* "CRDJob demo" */
 	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
+	bool made;              /* the manager has made it for pods without a PodGroup (kar_pod_gang()) */
 	/* Value of its label KAR_LABEL_QUEUE; NULL: none, or it is of a QueueJob, whose spec says it. */
 	const char *queue_label;
 	struct kar_podgroup_spec spec;

@@ -88,6 +88,21 @@ def story_pods_of_others_start_whole(s):
     wait_until(lambda: members(s, "three")["three-3"]["spec"].get("nodeName"), "a fourth member starts by itself")
 
 
+def story_pods_that_ask_for_a_gang_get_a_podgroup(s):
+    """Three pods with the annotations of a gang, and nobody who creates a PodGroup: one is made, and they start whole."""
+    wait_until_alone(s)
+    by = owner(s, "asking")
+    key = "gang.scheduling.koordinator.sh/"
+    asks = {f"{key}name": "asking", f"{key}min-available": "3", f"{key}waiting-time": "90s", f"{TEST_KEY}outcome": "run"}
+    for i in range(3):
+        made = template("asking", "40")
+        s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"asking-{i}", "annotations": asks, "ownerReferences": [by]}, "spec": made["spec"]})
+    wait_until(lambda: s.group("asking") and runs(s, "asking"), "they run")
+    group = s.group("asking")
+    expect_equal((group["spec"]["minMember"], group["metadata"]["annotations"], group["metadata"].get("ownerReferences")), (3, {f"{key}waiting-time": "90s"}, None), "what was made")
+    expect_equal((group["status"]["running"], group["status"]["placement"]["attempt"]), (3, 1), "members that run, and attempts")
+
+
 def story_batch_job_is_a_gang_by_a_label(s):
     """A Job whose template names a PodGroup and has the gate; a second one that does not fit beside it waits without a node."""
     wait_until_alone(s)
