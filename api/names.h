@@ -13,6 +13,8 @@
 #define KAR_PODGROUP_API_VERSION KAR_PODGROUP_GROUP "/" KAR_VERSION_V1ALPHA1
 
 #define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
+#define KAR_LABEL_QUEUE KAR_GROUP "/queue"        /* of a PodGroup whose spec names no queue */
+#define KAR_LABEL_MADE KAR_GROUP "/made-for-pods" /* of a PodGroup that the manager has made; "true" */
 #define KAR_LABEL_TASK KAR_GROUP "/task"
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
 #define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
@@ -30,7 +32,9 @@
 #define KAR_LABEL_POD_GROUP "scheduling.x-k8s.io/pod-group"
 #define KAR_LABEL_POD_GROUP_OLD "pod-group.scheduling.sigs.k8s.io"
 #define KAR_LABEL_POD_GROUP_NAME "pod-group.scheduling.sigs.k8s.io/name"
-#define KAR_ANNOTATION_GANG_NAME "gang.scheduling.koordinator.sh/name"
+#define KAR_ANNOTATION_GANG "gang.scheduling.koordinator.sh/" /* of all options of a gang */
+#define KAR_ANNOTATION_GANG_NAME KAR_ANNOTATION_GANG "name"
+#define KAR_LABEL_MIN_AVAILABLE "pod-group.scheduling.sigs.k8s.io/min-available" /* beside the third */
 #define KAR_ANNOTATION_GROUP_NAME "scheduling.k8s.io/group-name"
 
 #define KAR_DEFAULT_QUEUE "default"

@@ -17,7 +17,7 @@ static inline kar_time kar_pg_hold_ends(const struct kar_podgroup *g)
 {
 	enum kar_pg_state s = g->status.placement.state;
 
-	return g->spec.min_resources.n && (s == KAR_PG_STATE_PLACED || s == KAR_PG_STATE_SATISFIED)
+	return g->spec.has_min_resources && (s == KAR_PG_STATE_PLACED || s == KAR_PG_STATE_SATISFIED)
 		? g->status.placement.time + KAR_PG_HOLD
 		: 0;
 }

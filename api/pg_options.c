@@ -5,11 +5,12 @@
 #include <bsd/stdlib.h>
 
 #include "api/copy.h"
+#include "api/names.h"
 #include "common/json.h"
 #include "common/str.h"
 #include "common/timefmt.h"
 
-#define KEY(name) "gang.scheduling.koordinator.sh/" name
+#define KEY(name) KAR_ANNOTATION_GANG name
 
 struct list {
 	struct kar_array items; /* const char * */

@@ -135,7 +135,7 @@ static void read_gates(const struct kar_array *gates, struct kar_pod *p)
 }
 
 /* Strongest key first (docs/design/api.md, Membership). An empty value names no group. */
-static const char *group_name(const struct kar_wire_meta *m)
+static const char *first_key(const struct kar_wire_meta *m)
 {
 	static const char *const labels[] = { KAR_LABEL_POD_GROUP, KAR_LABEL_POD_GROUP_OLD,
 		KAR_LABEL_POD_GROUP_NAME };
@@ -156,15 +156,20 @@ static const char *group_name(const struct kar_wire_meta *m)
 	return NULL;
 }
 
+/* An annotation may hold any text; one that is too long for a name, or has a slash, names no object. */
+static const char *group_name(const struct kar_wire_meta *m)
+{
+	const char *name = first_key(m);
+
+	return name && strlen(name) <= 253 && !strchr(name, '/') ? name : NULL;
+}
+
 static const char *group_of(const struct kar_wire_meta *m, struct kar_intern *strings)
 {
 	const char *name = group_name(m);
 	char key[KAR_KEY_LEN];
 
-	/* An annotation may hold any text; one that is too long for a name, or has a slash, names no object. */
-	if (!name || strlen(name) > 253 || strchr(name, '/'))
-		return NULL;
-	return kar_intern_get(strings, kar_key(m->ns, name, key));
+	return name ? kar_intern_get(strings, kar_key(m->ns, name, key)) : NULL;
 }
 
 static int32_t number_of(const char *label, int32_t otherwise)
@@ -209,25 +214,28 @@ static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct 
 	p->labelled = kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), owner->name);
 }
 
-/* One allocation: the pod, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
+/* One allocation: the pod, its gang, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
 	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
 	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
+	const char *gang = group_name(m) ? pod_gang_read(m, strings) : NULL;
+	size_t gang_size = gang ? sizeof(gang) : 0;
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
-	char *block = kar_xmalloc(
-		sizeof(struct kar_pod) + unplaced_size + job_size + loss.size + name_size + uid_size);
+	char *block = kar_xmalloc(sizeof(struct kar_pod) + gang_size + unplaced_size + job_size + loss.size +
+		name_size + uid_size);
 	struct kar_pod *p = (void *)block;
-	struct kar_pod_unplaced *unplaced = unplaced_size ? (void *)(block + sizeof(*p)) : NULL;
-	char *after = block + sizeof(*p) + unplaced_size;
+	struct kar_pod_unplaced *unplaced = unplaced_size ? (void *)(block + sizeof(*p) + gang_size) : NULL;
+	char *after = block + sizeof(*p) + gang_size + unplaced_size;
 	struct kar_pod_job *job = job_size ? (void *)after : NULL;
 	char *name = after + job_size + loss.size;
 
 	memcpy(name, m->name, name_size);
 	memcpy(name + name_size, m->uid, uid_size);
-	*p = (struct kar_pod){ .unplaced = unplaced, .job = job };
+	*p = (struct kar_pod){ .unplaced = unplaced, .job = job, .asks_for_gang = gang != NULL };
+	memcpy(block + sizeof(*p), &gang, gang_size);
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
 	if (unplaced)
 		pod_unplaced_read(w, unplaced, strings);
@@ -275,6 +283,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->terms);
 	kar_intern_put(strings, p->scheduler);
 	kar_intern_put(strings, p->group);
+	kar_intern_put(strings, kar_pod_gang(p));
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);
 	kar_intern_put(strings, p->owner_kind);

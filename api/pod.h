@@ -55,6 +55,7 @@ enum {
 	KAR_POD_WORDS_BYTES =
 		257, /* last words of a container, and the kubelet's about one that does not start */
 	KAR_POD_TERMS_BYTES = 1025, /* required node affinity of a gated pod */
+	KAR_POD_GANG_BYTES = 4097,  /* of kar_pod_gang(); what is longer does not count */
 	KAR_POD_REASON_BYTES = 513, /* a rule of a failurePolicy may ask for one of 128 characters */
 };
 
@@ -124,6 +125,7 @@ struct kar_pod {
 	bool gate_foreign : 1;  /* has another scheduling gate */
 	bool tracked : 1;       /* has our pod-tracking finalizer */
 	bool labelled : 1;      /* our label /queuejob has the name of its controller, of any kind */
+	bool asks_for_gang : 1; /* see kar_pod_gang() */
 	bool outside_group : 1; /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
 	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
 	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
@@ -141,6 +143,15 @@ static inline const struct kar_pod *kar_as_pod(const struct kar_object *o)
 {
 	assert(o && o->type == &kar_pod_type);
 	return (const struct kar_pod *)(const void *)o;
+}
+
+/*
+ * Interned; JSON {"minMember":3,"annotations":{}}: what its PodGroup is made from if there is none. NULL: it does not say, because its
+ * controller or somebody else makes the group. Few pods have it, behind their struct.
+ */
+static inline const char *kar_pod_gang(const struct kar_pod *p)
+{
+	return p->asks_for_gang ? *(const char *const *)(const void *)(p + 1) : NULL;
 }
 
 static inline bool kar_pod_finished(const struct kar_pod *p)

@@ -37,7 +37,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct kar_podgroup_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD_OPT(struct kar_podgroup_spec, schedule_timeout_seconds, has_schedule_timeout,
 		"scheduleTimeoutSeconds", KAR_F_INT32),
-	KAR_FIELD(struct kar_podgroup_spec, min_resources, "minResources", KAR_F_MAP),
+	KAR_FIELD_OPT(struct kar_podgroup_spec, min_resources, has_min_resources, "minResources", KAR_F_MAP),
 	KAR_FIELD(struct kar_podgroup_spec, total_resources, "totalResources", KAR_F_MAP),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodGroupSpec", struct kar_podgroup_spec, spec_fields);
@@ -171,6 +171,10 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		g->owner = kar_owner_text(m, mem);
 	}
 	g->orphan = kar_queuejob_orphan(m);
+	g->made = !owner && kar_pairs_get(&m->labels, KAR_LABEL_MADE);
+	if (!g->owner_is_queuejob)
+		g->queue_label =
+			kar_copy_fit(mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
 	g->spec = keep_spec(mem, &w->spec);
 	g->options = kar_pg_options_read(&m->annotations, kar_object_key(&g->o, key), mem);
 	kar_status_read(&kar_podgroup_status_table, &w->status, &g->status, mem);
@@ -206,14 +210,22 @@ const struct kar_type kar_podgroup_type = {
 	.n_index = 1,
 };
 
+/* NULL or "": none. */
+static const char *named_queue(const struct kar_podgroup *g)
+{
+	return kar_has_text(g->spec.queue) ? g->spec.queue : g->queue_label;
+}
+
 const char *kar_podgroup_queue(const struct kar_podgroup *g)
 {
-	return kar_has_text(g->spec.queue) ? g->spec.queue : KAR_DEFAULT_QUEUE;
+	const char *queue = named_queue(g);
+
+	return kar_has_text(queue) ? queue : KAR_DEFAULT_QUEUE;
 }
 
 bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue)
 {
-	const char *by = kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : g->spec.queue;
+	const char *by = kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : named_queue(g);
 
 	return kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) &&
 		(!kar_has_text(by) || kar_streq(by, queue));
@@ -264,6 +276,7 @@ bool kar_podgroup_spec_equal(const struct kar_podgroup_spec *a, const struct kar
 		same_number(a->has_priority, a->priority, b->has_priority, b->priority) &&
 		same_number(a->has_schedule_timeout, a->schedule_timeout_seconds, b->has_schedule_timeout,
 			b->schedule_timeout_seconds) &&
+		a->has_min_resources == b->has_min_resources &&
 		kar_pairs_equal(&a->min_resources, &b->min_resources) &&
 		kar_pairs_equal(&a->total_resources, &b->total_resources);
 }
@@ -274,6 +287,7 @@ bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_po
 		a->creation == b->creation && a->deletion == b->deletion &&
 		kar_streq(a->owner_uid, b->owner_uid) && kar_streq(a->owner_name, b->owner_name) &&
 		a->owner_is_queuejob == b->owner_is_queuejob && a->orphan == b->orphan &&
+		a->made == b->made && kar_streq(a->queue_label, b->queue_label) &&
 		kar_podgroup_spec_equal(&a->spec, &b->spec) &&
 		kar_pg_options_equal(&a->options, &b->options) &&
 		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);

@@ -32,7 +32,8 @@ struct kar_podgroup_spec {
 	bool has_priority;
 	int32_t schedule_timeout_seconds;
 	bool has_schedule_timeout;
-	struct kar_array min_resources;   /* struct kar_pair, quantities as text, sorted by key */
+	struct kar_array min_resources; /* struct kar_pair, quantities as text, sorted by key */
+	bool has_min_resources; /* also if it is empty: then the members that it is for need nothing */
 	struct kar_array total_resources; /* likewise */
 };
 
@@ -134,6 +135,9 @@ struct kar_podgroup {
 	const char *owner;      /* "CRDJob demo" */
 	bool owner_is_queuejob; /* a QueueJob of our API group: other projects have a kind of that name too */
 	bool orphan;            /* see kar_queuejob_orphan() */
+	bool made;              /* the manager has made it for pods without a PodGroup (kar_pod_gang()) */
+	/* Value of its label KAR_LABEL_QUEUE; NULL: none, or it is of a QueueJob, whose spec says it. */
+	const char *queue_label;
 	struct kar_podgroup_spec spec;
 	struct kar_pg_options options;
 	struct kar_podgroup_status status;
@@ -148,11 +152,11 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 	return (const struct kar_podgroup *)(const void *)o;
 }
 
-/* The queue that @g asks for; "default" if it names none. */
+/* The queue that @g asks for: in its spec, else by its label; "default" if it names none. */
 const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
 /*
  * Is @g admitted by @queue? An admission belongs to the queue that gave it. If the status does not name that queue, the admission
- * counts as given by the queue in the spec; if the spec names none either, as with a foreign CRD, it counts for any queue.
+ * counts as given by the queue that @g asks for; if it names none either, as with a foreign CRD, it counts for any queue.
  */
 bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue) KAR_NONNULL;
 

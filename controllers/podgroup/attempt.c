@@ -180,19 +180,25 @@ static kar_time later(kar_time a, kar_time b)
 	return a > b ? a : b;
 }
 
-/* As long as members come, the last one has its time; but an attempt has at most five times that. */
+/* Room is held for members that come later, and nobody knows when that is. */
+static bool has_stages(const struct podgroup_attempt *a)
+{
+	return a->of_others && kar_pg_hold_ends(a->group);
+}
+
+/* As long as members come, the last one has its time; but without stages an attempt has at most five times that. */
 static kar_time left_of_attempt(const struct podgroup_attempt *a)
 {
 	kar_time last = recorded(a)->time + 5 * a->timeout,
 		 end = later(recorded(a)->deadline, a->newest + a->timeout);
 
-	return (end < last ? end : last) - a->now;
+	return (end < last || has_stages(a) ? end : last) - a->now;
 }
 
-/* The members that are missing come later, and room is held for them: it is no failure that they are not there. */
+/* It is no failure that the members that are missing are not there. */
 static bool is_staged(const struct podgroup_attempt *a)
 {
-	return a->of_others && a->members < a->quorum && kar_pg_hold_ends(a->group);
+	return has_stages(a) && a->members < a->quorum;
 }
 
 static bool is_late(const struct podgroup_attempt *a, struct kar_plan *p)
@@ -201,10 +207,11 @@ static bool is_late(const struct podgroup_attempt *a, struct kar_plan *p)
 		is_over(left_of_attempt(a), p);
 }
 
-/* Nobody makes members: the room that is held for them is needed elsewhere. */
+/* Nobody makes members: the room that is held for them is needed elsewhere. After a stage that has succeeded the next one is made. */
 static bool has_no_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return !a->unfinished && is_over(recorded(a)->time + PODGROUP_MEMBERS_WITHIN - a->now, p);
+	return !a->unfinished && !(is_staged(a) && a->scheduled) &&
+		is_over(recorded(a)->time + PODGROUP_MEMBERS_WITHIN - a->now, p);
 }
 
 static bool has_no_bound_members(const struct podgroup_attempt *a, struct kar_plan *p)

@@ -1,4 +1,7 @@
-/* Patches of pods of other controllers. The API server refuses them if the uid or resourceVersion in them does not match. */
+/*
+ * Patches of pods of other controllers, which the API server refuses if the uid or resourceVersion in them does not match, and groups that
+ * are made for such pods.
+ */
 #include "controllers/podgroup/release.h"
 
 #include <inttypes.h>
@@ -8,6 +11,17 @@
 #include "api/names.h"
 #include "api/queuejob_pin.h"
 #include "common/json.h"
+
+/* kar_pod_gang() */
+struct gang {
+	int32_t min_member;
+	struct kar_str annotations;
+};
+static const struct kar_field gang_fields[] = {
+	KAR_FIELD(struct gang, min_member, "minMember", KAR_F_INT32),
+	KAR_FIELD(struct gang, annotations, "annotations", KAR_F_RAW),
+};
+static const struct kar_desc gang_desc = KAR_DESC("gang", struct gang, gang_fields);
 
 static void begin(struct kar_json_writer *w, const struct kar_action *a)
 {
@@ -73,11 +87,43 @@ static int write_disrupt(struct kar_json_writer *w, const struct kar_action *a,
 	return 0;
 }
 
+static int write_made(struct kar_json_writer *w, const struct kar_action *a, struct kar_arena *arena,
+	struct kar_err *err)
+{
+	const char *text = a->payload;
+	struct gang gang = { 0 };
+
+	if (kar_json_decode(arena, &gang_desc, NULL, text, strlen(text), &gang, err))
+		return -1;
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "apiVersion", KAR_PODGROUP_API_VERSION);
+	kar_jw_kv_string(w, "kind", kar_podgroup_type.res.kind);
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", a->name);
+	kar_jw_kv_string(w, "namespace", a->ns);
+	kar_jw_key(w, "labels");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, KAR_LABEL_MADE, "true");
+	kar_jw_end_object(w);
+	kar_jw_key(w, "annotations");
+	kar_jw_raw(w, gang.annotations);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "spec");
+	kar_jw_begin_object(w);
+	kar_jw_kv_int(w, "minMember", gang.min_member);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	return 0;
+}
+
 int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
 	struct kar_err *err)
 {
 	int (*const write)(struct kar_json_writer * w, const struct kar_action *a, struct kar_arena *arena,
-		struct kar_err *err) = a->what == PODGROUP_RELEASE ? write_release : write_disrupt;
+		struct kar_err *err) = a->what == PODGROUP_RELEASE ? write_release
+		: a->what == PODGROUP_MAKE                         ? write_made
+								   : write_disrupt;
 	struct kar_json_writer w;
 	int rc;
 

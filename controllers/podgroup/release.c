@@ -12,6 +12,9 @@
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 
+static const char waiting_for_members[] =
+	"WaitingForMembers"; /* as the queue reconciler says it (queue_reason_name()) */
+
 /* --- what is there --------------------------------------------------------------------------------- */
 
 static bool is_admitted(const struct kar_podgroup *g)
@@ -173,11 +176,27 @@ static const char *describe_mixed(const struct podgroup_counts *t, struct kar_ar
 		t->schedulers.items[0].name, t->schedulers.n > 1 ? ", ..." : "");
 }
 
-static struct podgroup_text not_admitted(const struct kar_podgroup *g)
+/* Condition Admitted, if it says why the group waits; NULL: it is admitted, or nobody has decided yet. */
+static const struct kar_condition *refusal(const struct kar_podgroup *g)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 
-	if (!c || c->status != KAR_COND_FALSE)
+	return c && c->status == KAR_COND_FALSE ? c : NULL;
+}
+
+/* Those that exist would start, if there were room for all (spec.minResources). */
+static bool lacks_more_than_members(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = refusal(g);
+
+	return g->spec.has_min_resources && c && !kar_streq(c->reason, waiting_for_members);
+}
+
+static struct podgroup_text not_admitted(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = refusal(g);
+
+	if (!c)
 		return (struct podgroup_text){ NULL, NULL };
 	return (struct podgroup_text){ c->reason, "not admitted: see condition " KAR_PG_ADMITTED };
 }
@@ -198,14 +217,14 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 		return (struct podgroup_text){ NULL, NULL };
 	if (is_mixed(t))
 		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(t, arena) };
-	if (members < t->quorum)
-		return (struct podgroup_text){ "WaitingForMembers",
+	if (members < t->quorum && !lacks_more_than_members(v->group))
+		return (struct podgroup_text){ waiting_for_members,
 			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s",
 				(int)members, (int)t->quorum,
-				v->group->spec.min_resources.n
+				v->group->spec.has_min_resources
 					? " or no more come for 5s"
 					: ", unless spec.minResources says what the rest needs") };
-	if (!can_all_start(t))
+	if (members >= t->quorum && !can_all_start(t))
 		return (struct podgroup_text){ "ForeignGate",
 			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",
 				(int)(on_the_way(t) + t->waiting), (int)t->quorum,

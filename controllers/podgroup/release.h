@@ -15,6 +15,8 @@ enum podgroup_action {
 	PODGROUP_RELEASE, /* patches a pod: our gate goes, and it gets a node if the payload has one */
 	PODGROUP_DISRUPT, /* patches its status: DisruptionTarget, so that its controller does not count it as failed */
 	PODGROUP_DELETE,
+	PODGROUP_MAKE, /* creates the group (made.h); the payload is kar_pod_gang() */
+	PODGROUP_UNMAKE,
 };
 
 /* Payload of PODGROUP_RELEASE and PODGROUP_DISRUPT, in the arena of the plan. */
@@ -31,7 +33,7 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 /* Why gated members stay so while no attempt is under way; .reason NULL: this does not explain it. */
 struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const struct podgroup_counts *t,
 	struct kar_arena *arena) KAR_NONNULL;
-/* Appends the body of an action. -1: the affinity of the pod cannot be read. @err may be NULL. */
+/* Appends the body of an action that has one. -1: the affinity or gang of the pod cannot be read. @err may be NULL. */
 int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
 	struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
 

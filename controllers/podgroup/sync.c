@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "controllers/controllers.h"
+#include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
 #include "controllers/unit.h"
 
@@ -154,6 +155,17 @@ static bool has_own_writes(const struct kar_controller *c, const char *key)
 	return groups && pods;
 }
 
+/* There is no group of this key. False: nobody asks for one either. */
+static bool make_group(const struct kar_controller *c, struct kar_sync *s, const char *ns, const char *name)
+{
+	struct podgroup_view v = { 0 };
+
+	collect_pods(c->stores->pods, s->key, &s->arena, &v);
+	podgroup_make(v.pods, v.n_pods, ns, name, &s->plan);
+	s->objects = v.n_pods;
+	return s->plan.n_actions > 0;
+}
+
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 {
 	const struct kar_stores *stores = c->stores;
@@ -164,12 +176,14 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 
 	const struct kar_object *o = kar_store_get(stores->podgroups, ns, name);
 
-	if (!o)
+	if (!o && !kar_store_index_count(stores->pods, KAR_POD_BY_GROUP, s->key))
 		return false;
 	if (!has_own_writes(c, s->key)) {
 		kar_plan_requeue(&s->plan, CACHE_WAIT);
 		return false;
 	}
+	if (!o)
+		return make_group(c, s, ns, name);
 	s->object = kar_object_ref(o);
 
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
@@ -195,6 +209,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);
+	podgroup_unmake(&v, s->now, &s->plan);
 	return true;
 }
 

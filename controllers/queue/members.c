@@ -164,7 +164,7 @@ static bool starts_in_stages(const struct making *m)
 {
 	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
 
-	if (!m->group->spec.min_resources.n || !m->n_unbound)
+	if (!m->group->spec.has_min_resources || !m->n_unbound)
 		return false;
 	if (left > 0 && left < m->p->retry_in)
 		m->p->retry_in = left;
@@ -236,6 +236,26 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 	} else if (started || may_be_incomplete(p, g, m.n_gated))
 		return NULL;
 	return out;
+}
+
+int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	int32_t highest = p->default_priority;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+	bool any = false;
+
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (kar_pod_alive(pod) && (!any || pod->priority > highest)) {
+			highest = pod->priority;
+			any = true;
+		}
+	}
+	return highest;
 }
 
 bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)

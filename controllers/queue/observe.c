@@ -89,14 +89,21 @@ static bool has_no_room_for_ours(const struct kar_podgroup *g)
 		!kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
-static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
+/*
+ * A group of others that names none has the highest of its pods where that is @compared: it waits for its admission or for places, or may
+ * be evicted. Otherwise a group that runs may have many pods for nothing.
+ */
+static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup *g, bool compared)
 {
+	const struct kar_podgroup_spec *spec = &g->spec;
 	const struct kar_priorityclass *class;
 
 	if (spec->has_priority)
 		return spec->priority;
 	class = kar_stores_priorityclass(p->stores, spec->priority_class_name);
-	return class ? class->value : p->default_priority;
+	if (class)
+		return class->value;
+	return compared && kar_pg_of_others(g) ? queue_highest_priority(p, g) : p->default_priority;
 }
 
 static bool never_preempts(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
@@ -145,13 +152,13 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	bool recorded = kar_podgroup_admitted_by(g, queue);
 	const struct queue_gang *gang = observe_gang(p, g, claim, recorded && !queue_waits_for_places(g));
 	bool admitted = recorded && !queue_waits_for_places(g) && !queue_has_new_gang(g, gang);
-	int32_t asked = priority_of(p, &g->spec);
-	struct kar_unit unit = { 0 };
-
 	struct queue_used used = { 0 };
+	struct kar_unit unit = { 0 };
+	int32_t asked;
 
 	if (claim == QUEUE_CLAIM_ALIVE && o && kar_as_queue(o)->spec.preempts)
 		used = queue_observe_used(p, g, admitted);
+	asked = priority_of(p, g, !admitted || gang || used.seats);
 	if (claim == QUEUE_CLAIM_ALIVE && !admitted)
 		unit = kar_unit_of(p->stores, g, &p->s->arena);
 	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))

@@ -77,6 +77,8 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 /* The same of the members of @g, a group of another controller, whose pods exist before they are placed. */
 const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
 	bool admitted) KAR_NONNULL;
+/* The highest priority of the members of @g, a group of another controller; without members the default. */
+int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 /* Its members are all there, and were never placed: it waits for places, even if it was admitted before they existed. */
 bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)
 	__attribute__((nonnull(1)));

@@ -52,6 +52,7 @@ static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup
 {
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
 		!a->deletion == !b->deletion && kar_streq(a->owner_uid, b->owner_uid) &&
+		kar_streq(a->queue_label, b->queue_label) &&
 		a->status.placement.state == b->status.placement.state &&
 		kar_condition_is_true(&a->status.conditions, KAR_PG_SCHEDULED) ==
 		kar_condition_is_true(&b->status.conditions, KAR_PG_SCHEDULED) &&
@@ -63,7 +64,7 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 	struct kar_controller *c = arg;
 
 	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
-		return; /* only labels or annotations changed, which no pass reads */
+		return; /* only annotations, or labels that no pass reads, have changed */
 	kar_workqueue_add(c->queue,
 		old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) ? COUNTS : ALL);
 }

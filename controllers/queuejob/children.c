@@ -266,6 +266,7 @@ static struct kar_podgroup_spec corrected_group(const struct queuejob_reconcile 
 		want.has_schedule_timeout = have->has_schedule_timeout;
 	}
 	want.min_resources = have->min_resources;
+	want.has_min_resources = have->has_min_resources;
 	want.total_resources = have->total_resources;
 	put_min_member(r, have, &want);
 	omit_succeeded_members(g, pruned, &want);

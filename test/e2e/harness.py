@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "manifests"
 EXAMPLES = ROOT / "examples"
 CLUSTER = ROOT / "test/cluster/cluster"
+OPERATORS = ROOT / "test/e2e/operators.yaml"  # kinds of the story operators_start_whole
 SERVICE_ACCOUNT = "system:serviceaccount:kar-system:kar-controllers"
 USER_AGENT = "kar-controllers/"
 TEST_KEY = "test.kube-arbitrator.io/"  # annotations that test/cluster/stages.yaml obeys
@@ -234,7 +235,7 @@ class Cluster:
         name = name or f"e2e-{os.getpid()}"
         if started_here:
             with tempfile.TemporaryDirectory() as crds:  # what the garbage collector knows from the start it need not find out
-                for file in [*(MANIFESTS / "crds").glob("*.yaml"), EXAMPLES / "crdjob/crdjob.yaml"]:
+                for file in [*(MANIFESTS / "crds").glob("*.yaml"), EXAMPLES / "crdjob/crdjob.yaml", OPERATORS]:
                     shutil.copy(file, crds)
                 run_cluster(name, "up", "--crds", crds)
         exports = dict(re.findall(r"export (\w+)=(\S+)", run_cluster(name, "env")))

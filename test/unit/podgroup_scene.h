@@ -142,7 +142,7 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.of_others = true;
 		s->group.owner_is_queuejob = false;
 	} else if (is(word, "resources")) {
-		s->group.spec.min_resources.n = 1; /* how much decides nothing here */
+		s->group.spec.has_min_resources = true; /* how much decides nothing here */
 	} else if (is(word, "served")) {
 		s->view.served = "kar-scheduler";
 	} else if (is(word, "unit-waits")) {

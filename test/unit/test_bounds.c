@@ -151,6 +151,14 @@ static const struct row {
 		",\"spec\":{\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
 		"{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[@]}]}]}}}}}",
 		4 * KIB },
+	{ "pod_that_asks_for_a_gang_at_length", &kar_pod_type,
+		"{\"metadata\":{" META
+		",\"annotations\":{\"gang.scheduling.koordinator.sh/name\":\"g\",\"gang.scheduling.koordinator.sh/min-available\":\"2\",\"gang.scheduling.koordinator.sh/groups\":@}}}",
+		4 * KIB },
+	{ "pod_that_asks_for_a_gang_by_too_much", &kar_pod_type,
+		"{\"metadata\":{" META
+		",\"annotations\":{\"gang.scheduling.koordinator.sh/name\":\"g\",\"gang.scheduling.koordinator.sh/min-available\":@,\"gang.scheduling.koordinator.sh/mode\":@}}}",
+		4 * KIB },
 	{ "node", &kar_node_type,
 		"{\"metadata\":{" META
 		",\"labels\":{@:@,%}},\"spec\":{\"taints\":[{\"key\":@,\"value\":@,\"effect\":\"NoSchedule\"}]},"

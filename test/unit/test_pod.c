@@ -295,6 +295,51 @@ static void whole_pod_is_projected(void **state)
 	release(p);
 }
 
+/* What a PodGroup is made from if nobody makes one. */
+static void gang_without_a_podgroup_is_kept(void **state)
+{
+#define OPTION "gang.scheduling.koordinator.sh/"
+#define ASKS_FOR(min) ",\"annotations\":{\"" OPTION "name\":\"g\",\"" OPTION "min-available\":\"" min "\"}"
+	static const struct {
+		const char *meta, *gang; /* NULL: none */
+	} rows[] = {
+		{ ASKS_FOR("3"), "{\"minMember\":3,\"annotations\":{}}" },
+		{ ",\"labels\":{\"pod-group.scheduling.sigs.k8s.io/name\":\"g\",\"pod-group.scheduling.sigs.k8s.io/min-available\":\"2\"}",
+			"{\"minMember\":2,\"annotations\":{}}" },
+		{ ",\"annotations\":{\"" OPTION "name\":\"g\",\"" OPTION "min-available\":\"3\",\"" OPTION
+		  "mode\":\"NonStrict\",\"" OPTION "waiting-time\":\"90s\",\"" OPTION
+		  "timeout\":\"true\",\"x\":\"y\"}",
+			"{\"minMember\":3,\"annotations\":{\"" OPTION "mode\":\"NonStrict\",\"" OPTION
+			"waiting-time\":\"90s\"}}" },
+		{ ASKS_FOR("0"), NULL },
+		{ ASKS_FOR("-1"), NULL },
+		{ ASKS_FOR("2147483648"), NULL },
+		{ ASKS_FOR("three"), NULL },
+		{ ASKS_FOR(""), NULL },
+		{ ",\"annotations\":{\"" OPTION "name\":\"g\"}", NULL },
+		{ ",\"annotations\":{\"" OPTION "min-available\":\"3\"}", NULL },
+		{ ",\"annotations\":{\"" OPTION "name\":\"a/b\",\"" OPTION "min-available\":\"3\"}", NULL },
+		/* somebody makes the group */
+		{ ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}" ASKS_FOR("3"), NULL },
+		{ ",\"labels\":{\"pod-group.scheduling.sigs.k8s.io\":\"g\"}" ASKS_FOR("3"), NULL },
+		/* the minimum is beside the name */
+		{ ",\"labels\":{\"pod-group.scheduling.sigs.k8s.io/name\":\"g\"}" ASKS_FOR("3"), NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char text[1024];
+		const struct kar_pod *p;
+
+		snprintf(text, sizeof(text), "{" META "%s}}", rows[i].meta);
+		p = pod_of(text);
+		if (!kar_streq(kar_pod_gang(p), rows[i].gang))
+			fail_msg("%s: want %s, got %s", rows[i].meta, rows[i].gang ? rows[i].gang : "none",
+				kar_pod_gang(p) ? kar_pod_gang(p) : "none");
+		release(p);
+	}
+}
+
 /* By what a pod that our finalizer holds is found when its job is gone, and the group's label with it. */
 static void pods_outside_their_group_are_found_by_job(void **state)
 {
@@ -443,6 +488,7 @@ int main(void)
 		TEST(cause_of_a_failure_is_kept),
 		TEST(index_and_incarnation_are_read_from_labels),
 		TEST(whole_pod_is_projected),
+		TEST(gang_without_a_podgroup_is_kept),
 		TEST(pods_outside_their_group_are_found_by_job),
 		TEST(label_is_that_of_the_owner),
 		TEST(pod_without_a_node_says_why),

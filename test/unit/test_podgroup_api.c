@@ -179,6 +179,65 @@ static void admission_is_of_one_queue(void **state)
 	}
 }
 
+static void queue_is_of_the_spec_else_of_the_label(void **state)
+{
+#define LABEL ",\"labels\":{\"kube-arbitrator.io/queue\":\"b\"}"
+#define OWNER(group) \
+	",\"ownerReferences\":[{\"apiVersion\":\"" group \
+	"/v1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"u2\",\"controller\":true}]"
+	static const struct {
+		const char *meta, *spec, *queue;
+	} rows[] = {
+		{ "", "", "default" },
+		{ LABEL, "", "b" },
+		{ LABEL, "\"queue\":\"a\"", "a" },
+		{ LABEL OWNER("example.com"), "", "b" },
+		{ LABEL OWNER("kube-arbitrator.io"), "", "default" },
+		{ ",\"labels\":{\"kube-arbitrator.io/queue\":\"\"}", "", "default" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_podgroup *g;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			"{" META
+			"%s},\"spec\":{%s},\"status\":{\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}}",
+			rows[i].meta, rows[i].spec);
+		g = group_of(text);
+		assert_string_equal(kar_podgroup_queue(g), rows[i].queue);
+		assert_true(kar_podgroup_admitted_by(g, rows[i].queue));
+		if (strcmp(rows[i].queue, "default") != 0)
+			assert_false(kar_podgroup_admitted_by(g, "default"));
+		kar_object_unref(&g->o);
+	}
+}
+
+static void min_resources_may_be_empty(void **state)
+{
+	static const struct {
+		const char *spec;
+		bool has;
+	} rows[] = {
+		{ "", false },
+		{ "\"minResources\":null", false },
+		{ "\"minResources\":{}", true },
+		{ "\"minResources\":{\"cpu\":1}", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char text[256];
+		const struct kar_podgroup *g;
+
+		snprintf(text, sizeof(text), "{" META "},\"spec\":{%s}}", rows[i].spec);
+		g = group_of(text);
+		assert_int_equal(g->spec.has_min_resources, rows[i].has);
+		kar_object_unref(&g->o);
+	}
+}
+
 static void group_that_is_not_admitted_is_so_by_no_queue(void **state)
 {
 	const struct kar_podgroup *g = group_of("{" META "},\"status\":{\"admittedQueue\":\"a\"}}");
@@ -307,6 +366,8 @@ int main(void)
 		TEST(annotations_are_read),
 		TEST(whole_group_is_projected),
 		TEST(admission_is_of_one_queue),
+		TEST(queue_is_of_the_spec_else_of_the_label),
+		TEST(min_resources_may_be_empty),
 		TEST(group_that_is_not_admitted_is_so_by_no_queue),
 		TEST(owner_is_ours_by_group_and_kind),
 		TEST(bare_group_is_projected),

@@ -132,6 +132,29 @@ static const struct row rows[] = {
 		"; a" FREE " made=60",
 		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: a",
 		NULL },
+	{ "between_two_stages",
+		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1 " ADMITTED
+		"; a Succeeded owner=t",
+		"", "Placing: 1 of 3 members started, room for the rest is held until 2026-11-21T14:06:27Z" },
+	{ "stage_that_has_failed",
+		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1 " ADMITTED
+		"; a Failed owner=t",
+		"placement=-", NULL },
+	{ "last_stage_has_its_time_however_late_it_comes",
+		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1,b:n1 " ADMITTED
+		"; a Running owner=t made=600; b Running owner=t made=600; c" GATED " made=1",
+		"patch pods ns/c (release)", "Placing: 2/3 members bound, attempt 1" },
+	{ "and_no_more_than_that",
+		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1,b:n1 " ADMITTED
+		"; a Running owner=t made=600; b Succeeded owner=t; c" FREE " made=60",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: c",
+		NULL },
+	{ "stages_wait_for_room_for_all",
+		"others resources min=3 phase=Pending Admitted=False/NoFit; a" GATED, "",
+		"NoFit: not admitted: see condition Admitted" },
+	{ "stages_wait_for_members_that_come_now",
+		"others resources min=3 phase=Pending Admitted=False/WaitingForMembers; a" GATED, "",
+		"WaitingForMembers: 1 of 3 members exist; none starts before all exist or no more come for 5s" },
 	{ "last_stage_satisfies",
 		"others resources min=2 phase=Pending place=Placed attempt=1 deadline=-50 plan=a:n1 " ADMITTED
 		"; a Succeeded owner=t; b" FREE " bound made=1",

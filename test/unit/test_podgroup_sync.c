@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
+#include "common/str.h"
 #include "controllers/podgroup/podgroup.h"
 #include "test/fixture/reconciler.h"
 
@@ -116,6 +117,92 @@ static void first_write_may_be_held_back_too(void **state)
 	sync_named("ns/g");
 	assert_false(w.sync.plan.urgent);
 	assert_false(w.sync.plan.counters); /* only for a moment: it does not compete with counters */
+}
+
+#define GANG "gang.scheduling.koordinator.sh/"
+#define ASKS(minimum) \
+	",\"annotations\":{\"" GANG "name\":\"g\",\"" GANG "min-available\":\"" minimum "\",\"" GANG \
+	"mode\":\"NonStrict\"}"
+#define MADE_AT(time) \
+	",\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"},\"creationTimestamp\":\"2026-11-21T" time \
+	"Z\""
+
+static const char *printed(void)
+{
+	static char text[256];
+	struct kar_buf out = { 0 };
+
+	kar_plan_print(&w.sync.plan, &out);
+	snprintf(text, sizeof(text), "%s", kar_buf_cstr(&out));
+	kar_buf_release(&out);
+	return text;
+}
+
+static void group_is_made_for_pods_that_ask_for_one(void **state)
+{
+	(void)state;
+	put_named(w.stores.pods, "no-minimum", ASKS("0") ",\"creationTimestamp\":\"2026-11-21T13:00:00Z\"",
+		GATED);
+	assert_false(sync_named("ns/g"));
+	put_named(w.stores.pods, "ended", ASKS("9") ",\"creationTimestamp\":\"2026-11-21T13:00:00Z\"",
+		",\"status\":{\"phase\":\"Failed\"}");
+	assert_false(sync_named("ns/g"));
+	put_named(w.stores.pods, "a", ASKS("4") ",\"creationTimestamp\":\"2026-11-21T13:02:00Z\"", GATED);
+	put_named(w.stores.pods, "b", ASKS("3") ",\"creationTimestamp\":\"2026-11-21T13:01:00Z\"", GATED);
+	put_named(w.stores.pods, "c", ASKS("2") ",\"creationTimestamp\":\"2026-11-21T13:01:00Z\"", GATED);
+	assert_true(sync_named("ns/g"));
+	assert_string_equal(printed(), "create podgroups ns/g (for b)");
+	check_body(&w.sync.plan.actions[0],
+		"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"g\",\"namespace\":\"ns\","
+		"\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"},\"annotations\":{\"" GANG
+		"mode\":\"NonStrict\"}},\"spec\":{\"minMember\":3}}");
+	kar_barrier_wrote(w.controller.barrier, "ns/g", &kar_podgroup_type, w.rv + 1);
+	assert_false(sync_named("ns/g"));
+	assert_true(w.sync.plan.requeue_after < KAR_SECOND);
+	put_named(w.stores.podgroups, "g", MADE_AT("13:46:00"), ",\"spec\":{\"minMember\":3}");
+	assert_true(sync_named("ns/g"));
+	assert_int_equal(w.sync.plan.n_actions, 0);
+}
+
+/* It is 13:46:27. */
+static const struct {
+	const char *name, *meta, *status, *member;
+	bool deleted;
+	kar_time requeue;
+} empty[] = {
+	{ "made_and_empty", MADE_AT("13:45:27"), "", NULL, true, 0 },
+	{ "for_less_than_a_minute", MADE_AT("13:45:28"), "", NULL, false, KAR_SECOND },
+	{ "its_last_member_was_there_then", MADE_AT("13:00:00"),
+		"\"conditions\":[{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"r\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T13:46:00Z\"}]",
+		NULL, false, 33 * KAR_SECOND },
+	{ "with_a_member", MADE_AT("13:00:00"), "", RUNNING, false, 0 },
+	{ "of_somebody_else", ",\"creationTimestamp\":\"2026-11-21T13:00:00Z\"", "", NULL, false, 0 },
+	{ "somebody_owns_it", MADE_AT("13:00:00") BY_OTHER, "", NULL, false, 0 },
+	{ "being_deleted", MADE_AT("13:00:00") ",\"deletionTimestamp\":\"2026-11-21T13:46:00Z\"", "", NULL,
+		false, 0 },
+};
+
+static void group_that_was_made_goes_when_it_is_empty(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(empty); i++) {
+		const struct kar_action *a;
+		char rest[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(rest, sizeof(rest), ",\"spec\":{\"minMember\":1},\"status\":{%s}", empty[i].status);
+		put_named(w.stores.podgroups, "g", empty[i].meta, rest);
+		if (empty[i].member)
+			put_pod("a", "g", empty[i].member);
+		assert_true(sync_named("ns/g"));
+		a = w.sync.plan.n_actions ? &w.sync.plan.actions[0] : NULL;
+		if (!a != !empty[i].deleted || (a && (a->verb != KAR_DELETE || !kar_streq(a->uid, "uid-g"))))
+			fail_msg("%s: %s", empty[i].name, printed());
+		if (empty[i].requeue &&
+			(w.sync.plan.requeue_after > empty[i].requeue ||
+				w.sync.plan.requeue_after <= empty[i].requeue - KAR_SECOND))
+			fail_msg("%s: again in %lld ms", empty[i].name, (long long)w.sync.plan.requeue_after);
+	}
 }
 
 static const struct {
@@ -300,6 +387,8 @@ int main(void)
 		TEST(nothing_is_said_of_what_is_unreadable),
 		TEST(nothing_is_said_while_the_job_is_unreadable),
 		TEST(own_write_is_awaited),
+		TEST(group_is_made_for_pods_that_ask_for_one),
+		TEST(group_that_was_made_goes_when_it_is_empty),
 		TEST(first_write_may_be_held_back_too),
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),

@@ -21,7 +21,7 @@
 
 /*
  * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done new (two seconds old)
- * prio=5 zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
+ * prio=5 other (of h) nobody (of no group) zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
  */
 static const struct row {
 	const char *name, *spec, *status, *pods, *plan;
@@ -81,6 +81,10 @@ static const struct row {
 	{ "more_may_come_in_a_moment", "\"minMember\":3,\"minResources\":{\"cpu\":\"8\"}", "",
 		"a 1 gated; b 1 gated new",
 		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=1)", NULL },
+	{ "the_others_need_nothing", "\"minMember\":3,\"minResources\":{}", "", "a 1 gated", PLACED,
+		PLAN(AT("a", "n1")) },
+	{ "time_out_0_is_the_default", "\"minMember\":1,\"scheduleTimeoutSeconds\":0", "", "a 1 gated",
+		PLACED, "\"deadline\":\"2026-11-21T13:47:27Z\"" },
 	{ "a_stage_without_pods_does_not_start", "\"minMember\":3,\"minResources\":{\"cpu\":\"8\"}", "", "",
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 
@@ -137,6 +141,8 @@ static void put_member(char *text)
 			held = true;
 		else if (!strcmp(word, "other"))
 			group = "h";
+		else if (!strcmp(word, "nobody"))
+			group = "";
 		else if (!strcmp(word, "new"))
 			created = "2026-11-21T13:46:25Z";
 		else if (!strcmp(word, "done"))
@@ -252,6 +258,50 @@ static void members_to_come_have_room(void **state)
 	}
 }
 
+/* Groups g and h wait for a place that one of them can have; h is younger. */
+static const struct {
+	const char *name, *pods, *g, *h;
+	bool h_first;
+} ranks[] = {
+	{ "in_their_order_without_one", "a 3 gated; x 3 gated other", "", "", false },
+	{ "pods_give_the_group_their_priority", "a 3 gated; x 3 gated prio=5 other", "", "", true },
+	{ "the_highest_of_them", "a 3 gated prio=4; x 2 gated prio=-1 other; y 1 gated prio=5 other", "", "",
+		true },
+	{ "also_below_the_default", "a 3 gated prio=-1; x 3 gated other", "", "", true },
+	{ "not_those_that_have_ended", "a 3 gated; x 3 gated other; y 1 done prio=5 other", "",
+		",\"minMember\":2", false },
+	{ "a_priority_of_its_own_wins", "a 3 gated; x 3 gated prio=5 other", "", ",\"priority\":0", false },
+	{ "so_does_a_class", "a 3 gated; x 3 gated prio=5 other", "", ",\"priorityClassName\":\"low\"",
+		false },
+	{ "but_not_one_that_does_not_exist", "a 3 gated; x 3 gated prio=5 other", "",
+		",\"priorityClassName\":\"none\"", true },
+};
+
+static void pods_give_groups_of_others_their_priority(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(ranks); i++) {
+		const char *first, *got;
+		char spec[128], want[128];
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "");
+		put_named(w.stores.priorityclasses, "low", "", ",\"value\":-5");
+		put_members("z 4 on=n1 nobody");
+		put_members(ranks[i].pods);
+		snprintf(spec, sizeof(spec), "\"minMember\":1%s", ranks[i].g);
+		put_group("g", spec, "");
+		snprintf(spec, sizeof(spec), "\"minMember\":1%s", ranks[i].h);
+		put_group("h", spec, "");
+		got = sync_text(true);
+		first = ranks[i].h_first ? "h" : "g";
+		snprintf(want, sizeof(want),
+			"patch podgroups/status ns/%s (Admitted=True/Admitted position=0 placed)", first);
+		if (!strstr(got, want) || !strstr(got, "position=1"))
+			fail_msg("%s: want '%s', got '%s'", ranks[i].name, want, got);
+	}
+}
+
 /* Its own admission does not fill its queue. */
 static void place_of_a_full_queue_is_kept(void **state)
 {
@@ -260,6 +310,52 @@ static void place_of_a_full_queue_is_kept(void **state)
 	put_members("a 2 gated; b 2 gated");
 	put_group("g", "\"minMember\":2", "\"position\":0,\"admittedQueue\":\"default\"," IN);
 	assert_string_equal(sync_text(true), PLACED);
+}
+
+/* Group g has the nodes, and a pod of priority 5; its other one has none. */
+static void pods_protect_their_group_from_eviction(void **state)
+{
+	static const struct {
+		const char *taker;
+		bool evicted;
+	} evictions[] = { { "x 4 gated prio=6 other", true }, { "x 4 gated prio=5 other", false },
+		{ "x 4 gated prio=1 other", false } };
+
+	for (size_t i = 0; i < KAR_LEN(evictions); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "\"preemptionPolicy\":\"LowerPriority\"");
+		put_members("a 4 on=n1 prio=5; b 4 on=n2");
+		put_members(evictions[i].taker);
+		put_group("g", "\"minMember\":2", STATE("Satisfied", ",\"attempt\":1") IN);
+		put_group("h", "\"minMember\":1", "");
+		got = sync_text(true);
+		if (!strstr(got, "ns/g") == evictions[i].evicted)
+			fail_msg("%s: %s", evictions[i].taker, got);
+	}
+}
+
+static void put_labelled(const char *queue)
+{
+	char meta[128];
+
+	snprintf(meta, sizeof(meta), ",\"labels\":{\"kube-arbitrator.io/queue\":\"%s\"}", queue);
+	put_named(w.stores.podgroups, "g", meta, ",\"spec\":{\"minMember\":1}");
+}
+
+static void label_names_the_queue(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_queue("closed", "\"state\":\"Closed\"");
+	put_labelled("closed");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)");
+	drain();
+	put_labelled("default");
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
 }
 
 static void new_member_wakes_the_pass(void **state)
@@ -281,7 +377,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
+			teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(pods_protect_their_group_from_eviction, small_cluster,
+			teardown),
+		cmocka_unit_test_setup_teardown(label_names_the_queue, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(new_member_wakes_the_pass, small_cluster, teardown),
 	};
 

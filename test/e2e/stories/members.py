@@ -52,7 +52,7 @@ def says(s, name, kind, reason):
 
 
 def runs(s, name):
-    return s.group(name)["status"].get("phase") == "Running"
+    return s.group(name).get("status", {}).get("phase") == "Running"
 
 
 def nodes(s, name):
@@ -86,6 +86,21 @@ def story_pods_of_others_start_whole(s):
     s.shown.append(s.kubectl("describe", "podgroups.scheduling.x-k8s.io", "three"))
     owned_pod(s, "three", 3, cpu="1", owner=by)
     wait_until(lambda: members(s, "three")["three-3"]["spec"].get("nodeName"), "a fourth member starts by itself")
+
+
+def story_pods_that_ask_for_a_gang_get_a_podgroup(s):
+    """Three pods with the annotations of a gang, and nobody who creates a PodGroup: one is made, and they start whole."""
+    wait_until_alone(s)
+    by = owner(s, "asking")
+    key = "gang.scheduling.koordinator.sh/"
+    asks = {f"{key}name": "asking", f"{key}min-available": "3", f"{key}waiting-time": "90s", f"{TEST_KEY}outcome": "run"}
+    for i in range(3):
+        made = template("asking", "40")
+        s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"asking-{i}", "annotations": asks, "ownerReferences": [by]}, "spec": made["spec"]})
+    wait_until(lambda: s.group("asking") and runs(s, "asking"), "they run")
+    group = s.group("asking")
+    expect_equal((group["spec"]["minMember"], group["metadata"]["annotations"], group["metadata"].get("ownerReferences")), (3, {f"{key}waiting-time": "90s"}, None), "what was made")
+    expect_equal((group["status"]["running"], group["status"]["placement"]["attempt"]), (3, 1), "members that run, and attempts")
 
 
 def story_batch_job_is_a_gang_by_a_label(s):
@@ -154,9 +169,10 @@ def story_stages_of_a_gang_have_their_room(s):
     group(s, "staged", 3, minResources={"cpu": "100"})  # 20 + 40 + 40; what is left beside it is less than two nodes
     owned_pod(s, "staged", 0, cpu="20", owner=by)
     wait_until(lambda: members(s, "staged")["staged-0"]["spec"].get("nodeName"), "the first stage starts")
-    expect("1 of 3 members started, room for the rest is held until" in says(s, "staged", "Scheduled", "Placing")["message"], "why it is not whole")
+    wait_until(lambda: "1 of 3 members started, room for the rest is held until" in said(s, "staged", "Scheduled")["message"], "it says why it is not whole")
     group(s, "greedy", 3)
-    batch_job(s, "greedy", 3, cpu="60")
+    for i in range(3):
+        owned_pod(s, "greedy", i, cpu="60", owner=by)
     wait_until(lambda: says(s, "greedy", "Admitted", "NoFit"), "who would take its room waits")
     for i in (1, 2):
         owned_pod(s, "staged", i, cpu="40", owner=by)

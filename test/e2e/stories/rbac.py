@@ -61,6 +61,13 @@ def merge(**patch):
     return ("--type=merge", "-p", json.dumps(patch))
 
 
+MADE = {KEY + "made-for-pods": "true"}
+
+
+def pod_group(name, **metadata):
+    return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": name, **metadata}, "spec": {"minMember": 1}}
+
+
 def story_admission_policy_binds_the_manager(s):
     """With manifests/admission the manager's identity is refused every write that is not about QueueJobs, and all in kube-system."""
     expect_policies_are_sound(s)
@@ -73,6 +80,7 @@ def story_admission_policy_binds_the_manager(s):
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": s.kubectl.get("configmap", "owner")["metadata"]["uid"], "controller": True}
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "spec": {"minMember": 1},
              "metadata": {"name": "foreign", "labels": {KEY + "queuejob": "foreign"}, "ownerReferences": [owner]}})
+    s.apply(pod_group("made-before", labels=MADE))
     s.apply(queuejob("stays", task("worker", 1), suspend=True))
     s.apply(pod("gated", finalizers=["example.com/other"]) | {"spec": {**pod("x")["spec"], "schedulingGates": [{"name": KEY + "gang"}]}})
     owned = {"ownerReferences": [JOB]}
@@ -96,6 +104,8 @@ def story_admission_policy_binds_the_manager(s):
         "the deletion of a foreign Service": as_manager(s, "delete", "service", "labelled"),
         "a change of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(spec={"minMember": 2})),
         "the adoption of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata=owned)),
+        "a bare PodGroup": as_manager(s, "create", obj=pod_group("bare")),
+        "the deletion of another controller's PodGroup": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "foreign"),
         "the deletion of a job without TTL": as_manager(s, "delete", "queuejob", "stays"),
         "a pod of a QueueJob in kube-system": as_manager(s, "create", namespace="kube-system", obj=pod("bare", **owned)),
         "a Service of a QueueJob in kube-system": as_manager(s, "create", namespace="kube-system", obj=service("bare", **owned)),
@@ -110,6 +120,8 @@ def story_admission_policy_binds_the_manager(s):
     expect(not wrong, "must be refused by a policy:\n" + "\n".join(wrong))
     allowed = {
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
+        "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
+        "its deletion when they are gone": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "made-before"),
         "the gate of a foreign pod": as_manager(s, "patch", "pod", "gated", *merge(metadata={"labels": {"x": "y"}})),
         "the adoption of a Service with our label": as_manager(s, "patch", "service", "labelled", *merge(metadata=owned)),
     }

@@ -1,0 +1,57 @@
+#include "controllers/podgroup/made.h"
+
+#include <string.h>
+
+#include "api/copy.h"
+#include "common/str.h"
+#include "controllers/podgroup/release.h"
+
+static bool is_older(const struct kar_pod *a, const struct kar_pod *b)
+{
+	return a->creation != b->creation ? a->creation < b->creation : strcmp(a->o.name, b->o.name) < 0;
+}
+
+void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, const char *name,
+	struct kar_plan *p)
+{
+	const struct kar_pod *oldest = NULL;
+	struct kar_action *a;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kar_pod_gang(pods[i]) && kar_pod_alive(pods[i]) && (!oldest || is_older(pods[i], oldest)))
+			oldest = pods[i];
+	}
+	if (!oldest)
+		return;
+	a = kar_plan_add(p, KAR_CREATE, &kar_podgroup_type, kar_copy(p->arena, ns),
+		kar_copy_text(p->arena, name));
+	a->what = PODGROUP_MAKE;
+	a->payload = kar_copy(p->arena, kar_pod_gang(oldest));
+	a->note = kar_arena_printf(p->arena, "for %s", oldest->o.name);
+}
+
+/* No later than its last member was there. */
+static kar_time empty_since(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_SCHEDULED);
+
+	return c && c->last_transition > g->creation ? c->last_transition : g->creation;
+}
+
+void podgroup_unmake(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
+{
+	const struct kar_podgroup *g = v->group;
+	kar_time left = empty_since(g) + PODGROUP_MADE_EMPTY - now;
+	struct kar_action *a;
+
+	if (!g->made || g->deletion || v->n_pods)
+		return;
+	if (left > 0) {
+		kar_plan_requeue(p, left);
+		return;
+	}
+	a = kar_plan_add(p, KAR_DELETE, &kar_podgroup_type, kar_copy(p->arena, g->o.ns),
+		kar_copy_text(p->arena, g->o.name));
+	a->what = PODGROUP_UNMAKE;
+	a->uid = kar_copy(p->arena, g->o.uid);
+}
