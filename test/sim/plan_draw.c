@@ -369,6 +369,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_hostile(p);
 	if (version >= 13)
 		plan_draw_room(p);
+	if (version >= 14)
+		plan_draw_gangs(p);
 	sort(p);
 }
 
