@@ -175,6 +175,15 @@ static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UN
 	return a->scheduled >= a->quorum;
 }
 
+/*
+ * Released members that were given up, because a cache that was behind did not show them or because nobody would make them again, have got
+ * their nodes.
+ */
+static bool is_bound_late(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->of_others && recorded(a)->attempt && is_bound(a, p);
+}
+
 static kar_time later(kar_time a, kar_time b)
 {
 	return a > b ? a : b;
@@ -362,6 +371,8 @@ struct move {
 
 static const struct move moves[] = {
 	{ KAR_PG_STATE_NONE, has_no_places, postpone },
+	{ KAR_PG_STATE_NONE, is_bound_late, satisfy },
+	{ KAR_PG_STATE_WAITING, is_bound_late, satisfy },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },

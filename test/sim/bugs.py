@@ -10,6 +10,7 @@ QJ = "controllers/queuejob/"
 POD = "controllers/podset/"
 KUBE = "common/kube/"
 QUEUE = "controllers/queue/"
+PG = "controllers/podgroup/"
 
 BUGS = [
     Bug("latch_dropped", "a gang that has formed is not remembered", QJ + "gang.c",
@@ -247,6 +248,34 @@ BUGS = [
         "	if (crd || queuejob_view_is_unreadable(&view))", "	if (crd || (!view.job && queuejob_view_is_unreadable(&view)))"),
     Bug("owner_of_another_namespace", "a pod belongs to a job that it names as its owner, wherever it is", QJ + "observe.c",
         "		if (kar_streq(o->ns, v->job->o.ns))\n			podset_append(&own,", "		if (o->ns)\n			podset_append(&own,"),
+    Bug("members_not_awaited", "gated pods are released as they come", PG + "release.c",
+        "		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))", "		(state == KAR_PG_STATE_NONE && (starts_unplaced(v, t) || t->waiting)))"),
+    Bug("incomplete_gang_placed", "gated pods are placed before there are as many as the minimum", QUEUE + "members.c",
+        "	out->incomplete = need > (int64_t)m.n_unbound;", "	out->incomplete = !m.n_unbound;\n	need = need < (int64_t)m.n_unbound ? need : (int64_t)m.n_unbound;"),
+    Bug("other_gates_ignored", "gated pods are placed and released although a gate of somebody else holds them", "api/pg_members.c",
+        "	return kar_pg_is_gated(p) && !p->gate_foreign;", "	return kar_pg_is_gated(p);"),
+    Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",
+        "	if (p->terms)\n", "	if (p->terms && !p->node[0])\n"),
+    Bug("released_to_any_node", "gated pods are released without their node in the plan", PG + "release.c",
+        "			release(p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));", "			release(p, *found, \"\");"),
+    Bug("released_beyond_the_plan", "gated pods that have no place in the plan are released with the others", PG + "release.c",
+        "		if (!release_planned(v, p) && starts_in_stages(v))", "		if (!release_planned(v, p) || starts_in_stages(v))"),
+    Bug("members_hold_no_room", "the places of gated pods in a plan are free until the pods have their nodes", QUEUE + "members.c",
+        "		if (!pod || pod->node || !pod->needs || !kar_pod_alive(pod))", "		if (!pod || pod->node || !pod->needs || kar_pod_alive(pod))"),
+    Bug("bare_pods_taken_back", "a start that fails deletes pods that have no controller", PG + "release.c",
+        "		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod))", "		if (kar_pod_alive(pod) && !kar_pg_is_gated(pod))"),
+    Bug("gated_pods_taken_back", "a start that fails deletes pods that are not released", PG + "release.c",
+        "		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod))", "		if (kar_pod_alive(pod) && pod->owner_name)"),
+    Bug("taken_back_as_failed", "pods of a start that fails are deleted before their controller knows why", PG + "release.c",
+        "	if (pod->disrupted) {", "	if (pod->disrupted || pod->o.rv) {"),
+    Bug("members_not_taken_back", "a start of gated pods that fails leaves them where they are", PG + "release.c",
+        "	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)", "	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others && v->group->deletion)"),
+    Bug("running_members_taken_back", "a gang of another controller that has lost a pod is rolled back", PG + "attempt.c",
+        "	return !a->of_others && a->scheduled < minimum_of(a)", "	return a->scheduled < minimum_of(a)"),
+    Bug("replacements_stay_gated", "what another controller makes in the place of a lost pod keeps our gate", PG + "release.c",
+        "	} else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||", "	} else if (state == KAR_PG_STATE_UNPLACED ||"),
+    Bug("no_pause_for_others", "a gang of another controller is placed again at once", PG + "attempt.c",
+        "	pl->retry_after = a->now + pause_after(a, pl->failures);", "	pl->retry_after = a->of_others ? a->now : a->now + pause_after(a, pl->failures);"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found.

@@ -106,6 +106,8 @@ static void on_group(struct model *l, const struct sim_change *c)
 	bool admitted;
 
 	rules_check(&w, RULE_GROUP_CHANGED);
+	if (model_is_of_others(c->ns))
+		model_note_gang_group(l, c);
 	if (!w.job)
 		return;
 	w.job->admitted_before |= c->old && !model_owner(c->old) && model_is_admitted(c->old);
@@ -292,6 +294,8 @@ static void on_pod(struct model *l, const struct sim_change *c)
 	w.pod = c->old ? model_find_pod(l, c->ns, c->name) : NULL;
 	w.job = w.pod ? w.pod->job : uid ? model_find_job(l, uid) : NULL;
 	rules_check(&w, w.pod ? RULE_POD_CHANGED : RULE_POD_CREATED);
+	if (model_is_of_others(c->ns))
+		model_note_gang_pod(l, c);
 	if (!w.pod) {
 		if (c->new)
 			note_pod(l, add_pod(l, c, w.job), c);
@@ -405,6 +409,7 @@ struct model *model_new(struct sim_apiserver *s, kar_time staleness)
 	RB_INIT(&l->jobs);
 	TAILQ_INIT(&l->present);
 	RB_INIT(&l->pods);
+	TAILQ_INIT(&l->gangs);
 	sim_apiserver_listen(s, on_change, l);
 	return l;
 }
@@ -413,9 +418,14 @@ void model_free(struct model *l)
 {
 	struct model_pod *p;
 	struct model_job *j;
+	struct model_gang *g;
 
 	if (!l)
 		return;
+	while ((g = TAILQ_FIRST(&l->gangs)) != NULL) {
+		TAILQ_REMOVE(&l->gangs, g, of_model);
+		free(g);
+	}
 	while ((p = RB_MIN(model_pods, &l->pods)) != NULL)
 		remove_pod(l, p);
 	while ((j = RB_MIN(model_jobs, &l->jobs)) != NULL) {

@@ -170,6 +170,27 @@ RB_HEAD(model_jobs, model_job);
 RB_PROTOTYPE(model_jobs, model_job, by_uid, model_compare_jobs)
 TAILQ_HEAD(model_job_list, model_job);
 
+/* A PodGroup of another controller; also when it is gone. */
+struct model_gang {
+	TAILQ_ENTRY(model_gang) of_model;
+	char name[MODEL_NAME];
+	struct setting state;       /* enum kar_pg_state */
+	kar_time state_since, gone; /* 0: it is not */
+	bool satisfied;             /* once, since it was new */
+	int part;                   /* of its pods that are on nodes, while they are too few */
+	kar_time part_since;
+};
+TAILQ_HEAD(model_gang_list, model_gang);
+
+/* The pods of such a group as they are. */
+struct model_members {
+	const char *group;
+	int alive, going, succeeded, failed; /* going: being deleted, and not ended */
+	/* Of .alive: on nodes; running; with our gate; with another one too; without a controller and our gate. */
+	int bound, running, gated, held, bare;
+	const struct sim_value *any; /* of .alive; NULL: there is none */
+};
+
 /* What a manager has been told. */
 struct model_manager {
 	const char *user;
@@ -193,6 +214,7 @@ struct model {
 	struct model_jobs jobs;
 	struct model_job_list present; /* those that are not gone */
 	struct model_pods pods;
+	struct model_gang_list gangs;
 	struct setting max_jobs[MODEL_QUEUES];
 	kar_time
 		nodes_changed; /* when a node last came, went, was cordoned or became ready, or not any more */
@@ -234,6 +256,22 @@ kar_time model_horizon(const struct model *l) KAR_NONNULL;
 struct model_job *model_find_job(const struct model *l, const char *uid) KAR_NONNULL;
 struct model_pod *model_find_pod(const struct model *l, const char *ns, const char *name) KAR_NONNULL;
 struct model_task *model_find_task(struct model_job *j, const char *name) KAR_NONNULL;
+
+/* --- model_gangs.c --- */
+
+/* Is this the namespace of other controllers? @ns may be NULL. */
+bool model_is_of_others(const char *ns);
+/* NULL: there never was one. @name may be NULL. */
+struct model_gang *model_find_gang(const struct model *l, const char *name) __attribute__((nonnull(1)));
+struct model_gang *model_gang_of(const struct model *l, const struct sim_value *pod) KAR_NONNULL;
+/* NULL: it is gone. */
+const struct sim_value *model_gang_group(const struct model *l, const struct model_gang *g) KAR_NONNULL;
+struct model_members model_count_members(const struct model *l, const struct model_gang *g) KAR_NONNULL;
+/* Was it in this state as far as a manager may know? */
+bool model_gang_was(const struct model *l, const struct model_gang *g, enum kar_pg_state s) KAR_NONNULL;
+/* Its group, or a pod in the namespace, was written. */
+void model_note_gang_group(struct model *l, const struct sim_change *c) KAR_NONNULL;
+void model_note_gang_pod(struct model *l, const struct sim_change *c) KAR_NONNULL;
 
 /* --- model_life.c --- */
 

@@ -137,7 +137,7 @@ static int64_t large_cpu_of(const struct plan_job *j)
  */
 static bool is_ample(const struct plan *p)
 {
-	int64_t for_ever = 0, largest = 0;
+	int64_t for_ever = plan_gangs_keep(p), largest = 0;
 
 	for (size_t i = 0; i < p->n_jobs; i++)
 		for_ever += cpu_of(&p->jobs[i], true);

@@ -16,16 +16,20 @@ void plan_copy(struct plan *to, const struct plan *from)
 	*to = *from;
 	to->jobs = kar_xcalloc(from->n_jobs + 1, sizeof(*to->jobs));
 	to->actions = kar_xcalloc(from->n_actions + 1, sizeof(*to->actions));
+	to->others = kar_xcalloc(from->n_others + 1, sizeof(*to->others));
 	if (from->n_jobs)
 		memcpy(to->jobs, from->jobs, from->n_jobs * sizeof(*to->jobs));
 	if (from->n_actions)
 		memcpy(to->actions, from->actions, from->n_actions * sizeof(*to->actions));
+	if (from->n_others)
+		memcpy(to->others, from->others, from->n_others * sizeof(*to->others));
 }
 
 void plan_release(struct plan *p)
 {
 	free(p->jobs);
 	free(p->actions);
+	free(p->others);
 	*p = (struct plan){ 0 };
 }
 

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 14 };
+enum { PLAN_VERSION = 15 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -108,6 +108,27 @@ struct plan_job {
 	enum plan_selector selector;
 	enum plan_place place; /* schedSpec.nodeSelector */
 	enum plan_scheduler scheduler;
+};
+
+/* Where the pods of a gang of another controller may go by themselves. */
+enum plan_room {
+	PLAN_ROOM_ANY,
+	PLAN_ROOM_NODE,   /* nodeSelector: .node only */
+	PLAN_ROOM_OTHERS, /* required affinity: not .node */
+	PLAN_ROOM_EITHER, /* required affinity of two terms: .node, or any other */
+	PLAN_ROOMS,
+};
+
+/* A PodGroup whose pods another controller makes, gated; in the namespace of such controllers. Its name is its place in the plan: "g0". */
+struct plan_gang {
+	int min, pods; /* spec.minMember; pods that its controller keeps in the end */
+	int queue;     /* PLAN_UNSET: names none */
+	int timeout;   /* scheduleTimeoutSeconds, or PLAN_UNSET */
+	struct plan_task task;
+	int bare;  /* of its pods: the first so many have no controller */
+	bool held; /* its first pod has somebody else's gate at first */
+	enum plan_room room;
+	int node;
 };
 
 /* Of dependsOn. */
@@ -226,6 +247,13 @@ enum plan_verb {
 	PLAN_NODE_ADDED,
 	PLAN_PRESSURE,
 	PLAN_HOSTILE, /* .job, .value: enum plan_trick, .task */
+	/* .value: gang of another controller */
+	PLAN_GANG_GROUP,  /* its PodGroup is created */
+	PLAN_GANG_PODS,   /* its controller keeps .task pods from now on */
+	PLAN_GANG_UNGATE, /* the gate of somebody else goes */
+	PLAN_GANG_LOSE,   /* somebody deletes its pod number .task of those that there are */
+	PLAN_GANG_ROB,    /* when it is placed next, its room is stolen for .task s */
+	PLAN_GANG_END,    /* its owner is deleted, and its PodGroup before (.task 0) or after that (1) */
 	PLAN_VERBS,
 };
 
@@ -248,6 +276,8 @@ struct plan {
 	int max_in_flight; /* writes of a manager; 0: its default */
 	struct plan_job *jobs;
 	size_t n_jobs;
+	struct plan_gang *others; /* gangs of other controllers */
+	size_t n_others;
 	struct plan_action *actions; /* in the order of time */
 	size_t n_actions;
 	uint32_t fault_set;
@@ -291,6 +321,19 @@ void plan_draw_nodes(struct plan *p) KAR_NONNULL;
 void plan_draw_hostile(struct plan *p) KAR_NONNULL;
 /* Adds what version 13 has more (plan_room.c): gangs on small nodes, whose room is taken. */
 void plan_draw_room(struct plan *p) KAR_NONNULL;
+/* Adds what version 15 has more (plan_gangs.c): gated pods of other controllers. */
+void plan_draw_gangs(struct plan *p) KAR_NONNULL;
+/* A pod of a gang; @owner: UID of what controls it. New. */
+struct sim_value *plan_gang_pod(const struct plan *p, int gang, int number,
+	const char *owner) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* The PodGroup. New. */
+struct sim_value *plan_gang_group(const struct plan *p, int gang) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* Thousandths of CPUs that gangs of others keep until the end. */
+int64_t plan_gangs_keep(const struct plan *p) KAR_NONNULL;
+/* The gate of somebody else. */
+#define PLAN_GANG_GATE "test.kube-arbitrator.io/held"
+/* Where other controllers make their pods. No job of the plan is there. */
+#define PLAN_GANG_NS "operators"
 /* Is there a hostile tenant? */
 bool plan_is_hostile(const struct plan *p) KAR_NONNULL;
 /* The same without it. */
@@ -345,6 +388,7 @@ const char *plan_job_name(const struct plan_job *j, char out[PLAN_NAME]) KAR_NON
 const char *plan_pod_name(const struct plan_job *j, int task, int index,
 	char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
 const char *plan_node_name(int node, char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
+const char *plan_gang_name(int gang, char out[PLAN_NAME]) KAR_NONNULL KAR_RETNN;
 
 /* "12m3.456s scale default/j3 task w1 to 5" without the time. */
 void plan_action_text(const struct plan *p, const struct plan_action *a, struct kar_buf *out) KAR_NONNULL;

@@ -2,7 +2,7 @@
 #include "common/buf.h"
 #include "test/sim/plan.h"
 
-enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE, TRICK };
+enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE, TRICK, GANG };
 
 /* How each verb reads: the words before and after its subject; %d in `after` is the value. */
 static const struct {
@@ -69,6 +69,12 @@ static const struct {
 	[PLAN_NODE_ADDED] = { "add", NODE, "" },
 	[PLAN_PRESSURE] = { "memory pressure on", NODE, "" },
 	[PLAN_HOSTILE] = { "let a hostile tenant", TRICK, "" },
+	[PLAN_GANG_GROUP] = { "create the PodGroup of", GANG, "" },
+	[PLAN_GANG_PODS] = { "set the number of pods of", GANG, "to %d" },
+	[PLAN_GANG_UNGATE] = { "take the other gate off the pods of", GANG, "" },
+	[PLAN_GANG_LOSE] = { "delete a pod of", GANG, "(number %d)" },
+	[PLAN_GANG_ROB] = { "wait until a gang is placed to steal the room of", GANG, "for %d s" },
+	[PLAN_GANG_END] = { "end", GANG, "(order %d)" },
 };
 
 static void put_subject(const struct plan *p, const struct plan_action *a, struct kar_buf *out)
@@ -89,6 +95,9 @@ static void put_subject(const struct plan *p, const struct plan_action *a, struc
 		return;
 	case NODE:
 		kar_buf_printf(out, "node %s", plan_node_name(a->value, name));
+		return;
+	case GANG:
+		kar_buf_printf(out, PLAN_GANG_NS "/%s", plan_gang_name(a->value, name));
 		return;
 	default:
 		break;
@@ -128,7 +137,7 @@ void plan_action_text(const struct plan *p, const struct plan_action *a, struct 
 	if (!*words[a->verb].after)
 		return;
 	kar_buf_puts(out, " ");
-	put_value(words[a->verb].after, a->value, out);
+	put_value(words[a->verb].after, words[a->verb].subject == GANG ? a->task : a->value, out);
 }
 
 static void print_job(const struct plan *p, size_t i, FILE *out)
@@ -144,6 +153,22 @@ static void print_job(const struct plan *p, size_t i, FILE *out)
 		plan_job_name(&p->jobs[i], name), kar_buf_cstr(&text));
 	kar_buf_release(&text);
 	sim_unref(object);
+}
+
+static void print_gang(const struct plan *p, size_t i, FILE *out)
+{
+	const struct plan_gang *g = &p->others[i];
+	struct sim_value *group = plan_gang_group(p, (int)i), *pod = plan_gang_pod(p, (int)i, 0, "");
+	struct kar_buf text = { 0 };
+
+	sim_print(sim_member(group, "spec"), &text);
+	kar_buf_puts(&text, ", its pods ");
+	sim_print(sim_member(pod, "spec"), &text);
+	fprintf(out, "  gang %zu: %d pods, of which %d are bare, group %s\n", i, g->pods, g->bare,
+		kar_buf_cstr(&text));
+	kar_buf_release(&text);
+	sim_unref(group);
+	sim_unref(pod);
 }
 
 static void print_action(const struct plan *p, const struct plan_action *a, FILE *out)
@@ -171,6 +196,8 @@ void plan_print(const struct plan *p, FILE *out)
 		if (p->actions[i].verb == PLAN_SUBMIT)
 			print_job(p, (size_t)p->actions[i].job, out);
 	}
+	for (size_t i = 0; i < p->n_others; i++)
+		print_gang(p, i, out);
 	for (size_t i = 0; i < p->n_actions; i++)
 		print_action(p, &p->actions[i], out);
 	fputs("  faults:", out);

@@ -95,6 +95,10 @@ void rules_check_nodes(struct model *l) KAR_NONNULL;
 bool rules_begins_attempt(const struct sim_change *c) KAR_NONNULL;
 /* Wall ms before which the group is not placed again; 0: there is no such time. */
 kar_time rules_retry_after(const struct sim_value *group);
+/* ms for which an attempt to start it may last. @group: NULL: the default. */
+kar_time rules_timeout_of(const struct sim_value *group);
+/* No attempt to start the gang of a job that has not ended is left unfinished. */
+void rules_check_group_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
 /* --- rules_room.c --- */
 
@@ -110,13 +114,20 @@ bool rules_waits_for_places(const struct model *l, const struct model_job *j) KA
 /* Who waits for room does so because there is none. */
 void rules_check_room_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
-/* No attempt to start the gang of a job that has not ended is left unfinished. */
-void rules_check_group_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
+/* Do so many pods of @spec fit into what nobody waits for? Labels of nodes are not looked at. */
+bool rules_have_room(const struct model *l, const struct sim_value *spec, int pods) KAR_NONNULL;
 
 /* --- rules_queue.c --- */
 
 /* What is admitted is so by the queue that it asks for. */
 void rules_check_admission_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
+
+/* --- rules_gangs.c, rules_gangs_rest.c --- */
+
+/* No gang of another controller holds a part of its minimum for long, as long as nothing goes wrong. Called now and then. */
+void rules_check_gangs(struct model *l) KAR_NONNULL;
+/* Each of them that is whole runs, or there is no room for it; and its counts are right. */
+void rules_check_gang_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
 /* --- rules_quota.c --- */
 
@@ -150,12 +161,13 @@ void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 /* The i-th rule; NULL past the end. For lists of them. */
 const struct rule *rules_at(size_t i);
 
-extern const struct rule rules_of_asks[], rules_of_life[], rules_of_limit[], rules_of_network[],
-	rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[], rules_of_queue[],
-	rules_of_quota[], rules_of_room[], rules_of_spec[], rules_of_status[], rules_of_tenants[],
-	rules_of_time[];
-extern const size_t n_rules_of_asks, n_rules_of_life, n_rules_of_limit, n_rules_of_network, n_rules_of_nodes,
-	n_rules_of_order, n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue,
-	n_rules_of_quota, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
+extern const struct rule rules_of_asks[], rules_of_gangs[], rules_of_life[], rules_of_limit[],
+	rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[],
+	rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_spec[], rules_of_status[],
+	rules_of_tenants[], rules_of_time[];
+extern const size_t n_rules_of_asks, n_rules_of_gangs, n_rules_of_life, n_rules_of_limit, n_rules_of_network,
+	n_rules_of_nodes, n_rules_of_order, n_rules_of_room, n_rules_of_pods, n_rules_of_policy,
+	n_rules_of_queue, n_rules_of_quota, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants,
+	n_rules_of_time;
 
 #endif

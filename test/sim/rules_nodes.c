@@ -7,7 +7,7 @@
 #include "common/timefmt.h"
 #include "test/sim/rules.h"
 
-static const kar_time TIME_OUT = KAR_MINUTE; /* the manager's default; no plan sets another */
+static const kar_time TIME_OUT = KAR_MINUTE; /* the manager's default; for jobs no plan sets another */
 static const kar_time SOON = 20 * KAR_SECOND;
 
 /* --- the placement of a group -------------------------------------------------------------------------- */
@@ -59,6 +59,13 @@ static kar_time time_of(const struct sim_value *group, const char *field)
 	kar_time at;
 
 	return text && kar_time_parse(text, &at) == 0 ? at : 0;
+}
+
+kar_time rules_timeout_of(const struct sim_value *group)
+{
+	kar_time own = sim_get_int(group, 0, "spec", "scheduleTimeoutSeconds") * KAR_SECOND;
+
+	return own ? own : TIME_OUT;
 }
 
 kar_time rules_retry_after(const struct sim_value *group)
@@ -187,6 +194,22 @@ static const unsigned entered_from[KAR_PG_STATES] = {
 	[KAR_PG_STATE_DEACTIVATED] = FROM(ROLLING_BACK),
 };
 
+/* The pods of a group of others are there before it is placed: if they go, it is a new gang. While it runs, nobody stops it. */
+static const unsigned ends_from = FROM(PLACED) | FROM(SATISFIED);
+
+static bool may_enter(const struct sim_change *c, enum kar_pg_state was, enum kar_pg_state is)
+{
+	unsigned from = entered_from[is];
+
+	if (!model_owner(c->new) && is == KAR_PG_STATE_NONE)
+		from |= ends_from;
+	if (!model_owner(c->new) && is == KAR_PG_STATE_SATISFIED)
+		from |= FROM(NONE) | FROM(WAITING); /* released, given up, and bound all the same */
+	if (!model_owner(c->new) && is == KAR_PG_STATE_ROLLING_BACK)
+		from &= ~(FROM(SATISFIED));
+	return was == is || (from & 1U << was);
+}
+
 bool rules_begins_attempt(const struct sim_change *c)
 {
 	return c->new &&model_placement(c->new) == KAR_PG_STATE_PLACED &&
@@ -203,10 +226,11 @@ static void check_begin(const struct rule *r, const struct write *w)
 	if (number(c->new, "attempt") != number(c->old, "attempt") + 1)
 		model_break(w->l, r->name, "group %s/%s: attempt %d follows attempt %d", c->ns, c->name,
 			number(c->new, "attempt"), number(c->old, "attempt"));
-	else if (time_of(c->new, "deadline") != time_of(c->new, "time") + TIME_OUT)
+	else if (time_of(c->new, "deadline") != time_of(c->new, "time") + rules_timeout_of(c->new))
 		model_break(w->l, r->name, "group %s/%s: its deadline is not the time-out after its begin",
 			c->ns, c->name);
-	else if (was != KAR_PG_STATE_WAITING && model_is_admitted(c->old))
+	else if (was != KAR_PG_STATE_WAITING && model_is_admitted(c->old) &&
+		(model_owner(c->new) || was != KAR_PG_STATE_NONE))
 		model_break(w->l, r->name, "group %s/%s is admitted, in state %s, and is placed again", c->ns,
 			c->name, kar_pg_state_name(was));
 	else if (w->l->faultless && sim_timeline_wall(w->l->timeline) < retry)
@@ -234,7 +258,7 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 
 	if (was == is)
 		return failures;
-	if (is == KAR_PG_STATE_NONE)
+	if (is == KAR_PG_STATE_NONE && !(ends_from & 1U << was))
 		return 0;
 	if (was == KAR_PG_STATE_ROLLING_BACK)
 		return failures + 1;
@@ -260,7 +284,7 @@ static void check_move(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !c->new || !c->old)
 		return;
-	if (was != is && !((entered_from[is] | entered_if_direct(w, is)) & 1U << was))
+	if (!may_enter(c, was, is) && !(entered_if_direct(w, is) & 1U << was))
 		model_break(w->l, r->name, "group %s/%s goes from state %s to %s", c->ns, c->name,
 			kar_pg_state_name(was), kar_pg_state_name(is));
 	else if (number(c->new, "failures") != failures_after(c, was, is))
@@ -319,6 +343,22 @@ static void check_nothing_lost(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "job %s/%s rolls back, and forgets %d pods that succeeded",
 			w->c->ns, w->c->name,
 			counter(w->c->old, "succeeded") - counter(w->c->new, "succeeded"));
+}
+
+/* --- at rest ------------------------------------------------------------------------------------------- */
+
+void rules_check_group_at_rest(struct model *l, const struct sim_value *group)
+{
+	const char *owner = model_owner(group);
+	const struct model_job *j = owner ? model_find_job(l, owner) : NULL;
+	enum kar_pg_state s = model_placement(group);
+
+	if (!j || j->finished)
+		return;
+	if (s == KAR_PG_STATE_PLACED || s == KAR_PG_STATE_ROLLING_BACK)
+		model_break(l, "nodes-rest", "group %s/%s rests in state %s",
+			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(group, "metadata", "name"), ""), kar_pg_state_name(s));
 }
 
 const struct rule rules_of_nodes[] = {

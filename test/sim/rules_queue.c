@@ -4,13 +4,22 @@
 #include "sim/wire.h"
 #include "test/sim/rules.h"
 
+/* Whoever is to be placed again holds nothing, also as long as its status does not say that it is not admitted. */
+static bool waits_for_places(const struct model *l, const struct model_job *j)
+{
+	enum kar_pg_state s = model_placement(model_group(l, j));
+
+	return s == KAR_PG_STATE_WAITING || s == KAR_PG_STATE_DEACTIVATED;
+}
+
 /* A job that surely holds a place in the queue of @group. */
 static bool holds_place(const struct write *w, const struct model_job *j, int queue)
 {
 	kar_time then = model_horizon(w->l);
 
 	return j != w->job && j->queue == queue && j->admitted && j->admitted < then && j->resumed < then &&
-		!j->gone && !j->deleting && !j->suspended && !j->finished && j->invalid < then;
+		!j->gone && !j->deleting && !j->suspended && !j->finished && j->invalid < then &&
+		!waits_for_places(w->l, j);
 }
 
 /* Who puts the queue of a group back that somebody changed gives it nothing: it never lost its admission. */

@@ -197,6 +197,31 @@ static void take_plan(struct room *m, const struct sim_value *group, const struc
 	}
 }
 
+/* The same of a group of another controller, whose pods are there: a pod that has a node holds no place. */
+static void take_members(struct room *m, const struct sim_value *group, bool is_new)
+{
+	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
+
+	for (size_t i = 0; i < sim_count(plan); i++) {
+		const struct sim_value *p = sim_item(plan, i), *pod;
+		struct room_node *node = find_node(m, sim_text_or(sim_member(p, "nodes"), ""));
+
+		pod = sim_apiserver_peek(m->l->server, "", "pods",
+			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+			sim_text_or(sim_member(p, "role"), ""));
+		if (!node || !pod || has_ended(pod) || sim_get(pod, "spec", "nodeName") ||
+			sim_get(pod, "metadata", "deletionTimestamp"))
+			continue;
+		take(m, node, sim_get(pod, "spec"), 1);
+		node->planned |= is_new;
+	}
+}
+
+static bool is_of_others(const struct sim_value *group)
+{
+	return model_is_of_others(sim_get_text(group, "metadata", "namespace"));
+}
+
 /* What was planned for a job whose pods go to another scheduler now is not held. */
 static bool has_our_scheduler(const struct sim_value *job)
 {
@@ -224,7 +249,11 @@ static void add_plan(void *arg, const struct sim_value *group)
 	bool is_asked =
 		kar_streq(sim_get_text(group, "metadata", "uid"), sim_get_text(m->asked, "metadata", "uid"));
 
-	if (!is_asked && model_placement(group) == KAR_PG_STATE_PLACED && is_at_work(m, group, job))
+	if (is_asked || model_placement(group) != KAR_PG_STATE_PLACED)
+		return;
+	if (is_of_others(group) && model_is_admitted(group))
+		take_members(m, group, false);
+	else if (is_at_work(m, group, job))
 		take_plan(m, group, job, false);
 }
 
@@ -274,13 +303,16 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
 	struct room m;
 
-	if (!w->l->faultless || !w->by_manager || !job || !rules_begins_attempt(w->c) ||
-		w->job->spec_edited >= model_horizon(w->l))
+	if (!w->l->faultless || !w->by_manager || !rules_begins_attempt(w->c) ||
+		!(job ? w->job->spec_edited < model_horizon(w->l) : is_of_others(w->c->new)))
 		return;
 	room_init(&m, w->l, sim_timeline_wall(w->l->timeline) - MOMENT);
 	m.asked = w->c->new;
 	sim_apiserver_each(w->l->server, KAR_PODGROUP_GROUP, "podgroups", add_plan, &m);
-	take_plan(&m, w->c->new, job, true);
+	if (job)
+		take_plan(&m, w->c->new, job, true);
+	else
+		take_members(&m, w->c->new, true);
 	for (size_t i = 0; i < m.n; i++) {
 		const char *trouble = trouble_with(&m, &m.nodes[i]);
 
@@ -288,7 +320,7 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 			model_break(w->l, r->name, "group %s/%s is placed on %s, which %s", w->c->ns,
 				w->c->name, m.nodes[i].name, trouble);
 	}
-	if (has_too_many_places(&m, w, job))
+	if (job && has_too_many_places(&m, w, job))
 		model_break(w->l, r->name, "group %s/%s has places for more pods than it lacks", w->c->ns,
 			w->c->name);
 	room_release(&m);
@@ -424,6 +456,18 @@ static void note_lacking(void *arg, const struct sim_value *group)
 		!kar_streq(scheduled, "True");
 }
 
+bool rules_have_room(const struct model *l, const struct sim_value *spec, int pods)
+{
+	struct room m;
+	bool have;
+
+	room_init(&m, l, KAR_NEVER);
+	sim_apiserver_each(l->server, KAR_PODGROUP_GROUP, "podgroups", note_lacking, &m);
+	have = !m.lacks && count_fitting(&m, spec, pods) >= pods;
+	room_release(&m);
+	return have;
+}
+
 /* One task, whose pods go anywhere. */
 static const struct sim_value *plain_task(const struct sim_value *job)
 {
@@ -451,16 +495,12 @@ void rules_check_room_at_rest(struct model *l, const struct model_job *j, const 
 			       *spec = plain_task(job);
 	const char *reason = sim_text_or(sim_member(c, "reason"), "");
 	int need = rules_quorum(j, job) - rules_done(j, job);
-	struct room m;
 
 	if ((strcmp(reason, kar_reason_NoFit) != 0 && strcmp(reason, kar_reason_Infeasible) != 0) || !spec)
 		return;
-	room_init(&m, l, KAR_NEVER);
-	sim_apiserver_each(l->server, KAR_PODGROUP_GROUP, "podgroups", note_lacking, &m);
-	if (!m.lacks && count_fitting(&m, spec, need) >= need)
+	if (rules_have_room(l, spec, need))
 		model_break(l, "nodes-wait", "job %s/%s waits with reason %s, and its %d pods fit", j->ns,
 			j->name, reason, need);
-	room_release(&m);
 }
 
 bool rules_waits_with_extras(struct model *l, const struct model_job *j, const struct sim_value *job)
@@ -480,20 +520,6 @@ bool rules_waits_with_extras(struct model *l, const struct model_job *j, const s
 			j->name);
 	room_release(&m);
 	return true;
-}
-
-void rules_check_group_at_rest(struct model *l, const struct sim_value *group)
-{
-	const char *owner = model_owner(group);
-	const struct model_job *j = owner ? model_find_job(l, owner) : NULL;
-	enum kar_pg_state s = model_placement(group);
-
-	if (!j || j->finished)
-		return;
-	if (s == KAR_PG_STATE_PLACED || s == KAR_PG_STATE_ROLLING_BACK)
-		model_break(l, "nodes-rest", "group %s/%s rests in state %s",
-			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
-			sim_text_or(sim_get(group, "metadata", "name"), ""), kar_pg_state_name(s));
 }
 
 const struct rule rules_of_room[] = {

@@ -378,6 +378,8 @@ static void check_group(void *arg, const struct sim_value *group)
 	check_owned(arg, group);
 	rules_check_admission_at_rest(w->model, group);
 	rules_check_group_at_rest(w->model, group);
+	if (model_is_of_others(sim_get_text(group, "metadata", "namespace")))
+		rules_check_gang_at_rest(w->model, group);
 }
 
 bool world_settle(struct world *w)

@@ -211,6 +211,7 @@ void users_prepare(struct world *w)
 	for (int n = 0; n < w->plan->nodes; n++)
 		add_node(w, n);
 	users_prepare_hostile(w);
+	users_prepare_gangs(w);
 }
 
 struct foreign {
@@ -223,7 +224,7 @@ static void collect_foreign(void *arg, const struct sim_value *pod)
 {
 	struct foreign *f = arg;
 
-	if (!users_is_foreign(pod) || f->n == KAR_LEN(f->names))
+	if (!users_is_foreign(pod) || users_is_gang_pod(pod) || f->n == KAR_LEN(f->names))
 		return;
 	snprintf(f->names[f->n][0], PLAN_NAME, "%s", sim_text_or(sim_get(pod, "metadata", "namespace"), ""));
 	snprintf(f->names[f->n++][1], PLAN_NAME, "%s", sim_text_or(sim_get(pod, "metadata", "name"), ""));
@@ -260,4 +261,5 @@ void users_restore(struct world *w)
 	users_mend_jobs(w);
 	users_mend_specs(w);
 	users_calm_hostile(w);
+	users_calm_gangs(w);
 }

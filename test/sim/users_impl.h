@@ -73,4 +73,14 @@ void users_act_hostile(struct world *w, const struct plan_action *a) KAR_NONNULL
 /* The tenant holds nothing any more that others may wait for. */
 void users_calm_hostile(struct world *w) KAR_NONNULL;
 
+/* --- users_gangs.c --- */
+
+void users_prepare_gangs(struct world *w) KAR_NONNULL;
+/* PLAN_GANG_GROUP .. PLAN_GANG_END */
+void users_act_on_gang(struct world *w, const struct plan_action *a) KAR_NONNULL;
+/* Other controllers make all their pods. */
+void users_calm_gangs(struct world *w) KAR_NONNULL;
+/* Has another controller made it? */
+bool users_is_gang_pod(const struct sim_value *pod);
+
 #endif

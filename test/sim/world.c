@@ -35,6 +35,7 @@ static void on_change(void *arg, const struct sim_change *c)
 	race_room_see(w, c);
 	race_suspend_see(w, c);
 	race_ttl_see(w, c);
+	users_gangs_see(w, c);
 }
 
 static void on_log(void *arg, const char *line, size_t n)
@@ -166,6 +167,7 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	kar_log_init(KAR_LOG_TEXT, trace ? 2 : -1);
 	kar_log_redirect(on_log, w);
 	add_server(w);
+	users_gangs_init(w);
 	add_ledger(w);
 	w->wire = sim_wire_new(w->server, plan->seed, &w->faults);
 	process_observe(w);
@@ -194,6 +196,7 @@ void world_release(struct world *w)
 	race_room_release(w);
 	race_suspend_release(w);
 	race_ttl_release(w);
+	users_gangs_release(w);
 	sim_other_user_free(w->other);
 	sim_nodes_free(w->nodes);
 	sim_wire_free(w->wire);
@@ -225,6 +228,7 @@ static void check_due(struct world *w)
 	rules_check_due(w->model);
 	rules_check_services_due(w->model);
 	rules_check_nodes(w->model);
+	rules_check_gangs(w->model);
 }
 
 bool world_run(struct world *w, kar_time until)

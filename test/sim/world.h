@@ -64,6 +64,7 @@ struct world {
 		kar_time later;
 		struct sim_alarm *alarm;
 	} race_ttl;
+	struct users_gangs *gangs; /* other controllers */
 	size_t action;
 	bool calm;
 	bool dying;  /* a manager is being killed: what it says does not count */
@@ -106,6 +107,12 @@ void process_observe(struct world *w) KAR_NONNULL;
 void users_prepare(struct world *w) KAR_NONNULL; /* namespaces, classes, queues */
 void users_act(struct world *w, const struct plan_action *a) KAR_NONNULL;
 void users_restore(struct world *w) KAR_NONNULL;
+
+/* --- users_gangs.c --- */
+
+void users_gangs_init(struct world *w) KAR_NONNULL;
+void users_gangs_release(struct world *w) KAR_NONNULL;
+void users_gangs_see(struct world *w, const struct sim_change *c) KAR_NONNULL;
 
 /* --- race_pod_name.c --- */
 

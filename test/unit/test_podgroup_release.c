@@ -64,6 +64,16 @@ static const struct row rows[] = {
 		"others min=1 phase=Scheduling place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" FREE " bound; b" GATED,
 		"placement=Satisfied", "Scheduled: minMember 1 reached" },
+	{ "given_up_and_bound_all_the_same",
+		"others min=2 phase=Pending attempt=1 " ADMITTED "; a" FREE " bound; b" FREE " bound",
+		"placement=Satisfied", "Scheduled: minMember 2 reached" },
+	{ "pods_without_a_controller_are_bound_late",
+		"others min=2 phase=Pending place=Waiting attempt=2 failures=2 cause=x " ADMITTED
+		"; a Pending bound; b Pending bound",
+		"placement=Satisfied", "Scheduled: minMember 2 reached" },
+	{ "never_placed_and_bound",
+		"others min=1 phase=Scheduled Scheduled=True/Scheduled " ADMITTED "; a" FREE " bound", "",
+		"Scheduled: minMember 1 reached" },
 	{ "further_members_start_one_by_one",
 		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE
 		" bound; b" GATED,

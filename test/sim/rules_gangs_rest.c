@@ -1,0 +1,108 @@
+/* Gangs of other controllers when nothing moves any more. */
+#include <string.h>
+
+#include "api/names.h"
+#include "api/reasons.h"
+#include "common/str.h"
+#include "test/sim/rules.h"
+
+struct resting {
+	struct model *l;
+	const struct sim_value *group;
+	const char *name, *reason; /* why it is not admitted */
+	struct model_members m;
+	enum kar_pg_state state;
+	int min;
+};
+
+static void wrong(const struct resting *g, const char *why)
+{
+	model_break(g->l, "gangs-rest",
+		"gang %s of another controller rests in state \"%s\" (Admitted says %s), and %s: of %d pods %d have nodes, %d our gate, %d succeeded, %d failed; minMember is %d",
+		g->name, kar_pg_state_name(g->state), g->reason, why, g->m.alive, g->m.bound, g->m.gated,
+		g->m.succeeded, g->m.failed, g->min);
+}
+
+/* --- who waits ----------------------------------------------------------------------------------------- */
+
+/* Its pods are alike. Those that choose their nodes may find none of them free. */
+static bool finds_room(const struct resting *g)
+{
+	const struct sim_value *spec = sim_get(g->m.any, "spec");
+	int need = g->min - g->m.succeeded - (g->m.alive - g->m.gated);
+
+	return need > 0 && !sim_get(spec, "nodeSelector") && !sim_get(spec, "affinity") &&
+		rules_have_room(g->l, spec, need);
+}
+
+static bool waits_for_its_time(const struct resting *g)
+{
+	return sim_timeline_wall(g->l->timeline) <
+		rules_retry_after(g->group) + 2 * g->l->worst_clock + KAR_MINUTE;
+}
+
+static void check_waiting(const struct resting *g)
+{
+	bool for_room = kar_streq(g->reason, kar_reason_NoFit) || kar_streq(g->reason, kar_reason_Infeasible);
+
+	if (g->m.bound)
+		wrong(g, "it holds a part of what it needs");
+	else if (for_room && finds_room(g))
+		wrong(g, "there is room for it");
+	else if (!for_room && !kar_streq(g->reason, kar_reason_Deactivated) &&
+		!(kar_streq(g->reason, kar_reason_BackOff) && waits_for_its_time(g)))
+		wrong(g, "nothing stands in its way");
+}
+
+/* Pods without a controller stay where they are, so such a gang may never be whole. */
+static void check_state(const struct resting *g)
+{
+	if (g->m.bare)
+		return;
+	if (g->state == KAR_PG_STATE_PLACED || g->state == KAR_PG_STATE_ROLLING_BACK)
+		wrong(g, "its attempt has not ended");
+	else if (g->state == KAR_PG_STATE_SATISFIED && g->m.gated > g->m.held)
+		wrong(g, "pods of it are not released");
+	else if (g->state != KAR_PG_STATE_SATISFIED && g->m.alive + g->m.succeeded >= g->min && g->m.alive)
+		check_waiting(g);
+}
+
+/* --- counts -------------------------------------------------------------------------------------------- */
+
+static void check_counts(const struct resting *g)
+{
+	const struct model_members *m = &g->m;
+	const struct {
+		const char *field;
+		int is;
+	} counts[] = { { "members", m->alive + m->succeeded + m->failed },
+		{ "scheduled", m->bound + m->succeeded }, { "running", m->running },
+		{ "succeeded", m->succeeded }, { "failed", m->failed } };
+
+	for (size_t i = 0; i < KAR_LEN(counts); i++) {
+		int said = (int)sim_get_int(g->group, 0, "status", counts[i].field);
+
+		if (said != counts[i].is)
+			model_break(g->l, "gangs-recount",
+				"the status of gang %s of another controller says %s %d, there are %d",
+				g->name, counts[i].field, said, counts[i].is);
+	}
+}
+
+void rules_check_gang_at_rest(struct model *l, const struct sim_value *group)
+{
+	const struct sim_value *admitted = model_condition(group, KAR_PG_ADMITTED);
+	struct resting g = { .l = l,
+		.group = group,
+		.name = sim_text_or(sim_get(group, "metadata", "name"), ""),
+		.reason = sim_text_or(sim_member(admitted, "reason"), "nothing"),
+		.state = model_placement(group),
+		.min = (int)sim_get_int(group, 1, "spec", "minMember") };
+	const struct model_gang *known = model_find_gang(l, g.name);
+
+	if (!known || kar_streq(sim_get_text(group, "status", "phase"), "Finished"))
+		return;
+	g.m = model_count_members(l, known);
+	check_state(&g);
+	check_counts(&g);
+}
