@@ -87,6 +87,13 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 	warn_of_bare(a, p);
 }
 
+/* None of its members is released, but for those that terminate. */
+static bool is_all_gated(const struct podgroup_attempt *a)
+{
+	return a->of_others && a->gated && a->gated == a->unfinished - a->leaving &&
+		a->scheduled - a->leaving < a->quorum;
+}
+
 /*
  * The members do not come, for example because of a quota: the room is not held for longer, and that is no failure. Those of others are
  * placed when they are there again.
@@ -94,6 +101,8 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	struct kar_plan *p KAR_UNUSED)
 {
+	if (is_all_gated(a))
+		pl->satisfied_member = 0; /* what comes now is a new gang */
 	enter(pl, a,
 		a->of_others            ? KAR_PG_STATE_NONE
 			: a->unit_waits ? KAR_PG_STATE_WAITING
@@ -177,11 +186,11 @@ static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UN
 
 /*
  * Released members that were given up, because a cache that was behind did not show them or because nobody would make them again, have got
- * their nodes.
+ * their nodes. Or the gang has started by itself, without our gate: from now on it is one that runs.
  */
 static bool is_bound_late(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->of_others && recorded(a)->attempt && is_bound(a, p);
+	return a->of_others && (recorded(a)->attempt || a->placeable) && is_bound(a, p);
 }
 
 static kar_time later(kar_time a, kar_time b)
@@ -192,7 +201,15 @@ static kar_time later(kar_time a, kar_time b)
 /* Room is held for members that come later, and nobody knows when that is. */
 static bool has_stages(const struct podgroup_attempt *a)
 {
-	return a->of_others && kar_pg_hold_ends(a->group);
+	return a->of_others && kar_pg_holds(a->group, a->now);
+}
+
+/* The members that the room was held for did not come: those that run stay, and later ones are a gang of their own. */
+static bool hold_is_over(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	kar_time ends = kar_pg_hold_ends(a->group);
+
+	return a->of_others && ends && a->members < a->quorum && is_over(ends - a->now, p);
 }
 
 /* As long as members come, the last one has its time; but without stages an attempt has at most five times that. */
@@ -331,12 +348,6 @@ static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_U
 	return generation != recorded(a)->generation;
 }
 
-/* None of its members is released. */
-static bool is_all_gated(const struct podgroup_attempt *a)
-{
-	return a->of_others && a->gated && a->gated == a->unfinished && a->scheduled < a->quorum;
-}
-
 /* Members are gone before they were released: those that their controller makes in their place are not in the plan. */
 static bool lost_members(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
@@ -380,6 +391,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
+	{ KAR_PG_STATE_PLACED, hold_is_over, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
@@ -439,7 +451,7 @@ struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, co
 	case KAR_PG_STATE_PLACED:
 		if (t->scheduled >= t->quorum)
 			break;
-		if (kar_pg_of_others(g) && t->active + t->succeeded < t->quorum && kar_pg_hold_ends(g))
+		if (kar_pg_of_others(g) && t->active + t->succeeded < t->quorum && kar_pg_holds(g, now))
 			return (struct podgroup_text){ "Placing",
 				kar_arena_printf(arena,
 					"%d of %d members started, room for the rest is held until %s",

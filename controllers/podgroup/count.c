@@ -36,7 +36,9 @@ static bool is_first(const struct kar_pod *p, const struct kar_pod *other)
 
 static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
 {
-	kar_time since = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
+	/* A pod that was gated has been without a node since its creation, as far as its status says. */
+	kar_time unplaced = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
+	kar_time since = unplaced > t->placed ? unplaced : t->placed;
 	kar_time left = since + PODGROUP_STUCK_AFTER - now;
 
 	add_few(&t->unbound, NAMES_SHOWN, p->o.name, p);
@@ -56,14 +58,25 @@ static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, ka
 		t->stuck = p;
 }
 
-static void count_gates(struct podgroup_counts *t, const struct kar_pod *p)
+bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
+{
+	const struct kar_pg_placement *pl = &g->status.placement;
+
+	if (!kar_pg_of_others(g) || kar_has_text(pl->evicted_by))
+		return false;
+	if (pl->state == KAR_PG_STATE_ROLLING_BACK && pod->creation > pl->time)
+		return true;
+	return g->options.and_running && pl->satisfied_member && pod->node;
+}
+
+static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p)
 {
 	bool gated = kar_pg_is_gated(p);
 
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p);
 	t->bare += !gated && !p->owner_name;
-	t->removable += !gated && p->owner_name;
+	t->removable += !gated && p->owner_name && !podgroup_keeps(v->group, p);
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
@@ -97,7 +110,7 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 {
 	t->active++;
 	t->leaving += p->deletion != 0;
-	count_gates(t, p);
+	count_gates(t, v, p);
 	count_scheduler(t, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (is_placed(v, p))
@@ -146,7 +159,7 @@ static int32_t left_out(const struct kar_podgroup_spec *spec, const struct podgr
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now)
 {
 	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct podgroup_counts t = { .stuck_in = KAR_NEVER };
+	struct podgroup_counts t = { .stuck_in = KAR_NEVER, .placed = v->group->status.placement.time };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v, v->pods[i], now);

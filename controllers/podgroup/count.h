@@ -47,10 +47,16 @@ struct podgroup_counts {
 	struct podgroup_few held; /* by another gate than ours, or by both */
 	struct podgroup_few
 		schedulers; /* that active members name, but for the default one; .pod: one of each */
+	kar_time placed;    /* wall ms, when the attempt began, or what its group does now */
 	int32_t n_default;  /* active members of the default scheduler */
 	struct kar_unplaced unplaced; /* .unschedulable */
 };
 
+/*
+ * Does the roll back of an attempt leave this pod of another controller alone? It was made after the attempt had failed, or it was bound in a
+ * gang that had started, and that asks for what it lacks together (WaitingAndRunning).
+ */
+bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod) KAR_NONNULL;
 /* @now: wall ms. */
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now) KAR_NONNULL;
 /* "j-1 (OOMKilled, exit code 137), j-2 and 3 more", in the arena. */

@@ -239,6 +239,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.gated = u->t->gated,
 		.bare = u->t->bare,
 		.of_others = u->v->of_others,
+		.placeable = !u->v->unplaced && !u->t->schedulers.n,
 		.unit_waits = u->v->unit_waits,
 		.unit_failing = u->v->unit_failing,
 		.non_strict = u->v->non_strict,

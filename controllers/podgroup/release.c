@@ -106,9 +106,9 @@ static bool release_planned(const struct podgroup_view *v, struct kar_plan *p)
 }
 
 /* All of the plan have started, and members come for which room is held. */
-static bool starts_in_stages(const struct podgroup_view *v)
+static bool starts_in_stages(const struct podgroup_view *v, kar_time now)
 {
-	return v->group->status.placement.n_plan && kar_pg_hold_ends(v->group);
+	return v->group->status.placement.n_plan && kar_pg_holds(v->group, now);
 }
 
 /* Nobody chooses nodes for these members: they start when all of them can, or when their gang has its minimum without them. */
@@ -147,9 +147,16 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 	for (size_t i = 0; i < v->n_pods; i++) {
 		const struct kar_pod *pod = v->pods[i];
 
-		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod))
+		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod) &&
+			!podgroup_keeps(v->group, pod))
 			take_back(v, pod, now, p);
 	}
+}
+
+/* Members terminate that the minimum needs: their replacements may be a new gang, when all of the old one is gone. */
+static bool is_restarting(const struct podgroup_counts *t)
+{
+	return t->leaving && t->scheduled - t->leaving < t->quorum;
 }
 
 void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
@@ -160,9 +167,9 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
 	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
-		if (!release_planned(v, p) && starts_in_stages(v))
+		if (!release_planned(v, p) && starts_in_stages(v, now))
 			release_all(v, p);
-	} else if (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED ||
+	} else if ((state == KAR_PG_STATE_SATISFIED && !is_restarting(t)) || state == KAR_PG_STATE_UNPLACED ||
 		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))
 		release_all(v, p);
 }

@@ -22,8 +22,14 @@ static void subtract(struct rest *r, kar_class class, int64_t pods)
 
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {
 		for (size_t k = 0; k < r->n; k++) {
-			if (kar_streq(r->items[k].resource, needs->amounts[i].resource))
-				r->items[k].amount -= pods * needs->amounts[i].amount;
+			struct kar_sched_amount *left = &r->items[k];
+
+			if (!kar_streq(left->resource, needs->amounts[i].resource) || pods <= 0)
+				continue;
+			if (needs->amounts[i].amount > left->amount / pods)
+				left->amount = 0;
+			else
+				left->amount -= pods * needs->amounts[i].amount;
 		}
 	}
 }

@@ -208,11 +208,13 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 	struct queue_gang *out;
 	int64_t need;
 
-	bool holds = admitted && p->s->now < kar_pg_hold_ends(g);
+	bool holds = admitted && kar_pg_holds(g, p->s->now);
 
 	if (!p->nodes || !kar_pg_keeps_placement(g) ||
 		(admitted && ((queue_is_whole(g) && !holds) || state == KAR_PG_STATE_ROLLING_BACK)))
 		return NULL;
+	if (holds && kar_pg_hold_ends(g) - p->s->now < p->retry_in)
+		p->retry_in = kar_pg_hold_ends(g) - p->s->now; /* its room is free then */
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 	queue_fill_gang(p, g, out);
 	if (admitted && state == KAR_PG_STATE_PLACED) {

@@ -1,6 +1,7 @@
 /* The record of places in the status of a group: the plan of an attempt that begins. */
 #include "controllers/queue/pass.h"
 
+#include "api/pg_members.h"
 #include "api/pg_plan.h"
 #include "common/str.h"
 
@@ -67,6 +68,7 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
 		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
 		.failures = old->failures,
+		.satisfied_member = kar_pg_of_others(qg->group) ? old->satisfied_member : 0,
 		.time = now,
 		.deadline = now + g->timeout,
 		.evicted_by = "",

@@ -187,6 +187,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (size_t i = 0; i < p->snapshot.n_groups; i++)
 		shared->waits_for_room |= p->decisions[i].reason == QUEUE_NO_FIT ||
 			p->decisions[i].reason == QUEUE_INFEASIBLE ||
+			p->decisions[i].reason == QUEUE_GANG_GROUP ||
+			p->decisions[i].reason == QUEUE_RESERVING ||
 			p->decisions[i].reason == QUEUE_PROVISIONING || lacks_places(&p->snapshot.groups[i]);
 }
 

@@ -115,22 +115,51 @@ static void spare(struct queue_fit *f, const struct entry *e, struct victims *v)
 	}
 }
 
+/* A group is evicted, and its CRD does not keep for whom. */
+static bool somebody_leaves(const struct entry *e)
+{
+	for (size_t i = 0; i < e->w->n; i++) {
+		const struct kar_podgroup *g = e->w->entries[i].g->group;
+
+		if (queue_is_rolled_back(g) && !queue_is_evicted(g) &&
+			kar_condition_is_true(&g->status.conditions, KAR_PG_PREEMPTED))
+			return true;
+	}
+	return false;
+}
+
+/* All candidates suffice; leaves the fewest of them, in their order, that do. */
+static void halve(struct queue_fit *f, const struct entry *e, struct victims *v, size_t least)
+{
+	size_t most = v->n;
+
+	while (least < most) {
+		v->n = (least + most) / 2;
+		if (suffices(f, e, v))
+			most = v->n;
+		else
+			least = v->n + 1;
+	}
+	v->n = most;
+}
+
 static bool choose(struct queue_fit *f, const struct entry *e, struct victims *v, struct kar_arena *a)
 {
-	size_t n = 0;
+	size_t n = 0, leaving = v->n;
 	struct entry **candidates;
 
 	if (suffices(f, e, v))
 		return v->n > 0;
 	candidates = find_candidates(e, a, &n);
-	for (size_t i = 0; i < n; i++) {
+	if (!n || somebody_leaves(e))
+		return false;
+	for (size_t i = 0; i < n; i++)
 		add(v, candidates[i]->g, candidates[i]);
-		if (!suffices(f, e, v))
-			continue;
-		spare(f, e, v);
-		return true;
-	}
-	return false;
+	if (!suffices(f, e, v))
+		return false;
+	halve(f, e, v, leaving + 1);
+	spare(f, e, v);
+	return true;
 }
 
 static const char *name_victims(const struct victims *v, struct kar_arena *a)
@@ -143,12 +172,23 @@ static const char *name_victims(const struct victims *v, struct kar_arena *a)
 	return v->n > NAMED ? kar_arena_printf(a, "%s and %zu more", text, v->n - NAMED) : text;
 }
 
+static bool is_unverified(const struct queue_gang *g)
+{
+	for (uint32_t i = 0; g->unverified && i < g->gang.n_roles; i++) {
+		if (g->unverified[i])
+			return true;
+	}
+	return false;
+}
+
 static bool may_preempt(const struct entry *e)
 {
 	enum queue_reason r = e->d->reason;
 
+	/* Whether it starts is certain: nobody is evicted again and again for one that does not. */
 	return (r == QUEUE_NO_FIT || r == QUEUE_MAX_JOBS) && e->w->queue->spec.preempts && e->g->gang &&
-		!e->g->never_preempts && !e->g->unit;
+		!e->g->never_preempts && !e->g->unit && !e->g->group->status.placement.failures &&
+		!is_unverified(e->g->gang);
 }
 
 void queue_preempt(struct queue_fit *f, struct entry *e, struct kar_arena *a)

@@ -153,7 +153,7 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 	set_admitted(p, qg, d, &st);
 	if (d->evicted_for)
 		set_evicted(p, qg, d, &st);
-	else if (d->places && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))
+	else if (admitted && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))
 		set_preempted(p, qg->group, false, "it has its places again", &st);
 	return st;
 }

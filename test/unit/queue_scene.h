@@ -180,6 +180,8 @@ static bool read_gang_word(struct scene *s, size_t i, const char *word)
 		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
 			.cause = "evicted",
 			.evicted_by = value };
+	} else if (is(word, "failed")) {
+		p->failures = 1;
 	} else if (takes(word, "lost-to=", &value)) {
 		p->evicted_by = value;
 	} else if (is(word, "protected")) {

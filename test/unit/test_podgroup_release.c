@@ -72,8 +72,8 @@ static const struct row rows[] = {
 		"; a Pending bound; b Pending bound",
 		"placement=Satisfied", "Scheduled: minMember 2 reached" },
 	{ "never_placed_and_bound",
-		"others min=1 phase=Scheduled Scheduled=True/Scheduled " ADMITTED "; a" FREE " bound", "",
-		"Scheduled: minMember 1 reached" },
+		"others min=1 phase=Scheduled Scheduled=True/Scheduled " ADMITTED "; a" FREE " bound",
+		"placement=Satisfied", "Scheduled: minMember 1 reached" },
 	{ "further_members_start_one_by_one",
 		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE
 		" bound; b" GATED,
@@ -89,6 +89,40 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED "; a" GATED
 		"; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+
+	{ "when_the_hold_is_over_what_runs_stays",
+		"others resources min=3 phase=Pending place=Placed for=1800 attempt=1 deadline=-1740 plan=a:n1 " ADMITTED
+		"; a" FREE " bound made=1800",
+		"placement=-", NULL },
+	{ "members_that_come_after_it_are_a_gang_of_their_own",
+		"others resources min=3 phase=Pending place=Placed for=1801 attempt=1 deadline=-1741 plan=a:n1 " ADMITTED
+		"; a" FREE " bound made=1800; b" GATED " made=1",
+		"placement=-", NULL },
+	{ "gang_that_is_made_anew_while_the_old_one_stops",
+		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t terminating; b Running owner=t terminating; c" GATED "; d" GATED,
+		"placement=-", NULL },
+	{ "replacement_waits_until_the_old_pod_is_gone",
+		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t terminating; c" GATED,
+		"", NULL },
+	{ "what_runs_of_a_gang_that_asks_for_the_rest_together_stays",
+		"others and-running satisfied=3 min=3 phase=Running place=RollingBack attempt=2 cause=x " ADMITTED
+		"; a Running owner=t; b" FREE "; c" FREE,
+		"patch pods/status ns/b (disrupt); patch pods/status ns/c (disrupt)", NULL },
+	{ "unless_it_is_evicted",
+		"others and-running satisfied=3 min=3 phase=Running place=RollingBack evicted-by=ns/x attempt=2 cause=x " ADMITTED
+		"; a Running owner=t; b" FREE,
+		"patch pods/status ns/a (disrupt); patch pods/status ns/b (disrupt)", NULL },
+	{ "pods_that_come_ungated_after_a_failure_are_left_alone",
+		"others min=2 phase=Scheduling place=RollingBack for=5 attempt=1 cause=x " ADMITTED "; a" FREE
+		" made=9; b" FREE " made=2",
+		"patch pods/status ns/a (disrupt)", NULL },
+	{ "gated_pods_have_their_time_from_the_plan",
+		"others min=2 phase=Scheduling place=Placed for=1 attempt=1 deadline=59 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " bound; b" FREE " pin=n2 lacks-cpu made=600",
+		"event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		NULL },
 
 	{ "plans_of_all_gangs_that_start_together_come_first",
 		"others unit-waits min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
@@ -209,8 +243,8 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending " ADMITTED "; a" GATED " scheduler=x; b" GATED " scheduler=x",
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
 	{ "the_minimum_was_never_gated",
-		"others min=1 phase=Scheduled " ADMITTED "; a" FREE " bound; b" GATED,
-		"patch pods ns/b (release)", NULL },
+		"others min=1 phase=Scheduled " ADMITTED "; a" FREE " bound; b" GATED, "placement=Satisfied",
+		NULL },
 	{ "group_of_a_queuejob_with_a_gated_guest",
 		"min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; j-0 Running owner=j kind=QueueJob; x" GATED "; j-1 Pending gated owner=j kind=QueueJob",

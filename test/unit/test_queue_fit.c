@@ -142,6 +142,15 @@ static const struct {
 		"queue a preempts max=1; node n1 cpu=6; g1 a admitted prio=1 uses=n1:2xcpu=1; g2 a prio=5 needs=3xcpu=1; g3 a prio=2 needs=1xcpu=1",
 		"g1 Preempted 3rd of 3 in queue a: evicted for ns/g2: priority 5 over 1; g2 Reserving 1st of 3 in queue a: room is held; pods of ns/g1 are still stopping; "
 		"g3 MaxJobsReached 2nd of 3 in queue a: maxJobs 1 reached" },
+	{ "nobody_is_evicted_for_a_start_that_has_failed",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 failed",
+		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/4 pods placed: 1 node lacks cpu (short 4)" },
+	{ "fewest_of_many",
+		"queue a preempts; node n1 cpu=6; g0 a admitted prio=1 started=1 uses=n1:1xcpu=1; g1 a admitted prio=1 started=2 uses=n1:1xcpu=1; "
+		"g2 a admitted prio=1 started=3 uses=n1:1xcpu=1; g3 a admitted prio=1 started=4 uses=n1:1xcpu=1; "
+		"g4 a admitted prio=1 started=5 uses=n1:1xcpu=1; g5 a admitted prio=1 started=6 uses=n1:1xcpu=1; g6 a prio=5 needs=2xcpu=1",
+		"g0 Preempted 2nd of 3 in queue a: evicted for ns/g6: priority 5 over 1; g1 Preempted 3rd of 3 in queue a: evicted for ns/g6: priority 5 over 1; "
+		"g2 Admitted; g3 Admitted; g4 Admitted; g5 Admitted; g6 Reserving 1st of 3 in queue a: room is held; pods of ns/g0, ns/g1 are still stopping" },
 	{ "who_was_evicted_evicts_nobody_back",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 lost-to=ns/g1",
 		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/4 pods placed: 1 node lacks cpu (short 4)" },
