@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/names.h"
 #include "api/native_group.h"
 #include "api/pod.h"
 #include "common/buf.h"
@@ -114,11 +115,14 @@ static void on_pod(void *arg, const struct kar_answer *answer, const struct kar_
 	}
 }
 
-/* As restricted as namespaces may ask for, so that it is not refused for anything else. */
+/* As restricted as namespaces may ask for, and of a job, as manifests/admission wants it: it is to be refused for nothing else. */
 static void ask_for_pod(struct kar_native_probe *p)
 {
 	static const char body[] =
-		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" PROBE "\"},"
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" PROBE
+		"\",\"ownerReferences\":[{"
+		"\"apiVersion\":\"" KAR_API_VERSION "\",\"kind\":\"QueueJob\",\"name\":\"" PROBE
+		"\",\"uid\":\"" PROBE "\",\"controller\":true}]},"
 		"\"spec\":{\"schedulingGroup\":{\"podGroupName\":\"" PROBE "\"},\"restartPolicy\":\"Never\","
 		"\"securityContext\":{\"runAsNonRoot\":true,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}},"
 		"\"containers\":[{\"name\":\"c\",\"image\":\"none\",\"securityContext\":"
@@ -179,11 +183,12 @@ static void on_group(void *arg, const struct kar_answer *answer, const struct ka
 	const char *why;
 
 	p->call = NULL;
-	if (err && err->what != KAR_NOTFOUND) {
+	if (err && !is_refusal(err)) {
 		try_later(p);
 		return;
 	}
-	why = find_version(answer ? answer->body : nothing, &p->type);
+	why = err && err->what != KAR_NOTFOUND ? err->msg
+					       : find_version(answer ? answer->body : nothing, &p->type);
 	if (why)
 		conclude(p, NULL, why);
 	else

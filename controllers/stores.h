@@ -69,6 +69,11 @@ static inline const char *kar_settings_served(const struct kar_settings *s)
 {
 	return s->one_namespace ? NULL : s->direct_schedulers;
 }
+/* Are there no PodGroups of Kubernetes for groups that were started with them? */
+static inline bool kar_native_is_lost(const struct kar_settings *s)
+{
+	return s->gang_backend == KAR_GANGS_BY_GATES || (s->native.known && !s->native.type);
+}
 
 /* Makes empty caches, which the snapshot is the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;

@@ -9,6 +9,7 @@
 #include "common/str.h"
 #include "common/timefmt.h"
 
+static const kar_time LOOK_AGAIN = 30 * KAR_SECOND; /* whether the backend is there */
 static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
 		      POSTPONED_FOR = KAR_MINUTE;
 
@@ -345,6 +346,17 @@ static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 	return a->unit_failing;
 }
 
+/* Nothing of it is there yet: another backend may be chosen. */
+static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	if (a->group->status.backend != KAR_PG_BACKEND_NATIVE || !a->wanted || a->unfinished ||
+		is_bound(a, p))
+		return false;
+	if (!a->native_lost)
+		kar_plan_requeue(p, LOOK_AGAIN);
+	return a->native_lost;
+}
+
 /* --- the table ------------------------------------------------------------------------------------- */
 
 struct move {
@@ -355,6 +367,7 @@ struct move {
 
 static const struct move moves[] = {
 	{ KAR_PG_STATE_NONE, has_no_places, postpone },
+	{ KAR_PG_STATE_PLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
@@ -364,6 +377,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
+	{ KAR_PG_STATE_UNPLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_UNPLACED, has_no_places, postpone },
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },

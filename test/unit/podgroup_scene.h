@@ -5,6 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * backend=Native native-lost: what it starts with.
  * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
@@ -132,6 +133,11 @@ static void read_group_word(struct scene *s, char *word)
 	} else if (is(word, "direct")) {
 		s->view.direct = true;
 		s->group.status.has_position = true;
+	} else if (takes(word, "backend=", &value)) {
+		while (!is(kar_pg_backend_name(s->group.status.backend), value))
+			assert_true(++s->group.status.backend < KAR_PG_BACKENDS);
+	} else if (is(word, "native-lost")) {
+		s->view.native_lost = true;
 	} else if (is(word, "raised")) {
 		s->view.raised = true;
 	} else if (is(word, "owner-terminal")) {

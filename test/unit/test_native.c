@@ -41,6 +41,7 @@ static const struct {
 		{ { .versions = V("v1") "," V("v1alpha3"), .pod = KEEPS, .known = "v1alpha3" } } },
 	{ "shipped_default_has_none", { { .versions = V("v1"), .known = NONE } } },
 	{ "no_such_group", { { .no_group = KAR_NOTFOUND, .known = NONE } } },
+	{ "group_may_not_be_read", { { .no_group = KAR_DENIED, .known = "no: nope" } } },
 	{ "answer_cannot_be_read", { { .versions = "1", .known = NONE } } },
 	{ "min_count_of_1_36_is_immutable",
 		{ { .versions = V("v1") "," V("v1alpha2"),
