@@ -1,5 +1,6 @@
 #include "api/native_group.h"
 
+#include "common/json.h"
 #include "common/str.h"
 
 #define TYPE(version_) \

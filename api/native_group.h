@@ -7,8 +7,9 @@
 #ifndef KAR_API_NATIVE_GROUP_H
 #define KAR_API_NATIVE_GROUP_H
 
-#include "common/json.h"
 #include "common/kube/object.h"
+
+struct kar_json_writer;
 
 #define KAR_NATIVE_GROUP "scheduling.k8s.io"
 

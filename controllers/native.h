@@ -1,5 +1,5 @@
 /*
- * native - does the cluster have PodGroups of its own (api/native_group.h)? It is asked at the start and every 30 s, because the
+ * native - does the cluster have PodGroups of its own (api/native_group.h)? It is asked at the start and every 30 s (--native-interval), because the
  * cluster may be upgraded or downgraded under a running manager.
  *
  * Discovery does not suffice: the field of the pod may be dropped where the API is served, so a dry run of a pod shows whether it is
@@ -17,8 +17,6 @@ struct kar_native {
 	const struct kar_type *type; /* of the PodGroups to be used; NULL: there are none */
 	char why_not[256];           /* with .known and without .type: for people */
 };
-
-#define KAR_NATIVE_INTERVAL (30 * KAR_SECOND) /* ms */
 
 struct kar_native_probe;
 

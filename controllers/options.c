@@ -56,6 +56,8 @@ static const struct flag flags[] = {
 		"Comma-separated schedulerNames that nobody else serves: pods of such jobs are created bound; empty: none"),
 	FLAG("gang-backend", BACKEND, settings.gang_backend, "Gangs", "Gates",
 		"What starts the gangs of QueueJobs whole: Gates, which is kar-controllers; Native, the PodGroups of Kubernetes itself (scheduling.k8s.io); Auto, Native where the cluster has it and it can do what the job asks for"),
+	FLAG("native-interval", DURATION, settings.native_interval, "Gangs", "30s",
+		"Time between two looks whether the cluster has such PodGroups; not with --gang-backend=Gates"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),

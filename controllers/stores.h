@@ -62,12 +62,18 @@ struct kar_settings {
 	bool one_namespace;
 	const char *direct_schedulers; /* "a,b": names whose pods are created bound; NULL or "": none */
 	enum kar_gang_backend gang_backend;
+	kar_time
+		native_interval; /* ms, --native-interval: between two looks at what the API server has; 0: 30 s */
 	struct kar_native native; /* unknown with KAR_GANGS_BY_GATES, which does not ask */
 };
 /* The same, as far as whole nodes are seen: a manager of one namespace places nothing. */
 static inline const char *kar_settings_served(const struct kar_settings *s)
 {
 	return s->one_namespace ? NULL : s->direct_schedulers;
+}
+static inline kar_time kar_native_interval(const struct kar_settings *s)
+{
+	return s->native_interval > 0 ? s->native_interval : 30 * KAR_SECOND;
 }
 /* Are there no PodGroups of Kubernetes for groups that were started with them? */
 static inline bool kar_native_is_lost(const struct kar_settings *s)

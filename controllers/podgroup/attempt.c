@@ -9,7 +9,6 @@
 #include "common/str.h"
 #include "common/timefmt.h"
 
-static const kar_time LOOK_AGAIN = 30 * KAR_SECOND; /* whether the backend is there */
 static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
 		      POSTPONED_FOR = KAR_MINUTE;
 
@@ -353,7 +352,7 @@ static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
 		is_bound(a, p))
 		return false;
 	if (!a->native_lost)
-		kar_plan_requeue(p, LOOK_AGAIN);
+		kar_plan_requeue(p, a->native_interval);
 	return a->native_lost;
 }
 

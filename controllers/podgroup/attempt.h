@@ -28,6 +28,7 @@ struct podgroup_attempt {
 	int32_t removable;           /* of .unfinished: those that are taken back when the attempt fails */
 	int32_t gated;               /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
 	int32_t bare;                /* of .unfinished: released, but nobody would make them again */
+	kar_time native_interval;    /* ms until .native_lost may change */
 	bool native_lost;            /* what it is to start with is not there any more */
 	bool of_others;              /* the members are pods of other controllers */
 	bool unit_waits, non_strict; /* as in struct podgroup_view */

@@ -427,7 +427,7 @@ static void choose_backend(struct making *m, struct queue_gang *out, bool has_po
 	out->backend = b.backend;
 	out->unavailable = b.unavailable;
 	if (b.unavailable)
-		come_again(m->p, KAR_NATIVE_INTERVAL);
+		come_again(m->p, kar_native_interval(m->p->settings));
 }
 
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,

@@ -7,8 +7,6 @@
 
 #include "api/copy.h"
 
-static const kar_time LOOK_AGAIN = 30 * KAR_SECOND; /* as often as the API server is asked what it has */
-
 static bool is_asked_for(const struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
@@ -74,7 +72,7 @@ bool queuejob_keep_native(struct queuejob_reconcile *r)
 		queuejob_report(r, kar_reason_BackendUnavailable,
 			"the gang was placed with backend Native, and the cluster has no PodGroups of its own any more");
 	if (!n->type) {
-		kar_plan_requeue(r->p, n->lost ? LOOK_AGAIN : KAR_SECOND);
+		kar_plan_requeue(r->p, n->lost ? n->again : KAR_SECOND);
 		return false;
 	}
 	if (n->exists && n->min_count == r->min_member)

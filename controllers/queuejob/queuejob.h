@@ -54,6 +54,7 @@ struct queuejob_quota {
 /* The PodGroups of Kubernetes itself (api/native_group.h), and that of the job. */
 struct queuejob_native {
 	const struct kar_type *type; /* as the cluster has them; NULL: it has none, or is not known to */
+	kar_time again;              /* ms until the API server may say something else */
 	bool lost;                   /* it is known to have none */
 	bool exists;                 /* the job has one, as the last answer said */
 	int32_t min_count;           /* as we wrote it last; 0: not known */

@@ -150,6 +150,7 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	s->live = count_unfinished(&view);
 	s->objects = count_objects(&view);
 	view.native.type = c->settings->native.type;
+	view.native.again = kar_native_interval(c->settings);
 	view.native.lost = kar_native_is_lost(c->settings);
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	if (view.job) {

@@ -255,6 +255,7 @@ static void read_scene(struct scene *s, const char *text)
 	s->group.status.occupied_by = "";
 	s->group.status.placement.cause = "";
 	s->view.default_timeout = KAR_MINUTE;
+	s->view.native_interval = 30 * KAR_SECOND;
 	for (int i = -1; (part = strsep(&rest, ";")) != NULL; i++) {
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {
