@@ -57,6 +57,10 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
 	if (a->refused)
 		return why_refused(a->refused, arena);
+	if (a->unnamed)
+		return kar_arena_printf(arena,
+			"the API server has dropped spec.schedulingGroup of %s, so that it starts alone",
+			a->unnamed->o.name);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
 			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
@@ -345,6 +349,11 @@ static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 	return a->unit_failing;
 }
 
+static bool is_unnamed(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->unnamed;
+}
+
 /* Nothing of it is there yet: another backend may be chosen. */
 static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
 {
@@ -368,6 +377,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_NONE, has_no_places, postpone },
 	{ KAR_PG_STATE_PLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_PLACED, is_unnamed, roll_back },
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, is_refused, roll_back },
@@ -378,6 +388,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
 	{ KAR_PG_STATE_UNPLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_UNPLACED, is_unnamed, roll_back },
 	{ KAR_PG_STATE_UNPLACED, has_no_places, postpone },
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },

@@ -239,6 +239,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.removable = u->t->removable,
 		.gated = u->t->gated,
 		.bare = u->t->bare,
+		.unnamed = u->v->group->status.backend == KAR_PG_BACKEND_NATIVE ? u->t->unnamed : NULL,
 		.native_interval = u->v->native_interval,
 		.native_lost = u->v->native_lost,
 		.of_others = u->v->of_others,
