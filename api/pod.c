@@ -267,6 +267,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		pod_needs_read(w, p, strings);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
+	p->native = kar_has_text(w->spec.group.name);
 	p->terms = p->gate_ours ? pod_terms_read(&w->spec, strings) : NULL;
 	if (!kar_streq(w->spec.scheduler, KAR_DEFAULT_SCHEDULER))
 		p->scheduler = pod_wire_name(strings, w->spec.scheduler);

@@ -15,7 +15,7 @@ struct kar_pod_renderer;
 
 /*
  * Appends the pod of @p to @out as kar_queuejob_pod_write() does; -1 as there. *@s caches the text for the next pod of the same job
- * (UID and generation), task, incarnation, template hash and gate, if both or none have a pin. *@s is NULL before the first pod; free it with
+ * (UID and generation), task, incarnation, template hash, gate and native, if both or none have a pin. *@s is NULL before the first pod; free it with
  * kar_pod_renderer_drop().
  */
 int kar_pod_renderer_write(struct kar_pod_renderer **s, const struct kar_pod_params *p, struct kar_buf *out,

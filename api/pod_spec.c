@@ -124,12 +124,17 @@ static const struct kar_field volume_fields[] = {
 };
 static const struct kar_desc volume_desc = KAR_DESC("Volume", struct pod_wire_volume, volume_fields);
 
+static const struct kar_field group_fields[] = { KAR_FIELD_PB(struct pod_wire_group, name, "podGroupName", 1,
+	KAR_F_STRING) };
+static const struct kar_desc group_desc = KAR_DESC("SchedulingGroup", struct pod_wire_group, group_fields);
+
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_spec, restart_policy, "restartPolicy", 3, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, node, "nodeName", 10, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, scheduler, "schedulerName", 19, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spec, priority, "priority", 25, KAR_F_INT32),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, gates, "schedulingGates", 38, KAR_F_ARRAY, &gate_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, group, "schedulingGroup", 43, KAR_F_OBJECT, &group_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, containers, "containers", 2, KAR_F_ARRAY, &asking_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, init_containers, "initContainers", 20, KAR_F_ARRAY,
 		&asking_desc),

@@ -67,6 +67,10 @@ struct pod_wire_volume {
 	const struct pod_wire_present *claim, *ephemeral, *gce, *aws, *iscsi, *rbd;
 };
 
+struct pod_wire_group {
+	const char *name;
+};
+
 struct pod_wire_spec {
 	const char *node, *restart_policy, *scheduler;
 	int32_t priority;
@@ -76,6 +80,7 @@ struct pod_wire_spec {
 	struct pod_wire_resources resources;
 	struct kar_array overhead, selector; /* struct kar_pair */
 	struct pod_wire_affinity affinity;
+	struct pod_wire_group group;  /* PodGroup of Kubernetes itself */
 	struct kar_array tolerations; /* struct pod_wire_toleration */
 	struct kar_array spread;      /* struct pod_wire_spread */
 	struct kar_array claims;      /* struct pod_wire_present */

@@ -19,6 +19,7 @@ struct wire_status {
 	struct kar_podgroup_status s;
 	const char *phase;
 	struct wire_placement placement;
+	const char *backend;
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
@@ -94,6 +95,13 @@ static const struct kar_field placement_fields[] = {
 };
 static const struct kar_desc placement_table = KAR_DESC("Placement", PLACEMENT, placement_fields);
 
+static const char *const backend_names[] = { "", "Gates", "Native", "Direct", "Labels", NULL };
+
+const char *kar_pg_backend_name(enum kar_pg_backend b)
+{
+	return backend_names[b];
+}
+
 enum {
 	NEWS = KAR_SF_STORY | KAR_SF_PRINT_ALWAYS,
 	COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS,
@@ -118,6 +126,8 @@ static const struct kar_field status_fields[] = {
 		"record"),
 	KAR_STATUS_STRUCT(struct wire_status, placement, s.placement, "placement", &placement_table,
 		KAR_SF_STORY | KAR_PG_QUEUE, "placement"),
+	KAR_STATUS_ENUM(struct wire_status, backend, s.backend, "backend", backend_names,
+		KAR_SF_STORY | KAR_PG_QUEUE, "backend"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions",
 		NEWS | KAR_SF_PRINT_REASON | KAR_PG_QUEUE, "conditions"),
 };

@@ -98,6 +98,17 @@ struct kar_pg_placement {
 	size_t n_plan;
 };
 
+/* What makes the group all-or-nothing. NONE: nothing does, or nobody knows yet. */
+enum kar_pg_backend {
+	KAR_PG_BACKEND_NONE,
+	KAR_PG_BACKEND_GATES, /* we place it: its pods are created for, or released to, the places of the plan */
+	KAR_PG_BACKEND_NATIVE, /* kube-scheduler, by a PodGroup of Kubernetes itself (api/native_group.h) */
+	KAR_PG_BACKEND_DIRECT, /* we place it, and its pods are created bound */
+	KAR_PG_BACKEND_LABELS, /* another scheduler, which its members name */
+	KAR_PG_BACKENDS,
+};
+const char *kar_pg_backend_name(enum kar_pg_backend b) KAR_RETNN; /* "Gates" ...; "" for NONE */
+
 /* Texts are "" when absent, never NULL, once read. */
 struct kar_podgroup_status {
 	enum kar_pg_phase phase;
@@ -106,6 +117,7 @@ struct kar_podgroup_status {
 	kar_time schedule_start_time; /* 0: absent */
 	struct kar_pg_record record;
 	struct kar_pg_placement placement; /* of both reconcilers */
+	enum kar_pg_backend backend;       /* likewise; it stays while .placement has a state */
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
 	/* The queue reconciler's, from here to .waiting_since. */

@@ -272,6 +272,7 @@ struct kar_pod_params {
 	/* Node that the pod must be bound to, whoever binds it, in addition to what the template asks for; NULL or "": any */
 	const char *pin;
 	bool bound;  /* the pod is created bound to .pin, if it has one: no scheduler looks at it */
+	bool native; /* names the PodGroup of Kubernetes that has the name of the job */
 	bool marked; /* with marks in place of index, rank and pin (see pod_renderer.h) */
 };
 /* U+E000 to U+E002, characters for private use. */
@@ -281,6 +282,8 @@ struct kar_pod_params {
 /* @err may be NULL. */
 int kar_queuejob_pod_write(const struct kar_pod_params *p, struct kar_buf *out, struct kar_err *err)
 	__attribute__((nonnull(1, 2)));
+/* The PriorityClass of the pods of task number @task; "": none. */
+const char *kar_queuejob_pod_class(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
 /* The rank of index @index of task number @task: its number over all tasks in list order. */
 int32_t kar_queuejob_pod_rank(const struct kar_queuejob *job, size_t task, int32_t index) KAR_NONNULL;
 /* Can a pod be made of @template_raw (as served)? -1 with the reason in @err: "spec.containers is empty". */

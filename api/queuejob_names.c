@@ -18,6 +18,16 @@ const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *ta
 	return out;
 }
 
+const char *kar_queuejob_pod_class(const struct kar_queuejob *job, size_t task)
+{
+	const char *own = job->spec.tasks[task].template_priority_class,
+		   *of_job = job->spec.sched.priority_class_name;
+
+	if (kar_has_text(own))
+		return own;
+	return of_job ? of_job : "";
+}
+
 /* "0", "7", "12": as kar_queuejob_pod_name() writes it, so that every pod name has one reading. */
 static bool read_index(const char *s, int32_t *index)
 {

@@ -344,6 +344,12 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 			kar_jw_kv_string(w, selector[i].key, selector[i].value);
 		kar_jw_end_object(w);
 	}
+	if (p->native) {
+		kar_jw_key(w, "schedulingGroup");
+		kar_jw_begin_object(w);
+		kar_jw_kv_string(w, "podGroupName", p->job->o.name);
+		kar_jw_end_object(w);
+	}
 	return write_gates(w, p, parts, err) || write_pin(w, p, parts, err) ||
 			write_containers(w, "containers", p, parts, &parts->containers, err) ||
 			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)

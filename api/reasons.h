@@ -63,6 +63,8 @@ enum {
 		"There is no room, the queue has provisioning: Pods, and another job of it waits for new nodes already.") \
 	X(Infeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The minimum does not even fit on empty nodes; the message says why. Lower the requests or the minimum, or add nodes.") \
+	X(BackendUnavailable, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"What `--gang-backend` asks for to start gangs whole is not there, or cannot do what the job asks for; the message says why. Nothing weaker is used in its place. It is looked again every 30 s.") \
 	X(Deactivated, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"Twenty attempts in a row to start the gang failed, over about two hours; the message has the cause of the last one. It is not tried again until somebody edits the job.") \
 	X(Unsupported, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \

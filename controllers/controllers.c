@@ -17,7 +17,8 @@ struct parts {
 	struct kar_settings settings;
 	struct kar_client *client;
 	const char *ns;
-	struct kar_call *asks; /* whether the namespace exists; NULL: not now */
+	struct kar_call *asks;           /* whether the namespace exists; NULL: not now */
+	struct kar_native_probe *native; /* fills in .settings; NULL: nobody wants to know */
 };
 
 static void on_namespace(void *arg, const struct kar_answer *answer KAR_UNUSED, const struct kar_err *err)
@@ -59,6 +60,7 @@ static void release(void *arg)
 
 	if (p->asks)
 		kar_client_cancel(p->client, p->asks);
+	kar_native_probe_free(p->native);
 	kar_stores_release(&p->stores);
 	kar_intern_free(p->strings);
 	free(p);
@@ -90,5 +92,8 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 	p->ns = o->ns;
 	kar_stores_init(&p->stores, p->strings);
 	kar_stores_list(&p->stores, p->caches);
+	if (o->settings.gang_backend != KAR_GANGS_BY_GATES)
+		p->native = kar_native_probe_new(l, client, kar_native_interval(&o->settings),
+			&p->settings.native);
 	return kar_manager_new(l, client, &m);
 }

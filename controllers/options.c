@@ -15,7 +15,7 @@
 
 enum { CONFIG_MAX = 1 << 20 }; /* bytes of a --config file */
 
-enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BOOL };
+enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BACKEND, BOOL };
 
 struct flag {
 	const char *name;
@@ -54,6 +54,10 @@ static const struct flag flags[] = {
 		"Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("direct-schedulers", STRING, settings.direct_schedulers, "Gangs", "kar-scheduler",
 		"Comma-separated schedulerNames that nobody else serves: pods of such jobs are created bound; empty: none"),
+	FLAG("gang-backend", BACKEND, settings.gang_backend, "Gangs", "Gates",
+		"What starts the gangs of QueueJobs whole: Gates, which is kar-controllers; Native, the PodGroups of Kubernetes itself (scheduling.k8s.io); Auto, Native where the cluster has it and it can do what the job asks for"),
+	FLAG("native-interval", DURATION, settings.native_interval, "Gangs", "30s",
+		"Time between two looks whether the cluster has such PodGroups; not with --gang-backend=Gates"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
@@ -69,6 +73,7 @@ static const char *const metavar[] = {
 	[DECIMAL] = "number",
 	[DURATION] = "duration",
 	[FORMAT] = "text|json",
+	[BACKEND] = "Auto|Gates|Native",
 	[BOOL] = "",
 };
 
@@ -131,6 +136,23 @@ static int set_format(const char **out, const char *text)
 	return 0;
 }
 
+static int set_backend(enum kar_gang_backend *out, const char *text)
+{
+	static const char *const names[] = {
+		[KAR_GANGS_BY_GATES] = "Gates",
+		[KAR_GANGS_BY_NATIVE] = "Native",
+		[KAR_GANGS_BY_EITHER] = "Auto",
+	};
+
+	for (size_t i = 0; i < KAR_LEN(names); i++) {
+		if (!strcmp(text, names[i])) {
+			*out = (enum kar_gang_backend)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
 static int convert(const struct flag *f, void *at, const char *text)
 {
 	switch (f->kind) {
@@ -145,6 +167,8 @@ static int convert(const struct flag *f, void *at, const char *text)
 		return set_duration(at, text);
 	case FORMAT:
 		return set_format(at, text);
+	case BACKEND:
+		return set_backend(at, text);
 	default:
 		return set_bool(at, text);
 	}
@@ -159,6 +183,7 @@ static int set(struct kar_options *o, const struct flag *f, const char *text, co
 		[DECIMAL] = "a number, not negative",
 		[DURATION] = "a duration such as 90s or 5m",
 		[FORMAT] = "text or json",
+		[BACKEND] = "Auto, Gates or Native",
 		[BOOL] = "true or false",
 	};
 
@@ -283,6 +308,9 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
+	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES)
+		return kar_fail(err, KAR_FATAL,
+			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");
 	return 0;
 }
 

@@ -178,7 +178,7 @@ ready_for_cluster() {
 	room_for_kubernetes && build_gcc && attempt 'build the local Kubernetes (minutes the first time)' cluster test/cluster/cluster build
 }
 
-tier_e2e() { ready_for_cluster && stories; }
+tier_e2e() { ready_for_cluster && stories && stories --native; }
 
 tier_sim-e2e() {
 	build_gcc || return

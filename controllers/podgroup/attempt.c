@@ -57,6 +57,10 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
 	if (a->refused)
 		return why_refused(a->refused, arena);
+	if (a->unnamed)
+		return kar_arena_printf(arena,
+			"the API server has dropped spec.schedulingGroup of %s, so that it starts alone",
+			a->unnamed->o.name);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,
 			pod->unplaced && pod->unplaced->message ? pod->unplaced->message
@@ -372,6 +376,22 @@ static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 	return a->unit_failing;
 }
 
+static bool is_unnamed(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->unnamed;
+}
+
+/* Nothing of it is there yet: another backend may be chosen. */
+static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	if (a->group->status.backend != KAR_PG_BACKEND_NATIVE || !a->wanted || a->unfinished ||
+		is_bound(a, p))
+		return false;
+	if (!a->native_lost)
+		kar_plan_requeue(p, a->native_interval);
+	return a->native_lost;
+}
+
 /* --- the table ------------------------------------------------------------------------------------- */
 
 struct move {
@@ -384,7 +404,9 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_NONE, has_no_places, postpone },
 	{ KAR_PG_STATE_NONE, is_bound_late, satisfy },
 	{ KAR_PG_STATE_WAITING, is_bound_late, satisfy },
+	{ KAR_PG_STATE_PLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_PLACED, is_unnamed, roll_back },
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, is_refused, roll_back },
@@ -394,7 +416,9 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, hold_is_over, give_up },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
+	{ KAR_PG_STATE_UNPLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_UNPLACED, is_bound, satisfy },
+	{ KAR_PG_STATE_UNPLACED, is_unnamed, roll_back },
 	{ KAR_PG_STATE_UNPLACED, has_no_places, postpone },
 	{ KAR_PG_STATE_UNPLACED, waited_for_nodes, roll_back },
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },

@@ -19,16 +19,20 @@ enum { PODGROUP_MOST_ATTEMPTS = 20 };
 
 struct podgroup_attempt {
 	const struct kar_podgroup *group;
-	int32_t scheduled, quorum;   /* members that are bound or have succeeded; how many must */
-	int32_t members;             /* that exist, but for those that vanish without having had a node */
-	bool raised;                 /* an edit has raised the minimum of a gang that runs */
-	bool wanted;                 /* it is admitted, and its owner has not ended */
-	int32_t unfinished;          /* members that have neither finished nor vanished */
-	int32_t leaving;             /* of .unfinished: those that terminate */
-	int32_t removable;           /* of .unfinished: those that are taken back when the attempt fails */
-	int32_t gated;               /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
-	int32_t bare;                /* of .unfinished: released, but nobody would make them again */
-	bool placeable;              /* .of_others: it would be placed here if its pods were gated */
+	int32_t scheduled, quorum; /* members that are bound or have succeeded; how many must */
+	int32_t members;           /* that exist, but for those that vanish without having had a node */
+	bool raised;               /* an edit has raised the minimum of a gang that runs */
+	bool wanted;               /* it is admitted, and its owner has not ended */
+	int32_t unfinished;        /* members that have neither finished nor vanished */
+	int32_t leaving;           /* of .unfinished: those that terminate */
+	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
+	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
+	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
+	bool placeable;            /* .of_others: it would be placed here if its pods were gated */
+	const struct kar_pod *
+		unnamed; /* the first member, by name, that starts by itself, because it lost the name of its group; NULL: none */
+	kar_time native_interval;    /* ms until .native_lost may change */
+	bool native_lost;            /* what it is to start with is not there any more */
 	bool of_others;              /* the members are pods of other controllers */
 	bool unit_waits, non_strict; /* as in struct podgroup_view */
 	const char *unit_failing;

@@ -113,6 +113,8 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 	count_gates(t, v, p);
 	count_scheduler(t, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
+	if (!p->native && !p->deletion && is_first(p, t->unnamed))
+		t->unnamed = p;
 	if (is_placed(v, p))
 		t->scheduled++;
 	else

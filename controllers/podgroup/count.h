@@ -39,6 +39,8 @@ struct podgroup_counts {
 		*stuck;    /* the first by name that is Unschedulable on its node for too long; NULL: none */
 	kar_time newest;   /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest; /* the same of all active members */
+	const struct kar_pod *
+		unnamed; /* the first by name that does not name the PodGroup of Kubernetes itself; NULL: none */
 	int32_t n_stuck;
 	int32_t n_refused;             /* by their kubelets, in this attempt; no members */
 	const struct kar_pod *refused; /* the first of them by name; NULL: none */

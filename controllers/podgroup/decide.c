@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "controllers/podgroup/release.h"
@@ -238,6 +239,9 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.removable = u->t->removable,
 		.gated = u->t->gated,
 		.bare = u->t->bare,
+		.unnamed = u->v->group->status.backend == KAR_PG_BACKEND_NATIVE ? u->t->unnamed : NULL,
+		.native_interval = u->v->native_interval,
+		.native_lost = u->v->native_lost,
 		.of_others = u->v->of_others,
 		.placeable = !u->v->unplaced && !u->t->schedulers.n,
 		.unit_waits = u->v->unit_waits,
@@ -257,6 +261,18 @@ static struct kar_pg_placement next_placement(const struct update *u)
 	return podgroup_next_placement(&a, u->plan);
 }
 
+/* The queue reconciler chooses it when it places the group, and it stays until nobody places it any more. */
+static enum kar_pg_backend next_backend(const struct update *u)
+{
+	enum kar_pg_backend old = u->v->group->status.backend;
+
+	if (u->status->placement.state != KAR_PG_STATE_NONE || !kar_pg_keeps_placement(u->v->group))
+		return old;
+	if (u->t->schedulers.n && !u->t->n_default)
+		return KAR_PG_BACKEND_LABELS;
+	return old == KAR_PG_BACKEND_LABELS && !u->t->active ? old : KAR_PG_BACKEND_NONE;
+}
+
 static void fill_status(const struct update *u)
 {
 	struct kar_podgroup_status *s = u->status;
@@ -269,6 +285,7 @@ static void fill_status(const struct update *u)
 	s->failed = u->t->failed;
 	s->record.quorum_lost = quorum_lost(u);
 	s->placement = next_placement(u);
+	s->backend = next_backend(u);
 	if (starts_scheduling(u->v->group->status.phase, s->phase))
 		s->schedule_start_time = u->now;
 	set_scheduled(u);

@@ -30,6 +30,8 @@ struct podgroup_view {
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
 	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
+	kar_time native_interval; /* ms until .native_lost may change */
+	bool native_lost; /* the cluster has no PodGroups of its own (any more), if the group is to start with one */
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */

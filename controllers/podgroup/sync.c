@@ -192,6 +192,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
 		.served = kar_settings_served(c->settings),
 		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),
+		.native_interval = kar_native_interval(c->settings),
+		.native_lost = kar_native_is_lost(c->settings),
 		.raised = job && job->status.record.formation == KAR_QJ_FORMATION_RAISED,
 		.owner_generation = job ? job->generation : 0,
 		.default_timeout = c->settings->schedule_timeout };

@@ -27,6 +27,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_FEW_MEMBERS] =
 			"WaitingForMembers", /* of no QueueJob, so it is not among their reasons */
 		[QUEUE_BACK_OFF] = kar_reason_BackOff,
+		[QUEUE_UNAVAILABLE] = kar_reason_BackendUnavailable,
 		[QUEUE_DEACTIVATED] = kar_reason_Deactivated,
 		[QUEUE_NO_FIT] = kar_reason_NoFit,
 		[QUEUE_INFEASIBLE] = kar_reason_Infeasible,
@@ -130,6 +131,9 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
 	case QUEUE_CLOSED:
 		return "the queue is closed";
+	case QUEUE_UNAVAILABLE:
+		return kar_arena_printf(a, "backend %s was asked for: %s",
+			kar_pg_backend_name(e->g->gang->backend), e->g->gang->unavailable);
 	case QUEUE_UNSUPPORTED:
 		return e->g->gang->obstacle;
 	case QUEUE_PROVISIONING:

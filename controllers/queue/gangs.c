@@ -8,6 +8,7 @@
 #include "api/queuejob_direct.h"
 #include "api/queuejob_gang.h"
 #include "common/str.h"
+#include "controllers/queue/backend.h"
 
 /* One job while its gang is made. */
 struct making {
@@ -241,11 +242,12 @@ static kar_time timeout_of(const struct queue_pass *p, const struct kar_podgroup
 		return s->schedule_timeout_seconds * KAR_SECOND;
 	if (g->options.waiting_time)
 		return g->options.waiting_time;
-	return p->default_timeout > 0 ? p->default_timeout : KAR_MINUTE;
+	return p->settings->schedule_timeout > 0 ? p->settings->schedule_timeout : KAR_MINUTE;
 }
 
 void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out)
 {
+	out->backend = KAR_PG_BACKEND_GATES;
 	out->timeout = timeout_of(p, g);
 	out->deactivated = g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
 	out->retry_in = g->status.placement.retry_after - p->s->now;
@@ -416,6 +418,18 @@ static bool needs_nothing(const struct kar_podgroup *g, bool direct)
 	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK || (queue_is_whole(g) && !direct);
 }
 
+/* What the API server has may be another thing soon. */
+static void choose_backend(struct making *m, struct queue_gang *out, bool has_pods)
+{
+	const struct queue_backend b =
+		queue_choose_backend(m->p->settings, m->group, m->job, has_pods, m->arena);
+
+	out->backend = b.backend;
+	out->unavailable = b.unavailable;
+	if (b.unavailable)
+		come_again(m->p, kar_native_interval(m->p->settings));
+}
+
 const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct kar_queuejob *job, bool admitted)
 {
@@ -423,12 +437,14 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 	enum kar_pg_state state = g->status.placement.state;
 	bool direct = kar_queuejob_is_direct(job, p->served);
 	struct queue_gang *out;
+	size_t live;
 
 	if (!p->nodes || (admitted && needs_nothing(g, direct)) || !kar_pg_keeps_placement(g) ||
 		!(direct || is_placeable(job)))
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 	out->direct = direct;
+	out->backend = direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
 	out->obstacle = kar_queuejob_direct_obstacle(job, p->served, m.arena);
 	if (out->obstacle || !find_classes(&m))
 		return out->obstacle && !admitted ? out : NULL;
@@ -441,8 +457,11 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 		renew_plan(&m, out);
 		return out;
 	}
-	if (!count_pods(&m) && admitted && state == KAR_PG_STATE_UNPLACED)
+	live = count_pods(&m);
+	if (!live && admitted && state == KAR_PG_STATE_UNPLACED)
 		return NULL; /* nothing of it is there, and nobody knows when it comes */
 	add_roles(&m, out, most_extras(g));
+	if (!admitted && !direct)
+		choose_backend(&m, out, live > 0);
 	return out;
 }

@@ -28,9 +28,9 @@ struct queue_pass {
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
 	kar_class *classes;         /* of this pass alone; one reference each */
 	size_t n_classes;
-	kar_time min_runtime;     /* ms for which a gang runs at least before it may be evicted */
-	const char *served;       /* struct kar_settings, .direct_schedulers */
-	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
+	kar_time min_runtime; /* ms for which a gang runs at least before it may be evicted */
+	const char *served;   /* struct kar_settings, .direct_schedulers */
+	const struct kar_settings *settings;
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
 

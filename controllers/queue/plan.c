@@ -98,6 +98,8 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 		return QUEUE_UNSUPPORTED;
 	if (e->g->gang && e->g->gang->deactivated)
 		return QUEUE_DEACTIVATED;
+	if (e->g->gang && e->g->gang->unavailable)
+		return QUEUE_UNAVAILABLE;
 	if (queue_is_evicted(e->g->group))
 		return QUEUE_PREEMPTED;
 	if (e->g->gang && (e->g->gang->retry_in > 0 || queue_is_rolled_back(e->g->group)))

@@ -63,9 +63,12 @@ struct queue_gang {
 	bool ends_plan; /* of .renews: no place of the plan is of use any more */
 	bool waits;     /* of .renews: nothing is placed in this pass */
 	bool expired; /* of .renews: nobody has created pods for places of the plan: they are free for a while */
-	bool deactivated;  /* too many attempts have failed: it waits for an edit */
-	kar_time retry_in; /* ms until it may be placed after an attempt that failed; <= 0: now */
-	kar_time timeout;  /* ms in which its minimum must be bound once it is placed */
+	enum kar_pg_backend backend; /* of the next attempt */
+	const char
+		*unavailable; /* why that backend cannot be had, so that the group waits; NULL: it can be */
+	bool deactivated;     /* too many attempts have failed: it waits for an edit */
+	kar_time retry_in;    /* ms until it may be placed after an attempt that failed; <= 0: now */
+	kar_time timeout;     /* ms in which its minimum must be bound once it is placed */
 };
 
 /* One PodGroup as the pass sees it. */
@@ -116,6 +119,7 @@ enum queue_reason {
 	QUEUE_FEW_MEMBERS, /* WaitingForMembers: a group of another controller whose members do not all exist */
 	QUEUE_BACK_OFF,    /* BackOff: an attempt to start it has failed a moment ago */
 	QUEUE_UNSUPPORTED, /* Unsupported: created bound, and something of it cannot be checked */
+	QUEUE_UNAVAILABLE, /* BackendUnavailable: the cluster lacks what is asked for to start it whole */
 	QUEUE_DEACTIVATED, /* Deactivated: too many attempts to start it have failed */
 	QUEUE_NO_FIT,      /* NoFit: its minimum does not fit on the nodes now */
 	QUEUE_INFEASIBLE,  /* Infeasible: not even on empty nodes */

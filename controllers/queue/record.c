@@ -26,6 +26,8 @@ static const char *nodes_of_role(const struct kar_placement *places, uint32_t ro
 
 static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *old, uint32_t role)
 {
+	if (g->backend == KAR_PG_BACKEND_NATIVE)
+		return false;
 	return g->direct || (old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]));
 }
 

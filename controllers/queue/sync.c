@@ -219,9 +219,9 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 	return (struct queue_pass){ .stores = c->stores,
 		.s = s,
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
-		.default_timeout = c->settings->schedule_timeout,
 		.min_runtime = c->settings->min_runtime,
 		.served = kar_settings_served(c->settings),
+		.settings = c->settings,
 		.queues_are_read_only = c->settings->one_namespace };
 }
 
@@ -288,8 +288,18 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 	return true;
 }
 
+/* The API server has said whether it has PodGroups of its own, or nobody has asked. */
+static bool knows_backends(const struct kar_settings *s)
+{
+	return s->gang_backend == KAR_GANGS_BY_GATES || s->native.known;
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
+	if (!knows_backends(c->settings)) {
+		kar_plan_requeue(&s->plan, CACHE_WAIT);
+		return false;
+	}
 	if (kar_streq(s->key, COUNTS))
 		return ask_for_pass(c, s);
 	return kar_streq(s->key, POSITIONS) ? sync_positions(c, s) : sync_all(c, s);

@@ -143,13 +143,16 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 		st.waiting_since = 0;
 	else if (qg->admitted && qg->yields)
 		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
-	if (renews_plan(qg, d))
+	if (renews_plan(qg, d)) {
 		st.placement = queue_renew_places(qg, d, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
-	else if (d->places || d->provisions)
+	} else if (d->places || d->provisions) {
 		st.placement =
 			queue_record_places(qg, d->places, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
-	else if (ends_waiting(qg, d))
+		st.backend = qg->gang->backend;
+	} else if (ends_waiting(qg, d)) {
 		st.placement = (struct kar_pg_placement){ .cause = "" };
+		st.backend = KAR_PG_BACKEND_NONE;
+	}
 	set_admitted(p, qg, d, &st);
 	if (d->evicted_for)
 		set_evicted(p, qg, d, &st);

@@ -43,7 +43,7 @@ static int32_t left_out_before(const struct queuejob_reconcile *r, const struct 
 	return n > 0 ? n : 0;
 }
 
-static void put_min_member(const struct queuejob_reconcile *r, const struct kar_podgroup_spec *have,
+static void put_min_member(struct queuejob_reconcile *r, const struct kar_podgroup_spec *have,
 	struct kar_podgroup_spec *want)
 {
 	int32_t quorum = r->want.min > 1 ? r->want.min : 1; /* the schema's minimum */
@@ -63,6 +63,7 @@ static void put_min_member(const struct queuejob_reconcile *r, const struct kar_
 	left_out = left_out > 0 ? left_out : 0;
 	want->min_member = quorum - left_out;
 	want->succeeded_members = left_out;
+	r->min_member = want->min_member;
 }
 
 /* --- SchedulingSpec and PodGroup ---------------------------------------------------------------------- */
@@ -253,8 +254,7 @@ static bool is_pruned(const struct kar_podgroup *g)
 }
 
 /* The spec that the group should have. Resources are written by other clients, so they stay as they are. */
-static struct kar_podgroup_spec corrected_group(const struct queuejob_reconcile *r,
-	const struct kar_podgroup *g)
+static struct kar_podgroup_spec corrected_group(struct queuejob_reconcile *r, const struct kar_podgroup *g)
 {
 	const struct kar_podgroup_spec *have = &g->spec;
 	struct kar_podgroup_spec want = wanted_group(r);

@@ -13,7 +13,9 @@
 
 static void write_spec(struct kar_json_writer *w, const struct kar_action *a)
 {
-	if (a->type == &kar_podgroup_type)
+	if (a->what == QUEUEJOB_CREATE_NATIVE)
+		kar_native_spec_write(w, a->payload);
+	else if (a->type == &kar_podgroup_type)
 		kar_podgroup_spec_write(w, a->payload);
 	else if (a->type == &kar_service_type)
 		kar_service_spec_write(w, a->payload);
@@ -21,7 +23,7 @@ static void write_spec(struct kar_json_writer *w, const struct kar_action *a)
 		kar_schedspec_write(w, a->payload);
 }
 
-/* A new SchedulingSpec, PodGroup or Service, controlled by the job. */
+/* A new SchedulingSpec, PodGroup (ours, or that of Kubernetes) or Service, controlled by the job. */
 static void write_child(struct kar_json_writer *w, const struct kar_sync *s, const struct kar_action *a)
 {
 	const struct kar_resource *res = &a->type->res;
@@ -132,6 +134,7 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.gated = pod->gated,
 		.pin = pod->pin,
 		.bound = pod->bound,
+		.native = pod->native,
 	};
 
 	return kar_pod_renderer_write(&queuejob_key(s)->renderer, &params, out, err);
@@ -151,11 +154,15 @@ int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct
 	case QUEUEJOB_CREATE_SCHEDULINGSPEC:
 	case QUEUEJOB_CREATE_PODGROUP:
 	case QUEUEJOB_CREATE_SERVICE:
+	case QUEUEJOB_CREATE_NATIVE:
 		write_child(&w, s, a);
 		break;
 	case QUEUEJOB_PATCH_SCHEDULINGSPEC:
 	case QUEUEJOB_PATCH_PODGROUP:
 		write_spec_patch(&w, a);
+		break;
+	case QUEUEJOB_PATCH_NATIVE:
+		kar_native_patch_write(&w, a->payload);
 		break;
 	case QUEUEJOB_PATCH_SERVICE:
 		write_service_patch(&w, a);

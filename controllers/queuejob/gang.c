@@ -288,7 +288,7 @@ void queuejob_keep_gang(struct queuejob_reconcile *r)
 	queuejob_repair_pods(r);
 	queuejob_continue_task_restarts(r);
 	queuejob_replace_lost(r);
-	if (queuejob_settle_minimum(r, admitted))
+	if (queuejob_settle_minimum(r, admitted) && queuejob_keep_native(r))
 		queuejob_create_pods(r);
 	queuejob_explain(r);
 }

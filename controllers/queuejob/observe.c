@@ -271,6 +271,8 @@ static void observe_memory(const struct kar_sync *s, struct queuejob_view *v)
 	const struct queuejob_key *memory = queuejob_key(s);
 
 	v->check = queuejob_check_of(memory->job, s->mono);
+	v->native.exists = memory->native_uid == kar_hash_str(1, v->job->o.uid);
+	v->native.min_count = v->native.exists ? memory->native_min : 0;
 }
 
 static bool pods_are_unreadable(const struct kar_pod *const *pods, size_t n)

@@ -115,12 +115,13 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, bool
 		.incarnation = r->f->seen->incarnation,
 		.gated = gated,
 		.pin = pin,
-		.bound = r->f->v->direct };
+		.bound = r->f->v->direct,
+		.native = queuejob_is_native(r) };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->strict = queuejob_is_unproven(r, w->task);
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s", w->minimum ? "minimum" : "extra",
-		(unsigned)w->seq, gated ? " gated" : "",
+	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s%s", w->minimum ? "minimum" : "extra",
+		(unsigned)w->seq, gated ? " gated" : "", payload->native ? " native" : "",
 		!pin[0]                  ? ""
 			: payload->bound ? " bound to "
 					 : " on ",

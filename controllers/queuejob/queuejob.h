@@ -25,6 +25,7 @@
 #ifndef KAR_QUEUEJOB_RECONCILER_H
 #define KAR_QUEUEJOB_RECONCILER_H
 
+#include "api/native_group.h"
 #include "api/types.h"
 #include "common/err.h"
 #include "controllers/runtime/plan.h"
@@ -48,6 +49,15 @@ struct queuejob_quota {
 	int64_t pods;     /* the number that it allows */
 	const struct kar_resourcequota **all; /* every quota that limits what pods ask for */
 	size_t n;
+};
+
+/* The PodGroups of Kubernetes itself (api/native_group.h), and that of the job. */
+struct queuejob_native {
+	const struct kar_type *type; /* as the cluster has them; NULL: it has none, or is not known to */
+	kar_time again;              /* ms until the API server may say something else */
+	bool lost;                   /* it is known to have none */
+	bool exists;                 /* the job has one, as the last answer said */
+	int32_t min_count;           /* as we wrote it last; 0: not known */
 };
 
 struct queuejob_view {
@@ -79,6 +89,7 @@ struct queuejob_view {
 	int32_t rolled_back;                 /* pods that were rolled back because of the last refusal */
 	struct queuejob_quota quota;
 	struct queuejob_check check;
+	struct queuejob_native native;
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
 	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
@@ -106,9 +117,11 @@ enum queuejob_action {
 	QUEUEJOB_CREATE_SERVICE, /* payload: struct kar_service_spec */
 	QUEUEJOB_PATCH_SERVICE,
 	QUEUEJOB_DELETE_SERVICE,
-	QUEUEJOB_ADOPT,      /* patch: makes the job the owner of a child */
-	QUEUEJOB_CREATE_POD, /* payload: struct queuejob_new_pod; may be a dry run */
-	QUEUEJOB_DELETE_JOB, /* ttlSecondsAfterFinished is over */
+	QUEUEJOB_CREATE_NATIVE, /* payload: struct kar_native_spec */
+	QUEUEJOB_PATCH_NATIVE,  /* likewise; only minCount changes */
+	QUEUEJOB_ADOPT,         /* patch: makes the job the owner of a child */
+	QUEUEJOB_CREATE_POD,    /* payload: struct queuejob_new_pod; may be a dry run */
+	QUEUEJOB_DELETE_JOB,    /* ttlSecondsAfterFinished is over */
 	QUEUEJOB_CHECK_OWNER, /* get; proves that the job is alive (see owner_checked); payload: int32_t, the incarnation */
 };
 
@@ -119,6 +132,7 @@ struct queuejob_new_pod {
 	bool gated;      /* with our scheduling gate */
 	const char *pin; /* node of the plan; "": any */
 	bool bound;      /* created bound to .pin */
+	bool native;     /* it names the PodGroup of Kubernetes */
 	bool replaces;   /* of a dry run: if it succeeds, the running gang is restarted with such pods */
 };
 

@@ -84,6 +84,7 @@ struct queuejob_reconcile {
 	bool reported;                 /* st.reason and st.message are set */
 	bool announced;                /* queuejob_announce_wait() has added an event */
 	bool lacks_room;               /* creates wait until surplus pods terminate */
+	int32_t min_member;            /* of the PodGroup, as it is from now on */
 	bool remembers_surplus; /* st.record.counted_pods has new surplus pods: stored before their deletion */
 	struct kar_plan *p;
 	struct kar_arena *arena; /* of .p */
@@ -393,6 +394,13 @@ bool queuejob_keep_service(struct queuejob_reconcile *r) KAR_NONNULL;
 bool queuejob_awaits_service(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Deletes it unless spec.network asks for it. */
 void queuejob_drop_service(struct queuejob_reconcile *r) KAR_NONNULL;
+
+/* --- native.c: the PodGroup of Kubernetes itself --------------------------------------------------- */
+
+/* True if pods name it: kube-scheduler starts the gang whole. */
+bool queuejob_is_native(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* Creates it, or changes its minCount. True if pods may be created; else reports why not. */
+bool queuejob_keep_native(struct queuejob_reconcile *r) KAR_NONNULL;
 
 /* --- pods.c ---------------------------------------------------------------------------------------- */
 

@@ -59,6 +59,7 @@ static const struct {
 	{ kar_reason_Provisioning, false },
 	{ kar_reason_Infeasible, true },
 	{ kar_reason_Unsupported, true },
+	{ kar_reason_BackendUnavailable, true },
 	{ kar_reason_Deactivated, true },
 	{ kar_reason_QueueNotFound, true },
 	{ kar_reason_QueueInvalid, true },

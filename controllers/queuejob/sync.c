@@ -149,6 +149,9 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	}
 	s->live = count_unfinished(&view);
 	s->objects = count_objects(&view);
+	view.native.type = c->settings->native.type;
+	view.native.again = kar_native_interval(c->settings);
+	view.native.lost = kar_native_is_lost(c->settings);
 	view.schedule_timeout_seconds = (int32_t)(c->settings->schedule_timeout / KAR_SECOND);
 	if (view.job) {
 		const char *served = kar_settings_served(c->settings);
@@ -160,6 +163,10 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	queuejob_decide(&view, s->now, &s->plan);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
 		kar_pod_renderer_drop(&queuejob_key(s)->renderer);
+	if (kar_plan_has(&s->plan, QUEUEJOB_PATCH_NATIVE)) { /* until the answer: it may be gone */
+		queuejob_key(s)->native_uid = 0;
+		kar_plan_requeue(&s->plan, KAR_SECOND);
+	}
 	if (kar_plan_has(&s->plan, QUEUEJOB_CHECK_OWNER)) {
 		queuejob_key(s)->owner_asked = s->mono;
 		queuejob_key(s)->owner_asked_pods = kar_store_rv(c->stores->pods);
@@ -227,6 +234,19 @@ static void passed(const struct kar_sync *s, const struct kar_action *a)
 		kar_workqueue_add(s->controller->queue, s->key);
 }
 
+/* One that existed before the create may have another minCount. */
+static void note_native_written(const struct kar_sync *s, const struct kar_action *a,
+	const struct kar_answer *answer)
+{
+	enum { HTTP_CREATED = 201 };
+	const struct kar_native_spec *spec = a->payload;
+	bool known = a->verb == KAR_PATCH || answer->status == HTTP_CREATED;
+
+	queuejob_key(s)->native_uid = kar_hash_str(1, s->object->uid);
+	queuejob_key(s)->native_min = known ? spec->min_count : 0;
+	kar_workqueue_add(s->controller->queue, s->key);
+}
+
 static void wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
 	const struct kar_queuejob_status *status = s->plan.status;
@@ -241,6 +261,8 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 		queuejob_key(s)->deleted_uid = kar_hash_str(1, s->object->uid);
 	if (a && a->what == QUEUEJOB_CREATE_POD)
 		passed(s, a);
+	if (a && (a->what == QUEUEJOB_CREATE_NATIVE || a->what == QUEUEJOB_PATCH_NATIVE))
+		note_native_written(s, a, answer);
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)
 		return;
 	uid = kar_hash_str(1, s->object->uid);

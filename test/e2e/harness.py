@@ -228,8 +228,8 @@ class Cluster:
         self.excused = []  # (begin, end), as in the audit log, of times when the manager may be refused something
 
     @classmethod
-    def open(cls):
-        """The cluster named by KAR_E2E_CLUSTER, else one of our own."""
+    def open(cls, native=False):
+        """The cluster named by KAR_E2E_CLUSTER, else one of our own; @native: with the PodGroups of Kubernetes itself."""
         name = os.environ.get("KAR_E2E_CLUSTER")
         started_here = not name
         name = name or f"e2e-{os.getpid()}"
@@ -237,7 +237,7 @@ class Cluster:
             with tempfile.TemporaryDirectory() as crds:  # what the garbage collector knows from the start it need not find out
                 for file in [*(MANIFESTS / "crds").glob("*.yaml"), EXAMPLES / "crdjob/crdjob.yaml", OPERATORS]:
                     shutil.copy(file, crds)
-                run_cluster(name, "up", "--crds", crds)
+                run_cluster(name, "up", "--crds", crds, *(("--native",) if native else ()))
         exports = dict(re.findall(r"export (\w+)=(\S+)", run_cluster(name, "env")))
         return cls(name, exports["KAR_CLUSTER_DIR"], started_here)
 
@@ -365,8 +365,8 @@ def run_cluster(name, *args):
 class Manager:
     """The kar-controllers process under test."""
 
-    def __init__(self, binary, kubeconfig, log):
-        self.command = [str(binary), "--kubeconfig", str(kubeconfig), "-v=4"]
+    def __init__(self, binary, kubeconfig, log, *flags):
+        self.command = [str(binary), "--kubeconfig", str(kubeconfig), "-v=4", *flags]
         self.log = pathlib.Path(log)
         self.process = None
         self.flags = ()

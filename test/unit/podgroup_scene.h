@@ -5,6 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
  * The group is one of a QueueJob, but for the word others; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
  * For one test executable: all functions are static.
@@ -132,6 +133,11 @@ static void read_group_word(struct scene *s, char *word)
 	} else if (is(word, "direct")) {
 		s->view.direct = true;
 		s->group.status.has_position = true;
+	} else if (takes(word, "backend=", &value)) {
+		while (!is(kar_pg_backend_name(s->group.status.backend), value))
+			assert_true(++s->group.status.backend < KAR_PG_BACKENDS);
+	} else if (is(word, "native-lost")) {
+		s->view.native_lost = true;
 	} else if (is(word, "raised")) {
 		s->view.raised = true;
 	} else if (is(word, "owner-terminal")) {
@@ -211,6 +217,8 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->creation = now - now % 1000 - atoi(value) * KAR_SECOND;
 	else if (is(word, "terminating"))
 		p->deletion = now;
+	else if (is(word, "native"))
+		p->native = true;
 	else if (is(word, "gated"))
 		p->gate_ours = true;
 	else if (is(word, "held"))
@@ -249,6 +257,7 @@ static void read_scene(struct scene *s, const char *text)
 	s->group.status.occupied_by = "";
 	s->group.status.placement.cause = "";
 	s->view.default_timeout = KAR_MINUTE;
+	s->view.native_interval = 30 * KAR_SECOND;
 	for (int i = -1; (part = strsep(&rest, ";")) != NULL; i++) {
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {

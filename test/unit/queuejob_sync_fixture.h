@@ -10,7 +10,7 @@
 #include "controllers/queuejob/queuejob.h"
 #include "test/fixture/reconciler.h"
 
-static const struct kar_settings settings = { .schedule_timeout = 45 * KAR_SECOND };
+static struct kar_settings settings;
 
 static KAR_UNUSED struct queuejob_key *key_memory(void)
 {
@@ -19,6 +19,7 @@ static KAR_UNUSED struct queuejob_key *key_memory(void)
 
 static KAR_UNUSED int setup(void **state KAR_UNUSED)
 {
+	settings = (struct kar_settings){ .schedule_timeout = 45 * KAR_SECOND };
 	open_world(kar_queuejob_controller, &settings);
 	w.controller.start(&w.controller);
 	return 0;

@@ -30,12 +30,19 @@ static int split(char *line, char **argv)
 /* Renders the options that differ from nothing, so that one line says all. */
 static void render(const struct kar_options *o, char *out, size_t n)
 {
+	static const char *const backends[] = {
+		[KAR_GANGS_BY_GATES] = "",
+		[KAR_GANGS_BY_NATIVE] = " backend=Native",
+		[KAR_GANGS_BY_EITHER] = " backend=Auto",
+	};
+
 	snprintf(out, n,
-		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s",
+		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s%s",
 		o->release_gates ? "release-gates " : "", o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
 		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
-		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers);
+		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers,
+		backends[o->settings.gang_backend]);
 }
 
 #define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler"
@@ -54,6 +61,14 @@ static const struct {
 		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler" },
 	{ "limits", "--kube-api-qps=2.5 --kube-api-burst=7 --max-in-flight=3 --schedule-timeout=5m",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0 direct=kar-scheduler" },
+	{ "backend", "--gang-backend=Native", "kubeconfig=- master=- ns=- " DEFAULTS " backend=Native" },
+	{ "either_backend", "--gang-backend Auto", "kubeconfig=- master=- ns=- " DEFAULTS " backend=Auto" },
+	{ "default_backend", "--gang-backend=Auto --gang-backend=Gates",
+		"kubeconfig=- master=- ns=- " DEFAULTS },
+	{ "unknown_backend", "--gang-backend=native",
+		"--gang-backend: want Auto, Gates or Native, got \"native\"" },
+	{ "backend_without_gangs", "--gang-backend=Auto --namespace=a",
+		"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
 	{ "bool_alone_is_true", "--disable-http2",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=1 direct=kar-scheduler" },
 	{ "nobody_is_served", "--direct-schedulers=",

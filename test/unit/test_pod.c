@@ -83,7 +83,15 @@ static void annotation_too_long_for_a_name_is_no_group(void **state)
 	release(p);
 }
 
-enum { READY = 1, UNSCHEDULABLE = 2, DISRUPTED = 4, GATE_OURS = 8, GATE_FOREIGN = 16, TRACKED = 32 };
+enum {
+	READY = 1,
+	UNSCHEDULABLE = 2,
+	DISRUPTED = 4,
+	GATE_OURS = 8,
+	GATE_FOREIGN = 16,
+	TRACKED = 32,
+	NATIVE = 64
+};
 
 #define CONDITION(type, status, reason) \
 	"\"conditions\":[{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"" reason "\"}]"
@@ -134,6 +142,9 @@ static const struct {
 	{ "both_gates",
 		POD_SPEC("\"schedulingGates\":[{\"name\":\"other\"},{\"name\":\"kube-arbitrator.io/gang\"}]"),
 		KAR_POD_PENDING, GATE_OURS | GATE_FOREIGN },
+	{ "group_of_kubernetes", POD_SPEC("\"schedulingGroup\":{\"podGroupName\":\"g\"}"), KAR_POD_PENDING,
+		NATIVE },
+	{ "group_without_a_name", POD_SPEC("\"schedulingGroup\":{}"), KAR_POD_PENDING, 0 },
 	{ "tracked", POD_META(",\"finalizers\":[\"other\",\"kube-arbitrator.io/pod-tracking\"]"),
 		KAR_POD_PENDING, TRACKED },
 	{ "foreign_finalizer", POD_META(",\"finalizers\":[\"other\"]"), KAR_POD_PENDING, 0 },
@@ -143,7 +154,7 @@ static int flags_of(const struct kar_pod *p)
 {
 	return (p->ready ? READY : 0) | (p->unschedulable ? UNSCHEDULABLE : 0) |
 		(p->disrupted ? DISRUPTED : 0) | (p->gate_ours ? GATE_OURS : 0) |
-		(p->gate_foreign ? GATE_FOREIGN : 0) | (p->tracked ? TRACKED : 0);
+		(p->gate_foreign ? GATE_FOREIGN : 0) | (p->tracked ? TRACKED : 0) | (p->native ? NATIVE : 0);
 }
 
 static void status_becomes_phase_and_flags(void **state)

@@ -19,6 +19,7 @@ static const struct {
 	const char *name, *json;
 	bool gated;
 	const char *pin;
+	bool native;
 } rows[] = {
 	{ "one_container", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false },
 	{ "several_containers_with_env",
@@ -27,6 +28,7 @@ static const struct {
 		false },
 	{ "gate", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), true },
 	{ "pin", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false, "n1" },
+	{ "native", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false, NULL, true },
 	{ "pin_mark_in_the_template",
 		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"" KAR_POD_PIN_MARK "\"}]}}"),
 		false, "n1" },
@@ -75,7 +77,8 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 				.incarnation = 2,
 				.template_hash = "h",
 				.gated = rows[i].gated,
-				.pin = rows[i].pin };
+				.pin = rows[i].pin,
+				.native = rows[i].native };
 
 			check_pod(&s, &p, rows[i].name);
 		}
@@ -86,7 +89,7 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 }
 
 /* Whatever of it changes, between two pods from the same renderer. */
-static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin(void **state KAR_UNUSED)
+static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_pin_and_group(void **state KAR_UNUSED)
 {
 	const struct kar_queuejob *job = job_of(rows[0].json);
 	const struct kar_pod_params p[] = {
@@ -109,6 +112,7 @@ static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin(void **
 			.gated = true,
 			.pin = "node-2",
 			.bound = true },
+		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .native = true },
 		{ .job = job, .task = 1, .incarnation = 1, .template_hash = "h" },
 	};
 	struct kar_pod_renderer *s = NULL;
@@ -165,7 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_writes_what_the_template_says),
-		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_gate_and_pin),
+		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_gate_pin_and_group),
 		TEST(the_template_is_read_twice_at_most),
 		TEST(a_template_that_is_of_no_use_is_refused_each_time),
 	};

@@ -246,7 +246,7 @@ static void body_has_preconditions_and_nulls(void **state)
 	w.controller.encode_status(&w.sync, &out);
 	assert_string_equal(kar_buf_cstr(&out),
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"11\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,"
-		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"record\":null,\"placement\":null,\"conditions\":["
+		"\"members\":0,\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"QueueClosed\",\"message\":\"m\"},"
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "api/native_group.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static void check_nth_body(size_t action, const char *want)
@@ -57,7 +58,7 @@ static void group_is_admitted_with_preconditions(void **state)
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
 		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"NotEnoughMembers\",\"message\":\"m\"},"
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -75,7 +76,7 @@ static void first_status_of_a_group_is_pending(void **state)
 	sync_text(false);
 	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"placement\":null,\"conditions\":["
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -237,7 +238,7 @@ static void group_that_nobody_places_waits_no_more(void **state)
 			"True", "Admitted", "admitted by queue default") BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T10:00:00Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -253,7 +254,7 @@ static void group_that_moves_is_admitted_from_now_on(void **state)
 			BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,\"placement\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T13:46:27Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue b\"}]}}");
 }
@@ -269,7 +270,7 @@ static void empty_group_waits_anew(void **state)
 	check_nth_body(1,
 		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
 		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":1,\"admittedQueue\":null,"
-		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"placement\":null,\"conditions\":["
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"MaxJobsReached\",\"message\":\"1st of 1 in queue default: maxJobs 1 reached (ns/g Pending)\"}]}}");
 }
@@ -500,6 +501,54 @@ static void nodes_are_named_until_two_attempts_have_failed(void **state)
 	}
 }
 
+/* The API server has said @why_not; NULL: it has PodGroups of its own. */
+static void ask_for_native(const char *why_not)
+{
+	static const char *const versions[] = { "v1beta1" };
+
+	settings.gang_backend = KAR_GANGS_BY_NATIVE;
+	settings.native = (struct kar_native){ .known = true };
+	if (why_not)
+		snprintf(settings.native.why_not, sizeof(settings.native.why_not), "%s", why_not);
+	else
+		settings.native.type = kar_native_type(versions, 1);
+}
+
+static void kube_scheduler_chooses_the_nodes(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("g", "\"phase\":\"Pending\"");
+	ask_for_native(NULL);
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)");
+	check_says(&w.sync.plan.actions[0], "\"nodes\":\"*1\"");
+	check_says(&w.sync.plan.actions[0], "\"backend\":\"Native\"");
+}
+
+static void missing_backend_is_looked_for_again(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("g", "\"phase\":\"Pending\"");
+	ask_for_native("it is off");
+	assert_true(sync_named("all"));
+	check_says(&w.sync.plan.actions[0], "\"reason\":\"BackendUnavailable\"");
+	check_says(&w.sync.plan.actions[0],
+		"1st of 1 in queue default: backend Native was asked for: it is off");
+	assert_int_equal(w.sync.plan.requeue_after, 30 * KAR_SECOND);
+}
+
+static void nothing_is_placed_before_the_backends_are_known(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("g", "\"phase\":\"Pending\"");
+	settings.gang_backend = KAR_GANGS_BY_EITHER;
+	assert_false(sync_named("all"));
+	assert_int_equal(w.sync.plan.requeue_after, 50);
+}
+
 static void plan_without_nodes_holds_its_room(void **state)
 {
 	(void)state;
@@ -550,6 +599,9 @@ int main(void)
 		TEST(edits_of_metadata_cause_no_pass),
 		TEST(stale_patch_is_not_sent),
 		TEST(nodes_are_named_until_two_attempts_have_failed),
+		TEST(kube_scheduler_chooses_the_nodes),
+		TEST(missing_backend_is_looked_for_again),
+		TEST(nothing_is_placed_before_the_backends_are_known),
 		TEST(plan_without_nodes_holds_its_room),
 		TEST(edit_of_a_job_begins_a_pass),
 	};

@@ -367,6 +367,7 @@ int main(void)
 		THEME("edited"),
 		THEME("places"),
 		THEME("direct"),
+		THEME("native"),
 		THEME("crash"),
 		cmocka_unit_test(test_admission_begins_the_time),
 		cmocka_unit_test(test_restart_remembers_its_cause),

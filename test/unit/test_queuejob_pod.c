@@ -245,6 +245,27 @@ static void pod_is_created_bound(void **state)
 	kar_arena_release(&arena);
 }
 
+static void pod_names_the_group_of_kubernetes(void **state)
+{
+	const struct kar_queuejob *job = job_of(JOB(
+		"\"taskSpecs\":[{\"template\":{\"spec\":{\"schedulingGroup\":{\"podGroupName\":\"x\"},\"containers\":[{\"name\":\"c\"}]}}}]"));
+	struct kar_pod_params p = { .job = job, .template_hash = "h" };
+
+	(void)state;
+	for (int native = 0; native < 2; native++) {
+		struct kar_buf out = { 0 };
+		struct kar_err err = { 0 };
+
+		p.native = native;
+		assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), 0);
+		check_member(native ? "ours" : "of_the_template", kar_buf_cstr(&out), "\"schedulingGroup\"",
+			native ? "\"schedulingGroup\":{\"podGroupName\":\"j\"}"
+			       : "\"schedulingGroup\":{\"podGroupName\":\"x\"}");
+		kar_buf_release(&out);
+	}
+	kar_object_unref(&job->o);
+}
+
 /* What the job says of priority, what the template says, and what the pod has then. */
 static const struct {
 	const char *name, *sched, *spec;
@@ -355,6 +376,7 @@ int main(void)
 		TEST(gate_is_added_to_those_of_the_template),
 		TEST(pin_is_added_to_each_term),
 		TEST(pod_is_created_bound),
+		TEST(pod_names_the_group_of_kubernetes),
 		TEST(class_of_the_job_is_for_templates_without_one),
 		TEST(unusable_template_is_refused),
 		TEST(names_are_read_back),

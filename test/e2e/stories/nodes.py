@@ -203,6 +203,19 @@ def story_nodes_go_to_the_higher_priority(s):
         expect_nothing_counted(s, name, 1)
 
 
+def story_gang_of_another_scheduler_is_counted(s):
+    """Pods that name another scheduler are created on admission, without a plan; the group says who starts them, and counts them."""
+    s.apply(queuejob("theirs", task("worker", 2), schedulerName="story-scheduler"))
+    wait_until(lambda: (s.group("theirs") or {}).get("status", {}).get("backend") == "Labels", "status.backend is Labels")
+    expect_equal((len(s.pods("theirs")), placement(s, "theirs")), (2, {}), "pods, and the plan")
+    for name, pod in s.pods("theirs").items():
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name, "uid": pod["metadata"]["uid"]}, "target": {"kind": "Node", "name": nodes_of(s)[0]}}
+        s.kubectl("create", "--raw", f"/api/v1/namespaces/{s.namespace}/pods/{name}/binding", "-f", "-", stdin=json.dumps(binding))
+    s.wait_phase("theirs", "Running", running=2)
+    wait_until(lambda: s.group("theirs")["status"]["phase"] == "Running", "the group runs")
+    expect_equal(s.group("theirs")["status"]["backend"], "Labels", "status.backend of a gang that runs")
+
+
 def story_pods_are_pinned_to_their_places(s):
     """Each pod of the minimum goes to its node of the plan, beside what its template asks for; kubectl describe shows the plan."""
     wait_until_alone(s)
@@ -217,6 +230,7 @@ def story_pods_are_pinned_to_their_places(s):
     wait_until(lambda: len(s.pods("pinned")) == 4, "its pods exist")
     plan = plan_of(s, "pinned")
     expect_equal((sum(plan.values()), set(plan.values()), set(plan) <= set(nodes[:3])), (4, {2}, True), f"pods, pods by node, and nodes of the plan {plan}")
+    expect_equal(s.group("pinned")["status"]["backend"], "Gates", "what starts the gang whole")
     pods = s.pods("pinned").values()
     expect_equal(by_node(pods, pin_of), plan, "pins of the pods")
     for pod in pods:

@@ -1,0 +1,50 @@
+#include "controllers/queue/backend.h"
+
+#include <assert.h>
+
+#include "common/str.h"
+
+/* NULL: the tasks have one priority, which the PodGroup of Kubernetes needs. */
+static const char *why_not_one_priority(const struct kar_queuejob *job, struct kar_arena *a)
+{
+	const struct kar_taskspec *tasks = job->spec.tasks;
+
+	for (size_t i = 1; i < job->spec.n_tasks; i++) {
+		if (!kar_streq(kar_queuejob_pod_class(job, 0), kar_queuejob_pod_class(job, i)))
+			return kar_arena_printf(a,
+				"its PodGroups need pods of one priority, and tasks %s and %s have other PriorityClasses",
+				tasks[0].name, tasks[i].name);
+	}
+	return NULL;
+}
+
+static const char *why_not_native(const struct kar_settings *s, const struct kar_podgroup *g,
+	const struct kar_queuejob *job, struct kar_arena *a)
+{
+	const struct kar_pg_options *o = &g->options;
+
+	if (!s->native.type)
+		return s->native.why_not;
+	if (o->groups.n || o->non_strict || o->and_running)
+		return "its PodGroups know none of the annotations groups, mode and match-policy";
+	return why_not_one_priority(job, a);
+}
+
+struct queue_backend queue_choose_backend(const struct kar_settings *s, const struct kar_podgroup *g,
+	const struct kar_queuejob *job, bool has_pods, struct kar_arena *a)
+{
+	struct queue_backend gates = { .backend = KAR_PG_BACKEND_GATES },
+			     native = { .backend = KAR_PG_BACKEND_NATIVE };
+	const char *why;
+
+	if (has_pods)
+		return g->status.backend == KAR_PG_BACKEND_NATIVE ? native : gates;
+	if (s->gang_backend == KAR_GANGS_BY_GATES)
+		return gates;
+	assert(s->native.known); /* sync.c waits for it */
+	why = why_not_native(s, g, job, a);
+	if (why && s->gang_backend == KAR_GANGS_BY_EITHER)
+		return gates;
+	native.unavailable = why;
+	return native;
+}
