@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/queuejob_direct.h"
 #include "api/types.h"
 #include "common/str.h"
 
@@ -30,6 +31,12 @@ bool kar_pg_is_gated(const struct kar_pod *p)
 bool kar_pg_waits(const struct kar_pod *p)
 {
 	return kar_pg_is_gated(p) && !p->gate_foreign;
+}
+
+bool kar_pg_binds(const struct kar_pod *p, const char *served)
+{
+	return kar_scheduler_is_served(p->scheduler, served) && !p->node && kar_pod_alive(p) &&
+		!p->gate_ours && !p->gate_foreign && !kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
 }
 
 bool kar_pg_is_unpinnable(const struct kar_pod *p)

@@ -23,6 +23,11 @@ const char *kar_pg_reactivate(const struct kar_podgroup *g) KAR_NONNULL KAR_RETN
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
 /* Nothing but our gate keeps it from a node. */
 bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
+/*
+ * It waits for a node that the manager binds it to, because it names one of the schedulers @served (api/queuejob_direct.h) and has no gate. Not a
+ * pod of a QueueJob.
+ */
+bool kar_pg_binds(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
 /* Its own affinity cannot be added to, or names a node already: it is released without a certain node. */
 bool kar_pg_is_unpinnable(const struct kar_pod *p) KAR_NONNULL;
 

@@ -71,19 +71,21 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 
 static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p)
 {
-	bool gated = kar_pg_is_gated(p);
+	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds;
 
 	t->gated += gated;
-	t->waiting += kar_pg_waits(p);
+	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += !gated && !p->owner_name;
 	t->removable += !gated && p->owner_name && !podgroup_keeps(v->group, p);
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
 
-static void count_scheduler(struct podgroup_counts *t, const struct kar_pod *p)
+static void count_scheduler(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p)
 {
-	if (p->scheduler)
+	if (kar_scheduler_is_served(p->scheduler, v->served))
+		t->n_served++;
+	else if (p->scheduler)
 		add_few(&t->schedulers, NAMES_SHOWN, p->scheduler, p);
 	else
 		t->n_default++;
@@ -111,7 +113,7 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 	t->active++;
 	t->leaving += p->deletion != 0;
 	count_gates(t, v, p);
-	count_scheduler(t, p);
+	count_scheduler(t, v, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (!p->native && !p->deletion && is_first(p, t->unnamed))
 		t->unnamed = p;

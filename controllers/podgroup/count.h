@@ -30,7 +30,7 @@ struct podgroup_counts {
 	int32_t members, scheduled, running, succeeded, failed;
 	int32_t active;  /* not finished, and not terminating before they were bound */
 	int32_t leaving; /* of .active: those that terminate */
-	int32_t gated;   /* of .active: held by our gate, and of another controller than a QueueJob */
+	int32_t gated; /* of .active: held by our gate, or waiting to be bound by us, and of another controller than a QueueJob */
 	int32_t waiting; /* of .gated: by no other gate */
 	int32_t bare;    /* of .active: those without a controller, but for gated ones */
 	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated */
@@ -48,9 +48,10 @@ struct podgroup_counts {
 	struct podgroup_few unschedulable, unbound, losses, owners;
 	struct podgroup_few held; /* by another gate than ours, or by both */
 	struct podgroup_few
-		schedulers; /* that active members name, but for the default one; .pod: one of each */
-	kar_time placed;    /* wall ms, when the attempt began, or what its group does now */
-	int32_t n_default;  /* active members of the default scheduler */
+		schedulers; /* that active members name, but for the default one and those served here; .pod: one of each */
+	kar_time placed;              /* wall ms, when the attempt began, or what its group does now */
+	int32_t n_served;             /* active members that we bind ourselves */
+	int32_t n_default;            /* active members of the default scheduler */
 	struct kar_unplaced unplaced; /* .unschedulable */
 };
 

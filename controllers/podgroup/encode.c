@@ -101,7 +101,7 @@ static int write_made(struct kar_json_writer *w, const struct kar_action *a, str
 	kar_jw_key(w, "metadata");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "name", a->name);
-	kar_jw_kv_string(w, "namespace", a->ns);
+	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
 	kar_jw_key(w, "labels");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, KAR_LABEL_MADE, "true");
@@ -117,11 +117,37 @@ static int write_made(struct kar_json_writer *w, const struct kar_action *a, str
 	return 0;
 }
 
+/* As kube-scheduler does; refused if another pod has the name by now. */
+static int write_binding(struct kar_json_writer *w, const struct kar_action *a,
+	struct kar_arena *arena KAR_UNUSED, struct kar_err *err KAR_UNUSED)
+{
+	const struct podgroup_pod_patch *p = a->payload;
+
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "apiVersion", "v1");
+	kar_jw_kv_string(w, "kind", "Binding");
+	kar_jw_key(w, "metadata");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "name", a->name);
+	kar_jw_kv_string(w, "namespace", a->ns ? a->ns : "");
+	kar_jw_kv_string(w, "uid", a->uid);
+	kar_jw_end_object(w);
+	kar_jw_key(w, "target");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "apiVersion", "v1");
+	kar_jw_kv_string(w, "kind", "Node");
+	kar_jw_kv_string(w, "name", p->node);
+	kar_jw_end_object(w);
+	kar_jw_end_object(w);
+	return 0;
+}
+
 int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
 	struct kar_err *err)
 {
 	int (*const write)(struct kar_json_writer * w, const struct kar_action *a, struct kar_arena *arena,
 		struct kar_err *err) = a->what == PODGROUP_RELEASE ? write_release
+		: a->what == PODGROUP_BIND                         ? write_binding
 		: a->what == PODGROUP_MAKE                         ? write_made
 								   : write_disrupt;
 	struct kar_json_writer w;

@@ -24,7 +24,8 @@ static bool is_admitted(const struct kar_podgroup *g)
 
 static bool is_mixed(const struct podgroup_counts *t)
 {
-	return t->schedulers.n > 1 || (t->schedulers.n && t->n_default);
+	return t->schedulers.n > 1 || (t->schedulers.n && t->n_default) ||
+		(t->n_served && (t->schedulers.n || t->n_default));
 }
 
 /* Members that have a node, need none any more, or may get one at any time. */
@@ -53,12 +54,34 @@ static struct kar_action *act(struct kar_plan *p, enum kar_verb verb, const stru
 	return a;
 }
 
-static void release(struct kar_plan *p, const struct kar_pod *pod, const char *node)
+/* No scheduler does it. */
+static void bind(struct kar_plan *p, const struct kar_pod *pod, const char *node)
 {
 	struct podgroup_pod_patch *body = kar_arena_alloc(p->arena, 1, sizeof(*body));
-	struct kar_action *a = act(p, KAR_PATCH, pod, PODGROUP_RELEASE);
+	struct kar_action *a;
 
-	body->node = kar_pg_is_unpinnable(pod) ? "" : node;
+	if (!node[0])
+		return;
+	a = act(p, KAR_CREATE, pod, PODGROUP_BIND);
+	body->node = node;
+	a->subresource = "binding";
+	a->payload = body;
+	a->note = kar_arena_printf(p->arena, "bind to %s", node);
+}
+
+static void release(const struct podgroup_view *v, struct kar_plan *p, const struct kar_pod *pod,
+	const char *node)
+{
+	struct podgroup_pod_patch *body = kar_arena_alloc(p->arena, 1, sizeof(*body));
+	struct kar_action *a;
+
+	if (kar_pg_binds(pod, v->served)) {
+		bind(p, pod, node);
+		return;
+	}
+	a = act(p, KAR_PATCH, pod, PODGROUP_RELEASE);
+	/* One that is bound by us loses its gate first. */
+	body->node = kar_pg_is_unpinnable(pod) || pod->scheduler ? "" : node;
 	body->terms = kar_copy(p->arena, pod->terms);
 	a->patch_type = KAR_PATCH_STRATEGIC;
 	a->payload = body;
@@ -69,7 +92,7 @@ static void release_all(const struct podgroup_view *v, struct kar_plan *p)
 {
 	for (size_t i = 0; i < v->n_pods; i++) {
 		if (kar_pg_waits(v->pods[i]))
-			release(p, v->pods[i], "");
+			release(v, p, v->pods[i], "");
 	}
 }
 
@@ -97,8 +120,8 @@ static bool release_planned(const struct podgroup_view *v, struct kar_plan *p)
 
 		wanted.o.name = pl->plan[i].role;
 		found = bsearch(&key, sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
-		if (found && kar_pg_waits(*found)) {
-			release(p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));
+		if (found && (kar_pg_waits(*found) || kar_pg_binds(*found, v->served))) {
+			release(v, p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));
 			any = true;
 		}
 	}
@@ -148,7 +171,7 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 		const struct kar_pod *pod = v->pods[i];
 
 		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod) &&
-			!podgroup_keeps(v->group, pod))
+			!kar_pg_binds(pod, v->served) && !podgroup_keeps(v->group, pod))
 			take_back(v, pod, now, p);
 	}
 }
@@ -169,6 +192,8 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
 		if (!release_planned(v, p) && starts_in_stages(v, now))
 			release_all(v, p);
+	} else if (state == KAR_PG_STATE_SATISFIED && t->n_served) {
+		release_planned(v, p);
 	} else if ((state == KAR_PG_STATE_SATISFIED && !is_restarting(t)) || state == KAR_PG_STATE_UNPLACED ||
 		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))
 		release_all(v, p);
@@ -176,11 +201,14 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 
 /* --- why not --------------------------------------------------------------------------------------- */
 
-static const char *describe_mixed(const struct podgroup_counts *t, struct kar_arena *arena)
+static const char *describe_mixed(const struct podgroup_view *v, const struct podgroup_counts *t,
+	struct kar_arena *arena)
 {
 	return kar_arena_printf(arena, "members name %d schedulers, a gang needs one: %s%s%s",
-		(int)t->schedulers.n + (t->n_default > 0), t->n_default ? KAR_DEFAULT_SCHEDULER ", " : "",
-		t->schedulers.items[0].name, t->schedulers.n > 1 ? ", ..." : "");
+		(int)t->schedulers.n + (t->n_default > 0) + (t->n_served > 0),
+		t->n_default ? KAR_DEFAULT_SCHEDULER ", " : "",
+		t->schedulers.n ? t->schedulers.items[0].name : v->served,
+		t->schedulers.n > 1 || (t->schedulers.n && t->n_served) ? ", ..." : "");
 }
 
 /* Condition Admitted, if it says why the group waits; NULL: it is admitted, or nobody has decided yet. */
@@ -213,17 +241,10 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 {
 	int32_t members = t->active + t->succeeded;
 
-	for (size_t i = 0; v->of_others && i < t->schedulers.n; i++) {
-		if (kar_scheduler_is_served(t->schedulers.items[i].name, v->served))
-			return (struct podgroup_text){ "Unsupported",
-				kar_arena_printf(arena,
-					"%s places pods of QueueJobs only: let these name " KAR_DEFAULT_SCHEDULER,
-					t->schedulers.items[i].name) };
-	}
 	if (!t->gated)
 		return (struct podgroup_text){ NULL, NULL };
 	if (is_mixed(t))
-		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(t, arena) };
+		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(v, t, arena) };
 	if (members < t->quorum && !lacks_more_than_members(v->group))
 		return (struct podgroup_text){ waiting_for_members,
 			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s",

@@ -14,6 +14,7 @@
 enum podgroup_action {
 	PODGROUP_RELEASE, /* patches a pod: our gate goes, and it gets a node if the payload has one */
 	PODGROUP_DISRUPT, /* patches its status: DisruptionTarget, so that its controller does not count it as failed */
+	PODGROUP_BIND, /* binds a pod that names a served scheduler to the node in the payload */
 	PODGROUP_DELETE,
 	PODGROUP_MAKE, /* creates the group (made.h); the payload is kar_pod_gang() */
 	PODGROUP_UNMAKE,

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
+#include "api/names.h"
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 
 /* One group while its gang is made. */
@@ -17,9 +19,11 @@ struct making {
 		*unbound; /* members that may get a place now, in the order in which they get them */
 	size_t n_unbound;
 	int64_t have; /* members that need no place any more, or get one from the scheduler at any time */
-	kar_time youngest;     /* wall ms, creation of its youngest live member */
-	size_t n_gated;        /* members with our gate, whatever else holds them */
-	bool placed_by_others; /* a member names another scheduler */
+	kar_time youngest;            /* wall ms, creation of its youngest live member */
+	size_t n_gated;               /* members with our gate, whatever else holds them */
+	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
+	bool default_scheduler;       /* one names the default scheduler */
+	bool placed_by_others;        /* a member names another scheduler */
 };
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
@@ -36,10 +40,20 @@ static struct kar_iter members(const struct making *m)
 	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
 }
 
-/* A gang that has started lacks all that have no node; a new one only what is not released. */
-static bool needs_place(const struct kar_pod *pod, bool started)
+/* A gang that has started lacks all that have no node; a new one only what is not released, or is to be bound by us. */
+static bool needs_place(const struct making *m, const struct kar_pod *pod, bool started)
 {
-	return !pod->node && (started || kar_pg_is_gated(pod));
+	return !pod->node && (started || kar_pg_is_gated(pod) || kar_pg_binds(pod, m->p->served));
+}
+
+static void note_scheduler(struct making *m, const struct kar_pod *pod)
+{
+	if (kar_scheduler_is_served(pod->scheduler, m->p->served))
+		m->direct = m->direct ? m->direct : pod;
+	else if (pod->scheduler)
+		m->placed_by_others = true;
+	else
+		m->default_scheduler = true;
 }
 
 /* Returns how many of the minimum have no place yet. */
@@ -54,16 +68,17 @@ static int64_t collect(struct making *m, bool started)
 		succeeded += pod->phase == KAR_POD_SUCCEEDED;
 		if (!kar_pod_alive(pod))
 			continue;
-		m->placed_by_others |= pod->scheduler != NULL;
+		note_scheduler(m, pod);
 		m->n_gated += kar_pg_is_gated(pod);
 		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
-		if (!needs_place(pod, started)) {
+		if (!needs_place(m, pod, started)) {
 			m->have++;
-		} else if (started || kar_pg_waits(pod)) {
+		} else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served)) {
 			m->unbound = kar_arena_grow(m->arena, m->unbound, m->n_unbound, sizeof(*m->unbound));
 			m->unbound[m->n_unbound++] = pod;
 		}
 	}
+	m->placed_by_others |= m->direct && m->default_scheduler; /* podgroup/release.c says so */
 	if (m->n_unbound)
 		qsort(m->unbound, m->n_unbound, sizeof(*m->unbound), kar_pg_compare_members);
 	return quorum_of(m->group, succeeded) - succeeded - m->have;
@@ -156,6 +171,74 @@ static void hold_plan(struct making *m, struct queue_gang *out)
 	out->gang.roles = roles;
 }
 
+/* --- members that are bound by us ------------------------------------------------------------------- */
+
+/* Why they cannot be: the first that asks for something that nobody would check. NULL: they can. */
+static const char *obstacle(const struct making *m)
+{
+	for (size_t i = 0; m->direct && i < m->n_unbound; i++) {
+		const struct kar_pod *pod = m->unbound[i];
+		kar_class class = kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}");
+		const char *what = kar_sched_needs(kar_snapshot_sched(m->p->nodes), class)->unverified;
+
+		if (what || pod->pin)
+			return kar_arena_printf(m->arena,
+				"%s does not place %s (pod %s): use " KAR_DEFAULT_SCHEDULER,
+				pod->scheduler ? pod->scheduler : KAR_DEFAULT_SCHEDULER,
+				what ? what : "an affinity to one node", pod->o.name);
+	}
+	return NULL;
+}
+
+/* The entry of the plan for @pod; NULL: there is none. */
+static const struct kar_pg_planned *planned(const struct making *m, const struct kar_pod *pod)
+{
+	const struct kar_pg_placement *pl = &m->group->status.placement;
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		if (kar_streq(pl->plan[i].role, pod->o.name))
+			return &pl->plan[i];
+	}
+	return NULL;
+}
+
+/* The gang has started: members that come later get places as far as there is room; those that have one in the plan keep it. */
+static void renew(struct making *m, struct queue_gang *out)
+{
+	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, m->n_unbound + 1, sizeof(*kept));
+	struct queue_seat *held = kar_arena_alloc(m->arena, m->n_unbound + 1, sizeof(*held));
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_unbound; i++) {
+		const struct kar_pod *pod = m->unbound[i];
+		const struct kar_pg_planned *entry = planned(m, pod);
+
+		if (!entry) {
+			m->unbound[n++] = pod;
+			continue;
+		}
+		kept[out->n_kept++] = *entry;
+		held[out->n_held++] = (struct queue_seat){ kar_pg_planned_node(entry, m->arena),
+			kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}"), 1 };
+	}
+	m->n_unbound = n;
+	out->kept = kept;
+	out->held = held;
+	out->renews = true;
+	if (n)
+		add_roles(m, out, 0);
+}
+
+/* Whether the members of a group that is whole must be looked at all the same: those that come later are bound by us. */
+static bool is_direct(const struct making *m)
+{
+	struct kar_iter it = members(m);
+	const struct kar_object *o;
+
+	return m->p->served && kar_iter_next(&it, &o) &&
+		kar_scheduler_is_served(kar_as_pod(o)->scheduler, m->p->served);
+}
+
 /*
  * Its controller makes some members only after others run, and spec.minResources says what they need: those that exist start, if there is
  * room for all.
@@ -211,7 +294,9 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 	bool holds = admitted && kar_pg_holds(g, p->s->now);
 
 	if (!p->nodes || !kar_pg_keeps_placement(g) ||
-		(admitted && ((queue_is_whole(g) && !holds) || state == KAR_PG_STATE_ROLLING_BACK)))
+		(admitted &&
+			((queue_is_whole(g) && !holds && !is_direct(&m)) ||
+				state == KAR_PG_STATE_ROLLING_BACK)))
 		return NULL;
 	if (holds && kar_pg_hold_ends(g) - p->s->now < p->retry_in)
 		p->retry_in = kar_pg_hold_ends(g) - p->s->now; /* its room is free then */
@@ -224,6 +309,14 @@ const struct queue_gang *queue_observe_members(struct queue_pass *p, const struc
 		return out;
 	}
 	need = collect(&m, started);
+	out->direct = m.direct != NULL;
+	out->obstacle = m.placed_by_others ? NULL : obstacle(&m);
+	if (out->obstacle)
+		return admitted ? NULL : out;
+	if (out->direct && started && admitted && !m.placed_by_others) {
+		renew(&m, out);
+		return out;
+	}
 	if (holds && need <= 0)
 		return queue_hold(p, g, out) ? out : NULL;
 	if (need <= 0 || m.n_unbound > KAR_PG_PLAN_PODS || m.placed_by_others)

@@ -101,6 +101,9 @@ struct queue_used {
 };
 struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podgroup *g,
 	bool admitted) KAR_NONNULL;
+/* The plan of a gang of bound pods of others with @places (NULL: none) for members that came after its start; in @a. */
+struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const struct kar_placement *places,
+	struct kar_arena *a) __attribute__((nonnull(1, 3)));
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* The group is to be placed again: its admission holds nothing. */

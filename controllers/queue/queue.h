@@ -49,6 +49,8 @@ struct queue_gang {
 	const bool *unverified;   /* per role: the scheduler checks more than was modelled; NULL: none */
 	const char *const *const
 		*pods; /* per role: the pods that get its places, in order; NULL: they do not exist yet */
+	const struct kar_pg_planned *kept; /* of .renews with .pods: what stays of the plan */
+	size_t n_kept;
 	const struct queue_seat *held; /* of an admitted group: what its plan still holds */
 	size_t n_held;
 	bool incomplete;      /* members are missing, so it is not placed yet; it has no roles */

@@ -84,3 +84,17 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 	(g->pods ? record_pods : record_roles)(g, old, places, a, &p);
 	return p;
 }
+
+struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const struct kar_placement *places,
+	struct kar_arena *a)
+{
+	const struct queue_gang *g = qg->gang;
+	struct kar_pg_placement p = qg->group->status.placement;
+
+	p.plan = kar_arena_alloc(a, g->n_kept + 1, sizeof(*p.plan));
+	for (p.n_plan = 0; p.n_plan < g->n_kept; p.n_plan++)
+		p.plan[p.n_plan] = g->kept[p.n_plan];
+	if (places)
+		record_pods(g, &qg->group->status.placement, places, a, &p);
+	return p;
+}

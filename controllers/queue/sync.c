@@ -94,8 +94,13 @@ static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 }
 
 /* A gang of another controller may be complete with it. */
-static bool is_new_member(const struct kar_pod *old, const struct kar_pod *new)
+static bool is_new_member(const struct kar_controller *c, const struct kar_pod *old,
+	const struct kar_pod *new)
 {
+	const char *served = kar_settings_served(c->settings);
+
+	if (new->group && kar_pg_binds(new, served) && !(old && kar_pg_binds(old, served)))
+		return true;
 	return new->group &&kar_pg_waits(new) && !(old && old->group == new->group &&kar_pg_waits(old));
 }
 
@@ -123,7 +128,7 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
-	if (n && is_new_member(o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
+	if (n && is_new_member(c, o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
 		kar_workqueue_add(c->queue, ALL);
 	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))

@@ -50,7 +50,7 @@ struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podg
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 
-		if (kar_pod_finished(pod) || kar_pg_is_gated(pod))
+		if (kar_pod_finished(pod) || kar_pg_is_gated(pod) || kar_pg_binds(pod, p->served))
 			continue;
 		if (!pod->owner_name)
 			return (struct queue_used){ 0 }; /* nobody would make it again */

@@ -143,7 +143,9 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 		st.waiting_since = 0;
 	else if (qg->admitted && qg->yields)
 		st.waiting_since = p->s->now - p->s->now % KAR_SECOND;
-	if (renews_plan(qg, d)) {
+	if (renews_plan(qg, d) && qg->gang->kept) {
+		st.placement = queue_renew_pods(qg, d->places, &p->s->arena);
+	} else if (renews_plan(qg, d)) {
 		st.placement = queue_renew_places(qg, d, p->s->now - p->s->now % KAR_SECOND, &p->s->arena);
 	} else if (d->places || d->provisions) {
 		st.placement =

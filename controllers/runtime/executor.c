@@ -186,7 +186,7 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 		r->outcome.err = *err;
 		r->outcome.failed = a;
 	}
-	if (a && a->verb == KAR_CREATE)
+	if (a && kar_action_creates(a))
 		fail_create(r, a, err);
 	else if (a && is_refusal(err->what))
 		report_refused(r, a, err);
@@ -234,7 +234,8 @@ static void succeed(struct run *r, const struct kar_action *a, const struct kar_
 /* The object is gone already, which makes a delete or a patch of it superfluous. */
 static bool is_moot(const struct kar_action *a, const struct kar_err *err)
 {
-	return a && (a->verb == KAR_DELETE || a->verb == KAR_PATCH) && err->what == KAR_NOTFOUND;
+	return a && (a->verb == KAR_DELETE || a->verb == KAR_PATCH || a->subresource) &&
+		err->what == KAR_NOTFOUND;
 }
 
 static void settle(struct item *it, const struct kar_answer *answer, const struct kar_err *err)
@@ -365,7 +366,7 @@ static bool still_wanted(const struct run *r)
 static void drop_next(struct run *r)
 {
 	r->outcome.requeue_after = 0;
-	if (r->s->plan.actions[r->next].verb == KAR_CREATE) {
+	if (kar_action_creates(&r->s->plan.actions[r->next])) {
 		stop(r);
 		return;
 	}

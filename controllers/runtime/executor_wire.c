@@ -16,6 +16,7 @@ static struct kar_request request_of(const struct kar_action *a, struct kar_str 
 	switch (a->verb) {
 	case KAR_CREATE:
 		rq = kar_client_create(&a->type->res, a->ns, body);
+		rq.name = a->subresource ? a->name : NULL;
 		break;
 	case KAR_PATCH:
 		rq = kar_client_patch(&a->type->res, a->ns, a->name, a->patch_type, body);

@@ -33,7 +33,7 @@ static bool is_for_the_user(const struct kar_sync *s, const struct kar_outcome *
 		o->what == KAR_NOTFOUND;
 
 	return refused && o->err.cause != KAR_CAUSE_RBAC && s->object && o->failed &&
-		o->failed->verb == KAR_CREATE;
+		kar_action_creates(o->failed);
 }
 
 /*
@@ -47,7 +47,7 @@ static void report_refusal(struct kar_recorder *recorder, const struct kar_sync 
 	struct kar_object about = { 0 };
 	char api_version[KAR_EXECUTOR_API_VERSION], note[sizeof(o->err.msg) + sizeof("cannot ")];
 
-	if ((o->what != KAR_DENIED && o->what != KAR_INVALID) || (a && a->verb == KAR_CREATE))
+	if ((o->what != KAR_DENIED && o->what != KAR_INVALID) || (a && kar_action_creates(a)))
 		return;
 	if (s->object)
 		about = *s->object;

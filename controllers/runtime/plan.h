@@ -39,6 +39,7 @@ struct kar_rank {
 };
 
 struct kar_action {
+	/* A KAR_CREATE with a .subresource, such as "binding", is about the object .name, and makes none. */
 	enum kar_verb verb; /* KAR_CREATE, KAR_PATCH, KAR_DELETE, or KAR_GET for a live read */
 	const struct kar_type *type;
 	const char *ns, *name;
@@ -96,10 +97,10 @@ struct kar_plan {
 	kar_time requeue_after;
 };
 
-/* Does it make an object? A dry run does not. */
+/* Does it make an object? A dry run does not, nor a create below an object. */
 static inline bool kar_action_creates(const struct kar_action *a)
 {
-	return a->verb == KAR_CREATE && !a->dry_run;
+	return a->verb == KAR_CREATE && !a->dry_run && !a->subresource;
 }
 
 void kar_plan_init(struct kar_plan *p, struct kar_arena *arena) KAR_NONNULL;

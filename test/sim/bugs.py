@@ -257,7 +257,7 @@ BUGS = [
     Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",
         "	if (p->terms)\n", "	if (p->terms && !p->node[0])\n"),
     Bug("released_to_any_node", "gated pods are released without their node in the plan", PG + "release.c",
-        "			release(p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));", "			release(p, *found, \"\");"),
+        "			release(v, p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));", "			release(v, p, *found, \"\");"),
     Bug("released_beyond_the_plan", "gated pods that have no place in the plan are released with the others", PG + "release.c",
         "		if (!release_planned(v, p) && starts_in_stages(v, now))", "		if (!release_planned(v, p) || starts_in_stages(v, now))"),
     Bug("members_hold_no_room", "the places of gated pods in a plan are free until the pods have their nodes", QUEUE + "members.c",

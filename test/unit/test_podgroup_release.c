@@ -12,6 +12,7 @@ struct row {
 #define ADMITTED "Admitted=True/Admitted "
 #define GATED " Pending gated owner=t kind=Job"
 #define FREE " Pending owner=t kind=Job"
+#define SERVED FREE " scheduler=kar-scheduler"
 
 static const struct row rows[] = {
 	{ "waits_for_members", "others min=3 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
@@ -26,9 +27,28 @@ static const struct row rows[] = {
 	{ "two_schedulers", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " scheduler=x", "",
 		"MixedSchedulers: members name 2 schedulers, a gang needs one: default-scheduler, x" },
 
-	{ "scheduler_that_is_for_queuejobs",
-		"others served min=1 phase=Pending " ADMITTED "; a" FREE " scheduler=kar-scheduler", "",
-		"Unsupported: kar-scheduler places pods of QueueJobs only: let these name default-scheduler" },
+	{ "pods_that_we_bind_wait_for_their_places",
+		"others served min=2 phase=Pending " ADMITTED "; a" SERVED "; b" SERVED, "",
+		"Pending: 0/2 members bound" },
+	{ "they_are_bound_to_them",
+		"others served min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" SERVED "; b" SERVED,
+		"create pods/binding ns/a (bind to n1); create pods/binding ns/b (bind to n2)", NULL },
+	{ "not_without_a_node",
+		"others served min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:*1 " ADMITTED
+		"; a" SERVED,
+		"", NULL },
+	{ "our_gate_goes_first",
+		"others served min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
+		"; a" SERVED " gated",
+		"patch pods ns/a (release)", NULL },
+	{ "those_that_come_later_are_bound_when_they_have_a_place",
+		"others served min=1 phase=Running place=Satisfied attempt=1 plan=b:n2 " ADMITTED
+		"; a Running owner=t scheduler=kar-scheduler; b" SERVED "; c" SERVED,
+		"create pods/binding ns/b (bind to n2)", NULL },
+	{ "beside_the_default_scheduler_nothing_starts",
+		"others served min=2 phase=Pending " ADMITTED "; a" SERVED "; b" GATED, "",
+		"MixedSchedulers: members name 2 schedulers, a gang needs one: default-scheduler, kar-scheduler" },
 
 	{ "plan_is_carried_out",
 		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=b:n2,a:n1 " ADMITTED
@@ -329,6 +349,9 @@ static const struct {
 	{ "plan=a:n1; a" GATED " terms=[{\"matchExpressions\":[" ZONE "]},{}]",
 		META UNGATED TERMS(
 			"{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
+	{ "plan=a:n1; a" SERVED,
+		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"a\",\"namespace\":\"\",\"uid\":\"uid\"},"
+		"\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\"}}" },
 	{ "cause=why; a" FREE " bound",
 		META
 		",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"GangRolledBack\","
@@ -345,7 +368,7 @@ static void bodies_only_add(void **state)
 		struct kar_err err;
 
 		snprintf(scene, sizeof(scene),
-			"others min=1 phase=Pending attempt=1 deadline=50 place=%s " ADMITTED "%s",
+			"others served min=1 phase=Pending attempt=1 deadline=50 place=%s " ADMITTED "%s",
 			strstr(bodies[i].scene, "plan=") ? "Placed" : "RollingBack", bodies[i].scene);
 		s = new_scene(scene);
 		decide_at(s, now);

@@ -63,6 +63,19 @@ static const struct row {
 	{ "another_scheduler_places_its_own", "\"minMember\":2", "",
 		"a 9 gated scheduler=x; b 9 gated scheduler=x",
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+	{ "pods_that_we_bind_are_placed", "\"minMember\":2", "",
+		"a 3 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
+		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "whole_or_not_at_all", "\"minMember\":3", "",
+		"a 3 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler; c 3 scheduler=kar-scheduler",
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)", "2/3 pods placed" },
+	{ "not_beside_others", "\"minMember\":2", "", "a 3 scheduler=kar-scheduler; b 3 gated",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+	{ "later_ones_get_places_too", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1") IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
+		PLAN(AT("b", "n2")) },
+	{ "which_they_keep", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1," PLAN(AT("b", "n2"))) IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", "", NULL },
 	{ "pods_of_a_queuejob_are_not_placed_here", "\"minMember\":2", "",
 		"a 9 gated kind=QueueJob; b 9 gated kind=QueueJob",
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
@@ -115,6 +128,7 @@ static const struct row {
 static int small_cluster(void **state)
 {
 	setup(state);
+	settings.direct_schedulers = "kar-scheduler";
 	w.rv = 20; /* the node that is there already is newer than 10 */
 	put_node("n1", "4", "");
 	put_node("n2", "4", "");

@@ -19,6 +19,11 @@ def template(name, cpu, gates=(GATE,), **spec):
             "spec": {"schedulingGates": [{"name": g} for g in gates], "containers": [container], **spec}}
 
 
+def deployment(s, name, pods, cpu="40", gates=(GATE,), **pod):
+    s.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+             "spec": {"replicas": pods, "selector": {"matchLabels": {"app": name}}, "template": template(name, cpu, gates, **pod)}})
+
+
 def batch_job(s, name, pods, cpu="40", affinity=None):
     s.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
              "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
@@ -124,8 +129,7 @@ def story_deployment_is_a_gang_by_a_label(s):
     """A Deployment of three that need a node each; one of its pods is deleted and comes back by itself."""
     wait_until_alone(s)
     group(s, "web", 3)
-    s.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-             "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template("web", "40")}})
+    deployment(s, "web", 3)
     wait_until(lambda: runs(s, "web"), "it runs")
     s.kubectl("delete", "pod", sorted(members(s, "web"))[0], "--wait=true")
     wait_until(lambda: (s.group("web")["status"].get("running"), len(members(s, "web"))) == (3, 3), "it is whole again", seconds=60)
@@ -179,3 +183,22 @@ def story_stages_of_a_gang_have_their_room(s):
     wait_until(lambda: runs(s, "staged"), "it runs whole")
     expect_equal(s.group("staged")["status"]["placement"]["attempt"], 1, "attempts")
     expect_equal(nodes(s, "greedy"), ["", "", ""], "nodes of the other")
+
+
+def story_pods_of_others_are_bound_by_the_manager(s):
+    """Deployments whose pods name kar-scheduler and a PodGroup, without a gate: they are bound as a whole, by no scheduler; one that does not fit waits; replacements are bound."""
+    wait_until_alone(s)
+    for name in ("red", "blue"):
+        group(s, name, 3)
+        deployment(s, name, 3, gates=(), schedulerName="kar-scheduler")
+    wait_until(lambda: sum(runs(s, n) for n in ("red", "blue")) == 1, "one runs")
+    first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
+    wait_until(lambda: says(s, second, "Admitted", "NoFit"), "the other says why it waits")
+    expect_equal((nodes(s, second), "" in nodes(s, first)), (["", "", ""], False), f"nodes of {second}, and whether one of {first} has none")
+    scheduler = [e["reason"] for e in s.kubectl.list("events") if e["reason"] in ("Scheduled", "FailedScheduling")]
+    expect_equal(scheduler, [], "events of a scheduler")
+    s.kubectl("delete", "deployment", second, "--wait=true")
+    gone = sorted(members(s, first))[0]
+    s.kubectl("delete", "pod", gone, "--wait=true")
+    wait_until(lambda: gone not in members(s, first) and len(members(s, first)) == 3 and "" not in nodes(s, first), "a replacement is bound", seconds=60)
+    expect_equal(s.group(first)["status"]["placement"]["attempt"], 1, "attempts")
