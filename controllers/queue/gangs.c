@@ -393,7 +393,8 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 	int64_t missing;
 
 	out->renews = true;
-	out->waits = out->retry_in > 0;
+	/* No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. */
+	out->waits = out->retry_in > 0 || kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
 	count_names(m);
 	add_roles(m, out, 0);
 	add_roles(m, out, most_more(m, out));

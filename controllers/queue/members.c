@@ -282,54 +282,62 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 	return !gated || left > 0;
 }
 
+/* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
+static const struct queue_gang *gang_of(struct making *m, struct queue_gang *out, bool started, bool admitted,
+	bool holds)
+{
+	int64_t need = collect(m, started);
+
+	out->direct = m->direct != NULL;
+	out->obstacle = m->placed_by_others ? NULL : obstacle(m);
+	if (out->obstacle)
+		return admitted ? NULL : out;
+	if (out->direct && started && admitted && !m->placed_by_others) {
+		renew(m, out);
+		return out;
+	}
+	if (holds && need <= 0)
+		return queue_hold(m->p, m->group, out) ? out : NULL;
+	if (need <= 0 || m->n_unbound > KAR_PG_PLAN_PODS || m->placed_by_others)
+		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
+	if (need > (int64_t)m->n_unbound && starts_in_stages(m))
+		need = (int64_t)m->n_unbound;
+	out->incomplete = need > (int64_t)m->n_unbound || expects_more(m, started);
+	if (out->incomplete)
+		return started || may_be_incomplete(m->p, m->group, m->n_gated) ? NULL : out;
+	add_roles(m, out, need);
+	if (!started || holds)
+		queue_hold(m->p, m->group, out);
+	return out;
+}
+
+/* Nothing of it is placed now: its minimum is bound, or it goes away. */
+static bool needs_nothing(const struct making *m, bool holds)
+{
+	return (queue_is_whole(m->group) && !holds && !is_direct(m)) ||
+		m->group->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
 const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
 	bool admitted)
 {
 	struct making m = { .p = p, .group = g, .arena = &p->s->arena };
 	enum kar_pg_state state = g->status.placement.state;
 	bool started = state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED;
-	struct queue_gang *out;
-	int64_t need;
-
 	bool holds = admitted && kar_pg_holds(g, p->s->now);
+	struct queue_gang *out;
 
-	if (!p->nodes || !kar_pg_keeps_placement(g) ||
-		(admitted &&
-			((queue_is_whole(g) && !holds && !is_direct(&m)) ||
-				state == KAR_PG_STATE_ROLLING_BACK)))
+	if (!p->nodes || !kar_pg_keeps_placement(g) || (admitted && needs_nothing(&m, holds)))
 		return NULL;
 	if (holds && kar_pg_hold_ends(g) - p->s->now < p->retry_in)
 		p->retry_in = kar_pg_hold_ends(g) - p->s->now; /* its room is free then */
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 	queue_fill_gang(p, g, out);
-	if (admitted && state == KAR_PG_STATE_PLACED) {
-		hold_plan(&m, out);
-		if (holds)
-			queue_hold(p, g, out);
-		return out;
-	}
-	need = collect(&m, started);
-	out->direct = m.direct != NULL;
-	out->obstacle = m.placed_by_others ? NULL : obstacle(&m);
-	if (out->obstacle)
-		return admitted ? NULL : out;
-	if (out->direct && started && admitted && !m.placed_by_others) {
-		renew(&m, out);
-		return out;
-	}
-	if (holds && need <= 0)
-		return queue_hold(p, g, out) ? out : NULL;
-	if (need <= 0 || m.n_unbound > KAR_PG_PLAN_PODS || m.placed_by_others)
-		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
-	if (need > (int64_t)m.n_unbound && starts_in_stages(&m))
-		need = (int64_t)m.n_unbound;
-	out->incomplete = need > (int64_t)m.n_unbound || expects_more(&m, started);
-	if (!out->incomplete) {
-		add_roles(&m, out, need);
-		if (!started || holds)
-			queue_hold(p, g, out);
-	} else if (started || may_be_incomplete(p, g, m.n_gated))
-		return NULL;
+	if (!admitted || state != KAR_PG_STATE_PLACED)
+		return gang_of(&m, out, started, admitted, holds);
+	hold_plan(&m, out);
+	if (holds)
+		queue_hold(p, g, out);
 	return out;
 }
 

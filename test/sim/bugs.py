@@ -251,7 +251,7 @@ BUGS = [
     Bug("members_not_awaited", "gated pods are released as they come", PG + "release.c",
         "		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))", "		(state == KAR_PG_STATE_NONE && (starts_unplaced(v, t) || t->waiting)))"),
     Bug("incomplete_gang_placed", "gated pods are placed before there are as many as the minimum", QUEUE + "members.c",
-        "	out->incomplete = need > (int64_t)m.n_unbound || expects_more(&m, started);", "	out->incomplete = !m.n_unbound;\n	need = need < (int64_t)m.n_unbound ? need : (int64_t)m.n_unbound;"),
+        "	out->incomplete = need > (int64_t)m->n_unbound || expects_more(m, started);", "	out->incomplete = !m->n_unbound;\n	need = need < (int64_t)m->n_unbound ? need : (int64_t)m->n_unbound;"),
     Bug("other_gates_ignored", "gated pods are placed and released although a gate of somebody else holds them", "api/pg_members.c",
         "	return kar_pg_is_gated(p) && !p->gate_foreign;", "	return kar_pg_is_gated(p);"),
     Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",

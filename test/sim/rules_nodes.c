@@ -159,7 +159,7 @@ static void check_held(struct model *l, struct model_job *j)
 		model_break(l, "nodes-whole",
 			"job %s/%s has held %d nodes for a part of its minimum for more than %lld s", j->ns,
 			j->name, j->part, (long long)(TIME_OUT + SOON) / KAR_SECOND);
-	else if (model_placement(group) == KAR_PG_STATE_PLACED && since &&
+	else if (model_placement(group) == KAR_PG_STATE_PLACED && since && !j->status_edited &&
 		model_now(l) - since > TIME_OUT + SOON)
 		model_break(l, "nodes-plan-ends", "the plan of job %s/%s has not ended after %lld s", j->ns,
 			j->name, (long long)(TIME_OUT + SOON) / KAR_SECOND);

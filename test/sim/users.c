@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "common/buf.h"
+#include "test/sim/rules.h"
 #include "test/sim/users_impl.h"
 
 /* What an action is about. */
@@ -314,13 +315,17 @@ static void edit_group(struct world *w, const struct target *t, int value)
 	users_ask(w, users_request(KAR_UPDATE, &users_groups, t->ns, t->name), group);
 }
 
+/* Not of a job whose pods are created bound: which of them it keeps then is not what the queue plans (a limit in decision 046). */
 static void set_limit(struct world *w, const struct target *t, int value)
 {
+	const struct sim_value *job = users_peek(w, &users_jobs, t->ns, t->name);
 	struct sim_request rq = users_request(KAR_UPDATE, &users_groups, t->ns, t->name);
 	struct sim_value *group = sim_ref(users_peek(w, &users_groups, t->ns, t->name));
 
-	if (!group)
+	if (!group || (job && rules_is_direct(job))) {
+		sim_unref(group);
 		return;
+	}
 	if (value == PLAN_UNSET)
 		sim_remove(&group, "status", "desired");
 	else
