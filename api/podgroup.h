@@ -84,7 +84,7 @@ struct kar_pg_planned {
 struct kar_pg_placement {
 	enum kar_pg_state state;
 	int32_t attempt;          /* number of the present attempt, or of the last one; counts from 1 */
-	int32_t failures;         /* failed attempts in a row */
+	int32_t failures;         /* failed attempts since the gang last ran for ten minutes */
 	int32_t satisfied_member; /* of SATISFIED: members that were bound or done then; it is broken below that */
 	kar_time time;     /* wall ms, of the last change of .state, or (bound pods) when .plan was begun */
 	kar_time deadline; /* of PLACED; 0: none */

@@ -28,7 +28,6 @@ static void satisfy(struct kar_pg_placement *pl, const struct podgroup_attempt *
 {
 	enter(pl, a, KAR_PG_STATE_SATISFIED);
 	pl->satisfied_member = a->quorum;
-	pl->failures = 0;
 	pl->retry_after = 0;
 	pl->cause = "";
 }
@@ -181,6 +180,12 @@ static bool is_over(kar_time left, struct kar_plan *p)
 	if (left > 0)
 		kar_plan_requeue(p, left);
 	return left <= 0;
+}
+
+/* Its failures are forgotten then. One whose second stage never finds room would start its first one for ever otherwise (decision 053). */
+static bool has_run_long(const struct podgroup_attempt *a)
+{
+	return recorded(a)->state == KAR_PG_STATE_SATISFIED && a->now - recorded(a)->time >= LONGEST_PAUSE;
 }
 
 static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
@@ -447,6 +452,8 @@ struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a
 	for (size_t i = 0; i < KAR_LEN(moves); i++) {
 		if (moves[i].from != pl.state || !moves[i].holds(a, p))
 			continue;
+		if (has_run_long(a))
+			pl.failures = 0;
 		moves[i].make(&pl, a, p);
 		break;
 	}

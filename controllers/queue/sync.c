@@ -75,7 +75,7 @@ static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
 		!a->deletion == !b->deletion && queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
 		kar_condition_is_true(&a->status.conditions, KAR_QJ_INVALID) ==
-			kar_condition_is_true(&b->status.conditions, KAR_QJ_INVALID) &&
+		kar_condition_is_true(&b->status.conditions, KAR_QJ_INVALID) &&
 		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status);
 }
 

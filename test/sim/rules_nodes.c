@@ -256,13 +256,18 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 {
 	int failures = number(c->old, "failures");
 
+	bool has_run_long = was == KAR_PG_STATE_SATISFIED &&
+		time_of(c->new, "time") - time_of(c->old, "time") >= 10 * KAR_MINUTE;
+
 	if (was == is)
 		return failures;
+	if (was == KAR_PG_STATE_SATISFIED && is == KAR_PG_STATE_NONE && !number(c->new, "failures"))
+		return 0; /* its admission was withdrawn */
 	if (is == KAR_PG_STATE_NONE && !(ends_from & 1U << was))
 		return 0;
 	if (was == KAR_PG_STATE_ROLLING_BACK)
 		return failures + 1;
-	return is == KAR_PG_STATE_SATISFIED || was == KAR_PG_STATE_DEACTIVATED ? 0 : failures;
+	return has_run_long || was == KAR_PG_STATE_DEACTIVATED ? 0 : failures;
 }
 
 /* Pods that are created bound cannot go without places, so the gang waits for them again. */

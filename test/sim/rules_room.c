@@ -18,7 +18,8 @@ struct room_node {
 	const char *name;
 	struct sim_resources all, used;
 	int64_t most_pods, pods;
-	bool planned; /* the plan that is asked about names it */
+	bool planned;               /* the plan that is asked about names it */
+	struct sim_resources asked; /* by that plan, of this node */
 };
 
 struct room {
@@ -54,14 +55,19 @@ static struct room_node *find_node(const struct room *m, const char *name)
 	return NULL;
 }
 
-static void take(struct room *m, struct room_node *node, const struct sim_value *spec, int64_t n)
+/* @asks: for the plan that is asked about. */
+static void take(struct room *m, struct room_node *node, const struct sim_value *spec, int64_t n, bool asks)
 {
 	struct sim_requests q = { 0 };
 
 	sim_requests_read(&q, &m->names, spec);
-	for (size_t i = 0; i < q.n; i++)
+	for (size_t i = 0; i < q.n; i++) {
 		sim_resources_add(&node->used, q.items[i].resource, q.items[i].amount * n);
+		if (asks)
+			sim_resources_add(&node->asked, q.items[i].resource, q.items[i].amount * n);
+	}
 	node->pods += n;
+	node->planned |= asks;
 	sim_requests_release(&q);
 }
 
@@ -88,7 +94,7 @@ static void add_pod(void *arg, const struct sim_value *pod)
 	struct room_node *node = name ? find_node(m, name) : NULL;
 
 	if (node && !has_ended(pod) && bound_at(pod) < m->until)
-		take(m, node, sim_get(pod, "spec"), 1);
+		take(m, node, sim_get(pod, "spec"), 1, false);
 }
 
 static void room_init(struct room *m, const struct model *l, kar_time until)
@@ -104,17 +110,19 @@ static void room_release(struct room *m)
 	for (size_t i = 0; i < m->n; i++) {
 		sim_resources_release(&m->nodes[i].all);
 		sim_resources_release(&m->nodes[i].used);
+		sim_resources_release(&m->nodes[i].asked);
 	}
 	free(m->nodes);
 	sim_resource_names_release(&m->names);
 	kar_arena_release(&m->arena);
 }
 
-/* The resource that is overdrawn; NULL: none is. */
+/* The resource of which the plan asks for more than there is; NULL: none. What it does not ask for may be overdrawn by others. */
 static const char *overdrawn(const struct room *m, const struct room_node *node)
 {
 	for (size_t i = 0; i < m->names.n; i++) {
-		if (sim_resources_get(&node->used, i) > sim_resources_get(&node->all, i))
+		if (sim_resources_get(&node->asked, i) &&
+			sim_resources_get(&node->used, i) > sim_resources_get(&node->all, i))
 			return m->names.names[i];
 	}
 	return node->pods > node->most_pods ? "pods" : NULL;
@@ -191,8 +199,7 @@ static void take_plan(struct room *m, const struct sim_value *group, const struc
 
 			if (!node || !seats.items[k].n)
 				continue;
-			take(m, node, spec, seats.items[k].n);
-			node->planned |= is_new;
+			take(m, node, spec, seats.items[k].n, is_new);
 		}
 	}
 }
@@ -212,8 +219,7 @@ static void take_members(struct room *m, const struct sim_value *group, bool is_
 		if (!node || !pod || has_ended(pod) || sim_get(pod, "spec", "nodeName") ||
 			sim_get(pod, "metadata", "deletionTimestamp"))
 			continue;
-		take(m, node, sim_get(pod, "spec"), 1);
-		node->planned |= is_new;
+		take(m, node, sim_get(pod, "spec"), 1, is_new);
 	}
 }
 
@@ -437,7 +443,7 @@ static int count_fitting(struct room *m, const struct sim_value *spec, int most)
 
 	for (size_t i = 0; i < m->n; i++) {
 		while (n < most && is_usable(m->nodes[i].node)) {
-			take(m, &m->nodes[i], spec, 1);
+			take(m, &m->nodes[i], spec, 1, true);
 			if (overdrawn(m, &m->nodes[i]))
 				break;
 			n++;
