@@ -3,6 +3,7 @@
 
 #include "api/intervals.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "common/mem.h"
 #include "common/str.h"
 #include "test/sim/rules.h"
@@ -196,8 +197,10 @@ static void strange_phase(const struct recount *r, const char *why)
 /* It waits before it starts (again): for room, or for the end of its back-off. */
 static bool rests(const struct recount *r)
 {
+	bool deactivated = kar_streq(sim_get_text(r->job, "status", "reason"), kar_reason_Deactivated);
+
 	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING ||
-		       (rules_is_direct(r->job) && !r->running)) &&
+		       ((deactivated || rules_is_direct(r->job)) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);
 }
 
