@@ -55,10 +55,11 @@ static void check_deadline_early(const struct rule *r, const struct write *w)
 
 	if (!exceeds_deadline(w))
 		return;
-	if (deadline == MODEL_NO_TIME || !w->job->runs_since)
+	if (deadline == MODEL_NO_TIME || (!w->job->runs_since && !start))
 		model_break(w->l, r->name, "job %s/%s has %s, and fails of its deadline", w->c->ns,
-			w->c->name, w->job->runs_since ? "no deadline" : "not started");
-	else if ((!w->job->admitted_before && is_early(w->l, w->job->runs_since, deadline)) ||
+			w->c->name, deadline != MODEL_NO_TIME ? "not started" : "no deadline");
+	else if ((!w->job->admitted_before && w->job->runs_since &&
+			 is_early(w->l, w->job->runs_since, deadline)) ||
 		model_now(w->l) + doubt(w->l) < start + deadline * KAR_SECOND)
 		model_break(w->l, r->name,
 			"job %s/%s fails of its deadline of %lld s %.3f s after it was admitted, or resumed",
