@@ -73,6 +73,13 @@ static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_f
 static const char *const state_names[] = { "", "Waiting", "Placed", "Unplaced", "Satisfied", "RollingBack",
 	"Deactivated", NULL };
 
+int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now)
+{
+	bool clean = p->state == KAR_PG_STATE_SATISFIED && now - p->time >= 10 * KAR_MINUTE;
+
+	return clean ? 0 : p->failures;
+}
+
 const char *kar_pg_state_name(enum kar_pg_state s)
 {
 	return state_names[s];

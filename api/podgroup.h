@@ -98,6 +98,9 @@ struct kar_pg_placement {
 	size_t n_plan;
 };
 
+/* The failed attempts that still count at @now (wall ms): none do once the gang has run for ten minutes (decision 053). */
+int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now) KAR_NONNULL;
+
 /* What makes the group all-or-nothing. NONE: nothing does, or nobody knows yet. */
 enum kar_pg_backend {
 	KAR_PG_BACKEND_NONE,

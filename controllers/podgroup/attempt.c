@@ -182,12 +182,6 @@ static bool is_over(kar_time left, struct kar_plan *p)
 	return left <= 0;
 }
 
-/* Its failures are forgotten then. One whose second stage never finds room would start its first one for ever otherwise (decision 053). */
-static bool has_run_long(const struct podgroup_attempt *a)
-{
-	return recorded(a)->state == KAR_PG_STATE_SATISFIED && a->now - recorded(a)->time >= LONGEST_PAUSE;
-}
-
 static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
 	return a->scheduled >= a->quorum;
@@ -452,8 +446,7 @@ struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a
 	for (size_t i = 0; i < KAR_LEN(moves); i++) {
 		if (moves[i].from != pl.state || !moves[i].holds(a, p))
 			continue;
-		if (has_run_long(a))
-			pl.failures = 0;
+		pl.failures = kar_pg_failures(recorded(a), a->now);
 		moves[i].make(&pl, a, p);
 		break;
 	}

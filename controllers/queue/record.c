@@ -69,7 +69,7 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 	const struct queue_gang *g = qg->gang;
 	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
 		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
-		.failures = old->failures,
+		.failures = kar_pg_failures(old, now),
 		.satisfied_member = kar_pg_of_others(qg->group) ? old->satisfied_member : 0,
 		.time = now,
 		.deadline = now + g->timeout,
