@@ -147,7 +147,7 @@ void queue_note_head(const struct entry *e)
 {
 	enum queue_reason r = e->d->reason;
 
-	if (!e->w->head && (r == QUEUE_MAX_JOBS || r == QUEUE_NO_FIT))
+	if (!e->w->head && (r == QUEUE_MAX_JOBS || r == QUEUE_NO_FIT || r == QUEUE_PROVISIONING))
 		e->w->head = e;
 }
 

@@ -56,6 +56,10 @@ static const struct {
 		"queue a provisions; node n1 cpu=2; g1 a age=2 needs=3xcpu=1; g2 a age=1 needs=3xcpu=1; g3 a needs=1xcpu=1",
 		"g1 Admitted provisions: admitted by queue a to wait for new nodes: does not fit on empty nodes either; 1/3 pods placed: 1 node lacks cpu (short 2); "
 		"g2 Provisioning 1st of 1 in queue a: ns/g1 goes first for new nodes; g3 Admitted n1" },
+	{ "a_strict_queue_keeps_its_order_then",
+		"queue a strict provisions; node n1 cpu=2; g1 a age=2 needs=3xcpu=1; g2 a age=1 needs=3xcpu=1; g3 a needs=1xcpu=1",
+		"g1 Admitted provisions: admitted by queue a to wait for new nodes: does not fit on empty nodes either; 2/3 pods placed: 1 node lacks cpu (short 1); "
+		"g2 Provisioning 1st of 2 in queue a: ns/g1 goes first for new nodes; g3 BehindHead 2nd of 2 in queue a: StrictFIFO, ns/g2 goes first" },
 	{ "which_waits_already",
 		"queue a provisions; node n1 cpu=2; g1 a admitted grows needs=3xcpu=1; g2 a needs=3xcpu=1",
 		"g1 Admitted; g2 Provisioning 1st of 1 in queue a: ns/g1 goes first for new nodes" },
