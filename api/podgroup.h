@@ -63,8 +63,8 @@ struct kar_pg_record {
 enum kar_pg_state {
 	KAR_PG_STATE_NONE,
 	KAR_PG_STATE_WAITING, /* it was placed before, and waits to be placed again */
-	KAR_PG_STATE_PLACED, /* each missing pod of the minimum has a place in the plan, which is held until the deadline */
-	KAR_PG_STATE_UNPLACED, /* no member came until the deadline, because of a quota for example: no room is held any more */
+	KAR_PG_STATE_PLACED, /* each missing pod of the minimum has a place in the plan, which is held while members come */
+	KAR_PG_STATE_UNPLACED, /* no member came for 30 s, because of a quota for example, or it waits for new nodes: no room is held */
 	KAR_PG_STATE_SATISFIED,    /* the minimum is bound, or done */
 	KAR_PG_STATE_ROLLING_BACK, /* the attempt has failed */
 	KAR_PG_STATE_DEACTIVATED,  /* too many attempts have failed: it waits until its owner is edited */

@@ -100,7 +100,7 @@ SIMULATED_NODES = {21, 40}
 
 ENDS = [
     (37, "pods fail, backoffLimit 0", queuejob("fails", notes(of(2, "fail"), exit_code="3"), backoffLimit=0),
-     "Failed", "BackoffLimitExceeded", r"1 failure, backoffLimit is 0; last: pod fails-worker-\d on node \S+ failed with exit code 3"),
+     "Failed", "BackoffLimitExceeded", r"(1 failure|2 failures), backoffLimit is 0; last: pod fails-worker-\d on node \S+ failed with exit code 3"),
     (40, "a container crashes under OnFailure", queuejob("crash", notes(pod(2, restartPolicy="OnFailure"), crash_after="1s", crashes="9", exit_code="4"), backoffLimit=2),
      "Failed", "BackoffLimitExceeded", r"backoffLimit is 2; .*crash-worker-\d.*exit code 4"),
     (41, "exit code 42 and a rule FailJob", queuejob("rule", notes(of(2, "fail"), exit_code="42"),
