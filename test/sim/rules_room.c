@@ -78,12 +78,14 @@ static bool has_ended(const struct sim_value *pod)
 	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
 }
 
-/* Wall ms; 0: nobody knows. */
+/* Wall ms; 0: nobody knows. A pod that was created bound has no condition at first. */
 static kar_time bound_at(const struct sim_value *pod)
 {
 	const char *text = sim_text(sim_member(model_condition(pod, "PodScheduled"), "lastTransitionTime"));
 	kar_time at;
 
+	if (!text)
+		text = sim_get_text(pod, "metadata", "creationTimestamp");
 	return text && kar_time_parse(text, &at) == 0 ? at : 0;
 }
 
