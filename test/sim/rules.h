@@ -106,6 +106,8 @@ void rules_check_group_at_rest(struct model *l, const struct sim_value *group) K
 bool rules_is_direct(const struct sim_value *job) KAR_NONNULL;
 /* Has the kubelet refused the pod, which was created bound? It has never run. */
 bool rules_is_refused(const struct sim_value *pod) KAR_NONNULL;
+/* The node that a pod was created for: its affinity names it, or it is bound; NULL: none. */
+const char *rules_pin_of(const struct sim_value *pod) KAR_NONNULL;
 /* The job waits with pods that are created bound: there is no room for one more. */
 bool rules_waits_with_extras(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;

@@ -127,8 +127,9 @@ static const struct row rows[] = {
 		"; a Running owner=t; b Running owner=t terminating; c" GATED,
 		"", NULL },
 	{ "that_of_a_gang_that_nobody_places_waits_for_a_place",
-		"others min=2 phase=Scheduling " ADMITTED "; a" FREE "; b" FREE " terminating; c" GATED, "",
-		NULL },
+		"others min=2 phase=Scheduling " ADMITTED "; a" FREE
+		"; b Running owner=t terminating; c" GATED,
+		"", NULL },
 	{ "what_runs_of_a_gang_that_asks_for_the_rest_together_stays",
 		"others and-running satisfied=3 min=3 phase=Running place=RollingBack attempt=2 cause=x " ADMITTED
 		"; a Running owner=t; b" FREE "; c" FREE,
