@@ -16,9 +16,6 @@ bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
 /* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 
-/* What a user does about a group that is DEACTIVATED. */
-const char *kar_pg_reactivate(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
-
 /* Our gate holds it, and it is not a pod of a QueueJob. Other gates may hold it too. */
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
 /* Nothing but our gate keeps it from a node. */

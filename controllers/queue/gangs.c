@@ -234,21 +234,10 @@ static void add_roles(struct making *m, struct queue_gang *out, int32_t most)
 	out->unverified = unverified;
 }
 
-static kar_time timeout_of(const struct queue_pass *p, const struct kar_podgroup *g)
-{
-	const struct kar_podgroup_spec *s = &g->spec;
-
-	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
-		return s->schedule_timeout_seconds * KAR_SECOND;
-	if (g->options.waiting_time)
-		return g->options.waiting_time;
-	return p->settings->schedule_timeout > 0 ? p->settings->schedule_timeout : KAR_MINUTE;
-}
-
 void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out)
 {
 	out->backend = KAR_PG_BACKEND_GATES;
-	out->timeout = timeout_of(p, g);
+	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
 	out->deactivated = g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
 	out->retry_in = g->status.placement.retry_after - p->s->now;
 	if (out->retry_in > 0 && out->retry_in < p->retry_in)

@@ -67,8 +67,7 @@ const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
 		return "the gang has no places";
 	if (kar_has_text(p->evicted_by))
 		return p->cause;
-	return kar_arena_printf(r->arena, "attempt %d to start the gang failed: %s", (int)p->attempt,
-		p->cause);
+	return kar_pg_failed_attempt(p, r->arena);
 }
 
 /* --- pins ------------------------------------------------------------------------------------------ */

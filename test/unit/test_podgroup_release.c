@@ -155,7 +155,7 @@ static const struct row rows[] = {
 	{ "one_of_them_fails",
 		"others unit-fails min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" FREE " bound; b" FREE,
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: ns/x, with which it starts, is rolled back",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: ns/x, with which it starts, is rolled back",
 		NULL },
 	{ "what_has_started_goes_on",
 		"others unit-fails min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
@@ -198,7 +198,7 @@ static const struct row rows[] = {
 	{ "stage_that_is_not_has_one",
 		"others resources min=3 phase=Pending place=Placed for=60 attempt=1 deadline=0 plan=a:n1 " ADMITTED
 		"; a" FREE " made=60",
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: a",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: a",
 		NULL },
 	{ "between_two_stages",
 		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1 " ADMITTED
@@ -215,7 +215,7 @@ static const struct row rows[] = {
 	{ "and_no_more_than_that",
 		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1,b:n1 " ADMITTED
 		"; a Running owner=t made=600; b Succeeded owner=t; c" FREE " made=60",
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: c",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: c",
 		NULL },
 	{ "stages_wait_for_room_for_all",
 		"others resources min=3 phase=Pending Admitted=False/NoFit; a" GATED, "",
@@ -236,7 +236,7 @@ static const struct row rows[] = {
 	{ "pods_without_a_controller_stay",
 		"others min=2 phase=Scheduling place=Placed attempt=1 deadline=0 " ADMITTED
 		"; a Pending bound; b Pending made=60; c" GATED,
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: b, c; "
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: b, c; "
 		"event Warning CannotRollBack: 2 members have no controller that would make them again, so they stay: b, c",
 		NULL },
 	{ "an_eviction_is_no_failure",
@@ -254,7 +254,7 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=1 " ADMITTED
 		"; a" GATED "; b" GATED,
 		"",
-		"Deactivated: 20 attempts failed, the last: x; to try again, change the spec of the PodGroup" },
+		"Deactivated: 20 attempts to start the gang failed, the last: x; to try again, change the spec of the PodGroup" },
 
 	{ "nobody_places_it", "others unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
