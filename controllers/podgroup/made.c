@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/copy.h"
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/podgroup/release.h"
 
@@ -28,6 +29,30 @@ void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, 
 	a->what = PODGROUP_MAKE;
 	a->payload = kar_copy(p->arena, kar_pod_gang(oldest));
 	a->note = kar_arena_printf(p->arena, "for %s", oldest->o.name);
+}
+
+const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n, const char *key,
+	kar_time now, struct kar_plan *p)
+{
+	const struct kar_pod *oldest = NULL;
+	int gated = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!kar_pg_is_gated(pods[i]))
+			continue;
+		gated++;
+		oldest = !oldest || is_older(pods[i], oldest) ? pods[i] : oldest;
+	}
+	if (!oldest)
+		return NULL;
+	if (now < oldest->creation + PODGROUP_MISSED) {
+		kar_plan_requeue(p, oldest->creation + PODGROUP_MISSED - now);
+		return NULL;
+	}
+	kar_plan_event(p, true, "PodGroupNotFound", "Schedule",
+		"PodGroup %s does not exist; %d pods that name it stay gated until somebody creates it", key,
+		gated);
+	return oldest;
 }
 
 /* No later than its last member was there. */
