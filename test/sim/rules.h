@@ -79,6 +79,8 @@ void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const
 void rules_check_service_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 
+/* Its pods wait for a Service that is missing, or that is not seen to be the job's. */
+bool rules_lacks_service(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* Does every manager know that @service, which may be NULL, exists? Not without its label, nor just after that was put back. */
 bool rules_is_service_seen(const struct model *l, const struct sim_value *service)
 	__attribute__((nonnull(1)));

@@ -182,8 +182,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, model_now(w->l) && !waits_for_places(w->l, j) - WHILE) &&
-			model_names_are_free(w->l, j))
+		if (j != w->job && is_neglected(j, model_now(w->l) - WHILE) && !waits_for_places(w->l, j) &&
+			!rules_lacks_service(w->l, j) && model_names_are_free(w->l, j))
 			model_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);
