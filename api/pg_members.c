@@ -33,6 +33,11 @@ bool kar_pg_binds(const struct kar_pod *p, const char *served)
 		!p->gate_ours && !p->gate_foreign && !kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
 }
 
+bool kar_pg_was_started(const struct kar_pod *p, const char *served)
+{
+	return p->released || (p->node && kar_scheduler_is_served(p->scheduler, served));
+}
+
 bool kar_pg_is_unpinnable(const struct kar_pod *p)
 {
 	return p->pin || (p->terms && !p->terms[0]);

@@ -25,6 +25,8 @@ bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
  * pod of a QueueJob.
  */
 bool kar_pg_binds(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
+/* It is the manager that has let it start, by removing the gate or by binding it: only such pods are taken back. */
+bool kar_pg_was_started(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
 /* Its own affinity cannot be added to, or names a node already: it is released without a certain node. */
 bool kar_pg_is_unpinnable(const struct kar_pod *p) KAR_NONNULL;
 

@@ -268,6 +268,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		pod_needs_read(w, p, strings);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
+	p->released = kar_has_text(kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_RELEASED));
 	p->native = kar_has_text(w->spec.group.name);
 	if (!p->node && !p->pin)
 		p->nominated = pod_wire_name(strings, w->status.nominated);

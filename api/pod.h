@@ -125,6 +125,7 @@ struct kar_pod {
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
 	bool gate_ours : 1;     /* has our scheduling gate */
 	bool gate_foreign : 1;  /* has another scheduling gate */
+	bool released : 1;      /* had our gate, as an annotation says */
 	bool native : 1;        /* names a PodGroup of Kubernetes itself (native_group.h) */
 	bool tracked : 1;       /* has our pod-tracking finalizer */
 	bool labelled : 1;      /* our label /queuejob has the name of its controller, of any kind */

@@ -49,24 +49,27 @@ const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n,
 		kar_plan_requeue(p, oldest->creation + PODGROUP_MISSED - now);
 		return NULL;
 	}
+	p->events_alone = true;
 	kar_plan_event(p, true, "PodGroupNotFound", "Schedule",
 		"PodGroup %s does not exist; %d pods that name it stay gated until somebody creates it", key,
 		gated);
 	return oldest;
 }
 
-/* No later than its last member was there. */
-static kar_time empty_since(const struct kar_podgroup *g)
+/* No later than its last member was there. While the status says that its minimum is bound, that was a moment ago. */
+static kar_time empty_since(const struct kar_podgroup *g, kar_time now)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_SCHEDULED);
 
+	if (c && c->status == KAR_COND_TRUE)
+		return now;
 	return c && c->last_transition > g->creation ? c->last_transition : g->creation;
 }
 
 void podgroup_unmake(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
 	const struct kar_podgroup *g = v->group;
-	kar_time left = empty_since(g) + PODGROUP_MADE_EMPTY - now;
+	kar_time left = empty_since(g, now) + PODGROUP_MADE_EMPTY - now;
 	struct kar_action *a;
 
 	if (!g->made || g->deletion || v->n_pods)

@@ -33,7 +33,7 @@ def story_direct_gang_is_created_bound(s):
     s.wait_phase("bound", "Running", running=3)
     wait_until(lambda: placement(s, "bound").get("plan", []) == [], "no place is held any more")
     expect_created_bound(s, "bound")
-    expect_equal(placement(s, "bound")["state"], "Satisfied", "state of the placement")
+    expect_equal((placement(s, "bound")["state"], s.group("bound")["status"]["backend"]), ("Satisfied", "Direct"), "state of the placement, and who starts it")
 
 
 def story_direct_gang_that_does_not_fit_waits(s):
