@@ -21,6 +21,8 @@ struct sim_wire *sim_wire_new(struct sim_apiserver *s, uint64_t seed,
 void sim_wire_free(struct sim_wire *w);
 /* From now on all goes well; what has already gone wrong takes its course. */
 void sim_wire_calm(struct sim_wire *w) KAR_NONNULL;
+/* From now on @faults, which is copied, in place of those before. */
+void sim_wire_disturb(struct sim_wire *w, const struct sim_faults *faults) KAR_NONNULL;
 
 /*
  * All may be NULL. None may call a client or the server; they start an alarm.
