@@ -385,6 +385,8 @@ static void send_call(struct kar_call *call)
 		fail_call(call, KAR_RETRY, "not sent: this process may not write now", 0);
 		return;
 	}
+	if (w->observer.handed)
+		w->observer.handed(w->observer.arg, call->client->user, &call->rq);
 	if (sim_wire_strikes(w, call, SIM_FAULT_SLOW))
 		sim_wire_slow_down(w);
 	if (sim_wire_strikes(w, call, SIM_FAULT_COMPACT))

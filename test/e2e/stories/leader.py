@@ -62,12 +62,13 @@ class Replicas:
     """The managers of a story; the manager that all stories share is stopped meanwhile."""
 
     def __init__(self, s):
-        self.s, self.all = s, []
+        self.s, self.all, self.started = s, [], 0
 
     def add(self):
-        one = Replica(self.s, len(self.all))
+        one = Replica(self.s, self.started)
+        self.started += 1
         self.all.append(one)
-        wait_until(one.ready, f"replica {len(self.all) - 1} has its caches in sync")
+        wait_until(one.ready, "a new replica has its caches in sync")
         return one
 
     def leader(self):
