@@ -2,9 +2,19 @@
 
 #include <string.h>
 
+#include "common/kube/object.h"
+
 static bool is_same(const struct kar_lease_record *a, const struct kar_lease_record *b)
 {
 	return a->exists == b->exists && strcmp(a->rv, b->rv) == 0;
+}
+
+/* An answer may come after the event of a later version. Versions that are no numbers cannot be compared. */
+static bool is_older(const struct kar_lease_record *a, const struct kar_lease_record *b)
+{
+	kar_rv x = kar_rv_parse(a->rv), y = kar_rv_parse(b->rv);
+
+	return x && y && x < y;
 }
 
 bool kar_election_may_write(const struct kar_election *e, kar_time now)
@@ -36,6 +46,8 @@ void kar_election_saw(struct kar_election *e, const struct kar_lease_record *rec
 {
 	note_answer(e, now);
 	e->known = true;
+	if (record->exists && is_older(record, &e->record))
+		return;
 	if (!record->exists) {
 		note_deleted(e, now);
 	} else if (!is_same(&e->record, record)) {

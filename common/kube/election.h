@@ -61,7 +61,7 @@ struct kar_election {
 	kar_time renewed;  /* while .leads: the last renewal that succeeded began then */
 };
 
-/* The API server says that this is the lease. */
+/* The API server says that this is the lease. What is older than what is known is left aside. */
 void kar_election_saw(struct kar_election *e, const struct kar_lease_record *record,
 	kar_time now) KAR_NONNULL;
 /* Our write, which was begun at @begun, has made @record of it. */

@@ -35,6 +35,7 @@ static const struct {
 	{ "a_renewal_prolongs_it", "at:100 other:1:15 at:2100 other:2:15 at:15100 wait:17100 at:17100 take" },
 	{ "the_same_version_does_not", "at:100 other:1:15 at:2100 other:1:15 wait:15100" },
 	{ "a_released_lease_is_taken_at_once", "at:100 other:1:15 at:700 -:2:1 take" },
+	{ "an_older_version_is_left_aside", "at:100 other:1:15 at:700 -:3:1 other:2:15 take" },
 	{ "another_candidate_is_faster",
 		"at:100 other:1:15 at:15100 take doubt read third:2:15 wait:30100 silent" },
 	{ "the_answer_to_our_write_was_lost", "at:100 none create failed read at:200 me:1:15 take silent" },
