@@ -4,7 +4,8 @@ An edit names its file, a text that occurs there exactly once, and what it becom
 
 from collections import namedtuple
 
-Bug = namedtuple("Bug", "name what file old new")
+Bug = namedtuple("Bug", "name what file old new options", defaults=("",))  # options: of kar-simtest, with every seed
+LEASES = "--leases"
 
 QJ = "controllers/queuejob/"
 POD = "controllers/podset/"
@@ -278,6 +279,25 @@ BUGS = [
         "	} else if ((state == KAR_PG_STATE_SATISFIED && !is_restarting(t)) || state == KAR_PG_STATE_UNPLACED ||", "	} else if (state == KAR_PG_STATE_UNPLACED ||"),
     Bug("no_pause_for_others", "a gang of another controller is placed again at once", PG + "attempt.c",
         "	pl->retry_after = a->now + pause_after(a, pl->failures);", "	pl->retry_after = a->of_others ? a->now : a->now + pause_after(a, pl->failures);"),
+    Bug("fence_has_no_end", "a leader that cannot renew its lease goes on writing", KUBE + "election.c",
+        "	return e->leads && now < e->renewed + e->times.deadline;", "	return e->leads || now < 0;", LEASES),
+    Bug("lease_not_waited_for", "a candidate takes the lease of another at once", KUBE + "election.c",
+        "	if (!r->holder[0] || r->ours || !r->duration)", "	if (expires >= 0)", LEASES),
+    Bug("version_not_named", "who takes the lease does not say which version of it", KUBE + "lease.c",
+        "	kar_jw_kv_string(j, \"resourceVersion\", before->rv);\n", "	(void)before;\n", LEASES),
+    Bug("other_holder_ignored", "a leader that finds another's name in the lease goes on leading", KUBE + "election.c",
+        "	e->lost |= e->leads && record->exists && !record->ours;", "	e->lost |= e->leads && e->lost;", LEASES),
+    Bug("lease_not_released", "who stops keeps the lease", KUBE + "elector.c",
+        "	if (now >= e->stop_deadline || (!e->call && (!n->leads", "	if (now >= 0 || (!e->call && (!n->leads", LEASES + " --faults kill"),
+    Bug("lease_not_renewed", "a leader does not renew its lease", KUBE + "election.c",
+        "	kar_time due = e->renewed + e->times.retry;", "	kar_time due = e->renewed + 10 * e->times.retry;", LEASES),
+    Bug("candidate_without_caches", "a candidate does not read before it leads", "controllers/runtime/manager.c",
+        "	for (size_t i = 0; i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n}\n\nvoid kar_manager_lead(struct kar_manager *m)\n{\n",
+        "	for (size_t i = 0; m->leading && i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n}\n\nvoid kar_manager_lead(struct kar_manager *m)\n{\n	for (size_t i = 0; i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n", LEASES),
+    Bug("caches_not_awaited", "a manager that leads works before its caches are in sync", "controllers/runtime/manager.c",
+        "	if (m->synced == m->options.n_caches && m->leading && !m->stopping)", "	if (m->leading && !m->stopping)", LEASES),
+    Bug("fence_open", "a candidate's client sends whatever it is given", KUBE + "client.c",
+        "	return !c->may_write || lane != KAR_LANE_WRITES ||", "	return !c->may_write || lane != KAR_LANE_COUNT ||", LEASES),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
@@ -300,4 +320,5 @@ FOUND_BY = {
     "other_gates_ignored": 41, "own_affinity_lost": 10, "released_to_any_node": 2, "released_beyond_the_plan": 13,
     "members_hold_no_room": 10, "bare_pods_taken_back": 10, "gated_pods_taken_back": 16, "taken_back_as_failed": 3,
     "members_not_taken_back": 16, "running_members_taken_back": 15, "replacements_stay_gated": 3, "no_pause_for_others": 3,
+    "fence_has_no_end": "7 --leases", "other_holder_ignored": "7 --leases", "caches_not_awaited": "35 --leases",
 }

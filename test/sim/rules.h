@@ -155,6 +155,15 @@ void rules_check_reader_at_rest(struct model *l, const char *user) KAR_NONNULL;
 /* Annotation of what cannot be read: since when, in mono ms. */
 #define RULES_UNREADABLE_SINCE "test.kube-arbitrator.io/unreadable-since"
 
+/* --- rules_lease.c --- */
+
+/* Somebody holds the lease, and renews it, as long as nothing goes wrong. Called now and then. */
+void rules_check_lease_due(struct model *l) KAR_NONNULL;
+/* @user lists @resource. */
+void rules_check_list(struct model *l, const char *user, const char *resource) KAR_NONNULL;
+/* @user, a manager, has stopped and says that all is in order. */
+void rules_check_stopped(struct model *l, const char *user) KAR_NONNULL;
+
 /* --- rules_time.c --- */
 
 /* What is due by the virtual clock is done soon, as long as nothing goes wrong. */
