@@ -109,11 +109,14 @@ int kar_listen_open(const struct kar_listen_address *a, struct kar_err *err)
 
 uint16_t kar_listen_port(int fd)
 {
-	struct sockaddr_storage at = { 0 };
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at = { .v6 = { 0 } };
 	socklen_t n = sizeof(at);
 
-	if (getsockname(fd, (struct sockaddr *)&at, &n))
+	if (getsockname(fd, &at.any, &n))
 		return 0;
-	return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&at)->sin6_port
-					      : ((struct sockaddr_in *)(void *)&at)->sin_port);
+	return ntohs(at.any.sa_family == AF_INET6 ? at.v6.sin6_port : at.v4.sin_port);
 }

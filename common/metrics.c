@@ -188,7 +188,7 @@ void kar_metrics_declare(struct kar_metrics *m, const struct kar_metric *const *
 
 void kar_metric_add(struct kar_metrics *m, const struct kar_metric *d, double by, const char *const *labels)
 {
-	assert(d->kind == KAR_COUNTER && by >= 0);
+	assert(d->kind != KAR_HISTOGRAM && by >= 0);
 	if (m)
 		series_of(m, d, labels)->value += by;
 }
@@ -199,6 +199,16 @@ void kar_metric_set(struct kar_metrics *m, const struct kar_metric *d, double va
 	assert(d->kind != KAR_HISTOGRAM);
 	if (m)
 		series_of(m, d, labels)->value = value;
+}
+
+void kar_metric_raise(struct kar_metrics *m, const struct kar_metric *d, double value,
+	const char *const *labels)
+{
+	struct series *s = m ? series_of(m, d, labels) : NULL;
+
+	assert(d->kind == KAR_GAUGE);
+	if (s && value > s->value)
+		s->value = value;
 }
 
 void kar_metric_observe(struct kar_metrics *m, const struct kar_metric *d, double value,

@@ -56,11 +56,14 @@ void kar_metrics_free(struct kar_metrics *m); /* accepts NULL */
 void kar_metrics_declare(struct kar_metrics *m, const struct kar_metric *const *list)
 	__attribute__((nonnull(2)));
 
-/* Adds @by, not negative, to a counter. Values of labels are copied. */
+/* Adds @by, not negative, to a counter or a gauge. Values of labels are copied. */
 void kar_metric_add(struct kar_metrics *m, const struct kar_metric *d, double by, const char *const *labels)
 	__attribute__((nonnull(2)));
 /* Sets a gauge, or a counter that another module counts. */
 void kar_metric_set(struct kar_metrics *m, const struct kar_metric *d, double value,
+	const char *const *labels) __attribute__((nonnull(2)));
+/* Sets a gauge unless it is higher already. */
+void kar_metric_raise(struct kar_metrics *m, const struct kar_metric *d, double value,
 	const char *const *labels) __attribute__((nonnull(2)));
 void kar_metric_observe(struct kar_metrics *m, const struct kar_metric *d, double value,
 	const char *const *labels) __attribute__((nonnull(2)));

@@ -30,7 +30,7 @@ struct kar_server {
 	struct kar_timer *timer;            /* when the daemon wants to be run anyway */
 	TAILQ_HEAD(, peer) peers;           /* the one that has been idle longest first */
 	TAILQ_HEAD(, kar_exchange) waiting; /* suspended */
-	size_t n_peers;
+	size_t n_peers, n_waiting;
 	bool running, again, stopping;
 };
 
@@ -210,8 +210,7 @@ static void on_completed(void *arg KAR_UNUSED, struct MHD_Connection *c KAR_UNUS
 
 	if (!x)
 		return;
-	if (x->suspended)
-		TAILQ_REMOVE(&x->server->waiting, x, link);
+	assert(!x->suspended); /* a suspended connection does not end */
 	if (x->response)
 		MHD_destroy_response(x->response);
 	x->peer->busy = false;
@@ -242,6 +241,7 @@ void kar_exchange_answer(struct kar_exchange *x, int status, const char *content
 		return; /* we are in ask() */
 	x->suspended = false;
 	TAILQ_REMOVE(&x->server->waiting, x, link);
+	x->server->n_waiting--;
 	MHD_resume_connection(x->connection);
 	run_again(x->server);
 }
@@ -278,6 +278,7 @@ static void ask(struct kar_exchange *x, const char *method)
 		return;
 	x->suspended = true;
 	TAILQ_INSERT_TAIL(&s->waiting, x, link);
+	s->n_waiting++;
 	MHD_suspend_connection(x->connection);
 }
 
@@ -368,6 +369,11 @@ void kar_server_retire(struct kar_server *s)
 size_t kar_server_connections(const struct kar_server *s)
 {
 	return s->n_peers;
+}
+
+size_t kar_server_waiting(const struct kar_server *s)
+{
+	return s->n_waiting;
 }
 
 static void answer_nobody(struct kar_exchange *x)

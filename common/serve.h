@@ -44,6 +44,8 @@ void kar_server_retire(struct kar_server *s) KAR_NONNULL;
 /* Closes all connections. Accepts NULL. Exchanges that are not answered yet are gone. Not from inside a callback. */
 void kar_server_free(struct kar_server *s);
 size_t kar_server_connections(const struct kar_server *s) KAR_NONNULL;
+/* Exchanges that have no answer yet. */
+size_t kar_server_waiting(const struct kar_server *s) KAR_NONNULL;
 
 /* Ends @x. The bytes of @body are taken; it is empty afterwards. @content_type is static. */
 void kar_exchange_answer(struct kar_exchange *x, int status, const char *content_type,

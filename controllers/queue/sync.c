@@ -8,6 +8,7 @@
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/queue/pass.h"
 
 #define ALL "all"
@@ -59,10 +60,26 @@ static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup
 		(a->status.phase == KAR_PG_PHASE_FINISHED) == (b->status.phase == KAR_PG_PHASE_FINISHED);
 }
 
+/* Its queue has admitted it: how long has that taken? The API server has times of whole seconds. */
+static void measure_wait(const struct kar_controller *c, const struct kar_podgroup *old,
+	const struct kar_podgroup *new)
+{
+	const struct kar_condition *is = kar_condition_find(&new->status.conditions, KAR_PG_ADMITTED);
+	kar_time since = old->status.waiting_since ? old->status.waiting_since : new->creation;
+
+	if (!is || is->status != KAR_COND_TRUE ||
+		kar_condition_is_true(&old->status.conditions, KAR_PG_ADMITTED))
+		return;
+	kar_metric_observe(c->metrics, &kar_m_kar_admission_wait_seconds,
+		is->last_transition > since ? (double)(is->last_transition - since) / KAR_SECOND : 0, NULL);
+}
+
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 
+	if (old && new &&kar_object_same(old, new))
+		measure_wait(c, kar_as_podgroup(old), kar_as_podgroup(new));
 	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
 		return; /* only annotations, or labels that no pass reads, have changed */
 	kar_workqueue_add(c->queue,
@@ -210,9 +227,27 @@ static void decide(struct queue_pass *p)
 	queue_forget_classes(p);
 }
 
+/* Groups that keep an admission, or want none, are not tried. */
+static void count_attempts(const struct queue_pass *p)
+{
+	struct kar_metrics *m = p->s->controller->metrics;
+	int admitted = 0, inadmissible = 0;
+
+	for (size_t i = 0; i < p->snapshot.n_groups; i++) {
+		const struct queue_group *g = &p->snapshot.groups[i];
+		bool is = p->decisions[i].reason == QUEUE_ADMITTED;
+
+		admitted += !g->admitted && is;
+		inadmissible += !g->admitted && !is && g->claim == QUEUE_CLAIM_ALIVE;
+	}
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, admitted, KAR_LABELS("admitted"));
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, inadmissible, KAR_LABELS("inadmissible"));
+}
+
 static void pass(struct queue_pass *p)
 {
 	decide(p);
+	count_attempts(p);
 	kar_plan_requeue(&p->s->plan, p->yields_in);
 	kar_plan_requeue(&p->s->plan, p->retry_in);
 	if (!p->queues_are_read_only)

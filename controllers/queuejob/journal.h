@@ -1,5 +1,5 @@
 /*
- * journal - one log line for each change of a job's phase, at -v 2, so that a job can be followed when its events have expired.
+ * journal - what the changes of a job show of its life: counted, and logged. There is one log line for each change of a job's phase, at -v 2, so that a job can be followed when its events have expired.
  *
  *   "Job restarts" job="default/f2" phase="Restarting" reason="PodFailed" restarts=1 cause="pod f2-worker-1 on node n1 failed ..."
  *
@@ -10,8 +10,11 @@
 #define KAR_QUEUEJOB_JOURNAL_H
 
 #include "api/types.h"
+#include "common/metrics.h"
 
 /* A job has changed from @old to @new; NULL: it did not or does not exist. */
 void queuejob_log_change(const struct kar_object *old, const struct kar_object *new);
+/* Counts what the change shows: restarts of the gang, and losses that were answered without one. @m may be NULL. */
+void queuejob_count_change(struct kar_metrics *m, const struct kar_object *old, const struct kar_object *new);
 
 #endif

@@ -7,6 +7,7 @@
 #include "api/types.h"
 #include "common/kube/request.h"
 #include "common/log.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/queuejob/encode.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/observe.h"
@@ -253,6 +254,7 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 	int32_t incarnation;
 	uint64_t uid;
 
+	kar_count_write(s, a);
 	if (!s->object)
 		return; /* the job is gone */
 	if (!a)
