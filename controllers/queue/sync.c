@@ -60,26 +60,10 @@ static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup
 		(a->status.phase == KAR_PG_PHASE_FINISHED) == (b->status.phase == KAR_PG_PHASE_FINISHED);
 }
 
-/* Its queue has admitted it: how long has that taken? The API server has times of whole seconds. */
-static void measure_wait(const struct kar_controller *c, const struct kar_podgroup *old,
-	const struct kar_podgroup *new)
-{
-	const struct kar_condition *is = kar_condition_find(&new->status.conditions, KAR_PG_ADMITTED);
-	kar_time since = old->status.waiting_since ? old->status.waiting_since : new->creation;
-
-	if (!is || is->status != KAR_COND_TRUE ||
-		kar_condition_is_true(&old->status.conditions, KAR_PG_ADMITTED))
-		return;
-	kar_metric_observe(c->metrics, &kar_m_kar_admission_wait_seconds,
-		is->last_transition > since ? (double)(is->last_transition - since) / KAR_SECOND : 0, NULL);
-}
-
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 
-	if (old && new &&kar_object_same(old, new))
-		measure_wait(c, kar_as_podgroup(old), kar_as_podgroup(new));
 	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
 		return; /* only annotations, or labels that no pass reads, have changed */
 	kar_workqueue_add(c->queue,
@@ -358,4 +342,5 @@ void kar_queue_controller(struct kar_controller *c)
 	c->sync = sync;
 	c->encode = queue_encode;
 	c->still_wanted = queue_still_wanted;
+	c->wrote = queue_wrote;
 }

@@ -92,14 +92,9 @@ static int32_t losses(const struct kar_queuejob_status *s)
 	return s->pod_failures + s->disruptions;
 }
 
-void queuejob_count_change(struct kar_metrics *m, const struct kar_object *old, const struct kar_object *new)
+void queuejob_count_written(struct kar_metrics *m, const struct kar_queuejob_status *was,
+	const struct kar_queuejob_status *is)
 {
-	const struct kar_queuejob_status *was, *is;
-
-	if (!old || !new || !kar_streq(old->uid, new->uid))
-		return;
-	was = &kar_as_queuejob(old)->status;
-	is = &kar_as_queuejob(new)->status;
 	if (is->phase == KAR_QJ_PHASE_RESTARTING && was->phase != is->phase)
 		count_restart(m, is);
 	else if (is->phase == was->phase && is->incarnation == was->incarnation && losses(is) > losses(was))

@@ -32,10 +32,8 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 {
 	struct kar_controller *c = arg;
 
-	if (kar_store_synced(c->stores->queuejobs)) {
+	if (kar_store_synced(c->stores->queuejobs))
 		queuejob_log_change(old, new);
-		queuejob_count_change(c->metrics, old, new);
-	}
 	if (!old || !new || !kar_queuejob_same_content(kar_as_queuejob(old), kar_as_queuejob(new)))
 		enqueue_named(c, c->stores->queuejobs, present(old, new));
 }
