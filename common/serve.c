@@ -19,6 +19,8 @@ enum {
 	SPARE = 64, /* connections that may be open beyond that while idle ones are being closed */
 	HEADER_MEMORY =
 		16 << 10, /* bytes for request line and headers of a connection; a token has a few thousand */
+	IDLE_RUNS = 8,    /* at once, */
+	PAUSE = 25,       /* and then after so many ms */
 	IDLE_SECONDS = 120, /* longer than Prometheus usually waits between two scrapes */
 };
 
@@ -32,6 +34,7 @@ struct kar_server {
 	TAILQ_HEAD(, kar_exchange) waiting; /* suspended */
 	size_t n_peers, n_waiting;
 	bool running, again, stopping;
+	unsigned idle_runs; /* in a row that the daemon has asked for without news from a socket */
 };
 
 /* One TCP connection. */
@@ -59,6 +62,17 @@ struct kar_exchange {
 
 /* ---- the daemon in the loop ---- */
 
+/*
+ * The daemon asks to be run again at once while a TLS handshake stands still in the middle: it forgets that there is nothing to read.
+ * A stranger must not keep a core busy so.
+ */
+static kar_time bounded(struct kar_server *s, MHD_UNSIGNED_LONG_LONG timeout)
+{
+	if (timeout)
+		return (kar_time)timeout;
+	return s->idle_runs++ < IDLE_RUNS ? 0 : PAUSE;
+}
+
 static void run(struct kar_server *s)
 {
 	MHD_UNSIGNED_LONG_LONG timeout;
@@ -70,13 +84,14 @@ static void run(struct kar_server *s)
 	if (s->again)
 		kar_timer_start(s->timer, 0);
 	else if (MHD_get_timeout(s->daemon, &timeout) == MHD_YES)
-		kar_timer_start(s->timer, (kar_time)timeout);
+		kar_timer_start(s->timer, bounded(s, timeout));
 	else
 		kar_timer_stop(s->timer);
 }
 
 static void on_io(void *arg, int fd KAR_UNUSED, int events KAR_UNUSED)
 {
+	((struct kar_server *)arg)->idle_runs = 0;
 	run(arg);
 }
 

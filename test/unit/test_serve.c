@@ -345,6 +345,27 @@ static void speaks_tls(void **state KAR_UNUSED)
 	kar_http_global_cleanup();
 }
 
+/* A TLS handshake that stands still costs next to nothing, and ends with the patience. */
+static void half_a_handshake_costs_nothing(void **state KAR_UNUSED)
+{
+	static const char half[] = { 0x16, 3, 1, 2, 0, 1 };
+	struct world w;
+	struct kar_cert cert = { 0 };
+	struct kar_err err = { 0 };
+	struct client c;
+
+	assert_int_equal(kar_cert_make("kar-controllers", "127.0.0.1", &cert, &err), 0);
+	open_world(&w, &cert);
+	client_open(&c, w.port);
+	assert_int_equal(send(c.fd, half, sizeof(half), MSG_NOSIGNAL), sizeof(half));
+	assert_in_range(wait_for_ms(w.loop, PATIENCE - 50), 1, 40);
+	assert_false(client_has(&c));
+	wait_until(w.loop, client_has, &c);
+	close(c.fd);
+	close_world(&w);
+	kar_cert_release(&cert);
+}
+
 static void a_bad_certificate_is_refused(void **state KAR_UNUSED)
 {
 	struct kar_loop *l = kar_loop_new();
@@ -431,6 +452,7 @@ int main(void)
 		cmocka_unit_test(idle_connections_cost_nothing),
 		cmocka_unit_test(servers_follow_each_other),
 		cmocka_unit_test(speaks_tls),
+		cmocka_unit_test(half_a_handshake_costs_nothing),
 		cmocka_unit_test(a_bad_certificate_is_refused),
 		cmocka_unit_test(addresses_are_read),
 		cmocka_unit_test(a_taken_port_is_an_error),
