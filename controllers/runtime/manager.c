@@ -10,9 +10,7 @@
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "common/text.h"
 #include "common/timefmt.h"
-#include "controllers/runtime/executor_wire.h"
 #include "controllers/runtime/failure.h"
 #include "controllers/runtime/measure.h"
 #include "controllers/runtime/create_backoff.h"
@@ -329,20 +327,9 @@ static void on_answer(void *arg, const struct kar_reflector *r)
 		kar_reflector_retry(m->reflector[i]);
 }
 
-/* Reported once, in the log and as an event of the object: nothing else shows why nothing is done for it. */
 static void on_unreadable(void *arg, const struct kar_object *o, const char *problem)
 {
-	struct kar_manager *m = arg;
-	char key[KAR_KEY_LEN], api_version[KAR_EXECUTOR_API_VERSION], note[KAR_ERR_MSG_BYTES];
-	const struct kar_object_ref about = kar_executor_about(o, api_version);
-
-	kar_warn(KAR_MSG("Cannot read an object: nothing is done for it until it has been corrected"),
-		KAR_S("kind", o->type->res.kind), KAR_S("object", kar_object_key(o, key)),
-		KAR_S("err", problem));
-	kar_text_printf(note, sizeof(note),
-		"kar-controllers cannot read this object and does nothing for it until it has been corrected: %s",
-		problem);
-	kar_recorder_event(m->recorder, &about, KAR_WARNING, "Unreadable", "Read", note);
+	kar_failure_unreadable(((const struct kar_manager *)arg)->recorder, o, problem);
 }
 
 static void new_reflectors(struct kar_manager *m)
