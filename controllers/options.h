@@ -13,6 +13,7 @@
 #include "common/kube/client_http.h"
 #include "common/kube/election.h"
 #include "common/kube/kubeconfig.h"
+#include "controllers/doors.h"
 #include "controllers/stores.h"
 
 struct kar_leader_options {
@@ -29,6 +30,7 @@ struct kar_options {
 	struct kar_settings settings; /* .one_namespace follows from .ns */
 	const char *ns;               /* --namespace; NULL: all */
 	struct kar_leader_options leader;
+	struct kar_doors_options doors;
 	const char *logging_format; /* "text" or "json" */
 	int verbosity;              /* -v */
 	bool release_gates;         /* the command in place of running the manager */
