@@ -1,6 +1,5 @@
 #include "controllers/options_impl.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "common/kube/kubeconfig.h"
@@ -8,16 +7,21 @@
 
 enum { CONFIG_MAX = 1 << 20 /* bytes */, KEYS_MAX = 128 };
 
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 /* True if @key is the name of the flag, or its camel case: kube-api-qps, kubeApiQps. */
 static bool is_name(const char *key, const char *flag)
 {
 	if (!strcmp(key, flag))
 		return true;
 	for (; *flag; flag++, key++) {
-		bool upper = *flag == '-';
+		bool begins = *flag == '-'; /* a word */
 
-		flag += upper;
-		if (*key != (upper ? (char)toupper((unsigned char)*flag) : *flag))
+		flag += begins;
+		if (*key != (begins ? upper(*flag) : *flag))
 			return false;
 	}
 	return !*key;

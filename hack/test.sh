@@ -11,6 +11,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   e2e       the stories of test/e2e against a real Kubernetes
   image     the image: built twice, taken apart, run
   chart     the Helm chart: it renders to the objects of manifests/
+  node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
             engine has placed, or refused, to the real kube-scheduler: it must agree
@@ -122,7 +123,7 @@ tier_lint() {
 }
 
 # go vet would first analyse all of Kubernetes, for two minutes
-go_format() { [[ -z $("$(go env GOROOT)/bin/gofmt" -l test/cluster/*.go | tee /dev/stderr) ]]; }
+go_format() { [[ -z $("$(go env GOROOT)/bin/gofmt" -l test/cluster/*.go test/node/kubelet/*.go | tee /dev/stderr) ]]; }
 
 # The first build of Kubernetes fills about 6 GB of caches.
 room_for_kubernetes() {
@@ -186,6 +187,8 @@ tier_image() { counted test/image/run; }
 
 tier_chart() { counted test/chart/run; }
 
+tier_node() { ready_for_cluster && counted test/node/run; }
+
 tier_sim-e2e() {
 	build_gcc || return
 	check 'pictures of docs/scenarios' hack/scenarios build
@@ -235,6 +238,7 @@ needs() { # the sets of hack/deps.sh for a tier
 	unit | sim | sim-bugs) echo unit ;;
 	sanitize | lint | fuzz) echo test ;;
 	image | chart) echo "$1" ;;
+	node) echo build cluster image node ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
 	differential) echo build cluster ;;
@@ -271,7 +275,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster e2e differential)
+all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {

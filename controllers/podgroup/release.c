@@ -139,7 +139,8 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 {
 	if (!is_admitted(v->group) || is_mixed(t))
 		return false;
-	return on_the_way(t) - t->leaving >= t->quorum || ((v->unplaced || t->schedulers.n) && can_all_start(t));
+	return on_the_way(t) - t->leaving >= t->quorum ||
+		((v->unplaced || t->schedulers.n) && can_all_start(t));
 }
 
 /* --- taking back ----------------------------------------------------------------------------------- */

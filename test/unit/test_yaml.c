@@ -146,7 +146,8 @@ static void mistakes(void **state)
 			"error: line 2, column 2: not YAML: while parsing a flow sequence: did not find expected ',' or ']'" },
 		{ "unclosed_quote", "a: \"x\n",
 			"error: line 2, column 1: not YAML: while scanning a quoted scalar: found unexpected end of stream" },
-		{ "invalid_utf8", "a: \xFF\n", "error: line 1, column 4: not YAML: invalid leading UTF-8 octet" },
+		{ "invalid_utf8", "a: \xFF\n",
+			"error: line 1, column 4: not YAML: invalid leading UTF-8 octet" },
 		{ "control_character", "a: \x01\n",
 			"error: line 1, column 4: not YAML: control characters are not allowed" },
 	};
