@@ -69,10 +69,9 @@ static yaml_mark_t mark_of_byte(const struct converter *c, size_t offset)
 	yaml_mark_t mark = { 0 };
 
 	for (size_t i = 0; i < offset && i < c->n; i++) {
-		bool newline = c->text[i] == '\n';
-
-		mark.line += newline;
-		mark.column = newline ? 0 : mark.column + 1;
+		mark.column++;
+		if (c->text[i] == '\n')
+			mark = (yaml_mark_t){ .line = mark.line + 1 };
 	}
 	return mark;
 }
@@ -382,24 +381,31 @@ static bool is_null(const yaml_event_t *e)
 		!memcmp(json.p, "null", 4);
 }
 
-/* The scalar that is the current event. */
-static int flat_scalar(struct converter *c, struct kar_arena *arena, const char *what, const char **out)
+/* Why the current event is no value that can be accepted; NULL: it is one. */
+static const char *not_flat(const yaml_event_t *e)
 {
-	const yaml_event_t *e = &c->event;
-	const char *s = (const char *)e->data.scalar.value;
-
 	if (e->type == YAML_ALIAS_EVENT)
-		return fail(c, e->start_mark, "%s: aliases are not accepted", what);
+		return "aliases are not accepted";
 	if (e->type != YAML_SCALAR_EVENT)
-		return fail(c, e->start_mark, "%s: want one value, got a list or a map", what);
+		return "want one value, got a list or a map";
 	if (e->data.scalar.anchor)
-		return fail(c, e->start_mark, "%s: anchors are not accepted", what);
+		return "anchors are not accepted";
 	if (is_null(e))
-		return fail(c, e->start_mark, "%s: has no value (null)", what);
-	if (strlen(s) != e->data.scalar.length)
-		return fail(c, e->start_mark, "%s: has a zero byte", what);
-	*out = kar_arena_strndup(arena, s, strlen(s));
-	return 0;
+		return "has no value (null)";
+	return strlen((const char *)e->data.scalar.value) == e->data.scalar.length ? NULL : "has a zero byte";
+}
+
+/* The text of the scalar that is the current event, NULL on failure. */
+static const char *flat_scalar(struct converter *c, struct kar_arena *arena, const char *what)
+{
+	const char *problem = not_flat(&c->event);
+
+	if (problem) {
+		fail(c, c->event.start_mark, "%s: %s", what, problem);
+		return NULL;
+	}
+	return kar_arena_strndup(arena, (const char *)c->event.data.scalar.value,
+		c->event.data.scalar.length);
 }
 
 static int flat_pair(struct converter *c, struct kar_arena *arena, const struct kar_array *before,
@@ -408,13 +414,15 @@ static int flat_pair(struct converter *c, struct kar_arena *arena, const struct 
 	const struct kar_yaml_pair *others = before->items;
 	yaml_mark_t key = c->event.start_mark;
 
-	if (flat_scalar(c, arena, "a key", &pair->key))
+	pair->key = flat_scalar(c, arena, "a key");
+	if (!pair->key)
 		return -1;
 	for (size_t i = 0; i < before->n; i++) {
 		if (!strcmp(others[i].key, pair->key))
 			return fail(c, key, "duplicate key \"%.100s\"", pair->key);
 	}
-	if (next_event(c) || flat_scalar(c, arena, pair->key, &pair->value))
+	pair->value = next_event(c) ? NULL : flat_scalar(c, arena, pair->key);
+	if (!pair->value)
 		return -1;
 	pair->line = key.line + 1;
 	pair->column = key.column + 1;

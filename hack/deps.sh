@@ -21,7 +21,7 @@ test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags ngh
 image=("${build[@]}" binutils ca-certificates git python3 util-linux)
 bench=("${build[@]}" nghttp2-client valgrind python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
-chart=(ca-certificates python3 python3-venv python3-yaml)
+chart=(ca-certificates openssh-client python3 python3-venv python3-yaml)
 node=(containernetworking-plugins iproute2 procps util-linux)
 pypi=(ca-certificates python3 python3-venv)
 client_package='kubernetes>=31,<38'

@@ -10,7 +10,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
   image     the image: built twice, taken apart, run
-  chart     the Helm chart: it renders to the objects of manifests/
+  chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
   node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
@@ -237,7 +237,8 @@ needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
 	unit | sim | sim-bugs) echo unit ;;
 	sanitize | lint | fuzz) echo test ;;
-	image | chart) echo "$1" ;;
+	image) echo image ;;
+	chart) echo image chart ;;
 	node) echo build cluster image node ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
