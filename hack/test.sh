@@ -239,7 +239,7 @@ needs() { # the sets of hack/deps.sh for a tier
 	sanitize | lint | fuzz) echo test ;;
 	image) echo image ;;
 	chart) echo image chart ;;
-	node) echo build cluster image node ;;
+	node) echo build cluster image chart node ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
 	differential) echo build cluster ;;
