@@ -9,7 +9,7 @@
 
 #define OURS "app.kubernetes.io/name=kar-controllers"
 
-enum { MAX_LIST = 16 << 20 /* bytes */, TRIES = 5 };
+enum { MAX_LIST = 16 << 20 /* bytes */, TRIES = 5, FIRST_PAUSE = 20 /* ms */ };
 
 const struct kar_uninstall_times kar_uninstall_default_times = {
 	.pause = 500,
@@ -86,9 +86,9 @@ static void wake(void *arg)
 	kar_loop_stop(((struct uninstall *)arg)->loop);
 }
 
-static void pause_for_a_moment(struct uninstall *u)
+static void pause_for(struct uninstall *u, kar_time ms)
 {
-	kar_timer_start(u->timer, u->o->times->pause);
+	kar_timer_start(u->timer, ms);
 	kar_loop_run(u->loop);
 }
 
@@ -118,7 +118,7 @@ static enum kar_class ask(struct uninstall *u, struct kar_request q)
 	q.arg = u;
 	for (int i = 0; i < TRIES; i++) {
 		if (i)
-			pause_for_a_moment(u);
+			pause_for(u, u->o->times->pause);
 		kar_buf_clear(&u->bytes);
 		kar_client_start(u->client, &q);
 		kar_loop_run(u->loop);
@@ -167,10 +167,10 @@ static const char *name_of(const struct kar_resource *res, const struct item *it
 
 /* --- waiting until nothing is left ------------------------------------------------------------------- */
 
-/* Time without progress: fewer are left. */
+/* Time without progress, which is that fewer are left. Most objects go at once, so the first looks come soon. */
 struct patience {
 	size_t least;
-	kar_time since;
+	kar_time since, pause;
 };
 
 static int wait_for_fewer(struct uninstall *u, struct patience *p, size_t left, const char *first)
@@ -178,9 +178,12 @@ static int wait_for_fewer(struct uninstall *u, struct patience *p, size_t left, 
 	kar_time now = kar_loop_mono(u->loop);
 
 	if (left < p->least || !p->since)
-		*p = (struct patience){ .least = left, .since = now };
+		*p = (struct patience){ .least = left, .since = now, .pause = FIRST_PAUSE };
+	if (p->pause > u->o->times->pause)
+		p->pause = u->o->times->pause;
 	if (now - p->since < u->o->times->patience) {
-		pause_for_a_moment(u);
+		pause_for(u, p->pause);
+		p->pause *= 2;
 		return 0;
 	}
 	return kar_fail(u->err, KAR_RETRY,

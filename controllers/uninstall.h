@@ -14,7 +14,7 @@
 
 /* All in ms. Tests shorten them. */
 struct kar_uninstall_times {
-	kar_time pause;    /* between two looks at what is left */
+	kar_time pause;    /* between two looks at what is left, at most */
 	kar_time patience; /* without any progress */
 	const struct kar_release_times *release;
 };

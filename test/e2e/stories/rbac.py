@@ -29,7 +29,7 @@ def story_rbac_as_shipped_is_enough(s):
 ADMISSION = "asked by the admission plug-in OwnerReferencesPermissionEnforcement, where that is on"
 NATIVE = "for --gang-backend=Native: story kube_scheduler_starts_gangs_whole, on a cluster of its own"
 UNKNOWN = "reads what a create has made whose answer was lost: unit executor/unknown_outcome_is_not_repeated"
-EMPTY = "deletes a group that was made for pods a minute after the last of them: unit podgroup_sync/group_is_made_for_pods_that_ask_for_one"
+EMPTY = "deletes a group that was made for pods a minute after the last of them: unit podgroup_sync/group_that_was_made_goes_when_it_is_empty"
 NOT_ASKED = {  # (API group, resource, verb) -> why a run may end without a request that needs it
     ("kube-arbitrator.io", "queuejobs/finalizers", "update"): ADMISSION,
     **{(group, resource, "get"): UNKNOWN for group, resource in (
