@@ -19,6 +19,8 @@
 #define KAR_LABEL_INDEX KAR_GROUP "/index"
 #define KAR_LABEL_INCARNATION KAR_GROUP "/incarnation"
 #define KAR_ANNOTATION_TEMPLATE_HASH KAR_GROUP "/template-hash"
+#define KAR_ANNOTATION_RELEASED \
+	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */
 #define KAR_GATE KAR_GROUP "/gang"
 #define KAR_FINALIZER_POD_TRACKING KAR_GROUP "/pod-tracking"
 

@@ -16,12 +16,6 @@ bool kar_pg_keeps_placement(const struct kar_podgroup *g)
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
-const char *kar_pg_reactivate(const struct kar_podgroup *g)
-{
-	return kar_pg_of_others(g) ? "to try again, change the spec of the PodGroup"
-				   : "to try again, change the spec of the job, or suspend and resume it";
-}
-
 bool kar_pg_is_gated(const struct kar_pod *p)
 {
 	return p->gate_ours && !p->node && kar_pod_alive(p) &&
@@ -37,6 +31,11 @@ bool kar_pg_binds(const struct kar_pod *p, const char *served)
 {
 	return kar_scheduler_is_served(p->scheduler, served) && !p->node && kar_pod_alive(p) &&
 		!p->gate_ours && !p->gate_foreign && !kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+}
+
+bool kar_pg_was_started(const struct kar_pod *p, const char *served)
+{
+	return p->released || (p->node && kar_scheduler_is_served(p->scheduler, served));
 }
 
 bool kar_pg_is_unpinnable(const struct kar_pod *p)

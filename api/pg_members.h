@@ -16,9 +16,6 @@ bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
 /* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 
-/* What a user does about a group that is DEACTIVATED. */
-const char *kar_pg_reactivate(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
-
 /* Our gate holds it, and it is not a pod of a QueueJob. Other gates may hold it too. */
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
 /* Nothing but our gate keeps it from a node. */
@@ -28,6 +25,8 @@ bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
  * pod of a QueueJob.
  */
 bool kar_pg_binds(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
+/* It is the manager that has let it start, by removing the gate or by binding it: only such pods are taken back. */
+bool kar_pg_was_started(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
 /* Its own affinity cannot be added to, or names a node already: it is released without a certain node. */
 bool kar_pg_is_unpinnable(const struct kar_pod *p) KAR_NONNULL;
 

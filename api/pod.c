@@ -68,6 +68,7 @@ static const struct kar_desc container_desc =
 static const struct kar_field status_fields[] = {
 	KAR_FIELD_PB(struct pod_wire_status, phase, "phase", 1, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_status, reason, "reason", 4, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_status, nominated, "nominatedNodeName", 11, KAR_F_STRING),
 	KAR_FIELD_PB_SUB(struct pod_wire_status, conditions, "conditions", 2, KAR_F_ARRAY, &condition_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_status, init_containers, "initContainerStatuses", 10, KAR_F_ARRAY,
 		&container_desc),
@@ -267,7 +268,10 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		pod_needs_read(w, p, strings);
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
+	p->released = kar_has_text(kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_RELEASED));
 	p->native = kar_has_text(w->spec.group.name);
+	if (!p->node && !p->pin)
+		p->nominated = pod_wire_name(strings, w->status.nominated);
 	p->terms = p->gate_ours ? pod_terms_read(&w->spec, strings) : NULL;
 	if (!kar_streq(w->spec.scheduler, KAR_DEFAULT_SCHEDULER))
 		p->scheduler = pod_wire_name(strings, w->spec.scheduler);
@@ -279,6 +283,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	const struct kar_pod *p = kar_as_pod(o);
 
 	kar_intern_put(strings, p->node);
+	kar_intern_put(strings, p->nominated);
 	kar_intern_put(strings, p->needs);
 	kar_intern_put(strings, p->pin);
 	kar_intern_put(strings, p->terms);

@@ -103,7 +103,9 @@ struct kar_pod_job {
 struct kar_pod {
 	struct kar_object o; /* first */
 	const char *node;    /* interned; NULL: not bound */
-	const char *needs;   /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
+	/* Interned. Not bound: the node on which the scheduler has evicted others for it; NULL: none, or it is pinned. */
+	const char *nominated;
+	const char *needs; /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
 	const char *
 		pin; /* interned; the only node that its affinity allows, which .needs leaves out; NULL: it names none */
 	/* Interned; of a pod with our gate: the nodeSelectorTerms that it requires, as JSON; NULL: none; "": too long to be kept. */
@@ -123,6 +125,7 @@ struct kar_pod {
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
 	bool gate_ours : 1;     /* has our scheduling gate */
 	bool gate_foreign : 1;  /* has another scheduling gate */
+	bool released : 1;      /* had our gate, as an annotation says */
 	bool native : 1;        /* names a PodGroup of Kubernetes itself (native_group.h) */
 	bool tracked : 1;       /* has our pod-tracking finalizer */
 	bool labelled : 1;      /* our label /queuejob has the name of its controller, of any kind */
@@ -164,6 +167,14 @@ static inline bool kar_pod_finished(const struct kar_pod *p)
 static inline bool kar_pod_alive(const struct kar_pod *p)
 {
 	return !p->deletion && !kar_pod_finished(p);
+}
+
+/* The node on which it takes room, bound or not; NULL: none. A node that the scheduler frees for it is not for others. */
+static inline const char *kar_pod_room(const struct kar_pod *p)
+{
+	if (kar_pod_finished(p))
+		return NULL;
+	return p->node ? p->node : p->nominated;
 }
 
 /* Never NULL. All members are 0 if the pod is not lost or stuck and restarts no container, or has no label of a QueueJob. */

@@ -126,7 +126,7 @@ struct pod_wire_container {
 };
 
 struct pod_wire_status {
-	const char *phase, *reason;
+	const char *phase, *reason, *nominated;
 	struct kar_array conditions;                  /* struct pod_wire_condition */
 	struct kar_array init_containers, containers; /* struct pod_wire_container */
 	struct kar_array allocated; /* struct kar_pair; as of a container, of a pod with spec.resources */

@@ -8,6 +8,7 @@
 #include "api/names.h"
 #include "api/queuejob.h"
 #include "common/json.h"
+#include "common/timefmt.h"
 
 struct wire_placement {
 	struct kar_pg_placement s;
@@ -238,6 +239,39 @@ const char *kar_podgroup_queue(const struct kar_podgroup *g)
 	const char *queue = named_queue(g);
 
 	return kar_has_text(queue) ? queue : KAR_DEFAULT_QUEUE;
+}
+
+kar_time kar_podgroup_timeout(const struct kar_podgroup *g, kar_time otherwise)
+{
+	const struct kar_podgroup_spec *s = &g->spec;
+
+	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
+		return s->schedule_timeout_seconds * KAR_SECOND;
+	if (g->options.waiting_time)
+		return g->options.waiting_time;
+	return otherwise > 0 ? otherwise : KAR_MINUTE;
+}
+
+const char *kar_pg_failed_attempt(const struct kar_pg_placement *p, struct kar_arena *a)
+{
+	return kar_arena_printf(a, "attempt %d to start the gang failed: %s", (int)p->attempt, p->cause);
+}
+
+const char *kar_pg_next_try(const struct kar_pg_placement *p, struct kar_arena *a)
+{
+	char text[KAR_TIME_LEN];
+
+	return kar_arena_printf(a, "%s; next try at %s", kar_pg_failed_attempt(p, a),
+		kar_time_format(p->retry_after, text));
+}
+
+const char *kar_pg_failed_attempts(const struct kar_podgroup *g, const struct kar_pg_placement *p,
+	struct kar_arena *a)
+{
+	return kar_arena_printf(a, "%d attempts to start the gang failed, the last: %s; to try again, %s",
+		(int)p->failures, p->cause,
+		g->owner_uid && g->owner_is_queuejob ? "change the spec of the job, or suspend and resume it"
+						     : "change the spec of the PodGroup");
 }
 
 bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue)

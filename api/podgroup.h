@@ -169,6 +169,17 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 
 /* The queue that @g asks for: in its spec, else by its label; "default" if it names none. */
 const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
+/* ms in which its minimum must be bound once it is placed. @otherwise: of a group that does not say so; <= 0: a minute. */
+kar_time kar_podgroup_timeout(const struct kar_podgroup *g, kar_time otherwise) KAR_NONNULL;
+/*
+ * How its attempts ended, in @a: the last one ("attempt 2 to start the gang failed: ..."), with the time of the next, or all of a group
+ * that is DEACTIVATED. @p is its placement.
+ */
+const char *kar_pg_failed_attempt(const struct kar_pg_placement *p,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+const char *kar_pg_next_try(const struct kar_pg_placement *p, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+const char *kar_pg_failed_attempts(const struct kar_podgroup *g, const struct kar_pg_placement *p,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 /*
  * Is @g admitted by @queue? An admission belongs to the queue that gave it. If the status does not name that queue, the admission
  * counts as given by the queue that @g asks for; if it names none either, as with a foreign CRD, it counts for any queue.

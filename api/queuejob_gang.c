@@ -53,19 +53,19 @@ const char *kar_queuejob_done_indexes(const struct kar_queuejob *job, size_t tas
 	return t && t->succeeded_indexes ? t->succeeded_indexes : "";
 }
 
+int32_t kar_dependency_needs(const struct kar_queuejob_spec *s, const struct kar_dependency *d)
+{
+	const struct kar_taskspec *t = &s->tasks[d->task];
+	int32_t min = t->min_available > 1 ? t->min_available : 1; /* a dependency on 0 pods would not wait */
+
+	return !d->succeeded && t->has_min_available ? least(t->replicas, min) : t->replicas;
+}
+
 /* Before any pod runs, only what has succeeded counts (controllers/queuejob/order.c). */
 static bool is_reached(const struct kar_queuejob *job, const struct kar_dependency *d, const bool *started)
 {
-	const struct kar_taskspec *t;
-	int32_t needed;
-
-	if (d->task == KAR_NO_TASK || !started[d->task])
-		return false;
-	t = &job->spec.tasks[d->task];
-	needed = t->replicas;
-	if (!d->succeeded && t->has_min_available)
-		needed = least(needed, t->min_available > 1 ? t->min_available : 1);
-	return kar_queuejob_done(job, d->task) >= needed;
+	return d->task != KAR_NO_TASK && started[d->task] &&
+		kar_queuejob_done(job, d->task) >= kar_dependency_needs(&job->spec, d);
 }
 
 static bool may_start(const struct kar_queuejob *job, size_t task, const bool *started)

@@ -20,6 +20,8 @@ struct kar_gang_role {
  * of the started tasks. 0: the job is no gang. @started: per task.
  */
 int32_t kar_queuejob_quorum(const struct kar_queuejob_spec *s, const bool *started) KAR_NONNULL;
+/* How many pods of the task that @d names (not KAR_NO_TASK) must run, or have succeeded, before the task that has it starts. */
+int32_t kar_dependency_needs(const struct kar_queuejob_spec *s, const struct kar_dependency *d) KAR_NONNULL;
 /* How many pods of the task have succeeded, as far as that counts for the next start. */
 int32_t kar_queuejob_done(const struct kar_queuejob *job, size_t task) KAR_NONNULL;
 /* Which ones: "0-2,4"; "": none are recorded. */

@@ -75,6 +75,8 @@ static void ended(struct kar_inbox *in, const struct kar_transfer_end *end)
 		note_silence(r);
 	if (end->never_valid)
 		fail_request(r, KAR_INVALID, end->text);
+	else if (!end->ok && !end->sent && !kar_inbox_may_send(in))
+		fail_request(r, KAR_RETRY, "not sent: this process may not write now");
 	else if (!end->ok)
 		fail_request(r, r->write && end->sent ? KAR_UNKNOWN : KAR_RETRY, end->text);
 	kar_inbox_end(in);

@@ -87,6 +87,11 @@ struct kar_http_call {
 	kar_time timeout; /* ms for the whole exchange; 0: none (watches set their own) */
 	const struct kar_tls *tls;
 	/*
+	 * Asked when all that the request had to wait for is there, its connection included, just before its first byte; says no: nothing
+	 * is sent, and it ends with KAR_RETRY. May start and cancel nothing. NULL: always.
+	 */
+	bool (*may_send)(void *arg);
+	/*
 	 * Called in order, from the loop: head at most once, then data any number of times, then done exactly
 	 * once unless the request was cancelled. data may return -1 to abort: done then reports KAR_INVALID.
 	 * done: @err is NULL if a complete response arrived, whatever its status.

@@ -15,7 +15,7 @@ enum {
 	BUFFER_GZIP = 16 << 10, /* smaller: what it inflates to waits in the inbox */
 	SPARE_MAX = 64,         /* easy handles kept for reuse */
 	CONNECTIONS_KEPT = 64,  /* as many as writes are in flight when the server speaks HTTP/1.1 only */
-	CONNECT_TIMEOUT_MS = 10000,
+	CONNECT_MS = 10000,
 	CA_CACHE_S = 300, /* libcurl would keep a parsed CA file for 24 h */
 };
 
@@ -109,9 +109,8 @@ static void end_transfer(struct kar_transfer *t, CURLcode result)
 static void drain_messages(struct kar_engine *e)
 {
 	int left;
-	CURLMsg *m = curl_multi_info_read(e->multi, &left);
 
-	for (; m; m = curl_multi_info_read(e->multi, &left)) {
+	for (CURLMsg *m; (m = curl_multi_info_read(e->multi, &left)) != NULL;) {
 		struct kar_transfer *t = NULL;
 		CURLcode result = m->data.result; /* read before the handle is removed, which frees m */
 
@@ -163,9 +162,8 @@ static void on_time(void *arg)
 {
 	struct kar_engine *e = arg;
 	int running;
-	CURLMcode rc = curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 
-	end_turn(e, rc);
+	end_turn(e, curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running));
 }
 
 /* libcurl's timer is one-shot; 0 means "soon" and must not enter libcurl from here. */
@@ -235,6 +233,12 @@ static size_t on_curl_read(char *out, size_t size, size_t n, void *arg)
 	return take;
 }
 
+/* The connection is there, and nothing has been sent. */
+static int on_ready(void *arg, char *a KAR_UNUSED, char *b KAR_UNUSED, int c KAR_UNUSED, int d KAR_UNUSED)
+{
+	return kar_inbox_may_send(((struct kar_transfer *)arg)->inbox) ? 0 : CURL_PREREQFUNC_ABORT;
+}
+
 /* Set only for requests that may be executed twice: this is what lets libcurl send a body again. */
 static int on_curl_seek(void *arg, curl_off_t offset, int origin)
 {
@@ -272,6 +276,8 @@ static void set_callbacks(struct kar_transfer *t)
 	SET(t, CURLOPT_HEADERDATA, t);
 	SET(t, CURLOPT_WRITEFUNCTION, on_curl_write);
 	SET(t, CURLOPT_WRITEDATA, t);
+	SET(t, CURLOPT_PREREQFUNCTION, on_ready);
+	SET(t, CURLOPT_PREREQDATA, t);
 	SET(t, CURLOPT_OPENSOCKETFUNCTION, on_curl_open);
 	SET(t, CURLOPT_CLOSESOCKETFUNCTION, on_curl_close);
 	SET(t, CURLOPT_CLOSESOCKETDATA, t->engine->socks);
@@ -287,23 +293,19 @@ static void set_limits(struct kar_transfer *t, const struct kar_http_call *call)
 	SET(t, CURLOPT_PROTOCOLS_STR, "https,http");
 	SET(t, CURLOPT_PATH_AS_IS, 1L);
 	SET(t, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's head is not the answer's */
-	SET(t, CURLOPT_CONNECTTIMEOUT_MS,
-		(long)(o->connect_timeout ? o->connect_timeout : CONNECT_TIMEOUT_MS));
+	SET(t, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_timeout ? o->connect_timeout : CONNECT_MS));
 	SET(t, CURLOPT_TIMEOUT_MS, (long)call->timeout);
-	if (call->accept_gzip)
-		SET(t, CURLOPT_ACCEPT_ENCODING, "gzip");
+	SET(t, CURLOPT_ACCEPT_ENCODING, call->accept_gzip ? "gzip" : NULL);
 	/* "" keeps libcurl from looking at the environment. */
 	SET(t, CURLOPT_PROXY, o->proxy ? o->proxy : "");
 	SET(t, CURLOPT_NOPROXY, "");
-	if (o->user_agent)
-		SET(t, CURLOPT_USERAGENT, o->user_agent);
+	SET(t, CURLOPT_USERAGENT, o->user_agent); /* NULL: none */
 }
 
 /*
- * A body goes through a read function. Without a seek function libcurl cannot send it a second time, which it
- * would do silently when a reused connection dies before the answer, though the server may have executed
- * the first. A write without a body has no such brake: it gets a connection of its own, because replays
- * happen on reused ones only.
+ * A body goes through a read function. Without a seek function libcurl cannot send it a second time, which it would do silently
+ * when a reused connection dies before the answer, though the server may have executed the first. A write without a body has no
+ * such brake: it gets a connection of its own, because replays happen on reused ones only.
  */
 static void set_body(struct kar_transfer *t, const struct kar_http_call *call)
 {
@@ -335,9 +337,7 @@ static void set_blob(struct kar_transfer *t, CURLoption option, const char *pem)
 	SET(t, option, &blob);
 }
 
-/*
- * Connections are matched by the blobs' contents: a rotated certificate never travels on an old connection.
- */
+/* Connections are matched by the blobs' contents: a rotated certificate never travels on an old connection. */
 static void set_tls(struct kar_transfer *t, const struct kar_tls *tls)
 {
 	SET(t, CURLOPT_CA_CACHE_TIMEOUT, (long)CA_CACHE_S);

@@ -30,10 +30,16 @@ void kar_inbox_init(struct kar_inbox *in, struct kar_inboxes *all, const struct 
 		.owner = all,
 		.bytes = { .cap = INBOX_MAX },
 		.heard = kar_loop_mono(all->loop),
+		.may_send = call->may_send,
 		.on_head = call->on_head,
 		.on_data = call->on_data,
 		.arg = call->arg,
 	};
+}
+
+bool kar_inbox_may_send(const struct kar_inbox *in)
+{
+	return !in->may_send || in->may_send(in->arg);
 }
 
 void kar_inbox_release(struct kar_inbox *in)

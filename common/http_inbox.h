@@ -23,7 +23,8 @@ struct kar_inbox {
 	bool head_given;
 	struct kar_buf bytes;
 	bool ended;
-	kar_time heard; /* mono: the last sign of life, at first the start */
+	bool (*may_send)(void *arg); /* NULL: always */
+	kar_time heard;              /* mono: the last sign of life, at first the start */
 	void (*on_head)(void *arg, const struct kar_http_head *head);
 	int (*on_data)(void *arg, const char *bytes, size_t n);
 	void *arg;
@@ -49,6 +50,8 @@ void kar_inboxes_deliver(struct kar_inboxes *all) KAR_NONNULL;
 
 void kar_inbox_init(struct kar_inbox *in, struct kar_inboxes *all,
 	const struct kar_http_call *call) KAR_NONNULL;
+/* Asks the user whether the request may be sent now. */
+bool kar_inbox_may_send(const struct kar_inbox *in) KAR_NONNULL;
 /* Frees its memory; its user hears nothing more. */
 void kar_inbox_release(struct kar_inbox *in) KAR_NONNULL;
 void kar_inbox_head_line(struct kar_inbox *in, const char *line, size_t n, kar_time wall) KAR_NONNULL;

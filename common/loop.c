@@ -34,6 +34,11 @@ kar_time kar_loop_mono(const struct kar_loop *l)
 	return l->kind->mono(l);
 }
 
+kar_time kar_loop_mono_now(const struct kar_loop *l)
+{
+	return l->kind->mono_now(l);
+}
+
 kar_time kar_loop_wall(const struct kar_loop *l)
 {
 	return l->kind->wall(l);

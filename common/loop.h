@@ -33,6 +33,11 @@ void kar_loop_stop(struct kar_loop *l) KAR_NONNULL;
 /* The clocks as read at the start of this turn (see common/clock.h). Cheap. */
 kar_time kar_loop_mono(const struct kar_loop *l) KAR_NONNULL;
 kar_time kar_loop_wall(const struct kar_loop *l) KAR_NONNULL;
+/*
+ * The monotonic clock as it is at this moment: later than kar_loop_mono() if the process was stopped within this turn. For what must
+ * not happen after a moment, however late the turn is.
+ */
+kar_time kar_loop_mono_now(const struct kar_loop *l) KAR_NONNULL;
 /* A callback has read so many bytes from a descriptor: the more come, the longer it pays to let them gather. */
 void kar_loop_took(struct kar_loop *l, size_t bytes) KAR_NONNULL;
 /* Longest time one turn's callbacks took since the last call of this function, in ms: the loop lag. */

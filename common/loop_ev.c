@@ -176,6 +176,11 @@ static kar_time mono(const struct kar_loop *l)
 	return const_ev_of(l)->mono;
 }
 
+static kar_time mono_now(const struct kar_loop *l KAR_UNUSED)
+{
+	return kar_clock_mono();
+}
+
 static kar_time wall(const struct kar_loop *l)
 {
 	return const_ev_of(l)->wall;
@@ -259,6 +264,7 @@ static const struct kar_loop_kind ev_kind = {
 	.run = run,
 	.stop = stop,
 	.mono = mono,
+	.mono_now = mono_now,
 	.wall = wall,
 	.take_lag = take_lag,
 	.took = took,

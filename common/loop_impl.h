@@ -13,6 +13,7 @@ struct kar_loop_kind {
 	void (*run)(struct kar_loop *l);
 	void (*stop)(struct kar_loop *l);
 	kar_time (*mono)(const struct kar_loop *l);
+	kar_time (*mono_now)(const struct kar_loop *l);
 	kar_time (*wall)(const struct kar_loop *l);
 	kar_time (*take_lag)(struct kar_loop *l);
 	void (*took)(struct kar_loop *l, size_t bytes); /* NULL: of no interest */

@@ -74,6 +74,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 		.ns = o->ns,
 		.instance = o->instance,
 		.seed = o->seed,
+		.candidate = o->candidate,
 		.caches = p->caches,
 		.n_caches = KAR_N_STORES,
 		.controllers = all,

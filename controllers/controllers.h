@@ -10,6 +10,7 @@ struct kar_controllers_options {
 	const char *ns;       /* the only namespace to manage; NULL: all */
 	const char *instance; /* name of this process in events: its host name */
 	uint64_t seed;        /* of jitter and names; must differ between replicas */
+	bool candidate;       /* waits for kar_manager_lead() */
 	struct kar_settings settings;
 	struct kar_executor_options executor;
 };

@@ -11,6 +11,7 @@
 
 #include "common/http.h"
 #include "common/kube/client_http.h"
+#include "common/kube/elector.h"
 #include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop.h"
@@ -29,6 +30,8 @@ struct process {
 	struct kar_loop *loop;
 	struct kar_client *client;
 	struct kar_manager *manager;
+	struct kar_elector *elector; /* NULL: without election */
+	char *identity;              /* in the Lease */
 	struct kar_signal *on_term, *on_int;
 	bool stopping;
 	bool clean;
@@ -45,12 +48,40 @@ static int fatal(struct process *p, const struct kar_err *err, int status)
 	return status;
 }
 
+static void on_released(void *arg)
+{
+	struct process *p = arg;
+
+	kar_loop_stop(p->loop);
+}
+
+/* A write without an answer may still be under way, so the lease must end by itself then. */
 static void on_stopped(void *arg, bool clean)
 {
 	struct process *p = arg;
 
 	p->clean = clean;
-	kar_loop_stop(p->loop);
+	if (clean && p->elector)
+		kar_elector_stop(p->elector, on_released, p);
+	else
+		kar_loop_stop(p->loop);
+}
+
+static void on_leading(void *arg)
+{
+	struct process *p = arg;
+
+	kar_manager_lead(p->manager);
+}
+
+/* What this process remembers is of no use any more; whoever started it starts it again, as a candidate. */
+static void on_lost(void *arg, const char *holder)
+{
+	struct process *p = arg;
+
+	kar_log_fatal("kar-controllers: lost the lease %s to \"%s\": nothing more is written; start again",
+		p->options.leader.name, holder);
+	_exit(EXIT_FAILURE); /* at once: nothing of what is in flight is waited for */
 }
 
 /* The first signal stops gracefully, the second at once. */
@@ -87,6 +118,21 @@ static uint64_t new_seed(void)
 	return ((uint64_t)arc4random() << 32) | arc4random();
 }
 
+static void new_elector(struct process *p)
+{
+	const struct kar_leader_options *l = &p->options.leader;
+	const struct kar_elector_options e = { .ns = l->ns ? l->ns : p->kubeconfig.ns,
+		.name = l->name,
+		.identity = p->identity = kar_xasprintf("%s_%016jx", p->host, (uintmax_t)new_seed()),
+		.times = l->times,
+		.seed = new_seed(),
+		.won = on_leading,
+		.lost = on_lost,
+		.arg = p };
+
+	p->elector = kar_elector_new(p->loop, p->client, &e);
+}
+
 static void new_manager(struct process *p)
 {
 	const struct kar_options *o = &p->options;
@@ -96,6 +142,7 @@ static void new_manager(struct process *p)
 		.ns = o->ns,
 		.instance = p->host,
 		.seed = new_seed(),
+		.candidate = o->leader.elect,
 		.settings = o->settings,
 		/* With a rate limit, more writes would only wait in the client, which does not order them by rank. */
 		.executor.max_in_flight = limited && c->burst ? c->burst : c->max_in_flight_writes,
@@ -104,6 +151,8 @@ static void new_manager(struct process *p)
 	if (gethostname(p->host, sizeof(p->host) - 1))
 		snprintf(p->host, sizeof(p->host), "kar-controllers");
 	p->manager = kar_controllers_new(p->loop, p->client, &m);
+	if (o->leader.elect)
+		new_elector(p);
 	p->on_term = kar_signal_new(p->loop, SIGTERM, on_signal, p);
 	p->on_int = kar_signal_new(p->loop, SIGINT, on_signal, p);
 }
@@ -114,6 +163,8 @@ static void run(struct process *p)
 		KAR_S("server", p->kubeconfig.server), KAR_S("source", p->kubeconfig.source),
 		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
 	kar_manager_start(p->manager);
+	if (p->elector)
+		kar_elector_start(p->elector);
 	kar_loop_run(p->loop);
 }
 
@@ -132,6 +183,8 @@ static int finish(struct process *p)
 	kar_signal_free(p->on_term);
 	kar_signal_free(p->on_int);
 	kar_manager_free(p->manager);
+	kar_elector_free(p->elector);
+	free(p->identity);
 	free_process(p);
 	kar_info(0, KAR_MSG("Stopped"));
 	return EXIT_SUCCESS;

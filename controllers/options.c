@@ -35,6 +35,18 @@ static const struct kar_flag flags[] = {
 	FLAG("max-in-flight", COUNT, client.max_in_flight_writes, "Cluster", "200",
 		"Writes that wait for their answer at once"),
 	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
+	FLAG("leader-elect", BOOL, leader.elect, "Leader election", NULL,
+		"Write only while holding a Lease, so that several replicas may run, of which one works"),
+	FLAG("leader-elect-lease-duration", DURATION, leader.times.duration, "Leader election", "15s",
+		"Time for which a candidate waits after the last renewal that it saw"),
+	FLAG("leader-elect-renew-deadline", DURATION, leader.times.deadline, "Leader election", "10s",
+		"Time after its last renewal until which the leader writes; less than the lease duration"),
+	FLAG("leader-elect-retry-period", DURATION, leader.times.retry, "Leader election", "2s",
+		"Time between two renewals, and between two tries; less than the renew deadline / 1.2"),
+	FLAG("leader-elect-resource-name", STRING, leader.name, "Leader election", "kar-controllers",
+		"Name of the Lease"),
+	FLAG("leader-elect-resource-namespace", STRING, leader.ns, "Leader election", NULL,
+		"Namespace of the Lease (default: the pod's own, or that of the kubeconfig's context)"),
 	FLAG("min-runtime", DURATION, settings.min_runtime, "Gangs", "60s",
 		"Time for which a gang runs at least before it may be evicted for one of higher priority"),
 	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
@@ -269,6 +281,23 @@ static int check_combination(const struct kar_options *o, struct kar_err *err)
 	return 0;
 }
 
+/* As client-go has it: a candidate must not take the lease while the leader still writes, nor a leader stop after one lost answer. */
+static int check_leader(const struct kar_leader_options *l, struct kar_err *err)
+{
+	const struct kar_election_times *t = &l->times;
+
+	if (!l->elect)
+		return 0;
+	if (t->duration < KAR_SECOND || t->duration <= t->deadline || t->deadline * 10 <= t->retry * 12 ||
+		t->retry <= 0)
+		return kar_fail(err, KAR_FATAL,
+			"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first");
+	if (!l->name[0])
+		return kar_fail(err, KAR_FATAL,
+			"--leader-elect-resource-name: want the name of a Lease, got \"\"");
+	return 0;
+}
+
 int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv,
 	struct kar_err *err)
 {
@@ -284,5 +313,5 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
-	return check_combination(o, err);
+	return check_combination(o, err) ? -1 : check_leader(&o->leader, err);
 }

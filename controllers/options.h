@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "common/kube/client_http.h"
+#include "common/kube/election.h"
 #include "common/kube/kubeconfig.h"
 #include "controllers/stores.h"
 
@@ -21,6 +22,12 @@
 /* What the process does. */
 enum kar_command { KAR_RUN, KAR_RELEASE_GATES, KAR_UNINSTALL };
 
+struct kar_leader_options {
+	bool elect;                      /* else the process leads without asking anybody */
+	struct kar_election_times times; /* consistent, if .elect */
+	const char *name, *ns; /* of the Lease; .ns NULL: the namespace of the pod, or of the kubeconfig */
+};
+
 /* Values go where they are used: a flag is a member of one of these structs and a row of the table in options.c. */
 struct kar_options {
 	const char *config; /* --config */
@@ -28,6 +35,7 @@ struct kar_options {
 	struct kar_client_http_options client;
 	struct kar_settings settings; /* .one_namespace follows from .ns */
 	const char *ns;               /* --namespace; NULL: all */
+	struct kar_leader_options leader;
 	const char *logging_format;   /* "text" or "json" */
 	int verbosity;                /* -v */
 	enum kar_command command;

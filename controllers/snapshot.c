@@ -145,29 +145,25 @@ void kar_snapshot_node(struct kar_snapshot *s, const struct kar_node *old, const
 		kar_sched_node(s->sched, &new->offer);
 }
 
-static bool takes_room(const struct kar_pod *p)
-{
-	return p && p->node && p->needs;
-}
-
 static void take(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
 {
-	kar_sched_take(s->sched, p->node, kar_snapshot_class_of(s, p->needs), n);
+	const char *node = p && p->needs ? kar_pod_room(p) : NULL;
+
+	if (node)
+		kar_sched_take(s->sched, node, kar_snapshot_class_of(s, p->needs), n);
 }
 
 void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const struct kar_pod *new)
 {
 	const char *needed = old ? old->needs : NULL, *needs = new ? new->needs : NULL;
 
-	if (old && new &&needed == needs && old->node == new->node)
+	if (old && new &&needed == needs && kar_pod_room(old) == kar_pod_room(new))
 		return;
 	/* First, so that a text that stays is not idle in between. */
 	if (needs)
 		count_pod(s, needs);
-	if (takes_room(old))
-		take(s, old, -1);
-	if (takes_room(new))
-		take(s, new, 1);
+	take(s, old, -1);
+	take(s, new, 1);
 	if (needed)
 		uncount_pod(s, needed);
 	if (s->n_idle > IDLE_MAX)

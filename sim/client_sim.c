@@ -372,10 +372,21 @@ static enum sim_fault draw_fault(const struct kar_call *call)
 	return SIM_FAULT_NONE;
 }
 
+static bool may_send(const struct kar_call *call)
+{
+	return kar_client_may_send(&call->client->base, call->rq.verb, call->lane);
+}
+
 static void send_call(struct kar_call *call)
 {
 	struct sim_wire *w = call->wire;
 
+	if (!may_send(call)) {
+		fail_call(call, KAR_RETRY, "not sent: this process may not write now", 0);
+		return;
+	}
+	if (w->observer.handed)
+		w->observer.handed(w->observer.arg, call->client->user, &call->rq);
 	if (sim_wire_strikes(w, call, SIM_FAULT_SLOW))
 		sim_wire_slow_down(w);
 	if (sim_wire_strikes(w, call, SIM_FAULT_COMPACT))
@@ -395,6 +406,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->wire = c->wire;
 	call->res = r->res;
 	call->write = kar_request_writes(r->verb);
+	call->lane = r->lane;
 	call->stream = r->verb == KAR_LIST || r->verb == KAR_WATCH;
 	call->timeout = r->timeout || r->verb == KAR_WATCH ? r->timeout : SIM_TIMEOUT_DEFAULT;
 	call->started = kar_loop_mono(c->loop);
@@ -407,7 +419,7 @@ static struct kar_call *start(struct kar_client *base, const struct kar_request 
 	call->state = SIM_CALL_UNHEARD;
 	if (c->dead)
 		return call;
-	if (c->wire->observer.sent)
+	if (c->wire->observer.sent && may_send(call))
 		c->wire->observer.sent(c->wire->observer.arg, c->user, &call->rq);
 	if (rq.verb == KAR_LIST)
 		sim_wire_told(c->wire, call, 0);

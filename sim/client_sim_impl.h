@@ -75,6 +75,7 @@ struct kar_call {
 	struct sim_request rq; /* its strings are in `text` */
 	char *text;
 	bool write, stream;
+	enum kar_lane lane;
 	kar_time timeout; /* ms; 0: none */
 	kar_time started;
 	void (*on_begun)(void *arg); /* NULL once it has been told */

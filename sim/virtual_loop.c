@@ -205,6 +205,7 @@ static const struct kar_loop_kind virtual_kind = {
 	.run = run,
 	.stop = stop,
 	.mono = mono,
+	.mono_now = mono,
 	.wall = wall,
 	.take_lag = take_lag,
 	.timer_new = new_timer,

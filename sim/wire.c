@@ -46,6 +46,11 @@ void sim_wire_calm(struct sim_wire *w)
 	w->slow_until = 0;
 }
 
+void sim_wire_disturb(struct sim_wire *w, const struct sim_faults *faults)
+{
+	w->faults = *faults;
+}
+
 void sim_wire_observe(struct sim_wire *w, const struct sim_wire_observer *o)
 {
 	w->observer = *o;

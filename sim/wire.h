@@ -21,10 +21,13 @@ struct sim_wire *sim_wire_new(struct sim_apiserver *s, uint64_t seed,
 void sim_wire_free(struct sim_wire *w);
 /* From now on all goes well; what has already gone wrong takes its course. */
 void sim_wire_calm(struct sim_wire *w) KAR_NONNULL;
+/* From now on @faults, which is copied, in place of those before. */
+void sim_wire_disturb(struct sim_wire *w, const struct sim_faults *faults) KAR_NONNULL;
 
 /*
  * All may be NULL. None may call a client or the server; they start an alarm.
  * @sent: @user starts @rq now: what it asks for comes of what it knows now. Not called for what is sent again by itself.
+ * @handed: @rq of @user is handed to its connection, also if that happens again by itself.
  * @told: @user has read all of @resource up to version @rv; 0: it begins anew, with a list.
  * @heard: the answer of the server has come back to @user.
  * @executed: @rq has been executed; @user sent it. Not called for watches.
@@ -32,6 +35,7 @@ void sim_wire_calm(struct sim_wire *w) KAR_NONNULL;
  */
 struct sim_wire_observer {
 	void (*sent)(void *arg, const char *user, const struct sim_request *rq);
+	void (*handed)(void *arg, const char *user, const struct sim_request *rq);
 	void (*told)(void *arg, const char *user, const char *resource, int64_t rv);
 	void (*heard)(void *arg, const char *user, const struct sim_request *rq,
 		const struct sim_response *answer);

@@ -7,6 +7,7 @@
 
 #include "common/buf.h"
 #include "common/json.h"
+#include "common/kube/request.h"
 
 struct kar_call *kar_client_start(struct kar_client *c, const struct kar_request *r)
 {
@@ -23,6 +24,18 @@ void kar_client_free(struct kar_client *c)
 {
 	if (c)
 		c->ops->free(c);
+}
+
+void kar_client_fence(struct kar_client *c, bool (*may_write)(void *arg), void *arg)
+{
+	c->may_write = may_write;
+	c->may_write_arg = arg;
+}
+
+bool kar_client_may_send(const struct kar_client *c, enum kar_verb verb, enum kar_lane lane)
+{
+	return !c->may_write || lane != KAR_LANE_WRITES || !kar_request_writes(verb) ||
+		c->may_write(c->may_write_arg);
 }
 
 /* --- requests --- */

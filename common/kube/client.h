@@ -82,6 +82,8 @@ struct kar_client_ops {
 /* First member of every implementation. */
 struct kar_client {
 	const struct kar_client_ops *ops;
+	bool (*may_write)(void *arg); /* NULL: always */
+	void *may_write_arg;
 };
 
 /* Starts @r; what it points to is borrowed for this call only. Errors arrive in on_done. */
@@ -89,6 +91,16 @@ struct kar_call *kar_client_start(struct kar_client *c, const struct kar_request
 /* No further callback of @call (NULL accepted). A write may still be executed by the server. */
 void kar_client_cancel(struct kar_client *c, struct kar_call *call) __attribute__((nonnull(1)));
 void kar_client_free(struct kar_client *c); /* accepts NULL; cancels everything */
+
+/*
+ * The fence: from now on @may_write(@arg) is asked whenever a write on KAR_LANE_WRITES is handed to its connection, that is after all
+ * that it had to wait for. If it says no, nothing is sent, and the request ends with KAR_RETRY. Requests of other lanes are not asked
+ * about.
+ */
+void kar_client_fence(struct kar_client *c, bool (*may_write)(void *arg), void *arg)
+	__attribute__((nonnull(1, 2)));
+/* For the implementations: may a request of @verb on @lane be handed to its connection now? */
+bool kar_client_may_send(const struct kar_client *c, enum kar_verb verb, enum kar_lane lane) KAR_NONNULL;
 
 /*
  * One function per verb: each returns a filled request; set callbacks and options, then start it.

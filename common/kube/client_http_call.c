@@ -221,6 +221,13 @@ static int on_http_data(void *arg, const char *bytes, size_t n)
 
 /* --- sending --- */
 
+static bool may_send(void *arg)
+{
+	const struct kar_call *call = arg;
+
+	return kar_client_may_send(&call->client->base, call->verb, call->lane);
+}
+
 static void replace(char **copy, const char *now, bool *changed)
 {
 	if (*copy && now && strcmp(*copy, now) == 0)
@@ -302,6 +309,7 @@ static void send_call(struct kar_call *call, const struct kar_auth *auth)
 		.replayable = call->replayable,
 		.timeout = call->timeout,
 		.tls = &auth->tls,
+		.may_send = may_send,
 		.on_head = on_http_head,
 		.on_data = on_http_data,
 		.on_done = on_http_done,

@@ -55,19 +55,16 @@ static double part_on(const struct hold *h, uint32_t node)
 	return part;
 }
 
-static bool may_hold(const struct hold *h, const struct sched_node *n)
+static bool may_hold(const struct sched_node *n)
 {
-	const struct kar_pod_needs any = { 0 };
-	const struct kar_pod_needs *as = h->gang->hold_as ? &h->s->classes[h->gang->hold_as].needs : &any;
-
-	return n->known && kar_sched_match(&n->offer, as, NULL) == KAR_FITS;
+	return n->known && kar_sched_usable(&n->offer);
 }
 
 static void find_rooms(struct hold *h)
 {
 	h->rooms = kar_arena_alloc(h->a, h->s->n_nodes + 1, sizeof(*h->rooms));
 	for (uint32_t i = 0; i < h->s->n_nodes; i++) {
-		if (may_hold(h, &h->s->nodes[i]))
+		if (may_hold(&h->s->nodes[i]))
 			h->rooms[h->n_rooms++] = (struct room){ i, part_on(h, i) };
 	}
 	qsort(h->rooms, h->n_rooms, sizeof(*h->rooms), by_part);

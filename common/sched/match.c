@@ -145,3 +145,20 @@ bool kar_sched_ports_meet(const struct kar_host_port *a, const struct kar_host_p
 	return a->port == b->port && strcmp(a->protocol, b->protocol) == 0 &&
 		(is_any_address(a->ip) || is_any_address(b->ip) || strcmp(a->ip, b->ip) == 0);
 }
+
+bool kar_sched_usable(const struct kar_node_offer *node)
+{
+	static const char *const reserved[] = { "node.kubernetes.io/", "node-role.kubernetes.io/" };
+
+	for (uint32_t i = 0; i < node->n_taints; i++) {
+		const struct kar_taint *t = &node->taints[i];
+
+		if (t->effect == KAR_PREFER_NO_SCHEDULE)
+			continue;
+		for (size_t k = 0; k < KAR_LEN(reserved); k++) {
+			if (strncmp(t->key, reserved[k], strlen(reserved[k])) == 0)
+				return false;
+		}
+	}
+	return node->ready && !node->cordoned;
+}

@@ -111,6 +111,11 @@ enum kar_obstacle {
  */
 enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
 	const char **taint) __attribute__((nonnull(1, 2)));
+/*
+ * Is it a node for work? It is ready, not cordoned, and has no taint NoSchedule or NoExecute of Kubernetes itself: node.kubernetes.io/,
+ * node-role.kubernetes.io/. Other taints are for pods that tolerate them.
+ */
+bool kar_sched_usable(const struct kar_node_offer *node) KAR_NONNULL;
 /* May two pods with these ports not be on one node? */
 bool kar_sched_ports_meet(const struct kar_host_port *a, const struct kar_host_port *b) KAR_NONNULL;
 

@@ -65,10 +65,9 @@ struct kar_role {
 struct kar_gang {
 	const struct kar_role *roles;
 	uint32_t n_roles;
-	/* Room for pods that do not exist yet: it may lie on any nodes that the pods of class .hold_as may use. Its amounts; 0 of them: none. */
+	/* Room for pods that do not exist yet: it may lie on any usable nodes (kar_sched_usable()). Its amounts; 0 of them: none. */
 	const struct kar_sched_amount *hold;
 	uint32_t n_hold;
-	kar_class hold_as;    /* 0: any ready node */
 	const char *topology; /* label key: all pods inside one value of it; NULL: no wish */
 	bool required;        /* and not at all otherwise */
 };

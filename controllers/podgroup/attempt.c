@@ -86,7 +86,7 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 
 	enter(pl, a, KAR_PG_STATE_ROLLING_BACK);
 	pl->cause = cause;
-	kar_plan_event(p, true, "RolledBack", "RollBack", "attempt %d failed: %s", (int)pl->attempt, cause);
+	kar_plan_event(p, true, "RolledBack", "RollBack", "%s", kar_pg_failed_attempt(pl, p->arena));
 	warn_of_bare(a, p);
 }
 
@@ -154,9 +154,8 @@ static void deactivate(struct kar_pg_placement *pl, const struct podgroup_attemp
 {
 	enter(pl, a, KAR_PG_STATE_DEACTIVATED);
 	count_failure(pl, a);
-	kar_plan_event(p, true, "Deactivated", "Deactivate",
-		"%d attempts to start the gang failed, the last: %s; %s", (int)pl->failures, pl->cause,
-		kar_pg_reactivate(a->group));
+	kar_plan_event(p, true, "Deactivated", "Deactivate", "%s",
+		kar_pg_failed_attempts(a->group, pl, p->arena));
 }
 
 static void reactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
@@ -463,15 +462,11 @@ struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, co
 		return (struct podgroup_text){ "RollingBack",
 			kar_arena_printf(arena, "%s; its pods are being removed", pl->cause) };
 	case KAR_PG_STATE_DEACTIVATED:
-		return (struct podgroup_text){ "Deactivated",
-			kar_arena_printf(arena, "%d attempts failed, the last: %s; %s", (int)pl->failures,
-				pl->cause, kar_pg_reactivate(g)) };
+		return (struct podgroup_text){ "Deactivated", kar_pg_failed_attempts(g, pl, arena) };
 	case KAR_PG_STATE_WAITING:
 		if (!pl->failures || now >= pl->retry_after)
 			break;
-		return (struct podgroup_text){ "BackOff",
-			kar_arena_printf(arena, "attempt %d failed: %s; next try at %s", (int)pl->attempt,
-				pl->cause, kar_time_format(pl->retry_after, text)) };
+		return (struct podgroup_text){ "BackOff", kar_pg_next_try(pl, arena) };
 	case KAR_PG_STATE_PLACED:
 		if (t->scheduled >= t->quorum)
 			break;

@@ -62,21 +62,24 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 {
 	const struct kar_pg_placement *pl = &g->status.placement;
 
-	if (!kar_pg_of_others(g) || kar_has_text(pl->evicted_by))
+	if (!kar_pg_of_others(g))
 		return false;
 	if (pl->state == KAR_PG_STATE_ROLLING_BACK && pod->creation > pl->time)
 		return true;
+	if (kar_has_text(pl->evicted_by))
+		return false;
 	return g->options.and_running && pl->satisfied_member && pod->node;
 }
 
 static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p)
 {
-	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds;
+	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds,
+	     started = !gated && kar_pg_was_started(p, v->served);
 
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p) || binds;
-	t->bare += !gated && !p->owner_name;
-	t->removable += !gated && p->owner_name && !podgroup_keeps(v->group, p);
+	t->bare += started && !p->owner_name;
+	t->removable += p->owner_name && !podgroup_keeps(v->group, p) && (started || !v->of_others);
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
@@ -107,11 +110,24 @@ static bool is_placed(const struct podgroup_view *v, const struct kar_pod *p)
 	return p->node && (!v->direct || p->bound || p->phase == KAR_POD_RUNNING || p->deletion);
 }
 
+static void count_leaving(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+{
+	kar_time left = p->deletion + PODGROUP_OVERDUE - now;
+
+	if (!p->deletion)
+		return;
+	t->leaving++;
+	if (left <= 0)
+		return;
+	t->stopping++;
+	t->overdue_in = left < t->overdue_in ? left : t->overdue_in;
+}
+
 static void count_active(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
 	kar_time now)
 {
 	t->active++;
-	t->leaving += p->deletion != 0;
+	count_leaving(t, p, now);
 	count_gates(t, v, p);
 	count_scheduler(t, v, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
@@ -163,7 +179,9 @@ static int32_t left_out(const struct kar_podgroup_spec *spec, const struct podgr
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now)
 {
 	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct podgroup_counts t = { .stuck_in = KAR_NEVER, .placed = v->group->status.placement.time };
+	struct podgroup_counts t = { .stuck_in = KAR_NEVER,
+		.overdue_in = KAR_NEVER,
+		.placed = v->group->status.placement.time };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v, v->pods[i], now);

@@ -23,6 +23,8 @@ struct podgroup_few {
  * makes room by preemption.
  */
 #define PODGROUP_STUCK_AFTER ((kar_time)3000)
+/* ms after the time at which a pod that terminates should be gone (its deletionTimestamp) in which it still counts as one that goes. */
+#define PODGROUP_OVERDUE ((kar_time)10000)
 
 struct podgroup_counts {
 	int32_t min_member;
@@ -30,6 +32,9 @@ struct podgroup_counts {
 	int32_t members, scheduled, running, succeeded, failed;
 	int32_t active;  /* not finished, and not terminating before they were bound */
 	int32_t leaving; /* of .active: those that terminate */
+	/* Of .leaving: those whose time to terminate is not over; the others may stay for ever, for example on a node that is lost. */
+	int32_t stopping;
+	kar_time overdue_in; /* ms until the next of .stopping is overdue; KAR_NEVER: there are none */
 	int32_t gated; /* of .active: held by our gate, or waiting to be bound by us, and of another controller than a QueueJob */
 	int32_t waiting; /* of .gated: by no other gate */
 	int32_t bare;    /* of .active: those without a controller, but for gated ones */

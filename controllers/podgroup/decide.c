@@ -203,17 +203,6 @@ static struct kar_podgroup_status *copy_status(const struct kar_podgroup_status 
 	return s;
 }
 
-static kar_time timeout_of(const struct podgroup_view *v)
-{
-	const struct kar_podgroup_spec *s = &v->group->spec;
-
-	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
-		return s->schedule_timeout_seconds * KAR_SECOND;
-	if (v->group->options.waiting_time)
-		return v->group->options.waiting_time;
-	return v->default_timeout > 0 ? v->default_timeout : KAR_MINUTE;
-}
-
 /*
  * Are so many members stuck on their nodes, or refused by them, that the rest is below the quorum? As long as some of it do not exist, those that do may only wait
  * for them.
@@ -255,7 +244,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.newest = u->t->newest,
 		.youngest = u->t->youngest,
 		.generation = u->v->owner_generation,
-		.timeout = timeout_of(u->v),
+		.timeout = kar_podgroup_timeout(u->v->group, u->v->default_timeout),
 		.now = u->now };
 
 	return podgroup_next_placement(&a, u->plan);

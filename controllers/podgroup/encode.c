@@ -23,7 +23,8 @@ static const struct kar_field gang_fields[] = {
 };
 static const struct kar_desc gang_desc = KAR_DESC("gang", struct gang, gang_fields);
 
-static void begin(struct kar_json_writer *w, const struct kar_action *a)
+/* @annotation: to be set to "true"; NULL: none. */
+static void begin(struct kar_json_writer *w, const struct kar_action *a, const char *annotation)
 {
 	char version[24];
 
@@ -33,10 +34,16 @@ static void begin(struct kar_json_writer *w, const struct kar_action *a)
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "uid", a->uid);
 	kar_jw_kv_string(w, "resourceVersion", version);
+	if (annotation) {
+		kar_jw_key(w, "annotations");
+		kar_jw_begin_object(w);
+		kar_jw_kv_string(w, annotation, "true");
+		kar_jw_end_object(w);
+	}
 	kar_jw_end_object(w);
 }
 
-/* Removes only our gate, which is identified by its name, and adds the node to each term of the affinity. */
+/* Removes only our gate, which is identified by its name, says so, and adds the node to each term of the affinity. */
 static int write_release(struct kar_json_writer *w, const struct kar_action *a, struct kar_arena *arena,
 	struct kar_err *err)
 {
@@ -46,7 +53,7 @@ static int write_release(struct kar_json_writer *w, const struct kar_action *a, 
 
 	if (p->terms)
 		own.node.required.terms = (struct kar_str){ p->terms, strlen(p->terms) };
-	begin(w, a);
+	begin(w, a, KAR_ANNOTATION_RELEASED);
 	kar_jw_key(w, "spec");
 	kar_jw_begin_object(w);
 	kar_jw_key(w, "schedulingGates");
@@ -69,7 +76,7 @@ static int write_disrupt(struct kar_json_writer *w, const struct kar_action *a,
 {
 	const struct podgroup_pod_patch *p = a->payload;
 
-	begin(w, a);
+	begin(w, a, NULL);
 	kar_jw_key(w, "status");
 	kar_jw_begin_object(w);
 	kar_jw_key(w, "conditions");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/copy.h"
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/podgroup/release.h"
 
@@ -30,18 +31,45 @@ void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, 
 	a->note = kar_arena_printf(p->arena, "for %s", oldest->o.name);
 }
 
-/* No later than its last member was there. */
-static kar_time empty_since(const struct kar_podgroup *g)
+const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n, const char *key,
+	kar_time now, struct kar_plan *p)
+{
+	const struct kar_pod *oldest = NULL;
+	int gated = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!kar_pg_is_gated(pods[i]))
+			continue;
+		gated++;
+		oldest = !oldest || is_older(pods[i], oldest) ? pods[i] : oldest;
+	}
+	if (!oldest)
+		return NULL;
+	if (now < oldest->creation + PODGROUP_MISSED) {
+		kar_plan_requeue(p, oldest->creation + PODGROUP_MISSED - now);
+		return NULL;
+	}
+	p->events_alone = true;
+	kar_plan_event(p, true, "PodGroupNotFound", "Schedule",
+		"PodGroup %s does not exist; %d pods that name it stay gated until somebody creates it", key,
+		gated);
+	return oldest;
+}
+
+/* No later than its last member was there. While the status says that its minimum is bound, that was a moment ago. */
+static kar_time empty_since(const struct kar_podgroup *g, kar_time now)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_SCHEDULED);
 
+	if (c && c->status == KAR_COND_TRUE)
+		return now;
 	return c && c->last_transition > g->creation ? c->last_transition : g->creation;
 }
 
 void podgroup_unmake(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
 	const struct kar_podgroup *g = v->group;
-	kar_time left = empty_since(g) + PODGROUP_MADE_EMPTY - now;
+	kar_time left = empty_since(g, now) + PODGROUP_MADE_EMPTY - now;
 	struct kar_action *a;
 
 	if (!g->made || g->deletion || v->n_pods)

@@ -139,7 +139,7 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 {
 	if (!is_admitted(v->group) || is_mixed(t))
 		return false;
-	return on_the_way(t) - t->leaving >= t->quorum ||
+	return on_the_way(t) - t->stopping >= t->quorum ||
 		((v->unplaced || t->schedulers.n) && can_all_start(t));
 }
 
@@ -171,8 +171,8 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 	for (size_t i = 0; i < v->n_pods; i++) {
 		const struct kar_pod *pod = v->pods[i];
 
-		if (kar_pod_alive(pod) && pod->owner_name && !kar_pg_is_gated(pod) &&
-			!kar_pg_binds(pod, v->served) && !podgroup_keeps(v->group, pod))
+		if (kar_pod_alive(pod) && pod->owner_name && kar_pg_was_started(pod, v->served) &&
+			!podgroup_keeps(v->group, pod))
 			take_back(v, pod, now, p);
 	}
 }
@@ -180,7 +180,7 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 /* Members terminate that the minimum needs: their replacements may be a new gang, when all of the old one is gone. */
 static bool is_restarting(const struct podgroup_counts *t)
 {
-	return t->leaving && t->scheduled - t->leaving < t->quorum;
+	return t->stopping && t->scheduled - t->stopping < t->quorum;
 }
 
 void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
@@ -188,6 +188,8 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 {
 	enum kar_pg_state state = v->group->status.placement.state;
 
+	if (t->gated && t->overdue_in != KAR_NEVER)
+		kar_plan_requeue(p, t->overdue_in);
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
 	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {

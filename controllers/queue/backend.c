@@ -18,15 +18,15 @@ static const char *why_not_one_priority(const struct kar_queuejob *job, struct k
 	return NULL;
 }
 
-static const char *why_not_native(const struct kar_settings *s, const struct kar_podgroup *g,
-	const struct kar_queuejob *job, struct kar_arena *a)
+static const char *why_not_native(const struct kar_settings *s, const struct kar_queuejob *job,
+	struct kar_arena *a)
 {
-	const struct kar_pg_options *o = &g->options;
+	const struct kar_schedspec *o = &job->spec.sched;
 
 	if (!s->native.type)
 		return s->native.why_not;
-	if (o->groups.n || o->non_strict || o->and_running)
-		return "its PodGroups know none of the annotations groups, mode and match-policy";
+	if (o->gang_groups.n || kar_streq(o->mode, "NonStrict"))
+		return "its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict";
 	return why_not_one_priority(job, a);
 }
 
@@ -42,7 +42,7 @@ struct queue_backend queue_choose_backend(const struct kar_settings *s, const st
 	if (s->gang_backend == KAR_GANGS_BY_GATES)
 		return gates;
 	assert(s->native.known); /* sync.c waits for it */
-	why = why_not_native(s, g, job, a);
+	why = why_not_native(s, job, a);
 	if (why && s->gang_backend == KAR_GANGS_BY_EITHER)
 		return gates;
 	native.unavailable = why;

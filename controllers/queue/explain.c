@@ -93,14 +93,10 @@ static const char *holders(struct wait_queue *w, const struct queue_decision *d,
 static const char *explain_failure(const struct kar_podgroup *g, struct kar_arena *a)
 {
 	const struct kar_pg_placement *p = &g->status.placement;
-	char text[KAR_TIME_LEN];
 
 	if (queue_is_rolled_back(g))
-		return kar_arena_printf(a,
-			"attempt %d to start the gang failed: %s; its pods are being removed",
-			(int)p->attempt, p->cause);
-	return kar_arena_printf(a, "attempt %d to start the gang failed: %s; next try at %s", (int)p->attempt,
-		p->cause, kar_time_format(p->retry_after, text));
+		return kar_arena_printf(a, "%s; its pods are being removed", kar_pg_failed_attempt(p, a));
+	return kar_pg_next_try(p, a);
 }
 
 /* A group of another namespace is named, but not why it waits. */
@@ -142,9 +138,7 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 					     w->grows->g->group->o.ns, w->grows->g->group->o.name)
 				   : "others go first for new nodes";
 	case QUEUE_DEACTIVATED:
-		return kar_arena_printf(a, "%d attempts to start the gang failed, the last: %s; %s",
-			(int)e->g->group->status.placement.failures, e->g->group->status.placement.cause,
-			kar_pg_reactivate(e->g->group));
+		return kar_pg_failed_attempts(e->g->group, &e->g->group->status.placement, a);
 	case QUEUE_RESERVING:
 		return kar_arena_printf(a, "room is held; pods of %s are still stopping", d->stopping);
 	case QUEUE_PREEMPTED:

@@ -234,21 +234,9 @@ static void add_roles(struct making *m, struct queue_gang *out, int32_t most)
 	out->unverified = unverified;
 }
 
-static kar_time timeout_of(const struct queue_pass *p, const struct kar_podgroup *g)
-{
-	const struct kar_podgroup_spec *s = &g->spec;
-
-	if (s->has_schedule_timeout && s->schedule_timeout_seconds > 0)
-		return s->schedule_timeout_seconds * KAR_SECOND;
-	if (g->options.waiting_time)
-		return g->options.waiting_time;
-	return p->settings->schedule_timeout > 0 ? p->settings->schedule_timeout : KAR_MINUTE;
-}
-
 void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out)
 {
-	out->backend = KAR_PG_BACKEND_GATES;
-	out->timeout = timeout_of(p, g);
+	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
 	out->deactivated = g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
 	out->retry_in = g->status.placement.retry_after - p->s->now;
 	if (out->retry_in > 0 && out->retry_in < p->retry_in)
@@ -445,11 +433,11 @@ const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct k
 		return NULL;
 	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 	out->direct = direct;
-	out->backend = direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
 	out->obstacle = kar_queuejob_direct_obstacle(job, p->served, m.arena);
 	if (out->obstacle || !find_classes(&m))
 		return out->obstacle && !admitted ? out : NULL;
 	queue_fill_gang(p, g, out);
+	out->backend = direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
 	if (admitted && state == KAR_PG_STATE_PLACED) {
 		hold_plan(&m, out);
 		return out;

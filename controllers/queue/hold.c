@@ -85,6 +85,5 @@ bool queue_hold(struct queue_pass *p, const struct kar_podgroup *g, struct queue
 	}
 	gang->hold = r.items;
 	gang->n_hold = (uint32_t)left;
-	gang->hold_as = gang->n_roles ? gang->roles[0].class : 0;
 	return left > 0;
 }

@@ -289,6 +289,7 @@ static const struct queue_gang *gang_of(struct making *m, struct queue_gang *out
 	int64_t need = collect(m, started);
 
 	out->direct = m->direct != NULL;
+	out->backend = out->direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
 	out->obstacle = m->placed_by_others ? NULL : obstacle(m);
 	if (out->obstacle)
 		return admitted ? NULL : out;
@@ -305,6 +306,9 @@ static const struct queue_gang *gang_of(struct making *m, struct queue_gang *out
 	out->incomplete = need > (int64_t)m->n_unbound || expects_more(m, started);
 	if (out->incomplete)
 		return started || may_be_incomplete(m->p, m->group, m->n_gated) ? NULL : out;
+	/* What is beyond the minimum is released without a node once that is bound: one that was pinned could not be made anew. */
+	if (!out->direct)
+		m->n_unbound = (size_t)need;
 	add_roles(m, out, need);
 	if (!started || holds)
 		queue_hold(m->p, m->group, out);

@@ -89,10 +89,12 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 		kar_workqueue_add(c->queue, COUNTS); /* messages of others name it */
 }
 
-/* Does the pod use no room of its node any more? */
+/* The pod takes no room any more where it did. */
 static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 {
-	return old && old->node && !kar_pod_finished(old) && (!new || kar_pod_finished(new));
+	const char *room = old ? kar_pod_room(old) : NULL;
+
+	return room && !(new &&kar_pod_room(new) == room);
 }
 
 /* A gang of another controller may be complete with it. */

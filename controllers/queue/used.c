@@ -42,6 +42,7 @@ struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podg
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
+	bool others = kar_pg_of_others(g);
 
 	if (!p->nodes || !(admitted ? may_be_evicted(p, g) : is_being_evicted(g)))
 		return out;
@@ -52,8 +53,10 @@ struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podg
 
 		if (kar_pod_finished(pod) || kar_pg_is_gated(pod) || kar_pg_binds(pod, p->served))
 			continue;
-		if (!pod->owner_name)
-			return (struct queue_used){ 0 }; /* nobody would make it again */
+		if (!pod->owner_name || (others && !kar_pg_was_started(pod, p->served)))
+			return (struct queue_used){
+				0
+			}; /* nobody would make it again, or it is not ours to stop */
 		if (!pod->node || !pod->needs)
 			continue;
 		seats = kar_arena_grow(&p->s->arena, seats, out.n, sizeof(*seats));

@@ -189,21 +189,27 @@ static bool is_scaled_down_live(const struct queuejob_reconcile *r, const struct
 		(slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING);
 }
 
-static bool scales_down_live(const struct queuejob_reconcile *r)
+/* It must go, though its index may be wanted. */
+static bool is_surplus(struct queuejob_reconcile *r, const struct podset_slot *slot)
+{
+	return is_scaled_down_live(r, slot) || queuejob_is_stranded(r, slot);
+}
+
+static bool has_surplus(struct queuejob_reconcile *r)
 {
 	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
 		const struct podset_task *task = &r->f->pods.tasks[i];
 
 		for (int32_t k = 0; k < task->n; k++) {
-			if (is_scaled_down_live(r, &task->slots[k]))
+			if (is_surplus(r, &task->slots[k]))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* Adds live pods that are scaled down to the surplus, which stays in the order of the view. */
-static void add_scaled_down(struct queuejob_reconcile *r)
+/* Adds live pods that are scaled down or stranded to the surplus, which stays in the order of the view. */
+static void add_surplus(struct queuejob_reconcile *r)
 {
 	const struct podset_pods unindexed = r->want.surplus;
 	struct podset_pods all = { 0 };
@@ -215,7 +221,7 @@ static void add_scaled_down(struct queuejob_reconcile *r)
 		bool is_unindexed = k < unindexed.n && unindexed.items[k] == pod;
 
 		k += is_unindexed;
-		if (!is_unindexed && !(slot && slot->pod == pod && is_scaled_down_live(r, slot)))
+		if (!is_unindexed && !(slot && slot->pod == pod && is_surplus(r, slot)))
 			continue;
 		podset_append(&all, pod, r->arena);
 	}
@@ -236,8 +242,8 @@ void queuejob_limit(struct queuejob_reconcile *r)
 		want_all(r);
 	else
 		choose(r);
-	if (r->want.limited && scales_down_live(r))
-		add_scaled_down(r);
+	if (has_surplus(r))
+		add_surplus(r);
 }
 
 /* --- reports --------------------------------------------------------------------------------------- */

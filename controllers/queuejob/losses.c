@@ -128,6 +128,10 @@ static void remember_surplus(struct queuejob_reconcile *r)
 			continue;
 		remember(r, pod);
 		r->remembers_surplus = true;
+		if (queuejob_is_stranded(r, podset_find(&r->f->pods, pod)))
+			kar_plan_event(r->p, true, kar_reason_Unschedulable, "ReplacePod",
+				"pod %s was planned on node %s, which is taken; another is created for any node",
+				pod->o.name, pod->pin);
 	}
 }
 

@@ -8,16 +8,9 @@
 #include "api/queuejob_gang.h"
 #include "controllers/queuejob/reconcile.h"
 
-/* How many pods of the dependency must run, or have succeeded. */
 static int32_t needed(const struct queuejob_reconcile *r, const struct kar_dependency *d)
 {
-	const struct kar_taskspec *spec = &r->f->job->spec.tasks[d->task];
-	int32_t n = r->f->pods.tasks[d->task].n, min = n;
-
-	if (!d->succeeded && spec->has_min_available)
-		min = spec->min_available > 1 ? spec->min_available
-					      : 1; /* a dependency on 0 pods would not wait */
-	return min < n ? min : n;
+	return kar_dependency_needs(&r->f->job->spec, d);
 }
 
 static int32_t present(const struct queuejob_reconcile *r, const struct kar_dependency *d)

@@ -8,6 +8,9 @@
 
 #include "common/str.h"
 
+/* What the scheduler says of a pod may be older than what it knows of its node; it tries again within this time. */
+static const kar_time STRANDED_AFTER = 30 * KAR_SECOND;
+
 static const struct kar_pg_placement *placement(const struct queuejob_reconcile *r)
 {
 	static const struct kar_pg_placement none = { 0 };
@@ -42,6 +45,20 @@ bool queuejob_is_rolled_back(struct queuejob_reconcile *r)
 	return !queuejob_has_places(r) && has_live_pods(r);
 }
 
+bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot *slot)
+{
+	const struct kar_pg_placement *p = placement(r);
+	kar_time left = p->time + STRANDED_AFTER - r->f->now;
+
+	if (!slot || slot->state != PODSET_PENDING || !slot->pod->pin || !slot->pod->unschedulable ||
+		p->state != KAR_PG_STATE_SATISFIED)
+		return false;
+	if (left <= 0 || left > STRANDED_AFTER)
+		return true;
+	kar_plan_requeue(r->p, left);
+	return false;
+}
+
 const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
 {
 	const struct kar_pg_placement *p = placement(r);
@@ -50,8 +67,7 @@ const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
 		return "the gang has no places";
 	if (kar_has_text(p->evicted_by))
 		return p->cause;
-	return kar_arena_printf(r->arena, "attempt %d to start the gang failed: %s", (int)p->attempt,
-		p->cause);
+	return kar_pg_failed_attempt(p, r->arena);
 }
 
 /* --- pins ------------------------------------------------------------------------------------------ */

@@ -278,6 +278,12 @@ void queuejob_report_crashes(struct queuejob_reconcile *r) KAR_NONNULL;
 bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if the attempt to start the gang has failed, and pods of it are left. */
 bool queuejob_is_rolled_back(struct queuejob_reconcile *r) KAR_NONNULL;
+/*
+ * True of a pod above the minimum that was pinned to its place in a plan, if somebody else has taken the place and the gang has started, so
+ * that the plan is over. It is replaced by a pod for any node. While that is not certain, requests the sync at which it is. @slot NULL: false.
+ */
+bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot *slot)
+	__attribute__((nonnull(1)));
 
 /* === moves ========================================================================================= */
 

@@ -443,6 +443,8 @@ void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
 		if (wait && wait < r->outcome.requeue_after)
 			r->outcome.requeue_after = wait;
 	}
+	if (s->plan.events_alone)
+		record_events(r);
 	if (x->draining)
 		r->stopped = true;
 	x->waiting += unsent(r);

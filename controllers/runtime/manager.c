@@ -18,12 +18,12 @@
 #include "controllers/runtime/trouble.h"
 
 enum {
-	SLICE_KEYS = 64,      /* keys per turn of the loop */
-	STOP_TIMEOUT = 10000, /* ms a graceful stop waits for answers */
-	STOP_POLL = 20,       /* ms between two checks whether all are there */
-	BACKOFF_CAP = 60000,  /* ms between two tries of a key that fails */
-	CONFLICT_RETRY = 50,  /* ms until a key that met a Conflict is synced again */
-	SLOW_TURN = 100,      /* ms of loop lag worth a line */
+	SLICE_KEYS = 64,     /* keys per turn of the loop */
+	STOP_TIMEOUT = 3000, /* ms a graceful stop waits for answers */
+	STOP_POLL = 20,      /* ms between two checks whether all are there */
+	BACKOFF_CAP = 60000, /* ms between two tries of a key that fails */
+	CONFLICT_RETRY = 50, /* ms until a key that met a Conflict is synced again */
+	SLOW_TURN = 100,     /* ms of loop lag worth a line */
 };
 
 /* The memory about one key of one controller. */
@@ -48,7 +48,8 @@ struct kar_manager {
 	struct kar_timer *work;
 	kar_time started;
 	size_t synced;
-	size_t turn; /* the controller whose turn it is */
+	size_t turn;  /* the controller whose turn it is */
+	bool leading; /* false only while it is a candidate */
 	bool stopping;
 	struct kar_timer *stop_timer;
 	kar_time stop_deadline;
@@ -113,7 +114,7 @@ static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_k
 /* Makes sure that work() runs in the next turn. */
 static void poke(struct kar_manager *m)
 {
-	if (m->synced == m->options.n_caches && !m->stopping)
+	if (m->synced == m->options.n_caches && m->leading && !m->stopping)
 		kar_timer_start(m->work, 0);
 }
 
@@ -283,8 +284,7 @@ static void on_synced(void *arg)
 	for (size_t i = 0; i < m->options.n_caches; i++)
 		objects += kar_store_count(m->options.caches[i].store);
 	kar_duration_format(kar_loop_mono(m->loop) - m->started, took);
-	kar_info(0, KAR_MSG("Caches synced, starting the controllers"), KAR_S("duration", took),
-		KAR_I("objects", (int64_t)objects));
+	kar_info(0, KAR_MSG("Caches synced"), KAR_S("duration", took), KAR_I("objects", (int64_t)objects));
 	if (m->options.ready)
 		m->options.ready(m->options.arg);
 	poke(m);
@@ -382,6 +382,7 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 	m->client = client;
 	assert(o->n_caches <= KAR_MANAGER_CACHES && o->n_controllers <= KAR_MANAGER_CONTROLLERS);
 	m->options = *o;
+	m->leading = !o->candidate;
 	RB_INIT(&m->memory);
 	m->work = kar_timer_new(l, work, m);
 	m->trouble = kar_trouble_new(&m->options);
@@ -397,6 +398,12 @@ void kar_manager_start(struct kar_manager *m)
 	m->started = kar_loop_mono(m->loop);
 	for (size_t i = 0; i < m->options.n_caches; i++)
 		kar_reflector_start(m->reflector[i]);
+}
+
+void kar_manager_lead(struct kar_manager *m)
+{
+	m->leading = true;
+	poke(m);
 }
 
 static void check_stopped(void *arg)

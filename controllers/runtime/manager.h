@@ -1,7 +1,7 @@
 /*
  * manager - wires caches, reconcilers and executor together and runs them on one loop.
  *
- * Starts a reflector per cache, waits until every first list is in, then hands keys to the reconcilers in
+ * Starts a reflector per cache, waits until every first list is in and, if it is a candidate, until it leads, then hands keys to the reconcilers in
  * slices (a few ms per turn of the loop, so that nothing else starves). Knows no kind: the caches and the reconcilers come with
  * the options (controllers/controllers.h).
  * The client is a seam: production passes the HTTP client, simulations another one.
@@ -28,6 +28,7 @@ struct kar_manager_options {
 	const char *ns;       /* only this namespace; NULL: all */
 	const char *instance; /* this process in events: host name */
 	uint64_t seed;        /* of jitter and names; must differ between replicas */
+	bool candidate;       /* no reconciler runs before kar_manager_lead() */
 	const struct kar_cache *caches;
 	size_t n_caches;
 	/* Each fills in the functions, .name and .memory_size of one controller. */
@@ -52,7 +53,12 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 /* Starts the reflectors; everything else follows from the loop. */
 void kar_manager_start(struct kar_manager *m) KAR_NONNULL;
 /*
- * Graceful stop: no new syncs, writes that were sent are waited for (at most 10 s, events included), then @stopped
+ * A candidate leads from now on. Its caches have been kept in sync and its queues filled all the time, so the reconcilers start without
+ * a new list; of what its predecessor remembered they know nothing, as after a restart.
+ */
+void kar_manager_lead(struct kar_manager *m) KAR_NONNULL;
+/*
+ * Graceful stop: no new syncs, writes that were sent are waited for (at most 3 s, events included), then @stopped
  * is called from the loop. @clean: everything was answered; else the manager must not be freed, only exited from.
  */
 void kar_manager_stop(struct kar_manager *m, void (*stopped)(void *arg, bool clean), void *arg)

@@ -79,6 +79,7 @@ struct kar_plan {
 	int32_t priority; /* of the key's object; ranks the status write and all of KAR_TIER_CONTROL */
 	struct kar_plan_event *events; /* about the key's object */
 	size_t n_events;
+	bool events_alone; /* there is no status to be written first, and no action: they are recorded at once */
 	struct kar_action *actions;
 	size_t n_actions;
 	/*

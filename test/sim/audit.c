@@ -23,6 +23,8 @@ void model_told(struct model *l, const char *user, const char *resource, int64_t
 {
 	enum model_resource r = model_resource_of(resource);
 
+	if (!rv)
+		rules_check_list(l, user, resource);
 	if (r < MODEL_RESOURCES)
 		manager_of(l, user)->told[r] = rv;
 }

@@ -4,7 +4,8 @@ An edit names its file, a text that occurs there exactly once, and what it becom
 
 from collections import namedtuple
 
-Bug = namedtuple("Bug", "name what file old new")
+Bug = namedtuple("Bug", "name what file old new options", defaults=("",))  # options: of kar-simtest, with every seed
+LEASES = "--leases"
 
 QJ = "controllers/queuejob/"
 POD = "controllers/podset/"
@@ -205,13 +206,15 @@ BUGS = [
     Bug("cordons_ignored", "gangs are placed on nodes that are cordoned", "controllers/snapshot.c",
         "		kar_sched_node(s->sched, &new->offer);", "		kar_sched_node(s->sched, &(struct kar_node_offer){ new->offer.name, new->offer.allocatable, new->offer.n_allocatable, .ready = true });"),
     Bug("bound_pods_take_no_room", "nodes count as empty", "controllers/snapshot.c",
-        "	return p && p->node && p->needs;", "	return p && p->node && p->needs && p->deletion;"),
+        "p && p->needs ? kar_pod_room(p)", "p && p->needs && p->deletion ? kar_pod_room(p)"),
     Bug("ended_pods_keep_room", "the room of pods that have ended does not come free", "controllers/snapshot.c",
-        "	if (takes_room(old))\n", "	if (takes_room(old) && takes_room(new))\n"),
+        "	take(s, old, -1);\n", "	if (new && new->needs)\n		take(s, old, -1);\n"),
     Bug("part_of_a_gang_kept", "a gang that has lost its quorum keeps its nodes, and waits for more", "controllers/podgroup/attempt.c",
         "	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },\n", ""),
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "controllers/podgroup/attempt.c",
         "		pl->failures++;\n", "		pl->failures = 1;\n"),
+    Bug("stranded_extras_kept", "a pod whose planned place is taken waits for that node for ever", QJ + "places.c",
+        "	if (left <= 0 || left > STRANDED_AFTER)\n		return true;", "	if (left <= 0 || left > STRANDED_AFTER)\n		return false;"),
     Bug("pins_left_out", "pods of a plan go wherever they find room", QJ + "places.c",
         "			*pin = node;", "			*pin = \"\";"),
     Bug("bound_without_a_place", "a pod of kar-scheduler is created without a node", QJ + "places.c",
@@ -276,6 +279,25 @@ BUGS = [
         "	} else if ((state == KAR_PG_STATE_SATISFIED && !is_restarting(t)) || state == KAR_PG_STATE_UNPLACED ||", "	} else if (state == KAR_PG_STATE_UNPLACED ||"),
     Bug("no_pause_for_others", "a gang of another controller is placed again at once", PG + "attempt.c",
         "	pl->retry_after = a->now + pause_after(a, pl->failures);", "	pl->retry_after = a->of_others ? a->now : a->now + pause_after(a, pl->failures);"),
+    Bug("fence_has_no_end", "a leader that cannot renew its lease goes on writing", KUBE + "election.c",
+        "	return e->leads && now < e->renewed + e->times.deadline;", "	return e->leads || now < 0;", LEASES),
+    Bug("lease_not_waited_for", "a candidate takes the lease of another at once", KUBE + "election.c",
+        "	if (!r->holder[0] || r->ours || !r->duration)", "	if (expires >= 0)", LEASES),
+    Bug("version_not_named", "who takes the lease does not say which version of it", KUBE + "lease.c",
+        "	kar_jw_kv_string(j, \"resourceVersion\", before->rv);\n", "	(void)before;\n", LEASES),
+    Bug("other_holder_ignored", "a leader that finds another's name in the lease goes on leading", KUBE + "election.c",
+        "	e->lost |= e->leads && record->exists && !record->ours;", "	e->lost |= e->leads && e->lost;", LEASES),
+    Bug("lease_not_released", "who stops keeps the lease", KUBE + "elector.c",
+        "	if (now >= e->stop_deadline || (!e->call && (!n->leads", "	if (now >= 0 || (!e->call && (!n->leads", LEASES + " --faults kill"),
+    Bug("lease_not_renewed", "a leader does not renew its lease", KUBE + "election.c",
+        "	kar_time due = e->renewed + e->times.retry;", "	kar_time due = e->renewed + 10 * e->times.retry;", LEASES),
+    Bug("candidate_without_caches", "a candidate does not read before it leads", "controllers/runtime/manager.c",
+        "	for (size_t i = 0; i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n}\n\nvoid kar_manager_lead(struct kar_manager *m)\n{\n",
+        "	for (size_t i = 0; m->leading && i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n}\n\nvoid kar_manager_lead(struct kar_manager *m)\n{\n	for (size_t i = 0; i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n", LEASES),
+    Bug("caches_not_awaited", "a manager that leads works before its caches are in sync", "controllers/runtime/manager.c",
+        "	if (m->synced == m->options.n_caches && m->leading && !m->stopping)", "	if (m->leading && !m->stopping)", LEASES),
+    Bug("fence_open", "a candidate's client sends whatever it is given", KUBE + "client.c",
+        "	return !c->may_write || lane != KAR_LANE_WRITES ||", "	return !c->may_write || lane != KAR_LANE_COUNT ||", LEASES),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
@@ -292,10 +314,11 @@ FOUND_BY = {
     "only_the_first_gated": 28, "part_not_released": 26, "rolled_back_is_lost": 2, "own_minimums_not_added": 43,
     "older_label_believed": 22, "back_off_cut_short": 136, "unlabelled_not_found": 23, "limit_ignored": 3, "deadline_from_submission": 64,
     "plans_not_held": 13, "placed_on_one_node": 3, "succeeded_placed_again": 55, "placed_while_rolled_back": 83, "cordons_ignored": 5,
-    "bound_pods_take_no_room": 3, "ended_pods_keep_room": 3, "part_of_a_gang_kept": 60, "pins_left_out": 2, "selector_kept": 4,
+    "bound_pods_take_no_room": 3, "ended_pods_keep_room": 3, "part_of_a_gang_kept": 60, "stranded_extras_kept": 207605084775652, "pins_left_out": 2, "selector_kept": 4,
     "selector_not_checked": 20, "node_selector_left_out": 5, "place_edits_ignored": 189, "edited_status_believed": 95,
     "unreadable_decided_upon": 40, "owner_of_another_namespace": 7, "members_not_awaited": 2, "incomplete_gang_placed": 15,
     "other_gates_ignored": 41, "own_affinity_lost": 10, "released_to_any_node": 2, "released_beyond_the_plan": 13,
     "members_hold_no_room": 10, "bare_pods_taken_back": 10, "gated_pods_taken_back": 16, "taken_back_as_failed": 3,
     "members_not_taken_back": 16, "running_members_taken_back": 15, "replacements_stay_gated": 3, "no_pause_for_others": 3,
+    "fence_has_no_end": "7 --leases", "other_holder_ignored": "7 --leases", "caches_not_awaited": "35 --leases",
 }

@@ -27,7 +27,7 @@ struct options {
 	int nodes, jobs; /* nodes: 0: as drawn */
 	int plan;        /* version */
 	bool alone;      /* without the other user */
-	bool no_oracle;
+	bool no_oracle, leases;
 };
 
 static const char usage[] =
@@ -48,6 +48,7 @@ static const char usage[] =
 	"  --nodes N           so many nodes instead of those of the plan\n"
 	"  --plan V            draw plans as version V did (the regression list says which)\n"
 	"  --alone             without the other user of the cluster\n"
+	"  --leases            two managers with leader election, instead of one and now and then a second\n"
 	"  --stop-at S         all becomes calm after so many virtual seconds\n"
 	"  --speed             measure: 100 nodes, 50 jobs, no faults, --hours H\n"
 	"  --rules             list the rules that every write is checked against\n";
@@ -108,7 +109,8 @@ enum {
 	ALONE,
 	STOP_AT,
 	SPEED,
-	RULES
+	RULES,
+	LEASES,
 };
 
 static const struct option long_options[] = {
@@ -131,11 +133,27 @@ static const struct option long_options[] = {
 	{ "stop-at", required_argument, NULL, STOP_AT },
 	{ "speed", no_argument, NULL, SPEED },
 	{ "rules", no_argument, NULL, RULES },
+	{ "leases", no_argument, NULL, LEASES },
 	{ NULL, 0, NULL, 0 },
 };
 
 static void take_option(struct options *o, int option, char *value)
 {
+	bool *const switches[] = { [FROM_CLOCK] = &o->from_clock,
+		[NO_ORACLE] = &o->no_oracle,
+		[TWICE] = &o->twice,
+		[TRACE] = &o->trace,
+		[PRINT] = &o->print,
+		[SHRINK] = &o->shrink,
+		[ALONE] = &o->alone,
+		[SPEED] = &o->speed,
+		[RULES] = &o->rules,
+		[LEASES] = &o->leases };
+
+	if (option < (int)KAR_LEN(switches) && switches[option]) {
+		*switches[option] = true;
+		return;
+	}
 	switch (option) {
 	case SEED:
 		o->first = number(value, "--seed needs a number");
@@ -146,9 +164,6 @@ static void take_option(struct options *o, int option, char *value)
 	case COUNT:
 		o->count = number(value, "--count needs a number");
 		break;
-	case FROM_CLOCK:
-		o->from_clock = true;
-		break;
 	case HOURS:
 		o->hours = real(value, "--hours needs a number");
 		break;
@@ -157,21 +172,6 @@ static void take_option(struct options *o, int option, char *value)
 		break;
 	case JOBS:
 		o->jobs = (int)number(value, "--jobs needs a number");
-		break;
-	case NO_ORACLE:
-		o->no_oracle = true;
-		break;
-	case TWICE:
-		o->twice = true;
-		break;
-	case TRACE:
-		o->trace = true;
-		break;
-	case PRINT:
-		o->print = true;
-		break;
-	case SHRINK:
-		o->shrink = true;
 		break;
 	case ACTIONS:
 		o->actions = value;
@@ -182,17 +182,8 @@ static void take_option(struct options *o, int option, char *value)
 	case PLAN:
 		o->plan = (int)number(value, "--plan needs a number");
 		break;
-	case ALONE:
-		o->alone = true;
-		break;
 	case STOP_AT:
 		o->stop_at = real(value, "--stop-at needs a number");
-		break;
-	case SPEED:
-		o->speed = true;
-		break;
-	case RULES:
-		o->rules = true;
 		break;
 	default:
 		fail_usage("unknown option");
@@ -235,6 +226,7 @@ static void draw_plan(struct plan *p, const struct options *o, uint64_t seed)
 	if (o->nodes)
 		p->nodes = o->nodes;
 	p->other_user &= !o->alone;
+	p->leases = o->leases;
 	if (o->stop_at > 0)
 		p->length = (kar_time)(o->stop_at * (double)KAR_SECOND);
 }
@@ -248,6 +240,8 @@ static void print_replay(const struct plan *p, const struct options *o, bool shr
 		printf(" --hours %g", o->hours);
 	if (o->plan != PLAN_VERSION)
 		printf(" --plan %d", o->plan);
+	if (o->leases)
+		printf(" --leases");
 	if (shrunk) {
 		const char *comma = "";
 
@@ -328,6 +322,8 @@ static void add_sums(struct run_result *to, const struct run_result *r)
 	to->overlaps += r->overlaps;
 	to->freezes += r->freezes;
 	to->jumps += r->jumps;
+	to->stops += r->stops;
+	to->terms += r->terms;
 	to->judged += r->judged;
 	to->hash += r->hash; /* whatever the order */
 	for (size_t i = 0; i < SIM_FAULT_COUNT; i++)
@@ -468,6 +464,9 @@ static void report(const struct total *t, time_t began)
 			printf(", %s %llu", sim_fault_name(f), (unsigned long long)t->sum.struck[f]);
 	}
 	puts("");
+	if (t->sum.terms)
+		printf("leaders: %llu, of the managers %llu were told to stop\n",
+			(unsigned long long)t->sum.terms, (unsigned long long)t->sum.stops);
 }
 
 static void list_rules(void)

@@ -374,6 +374,10 @@ static void on_change(void *arg, const struct sim_change *c)
 {
 	struct model *l = arg;
 
+	if (strcmp(c->resource, "leases") == 0) {
+		model_note_lease(l, c);
+		return;
+	}
 	l->writes++;
 	l->last_write = model_now(l);
 	if (is_person(c->user))

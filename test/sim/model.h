@@ -197,6 +197,13 @@ struct model_manager {
 	int64_t told[MODEL_RESOURCES]; /* it knows all of them as of this version; 0: that is not sure */
 };
 
+/* The Lease of the managers, as the server has it. */
+struct model_lease {
+	char holder[MODEL_NAME]; /* "": nobody */
+	kar_time renewed;        /* by .holder, at the server */
+	kar_time free;           /* since when nobody holds it; 0: somebody does */
+};
+
 struct model {
 	struct sim_apiserver *server;
 	struct sim_timeline *timeline;
@@ -205,10 +212,13 @@ struct model {
 	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
 	kar_time worst_clock; /* ms by which a clock was wrong at most */
 	bool overlaps;        /* two managers may work at once */
-	bool hindered;        /* quotas, foreign pods: creates may be refused */
-	bool quota;           /* one may be in force */
-	bool squatted;        /* foreign pods may take names */
-	int max_in_flight;    /* writes of a manager; 0: many */
+	bool leases;          /* the managers elect one of them */
+	bool sure_network;    /* each request gets its answer, and each watch its events */
+	struct model_lease lease;
+	bool hindered;     /* quotas, foreign pods: creates may be refused */
+	bool quota;        /* one may be in force */
+	bool squatted;     /* foreign pods may take names */
+	int max_in_flight; /* writes of a manager; 0: many */
 	struct model_manager managers[MODEL_MANAGERS];
 	size_t n_managers;
 	struct model_jobs jobs;
@@ -235,6 +245,10 @@ void model_read(struct model *l, const char *user, const struct sim_value *objec
 void model_told(struct model *l, const char *user, const char *resource, int64_t rv) KAR_NONNULL;
 /* @user sends @rq now. */
 void model_sent(struct model *l, const char *user, const struct sim_request *rq) KAR_NONNULL;
+/* @rq of @user is handed to its connection. */
+void model_handed(struct model *l, const char *user, const struct sim_request *rq) KAR_NONNULL;
+/* The Lease was written. */
+void model_note_lease(struct model *l, const struct sim_change *c) KAR_NONNULL;
 /* @rq of @user has been executed. */
 void model_executed(struct model *l, const char *user, const struct sim_request *rq,
 	const struct sim_response *answer) KAR_NONNULL;

@@ -274,6 +274,7 @@ struct plan {
 	bool gangs;        /* a gang scheduler places the pods */
 	bool zones;        /* nodes have labels by which jobs choose them */
 	int max_in_flight; /* writes of a manager; 0: its default */
+	bool leases; /* two managers, of which one is elected; else one, and now and then a second beside it */
 	struct plan_job *jobs;
 	size_t n_jobs;
 	struct plan_gang *others; /* gangs of other controllers */

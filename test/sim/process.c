@@ -17,6 +17,7 @@ enum {
 	FREEZE_MAX = 60000,
 	JUMP_MAX = 3600000,
 	UNUSUAL = 100, /* of 1000 */
+	STOPPED = 500, /* of 1000 ends: it is told to stop */
 };
 
 static kar_time draw(struct world *w, kar_time low, kar_time high)
@@ -40,12 +41,46 @@ static const char *name_of(const struct process *p)
 	return p->names[p->n_names - 1];
 }
 
+static void on_won(void *arg)
+{
+	struct process *p = arg;
+
+	p->w->terms++;
+	kar_manager_lead(p->manager);
+}
+
+/* As main.c does: it ends at once. */
+static void on_lost(void *arg, const char *holder)
+{
+	struct process *p = arg;
+
+	trace_tell(p->w, name_of(p), "loses the lease to %s", holder);
+	sim_alarm_start(p->change, 0);
+}
+
+/* For election. */
+static void stand(struct process *p)
+{
+	const struct kar_elector_options o = { .ns = "default",
+		.name = "kar-controllers",
+		.identity = name_of(p),
+		.times = { 15 * KAR_SECOND, 10 * KAR_SECOND, 2 * KAR_SECOND },
+		.seed = sim_random_next(&p->w->random),
+		.won = on_won,
+		.lost = on_lost,
+		.arg = p };
+
+	p->elector = kar_elector_new(p->loop, p->client, &o);
+	kar_elector_start(p->elector);
+}
+
 void process_start(struct process *p)
 {
 	struct world *w = p->w;
 	const char *name = new_name(p);
 	const struct kar_controllers_options o = {
 		.instance = name,
+		.candidate = w->plan->leases,
 		.seed = sim_random_next(&w->random),
 		.settings = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" },
 		.executor = { .max_in_flight = w->plan->max_in_flight },
@@ -57,6 +92,8 @@ void process_start(struct process *p)
 	p->client = sim_client_new(p->loop, w->wire, name);
 	p->manager = kar_controllers_new(p->loop, p->client, &o);
 	kar_manager_start(p->manager);
+	if (w->plan->leases)
+		stand(p);
 }
 
 static void on_stopped(void *arg, bool clean)
@@ -74,6 +111,8 @@ void process_crash(struct process *p)
 	p->w->dying = true;
 	sim_alarm_stop(p->thaw);
 	sim_alarm_stop(p->kill);
+	kar_elector_free(p->elector);
+	p->elector = NULL;
 	kar_manager_stop(p->manager, on_stopped, NULL);
 	sim_client_kill(p->client);
 	kar_manager_free(p->manager);
@@ -85,17 +124,35 @@ void process_crash(struct process *p)
 	p->w->dying = false;
 }
 
+static void on_released(void *arg)
+{
+	struct process *p = arg;
+
+	rules_check_stopped(p->w->model, name_of(p));
+	sim_alarm_start(p->change, 0);
+}
+
+static void on_drained(void *arg, bool clean)
+{
+	struct process *p = arg;
+
+	if (clean)
+		kar_elector_stop(p->elector, on_released, p);
+	else
+		sim_alarm_start(p->change, 0);
+}
+
 static kar_time down_time(struct world *w)
 {
 	return sim_random_chance(&w->random, UNUSUAL) ? draw(w, DOWN_MAX, DOWN_LONG)
 						      : draw(w, DOWN_MIN, DOWN_MAX);
 }
 
-/* The alarm of a place: who runs there dies; if none runs, one starts. The second place is for overlaps only. */
+/* The alarm of a place: who runs there dies; if none runs, one starts. Without leases the second place is for overlaps only. */
 static void on_change(void *arg)
 {
 	struct process *p = arg;
-	bool main_place = p == &p->w->processes[0];
+	bool main_place = p == &p->w->processes[0] || p->w->plan->leases;
 
 	if (!p->manager) {
 		process_start(p);
@@ -111,6 +168,12 @@ static void on_kill(void *arg)
 {
 	struct process *p = arg;
 
+	if (p->elector && p->manager && sim_random_chance(&p->w->random, STOPPED)) {
+		trace_tell(p->w, name_of(p), "is told to stop");
+		p->w->stops++;
+		kar_manager_stop(p->manager, on_drained, p);
+		return;
+	}
 	p->w->kills++;
 	sim_alarm_start(p->change, 0);
 }
@@ -203,6 +266,13 @@ static void on_sent(void *arg, const char *user, const struct sim_request *rq)
 	model_sent(w->model, user, rq);
 }
 
+static void on_handed(void *arg, const char *user, const struct sim_request *rq)
+{
+	struct world *w = arg;
+
+	model_handed(w->model, user, rq);
+}
+
 static void on_told(void *arg, const char *user, const char *resource, int64_t rv)
 {
 	struct world *w = arg;
@@ -222,6 +292,7 @@ void process_observe(struct world *w)
 {
 	sim_wire_observe(w->wire,
 		&(struct sim_wire_observer){ .sent = on_sent,
+			.handed = on_handed,
 			.told = on_told,
 			.heard = on_heard,
 			.executed = on_executed,
@@ -267,7 +338,7 @@ static void overlap(struct world *w)
 {
 	struct process *second = &w->processes[1];
 
-	if (second->manager || sim_alarm_running(second->change))
+	if (w->plan->leases || second->manager || sim_alarm_running(second->change))
 		return;
 	w->overlaps++;
 	process_start(second);
@@ -298,6 +369,8 @@ void process_calm(struct world *w)
 		p->wall_error = 0;
 		sim_alarm_stop(p->kill);
 	}
+	if (w->plan->leases)
+		return;
 	process_crash(&w->processes[1]);
 	sim_alarm_stop(w->processes[1].change);
 }

@@ -79,6 +79,8 @@ void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const
 void rules_check_service_at_rest(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 
+/* Its pods wait for a Service that is missing, or that is not seen to be the job's. */
+bool rules_lacks_service(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* Does every manager know that @service, which may be NULL, exists? Not without its label, nor just after that was put back. */
 bool rules_is_service_seen(const struct model *l, const struct sim_value *service)
 	__attribute__((nonnull(1)));
@@ -106,6 +108,8 @@ void rules_check_group_at_rest(struct model *l, const struct sim_value *group) K
 bool rules_is_direct(const struct sim_value *job) KAR_NONNULL;
 /* Has the kubelet refused the pod, which was created bound? It has never run. */
 bool rules_is_refused(const struct sim_value *pod) KAR_NONNULL;
+/* The node that a pod was created for: its affinity names it, or it is bound; NULL: none. */
+const char *rules_pin_of(const struct sim_value *pod) KAR_NONNULL;
 /* The job waits with pods that are created bound: there is no room for one more. */
 bool rules_waits_with_extras(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
@@ -150,6 +154,15 @@ void rules_check_pods_at_rest(struct model *l, const struct model_job *j,
 void rules_check_reader_at_rest(struct model *l, const char *user) KAR_NONNULL;
 /* Annotation of what cannot be read: since when, in mono ms. */
 #define RULES_UNREADABLE_SINCE "test.kube-arbitrator.io/unreadable-since"
+
+/* --- rules_lease.c --- */
+
+/* Somebody holds the lease, and renews it, as long as nothing goes wrong. Called now and then. */
+void rules_check_lease_due(struct model *l) KAR_NONNULL;
+/* @user lists @resource. */
+void rules_check_list(struct model *l, const char *user, const char *resource) KAR_NONNULL;
+/* @user, a manager, has stopped and says that all is in order. */
+void rules_check_stopped(struct model *l, const char *user) KAR_NONNULL;
 
 /* --- rules_time.c --- */
 

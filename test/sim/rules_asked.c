@@ -143,7 +143,7 @@ static bool waits_for_minimum(const struct model *l, const struct model_job *j)
 		j->phase == KAR_QJ_PHASE_STARTING;
 
 	return starts && starts_plainly(j) && j->admitted && j->n_readers > 0 && j->asked < j->minimum &&
-		!just_freed && !j->refused.user && model_names_are_free(l, j);
+		!just_freed && !j->refused.user && model_names_are_free(l, j) && !rules_lacks_service(l, j);
 }
 
 /*

@@ -83,16 +83,36 @@ static bool has_same_rest(const struct sim_change *c)
 	return same;
 }
 
+/* The annotations of a pod without the one that says that its gate was removed. */
+static struct sim_value *other_annotations(const struct sim_value *pod)
+{
+	const struct sim_value *all = sim_get(pod, "metadata", "annotations");
+	struct sim_value *others = all ? sim_ref(all) : sim_object();
+
+	sim_remove(&others, KAR_ANNOTATION_RELEASED);
+	return others;
+}
+
+static bool has_same_annotations(const struct sim_change *c)
+{
+	struct sim_value *old = other_annotations(c->old), *new = other_annotations(c->new);
+	bool same = sim_equal(old, new);
+
+	sim_unref(old);
+	sim_unref(new);
+	return same;
+}
+
 static bool has_same_metadata(const struct sim_change *c)
 {
-	static const char *const members[] = { "labels", "annotations", "finalizers", "ownerReferences" };
+	static const char *const members[] = { "labels", "finalizers", "ownerReferences" };
 
 	for (size_t i = 0; i < KAR_LEN(members); i++) {
 		if (!sim_equal(sim_get(c->old, "metadata", members[i]),
 			    sim_get(c->new, "metadata", members[i])))
 			return false;
 	}
-	return true;
+	return has_same_annotations(c);
 }
 
 static void check_edited(const struct rule *r, const struct write *w)

@@ -83,6 +83,14 @@ static enum service_state state_of(const struct model_job *j, const struct sim_v
 	return sim_get(service, "metadata", "labels", KAR_LABEL_QUEUEJOB) ? SERVICE_OWN : SERVICE_UNSEEN;
 }
 
+bool rules_lacks_service(const struct model *l, const struct model_job *j)
+{
+	const struct sim_value *job = model_stored(l, j);
+
+	return job && sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false) &&
+		state_of(j, sim_apiserver_peek(l->server, "", "services", j->ns, j->name)) != SERVICE_OWN;
+}
+
 static bool is_reason(const struct sim_value *job, const char *reason)
 {
 	return kar_streq(sim_get_text(job, "status", "reason"), reason);

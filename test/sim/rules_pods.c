@@ -182,8 +182,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		if (j != w->job && is_neglected(j, model_now(w->l) && !waits_for_places(w->l, j) - WHILE) &&
-			model_names_are_free(w->l, j))
+		if (j != w->job && is_neglected(j, model_now(w->l) - WHILE) && !waits_for_places(w->l, j) &&
+			!rules_lacks_service(w->l, j) && model_names_are_free(w->l, j))
 			model_break(w->l, r->name,
 				"extra pod %s/%s was created while %s/%s lacks pods of its minimum", w->c->ns,
 				w->c->name, j->ns, j->name);
@@ -287,6 +287,16 @@ static void check_refused(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
+/* The one node that it may use is taken. */
+static bool is_stranded(const struct write *w, const struct sim_value *job)
+{
+	const struct sim_value *scheduled = model_condition(w->c->old, "PodScheduled");
+
+	return rules_pin_of(w->c->old) && !sim_get(w->c->old, "spec", "nodeName") &&
+		strcmp(sim_text_or(sim_member(scheduled, "reason"), ""), "Unschedulable") == 0 &&
+		model_is_counted(job, w->pod->uid);
+}
+
 static void check_no_needless_kill(const struct rule *r, const struct write *w)
 {
 	bool alive = !w->pod->deleting && !w->pod->succeeded && !w->pod->failed;
@@ -294,7 +304,8 @@ static void check_no_needless_kill(const struct rule *r, const struct write *w)
 
 	/* That somebody has edited the label of its incarnation is no reason. */
 	if (w->by_manager && w->c->verb == KAR_DELETE && alive && !w->pod->taken &&
-		!model_is_gated(w->c->old) && (job = working_job(w)) != NULL && !rules_sheds(w, job))
+		!model_is_gated(w->c->old) && (job = working_job(w)) != NULL && !rules_sheds(w, job) &&
+		!is_stranded(w, job))
 		model_break(w->l, r->name, "pod %s/%s, a healthy member of its gang, is deleted", w->c->ns,
 			w->c->name);
 }

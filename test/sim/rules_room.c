@@ -78,12 +78,14 @@ static bool has_ended(const struct sim_value *pod)
 	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
 }
 
-/* Wall ms; 0: nobody knows. */
+/* Wall ms; 0: nobody knows. A pod that was created bound has no condition at first. */
 static kar_time bound_at(const struct sim_value *pod)
 {
 	const char *text = sim_text(sim_member(model_condition(pod, "PodScheduled"), "lastTransitionTime"));
 	kar_time at;
 
+	if (!text)
+		text = sim_get_text(pod, "metadata", "creationTimestamp");
 	return text && kar_time_parse(text, &at) == 0 ? at : 0;
 }
 
@@ -345,8 +347,7 @@ bool rules_is_refused(const struct sim_value *pod)
 		strncmp(sim_text_or(sim_get(pod, "status", "reason"), ""), "OutOf", 5) == 0;
 }
 
-/* The node that it was created for: its affinity names it, or it is bound; NULL: none. */
-static const char *pin_of(const struct sim_value *pod)
+const char *rules_pin_of(const struct sim_value *pod)
 {
 	if (rules_is_direct(pod))
 		return sim_get_text(pod, "spec", "nodeName");
@@ -368,7 +369,7 @@ static int count_pinned(const struct write *w, const char *task, const char *nod
 		const struct sim_value *pod = sim_apiserver_peek(w->l->server, "", "pods", p->ns, p->name);
 
 		n += strcmp(p->task, task) == 0 && !p->failed && !p->succeeded && !p->deleting &&
-			!(w->c->new == pod) && kar_streq(pin_of(pod), node);
+			!(w->c->new == pod) && kar_streq(rules_pin_of(pod), node);
 	}
 	return n;
 }
@@ -407,7 +408,7 @@ static void check_pinned(const struct rule *r, const struct write *w)
 {
 	const struct sim_value *group = w->job ? model_group(w->l, w->job) : NULL;
 	const char *task = sim_get_text(w->c->new, "metadata", "labels", KAR_LABEL_TASK),
-		   *pin = pin_of(w->c->new);
+		   *pin = rules_pin_of(w->c->new);
 	struct kar_arena arena = { 0 };
 	struct kar_pg_seats seats;
 	int n = 0;

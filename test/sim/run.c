@@ -32,6 +32,8 @@ static void collect(const struct world *w, struct run_result *r)
 	r->overlaps += w->overlaps;
 	r->freezes += w->freezes;
 	r->jumps += w->jumps;
+	r->stops += w->stops;
+	r->terms += w->terms;
 	for (size_t i = 0; i < SIM_FAULT_COUNT; i++)
 		r->struck[i] += stats.struck[i];
 }

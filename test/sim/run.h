@@ -17,7 +17,7 @@ struct run_result {
 	char rule[64], story[1024]; /* what was broken, if not ok */
 	kar_time at;                /* ms after the start */
 	double hours;               /* of virtual time, of both */
-	uint64_t writes, manager_writes, crashes, kills, overlaps, freezes, jumps;
+	uint64_t writes, manager_writes, crashes, kills, overlaps, freezes, jumps, stops, terms;
 	uint64_t struck[SIM_FAULT_COUNT];
 	uint64_t hash; /* of everything that was written in the first */
 	size_t judged; /* jobs whose end the plan foretells */

@@ -88,6 +88,18 @@ static bool has_faults(const struct sim_faults *f)
 	return false;
 }
 
+/* Does each request get its answer, and each watch its events? */
+static bool has_sure_network(const struct sim_faults *f)
+{
+	static const enum sim_fault harmless[] = { SIM_FAULT_CHUNKS, SIM_FAULT_CRASH, SIM_FAULT_OVERLAP,
+		SIM_FAULT_FREEZE, SIM_FAULT_CLOCK, SIM_FAULT_KILL };
+	struct sim_faults others = *f;
+
+	for (size_t i = 0; i < KAR_LEN(harmless); i++)
+		others.rate[harmless[i]] = 0;
+	return !has_faults(&others);
+}
+
 static bool is_squatted(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
@@ -116,7 +128,9 @@ static void add_ledger(struct world *w)
 	w->model = model_new(w->server, faults ? STALE : FRESH);
 	w->model->faultless = !faults;
 	w->model->undisturbed = faults ? KAR_NEVER : 0;
-	w->model->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0;
+	w->model->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0 && !w->plan->leases;
+	w->model->leases = w->plan->leases;
+	w->model->sure_network = has_sure_network(&w->faults);
 	w->model->squatted = is_squatted(w->plan);
 	w->model->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
 	w->model->hindered = w->model->squatted || w->model->quota;
@@ -179,6 +193,8 @@ void world_init(struct world *w, const struct plan *plan, bool faults, FILE *tra
 	for (size_t i = 0; i < WORLD_PROCESSES; i++)
 		process_init(w, &w->processes[i]);
 	process_start(&w->processes[0]);
+	if (plan->leases)
+		process_start(&w->processes[1]);
 	w->next_action = sim_alarm_new(w->timeline, on_action, w);
 	plan_next(w);
 	w->chaos = sim_alarm_new(w->timeline, on_chaos, w);
@@ -229,6 +245,7 @@ static void check_due(struct world *w)
 	rules_check_services_due(w->model);
 	rules_check_nodes(w->model);
 	rules_check_gangs(w->model);
+	rules_check_lease_due(w->model);
 }
 
 bool world_run(struct world *w, kar_time until)

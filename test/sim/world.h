@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "common/kube/elector.h"
 #include "controllers/controllers.h"
 #include "sim/client_sim.h"
 #include "sim/nodes/nodes.h"
@@ -23,6 +24,7 @@ struct process {
 	struct kar_loop *loop;
 	struct kar_client *client;
 	struct kar_manager *manager; /* NULL: none runs */
+	struct kar_elector *elector; /* of a plan with leases */
 	kar_time wall_error;
 	struct sim_alarm *change; /* its end, or its next beginning */
 	struct sim_alarm *thaw;
@@ -38,7 +40,7 @@ struct world {
 	struct sim_nodes *nodes;
 	struct sim_other_user *other;
 	struct model *model;
-	struct process processes[WORLD_PROCESSES]; /* [1] runs only while two overlap */
+	struct process processes[WORLD_PROCESSES]; /* without leases, [1] runs only while two overlap */
 	struct sim_faults faults;
 	struct sim_random random;
 	struct sim_alarm *next_action, *chaos;
@@ -69,9 +71,9 @@ struct world {
 	bool calm;
 	bool dying;  /* a manager is being killed: what it says does not count */
 	FILE *trace; /* NULL: nobody listens */
-	uint64_t crashes, kills, overlaps, freezes, jumps;
-	kar_time moment; /* of the last step */
-	int steps;       /* in it */
+	uint64_t crashes, kills, overlaps, freezes, jumps, stops, terms; /* terms: of leaders */
+	kar_time moment;                                                 /* of the last step */
+	int steps;                                                       /* in it */
 	kar_time looked; /* when it was last looked what is due */
 	uint64_t hash;   /* of all writes: equal runs have equal hashes */
 	uint64_t events; /* Event objects written */
@@ -95,7 +97,7 @@ void process_start(struct process *p) KAR_NONNULL;
 void process_crash(struct process *p) KAR_NONNULL; /* nothing runs: no effect */
 /* Once per virtual minute: freezes, clock jumps, overlaps, as the faults have it. */
 void world_chaos(struct world *w) KAR_NONNULL;
-/* From now on one manager runs, and its clock is right. */
+/* From now on one manager works, and clocks are right. */
 void process_calm(struct world *w) KAR_NONNULL;
 /* Does it know all that there is, if it lives? */
 void process_check_reader(const struct process *p) KAR_NONNULL;

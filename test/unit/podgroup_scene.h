@@ -221,6 +221,10 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->native = true;
 	else if (is(word, "gated"))
 		p->gate_ours = true;
+	else if (is(word, "released"))
+		p->released = true;
+	else if (is(word, "overdue"))
+		p->deletion = now - KAR_MINUTE;
 	else if (is(word, "held"))
 		p->gate_foreign = true;
 	else if (is(word, "disrupted"))

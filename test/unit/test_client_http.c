@@ -55,6 +55,38 @@ static void when_another_form_is_asked_for_then_the_header_says_so(void **state 
 	close_world(&w);
 }
 
+static bool never(void *arg KAR_UNUSED)
+{
+	return false;
+}
+
+static void when_the_fence_is_closed_then_no_byte_of_a_write_leaves(void **state KAR_UNUSED)
+{
+	struct kar_request lease = kar_client_create(&pods, "a", text("{}"));
+	struct result r = { 0 }, g = { 0 }, l = { 0 };
+	struct world w;
+
+	open_world(&w, NULL);
+	kar_client_fence(w.client, never, NULL);
+	start(&w, &r, kar_client_create(&pods, "a", text("{}")));
+	wait_until(w.loop, is_done, &r);
+	assert_false(r.ok);
+	assert_int_equal(r.err.what, KAR_RETRY);
+	assert_string_equal(r.err.msg, "create pods in a: not sent: this process may not write now");
+	assert_int_equal(w.heads.n, 0);
+	start(&w, &g, kar_client_get(&pods, "a", "p"));
+	wait_until(w.loop, is_done, &g);
+	assert_true(g.ok);
+	lease.lane = KAR_LANE_LEASE;
+	start(&w, &l, lease);
+	wait_until(w.loop, is_done, &l);
+	assert_true(l.ok);
+	release(&r);
+	release(&g);
+	release(&l);
+	close_world(&w);
+}
+
 static void when_impersonating_then_the_headers_say_whom(void **state KAR_UNUSED)
 {
 	static const char *groups[] = { "g1", "g2" };
@@ -377,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(when_created_then_the_request_is_complete_and_the_answer_is_read),
 		cmocka_unit_test(when_another_form_is_asked_for_then_the_header_says_so),
+		cmocka_unit_test(when_the_fence_is_closed_then_no_byte_of_a_write_leaves),
 		cmocka_unit_test(when_impersonating_then_the_headers_say_whom),
 		cmocka_unit_test(when_the_config_cannot_work_then_no_client_and_a_reason),
 		cmocka_unit_test(when_listing_then_the_bytes_are_streamed),

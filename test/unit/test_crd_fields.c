@@ -34,8 +34,7 @@ static const struct {
 
 	{ "podgroups.spec.minMember", "controllers/podgroup/count.c", "spec->min_member" },
 	{ "podgroups.spec.succeededMembers", "controllers/podgroup/count.c", "spec->succeeded_members" },
-	{ "podgroups.spec.scheduleTimeoutSeconds", "controllers/podgroup/decide.c",
-		"s->schedule_timeout_seconds" },
+	{ "podgroups.spec.scheduleTimeoutSeconds", "api/podgroup.c", "s->schedule_timeout_seconds" },
 	{ "podgroups.spec.queue", "api/podgroup.c", "kar_has_text(g->spec.queue) ? g->spec.queue" },
 	{ "podgroups.spec.minResources", "controllers/queue/hold.c", "g->spec.min_resources.items" },
 	{ "podgroups.spec.priorityClassName", "controllers/queue/observe.c", "spec->priority_class_name" },

@@ -14,7 +14,7 @@
 #include "common/mem.h"
 #include "controllers/controllers.h"
 
-enum { DEADLINE = 5000 };
+enum { DEADLINE = 5000, WAIT = 100 };
 
 #define QUEUE "{\"metadata\":{\"name\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{}}"
 
@@ -25,7 +25,7 @@ struct cluster {
 	int events;         /* that tell of a refusal */
 	struct kar_loop *loop;
 	struct kar_manager *manager;
-	struct kar_timer *watchdog;
+	struct kar_timer *watchdog, *lead;
 	kar_time asked[2]; /* mono, of what it refuses */
 	int refused;
 	int errors, repeated;      /* lines of the log about failed syncs */
@@ -35,6 +35,8 @@ struct cluster {
 		others; /* lines of the log about lists that fail: with the remedy for a CRD, or another */
 	int away;       /* lists that are still left without an answer */
 	int outages, backs; /* lines of the log: the API server is unreachable, or is reachable again */
+	bool candidate;     /* its manager waits */
+	int early;          /* writes of a manager that waits */
 	const char *ns;     /* the only one that is managed; NULL: all */
 	bool no_namespace;  /* it does not exist */
 	int warnings;       /* lines of the log that it does not */
@@ -127,6 +129,7 @@ static void note_unreadable(struct cluster *c, const char *text, size_t n)
 
 static void note(struct cluster *c, const struct kar_request *r)
 {
+	c->early += c->candidate && r->verb != KAR_LIST && r->verb != KAR_WATCH;
 	static const char told[] = "\"note\":\"cannot write queues default: no\"";
 
 	if (r->verb == c->refuses && is_of(r, "queues") && c->refused < (int)KAR_LEN(c->asked))
@@ -205,6 +208,8 @@ static void count_line(void *arg, const char *line, size_t n)
 	note_unreadable(c, line, n);
 	note_list(c, line, n);
 	note_outage(c, line, n);
+	if (c->candidate && memmem(line, n, "Caches synced", strlen("Caches synced")))
+		kar_timer_start(c->lead, WAIT);
 	c->warnings += line[0] == 'W' && memmem(line, n, "namespace=\"nope\"", strlen("namespace=\"nope\""));
 	if (memmem(line, n, "Sync failed, ", strlen("Sync failed, "))) {
 		assert_int_equal(line[0], 'E');
@@ -224,11 +229,21 @@ static void too_late(void *arg)
 	fail_msg("stuck: %d refused, %d errors, %d repeated", c->refused, c->errors, c->repeated);
 }
 
+static void lead(void *arg)
+{
+	struct cluster *c = arg;
+
+	c->candidate = false;
+	kar_manager_lead(c->manager);
+}
+
 /* A manager over @c, from its start until it is stopped. */
 static void run(struct cluster *c)
 {
 	static const struct kar_client_ops ops = { start, cancel, free_client };
-	const struct kar_controllers_options o = { .instance = "here", .ns = c->ns };
+	const struct kar_controllers_options o = { .instance = "here",
+		.ns = c->ns,
+		.candidate = c->candidate };
 
 	c->client = (struct kar_client){ &ops };
 	c->loop = kar_loop_new();
@@ -236,6 +251,7 @@ static void run(struct cluster *c)
 	kar_log_redirect(count_line, c);
 	c->watchdog = kar_timer_new(c->loop, too_late, c);
 	kar_timer_start(c->watchdog, DEADLINE);
+	c->lead = kar_timer_new(c->loop, lead, c);
 	c->manager = kar_controllers_new(c->loop, &c->client, &o);
 	kar_manager_start(c->manager);
 	kar_loop_run(c->loop);
@@ -243,6 +259,7 @@ static void run(struct cluster *c)
 	assert_true(c->clean);
 	kar_manager_free(c->manager);
 	kar_timer_free(c->watchdog);
+	kar_timer_free(c->lead);
 	kar_loop_free(c->loop);
 }
 
@@ -270,6 +287,17 @@ static void refused_write_is_rarely_tried_and_told_once(void **state)
 		assert_int_equal(c.errors, 1);
 		assert_int_equal(c.repeated, 1);
 	}
+}
+
+static void candidate_reads_and_does_nothing_until_it_leads(void **state)
+{
+	struct cluster c = { .refuses = KAR_CREATE, .queues = "", .candidate = true };
+
+	(void)state;
+	run(&c);
+	assert_int_equal(c.early, 0);
+	assert_false(c.candidate);
+	assert_int_equal(c.refused, 2);
 }
 
 #define UNREADABLE \
@@ -326,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_write_is_rarely_tried_and_told_once),
+		cmocka_unit_test(candidate_reads_and_does_nothing_until_it_leads),
 		cmocka_unit_test(unreadable_object_is_told_in_the_log_and_in_an_event),
 		cmocka_unit_test(outage_is_logged_once_for_all_caches),
 		cmocka_unit_test(namespace_that_does_not_exist_is_named),

@@ -49,9 +49,16 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
 		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers,
 		backends[o->settings.gang_backend]);
+	if (o->leader.elect)
+		snprintf(out + strlen(out), n - strlen(out), " leader=%d/%d/%d %s@%s",
+			(int)o->leader.times.duration, (int)o->leader.times.deadline,
+			(int)o->leader.times.retry, o->leader.name, o->leader.ns ? o->leader.ns : "-");
 }
 
 #define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler"
+
+#define LEADER_TIMES \
+	"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first"
 
 static const struct {
 	const char *name, *line, *want;
@@ -101,6 +108,21 @@ static const struct {
 		"--schedule-timeout: want a duration such as 90s or 5m, got \"soon\"" },
 	{ "duration_beyond_the_api", "--schedule-timeout=600000h",
 		"--schedule-timeout: want a duration such as 90s or 5m, got \"600000h\"" },
+	{ "leader", "--leader-elect",
+		"kubeconfig=- master=- ns=- " DEFAULTS " leader=15000/10000/2000 kar-controllers@-" },
+	{ "leader_in_a_hurry",
+		"--leader-elect=true --leader-elect-lease-duration=3s --leader-elect-renew-deadline=2s --leader-elect-retry-period=500ms --leader-elect-resource-name=a --leader-elect-resource-namespace=b",
+		"kubeconfig=- master=- ns=- " DEFAULTS " leader=3000/2000/500 a@b" },
+	{ "leader_that_outlives_its_lease", "--leader-elect --leader-elect-renew-deadline=15s",
+		LEADER_TIMES },
+	{ "leader_that_gives_up_at_once", "--leader-elect --leader-elect-renew-deadline=2400ms",
+		LEADER_TIMES },
+	{ "leader_with_just_enough_time", "--leader-elect --leader-elect-renew-deadline=2401ms",
+		"kubeconfig=- master=- ns=- " DEFAULTS " leader=15000/2401/2000 kar-controllers@-" },
+	{ "leader_without_pause", "--leader-elect --leader-elect-retry-period=0s", LEADER_TIMES },
+	{ "leader_of_no_lease", "--leader-elect --leader-elect-resource-name=",
+		"--leader-elect-resource-name: want the name of a Lease, got \"\"" },
+	{ "times_of_no_leader", "--leader-elect-renew-deadline=15s", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "bad_format", "--logging-format=xml", "--logging-format: want text or json, got \"xml\"" },
 	{ "bad_bool", "--disable-http2=maybe", "--disable-http2: want true or false, got \"maybe\"" },
 };
@@ -112,7 +134,7 @@ static void parses_the_command_line(void **state)
 		struct kar_arena arena = { 0 };
 		struct kar_options o;
 		struct kar_err err = { 0 };
-		char line[256], got[KAR_ERR_MSG_BYTES];
+		char line[320], got[KAR_ERR_MSG_BYTES];
 		char *argv[MAX_ARGS + 2];
 
 		snprintf(line, sizeof(line), "%s", rows[i].line);

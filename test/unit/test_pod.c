@@ -486,7 +486,7 @@ static void pod_stays_small(void **state)
 	const struct kar_pod *p = pod_of(whole);
 
 	(void)state;
-	assert_in_range(malloc_usable_size((void *)(uintptr_t)p), 1, 328);
+	assert_in_range(malloc_usable_size((void *)(uintptr_t)p), 1, 344);
 	release(p);
 }
 

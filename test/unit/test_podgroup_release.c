@@ -11,7 +11,7 @@ struct row {
 
 #define ADMITTED "Admitted=True/Admitted "
 #define GATED " Pending gated owner=t kind=Job"
-#define FREE " Pending owner=t kind=Job"
+#define FREE " Pending released owner=t kind=Job"
 #define SERVED FREE " scheduler=kar-scheduler"
 
 static const struct row rows[] = {
@@ -126,16 +126,25 @@ static const struct row rows[] = {
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t terminating; c" GATED,
 		"", NULL },
+	{ "or_is_long_overdue",
+		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t overdue; c" GATED,
+		"patch pods ns/c (release)", NULL },
+	{ "what_has_started_by_itself_is_not_taken_back",
+		"others min=2 phase=Scheduling place=RollingBack attempt=1 cause=x " ADMITTED
+		"; a Running owner=t; b" FREE,
+		"patch pods/status ns/b (disrupt)", NULL },
 	{ "that_of_a_gang_that_nobody_places_waits_for_a_place",
-		"others min=2 phase=Scheduling " ADMITTED "; a" FREE "; b" FREE " terminating; c" GATED, "",
-		NULL },
+		"others min=2 phase=Scheduling " ADMITTED "; a" FREE
+		"; b Running owner=t terminating; c" GATED,
+		"", NULL },
 	{ "what_runs_of_a_gang_that_asks_for_the_rest_together_stays",
 		"others and-running satisfied=3 min=3 phase=Running place=RollingBack attempt=2 cause=x " ADMITTED
 		"; a Running owner=t; b" FREE "; c" FREE,
 		"patch pods/status ns/b (disrupt); patch pods/status ns/c (disrupt)", NULL },
 	{ "unless_it_is_evicted",
 		"others and-running satisfied=3 min=3 phase=Running place=RollingBack evicted-by=ns/x attempt=2 cause=x " ADMITTED
-		"; a Running owner=t; b" FREE,
+		"; a Running released owner=t; b" FREE,
 		"patch pods/status ns/a (disrupt); patch pods/status ns/b (disrupt)", NULL },
 	{ "pods_that_come_ungated_after_a_failure_are_left_alone",
 		"others min=2 phase=Scheduling place=RollingBack for=5 attempt=1 cause=x " ADMITTED "; a" FREE
@@ -154,7 +163,7 @@ static const struct row rows[] = {
 	{ "one_of_them_fails",
 		"others unit-fails min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" FREE " bound; b" FREE,
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: ns/x, with which it starts, is rolled back",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: ns/x, with which it starts, is rolled back",
 		NULL },
 	{ "what_has_started_goes_on",
 		"others unit-fails min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
@@ -197,7 +206,7 @@ static const struct row rows[] = {
 	{ "stage_that_is_not_has_one",
 		"others resources min=3 phase=Pending place=Placed for=60 attempt=1 deadline=0 plan=a:n1 " ADMITTED
 		"; a" FREE " made=60",
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: a",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: a",
 		NULL },
 	{ "between_two_stages",
 		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1 " ADMITTED
@@ -214,7 +223,7 @@ static const struct row rows[] = {
 	{ "and_no_more_than_that",
 		"others resources min=3 phase=Pending place=Placed for=600 attempt=1 deadline=-540 plan=a:n1,b:n1 " ADMITTED
 		"; a Running owner=t made=600; b Succeeded owner=t; c" FREE " made=60",
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: c",
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: c",
 		NULL },
 	{ "stages_wait_for_room_for_all",
 		"others resources min=3 phase=Pending Admitted=False/NoFit; a" GATED, "",
@@ -234,8 +243,8 @@ static const struct row rows[] = {
 		"RollingBack: x; its pods are being removed" },
 	{ "pods_without_a_controller_stay",
 		"others min=2 phase=Scheduling place=Placed attempt=1 deadline=0 " ADMITTED
-		"; a Pending bound; b Pending made=60; c" GATED,
-		"placement=RollingBack; event Warning RolledBack: attempt 1 failed: not bound after 1m: b, c; "
+		"; a Pending bound released; b Pending made=60 released; c" GATED,
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: not bound after 1m: b, c; "
 		"event Warning CannotRollBack: 2 members have no controller that would make them again, so they stay: b, c",
 		NULL },
 	{ "an_eviction_is_no_failure",
@@ -253,7 +262,7 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending place=Deactivated attempt=20 failures=20 cause=x generation=1 " ADMITTED
 		"; a" GATED "; b" GATED,
 		"",
-		"Deactivated: 20 attempts failed, the last: x; to try again, change the spec of the PodGroup" },
+		"Deactivated: 20 attempts to start the gang failed, the last: x; to try again, change the spec of the PodGroup" },
 
 	{ "nobody_places_it", "others unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
@@ -336,6 +345,8 @@ static void pods_of_others(void **state)
 /* --- the bodies ------------------------------------------------------------------------------------ */
 
 #define META "{\"metadata\":{\"uid\":\"uid\",\"resourceVersion\":\"0\"}"
+#define META_RELEASED \
+	"{\"metadata\":{\"uid\":\"uid\",\"resourceVersion\":\"0\",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}}"
 #define UNGATED \
 	",\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]"
 #define PIN(node) "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"" node "\"]}"
@@ -347,10 +358,10 @@ static void pods_of_others(void **state)
 static const struct {
 	const char *scene, *body;
 } bodies[] = {
-	{ "plan=a:n1; a" GATED, META UNGATED TERMS("{\"matchFields\":[" PIN("n1") "]}") "}}" },
-	{ "plan=a:*1; a" GATED, META UNGATED "}}" },
+	{ "plan=a:n1; a" GATED, META_RELEASED UNGATED TERMS("{\"matchFields\":[" PIN("n1") "]}") "}}" },
+	{ "plan=a:*1; a" GATED, META_RELEASED UNGATED "}}" },
 	{ "plan=a:n1; a" GATED " terms=[{\"matchExpressions\":[" ZONE "]},{}]",
-		META UNGATED TERMS(
+		META_RELEASED UNGATED TERMS(
 			"{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
 	{ "plan=a:n1; a" SERVED,
 		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"a\",\"namespace\":\"\",\"uid\":\"uid\"},"

@@ -141,10 +141,10 @@ static const char *printed(void)
 static void group_is_made_for_pods_that_ask_for_one(void **state)
 {
 	(void)state;
-	put_named(w.stores.pods, "no-minimum", ASKS("0") ",\"creationTimestamp\":\"2026-11-21T13:00:00Z\"",
+	put_named(w.stores.pods, "no-minimum", ASKS("0") ",\"creationTimestamp\":\"2026-11-21T13:46:26Z\"",
 		GATED);
 	assert_false(sync_named("ns/g"));
-	put_named(w.stores.pods, "ended", ASKS("9") ",\"creationTimestamp\":\"2026-11-21T13:00:00Z\"",
+	put_named(w.stores.pods, "ended", ASKS("9") ",\"creationTimestamp\":\"2026-11-21T13:46:26Z\"",
 		",\"status\":{\"phase\":\"Failed\"}");
 	assert_false(sync_named("ns/g"));
 	put_named(w.stores.pods, "a", ASKS("4") ",\"creationTimestamp\":\"2026-11-21T13:02:00Z\"", GATED);
@@ -162,6 +162,42 @@ static void group_is_made_for_pods_that_ask_for_one(void **state)
 	put_named(w.stores.podgroups, "g", MADE_AT("13:46:00"), ",\"spec\":{\"minMember\":3}");
 	assert_true(sync_named("ns/g"));
 	assert_int_equal(w.sync.plan.n_actions, 0);
+}
+
+/* It is 13:46:27. */
+static const struct {
+	const char *name, *created, *rest;
+	bool event;
+	kar_time requeue;
+} missed[] = {
+	{ "gated_for_long", "13:46:00", GATED, true, 0 },
+	{ "gated_a_moment_ago", "13:46:20", GATED, false, 3 * KAR_SECOND },
+	{ "not_gated", "13:46:00", "", false, 0 },
+};
+
+static void pods_that_wait_for_a_group_that_is_missing_say_so(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(missed); i++) {
+		char created[64];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(created, sizeof(created), ",\"creationTimestamp\":\"2026-11-21T%sZ\"",
+			missed[i].created);
+		put_owned_pod("a", "g", created, missed[i].rest);
+		if (sync_named("ns/g") != missed[i].event)
+			fail_msg("%s: %s", missed[i].name, printed());
+		if (missed[i].event) {
+			assert_string_equal(printed(),
+				"event Warning PodGroupNotFound: PodGroup ns/g does not exist; 1 pods that name it stay gated until somebody creates it");
+			assert_string_equal(w.sync.object->name, "a");
+		}
+		if (missed[i].requeue &&
+			(w.sync.plan.requeue_after > missed[i].requeue ||
+				w.sync.plan.requeue_after <= missed[i].requeue - KAR_SECOND))
+			fail_msg("%s: again in %lld ms", missed[i].name,
+				(long long)w.sync.plan.requeue_after);
+	}
 }
 
 /* It is 13:46:27. */
@@ -388,6 +424,7 @@ int main(void)
 		TEST(nothing_is_said_while_the_job_is_unreadable),
 		TEST(own_write_is_awaited),
 		TEST(group_is_made_for_pods_that_ask_for_one),
+		TEST(pods_that_wait_for_a_group_that_is_missing_say_so),
 		TEST(group_that_was_made_goes_when_it_is_empty),
 		TEST(first_write_may_be_held_back_too),
 		TEST(terminal_owner_is_looked_up),

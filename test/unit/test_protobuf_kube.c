@@ -178,6 +178,7 @@ static void pods(void **state)
 	compare(&r, "pods", false);
 	compare(&r, "needs", false);
 	compare(&r, "native", false);
+	compare(&r, "nominated", false);
 	end(&r, kar_pod_type.wire);
 }
 

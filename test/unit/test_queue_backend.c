@@ -17,6 +17,7 @@
 #define LOW ",\"priorityClassName\":\"low\""
 #define ONE JOB("\"taskSpecs\":[" TASK("a", "") "," TASK("b", "") "]")
 #define TWO JOB("\"taskSpecs\":[" TASK("a", HIGH) "," TASK("b", LOW) "]")
+#define WITH(spec) JOB("\"schedSpec\":{" spec "},\"taskSpecs\":[" TASK("a", "") "," TASK("b", "") "]")
 #define OTHERS "its PodGroups need pods of one priority, and tasks a and b have other PriorityClasses"
 
 static const struct {
@@ -26,7 +27,6 @@ static const struct {
 	enum kar_pg_backend recorded;
 	bool has_pods;
 	const char *want;
-	struct kar_pg_options options;
 } rows[] = {
 	{ "gates_by_default", ONE, KAR_GANGS_BY_GATES, false, 0, false, "Gates" },
 	{ "gates_although_there_is_another", ONE, KAR_GANGS_BY_GATES, true, 0, false, "Gates" },
@@ -40,12 +40,11 @@ static const struct {
 		JOB("\"schedSpec\":{\"priorityClassName\":\"high\"},\"taskSpecs\":[" TASK("a",
 			HIGH) "," TASK("b", "") "]"),
 		KAR_GANGS_BY_NATIVE, true, 0, false, "Native" },
-	{ "more_than_a_minimum_is_asked_for", ONE, KAR_GANGS_BY_NATIVE, true, 0, false,
-		"Native: its PodGroups know none of the annotations groups, mode and match-policy",
-		{ .non_strict = true } },
-	{ "gates_know_gang_groups", ONE, KAR_GANGS_BY_EITHER, true, 0, false, "Gates",
-		{ .groups = { .n = 1 } } },
-	{ "and_match_policies", ONE, KAR_GANGS_BY_EITHER, true, 0, false, "Gates", { .and_running = true } },
+	{ "more_than_a_minimum_is_asked_for", WITH("\"mode\":\"NonStrict\""), KAR_GANGS_BY_NATIVE, true, 0,
+		false,
+		"Native: its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict" },
+	{ "gates_know_gang_groups", WITH("\"gangGroups\":[\"ns/x\"]"), KAR_GANGS_BY_EITHER, true, 0, false,
+		"Gates" },
 	{ "pods_that_live_keep_theirs", ONE, KAR_GANGS_BY_GATES, true, KAR_PG_BACKEND_NATIVE, true,
 		"Native" },
 	{ "pods_of_an_older_version_have_none", ONE, KAR_GANGS_BY_NATIVE, true, KAR_PG_BACKEND_NONE, true,
@@ -64,8 +63,7 @@ static void chooses_for_the_next_attempt(void **state KAR_UNUSED)
 			.native = { .known = true,
 				.type = rows[i].has ? kar_native_type(versions, 1) : NULL,
 				.why_not = "not there" } };
-		const struct kar_podgroup g = { .options = rows[i].options,
-			.status = { .backend = rows[i].recorded } };
+		const struct kar_podgroup g = { .status = { .backend = rows[i].recorded } };
 		struct kar_arena arena = { 0 };
 		const struct queue_backend b = queue_choose_backend(&s, &g, job, rows[i].has_pods, &arena);
 		const char *got = kar_arena_printf(&arena, "%s%s%s", kar_pg_backend_name(b.backend),

@@ -66,6 +66,9 @@ static const struct {
 	{ "hold_in_proportion", "c cpu=4; n1 cpu=64 gpu=8; n2 cpu=64 gpu=8", "",
 		"i 1xcpu=2 | hold cpu=32 gpu=16",
 		"i:c | n1 holds cpu=16 nvidia.com/gpu=8 | n2 holds cpu=16 nvidia.com/gpu=8" },
+	{ "hold_on_nodes_that_the_pod_does_not_tolerate",
+		"c cpu=4; n1 cpu=64 gpu=8 !gpu; m cpu=64 gpu=8 !node-role.kubernetes.io/control-plane", "",
+		"i 1xcpu=2 | hold cpu=16 gpu=8", "i:c | n1 holds cpu=16 nvidia.com/gpu=8" },
 	{ "no_room_to_hold", "a cpu=4", "", "driver 1xcpu=1 | hold cpu=4",
 		"1/1 pods placed: no room for what the gang holds for later pods: cpu 4" },
 /* --- topology: rack a has 4 nodes of 2, b 2 of 8, c 3 of 3 */

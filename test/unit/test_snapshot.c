@@ -33,7 +33,7 @@ struct node {
 
 struct pod {
 	bool exists, deleting;
-	int uid, template, cpu, node; /* node -1: none */
+	int uid, template, cpu, node, nominated; /* nodes; -1: none */
 	const char *phase;
 };
 
@@ -100,7 +100,10 @@ static struct kar_object *pod_object(struct world *w, int i)
 	if (p->node >= 0)
 		kar_buf_printf(&json, "\"nodeName\":\"n%d\",", p->node);
 	put_template(&json, p->template, p->cpu);
-	kar_buf_printf(&json, "},\"status\":{\"phase\":\"%s\"}}", p->phase);
+	kar_buf_printf(&json, "},\"status\":{\"phase\":\"%s\"", p->phase);
+	if (p->nominated >= 0)
+		kar_buf_printf(&json, ",\"nominatedNodeName\":\"n%d\"", p->nominated);
+	kar_buf_puts(&json, "}}");
 	o = object_of(&kar_pod_type, json.p);
 	kar_buf_release(&json);
 	return o;
@@ -259,13 +262,14 @@ static void change_pod(struct world *w, int i)
 {
 	struct pod *p = &w->pod[i];
 
-	switch (p->exists ? chance(8) : 0) {
+	switch (p->exists ? chance(9) : 0) {
 	case 0: /* new, or made anew under its name */
 		*p = (struct pod){ .exists = true,
 			.uid = ++w->uids,
 			.template = chance(TEMPLATES),
 			.cpu = 1 + chance(2),
 			.node = chance(3) ? -1 : chance(NODES),
+			.nominated = -1,
 			.phase = "Pending" };
 		break;
 	case 1:
@@ -283,6 +287,9 @@ static void change_pod(struct world *w, int i)
 		break;
 	case 6:
 		p->cpu = 1 + chance(3);
+		break;
+	case 7: /* the scheduler evicts others for it, or changes its mind; once it is bound that counts no more */
+		p->nominated = chance(3) ? chance(NODES) : -1;
 		break;
 	default:
 		p->exists = false;
@@ -351,7 +358,7 @@ static void counts_are_those_of_a_recount(void **state KAR_UNUSED)
 /* --- one by one ------------------------------------------------------------------------------------ */
 
 /*
- * Events of node n0 and pod p0 (of 1 cpu): N the node is there with 4 cpu, n it is gone; W the pod waits, B it is bound, R runs, D is being deleted,
+ * Events of node n0 and pod p0 (of 1 cpu): N the node is there with 4 cpu, n it is gone; W the pod waits, P it is nominated, p no longer, B it is bound, R runs, D is being deleted,
  * S has succeeded, 3 has 3 cpu, g is gone.
  */
 static void play(struct world *w, const char *events)
@@ -373,7 +380,14 @@ static void play(struct world *w, const char *events)
 				.template = 1,
 				.cpu = 1,
 				.node = -1,
+				.nominated = -1,
 				.phase = "Pending" };
+			break;
+		case 'P':
+			p->nominated = 0;
+			break;
+		case 'p':
+			p->nominated = -1;
 			break;
 		case 'B':
 			p->node = 0;
@@ -410,6 +424,10 @@ static void bound_pods_take_room_until_they_end(void **state KAR_UNUSED)
 		{ "empty", "N", 4000, 10 },
 		{ "waiting_pod_takes_nothing", "NW", 4000, 10 },
 		{ "bound_pod_takes_room", "NWB", 3000, 9 },
+		{ "freed_for_it_by_the_scheduler", "NWP", 3000, 9 },
+		{ "no_longer_freed_for_it", "NWPp", 4000, 10 },
+		{ "freed_for_it_and_bound", "NWPB", 3000, 9 },
+		{ "freed_for_it_and_gone", "NWPg", 4000, 10 },
 		{ "running", "NWBR", 3000, 9 },
 		{ "terminating_pod_takes_room_until_it_is_gone", "NWBD", 3000, 9 },
 		{ "gone", "NWBDg", 4000, 10 },

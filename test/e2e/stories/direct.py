@@ -33,7 +33,7 @@ def story_direct_gang_is_created_bound(s):
     s.wait_phase("bound", "Running", running=3)
     wait_until(lambda: placement(s, "bound").get("plan", []) == [], "no place is held any more")
     expect_created_bound(s, "bound")
-    expect_equal(placement(s, "bound")["state"], "Satisfied", "state of the placement")
+    expect_equal((placement(s, "bound")["state"], s.group("bound")["status"]["backend"]), ("Satisfied", "Direct"), "state of the placement, and who starts it")
 
 
 def story_direct_gang_that_does_not_fit_waits(s):
@@ -65,7 +65,7 @@ def story_direct_gang_that_loses_a_race_is_placed_again(s):
     s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "thief"}, "spec": thief})
     wait_until(lambda: s.status("loses").get("reason") in ("NoFit", "Infeasible"), "it is rolled back, and waits for room", seconds=60)
     told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
-    victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 failed: ")), None)
+    victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 to start the gang failed: ")), None)
     expect(victim and f"was refused by node {nodes[0]}: OutOfcpu" in victim, f"the event names the refusal:\n{told}")
     s.kubectl("delete", "pod", "thief", "--wait=true")
     s.wait_phase("loses", "Running", running=4, seconds=60)

@@ -108,6 +108,16 @@ def story_pods_that_ask_for_a_gang_get_a_podgroup(s):
     expect_equal((group["status"]["running"], group["status"]["placement"]["attempt"]), (3, 1), "members that run, and attempts")
 
 
+def story_pod_without_its_podgroup_says_so(s):
+    """A gated pod names a PodGroup that nobody has created: an event of the pod says that it waits for it; when it is there, the pod starts."""
+    by = owner(s, "late")
+    owned_pod(s, "late", 0, cpu="1", owner=by)
+    told = wait_until(lambda: s.kubectl.list("events", "--field-selector", "involvedObject.name=late-0,reason=PodGroupNotFound"), "the event", seconds=40)
+    expect_equal(told[0]["message"], f"PodGroup {s.namespace}/late does not exist; 1 pods that name it stay gated until somebody creates it", "note")
+    group(s, "late", 1)
+    wait_until(lambda: nodes(s, "late") != [""], "it has a node")
+
+
 def story_batch_job_is_a_gang_by_a_label(s):
     """A Job whose template names a PodGroup and has the gate; a second one that does not fit beside it waits without a node."""
     wait_until_alone(s)

@@ -280,7 +280,7 @@ def story_taken_place_rolls_the_gang_back(s):
         status = s.status("gang")
         expect_equal(status["message"], "1st of 1 in queue default: 1/2 pods placed: 2 nodes lack cpu (short 16), 2 cordoned", "why it waits")
         told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
-        victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 failed: ")), None)
+        victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 to start the gang failed: ")), None)
         expect(victim and f"was unschedulable on {taken}: " in victim and "Insufficient cpu" in victim, f"the event quotes the scheduler:\n{told}")
         s.shown.append(victim)
         expect_no_pod_is_left_but(s, "thief")

@@ -51,6 +51,8 @@ def story_rbac_as_shipped_is_needed(s):
     expect(len(rights) > 20 and not any("*" in right for right in rights), f"rights, without wildcards: {sorted(rights)}")
     used = {}
     for event in s.cluster.audit.events(user=SERVICE_ACCOUNT):
+        if event["responseStatus"]["code"] == 403:
+            continue
         about = event.get("objectRef", {})
         resource = "/".join(filter(None, (about.get("resource"), about.get("subresource"))))
         used.setdefault((about.get("apiGroup", ""), resource, event["verb"]), set()).add(about.get("name", ""))
