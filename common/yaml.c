@@ -37,6 +37,8 @@ struct anchor {
 };
 
 struct converter {
+	const char *text; /* of @n bytes */
+	size_t n;
 	yaml_parser_t parser;
 	yaml_event_t event; /* the current one */
 	struct kar_arena arena;
@@ -61,15 +63,26 @@ static KAR_PRINTF(3, 4) int fail(struct converter *c, yaml_mark_t mark, const ch
 		what);
 }
 
-/* libyaml gives a line to all but the errors of its reader, which come with a byte offset. */
+/* libyaml gives a line to all but the errors of its reader, which come with a byte offset. Columns count from the first byte. */
+static yaml_mark_t mark_of_byte(const struct converter *c, size_t offset)
+{
+	yaml_mark_t mark = { 0 };
+
+	for (size_t i = 0; i < offset && i < c->n; i++) {
+		mark.column++;
+		if (c->text[i] == '\n')
+			mark = (yaml_mark_t){ .line = mark.line + 1 };
+	}
+	return mark;
+}
+
 static int fail_parser(struct converter *c)
 {
 	const yaml_parser_t *p = &c->parser;
 	const char *problem = p->problem ? p->problem : "out of memory";
 
 	if (p->error == YAML_READER_ERROR)
-		return kar_fail(c->err, KAR_INVALID, "not YAML: %s (at byte %zu)", problem,
-			p->problem_offset);
+		return fail(c, mark_of_byte(c, p->problem_offset), "not YAML: %s", problem);
 	return fail(c, p->problem_mark, "not YAML: %s%s%s", p->context ? p->context : "",
 		p->context ? ": " : "", problem);
 }
@@ -295,11 +308,38 @@ static int convert_document(struct converter *c)
 	return 0;
 }
 
-static int convert(struct converter *c, const char *text, size_t n, size_t index)
+/* NULL: no memory. */
+static struct converter *new_converter(const char *text, size_t n, struct kar_err *err)
 {
+	struct converter *c = kar_xcalloc(1, sizeof(*c));
+
+	c->err = err;
+	c->text = text;
+	c->n = n;
+	if (!yaml_parser_initialize(&c->parser)) {
+		free(c);
+		kar_fail(err, KAR_FATAL, "cannot start the YAML parser: out of memory");
+		return NULL;
+	}
 	/* The library asserts that there is a text, even where it has no bytes. */
 	yaml_parser_set_input_string(&c->parser, (const unsigned char *)(n ? text : ""), n);
 	yaml_parser_set_encoding(&c->parser, YAML_UTF8_ENCODING);
+	return c;
+}
+
+static void free_converter(struct converter *c) /* accepts NULL */
+{
+	if (!c)
+		return;
+	yaml_event_delete(&c->event);
+	yaml_parser_delete(&c->parser);
+	kar_buf_release(&c->out);
+	kar_arena_release(&c->arena);
+	free(c);
+}
+
+static int convert(struct converter *c, size_t index)
+{
 	int found = find_document(c, index);
 
 	if (found != 1)
@@ -313,26 +353,128 @@ static int convert(struct converter *c, const char *text, size_t n, size_t index
 
 int kar_yaml_to_json(const char *text, size_t n, size_t index, struct kar_buf *out, struct kar_err *err)
 {
-	struct converter *c = kar_xcalloc(1, sizeof(*c));
-	int rc = -1;
+	struct converter *c = new_converter(text, n, err);
+	int rc;
 
-	c->err = err;
+	if (!c)
+		return -1;
 	c->out.cap = out->cap;
-	if (!yaml_parser_initialize(&c->parser)) {
-		free(c);
-		return kar_fail(err, KAR_FATAL, "cannot start the YAML parser: out of memory");
-	}
-	rc = convert(c, text, n, index);
+	rc = convert(c, index);
 	if (rc == 1) {
 		kar_buf_append(out, c->out.p, c->out.n);
 		if (out->overflow)
 			rc = kar_fail(err, KAR_INVALID, "YAML document too large");
 	}
-	yaml_event_delete(&c->event);
-	yaml_parser_delete(&c->parser);
-	kar_buf_release(&c->out);
-	kar_arena_release(&c->arena);
-	free(c);
+	free_converter(c);
+	return rc;
+}
+
+/* --- flat documents ---------------------------------------------------------------------------------- */
+
+static bool is_null(const yaml_event_t *e)
+{
+	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf json = { 0 };
+	const char *s = (const char *)e->data.scalar.value;
+
+	return e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+		kar_yaml_plain(s, e->data.scalar.length, &json) == KAR_YAML_JSON && json.n == 4 &&
+		!memcmp(json.p, "null", 4);
+}
+
+/* Why the current event is no value that can be accepted; NULL: it is one. */
+static const char *not_flat(const yaml_event_t *e)
+{
+	if (e->type == YAML_ALIAS_EVENT)
+		return "aliases are not accepted";
+	if (e->type != YAML_SCALAR_EVENT)
+		return "want one value, got a list or a map";
+	if (e->data.scalar.anchor)
+		return "anchors are not accepted";
+	if (is_null(e))
+		return "has no value (null)";
+	return strlen((const char *)e->data.scalar.value) == e->data.scalar.length ? NULL : "has a zero byte";
+}
+
+/* The text of the scalar that is the current event, NULL on failure. */
+static const char *flat_scalar(struct converter *c, struct kar_arena *arena, const char *what)
+{
+	const char *problem = not_flat(&c->event);
+
+	if (problem) {
+		fail(c, c->event.start_mark, "%s: %s", what, problem);
+		return NULL;
+	}
+	return kar_arena_strndup(arena, (const char *)c->event.data.scalar.value,
+		c->event.data.scalar.length);
+}
+
+static int flat_pair(struct converter *c, struct kar_arena *arena, const struct kar_array *before,
+	struct kar_yaml_pair *pair)
+{
+	const struct kar_yaml_pair *others = before->items;
+	yaml_mark_t key = c->event.start_mark;
+
+	pair->key = flat_scalar(c, arena, "a key");
+	if (!pair->key)
+		return -1;
+	for (size_t i = 0; i < before->n; i++) {
+		if (!strcmp(others[i].key, pair->key))
+			return fail(c, key, "duplicate key \"%.100s\"", pair->key);
+	}
+	pair->value = next_event(c) ? NULL : flat_scalar(c, arena, pair->key);
+	if (!pair->value)
+		return -1;
+	pair->line = key.line + 1;
+	pair->column = key.column + 1;
+	pair->value_line = c->event.start_mark.line + 1;
+	pair->value_column = c->event.start_mark.column + 1;
+	return 0;
+}
+
+static int flat_document(struct converter *c, struct kar_arena *arena, struct kar_array *pairs)
+{
+	if (next_event(c))
+		return -1;
+	if (c->event.type != YAML_MAPPING_START_EVENT)
+		return fail(c, c->event.start_mark, "want a map of keys and values");
+	while (!next_event(c)) {
+		struct kar_yaml_pair pair;
+
+		if (c->event.type == YAML_MAPPING_END_EVENT)
+			return 0;
+		if (flat_pair(c, arena, pairs, &pair))
+			return -1;
+		pairs->items = kar_arena_grow(arena, pairs->items, pairs->n, sizeof(pair));
+		((struct kar_yaml_pair *)pairs->items)[pairs->n++] = pair;
+	}
+	return -1;
+}
+
+static int flat_stream(struct converter *c, struct kar_arena *arena, struct kar_array *pairs)
+{
+	int found = find_document(c, 0);
+
+	if (found < 0)
+		return -1;
+	if (!found)
+		return fail(c, (yaml_mark_t){ 0 }, "the document is empty");
+	if (flat_document(c, arena, pairs) || next_event(c) || next_event(c)) /* its end, what follows */
+		return -1;
+	if (c->event.type != YAML_STREAM_END_EVENT)
+		return fail(c, c->event.start_mark, "only one document is accepted");
+	return 0;
+}
+
+int kar_yaml_flat(struct kar_arena *arena, const char *text, size_t n, struct kar_array *pairs,
+	struct kar_err *err)
+{
+	struct kar_array found = { 0 };
+	struct converter *c = new_converter(text, n, err);
+	int rc = c ? flat_stream(c, arena, &found) : -1;
+
+	free_converter(c);
+	if (!rc)
+		*pairs = found;
 	return rc;
 }
 

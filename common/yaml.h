@@ -24,4 +24,19 @@ int kar_yaml_to_json(const char *text, size_t n, size_t index, struct kar_buf *o
 int kar_yaml_decode(struct kar_arena *arena, const struct kar_desc *desc, const struct kar_limits *limits,
 	const char *text, size_t n, void *out, struct kar_err *err);
 
+/* A member of a flat document, with the place of its key and of its value, counted from 1. The texts live in the arena. */
+struct kar_yaml_pair {
+	const char *key, *value;
+	size_t line, column;
+	size_t value_line, value_column;
+};
+
+/*
+ * Reads a configuration that a person has written: one document that is a mapping of scalars. Values are the texts as they are, quoted
+ * or not. Everything else is an error with its line and column: nesting, null, a key twice, anchors, aliases, a second document.
+ * Returns the pairs (struct kar_yaml_pair) in their order.
+ */
+int kar_yaml_flat(struct kar_arena *arena, const char *text, size_t n, struct kar_array *pairs,
+	struct kar_err *err);
+
 #endif

@@ -22,7 +22,7 @@
 #include "controllers/doors.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/options.h"
-#include "controllers/release_gates.h"
+#include "controllers/uninstall.h"
 
 #define USER_AGENT "kar-controllers/" KAR_VERSION
 
@@ -209,14 +209,26 @@ static int finish(struct process *p)
 	return EXIT_SUCCESS;
 }
 
-static int release_gates(struct process *p)
+static int run_command(struct process *p, struct kar_err *err)
 {
-	const struct kar_release_options o = { .ns = p->options.ns,
+	const struct kar_release_options release = { .ns = p->options.ns,
+		.command = "release-gates",
 		.seed = new_seed(),
 		.out = stdout,
 		.times = &kar_release_default_times };
+	const struct kar_uninstall_options uninstall = { .keep_crds = p->options.keep_crds,
+		.seed = new_seed(),
+		.out = stdout,
+		.times = &kar_uninstall_default_times };
+
+	return p->options.command == KAR_UNINSTALL ? kar_uninstall(p->loop, p->client, &uninstall, err)
+						   : kar_release_gates(p->loop, p->client, &release, err);
+}
+
+static int command(struct process *p)
+{
 	struct kar_err err = { 0 };
-	int failed = kar_release_gates(p->loop, p->client, &o, &err);
+	int failed = run_command(p, &err);
 
 	if (failed)
 		kar_log_fatal("kar-controllers: %s", err.msg);
@@ -235,6 +247,10 @@ int main(int argc, char **argv)
 		kar_options_help(stdout);
 		return EXIT_SUCCESS;
 	}
+	if (p.options.man) {
+		kar_options_man(stdout);
+		return EXIT_SUCCESS;
+	}
 	if (p.options.version) {
 		puts("kar-controllers " KAR_VERSION);
 		return EXIT_SUCCESS;
@@ -244,8 +260,8 @@ int main(int argc, char **argv)
 	if (load_configuration(&p, &err) || new_client(&p, &err))
 		return fatal(&p, &err, EXIT_FAILURE);
 	signal(SIGPIPE, SIG_IGN);
-	if (p.options.release_gates)
-		return release_gates(&p);
+	if (p.options.command != KAR_RUN)
+		return command(&p);
 	new_manager(&p);
 	run(&p);
 	return finish(&p);

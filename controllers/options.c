@@ -8,23 +8,10 @@
 
 #include <bsd/stdlib.h>
 
-#include "common/json.h"
-#include "common/kube/kubeconfig.h"
 #include "common/timefmt.h"
-#include "common/yaml.h"
-
-enum { CONFIG_MAX = 1 << 20 }; /* bytes of a --config file */
+#include "controllers/options_impl.h"
 
 enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BACKEND, BOOL };
-
-struct flag {
-	const char *name;
-	enum kind kind;
-	size_t offset; /* of the value in struct kar_options */
-	const char *group;
-	const char *value; /* the default, as a user would write it; NULL: none, or .help says it */
-	const char *help;
-};
 
 /* clang-format would format each initializer as a block. */
 /* clang-format off */
@@ -32,7 +19,7 @@ struct flag {
 	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (default_), (help_) }
 /* clang-format on */
 
-static const struct flag flags[] = {
+static const struct kar_flag flags[] = {
 	FLAG("kubeconfig", STRING, cluster.kubeconfig, "Cluster", NULL,
 		"Kubeconfig file of the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"),
 	FLAG("context", STRING, cluster.context, "Cluster", NULL,
@@ -83,11 +70,20 @@ static const struct flag flags[] = {
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
+	FLAG("keep-crds", BOOL, keep_crds, "Uninstall", NULL,
+		"With uninstall: leave the CRDs, and with them all jobs, queues and groups"),
 	FLAG("config", STRING, config, "General", NULL,
-		"YAML file of flags without their dashes; the command line overrides it"),
+		"YAML file (apiVersion: " KAR_CONFIG_VERSION ", kind: " KAR_CONFIG_KIND
+		") of flags without their dashes, or in camel case; the command line overrides it"),
 	FLAG("version", BOOL, version, "General", NULL, "Print the version and exit"),
 	FLAG("help", BOOL, help, "General", NULL, "Print this and exit"),
+	FLAG("man", BOOL, man, "General", NULL, "Print the manual page (for man -l -) and exit"),
 };
+
+const struct kar_flag *kar_flag_at(size_t i)
+{
+	return i < KAR_LEN(flags) ? &flags[i] : NULL;
+}
 
 static const char *const metavar[] = {
 	[STRING] = "string",
@@ -99,7 +95,12 @@ static const char *const metavar[] = {
 	[BOOL] = "",
 };
 
-static const struct flag *find(const char *name, size_t n)
+const char *kar_flag_metavar(const struct kar_flag *f)
+{
+	return metavar[f->kind];
+}
+
+static const struct kar_flag *find(const char *name, size_t n)
 {
 	for (size_t i = 0; i < KAR_LEN(flags); i++)
 		if (strlen(flags[i].name) == n && !memcmp(flags[i].name, name, n))
@@ -175,7 +176,7 @@ static int set_backend(enum kar_gang_backend *out, const char *text)
 	return -1;
 }
 
-static int convert(const struct flag *f, void *at, const char *text)
+static int convert(const struct kar_flag *f, void *at, const char *text)
 {
 	switch (f->kind) {
 	case STRING:
@@ -196,7 +197,7 @@ static int convert(const struct flag *f, void *at, const char *text)
 	}
 }
 
-static int set(struct kar_options *o, const struct flag *f, const char *text, const char *where,
+int kar_flag_set(struct kar_options *o, const struct kar_flag *f, const char *text, const char *dashes,
 	struct kar_err *err)
 {
 	static const char *const want[] = {
@@ -209,11 +210,21 @@ static int set(struct kar_options *o, const struct flag *f, const char *text, co
 		[BOOL] = "true or false",
 	};
 
-	assert(f);
 	if (convert(f, (char *)o + f->offset, text))
-		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%s\"", where, f->name, want[f->kind],
-			text);
+		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%.200s\"", dashes, f->name,
+			want[f->kind], text);
 	return 0;
+}
+
+static bool set_command(struct kar_options *o, const char *word)
+{
+	if (!strcmp(word, "release-gates"))
+		o->command = KAR_RELEASE_GATES;
+	else if (!strcmp(word, "uninstall"))
+		o->command = KAR_UNINSTALL;
+	else
+		return false;
+	return true;
 }
 
 /* Accepts "--name=value", "--name value", one dash for two (as in Go), and "-v4". Returns the number of arguments that it used. */
@@ -223,26 +234,25 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 	const char *name = arg + strspn(arg, "-");
 	const char *equals = strchr(name, '=');
 	size_t n = equals ? (size_t)(equals - name) : strlen(name);
-	const struct flag *f = arg[0] == '-' && name - arg <= 2 ? find(name, n) : NULL;
+	const struct kar_flag *f = arg[0] == '-' && name - arg <= 2 ? find(name, n) : NULL;
 
 	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1])
-		return set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
-	if (!strcmp(arg, "release-gates")) {
-		o->release_gates = true;
+		return kar_flag_set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
+	if (arg[0] != '-' && set_command(o, arg))
 		return 1;
-	}
 	if (arg[0] != '-')
-		return kar_fail(err, KAR_FATAL, "unexpected argument \"%s\": flags start with --; see --help",
+		return kar_fail(err, KAR_FATAL,
+			"unexpected argument \"%s\": flags start with --, commands are release-gates and uninstall; see --help",
 			arg);
 	if (!f)
 		return kar_fail(err, KAR_FATAL, "unknown flag %s; see --help", arg);
 	if (equals)
-		return set(o, f, equals + 1, "--", err) ? -1 : 1;
+		return kar_flag_set(o, f, equals + 1, "--", err) ? -1 : 1;
 	if (f->kind == BOOL)
-		return set(o, f, "true", "--", err) ? -1 : 1;
+		return kar_flag_set(o, f, "true", "--", err) ? -1 : 1;
 	if (i + 1 >= argc)
 		return kar_fail(err, KAR_FATAL, "flag --%s needs a value (%s)", f->name, metavar[f->kind]);
-	return set(o, f, argv[i + 1], "--", err) ? -1 : 2;
+	return kar_flag_set(o, f, argv[i + 1], "--", err) ? -1 : 2;
 }
 
 static int parse_command_line(struct kar_options *o, int argc, char **argv, struct kar_err *err)
@@ -257,53 +267,6 @@ static int parse_command_line(struct kar_options *o, int argc, char **argv, stru
 	return 0;
 }
 
-/* The configuration file: a flat map of scalars. */
-struct file {
-	struct kar_array settings; /* struct kar_pair */
-};
-
-static int parse_pairs(struct kar_options *o, const char *path, const struct kar_array *pairs,
-	struct kar_err *err)
-{
-	const struct kar_pair *p = pairs->items;
-
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct flag *f = find(p[i].key, strlen(p[i].key));
-
-		if (!f || f->offset == offsetof(struct kar_options, config))
-			return kar_fail(err, KAR_FATAL,
-				"%s: unknown setting \"%s\"; the names are those of the flags, see --help",
-				path, p[i].key);
-		if (set(o, f, p[i].value, "", err))
-			return kar_wrap(err, "%s", path);
-	}
-	return 0;
-}
-
-/* Wraps the file's top-level map into a member, because tables describe objects with known members. */
-static int parse_file(struct kar_options *o, struct kar_arena *arena, const char *path, struct kar_err *err)
-{
-	static const struct kar_field fields[] = { KAR_FIELD(struct file, settings, "settings", KAR_F_MAP) };
-	static const struct kar_desc desc = KAR_DESC("configuration", struct file, fields);
-	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf json = { 0 };
-	struct file file = { 0 };
-	size_t n;
-	const char *text = kar_read_file(arena, path, CONFIG_MAX, false, &n, err);
-
-	if (!text)
-		return -1;
-	kar_buf_puts(&json, "{\"settings\":");
-	if (kar_yaml_to_json(text, n, 0, &json, err) < 0)
-		goto bad;
-	kar_buf_puts(&json, "}");
-	if (kar_json_decode(arena, &desc, NULL, json.p, json.n, &file, err))
-		goto bad;
-	return parse_pairs(o, path, &file.settings, err);
-bad:
-	err->what = KAR_FATAL;
-	return kar_wrap(err, "%s", path);
-}
-
 static void set_defaults(struct kar_options *o)
 {
 	*o = (struct kar_options){ 0 };
@@ -313,6 +276,19 @@ static void set_defaults(struct kar_options *o)
 		assert(!bad); /* a default that no user could write */
 		(void)bad;
 	}
+}
+
+static int check_combination(const struct kar_options *o, struct kar_err *err)
+{
+	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES)
+		return kar_fail(err, KAR_FATAL,
+			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");
+	if (o->keep_crds && o->command != KAR_UNINSTALL)
+		return kar_fail(err, KAR_FATAL, "--keep-crds is for the command uninstall");
+	if (o->ns && o->command == KAR_UNINSTALL)
+		return kar_fail(err, KAR_FATAL,
+			"uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md");
+	return 0;
 }
 
 /* As client-go has it: a candidate must not take the lease while the leader still writes, nor a leader stop after one lost answer. */
@@ -343,36 +319,11 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 	config = o->config;
 	if (config) {
 		set_defaults(o); /* the command line is read after the file, so it overrides it */
-		if (parse_file(o, arena, config, err) || parse_command_line(o, argc, argv, err))
+		if (kar_options_read_file(o, arena, config, err) || parse_command_line(o, argc, argv, err))
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
-	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES)
-		return kar_fail(err, KAR_FATAL,
-			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");
-	return check_leader(&o->leader, err) ? -1 : kar_doors_check(&o->doors, err);
-}
-
-void kar_options_help(FILE *out)
-{
-	const char *group = "";
-
-	fputs("kar-controllers: gang-scheduled, queued batch jobs for Kubernetes\n\n"
-	      "Usage: kar-controllers [--kubeconfig FILE] [flags]\n"
-	      "       kar-controllers release-gates [--kubeconfig FILE] [--namespace NS] [flags]\n\n"
-	      "release-gates is for the day on which the manager is removed: it takes our scheduling gate off all\n"
-	      "pods. Before that it deletes the bindings of our admission policy, but not with --namespace.\n",
-		out);
-	for (size_t i = 0; i < KAR_LEN(flags); i++) {
-		const struct flag *f = &flags[i];
-		const char *dashes = strlen(f->name) == 1 ? "-" : "--";
-
-		if (strcmp(group, f->group))
-			fprintf(out, "\n%s:\n", f->group);
-		group = f->group;
-		fprintf(out, "  %s%s %s\n        %s", dashes, f->name, metavar[f->kind], f->help);
-		if (f->value)
-			fprintf(out, " (default %s)", f->value);
-		fputs("\n", out);
-	}
+	if (check_combination(o, err) || check_leader(&o->leader, err))
+		return -1;
+	return kar_doors_check(&o->doors, err);
 }

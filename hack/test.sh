@@ -9,6 +9,9 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
+  image     the image: built twice, taken apart, run
+  chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
+  node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
             engine has placed, or refused, to the real kube-scheduler: it must agree
@@ -121,7 +124,7 @@ tier_lint() {
 }
 
 # go vet would first analyse all of Kubernetes, for two minutes
-go_format() { [[ -z $("$(go env GOROOT)/bin/gofmt" -l test/cluster/*.go | tee /dev/stderr) ]]; }
+go_format() { [[ -z $("$(go env GOROOT)/bin/gofmt" -l test/cluster/*.go test/node/kubelet/*.go | tee /dev/stderr) ]]; }
 
 # The first build of Kubernetes fills about 6 GB of caches.
 room_for_kubernetes() {
@@ -181,6 +184,12 @@ ready_for_cluster() {
 
 tier_e2e() { ready_for_cluster && stories && stories --native; }
 
+tier_image() { counted test/image/run; }
+
+tier_chart() { counted test/chart/run; }
+
+tier_node() { ready_for_cluster && counted test/node/run; }
+
 tier_sim-e2e() {
 	build_gcc || return
 	check 'pictures of docs/scenarios' hack/scenarios build
@@ -229,6 +238,9 @@ needs() { # the sets of hack/deps.sh for a tier
 	case $1 in
 	unit | sim | sim-bugs) echo unit ;;
 	sanitize | lint | fuzz) echo test ;;
+	image) echo image ;;
+	chart) echo image chart ;;
+	node) echo build cluster image chart node ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
 	differential) echo build cluster ;;
@@ -265,7 +277,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz sim-e2e cluster e2e differential)
+all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/options.h"
+#include "controllers/options_impl.h"
 
 enum { MAX_ARGS = 8 };
 
@@ -48,9 +48,15 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		[KAR_GANGS_BY_EITHER] = " backend=Auto",
 	};
 
+	static const char *const commands[] = {
+		[KAR_RUN] = "",
+		[KAR_RELEASE_GATES] = "release-gates ",
+		[KAR_UNINSTALL] = "uninstall ",
+	};
+
 	snprintf(out, n,
 		"%skubeconfig=%s master=%s ns=%s v=%d format=%s qps=%g burst=%d in-flight=%d timeout=%d http1=%d direct=%s%s",
-		o->release_gates ? "release-gates " : "", o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
+		commands[o->command], o->cluster.kubeconfig ? o->cluster.kubeconfig : "-",
 		o->cluster.master ? o->cluster.master : "-", o->ns ? o->ns : "-", o->verbosity,
 		o->logging_format, o->client.qps, o->client.burst, o->client.max_in_flight_writes,
 		(int)o->settings.schedule_timeout, o->client.http1_only, o->settings.direct_schedulers,
@@ -96,7 +102,13 @@ static const struct {
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
-	{ "bare_word", "run", "unexpected argument \"run\": flags start with --; see --help" },
+	{ "bare_word", "run",
+		"unexpected argument \"run\": flags start with --, commands are release-gates and uninstall; see --help" },
+	{ "uninstall_is_a_command", "uninstall --keep-crds",
+		"uninstall kubeconfig=- master=- ns=- " DEFAULTS },
+	{ "uninstall_of_one_namespace", "uninstall --namespace=a",
+		"uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md" },
+	{ "keep_crds_without_uninstall", "--keep-crds", "--keep-crds is for the command uninstall" },
 	{ "a_command_among_flags", "--namespace a release-gates --kubeconfig=/x",
 		"release-gates kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "missing_value", "--master", "flag --master needs a value (string)" },
@@ -168,29 +180,101 @@ static void parses_the_command_line(void **state)
 	}
 }
 
-/* Writes @text to a new file and returns its path in @path. */
-static void write_file(char path[64], const char *text)
+/* Writes @text to a new file, followed by a comment up to @size bytes, and returns its path in @path. */
+static void write_file(char path[64], const char *text, size_t size)
 {
+	size_t n = strlen(text), all = size > n ? size : n;
+	char *bytes = kar_xmalloc(all + 1);
 	int fd;
 
+	memset(bytes, '#', all);
+	memcpy(bytes, text, n);
 	snprintf(path, 64, "/tmp/kar-options-XXXXXX");
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(write(fd, bytes, all), (ssize_t)all);
 	close(fd);
+	free(bytes);
 }
 
+#define HEAD "apiVersion: config.kube-arbitrator.io/v1alpha1\nkind: KarControllersConfiguration\n"
+
+/* .file of .size bytes, if that is not 0: the text, then comments. @want: of the result a part, of an error all behind the path. */
 static const struct {
-	const char *name, *file, *line, *want; /* @want: a fragment of the result or of the error */
+	const char *name, *file, *line, *want;
+	size_t size;
 } file_rows[] = {
-	{ "settings_from_the_file", "kube-api-qps: 20\nnamespace: a\n", "", "ns=a v=0 format=text qps=20" },
-	{ "command_line_beats_the_file", "kube-api-qps: 20\nnamespace: a\n", "--namespace=b",
+	{ "settings_from_the_file", HEAD "kube-api-qps: 20\nnamespace: a\n", "",
+		"ns=a v=0 format=text qps=20" },
+	{ "command_line_beats_the_file", HEAD "kube-api-qps: 20\nnamespace: a\n", "--namespace=b",
 		"ns=b v=0 format=text qps=20" },
-	{ "unknown_setting_is_named", "kube-api-qsp: 20\n", "", "unknown setting \"kube-api-qsp\"" },
-	{ "bad_value_is_named", "schedule-timeout: soon\n", "", "schedule-timeout: want a duration" },
-	{ "not_yaml", "a: [b\n", "", "line" },
-	{ "list_instead_of_map", "- a\n", "", "settings" },
+	{ "camel_case",
+		"kind: KarControllersConfiguration\nkubeApiQps: 20\n\"v\": '2'\n"
+		"apiVersion: config.kube-arbitrator.io/v1alpha1\ndisableHttp2: true\n",
+		"", "ns=- v=2 format=text qps=20 burst=1 in-flight=200 timeout=60000 http1=1" },
+	{ "json_is_yaml",
+		"{\"apiVersion\": \"config.kube-arbitrator.io/v1alpha1\", \"kind\": \"KarControllersConfiguration\", \"v\": 2}",
+		"", "ns=- v=2" },
+	{ "largest", HEAD, "", "kubeconfig=- master=- ns=- " DEFAULTS, 1 << 20 },
+	{ "too_large", HEAD, "", "is larger than 1048576 bytes", (1 << 20) + 1 },
+	{ "unknown_key", HEAD "kube-api-qsp: 20\n", "",
+		"line 3, column 1: unknown key \"kube-api-qsp\"; the keys are the flags of --help without dashes" },
+	{ "key_with_dashes", HEAD "v: 2\n--v: 2\n", "",
+		"line 4, column 1: unknown key \"--v\"; the keys are the flags of --help without dashes" },
+	{ "camel_case_is_exact", HEAD "kubeApiqps: 20\n", "",
+		"line 3, column 1: unknown key \"kubeApiqps\"; the keys are the flags of --help without dashes" },
+	{ "file_in_a_file", HEAD "config: x\n", "",
+		"line 3, column 1: unknown key \"config\"; the keys are the flags of --help without dashes" },
+	{ "help_in_a_file", HEAD "help: true\n", "",
+		"line 3, column 1: unknown key \"help\"; the keys are the flags of --help without dashes" },
+	{ "version_in_a_file", HEAD "version: true\n", "",
+		"line 3, column 1: unknown key \"version\"; the keys are the flags of --help without dashes" },
+	{ "man_in_a_file", HEAD "man: true\n", "",
+		"line 3, column 1: unknown key \"man\"; the keys are the flags of --help without dashes" },
+	{ "duplicate_key", HEAD "v: 1\nnamespace: a\nv: 2\n", "", "line 5, column 1: duplicate key \"v\"" },
+	{ "duplicate_in_two_spellings", HEAD "kube-api-qps: 1\nkubeApiQps: 2\n", "",
+		"line 4, column 1: duplicate key \"kubeApiQps\"" },
+	{ "duplicate_kind", HEAD "kind: KarControllersConfiguration\n", "",
+		"line 3, column 1: duplicate key \"kind\"" },
+	{ "bad_value", HEAD "schedule-timeout:   soon\n", "",
+		"line 3, column 21: schedule-timeout: want a duration such as 90s or 5m, got \"soon\"" },
+	{ "null", HEAD "namespace: null\n", "", "line 3, column 12: namespace: has no value (null)" },
+	{ "tilde_is_null", HEAD "namespace: ~\n", "", "line 3, column 12: namespace: has no value (null)" },
+	{ "nothing_is_null", HEAD "namespace:\nv: 2\n", "",
+		"line 3, column 11: namespace: has no value (null)" },
+	{ "list_as_value", HEAD "v: [1]\n", "", "line 3, column 4: v: want one value, got a list or a map" },
+	{ "map_as_value", HEAD "v:\n  w: 1\n", "",
+		"line 4, column 3: v: want one value, got a list or a map" },
+	{ "map_as_key", HEAD "? {a: b}\n: c\n", "",
+		"line 3, column 3: a key: want one value, got a list or a map" },
+	{ "anchor", HEAD "v: &a 1\n", "", "line 3, column 4: v: anchors are not accepted" },
+	{ "alias", HEAD "v: *a\n", "", "line 3, column 4: v: aliases are not accepted" },
+	{ "zero_byte", HEAD "namespace: \"a\\0b\"\n", "", "line 3, column 12: namespace: has a zero byte" },
+	{ "second_document", HEAD "---\nv: 2\n", "", "line 3, column 1: only one document is accepted" },
+	{ "empty", "", "", "line 1, column 1: the document is empty" },
+	{ "comments_only", "# v: 2\n", "", "line 1, column 1: the document is empty" },
+	{ "list_instead_of_map", "- a\n", "", "line 1, column 1: want a map of keys and values" },
+	{ "not_yaml", HEAD "namespace: 'a\n", "",
+		"line 4, column 1: not YAML: while scanning a quoted scalar: found unexpected end of stream" },
+	{ "not_utf_8", HEAD "namespace: a\xff\n", "",
+		"line 3, column 13: not YAML: invalid leading UTF-8 octet" },
+	{ "no_kind", "v: 2\n", "",
+		"line 1, column 1: want apiVersion: config.kube-arbitrator.io/v1alpha1 and kind: KarControllersConfiguration" },
+	{ "other_version", "apiVersion: config.kube-arbitrator.io/v1\nkind: KarControllersConfiguration\n",
+		"",
+		"line 1, column 13: apiVersion: want config.kube-arbitrator.io/v1alpha1, got \"config.kube-arbitrator.io/v1\"" },
+	{ "other_kind", "kind: Configuration\n", "",
+		"line 1, column 7: kind: want KarControllersConfiguration, got \"Configuration\"" },
+	{ "impossible_combination", HEAD "gang-backend: Auto\nnamespace: a\n", "",
+		"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
 };
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
 
 static void reads_the_configuration_file(void **state)
 {
@@ -202,14 +286,15 @@ static void reads_the_configuration_file(void **state)
 		char line[256], got[KAR_ERR_MSG_BYTES], path[64];
 		char *argv[MAX_ARGS + 2];
 
-		write_file(path, file_rows[i].file);
+		write_file(path, file_rows[i].file, file_rows[i].size);
 		snprintf(line, sizeof(line), "--config=%s %s", path, file_rows[i].line);
 		if (kar_options_parse(&o, &arena, split(line, argv), argv, &err) == 0)
 			render(&o, got, sizeof(got));
 		else
 			snprintf(got, sizeof(got), "%s", err.msg);
 		unlink(path);
-		if (!strstr(got, file_rows[i].want))
+		if (!strstr(got, file_rows[i].want) ||
+			(err.what && (err.what != KAR_FATAL || !ends_with(got, file_rows[i].want))))
 			fail_msg("%s: got \"%s\", want \"...%s...\"", file_rows[i].name, got,
 				file_rows[i].want);
 		kar_arena_release(&arena);
@@ -230,12 +315,73 @@ static void names_a_missing_configuration_file(void **state)
 	kar_arena_release(&arena);
 }
 
+/* What @print writes; freed by the caller. */
+static char *printed(void (*print)(FILE *out))
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	print(out);
+	fclose(out);
+	return text;
+}
+
+static void help_is_narrow_and_has_every_flag(void **state)
+{
+	char *text = printed(kar_options_help), *man = printed(kar_options_man);
+	const struct kar_flag *f;
+
+	(void)state;
+	for (size_t i = 0; (f = kar_flag_at(i)) != NULL; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "\n  %s%s", strlen(f->name) == 1 ? "-" : "--", f->name);
+		if (!strstr(text, name))
+			fail_msg("--help has no %s", f->name);
+		snprintf(name, sizeof(name), "\n.SS %s\n", f->group);
+		if (!strstr(man, name))
+			fail_msg("--man has no group %s", f->group);
+	}
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strlen(line) > 120)
+			fail_msg("longer than 120 columns: %s", line);
+	}
+	free(man);
+	free(text);
+}
+
+/* No line begins with a request by accident, and a dash is no hyphen. */
+static void man_page_is_escaped(void **state)
+{
+	static const char *const requests[] = { ".TH ", ".SH ", ".SS ", ".TP", ".PP", ".br", ".nf", ".fi",
+		".RS", ".RE" };
+	char *man = printed(kar_options_man);
+
+	(void)state;
+	assert_non_null(strstr(man, "\\fB\\-\\-kube\\-api\\-qps\\fR \\fInumber\\fR\n"));
+	assert_non_null(strstr(man, "\n(default kar\\-scheduler)\n"));
+	assert_non_null(strstr(man, "\\fBuninstall\\fR"));
+	for (char *line = strtok(man, "\n"); line; line = strtok(NULL, "\n")) {
+		bool known = line[0] != '.' && line[0] != '\'';
+
+		for (size_t i = 0; i < KAR_LEN(requests); i++)
+			known |= !strncmp(line, requests[i], strlen(requests[i]));
+		if (!known)
+			fail_msg("unknown request: %s", line);
+	}
+	free(man);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_the_command_line),
 		cmocka_unit_test(reads_the_configuration_file),
 		cmocka_unit_test(names_a_missing_configuration_file),
+		cmocka_unit_test(help_is_narrow_and_has_every_flag),
+		cmocka_unit_test(man_page_is_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

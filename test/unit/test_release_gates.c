@@ -22,6 +22,9 @@ enum { PODS = 6, DEADLINE = 5000, SETTLE = 10, MOMENT = 20 };
 #define PATCH(uid) \
 	"{\"metadata\":{\"uid\":\"" uid "\"},\"spec\":{\"schedulingGates\":[" \
 	"{\"$patch\":\"delete\",\"name\":\"kube-arbitrator.io/gang\"}]}}"
+#define RELEASE(uid) \
+	"{\"metadata\":{\"uid\":\"" uid "\"," \
+	"\"$deleteFromPrimitiveList/finalizers\":[\"kube-arbitrator.io/pod-tracking\"]}}"
 #define BINDING(name) "{\"metadata\":{\"name\":\"" name "\"}}"
 #define BINDINGS \
 	"deletecollection /apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings" \
@@ -36,11 +39,13 @@ struct pod {
 	enum kar_cause cause;
 	int refusals; /* how many are refused; -1: all */
 	bool late; /* it is created when the first patch is answered, or else a moment after the watch has begun */
-	bool slow; /* the watch shows the change a moment after the answer */
-	bool gone; /* and its name has another pod: patches conflict, and then the watch shows it */
+	bool slow;    /* the watch shows the change a moment after the answer */
+	bool tracked; /* it has our finalizer, and another one */
+	bool gone;    /* and its name has another pod: patches conflict, and then the watch shows it */
 };
 
 static const struct row {
+	bool finalizers;
 	const char *name, *ns;
 	const char *bindings; /* that are deleted; NULL: .refusal */
 	struct kar_err refusal;
@@ -154,6 +159,21 @@ static const struct row {
 		.left = "a=" OURS,
 		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 1 },
+	{ .name = "finalizers_stay",
+		.bindings = "",
+		.pods = { { "a", OURS, .tracked = true }, { "b", "", .tracked = true } },
+		.asked = BINDINGS LIST,
+		.left = "a=+finalizer b=+finalizer",
+		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 1 },
+	{ .name = "finalizers_too_and_the_gate_first",
+		.finalizers = true,
+		.bindings = "",
+		.pods = { { "a", OURS, .tracked = true }, { "b", FOREIGN, .tracked = true }, { "c", "" } },
+		.asked = BINDINGS "list /api/v1/pods?limit=500; ",
+		.left = "a= b=" FOREIGN " c=",
+		.out = "Pods released: 3; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n",
+		.patches = 3 },
 	{ .name = "a_pod_of_another_uid_now",
 		.bindings = "",
 		.pods = { { "a", OURS, .gone = true } },
@@ -195,9 +215,10 @@ static void end_call(struct kar_call *call)
 static void put_pod(struct kar_buf *out, const struct cluster *c, const struct pod *p)
 {
 	kar_buf_printf(out,
-		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"u-%s%s\",\"resourceVersion\":\"%d\"},"
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"u-%s%s\",\"resourceVersion\":\"%d\"%s},"
 		"\"spec\":{\"schedulingGates\":[%s]}}",
-		p->name, p->name, p->gone && c->patches ? "-new" : "", (int)c->rv, p->gates);
+		p->name, p->name, p->gone && c->patches ? "-new" : "", (int)c->rv,
+		p->tracked ? ",\"finalizers\":[\"x/y\",\"kube-arbitrator.io/pod-tracking\"]" : "", p->gates);
 }
 
 static void give(struct kar_call *call, const struct kar_buf *bytes)
@@ -272,7 +293,8 @@ static enum kar_class refusal_of(struct cluster *c, struct pod *p, const char *b
 {
 	char want[256];
 
-	snprintf(want, sizeof(want), PATCH("u-%s%s"), p->name, p->gone && c->patches > 1 ? "-new" : "");
+	snprintf(want, sizeof(want), strstr(p->gates, OURS) ? PATCH("u-%s%s") : RELEASE("u-%s%s"), p->name,
+		p->gone && c->patches > 1 ? "-new" : "");
 	assert_string_equal(body, want);
 	if (p->gone && c->patches == 1)
 		return KAR_CONFLICT;
@@ -312,7 +334,9 @@ static void answer_patch(struct kar_call *call)
 	err.what = refusal_of(c, p, call->body);
 	err.cause = p->cause;
 	snprintf(err.msg, sizeof(err.msg), "%s no", p->name);
-	if (err.what == KAR_OK)
+	if (err.what == KAR_OK && !strstr(p->gates, OURS))
+		p->tracked = false;
+	else if (err.what == KAR_OK)
 		p->gates = strstr(p->gates, FOREIGN) ? FOREIGN : "";
 	end_call(call);
 	r.on_done(r.arg, err.what ? NULL : &ok, err.what ? &err : NULL);
@@ -402,7 +426,8 @@ static void expect_left(const struct cluster *c)
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf left = { 0 };
 
 	for (int i = 0; i < PODS && c->pods[i].name; i++)
-		kar_buf_printf(&left, "%s%s=%s", i ? " " : "", c->pods[i].name, c->pods[i].gates);
+		kar_buf_printf(&left, "%s%s=%s%s", i ? " " : "", c->pods[i].name, c->pods[i].gates,
+			c->pods[i].tracked ? "+finalizer" : "");
 	if (strcmp(kar_buf_cstr(&left), c->row->left))
 		fail_msg("%s: left are %s", c->row->name, kar_buf_cstr(&left));
 }
@@ -423,7 +448,12 @@ static void run(const struct row *row)
 	char *out = NULL;
 	size_t n = 0;
 	FILE *file = open_memstream(&out, &n);
-	const struct kar_release_options o = { .ns = row->ns, .seed = 1, .out = file, .times = &times };
+	const struct kar_release_options o = { .ns = row->ns,
+		.finalizers = row->finalizers,
+		.command = "release-gates",
+		.seed = 1,
+		.out = file,
+		.times = &times };
 	struct kar_err err = { 0 };
 	int rc;
 

@@ -246,6 +246,8 @@ FLAGS = [
     (["--schedule-timeout=soon"], "want a duration"),
     (["--logging-format=xml"], "want text or json"),
     (["--config=/nonexistent/file"], "/nonexistent/file"),
+    (["--keep-crds"], "--keep-crds is for the command uninstall"),
+    (["uninstall", "--namespace=a"], "--namespace is not accepted"),
     (["--kubeconfig=/nonexistent/file"], "cannot read /nonexistent/file: No such file"),
     (["--kubeconfig=/"], "/"),
 ]
@@ -257,6 +259,9 @@ def story_unusable_configuration_ends_the_manager(s):
     folder.mkdir()
     good = json.loads(s.cluster.kubectl("config", "view", "--raw", "--flatten", "-o", "json", "--kubeconfig", s.manager.command[2]))
     runs = [(" ".join(args), args, words, {}, 1 if args[0].startswith("--kubeconfig") else 2) for args, words in FLAGS]
+    config = folder / "config.yaml"
+    config.write_text("apiVersion: config.kube-arbitrator.io/v1alpha1\nkind: KarControllersConfiguration\nkubeApiQsp: 20\n")
+    runs.append(("unknown key", [f"--config={config}"], f"{config}: line 3, column 1: unknown key", {}, 2))
     runs.append(("no configuration", [], "no cluster is configured", {"HOME": "/nonexistent", "KUBECONFIG": ""}, 1))
     runs.append(("a list of files that are missing", [], "no file named by $KUBECONFIG exists", {"KUBECONFIG": "/nonexistent/a:/nonexistent/b"}, 1))
     for what, text, words in unusable(s, good, folder):

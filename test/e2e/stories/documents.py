@@ -185,7 +185,7 @@ def pods_that_wait(s):
 
 
 def story_documented_uninstall(s):
-    """README.md, docs/USING.md: without the manager pods hang or wait at their gate, and two commands release them; in the right order nothing is left."""
+    """README.md, docs/USING.md: without the manager pods hang or wait at their gate, and one command releases them; in the right order nothing is left."""
     shell = Shell(s)
     install_gangs(s, shell)
     s.apply(queuejob("hangs", task("worker", 2)))
@@ -198,7 +198,7 @@ def story_documented_uninstall(s):
     wait_until(lambda: not s.pods("hangs"), "the pods are gone without their finalizer")
     expect_equal(pods_that_wait(s), [], "pods that wait at their gate")
     s.kubectl("delete", "pods", "--all", "--wait=false")
-    s.manager.start()
+    install_again(s, shell)
     install_gangs(s, shell)
     s.apply(queuejob("last", task("worker", 2)))
     s.wait_phase("last", "Running", running=2)

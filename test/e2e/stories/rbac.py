@@ -26,6 +26,43 @@ def story_rbac_as_shipped_is_enough(s):
     expect_nothing_refused(s, SERVICE_ACCOUNT)
 
 
+ADMISSION = "asked by the admission plug-in OwnerReferencesPermissionEnforcement, where that is on"
+NATIVE = "for --gang-backend=Native: story kube_scheduler_starts_gangs_whole, on a cluster of its own"
+UNKNOWN = "reads what a create has made whose answer was lost: unit executor/unknown_outcome_is_not_repeated"
+EMPTY = "deletes a group that was made for pods a minute after the last of them: unit podgroup_sync/group_that_was_made_goes_when_it_is_empty"
+NOT_ASKED = {  # (API group, resource, verb) -> why a run may end without a request that needs it
+    ("kube-arbitrator.io", "queuejobs/finalizers", "update"): ADMISSION,
+    **{(group, resource, "get"): UNKNOWN for group, resource in (
+        ("", "pods"), ("", "services"), ("scheduling.x-k8s.io", "podgroups"), ("kube-arbitrator.io", "schedulingspecs"), ("kube-arbitrator.io", "queues"))},
+    ("scheduling.x-k8s.io", "podgroups", "delete"): EMPTY,
+    **{("scheduling.k8s.io", "podgroups", verb): NATIVE for verb in ("get", "create", "patch")},
+}
+
+
+def granted(role):
+    """(API group, resource, verb) -> the names for which it holds, or None for all."""
+    return {(group, resource, verb): rule.get("resourceNames")
+            for rule in role["rules"] for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+def story_rbac_as_shipped_is_needed(s):
+    """Each verb of manifests/rbac.yaml has been used in the whole run, and no name but those that it lists: without a rule, a request would have been refused."""
+    rights = granted(s.cluster.kubectl.get("clusterrole", "kar-controllers"))
+    expect(len(rights) > 20 and not any("*" in right for right in rights), f"rights, without wildcards: {sorted(rights)}")
+    used = {}
+    for event in s.cluster.audit.events(user=SERVICE_ACCOUNT):
+        if event["responseStatus"]["code"] == 403:
+            continue
+        about = event.get("objectRef", {})
+        resource = "/".join(filter(None, (about.get("resource"), about.get("subresource"))))
+        used.setdefault((about.get("apiGroup", ""), resource, event["verb"]), set()).add(about.get("name", ""))
+    unused = sorted(set(rights) - set(used) - set(NOT_ASKED))
+    expect_equal(unused, [], "rights that no story has needed")
+    expect_equal(sorted(set(NOT_ASKED) - set(rights)), [], "reasons for rights that there are not")
+    names = {right: used[right] - set(only) for right, only in rights.items() if only and right in used}
+    expect_equal({right: left for right, left in names.items() if left}, {}, "names beyond those of the rules")
+
+
 def pod(name, **metadata):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **metadata}, "spec": {"containers": [{"name": "main", "image": "busybox:1.36"}]}}
 

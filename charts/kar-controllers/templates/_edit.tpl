@@ -1,0 +1,27 @@
+{{- /* Each edits an object of manifests/ in place and prints nothing. They get (dict "object" the object, "root" the context of the chart). */ -}}
+
+{{- define "kar.labels" -}}
+{{- $labels := dict "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/version" .root.Chart.AppVersion "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version) -}}
+{{- $_ := set .object.metadata "labels" (merge (.object.metadata.labels | default dict) $labels) -}}
+{{- end -}}
+
+{{- define "kar.edit.CustomResourceDefinition" -}}
+{{- if .root.Values.crds.keep -}}
+{{- $_ := set .object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (.object.metadata.annotations | default dict)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "kar.edit.Deployment" -}}
+{{- $v := .root.Values -}}
+{{- $_ := set .object.spec "replicas" (int $v.replicaCount) -}}
+{{- $pod := .object.spec.template.spec -}}
+{{- $_ := set $pod "nodeSelector" (merge $pod.nodeSelector $v.nodeSelector) -}}
+{{- range $key := list "priorityClassName" "tolerations" "affinity" -}}
+{{- with index $v $key -}}{{- $_ := set $pod $key . -}}{{- end -}}
+{{- end -}}
+{{- $container := first $pod.containers -}}
+{{- $_ := set $container "image" (printf "%s:%s" $v.image.repository ($v.image.tag | default .root.Chart.AppVersion)) -}}
+{{- $_ := set $container "imagePullPolicy" $v.image.pullPolicy -}}
+{{- $_ := set $container "resources" $v.resources -}}
+{{- $_ := set $container "args" (concat ($container.args | default list) $v.extraArgs) -}}
+{{- end -}}

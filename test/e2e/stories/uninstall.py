@@ -1,0 +1,62 @@
+"""kar-controllers uninstall, on a cluster with all that manifests/ can install."""
+
+import subprocess
+
+from harness import KEY, MANIFESTS, expect, expect_equal, queuejob, task, wait_until
+from stories.documents import Shell, install_again
+
+OURS = ("-l", "app.kubernetes.io/name=kar-controllers")
+KINDS = ("deployments,pods,serviceaccounts,roles,rolebindings,networkpolicies,clusterroles,clusterrolebindings,namespaces,customresourcedefinitions,"
+         "validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingadmissionpolicies,mutatingadmissionpolicybindings")
+
+
+def uninstall(s, *args, kubeconfig=None):
+    """(exit status, output)"""
+    done = subprocess.run([s.manager.command[0], "uninstall", "--kubeconfig", str(kubeconfig or s.cluster.kubeconfig), *args],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=180)
+    return done.returncode, done.stdout
+
+
+def left(s):
+    return s.cluster.kubectl("get", KINDS, "--all-namespaces", *OURS, "-o", "name").split()
+
+
+def install_all(s):
+    """Both kinds of manager, with the pods of their Deployments, and each optional folder."""
+    for folder in ("", "gangs", "network"):
+        s.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-k", str(MANIFESTS / folder))
+    one = s.cluster.kubectl("kustomize", "--load-restrictor", "LoadRestrictionsNone", str(MANIFESTS / "namespaced"))
+    s.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=one.replace("team-a", s.namespace))
+
+    def running():
+        return [p for p in s.cluster.kubectl.list("pods", "--all-namespaces") if p["metadata"]["namespace"] == "kar-system" and p["status"]["phase"] == "Running"]
+
+    wait_until(lambda: len(running()) >= 2, "the pods of both Deployments run", 60)
+
+
+def story_uninstall_leaves_nothing(s):
+    """With the Deployments running and the types kept or not: gates and finalizers are released, nothing of ours is left, and it may be repeated."""
+    install_all(s)
+    s.apply(queuejob("stays", task("worker", 2)))
+    s.wait_phase("stays", "Running", running=2)
+    s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gated"},
+             "spec": {"containers": [{"name": "main", "image": "busybox:1.36"}], "schedulingGates": [{"name": KEY + "gang"}, {"name": "example.com/x"}]}})
+    s.manager.stop()  # the pods of the Deployments only pretend to run
+    try:
+        status, text = uninstall(s, kubeconfig=s.manager.command[2])
+        expect(status == 1 and "cannot list deployments" in text and len(text.splitlines()) == 1, f"without the right to: {status} {text}")
+        status, text = uninstall(s, "--keep-crds")
+        expect(status == 0 and text.endswith("Nothing of kar-controllers is left but its CRDs\n"), f"with --keep-crds: {status} {text}")
+        expect_equal(text.count("Stopped Deployment kar-system/"), 2, f"Deployments that were stopped: {text}")
+        expect(all("customresourcedefinition" in name for name in left(s)) and len(left(s)) == 4, f"left with --keep-crds: {left(s)}")
+        expect_equal([p["metadata"].get("finalizers") for p in s.pods("stays").values()], [None, None], "finalizers of pods that go on")
+        expect_equal([g["name"] for g in s.kubectl.get("pod", "gated")["spec"]["schedulingGates"]], ["example.com/x"], "gates of others stay")
+        status, text = uninstall(s)
+        expect(status == 0 and text.endswith("Nothing of kar-controllers is left\n"), f"{status} {text}")
+        expect_equal(left(s), [], "what is left")
+        wait_until(lambda: not s.pods("stays"), "the pods of the job are gone with their type", 60)
+        expect(s.kubectl.get("pod", "gated"), "pods of others stay")
+        status, text = uninstall(s)
+        expect(status == 0 and "Stopped" not in text and "Deleted" not in text, f"repeated: {status} {text}")
+    finally:
+        install_again(s, Shell(s))
