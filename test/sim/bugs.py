@@ -230,7 +230,7 @@ BUGS = [
     Bug("selector_kept", "status.selector stays as it was at first", QJ + "decide.c",
         "	r->st.selector = r->f->job->spec.selector;", "	if (!r->st.selector || !r->st.selector[0])\n		r->st.selector = r->f->job->spec.selector;"),
     Bug("selector_not_checked", "pods are created that the selector of their job does not find", "api/queuejob_check.c",
-        "	if (selector && !selects(", "	if (selector && job->deletion && !selects("),
+        "	if (selector && !kar_selector_selects(", "	if (selector && job->deletion && !kar_selector_selects("),
     Bug("node_selector_left_out", "pods do not get the nodeSelector of their job", "api/queuejob_pod.c",
         "	if (s->sched.node_selector.n) {", "	if (s->sched.node_selector.n && s->suspend) {"),
     Bug("scheduler_left_out", "pods do not get the scheduler of their job", "api/queuejob_pod.c",
