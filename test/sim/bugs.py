@@ -255,6 +255,8 @@ BUGS = [
         "		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))", "		(state == KAR_PG_STATE_NONE && (starts_unplaced(v, t) || t->waiting)))"),
     Bug("incomplete_gang_placed", "gated pods are placed before there are as many as the minimum", QUEUE + "members.c",
         "	out->incomplete = need > (int64_t)m->n_unbound || expects_more(m, started);", "	out->incomplete = !m->n_unbound;\n	need = need < (int64_t)m->n_unbound ? need : (int64_t)m->n_unbound;"),
+    Bug("queue_of_pods_ignored", "a group is not in the queue that its pods name", "controllers/asked.c",
+        "	named = oldest ? kar_pod_queue(oldest) : NULL;", "	named = oldest && oldest->deletion ? kar_pod_queue(oldest) : NULL;"),
     Bug("other_gates_ignored", "gated pods are placed and released although a gate of somebody else holds them", "api/pg_members.c",
         "	return kar_pg_is_gated(p) && !p->gate_foreign;", "	return kar_pg_is_gated(p);"),
     Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",
@@ -319,6 +321,6 @@ FOUND_BY = {
     "unreadable_decided_upon": 40, "owner_of_another_namespace": 7, "members_not_awaited": 2, "incomplete_gang_placed": 15,
     "other_gates_ignored": 41, "own_affinity_lost": 10, "released_to_any_node": 2, "released_beyond_the_plan": 13,
     "members_hold_no_room": 10, "bare_pods_taken_back": 10, "gated_pods_taken_back": 16, "taken_back_as_failed": 3,
-    "members_not_taken_back": 16, "running_members_taken_back": 15, "replacements_stay_gated": 3, "no_pause_for_others": 3,
+    "queue_of_pods_ignored": 9, "members_not_taken_back": 16, "running_members_taken_back": 15, "replacements_stay_gated": 3, "no_pause_for_others": 3,
     "fence_has_no_end": "7 --leases", "other_holder_ignored": "7 --leases", "caches_not_awaited": "35 --leases",
 }
