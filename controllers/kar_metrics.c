@@ -4,6 +4,7 @@
 #include "common/kube/kube_metrics.h"
 #include "common/process.h"
 #include "common/str.h"
+#include "controllers/asked.h"
 #include "controllers/queue/queue.h"
 #include "controllers/runtime/manager_state.h"
 #include "controllers/runtime/runtime_metrics.h"
@@ -108,13 +109,14 @@ const char *kar_pending_reason(const struct kar_podgroup *g)
 static void collect_group(struct kar_metrics *m, const struct kar_stores *stores,
 	const struct kar_podgroup *g, kar_time now)
 {
-	const char *reason = kar_pending_reason(g), *queue = kar_podgroup_queue(g);
+	const char *reason = kar_pending_reason(g), *queue;
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
 	double waits = now > since ? (double)(now - since) / KAR_SECOND : 0;
 	const char *const *labels;
 
 	if (!reason)
 		return;
+	queue = kar_asked_queue(stores, g).queue;
 	labels = KAR_LABELS(kar_store_get(stores->queues, NULL, queue) ? queue : OTHER, reason);
 	kar_metric_add(m, &kar_m_kar_pending_groups, 1, labels);
 	kar_metric_raise(m, &kar_m_kar_pending_longest_seconds, waits, labels);
