@@ -391,7 +391,7 @@ static void step(void *arg)
 		wake_at(e, e->paused);
 	} else {
 		end_watch(e); /* it may be what has led to this */
-		send(e, next.move);
+		send(e, (int)next.move);
 	}
 }
 
