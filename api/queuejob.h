@@ -115,6 +115,8 @@ enum kar_qj_restart_kind {
 	KAR_QJ_RESTART_TASK,       /* only one task restarted; the gang went on */
 };
 
+const char *kar_qj_restart_name(enum kar_qj_restart_kind k) KAR_RETNN; /* "Failure" ...; "" for NONE */
+
 /* Has the gang formed, and if not, why? */
 enum kar_qj_formation {
 	KAR_QJ_FORMATION_NONE,   /* no incarnation is at work */

@@ -13,6 +13,12 @@ static const char *const phase_names[] = { "", "Pending", "Starting", "Running",
 	"Completed", "Failed", NULL };
 static const char *const restart_kinds[] = { "", "Failure", "Disruption", "Policy", "Template", "Quota",
 	"Nodes", "Task", NULL };
+
+const char *kar_qj_restart_name(enum kar_qj_restart_kind k)
+{
+	return restart_kinds[k];
+}
+
 static const char *const formations[] = { "", "First", "QuorumRaised", "PodRecreated", "TaskRestarting",
 	"Formed", NULL };
 static const char *const objections[] = { "", "Spec", "Template", "Object", "Forbidden", NULL };

@@ -30,6 +30,11 @@ void kar_log_init(enum kar_log_format format, int verbosity)
 	logger.verbosity = verbosity;
 }
 
+void kar_log_set_verbosity(int verbosity)
+{
+	logger.verbosity = verbosity;
+}
+
 bool kar_log_enabled(int verbosity)
 {
 	return verbosity <= logger.verbosity;

@@ -49,6 +49,8 @@ struct kar_kv {
 
 /* Call once at start; process-wide state, the one exception to "no globals". @verbosity as klog -v. */
 void kar_log_init(enum kar_log_format format, int verbosity);
+/* From now on, at run time. */
+void kar_log_set_verbosity(int verbosity);
 bool kar_log_enabled(int verbosity);
 /* For tests: lines (ending in '\n') go to @write instead of stderr; NULL restores stderr. */
 void kar_log_redirect(void (*write)(void *arg, const char *line, size_t n), void *arg);

@@ -82,6 +82,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 		.stores = &p->stores,
 		.settings = &p->settings,
 		.executor = o->executor,
+		.metrics = o->metrics,
 		.ready = ask_for_namespace,
 		.release = release,
 		.arg = p,

@@ -13,6 +13,7 @@ struct kar_controllers_options {
 	bool candidate;       /* waits for kar_manager_lead() */
 	struct kar_settings settings;
 	struct kar_executor_options executor;
+	struct kar_metrics *metrics; /* of kar_all_metrics_new(); borrowed; NULL: nothing is counted */
 };
 
 /* @l and @client are borrowed and must outlive the manager; @o is copied, its strings borrowed. */

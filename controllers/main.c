@@ -12,12 +12,15 @@
 #include "common/http.h"
 #include "common/kube/client_http.h"
 #include "common/kube/elector.h"
+#include "common/kube/kube_metrics.h"
 #include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/mem.h"
 #include "controllers/confine.h"
 #include "controllers/controllers.h"
+#include "controllers/doors.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/options.h"
 #include "controllers/uninstall.h"
 
@@ -29,9 +32,11 @@ struct process {
 	struct kar_kubeconfig kubeconfig;
 	struct kar_loop *loop;
 	struct kar_client *client;
+	struct kar_metrics *metrics;
 	struct kar_manager *manager;
 	struct kar_elector *elector; /* NULL: without election */
 	char *identity;              /* in the Lease */
+	struct kar_doors *doors;
 	struct kar_signal *on_term, *on_int;
 	bool stopping;
 	bool clean;
@@ -67,10 +72,17 @@ static void on_stopped(void *arg, bool clean)
 		kar_loop_stop(p->loop);
 }
 
+static void show_leading(const struct process *p, bool leading)
+{
+	kar_metric_set(p->metrics, &kar_m_leader_election_master_status, leading,
+		KAR_LABELS("kar-controllers"));
+}
+
 static void on_leading(void *arg)
 {
 	struct process *p = arg;
 
+	show_leading(p, true);
 	kar_manager_lead(p->manager);
 }
 
@@ -106,6 +118,8 @@ static int load_configuration(struct process *p, struct kar_err *err)
 static int new_client(struct process *p, struct kar_err *err)
 {
 	p->options.client.user_agent = USER_AGENT;
+	p->metrics = kar_all_metrics_new();
+	p->options.client.metrics = p->metrics;
 	if (kar_http_global_init(err))
 		return -1;
 	p->loop = kar_loop_new();
@@ -144,6 +158,7 @@ static void new_manager(struct process *p)
 		.seed = new_seed(),
 		.candidate = o->leader.elect,
 		.settings = o->settings,
+		.metrics = p->metrics,
 		/* With a rate limit, more writes would only wait in the client, which does not order them by rank. */
 		.executor.max_in_flight = limited && c->burst ? c->burst : c->max_in_flight_writes,
 	};
@@ -162,6 +177,8 @@ static void run(struct process *p)
 	kar_info(0, KAR_MSG("Starting kar-controllers"), KAR_S("version", KAR_VERSION),
 		KAR_S("server", p->kubeconfig.server), KAR_S("source", p->kubeconfig.source),
 		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
+	p->doors = kar_doors_new(p->loop, p->client, &p->options.doors, p->metrics, p->manager);
+	show_leading(p, !p->elector);
 	kar_manager_start(p->manager);
 	if (p->elector)
 		kar_elector_start(p->elector);
@@ -171,6 +188,7 @@ static void run(struct process *p)
 static void free_process(struct process *p)
 {
 	kar_client_free(p->client);
+	kar_metrics_free(p->metrics);
 	kar_loop_free(p->loop);
 	kar_http_global_cleanup();
 	kar_arena_wipe(&p->arena);
@@ -182,6 +200,7 @@ static int finish(struct process *p)
 		_exit(EXIT_FAILURE); /* open requests still use what the calls below would free */
 	kar_signal_free(p->on_term);
 	kar_signal_free(p->on_int);
+	kar_doors_free(p->doors);
 	kar_manager_free(p->manager);
 	kar_elector_free(p->elector);
 	free(p->identity);

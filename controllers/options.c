@@ -57,6 +57,16 @@ static const struct kar_flag flags[] = {
 		"What starts the gangs of QueueJobs whole: Gates, which is kar-controllers; Native, the PodGroups of Kubernetes itself (scheduling.k8s.io); Auto, Native where the cluster has it and it can do what the job asks for"),
 	FLAG("native-interval", DURATION, settings.native_interval, "Gangs", "30s",
 		"Time between two looks whether the cluster has such PodGroups; not with --gang-backend=Gates"),
+	FLAG("metrics-bind-address", STRING, doors.metrics, "Metrics and health", "0",
+		"HOST:PORT of /metrics, /debug/state and /debug/flags/v, over TLS, for bearers of a token that may read them; 0: off"),
+	FLAG("metrics-insecure", BOOL, doors.metrics_insecure, "Metrics and health", NULL,
+		"Plain HTTP without tokens at --metrics-bind-address, which must be a loopback address"),
+	FLAG("tls-cert-file", STRING, doors.cert_file, "Metrics and health", NULL,
+		"Certificate for --metrics-bind-address, PEM; read again when it changes (default: one is made)"),
+	FLAG("tls-private-key-file", STRING, doors.key_file, "Metrics and health", NULL,
+		"Key of --tls-cert-file"),
+	FLAG("health-probe-bind-address", STRING, doors.health, "Metrics and health", ":8081",
+		"HOST:PORT of /livez, /readyz and /healthz; 0: off"),
 	FLAG("v", COUNT, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
@@ -313,5 +323,7 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
-	return check_combination(o, err) ? -1 : check_leader(&o->leader, err);
+	if (check_combination(o, err) || check_leader(&o->leader, err))
+		return -1;
+	return kar_doors_check(&o->doors, err);
 }

@@ -14,6 +14,7 @@
 #include "common/kube/client_http.h"
 #include "common/kube/election.h"
 #include "common/kube/kubeconfig.h"
+#include "controllers/doors.h"
 #include "controllers/stores.h"
 
 #define KAR_CONFIG_VERSION "config.kube-arbitrator.io/v1alpha1"
@@ -36,6 +37,7 @@ struct kar_options {
 	struct kar_settings settings; /* .one_namespace follows from .ns */
 	const char *ns;               /* --namespace; NULL: all */
 	struct kar_leader_options leader;
+	struct kar_doors_options doors;
 	const char *logging_format;   /* "text" or "json" */
 	int verbosity;                /* -v */
 	enum kar_command command;

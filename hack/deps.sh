@@ -17,7 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libyajl-dev libev-dev libyaml-dev libbsd-dev libcmocka-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev)
 unit=("${build[@]}" nghttp2-server openssl ccache)
-test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv)
+test=(git clang llvm clang-tidy cppcheck shellcheck valgrind universal-ctags nghttp2-client jq curl ca-certificates binutils python3 python3-venv prometheus)
 image=("${build[@]}" binutils ca-certificates git python3 util-linux)
 bench=("${build[@]}" nghttp2-client valgrind python3)
 cluster=(curl ca-certificates openssl procps python3 python3-venv)
@@ -55,6 +55,10 @@ install_packages() {
 	mapfile -t absent < <(missing "$@")
 	((${#absent[@]})) || return 0
 	kar_step "install ${#absent[@]} packages: ${absent[*]}" "$log/apt.log" apt_install "${absent[@]}"
+	# Its package starts a server. The tests start their own, for themselves.
+	if [[ " ${absent[*]} " == *' prometheus '* ]] && command -v systemctl >/dev/null; then
+		as_root systemctl disable --now prometheus >/dev/null 2>&1 || true
+	fi
 	updated=1
 }
 

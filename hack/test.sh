@@ -117,6 +117,7 @@ tier_lint() {
 	check 'shellcheck' shell_check
 	check 'python syntax' python_syntax
 	check 'check-docs' hack/check-docs
+	check 'check-monitoring' hack/check-monitoring
 	check 'cppcheck' cpp_check
 	build_gcc && check 'check-house' hack/check-house build
 	configure build-clang kar_setup_clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy

@@ -11,12 +11,12 @@
 
 #include <bsd/stdlib.h>
 
+#include "common/cert.h"
 #include "common/clock.h"
 #include "common/kube/pem.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
-#include "sim/apiserver/http_cert.h"
 #include "sim/apiserver/http_server.h"
 #include "sim/crds.h"
 #include "sim/nodes/nodes.h"
@@ -62,7 +62,7 @@ struct process {
 	struct sim_apiserver *server;
 	struct sim_nodes *nodes;
 	struct sim_pacemaker *pacemaker;
-	struct sim_cert cert;
+	struct kar_cert cert;
 	struct sim_http_server *http;
 	struct sim_door *door;
 	struct kar_signal *on_term, *on_int, *on_usr1;
@@ -243,7 +243,7 @@ static int open_door(struct process *p, struct kar_err *err)
 	struct sim_door_options door = { .admin_token = p->token };
 	char address[64];
 
-	if (sim_cert_make(ADDRESS, &p->cert, err))
+	if (kar_cert_make("kar-sim", ADDRESS, &p->cert, err))
 		return -1;
 	const struct sim_http_server_options http = {
 		.address = ADDRESS,
@@ -360,7 +360,7 @@ static void end(struct process *p)
 	kar_signal_free(p->on_usr1);
 	sim_http_server_free(p->http);
 	sim_door_free(p->door);
-	sim_cert_release(&p->cert);
+	kar_cert_release(&p->cert);
 	sim_pacemaker_free(p->pacemaker);
 	sim_nodes_free(p->nodes);
 	sim_apiserver_free(p->server);

@@ -1,6 +1,7 @@
 #include "common/kube/client_http.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <bsd/stdlib.h>
 
@@ -99,6 +100,7 @@ static void free_client(struct kar_client *base)
 		kar_http_free(c->lanes[i]);
 	kar_credential_free(c->credential);
 	kar_timer_free(c->pump);
+	free(c->host);
 	free(c->ca_pem);
 	free(c->cert_pem);
 	kar_wipe_free(c->key_pem);
@@ -120,6 +122,15 @@ static int check_config(const struct kar_kubeconfig *k, struct kar_err *err)
 		return kar_fail(err, KAR_FATAL, "%s: server \"%s\" is not of the form https://host:port",
 			k->source, k->server ? k->server : "");
 	return 0;
+}
+
+/* "10.0.0.1:6443" of "https://10.0.0.1:6443/path". */
+static char *host_of(const char *server)
+{
+	const char *start = strstr(server, "://");
+
+	start = start ? start + strlen("://") : server;
+	return kar_xstrndup(start, strcspn(start, "/"));
 }
 
 struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kubeconfig *config,
@@ -147,6 +158,8 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	c->watch_answer = o->watch_answer ? o->watch_answer : WATCH_ANSWER_MS;
 	c->bucket =
 		(struct kar_bucket){ .qps = o->qps, .burst = burst, .tokens = burst, .at = kar_loop_mono(l) };
+	c->metrics = o->metrics;
+	c->host = host_of(config->server);
 	c->pump = kar_timer_new(l, on_pump, c);
 	TAILQ_INIT(&c->all);
 	TAILQ_INIT(&c->waiting);

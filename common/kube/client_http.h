@@ -12,14 +12,16 @@
 
 #include "common/kube/client.h"
 #include "common/kube/credential.h"
+#include "common/metrics.h"
 
 struct kar_client_http_options {
 	const char *user_agent;
 	double qps; /* 0: unlimited, the server's 429 rules */
 	int burst;
 	bool http1_only;
-	int max_in_flight_writes; /* on the writes lane; 0: 64. More wait here in order of their start. */
-	kar_time watch_answer;    /* ms within which the answer to a watch must begin; 0: 30 s */
+	int max_in_flight_writes;    /* on the writes lane; 0: 64. More wait here in order of their start. */
+	kar_time watch_answer;       /* ms within which the answer to a watch must begin; 0: 30 s */
+	struct kar_metrics *metrics; /* with kar_kube_metrics; borrowed; NULL: nothing is counted */
 };
 
 struct kar_client_http_stats {

@@ -6,6 +6,7 @@
 
 #include <bsd/string.h>
 
+#include "common/kube/kube_metrics.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/timefmt.h"
@@ -169,6 +170,20 @@ static void end_refused(struct kar_call *call)
 	}
 }
 
+/* @status 0: no answer. */
+static void count_request(const struct kar_call *call, int status)
+{
+	const struct http_client *c = call->client;
+	const char *method = kar_request_method(call->verb);
+	char code[12] = "<error>";
+
+	if (status)
+		snprintf(code, sizeof(code), "%d", status);
+	kar_metric_add(c->metrics, &kar_m_rest_client_requests_total, 1, KAR_LABELS(code, method, c->host));
+	kar_metric_observe(c->metrics, &kar_m_rest_client_request_duration_seconds,
+		(double)(kar_loop_mono(c->loop) - call->sent) / KAR_SECOND, KAR_LABELS(method, c->host));
+}
+
 static void on_http_done(void *arg, const struct kar_err *err)
 {
 	struct kar_call *call = arg;
@@ -176,6 +191,8 @@ static void on_http_done(void *arg, const struct kar_err *err)
 	struct kar_err mine;
 
 	call->http = NULL;
+	if (!call->status)
+		count_request(call, 0);
 	if (err) {
 		mine = *err;
 		kar_wrap(&mine, "%s", call->what);
@@ -196,6 +213,7 @@ static void on_http_head(void *arg, const struct kar_http_head *head)
 	struct kar_call *call = arg;
 
 	call->status = head->status;
+	count_request(call, head->status);
 	call->retry_after = head->retry_after;
 	strlcpy(call->answer_type, head->content_type, sizeof(call->answer_type));
 	call->answer.cap = is_success(head->status) ? ANSWER_MAX : ERROR_BODY_MAX;
@@ -322,6 +340,7 @@ static void send_call(struct kar_call *call, const struct kar_auth *auth)
 	call->retry_after = 0;
 	kar_buf_release(&call->answer);
 	c->stats.requests++;
+	call->sent = kar_loop_mono(c->loop);
 	call->http = kar_http_start(c->lanes[call->lane], &http);
 	await_answer(call);
 	kar_arena_wipe(&arena);

@@ -33,6 +33,8 @@ struct http_client {
 	char *ca_pem, *cert_pem, *key_pem; /* of that generation */
 	struct kar_seen said;              /* warnings and problems already logged */
 	struct kar_client_http_stats stats;
+	struct kar_metrics *metrics;
+	char *host; /* of the API server, with its port, for them */
 };
 
 enum call_state {
@@ -65,6 +67,7 @@ struct kar_call {
 	struct kar_err failure;
 	uint64_t generation; /* of the credentials it was sent with */
 	bool reauthorized;
+	kar_time sent; /* mono */
 	unsigned throttled;
 	struct kar_backoff backoff;
 	int status;

@@ -29,6 +29,8 @@ struct item {
 	kar_time at;       /* if delayed */
 	kar_time rest;     /* lazy adds wait until then; 0: they do not */
 	uint64_t sequence; /* ties of `at` keep the order of their adds */
+	kar_time since;    /* ready or dirty */
+	kar_time taken;    /* processing */
 	char key[];
 };
 
@@ -49,6 +51,8 @@ struct kar_workqueue {
 	size_t n_heap, room;
 	kar_time base, cap;
 	uint64_t random, sequence;
+	uint64_t adds, retries;
+	struct kar_workqueue_options options;
 };
 
 struct kar_workqueue *kar_workqueue_new(const struct kar_workqueue_options *o)
@@ -61,6 +65,8 @@ struct kar_workqueue *kar_workqueue_new(const struct kar_workqueue_options *o)
 	q->base = o && o->backoff_base ? o->backoff_base : BACKOFF_BASE_MS;
 	q->cap = o && o->backoff_cap ? o->backoff_cap : BACKOFF_CAP_MS;
 	q->random = o ? o->seed : 0;
+	if (o)
+		q->options = *o;
 	return q;
 }
 
@@ -76,6 +82,11 @@ void kar_workqueue_free(struct kar_workqueue *q)
 	}
 	free(q->heap);
 	free(q);
+}
+
+static kar_time mono(const struct kar_workqueue *q)
+{
+	return q->options.mono ? q->options.mono(q->options.arg) : 0;
 }
 
 static struct item *find(const struct kar_workqueue *q, const char *key)
@@ -210,6 +221,10 @@ static void mark(struct kar_workqueue *q, struct item *i, bool low)
 		return;
 	if (i->ready)
 		leave_line(q, i);
+	if (!known) {
+		i->since = mono(q);
+		q->adds++;
+	}
 	i->low = low;
 	if (i->processing)
 		i->dirty = true;
@@ -231,6 +246,7 @@ void kar_workqueue_add_at(struct kar_workqueue *q, const char *key, kar_time at)
 {
 	if (at == KAR_NEVER)
 		return;
+	q->retries++;
 
 	struct item *i = find_or_make(q, key);
 
@@ -319,6 +335,9 @@ const char *kar_workqueue_take(struct kar_workqueue *q, kar_time now)
 		return NULL;
 	leave_line(q, i);
 	i->processing = true;
+	i->taken = mono(q);
+	if (q->options.waited)
+		q->options.waited(q->options.arg, i->taken - i->since);
 	q->n_processing++;
 	return i->key;
 }
@@ -329,6 +348,8 @@ void kar_workqueue_done(struct kar_workqueue *q, const char *key)
 
 	assert(i && i->processing);
 	i->processing = false;
+	if (q->options.worked)
+		q->options.worked(q->options.arg, mono(q) - i->taken);
 	q->n_processing--;
 	if (i->dirty) {
 		i->dirty = false;
@@ -359,4 +380,22 @@ size_t kar_workqueue_ready(const struct kar_workqueue *q)
 size_t kar_workqueue_processing(const struct kar_workqueue *q)
 {
 	return q->n_processing;
+}
+
+struct kar_workqueue_stats kar_workqueue_stats(struct kar_workqueue *q)
+{
+	struct kar_workqueue_stats stats = { .adds = q->adds, .retries = q->retries };
+	kar_time now = mono(q);
+	struct item *i;
+
+	if (!q->n_processing)
+		return stats;
+	RB_FOREACH(i, item_tree, &q->items) {
+		kar_time lasts = i->processing ? now - i->taken : 0;
+
+		stats.unfinished += lasts;
+		if (lasts > stats.longest)
+			stats.longest = lasts;
+	}
+	return stats;
 }

@@ -19,6 +19,19 @@ struct kar_workqueue_options {
 	kar_time backoff_base; /* ms after the first failure; 0: 5 ms */
 	kar_time backoff_cap;  /* ms; 0: 60 s */
 	uint64_t seed;         /* of the jitter, +-10 % of a back-off */
+	/* The monotonic time of this turn, for the durations below; NULL: they are not measured. */
+	kar_time (*mono)(void *arg);
+	/* A key that was ready for @ms is taken; one that was processed for @ms is done. With .mono only; NULL: not interested. */
+	void (*waited)(void *arg, kar_time ms);
+	void (*worked)(void *arg, kar_time ms);
+	void *arg;
+};
+
+struct kar_workqueue_stats {
+	uint64_t adds;       /* keys that became ready, or dirty */
+	uint64_t retries;    /* adds for later */
+	kar_time unfinished; /* ms that the keys being processed have been so, together; */
+	kar_time longest;    /* and the one that has been so for longest */
 };
 
 struct kar_workqueue *kar_workqueue_new(const struct kar_workqueue_options *o) KAR_MUSTUSE KAR_RETNN;
@@ -51,5 +64,7 @@ kar_time kar_workqueue_next(const struct kar_workqueue *q, kar_time now) KAR_NON
 bool kar_workqueue_is_dirty(const struct kar_workqueue *q, const char *key) KAR_NONNULL;
 size_t kar_workqueue_ready(const struct kar_workqueue *q) KAR_NONNULL; /* depth */
 size_t kar_workqueue_processing(const struct kar_workqueue *q) KAR_NONNULL;
+/* Walks over all keys of which something is known. */
+struct kar_workqueue_stats kar_workqueue_stats(struct kar_workqueue *q) KAR_NONNULL;
 
 #endif

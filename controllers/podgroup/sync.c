@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "controllers/controllers.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
 #include "controllers/unit.h"
@@ -247,6 +248,12 @@ static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 	kar_json_writer_release(&w);
 }
 
+static void wrote(const struct kar_sync *s, const struct kar_action *a,
+	const struct kar_answer *answer KAR_UNUSED)
+{
+	kar_count_write(s, a);
+}
+
 void kar_podgroup_controller(struct kar_controller *c)
 {
 	c->name = "podgroup";
@@ -254,4 +261,5 @@ void kar_podgroup_controller(struct kar_controller *c)
 	c->sync = sync_group;
 	c->encode = encode;
 	c->encode_status = encode_status;
+	c->wrote = wrote;
 }

@@ -65,6 +65,9 @@ void queue_ensure_default(struct queue_pass *p) KAR_NONNULL;
 int queue_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
 	struct kar_err *err) KAR_NONNULL;
 bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KAR_NONNULL;
+/* Measures how long an admission has taken. */
+void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
+	__attribute__((nonnull(1)));
 
 /* --- gangs.c --------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/queue/pass.h"
 
 #define ALL "all"
@@ -210,9 +211,27 @@ static void decide(struct queue_pass *p)
 	queue_forget_classes(p);
 }
 
+/* Groups that keep an admission, or want none, are not tried. */
+static void count_attempts(const struct queue_pass *p)
+{
+	struct kar_metrics *m = p->s->controller->metrics;
+	int admitted = 0, inadmissible = 0;
+
+	for (size_t i = 0; i < p->snapshot.n_groups; i++) {
+		const struct queue_group *g = &p->snapshot.groups[i];
+		bool is = p->decisions[i].reason == QUEUE_ADMITTED;
+
+		admitted += !g->admitted && is;
+		inadmissible += !g->admitted && !is && g->claim == QUEUE_CLAIM_ALIVE;
+	}
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, admitted, KAR_LABELS("admitted"));
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, inadmissible, KAR_LABELS("inadmissible"));
+}
+
 static void pass(struct queue_pass *p)
 {
 	decide(p);
+	count_attempts(p);
 	kar_plan_requeue(&p->s->plan, p->yields_in);
 	kar_plan_requeue(&p->s->plan, p->retry_in);
 	if (!p->queues_are_read_only)
@@ -323,4 +342,5 @@ void kar_queue_controller(struct kar_controller *c)
 	c->sync = sync;
 	c->encode = queue_encode;
 	c->still_wanted = queue_still_wanted;
+	c->wrote = queue_wrote;
 }

@@ -5,6 +5,7 @@
 #include "api/copy.h"
 #include "common/json.h"
 #include "common/str.h"
+#include "controllers/kar_metrics.h"
 
 /* Numbers of struct kar_action.what. */
 enum {
@@ -16,7 +17,8 @@ enum {
 /* Payload of an action. */
 struct body {
 	struct kar_str json;
-	kar_rv rv; /* of the object that it was made from; 0: none */
+	kar_rv rv;       /* of the object that it was made from; 0: none */
+	kar_time waited; /* ms that the group has waited which it admits; -1: it admits none */
 };
 
 /* The body of a patch of @o's status: what @mask chooses of @status. Appended to @out. */
@@ -46,6 +48,7 @@ static struct kar_action *add_patch(struct queue_pass *p, const struct kar_objec
 
 	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
 	body->rv = o->rv;
+	body->waited = -1;
 	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
 	a->subresource = "status";
 	a->patch_type = KAR_PATCH_MERGE;
@@ -163,6 +166,14 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 	return st;
 }
 
+static void note_admission(const struct queue_pass *p, const struct kar_podgroup *g, struct kar_action *a)
+{
+	struct body *body = (struct body *)(uintptr_t)a->payload;
+	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
+
+	body->waited = p->s->now > since ? p->s->now - since : 0;
+}
+
 static struct kar_action *patch_group(struct queue_pass *p, const struct queue_group *qg,
 	const struct queue_decision *d)
 {
@@ -170,6 +181,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 	struct kar_podgroup_status st = next_status(p, qg, d);
 	unsigned mask = KAR_PG_QUEUE;
 	struct kar_buf out = { 0 };
+	struct kar_action *a;
 
 	if (st.phase ==
 		KAR_PG_PHASE_NONE) { /* the first write also sets phase and counts, which saves a second one */
@@ -177,7 +189,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		mask |= KAR_PG_MEMBERS;
 	}
 	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
-	return add_patch(p, &g->o, PATCH_GROUP,
+	a = add_patch(p, &g->o, PATCH_GROUP,
 		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
 			d->reason == QUEUE_ADMITTED ? "True" : "False", queue_reason_name(d->reason),
 			d->position,
@@ -186,6 +198,9 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 				: d->provisions ? " provisions"
 						: ""),
 		&out);
+	if (d->reason == QUEUE_ADMITTED && !qg->admitted)
+		note_admission(p, g, a);
+	return a;
 }
 
 /* Which of these holds a group up may change with each job that starts or ends, and is written with the positions. */
@@ -361,4 +376,14 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a)
 		return true;
 	o = kar_store_get(store, a->ns, a->name);
 	return o && kar_streq(o->uid, a->uid) && o->rv == body->rv;
+}
+
+void queue_wrote(const struct kar_sync *s, const struct kar_action *a,
+	const struct kar_answer *answer KAR_UNUSED)
+{
+	const struct body *body = a ? a->payload : NULL;
+
+	if (body && body->waited >= 0)
+		kar_metric_observe(s->controller->metrics, &kar_m_kar_admission_wait_seconds,
+			(double)body->waited / KAR_SECOND, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 #include "common/str.h"
+#include "controllers/kar_metrics.h"
 
 static const char *describe_pending(enum kar_qj_phase from)
 {
@@ -76,4 +77,26 @@ void queuejob_log_change(const struct kar_object *old, const struct kar_object *
 		log_deletion(old);
 	if (to != from && to != KAR_QJ_PHASE_NONE)
 		log_phase(new, from);
+}
+
+static void count_restart(struct kar_metrics *m, const struct kar_queuejob_status *s)
+{
+	const char *cause = kar_qj_restart_name(s->record.restart_kind);
+
+	if (*cause)
+		kar_metric_add(m, &kar_m_kar_gang_restarts_total, 1, KAR_LABELS(cause));
+}
+
+static int32_t losses(const struct kar_queuejob_status *s)
+{
+	return s->pod_failures + s->disruptions;
+}
+
+void queuejob_count_written(struct kar_metrics *m, const struct kar_queuejob_status *was,
+	const struct kar_queuejob_status *is)
+{
+	if (is->phase == KAR_QJ_PHASE_RESTARTING && was->phase != is->phase)
+		count_restart(m, is);
+	else if (is->phase == was->phase && is->incarnation == was->incarnation && losses(is) > losses(was))
+		kar_metric_add(m, &kar_m_kar_pods_replaced_total, losses(is) - losses(was), NULL);
 }

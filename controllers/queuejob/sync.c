@@ -7,7 +7,9 @@
 #include "api/types.h"
 #include "common/kube/request.h"
 #include "common/log.h"
+#include "controllers/kar_metrics.h"
 #include "controllers/queuejob/encode.h"
+#include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/observe.h"
 #include "controllers/queuejob/queuejob.h"
@@ -119,9 +121,12 @@ static kar_time waits_for_crd(const struct kar_sync *s)
 /* A write that changes nothing causes no event, so the next sync compares the version of its answer with the cache. */
 static void note_status_written(const struct kar_sync *s, const struct kar_answer *answer)
 {
+	const struct kar_queuejob_status *recorded = &kar_as_queuejob(s->object)->status;
+
+	queuejob_count_written(s->controller->metrics, recorded, s->plan.status);
 	queuejob_key(s)->status_rv = answer->rv;
 	queuejob_key(s)->status_written = s->mono;
-	if (kar_as_queuejob(s->object)->status.edited)
+	if (recorded->edited)
 		kar_workqueue_add(s->controller->queue, s->key);
 }
 
@@ -253,6 +258,7 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 	int32_t incarnation;
 	uint64_t uid;
 
+	kar_count_write(s, a);
 	if (!s->object)
 		return; /* the job is gone */
 	if (!a)

@@ -20,6 +20,7 @@
 struct kar_create_backoff;
 struct kar_create_gate;
 struct kar_json_writer;
+struct kar_metrics;
 struct kar_settings;
 struct kar_stores;
 
@@ -56,6 +57,7 @@ struct kar_controller {
 	const char *name;                    /* prefix of keys in logs and metrics; static */
 	const struct kar_stores *stores;     /* the caches, which all reconcilers share; borrowed */
 	const struct kar_settings *settings; /* settings that decisions depend on; borrowed */
+	struct kar_metrics *metrics;         /* what it counts; borrowed; NULL: nothing */
 	struct kar_workqueue *queue;
 	struct kar_barrier *barrier;
 	size_t memory_size; /* bytes of kar_key_state.memory */

@@ -5,6 +5,7 @@
 
 #include "common/kube/event.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "controllers/runtime/executor_wire.h"
 
 /* Of one key, one after the other: some 5 s, and the lists and watches know an outage earlier. */
@@ -124,4 +125,18 @@ void kar_failure_report(struct kar_recorder *recorder, const struct kar_sync *s,
 void kar_failure_is_over(struct kar_key_state *state)
 {
 	memset(state->reported, 0, sizeof(state->reported));
+}
+
+void kar_failure_unreadable(struct kar_recorder *recorder, const struct kar_object *o, const char *problem)
+{
+	char key[KAR_KEY_LEN], api_version[KAR_EXECUTOR_API_VERSION], note[KAR_ERR_MSG_BYTES];
+	const struct kar_object_ref about = kar_executor_about(o, api_version);
+
+	kar_warn(KAR_MSG("Cannot read an object: nothing is done for it until it has been corrected"),
+		KAR_S("kind", o->type->res.kind), KAR_S("object", kar_object_key(o, key)),
+		KAR_S("err", problem));
+	kar_text_printf(note, sizeof(note),
+		"kar-controllers cannot read this object and does nothing for it until it has been corrected: %s",
+		problem);
+	kar_recorder_event(recorder, &about, KAR_WARNING, "Unreadable", "Read", note);
 }

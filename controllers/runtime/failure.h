@@ -1,5 +1,5 @@
 /*
- * failure - the log lines and events about a plan that could not be carried out.
+ * failure - the log lines and events about a plan that could not be carried out, or an object that could not be read.
  */
 #ifndef KAR_FAILURE_H
 #define KAR_FAILURE_H
@@ -17,5 +17,8 @@ void kar_failure_report(struct kar_recorder *recorder, const struct kar_sync *s,
 	bool outage) KAR_NONNULL;
 /* A plan has succeeded: the next failure of any kind is reported again. */
 void kar_failure_is_over(struct kar_key_state *state) KAR_NONNULL;
+/* Reports @problem of @o once, in the log and as an event of the object: nothing else shows why nothing is done for it. */
+void kar_failure_unreadable(struct kar_recorder *recorder, const struct kar_object *o,
+	const char *problem) KAR_NONNULL;
 
 #endif

@@ -10,10 +10,9 @@
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "common/text.h"
 #include "common/timefmt.h"
-#include "controllers/runtime/executor_wire.h"
 #include "controllers/runtime/failure.h"
+#include "controllers/runtime/measure.h"
 #include "controllers/runtime/create_backoff.h"
 #include "controllers/runtime/trouble.h"
 
@@ -44,6 +43,7 @@ struct kar_manager {
 	struct kar_recorder *recorder;
 	struct kar_executor *executor;
 	struct kar_controller controller[KAR_MANAGER_CONTROLLERS];
+	struct kar_measure measure[KAR_MANAGER_CONTROLLERS];
 	struct memory memory;
 	struct kar_timer *work;
 	kar_time started;
@@ -144,6 +144,11 @@ static void log_plan(const struct kar_sync *s)
 	kar_buf_release(&text);
 }
 
+static const struct kar_measure *measure_of(const struct kar_manager *m, const struct kar_controller *c)
+{
+	return &m->measure[c - m->controller];
+}
+
 /* Called by the executor: the only place where an outcome decides when the key is synced again. */
 static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *o)
 {
@@ -164,6 +169,7 @@ static void on_applied(void *arg, struct kar_sync *s, const struct kar_outcome *
 		kar_failure_report(m->recorder, s, o, kar_trouble_is_outage(m->trouble));
 		kar_workqueue_add_rate_limited(c->queue, s->key, now + o->err.retry_after);
 	}
+	kar_measure_sync(measure_of(m, c), s->mono, o, false);
 	/* 0 asks for another sync at once, but only after a success. */
 	if (o->requeue_after != KAR_NEVER && (o->requeue_after || o->what == KAR_OK))
 		kar_workqueue_add_at(c->queue, s->key, now + o->requeue_after);
@@ -176,6 +182,7 @@ static void skip(struct kar_manager *m, struct kar_sync *s)
 {
 	struct kar_controller *c = s->controller;
 
+	kar_measure_sync(measure_of(m, c), s->mono, NULL, s->plan.requeue_after != KAR_NEVER);
 	if (s->plan.requeue_after == KAR_NEVER)
 		forget(m, c, s->state, s->key);
 	else
@@ -266,6 +273,7 @@ static void work(void *arg)
 
 	if (m->stopping)
 		return;
+	kar_metric_observe(m->options.metrics, &kar_m_kar_loop_lag_seconds, (double)lag / KAR_SECOND, NULL);
 	if (lag >= SLOW_TURN)
 		kar_info(2, KAR_MSG("Slow turn of the loop"), KAR_I("lag_ms", lag));
 	while (keys < SLICE_KEYS && sync_one(m, now))
@@ -319,20 +327,9 @@ static void on_answer(void *arg, const struct kar_reflector *r)
 		kar_reflector_retry(m->reflector[i]);
 }
 
-/* Reported once, in the log and as an event of the object: nothing else shows why nothing is done for it. */
 static void on_unreadable(void *arg, const struct kar_object *o, const char *problem)
 {
-	struct kar_manager *m = arg;
-	char key[KAR_KEY_LEN], api_version[KAR_EXECUTOR_API_VERSION], note[KAR_ERR_MSG_BYTES];
-	const struct kar_object_ref about = kar_executor_about(o, api_version);
-
-	kar_warn(KAR_MSG("Cannot read an object: nothing is done for it until it has been corrected"),
-		KAR_S("kind", o->type->res.kind), KAR_S("object", kar_object_key(o, key)),
-		KAR_S("err", problem));
-	kar_text_printf(note, sizeof(note),
-		"kar-controllers cannot read this object and does nothing for it until it has been corrected: %s",
-		problem);
-	kar_recorder_event(m->recorder, &about, KAR_WARNING, "Unreadable", "Read", note);
+	kar_failure_unreadable(((const struct kar_manager *)arg)->recorder, o, problem);
 }
 
 static void new_reflectors(struct kar_manager *m)
@@ -356,16 +353,20 @@ static void new_reflectors(struct kar_manager *m)
 
 static void new_controllers(struct kar_manager *m)
 {
-	const struct kar_workqueue_options o = { .backoff_cap = BACKOFF_CAP, .seed = m->options.seed };
+	struct kar_workqueue_options o = { .backoff_cap = BACKOFF_CAP, .seed = m->options.seed };
 
 	for (size_t i = 0; i < m->options.n_controllers; i++) {
 		struct kar_controller *c = &m->controller[i];
 
+		m->measure[i] = (struct kar_measure){ .loop = m->loop, .metrics = m->options.metrics };
+		kar_measure_queue(&o, &m->measure[i]);
+		c->metrics = m->options.metrics;
 		c->stores = m->options.stores;
 		c->settings = m->options.settings;
 		c->queue = kar_workqueue_new(&o);
 		c->barrier = kar_barrier_new();
 		m->options.controllers[i](c);
+		m->measure[i].name = c->name;
 		c->start(c);
 	}
 	/* Last, so that the keys of a change are in the queues when on_store_change() is called. */
@@ -471,4 +472,16 @@ void kar_manager_free(struct kar_manager *m)
 	if (m->options.release)
 		m->options.release(m->options.arg);
 	free(m);
+}
+
+struct kar_manager_parts kar_manager_parts(const struct kar_manager *m)
+{
+	return (struct kar_manager_parts){ .loop = m->loop,
+		.options = &m->options,
+		.reflectors = m->reflector,
+		.trouble = m->trouble,
+		.executor = m->executor,
+		.controllers = m->controller,
+		.measures = m->measure,
+		.synced = m->synced == m->options.n_caches };
 }

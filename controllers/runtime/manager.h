@@ -38,6 +38,8 @@ struct kar_manager_options {
 	const struct kar_stores *stores;
 	const struct kar_settings *settings;
 	struct kar_executor_options executor;
+	struct kar_metrics *
+		metrics; /* with kar_runtime_metrics, and what the controllers count; borrowed; NULL: nothing */
 	/* Called with @arg when the first list of each cache is in. NULL: not interested. */
 	void (*ready)(void *arg);
 	/* Called with @arg when the manager has been freed: it owns what the pointers above refer to. NULL: it does not. */
@@ -64,5 +66,18 @@ void kar_manager_lead(struct kar_manager *m) KAR_NONNULL;
 void kar_manager_stop(struct kar_manager *m, void (*stopped)(void *arg, bool clean), void *arg)
 	__attribute__((nonnull(1, 2)));
 void kar_manager_free(struct kar_manager *m); /* accepts NULL */
+
+/* The parts of a manager, for what only reads them (manager_state.h). Borrowed, valid until the manager is freed. */
+struct kar_manager_parts {
+	struct kar_loop *loop;
+	const struct kar_manager_options *options;
+	struct kar_reflector *const *reflectors; /* one per cache */
+	const struct kar_trouble *trouble;
+	const struct kar_executor *executor;
+	const struct kar_controller *controllers;
+	const struct kar_measure *measures; /* one per controller */
+	bool synced;                        /* the first list of each cache is in */
+};
+struct kar_manager_parts kar_manager_parts(const struct kar_manager *m) KAR_NONNULL;
 
 #endif

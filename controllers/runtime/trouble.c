@@ -56,6 +56,15 @@ bool kar_trouble_is_outage(const struct kar_trouble *t)
 	return t->outage.on;
 }
 
+kar_time kar_trouble_lasts(const struct kar_trouble *t, size_t i, kar_time now)
+{
+	const struct one *c = &t->caches[i];
+	kar_time in_outage = c->in_outage && t->outage.on ? now - t->outage.since : 0;
+	kar_time alone = c->spell.on ? now - c->spell.since : 0;
+
+	return in_outage > alone ? in_outage : alone;
+}
+
 static enum scope scope_of(const struct kar_err *err)
 {
 	if (err->cause == KAR_CAUSE_CONNECTION)

@@ -23,6 +23,8 @@ void kar_trouble_failed(struct kar_trouble *t, size_t i, const struct kar_err *e
 bool kar_trouble_answered(struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
 /* Cache @i is read as it should be. */
 void kar_trouble_over(struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
+/* ms for which cache @i has been failing at @now; 0: it is not. */
+kar_time kar_trouble_lasts(const struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
 /* Has an outage been logged that is not over? Then a write that has no answer is no news. */
 bool kar_trouble_is_outage(const struct kar_trouble *t) KAR_NONNULL;
 

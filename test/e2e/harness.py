@@ -366,7 +366,8 @@ class Manager:
     """The kar-controllers process under test."""
 
     def __init__(self, binary, kubeconfig, log, *flags):
-        self.command = [str(binary), "--kubeconfig", str(kubeconfig), "-v=4", *flags]
+        # Without an address of its own, because others run on this machine too.
+        self.command = [str(binary), "--kubeconfig", str(kubeconfig), "-v=4", "--health-probe-bind-address=0", *flags]
         self.log = pathlib.Path(log)
         self.process = None
         self.flags = ()

@@ -27,6 +27,18 @@ static int split(char *line, char **argv)
 	return argc;
 }
 
+static void render_doors(const struct kar_doors_options *d, char *out, size_t n)
+{
+	if (strcmp(d->health, ":8081"))
+		snprintf(out + strlen(out), n - strlen(out), " health=%s", d->health);
+	if (strcmp(d->metrics, "0"))
+		snprintf(out + strlen(out), n - strlen(out), " metrics=%s", d->metrics);
+	if (d->cert_file)
+		snprintf(out + strlen(out), n - strlen(out), " cert=%s key=%s", d->cert_file, d->key_file);
+	if (d->metrics_insecure)
+		snprintf(out + strlen(out), n - strlen(out), " insecure");
+}
+
 /* Renders the options that differ from nothing, so that one line says all. */
 static void render(const struct kar_options *o, char *out, size_t n)
 {
@@ -53,6 +65,7 @@ static void render(const struct kar_options *o, char *out, size_t n)
 		snprintf(out + strlen(out), n - strlen(out), " leader=%d/%d/%d %s@%s",
 			(int)o->leader.times.duration, (int)o->leader.times.deadline,
 			(int)o->leader.times.retry, o->leader.name, o->leader.ns ? o->leader.ns : "-");
+	render_doors(&o->doors, out, n);
 }
 
 #define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler"
@@ -124,6 +137,25 @@ static const struct {
 		"--leader-elect-resource-name: want the name of a Lease, got \"\"" },
 	{ "times_of_no_leader", "--leader-elect-renew-deadline=15s", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "bad_format", "--logging-format=xml", "--logging-format: want text or json, got \"xml\"" },
+	{ "no_probes", "--health-probe-bind-address=0", "kubeconfig=- master=- ns=- " DEFAULTS " health=0" },
+	{ "metrics_over_tls", "--metrics-bind-address=:8443 --tls-cert-file=/c --tls-private-key-file=/k",
+		"kubeconfig=- master=- ns=- " DEFAULTS " metrics=:8443 cert=/c key=/k" },
+	{ "metrics_plain", "--metrics-insecure --metrics-bind-address=[::1]:8080",
+		"kubeconfig=- master=- ns=- " DEFAULTS " metrics=[::1]:8080 insecure" },
+	{ "no_address", "--metrics-bind-address=8443",
+		"--metrics-bind-address: want HOST:PORT such as :8443, 127.0.0.1:8443 or [::1]:8443, got \"8443\"" },
+	{ "no_port", "--health-probe-bind-address=localhost",
+		"--health-probe-bind-address: want HOST:PORT such as :8443, 127.0.0.1:8443 or [::1]:8443, got \"localhost\"" },
+	{ "plain_for_all", "--metrics-insecure --metrics-bind-address=:8080",
+		"--metrics-insecure is for a loopback --metrics-bind-address such as 127.0.0.1:8080" },
+	{ "plain_nowhere", "--metrics-insecure", "--metrics-insecure needs --metrics-bind-address" },
+	{ "certificate_nowhere", "--tls-cert-file=/c --tls-private-key-file=/k",
+		"--tls-cert-file needs --metrics-bind-address" },
+	{ "certificate_without_key", "--metrics-bind-address=:8443 --tls-cert-file=/c",
+		"--tls-cert-file and --tls-private-key-file are needed both, or none" },
+	{ "plain_with_a_certificate",
+		"--metrics-bind-address=[::1]:1 --metrics-insecure --tls-cert-file=/c --tls-private-key-file=/k",
+		"--metrics-insecure needs no --tls-cert-file: it is plain HTTP" },
 	{ "bad_bool", "--disable-http2=maybe", "--disable-http2: want true or false, got \"maybe\"" },
 };
 

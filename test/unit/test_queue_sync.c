@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "api/native_group.h"
+#include "controllers/kar_metrics.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static void check_nth_body(size_t action, const char *want)
@@ -79,6 +80,32 @@ static void first_status_of_a_group_is_pending(void **state)
 		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
+}
+
+/* Whoever admits measures the wait: from the creation, or from what the group is ordered by instead. */
+static void the_wait_of_an_admitted_group_is_measured(void **state)
+{
+	static const struct kar_answer ok = { .status = 200, .uid = "" };
+	struct kar_metrics *m = kar_all_metrics_new();
+	struct kar_buf text = { 0 };
+
+	(void)state;
+	w.controller.metrics = m;
+	put_queue("default", "");
+	put_group("g", "\"minMember\":1", "\"waitingSince\":\"2026-11-21T13:46:17Z\"");
+	put_group("h", "\"minMember\":1,\"queue\":\"none\"", "");
+	sync_text(false);
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++)
+		w.controller.wrote(&w.sync, &w.sync.plan.actions[i], &ok);
+	assert_int_equal(kar_metric_value(m, &kar_m_kar_admission_wait_seconds, NULL), 1);
+	kar_metrics_print(m, false, &text);
+	assert_non_null(strstr(kar_buf_cstr(&text), "\nkar_admission_wait_seconds_sum 10.123\n"));
+	assert_int_equal(kar_metric_value(m, &kar_m_kar_admission_attempts_total, KAR_LABELS("admitted")), 1);
+	assert_int_equal(kar_metric_value(m, &kar_m_kar_admission_attempts_total, KAR_LABELS("inadmissible")),
+		1);
+	w.controller.metrics = NULL;
+	kar_buf_release(&text);
+	kar_metrics_free(m);
 }
 
 static void admitted_group_is_not_written_again(void **state)
@@ -577,6 +604,7 @@ int main(void)
 		TEST(default_queue_is_created_once),
 		TEST(manager_of_one_namespace_writes_no_queue),
 		TEST(group_is_admitted_with_preconditions),
+		TEST(the_wait_of_an_admitted_group_is_measured),
 		TEST(admitted_group_is_not_written_again),
 		TEST(contradictory_condition_is_mended),
 		TEST(most_urgent_group_is_written_first),

@@ -10,6 +10,8 @@
 
 #include "common/buf.h"
 #include "common/log.h"
+#include "controllers/kar_metrics.h"
+#include "controllers/queuejob/journal.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 #define STATUS(phase, reason, message) \
@@ -154,11 +156,80 @@ static void job_of_the_same_name_is_another_job(void **state)
 		"\"Job runs\"" J "\"Running\" restarts=0\n");
 }
 
+#define LIFE(phase, incarnation, failures, disruptions, kind) \
+	",\"status\":{\"phase\":\"" phase "\",\"incarnation\":" incarnation ",\"podFailures\":" failures \
+	",\"disruptions\":" disruptions ",\"record\":{\"restartKind\":\"" kind "\"}}"
+
+/* clang-format off: tables and texts */
+static const struct {
+	const char *name, *version[5];
+	const char *cause; /* of restarts; NULL: none */
+	int restarts, replaced;
+} counted[] = {
+	{ "nothing happens", { LIFE("Running", "1", "0", "0", ""), LIFE("Completed", "1", "0", "0", "") },
+		NULL, 0, 0 },
+	{ "a gang restarts",
+		{ LIFE("Running", "1", "0", "0", ""), LIFE("Restarting", "1", "1", "0", "Failure"),
+			LIFE("Restarting", "1", "1", "0", "Failure"),
+			LIFE("Starting", "2", "1", "0", "Failure") },
+		"Failure", 1, 0 },
+	{ "an attempt is rolled back",
+		{ LIFE("Starting", "1", "0", "0", ""), LIFE("Restarting", "1", "0", "0", "Nodes") }, "Nodes",
+		1, 0 },
+	{ "three pods are replaced",
+		{ LIFE("Running", "1", "1", "0", ""), LIFE("Running", "1", "2", "1", ""),
+			LIFE("Running", "1", "2", "2", "") },
+		NULL, 0, 3 },
+	{ "it was so before", { LIFE("Restarting", "1", "3", "3", "Failure") }, NULL, 0, 0 },
+};
+/* clang-format on */
+
+static struct kar_object *version_of(const char *status)
+{
+	struct kar_buf json = { 0 };
+	struct kar_object *o;
+
+	kar_buf_printf(&json, "{" JOB_META "}%s%s}", SPEC, status);
+	o = object_from_json(&kar_queuejob_type, kar_buf_cstr(&json), w.strings);
+	kar_buf_release(&json);
+	return o;
+}
+
+/* Counts the way from each version of row @i to the next. */
+static void count_versions(struct kar_metrics *m, size_t i)
+{
+	for (const char *const *version = counted[i].version; version[1]; version++) {
+		struct kar_object *was = version_of(version[0]), *is = version_of(version[1]);
+
+		queuejob_count_written(m, &kar_as_queuejob(was)->status, &kar_as_queuejob(is)->status);
+		kar_object_unref(was);
+		kar_object_unref(is);
+	}
+}
+
+static void lives_are_counted(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(counted); i++) {
+		struct kar_metrics *m = kar_all_metrics_new();
+		const char *const *cause = KAR_LABELS(counted[i].cause ? counted[i].cause : "Failure");
+		double restarts, replaced;
+
+		count_versions(m, i);
+		restarts = kar_metric_value(m, &kar_m_kar_gang_restarts_total, cause);
+		replaced = kar_metric_value(m, &kar_m_kar_pods_replaced_total, NULL);
+		if ((int)restarts != counted[i].restarts || (int)replaced != counted[i].replaced)
+			fail_msg("%s: %g restarts, %g replaced", counted[i].name, restarts, replaced);
+		kar_metrics_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_change_of_the_phase_is_one_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(first_list_is_no_news, setup, teardown),
+		cmocka_unit_test_setup_teardown(lives_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(job_of_the_same_name_is_another_job, setup, teardown),
 	};
 

@@ -184,11 +184,19 @@ static void the_first_answer_says_that_others_may_try_again(void **state)
 	(void)state;
 	kar_log_redirect(collect, &lines);
 	assert_false(kar_trouble_is_outage(t));
+	assert_int_equal(kar_trouble_lasts(t, 0, 1), 0);
 	kar_trouble_failed(t, 0, &refused, 1);
+	kar_trouble_failed(t, 0, &refused, 2);
+	assert_int_equal(kar_trouble_lasts(t, 0, 61), 60); /* of the outage */
 	assert_true(kar_trouble_is_outage(t));
 	assert_true(kar_trouble_answered(t, 0, 2));
 	assert_false(kar_trouble_answered(t, 0, 3));
 	assert_false(kar_trouble_is_outage(t));
+	assert_int_equal(kar_trouble_lasts(t, 0, 61), 0);
+	kar_trouble_failed(t, 0, &denied, 100);
+	assert_int_equal(kar_trouble_lasts(t, 0, 300), 200); /* of this cache alone */
+	kar_trouble_over(t, 0, 300);
+	assert_int_equal(kar_trouble_lasts(t, 0, 301), 0);
 	kar_log_redirect(NULL, NULL);
 	kar_buf_release(&lines);
 	kar_trouble_free(t);

@@ -100,6 +100,75 @@ static void told_as_stories(void **state)
 	}
 }
 
+struct clock {
+	kar_time now, waited, worked; /* of the last key */
+};
+
+static kar_time clock_mono(void *arg)
+{
+	return ((const struct clock *)arg)->now;
+}
+
+static void on_waited(void *arg, kar_time ms)
+{
+	((struct clock *)arg)->waited = ms;
+}
+
+static void on_worked(void *arg, kar_time ms)
+{
+	((struct clock *)arg)->worked = ms;
+}
+
+static void expect_stats(struct kar_workqueue *q, uint64_t adds, uint64_t retries, kar_time unfinished,
+	kar_time longest)
+{
+	struct kar_workqueue_stats s = kar_workqueue_stats(q);
+
+	assert_int_equal(s.adds, adds);
+	assert_int_equal(s.retries, retries);
+	assert_int_equal(s.unfinished, unfinished);
+	assert_int_equal(s.longest, longest);
+}
+
+static void waiting_and_work_are_measured(void **state)
+{
+	struct clock c = { .now = 1000 };
+	const struct kar_workqueue_options o = { .mono = clock_mono,
+		.waited = on_waited,
+		.worked = on_worked,
+		.arg = &c };
+	struct kar_workqueue *q = kar_workqueue_new(&o);
+
+	(void)state;
+	kar_workqueue_add_low(q, "a");
+	c.now = 1030;
+	kar_workqueue_add(q, "a"); /* it overtakes, and has waited since its first add */
+	kar_workqueue_add(q, "b");
+	expect_stats(q, 2, 0, 0, 0);
+	c.now = 1100;
+	assert_string_equal(kar_workqueue_take(q, c.now), "a");
+	assert_int_equal(c.waited, 100);
+	assert_string_equal(kar_workqueue_take(q, c.now), "b");
+	assert_int_equal(c.waited, 70);
+	kar_workqueue_add(q, "a"); /* dirty: it waits from now on */
+	kar_workqueue_add(q, "a");
+	c.now = 1150;
+	kar_workqueue_done(q, "b");
+	assert_int_equal(c.worked, 50);
+	c.now = 1200;
+	expect_stats(q, 3, 0, 100, 100);
+	kar_workqueue_done(q, "a");
+	assert_int_equal(c.worked, 100);
+	c.now = 1300;
+	assert_string_equal(kar_workqueue_take(q, c.now), "a");
+	assert_int_equal(c.waited, 200);
+	kar_workqueue_add_rate_limited(q, "a", c.now);
+	kar_workqueue_add_at(q, "b", 2000);
+	expect_stats(q, 3, 2, 0, 0);
+	kar_workqueue_done(q, "a");
+	kar_workqueue_free(q);
+}
+
 static kar_time retry_delay(struct kar_workqueue *q, kar_time now)
 {
 	kar_workqueue_add_rate_limited(q, "k", now);
@@ -383,6 +452,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(told_as_stories),
+		cmocka_unit_test(waiting_and_work_are_measured),
 		cmocka_unit_test(failures_back_off_up_to_the_cap),
 		cmocka_unit_test(jitter_spreads_and_repeats_with_its_seed),
 		cmocka_unit_test(defaults_apply),

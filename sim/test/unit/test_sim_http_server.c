@@ -18,7 +18,7 @@
 
 #include "common/http.h"
 #include "common/mem.h"
-#include "sim/apiserver/http_cert.h"
+#include "common/cert.h"
 #include "sim/apiserver/http_server.h"
 #include "sim/pacemaker.h"
 #include "test/fixture/wait.h"
@@ -34,7 +34,7 @@ struct world {
 	struct sim_apiserver *server;
 	struct sim_door *door;
 	struct sim_pacemaker *pacemaker;
-	struct sim_cert cert;
+	struct kar_cert cert;
 	struct sim_http_server *http;
 	struct kar_http *client;
 	struct kar_tls tls;
@@ -89,7 +89,7 @@ static int setup(void **state)
 	w->pacemaker = sim_pacemaker_new(w->loop, w->timeline, 1);
 	door.audit_arg = w;
 	w->door = sim_door_new(w->server, &door);
-	assert_int_equal(sim_cert_make("127.0.0.1", &w->cert, &err), 0);
+	assert_int_equal(kar_cert_make("kar-sim", "127.0.0.1", &w->cert, &err), 0);
 	struct sim_http_server_options o = options_of(w);
 
 	w->http = sim_http_server_new(w->loop, &o, &err);
@@ -112,7 +112,7 @@ static int teardown(void **state)
 	sim_pacemaker_free(w->pacemaker);
 	sim_apiserver_free(w->server);
 	sim_timeline_free(w->timeline);
-	sim_cert_release(&w->cert);
+	kar_cert_release(&w->cert);
 	kar_loop_free(w->loop);
 	free(w);
 	kar_http_global_cleanup();

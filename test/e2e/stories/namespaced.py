@@ -7,7 +7,7 @@ import subprocess
 from harness import KEY, MANIFESTS, Manager, expect, expect_equal, json_documents, queuejob, task, wait_until
 from stories.rbac import expect_nothing_refused
 
-CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses"}
+CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses", "tokenreviews", "subjectaccessreviews"}
 
 
 def rendered(s):

@@ -1,4 +1,4 @@
-#include "sim/apiserver/http_cert.h"
+#include "common/cert.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -13,15 +13,14 @@
 
 enum { SERIAL_LEN = 16, DAY = 24 * 60 * 60, YEAR = 365 * DAY };
 
-static int set_names(gnutls_x509_crt_t cert, const char *address)
+static int set_names(gnutls_x509_crt_t cert, const char *name, const char *address)
 {
-	static const char common_name[] = "kar-sim";
 	struct in_addr ip;
 
 	if (inet_pton(AF_INET, address, &ip) != 1)
 		return GNUTLS_E_INVALID_REQUEST;
-	int r = gnutls_x509_crt_set_dn_by_oid(cert, GNUTLS_OID_X520_COMMON_NAME, 0, common_name,
-		sizeof(common_name) - 1);
+	int r = gnutls_x509_crt_set_dn_by_oid(cert, GNUTLS_OID_X520_COMMON_NAME, 0, name,
+		(unsigned)strlen(name));
 
 	if (!r)
 		r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_DNSNAME, "localhost", 9,
@@ -33,7 +32,7 @@ static int set_names(gnutls_x509_crt_t cert, const char *address)
 }
 
 /* It is its own authority, so that clients can be told to trust it and nothing else. */
-static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *address)
+static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *name, const char *address)
 {
 	unsigned char serial[SERIAL_LEN];
 	time_t now = time(NULL);
@@ -58,7 +57,7 @@ static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *a
 	if (!r)
 		r = gnutls_x509_crt_set_key_purpose_oid(cert, GNUTLS_KP_TLS_WWW_SERVER, 0);
 	if (!r)
-		r = set_names(cert, address);
+		r = set_names(cert, name, address);
 	if (!r)
 		r = gnutls_x509_crt_sign2(cert, cert, key, GNUTLS_DIG_SHA256, 0);
 	return r;
@@ -72,7 +71,7 @@ static char *take(gnutls_datum_t *d)
 	return text;
 }
 
-static int export(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, struct sim_cert *out)
+static int export(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, struct kar_cert *out)
 {
 	gnutls_datum_t c = { 0 }, k = { 0 };
 	int r = gnutls_x509_crt_export2(cert, GNUTLS_X509_FMT_PEM, &c);
@@ -84,11 +83,11 @@ static int export(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, struct sim_
 		gnutls_free(c.data);
 		return r;
 	}
-	*out = (struct sim_cert){ take(&c), take(&k) };
+	*out = (struct kar_cert){ take(&c), take(&k) };
 	return 0;
 }
 
-int sim_cert_make(const char *address, struct sim_cert *out, struct kar_err *err)
+int kar_cert_make(const char *name, const char *address, struct kar_cert *out, struct kar_err *err)
 {
 	gnutls_x509_privkey_t key = NULL;
 	gnutls_x509_crt_t cert = NULL;
@@ -100,7 +99,7 @@ int sim_cert_make(const char *address, struct sim_cert *out, struct kar_err *err
 		r = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
 			GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 	if (!r)
-		r = fill(cert, key, address);
+		r = fill(cert, key, name, address);
 	if (!r)
 		r = export(cert, key, out);
 	if (cert)
@@ -110,9 +109,9 @@ int sim_cert_make(const char *address, struct sim_cert *out, struct kar_err *err
 	return r ? kar_fail(err, KAR_FATAL, "cannot make a certificate: %s", gnutls_strerror(r)) : 0;
 }
 
-void sim_cert_release(struct sim_cert *c)
+void kar_cert_release(struct kar_cert *c)
 {
 	free(c->certificate);
 	free(c->key);
-	*c = (struct sim_cert){ 0 };
+	*c = (struct kar_cert){ 0 };
 }

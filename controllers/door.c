@@ -1,0 +1,179 @@
+#include "controllers/door.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cert.h"
+#include "common/kube/kubeconfig.h"
+#include "common/listen.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/str.h"
+
+enum {
+	RETRY = 5 * 1000,   /* ms */
+	RELOAD = 60 * 1000, /* ms; a kubelet brings a new Secret within some 30 s more */
+	PEM_MAX = 1 << 20,
+};
+
+struct kar_door {
+	struct kar_loop *loop;
+	struct kar_door_options options;
+	struct kar_listen_address at;
+	int fd; /* -1: not open */
+	struct kar_server *server;
+	struct kar_server *retired; /* has the old certificate, and may still have requests to answer */
+	struct kar_cert cert;       /* of .server */
+	struct kar_timer *timer;
+	char said[KAR_ERR_MSG_BYTES]; /* the trouble that was logged last; "": none */
+};
+
+static void complain(struct kar_door *d, const struct kar_err *err)
+{
+	if (kar_streq(d->said, err->msg))
+		return;
+	memcpy(d->said, err->msg, sizeof(d->said));
+	kar_error(KAR_MSG("Cannot answer HTTP at an address, trying again"), KAR_S("what", d->options.what),
+		KAR_S("address", d->options.address), KAR_S("err", err->msg));
+}
+
+static char *read_pem(const char *path, struct kar_err *err)
+{
+	struct kar_arena arena = { 0 };
+	size_t n;
+	const char *text = kar_read_file(&arena, path, PEM_MAX, true, &n, err);
+	char *copy = text ? kar_xstrndup(text, n) : NULL;
+
+	kar_arena_wipe(&arena);
+	return copy;
+}
+
+static void release_cert(struct kar_cert *c)
+{
+	kar_wipe_free(c->key);
+	free(c->certificate);
+	*c = (struct kar_cert){ 0 };
+}
+
+/* Fills in @out; all of it stays NULL for plain HTTP. */
+static int load_cert(const struct kar_door *d, struct kar_cert *out, struct kar_err *err)
+{
+	*out = (struct kar_cert){ 0 };
+	if (!d->options.tls)
+		return 0;
+	if (!d->options.cert_file)
+		return kar_cert_make("kar-controllers", "127.0.0.1", out, err);
+	out->certificate = read_pem(d->options.cert_file, err);
+	out->key = out->certificate ? read_pem(d->options.key_file, err) : NULL;
+	if (out->key)
+		return 0;
+	release_cert(out);
+	return -1;
+}
+
+/* The old one goes when it has answered what it was asked. */
+static void retire(struct kar_door *d)
+{
+	if (!d->server)
+		return;
+	d->retired = d->server;
+	kar_server_retire(d->retired);
+}
+
+static int serve(struct kar_door *d, struct kar_err *err)
+{
+	struct kar_cert cert;
+	struct kar_server *s;
+
+	if (d->retired)
+		return 0; /* not before the one before it is gone */
+	if (load_cert(d, &cert, err))
+		return -1;
+	if (d->server && kar_streq(cert.certificate, d->cert.certificate) &&
+		kar_streq(cert.key, d->cert.key)) {
+		release_cert(&cert);
+		return 0;
+	}
+	const struct kar_server_options o = { .certificate = cert.certificate,
+		.key = cert.key,
+		.on_request = d->options.on_request,
+		.arg = d->options.arg };
+
+	s = kar_server_new(d->loop, d->fd, &o, err);
+	if (!s) {
+		release_cert(&cert);
+		return -1;
+	}
+	retire(d);
+	d->server = s;
+	release_cert(&d->cert);
+	d->cert = cert;
+	kar_info(0, KAR_MSG("Listening"), KAR_S("what", d->options.what),
+		KAR_S("address", d->options.address), KAR_I("port", kar_door_port(d)));
+	return 0;
+}
+
+static int advance(struct kar_door *d, struct kar_err *err)
+{
+	if (d->fd < 0)
+		d->fd = kar_listen_open(&d->at, err);
+	return d->fd < 0 ? -1 : serve(d, err);
+}
+
+static void on_timer(void *arg)
+{
+	struct kar_door *d = arg;
+	struct kar_err err = { 0 };
+	int failed;
+
+	if (d->retired && !kar_server_waiting(d->retired)) {
+		kar_server_free(d->retired);
+		d->retired = NULL;
+	}
+	failed = advance(d, &err);
+	if (failed)
+		complain(d, &err);
+	else
+		d->said[0] = '\0';
+	if (failed && !d->server)
+		kar_timer_start(d->timer, d->options.retry);
+	else if (d->options.cert_file)
+		kar_timer_start(d->timer, d->options.reload);
+}
+
+struct kar_door *kar_door_new(struct kar_loop *l, const struct kar_door_options *o)
+{
+	struct kar_door *d = kar_xcalloc(1, sizeof(*d));
+	int bad = kar_listen_parse(o->address, &d->at, NULL);
+
+	assert(!bad);
+	(void)bad;
+	d->loop = l;
+	d->options = *o;
+	d->options.retry = o->retry ? o->retry : RETRY;
+	d->options.reload = o->reload ? o->reload : RELOAD;
+	d->fd = -1;
+	d->timer = kar_timer_new(l, on_timer, d);
+	on_timer(d); /* before the first request to the API server */
+	return d;
+}
+
+void kar_door_free(struct kar_door *d)
+{
+	if (!d)
+		return;
+	kar_timer_free(d->timer);
+	kar_server_free(d->retired);
+	kar_server_free(d->server);
+	if (d->fd >= 0)
+		close(d->fd);
+	release_cert(&d->cert);
+	free(d);
+}
+
+uint16_t kar_door_port(const struct kar_door *d)
+{
+	return d->fd < 0 ? 0 : kar_listen_port(d->fd);
+}

@@ -1,0 +1,144 @@
+#include "controllers/kar_metrics.h"
+
+#include "api/types.h"
+#include "common/kube/kube_metrics.h"
+#include "common/process.h"
+#include "common/str.h"
+#include "controllers/queue/queue.h"
+#include "controllers/runtime/manager_state.h"
+#include "controllers/runtime/runtime_metrics.h"
+#include "controllers/stores.h"
+
+#define OTHER "other" /* queues that do not exist, which users name as they like */
+
+const struct kar_buckets kar_buckets_wait = { 12,
+	{ 1, 5, 10, 30, 60, 300, 900, 3600, 14400, 43200, 86400, 604800 } };
+
+KAR_METRIC_LIST(kar_metrics_list, KAR_METRICS)
+
+struct kar_metrics *kar_all_metrics_new(void)
+{
+	struct kar_metrics *m = kar_metrics_new();
+
+	kar_metrics_declare(m, kar_metrics_list);
+	kar_metrics_declare(m, kar_runtime_metrics);
+	kar_metrics_declare(m, kar_kube_metrics);
+	kar_metric_set(m, &kar_m_kar_build_info, 1, KAR_LABELS(KAR_VERSION, __VERSION__));
+	/* They exist before they count, so that a rate sees the first one. */
+	for (int k = KAR_QJ_RESTART_FAILURE; k <= KAR_QJ_RESTART_NODES; k++)
+		kar_metric_add(m, &kar_m_kar_gang_restarts_total, 0,
+			KAR_LABELS(kar_qj_restart_name((enum kar_qj_restart_kind)k)));
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, 0, KAR_LABELS("admitted"));
+	kar_metric_add(m, &kar_m_kar_admission_attempts_total, 0, KAR_LABELS("inadmissible"));
+	return m;
+}
+
+void kar_count_write(const struct kar_sync *s, const struct kar_action *a)
+{
+	struct kar_metrics *m = s->controller->metrics;
+
+	if (!a || a->type != &kar_pod_type)
+		return;
+	if (kar_action_creates(a))
+		kar_metric_add(m, &kar_m_kar_pods_created_total, 1, NULL);
+	else if (a->verb == KAR_DELETE)
+		kar_metric_add(m, &kar_m_kar_pods_deleted_total, 1, NULL);
+}
+
+static void collect_process(struct kar_metrics *m)
+{
+	const struct kar_process_use u = kar_process_use();
+
+	kar_metric_set(m, &kar_m_process_cpu_seconds_total, u.cpu_seconds, NULL);
+	kar_metric_set(m, &kar_m_process_start_time_seconds, u.start_time, NULL);
+	kar_metric_set(m, &kar_m_process_resident_memory_bytes, (double)u.rss, NULL);
+	kar_metric_set(m, &kar_m_process_virtual_memory_bytes, (double)u.virtual, NULL);
+	kar_metric_set(m, &kar_m_process_open_fds, (double)u.fds, NULL);
+	kar_metric_set(m, &kar_m_process_max_fds, (double)u.max_fds, NULL);
+}
+
+static void collect_jobs(struct kar_metrics *m, const struct kar_store *jobs)
+{
+	int n[KAR_QJ_PHASE_FAILED + 1] = { 0 };
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_all(jobs); kar_iter_next(&it, &o);)
+		n[kar_as_queuejob(o)->status.phase]++;
+	n[KAR_QJ_PHASE_PENDING] += n[KAR_QJ_PHASE_NONE];
+	for (int p = KAR_QJ_PHASE_PENDING; p <= KAR_QJ_PHASE_FAILED; p++)
+		kar_metric_set(m, &kar_m_kar_queuejobs, n[p],
+			KAR_LABELS(kar_qj_phase_name((enum kar_qj_phase)p)));
+}
+
+static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
+{
+	const struct kar_queue_status *s = &q->status;
+	const struct {
+		const char *state;
+		int32_t n;
+	} states[] = { { "pending", s->pending }, { "inqueue", s->inqueue }, { "running", s->running },
+		{ "completed", s->completed }, { "unknown", s->unknown } };
+
+	for (size_t i = 0; i < KAR_LEN(states); i++)
+		kar_metric_set(m, &kar_m_kar_queue_groups, states[i].n,
+			KAR_LABELS(q->o.name, states[i].state));
+}
+
+/* One of the reasons of the queue reconciler; @reason comes from a status. */
+static const char *known_reason(const char *reason)
+{
+	for (int r = QUEUE_ADMITTED; r <= QUEUE_JOB_INVALID; r++) {
+		if (kar_streq(reason, queue_reason_name((enum queue_reason)r)))
+			return queue_reason_name((enum queue_reason)r);
+	}
+	return OTHER;
+}
+
+const char *kar_pending_reason(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	const char *reason;
+
+	if (g->deletion || g->status.phase == KAR_PG_PHASE_FINISHED || (c && c->status == KAR_COND_TRUE))
+		return NULL;
+	reason = c ? known_reason(c->reason) : "WaitingForAdmission";
+	return kar_streq(reason, queue_reason_name(QUEUE_NOT_WAITING)) ? NULL : reason;
+}
+
+static void collect_group(struct kar_metrics *m, const struct kar_stores *stores,
+	const struct kar_podgroup *g, kar_time now)
+{
+	const char *reason = kar_pending_reason(g), *queue = kar_podgroup_queue(g);
+	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
+	double waits = now > since ? (double)(now - since) / KAR_SECOND : 0;
+	const char *const *labels;
+
+	if (!reason)
+		return;
+	labels = KAR_LABELS(kar_store_get(stores->queues, NULL, queue) ? queue : OTHER, reason);
+	kar_metric_add(m, &kar_m_kar_pending_groups, 1, labels);
+	kar_metric_raise(m, &kar_m_kar_pending_longest_seconds, waits, labels);
+}
+
+void kar_collect_objects(struct kar_metrics *m, const struct kar_stores *stores, kar_time now)
+{
+	const struct kar_object *o;
+
+	collect_jobs(m, stores->queuejobs);
+	kar_metric_clear(m, &kar_m_kar_queue_groups);
+	for (struct kar_iter it = kar_store_all(stores->queues); kar_iter_next(&it, &o);)
+		collect_queue(m, kar_as_queue(o));
+	kar_metric_clear(m, &kar_m_kar_pending_groups);
+	kar_metric_clear(m, &kar_m_kar_pending_longest_seconds);
+	for (struct kar_iter it = kar_store_all(stores->podgroups); kar_iter_next(&it, &o);)
+		collect_group(m, stores, kar_as_podgroup(o), now);
+}
+
+void kar_collect(struct kar_metrics *m, const struct kar_manager *manager, kar_time now)
+{
+	collect_process(m);
+	if (!manager)
+		return;
+	kar_manager_collect(manager);
+	kar_collect_objects(m, kar_manager_parts(manager).options->stores, now);
+}

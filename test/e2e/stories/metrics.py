@@ -1,0 +1,262 @@
+"""What the manager shows of itself: probes, metrics, its state; to whom; and that Prometheus understands it."""
+
+import contextlib
+import http.client
+import json
+import pathlib
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.parse
+
+from harness import MANIFESTS, ROOT, Failure, expect, expect_equal, queuejob, task, wait_until
+
+IDLE = 2000
+ANY = ssl._create_unverified_context()  # the certificate is made at each start
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Doors:
+    def __init__(self, insecure):
+        self.metrics, self.health, self.insecure = free_port(), free_port(), insecure
+        self.flags = [f"--metrics-bind-address=127.0.0.1:{self.metrics}", f"--health-probe-bind-address=127.0.0.1:{self.health}",
+                      *(["--metrics-insecure"] if insecure else [])]
+
+    def probe(self, path):
+        """(status, text)"""
+        return self.ask(http.client.HTTPConnection("127.0.0.1", self.health, timeout=5), "GET", path, {})
+
+    def get(self, path, token=None, method="GET", body=None, context=ANY, **headers):
+        to = http.client.HTTPConnection if self.insecure else http.client.HTTPSConnection
+        options = {} if self.insecure else {"context": context}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        return self.ask(to("127.0.0.1", self.metrics, timeout=15, **options), method, path, headers, body)
+
+    @staticmethod
+    def ask(connection, method, path, headers, body=None):
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+    def value(self, sample):
+        """The number behind a sample, as it is printed; None: there is none."""
+        status, text = self.get("/metrics")
+        expect_equal(status, 200, "status of /metrics")
+        found = re.search(rf"^{re.escape(sample)} (\S+)$", text, re.M)
+        return float(found[1]) if found else None
+
+
+@contextlib.contextmanager
+def doors(s, insecure=True, *flags):
+    """The manager, started anew, with both doors open."""
+    d = Doors(insecure)
+    s.manager.stop()
+    s.manager.forget_log()
+    s.manager.start(*d.flags, *flags)
+    try:
+        wait_until(lambda: is_ready(d), "the manager is ready")
+        yield d
+    finally:
+        s.manager.stop()
+        s.manager.start()
+
+
+def is_ready(d):
+    try:
+        return d.probe("/readyz") == (200, "ok")
+    except OSError:
+        return False
+
+
+def promtool(*args, text=None):
+    expect(shutil.which("promtool"), "promtool is needed: hack/deps.sh test")
+    done = subprocess.run(["promtool", *args], input=text, capture_output=True, text=True)
+    expect_equal((done.returncode, done.stdout + done.stderr), (0, ""), f"promtool {' '.join(args)}")
+
+
+def story_metrics_count_what_happened(s):
+    """Probes say that the manager is alive and ready; a job of 3 pods with one restart has created 6; promtool has nothing to say."""
+    with doors(s) as d:
+        expect_equal(d.probe("/livez?verbose"), (200, "[+]loop ok\nlivez check passed\n"), "/livez?verbose")
+        expect_equal(d.probe("/readyz?verbose"), (200, "[+]caches-synced ok\n[+]informers ok\nreadyz check passed\n"), "/readyz?verbose")
+        expect_equal(d.value("kar_pods_created_total"), 0, "pods created before the job")
+        s.apply(queuejob("gang", task("worker", 3)))
+        s.wait_phase("gang", "Running", running=3)
+        s.fail_pod("gang-worker-1", exit_code=7)
+        s.wait_phase("gang", "Running", 60, running=3, restarts=1)
+        s.apply(queuejob("waits", task("worker", 1), queue="nowhere"))
+        wait_until(lambda: d.value('kar_pending_groups{queue="other",reason="QueueNotFound"}') == 1, "the group that waits is counted")
+        for sample, want in (("kar_pods_created_total", 6), ('kar_gang_restarts_total{cause="Failure"}', 1), ("kar_pods_replaced_total", 0),
+                             ('kar_queuejobs{phase="Running"}', len([j for j in jobs(s) if j.get("phase") == "Running"])),
+                             ("kar_caches_synced", 1), ('kar_informer_unreadable_objects{kind="QueueJob"}', 0),
+                             ('leader_election_master_status{name="kar-controllers"}', 1)):
+            expect_equal(d.value(sample), want, sample)
+        for sample in ("kar_pods_deleted_total", 'kar_admission_attempts_total{result="admitted"}', "kar_admission_wait_seconds_count",
+                       'workqueue_adds_total{name="queuejob"}', 'controller_runtime_reconcile_time_seconds_count{controller="queuejob"}',
+                       "process_resident_memory_bytes", "process_cpu_seconds_total", 'kar_informer_objects{kind="Node"}'):
+            expect((d.value(sample) or 0) > 0, f"{sample} is {d.value(sample)}")
+        promtool("check", "metrics", text=d.get("/metrics")[1])
+        expect(d.get("/metrics", Accept="application/openmetrics-text")[1].endswith("\n# EOF\n"), "OpenMetrics has an end")
+        state = json.loads(d.get("/debug/state")[1])
+        waits = [g for g in state["groups"] if g["group"] == f"{s.namespace}/waits"]
+        expect_equal([(g["queue"], g["waits"]) for g in waits], [("nowhere", "QueueNotFound")], "what /debug/state says of the group that waits")
+        expect_equal({c["kind"] for c in state["caches"] if not c["synced"]}, set(), "caches that are not synced")
+
+
+def jobs(s):
+    return [j.get("status", {}) for j in s.cluster.kubectl.list("queuejobs.kube-arbitrator.io", "--all-namespaces")]
+
+
+def story_metrics_are_for_those_who_may(s):
+    """401 without a valid token, 403 without the right, 200 with it; each path needs its own; no TLS before 1.2; no token in the log."""
+    for account in ("reader", "debugger", "stranger"):
+        s.kubectl("create", "serviceaccount", account)
+    s.cluster.kubectl("apply", "-f", str(MANIFESTS / "metrics.yaml"))
+    debug = f"debug-{s.namespace}"
+    try:
+        s.cluster.kubectl("create", "clusterrolebinding", f"metrics-{s.namespace}", "--clusterrole=kar-metrics-reader", f"--serviceaccount={s.namespace}:reader")
+        s.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": debug},
+                 "rules": [{"nonResourceURLs": ["/debug/state"], "verbs": ["get"]}, {"nonResourceURLs": ["/debug/flags/v"], "verbs": ["put"]}]})
+        s.cluster.kubectl("create", "clusterrolebinding", debug, f"--clusterrole={debug}", f"--serviceaccount={s.namespace}:debugger")
+        reader, debugger, stranger = (s.kubectl("create", "token", a).strip() for a in ("reader", "debugger", "stranger"))
+        with doors(s, insecure=False) as d:
+            check_rights(s, d, reader, debugger, stranger)
+    finally:
+        for kind, name in (("clusterrolebinding", f"metrics-{s.namespace}"), ("clusterrolebinding", debug), ("clusterrole", debug)):
+            s.cluster.kubectl("delete", kind, name, "--ignore-not-found")
+
+
+def check_rights(s, d, reader, debugger, stranger):
+    wait_until(lambda: d.get("/metrics", reader)[0] == 200, "the reader may read metrics", 30)
+    wait_until(lambda: d.get("/debug/state", debugger)[0] == 200, "the debugger may read the state", 30)
+    for who, token, path, method, body, want in (
+            ("nobody", None, "/metrics", "GET", None, 401), ("a bad token", "nonsense", "/metrics", "GET", None, 401),
+            ("a stranger", stranger, "/metrics", "GET", None, 403), ("the reader", reader, "/metrics", "GET", None, 200),
+            ("the reader", reader, "/debug/state", "GET", None, 403), ("the reader", reader, "/debug/flags/v", "PUT", "9", 403),
+            ("the debugger", debugger, "/metrics", "GET", None, 403), ("the debugger", debugger, "/debug/flags/v", "PUT", "5", 200),
+            ("the debugger", debugger, "/debug/flags/v", "PUT", "many", 400), ("anybody", reader, "/debug/pprof", "GET", None, 404)):
+        expect_equal(d.get(path, token, method, body)[0], want, f"{method} {path} by {who}")
+    wait_until(lambda: s.manager.said("Verbosity of the log set", "v=5"), "the log says that its verbosity was set")
+    for version, works in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, True)):
+        expect_equal(speaks(d, version), works, f"does it speak {version.name}?")
+    log = s.manager.log.read_text()
+    expect(not any(t in log for t in (reader, debugger, stranger)), "no token is in the log")
+    asked = len(s.audit.events(resource="tokenreviews"))
+    for _ in range(20):
+        d.get("/metrics", reader)
+    expect_equal(len(s.audit.events(resource="tokenreviews")), asked, "questions to the API server after 20 more scrapes")
+
+
+def speaks(d, version):
+    context = ssl._create_unverified_context()
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.minimum_version = min(version, ssl.TLSVersion.TLSv1_1)
+    context.maximum_version = version
+    try:
+        return d.get("/nothing", context=context)[0] == 404
+    except ssl.SSLError:
+        return False
+
+
+def story_crowd_of_idle_connections_keeps_nobody_out(s):
+    """2,000 idle connections to either address: probes answer within a second, a scrape too, and a job starts as before."""
+    with doors(s) as d, contextlib.ExitStack() as stack:
+        for port in [d.health] * IDLE + [d.metrics] * IDLE:
+            stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", port), timeout=10)))
+        slowest = 0
+        for _ in range(20):
+            begin = time.monotonic()
+            expect_equal(d.probe("/livez"), (200, "ok"), "/livez in the crowd")
+            expect_equal(d.get("/metrics")[0], 200, "status of /metrics in the crowd")
+            slowest = max(slowest, time.monotonic() - begin)
+        expect(slowest < 1, f"probe and scrape took up to {slowest:.1f} s")
+        begin = time.monotonic()
+        s.apply(queuejob("gang", task("worker", 3)))
+        s.wait_phase("gang", "Running", 10, running=3)
+        s.shown.append(f"probe and scrape took at most {slowest * 1000:.0f} ms, the start of a job {time.monotonic() - begin:.1f} s")
+        expect(d.value("process_open_fds") < 1000, "descriptors are bounded")
+
+
+# ---- Prometheus ----
+
+CONFIG = """
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [rules.yaml]
+scrape_configs:
+- job_name: kar-controllers
+  scheme: http
+  static_configs: [{{targets: ["127.0.0.1:{port}"], labels: {{pod: kar-controllers-0}}}}]
+"""
+
+
+class Prometheus:
+    def __init__(self, folder, metrics_port):
+        expect(shutil.which("prometheus"), "prometheus is needed: hack/deps.sh test")
+        self.port = free_port()
+        folder = pathlib.Path(folder)
+        text = (MANIFESTS / "monitoring/rules.yaml").read_text().split("\nspec:\n")[1]
+        (folder / "rules.yaml").write_text(re.sub(r"^  ", "", text, flags=re.M))
+        (folder / "prometheus.yaml").write_text(CONFIG.format(port=metrics_port))
+        self.log = open(folder / "log", "w")
+        self.process = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data",
+                                         f"--web.listen-address=127.0.0.1:{self.port}"], stdout=self.log, stderr=self.log)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+    def api(self, path, **query):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        with contextlib.closing(connection):
+            connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(query)}")
+            answer = json.loads(connection.getresponse().read())
+        if answer["status"] != "success":
+            raise Failure(f"{path} {query}: {answer}")
+        return answer["data"]
+
+    def is_up(self):
+        try:
+            targets = self.api("targets")["activeTargets"]
+        except (OSError, ValueError):
+            return False
+        return [t["health"] for t in targets] == ["up"]
+
+
+def story_prometheus_reads_and_judges(s):
+    """A real Prometheus scrapes the manager, evaluates the alerts, of which none fires, and every query of the dashboard."""
+    with doors(s) as d, tempfile.TemporaryDirectory() as folder, contextlib.closing(Prometheus(folder, d.metrics)) as prometheus:
+        wait_until(prometheus.is_up, "Prometheus has scraped the manager")
+        s.apply(queuejob("gang", task("worker", 2)))
+        s.wait_phase("gang", "Running", running=2)
+
+        def created():
+            found = prometheus.api("query", query="kar_pods_created_total")["result"]
+            return found and float(found[0]["value"][1]) == 2
+
+        def evaluated():
+            rules = [r for g in prometheus.api("rules")["groups"] for r in g["rules"]]
+            return rules if rules and all(r["lastEvaluation"] > "0002" for r in rules) else None
+
+        wait_until(created, "Prometheus knows that two pods were created")
+        rules = wait_until(evaluated, "the alerts are evaluated")
+        expect_equal({r["name"]: (r["health"], r["state"]) for r in rules},
+                     {r["name"]: ("ok", "inactive") for r in rules}, "alerts")
+        empty = []
+        for panel in json.loads((MANIFESTS / "monitoring/dashboard.json").read_text())["panels"]:
+            results = [prometheus.api("query", query=t["expr"])["result"] for t in panel["targets"]]
+            if not any(results):
+                empty.append(panel["title"])
+        expect_equal(empty, ["Groups that wait, by queue and reason", "Longest wait by queue"], "panels without data: nothing waits")
+        expect((ROOT / "docs/METRICS.md").is_file(), "the document that the dashboard is about")

@@ -1,0 +1,220 @@
+/* An address is opened when it can be, and shows the certificate that its files have now. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/cert.h"
+#include "common/http.h"
+#include "common/listen.h"
+#include "common/log.h"
+#include "controllers/door.h"
+#include "test/fixture/curl.h"
+#include "test/fixture/wait.h"
+
+enum { SOON = 20 };
+
+static void on_request(void *arg KAR_UNUSED, struct kar_exchange *x,
+	const struct kar_server_request *rq KAR_UNUSED)
+{
+	struct kar_buf body = { 0 };
+
+	kar_buf_puts(&body, "hello");
+	kar_exchange_answer(x, 200, "text/plain", &body);
+}
+
+struct log {
+	int listening, troubles;
+};
+
+static void on_line(void *arg, const char *line, size_t n KAR_UNUSED)
+{
+	struct log *l = arg;
+
+	l->listening += strstr(line, "Listening") != NULL;
+	l->troubles += line[0] == 'E';
+}
+
+static bool is_open(void *arg)
+{
+	return kar_door_port(arg) != 0;
+}
+
+static void a_taken_port_is_waited_for(void **state KAR_UNUSED)
+{
+	struct kar_loop *l = kar_loop_new();
+	struct kar_listen_address at;
+	struct log log = { 0 };
+	char address[32];
+	int other;
+
+	kar_log_redirect(on_line, &log);
+	assert_int_equal(kar_listen_parse("127.0.0.1:0", &at, NULL), 0);
+	other = kar_listen_open(&at, NULL);
+	snprintf(address, sizeof(address), "127.0.0.1:%d", kar_listen_port(other));
+
+	const struct kar_door_options o = { .what = "test",
+		.address = address,
+		.on_request = on_request,
+		.retry = SOON };
+	struct kar_door *d = kar_door_new(l, &o);
+
+	wait_for_ms(l, 5 * SOON);
+	assert_int_equal(kar_door_port(d), 0);
+	assert_int_equal(log.troubles, 1); /* said once */
+	close(other);
+	wait_until(l, is_open, d);
+	assert_int_equal(log.listening, 1);
+	kar_door_free(d);
+	kar_loop_free(l);
+	kar_log_redirect(NULL, NULL);
+}
+
+/* ---- certificates ---- */
+
+struct files {
+	char folder[32], cert[64], key[64];
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, strlen(text), f), strlen(text));
+	fclose(f);
+}
+
+static void put_cert(const struct files *f, struct kar_cert *out)
+{
+	struct kar_err err;
+
+	assert_int_equal(kar_cert_make("test", "127.0.0.1", out, &err), 0);
+	write_file(f->key, out->key);
+	write_file(f->cert, out->certificate);
+}
+
+struct call {
+	struct kar_loop *loop;
+	int status;
+	bool done;
+};
+
+static void on_head(void *arg, const struct kar_http_head *head)
+{
+	((struct call *)arg)->status = head->status;
+}
+
+static void on_done(void *arg, const struct kar_err *err KAR_UNUSED)
+{
+	((struct call *)arg)->done = true;
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct call *)arg)->done;
+}
+
+/* Does a client that trusts nothing but @ca get an answer? A new connection each time. */
+static bool trusts(struct kar_loop *l, uint16_t port, const char *ca)
+{
+	static const char *const none[] = { NULL };
+	const struct kar_http_options o = { .user_agent = "test" };
+	const struct kar_tls tls = { .ca_pem = ca };
+	struct kar_http *client = kar_http_new(l, &o);
+	struct call call = { .loop = l };
+	char url[64];
+	const struct kar_http_request *started;
+
+	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", port);
+	started = kar_http_start(client,
+		&(const struct kar_http_call){ .method = "GET",
+			.url = url,
+			.headers = none,
+			.tls = &tls,
+			.on_head = on_head,
+			.on_done = on_done,
+			.arg = &call });
+	(void)started;
+	wait_until(l, is_done, &call);
+	kar_http_free(client);
+	return call.status == 200;
+}
+
+static bool has_reloaded(void *arg)
+{
+	return ((struct log *)arg)->listening == 2;
+}
+
+static bool has_complained(void *arg)
+{
+	return ((struct log *)arg)->troubles == 2;
+}
+
+static void a_certificate_is_read_again(void **state KAR_UNUSED)
+{
+	struct kar_loop *l = kar_loop_new();
+	struct files f = { .folder = "/tmp/kar-test-XXXXXX" };
+	struct kar_cert first, second;
+	struct log log = { 0 };
+
+	kar_log_redirect(on_line, &log);
+	assert_non_null(mkdtemp(f.folder));
+	snprintf(f.cert, sizeof(f.cert), "%s/tls.crt", f.folder);
+	snprintf(f.key, sizeof(f.key), "%s/tls.key", f.folder);
+
+	const struct kar_door_options o = { .what = "test",
+		.address = "127.0.0.1:0",
+		.tls = true,
+		.cert_file = f.cert,
+		.key_file = f.key,
+		.on_request = on_request,
+		.retry = SOON,
+		.reload = SOON };
+	struct kar_door *d = kar_door_new(l, &o);
+
+	wait_for_ms(l, 3 * SOON);
+	assert_int_equal(log.troubles, 1); /* it is not there yet */
+	put_cert(&f, &first);
+	wait_for_ms(l, 5 * SOON);
+	assert_int_equal(log.listening, 1);
+	assert_true(trusts(l, kar_door_port(d), first.certificate));
+
+	put_cert(&f, &second);
+	wait_until(l, has_reloaded, &log);
+	assert_true(trusts(l, kar_door_port(d), second.certificate));
+	assert_false(trusts(l, kar_door_port(d), first.certificate));
+
+	/* What cannot be used does not replace what can. */
+	write_file(f.cert, "no certificate");
+	wait_until(l, has_complained, &log);
+	assert_true(trusts(l, kar_door_port(d), second.certificate));
+	assert_int_equal(log.listening, 2);
+
+	kar_door_free(d);
+	kar_cert_release(&first);
+	kar_cert_release(&second);
+	unlink(f.cert);
+	unlink(f.key);
+	rmdir(f.folder);
+	kar_loop_free(l);
+	kar_log_redirect(NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_taken_port_is_waited_for),
+		cmocka_unit_test(a_certificate_is_read_again),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, init_curl, cleanup_curl);
+}

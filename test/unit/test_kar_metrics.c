@@ -1,0 +1,139 @@
+/* The metrics of the manager: what is read from the caches, and that docs/METRICS.md has all of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/kube/kubeconfig.h"
+#include "controllers/kar_metrics.h"
+#include "controllers/runtime/runtime_metrics.h"
+#include "controllers/stores.h"
+#include "test/fixture/from_json.h"
+
+#define NOW INT64_C(1795268787000) /* 2026-11-21T13:46:27Z */
+#define ADMITTED(status, reason) \
+	"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"" status "\",\"reason\":\"" reason \
+	"\",\"lastTransitionTime\":\"2026-11-21T13:00:00Z\"}]"
+#define GROUP(name, queue, status) \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"uid\":\"" name \
+	"\",\"resourceVersion\":\"3\"," \
+	"\"creationTimestamp\":\"2026-11-21T13:46:17Z\"},\"spec\":{\"minMember\":1,\"queue\":\"" queue \
+	"\"},\"status\":{" status "}}"
+#define A_JOB(name, phase) \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"uid\":\"" name \
+	"\",\"resourceVersion\":\"3\"},\"spec\":{},\"status\":{\"phase\":\"" phase "\"}}"
+
+/* clang-format off: texts */
+static const char *const groups[] = {
+	GROUP("a", "q", ADMITTED("False", "NoFit")),
+	GROUP("b", "q", ADMITTED("False", "NoFit") ",\"waitingSince\":\"2026-11-21T13:44:47Z\""),
+	GROUP("c", "q", ADMITTED("False", "MaxJobsReached")),
+	GROUP("d", "q", ""),
+	/* A user can name any queue, and an edited status any reason. */
+	GROUP("e", "made-up-1", ADMITTED("False", "QueueNotFound")),
+	GROUP("f", "made-up-2", ADMITTED("False", "QueueNotFound")),
+	GROUP("g", "q", ADMITTED("False", "WhateverSomebodyWrites")),
+	/* These do not wait. */
+	GROUP("h", "q", ADMITTED("True", "Admitted")),
+	GROUP("i", "q", ADMITTED("False", "Suspended")),
+	GROUP("j", "q", "\"phase\":\"Finished\""),
+};
+static const char *const jobs[] = { A_JOB("a", "Running"), A_JOB("b", "Running"), A_JOB("c", ""),
+	A_JOB("d", "Failed"), A_JOB("e", "Nonsense") };
+static const char queue[] =
+	"{\"metadata\":{\"name\":\"q\",\"uid\":\"q\",\"resourceVersion\":\"3\"},\"spec\":{},\"status\":{\"pending\":4,\"running\":2}}";
+/* clang-format on */
+
+static const struct {
+	const struct kar_metric *metric;
+	const char *a, *b;
+	double want;
+} rows[] = {
+	{ &kar_m_kar_queuejobs, "Running", NULL, 2 },
+	{ &kar_m_kar_queuejobs, "Pending", NULL, 2 }, /* no status, or one that nobody understands */
+	{ &kar_m_kar_queuejobs, "Failed", NULL, 1 },
+	{ &kar_m_kar_queuejobs, "Completed", NULL, 0 },
+	{ &kar_m_kar_pending_groups, "q", "NoFit", 2 },
+	{ &kar_m_kar_pending_longest_seconds, "q", "NoFit", 100 },
+	{ &kar_m_kar_pending_groups, "q", "MaxJobsReached", 1 },
+	{ &kar_m_kar_pending_longest_seconds, "q", "MaxJobsReached", 10 },
+	{ &kar_m_kar_pending_groups, "q", "WaitingForAdmission", 1 },
+	{ &kar_m_kar_pending_groups, "q", "other", 1 },
+	{ &kar_m_kar_pending_groups, "other", "QueueNotFound", 2 },
+	{ &kar_m_kar_pending_groups, "made-up-1", "QueueNotFound", 0 },
+	{ &kar_m_kar_pending_groups, "q", "Suspended", 0 },
+	{ &kar_m_kar_queue_groups, "q", "pending", 4 },
+	{ &kar_m_kar_queue_groups, "q", "running", 2 },
+};
+
+static void put(struct kar_intern *strings, struct kar_store *store, const char *json)
+{
+	struct kar_object *o = object_from_json(kar_store_type(store), json, strings);
+
+	kar_store_apply(store, o);
+}
+
+static void objects_are_counted(void **state KAR_UNUSED)
+{
+	struct kar_intern *strings = kar_intern_new();
+	struct kar_stores s;
+	struct kar_metrics *m = kar_all_metrics_new();
+
+	kar_stores_init(&s, strings);
+	put(strings, s.queues, queue);
+	for (size_t i = 0; i < KAR_LEN(jobs); i++)
+		put(strings, s.queuejobs, jobs[i]);
+	for (size_t i = 0; i < KAR_LEN(groups); i++)
+		put(strings, s.podgroups, groups[i]);
+	for (int again = 0; again < 2; again++) { /* gauges are set, not summed up */
+		kar_collect_objects(m, &s, NOW);
+		for (size_t i = 0; i < KAR_LEN(rows); i++) {
+			const char *const labels[] = { rows[i].a, rows[i].b, NULL };
+			double got = kar_metric_value(m, rows[i].metric, labels);
+
+			if ((int)got != (int)rows[i].want)
+				fail_msg("%s{%s,%s}: %g, want %g", rows[i].metric->name, rows[i].a,
+					rows[i].b ? rows[i].b : "", got, rows[i].want);
+		}
+	}
+	kar_metrics_free(m);
+	kar_stores_release(&s);
+	kar_intern_free(strings);
+}
+
+/* Update the table with: KAR_WRITE_METRICS=1 build/test/unit/test_kar_metrics */
+static void the_document_has_them_all(void **state KAR_UNUSED)
+{
+	struct kar_metrics *m = kar_all_metrics_new();
+	struct kar_buf table = { 0 };
+	struct kar_arena arena = { 0 };
+	struct kar_err err = { 0 };
+	size_t n;
+	const char *text = kar_read_file(&arena, KAR_DOCS "/METRICS.md", 1 << 20, true, &n, &err);
+
+	if (!text)
+		fail_msg("%s", err.msg);
+	kar_metrics_print_table(m, &table);
+	if (getenv("KAR_WRITE_METRICS"))
+		fputs(kar_buf_cstr(&table), stdout);
+	else if (!strstr(text, kar_buf_cstr(&table)))
+		fail_msg("the table of docs/METRICS.md should be:\n%s", kar_buf_cstr(&table));
+	kar_arena_release(&arena);
+	kar_buf_release(&table);
+	kar_metrics_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_are_counted),
+		cmocka_unit_test(the_document_has_them_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
