@@ -22,6 +22,7 @@ struct kar_native_probe {
 	struct kar_timer *timer;
 	struct kar_call *call;       /* NULL: none is under way */
 	const struct kar_type *type; /* that is served, as far as this round knows */
+	bool told;                   /* the log has the first failure */
 };
 
 /* --- the verdict ----------------------------------------------------------------------------------- */
@@ -50,9 +51,14 @@ static void conclude(struct kar_native_probe *p, const struct kar_type *type, co
 	kar_timer_start(p->timer, p->interval);
 }
 
-/* What was known stays. */
-static void try_later(struct kar_native_probe *p)
+/* What was known stays; while nothing is, gangs wait, and the log says for what. */
+static void try_later(struct kar_native_probe *p, const struct kar_err *err)
 {
+	if (!p->out->known && !p->told)
+		kar_warn(
+			KAR_MSG("Cannot find out whether Kubernetes has PodGroups of its own; no job is admitted until then"),
+			KAR_S("err", err->msg));
+	p->told = true;
 	kar_timer_start(p->timer, !p->out->known && FIRST_TRIES < p->interval ? FIRST_TRIES : p->interval);
 }
 
@@ -111,7 +117,7 @@ static void on_pod(void *arg, const struct kar_answer *answer, const struct kar_
 			err->msg);
 		conclude(p, NULL, why);
 	} else {
-		try_later(p);
+		try_later(p, err);
 	}
 }
 
@@ -184,7 +190,7 @@ static void on_group(void *arg, const struct kar_answer *answer, const struct ka
 
 	p->call = NULL;
 	if (err && !is_refusal(err)) {
-		try_later(p);
+		try_later(p, err);
 		return;
 	}
 	why = err && err->what != KAR_NOTFOUND ? err->msg

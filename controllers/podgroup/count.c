@@ -71,7 +71,14 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 	return g->options.and_running && pl->satisfied_member && pod->node;
 }
 
-static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p)
+/* It should be gone, but may stay for ever, for example on a node that is lost. */
+static bool is_overdue(const struct kar_pod *p, kar_time now)
+{
+	return p->deletion && now >= p->deletion + PODGROUP_OVERDUE;
+}
+
+static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
+	kar_time now)
 {
 	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds,
 	     started = !gated && kar_pg_was_started(p, v->served);
@@ -79,7 +86,8 @@ static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += started && !p->owner_name;
-	t->removable += p->owner_name && !podgroup_keeps(v->group, p) && (started || !v->of_others);
+	t->removable += p->owner_name && !podgroup_keeps(v->group, p) &&
+		(!v->of_others || (started && !is_overdue(p, now)));
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
@@ -117,7 +125,7 @@ static void count_leaving(struct podgroup_counts *t, const struct kar_pod *p, ka
 	if (!p->deletion)
 		return;
 	t->leaving++;
-	if (left <= 0)
+	if (is_overdue(p, now))
 		return;
 	t->stopping++;
 	t->overdue_in = left < t->overdue_in ? left : t->overdue_in;
@@ -128,7 +136,7 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 {
 	t->active++;
 	count_leaving(t, p, now);
-	count_gates(t, v, p);
+	count_gates(t, v, p, now);
 	count_scheduler(t, v, p);
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (!p->native && !p->deletion && is_first(p, t->unnamed))

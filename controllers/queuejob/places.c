@@ -51,8 +51,8 @@ bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot
 	kar_time left = p->time + STRANDED_AFTER - r->f->now;
 
 	if (!slot || slot->state != PODSET_PENDING || !slot->pod->pin || !slot->pod->unschedulable ||
-		p->state != KAR_PG_STATE_SATISFIED)
-		return false;
+		p->state != KAR_PG_STATE_SATISFIED || slot->pod->creation > p->time)
+		return false; /* one that is younger has its pin from its template */
 	if (left <= 0 || left > STRANDED_AFTER)
 		return true;
 	kar_plan_requeue(r->p, left);
