@@ -38,8 +38,8 @@ struct kar_options {
 	const char *ns;               /* --namespace; NULL: all */
 	struct kar_leader_options leader;
 	struct kar_doors_options doors;
-	const char *logging_format;   /* "text" or "json" */
-	int verbosity;                /* -v */
+	const char *logging_format; /* "text" or "json" */
+	int verbosity;              /* -v */
 	enum kar_command command;
 	bool keep_crds; /* of uninstall */
 	bool help, version, man;
