@@ -5,7 +5,7 @@
 
 #include "common/text.h"
 
-static const char cut[] = "...";
+static const char cut[] = KAR_COPY_CUT;
 
 const char *kar_copy(struct kar_arena *arena, const char *s)
 {

@@ -30,6 +30,7 @@ enum {
 	KAR_COPY_PAIRS = 64, /* entries of a map; more end with one whose key is "..." */
 	KAR_COPY_STRINGS = 512,
 };
+#define KAR_COPY_CUT "..." /* the last entry of a map or list that was cut */
 /* A copy of @s in at most @size bytes; NULL for NULL. */
 const char *kar_copy_fit(struct kar_arena *arena, const char *s, size_t size) __attribute__((nonnull(1)));
 /* Likewise as an interned string; @size is at most KAR_COPY_INTERNED. */

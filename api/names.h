@@ -13,7 +13,8 @@
 #define KAR_PODGROUP_API_VERSION KAR_PODGROUP_GROUP "/" KAR_VERSION_V1ALPHA1
 
 #define KAR_LABEL_QUEUEJOB KAR_GROUP "/queuejob"
-#define KAR_LABEL_QUEUE KAR_GROUP "/queue"        /* of a PodGroup whose spec names no queue */
+/* Of a PodGroup whose spec names no queue; of its pods, and of a namespace (or as an annotation), if it has no such label either. */
+#define KAR_LABEL_QUEUE KAR_GROUP "/queue"
 #define KAR_LABEL_MADE KAR_GROUP "/made-for-pods" /* of a PodGroup that the manager has made; "true" */
 #define KAR_LABEL_TASK KAR_GROUP "/task"
 #define KAR_LABEL_INDEX KAR_GROUP "/index"

@@ -35,7 +35,7 @@ bool kar_pg_binds(const struct kar_pod *p, const char *served)
 
 bool kar_pg_was_started(const struct kar_pod *p, const char *served)
 {
-	return p->released || (p->node && kar_scheduler_is_served(p->scheduler, served));
+	return !p->gate_ours && (p->released || (p->node && kar_scheduler_is_served(p->scheduler, served)));
 }
 
 bool kar_pg_is_unpinnable(const struct kar_pod *p)

@@ -215,28 +215,43 @@ static void read_owner(const struct kar_wire_meta *m, struct kar_pod *p, struct 
 	p->labelled = kar_streq(kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB), owner->name);
 }
 
-/* One allocation: the pod, its gang, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
+/* A QueueJob names the queue of its pods itself. */
+static const char *queue_of(const struct kar_wire_meta *m, struct kar_intern *strings)
+{
+	bool of_job = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) != NULL;
+
+	return group_name(m) && !of_job
+		? kar_intern_fit(strings, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE)
+		: NULL;
+}
+
+/* One allocation: the pod, its gang, its queue, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
 	size_t job_size = kar_pairs_get(&m->labels, KAR_LABEL_QUEUEJOB) ? sizeof(struct kar_pod_job) : 0;
 	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
 	const char *gang = group_name(m) ? pod_gang_read(m, strings) : NULL;
-	size_t gang_size = gang ? sizeof(gang) : 0;
+	const char *queue = queue_of(m, strings);
+	const char *asks[] = { gang ? gang : queue, gang ? queue : NULL };
+	size_t asks_size = (gang ? sizeof(*asks) : 0) + (queue ? sizeof(*asks) : 0);
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
-	char *block = kar_xmalloc(sizeof(struct kar_pod) + gang_size + unplaced_size + job_size + loss.size +
+	char *block = kar_xmalloc(sizeof(struct kar_pod) + asks_size + unplaced_size + job_size + loss.size +
 		name_size + uid_size);
 	struct kar_pod *p = (void *)block;
-	struct kar_pod_unplaced *unplaced = unplaced_size ? (void *)(block + sizeof(*p) + gang_size) : NULL;
-	char *after = block + sizeof(*p) + gang_size + unplaced_size;
+	struct kar_pod_unplaced *unplaced = unplaced_size ? (void *)(block + sizeof(*p) + asks_size) : NULL;
+	char *after = block + sizeof(*p) + asks_size + unplaced_size;
 	struct kar_pod_job *job = job_size ? (void *)after : NULL;
 	char *name = after + job_size + loss.size;
 
 	memcpy(name, m->name, name_size);
 	memcpy(name + name_size, m->uid, uid_size);
-	*p = (struct kar_pod){ .unplaced = unplaced, .job = job, .asks_for_gang = gang != NULL };
-	memcpy(block + sizeof(*p), &gang, gang_size);
+	*p = (struct kar_pod){ .unplaced = unplaced,
+		.job = job,
+		.asks_for_gang = gang != NULL,
+		.asks_for_queue = queue != NULL };
+	memcpy(block + sizeof(*p), asks, asks_size);
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
 	if (unplaced)
 		pod_unplaced_read(w, unplaced, strings);
@@ -290,6 +305,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->scheduler);
 	kar_intern_put(strings, p->group);
 	kar_intern_put(strings, kar_pod_gang(p));
+	kar_intern_put(strings, kar_pod_queue(p));
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);
 	kar_intern_put(strings, p->owner_kind);

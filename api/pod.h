@@ -123,14 +123,15 @@ struct kar_pod {
 	bool ready : 1;
 	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
-	bool gate_ours : 1;     /* has our scheduling gate */
-	bool gate_foreign : 1;  /* has another scheduling gate */
-	bool released : 1;      /* had our gate, as an annotation says */
-	bool native : 1;        /* names a PodGroup of Kubernetes itself (native_group.h) */
-	bool tracked : 1;       /* has our pod-tracking finalizer */
-	bool labelled : 1;      /* our label /queuejob has the name of its controller, of any kind */
-	bool asks_for_gang : 1; /* see kar_pod_gang() */
-	bool outside_group : 1; /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
+	bool gate_ours : 1;      /* has our scheduling gate */
+	bool gate_foreign : 1;   /* has another scheduling gate */
+	bool released : 1;       /* had our gate, as an annotation says */
+	bool native : 1;         /* names a PodGroup of Kubernetes itself (native_group.h) */
+	bool tracked : 1;        /* has our pod-tracking finalizer */
+	bool labelled : 1;       /* our label /queuejob has the name of its controller, of any kind */
+	bool asks_for_gang : 1;  /* see kar_pod_gang() */
+	bool asks_for_queue : 1; /* see kar_pod_queue() */
+	bool outside_group : 1;  /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
 	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
 	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
 };
@@ -156,6 +157,15 @@ static inline const struct kar_pod *kar_as_pod(const struct kar_object *o)
 static inline const char *kar_pod_gang(const struct kar_pod *p)
 {
 	return p->asks_for_gang ? *(const char *const *)(const void *)(p + 1) : NULL;
+}
+
+/*
+ * Interned; value of its label KAR_LABEL_QUEUE: the queue of its PodGroup, if that names none. NULL: it has none, or is in no PodGroup. Few
+ * pods have it, behind their struct.
+ */
+static inline const char *kar_pod_queue(const struct kar_pod *p)
+{
+	return p->asks_for_queue ? ((const char *const *)(const void *)(p + 1))[p->asks_for_gang] : NULL;
 }
 
 static inline bool kar_pod_finished(const struct kar_pod *p)

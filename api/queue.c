@@ -17,7 +17,7 @@ struct wire_spec {
 	struct kar_queue_spec s;
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
-	struct kar_str namespace_selector;
+	struct kar_selector namespaces;
 	const char *state, *preemption_policy;
 	bool drain;
 };
@@ -40,7 +40,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, provisioning, "provisioning", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.queueing_strategy, "queueingStrategy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, preemption_policy, "preemptionPolicy", KAR_F_STRING),
-	KAR_FIELD(struct wire_spec, namespace_selector, "namespaceSelector", KAR_F_RAW),
+	KAR_FIELD_SUB(struct wire_spec, namespaces, "namespaceSelector", KAR_F_OBJECT, &kar_selector_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("QueueSpec", struct wire_spec, spec_fields);
 
@@ -79,7 +79,6 @@ static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
 		const char *name;
 		bool asked;
 	} fields[] = {
-		{ "namespaceSelector", w->namespace_selector.n > 0 },
 		{ "capability", w->capability.n > 0 },
 		{ "deserved", w->deserved.n > 0 },
 		{ "guarantee", w->guarantee.n > 0 },
@@ -117,7 +116,9 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.queueing_strategy = w->s.queueing_strategy
 		? kar_copy_fit(mem, w->s.queueing_strategy, KAR_COPY_VALUE)
 		: "BestEffortFIFO";
-	spec.has_namespace_selector = w->namespace_selector.n > 0;
+	spec.namespaces_problem = kar_selector_problem(&w->namespaces, mem);
+	if (!spec.namespaces_problem)
+		spec.namespaces = kar_selector_copy(&w->namespaces, mem);
 	spec.unsupported = unsupported(w, mem);
 	return spec;
 }

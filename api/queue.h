@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/selector.h"
 #include "api/status_fields.h"
 #include "common/kube/object.h"
 
@@ -25,7 +26,9 @@ struct kar_queue_spec {
 	bool has_max_jobs;
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
 	bool has_max_priority;
-	bool has_namespace_selector;   /* not honoured yet: while it is set the queue admits nothing */
+	struct kar_selector namespaces; /* namespaceSelector: whose groups it admits; empty: of all */
+	const char
+		*namespaces_problem;   /* why that means nothing, so that it admits none; NULL: it is valid */
 	enum kar_queue_state state;    /* OPEN (default), CLOSED or UNKNOWN */
 	const char *state_text;        /* as it was written, for a message; NULL: it is absent */
 	const char *queueing_strategy; /* "BestEffortFIFO" (default) or "StrictFIFO" */

@@ -36,7 +36,7 @@ struct wire_network {
 struct wire_spec {
 	const char *queue, *scheduler_name;
 	bool suspend, has_backoff_limit, has_active_deadline, has_ttl;
-	const struct kar_wire_selector *selector;
+	const struct kar_selector *selector;
 	struct kar_schedspec sched;
 	struct kar_array tasks; /* struct wire_task */
 	int32_t backoff_limit;
@@ -51,22 +51,6 @@ struct wire_queuejob {
 	struct wire_spec spec;
 	struct kar_wire_qj_status status;
 };
-
-static const struct kar_field requirement_fields[] = {
-	KAR_FIELD(struct kar_wire_requirement, key, "key", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_requirement, op, "operator", KAR_F_STRING),
-	KAR_FIELD(struct kar_wire_requirement, values, "values", KAR_F_ARRAY),
-};
-static const struct kar_desc requirement_desc =
-	KAR_DESC("LabelSelectorRequirement", struct kar_wire_requirement, requirement_fields);
-
-static const struct kar_field selector_fields[] = {
-	KAR_FIELD(struct kar_wire_selector, labels, "matchLabels", KAR_F_MAP),
-	KAR_FIELD_SUB(struct kar_wire_selector, expressions, "matchExpressions", KAR_F_ARRAY,
-		&requirement_desc),
-};
-static const struct kar_desc selector_desc =
-	KAR_DESC("LabelSelector", struct kar_wire_selector, selector_fields);
 
 static const struct kar_field task_fields[] = {
 	KAR_FIELD(struct wire_task, t.name, "name", KAR_F_STRING),
@@ -97,7 +81,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD(struct wire_spec, queue, "queue", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, suspend, "suspend", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, scheduler_name, "schedulerName", KAR_F_STRING),
-	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &selector_desc),
+	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &kar_selector_desc),
 	KAR_FIELD_SUB(struct wire_spec, sched, "schedSpec", KAR_F_OBJECT, &kar_schedspec_desc),
 	KAR_FIELD_SUB(struct wire_spec, tasks, "taskSpecs", KAR_F_ARRAY, &task_desc),
 	KAR_FIELD_OPT(struct wire_spec, backoff_limit, has_backoff_limit, "backoffLimit", KAR_F_INT32),
@@ -263,7 +247,7 @@ static const char *hash_templates(const struct kar_queuejob_spec *s,
 }
 
 /* The text may quote parts of any size, so it is made in @scratch and only a message of bounded size is copied. */
-static const char *find_problem(struct kar_queuejob *job, const struct kar_wire_selector *selector,
+static const char *find_problem(struct kar_queuejob *job, const struct kar_selector *selector,
 	const struct kar_wire_template *templates, struct kar_arena *scratch)
 {
 	struct kar_arena saved = job->mem;

@@ -23,7 +23,7 @@ static void comma(struct kar_buf *b)
 }
 
 /* The notation of labels.Selector: `a=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`. */
-static void print_requirement(const struct kar_wire_requirement *r, struct kar_buf *b)
+static void print_requirement(const struct kar_selector_requirement *r, struct kar_buf *b)
 {
 	const char *const *values = r->values.items;
 
@@ -38,22 +38,16 @@ static void print_requirement(const struct kar_wire_requirement *r, struct kar_b
 	kar_buf_puts(b, ")");
 }
 
-/* An empty selector selects every pod, so it is replaced by the default. */
-static bool is_empty(const struct kar_wire_selector *s)
-{
-	return !s || (!s->labels.n && !s->expressions.n);
-}
-
-const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
+const char *kar_queuejob_selector_text(const struct kar_selector *selector, const char *job_name,
 	struct kar_arena *arena)
 {
 	struct kar_buf b = { 0 };
 
-	if (is_empty(selector))
+	if (!selector || kar_selector_is_empty(selector)) /* which would select every pod */
 		return kar_arena_printf(arena, "%s=%s", KAR_LABEL_QUEUEJOB, job_name);
 
 	const struct kar_pair *labels = selector->labels.items;
-	const struct kar_wire_requirement *requirements = selector->expressions.items;
+	const struct kar_selector_requirement *requirements = selector->expressions.items;
 
 	for (size_t i = 0; i < selector->labels.n; i++) {
 		comma(&b);
@@ -64,35 +58,6 @@ const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector,
 			print_requirement(&requirements[i], &b);
 	}
 	return to_arena(&b, arena);
-}
-
-static bool meets(const struct kar_wire_requirement *r, const struct kar_array *labels)
-{
-	const char *value = r->key ? kar_pairs_get(labels, r->key) : NULL;
-
-	if (kar_streq(r->op, "Exists"))
-		return value != NULL;
-	if (kar_streq(r->op, "DoesNotExist"))
-		return value == NULL;
-	if (kar_streq(r->op, "In"))
-		return kar_strings_have(&r->values, value);
-	return kar_streq(r->op, "NotIn") && !kar_strings_have(&r->values, value);
-}
-
-static bool selects(const struct kar_wire_selector *s, const struct kar_array *labels)
-{
-	const struct kar_pair *want = s->labels.items;
-	const struct kar_wire_requirement *requirements = s->expressions.items;
-
-	for (size_t i = 0; i < s->labels.n; i++) {
-		if (!kar_streq(kar_pairs_get(labels, want[i].key), want[i].value))
-			return false;
-	}
-	for (size_t i = 0; i < s->expressions.n; i++) {
-		if (!meets(&requirements[i], labels))
-			return false;
-	}
-	return true;
 }
 
 /* No node can have two values for one key. */
@@ -131,7 +96,7 @@ static const char *check_names(struct kar_queuejob *job, const struct kar_tasksp
 }
 
 static const char *check_task(struct kar_queuejob *job, const struct kar_taskspec *t,
-	const struct kar_wire_template *template, const struct kar_wire_selector *selector)
+	const struct kar_wire_template *template, const struct kar_selector *selector)
 {
 	const char *problem = check_names(job, t, &template->spec);
 	struct kar_err err = { 0 };
@@ -142,7 +107,7 @@ static const char *check_task(struct kar_queuejob *job, const struct kar_taskspe
 	}
 	if (kar_queuejob_template_check(t->template_raw, &err))
 		return kar_arena_printf(&job->mem, "task %s: template: %s", t->name, err.msg);
-	if (selector && !selects(selector, &template->meta.labels))
+	if (selector && !kar_selector_selects(selector, &template->meta.labels))
 		return kar_arena_printf(&job->mem,
 			"task %s: the labels of the template do not match the selector %s", t->name,
 			job->spec.selector);
@@ -158,7 +123,7 @@ static size_t template_bytes(const struct kar_queuejob_spec *s)
 	return n;
 }
 
-const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector,
+const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_selector *selector,
 	const struct kar_wire_template *templates)
 {
 	const struct kar_queuejob_spec *s = &job->spec;

@@ -5,17 +5,7 @@
 #define KAR_API_QUEUEJOB_WIRE_H
 
 #include "api/queuejob.h"
-
-/* One requirement of a LabelSelector. */
-struct kar_wire_requirement {
-	const char *key, *op;
-	struct kar_array values; /* const char * */
-};
-
-struct kar_wire_selector {
-	struct kar_array labels;      /* matchLabels: struct kar_pair */
-	struct kar_array expressions; /* struct kar_wire_requirement */
-};
+#include "api/selector.h"
 
 /* The fields of a pod template that the manager decodes. */
 struct kar_wire_template_spec {
@@ -54,13 +44,13 @@ void kar_queuejob_status_read(const struct kar_wire_qj_status *wire, struct kar_
 /*
  * The effective selector as a string in @arena. If @selector is NULL or empty: the label that the manager sets for @job_name.
  */
-const char *kar_queuejob_selector_text(const struct kar_wire_selector *selector, const char *job_name,
+const char *kar_queuejob_selector_text(const struct kar_selector *selector, const char *job_name,
 	struct kar_arena *arena) __attribute__((nonnull(2, 3)));
 /*
  * Why no pod can be made of the spec of @job, as a text in its arena; NULL: it is valid. @selector NULL: the spec has none.
  * @templates: one for each task. The CEL rules of the CRD reject most of this earlier, but the installed CRD may be older.
  */
-const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_wire_selector *selector,
+const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_selector *selector,
 	const struct kar_wire_template *templates) __attribute__((nonnull(1, 3)));
 
 #endif

@@ -50,9 +50,11 @@ enum {
 	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"There is no Queue of the name in spec.queue. The job waits for it.") \
 	X(QueueInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The queue admits nothing: it has a field that cannot be read (see the events of the queue), or spec.namespaceSelector, which is not supported yet. Correct the queue, or use another one.") \
+		"The queue admits nothing: it has a field that cannot be read (see the events of the queue), or its spec.namespaceSelector means nothing. Correct the queue, or use another one.") \
 	X(QueueClosed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue is closed, or is being deleted.") \
+	X(NamespaceNotAllowed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The labels of the namespace do not fit the spec.namespaceSelector of the queue. Use another queue, or ask the administrator of the cluster. A job that is admitted already goes on.") \
 	X(MaxJobsReached, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has as many jobs as its maxJobs allows. The messages of the first ten that wait name up to three of those, with their phase or reason; one that does not run comes first.") \
 	X(BehindHead, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

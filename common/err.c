@@ -22,16 +22,17 @@ int kar_fail(struct kar_err *e, enum kar_class what, const char *fmt, ...)
 
 int kar_wrap(struct kar_err *e, const char *fmt, ...)
 {
-	char context[sizeof(e->msg)], msg[sizeof(e->msg)]; /* the arguments may point into @e */
+	struct kar_err old; /* the arguments may point into @e */
+	char context[sizeof(old.msg)];
 	va_list ap;
 
 	if (!e)
 		return -1;
+	old = *e;
 	va_start(ap, fmt);
 	kar_text_vprintf(context, sizeof(context), fmt, ap);
 	va_end(ap);
-	memcpy(msg, e->msg, sizeof(msg));
-	kar_text_printf(e->msg, sizeof(e->msg), "%s: %s", context, msg);
+	kar_text_printf(e->msg, sizeof(e->msg), "%s: %s", context, old.msg);
 	return -1;
 }
 

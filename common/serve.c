@@ -171,6 +171,8 @@ static struct peer *new_peer(struct kar_server *s, struct MHD_Connection *c)
 	TAILQ_INSERT_TAIL(&s->peers, p, link);
 	s->n_peers++;
 	make_room(s);
+	run_again(
+		s); /* it accepts a few at a time, and a loop under load is slow to come back for the next ones */
 	return p;
 }
 

@@ -4,6 +4,7 @@
 #include "common/kube/kube_metrics.h"
 #include "common/process.h"
 #include "common/str.h"
+#include "controllers/asked.h"
 #include "controllers/queue/queue.h"
 #include "controllers/runtime/manager_state.h"
 #include "controllers/runtime/runtime_metrics.h"
@@ -70,6 +71,18 @@ static void collect_jobs(struct kar_metrics *m, const struct kar_store *jobs)
 			KAR_LABELS(kar_qj_phase_name((enum kar_qj_phase)p)));
 }
 
+static void collect_gangs(struct kar_metrics *m, const struct kar_store *groups)
+{
+	int n[KAR_PG_STATES] = { 0 };
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_all(groups); kar_iter_next(&it, &o);)
+		n[kar_as_podgroup(o)->status.placement.state]++;
+	for (int s = KAR_PG_STATE_NONE + 1; s < KAR_PG_STATES; s++)
+		kar_metric_set(m, &kar_m_kar_gangs, n[s],
+			KAR_LABELS(kar_pg_state_name((enum kar_pg_state)s)));
+}
+
 static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
 {
 	const struct kar_queue_status *s = &q->status;
@@ -108,13 +121,14 @@ const char *kar_pending_reason(const struct kar_podgroup *g)
 static void collect_group(struct kar_metrics *m, const struct kar_stores *stores,
 	const struct kar_podgroup *g, kar_time now)
 {
-	const char *reason = kar_pending_reason(g), *queue = kar_podgroup_queue(g);
+	const char *reason = kar_pending_reason(g), *queue;
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
 	double waits = now > since ? (double)(now - since) / KAR_SECOND : 0;
 	const char *const *labels;
 
 	if (!reason)
 		return;
+	queue = kar_asked_queue(stores, g).queue;
 	labels = KAR_LABELS(kar_store_get(stores->queues, NULL, queue) ? queue : OTHER, reason);
 	kar_metric_add(m, &kar_m_kar_pending_groups, 1, labels);
 	kar_metric_raise(m, &kar_m_kar_pending_longest_seconds, waits, labels);
@@ -125,6 +139,7 @@ void kar_collect_objects(struct kar_metrics *m, const struct kar_stores *stores,
 	const struct kar_object *o;
 
 	collect_jobs(m, stores->queuejobs);
+	collect_gangs(m, stores->podgroups);
 	kar_metric_clear(m, &kar_m_kar_queue_groups);
 	for (struct kar_iter it = kar_store_all(stores->queues); kar_iter_next(&it, &o);)
 		collect_queue(m, kar_as_queue(o));

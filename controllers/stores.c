@@ -30,6 +30,7 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 
 	for (size_t i = 0; i < KAR_N_STORES; i++)
 		out[i] = list[i];
+	out[KAR_STORE_namespaces].of_own_namespace = true;
 }
 
 static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)

@@ -28,6 +28,7 @@
 	X(podgroups, kar_podgroup_type, NULL, KAR_IF_NO_CRD) \
 	X(schedulingspecs, kar_schedulingspec_type, NULL, KAR_IF_NO_CRD) \
 	X(queues, kar_queue_type, NULL, KAR_IF_NO_CRD) \
+	X(namespaces, kar_namespace_type, NULL, NULL) \
 	X(priorityclasses, kar_priorityclass_type, NULL, NULL) \
 	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
 	X(resourcequotas, kar_resourcequota_type, NULL, NULL)

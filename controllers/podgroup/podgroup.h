@@ -22,7 +22,8 @@ struct podgroup_view {
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
 	enum podgroup_owner owner;
-	bool of_others;     /* its members are of other controllers: those with our gate are released here */
+	bool moves;     /* its members name another queue, which is not its label yet (controllers/asked.h) */
+	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */

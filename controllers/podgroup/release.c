@@ -17,9 +17,11 @@ static const char waiting_for_members[] =
 
 /* --- what is there --------------------------------------------------------------------------------- */
 
-static bool is_admitted(const struct kar_podgroup *g)
+static bool is_admitted(const struct podgroup_view *v)
 {
-	return kar_podgroup_admitted_by(g, kar_podgroup_queue(g));
+	const struct kar_podgroup *g = v->group;
+
+	return !v->moves && kar_podgroup_admitted_by(g, kar_podgroup_queue(g));
 }
 
 static bool is_mixed(const struct podgroup_counts *t)
@@ -137,7 +139,7 @@ static bool starts_in_stages(const struct podgroup_view *v, kar_time now)
 /* Nobody chooses nodes for these members: they start when all of them can, or when their gang has its minimum without them. */
 static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup_counts *t)
 {
-	if (!is_admitted(v->group) || is_mixed(t))
+	if (!is_admitted(v) || is_mixed(t))
 		return false;
 	return on_the_way(t) - t->stopping >= t->quorum ||
 		((v->unplaced || t->schedulers.n) && can_all_start(t));

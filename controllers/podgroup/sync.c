@@ -8,6 +8,7 @@
 #include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "controllers/asked.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/podgroup/made.h"
@@ -196,6 +197,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
 		.owner = owner_of(kar_as_podgroup(o), job),
+		.moves = kar_asked_queue(stores, kar_as_podgroup(o)).label != NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
 		.served = kar_settings_served(c->settings),
 		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),

@@ -19,6 +19,7 @@ const char *queue_reason_name(enum queue_reason r)
 		[QUEUE_NOT_FOUND] = kar_reason_QueueNotFound,
 		[QUEUE_INVALID] = kar_reason_QueueInvalid,
 		[QUEUE_CLOSED] = kar_reason_QueueClosed,
+		[QUEUE_NOT_ALLOWED] = kar_reason_NamespaceNotAllowed,
 		[QUEUE_MAX_JOBS] = kar_reason_MaxJobsReached,
 		[QUEUE_UNSUPPORTED] = kar_reason_Unsupported,
 		[QUEUE_RESERVING] = kar_reason_Reserving,
@@ -124,7 +125,9 @@ static const char *why(struct queue_fit *f, const struct entry *e, struct kar_ar
 		assert(w->queue);
 		if (w->queue->o.unreadable)
 			return "the queue has a field that kar-controllers cannot read, and admits nothing until that is corrected (see the events of the queue)";
-		return "it has a namespaceSelector, which kar-controllers does not act on yet, and admits nothing until it is removed";
+		return kar_arena_printf(a,
+			"its namespaceSelector is invalid, and admits nothing until that is corrected: %s",
+			w->queue->spec.namespaces_problem);
 	case QUEUE_CLOSED:
 		return "the queue is closed";
 	case QUEUE_UNAVAILABLE:
@@ -180,6 +183,9 @@ static const char *explain_wait(struct queue_fit *f, const struct entry *e, stru
 	if (d->reason == QUEUE_NOT_FOUND)
 		return kar_arena_printf(a,
 			"queue \"%s\" does not exist; the job starts when somebody creates it", w->name);
+	if (d->reason == QUEUE_NOT_ALLOWED)
+		return kar_arena_printf(a, "queue %s does not admit namespace %s", w->name,
+			e->g->group->o.ns);
 	if (!d->position)
 		return kar_arena_printf(a, "%d or more are ahead in queue %s: %s", QUEUE_POSITIONS, w->name,
 			why(f, e, a));

@@ -2,6 +2,7 @@
 
 #include "api/pg_members.h"
 #include "common/str.h"
+#include "controllers/asked.h"
 #include "controllers/queue/pass.h"
 #include "controllers/unit.h"
 
@@ -147,7 +148,8 @@ static const struct queue_gang *observe_gang(struct queue_pass *p, const struct 
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
 	enum queue_claim claim)
 {
-	const char *queue = kar_podgroup_queue(g);
+	const struct kar_asked which = kar_asked_queue(p->stores, g);
+	const char *queue = which.queue;
 	const struct kar_object *o = kar_store_get(p->stores->queues, NULL, queue);
 	bool recorded = kar_podgroup_admitted_by(g, queue);
 	const struct queue_gang *gang = observe_gang(p, g, claim, recorded && !queue_waits_for_places(g));
@@ -165,6 +167,9 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
 		.group = g,
+		.queue = queue,
+		.label = which.label,
+		.not_allowed = o && !kar_asked_admits(p->stores, kar_as_queue(o), g),
 		.priority = kar_queue_priority(o ? kar_as_queue(o) : NULL, asked),
 		.asked = asked,
 		.admitted = admitted,
@@ -197,7 +202,9 @@ static void observe_groups(struct queue_pass *p)
 
 		if (claim == QUEUE_CLAIM_FINISHED) {
 			finished--;
-			groups[finished] = (struct queue_group){ .group = g, .claim = claim };
+			groups[finished] = (struct queue_group){ .group = g,
+				.queue = kar_podgroup_queue(g),
+				.claim = claim };
 			continue;
 		}
 		groups[live++] = observe_group(p, g, claim);

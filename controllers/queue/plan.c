@@ -66,7 +66,7 @@ static int compare_entries(const void *a, const void *b)
 
 static bool admits_any(const struct kar_queue *q)
 {
-	return queue_is_open(q) && !q->spec.has_namespace_selector;
+	return queue_is_open(q) && !q->spec.namespaces_problem;
 }
 
 static bool is_full(const struct wait_queue *w)
@@ -90,10 +90,12 @@ static enum queue_reason obstacle(const struct wait_queue *w, const struct entry
 {
 	if (!w->queue)
 		return QUEUE_NOT_FOUND;
-	if (w->queue->o.unreadable || w->queue->spec.has_namespace_selector)
+	if (w->queue->o.unreadable || w->queue->spec.namespaces_problem)
 		return QUEUE_INVALID;
 	if (!queue_is_open(w->queue))
 		return QUEUE_CLOSED;
+	if (e->g->not_allowed)
+		return QUEUE_NOT_ALLOWED;
 	if (e->g->gang && e->g->gang->obstacle)
 		return QUEUE_UNSUPPORTED;
 	if (e->g->gang && e->g->gang->deactivated)
@@ -229,7 +231,8 @@ void queue_decide_entry(struct queue_fit *f, struct entry *e, struct kar_arena *
 
 static void give_position(const struct entry *e)
 {
-	if (queue_entry_waits(e) && ++e->w->waiting <= QUEUE_POSITIONS && e->w->queue)
+	if (queue_entry_waits(e) && e->d->reason != QUEUE_NOT_ALLOWED && ++e->w->waiting <= QUEUE_POSITIONS &&
+		e->w->queue)
 		e->d->position = e->w->waiting;
 }
 
@@ -264,8 +267,7 @@ void queue_plan(const struct queue_snapshot *s, struct kar_arena *arena, struct 
 		moved |= s->groups[i].still_in != NULL;
 		out[i] = (struct queue_decision){ .reason = QUEUE_NOT_WAITING };
 		if (s->groups[i].claim != QUEUE_CLAIM_FINISHED)
-			entries[n++] = (struct entry){ &s->groups[i], &out[i],
-				kar_podgroup_queue(s->groups[i].group), NULL };
+			entries[n++] = (struct entry){ &s->groups[i], &out[i], s->groups[i].queue, NULL };
 	}
 	qsort(entries, n, sizeof(*entries), compare_entries);
 	n_queues = make_queues(s, entries, n, queues, arena);

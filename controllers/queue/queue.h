@@ -76,6 +76,10 @@ struct queue_gang {
 /* One PodGroup as the pass sees it. */
 struct queue_group {
 	const struct kar_podgroup *group;
+	const char *queue; /* that it asks for */
+	const char *
+		label; /* the same, to be written as its label KAR_LABEL_QUEUE (controllers/asked.h); NULL: nothing is */
+	bool not_allowed; /* that queue admits no groups of its namespace */
 	int32_t priority; /* resolved, at most the queue's maxPriority */
 	int32_t asked;    /* resolved, without that bound */
 	bool admitted;    /* by the queue that it asks for now */
@@ -112,8 +116,9 @@ struct queue_snapshot {
 enum queue_reason {
 	QUEUE_ADMITTED,
 	QUEUE_NOT_FOUND, /* QueueNotFound */
-	QUEUE_INVALID, /* QueueInvalid: it cannot be read, or restricts its namespaces, which is not acted upon yet */
-	QUEUE_CLOSED,     /* QueueClosed */
+	QUEUE_INVALID,   /* QueueInvalid: it cannot be read, or its namespaceSelector means nothing */
+	QUEUE_CLOSED,    /* QueueClosed */
+	QUEUE_NOT_ALLOWED, /* NamespaceNotAllowed: its namespaceSelector does not select the namespace of the group */
 	QUEUE_MAX_JOBS,   /* MaxJobsReached: maxJobs reached */
 	QUEUE_RESERVING,  /* Reserving: gangs were evicted for it, and their pods are still stopping */
 	QUEUE_PREEMPTED,  /* Preempted: it is evicted for another group */

@@ -56,13 +56,10 @@ static void set_condition(const struct update *u, const char *type, bool status,
 /* The spec sets fields that have no effect yet. */
 static void set_unsupported(const struct update *u)
 {
-	const struct kar_queue_spec *spec = &u->q->spec;
-
 	set_condition(u, "Valid", false, "Unsupported",
-		kar_arena_printf(u->arena, "kar-controllers does not act on %s yet: %s", spec->unsupported,
-			spec->has_namespace_selector
-				? "until spec.namespaceSelector is removed, no job is admitted"
-				: "jobs are admitted without regard to it"));
+		kar_arena_printf(u->arena,
+			"kar-controllers does not act on %s yet: jobs are admitted without regard to it",
+			u->q->spec.unsupported));
 }
 
 static void set_valid(const struct update *u)
@@ -78,6 +75,10 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", false, "UnknownQueueingStrategy",
 			kar_arena_printf(u->arena, "unknown spec.queueingStrategy %s; using BestEffortFIFO",
 				strategy));
+	else if (spec->namespaces_problem)
+		set_condition(u, "Valid", false, "InvalidNamespaceSelector",
+			kar_arena_printf(u->arena, "no job is admitted: spec.namespaceSelector: %s",
+				spec->namespaces_problem));
 	else if (kar_has_text(spec->unsupported))
 		set_unsupported(u);
 	else
@@ -88,9 +89,9 @@ static void set_active(const struct update *u)
 {
 	bool open = queue_is_open(u->q);
 
-	if (open && u->q->spec.has_namespace_selector)
-		set_condition(u, "Active", false, "Unsupported",
-			"admits no job until spec.namespaceSelector is removed");
+	if (open && u->q->spec.namespaces_problem)
+		set_condition(u, "Active", false, "InvalidNamespaceSelector",
+			"admits no job until spec.namespaceSelector is corrected");
 	else
 		set_condition(u, "Active", open, kar_queue_state_name(u->status->state),
 			open ? "admits jobs" : "admits no further job");
@@ -111,7 +112,7 @@ void queue_statuses(const struct queue_snapshot *s, const struct queue_decision 
 	struct kar_queue_status *counts = kar_arena_alloc(arena, s->n_queues, sizeof(*counts));
 
 	for (size_t i = 0; i < s->n_groups; i++) {
-		size_t at = queue_find(sorted, s->n_queues, kar_podgroup_queue(s->groups[i].group));
+		size_t at = queue_find(sorted, s->n_queues, s->groups[i].queue);
 
 		if (at < s->n_queues)
 			count(&counts[at], &s->groups[i], &decisions[i]);

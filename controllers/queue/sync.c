@@ -104,6 +104,8 @@ static bool is_new_member(const struct kar_controller *c, const struct kar_pod *
 {
 	const char *served = kar_settings_served(c->settings);
 
+	if (new->group && !old && kar_pod_queue(new))
+		return true;
 	if (new->group && kar_pg_binds(new, served) && !(old && kar_pg_binds(old, served)))
 		return true;
 	return new->group &&kar_pg_waits(new) && !(old && old->group == new->group &&kar_pg_waits(old));
@@ -149,6 +151,12 @@ static void on_node(void *arg, const struct kar_object *o, const struct kar_obje
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_namespace(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	if (!(old && new &&kar_namespace_same(kar_as_namespace(old), kar_as_namespace(new))))
+		on_change(arg, old, new);
+}
+
 static void stop(struct kar_controller *c)
 {
 	free(c->shared);
@@ -163,6 +171,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->podgroups, on_group, c);
 	kar_store_listen(c->stores->queues, on_change, c);
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
+	kar_store_listen(c->stores->namespaces, on_namespace, c);
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }

@@ -12,6 +12,7 @@ enum {
 	CREATE_DEFAULT_QUEUE,
 	PATCH_GROUP,
 	PATCH_QUEUE,
+	PATCH_LABEL,
 };
 
 /* Payload of an action. */
@@ -38,9 +39,9 @@ static void write_patch(struct kar_buf *out, const struct kar_object *o, const s
 	kar_json_writer_release(&w);
 }
 
-/* The patch of @o's status whose body is in @out, which is released. */
-static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, int what,
-	const char *note, struct kar_buf *out)
+/* The patch of @o whose body is in @out, which is released. @subresource NULL: none. */
+static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, const char *subresource,
+	int what, const char *note, struct kar_buf *out)
 {
 	struct kar_arena *arena = &p->s->arena;
 	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
@@ -50,7 +51,7 @@ static struct kar_action *add_patch(struct queue_pass *p, const struct kar_objec
 	body->rv = o->rv;
 	body->waited = -1;
 	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
-	a->subresource = "status";
+	a->subresource = subresource;
 	a->patch_type = KAR_PATCH_MERGE;
 	a->uid = kar_copy(arena, o->uid);
 	a->what = what;
@@ -61,11 +62,11 @@ static struct kar_action *add_patch(struct queue_pass *p, const struct kar_objec
 }
 
 /* An admission by another queue ends with the one that begins now, so lastTransitionTime must move. */
-static void end_admission(const struct kar_podgroup *g, struct kar_conditions *conditions)
+static void end_admission(const struct queue_group *qg, struct kar_conditions *conditions)
 {
 	for (size_t i = 0; i < conditions->n; i++) {
 		if (kar_streq(conditions->items[i].type, KAR_PG_ADMITTED) &&
-			!kar_podgroup_admitted_by(g, kar_podgroup_queue(g)))
+			!kar_podgroup_admitted_by(qg->group, qg->queue))
 			conditions->items[i].status = KAR_COND_FALSE;
 	}
 }
@@ -115,7 +116,7 @@ static void set_admitted(struct queue_pass *p, const struct queue_group *qg, con
 
 	st->conditions = kar_conditions_copy(&st->conditions, &p->s->arena);
 	if (d->reason == QUEUE_ADMITTED)
-		end_admission(qg->group, &st->conditions);
+		end_admission(qg, &st->conditions);
 	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
 }
 
@@ -141,7 +142,7 @@ static struct kar_podgroup_status next_status(struct queue_pass *p, const struct
 
 	st.position = d->position;
 	st.has_position = true;
-	st.admitted_queue = admitted ? kar_podgroup_queue(qg->group) : "";
+	st.admitted_queue = admitted ? qg->queue : "";
 	if (admitted)
 		st.waiting_since = 0;
 	else if (qg->admitted && qg->yields)
@@ -189,7 +190,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		mask |= KAR_PG_MEMBERS;
 	}
 	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
-	a = add_patch(p, &g->o, PATCH_GROUP,
+	a = add_patch(p, &g->o, "status", PATCH_GROUP,
 		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
 			d->reason == QUEUE_ADMITTED ? "True" : "False", queue_reason_name(d->reason),
 			d->position,
@@ -231,7 +232,7 @@ static bool is_news(const struct queue_group *qg, const struct queue_decision *d
 		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
-		(admitted && !kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
+		(admitted && !kar_podgroup_admitted_by(g, qg->queue));
 }
 
 /* Their numbers change whenever a pod ends. */
@@ -258,6 +259,28 @@ static bool position_moved(struct queue_pass *p, const struct kar_podgroup *g, c
 	return p->texts_in <= 0;
 }
 
+/* What is decided about it is written after that, in the next pass. */
+static void patch_label(struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_object *o = &qg->group->o;
+	struct kar_buf out = { 0 };
+	struct kar_json_writer w;
+
+	kar_json_writer_init(&w, &out);
+	kar_jw_begin_object(&w);
+	kar_jw_key(&w, "metadata");
+	kar_jw_begin_object(&w);
+	kar_write_precondition_members(&w, o);
+	kar_jw_key(&w, "labels");
+	kar_jw_begin_object(&w);
+	kar_jw_kv_string(&w, KAR_LABEL_QUEUE, qg->label);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_jw_end_object(&w);
+	kar_json_writer_release(&w);
+	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(&p->s->arena, "queue=%s", qg->label), &out);
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 static void write_group(struct queue_pass *p, const struct queue_group *qg, const struct queue_decision *d)
 {
@@ -266,6 +289,11 @@ static void write_group(struct queue_pass *p, const struct queue_group *qg, cons
 	/* Nothing more is written about a group that is finished or goes away. */
 	if (qg->claim == QUEUE_CLAIM_FINISHED || qg->claim == QUEUE_CLAIM_NONE || qg->group->o.unreadable)
 		return;
+	if (qg->label) {
+		if (!p->for_positions)
+			patch_label(p, qg);
+		return;
+	}
 	if (news && !p->for_positions)
 		patch_group(p, qg, d);
 	else if (moved && p->for_positions)
@@ -293,7 +321,8 @@ static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const s
 	struct kar_buf out = { 0 };
 
 	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
-	add_patch(p, &q->o, PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena), &out);
+	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena),
+		&out);
 }
 
 static void write_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)

@@ -63,6 +63,7 @@ static const struct {
 	{ kar_reason_Deactivated, true },
 	{ kar_reason_QueueNotFound, true },
 	{ kar_reason_QueueInvalid, true },
+	{ kar_reason_NamespaceNotAllowed, true },
 	{ kar_reason_PriorityClassNotFound, true },
 };
 

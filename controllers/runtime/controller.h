@@ -106,5 +106,7 @@ void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const 
  * Writes the member "metadata" of a patch that applies only to @o as it was read: a decision on older data must be repeated.
  */
 void kar_write_preconditions(struct kar_json_writer *w, const struct kar_object *o) KAR_NONNULL;
+/* The same without the braces, for a patch that changes the metadata itself. */
+void kar_write_precondition_members(struct kar_json_writer *w, const struct kar_object *o) KAR_NONNULL;
 
 #endif

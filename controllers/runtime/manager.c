@@ -334,11 +334,14 @@ static void on_unreadable(void *arg, const struct kar_object *o, const char *pro
 
 static void new_reflectors(struct kar_manager *m)
 {
+	char *own = m->options.ns ? kar_xasprintf("metadata.name=%s", m->options.ns) : NULL;
+
 	for (size_t i = 0; i < m->options.n_caches; i++) {
 		struct kar_store *store = m->options.caches[i].store;
 		const struct kar_reflector_options o = {
 			.ns = kar_store_type(store)->res.namespaced ? m->options.ns : NULL,
 			.label_selector = m->options.caches[i].label_selector,
+			.field_selector = m->options.caches[i].of_own_namespace ? own : NULL,
 			.seed = m->options.seed + i,
 			.on_synced = on_synced,
 			.on_trouble = on_trouble,
@@ -349,6 +352,7 @@ static void new_reflectors(struct kar_manager *m)
 
 		m->reflector[i] = kar_reflector_new(m->loop, m->client, store, &o);
 	}
+	free(own);
 }
 
 static void new_controllers(struct kar_manager *m)

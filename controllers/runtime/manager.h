@@ -22,6 +22,7 @@ struct kar_cache {
 	const char *label_selector; /* NULL: all objects */
 	const char *
 		if_missing; /* what a person can do if the API server does not know the type; NULL: nothing */
+	bool of_own_namespace; /* named as namespaces are: a manager of one reads only the object of that name */
 };
 
 struct kar_manager_options {

@@ -109,7 +109,10 @@ bool model_gave_back(const struct sim_value *job)
 
 const char *model_group_queue(const struct sim_value *group)
 {
-	return sim_text_or(sim_get(group, "spec", "queue"), "default");
+	const char *label =
+		model_owner(group) ? NULL : sim_get_text(group, "metadata", "labels", KAR_LABEL_QUEUE);
+
+	return sim_text_or(sim_get(group, "spec", "queue"), label ? label : "default");
 }
 
 bool model_is_admitted(const struct sim_value *group)

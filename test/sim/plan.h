@@ -121,9 +121,10 @@ enum plan_room {
 
 /* A PodGroup whose pods another controller makes, gated; in the namespace of such controllers. Its name is its place in the plan: "g0". */
 struct plan_gang {
-	int min, pods; /* spec.minMember; pods that its controller keeps in the end */
-	int queue;     /* PLAN_UNSET: names none */
-	int timeout;   /* scheduleTimeoutSeconds, or PLAN_UNSET */
+	int min, pods;     /* spec.minMember; pods that its controller keeps in the end */
+	int queue;         /* PLAN_UNSET: names none */
+	bool pods_name_it; /* .queue is named by the label of its pods, not by the group */
+	int timeout;       /* scheduleTimeoutSeconds, or PLAN_UNSET */
 	struct plan_task task;
 	int bare;  /* of its pods: the first so many have no controller */
 	bool held; /* its first pod has somebody else's gate at first */

@@ -20,6 +20,7 @@ static struct plan_gang gang(struct draw *d)
 	g.pods = chance(d, 70) ? g.min : g.min + between(d, 1, 2);
 	if (chance(d, 40))
 		g.queue = between(d, 0, PLAN_QUEUES - 1);
+	g.pods_name_it = g.queue != PLAN_UNSET && g.pods % 2;
 	if (chance(d, 50))
 		g.timeout = timeouts[between(d, 0, (int)KAR_LEN(timeouts) - 1)];
 	g.task = (struct plan_task){
@@ -131,7 +132,7 @@ struct sim_value *plan_gang_group(const struct plan *p, int gang)
 	sim_set_text(&v, "PodGroup", "kind");
 	sim_set_text(&v, plan_gang_name(gang, name), "metadata", "name");
 	sim_set(&v, sim_int(g->min), "spec", "minMember");
-	if (g->queue != PLAN_UNSET)
+	if (g->queue != PLAN_UNSET && !g->pods_name_it)
 		sim_set_text(&v, plan_queue_name(g->queue), "spec", "queue");
 	if (g->timeout != PLAN_UNSET)
 		sim_set(&v, sim_int(g->timeout), "spec", "scheduleTimeoutSeconds");
@@ -202,6 +203,8 @@ struct sim_value *plan_gang_pod(const struct plan *p, int gang, int number, cons
 	sim_set_text(&v, "Pod", "kind");
 	sim_set(&v, sim_printf("%s-%d", name, number), "metadata", "name");
 	sim_set_text(&v, name, "metadata", "labels", KAR_LABEL_POD_GROUP);
+	if (g->pods_name_it)
+		sim_set_text(&v, plan_queue_name(g->queue), "metadata", "labels", KAR_LABEL_QUEUE);
 	sim_set_text(&v, "Never", "spec", "restartPolicy");
 	add_gate(&gates, KAR_GATE);
 	if (g->held && number == 0)

@@ -180,6 +180,21 @@ static bool has_minimum(const struct model *l, const struct model_gang *g)
 		model_gang_was(l, g, KAR_PG_STATE_NONE);
 }
 
+/* Whose admission it has is not the queue that the pod names, and neither does the group name that. */
+static void check_queue(const struct rule *r, const struct write *w)
+{
+	const struct model_gang *g = model_gang_of(w->l, w->c->old);
+	const struct sim_value *group = g ? model_gang_group(w->l, g) : NULL;
+	const char *named = sim_get_text(w->c->old, "metadata", "labels", KAR_LABEL_QUEUE),
+		   *admitted = sim_get_text(group, "status", "admittedQueue");
+
+	if (!is_ours(w) || !w->c->new || !model_is_gated(w->c->old) || model_is_gated(w->c->new))
+		return;
+	if (named && admitted && !sim_get(group, "spec", "queue") && strcmp(named, admitted) != 0)
+		model_break(w->l, r->name, "pod %s/%s names queue %s, and is released in queue %s", w->c->ns,
+			w->c->name, named, admitted);
+}
+
 static void check_released(const struct rule *r, const struct write *w)
 {
 	const struct model_gang *g = model_gang_of(w->l, w->c->old);
@@ -301,6 +316,9 @@ const struct rule rules_of_gangs[] = {
 	{ RULE_POD_CHANGED, "gangs-released",
 		"a gated pod is released only to its place in a recorded plan, or to a gang that is whole without it",
 		check_released },
+	{ RULE_POD_CHANGED, "gangs-queue",
+		"a gated pod whose label names a queue is released only when that has admitted its group, unless the group names one",
+		check_queue },
 	{ RULE_GROUP_CHANGED, "gangs-plan",
 		"a plan for the pods of another controller has a place for each that the minimum lacks",
 		check_plan },

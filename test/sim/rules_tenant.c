@@ -45,11 +45,23 @@ static bool is_gang_pod(const struct sim_change *c)
 	return model_is_of_others(c->ns) && strcmp(c->resource, "pods") == 0 && c->old;
 }
 
+/* A group that another controller has made gets the queue that its pods name as its label, once, and nothing else. */
+static bool is_queue_of_group(const struct sim_change *c)
+{
+	const struct sim_value *old = c->old;
+
+	return model_is_of_others(c->ns) && strcmp(c->resource, "podgroups") == 0 && old && c->new &&
+		!sim_get(old, "metadata", "labels", KAR_LABEL_QUEUE) &&
+		sim_get(c->new, "metadata", "labels", KAR_LABEL_QUEUE) &&
+		sim_equal(sim_get(old, "spec"), sim_get(c->new, "spec"));
+}
+
 /* Where all are honest, nothing is written that no job owns or has owned, but the status of a PodGroup. */
 static void check_owned(const struct rule *r, const struct write *w)
 {
 	if (!is_child(w->c) || model_is_hostile(w->c->ns) || is_status_of_group(w->c) || rules_lets_go(w) ||
-		model_owner(w->c->new) || model_owner(w->c->old) || was_owned(w) || is_gang_pod(w->c))
+		model_owner(w->c->new) || model_owner(w->c->old) || was_owned(w) || is_gang_pod(w->c) ||
+		is_queue_of_group(w->c))
 		return;
 	model_break(w->l, r->name, "%s writes %s %s/%s, which no job owns", w->c->user, w->c->resource,
 		w->c->ns, w->c->name);
@@ -102,7 +114,7 @@ static void check_unreadable(const struct rule *r, const struct write *w)
 const struct rule rules_of_tenants[] = {
 	{ RULE_WRITTEN, "tenants-apart", "no object is touched for a job of another namespace", check_apart },
 	{ RULE_WRITTEN, "owned",
-		"nothing is written that no job owns, but statuses of PodGroups and gated pods of others",
+		"nothing is written that no job owns, but statuses and queues of PodGroups and gated pods of others",
 		check_owned },
 	{ RULE_WRITTEN, "unreadable", "what cannot be read is left alone, and what it decides about",
 		check_unreadable },

@@ -194,13 +194,18 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
-/* It waits before it starts (again): for room, or for the end of its back-off. */
+/*
+ * It waits before it starts (again): for room, or for the end of its back-off. While it starts it does so too, without pods: if it is
+ * deactivated, or if somebody deleted its PodGroup and the new one finds no room.
+ */
 static bool rests(const struct recount *r)
 {
-	bool deactivated = kar_streq(sim_get_text(r->job, "status", "reason"), kar_reason_Deactivated);
+	const char *reason = sim_get_text(r->job, "status", "reason");
+	bool stopped = kar_streq(reason, kar_reason_Deactivated) ||
+		(kar_streq(reason, kar_reason_NoFit) && !r->pending);
 
 	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING ||
-		       ((deactivated || rules_is_direct(r->job)) && !r->running)) &&
+		       ((stopped || rules_is_direct(r->job)) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);
 }
 

@@ -2,8 +2,8 @@
  * queue_scene - a snapshot of queues and groups in words, for the pass over them. For one test executable: all functions are
  * static. Include after cmocka.h.
  *
- * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting selector ignores=drain`) and groups
- * (`g1 a prio=5 asks=9 age=3 since=1 admitted does=Running still-in=b empty finished idle phase=Running`). age and since (when it began to wait anew) are in
+ * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting bad-selector ignores=drain`) and groups
+ * (`g1 a prio=5 asks=9 age=3 since=1 admitted does=Running still-in=b not-allowed empty finished idle phase=Running`). age and since (when it began to wait anew) are in
  * minutes; the older goes first. empty: it has had no members for too long.
  *
  * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
@@ -74,10 +74,9 @@ static void read_queue_word(struct kar_queue *q, const char *word)
 		set_state(q, value);
 	else if (takes(word, "ignores=", &value))
 		q->spec.unsupported = value;
-	else if (is(word, "selector")) {
-		q->spec.has_namespace_selector = true;
-		q->spec.unsupported = "namespaceSelector";
-	} else if (is(word, "provisions"))
+	else if (is(word, "bad-selector"))
+		q->spec.namespaces_problem = "an expression has no key";
+	else if (is(word, "provisions"))
 		q->spec.provisions = true;
 	else if (is(word, "preempts"))
 		q->spec.preempts = true;
@@ -117,6 +116,8 @@ static void read_group_word(struct kar_podgroup *g, struct queue_group *qg, cons
 		qg->state = value;
 	else if (is(word, "finished"))
 		qg->claim = QUEUE_CLAIM_FINISHED;
+	else if (is(word, "not-allowed"))
+		qg->not_allowed = true;
 	else if (is(word, "idle"))
 		qg->claim = QUEUE_CLAIM_SUSPENDED;
 	else if (!g->spec.queue)
@@ -232,6 +233,8 @@ static void read_part(struct scene *s, char *part)
 		else if (!read_gang_word(s, s->snapshot.n_groups - 1, word))
 			read_group_word(g, &s->group_list[s->snapshot.n_groups - 1], word);
 	}
+	if (g)
+		s->group_list[s->snapshot.n_groups - 1].queue = kar_podgroup_queue(g);
 }
 
 /* Its unit as controllers/unit.c would make it: the words name all of it, and what has started is not in it. */

@@ -190,6 +190,12 @@ static const struct row {
 		"{" HEAD ",\"spec\":{\"state\":@,\"queueingStrategy\":@},\"status\":{\"state\":@," CONDITIONS
 		"}}",
 		9 * KIB },
+	{ "namespace", &kar_namespace_type,
+		"{\"metadata\":{" META
+		",\"labels\":{@:@},\"annotations\":{\"kube-arbitrator.io/queue\":@,@:@}}}",
+		4 * KIB },
+	{ "namespace_with_many_labels", &kar_namespace_type, "{\"metadata\":{" META ",\"labels\":{%}}}",
+		36 * KIB },
 	{ "service", &kar_service_type,
 		"{" HEAD ",\"spec\":{\"clusterIP\":@,\"selector\":{\"kube-arbitrator.io/queuejob\":@}}}",
 		4 * KIB },

@@ -26,6 +26,11 @@ static const struct {
 } readers[] = {
 	{ "queues.spec.maxJobs", "controllers/queue/plan.c", "w->jobs >= w->queue->spec.max_jobs" },
 	{ "queues.spec.maxPriority", "api/queue.h", "asked > q->spec.max_priority" },
+	{ "queues.spec.namespaceSelector.matchLabels", "api/selector.c", "*want = s->labels.items" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].key", "api/selector.c",
+		"kar_pairs_get(labels, r->key)" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].operator", "api/selector.c", "kar_streq(r->op" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].values", "api/selector.c", "&r->values" },
 	{ "queues.spec.preemptionPolicy", "controllers/queue/victims.c", "queue->spec.preempts" },
 	{ "queues.spec.queueingStrategy", "controllers/queue/plan.c",
 		"kar_streq(w->queue->spec.queueing_strategy, \"StrictFIFO\")" },
@@ -52,10 +57,10 @@ static const struct {
 	{ "queuejobs.spec.queue", QJ "children.c", ".queue = s->queue," },
 	{ "queuejobs.spec.suspend", QJ "moves.c", "r->f->job->spec.suspend" },
 	{ "queuejobs.spec.schedulerName", "api/queuejob_pod.c", "s->scheduler_name" },
-	{ "queuejobs.spec.selector.matchLabels", "api/queuejob_check.c", "s->labels" },
+	{ "queuejobs.spec.selector.matchLabels", "api/selector.c", "s->labels" },
 	{ "queuejobs.spec.selector.matchExpressions[].key", "api/queuejob_check.c", "r->key" },
 	{ "queuejobs.spec.selector.matchExpressions[].operator", "api/queuejob_check.c", "kar_streq(r->op" },
-	{ "queuejobs.spec.selector.matchExpressions[].values", "api/queuejob_check.c", "&r->values" },
+	{ "queuejobs.spec.selector.matchExpressions[].values", "api/selector.c", "&r->values" },
 	{ "queuejobs.spec.schedSpec.minAvailable", "api/queuejob_check.c", "min_available" },
 	{ "queuejobs.spec.schedSpec.priorityClassName", QJ "observe.c", "s->priority_class_name" },
 	{ "queuejobs.spec.schedSpec.priority", QJ "observe.c", "v->priority = s->priority;" },
@@ -103,7 +108,6 @@ static const struct {
 	{ "capability", "\"capability\":{\"cpu\":\"1500m\"}", true },
 	{ "reclaimable", "\"reclaimable\":false", false }, /* no gang is evicted for another queue */
 	{ "drain", "\"state\":\"Closed\",\"drain\":true", true },
-	{ "namespaceSelector", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}", true },
 };
 
 static char *read_text(const char *file)

@@ -41,7 +41,8 @@ static const char *const groups[] = {
 	/* These do not wait. */
 	GROUP("h", "q", ADMITTED("True", "Admitted")),
 	GROUP("i", "q", ADMITTED("False", "Suspended")),
-	GROUP("j", "q", "\"phase\":\"Finished\""),
+	GROUP("j", "q", "\"phase\":\"Finished\",\"placement\":{\"state\":\"Satisfied\"}"),
+	GROUP("k", "q", ADMITTED("True", "Admitted") ",\"placement\":{\"state\":\"Placed\"}"),
 };
 static const char *const jobs[] = { A_JOB("a", "Running"), A_JOB("b", "Running"), A_JOB("c", ""),
 	A_JOB("d", "Failed"), A_JOB("e", "Nonsense") };
@@ -67,6 +68,9 @@ static const struct {
 	{ &kar_m_kar_pending_groups, "other", "QueueNotFound", 2 },
 	{ &kar_m_kar_pending_groups, "made-up-1", "QueueNotFound", 0 },
 	{ &kar_m_kar_pending_groups, "q", "Suspended", 0 },
+	{ &kar_m_kar_gangs, "Satisfied", NULL, 1 },
+	{ &kar_m_kar_gangs, "Placed", NULL, 1 },
+	{ &kar_m_kar_gangs, "RollingBack", NULL, 0 },
 	{ &kar_m_kar_queue_groups, "q", "pending", 4 },
 	{ &kar_m_kar_queue_groups, "q", "running", 2 },
 };

@@ -127,11 +127,21 @@ static void note_unreadable(struct cluster *c, const char *text, size_t n)
 		kar_manager_stop(c->manager, on_stopped, c);
 }
 
+/* A manager of one namespace may not read the others. */
+static void check_list(const struct cluster *c, const struct kar_request *r)
+{
+	if (r->verb == KAR_LIST && is_of(r, "namespaces"))
+		expect_path(r,
+			c->ns ? "/api/v1/namespaces?fieldSelector=metadata.name%3Dnope&limit=500"
+			      : "/api/v1/namespaces?limit=500");
+}
+
 static void note(struct cluster *c, const struct kar_request *r)
 {
-	c->early += c->candidate && r->verb != KAR_LIST && r->verb != KAR_WATCH;
 	static const char told[] = "\"note\":\"cannot write queues default: no\"";
 
+	check_list(c, r);
+	c->early += c->candidate && r->verb != KAR_LIST && r->verb != KAR_WATCH;
 	if (r->verb == c->refuses && is_of(r, "queues") && c->refused < (int)KAR_LEN(c->asked))
 		c->asked[c->refused++] = kar_loop_mono(c->loop);
 	if (r->verb == KAR_CREATE && is_of(r, "events") && memmem(r->body.p, r->body.n, told, strlen(told)))

@@ -351,6 +351,41 @@ static void gang_without_a_podgroup_is_kept(void **state)
 	}
 }
 
+static void queue_of_the_group_is_kept(void **state)
+{
+#define QUEUE "\"kube-arbitrator.io/queue\":\"q\""
+	static const struct {
+		const char *meta, *queue; /* NULL: none */
+		bool gang;
+	} rows[] = {
+		{ ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"," QUEUE "}", "q", false },
+		{ ",\"labels\":{" QUEUE "}" ASKS_FOR("3"), "q", true },
+		{ "" ASKS_FOR("3"), NULL, true },
+		{ ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"},\"annotations\":{" QUEUE "}", NULL,
+			false },
+		{ ",\"labels\":{" QUEUE "}", NULL, false }, /* in no group */
+		{ ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\",\"kube-arbitrator.io/queuejob\":\"g\"," QUEUE
+		  "}",
+			NULL, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char text[1024];
+		const struct kar_pod *p;
+
+		snprintf(text, sizeof(text),
+			"{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"1\"%s}}",
+			rows[i].meta);
+		p = pod_of(text);
+		if (!kar_streq(kar_pod_queue(p), rows[i].queue) || (kar_pod_gang(p) != NULL) != rows[i].gang)
+			fail_msg("row %zu: %s", i, kar_pod_queue(p));
+		assert_string_equal(p->o.name, "p");
+		release(p);
+	}
+#undef QUEUE
+}
+
 /* By what a pod that our finalizer holds is found when its job is gone, and the group's label with it. */
 static void pods_outside_their_group_are_found_by_job(void **state)
 {
@@ -500,6 +535,7 @@ int main(void)
 		TEST(index_and_incarnation_are_read_from_labels),
 		TEST(whole_pod_is_projected),
 		TEST(gang_without_a_podgroup_is_kept),
+		TEST(queue_of_the_group_is_kept),
 		TEST(pods_outside_their_group_are_found_by_job),
 		TEST(label_is_that_of_the_owner),
 		TEST(pod_without_a_node_says_why),

@@ -264,6 +264,8 @@ static const struct row rows[] = {
 		"",
 		"Deactivated: 20 attempts to start the gang failed, the last: x; to try again, change the spec of the PodGroup" },
 
+	{ "admission_is_of_another_queue_than_its_pods_name",
+		"others unplaced moves min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "", NULL },
 	{ "nobody_places_it", "others unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED,
 		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
 	{ "nobody_places_it_but_it_is_not_complete",

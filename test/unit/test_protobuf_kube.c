@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "api/namespace.h"
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/priorityclass.h"
@@ -271,6 +272,19 @@ static void priority_classes(void **state)
 	end(&r, NULL);
 }
 
+static void namespaces(void **state)
+{
+	struct reader r;
+
+	(void)state;
+	begin(&r, &kar_namespace_type);
+	compare(&r, "namespaces", false);
+	assert_non_null(strstr(r.text.p,
+		"labels: kube-arbitrator.io/queue=gold kubernetes.io/metadata.name=fixture team=vip "
+		"annotations: kube-arbitrator.io/queue=silver "));
+	end(&r, NULL);
+}
+
 /* Not only equal, but right. */
 static void pod_with_everything(void **state)
 {
@@ -345,6 +359,7 @@ int main(void)
 		cmocka_unit_test(pages_of_pods),
 		cmocka_unit_test(watch_of_pods),
 		cmocka_unit_test(priority_classes),
+		cmocka_unit_test(namespaces),
 		cmocka_unit_test(pod_with_everything),
 		cmocka_unit_test(errors),
 	};

@@ -24,11 +24,22 @@ static const struct {
 	{ "missing_queue_says_the_same_however_many_wait", "g1 b age=1; g2 b age=2",
 		"g1 QueueNotFound queue \"b\" does not exist; the job starts when somebody creates it; "
 		"g2 QueueNotFound queue \"b\" does not exist; the job starts when somebody creates it" },
-	{ "queue_with_a_namespace_selector_admits_nothing", "queue a selector; g1 a",
-		"g1 QueueInvalid 1st of 1 in queue a: it has a namespaceSelector, which kar-controllers does not act on yet, "
-		"and admits nothing until it is removed" },
-	{ "admitted_group_stays_in_a_queue_that_gets_a_selector", "queue a selector; g1 a admitted",
-		"g1 Admitted" },
+	{ "queue_whose_selector_means_nothing_admits_nothing", "queue a bad-selector; g1 a",
+		"g1 QueueInvalid 1st of 1 in queue a: its namespaceSelector is invalid, and admits nothing until that is corrected: "
+		"an expression has no key" },
+	{ "admitted_group_stays_in_a_queue_whose_selector_means_nothing",
+		"queue a bad-selector; g1 a admitted", "g1 Admitted" },
+	{ "namespace_that_is_not_selected", "queue a; g1 a not-allowed; g2 a",
+		"g1 NamespaceNotAllowed queue a does not admit namespace ns; g2 Admitted" },
+	{ "group_that_is_not_allowed_goes_before_nobody",
+		"queue a strict max=0; g1 a not-allowed prio=9; g2 a",
+		"g1 NamespaceNotAllowed queue a does not admit namespace ns; "
+		"g2 MaxJobsReached 1st of 1 in queue a: maxJobs 0 reached" },
+	{ "admitted_group_stays_when_its_namespace_is_not_selected_any_more",
+		"queue a max=1; g1 a admitted not-allowed does=Running; g2 a",
+		"g1 Admitted; g2 MaxJobsReached 1st of 1 in queue a: maxJobs 1 reached (ns/g1 Running)" },
+	{ "closed_is_said_first", "queue a closed; g1 a not-allowed",
+		"g1 QueueClosed 1st of 1 in queue a: the queue is closed" },
 	{ "priority_above_the_maximum_is_said_while_it_waits", "queue a max=0; g1 a prio=10 asks=5000",
 		"g1 MaxJobsReached 1st of 1 in queue a: maxJobs 0 reached; priority 5000 counts as 10, the maxPriority of the queue" },
 	{ "group_that_moves_counts_where_it_was_until_that_is_recorded",
@@ -186,9 +197,9 @@ static uint32_t random_below(uint32_t n)
 static struct scene *random_scene(void)
 {
 	static const char *const queue_options[] = { "", " closed", " strict", " max=0", " max=2",
-		" max=3 strict", " deleting", " selector" };
+		" max=3 strict", " deleting", " bad-selector" };
 	static const char *const group_options[] = { "", "", "", " admitted", " admitted", " finished",
-		" idle", " admitted finished", " admitted empty", " empty", " since=1" };
+		" idle", " admitted finished", " admitted empty", " empty", " since=1", " not-allowed" };
 	struct scene *s = new_scene("");
 	char part[128];
 
@@ -314,7 +325,8 @@ static void limits_hold(struct scene *s, uint64_t from)
 					g->group->o.name, other->group->o.name);
 		}
 		if (!q || q->deletion || q->spec.state != KAR_QUEUE_STATE_OPEN ||
-			q->spec.has_namespace_selector || (q->spec.has_max_jobs && jobs > q->spec.max_jobs))
+			q->spec.namespaces_problem || g->not_allowed ||
+			(q->spec.has_max_jobs && jobs > q->spec.max_jobs))
 			fail_msg("seed %llu: %s should not be admitted", (unsigned long long)from,
 				g->group->o.name);
 	}

@@ -97,19 +97,21 @@ static const struct {
 		true, false },
 	{ "deleting", "queue a deleting; g1 a admitted", "Closing", 0, 1, 0, 0, 0, true, false },
 	{ "unknown_state", "queue a state=Ajar", "Unknown", 0, 0, 0, 0, 0, false, false },
-	{ "namespace_selector_closes_it", "queue a selector; g1 a", "Open", 1, 0, 0, 0, 0, false, false },
+	{ "selector_that_means_nothing_closes_it", "queue a bad-selector; g1 a", "Open", 1, 0, 0, 0, 0, false,
+		false },
 	{ "other_ignored_fields_do_not", "queue a ignores=drain; g1 a", "Open", 0, 1, 0, 0, 0, false, true },
 };
 
 static void queue_says_what_is_not_acted_upon(void **state)
 {
 	static const struct {
-		const char *scene, *type, *message;
+		const char *scene, *type, *reason, *message;
 	} want[] = {
-		{ "queue a selector", "Valid",
-			"kar-controllers does not act on namespaceSelector yet: until spec.namespaceSelector is removed, no job is admitted" },
-		{ "queue a selector", "Active", "admits no job until spec.namespaceSelector is removed" },
-		{ "queue a ignores=drain", "Valid",
+		{ "queue a bad-selector", "Valid", "InvalidNamespaceSelector",
+			"no job is admitted: spec.namespaceSelector: an expression has no key" },
+		{ "queue a bad-selector", "Active", "InvalidNamespaceSelector",
+			"admits no job until spec.namespaceSelector is corrected" },
+		{ "queue a ignores=drain", "Valid", "Unsupported",
 			"kar-controllers does not act on drain yet: jobs are admitted without regard to it" },
 	};
 
@@ -123,7 +125,7 @@ static void queue_says_what_is_not_acted_upon(void **state)
 		queue_statuses(&s->snapshot, s->decisions, now, &s->arena, &st);
 		c = kar_condition_find(&st.conditions, want[i].type);
 		assert_non_null(c);
-		assert_string_equal(c->reason, "Unsupported");
+		assert_string_equal(c->reason, want[i].reason);
 		assert_string_equal(c->message, want[i].message);
 		free_scene(s);
 	}

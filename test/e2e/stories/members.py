@@ -34,8 +34,8 @@ def members(s, name):
     return {p["metadata"]["name"]: p for p in s.kubectl.list("pods", "-l", f"{LABEL}={name}")}
 
 
-def owned_pod(s, name, number, cpu="40", owner=None, **spec):
-    meta = {"name": f"{name}-{number}", "labels": {LABEL: name}, "annotations": {f"{TEST_KEY}outcome": "run"}}
+def owned_pod(s, name, number, cpu="40", owner=None, labels=None, **spec):
+    meta = {"name": f"{name}-{number}", "labels": {LABEL: name, **(labels or {})}, "annotations": {f"{TEST_KEY}outcome": "run"}}
     if owner:
         meta["ownerReferences"] = [owner]
     s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {**template(name, cpu)["spec"], **spec}})
@@ -212,3 +212,35 @@ def story_pods_of_others_are_bound_by_the_manager(s):
     s.kubectl("delete", "pod", gone, "--wait=true")
     wait_until(lambda: gone not in members(s, first) and len(members(s, first)) == 3 and "" not in nodes(s, first), "a replacement is bound", seconds=60)
     expect_equal(s.group(first)["status"]["placement"]["attempt"], 1, "attempts")
+
+
+def story_pods_and_namespace_name_the_queue(s):
+    """Pods of a controller that knows no queues wait in the queue of their namespace; the label of a pod goes before it, the label of the group before both."""
+    queues, key = "queues.kube-arbitrator.io", "kube-arbitrator.io/queue"
+    closed, shut = f"{s.namespace}-closed", f"{s.namespace}-shut"
+    for name in (closed, shut):
+        s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": {"state": "Closed"}})
+    try:
+        s.cluster.kubectl("annotate", "namespace", s.namespace, f"{key}={closed}")
+        by = owner(s, "by")
+        for name in ("plain", "labelled"):
+            group(s, name, 2)
+            wait_until(lambda name=name: says(s, name, "Admitted", "QueueClosed"), f"{name} waits before it has pods")
+            expect(key not in s.group(name)["metadata"].get("labels", {}), "no label without pods")
+        for i in range(2):
+            owned_pod(s, "plain", i, cpu="1", owner=by)
+            owned_pod(s, "labelled", i, cpu="1", owner=by, labels={key: shut})
+        for name, queue in (("plain", closed), ("labelled", shut)):
+            wait_until(lambda name=name: s.group(name)["metadata"].get("labels", {}).get(key), f"{name} has its label")
+            waits = wait_until(lambda name=name, queue=queue: f"in queue {queue}" in said(s, name, "Admitted").get("message", "") and said(s, name, "Admitted"), "the queue has decided")
+            expect_equal((s.group(name)["metadata"]["labels"][key], waits["reason"]), (queue, "QueueClosed"), f"queue of {name}")
+            expect_equal(nodes(s, name), ["", ""], f"nodes of {name}")
+        s.cluster.kubectl("annotate", "namespace", s.namespace, f"{key}-")
+        s.kubectl("patch", queues, shut, "--type=merge", "-p", '{"spec": {"state": "Open"}}')
+        wait_until(lambda: runs(s, "labelled"), "it runs when its queue is open")
+        expect_equal(s.group("labelled")["status"]["admittedQueue"], shut, "the queue that has admitted it")
+        expect_equal(s.group("plain")["metadata"]["labels"][key], closed, "the queue stays when the namespace names it no more")
+        s.kubectl("label", "podgroups.scheduling.x-k8s.io", "plain", "--overwrite", f"{key}=default")
+        wait_until(lambda: runs(s, "plain"), "its user has chosen another queue")
+    finally:
+        s.kubectl("delete", queues, closed, shut, "--wait=false")

@@ -13,9 +13,10 @@ import tempfile
 import time
 import urllib.parse
 
-from harness import MANIFESTS, ROOT, Failure, expect, expect_equal, queuejob, task, wait_until
+from harness import MANIFESTS, ROOT, Failure, Manager, expect, expect_equal, queuejob, task, wait_until
 
 IDLE = 2000
+LEADER = "--leader-elect", "--leader-elect-resource-namespace=kar-system"
 ANY = ssl._create_unverified_context()  # the certificate is made at each start
 
 
@@ -49,9 +50,9 @@ class Doors:
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
 
-    def value(self, sample):
+    def value(self, sample, token=None):
         """The number behind a sample, as it is printed; None: there is none."""
-        status, text = self.get("/metrics")
+        status, text = self.get("/metrics", token)
         expect_equal(status, 200, "status of /metrics")
         found = re.search(rf"^{re.escape(sample)} (\S+)$", text, re.M)
         return float(found[1]) if found else None
@@ -186,6 +187,45 @@ def story_crowd_of_idle_connections_keeps_nobody_out(s):
         s.wait_phase("gang", "Running", 10, running=3)
         s.shown.append(f"probe and scrape took at most {slowest * 1000:.0f} ms, the start of a job {time.monotonic() - begin:.1f} s")
         expect(d.value("process_open_fds") < 1000, "descriptors are bounded")
+
+
+@contextlib.contextmanager
+def replica(s, name):
+    """A manager that wants to lead, with doors that ask for a token."""
+    d = Doors(insecure=False)
+    manager = Manager(s.manager.command[0], s.cluster.account_kubeconfig("kar-controllers"), s.cluster.dir / f"log/{s.namespace}-{name}.log", *d.flags)
+    manager.start(*LEADER)
+    try:
+        wait_until(lambda: is_ready(d), f"replica {name} is ready")
+        yield manager, d
+        manager.stop()
+    finally:
+        if manager.alive():
+            manager.kill()
+
+
+def story_candidate_shows_that_it_waits(s):
+    """Of two replicas both are ready and answer; one says that it leads, and counts; when it stops, the other one does."""
+    s.kubectl("create", "serviceaccount", "reader")
+    s.cluster.kubectl("apply", "-f", str(MANIFESTS / "metrics.yaml"))
+    binding = f"metrics-{s.namespace}"
+    s.cluster.kubectl("create", "clusterrolebinding", binding, "--clusterrole=kar-metrics-reader", f"--serviceaccount={s.namespace}:reader")
+    token = s.kubectl("create", "token", "reader").strip()
+    s.manager.stop()
+    try:
+        with replica(s, "one") as (first, one), replica(s, "two") as (_, two):
+            values = [lambda sample, d=d: d.value(sample, token) for d in (one, two)]
+            leads = 'leader_election_master_status{name="kar-controllers"}'
+            wait_until(lambda: [v(leads) for v in values] == [1, 0], "the first one says that it leads, the second that it waits", 30)
+            s.apply(queuejob("gang", task("worker", 2)))
+            s.wait_phase("gang", "Running", running=2)
+            expect_equal([v("kar_pods_created_total") for v in values], [2, 0], "pods that either has created")
+            wait_until(lambda: values[1]('kar_queuejobs{phase="Running"}') == values[0]('kar_queuejobs{phase="Running"}'), "both have the same jobs")
+            first.stop()
+            wait_until(lambda: values[1](leads) == 1, "the second one says that it leads", 10)
+    finally:
+        s.cluster.kubectl("delete", "clusterrolebinding", binding)
+        s.manager.start()
 
 
 # ---- Prometheus ----

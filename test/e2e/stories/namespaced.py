@@ -7,7 +7,7 @@ import subprocess
 from harness import KEY, MANIFESTS, Manager, expect, expect_equal, json_documents, queuejob, task, wait_until
 from stories.rbac import expect_nothing_refused
 
-CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses", "tokenreviews", "subjectaccessreviews"}
+CLUSTER_SCOPED = {"nodes", "queues", "queues/status", "priorityclasses", "namespaces", "tokenreviews", "subjectaccessreviews"}
 
 
 def rendered(s):
@@ -37,7 +37,9 @@ def installed(s):
     finally:
         if manager.alive():
             manager.kill()
-        s.cluster.kubectl("delete", "clusterrolebinding", account)
+        own = account.replace("controllers-", "controllers-namespace-")
+        s.cluster.kubectl("delete", "clusterrolebinding", account, own)
+        s.cluster.kubectl("delete", "clusterrole", own)
         s.manager.start()
 
 
@@ -83,7 +85,7 @@ def story_namespaced_manager_needs_no_more(s):
     touched.discard(("kar-system", "leases"))
     expect_equal({ns for ns, _ in touched}, {s.namespace}, f"namespaces that it wrote to ({touched})")
     asked = {(e["objectRef"]["resource"], e["objectRef"].get("namespace")) for e in s.audit.events(user=user) if e["verb"] == "list"}
-    expect_equal({r for r, ns in asked if ns != s.namespace}, {"nodes", "queues", "priorityclasses"}, "what it reads outside of its namespace")
+    expect_equal({r for r, ns in asked if ns != s.namespace}, {"nodes", "queues", "priorityclasses", "namespaces"}, "what it reads outside of its namespace")
 
 
 def story_namespaced_manager_creates_no_queue(s):

@@ -62,17 +62,31 @@ def story_group_leaves_its_queue_and_its_admission(s):
         expect("admittedQueue" not in s.group("moves")["status"], "no queue has admitted it")
 
 
-def story_queue_with_a_namespace_selector_admits_nothing(s):
-    """It restricts who may use the queue, which is not acted upon yet: so nobody may, and queue and job say so."""
-    with queue(s, namespaceSelector={"matchLabels": {"team": "vip"}}, capability={"cpu": 1}) as vip:
-        s.apply(queuejob("waits", task("worker", 1), queue=vip))
-        status = s.wait_phase("waits", "Pending", reason="QueueInvalid")
-        expect("namespaceSelector" in status["message"] and "until it is removed" in status["message"], status["message"])
-        seen = wait_until(lambda: condition(s.kubectl.get("queues.kube-arbitrator.io", vip), "Valid"), "condition Valid")
-        expect_equal((seen["status"], seen["reason"]), ("False", "Unsupported"), "condition Valid")
-        expect("namespaceSelector, capability" in seen["message"], seen["message"])
-        patch(s, "queues.kube-arbitrator.io", vip, {"spec": {"namespaceSelector": None}})
-        s.wait_phase("waits", "Running", 60, running=1)
+def story_queue_admits_the_namespaces_that_it_selects(s):
+    """A job of a namespace whose labels do not fit waits and says so, until the labels or the selector are changed; one that is admitted goes on."""
+    def refused(name, queue):
+        status = s.wait_phase(name, "Pending", reason="NamespaceNotAllowed", position=0)
+        expect_equal(status["message"], f"queue {queue} does not admit namespace {s.namespace}", "message")
+
+    with queue(s, namespaceSelector={"matchLabels": {"team": "vip"}}) as vip:
+        wait_until(lambda: condition(s.kubectl.get("queues.kube-arbitrator.io", vip), "Valid").get("status") == "True", "the queue is valid")
+        s.apply(queuejob("first", task("worker", 1), queue=vip))
+        refused("first", vip)
+        check_lines(s, "first", r"Warning\s+NamespaceNotAllowed\s.*does not admit namespace")
+        s.cluster.kubectl("label", "namespace", s.namespace, "team=vip")
+        s.wait_phase("first", "Running", 60, running=1)
+        s.cluster.kubectl("label", "namespace", s.namespace, "team-")
+        s.apply(queuejob("second", task("worker", 1), queue=vip))
+        refused("second", vip)
+        expect_equal(s.status("first")["phase"], "Running", "phase of the job that was admitted before")
+        trial = [{"key": "stage", "operator": "NotIn", "values": ["trial"]}, {"key": "kubernetes.io/metadata.name", "operator": "Exists"}]
+        patch(s, "queues.kube-arbitrator.io", vip, {"spec": {"namespaceSelector": {"matchLabels": None, "matchExpressions": trial}}})
+        s.wait_phase("second", "Running", 60, running=1)
+        s.cluster.kubectl("label", "namespace", s.namespace, "stage=trial")
+        s.apply(queuejob("third", task("worker", 1), queue=vip))
+        refused("third", vip)
+        patch(s, "queues.kube-arbitrator.io", vip, {"spec": {"namespaceSelector": {"matchExpressions": None}}})
+        s.wait_phase("third", "Running", 60, running=1)
 
 
 def story_priority_counts_at_most_as_its_queue_allows(s):

@@ -118,6 +118,7 @@ def story_admission_policy_binds_the_manager(s):
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "spec": {"minMember": 1},
              "metadata": {"name": "foreign", "labels": {KEY + "queuejob": "foreign"}, "ownerReferences": [owner]}})
     s.apply(pod_group("made-before", labels=MADE))
+    s.apply(pod_group("queued", labels={KEY + "queue": "default"}))
     s.apply(queuejob("stays", task("worker", 1), suspend=True))
     s.apply(pod("gated", finalizers=["example.com/other"]) | {"spec": {**pod("x")["spec"], "schedulingGates": [{"name": KEY + "gang"}]}})
     owned = {"ownerReferences": [JOB]}
@@ -140,6 +141,9 @@ def story_admission_policy_binds_the_manager(s):
         "the adoption of a Service without our label": as_manager(s, "patch", "service", "foreign", *merge(metadata=owned)),
         "the deletion of a foreign Service": as_manager(s, "delete", "service", "labelled"),
         "a change of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(spec={"minMember": 2})),
+        "another label of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a", "x": "y"}})),
+        "another queue of a PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "queued", *merge(metadata={"labels": {KEY + "queue": "a"}})),
+        "a queue and the spec of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}}, spec={"minMember": 2})),
         "the adoption of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata=owned)),
         "a bare PodGroup": as_manager(s, "create", obj=pod_group("bare")),
         "the deletion of another controller's PodGroup": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "foreign"),
@@ -159,6 +163,7 @@ def story_admission_policy_binds_the_manager(s):
         "a pod of a QueueJob": as_manager(s, "create", obj=pod("bare", **owned)),
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
         "its deletion when they are gone": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "made-before"),
+        "the queue of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}})),
         "the gate of a foreign pod": as_manager(s, "patch", "pod", "gated", *merge(metadata={"labels": {"x": "y"}})),
         "the adoption of a Service with our label": as_manager(s, "patch", "service", "labelled", *merge(metadata=owned)),
     }

@@ -1,0 +1,87 @@
+#include "controllers/asked.h"
+
+#include <string.h>
+
+#include "api/names.h"
+#include "api/pg_members.h"
+#include "common/str.h"
+
+static const struct kar_namespace *namespace_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o = kar_store_get(stores->namespaces, NULL, g->o.ns);
+
+	return o ? kar_as_namespace(o) : NULL;
+}
+
+static bool is_older(const struct kar_pod *a, const struct kar_pod *b)
+{
+	return a->creation != b->creation ? a->creation < b->creation : strcmp(a->o.name, b->o.name) < 0;
+}
+
+/* Of those that are alive; NULL: none is. */
+static const struct kar_pod *oldest_member(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_pod *oldest = NULL;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (kar_pod_alive(pod) && (!oldest || is_older(pod, oldest)))
+			oldest = pod;
+	}
+	return oldest;
+}
+
+/* A Queue may have this name. An annotation may be any text, which the API server would refuse as a label. */
+static bool is_queue_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n && n <= 63 && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n && s[0] != '-' &&
+		s[n - 1] != '-';
+}
+
+/* It names its queue itself, or has started where it was admitted. */
+static bool is_settled(const struct kar_podgroup *g)
+{
+	return !kar_pg_of_others(g) || g->orphan || kar_has_text(g->spec.queue) ||
+		kar_has_text(g->queue_label) || g->status.placement.state != KAR_PG_STATE_NONE ||
+		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
+}
+
+struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	struct kar_asked asked = { .queue = kar_podgroup_queue(g) };
+	const struct kar_namespace *ns;
+	const struct kar_pod *oldest;
+	const char *named;
+
+	if (is_settled(g))
+		return asked;
+	ns = namespace_of(stores, g);
+	oldest = oldest_member(stores, g);
+	named = oldest ? kar_pod_queue(oldest) : NULL;
+	if (!named)
+		named = ns ? ns->queue : NULL;
+	if (!named || kar_streq(named, KAR_DEFAULT_QUEUE))
+		return asked;
+	asked.queue = named;
+	asked.label = oldest && is_queue_name(named) ? named : NULL;
+	return asked;
+}
+
+bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q,
+	const struct kar_podgroup *g)
+{
+	static const struct kar_array none = { 0 };
+	const struct kar_namespace *ns;
+
+	if (kar_selector_is_empty(&q->spec.namespaces))
+		return true;
+	ns = namespace_of(stores, g);
+	return kar_selector_selects(&q->spec.namespaces, ns ? &ns->labels : &none);
+}

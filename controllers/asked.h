@@ -1,0 +1,23 @@
+/*
+ * asked - the queue that a group asks for, and whether that admits groups of its namespace (decision 058).
+ *
+ * It is named by the spec of the group, else by its label KAR_LABEL_QUEUE. A group of another controller that has neither and has not started is
+ * in the queue of its oldest member's label, else in that of its namespace, else in "default". What the pods or the namespace say becomes the
+ * label of the group, written by the queue reconciler, as soon as it has members; until then nobody admits it, and afterwards it does not
+ * change with them.
+ */
+#ifndef KAR_ASKED_H
+#define KAR_ASKED_H
+
+#include "controllers/stores.h"
+
+struct kar_asked {
+	const char *queue; /* borrowed from the cache */
+	const char *label; /* the same, if it is still to become the label; else NULL */
+};
+struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g) KAR_NONNULL;
+/* Does the namespaceSelector of @q select the namespace of @g? A namespace that is not known has no labels. */
+bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q,
+	const struct kar_podgroup *g) KAR_NONNULL;
+
+#endif

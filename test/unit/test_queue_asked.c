@@ -1,0 +1,216 @@
+/* The queue of a group that names none: that of its oldest member, or of its namespace; and namespaces that a queue selects. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define QUEUE(name) "\"kube-arbitrator.io/queue\":\"" name "\""
+#define IN(queue) \
+	"\"phase\":\"Pending\",\"position\":0,\"admittedQueue\":\"" queue \
+	"\"," ADMITTED("True", "Admitted", "admitted by queue " queue)
+#define STATE(state) "\"placement\":{\"state\":\"" state "\",\"attempt\":1},"
+#define LABEL(name) "patch podgroups ns/g (queue=" name ")"
+#define WAITS "patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)"
+#define RUNS "patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
+#define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
+
+/*
+ * Of group g; the queues default and open are open, others are closed. @pods: name, its queue (- for none), and what it is: gated, done, of a
+ * QueueJob.
+ */
+static const struct {
+	const char *name, *ns, *meta, *spec, *status, *pods, *plan;
+} rows[] = {
+	{ "nobody_names_one", "", "", "", "", "a - gated", PLACED },
+	{ "pod_names_one", "", "", "", "", "a a gated", LABEL("a") },
+	{ "oldest_pod_decides", "", "", "", "", "b b gated; a a gated", LABEL("b") },
+	{ "also_if_it_names_none", "", "", "", "", "b - gated; a a gated", PLACED },
+	{ "pod_that_has_ended_does_not_count", "", "", "", "", "b b done; a a gated", LABEL("a") },
+	{ "annotation_of_the_namespace", ",\"annotations\":{" QUEUE("n") "}", "", "", "", "a - gated",
+		LABEL("n") },
+	{ "label_of_the_namespace", ",\"labels\":{" QUEUE("n") "}", "", "", "", "a - gated", LABEL("n") },
+	{ "pod_before_namespace", ",\"annotations\":{" QUEUE("n") "}", "", "", "", "a a gated", LABEL("a") },
+	{ "pods_that_are_not_gated", "", "", "", "", "a a", LABEL("a") },
+	{ "spec_before_all", ",\"annotations\":{" QUEUE("n") "}", "", "\"queue\":\"open\",", "", "a a gated",
+		PLACED },
+	{ "label_of_the_group_before_all", ",\"annotations\":{" QUEUE("n") "}",
+		",\"labels\":{" QUEUE("open") "}", "", "", "a a gated", PLACED },
+	{ "namespace_before_there_are_members", ",\"annotations\":{" QUEUE("n") "}", "", "", "", "", WAITS },
+	{ "default_is_not_written", ",\"annotations\":{" QUEUE("n") "}", "", "", "", "a default gated",
+		PLACED },
+	{ "nor_what_is_no_name", ",\"annotations\":{" QUEUE("No Name") "}", "", "", "", "a - gated",
+		"patch podgroups/status ns/g (Admitted=False/QueueNotFound position=0)" },
+	{ "members_come_after_an_admission", "", "", "", IN("default"), "a a gated", LABEL("a") },
+	{ "or_the_namespace_has_admitted_it", ",\"annotations\":{" QUEUE("open") "}", "", "", IN("open"),
+		"a - gated", LABEL("open") },
+	{ "group_that_has_started_stays", ",\"annotations\":{" QUEUE("n") "}", "", "",
+		STATE("Satisfied") IN("default"), "a a gated", "" },
+	{ "group_that_waits_goes", "", "", "",
+		"\"phase\":\"Pending\",\"position\":1," ADMITTED("False", "NoFit", "text"), "a a gated",
+		LABEL("a") },
+	{ "job_says_it_itself", ",\"annotations\":{" QUEUE("n") "}",
+		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]",
+		"", "", "", RUNS },
+};
+
+static void put_pod(char *text, int number)
+{
+	const char *name = strsep(&text, " "), *queue = strsep(&text, " "), *is = text ? text : "";
+	char meta[512], rest[256], label[64] = "";
+
+	if (strcmp(queue, "-") != 0)
+		snprintf(label, sizeof(label), "," QUEUE("%s"), queue);
+	snprintf(meta, sizeof(meta),
+		",\"creationTimestamp\":\"2026-11-21T10:00:0%dZ\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"%s}",
+		number, label);
+	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{\"phase\":\"%s\"}",
+		strcmp(is, "gated") == 0 ? "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]"
+					 : "",
+		strcmp(is, "done") == 0 ? "Succeeded" : "Pending");
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+static void put_pods(const char *text)
+{
+	char buf[256], *rest = buf, *part;
+	int n = 0;
+
+	snprintf(buf, sizeof(buf), "%s", text);
+	while ((part = strsep(&rest, ";")) != NULL) {
+		part += strspn(part, " ");
+		if (*part)
+			put_pod(part, n++);
+	}
+}
+
+static void put_g(const char *meta, const char *spec, const char *status)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{%s\"minMember\":1},\"status\":{%s}", spec, status);
+	put_named(w.stores.podgroups, "g", meta, rest);
+}
+
+static void put_queues(void)
+{
+	static const char *const closed[] = { "a", "b", "n" };
+
+	put_queue("default", "");
+	put_queue("open", "");
+	for (size_t i = 0; i < KAR_LEN(closed); i++)
+		put_queue(closed[i], "\"state\":\"Closed\"");
+}
+
+static void group_asks_for(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queues();
+		put_named(w.stores.namespaces, "ns", rows[i].ns, "");
+		if (strstr(rows[i].meta, "ownerReferences"))
+			put_named_job("g", "", "", "Pending");
+		put_pods(rows[i].pods);
+		put_g(rows[i].meta, rows[i].spec, rows[i].status);
+		got = sync_text(true);
+		if (strcmp(got, rows[i].plan) != 0)
+			fail_msg("%s:\nwant '%s'\ngot  '%s'", rows[i].name, rows[i].plan, got);
+	}
+}
+
+static void label_has_preconditions(void **state)
+{
+	(void)state;
+	put_queue("a", "");
+	put_pods("a a gated");
+	put_g("", "", "");
+	assert_string_equal(sync_text(true), "create queues default; " LABEL("a"));
+	check_says(&w.sync.plan.actions[1],
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\",\"labels\":{" QUEUE("a") "}}}");
+}
+
+/* While the label is on its way, the group counts in the queue that it leaves and in the one that it will be in. */
+static void group_on_its_way_holds_its_place(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_queue("a", "\"maxJobs\":1");
+	put_pods("a a gated");
+	put_g("", "\"priority\":5,", IN("default"));
+	put_group("h", "\"minMember\":1,\"queue\":\"a\",\"priority\":1", "");
+	assert_string_equal(sync_text(true),
+		LABEL("a") "; patch podgroups/status ns/h (Admitted=False/MaxJobsReached position=1)");
+}
+
+/* A pass is due: 1, or not: 0. */
+static int wakes(const char *meta)
+{
+	int n = 0;
+
+	put_named(w.stores.namespaces, "ns", meta, "");
+	for (const char *key; (key = kar_workqueue_take(w.controller.queue, w.mono)); n++) {
+		assert_string_equal(key, "all");
+		kar_workqueue_done(w.controller.queue, key);
+	}
+	return n;
+}
+
+static void change_of_a_namespace_begins_a_pass(void **state)
+{
+	(void)state;
+	assert_int_equal(wakes(""), 1);
+	assert_int_equal(wakes(""), 0);
+	assert_int_equal(wakes(",\"annotations\":{\"x\":\"y\"}"), 0);
+	assert_int_equal(wakes(",\"annotations\":{" QUEUE("a") "}"), 1);
+	assert_int_equal(wakes(",\"labels\":{\"team\":\"vip\"}"), 1);
+	assert_int_equal(wakes(",\"labels\":{\"team\":\"red\"}"), 1);
+}
+
+static const struct {
+	const char *name, *labels, *status, *plan;
+} selected[] = {
+	{ "selected", "\"team\":\"vip\"", "", RUNS },
+	{ "not_selected", "\"team\":\"red\"", "",
+		"patch podgroups/status ns/g (Admitted=False/NamespaceNotAllowed position=0)" },
+	{ "admitted_before", "\"team\":\"red\"", IN("vip"), "" },
+};
+
+static void queue_admits_the_namespaces_that_it_selects(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(selected); i++) {
+		char meta[128];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(meta, sizeof(meta), ",\"labels\":{%s}", selected[i].labels);
+		put_named(w.stores.namespaces, "ns", meta, "");
+		put_queue("default", "");
+		put_queue("vip", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}");
+		put_g("", "\"queue\":\"vip\",", selected[i].status);
+		got = sync_text(true);
+		if (strcmp(got, selected[i].plan) != 0)
+			fail_msg("%s:\nwant '%s'\ngot  '%s'", selected[i].name, selected[i].plan, got);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(group_asks_for),
+		TEST(label_has_preconditions),
+		TEST(group_on_its_way_holds_its_place),
+		TEST(change_of_a_namespace_begins_a_pass),
+		TEST(queue_admits_the_namespaces_that_it_selects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
