@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-PACKAGES = ["libc6-dev", "libcurl4-openssl-dev", "libyajl-dev", "libev-dev", "libyaml-dev", "libbsd-dev", "ca-certificates", "base-files"]
+PACKAGES = ["libc6-dev", "libcurl4-openssl-dev", "libyajl-dev", "libev-dev", "libyaml-dev", "libbsd-dev", "libmicrohttpd-dev", "libgnutls28-dev", "ca-certificates", "base-files"]
 COMPILERS = {"arm64": "aarch64-linux-gnu-gcc", "amd64": "x86_64-linux-gnu-gcc"}
 CACHE = pathlib.Path(os.environ.get("KAR_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kar-controllers")
 

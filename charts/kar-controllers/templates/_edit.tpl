@@ -23,5 +23,6 @@
 {{- $_ := set $container "image" (printf "%s:%s" $v.image.repository ($v.image.tag | default .root.Chart.AppVersion)) -}}
 {{- $_ := set $container "imagePullPolicy" $v.image.pullPolicy -}}
 {{- $_ := set $container "resources" $v.resources -}}
-{{- $_ := set $container "args" (concat ($container.args | default list) $v.extraArgs) -}}
+{{- $metrics := $v.metrics.enabled | ternary (list) (list "--metrics-bind-address=0") -}}
+{{- $_ := set $container "args" (concat ($container.args | default list) $metrics $v.extraArgs) -}}
 {{- end -}}
