@@ -1,5 +1,6 @@
 #include "controllers/debug.h"
 
+#include "controllers/asked.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/runtime/manager_state.h"
 #include "controllers/stores.h"
@@ -41,7 +42,8 @@ static void print_placement(const struct kar_pg_placement *p, struct kar_json_wr
 	kar_jw_end_object(w);
 }
 
-static void print_group(const struct kar_podgroup *g, struct kar_json_writer *w)
+static void print_group(const struct kar_stores *stores, const struct kar_podgroup *g,
+	struct kar_json_writer *w)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	const char *reason = kar_pending_reason(g);
@@ -49,7 +51,7 @@ static void print_group(const struct kar_podgroup *g, struct kar_json_writer *w)
 
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "group", kar_object_key(&g->o, key));
-	kar_jw_kv_string(w, "queue", kar_podgroup_queue(g));
+	kar_jw_kv_string(w, "queue", kar_asked_queue(stores, g).queue);
 	kar_jw_kv_string(w, "phase", kar_pg_phase_name(g->status.phase));
 	kar_jw_kv_int(w, "minMember", g->spec.min_member);
 	kar_jw_kv_int(w, "members", g->status.members);
@@ -63,8 +65,9 @@ static void print_group(const struct kar_podgroup *g, struct kar_json_writer *w)
 	kar_jw_end_object(w);
 }
 
-static void print_groups(const struct kar_store *groups, struct kar_json_writer *w)
+static void print_groups(const struct kar_stores *stores, struct kar_json_writer *w)
 {
+	const struct kar_store *groups = stores->podgroups;
 	const struct kar_object *o;
 	int64_t shown = 0, left_out = 0;
 
@@ -77,7 +80,7 @@ static void print_groups(const struct kar_store *groups, struct kar_json_writer 
 			left_out++;
 			continue;
 		}
-		print_group(kar_as_podgroup(o), w);
+		print_group(stores, kar_as_podgroup(o), w);
 		shown++;
 	}
 	kar_jw_end_array(w);
@@ -94,7 +97,7 @@ void kar_debug_print(const struct kar_manager *m, kar_time now, struct kar_buf *
 	kar_jw_kv_time(&w, "now", now);
 	kar_jw_kv_bool(&w, "synced", kar_manager_synced(m));
 	kar_manager_print(m, &w);
-	print_groups(kar_manager_parts(m).options->stores->podgroups, &w);
+	print_groups(kar_manager_parts(m).options->stores, &w);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 }

@@ -93,7 +93,7 @@ static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
 		{ "completed", s->completed }, { "unknown", s->unknown } };
 
 	for (size_t i = 0; i < KAR_LEN(states); i++)
-		kar_metric_set(m, &kar_m_kar_queue_groups, states[i].n,
+		kar_metric_add(m, &kar_m_kar_queue_groups, states[i].n,
 			KAR_LABELS(q->o.name, states[i].state));
 }
 

@@ -280,6 +280,8 @@ static void set_defaults(struct kar_options *o)
 
 static int check_combination(const struct kar_options *o, struct kar_err *err)
 {
+	if (o->ns && !o->ns[0])
+		return kar_fail(err, KAR_FATAL, "--namespace: want the name of a namespace, got \"\"");
 	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES)
 		return kar_fail(err, KAR_FATAL,
 			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");

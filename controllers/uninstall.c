@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/kube/request.h"
 #include "common/mem.h"
+#include "common/str.h"
 
 #define OURS "app.kubernetes.io/name=kar-controllers"
 
@@ -47,16 +48,24 @@ static const struct kar_resource deployments = { "apps", "v1", "deployments", "D
 struct spec {
 	int32_t replicas; /* of a Deployment */
 };
+struct status {
+	const char *phase; /* of a pod */
+};
 static const struct kar_field spec_fields[] = { KAR_FIELD(struct spec, replicas, "replicas", KAR_F_INT32) };
 static const struct kar_desc spec_desc = KAR_DESC("spec", struct spec, spec_fields);
+
+static const struct kar_field status_fields[] = { KAR_FIELD(struct status, phase, "phase", KAR_F_STRING) };
+static const struct kar_desc status_desc = KAR_DESC("status", struct status, status_fields);
 
 struct item {
 	struct kar_wire_meta meta;
 	struct spec spec;
+	struct status status;
 };
 static const struct kar_field item_fields[] = {
 	KAR_FIELD_SUB(struct item, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
 	KAR_FIELD_SUB(struct item, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct item, status, "status", KAR_F_OBJECT, &status_desc),
 };
 static const struct kar_desc item_desc = KAR_DESC("object", struct item, item_fields);
 
@@ -210,6 +219,19 @@ static int stop_deployment(struct uninstall *u, const struct item *item)
 	return 0;
 }
 
+/* Leaves those that have not ended: one that was evicted stays until its Deployment goes, and does nothing. */
+static void keep_at_work(struct kar_array *pods)
+{
+	struct item *all = pods->items;
+	size_t n = 0;
+
+	for (size_t i = 0; i < pods->n; i++) {
+		if (!kar_streq(all[i].status.phase, "Failed") && !kar_streq(all[i].status.phase, "Succeeded"))
+			all[n++] = all[i];
+	}
+	pods->n = n;
+}
+
 static int stop_managers(struct uninstall *u)
 {
 	struct patience patience = { 0 };
@@ -227,6 +249,7 @@ static int stop_managers(struct uninstall *u)
 	for (;;) {
 		if (list(u, &kar_pod_type.res, &items))
 			return -1;
+		keep_at_work(&items);
 		if (!items.n)
 			return 0;
 		if (wait_for_fewer(u, &patience, items.n, name_of(&kar_pod_type.res, items.items, name)))

@@ -24,13 +24,15 @@ bool kar_election_may_write(const struct kar_election *e, kar_time now)
 
 /*
  * A holder that could not reach the API server either may still wait for an answer that never comes, and then needs a moment to renew.
- * Else a candidate would take the lease as soon as the server is back, and the holder would give up for nothing.
+ * Else a candidate would take the lease as soon as the server is back, and the holder would give up for nothing. A request that fails now
+ * and then is no such outage: the holder has renewed meanwhile, or is gone.
  */
 static void note_answer(struct kar_election *e, kar_time now)
 {
-	if (e->interrupted)
+	if (e->interrupted && now - e->answered >= e->times.deadline)
 		e->earliest = now + e->times.deadline;
 	e->interrupted = false;
+	e->answered = now;
 }
 
 /* Who has deleted the lease did not stop its holder: a candidate still waits for that, and the holder makes a new one in time. */

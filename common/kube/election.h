@@ -56,6 +56,7 @@ struct kar_election {
 	bool known;                     /* .record is what the API server said last */
 	bool leads, lost;
 	bool interrupted;  /* a request has failed, and none has succeeded since */
+	kar_time answered; /* the last one that has succeeded */
 	kar_time since;    /* .record was seen first; or what was there before it was deleted */
 	kar_time earliest; /* not taken from another holder before that */
 	kar_time renewed;  /* while .leads: the last renewal that succeeded began then */

@@ -79,7 +79,7 @@ kar_time rules_retry_after(const struct sim_value *group)
 struct seats {
 	int alive, bound; /* pods; on nodes */
 	bool goes;        /* one is being deleted, and has its name until it is gone */
-	kar_time created; /* the youngest of them */
+	kar_time created; /* the youngest pod, also if it is lost */
 };
 
 static struct seats look(const struct model *l, const struct model_job *j)
@@ -91,11 +91,11 @@ static struct seats look(const struct model *l, const struct model_job *j)
 		const struct sim_value *pod = sim_apiserver_peek(l->server, "", "pods", p->ns, p->name);
 
 		s.goes |= p->deleting != 0;
+		s.created = s.created > p->created ? s.created : p->created;
 		if (p->failed || p->succeeded || p->deleting)
 			continue;
 		s.alive++;
 		s.bound += sim_get(pod, "spec", "nodeName") != NULL;
-		s.created = s.created > p->created ? s.created : p->created;
 	}
 	return s;
 }

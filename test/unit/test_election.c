@@ -63,6 +63,8 @@ static const struct {
 		"at:100 other:1:15 at:3000 none wait:15100 at:15100 create" },
 	{ "after_an_outage_the_holder_goes_first",
 		"at:100 other:1:15 at:5000 failed read at:20000 other:1:15 wait:30000 at:30000 take" },
+	{ "one_request_that_fails_is_no_outage",
+		"at:100 other:1:15 at:12000 other:1:15 failed read at:16000 other:1:15 take" },
 	{ "one_outage_is_one_grace",
 		"at:100 other:1:15 failed at:3000 other:1:15 wait:15100 at:12000 other:1:15 wait:15100" },
 };
