@@ -315,7 +315,7 @@ FOUND_BY = {
     "latch_kept_when_a_task_starts": 2, "part_not_rolled_back": 26, "gate_never_removed": 2, "gate_removed_early": 2,
     "only_the_first_gated": 28, "part_not_released": 26, "rolled_back_is_lost": 2, "own_minimums_not_added": 43,
     "older_label_believed": 22, "back_off_cut_short": 136, "unlabelled_not_found": 23, "limit_ignored": 3, "deadline_from_submission": 64,
-    "plans_not_held": 13, "placed_on_one_node": 3, "succeeded_placed_again": 55, "placed_while_rolled_back": 83, "cordons_ignored": 5,
+    "plans_not_held": 13, "placed_on_one_node": 3, "succeeded_placed_again": 55, "placed_while_rolled_back": 1257, "cordons_ignored": 5,
     "bound_pods_take_no_room": 3, "ended_pods_keep_room": 3, "part_of_a_gang_kept": 60, "stranded_extras_kept": 207605084775652, "pins_left_out": 2, "selector_kept": 4,
     "selector_not_checked": 20, "node_selector_left_out": 5, "place_edits_ignored": 189, "edited_status_believed": 95,
     "unreadable_decided_upon": 40, "owner_of_another_namespace": 7, "members_not_awaited": 2, "incomplete_gang_placed": 15,
