@@ -298,5 +298,6 @@ def story_prometheus_reads_and_judges(s):
             results = [prometheus.api("query", query=t["expr"])["result"] for t in panel["targets"]]
             if not any(results):
                 empty.append(panel["title"])
-        expect_equal(empty, ["Groups that wait, by queue and reason", "Longest wait by queue"], "panels without data: nothing waits")
+        # Nothing waits, unless Prometheus has looked in the moment before the gang was admitted.
+        expect(set(empty) <= {"Groups that wait, by queue and reason", "Longest wait by queue"}, f"panels without data: {empty}")
         expect((ROOT / "docs/METRICS.md").is_file(), "the document that the dashboard is about")
