@@ -321,7 +321,8 @@ static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgr
 }
 
 /* It has become true, or is for another cause than before. */
-static bool is_new_problem(const struct kar_conditions *old, const struct kar_conditions *new, const char *type)
+static bool is_new_problem(const struct kar_conditions *old, const struct kar_conditions *new,
+	const char *type)
 {
 	const struct kar_condition *was = kar_condition_find(old, type), *is = kar_condition_find(new, type);
 

@@ -12,8 +12,8 @@ static bool is_older(const struct kar_pod *a, const struct kar_pod *b)
 	return a->creation != b->creation ? a->creation < b->creation : strcmp(a->o.name, b->o.name) < 0;
 }
 
-const struct kar_pod *podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, const char *name,
-	struct kar_plan *p)
+const struct kar_pod *podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns,
+	const char *name, struct kar_plan *p)
 {
 	const struct kar_pod *oldest = NULL;
 	struct kar_action *a;

@@ -23,10 +23,10 @@ struct making {
 	size_t n_gated;               /* members with our gate, whatever else holds them */
 	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
 	bool default_scheduler;       /* one names the default scheduler */
-	const char *other;     /* another scheduler that a member names; NULL: none does */
-	bool placed_by_others; /* a member names another scheduler, or they do not agree on one */
-	bool mixed;            /* they do not agree on one: none that waits here starts (podgroup/release.c) */
-	bool bound;            /* one has a node */
+	const char *other;            /* another scheduler that a member names; NULL: none does */
+	bool placed_by_others;        /* a member names another scheduler, or they do not agree on one */
+	bool mixed; /* they do not agree on one: none that waits here starts (podgroup/release.c) */
+	bool bound; /* one has a node */
 };
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)

@@ -144,7 +144,8 @@ static void what_fails_is_told_where_it_is_seen_and_once(void **state)
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		struct kar_loop *loop = kar_loop_new();
 		struct fake_client *fake = fake_client_new();
-		struct kar_controller c = { .name = "test", .queue = kar_workqueue_new(&q),
+		struct kar_controller c = { .name = "test",
+			.queue = kar_workqueue_new(&q),
 			.refused = rows[i].unasked ? NULL : ask };
 
 		assert_row(i, loop, fake, &c);

@@ -54,14 +54,15 @@ static const struct {
 } options[] = {
 	{ "none_was_ever_ignored", "min=1 phase=Pending; j-0 Running", NULL, NULL, false },
 	{ "one_is_ignored_at_first", "min=1 invalid=mode", NULL, "mode", true },
-	{ "one_is_ignored_after_the_start", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", NULL,
-		"mode", true },
+	{ "one_is_ignored_after_the_start", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running",
+		NULL, "mode", true },
 	{ "another_one_is_ignored", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "groups",
 		"mode", true },
 	{ "the_same_is_told_once", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "mode",
 		"mode", false },
 	{ "none_is_ignored_any_more", "min=1 phase=Running; j-0 Running; j-1 Running", "mode", "", false },
-	{ "again_after_that", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "", "mode", true },
+	{ "again_after_that", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "", "mode",
+		true },
 };
 
 static void tell_of_options(struct scene *s, const char *told)

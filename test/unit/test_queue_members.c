@@ -194,8 +194,8 @@ static void put_member(char *text)
 	snprintf(meta, sizeof(meta),
 		",\"creationTimestamp\":\"%s\"%s,\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}%s,\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
 		"\"name\":\"o\",\"uid\":\"u\",\"controller\":true}]",
-		created, late ? ",\"deletionTimestamp\":\"2026-11-21T13:45:27Z\"" : "", group, released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "",
-		kind);
+		created, late ? ",\"deletionTimestamp\":\"2026-11-21T13:45:27Z\"" : "", group,
+		released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "", kind);
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"nodeName\":\"%s\",\"priority\":%s,\"schedulerName\":\"%s\",\"schedulingGates\":[%s%s%s]%s,"
 		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"}",
