@@ -9,22 +9,22 @@ from harness import KEY, USER_AGENT, expect, expect_equal, wait_until
 from stories.nodes import add_node, expect_no_pod_was_made, expect_nothing_counted, gang, placement, wait_until_alone
 
 GANGS = 100
-PODS = 4
-TIMEOUT = 3
+PODS = 3
+TIMEOUT = 5
 SEED = 20261121
 
 
 class Thief(threading.Thread):
     """Makes pods for the default scheduler, of any size, as long as it is not stopped; each stays for a moment."""
 
-    def __init__(self, s, at_once=4, pause=0.15):
+    def __init__(self, s, at_once=6, pause=0.1):
         super().__init__()
         self.reader, self.path = s.kubectl.reader, f"/api/v1/namespaces/{s.namespace}/pods"
         self.at_once, self.pause = at_once, pause
         self.done, self.made, self.rng = threading.Event(), 0, random.Random(SEED)
 
     def pod(self):
-        requests = {"cpu": str(self.rng.choice((8, 16, 24, 32)))}
+        requests = {"cpu": str(self.rng.choice((16, 24, 32, 40)))}
         return {"metadata": {"name": f"thief-{self.made}"}, "spec": {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": requests}}]}}
 
     def run(self):
@@ -81,14 +81,14 @@ def story_gangs_start_whole_beside_a_disruptive_user(s):
     """A hundred gangs start while somebody else fills the holes: none holds a part of its nodes for longer than its time-out, and all are whole in the end."""
     wait_until_alone(s)
     names = [f"gang-{i}" for i in range(GANGS)]
-    jobs = [gang(name, replicas=PODS, cpu="14", outcome="succeed", after="200ms", sched={"scheduleTimeoutSeconds": TIMEOUT}) for name in names]
+    jobs = [gang(name, replicas=PODS, cpu="20", outcome="succeed", sched={"scheduleTimeoutSeconds": TIMEOUT}) for name in names]
 
     def ended():
         return sum(j.get("status", {}).get("phase") == "Completed" for j in s.kubectl.list("queuejobs.kube-arbitrator.io"))
 
     with Thief(s) as thief:
         s.apply({"apiVersion": "v1", "kind": "List", "items": jobs})
-        wait_until(lambda: ended() >= GANGS * 9 // 10, "most have ended", seconds=60, every=0.5)
+        wait_until(lambda: ended() >= GANGS * 9 // 10, "most have ended", seconds=120, every=0.5)
     wait_until(lambda: ended() == GANGS, "all have ended", seconds=60, every=0.5)
     parts, whole, left = parts_of(bindings_and_deletes(s))
     longest = max(t for found in parts.values() for t in found)
