@@ -1,0 +1,141 @@
+"""Gangs that start while others take their nodes, or while there are not enough nodes. Four nodes of 64 CPUs."""
+
+import datetime
+import json
+import random
+import threading
+
+from harness import KEY, USER_AGENT, condition, expect, expect_equal, wait_until
+from stories.nodes import add_node, expect_no_pod_was_made, expect_nothing_counted, gang, placement, wait_until_alone
+
+GANGS = 100
+PODS = 3
+TIMEOUT = 5
+SEED = 20261121
+QUEUES = "queues.kube-arbitrator.io"
+
+
+class Thief(threading.Thread):
+    """Makes pods for the default scheduler, of any size, as long as it is not stopped; each stays for a moment."""
+
+    def __init__(self, s, at_once=5, pause=0.1):
+        super().__init__()
+        self.reader, self.path = s.kubectl.reader, f"/api/v1/namespaces/{s.namespace}/pods"
+        self.at_once, self.pause = at_once, pause
+        self.done, self.made, self.rng = threading.Event(), 0, random.Random(SEED)
+
+    def pod(self):
+        requests = {"cpu": str(self.rng.choice((16, 24, 32, 40)))}
+        return {"metadata": {"name": f"thief-{self.made}"}, "spec": {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": requests}}]}}
+
+    def run(self):
+        there = []
+        while not self.done.is_set() or there:
+            if not self.done.is_set():
+                self.made += 1
+                self.reader.ask("POST", self.path, json.dumps(self.pod()))
+                there.append(f"thief-{self.made}")
+            if len(there) > self.at_once or self.done.is_set():
+                self.reader.ask("DELETE", f"{self.path}/{there.pop(0)}", json.dumps({"gracePeriodSeconds": 0}))
+            self.done.wait(self.pause)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.join()
+
+
+def seconds(event):
+    return datetime.datetime.strptime(event["requestReceivedTimestamp"], "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
+
+
+def bindings_and_deletes(s):
+    """[(time, pod, whether it gets a node)], as the API server has answered."""
+    bound = s.audit.events(verb="create", resource="pods", subresource="binding", namespace=s.namespace, code=201)
+    gone = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
+    return sorted((seconds(e), e["objectRef"]["name"], e in bound) for e in [*bound, *gone])
+
+
+def parts_of(events):
+    """What gangs that were never whole have held: gang -> [seconds]; and the gangs that were whole once."""
+    held, since, parts, whole = {}, {}, {}, set()
+    for time, pod, binds in events:
+        name = pod.rpartition("-worker-")[0]
+        if not name or name in whole:
+            continue
+        pods = held.setdefault(name, set())
+        before = len(pods)
+        (pods.add if binds else pods.discard)(pod)
+        if not before and pods:
+            since[name] = time
+        if len(pods) == PODS:
+            whole.add(name)
+        if before and len(pods) in (0, PODS):
+            parts.setdefault(name, []).append(time - since.pop(name))
+    return parts, whole, since
+
+
+def has_settled(s, name):
+    """It is over, or waits without a pod."""
+    return s.status(name).get("phase") == "Completed" or (condition(s.group(name), "Admitted") != "True" and not s.pods(name))
+
+
+def story_gangs_start_whole_beside_a_disruptive_user(s):
+    """A hundred starts while somebody else fills the holes: no gang holds a part of its nodes for longer than its time-out; in the end each has run whole or waits without pods."""
+    wait_until_alone(s)
+    names = [f"gang-{i}" for i in range(GANGS)]
+    jobs = [gang(name, replicas=PODS, cpu="20", outcome="succeed", sched={"scheduleTimeoutSeconds": TIMEOUT}, queue=s.namespace) for name in names]
+    s.apply({"apiVersion": f"{KEY}v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}})
+    try:
+        with Thief(s) as thief:
+            s.apply({"apiVersion": "v1", "kind": "List", "items": jobs})
+            wait_until(lambda: sum(g.get("status", {}).get("placement", {}).get("attempt", 0) for g in s.kubectl.list("podgroups.scheduling.x-k8s.io")) >= GANGS,
+                       "a hundred starts", seconds=240, every=0.5)
+            s.kubectl("patch", QUEUES, s.namespace, "--type=merge", "-p", '{"spec": {"state": "Closed"}}')
+        for name in names:
+            wait_until(lambda name=name: has_settled(s, name), f"{name} is over, or waits without pods", seconds=60)
+        parts, whole, left = parts_of(bindings_and_deletes(s))
+        over = {name for name in names if s.status(name).get("phase") == "Completed"}
+        longest = max(t for found in parts.values() for t in found)
+        failed = sum(placement(s, name).get("failures", 0) for name in names)
+        s.shown.append(f"{thief.made} pods of somebody else; {len(over)} gangs ran whole, {failed} starts were rolled back; the longest time in part was {longest:.2f} s")
+        expect_equal((whole, left), (over, {}), "gangs that were whole, and those that hold a part")
+        expect(longest <= TIMEOUT + 5, f"a gang held a part of its nodes for {longest:.1f} s")
+        expect(failed, "nobody has taken a planned place, so this proves nothing")
+        for name in over:
+            expect_equal([s.status(name).get(k, 0) for k in ("restarts", "podFailures", "disruptions")], [0, 0, 0], f"what {name} has counted")
+    finally:
+        s.cluster.kubectl("delete", QUEUES, s.namespace, "--wait=false")
+
+
+def unschedulable(s, name):
+    """Pods that a cluster autoscaler would make nodes for."""
+    return [n for n, p in s.pods(name).items() if p["status"]["phase"] == "Pending" and any(
+        c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable" for c in p["status"].get("conditions", []))]
+
+
+def story_gang_without_room_calls_for_nodes(s):
+    """Queue.spec.provisioning Pods: of two gangs that only nodes hold up one has pods that are unschedulable, the other waits; a node comes, and it is the turn of the other."""
+    wait_until_alone(s)
+    s.apply({"apiVersion": f"{KEY}v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}, "spec": {"provisioning": "Pods"}})
+    try:
+        s.apply(gang("first", replicas=5, queue=s.namespace))
+        wait_until(lambda: len(unschedulable(s, "first")) == 1, "one of its pods is unschedulable")
+        expect_equal((placement(s, "first")["state"], len(s.pods("first"))), ("Unplaced", 5), "state of the placement, and pods")
+        s.apply(gang("second", replicas=5, queue=s.namespace))
+        s.wait_phase("second", "Pending", reason="Provisioning")
+        expect_no_pod_was_made(s, "second")
+        add_node(s, "one-more")
+        s.wait_phase("first", "Running", running=5)
+        wait_until(lambda: len(unschedulable(s, "second")) == 5, "the second calls for nodes")
+        expect_equal((placement(s, "first")["state"], placement(s, "second")["state"]), ("Satisfied", "Unplaced"), "states")
+        s.kubectl("delete", "queuejob", "first", "--wait=true", "--cascade=foreground")
+        s.wait_phase("second", "Running", running=5)
+        expect_nothing_counted(s, "second", 1)
+    finally:
+        s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
+        s.cluster.kubectl("delete", "node", "one-more", "--ignore-not-found")
+        s.cluster.kubectl("delete", QUEUES, s.namespace, "--wait=false")
