@@ -157,6 +157,16 @@ static void saw(struct kar_elector *e, const struct kar_lease_record *record)
 		say_holder(e);
 }
 
+static void read_lease(struct kar_elector *e, const struct kar_lease_record *record)
+{
+	if (kar_election_read(&e->election, record, e->begun, now_of(e))) {
+		kar_warn(KAR_MSG("The lease is older than it was: the API server has other data than before"),
+			KAR_S("lease", e->o.name), KAR_S("resourceVersion", record->rv));
+		end_watch(e); /* of versions that may never come */
+	}
+	saw(e, record);
+}
+
 /* --- the watch of a candidate --- */
 
 static int on_event(void *arg, const void *document, struct kar_err *err)
@@ -234,7 +244,9 @@ static void failed(struct kar_elector *e, const struct kar_err *err)
 
 static void succeeded(struct kar_elector *e, const struct kar_lease_record *record)
 {
-	if (e->move == KAR_ELECTION_READ || e->move == RELEASE)
+	if (e->move == KAR_ELECTION_READ)
+		read_lease(e, record);
+	else if (e->move == RELEASE)
 		saw(e, record);
 	else
 		kar_election_wrote(&e->election, record, e->begun, now_of(e));
