@@ -29,6 +29,8 @@ struct kar_doors {
 	struct kar_metrics *metrics;
 	const struct kar_manager *manager;
 	struct kar_access *access;
+	void (*before_scrape)(void *arg); /* NULL: nothing */
+	void *before_arg;
 	struct kar_door *health, *private;
 	TAILQ_HEAD(, visit) visits;
 };
@@ -140,6 +142,11 @@ static void show_metrics(const struct visit *v)
 	struct kar_doors *d = v->doors;
 	struct kar_buf body = { .cap = 16 << 20 };
 
+	if (d->before_scrape)
+		d->before_scrape(d->before_arg);
+	if (kar_door_valid_until(d->private))
+		kar_metric_set(d->metrics, &kar_m_kar_certificate_expiration_timestamp_seconds,
+			(double)kar_door_valid_until(d->private) / KAR_SECOND, NULL);
 	kar_collect(d->metrics, d->manager, kar_loop_wall(d->loop));
 	kar_metrics_print(d->metrics, v->openmetrics, &body);
 	kar_exchange_answer(v->exchange, 200,
@@ -309,6 +316,12 @@ struct kar_doors *kar_doors_new(struct kar_loop *l, struct kar_client *client,
 	d->health = open_health(d);
 	d->private = open_private(d);
 	return d;
+}
+
+void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *arg)
+{
+	d->before_scrape = before;
+	d->before_arg = arg;
 }
 
 void kar_doors_free(struct kar_doors *d)

@@ -31,6 +31,9 @@ int kar_doors_check(const struct kar_doors_options *o, struct kar_err *err) KAR_
 struct kar_doors *kar_doors_new(struct kar_loop *l, struct kar_client *client,
 	const struct kar_doors_options *o, struct kar_metrics *metrics,
 	const struct kar_manager *manager) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* @before is called before each answer of /metrics, to set what is not in the caches. */
+void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *arg)
+	__attribute__((nonnull(1, 2)));
 void kar_doors_free(struct kar_doors *d); /* accepts NULL */
 
 #endif

@@ -61,14 +61,12 @@ void kar_election_saw(struct kar_election *e, const struct kar_lease_record *rec
 	e->leads &= !e->lost;
 }
 
-bool kar_election_read(struct kar_election *e, const struct kar_lease_record *record, kar_time begun,
-	kar_time now)
+bool kar_election_restored(struct kar_election *e, const struct kar_lease_record *record, kar_time begun)
 {
 	bool restored = record->exists && is_older(record, &e->record) && begun > e->noted;
 
 	if (restored)
 		e->record.rv[0] = '\0'; /* nothing is older than no version */
-	kar_election_saw(e, record, now);
 	return restored;
 }
 

@@ -67,11 +67,12 @@ struct kar_election {
 void kar_election_saw(struct kar_election *e, const struct kar_lease_record *record,
 	kar_time now) KAR_NONNULL;
 /*
- * The answer to a read that was begun at @begun. It cannot be older than what was known by then, unless the data of the API server have
- * been restored from a backup: then it is what counts, and true is returned, because versions and watches begin again.
+ * To be asked before kar_election_saw() about the answer to a read that was begun at @begun. It cannot be older than what was known by
+ * then, unless the data of the API server have been restored from a backup. If so, the version that was known is forgotten: @record
+ * counts, and watches begin again.
  */
-bool kar_election_read(struct kar_election *e, const struct kar_lease_record *record, kar_time begun,
-	kar_time now) KAR_NONNULL;
+bool kar_election_restored(struct kar_election *e, const struct kar_lease_record *record,
+	kar_time begun) KAR_NONNULL;
 /* Our write, which was begun at @begun, has made @record of it. */
 void kar_election_wrote(struct kar_election *e, const struct kar_lease_record *record, kar_time begun,
 	kar_time now) KAR_NONNULL;

@@ -53,9 +53,7 @@ static kar_time now_of(const struct kar_elector *e)
 
 static bool may_write(void *arg)
 {
-	const struct kar_elector *e = arg;
-
-	return kar_election_may_write(&e->election, now_of(e));
+	return kar_elector_may_write(arg);
 }
 
 static bool may_never(void *arg KAR_UNUSED)
@@ -159,7 +157,7 @@ static void saw(struct kar_elector *e, const struct kar_lease_record *record)
 
 static void read_lease(struct kar_elector *e, const struct kar_lease_record *record)
 {
-	if (kar_election_read(&e->election, record, e->begun, now_of(e))) {
+	if (kar_election_restored(&e->election, record, e->begun)) {
 		kar_warn(KAR_MSG("The lease is older than it was: the API server has other data than before"),
 			KAR_S("lease", e->o.name), KAR_S("resourceVersion", record->rv));
 		end_watch(e); /* of versions that may never come */
@@ -438,6 +436,11 @@ void kar_elector_start(struct kar_elector *e)
 bool kar_elector_leads(const struct kar_elector *e)
 {
 	return e->election.leads;
+}
+
+bool kar_elector_may_write(const struct kar_elector *e)
+{
+	return kar_election_may_write(&e->election, now_of(e));
 }
 
 void kar_elector_stop(struct kar_elector *e, void (*stopped)(void *arg), void *arg)

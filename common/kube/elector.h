@@ -36,6 +36,8 @@ struct kar_elector *kar_elector_new(struct kar_loop *l, struct kar_client *clien
 void kar_elector_start(struct kar_elector *e) KAR_NONNULL;
 /* Does this process lead, as far as it knows? */
 bool kar_elector_leads(const struct kar_elector *e) KAR_NONNULL;
+/* Does it lead, and could it write now? Not if it could not renew the lease in time. */
+bool kar_elector_may_write(const struct kar_elector *e) KAR_NONNULL;
 /*
  * Gives the lease back, if it is ours, and then calls @stopped, once, from the loop, within a second. Nothing may be in flight that
  * the successor must not meet.

@@ -61,11 +61,11 @@ class Replica(Manager):
 class Replicas:
     """The managers of a story; the manager that all stories share is stopped meanwhile."""
 
-    def __init__(self, s):
-        self.s, self.all, self.started = s, [], 0
+    def __init__(self, s, *flags):
+        self.s, self.all, self.started, self.flags = s, [], 0, flags
 
-    def add(self):
-        one = Replica(self.s, self.started)
+    def add(self, *flags):
+        one = Replica(self.s, self.started, *self.flags, *flags)
         self.started += 1
         self.all.append(one)
         wait_until(one.ready, "a new replica has its caches in sync")
@@ -80,10 +80,10 @@ class Replicas:
 
 
 @contextlib.contextmanager
-def replicas(s, n):
+def replicas(s, n, *flags):
     s.manager.stop()
     s.cluster.kubectl("delete", "lease", LEASE, "--namespace", NS, "--ignore-not-found")
-    r = Replicas(s)
+    r = Replicas(s, *flags)
     try:
         for _ in range(n):
             r.add()

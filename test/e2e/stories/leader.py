@@ -8,6 +8,9 @@ import time
 
 from harness import audit_time, expect, expect_equal, queuejob, task, wait_until
 from replicas import FLAGS, LEASE, NS, Replicas, freeze_until_followed, lease, replicas, seconds, stop_in_time
+from stories.metrics import Doors
+
+LEADS = f'leader_election_master_status{{name="{LEASE}"}}'
 
 
 def expect_no_new_list(s, one, since):
@@ -110,11 +113,20 @@ def story_manager_ends_in_time_when_nobody_answers(s):
 
 
 def story_nobody_gives_up_in_a_short_outage(s):
-    """The API server hangs for 12 s: afterwards the same replica leads, both have run on, and the leader was silent when it could not renew."""
-    with replicas(s, 2) as r:
-        leader, before = r.leader(), lease(s)["spec"]
+    """The API server hangs for 12 s: afterwards the same replica leads, both have run on, and the leader was silent, and said so in its metrics, when it could not renew."""
+    with replicas(s, 1) as r:
+        leader, d = r.leader(), Doors(insecure=True)
+        leader.stop()
+        leader.forget_log()
+        leader.start(*FLAGS, *d.flags)
+        r.wait_leader()
+        r.add()
+        before = lease(s)["spec"]
+        expect_equal(d.value(LEADS), 1, "metric of the leader")
         with apiserver_hangs(s):
             time.sleep(12)
+            expect_equal(d.value(LEADS), 0, "metric of a leader that may not write")
+        wait_until(lambda: d.value(LEADS) == 1, "the leader may write again", 10)
         job_after(s, "next")
         s.wait_phase("next", "Running", running=2)
         time.sleep(8)
