@@ -2,15 +2,16 @@
 
 import random
 
-# What is done, and how often of 20 times. All but the last two are done to the leader.
-HOW_OFTEN = {"kill": 5, "stop": 4, "freeze": 3, "thaw": 2, "apiserver": 3, "node": 3}
+# What is done, and how often of 20 times. All but the last three are done to the leader.
+HOW_OFTEN = {"kill": 5, "stop": 4, "freeze": 3, "thaw": 2, "apiserver": 2, "node": 2, "evict": 2}
 MEANS = {
     "kill": "leader: SIGKILL",
     "stop": "leader: SIGTERM",
     "freeze": "leader: SIGSTOP, SIGCONT when another leads",
     "thaw": "leader: SIGSTOP, SIGCONT within the lease",
     "apiserver": "API server: SIGKILL, started again",
-    "node": "node: removed with its pods, comes back",
+    "node": "node: removed, comes back in time or too late",
+    "evict": "node: its pods are evicted (taint NoExecute)",
 }
 
 
@@ -33,6 +34,13 @@ def jobs(seed):
         pods = sum(replicas for _, replicas, _ in tasks)
         yield Job(f"job-{number:05}", tasks, draw.randint(1, pods) if draw.random() < 0.25 else None)
         number += 1
+
+
+def absences(seed):
+    """s for which a removed node is away, without end: its pods are deleted after some 40 to 60 s."""
+    draw = random.Random(f"absences {seed}")
+    while True:
+        yield draw.choice((15, 75))
 
 
 def disturbances(seed):

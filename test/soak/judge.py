@@ -6,6 +6,7 @@ import collections
 
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 DEADLINE = 10  # s; --leader-elect-renew-deadline
+GAP = 10  # s around an outage of which a record may lack a pod that was gone again
 SLACK = 1  # s; the API server notes when it received a request, the manager counts from when it began one
 FIRST_WRITE = {"stop": 2, "kill": 17, "freeze": 17}  # s from the end of a leader to the first write of its successor
 
@@ -41,8 +42,8 @@ def no_twins(record):
 
 
 def record_is_complete(record, creates):
-    """What the audit log says was created has been seen, else the other invariants prove nothing. The log itself lacks what an API
-    server that was killed had not written yet."""
+    """What the audit log says was created has been seen, else the other invariants prove nothing. @creates: without those of the moments
+    in which the API server was away, after which only a list says what there is; the log lacks what it had not written when it was killed."""
     seen = collections.Counter(pod.name for pod in record.pods.values())
     return [f"{name} was created {n} times, and seen {seen[name]} times" for name, n in creates.items() if n > seen[name]]
 
@@ -77,8 +78,10 @@ class Ledger:
     def writes(self):
         return [(at, process, e) for at, process, lease, e in self.all if not lease]
 
-    def creates(self, namespace):
-        return collections.Counter(e["objectRef"]["name"] for _, _, e in self.writes() if e["verb"] == "create" and e["responseStatus"]["code"] == 201
+    def creates(self, namespace, away=()):
+        """name -> times; @away: [(begin, end)] that are left out."""
+        return collections.Counter(e["objectRef"]["name"] for at, _, e in self.writes() if e["verb"] == "create" and e["responseStatus"]["code"] == 201
+                                   and not any(begin - GAP < at < end + GAP for begin, end in away)
                                    and (e["objectRef"]["resource"], e["objectRef"].get("subresource", ""), e["objectRef"].get("namespace")) == ("pods", "", namespace)
                                    and "dryRun=All" not in e["requestURI"])
 

@@ -1,22 +1,26 @@
-"""What becomes of each job and each pod, from watches that go on where they were when the API server is away."""
+"""What becomes of each job and each pod, from watches; when the API server has been away, from a list and a new watch."""
 
 import http.client
 import json
 import threading
 import time
 
+from reader import ReadError
+from stories.nodes import pin_of
+
 
 class Gap(Exception):
-    """The API server does not know any more what has happened since."""
+    """The API server does not know any more what has happened since: one that was started again never does."""
 
 
 class Follower:
-    """One kind of one namespace: calls @seen(type, object) in the order of the changes, from a thread of its own."""
+    """One kind of one namespace: calls @seen(type, object) in the order of the changes, from a thread of its own. Of a gap it says what is different."""
 
     def __init__(self, reader, kind, namespace, seen):
         self.reader, self.seen = reader, seen
         self.path = reader.path(kind, namespace)
-        self.version = reader.must_get(f"{self.path}?limit=1")["metadata"]["resourceVersion"]  # before there is any
+        self.known = {}  # UID -> object
+        self.version = None  # None: to be listed
         self.trouble = None
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -26,11 +30,33 @@ class Follower:
         try:
             while not self.stopped.is_set():
                 try:
+                    if self.version is None:
+                        self.list()
                     self.watch()
-                except (OSError, http.client.HTTPException, ValueError):  # it is away, or was cut off in the middle of a line
+                except Gap:
+                    self.version = None
+                except (OSError, ReadError, http.client.HTTPException, ValueError):  # it is away, or was cut off in the middle of a line
                     time.sleep(0.2)
         except Exception as error:
             self.trouble = f"{self.path}: {error!r}"
+
+    def list(self):
+        answer = self.reader.must_get(self.path)
+        there = {o["metadata"]["uid"]: o for o in answer["items"]}
+        for uid in set(self.known) - set(there):
+            self.note("DELETED", self.known[uid])
+        for uid, obj in there.items():
+            before = self.known.get(uid)
+            if not before or before["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
+                self.note("MODIFIED" if before else "ADDED", obj)
+        self.version = answer["metadata"]["resourceVersion"]
+
+    def note(self, kind, obj):
+        if kind == "DELETED":
+            self.known.pop(obj["metadata"]["uid"], None)
+        else:
+            self.known[obj["metadata"]["uid"]] = obj
+        self.seen(kind, obj)
 
     def watch(self):
         address = self.reader.address
@@ -56,7 +82,7 @@ class Follower:
             raise OSError(event["object"].get("message"))
         self.version = event["object"]["metadata"]["resourceVersion"]
         if event["type"] != "BOOKMARK":
-            self.seen(event["type"], event["object"])
+            self.note(event["type"], event["object"])
 
     def stop(self):
         self.stopped.set()
@@ -74,12 +100,13 @@ class Pod:
         self.uid, self.name = pod["metadata"]["uid"], pod["metadata"]["name"]
         self.job, self.task = labels.get(KEY + "queuejob"), labels.get(KEY + "task")
         self.index, self.incarnation = int(labels.get(KEY + "index", -1)), int(labels.get(KEY + "incarnation", 0))
-        self.node = self.phase = None
+        self.node = self.phase = None  # node: bound to, or pinned to
         self.gone = False
+        self.born = time.time()
         self.was = []  # phases, in order
 
     def update(self, kind, pod):
-        self.node = pod["spec"].get("nodeName") or self.node
+        self.node = pod["spec"].get("nodeName") or self.node or pin_of(pod)
         phase = pod["status"].get("phase")
         if phase != self.phase:
             self.phase = phase
@@ -107,8 +134,13 @@ class Record:
     def living(self, job):
         return [p for p in list(self.pods.values()) if p.job == job and not p.gone]
 
-    def on_node(self, node):
-        return [p for p in list(self.pods.values()) if p.node == node and not p.gone]
+    def on_node(self, node, since=None):
+        """Pods that are there, or that have been there since that time."""
+        return [p for p in list(self.pods.values()) if p.node == node and (not p.gone or (since and p.born >= since))]
+
+    def may_be_collected(self, job):
+        """Its pods have been seen to end, too."""
+        return all(p.phase in ("Succeeded", "Failed") for p in self.living(job))
 
     def job(self, kind, obj):
         name = obj["metadata"]["name"]

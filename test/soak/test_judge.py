@@ -6,7 +6,8 @@ import random
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import draw  # noqa: E402
 import judge  # noqa: E402
 import record  # noqa: E402

@@ -15,6 +15,7 @@ from replicas import Replica
 
 KIND = "queuejobs.kube-arbitrator.io"
 LINGER = 3  # s for which an ended job stays
+NODES = 4  # of test/cluster
 QUIET = "-v=2"  # all that is said of 1,500 jobs would be more than the audit log
 
 
@@ -111,9 +112,10 @@ class World:
 
     def ask(self, method, path, data=None):
         """Repeated while the API server is away: (code, body)."""
+        kind = {"Content_Type": "application/merge-patch+json"} if method == "PATCH" else {}
         while True:
             try:
-                code, body = self.reader.ask(method, path, data)
+                code, body = self.reader.ask(method, path, data, **kind)
                 if code not in (429, 500, 503, 504, 401, 403):
                     return code, body
             except ReadError:
@@ -142,7 +144,7 @@ class World:
         path, deleted = self.reader.path(KIND, self.namespace), set()
         while not self.stopped.is_set():
             for name, at in list(record.ended.items()):
-                if name not in deleted and time.time() > at + LINGER:
+                if name not in deleted and time.time() > at + LINGER and record.may_be_collected(name):
                     deleted.add(name)
                     self.ask("DELETE", f"{path}/{name}", json.dumps({"propagationPolicy": "Background"}))
                     self.count["collected"] += 1
@@ -152,10 +154,10 @@ class World:
 class Disturber:
     """Does to the world what was drawn. @ends: [(what, process, when it ended)], @hit: names of jobs that had a pod on a lost node."""
 
-    def __init__(self, world, record, say):
-        self.world, self.record, self.say = world, record, say
+    def __init__(self, world, record, absences, say):
+        self.world, self.record, self.absences, self.say = world, record, absences, say
         self.ends, self.hit, self.count = [], set(), collections.Counter()
-        self.lost = {}  # node -> when it comes back
+        self.lost = {}  # node -> (when it comes back, when it went)
 
     def run(self, drawn, until):
         for pause, what in drawn:
@@ -165,17 +167,16 @@ class Disturber:
             self.say(what)
             getattr(self, what)()
             self.count[what] += 1
-        self.wait(0, 0, all_nodes=True)
+        for node in list(self.lost):
+            self.bring_back(node)
 
-    def wait(self, pause, until, all_nodes=False):
+    def wait(self, pause, until):
         """Meanwhile lost nodes come back, in time."""
         end = min(time.monotonic() + pause, until)
-        while time.monotonic() < end or (all_nodes and self.lost):
-            for node, when in list(self.lost.items()):
+        while time.monotonic() < end and not self.world.stopped.is_set():
+            for node, (when, _) in list(self.lost.items()):
                 if time.monotonic() >= when:
                     self.bring_back(node)
-            if self.world.stopped.is_set():
-                return
             time.sleep(0.1)
 
     def leader(self):
@@ -218,18 +219,40 @@ class Disturber:
         self.world.cluster.restart_apiserver("--kill")
         self.world.away[-1][1] = time.time()
 
+    def busiest(self):
+        nodes = sorted(n for n in (f"node-{i}" for i in range(NODES)) if n not in self.lost)
+        return max(nodes, key=lambda n: len([p for p in self.record.on_node(n) if p.phase == "Running"]))
+
+    def must(self, method, path, data=None):
+        code, body = self.world.ask(method, path, data)
+        if not 200 <= code < 300:
+            raise Failure(f"{method} {path}: {code} {body[:300]}")
+
     def node(self):
-        nodes = sorted(n for n in (f"node-{i}" for i in range(4)) if n not in self.lost)
-        node = max(nodes, key=lambda n: len(self.record.on_node(n)))
+        if len(self.lost) == NODES - 2:
+            return  # the gangs need some room
+        node = self.busiest()
         self.hit |= {p.job for p in self.record.on_node(node)}
-        self.world.ask("DELETE", f"/api/v1/nodes/{node}")
-        self.lost[node] = time.monotonic() + 20 + 25 * len(self.lost)
+        self.must("DELETE", f"/api/v1/nodes/{node}")
+        self.lost[node] = time.monotonic() + next(self.absences), time.time()
 
     def bring_back(self, node):
         labels = {"kubernetes.io/hostname": node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
-        self.hit |= {p.job for p in self.record.on_node(node)}  # what was bound to it as it went
-        self.world.ask("POST", "/api/v1/nodes", json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}}))
+        self.hit |= {p.job for p in self.record.on_node(node, self.lost[node][1] - 1)}  # what was bound to it as it went
+        self.must("POST", "/api/v1/nodes", json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}}))
         del self.lost[node]
+
+    def evict(self):
+        node, begin = self.busiest(), time.time()
+        self.hit |= {p.job for p in self.record.on_node(node)}
+        self.taint(node, [{"key": "test.kube-arbitrator.io/lost", "value": "yes", "effect": "NoExecute"}])
+        time.sleep(5)
+        self.taint(node, None)
+        self.hit |= {p.job for p in self.record.on_node(node, begin - 1)}
+
+    def taint(self, node, taints):
+        """They replace those that it has: none."""
+        self.must("PATCH", f"/api/v1/nodes/{node}", json.dumps({"spec": {"taints": taints}}))
 
     def undisturbed(self, when):
         """The API server was there around that time, and nobody waited for it."""
