@@ -130,6 +130,7 @@ static void new_elector(struct process *p)
 	const struct kar_leader_options *l = &p->options.leader;
 	const struct kar_elector_options e = { .ns = l->ns ? l->ns : p->kubeconfig.ns,
 		.name = l->name,
+		.app = "kar-controllers",
 		.identity = p->identity = kar_xasprintf("%s_%016jx", p->host, (uintmax_t)new_seed()),
 		.times = l->times,
 		.seed = new_seed(),

@@ -282,7 +282,8 @@ static struct kar_request request_for(struct kar_elector *e, struct kar_buf *bod
 {
 	const struct kar_lease_write w = { .identity = e->o.identity,
 		.duration = e->o.times.duration,
-		.now = kar_loop_wall(e->loop) };
+		.now = kar_loop_wall(e->loop),
+		.app = e->o.app };
 	const struct kar_lease_record *before = &e->election.record;
 
 	if (e->move == KAR_ELECTION_READ)

@@ -18,6 +18,7 @@
 struct kar_elector_options {
 	const char *ns, *name; /* of the Lease */
 	const char *identity;  /* what no other candidate has */
+	const char *app;       /* of the label app.kubernetes.io/name of the Lease */
 	struct kar_election_times times;
 	uint64_t seed; /* of jitter; must differ between candidates */
 	/* Called with @arg, from the loop: at most once each, .lost only after .won. */
