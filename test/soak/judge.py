@@ -23,15 +23,18 @@ def jobs_ended(wanted, record):
 
 
 def each_index_once(wanted, record):
-    """Exactly the indexes of a job have succeeded, each in one pod: no work is lost, none done twice."""
+    """Exactly the indexes of a job have succeeded, each in one pod: no work is lost, none done twice. A gang that was restarted as a whole
+    does all of it again, once."""
     done = collections.defaultdict(collections.Counter)
     for pod in record.pods.values():
         if "Succeeded" in pod.was:
-            done[pod.job][(pod.task, pod.index)] += 1
+            again = record.jobs.get(pod.job, {}).get("restarts", 0)
+            done[pod.job][(pod.task, pod.index, pod.incarnation if again else 0)] += 1
     wrong = []
     for name, job in wanted.items():
-        lost, twice = job.indexes() - set(done[name]), sorted(i for i, n in done[name].items() if n > 1)
-        foreign = set(done[name]) - job.indexes()
+        found = {(task, index) for task, index, _ in done[name]}
+        lost, twice = job.indexes() - found, sorted(i for i, n in done[name].items() if n > 1)
+        foreign = found - job.indexes()
         wrong += [f"{name}: {what} {sorted(which)}" for what, which in (("nobody did", lost), ("done twice:", twice), ("nobody asked for", foreign)) if which]
     return wrong
 

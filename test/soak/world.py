@@ -219,9 +219,17 @@ class Disturber:
         self.world.cluster.restart_apiserver("--kill")
         self.world.away[-1][1] = time.time()
 
+    def running_on(self, node):
+        return [p for p in self.record.on_node(node) if p.phase == "Running"]
+
     def busiest(self):
-        nodes = sorted(n for n in (f"node-{i}" for i in range(NODES)) if n not in self.lost)
-        return max(nodes, key=lambda n: len([p for p in self.record.on_node(n) if p.phase == "Running"]))
+        """Of the nodes on which pods run."""
+        def found():
+            nodes = sorted(n for n in (f"node-{i}" for i in range(NODES)) if n not in self.lost)
+            most = max(nodes, key=lambda n: len(self.running_on(n)))
+            return most if self.running_on(most) else None
+
+        return wait_until(found, "pods run on a node", 60)
 
     def must(self, method, path, data=None):
         code, body = self.world.ask(method, path, data)
@@ -245,8 +253,9 @@ class Disturber:
     def evict(self):
         node, begin = self.busiest(), time.time()
         self.hit |= {p.job for p in self.record.on_node(node)}
+        victims = self.running_on(node)
         self.taint(node, [{"key": "test.kube-arbitrator.io/lost", "value": "yes", "effect": "NoExecute"}])
-        time.sleep(5)
+        wait_until(lambda: all(p.gone for p in victims), "the evicted pods are gone", 60)
         self.taint(node, None)
         self.hit |= {p.job for p in self.record.on_node(node, begin - 1)}
 
