@@ -110,7 +110,7 @@ class Pod:
         phase = pod["status"].get("phase")
         if phase != self.phase:
             self.phase = phase
-            self.was.append(phase)
+            self.was.append("Stopped" if phase == "Succeeded" and "deletionTimestamp" in pod["metadata"] else phase)  # no success
         self.gone |= kind == "DELETED"
 
 

@@ -20,6 +20,14 @@ def pod(uid, index, phases=("Pending", "Running", "Succeeded"), task="worker", i
             for kind, phase in [*(("MODIFIED", p) for p in phases), ("DELETED", phases[-1])]]
 
 
+def stopped(uid, index):
+    """It ends with exit code 0 because it is told to."""
+    events = pod(uid, index)
+    for _, obj in events[2:]:
+        obj["metadata"] = {**obj["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    return events
+
+
 def request(at, process, verb, resource, code=200, name="a-worker-0"):
     ref = {"resource": resource, "namespace": "soak", "name": name}
     return {"requestReceivedTimestamp": at, "process": process, "verb": verb, "objectRef": ref, "requestURI": f"/{resource}/{name}", "responseStatus": {"code": code}}
@@ -73,6 +81,7 @@ ROWS = [  # (what is spoiled, how, who complains)
     ("nothing", lambda r: None, set()),
     ("a job that runs on", lambda r: r.status.update(phase="Running", succeeded=1), {"jobs_ended"}),
     ("an index that nobody did", lambda r: r.pods.__setitem__(slice(4, 8), pod("u1", 1, ("Pending", "Running"))), {"each_index_once"}),
+    ("a success of a pod that was being deleted", lambda r: (r.pods.__setitem__(slice(4, 8), stopped("u1", 1)), None), {"each_index_once"}),
     ("an index that was done twice", lambda r: (r.pods.extend(pod("u2", 1)), r.hit.add("a")), {"each_index_once"}),
     ("done twice in one life of a gang that was restarted", lambda r: (r.pods.extend(pod("u2", 1)), r.hit.add("a"), r.status.update(restarts=1)), {"each_index_once"}),
     ("done again by a gang that was restarted", lambda r: (r.pods.extend(pod("u2", 1, incarnation=2)), r.hit.add("a"), r.status.update(restarts=1)), set()),
@@ -87,6 +96,7 @@ ROWS = [  # (what is spoiled, how, who complains)
     ("a write after the deadline", lambda r: r.requests.append(request(21, 1, "patch", "pods")), {"only_the_holder_writes"}),
     ("a lease that is not given", lambda r: r.requests.append(request(10, 2, "patch", "leases", 409)), set()),
     ("a late successor", late_first_write, {"followed_in_time"}),
+    ("a late successor whose predecessor's successor was killed first", lambda r: (late_first_write(r), r.ends.append(("kill", 3, 30.0, False))), set()),
     ("no successor", lambda r: r.requests.__setitem__(slice(5, 7), []), {"followed_in_time"}),
     ("a manager that ended", lambda r: r.exits.append((2, 139, "", None)), {"nobody_ended_by_himself"}),
     ("memory that grows", lambda r: setattr(r, "memory", leak(2048)), {"level"}),

@@ -11,11 +11,12 @@ import time
 import harness
 from harness import Failure, wait_until
 from reader import ReadError
-from replicas import Replica
+from replicas import LEASE, NS, Replica
 
 KIND = "queuejobs.kube-arbitrator.io"
 LINGER = 3  # s for which an ended job stays
 NODES = 4  # of test/cluster
+SLOW = 1  # s for an answer of the API server
 QUIET = "-v=2"  # all that is said of 1,500 jobs would be more than the audit log
 
 
@@ -54,7 +55,8 @@ class World:
         self.threads, self.stopped = [], threading.Event()
         self.trouble = []  # of threads
         self.wanted = {}
-        self.away = []  # [begin, end] of the API server
+        self.away = []  # [begin, end], in which the API server was down
+        self.slow = []  # (begin, end), in which it took too long to answer
         self.count = collections.Counter()
 
     # --- threads
@@ -108,6 +110,19 @@ class World:
         leaders = [p for p in self.alive() if not p.frozen and p.leads()]
         return leaders[0] if len(leaders) == 1 else None
 
+    def probe(self):
+        """An API server that has no time is one that a manager cannot write to."""
+        path = f"{self.reader.path('leases.coordination.k8s.io', NS)}/{LEASE}"
+        while not self.stopped.is_set():
+            begin = time.time()
+            try:
+                self.reader.ask("GET", path)
+            except ReadError:
+                pass
+            if time.time() > begin + SLOW:
+                self.slow.append((begin, time.time()))
+            time.sleep(0.5)
+
     # --- jobs
 
     def ask(self, method, path, data=None):
@@ -134,7 +149,7 @@ class World:
             tasks = [harness.task(name, replicas, "succeed", after=f"{after}s") for name, replicas, after in job.tasks]
             sched = {"minAvailable": job.minimum} if job.minimum else None
             self.wanted[job.name] = job
-            code, body = self.ask("POST", path, json.dumps(harness.queuejob(job.name, *tasks, sched=sched)))
+            code, body = self.ask("POST", path, json.dumps(harness.queuejob(job.name, *tasks, sched=sched, backoffLimit=20)))
             if code not in (201, 409):  # 409: the answer to the first one was lost
                 raise Failure(f"{job.name}: {code} {body[:300]}")
             self.count["submitted"] += 1
@@ -193,8 +208,8 @@ class Disturber:
         one = self.leader()
         one.done = "stop"
         os.kill(one.pid(), signal.SIGTERM)
-        one.process.wait(15)
-        self.ends.append(("stop", one.number, time.time()))
+        clean = one.process.wait(15) == 0  # else it did not wait any longer for answers, and left the lease to run out
+        self.ends.append(("stop" if clean else "unclean", one.number, time.time()))
 
     def freeze(self):
         one = self.leader()
@@ -255,7 +270,9 @@ class Disturber:
         self.hit |= {p.job for p in self.record.on_node(node)}
         victims = self.running_on(node)
         self.taint(node, [{"key": "test.kube-arbitrator.io/lost", "value": "yes", "effect": "NoExecute"}])
-        wait_until(lambda: all(p.gone for p in victims), "the evicted pods are gone", 60)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not all(p.gone for p in victims):
+            time.sleep(0.1)
         self.taint(node, None)
         self.hit |= {p.job for p in self.record.on_node(node, begin - 1)}
 
@@ -264,5 +281,6 @@ class Disturber:
         self.must("PATCH", f"/api/v1/nodes/{node}", json.dumps({"spec": {"taints": taints}}))
 
     def undisturbed(self, when):
-        """The API server was there around that time, and nobody waited for it."""
-        return not any(begin - 1 < when + 17 and when < end + 20 for begin, end in self.world.away)
+        """The API server was there around that time, answered soon, and nobody waited for it."""
+        return not any(begin - 1 < when + 17 and when < end + 20 for begin, end in self.world.away) and \
+            not any(begin < when + 17 and when - 1 < end for begin, end in self.world.slow)

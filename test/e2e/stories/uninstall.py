@@ -50,18 +50,20 @@ def another_project_has_podgroups(s):
     def label():
         return s.cluster.kubectl("get", *crd, "-o", "jsonpath={.metadata.labels.app\\.kubernetes\\.io/name}")
 
-    s.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=theirs)
-    status, text = s.cluster.kubectl(*install, check=False)
-    expect(status == 1 and text.count("conflict") >= 1 and "podgroups.scheduling.x-k8s.io" in text and 'conflict with "kubectl"' in text, f"{status} {text}")
-    expect("deployment.apps/kar-controllers serverside-applied" in text and label() == "", f"all the rest is installed: {text}")
-    left_podgroups = "Left CustomResourceDefinition podgroups.scheduling.x-k8s.io: it is not ours\n"
-    status, text = uninstall(s)
-    expect(status == 0 and left_podgroups in text and text.endswith("Nothing of kar-controllers is left\n"), f"{status} {text}")
-    s.cluster.kubectl(*install, "--force-conflicts")
-    expect_equal(label(), "kar-controllers", "label of the type that was taken over")
-    status, text = uninstall(s)
-    expect(status == 0 and "Took our label off CustomResourceDefinition podgroups" in text and left_podgroups in text, f"{status} {text}")
-    s.cluster.kubectl("delete", *crd)
+    try:
+        s.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=theirs)
+        status, text = s.cluster.kubectl(*install, check=False)
+        expect(status == 1 and text.count("conflict") >= 1 and "podgroups.scheduling.x-k8s.io" in text and 'conflict with "kubectl"' in text, f"{status} {text}")
+        expect("deployment.apps/kar-controllers serverside-applied" in text and label() == "", f"all the rest is installed: {text}")
+        left_podgroups = "Left CustomResourceDefinition podgroups.scheduling.x-k8s.io: it is not ours\n"
+        status, text = uninstall(s)
+        expect(status == 0 and left_podgroups in text and text.endswith("Nothing of kar-controllers is left\n"), f"{status} {text}")
+        s.cluster.kubectl(*install, "--force-conflicts")
+        expect_equal(label(), "kar-controllers", "label of the type that was taken over")
+        status, text = uninstall(s)
+        expect(status == 0 and "Took our label off CustomResourceDefinition podgroups" in text and left_podgroups in text, f"{status} {text}")
+    finally:
+        s.cluster.kubectl("delete", *crd)
 
 
 def story_uninstall_leaves_nothing(s):
