@@ -10,7 +10,7 @@
 
 #include "common/timefmt.h"
 
-enum { LABEL_MAX = 63, NAME_MAX_BYTES = 253, RANGE_LEN = 96 };
+enum { LABEL_MAX = 63, NAME_MAX_BYTES = 253, RANGE_LEN = 128 };
 
 const char *kar_flag_metavar(const struct kar_flag *f)
 {
