@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/amounts_wire.h"
 #include "api/copy.h"
 #include "common/str.h"
 #include "api/names.h"
@@ -12,14 +13,13 @@ struct wire_status {
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
-/* The fields that are not acted upon are only read to see whether they are set. */
 struct wire_spec {
 	struct kar_queue_spec s;
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
 	struct kar_selector namespaces;
 	const char *state, *preemption_policy;
-	bool drain;
+	bool reclaimable, has_reclaimable;
 };
 
 struct wire_queue {
@@ -29,6 +29,7 @@ struct wire_queue {
 };
 
 static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct wire_spec, s.parent, "parent", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, deserved, "deserved", KAR_F_MAP),
 	KAR_FIELD(struct wire_spec, guarantee, "guarantee", KAR_F_MAP),
@@ -36,7 +37,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
-	KAR_FIELD(struct wire_spec, drain, "drain", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, s.drain, "drain", KAR_F_BOOL),
+	KAR_FIELD_OPT(struct wire_spec, reclaimable, has_reclaimable, "reclaimable", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, provisioning, "provisioning", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.queueing_strategy, "queueingStrategy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, preemption_policy, "preemptionPolicy", KAR_F_STRING),
@@ -61,6 +63,7 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER, "running"),
 	KAR_STATUS(INT32, struct wire_status, s.completed, "completed", COUNTER, "completed"),
 	KAR_STATUS(INT32, struct wire_status, s.unknown, "unknown", COUNTER, "unknown"),
+	KAR_STATUS_TEXT(struct wire_status, s.parent, "parent", KAR_COPY_VALUE, KAR_SF_STORY, "parent"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions", KAR_SF_STORY, NULL),
 };
 const struct kar_desc kar_queue_status_table = KAR_DESC("QueueStatus", struct wire_status, status_fields);
@@ -79,11 +82,12 @@ static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
 		const char *name;
 		bool asked;
 	} fields[] = {
+		{ "parent", kar_has_text(w->s.parent) },
 		{ "capability", w->capability.n > 0 },
 		{ "deserved", w->deserved.n > 0 },
 		{ "guarantee", w->guarantee.n > 0 },
 		{ "weight", w->s.weight > 1 },
-		{ "drain", w->drain },
+		{ "drain", w->s.drain },
 	};
 	const char *text = "";
 
@@ -103,12 +107,34 @@ static enum kar_queue_state read_state(const char *name)
 								    : KAR_QUEUE_STATE_UNKNOWN;
 }
 
+/* Rights and limits are rounded down, requests up, so nobody gets a part of a unit too much. */
+static struct kar_queue_amounts keep_amounts(const struct kar_array *wire, bool pods, struct kar_arena *mem)
+{
+	struct kar_array kept = kar_copy_pairs(mem, wire);
+	const struct kar_pair *pairs = kept.items;
+	struct kar_sched_amount *out = kar_arena_alloc(mem, kept.n + 1, sizeof(*out));
+	struct kar_quantity q;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < kept.n; i++) {
+		if ((pods || !kar_streq(pairs[i].key, "pods")) &&
+			kar_quantity_parse(pairs[i].value, &q, NULL) == 0)
+			out[n++] = kar_amount_rounded_down(pairs[i].key, &q);
+	}
+	return (struct kar_queue_amounts){ out, n };
+}
+
 static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_arena *mem)
 {
 	struct kar_queue_spec spec = w->s;
 
-	if (!spec.weight)
-		spec.weight = 1; /* the schema's default */
+	if (spec.weight < 1)
+		spec.weight = 1; /* the default of the schema, which lets no other pass */
+	spec.parent = kar_has_text(w->s.parent) ? kar_copy_fit(mem, w->s.parent, KAR_COPY_VALUE) : NULL;
+	spec.deserved = keep_amounts(&w->deserved, false, mem);
+	spec.guarantee = keep_amounts(&w->guarantee, false, mem);
+	spec.capability = keep_amounts(&w->capability, true, mem);
+	spec.never_reclaimed = w->has_reclaimable && !w->reclaimable;
 	spec.state = read_state(w->state);
 	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);
 	spec.provisions = kar_streq(w->provisioning, "Pods");

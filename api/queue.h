@@ -10,6 +10,10 @@
 #include "api/selector.h"
 #include "api/status_fields.h"
 #include "common/kube/object.h"
+#include "common/sched/needs.h"
+
+/* status.parent of a queue that has no parent. No queue has this name. */
+#define KAR_QUEUE_ROOT "root"
 
 enum kar_queue_state {
 	KAR_QUEUE_STATE_NONE, /* of a status: never written */
@@ -20,8 +24,19 @@ enum kar_queue_state {
 };
 const char *kar_queue_state_name(enum kar_queue_state s) KAR_RETNN; /* "Open" ...; "" for NONE */
 
+/* Amounts of resources by name: thousandths of cpu, else whole units, rounded down, in the order of names. */
+struct kar_queue_amounts {
+	const struct kar_sched_amount *items;
+	uint32_t n;
+};
+
 struct kar_queue_spec {
-	int32_t weight;
+	const char *parent;                           /* NULL: none */
+	int32_t weight;                               /* at least 1 */
+	struct kar_queue_amounts deserved, guarantee; /* without "pods", which would mean nothing there */
+	struct kar_queue_amounts capability;
+	bool never_reclaimed; /* reclaimable false: its gangs are not evicted for the rights of others */
+	bool drain;           /* if it is closed, what runs is evicted */
 	int32_t max_jobs;
 	bool has_max_jobs;
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
@@ -41,6 +56,7 @@ struct kar_queue_spec {
 struct kar_queue_status {
 	enum kar_queue_state state;
 	int32_t pending, inqueue, running, completed, unknown; /* PodGroups by what they are doing */
+	const char *parent; /* in force: the name of a queue, or KAR_QUEUE_ROOT; "": none was ever valid */
 	struct kar_conditions conditions;
 };
 

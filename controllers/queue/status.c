@@ -1,5 +1,6 @@
 /* The status of each queue after a pass. */
 #include "controllers/queue/lookup.h"
+#include "controllers/queue/parents.h"
 
 #include "common/str.h"
 
@@ -34,6 +35,7 @@ static enum kar_queue_state state_of(const struct kar_queue *q, const struct kar
 /* The new status of one queue, and what it is made from. */
 struct update {
 	const struct kar_queue *q;
+	const struct queue_parent *parent;
 	struct kar_queue_status *status;
 	kar_time now;
 	struct kar_arena *arena;
@@ -62,6 +64,18 @@ static void set_unsupported(const struct update *u)
 			u->q->spec.unsupported));
 }
 
+static void set_parent_problem(const struct update *u)
+{
+	static const char *const reasons[] = {
+		[QUEUE_PARENT_MISSING] = "ParentNotFound",
+		[QUEUE_PARENT_DELETED] = "ParentNotFound",
+		[QUEUE_PARENT_CYCLE] = "ParentCycle",
+		[QUEUE_PARENT_TOO_DEEP] = "TooDeep",
+	};
+
+	set_condition(u, "Valid", false, reasons[u->parent->problem], queue_parent_text(u->parent, u->arena));
+}
+
 static void set_valid(const struct update *u)
 {
 	const struct kar_queue_spec *spec = &u->q->spec;
@@ -79,6 +93,8 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", false, "InvalidNamespaceSelector",
 			kar_arena_printf(u->arena, "no job is admitted: spec.namespaceSelector: %s",
 				spec->namespaces_problem));
+	else if (u->parent->problem != QUEUE_PARENT_VALID)
+		set_parent_problem(u);
 	else if (kar_has_text(spec->unsupported))
 		set_unsupported(u);
 	else
@@ -100,6 +116,7 @@ static void set_active(const struct update *u)
 static void finish_status(const struct update *u)
 {
 	u->status->state = state_of(u->q, u->status);
+	u->status->parent = u->parent->in_force;
 	u->status->conditions = kar_conditions_copy(&u->q->status.conditions, u->arena);
 	set_valid(u);
 	set_active(u);
@@ -110,7 +127,9 @@ void queue_statuses(const struct queue_snapshot *s, const struct queue_decision 
 {
 	const struct kar_queue **sorted = queue_sort(s, arena);
 	struct kar_queue_status *counts = kar_arena_alloc(arena, s->n_queues, sizeof(*counts));
+	struct queue_parent *parents = kar_arena_alloc(arena, s->n_queues + 1, sizeof(*parents));
 
+	queue_parents(sorted, s->n_queues, parents, arena);
 	for (size_t i = 0; i < s->n_groups; i++) {
 		size_t at = queue_find(sorted, s->n_queues, s->groups[i].queue);
 
@@ -118,7 +137,9 @@ void queue_statuses(const struct queue_snapshot *s, const struct queue_decision 
 			count(&counts[at], &s->groups[i], &decisions[i]);
 	}
 	for (size_t i = 0; i < s->n_queues; i++) {
-		out[i] = counts[queue_find(sorted, s->n_queues, s->queues[i]->o.name)];
-		finish_status(&(struct update){ s->queues[i], &out[i], now, arena });
+		size_t at = queue_find(sorted, s->n_queues, s->queues[i]->o.name);
+
+		out[i] = counts[at];
+		finish_status(&(struct update){ s->queues[i], &parents[at], &out[i], now, arena });
 	}
 }

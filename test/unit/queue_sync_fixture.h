@@ -49,7 +49,7 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 	char rest[512];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"conditions\":["
+		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"root\",\"conditions\":["
 		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
 		spec);

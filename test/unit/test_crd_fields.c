@@ -102,6 +102,7 @@ static const struct {
 	const char *field, *json;
 	bool named; /* by condition Valid; false: nothing else than what is asked for could happen */
 } ignored[] = {
+	{ "parent", "\"parent\":\"b\"", true },
 	{ "weight", "\"weight\":2", true },
 	{ "deserved", "\"deserved\":{\"cpu\":1}", true },
 	{ "guarantee", "\"guarantee\":{\"cpu\":\"1\"}", true },
