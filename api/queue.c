@@ -55,6 +55,24 @@ const char *kar_queue_state_name(enum kar_queue_state s)
 
 enum { COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS };
 
+static const struct kar_field head_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_head, ns, "namespace", KAR_COPY_VALUE, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_TEXT(struct kar_queue_head, name, "name", KAR_COPY_NAME, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_TEXT(struct kar_queue_head, uid, "uid", KAR_COPY_UID, KAR_SF_COUNTER, NULL),
+	KAR_STATUS(TIME, struct kar_queue_head, since, "since", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc head_table = KAR_DESC("QueueHead", struct kar_queue_head, head_fields);
+
+/* What is reserved must survive a restart, so it is written at once. */
+static const struct kar_field reservation_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_reservation, job, "job", KAR_COPY_KEY, KAR_SF_STORY, "reserved"),
+	KAR_STATUS_TEXT(struct kar_queue_reservation, uid, "uid", KAR_COPY_UID, KAR_SF_STORY, NULL),
+	KAR_STATUS(TIME, struct kar_queue_reservation, since, "since", KAR_SF_STORY, NULL),
+	KAR_STATUS_PAIRS(struct kar_queue_reservation, resources, "resources", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc reservation_table =
+	KAR_DESC("QueueReservation", struct kar_queue_reservation, reservation_fields);
+
 static const struct kar_field status_fields[] = {
 	KAR_STATUS_ENUM(struct wire_status, state, s.state, "state", state_names,
 		KAR_SF_STORY | KAR_SF_PRINT_ALWAYS, "state"),
@@ -64,6 +82,12 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(INT32, struct wire_status, s.completed, "completed", COUNTER, "completed"),
 	KAR_STATUS(INT32, struct wire_status, s.unknown, "unknown", COUNTER, "unknown"),
 	KAR_STATUS_TEXT(struct wire_status, s.parent, "parent", KAR_COPY_VALUE, KAR_SF_STORY, "parent"),
+	KAR_STATUS_PAIRS(struct wire_status, s.allocated, "allocated", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_PAIRS(struct wire_status, s.entitled, "entitled", KAR_SF_COUNTER, NULL),
+	KAR_STATUS(INT64, struct wire_status, s.share, "share", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.head, s.head, "head", &head_table, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.reservation, s.reservation, "reservation", &reservation_table,
+		KAR_SF_STORY | KAR_SF_COUNTER, "reservation"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions", KAR_SF_STORY, NULL),
 };
 const struct kar_desc kar_queue_status_table = KAR_DESC("QueueStatus", struct wire_status, status_fields);
@@ -74,29 +98,6 @@ static const struct kar_field queue_fields[] = {
 	KAR_FIELD_SUB(struct wire_queue, status, "status", KAR_F_OBJECT, &kar_queue_status_table),
 };
 static const struct kar_desc queue_desc = KAR_WIRE_DESC("Queue", struct wire_queue, queue_fields);
-
-/* Defaults of the schema and empty maps do not count as set. */
-static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
-{
-	const struct {
-		const char *name;
-		bool asked;
-	} fields[] = {
-		{ "parent", kar_has_text(w->s.parent) },
-		{ "capability", w->capability.n > 0 },
-		{ "deserved", w->deserved.n > 0 },
-		{ "guarantee", w->guarantee.n > 0 },
-		{ "weight", w->s.weight > 1 },
-		{ "drain", w->s.drain },
-	};
-	const char *text = "";
-
-	for (size_t i = 0; i < KAR_LEN(fields); i++) {
-		if (fields[i].asked)
-			text = kar_arena_printf(mem, "%s%s%s", text, text[0] ? ", " : "", fields[i].name);
-	}
-	return text;
-}
 
 /* Closing and Unknown are states of a status only. */
 static enum kar_queue_state read_state(const char *name)
@@ -145,7 +146,6 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.namespaces_problem = kar_selector_problem(&w->namespaces, mem);
 	if (!spec.namespaces_problem)
 		spec.namespaces = kar_selector_copy(&w->namespaces, mem);
-	spec.unsupported = unsupported(w, mem);
 	return spec;
 }
 

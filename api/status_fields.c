@@ -231,6 +231,11 @@ struct kar_array kar_status_pairs_over(const struct kar_array *old, const struct
 	return (struct kar_array){ .items = out, .n = n };
 }
 
+bool kar_status_same_pairs(const struct kar_array *a, const struct kar_array *b)
+{
+	return kar_row_same_pairs(a, b);
+}
+
 void kar_status_write(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
 	unsigned mask)
 {

@@ -152,6 +152,8 @@ const char *kar_status_print(const struct kar_desc *table, const void *old, cons
 struct kar_array kar_status_pairs_over(const struct kar_array *old, const struct kar_array *new,
 	struct kar_arena *arena) KAR_NONNULL;
 
+bool kar_status_same_pairs(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;
+
 /* The value of the name @s (NULL: absent) in a NULL-terminated list of names; 0: none of them. */
 unsigned kar_status_name_parse(const char *const *names, const char *s) __attribute__((nonnull(1)));
 

@@ -415,6 +415,17 @@ static struct why why_unit(struct q_pass *p, const struct q_group *g)
 			kar_queue_reason_name(g->partner_reason)) };
 }
 
+/* The one of its unit that had no room any more, although it has by itself: it waits for the others too. */
+static void blame_others(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+
+	if (g->partner || !g->in->n_unit || !q_is_feasible(p, g) || !would_fit(p, &ask))
+		return;
+	g->partner = &p->groups[g->in->unit[0]];
+	g->partner_reason = KAR_QR_NO_FIT;
+}
+
 static struct why why_waiting(struct q_pass *p, struct q_group *g)
 {
 	enum kar_queue_reason reason = q_ineligible(g);
@@ -428,6 +439,8 @@ static struct why why_waiting(struct q_pass *p, struct q_group *g)
 	if (g->st.standing == KAR_QUEUE_RESERVING)
 		return (struct why){ KAR_QR_RESERVING,
 			TEXT(p, "capacity is held; %s are still stopping", name_stopping(p, g)) };
+	if (g->unit_failed)
+		blame_others(p, g);
 	if (g->unit_failed && (g->partner || g->in->unit_missing)) {
 		if (g->partner && !g->partner_reason)
 			g->partner_reason = why_kind(p, g->partner).reason;

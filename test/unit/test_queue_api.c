@@ -54,7 +54,6 @@ static void whole_queue_is_projected(void **state)
 	assert_int_equal(q->spec.max_priority, -7);
 	assert_int_equal(q->spec.namespaces.labels.n, 1);
 	assert_null(q->spec.namespaces_problem);
-	assert_string_equal(q->spec.unsupported, "parent, capability, deserved, guarantee, weight, drain");
 	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_CLOSED);
 	assert_string_equal(q->spec.queueing_strategy, "StrictFIFO");
 	assert_int_equal(q->status.state, KAR_QUEUE_STATE_CLOSING);
@@ -81,7 +80,6 @@ static void bare_queue_gets_the_defaults(void **state)
 	assert_false(q->spec.has_max_priority);
 	assert_int_equal(q->spec.namespaces.labels.n + q->spec.namespaces.expressions.n, 0);
 	assert_null(q->spec.namespaces_problem);
-	assert_string_equal(q->spec.unsupported, "");
 	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_OPEN);
 	assert_null(q->spec.state_text);
 	assert_string_equal(q->spec.queueing_strategy, "BestEffortFIFO");
