@@ -227,14 +227,29 @@ static bool would_fit(struct q_pass *p, const struct q_ask *ask)
 	return fits;
 }
 
-/* The head of one of the pools of its path, or of the cluster. */
-static const struct q_group *head_above(const struct q_ask *ask)
+/* The lowest pool of its path, or the cluster, whose head may stop it; NULL: none. */
+static const struct q_queue *pool_above(const struct q_ask *ask)
 {
 	for (const struct q_queue *q = ask->g->q; q; q = q->parent) {
 		if (q_binds(q->reserved, ask))
-			return q->reserved;
+			return q;
 	}
 	return NULL;
+}
+
+/* Of a queue that is the pool of a head: what it lacks for both. */
+static struct lack lack_beside_head(const struct q_pass *p, const struct q_queue *pool, const struct q_ask *ask)
+{
+	struct lack worst = { 0 };
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = pool->cap[r] };
+
+		l.free = pool->cap[r] - q_used(pool, r) - pool->reserved->kind->m[r];
+		l.lacks = l.wanted > 0 && pool->cap[r] != Q_NO_LIMIT ? l.wanted - l.free : 0;
+		note_lack(&worst, &l);
+	}
+	return worst;
 }
 
 static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, bool locked)
@@ -250,15 +265,20 @@ static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, bool
 
 static struct why why_reserved(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_group *head = head_above(ask);
+	const struct q_queue *pool = pool_above(ask);
+	const struct q_group *head = pool ? pool->reserved : NULL;
 	struct q_ask without = *ask;
+	struct lack l = { 0 };
 
 	without.no_reservation = true;
-	if (head && would_fit(p, &without))
+	if (head && would_fit(p, &without)) {
+		if (pool->in)
+			l = lack_beside_head(p, pool, ask);
 		return (struct why){ KAR_QR_HEAD_RESERVED,
-			TEXT(p, "%s, held for %s/%s, which waits since %s", what_is_short(p, ask, true),
-				head->in->ns, head->in->name,
-				q_text_time(p, p->now - head->wait * KAR_SECOND)) };
+			TEXT(p, "%s, held for %s/%s, which waits since %s",
+				l.resource ? short_of(p, &l) : what_is_short(p, ask, true), head->in->ns,
+				head->in->name, q_text_time(p, p->now - head->wait * KAR_SECOND)) };
+	}
 	without.no_lock = true;
 	if (p->has_guarantees && would_fit(p, &without))
 		return (struct why){ KAR_QR_GUARANTEE_RESERVED,

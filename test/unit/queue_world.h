@@ -529,6 +529,7 @@ static inline void world_apply(struct world *w)
 			g->admitted_at = w->now;
 			g->phase = KAR_QUEUE_STARTS;
 		}
+		g->provisioned = g->provisioned ? d->standing == KAR_QUEUE_ADMITTED : d->provisions != 0;
 		g->last_scale = d->scaled ? w->now : g->last_scale;
 		g->standing = d->standing;
 		g->desired = d->desired;
