@@ -20,6 +20,7 @@ const char *kar_flag_metavar(const struct kar_flag *f)
 		[KAR_FLAG_NAMESPACE] = "name",
 		[KAR_FLAG_COUNT] = "int",
 		[KAR_FLAG_DECIMAL] = "number",
+		[KAR_FLAG_PART] = "number",
 		[KAR_FLAG_DURATION] = "duration",
 		[KAR_FLAG_FORMAT] = "text|json",
 		[KAR_FLAG_BACKEND] = "Auto|Gates|Native",
@@ -50,6 +51,16 @@ static int set_decimal(double *out, const char *text, const struct kar_flag *f)
 	if (errno || end == text || *end || !isfinite(v) || v < (double)f->min || v > (double)f->max)
 		return -1;
 	*out = v;
+	return 0;
+}
+
+static int set_part(int32_t *out, const char *text, const struct kar_flag *f)
+{
+	double v;
+
+	if (set_decimal(&v, text, f))
+		return -1;
+	*out = (int32_t)(v * 1000 + 1e-6);
 	return 0;
 }
 
@@ -148,6 +159,8 @@ int kar_flag_convert(const struct kar_flag *f, struct kar_options *o, const char
 		return set_count(at, text, f);
 	case KAR_FLAG_DECIMAL:
 		return set_decimal(at, text, f);
+	case KAR_FLAG_PART:
+		return set_part(at, text, f);
 	case KAR_FLAG_DURATION:
 		return set_duration(at, text, f);
 	case KAR_FLAG_FORMAT:
@@ -189,7 +202,7 @@ static const char *wanted(const struct kar_flag *f, char out[RANGE_LEN])
 	if (f->kind == KAR_FLAG_DURATION)
 		snprintf(out, RANGE_LEN, "a duration from %s to %s such as 90s or 5m",
 			print_duration(f->min, min), print_duration(f->max, max));
-	else if (f->kind == KAR_FLAG_COUNT || f->kind == KAR_FLAG_DECIMAL)
+	else if (f->kind == KAR_FLAG_COUNT || f->kind == KAR_FLAG_DECIMAL || f->kind == KAR_FLAG_PART)
 		snprintf(out, RANGE_LEN, "a %snumber from %lld to %lld",
 			f->kind == KAR_FLAG_COUNT ? "whole " : "", (long long)f->min, (long long)f->max);
 	else

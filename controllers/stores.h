@@ -58,6 +58,9 @@ enum kar_gang_backend {
 /* Settings from the command line that decisions depend on, and what the cluster offers. */
 struct kar_settings {
 	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
+	/* ms each, 0: off: what the pass of queues takes (docs/design/queue.md, 2). */
+	kar_time aging_interval, starvation_timeout, freezing_window;
+	int32_t max_load_permille; /* --max-load-desired in thousandths; 0: 1000 */
 	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;
