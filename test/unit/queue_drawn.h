@@ -9,7 +9,14 @@
 
 #include "test/unit/queue_world.h"
 
-enum { DRAWN_QUEUES = 6, DRAWN_GROUPS = 12, DRAWN_NODES = 5, DRAWN_ROWS = 3, DRAWN_FOREIGN = 2, DRAWN_RESOURCES = 3 };
+enum {
+	DRAWN_QUEUES = 6,
+	DRAWN_GROUPS = 12,
+	DRAWN_NODES = 5,
+	DRAWN_ROWS = 3,
+	DRAWN_FOREIGN = 2,
+	DRAWN_RESOURCES = 3
+};
 static const char *const drawn_words[DRAWN_RESOURCES] = { "cpu", "memory", "gpu" };
 
 struct drawn_queue {
@@ -79,7 +86,8 @@ static inline void drawn_begin(uint64_t seed)
 
 static inline void drawn_queue(struct drawn_queue *q, uint8_t i, bool deep)
 {
-	*q = (struct drawn_queue){ .parent = (int8_t)(i && deep && !drawn_one_in(3) ? (int)drawn_below(i) : -1),
+	*q = (struct drawn_queue){ .parent =
+					   (int8_t)(i && deep && !drawn_one_in(3) ? (int)drawn_below(i) : -1),
 		.weight = (uint8_t)(1 + drawn_below(3)),
 		.jobs = (uint8_t)(drawn_one_in(6) ? 1 + drawn_below(3) : 0),
 		.strict = drawn_one_in(4),
@@ -93,8 +101,11 @@ static inline void drawn_queue(struct drawn_queue *q, uint8_t i, bool deep)
 	q->drain = q->closed && drawn_one_in(2);
 	for (uint32_t r = 0; r < DRAWN_RESOURCES; r++) {
 		q->n[r] = (int8_t)(drawn_one_in(r ? 5 : 2) ? (int)drawn_below(9) : -1);
-		q->g[r] = (int8_t)(q->n[r] > 0 && drawn_one_in(4) ? (int)drawn_below((uint32_t)q->n[r] + 1) : -1);
-		q->cap[r] = (int8_t)(drawn_one_in(r ? 12 : 6) ? (q->n[r] > 0 ? q->n[r] : 0) + (int)drawn_below(8) : -1);
+		q->g[r] = (int8_t)(q->n[r] > 0 && drawn_one_in(4) ? (int)drawn_below((uint32_t)q->n[r] + 1)
+								  : -1);
+		q->cap[r] =
+			(int8_t)(drawn_one_in(r ? 12 : 6) ? (q->n[r] > 0 ? q->n[r] : 0) + (int)drawn_below(8)
+							  : -1);
 	}
 }
 
@@ -115,7 +126,8 @@ static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t
 {
 	static const int32_t bases[] = { 0, 10, 10, 100, 1000, 2000, 10000 };
 
-	*g = (struct drawn_group){ .queue = (uint8_t)(drawn_one_in(40) ? DRAWN_QUEUES : drawn_below(n_queues)),
+	*g = (struct drawn_group){ .queue =
+					   (uint8_t)(drawn_one_in(40) ? DRAWN_QUEUES : drawn_below(n_queues)),
 		.ns = (uint8_t)drawn_below(2),
 		.base = bases[drawn_below(KAR_LEN(bases))],
 		.fixed = drawn_one_in(4),
@@ -135,10 +147,17 @@ static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t
 		drawn_running(g);
 	else if (drawn_one_in(12))
 		g->standing = KAR_QUEUE_RESERVING;
+	if (g->yields) { /* others' group without members */
+		g->runs = false;
+		g->fixed = true;
+		g->desired = g->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
+		g->formed = g->scaled = 0;
+	}
 	if (drawn_one_in(20))
 		g->ineligible = KAR_QR_SUSPENDED;
 	else if (drawn_one_in(20))
-		g->ineligible = (uint8_t)(KAR_QR_NAMESPACE_NOT_ALLOWED + drawn_below(KAR_QR_QUOTA_INVALID_TEMPLATE - KAR_QR_NAMESPACE_NOT_ALLOWED + 1));
+		g->ineligible = (uint8_t)(KAR_QR_NAMESPACE_NOT_ALLOWED +
+			drawn_below(KAR_QR_QUOTA_INVALID_TEMPLATE - KAR_QR_NAMESPACE_NOT_ALLOWED + 1));
 	if (drawn_one_in(10))
 		g->stops = (uint8_t)(1 + drawn_below(2));
 }
@@ -188,10 +207,15 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 static inline const char *drawn_name(const char *kind, uint32_t i)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "none" };
-	static const char *const groups[] = { "j0", "j1", "j2", "j3", "j4", "j5", "j6", "j7", "j8", "j9", "j10", "j11" };
+	static const char *const groups[] = { "j0", "j1", "j2", "j3", "j4", "j5", "j6", "j7", "j8", "j9",
+		"j10", "j11" };
 	static const char *const nodes[] = { "n0", "n1", "n2", "n3", "n4" };
 
-	return *kind == 'q' ? names[i] : *kind == 'g' ? groups[i] : *kind == 'n' ? nodes[i] : i ? "blue" : "red";
+	return *kind == 'q'    ? names[i]
+		: *kind == 'g' ? groups[i]
+		: *kind == 'n' ? nodes[i]
+		: i            ? "blue"
+			       : "red";
 }
 
 static inline struct kar_queue_amounts drawn_amounts(struct world *w, const int8_t *amounts)
@@ -201,7 +225,8 @@ static inline struct kar_queue_amounts drawn_amounts(struct world *w, const int8
 
 	for (uint32_t r = 0; r < DRAWN_RESOURCES; r++) {
 		if (amounts[r] >= 0)
-			items[n++] = (struct kar_sched_amount){ words_resource(drawn_words[r]), amounts[r] * (r ? 1 : 1000) };
+			items[n++] = (struct kar_sched_amount){ words_resource(drawn_words[r]),
+				amounts[r] * (r ? 1 : 1000) };
 	}
 	return (struct kar_queue_amounts){ items, n };
 }
@@ -226,8 +251,8 @@ static inline void drawn_build_queue(const struct drawn *d, struct world *w, uin
 }
 
 /* Pods of the group on the nodes that have room, as free[] says; the rest has no seat. Returns how many have one. */
-static inline int32_t drawn_seat(const struct drawn *d, struct world *w, const struct drawn_group *g, struct kar_queue_run *r,
-	int32_t (*room)[DRAWN_RESOURCES])
+static inline int32_t drawn_seat(const struct drawn *d, struct world *w, const struct drawn_group *g,
+	struct kar_queue_run *r, int32_t (*room)[DRAWN_RESOURCES])
 {
 	struct kar_queue_seat *seats = kar_arena_alloc(&w->a, 64, sizeof(*seats));
 	int32_t left = g->runs ? g->desired : 0, have = 0;
@@ -243,7 +268,8 @@ static inline int32_t drawn_seat(const struct drawn *d, struct world *w, const s
 			continue;
 		for (uint32_t i = 0; i < DRAWN_RESOURCES; i++)
 			room[node][i] -= n * g->needs[i];
-		seats[r->n_seats++] = (struct kar_queue_seat){ .node = drawn_name("n", node), .n = n, .bound = true };
+		seats[r->n_seats++] =
+			(struct kar_queue_seat){ .node = drawn_name("n", node), .n = n, .bound = true };
 		left -= n;
 		have += n;
 	}
@@ -257,13 +283,14 @@ static inline kar_class drawn_class(struct world *w, const uint8_t *amounts)
 
 	for (uint32_t r = 0; r < DRAWN_RESOURCES; r++) {
 		if (amounts[r])
-			items[needs.n_amounts++] =
-				(struct kar_sched_amount){ words_resource(drawn_words[r]), amounts[r] * (r ? 1 : 1000) };
+			items[needs.n_amounts++] = (struct kar_sched_amount){ words_resource(drawn_words[r]),
+				amounts[r] * (r ? 1 : 1000) };
 	}
 	return w->classes[w->n_classes++] = kar_sched_class(w->sched, &needs);
 }
 
-static inline void drawn_build_group(const struct drawn *d, struct world *w, uint32_t i, int32_t (*room)[DRAWN_RESOURCES])
+static inline void drawn_build_group(const struct drawn *d, struct world *w, uint32_t i,
+	int32_t (*room)[DRAWN_RESOURCES])
 {
 	const struct drawn_group *x = &d->groups[i];
 	struct kar_queue_group *g = &w->groups[w->s.n_groups++];
@@ -323,16 +350,18 @@ static inline void drawn_say_cluster(const struct drawn *d, struct kar_buf *out)
 	}
 	for (uint32_t i = 0; i < DRAWN_FOREIGN; i++) {
 		if (d->foreign[i].cpu)
-			kar_buf_printf(out, "foreign cpu=%d%s; ", (int)d->foreign[i].cpu, d->foreign[i].bound ? " on=n0" : "");
+			kar_buf_printf(out, "foreign cpu=%d%s; ", (int)d->foreign[i].cpu,
+				d->foreign[i].bound ? " on=n0" : "");
 	}
 	for (uint32_t i = 0; i < d->n_rows; i++) {
 		if (!d->rows[i].gone)
-			kar_buf_printf(out, "quota %s c%" PRIu32 " %s=%d foreign=%d%s; ", drawn_name("s", d->rows[i].ns), i,
-				d->rows[i].cpu ? "requests.cpu" : "pods", (int)d->rows[i].limit, (int)d->rows[i].foreign,
+			kar_buf_printf(out, "quota %s c%" PRIu32 " %s=%d foreign=%d%s; ",
+				drawn_name("s", d->rows[i].ns), i, d->rows[i].cpu ? "requests.cpu" : "pods",
+				(int)d->rows[i].limit, (int)d->rows[i].foreign,
 				d->rows[i].refused ? " refused" : "");
 	}
-	kar_buf_printf(out, "flags runtime=%d window=%d starve=%d age=%d load=%d; ", (int)d->runtime, (int)d->window, (int)d->starve,
-		(int)d->age, (int)d->load);
+	kar_buf_printf(out, "flags runtime=%d window=%d starve=%d age=%d load=%d; ", (int)d->runtime,
+		(int)d->window, (int)d->starve, (int)d->age, (int)d->load);
 }
 
 static inline void drawn_build(const struct drawn *d, struct world *w)
@@ -388,16 +417,18 @@ static inline void drawn_say_queue(const struct drawn *d, struct kar_buf *out, u
 	drawn_say_amounts(out, "cap", q->cap);
 	if (q->jobs)
 		kar_buf_printf(out, " jobs=%d", (int)q->jobs);
-	kar_buf_printf(out, "%s%s%s%s%s; ", q->strict ? " strict" : "", q->preempt ? " preempt" : "", q->closed && !q->drain ? " closed" : "",
-		q->drain ? " drain" : "", q->keep ? " keep" : "");
+	kar_buf_printf(out, "%s%s%s%s%s; ", q->strict ? " strict" : "", q->preempt ? " preempt" : "",
+		q->closed && !q->drain ? " closed" : "", q->drain ? " drain" : "", q->keep ? " keep" : "");
 }
 
-static inline void drawn_say_group(const struct drawn *d, const struct world *w, struct kar_buf *out, uint32_t i)
+static inline void drawn_say_group(const struct drawn *d, const struct world *w, struct kar_buf *out,
+	uint32_t i)
 {
 	const struct drawn_group *x = &d->groups[i];
 	const struct kar_queue_group *g = &w->groups[world_find(w, drawn_name("g", i))];
 
-	kar_buf_printf(out, "\n group %s/%s %s %d..%d", g->ns, g->name, g->queue_name, (int)x->min, (int)x->left);
+	kar_buf_printf(out, "\n group %s/%s %s %d..%d", g->ns, g->name, g->queue_name, (int)x->min,
+		(int)x->left);
 	for (uint32_t r = 0; r < DRAWN_RESOURCES; r++) {
 		if (x->needs[r])
 			kar_buf_printf(out, " %s=%d", drawn_words[r], (int)x->needs[r]);
@@ -408,17 +439,19 @@ static inline void drawn_say_group(const struct drawn *d, const struct world *w,
 	if (g->standing == KAR_QUEUE_ADMITTED)
 		kar_buf_printf(out, " %s=%d", g->released ? "run" : "bare", (int)g->desired);
 	for (uint32_t k = 0; k < g->runs->n_seats; k++)
-		kar_buf_printf(out, "%s%s:%d", k ? "," : " on=", g->runs->seats[k].node, (int)g->runs->seats[k].n);
+		kar_buf_printf(out, "%s%s:%d", k ? "," : " on=", g->runs->seats[k].node,
+			(int)g->runs->seats[k].n);
 	if (g->formed_at)
 		kar_buf_printf(out, " formed=%d", (int)(g->formed_at / KAR_SECOND));
 	if (g->last_scale)
 		kar_buf_printf(out, " scaled=%d", (int)(g->last_scale / KAR_SECOND));
 	if (x->ineligible)
-		kar_buf_printf(out, " ineligible=%s", kar_queue_reason_name((enum kar_queue_reason)x->ineligible));
+		kar_buf_printf(out, " ineligible=%s",
+			kar_queue_reason_name((enum kar_queue_reason)x->ineligible));
 	if (x->stops)
 		kar_buf_printf(out, " stops=%d", (int)x->stops);
-	kar_buf_printf(out, "%s%s%s%s;", x->standing == KAR_QUEUE_RESERVING ? " claim" : "", x->fixed ? " fixed" : "", x->keep ? " keep" : "",
-		x->yields ? " yields" : "");
+	kar_buf_printf(out, "%s%s%s%s;", x->standing == KAR_QUEUE_RESERVING ? " claim" : "",
+		x->fixed ? " fixed" : "", x->keep ? " keep" : "", x->yields ? " yields" : "");
 }
 
 /* The world as words; @w is it as it was built. */

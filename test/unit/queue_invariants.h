@@ -50,7 +50,8 @@ static inline bool grew(const struct model *m, uint32_t g)
 
 static inline bool is_frozen(const struct model *m, uint32_t g)
 {
-	return m->s->groups[g].last_scale && m->now < m->s->groups[g].last_scale + m->s->flags.freezing_window;
+	return m->s->groups[g].last_scale &&
+		m->now < m->s->groups[g].last_scale + m->s->flags.freezing_window;
 }
 
 static inline bool is_protected(const struct model *m, uint32_t g)
@@ -73,10 +74,13 @@ static inline const char *decisions_are_whole(const struct model *m, const struc
 		const struct kar_queue_decision *d = &r->groups[g];
 		bool admitted = d->standing == KAR_QUEUE_ADMITTED;
 
-		if (admitted != (d->reason == KAR_QR_ADMITTED) || (d->standing == KAR_QUEUE_RESERVING) != (d->reason == KAR_QR_RESERVING))
-			return wrong("%s: standing %d, reason %s", group_name(m, g), (int)d->standing, kar_queue_reason_name(d->reason));
+		if (admitted != (d->reason == KAR_QR_ADMITTED) ||
+			(d->standing == KAR_QUEUE_RESERVING) != (d->reason == KAR_QR_RESERVING))
+			return wrong("%s: standing %d, reason %s", group_name(m, g), (int)d->standing,
+				kar_queue_reason_name(d->reason));
 		if (!admitted && (d->desired || !d->text || !*d->text || !d->message))
-			return wrong("%s waits: d %d, text %s", group_name(m, g), (int)d->desired, d->text ? d->text : "NULL");
+			return wrong("%s waits: d %d, text %s", group_name(m, g), (int)d->desired,
+				d->text ? d->text : "NULL");
 		if ((d->cause != KAR_QUEUE_NOT_EVICTED) != (d->evicted_text != NULL))
 			return wrong("%s: cause %d without a text", group_name(m, g), (int)d->cause);
 		if (d->cause && (m->before.standing[g] == KAR_QUEUE_WAITING))
@@ -96,18 +100,21 @@ static inline const char *positions_are_the_line(const struct model *m, const st
 
 		if (d->standing == KAR_QUEUE_ADMITTED || d->reason < KAR_QR_RESERVING) {
 			if (d->position)
-				return wrong("%s has position %d: %s", group_name(m, g), (int)d->position, kar_queue_reason_name(d->reason));
+				return wrong("%s has position %d: %s", group_name(m, g), (int)d->position,
+					kar_queue_reason_name(d->reason));
 			continue;
 		}
 		for (uint32_t i = 0; i < m->s->n_groups; i++) {
-			if (m->s->groups[i].queue != m->s->groups[g].queue || r->groups[i].standing == KAR_QUEUE_ADMITTED ||
+			if (m->s->groups[i].queue != m->s->groups[g].queue ||
+				r->groups[i].standing == KAR_QUEUE_ADMITTED ||
 				r->groups[i].reason < KAR_QR_RESERVING)
 				continue;
 			line++;
 			ahead += model_before(m, i, g);
 		}
 		if (d->position != ahead + 1 || d->line != line)
-			return wrong("%s is %d of %d, not %d of %d", group_name(m, g), (int)d->position, (int)d->line, (int)ahead + 1, (int)line);
+			return wrong("%s is %d of %d, not %d of %d", group_name(m, g), (int)d->position,
+				(int)d->line, (int)ahead + 1, (int)line);
 	}
 	return NULL;
 }
@@ -119,8 +126,10 @@ static inline const char *queues_are_counted(const struct model *m, const struct
 		struct kar_queue_counts c = { .completed = m->s->queues[q].completed };
 		struct vec used = model_used(m, &m->after, q), said = model_vec(&o->allocated, 0);
 
-		if (o->validity != model_validity(m, q) || o->in_force != model_in_force(m, q) || (o->in_force && o->parent != model_parent(m, q)))
-			return wrong("queue %s: validity %d, in force %d", queue_name(m, q), (int)o->validity, o->in_force);
+		if (o->validity != model_validity(m, q) || o->in_force != model_in_force(m, q) ||
+			(o->in_force && o->parent != model_parent(m, q)))
+			return wrong("queue %s: validity %d, in force %d", queue_name(m, q), (int)o->validity,
+				o->in_force);
 		if (!o->in_force)
 			continue;
 		if (o->leaf != model_is_leaf(m, q) || o->closed != model_is_closed(m, q))
@@ -131,19 +140,22 @@ static inline const char *queues_are_counted(const struct model *m, const struct
 			if (!model_counts(m, g, q) || why == KAR_QR_SUSPENDED)
 				continue;
 			c.pending += !model_is_live(&m->after, g);
-			c.running += is_admitted(&m->after, g) && !was_started(m, g) && m->s->groups[g].phase == KAR_QUEUE_RUNS;
+			c.running += is_admitted(&m->after, g) && !was_started(m, g) &&
+				m->s->groups[g].phase == KAR_QUEUE_RUNS;
 			c.live += model_is_live(&m->after, g);
 		}
 		c.inqueue = c.live - c.running;
-		if (c.pending != o->counts.pending || c.inqueue != o->counts.inqueue || c.running != o->counts.running || c.live != o->counts.live)
-			return wrong("queue %s: pending %d, inqueue %d, running %d, not %d, %d, %d", queue_name(m, q), (int)o->counts.pending,
-				(int)o->counts.inqueue, (int)o->counts.running, (int)c.pending, (int)c.inqueue, (int)c.running);
+		if (c.pending != o->counts.pending || c.inqueue != o->counts.inqueue ||
+			c.running != o->counts.running || c.live != o->counts.live)
+			return wrong("queue %s: pending %d, inqueue %d, running %d, not %d, %d, %d",
+				queue_name(m, q), (int)o->counts.pending, (int)o->counts.inqueue,
+				(int)o->counts.running, (int)c.pending, (int)c.inqueue, (int)c.running);
 		if (o->closing != (o->closed && c.live > 0))
 			return wrong("queue %s: closing %d", queue_name(m, q), o->closing);
 		for (uint32_t i = 0; i < MODEL_RESOURCES; i++) {
 			if (said.of[i] != used.of[i])
-				return wrong("queue %s: allocated %s %lld, not %lld", queue_name(m, q), model_resources[i], (long long)said.of[i],
-					(long long)used.of[i]);
+				return wrong("queue %s: allocated %s %lld, not %lld", queue_name(m, q),
+					model_resources[i], (long long)said.of[i], (long long)used.of[i]);
 		}
 	}
 	return NULL;
@@ -153,19 +165,23 @@ static inline const char *queues_are_counted(const struct model *m, const struct
 
 static inline const char *i1_cluster(const struct model *m, const struct kar_queue_result *res)
 {
-	struct vec used = model_used(m, &m->after, MODEL_ROOT), claims = model_total(m, &m->after, MODEL_ROOT, MODEL_H);
+	struct vec used = model_used(m, &m->after, MODEL_ROOT),
+		   claims = model_total(m, &m->after, MODEL_ROOT, MODEL_H);
 
 	(void)res;
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
-		bool over = m->foreign.of[r] + used.of[r] > m->alloc.of[r], loaded = used.of[r] > model_load(m, r);
+		bool over = m->foreign.of[r] + used.of[r] > m->alloc.of[r],
+		     loaded = used.of[r] > model_load(m, r);
 
 		if (over && claims.of[r])
 			return wrong("I1: a claim of %s beyond the cluster", model_resources[r]);
 		for (uint32_t g = 0; g < m->s->n_groups; g++) {
 			if (over && was_started(m, g) && model_minimum(m, g).of[r])
-				return wrong("I1: %s starts beyond the cluster (%s)", group_name(m, g), model_resources[r]);
+				return wrong("I1: %s starts beyond the cluster (%s)", group_name(m, g),
+					model_resources[r]);
 			if (loaded && model_extra_uses(m, &m->after, g, r))
-				return wrong("I1: extras of %s beyond the load of %s", group_name(m, g), model_resources[r]);
+				return wrong("I1: extras of %s beyond the load of %s", group_name(m, g),
+					model_resources[r]);
 		}
 	}
 	return NULL;
@@ -186,9 +202,11 @@ static inline const char *i2_capability(const struct model *m, uint32_t q)
 			if (used.of[r] <= cap.of[r])
 				continue;
 			if (model_extra_uses(m, &m->after, g, r))
-				return wrong("I2: extras of %s beyond the capability of %s", group_name(m, g), queue_name(m, q));
+				return wrong("I2: extras of %s beyond the capability of %s", group_name(m, g),
+					queue_name(m, q));
 			if (grew(m, g) && model_minimum(m, g).of[r])
-				return wrong("I2: %s starts beyond the capability of %s", group_name(m, g), queue_name(m, q));
+				return wrong("I2: %s starts beyond the capability of %s", group_name(m, g),
+					queue_name(m, q));
 		}
 	}
 	return NULL;
@@ -241,8 +259,10 @@ static inline const char *i4_guarantees(const struct model *m, const struct kar_
 		for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
 			int64_t others = all.of[r] - u.of[r];
 
-			if (g.of[r] && m->foreign.of[r] + others + g.of[r] > m->alloc.of[r] && others > old.of[r] - before.of[r])
-				return wrong("I4: others take the guarantee of %s (%s)", queue_name(m, q), model_resources[r]);
+			if (g.of[r] && m->foreign.of[r] + others + g.of[r] > m->alloc.of[r] &&
+				others > old.of[r] - before.of[r])
+				return wrong("I4: others take the guarantee of %s (%s)", queue_name(m, q),
+					model_resources[r]);
 		}
 	}
 	return NULL;
@@ -265,8 +285,9 @@ static inline bool asks(const struct model *m, const struct model_state *st, uin
 {
 	uint32_t q = m->s->groups[g].queue;
 
-	return st->standing[g] == KAR_QUEUE_WAITING && m->s->groups[g].ineligible == KAR_QR_ADMITTED && q != KAR_QUEUE_NONE &&
-		model_validity(m, q) == KAR_QUEUE_VALID && model_is_leaf(m, q) && !model_is_closed(m, q);
+	return st->standing[g] == KAR_QUEUE_WAITING && m->s->groups[g].ineligible == KAR_QR_ADMITTED &&
+		q != KAR_QUEUE_NONE && model_validity(m, q) == KAR_QUEUE_VALID && model_is_leaf(m, q) &&
+		!model_is_closed(m, q);
 }
 
 static inline bool is_feasible(const struct model *m, uint32_t g)
@@ -306,8 +327,8 @@ static inline bool is_quota_blocked(const struct model *m, const struct model_st
 		if (exceeds(m, st, g, row))
 			return true;
 		for (uint32_t i = 0; i < m->s->n_groups; i++) {
-			if (i != g && strcmp(m->s->groups[i].ns, m->s->groups[g].ns) == 0 && asks(m, st, i) && is_feasible(m, i) &&
-				exceeds(m, st, i, row) && model_before(m, i, g))
+			if (i != g && strcmp(m->s->groups[i].ns, m->s->groups[g].ns) == 0 && asks(m, st, i) &&
+				is_feasible(m, i) && exceeds(m, st, i, row) && model_before(m, i, g))
 				return true;
 		}
 	}
@@ -319,8 +340,8 @@ static inline bool is_behind_head(const struct model *m, const struct model_stat
 	uint32_t q = m->s->groups[g].queue;
 
 	for (uint32_t i = 0; i < m->s->n_groups && m->s->queues[q].strict; i++) {
-		if (i != g && m->s->groups[i].queue == q && asks(m, st, i) && model_before(m, i, g) && is_feasible(m, i) &&
-			!is_quota_blocked(m, st, i))
+		if (i != g && m->s->groups[i].queue == q && asks(m, st, i) && model_before(m, i, g) &&
+			is_feasible(m, i) && !is_quota_blocked(m, st, i))
 			return true;
 	}
 	return false;
@@ -329,7 +350,8 @@ static inline bool is_behind_head(const struct model *m, const struct model_stat
 /* (a), without the nodes. */
 static inline bool rows_fit(const struct model *m, const struct model_state *st, uint32_t g, bool fut)
 {
-	struct vec v = model_minimum(m, g), lock = model_lock(m, st, m->s->groups[g].queue), view = model_view(m, st, MODEL_ROOT, fut);
+	struct vec v = model_minimum(m, g), lock = model_lock(m, st, m->s->groups[g].queue),
+		   view = model_view(m, st, MODEL_ROOT, fut);
 
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
 		if (v.of[r] && m->foreign.of[r] + view.of[r] + v.of[r] + lock.of[r] > m->alloc.of[r])
@@ -348,7 +370,8 @@ static inline bool rows_fit(const struct model *m, const struct model_state *st,
 	for (uint32_t i = 0; i < m->s->n_rows; i++) {
 		int64_t charge = model_charge(m, g, m->s->groups[g].min, i);
 
-		if (charge && !m->s->rows[i].unknown && (m->s->rows[i].refused || model_row(m, st, i, fut) + charge > m->s->rows[i].limit))
+		if (charge && !m->s->rows[i].unknown &&
+			(m->s->rows[i].refused || model_row(m, st, i, fut) + charge > m->s->rows[i].limit))
 			return false;
 	}
 	return true;
@@ -397,13 +420,14 @@ static inline const char *i6_nobody_fits(const struct model *m, const struct kar
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		struct vec claims = model_total(m, &m->after, MODEL_ROOT, MODEL_H);
 
-		if (!asks(m, &m->after, g) || is_behind_head(m, &m->after, g) || is_quota_blocked(m, &m->after, g) || !is_feasible(m, g))
+		if (!asks(m, &m->after, g) || is_behind_head(m, &m->after, g) ||
+			is_quota_blocked(m, &m->after, g) || !is_feasible(m, g))
 			continue;
 		if (claims.of[MODEL_PODS])
 			continue; /* where they go is not in the result */
-		if (res->groups[g].reason != KAR_QR_PREEMPTED && rows_fit(m, &m->after, g, false) && nodes_fit(m, g, res))
-			return wrong("I6: %s fits and waits: %s: %s", group_name(m, g), kar_queue_reason_name(res->groups[g].reason),
-				res->groups[g].text);
+		if (!res->groups[g].cause && rows_fit(m, &m->after, g, false) && nodes_fit(m, g, res))
+			return wrong("I6: %s fits and waits: %s: %s", group_name(m, g),
+				kar_queue_reason_name(res->groups[g].reason), res->groups[g].text);
 	}
 	return NULL;
 }
@@ -416,7 +440,8 @@ static inline bool may_be_shed(const struct model *m, uint32_t g)
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
 		if (!model_extra_uses(m, &m->before, g, r))
 			continue;
-		if (model_used(m, &m->before, MODEL_ROOT).of[r] > model_load(m, r) || m->s->flags.max_load_permille < 1000)
+		if (model_used(m, &m->before, MODEL_ROOT).of[r] > model_load(m, r) ||
+			m->s->flags.max_load_permille < 1000)
 			return true;
 		for (uint32_t a = model_queue_of(m, g); a != MODEL_ROOT; a = model_parent(m, a)) {
 			if (model_used(m, &m->before, a).of[r] > model_capability(m, a).of[r])
@@ -433,12 +458,15 @@ static inline const char *i9_window(const struct model *m, const struct kar_queu
 
 		if (!is_admitted(&m->before, g) || !is_admitted(&m->after, g))
 			continue;
-		if (before >= m->s->groups[g].min && after != before && !res->groups[g].scaled && before <= m->s->groups[g].runs->n)
-			return wrong("I9: %s goes from %d to %d and is not scaled", group_name(m, g), (int)before, (int)after);
+		if (before >= m->s->groups[g].min && after != before && !res->groups[g].scaled &&
+			before <= m->s->groups[g].runs->n)
+			return wrong("I9: %s goes from %d to %d and is not scaled", group_name(m, g),
+				(int)before, (int)after);
 		if (!is_frozen(m, g) || before < m->s->groups[g].min || may_be_shed(m, g))
 			continue;
 		if (after != before && res->groups[g].cause == KAR_QUEUE_NOT_EVICTED)
-			return wrong("I9: %s is frozen and goes from %d to %d", group_name(m, g), (int)before, (int)after);
+			return wrong("I9: %s is frozen and goes from %d to %d", group_name(m, g), (int)before,
+				(int)after);
 	}
 	return NULL;
 }
@@ -448,7 +476,8 @@ static inline const char *i10_growth_is_free(const struct model *m, const struct
 	int32_t less = 0, more = 0;
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (m->before.standing[g] != m->after.standing[g] || res->groups[g].cause || res->groups[g].took_extras)
+		if (m->before.standing[g] != m->after.standing[g] || res->groups[g].cause ||
+			res->groups[g].took_extras)
 			return NULL;
 		if (is_admitted(&m->before, g) && (may_be_shed(m, g) || m->before.d[g] < m->s->groups[g].min))
 			return NULL;
@@ -462,7 +491,8 @@ static inline bool are_alike(const struct model *m, uint32_t y, uint32_t z)
 {
 	const struct kar_queue_group *a = &m->s->groups[y], *b = &m->s->groups[z];
 
-	return a->queue == b->queue && strcmp(a->ns, b->ns) == 0 && a->runs->class == b->runs->class && a->elastic && b->elastic;
+	return a->queue == b->queue && strcmp(a->ns, b->ns) == 0 && a->runs->class == b->runs->class &&
+		a->elastic && b->elastic;
 }
 
 static inline const char *i11_even_extras(const struct model *m, const struct kar_queue_result *res)
@@ -472,14 +502,18 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 			const struct kar_queue_group *a = &m->s->groups[y];
 			uint32_t q = model_queue_of(m, y);
 
-			if (y == z || q == MODEL_ROOT || !are_alike(m, y, z) || !is_admitted(&m->after, y) || !is_admitted(&m->after, z))
+			if (y == z || q == MODEL_ROOT || !are_alike(m, y, z) || !is_admitted(&m->after, y) ||
+				!is_admitted(&m->after, z))
 				continue;
-			if (a->phase != KAR_QUEUE_RUNS || was_started(m, y) || was_started(m, z) || is_frozen(m, y) || is_frozen(m, z) ||
-				a->desired < a->min || m->s->groups[z].base > a->base || model_is_closed(m, q))
+			if (a->phase != KAR_QUEUE_RUNS || was_started(m, y) || was_started(m, z) ||
+				is_frozen(m, y) || is_frozen(m, z) || a->desired < a->min ||
+				m->s->groups[z].base > a->base || model_is_closed(m, q))
 				continue;
-			if (m->after.d[y] < a->runs->n && model_extras(m, &m->after, y) + 1 < model_extras(m, &m->after, z))
-				return wrong("I11: %s has %d extras, %s has %d (%d steps)", group_name(m, y), (int)model_extras(m, &m->after, y),
-					group_name(m, z), (int)model_extras(m, &m->after, z), (int)res->steps);
+			if (m->after.d[y] < a->runs->n &&
+				model_extras(m, &m->after, y) + 1 < model_extras(m, &m->after, z))
+				return wrong("I11: %s has %d extras, %s has %d (%d steps)", group_name(m, y),
+					(int)model_extras(m, &m->after, y), group_name(m, z),
+					(int)model_extras(m, &m->after, z), (int)res->steps);
 		}
 	}
 	return NULL;
@@ -497,7 +531,8 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if (res->groups[g].cause == KAR_QUEUE_DRAIN || res->groups[g].cause == KAR_QUEUE_NOT_EVICTED)
 			continue;
 		if (!model_is_live(&m->after, j) && res->groups[j].cause == KAR_QUEUE_NOT_EVICTED)
-			return wrong("I12: %s is evicted for %s, which waits", group_name(m, g), group_name(m, j));
+			return wrong("I12: %s is evicted for %s, which waits", group_name(m, g),
+				group_name(m, j));
 		if (taker != KAR_QUEUE_NONE && taker != j)
 			return NULL;
 		taker = j;
@@ -532,7 +567,8 @@ static inline const char *i15_quota(const struct model *m, const struct kar_queu
 
 		for (uint32_t g = 0; g < m->s->n_groups; g++) {
 			if (full && !x->unknown && grew(m, g) && model_charge(m, g, 1, row))
-				return wrong("I15: %s grows and row %u has no room", group_name(m, g), (unsigned)row);
+				return wrong("I15: %s grows and row %u has no room", group_name(m, g),
+					(unsigned)row);
 		}
 	}
 	return NULL;
@@ -542,7 +578,8 @@ static inline const char *i15_quota(const struct model *m, const struct kar_queu
 static inline const char *i15_closed_rows(const struct model *m, const struct kar_queue_result *res)
 {
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (res->groups[g].cause || m->after.d[g] < m->before.d[g] || (model_is_live(&m->before, g) && !model_is_live(&m->after, g)))
+		if (res->groups[g].cause || m->after.d[g] < m->before.d[g] ||
+			(model_is_live(&m->before, g) && !model_is_live(&m->after, g)))
 			return NULL;
 	}
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
@@ -550,9 +587,10 @@ static inline const char *i15_closed_rows(const struct model *m, const struct ka
 			if (!asks(m, &m->after, g) || !is_feasible(m, g) || !exceeds(m, &m->before, g, row))
 				continue;
 			for (uint32_t h = 0; h < m->s->n_groups; h++) {
-				if (h != g && grew(m, h) && model_charge(m, h, 1, row) && model_before(m, g, h) &&
-					m->before.standing[h] != KAR_QUEUE_RESERVING)
-					return wrong("I15: %s passes %s on row %u", group_name(m, h), group_name(m, g), (unsigned)row);
+				if (h != g && grew(m, h) && model_charge(m, h, 1, row) &&
+					model_before(m, g, h) && m->before.standing[h] != KAR_QUEUE_RESERVING)
+					return wrong("I15: %s passes %s on row %u", group_name(m, h),
+						group_name(m, g), (unsigned)row);
 			}
 		}
 	}
@@ -562,7 +600,8 @@ static inline const char *i15_closed_rows(const struct model *m, const struct ka
 /* Is something that the victims use above the right of their queue, as it was before they went? */
 static inline bool was_over(const struct model *m, const struct kar_queue_result *res, uint32_t b, uint32_t v)
 {
-	struct vec n = model_right(m, b), u0 = model_total(m, &m->after, b, MODEL_U0), ask = model_minimum(m, v);
+	struct vec n = model_right(m, b), u0 = model_total(m, &m->after, b, MODEL_U0),
+		   ask = model_minimum(m, v);
 	bool names = false, asks_named = false;
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
@@ -578,7 +617,8 @@ static inline bool was_over(const struct model *m, const struct kar_queue_result
 	return !names || !asks_named;
 }
 
-static inline const char *i16_reclaim(const struct model *m, const struct kar_queue_result *res, uint32_t v, uint32_t j)
+static inline const char *i16_reclaim(const struct model *m, const struct kar_queue_result *res, uint32_t v,
+	uint32_t j)
 {
 	uint32_t a = m->s->groups[j].queue, b = m->s->groups[v].queue;
 	struct vec n, ask = model_minimum(m, j);
@@ -586,7 +626,8 @@ static inline const char *i16_reclaim(const struct model *m, const struct kar_qu
 
 	for (uint32_t x = b; x != MODEL_ROOT && !model_below(m, a, x); x = model_parent(m, x)) {
 		if (m->s->queues[x].not_reclaimable)
-			return wrong("I16: %s goes, and %s keeps its groups", group_name(m, v), queue_name(m, x));
+			return wrong("I16: %s goes, and %s keeps its groups", group_name(m, v),
+				queue_name(m, x));
 	}
 	while (model_parent(m, a) != MODEL_ROOT && !model_below(m, b, model_parent(m, a)))
 		a = model_parent(m, a);
@@ -597,12 +638,15 @@ static inline const char *i16_reclaim(const struct model *m, const struct kar_qu
 	n = model_right(m, a);
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
 		if (n.of[r] >= 0 && ask.of[r] > n.of[r])
-			return wrong("I16: %s is not within the right of %s", group_name(m, j), queue_name(m, a));
+			return wrong("I16: %s is not within the right of %s", group_name(m, j),
+				queue_name(m, a));
 		within |= n.of[r] >= 0 && ask.of[r];
 	}
 	if (!within)
 		return wrong("I16: %s has no right", group_name(m, j));
-	return was_over(m, res, b, v) ? NULL : wrong("I16: %s goes, and %s is within its right", group_name(m, v), queue_name(m, b));
+	return was_over(m, res, b, v)
+		? NULL
+		: wrong("I16: %s goes, and %s is within its right", group_name(m, v), queue_name(m, b));
 }
 
 static inline const char *i16_victims_are_lawful(const struct model *m, const struct kar_queue_result *res)
@@ -623,7 +667,8 @@ static inline const char *i16_victims_are_lawful(const struct model *m, const st
 			found = i16_reclaim(m, res, v, j);
 			break;
 		case KAR_QUEUE_IN_QUEUE:
-			if (x->queue != m->s->groups[j].queue || x->base >= m->s->groups[j].base || !m->s->queues[x->queue].preempts)
+			if (x->queue != m->s->groups[j].queue || x->base >= m->s->groups[j].base ||
+				!m->s->queues[x->queue].preempts)
 				return wrong("I16: %s goes for %s", group_name(m, v), group_name(m, j));
 		}
 		if (!found && (x->not_evictable || is_protected(m, v)))

@@ -14,7 +14,9 @@ struct vec {
 	int64_t of[MODEL_RESOURCES];
 };
 
-/* What is decided about a group. */
+static const struct vec model_nothing;
+
+/* What is decided about groups. */
 struct model_state {
 	enum kar_queue_standing standing[16];
 	int32_t d[16];
@@ -119,11 +121,13 @@ static inline int32_t model_extras(const struct model *m, const struct model_sta
 {
 	const struct kar_queue_group *x = &m->s->groups[g];
 
-	return st->standing[g] == KAR_QUEUE_ADMITTED && x->elastic && st->d[g] > x->min ? st->d[g] - x->min : 0;
+	return st->standing[g] == KAR_QUEUE_ADMITTED && x->elastic && st->d[g] > x->min ? st->d[g] - x->min
+											: 0;
 }
 
 /* Does an extra of it use the resource? */
-static inline bool model_extra_uses(const struct model *m, const struct model_state *st, uint32_t g, uint32_t r)
+static inline bool model_extra_uses(const struct model *m, const struct model_state *st, uint32_t g,
+	uint32_t r)
 {
 	return model_extras(m, st, g) && model_pods(m, g, st->d[g]).of[r] > model_minimum(m, g).of[r];
 }
@@ -285,7 +289,8 @@ static inline struct vec model_capability(const struct model *m, uint32_t q)
 
 enum model_part { MODEL_K = 1, MODEL_H = 2, MODEL_T = 4, MODEL_U0 = 8 };
 
-static inline struct vec model_part_of(const struct model *m, const struct model_state *st, uint32_t g, enum model_part part)
+static inline struct vec model_part_of(const struct model *m, const struct model_state *st, uint32_t g,
+	enum model_part part)
 {
 	struct vec v = { 0 }, kept = model_kept(m, st, g), live = model_live(m, g);
 
@@ -301,7 +306,8 @@ static inline struct vec model_part_of(const struct model *m, const struct model
 }
 
 /* Sum of a part over the groups below @q. */
-static inline struct vec model_total(const struct model *m, const struct model_state *st, uint32_t q, enum model_part part)
+static inline struct vec model_total(const struct model *m, const struct model_state *st, uint32_t q,
+	enum model_part part)
 {
 	struct vec v = { 0 };
 
@@ -321,7 +327,8 @@ static inline struct vec model_used(const struct model *m, const struct model_st
 /* What is seen of the queue: now, or (fut) when all that leaves is gone; without F. */
 static inline struct vec model_view(const struct model *m, const struct model_state *st, uint32_t q, bool fut)
 {
-	struct vec k = model_total(m, st, q, MODEL_K), h = model_total(m, st, q, MODEL_H), t = model_total(m, st, q, MODEL_T);
+	struct vec k = model_total(m, st, q, MODEL_K), h = model_total(m, st, q, MODEL_H),
+		   t = model_total(m, st, q, MODEL_T);
 
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
 		k.of[r] += !fut && t.of[r] > h.of[r] ? t.of[r] : h.of[r];
@@ -344,11 +351,13 @@ static inline int64_t model_row(const struct model *m, const struct model_state 
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		const struct kar_queue_group *x = &m->s->groups[g];
-		int64_t kept = st->standing[g] == KAR_QUEUE_ADMITTED ? model_charge(m, g, st->d[g], row) : 0, live;
+		int64_t kept = st->standing[g] == KAR_QUEUE_ADMITTED ? model_charge(m, g, st->d[g], row) : 0,
+			live;
 
 		k += kept;
 		h += st->standing[g] == KAR_QUEUE_RESERVING ? model_charge(m, g, x->min, row) : 0;
-		live = model_live(m, g).of[MODEL_PODS] * model_charge(m, g, 1, row); /* all pods of a group are alike */
+		live = model_live(m, g).of[MODEL_PODS] *
+			model_charge(m, g, 1, row); /* all pods of a group are alike */
 		t += live > kept ? live - kept : 0;
 	}
 	return m->s->rows[row].foreign + k + (!fut && t > h ? t : h);
@@ -387,7 +396,8 @@ static inline int64_t model_level(const struct model *m, uint32_t g)
 {
 	static const int32_t classes[] = { 10, 100, 1000 };
 	const struct kar_queue_group *x = &m->s->groups[g];
-	int64_t wait = x->waited_seconds + (m->now - (x->waiting_since ? x->waiting_since : x->creation)) / KAR_SECOND;
+	int64_t wait = x->waited_seconds +
+		(m->now - (x->waiting_since ? x->waiting_since : x->creation)) / KAR_SECOND;
 	int64_t steps = m->s->flags.aging_interval ? wait / (m->s->flags.aging_interval / KAR_SECOND) : 0;
 	int64_t i = -1;
 
@@ -422,9 +432,13 @@ static inline bool model_before(const struct model *m, uint32_t a, uint32_t b)
 	return model_compare_names(x, y) < 0;
 }
 
-static inline void model_init(struct model *m, const struct kar_queue_snapshot *s, kar_time now, const struct kar_queue_result *r)
+static inline void model_init(struct model *m, const struct kar_queue_snapshot *s, kar_time now,
+	const struct kar_queue_result *r)
 {
-	*m = (struct model){ .s = s, .now = now, .alloc = model_vec(&s->alloc, 0), .foreign = model_vec(&s->foreign, 0) };
+	*m = (struct model){ .s = s,
+		.now = now,
+		.alloc = model_vec(&s->alloc, 0),
+		.foreign = model_vec(&s->foreign, 0) };
 	assert(s->n_groups <= KAR_LEN(m->after.d));
 	for (uint32_t g = 0; g < s->n_groups; g++) {
 		m->before.standing[g] = s->groups[g].standing;

@@ -29,7 +29,8 @@ static void check_rows(const struct row *rows, size_t n, describe_fn *describe)
 		world_plan(&w);
 		describe(&w, &out);
 		if (strcmp(kar_buf_cstr(&out), rows[i].expected) != 0) {
-			print_error("%s:\n  expected %s\n  found    %s\n", rows[i].name, rows[i].expected, kar_buf_cstr(&out));
+			print_error("%s:\n  expected %s\n  found    %s\n", rows[i].name, rows[i].expected,
+				kar_buf_cstr(&out));
 			wrong = true;
 		}
 		kar_buf_release(&out);
@@ -45,7 +46,8 @@ static void describe_tree(struct world *w, struct kar_buf *out)
 		const struct kar_queue_status_out *o = &w->r.queues[i];
 		const char *parent = o->parent == KAR_QUEUE_NONE ? "root" : w->queues[o->parent].name;
 
-		kar_buf_printf(out, "%s%s:%s%s", i ? " " : "", w->queues[i].name, o->in_force ? parent : "-", o->leaf ? "*" : "");
+		kar_buf_printf(out, "%s%s:%s%s", i ? " " : "", w->queues[i].name, o->in_force ? parent : "-",
+			o->leaf ? "*" : "");
 		if (o->validity)
 			kar_buf_printf(out, "!%s", kar_queue_validity_name(o->validity));
 		if (o->closed)
@@ -57,20 +59,25 @@ static void parents(void **state)
 {
 	static const struct row rows[] = {
 		{ "no parent", "node n cpu=1; queue a; queue b under=root", "a:root* b:root*" },
-		{ "four levels", "node n cpu=1; queue a; queue b under=a; queue c under=b; queue d under=c", "a:root b:a c:b d:c*" },
-		{ "five levels", "node n cpu=1; queue a; queue b under=a; queue c under=b; queue d under=c; queue e under=d",
+		{ "four levels", "node n cpu=1; queue a; queue b under=a; queue c under=b; queue d under=c",
+			"a:root b:a c:b d:c*" },
+		{ "five levels",
+			"node n cpu=1; queue a; queue b under=a; queue c under=b; queue d under=c; queue e under=d",
 			"a:root b:a c:b d:c* e:-!TooDeep" },
 		{ "five levels, valid before",
 			"node n cpu=1; queue a; queue b under=a; queue c under=b; queue d under=c; queue e under=d was=b",
 			"a:root b:a c:b d:c* e:b*!TooDeep" },
 		{ "no such parent", "node n cpu=1; queue a under=x", "a:-!ParentNotFound" },
-		{ "no such parent, top before", "node n cpu=1; queue a under=x was=root", "a:root*!ParentNotFound" },
+		{ "no such parent, top before", "node n cpu=1; queue a under=x was=root",
+			"a:root*!ParentNotFound" },
 		{ "nor one before", "node n cpu=1; queue a under=x was=y", "a:-!ParentNotFound" },
-		{ "parent of the parent is missing", "node n cpu=1; queue a under=x was=root; queue b under=a was=a",
+		{ "parent of the parent is missing",
+			"node n cpu=1; queue a under=x was=root; queue b under=a was=a",
 			"a:root!ParentNotFound b:a*!ParentNotFound" },
 		{ "parent is being deleted", "node n cpu=1; queue a deleting; queue b under=a was=a",
 			"a:root closed b:a*!ParentNotFound closed" },
-		{ "a cycle", "node n cpu=1; queue a under=b; queue b under=a", "a:-!ParentCycle b:-!ParentCycle" },
+		{ "a cycle", "node n cpu=1; queue a under=b; queue b under=a",
+			"a:-!ParentCycle b:-!ParentCycle" },
 		{ "a cycle, valid before", "node n cpu=1; queue a under=b was=root; queue b under=a was=a",
 			"a:root!ParentCycle b:a*!ParentCycle" },
 		{ "a cycle that is in force", "node n cpu=1; queue a under=b was=b; queue b under=a was=a",
@@ -83,10 +90,13 @@ static void parents(void **state)
 			"a:root b:a c:b d:c* e:-!ParentNotFound" },
 		{ "closed above", "node n cpu=1; queue a closed; queue b under=a; queue c under=b; queue d",
 			"a:root closed b:a closed c:b* closed d:root*" },
-		{ "closed with a group", "node n cpu=2; queue a closed; queue b under=a; queue c under=a; group j b 1 cpu=1 run=1",
+		{ "closed with a group",
+			"node n cpu=2; queue a closed; queue b under=a; queue c under=a; group j b 1 cpu=1 run=1",
 			"a:root closing b:a* closing c:a* closed" },
-		{ "being deleted with a group that waits", "node n cpu=1; queue a deleting; group j a 1 cpu=1", "a:root* closed" },
-		{ "parent that is named but not valid", "node n cpu=1; queue a; queue b under=a; queue c under=x was=b",
+		{ "being deleted with a group that waits",
+			"node n cpu=1; queue a deleting; group j a 1 cpu=1", "a:root* closed" },
+		{ "parent that is named but not valid",
+			"node n cpu=1; queue a; queue b under=a; queue c under=x was=b",
 			"a:root b:a c:b*!ParentNotFound" },
 	};
 
@@ -100,15 +110,17 @@ static void describe_counts(struct world *w, struct kar_buf *out)
 	for (uint32_t i = 0; i < w->s.n_queues; i++) {
 		const struct kar_queue_counts *c = &w->r.queues[i].counts;
 
-		kar_buf_printf(out, "%s%s %d/%d/%d/%d/%d live %d", i ? "; " : "", w->queues[i].name, (int)c->pending, (int)c->inqueue,
-			(int)c->running, (int)c->completed, (int)c->unknown, (int)c->live);
+		kar_buf_printf(out, "%s%s %d/%d/%d/%d/%d live %d", i ? "; " : "", w->queues[i].name,
+			(int)c->pending, (int)c->inqueue, (int)c->running, (int)c->completed, (int)c->unknown,
+			(int)c->live);
 	}
 }
 
 static void counts(void **state)
 {
 	static const struct row rows[] = {
-		{ "one of each", "node n cpu=3; queue a; group j a 1 cpu=1 run=1; group k a 1 cpu=1; group l a 4 cpu=1",
+		{ "one of each",
+			"node n cpu=3; queue a; group j a 1 cpu=1 run=1; group k a 1 cpu=1; group l a 4 cpu=1",
 			"a 1/1/1/0/0 live 2" },
 		{ "of the subtree",
 			"node n cpu=3; queue a; queue b under=a; queue c under=a; group j b 1 cpu=1 run=1; group k c 1 cpu=1; group l c 4 cpu=1",
@@ -117,12 +129,15 @@ static void counts(void **state)
 			"node n cpu=4; queue a preempt; group j a 3 cpu=1 p=10 run=3; group k a 3 cpu=1 p=1000",
 			"a 1/1/0/0/0 live 1" },
 		{ "suspended and invalid ones count nowhere",
-			"node n cpu=1; queue a; group j a 1 cpu=1 ineligible=Suspended; group k a 1 cpu=1 ineligible=JobInvalid", "a 0/0/0/0/0 live 0" },
+			"node n cpu=1; queue a; group j a 1 cpu=1 ineligible=Suspended; group k a 1 cpu=1 ineligible=JobInvalid",
+			"a 0/0/0/0/0 live 0" },
 		{ "those that cannot be admitted are pending",
 			"node n cpu=1; queue a; group j a 1 cpu=1 ineligible=BackOff; group k a 1 cpu=1 ineligible=NamespaceNotAllowed; group l a 9 cpu=1",
 			"a 3/0/0/0/0 live 0" },
-		{ "in a queue that is not valid", "node n cpu=1; queue a under=x was=root; group j a 1 cpu=1", "a 1/0/0/0/0 live 0" },
-		{ "of a queue that has child queues", "node n cpu=2; queue a; queue b under=a; group j a 1 cpu=1 run=1; group k b 1 cpu=1 run=1",
+		{ "in a queue that is not valid", "node n cpu=1; queue a under=x was=root; group j a 1 cpu=1",
+			"a 1/0/0/0/0 live 0" },
+		{ "of a queue that has child queues",
+			"node n cpu=2; queue a; queue b under=a; group j a 1 cpu=1 run=1; group k b 1 cpu=1 run=1",
 			"a 0/0/2/0/0 live 2; b 0/0/1/0/0 live 1" },
 	};
 
@@ -155,13 +170,19 @@ static void describe_shares(struct world *w, struct kar_buf *out)
 static void shares(void **state)
 {
 	static const struct row rows[] = {
-		{ "what exceeds the rights, by weight", "node n cpu=20; queue a n=cpu:4 w=1; queue b n=cpu:6 w=4", "a: of cpu 6, 0; b: of cpu 14, 0" },
-		{ "filled by that", "node n cpu=20; queue a n=cpu:4 w=1; queue b n=cpu:6 w=4; 25*group x a 1 cpu=1; 25*group y b 1 cpu=1",
+		{ "what exceeds the rights, by weight",
+			"node n cpu=20; queue a n=cpu:4 w=1; queue b n=cpu:6 w=4",
+			"a: of cpu 6, 0; b: of cpu 14, 0" },
+		{ "filled by that",
+			"node n cpu=20; queue a n=cpu:4 w=1; queue b n=cpu:6 w=4; 25*group x a 1 cpu=1; 25*group y b 1 cpu=1",
 			"a: cpu 6 of cpu 6, 100; b: cpu 14 of cpu 14, 100" },
-		{ "share above the right", "node n cpu=16; queue a n=cpu:2 w=2; group j a 7 cpu=1 run=7", "a: cpu 7 of cpu 16, 156" },
-		{ "two resources", "node n cpu=10 memory=20; queue a; queue b; group x a 1 cpu=4 memory=4 run=1; group y b 1 cpu=3 memory=12 run=1",
+		{ "share above the right", "node n cpu=16; queue a n=cpu:2 w=2; group j a 7 cpu=1 run=7",
+			"a: cpu 7 of cpu 16, 156" },
+		{ "two resources",
+			"node n cpu=10 memory=20; queue a; queue b; group x a 1 cpu=4 memory=4 run=1; group y b 1 cpu=3 memory=12 run=1",
 			"a: cpu 4 memory 4 of cpu 5 memory 10, 400; b: cpu 3 memory 12 of cpu 5 memory 10, 600" },
-		{ "a tree", "node n cpu=9; queue e w=2; queue x under=e w=1; queue y under=e w=2; queue s w=1",
+		{ "a tree",
+			"node n cpu=9; queue e w=2; queue x under=e w=1; queue y under=e w=2; queue s w=1",
 			"e: of cpu 6, 0; x: of cpu 2, 0; y: of cpu 4, 0; s: of cpu 3, 0" },
 		{ "and filled by jobs of one pod",
 			"node n cpu=9; queue e w=2; queue x under=e w=1; queue y under=e w=2; queue s w=1; 9*group i x 1 cpu=1; 9*group j y 1 cpu=1; 9*group k s 1 cpu=1",
@@ -169,11 +190,15 @@ static void shares(void **state)
 		{ "an inner queue without a right has those of its children",
 			"node n cpu=10; queue t; queue x under=t n=cpu:3; queue y under=t n=cpu:2; queue s; group j x 6 cpu=1 run=6",
 			"t: cpu 6 of cpu 7, 100; x: cpu 6 of cpu 4, 300; y: of cpu 3, 0; s: of cpu 2, 0" },
-		{ "its own right counts", "node n cpu=10; queue t n=cpu:1; queue x under=t n=cpu:3; group j x 6 cpu=1 run=6",
+		{ "its own right counts",
+			"node n cpu=10; queue t n=cpu:1; queue x under=t n=cpu:3; group j x 6 cpu=1 run=6",
 			"t: cpu 6 of cpu 10, 500; x: cpu 6 of cpu 10, 300" },
-		{ "closed ones are not reckoned with", "node n cpu=10; queue a; queue b closed; queue c", "a: of cpu 5, 0; b: of cpu 5, 0; c: of cpu 5, 0" },
-		{ "at most the capability", "node n cpu=10; queue a cap=cpu:2; queue b", "a: of cpu 2, 0; b: of cpu 5, 0" },
-		{ "rights above the cluster", "node n cpu=10; queue a n=cpu:20; queue b", "a: of cpu 20, 0; b: of, 0" },
+		{ "closed ones are not reckoned with", "node n cpu=10; queue a; queue b closed; queue c",
+			"a: of cpu 5, 0; b: of cpu 5, 0; c: of cpu 5, 0" },
+		{ "at most the capability", "node n cpu=10; queue a cap=cpu:2; queue b",
+			"a: of cpu 2, 0; b: of cpu 5, 0" },
+		{ "rights above the cluster", "node n cpu=10; queue a n=cpu:20; queue b",
+			"a: of cpu 20, 0; b: of, 0" },
 		{ "a resource that no node has", "node n cpu=4; queue a; group j a 1 cpu=1 gpu=1 bare=1",
 			"a: cpu 1 nvidia.com/gpu 1 of cpu 4, 4611686018427387904" },
 	};
@@ -192,7 +217,9 @@ static void describe_groups(struct world *w, struct kar_buf *out)
 		if (d->standing == KAR_QUEUE_ADMITTED)
 			kar_buf_printf(out, "%d", (int)d->desired);
 		else
-			kar_buf_printf(out, "%s", d->standing == KAR_QUEUE_RESERVING ? "claim" : kar_queue_reason_name(d->reason));
+			kar_buf_printf(out, "%s",
+				d->standing == KAR_QUEUE_RESERVING ? "claim"
+								   : kar_queue_reason_name(d->reason));
 		if (d->cause)
 			kar_buf_printf(out, " (%s)", d->evicted_text);
 	}
@@ -221,9 +248,11 @@ static void levels(void **state)
 		{ "but not from each other",
 			"node n cpu=10; queue x keep; queue x1 under=x; queue x2 under=x n=cpu:6; group j x1 10 cpu=1 run=10; group k x2 6 cpu=1",
 			"j Preempted (evicted for default/k of queue x2: right of x2), k claim" },
-		{ "guarantee of an inner queue", "node n cpu=10; queue t g=cpu:3 n=cpu:3; queue a under=t; queue b; group j b 8 cpu=1; group k b 7 cpu=1",
+		{ "guarantee of an inner queue",
+			"node n cpu=10; queue t g=cpu:3 n=cpu:3; queue a under=t; queue b; group j b 8 cpu=1; group k b 7 cpu=1",
 			"j Infeasible, k 7" },
-		{ "is for all below it", "node n cpu=10; queue t g=cpu:3 n=cpu:3; queue a under=t; queue b; group j b 7 cpu=1 run=7; group k a 3 cpu=1",
+		{ "is for all below it",
+			"node n cpu=10; queue t g=cpu:3 n=cpu:3; queue a under=t; queue b; group j b 7 cpu=1 run=7; group k a 3 cpu=1",
 			"j 7, k 3" },
 		{ "guarantees of children count for their parent",
 			"node n cpu=10; queue t; queue a under=t g=cpu:2 n=cpu:2; queue c under=t g=cpu:2 n=cpu:2; queue b; group j b 7 cpu=1; group k b 6 cpu=1",
@@ -234,17 +263,23 @@ static void levels(void **state)
 		{ "a sibling that has borrowed does not use up the guarantee of a child",
 			"node n cpu=10; queue t; queue a under=t g=cpu:4 n=cpu:4; queue c under=t; queue b; group i c 4 cpu=1 run=4; group j b 4 cpu=1",
 			"i 4, j GuaranteeReserved" },
-		{ "capability of the parent", "node n cpu=10; queue t cap=cpu:4; queue a under=t; queue b under=t; group j a 3 cpu=1 run=3; group k b 2 cpu=1",
+		{ "capability of the parent",
+			"node n cpu=10; queue t cap=cpu:4; queue a under=t; queue b under=t; group j a 3 cpu=1 run=3; group k b 2 cpu=1",
 			"j 3, k QueueCapability" },
-		{ "jobs of the parent", "node n cpu=10; queue t jobs=1; queue a under=t; queue b under=t; group j a 1 cpu=1 run=1; group k b 1 cpu=1",
+		{ "jobs of the parent",
+			"node n cpu=10; queue t jobs=1; queue a under=t; queue b under=t; group j a 1 cpu=1 run=1; group k b 1 cpu=1",
 			"j 1, k MaxJobsReached" },
-		{ "drained by the parent", "node n cpu=10; queue t drain; queue a under=t; group j a 1 cpu=1 run=1; group k a 1 cpu=1",
+		{ "drained by the parent",
+			"node n cpu=10; queue t drain; queue a under=t; group j a 1 cpu=1 run=1; group k a 1 cpu=1",
 			"j QueueClosed (queue a is drained), k QueueClosed" },
-		{ "closed is not drained", "node n cpu=10; queue t closed; queue a under=t; group j a 1 cpu=1 run=1; group k a 1 cpu=1", "j 1, k QueueClosed" },
-		{ "what runs in a queue without a place counts", "node n cpu=4; queue a under=x; queue b; group j a 3 cpu=1 run=3; group k b 2 cpu=1",
+		{ "closed is not drained",
+			"node n cpu=10; queue t closed; queue a under=t; group j a 1 cpu=1 run=1; group k a 1 cpu=1",
+			"j 1, k QueueClosed" },
+		{ "what runs in a queue without a place counts",
+			"node n cpu=4; queue a under=x; queue b; group j a 3 cpu=1 run=3; group k b 2 cpu=1",
 			"j 3, k InsufficientCapacity" },
-		{ "nobody is admitted by a parent in force of an invalid queue", "node n cpu=4; queue a under=x was=root; group j a 1 cpu=1",
-			"j QueueInvalid" },
+		{ "nobody is admitted by a parent in force of an invalid queue",
+			"node n cpu=4; queue a under=x was=root; group j a 1 cpu=1", "j QueueInvalid" },
 	};
 
 	(void)state;
@@ -253,7 +288,8 @@ static void levels(void **state)
 
 /* --- what is out of the ordinary ------------------------------------------------------------------------------------------------------ */
 
-static const int64_t strange[] = { 0, 1, 999, INT32_MAX, (int64_t)1 << 53, ((int64_t)1 << 62) + 1, INT64_MAX - 1, INT64_MAX };
+static const int64_t strange[] = { 0, 1, 999, INT32_MAX, (int64_t)1 << 53, ((int64_t)1 << 62) + 1,
+	INT64_MAX - 1, INT64_MAX };
 
 static struct kar_queue_amounts strange_amounts(struct world *w, uint32_t i)
 {
@@ -320,9 +356,14 @@ static void nothing_at_all(void **state)
 		{ "no nodes", "queue a; group j a 1 cpu=1; group k a 1", "j Infeasible, k Infeasible" },
 		{ "a node without anything", "node n pods=0; queue a; group j a 1", "j Infeasible" },
 		{ "no requests", "node n cpu=1; queue a; group j a 1..5 run=1", "j 5" },
-		{ "a quota of 0", "node n cpu=9; queue a; quota default q pods=0; group j a 1 cpu=1; group k a 1..3 cpu=1 run=2", "j QuotaInfeasible, k 2" },
-		{ "a capability of 0", "node n cpu=9; queue a cap=cpu:0; group j a 1 cpu=1; group k a 1 memory=0", "j Infeasible, k 1" },
-		{ "no queue", "node n cpu=9; group j a 1 cpu=1; group k a 1 cpu=1 run=1", "j QueueNotFound, k 1" },
+		{ "a quota of 0",
+			"node n cpu=9; queue a; quota default q pods=0; group j a 1 cpu=1; group k a 1..3 cpu=1 run=2",
+			"j QuotaInfeasible, k 2" },
+		{ "a capability of 0",
+			"node n cpu=9; queue a cap=cpu:0; group j a 1 cpu=1; group k a 1 memory=0",
+			"j Infeasible, k 1" },
+		{ "no queue", "node n cpu=9; group j a 1 cpu=1; group k a 1 cpu=1 run=1",
+			"j QueueNotFound, k 1" },
 	};
 
 	(void)state;
