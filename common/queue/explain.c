@@ -142,6 +142,7 @@ static struct why why_infeasible(struct q_pass *p, struct q_group *g)
 
 /* --- now --------------------------------------------------------------------------------------------- */
 
+/* Of the rows themselves: the same for all that are alike. */
 static struct why why_quota(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->g->kind;
@@ -158,19 +159,30 @@ static struct why why_quota(struct q_pass *p, const struct q_ask *ask)
 		l.lacks = ask->rows[i] > 0 ? ask->rows[i] - q_max(0, l.free) : 0;
 		note_lack(&worst, &l);
 	}
-	if (worst.row && worst.row->refused)
+	if (!worst.row)
+		return (struct why){ 0 };
+	if (worst.row->refused)
 		return (struct why){ KAR_QR_QUOTA_EXCEEDED,
 			TEXT(p, "%s, quota %s has just refused a pod", short_of(p, &worst),
 				worst.row->quota) };
-	if (worst.row)
-		return (struct why){ KAR_QR_QUOTA_EXCEEDED,
-			TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
-				amount(p, &worst, worst.limit),
-				amount(p, &worst, worst.limit - worst.free)) };
-	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct q_group *closer = q_row_closer(p, k->rows[i]);
+	return (struct why){ KAR_QR_QUOTA_EXCEEDED,
+		TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
+			amount(p, &worst, worst.limit), amount(p, &worst, worst.limit - worst.free)) };
+}
 
-		if (ask->rows[i] > 0 && closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0)
+/* A row that would do is held for a group ahead of it: of those that are alike some may be ahead of that one. */
+static struct why why_closed(struct q_pass *p, const struct q_ask *ask)
+{
+	const struct q_kind *k = ask->g->kind;
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		if (ask->rows[i] > 0 && ask->rows[i] > q_row_room(p, k->rows[i]))
+			return (struct why){ 0 };
+	}
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct q_group *closer = ask->rows[i] > 0 ? q_row_closer(p, k->rows[i]) : NULL;
+
+		if (closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0)
 			return (struct why){ KAR_QR_QUOTA_EXCEEDED,
 				TEXT(p, "%s/%s goes first for %s of quota %s", closer->in->ns,
 					closer->in->name, p->s->rows[k->rows[i]].resource,
@@ -309,7 +321,9 @@ static struct why why_now(struct q_pass *p, const struct q_ask *ask)
 	struct why w;
 
 	q_rows_fit(p, ask, Q_FUT, &s);
-	w = why_quota(p, ask);
+	w = why_closed(p, ask);
+	if (!w.text)
+		w = why_quota(p, ask);
 	if (!w.text)
 		w = why_queue(p, ask, &s);
 	if (!w.text)
@@ -354,20 +368,31 @@ static struct why why_ineligible(struct q_pass *p, const struct q_group *g, enum
 	}
 }
 
-/* Whose pods it waits for. */
-static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+/* The next by name of those whose pods it waits for, after @last; NULL: there is none. */
+static const struct q_group *next_stopping(const struct q_pass *p, const struct q_group *g,
+	const struct q_group *last)
 {
-	const char *text = NULL;
-	int named = 0;
+	const struct q_group *next = NULL;
 
-	for (uint32_t i = 0; i < p->n_gone && named < 3; i++) {
+	for (uint32_t i = 0; i < p->n_gone; i++) {
 		const struct q_group *v = p->gone[i];
 
-		if (!v->n_gone || (v->st.evicted_for != g && v->in->evicted_by != g->index))
-			continue;
+		if (v->n_gone && (v->st.evicted_for == g || v->in->evicted_by == g->index) &&
+			(!last || q_compare_names(v, last) > 0) && (!next || q_compare_names(v, next) < 0))
+			next = v;
+	}
+	return next;
+}
+
+static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *v = next_stopping(p, g, NULL);
+	const char *text = NULL;
+
+	for (int named = 0; v && named < 3; named++) {
 		text = text ? TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
 			    : TEXT(p, "%d pods of %s/%s", (int)v->n_gone, v->in->ns, v->in->name);
-		named++;
+		v = next_stopping(p, g, v);
 	}
 	return text ? text : TEXT(p, "%" PRId64 " pods", p->leaving);
 }
@@ -383,11 +408,15 @@ static struct why why_kind(struct q_pass *p, struct q_group *g)
 {
 	struct q_kind *k = g->kind;
 	const struct q_group *first = g->q->grows;
-	struct why w = { k->why, k->text };
+	const struct q_ask ask = q_ask_minimum(g);
+	struct why w = { 0 };
 
+	if (q_is_feasible(p, g))
+		w = why_closed(p, &ask);
+	if (w.text)
+		return w;
+	w = (struct why){ k->why, k->text };
 	if (!k->why_known || g->in->evicted_by != KAR_QUEUE_NONE) {
-		const struct q_ask ask = q_ask_minimum(g);
-
 		w = q_is_feasible(p, g) ? why_now(p, &ask) : why_infeasible(p, g);
 		k->why = w.reason;
 		k->text = w.text;
