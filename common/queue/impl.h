@@ -98,6 +98,7 @@ struct q_state {
 	struct q_group *evicted_for;
 	bool readmitted; /* after an eviction by this pass: nobody evicts it again */
 	bool took;       /* extras of others */
+	bool evicts;     /* whole groups go for it, so nobody evicts it again in this pass */
 	enum kar_queue_reason provisions;
 };
 
@@ -331,7 +332,8 @@ bool q_gangs(struct q_pass *p) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;
 void q_grow_members(struct q_pass *p) KAR_NONNULL;
-void q_raise(struct q_pass *p) KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back */
+bool q_raise(struct q_pass *p)
+	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
 
 /* Lowers or raises d by one pod; lower: it leaves. A raise may fail. */
 void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;

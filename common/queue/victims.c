@@ -43,8 +43,10 @@ bool q_is_protected(struct q_pass *p, const struct q_group *g)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;
 
-	if (g->st.readmitted || (q_is_admitted(g) && g->in->standing != KAR_QUEUE_ADMITTED))
-		return true; /* this pass has admitted it */
+	if (g->in->standing != KAR_QUEUE_ADMITTED)
+		since = p->now;
+	if (g->st.readmitted || g->st.evicts)
+		return true;
 	return q_is_admitted(g) && since && holds_until(p, since + p->s->flags.min_runtime);
 }
 
@@ -369,9 +371,9 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 {
 	struct taking t = { .p = p, .g = g };
 	struct q_mark mark;
-	bool extras = false;
+	bool extras = false, groups = false;
 
-	if (!q_may_take(p, g->q))
+	if (!q_may_take(p, g->q) || g->in->yields)
 		return false;
 	mark = q_mark(p);
 	if (!choose(&t)) {
@@ -379,16 +381,19 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		return false;
 	}
 	give_back(&t);
-	for (uint32_t i = 0; i < t.n; i++)
+	for (uint32_t i = 0; i < t.n; i++) {
 		extras |= t.victims[i].way == 'b';
+		groups |= t.victims[i].way != 'b';
+	}
 	if (q_admit(p, g, &t.s) == Q_NO) {
 		q_undo(p, mark);
 		return false;
 	}
-	if (extras) {
+	if (t.n) {
 		struct q_state st = g->st;
 
-		st.took = true;
+		st.took |= extras;
+		st.evicts |= groups;
 		q_set(p, g, &st);
 	}
 	q_keep_changes(p, mark);
