@@ -62,6 +62,16 @@ static inline bool is_protected(const struct model *m, uint32_t g)
 	return x->standing == KAR_QUEUE_ADMITTED && m->now < since + m->s->flags.min_runtime;
 }
 
+/* Whole groups go for it. */
+static inline bool has_victims(const struct kar_queue_result *r, uint32_t n, uint32_t g)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->groups[i].cause != KAR_QUEUE_NOT_EVICTED && r->groups[i].evicted_for == g)
+			return true;
+	}
+	return false;
+}
+
 /* --- what every result has ------------------------------------------------------------------------------------------------------ */
 
 static inline const char *decisions_are_whole(const struct model *m, const struct kar_queue_result *r)
@@ -286,8 +296,7 @@ static inline bool asks(const struct model *m, const struct model_state *st, uin
 	uint32_t q = m->s->groups[g].queue;
 
 	return st->standing[g] == KAR_QUEUE_WAITING && m->s->groups[g].ineligible == KAR_QR_ADMITTED &&
-		q != KAR_QUEUE_NONE && model_validity(m, q) == KAR_QUEUE_VALID && model_is_leaf(m, q) &&
-		!model_is_closed(m, q);
+		q != KAR_QUEUE_NONE && model_in_force(m, q) && model_is_leaf(m, q) && !model_is_closed(m, q);
 }
 
 static inline bool is_feasible(const struct model *m, uint32_t g)
@@ -458,8 +467,8 @@ static inline const char *i9_window(const struct model *m, const struct kar_queu
 
 		if (!is_admitted(&m->before, g) || !is_admitted(&m->after, g))
 			continue;
-		if (before >= m->s->groups[g].min && after != before && !res->groups[g].scaled &&
-			before <= m->s->groups[g].runs->n)
+		if (before >= m->s->groups[g].min && after != before && m->s->groups[g].elastic &&
+			!res->groups[g].scaled && before <= m->s->groups[g].runs->n)
 			return wrong("I9: %s goes from %d to %d and is not scaled", group_name(m, g),
 				(int)before, (int)after);
 		if (!is_frozen(m, g) || before < m->s->groups[g].min || may_be_shed(m, g))
@@ -471,28 +480,27 @@ static inline const char *i9_window(const struct model *m, const struct kar_queu
 	return NULL;
 }
 
-static inline const char *i10_growth_is_free(const struct model *m, const struct kar_queue_result *res)
-{
-	int32_t less = 0, more = 0;
-
-	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (m->before.standing[g] != m->after.standing[g] || res->groups[g].cause ||
-			res->groups[g].took_extras)
-			return NULL;
-		if (is_admitted(&m->before, g) && (may_be_shed(m, g) || m->before.d[g] < m->s->groups[g].min))
-			return NULL;
-		less += m->after.d[g] < m->before.d[g] ? m->before.d[g] - m->after.d[g] : 0;
-		more += m->after.d[g] > m->before.d[g] ? m->after.d[g] - m->before.d[g] : 0;
-	}
-	return less > more ? wrong("I10: %d pods go and %d come", (int)less, (int)more) : NULL;
-}
-
 static inline bool are_alike(const struct model *m, uint32_t y, uint32_t z)
 {
 	const struct kar_queue_group *a = &m->s->groups[y], *b = &m->s->groups[z];
 
 	return a->queue == b->queue && strcmp(a->ns, b->ns) == 0 && a->runs->class == b->runs->class &&
 		a->elastic && b->elastic;
+}
+
+/* Nobody of its queue or namespace grows before it runs. */
+static inline bool somebody_starts(const struct model *m, uint32_t y)
+{
+	const struct kar_queue_group *a = &m->s->groups[y];
+
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		const struct kar_queue_group *x = &m->s->groups[g];
+
+		if (is_admitted(&m->after, g) && (was_started(m, g) || x->phase != KAR_QUEUE_RUNS) &&
+			(x->queue == a->queue || strcmp(x->ns, a->ns) == 0))
+			return true;
+	}
+	return false;
 }
 
 static inline const char *i11_even_extras(const struct model *m, const struct kar_queue_result *res)
@@ -502,7 +510,8 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 			const struct kar_queue_group *a = &m->s->groups[y];
 			uint32_t q = model_queue_of(m, y);
 
-			if (y == z || q == MODEL_ROOT || !are_alike(m, y, z) || !is_admitted(&m->after, y) ||
+			if (y == z || q == MODEL_ROOT || !model_is_leaf(m, q) || somebody_starts(m, y) ||
+				!are_alike(m, y, z) || !is_admitted(&m->after, y) ||
 				!is_admitted(&m->after, z))
 				continue;
 			if (a->phase != KAR_QUEUE_RUNS || was_started(m, y) || was_started(m, z) ||
@@ -524,6 +533,7 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 {
 	struct model_state kept = m->after;
 	uint32_t taker = KAR_QUEUE_NONE;
+	bool reclaims = false; /* then one of its own queue may be gone only so that this is its right */
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		uint32_t j = res->groups[g].evicted_for;
@@ -536,12 +546,14 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if (taker != KAR_QUEUE_NONE && taker != j)
 			return NULL;
 		taker = j;
+		reclaims |= res->groups[g].cause == KAR_QUEUE_RECLAIM;
 	}
 	for (uint32_t g = 0; g < m->s->n_groups && taker != KAR_QUEUE_NONE; g++) {
 		if (g != taker && grew(m, g))
 			return NULL;
 	}
-	if (taker == KAR_QUEUE_NONE || is_admitted(&m->before, taker))
+	/* What is shed for the load goes later, and might have been enough. */
+	if (taker == KAR_QUEUE_NONE || is_admitted(&m->before, taker) || m->s->flags.max_load_permille < 1000)
 		return NULL;
 	kept.standing[taker] = KAR_QUEUE_WAITING;
 	kept.d[taker] = 0;
@@ -551,7 +563,11 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if (res->groups[g].cause == KAR_QUEUE_NOT_EVICTED || res->groups[g].cause == KAR_QUEUE_DRAIN)
 			continue;
 		with.standing[g] = m->before.standing[g];
-		with.d[g] = m->before.d[g] < m->s->groups[g].min ? m->before.d[g] : m->s->groups[g].min;
+		with.d[g] = m->before.d[g];
+		if (m->s->groups[g].elastic && with.d[g] > m->s->groups[g].min)
+			with.d[g] = m->s->groups[g].min; /* its extras may have gone before */
+		if (reclaims && res->groups[g].cause == KAR_QUEUE_IN_QUEUE)
+			continue;
 		if (m->one_node && rows_fit(m, &with, taker, true))
 			return wrong("I12: %s fits beside %s", group_name(m, taker), group_name(m, g));
 	}

@@ -205,10 +205,10 @@ static inline bool lawful_take(const struct model *m, const struct kar_queue_res
 	struct lawful_key best = { .group = KAR_QUEUE_NONE }, key;
 
 	for (uint32_t v = 0; v < m->s->n_groups; v++) {
-		bool may,
-			whole = model_is_live(st, v) && !m->s->groups[v].not_evictable &&
-			(m->after.standing[v] == KAR_QUEUE_RESERVING ||
-				!(was_started(m, v) ? m->s->flags.min_runtime > 0 : is_protected(m, v)));
+		bool fresh = was_started(m, v) && m->s->flags.min_runtime > 0, may;
+		bool whole = model_is_live(st, v) && !m->s->groups[v].not_evictable && !fresh &&
+			!has_victims(res, m->s->n_groups, v) &&
+			(m->after.standing[v] == KAR_QUEUE_RESERVING || !is_protected(m, v));
 
 		if (kind == 'b')
 			may = model_extras(m, st, v) && !lawful_scaled(m, res, v) &&
@@ -254,8 +254,9 @@ static inline const char *i5_nobody_may_take(const struct model *m, const struct
 		return NULL;
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		/* A quota that is too small may be given back by extras. */
-		if (res->groups[g].cause || !asks(m, &m->after, g) || is_behind_head(m, &m->after, g) ||
-			is_quota_blocked(m, &m->after, g) || !is_feasible(m, g))
+		if (res->groups[g].cause || m->s->groups[g].yields || !asks(m, &m->after, g) ||
+			is_behind_head(m, &m->after, g) || is_quota_blocked(m, &m->after, g) ||
+			!is_feasible(m, g))
 			continue;
 		for (size_t i = 0; i < KAR_LEN(ways); i++) {
 			if (lawful_makes_room(m, res, g, ways[i]))

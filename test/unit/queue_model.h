@@ -396,11 +396,13 @@ static inline int64_t model_level(const struct model *m, uint32_t g)
 {
 	static const int32_t classes[] = { 10, 100, 1000 };
 	const struct kar_queue_group *x = &m->s->groups[g];
-	int64_t wait = x->waited_seconds +
-		(m->now - (x->waiting_since ? x->waiting_since : x->creation)) / KAR_SECOND;
-	int64_t steps = m->s->flags.aging_interval ? wait / (m->s->flags.aging_interval / KAR_SECOND) : 0;
-	int64_t i = -1;
+	int64_t since = x->waiting_since ? x->waiting_since : x->creation, steps = 0, i = -1;
+	int64_t wait = x->waited_seconds;
 
+	if (x->standing != KAR_QUEUE_ADMITTED)
+		wait += (m->now - since) / KAR_SECOND;
+	if (m->s->flags.aging_interval)
+		steps = wait / (m->s->flags.aging_interval / KAR_SECOND);
 	if (x->base >= 1000 || steps <= 0)
 		return x->base;
 	for (int64_t k = 0; k < 3; k++)
@@ -415,7 +417,7 @@ static inline int model_compare_names(const struct kar_queue_group *a, const str
 
 	snprintf(x, sizeof(x), "%s/%s", a->ns, a->name);
 	snprintf(y, sizeof(y), "%s/%s", b->ns, b->name);
-	return strcmp(x, y);
+	return strcmp(x, y); /* no name of the worlds has a byte below the slash */
 }
 
 /* Does a stand before b? */

@@ -38,7 +38,6 @@ static const struct {
 	{ "I5", i5_nobody_may_take },
 	{ "I6", i6_nobody_fits },
 	{ "I9", i9_window },
-	{ "I10", i10_growth_is_free },
 	{ "I11", i11_even_extras },
 	{ "I12", i12_victims_are_needed },
 	{ "I15", i15_quota },
@@ -192,6 +191,11 @@ static const char *check_invariants(const struct world *w, bool one_node)
  */
 static void apply(struct world *w)
 {
+	for (uint32_t i = 0; i < w->s.n_groups; i++) {
+		if (w->groups[i].standing == KAR_QUEUE_ADMITTED &&
+			w->r.groups[i].standing != KAR_QUEUE_ADMITTED)
+			w->groups[i].waiting_since = w->now;
+	}
 	world_apply(w);
 	for (uint32_t i = 0; i < w->s.n_queues; i++) {
 		w->queues[i].reserved_for = w->r.queues[i].reserved_for;
@@ -214,16 +218,14 @@ static void settle(struct world *w)
 	}
 }
 
-/* A group that a plan has let in because of its age may be evicted by priority in the next one, if nothing protects it. */
+/*
+ * Who was let in at the cost of whole groups, because of its age, is not evicted in the same plan, so that nobody goes in vain: a group of
+ * higher priority may do that in the next one.
+ */
 static bool is_evicted_by_priority(const struct world *w, const struct kar_queue_result *first)
 {
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
-		uint32_t queue = w->groups[i].queue;
-		bool claims = first->groups[i].standing == KAR_QUEUE_RESERVING;
-
-		if (queue != KAR_QUEUE_NONE && w->queues[queue].preempts &&
-			(claims || !w->s.flags.min_runtime) &&
-			first->groups[i].standing != w->r.groups[i].standing &&
+		if (has_victims(first, w->s.n_groups, i) && first->groups[i].standing != KAR_QUEUE_WAITING &&
 			w->r.groups[i].standing == KAR_QUEUE_WAITING)
 			return true;
 	}
