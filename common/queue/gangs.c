@@ -268,9 +268,11 @@ static bool try_first(struct q_pass *p)
 
 bool q_gangs(struct q_pass *p)
 {
-	bool changed = try_first(p);
+	bool changed;
 	struct q_group *g;
 
+	p->change = p->freed = ++p->changes; /* reservations may be others: nothing is known to fail */
+	changed = try_first(p);
 	q_race_begin(p);
 	begin_round(p);
 	while ((g = choose(p))) {

@@ -383,7 +383,8 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 	give_back(&t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		extras |= t.victims[i].way == 'b';
-		groups |= t.victims[i].way != 'b';
+		groups |= t.victims[i].way != 'b' &&
+			t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
 	}
 	if (q_admit(p, g, &t.s) == Q_NO) {
 		q_undo(p, mark);

@@ -505,6 +505,10 @@ static inline bool somebody_starts(const struct model *m, uint32_t y)
 
 static inline const char *i11_even_extras(const struct model *m, const struct kar_queue_result *res)
 {
+	struct vec leaves = model_total(m, &m->after, MODEL_ROOT, MODEL_T);
+
+	if (leaves.of[MODEL_PODS] || m->s->n_rows)
+		return NULL; /* a rise may wait, or a row may have no room for it */
 	for (uint32_t y = 0; y < m->s->n_groups; y++) {
 		for (uint32_t z = 0; z < m->s->n_groups; z++) {
 			const struct kar_queue_group *a = &m->s->groups[y];
