@@ -10,13 +10,16 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 {
 	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
 	const char *name = g->in->queue_name;
-	const struct q_queue *q = g->in->queue == KAR_QUEUE_NONE ? NULL : &p->queues[g->in->queue];
-	const struct q_queue *closed = q;
+	const struct q_queue *q, *closed;
 
-	switch (reason) {
-	case KAR_QR_QUEUE_NOT_FOUND:
+	if (reason == KAR_QR_QUEUE_NOT_FOUND || g->in->queue == KAR_QUEUE_NONE)
 		return (struct q_why){ reason,
-			Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one", name) };
+			reason == KAR_QR_QUEUE_NOT_FOUND
+				? Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one",
+					  name)
+				: g->in->why };
+	closed = q = &p->queues[g->in->queue];
+	switch (reason) {
 	case KAR_QR_QUEUE_INVALID:
 		if (q->in->problem)
 			return (struct q_why){ reason,
@@ -40,20 +43,31 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 	}
 }
 
-/* Whose pods it waits for. */
-static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+/* The next by name of those whose pods it waits for, after @last; NULL: there is none. */
+static const struct q_group *next_stopping(const struct q_pass *p, const struct q_group *g,
+	const struct q_group *last)
 {
-	const char *text = NULL;
-	int named = 0;
+	const struct q_group *next = NULL;
 
-	for (uint32_t i = 0; i < p->n_gone && named < 3; i++) {
+	for (uint32_t i = 0; i < p->n_gone; i++) {
 		const struct q_group *v = p->gone[i];
 
-		if (!v->n_gone || (v->st.evicted_for != g && v->in->evicted_by != g->index))
-			continue;
+		if (v->n_gone && (v->st.evicted_for == g || v->in->evicted_by == g->index) &&
+			(!last || q_compare_names(v, last) > 0) && (!next || q_compare_names(v, next) < 0))
+			next = v;
+	}
+	return next;
+}
+
+static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *v = next_stopping(p, g, NULL);
+	const char *text = NULL;
+
+	for (int named = 0; v && named < 3; named++) {
 		text = text ? Q_TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
 			    : Q_TEXT(p, "%d pods of %s/%s", (int)v->n_gone, v->in->ns, v->in->name);
-		named++;
+		v = next_stopping(p, g, v);
 	}
 	return text ? text : Q_TEXT(p, "%" PRId64 " pods", p->leaving);
 }
@@ -69,15 +83,20 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 {
 	struct q_kind *k = g->kind;
 	const struct q_group *first = g->q->grows;
-	struct q_why w = { k->why, k->text };
+	const struct q_ask ask = q_ask_minimum(g);
+	bool own = g->in->evicted_by != KAR_QUEUE_NONE; /* whom it may take from depends on that */
+	struct q_why w = { 0 };
 
-	if (!k->why_known || g->in->evicted_by != KAR_QUEUE_NONE) {
-		const struct q_ask ask = q_ask_minimum(g);
-
+	if (q_is_feasible(p, g))
+		w = q_why_closed(p, &ask);
+	if (w.text)
+		return w;
+	w = (struct q_why){ k->why, k->text };
+	if (!k->why_known || own) {
 		w = q_is_feasible(p, g) ? q_why_now(p, &ask) : q_why_infeasible(p, g);
-		k->why = w.reason;
-		k->text = w.text;
-		k->why_known = true;
+		k->why = own ? k->why : w.reason;
+		k->text = own ? k->text : w.text;
+		k->why_known |= !own;
 	}
 	if (g->q->in->provisions && first && first != g && waits_for_nodes(g, &w) &&
 		(w.reason != KAR_QR_INFEASIBLE || !q_is_above_capability(p, g)))

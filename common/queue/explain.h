@@ -15,6 +15,8 @@ struct q_why {
 
 /* Of an ask that nothing but room stops. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
+struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* It is a capability that makes it so. */
 bool q_is_above_capability(struct q_pass *p, const struct q_group *g) KAR_NONNULL;

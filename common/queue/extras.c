@@ -48,8 +48,9 @@ static bool may_grow(struct q_pass *p, const struct q_group *g)
 	bool runs =
 		q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
 
-	return runs && g->in->elastic && g->q->in && g->st.d >= g->min && g->st.d < g->left && !g->full &&
-		!g->q->closed && !waits_for_start(p, g) && (g->st.d != g->desired || !q_is_frozen(p, g));
+	return runs && g->in->elastic && g->q->in && !g->q->n_children && g->st.d >= g->min &&
+		g->st.d < g->left && !g->full && !g->q->closed && !waits_for_start(p, g) &&
+		(g->st.d != g->desired || !q_is_frozen(p, g));
 }
 
 /* --- order in a leaf -------------------------------------------------------------------------------- */
@@ -125,7 +126,7 @@ static void begin(struct q_pass *p)
 		g->q->growing[g->q->n_growing++] = g;
 	}
 	for (uint32_t i = 0; i < p->s->n_queues; i++) {
-		if (p->queues[i].n_growing)
+		if (p->queues[i].n_growing && !p->queues[i].n_children)
 			enter(p, &p->queues[i]);
 	}
 }
@@ -362,11 +363,12 @@ static void raise_now(struct q_pass *p, struct q_group *g, int32_t d)
 		q_keep_changes(p, mark);
 }
 
-void q_raise(struct q_pass *p)
+bool q_raise(struct q_pass *p)
 {
 	struct q_group **all = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
 	int32_t *d = kar_arena_alloc(p->a, p->n_live + 1, sizeof(*d));
 	uint32_t n = 0;
+	bool withdrawn = false;
 
 	for (uint32_t i = 0; i < p->n_live && p->leaving; i++) {
 		struct q_group *g = p->live[i];
@@ -384,8 +386,11 @@ void q_raise(struct q_pass *p)
 		q_release(p, all[i], &st, st.d);
 		q_set(p, all[i], &st);
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		raise_now(p, all[i], d[i]);
+		withdrawn |= all[i]->st.d < d[i];
+	}
+	return withdrawn;
 }
 
 /* --- members of others ------------------------------------------------------------------------------- */

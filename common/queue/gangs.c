@@ -39,7 +39,8 @@ enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 		s->nodes = true;
 		return Q_NO;
 	}
-	admit(p, g, &st, false);
+	admit(p, g, &st,
+		g->in->yields && g->in->standing == KAR_QUEUE_ADMITTED); /* then it goes on having it */
 	return Q_LATER;
 }
 

@@ -98,6 +98,7 @@ struct q_state {
 	struct q_group *evicted_for;
 	bool readmitted; /* after an eviction by this pass: nobody evicts it again */
 	bool took;       /* extras of others */
+	bool evicts;     /* whole groups go for it, so nobody evicts it again in this pass */
 	enum kar_queue_reason provisions;
 };
 
@@ -182,6 +183,7 @@ struct q_pass {
 	struct q_group **gone; /* groups of which pods may leave */
 	uint32_t n_gone;
 	int64_t leaving;       /* bound pods that leave */
+	int64_t extras;        /* pods beyond the minima */
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
 	uint32_t n_live;
 	struct q_saved *log; /* states to go back to */
@@ -337,7 +339,8 @@ bool q_gangs(struct q_pass *p) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;
 void q_grow_members(struct q_pass *p) KAR_NONNULL;
-void q_raise(struct q_pass *p) KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back */
+bool q_raise(struct q_pass *p)
+	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
 
 /* Lowers or raises d by one pod; lower: it leaves. A raise may fail. */
 void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;

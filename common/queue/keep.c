@@ -86,9 +86,9 @@ bool q_keep(struct q_pass *p)
 	for (uint32_t i = 0; i <= p->s->n_queues; i++)
 		p->queues[i].reserved = NULL;
 	p->n_reserved = 0;
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		if (q_is_admitted(p->live[i]))
-			changed |= keep_admitted(p, p->live[i]);
+	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
+		if (q_is_admitted(p->line[i]))
+			changed |= keep_admitted(p, p->line[i]);
 	}
 	for (uint32_t i = 0; i < p->n_line; i++) {
 		struct q_group *g = p->line[i];

@@ -70,6 +70,24 @@ static bool are_alike(const struct q_group *a, const struct q_group *b)
 		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
 }
 
+/* By name: the order of the snapshot says nothing. */
+static void sort_rows(const struct q_pass *p, struct q_kind *k)
+{
+	for (uint32_t i = 1; i < k->n_rows; i++) {
+		for (uint32_t j = i; j > 0; j--) {
+			const struct kar_queue_quota_row *a = &p->s->rows[k->rows[j - 1]],
+							 *b = &p->s->rows[k->rows[j]];
+			int order = strcmp(a->quota, b->quota);
+			uint32_t row = k->rows[j];
+
+			if (order < 0 || (!order && strcmp(a->resource, b->resource) <= 0))
+				break;
+			k->rows[j] = k->rows[j - 1];
+			k->rows[j - 1] = row;
+		}
+	}
+}
+
 static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
 {
 	uint32_t most = 0;
@@ -87,6 +105,7 @@ static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue
 				k->rows[k->n_rows++] = row;
 		}
 	}
+	sort_rows(p, k);
 }
 
 struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)

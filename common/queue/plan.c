@@ -108,12 +108,15 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	q_setup(p);
 	find_provisioned(p);
 	q_nodes_begin(p);
-	while (changed && out->steps < KAR_QUEUE_STEPS) {
-		p->step = (uint32_t)++out->steps;
-		changed = step(p);
+	while (changed) {
+		while (changed && out->steps < KAR_QUEUE_STEPS) {
+			p->step = (uint32_t)++out->steps;
+			changed = step(p);
+		}
+		out->unsettled = changed;
+		/* The next pass sees the room of a rise that waits as free: who would take it then takes it in this one. */
+		changed = q_raise(p) && !out->unsettled && q_gangs(p);
 	}
-	out->unsettled = changed;
-	q_raise(p);
 	q_grow_members(p);
 	finish(p, out);
 	kar_sched_undo(s->sched, mark);

@@ -28,14 +28,18 @@ static int rank_of(const char *resource)
 static void note_lack(struct lack *worst, const struct lack *l)
 {
 	kar_nano a, b;
+	int order;
 
 	if (l->lacks <= 0)
 		return;
+	if (!worst->resource) {
+		*worst = *l;
+		return;
+	}
 	a = (kar_nano)l->lacks * 1000 / q_max(1, l->limit);
-	b = worst->resource ? (kar_nano)worst->lacks * 1000 / q_max(1, worst->limit) : -1;
-	if (a < b || (a == b && rank_of(l->resource) < rank_of(worst->resource)) ||
-		(a == b && rank_of(l->resource) == rank_of(worst->resource) &&
-			strcmp(l->resource, worst->resource) >= 0))
+	b = (kar_nano)worst->lacks * 1000 / q_max(1, worst->limit);
+	order = a != b ? (a > b) - (a < b) : rank_of(l->resource) - rank_of(worst->resource);
+	if (order < 0 || (!order && strcmp(l->resource, worst->resource) >= 0))
 		return;
 	*worst = *l;
 }
@@ -139,6 +143,7 @@ bool q_is_above_capability(struct q_pass *p, const struct q_group *g)
 
 /* --- now --------------------------------------------------------------------------------------------- */
 
+/* Of the rows themselves: the same for all that are alike. */
 static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->g->kind;
@@ -155,19 +160,29 @@ static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 		l.lacks = ask->rows[i] > 0 ? ask->rows[i] - q_max(0, l.free) : 0;
 		note_lack(&worst, &l);
 	}
-	if (worst.row && worst.row->refused)
+	if (!worst.row)
+		return (struct q_why){ 0 };
+	if (worst.row->refused)
 		return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 			Q_TEXT(p, "%s, quota %s has just refused a pod", short_of(p, &worst),
 				worst.row->quota) };
-	if (worst.row)
-		return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
-			Q_TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
-				amount(p, &worst, worst.limit),
-				amount(p, &worst, worst.limit - worst.free)) };
-	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct q_group *closer = q_row_closer(p, k->rows[i]);
+	return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
+		Q_TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
+			amount(p, &worst, worst.limit), amount(p, &worst, worst.limit - worst.free)) };
+}
 
-		if (ask->rows[i] > 0 && closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0)
+struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
+{
+	const struct q_kind *k = ask->g->kind;
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		if (ask->rows[i] > 0 && ask->rows[i] > q_row_room(p, k->rows[i]))
+			return (struct q_why){ 0 };
+	}
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct q_group *closer = ask->rows[i] > 0 ? q_row_closer(p, k->rows[i]) : NULL;
+
+		if (closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0)
 			return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 				Q_TEXT(p, "%s/%s goes first for %s of quota %s", closer->in->ns,
 					closer->in->name, p->s->rows[k->rows[i]].resource,
@@ -326,7 +341,9 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 	struct q_why w;
 
 	q_rows_fit(p, ask, Q_FUT, &s);
-	w = why_quota(p, ask);
+	w = q_why_closed(p, ask);
+	if (!w.text)
+		w = why_quota(p, ask);
 	if (!w.text)
 		w = why_queue(p, ask, &s);
 	if (!w.text)

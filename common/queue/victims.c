@@ -43,10 +43,10 @@ bool q_is_protected(struct q_pass *p, const struct q_group *g)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;
 
-	if (g->st.readmitted || (q_is_admitted(g) && g->in->standing == KAR_QUEUE_WAITING))
-		return true; /* this pass has chosen it */
-	if (g->in->standing == KAR_QUEUE_RESERVING)
-		since = p->now; /* it had a claim, and is admitted in this pass */
+	if (g->in->standing != KAR_QUEUE_ADMITTED)
+		since = p->now;
+	if (g->st.readmitted || g->st.evicts)
+		return true;
 	return q_is_admitted(g) && since && holds_until(p, since + p->s->flags.min_runtime);
 }
 
@@ -214,11 +214,25 @@ static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 
 /* --- taking ----------------------------------------------------------------------------------------- */
 
+/* Is there anybody to be looked at? Most groups that wait are above their right, and nobody has extras in a full cluster. */
+static bool may_find(struct taking *t, char way)
+{
+	bool within = false;
+
+	if (way != 'c')
+		return way == 'd' || t->p->extras > 0;
+	for (const struct q_queue *q = t->g->q; q->parent && !within; q = q->parent)
+		within = q_within(t->p, q, t->ask.v);
+	return within;
+}
+
 static struct q_group *best(struct taking *t, char way)
 {
 	struct q_group *found = NULL;
 	struct rank of_found = { 0 }, r = { 0 };
 
+	if (!may_find(t, way))
+		return NULL;
 	for (uint32_t i = 0; i < t->p->n_live; i++) {
 		struct q_group *g = t->p->live[i];
 		bool may = way == 'b' ? may_take_extra(t, g, &r)
@@ -358,22 +372,16 @@ static bool choose(struct taking *t)
 
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)
 {
-	bool extras = false;
-
-	if (p->has_rights || (leaf->in && leaf->in->preempts))
-		return true;
-	for (uint32_t i = 0; i < p->n_live && !extras; i++)
-		extras = q_extras(p->live[i]) > 0;
-	return extras;
+	return p->has_rights || (leaf->in && leaf->in->preempts) || p->extras > 0;
 }
 
 bool q_take_from_others(struct q_pass *p, struct q_group *g)
 {
 	struct taking t = { .p = p, .g = g };
 	struct q_mark mark;
-	bool extras = false;
+	bool extras = false, groups = false;
 
-	if (!q_may_take(p, g->q))
+	if (!q_may_take(p, g->q) || g->in->yields)
 		return false;
 	mark = q_mark(p);
 	if (!choose(&t)) {
@@ -381,16 +389,20 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		return false;
 	}
 	give_back(&t);
-	for (uint32_t i = 0; i < t.n; i++)
+	for (uint32_t i = 0; i < t.n; i++) {
 		extras |= t.victims[i].way == 'b';
+		groups |= t.victims[i].way != 'b' &&
+			t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
+	}
 	if (q_admit(p, g, &t.s) == Q_NO) {
 		q_undo(p, mark);
 		return false;
 	}
-	if (extras) {
+	if (t.n) {
 		struct q_state st = g->st;
 
-		st.took = true;
+		st.took |= extras;
+		st.evicts |= groups;
 		q_set(p, g, &st);
 	}
 	q_keep_changes(p, mark);

@@ -6,6 +6,7 @@
  *
  *   node NAME words           as in sched_words.h; nodes come first
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
+ *                             deleting; was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N and "refused" are of all rows of it; quotas come before groups
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
@@ -119,6 +120,8 @@ static inline void world_queue(struct world *w, const char *text)
 
 		if (strcmp(word, "under") == 0)
 			q->parent = value;
+		else if (strcmp(word, "was") == 0)
+			q->parent_in_force = value;
 		else if (strcmp(word, "w") == 0)
 			q->weight = atoi(value);
 		else if (strcmp(word, "n") == 0)
@@ -135,6 +138,7 @@ static inline void world_queue(struct world *w, const char *text)
 		q->closed |= strcmp(word, "closed") == 0 || strcmp(word, "drain") == 0;
 		q->drain |= strcmp(word, "drain") == 0;
 		q->not_reclaimable |= strcmp(word, "keep") == 0;
+		q->deleting |= strcmp(word, "deleting") == 0;
 	}
 }
 
