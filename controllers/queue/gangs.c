@@ -585,9 +585,11 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 
-		if (kar_pod_finished(pod) || !pod->node || !pod->needs || queue_is_overdue(p, pod))
+		if (kar_pod_finished(pod) || !pod->node || !pod->needs)
 			continue;
 		queue_owns(p, pod);
+		if (queue_is_overdue(p, pod))
+			continue;
 		queue_leaving_add(&runs, pod->node, kar_snapshot_class_of(p->stores->snapshot, pod->needs), 1,
 			pod->deletion);
 	}

@@ -116,7 +116,7 @@ static void collect(struct making *m, bool started)
 			continue;
 		if (kar_pod_alive(pod))
 			collect_live(m, pod, started);
-		else if (pod->node && !queue_is_overdue(m->p, pod))
+		else if (pod->node)
 			append(m, &m->leaving, pod);
 	}
 	compare_schedulers(m);
@@ -454,7 +454,8 @@ static void finish(struct making *m, const struct queue_gang *out)
 		const struct kar_pod *pod = m->leaving.items[i];
 
 		queue_owns(m->p, pod);
-		queue_leaving_add(&m->runs, pod->node, class_of(m, pod), 1, pod->deletion);
+		if (!queue_is_overdue(m->p, pod))
+			queue_leaving_add(&m->runs, pod->node, class_of(m, pod), 1, pod->deletion);
 	}
 	for (size_t i = 0; i < m->have.n && m->admitted; i++)
 		queue_owns(m->p, m->have.items[i]);

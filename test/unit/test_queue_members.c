@@ -71,14 +71,14 @@ static const struct row {
 		"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)",
 		"cpu short 1: 9 wanted, 8 of 8 can be had" },
 	{ "not_beside_others", "\"minMember\":2", "", "a 3 scheduler=kar-scheduler; b 3 gated",
-		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)",
-		"1st of 1 in queue default: its members name more than one scheduler, a gang needs one" },
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)",
+		"its members name more than one scheduler, a gang needs one" },
 	{ "mixture_keeps_no_place_of_its_queue", "\"minMember\":2", "\"position\":0," IN,
 		"a 3 gated; b 3 gated scheduler=x",
-		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)", NULL },
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)", NULL },
 	{ "nor_one_of_two_other_schedulers", "\"minMember\":2", "\"position\":0," IN,
 		"a 3 gated scheduler=x; b 3 gated scheduler=y",
-		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)", NULL },
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)", NULL },
 	{ "but_what_has_a_node_needs_it", "\"minMember\":2", "\"position\":0," IN,
 		"a 3 gated; b 3 on=n1 scheduler=x", "", NULL },
 	{ "and_what_starts_by_itself_is_not_held_up", "\"minMember\":2", "\"position\":0," IN,
@@ -396,7 +396,7 @@ static void taker_does_not_wait_for_pods_on_lost_nodes(void **state)
 		put_group("h", "\"minMember\":2", "");
 		got = sync_text(true);
 		if (!strstr(got, "ns/h (Admitted=False/Reserving") == left[i].reserves ||
-			!strstr(got, "ns/h (Admitted=False/NoFit") != left[i].reserves)
+			!strstr(got, "ns/h (Admitted=False/Infeasible") != left[i].reserves)
 			fail_msg("%s: %s", left[i].pods, got);
 	}
 }
