@@ -99,6 +99,13 @@ static void collect_live(struct making *m, const struct kar_pod *pod, bool start
 		m->bare = true;
 }
 
+/* Of a start that is given up, whose admission is gone: it is about to be deleted, and room for others then. */
+static bool is_taken_back(const struct making *m, const struct kar_pod *pod)
+{
+	return !m->admitted && queue_is_rolled_back(m->group) && pod->node &&
+		kar_pg_was_started(pod, m->p->served);
+}
+
 static kar_class class_of(const struct making *m, const struct kar_pod *pod)
 {
 	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : "{}");
@@ -114,7 +121,7 @@ static void collect(struct making *m, bool started)
 		m->succeeded += pod->phase == KAR_POD_SUCCEEDED;
 		if (kar_pod_finished(pod))
 			continue;
-		if (kar_pod_alive(pod))
+		if (kar_pod_alive(pod) && !is_taken_back(m, pod))
 			collect_live(m, pod, started);
 		else if (pod->node)
 			append(m, &m->leaving, pod);

@@ -396,7 +396,7 @@ static void taker_does_not_wait_for_pods_on_lost_nodes(void **state)
 		put_group("h", "\"minMember\":2", "");
 		got = sync_text(true);
 		if (!strstr(got, "ns/h (Admitted=False/Reserving") == left[i].reserves ||
-			!strstr(got, "ns/h (Admitted=False/Infeasible") != left[i].reserves)
+			!strstr(got, "ns/h (Admitted=False/NoFit") != left[i].reserves)
 			fail_msg("%s: %s", left[i].pods, got);
 	}
 }
