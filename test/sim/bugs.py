@@ -306,7 +306,7 @@ BUGS = [
 # version.
 FOUND_BY = {
     "uid_check_dropped": 50, "success_not_kept": 3, "suspend_ignored_while_running": 27, "orphans_not_released": 8,
-    "delete_without_uid": 510, "relist_keeps_the_gone": 21, "unknown_taken_for_done": 34, "older_version_kept": 24,
+    "delete_without_uid": 114, "relist_keeps_the_gone": 21, "unknown_taken_for_done": 34, "older_version_kept": 24,
     "creates_not_revoked": 35, "foreign_pod_taken": 15, "extras_rank_as_minimum": "15 --plan 13", "service_not_repaired": 8,
     "unseen_taken_for_created": 8, "back_off_does_not_grow": 26, "refused_creates_not_held": 2, "last_rule_wins": 27,
     "ignored_counted": 73, "recreate_restarts_gang": 55, "fail_job_forgotten": 28, "task_restart_skipped": 28,
