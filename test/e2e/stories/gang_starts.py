@@ -5,7 +5,7 @@ import json
 import random
 import threading
 
-from harness import KEY, USER_AGENT, condition, expect, expect_equal, wait_until
+from harness import KEY, TEST_KEY, USER_AGENT, condition, expect, expect_equal, wait_until
 from stories.nodes import add_node, expect_no_pod_was_made, expect_nothing_counted, gang, placement, wait_until_alone
 
 GANGS = 100
@@ -16,28 +16,22 @@ QUEUES = "queues.kube-arbitrator.io"
 
 
 class Thief(threading.Thread):
-    """Makes pods for the default scheduler, of any size, as long as it is not stopped; each stays for a moment."""
+    """Makes pods for the default scheduler, of several sizes, as long as it is not stopped; each ends by itself after a moment."""
 
-    def __init__(self, s, at_once=5, pause=0.1):
+    def __init__(self, s, pause=0.1):
         super().__init__()
         self.reader, self.path = s.kubectl.reader, f"/api/v1/namespaces/{s.namespace}/pods"
-        self.at_once, self.pause = at_once, pause
-        self.done, self.made, self.rng = threading.Event(), 0, random.Random(SEED)
+        self.pause, self.done, self.made, self.rng = pause, threading.Event(), 0, random.Random(SEED)
 
     def pod(self):
         requests = {"cpu": str(self.rng.choice((16, 24, 32, 40)))}
-        return {"metadata": {"name": f"thief-{self.made}"}, "spec": {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": requests}}]}}
+        return {"metadata": {"name": f"thief-{self.made}", "annotations": {f"{TEST_KEY}outcome": "succeed", f"{TEST_KEY}after": "300ms"}},
+                "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": requests}}]}}
 
     def run(self):
-        there = []
-        while not self.done.is_set() or there:
-            if not self.done.is_set():
-                self.made += 1
-                self.reader.ask("POST", self.path, json.dumps(self.pod()))
-                there.append(f"thief-{self.made}")
-            if len(there) > self.at_once or self.done.is_set():
-                self.reader.ask("DELETE", f"{self.path}/{there.pop(0)}", json.dumps({"gracePeriodSeconds": 0}))
-            self.done.wait(self.pause)
+        while not self.done.wait(self.pause):
+            self.reader.ask("POST", self.path, json.dumps(self.pod()))
+            self.made += 1
 
     def __enter__(self):
         self.start()
@@ -91,7 +85,9 @@ def story_gangs_start_whole_beside_a_disruptive_user(s):
     s.apply({"apiVersion": f"{KEY}v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}})
     try:
         with Thief(s) as thief:
-            s.apply({"apiVersion": "v1", "kind": "List", "items": jobs})
+            for job in jobs:
+                code, answer = s.kubectl.reader.ask("POST", f"/apis/{KEY}v1alpha1/namespaces/{s.namespace}/queuejobs", json.dumps(job))
+                expect_equal((code, answer if code != 201 else b""), (201, b""), "answer to a job")
             wait_until(lambda: sum(g.get("status", {}).get("placement", {}).get("attempt", 0) for g in s.kubectl.list("podgroups.scheduling.x-k8s.io")) >= GANGS,
                        "a hundred starts", seconds=240, every=0.5)
             s.kubectl("patch", QUEUES, s.namespace, "--type=merge", "-p", '{"spec": {"state": "Closed"}}')
