@@ -1,6 +1,7 @@
 """Gangs that start while others take their nodes, or while there are not enough nodes. Four nodes of 64 CPUs."""
 
 import datetime
+import itertools
 import json
 import random
 import threading
@@ -8,8 +9,9 @@ import threading
 from harness import KEY, TEST_KEY, USER_AGENT, condition, expect, expect_equal, wait_until
 from stories.nodes import add_node, expect_no_pod_was_made, expect_nothing_counted, gang, placement, wait_until_alone
 
-GANGS = 100
+STARTS = 100
 PODS = 3
+AT_ONCE = 10  # there is room for four
 TIMEOUT = 5
 SEED = 20261121
 QUEUES = "queues.kube-arbitrator.io"
@@ -18,7 +20,7 @@ QUEUES = "queues.kube-arbitrator.io"
 class Thief(threading.Thread):
     """Makes pods for the default scheduler, of several sizes, as long as it is not stopped; each ends by itself after a moment."""
 
-    def __init__(self, s, pause=0.1):
+    def __init__(self, s, pause=0.2):
         super().__init__()
         self.reader, self.path = s.kubectl.reader, f"/api/v1/namespaces/{s.namespace}/pods"
         self.pause, self.done, self.made, self.rng = pause, threading.Event(), 0, random.Random(SEED)
@@ -72,37 +74,56 @@ def parts_of(events):
     return parts, whole, since
 
 
-def has_settled(s, name):
-    """It is over, or waits without a pod."""
-    return s.status(name).get("phase") == "Completed" or (condition(s.group(name), "Admitted") != "True" and not s.pods(name))
+class Crowd:
+    """Jobs that are sent in their order, so many at once; each is deleted when it runs whole."""
+
+    def __init__(self, s):
+        self.s, self.path, self.whole = s, f"/apis/{KEY}v1alpha1/namespaces/{s.namespace}/queuejobs", set()
+
+    def reap(self):
+        """Returns the jobs that are left."""
+        left = {j["metadata"]["name"]: j.get("status", {}) for j in self.s.kubectl.list("queuejobs.kube-arbitrator.io") if "deletionTimestamp" not in j["metadata"]}
+        for name in [n for n, status in left.items() if status.get("phase") == "Running"]:
+            expect_equal([left[name].get(k, 0) for k in ("restarts", "podFailures", "disruptions")], [0, 0, 0], f"what {name} has counted")
+            self.s.kubectl.reader.ask("DELETE", f"{self.path}/{name}")
+            self.whole.add(name)
+            del left[name]
+        return left
+
+    def send(self, job):
+        wait_until(lambda: len(self.reap()) < AT_ONCE, "some run", seconds=60, every=0.05)
+        code, answer = self.s.kubectl.reader.ask("POST", self.path, json.dumps(job))
+        expect(code == 201, f"answer to a job: {code} {answer}")
+
+    def starts(self):
+        """Those that are under way or have failed, and those that are over."""
+        return len(self.whole) + sum(placement(self.s, name).get("attempt", 0) for name in self.reap())
+
+    def waits(self):
+        """Nobody who is left has a pod or may get one."""
+        return all(condition(self.s.group(name), "Admitted") != "True" and not self.s.pods(name) for name in self.reap())
 
 
 def story_gangs_start_whole_beside_a_disruptive_user(s):
     """A hundred starts while somebody else fills the holes: no gang holds a part of its nodes for longer than its time-out; in the end each has run whole or waits without pods."""
     wait_until_alone(s)
-    names = [f"gang-{i}" for i in range(GANGS)]
-    jobs = [gang(name, replicas=PODS, cpu="20", outcome="succeed", sched={"scheduleTimeoutSeconds": TIMEOUT}, queue=s.namespace) for name in names]
     s.apply({"apiVersion": f"{KEY}v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}})
+    crowd = Crowd(s)
     try:
         with Thief(s) as thief:
-            for job in jobs:
-                code, answer = s.kubectl.reader.ask("POST", f"/apis/{KEY}v1alpha1/namespaces/{s.namespace}/queuejobs", json.dumps(job))
-                expect_equal((code, answer if code != 201 else b""), (201, b""), "answer to a job")
-            wait_until(lambda: sum(g.get("status", {}).get("placement", {}).get("attempt", 0) for g in s.kubectl.list("podgroups.scheduling.x-k8s.io")) >= GANGS,
-                       "a hundred starts", seconds=240, every=0.5)
+            for i in itertools.count():
+                if crowd.starts() >= STARTS:
+                    break
+                crowd.send(gang(f"gang-{i}", replicas=PODS, cpu="20", sched={"scheduleTimeoutSeconds": TIMEOUT}, queue=s.namespace))
             s.kubectl("patch", QUEUES, s.namespace, "--type=merge", "-p", '{"spec": {"state": "Closed"}}')
-        for name in names:
-            wait_until(lambda name=name: has_settled(s, name), f"{name} is over, or waits without pods", seconds=60)
+        wait_until(crowd.waits, "who does not run waits without pods", seconds=60)
         parts, whole, left = parts_of(bindings_and_deletes(s))
-        over = {name for name in names if s.status(name).get("phase") == "Completed"}
         longest = max(t for found in parts.values() for t in found)
-        failed = sum(placement(s, name).get("failures", 0) for name in names)
-        s.shown.append(f"{thief.made} pods of somebody else; {len(over)} gangs ran whole, {failed} starts were rolled back; the longest time in part was {longest:.2f} s")
-        expect_equal((whole, left), (over, {}), "gangs that were whole, and those that hold a part")
+        failed = sum(e["reason"] == "RolledBack" for e in s.kubectl.list("events.events.k8s.io") if e["regarding"]["kind"] == "PodGroup")
+        s.shown.append(f"{thief.made} pods of somebody else; {len(whole)} gangs ran whole, {failed} starts were rolled back; the longest time in part was {longest:.2f} s")
+        expect_equal((crowd.whole, left), (whole, {}), "gangs that were whole, and those that hold a part")
         expect(longest <= TIMEOUT + 5, f"a gang held a part of its nodes for {longest:.1f} s")
         expect(failed, "nobody has taken a planned place, so this proves nothing")
-        for name in over:
-            expect_equal([s.status(name).get(k, 0) for k in ("restarts", "podFailures", "disruptions")], [0, 0, 0], f"what {name} has counted")
     finally:
         s.cluster.kubectl("delete", QUEUES, s.namespace, "--wait=false")
 
