@@ -56,21 +56,24 @@ def bindings_and_deletes(s):
 
 
 def parts_of(events):
-    """What gangs that were never whole have held: gang -> [seconds]; and the gangs that were whole once."""
+    """gang -> [seconds for which it held a part]; the gangs that are whole, and those that hold a part, in the end. One that is whole at the last moment may be rolled back all the same."""
     held, since, parts, whole = {}, {}, {}, set()
     for time, pod, binds in events:
         name = pod.rpartition("-worker-")[0]
-        if not name or name in whole:
+        if not name:  # of somebody else
             continue
         pods = held.setdefault(name, set())
         before = len(pods)
         (pods.add if binds else pods.discard)(pod)
-        if not before and pods:
+        if len(pods) == before:
+            continue
+        if before in (0, PODS):
             since[name] = time
+            whole.discard(name)
+        if len(pods) in (0, PODS):
+            parts.setdefault(name, []).append(time - since.pop(name))
         if len(pods) == PODS:
             whole.add(name)
-        if before and len(pods) in (0, PODS):
-            parts.setdefault(name, []).append(time - since.pop(name))
     return parts, whole, since
 
 
