@@ -122,6 +122,9 @@ struct kar_queue_leaving {
 	kar_class class;
 	int32_t n;
 	kar_time deletion; /* deletionTimestamp: when it is to be gone */
+	/* The API server charges it until then: as part of what leaves (T), of no quota's .foreign. */
+	const struct kar_queue_charge *charges;
+	uint32_t n_charges;
 };
 
 enum kar_queue_standing {
