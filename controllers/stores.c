@@ -63,21 +63,25 @@ const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores
 	return o ? kar_as_priorityclass(o) : NULL;
 }
 
-int32_t kar_stores_default_priority(const struct kar_stores *s)
+const struct kar_priorityclass *kar_stores_default_class(const struct kar_stores *s)
 {
 	struct kar_iter it = kar_store_all(s->priorityclasses);
+	const struct kar_priorityclass *lowest = NULL;
 	const struct kar_object *o;
-	int32_t lowest = INT32_MAX;
-	bool found = false;
 
 	/* Kubernetes takes the lowest too if several classes are the default. */
 	while (kar_iter_next(&it, &o)) {
 		const struct kar_priorityclass *c = kar_as_priorityclass(o);
 
-		if (c->global_default && c->value <= lowest) {
-			lowest = c->value;
-			found = true;
-		}
+		if (c->global_default && (!lowest || c->value < lowest->value))
+			lowest = c;
 	}
-	return found ? lowest : 0;
+	return lowest;
+}
+
+int32_t kar_stores_default_priority(const struct kar_stores *s)
+{
+	const struct kar_priorityclass *c = kar_stores_default_class(s);
+
+	return c ? c->value : 0;
 }

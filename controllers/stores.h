@@ -99,6 +99,8 @@ void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar
 /* Returns the PriorityClass @name (may be NULL), or NULL. */
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 	__attribute__((nonnull(1)));
+/* Returns the global default, or NULL. */
+const struct kar_priorityclass *kar_stores_default_class(const struct kar_stores *s) KAR_NONNULL;
 /* Returns the value of the global default, 0 if there is none. */
 int32_t kar_stores_default_priority(const struct kar_stores *s) KAR_NONNULL;
 

@@ -228,12 +228,12 @@ const char *queue_charges_problem(const struct queue_charges *c, const char *tas
 
 /* --- use ------------------------------------------------------------------------------------------------- */
 
-static void add_to(struct queue_account *a, const struct queue_charges *c, int64_t n, size_t member)
+static void add_to(struct queue_account *a, const struct queue_charges *c, int64_t pods, size_t member)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct use *u = &a->uses[c->items[i].row - a->first];
 
-		*(wide *)(void *)((char *)u + member) += (wide)c->items[i].amount * n;
+		*(wide *)(void *)((char *)u + member) += (wide)c->items[i].amount * pods;
 	}
 }
 
@@ -247,9 +247,12 @@ void queue_account_managed(struct queue_account *a, const char *text)
 	add_to(a, queue_charge_pod(a, text), 1, offsetof(struct use, managed));
 }
 
-void queue_account_kept(struct queue_account *a, const struct queue_charges *c, int64_t n)
+void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *charges, uint32_t n,
+	int64_t pods)
 {
-	add_to(a, c, n, offsetof(struct use, kept));
+	const struct queue_charges c = { .items = charges, .n = n };
+
+	add_to(a, &c, pods, offsetof(struct use, kept));
 }
 
 void queue_account_reserve(struct queue_account *a, uint32_t row, int64_t amount)

@@ -64,8 +64,9 @@ const char *queue_charges_problem(const struct queue_charges *c, const char *tas
 void queue_account_live(struct queue_account *a, const char *text, int64_t n) KAR_NONNULL;
 /* One of them is of a managed group, whose runs are charged for it. */
 void queue_account_managed(struct queue_account *a, const char *text) KAR_NONNULL;
-/* Managed groups are charged with @c for @n pods, existing or not. */
-void queue_account_kept(struct queue_account *a, const struct queue_charges *c, int64_t n) KAR_NONNULL;
+/* Managed groups are charged for @pods pods, existing or not. */
+void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *charges, uint32_t n,
+	int64_t pods) __attribute__((nonnull(1)));
 /* @amount of a row is reserved by somebody who is no group of the pass. */
 void queue_account_reserve(struct queue_account *a, uint32_t row, int64_t amount) KAR_NONNULL;
 

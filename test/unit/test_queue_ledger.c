@@ -230,6 +230,7 @@ static void foreign_is_what_others_use(void **state)
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(uses); i++) {
 		char quota[256];
+		const struct queue_charges *c;
 		struct world w;
 
 		snprintf(quota, sizeof(quota), EVEN("c", "\"pods\":\"9\"", "\"pods\":\"%s\""), uses[i].used);
@@ -237,7 +238,8 @@ static void foreign_is_what_others_use(void **state)
 		queue_account_live(w.account, ASKS("", ""), uses[i].live);
 		for (int k = 0; k < uses[i].managed; k++)
 			queue_account_managed(w.account, ASKS("", ""));
-		queue_account_kept(w.account, queue_charge_pod(w.account, ASKS("", "")), uses[i].kept);
+		c = queue_charge_pod(w.account, ASKS("", ""));
+		queue_account_kept(w.account, c->items, c->n, uses[i].kept);
 		queue_account_reserve(w.account, 0, uses[i].reserved);
 		queue_ledger_close(&w.ledger);
 		if (w.ledger.rows[0].foreign != uses[i].foreign)
