@@ -73,20 +73,22 @@ struct kar_queue_amounts {
 /* Queues by their objects. Quantities are rounded down. */
 struct kar_queue_in {
 	const char *name;
-	const char *parent;          /* spec.parent; NULL: top */
-	const char *parent_in_force; /* status.parent of the last valid pass; "root": top; NULL: never valid */
+	const char *parent; /* spec.parent; NULL: top */
+	const char
+		*parent_in_force; /* status.parent of the last valid pass; "root": top; NULL: never valid */
 	bool deleting;
 	bool closed, drain;
-	const char *problem; /* why the object cannot be used at all (unreadable, a selector without sense); NULL: it can */
-	int32_t weight;      /* 1 or more; 0 counts as 1 */
+	const char *
+		problem; /* why the object cannot be used at all (unreadable, a selector without sense); NULL: it can */
+	int32_t weight; /* 1 or more; 0 counts as 1 */
 	struct kar_queue_amounts deserved, guarantee, capability;
-	int32_t max_jobs;      /* 0: no limit */
-	bool not_reclaimable;  /* reclaimable: false */
-	bool strict;           /* StrictFIFO */
-	bool preempts;         /* preemptionPolicy LowerPriority */
-	bool provisions;       /* provisioning Pods */
-	int32_t completed;     /* finished groups that ask for it, which are not in the snapshot */
-	int32_t n_run_times;   /* completed jobs whose run time is known, and its median, for estimates */
+	int32_t max_jobs;     /* 0: no limit */
+	bool not_reclaimable; /* reclaimable: false */
+	bool strict;          /* StrictFIFO */
+	bool preempts;        /* preemptionPolicy LowerPriority */
+	bool provisions;      /* provisioning Pods */
+	int32_t completed;    /* finished groups that ask for it, which are not in the snapshot */
+	int32_t n_run_times;  /* completed jobs whose run time is known, and its median, for estimates */
 	int64_t median_seconds;
 	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none */
 	kar_time reserved_since;
@@ -96,7 +98,7 @@ struct kar_queue_in {
 struct kar_queue_seat {
 	const char *node;
 	int32_t n;
-	bool bound;       /* a pod is there, so the snapshot of the nodes has it; false: a plan holds the place for one */
+	bool bound; /* a pod is there, so the snapshot of the nodes has it; false: a plan holds the place for one */
 	kar_time created; /* of the youngest of these pods; of a plan: its time */
 };
 
@@ -122,9 +124,6 @@ struct kar_queue_leaving {
 	kar_class class;
 	int32_t n;
 	kar_time deletion; /* deletionTimestamp: when it is to be gone */
-	/* The API server charges it until then: as part of what leaves (T), of no quota's .foreign. */
-	const struct kar_queue_charge *charges;
-	uint32_t n_charges;
 };
 
 enum kar_queue_standing {
@@ -138,8 +137,9 @@ enum kar_queue_phase { KAR_QUEUE_STARTS, KAR_QUEUE_RUNS, KAR_QUEUE_UNKNOWN };
 
 struct kar_queue_group {
 	const char *ns, *name;
-	uint32_t queue;   /* that it asks for; KAR_QUEUE_NONE: it does not exist */
-	uint32_t also_in; /* another queue whose admission it still has: it counts there for maxJobs; KAR_QUEUE_NONE: none */
+	uint32_t queue; /* that it asks for; KAR_QUEUE_NONE: it does not exist */
+	uint32_t
+		also_in; /* another queue whose admission it still has: it counts there for maxJobs; KAR_QUEUE_NONE: none */
 	const char *queue_name; /* that it asks for, also if there is none */
 	enum kar_queue_standing standing;
 	enum kar_queue_reason ineligible; /* KAR_QR_ADMITTED: it is eligible */
@@ -154,16 +154,16 @@ struct kar_queue_group {
 	uint32_t n_runs;
 	int32_t min;     /* m: at least 1 while pods are left */
 	int32_t desired; /* d of an admitted group; of others' groups: released members, at least m */
-	bool elastic;    /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
+	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
 	struct kar_queue_amounts hold; /* room for members to come (minResources) */
 	const char *topology;          /* label key of struct kar_gang */
 	bool required;
 	const struct kar_queue_leaving *leaving; /* pods that stop */
 	uint32_t n_leaving;
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
-	bool released;      /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
-	bool replaces;      /* an admitted group whose pods without a seat get places by this pass: they are in .places */
-	bool unverified;    /* a fit is no promise, so it evicts nobody */
+	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
+	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
+	bool unverified;              /* a fit is no promise, so it evicts nobody */
 	const char *const *run_names; /* per run, for texts; NULL: none */
 
 	/* --- times; 0: never */
@@ -174,10 +174,10 @@ struct kar_queue_group {
 	enum kar_queue_phase phase;
 
 	/* --- eviction */
-	bool not_evictable;   /* a bare member, another scheduler */
-	bool never_preempts;  /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
-	uint32_t evicted_by;  /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
-	bool provisioned;     /* admitted without room: it waits for new nodes, and nobody else of its queue does */
+	bool not_evictable; /* a bare member, another scheduler */
+	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
+	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
+	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
 	bool no_provisioning; /* its pods are created bound: it cannot wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
@@ -238,20 +238,27 @@ struct kar_queue_decision {
 	const char *evicted_text;   /* "evicted for n/j of queue o: right of o"; NULL: not evicted */
 	bool took_extras;           /* of a taker: others give up extras for it in this pass */
 
-	enum kar_queue_reason provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */
-	uint32_t partner;                 /* of GANG_GROUP: which cannot start; KAR_QUEUE_NONE: .unit_missing */
+	enum kar_queue_reason
+		provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */
+	uint32_t partner; /* of GANG_GROUP: which cannot start; KAR_QUEUE_NONE: .unit_missing */
 	enum kar_queue_reason partner_reason;
 
-	int32_t position;   /* in its leaf among the waiting ones whose reason is RESERVING or later; 0: none, or beyond POSITIONS */
-	int32_t line;       /* how many these are */
-	const char *text;   /* why it waits, without position; of an admitted one: NULL, or why a raised minimum waits */
-	const char *message; /* text with position and estimate, as it is written to the status */
+	int32_t position; /* in its leaf among the waiting ones whose reason is RESERVING or later; 0: none, or beyond POSITIONS */
+	int32_t line; /* how many these are */
+	const char *
+		text; /* why it waits, without position; of an admitted one: NULL, or why a raised minimum waits */
+	const char *message;      /* text with position and estimate, as it is written to the status */
 	kar_time estimated_start; /* 0: not known */
 	const char *basis;        /* of that: "deadlines", "median of 12 jobs" */
 	int64_t level;            /* section 4 */
 };
 
-enum kar_queue_validity { KAR_QUEUE_VALID, KAR_QUEUE_PARENT_NOT_FOUND, KAR_QUEUE_PARENT_CYCLE, KAR_QUEUE_TOO_DEEP };
+enum kar_queue_validity {
+	KAR_QUEUE_VALID,
+	KAR_QUEUE_PARENT_NOT_FOUND,
+	KAR_QUEUE_PARENT_CYCLE,
+	KAR_QUEUE_TOO_DEEP
+};
 const char *kar_queue_validity_name(enum kar_queue_validity v) KAR_RETNN; /* reason of the condition Valid */
 
 struct kar_queue_counts {
@@ -264,25 +271,27 @@ struct kar_queue_status_out {
 	uint32_t parent; /* in force; KAR_QUEUE_NONE: top, or (.validity) never valid */
 	bool in_force;   /* it has a place in the tree */
 	bool leaf;
-	bool closed;     /* it or a parent is closed or being deleted */
-	bool closing;    /* closed, and a live group is below */
+	bool closed;  /* it or a parent is closed or being deleted */
+	bool closing; /* closed, and a live group is below */
 	struct kar_queue_counts counts;
-	struct kar_queue_amounts allocated, entitled; /* by names of resources, without what is 0 or not limited */
-	int64_t share;                                /* in thousandths */
-	uint32_t head;                                /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
-	uint32_t reserved_for;                        /* group for which capacity comes together */
+	struct kar_queue_amounts allocated,
+		entitled;      /* by names of resources, without what is 0 or not limited */
+	int64_t share;         /* in thousandths */
+	uint32_t head;         /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
+	uint32_t reserved_for; /* group for which capacity comes together */
 	kar_time reserved_since;
 	struct kar_queue_amounts reserved; /* its M */
 };
 
 struct kar_queue_result {
-	struct kar_queue_decision *groups;    /* by index of the snapshot */
-	struct kar_queue_status_out *queues;  /* likewise */
-	int32_t steps;                        /* until nothing changed */
-	bool unsettled;                       /* KAR_QUEUE_STEPS were not enough: a bug, to be counted */
+	struct kar_queue_decision *groups;   /* by index of the snapshot */
+	struct kar_queue_status_out *queues; /* likewise */
+	int32_t steps;                       /* until nothing changed */
+	bool unsettled;                      /* KAR_QUEUE_STEPS were not enough: a bug, to be counted */
 	kar_time again_at; /* when an age, a window, a protection or a starvation time ends; KAR_NEVER */
-	/* All waiting groups in the order of their leaf and line, for the order of writes: indexes of groups. */
+	/* Groups that are not finished (.n_order), in line order, for the order of writes. */
 	const uint32_t *order;
+	uint32_t n_order;
 };
 
 /* Pure. @now: wall ms. */

@@ -132,10 +132,40 @@ void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod)
 		queue_account_managed(a, pod->charge);
 }
 
+/* Pods that leave, and are neither replaced by those that it keeps nor of a run that is known, are left to .status.used. */
+static void keep_leaving(struct queue_account *a, const struct kar_queue_group *g, int64_t most)
+{
+	for (uint32_t i = 0; i < g->n_leaving && most > 0; i++) {
+		int64_t n = g->leaving[i].n < most ? g->leaving[i].n : most;
+
+		for (uint32_t k = 0; k < g->n_runs; k++) {
+			if (g->runs[k].class != g->leaving[i].class)
+				continue;
+			queue_account_kept(a, g->runs[k].charges, g->runs[k].n_charges, n);
+			most -= n;
+			break;
+		}
+	}
+}
+
+static int64_t pods_of(const struct kar_queue_group *g)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_leaving; i++)
+		n += g->leaving[i].n;
+	for (uint32_t i = 0; i < g->n_runs; i++) {
+		for (uint32_t k = 0; k < g->runs[i].n_seats; k++)
+			n += g->runs[i].seats[k].bound ? g->runs[i].seats[k].n : 0;
+	}
+	return n;
+}
+
 void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g)
 {
 	struct queue_account *a = account_of(q, g->ns);
 	int32_t left = g->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
+	int64_t leaving = a ? pods_of(g) - left : 0;
 
 	if (!a)
 		return;
@@ -146,8 +176,7 @@ void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g)
 		queue_account_kept(a, run->charges, run->n_charges, n);
 		left -= n;
 	}
-	for (uint32_t i = 0; i < g->n_leaving; i++)
-		queue_account_kept(a, g->leaving[i].charges, g->leaving[i].n_charges, g->leaving[i].n);
+	keep_leaving(a, g, leaving);
 }
 
 void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot)

@@ -248,8 +248,10 @@ static inline void world_leave(struct world *w, struct kar_queue_group *g, const
 	struct kar_queue_leaving *l =
 		kar_arena_grow(&w->a, (void *)(uintptr_t)g->leaving, g->n_leaving, sizeof(*l));
 
-	l[g->n_leaving++] =
-		(struct kar_queue_leaving){ .node = node, .class = g->runs->class, .n = n, .deletion = w->now };
+	l[g->n_leaving++] = (struct kar_queue_leaving){ .node = node,
+		.class = g->runs->class,
+		.n = n,
+		.deletion = w->now };
 	g->leaving = l;
 }
 
@@ -279,7 +281,8 @@ static inline enum kar_queue_reason world_reason(const char *name)
 }
 
 /* One word "key=value" that is no need of its pods; false: it is one. */
-static inline bool world_group_word(struct world *w, struct kar_queue_group *g, const char *word, const char *value)
+static inline bool world_group_word(struct world *w, struct kar_queue_group *g, const char *word,
+	const char *value)
 {
 	const struct {
 		const char *name;
@@ -362,7 +365,8 @@ static inline void world_group(struct world *w, const char *text, int number)
 
 	w->groups = kar_arena_grow(&w->a, w->groups, w->s.n_groups, sizeof(*g));
 	g = &w->groups[w->s.n_groups++];
-	*g = (struct kar_queue_group){ .ns = slash ? kar_arena_strndup(&w->a, name, (size_t)(slash - name)) : "default",
+	*g = (struct kar_queue_group){ .ns = slash ? kar_arena_strndup(&w->a, name, (size_t)(slash - name))
+						   : "default",
 		.name = slash ? slash + 1 : name,
 		.queue_name = words_part(&w->a, &text, " "),
 		.also_in = KAR_QUEUE_NONE,
@@ -525,6 +529,7 @@ static inline void world_apply(struct world *w)
 			g->admitted_at = w->now;
 			g->phase = KAR_QUEUE_STARTS;
 		}
+		g->provisioned = g->provisioned ? d->standing == KAR_QUEUE_ADMITTED : d->provisions != 0;
 		g->last_scale = d->scaled ? w->now : g->last_scale;
 		g->standing = d->standing;
 		g->desired = d->desired;
