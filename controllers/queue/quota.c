@@ -132,19 +132,30 @@ void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod)
 		queue_account_managed(a, pod->charge);
 }
 
-/* Pods that leave, and are neither replaced by those that it keeps nor of a run that is known, are left to .status.used. */
+/* The pass charges what leaves by rows that a pod of the runs takes something of. */
+static bool has_row(const struct kar_queue_group *g, uint32_t row)
+{
+	for (uint32_t i = 0; i < g->n_runs; i++) {
+		for (uint32_t k = 0; k < g->runs[i].n_charges; k++) {
+			if (g->runs[i].charges[k].row == row)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* At most @most of those that leave: the rest is replaced by what it keeps. Of other rows .status.used has them. */
 static void keep_leaving(struct queue_account *a, const struct kar_queue_group *g, int64_t most)
 {
 	for (uint32_t i = 0; i < g->n_leaving && most > 0; i++) {
-		int64_t n = g->leaving[i].n < most ? g->leaving[i].n : most;
+		const struct kar_queue_leaving *l = &g->leaving[i];
+		int64_t n = l->n < most ? l->n : most;
 
-		for (uint32_t k = 0; k < g->n_runs; k++) {
-			if (g->runs[k].class != g->leaving[i].class)
-				continue;
-			queue_account_kept(a, g->runs[k].charges, g->runs[k].n_charges, n);
-			most -= n;
-			break;
+		for (uint32_t k = 0; k < l->n_charges; k++) {
+			if (has_row(g, l->charges[k].row))
+				queue_account_kept(a, &l->charges[k], 1, n);
 		}
+		most -= n;
 	}
 }
 

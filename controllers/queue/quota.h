@@ -27,8 +27,8 @@ const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const stru
 /* @pod belongs to a group of the pass, whose runs or what leaves are charged for it. */
 void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
 /*
- * The group is complete: it keeps what the pods are charged with that it may have, and those that leave beyond these, which the pass
- * charges like the run of their class.
+ * The group is complete: it keeps what the pods are charged with that it may have, and those that leave beyond these, as
+ * the pass charges them.
  */
 void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g) KAR_NONNULL;
 

@@ -62,6 +62,10 @@ static void end(struct world *w)
 #define TASK(name, template) "{\"name\":\"" name "\",\"replicas\":3,\"template\":" template "}"
 #define OF_JOB(sched, tasks) META("ns", "j") ",\"spec\":{" sched "\"taskSpecs\":[" tasks "]}}"
 #define POD(name, requests) META("ns", name) ",\"spec\":{\"containers\":[" CONTAINER(requests) "]}}"
+#define GOES(name, requests) \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"ns\",\"uid\":\"" name \
+	"\",\"resourceVersion\":\"7\",\"deletionTimestamp\":" \
+	"\"2026-01-01T00:00:00Z\"},\"spec\":{\"containers\":[" CONTAINER(requests) "]}}"
 #define BOTH(pods, cpu) "\"pods\":\"" pods "\",\"requests.cpu\":\"" cpu "\""
 
 static const char *print(const struct queue_charges *c, struct kar_buf *out)
@@ -164,15 +168,14 @@ static void rows_show_what_others_use(void **state)
 		struct kar_buf quota KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 		struct kar_queue_seat seat = { .node = "n", .n = groups[i].bound, .bound = true };
 		struct kar_queue_run run = { .class = 1, .n = 4, .seats = &seat, .n_seats = 1 };
-		struct kar_queue_leaving leaving[] = { { .class = 1, .n = groups[i].leaving },
-			{ .class = 2, .n = 0 } };
+		struct kar_queue_leaving leaving = { .class = 2, .n = groups[i].leaving };
 		struct kar_queue_group g = { .ns = "ns",
 			.standing = groups[i].standing,
 			.desired = groups[i].desired,
 			.runs = &run,
 			.n_runs = 1,
-			.leaving = leaving,
-			.n_leaving = 2 };
+			.leaving = &leaving,
+			.n_leaving = 1 };
 		const struct kar_object *a, *b;
 		const struct queue_charges *c;
 		struct world w;
@@ -188,8 +191,8 @@ static void rows_show_what_others_use(void **state)
 		put(w.stores.pods, POD("theirs", "\"cpu\":\"1\""));
 		w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
 		c = queue_quota_of_pod(w.q, kar_as_pod(a));
-		run.charges = c->items;
-		run.n_charges = c->n;
+		run.charges = leaving.charges = c->items;
+		run.n_charges = leaving.n_charges = c->n;
 		queue_quota_owns(w.q, kar_as_pod(a));
 		queue_quota_owns(w.q, kar_as_pod(b));
 		queue_quota_group(w.q, &g);
@@ -202,6 +205,40 @@ static void rows_show_what_others_use(void **state)
 	}
 }
 
+/* A row that no run takes anything of is left to .status.used. */
+static void rows_of_other_pods_stay_used(void **state)
+{
+	struct kar_queue_snapshot snapshot = { 0 };
+	struct kar_queue_leaving leaving = { .n = 1 };
+	struct kar_queue_run run = { .n = 1 };
+	const struct queue_charges *small, *large;
+	const struct kar_object *a, *b;
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	put(w.stores.resourcequotas, QUOTA("ns", "", BOTH("9", "9"), BOTH("1", "1")));
+	a = put(w.stores.pods, GOES("a", ""));
+	b = put(w.stores.pods, GOES("b", "\"cpu\":\"1\""));
+	w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
+	small = queue_quota_of_pod(w.q, kar_as_pod(a));
+	large = queue_quota_of_pod(w.q, kar_as_pod(b));
+	run.charges = small->items;
+	run.n_charges = small->n;
+	leaving.charges = large->items;
+	leaving.n_charges = large->n;
+	queue_quota_group(w.q,
+		&(struct kar_queue_group){ .ns = "ns",
+			.runs = &run,
+			.n_runs = 1,
+			.leaving = &leaving,
+			.n_leaving = 1 });
+	queue_quota_end(w.q, &snapshot);
+	assert_int_equal(snapshot.rows[0].foreign, 0);
+	assert_int_equal(snapshot.rows[1].foreign, 1000);
+	end(&w);
+}
+
 /* Pods that are being deleted are charged by the API server, so they are in .status.used alone. */
 static void pods_that_stop_are_not_counted_twice(void **state)
 {
@@ -212,9 +249,7 @@ static void pods_that_stop_are_not_counted_twice(void **state)
 	(void)state;
 	begin(&w);
 	put(w.stores.resourcequotas, QUOTA("ns", "", BOTH("9", "9"), BOTH("1", "1")));
-	stops = put(w.stores.pods,
-		"{\"metadata\":{\"name\":\"s\",\"namespace\":\"ns\",\"uid\":\"s\",\"resourceVersion\":\"7\",\"deletionTimestamp\":"
-		"\"2026-01-01T00:00:00Z\"},\"spec\":{\"containers\":[" CONTAINER("\"cpu\":\"1\"") "]}}");
+	stops = put(w.stores.pods, GOES("s", "\"cpu\":\"1\""));
 	w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
 	queue_quota_owns(w.q, kar_as_pod(stops));
 	queue_quota_group(w.q, &(struct kar_queue_group){ .ns = "ns" });
@@ -228,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(tasks_are_charged_by_the_quotas_of_their_namespace),
 		TEST(rows_show_what_others_use),
+		TEST(rows_of_other_pods_stay_used),
 		TEST(pods_that_stop_are_not_counted_twice),
 	};
 
