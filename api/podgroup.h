@@ -123,13 +123,17 @@ struct kar_podgroup_status {
 	enum kar_pg_backend backend;       /* likewise; it stays while .placement has a state */
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
-	/* The queue reconciler's, from here to .waiting_since. */
+	/* The queue reconciler's, from here to .estimated_start, like .desired. */
+	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
 	/* It is always written: if it is missing beside condition Admitted, the CRD knows none of our additions. */
 	bool has_position;
 	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
 	const char *admitted_queue;
-	kar_time waiting_since; /* the group is ordered by this time instead of its creation; 0: absent */
+	kar_time
+		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
+	int64_t waited_seconds;   /* for how long it had waited before that */
+	kar_time estimated_start; /* when it may start; 0: nobody can say */
 	struct kar_conditions conditions;
 };
 

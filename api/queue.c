@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/amounts_wire.h"
 #include "api/copy.h"
 #include "common/str.h"
 #include "api/names.h"
@@ -12,14 +13,13 @@ struct wire_status {
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
-/* The fields that are not acted upon are only read to see whether they are set. */
 struct wire_spec {
 	struct kar_queue_spec s;
 	const char *provisioning;
 	struct kar_array deserved, guarantee, capability; /* struct kar_pair */
 	struct kar_selector namespaces;
 	const char *state, *preemption_policy;
-	bool drain;
+	bool reclaimable, has_reclaimable;
 };
 
 struct wire_queue {
@@ -29,6 +29,7 @@ struct wire_queue {
 };
 
 static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct wire_spec, s.parent, "parent", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.weight, "weight", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, deserved, "deserved", KAR_F_MAP),
 	KAR_FIELD(struct wire_spec, guarantee, "guarantee", KAR_F_MAP),
@@ -36,7 +37,8 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_spec, s.max_jobs, s.has_max_jobs, "maxJobs", KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, s.max_priority, s.has_max_priority, "maxPriority", KAR_F_INT32),
 	KAR_FIELD(struct wire_spec, state, "state", KAR_F_STRING),
-	KAR_FIELD(struct wire_spec, drain, "drain", KAR_F_BOOL),
+	KAR_FIELD(struct wire_spec, s.drain, "drain", KAR_F_BOOL),
+	KAR_FIELD_OPT(struct wire_spec, reclaimable, has_reclaimable, "reclaimable", KAR_F_BOOL),
 	KAR_FIELD(struct wire_spec, provisioning, "provisioning", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, s.queueing_strategy, "queueingStrategy", KAR_F_STRING),
 	KAR_FIELD(struct wire_spec, preemption_policy, "preemptionPolicy", KAR_F_STRING),
@@ -53,6 +55,24 @@ const char *kar_queue_state_name(enum kar_queue_state s)
 
 enum { COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS };
 
+static const struct kar_field head_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_head, ns, "namespace", KAR_COPY_VALUE, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_TEXT(struct kar_queue_head, name, "name", KAR_COPY_NAME, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_TEXT(struct kar_queue_head, uid, "uid", KAR_COPY_UID, KAR_SF_COUNTER, NULL),
+	KAR_STATUS(TIME, struct kar_queue_head, since, "since", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc head_table = KAR_DESC("QueueHead", struct kar_queue_head, head_fields);
+
+/* What is reserved must survive a restart, so it is written at once. */
+static const struct kar_field reservation_fields[] = {
+	KAR_STATUS_TEXT(struct kar_queue_reservation, job, "job", KAR_COPY_KEY, KAR_SF_STORY, "reserved"),
+	KAR_STATUS_TEXT(struct kar_queue_reservation, uid, "uid", KAR_COPY_UID, KAR_SF_STORY, NULL),
+	KAR_STATUS(TIME, struct kar_queue_reservation, since, "since", KAR_SF_STORY, NULL),
+	KAR_STATUS_PAIRS(struct kar_queue_reservation, resources, "resources", KAR_SF_COUNTER, NULL),
+};
+static const struct kar_desc reservation_table =
+	KAR_DESC("QueueReservation", struct kar_queue_reservation, reservation_fields);
+
 static const struct kar_field status_fields[] = {
 	KAR_STATUS_ENUM(struct wire_status, state, s.state, "state", state_names,
 		KAR_SF_STORY | KAR_SF_PRINT_ALWAYS, "state"),
@@ -61,6 +81,13 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(INT32, struct wire_status, s.running, "running", COUNTER, "running"),
 	KAR_STATUS(INT32, struct wire_status, s.completed, "completed", COUNTER, "completed"),
 	KAR_STATUS(INT32, struct wire_status, s.unknown, "unknown", COUNTER, "unknown"),
+	KAR_STATUS_TEXT(struct wire_status, s.parent, "parent", KAR_COPY_VALUE, KAR_SF_STORY, "parent"),
+	KAR_STATUS_PAIRS(struct wire_status, s.allocated, "allocated", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_PAIRS(struct wire_status, s.entitled, "entitled", KAR_SF_COUNTER, NULL),
+	KAR_STATUS(INT64, struct wire_status, s.share, "share", KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.head, s.head, "head", &head_table, KAR_SF_COUNTER, NULL),
+	KAR_STATUS_STRUCT(struct wire_status, s.reservation, s.reservation, "reservation", &reservation_table,
+		KAR_SF_STORY | KAR_SF_COUNTER, "reservation"),
 	KAR_STATUS_CONDITIONS(struct wire_status, conditions, s.conditions, "conditions", KAR_SF_STORY, NULL),
 };
 const struct kar_desc kar_queue_status_table = KAR_DESC("QueueStatus", struct wire_status, status_fields);
@@ -72,28 +99,6 @@ static const struct kar_field queue_fields[] = {
 };
 static const struct kar_desc queue_desc = KAR_WIRE_DESC("Queue", struct wire_queue, queue_fields);
 
-/* Defaults of the schema and empty maps do not count as set. */
-static const char *unsupported(const struct wire_spec *w, struct kar_arena *mem)
-{
-	const struct {
-		const char *name;
-		bool asked;
-	} fields[] = {
-		{ "capability", w->capability.n > 0 },
-		{ "deserved", w->deserved.n > 0 },
-		{ "guarantee", w->guarantee.n > 0 },
-		{ "weight", w->s.weight > 1 },
-		{ "drain", w->drain },
-	};
-	const char *text = "";
-
-	for (size_t i = 0; i < KAR_LEN(fields); i++) {
-		if (fields[i].asked)
-			text = kar_arena_printf(mem, "%s%s%s", text, text[0] ? ", " : "", fields[i].name);
-	}
-	return text;
-}
-
 /* Closing and Unknown are states of a status only. */
 static enum kar_queue_state read_state(const char *name)
 {
@@ -103,12 +108,34 @@ static enum kar_queue_state read_state(const char *name)
 								    : KAR_QUEUE_STATE_UNKNOWN;
 }
 
+/* Rights and limits are rounded down, requests up, so nobody gets a part of a unit too much. */
+static struct kar_queue_amounts keep_amounts(const struct kar_array *wire, bool pods, struct kar_arena *mem)
+{
+	struct kar_array kept = kar_copy_pairs(mem, wire);
+	const struct kar_pair *pairs = kept.items;
+	struct kar_sched_amount *out = kar_arena_alloc(mem, kept.n + 1, sizeof(*out));
+	struct kar_quantity q;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < kept.n; i++) {
+		if ((pods || !kar_streq(pairs[i].key, "pods")) &&
+			kar_quantity_parse(pairs[i].value, &q, NULL) == 0)
+			out[n++] = kar_amount_rounded_down(pairs[i].key, &q);
+	}
+	return (struct kar_queue_amounts){ out, n };
+}
+
 static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_arena *mem)
 {
 	struct kar_queue_spec spec = w->s;
 
-	if (!spec.weight)
-		spec.weight = 1; /* the schema's default */
+	if (spec.weight < 1)
+		spec.weight = 1; /* the default of the schema, which lets no other pass */
+	spec.parent = kar_has_text(w->s.parent) ? kar_copy_fit(mem, w->s.parent, KAR_COPY_VALUE) : NULL;
+	spec.deserved = keep_amounts(&w->deserved, false, mem);
+	spec.guarantee = keep_amounts(&w->guarantee, false, mem);
+	spec.capability = keep_amounts(&w->capability, true, mem);
+	spec.never_reclaimed = w->has_reclaimable && !w->reclaimable;
 	spec.state = read_state(w->state);
 	spec.state_text = kar_copy_fit(mem, w->state, KAR_COPY_VALUE);
 	spec.provisions = kar_streq(w->provisioning, "Pods");
@@ -119,7 +146,6 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	spec.namespaces_problem = kar_selector_problem(&w->namespaces, mem);
 	if (!spec.namespaces_problem)
 		spec.namespaces = kar_selector_copy(&w->namespaces, mem);
-	spec.unsupported = unsupported(w, mem);
 	return spec;
 }
 

@@ -10,6 +10,10 @@
 #include "api/selector.h"
 #include "api/status_fields.h"
 #include "common/kube/object.h"
+#include "common/queue/queue.h"
+
+/* status.parent of a queue that has no parent. No queue has this name. */
+#define KAR_QUEUE_ROOT "root"
 
 enum kar_queue_state {
 	KAR_QUEUE_STATE_NONE, /* of a status: never written */
@@ -21,7 +25,13 @@ enum kar_queue_state {
 const char *kar_queue_state_name(enum kar_queue_state s) KAR_RETNN; /* "Open" ...; "" for NONE */
 
 struct kar_queue_spec {
-	int32_t weight;
+	const char *parent; /* NULL: none */
+	int32_t weight;     /* at least 1 */
+	/* Rounded down, in the order of names. Without "pods", which would mean nothing there: */
+	struct kar_queue_amounts deserved, guarantee;
+	struct kar_queue_amounts capability;
+	bool never_reclaimed; /* reclaimable false: its gangs are not evicted for the rights of others */
+	bool drain;           /* if it is closed, what runs is evicted */
 	int32_t max_jobs;
 	bool has_max_jobs;
 	int32_t max_priority; /* a group that asks for more counts as this; only with .has_max_priority */
@@ -34,13 +44,30 @@ struct kar_queue_spec {
 	const char *queueing_strategy; /* "BestEffortFIFO" (default) or "StrictFIFO" */
 	bool preempts; /* preemptionPolicy LowerPriority: a group may evict gangs of this queue that have a lower priority */
 	bool provisions; /* provisioning Pods: a gang without room gets its pods, so that a cluster autoscaler sees them */
-	/* Fields that are set but not acted upon yet, joined by ", "; "": none. */
-	const char *unsupported;
+};
+
+/* The group that is next. Texts are "" when absent. */
+struct kar_queue_head {
+	const char *ns, *name, *uid;
+	kar_time since; /* wall ms, since when it waits */
+};
+
+/* A group that has waited for too long, and for which capacity is kept free. */
+struct kar_queue_reservation {
+	const char *job; /* "ns/name" */
+	const char *uid; /* of the group */
+	kar_time since;
+	struct kar_array resources; /* struct kar_pair */
 };
 
 struct kar_queue_status {
 	enum kar_queue_state state;
 	int32_t pending, inqueue, running, completed, unknown; /* PodGroups by what they are doing */
+	const char *parent; /* in force: the name of a queue, or KAR_QUEUE_ROOT; "": none was ever valid */
+	struct kar_array allocated, entitled; /* struct kar_pair: quantities by resource */
+	int64_t share;                        /* thousandths */
+	struct kar_queue_head head;
+	struct kar_queue_reservation reservation;
 	struct kar_conditions conditions;
 };
 
@@ -57,7 +84,7 @@ struct kar_queue {
 };
 
 /* Message of a group or job that the queue skips because the job is invalid. */
-#define KAR_NOT_QUEUED_INVALID "not in the queue until the spec is valid"
+#define KAR_NOT_QUEUED_INVALID "the job is invalid: see its condition Invalid"
 /* For printf: the priority that was asked for, and the priority that counts. */
 #define KAR_QUEUE_CLAMPED "priority %d counts as %d, the maxPriority of the queue"
 

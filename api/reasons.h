@@ -50,21 +50,33 @@ enum {
 	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"There is no Queue of the name in spec.queue. The job waits for it.") \
 	X(QueueInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The queue admits nothing: it has a field that cannot be read (see the events of the queue), or its spec.namespaceSelector means nothing. Correct the queue, or use another one.") \
+		"The queue admits nothing: its parent does not exist, is in a cycle or is too deep, it has a field that cannot be read (see the events of the queue), or its spec.namespaceSelector means nothing. Correct the queue, or use another one.") \
+	X(QueueNotLeaf, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The queue is the parent of others, and only those admit jobs. Name one of them.") \
 	X(QueueClosed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue is closed, or is being deleted.") \
+		"The queue or a queue above it is closed, or is being deleted.") \
 	X(NamespaceNotAllowed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The labels of the namespace do not fit the spec.namespaceSelector of the queue. Use another queue, or ask the administrator of the cluster. A job that is admitted already goes on.") \
 	X(MaxJobsReached, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue has as many jobs as its maxJobs allows. The messages of the first ten that wait name up to three of those, with their phase or reason; one that does not run comes first.") \
+		"The queue, or a queue above it, has as many jobs as its maxJobs allows.") \
+	X(QueueCapability, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The queue, or a queue above it, has as much of a resource as its capability allows; the message says which, and how much is short.") \
+	X(HeadReserved, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"There is room, but it is kept for a job that has waited for longer than --starvation-timeout; the message names it.") \
+	X(GuaranteeReserved, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"There is room, but it is guaranteed to other queues.") \
+	X(WaitingForReclaim, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"Others use what the queue has a right to, and have scaled or started a moment ago; the message says when it can be taken from them.") \
 	X(BehindHead, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue is StrictFIFO, and a job that is ahead of this one has to be admitted first.") \
 	X(NoFit, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The nodes have no room for the whole minimum now; the message says how many pods would fit, and what is short where. No pod exists, and none holds anything. Starts when there is room for all.") \
+		"The nodes have no room for the whole minimum now, although together they have enough; the message says how many pods would fit, and what is short where. No pod exists, and none holds anything. Starts when there is room for all.") \
+	X(InsufficientCapacity, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"All nodes together have too little of a resource now; the message says how much is short. No pod exists, and none holds anything. Starts when there is room for all.") \
 	X(Provisioning, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"There is no room, the queue has provisioning: Pods, and another job of it waits for new nodes already.") \
 	X(Infeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The minimum does not even fit on empty nodes; the message says why. Lower the requests or the minimum, or add nodes.") \
+		"The minimum does not even fit on empty nodes, or is more than a queue may ever have; the message says why. Lower the requests or the minimum, or add nodes.") \
 	X(BackendUnavailable, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"What `--gang-backend` asks for to start gangs whole is not there, or cannot do what the job asks for; the message says why. Nothing weaker is used in its place. It is looked again every 30 s.") \
 	X(Deactivated, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
@@ -130,9 +142,9 @@ enum {
 	X(Restarting, KAR_SHOWN_NORMAL | KAR_SHOWN_WARNING, \
 		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
 	X(Reserving, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"Gangs of lower priority are evicted for the job (preemptionPolicy of its queue), and their pods are still stopping.") \
+		"Room is held for the job: pods that have it are stopping, for example of gangs that were evicted for it.") \
 	X(Preempted, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The gang is evicted for a job of higher priority; it is placed again when there is room.") \
+		"The gang is evicted for a job of higher priority, or of another queue that has a right to its room, or because its queue is drained; it is placed again when there is room.") \
 	X(WaitingForGangGroup, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The gang starts together with another one (schedSpec.gangGroups), which does not exist or cannot start yet.") \
 	X(BackOff, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

@@ -76,6 +76,9 @@ static void read_field(const struct kar_field *f, const char *wire, char *status
 	case KAR_SF_STRINGS:
 		*(struct kar_array *)to = kar_copy_strings(arena, from);
 		break;
+	case KAR_SF_PAIRS:
+		*(struct kar_array *)to = kar_copy_pairs(arena, from);
+		break;
 	case KAR_SF_STRUCT:
 		kar_status_read(f->sub, from, to, arena);
 		break;
@@ -133,6 +136,21 @@ static void write_strings(struct kar_json_writer *w, const struct kar_array *a)
 	kar_jw_end_array(w);
 }
 
+static void write_pairs(struct kar_json_writer *w, const struct kar_array *a)
+{
+	const struct kar_pair *items = a->items;
+
+	kar_jw_begin_object(w);
+	for (size_t i = 0; i < a->n; i++) {
+		kar_jw_key(w, items[i].key);
+		if (items[i].value[0])
+			kar_jw_string(w, items[i].value);
+		else
+			kar_jw_null(w);
+	}
+	kar_jw_end_object(w);
+}
+
 static void write_fields(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
 	unsigned mask, bool in_array);
 
@@ -161,6 +179,9 @@ static void write_value(struct kar_json_writer *w, const struct kar_field *f, co
 		break;
 	case KAR_SF_STRINGS:
 		write_strings(w, kar_row_strings(f, status));
+		break;
+	case KAR_SF_PAIRS:
+		write_pairs(w, kar_row_strings(f, status));
 		break;
 	case KAR_SF_STRUCT:
 		write_struct(w, f->sub, kar_row_at(f, status), in_array);
@@ -191,6 +212,28 @@ static void write_fields(struct kar_json_writer *w, const struct kar_desc *table
 		else
 			write_value(w, f, status, in_array);
 	}
+}
+
+struct kar_array kar_status_pairs_over(const struct kar_array *old, const struct kar_array *new,
+	struct kar_arena *arena)
+{
+	const struct kar_pair *before = old->items, *after = new->items;
+	struct kar_pair *out = kar_arena_alloc(arena, old->n + new->n + 1, sizeof(*out));
+	size_t n = 0;
+
+	for (size_t i = 0, k = 0; i < old->n || k < new->n;) {
+		int order = i == old->n ? 1 : k == new->n ? -1 : strcmp(before[i].key, after[k].key);
+
+		out[n++] = order < 0 ? (struct kar_pair){ before[i].key, "" } : after[k];
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return (struct kar_array){ .items = out, .n = n };
+}
+
+bool kar_status_same_pairs(const struct kar_array *a, const struct kar_array *b)
+{
+	return kar_row_same_pairs(a, b);
 }
 
 void kar_status_write(struct kar_json_writer *w, const struct kar_desc *table, const void *status,
@@ -251,6 +294,16 @@ static uint64_t add_strings(uint64_t h, const struct kar_array *a)
 	return h;
 }
 
+static uint64_t add_pairs(uint64_t h, const struct kar_array *a)
+{
+	const struct kar_pair *items = a->items;
+
+	h = add_number(h, (int64_t)a->n);
+	for (size_t i = 0; i < a->n; i++)
+		h = add_text(add_text(h, items[i].key), items[i].value);
+	return h;
+}
+
 static uint64_t add_conditions(uint64_t h, const struct kar_conditions *list)
 {
 	h = add_number(h, (int64_t)list->n);
@@ -272,6 +325,8 @@ static uint64_t add_value(uint64_t h, const struct kar_field *f, const void *sta
 		return add_text(h, kar_row_text(f, status));
 	case KAR_SF_STRINGS:
 		return add_strings(h, kar_row_strings(f, status));
+	case KAR_SF_PAIRS:
+		return add_pairs(h, kar_row_strings(f, status));
 	case KAR_SF_CONDITIONS:
 		return add_conditions(h, kar_row_conditions(f, status));
 	case KAR_SF_TIME:

@@ -9,7 +9,7 @@
  * conditions) are decoded into members behind it, and kar_status_read() converts them. A nested struct has a table of its own
  * with a wire struct of its own, which may be the nested struct itself.
  *
- * Absent are: texts that are NULL or "", times, enums and versions that are 0, empty arrays of strings, members whose `has` is
+ * Absent are: texts that are NULL or "", times, enums and versions that are 0, empty arrays of strings and of pairs, members whose `has` is
  * false, zeros marked KAR_SF_OMIT_ZERO, and nested structs without a value that is not zero. Numbers and booleans that are not
  * so marked, arrays of structs and conditions are always written. An absent member of the status or of a nested struct is
  * written as null, because a merge patch removes only what it names; inside an array, which a patch replaces as a whole, it is
@@ -29,14 +29,15 @@ struct kar_json_writer;
 
 /* Form of the member in the status struct. */
 enum kar_status_form {
-	KAR_SF_INT32,      /* int32_t */
-	KAR_SF_INT64,      /* int64_t */
-	KAR_SF_BOOL,       /* bool */
-	KAR_SF_TIME,       /* kar_time */
-	KAR_SF_ENUM,       /* an enum of the size of an int, 0: absent; its name in JSON */
-	KAR_SF_VERSION,    /* kar_rv; decimal text in JSON */
-	KAR_SF_TEXT,       /* const char *; "" after reading, never NULL, when absent */
-	KAR_SF_STRINGS,    /* struct kar_array of const char * */
+	KAR_SF_INT32,   /* int32_t */
+	KAR_SF_INT64,   /* int64_t */
+	KAR_SF_BOOL,    /* bool */
+	KAR_SF_TIME,    /* kar_time */
+	KAR_SF_ENUM,    /* an enum of the size of an int, 0: absent; its name in JSON */
+	KAR_SF_VERSION, /* kar_rv; decimal text in JSON */
+	KAR_SF_TEXT,    /* const char *; "" after reading, never NULL, when absent */
+	KAR_SF_STRINGS, /* struct kar_array of const char * */
+	KAR_SF_PAIRS, /* struct kar_array of struct kar_pair, sorted by key; a value "" is written as null, which removes the key */
 	KAR_SF_STRUCT,     /* the nested struct */
 	KAR_SF_STRUCTS,    /* pointer to the first of a number of structs; the number is a size_t beside it */
 	KAR_SF_CONDITIONS, /* struct kar_conditions */
@@ -100,6 +101,9 @@ struct kar_field_extra {
 #define KAR_STATUS_STRINGS(wire_, member_, name_, flags_, print_) \
 	{ .name = (name_), .type = KAR_F_ARRAY, .offset = offsetof(wire_, member_), \
 	  KAR_STATUS_EXTRA(.form = KAR_SF_STRINGS, .offset = offsetof(wire_, member_), .flags = (flags_), .print = (print_)) }
+#define KAR_STATUS_PAIRS(wire_, member_, name_, flags_, print_) \
+	{ .name = (name_), .type = KAR_F_MAP, .offset = offsetof(wire_, member_), \
+	  KAR_STATUS_EXTRA(.form = KAR_SF_PAIRS, .offset = offsetof(wire_, member_), .flags = (flags_), .print = (print_)) }
 /* @sub_: the table of the nested struct. Where that is its own wire struct, @decoded_ is @member_. */
 #define KAR_STATUS_STRUCT(wire_, decoded_, member_, name_, sub_, flags_, print_) \
 	{ .name = (name_), .type = KAR_F_OBJECT, .offset = offsetof(wire_, decoded_), .sub = (sub_), \
@@ -135,11 +139,20 @@ uint64_t kar_status_hash(const struct kar_desc *table, const void *status, unsig
 	uint64_t seed) KAR_NONNULL;
 /*
  * The rows that have a print name, as far as @new differs from @old: "phase=Running running=3 startTime formed=-"; in @arena. A
- * text, an enum or a time that has become absent is "-"; a time is only named. Of an array of strings their number is printed.
+ * text, an enum or a time that has become absent is "-"; a time is only named. Of an array of strings or pairs their number is printed.
  * Members of structs in an array follow as "started[worker]". Conditions are "Formed=True".
  */
 const char *kar_status_print(const struct kar_desc *table, const void *old, const void *new,
 	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+
+/*
+ * The pairs @new (sorted by key, as @old), and those keys of @old that it lacks with the value "": what a patch of @old says, so that it
+ * has @new afterwards. The array is in @arena, its texts are borrowed.
+ */
+struct kar_array kar_status_pairs_over(const struct kar_array *old, const struct kar_array *new,
+	struct kar_arena *arena) KAR_NONNULL;
+
+bool kar_status_same_pairs(const struct kar_array *a, const struct kar_array *b) KAR_NONNULL;
 
 /* The value of the name @s (NULL: absent) in a NULL-terminated list of names; 0: none of them. */
 unsigned kar_status_name_parse(const char *const *names, const char *s) __attribute__((nonnull(1)));

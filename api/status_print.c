@@ -75,7 +75,7 @@ static void print_value(struct kar_buf *out, const struct kar_field *f, const vo
 		return;
 	if (f->extra->form == KAR_SF_TEXT) {
 		put(out, name, key, kar_row_is_zero(f, new) ? "-" : kar_row_text(f, new));
-	} else if (f->extra->form == KAR_SF_STRINGS) {
+	} else if (f->extra->form == KAR_SF_STRINGS || f->extra->form == KAR_SF_PAIRS) {
 		snprintf(digits, sizeof(digits), "%zu", kar_row_strings(f, new)->n);
 		put(out, name, key, digits);
 	} else {

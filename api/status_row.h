@@ -61,6 +61,7 @@ static inline const char *kar_row_text(const struct kar_field *f, const void *st
 	return s ? s : "";
 }
 
+/* Also of pairs. */
 static inline const struct kar_array *kar_row_strings(const struct kar_field *f, const void *status)
 {
 	return kar_row_at(f, status);
@@ -74,6 +75,20 @@ static inline const struct kar_conditions *kar_row_conditions(const struct kar_f
 static inline size_t kar_row_count(const struct kar_field *f, const void *status)
 {
 	return *(const size_t *)(const void *)((const char *)status + kar_row_extra(f)->n);
+}
+
+/* Of pairs, of which those with the value "" are to go. */
+static inline bool kar_row_same_pairs(const struct kar_array *a, const struct kar_array *b)
+{
+	const struct kar_pair *x = a->items, *y = b->items;
+
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		if (strcmp(x[i].key, y[i].key) != 0 || strcmp(x[i].value, y[i].value) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* Number @i of an array of structs; NULL: there are fewer. */
@@ -104,6 +119,7 @@ static inline bool kar_row_is_zero(const struct kar_field *f, const void *status
 	case KAR_SF_TEXT:
 		return !kar_row_text(f, status)[0];
 	case KAR_SF_STRINGS:
+	case KAR_SF_PAIRS:
 		return !kar_row_strings(f, status)->n;
 	case KAR_SF_STRUCT:
 		for (size_t i = 0; zero && i < f->sub->n_fields; i++)
@@ -142,6 +158,8 @@ static inline bool kar_row_same(const struct kar_field *f, const void *a, const 
 		return strcmp(kar_row_text(f, a), kar_row_text(f, b)) == 0;
 	case KAR_SF_STRINGS:
 		return kar_strings_equal(kar_row_strings(f, a), kar_row_strings(f, b));
+	case KAR_SF_PAIRS:
+		return kar_row_same_pairs(kar_row_strings(f, a), kar_row_strings(f, b));
 	case KAR_SF_CONDITIONS:
 		return kar_conditions_equal(kar_row_conditions(f, a), kar_row_conditions(f, b));
 	default:

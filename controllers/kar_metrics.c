@@ -100,9 +100,11 @@ static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
 /* One of the reasons of the queue reconciler; @reason comes from a status. */
 static const char *known_reason(const char *reason)
 {
-	for (int r = QUEUE_ADMITTED; r <= QUEUE_JOB_INVALID; r++) {
-		if (kar_streq(reason, queue_reason_name((enum queue_reason)r)))
-			return queue_reason_name((enum queue_reason)r);
+	for (int r = KAR_QR_ADMITTED; r < KAR_N_QUEUE_REASONS; r++) {
+		const char *name = kar_queue_reason_name((enum kar_queue_reason)r);
+
+		if (kar_streq(reason, name))
+			return name;
 	}
 	return OTHER;
 }
@@ -115,7 +117,7 @@ const char *kar_pending_reason(const struct kar_podgroup *g)
 	if (g->deletion || g->status.phase == KAR_PG_PHASE_FINISHED || (c && c->status == KAR_COND_TRUE))
 		return NULL;
 	reason = c ? known_reason(c->reason) : "WaitingForAdmission";
-	return kar_streq(reason, queue_reason_name(QUEUE_NOT_WAITING)) ? NULL : reason;
+	return kar_streq(reason, kar_queue_reason_name(KAR_QR_SUSPENDED)) ? NULL : reason;
 }
 
 static void collect_group(struct kar_metrics *m, const struct kar_stores *stores,

@@ -11,7 +11,7 @@
 #include "common/timefmt.h"
 #include "controllers/options_impl.h"
 
-enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BACKEND, BOOL };
+enum kind { STRING, COUNT, DECIMAL, PART, DURATION, FORMAT, BACKEND, BOOL };
 
 /* clang-format would format each initializer as a block. */
 /* clang-format off */
@@ -47,8 +47,16 @@ static const struct kar_flag flags[] = {
 		"Name of the Lease"),
 	FLAG("leader-elect-resource-namespace", STRING, leader.ns, "Leader election", NULL,
 		"Namespace of the Lease (default: the pod's own, or that of the kubeconfig's context)"),
-	FLAG("min-runtime", DURATION, settings.min_runtime, "Gangs", "60s",
-		"Time for which a gang runs at least before it may be evicted for one of higher priority"),
+	FLAG("max-load-desired", PART, settings.max_load_permille, "Queues", "0.97",
+		"Part of the cpu and memory of the nodes up to which jobs get pods beyond their minimums"),
+	FLAG("aging-interval", DURATION, settings.aging_interval, "Queues", "600s",
+		"Time of waiting after which a job counts with the next higher class of priorities, up to 1000; 0s: never"),
+	FLAG("starvation-timeout", DURATION, settings.starvation_timeout, "Queues", "300s",
+		"Time of waiting after which room is kept free for a job that cannot start otherwise; 0s: never"),
+	FLAG("freezing-window", DURATION, settings.freezing_window, "Queues", "60s",
+		"Time after a change of the number of its pods in which a job keeps it; 0s: none"),
+	FLAG("min-runtime", DURATION, settings.min_runtime, "Queues", "60s",
+		"Time for which a gang runs at least before it may be evicted for another one"),
 	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
 		"Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("direct-schedulers", STRING, settings.direct_schedulers, "Gangs", "kar-scheduler",
@@ -89,6 +97,7 @@ static const char *const metavar[] = {
 	[STRING] = "string",
 	[COUNT] = "int",
 	[DECIMAL] = "number",
+	[PART] = "number",
 	[DURATION] = "duration",
 	[FORMAT] = "text|json",
 	[BACKEND] = "Auto|Gates|Native",
@@ -129,6 +138,17 @@ static int set_decimal(double *out, const char *text)
 	if (errno || end == text || *end || !isfinite(v) || v < 0)
 		return -1;
 	*out = v;
+	return 0;
+}
+
+/* In thousandths, rounded down. */
+static int set_part(int32_t *out, const char *text)
+{
+	double v;
+
+	if (set_decimal(&v, text) || v > 1)
+		return -1;
+	*out = (int32_t)(v * 1000 + 1e-6);
 	return 0;
 }
 
@@ -186,6 +206,8 @@ static int convert(const struct kar_flag *f, void *at, const char *text)
 		return set_count(at, text);
 	case DECIMAL:
 		return set_decimal(at, text);
+	case PART:
+		return set_part(at, text);
 	case DURATION:
 		return set_duration(at, text);
 	case FORMAT:
@@ -204,6 +226,7 @@ int kar_flag_set(struct kar_options *o, const struct kar_flag *f, const char *te
 		[STRING] = "a string",
 		[COUNT] = "a whole number, not negative",
 		[DECIMAL] = "a number, not negative",
+		[PART] = "a number from 0 to 1",
 		[DURATION] = "a duration such as 90s or 5m",
 		[FORMAT] = "text or json",
 		[BACKEND] = "Auto, Gates or Native",

@@ -13,6 +13,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/snapshot.h"
+#include "controllers/usage.h"
 
 #define KAR_IF_NO_CRD \
 	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
@@ -42,6 +43,7 @@ KAR_STORES(KAR_STORES_TYPE)
 struct kar_stores {
 	KAR_STORES(KAR_STORES_MEMBER)
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
+	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 };
 #undef KAR_STORES_MEMBER
 
@@ -59,6 +61,9 @@ enum kar_gang_backend {
 /* Settings from the command line that decisions depend on, and what the cluster offers. */
 struct kar_settings {
 	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
+	/* ms each, 0: off: what the pass of queues takes (docs/design/queue.md, 2). */
+	kar_time aging_interval, starvation_timeout, freezing_window;
+	int32_t max_load_permille; /* --max-load-desired in thousandths; 0: 1000 */
 	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;
@@ -83,7 +88,7 @@ static inline bool kar_native_is_lost(const struct kar_settings *s)
 	return s->gang_backend == KAR_GANGS_BY_GATES || (s->native.known && !s->native.type);
 }
 
-/* Makes empty caches, which the snapshot is the first to listen to. Their strings are in @strings, which is borrowed. */
+/* Makes empty caches, which the snapshot and the usage are the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;
 void kar_stores_release(struct kar_stores *s) KAR_NONNULL;
 /* Fills in @out with the caches for the manager, in the order of KAR_STORES. */

@@ -31,12 +31,7 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	memset(part->k, 0, sizeof(part->k));
 	if (admitted) {
 		q_add_pods(p, g, 0, g->st.d, part->k, rows);
-		for (uint32_t i = 0; i < g->in->hold.n; i++) {
-			uint32_t r = q_resource(p, g->in->hold.items[i].resource);
-
-			if (r < Q_RESOURCES)
-				part->k[r] = q_add(part->k[r], g->in->hold.items[i].amount);
-		}
+		q_add_list(p, &g->in->hold, part->k);
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t pods = g->pods ? g->pods[r] : 0;

@@ -62,6 +62,18 @@ static bool is_last_of_unit(const struct q_pass *p, const struct q_group *g)
 	return true;
 }
 
+/* Each of the unit waits for the one that cannot start, and that one for what it lacks. */
+static void fail_unit(struct q_pass *p, struct q_group *g, struct q_group *failed, enum kar_queue_reason why)
+{
+	for (uint32_t i = 0; i <= g->in->n_unit; i++) {
+		struct q_group *m = i < g->in->n_unit ? &p->groups[g->in->unit[i]] : g;
+
+		m->unit_failed = true;
+		m->partner = m == failed ? NULL : failed;
+		m->partner_reason = why;
+	}
+}
+
 static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, bool *later)
 {
 	enum kar_queue_reason why = q_ineligible(g);
@@ -74,9 +86,7 @@ static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, boo
 	*later |= fit == Q_LATER;
 	if (fit != Q_NO)
 		return true;
-	with->unit_failed = true;
-	with->partner = g == with ? NULL : g;
-	with->partner_reason = why;
+	fail_unit(p, with, g, why);
 	return false;
 }
 
@@ -267,9 +277,11 @@ static bool try_first(struct q_pass *p)
 
 bool q_gangs(struct q_pass *p)
 {
-	bool changed = try_first(p);
+	bool changed;
 	struct q_group *g;
 
+	p->change = p->freed = ++p->changes; /* reservations may be others: nothing is known to fail */
+	changed = try_first(p);
 	q_race_begin(p);
 	begin_round(p);
 	while ((g = choose(p))) {

@@ -1,10 +1,10 @@
 /*
  * impl - what the files of the pass share. Private to this folder.
  *
- *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c   groups: needs, kinds, lines
+ *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines
  *   accounts.c sums, shares, rights              rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c  b, c, d                           extras.c  EXTRAS, REBALANCE, raising         explain.c, texts.c, estimate.c  why, when
+ *   victims.c  b, c, d                           extras.c  EXTRAS, REBALANCE, raising         explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
  * the arena of the pass. Invariants between two calls: each sum is that of the groups below (q_set() alone changes a group), and the
@@ -268,8 +268,14 @@ uint32_t q_run_of(const struct q_group *g, int32_t k) KAR_NONNULL;
 /* Adds what pods @from .. @to ask for to @v, and (not NULL) charge rows of the kind with. */
 void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
 	int64_t *rows) __attribute__((nonnull(1, 2, 5)));
+void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to) KAR_NONNULL;
 /* Why it is not eligible; ADMITTED: it is. */
 enum kar_queue_reason q_ineligible(const struct q_group *g) KAR_NONNULL;
+
+/* --- kinds.c */
+struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
+uint32_t q_row_of(const struct q_kind *k,
+	uint32_t row) KAR_NONNULL; /* its place; .n_rows: it is not charged */
 
 /* --- accounts.c */
 /* The group has this state from now on, and all sums follow. What its old one was can be restored (q_mark()). */

@@ -1,246 +1,16 @@
-/*
- * Where pods are. The engine has taken the view `fut`. For the view `now` it takes what leaves as well, but where something waits for room of
- * that on the same node, the larger of the two counts.
- */
-#include "common/queue/impl.h"
+/* Places for pods: in one of the two views, beside what is reserved; and where all pods are at the beginning. */
+#include "common/queue/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
-
-/* --- spots ----------------------------------------------------------------------------------------- */
-
-static void take(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n)
-{
-	if (s->node)
-		kar_sched_take(p->s->sched, s->node, g->in->runs[s->run].class, n);
-}
-
-/* The list is copied, as an older state may be restored. */
-static void push(struct q_pass *p, struct q_state *st, struct q_spot spot)
-{
-	struct q_spot *all = kar_arena_alloc(p->a, st->n_spots + 1, sizeof(*all)), *last;
-
-	if (st->n_spots)
-		memcpy(all, st->spots, st->n_spots * sizeof(*all));
-	st->spots = all;
-	last = st->n_spots ? &all[st->n_spots - 1] : NULL;
-	if (last && last->run == spot.run && last->bound == spot.bound && last->fresh == spot.fresh &&
-		last->waits == spot.waits && last->none == spot.none && kar_streq(last->node, spot.node))
-		last->n += spot.n;
-	else
-		all[st->n_spots++] = spot;
-}
-
-void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, int32_t d)
-{
-	struct q_state out = *st;
-	int32_t at = 0;
-
-	out.spots = NULL;
-	out.n_spots = 0;
-	for (uint32_t i = 0; i < st->n_spots; i++) {
-		struct q_spot s = st->spots[i];
-		int32_t stay = (int32_t)kar_clamp(d - at, 0, s.n);
-
-		at += s.n;
-		take(p, g, &s, stay - s.n);
-		s.n = stay;
-		if (stay)
-			push(p, &out, s);
-	}
-	for (uint32_t i = 0; i < st->n_held && d <= 0; i++)
-		kar_sched_take(p->s->sched, st->held[i].node, st->held[i].class, -1);
-	if (d <= 0)
-		out.n_held = 0;
-	*st = out;
-}
-
-/* --- what leaves ------------------------------------------------------------------------------------ */
-
-typedef void gone_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
-
-/* Bound pods beyond those that are kept, and what stops already. */
-static void visit_gone(struct q_pass *p, const struct q_group *g, gone_visitor *visit, void *context)
-{
-	int32_t kept = q_kept(g), at = 0;
-
-	for (uint32_t i = 0; i < g->in->n_runs; i++) {
-		const struct kar_queue_run *run = &g->in->runs[i];
-		int32_t k = at;
-
-		for (uint32_t j = 0; j < run->n_seats; j++) {
-			const struct kar_queue_seat *s = &run->seats[j];
-			int32_t n = (int32_t)kar_clamp((int64_t)k + s->n - kept, 0, s->n);
-
-			k += s->n;
-			if (n && s->bound && s->node)
-				visit(p, context, s->node, run->class, n);
-		}
-		at += run->n;
-	}
-	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
-		if (g->in->leaving[i].node)
-			visit(p, context, g->in->leaving[i].node, g->in->leaving[i].class,
-				g->in->leaving[i].n);
-	}
-}
-
-static void take_gone(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
-{
-	const int32_t *sign = context;
-
-	kar_sched_take(p->s->sched, node, class, *sign * n);
-}
-
-static void all_gone(struct q_pass *p, gone_visitor *visit, void *context)
-{
-	for (uint32_t i = 0; i < p->n_gone; i++)
-		visit_gone(p, p->gone[i], visit, context);
-}
-
-static void count_gone(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
-{
-	int32_t *sum = context;
-
-	(void)p;
-	(void)node;
-	(void)class;
-	*sum += n;
-}
-
-int32_t q_count_gone(struct q_pass *p, const struct q_group *g)
-{
-	int32_t n = 0;
-
-	visit_gone(p, g, count_gone, &n);
-	return n;
-}
-
-void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *from, const struct q_state *to)
-{
-	for (uint32_t i = 0; i < from->n_spots; i++)
-		take(p, g, &from->spots[i], -from->spots[i].n);
-	for (uint32_t i = 0; i < to->n_spots; i++)
-		take(p, g, &to->spots[i], to->spots[i].n);
-	for (uint32_t i = 0; i < from->n_held; i++)
-		kar_sched_take(p->s->sched, from->held[i].node, from->held[i].class, -1);
-	for (uint32_t i = 0; i < to->n_held; i++)
-		kar_sched_take(p->s->sched, to->held[i].node, to->held[i].class, 1);
-}
-
-/* --- the view `now` --------------------------------------------------------------------------------- */
-
-struct per_node {
-	const char *node;
-	kar_class class;
-	int32_t n;
-	bool leaves;
-};
-
-struct overlap {
-	struct per_node *all;
-	uint32_t n;
-	bool any_waits;
-	struct q_reserved *both; /* what counts twice, by node */
-	uint32_t n_both;
-};
-
-static void add_node(struct q_pass *p, struct overlap *o, struct per_node n)
-{
-	o->all = kar_arena_grow(p->a, o->all, o->n, sizeof(*o->all));
-	o->all[o->n++] = n;
-}
-
-static void add_leaving(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
-{
-	add_node(p, context, (struct per_node){ node, class, n, true });
-}
-
-static int by_node(const void *a, const void *b)
-{
-	return strcmp(((const struct per_node *)a)->node, ((const struct per_node *)b)->node);
-}
-
-kar_class q_room_class(struct q_pass *p, const int64_t *v)
-{
-	struct kar_sched_amount list[Q_RESOURCES];
-	struct kar_pod_needs needs = { .amounts = list, .room_only = true };
-	kar_class c;
-
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		if (v[r] > 0)
-			list[needs.n_amounts++] = (struct kar_sched_amount){ p->names[r], v[r] };
-	}
-	if (!needs.n_amounts || p->n_made == KAR_LEN(p->made))
-		return 0; /* so many at once: then what waits counts in full */
-	c = kar_sched_class(p->s->sched, &needs);
-	p->made[p->n_made++] = c;
-	return c;
-}
-
-static void add_overlap(struct q_pass *p, struct overlap *o, uint32_t from, uint32_t to)
-{
-	int64_t leaves[Q_RESOURCES] = { 0 }, waits[Q_RESOURCES] = { 0 };
-	kar_class class;
-
-	for (uint32_t i = from; i < to; i++) {
-		const int64_t *needs = q_class_needs(p, o->all[i].class);
-		int64_t *sum = o->all[i].leaves ? leaves : waits;
-
-		for (uint32_t r = 0; r < p->n_resources; r++)
-			sum[r] = q_add(sum[r], q_mul(needs[r], o->all[i].n));
-	}
-	for (uint32_t r = 0; r < p->n_resources; r++)
-		leaves[r] = q_min(leaves[r], waits[r]);
-	class = q_room_class(p, leaves);
-	if (!class)
-		return;
-	o->both = kar_arena_grow(p->a, o->both, o->n_both, sizeof(*o->both));
-	o->both[o->n_both++] = (struct q_reserved){ o->all[from].node, class };
-}
-
-static void find_overlap(struct q_pass *p, struct overlap *o)
-{
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		const struct q_group *g = p->line[i];
-
-		for (uint32_t k = 0; k < g->st.n_spots; k++) {
-			const struct q_spot *s = &g->st.spots[k];
-
-			if (!s->waits || !s->node)
-				continue;
-			o->any_waits = true;
-			add_node(p, o, (struct per_node){ s->node, g->in->runs[s->run].class, s->n, false });
-		}
-	}
-	if (!o->any_waits)
-		return;
-	all_gone(p, add_leaving, o);
-	qsort(o->all, o->n, sizeof(*o->all), by_node);
-	for (uint32_t i = 0, from = 0; i < o->n; i++) {
-		if (i + 1 < o->n && strcmp(o->all[i + 1].node, o->all[from].node) == 0)
-			continue;
-		add_overlap(p, o, from, i + 1);
-		from = i + 1;
-	}
-}
-
-static void switch_view(struct q_pass *p, const struct overlap *o, int32_t sign)
-{
-	all_gone(p, take_gone, &sign);
-	for (uint32_t i = 0; i < o->n_both; i++)
-		kar_sched_take(p->s->sched, o->both[i].node, o->both[i].class, -sign);
-}
+/* --- placing ---------------------------------------------------------------------------------------- */
 
 static void reserve_room(struct q_pass *p, int32_t sign)
 {
 	for (uint32_t i = 0; i < p->n_reserved; i++)
 		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
 }
-
-/* --- placing ---------------------------------------------------------------------------------------- */
 
 struct wish {
 	struct kar_gang gang;
@@ -279,7 +49,7 @@ static void push_places(struct q_pass *p, const struct kar_placement *out, uint3
 {
 	for (uint32_t i = 0; i < out->n_places; i++) {
 		if (out->places[i].role == role)
-			push(p, st,
+			q_push(p, st,
 				(struct q_spot){ .node = out->places[i].node,
 					.run = run,
 					.n = out->places[i].n,
@@ -298,7 +68,7 @@ static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_sta
 		for (uint32_t i = 0; i <= run; i++)
 			end += ask->g->in->runs[i].n;
 		end = end < ask->to ? end : ask->to;
-		push(p, st, (struct q_spot){ .run = run, .n = end - k, .none = true });
+		q_push(p, st, (struct q_spot){ .run = run, .n = end - k, .none = true });
 		k = end;
 	}
 }
@@ -306,7 +76,7 @@ static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_sta
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	bool binds = q_binds(p->root->reserved, ask), fits;
-	struct overlap o = { 0 };
+	struct q_overlap o = { 0 };
 	struct kar_placement out;
 	struct wish w;
 
@@ -316,8 +86,8 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	}
 	make_wish(p, ask, &w);
 	if (view == Q_NOW && p->leaving) {
-		find_overlap(p, &o);
-		switch_view(p, &o, 1);
+		q_find_overlap(p, &o);
+		q_switch_view(p, &o, 1);
 	}
 	if (binds)
 		reserve_room(p, 1);
@@ -325,7 +95,7 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	if (binds)
 		reserve_room(p, -1);
 	if (view == Q_NOW && p->leaving)
-		switch_view(p, &o, -1);
+		q_switch_view(p, &o, -1);
 	if (!fits)
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
@@ -369,56 +139,6 @@ const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit)
 
 /* --- the beginning and the end ----------------------------------------------------------------------- */
 
-/* Is there room for one more pod of the class on this node? */
-static bool fits_on(struct q_pass *p, kar_class class, const char *node)
-{
-	struct kar_pod_needs needs = *kar_sched_needs(p->s->sched, class);
-	kar_class there;
-	bool fits;
-
-	needs.node = node;
-	there = kar_sched_class(p->s->sched, &needs);
-	fits = kar_sched_copies(p->s->sched, there) > 0;
-	kar_sched_class_put(p->s->sched, there);
-	return fits;
-}
-
-static const struct kar_queue_seat *seat_of(const struct q_group *g, int32_t k)
-{
-	uint32_t run = q_run_of(g, k);
-
-	for (uint32_t i = 0; i < run; i++)
-		k -= g->in->runs[i].n;
-	for (uint32_t i = 0; i < g->in->runs[run].n_seats; i++) {
-		if (k < g->in->runs[run].seats[i].n)
-			return &g->in->runs[run].seats[i];
-		k -= g->in->runs[run].seats[i].n;
-	}
-	return NULL;
-}
-
-int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_state *st)
-{
-	const struct kar_queue_seat *s = seat_of(g, k);
-	struct q_spot spot = { .run = q_run_of(g, k), .n = 1, .bound = true };
-
-	if (!s || !s->bound || !s->node)
-		return -1;
-	if (!fits_on(p, g->in->runs[spot.run].class, s->node))
-		return 0;
-	spot.node = s->node;
-	take(p, g, &spot, 1);
-	push(p, st, spot);
-	return 1;
-}
-
-static void lift(struct q_pass *p, const struct q_group *g)
-{
-	int32_t minus = -1;
-
-	visit_gone(p, g, take_gone, &minus);
-}
-
 /* Spots of the first d pods as the snapshot has them; those of plans are taken. */
 static void seat(struct q_pass *p, struct q_group *g)
 {
@@ -440,11 +160,11 @@ static void seat(struct q_pass *p, struct q_group *g)
 			spot.n = s->n < left ? s->n : left;
 			left -= spot.n;
 			if (!s->bound)
-				take(p, g, &spot, spot.n);
-			push(p, &st, spot);
+				q_take_spot(p, g, &spot, spot.n);
+			q_push(p, &st, spot);
 		}
 		if (left > 0)
-			push(p, &st, (struct q_spot){ .run = i, .n = left });
+			q_push(p, &st, (struct q_spot){ .run = i, .n = left });
 	}
 	g->st = st;
 }
@@ -501,7 +221,7 @@ static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placem
 
 			if (!n)
 				continue;
-			push(p, &g->st,
+			q_push(p, &g->st,
 				(struct q_spot){ .node = out->places[k].node,
 					.run = s.run,
 					.n = n,
@@ -511,7 +231,7 @@ static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placem
 			s.n -= n;
 		}
 		if (s.n)
-			push(p, &g->st, s);
+			q_push(p, &g->st, s);
 	}
 }
 
@@ -568,7 +288,7 @@ static void place_claim(struct q_pass *p, struct q_group *g)
 void q_nodes_begin(struct q_pass *p)
 {
 	for (uint32_t i = 0; i < p->s->n_groups && !p->s->no_nodes; i++)
-		lift(p, &p->groups[i]);
+		q_lift_gone(p, &p->groups[i]);
 	for (uint32_t i = 0; i < p->n_line; i++) {
 		if (q_is_admitted(p->line[i]))
 			seat(p, p->line[i]);
@@ -581,19 +301,4 @@ void q_nodes_begin(struct q_pass *p)
 		if (p->line[i]->st.standing == KAR_QUEUE_RESERVING)
 			place_claim(p, p->line[i]);
 	}
-}
-
-const struct kar_placement *q_placement(struct q_pass *p, const struct q_group *g)
-{
-	struct kar_placement *out = kar_arena_alloc(p->a, 1, sizeof(*out));
-	struct kar_place *places = kar_arena_alloc(p->a, g->st.n_spots + 1, sizeof(*places));
-
-	for (uint32_t i = 0; i < g->st.n_spots; i++) {
-		const struct q_spot *s = &g->st.spots[i];
-
-		if (s->fresh && s->node)
-			places[out->n_places++] = (struct kar_place){ s->node, s->run, s->n };
-	}
-	out->places = places;
-	return out->n_places ? out : NULL;
 }

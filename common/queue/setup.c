@@ -54,15 +54,6 @@ uint32_t q_run_of(const struct q_group *g, int32_t k)
 	return i;
 }
 
-static uint32_t row_of(const struct q_kind *k, uint32_t row)
-{
-	uint32_t i = 0;
-
-	while (i < k->n_rows && k->rows[i] != row)
-		i++;
-	return i;
-}
-
 static void add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
 {
 	const int64_t *needs = q_class_needs(p, c);
@@ -75,7 +66,7 @@ static void add_charges(const struct q_kind *k, const struct kar_queue_charge *c
 	int64_t n, int64_t *rows)
 {
 	for (uint32_t i = 0; i < n_charges; i++) {
-		uint32_t at = row_of(k, charges[i].row);
+		uint32_t at = q_row_of(k, charges[i].row);
 
 		if (at < k->n_rows)
 			rows[at] = q_add(rows[at], q_mul(charges[i].amount, n));
@@ -98,115 +89,6 @@ void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t
 		if (rows && run->n_charges)
 			add_charges(g->kind, run->charges, run->n_charges, end - first, rows);
 	}
-}
-
-static void add_hold(struct q_pass *p, const struct kar_queue_amounts *hold, int64_t *v)
-{
-	for (uint32_t i = 0; i < hold->n; i++) {
-		uint32_t r = q_resource(p, hold->items[i].resource);
-
-		if (r < Q_RESOURCES)
-			v[r] = q_add(v[r], hold->items[i].amount);
-	}
-}
-
-/* --- kinds ----------------------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t hash, uint64_t n)
-{
-	hash ^= n;
-	hash *= 0x9e3779b97f4a7c15U;
-	return hash ^ (hash >> 29);
-}
-
-static uint64_t flags_of(const struct kar_queue_group *in)
-{
-	return (uint64_t)in->elastic | (uint64_t)in->required << 1 | (uint64_t)in->no_node_check << 2 |
-		(uint64_t)in->unverified << 3 | (uint64_t)in->never_preempts << 4 |
-		(uint64_t)in->no_provisioning << 5;
-}
-
-static uint64_t hash_of(const struct q_group *g)
-{
-	uint64_t h = mix(g->q->index, (uint64_t)(uint32_t)g->in->base << 32 | (uint32_t)g->min);
-
-	h = mix(mix(h, (uint64_t)g->level), flags_of(g->in));
-	for (uint32_t i = 0; i < g->in->n_runs; i++)
-		h = mix(h, (uint64_t)g->in->runs[i].class << 32 | (uint32_t)g->in->runs[i].n);
-	return h;
-}
-
-static bool same_runs(const struct kar_queue_run *a, const struct kar_queue_run *b, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (a[i].class != b[i].class || a[i].n != b[i].n || a[i].n_charges != b[i].n_charges)
-			return false;
-		for (uint32_t k = 0; k < a[i].n_charges; k++) {
-			if (a[i].charges[k].row != b[i].charges[k].row ||
-				a[i].charges[k].amount != b[i].charges[k].amount)
-				return false;
-		}
-	}
-	return true;
-}
-
-static bool same_hold(const struct kar_queue_amounts *a, const struct kar_queue_amounts *b)
-{
-	for (uint32_t i = 0; a->n == b->n && i < a->n; i++) {
-		if (a->items[i].amount != b->items[i].amount ||
-			strcmp(a->items[i].resource, b->items[i].resource) != 0)
-			return false;
-	}
-	return a->n == b->n;
-}
-
-static bool are_alike(const struct q_group *a, const struct q_group *b)
-{
-	const struct kar_queue_group *x = a->in, *y = b->in;
-
-	return a->q == b->q && a->level == b->level && a->min == b->min && x->base == y->base &&
-		x->n_runs == y->n_runs && flags_of(x) == flags_of(y) &&
-		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
-		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
-}
-
-static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < in->n_runs; i++)
-		most += in->runs[i].n_charges;
-	most = most < Q_ROWS ? most : Q_ROWS;
-	k->rows = kar_arena_alloc(p->a, most + 1, sizeof(*k->rows));
-	k->row_m = kar_arena_alloc(p->a, most + 1, sizeof(*k->row_m));
-	for (uint32_t i = 0; i < in->n_runs; i++) {
-		for (uint32_t c = 0; c < in->runs[i].n_charges; c++) {
-			uint32_t row = in->runs[i].charges[c].row;
-
-			if (row_of(k, row) == k->n_rows && k->n_rows < most && !p->s->rows[row].unknown)
-				k->rows[k->n_rows++] = row;
-		}
-	}
-}
-
-static struct q_kind *kind_of(struct q_pass *p, struct q_group *g)
-{
-	uint64_t hash = hash_of(g);
-	struct q_kind **slot = &p->kinds[hash & (p->kind_slots - 1)], *k;
-
-	for (k = *slot; k; k = k->next) {
-		if (k->hash == hash && are_alike(k->first, g))
-			return k;
-	}
-	k = kar_arena_alloc(p->a, 1, sizeof(*k));
-	*k = (struct q_kind){ .first = g, .next = *slot, .hash = hash, .feasible = -1 };
-	*slot = k;
-	k->m = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*k->m));
-	find_rows(p, k, g->in);
-	g->kind = k;
-	q_add_pods(p, g, 0, g->min, k->m, k->row_m);
-	add_hold(p, &g->in->hold, k->m);
-	return k;
 }
 
 /* --- order ----------------------------------------------------------------------------------------- */
@@ -343,7 +225,7 @@ static void set_up(struct q_pass *p, struct q_group *g)
 	g->min = (int32_t)kar_clamp(in->min, g->left > 0, g->left);
 	g->desired = in->desired < g->left ? in->desired : g->left;
 	find_level(p, g);
-	g->kind = kind_of(p, g);
+	g->kind = q_kind_of(p, g);
 	count_pods(p, g);
 	if (in->ineligible == KAR_QR_FINISHED || in->ineligible == KAR_QR_JOB_INVALID ||
 		in->ineligible == KAR_QR_SUSPENDED)
@@ -380,7 +262,7 @@ static void make_lines(struct q_pass *p)
 	}
 }
 
-static void read_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
+void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t r = q_resource(p, list->items[i].resource);
@@ -395,8 +277,8 @@ static void read_cluster(struct q_pass *p)
 	int32_t permille = p->s->flags.max_load_permille;
 
 	p->pods = q_resource(p, "pods");
-	read_list(p, &p->s->alloc, p->alloc);
-	read_list(p, &p->s->foreign, p->foreign);
+	q_add_list(p, &p->s->alloc, p->alloc);
+	q_add_list(p, &p->s->foreign, p->foreign);
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		bool scaled =
 			permille && (strcmp(p->names[r], "cpu") == 0 || strcmp(p->names[r], "memory") == 0);

@@ -43,8 +43,10 @@ bool q_is_protected(struct q_pass *p, const struct q_group *g)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;
 
-	if (g->st.readmitted || (q_is_admitted(g) && g->in->standing != KAR_QUEUE_ADMITTED))
-		return true; /* this pass has admitted it */
+	if (g->st.readmitted || (q_is_admitted(g) && g->in->standing == KAR_QUEUE_WAITING))
+		return true; /* this pass has chosen it */
+	if (g->in->standing == KAR_QUEUE_RESERVING)
+		since = p->now; /* it had a claim, and is admitted in this pass */
 	return q_is_admitted(g) && since && holds_until(p, since + p->s->flags.min_runtime);
 }
 

@@ -81,3 +81,15 @@ struct kar_sched_amount kar_amount_rounded(const char *name, const struct kar_qu
 
 	return (struct kar_sched_amount){ .resource = name, .amount = kar_clamp(amount, 0, KAR_SCHED_MOST) };
 }
+
+struct kar_sched_amount kar_amount_rounded_down(const char *name, const struct kar_quantity *q)
+{
+	kar_nano unit = strcmp(name, "cpu") == 0 ? 1000000 : 1000000000;
+	kar_nano amount = q->nano / unit;
+
+	if (amount < 0)
+		amount = 0;
+	if (amount > INT64_MAX)
+		amount = INT64_MAX;
+	return (struct kar_sched_amount){ .resource = name, .amount = (int64_t)amount };
+}

@@ -39,5 +39,7 @@ void kar_amounts_set_all(struct kar_amounts *a, const struct kar_amounts *other)
  * As the scheduler counts it: thousandths of "cpu", else whole units, rounded up, and between 0 and KAR_SCHED_MOST. The name is borrowed.
  */
 struct kar_sched_amount kar_amount_rounded(const char *name, const struct kar_quantity *q) KAR_NONNULL;
+/* The same rounded down, and up to INT64_MAX: of a right or a limit. */
+struct kar_sched_amount kar_amount_rounded_down(const char *name, const struct kar_quantity *q) KAR_NONNULL;
 
 #endif

@@ -1,8 +1,8 @@
-/* What a pass places: the pods that a QueueJob must start with, or lacks. */
+/* The pods of a QueueJob as the pass sees them: those that it has, those that it lacks, and where they are or are to be. */
 #include "controllers/queue/pass.h"
 
-#include "api/pg_members.h"
 #include "api/intervals.h"
+#include "api/pg_members.h"
 #include "api/pg_plan.h"
 #include "api/pod_needs.h"
 #include "api/queuejob_direct.h"
@@ -10,20 +10,47 @@
 #include "common/str.h"
 #include "controllers/queue/backend.h"
 
-/* One job while its gang is made. */
+/* One job while its pods are made. */
 struct making {
 	struct queue_pass *p;
+	const struct queue_group *qg;
+	struct kar_queue_group *in;
 	const struct kar_podgroup *group;
 	const struct kar_queuejob *job;
 	struct kar_arena *arena;
-	int32_t *have;      /* per task: pods that need no place any more */
-	kar_class *classes; /* per task */
+	/* Per task. */
+	bool *started;
+	int32_t *done;             /* pods that have succeeded */
+	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
+	kar_class *classes;        /* 0: not known */
+	struct queue_seats *seats; /* of its bound pods */
+	int32_t *pending;          /* live pods without a node */
+	int64_t live;              /* pods of all tasks */
+	kar_time youngest;         /* wall ms, when its youngest pod was created */
+	struct queue_runs runs;
+	size_t *tasks; /* per run */
 };
 
 bool queue_waits_for_places(const struct kar_podgroup *g)
 {
 	return g->status.placement.state == KAR_PG_STATE_WAITING ||
 		g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
+}
+
+bool queue_is_whole(const struct kar_podgroup *g)
+{
+	enum kar_pg_state state = g->status.placement.state;
+
+	return (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_NONE) &&
+		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
+}
+
+void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why)
+{
+	if (in->ineligible != KAR_QR_ADMITTED && in->ineligible < reason)
+		return;
+	in->ineligible = reason;
+	in->why = why;
 }
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
@@ -58,7 +85,7 @@ static kar_class class_with_selector(const struct making *m, const char *text)
 	for (size_t i = 0; i < own->n; i++)
 		all[needs.n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
 	needs.selector = all;
-	class = kar_sched_class(kar_snapshot_sched(m->p->nodes), &needs);
+	class = kar_sched_class(kar_snapshot_sched(m->p->stores->snapshot), &needs);
 	m->p->classes = kar_arena_grow(m->arena, m->p->classes, m->p->n_classes, sizeof(*m->p->classes));
 	m->p->classes[m->p->n_classes++] = class;
 	return class;
@@ -67,23 +94,28 @@ static kar_class class_with_selector(const struct making *m, const char *text)
 void queue_forget_classes(struct queue_pass *p)
 {
 	for (size_t i = 0; i < p->n_classes; i++)
-		kar_sched_class_put(kar_snapshot_sched(p->nodes), p->classes[i]);
+		kar_sched_class_put(kar_snapshot_sched(p->stores->snapshot), p->classes[i]);
 	p->n_classes = 0;
 }
 
+/* False: the needs of a task are not known. */
 static bool find_classes(struct making *m)
 {
-	m->classes = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->classes));
+	bool all = true;
+
+	m->classes = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		const struct kar_taskspec *t = &m->job->spec.tasks[i];
 
-		m->classes[i] = m->job->spec.sched.node_selector.n
-			? class_with_selector(m, t->needs)
-			: kar_snapshot_class_of(m->p->nodes, t->needs);
+		if (t->needs)
+			m->classes[i] = m->job->spec.sched.node_selector.n
+				? class_with_selector(m, t->needs)
+				: kar_snapshot_class_of(m->p->stores->snapshot, t->needs);
+		all &= m->classes[i] != 0;
 		if (!m->classes[i])
-			return false;
+			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, "{}");
 	}
-	return true;
+	return all;
 }
 
 /* --- what is there --------------------------------------------------------------------------------- */
@@ -107,85 +139,48 @@ static struct kar_iter pods_of(const struct making *m)
 	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
 }
 
-static void count_done(struct making *m)
+/* Of a pod that exists its own needs count, even if the template was edited. */
+static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod, size_t task)
 {
-	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		m->have[i] = kar_queuejob_done(m->job, i);
+	return pod->needs ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[task];
 }
 
-/* Returns how many live pods it has. */
-static size_t count_pods(struct making *m)
+static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 {
-	const struct kar_object *o;
-	size_t live = 0;
+	queue_owns(m->p, pod);
+	queue_quota_owns(m->p->quota, pod);
+	if (pod->deletion) {
+		const struct kar_queue_leaving l = { .node = pod->node,
+			.class = class_of_pod(m, pod, task),
+			.n = 1,
+			.deletion = pod->deletion };
 
-	count_done(m);
-	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
-		size_t task = kar_pod_alive(pod) ? task_of(m, pod) : KAR_NO_TASK;
-
-		if (task == KAR_NO_TASK)
-			continue;
-		live++;
-		m->have[task] += pod->node != NULL;
+		if (pod->node)
+			queue_leaving_add(&m->runs, &l, queue_quota_of_pod(m->p->quota, pod));
+		return;
 	}
-	return live;
+	m->live++;
+	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
+	if (pod->node)
+		queue_seat_add(&m->seats[task], pod->node, 1, true, pod->creation, m->arena);
+	else
+		m->pending[task]++;
 }
 
-/* --- an admitted gang ------------------------------------------------------------------------------ */
-
-/* What the plan names no node for is looked for again by each pass, and is in @roles then. */
-static void hold_seats(struct making *m, struct queue_gang *out, size_t task, struct kar_pg_seats *seats,
-	struct kar_role *roles)
+static void count_pods(struct making *m)
 {
-	struct queue_seat *held;
 	const struct kar_object *o;
 
 	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
+		size_t task = kar_pod_finished(pod) ? KAR_NO_TASK : task_of(m, pod);
 
-		if (pod->node && task_of(m, pod) == task && !kar_pg_seats_take(seats, pod->node))
-			kar_pg_seats_take(seats, ""); /* it has its place now, or had it */
-	}
-	for (size_t i = 0; i < seats->n; i++) {
-		if (!seats->items[i].n)
-			continue;
-		if (!seats->items[i].node[0]) {
-			roles[out->gang.n_roles++] =
-				(struct kar_role){ .class = m->classes[task], .need = seats->items[i].n };
-			continue;
-		}
-		held = kar_arena_grow(m->arena, (void *)(uintptr_t)out->held, out->n_held, sizeof(*held));
-		held[out->n_held++] =
-			(struct queue_seat){ seats->items[i].node, m->classes[task], seats->items[i].n };
-		out->held = held;
+		if (task != KAR_NO_TASK)
+			count_pod(m, pod, task);
 	}
 }
 
-static void hold_plan(struct making *m, struct queue_gang *out)
-{
-	struct kar_role *roles = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*roles));
-
-	out->gang.roles = roles;
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		struct kar_pg_seats seats =
-			kar_pg_plan_seats(&m->group->status.placement, m->job->spec.tasks[i].name, m->arena);
-
-		if (seats.n)
-			hold_seats(m, out, i, &seats, roles);
-	}
-}
-
-bool queue_is_whole(const struct kar_podgroup *g)
-{
-	enum kar_pg_state state = g->status.placement.state;
-
-	return (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_NONE) &&
-		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
-}
-
-/* --- the gang -------------------------------------------------------------------------------------- */
+/* --- what it needs ---------------------------------------------------------------------------------- */
 
 static const int32_t *priorities(const struct making *m)
 {
@@ -201,52 +196,147 @@ static const int32_t *priorities(const struct making *m)
 	return all;
 }
 
-static int32_t most_extras(const struct kar_podgroup *g)
+static int32_t own_minimum_left(const struct making *m, size_t task)
 {
-	int32_t min = g->spec.min_member;
+	const struct kar_taskspec *t = &m->job->spec.tasks[task];
+	int32_t min = t->min_available < t->replicas ? t->min_available : t->replicas;
 
-	if (!g->status.has_desired)
-		return INT32_MAX;
-	return g->status.desired > min ? g->status.desired - min : 0;
+	return t->has_min_available && min > m->done[task] ? min - m->done[task] : 0;
 }
 
-/* @most: pods beyond the needs. */
-static void add_roles(struct making *m, struct queue_gang *out, int32_t most)
+/* Room for tasks that wait for others is admitted with the first ones: what of the whole quorum the started ones do not have. */
+static void need_later_tasks(struct making *m, int64_t rest)
 {
-	size_t n_tasks = m->job->spec.n_tasks, n;
-	struct kar_gang_role *parts = kar_arena_alloc(m->arena, n_tasks, sizeof(*parts));
-	struct kar_role *roles = kar_arena_alloc(m->arena, n_tasks, sizeof(*roles));
-	const char **names = kar_arena_alloc(m->arena, n_tasks, sizeof(char *));
-	bool *started = kar_arena_alloc(m->arena, n_tasks, sizeof(*started));
-	bool *unverified = kar_arena_alloc(m->arena, n_tasks, sizeof(*unverified));
-
-	kar_queuejob_started(m->job, started);
-	n = kar_queuejob_roles(&m->job->spec, started, m->have, priorities(m), most, parts);
-	for (size_t i = 0; i < n; i++) {
-		roles[i] = (struct kar_role){ .class = m->classes[parts[i].task],
-			.need = parts[i].need,
-			.want = parts[i].want };
-		names[i] = m->job->spec.tasks[parts[i].task].name;
-		unverified[i] = kar_sched_needs(kar_snapshot_sched(m->p->nodes), roles[i].class)->unverified;
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		if (m->started[i])
+			continue;
+		m->need[i] = own_minimum_left(m, i);
+		m->want[i] -= m->need[i];
+		rest -= m->need[i];
 	}
-	out->gang = (struct kar_gang){ .roles = roles, .n_roles = (uint32_t)n };
-	out->names = names;
-	out->unverified = unverified;
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		int32_t more = (int32_t)kar_clamp(m->started[i] ? 0 : rest, 0, m->want[i]);
+
+		m->need[i] += more;
+		m->want[i] -= more;
+		rest -= more;
+	}
 }
 
-void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out)
+static void count_needs(struct making *m)
 {
-	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
-	out->deactivated = g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
-	out->retry_in = g->status.placement.retry_after - p->s->now;
-	if (out->retry_in > 0 && out->retry_in < p->retry_in)
-		p->retry_in = out->retry_in;
+	const struct kar_queuejob_spec *s = &m->job->spec;
+	struct kar_gang_role *parts = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*parts));
+	bool *all = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*all));
+	size_t n = kar_queuejob_roles(s, m->started, m->done, priorities(m), INT32_MAX, parts);
+	int64_t rest;
+
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		all[i] = true;
+		m->want[i] = s->tasks[i].replicas > m->done[i] ? s->tasks[i].replicas - m->done[i] : 0;
+	}
+	rest = kar_queuejob_quorum(s, all);
+	for (size_t i = 0; i < n; i++) {
+		m->need[parts[i].task] = parts[i].need;
+		m->want[parts[i].task] -= parts[i].need;
+		rest -= parts[i].need;
+	}
+	for (size_t i = 0; i < s->n_tasks; i++)
+		rest -= m->done[i];
+	if (rest > 0 || kar_queuejob_quorum(s, all) > 0)
+		need_later_tasks(m, rest);
 }
 
-static void come_again(struct queue_pass *p, kar_time in)
+static void add_run(struct making *m, size_t task, int32_t n)
 {
-	if (in > 0 && in < p->retry_in)
-		p->retry_in = in;
+	if (!n)
+		return;
+	m->tasks = kar_arena_grow(m->arena, m->tasks, m->runs.n, sizeof(*m->tasks));
+	m->tasks[m->runs.n] = task;
+	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
+}
+
+/* The minimum first; in both parts tasks that have started first. */
+static void add_runs(struct making *m)
+{
+	for (int part = 0; part < 4; part++) {
+		for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+			if (m->started[i] == (part % 2 == 0))
+				add_run(m, i, part < 2 ? m->need[i] : m->want[i]);
+		}
+	}
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		m->in->min += m->need[i];
+}
+
+/* --- where they are --------------------------------------------------------------------------------- */
+
+/* More pods than the job asks for are about to stop. */
+static void let_go(struct making *m, size_t task)
+{
+	struct queue_seats *s = &m->seats[task];
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct kar_queue_leaving l = { .node = s->items[i].node,
+			.class = m->classes[task],
+			.n = s->items[i].n };
+
+		if (s->items[i].bound)
+			queue_leaving_add(&m->runs, &l, queue_quota_of_task(m->p->quota, m->job, task));
+	}
+	s->n = 0;
+}
+
+static void seat(struct making *m, size_t task, struct queue_seats *seats)
+{
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		if (m->tasks[i] == task)
+			queue_run_seat(&m->runs, i, seats);
+	}
+}
+
+static void seat_bound(struct making *m)
+{
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		seat(m, i, &m->seats[i]);
+		let_go(m, i);
+	}
+}
+
+/* Places of the plan for pods that have no node yet. What it names no node for is looked for again by each pass. */
+static void seat_planned(struct making *m)
+{
+	const struct kar_pg_placement *plan = &m->group->status.placement;
+	const struct kar_object *o;
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
+		struct queue_seats seats = { 0 };
+
+		for (struct kar_iter it = pods_of(m); planned.n && kar_iter_next(&it, &o);) {
+			const struct kar_pod *pod = kar_as_pod(o);
+
+			if (pod->node && task_of(m, pod) == i && !kar_pg_seats_take(&planned, pod->node))
+				kar_pg_seats_take(&planned, ""); /* it has its place now, or had it */
+		}
+		for (size_t k = 0; k < planned.n; k++) {
+			if (planned.items[k].n && planned.items[k].node[0])
+				queue_seat_add(&seats, planned.items[k].node, planned.items[k].n, false,
+					plan->time, m->arena);
+		}
+		seat(m, i, &seats);
+	}
+}
+
+/* Nothing is looked for now for pods that have no place: they only count. */
+static void seat_nowhere(struct making *m)
+{
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		struct queue_seats seats = { 0 };
+
+		queue_seat_add(&seats, NULL, queue_run_unseated(&m->runs, i), false, 0, m->arena);
+		queue_run_seat(&m->runs, i, &seats);
+	}
 }
 
 /* --- what a gang of bound pods lacks ---------------------------------------------------------------- */
@@ -256,21 +346,8 @@ static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
 /* ms until it is looked again whether a pod of somebody else still has the name of one that is missing. */
 static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
 
-/* When the youngest pod of the job was created. */
-static kar_time youngest_of(const struct making *m)
-{
-	const struct kar_object *o;
-	kar_time youngest = 0;
-
-	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
-		if (kar_as_pod(o)->creation > youngest)
-			youngest = kar_as_pod(o)->creation;
-	}
-	return youngest;
-}
-
-/* A pod that has failed stays until its back-off is over; one of somebody else may have the name. One that goes is to be replaced. */
-static bool name_is_in_use(const struct making *m, size_t task, int32_t index)
+/* A pod that has failed stays until its back-off is over; one of somebody else may have the name. */
+static bool name_is_blocked(const struct making *m, size_t task, int32_t index)
 {
 	char name[KAR_POD_NAME_LEN];
 	const struct kar_object *o;
@@ -280,94 +357,73 @@ static bool name_is_in_use(const struct making *m, size_t task, int32_t index)
 	if (!o)
 		return false;
 	if (kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
-		return !kar_as_pod(o)->deletion;
-	come_again(m->p, LOOK_AGAIN);
+		return kar_as_pod(o)->phase == KAR_POD_FAILED && !kar_as_pod(o)->deletion;
+	queue_come_again(m->p, LOOK_AGAIN);
 	return true;
 }
 
-/* What counts as there, per task, so that the rest are pods that the job creates as soon as they have places. */
-static void count_names(struct making *m)
+static void seat_blocked(struct making *m)
 {
-	m->have = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*m->have));
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		struct kar_intervals done = { 0 };
+		struct queue_seats blocked = { 0 };
 
-		if (kar_queuejob_done(m->job, i))
+		if (m->done[i])
 			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
-		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++)
-			m->have[i] += kar_intervals_has(&done, k) || name_is_in_use(m, i, k);
+		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++) {
+			if (!kar_intervals_has(&done, k) && name_is_blocked(m, i, k))
+				queue_seat_add(&blocked, NULL, 1, false, 0, m->arena);
+		}
+		seat(m, i, &blocked);
 	}
 }
 
-/* How many of what is beyond the needs of @gang may be active as well. */
-static int32_t most_more(const struct making *m, const struct queue_gang *gang)
-{
-	const struct kar_podgroup_status *s = &m->group->status;
-	const struct kar_object *o;
-	int64_t most = s->desired;
-
-	if (!s->has_desired)
-		return INT32_MAX;
-	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);)
-		most -= kar_pod_alive(kar_as_pod(o)) && task_of(m, kar_as_pod(o)) != KAR_NO_TASK;
-	for (uint32_t i = 0; i < gang->gang.n_roles; i++)
-		most -= gang->gang.roles[i].need;
-	return (int32_t)kar_clamp(most, 0, INT32_MAX);
-}
-
-static void hold(struct making *m, struct queue_gang *out, const struct kar_pg_seat *seat, int32_t n,
-	kar_class class)
-{
-	struct queue_seat *held =
-		kar_arena_grow(m->arena, (void *)(uintptr_t)out->held, out->n_held, sizeof(*held));
-
-	held[out->n_held++] = (struct queue_seat){ seat->node, class, n };
-	out->held = held;
-}
-
-/* Holds the places of @task for which no pod was created since the plan was written, as far as pods are missing, which are fewer then. */
-static void hold_rest(struct making *m, struct queue_gang *out, size_t task, struct kar_role *missing)
+/* Places of the plan for which no pod was created since it was written. Returns how many are of use. */
+static int64_t seat_rest(struct making *m)
 {
 	const struct kar_pg_placement *plan = &m->group->status.placement;
-	struct kar_pg_seats seats = kar_pg_plan_seats(plan, m->job->spec.tasks[task].name, m->arena);
 	const struct kar_object *o;
+	int64_t used = 0;
 
-	for (struct kar_iter it = pods_of(m); seats.n && kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
+		struct queue_seats seats = { 0 };
 
-		if (pod->node && pod->creation >= plan->time && task_of(m, pod) == task)
-			kar_pg_seats_take(&seats, pod->node);
+		for (struct kar_iter it = pods_of(m); planned.n && kar_iter_next(&it, &o);) {
+			const struct kar_pod *pod = kar_as_pod(o);
+
+			if (pod->node && pod->creation >= plan->time && task_of(m, pod) == i)
+				kar_pg_seats_take(&planned, pod->node);
+		}
+		for (size_t k = 0; k < planned.n; k++) {
+			if (!planned.items[k].node[0])
+				continue;
+			queue_seat_add(&seats, planned.items[k].node, planned.items[k].n, false, plan->time,
+				m->arena);
+			used += planned.items[k].n;
+		}
+		seat(m, i, &seats);
+		for (uint32_t k = 0; k < seats.n; k++)
+			used -= seats.items[k].n;
 	}
-	for (size_t i = 0; i < seats.n; i++) {
-		int32_t n = (int32_t)kar_clamp(seats.items[i].n, 0, (int64_t)missing->need + missing->want);
-		int32_t needed = n < missing->need ? n : missing->need;
-
-		if (!n || !seats.items[i].node[0])
-			continue;
-		hold(m, out, &seats.items[i], n, missing->class);
-		missing->need -= needed;
-		missing->want -= n - needed;
-	}
+	return used;
 }
 
-/* What the roles lack beyond the places of the plan. */
-static int64_t hold_all(struct making *m, struct queue_gang *out)
+static void unseat_planned(struct making *m)
 {
-	struct kar_role *roles = (void *)(uintptr_t)out->gang.roles;
-	int64_t missing = 0;
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		struct kar_queue_run *run = &m->runs.items[i];
+		struct queue_seats rest = { 0 };
 
-	for (uint32_t i = 0; i < out->gang.n_roles; i++) {
-		hold_rest(m, out, kar_queuejob_find_task(&m->job->spec, out->names[i]), &roles[i]);
-		missing += roles[i].need + roles[i].want;
+		for (uint32_t k = 0; k < run->n_seats; k++) {
+			const struct kar_queue_seat *s = &run->seats[k];
+
+			if (s->bound || !s->node)
+				queue_seat_add(&rest, s->node, s->n, s->bound, s->created, m->arena);
+		}
+		run->seats = rest.items;
+		run->n_seats = rest.n;
 	}
-	return missing;
-}
-
-static void free_places(struct queue_gang *out)
-{
-	out->n_held = 0;
-	out->keeps_plan = false;
-	out->ends_plan = true;
 }
 
 /*
@@ -377,80 +433,224 @@ static void free_places(struct queue_gang *out)
 static void renew_plan(struct making *m, struct queue_gang *out)
 {
 	const struct kar_pg_placement *plan = &m->group->status.placement;
-	kar_time now = m->p->s->now, youngest = youngest_of(m), age = now - plan->time;
-	int64_t missing;
+	kar_time now = m->p->s->now, age = now - plan->time, retry_in = plan->retry_after - now;
 
 	out->renews = true;
 	/* No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. */
-	out->waits = out->retry_in > 0 || kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
-	count_names(m);
-	add_roles(m, out, 0);
-	add_roles(m, out, most_more(m, out));
-	missing = hold_all(m, out);
-	out->keeps_plan = out->n_held > 0;
+	out->waits = retry_in > 0 || kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
+	seat_blocked(m);
+	out->keeps_plan = seat_rest(m) > 0;
 	out->expired = out->keeps_plan && age > RENEWED_STAYS;
-	if (out->expired || (plan->n_plan && !out->keeps_plan))
-		free_places(out);
-	else if (out->keeps_plan)
-		come_again(m->p, RENEWED_STAYS + KAR_SECOND - age);
-	if (!out->keeps_plan && youngest >= now - now % KAR_SECOND && youngest < now + RENEWED_STAYS) {
-		come_again(m->p, youngest + KAR_SECOND - now);
+	if (out->expired || (plan->n_plan && !out->keeps_plan)) {
+		unseat_planned(m);
+		out->keeps_plan = false;
+		out->ends_plan = true;
+	} else if (out->keeps_plan) {
+		queue_come_again(m->p, RENEWED_STAYS + KAR_SECOND - age);
+	}
+	if (!out->keeps_plan && m->youngest >= now - now % KAR_SECOND && m->youngest < now + RENEWED_STAYS) {
+		queue_come_again(m->p, m->youngest + KAR_SECOND - now);
 		out->waits = true;
 	}
-	if (!missing || out->waits || out->expired)
-		out->gang.n_roles = 0;
+	m->in->replaces = !out->waits && !out->expired;
+	if (!m->in->replaces)
+		seat_nowhere(m);
 }
 
-/* Nothing of it is placed now: its minimum is bound, or it goes away. */
-static bool needs_nothing(const struct kar_podgroup *g, bool direct)
+/* --- the group -------------------------------------------------------------------------------------- */
+
+void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out)
 {
-	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK || (queue_is_whole(g) && !direct);
+	const struct kar_podgroup *g = p->groups[i].group;
+
+	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
+	queue_come_again(p, g->status.placement.retry_after - p->s->now);
+}
+
+static struct making new_making(struct queue_pass *p, uint32_t i)
+{
+	struct making m = { .p = p,
+		.qg = &p->groups[i],
+		.in = &p->in[i],
+		.group = p->groups[i].group,
+		.job = p->groups[i].job,
+		.arena = &p->s->arena,
+		.runs = { .arena = &p->s->arena } };
+	size_t n = m.job->spec.n_tasks + 1;
+
+	m.started = kar_arena_alloc(m.arena, n, sizeof(*m.started));
+	m.done = kar_arena_alloc(m.arena, n, sizeof(*m.done));
+	m.need = kar_arena_alloc(m.arena, n, sizeof(*m.need));
+	m.want = kar_arena_alloc(m.arena, n, sizeof(*m.want));
+	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
+	m.pending = kar_arena_alloc(m.arena, n, sizeof(*m.pending));
+	kar_queuejob_started(m.job, m.started);
+	for (size_t k = 0; k < m.job->spec.n_tasks; k++)
+		m.done[k] = kar_queuejob_done(m.job, k);
+	return m;
 }
 
 /* What the API server has may be another thing soon. */
-static void choose_backend(struct making *m, struct queue_gang *out, bool has_pods)
+static void choose_backend(struct making *m, struct queue_gang *out)
 {
 	const struct queue_backend b =
-		queue_choose_backend(m->p->settings, m->group, m->job, has_pods, m->arena);
+		queue_choose_backend(m->p->settings, m->group, m->job, m->live > 0, m->arena);
 
 	out->backend = b.backend;
-	out->unavailable = b.unavailable;
-	if (b.unavailable)
-		come_again(m->p, kar_native_interval(m->p->settings));
+	if (!b.unavailable)
+		return;
+	queue_refuse(m->in, KAR_QR_BACKEND_UNAVAILABLE,
+		kar_arena_printf(m->arena, "backend %s was asked for: %s", kar_pg_backend_name(b.backend),
+			b.unavailable));
+	queue_come_again(m->p, kar_native_interval(m->p->settings));
 }
 
-const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_queuejob *job, bool admitted)
+/* How the places of its runs are recorded. */
+static void describe(struct making *m, struct queue_gang *out)
 {
-	struct making m = { .p = p, .group = g, .job = job, .arena = &p->s->arena };
-	enum kar_pg_state state = g->status.placement.state;
-	bool direct = kar_queuejob_is_direct(job, p->served);
-	struct queue_gang *out;
-	size_t live;
+	const char **tasks = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char *)),
+		   **names = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char *));
+	bool *unverified = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(*unverified));
+	const struct kar_sched *sched = kar_snapshot_sched(m->p->stores->snapshot);
 
-	if (!p->nodes || (admitted && needs_nothing(g, direct)) || !kar_pg_keeps_placement(g) ||
-		!(direct || is_placeable(job)))
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		names[i] = m->job->spec.tasks[m->tasks[i]].name;
+		tasks[i] = m->started[m->tasks[i]] ? names[i] : NULL;
+		unverified[i] = kar_sched_needs(sched, m->runs.items[i].class)->unverified != NULL;
+		m->in->unverified |= unverified[i];
+	}
+	out->tasks = tasks;
+	out->unverified = unverified;
+	out->n_runs = m->runs.n;
+	m->in->run_names = names;
+}
+
+/* Whether the pass finds places for it; then how they are recorded. */
+static struct queue_gang *make_gang(struct making *m, bool known)
+{
+	bool direct = kar_queuejob_is_direct(m->job, m->p->served);
+	struct queue_gang *out;
+	const char *obstacle;
+
+	m->in->no_provisioning = direct;
+	if (!m->p->nodes || !kar_pg_keeps_placement(m->group) || !(direct || is_placeable(m->job)))
 		return NULL;
-	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+	obstacle = kar_queuejob_direct_obstacle(m->job, m->p->served, m->arena);
+	if (obstacle && !m->qg->admitted)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED, obstacle);
+	if (obstacle || !known)
+		return NULL;
+	out = kar_arena_alloc(m->arena, 1, sizeof(*out));
 	out->direct = direct;
-	out->obstacle = kar_queuejob_direct_obstacle(job, p->served, m.arena);
-	if (out->obstacle || !find_classes(&m))
-		return out->obstacle && !admitted ? out : NULL;
-	queue_fill_gang(p, g, out);
 	out->backend = direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
-	if (admitted && state == KAR_PG_STATE_PLACED) {
-		hold_plan(&m, out);
-		return out;
-	}
-	if (admitted && direct && state == KAR_PG_STATE_SATISFIED) {
-		renew_plan(&m, out);
-		return out;
-	}
-	live = count_pods(&m);
-	if (!live && admitted && state == KAR_PG_STATE_UNPLACED)
-		return NULL; /* nothing of it is there, and nobody knows when it comes */
-	add_roles(&m, out, most_extras(g));
-	if (!admitted && !direct)
-		choose_backend(&m, out, live > 0);
 	return out;
+}
+
+static void place_admitted(struct making *m, struct queue_gang *out)
+{
+	enum kar_pg_state state = m->group->status.placement.state;
+
+	if (state == KAR_PG_STATE_PLACED)
+		seat_planned(m);
+	else if (out->direct && state == KAR_PG_STATE_SATISFIED)
+		renew_plan(m, out);
+	else if (state == KAR_PG_STATE_ROLLING_BACK || (state == KAR_PG_STATE_UNPLACED && !m->live))
+		seat_nowhere(m);
+}
+
+static int32_t all_of(const struct queue_runs *r)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += r->items[i].n;
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}
+
+static void finish(struct making *m)
+{
+	struct kar_queue_group *in = m->in;
+	const struct kar_podgroup_status *st = &m->group->status;
+	int32_t left = all_of(&m->runs);
+
+	if (left && !in->min)
+		in->min = 1;
+	in->runs = m->runs.items;
+	in->n_runs = m->runs.n;
+	in->leaving = m->runs.leaving;
+	in->n_leaving = m->runs.n_leaving;
+	in->elastic = left > in->min;
+	in->desired = st->has_desired && st->desired < left ? st->desired : left;
+	in->released = m->live > 0 || st->placement.state != KAR_PG_STATE_PLACED;
+}
+
+void queue_observe_leaving(struct queue_pass *p, uint32_t i)
+{
+	struct queue_runs runs = { .arena = &p->s->arena };
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(&p->groups[i].group->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (kar_pod_finished(pod) || !pod->node || !pod->needs)
+			continue;
+		queue_owns(p, pod);
+		queue_quota_owns(p->quota, pod);
+		queue_leaving_add(&runs,
+			&(struct kar_queue_leaving){ .node = pod->node,
+				.class = kar_snapshot_class_of(p->stores->snapshot, pod->needs),
+				.n = 1,
+				.deletion = pod->deletion },
+			queue_quota_of_pod(p->quota, pod));
+	}
+	p->in[i].leaving = runs.leaving;
+	p->in[i].n_leaving = runs.n_leaving;
+}
+
+/* It has no place, and its pods stop. */
+static void let_all_go(struct making *m)
+{
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		let_go(m, i);
+}
+
+/* No queue has seen it yet, and its pods run already, on nodes: it is admitted as it is. */
+static bool is_adopted(const struct making *m)
+{
+	uint32_t bound = 0;
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		bound += m->seats[i].n;
+	return bound && !kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
+}
+
+void queue_observe_gang(struct queue_pass *p, uint32_t i)
+{
+	struct making m = new_making(p, i);
+	bool known = find_classes(&m);
+	struct queue_gang *out;
+
+	count_pods(&m);
+	p->groups[i].admitted |= is_adopted(&m);
+	count_needs(&m);
+	add_runs(&m);
+	if (m.qg->admitted)
+		seat_bound(&m);
+	else
+		let_all_go(&m);
+	out = make_gang(&m, known);
+	if (out) {
+		queue_fill_gang(p, i, out);
+		describe(&m, out);
+		if (m.qg->admitted)
+			place_admitted(&m, out);
+		else if (!out->direct)
+			choose_backend(&m, out);
+	}
+	m.in->no_node_check = !out;
+	p->groups[i].gang = out;
+	finish(&m);
 }

@@ -1,4 +1,4 @@
-/* What a pass places of a group of another controller: its members, which exist and are gated. */
+/* The members of a group of another controller as the pass sees them: they exist, and are gated until they get places. */
 #include "controllers/queue/pass.h"
 
 #include <stdlib.h>
@@ -10,20 +10,31 @@
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 
+struct members {
+	const struct kar_pod **items;
+	size_t n;
+};
+
 /* One group while its gang is made. */
 struct making {
 	struct queue_pass *p;
 	const struct kar_podgroup *group;
+	struct kar_queue_group *in;
 	struct kar_arena *arena;
-	const struct kar_pod *
-		*unbound; /* members that may get a place now, in the order in which they get them */
-	size_t n_unbound;
-	int64_t have; /* members that need no place any more, or get one from the scheduler at any time */
+	bool admitted;
+	struct members have;    /* that need no place any more, or get one from the scheduler at any time */
+	struct members leaving; /* that stop */
+	struct members unbound; /* that may get a place now, in the order in which they get them */
+	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
 	size_t n_gated;               /* members with our gate, whatever else holds them */
 	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
 	bool default_scheduler;       /* one names the default scheduler */
 	bool placed_by_others;        /* a member names another scheduler */
+	bool bare; /* a member that runs would be made again by nobody, or is not ours to stop */
+	struct queue_runs runs;
+	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
+	bool *unverified;             /* per run */
 };
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
@@ -56,139 +67,158 @@ static void note_scheduler(struct making *m, const struct kar_pod *pod)
 		m->default_scheduler = true;
 }
 
-/* Returns how many of the minimum have no place yet. */
-static int64_t collect(struct making *m, bool started)
+static void append(const struct making *m, struct members *to, const struct kar_pod *pod)
+{
+	to->items = kar_arena_grow(m->arena, to->items, to->n, sizeof(*to->items));
+	to->items[to->n++] = pod;
+}
+
+static void collect_live(struct making *m, const struct kar_pod *pod, bool started)
+{
+	note_scheduler(m, pod);
+	m->n_gated += kar_pg_is_gated(pod);
+	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
+	if (!needs_place(m, pod, started))
+		append(m, &m->have, pod);
+	else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served))
+		append(m, &m->unbound, pod);
+	if (!needs_place(m, pod, false) && (!pod->owner_name || !kar_pg_was_started(pod, m->p->served)))
+		m->bare = true;
+}
+
+static kar_class class_of(const struct making *m, const struct kar_pod *pod)
+{
+	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : "{}");
+}
+
+static void collect(struct making *m, bool started)
 {
 	const struct kar_object *o;
-	int64_t succeeded = 0;
 
 	for (struct kar_iter it = members(m); kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 
-		succeeded += pod->phase == KAR_POD_SUCCEEDED;
-		if (!kar_pod_alive(pod))
+		m->succeeded += pod->phase == KAR_POD_SUCCEEDED;
+		if (kar_pod_finished(pod))
 			continue;
-		note_scheduler(m, pod);
-		m->n_gated += kar_pg_is_gated(pod);
-		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
-		if (!needs_place(m, pod, started)) {
-			m->have++;
-		} else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served)) {
-			m->unbound = kar_arena_grow(m->arena, m->unbound, m->n_unbound, sizeof(*m->unbound));
-			m->unbound[m->n_unbound++] = pod;
-		}
+		if (kar_pod_alive(pod))
+			collect_live(m, pod, started);
+		else if (pod->node)
+			append(m, &m->leaving, pod);
 	}
 	m->placed_by_others |= m->direct && m->default_scheduler; /* podgroup/release.c says so */
-	if (m->n_unbound)
-		qsort(m->unbound, m->n_unbound, sizeof(*m->unbound), kar_pg_compare_members);
-	return quorum_of(m->group, succeeded) - succeeded - m->have;
+	if (m->unbound.n)
+		qsort(m->unbound.items, m->unbound.n, sizeof(*m->unbound.items), kar_pg_compare_members);
 }
 
-/* --- the gang -------------------------------------------------------------------------------------- */
-
-struct roles {
-	struct kar_role *items;
-	const char **names;
-	bool *unverified;
-	uint32_t n;
-};
-
-/* The role of the pods of this class; a new one if there is none. */
-static uint32_t role_of(const struct making *m, struct roles *r, const struct kar_pod *pod)
+static int64_t minimum_left(const struct making *m)
 {
-	kar_class class = kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}");
-	const struct kar_pod_needs *needs = kar_sched_needs(kar_snapshot_sched(m->p->nodes), class);
-	bool unverified = needs->unverified || kar_pg_is_unpinnable(pod);
+	return quorum_of(m->group, m->succeeded) - m->succeeded;
+}
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->items[i].class == class && r->unverified[i] == unverified)
-			return i;
+/* --- runs ------------------------------------------------------------------------------------------- */
+
+static bool is_unverified(const struct making *m, const struct kar_pod *pod)
+{
+	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
+
+	return kar_sched_needs(s, class_of(m, pod))->unverified || kar_pg_is_unpinnable(pod);
+}
+
+/* What the API server has let in is charged whatever the queue decides: only of an admitted group it is more than what others use. */
+static const struct queue_charges *charges_of(const struct making *m, const struct kar_pod *pod)
+{
+	return m->admitted ? queue_quota_of_pod(m->p->quota, pod) : NULL;
+}
+
+static bool is_like(const struct making *m, uint32_t run, const struct kar_pod *pod, bool unverified)
+{
+	const struct kar_queue_run *r = &m->runs.items[run];
+	const struct queue_charges *c = charges_of(m, pod);
+
+	return r->class == class_of(m, pod) && m->unverified[run] == unverified &&
+		r->charges == (c ? c->items : NULL);
+}
+
+/* The run of pods like this one among those from number @first on; a new one if there is none. */
+static uint32_t run_of(struct making *m, uint32_t first, const struct kar_pod *pod)
+{
+	bool unverified = is_unverified(m, pod);
+	uint32_t i = first;
+
+	if (m->admitted)
+		queue_quota_owns(m->p->quota, pod);
+	while (i < m->runs.n && !is_like(m, i, pod, unverified))
+		i++;
+	if (i < m->runs.n)
+		return i;
+	m->unverified = kar_arena_grow(m->arena, m->unverified, m->runs.n, sizeof(*m->unverified));
+	m->pods = kar_arena_grow(m->arena, m->pods, m->runs.n, sizeof(*m->pods));
+	m->unverified[i] = unverified;
+	m->pods[i] = NULL;
+	return queue_run_add(&m->runs, class_of(m, pod), 0, charges_of(m, pod));
+}
+
+/* Those who have a place, or need none: @node of each by @place_of; "": it is looked for by the pass. */
+static void add_seated(struct making *m, const struct members *of,
+	const char *(*place_of)(const struct making *m, const struct kar_pod *pod))
+{
+	uint32_t first = m->runs.n;
+
+	for (size_t i = 0; i < of->n; i++) {
+		const struct kar_pod *pod = of->items[i];
+		const char *node = place_of(m, pod);
+		uint32_t run = run_of(m, first, pod);
+		struct queue_seats seat = { 0 };
+
+		m->runs.items[run].n++;
+		queue_seat_add(&seat, node, 1, pod->node != NULL, pod->creation, m->arena);
+		queue_run_seat(&m->runs, run, &seat);
 	}
-	r->items[r->n] = (struct kar_role){ .class = class };
-	r->names[r->n] = pod->o.name;
-	r->unverified[r->n] = unverified;
-	return r->n++;
 }
 
-/* The names of the members, by role, each in their order. @roles: per member. */
-static const char *const *const *name_pods(const struct making *m, const struct roles *r,
-	const uint32_t *roles)
+static const char *node_of(const struct making *m KAR_UNUSED, const struct kar_pod *pod)
 {
-	const char ***pods = kar_arena_alloc(m->arena, r->n, sizeof(char **));
-	int32_t *n = kar_arena_alloc(m->arena, r->n, sizeof(*n));
-
-	for (uint32_t i = 0; i < r->n; i++)
-		pods[i] = kar_arena_alloc(m->arena, (size_t)r->items[i].need + (size_t)r->items[i].want,
-			sizeof(char *));
-	for (size_t i = 0; i < m->n_unbound; i++)
-		pods[roles[i]][n[roles[i]]++] = m->unbound[i]->o.name;
-	return (const char *const *const *)pods;
+	return pod->node;
 }
 
-static void add_roles(const struct making *m, struct queue_gang *out, int64_t need)
+/* Members from @from on, up to @to: they get places. */
+static void add_unseated(struct making *m, size_t from, size_t to)
 {
-	size_t n = m->n_unbound;
-	uint32_t *roles = kar_arena_alloc(m->arena, n, sizeof(*roles));
-	struct roles r = { kar_arena_alloc(m->arena, n, sizeof(*r.items)),
-		kar_arena_alloc(m->arena, n, sizeof(char *)), kar_arena_alloc(m->arena, n, sizeof(bool)), 0 };
+	uint32_t first = m->runs.n;
 
-	for (size_t i = 0; i < n; i++) {
-		roles[i] = role_of(m, &r, m->unbound[i]);
-		if ((int64_t)i < need)
-			r.items[roles[i]].need++;
-		else
-			r.items[roles[i]].want++;
+	for (size_t i = from; i < to && i < m->unbound.n; i++) {
+		const struct kar_pod *pod = m->unbound.items[i];
+		uint32_t run = run_of(m, first, pod);
+		size_t n = (size_t)m->runs.items[run].n++;
+
+		m->pods[run] = kar_arena_grow(m->arena, m->pods[run], n, sizeof(**m->pods));
+		m->pods[run][n] = pod;
 	}
-	out->gang = (struct kar_gang){ .roles = r.items, .n_roles = r.n };
-	out->names = r.names;
-	out->unverified = r.unverified;
-	out->pods = name_pods(m, &r, roles);
 }
 
-/* Members of the plan that have no node yet hold their places. */
-static void hold_plan(struct making *m, struct queue_gang *out)
+static void describe(struct making *m, struct queue_gang *out)
 {
-	const struct kar_pg_placement *pl = &m->group->status.placement;
-	struct queue_seat *held = kar_arena_alloc(m->arena, pl->n_plan + 1, sizeof(*held));
-	struct kar_role *roles = kar_arena_alloc(m->arena, pl->n_plan + 1, sizeof(*roles));
+	const char ***names = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char **));
+	const char **first = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char *));
 
-	for (size_t i = 0; i < pl->n_plan; i++) {
-		const struct kar_object *o =
-			kar_store_get(m->p->stores->pods, m->group->o.ns, pl->plan[i].role);
-		const struct kar_pod *pod = o ? kar_as_pod(o) : NULL;
-		const char *node = kar_pg_planned_node(&pl->plan[i], m->arena);
-		kar_class class;
-
-		if (!pod || pod->node || !pod->needs || !kar_pod_alive(pod))
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		first[i] = "";
+		if (!m->pods[i])
 			continue;
-		class = kar_snapshot_class_of(m->p->nodes, pod->needs);
-		if (node[0])
-			held[out->n_held++] = (struct queue_seat){ node, class, 1 };
-		else
-			roles[out->gang.n_roles++] = (struct kar_role){ .class = class, .need = 1 };
+		names[i] = kar_arena_alloc(m->arena, (size_t)m->runs.items[i].n, sizeof(char *));
+		for (int32_t k = 0; k < m->runs.items[i].n; k++)
+			names[i][k] = m->pods[i][k]->o.name;
+		first[i] = names[i][0];
+		m->in->unverified |= m->unverified[i];
 	}
-	out->held = held;
-	out->gang.roles = roles;
+	out->pods = (const char *const *const *)names;
+	out->unverified = m->unverified;
+	out->n_runs = m->runs.n;
+	m->in->run_names = first;
 }
 
-/* --- members that are bound by us ------------------------------------------------------------------- */
-
-/* Why they cannot be: the first that asks for something that nobody would check. NULL: they can. */
-static const char *obstacle(const struct making *m)
-{
-	for (size_t i = 0; m->direct && i < m->n_unbound; i++) {
-		const struct kar_pod *pod = m->unbound[i];
-		kar_class class = kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}");
-		const char *what = kar_sched_needs(kar_snapshot_sched(m->p->nodes), class)->unverified;
-
-		if (what || pod->pin)
-			return kar_arena_printf(m->arena,
-				"%s does not place %s (pod %s): use " KAR_DEFAULT_SCHEDULER,
-				pod->scheduler ? pod->scheduler : KAR_DEFAULT_SCHEDULER,
-				what ? what : "an affinity to one node", pod->o.name);
-	}
-	return NULL;
-}
+/* --- members that have a place in the plan ---------------------------------------------------------- */
 
 /* The entry of the plan for @pod; NULL: there is none. */
 static const struct kar_pg_planned *planned(const struct making *m, const struct kar_pod *pod)
@@ -202,42 +232,76 @@ static const struct kar_pg_planned *planned(const struct making *m, const struct
 	return NULL;
 }
 
+static const char *planned_node(const struct making *m, const struct kar_pod *pod)
+{
+	const struct kar_pg_planned *entry = planned(m, pod);
+	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
+
+	return node[0] ? node : NULL;
+}
+
+/* Moves those that have a certain place to @out, and those that have an uncertain one to the front. Returns how many these are. */
+static size_t take_planned(struct making *m, struct members *out)
+{
+	struct members front = { 0 }, rest = { 0 };
+
+	for (size_t i = 0; i < m->unbound.n; i++) {
+		const struct kar_pod *pod = m->unbound.items[i];
+
+		if (planned_node(m, pod)) {
+			append(m, out, pod);
+			queue_owns(m->p, pod);
+		} else {
+			append(m, planned(m, pod) ? &front : &rest, pod);
+		}
+	}
+	m->unbound = front;
+	for (size_t i = 0; i < rest.n; i++)
+		append(m, &m->unbound, rest.items[i]);
+	return front.n;
+}
+
+/* --- members that are bound by us ------------------------------------------------------------------- */
+
+/* Why they cannot be: the first that asks for something that nobody would check. NULL: they can. */
+static const char *obstacle(const struct making *m)
+{
+	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
+
+	for (size_t i = 0; m->direct && i < m->unbound.n; i++) {
+		const struct kar_pod *pod = m->unbound.items[i];
+		const char *what = kar_sched_needs(s, class_of(m, pod))->unverified;
+
+		if (what || pod->pin)
+			return kar_arena_printf(m->arena,
+				"%s does not place %s (pod %s): use " KAR_DEFAULT_SCHEDULER,
+				pod->scheduler ? pod->scheduler : KAR_DEFAULT_SCHEDULER,
+				what ? what : "an affinity to one node", pod->o.name);
+	}
+	return NULL;
+}
+
 /* The gang has started: members that come later get places as far as there is room; those that have one in the plan keep it. */
 static void renew(struct making *m, struct queue_gang *out)
 {
-	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, m->n_unbound + 1, sizeof(*kept));
-	struct queue_seat *held = kar_arena_alloc(m->arena, m->n_unbound + 1, sizeof(*held));
-	size_t n = 0;
+	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, m->unbound.n + 1, sizeof(*kept));
+	struct members with_place = { 0 };
 
-	for (size_t i = 0; i < m->n_unbound; i++) {
-		const struct kar_pod *pod = m->unbound[i];
-		const struct kar_pg_planned *entry = planned(m, pod);
+	for (size_t i = 0; i < m->unbound.n; i++) {
+		const struct kar_pg_planned *entry = planned(m, m->unbound.items[i]);
 
-		if (!entry) {
-			m->unbound[n++] = pod;
-			continue;
-		}
-		kept[out->n_kept++] = *entry;
-		held[out->n_held++] = (struct queue_seat){ kar_pg_planned_node(entry, m->arena),
-			kar_snapshot_class_of(m->p->nodes, pod->needs ? pod->needs : "{}"), 1 };
+		if (entry && planned_node(m, m->unbound.items[i]))
+			kept[out->n_kept++] = *entry;
 	}
-	m->n_unbound = n;
+	take_planned(m, &with_place);
+	add_seated(m, &with_place, planned_node);
+	add_unseated(m, 0, m->unbound.n);
 	out->kept = kept;
-	out->held = held;
 	out->renews = true;
-	if (n)
-		add_roles(m, out, 0);
+	m->in->replaces = m->unbound.n > 0;
 }
 
-/* Whether the members of a group that is whole must be looked at all the same: those that come later are bound by us. */
-static bool is_direct(const struct making *m)
-{
-	struct kar_iter it = members(m);
-	const struct kar_object *o;
-
-	return m->p->served && kar_iter_next(&it, &o) &&
-		kar_scheduler_is_served(kar_as_pod(o)->scheduler, m->p->served);
-}
+/* --- what must be there ----------------------------------------------------------------------------- */
 
 /*
  * Its controller makes some members only after others run, and spec.minResources says what they need: those that exist start, if there is
@@ -247,10 +311,9 @@ static bool starts_in_stages(const struct making *m)
 {
 	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
 
-	if (!m->group->spec.has_min_resources || !m->n_unbound)
+	if (!m->group->spec.has_min_resources || !m->unbound.n)
 		return false;
-	if (left > 0 && left < m->p->retry_in)
-		m->p->retry_in = left;
+	queue_come_again(m->p, left);
 	return left <= 0;
 }
 
@@ -259,9 +322,9 @@ static bool expects_more(const struct making *m, bool started)
 {
 	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
 
-	if (started || m->group->options.total <= m->have + (int64_t)m->n_unbound || left <= 0)
+	if (started || m->group->options.total <= (int64_t)(m->have.n + m->unbound.n) || left <= 0)
 		return false;
-	m->p->retry_in = left < m->p->retry_in ? left : m->p->retry_in;
+	queue_come_again(m->p, left);
 	return true;
 }
 
@@ -277,72 +340,189 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 
 	if (g->status.placement.state != KAR_PG_STATE_NONE)
 		return false;
-	if (gated && left > 0 && left < p->retry_in)
-		p->retry_in = left;
+	if (gated)
+		queue_come_again(p, left);
 	return !gated || left > 0;
 }
 
+/* Members are missing, so that it is not placed yet. False: it goes on without them, or has nothing to be placed. */
+static bool waits_for_members(struct making *m, int64_t need, bool started)
+{
+	bool incomplete = need > (int64_t)m->unbound.n || expects_more(m, started);
+
+	return incomplete && !started && !may_be_incomplete(m->p, m->group, m->n_gated);
+}
+
+/* Nobody finds places for it here: they only count. */
+static struct queue_gang *leave_alone(struct making *m)
+{
+	add_seated(m, &m->unbound, node_of);
+	return NULL;
+}
+
+/* Members of a group that is not admitted are counted like anybody's pods. */
+static struct kar_queue_amounts hold(struct making *m)
+{
+	struct making others = { .p = m->p,
+		.group = m->group,
+		.arena = m->arena,
+		.runs = { .arena = m->arena } };
+
+	if (!m->admitted)
+		add_seated(&others, &m->have, node_of);
+	return queue_hold(m->p, m->group, &m->runs, &others.runs);
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
-static const struct queue_gang *gang_of(struct making *m, struct queue_gang *out, bool started, bool admitted,
+static struct queue_gang *gang_of(struct making *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
 {
-	int64_t need = collect(m, started);
+	int64_t need = minimum_left(m) - (int64_t)m->have.n;
+	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
-	out->direct = m->direct != NULL;
-	out->backend = out->direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
-	out->obstacle = m->placed_by_others ? NULL : obstacle(m);
-	if (out->obstacle)
-		return admitted ? NULL : out;
+	if (why && !admitted)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+	if (why)
+		return leave_alone(m);
 	if (out->direct && started && admitted && !m->placed_by_others) {
 		renew(m, out);
 		return out;
 	}
-	if (holds && need <= 0)
-		return queue_hold(m->p, m->group, out) ? out : NULL;
-	if (need <= 0 || m->n_unbound > KAR_PG_PLAN_PODS || m->placed_by_others)
-		return NULL; /* nothing to place, or not here (controllers/podgroup/release.c) */
-	if (need > (int64_t)m->n_unbound && starts_in_stages(m))
-		need = (int64_t)m->n_unbound;
-	out->incomplete = need > (int64_t)m->n_unbound || expects_more(m, started);
-	if (out->incomplete)
-		return started || may_be_incomplete(m->p, m->group, m->n_gated) ? NULL : out;
-	/* What is beyond the minimum is released without a node once that is bound: one that was pinned could not be made anew. */
-	if (!out->direct)
-		m->n_unbound = (size_t)need;
-	add_roles(m, out, need);
+	if ((need <= 0 && !holds) || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others)
+		return leave_alone(m); /* nothing to place, or not here (controllers/podgroup/release.c) */
+	if (need > (int64_t)m->unbound.n && starts_in_stages(m))
+		need = (int64_t)m->unbound.n;
+	if (need > 0 && waits_for_members(m, need, started)) {
+		queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
+			kar_arena_printf(m->arena, "fewer members can start than spec.minMember %d asks for",
+				(int)m->group->spec.min_member));
+		leave_alone(m);
+		return out;
+	}
+	if (need > (int64_t)m->unbound.n || (need > 0 && expects_more(m, started)))
+		return leave_alone(m);
+	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
+	if (out->direct)
+		add_unseated(m, (size_t)need, m->unbound.n);
 	if (!started || holds)
-		queue_hold(m->p, m->group, out);
+		m->in->hold = hold(m);
 	return out;
 }
 
-/* Nothing of it is placed now: its minimum is bound, or it goes away. */
-static bool needs_nothing(const struct making *m, bool holds)
+/* The places of its plan, and its members beyond the minimum. */
+static void hold_plan(struct making *m, bool holds)
 {
-	return (queue_is_whole(m->group) && !holds && !is_direct(m)) ||
-		m->group->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+	struct members with_place = { 0 };
+	size_t front = take_planned(m, &with_place);
+
+	add_seated(m, &with_place, planned_node);
+	add_unseated(m, 0, front);
+	if (holds)
+		m->in->hold = hold(m);
 }
 
-const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
-	bool admitted)
+/* Pods that the runs have. */
+static int32_t in_runs(const struct making *m)
 {
-	struct making m = { .p = p, .group = g, .arena = &p->s->arena };
+	int32_t n = 0;
+
+	for (uint32_t i = 0; i < m->runs.n; i++)
+		n += m->runs.items[i].n;
+	return n;
+}
+
+static int32_t least(int64_t a, int64_t b)
+{
+	return (int32_t)kar_clamp(a < b ? a : b, 0, INT32_MAX);
+}
+
+static void finish(struct making *m, const struct queue_gang *out)
+{
+	struct kar_queue_group *in = m->in;
+	int64_t have = m->admitted ? 0 : (int64_t)m->have.n;
+	int32_t left = in_runs(m), min = least(minimum_left(m) - have, left);
+
+	for (size_t i = 0; i < m->leaving.n; i++) {
+		const struct kar_pod *pod = m->leaving.items[i];
+
+		queue_owns(m->p, pod);
+		queue_leaving_add(&m->runs,
+			&(struct kar_queue_leaving){ .node = pod->node,
+				.class = class_of(m, pod),
+				.n = 1,
+				.deletion = pod->deletion },
+			queue_quota_of_pod(m->p->quota, pod));
+	}
+	for (size_t i = 0; i < m->have.n && m->admitted; i++)
+		queue_owns(m->p, m->have.items[i]);
+	for (size_t i = 0; i < m->unbound.n; i++)
+		queue_owns(m->p, m->unbound.items[i]);
+	in->runs = m->runs.items;
+	in->n_runs = m->runs.n;
+	in->leaving = m->runs.leaving;
+	in->n_leaving = m->runs.n_leaving;
+	in->min = left && min < 1 ? 1 : min;
+	/* Those that are released, and those that get places at once. */
+	in->desired = out && out->renews ? left : (int32_t)m->have.n;
+	in->desired -= (int32_t)have;
+	if (in->desired < in->min)
+		in->desired = in->min;
+	in->no_node_check = !out || in->ineligible == KAR_QR_WAITING_FOR_MEMBERS;
+	in->released = true;
+	in->not_evictable = m->bare;
+}
+
+static void observe(struct queue_pass *p, uint32_t i)
+{
+	struct queue_group *qg = &p->groups[i];
+	const struct kar_podgroup *g = qg->group;
+	struct making m = { .p = p,
+		.group = g,
+		.in = &p->in[i],
+		.arena = &p->s->arena,
+		.admitted = qg->admitted,
+		.runs = { .arena = &p->s->arena } };
 	enum kar_pg_state state = g->status.placement.state;
 	bool started = state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED;
-	bool holds = admitted && kar_pg_holds(g, p->s->now);
-	struct queue_gang *out;
+	bool holds = qg->admitted && kar_pg_holds(g, p->s->now);
+	struct queue_gang *out = NULL;
 
-	if (!p->nodes || !kar_pg_keeps_placement(g) || (admitted && needs_nothing(&m, holds)))
-		return NULL;
-	if (holds && kar_pg_hold_ends(g) - p->s->now < p->retry_in)
-		p->retry_in = kar_pg_hold_ends(g) - p->s->now; /* its room is free then */
-	out = kar_arena_alloc(m.arena, 1, sizeof(*out));
-	queue_fill_gang(p, g, out);
-	if (!admitted || state != KAR_PG_STATE_PLACED)
-		return gang_of(&m, out, started, admitted, holds);
-	hold_plan(&m, out);
+	collect(&m, started);
+	if (qg->admitted)
+		add_seated(&m, &m.have, node_of);
 	if (holds)
-		queue_hold(p, g, out);
-	return out;
+		queue_come_again(p, kar_pg_hold_ends(g) - p->s->now); /* its room is free then */
+	if (p->nodes && kar_pg_keeps_placement(g) && state != KAR_PG_STATE_ROLLING_BACK) {
+		out = kar_arena_alloc(m.arena, 1, sizeof(*out));
+		queue_fill_gang(p, i, out);
+		out->direct = m.direct != NULL;
+		out->backend = out->direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
+		if (qg->admitted && state == KAR_PG_STATE_PLACED)
+			hold_plan(&m, holds);
+		else
+			out = gang_of(&m, out, started, qg->admitted, holds);
+	} else {
+		leave_alone(&m);
+	}
+	m.in->no_provisioning = m.direct != NULL;
+	if (out)
+		describe(&m, out);
+	qg->gang = out;
+	if (!out || state != KAR_PG_STATE_NONE || !qg->admitted)
+		finish(&m, out);
+}
+
+void queue_observe_members(struct queue_pass *p, uint32_t i)
+{
+	const struct kar_queue_group begin = p->in[i];
+	struct queue_group *qg = &p->groups[i];
+
+	observe(p, i);
+	if (!qg->gang || qg->group->status.placement.state != KAR_PG_STATE_NONE || !qg->admitted)
+		return;
+	qg->admitted = false; /* its members are all there, and were never placed: it waits for places */
+	p->in[i] = begin;
+	observe(p, i);
 }
 
 int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g)
@@ -363,9 +543,4 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 		}
 	}
 	return highest;
-}
-
-bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)
-{
-	return gang && kar_pg_of_others(g) && g->status.placement.state == KAR_PG_STATE_NONE;
 }

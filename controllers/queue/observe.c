@@ -1,6 +1,9 @@
+/* The groups as the pass sees them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/pg_members.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/asked.h"
 #include "controllers/queue/pass.h"
@@ -9,14 +12,6 @@
 bool queue_job_is_invalid(const struct kar_queuejob *job)
 {
 	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
-}
-
-const char *queue_job_state(const struct kar_queuejob *job)
-{
-	enum kar_qj_phase phase = job->status.phase;
-	bool forms = phase == KAR_QJ_PHASE_STARTING || phase == KAR_QJ_PHASE_RESTARTING;
-
-	return forms && job->status.reason[0] ? job->status.reason : kar_qj_phase_name(phase);
 }
 
 /* The group of a job has the name of the job. A group of another name is not the job's, even if the job controls it. */
@@ -52,6 +47,64 @@ static enum queue_claim claim_of(const struct kar_stores *stores, const struct k
 	if (job->spec.suspend)
 		return QUEUE_CLAIM_SUSPENDED;
 	return queue_job_is_invalid(job) ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
+}
+
+bool queue_is_rolled_back(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
+bool queue_is_evicted(const struct kar_podgroup *g)
+{
+	return queue_is_rolled_back(g) && kar_has_text(g->status.placement.evicted_by);
+}
+
+void queue_come_again(struct queue_pass *p, kar_time in)
+{
+	if (in > 0 && in < p->retry_in)
+		p->retry_in = in;
+}
+
+static kar_time later(kar_time a, kar_time b)
+{
+	return a > b ? a : b;
+}
+
+kar_time queue_empty_for_too_long_in(const struct kar_podgroup *g, size_t members, kar_time now)
+{
+	const struct kar_condition *admitted = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+	const struct kar_condition *scheduled = kar_condition_find(&g->status.conditions, KAR_PG_SCHEDULED);
+	kar_time since = later(g->creation, g->status.schedule_start_time);
+
+	if (members || g->status.members)
+		return KAR_NEVER;
+	if (scheduled) /* it may be the time when the last bound member vanished */
+		since = later(since, scheduled->last_transition);
+	if (g->orphan)
+		return since + QUEUE_ORPHAN_HOLD - now;
+	if (admitted)
+		since = later(since, admitted->last_transition);
+	return since + QUEUE_EMPTY_HOLD - now;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int queue_group_compare(const void *a, const void *b)
+{
+	const struct queue_group *x = a, *y = b;
+	const struct kar_object *o = &x->group->o, *p = &y->group->o;
+	int order = compare(x->yields, y->yields);
+
+	if (!order)
+		order = compare(y->priority, x->priority);
+	if (!order)
+		order = compare(x->group->creation, y->group->creation);
+	if (!order)
+		order = strcmp(o->ns ? o->ns : "", p->ns ? p->ns : "");
+	return order ? order : strcmp(o->name, p->name);
 }
 
 /*
@@ -90,11 +143,8 @@ static bool has_no_room_for_ours(const struct kar_podgroup *g)
 		!kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
-/*
- * A group of others that names none has the highest of its pods where that is @compared: it waits for its admission or for places, or may
- * be evicted. Otherwise a group that runs may have many pods for nothing.
- */
-static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup *g, bool compared)
+/* A group of others that names none has the highest of its pods. */
+static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup *g)
 {
 	const struct kar_podgroup_spec *spec = &g->spec;
 	const struct kar_priorityclass *class;
@@ -104,7 +154,7 @@ static int32_t priority_of(const struct queue_pass *p, const struct kar_podgroup
 	class = kar_stores_priorityclass(p->stores, spec->priority_class_name);
 	if (class)
 		return class->value;
-	return compared && kar_pg_of_others(g) ? queue_highest_priority(p, g) : p->default_priority;
+	return kar_pg_of_others(g) ? queue_highest_priority(p, g) : p->default_priority;
 }
 
 static bool never_preempts(const struct queue_pass *p, const struct kar_podgroup_spec *spec)
@@ -123,107 +173,269 @@ static const char *admitting_queue(const struct kar_podgroup *g)
 	return admitted && kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : NULL;
 }
 
-/* @g is admitted and has a claim, so its job exists. */
-static const char *state_of(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	if (is_of_job(g))
-		return queue_job_state(kar_as_queuejob(kar_store_get(stores->queuejobs, g->o.ns, g->o.name)));
-	if (kar_condition_is_true(&g->status.conditions, KAR_PG_UNSCHEDULABLE))
-		return KAR_PG_UNSCHEDULABLE;
-	return kar_pg_phase_name(g->status.phase);
-}
-
-static const struct queue_gang *observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
-	enum queue_claim claim, bool admitted)
-{
-	const struct kar_queuejob *job = queue_job_of(p->stores, g);
-
-	if (claim != QUEUE_CLAIM_ALIVE)
-		return NULL;
-	if (job)
-		return queue_observe_gang(p, g, job, admitted);
-	return kar_pg_of_others(g) ? queue_observe_members(p, g, admitted) : NULL;
-}
-
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
 	enum queue_claim claim)
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
-	const char *queue = which.queue;
-	const struct kar_object *o = kar_store_get(p->stores->queues, NULL, queue);
-	bool recorded = kar_podgroup_admitted_by(g, queue);
-	const struct queue_gang *gang = observe_gang(p, g, claim, recorded && !queue_waits_for_places(g));
-	bool admitted = recorded && !queue_waits_for_places(g) && !queue_has_new_gang(g, gang);
-	struct queue_used used = { 0 };
-	struct kar_unit unit = { 0 };
-	int32_t asked;
+	uint32_t queue = queue_named(p, which.queue);
+	bool recorded = kar_podgroup_admitted_by(g, which.queue),
+	     admitted = recorded && !queue_waits_for_places(g);
 
-	if (claim == QUEUE_CLAIM_ALIVE && o && kar_as_queue(o)->spec.preempts)
-		used = queue_observe_used(p, g, admitted);
-	asked = priority_of(p, g, !admitted || gang || used.seats);
-	if (claim == QUEUE_CLAIM_ALIVE && !admitted)
-		unit = kar_unit_of(p->stores, g, &p->s->arena);
 	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
 		.group = g,
-		.queue = queue,
+		.job = queue_job_of(p->stores, g),
+		.queue = which.queue,
 		.label = which.label,
-		.not_allowed = o && !kar_asked_admits(p->stores, kar_as_queue(o), g),
-		.priority = kar_queue_priority(o ? kar_as_queue(o) : NULL, asked),
-		.asked = asked,
-		.admitted = admitted,
-		.still_in = recorded ? NULL : admitting_queue(g),
-		.used = used.seats,
-		.n_used = used.n,
-		.started = used.started,
-		.never_preempts = never_preempts(p, &g->spec),
-		.unit = unit.groups,
-		.n_unit = unit.n,
-		.missing = unit.missing,
-		.yields = yields(p, g, admitted),
 		.claim = claim,
-		.gang = claim == QUEUE_CLAIM_ALIVE ? gang : NULL,
-		.state = admitted && claim == QUEUE_CLAIM_ALIVE ? state_of(p->stores, g) : NULL,
+		.asked = priority_of(p, g),
+		.priority = kar_queue_priority(queue == KAR_QUEUE_NONE ? NULL : p->queues[queue],
+			priority_of(p, g)),
+		.recorded = recorded,
+		.admitted = admitted,
+		.yields = yields(p, g, admitted),
 	};
+}
+
+/* --- one group for the pass ------------------------------------------------------------------------- */
+
+static enum kar_queue_reason reason_of_claim(enum queue_claim claim)
+{
+	switch (claim) {
+	case QUEUE_CLAIM_SUSPENDED:
+		return KAR_QR_SUSPENDED;
+	case QUEUE_CLAIM_INVALID:
+		return KAR_QR_JOB_INVALID;
+	case QUEUE_CLAIM_ALIVE:
+		return KAR_QR_ADMITTED;
+	default:
+		return KAR_QR_FINISHED;
+	}
+}
+
+static const char *why_of_claim(enum queue_claim claim)
+{
+	return claim == QUEUE_CLAIM_SUSPENDED  ? "the job is suspended"
+		: claim == QUEUE_CLAIM_INVALID ? KAR_NOT_QUEUED_INVALID
+					       : "";
+}
+
+static bool is_reserving(const struct kar_podgroup *g)
+{
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
+
+	return c && c->status == KAR_COND_FALSE && kar_streq(c->reason, kar_reason_Reserving);
+}
+
+static const char *describe_failure(const struct kar_podgroup *g, struct kar_arena *a)
+{
+	const struct kar_pg_placement *p = &g->status.placement;
+
+	if (queue_is_rolled_back(g))
+		return kar_arena_printf(a, "%s; its pods are being removed", kar_pg_failed_attempt(p, a));
+	return kar_pg_next_try(p, a);
+}
+
+/* What keeps a group that is not admitted from being so, as far as the pass cannot see it. */
+static void refuse(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
+{
+	const struct kar_podgroup *g = qg->group;
+	const struct kar_pg_placement *pl = &g->status.placement;
+	struct kar_arena *a = &p->s->arena;
+
+	if (in->queue != KAR_QUEUE_NONE && !kar_asked_admits(p->stores, p->queues[in->queue], g))
+		queue_refuse(in, KAR_QR_NAMESPACE_NOT_ALLOWED,
+			kar_arena_printf(a, "queue %s does not admit namespace %s", qg->queue, g->o.ns));
+	if (qg->gang && pl->state == KAR_PG_STATE_DEACTIVATED)
+		queue_refuse(in, KAR_QR_DEACTIVATED, kar_pg_failed_attempts(g, pl, a));
+	if (queue_is_evicted(g))
+		queue_refuse(in, KAR_QR_PREEMPTED, pl->cause);
+	if (queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->s->now))
+		queue_refuse(in, KAR_QR_BACK_OFF, describe_failure(g, a));
+}
+
+static uint32_t number_of_key(const struct queue_pass *p, const char *key)
+{
+	char buf[KAR_KEY_LEN];
+	const char *ns, *name;
+	const struct kar_object *o;
+
+	if (!kar_has_text(key) || !strchr(key, '/') || strlen(key) >= sizeof(buf))
+		return KAR_QUEUE_NONE;
+	kar_key_split(key, buf, &ns, &name);
+	o = kar_store_get(p->stores->podgroups, ns, name);
+	return o ? queue_number_of(p, kar_as_podgroup(o)) : KAR_QUEUE_NONE;
+}
+
+static void observe_unit(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
+{
+	struct kar_unit unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
+	uint32_t *numbers = kar_arena_alloc(&p->s->arena, unit.n + 1, sizeof(*numbers));
+
+	for (size_t i = 1; i < unit.n; i++) {
+		numbers[in->n_unit] = queue_number_of(p, unit.groups[i]);
+		in->n_unit += numbers[in->n_unit] != KAR_QUEUE_NONE;
+	}
+	in->unit = numbers;
+	in->unit_missing = unit.missing;
+	in->no_provisioning |= in->n_unit > 0 || unit.missing;
+}
+
+static kar_time true_since(const struct kar_conditions *list, const char *type)
+{
+	const struct kar_condition *c = kar_condition_find(list, type);
+
+	return c && c->status == KAR_COND_TRUE ? c->last_transition : 0;
+}
+
+static void observe_times(const struct queue_group *qg, struct kar_queue_group *in)
+{
+	const struct kar_podgroup_status *st = &qg->group->status;
+	enum kar_pg_phase phase = st->phase;
+
+	in->admitted_at = true_since(&st->conditions, KAR_PG_ADMITTED);
+	in->formed_at = qg->job ? true_since(&qg->job->status.conditions, KAR_QJ_FORMED) : 0;
+	if (!in->formed_at)
+		in->formed_at = true_since(&st->conditions, KAR_PG_SCHEDULED);
+	in->last_scale = st->last_scale_time;
+	in->phase = phase == KAR_PG_PHASE_RUNNING ? KAR_QUEUE_RUNS
+		: phase == KAR_PG_PHASE_UNKNOWN   ? KAR_QUEUE_UNKNOWN
+						  : KAR_QUEUE_STARTS;
+	if (!qg->job)
+		return;
+	in->started_at = qg->job->status.start_time;
+	if (in->started_at && qg->job->spec.has_active_deadline)
+		in->ends_at = in->started_at + qg->job->spec.active_deadline_seconds * KAR_SECOND;
+}
+
+/* It was placed here, and is no other scheduler's. */
+static bool is_evictable(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	enum kar_pg_state state = g->status.placement.state;
+
+	return p->nodes &&
+		(state == KAR_PG_STATE_PLACED || state == KAR_PG_STATE_SATISFIED ||
+			state == KAR_PG_STATE_UNPLACED);
+}
+
+static void observe_pods(struct queue_pass *p, uint32_t i)
+{
+	const struct queue_group *qg = &p->groups[i];
+
+	if (qg->claim != QUEUE_CLAIM_ALIVE)
+		queue_observe_leaving(p, i);
+	else if (qg->job)
+		queue_observe_gang(p, i);
+	else if (kar_pg_of_others(qg->group))
+		queue_observe_members(p, i);
+	else
+		p->in[i].no_node_check = true;
+}
+
+static void observe_rest(struct queue_pass *p, uint32_t i)
+{
+	struct queue_group *qg = &p->groups[i];
+	struct kar_queue_group *in = &p->in[i];
+	const struct kar_pg_placement *pl = &qg->group->status.placement;
+
+	observe_pods(p, i);
+	if (qg->claim != QUEUE_CLAIM_ALIVE)
+		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
+	else if (!qg->admitted)
+		refuse(p, qg, in);
+	if (!qg->admitted && qg->claim == QUEUE_CLAIM_ALIVE)
+		observe_unit(p, qg, in);
+	in->standing = qg->admitted       ? KAR_QUEUE_ADMITTED
+		: is_reserving(qg->group) ? KAR_QUEUE_RESERVING
+					  : KAR_QUEUE_WAITING;
+	in->not_evictable |= !is_evictable(p, qg->group);
+	in->provisioned = qg->admitted && pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
+	in->schedule_timeout = kar_podgroup_timeout(qg->group, p->settings->schedule_timeout);
+	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE : number_of_key(p, pl->evicted_by);
+	in->never_preempts = never_preempts(p, &qg->group->spec) || pl->failures > 0;
+	observe_times(qg, in);
+}
+
+/* Nobody makes room in a queue that would not have it back. */
+static bool may_return(const struct queue_pass *p, const struct queue_group *qg)
+{
+	uint32_t i = queue_named(p, qg->queue);
+
+	return i != KAR_QUEUE_NONE && !p->queue_in[i].closed && !p->queue_in[i].deleting &&
+		!p->queue_in[i].problem && kar_asked_admits(p->stores, p->queues[i], qg->group);
+}
+
+static struct kar_queue_group begin_group(const struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_podgroup *g = qg->group;
+	const char *other = qg->recorded ? NULL : admitting_queue(g);
+
+	return (struct kar_queue_group){
+		.ns = g->o.ns,
+		.name = g->o.name,
+		.queue = queue_named(p, qg->queue),
+		.also_in = other && qg->claim == QUEUE_CLAIM_ALIVE ? queue_named(p, other) : KAR_QUEUE_NONE,
+		.queue_name = qg->queue,
+		.base = qg->priority,
+		.creation = g->creation,
+		.waiting_since = g->status.waiting_since,
+		.waited_seconds = g->status.waited_seconds,
+		.yields = qg->yields && (!qg->admitted || may_return(p, qg)),
+		.evicted_by = KAR_QUEUE_NONE,
+		.why = "",
+	};
+}
+
+/* --- all of them ------------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)((const struct queue_number *)a)->group,
+		  y = (uintptr_t)((const struct queue_number *)b)->group;
+
+	return (x > y) - (x < y);
+}
+
+uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	const struct queue_number wanted = { g, 0 };
+	const struct queue_number *found =
+		bsearch(&wanted, p->numbers, p->n_groups, sizeof(wanted), compare_numbers);
+
+	return found ? found->number : KAR_QUEUE_NONE;
+}
+
+static void number_groups(struct queue_pass *p)
+{
+	p->numbers = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*p->numbers));
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		p->numbers[i] = (struct queue_number){ p->groups[i].group, i };
+	qsort(p->numbers, p->n_groups, sizeof(*p->numbers), compare_numbers);
 }
 
 static void observe_groups(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->podgroups;
-	struct queue_group *groups = kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(*groups));
+	size_t most = kar_store_count(store), n_finished = 0;
+	const struct kar_podgroup **finished = kar_arena_alloc(&p->s->arena, most + 1, sizeof(*finished));
 	const struct kar_object *o;
-	size_t n = kar_store_count(store), live = 0, finished = n;
 
-	/* Finished groups are only counted, and may be ten times as many as the others: they are put at the end, unsorted. */
+	p->groups = kar_arena_alloc(&p->s->arena, most + 1, sizeof(*p->groups));
+	/* Finished groups are only counted, and may be ten times as many as the others. */
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
 		enum queue_claim claim = claim_of(p->stores, g);
 
-		if (claim == QUEUE_CLAIM_FINISHED) {
-			finished--;
-			groups[finished] = (struct queue_group){ .group = g,
-				.queue = kar_podgroup_queue(g),
-				.claim = claim };
-			continue;
-		}
-		groups[live++] = observe_group(p, g, claim);
+		if (claim == QUEUE_CLAIM_FINISHED)
+			finished[n_finished++] = g;
+		else
+			p->groups[p->n_groups++] = observe_group(p, g, claim);
 	}
 	/* The writes of a namespace are sent in this order, so that when requests are scarce its first group is admitted first. */
-	qsort(groups, live, sizeof(*groups), queue_group_compare);
-	p->snapshot.groups = groups;
-	p->snapshot.n_groups = n;
-}
-
-static void observe_queues(struct queue_pass *p)
-{
-	const struct kar_store *store = p->stores->queues;
-	const struct kar_object *o;
-
-	p->snapshot.queues =
-		kar_arena_alloc(&p->s->arena, kar_store_count(store), sizeof(struct kar_queue *));
-	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
-		p->snapshot.queues[p->snapshot.n_queues++] = kar_as_queue(o);
+	qsort(p->groups, p->n_groups, sizeof(*p->groups), queue_group_compare);
+	number_groups(p);
+	queue_observe_finished(p, finished, n_finished);
 }
 
 void queue_observe(struct queue_pass *p)
@@ -231,7 +443,29 @@ void queue_observe(struct queue_pass *p)
 	p->default_priority = kar_stores_default_priority(p->stores);
 	p->yields_in = KAR_NEVER;
 	p->retry_in = KAR_NEVER;
-	p->snapshot.sched = p->nodes ? kar_snapshot_sched(p->nodes) : NULL;
-	observe_queues(p);
+	queue_observe_queues(p);
 	observe_groups(p);
+	p->in = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*p->in));
+	queue_count_capacity(p);
+	p->quota = queue_quota_begin(p->stores, &p->s->arena);
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		p->in[i] = begin_group(p, &p->groups[i]);
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		observe_rest(p, i);
+	queue_finish_capacity(p);
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		queue_quota_group(p->quota, &p->in[i]);
+	queue_quota_end(p->quota, &p->snapshot);
+	queue_finish_queues(p);
+	p->snapshot.groups = p->in;
+	p->snapshot.n_groups = p->n_groups;
+	p->snapshot.sched = kar_snapshot_sched(p->stores->snapshot);
+	p->snapshot.no_nodes = !p->nodes;
+	p->snapshot.flags = (struct kar_queue_flags){
+		.max_load_permille = p->settings->max_load_permille,
+		.aging_interval = p->settings->aging_interval,
+		.starvation_timeout = p->settings->starvation_timeout,
+		.min_runtime = p->settings->min_runtime,
+		.freezing_window = p->settings->freezing_window,
+	};
 }

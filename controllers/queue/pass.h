@@ -1,20 +1,42 @@
 /*
- * pass - the state of one pass of the Queue reconciler; internal to its shell (sync.c, observe.c).
+ * pass - the state of one pass of the Queue reconciler; internal to its shell.
+ *
+ * The pass itself is pure (common/queue/queue.h). The shell makes its input from the caches (observe.c, gangs.c, members.c, capacity.c,
+ * tree.c) and writes what it decides (write.c, record.c, renew.c, status.c). Groups have the same number in .groups, in the input
+ * and in the result. Those that are finished are not among them: they are only counted.
  */
 #ifndef KAR_QUEUE_PASS_H
 #define KAR_QUEUE_PASS_H
 
-#include "controllers/stores.h"
 #include "controllers/queue/queue.h"
+#include "controllers/queue/quota.h"
+#include "controllers/queue/runs.h"
+#include "controllers/stores.h"
 
 /* ms that a cluster autoscaler has to add nodes for a gang without room. */
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
 
+struct queue_sums;
+
+struct queue_number {
+	const struct kar_podgroup *group;
+	uint32_t number;
+};
+
 struct queue_pass {
 	const struct kar_stores *stores; /* borrowed, like .s; the rest is in the arena of .s */
 	struct kar_sync *s;
-	struct queue_snapshot snapshot;
-	struct queue_decision *decisions;
+	const struct kar_queue **queues; /* by name */
+	uint32_t n_queues;
+	struct queue_group *groups;
+	struct kar_queue_group *in; /* of the pass, one per group */
+	uint32_t n_groups;
+	struct queue_number *numbers;       /* of the groups, by address */
+	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
+	struct kar_queue_snapshot snapshot; /* made of these */
+	struct kar_queue_result result;
+	struct queue_quota *quota; /* the ledger, while it is made */
+	struct queue_sums *sums;  /* what pods use that no group owns, while it is counted */
 	int32_t default_priority; /* of the global default PriorityClass */
 	kar_time yields_in;       /* ms until the next group without members yields; KAR_NEVER: none will */
 	bool for_positions;       /* the pass writes only positions */
@@ -28,8 +50,7 @@ struct queue_pass {
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
 	kar_class *classes;         /* of this pass alone; one reference each */
 	size_t n_classes;
-	kar_time min_runtime; /* ms for which a gang runs at least before it may be evicted */
-	const char *served;   /* struct kar_settings, .direct_schedulers */
+	const char *served; /* struct kar_settings, .direct_schedulers */
 	const struct kar_settings *settings;
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
@@ -37,25 +58,78 @@ struct queue_pass {
 /* kar_controller.shared of this reconciler. */
 struct queue_shared {
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
+	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 };
 
-/* Fills in the snapshot from the caches; groups are in order. */
+/* --- observe.c -------------------------------------------------------------------------------------- */
+
+/* Fills in .groups, .queues and .snapshot from the caches; groups are in order. */
 void queue_observe(struct queue_pass *p) KAR_NONNULL;
 /*
  * @job has no pods and its pods cannot be created, so it must not take room in the queue. A job that has pods (of another task, or
  * from before an edit) keeps its admission.
  */
 bool queue_job_is_invalid(const struct kar_queuejob *job) KAR_NONNULL;
-/*
- * Returns one word for what an admitted job does, for the messages of those that wait: the reason while its gang starts or restarts,
- * else the phase. It changes a few times in the life of a job, never with a counter.
- */
-const char *queue_job_state(const struct kar_queuejob *job) KAR_NONNULL KAR_RETNN;
 /* The QueueJob whose group @g is; NULL: it is of no job, or the job is gone. */
 const struct kar_queuejob *queue_job_of(const struct kar_stores *stores,
 	const struct kar_podgroup *g) KAR_NONNULL;
+/* The group of number @i of the pass, or KAR_QUEUE_NONE. */
+uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
+bool queue_is_rolled_back(const struct kar_podgroup *g) KAR_NONNULL;
+/* Because it was evicted. */
+bool queue_is_evicted(const struct kar_podgroup *g) KAR_NONNULL;
+/* A pass is due in @in ms at the latest; <= 0: that time is over. */
+void queue_come_again(struct queue_pass *p, kar_time in) KAR_NONNULL;
 
-/* --- write.c --------------------------------------------------------------------------------------- */
+/* --- tree.c ----------------------------------------------------------------------------------------- */
+
+/* Fills in .queues, in order, and the input of the pass about them, without what depends on groups. */
+void queue_observe_queues(struct queue_pass *p) KAR_NONNULL;
+/* For which group capacity comes together. */
+void queue_finish_queues(struct queue_pass *p) KAR_NONNULL;
+/* Finished groups are counted, and how long they ran says when others may end. */
+void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *const *finished, size_t n)
+	__attribute__((nonnull(1)));
+/* Number of the queue @name, or KAR_QUEUE_NONE. */
+uint32_t queue_named(const struct queue_pass *p, const char *name) KAR_NONNULL;
+
+/* --- capacity.c ------------------------------------------------------------------------------------- */
+
+/* Counts what the nodes offer, and what all pods use, in the input of the pass. Without .nodes: nothing. */
+void queue_count_capacity(struct queue_pass *p) KAR_NONNULL;
+/* @pod belongs to a group of the pass: it is in the runs of that. */
+void queue_owns(struct queue_pass *p, const struct kar_pod *pod) KAR_NONNULL;
+/* To be called when all groups have what they own. */
+void queue_finish_capacity(struct queue_pass *p) KAR_NONNULL;
+
+/* --- gangs.c ---------------------------------------------------------------------------------------- */
+
+/* The pods of the group of a QueueJob: number @i of the pass. */
+void queue_observe_gang(struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* Forgets the classes of the pass. */
+void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
+/* The group is to be placed again: its admission holds nothing. */
+bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
+/* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All that live leave. */
+void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* Fills in what every gang has, from the placement of its group. */
+void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;
+/* Its minimum is bound, as its own status says. Without a state nothing was placed, or it was admitted by a version that placed nothing. */
+bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
+/* It is not eligible for @reason, unless an earlier one was given already. */
+void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why) KAR_NONNULL;
+
+/* --- members.c -------------------------------------------------------------------------------------- */
+
+/* The same of a group of another controller, whose pods exist before they are placed. */
+void queue_observe_members(struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* The highest priority of the members of @g, a group of another controller; without members the default. */
+int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
+/* What is left of the room that is held for members of @g that do not exist yet, beside @runs and @others (hold.c). */
+struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
+	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
+
+/* --- write.c ---------------------------------------------------------------------------------------- */
 
 /* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */
 void queue_write_groups(struct queue_pass *p) KAR_NONNULL;
@@ -69,56 +143,26 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KA
 void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 	__attribute__((nonnull(1)));
 
-/* --- gangs.c --------------------------------------------------------------------------------------- */
+/* --- status.c --------------------------------------------------------------------------------------- */
+
+/* The status of queue number @i after the pass. */
+struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+
+/* --- record.c, renew.c ------------------------------------------------------------------------------ */
 
 /*
- * What the pass places of the group of @job; NULL: nothing, because another scheduler places its pods, or it is no gang. @admitted: it is, and
- * keeps its places.
+ * The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds);
+ * in the arena.
  */
-const struct queue_gang *queue_observe_gang(struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_queuejob *job, bool admitted) KAR_NONNULL;
-/* The same of the members of @g, a group of another controller, whose pods exist before they are placed. */
-const struct queue_gang *queue_observe_members(struct queue_pass *p, const struct kar_podgroup *g,
-	bool admitted) KAR_NONNULL;
-/* The highest priority of the members of @g, a group of another controller; without members the default. */
-int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
-/* Its members are all there, and were never placed: it waits for places, even if it was admitted before they existed. */
-bool queue_has_new_gang(const struct kar_podgroup *g, const struct queue_gang *gang)
-	__attribute__((nonnull(1)));
-/* Sets what every gang has, from the placement of its group. */
-void queue_fill_gang(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *out) KAR_NONNULL;
-/*
- * Its minimum is bound, as its own status says, so its pods need not be looked at. Without a state nothing was placed, or it was admitted by
- * a version that placed nothing.
- */
-bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
-/*
- * Adds to @gang, whose roles are complete, the room that is held for members of @g that do not exist yet. False: nothing is (hold.c).
- */
-bool queue_hold(struct queue_pass *p, const struct kar_podgroup *g, struct queue_gang *gang) KAR_NONNULL;
-/* What the pods of a group that may be evicted, or is being evicted, use. */
-struct queue_used {
-	const struct queue_seat *seats; /* in the arena; NULL: it may not be evicted */
-	size_t n;
-	kar_time started; /* wall ms, when it was admitted */
-};
-struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podgroup *g,
-	bool admitted) KAR_NONNULL;
+struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
+	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
 /* The plan of a gang of bound pods of others with @places (NULL: none) for members that came after its start; in @a. */
 struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const struct kar_placement *places,
 	struct kar_arena *a) __attribute__((nonnull(1, 3)));
-/* Forgets the classes of the pass. */
-void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
-/* The group is to be placed again: its admission holds nothing. */
-bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
-/* The record of @places (NULL: it waits for new nodes) for the status of the group, whose attempt begins now (wall ms, whole seconds); in the arena. */
-struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
-	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
-
-/* --- renew.c --------------------------------------------------------------------------------------- */
-
+/* There is no room for what a gang that renews its plan lacks; a pass that places nothing does not know. */
+bool queue_lacks_places(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;
 /* The record of a gang that renews its plan (struct queue_gang), as decided; in the arena. */
-struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_queue_decision *d,
 	kar_time now, struct kar_arena *a) KAR_NONNULL;
 
 #endif

@@ -16,7 +16,6 @@ RB_HEAD(spaces, space);
 
 struct queue_quota {
 	const struct kar_stores *stores;
-	const struct queue_usage *usage;
 	struct queue_ledger ledger;
 	struct spaces spaces;
 	const char *default_class; /* interned or of its object; NULL: there is none */
@@ -29,14 +28,12 @@ static int compare(const struct space *a, const struct space *b)
 
 RB_GENERATE_INTERNAL(spaces, space, link, compare, KAR_UNUSED static)
 
-struct queue_quota *queue_quota_begin(const struct kar_stores *stores, const struct queue_usage *usage,
-	struct kar_arena *arena)
+struct queue_quota *queue_quota_begin(const struct kar_stores *stores, struct kar_arena *arena)
 {
 	struct queue_quota *q = kar_arena_alloc(arena, 1, sizeof(*q));
 	const struct kar_priorityclass *class = kar_stores_default_class(stores);
 
 	*q = (struct queue_quota){ .stores = stores,
-		.usage = usage,
 		.ledger = { .arena = arena },
 		.default_class = class ? class->o.name : NULL };
 	RB_INIT(&q->spaces);
@@ -79,7 +76,7 @@ static struct queue_account *open_account(struct queue_quota *q, const char *ns)
 		ns, a, &all.n_ranges);
 	account = queue_ledger_open(&q->ledger, ns, &all);
 	if (account)
-		queue_usage_each(q->usage, ns, add_live, account);
+		kar_usage_each(q->stores->usage, ns, add_live, account);
 	return account;
 }
 
@@ -132,29 +129,14 @@ void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod)
 		queue_account_managed(a, pod->charge);
 }
 
-/* The pass charges what leaves by rows that a pod of the runs takes something of. */
-static bool has_row(const struct kar_queue_group *g, uint32_t row)
-{
-	for (uint32_t i = 0; i < g->n_runs; i++) {
-		for (uint32_t k = 0; k < g->runs[i].n_charges; k++) {
-			if (g->runs[i].charges[k].row == row)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* At most @most of those that leave: the rest is replaced by what it keeps. Of other rows .status.used has them. */
+/* At most @most of those that leave: the rest is replaced by what it keeps. */
 static void keep_leaving(struct queue_account *a, const struct kar_queue_group *g, int64_t most)
 {
 	for (uint32_t i = 0; i < g->n_leaving && most > 0; i++) {
 		const struct kar_queue_leaving *l = &g->leaving[i];
 		int64_t n = l->n < most ? l->n : most;
 
-		for (uint32_t k = 0; k < l->n_charges; k++) {
-			if (has_row(g, l->charges[k].row))
-				queue_account_kept(a, &l->charges[k], 1, n);
-		}
+		queue_account_kept(a, l->charges, l->n_charges, n);
 		most -= n;
 	}
 }

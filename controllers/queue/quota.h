@@ -9,14 +9,12 @@
 #define KAR_QUEUE_QUOTA_H
 
 #include "controllers/queue/ledger.h"
-#include "controllers/queue/usage.h"
 #include "controllers/stores.h"
 
 struct queue_quota;
 
 /* All arguments are borrowed for as long as the pass. */
-struct queue_quota *queue_quota_begin(const struct kar_stores *stores, const struct queue_usage *usage,
-	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+struct queue_quota *queue_quota_begin(const struct kar_stores *stores, struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 
 /* A pod of the task number @task of @job. NULL: no quota of its namespace limits pods, or nothing is known of its template. */
 const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,

@@ -9,21 +9,6 @@
 enum { FAILURES_WITH_PINS = 2 };
 
 /* A node that cannot be promised is not named: the scheduler looks for one that suits in all that is not modelled. */
-static const char *nodes_of_role(const struct kar_placement *places, uint32_t role, bool named,
-	struct kar_arena *a)
-{
-	struct kar_pg_seat *seats = kar_arena_alloc(a, places->n_places + 1, sizeof(*seats));
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < places->n_places; i++) {
-		const struct kar_place *p = &places->places[i];
-
-		if (p->role == role)
-			seats[n++] = (struct kar_pg_seat){ named ? p->node : "", p->n };
-	}
-	return kar_pg_plan_text(seats, n, a);
-}
-
 static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *old, uint32_t role)
 {
 	if (g->backend == KAR_PG_BACKEND_NATIVE)
@@ -31,16 +16,34 @@ static bool is_named(const struct queue_gang *g, const struct kar_pg_placement *
 	return g->direct || (old->failures < FAILURES_WITH_PINS && !(g->unverified && g->unverified[role]));
 }
 
+static const char *nodes_of_task(const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, const char *task, struct kar_arena *a)
+{
+	struct kar_pg_seat *seats = kar_arena_alloc(a, places->n_places + 1, sizeof(*seats));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < places->n_places; i++) {
+		const struct kar_place *p = &places->places[i];
+
+		if (kar_streq(g->tasks[p->role], task))
+			seats[n++] = (struct kar_pg_seat){ is_named(g, old, p->role) ? p->node : "", p->n };
+	}
+	return kar_pg_plan_text(seats, n, a);
+}
+
 /* Each pod of a group of another controller is a role of its own, because it exists. */
 static void record_pods(const struct queue_gang *g, const struct kar_pg_placement *old,
 	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
 {
-	int32_t *used = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*used));
+	int32_t *used = kar_arena_alloc(a, g->n_runs + 1, sizeof(*used));
 
 	for (uint32_t i = 0; i < places->n_places; i++) {
 		const struct kar_place *p = &places->places[i];
 		const struct kar_pg_seat seat = { is_named(g, old, p->role) ? p->node : "", 1 };
 		const char *node = kar_pg_plan_text(&seat, 1, a);
+
+		if (!g->pods[p->role])
+			continue; /* it has its node */
 
 		for (int32_t k = 0; k < p->n; k++) {
 			out->plan = kar_arena_grow(a, out->plan, out->n_plan, sizeof(*out->plan));
@@ -53,12 +56,18 @@ static void record_pods(const struct queue_gang *g, const struct kar_pg_placemen
 static void record_roles(const struct queue_gang *g, const struct kar_pg_placement *old,
 	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
 {
-	out->plan = kar_arena_alloc(a, g->gang.n_roles + 1, sizeof(*out->plan));
-	for (uint32_t i = 0; i < g->gang.n_roles; i++) {
-		const char *nodes = nodes_of_role(places, i, is_named(g, old, i), a);
+	out->plan = kar_arena_alloc(a, g->n_runs + 1, sizeof(*out->plan));
+	for (uint32_t i = 0; i < g->n_runs; i++) {
+		bool again = !g->tasks[i];
+
+		for (size_t k = 0; k < out->n_plan && !again; k++)
+			again = kar_streq(out->plan[k].role, g->tasks[i]);
+		if (again)
+			continue;
+		const char *nodes = nodes_of_task(g, old, places, g->tasks[i], a);
 
 		if (nodes[0])
-			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->names[i], nodes };
+			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->tasks[i], nodes };
 	}
 }
 

@@ -24,7 +24,7 @@ static const char *nodes_of(const struct queue_group *qg, const char *role,
 	for (size_t i = 0; i < n_places; i++) {
 		const struct kar_place *p = &places->places[i];
 
-		if (kar_streq(g->names[p->role], role))
+		if (kar_streq(g->tasks[p->role], role))
 			seats[n++] = (struct kar_pg_seat){ p->node, p->n };
 	}
 	return kar_pg_plan_text(seats, n, a);
@@ -48,24 +48,31 @@ static void add_role(struct kar_pg_placement *p, const struct queue_group *qg, c
 		p->plan[p->n_plan++] = (struct kar_pg_planned){ role, nodes };
 }
 
-struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct queue_decision *d,
+bool queue_lacks_places(const struct queue_group *qg, const struct kar_queue_decision *d)
+{
+	return qg->gang->waits ? qg->group->status.placement.deadline != 0 : d->lacks;
+}
+
+struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_queue_decision *d,
 	kar_time now, struct kar_arena *a)
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
 	const struct kar_placement *places = d->places;
-	uint32_t n_roles = places ? g->gang.n_roles : 0;
+	uint32_t n_roles = places ? g->n_runs : 0;
 	struct kar_pg_placement p = *old;
 
 	p.plan = kar_arena_alloc(a, old->n_plan + n_roles + 1, sizeof(*p.plan));
 	p.n_plan = 0;
 	for (size_t i = 0; i < old->n_plan; i++)
 		add_role(&p, qg, old->plan[i].role, places, a);
-	for (uint32_t i = 0; i < n_roles; i++)
-		add_role(&p, qg, g->names[i], places, a);
+	for (uint32_t i = 0; i < n_roles; i++) {
+		if (g->tasks[i])
+			add_role(&p, qg, g->tasks[i], places, a);
+	}
 	if (places || g->ends_plan)
 		p.time = g->keeps_plan ? old->time : now;
-	if (!d->lacks)
+	if (!queue_lacks_places(qg, d))
 		p.deadline = 0;
 	else if (!p.deadline)
 		p.deadline = now + g->timeout;

@@ -1,43 +1,34 @@
 /* The status of each queue after a pass. */
-#include "controllers/queue/lookup.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "controllers/queue/pass.h"
+
+#include "common/sched/amounts.h"
 #include "common/str.h"
 
-static void count(struct kar_queue_status *s, const struct queue_group *g, const struct queue_decision *d)
-{
-	enum kar_pg_phase phase = g->group->status.phase;
-
-	if (g->claim == QUEUE_CLAIM_FINISHED)
-		s->completed++;
-	else if (g->claim != QUEUE_CLAIM_ALIVE)
-		return;
-	else if (d->reason != QUEUE_ADMITTED)
-		s->pending++;
-	else if (phase == KAR_PG_PHASE_RUNNING)
-		s->running++;
-	else if (phase == KAR_PG_PHASE_UNKNOWN)
-		s->unknown++;
-	else
-		s->inqueue++;
-}
-
-static enum kar_queue_state state_of(const struct kar_queue *q, const struct kar_queue_status *counts)
-{
-	if (queue_is_open(q))
-		return KAR_QUEUE_STATE_OPEN;
-	if (!q->deletion && q->spec.state != KAR_QUEUE_STATE_CLOSED)
-		return KAR_QUEUE_STATE_UNKNOWN;
-	return counts->inqueue + counts->running + counts->unknown > 0 ? KAR_QUEUE_STATE_CLOSING
-								       : KAR_QUEUE_STATE_CLOSED;
-}
+/* A share, and what a queue is entitled to, are written anew when they have moved by so many thousandths. */
+enum { SHARE_STEP = 10 };
 
 /* The new status of one queue, and what it is made from. */
 struct update {
+	const struct queue_pass *p;
 	const struct kar_queue *q;
+	const struct kar_queue_status_out *out;
 	struct kar_queue_status *status;
-	kar_time now;
 	struct kar_arena *arena;
 };
+
+static enum kar_queue_state state_of(const struct kar_queue_status_out *out)
+{
+	if (!out->closed)
+		return KAR_QUEUE_STATE_OPEN;
+	return out->closing ? KAR_QUEUE_STATE_CLOSING : KAR_QUEUE_STATE_CLOSED;
+}
+
+/* --- conditions ------------------------------------------------------------------------------------- */
 
 static void set_condition(const struct update *u, const char *type, bool status, const char *reason,
 	const char *message)
@@ -50,16 +41,34 @@ static void set_condition(const struct update *u, const char *type, bool status,
 		.message = message,
 	};
 
-	kar_condition_set(&u->status->conditions, &c, u->now, u->arena);
+	kar_condition_set(&u->status->conditions, &c, u->p->s->now, u->arena);
 }
 
-/* The spec sets fields that have no effect yet. */
-static void set_unsupported(const struct update *u)
+/* The first parent that is missing or goes away; else its own. */
+static const char *blamed(const struct update *u, bool *deleted)
 {
-	set_condition(u, "Valid", false, "Unsupported",
-		kar_arena_printf(u->arena,
-			"kar-controllers does not act on %s yet: jobs are admitted without regard to it",
-			u->q->spec.unsupported));
+	const struct kar_queue *q = u->q;
+	uint32_t above = queue_named(u->p, q->spec.parent);
+
+	while (u->out->validity == KAR_QUEUE_PARENT_NOT_FOUND && above != KAR_QUEUE_NONE &&
+		!u->p->queues[above]->deletion && u->p->queues[above]->spec.parent) {
+		q = u->p->queues[above];
+		above = queue_named(u->p, q->spec.parent);
+	}
+	*deleted = above != KAR_QUEUE_NONE;
+	return q->spec.parent;
+}
+
+static const char *describe_parent(const struct update *u)
+{
+	bool deleted;
+	const char *name = blamed(u, &deleted);
+
+	return kar_arena_printf(u->arena, "parent %s %s", name,
+		u->out->validity == KAR_QUEUE_PARENT_CYCLE       ? "is in a cycle"
+			: u->out->validity == KAR_QUEUE_TOO_DEEP ? "is too deep"
+			: deleted                                ? "is being deleted"
+								 : "does not exist");
 }
 
 static void set_valid(const struct update *u)
@@ -67,10 +76,13 @@ static void set_valid(const struct update *u)
 	const struct kar_queue_spec *spec = &u->q->spec;
 	const char *strategy = spec->queueing_strategy;
 
-	if (u->status->state == KAR_QUEUE_STATE_UNKNOWN)
+	if (spec->state == KAR_QUEUE_STATE_UNKNOWN)
 		set_condition(u, "Valid", false, "UnknownState",
 			kar_arena_printf(u->arena, "spec.state %s is neither Open nor Closed",
 				spec->state_text));
+	else if (u->out->validity != KAR_QUEUE_VALID)
+		set_condition(u, "Valid", false, kar_queue_validity_name(u->out->validity),
+			describe_parent(u));
 	else if (strategy && !kar_streq(strategy, "StrictFIFO") && !kar_streq(strategy, "BestEffortFIFO"))
 		set_condition(u, "Valid", false, "UnknownQueueingStrategy",
 			kar_arena_printf(u->arena, "unknown spec.queueingStrategy %s; using BestEffortFIFO",
@@ -79,46 +91,159 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", false, "InvalidNamespaceSelector",
 			kar_arena_printf(u->arena, "no job is admitted: spec.namespaceSelector: %s",
 				spec->namespaces_problem));
-	else if (kar_has_text(spec->unsupported))
-		set_unsupported(u);
 	else
 		set_condition(u, "Valid", true, "Valid", "the spec is valid");
 }
 
 static void set_active(const struct update *u)
 {
-	bool open = queue_is_open(u->q);
-
-	if (open && u->q->spec.namespaces_problem)
+	if (!u->out->closed && u->q->spec.namespaces_problem)
 		set_condition(u, "Active", false, "InvalidNamespaceSelector",
 			"admits no job until spec.namespaceSelector is corrected");
+	else if (!u->out->in_force)
+		set_condition(u, "Active", false, kar_queue_validity_name(u->out->validity),
+			"admits no job until its parent is valid");
+	else if (!u->out->leaf && !u->out->closed)
+		set_condition(u, "Active", true, "Parent", "its child queues admit jobs");
 	else
-		set_condition(u, "Active", open, kar_queue_state_name(u->status->state),
-			open ? "admits jobs" : "admits no further job");
+		set_condition(u, "Active", !u->out->closed, kar_queue_state_name(u->status->state),
+			u->out->closed ? "admits no further job" : "admits jobs");
 }
 
-static void finish_status(const struct update *u)
+/* --- amounts ---------------------------------------------------------------------------------------- */
+
+static int compare_pairs(const void *a, const void *b)
 {
-	u->status->state = state_of(u->q, u->status);
-	u->status->conditions = kar_conditions_copy(&u->q->status.conditions, u->arena);
-	set_valid(u);
-	set_active(u);
+	const struct kar_pair *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
 }
 
-void queue_statuses(const struct queue_snapshot *s, const struct queue_decision *decisions, kar_time now,
-	struct kar_arena *arena, struct kar_queue_status *out)
+/* Bytes are written with the largest suffix that is exact. */
+static const char *amount_text(const struct kar_sched_amount *x, struct kar_arena *a)
 {
-	const struct kar_queue **sorted = queue_sort(s, arena);
-	struct kar_queue_status *counts = kar_arena_alloc(arena, s->n_queues, sizeof(*counts));
+	bool cpu = kar_streq(x->resource, "cpu");
+	bool bytes = kar_streq(x->resource, "memory") || kar_streq(x->resource, "ephemeral-storage") ||
+		strncmp(x->resource, "hugepages-", strlen("hugepages-")) == 0;
+	struct kar_quantity q = { .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
+		.format = bytes ? KAR_BINARY_SI : KAR_DECIMAL_SI };
+	char text[KAR_QUANTITY_LEN];
 
-	for (size_t i = 0; i < s->n_groups; i++) {
-		size_t at = queue_find(sorted, s->n_queues, s->groups[i].queue);
+	return kar_arena_printf(a, "%s", kar_quantity_text(&q, text));
+}
 
-		if (at < s->n_queues)
-			count(&counts[at], &s->groups[i], &decisions[i]);
+static struct kar_array pairs_of(const struct kar_queue_amounts *amounts, const struct kar_array *before,
+	struct kar_arena *a)
+{
+	struct kar_pair *pairs = kar_arena_alloc(a, (size_t)amounts->n + 1, sizeof(*pairs));
+	struct kar_array list = { .items = pairs, .n = amounts->n };
+
+	for (uint32_t i = 0; i < amounts->n; i++)
+		pairs[i] =
+			(struct kar_pair){ amounts->items[i].resource, amount_text(&amounts->items[i], a) };
+	if (list.n)
+		qsort(pairs, list.n, sizeof(*pairs), compare_pairs);
+	return kar_status_pairs_over(before, &list, a);
+}
+
+static bool moved(int64_t before, int64_t now, int64_t whole)
+{
+	kar_nano by = (kar_nano)before - now;
+
+	return by && (!before || !now || (by < 0 ? -by : by) * 1000 >= (kar_nano)whole * SHARE_STEP);
+}
+
+/* Of what it was entitled to, by as much as counts. */
+static bool is_entitled_anew(const struct kar_queue_amounts *now, const struct kar_array *before)
+{
+	if (now->n != before->n)
+		return true;
+	for (uint32_t i = 0; i < now->n; i++) {
+		const char *text = kar_pairs_get(before, now->items[i].resource);
+		struct kar_quantity q;
+
+		if (!text || kar_quantity_parse(text, &q, NULL) ||
+			moved(kar_amount_rounded_down(now->items[i].resource, &q).amount,
+				now->items[i].amount, now->items[i].amount))
+			return true;
 	}
-	for (size_t i = 0; i < s->n_queues; i++) {
-		out[i] = counts[queue_find(sorted, s->n_queues, s->queues[i]->o.name)];
-		finish_status(&(struct update){ s->queues[i], &out[i], now, arena });
-	}
+	return false;
+}
+
+/* What others do changes a share, and what a queue is entitled to, all the time: small changes are written with others. */
+static void set_amounts(const struct update *u)
+{
+	const struct kar_queue_status *before = &u->q->status;
+	bool news;
+
+	u->status->allocated = pairs_of(&u->out->allocated, &before->allocated, u->arena);
+	news = moved(before->share, u->out->share, 1000) ||
+		is_entitled_anew(&u->out->entitled, &before->entitled) ||
+		!kar_status_same_pairs(&u->status->allocated, &before->allocated);
+	u->status->share = news ? u->out->share : before->share;
+	u->status->entitled =
+		news ? pairs_of(&u->out->entitled, &before->entitled, u->arena) : before->entitled;
+}
+
+/* --- groups ----------------------------------------------------------------------------------------- */
+
+static kar_time waits_since(const struct kar_podgroup *g)
+{
+	return g->status.waiting_since ? g->status.waiting_since : g->creation;
+}
+
+static void set_head(const struct update *u)
+{
+	const struct kar_podgroup *g;
+
+	if (u->out->head == KAR_QUEUE_NONE)
+		return;
+	g = u->p->groups[u->out->head].group;
+	u->status->head = (struct kar_queue_head){ g->o.ns, g->o.name, g->o.uid, waits_since(g) };
+}
+
+static void set_reservation(const struct update *u)
+{
+	const struct kar_podgroup *g;
+
+	if (u->out->reserved_for == KAR_QUEUE_NONE)
+		return;
+	g = u->p->groups[u->out->reserved_for].group;
+	u->status->reservation = (struct kar_queue_reservation){
+		.job = kar_arena_printf(u->arena, "%s/%s", g->o.ns, g->o.name),
+		.uid = g->o.uid,
+		.since = u->out->reserved_since - u->out->reserved_since % KAR_SECOND,
+		.resources = pairs_of(&u->out->reserved, &u->q->status.reservation.resources, u->arena),
+	};
+}
+
+static const char *parent_of(const struct queue_pass *p, const struct kar_queue_status_out *out)
+{
+	if (!out->in_force)
+		return "";
+	return out->parent == KAR_QUEUE_NONE ? KAR_QUEUE_ROOT : p->queues[out->parent]->o.name;
+}
+
+struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_queue_status_out *out = &p->result.queues[i];
+	const struct kar_queue *q = p->queues[i];
+	struct kar_queue_status st = {
+		.state = state_of(out),
+		.pending = out->counts.pending,
+		.inqueue = out->counts.inqueue,
+		.running = out->counts.running,
+		.completed = out->counts.completed,
+		.unknown = out->counts.unknown,
+		.parent = parent_of(p, out),
+		.conditions = kar_conditions_copy(&q->status.conditions, &p->s->arena),
+	};
+	const struct update u = { p, q, out, &st, &p->s->arena };
+
+	set_amounts(&u);
+	set_head(&u);
+	set_reservation(&u);
+	set_valid(&u);
+	set_active(&u);
+	return st;
 }

@@ -12,7 +12,7 @@
 #include "controllers/queue/pass.h"
 
 #define ALL "all"
-/* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues and messages. */
+/* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues. */
 #define COUNTS "counts"
 /* Its sync writes changed positions. They have a plan of their own, because they may wait for long and admissions must not. */
 #define POSITIONS "positions"
@@ -60,14 +60,23 @@ static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup
 		(a->status.phase == KAR_PG_PHASE_FINISHED) == (b->status.phase == KAR_PG_PHASE_FINISHED);
 }
 
+/* From then on it may grow, and the others of its queue. */
+static bool begins_to_run(const struct kar_podgroup *a, const struct kar_podgroup *b)
+{
+	return a->status.phase != KAR_PG_PHASE_RUNNING && b->status.phase == KAR_PG_PHASE_RUNNING;
+}
+
 static void on_group(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+	bool same;
 
 	if (old && new &&kar_podgroup_same_content(kar_as_podgroup(old), kar_as_podgroup(new)))
 		return; /* only annotations, or labels that no pass reads, have changed */
-	kar_workqueue_add(c->queue,
-		old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) ? COUNTS : ALL);
+	same = old && new &&same_request(kar_as_podgroup(old), kar_as_podgroup(new)) &&
+		!(shared->may_grow && begins_to_run(kar_as_podgroup(old), kar_as_podgroup(new)));
+	kar_workqueue_add(c->queue, same ? COUNTS : ALL);
 }
 
 /* A pass decides by only this of a job; its status changes all the time. */
@@ -82,12 +91,8 @@ static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *
 
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
-	struct kar_controller *c = arg;
-
 	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
 		on_change(arg, old, new);
-	else if (!kar_streq(queue_job_state(kar_as_queuejob(old)), queue_job_state(kar_as_queuejob(new))))
-		kar_workqueue_add(c->queue, COUNTS); /* messages of others name it */
 }
 
 /* The pod takes no room any more where it did. */
@@ -193,29 +198,47 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 }
 
 /* Pods of it that are created bound have no place. */
-static bool lacks_places(const struct queue_group *g)
+static bool lacks_places(const struct queue_pass *p, uint32_t i)
 {
-	return g->gang && g->gang->renews && g->gang->gang.n_roles;
+	return p->in[i].replaces;
+}
+
+/* Its number of pods may grow. */
+static bool may_grow(const struct queue_pass *p, uint32_t i)
+{
+	return p->in[i].elastic && p->groups[i].admitted;
 }
 
 static void note_waits_for_room(const struct queue_pass *p)
 {
 	struct queue_shared *shared = p->s->controller->shared;
 
-	shared->waits_for_room = false;
-	for (size_t i = 0; i < p->snapshot.n_groups; i++)
-		shared->waits_for_room |= p->decisions[i].reason == QUEUE_NO_FIT ||
-			p->decisions[i].reason == QUEUE_INFEASIBLE ||
-			p->decisions[i].reason == QUEUE_GANG_GROUP ||
-			p->decisions[i].reason == QUEUE_RESERVING ||
-			p->decisions[i].reason == QUEUE_PROVISIONING || lacks_places(&p->snapshot.groups[i]);
+	*shared = (struct queue_shared){ 0 };
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		shared->may_grow |= may_grow(p, i);
+		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_INFEASIBLE ||
+			lacks_places(p, i) || may_grow(p, i);
+	}
+}
+
+/* A group waits, or may grow: only for those do ages and windows end. */
+static bool time_matters(const struct queue_pass *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		any |= may_grow(p, i) ||
+			(p->groups[i].claim == QUEUE_CLAIM_ALIVE &&
+				p->result.groups[i].standing != KAR_QUEUE_ADMITTED);
+	return any;
 }
 
 static void decide(struct queue_pass *p)
 {
 	queue_observe(p);
-	p->decisions = kar_arena_alloc(&p->s->arena, p->snapshot.n_groups, sizeof(*p->decisions));
-	queue_plan(&p->snapshot, &p->s->arena, p->decisions);
+	kar_queue_plan(&p->snapshot, p->s->now, &p->s->arena, &p->result);
+	if (p->result.again_at != KAR_NEVER && time_matters(p))
+		queue_come_again(p, p->result.again_at - p->s->now);
 	note_waits_for_room(p);
 	queue_forget_classes(p);
 }
@@ -226,9 +249,9 @@ static void count_attempts(const struct queue_pass *p)
 	struct kar_metrics *m = p->s->controller->metrics;
 	int admitted = 0, inadmissible = 0;
 
-	for (size_t i = 0; i < p->snapshot.n_groups; i++) {
-		const struct queue_group *g = &p->snapshot.groups[i];
-		bool is = p->decisions[i].reason == QUEUE_ADMITTED;
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		const struct queue_group *g = &p->groups[i];
+		bool is = p->result.groups[i].standing == KAR_QUEUE_ADMITTED;
 
 		admitted += !g->admitted && is;
 		inadmissible += !g->admitted && !is && g->claim == QUEUE_CLAIM_ALIVE;
@@ -256,7 +279,6 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 	return (struct queue_pass){ .stores = c->stores,
 		.s = s,
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
-		.min_runtime = c->settings->min_runtime,
 		.served = kar_settings_served(c->settings),
 		.settings = c->settings,
 		.queues_are_read_only = c->settings->one_namespace };

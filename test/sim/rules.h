@@ -114,6 +114,8 @@ const char *rules_pin_of(const struct sim_value *pod) KAR_NONNULL;
 bool rules_waits_with_extras(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
 /* Does its group say that the job waits for room, for the end of its back-off, or for an edit? */
+/* Is it one of the reasons for which a group waits because the nodes are full? */
+bool rules_is_for_room(const char *reason);
 bool rules_waits_for_places(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* Who waits for room does so because there is none. */
 void rules_check_room_at_rest(struct model *l, const struct model_job *j,

@@ -43,7 +43,7 @@ static bool waits_for_its_time(const struct resting *g)
 
 static void check_waiting(const struct resting *g)
 {
-	bool for_room = kar_streq(g->reason, kar_reason_NoFit) || kar_streq(g->reason, kar_reason_Infeasible);
+	bool for_room = rules_is_for_room(g->reason);
 
 	if (g->m.bound)
 		wrong(g, "it holds a part of what it needs");

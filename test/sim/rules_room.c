@@ -453,13 +453,22 @@ static int count_fitting(struct room *m, const struct sim_value *spec, int most)
 	return n;
 }
 
-/* An admitted gang that lacks pods has room kept for them. */
+bool rules_is_for_room(const char *reason)
+{
+	static const char *const reasons[] = { kar_reason_NoFit, kar_reason_Infeasible,
+		kar_reason_InsufficientCapacity };
+
+	return kar_streq_any(reason, reasons, KAR_LEN(reasons));
+}
+
+/* An admitted gang that lacks pods has room kept for them; a job has, whoever places its pods. */
 static void note_lacking(void *arg, const struct sim_value *group)
 {
 	struct room *m = arg;
 	const char *scheduled = sim_text(sim_member(model_condition(group, KAR_PG_SCHEDULED), "status"));
 
-	m->lacks |= model_is_admitted(group) && model_placement(group) != KAR_PG_STATE_NONE &&
+	m->lacks |= model_is_admitted(group) &&
+		(model_placement(group) != KAR_PG_STATE_NONE || !is_of_others(group)) &&
 		!kar_streq(scheduled, "True");
 }
 
@@ -492,8 +501,8 @@ bool rules_waits_for_places(const struct model *l, const struct model_job *j)
 
 	if (strcmp(reason, kar_reason_BackOff) == 0)
 		return sim_timeline_wall(l->timeline) < rules_retry_after(group) + 2 * l->worst_clock;
-	return strcmp(reason, kar_reason_NoFit) == 0 || strcmp(reason, kar_reason_Infeasible) == 0 ||
-		strcmp(reason, kar_reason_Deactivated) == 0 || strcmp(reason, kar_reason_Unsupported) == 0;
+	return rules_is_for_room(reason) || strcmp(reason, kar_reason_Deactivated) == 0 ||
+		strcmp(reason, kar_reason_Unsupported) == 0;
 }
 
 void rules_check_room_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
@@ -503,7 +512,7 @@ void rules_check_room_at_rest(struct model *l, const struct model_job *j, const 
 	const char *reason = sim_text_or(sim_member(c, "reason"), "");
 	int need = rules_quorum(j, job) - rules_done(j, job);
 
-	if ((strcmp(reason, kar_reason_NoFit) != 0 && strcmp(reason, kar_reason_Infeasible) != 0) || !spec)
+	if (!rules_is_for_room(reason) || !spec)
 		return;
 	if (rules_have_room(l, spec, need))
 		model_break(l, "nodes-wait", "job %s/%s waits with reason %s, and its %d pods fit", j->ns,

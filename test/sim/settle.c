@@ -201,8 +201,8 @@ static void strange_phase(const struct recount *r, const char *why)
 static bool rests(const struct recount *r)
 {
 	const char *reason = sim_get_text(r->job, "status", "reason");
-	bool stopped = kar_streq(reason, kar_reason_Deactivated) ||
-		(kar_streq(reason, kar_reason_NoFit) && !r->pending);
+	bool stopped =
+		kar_streq(reason, kar_reason_Deactivated) || (rules_is_for_room(reason) && !r->pending);
 
 	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING ||
 		       ((stopped || rules_is_direct(r->job)) && !r->running)) &&

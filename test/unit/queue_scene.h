@@ -1,15 +1,16 @@
 /*
- * queue_scene - a snapshot of queues and groups in words, for the pass over them. For one test executable: all functions are
- * static. Include after cmocka.h.
+ * queue_scene - a snapshot of queues and groups in words, for the pass over them (common/queue/queue.h). For one test executable: all
+ * functions are static. Include after cmocka.h. test/unit/queue_world.h is for what needs rights and sums.
  *
- * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting bad-selector ignores=drain`) and groups
- * (`g1 a prio=5 asks=9 age=3 since=1 admitted does=Running still-in=b not-allowed empty finished idle phase=Running`). age and since (when it began to wait anew) are in
- * minutes; the older goes first. empty: it has had no members for too long.
+ * A scene is a list of parts separated by ';': queues (`queue a max=2 strict closed deleting bad-selector preempts provisions`; max=0: it
+ * has a job already, which no test sees, and may have no other) and groups (`g1 a admitted prio=5 age=3 still-in=b not-allowed empty finished
+ * idle phase=Running started=5`). age is in minutes; the older goes first. empty: it has had no members for too long.
  *
  * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
- * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry deactivated; grows (it was
- * admitted without room). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes ago) evicted-by=ns/g1
- * never (its PriorityClass does not preempt). with=g2,g3: the groups with which it starts; missing=ns/x: one that does not exist; others: its pods are of another controller.
+ * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
+ * grows (it was admitted without room). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
+ * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
+ * which it starts; missing=ns/x: one that does not exist.
  */
 #ifndef KAR_TEST_QUEUE_SCENE_H
 #define KAR_TEST_QUEUE_SCENE_H
@@ -18,25 +19,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controllers/queue/queue.h"
+#include "common/queue/queue.h"
 #include "test/unit/sched_words.h"
 
-enum { MAX = 128 };
+enum { MAX = 128, HIDDEN = 8 };
 
 static const kar_time now = 1795268787123;
 
 struct scene {
 	struct kar_arena arena;
-	struct kar_queue queues[MAX];
-	struct kar_podgroup groups[MAX];
-	const struct kar_queue *queue_list[MAX];
-	struct queue_group group_list[MAX];
-	struct queue_snapshot snapshot;
-	struct queue_decision decisions[MAX];
-	struct queue_gang gangs[MAX];
-	struct kar_role roles[MAX];
-	struct queue_seat seats[MAX], used[MAX];
-	char *units[MAX]; /* names of the others, separated by commas; NULL: none */
+	struct kar_queue_in queues[MAX];
+	struct kar_queue_group groups[MAX + HIDDEN];
+	struct kar_queue_run runs[MAX][2];
+	struct kar_queue_seat seats[MAX];
+	struct kar_queue_leaving leaving[MAX];
+	struct kar_queue_snapshot snapshot;
+	struct kar_queue_result result;
+	struct kar_queue_decision *decisions; /* of the result */
+	uint32_t n;                           /* groups that the scene names */
+	const char *others[MAX];              /* "ns/g1" that has evicted it; NULL: nobody */
+	char *units[MAX];                     /* names of the others, separated by commas; NULL: none */
+	const char *moves[MAX];               /* the queue that it leaves */
+	const char *full[HIDDEN];             /* queues that have a job that no test sees */
+	uint32_t n_full;
+	struct kar_sched_amount alloc[8];
 };
 
 static bool is(const char *a, const char *b)
@@ -53,205 +59,275 @@ static bool takes(const char *word, const char *prefix, const char **value)
 	return strncmp(word, prefix, n) == 0;
 }
 
-static void set_state(struct kar_queue *q, const char *name)
-{
-	q->spec.state_text = name;
-	q->spec.state = is(name, "Open") ? KAR_QUEUE_STATE_OPEN
-		: is(name, "Closed")     ? KAR_QUEUE_STATE_CLOSED
-					 : KAR_QUEUE_STATE_UNKNOWN;
-}
-
-static void read_queue_word(struct kar_queue *q, const char *word)
+static void read_queue_word(struct scene *s, struct kar_queue_in *q, const char *word)
 {
 	const char *value;
 
-	if (!q->o.name)
-		q->o.name = word;
-	else if (takes(word, "max=", &value)) {
-		q->spec.max_jobs = atoi(value);
-		q->spec.has_max_jobs = true;
-	} else if (takes(word, "state=", &value))
-		set_state(q, value);
-	else if (takes(word, "ignores=", &value))
-		q->spec.unsupported = value;
+	if (!q->name)
+		q->name = word;
+	else if (is(word, "max=0")) {
+		q->max_jobs = 1;
+		s->full[s->n_full++] = q->name;
+	} else if (takes(word, "max=", &value))
+		q->max_jobs = atoi(value);
 	else if (is(word, "bad-selector"))
-		q->spec.namespaces_problem = "an expression has no key";
+		q->problem = "its selector means nothing";
 	else if (is(word, "provisions"))
-		q->spec.provisions = true;
+		q->provisions = true;
 	else if (is(word, "preempts"))
-		q->spec.preempts = true;
+		q->preempts = true;
 	else if (is(word, "strict"))
-		q->spec.queueing_strategy = "StrictFIFO";
+		q->strict = true;
 	else if (is(word, "closed"))
-		set_state(q, "Closed");
+		q->closed = true;
 	else if (is(word, "deleting"))
-		q->deletion = now;
+		q->deleting = true;
 	else
 		fail_msg("unknown word '%s' about a queue", word);
 }
 
-static void read_group_word(struct kar_podgroup *g, struct queue_group *qg, const char *word)
+static void refuse(struct kar_queue_group *g, enum kar_queue_reason reason, const char *why)
 {
+	g->ineligible = reason;
+	g->why = why;
+}
+
+static bool read_state(struct kar_queue_group *g, const char *word)
+{
+	if (is(word, "finished"))
+		refuse(g, KAR_QR_FINISHED, "");
+	else if (is(word, "not-allowed"))
+		refuse(g, KAR_QR_NAMESPACE_NOT_ALLOWED, "not allowed");
+	else if (is(word, "idle"))
+		refuse(g, KAR_QR_SUSPENDED, "the job is suspended");
+	else if (is(word, "retry"))
+		refuse(g, KAR_QR_BACK_OFF, "next try soon");
+	else if (is(word, "rolled-back"))
+		refuse(g, KAR_QR_BACK_OFF, "its pods are being removed");
+	else if (is(word, "deactivated"))
+		refuse(g, KAR_QR_DEACTIVATED, "too many attempts");
+	else if (is(word, "phase=Running"))
+		g->phase = KAR_QUEUE_RUNS;
+	else if (is(word, "phase=Unknown"))
+		g->phase = KAR_QUEUE_UNKNOWN;
+	else
+		return false;
+	return true;
+}
+
+static void read_group_word(struct scene *s, uint32_t i, const char *word)
+{
+	struct kar_queue_group *g = &s->groups[i];
 	const char *value;
 
-	if (!g->o.name)
-		g->o.name = word;
+	if (!g->name)
+		g->name = word;
 	else if (takes(word, "prio=", &value))
-		qg->priority = qg->asked = atoi(value);
-	else if (takes(word, "asks=", &value))
-		qg->asked = atoi(value);
-	else if (takes(word, "since=", &value))
-		g->status.waiting_since = now - atoi(value) * KAR_MINUTE;
+		g->base = atoi(value);
 	else if (takes(word, "still-in=", &value))
-		qg->still_in = value;
+		s->moves[i] = value;
 	else if (is(word, "empty"))
-		qg->yields = true;
+		g->yields = true;
 	else if (takes(word, "age=", &value))
 		g->creation = now - atoi(value) * KAR_MINUTE;
-	else if (takes(word, "phase=", &value))
-		g->status.phase = kar_pg_phase_parse(value);
 	else if (is(word, "admitted"))
-		qg->admitted = true;
-	else if (takes(word, "does=", &value))
-		qg->state = value;
-	else if (is(word, "finished"))
-		qg->claim = QUEUE_CLAIM_FINISHED;
-	else if (is(word, "not-allowed"))
-		qg->not_allowed = true;
-	else if (is(word, "idle"))
-		qg->claim = QUEUE_CLAIM_SUSPENDED;
-	else if (!g->spec.queue)
-		g->spec.queue = word;
+		g->standing = KAR_QUEUE_ADMITTED;
+	else if (!g->queue_name)
+		g->queue_name = word;
 	else
 		fail_msg("unknown word '%s' about a group", word);
 }
 
 /* "3xcpu=1" */
-static void read_needs(struct scene *s, size_t i, const char *value)
+static int32_t read_needs(struct scene *s, uint32_t i, const char *value)
 {
-	static const char *const names[] = { "w" };
-	int32_t want = 0;
+	int32_t want = 0, n = atoi(words_part(&s->arena, &value, "x"));
 
-	s->roles[i].need = atoi(words_part(&s->arena, &value, "x"));
-	s->roles[i].class = words_class(s->snapshot.sched, &s->arena, value, &want);
-	s->gangs[i].gang = (struct kar_gang){ .roles = &s->roles[i], .n_roles = 1 };
-	s->gangs[i].names = names;
-	s->group_list[i].gang = &s->gangs[i];
+	s->runs[i][0] =
+		(struct kar_queue_run){ .class = words_class(s->snapshot.sched, &s->arena, value, &want),
+			.n = n };
+	s->groups[i].runs = s->runs[i];
+	s->groups[i].n_runs = 1;
+	s->groups[i].min = s->groups[i].desired = n;
+	return n;
 }
 
-static bool read_gang_word(struct scene *s, size_t i, const char *word)
+static void read_seat(struct scene *s, uint32_t i, const char *node, int32_t n, bool bound)
 {
-	struct kar_pg_placement *p = &s->groups[i].status.placement;
+	s->seats[i] = (struct kar_queue_seat){ .node = node, .n = n, .bound = bound };
+	s->runs[i][0].seats = &s->seats[i];
+	s->runs[i][0].n_seats = 1;
+}
+
+static void read_use(struct scene *s, uint32_t i, const char *value)
+{
+	const char *node = words_part(&s->arena, &value, ":");
+	int32_t n = read_needs(s, i, value);
+
+	kar_sched_take(s->snapshot.sched, node, s->runs[i][0].class, n);
+	read_seat(s, i, node, n, true);
+	s->groups[i].not_evictable = false;
+	s->groups[i].phase = KAR_QUEUE_RUNS;
+}
+
+static bool read_gang_word(struct scene *s, uint32_t i, const char *word)
+{
+	struct kar_queue_group *g = &s->groups[i];
 	const char *value;
 
 	if (takes(word, "needs=", &value)) {
 		read_needs(s, i, value);
 	} else if (takes(word, "wants=", &value)) {
-		s->roles[i].want = atoi(value);
+		s->runs[i][1] = (struct kar_queue_run){ .class = s->runs[i][0].class, .n = atoi(value) };
+		kar_sched_class_ref(s->snapshot.sched, s->runs[i][1].class);
+		g->n_runs = 2;
+		g->elastic = true;
 	} else if (takes(word, "held=", &value)) {
-		s->seats[i] = (struct queue_seat){ .node = words_part(&s->arena, &value, ":"),
-			.class = s->roles[i].class,
-			.n = atoi(value) };
-		s->gangs[i].held = &s->seats[i];
-		s->gangs[i].n_held = 1;
-		s->gangs[i].gang.n_roles = 0;
-	} else if (is(word, "retry")) {
-		s->gangs[i].retry_in = 5000;
-		*p = (struct kar_pg_placement){ .attempt = 2, .cause = "x", .retry_after = now + 5000 };
-	} else if (is(word, "deactivated")) {
-		s->gangs[i].deactivated = true;
-		*p = (struct kar_pg_placement){ .failures = 20, .cause = "x" };
-	} else if (is(word, "rolled-back")) {
-		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
-			.attempt = 2,
-			.cause = "x" };
-	} else if (takes(word, "uses=", &value)) {
-		int32_t none = 0;
+		const char *node = words_part(&s->arena, &value, ":");
 
-		s->used[i].node = words_part(&s->arena, &value, ":");
-		s->used[i].n = atoi(words_part(&s->arena, &value, "x"));
-		s->used[i].class = s->roles[i].class =
-			words_class(s->snapshot.sched, &s->arena, value, &none);
-		kar_sched_take(s->snapshot.sched, s->used[i].node, s->used[i].class, s->used[i].n);
-		s->group_list[i].used = &s->used[i];
-		s->group_list[i].n_used = 1;
+		read_seat(s, i, node, atoi(value), false);
+	} else if (takes(word, "uses=", &value)) {
+		read_use(s, i, value);
 	} else if (takes(word, "started=", &value)) {
-		s->group_list[i].started = now - atoi(value) * KAR_MINUTE;
+		g->admitted_at = now - atoi(value) * KAR_MINUTE;
 	} else if (takes(word, "evicted-by=", &value)) {
-		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_ROLLING_BACK,
-			.cause = "evicted",
-			.evicted_by = value };
-	} else if (is(word, "failed")) {
-		p->failures = 1;
+		s->others[i] = value;
+		refuse(g, KAR_QR_PREEMPTED, "evicted");
 	} else if (takes(word, "lost-to=", &value)) {
-		p->evicted_by = value;
+		s->others[i] = value;
 	} else if (is(word, "protected")) {
-		s->group_list[i].used = NULL;
-	} else if (is(word, "never")) {
-		s->group_list[i].never_preempts = true;
+		g->not_evictable = true;
+	} else if (is(word, "never") || is(word, "failed")) {
+		g->never_preempts = true;
 	} else if (takes(word, "with=", &value)) {
 		s->units[i] = kar_arena_strndup(&s->arena, value, strlen(value));
 	} else if (takes(word, "missing=", &value)) {
-		s->group_list[i].missing = value;
-		s->group_list[i].unit = kar_arena_alloc(&s->arena, 1, sizeof(struct kar_podgroup *));
-	} else if (is(word, "others")) {
-		s->groups[i].owner_is_queuejob = false;
+		g->unit_missing = value;
 	} else if (is(word, "grows")) {
-		*p = (struct kar_pg_placement){ .state = KAR_PG_STATE_UNPLACED, .deadline = now };
+		g->provisioned = true;
 	} else {
-		return false;
+		return read_state(g, word);
 	}
 	return true;
 }
 
 static void read_part(struct scene *s, char *part)
 {
-	struct kar_queue *q = NULL;
-	struct kar_podgroup *g = NULL;
+	struct kar_queue_in *q = NULL;
 	char *word;
+	bool group = false;
 
 	while ((word = strsep(&part, " ")) != NULL) {
 		if (!word[0])
 			continue;
-		if (!q && !g && is(word, "queue")) {
-			q = &s->queues[s->snapshot.n_queues];
-			set_state(q, "Open");
-			s->queue_list[s->snapshot.n_queues++] = q;
+		if (!q && !group && is(word, "queue")) {
+			q = &s->queues[s->snapshot.n_queues++];
+			*q = (struct kar_queue_in){ .weight = 1, .reserved_for = KAR_QUEUE_NONE };
 			continue;
 		}
-		if (!q && !g) {
-			g = &s->groups[s->snapshot.n_groups];
-			g->o.ns = "ns";
-			g->creation = now;
-			g->owner_uid = "uid-of-job";
-			g->owner_is_queuejob = true;
-			s->group_list[s->snapshot.n_groups++] =
-				(struct queue_group){ .group = g, .claim = QUEUE_CLAIM_ALIVE };
+		if (!q && !group) {
+			group = true;
+			s->groups[s->n++] = (struct kar_queue_group){ .ns = "ns",
+				.creation = now,
+				.not_evictable = true,
+				.released = true,
+				.also_in = KAR_QUEUE_NONE,
+				.evicted_by = KAR_QUEUE_NONE,
+				.schedule_timeout = KAR_MINUTE };
 		}
 		if (q)
-			read_queue_word(q, word);
-		else if (!read_gang_word(s, s->snapshot.n_groups - 1, word))
-			read_group_word(g, &s->group_list[s->snapshot.n_groups - 1], word);
+			read_queue_word(s, q, word);
+		else if (!read_gang_word(s, s->n - 1, word))
+			read_group_word(s, s->n - 1, word);
 	}
-	if (g)
-		s->group_list[s->snapshot.n_groups - 1].queue = kar_podgroup_queue(g);
 }
 
-/* Its unit as controllers/unit.c would make it: the words name all of it, and what has started is not in it. */
-static void read_unit(struct scene *s, size_t i)
+static uint32_t find_queue(const struct scene *s, const char *name)
 {
-	const struct kar_podgroup **unit = kar_arena_alloc(&s->arena, MAX, sizeof(*unit));
-	struct queue_group *qg = &s->group_list[i];
-	char *name;
-
-	unit[qg->n_unit++] = &s->groups[i];
-	while ((name = strsep(&s->units[i], ",")) != NULL) {
-		for (size_t k = 0; k < s->snapshot.n_groups; k++) {
-			if (is(s->groups[k].o.name, name))
-				unit[qg->n_unit++] = &s->groups[k];
-		}
+	for (uint32_t i = 0; i < s->snapshot.n_queues; i++) {
+		if (is(s->queues[i].name, name))
+			return i;
 	}
-	qg->unit = unit;
+	return KAR_QUEUE_NONE;
+}
+
+static uint32_t find_group(const struct scene *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (is(s->groups[i].name, name))
+			return i;
+	}
+	return KAR_QUEUE_NONE;
+}
+
+static void read_unit(struct scene *s, uint32_t i)
+{
+	uint32_t *unit = kar_arena_alloc(&s->arena, MAX, sizeof(*unit));
+	char *rest = s->units[i], *name;
+
+	s->groups[i].n_unit = 0;
+	while ((name = strsep(&rest, ",")) != NULL)
+		unit[s->groups[i].n_unit++] = find_group(s, name);
+	s->groups[i].unit = unit;
+	s->groups[i].no_provisioning = true;
+	s->units[i] = NULL;
+}
+
+/* Pods of a group that is not admitted stop. */
+static void let_go(struct scene *s, uint32_t i)
+{
+	struct kar_queue_group *g = &s->groups[i];
+
+	if (g->standing == KAR_QUEUE_ADMITTED || !g->n_runs || !s->seats[i].bound)
+		return;
+	s->leaving[i] = (struct kar_queue_leaving){ s->seats[i].node, s->runs[i][0].class, s->seats[i].n, 0 };
+	g->leaving = &s->leaving[i];
+	g->n_leaving = 1;
+	s->runs[i][0].n_seats = 0;
+}
+
+/* What refers to others. */
+static void link_group(struct scene *s, uint32_t i)
+{
+	struct kar_queue_group *g = &s->groups[i];
+
+	if (!g->queue_name)
+		g->queue_name = "default";
+	g->queue = find_queue(s, g->queue_name);
+	if (s->moves[i])
+		g->also_in = find_queue(s, s->moves[i]);
+	if (s->others[i])
+		g->evicted_by = find_group(s, strchr(s->others[i], '/') + 1);
+	if (s->units[i])
+		read_unit(s, i);
+	let_go(s, i);
+}
+
+static void add_hidden(struct scene *s)
+{
+	s->snapshot.n_groups = s->n;
+	for (uint32_t i = 0; i < s->n_full; i++)
+		s->groups[s->snapshot.n_groups++] = (struct kar_queue_group){ .ns = "ns",
+			.name = kar_arena_printf(&s->arena, "hidden%u", i),
+			.queue = find_queue(s, s->full[i]),
+			.queue_name = s->full[i],
+			.standing = KAR_QUEUE_ADMITTED,
+			.not_evictable = true,
+			.also_in = KAR_QUEUE_NONE,
+			.evicted_by = KAR_QUEUE_NONE };
+}
+
+/* All that the nodes have: cpu and pods alone are asked for. */
+static void read_node(struct scene *s, const char *words)
+{
+	const char *cpu = strstr(words, "cpu=");
+
+	words_node(s->snapshot.sched, &s->arena, words);
+	s->alloc[0] =
+		(struct kar_sched_amount){ "cpu", s->alloc[0].amount + (cpu ? atoi(cpu + 4) * 1000 : 0) };
+	s->alloc[1] = (struct kar_sched_amount){ "pods", s->alloc[1].amount + 1000 };
+	s->snapshot.alloc = (struct kar_queue_amounts){ s->alloc, 2 };
+	s->snapshot.no_nodes = false;
 }
 
 static struct scene *new_scene(const char *text)
@@ -259,28 +335,25 @@ static struct scene *new_scene(const char *text)
 	struct scene *s = kar_xcalloc(1, sizeof(*s));
 	char *rest = kar_arena_strndup(&s->arena, text, strlen(text)), *part;
 
-	s->snapshot.queues = s->queue_list;
-	s->snapshot.groups = s->group_list;
+	s->snapshot.queues = s->queues;
+	s->snapshot.groups = s->groups;
 	s->snapshot.sched = kar_sched_new();
+	s->snapshot.no_nodes = true;
 	while ((part = strsep(&rest, ";")) != NULL) {
 		part += strspn(part, " ");
 		if (strncmp(part, "node ", 5) == 0)
-			words_node(s->snapshot.sched, &s->arena, part + 5);
+			read_node(s, part + 5);
 		else
 			read_part(s, part);
-	}
-	for (size_t k = 0; k < s->snapshot.n_groups; k++) {
-		if (s->units[k])
-			read_unit(s, k);
 	}
 	return s;
 }
 
 static void free_scene(struct scene *s)
 {
-	for (size_t i = 0; i < s->snapshot.n_groups; i++) {
-		if (s->roles[i].class)
-			kar_sched_class_put(s->snapshot.sched, s->roles[i].class);
+	for (uint32_t i = 0; i < s->n; i++) {
+		for (uint32_t k = 0; k < s->groups[i].n_runs; k++)
+			kar_sched_class_put(s->snapshot.sched, s->runs[i][k].class);
 	}
 	kar_sched_free(s->snapshot.sched);
 	kar_arena_release(&s->arena);
@@ -289,7 +362,11 @@ static void free_scene(struct scene *s)
 
 static void plan(struct scene *s)
 {
-	queue_plan(&s->snapshot, &s->arena, s->decisions);
+	for (uint32_t i = 0; i < s->n; i++)
+		link_group(s, i);
+	add_hidden(s);
+	kar_queue_plan(&s->snapshot, now, &s->arena, &s->result);
+	s->decisions = s->result.groups;
 }
 
 #endif

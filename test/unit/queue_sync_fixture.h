@@ -49,7 +49,7 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 	char rest[512];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"conditions\":["
+		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"root\",\"entitled\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":["
 		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
 		spec);
@@ -62,6 +62,15 @@ static KAR_UNUSED void put_group(const char *name, const char *spec, const char 
 
 	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{%s}", spec, status);
 	put_named(w.stores.podgroups, name, "", rest);
+}
+
+/* The queue "default" with as many jobs as it may have: one of another controller, which runs. */
+static KAR_UNUSED void put_full_queue(void)
+{
+	put_queue("default", "\"maxJobs\":1");
+	put_group("zz", "",
+		"\"phase\":\"Running\",\"members\":1,\"position\":0,\"admittedQueue\":\"default\"," ADMITTED(
+			"True", "Admitted", "admitted by queue default"));
 }
 
 static KAR_UNUSED void put_group_of_job(const char *name, const char *status)

@@ -524,6 +524,8 @@ static inline void world_apply(struct world *w)
 		if (d->cause) {
 			g->waiting_since = w->now;
 			g->evicted_by = d->evicted_for;
+			g->ineligible = KAR_QR_PREEMPTED; /* until its pods are gone */
+			g->why = "its pods are stopping";
 			g->released = false;
 			g->formed_at = g->admitted_at = 0;
 		}
@@ -557,6 +559,7 @@ static inline void world_settle(struct world *w)
 		for (uint32_t k = 0; k < g->n_leaving; k++)
 			kar_sched_take(w->sched, g->leaving[k].node, g->leaving[k].class, -g->leaving[k].n);
 		g->n_leaving = 0;
+		g->ineligible = g->ineligible == KAR_QR_PREEMPTED ? KAR_QR_ADMITTED : g->ineligible;
 		for (uint32_t k = 0; k < r->n_seats; k++) {
 			if (!seats[k].bound)
 				kar_sched_take(w->sched, seats[k].node, r->class, seats[k].n);

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "common/yaml.h"
+#include "api/types.h"
 #include "sim/tree.h"
-#include "test/fixture/projection.h"
 #include "common/str.h"
 
 #define QJ "controllers/queuejob/"
@@ -24,18 +24,25 @@
 static const struct {
 	const char *field, *file, *text;
 } readers[] = {
-	{ "queues.spec.maxJobs", "controllers/queue/plan.c", "w->jobs >= w->queue->spec.max_jobs" },
+	{ "queues.spec.parent", "controllers/queue/tree.c", ".parent = s->parent," },
+	{ "queues.spec.weight", "controllers/queue/tree.c", ".weight = s->weight," },
+	{ "queues.spec.deserved", "controllers/queue/tree.c", ".deserved = s->deserved," },
+	{ "queues.spec.guarantee", "controllers/queue/tree.c", ".guarantee = s->guarantee," },
+	{ "queues.spec.capability", "controllers/queue/tree.c", ".capability = s->capability," },
+	{ "queues.spec.maxJobs", "controllers/queue/tree.c", "s->max_jobs : 0" },
 	{ "queues.spec.maxPriority", "api/queue.h", "asked > q->spec.max_priority" },
+	{ "queues.spec.reclaimable", "controllers/queue/tree.c", ".not_reclaimable = s->never_reclaimed," },
+	{ "queues.spec.drain", "controllers/queue/tree.c", ".drain = s->drain," },
 	{ "queues.spec.namespaceSelector.matchLabels", "api/selector.c", "*want = s->labels.items" },
 	{ "queues.spec.namespaceSelector.matchExpressions[].key", "api/selector.c",
 		"kar_pairs_get(labels, r->key)" },
 	{ "queues.spec.namespaceSelector.matchExpressions[].operator", "api/selector.c", "kar_streq(r->op" },
 	{ "queues.spec.namespaceSelector.matchExpressions[].values", "api/selector.c", "&r->values" },
-	{ "queues.spec.preemptionPolicy", "controllers/queue/victims.c", "queue->spec.preempts" },
-	{ "queues.spec.queueingStrategy", "controllers/queue/plan.c",
-		"kar_streq(w->queue->spec.queueing_strategy, \"StrictFIFO\")" },
-	{ "queues.spec.provisioning", "controllers/queue/plan.c", "e->w->queue->spec.provisions" },
-	{ "queues.spec.state", "controllers/queue/lookup.c", "q->spec.state == KAR_QUEUE_STATE_OPEN" },
+	{ "queues.spec.preemptionPolicy", "controllers/queue/tree.c", ".preempts = s->preempts," },
+	{ "queues.spec.queueingStrategy", "controllers/queue/tree.c",
+		"kar_streq(s->queueing_strategy, \"StrictFIFO\")" },
+	{ "queues.spec.provisioning", "controllers/queue/tree.c", ".provisions = s->provisions," },
+	{ "queues.spec.state", "controllers/queue/tree.c", "s->state != KAR_QUEUE_STATE_OPEN" },
 
 	{ "podgroups.spec.minMember", "controllers/podgroup/count.c", "spec->min_member" },
 	{ "podgroups.spec.succeededMembers", "controllers/podgroup/count.c", "spec->succeeded_members" },
@@ -95,19 +102,6 @@ static const struct {
 	{ "queuejobs.spec.failurePolicy.rules[].onReasons", QJ "failure_policy.c", "rule->reasons" },
 	{ "queuejobs.spec.network.enableDNSHostnames", QJ "service.c", "spec.dns_hostnames" },
 	{ "queuejobs.spec.network.publishNotReadyAddresses", QJ "service.c", "spec.publish_not_ready" },
-};
-
-/* Fields of a Queue that are not acted upon, asked for. */
-static const struct {
-	const char *field, *json;
-	bool named; /* by condition Valid; false: nothing else than what is asked for could happen */
-} ignored[] = {
-	{ "weight", "\"weight\":2", true },
-	{ "deserved", "\"deserved\":{\"cpu\":1}", true },
-	{ "guarantee", "\"guarantee\":{\"cpu\":\"1\"}", true },
-	{ "capability", "\"capability\":{\"cpu\":\"1500m\"}", true },
-	{ "reclaimable", "\"reclaimable\":false", false }, /* no gang is evicted for another queue */
-	{ "drain", "\"state\":\"Closed\",\"drain\":true", true },
 };
 
 static char *read_text(const char *file)
@@ -301,64 +295,12 @@ static void each_member_of_a_status_is_a_property_of_the_crd(void **state)
 	}
 }
 
-/* --- a Queue says which of its fields are ignored --------------------------------------------------- */
-
-static const struct kar_queue *queue_of(const char *spec)
-{
-	char *json = kar_xasprintf("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s}}", spec);
-	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type, json));
-
-	free(json);
-	return q;
-}
-
-static void check_named(const char *path, const struct sim_value *property,
-	const struct kar_field *field KAR_UNUSED)
-{
-	const char *name = path + strlen("queues.spec.");
-	size_t i = 0;
-
-	if (strncmp(path, "queues.", strlen("queues.")) != 0 || !is_said(property))
-		return;
-	while (i < KAR_LEN(ignored) && strcmp(ignored[i].field, name) != 0)
-		i++;
-	if (i == KAR_LEN(ignored))
-		fail_msg("%s is not acted upon: add a row, and name it in spec.unsupported", path);
-
-	const struct kar_queue *q = queue_of(ignored[i].json);
-
-	n_seen++;
-	assert_string_equal(q->spec.unsupported, ignored[i].named ? name : "");
-	kar_object_unref(&q->o);
-}
-
-static void queue_names_each_field_that_it_ignores(void **state)
-{
-	(void)state;
-	n_seen = 0;
-	walk_part("spec", check_named);
-	assert_int_equal(n_seen, KAR_LEN(ignored));
-}
-
-static void defaults_of_a_queue_ask_for_nothing(void **state)
-{
-	const struct kar_queue *q =
-		queue_of("\"weight\":1,\"reclaimable\":true,\"preemptionPolicy\":\"Never\",\"drain\":false,"
-			 "\"state\":\"Open\",\"queueingStrategy\":\"BestEffortFIFO\",\"capability\":{}");
-
-	(void)state;
-	assert_string_equal(q->spec.unsupported, "");
-	kar_object_unref(&q->o);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_field_of_a_spec_is_acted_upon_or_says_that_it_is_not),
 		cmocka_unit_test(each_field_of_a_status_is_written_or_says_that_it_is_not),
 		cmocka_unit_test(each_member_of_a_status_is_a_property_of_the_crd),
-		TEST(queue_names_each_field_that_it_ignores),
-		TEST(defaults_of_a_queue_ask_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,26 +17,43 @@
 #define LABELS(list) "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"labels\":{" list "}}}"
 #define QUEUE(name) "\"kube-arbitrator.io/queue\":\"" name "\""
 
+static void check_amounts(const struct kar_queue_amounts *a, const char *want)
+{
+	char got[256] = "";
+
+	for (uint32_t i = 0; i < a->n; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s=%lld ", a->items[i].resource,
+			(long long)a->items[i].amount);
+	assert_string_equal(got, want);
+}
+
 static void whole_queue_is_projected(void **state)
 {
 	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type,
 		"{" META
-		",\"spec\":{\"weight\":4,\"maxJobs\":0,\"maxPriority\":-7,\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}},\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
-		"\"status\":{\"state\":\"Closing\",\"pending\":1,\"inqueue\":2,\"running\":3,\"completed\":4,\"unknown\":5,"
+		",\"spec\":{\"parent\":\"p\",\"weight\":4,\"deserved\":{\"pods\":3,\"memory\":\"1500m\",\"cpu\":\"2.0007\"},\"guarantee\":{\"cpu\":\"1n\",\"x\":\"\"},"
+		"\"capability\":{\"pods\":\"7\"},\"reclaimable\":false,\"drain\":true,\"maxJobs\":0,\"maxPriority\":-7,\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}},\"state\":\"Closed\",\"queueingStrategy\":\"StrictFIFO\"},"
+		"\"status\":{\"state\":\"Closing\",\"pending\":1,\"inqueue\":2,\"running\":3,\"completed\":4,\"unknown\":5,\"parent\":\"r\","
 		"\"conditions\":[{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\"}]}}"));
 
 	(void)state;
 	assert_string_equal(q->o.name, "a");
 	assert_null(q->o.ns);
 	assert_int_equal(q->generation, 2);
+	assert_string_equal(q->spec.parent, "p");
+	assert_string_equal(q->status.parent, "r");
 	assert_int_equal(q->spec.weight, 4);
+	check_amounts(&q->spec.deserved, "cpu=2000 memory=1 ");
+	check_amounts(&q->spec.guarantee, "cpu=0 ");
+	check_amounts(&q->spec.capability, "pods=7 ");
+	assert_true(q->spec.never_reclaimed);
+	assert_true(q->spec.drain);
 	assert_true(q->spec.has_max_jobs);
 	assert_int_equal(q->spec.max_jobs, 0);
 	assert_true(q->spec.has_max_priority);
 	assert_int_equal(q->spec.max_priority, -7);
 	assert_int_equal(q->spec.namespaces.labels.n, 1);
 	assert_null(q->spec.namespaces_problem);
-	assert_string_equal(q->spec.unsupported, "weight");
 	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_CLOSED);
 	assert_string_equal(q->spec.queueing_strategy, "StrictFIFO");
 	assert_int_equal(q->status.state, KAR_QUEUE_STATE_CLOSING);
@@ -54,12 +71,15 @@ static void bare_queue_gets_the_defaults(void **state)
 	const struct kar_queue *q = kar_as_queue(object_of(&kar_queue_type, "{" META "}"));
 
 	(void)state;
+	assert_null(q->spec.parent);
+	assert_string_equal(q->status.parent, "");
 	assert_int_equal(q->spec.weight, 1);
+	assert_int_equal(q->spec.deserved.n + q->spec.guarantee.n + q->spec.capability.n, 0);
+	assert_false(q->spec.never_reclaimed);
 	assert_false(q->spec.has_max_jobs);
 	assert_false(q->spec.has_max_priority);
 	assert_int_equal(q->spec.namespaces.labels.n + q->spec.namespaces.expressions.n, 0);
 	assert_null(q->spec.namespaces_problem);
-	assert_string_equal(q->spec.unsupported, "");
 	assert_int_equal(q->spec.state, KAR_QUEUE_STATE_OPEN);
 	assert_null(q->spec.state_text);
 	assert_string_equal(q->spec.queueing_strategy, "BestEffortFIFO");

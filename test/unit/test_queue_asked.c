@@ -14,7 +14,7 @@
 	"\"," ADMITTED("True", "Admitted", "admitted by queue " queue)
 #define STATE(state) "\"placement\":{\"state\":\"" state "\",\"attempt\":1},"
 #define LABEL(name) "patch podgroups ns/g (queue=" name ")"
-#define WAITS "patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)"
+#define WAITS "patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)"
 #define RUNS "patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
 #define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
 

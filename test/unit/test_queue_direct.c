@@ -74,7 +74,7 @@ static const struct {
 		"\"plan\":[{\"role\":\"t\",\"nodes\":\"n2\"}]" },
 	{ "nothing_is_missing", SATISFIED("13:40:00", ""), 1, { { "n1", 60, "Running" } }, "", NULL },
 	{ "there_is_no_room", SATISFIED("13:40:00", ""), 3,
-		{ { "n1", 60, "Running" }, { "n2", 60, "Running" } }, "", NULL },
+		{ { "n1", 60, "Running" }, { "n2", 60, "Running" } }, ENDED, "\"desired\":2" },
 	{ "place_is_kept_until_its_pod_is_there", SATISFIED("13:46:20", PLAN("n2")), 2,
 		{ { "n1", 60, "Running" } }, "", NULL },
 	{ "its_pod_is_there", SATISFIED("13:46:20", PLAN("n2")), 2,
@@ -143,7 +143,7 @@ static void what_it_cannot_check_is_refused(void **state)
 	(void)state;
 	put_direct(1, 1, ",\"resourceClaims\":[{\"name\":\"x\"}]", "");
 	assert_string_equal(sync_text(true),
-		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)");
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)");
 	check_says(&w.sync.plan.actions[0],
 		"kar-scheduler does not place resource claims (task t): use default-scheduler");
 }
@@ -155,7 +155,7 @@ static void it_never_waits_for_new_nodes_with_pods(void **state)
 	put_queue("default", "\"provisioning\":\"Pods\"");
 	put_direct(3, 3, "", "");
 	assert_string_equal(sync_text(true),
-		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)");
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)");
 }
 
 /* Without the flag, they are left to whoever serves them. */

@@ -12,152 +12,133 @@ static const struct {
 	const char *name, *scene, *decisions;
 } rows[] = {
 	{ "fits", "queue a; node n1 cpu=4; g1 a needs=3xcpu=1", "g1 Admitted n1*3" },
-	{ "with_extras", "queue a; node n1 cpu=4; g1 a needs=2xcpu=1 wants=5", "g1 Admitted n1*2 n1*2" },
+	{ "with_extras", "queue a; node n1 cpu=4; g1 a needs=2xcpu=1 wants=5", "g1 Admitted n1*2" },
 	{ "whole_or_not_at_all", "queue a; node n1 cpu=2; node n2 cpu=1; g1 a needs=4xcpu=1",
-		"g1 Infeasible 1st of 1 in queue a: does not fit on empty nodes either; 3/4 pods placed: 2 nodes lack cpu (short 1)" },
+		"g1 Infeasible cpu short 1: 4 wanted, 3 of 3 can be had" },
 	{ "two_gangs_of_which_only_one_fits",
 		"queue a; node n1 cpu=6; g1 a age=2 needs=4xcpu=1; g2 a age=1 needs=4xcpu=1",
-		"g1 Admitted n1*4; g2 NoFit 1st of 1 in queue a: 2/4 pods placed: 1 node lacks cpu (short 2)" },
+		"g1 Admitted n1*4; g2 InsufficientCapacity cpu short 2: 4 wanted, 2 free of 6; 1st of 1 in queue a" },
 	{ "smaller_gang_passes", "queue a; node n1 cpu=6; g1 a age=2 needs=8xcpu=1; g2 a age=1 needs=4xcpu=1",
-		"g1 Infeasible 1st of 1 in queue a: does not fit on empty nodes either; 2/8 pods placed: 1 node lacks cpu (short 6); g2 Admitted n1*4" },
+		"g1 Infeasible cpu short 2: 8 wanted, 6 of 6 can be had; g2 Admitted n1*4" },
 	{ "but_not_in_a_strict_queue",
 		"queue a strict; node n1 cpu=6; g0 a admitted needs=1xcpu=1 held=n1:1; g1 a age=2 needs=6xcpu=1; g2 a age=1 needs=4xcpu=1",
-		"g0 Admitted; g1 NoFit 1st of 2 in queue a: 5/6 pods placed: 1 node lacks cpu (short 1); "
-		"g2 BehindHead 2nd of 2 in queue a: StrictFIFO, ns/g1 goes first" },
+		"g0 Admitted; g1 InsufficientCapacity cpu short 1: 6 wanted, 5 free of 6; 1st of 2 in queue a; g2 BehindHead queue a is StrictFIFO: ns/g1 goes first; 2nd of 2 in queue a" },
 	{ "priority_decides_over_all_queues",
 		"queue a; queue b; node n1 cpu=6; g1 a needs=4xcpu=1; g2 b prio=9 needs=4xcpu=1",
-		"g1 NoFit 1st of 1 in queue a: 2/4 pods placed: 1 node lacks cpu (short 2); g2 Admitted n1*4" },
+		"g1 InsufficientCapacity cpu short 2: 4 wanted, 2 free of 6; 1st of 1 in queue a; g2 Admitted n1*4" },
 	{ "plans_are_held",
 		"queue a; node n1 cpu=6; g1 a admitted needs=4xcpu=1 held=n1:4; g2 a prio=9 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 2/4 pods placed: 1 node lacks cpu (short 2)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 2: 4 wanted, 2 free of 6; 1st of 1 in queue a" },
 	{ "what_an_admitted_gang_lacks_comes_first",
 		"queue a; node n1 cpu=6; g1 a admitted needs=3xcpu=1; g2 a prio=9 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 3/4 pods placed: 1 node lacks cpu (short 1)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 1: 4 wanted, 3 free of 6; 1st of 1 in queue a" },
 	{ "as_far_as_there_is_room",
 		"queue a; node n1 cpu=2; g1 a admitted needs=3xcpu=1; g2 a needs=1xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/1 pods placed: 1 node lacks cpu (short 1)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 2: 1 wanted, 0 free of 2; 1st of 1 in queue a" },
 	{ "full_queue_holds_no_room",
 		"queue a max=0; node n1 cpu=2; queue b; g1 a needs=2xcpu=1; g2 b needs=2xcpu=1",
-		"g1 MaxJobsReached 1st of 1 in queue a: maxJobs 0 reached; g2 Admitted n1*2" },
+		"g1 MaxJobsReached queue a has 1 of 1 jobs; 1st of 1 in queue a; g2 Admitted n1*2" },
 	{ "group_without_room_takes_no_job_of_the_queue",
 		"queue a max=1; node n1 cpu=2; g0 b admitted needs=1xcpu=1 held=n1:1; g1 a age=2 needs=2xcpu=1; g2 a age=1 needs=1xcpu=1",
-		"g0 Admitted; g1 NoFit 1st of 1 in queue a: 0/2 pods placed: 1 node lacks cpu (short 2); g2 Admitted n1" },
+		"g0 Admitted; g1 MaxJobsReached queue a has 1 of 1 jobs; 1st of 1 in queue a; g2 Admitted n1" },
 	{ "failed_a_moment_ago",
 		"queue a strict; node n1 cpu=2; g1 a age=2 needs=2xcpu=1 retry; g2 a age=1 needs=2xcpu=1",
-		"g1 BackOff 1st of 1 in queue a: attempt 2 to start the gang failed: x; next try at 2026-11-21T13:46:32Z; g2 Admitted n1*2" },
+		"g1 BackOff next try soon; g2 Admitted n1*2" },
 	{ "pods_of_the_last_attempt_are_still_there",
 		"queue a strict; node n1 cpu=2; g1 a age=2 needs=2xcpu=1 rolled-back; g2 a age=1 needs=2xcpu=1",
-		"g1 BackOff 1st of 1 in queue a: attempt 2 to start the gang failed: x; its pods are being removed; g2 Admitted n1*2" },
+		"g1 BackOff its pods are being removed; g2 Admitted n1*2" },
 	{ "failed_too_often", "queue a; node n1 cpu=2; g1 a needs=2xcpu=1 deactivated",
-		"g1 Deactivated 1st of 1 in queue a: 20 attempts to start the gang failed, the last: x; to try again, change the spec of the job, or suspend and resume it" },
+		"g1 Deactivated too many attempts" },
 	{ "nodes_come_on_demand", "queue a provisions; node n1 cpu=2; g1 a needs=3xcpu=1",
-		"g1 Admitted provisions: admitted by queue a to wait for new nodes: does not fit on empty nodes either; 2/3 pods placed: 1 node lacks cpu (short 1)" },
+		"g1 Admitted provisions: 1 node lacks cpu (short 1)" },
 	{ "for_one_gang_at_a_time",
 		"queue a provisions; node n1 cpu=2; g1 a age=2 needs=3xcpu=1; g2 a age=1 needs=3xcpu=1; g3 a needs=1xcpu=1",
-		"g1 Admitted provisions: admitted by queue a to wait for new nodes: does not fit on empty nodes either; 1/3 pods placed: 1 node lacks cpu (short 2); "
-		"g2 Provisioning 1st of 1 in queue a: ns/g1 goes first for new nodes; g3 Admitted n1" },
+		"g1 Admitted provisions: 1 node lacks cpu (short 2); g2 Provisioning ns/g1 goes first for new nodes; 1st of 1 in queue a; g3 Admitted n1" },
 	{ "a_strict_queue_keeps_its_order_then",
 		"queue a strict provisions; node n1 cpu=2; g1 a age=2 needs=3xcpu=1; g2 a age=1 needs=3xcpu=1; g3 a needs=1xcpu=1",
-		"g1 Admitted provisions: admitted by queue a to wait for new nodes: does not fit on empty nodes either; 2/3 pods placed: 1 node lacks cpu (short 1); "
-		"g2 Provisioning 1st of 2 in queue a: ns/g1 goes first for new nodes; g3 BehindHead 2nd of 2 in queue a: StrictFIFO, ns/g2 goes first" },
+		"g1 Admitted provisions: 1 node lacks cpu (short 2); g2 Provisioning ns/g1 goes first for new nodes; 1st of 1 in queue a; g3 Admitted n1" },
 	{ "which_waits_already",
 		"queue a provisions; node n1 cpu=2; g1 a admitted grows needs=3xcpu=1; g2 a needs=3xcpu=1",
-		"g1 Admitted; g2 Provisioning 1st of 1 in queue a: ns/g1 goes first for new nodes" },
+		"g1 Admitted; g2 Provisioning ns/g1 goes first for new nodes; 1st of 1 in queue a" },
 	{ "gangs_that_start_together",
 		"queue a; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 a age=1 needs=3xcpu=1 with=g1",
 		"g1 Admitted n1*3; g2 Admitted n1*3" },
 	{ "or_not_at_all",
 		"queue a; node n1 cpu=6; g1 a age=3 needs=4xcpu=1 with=g2; g2 a age=2 needs=3xcpu=1 with=g1; g3 a age=1 needs=6xcpu=1",
-		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (NoFit); "
-		"g2 WaitingForGangGroup 2nd of 2 in queue a: it starts with ns/g1, which waits (NoFit); g3 Admitted n1*6" },
+		"g1 InsufficientCapacity cpu short 4: 4 wanted, 0 free of 6; 1st of 2 in queue a; g2 WaitingForGangGroup it starts with ns/g1, which waits (InsufficientCapacity); 2nd of 2 in queue a; g3 Admitted n1*6" },
 	{ "the_one_that_is_too_large_says_why",
 		"queue a; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 a age=1 needs=7xcpu=1 with=g1",
-		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (Infeasible); "
-		"g2 Infeasible 2nd of 2 in queue a: does not fit on empty nodes either; 6/7 pods placed: 1 node lacks cpu (short 1)" },
+		"g1 WaitingForGangGroup it starts with ns/g2, which waits (Infeasible); 1st of 1 in queue a; g2 Infeasible cpu short 1: 7 wanted, 6 of 6 can be had" },
 	{ "one_that_is_not_named_back_starts_alone",
 		"queue a; node n1 cpu=6; g1 a age=2 needs=4xcpu=1 with=g2; g2 a age=1 needs=3xcpu=1",
-		"g1 NoFit 1st of 1 in queue a: 3/4 pods placed: 1 node lacks cpu (short 1); g2 Admitted n1*3" },
+		"g1 InsufficientCapacity cpu short 1: 4 wanted, 3 free of 6; 1st of 1 in queue a; g2 Admitted n1*3" },
 	{ "in_other_queues_too",
 		"queue a; queue b max=0; node n1 cpu=6; g1 a age=2 needs=3xcpu=1 with=g2; g2 b age=1 needs=3xcpu=1 with=g1",
-		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/g2, which waits (MaxJobsReached); "
-		"g2 MaxJobsReached 1st of 1 in queue b: maxJobs 0 reached" },
+		"g1 WaitingForGangGroup it starts with ns/g2, which waits (MaxJobsReached); 1st of 1 in queue a; g2 MaxJobsReached queue b has 1 of 1 jobs; 1st of 1 in queue b" },
 	{ "both_count_for_their_queue",
 		"queue a max=1; node n1 cpu=6; g1 a age=3 needs=1xcpu=1 with=g2; g2 a age=2 needs=1xcpu=1 with=g1; g3 a age=1 needs=1xcpu=1",
-		"g1 WaitingForGangGroup 1st of 2 in queue a: it starts with ns/g2, which waits (MaxJobsReached); "
-		"g2 WaitingForGangGroup 2nd of 2 in queue a: it starts with ns/g1, which waits (MaxJobsReached); g3 Admitted n1" },
+		"g1 MaxJobsReached queue a has 1 of 1 jobs; 1st of 2 in queue a; g2 WaitingForGangGroup it starts with ns/g1, which waits (MaxJobsReached); 2nd of 2 in queue a; g3 Admitted n1" },
 	{ "one_that_does_not_exist",
 		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 missing=ns/x; g2 a needs=6xcpu=1",
-		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/x, which does not exist; g2 Admitted n1*6" },
-	{ "one_that_was_admitted_without_members_is_not_ready",
-		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 with=g2; g2 a admitted others",
-		"g1 WaitingForGangGroup 1st of 1 in queue a: it starts with ns/g2, which waits (WaitingForMembers); g2 Admitted" },
+		"g1 WaitingForGangGroup it starts with ns/x, which does not exist; 1st of 1 in queue a; g2 Admitted n1*6" },
 	{ "one_that_has_its_places_is",
 		"queue a; node n1 cpu=6; g1 a needs=1xcpu=1 with=g2; g2 a admitted needs=2xcpu=1 held=n1:2",
 		"g1 Admitted n1; g2 Admitted" },
 	{ "three_of_which_the_last_has_no_room",
 		"queue a; node n1 cpu=6; g1 a age=3 needs=2xcpu=1 with=g2,g3; g2 a age=2 needs=2xcpu=1 with=g1,g3; g3 a age=1 prio=1 needs=3xcpu=1 with=g1,g2",
-		"g1 WaitingForGangGroup 2nd of 3 in queue a: it starts with ns/g3, which waits (NoFit); "
-		"g2 WaitingForGangGroup 3rd of 3 in queue a: it starts with ns/g3, which waits (NoFit); "
-		"g3 WaitingForGangGroup 1st of 3 in queue a: it starts with ns/g2, which waits (NoFit)" },
+		"g1 WaitingForGangGroup it starts with ns/g2, which waits (NoFit); 2nd of 3 in queue a; g2 WaitingForGangGroup it starts with ns/g1, which waits (NoFit); 3rd of 3 in queue a; g3 WaitingForGangGroup it starts with ns/g2, which waits (NoFit); 1st of 3 in queue a" },
 
 	{ "gang_of_lower_priority_is_evicted",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
-		"g1 Preempted 2nd of 2 in queue a: evicted for ns/g2: priority 5 over 1; "
-		"g2 Reserving 1st of 2 in queue a: room is held; pods of ns/g1 are still stopping" },
+		"g1 Preempted evicted for ns/g2: priority 5 over 1; g2 Reserving capacity is held; 3 pods of ns/g1 are still stopping; 1st of 1 in queue a" },
 	{ "not_in_a_queue_that_does_not_say_so",
 		"queue a; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 3: 4 wanted, 1 free of 4; 1st of 1 in queue a" },
 	{ "not_in_another_queue",
 		"queue a preempts; queue b preempts; node n1 cpu=4; g1 b admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 3: 4 wanted, 1 free of 4; 1st of 1 in queue a" },
 	{ "not_of_equal_priority",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=5 uses=n1:3xcpu=1; g2 a prio=5 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 3: 4 wanted, 1 free of 4; 1st of 1 in queue a" },
 	{ "not_if_its_class_never_preempts",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 never needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 3: 4 wanted, 1 free of 4; 1st of 1 in queue a" },
 	{ "nobody_is_evicted_in_vain",
 		"queue a preempts; node n1 cpu=4; g0 a admitted prio=9 uses=n1:2xcpu=1; g1 a admitted prio=1 uses=n1:2xcpu=1; g2 a prio=5 needs=3xcpu=1",
-		"g0 Admitted; g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/3 pods placed: 1 node lacks cpu (short 3)" },
+		"g0 Admitted; g1 Admitted; g2 InsufficientCapacity cpu short 3: 3 wanted, 0 free of 4; 1st of 1 in queue a" },
 	{ "lowest_priority_first_and_none_that_is_not_needed",
 		"queue a preempts; node n1 cpu=6; g0 a admitted prio=3 uses=n1:2xcpu=1; g1 a admitted prio=1 uses=n1:2xcpu=1; "
 		"g2 a admitted prio=2 uses=n1:2xcpu=1; g3 a prio=5 needs=2xcpu=1",
-		"g0 Admitted; g1 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 1; g2 Admitted; "
-		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g1 are still stopping" },
+		"g0 Admitted; g1 Preempted evicted for ns/g3: priority 5 over 1; g2 Admitted; g3 Reserving capacity is held; 2 pods of ns/g1 are still stopping; 1st of 1 in queue a" },
 	{ "of_equals_the_one_that_was_admitted_last",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 started=9 uses=n1:2xcpu=1; g2 a admitted prio=1 started=3 uses=n1:2xcpu=1; g3 a prio=5 needs=2xcpu=1",
-		"g1 Admitted; g2 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 1; "
-		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g2 are still stopping" },
+		"g1 Admitted; g2 Preempted evicted for ns/g3: priority 5 over 1; g3 Reserving capacity is held; 2 pods of ns/g2 are still stopping; 1st of 1 in queue a" },
 	{ "small_one_is_spared_if_a_larger_one_does",
 		"queue a preempts; node n1 cpu=6; g1 a admitted prio=1 uses=n1:1xcpu=1; g2 a admitted prio=2 uses=n1:5xcpu=1; g3 a prio=5 needs=5xcpu=1",
-		"g1 Admitted; g2 Preempted 2nd of 2 in queue a: evicted for ns/g3: priority 5 over 2; "
-		"g3 Reserving 1st of 2 in queue a: room is held; pods of ns/g2 are still stopping" },
+		"g1 Admitted; g2 Preempted evicted for ns/g3: priority 5 over 2; g3 Reserving capacity is held; 5 pods of ns/g2 are still stopping; 1st of 1 in queue a" },
 	{ "one_that_has_run_for_a_moment_is_protected",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1 protected; g2 a prio=5 needs=4xcpu=1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 1/4 pods placed: 1 node lacks cpu (short 3)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 3: 4 wanted, 1 free of 4; 1st of 1 in queue a" },
 	{ "room_that_comes_free_is_held",
 		"queue a preempts; node n1 cpu=4; g1 a prio=1 uses=n1:2xcpu=1 evicted-by=ns/g2; g2 a prio=5 needs=4xcpu=1; g3 a prio=2 needs=1xcpu=1",
-		"g1 Preempted 3rd of 3 in queue a: evicted; g2 Reserving 1st of 3 in queue a: room is held; pods of ns/g1 are still stopping; "
-		"g3 NoFit 2nd of 3 in queue a: 0/1 pods placed: 1 node lacks cpu (short 1)" },
+		"g1 Preempted evicted; g2 Reserving capacity is held; 2 pods of ns/g1 are still stopping; 1st of 2 in queue a; g3 InsufficientCapacity cpu short 1: 1 wanted, 0 free of 4; 2nd of 2 in queue a" },
 	{ "what_is_left_over_is_not",
 		"queue a preempts; node n1 cpu=6; g1 a prio=1 uses=n1:2xcpu=1 evicted-by=ns/g2; g2 a prio=5 needs=3xcpu=1; g3 a prio=2 needs=1xcpu=1",
-		"g1 Preempted 1st of 1 in queue a: evicted; g2 Admitted n1*3; g3 Admitted n1" },
+		"g1 Preempted evicted; g2 Admitted n1*3; g3 Admitted n1" },
 	{ "place_among_max_jobs_is_taken_too",
 		"queue a preempts max=1; node n1 cpu=6; g1 a admitted prio=1 uses=n1:2xcpu=1; g2 a prio=5 needs=3xcpu=1; g3 a prio=2 needs=1xcpu=1",
-		"g1 Preempted 3rd of 3 in queue a: evicted for ns/g2: priority 5 over 1; g2 Reserving 1st of 3 in queue a: room is held; pods of ns/g1 are still stopping; "
-		"g3 MaxJobsReached 2nd of 3 in queue a: maxJobs 1 reached" },
+		"g1 Preempted evicted for ns/g2: priority 5 over 1; g2 Admitted n1*3; g3 MaxJobsReached queue a has 1 of 1 jobs; 1st of 1 in queue a" },
 	{ "nobody_is_evicted_for_a_start_that_has_failed",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 failed",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/4 pods placed: 1 node lacks cpu (short 4)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 4: 4 wanted, 0 free of 4; 1st of 1 in queue a" },
 	{ "fewest_of_many",
 		"queue a preempts; node n1 cpu=6; g0 a admitted prio=1 started=1 uses=n1:1xcpu=1; g1 a admitted prio=1 started=2 uses=n1:1xcpu=1; "
 		"g2 a admitted prio=1 started=3 uses=n1:1xcpu=1; g3 a admitted prio=1 started=4 uses=n1:1xcpu=1; "
 		"g4 a admitted prio=1 started=5 uses=n1:1xcpu=1; g5 a admitted prio=1 started=6 uses=n1:1xcpu=1; g6 a prio=5 needs=2xcpu=1",
-		"g0 Preempted 2nd of 3 in queue a: evicted for ns/g6: priority 5 over 1; g1 Preempted 3rd of 3 in queue a: evicted for ns/g6: priority 5 over 1; "
-		"g2 Admitted; g3 Admitted; g4 Admitted; g5 Admitted; g6 Reserving 1st of 3 in queue a: room is held; pods of ns/g0, ns/g1 are still stopping" },
+		"g0 Preempted evicted for ns/g6: priority 5 over 1; g1 Preempted evicted for ns/g6: priority 5 over 1; g2 Admitted; g3 Admitted; g4 Admitted; g5 Admitted; g6 Reserving capacity is held; 1 pods of ns/g0, 1 of ns/g1 are still stopping; 1st of 1 in queue a" },
 	{ "who_was_evicted_evicts_nobody_back",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 lost-to=ns/g1",
-		"g1 Admitted; g2 NoFit 1st of 1 in queue a: 0/4 pods placed: 1 node lacks cpu (short 4)" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 4: 4 wanted, 0 free of 4; 1st of 1 in queue a" },
 
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
@@ -165,20 +146,20 @@ static const struct {
 
 static void print(const struct scene *s, struct kar_buf *out)
 {
-	for (size_t i = 0; i < s->snapshot.n_groups; i++) {
-		const struct queue_decision *d = &s->decisions[i];
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct kar_queue_decision *d = &s->decisions[i];
 
-		kar_buf_printf(out, "%s%s %s", i ? "; " : "", s->groups[i].o.name,
-			queue_reason_name(d->reason));
+		kar_buf_printf(out, "%s%s %s", i ? "; " : "", s->groups[i].name,
+			kar_queue_reason_name(d->reason));
 		for (uint32_t k = 0; d->places && k < d->places->n_places; k++) {
 			kar_buf_printf(out, " %s", d->places->places[k].node);
 			if (d->places->places[k].n > 1)
 				kar_buf_printf(out, "*%d", (int)d->places->places[k].n);
 		}
-		if (d->reason != QUEUE_ADMITTED)
+		if (d->standing != KAR_QUEUE_ADMITTED)
 			kar_buf_printf(out, " %s", d->message);
 		else if (d->provisions)
-			kar_buf_printf(out, " provisions: %s", d->message);
+			kar_buf_printf(out, " provisions: %s", d->text);
 	}
 }
 

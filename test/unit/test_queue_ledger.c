@@ -1,4 +1,4 @@
-/* The ledger of quotas (controllers/queue/ledger.h), and the count of live pods by charge (controllers/queue/usage.h). */
+/* The ledger of quotas (controllers/queue/ledger.h), and the count of live pods by charge (controllers/usage.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "common/buf.h"
 #include "common/str.h"
 #include "controllers/queue/ledger.h"
-#include "controllers/queue/usage.h"
+#include "controllers/usage.h"
 #include "test/fixture/projection.h"
 
 /* One namespace, its objects, and its account. */
@@ -290,10 +290,10 @@ static void sum_up(void *arg, const char *charge, int64_t n)
 	kar_buf_printf(arg, " %s x%lld", strstr(charge, "\"cpu\"") ? "cpu" : "none", (long long)n);
 }
 
-static const char *usage_of(const struct queue_usage *u, const char *ns, struct kar_buf *out)
+static const char *usage_of(const struct kar_usage *u, const char *ns, struct kar_buf *out)
 {
 	kar_buf_clear(out);
-	queue_usage_each(u, ns, sum_up, out);
+	kar_usage_each(u, ns, sum_up, out);
 	return kar_buf_cstr(out);
 }
 
@@ -304,7 +304,7 @@ static const char *usage_of(const struct queue_usage *u, const char *ns, struct 
 
 static void live_pods_are_counted_by_charge(void **state)
 {
-	struct queue_usage *u = queue_usage_new();
+	struct kar_usage *u = kar_usage_new();
 	struct kar_buf out KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 	const struct kar_pod *a = pod_of(POD("ns", "", "\"cpu\":1", "Pending")),
 			     *runs = pod_of(POD("ns", "", "\"cpu\":1", "Running")),
@@ -315,23 +315,23 @@ static void live_pods_are_counted_by_charge(void **state)
 			     *small = pod_of(POD("ns", "", "", "Running"));
 
 	(void)state;
-	queue_usage_pod(u, NULL, a);
-	queue_usage_pod(u, NULL, a);
-	queue_usage_pod(u, NULL, other);
-	queue_usage_pod(u, NULL, done);
+	kar_usage_pod(u, NULL, a);
+	kar_usage_pod(u, NULL, a);
+	kar_usage_pod(u, NULL, other);
+	kar_usage_pod(u, NULL, done);
 	assert_string_equal(usage_of(u, "ns", &out), " cpu x2");
 	assert_string_equal(usage_of(u, "m", &out), " cpu x1");
 	assert_string_equal(usage_of(u, "n", &out), "");
-	queue_usage_pod(u, a, runs);
+	kar_usage_pod(u, a, runs);
 	assert_string_equal(usage_of(u, "ns", &out), " cpu x2");
-	queue_usage_pod(u, runs, stops);
+	kar_usage_pod(u, runs, stops);
 	assert_string_equal(usage_of(u, "ns", &out), " cpu x1");
-	queue_usage_pod(u, stops, NULL);
-	queue_usage_pod(u, runs, small);
+	kar_usage_pod(u, stops, NULL);
+	kar_usage_pod(u, runs, small);
 	assert_string_equal(usage_of(u, "ns", &out), " none x1");
-	queue_usage_pod(u, small, NULL);
+	kar_usage_pod(u, small, NULL);
 	assert_string_equal(usage_of(u, "ns", &out), "");
-	queue_usage_free(u);
+	kar_usage_free(u);
 	kar_object_unref(&a->o);
 	kar_object_unref(&runs->o);
 	kar_object_unref(&done->o);

@@ -15,21 +15,14 @@
 
 struct world {
 	struct kar_stores stores;
-	struct queue_usage *usage;
 	struct kar_arena a;
 	struct queue_quota *q;
 };
 
-static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
-{
-	queue_usage_pod(arg, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
-}
-
 static void begin(struct world *w)
 {
-	*w = (struct world){ .usage = queue_usage_new() };
+	*w = (struct world){ 0 };
 	kar_stores_init(&w->stores, strings);
-	kar_store_listen(w->stores.pods, on_pod, w->usage);
 }
 
 /* Returns what is stored. */
@@ -46,7 +39,6 @@ static const struct kar_object *put(struct kar_store *store, const char *json)
 static void end(struct world *w)
 {
 	kar_arena_release(&w->a);
-	queue_usage_free(w->usage);
 	kar_stores_release(&w->stores);
 }
 
@@ -135,7 +127,7 @@ static void tasks_are_charged_by_the_quotas_of_their_namespace(void **state)
 		if (tasks[i].class)
 			put(w.stores.priorityclasses, tasks[i].class);
 		job = put(w.stores.queuejobs, tasks[i].job);
-		w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
+		w.q = queue_quota_begin(&w.stores, &w.a);
 		print(queue_quota_of_task(w.q, kar_as_queuejob(job), 0), &out);
 		if (strcmp(kar_buf_cstr(&out), tasks[i].want) != 0)
 			fail_msg("%s: %s", tasks[i].name, kar_buf_cstr(&out));
@@ -189,7 +181,7 @@ static void rows_show_what_others_use(void **state)
 		a = put(w.stores.pods, POD("a", "\"cpu\":\"1\""));
 		b = put(w.stores.pods, POD("b", "\"cpu\":\"1\""));
 		put(w.stores.pods, POD("theirs", "\"cpu\":\"1\""));
-		w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
+		w.q = queue_quota_begin(&w.stores, &w.a);
 		c = queue_quota_of_pod(w.q, kar_as_pod(a));
 		run.charges = leaving.charges = c->items;
 		run.n_charges = leaving.n_charges = c->n;
@@ -205,40 +197,6 @@ static void rows_show_what_others_use(void **state)
 	}
 }
 
-/* A row that no run takes anything of is left to .status.used. */
-static void rows_of_other_pods_stay_used(void **state)
-{
-	struct kar_queue_snapshot snapshot = { 0 };
-	struct kar_queue_leaving leaving = { .n = 1 };
-	struct kar_queue_run run = { .n = 1 };
-	const struct queue_charges *small, *large;
-	const struct kar_object *a, *b;
-	struct world w;
-
-	(void)state;
-	begin(&w);
-	put(w.stores.resourcequotas, QUOTA("ns", "", BOTH("9", "9"), BOTH("1", "1")));
-	a = put(w.stores.pods, GOES("a", ""));
-	b = put(w.stores.pods, GOES("b", "\"cpu\":\"1\""));
-	w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
-	small = queue_quota_of_pod(w.q, kar_as_pod(a));
-	large = queue_quota_of_pod(w.q, kar_as_pod(b));
-	run.charges = small->items;
-	run.n_charges = small->n;
-	leaving.charges = large->items;
-	leaving.n_charges = large->n;
-	queue_quota_group(w.q,
-		&(struct kar_queue_group){ .ns = "ns",
-			.runs = &run,
-			.n_runs = 1,
-			.leaving = &leaving,
-			.n_leaving = 1 });
-	queue_quota_end(w.q, &snapshot);
-	assert_int_equal(snapshot.rows[0].foreign, 0);
-	assert_int_equal(snapshot.rows[1].foreign, 1000);
-	end(&w);
-}
-
 /* Pods that are being deleted are charged by the API server, so they are in .status.used alone. */
 static void pods_that_stop_are_not_counted_twice(void **state)
 {
@@ -250,7 +208,7 @@ static void pods_that_stop_are_not_counted_twice(void **state)
 	begin(&w);
 	put(w.stores.resourcequotas, QUOTA("ns", "", BOTH("9", "9"), BOTH("1", "1")));
 	stops = put(w.stores.pods, GOES("s", "\"cpu\":\"1\""));
-	w.q = queue_quota_begin(&w.stores, w.usage, &w.a);
+	w.q = queue_quota_begin(&w.stores, &w.a);
 	queue_quota_owns(w.q, kar_as_pod(stops));
 	queue_quota_group(w.q, &(struct kar_queue_group){ .ns = "ns" });
 	queue_quota_end(w.q, &snapshot);
@@ -263,7 +221,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(tasks_are_charged_by_the_quotas_of_their_namespace),
 		TEST(rows_show_what_others_use),
-		TEST(rows_of_other_pods_stay_used),
 		TEST(pods_that_stop_are_not_counted_twice),
 	};
 

@@ -47,7 +47,7 @@ static void manager_of_one_namespace_writes_no_queue(void **state)
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
 }
 
-/* The patch leaves alone what it does not name, desired as well. */
+/* The patch leaves alone what it does not name, and desired of a group whose number is not for the queue to say. */
 static void group_is_admitted_with_preconditions(void **state)
 {
 	(void)state;
@@ -59,7 +59,7 @@ static void group_is_admitted_with_preconditions(void **state)
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
 		"patch queues/status default (state=Open pending=0 inqueue=1 running=0 completed=0 unknown=0)");
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":6,\"lastScaleTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"NotEnoughMembers\",\"message\":\"m\"},"
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
@@ -77,7 +77,7 @@ static void first_status_of_a_group_is_pending(void **state)
 	sync_text(false);
 	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"lastScaleTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
 		"\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -168,14 +168,14 @@ static const struct {
 	} queues[2];
 	struct {
 		const char *name, *spec, *status;
-	} groups[3];
+	} groups[4];
 	const char *plan;
 } policies[] = {
 	{ "group_that_moves_to_a_closed_queue_is_not_admitted_there",
 		{ { "default", "" }, { "b", "\"state\":\"Closed\"" } },
 		{ { "g", "\"queue\":\"b\"",
 			ADMITTED("True", "Admitted", "admitted by queue default") BY("default") } },
-		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)" },
 	{ "group_that_moves_to_a_full_queue_waits_there", { { "default", "" }, { "b", "\"maxJobs\":1" } },
 		{ { "f", "\"queue\":\"b\"",
 			  ADMITTED("True", "Admitted", "admitted by queue b") BY("b") ",\"members\":1" },
@@ -188,7 +188,7 @@ static const struct {
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
 	{ "group_that_names_no_queue_any_more_is_of_default", { { "default", "\"state\":\"Closed\"" } },
 		{ { "g", "", ADMITTED("True", "Admitted", "admitted by queue b") BY("b") } },
-		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)" },
 	{ "admission_of_an_older_version_is_of_its_queue",
 		{ { "default", "" }, { "b", "\"state\":\"Closed\"" } },
 		{ { "g", "\"queue\":\"b\"", ADMITTED("True", "Admitted", "admitted by queue b") } }, "" },
@@ -212,7 +212,7 @@ static const struct {
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
 	{ "nor_when_nobody_would_get_it", { { "default", "\"maxJobs\":1,\"state\":\"Closed\"" } },
 		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
-		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=1)" },
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)" },
 
 	{ "queue_that_selects_other_namespaces_admits_nothing",
 		{ { "default", "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"vip\"}}" } },
@@ -223,21 +223,27 @@ static const struct {
 	{ "selector_that_means_nothing_admits_nothing",
 		{ { "default",
 			"\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\"}]}" } },
-		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=False/QueueInvalid position=1)" },
+		{ { "g", "", "" } }, "patch podgroups/status ns/g (Admitted=False/QueueInvalid position=0)" },
 	{ "what_else_is_not_acted_upon_stops_nobody",
 		{ { "default", "\"capability\":{\"cpu\":1},\"drain\":true" } }, { { "g", "", "" } },
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
 
 	{ "priority_counts_at_most_as_the_maximum_of_the_queue",
-		{ { "default", "\"maxJobs\":0,\"maxPriority\":10" } },
-		{ { "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" },
+		{ { "default", "\"maxJobs\":1,\"maxPriority\":10" } },
+		{ { "z", "",
+			  ADMITTED("True", "Admitted", "admitted by queue default")
+				  BY("default") ",\"members\":1,\"position\":0" },
+			{ "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" },
 			{ "c", "\"priority\":9", "" } },
 		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
 		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2); "
 		"patch podgroups/status ns/c (Admitted=False/MaxJobsReached position=3)" },
 	{ "maximum_of_another_queue_is_nothing_to_it",
-		{ { "default", "\"maxJobs\":0" }, { "b", "\"maxPriority\":10" } },
-		{ { "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" } },
+		{ { "default", "\"maxJobs\":1" }, { "b", "\"maxPriority\":10" } },
+		{ { "z", "",
+			  ADMITTED("True", "Admitted", "admitted by queue default")
+				  BY("default") ",\"members\":1,\"position\":0" },
+			{ "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" } },
 		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=1); "
 		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=2)" },
 };
@@ -270,7 +276,7 @@ static void group_that_nobody_places_waits_no_more(void **state)
 			"True", "Admitted", "admitted by queue default") BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"placement\":null,\"backend\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"12\"},\"status\":{\"desired\":null,\"lastScaleTime\":null,\"position\":0,\"admittedQueue\":\"default\",\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T10:00:00Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"}]}}");
 }
@@ -286,7 +292,7 @@ static void group_that_moves_is_admitted_from_now_on(void **state)
 			BY("default"));
 	sync_text(true);
 	check_nth_body(0,
-		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,\"placement\":null,\"backend\":null,"
+		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\"},\"status\":{\"desired\":null,\"lastScaleTime\":null,\"position\":0,\"admittedQueue\":\"b\",\"waitingSince\":null,\"waitedSeconds\":null,\"estimatedStart\":null,\"placement\":null,\"backend\":null,"
 		"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"observedGeneration\":1,"
 		"\"lastTransitionTime\":\"2026-11-21T13:46:27Z\",\"reason\":\"Admitted\",\"message\":\"admitted by queue b\"}]}}");
 }
@@ -301,10 +307,10 @@ static void empty_group_waits_anew(void **state)
 	sync_text(true);
 	check_nth_body(1,
 		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
-		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"position\":1,\"admittedQueue\":null,"
-		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
+		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"lastScaleTime\":null,\"position\":1,\"admittedQueue\":null,"
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null,\"estimatedStart\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
-		"\"reason\":\"MaxJobsReached\",\"message\":\"1st of 1 in queue default: maxJobs 1 reached (ns/g Pending)\"}]}}");
+		"\"reason\":\"MaxJobsReached\",\"message\":\"queue default has 1 of 1 jobs; 1st of 1 in queue default\"}]}}");
 }
 
 /* Nothing else would wake it, and others may have come meanwhile. */
@@ -352,7 +358,7 @@ static void group_that_only_points_to_a_job_speaks_for_itself(void **state)
 static void group_whose_queue_does_not_exist_costs_one_write(void **state)
 {
 	const char *said = ADMITTED("False", "QueueNotFound",
-		"queue \\\"b\\\" does not exist; the job starts when somebody creates it") ",\"position\":0";
+		"there is no queue b; it is admitted when somebody creates one") ",\"position\":0";
 
 	(void)state;
 	put_queue("default", "");
@@ -452,9 +458,9 @@ static void unreadable_queue_admits_nothing(void **state)
 	put_group("b", "", ADMITTED("True", "Admitted", "admitted by queue default"));
 	put_named(w.stores.pods, "p", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"b\"}", "");
 	assert_string_equal(sync_text(false),
-		"patch podgroups/status ns/a (Admitted=False/QueueInvalid position=1)");
+		"patch podgroups/status ns/a (Admitted=False/QueueInvalid position=0)");
 	check_says(&w.sync.plan.actions[0],
-		"1st of 1 in queue default: the queue has a field that kar-controllers cannot read");
+		"queue default is invalid: it has a field that kar-controllers cannot read");
 	check_says(&w.sync.plan.actions[0], "priority 7 counts as 0");
 }
 
@@ -566,8 +572,7 @@ static void missing_backend_is_looked_for_again(void **state)
 	ask_for_native("it is off");
 	assert_true(sync_named("all"));
 	check_says(&w.sync.plan.actions[0], "\"reason\":\"BackendUnavailable\"");
-	check_says(&w.sync.plan.actions[0],
-		"1st of 1 in queue default: backend Native was asked for: it is off");
+	check_says(&w.sync.plan.actions[0], "backend Native was asked for: it is off");
 	assert_int_equal(w.sync.plan.requeue_after, 30 * KAR_SECOND);
 }
 
@@ -589,7 +594,8 @@ static void plan_without_nodes_holds_its_room(void **state)
 		"\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"Placed\",\"attempt\":3,\"plan\":[{\"role\":\"t\",\"nodes\":\"*1\"}]}," ADMITTED(
 			"True", "Admitted", "admitted by queue default") BY("default"));
 	put_gang("b", "\"phase\":\"Pending\"");
-	assert_string_equal(sync_text(true), "patch podgroups/status ns/b (Admitted=False/NoFit position=1)");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/b (Admitted=False/InsufficientCapacity position=1)");
 }
 
 static void edit_of_a_job_begins_a_pass(void **state)

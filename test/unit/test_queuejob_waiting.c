@@ -9,7 +9,7 @@
 
 #include "test/fixture/scene.h"
 
-#define INVALID_SPEC "not in the queue until the spec is valid"
+#define INVALID_SPEC "the job is invalid: see its condition Invalid"
 
 static const struct {
 	const char *name, *scene;

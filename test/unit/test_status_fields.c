@@ -39,7 +39,7 @@ struct status {
 	bool ready;
 	kar_time start;
 	kar_rv version;
-	struct kar_array pods;
+	struct kar_array pods, sums;
 	struct record record;
 	struct task *tasks;
 	size_t n_tasks;
@@ -89,6 +89,7 @@ static const struct kar_field rows[] = {
 	KAR_STATUS(TIME, struct wire, s.start, "startTime", KAR_SF_STORY, "start"),
 	KAR_STATUS_VERSION(struct wire, version, s.version, "podsVersion", KAR_SF_INTERNAL, NULL),
 	KAR_STATUS_STRINGS(struct wire, s.pods, "pods", KAR_SF_INTERNAL, "pods"),
+	KAR_STATUS_PAIRS(struct wire, s.sums, "sums", KAR_SF_COUNTER, "sums"),
 	KAR_STATUS_STRUCT(struct wire, record, s.record, "record", &record_table, KAR_SF_INTERNAL, "record"),
 	KAR_STATUS_STRUCTS(struct wire, tasks, s.tasks, s.n_tasks, struct task, "tasks", &task_table,
 		KAR_SF_COUNTER, "tasks"),
@@ -145,6 +146,7 @@ static const char *written(const struct status *s, unsigned mask)
 static const char full[] =
 	"{\"phase\":\"Running\",\"message\":\"hello\",\"running\":3,\"observedGeneration\":5000000000,\"desired\":0,"
 	"\"ready\":true,\"startTime\":\"2026-01-01T00:00:00Z\",\"podsVersion\":\"18446744073709551615\",\"pods\":[\"a\",\"b\"],"
+	"\"sums\":{\"cpu\":\"2\",\"mem\":\"1Gi\"},"
 	"\"record\":{\"before\":\"Pending\",\"ran\":true,\"steps\":2,\"hash\":\"x\"},"
 	"\"tasks\":[{\"name\":\"w\",\"running\":1,\"started\":true,\"succeededIndexes\":\"0-3\","
 	"\"restartTime\":\"2026-01-01T00:00:01Z\"}],\"conditions\":[" CONDITION "]}";
@@ -169,7 +171,7 @@ static void absent_members_are_null_except_in_an_array(void **state)
 	assert_string_equal(s.message, "");
 	assert_string_equal(written(&s, KAR_SF_ALL),
 		"{\"phase\":null,\"message\":null,\"running\":0,\"observedGeneration\":0,\"desired\":null,\"ready\":false,"
-		"\"startTime\":null,\"podsVersion\":null,\"pods\":null,\"record\":null,"
+		"\"startTime\":null,\"podsVersion\":null,\"pods\":null,\"sums\":null,\"record\":null,"
 		"\"tasks\":[{\"name\":\"w\",\"running\":0,\"started\":false}],\"conditions\":[]}");
 	s.record.steps = 1; /* then the patch must remove what a record of before had */
 	assert_string_equal(written(&s, KAR_SF_INTERNAL),
@@ -200,6 +202,30 @@ static void texts_are_bounded_and_unknown_names_are_absent(void **state)
 	assert_int_equal(s.start, 0);
 }
 
+/* A merge patch keeps each key of a map that it does not name. */
+static void pairs_that_are_gone_are_written_as_null(void **state)
+{
+	static const struct {
+		const char *old, *new, *written;
+	} patches[] = {
+		{ "{}", "{\"b\":\"1\"}", "{\"b\":\"1\"}" },
+		{ "{\"b\":\"1\"}", "{\"b\":\"2\"}", "{\"b\":\"2\"}" },
+		{ "{\"b\":\"1\",\"d\":\"1\"}", "{\"c\":\"2\"}", "{\"b\":null,\"c\":\"2\",\"d\":null}" },
+		{ "{\"b\":\"1\"}", "{\"a\":\"2\",\"b\":\"3\"}", "{\"a\":\"2\",\"b\":\"3\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(patches); i++) {
+		struct status old = status_of(kar_arena_printf(&arena, "{\"sums\":%s}", patches[i].old)),
+			      new = status_of(kar_arena_printf(&arena, "{\"sums\":%s}", patches[i].new));
+
+		new.sums = kar_status_pairs_over(&old.sums, &new.sums, &arena);
+		if (!strstr(written(&new, KAR_SF_COUNTER), patches[i].written))
+			fail_msg("row %zu: no %s in %s", i, patches[i].written,
+				written(&new, KAR_SF_COUNTER));
+	}
+}
+
 static void mask_chooses_what_is_written(void **state)
 {
 	struct status s = status_of(full);
@@ -207,7 +233,7 @@ static void mask_chooses_what_is_written(void **state)
 	(void)state;
 	assert_string_equal(written(&s, OTHERS), "{\"desired\":0,\"conditions\":[" CONDITION "]}");
 	assert_string_equal(written(&s, KAR_SF_COUNTER),
-		"{\"running\":3,\"tasks\":[{\"name\":\"w\",\"running\":1,\"started\":true,\"succeededIndexes\":\"0-3\","
+		"{\"running\":3,\"sums\":{\"cpu\":\"2\",\"mem\":\"1Gi\"},\"tasks\":[{\"name\":\"w\",\"running\":1,\"started\":true,\"succeededIndexes\":\"0-3\","
 		"\"restartTime\":\"2026-01-01T00:00:01Z\"}]}");
 }
 
@@ -230,6 +256,9 @@ static const struct {
 	{ "time_absent", "\"startTime\"", "\"x\"", true, false, "phase=Running start=-" },
 	{ "version", "18446744073709551615", "1", false, false, "phase=Running" },
 	{ "strings", "\"a\",", "", false, false, "phase=Running pods=1" },
+	{ "pair", "\"1Gi\"", "\"2Gi\"", false, true, "phase=Running sums=2" },
+	{ "pair_key", "\"mem\"", "\"pods\"", false, true, "phase=Running sums=2" },
+	{ "one_pair_less", "\"cpu\":\"2\",", "", false, true, "phase=Running sums=1" },
 	{ "record_enum", "\"before\":\"Pending\"", "\"before\":\"Running\"", true, false,
 		"phase=Running before=Running" },
 	{ "record_bool", "\"ran\":true", "\"ran\":false", true, false, "phase=Running ran=-" },
@@ -337,7 +366,7 @@ struct belief {
 	const char *text, *note;
 	kar_time start;
 	kar_rv version;
-	struct kar_array pods;
+	struct kar_array pods, sums;
 	struct result first, second;
 	struct result *results;
 	size_t n_results;
@@ -366,6 +395,7 @@ static const struct kar_field belief_rows[] = {
 	KAR_STATUS(TIME, struct wire_belief, s.start, "start", BELIEVED, NULL),
 	KAR_STATUS_VERSION(struct wire_belief, version, s.version, "version", BELIEVED, NULL),
 	KAR_STATUS_STRINGS(struct wire_belief, s.pods, "pods", BELIEVED, NULL),
+	KAR_STATUS_PAIRS(struct wire_belief, s.sums, "sums", BELIEVED, NULL),
 	KAR_STATUS_STRUCT(struct wire_belief, s.first, s.first, "first", &result_table, 0, NULL),
 	KAR_STATUS_STRUCT(struct wire_belief, s.second, s.second, "second", &result_table, 0, NULL),
 	KAR_STATUS_STRUCTS(struct wire_belief, results, s.results, s.n_results, struct result, "results",
@@ -392,6 +422,9 @@ static const char *const beliefs[] = {
 	"{\"pods\":[\"ab\",\"c\"]}",
 	"{\"pods\":[\"a\",\"b\"]}",
 	"{\"pods\":[\"a\",\"b\",\"\"]}",
+	"{\"sums\":{\"a\":\"b\"}}",
+	"{\"sums\":{\"ab\":\"\"}}",
+	"{\"sums\":{\"a\":\"b\",\"c\":\"d\"}}",
 	"{\"first\":{\"name\":\"a\"}}",
 	"{\"second\":{\"name\":\"a\"}}",
 	"{\"first\":{\"done\":\"a\"}}",
@@ -462,6 +495,7 @@ int main(void)
 		cmocka_unit_test(absent_members_are_null_except_in_an_array),
 		cmocka_unit_test(zeroed_struct_can_be_written_and_compared),
 		cmocka_unit_test(texts_are_bounded_and_unknown_names_are_absent),
+		cmocka_unit_test(pairs_that_are_gone_are_written_as_null),
 		cmocka_unit_test(mask_chooses_what_is_written),
 		cmocka_unit_test(a_change_is_seen_by_its_masks_and_printed),
 		cmocka_unit_test(a_new_struct_is_compared_with_what_is_normal),

@@ -75,14 +75,13 @@ static const struct {
 		NODES
 		"queues: [{name: q, spec: {maxJobs: 2}}]\njobs: [{name: a, queue: q, count: 3, every: 1m, duration: 10m}]\n",
 		"a-0 Completed waited 0m ran 10m restarts 0; a-1 Completed waited 0m ran 10m restarts 0; a-2 Completed waited 8m ran 10m "
-		"restarts 0 for: 1st of 1 in queue q: maxJobs 2 reached (default/a-0 Running, default/a-1 Running)",
+		"restarts 0 for: queue q has 2 of 2 jobs; 1st of 1 in queue q",
 		20 },
 	{ "higher_priority_goes_first",
 		NODES
 		"queues: [{name: q, spec: {maxJobs: 1}}]\njobs: [{name: a, queue: q}, {name: low, at: 1m, queue: q}, "
 		"{name: high, at: 2m, queue: q, priority: 5}]\n",
-		"a Completed waited 0m ran 10m restarts 0; low Completed waited 19m ran 10m restarts 0 for: 1st of 1 in queue q: maxJobs 1 "
-		"reached (default/high Running); high Completed waited 8m ran 10m restarts 0 for: 1st of 2 in queue q: maxJobs 1 reached (default/a Running)",
+		"a Completed waited 0m ran 10m restarts 0; low Completed waited 19m ran 10m restarts 0 for: queue q has 1 of 1 jobs; 1st of 1 in queue q; high Completed waited 8m ran 10m restarts 0 for: queue q has 1 of 1 jobs; 1st of 2 in queue q",
 		30 },
 	{ "lost_node_restarts_the_whole_gang",
 		NODES "jobs: [{name: a, duration: 20m, replicas: 2, requests: {cpu: 3}}]\n"
@@ -100,13 +99,12 @@ static const struct {
 	{ "cordoned_node_gets_no_pods",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 1h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, cordon: n-0}, {at: 31m, uncordon: n-0}]\n",
-		"a Completed waited 30m ran 60m restarts 0 for: 1st of 1 in queue default: 1/2 pods placed: 1 node lacks cpu (short 2), 1 cordoned",
+		"a Completed waited 30m ran 60m restarts 0 for: cpu short 2: 6 wanted, 4 of 4 can be had",
 		91 },
 	{ "removed_node_is_no_more",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 2h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, remove: n-0}]\nuntil: 1h\n",
-		"a Pending waited - ran - restarts 0 for: 1st of 1 in queue default: does not fit on empty nodes either; 1/2 pods placed: 1 node lacks cpu (short 2)",
-		60 },
+		"a Pending waited - ran - restarts 0 for: cpu short 2: 6 wanted, 4 of 4 can be had", 60 },
 	{ "deleted_job_is_gone", NODES "jobs: [{name: a, duration: 1h}]\nevents: [{at: 5m, delete: a}]\n",
 		"a Running deleted waited 0m ran - restarts 0", 5 },
 	{ "deleted_job_comes_again",
@@ -120,21 +118,18 @@ static const struct {
 	{ "gangs_on_too_few_nodes_run_one_after_the_other",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: a, count: 3, replicas: 3, requests: {cpu: 3}}]\n",
-		"a-0 Completed waited 0m ran 10m restarts 0; "
-		"a-1 Completed waited 10m ran 10m restarts 0 for: 1st of 2 in queue default: 1/3 pods placed: 4 nodes lack cpu (short 4); "
-		"a-2 Completed waited 20m ran 10m restarts 0 for: 2nd of 2 in queue default: 1/3 pods placed: 4 nodes lack cpu (short 4)",
+		"a-0 Completed waited 0m ran 10m restarts 0; a-1 Completed waited 10m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 1st of 2 in queue default; a-2 Completed waited 20m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 2nd of 2 in queue default",
 		30 },
 	{ "gang_that_never_fits_lets_others_run",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: large, replicas: 5, outcome: run, requests: {cpu: 3}}, "
 		"{name: b, at: 10m, count: 2, replicas: 3, requests: {cpu: 3}}]\nuntil: 1h\n",
-		"large Pending waited - ran - restarts 0 for: 1st of 1 in queue default: does not fit on empty nodes either; 4/5 pods placed: 4 nodes lack cpu (short 2); b-0 Completed waited 0m ran 10m restarts 0; b-1 Completed waited 10m ran 10m restarts 0 for: 2nd of 2 in queue default: 1/3 pods placed: 4 nodes lack cpu (short 4)",
+		"large Pending waited - ran - restarts 0 for: 4 of 5 pods fit on empty nodes: 4 nodes lack cpu (short 2); b-0 Completed waited 0m ran 10m restarts 0; b-1 Completed waited 10m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 1st of 1 in queue default",
 		60 },
 	{ "until_ends_the_run", NODES "jobs: [{name: a, duration: 3h, requests: {cpu: 2}}]\nuntil: 20m\n",
 		"a Running waited 0m ran - restarts 0", 20 },
 	{ "job_that_never_fits_is_given_up_after_a_day", NODES "jobs: [{name: a, requests: {cpu: 5}}]\n",
-		"a Pending waited - ran - restarts 0 for: 1st of 1 in queue default: does not fit on empty nodes either; 0/1 pods placed: 2 nodes "
-		"lack cpu (short 1)",
+		"a Pending waited - ran - restarts 0 for: 0 of 1 pods fit on empty nodes: 2 nodes lack cpu (short 1)",
 		24 * 60 },
 	{ "long_job_is_not_given_up", NODES "jobs: [{name: a, duration: 50h}]\n",
 		"a Completed waited 0m ran 3000m restarts 0", 50 * 60 },

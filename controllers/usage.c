@@ -1,4 +1,4 @@
-#include "controllers/queue/usage.h"
+#include "controllers/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct count {
 };
 RB_HEAD(counts, count);
 
-struct queue_usage {
+struct kar_usage {
 	struct counts counts;
 };
 
@@ -30,15 +30,15 @@ static int compare(const struct count *a, const struct count *b)
 
 RB_GENERATE_INTERNAL(counts, count, link, compare, KAR_UNUSED static)
 
-struct queue_usage *queue_usage_new(void)
+struct kar_usage *kar_usage_new(void)
 {
-	struct queue_usage *u = kar_xcalloc(1, sizeof(*u));
+	struct kar_usage *u = kar_xcalloc(1, sizeof(*u));
 
 	RB_INIT(&u->counts);
 	return u;
 }
 
-void queue_usage_free(struct queue_usage *u)
+void kar_usage_free(struct kar_usage *u)
 {
 	struct count *c;
 
@@ -54,7 +54,7 @@ static bool counts(const struct kar_pod *p)
 	return p && p->o.ns && p->charge && kar_pod_alive(p);
 }
 
-static void add(struct queue_usage *u, const struct kar_pod *p, int64_t n)
+static void add(struct kar_usage *u, const struct kar_pod *p, int64_t n)
 {
 	struct count key = { .ns = p->o.ns, .charge = p->charge }, *c = RB_FIND(counts, &u->counts, &key);
 
@@ -71,7 +71,7 @@ static void add(struct queue_usage *u, const struct kar_pod *p, int64_t n)
 }
 
 /* The new one first, so that a count that stays keeps its place. */
-void queue_usage_pod(struct queue_usage *u, const struct kar_pod *old, const struct kar_pod *new)
+void kar_usage_pod(struct kar_usage *u, const struct kar_pod *old, const struct kar_pod *new)
 {
 	if (counts(old) && counts(new) && old->charge == new->charge)
 		return;
@@ -81,7 +81,7 @@ void queue_usage_pod(struct queue_usage *u, const struct kar_pod *old, const str
 		add(u, old, -1);
 }
 
-void queue_usage_each(const struct queue_usage *u, const char *ns, queue_usage_fn *fn, void *arg)
+void kar_usage_each(const struct kar_usage *u, const char *ns, kar_usage_fn *fn, void *arg)
 {
 	struct counts *all = (struct counts *)(uintptr_t)&u->counts;
 	struct count key = { .ns = ns };

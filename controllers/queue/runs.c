@@ -1,0 +1,77 @@
+#include "controllers/queue/runs.h"
+
+#include <assert.h>
+
+#include "common/str.h"
+
+uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n, const struct queue_charges *c)
+{
+	r->items = kar_arena_grow(r->arena, r->items, r->n, sizeof(*r->items));
+	r->items[r->n] = (struct kar_queue_run){ .class = class,
+		.n = n,
+		.charges = c ? c->items : NULL,
+		.n_charges = c ? c->n : 0 };
+	return r->n++;
+}
+
+static kar_time later(kar_time a, kar_time b)
+{
+	return a > b ? a : b;
+}
+
+void queue_seat_add(struct queue_seats *s, const char *node, int32_t n, bool bound, kar_time created,
+	struct kar_arena *a)
+{
+	struct kar_queue_seat *last = s->n ? &s->items[s->n - 1] : NULL;
+
+	if (!n)
+		return;
+	if (last && last->bound == bound && kar_streq(last->node, node)) {
+		last->n += n;
+		last->created = later(last->created, created);
+		return;
+	}
+	s->items = kar_arena_grow(a, s->items, s->n, sizeof(*s->items));
+	s->items[s->n++] = (struct kar_queue_seat){ node, n, bound, created };
+}
+
+int32_t queue_run_unseated(const struct queue_runs *r, uint32_t run)
+{
+	const struct kar_queue_run *to = &r->items[run];
+	int32_t left = to->n;
+
+	for (uint32_t i = 0; i < to->n_seats; i++)
+		left -= to->seats[i].n;
+	assert(left >= 0);
+	return left;
+}
+
+void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from)
+{
+	struct kar_queue_run *to = &r->items[run];
+	struct queue_seats seats = { (struct kar_queue_seat *)(uintptr_t)to->seats, to->n_seats };
+	int32_t left = queue_run_unseated(r, run);
+
+	while (left && from->n) {
+		struct kar_queue_seat *s = &from->items[0];
+		int32_t n = s->n < left ? s->n : left;
+
+		queue_seat_add(&seats, s->node, n, s->bound, s->created, r->arena);
+		s->n -= n;
+		left -= n;
+		if (!s->n) {
+			from->items++;
+			from->n--;
+		}
+	}
+	to->seats = seats.items;
+	to->n_seats = seats.n;
+}
+
+void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
+{
+	r->leaving = kar_arena_grow(r->arena, r->leaving, r->n_leaving, sizeof(*r->leaving));
+	r->leaving[r->n_leaving] = *l;
+	r->leaving[r->n_leaving].charges = c ? c->items : NULL;
+	r->leaving[r->n_leaving++].n_charges = c ? c->n : 0;
+}

@@ -1,0 +1,154 @@
+/* The queues as the pass sees them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "controllers/queue/pass.h"
+
+enum { MEASURED = 256 }; /* run times of finished jobs per queue that count for its median */
+
+static int compare_queues(const void *a, const void *b)
+{
+	const struct kar_queue *const *x = a, *const *y = b;
+
+	return strcmp((*x)->o.name, (*y)->o.name);
+}
+
+uint32_t queue_named(const struct queue_pass *p, const char *name)
+{
+	uint32_t low = 0, high = p->n_queues;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(p->queues[middle]->o.name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->n_queues && kar_streq(p->queues[low]->o.name, name) ? low : KAR_QUEUE_NONE;
+}
+
+/* Why it admits nothing at all; NULL: it may. */
+static const char *problem_of(const struct kar_queue *q, struct kar_arena *a)
+{
+	if (q->o.unreadable)
+		return "it has a field that kar-controllers cannot read (see its events)";
+	if (q->spec.namespaces_problem)
+		return kar_arena_printf(a, "its namespaceSelector: %s", q->spec.namespaces_problem);
+	return NULL;
+}
+
+static struct kar_queue_in observe_queue(const struct kar_queue *q, struct kar_arena *a)
+{
+	const struct kar_queue_spec *s = &q->spec;
+
+	return (struct kar_queue_in){
+		.name = q->o.name,
+		.parent = s->parent,
+		.parent_in_force = kar_has_text(q->status.parent) ? q->status.parent : NULL,
+		.deleting = q->deletion != 0,
+		.closed = s->state != KAR_QUEUE_STATE_OPEN,
+		.drain = s->drain,
+		.problem = problem_of(q, a),
+		.weight = s->weight,
+		.deserved = s->deserved,
+		.guarantee = s->guarantee,
+		.capability = s->capability,
+		.max_jobs = s->has_max_jobs ? s->max_jobs : 0,
+		.not_reclaimable = s->never_reclaimed,
+		.strict = kar_streq(s->queueing_strategy, "StrictFIFO"),
+		.preempts = s->preempts,
+		.provisions = s->provisions,
+		.reserved_for = KAR_QUEUE_NONE,
+	};
+}
+
+void queue_observe_queues(struct queue_pass *p)
+{
+	const struct kar_store *store = p->stores->queues;
+	struct kar_arena *a = &p->s->arena;
+	const struct kar_object *o;
+
+	p->queues = kar_arena_alloc(a, kar_store_count(store) + 1, sizeof(struct kar_queue *));
+	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
+		p->queues[p->n_queues++] = kar_as_queue(o);
+	if (p->n_queues)
+		qsort(p->queues, p->n_queues, sizeof(struct kar_queue *), compare_queues);
+	p->queue_in = kar_arena_alloc(a, p->n_queues + 1, sizeof(*p->queue_in));
+	for (uint32_t i = 0; i < p->n_queues; i++)
+		p->queue_in[i] = observe_queue(p->queues[i], a);
+	p->snapshot.queues = p->queue_in;
+	p->snapshot.n_queues = p->n_queues;
+}
+
+/* --- finished groups -------------------------------------------------------------------------------- */
+
+/* Run times of the jobs of one queue, in seconds. */
+struct times {
+	int64_t *items;
+	int32_t n;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void measure(struct queue_pass *p, const struct kar_podgroup *g, struct times *t)
+{
+	const struct kar_queuejob *job = queue_job_of(p->stores, g);
+	const struct kar_queuejob_status *s = job ? &job->status : NULL;
+
+	if (!s || s->phase != KAR_QJ_PHASE_COMPLETED || !s->start_time ||
+		s->completion_time < s->start_time || t->n == MEASURED)
+		return;
+	if (!t->items)
+		t->items = kar_arena_alloc(&p->s->arena, MEASURED, sizeof(*t->items));
+	t->items[t->n++] = (s->completion_time - s->start_time) / KAR_SECOND;
+}
+
+void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *const *finished, size_t n)
+{
+	struct times *times = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*times));
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t queue = queue_named(p, kar_podgroup_queue(finished[i]));
+
+		if (queue == KAR_QUEUE_NONE)
+			continue;
+		p->queue_in[queue].completed++;
+		measure(p, finished[i], &times[queue]);
+	}
+	for (uint32_t i = 0; i < p->n_queues; i++) {
+		struct times *t = &times[i];
+
+		if (!t->n)
+			continue;
+		qsort(t->items, (size_t)t->n, sizeof(*t->items), compare_times);
+		p->queue_in[i].n_run_times = t->n;
+		p->queue_in[i].median_seconds = t->items[t->n / 2];
+	}
+}
+
+/* --- reservations ----------------------------------------------------------------------------------- */
+
+static bool has_uid(const struct queue_pass *p, uint32_t group, const char *uid)
+{
+	return kar_streq(p->groups[group].group->o.uid, uid);
+}
+
+void queue_finish_queues(struct queue_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_queues; i++) {
+		const struct kar_queue_reservation *r = &p->queues[i]->status.reservation;
+
+		for (uint32_t k = 0; kar_has_text(r->uid) && k < p->n_groups; k++) {
+			if (has_uid(p, k, r->uid))
+				p->queue_in[i].reserved_for = k;
+		}
+		p->queue_in[i].reserved_since = r->since;
+	}
+}
