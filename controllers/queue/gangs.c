@@ -256,6 +256,18 @@ static void add_run(struct making *m, size_t task, int32_t n)
 	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
 }
 
+/* A quota lets no pod of a task in, whatever it has room for. */
+static void check_templates(struct making *m)
+{
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		const struct queue_charges *c = queue_quota_of_task(m->p->quota, m->job, i);
+		const char *why = c ? queue_charges_problem(c, m->job->spec.tasks[i].name, m->arena) : NULL;
+
+		if (why)
+			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
+	}
+}
+
 /* The minimum first; in both parts tasks that have started first. */
 static void add_runs(struct making *m)
 {
@@ -641,6 +653,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		seat_bound(&m);
 	else
 		let_all_go(&m);
+	if (!m.qg->admitted)
+		check_templates(&m);
 	out = make_gang(&m, known);
 	if (out) {
 		queue_fill_gang(p, i, out);

@@ -14,7 +14,8 @@
 struct queue_quota;
 
 /* All arguments are borrowed for as long as the pass. */
-struct queue_quota *queue_quota_begin(const struct kar_stores *stores, struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+struct queue_quota *queue_quota_begin(const struct kar_stores *stores,
+	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 
 /* A pod of the task number @task of @job. NULL: no quota of its namespace limits pods, or nothing is known of its template. */
 const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,
