@@ -657,6 +657,9 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		check_templates(&m);
 	out = make_gang(&m, known);
 	if (out) {
+		/* Whoever admits such a job gives it places: this was not us, or the job was nobody's to place then. */
+		if (!m.live && m.group->status.placement.state == KAR_PG_STATE_NONE)
+			p->groups[i].admitted = false;
 		queue_fill_gang(p, i, out);
 		describe(&m, out);
 		if (m.qg->admitted)

@@ -586,6 +586,17 @@ static void nothing_is_placed_before_the_backends_are_known(void **state)
 	assert_int_equal(w.sync.plan.requeue_after, 50);
 }
 
+/* Whoever may write statuses could block the nodes for all with an admission that the queue has not given. */
+static void admission_without_places_is_not_believed(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("g",
+		"\"phase\":\"Pending\",\"position\":0," ADMITTED("True", "Mine", "") BY("default"));
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)");
+}
+
 static void plan_without_nodes_holds_its_room(void **state)
 {
 	(void)state;
@@ -641,6 +652,7 @@ int main(void)
 		TEST(kube_scheduler_chooses_the_nodes),
 		TEST(missing_backend_is_looked_for_again),
 		TEST(nothing_is_placed_before_the_backends_are_known),
+		TEST(admission_without_places_is_not_believed),
 		TEST(plan_without_nodes_holds_its_room),
 		TEST(edit_of_a_job_begins_a_pass),
 	};

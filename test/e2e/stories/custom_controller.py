@@ -96,7 +96,7 @@ def story_custom_controller_waits_for_its_turn(s):
         s.apply(crdjob("first", name))
         wait_job(s, "first", "Running", running=3)
         s.apply(crdjob("second", name))
-        status = wait_job(s, "second", "Pending", message=f"1st of 1 in queue {name}: maxJobs 1 reached ({s.namespace}/first Running)")
+        status = wait_job(s, "second", "Pending", message=f"queue {name} has 1 of 1 jobs; 1st of 1 in queue {name}")
         expect_equal((members(s, "second"), s.group("second")["status"]["position"]), ({}, 1), f"pods and position of {status}")
         expect_equal(counts(s.group("first")), {"phase": "Running", "members": 3, "running": 3, "succeeded": 0, "occupiedBy": f"{s.namespace}/first"},
                      "the PodGroup of the first")
@@ -107,7 +107,7 @@ def story_custom_controller_waits_for_its_turn(s):
         s.kubectl("delete", "pods", "-l", f"{GROUP_LABEL}=first", "--wait=false")  # e.g. the garbage collector of terminated pods
         wait_until(lambda: not members(s, "first"), "the pods of the first are gone")
         s.apply(crdjob("third", name))
-        wait_job(s, "third", "Pending", message=f"1st of 1 in queue {name}: maxJobs 1 reached ({s.namespace}/second Running)")
+        wait_job(s, "third", "Pending", message=f"queue {name} has 1 of 1 jobs; 1st of 1 in queue {name}")
         s.kubectl("delete", "crdjob", "second", "--cascade=foreground", "--timeout=30s")
         expect_equal((s.group("second"), s.scheduling_spec("second"), members(s, "second")), (None, None, {}), "what is left of the second")
         wait_job(s, "third", "Running", running=3)

@@ -41,12 +41,12 @@ def story_direct_gang_that_does_not_fit_waits(s):
     wait_until_alone(s)
     with Cordon(s, *nodes_of(s)[2:]):
         s.apply(direct("waits"))
-        wait_for_words(s, "waits", "NoFit", "1st of 1 in queue default: 2/3 pods placed: 2 nodes lack cpu (short 16), 2 cordoned")
+        wait_for_words(s, "waits", "NoFit", "2 of 3 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned; 1st of 1 in queue default")
         job = direct("claims", replicas=1)
         job["spec"]["taskSpecs"][0]["template"]["spec"]["topologySpreadConstraints"] = [
             {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}]
         s.apply(job)
-        wait_for_words(s, "claims", "Unsupported", "2nd of 2 in queue default: kar-scheduler does not place topology spread (task worker): use default-scheduler")
+        wait_for_words(s, "claims", "Unsupported", "kar-scheduler does not place topology spread (task worker): use default-scheduler")
         for name in ("waits", "claims"):
             expect_no_pod_was_made(s, name)
     s.wait_phase("waits", "Running", running=3)

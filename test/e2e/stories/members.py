@@ -76,7 +76,7 @@ def story_pods_of_others_start_whole(s):
     with Cordon(s, *nodes_of(s)[2:]):
         owned_pod(s, "three", 2, owner=by)
         waits = wait_until(lambda: says(s, "three", "Admitted", "NoFit"), "it waits for a third node")
-        expect("2/3 pods placed: 2 nodes lack cpu (short 16), 2 cordoned" in waits["message"], waits["message"])
+        expect("2 of 3 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned" in waits["message"], waits["message"])
         wait_until(lambda: says(s, "three", "Scheduled", "NoFit"), "Scheduled names the same reason")
         expect_equal(nodes(s, "three"), ["", "", ""], "nodes")
         for pod in members(s, "three").values():

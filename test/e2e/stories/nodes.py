@@ -130,10 +130,10 @@ def story_gang_that_cannot_fit_has_no_pods(s):
     """Its PodGroup says within a second what is short, and where; it starts when a node is added, or when one may be used again."""
     wait_until_alone(s)
     s.apply(gang("five", replicas=5))
-    five = wait_for_words(s, "five", "Infeasible", documented("1st of 1 in queue default: does not fit on empty nodes either; 4/5 pods placed: 4 nodes lack cpu (short 16)"))
+    five = wait_for_words(s, "five", "Infeasible", documented("4 of 5 pods fit on empty nodes: 4 nodes lack cpu (short 16)"))
     with Cordon(s, *nodes_of(s)[2:]):
         s.apply(gang("three"))
-        three = wait_for_words(s, "three", "NoFit", documented("2nd of 2 in queue default: 2/3 pods placed: 2 nodes lack cpu (short 16), 2 cordoned"))
+        three = wait_for_words(s, "three", "NoFit", documented("2 of 3 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned; 1st of 1 in queue default"))
         for name in ("five", "three"):
             expect_no_pod_was_made(s, name)
     s.shown.append(f"PodGroup and job say so after {five[0]:.1f} and {five[1]:.1f} s, {three[0]:.1f} and {three[1]:.1f} s")
@@ -187,7 +187,7 @@ def story_nodes_go_to_the_higher_priority(s):
     wait_until_alone(s)
     s.apply(gang("first"))
     s.wait_phase("first", "Running", running=3)
-    words = "{} in queue default: 1/3 pods placed: 4 nodes lack cpu (short 32)"
+    words = "1 of 3 pods fit now: 4 nodes lack cpu (short 32); {} in queue default"
     s.apply(gang("low"))
     wait_for_words(s, "low", "NoFit", documented(words.format("1st of 1")))
     s.apply(gang("high", sched={"priority": 5}))
@@ -278,7 +278,7 @@ def story_taken_place_rolls_the_gang_back(s):
         wait_until(lambda: s.status("gang").get("reason") == "NoFit", "it is rolled back and placed no more", seconds=30)
         expect_equal(s.pods("gang"), {}, "pods after the roll back")
         status = s.status("gang")
-        expect_equal(status["message"], "1st of 1 in queue default: 1/2 pods placed: 2 nodes lack cpu (short 16), 2 cordoned", "why it waits")
+        expect_equal(status["message"], "1 of 2 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned; 1st of 1 in queue default", "why it waits")
         told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
         victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 to start the gang failed: ")), None)
         expect(victim and f"was unschedulable on {taken}: " in victim and "Insufficient cpu" in victim, f"the event quotes the scheduler:\n{told}")
@@ -304,7 +304,7 @@ def story_gang_that_is_not_bound_in_time_is_rolled_back(s):
     wait_until(lambda: len(s.pods("slow")) == 3, "its pods exist")
     s.kubectl("patch", "pod", "slow-worker-0", "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
     wait_until(lambda: s.status("slow").get("reason") == "BackOff", "it is rolled back")
-    said = "1st of 1 in queue default: attempt 1 to start the gang failed: not bound after 3s: slow-worker-1, slow-worker-2; next try at "
+    said = "attempt 1 to start the gang failed: not bound after 3s: slow-worker-1, slow-worker-2; next try at "
     expect(s.status("slow")["message"].startswith(documented(said)), f"what it says: {s.status('slow')['message']}")
     expect_equal(s.pods("slow"), {}, "pods")
     begin = time.monotonic()

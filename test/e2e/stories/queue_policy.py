@@ -115,12 +115,12 @@ def story_full_queue_names_who_holds_its_places(s):
         s.kubectl("delete", "queuejob", "nowhere")
         s.apply(queuejob("waits", task("worker", 1), queue=one))
         s.wait_phase("waits", "Pending", reason="MaxJobsReached", position=1,
-                     message=f"1st of 1 in queue {one}: maxJobs 1 reached ({s.namespace}/stuck Unschedulable)")
+                     message=f"queue {one} has 1 of 1 jobs; 1st of 1 in queue {one}")
         table = [line.split() for line in s.kubectl("get", "queues.kube-arbitrator.io", one).splitlines()]
         expect_equal(table[0], ["NAME", "STATE", "VALID", "MAXJOBS", "PENDING", "STARTING", "RUNNING", "AGE"], "columns")
         wait_until(lambda: s.kubectl("get", "queues.kube-arbitrator.io", one).splitlines()[1].split()[:7] == [one, "Open", "True", "1", "1", "1", "0"],
                    "the row of the queue")
-        check_lines(s, "waits", r"Normal\s+Waiting\s.*1st of 1 in queue .*: maxJobs 1 reached")
+        check_lines(s, "waits", r"Normal\s+Waiting\s.*queue .* has 1 of 1 jobs; 1st of 1 in queue ")
         s.kubectl("delete", "queuejob", "stuck")
         s.wait_phase("waits", "Running", 60, running=1)
 

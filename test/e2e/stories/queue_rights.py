@@ -1,0 +1,166 @@
+"""What queues have a right to: weights, deserved, guarantee, capability, parents, drain; and what a job that waits for it is told. Four nodes of 64 CPUs."""
+
+import time
+
+from harness import expect, expect_equal, wait_until
+from stories.nodes import gang, wait_until_alone
+
+
+class Queues:
+    """Queues of a story, which it removes; the manager evicts and scales at once meanwhile."""
+
+    def __init__(self, s, **specs):
+        self.s, self.specs = s, specs
+
+    def name(self, part):
+        return f"{self.s.namespace}-{part}"
+
+    def __enter__(self):
+        wait_until_alone(self.s)
+        self.s.manager.stop()
+        self.s.manager.start("--min-runtime=0s", "--freezing-window=0s", "--max-load-desired=1")
+        for part, spec in self.specs.items():
+            self.apply(part, spec)
+        return self
+
+    def apply(self, part, spec):
+        spec = {k: self.name(v) if k == "parent" else v for k, v in spec.items()}
+        self.s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": self.name(part)}, "spec": spec})
+
+    def __exit__(self, *_):
+        self.s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
+        self.s.kubectl("delete", "queues.kube-arbitrator.io", *(self.name(part) for part in reversed(self.specs)), "--wait=false")
+        self.s.manager.stop()
+        self.s.manager.start()
+
+    def status(self, part):
+        return self.s.kubectl.get("queues.kube-arbitrator.io", self.name(part)).get("status", {})
+
+    def condition(self, part, kind):
+        return next((c for c in self.status(part).get("conditions", []) if c["type"] == kind), {})
+
+
+def elastic(name, queue, replicas, cpu="16"):
+    return gang(name, replicas=replicas, cpu=cpu, sched={"minAvailable": 1}, queue=queue)
+
+
+def running(s, name, pods, seconds=60):
+    try:
+        return s.wait_phase(name, "Running", seconds=seconds, running=pods)
+    except Exception:
+        s.shown.append(s.kubectl("get", "queues.kube-arbitrator.io", "-o", "yaml"))
+        raise
+
+
+def story_queues_share_by_weight(s):
+    """Jobs of two queues grow until the nodes are full: the queue of three times the weight has three times as much, although it came later."""
+    with Queues(s, one={"weight": 1}, two={"weight": 3}) as q:
+        s.apply(elastic("first", q.name("one"), 16))
+        running(s, "first", 16)
+        s.apply(elastic("second", q.name("two"), 16))
+        running(s, "second", 12)
+        running(s, "first", 4)
+        wait_until(lambda: (q.status("one").get("allocated", {}).get("cpu"), q.status("two").get("allocated", {}).get("cpu")) == ("64", "192"), "both queues say what they have")
+        expect_equal((q.status("one")["share"], q.status("two")["share"]), (250, 250), "shares")
+
+
+def story_queue_gets_back_what_it_deserves(s):
+    """A queue borrows what another one deserves, and loses whole gangs as soon as that wants it: no more than its right, and none that is not needed."""
+    with Queues(s, lends={"deserved": {"cpu": 128}}, borrows={"deserved": {"cpu": 128}}) as q:
+        for i in range(4):
+            s.apply(gang(f"b{i}", replicas=1, cpu="64", queue=q.name("borrows")))
+            running(s, f"b{i}", 1)
+        for i in range(2):
+            s.apply(gang(f"l{i}", replicas=1, cpu="64", queue=q.name("lends")))
+            running(s, f"l{i}", 1)
+        s.apply(gang("l2", replicas=1, cpu="64", queue=q.name("lends")))
+        words = f"cpu short 64: 64 wanted, 0 free of 256; 1st of 1 in queue {q.name('lends')}"
+        s.wait_phase("l2", "Pending", reason="InsufficientCapacity", message=words)
+        waiting = sorted(n for n in ("b0", "b1", "b2", "b3") if s.status(n)["phase"] != "Running")
+        expect_equal(len(waiting), 2, f"jobs that were evicted: {waiting}")
+        for name in waiting:
+            said = next(c for c in s.group(name)["status"]["conditions"] if c["type"] == "Preempted")
+            expect_equal((said["status"], said["reason"]), ("True", "Reclaim"), "condition Preempted")
+            expect(f"of queue {q.name('lends')}: right of {q.name('lends')}" in said["message"], said["message"])
+            expect_equal({k: s.status(name).get(k, 0) for k in ("restarts", "podFailures", "disruptions")}, {"restarts": 0, "podFailures": 0, "disruptions": 0}, "what it has counted")
+
+
+def story_guarantee_is_kept_free(s):
+    """What is guaranteed to a queue is nobody else's, even while it has no job."""
+    with Queues(s, sure={"guarantee": {"cpu": 64}, "deserved": {"cpu": 64}}, other={}) as q:
+        s.apply(gang("three", replicas=3, cpu="64", queue=q.name("other")))
+        running(s, "three", 3)
+        s.apply(gang("fourth", replicas=1, cpu="64", queue=q.name("other")))
+        words = f"cpu short 64: 64 wanted, held for guarantees of other queues; 1st of 1 in queue {q.name('other')}"
+        s.wait_phase("fourth", "Pending", reason="GuaranteeReserved", message=words)
+        s.apply(gang("four", replicas=4, cpu="64", queue=q.name("other")))
+        s.wait_phase("four", "Pending", reason="Infeasible", message="cpu short 64: 256 wanted, 192 of 256 can be had")
+        s.apply(gang("mine", replicas=1, cpu="64", queue=q.name("sure")))
+        running(s, "mine", 1)
+
+
+def story_capability_is_a_limit(s):
+    """A queue never has more than its capability, nor do all queues below a parent together."""
+    with Queues(s, top={"capability": {"cpu": 128}}, leaf={"parent": "top", "capability": {"cpu": 64}}, sister={"parent": "top"}) as q:
+        leaf, sister, top = (q.name(part) for part in ("leaf", "sister", "top"))
+        s.apply(gang("one", replicas=1, cpu="64", queue=leaf))
+        running(s, "one", 1)
+        s.apply(gang("two", replicas=1, cpu="64", queue=leaf))
+        s.wait_phase("two", "Pending", reason="QueueCapability", message=f"cpu short 64: queue {leaf} has capability 64, used 64; 1st of 1 in queue {leaf}")
+        s.apply(gang("three", replicas=2, cpu="64", queue=sister))
+        s.wait_phase("three", "Pending", reason="QueueCapability", message=f"cpu short 64: queue {top} has capability 128, used 64; 1st of 1 in queue {sister}")
+        s.apply(gang("never", replicas=3, cpu="64", queue=sister))
+        s.wait_phase("never", "Pending", reason="Infeasible", message=f"cpu short 64: 192 wanted, queue {top} has capability 128")
+        s.apply(gang("inner", replicas=1, queue=top))
+        s.wait_phase("inner", "Pending", reason="QueueNotLeaf", message=f"queue {top} has child queues: name one of them")
+        s.kubectl("delete", "queuejob", "one", "--wait=true", "--cascade=foreground")
+        running(s, "two", 1)
+        expect_equal(q.status("top")["allocated"]["cpu"], "64", "what all below the parent have")
+
+
+def story_parents_must_be_valid(s):
+    """A parent that does not exist: nothing is admitted, and both the queue and the job say why. A valid one stays in force while it is edited badly."""
+    with Queues(s, top={}, leaf={"parent": "gone"}) as q:
+        s.apply(gang("waits", replicas=1, cpu="1", queue=q.name("leaf")))
+        s.wait_phase("waits", "Pending", reason="QueueInvalid", message=f"queue {q.name('leaf')} is invalid: parent {q.name('gone')} does not exist")
+        said = q.condition("leaf", "Valid")
+        expect_equal((said.get("status"), said.get("reason"), said.get("message")), ("False", "ParentNotFound", f"parent {q.name('gone')} does not exist"), "condition Valid")
+        q.apply("leaf", {"parent": "top"})
+        running(s, "waits", 1)
+        wait_until(lambda: q.status("leaf").get("parent") == q.name("top"), "the parent is in force")
+        q.apply("leaf", {"parent": "gone"})
+        wait_until(lambda: q.condition("leaf", "Valid").get("status") == "False", "the queue is invalid again")
+        expect_equal(q.status("leaf")["parent"], q.name("top"), "the parent in force")
+
+
+def story_drained_queue_stops_its_jobs(s):
+    """drain evicts what runs in a closed queue and below it; the jobs wait, and run when it is open again."""
+    with Queues(s, top={}, leaf={"parent": "top"}) as q:
+        s.apply(gang("runs", replicas=2, cpu="16", queue=q.name("leaf")))
+        running(s, "runs", 2)
+        q.apply("top", {"state": "Closed"})
+        wait_until(lambda: q.status("leaf").get("state") == "Closing", "the queue below is closing")
+        time.sleep(1)
+        expect_equal(s.status("runs")["phase"], "Running", "phase in a closed queue")
+        q.apply("top", {"state": "Closed", "drain": True})
+        s.wait_phase("runs", "Restarting", seconds=60, reason="QueueClosed", message=f"queue {q.name('leaf')} is closed: its parent {q.name('top')} is")
+        wait_until(lambda: q.status("leaf").get("state") == "Closed", "the queue below is closed")
+        said = next(c for c in s.group("runs")["status"]["conditions"] if c["type"] == "Preempted")
+        expect_equal((said["reason"], said["message"]), ("Drain", f"queue {q.name('leaf')} is drained"), "condition Preempted")
+        q.apply("top", {"state": "Open"})
+        running(s, "runs", 2)
+
+
+def story_queue_in_use_is_not_gone(s):
+    """A deleted queue stays until its gangs have ended and no queue is below it; it admits nobody meanwhile."""
+    with Queues(s, top={}, leaf={"parent": "top"}) as q:
+        s.apply(gang("runs", replicas=1, cpu="1", queue=q.name("leaf")))
+        running(s, "runs", 1)
+        s.kubectl("delete", "queues.kube-arbitrator.io", q.name("leaf"), q.name("top"), "--wait=false")
+        s.apply(gang("late", replicas=1, cpu="1", queue=q.name("leaf")))
+        s.wait_phase("late", "Pending", reason="QueueClosed")
+        expect(q.status("top").get("state") in ("Closing", "Closed"), "the parent is still there")
+        s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
+        wait_until(lambda: s.cluster.kubectl.list("queues.kube-arbitrator.io") and not any(x["metadata"]["name"].startswith(s.namespace) for x in s.cluster.kubectl.list("queues.kube-arbitrator.io")), "both are gone")
+        for part in ("top", "leaf"):
+            q.apply(part, {})
