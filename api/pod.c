@@ -279,8 +279,10 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	p->disrupted = disruptive(w->status.reason);
 	p->tracked = kar_strings_have(&w->head.meta.finalizers, KAR_FINALIZER_POD_TRACKING);
 	p->outside_group = is_outside_group(p);
-	if (!kar_pod_finished(p))
+	if (!kar_pod_finished(p)) {
 		pod_needs_read(w, p, strings);
+		pod_charge_read(w, p, strings);
+	}
 	read_conditions(&w->status.conditions, p);
 	read_gates(&w->spec.gates, p);
 	p->released = kar_has_text(kar_pairs_get(&w->head.meta.annotations, KAR_ANNOTATION_RELEASED));
@@ -300,6 +302,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->node);
 	kar_intern_put(strings, p->nominated);
 	kar_intern_put(strings, p->needs);
+	kar_intern_put(strings, p->charge);
 	kar_intern_put(strings, p->pin);
 	kar_intern_put(strings, p->terms);
 	kar_intern_put(strings, p->scheduler);

@@ -106,6 +106,8 @@ struct kar_pod {
 	/* Interned. Not bound: the node on which the scheduler has evicted others for it; NULL: none, or it is pinned. */
 	const char *nominated;
 	const char *needs; /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
+	const char
+		*charge; /* interned; what a ResourceQuota counts of it (pod_charge.h); NULL: it has ended */
 	const char *
 		pin; /* interned; the only node that its affinity allows, which .needs leaves out; NULL: it names none */
 	/* Interned; of a pod with our gate: the nodeSelectorTerms that it requires, as JSON; NULL: none; "": too long to be kept. */

@@ -72,9 +72,10 @@ struct pod_wire_group {
 };
 
 struct pod_wire_spec {
-	const char *node, *restart_policy, *scheduler;
+	const char *node, *restart_policy, *scheduler, *priority_class;
+	int64_t deadline; /* activeDeadlineSeconds */
 	int32_t priority;
-	bool host_network;
+	bool has_deadline, host_network;
 	struct kar_array gates;                       /* struct pod_wire_gate */
 	struct kar_array containers, init_containers; /* struct pod_wire_asking */
 	struct pod_wire_resources resources;
@@ -150,6 +151,9 @@ bool pod_wire_requests(const struct pod_wire_spec *spec, const struct pod_wire_s
 	struct kar_amounts *out) __attribute__((nonnull(1, 3)));
 /* Likewise the limits. */
 bool pod_wire_limits(const struct pod_wire_spec *spec, struct kar_amounts *out) KAR_NONNULL;
+
+/* Fills in .charge of a pod that has not ended. */
+void pod_charge_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;
 
 /* Fills in .needs and .pin of a pod that has not ended. */
 void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/copy.h"
+#include "api/pod_charge.h"
 #include "api/pod_needs.h"
 #include "common/str.h"
 #include "api/names.h"
@@ -104,6 +105,7 @@ static const struct kar_desc desc = KAR_WIRE_DESC("QueueJob", struct wire_queuej
 
 static const struct kar_field template_spec_fields[] = {
 	KAR_FIELD(struct kar_wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
+	KAR_FIELD_OPT(struct kar_wire_template_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct kar_wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_template_spec, hostname, "hostname", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_template_spec, subdomain, "subdomain", KAR_F_STRING),
@@ -159,8 +161,10 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		t->amounts = kar_template_amounts(t->template_raw, &job->mem);
 		t->template_priority_class =
 			kar_copy_fit(&job->mem, templates[i].spec.priority_class, KAR_COPY_NAME);
+		t->template_has_priority = templates[i].spec.has_priority;
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
 		t->needs = kar_intern_get(job->o.strings, read_needs(t->template_raw, scratch));
+		t->charge = kar_intern_get(job->o.strings, kar_template_charge(t->template_raw, scratch));
 	}
 }
 
@@ -287,8 +291,10 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 {
 	struct kar_queuejob *job = kar_container_of(o, struct kar_queuejob, o);
 
-	for (size_t i = 0; i < job->spec.n_tasks; i++)
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
 		kar_intern_put(strings, job->spec.tasks[i].needs);
+		kar_intern_put(strings, job->spec.tasks[i].charge);
+	}
 	kar_arena_release(&job->mem);
 	free(job);
 }

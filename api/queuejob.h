@@ -62,6 +62,9 @@ struct kar_taskspec {
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
 	const char *
 		needs; /* interned; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known */
+	const char *
+		charge; /* interned; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
+	bool template_has_priority; /* as a number */
 	struct kar_array
 		amounts; /* struct kar_quota_amount: what a pod asks for (api/template_amounts.h); none without template_raw */
 };

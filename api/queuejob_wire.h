@@ -9,6 +9,8 @@
 
 /* The fields of a pod template that the manager decodes. */
 struct kar_wire_template_spec {
+	int32_t priority;
+	bool has_priority;
 	const char *priority_class, *scheduler, *hostname, *subdomain;
 	struct kar_array node_selector; /* struct kar_pair */
 };

@@ -95,10 +95,14 @@ enum {
 		"Deleted pods, or pods about to be deleted, are not gone yet; their replacements are created afterwards.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL | KAR_REASON_COUNTS, \
 		"Pods are created; fewer than the quorum run.") \
-	X(QuotaExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_SHOWN_FORMED | KAR_SHOWN_RESTART, \
-		"A ResourceQuota refuses pods, or jobs that are ahead wait for it. The pods are created when there is room; those of the minimum only all together.") \
-	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+	X(QuotaExceeded, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_FORMED | \
+			KAR_SHOWN_RESTART, \
+		"A ResourceQuota has no room for the minimum, or for pods that it refused, or jobs that are ahead wait for it. The pods are created when there is room; those of the minimum only all together.") \
+	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The minimum has more pods, or asks for more of a resource, than a ResourceQuota allows in total. No pod is created until the quota is raised or the minimum is lowered.") \
+	X(QuotaInvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"A ResourceQuota limits something that a container sets no request or limit for, so the API server would refuse its pods. Set it in the template, or add a LimitRange with a default.") \
 	X(Forbidden, KAR_SHOWN_IN_STATUS, \
 		"The API server forbids a create (RBAC, or an admission plugin); the message quotes it.") \
 	X(PodNameConflict, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \

@@ -9,6 +9,7 @@
 #ifndef KAR_API_TYPES_H
 #define KAR_API_TYPES_H
 
+#include "api/limitrange.h"
 #include "api/namespace.h"
 #include "api/node.h"
 #include "api/podgroup.h"

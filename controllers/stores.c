@@ -3,6 +3,11 @@
 #include "common/str.h"
 #include "api/names.h"
 
+static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	kar_usage_pod(arg, old ? kar_as_pod(old) : NULL, new ? kar_as_pod(new) : NULL);
+}
+
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 {
 #define INIT(name, type, selector, remedy) s->name = kar_store_new(&(type), strings);
@@ -10,11 +15,14 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 #undef INIT
 	s->snapshot = kar_snapshot_new(strings);
 	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
+	s->usage = kar_usage_new();
+	kar_store_listen(s->pods, on_pod, s->usage);
 }
 
 void kar_stores_release(struct kar_stores *s)
 {
 	kar_snapshot_free(s->snapshot);
+	kar_usage_free(s->usage);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)
 #undef RELEASE
@@ -63,21 +71,25 @@ const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores
 	return o ? kar_as_priorityclass(o) : NULL;
 }
 
-int32_t kar_stores_default_priority(const struct kar_stores *s)
+const struct kar_priorityclass *kar_stores_default_class(const struct kar_stores *s)
 {
 	struct kar_iter it = kar_store_all(s->priorityclasses);
+	const struct kar_priorityclass *lowest = NULL;
 	const struct kar_object *o;
-	int32_t lowest = INT32_MAX;
-	bool found = false;
 
 	/* Kubernetes takes the lowest too if several classes are the default. */
 	while (kar_iter_next(&it, &o)) {
 		const struct kar_priorityclass *c = kar_as_priorityclass(o);
 
-		if (c->global_default && c->value <= lowest) {
-			lowest = c->value;
-			found = true;
-		}
+		if (c->global_default && (!lowest || c->value < lowest->value))
+			lowest = c;
 	}
-	return found ? lowest : 0;
+	return lowest;
+}
+
+int32_t kar_stores_default_priority(const struct kar_stores *s)
+{
+	const struct kar_priorityclass *c = kar_stores_default_class(s);
+
+	return c ? c->value : 0;
 }

@@ -13,6 +13,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/snapshot.h"
+#include "controllers/usage.h"
 
 #define KAR_IF_NO_CRD \
 	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
@@ -31,7 +32,8 @@
 	X(namespaces, kar_namespace_type, NULL, NULL) \
 	X(priorityclasses, kar_priorityclass_type, NULL, NULL) \
 	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
-	X(resourcequotas, kar_resourcequota_type, NULL, NULL)
+	X(resourcequotas, kar_resourcequota_type, NULL, NULL) \
+	X(limitranges, kar_limitrange_type, NULL, NULL)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)
@@ -41,6 +43,7 @@ KAR_STORES(KAR_STORES_TYPE)
 struct kar_stores {
 	KAR_STORES(KAR_STORES_MEMBER)
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
+	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 };
 #undef KAR_STORES_MEMBER
 
@@ -85,7 +88,7 @@ static inline bool kar_native_is_lost(const struct kar_settings *s)
 	return s->gang_backend == KAR_GANGS_BY_GATES || (s->native.known && !s->native.type);
 }
 
-/* Makes empty caches, which the snapshot is the first to listen to. Their strings are in @strings, which is borrowed. */
+/* Makes empty caches, which the snapshot and the usage are the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;
 void kar_stores_release(struct kar_stores *s) KAR_NONNULL;
 /* Fills in @out with the caches for the manager, in the order of KAR_STORES. */
@@ -101,6 +104,8 @@ void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar
 /* Returns the PriorityClass @name (may be NULL), or NULL. */
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 	__attribute__((nonnull(1)));
+/* Returns the global default, or NULL. */
+const struct kar_priorityclass *kar_stores_default_class(const struct kar_stores *s) KAR_NONNULL;
 /* Returns the value of the global default, 0 if there is none. */
 int32_t kar_stores_default_priority(const struct kar_stores *s) KAR_NONNULL;
 

@@ -60,11 +60,21 @@ static bool same_hold(const struct kar_queue_amounts *a, const struct kar_queue_
 	return a->n == b->n;
 }
 
+/* Rows of what leaves are rows of the kind, so it is alike to no other. */
+static bool leaves_rows(const struct kar_queue_group *in)
+{
+	for (uint32_t i = 0; i < in->n_leaving; i++) {
+		if (in->leaving[i].n_charges)
+			return true;
+	}
+	return false;
+}
+
 static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
-	return a->q == b->q && a->level == b->level && a->min == b->min && x->base == y->base &&
+	return !leaves_rows(x) && !leaves_rows(y) && a->q == b->q && a->level == b->level && a->min == b->min && x->base == y->base &&
 		x->n_runs == y->n_runs && flags_of(x) == flags_of(y) &&
 		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
 		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
@@ -88,23 +98,32 @@ static void sort_rows(const struct q_pass *p, struct q_kind *k)
 	}
 }
 
+static void add_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n,
+	uint32_t most)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t row = charges[i].row;
+
+		if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->s->rows[row].unknown)
+			k->rows[k->n_rows++] = row;
+	}
+}
+
 static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
 {
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < in->n_runs; i++)
 		most += in->runs[i].n_charges;
+	for (uint32_t i = 0; i < in->n_leaving; i++)
+		most += in->leaving[i].n_charges;
 	most = most < Q_ROWS ? most : Q_ROWS;
 	k->rows = kar_arena_alloc(p->a, most + 1, sizeof(*k->rows));
 	k->row_m = kar_arena_alloc(p->a, most + 1, sizeof(*k->row_m));
-	for (uint32_t i = 0; i < in->n_runs; i++) {
-		for (uint32_t c = 0; c < in->runs[i].n_charges; c++) {
-			uint32_t row = in->runs[i].charges[c].row;
-
-			if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->s->rows[row].unknown)
-				k->rows[k->n_rows++] = row;
-		}
-	}
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		add_rows(p, k, in->runs[i].charges, in->runs[i].n_charges, most);
+	for (uint32_t i = 0; i < in->n_leaving; i++)
+		add_rows(p, k, in->leaving[i].charges, in->leaving[i].n_charges, most);
 	sort_rows(p, k);
 }
 

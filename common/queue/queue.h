@@ -124,6 +124,8 @@ struct kar_queue_leaving {
 	kar_class class;
 	int32_t n;
 	kar_time deletion; /* deletionTimestamp: when it is to be gone */
+	const struct kar_queue_charge *charges; /* of each; the API server charges it until it is gone */
+	uint32_t n_charges;
 };
 
 enum kar_queue_standing {

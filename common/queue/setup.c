@@ -62,13 +62,14 @@ static void add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
 		v[r] = q_add(v[r], q_mul(needs[r], n));
 }
 
-static void add_charges(const struct q_kind *k, const struct kar_queue_run *run, int64_t n, int64_t *rows)
+static void add_charges(const struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n_charges,
+	int64_t n, int64_t *rows)
 {
-	for (uint32_t i = 0; i < run->n_charges; i++) {
-		uint32_t at = q_row_of(k, run->charges[i].row);
+	for (uint32_t i = 0; i < n_charges; i++) {
+		uint32_t at = q_row_of(k, charges[i].row);
 
 		if (at < k->n_rows)
-			rows[at] = q_add(rows[at], q_mul(run->charges[i].amount, n));
+			rows[at] = q_add(rows[at], q_mul(charges[i].amount, n));
 	}
 }
 
@@ -86,7 +87,7 @@ void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t
 			continue;
 		add_class(p, run->class, end - first, v);
 		if (rows && run->n_charges)
-			add_charges(g->kind, run, end - first, rows);
+			add_charges(g->kind, run->charges, run->n_charges, end - first, rows);
 	}
 }
 
@@ -182,16 +183,6 @@ static int32_t count(const struct kar_queue_group *in)
 	return (int32_t)kar_clamp(n, 0, INT32_MAX);
 }
 
-/* The charges of a class, by the run that has it. */
-static const struct kar_queue_run *run_of_class(const struct kar_queue_group *in, kar_class c)
-{
-	for (uint32_t i = 0; i < in->n_runs; i++) {
-		if (in->runs[i].class == c)
-			return &in->runs[i];
-	}
-	return NULL;
-}
-
 static bool has_pods(const struct kar_queue_group *in)
 {
 	bool any = in->n_leaving > 0;
@@ -214,16 +205,14 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 			if (!run->seats[k].bound)
 				continue;
 			add_class(p, run->class, run->seats[k].n, g->pods);
-			add_charges(g->kind, run, run->seats[k].n, g->row_pods);
+			add_charges(g->kind, run->charges, run->n_charges, run->seats[k].n, g->row_pods);
 		}
 	}
 	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
 		const struct kar_queue_leaving *l = &g->in->leaving[i];
-		const struct kar_queue_run *run = run_of_class(g->in, l->class);
 
 		add_class(p, l->class, l->n, g->pods);
-		if (run)
-			add_charges(g->kind, run, l->n, g->row_pods);
+		add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
 	}
 }
 

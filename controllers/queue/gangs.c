@@ -148,9 +148,17 @@ static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod,
 static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 {
 	queue_owns(m->p, pod);
+	if (queue_is_overdue(m->p, pod))
+		return;
+	queue_quota_owns(m->p->quota, pod);
 	if (pod->deletion) {
-		if (pod->node && !queue_is_overdue(m->p, pod))
-			queue_leaving_add(&m->runs, pod->node, class_of_pod(m, pod, task), 1, pod->deletion);
+		const struct kar_queue_leaving l = { .node = pod->node,
+			.class = class_of_pod(m, pod, task),
+			.n = 1,
+			.deletion = pod->deletion };
+
+		if (pod->node)
+			queue_leaving_add(&m->runs, &l, queue_quota_of_pod(m->p->quota, pod));
 		return;
 	}
 	m->live++;
@@ -247,7 +255,19 @@ static void add_run(struct making *m, size_t task, int32_t n)
 		return;
 	m->tasks = kar_arena_grow(m->arena, m->tasks, m->runs.n, sizeof(*m->tasks));
 	m->tasks[m->runs.n] = task;
-	queue_run_add(&m->runs, m->classes[task], n);
+	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
+}
+
+/* A quota lets no pod of a task in, whatever it has room for. */
+static void check_templates(struct making *m)
+{
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		const struct queue_charges *c = queue_quota_of_task(m->p->quota, m->job, i);
+		const char *why = c ? queue_charges_problem(c, m->job->spec.tasks[i].name, m->arena) : NULL;
+
+		if (why)
+			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
+	}
 }
 
 /* The minimum first; in both parts tasks that have started first. */
@@ -271,8 +291,12 @@ static void let_go(struct making *m, size_t task)
 	struct queue_seats *s = &m->seats[task];
 
 	for (uint32_t i = 0; i < s->n; i++) {
+		const struct kar_queue_leaving l = { .node = s->items[i].node,
+			.class = m->classes[task],
+			.n = s->items[i].n };
+
 		if (s->items[i].bound)
-			queue_leaving_add(&m->runs, s->items[i].node, m->classes[task], s->items[i].n, 0);
+			queue_leaving_add(&m->runs, &l, queue_quota_of_task(m->p->quota, m->job, task));
 	}
 	s->n = 0;
 }
@@ -590,8 +614,13 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 		queue_owns(p, pod);
 		if (queue_is_overdue(p, pod))
 			continue;
-		queue_leaving_add(&runs, pod->node, kar_snapshot_class_of(p->stores->snapshot, pod->needs), 1,
-			pod->deletion);
+		queue_quota_owns(p->quota, pod);
+		queue_leaving_add(&runs,
+			&(struct kar_queue_leaving){ .node = pod->node,
+				.class = kar_snapshot_class_of(p->stores->snapshot, pod->needs),
+				.n = 1,
+				.deletion = pod->deletion },
+			queue_quota_of_pod(p->quota, pod));
 	}
 	p->in[i].leaving = runs.leaving;
 	p->in[i].n_leaving = runs.n_leaving;
@@ -628,6 +657,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		seat_bound(&m);
 	else
 		let_all_go(&m);
+	if (!m.qg->admitted)
+		check_templates(&m);
 	out = make_gang(&m, known);
 	if (out) {
 		/* Whoever admits such a job gives it places: this was not us, or the job was nobody's to place then. */

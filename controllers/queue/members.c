@@ -145,14 +145,30 @@ static bool is_unverified(const struct making *m, const struct kar_pod *pod)
 	return kar_sched_needs(s, class_of(m, pod))->unverified || kar_pg_is_unpinnable(pod);
 }
 
+/* What the API server has let in is charged whatever the queue decides: only of an admitted group it is more than what others use. */
+static const struct queue_charges *charges_of(const struct making *m, const struct kar_pod *pod)
+{
+	return m->admitted ? queue_quota_of_pod(m->p->quota, pod) : NULL;
+}
+
+static bool is_like(const struct making *m, uint32_t run, const struct kar_pod *pod, bool unverified)
+{
+	const struct kar_queue_run *r = &m->runs.items[run];
+	const struct queue_charges *c = charges_of(m, pod);
+
+	return r->class == class_of(m, pod) && m->unverified[run] == unverified &&
+		r->charges == (c ? c->items : NULL);
+}
+
 /* The run of pods like this one among those from number @first on; a new one if there is none. */
 static uint32_t run_of(struct making *m, uint32_t first, const struct kar_pod *pod)
 {
-	kar_class class = class_of(m, pod);
 	bool unverified = is_unverified(m, pod);
 	uint32_t i = first;
 
-	while (i < m->runs.n && !(m->runs.items[i].class == class && m->unverified[i] == unverified))
+	if (m->admitted)
+		queue_quota_owns(m->p->quota, pod);
+	while (i < m->runs.n && !is_like(m, i, pod, unverified))
 		i++;
 	if (i < m->runs.n)
 		return i;
@@ -160,7 +176,7 @@ static uint32_t run_of(struct making *m, uint32_t first, const struct kar_pod *p
 	m->pods = kar_arena_grow(m->arena, m->pods, m->runs.n, sizeof(*m->pods));
 	m->unverified[i] = unverified;
 	m->pods[i] = NULL;
-	return queue_run_add(&m->runs, class, 0);
+	return queue_run_add(&m->runs, class_of(m, pod), 0, charges_of(m, pod));
 }
 
 /* Those who have a place, or need none: @node of each by @place_of; "": it is looked for by the pass. */
@@ -461,8 +477,14 @@ static void finish(struct making *m, const struct queue_gang *out)
 		const struct kar_pod *pod = m->leaving.items[i];
 
 		queue_owns(m->p, pod);
-		if (!queue_is_overdue(m->p, pod))
-			queue_leaving_add(&m->runs, pod->node, class_of(m, pod), 1, pod->deletion);
+		if (queue_is_overdue(m->p, pod))
+			continue;
+		queue_leaving_add(&m->runs,
+			&(struct kar_queue_leaving){ .node = pod->node,
+				.class = class_of(m, pod),
+				.n = 1,
+				.deletion = pod->deletion },
+			queue_quota_of_pod(m->p->quota, pod));
 	}
 	for (size_t i = 0; i < m->have.n && m->admitted; i++)
 		queue_owns(m->p, m->have.items[i]);

@@ -455,11 +455,15 @@ void queue_observe(struct queue_pass *p)
 	observe_groups(p);
 	p->in = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*p->in));
 	queue_count_capacity(p);
+	p->quota = queue_quota_begin(p->stores, &p->s->arena);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		p->in[i] = begin_group(p, &p->groups[i]);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		observe_rest(p, i);
 	queue_finish_capacity(p);
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		queue_quota_group(p->quota, &p->in[i]);
+	queue_quota_end(p->quota, &p->snapshot);
 	queue_finish_queues(p);
 	p->snapshot.groups = p->in;
 	p->snapshot.n_groups = p->n_groups;

@@ -9,6 +9,7 @@
 #define KAR_QUEUE_PASS_H
 
 #include "controllers/queue/queue.h"
+#include "controllers/queue/quota.h"
 #include "controllers/queue/runs.h"
 #include "controllers/stores.h"
 
@@ -34,13 +35,14 @@ struct queue_pass {
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */
 	struct kar_queue_result result;
-	struct queue_sums *sums;  /* what pods use that no group owns, while it is counted */
-	int32_t default_priority; /* of the global default PriorityClass */
-	kar_time yields_in;       /* ms until the next group without members yields; KAR_NEVER: none will */
-	bool for_positions;       /* the pass writes only positions */
-	bool moved;               /* a group has only a new position */
-	kar_time texts_in;        /* ms until numbers of nodes in texts may be written; <= 0: now */
-	bool texts_wait;          /* there are new ones */
+	struct queue_quota *quota; /* the ledger, while it is made */
+	struct queue_sums *sums;   /* what pods use that no group owns, while it is counted */
+	int32_t default_priority;  /* of the global default PriorityClass */
+	kar_time yields_in;        /* ms until the next group without members yields; KAR_NEVER: none will */
+	bool for_positions;        /* the pass writes only positions */
+	bool moved;                /* a group has only a new position */
+	kar_time texts_in;         /* ms until numbers of nodes in texts may be written; <= 0: now */
+	bool texts_wait;           /* there are new ones */
 	/* ms until statuses of queues may be written in which only counts changed; <= 0: now */
 	kar_time counts_in;
 	bool counts_written;

@@ -4,10 +4,13 @@
 
 #include "common/str.h"
 
-uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n)
+uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n, const struct queue_charges *c)
 {
 	r->items = kar_arena_grow(r->arena, r->items, r->n, sizeof(*r->items));
-	r->items[r->n] = (struct kar_queue_run){ .class = class, .n = n };
+	r->items[r->n] = (struct kar_queue_run){ .class = class,
+		.n = n,
+		.charges = c ? c->items : NULL,
+		.n_charges = c ? c->n : 0 };
 	return r->n++;
 }
 
@@ -65,8 +68,10 @@ void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from
 	to->n_seats = seats.n;
 }
 
-void queue_leaving_add(struct queue_runs *r, const char *node, kar_class class, int32_t n, kar_time deletion)
+void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
 {
 	r->leaving = kar_arena_grow(r->arena, r->leaving, r->n_leaving, sizeof(*r->leaving));
-	r->leaving[r->n_leaving++] = (struct kar_queue_leaving){ node, class, n, deletion };
+	r->leaving[r->n_leaving] = *l;
+	r->leaving[r->n_leaving].charges = c ? c->items : NULL;
+	r->leaving[r->n_leaving++].n_charges = c ? c->n : 0;
 }

@@ -5,7 +5,7 @@
 #ifndef KAR_QUEUE_RUNS_H
 #define KAR_QUEUE_RUNS_H
 
-#include "common/queue/queue.h"
+#include "controllers/queue/ledger.h"
 
 struct queue_seats {
 	struct kar_queue_seat *items;
@@ -20,8 +20,9 @@ struct queue_runs {
 	uint32_t n_leaving;
 };
 
-/* Returns its number. */
-uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n) KAR_NONNULL;
+/* Each of its pods is charged with @c (NULL: nothing). Returns its number. */
+uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n, const struct queue_charges *c)
+	__attribute__((nonnull(1)));
 /* @n more pods on @node (NULL: they have or need no place now). Equal neighbours become one seat. */
 void queue_seat_add(struct queue_seats *s, const char *node, int32_t n, bool bound, kar_time created,
 	struct kar_arena *a) __attribute__((nonnull(1, 6)));
@@ -29,7 +30,8 @@ void queue_seat_add(struct queue_seats *s, const char *node, int32_t n, bool bou
 void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from) KAR_NONNULL;
 /* Pods of the run that have no seat. */
 int32_t queue_run_unseated(const struct queue_runs *r, uint32_t run) KAR_NONNULL;
-void queue_leaving_add(struct queue_runs *r, const char *node, kar_class class, int32_t n, kar_time deletion)
-	__attribute__((nonnull(1)));
+/* Likewise. */
+void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
+	__attribute__((nonnull(1, 2)));
 
 #endif

@@ -135,6 +135,30 @@ static void on_direct_pod(struct kar_controller *c, const struct kar_pod *old, c
 		kar_workqueue_add(c->queue, is ? COUNTS : ALL);
 }
 
+/* --- what changes the ledger --- */
+
+static bool has_quota(const struct kar_controller *c, const char *ns)
+{
+	return ns && kar_store_index_count(c->stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, ns);
+}
+
+/* It is charged no longer, or for something else. What is charged in addition gives nobody room. */
+static bool frees_quota(const struct kar_pod *old, const struct kar_pod *new)
+{
+	const char *was = old && kar_pod_alive(old) ? old->charge : NULL,
+		   *is = new &&kar_pod_alive(new) ? new->charge : NULL;
+
+	return (was && was != is) || (old && !new);
+}
+
+static void on_charge(struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
+{
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room && frees_quota(old, new) && has_quota(c, (new ? new : old)->o.ns))
+		kar_workqueue_add(c->queue, ALL);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
@@ -143,6 +167,7 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 	if (n && is_new_member(c, o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
 		kar_workqueue_add(c->queue, ALL);
 	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
+	on_charge(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 }
@@ -162,6 +187,26 @@ static void on_namespace(void *arg, const struct kar_object *old, const struct k
 		on_change(arg, old, new);
 }
 
+static void on_quota(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room &&
+		!(old && new &&kar_resourcequota_same(kar_as_resourcequota(old), kar_as_resourcequota(new))))
+		kar_workqueue_add(c->queue, ALL);
+}
+
+static void on_range(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room && has_quota(c, (new ? new : old)->ns) &&
+		!(old && new &&kar_limitrange_same(kar_as_limitrange(old), kar_as_limitrange(new))))
+		kar_workqueue_add(c->queue, ALL);
+}
+
 static void stop(struct kar_controller *c)
 {
 	free(c->shared);
@@ -178,6 +223,8 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
 	kar_store_listen(c->stores->namespaces, on_namespace, c);
 	kar_store_listen(c->stores->queuejobs, on_job, c);
+	kar_store_listen(c->stores->resourcequotas, on_quota, c);
+	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }
 
@@ -216,7 +263,7 @@ static void note_waits_for_room(const struct queue_pass *p)
 	*shared = (struct queue_shared){ 0 };
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
-		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_INFEASIBLE ||
+		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
 			lacks_places(p, i) || may_grow(p, i);
 	}
 }

@@ -53,6 +53,7 @@ static const struct {
 	{ kar_reason_BehindHead, false },
 	{ kar_reason_QueueClosed, false },
 	{ kar_reason_NoFit, false },
+	{ kar_reason_QuotaExceeded, false },
 	{ kar_reason_InsufficientCapacity, false },
 	{ kar_reason_QueueCapability, false },
 	{ kar_reason_HeadReserved, false },
@@ -63,6 +64,8 @@ static const struct {
 	{ kar_reason_Preempted, true },
 	{ kar_reason_Provisioning, false },
 	{ kar_reason_Infeasible, true },
+	{ kar_reason_QuotaInfeasible, true },
+	{ kar_reason_QuotaInvalidTemplate, true },
 	{ kar_reason_Unsupported, true },
 	{ kar_reason_BackendUnavailable, true },
 	{ kar_reason_Deactivated, true },
@@ -73,9 +76,17 @@ static const struct {
 	{ kar_reason_PriorityClassNotFound, true },
 };
 
+/* What an admitted job is told about a quota has an event of its own. */
+static bool is_of_creates(const struct queuejob_reconcile *r)
+{
+	return kar_condition_is_true(&r->st.conditions, KAR_QJ_ADMITTED) &&
+		(kar_streq(r->st.reason, kar_reason_QuotaExceeded) ||
+			kar_streq(r->st.reason, kar_reason_QuotaInfeasible));
+}
+
 void queuejob_announce_wait(struct queuejob_reconcile *r)
 {
-	if (kar_streq(r->st.reason, r->f->recorded->reason))
+	if (kar_streq(r->st.reason, r->f->recorded->reason) || is_of_creates(r))
 		return;
 	for (size_t i = 0; i < KAR_LEN(waits); i++) {
 		if (!kar_streq(r->st.reason, waits[i].reason))

@@ -255,7 +255,9 @@ static inline void world_leave(struct world *w, struct kar_queue_group *g, const
 	l[g->n_leaving++] = (struct kar_queue_leaving){ .node = node,
 		.class = g->runs->class,
 		.n = n,
-		.deletion = w->now };
+		.deletion = w->now,
+		.charges = g->runs->charges,
+		.n_charges = g->runs->n_charges };
 	g->leaving = l;
 }
 

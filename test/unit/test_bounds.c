@@ -201,9 +201,19 @@ static const struct row {
 		4 * KIB },
 	{ "priorityclass", &kar_priorityclass_type, "{" HEAD ",\"value\":7,\"description\":@}", 4 * KIB },
 	{ "resourcequota", &kar_resourcequota_type,
-		"{" HEAD ",\"spec\":{\"hard\":{@:@},\"scopes\":[@],\"scopeSelector\":{\"a\":@}},"
-		"\"status\":{\"hard\":{@:@}}}",
-		4 * KIB },
+		"{" HEAD
+		",\"spec\":{\"hard\":{@:@},\"scopes\":[@],\"scopeSelector\":{\"a\":@,\"matchExpressions\":[{"
+		"\"scopeName\":\"PriorityClass\",\"operator\":\"In\",\"values\":[@,@]},{\"scopeName\":@}]}},"
+		"\"status\":{\"hard\":{@:@},\"used\":{@:@}}}",
+		8 * KIB },
+	{ "resourcequota_with_many_limits", &kar_resourcequota_type,
+		"{" HEAD ",\"spec\":{\"hard\":{%}},\"status\":{\"hard\":{%},\"used\":{%}}}", 4 * KIB },
+	{ "limitrange", &kar_limitrange_type,
+		"{" HEAD
+		",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{@:@},\"defaultRequest\":{@:@}}]}}",
+		8 * KIB },
+	{ "limitrange_with_many_defaults", &kar_limitrange_type,
+		"{" HEAD ",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{%}}]}}", 36 * KIB },
 };
 
 static void no_object_costs_more_than_its_kind_may(void **state KAR_UNUSED)

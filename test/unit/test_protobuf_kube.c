@@ -178,6 +178,7 @@ static void pods(void **state)
 	begin(&r, &kar_pod_type);
 	compare(&r, "pods", false);
 	compare(&r, "needs", false);
+	compare(&r, "charge", false);
 	compare(&r, "native", false);
 	compare(&r, "nominated", false);
 	end(&r, kar_pod_type.wire);
@@ -300,7 +301,7 @@ static void pod_with_everything(void **state)
 		"ownerReferences: OwnerReference{ apiVersion: 'v1' kind: 'ConfigMap' name: 'o' "
 		"uid: '11111111-2222-3333-4444-555555555555' } OwnerReference{ apiVersion: 'kube-arbitrator.io/v1alpha1' "
 		"kind: 'QueueJob' name: 'j' uid: '66666666-7777-8888-9999-000000000000' controller: 1 } } "
-		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' schedulerName: 'default-scheduler' priority: -10 schedulingGroup: SchedulingGroup{ } "
+		"spec: PodSpec{ restartPolicy: 'Never' nodeName: 'nowhere' schedulerName: 'default-scheduler' priority: -10 priorityClassName: 'low' schedulingGroup: SchedulingGroup{ } "
 		"containers: Container{ name: 'c' resources: ResourceRequirements{ requests: cpu=100m } } Container{ name: 'd' resources: ResourceRequirements{ } } "
 		"initContainers: Container{ name: 'i' resources: ResourceRequirements{ } } resources: ResourceRequirements{ } nodeSelector: disk=ssd "
 		"affinity: Affinity{ nodeAffinity: NodeAffinity{ } podAffinity: PodAffinity{ } podAntiAffinity: PodAffinity{ } } "

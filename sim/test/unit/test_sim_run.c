@@ -143,15 +143,12 @@ static const struct {
 		NODES
 		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}}}]\n"
 		"jobs: [{name: a}]\nuntil: 1m\n",
-		"a Starting waited - ran - restarts 0 for: the minimum of 1 pod exceeds ResourceQuota x, which allows 0; raise the quota or lower minAvailable",
-		1 },
+		"a Pending waited - ran - restarts 0 for: pods short 1: 1 wanted, quota x allows 0", 1 },
 	{ "quota_with_scopes_too",
 		NODES
 		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}, scopes: [BestEffort]}}]\n"
 		"jobs: [{name: a}]\nuntil: 1m\n",
-		"a Starting waited - ran - restarts 0 for: cannot create pods in default: pods \"a-main-0\" is forbidden: exceeded quota: "
-		"x, requested: pods=1, used: pods=0, limited: pods=0",
-		1 },
+		"a Pending waited - ran - restarts 0 for: pods short 1: 1 wanted, quota x allows 0", 1 },
 	{ "typo_below_resources_is_refused",
 		NODES
 		"jobs: [{name: a, spec: {taskSpecs: [{name: w, template: {spec: {containers: [{name: m, image: i, "

@@ -1,0 +1,180 @@
+#include "controllers/queue/quota.h"
+
+#include <string.h>
+
+#include <bsd/sys/tree.h>
+
+#include "common/str.h"
+
+/* A namespace that was asked for. */
+struct space {
+	RB_ENTRY(space) link;
+	const char *ns;
+	struct queue_account *account; /* NULL: no quota of it limits pods */
+};
+RB_HEAD(spaces, space);
+
+struct queue_quota {
+	const struct kar_stores *stores;
+	struct queue_ledger ledger;
+	struct spaces spaces;
+	const char *default_class; /* interned or of its object; NULL: there is none */
+};
+
+static int compare(const struct space *a, const struct space *b)
+{
+	return strcmp(a->ns, b->ns);
+}
+
+RB_GENERATE_INTERNAL(spaces, space, link, compare, KAR_UNUSED static)
+
+struct queue_quota *queue_quota_begin(const struct kar_stores *stores, struct kar_arena *arena)
+{
+	struct queue_quota *q = kar_arena_alloc(arena, 1, sizeof(*q));
+	const struct kar_priorityclass *class = kar_stores_default_class(stores);
+
+	*q = (struct queue_quota){ .stores = stores,
+		.ledger = { .arena = arena },
+		.default_class = class ? class->o.name : NULL };
+	RB_INIT(&q->spaces);
+	return q;
+}
+
+/* --- namespaces ------------------------------------------------------------------------------------------ */
+
+/* Objects of one kind in @ns, in the arena. */
+static const struct kar_object **objects_of(const struct kar_store *store, const char *ns,
+	struct kar_arena *a, size_t *n)
+{
+	size_t most = kar_store_index_count(store, 0, ns);
+	const struct kar_object **all = kar_arena_alloc(a, most + 1, sizeof(*all)), *o;
+
+	*n = 0;
+	for (struct kar_iter it = kar_store_by_index(store, 0, ns); kar_iter_next(&it, &o);)
+		all[(*n)++] = o;
+	return all;
+}
+
+static void add_live(void *arg, const char *charge, int64_t n)
+{
+	queue_account_live(arg, charge, n);
+}
+
+static struct queue_account *open_account(struct queue_quota *q, const char *ns)
+{
+	struct kar_arena *a = q->ledger.arena;
+	struct queue_quotas all = { 0 };
+	struct queue_account *account;
+
+	if (!kar_store_index_count(q->stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, ns))
+		return NULL;
+	/* Each begins with its struct kar_object. */
+	all.quotas =
+		(const struct kar_resourcequota *const *)(const void *)objects_of(q->stores->resourcequotas,
+			ns, a, &all.n_quotas);
+	all.ranges = (const struct kar_limitrange *const *)(const void *)objects_of(q->stores->limitranges,
+		ns, a, &all.n_ranges);
+	account = queue_ledger_open(&q->ledger, ns, &all);
+	if (account)
+		kar_usage_each(q->stores->usage, ns, add_live, account);
+	return account;
+}
+
+static struct queue_account *account_of(struct queue_quota *q, const char *ns)
+{
+	struct space key = { .ns = ns }, *s = RB_FIND(spaces, &q->spaces, &key);
+
+	if (s)
+		return s->account;
+	s = kar_arena_alloc(q->ledger.arena, 1, sizeof(*s));
+	*s = (struct space){ .ns = ns, .account = open_account(q, ns) };
+	RB_INSERT(spaces, &q->spaces, s);
+	return s->account;
+}
+
+/* --- charges --------------------------------------------------------------------------------------------- */
+
+/* Of pods whose template names none: a job hands on its own (api/queuejob_pod.c), or else admission takes the default. */
+static const char *class_of(const struct queue_quota *q, const struct kar_queuejob *job, size_t task)
+{
+	const char *own = job->spec.sched.priority_class_name;
+
+	return kar_has_text(own) && !job->spec.tasks[task].template_has_priority ? own : q->default_class;
+}
+
+const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,
+	size_t task)
+{
+	const char *text = job->spec.tasks[task].charge;
+	struct queue_account *a = text && job->o.ns ? account_of(q, job->o.ns) : NULL;
+
+	return a ? queue_charge_template(a, text, class_of(q, job, task)) : NULL;
+}
+
+const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const struct kar_pod *pod)
+{
+	struct queue_account *a = pod->charge && pod->o.ns ? account_of(q, pod->o.ns) : NULL;
+
+	return a ? queue_charge_pod(a, pod->charge) : NULL;
+}
+
+/* --- what is ours ---------------------------------------------------------------------------------------- */
+
+void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod)
+{
+	struct queue_account *a =
+		pod->charge && pod->o.ns && kar_pod_alive(pod) ? account_of(q, pod->o.ns) : NULL;
+
+	if (a)
+		queue_account_managed(a, pod->charge);
+}
+
+/* At most @most of those that leave: the rest is replaced by what it keeps. */
+static void keep_leaving(struct queue_account *a, const struct kar_queue_group *g, int64_t most)
+{
+	for (uint32_t i = 0; i < g->n_leaving && most > 0; i++) {
+		const struct kar_queue_leaving *l = &g->leaving[i];
+		int64_t n = l->n < most ? l->n : most;
+
+		queue_account_kept(a, l->charges, l->n_charges, n);
+		most -= n;
+	}
+}
+
+static int64_t pods_of(const struct kar_queue_group *g)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_leaving; i++)
+		n += g->leaving[i].n;
+	for (uint32_t i = 0; i < g->n_runs; i++) {
+		for (uint32_t k = 0; k < g->runs[i].n_seats; k++)
+			n += g->runs[i].seats[k].bound ? g->runs[i].seats[k].n : 0;
+	}
+	return n;
+}
+
+void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g)
+{
+	struct queue_account *a = account_of(q, g->ns);
+	int32_t left = g->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
+	int64_t leaving = a ? pods_of(g) - left : 0;
+
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < g->n_runs && left > 0; i++) {
+		const struct kar_queue_run *run = &g->runs[i];
+		int32_t n = run->n < left ? run->n : left;
+
+		queue_account_kept(a, run->charges, run->n_charges, n);
+		left -= n;
+	}
+	keep_leaving(a, g, leaving);
+}
+
+void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot)
+{
+	queue_ledger_close(&q->ledger);
+	snapshot->rows = q->ledger.rows;
+	snapshot->n_rows = q->ledger.n_rows;
+}

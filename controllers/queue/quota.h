@@ -1,0 +1,37 @@
+/*
+ * quota - the ledger of one pass, from the caches: which pods are charged by which rows (ledger.h). Internal to the shell of the Queue
+ * reconciler.
+ *
+ * Charges of a QueueJob, for pods that exist and for those to come, are those of a pod of the template now, with the defaults of the
+ * LimitRanges. Charges of a group of others are those of its members, as the API server has admitted them.
+ */
+#ifndef KAR_QUEUE_QUOTA_H
+#define KAR_QUEUE_QUOTA_H
+
+#include "controllers/queue/ledger.h"
+#include "controllers/stores.h"
+
+struct queue_quota;
+
+/* All arguments are borrowed for as long as the pass. */
+struct queue_quota *queue_quota_begin(const struct kar_stores *stores,
+	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
+
+/* A pod of the task number @task of @job. NULL: no quota of its namespace limits pods, or nothing is known of its template. */
+const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,
+	size_t task) KAR_NONNULL;
+/* NULL: no quota of its namespace limits pods, or the pod has ended. */
+const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
+
+/* @pod belongs to a group of the pass, whose runs or what leaves are charged for it. */
+void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
+/*
+ * The group is complete: it keeps what the pods are charged with that it may have, and those that leave beyond these, as
+ * the pass charges them.
+ */
+void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g) KAR_NONNULL;
+
+/* Fills in .rows of the snapshot, when all groups are complete. */
+void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,354 @@
+/* The ledger of quotas (controllers/queue/ledger.h), and the count of live pods by charge (controllers/usage.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/str.h"
+#include "controllers/queue/ledger.h"
+#include "controllers/usage.h"
+#include "test/fixture/projection.h"
+
+/* One namespace, its objects, and its account. */
+struct world {
+	struct kar_arena a;
+	struct queue_ledger ledger;
+	struct kar_object *objects[16];
+	size_t n;
+	const struct kar_resourcequota *quotas[8];
+	const struct kar_limitrange *ranges[8];
+	struct queue_quotas all;
+	struct queue_account *account; /* NULL: no quota limits pods */
+};
+
+static struct kar_object *add(struct world *w, const struct kar_type *type, const char *json, size_t n)
+{
+	char *text = strndup(json, n);
+
+	w->objects[w->n] = object_of(type, text);
+	free(text);
+	return w->objects[w->n++];
+}
+
+/* Objects, separated by '\n'. */
+static void begin(struct world *w, const char *quotas, const char *ranges)
+{
+	*w = (struct world){ .all = { .quotas = w->quotas, .ranges = w->ranges } };
+	w->ledger.arena = &w->a;
+	for (const char *at = quotas; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		w->quotas[w->all.n_quotas++] =
+			kar_as_resourcequota(add(w, &kar_resourcequota_type, at, strcspn(at, "\n")));
+	for (const char *at = ranges; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		w->ranges[w->all.n_ranges++] =
+			kar_as_limitrange(add(w, &kar_limitrange_type, at, strcspn(at, "\n")));
+	w->account = queue_ledger_open(&w->ledger, "ns", &w->all);
+}
+
+static void end(struct world *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		kar_object_unref(w->objects[i]);
+	kar_arena_release(&w->a);
+}
+
+#define META(name) "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"ns\",\"uid\":\"" name "\"},"
+#define QUOTA(name, spec, hard, used) \
+	META(name) "\"spec\":{\"hard\":{" spec "}},\"status\":{\"hard\":{" hard "},\"used\":{" used "}}}"
+#define EVEN(name, hard, used) QUOTA(name, hard, hard, used)
+#define SCOPED(name, hard, used, scope) \
+	META(name) \
+	"\"spec\":{\"hard\":{" hard "},\"scopes\":[\"" scope "\"]},\"status\":{\"hard\":{" hard \
+	"},\"used\":{" used "}}}"
+#define RANGE(name, requests, limits) \
+	META(name) \
+	"\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{" limits \
+	"},\"defaultRequest\":{" requests "}}]}}"
+#define PODS(n) "\"pods\":\"" n "\""
+#define CPU(n) "\"requests.cpu\":\"" n "\""
+#define LIMIT(n) "\"limits.cpu\":\"" n "\""
+
+/* --- rows and charges ------------------------------------------------------------------------------------ */
+
+#define ASKS(requests, limits) \
+	"{\"containers\":[{\"name\":\"x\",\"resources\":{\"requests\":{" requests "},\"limits\":{" limits \
+	"}}}]}"
+
+static const struct charged {
+	const char *name, *quotas, *ranges, *template, *class;
+	const char *rows;    /* quota, resource, limit, hard; "?": not computed */
+	const char *charges; /* row and amount */
+	const char *problem;
+} charged[] = {
+	{ "two_rows", EVEN("c", PODS("5") "," CPU("4"), PODS("0") "," CPU("0")), NULL,
+		ASKS("\"cpu\":\"1500m\"", ""), NULL, " c pods 5/5 c requests.cpu 4000/4000", " 0:1 1:1500",
+		NULL },
+	{ "quotas_by_name", EVEN("b", PODS("5"), PODS("0")) "\n" EVEN("a", PODS("6"), PODS("0")), NULL,
+		ASKS("", ""), NULL, " a pods 6/6 b pods 5/5", " 0:1 1:1", NULL },
+	{ "the_lower_limit", QUOTA("c", PODS("5"), PODS("3"), PODS("0")), NULL, ASKS("", ""), NULL,
+		" c pods 3/5", " 0:1", NULL },
+	{ "the_limit_is_being_lowered", QUOTA("c", PODS("3"), PODS("5"), PODS("0")), NULL, ASKS("", ""), NULL,
+		" c pods 3/3", " 0:1", NULL },
+	{ "a_limit_that_goes_is_enforced_still", QUOTA("c", "", PODS("5"), PODS("0")), NULL, ASKS("", ""),
+		NULL, " c pods 5/5", " 0:1", NULL },
+	{ "not_computed", QUOTA("c", PODS("5"), "", ""), NULL, ASKS("", ""), NULL, " c pods 5/5?", " 0:1",
+		NULL },
+	{ "use_is_not_computed", QUOTA("c", PODS("5"), PODS("5"), ""), NULL, ASKS("", ""), NULL,
+		" c pods 5/5?", " 0:1", NULL },
+	{ "of_other_objects", EVEN("c", "\"services\":\"5\"", "\"services\":\"1\""), NULL, ASKS("", ""), NULL,
+		"", "", NULL },
+	{ "what_is_not_asked_for_is_not_charged",
+		EVEN("c", "\"requests.a.b/gpu\":\"1\"", "\"requests.a.b/gpu\":\"1\""), NULL,
+		ASKS("\"cpu\":1", ""), NULL, " c requests.a.b/gpu 1/1", "", NULL },
+	{ "scope_does_not_match", SCOPED("c", PODS("5"), PODS("0"), "Terminating"), NULL, ASKS("", ""), NULL,
+		" c pods 5/5", "", NULL },
+	{ "scope_matches", SCOPED("c", PODS("5"), PODS("0"), "BestEffort"), NULL, ASKS("", ""), NULL,
+		" c pods 5/5", " 0:1", NULL },
+	{ "another_scope", SCOPED("c", PODS("5"), PODS("0"), "CrossNamespacePodAffinity"), NULL, ASKS("", ""),
+		NULL, "", "", NULL },
+	{ "class_of_the_job", SCOPED("c", PODS("5"), PODS("0"), "PriorityClass"), NULL, ASKS("", ""), "high",
+		" c pods 5/5", " 0:1", NULL },
+	{ "no_class", SCOPED("c", PODS("5"), PODS("0"), "PriorityClass"), NULL, ASKS("", ""), NULL,
+		" c pods 5/5", "", NULL },
+	{ "defaults_count", EVEN("c", LIMIT("9") "," CPU("9"), LIMIT("0") "," CPU("0")),
+		RANGE("l", "\"cpu\":\"1\"", "\"cpu\":\"2\""), ASKS("", ""), NULL,
+		" c limits.cpu 9000/9000 c requests.cpu 9000/9000", " 0:2000 1:1000", NULL },
+	{ "defaults_by_name", EVEN("c", CPU("9"), CPU("0")),
+		RANGE("m", "\"cpu\":\"2\"", "") "\n" RANGE("l", "\"cpu\":\"1\"", ""), ASKS("", ""), NULL,
+		" c requests.cpu 9000/9000", " 0:1000", NULL },
+	{ "defaults_change_the_scope", SCOPED("c", PODS("5"), PODS("0"), "BestEffort"),
+		RANGE("l", "\"cpu\":\"1\"", ""), ASKS("", ""), NULL, " c pods 5/5", "", NULL },
+	{ "needs_a_limit", EVEN("c", LIMIT("4"), LIMIT("0")), NULL, ASKS("\"cpu\":1", ""), NULL,
+		" c limits.cpu 4000/4000", "", "quota c needs limits.cpu, container x of task t sets none" },
+	{ "zero_is_set", EVEN("c", LIMIT("4"), LIMIT("0")), NULL, ASKS("", "\"cpu\":0"), NULL,
+		" c limits.cpu 4000/4000", "", NULL },
+	{ "the_first_that_is_needed",
+		EVEN("d", "\"memory\":1", "\"memory\":0") "\n" EVEN("c", CPU("4") "," PODS("1"),
+			CPU("0") "," PODS("0")),
+		NULL, ASKS("", ""), NULL, " c pods 1/1 c requests.cpu 4000/4000 d memory 1/1", " 0:1",
+		"quota c needs requests.cpu, container x of task t sets none" },
+	{ "an_init_container_too", EVEN("c", CPU("4"), CPU("0")), NULL,
+		"{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"x\",\"resources\":{\"requests\":{\"cpu\":1}}}]}",
+		NULL, " c requests.cpu 4000/4000", " 0:1000",
+		"quota c needs requests.cpu, container i of task t sets none" },
+	{ "one_of_many", EVEN("c", CPU("4"), CPU("0")), NULL, "{\"containers\":[{}]}", NULL,
+		" c requests.cpu 4000/4000", "",
+		"quota c needs requests.cpu, a container of task t sets none" },
+	{ "the_pod_as_a_whole_is_enough", EVEN("c", CPU("4"), CPU("0")), NULL,
+		"{\"resources\":{\"limits\":{\"memory\":1}},\"containers\":[{\"name\":\"x\"}]}", NULL,
+		" c requests.cpu 4000/4000", "", NULL },
+	{ "nothing_is_needed_before_it_is_computed", QUOTA("c", LIMIT("4"), "", ""), NULL, ASKS("", ""), NULL,
+		" c limits.cpu 4000/4000?", "", NULL },
+	{ "storage_and_devices_are_not_needed",
+		EVEN("c", "\"ephemeral-storage\":1,\"requests.a.b/gpu\":1",
+			"\"ephemeral-storage\":0,\"requests.a.b/gpu\":0"),
+		NULL, ASKS("", ""), NULL, " c ephemeral-storage 1/1 c requests.a.b/gpu 1/1", "", NULL },
+	{ "the_most_there_is", EVEN("c", "\"memory\":\"8Ei\"", "\"memory\":\"0\""), NULL,
+		ASKS("\"memory\":\"9999Ei\"", ""), NULL, " c memory 9223372036854775807/9223372036854775807",
+		" 0:9223372036854775807", NULL },
+};
+
+static void print_rows(const struct queue_ledger *l, struct kar_buf *out)
+{
+	for (uint32_t i = 0; i < l->n_rows; i++)
+		kar_buf_printf(out, " %s %s %lld/%lld%s", l->rows[i].quota, l->rows[i].resource,
+			(long long)l->rows[i].limit, (long long)l->rows[i].hard,
+			l->rows[i].unknown ? "?" : "");
+}
+
+static bool is(const char *name, const char *got, const char *want)
+{
+	if (kar_streq(got, want))
+		return true;
+	print_error("%s: want %s\n%*s got  %s\n", name, want ? want : "NULL", (int)strlen(name), "",
+		got ? got : "NULL");
+	return false;
+}
+
+static bool is_charged(const struct charged *row)
+{
+	struct kar_buf rows KAR_CLEANUP(kar_cleanup_buf) = { 0 },
+			    charges KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+	struct queue_charges none = { 0 };
+	const struct queue_charges *c = &none;
+	struct world w;
+	bool ok;
+
+	begin(&w, row->quotas, row->ranges);
+	print_rows(&w.ledger, &rows);
+	if (w.account)
+		c = queue_charge_template(w.account, row->template, row->class);
+	for (uint32_t i = 0; i < c->n; i++)
+		kar_buf_printf(&charges, " %u:%lld", c->items[i].row, (long long)c->items[i].amount);
+	ok = is(row->name, kar_buf_cstr(&rows), row->rows) &&
+		is(row->name, kar_buf_cstr(&charges), row->charges) &&
+		is(row->name, queue_charges_problem(c, "t", &w.a), row->problem);
+	end(&w);
+	return ok;
+}
+
+static void templates_are_charged_by_the_rows_that_match(void **state)
+{
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(charged); i++)
+		failed += !is_charged(&charged[i]);
+	assert_int_equal(failed, 0);
+}
+
+/* --- what others use ------------------------------------------------------------------------------------- */
+
+/* Pods of 1 cpu each. */
+static const struct {
+	const char *name, *used;
+	int live, managed, kept, reserved;
+	int64_t foreign;
+} uses[] = {
+	{ "nobody", "0", 0, 0, 0, 0, 0 },
+	{ "others", "3", 3, 0, 0, 0, 3 },
+	{ "ours_are_not_others", "3", 3, 3, 3, 0, 0 },
+	{ "of_both", "5", 5, 2, 2, 0, 3 },
+	{ "a_pod_of_others_that_no_status_counts_yet", "2", 3, 0, 0, 0, 3 },
+	{ "a_pod_of_others_that_no_cache_shows_yet", "3", 2, 0, 0, 0, 3 },
+	{ "a_pod_of_others_is_gone_but_still_counted", "3", 2, 1, 1, 0, 2 },
+	{ "ours_is_counted_before_the_cache_shows_it", "3", 2, 2, 3, 0, 0 },
+	{ "ours_are_shown_before_they_are_counted", "0", 3, 3, 3, 0, 0 },
+	{ "ours_are_still_to_be_created", "2", 2, 0, 4, 0, 2 },
+	{ "more_is_used_than_all_of_us_may", "9", 4, 4, 4, 0, 5 },
+	{ "reservations_come_on_top", "3", 3, 1, 1, 4, 6 },
+	{ "the_most_there_is", "9223372036854775807", 1, 0, 0, 1, INT64_MAX },
+};
+
+static void foreign_is_what_others_use(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(uses); i++) {
+		char quota[256];
+		const struct queue_charges *c;
+		struct world w;
+
+		snprintf(quota, sizeof(quota), EVEN("c", "\"pods\":\"9\"", "\"pods\":\"%s\""), uses[i].used);
+		begin(&w, quota, NULL);
+		queue_account_live(w.account, ASKS("", ""), uses[i].live);
+		for (int k = 0; k < uses[i].managed; k++)
+			queue_account_managed(w.account, ASKS("", ""));
+		c = queue_charge_pod(w.account, ASKS("", ""));
+		queue_account_kept(w.account, c->items, c->n, uses[i].kept);
+		queue_account_reserve(w.account, 0, uses[i].reserved);
+		queue_ledger_close(&w.ledger);
+		if (w.ledger.rows[0].foreign != uses[i].foreign)
+			fail_msg("%s: %lld", uses[i].name, (long long)w.ledger.rows[0].foreign);
+		end(&w);
+	}
+}
+
+/* A sum beyond 64 bits is the most, and no small number. */
+static void sums_do_not_overflow(void **state)
+{
+	static const char huge[] = ASKS("\"memory\":\"8Ei\"", "");
+	struct world w;
+
+	(void)state;
+	begin(&w, EVEN("c", "\"memory\":\"1Gi\"", "\"memory\":\"0\""), NULL);
+	queue_account_live(w.account, huge, INT32_MAX);
+	queue_account_managed(w.account, huge);
+	queue_ledger_close(&w.ledger);
+	assert_true(w.ledger.rows[0].foreign == INT64_MAX);
+	end(&w);
+}
+
+/* Each namespace has rows of its own, and one without a quota for pods has no account. */
+static void namespaces_are_apart(void **state)
+{
+	struct world w;
+	struct queue_quotas none = { 0 };
+	struct queue_account *other;
+
+	(void)state;
+	begin(&w, EVEN("c", PODS("5"), PODS("1")), NULL);
+	assert_null(queue_ledger_open(&w.ledger, "empty", &none));
+	other = queue_ledger_open(&w.ledger, "other", &w.all);
+	queue_account_live(other, ASKS("", ""), 4);
+	assert_int_equal(queue_charge_pod(other, ASKS("", ""))->items[0].row, 1);
+	queue_ledger_close(&w.ledger);
+	assert_string_equal(w.ledger.rows[1].ns, "other");
+	assert_int_equal(w.ledger.rows[0].foreign, 1);
+	assert_int_equal(w.ledger.rows[1].foreign, 4);
+	end(&w);
+}
+
+/* --- live pods ------------------------------------------------------------------------------------------- */
+
+static void sum_up(void *arg, const char *charge, int64_t n)
+{
+	kar_buf_printf(arg, " %s x%lld", strstr(charge, "\"cpu\"") ? "cpu" : "none", (long long)n);
+}
+
+static const char *usage_of(const struct kar_usage *u, const char *ns, struct kar_buf *out)
+{
+	kar_buf_clear(out);
+	kar_usage_each(u, ns, sum_up, out);
+	return kar_buf_cstr(out);
+}
+
+#define POD(ns, meta, cpu, phase) \
+	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"" ns "\",\"uid\":\"p\"" meta \
+	"},\"spec\":{\"containers\":[{\"resources\":" \
+	"{\"requests\":{" cpu "}}}]},\"status\":{\"phase\":\"" phase "\"}}"
+
+static void live_pods_are_counted_by_charge(void **state)
+{
+	struct kar_usage *u = kar_usage_new();
+	struct kar_buf out KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+	const struct kar_pod *a = pod_of(POD("ns", "", "\"cpu\":1", "Pending")),
+			     *runs = pod_of(POD("ns", "", "\"cpu\":1", "Running")),
+			     *done = pod_of(POD("ns", "", "\"cpu\":1", "Succeeded")),
+			     *stops = pod_of(POD("ns", ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"",
+				     "\"cpu\":1", "Running")),
+			     *other = pod_of(POD("m", "", "\"cpu\":1", "Running")),
+			     *small = pod_of(POD("ns", "", "", "Running"));
+
+	(void)state;
+	kar_usage_pod(u, NULL, a);
+	kar_usage_pod(u, NULL, a);
+	kar_usage_pod(u, NULL, other);
+	kar_usage_pod(u, NULL, done);
+	assert_string_equal(usage_of(u, "ns", &out), " cpu x2");
+	assert_string_equal(usage_of(u, "m", &out), " cpu x1");
+	assert_string_equal(usage_of(u, "n", &out), "");
+	kar_usage_pod(u, a, runs);
+	assert_string_equal(usage_of(u, "ns", &out), " cpu x2");
+	kar_usage_pod(u, runs, stops);
+	assert_string_equal(usage_of(u, "ns", &out), " cpu x1");
+	kar_usage_pod(u, stops, NULL);
+	kar_usage_pod(u, runs, small);
+	assert_string_equal(usage_of(u, "ns", &out), " none x1");
+	kar_usage_pod(u, small, NULL);
+	assert_string_equal(usage_of(u, "ns", &out), "");
+	kar_usage_free(u);
+	kar_object_unref(&a->o);
+	kar_object_unref(&runs->o);
+	kar_object_unref(&done->o);
+	kar_object_unref(&stops->o);
+	kar_object_unref(&other->o);
+	kar_object_unref(&small->o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(templates_are_charged_by_the_rows_that_match),
+		TEST(foreign_is_what_others_use),
+		TEST(sums_do_not_overflow),
+		TEST(namespaces_are_apart),
+		TEST(live_pods_are_counted_by_charge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* The Queue reconciler under ResourceQuotas: who is admitted, what the others are told, and what begins a pass. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_sync_fixture.h"
+
+#define QUOTA(hard, used) \
+	",\"spec\":{\"hard\":{" hard "}},\"status\":{\"hard\":{" hard "},\"used\":{" used "}}"
+#define PODS(n) "\"pods\":\"" n "\""
+#define CONTAINER(requests) "{\"name\":\"x\",\"resources\":{\"requests\":{" requests "}}}"
+
+/* A job of @n pods, all of which are its minimum, and its group. */
+static void put_job(const char *name, int n, const char *requests)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"spec\":{"
+		"\"containers\":[" CONTAINER("%s") "]}}}]},\"status\":{\"phase\":\"Pending\"}",
+		n, n, requests);
+	put_named(w.stores.queuejobs, name, "", rest);
+	put_group_of_job(name, "\"phase\":\"Pending\"");
+}
+
+static void put_pod(const char *name, const char *meta, const char *requests)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"containers\":[" CONTAINER("%s") "]}", requests);
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+static const struct row {
+	const char *name, *quota, *range, *requests;
+	const char *reason, *message;
+} rows[] = {
+	{ "it_fits", QUOTA(PODS("3"), PODS("0")), NULL, "\"cpu\":1", "Admitted", "" },
+	{ "a_pod_of_others_is_in_the_way", QUOTA(PODS("5"), PODS("3")), NULL, "\"cpu\":1", "QuotaExceeded",
+		"pods short 1: 3 wanted, quota c has 5, used 3" },
+	{ "it_never_fits", QUOTA(PODS("2"), PODS("0")), NULL, "\"cpu\":1", "QuotaInfeasible",
+		"pods short 1: 3 wanted, quota c allows 2" },
+	{ "requests", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":2"), NULL, "\"cpu\":1", "QuotaExceeded",
+		"requests.cpu short 1: 3 wanted, quota c has 4, used 2" },
+	{ "defaults_of_a_range", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":0"),
+		",\"spec\":{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":{\"cpu\":2}}]}", "",
+		"QuotaInfeasible", "requests.cpu short 2: 6 wanted, quota c allows 4" },
+	{ "a_container_sets_nothing", QUOTA("\"limits.cpu\":4", "\"limits.cpu\":0"), NULL, "\"cpu\":1",
+		"QuotaInvalidTemplate", "quota c needs limits.cpu, container x of task t sets none" },
+	{ "not_computed_yet", ",\"spec\":{\"hard\":{" PODS("2") "}}", NULL, "\"cpu\":1", "Admitted", "" },
+	{ "negative_requests_give_no_room", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":4"), NULL,
+		"\"cpu\":-9", "Admitted", "" },
+	{ "three_times_most_is_not_small", QUOTA("\"requests.memory\":\"8Ei\"", "\"requests.memory\":0"),
+		NULL, "\"memory\":\"4Ei\"", "Infeasible", "memory short" },
+	{ "more_than_64_bits", QUOTA("\"requests.memory\":\"7Ei\"", "\"requests.memory\":0"), NULL,
+		"\"memory\":\"999Ei\"", "Infeasible", "memory short" },
+};
+
+static void a_gang_is_admitted_if_its_quotas_have_room(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct row *r = &rows[i];
+		char want[128];
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queue("default", "");
+		put_named(w.stores.resourcequotas, "c", "", r->quota);
+		if (r->range)
+			put_named(w.stores.limitranges, "l", "", r->range);
+		put_job("j", 3, r->requests);
+		if (!sync_named("all"))
+			fail_msg("%s: no pass", r->name);
+		snprintf(want, sizeof(want), "\"reason\":\"%s\"", r->reason);
+		check_says(&w.sync.plan.actions[0], want);
+		check_says(&w.sync.plan.actions[0], r->message);
+	}
+}
+
+/* The first in the line of the namespace closes the row, whichever their queues are. */
+static void rows_are_closed_behind_the_first_that_waits(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("5"), PODS("0")));
+	put_job("a", 3, "\"cpu\":1");
+	put_job("b", 3, "\"cpu\":1");
+	put_job("d", 2, "\"cpu\":1");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/a (Admitted=True/Admitted position=0 placed); "
+		"patch podgroups/status ns/b (Admitted=False/QuotaExceeded position=1); "
+		"patch podgroups/status ns/d (Admitted=False/QuotaExceeded position=2)");
+	check_says(&w.sync.plan.actions[1], "pods short 1: 3 wanted, quota c has 5, used 3");
+	check_says(&w.sync.plan.actions[2], "ns/b goes first for pods of quota c");
+}
+
+/* Pods that name a group or a job and belong to neither are pods of others, in the account of their namespace. */
+static void pods_that_pretend_are_charged_to_nobody_else(void **state)
+{
+	static const char *const pretend[] = {
+		",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\",\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"t\"}",
+		",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\","
+		"\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"stale\",\"controller\":true}]",
+	};
+
+	for (size_t i = 0; i < KAR_LEN(pretend); i++) {
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("3"), PODS("0")));
+		put_pod("j-t-0", pretend[i], "\"cpu\":1");
+		put_job("j", 3, "\"cpu\":1");
+		assert_true(sync_named("all"));
+		check_says(&w.sync.plan.actions[0], "pods short 1: 3 wanted, quota c has 3, used 1");
+	}
+}
+
+static bool begins_a_pass(void)
+{
+	const char *key = kar_workqueue_take(w.controller.queue, w.mono);
+	bool is = key && strcmp(key, "all") == 0;
+
+	if (key)
+		kar_workqueue_done(w.controller.queue, key);
+	drain();
+	return is;
+}
+
+static void what_changes_the_ledger_begins_a_pass(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("3"), PODS("1")));
+	put_pod("p", "", "\"cpu\":1");
+	put_job("j", 3, "\"cpu\":1");
+	assert_true(sync_named("all"));
+	drain();
+	put_named(w.stores.resourcequotas, "c", ",\"labels\":{\"a\":\"b\"}", QUOTA(PODS("3"), PODS("1")));
+	assert_false(begins_a_pass()); /* only its labels have changed */
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("4"), PODS("1")));
+	assert_true(begins_a_pass());
+	put_named(w.stores.limitranges, "l", "", ",\"spec\":{\"limits\":[]}");
+	assert_true(begins_a_pass());
+	put_named(w.stores.limitranges, "l", ",\"labels\":{\"a\":\"b\"}", ",\"spec\":{\"limits\":[]}");
+	assert_false(begins_a_pass());
+	put_named(w.stores.limitranges, "l", "",
+		",\"spec\":{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":{\"cpu\":2}}]}");
+	assert_true(begins_a_pass());
+	put_pod("q", "", "\"cpu\":1");
+	assert_false(begins_a_pass()); /* it takes room, and gives none */
+	put_pod("p", ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\"", "\"cpu\":1");
+	assert_true(begins_a_pass());
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_gang_is_admitted_if_its_quotas_have_room),
+		TEST(rows_are_closed_behind_the_first_that_waits),
+		TEST(pods_that_pretend_are_charged_to_nobody_else),
+		TEST(what_changes_the_ledger_begins_a_pass),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
