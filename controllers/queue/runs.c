@@ -70,3 +70,12 @@ void queue_leaving_add(struct queue_runs *r, const char *node, kar_class class, 
 	r->leaving = kar_arena_grow(r->arena, r->leaving, r->n_leaving, sizeof(*r->leaving));
 	r->leaving[r->n_leaving++] = (struct kar_queue_leaving){ node, class, n, deletion };
 }
+
+int32_t queue_runs_pods(const struct queue_runs *r)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += r->items[i].n;
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}

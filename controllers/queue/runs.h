@@ -29,6 +29,8 @@ void queue_seat_add(struct queue_seats *s, const char *node, int32_t n, bool bou
 void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from) KAR_NONNULL;
 /* Pods of the run that have no seat. */
 int32_t queue_run_unseated(const struct queue_runs *r, uint32_t run) KAR_NONNULL;
+/* Pods of all runs. */
+int32_t queue_runs_pods(const struct queue_runs *r) KAR_NONNULL;
 void queue_leaving_add(struct queue_runs *r, const char *node, kar_class class, int32_t n, kar_time deletion)
 	__attribute__((nonnull(1)));
 
