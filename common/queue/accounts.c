@@ -110,7 +110,9 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 		p->freed = ++p->changes;
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
+	p->extras -= q_extras(g);
 	g->st = *st;
+	p->extras += q_extras(g);
 	split(p, g, &after);
 	add_part(p, g, &after, 1);
 	note_lists(p, g);
@@ -160,6 +162,7 @@ void q_count_all(struct q_pass *p)
 
 		split(p, g, &part);
 		add_part(p, g, &part, 1);
+		p->extras += q_extras(g);
 		note_lists(p, g);
 		if (g->in->also_in != KAR_QUEUE_NONE && g->in->ineligible != KAR_QR_FINISHED) {
 			for (struct q_queue *q = &p->queues[g->in->also_in]; q; q = q->parent)

@@ -10,13 +10,16 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 {
 	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
 	const char *name = g->in->queue_name;
-	const struct q_queue *q = g->in->queue == KAR_QUEUE_NONE ? NULL : &p->queues[g->in->queue];
-	const struct q_queue *closed = q;
+	const struct q_queue *q, *closed;
 
-	switch (reason) {
-	case KAR_QR_QUEUE_NOT_FOUND:
+	if (reason == KAR_QR_QUEUE_NOT_FOUND || g->in->queue == KAR_QUEUE_NONE)
 		return (struct q_why){ reason,
-			Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one", name) };
+			reason == KAR_QR_QUEUE_NOT_FOUND
+				? Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one",
+					  name)
+				: g->in->why };
+	closed = q = &p->queues[g->in->queue];
+	switch (reason) {
 	case KAR_QR_QUEUE_INVALID:
 		if (q->in->problem)
 			return (struct q_why){ reason,

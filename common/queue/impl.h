@@ -182,6 +182,7 @@ struct q_pass {
 	struct q_group **gone; /* groups of which pods may leave */
 	uint32_t n_gone;
 	int64_t leaving;       /* bound pods that leave */
+	int64_t extras;        /* pods beyond the minima */
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
 	uint32_t n_live;
 	struct q_saved *log; /* states to go back to */

@@ -132,7 +132,7 @@ const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit)
 	kar_sched_explain(p->s->sched, &w.gang, g->in->run_names, &text);
 	out = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text));
 	kar_buf_release(&text);
-	*fit = atoi(out);
+	*fit = (int32_t)strtol(out, NULL, 10);
 	colon = strstr(out, ": ");
 	return colon ? colon + 2 : out;
 }

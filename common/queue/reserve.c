@@ -140,9 +140,12 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 	uint32_t n = 0;
 	struct room *rooms = place_alone(p, head, &by_node, &n);
 
-	if (!rooms)
+	if (!rooms) {
 		p->root->reserved = NULL;
-	for (uint32_t i = 0; rooms && i < p->n_live; i++)
+		kar_table_release(&by_node);
+		return;
+	}
+	for (uint32_t i = 0; i < p->n_live; i++)
 		subtract_old(p, rooms, &by_node, p->live[i], since);
 	p->reserved = kar_arena_alloc(p->a, n + 1, sizeof(*p->reserved));
 	for (uint32_t i = 0; i < n; i++) {

@@ -28,14 +28,18 @@ static int rank_of(const char *resource)
 static void note_lack(struct lack *worst, const struct lack *l)
 {
 	kar_nano a, b;
+	int order;
 
 	if (l->lacks <= 0)
 		return;
+	if (!worst->resource) {
+		*worst = *l;
+		return;
+	}
 	a = (kar_nano)l->lacks * 1000 / q_max(1, l->limit);
-	b = worst->resource ? (kar_nano)worst->lacks * 1000 / q_max(1, worst->limit) : -1;
-	if (a < b || (a == b && rank_of(l->resource) < rank_of(worst->resource)) ||
-		(a == b && rank_of(l->resource) == rank_of(worst->resource) &&
-			strcmp(l->resource, worst->resource) >= 0))
+	b = (kar_nano)worst->lacks * 1000 / q_max(1, worst->limit);
+	order = a != b ? (a > b) - (a < b) : rank_of(l->resource) - rank_of(worst->resource);
+	if (order < 0 || (!order && strcmp(l->resource, worst->resource) >= 0))
 		return;
 	*worst = *l;
 }

@@ -214,11 +214,25 @@ static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 
 /* --- taking ----------------------------------------------------------------------------------------- */
 
+/* Is there anybody to be looked at? Most groups that wait are above their right, and nobody has extras in a full cluster. */
+static bool may_find(struct taking *t, char way)
+{
+	bool within = false;
+
+	if (way != 'c')
+		return way == 'd' || t->p->extras > 0;
+	for (const struct q_queue *q = t->g->q; q->parent && !within; q = q->parent)
+		within = q_within(t->p, q, t->ask.v);
+	return within;
+}
+
 static struct q_group *best(struct taking *t, char way)
 {
 	struct q_group *found = NULL;
 	struct rank of_found = { 0 }, r = { 0 };
 
+	if (!may_find(t, way))
+		return NULL;
 	for (uint32_t i = 0; i < t->p->n_live; i++) {
 		struct q_group *g = t->p->live[i];
 		bool may = way == 'b' ? may_take_extra(t, g, &r)
@@ -358,13 +372,7 @@ static bool choose(struct taking *t)
 
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)
 {
-	bool extras = false;
-
-	if (p->has_rights || (leaf->in && leaf->in->preempts))
-		return true;
-	for (uint32_t i = 0; i < p->n_live && !extras; i++)
-		extras = q_extras(p->live[i]) > 0;
-	return extras;
+	return p->has_rights || (leaf->in && leaf->in->preempts) || p->extras > 0;
 }
 
 bool q_take_from_others(struct q_pass *p, struct q_group *g)
