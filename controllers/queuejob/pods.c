@@ -178,12 +178,15 @@ static void wait_for_room(struct queuejob_reconcile *r, struct candidates *w, si
 	r->p->makes_room = r->lacks_room && !w->n;
 }
 
-/* Pods that are created bound wait for a place, which the queue looks for. */
-static void report_unplaced(struct queuejob_reconcile *r, size_t n)
+/*
+ * Pods that are created bound wait for a place, which the queue looks for. Until they have one, the refusal of one of them stands; it is
+ * over when all that have one are created.
+ */
+static void report_unplaced(struct queuejob_reconcile *r, size_t n, size_t created)
 {
 	if (!n || !r->f->v->direct)
 		return;
-	r->p->unfinished = true; /* a refusal of one is not over */
+	r->p->unfinished |= !created;
 	if (r->f->v->obstacle)
 		queuejob_report(r, kar_reason_Unsupported, "%s", r->f->v->obstacle);
 	else
@@ -204,7 +207,7 @@ static size_t create_all(struct queuejob_reconcile *r, const struct candidates *
 		create(r, &w->items[i], gated, pin);
 		n++;
 	}
-	report_unplaced(r, w->n - n);
+	report_unplaced(r, w->n - n, n);
 	return n;
 }
 

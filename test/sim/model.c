@@ -195,13 +195,13 @@ void model_note_gang(struct model_job *j, int incarnation)
 	const struct model_pod *p;
 	int up = 0;
 
-	if (incarnation < j->up_incarnation)
-		return;
-	if (incarnation > j->up_incarnation)
+	if (incarnation > j->up_incarnation) {
 		j->most_up = 0;
-	j->up_incarnation = incarnation;
+		j->up_incarnation = incarnation;
+	}
+	/* A create that arrives late makes a pod with an older label, which is taken for one of this incarnation. */
 	TAILQ_FOREACH(p, &j->pods, of_job)
-		up += p->incarnation == incarnation && p->running && !p->deleting;
+		up += p->incarnation <= j->up_incarnation && p->running && !p->deleting;
 	for (int i = 0; i < j->n_tasks; i++) {
 		for (int k = 0; k < j->tasks[i].replicas.now && k < MODEL_INDEXES; k++)
 			up += j->tasks[i].succeeded[k];

@@ -179,6 +179,7 @@ struct model_gang {
 	bool satisfied;             /* once, since it was new */
 	int part;                   /* of its pods that are on nodes, while they are too few */
 	kar_time part_since;
+	bool released_late; /* one of its pods, after its last attempt was given up */
 };
 TAILQ_HEAD(model_gang_list, model_gang);
 

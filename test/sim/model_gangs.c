@@ -127,16 +127,25 @@ void model_note_gang_group(struct model *l, const struct sim_change *c)
 	model_set(&g->state, (int)s, model_now(l));
 	if (!c->new)
 		g->gone = model_now(l);
+	g->released_late &= !rules_begins_attempt(c);
 	g->satisfied = s == KAR_PG_STATE_SATISFIED || (g->satisfied && s != KAR_PG_STATE_NONE);
 	note_part(l, g, rules_begins_attempt(c));
+}
+
+static bool given_up(const struct model_gang *g)
+{
+	return g->state.now == KAR_PG_STATE_WAITING || g->state.now == KAR_PG_STATE_DEACTIVATED;
 }
 
 void model_note_gang_pod(struct model *l, const struct sim_change *c)
 {
 	struct model_gang *g = model_gang_of(l, c->new ? c->new : c->old);
+	bool released = c->old && c->new &&model_is_gated(c->old) && !model_is_gated(c->new);
 
-	if (g)
-		note_part(l, g, !c->old);
+	if (!g)
+		return;
+	g->released_late |= released && given_up(g);
+	note_part(l, g, !c->old);
 }
 
 bool model_gang_was(const struct model *l, const struct model_gang *g, enum kar_pg_state s)

@@ -132,15 +132,17 @@ static void check_own_minimum_first(const struct rule *r, const struct write *w)
 
 /* --- the minimum of others ------------------------------------------------------------------------------- */
 
-/* A manager has read that the job may start, and has still to ask for pods of its minimum. */
+/*
+ * A manager has read that the job may start, and has still to ask for pods of its minimum. One that was shown as Pending waits first
+ * until its start is recorded, behind control writes of any number of jobs, each of which lets one create pass.
+ */
 static bool waits_for_minimum(const struct model *l, const struct model_job *j)
 {
 	/* Longer than a manager waits until it looks again whether a name is free. */
 	const kar_time patience = KAR_MINUTE;
 	bool just_freed = (l->freed && model_now(l) - l->freed < patience) ||
 		(j->service_changed && model_now(l) - j->service_changed < patience);
-	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
-		j->phase == KAR_QJ_PHASE_STARTING;
+	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_STARTING;
 
 	return starts && starts_plainly(j) && j->admitted && j->n_readers > 0 && j->asked < j->minimum &&
 		!just_freed && !j->refused.user && model_names_are_free(l, j) && !rules_lacks_service(l, j);

@@ -13,6 +13,7 @@ struct resting {
 	struct model_members m;
 	enum kar_pg_state state;
 	int min;
+	bool released_late;
 };
 
 static void wrong(const struct resting *g, const char *why)
@@ -45,7 +46,8 @@ static void check_waiting(const struct resting *g)
 {
 	bool for_room = rules_is_for_room(g->reason);
 
-	if (g->m.bound)
+	if (g->m.bound &&
+		!g->released_late) /* else it keeps its node until the gang starts with it (docs/GANGS.md) */
 		wrong(g, "it holds a part of what it needs");
 	else if (for_room && finds_room(g))
 		wrong(g, "there is room for it");
@@ -109,6 +111,7 @@ void rules_check_gang_at_rest(struct model *l, const struct sim_value *group)
 	if (!known || kar_streq(sim_get_text(group, "status", "phase"), "Finished"))
 		return;
 	g.m = model_count_members(l, known);
+	g.released_late = known->released_late;
 	check_state(&g);
 	check_counts(&g);
 }

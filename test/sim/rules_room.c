@@ -238,13 +238,19 @@ static bool has_our_scheduler(const struct sim_value *job)
 			"default-scheduler") == 0;
 }
 
+/* No pod can be created from its templates, and none is there: it has no claim to its places. */
+static bool claims_nothing(const struct sim_value *job)
+{
+	return model_is_invalid(job) && !sim_get_int(job, 0, "status", "replicas");
+}
+
 static bool is_at_work(const struct room *m, const struct sim_value *group, const struct sim_value *job)
 {
 	const char *uid = sim_get_text(job, "metadata", "uid");
 	const struct model_job *j = uid ? model_find_job(m->l, uid) : NULL;
 
 	return j && kar_streq(model_owner(group), uid) && j->spec_edited <= j->placed &&
-		model_is_admitted(group) && has_our_scheduler(job) &&
+		model_is_admitted(group) && has_our_scheduler(job) && !claims_nothing(job) &&
 		!sim_get(job, "metadata", "deletionTimestamp") &&
 		!sim_bool_of(sim_get(job, "spec", "suspend"), false) &&
 		!kar_qj_phase_terminal(model_phase(job));

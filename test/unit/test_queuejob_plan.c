@@ -124,6 +124,11 @@ static const struct {
 	/* the pod goes: nothing waits for it any more */
 	{ "job min=1 phase=Running formed=1; task w replicas=2; pod w-0 Running; pod w-2 Running counted deleting",
 		false, false },
+	/* what is created bound waits for a place; what has one is created, and nothing is left of its refusal */
+	{ "job phase=Running min=1 formed=1 direct; task w replicas=3; pod w-0 Running node=n1 made=50; group admitted place=Satisfied planned=60",
+		true, false },
+	{ "job phase=Running min=1 formed=1 direct; task w replicas=3; pod w-0 Running node=n1 made=50; group admitted place=Satisfied planned=5 plan=w:n1",
+		false, false },
 	/* a pod is to go, and none is to come */
 	{ "job min=1 phase=Running formed=1; task w; pod w-0 Running; pod w-2 Running counted", false,
 		false },

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 from harness import FINALIZER, ROOT, TEST_KEY, Failure, KubectlError, audit_time, expect, expect_equal, queuejob, task, wait_until
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+PATIENCE = 240  # seconds for one command: a foreground deletion of all jobs was once seen not to end within 120
 BINARY = "build/controllers/kar-controllers"  # in documents
 NOT_COMPARED = {"AGE", "NAMESPACE"}  # columns; all others of a table in a document must be there, and have the cells that it shows
 
@@ -54,11 +56,22 @@ class Shell:
 
     def __call__(self, command):
         command = command.replace(BINARY, self.binary)
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
+        try:
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE,
+                                  env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{command} has not ended after {PATIENCE} s; what stops in all namespaces:\n{self.what_stops()}") from None
         if done.returncode:
             raise KubectlError(f"{command}: {done.stderr.strip()}")
         return done.stdout
+
+    def what_stops(self):
+        """Objects of ours and pods that are being deleted, with what holds them, anywhere in the cluster."""
+        lists = subprocess.run(["kubectl", "get", "qj,podgroups.scheduling.x-k8s.io,schedulingspecs,pods,namespaces", "-A", "-o", "json"],
+                               capture_output=True, text=True, timeout=60, env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
+        meta = [(i["kind"], i["metadata"], i.get("status", {}).get("phase")) for i in json.loads(lists.stdout)["items"]]
+        return "\n".join(f"  {kind} {m.get('namespace', '')}/{m['name']} {phase}: since {m['deletionTimestamp']}, held by {m.get('finalizers')}"
+                         for kind, m, phase in meta if "deletionTimestamp" in m)
 
     def differences(self, command, sample):
         """What the table says otherwise than the sample, which has the namespace default in the place of ours."""
