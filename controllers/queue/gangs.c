@@ -1,57 +1,13 @@
 /* The pods of a QueueJob as the pass sees them: those that it has, those that it lacks, and where they are or are to be. */
-#include "controllers/queue/pass.h"
+#include "controllers/queue/making.h"
 
 #include "api/intervals.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
-#include "api/pod_needs.h"
 #include "api/queuejob_direct.h"
 #include "api/queuejob_gang.h"
 #include "common/str.h"
 #include "controllers/queue/backend.h"
-
-/* One job while its pods are made. */
-struct making {
-	struct queue_pass *p;
-	const struct queue_group *qg;
-	struct kar_queue_group *in;
-	const struct kar_podgroup *group;
-	const struct kar_queuejob *job;
-	struct kar_arena *arena;
-	/* Per task. */
-	bool *started;
-	int32_t *done;             /* pods that have succeeded */
-	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
-	kar_class *classes;        /* 0: not known */
-	struct queue_seats *seats; /* of its bound pods */
-	int32_t *pending;          /* live pods without a node */
-	int64_t live;              /* pods of all tasks */
-	kar_time youngest;         /* wall ms, when its youngest pod was created */
-	struct queue_runs runs;
-	size_t *tasks; /* per run */
-};
-
-bool queue_waits_for_places(const struct kar_podgroup *g)
-{
-	return g->status.placement.state == KAR_PG_STATE_WAITING ||
-		g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
-}
-
-bool queue_is_whole(const struct kar_podgroup *g)
-{
-	enum kar_pg_state state = g->status.placement.state;
-
-	return (state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_NONE) &&
-		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
-}
-
-void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why)
-{
-	if (in->ineligible != KAR_QR_ADMITTED && in->ineligible < reason)
-		return;
-	in->ineligible = reason;
-	in->why = why;
-}
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
 
@@ -64,58 +20,6 @@ static bool is_placeable(const struct kar_queuejob *job)
 			return false;
 	}
 	return job->spec.n_tasks && kar_queuejob_min_available(&job->spec) > 0;
-}
-
-/* --- classes --------------------------------------------------------------------------------------- */
-
-/* The class of the template's needs with the node selector of the job, which its pods get as well (api/queuejob_pod.c). */
-static kar_class class_with_selector(const struct making *m, const char *text)
-{
-	const struct kar_array *own = &m->job->spec.sched.node_selector;
-	const struct kar_pair *pairs = own->items;
-	struct kar_pod_needs needs;
-	struct kar_sched_label *all;
-	kar_class class;
-
-	if (kar_pod_needs_parse(text, m->arena, &needs, NULL))
-		return 0;
-	all = kar_arena_alloc(m->arena, needs.n_selector + own->n, sizeof(*all));
-	for (uint32_t i = 0; i < needs.n_selector; i++)
-		all[i] = needs.selector[i];
-	for (size_t i = 0; i < own->n; i++)
-		all[needs.n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
-	needs.selector = all;
-	class = kar_sched_class(kar_snapshot_sched(m->p->stores->snapshot), &needs);
-	m->p->classes = kar_arena_grow(m->arena, m->p->classes, m->p->n_classes, sizeof(*m->p->classes));
-	m->p->classes[m->p->n_classes++] = class;
-	return class;
-}
-
-void queue_forget_classes(struct queue_pass *p)
-{
-	for (size_t i = 0; i < p->n_classes; i++)
-		kar_sched_class_put(kar_snapshot_sched(p->stores->snapshot), p->classes[i]);
-	p->n_classes = 0;
-}
-
-/* False: the needs of a task are not known. */
-static bool find_classes(struct making *m)
-{
-	bool all = true;
-
-	m->classes = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*m->classes));
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		const struct kar_taskspec *t = &m->job->spec.tasks[i];
-
-		if (t->needs)
-			m->classes[i] = m->job->spec.sched.node_selector.n
-				? class_with_selector(m, t->needs)
-				: kar_snapshot_class_of(m->p->stores->snapshot, t->needs);
-		all &= m->classes[i] != 0;
-		if (!m->classes[i])
-			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, "{}");
-	}
-	return all;
 }
 
 /* --- what is there --------------------------------------------------------------------------------- */
@@ -182,82 +86,6 @@ static void count_pods(struct making *m)
 	}
 }
 
-/* --- what it needs ---------------------------------------------------------------------------------- */
-
-static const int32_t *priorities(const struct making *m)
-{
-	int32_t *all = kar_arena_alloc(m->arena, m->job->spec.n_tasks, sizeof(*all));
-
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		const struct kar_taskspec *t = &m->job->spec.tasks[i];
-		const struct kar_priorityclass *class =
-			kar_stores_priorityclass(m->p->stores, t->template_priority_class);
-
-		all[i] = t->has_priority ? t->priority : class ? class->value : 0;
-	}
-	return all;
-}
-
-static int32_t own_minimum_left(const struct making *m, size_t task)
-{
-	const struct kar_taskspec *t = &m->job->spec.tasks[task];
-	int32_t min = t->min_available < t->replicas ? t->min_available : t->replicas;
-
-	return t->has_min_available && min > m->done[task] ? min - m->done[task] : 0;
-}
-
-/* Room for tasks that wait for others is admitted with the first ones: what of the whole quorum the started ones do not have. */
-static void need_later_tasks(struct making *m, int64_t rest)
-{
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		if (m->started[i])
-			continue;
-		m->need[i] = own_minimum_left(m, i);
-		m->want[i] -= m->need[i];
-		rest -= m->need[i];
-	}
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		int32_t more = (int32_t)kar_clamp(m->started[i] ? 0 : rest, 0, m->want[i]);
-
-		m->need[i] += more;
-		m->want[i] -= more;
-		rest -= more;
-	}
-}
-
-static void count_needs(struct making *m)
-{
-	const struct kar_queuejob_spec *s = &m->job->spec;
-	struct kar_gang_role *parts = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*parts));
-	bool *all = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*all));
-	size_t n = kar_queuejob_roles(s, m->started, m->done, priorities(m), INT32_MAX, parts);
-	int64_t rest;
-
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		all[i] = true;
-		m->want[i] = s->tasks[i].replicas > m->done[i] ? s->tasks[i].replicas - m->done[i] : 0;
-	}
-	rest = kar_queuejob_quorum(s, all);
-	for (size_t i = 0; i < n; i++) {
-		m->need[parts[i].task] = parts[i].need;
-		m->want[parts[i].task] -= parts[i].need;
-		rest -= parts[i].need;
-	}
-	for (size_t i = 0; i < s->n_tasks; i++)
-		rest -= m->done[i];
-	if (rest > 0 || kar_queuejob_quorum(s, all) > 0)
-		need_later_tasks(m, rest);
-}
-
-static void add_run(struct making *m, size_t task, int32_t n)
-{
-	if (!n)
-		return;
-	m->tasks = kar_arena_grow(m->arena, m->tasks, m->runs.n, sizeof(*m->tasks));
-	m->tasks[m->runs.n] = task;
-	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
-}
-
 /* A quota lets no pod of a task in, whatever it has room for. */
 static void check_templates(struct making *m)
 {
@@ -268,19 +96,6 @@ static void check_templates(struct making *m)
 		if (why)
 			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
 	}
-}
-
-/* The minimum first; in both parts tasks that have started first. */
-static void add_runs(struct making *m)
-{
-	for (int part = 0; part < 4; part++) {
-		for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-			if (m->started[i] == (part % 2 == 0))
-				add_run(m, i, part < 2 ? m->need[i] : m->want[i]);
-		}
-	}
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		m->in->min += m->need[i];
 }
 
 /* --- where they are --------------------------------------------------------------------------------- */
@@ -473,14 +288,6 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 
 /* --- the group -------------------------------------------------------------------------------------- */
 
-void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out)
-{
-	const struct kar_podgroup *g = p->groups[i].group;
-
-	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
-	queue_come_again(p, g->status.placement.retry_after - p->s->now);
-}
-
 static struct making new_making(struct queue_pass *p, uint32_t i)
 {
 	struct making m = { .p = p,
@@ -572,20 +379,11 @@ static void place_admitted(struct making *m, struct queue_gang *out)
 		seat_nowhere(m);
 }
 
-static int32_t all_of(const struct queue_runs *r)
-{
-	int64_t n = 0;
-
-	for (uint32_t i = 0; i < r->n; i++)
-		n += r->items[i].n;
-	return (int32_t)kar_clamp(n, 0, INT32_MAX);
-}
-
 static void finish(struct making *m)
 {
 	struct kar_queue_group *in = m->in;
 	const struct kar_podgroup_status *st = &m->group->status;
-	int32_t left = all_of(&m->runs);
+	int32_t left = queue_runs_pods(&m->runs);
 
 	if (left && !in->min)
 		in->min = 1;
@@ -646,13 +444,13 @@ static bool is_adopted(const struct making *m)
 void queue_observe_gang(struct queue_pass *p, uint32_t i)
 {
 	struct making m = new_making(p, i);
-	bool known = find_classes(&m);
+	bool known = queue_find_classes(&m);
 	struct queue_gang *out;
 
 	count_pods(&m);
 	p->groups[i].admitted |= is_adopted(&m);
-	count_needs(&m);
-	add_runs(&m);
+	queue_count_needs(&m);
+	queue_add_runs(&m);
 	if (m.qg->admitted)
 		seat_bound(&m);
 	else

@@ -192,14 +192,39 @@ static void add_seated(struct making *m, const struct members *of,
 		struct queue_seats seat = { 0 };
 
 		m->runs.items[run].n++;
+		if (node && !node[0])
+			continue;
 		queue_seat_add(&seat, node, 1, pod->node != NULL, pod->creation, m->arena);
 		queue_run_seat(&m->runs, run, &seat);
 	}
 }
 
-static const char *node_of(const struct making *m KAR_UNUSED, const struct kar_pod *pod)
+/* The entry of the plan for @pod; NULL: there is none. */
+static const struct kar_pg_planned *planned(const struct making *m, const struct kar_pod *pod)
 {
-	return pod->node;
+	const struct kar_pg_placement *pl = &m->group->status.placement;
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		if (kar_streq(pl->plan[i].role, pod->o.name))
+			return &pl->plan[i];
+	}
+	return NULL;
+}
+
+static const char *planned_node(const struct making *m, const struct kar_pod *pod)
+{
+	const struct kar_pg_planned *entry = planned(m, pod);
+	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
+
+	return node[0] ? node : NULL;
+}
+
+/* Of one that is released and has no node yet: that of the plan. */
+static const char *node_of(const struct making *m, const struct kar_pod *pod)
+{
+	if (pod->node || !planned(m, pod))
+		return pod->node;
+	return planned_node(m, pod) ? planned_node(m, pod) : "";
 }
 
 /* Members from @from on, up to @to: they get places. */
@@ -245,26 +270,6 @@ static bool is_stuck(const struct making *m, bool started)
 }
 
 /* --- members that have a place in the plan ---------------------------------------------------------- */
-
-/* The entry of the plan for @pod; NULL: there is none. */
-static const struct kar_pg_planned *planned(const struct making *m, const struct kar_pod *pod)
-{
-	const struct kar_pg_placement *pl = &m->group->status.placement;
-
-	for (size_t i = 0; i < pl->n_plan; i++) {
-		if (kar_streq(pl->plan[i].role, pod->o.name))
-			return &pl->plan[i];
-	}
-	return NULL;
-}
-
-static const char *planned_node(const struct making *m, const struct kar_pod *pod)
-{
-	const struct kar_pg_planned *entry = planned(m, pod);
-	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
-
-	return node[0] ? node : NULL;
-}
 
 /* Moves those that have a certain place to @out, and those that have an uncertain one to the front. Returns how many these are. */
 static size_t take_planned(struct making *m, struct members *out)
@@ -452,16 +457,6 @@ static void hold_plan(struct making *m, bool holds)
 		m->in->hold = hold(m);
 }
 
-/* Pods that the runs have. */
-static int32_t in_runs(const struct making *m)
-{
-	int32_t n = 0;
-
-	for (uint32_t i = 0; i < m->runs.n; i++)
-		n += m->runs.items[i].n;
-	return n;
-}
-
 static int32_t least(int64_t a, int64_t b)
 {
 	return (int32_t)kar_clamp(a < b ? a : b, 0, INT32_MAX);
@@ -471,7 +466,7 @@ static void finish(struct making *m, const struct queue_gang *out)
 {
 	struct kar_queue_group *in = m->in;
 	int64_t have = m->admitted ? 0 : (int64_t)m->have.n;
-	int32_t left = in_runs(m), min = least(minimum_left(m) - have, left);
+	int32_t left = queue_runs_pods(&m->runs), min = least(minimum_left(m) - have, left);
 
 	for (size_t i = 0; i < m->leaving.n; i++) {
 		const struct kar_pod *pod = m->leaving.items[i];
@@ -556,24 +551,4 @@ void queue_observe_members(struct queue_pass *p, uint32_t i)
 	qg->admitted = false; /* its members are all there, and were never placed: it waits for places */
 	p->in[i] = begin;
 	observe(p, i);
-}
-
-int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g)
-{
-	int32_t highest = p->default_priority;
-	const struct kar_object *o;
-	char key[KAR_KEY_LEN];
-	bool any = false;
-
-	kar_object_key(&g->o, key);
-	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
-		kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
-
-		if (kar_pod_alive(pod) && (!any || pod->priority > highest)) {
-			highest = pod->priority;
-			any = true;
-		}
-	}
-	return highest;
 }

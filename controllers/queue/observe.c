@@ -9,25 +9,6 @@
 #include "controllers/queue/pass.h"
 #include "controllers/unit.h"
 
-bool queue_job_is_invalid(const struct kar_queuejob *job)
-{
-	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
-}
-
-/* The group of a job has the name of the job. A group of another name is not the job's, even if the job controls it. */
-static bool is_of_job(const struct kar_podgroup *g)
-{
-	return g->owner_uid && g->owner_is_queuejob && kar_streq(g->o.name, g->owner_name);
-}
-
-const struct kar_queuejob *queue_job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	const struct kar_object *o =
-		is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->o.name) : NULL;
-
-	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
-}
-
 /*
  * The work of a QueueJob's group is over when the job has ended, not when the group is Finished: a job whose quorum is below the sum
  * of its replicas continues. For a group of any other owner the phase of the group decides.
@@ -38,7 +19,7 @@ static enum queue_claim claim_of(const struct kar_stores *stores, const struct k
 
 	if (g->deletion)
 		return QUEUE_CLAIM_NONE;
-	if (!is_of_job(g))
+	if (!queue_is_of_job(g))
 		return g->status.phase == KAR_PG_PHASE_FINISHED ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
 	if (!job || job->deletion)
 		return QUEUE_CLAIM_NONE;
@@ -47,30 +28,6 @@ static enum queue_claim claim_of(const struct kar_stores *stores, const struct k
 	if (job->spec.suspend)
 		return QUEUE_CLAIM_SUSPENDED;
 	return queue_job_is_invalid(job) ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
-}
-
-bool queue_is_rolled_back(const struct kar_podgroup *g)
-{
-	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
-}
-
-bool queue_is_evicted(const struct kar_podgroup *g)
-{
-	return queue_is_rolled_back(g) && kar_has_text(g->status.placement.evicted_by);
-}
-
-void queue_come_again(struct queue_pass *p, kar_time in)
-{
-	if (in > 0 && in < p->retry_in)
-		p->retry_in = in;
-}
-
-bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod)
-{
-	kar_time left = kar_pod_overdue_in(pod, p->s->now);
-
-	queue_come_again(p, left);
-	return left <= 0;
 }
 
 static kar_time later(kar_time a, kar_time b)
@@ -124,7 +81,7 @@ static bool yields(struct queue_pass *p, const struct kar_podgroup *g, bool admi
 	kar_time left;
 	char key[KAR_KEY_LEN];
 
-	if (is_of_job(g) || !(admitted || g->status.waiting_since || g->orphan))
+	if (queue_is_of_job(g) || !(admitted || g->status.waiting_since || g->orphan))
 		return false;
 	left = queue_empty_for_too_long_in(g,
 		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)),
@@ -276,14 +233,39 @@ static uint32_t number_of_key(const struct queue_pass *p, const char *key)
 	return o ? queue_number_of(p, kar_as_podgroup(o)) : KAR_QUEUE_NONE;
 }
 
+/* A group of others whose members are not all there: it is admitted without them, but nobody starts with it. */
+static bool is_empty(const struct queue_group *qg)
+{
+	return kar_pg_of_others(qg->group) && !qg->gang &&
+		qg->group->status.placement.state == KAR_PG_STATE_NONE;
+}
+
+static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in,
+	const struct kar_podgroup *other)
+{
+	bool same = kar_streq(other->o.ns, qg->group->o.ns);
+
+	queue_refuse(in, KAR_QR_GANG_GROUP,
+		kar_arena_printf(&p->s->arena, "it starts with %s/%s, which %s", other->o.ns, other->o.name,
+			same ? "waits (WaitingForMembers)" : "is not ready"));
+}
+
+/* Once the pods of all are known. */
 static void observe_unit(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
 {
 	struct kar_unit unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
 	uint32_t *numbers = kar_arena_alloc(&p->s->arena, unit.n + 1, sizeof(*numbers));
 
+	if (is_empty(qg))
+		return;
 	for (size_t i = 1; i < unit.n; i++) {
-		numbers[in->n_unit] = queue_number_of(p, unit.groups[i]);
-		in->n_unit += numbers[in->n_unit] != KAR_QUEUE_NONE;
+		uint32_t number = queue_number_of(p, unit.groups[i]);
+
+		if (number == KAR_QUEUE_NONE)
+			continue;
+		if (is_empty(&p->groups[number]))
+			wait_for(p, qg, in, unit.groups[i]);
+		numbers[in->n_unit++] = number;
 	}
 	in->unit = numbers;
 	in->unit_missing = unit.missing;
@@ -352,8 +334,6 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
-	if (!qg->admitted && qg->claim == QUEUE_CLAIM_ALIVE)
-		observe_unit(p, qg, in);
 	in->standing = qg->admitted       ? KAR_QUEUE_ADMITTED
 		: is_reserving(qg->group) ? KAR_QUEUE_RESERVING
 					  : KAR_QUEUE_WAITING;
@@ -460,6 +440,10 @@ void queue_observe(struct queue_pass *p)
 		p->in[i] = begin_group(p, &p->groups[i]);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		observe_rest(p, i);
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (!p->groups[i].admitted && p->groups[i].claim == QUEUE_CLAIM_ALIVE)
+			observe_unit(p, &p->groups[i], &p->in[i]);
+	}
 	queue_finish_capacity(p);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		queue_quota_group(p->quota, &p->in[i]);

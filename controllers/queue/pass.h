@@ -61,10 +61,8 @@ struct queue_shared {
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 };
 
-/* --- observe.c -------------------------------------------------------------------------------------- */
+/* --- pass.c ----------------------------------------------------------------------------------------- */
 
-/* Fills in .groups, .queues and .snapshot from the caches; groups are in order. */
-void queue_observe(struct queue_pass *p) KAR_NONNULL;
 /*
  * @job has no pods and its pods cannot be created, so it must not take room in the queue. A job that has pods (of another task, or
  * from before an edit) keeps its admission.
@@ -73,8 +71,6 @@ bool queue_job_is_invalid(const struct kar_queuejob *job) KAR_NONNULL;
 /* The QueueJob whose group @g is; NULL: it is of no job, or the job is gone. */
 const struct kar_queuejob *queue_job_of(const struct kar_stores *stores,
 	const struct kar_podgroup *g) KAR_NONNULL;
-/* The group of number @i of the pass, or KAR_QUEUE_NONE. */
-uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 bool queue_is_rolled_back(const struct kar_podgroup *g) KAR_NONNULL;
 /* Because it was evicted. */
 bool queue_is_evicted(const struct kar_podgroup *g) KAR_NONNULL;
@@ -82,6 +78,23 @@ bool queue_is_evicted(const struct kar_podgroup *g) KAR_NONNULL;
 void queue_come_again(struct queue_pass *p, kar_time in) KAR_NONNULL;
 /* It should have been gone for a while, so it may stay permanently, on a node that is lost: nobody waits for its room. */
 bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod) KAR_NONNULL;
+/* Number of the queue @name, or KAR_QUEUE_NONE. */
+uint32_t queue_named(const struct queue_pass *p, const char *name) KAR_NONNULL;
+/* The group is to be placed again: its admission holds nothing. */
+bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
+/* Fills in what every gang has, from the placement of its group. */
+void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;
+/* It is not eligible for @reason, unless an earlier one was given already. */
+void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why) KAR_NONNULL;
+/* A job of our API group controls it, whose name it has. */
+bool queue_is_of_job(const struct kar_podgroup *g) KAR_NONNULL;
+
+/* --- observe.c -------------------------------------------------------------------------------------- */
+
+/* Fills in .groups, .queues and .snapshot from the caches; groups are in order. */
+void queue_observe(struct queue_pass *p) KAR_NONNULL;
+/* The group of number @i of the pass, or KAR_QUEUE_NONE. */
+uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *g) KAR_NONNULL;
 
 /* --- tree.c ----------------------------------------------------------------------------------------- */
 
@@ -92,8 +105,6 @@ void queue_finish_queues(struct queue_pass *p) KAR_NONNULL;
 /* Finished groups are counted, and how long they ran says when others may end. */
 void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *const *finished, size_t n)
 	__attribute__((nonnull(1)));
-/* Number of the queue @name, or KAR_QUEUE_NONE. */
-uint32_t queue_named(const struct queue_pass *p, const char *name) KAR_NONNULL;
 
 /* --- capacity.c ------------------------------------------------------------------------------------- */
 
@@ -110,16 +121,8 @@ void queue_finish_capacity(struct queue_pass *p) KAR_NONNULL;
 void queue_observe_gang(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
-/* The group is to be placed again: its admission holds nothing. */
-bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 /* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All that live leave. */
 void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
-/* Fills in what every gang has, from the placement of its group. */
-void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;
-/* Its minimum is bound, as its own status says. Without a state nothing was placed, or it was admitted by a version that placed nothing. */
-bool queue_is_whole(const struct kar_podgroup *g) KAR_NONNULL;
-/* It is not eligible for @reason, unless an earlier one was given already. */
-void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why) KAR_NONNULL;
 
 /* --- members.c -------------------------------------------------------------------------------------- */
 

@@ -75,3 +75,12 @@ void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, 
 	r->leaving[r->n_leaving].charges = c ? c->items : NULL;
 	r->leaving[r->n_leaving++].n_charges = c ? c->n : 0;
 }
+
+int32_t queue_runs_pods(const struct queue_runs *r)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += r->items[i].n;
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}

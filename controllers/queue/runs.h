@@ -30,7 +30,9 @@ void queue_seat_add(struct queue_seats *s, const char *node, int32_t n, bool bou
 void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from) KAR_NONNULL;
 /* Pods of the run that have no seat. */
 int32_t queue_run_unseated(const struct queue_runs *r, uint32_t run) KAR_NONNULL;
-/* Likewise. */
+/* Pods of all runs. */
+int32_t queue_runs_pods(const struct queue_runs *r) KAR_NONNULL;
+/* What stops. @c as for a run. */
 void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
 	__attribute__((nonnull(1, 2)));
 

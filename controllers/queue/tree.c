@@ -14,21 +14,6 @@ static int compare_queues(const void *a, const void *b)
 	return strcmp((*x)->o.name, (*y)->o.name);
 }
 
-uint32_t queue_named(const struct queue_pass *p, const char *name)
-{
-	uint32_t low = 0, high = p->n_queues;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(p->queues[middle]->o.name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->n_queues && kar_streq(p->queues[low]->o.name, name) ? low : KAR_QUEUE_NONE;
-}
-
 /* Why it admits nothing at all; NULL: it may. */
 static const char *problem_of(const struct kar_queue *q, struct kar_arena *a)
 {

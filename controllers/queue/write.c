@@ -1,11 +1,10 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
-#include "controllers/queue/pass.h"
+#include "controllers/queue/next.h"
 
 #include "api/names.h"
 #include "api/copy.h"
 #include "common/json.h"
 #include "common/str.h"
-#include "common/text.h"
 #include "controllers/kar_metrics.h"
 
 /* Numbers of struct kar_action.what. */
@@ -62,216 +61,6 @@ static struct kar_action *add_patch(struct queue_pass *p, const struct kar_objec
 	return a;
 }
 
-/* An admission by another queue ends with the one that begins now, so lastTransitionTime must move. */
-static void end_admission(const struct queue_group *qg, struct kar_conditions *conditions)
-{
-	for (size_t i = 0; i < conditions->n; i++) {
-		if (kar_streq(conditions->items[i].type, KAR_PG_ADMITTED) &&
-			!kar_podgroup_admitted_by(qg->group, qg->queue))
-			conditions->items[i].status = KAR_COND_FALSE;
-	}
-}
-
-static void set_preempted(struct queue_pass *p, const struct kar_podgroup *g, bool is, const char *reason,
-	const char *message, struct kar_podgroup_status *st)
-{
-	const struct kar_condition c = {
-		.type = KAR_PG_PREEMPTED,
-		.status = is ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.observed_generation = g->generation,
-		.reason = reason,
-		.message = message,
-	};
-
-	kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
-}
-
-static kar_time this_second(const struct queue_pass *p)
-{
-	return p->s->now - p->s->now % KAR_SECOND;
-}
-
-/* For whom it was evicted: "ns/name"; of a queue that is drained, what no group is called. */
-static const char *name_taker(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
-{
-	const struct kar_podgroup *taker;
-
-	if (d->evicted_for == KAR_QUEUE_NONE)
-		return kar_arena_printf(&p->s->arena, "queue %s", qg->queue);
-	taker = p->groups[d->evicted_for].group;
-	return kar_arena_printf(&p->s->arena, "%s/%s", taker->o.ns, taker->o.name);
-}
-
-/* Its pods are deleted as after an attempt that failed, but it has not failed, and is in its queue at once. */
-static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
-{
-	st->placement.state = KAR_PG_STATE_ROLLING_BACK;
-	st->placement.time = this_second(p);
-	st->placement.deadline = 0;
-	st->placement.plan = NULL;
-	st->placement.n_plan = 0;
-	st->placement.cause = d->evicted_text;
-	st->placement.evicted_by = name_taker(p, qg, d);
-	set_preempted(p, qg->group, true, kar_queue_cause_name(d->cause), d->evicted_text, st);
-}
-
-static bool is_admitted(const struct kar_queue_decision *d)
-{
-	return d->standing == KAR_QUEUE_ADMITTED;
-}
-
-/* What its queue has given it is in force: it is admitted, or was. */
-static const char *message_of(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
-{
-	struct kar_arena *a = &p->s->arena;
-	const char *text = d->message;
-
-	if (is_admitted(d))
-		text = kar_has_text(d->text) && d->provisions
-			? kar_arena_printf(a, "admitted by queue %s to wait for new nodes: %s", qg->queue,
-				  d->text)
-			: kar_has_text(d->text) ? d->text
-						: kar_arena_printf(a, "admitted by queue %s", qg->queue);
-	else if (d->cause)
-		text = d->evicted_text;
-	if (qg->asked > qg->priority)
-		text = kar_arena_printf(a, "%s; " KAR_QUEUE_CLAMPED, text, qg->asked, qg->priority);
-	return kar_text_fit(a, text,
-		KAR_MAX_MESSAGE_BYTES); /* as it is stored, or it would be written again and again */
-}
-
-static void set_admitted(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
-{
-	const struct kar_condition admitted = {
-		.type = KAR_PG_ADMITTED,
-		.status = is_admitted(d) ? KAR_COND_TRUE : KAR_COND_FALSE,
-		.observed_generation = qg->group->generation,
-		.reason = kar_queue_reason_name(d->reason),
-		.message = message_of(p, qg, d),
-	};
-
-	st->conditions = kar_conditions_copy(&st->conditions, &p->s->arena);
-	if (is_admitted(d))
-		end_admission(qg, &st->conditions);
-	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
-}
-
-/* It waits for places, and nobody places it any more: its scheduler is another now, or it has no minimum. */
-static bool ends_waiting(const struct queue_group *qg, const struct kar_queue_decision *d)
-{
-	return is_admitted(d) && !qg->gang && queue_waits_for_places(qg->group);
-}
-
-/* Places for pods that are to be created now: those of a task that waits for another one are only kept free. */
-static bool has_new_places(const struct queue_gang *g, const struct kar_placement *places)
-{
-	for (uint32_t i = 0; places && i < places->n_places; i++) {
-		if (g->pods || g->tasks[places->places[i].role])
-			return true;
-	}
-	return false;
-}
-
-/* It has no place yet for pods that are created bound, or names places that nobody needs. */
-static bool renews_plan(const struct queue_group *qg, const struct kar_queue_decision *d)
-{
-	return is_admitted(d) && qg->admitted && qg->gang && qg->gang->renews &&
-		(has_new_places(qg->gang, d->places) || qg->gang->ends_plan ||
-			queue_lacks_places(qg, d) != (qg->group->status.placement.deadline != 0));
-}
-
-/* A limit that its pods do not reach is none, so that it is not written whenever a pod ends. */
-static int32_t limit_of(const struct queue_pass *p, const struct queue_group *qg)
-{
-	const struct kar_podgroup_status *st = &qg->group->status;
-	const struct kar_queue_group *in = &p->in[qg - p->groups];
-	int64_t left = 0;
-
-	for (uint32_t i = 0; i < in->n_runs; i++)
-		left += in->runs[i].n;
-	return st->has_desired && st->desired < left ? st->desired : (int32_t)left;
-}
-
-/* The number of its pods is another now. One that is not elastic has no number, unless it was elastic before. */
-static bool is_scaled(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
-{
-	const struct kar_queue_group *in = &p->in[qg - p->groups];
-
-	return is_admitted(d) && qg->job && (in->elastic || qg->group->status.has_desired) &&
-		d->desired != limit_of(p, qg);
-}
-
-/* Times of waiting, by condition Admitted as it was and as it becomes. */
-static void count_waiting(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
-{
-	const struct kar_podgroup *g = qg->group;
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	bool was_suspended = c && kar_streq(c->reason, kar_queue_reason_name(KAR_QR_SUSPENDED));
-	bool waited = !qg->recorded && !was_suspended;
-	bool waits = !is_admitted(d) && d->reason != KAR_QR_SUSPENDED;
-	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
-
-	if (waited && !waits) {
-		if (since && p->s->now > since)
-			st->waited_seconds += (p->s->now - since) / KAR_SECOND;
-		st->waiting_since = 0;
-	} else if (!waited && waits && !st->waiting_since) {
-		st->waiting_since = this_second(p);
-	}
-}
-
-static void set_placement(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
-{
-	bool begins = is_admitted(d) && !qg->admitted && qg->gang && (d->places || d->provisions);
-
-	if (renews_plan(qg, d) && qg->gang->pods) {
-		st->placement = queue_renew_pods(qg, d->places, &p->s->arena);
-	} else if (renews_plan(qg, d)) {
-		st->placement = queue_renew_places(qg, d, this_second(p), &p->s->arena);
-	} else if (begins) {
-		st->placement = queue_record_places(qg, d->provisions ? NULL : d->places, this_second(p),
-			&p->s->arena);
-		st->backend = qg->gang->backend;
-	} else if (ends_waiting(qg, d)) {
-		st->placement = (struct kar_pg_placement){ .cause = "" };
-		st->backend = KAR_PG_BACKEND_NONE;
-	}
-}
-
-/* The status of the group as it is after @d. */
-static struct kar_podgroup_status next_status(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
-{
-	struct kar_podgroup_status st = qg->group->status;
-	bool admitted = is_admitted(d);
-
-	st.position = d->position;
-	st.has_position = true;
-	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
-	st.admitted_queue = admitted ? qg->queue : "";
-	count_waiting(p, qg, d, &st);
-	if (is_scaled(p, qg, d)) {
-		st.desired = d->desired;
-		st.has_desired = true;
-	}
-	if (d->scaled)
-		st.last_scale_time = this_second(p);
-	set_placement(p, qg, d, &st);
-	set_admitted(p, qg, d, &st);
-	if (d->cause)
-		set_evicted(p, qg, d, &st);
-	else if (admitted && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))
-		set_preempted(p, qg->group, false, "Admitted", "it has its places again", &st);
-	return st;
-}
-
 static void note_admission(const struct queue_pass *p, const struct kar_podgroup *g, struct kar_action *a)
 {
 	struct body *body = (struct body *)(uintptr_t)a->payload;
@@ -284,7 +73,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 	const struct kar_queue_decision *d)
 {
 	const struct kar_podgroup *g = qg->group;
-	struct kar_podgroup_status st = next_status(p, qg, d);
+	struct kar_podgroup_status st = queue_next_status(p, qg, d);
 	unsigned mask = KAR_PG_QUEUE;
 	struct kar_buf out = { 0 };
 	struct kar_action *a;
@@ -297,13 +86,14 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
 	a = add_patch(p, &g->o, "status", PATCH_GROUP,
 		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
-			is_admitted(d) ? "True" : "False", kar_queue_reason_name(d->reason), d->position,
+			queue_is_admitted(d) ? "True" : "False", kar_queue_reason_name(d->reason),
+			d->position,
 			d->cause                ? " evicted"
 				: d->provisions ? " provisions"
 				: d->places     ? " placed"
 						: ""),
 		&out);
-	if (is_admitted(d) && !qg->admitted)
+	if (queue_is_admitted(d) && !qg->admitted)
 		note_admission(p, g, a);
 	return a;
 }
@@ -327,10 +117,11 @@ static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
 {
 	const struct kar_podgroup *g = qg->group;
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	bool admitted = is_admitted(d);
+	bool admitted = queue_is_admitted(d);
 
-	return !c || ends_waiting(qg, d) || renews_plan(qg, d) || (admitted && !qg->admitted) || d->cause ||
-		is_scaled(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+	return !c || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) || (admitted && !qg->admitted) ||
+		d->cause || queue_is_scaled(p, qg, d) ||
+		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue));
@@ -351,7 +142,7 @@ static bool position_moved(struct queue_pass *p, const struct queue_group *qg,
 {
 	const struct kar_podgroup *g = qg->group;
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	const char *message = is_admitted(d) || !c ? NULL : message_of(p, qg, d);
+	const char *message = queue_is_admitted(d) || !c ? NULL : queue_message(p, qg, d);
 
 	if (d->position != g->status.position)
 		return true;
@@ -413,9 +204,9 @@ static int turn_of(const struct queue_pass *p, uint32_t i)
 
 	if (d->reason == KAR_QR_RESERVING)
 		return 0;
-	if (d->cause || (is_admitted(d) && p->groups[i].admitted))
+	if (d->cause || (queue_is_admitted(d) && p->groups[i].admitted))
 		return 1;
-	return is_admitted(d) ? 2 : 3;
+	return queue_is_admitted(d) ? 2 : 3;
 }
 
 void queue_write_groups(struct queue_pass *p)

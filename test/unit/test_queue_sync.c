@@ -591,8 +591,7 @@ static void admission_without_places_is_not_believed(void **state)
 {
 	(void)state;
 	put_queue("default", "");
-	put_gang("g",
-		"\"phase\":\"Pending\",\"position\":0," ADMITTED("True", "Mine", "") BY("default"));
+	put_gang("g", "\"phase\":\"Pending\",\"position\":0," ADMITTED("True", "Mine", "") BY("default"));
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)");
 }

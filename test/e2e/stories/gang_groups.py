@@ -17,7 +17,7 @@ def story_jobs_of_a_gang_group_start_together(s):
     s.apply(gang("red", replicas=2, sched={"gangGroups": names["red"]}))
     s.wait_phase("red", "Pending", reason="WaitingForGangGroup", message=f"it starts with {s.namespace}/blue, which does not exist; 1st of 1 in queue default")
     s.apply(gang("blue", replicas=2, sched={"gangGroups": names["blue"]}))
-    s.wait_phase("red", "Pending", reason="WaitingForGangGroup", message=f"it starts with {s.namespace}/blue, which waits (InsufficientCapacity); 1st of 2 in queue default")
+    s.wait_phase("red", "Pending", reason="WaitingForGangGroup", message=f"it starts with {s.namespace}/blue, which waits (NoFit); 1st of 2 in queue default")
     time.sleep(1)
     for name in names:
         expect_no_pod_was_made(s, name)

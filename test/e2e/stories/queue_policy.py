@@ -1,4 +1,4 @@
-"""What a queue allows holds for everybody: by way of a PodGroup, by a number for a priority, by a field that is not acted upon yet."""
+"""What a queue allows holds for everybody: by way of a PodGroup, by a number for a priority, by labels of namespaces."""
 
 import contextlib
 import json
@@ -101,15 +101,15 @@ def story_priority_counts_at_most_as_its_queue_allows(s):
         expect("priority 2147483647 counts as 10, the maxPriority of the queue" in status["message"], status["message"])
 
 
-def story_full_queue_names_who_holds_its_places(s):
-    """A job behind a full queue names the admitted ones, with what they do; so one whose pods do not start is seen to block the queue. One that fits no node does not."""
+def story_full_queue_says_so(s):
+    """A job behind a full queue is told how many jobs it has, also if their pods do not start. One that fits no node takes no place."""
     nowhere, missing = task("worker", 1), task("worker", 1)
     nowhere["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
     missing["template"]["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"no": "such-pod"}}}]}}
     with queue(s, maxJobs=1) as one:
         s.apply(queuejob("nowhere", nowhere, queue=one))
-        s.wait_phase("nowhere", "Pending", reason="Infeasible", position=1)
+        s.wait_phase("nowhere", "Pending", reason="Infeasible", position=0)
         s.apply(queuejob("stuck", missing, queue=one))
         s.wait_phase("stuck", "Starting", reason="Unschedulable")
         s.kubectl("delete", "queuejob", "nowhere")

@@ -1,0 +1,37 @@
+/*
+ * making - the pods of one QueueJob while they are made for the pass; private to gangs.c and needs.c. All is in the arena of the sync.
+ */
+#ifndef KAR_QUEUE_MAKING_H
+#define KAR_QUEUE_MAKING_H
+
+#include "controllers/queue/pass.h"
+
+/* One job while its pods are made. */
+struct making {
+	struct queue_pass *p;
+	const struct queue_group *qg;
+	struct kar_queue_group *in;
+	const struct kar_podgroup *group;
+	const struct kar_queuejob *job;
+	struct kar_arena *arena;
+	/* Per task. */
+	bool *started;
+	int32_t *done;             /* pods that have succeeded */
+	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
+	kar_class *classes;        /* 0: not known */
+	struct queue_seats *seats; /* of its bound pods */
+	int32_t *pending;          /* live pods without a node */
+	int64_t live;              /* pods of all tasks */
+	kar_time youngest;         /* wall ms, when its youngest pod was created */
+	struct queue_runs runs;
+	size_t *tasks; /* per run */
+};
+
+/* Fills in .classes. False: the needs of a task are not known. */
+bool queue_find_classes(struct making *m) KAR_NONNULL;
+/* Fills in .need and .want, from .started and .done. */
+void queue_count_needs(struct making *m) KAR_NONNULL;
+/* Makes the runs of all pods that are left: the minimum first; in both parts tasks that have started first. */
+void queue_add_runs(struct making *m) KAR_NONNULL;
+
+#endif

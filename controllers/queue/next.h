@@ -1,0 +1,23 @@
+/*
+ * next - what becomes of a group: its status after a pass, and what of that is new. Internal to the shell of the Queue reconciler.
+ */
+#ifndef KAR_QUEUE_NEXT_H
+#define KAR_QUEUE_NEXT_H
+
+#include "controllers/queue/pass.h"
+
+bool queue_is_admitted(const struct kar_queue_decision *d) KAR_NONNULL;
+/* The message of its condition Admitted, in the arena of the sync. */
+const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d) KAR_NONNULL KAR_RETNN;
+/* It waits for places, and nobody places it any more: its scheduler is another now, or it has no minimum. */
+bool queue_ends_waiting(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;
+/* It has no place yet for pods that are created bound, or names places that nobody needs. */
+bool queue_renews_plan(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;
+/* The number of its pods is another now. One that is not elastic has no number, unless it was elastic before. */
+bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d) KAR_NONNULL;
+struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,105 @@
+/* What the files that look at objects share. */
+#include <string.h>
+
+#include "common/str.h"
+#include "controllers/queue/pass.h"
+
+bool queue_job_is_invalid(const struct kar_queuejob *job)
+{
+	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
+}
+
+/* The group of a job has the name of the job. A group of another name is not the job's, even if the job controls it. */
+bool queue_is_of_job(const struct kar_podgroup *g)
+{
+	return g->owner_uid && g->owner_is_queuejob && kar_streq(g->o.name, g->owner_name);
+}
+
+const struct kar_queuejob *queue_job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o =
+		queue_is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->o.name) : NULL;
+
+	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+}
+
+bool queue_is_rolled_back(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_ROLLING_BACK;
+}
+
+bool queue_is_evicted(const struct kar_podgroup *g)
+{
+	return queue_is_rolled_back(g) && kar_has_text(g->status.placement.evicted_by);
+}
+
+void queue_come_again(struct queue_pass *p, kar_time in)
+{
+	if (in > 0 && in < p->retry_in)
+		p->retry_in = in;
+}
+
+bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod)
+{
+	kar_time left = kar_pod_overdue_in(pod, p->s->now);
+
+	queue_come_again(p, left);
+	return left <= 0;
+}
+
+uint32_t queue_named(const struct queue_pass *p, const char *name)
+{
+	uint32_t low = 0, high = p->n_queues;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(p->queues[middle]->o.name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->n_queues && kar_streq(p->queues[low]->o.name, name) ? low : KAR_QUEUE_NONE;
+}
+
+bool queue_waits_for_places(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_WAITING ||
+		g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
+}
+
+void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why)
+{
+	if (in->ineligible != KAR_QR_ADMITTED && in->ineligible < reason)
+		return;
+	in->ineligible = reason;
+	in->why = why;
+}
+
+void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out)
+{
+	const struct kar_podgroup *g = p->groups[i].group;
+
+	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
+	queue_come_again(p, g->status.placement.retry_after - p->s->now);
+}
+
+int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g)
+{
+	int32_t highest = p->default_priority;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+	bool any = false;
+
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (kar_pod_alive(pod) && (!any || pod->priority > highest)) {
+			highest = pod->priority;
+			any = true;
+		}
+	}
+	return highest;
+}
