@@ -74,8 +74,9 @@ static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
-	return !leaves_rows(x) && !leaves_rows(y) && a->q == b->q && a->level == b->level && a->min == b->min && x->base == y->base &&
-		x->n_runs == y->n_runs && flags_of(x) == flags_of(y) &&
+	return !leaves_rows(x) && !leaves_rows(y) && a->q == b->q && a->level == b->level &&
+		a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
+		flags_of(x) == flags_of(y) &&
 		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
 		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
 }

@@ -123,7 +123,7 @@ struct kar_queue_leaving {
 	const char *node; /* NULL: never bound, counted in sums only */
 	kar_class class;
 	int32_t n;
-	kar_time deletion; /* deletionTimestamp: when it is to be gone */
+	kar_time deletion;                      /* deletionTimestamp: when it is to be gone */
 	const struct kar_queue_charge *charges; /* of each; the API server charges it until it is gone */
 	uint32_t n_charges;
 };

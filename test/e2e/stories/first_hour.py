@@ -87,11 +87,11 @@ WAITING = [
 # As above, but in a namespace of its own with the quota.
 UNDER_QUOTA = [
     (24, "a gang of 3 where the quota allows 2 pods", quota(pods="2"), queuejob("three", of(3)),
-     "Starting", "QuotaInfeasible", r"3 pods .*ResourceQuota q.* 2", ("Warning", "QuotaInfeasible")),
+     "Pending", "QuotaInfeasible", r"pods short 1: 3 wanted, quota q allows 2", ("Warning", "QuotaInfeasible")),
     (25, "a gang of 3 CPUs where the quota allows 2", quota(**{"requests.cpu": "2"}), queuejob("cpus", asks(3, cpu="1")),
-     "Starting", "QuotaInfeasible", r"3 pods asks for requests\.cpu 3; ResourceQuota q allows 2: never fits", ("Warning", "QuotaInfeasible")),
+     "Pending", "QuotaInfeasible", r"requests\.cpu short 1: 3 wanted, quota q allows 2", ("Warning", "QuotaInfeasible")),
     (26, "no request where the quota wants one", quota(**{"requests.cpu": "2"}), queuejob("silent", of(2)),
-     None, None, r"failed quota: q: must specify requests\.cpu for: main", ("Warning", None)),
+     "Pending", "QuotaInvalidTemplate", r"quota q needs requests\.cpu, container main of task \w+ sets none", ("Warning", "QuotaInvalidTemplate")),
 ]
 
 # The end of jobs: number, what happens, the job, phase and reason, words of the message.
