@@ -459,8 +459,11 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		check_templates(&m);
 	out = make_gang(&m, known);
 	if (out) {
-		/* Whoever admits such a job gives it places: this was not us, or the job was nobody's to place then. */
-		if (!m.live && m.group->status.placement.state == KAR_PG_STATE_NONE)
+		/*
+		 * Whoever admits a new job gives it places: this was not us, or the job was nobody's to place then. One that has started may be
+		 * without places, as one that ran before queues placed anything.
+		 */
+		if (!m.live && !m.job->status.incarnation && m.group->status.placement.state == KAR_PG_STATE_NONE)
 			p->groups[i].admitted = false;
 		queue_fill_gang(p, i, out);
 		describe(&m, out);
