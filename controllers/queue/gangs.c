@@ -66,7 +66,6 @@ static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 		return;
 	}
 	m->live++;
-	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 	if (pod->node)
 		queue_seat_add(&m->seats[task], pod->node, 1, true, pod->creation, m->arena);
 	else
@@ -81,6 +80,7 @@ static void count_pods(struct making *m)
 		const struct kar_pod *pod = kar_as_pod(o);
 		size_t task = kar_pod_finished(pod) ? KAR_NO_TASK : task_of(m, pod);
 
+		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 		if (task != KAR_NO_TASK)
 			count_pod(m, pod, task);
 	}

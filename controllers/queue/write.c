@@ -204,7 +204,7 @@ static int turn_of(const struct queue_pass *p, uint32_t i)
 
 	if (d->reason == KAR_QR_RESERVING)
 		return 0;
-	if (d->cause || (queue_is_admitted(d) && p->groups[i].admitted))
+	if (d->cause || p->groups[i].recorded) /* it loses its admission, or keeps it */
 		return 1;
 	return queue_is_admitted(d) ? 2 : 3;
 }

@@ -229,6 +229,7 @@ static void check_begin(const struct rule *r, const struct write *w)
 	else if (time_of(c->new, "deadline") != time_of(c->new, "time") + rules_timeout_of(c->new))
 		model_break(w->l, r->name, "group %s/%s: its deadline is not the time-out after its begin",
 			c->ns, c->name);
+	/* An admission without places is not believed: a job may have adopted the group, or somebody else has written it. */
 	else if (was != KAR_PG_STATE_WAITING && was != KAR_PG_STATE_NONE && model_is_admitted(c->old))
 		model_break(w->l, r->name, "group %s/%s is admitted, in state %s, and is placed again", c->ns,
 			c->name, kar_pg_state_name(was));

@@ -30,8 +30,8 @@ static void put_orphan(const char *name, const char *created, const char *status
 
 #define HOLDS "patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)"
 #define MAKES_ROOM \
-	"patch podgroups/status ns/g (Admitted=True/Admitted position=0); " \
-	"patch podgroups/status ns/o (Admitted=False/MaxJobsReached position=1)"
+	"patch podgroups/status ns/o (Admitted=False/MaxJobsReached position=1); " \
+	"patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
 
 /* A job that was deleted with --cascade=orphan has left @status of its group o; the job of g waits. It is 13:46:27. */
 static const struct {
@@ -43,7 +43,9 @@ static const struct {
 	{ "a_minute_after_its_last_bound_pod", "13:00:00", UNBOUND_SINCE("13:45:27"), MAKES_ROOM },
 	{ "not_while_it_has_members", "13:00:00", ADMITTED_AT("13:00:00") ",\"members\":1", HOLDS },
 	{ "admission_to_free_room_is_worth_nothing_later", "13:00:00", ADMITTED_AT("13:46:27"), MAKES_ROOM },
-	{ "orphan_that_waits_goes_behind", "13:00:00", "", MAKES_ROOM },
+	{ "orphan_that_waits_goes_behind", "13:00:00", "",
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
+		"patch podgroups/status ns/o (Admitted=False/MaxJobsReached position=1)" },
 };
 
 static void orphan_makes_room_for_jobs(void **state)

@@ -195,8 +195,8 @@ static const struct {
 
 	{ "empty_group_makes_room_after_a_while", { { "default", "\"maxJobs\":1" } },
 		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
-		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
-		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1)" },
+		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
 	{ "not_before_its_time", { { "default", "\"maxJobs\":1" } },
 		{ { "e", "", EMPTY_SINCE("13:16:28") BY("default") }, { "g", "", "" } },
 		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
@@ -305,7 +305,7 @@ static void empty_group_waits_anew(void **state)
 	put_group("e", "", LONG_EMPTY);
 	put_group("g", "", "");
 	sync_text(true);
-	check_nth_body(1,
+	check_nth_body(0,
 		"{\"metadata\":{\"uid\":\"uid-e\",\"resourceVersion\":\"12\"},\"status\":{\"phase\":\"Pending\",\"occupiedBy\":null,\"members\":0,"
 		"\"scheduled\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"scheduleStartTime\":null,\"desired\":null,\"lastScaleTime\":null,\"position\":1,\"admittedQueue\":null,"
 		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null,\"estimatedStart\":null,\"record\":null,\"placement\":null,\"backend\":null,\"conditions\":["
@@ -350,8 +350,8 @@ static void group_that_only_points_to_a_job_speaks_for_itself(void **state)
 		",\"spec\":{},\"status\":{" LONG_EMPTY "}");
 	put_group("g", "", "");
 	assert_string_equal(sync_text(true),
-		"patch podgroups/status ns/g (Admitted=True/Admitted position=0); "
-		"patch podgroups/status ns/other (Admitted=False/MaxJobsReached position=1)");
+		"patch podgroups/status ns/other (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)");
 }
 
 /* One write for its reason; then nothing, however many others come and go. */
