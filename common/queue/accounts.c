@@ -47,12 +47,15 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	}
 }
 
+/* What is guaranteed to the queue, or to single queues below it, and not used: what a sibling of those has borrowed is no use of it. */
 static int64_t unused(const struct q_queue *q, uint32_t r)
 {
-	return q_max(0, q->g[r] - q_used(q, r));
+	return q_max(q->idle[r], q_max(0, q->g[r] - q_used(q, r)));
 }
 
-static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part *part, int64_t sign)
+/* @idle: by how much .idle changes, and then that of the parent. */
+static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part *part, int64_t sign,
+	int64_t *idle)
 {
 	bool partly = part->partly && !q->in;
 
@@ -61,22 +64,25 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 		struct q_sum *s = &q->sum[r];
 		int64_t before = q->parent ? unused(q, r) : 0;
 
+		q->idle[r] = q_add(q->idle[r], idle[r]);
 		s->k = q_add(s->k, sign * (partly ? part->placed[r] : part->k[r]));
 		s->h = q_add(s->h, sign * part->h[r]);
 		s->t = q_add(s->t, sign * part->t[r]);
 		s->u0 = q_add(s->u0, sign * part->u0[r]);
-		if (q->parent && before != unused(q, r))
-			q->parent->idle[r] += unused(q, r) - before;
+		idle[r] = q->parent ? unused(q, r) - before : 0;
 	}
 	q->live += (int32_t)(part->live ? sign : 0);
 }
 
 static void add_part(struct q_pass *p, const struct q_group *g, const struct part *part, int64_t sign)
 {
+	int64_t idle[Q_RESOURCES];
+
 	if (!part->any)
 		return;
+	memset(idle, 0, sizeof(*idle) * p->n_resources);
 	for (struct q_queue *q = g->q; q; q = q->parent)
-		add_to_queue(p, q, part, sign);
+		add_to_queue(p, q, part, sign, idle);
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		struct q_sum *s = &p->rows[g->kind->rows[i]].sum;
 
@@ -154,20 +160,29 @@ void q_keep_changes(struct q_pass *p, struct q_mark m)
 		p->n_log = 0;
 }
 
+static void count_in(struct q_pass *p, struct q_group *g)
+{
+	struct part part;
+
+	split(p, g, &part);
+	add_part(p, g, &part, 1);
+	p->extras += q_extras(g);
+	note_lists(p, g);
+}
+
+/* In line order, and so are the lists: the order of the snapshot says nothing. */
 void q_count_all(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
-		struct q_group *g = &p->groups[i];
-		struct part part;
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		uint32_t also = p->line[i]->in->also_in;
 
-		split(p, g, &part);
-		add_part(p, g, &part, 1);
-		p->extras += q_extras(g);
-		note_lists(p, g);
-		if (g->in->also_in != KAR_QUEUE_NONE && g->in->ineligible != KAR_QR_FINISHED) {
-			for (struct q_queue *q = &p->queues[g->in->also_in]; q; q = q->parent)
-				q->live++;
-		}
+		count_in(p, p->line[i]);
+		for (struct q_queue *q = also == KAR_QUEUE_NONE ? NULL : &p->queues[also]; q; q = q->parent)
+			q->live++;
+	}
+	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
+			count_in(p, &p->groups[i]);
 	}
 	p->change = p->freed = p->changes = 1;
 }

@@ -216,8 +216,8 @@ static struct q_group *next_of(struct q_pass *p, struct q_queue *q)
 			continue;
 		if (must_wait_for_head(p, g))
 			return NULL;
-		if (!is_known_to_fail(p, g))
-			return g;
+		if (!is_known_to_fail(p, g) || g == p->root->reserved)
+			return g; /* others wait until the head was tried */
 		g->tried_in = p->round;
 		if (stops_its_leaf(p, g))
 			q->stopped_by = g;

@@ -121,6 +121,7 @@ struct q_group {
 	struct q_group *partner;
 	enum kar_queue_reason partner_reason;
 	bool unit_failed;
+	bool keeps; /* its claim is asked for anew: what it holds of a quota was not held for those ahead of it */
 };
 
 /* Limits that an ask exceeds. */
@@ -195,9 +196,9 @@ struct q_pass {
 	uint32_t n_reserved;
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
-	bool ignore_time;    /* of a dry run: nothing is frozen or protected */
-	kar_time free_at;    /* of a dry run: when all that it took may be taken */
-	kar_class made[256]; /* classes to give back at the end */
+	bool ignore_time; /* of a dry run: nothing is frozen or protected */
+	kar_time free_at; /* of a dry run: when all that it took may be taken */
+	kar_class *made;  /* classes to give back at the end */
 	uint32_t n_made;
 };
 

@@ -57,7 +57,9 @@ static bool keep_claim(struct q_pass *p, struct q_group *g)
 
 	drop(p, g);
 	if (q_ineligible(g) == KAR_QR_ADMITTED) {
+		g->keeps = true;
 		fit = q_admit(p, g, &s);
+		g->keeps = false;
 		g->first = fit == Q_NO;
 	}
 	return fit != Q_LATER;
@@ -169,6 +171,18 @@ static bool has_no_place(const struct q_pass *p, const struct q_group *g)
 		!g->in->no_node_check && !g->in->provisioned && !g->st.provisions;
 }
 
+/* Children first, in the order of their names. */
+static bool shed_below(struct q_pass *p, struct q_queue *q)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < q->n_children; i++)
+		changed |= shed_below(p, q->children[i]);
+	for (uint32_t r = 0; q->in && r < p->n_resources; r++)
+		changed |= shed_until(p, q, r, q->cap[r]);
+	return changed;
+}
+
 bool q_shed(struct q_pass *p)
 {
 	bool changed = false;
@@ -177,10 +191,7 @@ bool q_shed(struct q_pass *p)
 		for (; has_no_place(p, p->live[i]); changed = true)
 			q_lower(p, p->live[i]);
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
-		for (uint32_t r = 0; p->queues[i].in_force && r < p->n_resources; r++)
-			changed |= shed_until(p, &p->queues[i], r, p->queues[i].cap[r]);
-	}
+	changed |= shed_below(p, p->root);
 	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++)
 		changed |= shed_until(p, p->root, r, p->load[r]);
 	return changed;

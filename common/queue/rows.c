@@ -99,7 +99,8 @@ static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum 
 		room = in->refused ? 0 : in->limit - in->foreign - q_seen(&p->rows[k->rows[i]].sum, view);
 		all |= (uint64_t)(ask->rows[i] > room) << i;
 		closer = q_row_closer(p, k->rows[i]);
-		*closed |= closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0;
+		*closed |=
+			closer && closer != ask->g && !ask->g->keeps && q_compare_line(&closer, &ask->g) < 0;
 	}
 	return all;
 }

@@ -272,10 +272,32 @@ void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t 
 	}
 }
 
+/* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
+static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
+{
+	const char *last = NULL;
+
+	for (uint32_t n = 0; n < list->n; n++) {
+		const char *next = NULL;
+
+		for (uint32_t i = 0; i < list->n; i++) {
+			const char *name = list->items[i].resource;
+
+			if ((!last || strcmp(name, last) > 0) && (!next || strcmp(name, next) < 0))
+				next = name;
+		}
+		if (!next)
+			return;
+		q_resource(p, next);
+		last = next;
+	}
+}
+
 static void read_cluster(struct q_pass *p)
 {
 	int32_t permille = p->s->flags.max_load_permille;
 
+	number_resources(p, &p->s->alloc);
 	p->pods = q_resource(p, "pods");
 	q_add_list(p, &p->s->alloc, p->alloc);
 	q_add_list(p, &p->s->foreign, p->foreign);

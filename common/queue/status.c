@@ -88,6 +88,13 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 		if (!head || head->st.standing != KAR_QUEUE_WAITING)
 			continue;
 		o = &out->queues[head->q->index];
+		if (o->reserved_for !=
+			KAR_QUEUE_NONE) { /* heads of several pools: the first in line is shown */
+			const struct q_group *other = &p->groups[o->reserved_for];
+
+			if (q_compare_line(&other, &head) < 0)
+				continue;
+		}
 		o->reserved_for = head->index;
 		o->reserved_since =
 			head->q->in->reserved_for == head->index ? head->q->in->reserved_since : p->now;

@@ -254,7 +254,7 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 	q_release(p, g, &st, 0);
 	st.standing = KAR_QUEUE_WAITING;
 	st.d = 0;
-	if (g->in->standing == KAR_QUEUE_ADMITTED) {
+	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
 		st.cause = cause;
 		st.evicted_for = taker;
 	} else {
@@ -391,8 +391,7 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 	give_back(&t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		extras |= t.victims[i].way == 'b';
-		groups |= t.victims[i].way != 'b' &&
-			t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
+		groups |= t.victims[i].way != 'b' && t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
 	}
 	if (q_admit(p, g, &t.s) == Q_NO) {
 		q_undo(p, mark);

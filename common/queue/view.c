@@ -96,8 +96,9 @@ kar_class q_room_class(struct q_pass *p, const int64_t *v)
 		if (v[r] > 0)
 			list[needs.n_amounts++] = (struct kar_sched_amount){ p->names[r], v[r] };
 	}
-	if (!needs.n_amounts || p->n_made == KAR_LEN(p->made))
-		return 0; /* so many at once: then what waits counts in full */
+	if (!needs.n_amounts)
+		return 0;
+	p->made = kar_arena_grow(p->a, p->made, p->n_made, sizeof(*p->made));
 	c = kar_sched_class(p->s->sched, &needs);
 	p->made[p->n_made++] = c;
 	return c;

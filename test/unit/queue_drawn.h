@@ -27,7 +27,7 @@ struct drawn_queue {
 };
 
 struct drawn_group {
-	bool gone, fixed, keep, yields;
+	bool gone, fixed, keep;
 	uint8_t queue; /* DRAWN_QUEUES: one that does not exist */
 	uint8_t ns, needs[DRAWN_RESOURCES], min, left, ineligible;
 	int32_t base;
@@ -132,7 +132,6 @@ static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t
 		.base = bases[drawn_below(KAR_LEN(bases))],
 		.fixed = drawn_one_in(4),
 		.keep = drawn_one_in(12),
-		.yields = drawn_one_in(30),
 		.min = (uint8_t)(1 + drawn_below(4)),
 		.age = (int32_t)drawn_below(3000),
 		.waited = drawn_one_in(4) ? (int32_t)drawn_below(2000) : 0,
@@ -147,19 +146,15 @@ static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t
 		drawn_running(g);
 	else if (drawn_one_in(12))
 		g->standing = KAR_QUEUE_RESERVING;
-	if (g->yields) { /* others' group without members */
-		g->runs = false;
-		g->fixed = true;
-		g->desired = g->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
-		g->formed = g->scaled = 0;
-	}
 	if (drawn_one_in(20))
 		g->ineligible = KAR_QR_SUSPENDED;
 	else if (drawn_one_in(20))
 		g->ineligible = (uint8_t)(KAR_QR_NAMESPACE_NOT_ALLOWED +
 			drawn_below(KAR_QR_QUOTA_INVALID_TEMPLATE - KAR_QR_NAMESPACE_NOT_ALLOWED + 1));
-	if (drawn_one_in(10))
+	if (drawn_one_in(10) && g->standing == KAR_QUEUE_WAITING) {
 		g->stops = (uint8_t)(1 + drawn_below(2));
+		g->ineligible = KAR_QR_PREEMPTED;
+	}
 }
 
 static inline void drawn_draw(struct drawn *d, uint64_t seed)
@@ -310,7 +305,6 @@ static inline void drawn_build_group(const struct drawn *d, struct world *w, uin
 		.base = x->base,
 		.creation = w->now - x->age * KAR_SECOND,
 		.waited_seconds = x->waited,
-		.yields = x->yields,
 		.runs = r,
 		.n_runs = 1,
 		.min = x->min,
@@ -450,8 +444,8 @@ static inline void drawn_say_group(const struct drawn *d, const struct world *w,
 			kar_queue_reason_name((enum kar_queue_reason)x->ineligible));
 	if (x->stops)
 		kar_buf_printf(out, " stops=%d", (int)x->stops);
-	kar_buf_printf(out, "%s%s%s%s;", x->standing == KAR_QUEUE_RESERVING ? " claim" : "",
-		x->fixed ? " fixed" : "", x->keep ? " keep" : "", x->yields ? " yields" : "");
+	kar_buf_printf(out, "%s%s%s;", x->standing == KAR_QUEUE_RESERVING ? " claim" : "",
+		x->fixed ? " fixed" : "", x->keep ? " keep" : "");
 }
 
 /* The world as words; @w is it as it was built. */

@@ -261,7 +261,7 @@ static inline const char *i4_guarantees(const struct model *m, const struct kar_
 	for (uint32_t q = 0; q < m->s->n_queues; q++) {
 		struct vec g, u, before;
 
-		if (!model_in_force(m, q) || model_parent(m, q) != MODEL_ROOT)
+		if (!model_in_force(m, q))
 			continue;
 		g = model_guarantee(m, q);
 		u = model_used(m, &m->after, q);
@@ -424,8 +424,8 @@ static inline bool nodes_fit(const struct model *m, uint32_t g, const struct kar
 
 static inline const char *i6_nobody_fits(const struct model *m, const struct kar_queue_result *res)
 {
-	if (m->s->flags.starvation_timeout)
-		return NULL; /* a reservation may be in the way */
+	if (m->s->flags.starvation_timeout || !m->one_node)
+		return NULL; /* a reservation may be in the way, and where pods are that have no place yet is not in the result */
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		struct vec claims = model_total(m, &m->after, MODEL_ROOT, MODEL_H);
 
@@ -457,7 +457,9 @@ static inline bool may_be_shed(const struct model *m, uint32_t g)
 				return true;
 		}
 	}
-	return m->before.d[g] > m->s->groups[g].runs->n;
+	/* An extra may have no node, and what no pod was released of may lose its admission and get it back. */
+	return m->before.d[g] > m->s->groups[g].runs->n || !m->one_node ||
+		(m->s->n_rows && !m->s->groups[g].released);
 }
 
 static inline const char *i9_window(const struct model *m, const struct kar_queue_result *res)
@@ -507,8 +509,12 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 {
 	struct vec leaves = model_total(m, &m->after, MODEL_ROOT, MODEL_T);
 
-	if (leaves.of[MODEL_PODS] || m->s->n_rows)
-		return NULL; /* a rise may wait, or a row may have no room for it */
+	for (uint32_t q = 0; q < m->s->n_queues; q++) {
+		if (m->s->queues[q].guarantee.n)
+			return NULL; /* a guarantee may have no room for another one */
+	}
+	if (leaves.of[MODEL_PODS] || m->s->n_rows || !m->one_node)
+		return NULL; /* a rise may wait, or a row or the nodes may have no room for it */
 	for (uint32_t y = 0; y < m->s->n_groups; y++) {
 		for (uint32_t z = 0; z < m->s->n_groups; z++) {
 			const struct kar_queue_group *a = &m->s->groups[y];
@@ -557,8 +563,11 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 			return NULL;
 	}
 	/* What is shed for the load goes later, and might have been enough. */
-	if (taker == KAR_QUEUE_NONE || is_admitted(&m->before, taker) || m->s->flags.max_load_permille < 1000)
+	if (taker == KAR_QUEUE_NONE || is_admitted(&m->before, taker) || m->s->flags.starvation_timeout ||
+		m->s->flags.max_load_permille < 1000)
 		return NULL;
+	if (reclaims && model_parent(m, m->s->groups[taker].queue) != MODEL_ROOT)
+		return NULL; /* likewise one of a sibling, for the right of their parent */
 	kept.standing[taker] = KAR_QUEUE_WAITING;
 	kept.d[taker] = 0;
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
@@ -568,9 +577,11 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 			continue;
 		with.standing[g] = m->before.standing[g];
 		with.d[g] = m->before.d[g];
-		if (m->s->groups[g].elastic && with.d[g] > m->s->groups[g].min)
+		if (m->s->groups[g].elastic && !is_frozen(m, g) && with.d[g] > m->s->groups[g].min)
 			with.d[g] = m->s->groups[g].min; /* its extras may have gone before */
-		if (reclaims && res->groups[g].cause == KAR_QUEUE_IN_QUEUE)
+		/* A raised minimum may have been admitted first. */
+		if ((reclaims && res->groups[g].cause == KAR_QUEUE_IN_QUEUE) ||
+			m->before.d[g] < m->s->groups[g].min)
 			continue;
 		if (m->one_node && rows_fit(m, &with, taker, true))
 			return wrong("I12: %s fits beside %s", group_name(m, taker), group_name(m, g));
@@ -598,7 +609,7 @@ static inline const char *i15_quota(const struct model *m, const struct kar_queu
 static inline const char *i15_closed_rows(const struct model *m, const struct kar_queue_result *res)
 {
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (res->groups[g].cause || m->after.d[g] < m->before.d[g] ||
+		if (!m->one_node || res->groups[g].cause || m->after.d[g] < m->before.d[g] ||
 			(model_is_live(&m->before, g) && !model_is_live(&m->after, g)))
 			return NULL;
 	}

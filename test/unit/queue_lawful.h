@@ -165,6 +165,12 @@ static inline bool lawful_extra(const struct model *m, const struct model_state 
 		(lawful_within(m, st, a, ask) || lawful_share(m, st, a, ask) < key->share);
 }
 
+/* Who was let in by this plan is the youngest. */
+static inline kar_time lawful_admitted_at(const struct model *m, uint32_t v)
+{
+	return is_admitted(&m->before, v) ? m->s->groups[v].admitted_at : m->now;
+}
+
 static inline bool lawful_reclaimable(const struct model *m, uint32_t v, uint32_t b)
 {
 	for (uint32_t q = m->s->groups[v].queue;; q = model_parent(m, q)) {
@@ -184,7 +190,7 @@ static inline bool lawful_group(const struct model *m, const struct model_state 
 		!lawful_reclaimable(m, v, b))
 		return false;
 	*key = (struct lawful_key){ lawful_share(m, st, b, model_nothing), m->s->groups[v].base, 0,
-		m->s->groups[v].admitted_at, v };
+		lawful_admitted_at(m, v), v };
 	return lawful_over(m, st, b, model_minimum(m, v), s->any, true);
 }
 
@@ -192,7 +198,7 @@ static inline bool lawful_in_queue(const struct model *m, uint32_t j, uint32_t v
 {
 	const struct kar_queue_group *x = &m->s->groups[v];
 
-	*key = (struct lawful_key){ 0, x->base, 0, x->admitted_at, v };
+	*key = (struct lawful_key){ 0, x->base, 0, lawful_admitted_at(m, v), v };
 	return x->queue == m->s->groups[j].queue && m->s->queues[x->queue].preempts &&
 		x->base < m->s->groups[j].base;
 }
@@ -253,10 +259,12 @@ static inline const char *i5_nobody_may_take(const struct model *m, const struct
 	if (m->s->flags.starvation_timeout || !m->one_node)
 		return NULL;
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		/* A quota that is too small may be given back by extras. */
-		if (res->groups[g].cause || m->s->groups[g].yields || !asks(m, &m->after, g) ||
-			is_behind_head(m, &m->after, g) || is_quota_blocked(m, &m->after, g) ||
-			!is_feasible(m, g))
+		if (res->groups[g].scaled && m->s->flags.freezing_window)
+			return NULL; /* it was not frozen in this plan */
+	}
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		if (res->groups[g].cause || !asks(m, &m->after, g) || is_behind_head(m, &m->after, g) ||
+			is_quota_blocked(m, &m->after, g) || !is_feasible(m, g))
 			continue;
 		for (size_t i = 0; i < KAR_LEN(ways); i++) {
 			if (lawful_makes_room(m, res, g, ways[i]))

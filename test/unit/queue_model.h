@@ -371,20 +371,28 @@ static inline int64_t model_load(const struct model *m, uint32_t r)
 	return limit > m->foreign.of[r] ? limit - m->foreign.of[r] : 0;
 }
 
+/* What is guaranteed to the queue, or to single queues below it, and not used by them. */
+static inline struct vec model_idle(const struct model *m, const struct model_state *st, uint32_t q)
+{
+	struct vec idle = { 0 }, g = model_guarantee(m, q), u = model_used(m, st, q);
+
+	for (uint32_t i = 0; i < m->s->n_queues; i++) {
+		if (model_in_force(m, i) && model_parent(m, i) == q)
+			idle = model_sum(idle, model_idle(m, st, i));
+	}
+	for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+		idle.of[r] = g.of[r] - u.of[r] > idle.of[r] ? g.of[r] - u.of[r] : idle.of[r];
+	return idle;
+}
+
 static inline struct vec model_lock(const struct model *m, const struct model_state *st, uint32_t q)
 {
 	struct vec lock = { 0 };
 
 	for (; q != MODEL_ROOT; q = model_parent(m, q)) {
 		for (uint32_t p = 0; p < m->s->n_queues; p++) {
-			struct vec g, u;
-
-			if (p == q || !model_in_force(m, p) || model_parent(m, p) != model_parent(m, q))
-				continue;
-			g = model_guarantee(m, p);
-			u = model_used(m, st, p);
-			for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
-				lock.of[r] += g.of[r] > u.of[r] ? g.of[r] - u.of[r] : 0;
+			if (p != q && model_in_force(m, p) && model_parent(m, p) == model_parent(m, q))
+				lock = model_sum(lock, model_idle(m, st, p));
 		}
 	}
 	return lock;

@@ -219,34 +219,49 @@ static void settle(struct world *w)
 }
 
 /*
- * Who was let in at the cost of whole groups, because of its age, is not evicted in the same plan, so that nobody goes in vain: a group of
- * higher priority may do that in the next one.
+ * Who was let in at the cost of whole groups, because of its age or by right, is not evicted in the same plan, so that nobody goes in vain: a
+ * group of its queue of higher priority may do that in the next one.
  */
-static bool is_evicted_by_priority(const struct world *w, const struct kar_queue_result *first)
+static bool may_be_evicted_by_priority(const struct world *w, const struct kar_queue_result *first)
 {
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
-		if (has_victims(first, w->s.n_groups, i) && first->groups[i].standing != KAR_QUEUE_WAITING &&
-			w->r.groups[i].standing == KAR_QUEUE_WAITING)
+		uint32_t queue = w->groups[i].queue;
+
+		if (has_victims(first, w->s.n_groups, i) && queue != KAR_QUEUE_NONE &&
+			w->queues[queue].preempts)
 			return true;
 	}
 	return false;
 }
 
-static const char *again_changes_nothing(struct world *w)
+static bool somebody_was_scaled(const struct kar_queue_result *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->groups[i].scaled)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * I7, where sums are all there is: on several nodes where pods are placed depends on which have a place already, so that a pass may find a
+ * little more room than the one before. Extras that were given in a plan may be taken in it, and are frozen in the next one.
+ */
+static const char *again_changes_nothing(struct world *w, bool one_node)
 {
 	struct kar_queue_result first = w->r;
 
 	apply(w);
 	world_plan(w);
-	if (is_evicted_by_priority(w, &first))
+	if (!one_node || may_be_evicted_by_priority(w, &first) ||
+		(w->s.flags.freezing_window && somebody_was_scaled(&first, w->s.n_groups)))
 		return NULL;
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
 		const struct kar_queue_group *g = &w->groups[i];
 		const struct kar_queue_decision *d = &w->r.groups[i];
+		int32_t desired = g->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
 
-		if (d->standing != g->standing ||
-			d->desired != (g->standing == KAR_QUEUE_ADMITTED ? g->desired : 0) || d->cause ||
-			d->scaled)
+		if (d->cause || d->standing != g->standing || d->desired != desired || d->scaled)
 			return wrong("I7: %s: standing %d, d %d; again: standing %d (%s: %s), d %d", g->name,
 				(int)g->standing, (int)g->desired, (int)d->standing,
 				kar_queue_reason_name(d->reason), d->text ? d->text : "", (int)d->desired);
@@ -275,10 +290,10 @@ static const char *run_turn(struct world *w, bool one_node, bool first)
 	if (first && probe(w) != before)
 		return wrong("the nodes are not as they were before the pass");
 	found = check_invariants(w, one_node);
-	if (!found && first)
+	if (!found && first && one_node) /* of equal nodes the engine takes any */
 		found = order_changes_nothing(w);
 	if (!found)
-		found = again_changes_nothing(w);
+		found = again_changes_nothing(w, one_node);
 	return found;
 }
 
@@ -365,7 +380,7 @@ static void without_a_word_of_a_group(struct drawn *d, uint32_t i, uint32_t word
 		g->gone = true;
 		break;
 	case 1:
-		g->fixed = g->keep = g->yields = false;
+		g->fixed = g->keep = false;
 		break;
 	case 2:
 		g->ineligible = 0;
