@@ -36,6 +36,7 @@ struct q_queue {
 	uint32_t n_children, index, place; /* .place: among the children of its parent */
 	int depth;                         /* 0: the root */
 	enum kar_queue_validity validity;
+	bool checked; /* .validity is known */
 	bool in_force, closed, drain;
 	int64_t *n, *g, *cap; /* per resource: right or Q_UNNAMED, guarantee, limit */
 	struct q_sum *sum;    /* per resource */
@@ -207,6 +208,14 @@ static inline int64_t q_add(int64_t a, int64_t b)
 	int64_t sum;
 
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Of amounts of any size; what is below the least number is it. */
+static inline int64_t q_sub(int64_t a, int64_t b)
+{
+	int64_t rest;
+
+	return __builtin_sub_overflow(a, b, &rest) ? (b > 0 ? INT64_MIN : INT64_MAX) : rest;
 }
 
 static inline int64_t q_mul(int64_t a, int64_t b)

@@ -1,13 +1,19 @@
 #include "common/queue/impl.h"
 
 /* Does the plan differ from what it was before the step, in what is decided? */
-static bool step(struct q_pass *p)
+static bool let_in(struct q_pass *p)
 {
 	bool changed = q_keep(p);
 
 	changed |= q_shed(p);
 	q_reserve(p);
-	changed |= q_gangs(p);
+	return q_gangs(p) || changed;
+}
+
+static bool step(struct q_pass *p)
+{
+	bool changed = let_in(p);
+
 	changed |= q_extras_step(p);
 	changed |= q_rebalance(p);
 	return changed;
@@ -22,14 +28,16 @@ void q_note_time(struct q_pass *p, kar_time at)
 static const char *evicted_text(struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *taker = g->st.evicted_for;
+	struct q_queue *a, *b;
 
 	if (!taker)
 		return kar_arena_printf(p->a, "queue %s is drained", g->in->queue_name);
 	if (g->st.cause == KAR_QUEUE_IN_QUEUE)
 		return kar_arena_printf(p->a, "evicted for %s/%s: priority %d over %d", taker->in->ns,
 			taker->in->name, (int)taker->in->base, (int)g->in->base);
+	q_pair(taker->q, g->q, &a, &b);
 	return kar_arena_printf(p->a, "evicted for %s/%s of queue %s: right of %s", taker->in->ns,
-		taker->in->name, taker->in->queue_name, taker->in->queue_name);
+		taker->in->name, taker->in->queue_name, a->in->name);
 }
 
 /* Pods of its minimum have no place. */
@@ -115,7 +123,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 		}
 		out->unsettled = changed;
 		/* The next pass sees the room of a rise that waits as free: who would take it then takes it in this one. */
-		changed = q_raise(p) && !out->unsettled && q_gangs(p);
+		changed = q_raise(p) && !out->unsettled && let_in(p);
 	}
 	q_grow_members(p);
 	finish(p, out);

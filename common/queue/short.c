@@ -64,10 +64,10 @@ static struct lack lack_of_cluster(const struct q_pass *p, const struct q_ask *a
 
 		if (ask->v[r] <= 0)
 			continue;
-		l.free = p->alloc[r] - p->foreign[r] - q_used(p->root, r);
+		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
 		if (locked)
-			l.free -= q_lock(ask->g->q, r);
-		l.lacks = ask->v[r] - l.free;
+			l.free = q_sub(l.free, q_lock(ask->g->q, r));
+		l.lacks = q_sub(ask->v[r], l.free);
 		note_lack(&worst, &l);
 	}
 	return worst;
@@ -97,7 +97,7 @@ static struct lack lack_of_all(struct q_pass *p, const struct q_group *g)
 			note_lack(&worst, &cap);
 		}
 		l.free = l.limit - others;
-		l.lacks = p->s->no_nodes ? 0 : l.wanted - l.free;
+		l.lacks = p->s->no_nodes ? 0 : q_sub(l.wanted, l.free);
 		note_lack(&worst, &l);
 	}
 	return worst;
@@ -168,7 +168,7 @@ static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 				worst.row->quota) };
 	return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 		Q_TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
-			amount(p, &worst, worst.limit), amount(p, &worst, worst.limit - worst.free)) };
+			amount(p, &worst, worst.limit), amount(p, &worst, q_sub(worst.limit, worst.free))) };
 }
 
 struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
@@ -211,7 +211,7 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 			if (!(s->cap[q->depth] >> r & 1))
 				continue;
 			l.free = q->cap[r] - q_used(q, r);
-			l.lacks = ask->v[r] - l.free;
+			l.lacks = q_sub(ask->v[r], l.free);
 			note_lack(&worst, &l);
 		}
 	}
@@ -220,7 +220,7 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 	return (struct q_why){ KAR_QR_QUEUE_CAPABILITY,
 		Q_TEXT(p, "%s short %s: queue %s has capability %s, used %s", worst.resource,
 			q_text_amount(p, worst.resource, worst.lacks, true), worst.queue->in->name,
-			amount(p, &worst, worst.limit), amount(p, &worst, worst.limit - worst.free)) };
+			amount(p, &worst, worst.limit), amount(p, &worst, q_sub(worst.limit, worst.free))) };
 }
 
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask)
@@ -257,8 +257,8 @@ static struct lack lack_beside_head(const struct q_pass *p, const struct q_queue
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = pool->cap[r] };
 
-		l.free = pool->cap[r] - q_used(pool, r) - pool->reserved->kind->m[r];
-		l.lacks = l.wanted > 0 && pool->cap[r] != Q_NO_LIMIT ? l.wanted - l.free : 0;
+		l.free = q_sub(q_sub(pool->cap[r], q_used(pool, r)), pool->reserved->kind->m[r]);
+		l.lacks = l.wanted > 0 && pool->cap[r] != Q_NO_LIMIT ? q_sub(l.wanted, l.free) : 0;
 		note_lack(&worst, &l);
 	}
 	return worst;

@@ -55,23 +55,24 @@ static int64_t weight_of(const struct q_queue *q)
 static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *due,
 	struct kar_queue_result *out)
 {
+	int64_t rights[Q_RESOURCES] = { 0 }, weights = 0;
+
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		const struct q_queue *c = q->children[i];
+
+		weights += c->closed ? 0 : weight_of(c);
+		for (uint32_t r = 0; r < p->n_resources && !c->closed; r++)
+			rights[r] = q_add(rights[r], q_max(c->n[r], 0));
+	}
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		struct q_queue *c = q->children[i];
 		int64_t own[Q_RESOURCES] = { 0 };
 
 		for (uint32_t r = 0; r < p->n_resources; r++) {
-			int64_t rights = 0, weights = 0;
-
-			for (uint32_t k = 0; k < q->n_children; k++) {
-				if (q->children[k]->closed)
-					continue;
-				rights = q_add(rights, q_max(q->children[k]->n[r], 0));
-				weights += weight_of(q->children[k]);
-			}
 			own[r] = q_max(c->n[r], 0);
-			if (!c->closed && due[r] > rights)
+			if (!c->closed && due[r] > rights[r])
 				own[r] = q_add(own[r],
-					(int64_t)((kar_nano)(due[r] - rights) * weight_of(c) / weights));
+					(int64_t)((kar_nano)(due[r] - rights[r]) * weight_of(c) / weights));
 			own[r] = q_min(own[r], c->cap[r]);
 		}
 		out->queues[c->index].entitled = list(p, own, true);

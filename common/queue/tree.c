@@ -32,22 +32,45 @@ static struct q_queue *named_parent(struct q_queue **sorted, uint32_t n, const c
 	return parent;
 }
 
-/* By the specs alone, so that the answer for a queue is that for all of its path. */
-static enum kar_queue_validity check(struct q_queue **sorted, uint32_t n, const struct q_queue *q)
+static enum kar_queue_validity of_depth(int depth)
 {
-	bool missing = false;
-	uint32_t depth = 1;
+	return depth > KAR_QUEUE_LEVELS ? KAR_QUEUE_TOO_DEEP : KAR_QUEUE_VALID;
+}
 
-	for (const struct q_queue *x = q; depth <= n + 1; depth++) {
-		struct q_queue *parent = named_parent(sorted, n, x->in->parent, &missing);
+/*
+ * By the specs alone, so that the answer for a queue is that for all of its path. Up to one whose answer is known, then down again: each
+ * queue is passed about twice. @path has room for all queues.
+ */
+static void check(struct q_queue **sorted, uint32_t n, struct q_queue *q, struct q_queue **path)
+{
+	enum kar_queue_validity found = KAR_QUEUE_VALID;
+	uint32_t steps = 0;
+	int depth = 0;
 
-		if (missing || (parent && parent->in->deleting))
-			return KAR_QUEUE_PARENT_NOT_FOUND;
-		if (!parent)
-			return depth > KAR_QUEUE_LEVELS ? KAR_QUEUE_TOO_DEEP : KAR_QUEUE_VALID;
-		x = parent;
+	for (struct q_queue *x = q; x && !found;) {
+		bool missing = false;
+
+		if (x->checked) {
+			found = x->validity == KAR_QUEUE_TOO_DEEP ? KAR_QUEUE_VALID : x->validity;
+			depth = x->depth;
+			break;
+		}
+		if (steps == n) {
+			found = KAR_QUEUE_PARENT_CYCLE;
+			break;
+		}
+		path[steps++] = x;
+		x = named_parent(sorted, n, x->in->parent, &missing);
+		if (missing || (x && x->in->deleting))
+			found = KAR_QUEUE_PARENT_NOT_FOUND;
 	}
-	return KAR_QUEUE_PARENT_CYCLE;
+	while (steps-- > 0) {
+		struct q_queue *x = path[steps];
+
+		x->depth = ++depth;
+		x->validity = found ? found : of_depth(depth);
+		x->checked = true;
+	}
 }
 
 static void hang_up(struct q_pass *p, struct q_queue **sorted, struct q_queue *q)
@@ -158,6 +181,7 @@ void q_tree(struct q_pass *p)
 {
 	uint32_t n = p->s->n_queues;
 	struct q_queue **sorted = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
+	struct q_queue **path = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
 
 	p->queues = kar_arena_alloc(p->a, n + 1, sizeof(*p->queues));
 	p->root = &p->queues[n];
@@ -170,7 +194,7 @@ void q_tree(struct q_pass *p)
 	for (uint32_t i = 0; i <= n; i++)
 		read_rights(p, &p->queues[i]);
 	for (uint32_t i = 0; i < n; i++) {
-		p->queues[i].validity = check(sorted, n, &p->queues[i]);
+		check(sorted, n, &p->queues[i], path);
 		hang_up(p, sorted, &p->queues[i]);
 	}
 	for (uint32_t i = 0; i < n; i++)

@@ -636,7 +636,9 @@ static inline bool was_over(const struct model *m, const struct kar_queue_result
 	bool names = false, asks_named = false;
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (model_counts(m, g, b) && res->groups[g].cause)
+		if (model_counts(m, g, b) &&
+			(res->groups[g].cause ||
+				asks(m, &m->after, g))) /* it may have been there for a while */
 			u0 = model_sum(u0, model_minimum(m, g));
 	}
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {

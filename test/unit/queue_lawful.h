@@ -211,9 +211,10 @@ static inline bool lawful_take(const struct model *m, const struct kar_queue_res
 	struct lawful_key best = { .group = KAR_QUEUE_NONE }, key;
 
 	for (uint32_t v = 0; v < m->s->n_groups; v++) {
-		bool fresh = was_started(m, v) && m->s->flags.min_runtime > 0, may;
-		bool whole = model_is_live(st, v) && !m->s->groups[v].not_evictable && !fresh &&
+		bool may,
+			whole = model_is_live(st, v) && !m->s->groups[v].not_evictable &&
 			!has_victims(res, m->s->n_groups, v) &&
+			!(was_started(m, v) && m->s->flags.min_runtime) &&
 			(m->after.standing[v] == KAR_QUEUE_RESERVING || !is_protected(m, v));
 
 		if (kind == 'b')
@@ -226,7 +227,8 @@ static inline bool lawful_take(const struct model *m, const struct kar_queue_res
 		if (v != j && may && (best.group == KAR_QUEUE_NONE || lawful_first(m, &key, &best)))
 			best = key;
 	}
-	if (best.group == KAR_QUEUE_NONE)
+	/* Who was let in by this plan may have been evicted before, and is then protected: that is not in the result. */
+	if (best.group == KAR_QUEUE_NONE || (kind != 'b' && !model_is_live(&m->before, best.group)))
 		return false;
 	if (kind == 'b') {
 		st->d[best.group]--;
