@@ -76,19 +76,32 @@ struct orders {
 	uint32_t queues[WORLD_QUEUES], groups[DRAWN_GROUPS], rows[WORLD_ROWS];
 };
 
+static const struct kar_queue_charge *shuffled(struct world *w, const struct kar_queue_snapshot *s,
+	const struct orders *o, const struct kar_queue_charge *charges, uint32_t n)
+{
+	struct kar_queue_charge *c = kar_arena_alloc(&w->a, n + 1, sizeof(*c));
+
+	for (uint32_t i = 0; i < n; i++) {
+		c[i] = charges[n - 1 - i];
+		c[i].row = place_of(o->rows, s->n_rows, c[i].row);
+	}
+	return c;
+}
+
 static void shuffle_group(struct world *w, const struct kar_queue_snapshot *s, struct kar_queue_group *g,
 	const struct orders *o)
 {
 	struct kar_queue_run *r = kar_arena_alloc(&w->a, 1, sizeof(*r));
-	struct kar_queue_charge *c = kar_arena_alloc(&w->a, g->runs->n_charges + 1, sizeof(*c));
+	struct kar_queue_leaving *l = kar_arena_alloc(&w->a, g->n_leaving + 1, sizeof(*l));
 
 	*r = *g->runs;
-	for (uint32_t i = 0; i < r->n_charges; i++) {
-		c[i] = r->charges[r->n_charges - 1 - i];
-		c[i].row = place_of(o->rows, s->n_rows, c[i].row);
-	}
-	r->charges = c;
+	r->charges = shuffled(w, s, o, r->charges, r->n_charges);
 	g->runs = r;
+	for (uint32_t i = 0; i < g->n_leaving; i++) {
+		l[i] = g->leaving[i];
+		l[i].charges = shuffled(w, s, o, l[i].charges, l[i].n_charges);
+	}
+	g->leaving = l;
 	g->queue = place_of(o->queues, s->n_queues, g->queue);
 	g->evicted_by = place_of(o->groups, s->n_groups, g->evicted_by);
 }
