@@ -463,7 +463,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		 * Whoever admits a new job gives it places: this was not us, or the job was nobody's to place then. One that has started may be
 		 * without places, as one that ran before queues placed anything.
 		 */
-		if (!m.live && !m.job->status.incarnation && m.group->status.placement.state == KAR_PG_STATE_NONE)
+		if (!m.live && !m.job->status.incarnation &&
+			m.group->status.placement.state == KAR_PG_STATE_NONE)
 			p->groups[i].admitted = false;
 		queue_fill_gang(p, i, out);
 		describe(&m, out);

@@ -1,6 +1,4 @@
 /* The members of a group of another controller as the pass sees them: they exist, and are gated until they get places. */
-#include "controllers/queue/pass.h"
-
 #include <stdlib.h>
 
 #include "api/names.h"
@@ -9,136 +7,16 @@
 #include "api/pg_plan.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
+#include "controllers/queue/gather.h"
 
-struct members {
-	const struct kar_pod **items;
-	size_t n;
-};
-
-/* One group while its gang is made. */
-struct making {
-	struct queue_pass *p;
-	const struct kar_podgroup *group;
-	struct kar_queue_group *in;
-	struct kar_arena *arena;
-	bool admitted;
-	struct members have;    /* that need no place any more, or get one from the scheduler at any time */
-	struct members leaving; /* that stop */
-	struct members unbound; /* that may get a place now, in the order in which they get them */
-	int64_t succeeded;
-	kar_time youngest;            /* wall ms, creation of its youngest live member */
-	size_t n_gated;               /* members with our gate, whatever else holds them */
-	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
-	bool default_scheduler;       /* one names the default scheduler */
-	const char *other;            /* another scheduler that a member names; NULL: none does */
-	bool placed_by_others;        /* a member names another scheduler, or they do not agree on one */
-	bool mixed; /* they do not agree on one: none that waits here starts (podgroup/release.c) */
-	bool bound; /* one has a node */
-	bool bare; /* a member that runs would be made again by nobody, or is not ours to stop */
-	struct queue_runs runs;
-	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
-	bool *unverified;             /* per run */
-};
-
-static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
-{
-	int64_t min = g->spec.min_member > 0 ? g->spec.min_member : 1, left_out = g->spec.succeeded_members;
-
-	return min + kar_clamp(left_out, 0, succeeded);
-}
-
-static struct kar_iter members(const struct making *m)
-{
-	char key[KAR_KEY_LEN];
-
-	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
-}
-
-/* A gang that has started lacks all that have no node; a new one only what is not released, or is to be bound by us. */
-static bool needs_place(const struct making *m, const struct kar_pod *pod, bool started)
-{
-	return !pod->node && (started || kar_pg_is_gated(pod) || kar_pg_binds(pod, m->p->served));
-}
-
-static void note_scheduler(struct making *m, const struct kar_pod *pod)
-{
-	if (kar_scheduler_is_served(pod->scheduler, m->p->served))
-		m->direct = m->direct ? m->direct : pod;
-	else if (!pod->scheduler)
-		m->default_scheduler = true;
-	else if (!m->other)
-		m->other = pod->scheduler;
-	else
-		m->mixed |= !kar_streq(m->other, pod->scheduler);
-}
-
-static void compare_schedulers(struct making *m)
-{
-	m->mixed |= (m->direct || m->other) && m->default_scheduler;
-	m->mixed |= m->direct && m->other;
-	m->placed_by_others = m->mixed || m->other;
-}
-
-static void append(const struct making *m, struct members *to, const struct kar_pod *pod)
-{
-	to->items = kar_arena_grow(m->arena, to->items, to->n, sizeof(*to->items));
-	to->items[to->n++] = pod;
-}
-
-static void collect_live(struct making *m, const struct kar_pod *pod, bool started)
-{
-	note_scheduler(m, pod);
-	m->bound |= pod->node != NULL;
-	m->n_gated += kar_pg_is_gated(pod);
-	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
-	if (!needs_place(m, pod, started))
-		append(m, &m->have, pod);
-	else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served))
-		append(m, &m->unbound, pod);
-	if (!needs_place(m, pod, false) && (!pod->owner_name || !kar_pg_was_started(pod, m->p->served)))
-		m->bare = true;
-}
-
-/* Of a start that is given up, whose admission is gone: it is about to be deleted, and room for others then. */
-static bool is_taken_back(const struct making *m, const struct kar_pod *pod)
-{
-	return !m->admitted && queue_is_rolled_back(m->group) && pod->node &&
-		kar_pg_was_started(pod, m->p->served);
-}
-
-static kar_class class_of(const struct making *m, const struct kar_pod *pod)
+static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
 	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : "{}");
 }
 
-static void collect(struct making *m, bool started)
-{
-	const struct kar_object *o;
-
-	for (struct kar_iter it = members(m); kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
-
-		m->succeeded += pod->phase == KAR_POD_SUCCEEDED;
-		if (kar_pod_finished(pod))
-			continue;
-		if (kar_pod_alive(pod) && !is_taken_back(m, pod))
-			collect_live(m, pod, started);
-		else if (pod->node)
-			append(m, &m->leaving, pod);
-	}
-	compare_schedulers(m);
-	if (m->unbound.n)
-		qsort(m->unbound.items, m->unbound.n, sizeof(*m->unbound.items), kar_pg_compare_members);
-}
-
-static int64_t minimum_left(const struct making *m)
-{
-	return quorum_of(m->group, m->succeeded) - m->succeeded;
-}
-
 /* --- runs ------------------------------------------------------------------------------------------- */
 
-static bool is_unverified(const struct making *m, const struct kar_pod *pod)
+static bool is_unverified(const struct gathering *m, const struct kar_pod *pod)
 {
 	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
 
@@ -146,12 +24,12 @@ static bool is_unverified(const struct making *m, const struct kar_pod *pod)
 }
 
 /* What the API server has let in is charged whatever the queue decides: only of an admitted group it is more than what others use. */
-static const struct queue_charges *charges_of(const struct making *m, const struct kar_pod *pod)
+static const struct queue_charges *charges_of(const struct gathering *m, const struct kar_pod *pod)
 {
 	return m->admitted ? queue_quota_of_pod(m->p->quota, pod) : NULL;
 }
 
-static bool is_like(const struct making *m, uint32_t run, const struct kar_pod *pod, bool unverified)
+static bool is_like(const struct gathering *m, uint32_t run, const struct kar_pod *pod, bool unverified)
 {
 	const struct kar_queue_run *r = &m->runs.items[run];
 	const struct queue_charges *c = charges_of(m, pod);
@@ -161,7 +39,7 @@ static bool is_like(const struct making *m, uint32_t run, const struct kar_pod *
 }
 
 /* The run of pods like this one among those from number @first on; a new one if there is none. */
-static uint32_t run_of(struct making *m, uint32_t first, const struct kar_pod *pod)
+static uint32_t run_of(struct gathering *m, uint32_t first, const struct kar_pod *pod)
 {
 	bool unverified = is_unverified(m, pod);
 	uint32_t i = first;
@@ -180,8 +58,8 @@ static uint32_t run_of(struct making *m, uint32_t first, const struct kar_pod *p
 }
 
 /* Those who have a place, or need none: @node of each by @place_of; "": it is looked for by the pass. */
-static void add_seated(struct making *m, const struct members *of,
-	const char *(*place_of)(const struct making *m, const struct kar_pod *pod))
+static void add_seated(struct gathering *m, const struct queue_members *of,
+	const char *(*place_of)(const struct gathering *m, const struct kar_pod *pod))
 {
 	uint32_t first = m->runs.n;
 
@@ -200,7 +78,7 @@ static void add_seated(struct making *m, const struct members *of,
 }
 
 /* The entry of the plan for @pod; NULL: there is none. */
-static const struct kar_pg_planned *planned(const struct making *m, const struct kar_pod *pod)
+static const struct kar_pg_planned *planned(const struct gathering *m, const struct kar_pod *pod)
 {
 	const struct kar_pg_placement *pl = &m->group->status.placement;
 
@@ -211,7 +89,7 @@ static const struct kar_pg_planned *planned(const struct making *m, const struct
 	return NULL;
 }
 
-static const char *planned_node(const struct making *m, const struct kar_pod *pod)
+static const char *planned_node(const struct gathering *m, const struct kar_pod *pod)
 {
 	const struct kar_pg_planned *entry = planned(m, pod);
 	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
@@ -220,7 +98,7 @@ static const char *planned_node(const struct making *m, const struct kar_pod *po
 }
 
 /* Of one that is released and has no node yet: that of the plan. */
-static const char *node_of(const struct making *m, const struct kar_pod *pod)
+static const char *node_of(const struct gathering *m, const struct kar_pod *pod)
 {
 	if (pod->node || !planned(m, pod))
 		return pod->node;
@@ -228,7 +106,7 @@ static const char *node_of(const struct making *m, const struct kar_pod *pod)
 }
 
 /* Members from @from on, up to @to: they get places. */
-static void add_unseated(struct making *m, size_t from, size_t to)
+static void add_unseated(struct gathering *m, size_t from, size_t to)
 {
 	uint32_t first = m->runs.n;
 
@@ -242,7 +120,7 @@ static void add_unseated(struct making *m, size_t from, size_t to)
 	}
 }
 
-static void describe(struct making *m, struct queue_gang *out)
+static void describe(struct gathering *m, struct queue_gang *out)
 {
 	const char ***names = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char **));
 	const char **first = kar_arena_alloc(m->arena, m->runs.n + 1, sizeof(char *));
@@ -264,7 +142,7 @@ static void describe(struct making *m, struct queue_gang *out)
 }
 
 /* Members wait here that do not start, and nothing of the gang is there: it holds no place in its queue. */
-static bool is_stuck(const struct making *m, bool started)
+static bool is_stuck(const struct gathering *m, bool started)
 {
 	return m->mixed && m->unbound.n && !m->bound && !started;
 }
@@ -272,30 +150,30 @@ static bool is_stuck(const struct making *m, bool started)
 /* --- members that have a place in the plan ---------------------------------------------------------- */
 
 /* Moves those that have a certain place to @out, and those that have an uncertain one to the front. Returns how many these are. */
-static size_t take_planned(struct making *m, struct members *out)
+static size_t take_planned(struct gathering *m, struct queue_members *out)
 {
-	struct members front = { 0 }, rest = { 0 };
+	struct queue_members front = { 0 }, rest = { 0 };
 
 	for (size_t i = 0; i < m->unbound.n; i++) {
 		const struct kar_pod *pod = m->unbound.items[i];
 
 		if (planned_node(m, pod)) {
-			append(m, out, pod);
+			queue_gather_add(m, out, pod);
 			queue_owns(m->p, pod);
 		} else {
-			append(m, planned(m, pod) ? &front : &rest, pod);
+			queue_gather_add(m, planned(m, pod) ? &front : &rest, pod);
 		}
 	}
 	m->unbound = front;
 	for (size_t i = 0; i < rest.n; i++)
-		append(m, &m->unbound, rest.items[i]);
+		queue_gather_add(m, &m->unbound, rest.items[i]);
 	return front.n;
 }
 
 /* --- members that are bound by us ------------------------------------------------------------------- */
 
 /* Why they cannot be: the first that asks for something that nobody would check. NULL: they can. */
-static const char *obstacle(const struct making *m)
+static const char *obstacle(const struct gathering *m)
 {
 	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
 
@@ -313,10 +191,10 @@ static const char *obstacle(const struct making *m)
 }
 
 /* The gang has started: members that come later get places as far as there is room; those that have one in the plan keep it. */
-static void renew(struct making *m, struct queue_gang *out)
+static void renew(struct gathering *m, struct queue_gang *out)
 {
 	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, m->unbound.n + 1, sizeof(*kept));
-	struct members with_place = { 0 };
+	struct queue_members with_place = { 0 };
 
 	for (size_t i = 0; i < m->unbound.n; i++) {
 		const struct kar_pg_planned *entry = planned(m, m->unbound.items[i]);
@@ -338,7 +216,7 @@ static void renew(struct making *m, struct queue_gang *out)
  * Its controller makes some members only after others run, and spec.minResources says what they need: those that exist start, if there is
  * room for all.
  */
-static bool starts_in_stages(const struct making *m)
+static bool starts_in_stages(const struct gathering *m)
 {
 	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
 
@@ -349,7 +227,7 @@ static bool starts_in_stages(const struct making *m)
 }
 
 /* Its controller makes more members than the minimum, and some of them have come a moment ago. */
-static bool expects_more(const struct making *m, bool started)
+static bool expects_more(const struct gathering *m, bool started)
 {
 	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
 
@@ -377,7 +255,7 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 }
 
 /* Members are missing, so that it is not placed yet. False: it goes on without them, or has nothing to be placed. */
-static bool waits_for_members(struct making *m, int64_t need, bool started)
+static bool waits_for_members(struct gathering *m, int64_t need, bool started)
 {
 	bool incomplete = need > (int64_t)m->unbound.n || expects_more(m, started);
 
@@ -385,16 +263,16 @@ static bool waits_for_members(struct making *m, int64_t need, bool started)
 }
 
 /* Nobody finds places for it here: they only count. */
-static struct queue_gang *leave_alone(struct making *m)
+static struct queue_gang *leave_alone(struct gathering *m)
 {
 	add_seated(m, &m->unbound, node_of);
 	return NULL;
 }
 
 /* Members of a group that is not admitted are counted like anybody's pods. */
-static struct kar_queue_amounts hold(struct making *m)
+static struct kar_queue_amounts hold(struct gathering *m)
 {
-	struct making others = { .p = m->p,
+	struct gathering others = { .p = m->p,
 		.group = m->group,
 		.arena = m->arena,
 		.runs = { .arena = m->arena } };
@@ -405,14 +283,15 @@ static struct kar_queue_amounts hold(struct making *m)
 }
 
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
-static struct queue_gang *gang_of(struct making *m, struct queue_gang *out, bool started, bool admitted,
+static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
 {
-	int64_t need = minimum_left(m) - (int64_t)m->have.n;
+	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
 	if (is_stuck(m, started)) {
-		queue_refuse(m->in, KAR_QR_UNSUPPORTED, "its members name more than one scheduler, a gang needs one");
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
+			"its members name more than one scheduler, a gang needs one");
 		leave_alone(m);
 		return out;
 	}
@@ -446,9 +325,9 @@ static struct queue_gang *gang_of(struct making *m, struct queue_gang *out, bool
 }
 
 /* The places of its plan, and its members beyond the minimum. */
-static void hold_plan(struct making *m, bool holds)
+static void hold_plan(struct gathering *m, bool holds)
 {
-	struct members with_place = { 0 };
+	struct queue_members with_place = { 0 };
 	size_t front = take_planned(m, &with_place);
 
 	add_seated(m, &with_place, planned_node);
@@ -462,11 +341,11 @@ static int32_t least(int64_t a, int64_t b)
 	return (int32_t)kar_clamp(a < b ? a : b, 0, INT32_MAX);
 }
 
-static void finish(struct making *m, const struct queue_gang *out)
+static void finish(struct gathering *m, const struct queue_gang *out)
 {
 	struct kar_queue_group *in = m->in;
 	int64_t have = m->admitted ? 0 : (int64_t)m->have.n;
-	int32_t left = queue_runs_pods(&m->runs), min = least(minimum_left(m) - have, left);
+	int32_t left = queue_runs_pods(&m->runs), min = least(queue_minimum_left(m) - have, left);
 
 	for (size_t i = 0; i < m->leaving.n; i++) {
 		const struct kar_pod *pod = m->leaving.items[i];
@@ -504,7 +383,7 @@ static void observe(struct queue_pass *p, uint32_t i)
 {
 	struct queue_group *qg = &p->groups[i];
 	const struct kar_podgroup *g = qg->group;
-	struct making m = { .p = p,
+	struct gathering m = { .p = p,
 		.group = g,
 		.in = &p->in[i],
 		.arena = &p->s->arena,
@@ -515,7 +394,7 @@ static void observe(struct queue_pass *p, uint32_t i)
 	bool holds = qg->admitted && kar_pg_holds(g, p->s->now);
 	struct queue_gang *out = NULL;
 
-	collect(&m, started);
+	queue_gather(&m, started);
 	if (qg->admitted)
 		add_seated(&m, &m.have, node_of);
 	if (holds)

@@ -1,0 +1,99 @@
+/* Which members a group of another controller has, and what they are waiting for. */
+#include "controllers/queue/gather.h"
+
+#include <stdlib.h>
+
+#include "api/pg_members.h"
+#include "api/queuejob_direct.h"
+#include "common/str.h"
+
+static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
+{
+	int64_t min = g->spec.min_member > 0 ? g->spec.min_member : 1, left_out = g->spec.succeeded_members;
+
+	return min + kar_clamp(left_out, 0, succeeded);
+}
+
+static struct kar_iter members(const struct gathering *m)
+{
+	char key[KAR_KEY_LEN];
+
+	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
+}
+
+/* A gang that has started lacks all that have no node; a new one only what is not released, or is to be bound by us. */
+static bool needs_place(const struct gathering *m, const struct kar_pod *pod, bool started)
+{
+	return !pod->node && (started || kar_pg_is_gated(pod) || kar_pg_binds(pod, m->p->served));
+}
+
+static void note_scheduler(struct gathering *m, const struct kar_pod *pod)
+{
+	if (kar_scheduler_is_served(pod->scheduler, m->p->served))
+		m->direct = m->direct ? m->direct : pod;
+	else if (!pod->scheduler)
+		m->default_scheduler = true;
+	else if (!m->other)
+		m->other = pod->scheduler;
+	else
+		m->mixed |= !kar_streq(m->other, pod->scheduler);
+}
+
+static void compare_schedulers(struct gathering *m)
+{
+	m->mixed |= (m->direct || m->other) && m->default_scheduler;
+	m->mixed |= m->direct && m->other;
+	m->placed_by_others = m->mixed || m->other;
+}
+
+void queue_gather_add(const struct gathering *m, struct queue_members *to, const struct kar_pod *pod)
+{
+	to->items = kar_arena_grow(m->arena, to->items, to->n, sizeof(*to->items));
+	to->items[to->n++] = pod;
+}
+
+static void collect_live(struct gathering *m, const struct kar_pod *pod, bool started)
+{
+	note_scheduler(m, pod);
+	m->bound |= pod->node != NULL;
+	m->n_gated += kar_pg_is_gated(pod);
+	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
+	if (!needs_place(m, pod, started))
+		queue_gather_add(m, &m->have, pod);
+	else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served))
+		queue_gather_add(m, &m->unbound, pod);
+	if (!needs_place(m, pod, false) && (!pod->owner_name || !kar_pg_was_started(pod, m->p->served)))
+		m->bare = true;
+}
+
+/* Of a start that is given up, whose admission is gone: it is about to be deleted, and room for others then. */
+static bool is_taken_back(const struct gathering *m, const struct kar_pod *pod)
+{
+	return !m->admitted && queue_is_rolled_back(m->group) && pod->node &&
+		kar_pg_was_started(pod, m->p->served);
+}
+
+void queue_gather(struct gathering *m, bool started)
+{
+	const struct kar_object *o;
+
+	for (struct kar_iter it = members(m); kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		m->succeeded += pod->phase == KAR_POD_SUCCEEDED;
+		if (kar_pod_finished(pod))
+			continue;
+		if (kar_pod_alive(pod) && !is_taken_back(m, pod))
+			collect_live(m, pod, started);
+		else if (pod->node)
+			queue_gather_add(m, &m->leaving, pod);
+	}
+	compare_schedulers(m);
+	if (m->unbound.n)
+		qsort(m->unbound.items, m->unbound.n, sizeof(*m->unbound.items), kar_pg_compare_members);
+}
+
+int64_t queue_minimum_left(const struct gathering *m)
+{
+	return quorum_of(m->group, m->succeeded) - m->succeeded;
+}

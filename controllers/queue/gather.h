@@ -1,0 +1,49 @@
+/*
+ * gather - the members of a group of another controller, and what is said of them together; private to gather.c and members.c. All is in
+ * the arena of the sync.
+ */
+#ifndef KAR_QUEUE_GATHER_H
+#define KAR_QUEUE_GATHER_H
+
+#include "controllers/queue/pass.h"
+
+struct queue_members {
+	const struct kar_pod **items;
+	size_t n;
+};
+
+/* One group while its members are gathered. */
+struct gathering {
+	struct queue_pass *p;
+	const struct kar_podgroup *group;
+	struct kar_queue_group *in;
+	struct kar_arena *arena;
+	bool admitted;
+	struct queue_members
+		have; /* that need no place any more, or get one from the scheduler at any time */
+	struct queue_members leaving; /* that stop */
+	struct queue_members unbound; /* that may get a place now, in the order in which they get them */
+	int64_t succeeded;
+	kar_time youngest;            /* wall ms, creation of its youngest live member */
+	size_t n_gated;               /* members with our gate, whatever else holds them */
+	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
+	bool default_scheduler;       /* one names the default scheduler */
+	const char *other;            /* another scheduler that a member names; NULL: none does */
+	bool placed_by_others;        /* a member names another scheduler, or they do not agree on one */
+	bool mixed; /* they do not agree on one: none that waits here starts (podgroup/release.c) */
+	bool bound; /* one has a node */
+	bool bare;  /* a member that runs would be made again by nobody, or is not ours to stop */
+	struct queue_runs runs;
+	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
+	bool *unverified;             /* per run */
+};
+
+/* Fills in what is known of its members, from .p, .group, .arena and .admitted. @started: its minimum was bound once. */
+void queue_gather(struct gathering *m, bool started) KAR_NONNULL;
+/* Appends one to a list. */
+void queue_gather_add(const struct gathering *m, struct queue_members *to,
+	const struct kar_pod *pod) KAR_NONNULL;
+/* Members without which it is below its quorum, whether they exist or not. */
+int64_t queue_minimum_left(const struct gathering *m) KAR_NONNULL;
+
+#endif
