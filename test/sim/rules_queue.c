@@ -31,12 +31,20 @@ static bool gives_admission(const struct write *w)
 		!(old && sim_equal(old, new));
 }
 
+/* Its pods run already, and no queue has seen it: somebody has deleted its PodGroup. It goes on, whatever others were admitted meanwhile. */
+static bool is_adopted(const struct write *w)
+{
+	const struct model_job *j = model_find_job(w->l, model_owner(w->c->new));
+
+	return j && !TAILQ_EMPTY(&j->pods) && !model_condition(w->c->old, "Admitted");
+}
+
 static void check_max_jobs(const struct rule *r, const struct write *w)
 {
 	int queue = model_queue(model_group_queue(w->c->new)), n = 1, most;
 	struct model_job *j;
 
-	if (!gives_admission(w) || w->l->overlaps)
+	if (!gives_admission(w) || w->l->overlaps || is_adopted(w))
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present)
 		n += holds_place(w, j, queue);

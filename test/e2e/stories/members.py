@@ -52,8 +52,11 @@ def said(s, name, kind):
     return found[0] if found else {}
 
 
-def says(s, name, kind, reason):
-    return said(s, name, kind).get("reason") == reason and said(s, name, kind)
+NO_ROOM = "NoFit", "InsufficientCapacity"  # on single nodes, or in all nodes together
+
+
+def says(s, name, kind, *reasons):
+    return said(s, name, kind).get("reason") in reasons and said(s, name, kind)
 
 
 def runs(s, name):
@@ -71,8 +74,8 @@ def story_pods_of_others_start_whole(s):
     group(s, "three", 3)
     for i in range(2):
         owned_pod(s, "three", i, owner=by)
-    waits = wait_until(lambda: says(s, "three", "Scheduled", "WaitingForMembers"), "it waits for its third member")
-    expect_equal(waits["message"], "2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs", "message")
+    words = "2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs"
+    wait_until(lambda: says(s, "three", "Scheduled", "WaitingForMembers") and said(s, "three", "Scheduled")["message"] == words, f"it says: {words}")
     with Cordon(s, *nodes_of(s)[2:]):
         owned_pod(s, "three", 2, owner=by)
         waits = wait_until(lambda: says(s, "three", "Admitted", "NoFit"), "it waits for a third node")
@@ -129,7 +132,7 @@ def story_batch_job_is_a_gang_by_a_label(s):
     for _ in range(10):
         expect_equal(nodes(s, second), ["", "", ""], f"nodes of {second}")
         time.sleep(0.2)
-    expect(says(s, second, "Admitted", "NoFit"), "it says why it waits")
+    expect(says(s, second, "Admitted", *NO_ROOM), "it says why it waits")
     s.kubectl("delete", "job", first, "--wait=true")
     wait_until(lambda: runs(s, second), "the other runs")
     expect("" not in nodes(s, second), "nodes")
@@ -187,7 +190,7 @@ def story_stages_of_a_gang_have_their_room(s):
     group(s, "greedy", 3)
     for i in range(3):
         owned_pod(s, "greedy", i, cpu="60", owner=by)
-    wait_until(lambda: says(s, "greedy", "Admitted", "NoFit"), "who would take its room waits")
+    wait_until(lambda: says(s, "greedy", "Admitted", *NO_ROOM), "who would take its room waits")
     for i in (1, 2):
         owned_pod(s, "staged", i, cpu="40", owner=by)
     wait_until(lambda: runs(s, "staged"), "it runs whole")
@@ -203,7 +206,7 @@ def story_pods_of_others_are_bound_by_the_manager(s):
         deployment(s, name, 3, gates=(), schedulerName="kar-scheduler")
     wait_until(lambda: sum(runs(s, n) for n in ("red", "blue")) == 1, "one runs")
     first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
-    wait_until(lambda: says(s, second, "Admitted", "NoFit"), "the other says why it waits")
+    wait_until(lambda: says(s, second, "Admitted", *NO_ROOM), "the other says why it waits")
     expect_equal((nodes(s, second), "" in nodes(s, first)), (["", "", ""], False), f"nodes of {second}, and whether one of {first} has none")
     scheduler = [e["reason"] for e in s.kubectl.list("events") if e["reason"] in ("Scheduled", "FailedScheduling")]
     expect_equal(scheduler, [], "events of a scheduler")

@@ -6,7 +6,7 @@ import re
 
 from harness import OPERATORS, TEST_KEY, condition, expect, expect_equal, json_documents, wait_until
 from stories.gang_policy import GATE, LABEL, LISTED, gates_of, policy
-from stories.members import members, nodes, runs, said, says
+from stories.members import NO_ROOM, members, nodes, runs, said, says
 from stories.nodes import Cordon, nodes_of, wait_until_alone
 
 DEFAULT = "default-scheduler"
@@ -186,9 +186,9 @@ def filler(s, name, cpu):
 
 def expect_waits(s, gang):
     """All of its pods are gated, and the group says what is short."""
-    waits = wait_until(lambda: says(s, gang, "Admitted", "NoFit") and said(s, gang, "Admitted"), f"{gang} waits for room")
+    waits = wait_until(lambda: says(s, gang, "Admitted", *NO_ROOM) and said(s, gang, "Admitted"), f"{gang} waits for room")
     expect(re.fullmatch(r"\w+ of \d in queue default: " + re.escape(SHORT[gang]), waits["message"]), f"{gang}: {waits['message']}")
-    wait_until(lambda: says(s, gang, "Scheduled", "NoFit"), f"condition Scheduled of {gang} has the same reason")
+    wait_until(lambda: says(s, gang, "Scheduled", *NO_ROOM), f"condition Scheduled of {gang} has the same reason")
     for name, p in members(s, gang).items():
         state = (gates_of(p), p["spec"]["schedulerName"], condition_reason(p, "PodScheduled"), p["spec"].get("nodeName"))
         expect_equal(state, ([GATE], DEFAULT, "SchedulingGated", None), f"gates, scheduler, state and node of {name}")
@@ -225,7 +225,7 @@ def story_operators_start_whole(s):
             for operator in everybody:
                 wait_until(lambda: members(s, operator.gang) and "" not in nodes(s, operator.gang), f"{operator.gang} starts whole")
             create(s, group("greedy", 1), pod("greedy", [], "greedy", "500m", "1Gi"))
-            wait_until(lambda: says(s, "greedy", "Admitted", "NoFit"), "the room for members to come is not given away")
+            wait_until(lambda: says(s, "greedy", "Admitted", *NO_ROOM), "the room for members to come is not given away")
             for operator in staged:
                 wait_until(lambda: operator.is_ready(s), f"{operator.gang} is ready for its last members")
                 create(s, *operator.later())
