@@ -272,25 +272,21 @@ void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t 
 	}
 }
 
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
 static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
 {
-	const char *last = NULL;
+	const char **names = kar_arena_alloc(p->a, list->n + 1, sizeof(*names));
 
-	for (uint32_t n = 0; n < list->n; n++) {
-		const char *next = NULL;
-
-		for (uint32_t i = 0; i < list->n; i++) {
-			const char *name = list->items[i].resource;
-
-			if ((!last || strcmp(name, last) > 0) && (!next || strcmp(name, next) < 0))
-				next = name;
-		}
-		if (!next)
-			return;
-		q_resource(p, next);
-		last = next;
-	}
+	for (uint32_t i = 0; i < list->n; i++)
+		names[i] = list->items[i].resource;
+	qsort(names, list->n, sizeof(*names), by_string);
+	for (uint32_t i = 0; i < list->n; i++)
+		q_resource(p, names[i]);
 }
 
 static void read_cluster(struct q_pass *p)

@@ -214,7 +214,7 @@ void q_tree(struct q_pass *p)
 
 bool q_is_below(const struct q_queue *q, const struct q_queue *a)
 {
-	while (q && q->depth > a->depth)
+	while (q->depth > a->depth)
 		q = q->parent;
 	return q == a;
 }

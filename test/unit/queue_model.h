@@ -7,7 +7,8 @@
 
 #include "test/unit/queue_world.h"
 
-enum { MODEL_RESOURCES = 4, MODEL_PODS = 3, MODEL_ROOT = KAR_QUEUE_NONE };
+enum { MODEL_RESOURCES = 4, MODEL_PODS = 3 };
+#define MODEL_ROOT KAR_QUEUE_NONE
 static const char *const model_resources[MODEL_RESOURCES] = { "cpu", "memory", "nvidia.com/gpu", "pods" };
 
 struct vec {
