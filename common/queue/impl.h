@@ -122,6 +122,7 @@ struct q_group {
 	struct q_group *partner;
 	enum kar_queue_reason partner_reason;
 	bool unit_failed;
+	bool unit_ready; /* in KEEP: its claim would start now, if the others of its unit did */
 	bool keeps; /* its claim is asked for anew: what it holds of a quota was not held for those ahead of it */
 };
 

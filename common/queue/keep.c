@@ -65,20 +65,53 @@ static bool keep_claim(struct q_pass *p, struct q_group *g)
 	return fit != Q_LATER;
 }
 
-/* A unit starts together: a member that might start now goes on waiting for the others. */
-static void keep_unit(struct q_pass *p, struct q_group *g)
+static bool is_unit_admitted(const struct q_pass *p, const struct q_group *g)
 {
-	bool all = true;
+	bool all = q_is_admitted(g);
 
 	for (uint32_t i = 0; i < g->in->n_unit; i++)
-		all &= q_is_admitted(&p->groups[g->in->unit[i]]) || &p->groups[g->in->unit[i]] == g;
-	if (!all) {
+		all &= q_is_admitted(&p->groups[g->in->unit[i]]);
+	return all;
+}
+
+/* A unit starts together: members that might start now go on holding their room if not all others might, beside them. */
+static bool keep_units(struct q_pass *p)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		struct q_group *g = p->line[i];
+
+		if (g->unit_ready && is_unit_admitted(p, g)) {
+			g->unit_ready = false;
+			changed = true;
+		}
+	}
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		struct q_group *g = p->line[i];
 		struct q_state st = g->st;
 
+		if (!g->unit_ready)
+			continue;
 		st.standing = KAR_QUEUE_RESERVING;
 		st.d = 0;
 		q_set(p, g, &st);
 	}
+	return changed;
+}
+
+static bool keep_claims(struct q_pass *p)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		struct q_group *g = p->line[i];
+		bool moved = g->st.standing == KAR_QUEUE_RESERVING && keep_claim(p, g);
+
+		g->unit_ready = moved && q_is_admitted(g) && g->in->n_unit;
+		changed |= moved && !g->unit_ready;
+	}
+	return keep_units(p) || changed;
 }
 
 bool q_keep(struct q_pass *p)
@@ -92,17 +125,7 @@ bool q_keep(struct q_pass *p)
 		if (q_is_admitted(p->line[i]))
 			changed |= keep_admitted(p, p->line[i]);
 	}
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_group *g = p->line[i];
-
-		if (g->st.standing != KAR_QUEUE_RESERVING)
-			continue;
-		if (keep_claim(p, g))
-			changed = true;
-		if (q_is_admitted(g) && g->in->n_unit)
-			keep_unit(p, g);
-	}
-	return changed;
+	return keep_claims(p) || changed;
 }
 
 /* --- SHED ------------------------------------------------------------------------------------------ */

@@ -149,18 +149,3 @@ def story_drained_queue_stops_its_jobs(s):
         expect_equal((said["reason"], said["message"]), ("Drain", f"queue {q.name('leaf')} is drained"), "condition Preempted")
         q.apply("top", {"state": "Open"})
         running(s, "runs", 2)
-
-
-def story_queue_in_use_is_not_gone(s):
-    """A deleted queue stays until its gangs have ended and no queue is below it; it admits nobody meanwhile."""
-    with Queues(s, top={}, leaf={"parent": "top"}) as q:
-        s.apply(gang("runs", replicas=1, cpu="1", queue=q.name("leaf")))
-        running(s, "runs", 1)
-        s.kubectl("delete", "queues.kube-arbitrator.io", q.name("leaf"), q.name("top"), "--wait=false")
-        s.apply(gang("late", replicas=1, cpu="1", queue=q.name("leaf")))
-        s.wait_phase("late", "Pending", reason="QueueClosed")
-        expect(q.status("top").get("state") in ("Closing", "Closed"), "the parent is still there")
-        s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
-        wait_until(lambda: s.cluster.kubectl.list("queues.kube-arbitrator.io") and not any(x["metadata"]["name"].startswith(s.namespace) for x in s.cluster.kubectl.list("queues.kube-arbitrator.io")), "both are gone")
-        for part in ("top", "leaf"):
-            q.apply(part, {})
