@@ -19,8 +19,6 @@ static bool is_starting(struct q_pass *p, const struct q_group *g)
 
 static void note_starting(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
-		p->queues[i].starting = false;
 	for (uint32_t i = 0; i < p->s->n_rows; i++)
 		p->rows[i].starting = false;
 	for (uint32_t i = 0; i < p->n_live; i++) {
@@ -28,15 +26,15 @@ static void note_starting(struct q_pass *p)
 
 		if (!is_starting(p, g))
 			continue;
-		g->q->starting = true;
 		for (uint32_t k = 0; k < g->kind->n_rows; k++)
 			p->rows[g->kind->rows[k]].starting = true;
 	}
 }
 
+/* Room on nodes is held for who starts, but that of a quota goes to whose pods are created first. */
 static bool waits_for_start(const struct q_pass *p, const struct q_group *g)
 {
-	bool starting = g->q->starting;
+	bool starting = false;
 
 	for (uint32_t k = 0; k < g->kind->n_rows; k++)
 		starting |= p->rows[g->kind->rows[k]].starting;

@@ -52,7 +52,6 @@ struct q_queue {
 	int64_t key_share;          /* of the candidate, see race.c */
 	const int64_t *want;        /* what the candidate asks for */
 	bool key_over;
-	bool starting;            /* a group of this leaf has been admitted and does not run yet */
 	struct q_group **growing; /* of a leaf: groups that EXTRAS may raise */
 	uint32_t n_growing;
 	bool dirty;               /* its sums have changed since it entered the race */

@@ -235,7 +235,7 @@ def story_pods_and_namespace_name_the_queue(s):
             owned_pod(s, "labelled", i, cpu="1", owner=by, labels={key: shut})
         for name, queue in (("plain", closed), ("labelled", shut)):
             wait_until(lambda name=name: s.group(name)["metadata"].get("labels", {}).get(key), f"{name} has its label")
-            waits = wait_until(lambda name=name, queue=queue: f"in queue {queue}" in said(s, name, "Admitted").get("message", "") and said(s, name, "Admitted"), "the queue has decided")
+            waits = wait_until(lambda name=name, queue=queue: f"queue {queue} is closed" in said(s, name, "Admitted").get("message", "") and said(s, name, "Admitted"), "the queue has decided")
             expect_equal((s.group(name)["metadata"]["labels"][key], waits["reason"]), (queue, "QueueClosed"), f"queue of {name}")
             expect_equal(nodes(s, name), ["", ""], f"nodes of {name}")
         s.cluster.kubectl("annotate", "namespace", s.namespace, f"{key}-")
