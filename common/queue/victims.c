@@ -36,7 +36,10 @@ static bool holds_until(struct q_pass *p, kar_time end)
 
 bool q_is_frozen(struct q_pass *p, const struct q_group *g)
 {
-	return g->in->last_scale && holds_until(p, g->in->last_scale + p->s->flags.freezing_window);
+	/* Since then it has started anew, with its minimum. */
+	if (!g->in->last_scale || g->in->last_scale < g->in->formed_at)
+		return false;
+	return holds_until(p, g->in->last_scale + p->s->flags.freezing_window);
 }
 
 bool q_is_protected(struct q_pass *p, const struct q_group *g)

@@ -50,7 +50,7 @@ static inline bool grew(const struct model *m, uint32_t g)
 
 static inline bool is_frozen(const struct model *m, uint32_t g)
 {
-	return m->s->groups[g].last_scale &&
+	return m->s->groups[g].last_scale && m->s->groups[g].last_scale >= m->s->groups[g].formed_at &&
 		m->now < m->s->groups[g].last_scale + m->s->flags.freezing_window;
 }
 
