@@ -53,6 +53,34 @@ static int64_t unused(const struct q_queue *q, uint32_t r)
 	return q_max(q->idle[r], q_max(0, q->g[r] - q_used(q, r)));
 }
 
+/* False: q_over() is so for no group below, whatever is short. */
+static bool may_be_over(const struct q_pass *p, const struct q_queue *q)
+{
+	bool over = q->names_any ? q->n_unnamed > 0 : q->live > 0;
+
+	for (uint32_t r = 0; r < p->n_resources && !over; r++)
+		over = q->n[r] != Q_UNNAMED && q->sum[r].u0 > q->n[r];
+	return over;
+}
+
+static bool asks_named(const struct q_pass *p, const struct q_queue *q, const struct part *part)
+{
+	bool asks = false;
+
+	for (uint32_t r = 0; r < p->n_resources && !asks; r++)
+		asks = q->n[r] != Q_UNNAMED && part->u0[r] > 0;
+	return asks;
+}
+
+static void note_over(const struct q_pass *p, struct q_queue *q)
+{
+	bool over = may_be_over(p, q);
+
+	if (over != q->may_be_over && q->parent)
+		q->parent->n_over += over ? 1 : UINT32_MAX;
+	q->may_be_over = over;
+}
+
 /* @idle: by how much .idle changes, and then that of the parent. */
 static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part *part, int64_t sign,
 	int64_t *idle)
@@ -72,6 +100,8 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 		idle[r] = q->parent ? unused(q, r) - before : 0;
 	}
 	q->live += (int32_t)(part->live ? sign : 0);
+	q->n_unnamed += (int32_t)(part->live && !asks_named(p, q, part) ? sign : 0);
+	note_over(p, q);
 }
 
 static void add_part(struct q_pass *p, const struct q_group *g, const struct part *part, int64_t sign)

@@ -43,6 +43,9 @@ struct q_queue {
 	int64_t *idle;        /* per resource: guarantees of its children that they do not use */
 	int32_t live;
 	bool names_any;             /* .n names a resource */
+	bool may_be_over;           /* whole groups of it may go for others' rights */
+	uint32_t n_over;            /* children of which that is true */
+	int32_t n_unnamed;          /* live groups below that ask nothing of what .n names */
 	struct q_group **line;      /* groups that ask for it and have not finished, in line order */
 	uint32_t n_line, next;      /* .next: the first that was not tried yet */
 	struct q_group *stopped_by; /* the head of a StrictFIFO queue that waits; NULL: none */

@@ -217,16 +217,16 @@ static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 
 /* --- taking ----------------------------------------------------------------------------------------- */
 
-/* Is there anybody to be looked at? Most groups that wait are above their right, and nobody has extras in a full cluster. */
+/* Is there anybody to be looked at? In a full cluster without extras most queues are within their rights. */
 static bool may_find(struct taking *t, char way)
 {
-	bool within = false;
+	bool may = false;
 
 	if (way != 'c')
 		return way == 'd' || t->p->extras > 0;
-	for (const struct q_queue *q = t->g->q; q->parent && !within; q = q->parent)
-		within = q_within(t->p, q, t->ask.v);
-	return within;
+	for (const struct q_queue *a = t->g->q; a->parent && !may; a = a->parent)
+		may = a->parent->n_over > a->may_be_over && q_within(t->p, a, t->ask.v);
+	return may;
 }
 
 static struct q_group *best(struct taking *t, char way)
