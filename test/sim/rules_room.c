@@ -507,7 +507,9 @@ void rules_check_room_at_rest(struct model *l, const struct model_job *j, const 
 	const struct sim_value *c = model_condition(model_group(l, j), KAR_PG_ADMITTED),
 			       *spec = plain_task(job);
 	const char *reason = sim_text_or(sim_member(c, "reason"), "");
-	int need = rules_quorum(j, job) - rules_done(j, job);
+	/* A restart begins with nothing, and shows what had succeeded before until it does. */
+	bool anew = model_phase(job) == KAR_QJ_PHASE_RESTARTING && !model_gave_back(job);
+	int need = rules_quorum(j, job) - (anew ? 0 : rules_done(j, job));
 
 	if ((strcmp(reason, kar_reason_NoFit) != 0 && strcmp(reason, kar_reason_Infeasible) != 0) || !spec)
 		return;
