@@ -229,6 +229,15 @@ static inline bool kar_pod_is_unreferenced(const struct kar_pod *p)
 	return p->tracked && !p->group && !p->owner_uid;
 }
 
+/* ms after the time at which a pod that terminates should be gone (.deletion) in which it still counts as one that goes. */
+#define KAR_POD_OVERDUE ((kar_time)10000)
+
+/* ms until it should have been gone for so long that it may stay permanently, for example on a node that is lost; KAR_NEVER: it does not terminate. */
+static inline kar_time kar_pod_overdue_in(const struct kar_pod *p, kar_time now)
+{
+	return p->deletion ? p->deletion + KAR_POD_OVERDUE - now : KAR_NEVER;
+}
+
 /* Failed or being deleted: no longer a member of its gang, unless it has succeeded. */
 static inline bool kar_pod_lost(const struct kar_pod *p)
 {

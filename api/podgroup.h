@@ -16,8 +16,9 @@
 #define KAR_PG_SCHEDULED "Scheduled" /* minMember members are bound */
 #define KAR_PG_PREEMPTED \
 	"Preempted" /* written by the queue reconciler: it was evicted, and does not run again yet */
-#define KAR_PG_MEMBER_FAILED "MemberFailed"  /* a member failed although the quorum holds */
-#define KAR_PG_UNSCHEDULABLE "Unschedulable" /* a member cannot be placed */
+#define KAR_PG_MEMBER_FAILED "MemberFailed"     /* a member failed although the quorum holds */
+#define KAR_PG_UNSCHEDULABLE "Unschedulable"    /* a member cannot be placed */
+#define KAR_PG_INVALID_OPTIONS "InvalidOptions" /* an annotation is not acted upon */
 
 enum { KAR_PG_OCCUPIED_BY_BYTES = 6144 }; /* of status.occupiedBy, NUL included; 16 owners are named */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_STRIDE = 8, FIRST_NODES = 16 };
+enum { FIRST_STRIDE = 4, FIRST_NODES = 16 };
 
 static void forget_offer(struct kar_sched *s, struct sched_node *n)
 {
@@ -111,7 +111,8 @@ uint32_t sched_resource_make(struct kar_sched *s, const char *name, bool of_node
 		(!of_node && count_of_pods(s) >= KAR_SCHED_RESOURCES / 2))
 		return SCHED_NONE;
 	if (s->n_resources == s->stride)
-		resize_cells(s, s->room_nodes, 2 * s->stride);
+		resize_cells(s, s->room_nodes,
+			s->stride + 1); /* a cluster has few resources, and each costs all nodes */
 	s->resources[s->n_resources] = (struct sched_resource){ .name = kar_intern_get(s->strings, name),
 		.extended = is_extended(name),
 		.of_node = of_node };
@@ -129,7 +130,7 @@ uint32_t sched_find_node(const struct kar_sched *s, const char *name)
 
 static void grow_nodes(struct kar_sched *s)
 {
-	uint32_t room = s->room_nodes + s->room_nodes / 4 + FIRST_NODES;
+	uint32_t room = s->room_nodes + s->room_nodes / 8 + FIRST_NODES;
 
 	s->nodes = kar_xrealloc(s->nodes, room, sizeof(*s->nodes));
 	s->unused = kar_xrealloc(s->unused, room, sizeof(*s->unused));

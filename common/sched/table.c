@@ -14,7 +14,12 @@ void kar_table_release(struct kar_table *t)
 	*t = (struct kar_table){ 0 };
 }
 
-static size_t home(const struct kar_table *t, uint64_t hash)
+static uint32_t hash_of(const struct kar_table *t, const char *text)
+{
+	return (uint32_t)kar_siphash(&t->key, text, strlen(text));
+}
+
+static size_t home(const struct kar_table *t, uint32_t hash)
 {
 	return hash & (t->n_slots - 1);
 }
@@ -24,7 +29,7 @@ static size_t after(const struct kar_table *t, size_t i)
 	return (i + 1) & (t->n_slots - 1);
 }
 
-static struct kar_table_slot *find(const struct kar_table *t, const char *text, uint64_t hash)
+static struct kar_table_slot *find(const struct kar_table *t, const char *text, uint32_t hash)
 {
 	size_t i = home(t, hash);
 
@@ -49,27 +54,27 @@ static void grow(struct kar_table *t)
 
 uint32_t *kar_table_find(const struct kar_table *t, const char *text)
 {
-	struct kar_table_slot *s = t->n ? find(t, text, kar_siphash(&t->key, text, strlen(text))) : NULL;
+	struct kar_table_slot *s = t->n ? find(t, text, hash_of(t, text)) : NULL;
 
 	return s && s->text ? &s->value : NULL;
 }
 
 void kar_table_add(struct kar_table *t, const char *text, uint32_t value)
 {
-	uint64_t hash;
+	uint32_t hash;
 
 	if (!t->n_slots)
 		t->key = kar_hash_key_new();
-	if (2 * t->n >= t->n_slots)
+	if (4 * t->n >= 3 * t->n_slots)
 		grow(t);
-	hash = kar_siphash(&t->key, text, strlen(text));
+	hash = hash_of(t, text);
 	*find(t, text, hash) = (struct kar_table_slot){ text, hash, value };
 	t->n++;
 }
 
 void kar_table_remove(struct kar_table *t, const char *text)
 {
-	struct kar_table_slot *s = t->n ? find(t, text, kar_siphash(&t->key, text, strlen(text))) : NULL;
+	struct kar_table_slot *s = t->n ? find(t, text, hash_of(t, text)) : NULL;
 	size_t hole, i;
 
 	if (!s || !s->text)

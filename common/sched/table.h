@@ -11,7 +11,7 @@
 
 struct kar_table_slot {
 	const char *text; /* NULL: free */
-	uint64_t hash;
+	uint32_t hash;
 	uint32_t value;
 };
 

@@ -71,12 +71,6 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 	return g->options.and_running && pl->satisfied_member && pod->node;
 }
 
-/* It should be gone, but may stay for ever, for example on a node that is lost. */
-static bool is_overdue(const struct kar_pod *p, kar_time now)
-{
-	return p->deletion && now >= p->deletion + PODGROUP_OVERDUE;
-}
-
 static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
 	kar_time now)
 {
@@ -87,7 +81,7 @@ static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v
 	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += started && !p->owner_name;
 	t->removable += p->owner_name && !podgroup_keeps(v->group, p) &&
-		(!v->of_others || (started && !is_overdue(p, now)));
+		(!v->of_others || (started && kar_pod_overdue_in(p, now) > 0));
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
@@ -120,12 +114,12 @@ static bool is_placed(const struct podgroup_view *v, const struct kar_pod *p)
 
 static void count_leaving(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
 {
-	kar_time left = p->deletion + PODGROUP_OVERDUE - now;
+	kar_time left = kar_pod_overdue_in(p, now);
 
 	if (!p->deletion)
 		return;
 	t->leaving++;
-	if (is_overdue(p, now))
+	if (left <= 0)
 		return;
 	t->stopping++;
 	t->overdue_in = left < t->overdue_in ? left : t->overdue_in;

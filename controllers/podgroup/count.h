@@ -23,8 +23,6 @@ struct podgroup_few {
  * makes room by preemption.
  */
 #define PODGROUP_STUCK_AFTER ((kar_time)3000)
-/* ms after the time at which a pod that terminates should be gone (its deletionTimestamp) in which it still counts as one that goes. */
-#define PODGROUP_OVERDUE ((kar_time)10000)
 
 struct podgroup_counts {
 	int32_t min_member;

@@ -153,7 +153,17 @@ static void set_scheduled(const struct update *u)
 		set_unscheduled(u);
 }
 
-/* MemberFailed and Unschedulable appear when they first become True. */
+static void set_options(const struct update *u)
+{
+	const char *invalid = u->v->group->options.invalid;
+
+	if (invalid)
+		set_condition(u, KAR_PG_INVALID_OPTIONS, true, "Ignored", invalid);
+	else if (kar_condition_find(&u->status->conditions, KAR_PG_INVALID_OPTIONS))
+		set_condition(u, KAR_PG_INVALID_OPTIONS, false, "Valid", "no annotation is ignored");
+}
+
+/* MemberFailed, Unschedulable and InvalidOptions appear when they first become True. */
 static void set_problems(const struct update *u)
 {
 	const struct podgroup_counts *t = u->t;
@@ -170,6 +180,7 @@ static void set_problems(const struct update *u)
 			why_not_and_who(u, KAR_PG_UNSCHEDULABLE));
 	else if (kar_condition_find(conditions, KAR_PG_UNSCHEDULABLE))
 		set_condition(u, KAR_PG_UNSCHEDULABLE, false, "Schedulable", "no member is unschedulable");
+	set_options(u);
 }
 
 /* Sorted, comma-joined "ns/ownerName". */
@@ -309,11 +320,21 @@ static bool urgent(const struct kar_podgroup_status *old, const struct kar_podgr
 	return is_urgent_phase(new->phase, owner) && old->phase != new->phase;
 }
 
+/* It has become true, or is for another cause than before. */
+static bool is_new_problem(const struct kar_conditions *old, const struct kar_conditions *new,
+	const char *type)
+{
+	const struct kar_condition *was = kar_condition_find(old, type), *is = kar_condition_find(new, type);
+
+	return is && is->status == KAR_COND_TRUE &&
+		(!was || was->status != KAR_COND_TRUE || !kar_streq(was->message, is->message));
+}
+
 static void add_events(const struct update *u, struct kar_plan *p)
 {
 	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
-	if (u->v->group->options.invalid && u->v->group->status.phase == KAR_PG_PHASE_NONE)
+	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
 		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
 	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
 		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",

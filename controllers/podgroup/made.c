@@ -12,8 +12,8 @@ static bool is_older(const struct kar_pod *a, const struct kar_pod *b)
 	return a->creation != b->creation ? a->creation < b->creation : strcmp(a->o.name, b->o.name) < 0;
 }
 
-void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, const char *name,
-	struct kar_plan *p)
+const struct kar_pod *podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns,
+	const char *name, struct kar_plan *p)
 {
 	const struct kar_pod *oldest = NULL;
 	struct kar_action *a;
@@ -23,12 +23,13 @@ void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, 
 			oldest = pods[i];
 	}
 	if (!oldest)
-		return;
+		return NULL;
 	a = kar_plan_add(p, KAR_CREATE, &kar_podgroup_type, kar_copy(p->arena, ns),
 		kar_copy_text(p->arena, name));
 	a->what = PODGROUP_MAKE;
 	a->payload = kar_copy(p->arena, kar_pod_gang(oldest));
 	a->note = kar_arena_printf(p->arena, "for %s", oldest->o.name);
+	return oldest;
 }
 
 const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n, const char *key,

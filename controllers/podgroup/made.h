@@ -14,9 +14,11 @@ enum {
 		10 * KAR_SECOND, /* ms for which a gated pod waits for its group before that is an event */
 };
 
-/* There is no group @ns/@name: adds its create, as the oldest of its live @pods asks for it, if one does. */
-void podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns, const char *name,
-	struct kar_plan *p) KAR_NONNULL;
+/*
+ * There is no group @ns/@name: adds its create, as the oldest of its live @pods asks for it, if one does, and returns that; else NULL.
+ */
+const struct kar_pod *podgroup_make(const struct kar_pod *const *pods, size_t n, const char *ns,
+	const char *name, struct kar_plan *p) KAR_NONNULL;
 /*
  * There is no group @key, and nobody makes one: returns the oldest gated pod, and adds an event about it, if it is old enough for that;
  * else requests the sync at which it is. NULL: no event. @now: wall ms.

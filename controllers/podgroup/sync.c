@@ -157,18 +157,17 @@ static bool has_own_writes(const struct kar_controller *c, const char *key)
 	return groups && pods;
 }
 
-/* There is no group of this key. False: nobody asks for one, or waits for it, either. */
+/* There is no group of this key: what is told is about a pod. False: nobody asks for one, or waits for it, either. */
 static bool make_group(const struct kar_controller *c, struct kar_sync *s, const char *ns, const char *name)
 {
 	struct podgroup_view v = { 0 };
 	const struct kar_pod *about;
 
 	collect_pods(c->stores->pods, s->key, &s->arena, &v);
-	podgroup_make(v.pods, v.n_pods, ns, name, &s->plan);
 	s->objects = v.n_pods;
-	if (s->plan.n_actions)
-		return true;
-	about = podgroup_miss(v.pods, v.n_pods, s->key, s->now, &s->plan);
+	about = podgroup_make(v.pods, v.n_pods, ns, name, &s->plan);
+	if (!about)
+		about = podgroup_miss(v.pods, v.n_pods, s->key, s->now, &s->plan);
 	if (about)
 		s->object = kar_object_ref(&about->o);
 	return about != NULL;

@@ -23,7 +23,10 @@ struct making {
 	size_t n_gated;               /* members with our gate, whatever else holds them */
 	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
 	bool default_scheduler;       /* one names the default scheduler */
-	bool placed_by_others;        /* a member names another scheduler */
+	const char *other;            /* another scheduler that a member names; NULL: none does */
+	bool placed_by_others;        /* a member names another scheduler, or they do not agree on one */
+	bool mixed; /* they do not agree on one: none that waits here starts (podgroup/release.c) */
+	bool bound; /* one has a node */
 };
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
@@ -50,10 +53,19 @@ static void note_scheduler(struct making *m, const struct kar_pod *pod)
 {
 	if (kar_scheduler_is_served(pod->scheduler, m->p->served))
 		m->direct = m->direct ? m->direct : pod;
-	else if (pod->scheduler)
-		m->placed_by_others = true;
-	else
+	else if (!pod->scheduler)
 		m->default_scheduler = true;
+	else if (!m->other)
+		m->other = pod->scheduler;
+	else
+		m->mixed |= !kar_streq(m->other, pod->scheduler);
+}
+
+static void compare_schedulers(struct making *m)
+{
+	m->mixed |= (m->direct || m->other) && m->default_scheduler;
+	m->mixed |= m->direct && m->other;
+	m->placed_by_others = m->mixed || m->other;
 }
 
 /* Returns how many of the minimum have no place yet. */
@@ -69,6 +81,7 @@ static int64_t collect(struct making *m, bool started)
 		if (!kar_pod_alive(pod))
 			continue;
 		note_scheduler(m, pod);
+		m->bound |= pod->node != NULL;
 		m->n_gated += kar_pg_is_gated(pod);
 		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 		if (!needs_place(m, pod, started)) {
@@ -78,7 +91,7 @@ static int64_t collect(struct making *m, bool started)
 			m->unbound[m->n_unbound++] = pod;
 		}
 	}
-	m->placed_by_others |= m->direct && m->default_scheduler; /* podgroup/release.c says so */
+	compare_schedulers(m);
 	if (m->n_unbound)
 		qsort(m->unbound, m->n_unbound, sizeof(*m->unbound), kar_pg_compare_members);
 	return quorum_of(m->group, succeeded) - succeeded - m->have;
@@ -172,6 +185,12 @@ static void hold_plan(struct making *m, struct queue_gang *out)
 }
 
 /* --- members that are bound by us ------------------------------------------------------------------- */
+
+/* Members wait here that do not start, and nothing of the gang is there: it holds no place in its queue. */
+static bool is_stuck(const struct making *m, bool started)
+{
+	return m->mixed && m->n_unbound && !m->bound && !started;
+}
 
 /* Why they cannot be: the first that asks for something that nobody would check. NULL: they can. */
 static const char *obstacle(const struct making *m)
@@ -290,6 +309,10 @@ static const struct queue_gang *gang_of(struct making *m, struct queue_gang *out
 
 	out->direct = m->direct != NULL;
 	out->backend = out->direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
+	if (is_stuck(m, started)) {
+		out->obstacle = "its members name more than one scheduler, a gang needs one";
+		return out;
+	}
 	out->obstacle = m->placed_by_others ? NULL : obstacle(m);
 	if (out->obstacle)
 		return admitted ? NULL : out;

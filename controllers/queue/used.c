@@ -34,6 +34,16 @@ static bool is_being_evicted(const struct kar_podgroup *g)
 		kar_has_text(g->status.placement.evicted_by);
 }
 
+/* What should have been gone for a while may stay permanently, on a node that is lost: nobody waits for its room. */
+static bool is_leaving(struct queue_pass *p, const struct kar_pod *pod)
+{
+	kar_time left = kar_pod_overdue_in(pod, p->s->now);
+
+	if (left > 0 && left < p->retry_in)
+		p->retry_in = left;
+	return left > 0;
+}
+
 struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podgroup *g, bool admitted)
 {
 	static const struct queue_seat nothing = { 0 };
@@ -57,7 +67,7 @@ struct queue_used queue_observe_used(struct queue_pass *p, const struct kar_podg
 			return (struct queue_used){
 				0
 			}; /* nobody would make it again, or it is not ours to stop */
-		if (!pod->node || !pod->needs)
+		if (!pod->node || !pod->needs || !is_leaving(p, pod))
 			continue;
 		seats = kar_arena_grow(&p->s->arena, seats, out.n, sizeof(*seats));
 		seats[out.n++] =

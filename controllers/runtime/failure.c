@@ -37,10 +37,13 @@ static bool is_for_the_user(const struct kar_sync *s, const struct kar_outcome *
 		kar_action_creates(o->failed);
 }
 
-/*
- * An event about a refused patch, delete or status write, for the object of the key or else for the object of the action. A refused
- * create is reported by the reconciler, in the status and in an event.
- */
+/* A refused create is shown in the status and in an event by a reconciler that wants to know of it. */
+static bool is_reported(const struct kar_sync *s, const struct kar_action *a)
+{
+	return a && kar_action_creates(a) && s->controller->refused;
+}
+
+/* An event about a refused write, for the object of the key or else for the object of the action. */
 static void report_refusal(struct kar_recorder *recorder, const struct kar_sync *s,
 	const struct kar_outcome *o)
 {
@@ -48,7 +51,7 @@ static void report_refusal(struct kar_recorder *recorder, const struct kar_sync 
 	struct kar_object about = { 0 };
 	char api_version[KAR_EXECUTOR_API_VERSION], note[sizeof(o->err.msg) + sizeof("cannot ")];
 
-	if ((o->what != KAR_DENIED && o->what != KAR_INVALID) || (a && kar_action_creates(a)))
+	if ((o->what != KAR_DENIED && o->what != KAR_INVALID) || is_reported(s, a))
 		return;
 	if (s->object)
 		about = *s->object;
@@ -113,12 +116,13 @@ void kar_failure_report(struct kar_recorder *recorder, const struct kar_sync *s,
 		return;
 	}
 	if (is_for_the_user(s, o)) {
-		kar_info(2, KAR_MSG("Create refused, as the status of the object says; will try again"),
+		kar_info(2, KAR_MSG("Create refused, as the object says; will try again"),
 			KAR_S("controller", c->name), KAR_S("key", s->key), KAR_S("err", o->err.msg));
-		return;
+	} else {
+		kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name),
+			KAR_S("key", s->key), KAR_S("class", kar_err_class_name(o->what)),
+			KAR_S("err", o->err.msg));
 	}
-	kar_error(KAR_MSG("Sync failed, will try again"), KAR_S("controller", c->name), KAR_S("key", s->key),
-		KAR_S("class", kar_err_class_name(o->what)), KAR_S("err", o->err.msg));
 	report_refusal(recorder, s, o);
 }
 

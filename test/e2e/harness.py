@@ -49,7 +49,7 @@ def expect_equal(got, want, what):
     expect(got == want, f"{what}:\n  got  {got}\n  want {want}")
 
 
-def wait_until(condition, what, seconds=30):
+def wait_until(condition, what, seconds=30, every=0.1):
     """Polls until condition() is true and returns its value. An answer of kubectl that fails counts as not yet."""
     deadline = time.monotonic() + seconds
     while True:
@@ -64,7 +64,7 @@ def wait_until(condition, what, seconds=30):
             raise Failure(f"the run was stopped while it waited until {what}")
         if time.monotonic() >= deadline:
             raise Failure(f"gave up after {seconds} s waiting until {what}; last answer: {last}")
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 class Kubectl:

@@ -5,6 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * invalid=x: an annotation is not acted upon, because of x.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
  * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
@@ -159,6 +160,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.non_strict = true;
 	} else if (is(word, "and-running")) {
 		s->group.options.and_running = true;
+	} else if (takes(word, "invalid=", &value)) {
+		s->group.options.invalid = value;
 	} else if (is(word, "moves")) {
 		s->view.moves = true;
 	} else if (is(word, "unplaced")) {

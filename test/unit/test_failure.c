@@ -47,6 +47,7 @@ static const struct {
 	int lost; /* there is no connection, and each of these has happened so many times; 0: there is one */
 	bool outage; /* and that is known */
 	enum kar_cause cause;
+	bool unasked; /* the reconciler does not want to know of refused creates */
 } rows[] = {
 	{ "a delete that is refused", &job, { &delete_a }, { KAR_DENIED }, 1, 1, "uid-j" },
 	{ "a patch that is invalid", &job, { &patch_a }, { KAR_INVALID }, 1, 1, "uid-j" },
@@ -60,6 +61,8 @@ static const struct {
 	{ "a create of a name that is taken", &job, { &create_a }, { KAR_EXISTS }, 0, 0, NULL },
 	{ "a create for which a role is missing", &job, { &create_a }, { KAR_DENIED }, 1, 0, NULL,
 		.cause = KAR_CAUSE_RBAC },
+	{ "a create of which the reconciler does not want to know", &job, { &create_a }, { KAR_DENIED }, 0, 1,
+		"uid-j", .unasked = true },
 	{ "a create that an overloaded server does not do", &job, { &create_a }, { KAR_UNKNOWN }, 1, 0,
 		NULL },
 	{ "a create of a key without an object, which no user watches", NULL, { &create_a }, { KAR_DENIED },
@@ -80,6 +83,11 @@ static const struct {
 		0, NULL, 6, true },
 	{ "the status after a pod", &job, { &patch_a, NULL }, { KAR_DENIED, KAR_DENIED }, 2, 2, "uid-j" },
 };
+
+static void ask(const struct kar_sync *s KAR_UNUSED, const struct kar_action *a KAR_UNUSED,
+	const struct kar_err *err KAR_UNUSED)
+{
+}
 
 static void count_error(void *arg, const char *line, size_t n)
 {
@@ -136,7 +144,9 @@ static void what_fails_is_told_where_it_is_seen_and_once(void **state)
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
 		struct kar_loop *loop = kar_loop_new();
 		struct fake_client *fake = fake_client_new();
-		struct kar_controller c = { .name = "test", .queue = kar_workqueue_new(&q) };
+		struct kar_controller c = { .name = "test",
+			.queue = kar_workqueue_new(&q),
+			.refused = rows[i].unasked ? NULL : ask };
 
 		assert_row(i, loop, fake, &c);
 		kar_workqueue_free(c.queue);

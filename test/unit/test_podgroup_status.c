@@ -1,6 +1,8 @@
 /* The PodGroup reconciler: what the status says in detail, and when it looks again. */
 #include "podgroup_scene.h"
 
+#include "common/str.h"
+
 static const struct kar_podgroup_status *decide_status(struct scene *s)
 {
 	decide_at(s, now);
@@ -41,6 +43,55 @@ static void messages_say_what_a_person_needs(void **state)
 			fail_msg("%s: want '%s', got '%s'", messages[i].name, messages[i].message,
 				c ? c->message : "none");
 		assert_int_equal(c->observed_generation, 1);
+		free_scene(s);
+	}
+}
+
+/* @told: what the status says already; NULL: nothing; "": that no annotation is ignored any more. */
+static const struct {
+	const char *name, *scene, *told, *says;
+	bool event;
+} options[] = {
+	{ "none_was_ever_ignored", "min=1 phase=Pending; j-0 Running", NULL, NULL, false },
+	{ "one_is_ignored_at_first", "min=1 invalid=mode", NULL, "mode", true },
+	{ "one_is_ignored_after_the_start", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running",
+		NULL, "mode", true },
+	{ "another_one_is_ignored", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "groups",
+		"mode", true },
+	{ "the_same_is_told_once", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "mode",
+		"mode", false },
+	{ "none_is_ignored_any_more", "min=1 phase=Running; j-0 Running; j-1 Running", "mode", "", false },
+	{ "again_after_that", "min=1 phase=Running invalid=mode; j-0 Running; j-1 Running", "", "mode",
+		true },
+};
+
+static void tell_of_options(struct scene *s, const char *told)
+{
+	const struct kar_condition c = { .type = KAR_PG_INVALID_OPTIONS,
+		.status = told[0] ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.reason = told[0] ? "Ignored" : "Valid",
+		.message = told };
+
+	kar_condition_set(&s->group.status.conditions, &c, now - now % 1000, &s->arena);
+}
+
+static void ignored_annotations_are_told_at_any_time(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(options); i++) {
+		struct scene *s = new_scene(options[i].scene);
+		const struct kar_condition *c;
+		const char *says;
+		bool event;
+
+		if (options[i].told)
+			tell_of_options(s, options[i].told);
+		c = kar_condition_find(&decide_status(s)->conditions, KAR_PG_INVALID_OPTIONS);
+		says = !c ? NULL : c->status == KAR_COND_TRUE ? c->message : "";
+		event = s->plan.n_events && strcmp(s->plan.events[0].reason, "InvalidOptions") == 0;
+		if (!kar_streq(says, options[i].says) || event != options[i].event)
+			fail_msg("%s: says %s%s", options[i].name, says ? says : "nothing",
+				event ? ", and an event" : "");
 		free_scene(s);
 	}
 }
@@ -112,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_say_what_a_person_needs),
+		cmocka_unit_test(ignored_annotations_are_told_at_any_time),
 		cmocka_unit_test(schedule_start_time_is_set_on_entry),
 		cmocka_unit_test(occupied_by_names_each_owner_once_and_sorted),
 		cmocka_unit_test(admitted_and_position_are_not_touched),

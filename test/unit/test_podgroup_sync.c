@@ -152,6 +152,7 @@ static void group_is_made_for_pods_that_ask_for_one(void **state)
 	put_named(w.stores.pods, "c", ASKS("2") ",\"creationTimestamp\":\"2026-11-21T13:01:00Z\"", GATED);
 	assert_true(sync_named("ns/g"));
 	assert_string_equal(printed(), "create podgroups ns/g (for b)");
+	assert_string_equal(w.sync.object->name, "b"); /* there a refusal is told */
 	check_body(&w.sync.plan.actions[0],
 		"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"g\",\"namespace\":\"ns\","
 		"\"labels\":{\"kube-arbitrator.io/made-for-pods\":\"true\"},\"annotations\":{\"" GANG

@@ -21,7 +21,7 @@
 
 /*
  * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done new (two seconds old)
- * prio=5 other (of h) nobody (of no group) zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
+ * late (should have been gone a minute ago) prio=5 other (of h) nobody (of no group) zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
  */
 static const struct row {
 	const char *name, *spec, *status, *pods, *plan;
@@ -70,7 +70,18 @@ static const struct row {
 		"a 3 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler; c 3 scheduler=kar-scheduler",
 		"patch podgroups/status ns/g (Admitted=False/Infeasible position=1)", "2/3 pods placed" },
 	{ "not_beside_others", "\"minMember\":2", "", "a 3 scheduler=kar-scheduler; b 3 gated",
-		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)",
+		"1st of 1 in queue default: its members name more than one scheduler, a gang needs one" },
+	{ "mixture_keeps_no_place_of_its_queue", "\"minMember\":2", "\"position\":0," IN,
+		"a 3 gated; b 3 gated scheduler=x",
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)", NULL },
+	{ "nor_one_of_two_other_schedulers", "\"minMember\":2", "\"position\":0," IN,
+		"a 3 gated scheduler=x; b 3 gated scheduler=y",
+		"patch podgroups/status ns/g (Admitted=False/Unsupported position=1)", NULL },
+	{ "but_what_has_a_node_needs_it", "\"minMember\":2", "\"position\":0," IN,
+		"a 3 gated; b 3 on=n1 scheduler=x", "", NULL },
+	{ "and_what_starts_by_itself_is_not_held_up", "\"minMember\":2", "\"position\":0," IN,
+		"a 3 scheduler=y; b 3 scheduler=x", "", NULL },
 	{ "later_ones_get_places_too", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1") IN,
 		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
 		PLAN(AT("b", "n2")) },
@@ -139,7 +150,7 @@ static void put_member(char *text)
 {
 	const char *name = NULL, *cpu = "1", *node = "", *phase = "Pending", *kind = "Job", *scheduler = "",
 		   *group = "g", *affinity = "", *prio = "0", *created = "2026-11-21T13:00:00Z";
-	bool gated = false, held = false, released = false;
+	bool gated = false, held = false, released = false, late = false;
 	char meta[512], rest[1024];
 
 	for (char *word; (word = strsep(&text, " ")) != NULL;) {
@@ -155,6 +166,8 @@ static void put_member(char *text)
 			held = true;
 		else if (!strcmp(word, "released"))
 			released = true;
+		else if (!strcmp(word, "late"))
+			late = true;
 		else if (!strcmp(word, "other"))
 			group = "h";
 		else if (!strcmp(word, "nobody"))
@@ -179,10 +192,10 @@ static void put_member(char *text)
 			fail_msg("unknown word '%s' about a pod", word);
 	}
 	snprintf(meta, sizeof(meta),
-		",\"creationTimestamp\":\"%s\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}%s,\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
+		",\"creationTimestamp\":\"%s\"%s,\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}%s,\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
 		"\"name\":\"o\",\"uid\":\"u\",\"controller\":true}]",
-		created, group, released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "",
-		kind);
+		created, late ? ",\"deletionTimestamp\":\"2026-11-21T13:45:27Z\"" : "", group,
+		released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "", kind);
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"nodeName\":\"%s\",\"priority\":%s,\"schedulerName\":\"%s\",\"schedulingGates\":[%s%s%s]%s,"
 		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"}",
@@ -357,6 +370,33 @@ static void pods_protect_their_group_from_eviction(void **state)
 	}
 }
 
+/* Group g is evicted for h, which would have room if all of g were gone. */
+static void taker_does_not_wait_for_pods_on_lost_nodes(void **state)
+{
+	static const struct {
+		const char *pods;
+		bool reserves;
+	} left[] = { { "a 4 on=n1 prio=1 released; b 4 on=n2 prio=1 released late", false },
+		{ "a 4 on=n1 prio=1 released; b 4 on=n2 prio=1 released", true } };
+
+	for (size_t i = 0; i < KAR_LEN(left); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "\"preemptionPolicy\":\"LowerPriority\"");
+		put_members(left[i].pods);
+		put_members("x 4 gated prio=6 other; y 4 gated prio=6 other");
+		put_group("g", "\"minMember\":2",
+			STATE("RollingBack", ",\"attempt\":1,\"evictedBy\":\"ns/h\"") OUT("Preempted"));
+		put_group("h", "\"minMember\":2", "");
+		got = sync_text(true);
+		if (!strstr(got, "ns/h (Admitted=False/Reserving") == left[i].reserves ||
+			!strstr(got, "ns/h (Admitted=False/NoFit") != left[i].reserves)
+			fail_msg("%s: %s", left[i].pods, got);
+	}
+}
+
 static void put_labelled(const char *queue)
 {
 	char meta[128];
@@ -401,6 +441,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_protect_their_group_from_eviction, small_cluster,
+			teardown),
+		cmocka_unit_test_setup_teardown(taker_does_not_wait_for_pods_on_lost_nodes, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(label_names_the_queue, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(new_member_wakes_the_pass, small_cluster, teardown),

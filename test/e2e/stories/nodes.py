@@ -3,7 +3,7 @@
 import json
 import time
 
-from harness import KEY, ROOT, TEST_KEY, USER_AGENT, Failure, condition, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, ROOT, TEST_KEY, USER_AGENT, Failure, expect, expect_equal, queuejob, task, wait_until
 
 GATE = "example.com/story"
 MORE = {"cpu": "64", "memory": "256Gi", "pods": "250"}  # of a node that is added
@@ -316,34 +316,3 @@ def story_gang_that_is_not_bound_in_time_is_rolled_back(s):
     expect_nothing_counted(s, "slow", 2)
     deleted = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
     expect_equal(sorted(e["objectRef"]["name"] for e in deleted), [f"slow-worker-{i}" for i in range(3)], "pods that were deleted")
-
-
-PODS = 120
-
-
-def expect_whole(s, name, plan):
-    """All of its pods run on the plan, and none was created twice."""
-    s.wait_phase(name, "Running", running=PODS, seconds=60)
-    expect_equal(bound_nodes(s, name), plan, "nodes of the pods")
-    made = [n for n in s.audit.pods_created(s.namespace) if n.startswith(f"{name}-worker-")]
-    expect_equal(len(made), len(set(made)), "creates, and names created")
-    expect_equal((placement(s, name)["state"], placement(s, name)["attempt"]), ("Satisfied", 1), "state and attempt of the placement")
-    expect_nothing_counted(s, name, 1)
-
-
-def story_manager_killed_after_it_has_placed_a_gang(s):
-    """SIGKILL when the plan is written, and in the middle of creating its pods: the gang starts whole, on the plan, no pod twice."""
-    wait_until_alone(s)
-    for name, least in (("at-once", 0), ("half", PODS // 3)):
-        s.manager.stop()
-        s.apply(gang(name, replicas=PODS, cpu="1"))
-        s.manager.start("--kube-api-qps=20", "--kube-api-burst=1")
-        wait_until(lambda: condition(s.group(name) or {}, "Admitted") == "True" and len(s.pods(name)) >= least, f"{name} is placed")
-        plan = plan_of(s, name)
-        s.manager.kill()
-        there = len(s.pods(name))
-        s.shown.append(f"killed with {there} of {PODS} pods, plan {' '.join(f'{n}*{k}' for n, k in plan.items())}")
-        expect(least <= there < PODS, f"killed too late to tell: {there} pods")
-        s.manager.start()
-        expect_whole(s, name, plan)
-        s.kubectl("delete", "queuejob", name, "--wait=true", "--cascade=foreground")
