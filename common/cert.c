@@ -11,7 +11,7 @@
 
 #include "common/mem.h"
 
-enum { SERIAL_LEN = 16, DAY = 24 * 60 * 60, YEAR = 365 * DAY };
+enum { SERIAL_LEN = 16, OLD = 10 /* parts of a lifetime, of which the last is old age */ };
 
 static int set_names(gnutls_x509_crt_t cert, const char *name, const char *address)
 {
@@ -32,7 +32,8 @@ static int set_names(gnutls_x509_crt_t cert, const char *name, const char *addre
 }
 
 /* It is its own authority, so that clients can be told to trust it and nothing else. */
-static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *name, const char *address)
+static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *name, const char *address,
+	kar_time lifetime)
 {
 	unsigned char serial[SERIAL_LEN];
 	time_t now = time(NULL);
@@ -46,9 +47,9 @@ static int fill(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, const char *n
 	if (!r)
 		r = gnutls_x509_crt_set_serial(cert, serial, sizeof(serial));
 	if (!r)
-		r = gnutls_x509_crt_set_activation_time(cert, now - DAY);
+		r = gnutls_x509_crt_set_activation_time(cert, now - KAR_CERT_DAY / KAR_SECOND);
 	if (!r)
-		r = gnutls_x509_crt_set_expiration_time(cert, now + YEAR);
+		r = gnutls_x509_crt_set_expiration_time(cert, now + lifetime / KAR_SECOND);
 	if (!r)
 		r = gnutls_x509_crt_set_basic_constraints(cert, 1, 0);
 	if (!r)
@@ -87,7 +88,8 @@ static int export(gnutls_x509_crt_t cert, gnutls_x509_privkey_t key, struct kar_
 	return 0;
 }
 
-int kar_cert_make(const char *name, const char *address, struct kar_cert *out, struct kar_err *err)
+int kar_cert_make(const char *name, const char *address, kar_time lifetime, struct kar_cert *out,
+	struct kar_err *err)
 {
 	gnutls_x509_privkey_t key = NULL;
 	gnutls_x509_crt_t cert = NULL;
@@ -99,7 +101,7 @@ int kar_cert_make(const char *name, const char *address, struct kar_cert *out, s
 		r = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
 			GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 	if (!r)
-		r = fill(cert, key, name, address);
+		r = fill(cert, key, name, address, lifetime);
 	if (!r)
 		r = export(cert, key, out);
 	if (cert)
@@ -107,6 +109,35 @@ int kar_cert_make(const char *name, const char *address, struct kar_cert *out, s
 	if (key)
 		gnutls_x509_privkey_deinit(key);
 	return r ? kar_fail(err, KAR_FATAL, "cannot make a certificate: %s", gnutls_strerror(r)) : 0;
+}
+
+int kar_cert_validity(const char *pem, struct kar_cert_validity *out, struct kar_err *err)
+{
+	char *copy = kar_xstrdup(pem); /* the library asks for bytes that it could change */
+	gnutls_datum_t text = { (unsigned char *)copy, (unsigned)strlen(pem) };
+	gnutls_x509_crt_t cert = NULL;
+	int r = gnutls_x509_crt_init(&cert);
+
+	if (!r)
+		r = gnutls_x509_crt_import(cert, &text, GNUTLS_X509_FMT_PEM);
+	if (!r)
+		*out = (struct kar_cert_validity){
+			.from = gnutls_x509_crt_get_activation_time(cert) * KAR_SECOND,
+			.until = gnutls_x509_crt_get_expiration_time(cert) * KAR_SECOND,
+		};
+	if (cert)
+		gnutls_x509_crt_deinit(cert);
+	free(copy);
+	return r ? kar_fail(err, KAR_FATAL, "cannot read the certificate: %s", gnutls_strerror(r)) : 0;
+}
+
+enum kar_cert_age kar_cert_age(const struct kar_cert_validity *v, kar_time now)
+{
+	if (now < v->from)
+		return KAR_CERT_TOO_NEW;
+	if (now >= v->until)
+		return KAR_CERT_EXPIRED;
+	return v->until - now < (v->until - v->from) / OLD ? KAR_CERT_OLD : KAR_CERT_VALID;
 }
 
 void kar_cert_release(struct kar_cert *c)

@@ -98,6 +98,7 @@ void kar_debug_print(const struct kar_manager *m, kar_time now, struct kar_buf *
 	kar_jw_kv_bool(&w, "synced", kar_manager_synced(m));
 	kar_manager_print(m, &w);
 	print_groups(kar_manager_parts(m).options->stores, &w);
+	kar_debug_print_cluster(kar_manager_parts(m).options->stores, &w);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 }

@@ -5,14 +5,19 @@
 #define KAR_DEBUG_H
 
 #include "common/buf.h"
+#include "common/json.h"
 #include "controllers/runtime/manager.h"
 
-enum { KAR_DEBUG_GROUPS = 1000 }; /* that are shown at most */
+enum { KAR_DEBUG_GROUPS = 1000, KAR_DEBUG_OBJECTS = 2000 }; /* that are shown at most; objects of each kind */
 
 /*
- * Queues of keys, caches, and the PodGroups that wait or are being placed, with queue, reason, message and plan. What is left out is
- * counted. @now: wall.
+ * Queues of keys, caches, the PodGroups that wait or are being placed, with queue, reason, message and plan; and what kar-sim needs to play
+ * the cluster. What is left out is counted. @now: wall.
  */
 void kar_debug_print(const struct kar_manager *m, kar_time now, struct kar_buf *out) KAR_NONNULL;
+
+struct kar_stores;
+/* The members for kar-sim. */
+void kar_debug_print_cluster(const struct kar_stores *s, struct kar_json_writer *w) KAR_NONNULL;
 
 #endif

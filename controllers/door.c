@@ -11,10 +11,12 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/str.h"
+#include "common/timefmt.h"
 
 enum {
 	RETRY = 5 * 1000,   /* ms */
 	RELOAD = 60 * 1000, /* ms; a kubelet brings a new Secret within some 30 s more */
+	LIFETIME = 365,     /* days */
 	PEM_MAX = 1 << 20,
 };
 
@@ -26,6 +28,8 @@ struct kar_door {
 	struct kar_server *server;
 	struct kar_server *retired; /* has the old certificate, and may still have requests to answer */
 	struct kar_cert cert;       /* of .server */
+	struct kar_cert_validity validity; /* of .cert */
+	enum kar_cert_age told;            /* what has been logged of that */
 	struct kar_timer *timer;
 	char said[KAR_ERR_MSG_BYTES]; /* the trouble that was logged last; "": none */
 };
@@ -37,6 +41,26 @@ static void complain(struct kar_door *d, const struct kar_err *err)
 	memcpy(d->said, err->msg, sizeof(d->said));
 	kar_error(KAR_MSG("Cannot answer HTTP at an address, trying again"), KAR_S("what", d->options.what),
 		KAR_S("address", d->options.address), KAR_S("err", err->msg));
+}
+
+/* Who has mounted the certificate has forgotten to exchange it. */
+static void say_age(struct kar_door *d)
+{
+	static const char *const words[] = {
+		[KAR_CERT_TOO_NEW] = "The certificate is not valid yet",
+		[KAR_CERT_OLD] = "The certificate expires soon and has not been exchanged",
+		[KAR_CERT_EXPIRED] = "The certificate has expired: clients that check it refuse it",
+	};
+	enum kar_cert_age age = kar_cert_age(&d->validity, kar_loop_wall(d->loop));
+	char until[KAR_TIME_LEN];
+
+	if (age == d->told)
+		return;
+	d->told = age;
+	if (age == KAR_CERT_VALID)
+		return;
+	kar_error(KAR_MSG(words[age]), KAR_S("what", d->options.what), KAR_S("file", d->options.cert_file),
+		KAR_S("notAfter", kar_time_format(d->validity.until, until)));
 }
 
 static char *read_pem(const char *path, struct kar_err *err)
@@ -64,7 +88,7 @@ static int load_cert(const struct kar_door *d, struct kar_cert *out, struct kar_
 	if (!d->options.tls)
 		return 0;
 	if (!d->options.cert_file)
-		return kar_cert_make("kar-controllers", "127.0.0.1", out, err);
+		return kar_cert_make("kar-controllers", "127.0.0.1", d->options.lifetime, out, err);
 	out->certificate = read_pem(d->options.cert_file, err);
 	out->key = out->certificate ? read_pem(d->options.key_file, err) : NULL;
 	if (out->key)
@@ -82,12 +106,20 @@ static void retire(struct kar_door *d)
 	kar_server_retire(d->retired);
 }
 
+/* One that was made here, which nobody else exchanges. */
+static bool is_good(const struct kar_door *d)
+{
+	return d->server && d->options.tls && !d->options.cert_file &&
+		kar_cert_age(&d->validity, kar_loop_wall(d->loop)) == KAR_CERT_VALID;
+}
+
 static int serve(struct kar_door *d, struct kar_err *err)
 {
 	struct kar_cert cert;
+	struct kar_cert_validity validity = { 0 };
 	struct kar_server *s;
 
-	if (d->retired)
+	if (d->retired || is_good(d))
 		return 0; /* not before the one before it is gone */
 	if (load_cert(d, &cert, err))
 		return -1;
@@ -101,7 +133,9 @@ static int serve(struct kar_door *d, struct kar_err *err)
 		.on_request = d->options.on_request,
 		.arg = d->options.arg };
 
-	s = kar_server_new(d->loop, d->fd, &o, err);
+	s = cert.certificate && kar_cert_validity(cert.certificate, &validity, err)
+		? NULL
+		: kar_server_new(d->loop, d->fd, &o, err);
 	if (!s) {
 		release_cert(&cert);
 		return -1;
@@ -110,6 +144,7 @@ static int serve(struct kar_door *d, struct kar_err *err)
 	d->server = s;
 	release_cert(&d->cert);
 	d->cert = cert;
+	d->validity = validity;
 	kar_info(0, KAR_MSG("Listening"), KAR_S("what", d->options.what),
 		KAR_S("address", d->options.address), KAR_I("port", kar_door_port(d)));
 	return 0;
@@ -137,9 +172,11 @@ static void on_timer(void *arg)
 		complain(d, &err);
 	else
 		d->said[0] = '\0';
+	if (d->server && d->options.cert_file)
+		say_age(d);
 	if (failed && !d->server)
 		kar_timer_start(d->timer, d->options.retry);
-	else if (d->options.cert_file)
+	else if (d->options.tls)
 		kar_timer_start(d->timer, d->options.reload);
 }
 
@@ -154,6 +191,7 @@ struct kar_door *kar_door_new(struct kar_loop *l, const struct kar_door_options 
 	d->options = *o;
 	d->options.retry = o->retry ? o->retry : RETRY;
 	d->options.reload = o->reload ? o->reload : RELOAD;
+	d->options.lifetime = o->lifetime ? o->lifetime : (kar_time)LIFETIME * KAR_CERT_DAY;
 	d->fd = -1;
 	d->timer = kar_timer_new(l, on_timer, d);
 	on_timer(d); /* before the first request to the API server */
@@ -171,6 +209,11 @@ void kar_door_free(struct kar_door *d)
 		close(d->fd);
 	release_cert(&d->cert);
 	free(d);
+}
+
+kar_time kar_door_valid_until(const struct kar_door *d)
+{
+	return d->validity.until;
 }
 
 uint16_t kar_door_port(const struct kar_door *d)

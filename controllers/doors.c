@@ -21,14 +21,14 @@
 
 #define TEXT "text/plain; charset=utf-8"
 
-enum { VERBOSITY_MAX = 10 };
-
 struct kar_doors {
 	struct kar_loop *loop;
 	struct kar_doors_options options;
 	struct kar_metrics *metrics;
 	const struct kar_manager *manager;
 	struct kar_access *access;
+	void (*before_scrape)(void *arg); /* NULL: nothing */
+	void *before_arg;
 	struct kar_door *health, *private;
 	TAILQ_HEAD(, visit) visits;
 };
@@ -140,6 +140,11 @@ static void show_metrics(const struct visit *v)
 	struct kar_doors *d = v->doors;
 	struct kar_buf body = { .cap = 16 << 20 };
 
+	if (d->before_scrape)
+		d->before_scrape(d->before_arg);
+	if (kar_door_valid_until(d->private))
+		kar_metric_set(d->metrics, &kar_m_kar_certificate_expiration_timestamp_seconds,
+			(double)kar_door_valid_until(d->private) / KAR_SECOND, NULL);
 	kar_collect(d->metrics, d->manager, kar_loop_wall(d->loop));
 	kar_metrics_print(d->metrics, v->openmetrics, &body);
 	kar_exchange_answer(v->exchange, 200,
@@ -160,7 +165,7 @@ static void show_state(const struct visit *v)
 static void set_verbosity(const struct visit *v)
 {
 	const char *problem;
-	int level = (int)strtonum(v->body, 0, VERBOSITY_MAX, &problem);
+	int level = (int)strtonum(v->body, 0, KAR_VERBOSITY_MAX, &problem);
 	char text[80];
 
 	if (problem) {
@@ -249,23 +254,38 @@ static bool is_on(const char *address)
 	return kar_has_text(address) && !kar_streq(address, "0");
 }
 
-int kar_doors_check(const struct kar_doors_options *o, struct kar_err *err)
+static int check_address(const char *address, const char *name, struct kar_listen_address *at,
+	const char **flag, struct kar_err *err)
 {
-	struct kar_listen_address at = { 0 };
+	*flag = name;
+	return is_on(address) && kar_listen_parse(address, at, err) ? kar_wrap(err, "--%s", name) : 0;
+}
 
-	if (is_on(o->health) && kar_listen_parse(o->health, &at, err))
-		return kar_wrap(err, "--health-probe-bind-address");
-	if (is_on(o->metrics) && kar_listen_parse(o->metrics, &at, err))
-		return kar_wrap(err, "--metrics-bind-address");
+static int check_certificate(const struct kar_doors_options *o, const char **flag, struct kar_err *err)
+{
+	*flag = o->cert_file ? "tls-cert-file" : "tls-private-key-file";
 	if (!o->cert_file != !o->key_file)
 		return kar_fail(err, KAR_FATAL,
 			"--tls-cert-file and --tls-private-key-file are needed both, or none");
-	if ((o->cert_file || o->metrics_insecure) && !is_on(o->metrics))
-		return kar_fail(err, KAR_FATAL, "%s needs --metrics-bind-address",
-			o->cert_file ? "--tls-cert-file" : "--metrics-insecure");
+	if (o->cert_file && !is_on(o->metrics))
+		return kar_fail(err, KAR_FATAL, "--tls-cert-file needs --metrics-bind-address");
 	if (o->cert_file && o->metrics_insecure)
 		return kar_fail(err, KAR_FATAL,
 			"--metrics-insecure needs no --tls-cert-file: it is plain HTTP");
+	return 0;
+}
+
+int kar_doors_check(const struct kar_doors_options *o, const char **flag, struct kar_err *err)
+{
+	struct kar_listen_address at = { 0 };
+
+	if (check_address(o->health, "health-probe-bind-address", &at, flag, err) ||
+		check_address(o->metrics, "metrics-bind-address", &at, flag, err) ||
+		check_certificate(o, flag, err))
+		return -1;
+	*flag = "metrics-insecure";
+	if (o->metrics_insecure && !is_on(o->metrics))
+		return kar_fail(err, KAR_FATAL, "--metrics-insecure needs --metrics-bind-address");
 	if (o->metrics_insecure && !at.loopback)
 		return kar_fail(err, KAR_FATAL,
 			"--metrics-insecure is for a loopback --metrics-bind-address such as 127.0.0.1:8080");
@@ -309,6 +329,12 @@ struct kar_doors *kar_doors_new(struct kar_loop *l, struct kar_client *client,
 	d->health = open_health(d);
 	d->private = open_private(d);
 	return d;
+}
+
+void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *arg)
+{
+	d->before_scrape = before;
+	d->before_arg = arg;
 }
 
 void kar_doors_free(struct kar_doors *d)

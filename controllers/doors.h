@@ -24,13 +24,18 @@ struct kar_doors_options {
 	bool metrics_insecure; /* plain, and no token is asked for */
 };
 
-/* The addresses can be read, and the combination makes sense; else KAR_FATAL with a text that names the flag. */
-int kar_doors_check(const struct kar_doors_options *o, struct kar_err *err) KAR_NONNULL;
+/* The addresses can be read, and the combination makes sense; else KAR_FATAL with a text that names the flag, and @flag, which is static. */
+int kar_doors_check(const struct kar_doors_options *o, const char **flag, struct kar_err *err) KAR_NONNULL;
+
+enum { KAR_VERBOSITY_MAX = 10 }; /* of the log */
 
 /* Listens at once, or as soon as it can. All is borrowed; @o is copied, its strings borrowed. To be freed before @manager and @client. */
 struct kar_doors *kar_doors_new(struct kar_loop *l, struct kar_client *client,
 	const struct kar_doors_options *o, struct kar_metrics *metrics,
 	const struct kar_manager *manager) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+/* @before is called before each answer of /metrics, to set what is not in the caches. */
+void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *arg)
+	__attribute__((nonnull(1, 2)));
 void kar_doors_free(struct kar_doors *d); /* accepts NULL */
 
 #endif

@@ -19,6 +19,8 @@ struct kar_manager;
 	X(process_start_time_seconds, KAR_GAUGE, NULL, "", \
 		"Start of the process, seconds since the Unix epoch") \
 	X(kar_build_info, KAR_GAUGE, NULL, "version,compiler", "1; the labels say what runs") \
+	X(kar_certificate_expiration_timestamp_seconds, KAR_GAUGE, NULL, "", \
+		"End of the validity of the certificate of --metrics-bind-address, seconds since the Unix epoch") \
 	X(kar_queuejobs, KAR_GAUGE, NULL, "phase", "QueueJobs by phase") \
 	X(kar_pods_created_total, KAR_COUNTER, NULL, "", "Pods that the manager has created") \
 	X(kar_pods_deleted_total, KAR_COUNTER, NULL, "", "Pods that the manager has deleted") \

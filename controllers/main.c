@@ -72,17 +72,10 @@ static void on_stopped(void *arg, bool clean)
 		kar_loop_stop(p->loop);
 }
 
-static void show_leading(const struct process *p, bool leading)
-{
-	kar_metric_set(p->metrics, &kar_m_leader_election_master_status, leading,
-		KAR_LABELS("kar-controllers"));
-}
-
 static void on_leading(void *arg)
 {
 	struct process *p = arg;
 
-	show_leading(p, true);
 	kar_manager_lead(p->manager);
 }
 
@@ -137,6 +130,7 @@ static void new_elector(struct process *p)
 	const struct kar_leader_options *l = &p->options.leader;
 	const struct kar_elector_options e = { .ns = l->ns ? l->ns : p->kubeconfig.ns,
 		.name = l->name,
+		.app = "kar-controllers",
 		.identity = p->identity = kar_xasprintf("%s_%016jx", p->host, (uintmax_t)new_seed()),
 		.times = l->times,
 		.seed = new_seed(),
@@ -172,13 +166,21 @@ static void new_manager(struct process *p)
 	p->on_int = kar_signal_new(p->loop, SIGINT, on_signal, p);
 }
 
+static void show_leading(void *arg)
+{
+	const struct process *p = arg;
+
+	kar_metric_set(p->metrics, &kar_m_leader_election_master_status,
+		!p->elector || kar_elector_may_write(p->elector), KAR_LABELS(p->options.leader.name));
+}
+
 static void run(struct process *p)
 {
 	kar_info(0, KAR_MSG("Starting kar-controllers"), KAR_S("version", KAR_VERSION),
 		KAR_S("server", p->kubeconfig.server), KAR_S("source", p->kubeconfig.source),
 		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
 	p->doors = kar_doors_new(p->loop, p->client, &p->options.doors, p->metrics, p->manager);
-	show_leading(p, !p->elector);
+	kar_doors_on_scrape(p->doors, show_leading, p);
 	kar_manager_start(p->manager);
 	if (p->elector)
 		kar_elector_start(p->elector);

@@ -1,22 +1,19 @@
 #include "controllers/options.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <bsd/stdlib.h>
-
-#include "common/timefmt.h"
 #include "controllers/options_impl.h"
 
-enum kind { STRING, COUNT, DECIMAL, DURATION, FORMAT, BACKEND, BOOL };
+#define HOUR (3600 * KAR_SECOND)
 
 /* clang-format would format each initializer as a block. */
 /* clang-format off */
 #define FLAG(name_, kind_, member_, group_, default_, help_) \
-	{ (name_), (kind_), offsetof(struct kar_options, member_), (group_), (default_), (help_) }
+	{ (name_), KAR_FLAG_##kind_, offsetof(struct kar_options, member_), (group_), (default_), (help_), 0, 0 }
+/* Of a number, or of ms. */
+#define IN_RANGE(name_, kind_, min_, max_, member_, group_, default_, help_) \
+	{ (name_), KAR_FLAG_##kind_, offsetof(struct kar_options, member_), (group_), (default_), (help_), (min_), (max_) }
 /* clang-format on */
 
 static const struct kar_flag flags[] = {
@@ -26,36 +23,38 @@ static const struct kar_flag flags[] = {
 		"Context of the kubeconfig to use (default: its current-context)"),
 	FLAG("master", STRING, cluster.master, "Cluster", NULL,
 		"URL of the API server; overrides the kubeconfig's"),
-	FLAG("namespace", STRING, ns, "Cluster", NULL,
+	FLAG("namespace", NAMESPACE, ns, "Cluster", NULL,
 		"Manage this namespace only; queues are then read, not written (default: all)"),
-	FLAG("kube-api-qps", DECIMAL, client.qps, "Cluster", "0",
+	IN_RANGE("kube-api-qps", DECIMAL, 0, 100000, client.qps, "Cluster", "0",
 		"Requests per second to the API server; 0: limited only by its 429 answers"),
-	FLAG("kube-api-burst", COUNT, client.burst, "Cluster", "1",
+	IN_RANGE("kube-api-burst", COUNT, 0, 100000, client.burst, "Cluster", "1",
 		"Requests that may exceed --kube-api-qps at once"),
-	FLAG("max-in-flight", COUNT, client.max_in_flight_writes, "Cluster", "200",
+	IN_RANGE("max-in-flight", COUNT, 1, 10000, client.max_in_flight_writes, "Cluster", "200",
 		"Writes that wait for their answer at once"),
 	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
 	FLAG("leader-elect", BOOL, leader.elect, "Leader election", NULL,
 		"Write only while holding a Lease, so that several replicas may run, of which one works"),
-	FLAG("leader-elect-lease-duration", DURATION, leader.times.duration, "Leader election", "15s",
-		"Time for which a candidate waits after the last renewal that it saw"),
-	FLAG("leader-elect-renew-deadline", DURATION, leader.times.deadline, "Leader election", "10s",
+	IN_RANGE("leader-elect-lease-duration", DURATION, 0, HOUR, leader.times.duration, "Leader election",
+		"15s", "Time for which a candidate waits after the last renewal that it saw"),
+	IN_RANGE("leader-elect-renew-deadline", DURATION, 0, HOUR, leader.times.deadline, "Leader election",
+		"10s",
 		"Time after its last renewal until which the leader writes; less than the lease duration"),
-	FLAG("leader-elect-retry-period", DURATION, leader.times.retry, "Leader election", "2s",
+	IN_RANGE("leader-elect-retry-period", DURATION, 0, HOUR, leader.times.retry, "Leader election", "2s",
 		"Time between two renewals, and between two tries; less than the renew deadline / 1.2"),
-	FLAG("leader-elect-resource-name", STRING, leader.name, "Leader election", "kar-controllers",
+	FLAG("leader-elect-resource-name", NAME, leader.name, "Leader election", "kar-controllers",
 		"Name of the Lease"),
-	FLAG("leader-elect-resource-namespace", STRING, leader.ns, "Leader election", NULL,
+	FLAG("leader-elect-resource-namespace", NAMESPACE, leader.ns, "Leader election", NULL,
 		"Namespace of the Lease (default: the pod's own, or that of the kubeconfig's context)"),
-	FLAG("min-runtime", DURATION, settings.min_runtime, "Gangs", "60s",
+	IN_RANGE("min-runtime", DURATION, 0, 10000 * HOUR, settings.min_runtime, "Gangs", "60s",
 		"Time for which a gang runs at least before it may be evicted for one of higher priority"),
-	FLAG("schedule-timeout", DURATION, settings.schedule_timeout, "Gangs", "60s",
-		"Time in which the quorum of a gang must be bound, for jobs that set none"),
+	IN_RANGE("schedule-timeout", DURATION, KAR_SECOND, 10000 * HOUR, settings.schedule_timeout, "Gangs",
+		"60s", "Time in which the quorum of a gang must be bound, for jobs that set none"),
 	FLAG("direct-schedulers", STRING, settings.direct_schedulers, "Gangs", "kar-scheduler",
 		"Comma-separated schedulerNames that nobody else serves: pods of such jobs are created bound; empty: none"),
 	FLAG("gang-backend", BACKEND, settings.gang_backend, "Gangs", "Gates",
 		"What starts the gangs of QueueJobs whole: Gates, which is kar-controllers; Native, the PodGroups of Kubernetes itself (scheduling.k8s.io); Auto, Native where the cluster has it and it can do what the job asks for"),
-	FLAG("native-interval", DURATION, settings.native_interval, "Gangs", "30s",
+	IN_RANGE("native-interval", DURATION, KAR_SECOND / 10, 24 * HOUR, settings.native_interval, "Gangs",
+		"30s",
 		"Time between two looks whether the cluster has such PodGroups; not with --gang-backend=Gates"),
 	FLAG("metrics-bind-address", STRING, doors.metrics, "Metrics and health", "0",
 		"HOST:PORT of /metrics, /debug/state and /debug/flags/v, over TLS, for bearers of a token that may read them; 0: off"),
@@ -67,7 +66,7 @@ static const struct kar_flag flags[] = {
 		"Key of --tls-cert-file"),
 	FLAG("health-probe-bind-address", STRING, doors.health, "Metrics and health", ":8081",
 		"HOST:PORT of /livez, /readyz and /healthz; 0: off"),
-	FLAG("v", COUNT, verbosity, "Logging", "0",
+	IN_RANGE("v", COUNT, 0, KAR_VERBOSITY_MAX, verbosity, "Logging", "0",
 		"Verbosity: 0 what an operator must know, 2 also each change of a job's phase and what users are refused, 4 also plans and retries"),
 	FLAG("logging-format", FORMAT, logging_format, "Logging", "text", "text or json"),
 	FLAG("keep-crds", BOOL, keep_crds, "Uninstall", NULL,
@@ -80,24 +79,11 @@ static const struct kar_flag flags[] = {
 	FLAG("man", BOOL, man, "General", NULL, "Print the manual page (for man -l -) and exit"),
 };
 
+static_assert(KAR_LEN(flags) <= KAR_FLAGS_MAX, "struct kar_options has no place for all of them");
+
 const struct kar_flag *kar_flag_at(size_t i)
 {
 	return i < KAR_LEN(flags) ? &flags[i] : NULL;
-}
-
-static const char *const metavar[] = {
-	[STRING] = "string",
-	[COUNT] = "int",
-	[DECIMAL] = "number",
-	[DURATION] = "duration",
-	[FORMAT] = "text|json",
-	[BACKEND] = "Auto|Gates|Native",
-	[BOOL] = "",
-};
-
-const char *kar_flag_metavar(const struct kar_flag *f)
-{
-	return metavar[f->kind];
 }
 
 static const struct kar_flag *find(const char *name, size_t n)
@@ -108,112 +94,11 @@ static const struct kar_flag *find(const char *name, size_t n)
 	return NULL;
 }
 
-static int set_count(int *out, const char *text)
+/* From the command line, whatever a file has said. */
+static int set(struct kar_options *o, const struct kar_flag *f, const char *text, struct kar_err *err)
 {
-	const char *problem;
-	int v = (int)strtonum(text, 0, INT32_MAX, &problem);
-
-	if (problem)
-		return -1;
-	*out = v;
-	return 0;
-}
-
-static int set_decimal(double *out, const char *text)
-{
-	char *end;
-	double v;
-
-	errno = 0;
-	v = strtod(text, &end);
-	if (errno || end == text || *end || !isfinite(v) || v < 0)
-		return -1;
-	*out = v;
-	return 0;
-}
-
-/* Accepts whole seconds that fit into the int32 of the API. */
-static int set_duration(kar_time *out, const char *text)
-{
-	kar_time v;
-
-	if (kar_duration_parse(text, &v) || v > INT32_MAX * KAR_SECOND)
-		return -1;
-	*out = v;
-	return 0;
-}
-
-static int set_bool(bool *out, const char *text)
-{
-	if (strcmp(text, "true") && strcmp(text, "false"))
-		return -1;
-	*out = text[0] == 't';
-	return 0;
-}
-
-static int set_format(const char **out, const char *text)
-{
-	if (strcmp(text, "text") && strcmp(text, "json"))
-		return -1;
-	*out = text;
-	return 0;
-}
-
-static int set_backend(enum kar_gang_backend *out, const char *text)
-{
-	static const char *const names[] = {
-		[KAR_GANGS_BY_GATES] = "Gates",
-		[KAR_GANGS_BY_NATIVE] = "Native",
-		[KAR_GANGS_BY_EITHER] = "Auto",
-	};
-
-	for (size_t i = 0; i < KAR_LEN(names); i++) {
-		if (!strcmp(text, names[i])) {
-			*out = (enum kar_gang_backend)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int convert(const struct kar_flag *f, void *at, const char *text)
-{
-	switch (f->kind) {
-	case STRING:
-		*(const char **)at = text;
-		return 0;
-	case COUNT:
-		return set_count(at, text);
-	case DECIMAL:
-		return set_decimal(at, text);
-	case DURATION:
-		return set_duration(at, text);
-	case FORMAT:
-		return set_format(at, text);
-	case BACKEND:
-		return set_backend(at, text);
-	default:
-		return set_bool(at, text);
-	}
-}
-
-int kar_flag_set(struct kar_options *o, const struct kar_flag *f, const char *text, const char *dashes,
-	struct kar_err *err)
-{
-	static const char *const want[] = {
-		[STRING] = "a string",
-		[COUNT] = "a whole number, not negative",
-		[DECIMAL] = "a number, not negative",
-		[DURATION] = "a duration such as 90s or 5m",
-		[FORMAT] = "text or json",
-		[BACKEND] = "Auto, Gates or Native",
-		[BOOL] = "true or false",
-	};
-
-	if (convert(f, (char *)o + f->offset, text))
-		return kar_fail(err, KAR_FATAL, "%s%s: want %s, got \"%.200s\"", dashes, f->name,
-			want[f->kind], text);
-	return 0;
+	o->places[f - flags] = (struct kar_flag_place){ 0 };
+	return kar_flag_set(o, f, text, strlen(f->name) == 1 ? "-" : "--", err);
 }
 
 static bool set_command(struct kar_options *o, const char *word)
@@ -236,8 +121,10 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 	size_t n = equals ? (size_t)(equals - name) : strlen(name);
 	const struct kar_flag *f = arg[0] == '-' && name - arg <= 2 ? find(name, n) : NULL;
 
-	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1])
-		return kar_flag_set(o, find("v", 1), name + 1, "-", err) ? -1 : 1;
+	if (!f && arg[0] == '-' && name - arg == 1 && name[0] == 'v' && name[1]) {
+		f = find("v", 1);
+		return f && !set(o, f, name + 1, err) ? 1 : -1;
+	}
 	if (arg[0] != '-' && set_command(o, arg))
 		return 1;
 	if (arg[0] != '-')
@@ -247,12 +134,12 @@ static int parse_one(struct kar_options *o, int argc, char **argv, int i, struct
 	if (!f)
 		return kar_fail(err, KAR_FATAL, "unknown flag %s; see --help", arg);
 	if (equals)
-		return kar_flag_set(o, f, equals + 1, "--", err) ? -1 : 1;
-	if (f->kind == BOOL)
-		return kar_flag_set(o, f, "true", "--", err) ? -1 : 1;
+		return set(o, f, equals + 1, err) ? -1 : 1;
+	if (f->kind == KAR_FLAG_BOOL)
+		return set(o, f, "true", err) ? -1 : 1;
 	if (i + 1 >= argc)
-		return kar_fail(err, KAR_FATAL, "flag --%s needs a value (%s)", f->name, metavar[f->kind]);
-	return kar_flag_set(o, f, argv[i + 1], "--", err) ? -1 : 2;
+		return kar_fail(err, KAR_FATAL, "flag --%s needs a value (%s)", f->name, kar_flag_metavar(f));
+	return set(o, f, argv[i + 1], err) ? -1 : 2;
 }
 
 static int parse_command_line(struct kar_options *o, int argc, char **argv, struct kar_err *err)
@@ -271,43 +158,60 @@ static void set_defaults(struct kar_options *o)
 {
 	*o = (struct kar_options){ 0 };
 	for (size_t i = 0; i < KAR_LEN(flags); i++) {
-		bool bad = flags[i].value && convert(&flags[i], (char *)o + flags[i].offset, flags[i].value);
+		bool bad = flags[i].value && kar_flag_convert(&flags[i], o, flags[i].value);
 
 		assert(!bad); /* a default that no user could write */
 		(void)bad;
 	}
 }
 
+/* The combination that @err is about is wrong because of this flag: if the file sets it, the error says where. Returns -1. */
+static int because_of(const struct kar_options *o, const char *name, struct kar_err *err)
+{
+	const struct kar_flag *f = find(name, strlen(name));
+	const struct kar_flag_place *at = f ? &o->places[f - flags] : NULL;
+
+	return at && at->line ? kar_wrap(err, "%s: line %zu, column %zu", o->config, at->line, at->column)
+			      : -1;
+}
+
 static int check_combination(const struct kar_options *o, struct kar_err *err)
 {
-	if (o->ns && !o->ns[0])
-		return kar_fail(err, KAR_FATAL, "--namespace: want the name of a namespace, got \"\"");
-	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES)
-		return kar_fail(err, KAR_FATAL,
+	if (o->ns && o->settings.gang_backend != KAR_GANGS_BY_GATES) {
+		kar_fail(err, KAR_FATAL,
 			"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed");
-	if (o->keep_crds && o->command != KAR_UNINSTALL)
-		return kar_fail(err, KAR_FATAL, "--keep-crds is for the command uninstall");
-	if (o->ns && o->command == KAR_UNINSTALL)
-		return kar_fail(err, KAR_FATAL,
+		return because_of(o, "gang-backend", err);
+	}
+	if (o->keep_crds && o->command != KAR_UNINSTALL) {
+		kar_fail(err, KAR_FATAL, "--keep-crds is for the command uninstall");
+		return because_of(o, "keep-crds", err);
+	}
+	if (o->ns && o->command == KAR_UNINSTALL) {
+		kar_fail(err, KAR_FATAL,
 			"uninstall is about the whole cluster: --namespace is not accepted; for one namespace see docs/USING.md");
+		return because_of(o, "namespace", err);
+	}
 	return 0;
 }
 
 /* As client-go has it: a candidate must not take the lease while the leader still writes, nor a leader stop after one lost answer. */
-static int check_leader(const struct kar_leader_options *l, struct kar_err *err)
+static int check_leader(const struct kar_options *o, struct kar_err *err)
 {
-	const struct kar_election_times *t = &l->times;
+	const struct kar_election_times *t = &o->leader.times;
+	bool duration = t->duration >= KAR_SECOND && t->duration > t->deadline;
 
-	if (!l->elect)
+	if (!o->leader.elect || (duration && t->deadline * 10 > t->retry * 12 && t->retry > 0))
 		return 0;
-	if (t->duration < KAR_SECOND || t->duration <= t->deadline || t->deadline * 10 <= t->retry * 12 ||
-		t->retry <= 0)
-		return kar_fail(err, KAR_FATAL,
-			"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first");
-	if (!l->name[0])
-		return kar_fail(err, KAR_FATAL,
-			"--leader-elect-resource-name: want the name of a Lease, got \"\"");
-	return 0;
+	kar_fail(err, KAR_FATAL,
+		"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first");
+	return because_of(o, duration ? "leader-elect-retry-period" : "leader-elect-lease-duration", err);
+}
+
+static int check_doors(const struct kar_options *o, struct kar_err *err)
+{
+	const char *flag = NULL;
+
+	return kar_doors_check(&o->doors, &flag, err) ? because_of(o, flag, err) : 0;
 }
 
 int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, char **argv,
@@ -325,7 +229,5 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
-	if (check_combination(o, err) || check_leader(&o->leader, err))
-		return -1;
-	return kar_doors_check(&o->doors, err);
+	return check_combination(o, err) || check_leader(o, err) || check_doors(o, err) ? -1 : 0;
 }

@@ -23,6 +23,13 @@
 /* What the process does. */
 enum kar_command { KAR_RUN, KAR_RELEASE_GATES, KAR_UNINSTALL };
 
+enum { KAR_FLAGS_MAX = 64 };
+
+/* Where the configuration file sets a flag; 0: it does not, or the command line overrides it. */
+struct kar_flag_place {
+	size_t line, column;
+};
+
 struct kar_leader_options {
 	bool elect;                      /* else the process leads without asking anybody */
 	struct kar_election_times times; /* consistent, if .elect */
@@ -43,6 +50,7 @@ struct kar_options {
 	enum kar_command command;
 	bool keep_crds; /* of uninstall */
 	bool help, version, man;
+	struct kar_flag_place places[KAR_FLAGS_MAX]; /* by the number of the flag */
 };
 
 /*

@@ -5,7 +5,7 @@
 #include "common/kube/kubeconfig.h"
 #include "common/yaml.h"
 
-enum { CONFIG_MAX = 1 << 20 /* bytes */, KEYS_MAX = 128 };
+enum { CONFIG_MAX = 1 << 20 /* bytes */ };
 
 static char upper(char c)
 {
@@ -71,8 +71,7 @@ static int check_kind(const struct kar_yaml_pair *p, int *seen, struct kar_err *
 	return 0;
 }
 
-static int set_pair(struct kar_options *o, const struct kar_yaml_pair *p, bool seen[KEYS_MAX],
-	struct kar_err *err)
+static int set_pair(struct kar_options *o, const struct kar_yaml_pair *p, struct kar_err *err)
 {
 	size_t at;
 	const struct kar_flag *f = find_key(p->key, &at);
@@ -81,10 +80,10 @@ static int set_pair(struct kar_options *o, const struct kar_yaml_pair *p, bool s
 		return kar_fail(err, KAR_FATAL,
 			"line %zu, column %zu: unknown key \"%.200s\"; the keys are the flags of --help without dashes",
 			p->line, p->column, p->key);
-	if (at >= KEYS_MAX || seen[at])
+	if (o->places[at].line)
 		return kar_fail(err, KAR_FATAL, "line %zu, column %zu: duplicate key \"%.200s\"", p->line,
 			p->column, p->key);
-	seen[at] = true;
+	o->places[at] = (struct kar_flag_place){ p->line, p->column };
 	if (kar_flag_set(o, f, p->value, "", err))
 		return kar_wrap(err, "line %zu, column %zu", p->value_line, p->value_column);
 	return 0;
@@ -93,13 +92,12 @@ static int set_pair(struct kar_options *o, const struct kar_yaml_pair *p, bool s
 static int set_pairs(struct kar_options *o, const struct kar_array *pairs, struct kar_err *err)
 {
 	const struct kar_yaml_pair *p = pairs->items;
-	bool seen[KEYS_MAX] = { false };
 	int kinds = 0;
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		int kind = check_kind(&p[i], &kinds, err);
 
-		if (kind < 0 || (kind == 0 && set_pair(o, &p[i], seen, err)))
+		if (kind < 0 || (kind == 0 && set_pair(o, &p[i], err)))
 			return -1;
 	}
 	if (kinds < 2)

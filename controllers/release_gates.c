@@ -22,6 +22,7 @@ const struct kar_release_times kar_release_default_times = {
 	.pause = 500,
 	.settle = 3 * KAR_SECOND,
 	.report = 2 * KAR_SECOND,
+	.patience = 120 * KAR_SECOND,
 };
 
 /* One patch under way. */
@@ -40,7 +41,9 @@ struct release {
 	struct kar_reflector *reflector;
 	struct kar_timer *timer;
 	struct kar_call *deletion; /* of the bindings */
-	kar_time ungated_since;    /* mono; no binding is left */
+	bool ungated;              /* no binding is left, or none is to be deleted */
+	kar_time ungated_since;    /* mono; when that was so */
+	kar_time progress;         /* mono; when something was done last */
 	/* The sweep: referenced pods, of which the first @n_todo have no patch yet. */
 	const struct kar_object **todo;
 	size_t n_todo;
@@ -55,6 +58,17 @@ struct release {
 	struct kar_err *err;
 	int result;
 };
+
+bool kar_is_busy(const struct kar_err *why)
+{
+	return why->what == KAR_RETRY && why->cause != KAR_CAUSE_CONNECTION;
+}
+
+/* It is busy, but that may still pass. */
+static bool is_worth_waiting(const struct release *r, const struct kar_err *why)
+{
+	return kar_is_busy(why) && kar_loop_mono(r->loop) - r->progress < r->o->times->patience;
+}
 
 static void finish(struct release *r, int result)
 {
@@ -127,7 +141,8 @@ static void report_bindings(const struct release *r, struct kar_str body)
 
 static void begin_sweeps(struct release *r)
 {
-	r->ungated_since = kar_loop_mono(r->loop);
+	r->ungated = true;
+	r->ungated_since = r->progress = kar_loop_mono(r->loop);
 	kar_reflector_start(r->reflector);
 	kar_timer_start(r->timer, r->o->times->pause);
 }
@@ -138,6 +153,10 @@ static void bindings_deleted(void *arg, const struct kar_answer *answer, const s
 	struct release *r = arg;
 
 	r->deletion = NULL;
+	if (err && is_worth_waiting(r, err)) {
+		kar_timer_start(r->timer, r->o->times->pause);
+		return;
+	}
 	if (err && err->what != KAR_NOTFOUND) {
 		give_up(r, "cannot delete the " BINDING "s with the label " BINDING_LABEL, err);
 		return;
@@ -274,7 +293,9 @@ static void report_progress(struct release *r)
 static bool is_stuck(struct release *r)
 {
 	r->in_vain = r->failed && r->released == r->released_before ? r->in_vain + 1 : 0;
-	return r->in_vain == SWEEPS_IN_VAIN;
+	if (!r->in_vain)
+		r->progress = kar_loop_mono(r->loop);
+	return r->in_vain >= SWEEPS_IN_VAIN && !is_worth_waiting(r, &r->first);
 }
 
 static void give_up_stuck(struct release *r)
@@ -306,6 +327,10 @@ static void on_timer(void *arg)
 {
 	struct release *r = arg;
 
+	if (!r->ungated) {
+		delete_bindings(r);
+		return;
+	}
 	kar_timer_start(r->timer, r->o->times->pause);
 	if (r->in_flight)
 		report_progress(r);
@@ -316,7 +341,7 @@ static void on_timer(void *arg)
 static void on_trouble(void *arg, const struct kar_reflector *reflector, const struct kar_err *err)
 {
 	(void)reflector;
-	if (err)
+	if (err && !is_worth_waiting(arg, err)) /* else it is being read again */
 		give_up(arg, "cannot read the pods", err);
 }
 
@@ -334,7 +359,7 @@ static void begin(struct release *r)
 	r->pods = kar_store_new(&kar_pod_type, r->strings);
 	r->reflector = kar_reflector_new(r->loop, r->client, r->pods, &options);
 	r->timer = kar_timer_new(r->loop, on_timer, r);
-	r->reported = kar_loop_mono(r->loop);
+	r->reported = r->progress = kar_loop_mono(r->loop);
 }
 
 static void end(struct release *r)

@@ -18,9 +18,10 @@
 
 /* All in ms. Tests shorten them. */
 struct kar_release_times {
-	kar_time pause;  /* between two sweeps */
-	kar_time settle; /* for which API servers may still go by a binding that is deleted */
-	kar_time report; /* between two lines of progress */
+	kar_time pause;    /* between two sweeps */
+	kar_time settle;   /* for which API servers may still go by a binding that is deleted */
+	kar_time report;   /* between two lines of progress */
+	kar_time patience; /* with an API server that answers it is busy (429), and nothing else */
 };
 extern const struct kar_release_times kar_release_default_times;
 
@@ -33,6 +34,8 @@ struct kar_release_options {
 	const struct kar_release_times *times;
 };
 
+/* The API server answered that it could not do it now. An overloaded one says so for a while. */
+bool kar_is_busy(const struct kar_err *why) KAR_NONNULL;
 /* "@what: @why; run @command again ..." with what can be done about it, as @err. Returns -1. */
 int kar_give_up(struct kar_err *err, const char *command, const char *what,
 	const struct kar_err *why) KAR_NONNULL;

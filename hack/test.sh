@@ -9,14 +9,15 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
+  soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed
   image     the image: built twice, taken apart, run
   chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
   node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
   sim-e2e   those that it can tell, against the simulated one; the pictures of docs/scenarios
   differential  one script of requests to the real and to the simulated API server: the answers must agree; gangs that the placement
             engine has placed, or refused, to the real kube-scheduler: it must agree
-The fuzz targets of the simulator and both parts of the differential tier are skipped, loudly, while their inputs are those that passed on
-this machine before; KAR_ALL=1 runs them.'
+The fuzz targets of the simulator, the tier cluster and both parts of the differential tier are skipped, loudly, while their inputs are those
+that passed on this machine before; KAR_ALL=1 runs them.'
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -137,11 +138,19 @@ room_for_kubernetes() {
 	}
 }
 
+# A tool of the other tiers: skipped while it is as it was when it passed.
 tier_cluster() {
+	local inputs passed_at
 	room_for_kubernetes || return
-	check 'gofmt' go_format
+	inputs=$(kar_inputs test/cluster test/node/kubelet hack/lib.sh)
 	check 'build the local Kubernetes (minutes the first time)' test/cluster/cluster build || return
+	if passed_at=$(kar_passed cluster "$inputs"); then
+		skip "the local Kubernetes is as it was when it passed here, $passed_at (KAR_ALL=1 starts and stops it)"
+		return
+	fi
+	check 'gofmt' go_format
 	check 'start and stop a cluster' start_and_stop_cluster
+	((failed[$tier] > 0)) || kar_has_passed cluster "$inputs"
 }
 
 start_and_stop_cluster() {
@@ -183,6 +192,14 @@ ready_for_cluster() {
 }
 
 tier_e2e() { ready_for_cluster && stories && stories --native; }
+
+# The seed belongs to the code, as that of the simulation; what the machine makes of it differs from run to run.
+tier_soak() {
+	local inputs
+	inputs=$(kar_inputs common api controllers test/soak hack/soak)
+	check 'the soak test sees what is wrong' test/soak/test_judge.py
+	ready_for_cluster && counted hack/soak --build build --minutes 3 --seed "$((16#${inputs:0:8}))"
+}
 
 tier_image() { counted test/image/run; }
 
@@ -243,6 +260,7 @@ needs() { # the sets of hack/deps.sh for a tier
 	node) echo build cluster image chart node ;;
 	cluster) echo cluster ;;
 	e2e) echo build cluster client ;;
+	soak) echo build cluster ;;
 	differential) echo build cluster ;;
 	sim-e2e) echo unit kubectl client ;;
 	esac
@@ -277,7 +295,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e differential)
+all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e soak differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {

@@ -243,7 +243,7 @@ static int open_door(struct process *p, struct kar_err *err)
 	struct sim_door_options door = { .admin_token = p->token };
 	char address[64];
 
-	if (kar_cert_make("kar-sim", ADDRESS, &p->cert, err))
+	if (kar_cert_make("kar-sim", ADDRESS, 365LL * KAR_CERT_DAY, &p->cert, err))
 		return -1;
 	const struct sim_http_server_options http = {
 		.address = ADDRESS,

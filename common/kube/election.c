@@ -50,6 +50,7 @@ void kar_election_saw(struct kar_election *e, const struct kar_lease_record *rec
 	e->known = true;
 	if (record->exists && is_older(record, &e->record))
 		return;
+	e->noted = now;
 	if (!record->exists) {
 		note_deleted(e, now);
 	} else if (!is_same(&e->record, record)) {
@@ -58,6 +59,15 @@ void kar_election_saw(struct kar_election *e, const struct kar_lease_record *rec
 	}
 	e->lost |= e->leads && record->exists && !record->ours;
 	e->leads &= !e->lost;
+}
+
+bool kar_election_restored(struct kar_election *e, const struct kar_lease_record *record, kar_time begun)
+{
+	bool restored = record->exists && is_older(record, &e->record) && begun > e->noted;
+
+	if (restored)
+		e->record.rv[0] = '\0'; /* nothing is older than no version */
+	return restored;
 }
 
 void kar_election_wrote(struct kar_election *e, const struct kar_lease_record *record, kar_time begun,

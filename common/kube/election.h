@@ -58,6 +58,7 @@ struct kar_election {
 	bool interrupted;  /* a request has failed, and none has succeeded since */
 	kar_time answered; /* the last one that has succeeded */
 	kar_time since;    /* .record was seen first; or what was there before it was deleted */
+	kar_time noted;    /* .record was seen last */
 	kar_time earliest; /* not taken from another holder before that */
 	kar_time renewed;  /* while .leads: the last renewal that succeeded began then */
 };
@@ -65,6 +66,13 @@ struct kar_election {
 /* The API server says that this is the lease. What is older than what is known is left aside. */
 void kar_election_saw(struct kar_election *e, const struct kar_lease_record *record,
 	kar_time now) KAR_NONNULL;
+/*
+ * To be asked before kar_election_saw() about the answer to a read that was begun at @begun. It cannot be older than what was known by
+ * then, unless the data of the API server have been restored from a backup. If so, the version that was known is forgotten: @record
+ * counts, and watches begin again.
+ */
+bool kar_election_restored(struct kar_election *e, const struct kar_lease_record *record,
+	kar_time begun) KAR_NONNULL;
 /* Our write, which was begun at @begun, has made @record of it. */
 void kar_election_wrote(struct kar_election *e, const struct kar_lease_record *record, kar_time begun,
 	kar_time now) KAR_NONNULL;

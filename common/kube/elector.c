@@ -53,9 +53,7 @@ static kar_time now_of(const struct kar_elector *e)
 
 static bool may_write(void *arg)
 {
-	const struct kar_elector *e = arg;
-
-	return kar_election_may_write(&e->election, now_of(e));
+	return kar_elector_may_write(arg);
 }
 
 static bool may_never(void *arg KAR_UNUSED)
@@ -157,6 +155,16 @@ static void saw(struct kar_elector *e, const struct kar_lease_record *record)
 		say_holder(e);
 }
 
+static void read_lease(struct kar_elector *e, const struct kar_lease_record *record)
+{
+	if (kar_election_restored(&e->election, record, e->begun)) {
+		kar_warn(KAR_MSG("The lease is older than it was: the API server has other data than before"),
+			KAR_S("lease", e->o.name), KAR_S("resourceVersion", record->rv));
+		end_watch(e); /* of versions that may never come */
+	}
+	saw(e, record);
+}
+
 /* --- the watch of a candidate --- */
 
 static int on_event(void *arg, const void *document, struct kar_err *err)
@@ -234,7 +242,9 @@ static void failed(struct kar_elector *e, const struct kar_err *err)
 
 static void succeeded(struct kar_elector *e, const struct kar_lease_record *record)
 {
-	if (e->move == KAR_ELECTION_READ || e->move == RELEASE)
+	if (e->move == KAR_ELECTION_READ)
+		read_lease(e, record);
+	else if (e->move == RELEASE)
 		saw(e, record);
 	else
 		kar_election_wrote(&e->election, record, e->begun, now_of(e));
@@ -272,7 +282,8 @@ static struct kar_request request_for(struct kar_elector *e, struct kar_buf *bod
 {
 	const struct kar_lease_write w = { .identity = e->o.identity,
 		.duration = e->o.times.duration,
-		.now = kar_loop_wall(e->loop) };
+		.now = kar_loop_wall(e->loop),
+		.app = e->o.app };
 	const struct kar_lease_record *before = &e->election.record;
 
 	if (e->move == KAR_ELECTION_READ)
@@ -426,6 +437,11 @@ void kar_elector_start(struct kar_elector *e)
 bool kar_elector_leads(const struct kar_elector *e)
 {
 	return e->election.leads;
+}
+
+bool kar_elector_may_write(const struct kar_elector *e)
+{
+	return kar_election_may_write(&e->election, now_of(e));
 }
 
 void kar_elector_stop(struct kar_elector *e, void (*stopped)(void *arg), void *arg)

@@ -18,6 +18,7 @@
 struct kar_elector_options {
 	const char *ns, *name; /* of the Lease */
 	const char *identity;  /* what no other candidate has */
+	const char *app;       /* of the label app.kubernetes.io/name of the Lease */
 	struct kar_election_times times;
 	uint64_t seed; /* of jitter; must differ between candidates */
 	/* Called with @arg, from the loop: at most once each, .lost only after .won. */
@@ -36,6 +37,8 @@ struct kar_elector *kar_elector_new(struct kar_loop *l, struct kar_client *clien
 void kar_elector_start(struct kar_elector *e) KAR_NONNULL;
 /* Does this process lead, as far as it knows? */
 bool kar_elector_leads(const struct kar_elector *e) KAR_NONNULL;
+/* Does it lead, and could it write now? Not if it could not renew the lease in time. */
+bool kar_elector_may_write(const struct kar_elector *e) KAR_NONNULL;
 /*
  * Gives the lease back, if it is ours, and then calls @stopped, once, from the loop, within a second. Nothing may be in flight that
  * the successor must not meet.

@@ -12,7 +12,7 @@
 	X(rest_client_request_duration_seconds, KAR_HISTOGRAM, &kar_buckets_request, "verb,host", \
 		"Time until an answer began") \
 	X(leader_election_master_status, KAR_GAUGE, NULL, "name", \
-		"1 if this process leads, 0 if it waits for the lease")
+		"1 if this process leads and may write, 0 if it waits for the lease or could not renew it in time; name is that of the Lease")
 
 extern const struct kar_buckets kar_buckets_request;
 extern const struct kar_metric *const kar_kube_metrics[];

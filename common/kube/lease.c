@@ -76,13 +76,24 @@ static void begin(struct kar_json_writer *j, struct kar_buf *out)
 	kar_jw_begin_object(j);
 }
 
+static void put_labels(struct kar_json_writer *j, const struct kar_lease_write *w)
+{
+	kar_jw_key(j, "labels");
+	kar_jw_begin_object(j);
+	kar_jw_kv_string(j, "app.kubernetes.io/name", w->app);
+	kar_jw_end_object(j);
+}
+
+/* @w NULL: the labels stay as they are. */
 static void begin_change(struct kar_json_writer *j, const struct kar_lease_record *before,
-	struct kar_buf *out)
+	const struct kar_lease_write *w, struct kar_buf *out)
 {
 	begin(j, out);
 	kar_jw_key(j, "metadata");
 	kar_jw_begin_object(j);
 	kar_jw_kv_string(j, "resourceVersion", before->rv);
+	if (w)
+		put_labels(j, w);
 	kar_jw_end_object(j);
 	kar_jw_key(j, "spec");
 	kar_jw_begin_object(j);
@@ -114,6 +125,7 @@ void kar_lease_create_body(const struct kar_lease_write *w, const char *ns, cons
 	kar_jw_begin_object(&j);
 	kar_jw_kv_string(&j, "name", name);
 	kar_jw_kv_string(&j, "namespace", ns);
+	put_labels(&j, w);
 	kar_jw_end_object(&j);
 	kar_jw_key(&j, "spec");
 	kar_jw_begin_object(&j);
@@ -130,7 +142,7 @@ void kar_lease_take_body(const struct kar_lease_write *w, const struct kar_lease
 	int64_t transitions = before->ours ? before->transitions : before->transitions + 1;
 	struct kar_json_writer j;
 
-	begin_change(&j, before, out);
+	begin_change(&j, before, w, out);
 	put_holder(&j, w);
 	put_time(&j, "acquireTime", w->now);
 	kar_jw_kv_int(&j, "leaseTransitions", transitions < INT32_MAX ? transitions : 0);
@@ -142,7 +154,7 @@ void kar_lease_renew_body(const struct kar_lease_write *w, const struct kar_leas
 {
 	struct kar_json_writer j;
 
-	begin_change(&j, before, out);
+	begin_change(&j, before, NULL, out);
 	put_holder(&j, w);
 	end(&j);
 }
@@ -153,7 +165,7 @@ void kar_lease_release_body(const struct kar_lease_write *w, const struct kar_le
 {
 	struct kar_json_writer j;
 
-	begin_change(&j, before, out);
+	begin_change(&j, before, NULL, out);
 	kar_jw_kv_string(&j, "holderIdentity", "");
 	kar_jw_kv_int(&j, "leaseDurationSeconds", 1);
 	put_time(&j, "renewTime", w->now);

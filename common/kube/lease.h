@@ -41,6 +41,7 @@ struct kar_lease_write {
 	const char *identity;
 	kar_time duration; /* ms; rounded up to seconds */
 	kar_time now;      /* wall */
+	const char *app;   /* for the label app.kubernetes.io/name, by which uninstall finds it */
 };
 /* Append the body of a write to @out: a new Lease, or the change of @before. */
 void kar_lease_create_body(const struct kar_lease_write *w, const char *ns, const char *name,

@@ -13,7 +13,12 @@
 #include "sim/scenario/report.h"
 #include "sim/scenario/run.h"
 
-enum { MAX_FILE = 4 << 20, MAX_REPORT = 512 << 20, EXIT_USAGE = 2 };
+enum {
+	MAX_FILE = 4 << 20,
+	MAX_STATE = 8 << 20 /* what sim_parse() takes */,
+	MAX_REPORT = 512 << 20,
+	EXIT_USAGE = 2
+};
 
 static const char usage[] =
 	"usage: kar-sim run [SCENARIO.yaml] [OPTION...]\n"
@@ -24,6 +29,7 @@ static const char usage[] =
 	"      --seed N                           instead of the seed of the file\n"
 	"      --from-cluster                     begin with the nodes, queues, quotas and unfinished jobs of the real\n"
 	"                                         cluster; the file needs only what is to be changed or added\n"
+	"      --from-state FILE                  the same from what a manager has answered to /debug/state (-: stdin)\n"
 	"      --kubeconfig FILE, --context NAME  of that cluster; default: KUBECONFIG, in-cluster, ~/.kube/config\n"
 	"      --crds DIR                         folder of the CustomResourceDefinitions\n"
 	"  -v, --verbose                          log what the manager does\n"
@@ -38,6 +44,7 @@ struct command {
 	const char *files[FORMATS]; /* NULL: not asked for */
 	bool help, has_seed, from_cluster, verbose;
 	uint64_t seed;
+	const char *from_state; /* file; NULL: none */
 	const char *kubeconfig, *context, *crds;
 };
 
@@ -91,6 +98,9 @@ static int take_option(struct command *c, int option, const char *value)
 	case 'f':
 		c->from_cluster = true;
 		return 0;
+	case 'F':
+		c->from_state = value;
+		return 0;
 	case 'k':
 		c->kubeconfig = value;
 		return 0;
@@ -120,6 +130,7 @@ static int parse(struct command *c, int argc, char **argv)
 		{ "html", required_argument, NULL, 'H' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "from-cluster", no_argument, NULL, 'f' },
+		{ "from-state", required_argument, NULL, 'F' },
 		{ "kubeconfig", required_argument, NULL, 'k' },
 		{ "context", required_argument, NULL, 'x' },
 		{ "crds", required_argument, NULL, 'c' },
@@ -136,8 +147,10 @@ static int parse(struct command *c, int argc, char **argv)
 	if (argc - optind > 1)
 		return usage_error("one scenario at a time, not also ", argv[optind + 1]);
 	c->scenario = optind < argc ? argv[optind] : NULL;
-	if (!c->scenario && !c->from_cluster)
-		return usage_error("", "a scenario file is needed, or --from-cluster");
+	if (!c->scenario && !c->from_cluster && !c->from_state)
+		return usage_error("", "a scenario file is needed, or --from-cluster, or --from-state");
+	if (c->from_cluster && c->from_state)
+		return usage_error("", "--from-cluster and --from-state are two beginnings: want one");
 	return 0;
 }
 
@@ -214,18 +227,51 @@ static int read_scenario(const struct command *c, struct sim_scenario *s)
 	return rc;
 }
 
-static int add_cluster(const struct command *c, struct sim_scenario *s)
+/* What is in the file; NULL, with a message: it cannot be read. */
+static struct sim_value *read_state(const char *name)
+{
+	struct kar_buf text = { .cap = MAX_STATE };
+	struct kar_err err = { 0 };
+	struct sim_value *state = NULL, *lists = NULL;
+
+	if (read_file(name, &text) == 0) {
+		state = sim_parse(kar_buf_cstr(&text), text.n, &err);
+		lists = state ? sim_ref(sim_member(state, "cluster")) : NULL;
+		if (!state)
+			kar_log_fatal("kar-sim run: %s: %s", name, err.msg);
+		else if (!lists)
+			kar_log_fatal(
+				"kar-sim run: %s: want what a manager of this version answers to /debug/state: there is no member cluster",
+				name);
+		if (sim_int_of(sim_member(state, "clusterLeftOut"), 0))
+			fprintf(stderr,
+				"kar-sim run: %s: %lld objects are not in it, as the manager shows a limited number of each kind\n",
+				name, (long long)sim_int_of(sim_member(state, "clusterLeftOut"), 0));
+	}
+	sim_unref(state);
+	kar_buf_release(&text);
+	return lists;
+}
+
+static struct sim_value *read_cluster(const struct command *c)
 {
 	struct kar_err err = { 0 };
+	struct sim_value *lists = sim_cluster_read(c->kubeconfig, c->context, &err);
+
+	if (!lists)
+		kar_log_fatal("kar-sim run: cannot read the cluster: %s", err.msg);
+	return lists;
+}
+
+static int add_cluster(const struct command *c, struct sim_scenario *s)
+{
 	struct sim_value *lists;
 
-	if (!c->from_cluster)
+	if (!c->from_cluster && !c->from_state)
 		return 0;
-	lists = sim_cluster_read(c->kubeconfig, c->context, &err);
-	if (!lists) {
-		kar_log_fatal("kar-sim run: cannot read the cluster: %s", err.msg);
+	lists = c->from_state ? read_state(c->from_state) : read_cluster(c);
+	if (!lists)
 		return -1;
-	}
 	sim_scenario_merge(s, lists);
 	sim_unref(lists);
 	return 0;

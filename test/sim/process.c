@@ -62,6 +62,7 @@ static void on_lost(void *arg, const char *holder)
 static void stand(struct process *p)
 {
 	const struct kar_elector_options o = { .ns = "default",
+		.app = "kar-controllers",
 		.name = "kar-controllers",
 		.identity = name_of(p),
 		.times = { 15 * KAR_SECOND, 10 * KAR_SECOND, 2 * KAR_SECOND },

@@ -31,7 +31,7 @@ static void on_request(void *arg KAR_UNUSED, struct kar_exchange *x,
 }
 
 struct log {
-	int listening, troubles;
+	int listening, troubles, old;
 };
 
 static void on_line(void *arg, const char *line, size_t n KAR_UNUSED)
@@ -40,6 +40,7 @@ static void on_line(void *arg, const char *line, size_t n KAR_UNUSED)
 
 	l->listening += strstr(line, "Listening") != NULL;
 	l->troubles += line[0] == 'E';
+	l->old += strstr(line, "expires soon") || strstr(line, "has expired");
 }
 
 static bool is_open(void *arg)
@@ -92,11 +93,11 @@ static void write_file(const char *path, const char *text)
 	fclose(f);
 }
 
-static void put_cert(const struct files *f, struct kar_cert *out)
+static void put_cert(const struct files *f, kar_time lifetime, struct kar_cert *out)
 {
 	struct kar_err err;
 
-	assert_int_equal(kar_cert_make("test", "127.0.0.1", out, &err), 0);
+	assert_int_equal(kar_cert_make("test", "127.0.0.1", lifetime, out, &err), 0);
 	write_file(f->key, out->key);
 	write_file(f->cert, out->certificate);
 }
@@ -182,12 +183,12 @@ static void a_certificate_is_read_again(void **state KAR_UNUSED)
 
 	wait_for_ms(l, 3 * SOON);
 	assert_int_equal(log.troubles, 1); /* it is not there yet */
-	put_cert(&f, &first);
+	put_cert(&f, 365LL * KAR_CERT_DAY, &first);
 	wait_for_ms(l, 5 * SOON);
 	assert_int_equal(log.listening, 1);
 	assert_true(trusts(l, kar_door_port(d), first.certificate));
 
-	put_cert(&f, &second);
+	put_cert(&f, 365LL * KAR_CERT_DAY, &second);
 	wait_until(l, has_reloaded, &log);
 	assert_true(trusts(l, kar_door_port(d), second.certificate));
 	assert_false(trusts(l, kar_door_port(d), first.certificate));
@@ -208,11 +209,98 @@ static void a_certificate_is_read_again(void **state KAR_UNUSED)
 	kar_log_redirect(NULL, NULL);
 }
 
+static void the_age_of_a_certificate(void **state KAR_UNUSED)
+{
+	static const struct kar_cert_validity v = { .from = 1000, .until = 2000 };
+	static const struct {
+		kar_time now;
+		enum kar_cert_age age;
+	} rows[] = { { 999, KAR_CERT_TOO_NEW }, { 1000, KAR_CERT_VALID }, { 1900, KAR_CERT_VALID },
+		{ 1901, KAR_CERT_OLD }, { 1999, KAR_CERT_OLD }, { 2000, KAR_CERT_EXPIRED } };
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++)
+		assert_int_equal(kar_cert_age(&v, rows[i].now), rows[i].age);
+}
+
+/* Valid since yesterday and for an hour more: that is the last tenth of its lifetime. */
+static void a_made_certificate_is_made_again_before_it_expires(void **state KAR_UNUSED)
+{
+	struct kar_loop *l = kar_loop_new();
+	struct log log = { 0 };
+	struct kar_door_options o = { .what = "test",
+		.address = "127.0.0.1:0",
+		.tls = true,
+		.on_request = on_request,
+		.reload = SOON };
+	struct kar_door *d = kar_door_new(l, &o);
+
+	kar_log_redirect(on_line, &log);
+	assert_in_range(kar_door_valid_until(d) - kar_loop_wall(l), 364LL * KAR_CERT_DAY,
+		365LL * KAR_CERT_DAY);
+	wait_for_ms(l, 5 * SOON);
+	assert_int_equal(log.listening, 0); /* it lasts for a year */
+	kar_door_free(d);
+
+	o.lifetime = 3600 * KAR_SECOND;
+	d = kar_door_new(l, &o);
+	wait_until(l, has_reloaded, &log);
+	assert_int_equal(log.troubles, 0);
+	kar_door_free(d);
+	kar_loop_free(l);
+	kar_log_redirect(NULL, NULL);
+}
+
+static bool has_said_it_twice(void *arg)
+{
+	return ((struct log *)arg)->old == 2;
+}
+
+static void an_old_certificate_in_files_is_reported(void **state KAR_UNUSED)
+{
+	struct kar_loop *l = kar_loop_new();
+	struct files f = { .folder = "/tmp/kar-test-XXXXXX" };
+	struct kar_cert old, expired;
+	struct log log = { 0 };
+
+	kar_log_redirect(on_line, &log);
+	assert_non_null(mkdtemp(f.folder));
+	snprintf(f.cert, sizeof(f.cert), "%s/tls.crt", f.folder);
+	snprintf(f.key, sizeof(f.key), "%s/tls.key", f.folder);
+	put_cert(&f, 3600 * KAR_SECOND, &old);
+
+	const struct kar_door_options o = { .what = "test",
+		.address = "127.0.0.1:0",
+		.tls = true,
+		.cert_file = f.cert,
+		.key_file = f.key,
+		.on_request = on_request,
+		.reload = SOON };
+	struct kar_door *d = kar_door_new(l, &o);
+
+	wait_for_ms(l, 5 * SOON);
+	assert_int_equal(log.old, 1); /* said once */
+	put_cert(&f, -3600 * KAR_SECOND, &expired);
+	wait_until(l, has_said_it_twice, &log);
+	assert_true(kar_door_valid_until(d) < kar_loop_wall(l));
+
+	kar_door_free(d);
+	kar_cert_release(&old);
+	kar_cert_release(&expired);
+	unlink(f.cert);
+	unlink(f.key);
+	rmdir(f.folder);
+	kar_loop_free(l);
+	kar_log_redirect(NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_taken_port_is_waited_for),
 		cmocka_unit_test(a_certificate_is_read_again),
+		cmocka_unit_test(the_age_of_a_certificate),
+		cmocka_unit_test(a_made_certificate_is_made_again_before_it_expires),
+		cmocka_unit_test(an_old_certificate_in_files_is_reported),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -18,6 +18,7 @@
  *   A:V[:S]      A ("-": nobody, "me", another) holds version V for S seconds (0: it does not say)
  *   wrote:V[:MS] our write was begun at MS (now) and has made version V
  *   failed doubt
+ *   asked:MS     the next record is the answer to a read that was begun then
  * And what must hold:
  *   read create take renew lost wait:MS
  *   writes silent    a write may be sent now, or not
@@ -36,6 +37,15 @@ static const struct {
 	{ "the_same_version_does_not", "at:100 other:1:15 at:2100 other:1:15 wait:15100" },
 	{ "a_released_lease_is_taken_at_once", "at:100 other:1:15 at:700 -:2:1 take" },
 	{ "an_older_version_is_left_aside", "at:100 other:1:15 at:700 -:3:1 other:2:15 take" },
+	{ "an_answer_to_an_older_question_is_left_aside",
+		"at:100 other:1:15 at:700 -:3:1 asked:600 other:2:15 take" },
+	{ "an_answer_of_the_same_moment_is_left_aside", "at:700 -:3:1 asked:700 other:2:15 take" },
+	{ "restored_data_count",
+		"at:100 other:9:15 at:5000 other:9:15 at:6000 asked:5900 other:4:15 wait:21000 at:8000 other:5:15 wait:23000 at:23000 take" },
+	{ "restored_data_name_another_holder",
+		"at:100 none wrote:9 at:2100 renew doubt read asked:2100 other:4:15 lost silent" },
+	{ "a_leader_in_restored_data_goes_on",
+		"at:100 none wrote:9 at:2100 renew doubt read at:2200 asked:2100 me:4:15 renew writes wrote:5 wait:4200 writes" },
 	{ "another_candidate_is_faster",
 		"at:100 other:1:15 at:15100 take doubt read third:2:15 wait:30100 silent" },
 	{ "the_answer_to_our_write_was_lost", "at:100 none create failed read at:200 me:1:15 take silent" },
@@ -73,6 +83,7 @@ struct teller {
 	const char *name, *word;
 	struct kar_election e;
 	kar_time now;
+	kar_time asked; /* 0: the next record comes of a watch */
 };
 
 static void fail_at(const struct teller *t, const char *got)
@@ -133,6 +144,8 @@ static void tell(struct teller *t, char *word)
 
 	if (strcmp(what, "at") == 0) {
 		t->now = strtoll(a, NULL, 10);
+	} else if (strcmp(what, "asked") == 0) {
+		t->asked = strtoll(a, NULL, 10);
 	} else if (strcmp(what, "failed") == 0) {
 		kar_election_failed(&t->e);
 	} else if (strcmp(what, "doubt") == 0) {
@@ -144,6 +157,9 @@ static void tell(struct teller *t, char *word)
 		kar_election_wrote(&t->e, &r, b ? strtoll(b, NULL, 10) : t->now, t->now);
 	} else if (!check(t, what, a)) {
 		r = record(what, a, b);
+		if (t->asked)
+			(void)kar_election_restored(&t->e, &r, t->asked);
+		t->asked = 0;
 		kar_election_saw(&t->e, &r, t->now);
 	}
 }

@@ -114,6 +114,7 @@ static void join(struct member *m)
 	const struct kar_elector_options o = { .ns = NS,
 		.name = LEASE,
 		.identity = m->name,
+		.app = "me",
 		.times = { 15 * KAR_SECOND, 10 * KAR_SECOND, 2 * KAR_SECOND },
 		.seed = (uint64_t)m->name[1],
 		.won = on_won,
@@ -175,6 +176,14 @@ static const char *spec_of(struct world *w, const char *member)
 	return sim_text_or(sim_get(lease, "spec", member), "");
 }
 
+static const char *label_of(struct world *w, const char *key)
+{
+	const struct sim_value *lease =
+		sim_apiserver_peek(w->server, "coordination.k8s.io", "leases", NS, LEASE);
+
+	return sim_text_or(sim_get(lease, "metadata", "labels", key), "");
+}
+
 static void on_written(void *arg, const struct kar_answer *answer, const struct kar_err *err)
 {
 	struct member *m = arg;
@@ -210,6 +219,7 @@ static void the_first_leads_and_the_others_wait(void **state KAR_UNUSED)
 	run(&w, 60 * KAR_SECOND);
 	assert_ptr_equal(leader(&w), &w.members[0]);
 	assert_string_equal(spec_of(&w, "holderIdentity"), "m0");
+	assert_string_equal(label_of(&w, "app.kubernetes.io/name"), "me");
 	assert_in_range(w.writes, 28, 33); /* one every two seconds, and none of the others */
 	for (size_t i = 0; i < MEMBERS; i++)
 		write_something(&w.members[i]);
@@ -399,6 +409,7 @@ static void a_lease_of_a_stranger_keeps_what_is_his(void **state KAR_UNUSED)
 		sim_apiserver_peek(w.server, "coordination.k8s.io", "leases", NS, LEASE);
 
 	assert_string_equal(sim_text_or(sim_get(lease, "metadata", "labels", "a"), ""), "b");
+	assert_string_equal(label_of(&w, "app.kubernetes.io/name"), "me"); /* it is ours now */
 	assert_string_equal(sim_text_or(sim_get(lease, "metadata", "annotations", "c"), ""), "d");
 	assert_int_equal(sim_get_int(lease, -1, "spec", "leaseTransitions"), 8);
 	assert_int_equal(sim_get_int(lease, -1, "spec", "leaseDurationSeconds"), 15);

@@ -56,7 +56,9 @@ static const struct row {
 	const char *out;   /* its last lines */
 	const char *err;   /* the error, or how it begins and ends, with "..." between; NULL: none */
 	int patches;
-	kar_time settle; /* ms; 0: SETTLE */
+	kar_time settle;   /* ms; 0: SETTLE */
+	kar_time patience; /* ms, with a server that is busy */
+	int busy;          /* so often it is that, when bindings are to be deleted */
 } rows[] = {
 	{ .name = "our_gate_is_taken_and_no_other",
 		.bindings = BINDING("kar-controllers-gangs") "," BINDING("team-a"),
@@ -119,6 +121,23 @@ static const struct row {
 		.left = "a= b=",
 		.out = "Pods released: 2; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 5 },
+	{ .name = "a_busy_server_is_waited_for",
+		.bindings = "",
+		.busy = 3,
+		.pods = { { "a", OURS, .refusal = KAR_RETRY, .refusals = 12 } },
+		.asked = BINDINGS BINDINGS BINDINGS BINDINGS LIST,
+		.left = "a=",
+		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 13,
+		.patience = DEADLINE },
+	{ .name = "a_server_that_is_busy_for_too_long",
+		.bindings = "",
+		.busy = 1,
+		.asked = BINDINGS,
+		.left = "",
+		.out = "",
+		.err = "cannot delete the MutatingAdmissionPolicyBindings with the label app.kubernetes.io/name=kar-controllers: "
+		       "too many requests; run release-gates again when that is corrected, it goes on from there" },
 	{ .name = "a_refused_pod_holds_up_no_other",
 		.bindings = "",
 		.pods = { { "a", OURS, .refusal = KAR_DENIED, .refusals = -1 }, { "b", OURS },
@@ -188,7 +207,7 @@ struct cluster {
 	const struct row *row;
 	struct pod pods[PODS];
 	kar_rv rv;
-	int patches;
+	int patches, busy; /* times */
 	struct kar_buf asked;
 	struct kar_call *watch;
 	struct kar_loop *loop;
@@ -271,7 +290,14 @@ static void answer_bindings(struct kar_call *call)
 	const struct kar_request r = call->request;
 	const struct row *row = call->cluster->row;
 	struct kar_answer ok = { .status = 200, .uid = "" };
+	static const struct kar_err busy = { .what = KAR_RETRY, .http = 429, .msg = "too many requests" };
 
+	if (call->cluster->busy < row->busy) {
+		call->cluster->busy++;
+		end_call(call);
+		r.on_done(r.arg, NULL, &busy);
+		return;
+	}
 	end_call(call);
 	kar_buf_printf(&text, "{\"items\":[%s]}", row->bindings ? row->bindings : "");
 	ok.body = (struct kar_str){ text.p, text.n };
@@ -443,7 +469,8 @@ static void run(const struct row *row)
 	static const struct kar_client_ops ops = { .start = start, .cancel = cancel };
 	const struct kar_release_times times = { .pause = 1,
 		.settle = row->settle ? row->settle : SETTLE,
-		.report = DEADLINE };
+		.report = DEADLINE,
+		.patience = row->patience };
 	struct cluster c = { .client = { .ops = &ops }, .row = row, .rv = 7, .loop = kar_loop_new() };
 	char *out = NULL;
 	size_t n = 0;

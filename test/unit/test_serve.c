@@ -320,7 +320,7 @@ static void speaks_tls(void **state KAR_UNUSED)
 	char url[64];
 
 	assert_int_equal(kar_http_global_init(&err), 0);
-	assert_int_equal(kar_cert_make("kar-controllers", "127.0.0.1", &cert, &err), 0);
+	assert_int_equal(kar_cert_make("kar-controllers", "127.0.0.1", 365LL * KAR_CERT_DAY, &cert, &err), 0);
 	open_world(&w, &cert);
 
 	struct kar_http *client = kar_http_new(w.loop, &o);
@@ -354,7 +354,7 @@ static void half_a_handshake_costs_nothing(void **state KAR_UNUSED)
 	struct kar_err err = { 0 };
 	struct client c;
 
-	assert_int_equal(kar_cert_make("kar-controllers", "127.0.0.1", &cert, &err), 0);
+	assert_int_equal(kar_cert_make("kar-controllers", "127.0.0.1", 365LL * KAR_CERT_DAY, &cert, &err), 0);
 	open_world(&w, &cert);
 	client_open(&c, w.port);
 	assert_int_equal(send(c.fd, half, sizeof(half), MSG_NOSIGNAL), sizeof(half));

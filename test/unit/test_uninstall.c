@@ -23,6 +23,8 @@ struct object {
 	int stays;     /* in so many lists after it was deleted, or its Deployment was stopped; -1: in all */
 	bool not_ours; /* it lacks our label */
 	bool deleting;
+	const char *role; /* of a binding: its kind and name, as JSON */
+	bool generated;   /* by another project, as its annotation says */
 };
 
 static const struct row {
@@ -75,6 +77,80 @@ static const struct row {
 		.left = "podgroups view ",
 		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
 		       "Nothing of kar-controllers is left\n" },
+	{ .name = "podgroups_of_others_are_named",
+		.objects = { { "customresourcedefinitions", "", "podgroups.scheduling.x-k8s.io",
+			.not_ours = true } },
+		.written = "release; ",
+		.left = "podgroups.scheduling.x-k8s.io ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Left CustomResourceDefinition podgroups.scheduling.x-k8s.io: it is not ours\n"
+		       "Nothing of kar-controllers is left\n" },
+	{ .name = "podgroups_that_were_taken_over_stay",
+		.objects = { { "customresourcedefinitions", "", "podgroups.scheduling.x-k8s.io",
+				     .generated = true },
+			{ "customresourcedefinitions", "", "queues" } },
+		.written = "release; patch customresourcedefinitions u-podgroups.scheduling.x-k8s.io "
+			   "{\"metadata\":{\"labels\":{\"app.kubernetes.io/name\":null}}}; "
+			   "delete customresourcedefinitions queues; ",
+		.left = "podgroups.scheduling.x-k8s.io ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Took our label off CustomResourceDefinition podgroups.scheduling.x-k8s.io: another project had installed it before; apply its own manifest again\n"
+		       "Deleted CustomResourceDefinition queues\n"
+		       "Left CustomResourceDefinition podgroups.scheduling.x-k8s.io: it is not ours\n"
+		       "Nothing of kar-controllers is left\n" },
+	{ .name = "podgroups_that_were_taken_over_with_crds_that_are_kept",
+		.keep_crds = true,
+		.objects = { { "customresourcedefinitions", "", "podgroups.scheduling.x-k8s.io",
+			.generated = true } },
+		.written = "release; ",
+		.left = "podgroups.scheduling.x-k8s.io ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Nothing of kar-controllers is left but its CRDs\n" },
+	{ .name = "bindings_of_our_roles_go_whoever_made_them",
+		.objects = { { "clusterroles", "", "kar-metrics-reader" }, { "roles", "a", "kar" },
+			{ "clusterrolebindings", "", "prometheus", .not_ours = true,
+				.role = "\"ClusterRole\",\"name\":\"kar-metrics-reader\"" },
+			{ "clusterrolebindings", "", "other", .not_ours = true,
+				.role = "\"ClusterRole\",\"name\":\"kar\"" },
+			{ "rolebindings", "a", "mine", .not_ours = true,
+				.role = "\"Role\",\"name\":\"kar\"" },
+			{ "rolebindings", "b", "theirs", .not_ours = true,
+				.role = "\"Role\",\"name\":\"kar\"" },
+			{ "rolebindings", "b", "reads", .not_ours = true,
+				.role = "\"ClusterRole\",\"name\":\"kar-metrics-reader\"" },
+			{ "clusterrolebindings", "", "ours",
+				.role = "\"ClusterRole\",\"name\":\"kar-metrics-reader\"" } },
+		.written = "release; delete clusterrolebindings prometheus; delete rolebindings mine; "
+			   "delete rolebindings reads; delete roles kar; delete clusterrolebindings ours; "
+			   "delete clusterroles kar-metrics-reader; ",
+		.left = "other theirs ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Deleted ClusterRoleBinding prometheus\nDeleted RoleBinding a/mine\nDeleted RoleBinding b/reads\n"
+		       "Deleted Role a/kar\nDeleted ClusterRoleBinding ours\nDeleted ClusterRole kar-metrics-reader\n"
+		       "Nothing of kar-controllers is left\n" },
+	{ .name = "lease_in_another_namespace",
+		.objects = { { "leases", "kube-system", "kar-controllers" } },
+		.written = "release; delete leases kar-controllers; ",
+		.left = "",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Deleted Lease kube-system/kar-controllers\nNothing of kar-controllers is left\n" },
+	{ .name = "busy_for_a_while",
+		.objects = { { "roles", "a", "r" } },
+		.refused = "list roles",
+		.refusals = 20,
+		.refusal = { .what = KAR_RETRY, .http = 429, .msg = "too many requests" },
+		.written = "release; delete roles r; ",
+		.left = "",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Deleted Role a/r\nNothing of kar-controllers is left\n" },
+	{ .name = "busy_without_end",
+		.refused = "list roles",
+		.refusals = -1,
+		.refusal = { .what = KAR_RETRY, .http = 429, .msg = "too many requests" },
+		.written = "release; ",
+		.left = "",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n",
+		.err = "cannot list roles: too many requests; run uninstall again when that is corrected, it goes on from there" },
 	{ .name = "what_is_being_deleted_is_waited_for",
 		.objects = { { "namespaces", "", "kar-system", .deleting = true, .stays = 2 } },
 		.written = "release; ",
@@ -180,22 +256,32 @@ static bool is_gone(struct object *o)
 	return !o->plural;
 }
 
-static void put_items(struct cluster *c, const char *plural, struct kar_buf *out)
+static void put_items(struct cluster *c, const char *plural, bool labelled, struct kar_buf *out)
 {
 	const char *comma = "";
 
 	for (int i = 0; i < OBJECTS; i++) {
 		struct object *o = &c->objects[i];
 
-		if (!o->plural || strcmp(o->plural, plural) || o->not_ours || is_gone(o))
+		if (!o->plural || strcmp(o->plural, plural) || (labelled && o->not_ours) || is_gone(o))
 			continue;
 		kar_buf_printf(out,
-			"%s{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"1\"%s},"
-			"\"spec\":{\"replicas\":%d}}",
+			"%s{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"1\"%s%s%s},"
+			"\"roleRef\":{\"kind\":%s},\"spec\":{\"replicas\":%d}}",
 			comma, o->name, o->ns, o->name,
-			o->deleting ? ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" : "", o->replicas);
+			o->deleting ? ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" : "",
+			o->not_ours ? "" : ",\"labels\":{\"app.kubernetes.io/name\":\"kar-controllers\"}",
+			o->generated ? ",\"annotations\":{\"controller-gen.kubebuilder.io/version\":\"v0.9\"}"
+				     : "",
+			o->role ? o->role : "null", o->replicas);
 		comma = ",";
 	}
+}
+
+/* All pods are read for their gates and finalizers. */
+static bool is_release(const struct kar_request *r)
+{
+	return r->verb == KAR_LIST && !r->label_selector && !strcmp(r->res->plural, "pods");
 }
 
 static void answer_list(struct kar_call *call)
@@ -205,8 +291,8 @@ static void answer_list(struct kar_call *call)
 	const struct kar_request r = call->request;
 
 	kar_buf_puts(&text, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[");
-	if (call->selector)
-		put_items(call->cluster, r.res->plural, &text);
+	if (call->selector || !is_release(&r))
+		put_items(call->cluster, r.res->plural, call->selector != NULL, &text);
 	kar_buf_puts(&text, "]}\n");
 	assert_int_equal(r.on_data(r.arg, text.p, text.n), 0);
 	end_call(call);
@@ -241,7 +327,9 @@ static void answer_write(struct kar_call *call)
 	char uid[64];
 
 	snprintf(uid, sizeof(uid), "\"u-%s\"", o->name);
-	if (r.verb == KAR_PATCH)
+	if (r.verb == KAR_PATCH && strstr(call->body, "labels"))
+		o->not_ours = true;
+	else if (r.verb == KAR_PATCH)
 		stop(call->cluster, o);
 	else if (!strstr(call->body, uid) || !strstr(call->body, "Background"))
 		fail_msg("%s: deletes %s with %s", call->cluster->row->name, o->name, call->body);
@@ -249,6 +337,22 @@ static void answer_write(struct kar_call *call)
 		o->deleting = true;
 	end_call(call);
 	r.on_done(r.arg, &ok, NULL);
+}
+
+static void answer_get(struct kar_call *call)
+{
+	static const struct kar_answer ok = { .status = 200, .uid = "" };
+	static const struct kar_err missing = { .what = KAR_NOTFOUND };
+	const struct kar_request r = call->request;
+	bool there = false;
+
+	for (int i = 0; i < OBJECTS; i++) {
+		const struct object *o = &call->cluster->objects[i];
+
+		there |= o->plural && !strcmp(o->plural, r.res->plural) && !strcmp(o->name, call->name);
+	}
+	end_call(call);
+	r.on_done(r.arg, there ? &ok : NULL, there ? NULL : &missing);
 }
 
 static void answer(void *arg)
@@ -266,6 +370,8 @@ static void answer(void *arg)
 		r.on_done(r.arg, NULL, &c->row->refusal);
 	} else if (r.verb == KAR_LIST) {
 		answer_list(call);
+	} else if (r.verb == KAR_GET) {
+		answer_get(call);
 	} else if (r.verb == KAR_WATCH) {
 		r.on_begun(r.arg);
 	} else if (r.verb == KAR_DELETECOLLECTION) {
@@ -280,7 +386,7 @@ static void note(struct cluster *c, const struct kar_call *call)
 {
 	const struct kar_request *r = &call->request;
 
-	if (r->verb == KAR_LIST && !call->selector)
+	if (is_release(r))
 		kar_buf_puts(&c->written, "release; ");
 	else if (r->verb == KAR_PATCH)
 		kar_buf_printf(&c->written, "patch %s u-%s %s; ", r->res->plural, call->name, call->body);
@@ -335,16 +441,22 @@ static void expect_left(const struct cluster *c)
 {
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf left = { 0 };
 
-	for (int i = 0; i < OBJECTS; i++)
-		kar_buf_printf(&left, "%s%s", c->objects[i].plural ? c->objects[i].name : "",
-			c->objects[i].plural ? " " : "");
+	for (int i = 0; i < OBJECTS; i++) {
+		const struct object *o = &c->objects[i];
+
+		if (o->plural && !(o->deleting && o->stays == 0)) /* nobody has looked since */
+			kar_buf_printf(&left, "%s ", o->name);
+	}
 	expect_text(c->row, "what is left", kar_buf_cstr(&left), c->row->left);
 }
 
 static void run(const struct row *row)
 {
 	static const struct kar_client_ops ops = { .start = start, .cancel = cancel };
-	static const struct kar_release_times release = { .pause = 1, .settle = 1, .report = DEADLINE };
+	static const struct kar_release_times release = { .pause = 1,
+		.settle = 1,
+		.report = DEADLINE,
+		.patience = 100 };
 	static const struct kar_uninstall_times times = { .pause = MOMENT,
 		.patience = 100,
 		.release = &release };

@@ -19,10 +19,20 @@
 {{- range $key := list "priorityClassName" "tolerations" "affinity" -}}
 {{- with index $v $key -}}{{- $_ := set $pod $key . -}}{{- end -}}
 {{- end -}}
+{{- with $v.extraVolumes -}}{{- $_ := set $pod "volumes" (concat ($pod.volumes | default list) .) -}}{{- end -}}
 {{- $container := first $pod.containers -}}
+{{- with $v.extraVolumeMounts -}}{{- $_ := set $container "volumeMounts" (concat ($container.volumeMounts | default list) .) -}}{{- end -}}
 {{- $_ := set $container "image" (printf "%s:%s" $v.image.repository ($v.image.tag | default .root.Chart.AppVersion)) -}}
 {{- $_ := set $container "imagePullPolicy" $v.image.pullPolicy -}}
 {{- $_ := set $container "resources" $v.resources -}}
 {{- $metrics := $v.metrics.enabled | ternary (list) (list "--metrics-bind-address=0") -}}
 {{- $_ := set $container "args" (concat ($container.args | default list) $metrics $v.extraArgs) -}}
+{{- end -}}
+
+{{- define "kar.edit.ServiceMonitor" -}}
+{{- $_ := set .object.metadata "labels" (merge .object.metadata.labels .root.Values.metrics.serviceMonitor.labels) -}}
+{{- end -}}
+
+{{- define "kar.edit.PrometheusRule" -}}
+{{- $_ := set .object.metadata "labels" (merge .object.metadata.labels .root.Values.metrics.prometheusRule.labels) -}}
 {{- end -}}

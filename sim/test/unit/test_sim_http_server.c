@@ -89,7 +89,7 @@ static int setup(void **state)
 	w->pacemaker = sim_pacemaker_new(w->loop, w->timeline, 1);
 	door.audit_arg = w;
 	w->door = sim_door_new(w->server, &door);
-	assert_int_equal(kar_cert_make("kar-sim", "127.0.0.1", &w->cert, &err), 0);
+	assert_int_equal(kar_cert_make("kar-sim", "127.0.0.1", 365LL * KAR_CERT_DAY, &w->cert, &err), 0);
 	struct sim_http_server_options o = options_of(w);
 
 	w->http = sim_http_server_new(w->loop, &o, &err);

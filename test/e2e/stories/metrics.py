@@ -153,6 +153,8 @@ def check_rights(s, d, reader, debugger, stranger):
         expect_equal(speaks(d, version), works, f"does it speak {version.name}?")
     log = s.manager.log.read_text()
     expect(not any(t in log for t in (reader, debugger, stranger)), "no token is in the log")
+    left = d.value("kar_certificate_expiration_timestamp_seconds", reader) - time.time()
+    expect(364 < left / 86400 <= 365, f"days for which the certificate that was made is valid: {left / 86400:.1f}")
     asked = len(s.audit.events(resource="tokenreviews"))
     for _ in range(20):
         d.get("/metrics", reader)

@@ -6,23 +6,24 @@ import subprocess
 import tempfile
 
 from harness import expect, expect_equal, queuejob, task, wait_until
+from stories.metrics import doors
 
 HEAD = {"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Scenario"}
 
 
-def kar_sim(s, *args):
+def kar_sim(s, *args, begin=("--from-cluster",)):
     """(exit status, stdout, stderr) of kar-sim run, which is built beside the manager."""
     binary = pathlib.Path(s.manager.command[0]).parents[1] / "sim/kar-sim"
-    done = subprocess.run([str(binary), "run", "--from-cluster", *map(str, args)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(binary), "run", *map(str, begin), *map(str, args)], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
-def play(s, change):
+def play(s, change, *begin):
     """The report on what becomes of the cluster with this change; its jobs of our namespace by name."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         json.dump({**HEAD, **change}, file)
         file.flush()
-        status, out, said = kar_sim(s, file.name, "--kubeconfig", s.cluster.kubeconfig, "-o", "json")
+        status, out, said = kar_sim(s, file.name, "-o", "json", begin=begin or ("--from-cluster", "--kubeconfig", s.cluster.kubeconfig))
     expect_equal(status, 0, f"exit status of kar-sim run, which said {said!r}")
     report = json.loads(out)
     return report, {j["name"]: j for j in report["jobs"] if j["namespace"] == s.namespace}
@@ -75,6 +76,34 @@ def story_paper_trial(s):
         expect_equal(s.uids("runs"), before, "pods of the cluster itself")
         expect_equal(s.job("idea"), None, "the job that was only on paper")
         expect_equal(s.kubectl.get("queues.kube-arbitrator.io", s.namespace)["spec"]["maxJobs"], 1, "maxJobs of the queue itself")
+    finally:
+        tidy_up(s, node)
+
+
+def story_paper_trial_from_a_state(s):
+    """The same from what the manager says of itself: nodes, room, queues and jobs, for who has no access to the cluster."""
+    node = sorted(n["metadata"]["name"] for n in s.kubectl.list("nodes"))[-1]
+    try:
+        set_up(s)
+        s.apply(queuejob("large", {**task("w", 2, outcome="succeed", after="3600s"), "template": {"spec": {
+            "nodeSelector": {"kubernetes.io/hostname": node}, "tolerations": [{"key": "a", "operator": "Exists"}],
+            "containers": [{"name": "main", "image": "busybox:1.36", "env": [{"name": "PASSWORD", "value": "very-secret"}],
+                            "resources": {"requests": {"cpu": "40"}}}]}}}))
+        s.cluster.kubectl("cordon", node)
+        with tempfile.TemporaryDirectory() as folder, doors(s) as d:
+            wait_until(lambda: s.status("large").get("reason") in ("NoFit", "Infeasible"), "large waits for room")
+            state = pathlib.Path(folder) / "state.json"
+            state.write_text(d.get("/debug/state")[1])
+            expect("very-secret" not in state.read_text(), "the state has no environment of pods")
+            report, jobs = play(s, {"events": [{"at": "30s", "uncordon": node}]}, "--from-state", state)
+            expect_equal(sorted(jobs), ["large", "modest", "runs", "urgent"], "jobs on paper")
+            waited(jobs["runs"], 0, 10)
+            expect(jobs["large"]["phase"] != "Completed", f"two pods of 40 CPUs on one node of 64: {jobs['large']}")
+            expect({n["name"] for n in report["nodes"]} == {n["metadata"]["name"] for n in s.kubectl.list("nodes")}, "nodes on paper")
+            for text, words in (("{}", "there is no member cluster"), ("[", "unexpected end of JSON input")):
+                state.write_text(text)
+                status, out, said = kar_sim(s, begin=("--from-state", state))
+                expect((status, out) == (1, "") and words in said and said.count("\n") == 1, f"of {text}: {status} {said!r}")
     finally:
         tidy_up(s, node)
 

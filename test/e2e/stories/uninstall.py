@@ -2,7 +2,7 @@
 
 import subprocess
 
-from harness import KEY, MANIFESTS, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, MANIFESTS, ROOT, expect, expect_equal, queuejob, task, wait_until
 from stories.documents import Shell, install_again
 
 OURS = ("-l", "app.kubernetes.io/name=kar-controllers")
@@ -34,6 +34,38 @@ def install_all(s):
     wait_until(lambda: len(running()) >= 2, "the pods of both Deployments run", 60)
 
 
+def bind_as_users_do(s):
+    s.cluster.kubectl("create", "clusterrolebinding", "reads-metrics", "--clusterrole=kar-metrics-reader", "--serviceaccount=default:default")
+    s.kubectl("create", "rolebinding", "edits", "--clusterrole=kar-edit", "--user=ann")
+
+
+def another_project_has_podgroups(s):
+    """Its type is not taken over by what the README says, nor deleted; taken over by force, it stays, without our label."""
+    crd = "customresourcedefinition", "podgroups.scheduling.x-k8s.io"
+    theirs = (MANIFESTS / "crds/podgroups.yaml").read_text().replace("    app.kubernetes.io/name: kar-controllers\n", "    app: cosched\n").replace(
+        "shortNames: [pg, pgs]", "shortNames: [pg]").replace("  labels:\n", "  annotations: {controller-gen.kubebuilder.io/version: v0.16.5}\n  labels:\n", 1)
+    install = "apply", "--server-side", "--field-manager=kar-controllers", "-k", str(MANIFESTS)
+    expect(" ".join(("kubectl", *install[:-1], "manifests ")) in (ROOT / "README.md").read_text(), "this is what the README says")
+
+    def label():
+        return s.cluster.kubectl("get", *crd, "-o", "jsonpath={.metadata.labels.app\\.kubernetes\\.io/name}")
+
+    try:
+        s.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=theirs)
+        status, text = s.cluster.kubectl(*install, check=False)
+        expect(status == 1 and "podgroups.scheduling.x-k8s.io" not in text and 'conflict with "kubectl"' in text, f"{status} {text}")
+        expect("deployment.apps/kar-controllers serverside-applied" in text and label() == "", f"all the rest is installed: {text}")
+        left_podgroups = "Left CustomResourceDefinition podgroups.scheduling.x-k8s.io: it is not ours\n"
+        status, text = uninstall(s)
+        expect(status == 0 and left_podgroups in text and text.endswith("Nothing of kar-controllers is left\n"), f"{status} {text}")
+        s.cluster.kubectl(*install, "--force-conflicts")
+        expect_equal(label(), "kar-controllers", "label of the type that was taken over")
+        status, text = uninstall(s)
+        expect(status == 0 and "Took our label off CustomResourceDefinition podgroups" in text and left_podgroups in text, f"{status} {text}")
+    finally:
+        s.cluster.kubectl("delete", *crd)
+
+
 def story_uninstall_leaves_nothing(s):
     """With the Deployments running and the types kept or not: gates and finalizers are released, nothing of ours is left, and it may be repeated."""
     install_all(s)
@@ -41,6 +73,7 @@ def story_uninstall_leaves_nothing(s):
     s.wait_phase("stays", "Running", running=2)
     s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gated"},
              "spec": {"containers": [{"name": "main", "image": "busybox:1.36"}], "schedulingGates": [{"name": KEY + "gang"}, {"name": "example.com/x"}]}})
+    bind_as_users_do(s)
     s.manager.stop()  # the pods of the Deployments only pretend to run
     try:
         status, text = uninstall(s, kubeconfig=s.manager.command[2])
@@ -50,6 +83,9 @@ def story_uninstall_leaves_nothing(s):
         expect_equal(text.count("Stopped Deployment kar-system/"), 2, f"Deployments that were stopped: {text}")
         expect(all("customresourcedefinition" in name for name in left(s)) and len(left(s)) == 4, f"left with --keep-crds: {left(s)}")
         expect_equal([p["metadata"].get("finalizers") for p in s.pods("stays").values()], [None, None], "finalizers of pods that go on")
+        for name in ("ClusterRoleBinding reads-metrics", f"RoleBinding {s.namespace}/edits"):
+            expect(f"Deleted {name}\n" in text, f"{name} is deleted: {text}")
+        expect_equal(s.cluster.kubectl("get", "leases", "--all-namespaces", *OURS, "-o", "name"), "", "leases")
         expect_equal([g["name"] for g in s.kubectl.get("pod", "gated")["spec"]["schedulingGates"]], ["example.com/x"], "gates of others stay")
         status, text = uninstall(s)
         expect(status == 0 and text.endswith("Nothing of kar-controllers is left\n"), f"{status} {text}")
@@ -58,5 +94,6 @@ def story_uninstall_leaves_nothing(s):
         expect(s.kubectl.get("pod", "gated"), "pods of others stay")
         status, text = uninstall(s)
         expect(status == 0 and "Stopped" not in text and "Deleted" not in text, f"repeated: {status} {text}")
+        another_project_has_podgroups(s)
     finally:
         install_again(s, Shell(s))
