@@ -41,6 +41,9 @@ BARS = {
     "node_update_when_nodes_double": (1.1, "at most"),
     "cold_class_ns_per_node": (10, "at most"),
     "sched_bytes_per_node_16_hot": (400 + 16 * 16, "at most"),
+    "pass_ms": (20, "at most"),
+    "pass_when_groups_double": (2.2, "at most"),
+    "pass_bytes_per_group": (400, "at most"),
 }
 
 

@@ -303,3 +303,16 @@ def sched(report):
     report.bar("node_update_when_nodes_double", twice["node_update_us"] / small["node_update_us"])
     report.bar("cold_class_ns_per_node", small["cold_class_ns_per_node"])
     report.bar("sched_bytes_per_node_16_hot", small["bytes_per_node"])
+
+
+def queue(report):
+    target = "hack/bench/queue/queue_cost"
+    subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run([common.BUILD / target, "10000", "20000"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    flat, tree, flat_twice, tree_twice = map(json.loads, out.splitlines())
+    for figures in (flat, tree, flat_twice, tree_twice):
+        report.line(**figures)
+    report.bar("pass_ms", max(flat["pass_ms"], tree["pass_ms"]))
+    report.bar("pass_when_groups_double", max(flat_twice["pass_ms"] / flat["pass_ms"], tree_twice["pass_ms"] / tree["pass_ms"]))
+    # What the queues and the cluster need is the same in both.
+    report.bar("pass_bytes_per_group", max((b["bytes"] - a["bytes"]) / (b["waiting"] - a["waiting"]) for a, b in ((flat, flat_twice), (tree, tree_twice))))

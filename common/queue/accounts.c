@@ -1,0 +1,305 @@
+/* What queues use, what is theirs by right, and how that changes. */
+#include "common/queue/impl.h"
+
+#include <string.h>
+
+/* What one group adds to the sums above it. */
+struct part {
+	int64_t k[Q_RESOURCES], h[Q_RESOURCES], t[Q_RESOURCES], u0[Q_RESOURCES], placed[Q_RESOURCES];
+	struct q_sum rows[Q_ROWS];
+	bool any, live;
+	bool partly; /* for the cluster only .placed counts: nodes are to be added for the rest */
+};
+
+/* A gang that waits for new nodes takes no room that is there but that of its bound pods. */
+static bool waits_for_nodes(const struct q_group *g)
+{
+	return q_is_admitted(g) && (g->st.provisions || g->in->provisioned);
+}
+
+static void split(struct q_pass *p, const struct q_group *g, struct part *part)
+{
+	const struct q_kind *k = g->kind;
+	bool admitted = q_is_admitted(g), claims = g->st.standing == KAR_QUEUE_RESERVING;
+	int64_t rows[Q_ROWS] = { 0 };
+
+	part->live = admitted || claims;
+	part->any = part->live || g->pods;
+	part->partly = waits_for_nodes(g);
+	if (!part->any)
+		return;
+	memset(part->k, 0, sizeof(part->k));
+	if (admitted) {
+		q_add_pods(p, g, 0, g->st.d, part->k, rows);
+		q_add_list(p, &g->in->hold, part->k);
+	}
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t pods = g->pods ? g->pods[r] : 0;
+
+		part->h[r] = claims ? k->m[r] : 0;
+		part->u0[r] = part->live ? k->m[r] : 0;
+		part->t[r] = q_max(0, pods - part->k[r]);
+		part->placed[r] = q_min(pods, part->k[r]);
+	}
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		part->rows[i] = (struct q_sum){ .k = rows[i], .h = claims ? k->row_m[i] : 0 };
+		part->rows[i].t = q_max(0, (g->row_pods ? g->row_pods[i] : 0) - rows[i]);
+	}
+}
+
+/* What is guaranteed to the queue, or to single queues below it, and not used: what a sibling of those has borrowed is no use of it. */
+static int64_t unused(const struct q_queue *q, uint32_t r)
+{
+	return q_max(q->idle[r], q_max(0, q->g[r] - q_used(q, r)));
+}
+
+/* False: q_over() is so for no group below, whatever is short. */
+static bool may_be_over(const struct q_pass *p, const struct q_queue *q)
+{
+	bool over = q->names_any ? q->n_unnamed > 0 : q->live > 0;
+
+	for (uint32_t r = 0; r < p->n_resources && !over; r++)
+		over = q->n[r] != Q_UNNAMED && q->sum[r].u0 > q->n[r];
+	return over;
+}
+
+static bool asks_named(const struct q_pass *p, const struct q_queue *q, const struct part *part)
+{
+	bool asks = false;
+
+	for (uint32_t r = 0; r < p->n_resources && !asks; r++)
+		asks = q->n[r] != Q_UNNAMED && part->u0[r] > 0;
+	return asks;
+}
+
+static void note_over(const struct q_pass *p, struct q_queue *q)
+{
+	bool over = may_be_over(p, q);
+
+	if (over != q->may_be_over && q->parent)
+		q->parent->n_over += over ? 1 : UINT32_MAX;
+	q->may_be_over = over;
+}
+
+/* @idle: by how much .idle changes, and then that of the parent. */
+static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part *part, int64_t sign,
+	int64_t *idle)
+{
+	bool partly = part->partly && !q->in;
+
+	q->dirty = true;
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		struct q_sum *s = &q->sum[r];
+		int64_t before = q->parent ? unused(q, r) : 0;
+
+		q->idle[r] = q_add(q->idle[r], idle[r]);
+		s->k = q_add(s->k, sign * (partly ? part->placed[r] : part->k[r]));
+		s->h = q_add(s->h, sign * part->h[r]);
+		s->t = q_add(s->t, sign * part->t[r]);
+		s->u0 = q_add(s->u0, sign * part->u0[r]);
+		idle[r] = q->parent ? unused(q, r) - before : 0;
+	}
+	q->live += (int32_t)(part->live ? sign : 0);
+	q->n_unnamed += (int32_t)(part->live && !asks_named(p, q, part) ? sign : 0);
+	note_over(p, q);
+}
+
+static void add_part(struct q_pass *p, const struct q_group *g, const struct part *part, int64_t sign)
+{
+	int64_t idle[Q_RESOURCES];
+
+	if (!part->any)
+		return;
+	memset(idle, 0, sizeof(*idle) * p->n_resources);
+	for (struct q_queue *q = g->q; q; q = q->parent)
+		add_to_queue(p, q, part, sign, idle);
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		struct q_sum *s = &p->rows[g->kind->rows[i]].sum;
+
+		s->k = q_add(s->k, sign * part->rows[i].k);
+		s->h = q_add(s->h, sign * part->rows[i].h);
+		s->t = q_add(s->t, sign * part->rows[i].t);
+	}
+}
+
+static void note_lists(struct q_pass *p, struct q_group *g)
+{
+	if (g->pods) {
+		int32_t n = q_count_gone(p, g);
+
+		p->leaving += n - g->n_gone;
+		g->n_gone = n;
+	}
+	if (g->pods && !g->in_gone)
+		p->gone[p->n_gone++] = g;
+	g->in_gone |= g->pods != NULL;
+	if (g->st.standing != KAR_QUEUE_WAITING && !g->in_live)
+		p->live[p->n_live++] = g;
+	g->in_live |= g->st.standing != KAR_QUEUE_WAITING;
+}
+
+static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
+{
+	struct part before, after;
+
+	if (g->st.standing != KAR_QUEUE_WAITING && (st->standing == KAR_QUEUE_WAITING || st->d < g->st.d))
+		p->freed = ++p->changes;
+	split(p, g, &before);
+	add_part(p, g, &before, -1);
+	p->extras -= q_extras(g);
+	g->st = *st;
+	p->extras += q_extras(g);
+	split(p, g, &after);
+	add_part(p, g, &after, 1);
+	note_lists(p, g);
+	p->change = ++p->changes;
+}
+
+void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st)
+{
+	if (p->logging) {
+		p->log = kar_arena_grow(p->a, p->log, p->n_log, sizeof(*p->log));
+		p->log[p->n_log++] = (struct q_saved){ g, g->st };
+	}
+	move(p, g, st);
+}
+
+struct q_mark q_mark(struct q_pass *p)
+{
+	p->logging++;
+	return (struct q_mark){ kar_sched_mark(p->s->sched), p->n_log, p->change, p->freed };
+}
+
+void q_undo(struct q_pass *p, struct q_mark m)
+{
+	while (p->n_log > m.log) {
+		const struct q_saved *s = &p->log[--p->n_log];
+
+		move(p, s->g, &s->st);
+	}
+	kar_sched_undo(p->s->sched, m.sched);
+	p->change = m.change;
+	p->freed = m.freed;
+	p->logging--;
+}
+
+void q_keep_changes(struct q_pass *p, struct q_mark m)
+{
+	kar_sched_keep(p->s->sched, m.sched);
+	if (!--p->logging)
+		p->n_log = 0;
+}
+
+static void count_in(struct q_pass *p, struct q_group *g)
+{
+	struct part part;
+
+	split(p, g, &part);
+	add_part(p, g, &part, 1);
+	p->extras += q_extras(g);
+	note_lists(p, g);
+}
+
+/* In line order, and so are the lists: the order of the snapshot says nothing. */
+void q_count_all(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		uint32_t also = p->line[i]->in->also_in;
+
+		count_in(p, p->line[i]);
+		for (struct q_queue *q = also == KAR_QUEUE_NONE ? NULL : &p->queues[also]; q; q = q->parent)
+			q->live++;
+	}
+	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
+			count_in(p, &p->groups[i]);
+	}
+	p->change = p->freed = p->changes = 1;
+}
+
+/* --- shares and rights ----------------------------------------------------------------------------- */
+
+static int64_t share_of(int64_t above, int64_t alloc, int64_t weight, int64_t unit)
+{
+	static const int64_t endless = (int64_t)1 << 62;
+	kar_nano share;
+
+	if (above <= 0)
+		return 0;
+	if (alloc <= 0)
+		return endless;
+	share = (kar_nano)above * unit / ((kar_nano)alloc * weight);
+	return share > endless ? endless : (int64_t)share;
+}
+
+int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *v, int64_t unit)
+{
+	int64_t most = 0, weight = q->in && q->in->weight > 0 ? q->in->weight : 1;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t used = q_add(q_used(q, r), v ? v[r] : 0);
+
+		if (r != p->pods && used > 0)
+			most = q_max(most, share_of(used - q_max(q->n[r], 0), p->alloc[r], weight, unit));
+	}
+	return most;
+}
+
+bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
+{
+	bool asks = false;
+
+	for (uint32_t r = 0; r < p->n_resources && q->names_any; r++) {
+		if (v[r] <= 0 || q->n[r] == Q_UNNAMED)
+			continue;
+		if (q_add(q_used(q, r), v[r]) > q->n[r])
+			return false;
+		asks = true;
+	}
+	return asks;
+}
+
+static bool is_above(const struct q_queue *q, uint32_t r, bool minima)
+{
+	return (minima ? q->sum[r].u0 : q_used(q, r)) > q->n[r];
+}
+
+bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, uint64_t resources,
+	bool minima)
+{
+	bool asks_named = false, named_above = false;
+
+	if (!q->names_any)
+		return (resources & q_asked(p, v)) != 0;
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		if (v[r] <= 0 || q->n[r] == Q_UNNAMED)
+			continue;
+		asks_named = true;
+		named_above |= is_above(q, r, minima);
+	}
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		if (!(resources >> r & 1) || v[r] <= 0)
+			continue;
+		if (q->n[r] == Q_UNNAMED ? !asks_named || named_above : is_above(q, r, minima))
+			return true;
+	}
+	return false;
+}
+
+uint64_t q_asked(const struct q_pass *p, const int64_t *v)
+{
+	uint64_t asked = 0;
+
+	for (uint32_t r = 0; r < p->n_resources; r++)
+		asked |= (uint64_t)(v[r] > 0) << r;
+	return asked;
+}
+
+int64_t q_lock(const struct q_queue *q, uint32_t r)
+{
+	int64_t lock = 0;
+
+	for (; q->parent; q = q->parent)
+		lock = q_add(lock, q->parent->idle[r] - unused(q, r));
+	return lock;
+}

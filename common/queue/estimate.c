@@ -1,0 +1,101 @@
+/* When the first of each line may start, if what is admitted ends as it is expected to. */
+#include "common/queue/impl.h"
+
+#include <stdlib.h>
+
+enum {
+	BUDGET = 1000,
+	ENDS = 200
+}; /* fits of one pass, and ends that are looked at: the rest gets no estimate */
+
+struct end {
+	struct q_group *g;
+	kar_time at;
+	const char *basis;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return q_compare_names(x->g, y->g);
+}
+
+/* False: not known, or past. */
+static bool find_end(struct q_pass *p, struct q_group *g, struct end *out)
+{
+	const struct kar_queue_in *q = g->q->in;
+
+	*out = (struct end){ g, g->in->ends_at, "deadlines" };
+	if (!out->at && q && q->n_run_times >= 5 && g->in->started_at) {
+		out->at = g->in->started_at + q->median_seconds * KAR_SECOND;
+		out->basis = kar_arena_printf(p->a, "median of %d jobs", (int)q->n_run_times);
+	}
+	return out->at > p->now;
+}
+
+static struct end *find_ends(struct q_pass *p, uint32_t *n)
+{
+	struct end *all = kar_arena_alloc(p->a, p->n_live + 1, sizeof(*all));
+
+	for (uint32_t i = 0; i < p->n_live; i++)
+		*n += q_is_admitted(p->live[i]) && find_end(p, p->live[i], &all[*n]);
+	qsort(all, *n, sizeof(*all), by_time);
+	*n = *n < ENDS ? *n : ENDS;
+	return all;
+}
+
+/* Groups that wait for room alone, the first of each line. */
+static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_result *out, uint32_t *n)
+{
+	struct q_group **all = kar_arena_alloc(p->a, p->n_line + 1, sizeof(struct q_group *));
+
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		const struct kar_queue_decision *d = &out->groups[p->line[i]->index];
+
+		if (d->position && d->position <= KAR_QUEUE_ESTIMATES && q_is_candidate(p->line[i]) &&
+			d->reason != KAR_QR_GANG_GROUP)
+			all[(*n)++] = p->line[i];
+	}
+	return all;
+}
+
+static void end_group(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.d = 0;
+	st.cause = KAR_QUEUE_DRAIN; /* it is no candidate any more */
+	q_set(p, g, &st);
+}
+
+void q_estimate(struct q_pass *p, struct kar_queue_result *out)
+{
+	uint32_t n_ends = 0, n = 0, budget = BUDGET;
+	struct end *ends = find_ends(p, &n_ends);
+	struct q_group **waiting = find_waiting(p, out, &n);
+	struct q_mark mark = q_mark(p);
+
+	for (uint32_t i = 0; i < n_ends && n && budget; i++) {
+		uint32_t left = 0;
+
+		end_group(p, ends[i].g);
+		for (uint32_t k = 0; k < n; k++) {
+			struct kar_queue_decision *d = &out->groups[waiting[k]->index];
+			struct q_short s;
+
+			if (budget && budget-- && q_admit(p, waiting[k], &s) != Q_NO) {
+				d->estimated_start = ends[i].at;
+				d->basis = ends[i].basis;
+			} else {
+				waiting[left++] = waiting[k];
+			}
+		}
+		n = left;
+	}
+	q_undo(p, mark);
+}

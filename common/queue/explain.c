@@ -1,0 +1,205 @@
+/* Why a group waits: the first reason that holds, and its text. Groups that are alike have the same. */
+#include "common/queue/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- one group --------------------------------------------------------------------------------------- */
+
+static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, enum kar_queue_reason reason)
+{
+	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
+	const char *name = g->in->queue_name;
+	const struct q_queue *q, *closed;
+
+	if (reason == KAR_QR_QUEUE_NOT_FOUND || g->in->queue == KAR_QUEUE_NONE)
+		return (struct q_why){ reason,
+			reason == KAR_QR_QUEUE_NOT_FOUND
+				? Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one",
+					  name)
+				: g->in->why };
+	closed = q = &p->queues[g->in->queue];
+	switch (reason) {
+	case KAR_QR_QUEUE_INVALID:
+		if (q->in->problem)
+			return (struct q_why){ reason,
+				Q_TEXT(p, "queue %s is invalid: %s", name, q->in->problem) };
+		return (struct q_why){ reason,
+			Q_TEXT(p, "queue %s is invalid: parent %s %s", name,
+				q->in->parent ? q->in->parent : "root", words[q->validity]) };
+	case KAR_QR_QUEUE_NOT_LEAF:
+		return (struct q_why){ reason,
+			Q_TEXT(p, "queue %s has child queues: name one of them", name) };
+	case KAR_QR_QUEUE_CLOSED:
+		while (closed->parent->closed && !closed->in->closed && !closed->in->deleting)
+			closed = closed->parent;
+		if (closed != q)
+			return (struct q_why){ reason,
+				Q_TEXT(p, "queue %s is closed: its parent %s is", name, closed->in->name) };
+		return (struct q_why){ reason,
+			Q_TEXT(p, "queue %s is %s", name, q->in->deleting ? "being deleted" : "closed") };
+	default:
+		return (struct q_why){ reason, g->in->why ? g->in->why : "" };
+	}
+}
+
+/* The next by name of those whose pods it waits for, after @last; NULL: there is none. */
+static const struct q_group *next_stopping(const struct q_pass *p, const struct q_group *g,
+	const struct q_group *last)
+{
+	const struct q_group *next = NULL;
+
+	for (uint32_t i = 0; i < p->n_gone; i++) {
+		const struct q_group *v = p->gone[i];
+
+		if (v->n_gone && (v->st.evicted_for == g || v->in->evicted_by == g->index) &&
+			(!last || q_compare_names(v, last) > 0) && (!next || q_compare_names(v, next) < 0))
+			next = v;
+	}
+	return next;
+}
+
+static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *v = next_stopping(p, g, NULL);
+	const char *text = NULL;
+
+	for (int named = 0; v && named < 3; named++) {
+		text = text ? Q_TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
+			    : Q_TEXT(p, "%d pods of %s/%s", (int)v->n_gone, v->in->ns, v->in->name);
+		v = next_stopping(p, g, v);
+	}
+	return text ? text : Q_TEXT(p, "%" PRId64 " pods", p->leaving);
+}
+
+static bool waits_for_nodes(const struct q_group *g, const struct q_why *w)
+{
+	return w->reason == KAR_QR_NO_FIT || w->reason == KAR_QR_INSUFFICIENT_CAPACITY ||
+		(w->reason == KAR_QR_INFEASIBLE && !g->in->no_provisioning);
+}
+
+/* Of groups that are alike; the same for all of them. */
+static struct q_why why_kind(struct q_pass *p, struct q_group *g)
+{
+	struct q_kind *k = g->kind;
+	const struct q_group *first = g->q->grows;
+	const struct q_ask ask = q_ask_minimum(g);
+	bool own = g->in->evicted_by != KAR_QUEUE_NONE; /* whom it may take from depends on that */
+	struct q_why w = { 0 };
+
+	if (q_is_feasible(p, g))
+		w = q_why_closed(p, &ask);
+	if (w.text)
+		return w;
+	w = (struct q_why){ k->why, k->text };
+	if (!k->why_known || own) {
+		w = q_is_feasible(p, g) ? q_why_now(p, &ask) : q_why_infeasible(p, g);
+		k->why = own ? k->why : w.reason;
+		k->text = own ? k->text : w.text;
+		k->why_known |= !own;
+	}
+	if (g->q->in->provisions && first && first != g && waits_for_nodes(g, &w) &&
+		(w.reason != KAR_QR_INFEASIBLE || !q_is_above_capability(p, g)))
+		return (struct q_why){ KAR_QR_PROVISIONING,
+			Q_TEXT(p, "%s/%s goes first for new nodes", first->in->ns, first->in->name) };
+	return w;
+}
+
+static struct q_why why_unit(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *other = g->partner;
+
+	if (!other)
+		return (struct q_why){ KAR_QR_GANG_GROUP,
+			Q_TEXT(p, "it starts with %s, which does not exist", g->in->unit_missing) };
+	if (strcmp(other->in->ns, g->in->ns) != 0)
+		return (struct q_why){ KAR_QR_GANG_GROUP,
+			Q_TEXT(p, "it starts with %s/%s, which is not ready", other->in->ns,
+				other->in->name) };
+	return (struct q_why){ KAR_QR_GANG_GROUP,
+		Q_TEXT(p, "it starts with %s/%s, which waits (%s)", other->in->ns, other->in->name,
+			kar_queue_reason_name(g->partner_reason)) };
+}
+
+static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
+{
+	enum kar_queue_reason reason = q_ineligible(g);
+	const struct q_group *head = g->q->stopped_by;
+
+	if (g->st.cause)
+		return (struct q_why){ KAR_QR_PREEMPTED, NULL };
+	if (reason)
+		return why_ineligible(p, g, reason);
+	if (g->st.standing == KAR_QUEUE_RESERVING)
+		return (struct q_why){ KAR_QR_RESERVING,
+			Q_TEXT(p, "capacity is held; %s are still stopping", name_stopping(p, g)) };
+	if (g->unit_failed && (g->partner || g->in->unit_missing)) {
+		if (g->partner && !g->partner_reason)
+			g->partner_reason = why_kind(p, g->partner).reason;
+		return why_unit(p, g);
+	}
+	if (!head || head == g || q_compare_line(&head, &g) > 0)
+		return why_kind(p, g);
+	if (!q_is_feasible(p, g))
+		return why_kind(p, g);
+	return (struct q_why){ KAR_QR_BEHIND_HEAD,
+		Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->q->in->name, head->in->ns,
+			head->in->name) };
+}
+
+static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
+{
+	int32_t fit;
+
+	if (g->st.provisions && !p->s->no_nodes)
+		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, g, &fit) };
+	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in) {
+		const struct q_ask ask = q_ask_of(p, g);
+
+		return (struct q_why){ KAR_QR_ADMITTED,
+			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, q_why_now(p, &ask).text) };
+	}
+	return (struct q_why){ 0 };
+}
+
+void q_explain(struct q_pass *p, struct kar_queue_result *out)
+{
+	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+		struct q_group *g = &p->groups[i];
+		struct kar_queue_decision *d = &out->groups[i];
+		struct q_why w = q_is_admitted(g) ? why_admitted(p, g) : why_waiting(p, g);
+
+		d->reason = w.reason;
+		d->text = w.text ? w.text : d->evicted_text;
+		d->partner = w.reason == KAR_QR_GANG_GROUP && g->partner ? g->partner->index : KAR_QUEUE_NONE;
+		d->partner_reason = g->partner_reason;
+	}
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+		int32_t n = 0;
+
+		for (uint32_t k = 0; k < q->n_line && q->in; k++) {
+			struct kar_queue_decision *d = &out->groups[q->line[k]->index];
+
+			if (d->reason >= KAR_QR_RESERVING && ++n <= KAR_QUEUE_POSITIONS)
+				d->position = n;
+		}
+		for (uint32_t k = 0; k < q->n_line; k++)
+			out->groups[q->line[k]->index].line = n;
+	}
+}
+
+void q_messages(struct q_pass *p, struct kar_queue_result *out)
+{
+	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+		struct kar_queue_decision *d = &out->groups[i];
+
+		d->message = d->text;
+		if (d->position && d->text)
+			d->message = Q_TEXT(p, "%s; %d%s of %d in queue %s", d->text, (int)d->position,
+				q_text_ordinal(d->position), (int)d->line, p->groups[i].in->queue_name);
+		if (d->estimated_start && d->text)
+			d->message = Q_TEXT(p, "%s; may start about %s (%s)", d->message,
+				q_text_time(p, d->estimated_start), d->basis);
+	}
+}

@@ -1,0 +1,300 @@
+/* GANGS: whole groups are admitted, one after the other, those first whose queues are furthest below what they are due. */
+#include "common/queue/impl.h"
+
+bool q_is_candidate(const struct q_group *g)
+{
+	if (g->st.standing == KAR_QUEUE_WAITING)
+		return !g->st.cause && q_ineligible(g) == KAR_QR_ADMITTED;
+	return q_is_admitted(g) && g->in->elastic && g->st.d < g->min && g->st.d > 0 &&
+		g->q->in; /* its minimum was raised */
+}
+
+struct q_ask q_ask_of(struct q_pass *p, struct q_group *g)
+{
+	return q_is_admitted(g) ? q_ask_pods(p, g, g->st.d, g->min) : q_ask_minimum(g);
+}
+
+/* --- (a) ------------------------------------------------------------------------------------------- */
+
+static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool at_once)
+{
+	st->standing = at_once || q_is_admitted(g) ? KAR_QUEUE_ADMITTED : KAR_QUEUE_RESERVING;
+	st->d = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
+	q_set(p, g, st);
+}
+
+enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
+{
+	const struct q_ask ask = q_ask_of(p, g);
+	struct q_state st = g->st;
+	struct q_short now;
+
+	if (!q_rows_fit(p, &ask, Q_FUT, s))
+		return Q_NO;
+	if (q_rows_fit(p, &ask, Q_NOW, &now) && q_place(p, &ask, Q_NOW, &st)) {
+		admit(p, g, &st, true);
+		return Q_AT_ONCE;
+	}
+	if (!p->leaving || !q_place(p, &ask, Q_FUT, &st)) {
+		s->nodes = true;
+		return Q_NO;
+	}
+	admit(p, g, &st,
+		g->in->yields && g->in->standing == KAR_QUEUE_ADMITTED); /* then it goes on having it */
+	return Q_LATER;
+}
+
+/* --- units ----------------------------------------------------------------------------------------- */
+
+static bool is_untried(const struct q_pass *p, const struct q_group *g)
+{
+	return g->tried_in != p->round && q_is_candidate(g);
+}
+
+/* The turn of a unit comes with its last member. */
+static bool is_last_of_unit(const struct q_pass *p, const struct q_group *g)
+{
+	for (uint32_t i = 0; i < g->in->n_unit; i++) {
+		const struct q_group *other = &p->groups[g->in->unit[i]];
+
+		if (other != g && is_untried(p, other))
+			return false;
+	}
+	return true;
+}
+
+static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, bool *later)
+{
+	enum kar_queue_reason why = q_ineligible(g);
+	struct q_short s = { 0 };
+	enum q_fit fit;
+
+	if (g->st.standing != KAR_QUEUE_WAITING)
+		return true;
+	fit = why || !q_is_feasible(p, g) ? Q_NO : q_admit(p, g, &s);
+	*later |= fit == Q_LATER;
+	if (fit != Q_NO)
+		return true;
+	with->unit_failed = true;
+	with->partner = g == with ? NULL : g;
+	with->partner_reason = why;
+	return false;
+}
+
+/* If one of them waits for what leaves, all of them do. */
+static void reserve_all(struct q_pass *p, struct q_group *g)
+{
+	for (uint32_t i = 0; i <= g->in->n_unit; i++) {
+		struct q_group *m = i < g->in->n_unit ? &p->groups[g->in->unit[i]] : g;
+		struct q_state st = m->st;
+
+		if (st.standing != KAR_QUEUE_ADMITTED || m->in->standing == KAR_QUEUE_ADMITTED)
+			continue;
+		st.standing = KAR_QUEUE_RESERVING;
+		st.d = 0;
+		q_set(p, m, &st);
+	}
+}
+
+static bool try_unit(struct q_pass *p, struct q_group *g)
+{
+	struct q_mark mark = q_mark(p);
+	bool later = false, all = !g->in->unit_missing;
+
+	g->unit_failed = !all;
+	g->partner = NULL;
+	for (uint32_t i = 0; i < g->in->n_unit && all; i++)
+		all = start(p, &p->groups[g->in->unit[i]], g, &later);
+	all = all && start(p, g, g, &later);
+	if (!all) {
+		q_undo(p, mark);
+		return false;
+	}
+	if (later)
+		reserve_all(p, g);
+	q_keep_changes(p, mark);
+	return true;
+}
+
+/* --- nodes on demand -------------------------------------------------------------------------------- */
+
+/* In a queue whose nodes come on demand, one gang at a time goes on without room, if nothing else is against it. */
+static bool provision(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_of(p, g);
+	struct q_state st = g->st;
+	struct q_short s;
+	bool others = false;
+
+	if (!g->q->in->provisions || g->in->no_provisioning || g->q->grows || q_is_admitted(g))
+		return false;
+	q_rows_fit(p, &ask, Q_FUT, &s);
+	for (int i = 0; i < Q_PATH; i++)
+		others |= s.cap[i] != 0;
+	if (others || s.jobs || s.quota || s.closed)
+		return false;
+	st.standing = KAR_QUEUE_ADMITTED;
+	st.d = g->min;
+	st.provisions = !q_is_feasible(p, g) ? KAR_QR_INFEASIBLE
+		: s.cluster                  ? KAR_QR_INSUFFICIENT_CAPACITY
+					     : KAR_QR_NO_FIT;
+	q_set(p, g, &st);
+	g->q->grows = g;
+	return true;
+}
+
+/* --- the round -------------------------------------------------------------------------------------- */
+
+static uint32_t stamp(const struct q_pass *p, const struct q_group *g)
+{
+	return q_may_take(p, g->q) ? p->change : p->freed;
+}
+
+/* Groups with a unit, or that were evicted, may fail for reasons of their own. */
+static bool fails_by_kind(const struct q_group *g)
+{
+	return !g->in->n_unit && !g->in->unit_missing && g->in->evicted_by == KAR_QUEUE_NONE &&
+		!q_is_admitted(g);
+}
+
+static bool is_known_to_fail(const struct q_pass *p, const struct q_group *g)
+{
+	return fails_by_kind(g) && g->kind->failed_at == stamp(p, g);
+}
+
+static bool try_group(struct q_pass *p, struct q_group *g)
+{
+	struct q_short s;
+
+	g->tried_in = p->round;
+	if (g->in->n_unit || g->in->unit_missing)
+		return is_last_of_unit(p, g) && try_unit(p, g);
+	if (is_known_to_fail(p, g))
+		return false;
+	if (q_is_feasible(p, g) || q_is_admitted(g)) {
+		if (q_admit(p, g, &s) != Q_NO)
+			return true;
+		if (!s.closed && q_take_from_others(p, g))
+			return true;
+	}
+	if (provision(p, g))
+		return true;
+	g->kind->failed_at = fails_by_kind(g) ? stamp(p, g) : g->kind->failed_at;
+	return false;
+}
+
+static bool stops_its_leaf(struct q_pass *p, struct q_group *g)
+{
+	return g->q->in->strict && q_is_feasible(p, g) && !q_is_quota_blocked(p, g) && !q_is_admitted(g);
+}
+
+/* The head of the cluster goes before all of its level. */
+static bool must_wait_for_head(const struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *head = p->root->reserved;
+
+	return head && head != g && is_untried(p, head) && g->level <= head->level;
+}
+
+/* The first of the line that may be tried; NULL: none. */
+static struct q_group *next_of(struct q_pass *p, struct q_queue *q)
+{
+	for (; q->next < q->n_line && !q->stopped_by; q->next++) {
+		struct q_group *g = q->line[q->next];
+
+		if (!is_untried(p, g))
+			continue;
+		if (must_wait_for_head(p, g))
+			return NULL;
+		if (!is_known_to_fail(p, g) || g == p->root->reserved)
+			return g; /* others wait until the head was tried */
+		g->tried_in = p->round;
+		if (stops_its_leaf(p, g))
+			q->stopped_by = g;
+	}
+	return NULL;
+}
+
+static void enter(struct q_pass *p, struct q_queue *q)
+{
+	struct q_group *g = next_of(p, q);
+
+	q_race_enter(p, q, g, g ? q_ask_of(p, g).v : NULL);
+}
+
+static bool may_admit(const struct q_queue *q)
+{
+	return q->in && q->in_force && !q->n_children;
+}
+
+/* Everything is tried again, also what had failed. */
+static void begin_round(struct q_pass *p)
+{
+	p->round++;
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		if (!may_admit(q) || !(q->next || q->stopped_by || q->dirty || p->root->reserved))
+			continue;
+		q->next = 0;
+		q->stopped_by = NULL;
+		enter(p, q);
+	}
+}
+
+/* NULL: nobody is left. */
+static struct q_group *choose(struct q_pass *p)
+{
+	struct q_group *head = p->root->reserved;
+
+	if (p->root->candidate || !head || !is_untried(p, head))
+		return p->root->candidate;
+	return head;
+}
+
+/* Those that have lost their claims come first. */
+static bool try_first(struct q_pass *p)
+{
+	bool changed = false;
+
+	p->round++;
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		if (p->line[i]->first && q_is_candidate(p->line[i]))
+			changed |= try_group(p, p->line[i]);
+		p->line[i]->first = false;
+	}
+	return changed;
+}
+
+bool q_gangs(struct q_pass *p)
+{
+	bool changed;
+	struct q_group *g;
+
+	p->change = p->freed = ++p->changes; /* reservations may be others: nothing is known to fail */
+	changed = try_first(p);
+	q_race_begin(p);
+	begin_round(p);
+	while ((g = choose(p))) {
+		bool is_head = g == p->root->reserved;
+
+		if (try_group(p, g)) {
+			changed = true;
+			if (is_head)
+				p->root->reserved = NULL;
+			if (q_may_take(p, g->q) || is_head || p->root->reserved)
+				begin_round(p);
+			else
+				enter(p, g->q);
+			continue;
+		}
+		if (stops_its_leaf(p, g))
+			g->q->stopped_by = g;
+		for (uint32_t i = 0; i < p->s->n_queues && is_head; i++) {
+			if (may_admit(&p->queues[i]))
+				enter(p, &p->queues[i]);
+		}
+		enter(p, g->q);
+	}
+	return changed;
+}

@@ -1,0 +1,408 @@
+/*
+ * impl - what the files of the pass share. Private to this folder.
+ *
+ *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines
+ *   accounts.c sums, shares, rights              rows.c    limits, and what is short          nodes.c   where pods are, in two views
+ *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
+ *   victims.c  b, c, d                           extras.c  EXTRAS, REBALANCE, raising         explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
+ *
+ * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
+ * the arena of the pass. Invariants between two calls: each sum is that of the groups below (q_set() alone changes a group), and the
+ * engine has taken exactly the spots of all groups, which is the view `fut`: what leaves is gone.
+ */
+#ifndef KAR_QUEUE_IMPL_H
+#define KAR_QUEUE_IMPL_H
+
+#include <assert.h>
+
+#include "common/quantity.h"
+#include "common/queue/queue.h"
+
+enum { Q_RESOURCES = 64, Q_ROWS = 64, Q_PATH = KAR_QUEUE_LEVELS + 1 };
+#define Q_UNNAMED (-1)           /* of a right: the queue does not name this resource */
+#define Q_NO_LIMIT INT64_MAX     /* of a capability */
+#define Q_SHARE_UNIT 1000000000L /* Z, to compare shares */
+
+enum q_view { Q_FUT, Q_NOW };
+
+struct q_sum {
+	int64_t k, h, t, u0; /* kept, claimed, leaving; kept and claimed minima */
+};
+
+struct q_queue {
+	const struct kar_queue_in *in; /* NULL: the root */
+	struct q_queue *parent;        /* NULL: the root, or (.in_force) it has no place */
+	struct q_queue **children;
+	uint32_t n_children, index, place; /* .place: among the children of its parent */
+	int depth;                         /* 0: the root */
+	enum kar_queue_validity validity;
+	bool checked; /* .validity is known */
+	bool in_force, closed, drain;
+	int64_t *n, *g, *cap; /* per resource: right or Q_UNNAMED, guarantee, limit */
+	struct q_sum *sum;    /* per resource */
+	int64_t *idle;        /* per resource: guarantees of its children that they do not use */
+	int32_t live;
+	bool names_any;             /* .n names a resource */
+	bool may_be_over;           /* whole groups of it may go for others' rights */
+	uint32_t n_over;            /* children of which that is true */
+	int32_t n_unnamed;          /* live groups below that ask nothing of what .n names */
+	struct q_group **line;      /* groups that ask for it and have not finished, in line order */
+	uint32_t n_line, next;      /* .next: the first that was not tried yet */
+	struct q_group *stopped_by; /* the head of a StrictFIFO queue that waits; NULL: none */
+	struct q_group *grows;      /* waits for new nodes; NULL: nobody does */
+	struct q_group *reserved;   /* head of this pool (of the root: of the cluster); NULL: none */
+	struct q_group *candidate;  /* of its subtree, whose turn it is; NULL: none */
+	int64_t key_share;          /* of the candidate, see race.c */
+	const int64_t *want;        /* what the candidate asks for */
+	bool key_over;
+	bool starting;            /* a group of this leaf has been admitted and does not run yet */
+	struct q_group **growing; /* of a leaf: groups that EXTRAS may raise */
+	uint32_t n_growing;
+	bool dirty;               /* its sums have changed since it entered the race */
+	struct q_queue **winners; /* race.c */
+};
+
+/* Groups that are alike for the pass: they fit or fail together. */
+struct q_kind {
+	const struct q_group *first; /* one of them */
+	struct q_kind *next;         /* with the same hash */
+	uint64_t hash;
+	int64_t *m;     /* vector of the minimum and the hold */
+	uint32_t *rows; /* quota rows that its pods are charged with */
+	int64_t *row_m; /* per row: by the minimum */
+	uint32_t n_rows;
+	int8_t feasible;     /* -1: not asked yet */
+	uint32_t starved_at; /* struct q_pass.change when it was found not to fit; 0: never */
+	uint32_t failed_at;  /* struct q_pass.change or .freed when it failed; 0: it has not */
+	const char *text;    /* why it waits; NULL: not asked yet */
+	enum kar_queue_reason why;
+	bool why_known;
+};
+
+/* @n pods of a run, in the order of its pods. */
+struct q_spot {
+	const char *node; /* NULL: nowhere */
+	uint32_t run;
+	int32_t n;
+	bool bound; /* as in the snapshot */
+	bool fresh; /* placed by this pass */
+	bool waits; /* placed in the room of what leaves */
+	bool none;  /* without a node: it needs none now */
+};
+
+/* What the pass may change of a group. */
+struct q_state {
+	enum kar_queue_standing standing;
+	int32_t d;
+	struct q_spot *spots; /* of the first .d pods, if it is admitted; of the minimum, if it reserves */
+	uint32_t n_spots;
+	struct kar_held *held; /* room for members to come */
+	uint32_t n_held;
+	enum kar_queue_cause cause; /* of its eviction by this pass */
+	struct q_group *evicted_for;
+	bool readmitted; /* after an eviction by this pass: nobody evicts it again */
+	bool took;       /* extras of others */
+	bool evicts;     /* whole groups go for it, so nobody evicts it again in this pass */
+	enum kar_queue_reason provisions;
+};
+
+struct q_group {
+	const struct kar_queue_group *in;
+	struct q_queue *q; /* where it counts; the root, if its queue has no place */
+	struct q_kind *kind;
+	uint32_t index;
+	int32_t min, left, desired; /* .desired: in->desired, at most .left */
+	int64_t level, wait;        /* wait in seconds */
+	int64_t *pods;     /* vector of its live pods, those that stop included; NULL: there are none */
+	int64_t *row_pods; /* per row of the kind, likewise */
+	struct q_state st;
+	uint32_t tried_in;     /* the round of GANGS in which it was tried last */
+	bool full;             /* EXTRAS cannot give it one more */
+	bool first;            /* it has lost its claim in this step, and is tried before all others */
+	uint32_t raised;       /* when EXTRAS raised it first; 0: never */
+	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
+	int32_t n_gone;        /* bound pods that leave */
+	struct q_group *partner;
+	enum kar_queue_reason partner_reason;
+	bool unit_failed;
+	bool keeps; /* its claim is asked for anew: what it holds of a quota was not held for those ahead of it */
+};
+
+/* Limits that an ask exceeds. */
+struct q_short {
+	uint64_t cluster;     /* resources */
+	uint64_t cap[Q_PATH]; /* per depth of the path: resources */
+	uint64_t quota;       /* bits by row of the kind */
+	uint32_t jobs;        /* bits by depth */
+	bool nodes, closed;
+};
+
+/* What is asked for: pods @from .. @to of a group, or its minimum. */
+struct q_ask {
+	struct q_group *g;
+	int32_t from, to;
+	const int64_t *v;
+	const int64_t *rows;          /* per row of the kind */
+	bool extra;                   /* beyond its minimum */
+	bool job;                     /* a new live group */
+	bool no_lock, no_reservation; /* for explanations */
+};
+
+struct q_saved {
+	struct q_group *g;
+	struct q_state st;
+};
+
+struct q_row {
+	struct q_sum sum;
+	struct q_group *closer; /* the first that it blocks; valid if .closer_at is the change of the model */
+	uint32_t closer_at;
+	struct q_group **line; /* groups of its namespace that are charged by it, in line order */
+	uint32_t n_line, room_line;
+	int64_t largest; /* of what the minima of these ask for */
+	bool starting;   /* a group that it charges has been admitted and does not run yet */
+};
+
+/* Room of the head of the cluster on a node that nobody of its level may take. */
+struct q_reserved {
+	const char *node;
+	kar_class class;
+};
+
+struct q_pass {
+	const struct kar_queue_snapshot *s;
+	kar_time now, again_at;
+	struct kar_arena *a;
+	const char *names[Q_RESOURCES];
+	uint32_t n_resources, pods; /* .pods: the number of `pods` */
+	int64_t alloc[Q_RESOURCES], foreign[Q_RESOURCES], load[Q_RESOURCES];
+	const int64_t **class_needs; /* by class; NULL: not asked yet */
+	uint32_t n_class_needs;
+	struct q_queue *queues, *root; /* the root is the last */
+	struct q_group *groups;
+	struct q_group **line; /* all that have not finished, in line order */
+	uint32_t n_line;
+	struct q_row *rows;
+	struct q_kind **kinds; /* hash table */
+	uint32_t kind_slots;
+	struct q_group **gone; /* groups of which pods may leave */
+	uint32_t n_gone;
+	int64_t leaving;       /* bound pods that leave */
+	int64_t extras;        /* pods beyond the minima */
+	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
+	uint32_t n_live;
+	struct q_saved *log; /* states to go back to */
+	uint32_t n_log, logging;
+	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
+	uint32_t change, freed, changes;
+	uint32_t round; /* of GANGS: what was tried before is forgotten */
+	struct q_reserved *reserved;
+	uint32_t n_reserved;
+	uint32_t n_raised, step;
+	bool has_guarantees, has_rights, has_inner_preemption;
+	bool ignore_time; /* of a dry run: nothing is frozen or protected */
+	kar_time free_at; /* of a dry run: when all that it took may be taken */
+	kar_class *made;  /* classes to give back at the end */
+	uint32_t n_made;
+};
+
+static inline int64_t q_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Of amounts of any size; what is below the least number is it. */
+static inline int64_t q_sub(int64_t a, int64_t b)
+{
+	int64_t rest;
+
+	return __builtin_sub_overflow(a, b, &rest) ? (b > 0 ? INT64_MIN : INT64_MAX) : rest;
+}
+
+static inline int64_t q_mul(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static inline int64_t q_max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t q_min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline bool q_is_admitted(const struct q_group *g)
+{
+	return g->st.standing == KAR_QUEUE_ADMITTED;
+}
+
+/* Pods that stay: the first of its order. */
+static inline int32_t q_kept(const struct q_group *g)
+{
+	return q_is_admitted(g) ? g->st.d : 0;
+}
+
+static inline int32_t q_extras(const struct q_group *g)
+{
+	return q_is_admitted(g) && g->in->elastic && g->st.d > g->min ? g->st.d - g->min : 0;
+}
+
+static inline int64_t q_used(const struct q_queue *q, uint32_t r)
+{
+	return q_add(q->sum[r].k, q->sum[r].h);
+}
+
+static inline int64_t q_seen(const struct q_sum *s, enum q_view view)
+{
+	return q_add(s->k, view == Q_FUT ? s->h : q_max(s->h, s->t));
+}
+
+/* --- tree.c */
+void q_tree(struct q_pass *p) KAR_NONNULL;
+bool q_is_below(const struct q_queue *q, const struct q_queue *a) KAR_NONNULL; /* or the same */
+/* The different children of their lowest common ancestor; false: one is above the other, or they are the same. */
+bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b) KAR_NONNULL;
+
+/* --- setup.c */
+void q_setup(struct q_pass *p) KAR_NONNULL;
+/* Line order; for qsort() of struct q_group *. */
+int q_compare_line(const void *a, const void *b) KAR_NONNULL;
+int q_compare_names(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
+/* The number of a resource; Q_RESOURCES: there are too many. */
+uint32_t q_resource(struct q_pass *p, const char *name) KAR_NONNULL;
+const int64_t *q_class_needs(struct q_pass *p, kar_class c) KAR_NONNULL KAR_RETNN;
+/* The run of pod @k. */
+uint32_t q_run_of(const struct q_group *g, int32_t k) KAR_NONNULL;
+/* Adds what pods @from .. @to ask for to @v, and (not NULL) charge rows of the kind with. */
+void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
+	int64_t *rows) __attribute__((nonnull(1, 2, 5)));
+void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to) KAR_NONNULL;
+/* Why it is not eligible; ADMITTED: it is. */
+enum kar_queue_reason q_ineligible(const struct q_group *g) KAR_NONNULL;
+
+/* --- kinds.c */
+struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
+uint32_t q_row_of(const struct q_kind *k,
+	uint32_t row) KAR_NONNULL; /* its place; .n_rows: it is not charged */
+
+/* --- accounts.c */
+/* The group has this state from now on, and all sums follow. What its old one was can be restored (q_mark()). */
+void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st) KAR_NONNULL;
+void q_count_all(struct q_pass *p) KAR_NONNULL;
+/* States since the mark can be taken back, with what the engine has taken, the last mark first. */
+struct q_mark {
+	size_t sched;
+	uint32_t log, change, freed;
+};
+struct q_mark q_mark(struct q_pass *p) KAR_NONNULL;
+void q_undo(struct q_pass *p, struct q_mark m) KAR_NONNULL;
+void q_keep_changes(struct q_pass *p, struct q_mark m) KAR_NONNULL;
+int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *v, int64_t unit)
+	__attribute__((nonnull(1, 2)));
+bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v) KAR_NONNULL;
+/* @minima: U0 stands for U. */
+bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, uint64_t resources,
+	bool minima) KAR_NONNULL;
+uint64_t q_asked(const struct q_pass *p,
+	const int64_t *v) KAR_NONNULL; /* the resources of which it asks for some */
+int64_t q_lock(const struct q_queue *q, uint32_t r) KAR_NONNULL;
+
+/* --- rows.c */
+struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
+/* Pods @from .. @to of an admitted group. */
+struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
+/* What is short is in @s, without the nodes. */
+bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s) KAR_NONNULL;
+bool q_is_feasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* It waits, and a row of its own is too small for it now, or is closed to it. */
+bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+struct q_group *q_row_closer(struct q_pass *p, uint32_t row) KAR_NONNULL;
+int64_t q_row_room(const struct q_pass *p, uint32_t row) KAR_NONNULL; /* fut */
+/* May a reservation for @head (NULL: there is none) stop it? */
+bool q_binds(const struct q_group *head, const struct q_ask *ask) __attribute__((nonnull(2)));
+
+/* --- nodes.c */
+void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
+/* Places pods for @ask in the view; they are in *@st, which is the state of the group then, and taken. */
+bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st) KAR_NONNULL;
+/* What a group has taken beyond its first @d pods is free; @st follows. */
+void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, int32_t d) KAR_NONNULL;
+/* Bound pods of the group that leave. */
+int32_t q_count_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* What the engine has taken for the one state, it has for the other. */
+void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *from,
+	const struct q_state *to) KAR_NONNULL;
+const struct kar_placement *q_placement(struct q_pass *p,
+	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
+const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit) KAR_NONNULL KAR_RETNN;
+bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+
+/* --- the steps; true: something has changed */
+bool q_keep(struct q_pass *p) KAR_NONNULL;
+bool q_shed(struct q_pass *p) KAR_NONNULL;
+void q_reserve(struct q_pass *p) KAR_NONNULL;
+bool q_gangs(struct q_pass *p) KAR_NONNULL;
+bool q_extras_step(struct q_pass *p) KAR_NONNULL;
+bool q_rebalance(struct q_pass *p) KAR_NONNULL;
+void q_grow_members(struct q_pass *p) KAR_NONNULL;
+bool q_raise(struct q_pass *p)
+	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
+
+/* Lowers or raises d by one pod; lower: it leaves. A raise may fail. */
+void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view) KAR_NONNULL;
+/* Room of a class without its pods: given back at the end of the pass. 0: nothing of it, or there are too many. */
+kar_class q_room_class(struct q_pass *p, const int64_t *v) KAR_NONNULL;
+/* If pod @k of the group is bound in the snapshot, it stays there: 1. 0: there is no room for it any more. -1: it is not bound. */
+int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_state *st) KAR_NONNULL;
+bool q_is_frozen(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+bool q_is_protected(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* The group with extras that is the last by D among those for which @uses holds; NULL: none. */
+struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below,
+	uint64_t resources) KAR_NONNULL;
+int q_compare_shares(const struct q_pass *p, const struct q_group *a, const struct q_group *b) KAR_NONNULL;
+void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
+	__attribute__((nonnull(1, 2)));
+
+/* --- gangs.c, victims.c */
+enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
+/* (a): the minimum, or what a raised one lacks. Then it is taken. Else *@s says what is short. */
+enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
+/* What it asks for: its minimum, or what its raised minimum lacks. */
+struct q_ask q_ask_of(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* It waits in its line for that. */
+bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
+/* Can b, c or d do anything for groups of this queue? Then a failure is remembered until the next change only. */
+bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
+/* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
+bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
+
+/* --- race.c */
+void q_race_begin(struct q_pass *p) KAR_NONNULL;
+/* The leaf has another candidate (NULL: none) that asks for @v, or its sums have changed: the keys of its path are made anew. */
+void q_race_enter(struct q_pass *p, struct q_queue *leaf, struct q_group *candidate, const int64_t *v)
+	__attribute__((nonnull(1, 2)));
+
+/* --- explain.c, texts.c, estimate.c */
+void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+void q_messages(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere */
+/* "cpu short 3: 8 wanted" */
+const char *q_text_short(struct q_pass *p, const char *resource, int64_t lacks,
+	int64_t wanted) KAR_NONNULL KAR_RETNN;
+const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount,
+	bool up) KAR_NONNULL KAR_RETNN;
+const char *q_text_time(struct q_pass *p, kar_time at) KAR_NONNULL KAR_RETNN;
+const char *q_text_ordinal(int32_t n) KAR_RETNN;
+void q_estimate(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+void q_queue_results(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,198 @@
+/* KEEP: what holds nothing any more, and claims. SHED: extras beyond what there is. */
+#include "common/queue/impl.h"
+
+/* --- KEEP ------------------------------------------------------------------------------------------ */
+
+static void drop(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.d = 0;
+	q_set(p, g, &st);
+}
+
+static bool misses_minimum(const struct q_group *g)
+{
+	int32_t bound = 0;
+
+	for (uint32_t i = 0; i < g->st.n_spots && bound < g->min; i++)
+		bound += g->st.spots[i].bound ? g->st.spots[i].n : 0;
+	return bound < g->min;
+}
+
+static bool lost_quota(const struct q_pass *p, const struct q_group *g)
+{
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		uint32_t row = g->kind->rows[i];
+
+		if (g->kind->row_m[i] > 0 && (p->s->rows[row].refused || q_row_room(p, row) < 0))
+			return true;
+	}
+	return false;
+}
+
+static bool keep_admitted(struct q_pass *p, struct q_group *g)
+{
+	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
+
+	if (g->q->drain) {
+		q_evict(p, g, KAR_QUEUE_DRAIN, NULL);
+		return true;
+	}
+	/* It makes room for others, and is admitted after them. */
+	if ((old && g->in->yields && p->step == 1) ||
+		(old && !g->in->released && misses_minimum(g) && lost_quota(p, g))) {
+		drop(p, g);
+		return true;
+	}
+	return false;
+}
+
+static bool keep_claim(struct q_pass *p, struct q_group *g)
+{
+	struct q_short s;
+	enum q_fit fit = Q_NO;
+
+	drop(p, g);
+	if (q_ineligible(g) == KAR_QR_ADMITTED) {
+		g->keeps = true;
+		fit = q_admit(p, g, &s);
+		g->keeps = false;
+		g->first = fit == Q_NO;
+	}
+	return fit != Q_LATER;
+}
+
+/* A unit starts together: a member that might start now goes on waiting for the others. */
+static void keep_unit(struct q_pass *p, struct q_group *g)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < g->in->n_unit; i++)
+		all &= q_is_admitted(&p->groups[g->in->unit[i]]) || &p->groups[g->in->unit[i]] == g;
+	if (!all) {
+		struct q_state st = g->st;
+
+		st.standing = KAR_QUEUE_RESERVING;
+		st.d = 0;
+		q_set(p, g, &st);
+	}
+}
+
+bool q_keep(struct q_pass *p)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+		p->queues[i].reserved = NULL;
+	p->n_reserved = 0;
+	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
+		if (q_is_admitted(p->line[i]))
+			changed |= keep_admitted(p, p->line[i]);
+	}
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		struct q_group *g = p->line[i];
+
+		if (g->st.standing != KAR_QUEUE_RESERVING)
+			continue;
+		if (keep_claim(p, g))
+			changed = true;
+		if (q_is_admitted(g) && g->in->n_unit)
+			keep_unit(p, g);
+	}
+	return changed;
+}
+
+/* --- SHED ------------------------------------------------------------------------------------------ */
+
+int q_compare_shares(const struct q_pass *p, const struct q_group *a, const struct q_group *b)
+{
+	const struct q_queue *x[Q_PATH] = { 0 }, *y[Q_PATH] = { 0 };
+	int order = 0;
+
+	for (const struct q_queue *q = a->q; q->parent; q = q->parent)
+		x[q->depth] = q;
+	for (const struct q_queue *q = b->q; q->parent; q = q->parent)
+		y[q->depth] = q;
+	for (int i = 1; i < Q_PATH && !order && x[i] && y[i]; i++) {
+		int64_t s = q_share(p, x[i], NULL, Q_SHARE_UNIT), t = q_share(p, y[i], NULL, Q_SHARE_UNIT);
+
+		order = x[i] == y[i] ? 0 : (s > t) - (s < t);
+	}
+	if (!order)
+		order = (b->in->base > a->in->base) - (b->in->base < a->in->base);
+	if (!order)
+		order = (q_extras(a) > q_extras(b)) - (q_extras(a) < q_extras(b));
+	if (!order)
+		order = (a->in->creation > b->in->creation) - (a->in->creation < b->in->creation);
+	return order ? order : q_compare_names(a, b);
+}
+
+struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below, uint64_t resources)
+{
+	struct q_group *last = NULL;
+
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		struct q_group *g = p->live[i];
+		const int64_t *u;
+
+		if (!q_extras(g) || !q_is_below(g->q, below))
+			continue;
+		u = q_class_needs(p, g->in->runs[q_run_of(g, g->st.d - 1)].class);
+		if ((q_asked(p, u) & resources) && (!last || q_compare_shares(p, g, last) > 0))
+			last = g;
+	}
+	return last;
+}
+
+static bool shed_until(struct q_pass *p, struct q_queue *q, uint32_t r, int64_t limit)
+{
+	bool changed = false;
+
+	while (q_used(q, r) > limit) {
+		struct q_group *g = q_last_by_shares(p, q, (uint64_t)1 << r);
+
+		if (!g)
+			break;
+		q_lower(p, g);
+		changed = true;
+	}
+	return changed;
+}
+
+/* An extra without a node that fits on none. */
+static bool has_no_place(const struct q_pass *p, const struct q_group *g)
+{
+	const struct q_spot *last = g->st.n_spots ? &g->st.spots[g->st.n_spots - 1] : NULL;
+
+	return q_extras(g) && last && !last->node && !last->none && !p->s->no_nodes &&
+		!g->in->no_node_check && !g->in->provisioned && !g->st.provisions;
+}
+
+/* Children first, in the order of their names. */
+static bool shed_below(struct q_pass *p, struct q_queue *q)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < q->n_children; i++)
+		changed |= shed_below(p, q->children[i]);
+	for (uint32_t r = 0; q->in && r < p->n_resources; r++)
+		changed |= shed_until(p, q, r, q->cap[r]);
+	return changed;
+}
+
+bool q_shed(struct q_pass *p)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		for (; has_no_place(p, p->live[i]); changed = true)
+			q_lower(p, p->live[i]);
+	}
+	changed |= shed_below(p, p->root);
+	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++)
+		changed |= shed_until(p, p->root, r, p->load[r]);
+	return changed;
+}

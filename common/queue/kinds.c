@@ -1,0 +1,129 @@
+/* Groups that are alike share what they need, and whether it can be had. */
+#include "common/queue/impl.h"
+
+#include <string.h>
+
+uint32_t q_row_of(const struct q_kind *k, uint32_t row)
+{
+	uint32_t i = 0;
+
+	while (i < k->n_rows && k->rows[i] != row)
+		i++;
+	return i;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t n)
+{
+	hash ^= n;
+	hash *= 0x9e3779b97f4a7c15U;
+	return hash ^ (hash >> 29);
+}
+
+static uint64_t flags_of(const struct kar_queue_group *in)
+{
+	return (uint64_t)in->elastic | (uint64_t)in->required << 1 | (uint64_t)in->no_node_check << 2 |
+		(uint64_t)in->unverified << 3 | (uint64_t)in->never_preempts << 4 |
+		(uint64_t)in->no_provisioning << 5;
+}
+
+static uint64_t hash_of(const struct q_group *g)
+{
+	uint64_t h = mix(g->q->index, (uint64_t)(uint32_t)g->in->base << 32 | (uint32_t)g->min);
+
+	h = mix(mix(h, (uint64_t)g->level), flags_of(g->in));
+	for (uint32_t i = 0; i < g->in->n_runs; i++)
+		h = mix(h, (uint64_t)g->in->runs[i].class << 32 | (uint32_t)g->in->runs[i].n);
+	return h;
+}
+
+static bool same_runs(const struct kar_queue_run *a, const struct kar_queue_run *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (a[i].class != b[i].class || a[i].n != b[i].n || a[i].n_charges != b[i].n_charges)
+			return false;
+		for (uint32_t k = 0; k < a[i].n_charges; k++) {
+			if (a[i].charges[k].row != b[i].charges[k].row ||
+				a[i].charges[k].amount != b[i].charges[k].amount)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool same_hold(const struct kar_queue_amounts *a, const struct kar_queue_amounts *b)
+{
+	for (uint32_t i = 0; a->n == b->n && i < a->n; i++) {
+		if (a->items[i].amount != b->items[i].amount ||
+			strcmp(a->items[i].resource, b->items[i].resource) != 0)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+static bool are_alike(const struct q_group *a, const struct q_group *b)
+{
+	const struct kar_queue_group *x = a->in, *y = b->in;
+
+	return a->q == b->q && a->level == b->level && a->min == b->min && x->base == y->base &&
+		x->n_runs == y->n_runs && flags_of(x) == flags_of(y) &&
+		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
+		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
+}
+
+/* By name: the order of the snapshot says nothing. */
+static void sort_rows(const struct q_pass *p, struct q_kind *k)
+{
+	for (uint32_t i = 1; i < k->n_rows; i++) {
+		for (uint32_t j = i; j > 0; j--) {
+			const struct kar_queue_quota_row *a = &p->s->rows[k->rows[j - 1]],
+							 *b = &p->s->rows[k->rows[j]];
+			int order = strcmp(a->quota, b->quota);
+			uint32_t row = k->rows[j];
+
+			if (order < 0 || (!order && strcmp(a->resource, b->resource) <= 0))
+				break;
+			k->rows[j] = k->rows[j - 1];
+			k->rows[j - 1] = row;
+		}
+	}
+}
+
+static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		most += in->runs[i].n_charges;
+	most = most < Q_ROWS ? most : Q_ROWS;
+	k->rows = kar_arena_alloc(p->a, most + 1, sizeof(*k->rows));
+	k->row_m = kar_arena_alloc(p->a, most + 1, sizeof(*k->row_m));
+	for (uint32_t i = 0; i < in->n_runs; i++) {
+		for (uint32_t c = 0; c < in->runs[i].n_charges; c++) {
+			uint32_t row = in->runs[i].charges[c].row;
+
+			if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->s->rows[row].unknown)
+				k->rows[k->n_rows++] = row;
+		}
+	}
+	sort_rows(p, k);
+}
+
+struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
+{
+	uint64_t hash = hash_of(g);
+	struct q_kind **slot = &p->kinds[hash & (p->kind_slots - 1)], *k;
+
+	for (k = *slot; k; k = k->next) {
+		if (k->hash == hash && are_alike(k->first, g))
+			return k;
+	}
+	k = kar_arena_alloc(p->a, 1, sizeof(*k));
+	*k = (struct q_kind){ .first = g, .next = *slot, .hash = hash, .feasible = -1 };
+	*slot = k;
+	k->m = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*k->m));
+	find_rows(p, k, g->in);
+	g->kind = k;
+	q_add_pods(p, g, 0, g->min, k->m, k->row_m);
+	q_add_list(p, &g->in->hold, k->m);
+	return k;
+}

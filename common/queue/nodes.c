@@ -1,0 +1,304 @@
+/* Places for pods: in one of the two views, beside what is reserved; and where all pods are at the beginning. */
+#include "common/queue/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- placing ---------------------------------------------------------------------------------------- */
+
+static void reserve_room(struct q_pass *p, int32_t sign)
+{
+	for (uint32_t i = 0; i < p->n_reserved; i++)
+		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
+}
+
+struct wish {
+	struct kar_gang gang;
+	struct kar_role roles[16];
+	uint32_t runs[16];
+};
+
+/* Roles for pods @from .. @to; false: they are of more runs than one gang has. */
+static bool make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
+{
+	const struct kar_queue_group *in = ask->g->in;
+	struct kar_role *roles =
+		in->n_runs > KAR_LEN(w->roles) ? kar_arena_alloc(p->a, in->n_runs, sizeof(*roles)) : w->roles;
+	int32_t at = 0;
+
+	w->gang = (struct kar_gang){ .roles = roles };
+	for (uint32_t i = 0; i < in->n_runs; i++) {
+		int32_t first = ask->from > at ? ask->from : at;
+		int32_t end = ask->to < at + in->runs[i].n ? ask->to : at + in->runs[i].n;
+
+		at += in->runs[i].n;
+		roles[w->gang.n_roles++] = (struct kar_role){ .class = in->runs[i].class,
+			.need = end > first ? end - first : 0 };
+	}
+	if (ask->job) {
+		w->gang.hold = in->hold.items;
+		w->gang.n_hold = in->hold.n;
+		w->gang.topology = in->topology;
+		w->gang.required = in->required;
+	}
+	return true;
+}
+
+static void push_places(struct q_pass *p, const struct kar_placement *out, uint32_t role, uint32_t run,
+	bool waits, struct q_state *st)
+{
+	for (uint32_t i = 0; i < out->n_places; i++) {
+		if (out->places[i].role == role)
+			q_push(p, st,
+				(struct q_spot){ .node = out->places[i].node,
+					.run = run,
+					.n = out->places[i].n,
+					.fresh = true,
+					.waits = waits });
+	}
+}
+
+/* Pods whose places nobody looks for. */
+static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_state *st)
+{
+	for (int32_t k = ask->from; k < ask->to;) {
+		uint32_t run = q_run_of(ask->g, k);
+		int32_t end = 0;
+
+		for (uint32_t i = 0; i <= run; i++)
+			end += ask->g->in->runs[i].n;
+		end = end < ask->to ? end : ask->to;
+		q_push(p, st, (struct q_spot){ .run = run, .n = end - k, .none = true });
+		k = end;
+	}
+}
+
+bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
+{
+	bool binds = q_binds(p->root->reserved, ask), fits;
+	struct q_overlap o = { 0 };
+	struct kar_placement out;
+	struct wish w;
+
+	if (ask->g->in->no_node_check || p->s->no_nodes) {
+		push_nowhere(p, ask, st);
+		return true;
+	}
+	make_wish(p, ask, &w);
+	if (view == Q_NOW && p->leaving) {
+		q_find_overlap(p, &o);
+		q_switch_view(p, &o, 1);
+	}
+	if (binds)
+		reserve_room(p, 1);
+	fits = kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	if (binds)
+		reserve_room(p, -1);
+	if (view == Q_NOW && p->leaving)
+		q_switch_view(p, &o, -1);
+	if (!fits)
+		return false;
+	for (uint32_t i = 0; i < w.gang.n_roles; i++)
+		push_places(p, &out, i, i, view == Q_FUT, st);
+	for (uint32_t i = 0; i < out.n_held; i++)
+		kar_sched_class_put(p->s->sched, out.held[i].class); /* it stays known while it is taken */
+	if (out.n_held) {
+		st->held = kar_arena_alloc(p->a, out.n_held, sizeof(*st->held));
+		memcpy(st->held, out.held, out.n_held * sizeof(*st->held));
+		st->n_held = out.n_held;
+	}
+	return true;
+}
+
+bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum((struct q_group *)(uintptr_t)g);
+	struct wish w;
+
+	if (g->in->no_node_check || p->s->no_nodes)
+		return true;
+	make_wish(p, &ask, &w);
+	return kar_sched_feasible(p->s->sched, &w.gang);
+}
+
+const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct kar_buf text = { 0 };
+	const char *out, *colon;
+	struct wish w;
+
+	make_wish(p, &ask, &w);
+	kar_sched_explain(p->s->sched, &w.gang, g->in->run_names, &text);
+	out = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text));
+	kar_buf_release(&text);
+	*fit = (int32_t)strtol(out, NULL, 10);
+	colon = strstr(out, ": ");
+	return colon ? colon + 2 : out;
+}
+
+/* --- the beginning and the end ----------------------------------------------------------------------- */
+
+/* Spots of the first d pods as the snapshot has them; those of plans are taken. */
+static void seat(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+	int32_t at = 0;
+
+	for (uint32_t i = 0; i < g->in->n_runs && at < st.d; i++) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+		int32_t left = run->n < st.d - at ? run->n : st.d - at;
+
+		at += run->n;
+		for (uint32_t k = 0; k < run->n_seats && left > 0; k++) {
+			const struct kar_queue_seat *s = &run->seats[k];
+			struct q_spot spot = { .node = s->node,
+				.run = i,
+				.bound = s->bound,
+				.none = !s->node };
+
+			spot.n = s->n < left ? s->n : left;
+			left -= spot.n;
+			if (!s->bound)
+				q_take_spot(p, g, &spot, spot.n);
+			q_push(p, &st, spot);
+		}
+		if (left > 0)
+			q_push(p, &st, (struct q_spot){ .run = i, .n = left });
+	}
+	g->st = st;
+}
+
+static bool seems_placed(const struct q_spot *s)
+{
+	return s->node || s->none;
+}
+
+static int32_t count_unplaced(const struct q_state *st)
+{
+	int32_t n = 0;
+
+	for (uint32_t i = 0; i < st->n_spots; i++)
+		n += seems_placed(&st->spots[i]) ? 0 : st->spots[i].n;
+	return n;
+}
+
+/* Roles for its pods without a place: the minimum is needed, the rest wanted. @soft: all are wanted. */
+static void wish_for_rest(const struct q_group *g, struct wish *w, struct kar_role *roles, bool soft)
+{
+	int32_t at = 0;
+
+	w->gang = (struct kar_gang){ .roles = roles, .n_roles = g->in->n_runs };
+	for (uint32_t i = 0; i < g->in->n_runs; i++)
+		roles[i] = (struct kar_role){ .class = g->in->runs[i].class };
+	for (uint32_t i = 0; i < g->st.n_spots; i++) {
+		const struct q_spot *s = &g->st.spots[i];
+		int32_t need = (int32_t)kar_clamp(g->min - at, 0, s->n);
+
+		at += s->n;
+		if (seems_placed(s))
+			continue;
+		roles[s->run].need += soft ? 0 : need;
+		roles[s->run].want += soft ? s->n : s->n - need;
+	}
+}
+
+/* Spots without a node get those of @out, in order. */
+static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placement *out, bool real)
+{
+	struct q_state old = g->st;
+	int32_t *left = kar_arena_alloc(p->a, out->n_places + 1, sizeof(*left));
+
+	for (uint32_t k = 0; k < out->n_places; k++)
+		left[k] = out->places[k].n;
+	g->st.spots = NULL;
+	g->st.n_spots = 0;
+	for (uint32_t i = 0; i < old.n_spots; i++) {
+		struct q_spot s = old.spots[i];
+
+		for (uint32_t k = 0; k < out->n_places && !seems_placed(&s) && s.n; k++) {
+			int32_t n = out->places[k].role == s.run ? (left[k] < s.n ? left[k] : s.n) : 0;
+
+			if (!n)
+				continue;
+			q_push(p, &g->st,
+				(struct q_spot){ .node = out->places[k].node,
+					.run = s.run,
+					.n = n,
+					.fresh = real,
+					.waits = true });
+			left[k] -= n;
+			s.n -= n;
+		}
+		if (s.n)
+			q_push(p, &g->st, s);
+	}
+}
+
+static void hold_for_members(struct q_pass *p, struct q_group *g)
+{
+	struct kar_gang gang = { .hold = g->in->hold.items, .n_hold = g->in->hold.n };
+	struct kar_placement out;
+
+	if (!gang.n_hold || !kar_sched_place(p->s->sched, &gang, p->a, &out) || !out.n_held)
+		return;
+	g->st.held = kar_arena_alloc(p->a, out.n_held, sizeof(*g->st.held));
+	g->st.n_held = out.n_held;
+	memcpy(g->st.held, out.held, out.n_held * sizeof(*g->st.held));
+	for (uint32_t i = 0; i < out.n_held; i++)
+		kar_sched_class_put(p->s->sched, out.held[i].class);
+}
+
+/*
+ * Pods that stay and have no node get room before all new groups: those of the minimum together, the rest as they fit. What is only
+ * reserved for them is no plan: if the minimum does not fit, as much of it is taken as there is.
+ */
+static void place_rest(struct q_pass *p, struct q_group *g)
+{
+	struct kar_role *roles;
+	struct kar_placement out;
+	struct wish w;
+	bool whole;
+
+	if (g->in->no_node_check || g->in->provisioned || !count_unplaced(&g->st)) {
+		hold_for_members(p, g);
+		return;
+	}
+	roles = kar_arena_alloc(p->a, g->in->n_runs + 1, sizeof(*roles));
+	wish_for_rest(g, &w, roles, false);
+	whole = kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	if (!whole) {
+		wish_for_rest(g, &w, roles, true);
+		kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	}
+	fill_in(p, g, &out, whole);
+	hold_for_members(p, g);
+}
+
+/* The claim is looked for again: a node may have gone. KEEP decides if there is none. */
+static void place_claim(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct q_state st = g->st;
+
+	if (q_place(p, &ask, Q_FUT, &st))
+		g->st = st;
+}
+
+void q_nodes_begin(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->s->n_groups && !p->s->no_nodes; i++)
+		q_lift_gone(p, &p->groups[i]);
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		if (q_is_admitted(p->line[i]))
+			seat(p, p->line[i]);
+	}
+	for (uint32_t i = 0; i < p->n_line && !p->s->no_nodes; i++) {
+		if (q_is_admitted(p->line[i]))
+			place_rest(p, p->line[i]);
+	}
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		if (p->line[i]->st.standing == KAR_QUEUE_RESERVING)
+			place_claim(p, p->line[i]);
+	}
+}

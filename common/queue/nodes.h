@@ -1,0 +1,36 @@
+/*
+ * nodes - spots of pods and the two views of the nodes. Private to spots.c, view.c and nodes.c.
+ */
+#ifndef KAR_QUEUE_NODES_H
+#define KAR_QUEUE_NODES_H
+
+#include "common/queue/impl.h"
+
+/* Pods on a node that leave, or wait for room there. */
+struct q_per_node {
+	const char *node;
+	kar_class class;
+	int32_t n;
+	bool leaves;
+};
+
+struct q_overlap {
+	struct q_per_node *all;
+	uint32_t n;
+	bool any_waits;
+	struct q_reserved *both; /* what counts twice, by node */
+	uint32_t n_both;
+};
+
+/* --- spots.c */
+void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n) KAR_NONNULL;
+/* The list is copied, as an older state may be restored. */
+void q_push(struct q_pass *p, struct q_state *st, struct q_spot spot) KAR_NONNULL;
+
+/* --- view.c */
+void q_lift_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL; /* what leaves is gone */
+void q_find_overlap(struct q_pass *p, struct q_overlap *o) KAR_NONNULL;
+/* 1: from `fut` to `now`; -1: back. */
+void q_switch_view(struct q_pass *p, const struct q_overlap *o, int32_t sign) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,133 @@
+#include "common/queue/impl.h"
+
+/* Does the plan differ from what it was before the step, in what is decided? */
+static bool let_in(struct q_pass *p)
+{
+	bool changed = q_keep(p);
+
+	changed |= q_shed(p);
+	q_reserve(p);
+	return q_gangs(p) || changed;
+}
+
+static bool step(struct q_pass *p)
+{
+	bool changed = let_in(p);
+
+	changed |= q_extras_step(p);
+	changed |= q_rebalance(p);
+	return changed;
+}
+
+void q_note_time(struct q_pass *p, kar_time at)
+{
+	if (at > p->now && at < p->again_at)
+		p->again_at = at;
+}
+
+static const char *evicted_text(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *taker = g->st.evicted_for;
+	struct q_queue *a, *b;
+
+	if (!taker)
+		return kar_arena_printf(p->a, "queue %s is drained", g->in->queue_name);
+	if (g->st.cause == KAR_QUEUE_IN_QUEUE)
+		return kar_arena_printf(p->a, "evicted for %s/%s: priority %d over %d", taker->in->ns,
+			taker->in->name, (int)taker->in->base, (int)g->in->base);
+	q_pair(taker->q, g->q, &a, &b);
+	return kar_arena_printf(p->a, "evicted for %s/%s of queue %s: right of %s", taker->in->ns,
+		taker->in->name, taker->in->queue_name, a->in->name);
+}
+
+/* Pods of its minimum have no place. */
+static bool lacks(const struct q_group *g)
+{
+	int32_t at = 0;
+
+	for (uint32_t i = 0; i < g->st.n_spots && at < g->min; i++) {
+		const struct q_spot *s = &g->st.spots[i];
+
+		if (!s->bound && !s->none && (!s->node || (!s->fresh && s->waits)))
+			return true;
+		at += s->n;
+	}
+	return false;
+}
+
+static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_decision *d)
+{
+	bool was = g->in->standing == KAR_QUEUE_ADMITTED, is = q_is_admitted(g);
+
+	*d = (struct kar_queue_decision){ .standing = g->st.standing,
+		.desired = g->st.d,
+		.scaled = was && is && g->in->elastic && g->st.d != g->desired && g->desired >= g->min,
+		.evicted_for = KAR_QUEUE_NONE,
+		.partner = KAR_QUEUE_NONE,
+		.level = g->level,
+		.cause = g->st.cause,
+		.took_extras = g->st.took,
+		.provisions = g->st.provisions };
+	if (is && (!was || g->in->replaces))
+		d->places = q_placement(p, g);
+	d->lacks = was && is && g->in->replaces && lacks(g);
+	if (g->st.evicted_for)
+		d->evicted_for = g->st.evicted_for->index;
+	if (g->st.cause)
+		d->evicted_text = evicted_text(p, g);
+}
+
+static void finish(struct q_pass *p, struct kar_queue_result *out)
+{
+	uint32_t *order = kar_arena_alloc(p->a, p->n_line + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < p->n_line; i++)
+		order[i] = p->line[i]->index;
+	out->order = order;
+	out->n_order = p->n_line;
+	out->groups = kar_arena_alloc(p->a, p->s->n_groups + 1, sizeof(*out->groups));
+	for (uint32_t i = 0; i < p->s->n_groups; i++)
+		put_decision(p, &p->groups[i], &out->groups[i]);
+	q_explain(p, out);
+	q_estimate(p, out);
+	q_messages(p, out);
+	q_queue_results(p, out);
+	out->again_at = p->again_at;
+}
+
+/* A gang that was admitted without room goes on waiting for new nodes, and nobody else of its queue does. */
+static void find_provisioned(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		if (p->live[i]->in->provisioned && q_is_admitted(p->live[i]))
+			p->live[i]->q->grows = p->live[i];
+	}
+}
+
+void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar_arena *a,
+	struct kar_queue_result *out)
+{
+	struct q_pass *p = kar_arena_alloc(a, 1, sizeof(*p));
+	size_t mark = kar_sched_mark(s->sched);
+	bool changed = true;
+
+	*p = (struct q_pass){ .s = s, .now = now, .a = a, .again_at = KAR_NEVER };
+	*out = (struct kar_queue_result){ 0 };
+	q_setup(p);
+	find_provisioned(p);
+	q_nodes_begin(p);
+	while (changed) {
+		while (changed && out->steps < KAR_QUEUE_STEPS) {
+			p->step = (uint32_t)++out->steps;
+			changed = step(p);
+		}
+		out->unsettled = changed;
+		/* The next pass sees the room of a rise that waits as free: who would take it then takes it in this one. */
+		changed = q_raise(p) && !out->unsettled && let_in(p);
+	}
+	q_grow_members(p);
+	finish(p, out);
+	kar_sched_undo(s->sched, mark);
+	for (uint32_t i = 0; i < p->n_made; i++)
+		kar_sched_class_put(s->sched, p->made[i]);
+}

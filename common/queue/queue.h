@@ -1,0 +1,301 @@
+/*
+ * queue - who runs: orders all groups, admits whole gangs, scales what is above their minima, and says why the rest waits
+ * (docs/design/queue.md; the words are defined there). Pure: no I/O, no clock, integers only. It knows no object of Kubernetes.
+ *
+ * kar_queue_plan(snapshot, now) -> result. The result does not depend on the order of the input, and a plan that is made again after
+ * it was carried out changes nothing. Groups, queues and quota rows are named by their index in the snapshot (KAR_QUEUE_NONE: none).
+ *
+ * The caller supplies amounts and times as they are and lets the pass compare them. What only the caller can know enters as
+ * struct kar_queue_group.ineligible with a text. All input is borrowed; everything in the result lives in the arena of the call, or is
+ * borrowed from the input. Amounts: cpu in thousandths, else bytes or pieces, 0 or more. Times: wall ms.
+ */
+#ifndef KAR_QUEUE_QUEUE_H
+#define KAR_QUEUE_QUEUE_H
+
+#include "common/sched/sched.h"
+
+#define KAR_QUEUE_NONE UINT32_MAX
+enum {
+	KAR_QUEUE_LEVELS = 4,      /* of queues, below the cluster */
+	KAR_QUEUE_POSITIONS = 100, /* waiting groups of a leaf that get a position and a text with numbers */
+	KAR_QUEUE_ESTIMATES = 10,  /* waiting groups of a leaf whose start is estimated */
+	KAR_QUEUE_STEPS = 20,      /* a pass that has not settled after as many steps has a bug */
+};
+
+/* Why a group is not admitted, in the order of precedence: the first that holds is given. */
+enum kar_queue_reason {
+	KAR_QR_ADMITTED, /* it is admitted; as input: it is eligible */
+	/* Given by the caller, with a text: the group asks for nothing. It has no position. */
+	KAR_QR_FINISHED, /* its work is over, or it is being deleted: it holds nothing and is not counted */
+	KAR_QR_JOB_INVALID,
+	KAR_QR_SUSPENDED,
+	/* Found by the pass. */
+	KAR_QR_QUEUE_NOT_FOUND,
+	KAR_QR_QUEUE_INVALID, /* text: struct kar_queue_in.problem, or what is wrong with its parents */
+	KAR_QR_QUEUE_NOT_LEAF,
+	KAR_QR_QUEUE_CLOSED,
+	/* Given by the caller, with a text: it stands in its line, and cannot be admitted now. */
+	KAR_QR_NAMESPACE_NOT_ALLOWED,
+	KAR_QR_UNSUPPORTED,
+	KAR_QR_DEACTIVATED,
+	KAR_QR_BACKEND_UNAVAILABLE,
+	KAR_QR_WAITING_FOR_MEMBERS,
+	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */
+	KAR_QR_BACK_OFF,
+	KAR_QR_QUOTA_INVALID_TEMPLATE,
+	/* Found by the pass. All that have one of these are eligible. */
+	KAR_QR_INFEASIBLE,
+	KAR_QR_QUOTA_INFEASIBLE,
+	KAR_QR_RESERVING,
+	KAR_QR_GANG_GROUP, /* another group of its unit cannot start, see .partner */
+	KAR_QR_BEHIND_HEAD,
+	KAR_QR_QUOTA_EXCEEDED,
+	KAR_QR_MAX_JOBS,
+	KAR_QR_QUEUE_CAPABILITY,
+	KAR_QR_HEAD_RESERVED,
+	KAR_QR_GUARANTEE_RESERVED,
+	KAR_QR_WAITING_FOR_RECLAIM,
+	KAR_QR_NO_FIT,
+	KAR_QR_INSUFFICIENT_CAPACITY,
+	KAR_QR_PROVISIONING, /* in the place of INFEASIBLE, NO_FIT, INSUFFICIENT_CAPACITY */
+	KAR_N_QUEUE_REASONS
+};
+const char *kar_queue_reason_name(enum kar_queue_reason r) KAR_RETNN; /* CamelCase, as in conditions */
+
+/* --- the snapshot ---------------------------------------------------------------------------------------------------------- */
+
+/* A list of amounts by name; each name at most once. */
+struct kar_queue_amounts {
+	const struct kar_sched_amount *items;
+	uint32_t n;
+};
+
+/* Queues by their objects. Quantities are rounded down. */
+struct kar_queue_in {
+	const char *name;
+	const char *parent; /* spec.parent; NULL: top */
+	const char
+		*parent_in_force; /* status.parent of the last valid pass; "root": top; NULL: never valid */
+	bool deleting;
+	bool closed, drain;
+	const char *
+		problem; /* why the object cannot be used at all (unreadable, a selector without sense); NULL: it can */
+	int32_t weight; /* 1 or more; 0 counts as 1 */
+	struct kar_queue_amounts deserved, guarantee, capability;
+	int32_t max_jobs;     /* 0: no limit */
+	bool not_reclaimable; /* reclaimable: false */
+	bool strict;          /* StrictFIFO */
+	bool preempts;        /* preemptionPolicy LowerPriority */
+	bool provisions;      /* provisioning Pods */
+	int32_t completed;    /* finished groups that ask for it, which are not in the snapshot */
+	int32_t n_run_times;  /* completed jobs whose run time is known, and its median, for estimates */
+	int64_t median_seconds;
+	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none */
+	kar_time reserved_since;
+};
+
+/* Where pods are: @n of a run on a node. NULL: they have or need no place now (back-off, a name in use), but count in sums. */
+struct kar_queue_seat {
+	const char *node;
+	int32_t n;
+	bool bound; /* a pod is there, so the snapshot of the nodes has it; false: a plan holds the place for one */
+	kar_time created; /* of the youngest of these pods; of a plan: its time */
+};
+
+/* @amount of a quota row that each pod of a run is charged with. */
+struct kar_queue_charge {
+	uint32_t row;
+	int64_t amount;
+};
+
+/* Pods that are alike and follow each other in the order in which the job keeps them. Their needs are those of the class and `pods` 1. */
+struct kar_queue_run {
+	kar_class class;
+	int32_t n;
+	const struct kar_queue_seat *seats; /* of the first of them; together at most .n pods */
+	uint32_t n_seats;
+	const struct kar_queue_charge *charges;
+	uint32_t n_charges;
+};
+
+/* Pods that stop and are replaced by none of the runs. */
+struct kar_queue_leaving {
+	const char *node; /* NULL: never bound, counted in sums only */
+	kar_class class;
+	int32_t n;
+	kar_time deletion; /* deletionTimestamp: when it is to be gone */
+};
+
+enum kar_queue_standing {
+	KAR_QUEUE_WAITING,   /* Admitted=False */
+	KAR_QUEUE_RESERVING, /* Admitted=False, reason Reserving: capacity is held */
+	KAR_QUEUE_ADMITTED,  /* Admitted=True */
+};
+
+/* What an admitted group does, for the counts of its queue. */
+enum kar_queue_phase { KAR_QUEUE_STARTS, KAR_QUEUE_RUNS, KAR_QUEUE_UNKNOWN };
+
+struct kar_queue_group {
+	const char *ns, *name;
+	uint32_t queue; /* that it asks for; KAR_QUEUE_NONE: it does not exist */
+	uint32_t
+		also_in; /* another queue whose admission it still has: it counts there for maxJobs; KAR_QUEUE_NONE: none */
+	const char *queue_name; /* that it asks for, also if there is none */
+	enum kar_queue_standing standing;
+	enum kar_queue_reason ineligible; /* KAR_QR_ADMITTED: it is eligible */
+	const char *why;                  /* text of that */
+	int32_t base;                     /* resolved priority, at most the maxPriority of the queue */
+	kar_time creation, waiting_since; /* waiting_since 0: since its creation */
+	int64_t waited_seconds;
+	bool yields; /* without members for too long: after all others in its line, and admitted only as long as there is room */
+
+	/* --- its pods: V(k) is the first k pods of the runs, M is V(min) and the hold. A waiting group has no live pods but those that leave */
+	const struct kar_queue_run *runs; /* all .left pods; those of the minimum first */
+	uint32_t n_runs;
+	int32_t min;     /* m: at least 1 while pods are left */
+	int32_t desired; /* d of an admitted group; of others' groups: released members, at least m */
+	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
+	struct kar_queue_amounts hold; /* room for members to come (minResources) */
+	const char *topology;          /* label key of struct kar_gang */
+	bool required;
+	const struct kar_queue_leaving *leaving; /* pods that stop */
+	uint32_t n_leaving;
+	bool no_node_check; /* somebody else looks for nodes: only sums count */
+	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
+	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
+	bool unverified;              /* a fit is no promise, so it evicts nobody */
+	const char *const *run_names; /* per run, for texts; NULL: none */
+
+	/* --- times; 0: never */
+	kar_time admitted_at, formed_at, last_scale;
+	kar_time schedule_timeout; /* ms in which it must run once it is admitted */
+	kar_time ends_at;          /* start and activeDeadlineSeconds */
+	kar_time started_at;       /* job status startTime */
+	enum kar_queue_phase phase;
+
+	/* --- eviction */
+	bool not_evictable; /* a bare member, another scheduler */
+	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
+	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
+	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
+	bool no_provisioning; /* its pods are created bound: it cannot wait for new nodes */
+
+	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
+	const uint32_t *unit;
+	uint32_t n_unit;
+	const char *unit_missing; /* "ns/name" of one that does not exist; NULL: all do */
+};
+
+/* One resource of one ResourceQuota; its room is limit - foreign - what groups of the snapshot are charged with. */
+struct kar_queue_quota_row {
+	const char *ns, *quota, *resource;
+	int64_t limit;   /* min(spec.hard, status.hard) */
+	int64_t hard;    /* spec.hard, for feasibility */
+	int64_t foreign; /* F of section 7 */
+	bool refused;    /* a create was refused a moment ago: there is no room until the pause ends */
+	bool unknown;    /* status.hard is not there yet: nothing is charged */
+};
+
+struct kar_queue_flags {
+	int32_t max_load_permille; /* --max-load-desired; 0: 1000 */
+	kar_time aging_interval, starvation_timeout, min_runtime, freezing_window; /* 0: off */
+};
+
+struct kar_queue_snapshot {
+	const struct kar_queue_in *queues;
+	uint32_t n_queues;
+	const struct kar_queue_group *groups; /* finished ones may be left out */
+	uint32_t n_groups;
+	const struct kar_queue_quota_row *rows;
+	uint32_t n_rows;
+	struct kar_queue_amounts alloc;   /* of usable nodes, with "pods" */
+	struct kar_queue_amounts foreign; /* F: of pods that no group of the snapshot owns */
+	/* All bound pods are taken in it. It is as it was when the call returns. Its classes give the needs of runs. */
+	struct kar_sched *sched;
+	bool no_nodes; /* nodes are not read: neither cluster rows nor the node check */
+	struct kar_queue_flags flags;
+};
+
+/* --- the result ------------------------------------------------------------------------------------------------------------ */
+
+enum kar_queue_cause { KAR_QUEUE_NOT_EVICTED, KAR_QUEUE_RECLAIM, KAR_QUEUE_IN_QUEUE, KAR_QUEUE_DRAIN };
+const char *kar_queue_cause_name(enum kar_queue_cause c) KAR_RETNN; /* reason of the condition Preempted */
+
+struct kar_queue_decision {
+	enum kar_queue_standing standing;
+	enum kar_queue_reason reason; /* KAR_QR_ADMITTED: .standing is ADMITTED */
+	int32_t desired;              /* d; 0 unless it is admitted */
+	bool scaled;                  /* lastScaleTime = now: SHED, b, EXTRAS or REBALANCE has changed d */
+	/*
+	 * Of a group that this pass admits: a place for each pod of its minimum. Of one that .replaces: places for pods that had none, those
+	 * of its minimum all or none. Role: the index of the run. NULL: none.
+	 */
+	const struct kar_placement *places;
+	bool lacks; /* of one that .replaces: pods of its minimum have no seat and there is no room for them */
+
+	enum kar_queue_cause cause; /* NOT_EVICTED: it is not evicted by this pass */
+	uint32_t evicted_for;       /* the taker; KAR_QUEUE_NONE: DRAIN, or not evicted */
+	const char *evicted_text;   /* "evicted for n/j of queue o: right of o"; NULL: not evicted */
+	bool took_extras;           /* of a taker: others give up extras for it in this pass */
+
+	enum kar_queue_reason
+		provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */
+	uint32_t partner; /* of GANG_GROUP: which cannot start; KAR_QUEUE_NONE: .unit_missing */
+	enum kar_queue_reason partner_reason;
+
+	int32_t position; /* in its leaf among the waiting ones whose reason is RESERVING or later; 0: none, or beyond POSITIONS */
+	int32_t line; /* how many these are */
+	const char *
+		text; /* why it waits, without position; of an admitted one: NULL, or why a raised minimum waits */
+	const char *message;      /* text with position and estimate, as it is written to the status */
+	kar_time estimated_start; /* 0: not known */
+	const char *basis;        /* of that: "deadlines", "median of 12 jobs" */
+	int64_t level;            /* section 4 */
+};
+
+enum kar_queue_validity {
+	KAR_QUEUE_VALID,
+	KAR_QUEUE_PARENT_NOT_FOUND,
+	KAR_QUEUE_PARENT_CYCLE,
+	KAR_QUEUE_TOO_DEEP
+};
+const char *kar_queue_validity_name(enum kar_queue_validity v) KAR_RETNN; /* reason of the condition Valid */
+
+struct kar_queue_counts {
+	int32_t pending, inqueue, running, completed, unknown; /* of the subtree */
+	int32_t live;                                          /* admitted or reserving */
+};
+
+struct kar_queue_status_out {
+	enum kar_queue_validity validity;
+	uint32_t parent; /* in force; KAR_QUEUE_NONE: top, or (.validity) never valid */
+	bool in_force;   /* it has a place in the tree */
+	bool leaf;
+	bool closed;  /* it or a parent is closed or being deleted */
+	bool closing; /* closed, and a live group is below */
+	struct kar_queue_counts counts;
+	struct kar_queue_amounts allocated,
+		entitled;      /* by names of resources, without what is 0 or not limited */
+	int64_t share;         /* in thousandths */
+	uint32_t head;         /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
+	uint32_t reserved_for; /* group for which capacity comes together */
+	kar_time reserved_since;
+	struct kar_queue_amounts reserved; /* its M */
+};
+
+struct kar_queue_result {
+	struct kar_queue_decision *groups;   /* by index of the snapshot */
+	struct kar_queue_status_out *queues; /* likewise */
+	int32_t steps;                       /* until nothing changed */
+	bool unsettled;                      /* KAR_QUEUE_STEPS were not enough: a bug, to be counted */
+	kar_time again_at; /* when an age, a window, a protection or a starvation time ends; KAR_NEVER */
+	/* Groups that are not finished (.n_order), in line order, for the order of writes. */
+	const uint32_t *order;
+	uint32_t n_order;
+};
+
+/* Pure. @now: wall ms. */
+void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar_arena *a,
+	struct kar_queue_result *out) KAR_NONNULL;
+
+#endif

@@ -1,0 +1,187 @@
+/* RESERVE: who has waited for too long gets its room together. */
+#include "common/queue/impl.h"
+
+#include "common/sched/table.h"
+
+/* --- who starves ------------------------------------------------------------------------------------ */
+
+static bool fits_later(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct q_state st = g->st;
+	struct q_short s;
+	struct q_mark mark;
+	bool fits;
+
+	if (!q_rows_fit(p, &ask, Q_FUT, &s))
+		return false;
+	mark = q_mark(p);
+	fits = q_place(p, &ask, Q_FUT, &st);
+	q_undo(p, mark);
+	return fits;
+}
+
+static bool starves(struct q_pass *p, struct q_group *g)
+{
+	int64_t limit = p->s->flags.starvation_timeout / KAR_SECOND;
+
+	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit)
+		return false;
+	if (!q_is_feasible(p, g) || q_is_quota_blocked(p, g))
+		return false;
+	if (g->kind->starved_at == p->change)
+		return true;
+	if (fits_later(p, g))
+		return false;
+	g->kind->starved_at = p->change;
+	return true;
+}
+
+/* --- pools ------------------------------------------------------------------------------------------ */
+
+/* The lowest queue of its path that is short of something for it, else the cluster. */
+static struct q_queue *pool_of(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct q_queue *q = g->q;
+	struct q_short s;
+
+	q_rows_fit(p, &ask, Q_FUT, &s);
+	while (q->in && !s.cap[q->depth] && !(s.jobs >> q->depth & 1))
+		q = q->parent;
+	return q;
+}
+
+static bool goes_first(const struct q_group *a, const struct q_group *b)
+{
+	if (a->level != b->level)
+		return a->level > b->level;
+	if (a->wait != b->wait)
+		return a->wait > b->wait;
+	return q_compare_names(a, b) < 0;
+}
+
+/* --- the room of the head of the cluster -------------------------------------------------------------- */
+
+struct room {
+	const char *node;
+	int64_t v[Q_RESOURCES];
+};
+
+void q_lift_all(struct q_pass *p)
+{
+	const struct q_state none = { 0 };
+
+	for (uint32_t i = 0; i < p->n_live; i++)
+		q_retake(p, p->live[i], &p->live[i]->st, &none);
+}
+
+static void add(struct q_pass *p, int64_t *v, kar_class class, int64_t n)
+{
+	const int64_t *needs = q_class_needs(p, class);
+
+	for (uint32_t r = 0; r < p->n_resources; r++)
+		v[r] = q_add(v[r], q_mul(needs[r], n));
+}
+
+/* Where the head would be without any managed pod. */
+static struct room *place_alone(struct q_pass *p, struct q_group *head, struct kar_table *by_node,
+	uint32_t *n)
+{
+	const struct q_ask ask = q_ask_minimum(head);
+	struct q_mark mark = q_mark(p);
+	struct q_state st = head->st;
+	struct room *rooms = NULL;
+
+	q_lift_all(p);
+	if (q_place(p, &ask, Q_FUT, &st)) {
+		rooms = kar_arena_alloc(p->a, st.n_spots + 1, sizeof(*rooms));
+		for (uint32_t i = 0; i < st.n_spots; i++) {
+			const struct q_spot *s = &st.spots[i];
+			uint32_t *at = s->node ? kar_table_find(by_node, s->node) : NULL;
+
+			if (!s->node)
+				continue;
+			if (!at) {
+				rooms[*n].node = s->node;
+				kar_table_add(by_node, s->node, *n);
+			}
+			add(p, rooms[at ? *at : (*n)++].v, head->in->runs[s->run].class, s->n);
+		}
+	}
+	q_undo(p, mark);
+	return rooms;
+}
+
+/* Pods from before the reservation are in that room as long as they run; others must leave it free. */
+static void subtract_old(struct q_pass *p, struct room *rooms, const struct kar_table *by_node,
+	const struct q_group *g, kar_time since)
+{
+	for (uint32_t i = 0; i < g->in->n_runs; i++) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+
+		for (uint32_t k = 0; k < run->n_seats; k++) {
+			const struct kar_queue_seat *s = &run->seats[k];
+			const uint32_t *at = s->node && s->bound && s->created < since
+				? kar_table_find(by_node, s->node)
+				: NULL;
+
+			if (at)
+				add(p, rooms[*at].v, run->class, -(int64_t)s->n);
+		}
+	}
+}
+
+static void reserve_nodes(struct q_pass *p, struct q_group *head)
+{
+	const struct kar_queue_in *in = head->q->in;
+	kar_time since = in->reserved_for == head->index ? in->reserved_since : p->now;
+	struct kar_table by_node = { 0 };
+	uint32_t n = 0;
+	struct room *rooms = place_alone(p, head, &by_node, &n);
+
+	if (!rooms) {
+		p->root->reserved = NULL;
+		kar_table_release(&by_node);
+		return;
+	}
+	for (uint32_t i = 0; i < p->n_live; i++)
+		subtract_old(p, rooms, &by_node, p->live[i], since);
+	p->reserved = kar_arena_alloc(p->a, n + 1, sizeof(*p->reserved));
+	for (uint32_t i = 0; i < n; i++) {
+		kar_class class = q_room_class(p, rooms[i].v);
+
+		if (class)
+			p->reserved[p->n_reserved++] = (struct q_reserved){ rooms[i].node, class };
+	}
+	kar_table_release(&by_node);
+}
+
+void q_reserve(struct q_pass *p)
+{
+	struct q_group **heads = kar_arena_alloc(p->a, p->s->n_queues + 1, sizeof(struct q_group *));
+
+	if (p->s->flags.starvation_timeout <= 0)
+		return;
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		for (uint32_t k = 0; k < q->n_line; k++) {
+			struct q_group *g = q->line[k];
+
+			if (starves(p, g)) {
+				const struct q_queue *pool = pool_of(p, g);
+				struct q_group **head = &heads[pool->in ? pool->index : p->s->n_queues];
+
+				if (!*head || goes_first(g, *head))
+					*head = g;
+			}
+			if (q->in->strict && q_is_candidate(g))
+				break; /* the others are behind a head */
+		}
+	}
+	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+		p->queues[i].reserved = heads[i];
+	if (p->root->reserved && !p->s->no_nodes)
+		reserve_nodes(p, p->root->reserved);
+}

@@ -1,0 +1,216 @@
+/* Limits with their sums: the cluster, capabilities, jobs, quotas. */
+#include "common/queue/impl.h"
+
+#include <string.h>
+
+struct q_ask q_ask_minimum(struct q_group *g)
+{
+	return (struct q_ask){ .g = g,
+		.from = 0,
+		.to = g->min,
+		.v = g->kind->m,
+		.rows = g->kind->row_m,
+		.job = true };
+}
+
+struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to)
+{
+	int64_t *v = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*v));
+	int64_t *rows = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*rows));
+
+	q_add_pods(p, g, from, to, v, rows);
+	return (struct q_ask){ .g = g,
+		.from = from,
+		.to = to,
+		.v = v,
+		.rows = rows,
+		.extra = from >= g->min };
+}
+
+bool q_binds(const struct q_group *head, const struct q_ask *ask)
+{
+	return head && head != ask->g && !ask->no_reservation && (ask->extra || ask->g->level <= head->level);
+}
+
+static uint64_t short_in_cluster(const struct q_pass *p, const struct q_ask *ask, enum q_view view)
+{
+	uint64_t all = 0;
+
+	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+		int64_t sum;
+
+		if (ask->v[r] <= 0)
+			continue;
+		sum = q_add(q_add(p->foreign[r], q_seen(&p->root->sum[r], view)), ask->v[r]);
+		if (p->has_guarantees && !ask->no_lock)
+			sum = q_add(sum, q_lock(ask->g->q, r));
+		all |= (uint64_t)(sum > p->alloc[r]) << r;
+	}
+	return all;
+}
+
+/* Of a queue of its path: also if it is the pool of a head. */
+static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, const struct q_ask *ask,
+	enum q_view view)
+{
+	const struct q_group *head = q_binds(q->reserved, ask) ? q->reserved : NULL;
+	uint64_t all = 0;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t sum;
+
+		if (ask->v[r] <= 0 || q->cap[r] == Q_NO_LIMIT)
+			continue;
+		sum = q_add(q_seen(&q->sum[r], view), ask->v[r]);
+		if (head)
+			sum = q_add(sum, head->kind->m[r]);
+		all |= (uint64_t)(sum > q->cap[r]) << r;
+	}
+	return all;
+}
+
+static bool lacks_jobs(const struct q_queue *q, const struct q_ask *ask)
+{
+	int32_t head = q_binds(q->reserved, ask);
+
+	return ask->job && q->in->max_jobs > 0 && q->live + 1 + head > q->in->max_jobs;
+}
+
+int64_t q_row_room(const struct q_pass *p, uint32_t row)
+{
+	const struct kar_queue_quota_row *in = &p->s->rows[row];
+
+	return in->refused ? 0 : q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
+}
+
+/* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */
+static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum q_view view, bool *closed)
+{
+	const struct q_kind *k = ask->g->kind;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct kar_queue_quota_row *in = &p->s->rows[k->rows[i]];
+		const struct q_group *closer;
+		int64_t room;
+
+		if (ask->rows[i] <= 0)
+			continue;
+		room = in->refused
+			? 0
+			: q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[k->rows[i]].sum, view));
+		all |= (uint64_t)(ask->rows[i] > room) << i;
+		closer = q_row_closer(p, k->rows[i]);
+		*closed |=
+			closer && closer != ask->g && !ask->g->keeps && q_compare_line(&closer, &ask->g) < 0;
+	}
+	return all;
+}
+
+bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
+{
+	bool fits;
+
+	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view) };
+	s->quota = short_in_quotas(p, ask, view, &s->closed);
+	fits = !s->cluster && !s->quota && !s->closed;
+	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
+		s->cap[q->depth] = short_in_queue(p, q, ask, view);
+		s->jobs |= (uint32_t)lacks_jobs(q, ask) << q->depth;
+		fits &= !s->cap[q->depth];
+	}
+	return fits && !s->jobs;
+}
+
+/* --- without anybody else -------------------------------------------------------------------------- */
+
+/* Guarantees of others that nobody ever frees: those of the siblings of its path. */
+static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue *q, uint32_t r)
+{
+	int64_t all = 0;
+
+	for (; p->has_guarantees && q->parent; q = q->parent) {
+		for (uint32_t i = 0; i < q->parent->n_children; i++) {
+			if (q->parent->children[i] != q)
+				all = q_add(all, q->parent->children[i]->g[r]);
+		}
+	}
+	return all;
+}
+
+static bool fits_empty_rows(struct q_pass *p, const struct q_group *g)
+{
+	const int64_t *m = g->kind->m;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t others;
+
+		if (m[r] <= 0)
+			continue;
+		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+			if (m[r] > q->cap[r])
+				return false;
+		}
+		others = q_add(p->foreign[r], guaranteed_to_others(p, g->q, r));
+		if (!p->s->no_nodes && q_add(m[r], others) > p->alloc[r])
+			return false;
+	}
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		if (g->kind->row_m[i] > p->s->rows[g->kind->rows[i]].hard)
+			return false;
+	}
+	return true;
+}
+
+bool q_is_feasible(struct q_pass *p, struct q_group *g)
+{
+	if (g->kind->feasible < 0)
+		g->kind->feasible = fits_empty_rows(p, g) && q_fits_empty_nodes(p, g);
+	return g->kind->feasible;
+}
+
+/* --- who is blocked -------------------------------------------------------------------------------- */
+
+/* It waits for an admission that nothing but the room of its queue, the cluster or a quota can refuse. */
+static bool is_waiting(const struct q_group *g)
+{
+	return g->st.standing == KAR_QUEUE_WAITING && q_ineligible(g) == KAR_QR_ADMITTED && !g->st.cause;
+}
+
+struct q_group *q_row_closer(struct q_pass *p, uint32_t row)
+{
+	struct q_row *r = &p->rows[row];
+	int64_t room;
+
+	if (r->closer_at == p->change)
+		return r->closer;
+	r->closer = NULL;
+	r->closer_at = p->change;
+	room = q_row_room(p, row);
+	for (uint32_t i = 0; r->largest > room && i < r->n_line && !r->closer; i++) {
+		struct q_group *g = r->line[i];
+
+		for (uint32_t k = 0; k < g->kind->n_rows; k++) {
+			if (g->kind->rows[k] == row && g->kind->row_m[k] > room && is_waiting(g) &&
+				q_is_feasible(p, g))
+				r->closer = g;
+		}
+	}
+	return r->closer;
+}
+
+bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g)
+{
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		const struct q_group *closer;
+
+		if (g->kind->row_m[i] <= 0)
+			continue;
+		if (g->kind->row_m[i] > q_row_room(p, g->kind->rows[i]))
+			return true;
+		closer = q_row_closer(p, g->kind->rows[i]);
+		if (closer && closer != g && q_compare_line(&closer, &g) < 0)
+			return true;
+	}
+	return false;
+}

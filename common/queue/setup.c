@@ -1,0 +1,345 @@
+/* Groups as the pass sees them: what they need, which are alike, and the lines. */
+#include "common/queue/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t q_resource(struct q_pass *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_resources; i++) {
+		if (strcmp(p->names[i], name) == 0)
+			return i;
+	}
+	if (p->n_resources == Q_RESOURCES)
+		return Q_RESOURCES;
+	p->names[p->n_resources] = name;
+	return p->n_resources++;
+}
+
+const int64_t *q_class_needs(struct q_pass *p, kar_class c)
+{
+	const struct kar_pod_needs *needs;
+	int64_t *v;
+
+	if (c >= p->n_class_needs) {
+		uint32_t n = 2 * c + 64;
+		const int64_t **all = kar_arena_alloc(p->a, n, sizeof(int64_t *));
+
+		if (p->n_class_needs)
+			memcpy(all, p->class_needs, p->n_class_needs * sizeof(int64_t *));
+		p->class_needs = all;
+		p->n_class_needs = n;
+	}
+	if (p->class_needs[c])
+		return p->class_needs[c];
+	needs = kar_sched_needs(p->s->sched, c);
+	p->class_needs[c] = v = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*v));
+	for (uint32_t i = 0; i < needs->n_amounts; i++) {
+		uint32_t r = q_resource(p, needs->amounts[i].resource);
+
+		if (r < Q_RESOURCES)
+			v[r] = q_add(v[r], needs->amounts[i].amount);
+	}
+	if (!needs->room_only)
+		v[p->pods] = q_add(v[p->pods], 1);
+	return v;
+}
+
+uint32_t q_run_of(const struct q_group *g, int32_t k)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < g->in->n_runs && k >= g->in->runs[i].n)
+		k -= g->in->runs[i++].n;
+	return i;
+}
+
+static void add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
+{
+	const int64_t *needs = q_class_needs(p, c);
+
+	for (uint32_t r = 0; r < p->n_resources; r++)
+		v[r] = q_add(v[r], q_mul(needs[r], n));
+}
+
+static void add_charges(const struct q_kind *k, const struct kar_queue_run *run, int64_t n, int64_t *rows)
+{
+	for (uint32_t i = 0; i < run->n_charges; i++) {
+		uint32_t at = q_row_of(k, run->charges[i].row);
+
+		if (at < k->n_rows)
+			rows[at] = q_add(rows[at], q_mul(run->charges[i].amount, n));
+	}
+}
+
+void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
+	int64_t *rows)
+{
+	int32_t at = 0;
+
+	for (uint32_t i = 0; i < g->in->n_runs && at < to; i++) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+		int32_t first = from > at ? from : at, end = to < at + run->n ? to : at + run->n;
+
+		at += run->n;
+		if (first >= end)
+			continue;
+		add_class(p, run->class, end - first, v);
+		if (rows && run->n_charges)
+			add_charges(g->kind, run, end - first, rows);
+	}
+}
+
+/* --- order ----------------------------------------------------------------------------------------- */
+
+int q_compare_names(const struct q_group *a, const struct q_group *b)
+{
+	int order = strcmp(a->in->ns, b->in->ns);
+
+	return order ? order : strcmp(a->in->name, b->in->name);
+}
+
+int q_compare_line(const void *a, const void *b)
+{
+	const struct q_group *x = *(struct q_group *const *)a, *y = *(struct q_group *const *)b;
+
+	if (x->in->yields != y->in->yields)
+		return x->in->yields ? 1 : -1;
+	if (x->level != y->level)
+		return x->level > y->level ? -1 : 1;
+	if (x->in->creation != y->in->creation)
+		return x->in->creation < y->in->creation ? -1 : 1;
+	return q_compare_names(x, y);
+}
+
+static int64_t level_of(struct q_pass *p, const struct q_group *g)
+{
+	static const int32_t classes[] = { 10, 100, 1000 };
+	kar_time age = p->s->flags.aging_interval;
+	int64_t base = g->in->base, k;
+	int64_t i = -1;
+
+	if (base >= classes[2] || !age)
+		return base;
+	for (int64_t c = 0; c < 3; c++)
+		i = classes[c] <= base ? c : i;
+	k = g->wait / (age / KAR_SECOND > 0 ? age / KAR_SECOND : 1);
+	if (k <= 0)
+		return base;
+	return q_max(base, classes[q_min(i + k, 2)]);
+}
+
+static kar_time waits_since(const struct kar_queue_group *in)
+{
+	return in->waiting_since ? in->waiting_since : in->creation;
+}
+
+static void find_level(struct q_pass *p, struct q_group *g)
+{
+	kar_time age = p->s->flags.aging_interval, starve = p->s->flags.starvation_timeout;
+	int64_t waited = g->in->waited_seconds;
+
+	if (g->in->standing == KAR_QUEUE_ADMITTED) {
+		g->wait = waited;
+	} else {
+		kar_time begin = waits_since(g->in) - waited * KAR_SECOND;
+
+		g->wait = q_max(0, p->now - begin) / KAR_SECOND;
+		if (age > 0 && g->in->base < 1000 && p->now >= begin)
+			q_note_time(p, begin + ((p->now - begin) / age + 1) * age);
+		if (starve > 0)
+			q_note_time(p, begin + starve);
+	}
+	g->level = level_of(p, g);
+}
+
+enum kar_queue_reason q_ineligible(const struct q_group *g)
+{
+	const struct kar_queue_group *in = g->in;
+	enum kar_queue_reason found = KAR_QR_ADMITTED;
+
+	if (in->queue == KAR_QUEUE_NONE)
+		found = KAR_QR_QUEUE_NOT_FOUND;
+	else if (!g->q->in || g->q->in->problem)
+		found = KAR_QR_QUEUE_INVALID;
+	else if (g->q->n_children)
+		found = KAR_QR_QUEUE_NOT_LEAF;
+	else if (g->q->closed)
+		found = KAR_QR_QUEUE_CLOSED;
+	if (!found || (in->ineligible && in->ineligible < found))
+		found = in->ineligible;
+	return found;
+}
+
+/* --- one group ------------------------------------------------------------------------------------- */
+
+static int32_t count(const struct kar_queue_group *in)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		n += in->runs[i].n;
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}
+
+/* The charges of a class, by the run that has it. */
+static const struct kar_queue_run *run_of_class(const struct kar_queue_group *in, kar_class c)
+{
+	for (uint32_t i = 0; i < in->n_runs; i++) {
+		if (in->runs[i].class == c)
+			return &in->runs[i];
+	}
+	return NULL;
+}
+
+static bool has_pods(const struct kar_queue_group *in)
+{
+	bool any = in->n_leaving > 0;
+
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		any |= in->runs[i].n_seats > 0;
+	return any;
+}
+
+static void count_pods(struct q_pass *p, struct q_group *g)
+{
+	if (!has_pods(g->in))
+		return;
+	g->pods = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*g->pods));
+	g->row_pods = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*g->row_pods));
+	for (uint32_t i = 0; i < g->in->n_runs; i++) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+
+		for (uint32_t k = 0; k < run->n_seats; k++) {
+			if (!run->seats[k].bound)
+				continue;
+			add_class(p, run->class, run->seats[k].n, g->pods);
+			add_charges(g->kind, run, run->seats[k].n, g->row_pods);
+		}
+	}
+	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
+		const struct kar_queue_leaving *l = &g->in->leaving[i];
+		const struct kar_queue_run *run = run_of_class(g->in, l->class);
+
+		add_class(p, l->class, l->n, g->pods);
+		if (run)
+			add_charges(g->kind, run, l->n, g->row_pods);
+	}
+}
+
+static void set_up(struct q_pass *p, struct q_group *g)
+{
+	const struct kar_queue_group *in = g->in;
+
+	g->q = in->queue != KAR_QUEUE_NONE && p->queues[in->queue].in_force ? &p->queues[in->queue] : p->root;
+	g->left = count(in);
+	g->min = (int32_t)kar_clamp(in->min, g->left > 0, g->left);
+	g->desired = in->desired < g->left ? in->desired : g->left;
+	find_level(p, g);
+	g->kind = q_kind_of(p, g);
+	count_pods(p, g);
+	if (in->ineligible == KAR_QR_FINISHED || in->ineligible == KAR_QR_JOB_INVALID ||
+		in->ineligible == KAR_QR_SUSPENDED)
+		return;
+	g->st.standing = in->standing;
+	g->st.d = in->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
+}
+
+/* Groups of the rows, for those that are blocked. */
+static void enter_rows(struct q_pass *p, struct q_group *g)
+{
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		struct q_row *row = &p->rows[g->kind->rows[i]];
+
+		row->line = kar_arena_grow(p->a, row->line, row->n_line, sizeof(struct q_group *));
+		row->line[row->n_line++] = g;
+		row->largest = q_max(row->largest, g->kind->row_m[i]);
+	}
+}
+
+static void make_lines(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_line; i++)
+		p->line[i]->q->n_line++;
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		p->queues[i].line = kar_arena_alloc(p->a, p->queues[i].n_line + 1, sizeof(struct q_group *));
+		p->queues[i].n_line = 0;
+	}
+	for (uint32_t i = 0; i < p->n_line; i++) {
+		struct q_queue *q = p->line[i]->q;
+
+		q->line[q->n_line++] = p->line[i];
+		enter_rows(p, p->line[i]);
+	}
+}
+
+void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		uint32_t r = q_resource(p, list->items[i].resource);
+
+		if (r < Q_RESOURCES)
+			to[r] = q_add(to[r], list->items[i].amount);
+	}
+}
+
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
+static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
+{
+	const char **names = kar_arena_alloc(p->a, list->n + 1, sizeof(*names));
+
+	for (uint32_t i = 0; i < list->n; i++)
+		names[i] = list->items[i].resource;
+	qsort(names, list->n, sizeof(*names), by_string);
+	for (uint32_t i = 0; i < list->n; i++)
+		q_resource(p, names[i]);
+}
+
+static void read_cluster(struct q_pass *p)
+{
+	int32_t permille = p->s->flags.max_load_permille;
+
+	number_resources(p, &p->s->alloc);
+	p->pods = q_resource(p, "pods");
+	q_add_list(p, &p->s->alloc, p->alloc);
+	q_add_list(p, &p->s->foreign, p->foreign);
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		bool scaled =
+			permille && (strcmp(p->names[r], "cpu") == 0 || strcmp(p->names[r], "memory") == 0);
+		kar_nano all = (kar_nano)p->alloc[r] * (scaled ? permille : 1000) / 1000;
+
+		p->load[r] = q_max(0, (int64_t)all - p->foreign[r]);
+	}
+}
+
+void q_setup(struct q_pass *p)
+{
+	uint32_t n = p->s->n_groups;
+
+	read_cluster(p);
+	q_tree(p);
+	p->rows = kar_arena_alloc(p->a, p->s->n_rows + 1, sizeof(*p->rows));
+	p->groups = kar_arena_alloc(p->a, n + 1, sizeof(*p->groups));
+	p->line = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
+	p->gone = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
+	p->live = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
+	for (p->kind_slots = 64; p->kind_slots < 2 * n;)
+		p->kind_slots *= 2;
+	p->kinds = kar_arena_alloc(p->a, p->kind_slots, sizeof(struct q_kind *));
+	for (uint32_t i = 0; i < n; i++) {
+		struct q_group *g = &p->groups[i];
+
+		*g = (struct q_group){ .in = &p->s->groups[i], .index = i };
+		set_up(p, g);
+		if (g->in->ineligible != KAR_QR_FINISHED)
+			p->line[p->n_line++] = g;
+	}
+	qsort(p->line, p->n_line, sizeof(struct q_group *), q_compare_line);
+	make_lines(p);
+	q_count_all(p);
+}

@@ -1,0 +1,129 @@
+/* Words for reasons, and amounts and times in texts. */
+#include "common/queue/impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/timefmt.h"
+
+const char *kar_queue_reason_name(enum kar_queue_reason r)
+{
+	static const char *const names[KAR_N_QUEUE_REASONS] = {
+		[KAR_QR_ADMITTED] = "Admitted",
+		[KAR_QR_FINISHED] = "Finished",
+		[KAR_QR_JOB_INVALID] = "JobInvalid",
+		[KAR_QR_SUSPENDED] = "Suspended",
+		[KAR_QR_QUEUE_NOT_FOUND] = "QueueNotFound",
+		[KAR_QR_QUEUE_INVALID] = "QueueInvalid",
+		[KAR_QR_QUEUE_NOT_LEAF] = "QueueNotLeaf",
+		[KAR_QR_QUEUE_CLOSED] = "QueueClosed",
+		[KAR_QR_NAMESPACE_NOT_ALLOWED] = "NamespaceNotAllowed",
+		[KAR_QR_UNSUPPORTED] = "Unsupported",
+		[KAR_QR_DEACTIVATED] = "Deactivated",
+		[KAR_QR_BACKEND_UNAVAILABLE] = "BackendUnavailable",
+		[KAR_QR_WAITING_FOR_MEMBERS] = "WaitingForMembers",
+		[KAR_QR_PREEMPTED] = "Preempted",
+		[KAR_QR_BACK_OFF] = "BackOff",
+		[KAR_QR_QUOTA_INVALID_TEMPLATE] = "QuotaInvalidTemplate",
+		[KAR_QR_INFEASIBLE] = "Infeasible",
+		[KAR_QR_QUOTA_INFEASIBLE] = "QuotaInfeasible",
+		[KAR_QR_RESERVING] = "Reserving",
+		[KAR_QR_GANG_GROUP] = "WaitingForGangGroup",
+		[KAR_QR_BEHIND_HEAD] = "BehindHead",
+		[KAR_QR_QUOTA_EXCEEDED] = "QuotaExceeded",
+		[KAR_QR_MAX_JOBS] = "MaxJobsReached",
+		[KAR_QR_QUEUE_CAPABILITY] = "QueueCapability",
+		[KAR_QR_HEAD_RESERVED] = "HeadReserved",
+		[KAR_QR_GUARANTEE_RESERVED] = "GuaranteeReserved",
+		[KAR_QR_WAITING_FOR_RECLAIM] = "WaitingForReclaim",
+		[KAR_QR_NO_FIT] = "NoFit",
+		[KAR_QR_INSUFFICIENT_CAPACITY] = "InsufficientCapacity",
+		[KAR_QR_PROVISIONING] = "Provisioning",
+	};
+
+	assert(r < KAR_N_QUEUE_REASONS);
+	return names[r];
+}
+
+const char *kar_queue_cause_name(enum kar_queue_cause c)
+{
+	static const char *const names[] = {
+		[KAR_QUEUE_NOT_EVICTED] = "",
+		[KAR_QUEUE_RECLAIM] = "Reclaim",
+		[KAR_QUEUE_IN_QUEUE] = "InQueue",
+		[KAR_QUEUE_DRAIN] = "Drain",
+	};
+
+	return names[c];
+}
+
+const char *kar_queue_validity_name(enum kar_queue_validity v)
+{
+	static const char *const names[] = {
+		[KAR_QUEUE_VALID] = "Valid",
+		[KAR_QUEUE_PARENT_NOT_FOUND] = "ParentNotFound",
+		[KAR_QUEUE_PARENT_CYCLE] = "ParentCycle",
+		[KAR_QUEUE_TOO_DEEP] = "TooDeep",
+	};
+
+	return names[v];
+}
+
+static bool is_cpu(const char *resource)
+{
+	size_t n = strlen(resource);
+
+	return n >= 3 && strcmp(resource + n - 3, "cpu") == 0 && (n == 3 || resource[n - 4] == '.');
+}
+
+static bool is_bytes(const char *resource)
+{
+	return strstr(resource, "memory") || strstr(resource, "storage") || strstr(resource, "hugepages-");
+}
+
+/* The largest unit that is exact; what is short is rounded up to Mi. */
+static const char *bytes_text(struct q_pass *p, int64_t n, bool up)
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	const int64_t mi = (int64_t)1 << 20;
+	size_t unit = 0;
+
+	if (up && n % mi && n < INT64_MAX - mi)
+		n = (n / mi + 1) * mi;
+	while (n && n % 1024 == 0 && unit + 1 < KAR_LEN(units)) {
+		n /= 1024;
+		unit++;
+	}
+	return kar_arena_printf(p->a, "%" PRId64 "%s", n, units[unit]);
+}
+
+const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount, bool up)
+{
+	if (is_bytes(resource))
+		return bytes_text(p, amount, up);
+	if (!is_cpu(resource))
+		return kar_arena_printf(p->a, "%" PRId64, amount);
+	if (amount % 1000)
+		return kar_arena_printf(p->a, "%" PRId64 "m", amount);
+	return kar_arena_printf(p->a, "%" PRId64, amount / 1000);
+}
+
+const char *q_text_short(struct q_pass *p, const char *resource, int64_t lacks, int64_t wanted)
+{
+	return kar_arena_printf(p->a, "%s short %s: %s wanted", resource,
+		q_text_amount(p, resource, lacks, true), q_text_amount(p, resource, wanted, false));
+}
+
+const char *q_text_ordinal(int32_t n)
+{
+	static const char *const suffixes[] = { "th", "st", "nd", "rd" };
+
+	return n % 10 > 3 || n % 100 / 10 == 1 ? "th" : suffixes[n % 10];
+}
+
+const char *q_text_time(struct q_pass *p, kar_time at)
+{
+	char text[KAR_TIME_LEN];
+
+	return kar_arena_printf(p->a, "%s", kar_time_format(at, text));
+}

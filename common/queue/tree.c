@@ -1,0 +1,235 @@
+/* Queues: which parents are in force, who is a leaf, closed, and what rights count. */
+#include "common/queue/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+	const struct q_queue *const *x = a, *const *y = b;
+
+	return strcmp((*x)->in->name, (*y)->in->name);
+}
+
+static struct q_queue *find(struct q_queue **sorted, uint32_t n, const char *name)
+{
+	const struct kar_queue_in in = { .name = name };
+	struct q_queue wanted = { .in = &in }, *key = &wanted;
+	struct q_queue **found = bsearch(&key, sorted, n, sizeof(struct q_queue *), by_name);
+
+	return found ? *found : NULL;
+}
+
+/* NULL: top; @missing: it does not exist. */
+static struct q_queue *named_parent(struct q_queue **sorted, uint32_t n, const char *name, bool *missing)
+{
+	struct q_queue *parent = NULL;
+
+	if (name && *name && strcmp(name, "root") != 0) {
+		parent = find(sorted, n, name);
+		*missing = !parent;
+	}
+	return parent;
+}
+
+static enum kar_queue_validity of_depth(int depth)
+{
+	return depth > KAR_QUEUE_LEVELS ? KAR_QUEUE_TOO_DEEP : KAR_QUEUE_VALID;
+}
+
+/*
+ * By the specs alone, so that the answer for a queue is that for all of its path. Up to one whose answer is known, then down again: each
+ * queue is passed about twice. @path has room for all queues.
+ */
+static void check(struct q_queue **sorted, uint32_t n, struct q_queue *q, struct q_queue **path)
+{
+	enum kar_queue_validity found = KAR_QUEUE_VALID;
+	uint32_t steps = 0;
+	int depth = 0;
+
+	for (struct q_queue *x = q; x && !found;) {
+		bool missing = false;
+
+		if (x->checked) {
+			found = x->validity == KAR_QUEUE_TOO_DEEP ? KAR_QUEUE_VALID : x->validity;
+			depth = x->depth;
+			break;
+		}
+		if (steps == n) {
+			found = KAR_QUEUE_PARENT_CYCLE;
+			break;
+		}
+		path[steps++] = x;
+		x = named_parent(sorted, n, x->in->parent, &missing);
+		if (missing || (x && x->in->deleting))
+			found = KAR_QUEUE_PARENT_NOT_FOUND;
+	}
+	while (steps-- > 0) {
+		struct q_queue *x = path[steps];
+
+		x->depth = ++depth;
+		x->validity = found ? found : of_depth(depth);
+		x->checked = true;
+	}
+}
+
+static void hang_up(struct q_pass *p, struct q_queue **sorted, struct q_queue *q)
+{
+	uint32_t n = p->s->n_queues;
+	const char *name = q->validity == KAR_QUEUE_VALID ? q->in->parent : q->in->parent_in_force;
+	bool missing = q->validity != KAR_QUEUE_VALID && !name;
+	struct q_queue *parent = named_parent(sorted, n, name, &missing);
+
+	q->in_force = !missing;
+	q->parent = parent ? parent : p->root;
+}
+
+/* Parents in force of invalid queues may form what no spec may: those that do not reach the root within the levels have no place. */
+static void find_depth(const struct q_pass *p, struct q_queue *q)
+{
+	const struct q_queue *x = q;
+	int depth = 0;
+
+	while (x != p->root && x->in_force && depth <= KAR_QUEUE_LEVELS) {
+		x = x->parent;
+		depth++;
+	}
+	q->depth = depth;
+	if (x != p->root || depth > KAR_QUEUE_LEVELS)
+		q->in_force = false;
+}
+
+static void link_children(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		if (p->queues[i].in_force)
+			p->queues[i].parent->n_children++;
+	}
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		p->queues[i].children =
+			kar_arena_alloc(p->a, p->queues[i].n_children + 1, sizeof(struct q_queue *));
+		p->queues[i].n_children = 0;
+	}
+}
+
+static void set_state(struct q_queue *q, bool closed, bool drain)
+{
+	q->closed = closed || (q->in && (q->in->closed || q->in->deleting));
+	q->drain = drain || (q->in && q->in->closed && q->in->drain);
+	for (uint32_t i = 0; i < q->n_children; i++)
+		set_state(q->children[i], q->closed, q->drain);
+}
+
+static void read_amounts(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to, bool pods)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		uint32_t r = q_resource(p, list->items[i].resource);
+
+		if (r < Q_RESOURCES && (pods || r != p->pods))
+			to[r] = list->items[i].amount;
+	}
+}
+
+static void read_rights(struct q_pass *p, struct q_queue *q)
+{
+	q->n = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
+	q->g = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
+	q->cap = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
+	q->idle = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
+	q->sum = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*q->sum));
+	for (uint32_t r = 0; r < Q_RESOURCES; r++) {
+		q->n[r] = Q_UNNAMED;
+		q->cap[r] = Q_NO_LIMIT;
+	}
+	if (!q->in)
+		return;
+	read_amounts(p, &q->in->deserved, q->n, false);
+	read_amounts(p, &q->in->guarantee, q->g, false);
+	read_amounts(p, &q->in->capability, q->cap, true);
+	q->names_any = q->in->deserved.n > 0;
+	p->has_inner_preemption |= q->in->preempts;
+}
+
+/* Children first: an inner queue without rights has those of its children, and guarantees at least what they do. */
+static void add_up_rights(struct q_pass *p, struct q_queue *q)
+{
+	bool own = q->names_any;
+
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		const struct q_queue *c = q->children[i];
+
+		add_up_rights(p, q->children[i]);
+		for (uint32_t r = 0; r < p->n_resources && !own; r++) {
+			if (c->n[r] != Q_UNNAMED)
+				q->n[r] = q_add(q_max(q->n[r], 0), c->n[r]);
+		}
+		q->names_any |= c->names_any;
+	}
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t all = 0;
+
+		for (uint32_t i = 0; i < q->n_children; i++)
+			all = q_add(all, q->children[i]->g[r]);
+		q->g[r] = q_max(q->g[r], all);
+		q->idle[r] = all;
+		p->has_guarantees |= all > 0;
+	}
+	p->has_rights |= q->names_any;
+}
+
+void q_tree(struct q_pass *p)
+{
+	uint32_t n = p->s->n_queues;
+	struct q_queue **sorted = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
+	struct q_queue **path = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
+
+	p->queues = kar_arena_alloc(p->a, n + 1, sizeof(*p->queues));
+	p->root = &p->queues[n];
+	*p->root = (struct q_queue){ .index = KAR_QUEUE_NONE, .in_force = true };
+	for (uint32_t i = 0; i < n; i++) {
+		p->queues[i] = (struct q_queue){ .in = &p->s->queues[i], .index = i };
+		sorted[i] = &p->queues[i];
+	}
+	qsort(sorted, n, sizeof(struct q_queue *), by_name);
+	for (uint32_t i = 0; i <= n; i++)
+		read_rights(p, &p->queues[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		check(sorted, n, &p->queues[i], path);
+		hang_up(p, sorted, &p->queues[i]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		find_depth(p, &p->queues[i]);
+	link_children(p);
+	for (uint32_t i = 0; i < n; i++) {
+		struct q_queue *q = sorted[i];
+
+		if (!q->in_force)
+			continue;
+		q->place = q->parent->n_children;
+		q->parent->children[q->parent->n_children++] = q;
+	}
+	set_state(p->root, false, false);
+	add_up_rights(p, p->root);
+}
+
+bool q_is_below(const struct q_queue *q, const struct q_queue *a)
+{
+	while (q->depth > a->depth)
+		q = q->parent;
+	return q == a;
+}
+
+bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b)
+{
+	while (q->depth > v->depth && q->parent != v)
+		q = q->parent;
+	while (v->depth > q->depth && v->parent != q)
+		v = v->parent;
+	while (q->parent != v->parent && q->parent && v->parent) {
+		q = q->parent;
+		v = v->parent;
+	}
+	*a = q;
+	*b = v;
+	return q != v && q->parent && q->parent == v->parent;
+}

@@ -1,0 +1,353 @@
+/* The pass of the queues (common/queue): rows in the words of queue_world.h, many of them from docs/design/queue.md, 12. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_world.h"
+
+/*
+ * Expected: facts, with " | " between them.
+ *   "j=5"  d of an admitted group   "j=claim"   "j=NoFit"  its reason   "j~text"  its text begins so   "q:a=6"  sum of d in a queue
+ *   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"
+ * .then: more statements, after the plan was carried out and what stops is gone; "" : the same again, and nothing may change.
+ */
+struct row {
+	const char *name, *world, *expected, *then, *expected_then;
+};
+
+static int32_t count_places(const struct kar_placement *p)
+{
+	int32_t n = 0;
+
+	for (uint32_t i = 0; p && i < p->n_places; i++)
+		n += p->places[i].n;
+	return n;
+}
+
+static const char *of_group(struct world *w, uint32_t i, const char *what)
+{
+	const struct kar_queue_decision *d = &w->r.groups[i];
+
+	if (strncmp(what, "m:", 2) == 0)
+		return kar_arena_printf(&w->a, ": %s", d->message);
+	if (strncmp(what, "at:", 3) == 0)
+		return kar_arena_printf(&w->a, "%" PRId64, d->estimated_start / KAR_SECOND);
+	if (strncmp(what, "level:", 6) == 0)
+		return kar_arena_printf(&w->a, "%" PRId64, d->level);
+	if (strncmp(what, "places:", 7) == 0)
+		return kar_arena_printf(&w->a, "%d", (int)count_places(d->places));
+	return world_answer(w, i);
+}
+
+static const char *answer(struct world *w, const char *what)
+{
+	uint32_t i;
+
+	if (strncmp(what, "q:", 2) == 0)
+		return kar_arena_printf(&w->a, "%d",
+			(int)world_sum_of_queue(w, world_find_queue(w, what + 2)));
+	if (strncmp(what, "share:", 6) == 0)
+		return kar_arena_printf(&w->a, "%" PRId64, w->r.queues[world_find_queue(w, what + 6)].share);
+	if (strncmp(what, "entitled:", 9) == 0) {
+		const struct kar_queue_amounts *l = &w->r.queues[world_find_queue(w, what + 9)].entitled;
+
+		for (i = 0; i < l->n && strcmp(l->items[i].resource, "cpu") != 0;)
+			i++;
+		return kar_arena_printf(&w->a, "%" PRId64, i < l->n ? l->items[i].amount / 1000 : -1);
+	}
+	i = world_find(w, strchr(what, ':') ? strchr(what, ':') + 1 : what);
+	if (i == KAR_QUEUE_NONE)
+		fail_msg("no group %s", what);
+	return of_group(w, i, what);
+}
+
+static void check_fact(struct world *w, const struct row *r, char *fact)
+{
+	char *mark = fact + strcspn(fact, "=~");
+	bool text = *mark == '~';
+	const char *found, *expected = mark + 1;
+
+	*mark = '\0';
+	found = answer(w, fact);
+	if (text) {
+		found = strstr(found, ": ") ? strstr(found, ": ") + 2 : found;
+		if (strncmp(found, expected, strlen(expected)) != 0)
+			fail_msg("%s: %s says \"%s\", not \"%s\"", r->name, fact, found, expected);
+		return;
+	}
+	if (strncmp(found, expected, strlen(expected)) != 0 ||
+		(found[strlen(expected)] && found[strlen(expected)] != ':'))
+		fail_msg("%s: %s is \"%s\", not \"%s\"", r->name, fact, found, expected);
+}
+
+static void check(struct world *w, const struct row *r, const char *expected)
+{
+	world_plan(w);
+	assert_false(w->r.unsettled);
+	while (*expected) {
+		const char *end = strstr(expected, " | ");
+		size_t n = end ? (size_t)(end - expected) : strlen(expected);
+
+		check_fact(w, r, kar_arena_strndup(&w->a, expected, n));
+		expected += end ? n + 3 : n;
+	}
+}
+
+/* The same again, before anything has happened. */
+static void check_settled(struct world *w, const struct row *r)
+{
+	const struct kar_queue_decision *old = w->r.groups;
+
+	world_apply(w);
+	world_plan(w);
+	for (uint32_t i = 0; i < w->s.n_groups; i++) {
+		const struct kar_queue_decision *new = &w->r.groups[i];
+
+		if (old[i].standing != new->standing || old[i].desired != new->desired || new->cause)
+			fail_msg("%s: planned again, %s changes from %s, d %d", r->name, w->groups[i].name,
+				world_answer(w, i), (int)old[i].desired);
+	}
+}
+
+static void run(const struct row *r)
+{
+	struct world w;
+
+	world_begin(&w, r->world);
+	check(&w, r, r->expected);
+	check_settled(&w, r);
+	if (r->expected_then) {
+		world_settle(&w);
+		world_say(&w, r->then ? r->then : "");
+		check(&w, r, r->expected_then);
+		check_settled(&w, r);
+	}
+	world_end(&w);
+}
+
+static const struct row rows[] = {
+	/* --- docs/design/queue.md, 12 */
+	{ "rights_and_weights",
+		"node n cpu=20; queue a n=cpu:4 w=1; queue b n=cpu:6 w=4; 25*group x a 1 cpu=1; 25*group y b 1 cpu=1",
+		"q:a=6 | q:b=14 | entitled:a=6 | entitled:b=14" },
+	{ "dominant_resource",
+		"node n cpu=10 memory=20; queue a; queue b; 9*group x a 1 cpu=1 memory=4; 9*group y b 1 cpu=2 memory=1",
+		"q:a=4 | q:b=3" },
+	{ "share", "node n cpu=16; queue a n=cpu:2 w=2; group x a 7 cpu=1 run=7", "x=7 | share:a=156" },
+	{ "reclaim",
+		"node n cpu=10; queue a n=cpu:4; queue b n=cpu:6; 10*group x a 1 cpu=1 run=1; 7*group y b 1 cpu=1",
+		"q:a=4 | x4=Preempted | x10=1 | y1=claim | y6=claim | y7~cpu short 1: 1 wanted, 0 free of 10",
+		"", "q:b=6 | q:a=4 | y7=InsufficientCapacity" },
+	{ "within_by_gpu",
+		"node n cpu=16 gpu=4; queue a n=gpu:4; queue b; group g b 4 cpu=4 run=4; 2*group x a 1 cpu=4 gpu=2",
+		"g=Preempted | x1=claim | x2=claim", "", "x1=1 | x2=1" },
+	{ "in_queue",
+		"node n cpu=5; queue a preempt; group v a 2 cpu=1 p=10 run=2; group w a 1 cpu=1 p=10 run=1; group x a 2 cpu=1 p=100 run=2; group t a 3 cpu=1 p=1000",
+		"v=Preempted | w=Preempted | x=2 | t=claim", "", "t=3" },
+	{ "claim_holds",
+		"node n cpu=6; queue a; group t a 6 cpu=1 claim; group v a 3 cpu=1 stops=3; group w a 1 cpu=1",
+		"t=claim | w=InsufficientCapacity | v=InsufficientCapacity" },
+	{ "window",
+		"node n cpu=10; flags window=60; queue a n=cpu:4; queue b n=cpu:6; group x a 4..9 cpu=1 run=9 scaled=10000; group y b 3 cpu=1",
+		"x=9 | y=WaitingForReclaim", "now 10060", "x=7 | y=claim" },
+	{ "backfill_fits_beside_head",
+		"node n cpu=8 gpu=4; flags starve=300; queue a; group old a 1 gpu=2 run=1; group head a 1 cpu=4 gpu=4 t=10; group x a 1 cpu=4",
+		"x=1 | head=InsufficientCapacity" },
+	{ "backfill_must_leave_room",
+		"node n cpu=8 gpu=4; flags starve=300; queue a; group old a 1 gpu=2 run=1; group head a 1 cpu=4 gpu=4 t=10; group x a 1 cpu=5; group y a 1 gpu=1",
+		"x=HeadReserved | y=HeadReserved" },
+	{ "tree",
+		"node n cpu=9; queue eng w=2; queue w1 under=eng; queue w2 under=eng w=2; queue sci w=1; 9*group x w1 1 cpu=1; 9*group y w2 1 cpu=1; 9*group z sci 1 cpu=1",
+		"q:w1=2 | q:w2=4 | q:sci=3" },
+	{ "guarantee_is_infeasible",
+		"node n cpu=10; queue a g=cpu:3 n=cpu:3; queue b; group x b 8 cpu=1; group y b 7 cpu=1",
+		"x~cpu short 1: 8 wanted, 7 of 10 can be had | y=7" },
+	{ "capability_shrinks",
+		"node n cpu=10; queue a cap=cpu:2; group x a 1..3 cpu=1 run=3; group y a 2 cpu=1 run=2; group z a 1 cpu=1",
+		"x=1 | y=2 | z=QueueCapability" },
+	{ "load_bounds_extras", "node n cpu=30; flags load=900; queue a; group x a 5..40 cpu=1 run=5",
+		"x=27" },
+	{ "load_does_not_bound_minima", "node n cpu=30; flags load=900; queue a; group x a 30 cpu=1",
+		"x=30" },
+	{ "foreign_pod", "node n cpu=10; queue a; group x a 2..9 cpu=1 run=9; foreign cpu=4", "x=6" },
+	{ "extras_by_count", "node n cpu=9; queue a; group x a 2..8 cpu=1 run=5; group y a 1..9 cpu=1 run=1",
+		"x=5 | y=4" },
+	{ "shrink_by_priority",
+		"node n cpu=7; queue a; group x a 2..5 cpu=1 p=1000 run=5; group y a 2..5 cpu=1 p=10 run=5",
+		"x=5 | y=2" },
+	{
+		"weights_move_extras",
+		"node n cpu=9; queue a w=2; queue b; group x a 1..9 cpu=1 run=9; group y b 1..9 cpu=1",
+		"x=8 | y=claim",
+		"",
+		"y=1",
+	},
+	{ "quota_gang_takes_extras",
+		"node n cpu=20; quota default c pods=8; queue a; group x a 3..7 cpu=1 p=1000 run=7; group y a 4 cpu=1 p=10",
+		"x=4 | y=claim", "", "x=4 | y=4" },
+	{ "quota_too_small",
+		"node n cpu=20; quota default c pods=6; queue a; group x a 3..7 cpu=1 p=1000 run=5; group y a 4 cpu=1 p=10",
+		"x=6 | y=QuotaExceeded" },
+	{ "quota_one_of_two",
+		"node n cpu=20; quota default c pods=8; queue a; group x a 5 cpu=1; group y a 5 cpu=1",
+		"x=5 | y~pods short 2: 5 wanted, quota c has 8, used 5" },
+	{ "raised_minimum_waits", "node n cpu=20; quota default c pods=5; queue a; group x a 6 cpu=1 run=4",
+		"x=4" },
+	{ "raised_minimum", "node n cpu=20; quota default c pods=6; queue a; group x a 6 cpu=1 run=4",
+		"x=6" },
+	/* --- why it waits */
+	{ "no_queue", "node n cpu=9; queue a; group x b 1 cpu=1", "x=QueueNotFound | x~there is no queue b" },
+	{ "not_a_leaf", "node n cpu=9; queue a; queue b under=a; group x a 1 cpu=1",
+		"x~queue a has child queues" },
+	{ "no_parent", "node n cpu=9; queue a under=c; group x a 1 cpu=1",
+		"x~queue a is invalid: parent c does not exist" },
+	{ "cycle", "node n cpu=9; queue a under=b; queue b under=a; group x a 1 cpu=1",
+		"x~queue a is invalid: parent b is in a cycle" },
+	{ "too_deep",
+		"node n cpu=9; queue a; queue b under=a; queue c under=b; queue d under=c; queue e under=d; group x d 1 cpu=1; group y e 1 cpu=1",
+		"x=1 | y~queue e is invalid: parent d is too deep" },
+	{ "closed_parent",
+		"node n cpu=9; queue a closed; queue b under=a; group x b 1 cpu=1; group y b 1 cpu=1 run=1",
+		"x~queue b is closed: its parent a is | y=1" },
+	{ "drained", "node n cpu=9; queue a drain; queue b under=a; group y b 1 cpu=1 run=1 formed=9999",
+		"y=Preempted | y~queue b is drained" },
+	{ "the_caller_knows",
+		"node n cpu=9; queue a closed; group x a 1 cpu=1 ineligible=Suspended; group y a 1 cpu=1 ineligible=BackOff",
+		"x~the caller says so | y=QueueClosed" },
+	{ "strict",
+		"node n cpu=9; queue a strict; group r a 5 cpu=1 run=5; group x a 5 cpu=1; group y a 1 cpu=1; group z a 10 cpu=1",
+		"x=InsufficientCapacity | y~queue a is StrictFIFO: default/x goes first | z=Infeasible | m:y~queue a is StrictFIFO: default/x goes first; 2nd of 2 in queue a" },
+	{ "strict_passes_infeasible", "node n cpu=9; queue a strict; group x a 10 cpu=1; group y a 1 cpu=1",
+		"x=Infeasible | y=1" },
+	{ "best_effort",
+		"node n cpu=9; queue a; group r a 5 cpu=1 run=5; group x a 5 cpu=1; group y a 1 cpu=1",
+		"x=InsufficientCapacity | y=1" },
+	{ "max_jobs",
+		"node n cpu=9; queue t jobs=2; queue a under=t; queue b under=t; group r a 1 cpu=1 run=1; group x b 1 cpu=1; group y a 1 cpu=1",
+		"x=1 | y~queue t has 2 of 2 jobs" },
+	{ "capability_of_parent",
+		"node n cpu=9; queue t cap=cpu:3; queue a under=t; group r a 2 cpu=1 run=2; group x a 2 cpu=1",
+		"x~cpu short 1: queue t has capability 3, used 2" },
+	{ "infeasible_by_capability", "node n cpu=9; queue a cap=cpu:2; group x a 3 cpu=1",
+		"x~cpu short 1: 3 wanted, queue a has capability 2" },
+	{ "infeasible_by_quota", "node n cpu=9; quota default c pods=2; queue a; group x a 3 cpu=1",
+		"x=QuotaInfeasible | x~pods short 1: 3 wanted, quota c allows 2" },
+	{ "infeasible_by_nodes", "node n cpu=3; node m cpu=3; queue a; group x a 1 cpu=4",
+		"x=Infeasible | x~0 of 1 pods fit on empty nodes: " },
+	{ "no_fit_though_sums_suffice",
+		"node n cpu=3; node m cpu=3; queue a; group r a 1 cpu=2 run=1 on=n:1; group s a 1 cpu=2 run=1 on=m:1; group x a 1 cpu=2",
+		"x=NoFit | x~0 of 1 pods fit now: " },
+	{ "guarantee_held",
+		"node n cpu=10; queue a g=cpu:3 n=cpu:3; queue b; group r b 5 cpu=1 run=5; group x b 3 cpu=1; group y a 3 cpu=1",
+		"y=3 | x=InsufficientCapacity" },
+	{ "guarantee_is_kept_free",
+		"node n cpu=10; queue a g=cpu:3 n=cpu:3; queue b; group r b 5 cpu=1 run=5; group x b 3 cpu=1",
+		"x=GuaranteeReserved | x~cpu short 1: 3 wanted, held for guarantees of other queues" },
+	{ "quota_line",
+		"node n cpu=20; quota default c pods=8; queue a; queue b; group r a 5 cpu=1 run=5; group x a 4 cpu=1 p=5; group y b 2 cpu=1; group other/z b 2 cpu=1",
+		"x=QuotaExceeded | y~default/x goes first for pods of quota c | z=2" },
+	{ "quota_refused", "node n cpu=20; quota default c pods=8 refused; queue a; group x a 1 cpu=1",
+		"x~pods short 1: 1 wanted, quota c has just refused a pod" },
+	{ "quota_refused_before_release",
+		"node n cpu=20; quota default c pods=8 refused; queue a; group x a 2 cpu=1 bare=2",
+		"x=QuotaExceeded" },
+	{ "first_of_an_age",
+		"node n cpu=1; flags age=600; queue a; group x a 1 cpu=1 p=150 t=8500; group y a 1 cpu=1 p=1000 t=9000; group z a 1 cpu=1 p=0 t=8200",
+		"z=1 | level:z=1000 | level:x=1000 | level:y=1000" },
+	{ "levels",
+		"node n cpu=1; flags age=600; queue a; group x a 1 cpu=1 p=0 t=9400; group y a 1 cpu=1 p=150 t=9400; group z a 1 cpu=1 p=2000 t=9400; group u a 1 cpu=1 p=0 t=8800",
+		"level:x=10 | level:y=1000 | level:z=2000 | level:u=100" },
+	{ "estimate_by_deadline",
+		"node n cpu=4; queue a; group r a 4 cpu=1 run=4 ends=10600; group x a 3 cpu=1; group y a 3 cpu=1",
+		"at:x=10600 | at:y=0 | m:x~cpu short 3: 3 wanted, 0 free of 4; 1st of 2 in queue a; may start about 1970-01-01T02:56:40Z (deadlines)" },
+	/* --- preemption */
+	{ "protected",
+		"node n cpu=5; flags runtime=60; queue a preempt; group v a 5 cpu=1 p=1 run=5 formed=9990; group t a 5 cpu=1 p=5",
+		"v=5 | t=WaitingForReclaim | t~cpu short 5: 5 wanted, can be taken from others at 1970-01-01T02:47:30Z",
+		"now 10050", "v=Preempted | t=claim" },
+	{ "nobody_goes_in_vain",
+		"node n cpu=5; queue a preempt; group v a 2 cpu=1 p=1 run=2; group w a 3 cpu=1 p=9 run=3; group t a 4 cpu=1 p=5",
+		"v=2 | w=3 | t=InsufficientCapacity" },
+	{ "for_a_job_place",
+		"node n cpu=5; queue a preempt jobs=1; group v a 2 cpu=1 p=1 run=2; group t a 1 cpu=1 p=5",
+		"v=Preempted | t=1" },
+	{ "not_reclaimable",
+		"node n cpu=4; queue a n=cpu:4; queue b keep; group v b 4 cpu=1 run=4; group t a 4 cpu=1",
+		"v=4 | t=InsufficientCapacity" },
+	{ "not_evictable",
+		"node n cpu=4; queue a n=cpu:4; queue b; group v b 4 cpu=1 run=4 keep; group t a 4 cpu=1",
+		"v=4 | t=InsufficientCapacity" },
+	{ "minima_within_the_right_stay",
+		"node n cpu=4; queue a n=cpu:2; queue b n=cpu:4; group v b 4 cpu=1 run=4; group t a 2 cpu=1",
+		"v=4 | t=InsufficientCapacity" },
+	{ "priority_and_texts",
+		"node n cpu=1; queue a preempt; group v a 1 cpu=1 p=1 run=1; group t a 1 cpu=1 p=5",
+		"v~evicted for default/t: priority 5 over 1 | m:t~capacity is held; 1 pods of default/v are still stopping" },
+	{ "extras_go_before_groups",
+		"node n cpu=6; queue a preempt; group v a 1..3 cpu=1 p=1 run=3; group w a 3 cpu=1 p=1 run=3; group t a 2 cpu=1 p=5",
+		"v=1 | w=3 | t=claim" },
+	{ "given_back",
+		"node n cpu=4; node m cpu=2; queue a preempt; group v a 2 cpu=1 p=1 run=2 on=m:2; group w a 1 cpu=4 p=2 run=1 on=n:1; group t a 1 cpu=4 p=5",
+		"v=2 | w=Preempted | t=claim" },
+	/* --- units */
+	{ "unit_starts_whole", "node n cpu=4; queue a; group x a 2 cpu=1; group y a 2 cpu=1 unit=x",
+		"x=2 | y=2" },
+	{ "unit_is_one_sided", "node n cpu=4; queue a; group x a 2 cpu=1; group y a 3 cpu=1 unit=x",
+		"x=2 | y=InsufficientCapacity" },
+	{ "unit_misses_one", "node n cpu=4; queue a; group y a 3 cpu=1 unit=z",
+		"y~it starts with z, which does not exist" },
+	{ "unit_names_reason",
+		"node n cpu=4; queue a; queue b closed; group x b 2 cpu=1; group y a 2 cpu=1 unit=x",
+		"y~it starts with default/x, which waits (QueueClosed)" },
+	/* --- nodes on demand */
+	{ "one_waits_for_nodes",
+		"node n cpu=2; queue a provisions; queue b; group x a 3 cpu=1; group y a 3 cpu=1; group z b 2 cpu=1",
+		"x=3 | y~default/x goes first for new nodes | z=2" },
+	{ "no_nodes_for_a_full_queue", "node n cpu=2; queue a provisions cap=cpu:2; group x a 3 cpu=1",
+		"x=Infeasible" },
+	/* --- what runs */
+	{ "replaced_before_new_ones",
+		"node n cpu=4; queue a; group x a 3 cpu=1 replaces bare=3; group y a 2 cpu=1",
+		"x=3 | y=InsufficientCapacity | places:x=3" },
+	{ "no_room_for_a_replacement", "node n cpu=2; queue a; group x a 3 cpu=1 replaces bare=3",
+		"x=3 | places:x=0" },
+	{ "extras_wait_for_a_start",
+		"node n cpu=9; queue a; group x a 1..5 cpu=1 run=1; group y a 1 cpu=1 bare=1 admitted=9990",
+		"x=1 | y=1", "", "x=5" },
+	{ "extras_wait_for_room",
+		"node n cpu=4; queue a; group x a 1..4 cpu=1 run=1; group y a 2 cpu=1 stops=2 ineligible=BackOff",
+		"x=1", "", "x=4" },
+	{ "yields_to_others",
+		"node n cpu=4; queue a jobs=1; group x a 1 cpu=1 bare=1 yields; group y a 1 cpu=1",
+		"x=MaxJobsReached | y=1" },
+	{ "yields_to_nobody",
+		"node n cpu=4; queue a jobs=2; group x a 1 cpu=1 bare=1 yields; group y a 1 cpu=1",
+		"x=1 | y=1" },
+	{ "pool_of_a_queue",
+		"node n cpu=9; flags starve=300; queue a cap=cpu:4; queue b; group r a 3 cpu=1 run=3; group head a 3 cpu=1 t=10; group x a 1 cpu=1; group y b 1 cpu=1",
+		"x~cpu short 3: 1 wanted, held for default/head, which waits since 1970-01-01T00:00:10Z | y=1" },
+	{ "head_goes_first",
+		"node n cpu=4; flags starve=300; queue a; group r a 2 cpu=1 run=2; group head a 4 cpu=1 t=10; group x a 2 cpu=1; group y a 2 cpu=1 p=5",
+		"y=2 | x=InsufficientCapacity" },
+};
+
+static void rows_hold(void **state)
+{
+	const char *only = getenv("ROW");
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		if (!only || strcmp(only, rows[i].name) == 0)
+			run(&rows[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_hold) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/*
+ * Why a group waits: a row for each reason of section 8 of docs/design/queue.md. The group that is asked about is called j.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/queue_world.h"
+
+struct row {
+	const char *name, *world, *expected;
+};
+
+/* As world_answer(), with the text of a claim. */
+static const char *answer(struct world *w, uint32_t group)
+{
+	const struct kar_queue_decision *d = &w->r.groups[group];
+
+	return d->standing == KAR_QUEUE_RESERVING ? kar_arena_printf(&w->a, "Reserving: %s", d->text)
+						  : world_answer(w, group);
+}
+
+typedef const char *answer_fn(struct world *w, uint32_t group);
+
+static void check_rows(const struct row *rows, size_t n, answer_fn *answer_of)
+{
+	bool wrong = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct world w;
+		const char *found;
+
+		world_begin(&w, rows[i].world);
+		world_plan(&w);
+		found = answer_of(&w, world_find(&w, "j"));
+		if (strcmp(found, rows[i].expected) != 0) {
+			print_error("%s:\n  expected %s\n  found    %s\n", rows[i].name, rows[i].expected,
+				found);
+			wrong = true;
+		}
+		world_end(&w);
+	}
+	assert_false(wrong);
+}
+
+static void queues(void **state)
+{
+	static const struct row rows[] = {
+		{ "no queue", "node n cpu=9; group j a 1 cpu=1",
+			"QueueNotFound: there is no queue a; it is admitted when somebody creates one" },
+		{ "parent is missing", "node n cpu=9; queue a under=b; group j a 1 cpu=1",
+			"QueueInvalid: queue a is invalid: parent b does not exist" },
+		{ "cycle", "node n cpu=9; queue a under=b; queue b under=a; group j a 1 cpu=1",
+			"QueueInvalid: queue a is invalid: parent b is in a cycle" },
+		{ "too deep",
+			"node n cpu=9; queue a; queue b under=a; queue c under=b; queue d under=c; queue e under=d; group j e 1 cpu=1",
+			"QueueInvalid: queue e is invalid: parent d is too deep" },
+		{ "not a leaf", "node n cpu=9; queue a; queue b under=a; group j a 1 cpu=1",
+			"QueueNotLeaf: queue a has child queues: name one of them" },
+		{ "closed", "node n cpu=9; queue a closed; group j a 1 cpu=1",
+			"QueueClosed: queue a is closed" },
+		{ "deleted", "node n cpu=9; queue a deleting; group j a 1 cpu=1",
+			"QueueClosed: queue a is being deleted" },
+		{ "parent closed", "node n cpu=9; queue t closed; queue a under=t; group j a 1 cpu=1",
+			"QueueClosed: queue a is closed: its parent t is" },
+		{ "the caller's word", "node n cpu=9; queue a; group j a 1 cpu=1 ineligible=BackOff",
+			"BackOff: the caller says so" },
+		{ "not a leaf goes before what the caller says",
+			"node n cpu=9; queue a; queue b under=a; group j a 1 cpu=1 ineligible=BackOff",
+			"QueueNotLeaf: queue a has child queues: name one of them" },
+		{ "suspension goes before all", "node n cpu=9; group j a 1 cpu=1 ineligible=Suspended",
+			"Suspended: the caller says so" },
+		{ "a Strict head",
+			"node n cpu=9; queue a strict; group h a 9 cpu=1; group i a 1 cpu=1 run=1; group j a 1 cpu=1",
+			"BehindHead: queue a is StrictFIFO: default/h goes first" },
+		{ "jobs", "node n cpu=9; queue a jobs=2; 2*group h a 1 cpu=1 run=1; group j a 1 cpu=1",
+			"MaxJobsReached: queue a has 2 of 2 jobs" },
+		{ "jobs of the parent",
+			"node n cpu=9; queue t jobs=1; queue a under=t; group h a 1 cpu=1 run=1; group j a 1 cpu=1",
+			"MaxJobsReached: queue t has 1 of 1 jobs" },
+		{ "capability",
+			"node n cpu=20; queue a cap=cpu:10; group h a 9 cpu=1 run=9; group j a 4 cpu=1",
+			"QueueCapability: cpu short 3: queue a has capability 10, used 9" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), answer);
+}
+
+static void never(void **state)
+{
+	static const struct row rows[] = {
+		{ "more than there is", "node n cpu=10; queue a; queue b g=cpu:3 n=cpu:3; group j a 8 cpu=1",
+			"Infeasible: cpu short 1: 8 wanted, 7 of 10 can be had" },
+		{ "without what is foreign", "node n cpu=10; queue a; foreign cpu=4 on=n; group j a 8 cpu=1",
+			"Infeasible: cpu short 2: 8 wanted, 6 of 10 can be had" },
+		{ "capability", "node n cpu=10; queue a cap=cpu:2; group j a 3 cpu=1",
+			"Infeasible: cpu short 1: 3 wanted, queue a has capability 2" },
+		{ "capability of the parent",
+			"node n cpu=10; queue t cap=cpu:2; queue a under=t; group j a 3 cpu=1",
+			"Infeasible: cpu short 1: 3 wanted, queue t has capability 2" },
+		{ "the most short of all", "node n cpu=10 gpu=2; queue a; group j a 4 cpu=3 gpu=1",
+			"Infeasible: nvidia.com/gpu short 2: 4 wanted, 2 of 2 can be had" },
+		{ "memory in the unit that fits",
+			"node n cpu=10 memory=1073741824; queue a; group j a 1 memory=3221225472",
+			"Infeasible: memory short 2Gi: 3Gi wanted, 1Gi of 1Gi can be had" },
+		{ "the missing part rounded up to Mi",
+			"node n cpu=10 memory=1073741824; queue a; group j a 1 memory=1073741825",
+			"Infeasible: memory short 1Mi: 1073741825 wanted, 1Gi of 1Gi can be had" },
+		{ "empty nodes", "node n cpu=3; node m cpu=3; queue a; group j a 3 cpu=2",
+			"Infeasible: 2 of 3 pods fit on empty nodes: 2 nodes lack cpu (short 1)" },
+		{ "a quota", "node n cpu=9; queue a; quota default c pods=3; group j a 5 cpu=1",
+			"QuotaInfeasible: pods short 2: 5 wanted, quota c allows 3" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), answer);
+}
+
+static void room(void **state)
+{
+	static const struct row rows[] = {
+		{ "sums", "node n cpu=9; queue a; group h a 7 cpu=1 run=7; group j a 4 cpu=1",
+			"InsufficientCapacity: cpu short 2: 4 wanted, 2 free of 9" },
+		{ "thousandths",
+			"node n cpu=2; queue a; group h a 1 cpu=1 run=1; foreign cpu=0 on=n; group j a 2 cpu=1",
+			"InsufficientCapacity: cpu short 1: 2 wanted, 1 free of 2" },
+		{ "nodes",
+			"node n cpu=3; node m cpu=3; queue a; group h a 2 cpu=2 run=2 on=n:1,m:1; group j a 1 cpu=2",
+			"NoFit: 0 of 1 pods fit now: 2 nodes lack cpu (short 1)" },
+		{ "some pods",
+			"node n cpu=4; node m cpu=4; queue a; group h a 2 cpu=1 run=2 on=n:1,m:1; group j a 3 cpu=2",
+			"NoFit: 2 of 3 pods fit now: 2 nodes lack cpu (short 1)" },
+		{ "guarantees",
+			"node n cpu=9; queue a; queue b g=cpu:3 n=cpu:3; group h a 4 cpu=1 run=4; group j a 4 cpu=1",
+			"GuaranteeReserved: cpu short 2: 4 wanted, held for guarantees of other queues" },
+		{ "a claim",
+			"node n cpu=6; queue a; queue b n=cpu:6; group v a 6 cpu=1 run=6; group j b 6 cpu=1",
+			"Reserving: capacity is held; 6 pods of default/v are still stopping" },
+		{ "minRuntime",
+			"flags runtime=60; node n cpu=6; queue a; queue b n=cpu:6; group v a 6 cpu=1 run=6 formed=9970; group j b 6 cpu=1",
+			"WaitingForReclaim: cpu short 6: 6 wanted, can be taken from others at 1970-01-01T02:47:10Z" },
+		{ "the window",
+			"flags window=60; node n cpu=10; queue a n=cpu:4; queue b n=cpu:6; group v a 4..9 cpu=1 run=9 scaled=10000; group j b 3 cpu=1",
+			"WaitingForReclaim: cpu short 2: 3 wanted, can be taken from others at 1970-01-01T02:47:40Z" },
+		{ "a reservation",
+			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=5",
+			"HeadReserved: 1 of 1 pods fit now, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+		{ "what a reservation leaves",
+			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=4",
+			"1" },
+		{ "and what not",
+			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=0 gpu=1",
+			"HeadReserved: 1 of 1 pods fit now, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+		{ "quota",
+			"node n cpu=20; queue a; quota default c pods=8; group h a 5 cpu=1 run=5; group j a 5 cpu=1",
+			"QuotaExceeded: pods short 2: 5 wanted, quota c has 8, used 5" },
+		{ "quota in cores",
+			"node n cpu=20; queue a; quota default c requests.cpu=8; group h a 5 cpu=1 run=5; group j a 5 cpu=1",
+			"QuotaExceeded: requests.cpu short 2: 5 wanted, quota c has 8, used 5" },
+		{ "quota that is closed",
+			"node n cpu=20; queue a; quota default c pods=8; group h a 5 cpu=1 run=5; group i a 5 cpu=1; group j a 2 cpu=1",
+			"QuotaExceeded: default/i goes first for pods of quota c" },
+		{ "an autoscaler",
+			"node n cpu=2; queue a provisions; group h a 2 cpu=1 run=2; group j a 2 cpu=1", "2" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), answer);
+}
+
+/* As it is written: with the position, and when it may start. */
+static const char *message(struct world *w, uint32_t group)
+{
+	return w->r.groups[group].message ? w->r.groups[group].message : "-";
+}
+
+static void messages(void **state)
+{
+	static const struct row rows[] = {
+		{ "position",
+			"node n cpu=2; queue a; group h a 2 cpu=1 run=2; group i a 1 cpu=1; group j a 1 cpu=1; group k a 1 cpu=1",
+			"cpu short 1: 1 wanted, 0 free of 2; 2nd of 3 in queue a" },
+		{ "those that ask for nothing have none",
+			"node n cpu=2; queue a; group h a 2 cpu=1 run=2; group i a 1 cpu=1 ineligible=BackOff; group j a 1 cpu=1",
+			"cpu short 1: 1 wanted, 0 free of 2; 1st of 1 in queue a" },
+		{ "nor those that cannot", "node n cpu=2; queue a; group j a 3 cpu=1",
+			"cpu short 1: 3 wanted, 2 of 2 can be had" },
+		{ "when it may start",
+			"node n cpu=2; queue a; group h a 2 cpu=1 run=2 ends=10600; group j a 1 cpu=1",
+			"cpu short 1: 1 wanted, 0 free of 2; 1st of 1 in queue a; may start about 1970-01-01T02:56:40Z (deadlines)" },
+		{ "after the one ahead of it, whose end is unknown",
+			"node n cpu=2; queue a; group h a 2 cpu=1 run=2 ends=10600; group i a 2 cpu=1; group j a 1 cpu=1",
+			"cpu short 1: 1 wanted, 0 free of 2; 2nd of 2 in queue a" },
+		{ "a needed end is past",
+			"node n cpu=2; queue a; group h a 2 cpu=1 run=2 ends=9000; group j a 1 cpu=1",
+			"cpu short 1: 1 wanted, 0 free of 2; 1st of 1 in queue a" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), message);
+}
+
+/* Of the group j, which is evicted. */
+static const char *eviction(struct world *w, uint32_t group)
+{
+	const struct kar_queue_decision *d = &w->r.groups[group];
+
+	return d->cause ? kar_arena_printf(&w->a, "%s: %s", kar_queue_cause_name(d->cause), d->evicted_text)
+			: "stays";
+}
+
+static void evictions(void **state)
+{
+	static const struct row rows[] = {
+		{ "reclaim",
+			"node n cpu=6; queue a; queue o n=cpu:6; group j a 6 cpu=1 run=6; group k o 6 cpu=1",
+			"Reclaim: evicted for default/k of queue o: right of o" },
+		{ "priority",
+			"node n cpu=6; queue a preempt; group j a 6 cpu=1 p=10 run=6; group k a 6 cpu=1 p=1000",
+			"InQueue: evicted for default/k: priority 1000 over 10" },
+		{ "drain", "node n cpu=6; queue a drain; group j a 6 cpu=1 run=6",
+			"Drain: queue a is drained" },
+		{ "drain of the parent",
+			"node n cpu=6; queue t drain; queue a under=t; group j a 6 cpu=1 run=6",
+			"Drain: queue a is drained" },
+		{ "drain, whatever minRuntime says",
+			"flags runtime=60; node n cpu=6; queue a drain; group j a 6 cpu=1 run=6 formed=9990",
+			"Drain: queue a is drained" },
+		{ "minRuntime",
+			"flags runtime=60; node n cpu=6; queue a; queue o n=cpu:6; group j a 6 cpu=1 run=6 formed=9950; group k o 6 cpu=1",
+			"stays" },
+		{ "minRuntime is over",
+			"flags runtime=60; node n cpu=6; queue a; queue o n=cpu:6; group j a 6 cpu=1 run=6 formed=9940; group k o 6 cpu=1",
+			"Reclaim: evicted for default/k of queue o: right of o" },
+		{ "it has not formed",
+			"flags runtime=60; node n cpu=6; queue a; queue o n=cpu:6; group j a 6 cpu=1 bare=6 admitted=9950; group k o 6 cpu=1",
+			"stays" },
+		{ "bare members",
+			"node n cpu=6; queue a; queue o n=cpu:6; group j a 6 cpu=1 run=6 keep; group k o 6 cpu=1",
+			"stays" },
+		{ "a queue that keeps its own",
+			"node n cpu=6; queue a keep; queue o n=cpu:6; group j a 6 cpu=1 run=6; group k o 6 cpu=1",
+			"stays" },
+		{ "no right", "node n cpu=6; queue a; queue o; group j a 6 cpu=1 run=6; group k o 6 cpu=1",
+			"stays" },
+		{ "more than the right",
+			"node n cpu=6; queue a; queue o n=cpu:5; group j a 6 cpu=1 run=6; group k o 6 cpu=1",
+			"stays" },
+		{ "the same priority",
+			"node n cpu=6; queue a preempt; group j a 6 cpu=1 p=10 run=6; group k a 6 cpu=1 p=10",
+			"stays" },
+		{ "no policy",
+			"node n cpu=6; queue a; group j a 6 cpu=1 p=10 run=6; group k a 6 cpu=1 p=1000",
+			"stays" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), eviction);
+}
+
+/* Of an admitted group whose minimum was raised. */
+static const char *raised(struct world *w, uint32_t group)
+{
+	const struct kar_queue_decision *d = &w->r.groups[group];
+
+	return kar_arena_printf(&w->a, "%d: %s", (int)d->desired, d->text ? d->text : "-");
+}
+
+static void raised_minimum(void **state)
+{
+	static const struct row rows[] = {
+		{ "quota", "node n cpu=20; queue a; quota default c pods=5; group j a 6..6 cpu=1 raised=4",
+			"4: minimum raised to 6: pods short 1: 2 wanted, quota c has 5, used 4" },
+		{ "room", "node n cpu=5; queue a; group j a 6..6 cpu=1 raised=4",
+			"4: minimum raised to 6: cpu short 1: 2 wanted, 1 free of 5" },
+		{ "it fits", "node n cpu=6; queue a; group j a 6..6 cpu=1 raised=4", "6: -" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), raised);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queues),
+		cmocka_unit_test(never),
+		cmocka_unit_test(room),
+		cmocka_unit_test(messages),
+		cmocka_unit_test(evictions),
+		cmocka_unit_test(raised_minimum),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
