@@ -9,7 +9,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
-  soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed
+  soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed; only when it is named
   image     the image: built twice, taken apart, run
   chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
   node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
@@ -295,7 +295,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e soak differential)
+all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {
