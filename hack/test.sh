@@ -119,6 +119,7 @@ tier_lint() {
 	check 'python syntax' python_syntax
 	check 'check-docs' hack/check-docs
 	check 'check-monitoring' hack/check-monitoring
+	check 'the soak test sees what is wrong' test/soak/test_judge.py
 	check 'cppcheck' cpp_check
 	build_gcc && check 'check-house' hack/check-house build
 	configure build-clang kar_setup_clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy
@@ -197,7 +198,6 @@ tier_e2e() { ready_for_cluster && stories && stories --native; }
 tier_soak() {
 	local inputs
 	inputs=$(kar_inputs common api controllers test/soak hack/soak)
-	check 'the soak test sees what is wrong' test/soak/test_judge.py
 	ready_for_cluster && counted hack/soak --build build --minutes 3 --seed "$((16#${inputs:0:8}))"
 }
 

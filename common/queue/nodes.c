@@ -15,11 +15,10 @@ static void reserve_room(struct q_pass *p, int32_t sign)
 struct wish {
 	struct kar_gang gang;
 	struct kar_role roles[16];
-	uint32_t runs[16];
 };
 
-/* Roles for pods @from .. @to; false: they are of more runs than one gang has. */
-static bool make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
+/* A role for each run, with as many pods as are asked for of it. */
+static void make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
 {
 	const struct kar_queue_group *in = ask->g->in;
 	struct kar_role *roles =
@@ -41,7 +40,6 @@ static bool make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
 		w->gang.topology = in->topology;
 		w->gang.required = in->required;
 	}
-	return true;
 }
 
 static void push_places(struct q_pass *p, const struct kar_placement *out, uint32_t role, uint32_t run,

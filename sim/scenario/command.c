@@ -166,7 +166,7 @@ static int read_stream(const char *name, FILE *f, struct kar_buf *out)
 		kar_buf_append(out, chunk, n);
 	} while (n == sizeof(chunk) && !out->overflow);
 	if (out->overflow)
-		fprintf(stderr, "kar-sim run: %s has more than %d bytes\n", name, MAX_FILE);
+		fprintf(stderr, "kar-sim run: %s has more than %zu bytes\n", name, out->cap);
 	else if (ferror(f))
 		fprintf(stderr, "kar-sim run: cannot read %s: %s\n", name, strerror(errno));
 	else

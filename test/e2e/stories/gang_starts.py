@@ -1,12 +1,12 @@
 """Gangs that start while others take their nodes, or while there are not enough nodes. Four nodes of 64 CPUs."""
 
-import datetime
 import itertools
 import json
 import random
 import threading
 
 from harness import KEY, TEST_KEY, USER_AGENT, condition, expect, expect_equal, wait_until
+from replicas import seconds
 from stories.nodes import add_node, expect_no_pod_was_made, expect_nothing_counted, gang, placement, wait_until_alone
 
 STARTS = 100
@@ -44,15 +44,11 @@ class Thief(threading.Thread):
         self.join()
 
 
-def seconds(event):
-    return datetime.datetime.strptime(event["requestReceivedTimestamp"], "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
-
-
 def bindings_and_deletes(s):
     """[(time, pod, whether it gets a node)], as the API server has answered."""
     bound = s.audit.events(verb="create", resource="pods", subresource="binding", namespace=s.namespace, code=201)
     gone = s.audit.events(verb="delete", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
-    return sorted((seconds(e), e["objectRef"]["name"], e in bound) for e in [*bound, *gone])
+    return sorted((seconds(e["requestReceivedTimestamp"]), e["objectRef"]["name"], e in bound) for e in [*bound, *gone])
 
 
 def parts_of(events):
