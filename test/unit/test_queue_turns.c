@@ -47,7 +47,7 @@ static void turns(void **state)
 			"node n cpu=9; queue a drain; group j a 1 cpu=1 bare=1", "j gone" },
 		{ "beside a head that cannot start, in a queue before its own",
 			"flags starve=300; node n cpu=12 memory=9; queue b; queue a; group i b 1 cpu=1; group j b 1..3 cpu=1 memory=2 run=2; group k a 3 cpu=1 memory=2 claim t=9212",
-			"i 1, j 2, k InsufficientCapacity" },
+			"i 1, j 3, k InsufficientCapacity" },
 		{ "in the moment in which it starves",
 			"flags starve=300; node n cpu=4; queue a; queue b; group h a 3 cpu=1 run=3; group i a 4 cpu=1 t=9700; group j b 1 cpu=1",
 			"h 3, i InsufficientCapacity, j HeadReserved" },
