@@ -315,7 +315,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		return out;
 	}
 	if (need > (int64_t)m->unbound.n || (need > 0 && expects_more(m, started)))
-		return leave_alone(m);
+		return started ? leave_alone(m) : NULL; /* who has come before the others holds nothing yet */
 	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
 	if (out->direct)
 		add_unseated(m, (size_t)need, m->unbound.n);

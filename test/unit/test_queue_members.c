@@ -247,6 +247,17 @@ static void placed_gang_leaves_no_room_for_others(void **state)
 		"patch podgroups/status ns/h (Admitted=False/InsufficientCapacity position=1)");
 }
 
+static void members_that_come_first_hold_nothing(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_members("a 3 gated; b 3 gated; x 3 gated other");
+	put_group("g", "\"minMember\":3", "\"position\":0," JUST_NOW);
+	put_group("h", "\"minMember\":1", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)");
+}
+
 #define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
 
 /* Of two nodes of 4 CPUs, group g has 1 bound and asks for 6. */
@@ -440,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
 			teardown),

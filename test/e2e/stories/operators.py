@@ -7,7 +7,7 @@ import re
 from harness import OPERATORS, TEST_KEY, condition, expect, expect_equal, json_documents, wait_until
 from stories.gang_policy import GATE, LABEL, LISTED, gates_of, policy
 from stories.members import NO_ROOM, members, nodes, runs, said, says
-from stories.nodes import Cordon, nodes_of, wait_until_alone
+from stories.nodes import Cordon, gang as gang_of_a_queuejob, nodes_of, wait_until_alone
 
 DEFAULT = "default-scheduler"
 
@@ -187,7 +187,7 @@ def filler(s, name, cpu):
 def expect_waits(s, gang):
     """All of its pods are gated, and the group says what is short."""
     waits = wait_until(lambda: says(s, gang, "Admitted", *NO_ROOM) and said(s, gang, "Admitted"), f"{gang} waits for room")
-    expect(re.fullmatch(r"\w+ of \d in queue default: " + re.escape(SHORT[gang]), waits["message"]), f"{gang}: {waits['message']}")
+    expect(re.fullmatch(re.escape(SHORT[gang]) + r"; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
     wait_until(lambda: says(s, gang, "Scheduled", *NO_ROOM), f"condition Scheduled of {gang} has the same reason")
     for name, p in members(s, gang).items():
         state = (gates_of(p), p["spec"]["schedulerName"], condition_reason(p, "PodScheduled"), p["spec"].get("nodeName"))
@@ -213,7 +213,8 @@ def story_operators_start_whole(s):
     with policy(s):
         with Cordon(s, *nodes_of(s)[1:]):
             filler(s, "others", "29750m")
-            filler(s, "for-now", "33750m")
+            s.apply(gang_of_a_queuejob("for-now", replicas=1, cpu="33750m"))
+            s.wait_phase("for-now", "Running", running=1)
             for operator in everybody:
                 create(s, *operator.first(s))
             wait_until(lambda: len(s.kubectl.list("pods", "-l", "app=web")) == 2, "the Deployment has its pods")
@@ -221,7 +222,7 @@ def story_operators_start_whole(s):
             for operator in everybody:
                 expect_waits(s, operator.gang)
             expect(said(s, "pytorch-simple", "Admitted")["message"].startswith("1st of "), "the priority of a pod is that of its group")
-            s.kubectl("delete", "pod", "for-now")  # there is room for all of them, and no more
+            s.kubectl("delete", "queuejob", "for-now")  # there is room for all of them, and no more
             for operator in everybody:
                 wait_until(lambda: members(s, operator.gang) and "" not in nodes(s, operator.gang), f"{operator.gang} starts whole")
             create(s, group("greedy", 1), pod("greedy", [], "greedy", "500m", "1Gi"))
