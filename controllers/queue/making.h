@@ -31,7 +31,7 @@ struct making {
 bool queue_find_classes(struct making *m) KAR_NONNULL;
 /* Fills in .need and .want, from .started and .done. */
 void queue_count_needs(struct making *m) KAR_NONNULL;
-/* Makes the runs of all pods that are left: the minimum first; in both parts tasks that have started first. */
+/* Makes the runs of all pods that are left, from .seats and .pending too: the minimum first, then the others as they come. */
 void queue_add_runs(struct making *m) KAR_NONNULL;
 
 #endif
