@@ -148,10 +148,28 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KA
 void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 	__attribute__((nonnull(1)));
 
+/* --- finalizer.c ------------------------------------------------------------------------------------ */
+
+/* What keeps a queue that is deleted from going: nothing, if both are NULL. */
+struct queue_hold {
+	const struct kar_podgroup
+		*group;    /* the first in order that it, or a queue below it, has admitted; NULL: none */
+	bool more;         /* there are others */
+	const char *child; /* the first queue by name that names it as parent; NULL: none does */
+};
+/* One per queue, in the arena; only those that are being deleted have one. NULL: no queue is being deleted. */
+const struct queue_hold *queue_holds(const struct queue_pass *p);
+/* Its finalizer is to be added, or to be removed. @holds: of all. */
+bool queue_finalizer_is_due(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+	__attribute__((nonnull(1)));
+/* The body of the patch that does so. */
+void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out) KAR_NONNULL;
+
 /* --- status.c --------------------------------------------------------------------------------------- */
 
-/* The status of queue number @i after the pass. */
-struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* The status of queue number @i after the pass. @holds: of all; NULL: none is being deleted. */
+struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+	__attribute__((nonnull(1)));
 
 /* --- record.c, renew.c ------------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@ enum {
 	PATCH_GROUP,
 	PATCH_QUEUE,
 	PATCH_LABEL,
+	PATCH_FINALIZER,
 };
 
 /* Payload of an action. */
@@ -245,14 +246,30 @@ static void write_queue(struct queue_pass *p, const struct kar_queue *q, const s
 	}
 }
 
+/* Its status is written after that, in the next pass. */
+static void patch_finalizer(struct queue_pass *p, const struct kar_queue *q)
+{
+	struct kar_buf out = { 0 };
+
+	queue_write_finalizers(q, &out);
+	add_patch(p, &q->o, NULL, PATCH_FINALIZER, q->deletion ? "finalizer removed" : "finalizer added",
+		&out);
+}
+
 void queue_write_queues(struct queue_pass *p)
 {
+	const struct queue_hold *holds = queue_holds(p);
+
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct kar_queue_status st;
 
 		if (p->queues[i]->o.unreadable)
 			continue;
-		st = queue_status(p, i);
+		if (queue_finalizer_is_due(p, holds, i)) {
+			patch_finalizer(p, p->queues[i]);
+			continue;
+		}
+		st = queue_status(p, holds, i);
 		write_queue(p, p->queues[i], &st);
 	}
 }
@@ -277,6 +294,10 @@ static void write_default_queue(struct kar_buf *out)
 	kar_jw_key(&w, "metadata");
 	kar_jw_begin_object(&w);
 	kar_jw_kv_string(&w, "name", KAR_DEFAULT_QUEUE);
+	kar_jw_key(&w, "finalizers");
+	kar_jw_begin_array(&w);
+	kar_jw_string(&w, KAR_FINALIZER_QUEUE);
+	kar_jw_end_array(&w);
 	kar_jw_end_object(&w);
 	kar_jw_key(&w, "spec");
 	kar_jw_begin_object(&w);

@@ -44,6 +44,8 @@ static KAR_UNUSED int setup(void **state KAR_UNUSED)
 	"\",\"message\":\"" message "\"," \
 	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]"
 
+#define HELD ",\"finalizers\":[\"kube-arbitrator.io/queue\"]"
+
 static KAR_UNUSED void put_queue(const char *name, const char *spec)
 {
 	char rest[512];
@@ -53,7 +55,7 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
 		spec);
-	put_named(w.stores.queues, name, "", rest);
+	put_named(w.stores.queues, name, HELD, rest);
 }
 
 static KAR_UNUSED void put_group(const char *name, const char *spec, const char *status)

@@ -21,7 +21,7 @@ static void empty_cluster_gets_the_default_queue(void **state)
 	(void)state;
 	assert_string_equal(sync_text(false), "create queues default");
 	check_nth_body(0,
-		"{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\"},"
+		"{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\",\"finalizers\":[\"kube-arbitrator.io/queue\"]},"
 		"\"spec\":{}}");
 	assert_true(w.controller.still_wanted(&w.sync, &w.sync.plan.actions[0]));
 }
