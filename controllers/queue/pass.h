@@ -134,6 +134,11 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
 
+/* --- sync.c ----------------------------------------------------------------------------------------- */
+
+/* Counts in the metrics what the pass has decided. */
+void queue_count_pass(const struct queue_pass *p) KAR_NONNULL;
+
 /* --- write.c ---------------------------------------------------------------------------------------- */
 
 /* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */

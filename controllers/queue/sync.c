@@ -291,7 +291,7 @@ static void decide(struct queue_pass *p)
 }
 
 /* Groups that keep an admission, or want none, are not tried. */
-static void count_attempts(const struct queue_pass *p)
+void queue_count_pass(const struct queue_pass *p)
 {
 	struct kar_metrics *m = p->s->controller->metrics;
 	int admitted = 0, inadmissible = 0;
@@ -305,12 +305,13 @@ static void count_attempts(const struct queue_pass *p)
 	}
 	kar_metric_add(m, &kar_m_kar_admission_attempts_total, admitted, KAR_LABELS("admitted"));
 	kar_metric_add(m, &kar_m_kar_admission_attempts_total, inadmissible, KAR_LABELS("inadmissible"));
+	kar_metric_add(m, &kar_m_kar_queue_passes_unsettled_total, p->result.unsettled, NULL);
 }
 
 static void pass(struct queue_pass *p)
 {
 	decide(p);
-	count_attempts(p);
+	queue_count_pass(p);
 	kar_plan_requeue(&p->s->plan, p->yields_in);
 	kar_plan_requeue(&p->s->plan, p->retry_in);
 	if (!p->queues_are_read_only)
