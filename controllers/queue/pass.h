@@ -40,9 +40,11 @@ struct queue_pass {
 	int32_t default_priority;  /* of the global default PriorityClass */
 	kar_time yields_in;        /* ms until the next group without members yields; KAR_NEVER: none will */
 	bool for_positions;        /* the pass writes only positions */
-	bool moved;                /* a group has only a new position */
-	kar_time texts_in;         /* ms until numbers of nodes in texts may be written; <= 0: now */
-	bool texts_wait;           /* there are new ones */
+	bool moved;                /* a group has only a new position, or new numbers in its text */
+	kar_time others_in; /* ms until those of others than the first of a line may be written; <= 0: now */
+	bool others_wait, others_written; /* there are such */
+	int32_t *lengths; /* per queue: of its line, as its groups know it after they are told */
+	bool *line_moved; /* per queue: by enough that all of its line are told */
 	/* ms until statuses of queues may be written in which only counts changed; <= 0: now */
 	kar_time counts_in;
 	bool counts_written;
@@ -55,8 +57,15 @@ struct queue_pass {
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
 
+/* The lengths of lines that groups were told last (pace.h); without them each group with a new text is told once more. */
+struct queue_lines {
+	struct line *items; /* by name of the queue */
+	uint32_t n;
+};
+
 /* kar_controller.shared of this reconciler. */
 struct queue_shared {
+	struct queue_lines lines;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 };
