@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/kube/kubeconfig.h"
 #include "test/unit/queue_world.h"
 
 struct row {
@@ -296,6 +297,29 @@ static void raised_minimum(void **state)
 	check_rows(rows, KAR_LEN(rows), raised);
 }
 
+/* Each reason is in the document for users, in the order of precedence. */
+static void document_has_each_reason(void **state)
+{
+	struct kar_arena arena = { 0 };
+	struct kar_err err = { 0 };
+	size_t n;
+	const char *text = kar_read_file(&arena, KAR_DOCS "/QUEUES.md", 1 << 20, true, &n, &err);
+	const char *at = text ? strstr(text, "\n| reason | message | what to do |\n") : NULL;
+
+	(void)state;
+	if (!at)
+		fail_msg("%s: no table of reasons", err.msg);
+	for (int r = KAR_QR_FINISHED + 1; r < KAR_N_QUEUE_REASONS; r++) {
+		char row[64];
+
+		snprintf(row, sizeof(row), "\n| `%s` | ", kar_queue_reason_name((enum kar_queue_reason)r));
+		at = strstr(at, row);
+		if (!at)
+			fail_msg("no row%s behind the one before", row);
+	}
+	kar_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +329,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(raised_minimum),
+		cmocka_unit_test(document_has_each_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
