@@ -51,10 +51,10 @@ static KAR_UNUSED void put_queue(const char *name, const char *spec)
 	char rest[512];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"root\",\"entitled\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":["
+		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"%s\",\"entitled\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":["
 		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
-		spec);
+		spec, strstr(spec, "\"parent\":\"t\"") ? "t" : "root");
 	put_named(w.stores.queues, name, HELD, rest);
 }
 

@@ -256,6 +256,14 @@ static const struct {
 		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
 		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2); "
 		"patch podgroups/status ns/c (Admitted=False/MaxJobsReached position=3)" },
+	{ "and_of_those_above_it",
+		{ { "t", "\"maxPriority\":10" }, { "default", "\"maxJobs\":1,\"parent\":\"t\"" } },
+		{ { "z", "",
+			  ADMITTED("True", "Admitted", "admitted by queue default")
+				  BY("default") ",\"members\":1,\"position\":0" },
+			{ "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" } },
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2)" },
 	{ "maximum_of_another_queue_is_nothing_to_it",
 		{ { "default", "\"maxJobs\":1" }, { "b", "\"maxPriority\":10" } },
 		{ { "z", "",
