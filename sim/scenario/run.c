@@ -1,6 +1,5 @@
 #include "sim/scenario/run.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "common/str.h"
 #include "api/names.h"
 #include "controllers/controllers.h"
-#include "controllers/options.h"
 #include "sim/client_sim.h"
 #include "sim/nodes/behaviour.h"
 #include "sim/scenario/report.h"
@@ -296,20 +294,6 @@ static void on_change(void *arg, const struct sim_change *c)
 
 /* ---- the world ---- */
 
-/* Those that the manager has without any flag. */
-static struct kar_settings default_settings(void)
-{
-	char program[] = "kar-controllers", *argv[] = { program, NULL };
-	struct kar_options options = { 0 };
-	struct kar_arena none = { 0 }; /* there is no configuration file */
-	struct kar_err err = { 0 };
-	int rc = kar_options_parse(&options, &none, 1, argv, &err);
-
-	assert(!rc);
-	(void)rc;
-	return options.settings;
-}
-
 static void build(struct world *w, const struct sim_run_options *o)
 {
 	const struct sim_scenario *s = w->s;
@@ -322,7 +306,7 @@ static void build(struct world *w, const struct sim_run_options *o)
 	const struct sim_faults none = { 0 };
 	const struct kar_controllers_options manager = { .instance = "kar-sim",
 		.seed = s->seed,
-		.settings = default_settings() };
+		.settings = kar_default_settings() };
 
 	w->slowest = nodes;
 	w->slowest.start.low = nodes.start.high;

@@ -132,7 +132,6 @@ def story_admission_policy_binds_the_manager(s):
         "the spec of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(spec={"maxJobs": 1})),
         "a label of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"labels": {"x": "y"}})),
         "the finalizer of somebody else on a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"finalizers": ["example.com/x"]})),
-        "the deletion of a queue": as_manager(s, "delete", "queue.kube-arbitrator.io", "default"),
         "an event of somebody else": as_manager(s, "create", obj={
             "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal",
             "reason": "R", "action": "A", "reportingController": "kubelet", "reportingInstance": "x", "regarding": {"kind": "Pod", "name": "foreign", "namespace": s.namespace}}),
