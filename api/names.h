@@ -24,6 +24,7 @@
 	KAR_GROUP "/released" /* of a pod from which the manager has removed its gate; "true" */
 #define KAR_GATE KAR_GROUP "/gang"
 #define KAR_FINALIZER_POD_TRACKING KAR_GROUP "/pod-tracking"
+#define KAR_FINALIZER_QUEUE KAR_GROUP "/queue" /* of a Queue: it stays until nothing of it is at work */
 
 #define KAR_ENV_QUEUEJOB "KAR_QUEUEJOB"
 #define KAR_ENV_TASK "KAR_TASK"

@@ -161,6 +161,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	q->generation = m->generation;
 	q->creation = m->creation;
 	q->deletion = m->deletion;
+	q->finalizers = kar_copy_strings(mem, &m->finalizers);
 	q->spec = keep_spec(&w->spec, mem);
 	kar_status_read(&kar_queue_status_table, &w->status, &q->status, mem);
 	return &q->o;

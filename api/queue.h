@@ -79,6 +79,7 @@ struct kar_queue {
 	struct kar_arena mem;
 	int64_t generation;
 	kar_time creation, deletion;
+	struct kar_array finalizers; /* const char *; with the bounds of api/copy.h */
 	struct kar_queue_spec spec;
 	struct kar_queue_status status;
 };

@@ -85,3 +85,51 @@ bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q
 	ns = namespace_of(stores, g);
 	return kar_selector_selects(&q->spec.namespaces, ns ? &ns->labels : &none);
 }
+
+/* In force, or, of a queue whose status nobody writes (decision 032), what its spec says. NULL: none. */
+static const char *parent_of(const struct kar_queue *q)
+{
+	const char *parent = kar_has_text(q->status.parent) ? q->status.parent : q->spec.parent;
+
+	return kar_streq(parent, KAR_QUEUE_ROOT) ? NULL : parent;
+}
+
+size_t kar_asked_path(const struct kar_stores *stores, const char *name,
+	const struct kar_queue *path[KAR_QUEUE_LEVELS])
+{
+	size_t n = 0;
+
+	while (name && n < KAR_QUEUE_LEVELS) {
+		const struct kar_object *o = kar_store_get(stores->queues, NULL, name);
+
+		if (!o)
+			break;
+		path[n] = kar_as_queue(o);
+		name = parent_of(path[n++]);
+	}
+	return n;
+}
+
+bool kar_asked_is_below(const struct kar_stores *stores, const char *name, const char *above)
+{
+	const struct kar_queue *path[KAR_QUEUE_LEVELS];
+	size_t n = kar_asked_path(stores, name, path);
+
+	if (strcmp(name, above) == 0)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		if (kar_streq(parent_of(path[i]), above))
+			return true;
+	}
+	return false;
+}
+
+int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, int32_t asked)
+{
+	const struct kar_queue *path[KAR_QUEUE_LEVELS];
+	size_t n = kar_asked_path(stores, name, path);
+
+	for (size_t i = 0; i < n; i++)
+		asked = kar_queue_priority(path[i], asked);
+	return asked;
+}

@@ -16,6 +16,17 @@ struct kar_asked {
 	const char *label; /* the same, if it is still to become the label; else NULL */
 };
 struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g) KAR_NONNULL;
+/*
+ * The queue @name, and the queues above it that are in force, from the bottom up. Returns how many there are; fewer than all, if one is
+ * missing.
+ */
+size_t kar_asked_path(const struct kar_stores *stores, const char *name,
+	const struct kar_queue *path[KAR_QUEUE_LEVELS]) __attribute__((nonnull(1, 3)));
+/* Is @name the queue @above, or below it? @above need not exist. */
+bool kar_asked_is_below(const struct kar_stores *stores, const char *name, const char *above) KAR_NONNULL;
+/* The priority in the queue @name of a group that asks for @asked: at most the maxPriority of it, and of each queue above it. */
+int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, int32_t asked)
+	__attribute__((nonnull(1)));
 /* Does the namespaceSelector of @q select the namespace of @g? A namespace that is not known has no labels. */
 bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q,
 	const struct kar_podgroup *g) KAR_NONNULL;

@@ -16,6 +16,8 @@ struct kar_controllers_options {
 	struct kar_metrics *metrics; /* of kar_all_metrics_new(); borrowed; NULL: nothing is counted */
 };
 
+/* Those of a manager that is started without flags. */
+struct kar_settings kar_default_settings(void);
 /* @l and @client are borrowed and must outlive the manager; @o is copied, its strings borrowed. */
 struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *client,
 	const struct kar_controllers_options *o) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;

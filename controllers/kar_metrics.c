@@ -3,6 +3,7 @@
 #include "api/types.h"
 #include "common/kube/kube_metrics.h"
 #include "common/process.h"
+#include "common/quantity.h"
 #include "common/str.h"
 #include "controllers/asked.h"
 #include "controllers/queue/queue.h"
@@ -97,6 +98,20 @@ static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
 			KAR_LABELS(q->o.name, states[i].state));
 }
 
+/* Resources that neither a node offers nor a queue names are left out: users can name as many as they like. */
+static void collect_usage(struct kar_metrics *m, const struct kar_queue *q)
+{
+	const struct kar_pair *used = q->status.allocated.items;
+	struct kar_quantity amount;
+
+	for (size_t i = 0; i < q->status.allocated.n; i++) {
+		if (kar_pairs_get(&q->status.entitled, used[i].key) &&
+			kar_quantity_parse(used[i].value, &amount, NULL) == 0)
+			kar_metric_add(m, &kar_m_kar_queue_usage, (double)amount.nano / 1e9,
+				KAR_LABELS(q->o.name, used[i].key));
+	}
+}
+
 /* One of the reasons of the queue reconciler; @reason comes from a status. */
 static const char *known_reason(const char *reason)
 {
@@ -143,8 +158,11 @@ void kar_collect_objects(struct kar_metrics *m, const struct kar_stores *stores,
 	collect_jobs(m, stores->queuejobs);
 	collect_gangs(m, stores->podgroups);
 	kar_metric_clear(m, &kar_m_kar_queue_groups);
-	for (struct kar_iter it = kar_store_all(stores->queues); kar_iter_next(&it, &o);)
+	kar_metric_clear(m, &kar_m_kar_queue_usage);
+	for (struct kar_iter it = kar_store_all(stores->queues); kar_iter_next(&it, &o);) {
 		collect_queue(m, kar_as_queue(o));
+		collect_usage(m, kar_as_queue(o));
+	}
 	kar_metric_clear(m, &kar_m_kar_pending_groups);
 	kar_metric_clear(m, &kar_m_kar_pending_longest_seconds);
 	for (struct kar_iter it = kar_store_all(stores->podgroups); kar_iter_next(&it, &o);)

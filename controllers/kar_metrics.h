@@ -38,7 +38,11 @@ struct kar_manager;
 	X(kar_gangs, KAR_GAUGE, NULL, "state", \
 		"PodGroups that are placed whole, by the state of their placement") \
 	X(kar_queue_groups, KAR_GAUGE, NULL, "queue,state", \
-		"PodGroups of a queue by what they do: pending, inqueue, running, completed, unknown")
+		"PodGroups of a queue by what they do: pending, inqueue, running, completed, unknown") \
+	X(kar_queue_usage, KAR_GAUGE, NULL, "queue,resource", \
+		"What the admitted groups of a queue and of all below it hold: cores, bytes, pieces") \
+	X(kar_queue_passes_unsettled_total, KAR_COUNTER, NULL, "", \
+		"Passes over the queues that had not settled after 20 steps, which is a bug")
 
 extern const struct kar_buckets kar_buckets_wait;
 KAR_METRICS(KAR_METRIC_DECLARE)

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "controllers/controllers.h"
 #include "controllers/options_impl.h"
 
 #define HOUR (3600 * KAR_SECOND)
@@ -172,6 +173,14 @@ static void set_defaults(struct kar_options *o)
 		assert(!bad); /* a default that no user could write */
 		(void)bad;
 	}
+}
+
+struct kar_settings kar_default_settings(void)
+{
+	struct kar_options o;
+
+	set_defaults(&o);
+	return o.settings;
 }
 
 /* The combination that @err is about is wrong because of this flag: if the file sets it, the error says where. Returns -1. */

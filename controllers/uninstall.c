@@ -53,18 +53,13 @@ static const struct kar_resource deployments = { "apps", "v1", "deployments", "D
 
 /* --- waiting until nothing is left ------------------------------------------------------------------- */
 
-/* Time without progress, which is that fewer are left. Most objects go at once, so the first looks come soon. */
-struct patience {
-	size_t least;
-	kar_time since, pause;
-};
-
-static int wait_for_fewer(struct uninstall *u, struct patience *p, size_t left, const char *first)
+int uninstall_wait_for_fewer(struct uninstall *u, struct uninstall_patience *p, size_t left,
+	const char *first)
 {
 	kar_time now = kar_loop_mono(u->loop);
 
 	if (left < p->least || !p->since)
-		*p = (struct patience){ .least = left, .since = now, .pause = FIRST_PAUSE };
+		*p = (struct uninstall_patience){ .least = left, .since = now, .pause = FIRST_PAUSE };
 	if (p->pause > u->o->times->pause)
 		p->pause = u->o->times->pause;
 	if (now - p->since < u->o->times->patience) {
@@ -111,7 +106,7 @@ static void keep_at_work(struct kar_array *pods)
 
 static int stop_managers(struct uninstall *u)
 {
-	struct patience patience = { 0 };
+	struct uninstall_patience patience = { 0 };
 	struct kar_array items;
 	char name[KAR_UNINSTALL_NAME];
 
@@ -129,7 +124,7 @@ static int stop_managers(struct uninstall *u)
 		keep_at_work(&items);
 		if (!items.n)
 			return 0;
-		if (wait_for_fewer(u, &patience, items.n,
+		if (uninstall_wait_for_fewer(u, &patience, items.n,
 			    uninstall_name(&kar_pod_type.res, items.items, name)))
 			return -1;
 	}
@@ -137,7 +132,7 @@ static int stop_managers(struct uninstall *u)
 
 static int delete_all(struct uninstall *u, const struct kar_resource *res)
 {
-	struct patience patience = { 0 };
+	struct uninstall_patience patience = { 0 };
 	char name[KAR_UNINSTALL_NAME];
 
 	for (;;) {
@@ -157,7 +152,7 @@ static int delete_all(struct uninstall *u, const struct kar_resource *res)
 			if (shared ? uninstall_leave(u, &all[i]) : uninstall_delete(u, res, &all[i]))
 				return -1;
 		}
-		if (wait_for_fewer(u, &patience, items.n, name))
+		if (uninstall_wait_for_fewer(u, &patience, items.n, name))
 			return -1;
 	}
 }
@@ -186,7 +181,7 @@ int kar_uninstall(struct kar_loop *l, struct kar_client *client, const struct ka
 
 	u.timer = kar_timer_new(l, uninstall_wake, &u);
 	rc = stop_managers(&u) || kar_release_gates(l, client, &release, err) ||
-			uninstall_bindings_of_users(&u) || delete_kinds(&u) ||
+			uninstall_release_queues(&u) || uninstall_bindings_of_users(&u) || delete_kinds(&u) ||
 			(!o->keep_crds && uninstall_report_podgroups(&u))
 		? -1
 		: 0;

@@ -2,7 +2,7 @@
  * uninstall - `kar-controllers uninstall`: nothing of kar-controllers is left in the cluster, and nothing waits for it.
  *
  * In this order: Deployments are scaled to 0, and their pods waited for, so that no manager undoes the rest; gates and finalizers of
- * ours are released (release_gates.h); then each kind of object that an installation consists of is deleted and waited for, the
+ * ours are released from pods (release_gates.h), and those of queues; then each kind of object that an installation consists of is deleted and waited for, the
  * policies first and the namespace last. Ours is what has the label app.kubernetes.io/name=kar-controllers, in whatever namespace.
  * Bindings that users made of our roles go before the roles; a CRD that another project has installed, too, only loses our label.
  * Deleting the CRDs deletes all jobs, queues and groups, and the garbage collector their pods. It has no state: run again, it goes

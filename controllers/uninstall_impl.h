@@ -67,6 +67,17 @@ const char *uninstall_name(const struct kar_resource *res, const struct uninstal
 int uninstall_delete(struct uninstall *u, const struct kar_resource *res,
 	const struct uninstall_item *item) KAR_NONNULL;
 
+/* Time without progress, which is that fewer are left. Begins as {0}. */
+struct uninstall_patience {
+	size_t least;
+	kar_time since, pause;
+};
+/* Pauses while so many are left. Most go at once, so the first pauses are short. -1: nothing has changed for too long; names @first. */
+int uninstall_wait_for_fewer(struct uninstall *u, struct uninstall_patience *p, size_t left,
+	const char *first) KAR_NONNULL;
+
+/* Takes our finalizer off all queues, until none has it. */
+int uninstall_release_queues(struct uninstall *u) KAR_NONNULL;
 /* Deletes bindings without our label that bind a role of ours: they give nothing any more when it is gone. To be called before that. */
 int uninstall_bindings_of_users(struct uninstall *u) KAR_NONNULL;
 /* Has another project installed this CRD, too? Then it gets back what was its own: our label is taken off, and it stays. */

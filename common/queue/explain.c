@@ -59,17 +59,25 @@ static const struct q_group *next_stopping(const struct q_pass *p, const struct 
 	return next;
 }
 
+static const char *count_pods(struct q_pass *p, int64_t n)
+{
+	return Q_TEXT(p, "%" PRId64 " pod%s", n, n == 1 ? "" : "s");
+}
+
+/* "4 pods of n/v, 1 of n/w are" */
 static const char *name_stopping(struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *v = next_stopping(p, g, NULL);
 	const char *text = NULL;
+	int64_t n = v ? 0 : p->leaving;
 
 	for (int named = 0; v && named < 3; named++) {
 		text = text ? Q_TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
-			    : Q_TEXT(p, "%d pods of %s/%s", (int)v->n_gone, v->in->ns, v->in->name);
+			    : Q_TEXT(p, "%s of %s/%s", count_pods(p, v->n_gone), v->in->ns, v->in->name);
+		n += v->n_gone;
 		v = next_stopping(p, g, v);
 	}
-	return text ? text : Q_TEXT(p, "%" PRId64 " pods", p->leaving);
+	return Q_TEXT(p, "%s %s", text ? text : count_pods(p, n), n == 1 ? "is" : "are");
 }
 
 static bool waits_for_nodes(const struct q_group *g, const struct q_why *w)
@@ -143,7 +151,7 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 		return why_ineligible(p, g, reason);
 	if (g->st.standing == KAR_QUEUE_RESERVING)
 		return (struct q_why){ KAR_QR_RESERVING,
-			Q_TEXT(p, "capacity is held; %s are still stopping", name_stopping(p, g)) };
+			Q_TEXT(p, "capacity is held; %s still stopping", name_stopping(p, g)) };
 	if (g->unit_failed)
 		blame_others(p, g);
 	if (g->unit_failed && (g->partner || g->in->unit_missing)) {

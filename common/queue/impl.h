@@ -167,6 +167,7 @@ struct q_row {
 struct q_reserved {
 	const char *node;
 	kar_class class;
+	const int64_t *v; /* that the class asks for; what is below 0 counts as nothing */
 };
 
 struct q_pass {
@@ -342,6 +343,8 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 const struct kar_placement *q_placement(struct q_pass *p,
 	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
 const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit) KAR_NONNULL KAR_RETNN;
+/* The same beside what is kept free for the head of the cluster. */
+const char *q_explain_beside_head(struct q_pass *p, struct q_group *g, int32_t *fit) KAR_NONNULL KAR_RETNN;
 bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 
 /* --- the steps; true: something has changed */

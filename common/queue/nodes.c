@@ -135,6 +135,16 @@ const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit)
 	return colon ? colon + 2 : out;
 }
 
+const char *q_explain_beside_head(struct q_pass *p, struct q_group *g, int32_t *fit)
+{
+	const char *text;
+
+	reserve_room(p, 1);
+	text = q_explain_nodes(p, g, fit);
+	reserve_room(p, -1);
+	return text;
+}
+
 /* --- the beginning and the end ----------------------------------------------------------------------- */
 
 /* Spots of the first d pods as the snapshot has them; those of plans are taken. */

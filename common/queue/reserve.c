@@ -152,7 +152,8 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 		kar_class class = q_room_class(p, rooms[i].v);
 
 		if (class)
-			p->reserved[p->n_reserved++] = (struct q_reserved){ rooms[i].node, class };
+			p->reserved[p->n_reserved++] =
+				(struct q_reserved){ rooms[i].node, class, rooms[i].v };
 	}
 	kar_table_release(&by_node);
 }

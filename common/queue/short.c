@@ -264,6 +264,35 @@ static struct lack lack_beside_head(const struct q_pass *p, const struct q_queue
 	return worst;
 }
 
+/* Of the cluster, whose room for its head nobody else may take. */
+static struct lack lack_beside_rooms(const struct q_pass *p, const struct q_ask *ask)
+{
+	struct lack worst = { 0 };
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = p->alloc[r] };
+
+		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
+		l.free = q_sub(l.free, q_lock(ask->g->q, r));
+		for (uint32_t i = 0; i < p->n_reserved; i++)
+			l.free = q_sub(l.free, q_max(0, p->reserved[i].v[r]));
+		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
+		note_lack(&worst, &l);
+	}
+	return worst;
+}
+
+static const char *short_beside_head(struct q_pass *p, const struct q_ask *ask, const struct q_queue *pool)
+{
+	const struct lack l = pool->in ? lack_beside_head(p, pool, ask) : lack_beside_rooms(p, ask);
+	int32_t fit;
+
+	if (l.resource)
+		return short_of(p, &l);
+	q_explain_beside_head(p, ask->g, &fit); /* no node has enough in one piece */
+	return Q_TEXT(p, "%d of %d pods fit now", (int)fit, (int)ask->g->min);
+}
+
 static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, bool locked)
 {
 	const struct lack l = lack_of_cluster(p, ask, locked);
@@ -280,17 +309,13 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 	const struct q_queue *pool = pool_above(ask);
 	const struct q_group *head = pool ? pool->reserved : NULL;
 	struct q_ask without = *ask;
-	struct lack l = { 0 };
 
 	without.no_reservation = true;
-	if (head && q_would_fit(p, &without)) {
-		if (pool->in)
-			l = lack_beside_head(p, pool, ask);
+	if (head && q_would_fit(p, &without))
 		return (struct q_why){ KAR_QR_HEAD_RESERVED,
-			Q_TEXT(p, "%s, held for %s/%s, which waits since %s",
-				l.resource ? short_of(p, &l) : what_is_short(p, ask, true), head->in->ns,
-				head->in->name, q_text_time(p, p->now - head->wait * KAR_SECOND)) };
-	}
+			Q_TEXT(p, "%s, held for %s/%s, which waits since %s", short_beside_head(p, ask, pool),
+				head->in->ns, head->in->name,
+				q_text_time(p, p->now - head->wait * KAR_SECOND)) };
 	without.no_lock = true;
 	if (p->has_guarantees && q_would_fit(p, &without))
 		return (struct q_why){ KAR_QR_GUARANTEE_RESERVED,

@@ -142,7 +142,6 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	enum queue_claim claim)
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
-	uint32_t queue = queue_named(p, which.queue);
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
 	     admitted = recorded && !queue_waits_for_places(g);
 
@@ -155,8 +154,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.label = which.label,
 		.claim = claim,
 		.asked = priority_of(p, g),
-		.priority = kar_queue_priority(queue == KAR_QUEUE_NONE ? NULL : p->queues[queue],
-			priority_of(p, g)),
+		.priority = kar_asked_priority(p->stores, which.queue, priority_of(p, g)),
 		.recorded = recorded,
 		.admitted = admitted,
 		.yields = yields(p, g, admitted),

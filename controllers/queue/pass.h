@@ -40,9 +40,11 @@ struct queue_pass {
 	int32_t default_priority;  /* of the global default PriorityClass */
 	kar_time yields_in;        /* ms until the next group without members yields; KAR_NEVER: none will */
 	bool for_positions;        /* the pass writes only positions */
-	bool moved;                /* a group has only a new position */
-	kar_time texts_in;         /* ms until numbers of nodes in texts may be written; <= 0: now */
-	bool texts_wait;           /* there are new ones */
+	bool moved;                /* a group has only a new position, or new numbers in its text */
+	kar_time others_in; /* ms until those of others than the first of a line may be written; <= 0: now */
+	bool others_wait, others_written; /* there are such */
+	int32_t *lengths; /* per queue: of its line, as its groups know it after they are told */
+	bool *line_moved; /* per queue: by enough that all of its line are told */
 	/* ms until statuses of queues may be written in which only counts changed; <= 0: now */
 	kar_time counts_in;
 	bool counts_written;
@@ -55,8 +57,15 @@ struct queue_pass {
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
 
+/* The lengths of lines that groups were told last (pace.h); without them each group with a new text is told once more. */
+struct queue_lines {
+	struct line *items; /* by name of the queue */
+	uint32_t n;
+};
+
 /* kar_controller.shared of this reconciler. */
 struct queue_shared {
+	struct queue_lines lines;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
 };
@@ -134,6 +143,11 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
 
+/* --- sync.c ----------------------------------------------------------------------------------------- */
+
+/* Counts in the metrics what the pass has decided. */
+void queue_count_pass(const struct queue_pass *p) KAR_NONNULL;
+
 /* --- write.c ---------------------------------------------------------------------------------------- */
 
 /* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */
@@ -148,10 +162,28 @@ bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KA
 void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 	__attribute__((nonnull(1)));
 
+/* --- finalizer.c ------------------------------------------------------------------------------------ */
+
+/* What keeps a queue that is deleted from going: nothing, if both are NULL. */
+struct queue_hold {
+	const struct kar_podgroup
+		*group;    /* the first in order that it, or a queue below it, has admitted; NULL: none */
+	bool more;         /* there are others */
+	const char *child; /* the first queue by name that names it as parent; NULL: none does */
+};
+/* One per queue, in the arena; only those that are being deleted have one. NULL: no queue is being deleted. */
+const struct queue_hold *queue_holds(const struct queue_pass *p);
+/* Its finalizer is to be added, or to be removed. @holds: of all. */
+bool queue_finalizer_is_due(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+	__attribute__((nonnull(1)));
+/* The body of the patch that does so. */
+void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out) KAR_NONNULL;
+
 /* --- status.c --------------------------------------------------------------------------------------- */
 
-/* The status of queue number @i after the pass. */
-struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* The status of queue number @i after the pass. @holds: of all; NULL: none is being deleted. */
+struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
+	__attribute__((nonnull(1)));
 
 /* --- record.c, renew.c ------------------------------------------------------------------------------ */
 

@@ -17,6 +17,7 @@ struct update {
 	const struct queue_pass *p;
 	const struct kar_queue *q;
 	const struct kar_queue_status_out *out;
+	const struct queue_hold *hold; /* NULL: it is not being deleted */
 	struct kar_queue_status *status;
 	struct kar_arena *arena;
 };
@@ -95,9 +96,25 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", true, "Valid", "the spec is valid");
 }
 
+static const char *describe_hold(const struct update *u)
+{
+	const struct kar_podgroup *g = u->hold->group;
+
+	if (g)
+		return kar_arena_printf(u->arena, "it is being deleted, and gone when %s/%s%s ended", g->o.ns,
+			g->o.name, u->hold->more ? " and others have" : " has");
+	if (u->hold->child)
+		return kar_arena_printf(u->arena,
+			"it is being deleted, and gone when queue %s does not name it as its parent",
+			u->hold->child);
+	return "it is being deleted"; /* somebody else keeps it */
+}
+
 static void set_active(const struct update *u)
 {
-	if (!u->out->closed && u->q->spec.namespaces_problem)
+	if (u->hold)
+		set_condition(u, "Active", false, "Deleting", describe_hold(u));
+	else if (!u->out->closed && u->q->spec.namespaces_problem)
 		set_condition(u, "Active", false, "InvalidNamespaceSelector",
 			"admits no job until spec.namespaceSelector is corrected");
 	else if (!u->out->in_force)
@@ -224,7 +241,7 @@ static const char *parent_of(const struct queue_pass *p, const struct kar_queue_
 	return out->parent == KAR_QUEUE_NONE ? KAR_QUEUE_ROOT : p->queues[out->parent]->o.name;
 }
 
-struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i)
+struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
 {
 	const struct kar_queue_status_out *out = &p->result.queues[i];
 	const struct kar_queue *q = p->queues[i];
@@ -238,7 +255,7 @@ struct kar_queue_status queue_status(const struct queue_pass *p, uint32_t i)
 		.parent = parent_of(p, out),
 		.conditions = kar_conditions_copy(&q->status.conditions, &p->s->arena),
 	};
-	const struct update u = { p, q, out, &st, &p->s->arena };
+	const struct update u = { p, q, out, q->deletion ? &holds[i] : NULL, &st, &p->s->arena };
 
 	set_amounts(&u);
 	set_head(&u);

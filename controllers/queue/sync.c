@@ -9,7 +9,7 @@
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
-#include "controllers/queue/pass.h"
+#include "controllers/queue/pace.h"
 
 #define ALL "all"
 /* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues. */
@@ -23,14 +23,15 @@ enum {
 	COUNTS_INTERVAL =
 		1000, /* ms between two passes that write statuses of queues for their counts alone */
 	POSITION_INTERVAL = 5000, /* ms between two passes that write positions */
-	TEXT_INTERVAL = 30000,    /* ms between two that write new numbers of nodes in texts */
+	OTHERS_INTERVAL = 60000,  /* ms between two that write those of others than the first of a line */
 	CACHE_WAIT = 50,          /* ms between two checks whether the caches have our own writes */
 };
 
 /* kar_key_state.memory of this reconciler. */
 struct memory {
-	kar_time last_pass;  /* mono; 0: never */
-	kar_time last_texts; /* mono, when numbers of nodes in texts were last written; 0: never */
+	kar_time last_pass; /* mono; 0: never */
+	kar_time
+		last_others; /* mono, when positions of others than the first of a line were last written; 0: never */
 };
 
 static struct memory *memory_of(const struct kar_sync *s)
@@ -209,7 +210,10 @@ static void on_range(void *arg, const struct kar_object *old, const struct kar_o
 
 static void stop(struct kar_controller *c)
 {
-	free(c->shared);
+	struct queue_shared *shared = c->shared;
+
+	queue_forget_lines(&shared->lines);
+	free(shared);
 	c->shared = NULL;
 }
 
@@ -260,7 +264,7 @@ static void note_waits_for_room(const struct queue_pass *p)
 {
 	struct queue_shared *shared = p->s->controller->shared;
 
-	*shared = (struct queue_shared){ 0 };
+	shared->may_grow = shared->waits_for_room = false;
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
@@ -282,16 +286,19 @@ static bool time_matters(const struct queue_pass *p)
 
 static void decide(struct queue_pass *p)
 {
+	const struct queue_shared *shared = p->s->controller->shared;
+
 	queue_observe(p);
 	kar_queue_plan(&p->snapshot, p->s->now, &p->s->arena, &p->result);
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
 		queue_come_again(p, p->result.again_at - p->s->now);
 	note_waits_for_room(p);
+	queue_compare_lines(p, &shared->lines);
 	queue_forget_classes(p);
 }
 
 /* Groups that keep an admission, or want none, are not tried. */
-static void count_attempts(const struct queue_pass *p)
+void queue_count_pass(const struct queue_pass *p)
 {
 	struct kar_metrics *m = p->s->controller->metrics;
 	int admitted = 0, inadmissible = 0;
@@ -305,12 +312,13 @@ static void count_attempts(const struct queue_pass *p)
 	}
 	kar_metric_add(m, &kar_m_kar_admission_attempts_total, admitted, KAR_LABELS("admitted"));
 	kar_metric_add(m, &kar_m_kar_admission_attempts_total, inadmissible, KAR_LABELS("inadmissible"));
+	kar_metric_add(m, &kar_m_kar_queue_passes_unsettled_total, p->result.unsettled, NULL);
 }
 
 static void pass(struct queue_pass *p)
 {
 	decide(p);
-	count_attempts(p);
+	queue_count_pass(p);
 	kar_plan_requeue(&p->s->plan, p->yields_in);
 	kar_plan_requeue(&p->s->plan, p->retry_in);
 	if (!p->queues_are_read_only)
@@ -344,13 +352,15 @@ static bool sync_positions(struct kar_controller *c, struct kar_sync *s)
 	}
 	memory_of(s)->last_pass = s->mono;
 	p.for_positions = true;
-	p.texts_in = due_in(memory_of(s)->last_texts, TEXT_INTERVAL, s->mono);
-	if (p.texts_in <= 0)
-		memory_of(s)->last_texts = s->mono;
+	p.others_in = due_in(memory_of(s)->last_others, OTHERS_INTERVAL, s->mono);
 	decide(&p);
 	queue_write_groups(&p);
-	if (p.texts_wait)
-		kar_plan_requeue(&s->plan, p.texts_in);
+	if (p.others_in <= 0)
+		queue_note_lines(&p, &((struct queue_shared *)c->shared)->lines);
+	if (p.others_written)
+		memory_of(s)->last_others = s->mono;
+	if (p.others_wait)
+		kar_plan_requeue(&s->plan, p.others_in);
 	return true;
 }
 

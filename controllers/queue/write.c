@@ -1,5 +1,6 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
 #include "controllers/queue/next.h"
+#include "controllers/queue/pace.h"
 
 #include "api/names.h"
 #include "api/copy.h"
@@ -13,6 +14,7 @@ enum {
 	PATCH_GROUP,
 	PATCH_QUEUE,
 	PATCH_LABEL,
+	PATCH_FINALIZER,
 };
 
 /* Payload of an action. */
@@ -127,31 +129,24 @@ static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue));
 }
 
-/* Their numbers change whenever a pod ends. */
-static bool counts_nodes(enum kar_queue_reason r)
+/* The message of an admission stays as it was written, even if it is of an earlier day. */
+static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
-	return r == KAR_QR_INFEASIBLE || r >= KAR_QR_QUOTA_EXCEEDED;
+	const struct kar_queue_decision *d = &p->result.groups[i];
+
+	return queue_pace_of(p, i, queue_is_admitted(d) ? NULL : queue_message(p, &p->groups[i], d));
 }
 
-/*
- * The message of an admission stays as it was written, even if it is of an earlier day. One in which only numbers of nodes have changed
- * comes out of date for a while.
- */
-static bool position_moved(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
+/* It is time to write what of the group is only a new position, or a new number. */
+static bool is_due(struct queue_pass *p, enum queue_pace pace)
 {
-	const struct kar_podgroup *g = qg->group;
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	const char *message = queue_is_admitted(d) || !c ? NULL : queue_message(p, qg, d);
-
-	if (d->position != g->status.position)
-		return true;
-	if (!message || kar_streq(c->message, message))
+	if (!p->for_positions || pace == QUEUE_NEVER)
 		return false;
-	if (!counts_nodes(d->reason) || !kar_streq(c->reason, kar_queue_reason_name(d->reason)))
+	if (pace == QUEUE_SOON)
 		return true;
-	p->texts_wait |= p->texts_in > 0;
-	return p->texts_in <= 0;
+	p->others_wait |= p->others_in > 0;
+	p->others_written |= p->others_in <= 0;
+	return p->others_in <= 0;
 }
 
 /* What is decided about it is written after that, in the next pass. */
@@ -177,10 +172,12 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 }
 
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
-static void write_group(struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d)
+static void write_group(struct queue_pass *p, uint32_t i)
 {
-	bool news = is_news(p, qg, d), moved = !news && position_moved(p, qg, d);
+	const struct queue_group *qg = &p->groups[i];
+	const struct kar_queue_decision *d = &p->result.groups[i];
+	bool news = is_news(p, qg, d);
+	enum queue_pace pace = news ? QUEUE_NEVER : pace_of(p, i);
 
 	/* Nothing more is written about a group that goes away. */
 	if (qg->claim == QUEUE_CLAIM_NONE || qg->group->o.unreadable)
@@ -192,9 +189,9 @@ static void write_group(struct queue_pass *p, const struct queue_group *qg,
 	}
 	if (news && !p->for_positions)
 		patch_group(p, qg, d);
-	else if (moved && p->for_positions)
+	else if (is_due(p, pace))
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
-	p->moved |= moved;
+	p->moved |= pace != QUEUE_NEVER;
 }
 
 /* Whoever gets room must find that others have given it up (docs/design/queue.md, 9). */
@@ -214,7 +211,7 @@ void queue_write_groups(struct queue_pass *p)
 	for (int turn = 0; turn < 4; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
 			if (turn_of(p, i) == turn)
-				write_group(p, &p->groups[i], &p->result.groups[i]);
+				write_group(p, i);
 		}
 	}
 }
@@ -245,14 +242,30 @@ static void write_queue(struct queue_pass *p, const struct kar_queue *q, const s
 	}
 }
 
+/* Its status is written after that, in the next pass. */
+static void patch_finalizer(struct queue_pass *p, const struct kar_queue *q)
+{
+	struct kar_buf out = { 0 };
+
+	queue_write_finalizers(q, &out);
+	add_patch(p, &q->o, NULL, PATCH_FINALIZER, q->deletion ? "finalizer removed" : "finalizer added",
+		&out);
+}
+
 void queue_write_queues(struct queue_pass *p)
 {
+	const struct queue_hold *holds = queue_holds(p);
+
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct kar_queue_status st;
 
 		if (p->queues[i]->o.unreadable)
 			continue;
-		st = queue_status(p, i);
+		if (queue_finalizer_is_due(p, holds, i)) {
+			patch_finalizer(p, p->queues[i]);
+			continue;
+		}
+		st = queue_status(p, holds, i);
 		write_queue(p, p->queues[i], &st);
 	}
 }
@@ -277,6 +290,10 @@ static void write_default_queue(struct kar_buf *out)
 	kar_jw_key(&w, "metadata");
 	kar_jw_begin_object(&w);
 	kar_jw_kv_string(&w, "name", KAR_DEFAULT_QUEUE);
+	kar_jw_key(&w, "finalizers");
+	kar_jw_begin_array(&w);
+	kar_jw_string(&w, KAR_FINALIZER_QUEUE);
+	kar_jw_end_array(&w);
 	kar_jw_end_object(&w);
 	kar_jw_key(&w, "spec");
 	kar_jw_begin_object(&w);

@@ -1,4 +1,5 @@
 #include "controllers/queuejob/observe.h"
+#include "controllers/asked.h"
 #include "controllers/unit.h"
 
 #include <stdlib.h>
@@ -312,8 +313,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 		kar_unit_of(stores, v->group, arena).waits;
 	o = kar_store_get(stores->services, ns, name);
 	v->service = o ? kar_as_service(o) : NULL;
-	o = kar_store_get(stores->queues, NULL, v->job->spec.queue);
-	v->queue = o ? kar_as_queue(o) : NULL;
+	kar_asked_path(stores, v->job->spec.queue, v->queues);
 	v->pods_version = kar_store_rv(stores->pods);
 	v->jobs_version = kar_store_rv(stores->queuejobs);
 	observe_own(stores, arena, v);

@@ -73,7 +73,8 @@ struct queuejob_view {
 	/* Pods of the key's PodGroup with our finalizer that the job does not control: left by one that is gone. */
 	const struct kar_pod **orphans;
 	size_t n_orphans;
-	const struct kar_queue *queue; /* of the job; NULL: no queue has the name */
+	const struct kar_queue
+		*queues[KAR_QUEUE_LEVELS]; /* of the job, and those above; NULL: there are no more */
 	/* The requested one: schedSpec.priority, else of the PriorityClass, else the global default, else 0. See queuejob_priority(). */
 	int32_t priority;
 	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
@@ -102,10 +103,14 @@ struct queuejob_view {
 	kar_rv jobs_version; /* of the cache of jobs now; 0: not known */
 };
 
-/* Returns the priority that ranks the job: the requested one, but at most the maxPriority of its queue. */
+/* Returns the priority that ranks the job: the requested one, but at most the maxPriority of its queue and of those above. */
 static inline int32_t queuejob_priority(const struct queuejob_view *v)
 {
-	return kar_queue_priority(v->queue, v->priority);
+	int32_t priority = v->priority;
+
+	for (int i = 0; i < KAR_QUEUE_LEVELS; i++)
+		priority = kar_queue_priority(v->queues[i], priority);
+	return priority;
 }
 
 /* Values of struct kar_action.what; those for existing pods are in controllers/podset/podset.h. */

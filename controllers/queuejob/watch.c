@@ -9,6 +9,7 @@
 #include "common/str.h"
 #include "api/types.h"
 #include "common/mem.h"
+#include "controllers/asked.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/queuejob/quota_line.h"
@@ -155,14 +156,14 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 		enqueue_blocked(c, old);
 }
 
-/* The priority of every job, or of those in @queue, may have changed. That is rare, so there is no index for it. */
+/* The priority of every job, or of those in @queue and below it, may have changed. That is rare, so there is no index for it. */
 static void enqueue_jobs(struct kar_controller *c, const struct kar_store *changed, const char *queue)
 {
 	struct kar_iter it = kar_store_all(c->stores->queuejobs);
 	const struct kar_object *o;
 
 	while (kar_iter_next(&it, &o)) {
-		if (!queue || kar_streq(kar_as_queuejob(o)->spec.queue, queue))
+		if (!queue || kar_asked_is_below(c->stores, kar_as_queuejob(o)->spec.queue, queue))
 			enqueue_named(c, changed, o);
 	}
 }
@@ -182,12 +183,21 @@ static int32_t highest_priority(const struct kar_object *queue)
 	return kar_queue_priority(queue ? kar_as_queue(queue) : NULL, INT32_MAX);
 }
 
+/* In force; "": none. */
+static const char *parent(const struct kar_object *queue)
+{
+	const char *name = queue ? kar_as_queue(queue)->status.parent : NULL;
+
+	return !name || kar_streq(name, KAR_QUEUE_ROOT) ? "" : name;
+}
+
 /* Before the first list is complete no job has been observed, so none needs to be observed again. */
 static void on_queue(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 
-	if (kar_store_synced(c->stores->queues) && highest_priority(old) != highest_priority(new))
+	if (kar_store_synced(c->stores->queues) &&
+		(highest_priority(old) != highest_priority(new) || !kar_streq(parent(old), parent(new))))
 		enqueue_jobs(c, c->stores->queues, new ? new->name : old->name);
 }
 

@@ -306,7 +306,7 @@ static void build(struct world *w, const struct sim_run_options *o)
 	const struct sim_faults none = { 0 };
 	const struct kar_controllers_options manager = { .instance = "kar-sim",
 		.seed = s->seed,
-		.settings = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" } };
+		.settings = kar_default_settings() };
 
 	w->slowest = nodes;
 	w->slowest.start.low = nodes.start.high;

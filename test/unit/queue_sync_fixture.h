@@ -44,16 +44,18 @@ static KAR_UNUSED int setup(void **state KAR_UNUSED)
 	"\",\"message\":\"" message "\"," \
 	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}]"
 
+#define HELD ",\"finalizers\":[\"kube-arbitrator.io/queue\"]"
+
 static KAR_UNUSED void put_queue(const char *name, const char *spec)
 {
 	char rest[512];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"root\",\"entitled\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":["
+		",\"spec\":{%s},\"status\":{\"state\":\"Open\",\"parent\":\"%s\",\"entitled\":{\"cpu\":\"1k\",\"pods\":\"110\"},\"conditions\":["
 		"{\"type\":\"Valid\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"the spec is valid\",\"observedGeneration\":1},"
 		"{\"type\":\"Active\",\"status\":\"True\",\"reason\":\"Open\",\"message\":\"admits jobs\",\"observedGeneration\":1}]}",
-		spec);
-	put_named(w.stores.queues, name, "", rest);
+		spec, strstr(spec, "\"parent\":\"t\"") ? "t" : "root");
+	put_named(w.stores.queues, name, HELD, rest);
 }
 
 static KAR_UNUSED void put_group(const char *name, const char *spec, const char *status)

@@ -135,7 +135,7 @@ static const struct {
 		"queue a preempts; node n1 cpu=6; g0 a admitted prio=1 started=1 uses=n1:1xcpu=1; g1 a admitted prio=1 started=2 uses=n1:1xcpu=1; "
 		"g2 a admitted prio=1 started=3 uses=n1:1xcpu=1; g3 a admitted prio=1 started=4 uses=n1:1xcpu=1; "
 		"g4 a admitted prio=1 started=5 uses=n1:1xcpu=1; g5 a admitted prio=1 started=6 uses=n1:1xcpu=1; g6 a prio=5 needs=2xcpu=1",
-		"g0 Preempted evicted for ns/g6: priority 5 over 1; g1 Preempted evicted for ns/g6: priority 5 over 1; g2 Admitted; g3 Admitted; g4 Admitted; g5 Admitted; g6 Reserving capacity is held; 1 pods of ns/g0, 1 of ns/g1 are still stopping; 1st of 1 in queue a" },
+		"g0 Preempted evicted for ns/g6: priority 5 over 1; g1 Preempted evicted for ns/g6: priority 5 over 1; g2 Admitted; g3 Admitted; g4 Admitted; g5 Admitted; g6 Reserving capacity is held; 1 pod of ns/g0, 1 of ns/g1 are still stopping; 1st of 1 in queue a" },
 	{ "who_was_evicted_evicts_nobody_back",
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 lost-to=ns/g1",
 		"g1 Admitted; g2 InsufficientCapacity cpu short 4: 4 wanted, 0 free of 4; 1st of 1 in queue a" },

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "controllers/queue/pace.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static void second_pass_keeps_its_distance(void **state)
@@ -92,7 +93,7 @@ static void put_large_job(const char *name, const char *reason, const char *mess
 
 #define LACKS(short) "cpu short " short ": 2000 wanted, 1000 of 1000 can be had"
 
-static void new_numbers_of_nodes_are_written_twice_a_minute(void **state)
+static void new_numbers_of_nodes_are_written_once_a_minute(void **state)
 {
 	const char *told = "patch podgroups/status ns/g (Admitted=False/Infeasible position=0)";
 
@@ -102,12 +103,119 @@ static void new_numbers_of_nodes_are_written_twice_a_minute(void **state)
 	put_large_job("g", "Infeasible", LACKS("900"));
 	assert_string_equal(positions_text(), told);
 	w.mono += 5000;
-	assert_string_equal(positions_text(), "requeue 25s");
-	w.mono += 25000;
+	assert_string_equal(positions_text(), "requeue 55s");
+	w.mono += 55000;
 	assert_string_equal(positions_text(), told);
 	put_large_job("g", "Infeasible", LACKS("1000"));
-	w.mono += 30000;
+	w.mono += 60000;
 	assert_string_equal(positions_text(), "");
+}
+
+/* Number @i of a line, which knows that it has place @place of @of. */
+static void put_waiting(int i, int place, int of)
+{
+	static const char *const suffixes[] = { "th", "st", "nd", "rd" };
+	char name[16], status[512];
+
+	snprintf(name, sizeof(name), "g%03d", i);
+	snprintf(status, sizeof(status),
+		"\"position\":%d," ADMITTED("False", "MaxJobsReached",
+			"queue default has 1 of 1 jobs; %d%s of %d in queue default"),
+		place, place, place % 10 > 3 || place % 100 / 10 == 1 ? "th" : suffixes[place % 10], of);
+	put_group(name, "", status);
+}
+
+static void put_line(int n, int of)
+{
+	put_full_queue();
+	for (int i = 1; i <= n; i++)
+		put_waiting(i, i, of);
+}
+
+static void the_first_ten_see_each_move(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_line(60, 60);
+	assert_string_equal(positions_text(), "");
+	put_waiting(10, 11, 60);
+	put_waiting(11, 12, 60);
+	w.mono += 5000;
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/g010 (Admitted=False/MaxJobsReached position=10)");
+}
+
+static void others_see_a_move_by_a_tenth(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_line(60, 60);
+	assert_string_equal(positions_text(), "");
+	w.mono += 5000;
+	put_waiting(45, 50, 60); /* by a tenth */
+	put_waiting(44, 48, 60); /* by less */
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/g045 (Admitted=False/MaxJobsReached position=45)");
+	put_waiting(45, 45, 60);
+	put_waiting(18, 20, 60);
+	w.mono += 5000;
+	assert_string_equal(positions_text(), "requeue 55s");
+	w.mono += 55000;
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/g018 (Admitted=False/MaxJobsReached position=18)");
+}
+
+/* From 60 to 57 in two steps, which is not enough, and then to 54. */
+static void others_see_a_line_that_has_moved_by_a_tenth(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_line(60, 60);
+	assert_string_equal(positions_text(), "");
+	for (int n = 60; n > 54;) {
+		n -= 3;
+		for (int i = n + 1; i <= n + 3; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "g%03d", i);
+			put_group(name, "", "\"phase\":\"Finished\"");
+		}
+		w.mono += 60000;
+		assert_string_not_equal(positions_text(), "not yet");
+		assert_int_equal(w.sync.plan.n_actions, n == 54 ? 54 : 10);
+	}
+}
+
+static void texts_are_compared_without_their_numbers(void **state)
+{
+	static const struct {
+		const char *recorded, *text;
+		bool same;
+	} rows[] = {
+		{ "cpu short 3: 4 wanted, 1 free of 9; 2nd of 5 in queue a",
+			"cpu short 12: 4 wanted, 0 free of 10", true },
+		{ "cpu short 3: 4 wanted, 1 free of 9", "cpu short 1500m: 4 wanted, 1 free of 9", true },
+		{ "cpu short 3: 4 wanted", "memory short 3: 4 wanted", false },
+		{ "cpu short 3: 4 wanted, held for n/x, which waits since 2026-11-26T10:00:00Z; 1st of 1 in queue a",
+			"cpu short 3: 4 wanted, held for n/x, which waits since 2026-11-26T10:00:05Z", true },
+		{ "cpu short 3: 4 wanted, held for n/x-1, which waits since 2026-11-26T10:00:00Z",
+			"cpu short 3: 4 wanted, held for n/x-2, which waits since 2026-11-26T10:00:00Z",
+			false },
+		{ "queue a has 1 of 1 jobs", "queue a has 12 of 12 jobs", true },
+		{ "queue a has 1 of 1 jobs", "queue a has 1 of 1 jobs and more", false },
+		{ "queue a has 1 of 1 jobs and more", "queue a has 1 of 1 jobs", false },
+		{ "queue a is closed", "queue a is being deleted", false },
+		{ "", "queue a is closed", false },
+		{ "2", "3", true },
+		{ "2; 1st of 1 in queue a", "3", true },
+		{ "x 2", "x", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		if (queue_says_the_same(rows[i].recorded, rows[i].text) != rows[i].same)
+			fail_msg("'%s', '%s'", rows[i].recorded, rows[i].text);
+	}
 }
 
 /* A pass for each job that starts or ends may change it for all that wait. */
@@ -363,7 +471,11 @@ int main(void)
 		TEST(second_pass_keeps_its_distance),
 		TEST(positions_are_told_every_five_seconds),
 		TEST(positions_are_the_lowest_class_of_writes),
-		TEST(new_numbers_of_nodes_are_written_twice_a_minute),
+		TEST(new_numbers_of_nodes_are_written_once_a_minute),
+		TEST(the_first_ten_see_each_move),
+		TEST(others_see_a_move_by_a_tenth),
+		TEST(others_see_a_line_that_has_moved_by_a_tenth),
+		cmocka_unit_test(texts_are_compared_without_their_numbers),
 		TEST(what_holds_a_group_up_is_written_with_the_positions),
 		TEST(a_round_of_positions_is_a_hundred_writes),
 		TEST(positions_wait_for_the_caches),

@@ -285,7 +285,7 @@ static const struct row rows[] = {
 		"v=4 | t=InsufficientCapacity" },
 	{ "priority_and_texts",
 		"node n cpu=1; queue a preempt; group v a 1 cpu=1 p=1 run=1; group t a 1 cpu=1 p=5",
-		"v~evicted for default/t: priority 5 over 1 | m:t~capacity is held; 1 pods of default/v are still stopping" },
+		"v~evicted for default/t: priority 5 over 1 | m:t~capacity is held; 1 pod of default/v is still stopping" },
 	{ "extras_go_before_groups",
 		"node n cpu=6; queue a preempt; group v a 1..3 cpu=1 p=1 run=3; group w a 3 cpu=1 p=1 run=3; group t a 2 cpu=1 p=5",
 		"v=1 | w=3 | t=claim" },

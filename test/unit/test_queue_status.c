@@ -108,7 +108,11 @@ static const struct {
 	{ "closed_with_finished_groups", "", "\"state\":\"Closed\"", "", { GROUP("Finished", "True") },
 		{ "\"state\":\"Closed\"", COUNTS("0", "0", "0", "1", "0") } },
 	{ "deleting", DELETING, "", "", { GROUP("Pending", "True") },
-		{ "\"state\":\"Closing\"", COUNTS("0", "1", "0", "0", "0") } },
+		{ "\"state\":\"Closing\"", COUNTS("0", "1", "0", "0", "0"),
+			SAYS("Deleting", "it is being deleted, and gone when ns/g0 has ended") } },
+	{ "deleting_with_two_groups", DELETING, "", "",
+		{ GROUP("Running", "True"), GROUP("Running", "True") },
+		{ SAYS("Deleting", "it is being deleted, and gone when ns/g0 and others have ended") } },
 	{ "state_that_nobody_knows", "", "\"state\":\"Ajar\"", "", { NULL },
 		{ "\"state\":\"Closed\"",
 			SAYS("UnknownState", "spec.state Ajar is neither Open nor Closed") } },
@@ -152,12 +156,13 @@ static const struct kar_action *patch_of(const char *name)
 
 static void put_queue_a(size_t row)
 {
-	char rest[1024], name[16];
+	char rest[1024], name[16], meta[256];
 
 	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{%s}", statuses[row].spec,
 		statuses[row].status);
-	put_named(w.stores.queues, "a", statuses[row].meta, rest);
-	put_named(w.stores.queues, "p", "", ",\"spec\":{}");
+	snprintf(meta, sizeof(meta), HELD "%s", statuses[row].meta);
+	put_named(w.stores.queues, "a", meta, rest);
+	put_named(w.stores.queues, "p", HELD, ",\"spec\":{}");
 	for (int i = 0; statuses[row].groups[i]; i++) {
 		snprintf(name, sizeof(name), "g%d", i);
 		put_group(name, "\"queue\":\"a\"", statuses[row].groups[i]);

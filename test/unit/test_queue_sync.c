@@ -8,6 +8,7 @@
 
 #include "api/native_group.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/queue/pass.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static void check_nth_body(size_t action, const char *want)
@@ -21,7 +22,7 @@ static void empty_cluster_gets_the_default_queue(void **state)
 	(void)state;
 	assert_string_equal(sync_text(false), "create queues default");
 	check_nth_body(0,
-		"{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\"},"
+		"{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\",\"finalizers\":[\"kube-arbitrator.io/queue\"]},"
 		"\"spec\":{}}");
 	assert_true(w.controller.still_wanted(&w.sync, &w.sync.plan.actions[0]));
 }
@@ -105,6 +106,23 @@ static void the_wait_of_an_admitted_group_is_measured(void **state)
 		1);
 	w.controller.metrics = NULL;
 	kar_buf_release(&text);
+	kar_metrics_free(m);
+}
+
+static void pass_that_does_not_settle_is_counted(void **state)
+{
+	struct kar_metrics *m = kar_all_metrics_new();
+	struct queue_pass p = { .s = &w.sync };
+
+	(void)state;
+	w.controller.metrics = m;
+	w.sync.controller = &w.controller;
+	queue_count_pass(&p);
+	assert_int_equal(kar_metric_value(m, &kar_m_kar_queue_passes_unsettled_total, NULL), 0);
+	p.result.unsettled = true;
+	queue_count_pass(&p);
+	assert_int_equal(kar_metric_value(m, &kar_m_kar_queue_passes_unsettled_total, NULL), 1);
+	w.controller.metrics = NULL;
 	kar_metrics_free(m);
 }
 
@@ -238,6 +256,14 @@ static const struct {
 		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
 		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2); "
 		"patch podgroups/status ns/c (Admitted=False/MaxJobsReached position=3)" },
+	{ "and_of_those_above_it",
+		{ { "t", "\"maxPriority\":10" }, { "default", "\"maxJobs\":1,\"parent\":\"t\"" } },
+		{ { "z", "",
+			  ADMITTED("True", "Admitted", "admitted by queue default")
+				  BY("default") ",\"members\":1,\"position\":0" },
+			{ "a", "\"priority\":10", "" }, { "b", "\"priority\":2147483647", "" } },
+		"patch podgroups/status ns/a (Admitted=False/MaxJobsReached position=1); "
+		"patch podgroups/status ns/b (Admitted=False/MaxJobsReached position=2)" },
 	{ "maximum_of_another_queue_is_nothing_to_it",
 		{ { "default", "\"maxJobs\":1" }, { "b", "\"maxPriority\":10" } },
 		{ { "z", "",
@@ -625,6 +651,7 @@ int main(void)
 		TEST(default_queue_is_created_once),
 		TEST(manager_of_one_namespace_writes_no_queue),
 		TEST(group_is_admitted_with_preconditions),
+		TEST(pass_that_does_not_settle_is_counted),
 		TEST(the_wait_of_an_admitted_group_is_measured),
 		TEST(admitted_group_is_not_written_again),
 		TEST(contradictory_condition_is_mended),

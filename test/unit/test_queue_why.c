@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/kube/kubeconfig.h"
 #include "test/unit/queue_world.h"
 
 struct row {
@@ -140,6 +141,12 @@ static void room(void **state)
 		{ "a claim",
 			"node n cpu=6; queue a; queue b n=cpu:6; group v a 6 cpu=1 run=6; group j b 6 cpu=1",
 			"Reserving: capacity is held; 6 pods of default/v are still stopping" },
+		{ "a claim on one pod",
+			"node n cpu=6; queue a; queue b n=cpu:6; group v a 1 cpu=6 run=1; group j b 6 cpu=1",
+			"Reserving: capacity is held; 1 pod of default/v is still stopping" },
+		{ "a claim on two gangs",
+			"node n cpu=6; queue a; queue b n=cpu:6; group v a 1 cpu=2 run=1; group w a 1 cpu=4 run=1; group j b 6 cpu=1",
+			"Reserving: capacity is held; 1 pod of default/v, 1 of default/w are still stopping" },
 		{ "minRuntime",
 			"flags runtime=60; node n cpu=6; queue a; queue b n=cpu:6; group v a 6 cpu=1 run=6 formed=9970; group j b 6 cpu=1",
 			"WaitingForReclaim: cpu short 6: 6 wanted, can be taken from others at 1970-01-01T02:47:10Z" },
@@ -148,13 +155,19 @@ static void room(void **state)
 			"WaitingForReclaim: cpu short 2: 3 wanted, can be taken from others at 1970-01-01T02:47:40Z" },
 		{ "a reservation",
 			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=5",
-			"HeadReserved: 1 of 1 pods fit now, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+			"HeadReserved: cpu short 1: 5 wanted, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+		{ "a reservation on the only node that would do",
+			"flags starve=300; node m cpu=3; node n cpu=8; queue a; queue b; group h a 1 cpu=4 run=1 on=n:1; group x a 1 cpu=8 t=1000; group j b 1 cpu=4",
+			"HeadReserved: cpu short 1: 4 wanted, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+		{ "no node has enough in one piece beside it",
+			"flags starve=300; node l cpu=2; node m cpu=2; node n cpu=8; queue a; queue b; group h a 1 cpu=4 run=1 on=n:1; group x a 1 cpu=8 t=1000; group j b 1 cpu=4",
+			"HeadReserved: 0 of 1 pods fit now, held for default/x, which waits since 1970-01-01T00:16:40Z" },
 		{ "what a reservation leaves",
 			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=4",
 			"1" },
 		{ "and what not",
 			"flags starve=300; node n cpu=8 gpu=4; queue a; queue b; group h a 1 gpu=2 cpu=0 run=1; group x a 1 cpu=4 gpu=4 t=1000; group j b 1 cpu=0 gpu=1",
-			"HeadReserved: 1 of 1 pods fit now, held for default/x, which waits since 1970-01-01T00:16:40Z" },
+			"HeadReserved: nvidia.com/gpu short 1: 1 wanted, held for default/x, which waits since 1970-01-01T00:16:40Z" },
 		{ "quota",
 			"node n cpu=20; queue a; quota default c pods=8; group h a 5 cpu=1 run=5; group j a 5 cpu=1",
 			"QuotaExceeded: pods short 2: 5 wanted, quota c has 8, used 5" },
@@ -284,6 +297,29 @@ static void raised_minimum(void **state)
 	check_rows(rows, KAR_LEN(rows), raised);
 }
 
+/* Each reason is in the document for users, in the order of precedence. */
+static void document_has_each_reason(void **state)
+{
+	struct kar_arena arena = { 0 };
+	struct kar_err err = { 0 };
+	size_t n;
+	const char *text = kar_read_file(&arena, KAR_DOCS "/QUEUES.md", 1 << 20, true, &n, &err);
+	const char *at = text ? strstr(text, "\n| reason | message | what to do |\n") : NULL;
+
+	(void)state;
+	if (!at)
+		fail_msg("%s: no table of reasons", err.msg);
+	for (int r = KAR_QR_FINISHED + 1; r < KAR_N_QUEUE_REASONS; r++) {
+		char row[64];
+
+		snprintf(row, sizeof(row), "\n| `%s` | ", kar_queue_reason_name((enum kar_queue_reason)r));
+		at = strstr(at, row);
+		if (!at)
+			fail_msg("no row%s behind the one before", row);
+	}
+	kar_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +329,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(raised_minimum),
+		cmocka_unit_test(document_has_each_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void print_objects(struct kar_buf *out, const struct queuejob_view *v)
 	print_object(out, "spec", v->sched ? &v->sched->o : NULL);
 	print_object(out, "group", v->group ? &v->group->o : NULL);
 	print_object(out, "service", v->service ? &v->service->o : NULL);
-	print_object(out, "queue", v->queue ? &v->queue->o : NULL);
+	print_object(out, "queue", v->queues[0] ? &v->queues[0]->o : NULL);
 	print_pods(out, "pod", v->pods, v->n_pods);
 	print_pods(out, "blocking", v->blocking, v->n_blocking);
 	print_pods(out, "orphan", v->orphans, v->n_orphans);

@@ -50,6 +50,41 @@ static void priority_counts_at_most_as_its_queue_allows(void **state)
 	}
 }
 
+/* q is below t, or was and is not any more, or is to be and cannot. */
+static void and_as_those_above_allow(void **state)
+{
+	static const struct {
+		const char *top, *leaf, *in_force;
+		int32_t counts;
+	} rows[] = {
+		{ "\"maxPriority\":10", "\"parent\":\"t\"", "t", 10 },
+		{ "\"maxPriority\":10", "\"parent\":\"t\"", "", 10 },
+		{ "\"maxPriority\":10", "\"parent\":\"t\",\"maxPriority\":5", "t", 5 },
+		{ "\"maxPriority\":5", "\"parent\":\"t\",\"maxPriority\":10", "t", 5 },
+		{ "\"maxPriority\":10", "\"parent\":\"gone\"", "t", 10 },
+		{ "\"maxPriority\":10", "\"parent\":\"t\"", "root", 100 },
+		{ "\"maxPriority\":10", "", "root", 100 }, { "", "\"parent\":\"t\"", "t", 100 },
+		{ "\"parent\":\"q\",\"maxPriority\":10", "\"parent\":\"t\"", "t", 10 }, /* a circle */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s}", rows[i].top);
+		put_named(w.stores.queues, "t", "", rest);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{\"parent\":\"%s\"}", rows[i].leaf,
+			rows[i].in_force);
+		put_named(w.stores.queues, "q", "", rest);
+		put_job(",\"spec\":{\"queue\":\"q\",\"schedSpec\":{\"priority\":100},\"taskSpecs\":[{" TEMPLATE
+			"}]}");
+		if (observed_priority() != rows[i].counts)
+			fail_msg("row %zu: %d", i, (int)observed_priority());
+	}
+}
+
 /* The number is handed on as it was asked for: the queue says what it counts as. */
 static void group_asks_for_what_the_job_asks_for(void **state)
 {
@@ -89,6 +124,16 @@ static void jobs_of_a_queue_are_woken_when_its_limit_changes(void **state)
 	assert_string_equal(take(), "");
 	put_limit("default", "\"maxJobs\":4");
 	assert_string_equal(take(), "ns/j");
+	put_named(w.stores.queues, "default", "", ",\"spec\":{},\"status\":{\"parent\":\"root\"}");
+	assert_string_equal(take(), "");
+	put_named(w.stores.queues, "default", "", ",\"spec\":{},\"status\":{\"parent\":\"t\"}");
+	assert_string_equal(take(), "ns/j");
+	put_limit("t", "\"maxPriority\":9");
+	assert_string_equal(take(), "ns/j");
+	put_limit("other", "\"maxPriority\":8");
+	assert_string_equal(take(), "");
+	put_named(w.stores.queues, "default", "", ",\"spec\":{},\"status\":{\"parent\":\"root\"}");
+	assert_string_equal(take(), "ns/j");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -97,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(priority_counts_at_most_as_its_queue_allows),
+		TEST(and_as_those_above_allow),
 		TEST(group_asks_for_what_the_job_asks_for),
 		TEST(jobs_of_a_queue_are_woken_when_its_limit_changes),
 	};

@@ -23,8 +23,9 @@ struct object {
 	int stays;     /* in so many lists after it was deleted, or its Deployment was stopped; -1: in all */
 	bool not_ours; /* it lacks our label */
 	bool deleting;
-	const char *role; /* of a binding: its kind and name, as JSON */
-	bool generated;   /* by another project, as its annotation says */
+	const char *role;       /* of a binding: its kind and name, as JSON */
+	bool generated;         /* by another project, as its annotation says */
+	const char *finalizers; /* JSON; NULL: none */
 };
 
 static const struct row {
@@ -62,6 +63,49 @@ static const struct row {
 		       "Deleted ValidatingAdmissionPolicy own\nDeleted CustomResourceDefinition queues\n"
 		       "Deleted Deployment kar-system/kar-controllers\nDeleted Role a/kar-controllers\n"
 		       "Deleted ClusterRole kar-edit\nDeleted Namespace kar-system\nNothing of kar-controllers is left\n" },
+	{ .name = "queues_are_released_before_their_type_goes",
+		.objects = { { "customresourcedefinitions", "", "queues" },
+			{ "queues", "", "a", .not_ours = true,
+				.finalizers =
+					"\"x/y\",\"kube-arbitrator.io/queue\",\"kube-arbitrator.io/z\"" },
+			{ "queues", "", "b", .not_ours = true, .finalizers = "\"x/y\"" },
+			{ "queues", "", "c", .not_ours = true, .deleting = true, .stays = -1,
+				.finalizers = "\"kube-arbitrator.io/queue\"" } },
+		.written =
+			"release; patch queues u-a {\"metadata\":{\"uid\":\"u-a\",\"resourceVersion\":\"1\",\"finalizers\":[\"x/y\",\"kube-arbitrator.io/z\"]}}; "
+			"patch queues u-c {\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"1\",\"finalizers\":[]}}; "
+			"delete customresourcedefinitions queues; ",
+		.left = "a b ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Took the finalizer kube-arbitrator.io/queue off Queue a\n"
+		       "Took the finalizer kube-arbitrator.io/queue off Queue c\n"
+		       "Deleted CustomResourceDefinition queues\nNothing of kar-controllers is left\n" },
+	{ .name = "queue_that_has_changed_meanwhile",
+		.keep_crds = true,
+		.objects = { { "queues", "", "a", .not_ours = true,
+			.finalizers = "\"kube-arbitrator.io/queue\"" } },
+		.refused = "patch queues",
+		.refusals = 1,
+		.refusal = { .what = KAR_CONFLICT },
+		.written =
+			"release; patch queues u-a {\"metadata\":{\"uid\":\"u-a\",\"resourceVersion\":\"1\",\"finalizers\":[]}}; "
+			"patch queues u-a {\"metadata\":{\"uid\":\"u-a\",\"resourceVersion\":\"1\",\"finalizers\":[]}}; ",
+		.left = "a ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Took the finalizer kube-arbitrator.io/queue off Queue a\n"
+		       "Nothing of kar-controllers is left but its CRDs\n" },
+	{ .name = "no_right_to_release_a_queue",
+		.objects = { { "queues", "", "a", .not_ours = true,
+			.finalizers = "\"kube-arbitrator.io/queue\"" } },
+		.refused = "patch queues",
+		.refusals = -1,
+		.refusal = { .what = KAR_DENIED, .cause = KAR_CAUSE_RBAC, .msg = "forbidden" },
+		.written =
+			"release; patch queues u-a {\"metadata\":{\"uid\":\"u-a\",\"resourceVersion\":\"1\",\"finalizers\":[]}}; ",
+		.left = "a ",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n",
+		.err = "cannot take the finalizer kube-arbitrator.io/queue off Queue a: forbidden; run uninstall with the rights that docs/USING.md names "
+		       "below Uninstall" },
 	{ .name = "crds_are_kept",
 		.keep_crds = true,
 		.objects = { { "customresourcedefinitions", "", "queues" },
@@ -266,9 +310,9 @@ static void put_items(struct cluster *c, const char *plural, bool labelled, stru
 		if (!o->plural || strcmp(o->plural, plural) || (labelled && o->not_ours) || is_gone(o))
 			continue;
 		kar_buf_printf(out,
-			"%s{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"1\"%s%s%s},"
+			"%s{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"1\",\"finalizers\":[%s]%s%s%s},"
 			"\"roleRef\":{\"kind\":%s},\"spec\":{\"replicas\":%d}}",
-			comma, o->name, o->ns, o->name,
+			comma, o->name, o->ns, o->name, o->finalizers ? o->finalizers : "",
 			o->deleting ? ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" : "",
 			o->not_ours ? "" : ",\"labels\":{\"app.kubernetes.io/name\":\"kar-controllers\"}",
 			o->generated ? ",\"annotations\":{\"controller-gen.kubebuilder.io/version\":\"v0.9\"}"
@@ -327,7 +371,11 @@ static void answer_write(struct kar_call *call)
 	char uid[64];
 
 	snprintf(uid, sizeof(uid), "\"u-%s\"", o->name);
-	if (r.verb == KAR_PATCH && strstr(call->body, "labels"))
+	if (r.verb == KAR_PATCH && strstr(call->body, "finalizers")) {
+		o->finalizers = strstr(call->body, "x/y") ? "\"x/y\"" : NULL;
+		if (o->deleting && !o->finalizers)
+			o->plural = NULL;
+	} else if (r.verb == KAR_PATCH && strstr(call->body, "labels"))
 		o->not_ours = true;
 	else if (r.verb == KAR_PATCH)
 		stop(call->cluster, o);

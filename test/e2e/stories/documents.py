@@ -121,7 +121,7 @@ def story_documented_queues(s):
         count = Shell(s).run(blocks("docs/QUEUES.md"))
         expect(count["sh"] >= 7 and count["text"] >= 6, f"blocks: {count}")
     finally:
-        s.cluster.kubectl("delete", "queues.kube-arbitrator.io", "team-a", "--ignore-not-found", "--wait=false")
+        s.cluster.kubectl("delete", "queues.kube-arbitrator.io", "team-a", "vision", "language", "research", "--ignore-not-found", "--wait=false")
 
 
 def expect_as_in_readme(pod):

@@ -98,7 +98,8 @@ def story_metrics_count_what_happened(s):
         s.wait_phase("gang", "Running", 60, running=3, restarts=1)
         s.apply(queuejob("waits", task("worker", 1), queue="nowhere"))
         wait_until(lambda: d.value('kar_pending_groups{queue="other",reason="QueueNotFound"}') == 1, "the group that waits is counted")
-        for sample, want in (("kar_pods_created_total", 6), ('kar_gang_restarts_total{cause="Failure"}', 1), ("kar_pods_replaced_total", 0),
+        wait_until(lambda: (d.value('kar_queue_usage{queue="default",resource="pods"}') or 0) >= 3, "what the queue holds is shown")
+        for sample, want in (("kar_pods_created_total", 6), ("kar_queue_passes_unsettled_total", 0), ('kar_gang_restarts_total{cause="Failure"}', 1), ("kar_pods_replaced_total", 0),
                              ('kar_queuejobs{phase="Running"}', len([j for j in jobs(s) if j.get("phase") == "Running"])),
                              ("kar_caches_synced", 1), ('kar_informer_unreadable_objects{kind="QueueJob"}', 0),
                              ('leader_election_master_status{name="kar-controllers"}', 1)):

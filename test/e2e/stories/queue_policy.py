@@ -140,6 +140,27 @@ def story_orphaned_group_gives_its_place_back(s):
         expect_equal(s.group("left")["metadata"]["name"], "left", "the group that stays for a job of its name")
 
 
+def story_queue_in_use_is_not_gone(s):
+    """A queue that is deleted while a job runs in it stays, closed, until that has ended; kubectl describe shows why, and a new job waits."""
+    name, kind = f"{s.namespace}-used", "queues.kube-arbitrator.io"
+    s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": {"maxJobs": 2}})
+    s.apply(queuejob("runs", task("worker", 1), queue=name))
+    s.wait_phase("runs", "Running", 60, running=1)
+    s.kubectl("delete", kind, name, "--wait=false")
+    words = f"it is being deleted, and gone when {s.namespace}/runs has ended"
+    wait_until(lambda: words in s.kubectl("describe", kind, name), "kubectl describe says why the queue is still there")
+    said = condition(s.kubectl.get(kind, name), "Active")
+    expect_equal((said["status"], said["reason"], said["message"]), ("False", "Deleting", words), "condition Active")
+    expect_equal(s.kubectl.get(kind, name)["status"]["state"], "Closing", "state")
+    s.apply(queuejob("late", task("worker", 1), queue=name))
+    s.wait_phase("late", "Pending", reason="QueueClosed", message=f"queue {name} is being deleted")
+    expect_equal(s.pods("late"), {}, "pods of a job that came too late")
+    expect_equal(s.status("runs")["phase"], "Running", "phase of the job that was there before")
+    s.kubectl("delete", "queuejob", "runs")
+    wait_until(lambda: not s.kubectl.get(kind, name), "the queue is gone")
+    s.wait_phase("late", "Pending", reason="QueueNotFound")
+
+
 @contextlib.contextmanager
 def only_classes(s):
     """The policies take a moment to be in force; the first refusal says that they are."""

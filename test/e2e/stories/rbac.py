@@ -129,6 +129,9 @@ def story_admission_policy_binds_the_manager(s):
         "a pod that a QueueJob owns, but does not control": as_manager(s, "create", obj=pod("bare", ownerReferences=[{**JOB, "controller": False}])),
         "a bare Service": as_manager(s, "create", obj=service("bare")),
         "another queue": as_manager(s, "create", obj={"apiVersion": KEY + "v1alpha1", "kind": "Queue", "metadata": {"name": "mine"}, "spec": {}}),
+        "the spec of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(spec={"maxJobs": 1})),
+        "a label of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"labels": {"x": "y"}})),
+        "the finalizer of somebody else on a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"finalizers": ["example.com/x"]})),
         "an event of somebody else": as_manager(s, "create", obj={
             "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal",
             "reason": "R", "action": "A", "reportingController": "kubelet", "reportingInstance": "x", "regarding": {"kind": "Pod", "name": "foreign", "namespace": s.namespace}}),
@@ -164,6 +167,7 @@ def story_admission_policy_binds_the_manager(s):
         "a PodGroup for pods that ask for one": as_manager(s, "create", obj=pod_group("made", labels=MADE)),
         "its deletion when they are gone": as_manager(s, "delete", "podgroup.scheduling.x-k8s.io", "made-before"),
         "the queue of another controller's PodGroup": as_manager(s, "patch", "podgroup.scheduling.x-k8s.io", "foreign", *merge(metadata={"labels": {KEY + "queue": "a"}})),
+        "the finalizer of a queue": as_manager(s, "patch", "queue.kube-arbitrator.io", "default", *merge(metadata={"finalizers": None})),
         "the gate of a foreign pod": as_manager(s, "patch", "pod", "gated", *merge(metadata={"labels": {"x": "y"}})),
         "the adoption of a Service with our label": as_manager(s, "patch", "service", "labelled", *merge(metadata=owned)),
     }
