@@ -66,6 +66,7 @@ static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 		return;
 	}
 	m->live++;
+	m->let_go += !pod->gate_ours;
 	if (pod->node)
 		queue_seat_add(&m->seats[task], pod->node, 1, true, pod->creation, m->arena);
 	else
@@ -393,7 +394,7 @@ static void finish(struct making *m)
 	in->n_leaving = m->runs.n_leaving;
 	in->elastic = left > in->min;
 	in->desired = st->has_desired && st->desired < left ? st->desired : left;
-	in->released = m->live > 0 || st->placement.state != KAR_PG_STATE_PLACED;
+	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 
 void queue_observe_leaving(struct queue_pass *p, uint32_t i)

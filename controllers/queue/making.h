@@ -22,6 +22,7 @@ struct making {
 	struct queue_seats *seats; /* of its bound pods */
 	int32_t *pending;          /* live pods without a node */
 	int64_t live;              /* pods of all tasks */
+	int64_t let_go;            /* of .live: those without our gate, which may run */
 	kar_time youngest;         /* wall ms, when its youngest pod was created */
 	struct queue_runs runs;
 	size_t *tasks; /* per run */

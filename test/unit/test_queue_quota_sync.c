@@ -120,6 +120,107 @@ static void pods_that_pretend_are_charged_to_nobody_else(void **state)
 	}
 }
 
+#define MEMBER(name) \
+	",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"" name \
+	"\"%s},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\"," \
+	"\"kind\":\"QueueJob\",\"name\":\"" name "\",\"uid\":\"uid-" name "\",\"controller\":true}]"
+#define GATED "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],"
+#define BOUND "\"nodeName\":\"n1\","
+
+/* @n pods of the job "a", which its queue has admitted; with @labels more, and with @spec, of 1 cpu each. */
+static void put_pods_of_a(int n, const char *labels, const char *spec)
+{
+	for (int i = 0; i < n; i++) {
+		char name[16], meta[512], rest[256];
+
+		snprintf(name, sizeof(name), "a-t-%d", i);
+		snprintf(meta, sizeof(meta), MEMBER("a"), labels);
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{%s\"containers\":[" CONTAINER(
+				"\"cpu\":1") "]},\"status\":{\"phase\":\"%s\"}",
+			spec, strcmp(spec, BOUND) == 0 ? "Running" : "Pending");
+		put_named(w.stores.pods, name, meta, rest);
+	}
+}
+
+static void put_admitted_a(int n, const char *more)
+{
+	char status[512];
+
+	put_job("a", n, "\"cpu\":1");
+	snprintf(status, sizeof(status),
+		"%s,\"admittedQueue\":\"default\"," ADMITTED("True", "Admitted", "admitted by queue default"),
+		more);
+	put_group_of_job("a", status);
+}
+
+#define RUNS "\"phase\":\"Running\",\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":3}"
+#define STARTS \
+	"\"phase\":\"Pending\",\"placement\":{\"state\":\"Placed\",\"time\":\"2026-11-21T10:00:00Z\",\"deadline\":\"2036-11-21T10:00:00Z\"}"
+
+/*
+ * A gang of three runs under a quota of four pods; another one, of two, waits. What a user does to the first gives the second no room: it
+ * stays charged for three, or is charged for what it grows to.
+ */
+static const struct {
+	const char *name, *labels; /* of its pods */
+	const char *group;         /* label of its group */
+	int size;                  /* all of it is its minimum */
+	const char *message;       /* of the second */
+} changed[] = {
+	{ "nothing", "", "", 3, "pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "queue_of_its_pods", ",\"kube-arbitrator.io/queue\":\"other\"", "", 3,
+		"pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "queue_of_its_group", "", ",\"labels\":{\"kube-arbitrator.io/queue\":\"other\"}", 3,
+		"pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "size_raised_after_its_admission", "", "", 9, "pods short 2: 2 wanted, quota c has 4, used 9" },
+};
+
+static void what_runs_stays_charged_whatever_is_changed(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(changed); i++) {
+		char owner[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_queue("other", "");
+		put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("4"), PODS("3")));
+		put_admitted_a(changed[i].size, RUNS);
+		if (changed[i].group[0]) {
+			snprintf(owner, sizeof(owner),
+				"%s,\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"a\",\"uid\":\"uid-a\",\"controller\":true}]",
+				changed[i].group);
+			put_named(w.stores.podgroups, "a", owner,
+				",\"spec\":{},\"status\":{" RUNS
+				",\"admittedQueue\":\"default\"," ADMITTED("True", "Admitted",
+					"admitted by queue default") "}");
+		}
+		put_pods_of_a(3, changed[i].labels, BOUND);
+		put_job("b", 2, "\"cpu\":1");
+		if (!strstr(sync_text(true), "ns/b (Admitted=False/QuotaExceeded"))
+			fail_msg("%s: %s", changed[i].name, sync_text(true));
+		for (size_t k = 0; k < w.sync.plan.n_actions; k++) {
+			if (strcmp(w.sync.plan.actions[k].name, "b") == 0)
+				check_says(&w.sync.plan.actions[k], changed[i].message);
+		}
+	}
+}
+
+/* The quota was lowered before any of its pods could run: they wait for the rest with our gate. */
+static void admission_is_taken_back_while_nothing_is_let_go(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("2"), PODS("2")));
+	put_admitted_a(3, STARTS);
+	put_pods_of_a(2, "", GATED);
+	if (!strstr(sync_text(true), "ns/a (Admitted=False/QuotaInfeasible"))
+		fail_msg("%s", sync_text(true));
+	put_pods_of_a(2, "", "");
+	assert_null(strstr(sync_text(true), "ns/a ("));
+}
+
 static bool begins_a_pass(void)
 {
 	const char *key = kar_workqueue_take(w.controller.queue, w.mono);
@@ -165,6 +266,8 @@ int main(void)
 		TEST(a_gang_is_admitted_if_its_quotas_have_room),
 		TEST(rows_are_closed_behind_the_first_that_waits),
 		TEST(pods_that_pretend_are_charged_to_nobody_else),
+		TEST(what_runs_stays_charged_whatever_is_changed),
+		TEST(admission_is_taken_back_while_nothing_is_let_go),
 		TEST(what_changes_the_ledger_begins_a_pass),
 	};
 
