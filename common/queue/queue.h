@@ -218,6 +218,10 @@ struct kar_queue_snapshot {
 	struct kar_queue_flags flags;
 };
 
+/* @amount of a resource as it stands in texts, in @a: cpu "3" or "1500m", bytes "2Gi"; @up: bytes that are short, rounded up to Mi. */
+const char *kar_queue_amount_text(struct kar_arena *a, const char *resource, int64_t amount,
+	bool up) KAR_NONNULL KAR_RETNN;
+
 /* --- the result ------------------------------------------------------------------------------------------------------------ */
 
 enum kar_queue_cause { KAR_QUEUE_NOT_EVICTED, KAR_QUEUE_RECLAIM, KAR_QUEUE_IN_QUEUE, KAR_QUEUE_DRAIN };

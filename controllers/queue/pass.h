@@ -31,6 +31,8 @@ struct queue_pass {
 	struct queue_group *groups;
 	struct kar_queue_group *in; /* of the pass, one per group */
 	uint32_t n_groups;
+	const struct kar_podgroup *const *finished; /* not among .groups */
+	size_t n_finished;
 	struct queue_number *numbers;       /* of the groups, by address */
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */

@@ -42,6 +42,8 @@ struct queue_gang {
 	kar_time timeout;            /* ms in which its minimum must be bound once it is placed */
 };
 
+struct queue_reservation;
+
 /* One PodGroup. */
 struct queue_group {
 	const struct kar_podgroup *group;
@@ -56,6 +58,7 @@ struct queue_group {
 	bool admitted;                 /* and it holds what that gave: it does not wait to be placed anew */
 	bool yields;                   /* without members for QUEUE_EMPTY_HOLD (_ORPHAN_HOLD) */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
+	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
 };
 
 /*
