@@ -23,7 +23,9 @@ struct making {
 	int32_t *pending;          /* live pods without a node */
 	int64_t live;              /* pods of all tasks */
 	int64_t let_go;            /* of .live: those without our gate, which may run */
-	kar_time youngest;         /* wall ms, when its youngest pod was created */
+	const struct kar_pod
+		*overdue;  /* the first by name that should have been gone for a while; NULL: none */
+	kar_time youngest; /* wall ms, when its youngest pod was created */
 	struct queue_runs runs;
 	size_t *tasks; /* per run */
 };

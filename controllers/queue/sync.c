@@ -264,7 +264,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
-			lacks_places(p, i) || may_grow(p, i) || p->groups[i].reservation;
+			lacks_places(p, i) || may_grow(p, i) || p->groups[i].reservation ||
+			p->groups[i].waits_for_pods;
 	}
 }
 
