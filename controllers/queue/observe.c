@@ -455,6 +455,7 @@ void queue_observe(struct queue_pass *p)
 				queue_quota_reserve(p->quota, p->groups[i].group, p->s->now);
 	}
 	queue_quota_end(p->quota, &p->snapshot);
+	queue_observe_budgets(p);
 	queue_finish_queues(p);
 	p->snapshot.groups = p->in;
 	p->snapshot.n_groups = p->n_groups;

@@ -136,6 +136,11 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
 
+/* --- budgets.c -------------------------------------------------------------------------------------- */
+
+/* Fills in the budgets of the snapshot, and which of them protect pods of groups. */
+void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
+
 /* --- write.c ---------------------------------------------------------------------------------------- */
 
 /* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */

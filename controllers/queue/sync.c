@@ -207,6 +207,18 @@ static void on_range(void *arg, const struct kar_object *old, const struct kar_o
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_budget(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room &&
+		!(old &&
+			new &&kar_disruptionbudget_same(kar_as_disruptionbudget(old),
+				kar_as_disruptionbudget(new))))
+		kar_workqueue_add(c->queue, ALL);
+}
+
 static void stop(struct kar_controller *c)
 {
 	free(c->shared);
@@ -225,6 +237,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
+	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
 	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }
 
