@@ -98,7 +98,7 @@ enum {
 	X(QuotaExceeded, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_FORMED | \
 			KAR_SHOWN_RESTART, \
-		"A ResourceQuota has no room for the minimum, or for pods that it refused, or jobs that are ahead wait for it. The pods are created when there is room; those of the minimum only all together.") \
+		"A ResourceQuota has no room for the minimum, or has refused pods, or other jobs go first for it. The pods are created when there is room; those of the minimum only all together.") \
 	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The minimum has more pods, or asks for more of a resource, than a ResourceQuota allows in total. No pod is created until the quota is raised or the minimum is lowered.") \
 	X(QuotaInvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \

@@ -34,7 +34,8 @@
 	X(priorityclasses, kar_priorityclass_type, NULL, NULL) \
 	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
 	X(resourcequotas, kar_resourcequota_type, NULL, NULL) \
-	X(limitranges, kar_limitrange_type, NULL, NULL)
+	X(limitranges, kar_limitrange_type, NULL, NULL) \
+	X(disruptionbudgets, kar_disruptionbudget_type, NULL, NULL)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

@@ -138,6 +138,12 @@ static void note_lists(struct q_pass *p, struct q_group *g)
 	g->in_live |= g->st.standing != KAR_QUEUE_WAITING;
 }
 
+static void take_budgets(struct q_pass *p, const struct q_group *g, int64_t sign)
+{
+	for (uint32_t i = 0; i < g->in->n_budgets && g->st.cause; i++)
+		p->budgets[g->in->budgets[i].budget] -= sign * g->in->budgets[i].pods;
+}
+
 static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 {
 	struct part before, after;
@@ -147,7 +153,9 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
 	p->extras -= q_extras(g);
+	take_budgets(p, g, -1);
 	g->st = *st;
+	take_budgets(p, g, 1);
 	p->extras += q_extras(g);
 	split(p, g, &after);
 	add_part(p, g, &after, 1);

@@ -184,6 +184,7 @@ struct q_pass {
 	struct q_group **line; /* all that have not finished, in line order */
 	uint32_t n_line;
 	struct q_row *rows;
+	int64_t *budgets;      /* what is left of each; below 0 after a drain */
 	struct q_kind **kinds; /* hash table */
 	uint32_t kind_slots;
 	struct q_group **gone; /* groups of which pods may leave */

@@ -313,6 +313,9 @@ void q_setup(struct q_pass *p)
 	read_cluster(p);
 	q_tree(p);
 	p->rows = kar_arena_alloc(p->a, p->s->n_rows + 1, sizeof(*p->rows));
+	p->budgets = kar_arena_alloc(p->a, p->s->n_budgets + 1, sizeof(*p->budgets));
+	for (uint32_t i = 0; i < p->s->n_budgets; i++)
+		p->budgets[i] = p->s->budgets[i];
 	p->groups = kar_arena_alloc(p->a, n + 1, sizeof(*p->groups));
 	p->line = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
 	p->gone = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));

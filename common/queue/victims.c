@@ -186,10 +186,21 @@ static kar_time admitted_at(const struct q_group *g)
 	return g->in->standing == KAR_QUEUE_ADMITTED ? g->in->admitted_at : INT64_MAX;
 }
 
+/* Does a budget allow less than all that would be gone with it? */
+static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
+{
+	for (uint32_t i = 0; i < v->in->n_budgets; i++) {
+		if (v->in->budgets[i].pods > p->budgets[v->in->budgets[i].budget])
+			return true;
+	}
+	return false;
+}
+
 /* Not both ways: who was evicted by a group never evicts that one back. */
 static bool is_spared(const struct taking *t, const struct q_group *v)
 {
-	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index;
+	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index ||
+		exceeds_a_budget(t->p, v);
 }
 
 static bool may_reclaim(struct taking *t, struct q_group *v, struct rank *r)

@@ -80,8 +80,8 @@ static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += started && !p->owner_name;
-	t->removable += p->owner_name && !podgroup_keeps(v->group, p) &&
-		(!v->of_others || (started && kar_pod_overdue_in(p, now) > 0));
+	t->removable += p->owner_name && !podgroup_keeps(v->group, p) && kar_pod_overdue_in(p, now) > 0 &&
+		(!v->of_others || started);
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }

@@ -190,7 +190,7 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 {
 	enum kar_pg_state state = v->group->status.placement.state;
 
-	if ((t->gated || state == KAR_PG_STATE_ROLLING_BACK) && v->of_others && t->overdue_in != KAR_NEVER)
+	if ((state == KAR_PG_STATE_ROLLING_BACK || (t->gated && v->of_others)) && t->overdue_in != KAR_NEVER)
 		kar_plan_requeue(p, t->overdue_in);
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);

@@ -22,7 +22,10 @@ struct making {
 	struct queue_seats *seats; /* of its bound pods */
 	int32_t *pending;          /* live pods without a node */
 	int64_t live;              /* pods of all tasks */
-	kar_time youngest;         /* wall ms, when its youngest pod was created */
+	int64_t let_go;            /* of .live: those without our gate, which may run */
+	const struct kar_pod
+		*overdue;  /* the first by name that should have been gone for a while; NULL: none */
+	kar_time youngest; /* wall ms, when its youngest pod was created */
 	struct queue_runs runs;
 	size_t *tasks; /* per run */
 };

@@ -208,6 +208,18 @@ static void on_range(void *arg, const struct kar_object *old, const struct kar_o
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_budget(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room &&
+		!(old &&
+			new &&kar_disruptionbudget_same(kar_as_disruptionbudget(old),
+				kar_as_disruptionbudget(new))))
+		kar_workqueue_add(c->queue, ALL);
+}
+
 static void stop(struct kar_controller *c)
 {
 	struct queue_shared *shared = c->shared;
@@ -229,6 +241,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
+	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
 	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }
 
@@ -268,7 +281,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
-			lacks_places(p, i) || may_grow(p, i);
+			lacks_places(p, i) || may_grow(p, i) || p->groups[i].reservation ||
+			p->groups[i].waits_for_pods;
 	}
 }
 
