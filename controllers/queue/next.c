@@ -137,14 +137,16 @@ static int32_t limit_of(const struct queue_pass *p, const struct queue_group *qg
 	return st->has_desired && st->desired < left ? st->desired : (int32_t)left;
 }
 
-/* The number of its pods is another now. One that is not elastic has no number, unless it was elastic before. */
+/* The number of its pods is another now. It is recorded when a job is admitted, because its spec may ask for more at any time. */
 bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
 	const struct kar_queue_group *in = &p->in[qg - p->groups];
+	bool has = qg->group->status.has_desired;
 
-	return queue_is_admitted(d) && qg->job && (in->elastic || qg->group->status.has_desired) &&
-		d->desired != limit_of(p, qg);
+	if (!queue_is_admitted(d) || !qg->job)
+		return false;
+	return (!qg->recorded && !has) || ((in->elastic || has) && d->desired != limit_of(p, qg));
 }
 
 /* Times of waiting, by condition Admitted as it was and as it becomes. */

@@ -149,14 +149,17 @@ static bool has_new_words(const struct queue_pass *p, const struct queue_group *
 	return c && queue_reserved(p, qg, &next) && !kar_streq(c->message, next.message);
 }
 
-/* The message of an admission stays as it was written, even if it is of an earlier day. */
+/* What is said of nodes to come stays as it was written, even if it is of an earlier day. */
 static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
 	if (has_new_words(p, &p->groups[i]))
 		return QUEUE_SOON;
-	return queue_pace_of(p, i, queue_is_admitted(d) ? NULL : queue_message(p, &p->groups[i], d));
+	return queue_pace_of(p, i,
+		queue_is_admitted(d) && (d->provisions || p->in[i].provisioned)
+			? NULL
+			: queue_message(p, &p->groups[i], d));
 }
 
 /* It is time to write what of the group is only a new position, or a new number. */
