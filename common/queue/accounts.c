@@ -247,7 +247,9 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t used = q_add(q_used(q, r), v ? v[r] : 0);
 
-		if (r != p->pods && used > 0)
+		if (r == p->pods || (p->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
+			continue; /* of what no node has any more, no share can be shown */
+		if (used > 0)
 			most = q_max(most, share_of(used - q_max(q->n[r], 0), p->alloc[r], weight, unit));
 	}
 	return most;

@@ -37,7 +37,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 {
 	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
 
-	if (g->q->drain) {
+	if (g->q->drain && !g->in->not_evictable) {
 		q_evict(p, g, KAR_QUEUE_DRAIN, NULL);
 		return true;
 	}

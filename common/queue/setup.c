@@ -146,7 +146,7 @@ static void find_level(struct q_pass *p, struct q_group *g)
 		kar_time begin = waits_since(g->in) - waited * KAR_SECOND;
 
 		g->wait = q_max(0, p->now - begin) / KAR_SECOND;
-		if (age > 0 && g->in->base < 1000 && p->now >= begin)
+		if (age > 0 && level_of(p, g) < 1000 && p->now >= begin)
 			q_note_time(p, begin + ((p->now - begin) / age + 1) * age);
 		if (starve > 0)
 			q_note_time(p, begin + starve);

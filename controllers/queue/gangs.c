@@ -409,8 +409,8 @@ static void finish(struct making *m)
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
-	in->elastic = left > in->min;
 	in->desired = st->has_desired && st->desired < left ? st->desired : left;
+	in->elastic = left > in->min || in->desired < in->min; /* its minimum was raised while it ran */
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 
@@ -456,7 +456,9 @@ static bool is_adopted(const struct making *m)
 
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
 		bound += m->seats[i].n;
-	return bound && !kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
+	/* Only a job that has started has such pods: before that, somebody else has made them to get past the queue. */
+	return bound && m->job->status.incarnation > 0 &&
+		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 
 void queue_observe_gang(struct queue_pass *p, uint32_t i)
