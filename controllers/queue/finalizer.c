@@ -77,7 +77,9 @@ bool queue_finalizer_is_due(const struct queue_pass *p, const struct queue_hold 
 
 	if (has_too_many(q))
 		return false;
-	return q->deletion ? is_held_by_us(q) && !holds[i].group && !holds[i].child : !is_held_by_us(q);
+	if (q->deletion)
+		return is_held_by_us(q) && !holds[i].group && !holds[i].child;
+	return !is_held_by_us(q) && !q->o.unreadable;
 }
 
 void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out)

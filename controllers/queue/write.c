@@ -301,12 +301,12 @@ void queue_write_queues(struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct kar_queue_status st;
 
-		if (p->queues[i]->o.unreadable)
-			continue;
 		if (queue_finalizer_is_due(p, holds, i)) {
 			patch_finalizer(p, p->queues[i]);
 			continue;
 		}
+		if (p->queues[i]->o.unreadable)
+			continue;
 		st = queue_status(p, holds, i);
 		write_queue(p, p->queues[i], &st);
 	}

@@ -148,6 +148,22 @@ static void manager_of_one_namespace_leaves_finalizers_alone(void **state)
 	assert_string_equal(sync_text(false), "");
 }
 
+/* It would stay for good otherwise. */
+static void unreadable_queue_goes_when_it_is_deleted(void **state)
+{
+	(void)state;
+	put_unreadable(w.stores.queues, "a", "uid-a", ",\"generation\":1" GONE,
+		",\"spec\":{\"maxJobs\":\"many\"}");
+	sync_text(false);
+	assert_non_null(patch_of_a(NULL));
+	put_unreadable(w.stores.queues, "a", "uid-a", ",\"generation\":1",
+		",\"spec\":{\"maxJobs\":\"many\"}");
+	w.mono += 1000;
+	sync_text(false);
+	assert_null(patch_of_a(NULL));
+	assert_null(patch_of_a("status"));
+}
+
 /* What was cut when it was read cannot be written again. */
 static void too_many_finalizers_are_left_alone(void **state)
 {
@@ -173,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(deleted_queue_stays_while_it_is_needed),
 		TEST(manager_of_one_namespace_leaves_finalizers_alone),
+		TEST(unreadable_queue_goes_when_it_is_deleted),
 		TEST(too_many_finalizers_are_left_alone),
 	};
 

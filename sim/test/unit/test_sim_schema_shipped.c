@@ -69,7 +69,8 @@ static void shipped_crds(void **state)
 			"spec.taskSpecs[0].replicas Invalid Invalid value: 3000000000: spec.taskSpecs[0].replicas in body should be less than "
 			"or equal to 100000" },
 		{ "queue_defaults", "queues", "{'capacity':{'cpu':1}}",
-			"{'weight':1,'queueingStrategy':'BestEffortFIFO','provisioning':'None','state':'Open'}", "" },
+			"{'weight':1,'queueingStrategy':'BestEffortFIFO','provisioning':'None','state':'Open'}",
+			"" },
 		{ "weight", "queues", "{'weight':0}", NULL,
 			"spec.weight Invalid Invalid value: 0: spec.weight in body should be greater than or equal to 1" },
 		{ "quantity", "queues", "{'deserved':{'cpu':'abc'}}", NULL,
