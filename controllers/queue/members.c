@@ -327,7 +327,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
 	if (why)
 		return leave_alone(m);
-	if (out->direct && started && admitted && !m->placed_by_others) {
+	if (out->direct && started && admitted && !m->placed_by_others && !m->group->options.only_waiting) {
 		renew(m, out);
 		return out;
 	}

@@ -231,6 +231,11 @@ static const struct row waves[] = {
 		"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)", NULL },
 	{ "too_few_wait_while_others_run", "\"minMember\":2", "\"position\":0," IN,
 		"a 1 on=n1; b 1 on=n1; c 1 gated", "", NULL },
+	{ "pods_that_we_bind_wait_likewise", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1") IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", "", NULL },
+	{ "and_start_likewise", "\"minMember\":1", "\"position\":0," IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
+		PLAN(AT("b", "n2")) },
 	{ "not_before_the_last_one_has_started", "\"minMember\":2", STATE("Satisfied", ",\"attempt\":1") IN,
 		"a 1 on=n1; b 1 on=n1; c 1 gated; d 1 gated", "", NULL },
 };
