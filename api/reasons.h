@@ -91,7 +91,7 @@ enum {
 		"A field of the object holds a value that kar-controllers cannot read; the message names it. The object, and the job it belongs to, are not managed until it has been corrected. All others go on.") \
 	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
-	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_REASON_COUNTS, \
+	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_REASON_COUNTS, \
 		"Deleted pods, or pods about to be deleted, are not gone yet; their replacements are created afterwards.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL | KAR_REASON_COUNTS, \
 		"Pods are created; fewer than the quorum run.") \

@@ -660,7 +660,7 @@ static void job_whose_pods_should_be_gone_gets_no_room(void **state)
 			check_says(&w.sync.plan.actions[0], "\"reason\":\"Admitted\"");
 			continue;
 		}
-		check_says(&w.sync.plan.actions[0], "\"reason\":\"WaitingForMembers\"");
+		check_says(&w.sync.plan.actions[0], "\"reason\":\"WaitingForTermination\"");
 		check_says(&w.sync.plan.actions[0],
 			"pod g-t-0 on node n1 should be gone, and is not; the job starts when it is");
 		drain();
