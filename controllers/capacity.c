@@ -194,21 +194,6 @@ void kar_capacity_pod(struct kar_capacity *c, const struct kar_pod *old, const s
 
 /* --- nodes -------------------------------------------------------------------------------------------- */
 
-/* A node on which only special pods are welcome offers nothing to jobs. Other taints are for the check of nodes. */
-static bool is_usable(const struct kar_node_offer *n)
-{
-	static const char own[] = "node.kubernetes.io/", role[] = "node-role.kubernetes.io/";
-
-	for (uint32_t i = 0; i < n->n_taints; i++) {
-		const struct kar_taint *t = &n->taints[i];
-
-		if (t->effect != KAR_PREFER_NO_SCHEDULE &&
-			(strncmp(t->key, own, strlen(own)) == 0 || strncmp(t->key, role, strlen(role)) == 0))
-			return false;
-	}
-	return n->ready && !n->cordoned;
-}
-
 static void add_offer(struct kar_capacity *c, const struct kar_sched_amount *a, int sign)
 {
 	uint32_t i = 0;
@@ -232,7 +217,7 @@ static void add_offer(struct kar_capacity *c, const struct kar_sched_amount *a, 
 
 static void add_offers(struct kar_capacity *c, const struct kar_node *n, int sign)
 {
-	if (!n || !is_usable(&n->offer))
+	if (!n || !kar_sched_usable(&n->offer))
 		return;
 	for (uint32_t i = 0; i < n->offer.n_allocatable; i++)
 		add_offer(c, &n->offer.allocatable[i], sign);
@@ -259,7 +244,7 @@ void kar_capacity_node(struct kar_capacity *c, const struct kar_node *old, const
 	add_offers(c, old, -1);
 	p = place_of(c, new ? new->offer.name : old->offer.name);
 	p->known = new != NULL;
-	set_usable(p, new &&is_usable(&new->offer));
+	set_usable(p, new &&kar_sched_usable(&new->offer));
 	drop_if_unused(c, p);
 }
 
