@@ -298,11 +298,11 @@ static void look_below(struct taking *t, struct source *from, const struct q_que
 	}
 }
 
-/* What is known of the sources holds for what is short, and until something below is taken. */
+/* What is known of the sources holds for what is short, and until something below is taken; or from a budget, which may be of any. */
 static void refresh_sources(struct taking *t, char way)
 {
 	bool same = t->way == way && t->sources_short == t->resources &&
-		memcmp(&t->sources_s, &t->s, sizeof(t->s)) == 0;
+		memcmp(&t->sources_s, &t->s, sizeof(t->s)) == 0 && (way == 'b' || !t->p->s->n_budgets);
 
 	if (t->way != way)
 		find_sources(t, way);
