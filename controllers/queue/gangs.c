@@ -410,7 +410,10 @@ static void finish(struct making *m)
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
 	in->desired = st->has_desired && st->desired < left ? st->desired : left;
-	in->elastic = left > in->min || in->desired < in->min; /* its minimum was raised while it ran */
+	if (in->desired < in->min &&
+		m->live > in->desired) /* its minimum was raised: what has come for it counts */
+		in->desired = (int32_t)kar_clamp(m->live, 0, left);
+	in->elastic = left > in->min || in->desired < in->min;
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 

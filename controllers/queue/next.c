@@ -198,6 +198,13 @@ void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg, stru
 		kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
 }
 
+/* Its pods are created bound, and run already: those that it lacks get their places as those of a gang that has started. */
+static bool is_adopted(const struct queue_group *qg)
+{
+	return qg->job && qg->admitted && !qg->recorded && qg->gang && qg->gang->direct &&
+		qg->group->status.placement.state == KAR_PG_STATE_NONE;
+}
+
 static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
@@ -211,6 +218,10 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 		st->placement = queue_record_places(qg, d->provisions ? NULL : d->places, this_second(p),
 			&p->s->arena);
 		st->backend = qg->gang->backend;
+	} else if (is_adopted(qg)) {
+		st->placement.state = KAR_PG_STATE_SATISFIED;
+		st->placement.satisfied_member = p->in[qg - p->groups].min;
+		st->placement.time = this_second(p);
 	} else if (queue_ends_waiting(qg, d)) {
 		st->placement = (struct kar_pg_placement){ .cause = "" };
 		st->backend = KAR_PG_BACKEND_NONE;

@@ -277,6 +277,9 @@ static unsigned entered_if_direct(const struct write *w, enum kar_pg_state is)
 
 	bool edited = job && w->job->spec_edited >= model_horizon(w->l);
 
+	/* A new group of a job that runs: it has started. */
+	if (is == KAR_PG_STATE_SATISFIED && job && rules_is_direct(job) && !TAILQ_EMPTY(&w->job->pods))
+		return FROM(NONE);
 	if (is != KAR_PG_STATE_WAITING || (job && !edited && !rules_is_direct(job)))
 		return 0;
 	return FROM(NONE) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED);
