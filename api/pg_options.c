@@ -94,8 +94,10 @@ static void read_mode(struct kar_pg_options *o, const char *text, struct kar_are
 static void read_policy(struct kar_pg_options *o, const char *text, struct kar_arena *a)
 {
 	o->and_running = kar_streq(text, "waiting-and-running") || kar_streq(text, "WaitingAndRunning");
-	if (!o->and_running && !kar_streq(text, "once-satisfied") && !kar_streq(text, "OnceSatisfied"))
-		refuse(o, a, KEY("match-policy"), "want once-satisfied or waiting-and-running");
+	o->only_waiting = kar_streq(text, "only-waiting") || kar_streq(text, "OnlyWaiting");
+	if (!o->and_running && !o->only_waiting && !kar_streq(text, "once-satisfied") &&
+		!kar_streq(text, "OnceSatisfied"))
+		refuse(o, a, KEY("match-policy"), "want once-satisfied, waiting-and-running or only-waiting");
 }
 
 struct kar_pg_options kar_pg_options_read(const struct kar_array *annotations, const char *own,
@@ -124,6 +126,6 @@ struct kar_pg_options kar_pg_options_read(const struct kar_array *annotations, c
 bool kar_pg_options_equal(const struct kar_pg_options *x, const struct kar_pg_options *y)
 {
 	return x->total == y->total && x->waiting_time == y->waiting_time && x->non_strict == y->non_strict &&
-		x->and_running == y->and_running && kar_streq(x->invalid, y->invalid) &&
-		kar_strings_equal(&x->groups, &y->groups);
+		x->and_running == y->and_running && x->only_waiting == y->only_waiting &&
+		kar_streq(x->invalid, y->invalid) && kar_strings_equal(&x->groups, &y->groups);
 }

@@ -18,6 +18,7 @@ struct kar_pg_options {
 	kar_time waiting_time; /* ms, of groups without scheduleTimeoutSeconds; 0: not said */
 	bool non_strict;       /* a member without room fails the attempt only when its time is over */
 	bool and_running; /* WaitingAndRunning: below the minimum it is a gang again, and what it lacks starts together */
+	bool only_waiting; /* OnlyWaiting: as many as the minimum must wait, and start together, whatever runs already */
 	const char *invalid; /* the first annotation that is not acted upon, with the reason; NULL: none */
 };
 

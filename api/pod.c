@@ -225,7 +225,7 @@ static const char *queue_of(const struct kar_wire_meta *m, struct kar_intern *st
 		: NULL;
 }
 
-/* One allocation: the pod, its gang, its queue, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
+/* One allocation: the pod, its gang, its queue, its labels, why it has no node, the part for pods of a QueueJob, the loss, name and UID. */
 static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *strings)
 {
 	const struct kar_wire_meta *m = &w->head.meta;
@@ -233,10 +233,20 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
 	const char *gang = group_name(m) ? pod_gang_read(m, strings) : NULL;
 	const char *queue = queue_of(m, strings);
-	const char *asks[] = { gang ? gang : queue, gang ? queue : NULL };
-	size_t asks_size = (gang ? sizeof(*asks) : 0) + (queue ? sizeof(*asks) : 0);
+	const char *labels = group_name(m) ? pod_labels_read(&m->labels, strings) : NULL;
+	const char *asks[3] = { NULL };
+	size_t n_asks = 0, asks_size;
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;
 	size_t name_size = strlen(m->name) + 1, uid_size = strlen(m->uid) + 1;
+
+	asks[n_asks] = gang;
+	n_asks += gang != NULL;
+	asks[n_asks] = queue;
+	n_asks += queue != NULL;
+	asks[n_asks] = labels;
+	n_asks += labels != NULL;
+	asks_size = n_asks * sizeof(*asks);
+
 	char *block = kar_xmalloc(sizeof(struct kar_pod) + asks_size + unplaced_size + job_size + loss.size +
 		name_size + uid_size);
 	struct kar_pod *p = (void *)block;
@@ -250,7 +260,8 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	*p = (struct kar_pod){ .unplaced = unplaced,
 		.job = job,
 		.asks_for_gang = gang != NULL,
-		.asks_for_queue = queue != NULL };
+		.asks_for_queue = queue != NULL,
+		.more_labels = labels != NULL };
 	memcpy(block + sizeof(*p), asks, asks_size);
 	kar_object_init(&p->o, &kar_pod_type, &w->head, name, name + name_size, strings);
 	if (unplaced)
@@ -309,6 +320,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->group);
 	kar_intern_put(strings, kar_pod_gang(p));
 	kar_intern_put(strings, kar_pod_queue(p));
+	kar_intern_put(strings, kar_pod_more_labels(p));
 	kar_intern_put(strings, p->owner_uid);
 	kar_intern_put(strings, p->owner_name);
 	kar_intern_put(strings, p->owner_kind);

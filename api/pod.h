@@ -9,7 +9,9 @@
 
 #include <assert.h>
 
+#include "common/decode.h"
 #include "common/kube/object.h"
+#include "common/mem.h"
 
 enum kar_pod_phase {
 	KAR_POD_PENDING, /* also when the phase is absent */
@@ -133,6 +135,7 @@ struct kar_pod {
 	bool labelled : 1;       /* our label /queuejob has the name of its controller, of any kind */
 	bool asks_for_gang : 1;  /* see kar_pod_gang() */
 	bool asks_for_queue : 1; /* see kar_pod_queue() */
+	bool more_labels : 1;    /* see kar_pod_more_labels() */
 	bool outside_group : 1;  /* tracked, controlled by a QueueJob, and not labelled for its PodGroup */
 	const struct kar_pod_unplaced *unplaced; /* NULL: not .unschedulable, or it is in no PodGroup */
 	const struct kar_pod_job *job;           /* NULL: the pod has no label of a QueueJob */
@@ -169,6 +172,19 @@ static inline const char *kar_pod_queue(const struct kar_pod *p)
 {
 	return p->asks_for_queue ? ((const char *const *)(const void *)(p + 1))[p->asks_for_gang] : NULL;
 }
+
+/*
+ * Interned; labels of a pod in a PodGroup beside those that a QueueJob gives to its pods, as one text that all pods of a task share; NULL: it
+ * has none, or is in no PodGroup. Behind the struct.
+ */
+static inline const char *kar_pod_more_labels(const struct kar_pod *p)
+{
+	return p->more_labels
+		? ((const char *const *)(const void *)(p + 1))[p->asks_for_gang + p->asks_for_queue]
+		: NULL;
+}
+/* The labels of a pod in a PodGroup (struct kar_pair, bounded by kar_copy_pairs()), in @a, but for the index of a pod of a QueueJob. */
+struct kar_array kar_pod_labels(const struct kar_pod *p, struct kar_arena *a) KAR_NONNULL;
 
 static inline bool kar_pod_finished(const struct kar_pod *p)
 {

@@ -160,6 +160,9 @@ void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_inte
 /* The required terms of its node affinity as JSON, interned; NULL: it has none; "": they have more than KAR_POD_TERMS_BYTES. */
 const char *pod_terms_read(const struct pod_wire_spec *spec, struct kar_intern *strings) KAR_NONNULL;
 
+/* What kar_pod_more_labels() returns. */
+const char *pod_labels_read(const struct kar_array *labels, struct kar_intern *strings) KAR_NONNULL;
+
 /* What kar_pod_gang() returns. */
 const char *pod_gang_read(const struct kar_wire_meta *m, struct kar_intern *strings) KAR_NONNULL;
 

@@ -16,6 +16,8 @@
 #define KAR_PG_SCHEDULED "Scheduled" /* minMember members are bound */
 #define KAR_PG_PREEMPTED \
 	"Preempted" /* written by the queue reconciler: it was evicted, and does not run again yet */
+#define KAR_PG_QUOTA_RESERVED \
+	"QuotaReserved" /* written by the queue reconciler: room in ResourceQuotas is kept for members to come */
 #define KAR_PG_MEMBER_FAILED "MemberFailed"     /* a member failed although the quorum holds */
 #define KAR_PG_UNSCHEDULABLE "Unschedulable"    /* a member cannot be placed */
 #define KAR_PG_INVALID_OPTIONS "InvalidOptions" /* an annotation is not acted upon */
@@ -35,7 +37,7 @@ struct kar_podgroup_spec {
 	bool has_schedule_timeout;
 	struct kar_array min_resources; /* struct kar_pair, quantities as text, sorted by key */
 	bool has_min_resources; /* also if it is empty: then the members that it is for need nothing */
-	struct kar_array total_resources; /* likewise */
+	struct kar_array total_resources; /* the same of what is reserved in ResourceQuotas for all members */
 };
 
 enum kar_pg_phase {

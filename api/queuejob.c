@@ -11,7 +11,6 @@
 #include "api/names.h"
 #include "api/queuejob_order.h"
 #include "api/queuejob_wire.h"
-#include "api/template_amounts.h"
 #include "common/json.h"
 
 enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
@@ -158,7 +157,6 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		struct kar_taskspec *t = &job->spec.tasks[i];
 
 		t->template_raw = used ? kar_copy_raw(&job->mem, t->template_raw) : (struct kar_str){ 0 };
-		t->amounts = kar_template_amounts(t->template_raw, &job->mem);
 		t->template_priority_class =
 			kar_copy_fit(&job->mem, templates[i].spec.priority_class, KAR_COPY_NAME);
 		t->template_has_priority = templates[i].spec.has_priority;

@@ -65,8 +65,6 @@ struct kar_taskspec {
 	const char *
 		charge; /* interned; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
 	bool template_has_priority; /* as a number */
-	struct kar_array
-		amounts; /* struct kar_quota_amount: what a pod asks for (api/template_amounts.h); none without template_raw */
 };
 
 struct kar_queuejob_spec {

@@ -91,14 +91,14 @@ enum {
 		"A field of the object holds a value that kar-controllers cannot read; the message names it. The object, and the job it belongs to, are not managed until it has been corrected. All others go on.") \
 	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
-	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_REASON_COUNTS, \
+	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_REASON_COUNTS, \
 		"Deleted pods, or pods about to be deleted, are not gone yet; their replacements are created afterwards.") \
 	X(Starting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_NORMAL | KAR_REASON_COUNTS, \
 		"Pods are created; fewer than the quorum run.") \
 	X(QuotaExceeded, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_FORMED | \
 			KAR_SHOWN_RESTART, \
-		"A ResourceQuota has no room for the minimum, or for pods that it refused, or jobs that are ahead wait for it. The pods are created when there is room; those of the minimum only all together.") \
+		"A ResourceQuota has no room for the minimum, or has refused pods, or other jobs go first for it. The pods are created when there is room; those of the minimum only all together.") \
 	X(QuotaInfeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The minimum has more pods, or asks for more of a resource, than a ResourceQuota allows in total. No pod is created until the quota is raised or the minimum is lowered.") \
 	X(QuotaInvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \

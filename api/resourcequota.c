@@ -98,34 +98,6 @@ int64_t kar_quota_amount(const char *resource, const struct kar_quantity *q, boo
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-/* A whole number as the API server writes it: 2000 is "2k". -1: any other text. */
-static int64_t parse_number(const char *text)
-{
-	enum { THOUSAND = 1000, DIGITS = 9, DECIMAL = 10 };
-	size_t n = strspn(text, "0123456789");
-	const char *suffix = text + n;
-	int64_t factor = kar_streq(suffix, "M") ? THOUSAND * THOUSAND : kar_streq(suffix, "k") ? THOUSAND : 1;
-
-	if (!n || n > DIGITS || (factor == 1 && suffix[0]))
-		return -1;
-	return strtoll(text, NULL, DECIMAL) * factor;
-}
-
-/* -1: there is no limit, or it is no whole number. */
-static int64_t number_of(const struct kar_array *hard, const char *resource)
-{
-	const char *text = kar_pairs_get(hard, resource);
-
-	return text ? parse_number(text) : -1;
-}
-
-static int64_t pods_of(const struct wire_spec *s)
-{
-	int64_t pods = number_of(&s->hard, "pods"), count = number_of(&s->hard, "count/pods");
-
-	return pods < 0 || (count >= 0 && count < pods) ? count : pods;
-}
-
 static uint64_t hash_amounts(const struct kar_array *amounts)
 {
 	struct kar_arena arena = { 0 };
@@ -137,32 +109,6 @@ static uint64_t hash_amounts(const struct kar_array *amounts)
 		h = kar_hash_str(kar_hash_str(h, p[i].key), p[i].value);
 	kar_arena_release(&arena);
 	return h;
-}
-
-static bool counts_pods(const char *resource)
-{
-	return kar_streq(resource, "pods") || kar_streq(resource, "count/pods");
-}
-
-/* What cannot be read, or is too long, is left to the API server alone. */
-static struct kar_array read_amounts(const struct kar_array *wire, struct kar_arena *mem)
-{
-	const struct kar_pair *hard = wire->items;
-	struct kar_array out = { 0 };
-
-	for (size_t i = 0; i < wire->n && out.n < KAR_MAX_AMOUNTS; i++) {
-		struct kar_quota_amount *items;
-		struct kar_quantity q;
-
-		if (!kar_quota_is_of_pods(hard[i].key) || counts_pods(hard[i].key) ||
-			strlen(hard[i].key) >= KAR_COPY_KEY || kar_quantity_parse(hard[i].value, &q, NULL))
-			continue;
-		items = kar_arena_grow(mem, out.items, out.n, sizeof(*items));
-		items[out.n++] =
-			(struct kar_quota_amount){ .resource = kar_copy_text(mem, hard[i].key), .q = q };
-		out.items = items;
-	}
-	return out;
 }
 
 /* --- rows -------------------------------------------------------------------------------------------------- */
@@ -297,15 +243,11 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 
 	q->enforced = hash_amounts(&w->status.hard);
 	q->specified = hash_amounts(&w->spec.hard);
-	q->scoped = w->spec.scopes.n || w->spec.selector;
-	q->pods = q->scoped ? -1 : pods_of(&w->spec);
 	kar_object_init(&q->o, &kar_resourcequota_type, &w->head, kar_copy_text(&q->mem, w->head.meta.name),
 		kar_copy_text(&q->mem, w->head.meta.uid), strings);
 	q->counts_objects = kar_pairs_get(&w->spec.hard, "count/pods") != NULL;
 	for (size_t i = 0; i < w->spec.hard.n; i++)
 		q->limits_pods |= kar_quota_is_of_pods(hard[i].key);
-	if (!q->scoped)
-		q->amounts = read_amounts(&w->spec.hard, &q->mem);
 	read_rows(q, w);
 	return &q->o;
 }

@@ -9,8 +9,18 @@
 
 #include <assert.h>
 
-#include "api/template_amounts.h"
+#include "common/base.h"
+#include "common/decode.h"
 #include "common/kube/object.h"
+#include "common/quantity.h"
+
+enum { KAR_MAX_AMOUNTS = 32 }; /* of one quota; further ones are left out */
+
+/* One amount under the name that containers use: "cpu". */
+struct kar_quota_amount {
+	const char *resource;
+	struct kar_quantity q;
+};
 
 enum kar_quota_scope_kind {
 	KAR_SCOPE_TERMINATING, /* pods with activeDeadlineSeconds */
@@ -43,12 +53,7 @@ struct kar_resourcequota {
 	struct kar_object o; /* first */
 	struct kar_arena mem;
 	bool limits_pods;    /* spec.hard names a resource that pods use */
-	bool scoped;         /* it holds only for some pods */
 	bool counts_objects; /* spec.hard names count/pods, which counts pods that have ended too */
-	/* spec.hard["pods"] or ["count/pods"], the smaller; -1: neither is there, or it is scoped */
-	int64_t pods;
-	/* struct kar_quota_amount: spec.hard of what pods ask for, at most KAR_MAX_AMOUNTS; none if it is scoped */
-	struct kar_array amounts;
 	/* struct kar_quota_limit, sorted by resource, at most KAR_MAX_AMOUNTS: what is beyond is left to the API server */
 	struct kar_array limits;
 	struct kar_array scopes; /* struct kar_quota_scope, at most KAR_MAX_SCOPES */

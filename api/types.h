@@ -9,6 +9,7 @@
 #ifndef KAR_API_TYPES_H
 #define KAR_API_TYPES_H
 
+#include "api/disruptionbudget.h"
 #include "api/limitrange.h"
 #include "api/namespace.h"
 #include "api/node.h"

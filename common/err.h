@@ -4,7 +4,7 @@
  * A function that can fail takes a struct kar_err * as its last parameter and returns 0 or -1 (or a
  * pointer or NULL); on failure its other outputs are untouched. The class says what the *caller*
  * should do next, not where the error happened. The text is complete: what, where, what to do.
- * The object has a fixed size (1 KiB), so that raising an error can itself never fail; a longer text ends in "...".
+ * The object has a fixed size (some 1.2 KiB), so that raising an error can itself never fail; a longer text ends in "...".
  */
 #ifndef KAR_ERR_H
 #define KAR_ERR_H
@@ -45,13 +45,20 @@ enum kar_cause {
  */
 enum { KAR_ERR_MSG_BYTES = 944 };
 
+/* What a ResourceQuota was said to lack, for people. */
+struct kar_quota_words {
+	char name[64];  /* of the quota; "": not known, or longer */
+	char lacks[96]; /* names of resources, "pods,requests.cpu"; likewise */
+};
+
 struct kar_err {
 	enum kar_class what;
 	enum kar_cause cause;
-	int http;                    /* status code, 0 if the error is not an HTTP answer */
-	kar_time retry_after;        /* ms the server asked us to wait, 0 if it did not say */
-	char reason[64];             /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */
-	char msg[KAR_ERR_MSG_BYTES]; /* for people; never contains a secret */
+	int http;                     /* status code, 0 if the error is not an HTTP answer */
+	kar_time retry_after;         /* ms the server asked us to wait, 0 if it did not say */
+	char reason[64];              /* metav1.Status reason ("AlreadyExists", "Forbidden"), or "" */
+	struct kar_quota_words quota; /* of KAR_CAUSE_QUOTA */
+	char msg[KAR_ERR_MSG_BYTES];  /* for people; never contains a secret */
 };
 
 /* Fills @e (which may be NULL) with class and text. Always returns -1: `return kar_fail(...)`. */

@@ -137,11 +137,18 @@ static void put_queue(const struct kar_object *o, struct kar_json_writer *w)
 	kar_jw_end_object(w);
 }
 
+static bool is_of_cpu(const char *resource)
+{
+	static const char *const names[] = { "cpu", "requests.cpu", "limits.cpu" };
+
+	return kar_streq_any(resource, names, KAR_LEN(names));
+}
+
 static void put_quota(const struct kar_object *o, struct kar_json_writer *w)
 {
 	const struct kar_resourcequota *q = kar_as_resourcequota(o);
-	const struct kar_quota_amount *amounts = q->amounts.items;
-	char text[KAR_QUANTITY_LEN];
+	const struct kar_quota_limit *limits = q->limits.items;
+	char text[32];
 
 	put_metadata(o, w);
 	kar_jw_end_object(w);
@@ -149,10 +156,13 @@ static void put_quota(const struct kar_object *o, struct kar_json_writer *w)
 	kar_jw_begin_object(w);
 	kar_jw_key(w, "hard");
 	kar_jw_begin_object(w);
-	if (q->pods >= 0)
-		kar_jw_kv_int(w, q->counts_objects ? "count/pods" : "pods", q->pods);
-	for (size_t i = 0; i < q->amounts.n; i++)
-		kar_jw_kv_string(w, amounts[i].resource, kar_quantity_text(&amounts[i].q, text));
+	for (size_t i = 0; !q->scopes.n && !q->other_scopes && i < q->limits.n; i++) {
+		if (limits[i].spec < 0)
+			continue;
+		snprintf(text, sizeof(text), "%lld%s", (long long)limits[i].spec,
+			is_of_cpu(limits[i].resource) ? "m" : "");
+		kar_jw_kv_string(w, limits[i].resource, text);
+	}
 	kar_jw_end_object(w);
 	kar_jw_end_object(w);
 }

@@ -58,7 +58,7 @@ static int set_part(int32_t *out, const char *text, const struct kar_flag *f)
 {
 	double v;
 
-	if (set_decimal(&v, text, f))
+	if (set_decimal(&v, text, f) || v < 0.001) /* 0 would be the default */
 		return -1;
 	*out = (int32_t)(v * 1000 + 1e-6);
 	return 0;

@@ -5,7 +5,18 @@
 
 static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
-	kar_usage_pod(arg, old ? kar_as_pod(old) : NULL, new ? kar_as_pod(new) : NULL);
+	struct kar_stores *s = arg;
+	const struct kar_pod *was = old ? kar_as_pod(old) : NULL, *is = new ? kar_as_pod(new) : NULL;
+
+	kar_usage_pod(s->usage, was, is);
+	kar_capacity_pod(s->capacity, was, is);
+}
+
+static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_stores *s = arg;
+
+	kar_capacity_node(s->capacity, old ? kar_as_node(old) : NULL, new ? kar_as_node(new) : NULL);
 }
 
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
@@ -16,13 +27,16 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 	s->snapshot = kar_snapshot_new(strings);
 	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
 	s->usage = kar_usage_new();
-	kar_store_listen(s->pods, on_pod, s->usage);
+	s->capacity = kar_capacity_new(strings);
+	kar_store_listen(s->pods, on_pod, s);
+	kar_store_listen(s->nodes, on_node, s);
 }
 
 void kar_stores_release(struct kar_stores *s)
 {
 	kar_snapshot_free(s->snapshot);
 	kar_usage_free(s->usage);
+	kar_capacity_free(s->capacity);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)
 #undef RELEASE

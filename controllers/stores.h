@@ -9,6 +9,7 @@
 #define KAR_STORES_H
 
 #include "api/types.h"
+#include "controllers/capacity.h"
 #include "controllers/native.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
@@ -33,7 +34,8 @@
 	X(priorityclasses, kar_priorityclass_type, NULL, NULL) \
 	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
 	X(resourcequotas, kar_resourcequota_type, NULL, NULL) \
-	X(limitranges, kar_limitrange_type, NULL, NULL)
+	X(limitranges, kar_limitrange_type, NULL, NULL) \
+	X(disruptionbudgets, kar_disruptionbudget_type, NULL, NULL)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)
@@ -44,6 +46,7 @@ struct kar_stores {
 	KAR_STORES(KAR_STORES_MEMBER)
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
 	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
+	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
 };
 #undef KAR_STORES_MEMBER
 
@@ -88,7 +91,7 @@ static inline bool kar_native_is_lost(const struct kar_settings *s)
 	return s->gang_backend == KAR_GANGS_BY_GATES || (s->native.known && !s->native.type);
 }
 
-/* Makes empty caches, which the snapshot and the usage are the first to listen to. Their strings are in @strings, which is borrowed. */
+/* Makes empty caches, which the snapshot, the usage and the capacity are the first to listen to. Their strings are in @strings, which is borrowed. */
 void kar_stores_init(struct kar_stores *s, struct kar_intern *strings) KAR_NONNULL;
 void kar_stores_release(struct kar_stores *s) KAR_NONNULL;
 /* Fills in @out with the caches for the manager, in the order of KAR_STORES. */

@@ -139,5 +139,7 @@ void kar_request_path(const struct kar_request *r, struct kar_buf *out) KAR_NONN
  */
 void kar_status_error(struct kar_err *err, int http, const char *content_type, struct kar_str body,
 	kar_time retry_after, bool write, const char *what) KAR_NONNULL;
+/* What the @message of an API server says of a ResourceQuota. */
+void kar_quota_words_read(const char *message, struct kar_quota_words *out) KAR_NONNULL;
 
 #endif

@@ -81,6 +81,37 @@ static enum kar_cause cause_of(int http, const struct status *s)
 	return strstr(message, "User \"") && strstr(message, "\" cannot ") ? KAR_CAUSE_RBAC : KAR_CAUSE_NONE;
 }
 
+/* What stands in @text behind @before and up to @after; "" if that is not there, or is longer than @size allows. */
+static void read_between(const char *text, const char *before, const char *after, char *out, size_t size)
+{
+	const char *start = strstr(text, before);
+	const char *end = start ? strstr(start, after) : NULL;
+	size_t n = end ? (size_t)(end - start) - strlen(before) : 0;
+
+	out[0] = '\0';
+	if (n && n < size)
+		strlcpy(out, start + strlen(before), n + 1);
+}
+
+/* `exceeded quota: q, requested: pods=1,requests.cpu=2, used: ...`: without the amounts, which change with each pod that is tried. */
+void kar_quota_words_read(const char *message, struct kar_quota_words *out)
+{
+	char *end = out->lacks;
+
+	read_between(message, "exceeded quota: ", ", requested: ", out->name, sizeof(out->name));
+	read_between(message, "requested: ", ", used: ", out->lacks, sizeof(out->lacks));
+	for (const char *at = out->lacks; *at;) {
+		size_t n = strcspn(at, "=,");
+
+		memmove(end, at, n);
+		end += n;
+		at += strcspn(at, ",");
+		if (*at)
+			*end++ = *at++;
+	}
+	*end = '\0';
+}
+
 static bool version_too_large(const struct status *s)
 {
 	return has_cause(s, "ResourceVersionTooLarge") ||
@@ -232,6 +263,8 @@ void kar_status_error(struct kar_err *err, int http, const char *content_type, s
 	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", kar_buf_cstr(&text));
 	err->http = http;
 	err->cause = cause_of(http, &s);
+	if (err->cause == KAR_CAUSE_QUOTA)
+		kar_quota_words_read(s.message, &err->quota);
 	err->retry_after = retry_after;
 	strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));
 	kar_buf_release(&text);

@@ -130,12 +130,84 @@ static void note_lists(struct q_pass *p, struct q_group *g)
 		p->leaving += n - g->n_gone;
 		g->n_gone = n;
 	}
-	if (g->pods && !g->in_gone)
+	if (g->pods && !g->in_gone) {
+		p->gone = kar_arena_grow(p->a, p->gone, p->n_gone, sizeof(struct q_group *));
 		p->gone[p->n_gone++] = g;
+	}
 	g->in_gone |= g->pods != NULL;
-	if (g->st.standing != KAR_QUEUE_WAITING && !g->in_live)
+	if (g->st.standing != KAR_QUEUE_WAITING && !g->in_live) {
+		p->live = kar_arena_grow(p->a, p->live, p->n_live, sizeof(struct q_group *));
 		p->live[p->n_live++] = g;
+		g->q->here = g->q->here ? g->q->here
+					: kar_arena_alloc(p->a, g->q->n_line + 1, sizeof(struct q_group *));
+		g->q->here[g->q->n_here++] = g;
+	}
 	g->in_live |= g->st.standing != KAR_QUEUE_WAITING;
+}
+
+static void take_budgets(struct q_pass *p, const struct q_group *g, int64_t sign)
+{
+	for (uint32_t i = 0; i < g->in->n_budgets && g->st.cause; i++)
+		p->budgets[g->in->budgets[i].budget] -= sign * g->in->budgets[i].pods;
+}
+
+/* --- shares that are kept --------------------------------------------------------------------------- */
+
+static void keep_most(struct q_queue *q)
+{
+	struct q_queue *parent = q->parent;
+	uint32_t i = parent->width + q->place;
+
+	parent->most[i] = q->extras > 0 ? q->share : -1;
+	for (; i > 1; i /= 2)
+		parent->most[i / 2] = q_max(parent->most[i & ~1U], parent->most[i | 1U]);
+}
+
+static void keep_shares(struct q_pass *p, struct q_queue *q)
+{
+	for (; q->parent; q = q->parent) {
+		q->share = q_share(p, q, NULL, Q_SHARE_UNIT);
+		if (q->in_force)
+			keep_most(q);
+	}
+}
+
+static void count_shares(struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		q->most = kar_arena_alloc(p->a, 2 * (size_t)q->width, sizeof(*q->most));
+		memset(q->most, -1, 2 * (size_t)q->width * sizeof(*q->most));
+	}
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		q->share = q_share(p, q, NULL, Q_SHARE_UNIT);
+		if (q->in_force && q->extras > 0)
+			keep_most(q);
+	}
+}
+
+int64_t q_most_beside(const struct q_queue *q)
+{
+	const struct q_queue *parent = q->parent;
+	int64_t most = -1;
+
+	for (uint32_t i = parent->width + q->place; i > 1; i /= 2)
+		most = q_max(most, parent->most[i ^ 1U]);
+	return most;
+}
+
+/* --- one group ---------------------------------------------------------------------------------------- */
+
+static void count_extras(struct q_pass *p, const struct q_group *g, int64_t sign)
+{
+	int64_t n = sign * q_extras(g);
+
+	p->extras += n;
+	for (struct q_queue *q = g->q; q && n; q = q->parent)
+		q->extras += n;
 }
 
 static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
@@ -146,11 +218,14 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 		p->freed = ++p->changes;
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
-	p->extras -= q_extras(g);
+	count_extras(p, g, -1);
+	take_budgets(p, g, -1);
 	g->st = *st;
-	p->extras += q_extras(g);
+	take_budgets(p, g, 1);
+	count_extras(p, g, 1);
 	split(p, g, &after);
 	add_part(p, g, &after, 1);
+	keep_shares(p, g->q);
 	note_lists(p, g);
 	p->change = ++p->changes;
 }
@@ -196,7 +271,7 @@ static void count_in(struct q_pass *p, struct q_group *g)
 
 	split(p, g, &part);
 	add_part(p, g, &part, 1);
-	p->extras += q_extras(g);
+	count_extras(p, g, 1);
 	note_lists(p, g);
 }
 
@@ -214,6 +289,7 @@ void q_count_all(struct q_pass *p)
 		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
 			count_in(p, &p->groups[i]);
 	}
+	count_shares(p);
 	p->change = p->freed = p->changes = 1;
 }
 
@@ -239,7 +315,9 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t used = q_add(q_used(q, r), v ? v[r] : 0);
 
-		if (r != p->pods && used > 0)
+		if (r == p->pods || (p->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
+			continue; /* of what no node has any more, no share can be shown */
+		if (used > 0)
 			most = q_max(most, share_of(used - q_max(q->n[r], 0), p->alloc[r], weight, unit));
 	}
 	return most;

@@ -50,14 +50,16 @@ static struct end *find_ends(struct q_pass *p, uint32_t *n)
 /* Groups that wait for room alone, the first of each line. */
 static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_result *out, uint32_t *n)
 {
-	struct q_group **all = kar_arena_alloc(p->a, p->n_line + 1, sizeof(struct q_group *));
+	struct q_group **all = NULL;
 
 	for (uint32_t i = 0; i < p->n_line; i++) {
 		const struct kar_queue_decision *d = &out->groups[p->line[i]->index];
 
-		if (d->position && d->position <= KAR_QUEUE_ESTIMATES && q_is_candidate(p->line[i]) &&
-			d->reason != KAR_QR_GANG_GROUP)
-			all[(*n)++] = p->line[i];
+		if (!d->position || d->position > KAR_QUEUE_ESTIMATES || !q_is_candidate(p->line[i]) ||
+			d->reason == KAR_QR_GANG_GROUP)
+			continue;
+		all = kar_arena_grow(p->a, all, *n, sizeof(struct q_group *));
+		all[(*n)++] = p->line[i];
 	}
 	return all;
 }

@@ -6,6 +6,15 @@
 
 /* --- one group --------------------------------------------------------------------------------------- */
 
+static bool exists(const struct q_pass *p, const char *queue)
+{
+	for (uint32_t i = 0; queue && i < p->s->n_queues; i++) {
+		if (strcmp(p->s->queues[i].name, queue) == 0)
+			return true;
+	}
+	return false;
+}
+
 static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, enum kar_queue_reason reason)
 {
 	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
@@ -24,6 +33,10 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 		if (q->in->problem)
 			return (struct q_why){ reason,
 				Q_TEXT(p, "queue %s is invalid: %s", name, q->in->problem) };
+		if (q->validity == KAR_QUEUE_PARENT_NOT_FOUND && exists(p, q->in->parent))
+			return (struct q_why){ reason,
+				Q_TEXT(p, "queue %s is invalid: a parent of its parent %s does not exist",
+					name, q->in->parent) };
 		return (struct q_why){ reason,
 			Q_TEXT(p, "queue %s is invalid: parent %s %s", name,
 				q->in->parent ? q->in->parent : "root", words[q->validity]) };

@@ -155,11 +155,6 @@ static bool provision(struct q_pass *p, struct q_group *g)
 
 /* --- the round -------------------------------------------------------------------------------------- */
 
-static uint32_t stamp(const struct q_pass *p, const struct q_group *g)
-{
-	return q_may_take(p, g->q) ? p->change : p->freed;
-}
-
 /* Groups with a unit, or that were evicted, may fail for reasons of their own. */
 static bool fails_by_kind(const struct q_group *g)
 {
@@ -167,9 +162,14 @@ static bool fails_by_kind(const struct q_group *g)
 		!q_is_admitted(g);
 }
 
-static bool is_known_to_fail(const struct q_pass *p, const struct q_group *g)
+/* Nothing has changed; or nothing has come free, and there is nobody to take from: what is charged by a quota may be of any queue. */
+static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 {
-	return fails_by_kind(g) && g->kind->failed_at == stamp(p, g);
+	const struct q_kind *k = g->kind;
+
+	if (!fails_by_kind(g) || k->failed_since != p->freed)
+		return false;
+	return k->failed_at == p->change || !q_may_take(p, g->q) || (!k->n_rows && !q_may_find_victims(p, g));
 }
 
 static bool try_group(struct q_pass *p, struct q_group *g)
@@ -189,7 +189,10 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 	}
 	if (provision(p, g))
 		return true;
-	g->kind->failed_at = fails_by_kind(g) ? stamp(p, g) : g->kind->failed_at;
+	if (fails_by_kind(g)) {
+		g->kind->failed_at = p->change;
+		g->kind->failed_since = p->freed;
+	}
 	return false;
 }
 
@@ -219,6 +222,7 @@ static struct q_group *next_of(struct q_pass *p, struct q_queue *q)
 		if (!is_known_to_fail(p, g) || g == p->root->reserved)
 			return g; /* others wait until the head was tried */
 		g->tried_in = p->round;
+		q->skipped = true;
 		if (stops_its_leaf(p, g))
 			q->stopped_by = g;
 	}
@@ -237,16 +241,17 @@ static bool may_admit(const struct q_queue *q)
 	return q->in && q->in_force && !q->n_children;
 }
 
-/* Everything is tried again, also what had failed. */
-static void begin_round(struct q_pass *p)
+/* Everything is tried again, also what had failed. @all: who has waited for the head of the cluster is free to go. */
+static void begin_round(struct q_pass *p, bool all)
 {
 	p->round++;
 	for (uint32_t i = 0; i < p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
-		if (!may_admit(q) || !(q->next || q->stopped_by || q->dirty || p->root->reserved))
+		if (!may_admit(q) || !(all || q->skipped || q->stopped_by || q->dirty || p->root->reserved))
 			continue;
 		q->next = 0;
+		q->skipped = false;
 		q->stopped_by = NULL;
 		enter(p, q);
 	}
@@ -284,20 +289,23 @@ bool q_gangs(struct q_pass *p)
 	p->change = p->freed = ++p->changes; /* reservations may be others: nothing is known to fail */
 	changed = try_first(p);
 	q_race_begin(p);
-	begin_round(p);
+	begin_round(p, true);
 	while ((g = choose(p))) {
 		bool is_head = g == p->root->reserved;
 
 		if (try_group(p, g)) {
 			changed = true;
-			if (is_head)
+			if (is_head) { /* what was held for it is free */
 				p->root->reserved = NULL;
+				p->freed = ++p->changes;
+			}
 			if (q_may_take(p, g->q) || is_head || p->root->reserved)
-				begin_round(p);
+				begin_round(p, is_head);
 			else
 				enter(p, g->q);
 			continue;
 		}
+		g->q->skipped = true;
 		if (stops_its_leaf(p, g))
 			g->q->stopped_by = g;
 		for (uint32_t i = 0; i < p->s->n_queues && is_head; i++) {

@@ -4,7 +4,8 @@
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines
  *   accounts.c sums, shares, rights              rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c  b, c, d                           extras.c  EXTRAS, REBALANCE, raising         explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
+ *   victims.c  b, c, d                           extras.c  EXTRAS, raising                    explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
+ *   growth.c   who may grow                      rebalance.c REBALANCE
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
  * the arena of the pass. Invariants between two calls: each sum is that of the groups below (q_set() alone changes a group), and the
@@ -34,6 +35,7 @@ struct q_queue {
 	struct q_queue *parent;        /* NULL: the root, or (.in_force) it has no place */
 	struct q_queue **children;
 	uint32_t n_children, index, place; /* .place: among the children of its parent */
+	uint32_t width;                    /* of trees over the children: the power of two for all of them */
 	int depth;                         /* 0: the root */
 	enum kar_queue_validity validity;
 	bool checked; /* .validity is known */
@@ -42,12 +44,18 @@ struct q_queue {
 	struct q_sum *sum;    /* per resource */
 	int64_t *idle;        /* per resource: guarantees of its children that they do not use */
 	int32_t live;
+	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
+	int64_t extras;        /* pods beyond the minima, below */
+	int64_t *most;         /* tree over the children: the largest .share of those with .extras, else -1 */
+	struct q_group **here; /* groups of its own that are, or were in this pass, admitted or reserving */
+	uint32_t n_here;
 	bool names_any;             /* .n names a resource */
 	bool may_be_over;           /* whole groups of it may go for others' rights */
 	uint32_t n_over;            /* children of which that is true */
 	int32_t n_unnamed;          /* live groups below that ask nothing of what .n names */
 	struct q_group **line;      /* groups that ask for it and have not finished, in line order */
 	uint32_t n_line, next;      /* .next: the first that was not tried yet */
+	bool skipped;               /* one before that has failed, and may not the next time */
 	struct q_group *stopped_by; /* the head of a StrictFIFO queue that waits; NULL: none */
 	struct q_group *grows;      /* waits for new nodes; NULL: nobody does */
 	struct q_group *reserved;   /* head of this pool (of the root: of the cluster); NULL: none */
@@ -55,10 +63,18 @@ struct q_queue {
 	int64_t key_share;          /* of the candidate, see race.c */
 	const int64_t *want;        /* what the candidate asks for */
 	bool key_over;
-	struct q_group **growing; /* of a leaf: groups that EXTRAS may raise */
+	/* growth.c: of a leaf: groups that EXTRAS may raise, as a heap */
+	struct q_group **growing;
 	uint32_t n_growing;
-	bool dirty;               /* its sums have changed since it entered the race */
-	struct q_queue **winners; /* race.c */
+	/* rebalance.c */
+	int64_t *asks_least;             /* of each resource: the least that an extra below asks for */
+	int64_t lows[2];                 /* the two least shares that children may grow to */
+	const struct q_queue *lowest;    /* whose the first is */
+	int32_t fewest[2];               /* the two least numbers of extras in a leaf of who may grow */
+	const struct q_group *fewest_of; /* whose the first is */
+	bool grows_below;                /* somebody below may grow */
+	bool dirty;                      /* its sums have changed since it entered the race */
+	struct q_queue **winners;        /* race.c */
 };
 
 /* Groups that are alike for the pass: they fit or fail together. */
@@ -70,10 +86,10 @@ struct q_kind {
 	uint32_t *rows; /* quota rows that its pods are charged with */
 	int64_t *row_m; /* per row: by the minimum */
 	uint32_t n_rows;
-	int8_t feasible;     /* -1: not asked yet */
-	uint32_t starved_at; /* struct q_pass.change when it was found not to fit; 0: never */
-	uint32_t failed_at;  /* struct q_pass.change or .freed when it failed; 0: it has not */
-	const char *text;    /* why it waits; NULL: not asked yet */
+	int8_t feasible;                  /* -1: not asked yet */
+	uint32_t starved_at;              /* struct q_pass.change when it was found not to fit; 0: never */
+	uint32_t failed_at, failed_since; /* struct q_pass.change and .freed when it failed; 0: it has not */
+	const char *text;                 /* why it waits; NULL: not asked yet */
 	enum kar_queue_reason why;
 	bool why_known;
 };
@@ -111,18 +127,20 @@ struct q_group {
 	struct q_kind *kind;
 	uint32_t index;
 	int32_t min, left, desired; /* .desired: in->desired, at most .left */
-	int64_t level, wait;        /* wait in seconds */
+	int32_t level;
+	uint32_t tried_in; /* the round of GANGS in which it was tried last */
+	int64_t wait;      /* in seconds */
 	int64_t *pods;     /* vector of its live pods, those that stop included; NULL: there are none */
 	int64_t *row_pods; /* per row of the kind, likewise */
 	struct q_state st;
-	uint32_t tried_in;     /* the round of GANGS in which it was tried last */
-	bool full;             /* EXTRAS cannot give it one more */
-	bool first;            /* it has lost its claim in this step, and is tried before all others */
-	uint32_t raised;       /* when EXTRAS raised it first; 0: never */
-	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
-	int32_t n_gone;        /* bound pods that leave */
 	struct q_group *partner;
 	enum kar_queue_reason partner_reason;
+	uint32_t grows_at;     /* 1 + its place in the heap of its leaf; 0: it is in none */
+	uint32_t raised;       /* when EXTRAS raised it first; 0: never */
+	int32_t n_gone;        /* bound pods that leave */
+	bool full;             /* EXTRAS cannot give it one more */
+	bool first;            /* it has lost its claim in this step, and is tried before all others */
+	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
 	bool unit_failed;
 	bool unit_ready; /* in KEEP: its claim would start now, if the others of its unit did */
 	bool keeps; /* its claim is asked for anew: what it holds of a quota was not held for those ahead of it */
@@ -176,14 +194,17 @@ struct q_pass {
 	struct kar_arena *a;
 	const char *names[Q_RESOURCES];
 	uint32_t n_resources, pods; /* .pods: the number of `pods` */
+	uint64_t ranked[3];         /* resources by which pods are compared: GPUs, cpu, memory */
 	int64_t alloc[Q_RESOURCES], foreign[Q_RESOURCES], load[Q_RESOURCES];
 	const int64_t **class_needs; /* by class; NULL: not asked yet */
+	uint32_t *failed;            /* by class: .change when an extra of it had no node; 0: never */
 	uint32_t n_class_needs;
 	struct q_queue *queues, *root; /* the root is the last */
 	struct q_group *groups;
 	struct q_group **line; /* all that have not finished, in line order */
 	uint32_t n_line;
 	struct q_row *rows;
+	int64_t *budgets;      /* what is left of each; below 0 after a drain */
 	struct q_kind **kinds; /* hash table */
 	uint32_t kind_slots;
 	struct q_group **gone; /* groups of which pods may leave */
@@ -237,6 +258,12 @@ static inline int64_t q_max(int64_t a, int64_t b)
 static inline int64_t q_min(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* One amount per resource, all 0. */
+static inline int64_t *q_vector(struct q_pass *p)
+{
+	return kar_arena_alloc(p->a, p->n_resources, sizeof(int64_t));
 }
 
 static inline bool q_is_admitted(const struct q_group *g)
@@ -307,6 +334,8 @@ void q_undo(struct q_pass *p, struct q_mark m) KAR_NONNULL;
 void q_keep_changes(struct q_pass *p, struct q_mark m) KAR_NONNULL;
 int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *v, int64_t unit)
 	__attribute__((nonnull(1, 2)));
+/* The largest share of siblings with extras; -1: none has some. */
+int64_t q_most_beside(const struct q_queue *q) KAR_NONNULL;
 bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v) KAR_NONNULL;
 /* @minima: U0 stands for U. */
 bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, uint64_t resources,
@@ -370,7 +399,7 @@ bool q_is_protected(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* The group with extras that is the last by D among those for which @uses holds; NULL: none. */
 struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below,
 	uint64_t resources) KAR_NONNULL;
-int q_compare_shares(const struct q_pass *p, const struct q_group *a, const struct q_group *b) KAR_NONNULL;
+int q_compare_shares(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 	__attribute__((nonnull(1, 2)));
 
@@ -384,6 +413,8 @@ struct q_ask q_ask_of(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
 /* Can b, c or d do anything for groups of this queue? Then a failure is remembered until the next change only. */
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
+/* False: b, c and d find nobody for @g, as things are. */
+bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
@@ -393,6 +424,16 @@ void q_race_begin(struct q_pass *p) KAR_NONNULL;
 /* The leaf has another candidate (NULL: none) that asks for @v, or its sums have changed: the keys of its path are made anew. */
 void q_race_enter(struct q_pass *p, struct q_queue *leaf, struct q_group *candidate, const int64_t *v)
 	__attribute__((nonnull(1, 2)));
+
+/* --- growth.c */
+bool q_may_grow(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* Nobody is .full. */
+void q_growth_all(struct q_pass *p) KAR_NONNULL;
+/* The race begins; @fitting: without those whose next pod the cluster has no room for. */
+void q_growth_begin(struct q_pass *p, bool fitting) KAR_NONNULL;
+/* The group, or what its leaf uses, has changed. */
+void q_growth_note(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 
 /* --- explain.c, texts.c, estimate.c */
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;

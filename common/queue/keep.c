@@ -37,7 +37,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 {
 	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
 
-	if (g->q->drain) {
+	if (g->q->drain && !g->in->not_evictable) {
 		q_evict(p, g, KAR_QUEUE_DRAIN, NULL);
 		return true;
 	}
@@ -130,7 +130,7 @@ bool q_keep(struct q_pass *p)
 
 /* --- SHED ------------------------------------------------------------------------------------------ */
 
-int q_compare_shares(const struct q_pass *p, const struct q_group *a, const struct q_group *b)
+int q_compare_shares(const struct q_group *a, const struct q_group *b)
 {
 	const struct q_queue *x[Q_PATH] = { 0 }, *y[Q_PATH] = { 0 };
 	int order = 0;
@@ -140,7 +140,7 @@ int q_compare_shares(const struct q_pass *p, const struct q_group *a, const stru
 	for (const struct q_queue *q = b->q; q->parent; q = q->parent)
 		y[q->depth] = q;
 	for (int i = 1; i < Q_PATH && !order && x[i] && y[i]; i++) {
-		int64_t s = q_share(p, x[i], NULL, Q_SHARE_UNIT), t = q_share(p, y[i], NULL, Q_SHARE_UNIT);
+		int64_t s = x[i]->share, t = y[i]->share;
 
 		order = x[i] == y[i] ? 0 : (s > t) - (s < t);
 	}
@@ -164,7 +164,7 @@ struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below, 
 		if (!q_extras(g) || !q_is_below(g->q, below))
 			continue;
 		u = q_class_needs(p, g->in->runs[q_run_of(g, g->st.d - 1)].class);
-		if ((q_asked(p, u) & resources) && (!last || q_compare_shares(p, g, last) > 0))
+		if ((q_asked(p, u) & resources) && (!last || q_compare_shares(g, last) > 0))
 			last = g;
 	}
 	return last;

@@ -140,7 +140,7 @@ struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
 	k = kar_arena_alloc(p->a, 1, sizeof(*k));
 	*k = (struct q_kind){ .first = g, .next = *slot, .hash = hash, .feasible = -1 };
 	*slot = k;
-	k->m = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*k->m));
+	k->m = q_vector(p);
 	find_rows(p, k, g->in);
 	g->kind = k;
 	q_add_pods(p, g, 0, g->min, k->m, k->row_m);

@@ -40,6 +40,7 @@ enum kar_queue_reason {
 	KAR_QR_DEACTIVATED,
 	KAR_QR_BACKEND_UNAVAILABLE,
 	KAR_QR_WAITING_FOR_MEMBERS,
+	KAR_QR_WAITING_FOR_TERMINATION,
 	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */
 	KAR_QR_BACK_OFF,
 	KAR_QR_QUOTA_INVALID_TEMPLATE,
@@ -128,6 +129,12 @@ struct kar_queue_leaving {
 	uint32_t n_charges;
 };
 
+/* Running pods of a group that a budget for disruptions protects (a PodDisruptionBudget). */
+struct kar_queue_protected {
+	uint32_t budget; /* its index */
+	int32_t pods;
+};
+
 enum kar_queue_standing {
 	KAR_QUEUE_WAITING,   /* Admitted=False */
 	KAR_QUEUE_RESERVING, /* Admitted=False, reason Reserving: capacity is held */
@@ -176,7 +183,9 @@ struct kar_queue_group {
 	enum kar_queue_phase phase;
 
 	/* --- eviction */
-	bool not_evictable; /* a bare member, another scheduler */
+	bool not_evictable;                        /* a bare member, another scheduler */
+	const struct kar_queue_protected *budgets; /* of its members; each at most once */
+	uint32_t n_budgets;
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
 	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
@@ -210,6 +219,9 @@ struct kar_queue_snapshot {
 	uint32_t n_groups;
 	const struct kar_queue_quota_row *rows;
 	uint32_t n_rows;
+	const int32_t
+		*budgets; /* pods of each that may be disrupted: nobody is evicted for others beyond that */
+	uint32_t n_budgets;
 	struct kar_queue_amounts alloc;   /* of usable nodes, with "pods" */
 	struct kar_queue_amounts foreign; /* F: of pods that no group of the snapshot owns */
 	/* All bound pods are taken in it. It is as it was when the call returns. Its classes give the needs of runs. */
@@ -217,6 +229,10 @@ struct kar_queue_snapshot {
 	bool no_nodes; /* nodes are not read: neither cluster rows nor the node check */
 	struct kar_queue_flags flags;
 };
+
+/* @amount of a resource as it stands in texts, in @a: cpu "3" or "1500m", bytes "2Gi"; @up: bytes that are short, rounded up to Mi. */
+const char *kar_queue_amount_text(struct kar_arena *a, const char *resource, int64_t amount,
+	bool up) KAR_NONNULL KAR_RETNN;
 
 /* --- the result ------------------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  */
 #include "common/queue/impl.h"
 
+#include <string.h>
+
 static int compare(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
@@ -26,15 +28,6 @@ static bool goes_first(const struct q_queue *a, const struct q_queue *b)
 	return order ? order < 0 : a->place < b->place; /* children are in the order of their names */
 }
 
-static uint32_t width(const struct q_queue *q)
-{
-	uint32_t n = 1;
-
-	while (n < q->n_children)
-		n *= 2;
-	return n;
-}
-
 void q_race_begin(struct q_pass *p)
 {
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
@@ -43,15 +36,15 @@ void q_race_begin(struct q_pass *p)
 		q->candidate = NULL;
 		q->dirty = true;
 		if (!q->winners && q->n_children)
-			q->winners = kar_arena_alloc(p->a, 2 * (size_t)width(q), sizeof(struct q_queue *));
-		for (uint32_t k = 0; q->n_children && k < 2 * width(q); k++)
-			q->winners[k] = NULL;
+			q->winners = kar_arena_alloc(p->a, 2 * (size_t)q->width, sizeof(struct q_queue *));
+		else if (q->n_children)
+			memset(q->winners, 0, 2 * (size_t)q->width * sizeof(struct q_queue *));
 	}
 }
 
 static void run_again(struct q_queue *q, struct q_queue *child)
 {
-	uint32_t i = width(q) + child->place;
+	uint32_t i = q->width + child->place;
 
 	q->winners[i] = child;
 	while (i > 1) {

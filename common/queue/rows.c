@@ -15,7 +15,7 @@ struct q_ask q_ask_minimum(struct q_group *g)
 
 struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to)
 {
-	int64_t *v = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*v));
+	int64_t *v = q_vector(p);
 	int64_t *rows = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*rows));
 
 	q_add_pods(p, g, from, to, v, rows);

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What counts first when pods are compared: GPUs of any maker, then cpu, then memory. */
+static bool is_ranked(const char *name, size_t rank)
+{
+	static const char *const ranked[] = { "/gpu", "cpu", "memory" };
+	const char *slash = strrchr(name, '/');
+
+	return strcmp(rank || !slash ? name : slash, ranked[rank]) == 0;
+}
+
 uint32_t q_resource(struct q_pass *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->n_resources; i++) {
@@ -12,7 +21,10 @@ uint32_t q_resource(struct q_pass *p, const char *name)
 	}
 	if (p->n_resources == Q_RESOURCES)
 		return Q_RESOURCES;
+	assert(!p->groups); /* vectors are as long as there were resources */
 	p->names[p->n_resources] = name;
+	for (size_t i = 0; i < KAR_LEN(p->ranked); i++)
+		p->ranked[i] |= (uint64_t)is_ranked(name, i) << p->n_resources;
 	return p->n_resources++;
 }
 
@@ -24,10 +36,14 @@ const int64_t *q_class_needs(struct q_pass *p, kar_class c)
 	if (c >= p->n_class_needs) {
 		uint32_t n = 2 * c + 64;
 		const int64_t **all = kar_arena_alloc(p->a, n, sizeof(int64_t *));
+		uint32_t *failed = kar_arena_alloc(p->a, n, sizeof(*failed));
 
-		if (p->n_class_needs)
+		if (p->n_class_needs) {
 			memcpy(all, p->class_needs, p->n_class_needs * sizeof(int64_t *));
+			memcpy(failed, p->failed, p->n_class_needs * sizeof(*failed));
+		}
 		p->class_needs = all;
+		p->failed = failed;
 		p->n_class_needs = n;
 	}
 	if (p->class_needs[c])
@@ -146,12 +162,12 @@ static void find_level(struct q_pass *p, struct q_group *g)
 		kar_time begin = waits_since(g->in) - waited * KAR_SECOND;
 
 		g->wait = q_max(0, p->now - begin) / KAR_SECOND;
-		if (age > 0 && g->in->base < 1000 && p->now >= begin)
+		if (age > 0 && level_of(p, g) < 1000 && p->now >= begin)
 			q_note_time(p, begin + ((p->now - begin) / age + 1) * age);
 		if (starve > 0)
 			q_note_time(p, begin + starve);
 	}
-	g->level = level_of(p, g);
+	g->level = (int32_t)level_of(p, g);
 }
 
 enum kar_queue_reason q_ineligible(const struct q_group *g)
@@ -196,7 +212,7 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 {
 	if (!has_pods(g->in))
 		return;
-	g->pods = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*g->pods));
+	g->pods = q_vector(p);
 	g->row_pods = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*g->row_pods));
 	for (uint32_t i = 0; i < g->in->n_runs; i++) {
 		const struct kar_queue_run *run = &g->in->runs[i];
@@ -280,11 +296,12 @@ static int by_string(const void *a, const void *b)
 /* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
 static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
 {
-	const char **names = kar_arena_alloc(p->a, list->n + 1, sizeof(*names));
+	const char **names = list->n ? kar_arena_alloc(p->a, list->n, sizeof(*names)) : NULL;
 
 	for (uint32_t i = 0; i < list->n; i++)
 		names[i] = list->items[i].resource;
-	qsort(names, list->n, sizeof(*names), by_string);
+	if (list->n > 1)
+		qsort(names, list->n, sizeof(*names), by_string);
 	for (uint32_t i = 0; i < list->n; i++)
 		q_resource(p, names[i]);
 }
@@ -306,18 +323,41 @@ static void read_cluster(struct q_pass *p)
 	}
 }
 
+/* All resources that anything names have a number before there are vectors. */
+static void number_rest(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		const struct kar_queue_in *q = &p->s->queues[i];
+
+		number_resources(p, &q->deserved);
+		number_resources(p, &q->guarantee);
+		number_resources(p, &q->capability);
+	}
+	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+		const struct kar_queue_group *g = &p->s->groups[i];
+
+		number_resources(p, &g->hold);
+		for (uint32_t k = 0; k < g->n_runs; k++)
+			q_class_needs(p, g->runs[k].class);
+		for (uint32_t k = 0; k < g->n_leaving; k++)
+			q_class_needs(p, g->leaving[k].class);
+	}
+}
+
 void q_setup(struct q_pass *p)
 {
 	uint32_t n = p->s->n_groups;
 
 	read_cluster(p);
+	number_rest(p);
 	q_tree(p);
 	p->rows = kar_arena_alloc(p->a, p->s->n_rows + 1, sizeof(*p->rows));
+	p->budgets = kar_arena_alloc(p->a, p->s->n_budgets + 1, sizeof(*p->budgets));
+	for (uint32_t i = 0; i < p->s->n_budgets; i++)
+		p->budgets[i] = p->s->budgets[i];
 	p->groups = kar_arena_alloc(p->a, n + 1, sizeof(*p->groups));
 	p->line = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
-	p->gone = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
-	p->live = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
-	for (p->kind_slots = 64; p->kind_slots < 2 * n;)
+	for (p->kind_slots = 64; p->kind_slots < n;)
 		p->kind_slots *= 2;
 	p->kinds = kar_arena_alloc(p->a, p->kind_slots, sizeof(struct q_kind *));
 	for (uint32_t i = 0; i < n; i++) {

@@ -63,20 +63,6 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 		kar_sched_take(p->s->sched, to->held[i].node, to->held[i].class, 1);
 }
 
-/* Is there room for one more pod of the class on this node? */
-static bool fits_on(struct q_pass *p, kar_class class, const char *node)
-{
-	struct kar_pod_needs needs = *kar_sched_needs(p->s->sched, class);
-	kar_class there;
-	bool fits;
-
-	needs.node = node;
-	there = kar_sched_class(p->s->sched, &needs);
-	fits = kar_sched_copies(p->s->sched, there) > 0;
-	kar_sched_class_put(p->s->sched, there);
-	return fits;
-}
-
 static const struct kar_queue_seat *seat_of(const struct q_group *g, int32_t k)
 {
 	uint32_t run = q_run_of(g, k);
@@ -98,7 +84,7 @@ int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_
 
 	if (!s || !s->bound || !s->node)
 		return -1;
-	if (!fits_on(p, g->in->runs[spot.run].class, s->node))
+	if (!kar_sched_fits_on(p->s->sched, g->in->runs[spot.run].class, s->node))
 		return 0;
 	spot.node = s->node;
 	q_take_spot(p, g, &spot, 1);

@@ -22,6 +22,7 @@ const char *kar_queue_reason_name(enum kar_queue_reason r)
 		[KAR_QR_DEACTIVATED] = "Deactivated",
 		[KAR_QR_BACKEND_UNAVAILABLE] = "BackendUnavailable",
 		[KAR_QR_WAITING_FOR_MEMBERS] = "WaitingForMembers",
+		[KAR_QR_WAITING_FOR_TERMINATION] = "WaitingForTermination",
 		[KAR_QR_PREEMPTED] = "Preempted",
 		[KAR_QR_BACK_OFF] = "BackOff",
 		[KAR_QR_QUOTA_INVALID_TEMPLATE] = "QuotaInvalidTemplate",
@@ -82,7 +83,7 @@ static bool is_bytes(const char *resource)
 }
 
 /* The largest unit that is exact; what is short is rounded up to Mi. */
-static const char *bytes_text(struct q_pass *p, int64_t n, bool up)
+static const char *bytes_text(struct kar_arena *a, int64_t n, bool up)
 {
 	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
 	const int64_t mi = (int64_t)1 << 20;
@@ -94,18 +95,23 @@ static const char *bytes_text(struct q_pass *p, int64_t n, bool up)
 		n /= 1024;
 		unit++;
 	}
-	return kar_arena_printf(p->a, "%" PRId64 "%s", n, units[unit]);
+	return kar_arena_printf(a, "%" PRId64 "%s", n, units[unit]);
+}
+
+const char *kar_queue_amount_text(struct kar_arena *a, const char *resource, int64_t amount, bool up)
+{
+	if (is_bytes(resource))
+		return bytes_text(a, amount, up);
+	if (!is_cpu(resource))
+		return kar_arena_printf(a, "%" PRId64, amount);
+	if (amount % 1000)
+		return kar_arena_printf(a, "%" PRId64 "m", amount);
+	return kar_arena_printf(a, "%" PRId64, amount / 1000);
 }
 
 const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount, bool up)
 {
-	if (is_bytes(resource))
-		return bytes_text(p, amount, up);
-	if (!is_cpu(resource))
-		return kar_arena_printf(p->a, "%" PRId64, amount);
-	if (amount % 1000)
-		return kar_arena_printf(p->a, "%" PRId64 "m", amount);
-	return kar_arena_printf(p->a, "%" PRId64, amount / 1000);
+	return kar_queue_amount_text(p->a, resource, amount, up);
 }
 
 const char *q_text_short(struct q_pass *p, const char *resource, int64_t lacks, int64_t wanted)

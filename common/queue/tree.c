@@ -108,6 +108,8 @@ static void link_children(struct q_pass *p)
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
 		p->queues[i].children =
 			kar_arena_alloc(p->a, p->queues[i].n_children + 1, sizeof(struct q_queue *));
+		for (p->queues[i].width = 1; p->queues[i].width < p->queues[i].n_children;)
+			p->queues[i].width *= 2;
 		p->queues[i].n_children = 0;
 	}
 }
@@ -132,12 +134,12 @@ static void read_amounts(struct q_pass *p, const struct kar_queue_amounts *list,
 
 static void read_rights(struct q_pass *p, struct q_queue *q)
 {
-	q->n = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
-	q->g = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
-	q->cap = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
-	q->idle = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(int64_t));
-	q->sum = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*q->sum));
-	for (uint32_t r = 0; r < Q_RESOURCES; r++) {
+	q->n = q_vector(p);
+	q->g = q_vector(p);
+	q->cap = q_vector(p);
+	q->idle = q_vector(p);
+	q->sum = kar_arena_alloc(p->a, p->n_resources, sizeof(*q->sum));
+	for (uint32_t r = 0; r < p->n_resources; r++) {
 		q->n[r] = Q_UNNAMED;
 		q->cap[r] = Q_NO_LIMIT;
 	}

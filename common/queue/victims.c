@@ -9,6 +9,21 @@ struct victim {
 	char way; /* 'b', 'c', 'd' */
 };
 
+/* In which order victims go. */
+struct rank {
+	int64_t share;
+	int32_t base, extras;
+	kar_time young; /* admitted or created */
+};
+
+/* Groups below a sibling of the path of the taker: all have the same share. */
+struct source {
+	struct q_queue *a, *b; /* the pair; both are the leaf of the taker, for extras there */
+	bool known;            /* .first is who goes first; NULL: nobody there may go */
+	struct q_group *first;
+	struct rank rank;
+};
+
 struct taking {
 	struct q_pass *p;
 	struct q_group *g;
@@ -17,6 +32,13 @@ struct taking {
 	uint64_t resources; /* that are short, for rights */
 	struct victim *victims;
 	uint32_t n;
+	char way; /* of the sources */
+	struct source *sources;
+	uint32_t n_sources;
+	uint64_t sources_short;   /* .resources, with which they are known */
+	struct q_short sources_s; /* .s, likewise */
+	bool within[Q_PATH];      /* by depth of the path of the taker: it is within its right there */
+	int64_t share[Q_PATH];    /* and its share with what it asks for */
 };
 
 /* --- time ------------------------------------------------------------------------------------------ */
@@ -109,12 +131,6 @@ static bool uses_short(const struct taking *t, const struct q_group *g, uint64_t
 
 /* --- order ----------------------------------------------------------------------------------------- */
 
-struct rank {
-	int64_t share;
-	int32_t base, extras;
-	kar_time young; /* admitted or created */
-};
-
 static int compare(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
@@ -135,37 +151,27 @@ static bool goes_before(const struct rank *r, const struct q_group *g, const str
 	return order ? order < 0 : q_compare_names(g, h) > 0;
 }
 
-/* --- b --------------------------------------------------------------------------------------------- */
+/* --- b: extras ------------------------------------------------------------------------------------- */
 
-static bool may_take_extra(struct taking *t, struct q_group *y, struct rank *r)
+/* Of @from (NULL: for a row of a quota that is short, whose extra it is does not matter). */
+static bool may_take_extra(struct taking *t, struct q_group *y, const struct source *from, struct rank *r)
 {
 	struct q_pass *p = t->p;
-	const struct kar_queue_run *run;
 	const int64_t *u;
-	int64_t rows[Q_ROWS] = { 0 }, v[Q_RESOURCES] = { 0 };
-	struct q_queue *a, *b;
-	bool quota;
 
 	if (y == t->g || !q_extras(y))
 		return false;
-	run = &y->in->runs[q_run_of(y, y->st.d - 1)];
-	u = q_class_needs(p, run->class);
-	q_add_pods(p, y, y->st.d - 1, y->st.d, v, rows);
-	quota = t->s.quota && uses_quota(t, y, rows);
-	if (!quota && !uses_short(t, y, q_asked(p, u), false))
+	u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	if (from &&
+		(!uses_short(t, y, q_asked(p, u), false) ||
+			(from->a != from->b && !q_over(p, from->b, u, t->resources, false))))
 		return false;
-	*r = (struct rank){ .base = y->in->base, .extras = q_extras(y), .young = y->in->creation };
-	if (!quota && y->q != t->g->q) {
-		if (!q_pair(t->g->q, y->q, &a, &b) || !q_over(p, b, u, t->resources, false))
-			return false;
-		r->share = q_share(p, b, NULL, Q_SHARE_UNIT);
-		if (!q_within(p, a, t->ask.v) && q_share(p, a, t->ask.v, Q_SHARE_UNIT) >= r->share)
-			return false;
-	}
+	*r = (struct rank){ from && from->a != from->b ? from->b->share : 0, y->in->base, q_extras(y),
+		y->in->creation };
 	return !q_is_frozen(p, y);
 }
 
-/* --- c and d ---------------------------------------------------------------------------------------- */
+/* --- c and d: whole groups -------------------------------------------------------------------------- */
 
 static bool is_live(const struct q_group *g)
 {
@@ -186,68 +192,237 @@ static kar_time admitted_at(const struct q_group *g)
 	return g->in->standing == KAR_QUEUE_ADMITTED ? g->in->admitted_at : INT64_MAX;
 }
 
+/* Does a budget allow less than all that would be gone with it? */
+static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
+{
+	for (uint32_t i = 0; i < v->in->n_budgets; i++) {
+		if (v->in->budgets[i].pods > p->budgets[v->in->budgets[i].budget])
+			return true;
+	}
+	return false;
+}
+
 /* Not both ways: who was evicted by a group never evicts that one back. */
 static bool is_spared(const struct taking *t, const struct q_group *v)
 {
-	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index;
+	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index ||
+		exceeds_a_budget(t->p, v);
 }
 
-static bool may_reclaim(struct taking *t, struct q_group *v, struct rank *r)
+static bool may_reclaim(struct taking *t, struct q_group *v, const struct source *from, struct rank *r)
 {
 	struct q_pass *p = t->p;
-	struct q_queue *a, *b;
 
-	if (is_spared(t, v) || v->q == t->g->q || !v->q->in || !q_pair(t->g->q, v->q, &a, &b))
-		return false;
-	if (!is_reclaimable(v->q, b) || !q_within(p, a, t->ask.v) ||
+	if (is_spared(t, v) || !is_reclaimable(v->q, from->b) ||
 		!uses_short(t, v, q_asked(p, v->kind->m), true) ||
-		!q_over(p, b, v->kind->m, t->resources, true))
+		!q_over(p, from->b, v->kind->m, t->resources, true))
 		return false;
-	*r = (struct rank){ q_share(p, b, NULL, Q_SHARE_UNIT), v->in->base, 0, admitted_at(v) };
+	*r = (struct rank){ from->b->share, v->in->base, 0, admitted_at(v) };
 	return !q_is_protected(p, v);
 }
 
 static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 {
-	if (is_spared(t, v) || v->q != t->g->q || v->in->base >= t->g->in->base)
+	if (is_spared(t, v) || v->in->base >= t->g->in->base)
 		return false;
 	*r = (struct rank){ 0, v->in->base, 0, admitted_at(v) };
 	return !q_is_protected(t->p, v);
 }
 
-/* --- taking ----------------------------------------------------------------------------------------- */
+/* --- who goes first --------------------------------------------------------------------------------- */
 
-/* Is there anybody to be looked at? In a full cluster without extras most queues are within their rights. */
+/* The taker against the siblings of each queue of its path, as things are now. */
+static void measure(struct taking *t)
+{
+	for (struct q_queue *a = t->g->q; a->parent; a = a->parent) {
+		t->within[a->depth] = q_within(t->p, a, t->ask.v);
+		t->share[a->depth] = q_share(t->p, a, t->ask.v, Q_SHARE_UNIT);
+	}
+}
+
+/* May it take from siblings with this share? */
+static bool is_due(const struct taking *t, const struct source *from, char way)
+{
+	if (from->a == from->b || t->within[from->a->depth])
+		return true;
+	return way == 'b' && t->share[from->a->depth] < from->b->share;
+}
+
+static bool has_some(const struct q_queue *b, char way)
+{
+	return way == 'b' ? b->extras > 0 : b->may_be_over && b->live > 0;
+}
+
+static void find_sources(struct taking *t, char way)
+{
+	struct q_queue *leaf = t->g->q;
+	uint32_t n = 1;
+
+	for (const struct q_queue *a = leaf; a->parent; a = a->parent)
+		n += a->parent->n_children;
+	t->sources = kar_arena_alloc(t->p->a, n, sizeof(*t->sources));
+	t->n_sources = 0;
+	t->way = way;
+	if (way == 'b' && leaf->extras > 0)
+		t->sources[t->n_sources++] = (struct source){ .a = leaf, .b = leaf };
+	for (struct q_queue *a = leaf; a->parent; a = a->parent) {
+		for (uint32_t i = 0; i < a->parent->n_children; i++) {
+			struct q_queue *b = a->parent->children[i];
+
+			if (b != a && has_some(b, way))
+				t->sources[t->n_sources++] = (struct source){ .a = a, .b = b };
+		}
+	}
+}
+
+static void note_first(struct source *from, struct q_group *g, const struct rank *r)
+{
+	if (from->first && !goes_before(r, g, &from->rank, from->first))
+		return;
+	from->first = g;
+	from->rank = *r;
+}
+
+static void look_below(struct taking *t, struct source *from, const struct q_queue *q)
+{
+	struct rank r;
+
+	for (uint32_t i = 0; i < q->n_here; i++) {
+		if (t->way == 'b' ? may_take_extra(t, q->here[i], from, &r)
+				  : may_reclaim(t, q->here[i], from, &r))
+			note_first(from, q->here[i], &r);
+	}
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		if (t->way == 'b' ? q->children[i]->extras > 0 : q->children[i]->live > 0)
+			look_below(t, from, q->children[i]);
+	}
+}
+
+/* What is known of the sources holds for what is short, and until something below is taken; or from a budget, which may be of any. */
+static void refresh_sources(struct taking *t, char way)
+{
+	bool same = t->way == way && t->sources_short == t->resources &&
+		memcmp(&t->sources_s, &t->s, sizeof(t->s)) == 0 && (way == 'b' || !t->p->s->n_budgets);
+
+	if (t->way != way)
+		find_sources(t, way);
+	for (uint32_t i = 0; i < t->n_sources && !same; i++)
+		t->sources[i].known = false;
+	t->sources_short = t->resources;
+	t->sources_s = t->s;
+}
+
+/* The largest share below @limit of which somebody may go; -1: there is none. */
+static int64_t next_share(const struct taking *t, int64_t limit)
+{
+	int64_t most = -1;
+
+	for (uint32_t i = 0; i < t->n_sources; i++) {
+		const struct source *s = &t->sources[i];
+		int64_t share = s->a == s->b ? 0 : s->b->share;
+
+		if (share < limit && share > most && !(s->known && !s->first) && is_due(t, s, t->way))
+			most = share;
+	}
+	return most;
+}
+
+static struct q_group *best_of_share(struct taking *t, int64_t share)
+{
+	struct source *found = NULL;
+
+	for (uint32_t i = 0; i < t->n_sources; i++) {
+		struct source *s = &t->sources[i];
+
+		if ((s->a == s->b ? 0 : s->b->share) != share || !is_due(t, s, t->way))
+			continue;
+		if (!s->known) {
+			s->first = NULL;
+			look_below(t, s, s->b);
+			s->known = true;
+		}
+		if (s->first && (!found || goes_before(&s->rank, s->first, &found->rank, found->first)))
+			found = s;
+	}
+	return found ? found->first : NULL;
+}
+
+static struct q_group *best_of_sources(struct taking *t, char way)
+{
+	struct q_group *found = NULL;
+
+	refresh_sources(t, way);
+	for (int64_t share = next_share(t, INT64_MAX); share >= 0 && !found; share = next_share(t, share))
+		found = best_of_share(t, share);
+	return found;
+}
+
+/* A row of a quota is short: extras that free it are wherever its namespace is, and go as those of the own leaf do. */
+static struct q_group *best_with_quota(struct taking *t)
+{
+	struct source any = { 0 };
+	struct rank r;
+
+	for (uint32_t i = 0; i < t->p->n_live; i++) {
+		struct q_group *y = t->p->live[i];
+		struct source from = { .a = t->g->q, .b = y->q };
+		int64_t rows[Q_ROWS] = { 0 }, v[Q_RESOURCES] = { 0 };
+		bool quota, paired;
+
+		if (!q_extras(y))
+			continue;
+		q_add_pods(t->p, y, y->st.d - 1, y->st.d, v, rows);
+		quota = uses_quota(t, y, rows);
+		paired = y->q == t->g->q || q_pair(t->g->q, y->q, &from.a, &from.b);
+		if (!quota && !(paired && is_due(t, &from, 'b')))
+			continue;
+		if (may_take_extra(t, y, quota ? NULL : &from, &r))
+			note_first(&any, y, &r);
+	}
+	return any.first;
+}
+
+static struct q_group *best_of_leaf(struct taking *t)
+{
+	const struct q_queue *leaf = t->g->q;
+	struct source any = { 0 };
+	struct rank r;
+
+	for (uint32_t i = 0; i < leaf->n_here; i++) {
+		if (may_preempt(t, leaf->here[i], &r))
+			note_first(&any, leaf->here[i], &r);
+	}
+	return any.first;
+}
+
+/* Is there anybody to be looked at? In a full cluster most queues are within their rights, or have no less than the others. */
 static bool may_find(struct taking *t, char way)
 {
-	bool may = false;
+	const struct q_pass *p = t->p;
 
-	if (way != 'c')
-		return way == 'd' || t->p->extras > 0;
-	for (const struct q_queue *a = t->g->q; a->parent && !may; a = a->parent)
-		may = a->parent->n_over > a->may_be_over && q_within(t->p, a, t->ask.v);
-	return may;
+	if (way == 'd')
+		return t->g->q->live > 0;
+	if (way == 'b' && (t->g->q->extras > 0 || (p->extras > 0 && t->g->kind->n_rows)))
+		return true;
+	for (const struct q_queue *a = t->g->q; a->parent; a = a->parent) {
+		bool any = way == 'b' ? q_most_beside(a) >= 0 : a->parent->n_over > a->may_be_over;
+
+		if (any &&
+			(q_within(p, a, t->ask.v) ||
+				(way == 'b' && q_share(p, a, t->ask.v, Q_SHARE_UNIT) < q_most_beside(a))))
+			return true;
+	}
+	return false;
 }
 
 static struct q_group *best(struct taking *t, char way)
 {
-	struct q_group *found = NULL;
-	struct rank of_found = { 0 }, r = { 0 };
-
 	if (!may_find(t, way))
 		return NULL;
-	for (uint32_t i = 0; i < t->p->n_live; i++) {
-		struct q_group *g = t->p->live[i];
-		bool may = way == 'b' ? may_take_extra(t, g, &r)
-			: way == 'c'  ? may_reclaim(t, g, &r)
-				      : may_preempt(t, g, &r);
-
-		if (may && (!found || goes_before(&r, g, &of_found, found))) {
-			found = g;
-			of_found = r;
-		}
-	}
-	return found;
+	if (way == 'd')
+		return best_of_leaf(t);
+	measure(t);
+	return way == 'b' && t->s.quota ? best_with_quota(t) : best_of_sources(t, way);
 }
 
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
@@ -277,6 +452,8 @@ void q_lower(struct q_pass *p, struct q_group *g)
 
 static void remove_victim(struct taking *t, const struct victim *v)
 {
+	for (uint32_t i = 0; i < t->n_sources; i++)
+		t->sources[i].known &= !q_is_below(v->g->q, t->sources[i].b);
 	if (v->way == 'b')
 		q_lower(t->p, v->g);
 	else
@@ -286,6 +463,8 @@ static void remove_victim(struct taking *t, const struct victim *v)
 /* Victims are added one by one until it fits; false: there are not enough. */
 static bool take_by(struct taking *t, char way)
 {
+	t->way = 0; /* what was known before may have been undone */
+	t->n_sources = 0;
 	while (!fits(t)) {
 		struct q_group *g = t->s.closed ? NULL : best(t, way);
 		struct victim v;
@@ -342,22 +521,43 @@ static void give_back(struct taking *t)
 	}
 }
 
+/* A raised minimum uses a and b. */
+static bool may_evict(const struct q_group *g)
+{
+	return !g->in->unverified && !q_is_admitted(g);
+}
+
+static bool may_evict_in_queue(const struct q_group *g)
+{
+	return may_evict(g) && g->q->in->preempts && !g->in->never_preempts;
+}
+
+static bool may_find_any(struct taking *t)
+{
+	return may_find(t, 'b') || (may_evict(t->g) && may_find(t, 'c')) ||
+		(may_evict_in_queue(t->g) && may_find(t, 'd'));
+}
+
+bool q_may_find_victims(struct q_pass *p, struct q_group *g)
+{
+	struct taking t = { .p = p, .g = g, .ask = q_ask_of(p, g) };
+
+	return may_find_any(&t);
+}
+
 /* "b", "b, c", "b, d", "b, d, c": the first that makes it fit. */
 static bool choose(struct taking *t)
 {
 	static const char *const ways[] = { "c", "d", "dc" };
-	const struct kar_queue_group *in = t->g->in;
-	bool minima = !in->unverified && !q_is_admitted(t->g); /* a raised minimum uses a and b */
-	bool inner = t->g->q->in->preempts && !in->never_preempts;
 
 	if (take_by(t, 'b'))
 		return true;
-	for (size_t i = 0; i < KAR_LEN(ways) && minima; i++) {
+	for (size_t i = 0; i < KAR_LEN(ways) && may_evict(t->g); i++) {
 		struct q_mark mark;
 		uint32_t n = t->n;
 		bool enough = false;
 
-		if (ways[i][0] == 'd' && !inner)
+		if (ways[i][0] == 'd' && !may_evict_in_queue(t->g))
 			break;
 		mark = q_mark(t->p);
 		for (const char *way = ways[i]; *way && !enough; way++)
@@ -384,7 +584,8 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 	struct q_mark mark;
 	bool extras = false, groups = false;
 
-	if (!q_may_take(p, g->q) || g->in->yields)
+	t.ask = q_ask_of(p, g);
+	if (g->in->yields || !may_find_any(&t))
 		return false;
 	mark = q_mark(p);
 	if (!choose(&t)) {

@@ -100,6 +100,8 @@ struct kar_placement {
  */
 bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct kar_arena *a,
 	struct kar_placement *out) KAR_NONNULL;
+/* Is there room for one more pod of the class on this node? */
+bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node) KAR_NONNULL;
 /* False: not even on empty nodes, whatever stops running. */
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
 /*

@@ -23,6 +23,11 @@ static void enter(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	pl->n_plan = 0;
 }
 
+static const struct kar_pg_placement *recorded(const struct podgroup_attempt *a)
+{
+	return &a->group->status.placement;
+}
+
 static void satisfy(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	struct kar_plan *p KAR_UNUSED)
 {
@@ -85,6 +90,11 @@ static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt
 	const char *cause = why(a, p->arena);
 
 	enter(pl, a, KAR_PG_STATE_ROLLING_BACK);
+	if (a->group->options
+			.only_waiting) { /* who else is a member is not of this attempt (podgroup_keeps()) */
+		pl->plan = recorded(a)->plan;
+		pl->n_plan = recorded(a)->n_plan;
+	}
 	pl->cause = cause;
 	kar_plan_event(p, true, "RolledBack", "RollBack", "%s", kar_pg_failed_attempt(pl, p->arena));
 	warn_of_bare(a, p);
@@ -168,11 +178,6 @@ static void reactivate(struct kar_pg_placement *pl, const struct podgroup_attemp
 
 /* --- when ------------------------------------------------------------------------------------------ */
 
-static const struct kar_pg_placement *recorded(const struct podgroup_attempt *a)
-{
-	return &a->group->status.placement;
-}
-
 /* Asks to come again when it is not over yet. */
 static bool is_over(kar_time left, struct kar_plan *p)
 {
@@ -192,7 +197,7 @@ static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UN
  */
 static bool is_bound_late(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->of_others && (recorded(a)->attempt || a->placeable) && is_bound(a, p);
+	return a->of_others && (recorded(a)->attempt || a->placeable) && is_bound(a, p) && !a->next_wave;
 }
 
 static kar_time later(kar_time a, kar_time b)
@@ -362,10 +367,11 @@ static bool begins_anew(const struct podgroup_attempt *a, struct kar_plan *p KAR
 	return is_all_gated(a);
 }
 
-/* WaitingAndRunning: what it lacks starts together or not at all. */
+/* WaitingAndRunning: what it lacks starts together or not at all. OnlyWaiting: so do those that wait. */
 static bool asks_again(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->of_others && a->group->options.and_running && a->gated && a->scheduled < a->quorum;
+	return a->of_others &&
+		(a->next_wave || (a->group->options.and_running && a->gated && a->scheduled < a->quorum));
 }
 
 /* A gang of its unit could not start, so this one has not started whole. */

@@ -17,6 +17,7 @@ enum { PODGROUP_MOST_ATTEMPTS = 20 };
 /* ms in which the next member must come, as long as some of the minimum do not exist. */
 #define PODGROUP_MEMBERS_WITHIN (30 * KAR_SECOND)
 
+/* Of an attempt of a wave (OnlyWaiting), the numbers are those of the members in the plan. */
 struct podgroup_attempt {
 	const struct kar_podgroup *group;
 	int32_t scheduled, quorum; /* members that are bound or have succeeded; how many must */
@@ -27,6 +28,7 @@ struct podgroup_attempt {
 	int32_t leaving;           /* of .unfinished: those that terminate */
 	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
 	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
+	bool next_wave;            /* OnlyWaiting: so many wait that they are a gang by themselves */
 	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
 	bool placeable;            /* .of_others: it would be placed here if its pods were gated */
 	const struct kar_pod *

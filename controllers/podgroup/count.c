@@ -58,6 +58,17 @@ static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, ka
 		t->stuck = p;
 }
 
+static bool is_planned(const struct kar_podgroup *g, const struct kar_pod *pod)
+{
+	const struct kar_pg_placement *pl = &g->status.placement;
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		if (kar_streq(pl->plan[i].role, pod->o.name))
+			return true;
+	}
+	return false;
+}
+
 bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 {
 	const struct kar_pg_placement *pl = &g->status.placement;
@@ -68,6 +79,8 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 		return true;
 	if (kar_has_text(pl->evicted_by))
 		return false;
+	if (g->options.only_waiting && pl->n_plan)
+		return !is_planned(g, pod);
 	return g->options.and_running && pl->satisfied_member && pod->node;
 }
 
@@ -80,8 +93,8 @@ static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += started && !p->owner_name;
-	t->removable += p->owner_name && !podgroup_keeps(v->group, p) &&
-		(!v->of_others || (started && kar_pod_overdue_in(p, now) > 0));
+	t->removable += p->owner_name && !podgroup_keeps(v->group, p) && kar_pod_overdue_in(p, now) > 0 &&
+		(!v->of_others || started);
 	if (p->gate_foreign)
 		add_few(&t->held, NAMES_SHOWN, p->o.name, p);
 }
@@ -190,6 +203,28 @@ struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time no
 	/* 1 is the schema's minimum; the upstream schema lets the field be absent. */
 	t.min_member = spec->min_member > 0 ? spec->min_member : 1;
 	t.quorum = t.min_member + left_out(spec, &t);
+	return t;
+}
+
+int32_t podgroup_wave(const struct podgroup_counts *t)
+{
+	return t->quorum - t->succeeded > 1 ? t->quorum - t->succeeded : 1;
+}
+
+struct podgroup_counts podgroup_count_wave(const struct podgroup_view *v, const struct podgroup_counts *all,
+	kar_time now, struct kar_arena *a)
+{
+	struct podgroup_view wave = *v;
+	struct podgroup_counts t;
+
+	wave.pods = kar_arena_alloc(a, v->n_pods + 1, sizeof(struct kar_pod *));
+	wave.n_pods = 0;
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (is_planned(v->group, v->pods[i]))
+			wave.pods[wave.n_pods++] = v->pods[i];
+	}
+	t = podgroup_count(&wave, now);
+	t.quorum = podgroup_wave(all);
 	return t;
 }
 

@@ -36,7 +36,7 @@ struct podgroup_counts {
 	int32_t gated; /* of .active: held by our gate, or waiting to be bound by us, and of another controller than a QueueJob */
 	int32_t waiting; /* of .gated: by no other gate */
 	int32_t bare;    /* of .active: those without a controller, but for gated ones */
-	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated */
+	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated, nor overdue */
 	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
 	const struct kar_pod
 		*stuck;    /* the first by name that is Unschedulable on its node for too long; NULL: none */
@@ -63,6 +63,13 @@ struct podgroup_counts {
  * gang that had started, and that asks for what it lacks together (WaitingAndRunning).
  */
 bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod) KAR_NONNULL;
+/* OnlyWaiting: how many must wait, and start together. */
+int32_t podgroup_wave(const struct podgroup_counts *t) KAR_NONNULL;
+/*
+ * The members in the plan of an attempt alone (OnlyWaiting): they are a gang whose quorum is podgroup_wave() of @all. In @a.
+ */
+struct podgroup_counts podgroup_count_wave(const struct podgroup_view *v, const struct podgroup_counts *all,
+	kar_time now, struct kar_arena *a) KAR_NONNULL;
 /* @now: wall ms. */
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now) KAR_NONNULL;
 /* "j-1 (OOMKilled, exit code 137), j-2 and 3 more", in the arena. */

@@ -227,33 +227,40 @@ static bool breaks_quorum(const struct podgroup_counts *t)
 
 static struct kar_pg_placement next_placement(const struct update *u)
 {
+	const struct kar_podgroup *g = u->v->group;
+	bool waves = u->v->of_others && g->options.only_waiting;
+	const struct podgroup_counts wave = waves && g->status.placement.state == KAR_PG_STATE_PLACED
+		? podgroup_count_wave(u->v, u->t, u->now, u->arena)
+		: *u->t;
+	const struct podgroup_counts *t = &wave;
 	const struct podgroup_attempt a = { .group = u->v->group,
-		.scheduled = u->t->scheduled,
-		.quorum = u->t->quorum,
-		.members = u->t->active + u->t->succeeded,
+		.scheduled = t->scheduled,
+		.quorum = t->quorum,
+		.members = t->active + t->succeeded,
 		.raised = u->v->raised,
 		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
 			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
-		.unfinished = u->t->active,
-		.leaving = u->t->leaving,
-		.removable = u->t->removable,
-		.gated = u->t->gated,
-		.bare = u->t->bare,
-		.unnamed = u->v->group->status.backend == KAR_PG_BACKEND_NATIVE ? u->t->unnamed : NULL,
+		.unfinished = t->active,
+		.leaving = t->leaving,
+		.removable = t->removable,
+		.gated = t->gated,
+		.next_wave = waves && u->t->waiting >= podgroup_wave(u->t),
+		.bare = t->bare,
+		.unnamed = u->v->group->status.backend == KAR_PG_BACKEND_NATIVE ? t->unnamed : NULL,
 		.native_interval = u->v->native_interval,
 		.native_lost = u->v->native_lost,
 		.of_others = u->v->of_others,
-		.placeable = !u->v->unplaced && !u->t->schedulers.n,
+		.placeable = !u->v->unplaced && !t->schedulers.n,
 		.unit_waits = u->v->unit_waits,
 		.unit_failing = u->v->unit_failing,
 		.non_strict = u->v->non_strict,
-		.unbound = podgroup_list(&u->t->unbound, u->arena),
+		.unbound = podgroup_list(&t->unbound, u->arena),
 		.direct = u->v->direct,
-		.stuck = breaks_quorum(u->t) ? u->t->stuck : NULL,
-		.refused = breaks_quorum(u->t) ? u->t->refused : NULL,
-		.stuck_in = u->t->stuck_in,
-		.newest = u->t->newest,
-		.youngest = u->t->youngest,
+		.stuck = breaks_quorum(t) ? t->stuck : NULL,
+		.refused = breaks_quorum(t) ? t->refused : NULL,
+		.stuck_in = t->stuck_in,
+		.newest = t->newest,
+		.youngest = t->youngest,
 		.generation = u->v->owner_generation,
 		.timeout = kar_podgroup_timeout(u->v->group, u->v->default_timeout),
 		.now = u->now };

@@ -141,6 +141,8 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 {
 	if (!is_admitted(v) || is_mixed(t))
 		return false;
+	if (v->group->options.only_waiting)
+		return (v->unplaced || t->schedulers.n) && t->waiting >= podgroup_wave(t);
 	return on_the_way(t) - t->stopping >= t->quorum ||
 		((v->unplaced || t->schedulers.n) && can_all_start(t));
 }
@@ -185,12 +187,18 @@ static bool is_restarting(const struct podgroup_counts *t)
 	return t->stopping && t->scheduled - t->stopping < t->quorum;
 }
 
+/* Members of a gang that has started. */
+static bool start_singly(const struct podgroup_view *v, const struct podgroup_counts *t)
+{
+	return !is_restarting(t) && !v->group->options.only_waiting;
+}
+
 void podgroup_release(const struct podgroup_view *v, const struct podgroup_counts *t, kar_time now,
 	struct kar_plan *p)
 {
 	enum kar_pg_state state = v->group->status.placement.state;
 
-	if ((t->gated || state == KAR_PG_STATE_ROLLING_BACK) && v->of_others && t->overdue_in != KAR_NEVER)
+	if ((state == KAR_PG_STATE_ROLLING_BACK || (t->gated && v->of_others)) && t->overdue_in != KAR_NEVER)
 		kar_plan_requeue(p, t->overdue_in);
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
@@ -199,9 +207,10 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 			release_all(v, p);
 	} else if (state == KAR_PG_STATE_SATISFIED && t->n_served) {
 		release_planned(v, p);
-	} else if ((state == KAR_PG_STATE_SATISFIED && !is_restarting(t)) || state == KAR_PG_STATE_UNPLACED ||
-		(state == KAR_PG_STATE_NONE && starts_unplaced(v, t)))
+	} else if ((state == KAR_PG_STATE_SATISFIED && start_singly(v, t)) ||
+		state == KAR_PG_STATE_UNPLACED || (state == KAR_PG_STATE_NONE && starts_unplaced(v, t))) {
 		release_all(v, p);
+	}
 }
 
 /* --- why not --------------------------------------------------------------------------------------- */

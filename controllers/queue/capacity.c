@@ -1,134 +1,116 @@
 /*
  * What the nodes offer together, and what pods use of it that belong to no group of the pass (docs/design/queue.md, 3).
  *
- * All pods are summed up, and what belongs to groups is taken off again: so a pod is in exactly one of the two.
+ * How many pods of each kind there are is kept (controllers/capacity.h), and what belongs to groups is taken off: so a pod is in exactly
+ * one of the two.
  */
-#include <string.h>
-
-#include "api/node.h"
-#include "common/str.h"
 #include "controllers/queue/pass.h"
 
-enum { MOST = KAR_SCHED_RESOURCES };
+#include <string.h>
 
-struct sums {
-	struct kar_sched_amount items[MOST];
-	uint32_t n;
-};
+#include "common/quantity.h"
+#include "common/str.h"
 
+/* Pods that are in no group, by class. */
 struct queue_sums {
-	struct sums alloc, used;
-	bool *fits; /* per class: it would fit an empty node */
-	bool *known;
-	kar_class n_classes;
+	int64_t *on_nodes, *soon;
+	kar_class n;
 };
 
-static void add(struct sums *s, const char *resource, int64_t amount)
-{
-	uint32_t i = 0;
-
-	while (i < s->n && !kar_streq(s->items[i].resource, resource))
-		i++;
-	if (i == MOST)
-		return; /* as the placement engine, which knows no more resources */
-	if (i == s->n)
-		s->items[s->n++] = (struct kar_sched_amount){ .resource = resource };
-	if (__builtin_add_overflow(s->items[i].amount, amount, &s->items[i].amount))
-		s->items[i].amount = amount > 0 ? INT64_MAX : INT64_MIN;
-}
-
-/* A node on which only special pods are welcome offers nothing to jobs. Other taints are for the check of nodes. */
-static bool is_usable(const struct kar_node_offer *n)
-{
-	static const char own[] = "node.kubernetes.io/", role[] = "node-role.kubernetes.io/";
-
-	for (uint32_t i = 0; i < n->n_taints; i++) {
-		const struct kar_taint *t = &n->taints[i];
-
-		if (t->effect != KAR_PREFER_NO_SCHEDULE &&
-			(strncmp(t->key, own, strlen(own)) == 0 || strncmp(t->key, role, strlen(role)) == 0))
-			return false;
-	}
-	return n->ready && !n->cordoned;
-}
-
-static bool fits_somewhere(struct queue_pass *p, kar_class class)
+static void grow(struct queue_pass *p, kar_class class)
 {
 	struct queue_sums *q = p->sums;
-	const struct kar_role role = { .class = class, .need = 1 };
-	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
+	kar_class n = 2 * class + 64;
+	int64_t *both = kar_arena_alloc(&p->s->arena, 2 * (size_t)n, sizeof(*both));
 
-	if (class >= q->n_classes) {
-		kar_class n = 2 * class + 64;
-		bool *fits = kar_arena_alloc(&p->s->arena, n, sizeof(*fits)),
-		     *known = kar_arena_alloc(&p->s->arena, n, sizeof(*known));
-
-		if (q->n_classes) {
-			memcpy(fits, q->fits, q->n_classes);
-			memcpy(known, q->known, q->n_classes);
-		}
-		q->fits = fits;
-		q->known = known;
-		q->n_classes = n;
+	if (q->n) {
+		memcpy(both, q->on_nodes, q->n * sizeof(*both));
+		memcpy(both + n, q->soon, q->n * sizeof(*both));
 	}
-	if (!q->known[class]) {
-		q->known[class] = true;
-		q->fits[class] = kar_sched_feasible(kar_snapshot_sched(p->nodes), &gang);
-	}
-	return q->fits[class];
+	*q = (struct queue_sums){ both, both + n, n };
 }
 
-/* On a usable node, or without a node and soon on one. */
-static bool counts(struct queue_pass *p, const struct kar_pod *pod)
+static void add(struct queue_pass *p, kar_class class, int64_t on_nodes, int64_t soon)
 {
-	const char *room = kar_pod_room(pod);
-	const struct kar_object *node;
-
-	if (kar_pod_finished(pod) || !pod->needs)
-		return false;
-	if (!room)
-		return kar_pod_alive(pod) && !pod->gate_ours && !pod->gate_foreign &&
-			fits_somewhere(p, kar_snapshot_class_of(p->nodes, pod->needs));
-	node = kar_store_get(p->stores->nodes, NULL, room);
-	return node && is_usable(&kar_as_node(node)->offer);
-}
-
-static void count(struct queue_pass *p, const struct kar_pod *pod, int64_t sign)
-{
-	const struct kar_pod_needs *needs;
-
-	if (!p->nodes || !counts(p, pod))
-		return;
-	needs = kar_sched_needs(kar_snapshot_sched(p->nodes), kar_snapshot_class_of(p->nodes, pod->needs));
-	for (uint32_t i = 0; i < needs->n_amounts; i++)
-		add(&p->sums->used, needs->amounts[i].resource, sign * needs->amounts[i].amount);
-	add(&p->sums->used, "pods", sign);
+	if (class >= p->sums->n)
+		grow(p, class);
+	p->sums->on_nodes[class] += on_nodes;
+	p->sums->soon[class] += soon;
 }
 
 void queue_owns(struct queue_pass *p, const struct kar_pod *pod)
 {
-	count(p, pod, -1);
+	enum kar_capacity_use use =
+		p->nodes ? kar_capacity_use(p->stores->capacity, pod) : KAR_CAPACITY_NOWHERE;
+
+	if (use != KAR_CAPACITY_NOWHERE)
+		add(p, kar_snapshot_class_of(p->nodes, pod->needs), -(use == KAR_CAPACITY_ON_NODE),
+			-(use == KAR_CAPACITY_SOON));
+}
+
+static void add_kind(void *arg, const char *needs, int64_t on_nodes, int64_t soon)
+{
+	struct queue_pass *p = arg;
+
+	add(p, kar_snapshot_class_of(p->nodes, needs), on_nodes, soon);
 }
 
 void queue_count_capacity(struct queue_pass *p)
 {
-	const struct kar_object *o;
-
 	p->sums = kar_arena_alloc(&p->s->arena, 1, sizeof(*p->sums));
-	if (!p->nodes)
-		return;
-	for (struct kar_iter it = kar_store_all(p->stores->nodes); kar_iter_next(&it, &o);) {
-		const struct kar_node_offer *n = &kar_as_node(o)->offer;
+	if (p->nodes)
+		kar_capacity_each(p->stores->capacity, add_kind, p);
+}
 
-		for (uint32_t i = 0; is_usable(n) && i < n->n_allocatable; i++)
-			add(&p->sums->alloc, n->allocatable[i].resource, n->allocatable[i].amount);
-	}
-	for (struct kar_iter it = kar_store_all(p->stores->pods); kar_iter_next(&it, &o);)
-		count(p, kar_as_pod(o), 1);
+/* --- amounts ------------------------------------------------------------------------------------------ */
+
+struct amounts {
+	struct kar_sched_amount items[KAR_SCHED_RESOURCES];
+	uint32_t n;
+};
+
+static void add_amount(struct amounts *s, const char *resource, int64_t each, int64_t n)
+{
+	uint32_t i = 0;
+	int64_t amount;
+
+	while (i < s->n && !kar_streq(s->items[i].resource, resource))
+		i++;
+	if (i == KAR_SCHED_RESOURCES)
+		return; /* as the placement engine, which knows no more resources */
+	if (i == s->n)
+		s->items[s->n++] = (struct kar_sched_amount){ .resource = resource };
+	if (__builtin_mul_overflow(each, n, &amount) ||
+		__builtin_add_overflow(s->items[i].amount, amount, &s->items[i].amount))
+		s->items[i].amount = INT64_MAX;
+}
+
+static void add_class(struct queue_pass *p, struct amounts *s, kar_class class)
+{
+	const struct kar_role role = { .class = class, .need = 1 };
+	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
+	const struct kar_pod_needs *needs;
+	int64_t n = p->sums->on_nodes[class];
+
+	/* A pod that no node would have, however empty, never takes anything. */
+	if (p->sums->soon[class] > 0 && kar_sched_feasible(kar_snapshot_sched(p->nodes), &gang))
+		n += p->sums->soon[class];
+	if (n <= 0)
+		return;
+	needs = kar_sched_needs(kar_snapshot_sched(p->nodes), class);
+	for (uint32_t i = 0; i < needs->n_amounts; i++)
+		add_amount(s, needs->amounts[i].resource, needs->amounts[i].amount, n);
+	add_amount(s, "pods", 1, n);
 }
 
 void queue_finish_capacity(struct queue_pass *p)
 {
-	p->snapshot.alloc = (struct kar_queue_amounts){ p->sums->alloc.items, p->sums->alloc.n };
-	p->snapshot.foreign = (struct kar_queue_amounts){ p->sums->used.items, p->sums->used.n };
+	struct amounts *used = kar_arena_alloc(&p->s->arena, 1, sizeof(*used));
+	struct kar_sched_amount *offers = NULL;
+	uint32_t n = p->nodes ? kar_capacity_offers(p->stores->capacity, &p->s->arena, &offers) : 0;
+
+	for (kar_class class = 1; class < p->sums->n; class ++)
+		add_class(p, used, class);
+	p->snapshot.alloc = (struct kar_queue_amounts){ offers, n };
+	p->snapshot.foreign = (struct kar_queue_amounts){ used->items, used->n };
 }

@@ -1,6 +1,8 @@
 /* The pods of a QueueJob as the pass sees them: those that it has, those that it lacks, and where they are or are to be. */
 #include "controllers/queue/making.h"
 
+#include <string.h>
+
 #include "api/intervals.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
@@ -52,8 +54,11 @@ static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod,
 static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 {
 	queue_owns(m->p, pod);
-	if (queue_is_overdue(m->p, pod))
+	if (queue_is_overdue(m->p, pod)) {
+		if (!m->overdue || strcmp(pod->o.name, m->overdue->o.name) < 0)
+			m->overdue = pod;
 		return;
+	}
 	queue_quota_owns(m->p->quota, pod);
 	if (pod->deletion) {
 		const struct kar_queue_leaving l = { .node = pod->node,
@@ -66,6 +71,7 @@ static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
 		return;
 	}
 	m->live++;
+	m->let_go += !pod->gate_ours;
 	if (pod->node)
 		queue_seat_add(&m->seats[task], pod->node, 1, true, pod->creation, m->arena);
 	else
@@ -96,6 +102,18 @@ static void check_templates(struct making *m)
 		if (why)
 			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
 	}
+}
+
+/* The job starts anew when all of its old pods are gone, and nobody knows when that will be: no room is kept for it. */
+static void check_overdue(struct making *m)
+{
+	if (!m->overdue)
+		return;
+	queue_refuse(m->in, KAR_QR_WAITING_FOR_TERMINATION,
+		kar_arena_printf(m->arena, "pod %s%s%s should be gone, and is not; the job starts when it is",
+			m->overdue->o.name, m->overdue->node ? " on node " : "",
+			m->overdue->node ? m->overdue->node : ""));
+	m->p->groups[m->qg - m->p->groups].waits_for_pods = true;
 }
 
 /* --- where they are --------------------------------------------------------------------------------- */
@@ -391,9 +409,9 @@ static void finish(struct making *m)
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
-	in->elastic = left > in->min;
 	in->desired = st->has_desired && st->desired < left ? st->desired : left;
-	in->released = m->live > 0 || st->placement.state != KAR_PG_STATE_PLACED;
+	in->elastic = left > in->min || in->desired < in->min; /* its minimum was raised while it ran */
+	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 
 void queue_observe_leaving(struct queue_pass *p, uint32_t i)
@@ -438,7 +456,9 @@ static bool is_adopted(const struct making *m)
 
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
 		bound += m->seats[i].n;
-	return bound && !kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
+	/* Only a job that has started has such pods: before that, somebody else has made them to get past the queue. */
+	return bound && m->job->status.incarnation > 0 &&
+		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 
 void queue_observe_gang(struct queue_pass *p, uint32_t i)
@@ -455,8 +475,10 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		seat_bound(&m);
 	else
 		let_all_go(&m);
-	if (!m.qg->admitted)
+	if (!m.qg->admitted) {
 		check_templates(&m);
+		check_overdue(&m);
+	}
 	out = make_gang(&m, known);
 	if (out) {
 		/*

@@ -30,9 +30,10 @@ struct gathering {
 	bool default_scheduler;       /* one names the default scheduler */
 	const char *other;            /* another scheduler that a member names; NULL: none does */
 	bool placed_by_others;        /* a member names another scheduler, or they do not agree on one */
-	bool mixed; /* they do not agree on one: none that waits here starts (podgroup/release.c) */
-	bool bound; /* one has a node */
-	bool bare;  /* a member that runs would be made again by nobody, or is not ours to stop */
+	bool mixed;   /* they do not agree on one: none that waits here starts (podgroup/release.c) */
+	bool bound;   /* one has a node */
+	int32_t wave; /* OnlyWaiting: how many must start together; 0: it is not so */
+	bool bare;    /* a member that runs would be made again by nobody, or is not ours to stop */
 	struct queue_runs runs;
 	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
 	bool *unverified;             /* per run */

@@ -255,17 +255,17 @@ void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *
 	add_to(a, &c, pods, offsetof(struct use, kept));
 }
 
-void queue_account_reserve(struct queue_account *a, uint32_t row, int64_t amount)
+static wide others_of(const struct use *u)
 {
-	a->uses[row - a->first].reserved += amount;
+	wide known = u->live - u->managed, said = u->used - u->kept;
+
+	return known > said ? (known > 0 ? known : 0) : said > 0 ? said : 0;
 }
 
 static int64_t foreign_of(const struct use *u)
 {
-	wide known = u->live - u->managed, said = u->used - u->kept;
-	wide n = (known > said ? known : said) > 0 ? (known > said ? known : said) : 0;
+	wide n = others_of(u) + u->reserved;
 
-	n += u->reserved;
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
@@ -274,5 +274,107 @@ void queue_ledger_close(struct queue_ledger *l)
 	for (const struct queue_account *a = l->accounts; a; a = a->next) {
 		for (uint32_t i = 0; i < a->n; i++)
 			l->rows[a->first + i].foreign = foreign_of(&a->uses[i]);
+	}
+}
+
+/* --- reservations ---------------------------------------------------------------------------------------- */
+
+/* What @totals have of what the row for @resource is charged with. */
+static int64_t total_of(const struct kar_array *totals, const char *resource)
+{
+	static const char requests[] = "requests.", limits[] = "limits.";
+	const char *name = kar_streq(resource, "count/pods")             ? "pods"
+		: strncmp(resource, requests, sizeof(requests) - 1) == 0 ? resource + sizeof(requests) - 1
+									 : resource;
+	const char *text =
+		strncmp(resource, limits, sizeof(limits) - 1) == 0 ? NULL : kar_pairs_get(totals, name);
+	struct kar_quantity q;
+
+	return text && kar_quantity_parse(text, &q, NULL) == 0 ? kar_quota_amount(resource, &q, true) : 0;
+}
+
+static wide charged_by(const struct queue_charges *const *members, size_t n, uint32_t row)
+{
+	wide sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < members[i]->n; k++)
+			sum += members[i]->items[k].row == row ? members[i]->items[k].amount : 0;
+	}
+	return sum;
+}
+
+static const struct kar_resourcequota *quota_of(const struct queue_account *a, uint32_t row)
+{
+	size_t i = 0;
+
+	while (a->quotas[i]->o.name != a->ledger->rows[row].quota)
+		i++;
+	return a->quotas[i];
+}
+
+void queue_reservation_rest(struct queue_reservation *r, const struct kar_array *totals,
+	const struct queue_charges *const *members, size_t n)
+{
+	struct queue_account *a = r->account;
+
+	for (uint32_t row = a->first; row < a->first + a->n; row++) {
+		wide rest = total_of(totals, a->ledger->rows[row].resource) - charged_by(members, n, row);
+
+		if (rest <= 0 || quota_of(a, row)->scopes.n)
+			continue;
+		r->rest = kar_arena_grow(a->ledger->arena, r->rest, r->n_rest, sizeof(*r->rest));
+		r->rest[r->n_rest++] = (struct kar_queue_charge){ .row = row, .amount = (int64_t)rest };
+	}
+}
+
+static wide room_of(const struct queue_account *a, uint32_t row)
+{
+	const struct use *u = &a->uses[row - a->first];
+
+	return (wide)a->ledger->rows[row].limit - others_of(u) - u->reserved - u->kept;
+}
+
+static void take(const struct queue_reservation *r, int sign)
+{
+	for (uint32_t i = 0; i < r->n_rest; i++)
+		r->account->uses[r->rest[i].row - r->account->first].reserved +=
+			(wide)sign * r->rest[i].amount;
+}
+
+/* Is there as much room as @r wants, or (@taken) is none of its rows used beyond its limit? */
+static bool has_room(struct queue_reservation *r, bool taken)
+{
+	for (uint32_t i = 0; i < r->n_rest; i++) {
+		wide room = room_of(r->account, r->rest[i].row);
+
+		if (room >= (taken ? 0 : r->rest[i].amount))
+			continue;
+		room += taken ? r->rest[i].amount : 0;
+		r->lacks = r->rest[i].row;
+		r->room = room > 0 ? (int64_t)room : 0;
+		return false;
+	}
+	return true;
+}
+
+void queue_reservations_decide(struct queue_reservation *const *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		all[i]->granted = all[i]->held;
+		if (all[i]->held)
+			take(all[i], 1);
+	}
+	for (size_t i = n; i-- > 0;) {
+		if (all[i]->granted && !has_room(all[i], true)) {
+			take(all[i], -1);
+			all[i]->granted = false;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (all[i]->granted || !has_room(all[i], false))
+			continue;
+		take(all[i], 1);
+		all[i]->granted = true;
 	}
 }

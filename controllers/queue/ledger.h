@@ -67,8 +67,33 @@ void queue_account_managed(struct queue_account *a, const char *text) KAR_NONNUL
 /* Managed groups are charged for @pods pods, existing or not. */
 void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *charges, uint32_t n,
 	int64_t pods) __attribute__((nonnull(1)));
-/* @amount of a row is reserved by somebody who is no group of the pass. */
-void queue_account_reserve(struct queue_account *a, uint32_t row, int64_t amount) KAR_NONNULL;
+
+/* --- reservations ---------------------------------------------------------------------------------------- */
+
+/* A group asks for room for members that do not exist yet (PodGroup spec.totalResources). */
+struct queue_reservation {
+	struct queue_account *account; /* NULL: no quota of its namespace limits pods */
+	struct kar_queue_charge *
+		rest; /* by row: what of the total its members are not charged with; without rows of which that is nothing */
+	uint32_t n_rest;
+	bool held;      /* it was granted before */
+	bool granted;   /* out */
+	uint32_t lacks; /* out, if it is not granted: the first row that is too small, */
+	int64_t room;   /* and what it has */
+};
+
+/*
+ * Fills in .rest of @r, which has its account: @totals are struct kar_pair by names of containers ("cpu" is what the rows for "cpu" and
+ * "requests.cpu" are charged with), or "pods"; @members: what the members are charged with that exist. Quotas with scopes have no
+ * part in it, because nobody knows whether they hold for pods that do not exist. What is no quantity is left out.
+ */
+void queue_reservation_rest(struct queue_reservation *r, const struct kar_array *totals,
+	const struct queue_charges *const *members, size_t n) __attribute__((nonnull(1, 2)));
+/*
+ * Decides about @all, which are in the order in which they are granted, once everything else is counted. Those that are held stay so
+ * as long as there is room; if there is not, the last ones lose what members to come would use.
+ */
+void queue_reservations_decide(struct queue_reservation *const *all, size_t n);
 
 /* Computes .foreign of all rows. */
 void queue_ledger_close(struct queue_ledger *l) KAR_NONNULL;

@@ -22,7 +22,10 @@ struct making {
 	struct queue_seats *seats; /* of its bound pods */
 	int32_t *pending;          /* live pods without a node */
 	int64_t live;              /* pods of all tasks */
-	kar_time youngest;         /* wall ms, when its youngest pod was created */
+	int64_t let_go;            /* of .live: those without our gate, which may run */
+	const struct kar_pod
+		*overdue;  /* the first by name that should have been gone for a while; NULL: none */
+	kar_time youngest; /* wall ms, when its youngest pod was created */
 	struct queue_runs runs;
 	size_t *tasks; /* per run */
 };
@@ -31,7 +34,7 @@ struct making {
 bool queue_find_classes(struct making *m) KAR_NONNULL;
 /* Fills in .need and .want, from .started and .done. */
 void queue_count_needs(struct making *m) KAR_NONNULL;
-/* Makes the runs of all pods that are left: the minimum first; in both parts tasks that have started first. */
+/* Makes the runs of all pods that are left, from .seats and .pending too: the minimum first, then the others as they come. */
 void queue_add_runs(struct making *m) KAR_NONNULL;
 
 #endif

@@ -282,6 +282,34 @@ static struct kar_queue_amounts hold(struct gathering *m)
 	return queue_hold(m->p, m->group, &m->runs, &others.runs);
 }
 
+static struct queue_gang *wait_for_members(struct gathering *m, struct queue_gang *out)
+{
+	queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
+		kar_arena_printf(m->arena, "fewer members can start than spec.minMember %d asks for",
+			(int)m->group->spec.min_member));
+	leave_alone(m);
+	return out;
+}
+
+/* OnlyWaiting: those who wait, if they are a gang by themselves; beyond the minimum, as many as fit go with it. */
+static struct queue_gang *wave_of(struct gathering *m, struct queue_gang *out, bool started)
+{
+	int64_t left = queue_minimum_left(m), need = left > 1 ? left : 1;
+	bool few = need > (int64_t)m->unbound.n;
+
+	if (started || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others || (few && m->have.n))
+		return leave_alone(m);
+	if (waits_for_members(m, need, started))
+		return wait_for_members(m, out);
+	if (few)
+		return leave_alone(m);
+	m->wave = (int32_t)need;
+	add_unseated(m, 0, (size_t)need);
+	add_unseated(m, (size_t)need, m->unbound.n);
+	m->in->replaces = true;
+	return out;
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
 static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
@@ -299,23 +327,20 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
 	if (why)
 		return leave_alone(m);
-	if (out->direct && started && admitted && !m->placed_by_others) {
+	if (out->direct && started && admitted && !m->placed_by_others && !m->group->options.only_waiting) {
 		renew(m, out);
 		return out;
 	}
+	if (m->group->options.only_waiting)
+		return wave_of(m, out, started);
 	if ((need <= 0 && !holds) || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others)
 		return leave_alone(m); /* nothing to place, or not here (controllers/podgroup/release.c) */
 	if (need > (int64_t)m->unbound.n && starts_in_stages(m))
 		need = (int64_t)m->unbound.n;
-	if (need > 0 && waits_for_members(m, need, started)) {
-		queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
-			kar_arena_printf(m->arena, "fewer members can start than spec.minMember %d asks for",
-				(int)m->group->spec.min_member));
-		leave_alone(m);
-		return out;
-	}
+	if (need > 0 && waits_for_members(m, need, started))
+		return wait_for_members(m, out);
 	if (need > (int64_t)m->unbound.n || (need > 0 && expects_more(m, started)))
-		return leave_alone(m);
+		return started ? leave_alone(m) : NULL; /* who has come before the others holds nothing yet */
 	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
 	if (out->direct)
 		add_unseated(m, (size_t)need, m->unbound.n);
@@ -368,7 +393,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
-	in->min = left && min < 1 ? 1 : min;
+	in->min = m->wave ? m->wave : left && min < 1 ? 1 : min;
 	/* Those that are released, and those that get places at once. */
 	in->desired = out && out->renews ? left : (int32_t)m->have.n;
 	in->desired -= (int32_t)have;

@@ -132,14 +132,60 @@ static void add_run(struct making *m, size_t task, int32_t n)
 	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
 }
 
-void queue_add_runs(struct making *m)
+static int32_t live_of(const struct making *m, size_t task)
 {
-	for (int part = 0; part < 4; part++) {
-		for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-			if (m->started[i] == (part % 2 == 0))
-				add_run(m, i, part < 2 ? m->need[i] : m->want[i]);
+	int64_t n = m->pending[task];
+
+	for (uint32_t i = 0; i < m->seats[task].n; i++)
+		n += m->seats[task].items[i].n;
+	return (int32_t)kar_clamp(n, 0, INT32_MAX);
+}
+
+/* As the QueueJob's reconciler creates them (queuejob_creation_order()): by priority, then as they are listed. */
+static const size_t *creation_order(const struct making *m)
+{
+	size_t *order = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*order));
+	const int32_t *priority = priorities(m);
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		size_t k = i;
+
+		for (; k > 0 && priority[order[k - 1]] < priority[i]; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	return order;
+}
+
+/* An extra pod that the queue lets come must be the one that is created: those that exist stay, and who is next follows from its task. */
+static void add_extras(struct making *m)
+{
+	const size_t *order = creation_order(m);
+	int32_t *there = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*there));
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		there[i] = (int32_t)kar_clamp(live_of(m, i) - m->need[i], 0, m->want[i]);
+		add_run(m, i, there[i]);
+	}
+	for (int later = 0; later < 2; later++) {
+		for (size_t k = 0; k < m->job->spec.n_tasks; k++) {
+			size_t i = order[k];
+
+			if (m->started[i] == !later)
+				add_run(m, i, m->want[i] - there[i]);
 		}
 	}
+}
+
+void queue_add_runs(struct making *m)
+{
+	for (int later = 0; later < 2; later++) {
+		for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+			if (m->started[i] == !later)
+				add_run(m, i, m->need[i]);
+		}
+	}
+	add_extras(m);
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
 		m->in->min += m->need[i];
 }

@@ -137,14 +137,16 @@ static int32_t limit_of(const struct queue_pass *p, const struct queue_group *qg
 	return st->has_desired && st->desired < left ? st->desired : (int32_t)left;
 }
 
-/* The number of its pods is another now. One that is not elastic has no number, unless it was elastic before. */
+/* The number of its pods is another now. It is recorded when a job is admitted, because its spec may ask for more at any time. */
 bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
 	const struct kar_queue_group *in = &p->in[qg - p->groups];
+	bool has = qg->group->status.has_desired;
 
-	return queue_is_admitted(d) && qg->job && (in->elastic || qg->group->status.has_desired) &&
-		d->desired != limit_of(p, qg);
+	if (!queue_is_admitted(d) || !qg->job)
+		return false;
+	return (!qg->recorded && !has) || ((in->elastic || has) && d->desired != limit_of(p, qg));
 }
 
 /* Times of waiting, by condition Admitted as it was and as it becomes. */
@@ -165,6 +167,35 @@ static void count_waiting(const struct queue_pass *p, const struct queue_group *
 	} else if (!waited && waits && !st->waiting_since) {
 		st->waiting_since = this_second(p);
 	}
+}
+
+bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg, struct kar_condition *out)
+{
+	const struct queue_reservation *r = qg->reservation;
+
+	if (!r && !kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED))
+		return false;
+	*out = (struct kar_condition){ .type = KAR_PG_QUOTA_RESERVED,
+		.status = r && r->granted ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = qg->group->generation,
+		.reason = !r         ? "NotRequested"
+			: r->granted ? "Reserved"
+				     : kar_queue_reason_name(KAR_QR_QUOTA_EXCEEDED),
+		.message = !r ? "nothing is reserved"
+			: !r->granted
+			? kar_text_fit(&p->s->arena, queue_quota_describe(p->quota, r), KAR_MAX_MESSAGE_BYTES)
+			: r->account
+			? "room for spec.totalResources is kept in the ResourceQuotas of the namespace"
+			: "no ResourceQuota of the namespace limits pods" };
+	return true;
+}
+
+void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg, struct kar_podgroup_status *st)
+{
+	struct kar_condition c;
+
+	if (queue_reserved(p, qg, &c))
+		kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
 }
 
 static void set_placement(struct queue_pass *p, const struct queue_group *qg,
@@ -206,6 +237,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 		st.last_scale_time = this_second(p);
 	set_placement(p, qg, d, &st);
 	set_admitted(p, qg, d, &st);
+	queue_set_reserved(p, qg, &st);
 	if (d->cause)
 		set_evicted(p, qg, d, &st);
 	else if (admitted && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))

@@ -17,6 +17,13 @@ bool queue_renews_plan(const struct queue_group *qg, const struct kar_queue_deci
 /* The number of its pods is another now. One that is not elastic has no number, unless it was elastic before. */
 bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL;
+/*
+ * Fills in @out, condition QuotaReserved as it is to be. False: it has none and needs none. Texts are in the arena of the sync.
+ */
+bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg,
+	struct kar_condition *out) KAR_NONNULL;
+void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg,
+	struct kar_podgroup_status *st) KAR_NONNULL;
 struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL;
 

@@ -422,6 +422,8 @@ static void observe_groups(struct queue_pass *p)
 	qsort(p->groups, p->n_groups, sizeof(*p->groups), queue_group_compare);
 	number_groups(p);
 	queue_observe_finished(p, finished, n_finished);
+	p->finished = finished;
+	p->n_finished = n_finished;
 }
 
 void queue_observe(struct queue_pass *p)
@@ -445,7 +447,13 @@ void queue_observe(struct queue_pass *p)
 	queue_finish_capacity(p);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		queue_quota_group(p->quota, &p->in[i]);
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (p->groups[i].claim == QUEUE_CLAIM_ALIVE)
+			p->groups[i].reservation =
+				queue_quota_reserve(p->quota, p->groups[i].group, p->s->now);
+	}
 	queue_quota_end(p->quota, &p->snapshot);
+	queue_observe_budgets(p);
 	queue_finish_queues(p);
 	p->snapshot.groups = p->in;
 	p->snapshot.n_groups = p->n_groups;

@@ -31,6 +31,8 @@ struct queue_pass {
 	struct queue_group *groups;
 	struct kar_queue_group *in; /* of the pass, one per group */
 	uint32_t n_groups;
+	const struct kar_podgroup *const *finished; /* not among .groups */
+	size_t n_finished;
 	struct queue_number *numbers;       /* of the groups, by address */
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */
@@ -147,6 +149,11 @@ struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgr
 
 /* Counts in the metrics what the pass has decided. */
 void queue_count_pass(const struct queue_pass *p) KAR_NONNULL;
+
+/* --- budgets.c -------------------------------------------------------------------------------------- */
+
+/* Fills in the budgets of the snapshot, and which of them protect pods of groups. */
+void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
 
 /* --- write.c ---------------------------------------------------------------------------------------- */
 

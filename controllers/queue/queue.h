@@ -42,6 +42,8 @@ struct queue_gang {
 	kar_time timeout;            /* ms in which its minimum must be bound once it is placed */
 };
 
+struct queue_reservation;
+
 /* One PodGroup. */
 struct queue_group {
 	const struct kar_podgroup *group;
@@ -55,7 +57,9 @@ struct queue_group {
 	bool recorded;                 /* its status has an admission by the queue that it asks for */
 	bool admitted;                 /* and it holds what that gave: it does not wait to be placed anew */
 	bool yields;                   /* without members for QUEUE_EMPTY_HOLD (_ORPHAN_HOLD) */
+	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
+	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
 };
 
 /*

@@ -4,6 +4,7 @@
 
 #include <bsd/sys/tree.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
 
 /* A namespace that was asked for. */
@@ -18,7 +19,9 @@ struct queue_quota {
 	const struct kar_stores *stores;
 	struct queue_ledger ledger;
 	struct spaces spaces;
-	const char *default_class; /* interned or of its object; NULL: there is none */
+	const char *default_class;               /* interned or of its object; NULL: there is none */
+	struct queue_reservation **reservations; /* in their order */
+	size_t n_reservations;
 };
 
 static int compare(const struct space *a, const struct space *b)
@@ -172,8 +175,71 @@ void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g)
 	keep_leaving(a, g, leaving);
 }
 
+/* --- reservations ---------------------------------------------------------------------------------------- */
+
+/* Of members that exist and have not ended; one that stops is charged until it is gone. */
+static const struct queue_charges **charges_of_members(struct queue_quota *q, const struct kar_podgroup *g,
+	kar_time now, size_t *n)
+{
+	char key[KAR_KEY_LEN];
+	size_t most = kar_store_index_count(q->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key));
+	const struct queue_charges **all = kar_arena_alloc(q->ledger.arena, most + 1, sizeof(*all));
+	const struct kar_object *o;
+
+	*n = 0;
+	for (struct kar_iter it = kar_store_by_index(q->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		const struct queue_charges *c = kar_pod_finished(pod) || kar_pod_overdue_in(pod, now) <= 0
+			? NULL
+			: queue_quota_of_pod(q, pod);
+
+		if (c)
+			all[(*n)++] = c;
+	}
+	return all;
+}
+
+const struct queue_reservation *queue_quota_reserve(struct queue_quota *q, const struct kar_podgroup *g,
+	kar_time now)
+{
+	struct queue_reservation *r;
+	size_t n;
+
+	if (!g->spec.total_resources.n || !kar_pg_of_others(g))
+		return NULL;
+	r = kar_arena_alloc(q->ledger.arena, 1, sizeof(*r));
+	r->held = kar_condition_is_true(&g->status.conditions, KAR_PG_QUOTA_RESERVED);
+	r->account = account_of(q, g->o.ns);
+	if (r->account) {
+		const struct queue_charges **members = charges_of_members(q, g, now, &n);
+
+		queue_reservation_rest(r, &g->spec.total_resources, members, n);
+	}
+	q->reservations =
+		kar_arena_grow(q->ledger.arena, q->reservations, q->n_reservations, sizeof(*q->reservations));
+	q->reservations[q->n_reservations++] = r;
+	return r;
+}
+
+const char *queue_quota_describe(const struct queue_quota *q, const struct queue_reservation *r)
+{
+	const struct kar_queue_quota_row *row = &q->ledger.rows[r->lacks];
+	struct kar_arena *a = q->ledger.arena;
+	int64_t wanted = 0;
+
+	for (uint32_t i = 0; i < r->n_rest; i++)
+		wanted = r->rest[i].row == r->lacks ? r->rest[i].amount : wanted;
+	return kar_arena_printf(a, "%s short %s: %s wanted, quota %s has %s, used %s", row->resource,
+		kar_queue_amount_text(a, row->resource, wanted - r->room, true),
+		kar_queue_amount_text(a, row->resource, wanted, false), row->quota,
+		kar_queue_amount_text(a, row->resource, row->limit, false),
+		kar_queue_amount_text(a, row->resource, row->limit - r->room, false));
+}
+
 void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot)
 {
+	queue_reservations_decide(q->reservations, q->n_reservations);
 	queue_ledger_close(&q->ledger);
 	snapshot->rows = q->ledger.rows;
 	snapshot->n_rows = q->ledger.n_rows;

@@ -31,6 +31,16 @@ void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod) KAR_NONN
  */
 void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g) KAR_NONNULL;
 
+/*
+ * The group of another controller asks for room for members to come, if it has spec.totalResources: NULL otherwise. Those of higher rank
+ * first. What becomes of it is known after queue_quota_end(). @now: wall ms.
+ */
+const struct queue_reservation *queue_quota_reserve(struct queue_quota *q, const struct kar_podgroup *g,
+	kar_time now) KAR_NONNULL;
+/* "requests.cpu short 1: 3 wanted, quota c has 4, used 2", in the arena of the pass: why it is not granted. */
+const char *queue_quota_describe(const struct queue_quota *q,
+	const struct queue_reservation *r) KAR_NONNULL KAR_RETNN;
+
 /* Fills in .rows of the snapshot, when all groups are complete. */
 void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot) KAR_NONNULL;
 

@@ -18,8 +18,10 @@
 #define POSITIONS "positions"
 
 enum {
-	PASS_INTERVAL = 50, /* ms between two passes, at least, */
-	PASS_GROUPS = 50,   /* and one ms more per 50 groups, so that passes take a few % of a core at most */
+	FOREIGN_INTERVAL =
+		5 * KAR_SECOND, /* so often extras make room for pods of nobody's queue that found none */
+	PASS_INTERVAL = 50,     /* ms between two passes, at least, */
+	PASS_GROUPS = 50, /* and one ms more per 50 groups, so that passes take a few % of a core at most */
 	COUNTS_INTERVAL =
 		1000, /* ms between two passes that write statuses of queues for their counts alone */
 	POSITION_INTERVAL = 5000, /* ms between two passes that write positions */
@@ -90,9 +92,24 @@ static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *
 		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status);
 }
 
+static int64_t succeeded(const struct kar_queuejob *job)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < job->status.n_tasks; i++)
+		n += job->status.tasks[i].succeeded;
+	return n;
+}
+
+/* What it asks for is less when a success is recorded, which may be later than the end of the pod. */
 static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
-	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)) ||
+		(shared->waits_for_room &&
+			succeeded(kar_as_queuejob(old)) != succeeded(kar_as_queuejob(new))))
 		on_change(arg, old, new);
 }
 
@@ -208,6 +225,18 @@ static void on_range(void *arg, const struct kar_object *old, const struct kar_o
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_budget(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room &&
+		!(old &&
+			new &&kar_disruptionbudget_same(kar_as_disruptionbudget(old),
+				kar_as_disruptionbudget(new))))
+		kar_workqueue_add(c->queue, ALL);
+}
+
 static void stop(struct kar_controller *c)
 {
 	struct queue_shared *shared = c->shared;
@@ -229,6 +258,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
+	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
 	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
 }
 
@@ -268,7 +298,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
-			lacks_places(p, i) || may_grow(p, i);
+			lacks_places(p, i) || may_grow(p, i) || p->groups[i].reservation ||
+			p->groups[i].waits_for_pods;
 	}
 }
 
@@ -293,6 +324,8 @@ static void decide(struct queue_pass *p)
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
 		queue_come_again(p, p->result.again_at - p->s->now);
 	note_waits_for_room(p);
+	if (shared->may_grow)
+		queue_come_again(p, FOREIGN_INTERVAL);
 	queue_compare_lines(p, &shared->lines);
 	queue_forget_classes(p);
 }

@@ -114,6 +114,16 @@ static bool both_wait_for_room(const char *recorded, enum kar_queue_reason now)
  * Does @d say more than the recorded status of the group? The recorded reason is compared with the wanted one only to know
  * whether the status must be written; what is decided does not depend on it. An admission by another queue than before is new.
  */
+static bool reserves_anew(const struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_condition *c =
+		kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED);
+	struct kar_condition next;
+
+	return queue_reserved(p, qg, &next) &&
+		(!c || c->status != next.status || !kar_streq(c->reason, next.reason));
+}
+
 static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
@@ -121,20 +131,35 @@ static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	bool admitted = queue_is_admitted(d);
 
-	return !c || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) || (admitted && !qg->admitted) ||
-		d->cause || queue_is_scaled(p, qg, d) ||
+	return !c || reserves_anew(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
+		(admitted && !qg->admitted) || d->cause || queue_is_scaled(p, qg, d) ||
 		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue));
 }
 
-/* The message of an admission stays as it was written, even if it is of an earlier day. */
+/* Of condition QuotaReserved: what is used changes all the time. */
+static bool has_new_words(const struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_condition *c =
+		kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED);
+	struct kar_condition next;
+
+	return c && queue_reserved(p, qg, &next) && !kar_streq(c->message, next.message);
+}
+
+/* What is said of nodes to come stays as it was written, even if it is of an earlier day. */
 static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
-	return queue_pace_of(p, i, queue_is_admitted(d) ? NULL : queue_message(p, &p->groups[i], d));
+	if (has_new_words(p, &p->groups[i]))
+		return QUEUE_SOON;
+	return queue_pace_of(p, i,
+		queue_is_admitted(d) && (d->provisions || p->in[i].provisioned)
+			? NULL
+			: queue_message(p, &p->groups[i], d));
 }
 
 /* It is time to write what of the group is only a new position, or a new number. */
@@ -206,8 +231,25 @@ static int turn_of(const struct queue_pass *p, uint32_t i)
 	return queue_is_admitted(d) ? 2 : 3;
 }
 
+/* It has ended, and shows a reservation that it has no longer. */
+static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
+{
+	const struct queue_group qg = { .group = g };
+	struct kar_podgroup_status st = g->status;
+	struct kar_buf out = { 0 };
+
+	if (!kar_condition_is_true(&st.conditions, KAR_PG_QUOTA_RESERVED) || g->o.unreadable)
+		return;
+	st.conditions = kar_conditions_copy(&st.conditions, &p->s->arena);
+	queue_set_reserved(p, &qg, &st);
+	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, KAR_PG_QUEUE);
+	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
+}
+
 void queue_write_groups(struct queue_pass *p)
 {
+	for (size_t i = 0; i < p->n_finished && !p->for_positions; i++)
+		write_finished(p, p->finished[i]);
 	for (int turn = 0; turn < 4; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
 			if (turn_of(p, i) == turn)

@@ -75,12 +75,31 @@ static int32_t not_done(const struct queuejob_reconcile *r)
 	return r->f->pods.total - (r->want.from_nothing ? 0 : r->f->pods.done);
 }
 
-/* @n pods, but at least the minimum, and at most those that have not succeeded. */
+static int32_t live_pods(const struct queuejob_reconcile *r)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++)
+			n += task->slots[k].state == PODSET_PENDING || task->slots[k].state == PODSET_RUNNING;
+	}
+	return n;
+}
+
+/*
+ * @n pods, and at most those that have not succeeded. A number below the minimum is of a gang whose minimum was raised while it ran: what it
+ * has of the minimum stays, and nothing is created until the queue has room for all of it.
+ */
 static int32_t within(const struct queuejob_reconcile *r, int32_t n)
 {
-	int32_t least = queuejob_minimum_left(r), most = not_done(r);
+	int32_t least = queuejob_minimum_left(r), most = not_done(r), live;
 
-	n = n < least ? least : n;
+	if (n < least) {
+		live = live_pods(r);
+		n = live < least ? live : least;
+	}
 	return n < most ? n : most;
 }
 

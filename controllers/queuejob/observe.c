@@ -7,7 +7,7 @@
 
 #include "common/str.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/quota_line.h"
+#include "controllers/queuejob/quota_retry.h"
 #include "controllers/podset/podset.h"
 #include "controllers/runtime/create_backoff.h"
 #include "controllers/stores.h"
@@ -207,32 +207,20 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 	v->refused_type = r->type;
 	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
 	v->refusal_stands = !r->trying;
-	v->stands_behind = r->entry && !kar_quota_place_is_head(r->entry);
+	v->comes_after_others = r->entry && !quota_retry_is_first(r->entry);
 	v->refused_extra = r->tier == KAR_TIER_EXTRA;
 	v->refused_for = s->mono - r->since;
 	v->rolled_back = r->rolled_back;
 }
 
-static void observe_quotas(const struct kar_stores *stores, struct kar_arena *arena, struct queuejob_view *v)
+static void observe_quotas(const struct kar_stores *stores, struct queuejob_view *v)
 {
 	struct kar_iter it =
 		kar_store_by_index(stores->resourcequotas, KAR_RESOURCEQUOTA_BY_NAMESPACE, v->job->o.ns);
 	const struct kar_object *o;
 
-	while (kar_iter_next(&it, &o)) {
-		const struct kar_resourcequota *q = kar_as_resourcequota(o);
-
-		v->quota.limits_pods |= q->limits_pods;
-		if (q->amounts.n) {
-			v->quota.all = kar_arena_grow(arena, v->quota.all, v->quota.n,
-				sizeof(const struct kar_resourcequota *));
-			v->quota.all[v->quota.n++] = q;
-		}
-		if (q->pods < 0 || (v->quota.name && q->pods >= v->quota.pods))
-			continue;
-		v->quota.pods = q->pods;
-		v->quota.name = q->o.name;
-	}
+	while (kar_iter_next(&it, &o))
+		v->quota_limits_pods |= kar_as_resourcequota(o)->limits_pods;
 }
 
 static void observe_owner_check(const struct kar_sync *s, struct queuejob_view *v)
@@ -321,7 +309,7 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_priority(stores, v);
 	observe_task_priorities(stores, arena, v);
 	observe_refusal(s, arena, v);
-	observe_quotas(stores, arena, v);
+	observe_quotas(stores, v);
 	observe_owner_check(s, v);
 	observe_memory(s, v);
 	return true;

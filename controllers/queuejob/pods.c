@@ -248,7 +248,7 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 		return;
 	}
 	created = create_all(r, &w, gated);
-	r->p->metered = r->f->v->quota.limits_pods;
+	r->p->metered = r->f->v->quota_limits_pods;
 	if (w.more && created)
 		kar_plan_requeue(r->p, 0);
 }

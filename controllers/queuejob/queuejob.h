@@ -42,15 +42,6 @@ struct queuejob_check {
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
 };
 
-/* The limits that the ResourceQuotas of the namespace set for pods. */
-struct queuejob_quota {
-	bool limits_pods;
-	const char *name; /* of the quota that allows the fewest pods; NULL: none limits their number */
-	int64_t pods;     /* the number that it allows */
-	const struct kar_resourcequota **all; /* every quota that limits what pods ask for */
-	size_t n;
-};
-
 /* The PodGroups of Kubernetes itself (api/native_group.h), and that of the job. */
 struct queuejob_native {
 	const struct kar_type *type; /* as the cluster has them; NULL: it has none, or is not known to */
@@ -84,11 +75,11 @@ struct queuejob_view {
 	const char *refused_what;            /* "pods default/j-w-0"; NULL with .refused */
 	const struct kar_type *refused_type; /* of the object that was to be created; NULL with .refused */
 	bool refusal_stands;                 /* no retry of the refused create is on its way */
-	bool stands_behind;                  /* other jobs that wait for the same quota are retried first */
-	bool refused_extra;                  /* the refused pod was not one of the minimum */
-	kar_time refused_for;                /* ms since the first refusal in a row, of minimum or extras */
-	int32_t rolled_back;                 /* pods that were rolled back because of the last refusal */
-	struct queuejob_quota quota;
+	bool comes_after_others; /* other jobs of the namespace that a quota has refused are retried first */
+	bool refused_extra;      /* the refused pod was not one of the minimum */
+	kar_time refused_for;    /* ms since the first refusal in a row, of minimum or extras */
+	int32_t rolled_back;     /* pods that were rolled back because of the last refusal */
+	bool quota_limits_pods;  /* a ResourceQuota of the namespace does */
 	struct queuejob_check check;
 	struct queuejob_native native;
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */

@@ -427,16 +427,6 @@ void queuejob_release_pods(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Restores labels and finalizer of live pods. */
 void queuejob_repair_pods(struct queuejob_reconcile *r) KAR_NONNULL;
 
-/* --- quota_need.c: what the minimum asks for ------------------------------------------------------- */
-
-/* What the pods of the minimum ask for, at the least, and what a quota allows. */
-struct queuejob_excess {
-	const char *quota, *resource; /* "requests.cpu" */
-	struct kar_quantity asked, allowed;
-};
-/* True if the minimum asks for more than a ResourceQuota allows in total, whatever else uses it; then fills in @out. */
-bool queuejob_exceeds_quota(const struct queuejob_reconcile *r, struct queuejob_excess *out) KAR_NONNULL;
-
 /* --- transaction.c: the minimum under a ResourceQuota ---------------------------------------------- */
 
 /* True if pods of the minimum are missing, and all must exist before an extra is created or one of them is scheduled. */

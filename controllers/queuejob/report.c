@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/copy.h"
-#include "controllers/queuejob/quota_line.h"
 #include "common/str.h"
 #include "common/text.h"
 
@@ -80,8 +79,7 @@ static const struct {
 static bool is_of_creates(const struct queuejob_reconcile *r)
 {
 	return kar_condition_is_true(&r->st.conditions, KAR_QJ_ADMITTED) &&
-		(kar_streq(r->st.reason, kar_reason_QuotaExceeded) ||
-			kar_streq(r->st.reason, kar_reason_QuotaInfeasible));
+		kar_streq(r->st.reason, kar_reason_QuotaExceeded);
 }
 
 void queuejob_announce_wait(struct queuejob_reconcile *r)
@@ -184,26 +182,19 @@ static int32_t count_rolled_back(const struct queuejob_reconcile *r)
  */
 static const char *describe_part(const struct queuejob_reconcile *r, int32_t n)
 {
-	char quota[KAR_QUOTA_NAME_LEN], lacks[KAR_QUOTA_LACKS_LEN];
+	const struct kar_quota_words *q = &r->f->v->refused->quota;
 
-	kar_quota_read_name(r->f->v->refused->msg, quota);
-	kar_quota_read_requested(r->f->v->refused->msg, lacks);
 	return kar_arena_printf(r->arena,
 		"%d of %s fitted and %s deleted again; waits until %s%s has room for all%s%s%s", (int)n,
 		queuejob_count_pods(r, r->want.min), n == 1 ? "was" : "were",
-		quota[0] ? "quota " : "the quota", quota, lacks[0] ? " (it lacks " : "", lacks,
-		lacks[0] ? ")" : "");
+		q->name[0] ? "quota " : "the quota", q->name, q->lacks[0] ? " (it lacks " : "", q->lacks,
+		q->lacks[0] ? ")" : "");
 }
 
-/*
- * One event per distinct refusal, and only one while a job waits for quota. KAR_RETRY is the internal mark of a create that
- * was not sent because other jobs are ahead: no event.
- */
+/* One event per distinct refusal, and only one while a job waits for quota. */
 static bool is_worth_an_event(const struct queuejob_reconcile *r)
 {
-	if (r->f->v->refused->what == KAR_RETRY ||
-		(kar_streq(r->st.reason, kar_reason_QuotaExceeded) &&
-			kar_streq(r->st.reason, r->f->seen->reason)))
+	if (kar_streq(r->st.reason, kar_reason_QuotaExceeded) && kar_streq(r->st.reason, r->f->seen->reason))
 		return false;
 	return !kar_streq(r->st.message, r->f->seen->message);
 }
@@ -233,17 +224,17 @@ static bool is_by_quota(const struct queuejob_reconcile *r)
 	return r->f->v->refused->cause == KAR_CAUSE_QUOTA;
 }
 
-/* With what was rolled back because of it. KAR_RETRY: the words say who goes first, and nothing of what is used. */
+/* With what was rolled back because of it. */
 static const char *describe_outcome(const struct queuejob_reconcile *r)
 {
 	int32_t n = count_rolled_back(r);
 
 	if (!n)
 		return describe_refusal(r);
-	if (is_by_quota(r) && r->f->v->refused->what != KAR_RETRY)
+	if (is_by_quota(r))
 		return describe_part(r, n);
-	return kar_arena_printf(r->arena, "%s; rolled back %d of %s%s", describe_refusal(r), (int)n,
-		queuejob_count_pods(r, r->want.min), is_by_quota(r) ? ", waiting for quota" : "");
+	return kar_arena_printf(r->arena, "%s; rolled back %d of %s", describe_refusal(r), (int)n,
+		queuejob_count_pods(r, r->want.min));
 }
 
 void queuejob_report_refusal(struct queuejob_reconcile *r)

@@ -1,6 +1,7 @@
 /*
  * Where a ResourceQuota limits pods, the minimum is a transaction: all of its pods exist before one of them may be scheduled, or
- * they are rolled back (see docs/decisions/021).
+ * they are rolled back (see docs/decisions/021). The queue has counted that they fit (controllers/queue/ledger.h); this is for what it
+ * does not see, and for pods of others that were faster. Which pods the minimum is made of is known here only, so they are released here.
  *
  * Pods are created with our scheduling gate while several pods of the minimum are missing. The transaction is not recorded: a
  * pod with the gate has never run, so any later sync, of any manager, may release or delete it.
@@ -94,48 +95,10 @@ static bool pod_is_refused(const struct queuejob_reconcile *r)
 	return r->f->v->refused && r->f->v->refusal_stands && queuejob_refused_is_pod(r);
 }
 
-/* A quota has refused a pod of the minimum, or is left to jobs that are ahead in the wait queue. */
+/* A quota has refused a pod of the minimum. */
 static bool minimum_lacks_quota(const struct queuejob_reconcile *r)
 {
 	return pod_is_refused(r) && !r->f->v->refused_extra && r->f->v->refused->cause == KAR_CAUSE_QUOTA;
-}
-
-static bool has_too_many_pods(const struct queuejob_reconcile *r)
-{
-	return r->f->v->quota.name && queuejob_minimum_left(r) > r->f->v->quota.pods;
-}
-
-/* By what is known of the pods. For what a webhook or a LimitRange adds, only the answer to a create is certain. */
-static bool can_never_fit(const struct queuejob_reconcile *r)
-{
-	struct queuejob_excess excess;
-
-	return has_too_many_pods(r) || queuejob_exceeds_quota(r, &excess);
-}
-
-static void report_excess(struct queuejob_reconcile *r)
-{
-	char asked[KAR_QUANTITY_LEN], allowed[KAR_QUANTITY_LEN];
-	struct queuejob_excess e;
-
-	if (queuejob_exceeds_quota(r, &e))
-		queuejob_report(r, kar_reason_QuotaInfeasible,
-			"the minimum of %s asks for %s %s; ResourceQuota %s allows %s: never fits; raise the quota or lower "
-			"minAvailable",
-			queuejob_count_pods(r, queuejob_minimum_left(r)), e.resource,
-			kar_quantity_text(&e.asked, asked), e.quota, kar_quantity_text(&e.allowed, allowed));
-}
-
-static void report_infeasible(struct queuejob_reconcile *r)
-{
-	if (has_too_many_pods(r))
-		queuejob_report(r, kar_reason_QuotaInfeasible,
-			"the minimum of %s exceeds ResourceQuota %s, which allows %lld; raise the quota or lower minAvailable",
-			queuejob_count_pods(r, queuejob_minimum_left(r)), r->f->v->quota.name,
-			(long long)r->f->v->quota.pods);
-	else
-		report_excess(r);
-	queuejob_warn_once(r, kar_reason_QuotaInfeasible, "CreatePods");
 }
 
 /* A rule of the failure policy replaced a pod, or restarted a task, instead of restarting the gang. */
@@ -148,7 +111,7 @@ static bool forms_again(const struct queuejob_reconcile *r)
 bool queuejob_is_transaction(struct queuejob_reconcile *r)
 {
 	return queuejob_lacks(r) > 0 &&
-		(r->f->v->quota.limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
+		(r->f->v->quota_limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
 }
 
 /* Pods of other owners have names that the minimum needs, so it cannot be completed. */
@@ -166,15 +129,10 @@ static bool lacks_a_name(struct queuejob_reconcile *r)
 /* Can the minimum be completed, by what is known without a request? Reports why not. */
 static bool can_complete(struct queuejob_reconcile *r)
 {
-	if (can_never_fit(r)) {
-		report_infeasible(r);
-		return false;
-	}
-	if (lacks_a_name(r)) {
-		queuejob_report_blocker(r);
-		return false;
-	}
-	return true;
+	if (!lacks_a_name(r))
+		return true;
+	queuejob_report_blocker(r);
+	return false;
 }
 
 /* Rolls back the gated pods, because another pod of the minimum was refused. False: none is left. */
@@ -222,13 +180,13 @@ static bool has_grown(const struct queuejob_reconcile *r)
 }
 
 /*
- * May the gang release its pods to leave the quota to others? The head of the wait queue keeps its pods, if it has several stages
- * or forms again: the others release the quota that it lacks, and wait until it has it. If the head released its pods as well,
+ * May the gang release its pods to leave the quota to others? The first of the refused jobs keeps its pods, if it has several stages
+ * or forms again: the others release the quota that it lacks, and wait until it has it. If it released its pods as well,
  * all gangs could restart together without end.
  */
 static bool may_release(const struct queuejob_reconcile *r)
 {
-	if (r->f->v->stands_behind)
+	if (r->f->v->comes_after_others)
 		return never_formed(r) || queuejob_grows(r) || forms_again(r);
 	return never_formed(r) && !has_grown(r);
 }
@@ -239,8 +197,6 @@ bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r)
 
 	if (r->f->pods.done || !queuejob_lacks(r) || !each_pod(r, is_ungated, NULL))
 		return false;
-	if (never_formed(r) && !has_grown(r) && can_never_fit(r))
-		return true;
 	if (!minimum_lacks_quota(r) || !may_release(r))
 		return false;
 	if (left > 0)

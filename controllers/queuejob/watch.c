@@ -12,7 +12,7 @@
 #include "controllers/asked.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/quota_line.h"
+#include "controllers/queuejob/quota_retry.h"
 #include "controllers/stores.h"
 
 static const struct kar_object *present(const struct kar_object *old, const struct kar_object *new)
@@ -111,10 +111,10 @@ static void wake_waiting_creates(struct kar_controller *c, const struct kar_pod 
 	char key[KAR_KEY_LEN];
 
 	if (pod->gate_ours && pod->owner_name)
-		kar_quota_line_wake_others(queuejob_shared(c)->quotas, pod->o.ns,
+		quota_retry_wake_others(queuejob_shared(c)->quotas, pod->o.ns,
 			kar_key(pod->o.ns, pod->owner_name, key));
 	else
-		kar_quota_line_wake(queuejob_shared(c)->quotas, pod->o.ns);
+		quota_retry_wake(queuejob_shared(c)->quotas, pod->o.ns);
 }
 
 static bool counts_objects(const struct kar_controller *c, const char *ns)
@@ -229,14 +229,14 @@ static void on_resourcequota(void *arg, const struct kar_object *o, const struct
 	if (!old || !new || old->specified != new->specified)
 		enqueue_limited(c, ns);
 	if ((!old || !new || old->enforced != new->enforced))
-		kar_quota_line_wake(queuejob_shared(c)->quotas, ns);
+		quota_retry_wake(queuejob_shared(c)->quotas, ns);
 }
 
 void queuejob_watch(struct kar_controller *c)
 {
 	struct queuejob_shared *shared = kar_xcalloc(1, sizeof(*shared));
 
-	shared->quotas = kar_quota_line_new(c->queue);
+	shared->quotas = quota_retry_new(c->queue);
 	c->shared = shared;
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->podgroups, on_podgroup, c);
@@ -252,7 +252,7 @@ void queuejob_unwatch(struct kar_controller *c)
 {
 	struct queuejob_shared *shared = c->shared;
 
-	kar_quota_line_free(shared->quotas);
+	quota_retry_free(shared->quotas);
 	free(shared);
 	c->shared = NULL;
 }

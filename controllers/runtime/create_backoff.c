@@ -73,7 +73,7 @@ static kar_time next_try(struct kar_create_backoff *r, kar_time mono)
 	return mono + kar_backoff_delay(r->tries - 1, first_hold, longest);
 }
 
-/* The back-off of the key, renewed for @a. The caller adds why @a is held back. */
+/* The back-off of the key, renewed for @a. The caller adds the answer. */
 static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_action *a, kar_time mono)
 {
 	struct kar_create_backoff *r = s->state->backoff;
@@ -81,11 +81,8 @@ static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_act
 
 	if (!r)
 		r = s->state->backoff = kar_xcalloc(1, sizeof(*r));
-	if (!again) {
+	if (!again)
 		r->tries = r->misses = 0;
-		r->rolled_back = 0;
-		r->at = mono;
-	}
 	if (!again || r->tier != a->rank.tier)
 		r->since = mono;
 	r->type = a->type;
@@ -95,7 +92,6 @@ static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_act
 	r->generation = s->generation;
 	r->live = s->live;
 	r->trying = false;
-	r->behind = false;
 	r->makes_room_since = KAR_NEVER;
 	return r;
 }
@@ -137,8 +133,8 @@ static kar_time hold_at_gate(const struct kar_sync *s, const struct kar_create_b
 	kar_time early = r->at + kar_backoff_delay(r->misses, first_hold, longest_early_wait);
 	kar_time due = r->again;
 
-	if (state == KAR_GATE_WAITS)
-		return longest_hold;
+	if (state == KAR_GATE_LATE)
+		due = r->at + longest_hold;
 	if (state == KAR_GATE_EARLY && early < due)
 		due = early;
 	if (due < r->at + roll_back_wait(r))
@@ -231,31 +227,6 @@ static void drop_creates(struct kar_plan *p)
 	p->n_actions = kept;
 }
 
-/* --- order --------------------------------------------------------------------------------------- */
-
-/* A key does not try while the gate lets others go first: it would take their room. Returns ms to wait; 0: it may try. */
-static kar_time wait_for_others(struct kar_sync *s, const struct kar_action *a)
-{
-	const struct kar_create_gate *gate = s->controller->gate;
-	struct kar_create_backoff *r = s->state->backoff;
-	struct kar_err why = { 0 };
-	bool news;
-	void *entry;
-
-	if (!gate || a->rank.tier == KAR_TIER_CONTROL || goes_on(s))
-		return 0;
-	entry = gate->behind(s, a, r ? r->entry : NULL, &why);
-	if (!entry)
-		return 0;
-	r = begin(s, a, s->mono);
-	news = strcmp(r->err.msg, why.msg) != 0;
-	r->err = why;
-	r->again = s->mono;
-	r->entry = entry;
-	r->behind = true;
-	return news ? 1 : longest_hold; /* the status is to show news at once */
-}
-
 /* --- holding back -------------------------------------------------------------------------------- */
 
 static void allow_creates(struct kar_sync *s)
@@ -295,17 +266,6 @@ static void hold_back(struct kar_sync *s, kar_time hold)
 	drop_creates(p);
 	if (!p->requeue_after || hold < p->requeue_after) /* 0 asks for more creates at once */
 		p->requeue_after = hold;
-}
-
-static kar_time time_to_wait(struct kar_sync *s, const struct kar_action *next)
-{
-	kar_time hold = kar_create_backoff_hold(s), behind = 0;
-
-	const struct kar_create_backoff *r = kar_create_backoff_of(s);
-
-	if (!hold || (r && r->behind)) /* other keys may be ahead by now */
-		behind = wait_for_others(s, next);
-	return behind ? behind : hold;
 }
 
 /* The key creates nothing until it has seen its own deletions. Does the refusal stand until then? */
@@ -350,7 +310,7 @@ void kar_create_backoff_hold_creates(struct kar_sync *s)
 	update_entry(s, first);
 	if (r)
 		r->makes_room_since = KAR_NEVER;
-	hold = is_independent(r, first) ? hold_child(s, r) : time_to_wait(s, first);
+	hold = is_independent(r, first) ? hold_child(s, r) : kar_create_backoff_hold(s);
 	if (hold)
 		hold_back(s, hold);
 	else if (is_independent(r, first))

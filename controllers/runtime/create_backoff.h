@@ -8,8 +8,8 @@
  * had to roll back objects, the wait grows with their number.
  *
  * A controller may have a gate (struct kar_create_gate), which knows the waiting creates of all keys, orders them, and reports
- * when an answer may have changed. Then a key tries early: twice, because the API server updates its usage counts a moment
- * later, and at most every 5 s if the gate reports changes all the time.
+ * when an answer may have changed. Then the first key tries early: twice, because the API server updates its usage counts a moment
+ * later, and at most every 5 s if the gate reports changes all the time. Those that come after others try late.
  */
 #ifndef KAR_CREATE_BACKOFF_H
 #define KAR_CREATE_BACKOFF_H
@@ -24,11 +24,10 @@ struct kar_create_backoff {
 	/* UID and generation of the key's object then */
 	char uid[64];
 	int64_t generation;
-	int32_t live;   /* highest number of live objects of the key since the refusal */
-	unsigned tries; /* in a row */
-	kar_time again; /* mono: the next try; the gate may allow an earlier one */
-	void *entry;    /* of this key at the gate; owned; NULL: none */
-	bool behind; /* the API server has refused nothing: the gate lets others go first, and .err names them */
+	int32_t live;              /* highest number of live objects of the key since the refusal */
+	unsigned tries;            /* in a row */
+	kar_time again;            /* mono: the next try; the gate may allow an earlier one */
+	void *entry;               /* of this key at the gate; owned; NULL: none */
 	kar_time at;               /* mono, of the last answer in this try */
 	bool early;                /* the running try is an early one */
 	unsigned misses;           /* early tries that failed, in a row */
@@ -40,7 +39,7 @@ struct kar_create_backoff {
 };
 
 enum kar_gate_state {
-	KAR_GATE_WAITS,   /* others go first; the gate enqueues the key when that ends */
+	KAR_GATE_LATE, /* others go first: 30 s after the last answer; the gate enqueues the key when it becomes the first */
 	KAR_GATE_MAY_TRY, /* when the next try is due */
 	KAR_GATE_EARLY,   /* the answer may have changed */
 };
@@ -50,11 +49,6 @@ struct kar_create_gate {
 	/* @a of @s, no control write, was refused with @err. Takes @old, the entry so far (may be NULL); returns the new one or NULL. */
 	void *(*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
 		void *old);
-	/*
-	 * Do others go before @a, the next create of @s? If so, returns a new entry that replaces @old, and @why names them. If not,
-	 * returns NULL and leaves @old (may be NULL) as it is.
-	 */
-	void *(*behind)(const struct kar_sync *s, const struct kar_action *a, void *old, struct kar_err *why);
 	enum kar_gate_state (*state)(const void *entry);
 	/* The creates of the key are sent now. */
 	void (*try)(void *entry);

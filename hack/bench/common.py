@@ -32,6 +32,8 @@ BARS = {
     "kube_controller_manager_cpu_to_ours": (8, "at least"),
     "large_job_create_rate_of_b0": (0.8, "at least"),
     "first_pod_beside_a_noisy_tenant_s": (1.0, "at most"),  # p99; twice that of an idle manager is as good
+    "room_to_last_pod_s": (1.0, "at most"),
+    "own_writes_per_admitted_job": (3, "at most"),  # without those of positions
     "sync_instructions_10k_to_1k": (13.3, "at most"),  # n log n: the pods are sorted
     "pod_event_instructions_10k_to_1k": (1.1, "at most"),
     "gangs_of_10_pods_per_s": (2e6, "at least"),

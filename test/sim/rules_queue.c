@@ -34,8 +34,8 @@ static bool gives_admission(const struct write *w)
 /* Its pods run already, and no queue has seen it: somebody has deleted its PodGroup. It goes on, whatever others were admitted meanwhile. */
 static bool is_adopted(const struct write *w)
 {
-	const char *owner = model_owner(w->c->new);
-	const struct model_job *j = owner ? model_find_job(w->l, owner) : NULL;
+	const char *uid = model_owner(w->c->new);
+	const struct model_job *j = uid ? model_find_job(w->l, uid) : NULL;
 
 	return j && !TAILQ_EMPTY(&j->pods) && !model_condition(w->c->old, "Admitted");
 }

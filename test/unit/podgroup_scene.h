@@ -158,6 +158,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.unit_failing = "ns/x";
 	} else if (is(word, "non-strict")) {
 		s->view.non_strict = true;
+	} else if (is(word, "only-waiting")) {
+		s->group.options.only_waiting = true;
 	} else if (is(word, "and-running")) {
 		s->group.options.and_running = true;
 	} else if (takes(word, "invalid=", &value)) {

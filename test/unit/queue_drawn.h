@@ -15,6 +15,7 @@ enum {
 	DRAWN_NODES = 5,
 	DRAWN_ROWS = 3,
 	DRAWN_FOREIGN = 2,
+	DRAWN_BUDGETS = 2,
 	DRAWN_RESOURCES = 3
 };
 static const char *const drawn_words[DRAWN_RESOURCES] = { "cpu", "memory", "gpu" };
@@ -35,6 +36,7 @@ struct drawn_group {
 	enum kar_queue_standing standing;
 	uint8_t desired, stops, at; /* at: the node where its pods begin */
 	bool runs;                  /* its pods are bound, and its phase is Running */
+	uint8_t budget;             /* 1 + the number of the one that protects its bound pods; 0: none does */
 };
 
 struct drawn {
@@ -49,6 +51,7 @@ struct drawn {
 		uint8_t ns, limit, foreign;
 	} rows[DRAWN_ROWS];
 	uint8_t n_rows;
+	uint8_t budgets[DRAWN_BUDGETS], n_budgets; /* what each allows */
 	struct {
 		uint8_t cpu;
 		bool bound;
@@ -195,6 +198,11 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 	d->starve = drawn_one_in(4) ? 300 : 0;
 	d->age = drawn_one_in(2) ? 600 : 0;
 	d->load = drawn_one_in(3) ? 700 + (int32_t)drawn_below(300) : 1000;
+	d->n_budgets = (uint8_t)(drawn_one_in(3) ? 1 + drawn_below(DRAWN_BUDGETS) : 0);
+	for (uint32_t i = 0; i < d->n_budgets; i++)
+		d->budgets[i] = (uint8_t)drawn_below(6);
+	for (uint32_t i = 0; i < d->n_groups && d->n_budgets; i++)
+		d->groups[i].budget = (uint8_t)(drawn_one_in(2) ? 1 + drawn_below(d->n_budgets) : 0);
 }
 
 /* --- building --------------------------------------------------------------------------------------------------------------- */
@@ -315,6 +323,8 @@ static inline void drawn_build_group(const struct drawn *d, struct world *w, uin
 		.schedule_timeout = 30 * KAR_SECOND };
 	world_charge(w, g->ns, r);
 	have = drawn_seat(d, w, x, r, room);
+	if (have && x->budget)
+		world_protect(w, g, kar_arena_printf(&w->a, "b%d:%d", (int)x->budget - 1, (int)have));
 	if (x->standing == KAR_QUEUE_ADMITTED) {
 		g->phase = have ? KAR_QUEUE_RUNS : KAR_QUEUE_STARTS;
 		g->released = have > 0;
@@ -354,6 +364,8 @@ static inline void drawn_say_cluster(const struct drawn *d, struct kar_buf *out)
 				(int)d->rows[i].limit, (int)d->rows[i].foreign,
 				d->rows[i].refused ? " refused" : "");
 	}
+	for (uint32_t i = 0; i < d->n_budgets; i++)
+		kar_buf_printf(out, "budget b%" PRIu32 "=%d; ", i, (int)d->budgets[i]);
 	kar_buf_printf(out, "flags runtime=%d window=%d starve=%d age=%d load=%d; ", (int)d->runtime,
 		(int)d->window, (int)d->starve, (int)d->age, (int)d->load);
 }
@@ -444,6 +456,8 @@ static inline void drawn_say_group(const struct drawn *d, const struct world *w,
 			kar_queue_reason_name((enum kar_queue_reason)x->ineligible));
 	if (x->stops)
 		kar_buf_printf(out, " stops=%d", (int)x->stops);
+	for (uint32_t k = 0; k < g->n_budgets; k++)
+		kar_buf_printf(out, " budget=b%" PRIu32 ":%d", g->budgets[k].budget, (int)g->budgets[k].pods);
 	kar_buf_printf(out, "%s%s%s;", x->standing == KAR_QUEUE_RESERVING ? " claim" : "",
 		x->fixed ? " fixed" : "", x->keep ? " keep" : "");
 }

@@ -682,6 +682,30 @@ static inline const char *i16_reclaim(const struct model *m, const struct kar_qu
 		: wrong("I16: %s goes, and %s is within its right", group_name(m, v), queue_name(m, b));
 }
 
+/* Pods of @v that more than a budget allows would be gone with, beside those of all whom the plan evicts, and (@st) of who is gone in it. */
+static inline bool exceeds_a_budget(const struct model *m, const struct kar_queue_result *res,
+	const struct model_state *st, uint32_t v)
+{
+	const struct kar_queue_group *x = &m->s->groups[v];
+	bool exceeds = false;
+
+	for (uint32_t i = 0; i < x->n_budgets; i++) {
+		int64_t left = m->s->budgets[x->budgets[i].budget];
+
+		for (uint32_t g = 0; g < m->s->n_groups; g++) {
+			bool gone = g == v || res->groups[g].cause ||
+				(st && model_is_live(&m->after, g) && !model_is_live(st, g));
+
+			for (uint32_t k = 0; gone && k < m->s->groups[g].n_budgets; k++) {
+				if (m->s->groups[g].budgets[k].budget == x->budgets[i].budget)
+					left -= m->s->groups[g].budgets[k].pods;
+			}
+		}
+		exceeds |= left < 0;
+	}
+	return exceeds;
+}
+
 static inline const char *i16_victims_are_lawful(const struct model *m, const struct kar_queue_result *res)
 {
 	for (uint32_t v = 0; v < m->s->n_groups; v++) {
@@ -704,6 +728,8 @@ static inline const char *i16_victims_are_lawful(const struct model *m, const st
 				!m->s->queues[x->queue].preempts)
 				return wrong("I16: %s goes for %s", group_name(m, v), group_name(m, j));
 		}
+		if (!found && exceeds_a_budget(m, res, NULL, v))
+			return wrong("P15: %s goes beyond a budget", group_name(m, v));
 		if (!found && (x->not_evictable || is_protected(m, v)))
 			return wrong("I16: %s is protected or not evictable", group_name(m, v));
 		if (found)

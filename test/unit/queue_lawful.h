@@ -213,7 +213,7 @@ static inline bool lawful_take(const struct model *m, const struct kar_queue_res
 	for (uint32_t v = 0; v < m->s->n_groups; v++) {
 		bool may,
 			whole = model_is_live(st, v) && !m->s->groups[v].not_evictable &&
-			!has_victims(res, m->s->n_groups, v) &&
+			!exceeds_a_budget(m, res, st, v) && !has_victims(res, m->s->n_groups, v) &&
 			!(was_started(m, v) && m->s->flags.min_runtime) &&
 			(m->after.standing[v] == KAR_QUEUE_RESERVING || !is_protected(m, v));
 

@@ -8,11 +8,12 @@
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
  *                             deleting; was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N and "refused" are of all rows of it; quotas come before groups
+ *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T ends=T stops=N (that many of its pods are still leaving the first node)
- *        fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, raised=D (runs D < MIN), yields
+ *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, raised=D (runs D < MIN), yields
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
  *
@@ -38,6 +39,8 @@ struct world {
 	struct kar_queue_in queues[WORLD_QUEUES];
 	struct kar_queue_quota_row rows[WORLD_ROWS];
 	struct kar_queue_group *groups;
+	const char *budget_names[WORLD_AMOUNTS];
+	int32_t budgets[WORLD_AMOUNTS];
 	struct world_amounts alloc, foreign;
 	kar_class classes[1024];
 	uint32_t n_classes;
@@ -261,6 +264,29 @@ static inline void world_leave(struct world *w, struct kar_queue_group *g, const
 	g->leaving = l;
 }
 
+static inline void world_budget(struct world *w, const char *text)
+{
+	char *word = words_part(&w->a, &text, " "), *value = words_value(word);
+
+	assert(w->s.n_budgets < WORLD_AMOUNTS);
+	w->budget_names[w->s.n_budgets] = word;
+	w->budgets[w->s.n_budgets++] = atoi(value);
+}
+
+/* "NAME:N" */
+static inline void world_protect(struct world *w, struct kar_queue_group *g, const char *text)
+{
+	struct kar_queue_protected *all =
+		kar_arena_grow(&w->a, (void *)(uintptr_t)g->budgets, g->n_budgets, sizeof(*all));
+	const char *name = words_part(&w->a, &text, ":");
+	uint32_t i = 0;
+
+	while (strcmp(w->budget_names[i], name) != 0)
+		i++;
+	all[g->n_budgets++] = (struct kar_queue_protected){ .budget = i, .pods = atoi(text) };
+	g->budgets = all;
+}
+
 static inline void world_unit(struct world *w, struct kar_queue_group *g, const char *names)
 {
 	uint32_t *unit = kar_arena_alloc(&w->a, 8, sizeof(*unit));
@@ -319,6 +345,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->yields = true;
 	else if (strcmp(word, "claim") == 0)
 		g->standing = KAR_QUEUE_RESERVING;
+	else if (strcmp(word, "budget") == 0)
+		world_protect(w, g, value);
 	else if (strcmp(word, "unit") == 0)
 		world_unit(w, g, value);
 	else
@@ -438,6 +466,8 @@ static inline void world_say(struct world *w, const char *text)
 			world_queue(w, one);
 		else if (strcmp(what, "quota") == 0)
 			world_quota(w, one);
+		else if (strcmp(what, "budget") == 0)
+			world_budget(w, one);
 		else if (strcmp(what, "foreign") == 0)
 			world_foreign(w, one);
 		else if (strcmp(what, "flags") == 0)
@@ -462,6 +492,7 @@ static inline void world_plan(struct world *w)
 	w->s.queues = w->queues;
 	w->s.groups = w->groups;
 	w->s.rows = w->rows;
+	w->s.budgets = w->budgets;
 	w->s.alloc = world_list(&w->alloc);
 	w->s.foreign = world_list(&w->foreign);
 	w->s.sched = w->sched;
@@ -532,6 +563,9 @@ static inline void world_apply(struct world *w)
 			g->why = "its pods are stopping";
 			g->released = false;
 			g->formed_at = g->admitted_at = 0;
+			for (uint32_t k = 0; k < g->n_budgets; k++)
+				w->budgets[g->budgets[k].budget] -= g->budgets[k].pods;
+			g->n_budgets = 0;
 		}
 		if (d->standing == KAR_QUEUE_ADMITTED && g->standing != KAR_QUEUE_ADMITTED) {
 			g->admitted_at = w->now;

@@ -1,11 +1,11 @@
 /*
- * queuejob_quota_fixture - the job ns/j in a namespace with ResourceQuotas: what stands in line, and what the API server refuses.
+ * queuejob_quota_fixture - the job ns/j in a namespace with ResourceQuotas: what the API server refuses.
  * For one test executable: all functions are static.
  */
 #ifndef KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 #define KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 
-#include "controllers/queuejob/quota_line.h"
+#include "controllers/queuejob/quota_retry.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 #define HARD(pods) \
@@ -13,17 +13,17 @@
 #define GATED ",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"},{\"name\":\"a/b\"}]}"
 #define MEMBER BY_JOB TRACKED IN_GROUP
 
-static KAR_UNUSED int setup_line(void **state)
+static KAR_UNUSED int setup_quota(void **state)
 {
 	return setup(state);
 }
 
-static KAR_UNUSED int teardown_line(void **state)
+static KAR_UNUSED int teardown_quota(void **state)
 {
 	return teardown(state);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_line, teardown_line)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_quota, teardown_quota)
 
 /* A job that is about to create its pods. */
 static KAR_UNUSED void put_gang(int replicas, int min)
@@ -51,6 +51,7 @@ static KAR_UNUSED void refuse_by(const char *quota, const char *what, kar_time m
 
 	kar_fail(&err, KAR_DENIED, "exceeded quota: %s, requested: %s, used: x", quota, what);
 	err.cause = KAR_CAUSE_QUOTA;
+	kar_quota_words_read(err.msg, &err.quota);
 	kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &err, mono);
 }
 
@@ -68,6 +69,21 @@ static KAR_UNUSED void start_refused(void)
 	assert_true(sync_key());
 	refuse("pods=1", 5000);
 	take_all();
+}
+
+/* Another job, ns/high, has been refused and has the higher rank; to be forgotten with leave(). */
+static KAR_UNUSED void *refuse_higher(void)
+{
+	static const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
+	const struct kar_sync s = { .controller = &w.controller, .key = "ns/high" };
+	const struct kar_action a = { .verb = KAR_CREATE,
+		.type = &kar_pod_type,
+		.ns = "ns",
+		.name = "p",
+		.rank = high };
+	struct kar_err err = { .what = KAR_DENIED, .cause = KAR_CAUSE_QUOTA };
+
+	return quota_retry_gate.refused(&s, &a, &err, NULL);
 }
 
 #endif

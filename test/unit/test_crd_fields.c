@@ -49,6 +49,7 @@ static const struct {
 	{ "podgroups.spec.scheduleTimeoutSeconds", "api/podgroup.c", "s->schedule_timeout_seconds" },
 	{ "podgroups.spec.queue", "api/podgroup.c", "kar_has_text(g->spec.queue) ? g->spec.queue" },
 	{ "podgroups.spec.minResources", "controllers/queue/hold.c", "g->spec.min_resources.items" },
+	{ "podgroups.spec.totalResources", "controllers/queue/quota.c", "&g->spec.total_resources" },
 	{ "podgroups.spec.priorityClassName", "controllers/queue/observe.c", "spec->priority_class_name" },
 	{ "podgroups.spec.priority", "controllers/queue/observe.c", "return spec->priority;" },
 

@@ -233,6 +233,7 @@ struct burst {
 	struct kar_http *http;
 	const struct kar_tls *tls;
 	int started, ok;
+	int64_t gathered_before; /* the requests go on until events have gathered, which they do not on a machine that is late anyway */
 	bool too_late;
 };
 
@@ -251,9 +252,9 @@ static void burst_on_done(struct result *r)
 	struct burst *b = r->burst;
 
 	b->ok += r->ok && r->http2 && r->status == 200;
-	if (b->started < BURST)
+	if (b->started < BURST || wait_gathered_us <= b->gathered_before)
 		start_another(r);
-	else if (b->ok == BURST)
+	else if (b->ok == b->started)
 		kar_loop_stop(b->loop);
 }
 
@@ -269,9 +270,8 @@ static void when_events_gather_then_a_burst_of_streams_is_answered(void **state 
 {
 	static struct result r[BURST_AT_ONCE];
 	struct kar_tls tls = { .ca_pem = site.cert, .server_name = "kar.test" };
-	struct burst b = { .loop = new_loop(), .tls = &tls };
+	struct burst b = { .loop = new_loop(), .tls = &tls, .gathered_before = wait_gathered_us };
 	struct kar_timer *deadline = kar_timer_new(b.loop, burst_too_late, &b);
-	int64_t before = wait_gathered_us;
 
 	b.http = new_pool(b.loop, false);
 	kar_timer_start(deadline, 10 * KAR_SECOND);
@@ -281,9 +281,8 @@ static void when_events_gather_then_a_burst_of_streams_is_answered(void **state 
 	}
 	kar_loop_run(b.loop);
 	if (b.too_late)
-		print_error("%d of %d\n", b.ok, BURST);
+		print_error("%d of %d, gathered for %lld us\n", b.ok, b.started, (long long)wait_gathered_us);
 	assert_false(b.too_late);
-	assert_true(wait_gathered_us > before);
 	kar_timer_free(deadline);
 	kar_http_free(b.http);
 	kar_loop_free(b.loop);

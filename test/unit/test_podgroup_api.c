@@ -56,8 +56,10 @@ static const struct {
 	{ "total", GANG("total-number", "-1"), "total-number: too small" },
 	{ "waiting_time", GANG("waiting-time", "soon"), "waiting-time: want a duration such as 90s" },
 	{ "mode", GANG("mode", "strict"), "mode: want Strict or NonStrict" },
-	{ "policy", GANG("match-policy", "only-waiting"),
-		"match-policy: want once-satisfied or waiting-and-running" },
+	{ "those_that_wait", GANG("match-policy", "only-waiting"), "only-waiting" },
+	{ "in_the_words_of_others", GANG("match-policy", "OnlyWaiting"), "only-waiting" },
+	{ "policy", GANG("match-policy", "never"),
+		"match-policy: want once-satisfied, waiting-and-running or only-waiting" },
 	{ "the_others_count_all_the_same", GANG("mode", "x") "," GANG("total-number", "3"),
 		"total=3 mode: want Strict or NonStrict" },
 };
@@ -84,8 +86,8 @@ static void annotations_are_read(void **state)
 			n += (size_t)snprintf(got + n, sizeof(got) - n, " total=%d", (int)o->total);
 		if (o->waiting_time)
 			n += (size_t)snprintf(got + n, sizeof(got) - n, " wait=%d", (int)o->waiting_time);
-		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s", o->non_strict ? " non-strict" : "",
-			o->and_running ? " and-running" : "");
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s", o->non_strict ? " non-strict" : "",
+			o->and_running ? " and-running" : "", o->only_waiting ? " only-waiting" : "");
 		if (o->invalid) {
 			const char *rest = strstr(o->invalid, middle);
 

@@ -181,6 +181,56 @@ static const struct row rows[] = {
 		"others and-running min=3 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b" GATED "; c" GATED,
 		"placement=-", NULL },
+	{ "who_waits_alone_is_no_gang",
+		"others only-waiting min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED,
+		"", NULL },
+	{ "who_waits_is_a_gang_by_itself",
+		"others only-waiting min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED "; d" GATED,
+		"placement=-", NULL },
+	{ "and_waits_for_its_places",
+		"others only-waiting min=2 phase=Running attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED "; d" GATED,
+		"", NULL },
+	{ "gang_is_satisfied_again_if_they_are_gone",
+		"others only-waiting min=2 phase=Running attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED,
+		"placement=Satisfied", NULL },
+	{ "wave_is_released",
+		"others only-waiting satisfied=2 min=2 phase=Running place=Placed attempt=2 deadline=50 plan=c:n1,d:n1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED "; d" GATED "; e" GATED,
+		"patch pods ns/c (release to n1); patch pods ns/d (release to n1)", NULL },
+	{ "wave_is_not_bound_because_others_are",
+		"others only-waiting satisfied=2 min=2 phase=Running place=Placed attempt=2 deadline=50 plan=c:n1,d:n1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" FREE " bound; d" FREE,
+		"", NULL },
+	{ "wave_is_bound",
+		"others only-waiting satisfied=2 min=2 phase=Running place=Placed attempt=2 deadline=50 plan=c:n1,d:n1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" FREE " bound; d" FREE " bound",
+		"placement=Satisfied", NULL },
+	{ "wave_is_late",
+		"others only-waiting satisfied=2 min=2 phase=Running place=Placed attempt=2 deadline=0 plan=c:n1,d:n1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" FREE " bound made=60; d" FREE " made=60",
+		"placement=RollingBack; event Warning RolledBack: attempt 2 to start the gang failed: not bound after 1m: d",
+		NULL },
+	{ "wave_is_taken_back_alone",
+		"others only-waiting satisfied=2 min=2 phase=Running place=RollingBack attempt=2 cause=x plan=c:n1,d:n1 " ADMITTED
+		"; a Running owner=t released; b Running owner=t released; c" FREE " bound; d" FREE
+		"; e" GATED,
+		"patch pods/status ns/c (disrupt); patch pods/status ns/d (disrupt)", NULL },
+	{ "all_of_them_if_it_is_evicted",
+		"others only-waiting satisfied=1 min=1 phase=Running place=RollingBack evicted-by=ns/x attempt=2 cause=x " ADMITTED
+		"; a Running owner=t released",
+		"patch pods/status ns/a (disrupt)", NULL },
+	{ "without_places_a_wave_starts_by_itself",
+		"others only-waiting unplaced min=2 phase=Running " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED "; d" GATED,
+		"patch pods ns/c (release); patch pods ns/d (release)", NULL },
+	{ "but_not_a_part_of_one",
+		"others only-waiting unplaced min=2 phase=Running " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED,
+		"", NULL },
 	{ "but_not_what_it_does_not_lack",
 		"others and-running min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b" GATED,

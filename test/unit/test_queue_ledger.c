@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "api/podgroup.h"
 #include "common/buf.h"
 #include "common/str.h"
 #include "controllers/queue/ledger.h"
@@ -225,6 +226,17 @@ static const struct {
 	{ "the_most_there_is", "9223372036854775807", 1, 0, 0, 1, INT64_MAX },
 };
 
+/* @n pods, as before. */
+static void reserve(struct world *w, int64_t n)
+{
+	struct kar_queue_charge *rest = kar_arena_alloc(&w->a, 1, sizeof(*rest));
+	struct queue_reservation *r = kar_arena_alloc(&w->a, 1, sizeof(*r));
+
+	*rest = (struct kar_queue_charge){ .row = 0, .amount = n };
+	*r = (struct queue_reservation){ .account = w->account, .rest = rest, .n_rest = n > 0, .held = true };
+	queue_reservations_decide(&r, 1);
+}
+
 static void foreign_is_what_others_use(void **state)
 {
 	(void)state;
@@ -240,7 +252,7 @@ static void foreign_is_what_others_use(void **state)
 			queue_account_managed(w.account, ASKS("", ""));
 		c = queue_charge_pod(w.account, ASKS("", ""));
 		queue_account_kept(w.account, c->items, c->n, uses[i].kept);
-		queue_account_reserve(w.account, 0, uses[i].reserved);
+		reserve(&w, uses[i].reserved);
 		queue_ledger_close(&w.ledger);
 		if (w.ledger.rows[0].foreign != uses[i].foreign)
 			fail_msg("%s: %lld", uses[i].name, (long long)w.ledger.rows[0].foreign);
@@ -281,6 +293,104 @@ static void namespaces_are_apart(void **state)
 	assert_int_equal(w.ledger.rows[0].foreign, 1);
 	assert_int_equal(w.ledger.rows[1].foreign, 4);
 	end(&w);
+}
+
+/* --- reservations ---------------------------------------------------------------------------------------- */
+
+#define MEMBER "{\"containers\":[{\"name\":\"x\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}"
+
+/* What of totals, with as many members of 1 cpu, is still to be kept: row and amount. */
+static const struct {
+	const char *name, *quotas, *totals; /* of a PodGroup */
+	size_t members;
+	const char *rest;
+} rests[] = {
+	{ "requests_by_the_names_of_pods", EVEN("c", CPU("9") "," PODS("9"), CPU("0") "," PODS("0")),
+		"\"cpu\":\"3\",\"pods\":3", 0, " 0:3 1:3000" },
+	{ "plain_names_too", EVEN("c", "\"cpu\":9,\"count/pods\":9", "\"cpu\":0,\"count/pods\":0"),
+		"\"cpu\":\"3\",\"pods\":3", 0, " 0:3 1:3000" },
+	{ "no_limits", EVEN("c", LIMIT("9"), LIMIT("0")), "\"cpu\":\"3\",\"limits.cpu\":\"3\"", 0, "" },
+	{ "devices", EVEN("c", "\"requests.a.b/gpu\":9", "\"requests.a.b/gpu\":0"), "\"a.b/gpu\":\"3\"", 0,
+		" 0:3" },
+	{ "less_what_members_have", EVEN("c", CPU("9"), CPU("2")), "\"cpu\":\"3\"", 2, " 0:1000" },
+	{ "members_have_more", EVEN("c", CPU("9"), CPU("5")), "\"cpu\":\"3\"", 5, "" },
+	{ "rounded_up", EVEN("c", CPU("9"), CPU("0")), "\"cpu\":\"0.0001\"", 0, " 0:1" },
+	{ "scopes_are_left_out", SCOPED("c", PODS("5"), PODS("0"), "NotTerminating"), "\"pods\":3", 0, "" },
+	{ "the_most_there_is", EVEN("c", "\"memory\":9", "\"memory\":0"), "\"memory\":\"9999Ei\"", 0,
+		" 0:9223372036854775807" },
+};
+
+static void what_members_do_not_have_is_kept(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rests); i++) {
+		struct kar_buf out KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+		const struct queue_charges *members[8];
+		struct queue_reservation r = { 0 };
+		const struct kar_podgroup *g;
+		struct world w;
+
+		begin(&w, rests[i].quotas, NULL);
+		kar_buf_printf(&out, META("g") "\"spec\":{\"minMember\":1,\"totalResources\":{%s}}}",
+			rests[i].totals);
+		g = kar_as_podgroup(add(&w, &kar_podgroup_type, out.p, out.n));
+		r.account = w.account;
+		for (size_t k = 0; k < rests[i].members; k++)
+			members[k] = queue_charge_pod(w.account, MEMBER);
+		queue_reservation_rest(&r, &g->spec.total_resources, members, rests[i].members);
+		kar_buf_clear(&out);
+		for (uint32_t k = 0; k < r.n_rest; k++)
+			kar_buf_printf(&out, " %u:%lld", r.rest[k].row, (long long)r.rest[k].amount);
+		if (strcmp(kar_buf_cstr(&out), rests[i].rest) != 0)
+			fail_msg("%s:%s", rests[i].name, kar_buf_cstr(&out));
+		end(&w);
+	}
+}
+
+/* Who wants how many pods of a quota of 10, in their order ("+": it had a reservation); who gets them, and what others find used. */
+static const struct {
+	const char *name, *used, *wishes, *got;
+	int64_t foreign;
+} wishes[] = {
+	{ "the_first_that_fit", "0", "4 5 3 1", "yyny", 10 },
+	{ "what_is_used_is_gone", "8", "4 2", "ny", 10 },
+	{ "whoever_had_one_goes_before_the_others", "0", "4 +8", "ny", 8 },
+	{ "the_last_one_loses_it", "3", "+4 +2 +3", "yyn", 9 },
+	{ "and_no_more_than_needed", "6", "+1 +4 +2", "yny", 9 },
+	{ "it_is_used_up", "10", "+0 +0", "yy", 10 },
+	{ "nothing_left_to_lose", "12", "+0 +3 1", "ynn", 12 },
+	{ "what_is_lost_is_free_for_smaller_ones", "7", "2 +4", "yn", 9 },
+};
+
+static void reservations_are_granted_in_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(wishes); i++) {
+		struct queue_reservation all[8] = { 0 }, *list[8];
+		struct kar_queue_charge rest[8];
+		char quota[256], got[9] = "";
+		size_t n = 0;
+		struct world w;
+
+		snprintf(quota, sizeof(quota), EVEN("c", "\"pods\":\"10\"", "\"pods\":\"%s\""),
+			wishes[i].used);
+		begin(&w, quota, NULL);
+		for (const char *at = wishes[i].wishes; *at; at += strcspn(at, " "), at += *at == ' ', n++) {
+			rest[n] = (struct kar_queue_charge){ .amount = strtol(at, NULL, 10) };
+			all[n] = (struct queue_reservation){ .account = w.account,
+				.rest = &rest[n],
+				.n_rest = rest[n].amount > 0,
+				.held = *at == '+' };
+			list[n] = &all[n];
+		}
+		queue_reservations_decide(list, n);
+		queue_ledger_close(&w.ledger);
+		for (size_t k = 0; k < n; k++)
+			got[k] = all[k].granted ? 'y' : 'n';
+		if (strcmp(got, wishes[i].got) != 0 || w.ledger.rows[0].foreign != wishes[i].foreign)
+			fail_msg("%s: %s, %lld", wishes[i].name, got, (long long)w.ledger.rows[0].foreign);
+		end(&w);
+	}
 }
 
 /* --- live pods ------------------------------------------------------------------------------------------- */
@@ -347,6 +457,8 @@ int main(void)
 		TEST(foreign_is_what_others_use),
 		TEST(sums_do_not_overflow),
 		TEST(namespaces_are_apart),
+		TEST(what_members_do_not_have_is_kept),
+		TEST(reservations_are_granted_in_order),
 		TEST(live_pods_are_counted_by_charge),
 	};
 

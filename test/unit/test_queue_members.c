@@ -216,6 +216,53 @@ static void put_members(const char *text)
 	}
 }
 
+/* With the match policy OnlyWaiting. */
+static const struct row waves[] = {
+	{ "first_one", "\"minMember\":2", "", "a 3 gated; b 3 gated", PLACED,
+		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "who_fits_goes_with_it", "\"minMember\":1", "", "a 3 gated; b 2 gated; c 3 gated", PLACED,
+		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "too_few_wait", "\"minMember\":2", "", "a 3 gated",
+		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=0)", NULL },
+	{ "those_that_run_do_not_count", "\"minMember\":2", "\"position\":0," IN,
+		"a 1 on=n1; b 1 on=n1; c 2 gated; d 3 gated", PLACED, PLAN(AT("c", "n1") "," AT("d", "n2")) },
+	{ "all_that_must_or_none", "\"minMember\":2", "\"position\":0," IN,
+		"a 1 on=n1; b 4 on=n2; c 3 gated; d 3 gated",
+		"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)", NULL },
+	{ "too_few_wait_while_others_run", "\"minMember\":2", "\"position\":0," IN,
+		"a 1 on=n1; b 1 on=n1; c 1 gated", "", NULL },
+	{ "pods_that_we_bind_wait_likewise", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1") IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", "", NULL },
+	{ "and_start_likewise", "\"minMember\":1", "\"position\":0," IN,
+		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
+		PLAN(AT("b", "n2")) },
+	{ "not_before_the_last_one_has_started", "\"minMember\":2", STATE("Satisfied", ",\"attempt\":1") IN,
+		"a 1 on=n1; b 1 on=n1; c 1 gated; d 1 gated", "", NULL },
+};
+
+static void those_that_wait_are_a_gang_by_themselves(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(waves); i++) {
+		const struct row *r = &waves[i];
+		const char *got;
+		char rest[1024];
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "");
+		put_members(r->pods);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{%s}", r->spec, r->status);
+		put_named(w.stores.podgroups, "g",
+			",\"annotations\":{\"gang.scheduling.koordinator.sh/match-policy\":\"only-waiting\"}",
+			rest);
+		got = sync_text(true);
+		if (strcmp(got, r->plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", r->name, r->plan, got);
+		if (r->says)
+			check_says(&w.sync.plan.actions[0], r->says);
+	}
+}
+
 static void gangs_of_others(void **state)
 {
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
@@ -245,6 +292,17 @@ static void placed_gang_leaves_no_room_for_others(void **state)
 	put_group("h", "\"minMember\":1", "");
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/h (Admitted=False/InsufficientCapacity position=1)");
+}
+
+static void members_that_come_first_hold_nothing(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_members("a 3 gated; b 3 gated; x 3 gated other");
+	put_group("g", "\"minMember\":3", "\"position\":0," JUST_NOW);
+	put_group("h", "\"minMember\":1", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)");
 }
 
 #define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
@@ -438,7 +496,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(those_that_wait_are_a_gang_by_themselves, small_cluster,
+			teardown),
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
+			teardown),
+		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,

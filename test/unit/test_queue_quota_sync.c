@@ -15,6 +15,9 @@
 #define PODS(n) "\"pods\":\"" n "\""
 #define CONTAINER(requests) "{\"name\":\"x\",\"resources\":{\"requests\":{" requests "}}}"
 
+#define BY_JOB_J \
+	",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]"
+
 /* A job of @n pods, all of which are its minimum, and its group. */
 static void put_job(const char *name, int n, const char *requests)
 {
@@ -120,6 +123,189 @@ static void pods_that_pretend_are_charged_to_nobody_else(void **state)
 	}
 }
 
+#define MEMBER(name) \
+	",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"" name \
+	"\"%s},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\"," \
+	"\"kind\":\"QueueJob\",\"name\":\"" name "\",\"uid\":\"uid-" name "\",\"controller\":true}]"
+#define GATED "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],"
+#define BOUND "\"nodeName\":\"n1\","
+
+/* @n pods of the job "a", which its queue has admitted; with @labels more, and with @spec, of 1 cpu each. */
+static void put_pods_of_a(int n, const char *labels, const char *spec)
+{
+	for (int i = 0; i < n; i++) {
+		char name[16], meta[512], rest[256];
+
+		snprintf(name, sizeof(name), "a-t-%d", i);
+		snprintf(meta, sizeof(meta), MEMBER("a"), labels);
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{%s\"containers\":[" CONTAINER(
+				"\"cpu\":1") "]},\"status\":{\"phase\":\"%s\"}",
+			spec, strcmp(spec, BOUND) == 0 ? "Running" : "Pending");
+		put_named(w.stores.pods, name, meta, rest);
+	}
+}
+
+static void put_admitted_a(int n, const char *more)
+{
+	char status[512];
+
+	put_job("a", n, "\"cpu\":1");
+	snprintf(status, sizeof(status),
+		"%s,\"admittedQueue\":\"default\"," ADMITTED("True", "Admitted", "admitted by queue default"),
+		more);
+	put_group_of_job("a", status);
+}
+
+#define RUNS "\"phase\":\"Running\",\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":3}"
+#define STARTS \
+	"\"phase\":\"Pending\",\"placement\":{\"state\":\"Placed\",\"time\":\"2026-11-21T10:00:00Z\",\"deadline\":\"2036-11-21T10:00:00Z\"}"
+
+/*
+ * A gang of three runs under a quota of four pods; another one, of two, waits. What a user does to the first gives the second no room: it
+ * stays charged for three, or is charged for what it grows to.
+ */
+static const struct {
+	const char *name, *labels; /* of its pods */
+	const char *group;         /* label of its group */
+	int size;                  /* all of it is its minimum */
+	const char *message;       /* of the second */
+} changed[] = {
+	{ "nothing", "", "", 3, "pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "queue_of_its_pods", ",\"kube-arbitrator.io/queue\":\"other\"", "", 3,
+		"pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "queue_of_its_group", "", ",\"labels\":{\"kube-arbitrator.io/queue\":\"other\"}", 3,
+		"pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "size_raised_after_its_admission", "", "", 9, "pods short 2: 2 wanted, quota c has 4, used 9" },
+};
+
+static void what_runs_stays_charged_whatever_is_changed(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(changed); i++) {
+		char owner[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_queue("other", "");
+		put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("4"), PODS("3")));
+		put_admitted_a(changed[i].size, RUNS);
+		if (changed[i].group[0]) {
+			snprintf(owner, sizeof(owner),
+				"%s,\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"a\",\"uid\":\"uid-a\",\"controller\":true}]",
+				changed[i].group);
+			put_named(w.stores.podgroups, "a", owner,
+				",\"spec\":{},\"status\":{" RUNS
+				",\"admittedQueue\":\"default\"," ADMITTED("True", "Admitted",
+					"admitted by queue default") "}");
+		}
+		put_pods_of_a(3, changed[i].labels, BOUND);
+		put_job("b", 2, "\"cpu\":1");
+		if (!strstr(sync_text(true), "ns/b (Admitted=False/QuotaExceeded"))
+			fail_msg("%s: %s", changed[i].name, sync_text(true));
+		for (size_t k = 0; k < w.sync.plan.n_actions; k++) {
+			if (strcmp(w.sync.plan.actions[k].name, "b") == 0)
+				check_says(&w.sync.plan.actions[k], changed[i].message);
+		}
+	}
+}
+
+/* The quota was lowered before any of its pods could run: they wait for the rest with our gate. */
+static void admission_is_taken_back_while_nothing_is_let_go(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("2"), PODS("2")));
+	put_admitted_a(3, STARTS);
+	put_pods_of_a(2, "", GATED);
+	if (!strstr(sync_text(true), "ns/a (Admitted=False/QuotaInfeasible"))
+		fail_msg("%s", sync_text(true));
+	put_pods_of_a(2, "", "");
+	assert_null(strstr(sync_text(true), "ns/a ("));
+}
+
+/* --- reservations (PodGroup spec.totalResources) --- */
+
+#define TOTAL(pods) "\"minMember\":1,\"totalResources\":{\"pods\":" pods "}"
+#define RESERVED(status) \
+	"{\"type\":\"QuotaReserved\",\"status\":\"" status \
+	"\",\"reason\":\"Reserved\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T10:00:00Z\"}"
+#define KEPT(status) "\"phase\":\"Pending\",\"position\":0,\"conditions\":[" RESERVED(status) "]"
+
+/* A group of another controller reserves pods of a quota of five; a job of three pods waits in the same namespace. */
+static const struct {
+	const char *name, *quota, *spec, *status; /* of the group */
+	int members;                              /* pods of it that exist */
+	const char *condition, *job; /* what is written of the group and of the job; "": no condition */
+} reserves[] = {
+	{ "granted", QUOTA(PODS("5"), PODS("0")), TOTAL("2"), "", 0, "\"status\":\"True\"", "Admitted" },
+	{ "kept_from_others", QUOTA(PODS("5"), PODS("0")), TOTAL("3"), "", 0, "\"status\":\"True\"",
+		"pods short 1: 3 wanted, quota c has 5, used 3" },
+	{ "too_much", QUOTA(PODS("5"), PODS("1")), TOTAL("5"), "", 0,
+		"pods short 1: 5 wanted, quota c has 5, used 1", "Admitted" },
+	{ "members_use_it_up", QUOTA(PODS("5"), PODS("2")), TOTAL("2"), KEPT("True"), 2, "", "Admitted" },
+	{ "members_use_a_part", QUOTA(PODS("5"), PODS("1")), TOTAL("3"), KEPT("True"), 1, "",
+		"pods short 1: 3 wanted, quota c has 5, used 3" },
+	{ "withdrawn", QUOTA(PODS("5"), PODS("4")), TOTAL("2"), KEPT("True"), 0,
+		"pods short 1: 2 wanted, quota c has 5, used 4", "used 4" },
+	{ "no_quota", NULL, TOTAL("9"), "", 0, "no ResourceQuota of the namespace limits pods", "Admitted" },
+	{ "asked_for_no_longer", QUOTA(PODS("5"), PODS("0")), "\"minMember\":1", KEPT("True"), 0,
+		"NotRequested", "Admitted" },
+	{ "finished", QUOTA(PODS("5"), PODS("0")), TOTAL("5"),
+		"\"phase\":\"Finished\",\"conditions\":[" RESERVED("True") "]", 0, "NotRequested",
+		"Admitted" },
+	{ "of_a_job", QUOTA(PODS("5"), PODS("0")), NULL, "", 0, "", "Admitted" },
+};
+
+/* The body of the last write about @name, "": there is none. */
+static const char *written(const char *name, struct kar_buf *out)
+{
+	struct kar_err err = { 0 };
+
+	kar_buf_clear(out);
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++) {
+		const struct kar_action *a = &w.sync.plan.actions[i];
+
+		if (a->type == &kar_podgroup_type && strcmp(a->name, name) == 0) {
+			kar_buf_clear(out);
+			assert_int_equal(w.controller.encode(&w.sync, a, out, &err), 0);
+		}
+	}
+	return kar_buf_cstr(out);
+}
+
+static void room_is_kept_for_members_to_come(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(reserves); i++) {
+		struct kar_buf out KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+		const char *found;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		if (reserves[i].quota)
+			put_named(w.stores.resourcequotas, "c", "", reserves[i].quota);
+		if (reserves[i].spec)
+			put_group("g", reserves[i].spec, reserves[i].status);
+		for (int k = 0; k < reserves[i].members; k++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "m%d", k);
+			put_pod(name, ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}", "");
+		}
+		put_job("j", 3, "\"cpu\":1");
+		if (!reserves[i].spec)
+			put_named(w.stores.podgroups, "j", BY_JOB_J, ",\"spec\":{" TOTAL("5") "}");
+		assert_true(sync_named("all"));
+		found = strstr(written("g", &out), "QuotaReserved");
+		if (reserves[i].condition[0] ? !found || !strstr(kar_buf_cstr(&out), reserves[i].condition)
+					     : found && strstr(found, "\"False\""))
+			fail_msg("%s: %s", reserves[i].name, kar_buf_cstr(&out));
+		if (!strstr(written("j", &out), reserves[i].job))
+			fail_msg("%s: %s", reserves[i].name, kar_buf_cstr(&out));
+	}
+}
+
 static bool begins_a_pass(void)
 {
 	const char *key = kar_workqueue_take(w.controller.queue, w.mono);
@@ -165,6 +351,9 @@ int main(void)
 		TEST(a_gang_is_admitted_if_its_quotas_have_room),
 		TEST(rows_are_closed_behind_the_first_that_waits),
 		TEST(pods_that_pretend_are_charged_to_nobody_else),
+		TEST(what_runs_stays_charged_whatever_is_changed),
+		TEST(admission_is_taken_back_while_nothing_is_let_go),
+		TEST(room_is_kept_for_members_to_come),
 		TEST(what_changes_the_ledger_begins_a_pass),
 	};
 

@@ -634,6 +634,42 @@ static void plan_without_nodes_holds_its_room(void **state)
 		"patch podgroups/status ns/b (Admitted=False/InsufficientCapacity position=1)");
 }
 
+/* On a node that is lost, for example: the job cannot make a pod of the same name, so no room is kept for it. */
+static void job_whose_pods_should_be_gone_gets_no_room(void **state)
+{
+	static const char member[] =
+		",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\","
+		"\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}],\"deletionTimestamp\":\"2026-11-21T13:46:%s\"";
+	static const struct {
+		const char *since;
+		bool admitted;
+	} times[] = { { "17Z", false }, { "18Z", true } };
+
+	for (size_t i = 0; i < KAR_LEN(times); i++) {
+		char meta[512];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		put_gang("g", "\"phase\":\"Pending\"");
+		snprintf(meta, sizeof(meta), member, times[i].since);
+		put_named(w.stores.pods, "g-t-0", meta,
+			",\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}");
+		assert_true(sync_named("all"));
+		if (times[i].admitted) {
+			check_says(&w.sync.plan.actions[0], "\"reason\":\"Admitted\"");
+			continue;
+		}
+		check_says(&w.sync.plan.actions[0], "\"reason\":\"WaitingForTermination\"");
+		check_says(&w.sync.plan.actions[0],
+			"pod g-t-0 on node n1 should be gone, and is not; the job starts when it is");
+		drain();
+		kar_store_delete(w.stores.pods, "ns", "g-t-0", "uid-g-t-0", ++w.rv);
+		assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
+		kar_workqueue_done(w.controller.queue, "all");
+	}
+}
+
 static void edit_of_a_job_begins_a_pass(void **state)
 {
 	(void)state;
@@ -681,6 +717,7 @@ int main(void)
 		TEST(admission_without_places_is_not_believed),
 		TEST(plan_without_nodes_holds_its_room),
 		TEST(edit_of_a_job_begins_a_pass),
+		TEST(job_whose_pods_should_be_gone_gets_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

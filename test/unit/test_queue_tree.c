@@ -200,7 +200,7 @@ static void shares(void **state)
 		{ "rights above the cluster", "node n cpu=10; queue a n=cpu:20; queue b",
 			"a: of cpu 20, 0; b: of cpu 0, 0" },
 		{ "a resource that no node has", "node n cpu=4; queue a; group j a 1 cpu=1 gpu=1 bare=1",
-			"a: cpu 1 nvidia.com/gpu 1 of cpu 4, 4611686018427387904" },
+			"a: cpu 1 nvidia.com/gpu 1 of cpu 4, 250" },
 	};
 
 	(void)state;

@@ -112,11 +112,11 @@ static void print_objects(struct kar_buf *out, const struct queuejob_view *v)
 
 static void print_refusal(struct kar_buf *out, const struct queuejob_view *v)
 {
-	kar_buf_printf(out, "refused %s %s stands=%d behind=%d extra=%d for=%ld rolled back=%d; ",
+	kar_buf_printf(out, "refused %s %s stands=%d after others=%d extra=%d for=%ld rolled back=%d; ",
 		v->refused ? v->refused->msg : "-", v->refused_what ? v->refused_what : "-",
-		v->refusal_stands, v->stands_behind, v->refused_extra, (long)v->refused_for, v->rolled_back);
-	kar_buf_printf(out, "quota %d %s %ld; ", v->quota.limits_pods, v->quota.name ? v->quota.name : "-",
-		(long)v->quota.pods);
+		v->refusal_stands, v->comes_after_others, v->refused_extra, (long)v->refused_for,
+		v->rolled_back);
+	kar_buf_printf(out, "quota %d; ", v->quota_limits_pods);
 }
 
 static void print_check(struct kar_buf *out, const struct queuejob_check *c)

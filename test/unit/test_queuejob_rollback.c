@@ -38,7 +38,7 @@ static void try_under_way_is_not_taken_back(void **state)
 	start_refused();
 	for (int i = 0; i < 10; i++)
 		refuse("pods=1", 5000);
-	kar_quota_line_wake(queuejob_shared(&w.controller)->quotas, "ns");
+	quota_retry_wake(queuejob_shared(&w.controller)->quotas, "ns");
 	assert_true(sync_at(6000));
 	kar_create_backoff_hold_creates(&w.sync);
 	assert_int_equal(count_actions(KAR_CREATE), 2);
@@ -55,8 +55,7 @@ static void try_under_way_is_not_taken_back(void **state)
 /* Who may not try any more does not keep what its last try has made: those who go first may wait for that. */
 static void try_that_is_overtaken_is_taken_back(void **state)
 {
-	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
-	struct kar_quota_place *place;
+	void *other;
 
 	(void)state;
 	put(w.stores.resourcequotas, "few", "q1", "", HARD("4"));
@@ -70,11 +69,10 @@ static void try_that_is_overtaken_is_taken_back(void **state)
 	/* No answer about the other; then the first is lost. */
 	put(w.stores.pods, "j-w-1", "p1", MEMBER, GATED);
 	kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x", false);
+	other = refuse_higher();
 	assert_true(sync_at(6001));
 	kar_create_backoff_hold_creates(&w.sync);
-	kar_quota_line_leave(place);
+	quota_retry_gate.leave(other);
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	assert_int_equal(w.sync.plan.requeue_after, 1);
 	assert_true(sync_at(6002));
@@ -85,17 +83,15 @@ static void try_that_is_overtaken_is_taken_back(void **state)
 
 static void children_are_repaired_while_pods_wait(void **state)
 {
-	const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
-	struct kar_quota_place *place;
+	void *other;
 
 	(void)state;
 	start_refused();
-	place = kar_quota_line_join(queuejob_shared(&w.controller)->quotas, NULL, "ns", "ns/high", &high,
-		"exceeded quota: few, requested: pods=1, used: x", false);
+	other = refuse_higher();
 	kar_store_delete(w.stores.podgroups, "ns", "j", "g-uid", ++w.rv);
 	assert_true(sync_at(60000));
 	kar_create_backoff_hold_creates(&w.sync);
-	kar_quota_line_leave(place);
+	quota_retry_gate.leave(other);
 	assert_non_null(find_action(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE));
 }
 

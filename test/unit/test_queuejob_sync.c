@@ -412,7 +412,7 @@ static void limit_is_read_from_the_podgroup(void **state)
 	static const struct {
 		const char *limit;
 		size_t creates;
-	} rows[] = { { "", 4 }, { "\"desired\":9,", 4 }, { "\"desired\":3,", 3 }, { "\"desired\":0,", 1 },
+	} rows[] = { { "", 4 }, { "\"desired\":9,", 4 }, { "\"desired\":3,", 3 }, { "\"desired\":0,", 0 },
 		{ "\"desired\":null,", 4 } };
 
 	(void)state;

@@ -1,13 +1,13 @@
-/* When one whom a quota has refused tries again: what wakes it, how long it is held, and that nobody tries all the time. */
+/* When one whom a quota has refused tries again: what wakes it, how long it is held, who goes first, and that nobody tries all the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "test/unit/quota_line_fixture.h"
+#include "test/unit/quota_retry_fixture.h"
 
 /* Refused at 1000 for the tenth time; when is it tried again? */
 static void wake_up_shortens_the_hold(void **state)
@@ -16,19 +16,19 @@ static void wake_up_shortens_the_hold(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		refuse(0, 1, "pods=1", 1000);
+		refuse(0, 1, 1000);
 	assert_false(tries(0, 2000, &hold));
 	assert_int_equal(hold, 29000);
-	kar_quota_line_wake(shared.quotas, "ns");
+	quota_retry_wake(shared.quotas, "ns");
 	assert_false(tries(0, 1499, &hold));
 	assert_int_equal(hold, 1); /* half a second after the refusal, whatever came before */
 	assert_true(tries(0, 2000, NULL));
 	assert_false(tries(0, 2000, &hold)); /* one try per wake-up, */
-	refuse(0, 1, "pods=1", 2010);
+	refuse(0, 1, 2010);
 	assert_false(tries(0, 2500, &hold));
 	assert_int_equal(hold, 510); /* and one a second later, when the quota is surely counted anew */
 	assert_true(tries(0, 3010, NULL));
-	refuse(0, 1, "pods=1", 3020);
+	refuse(0, 1, 3020);
 	assert_false(tries(0, 3500, &hold));
 	assert_int_equal(hold, 29520);
 }
@@ -40,12 +40,12 @@ static void answer_that_comes_late_holds_the_longer(void **state)
 	kar_time hold = 0;
 
 	(void)state;
-	refuse(0, 1, "pods=1", 1000);
+	refuse(0, 1, 1000);
 	w.states[0].backoff->again += 10 * KAR_SECOND; /* as after several tries */
 	kar_create_backoff_prolong(&s, 4000);
 	assert_false(tries(0, 4000, &hold));
 	assert_int_equal(hold, 10500);
-	kar_quota_line_wake(shared.quotas, "ns");
+	quota_retry_wake(shared.quotas, "ns");
 	assert_false(tries(0, 4000, &hold));
 	assert_int_equal(hold, 500);
 }
@@ -54,11 +54,11 @@ static void wake_up_during_a_try_counts(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		refuse(0, 1, "pods=1", 1000);
-	kar_quota_line_wake(shared.quotas, "ns");
+		refuse(0, 1, 1000);
+	quota_retry_wake(shared.quotas, "ns");
 	assert_true(tries(0, 2000, NULL));
-	kar_quota_line_wake(shared.quotas, "ns");
-	refuse(0, 1, "pods=1", 2100);
+	quota_retry_wake(shared.quotas, "ns");
+	refuse(0, 1, 2100);
 	assert_false(tries(0, 2200, NULL));
 	assert_true(tries(0, 3100, NULL));
 }
@@ -66,51 +66,30 @@ static void wake_up_during_a_try_counts(void **state)
 static void one_wake_up_of_many_is_enough(void **state)
 {
 	(void)state;
-	refuse(0, 1, "pods=1", 1000);
+	refuse(0, 1, 1000);
 	for (int i = 0; i < 100; i++)
-		kar_quota_line_wake(shared.quotas, "ns");
+		quota_retry_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "0");
-	kar_quota_line_wake(shared.quotas, "ns");
+	quota_retry_wake(shared.quotas, "ns");
 	assert_string_equal(woken(), "");
 }
 
-/* What a key has taken back itself tells the others that there is room. */
+/* What a key has rolled back itself tells the others that there is room; the first of all would only collide with itself. */
 static void room_that_was_given_back_wakes_the_others(void **state)
 {
 	(void)state;
-	refuse(0, 9, "pods=1", 1000);
-	refuse(1, 1, "requests.cpu=1", 1000);
-	kar_quota_line_wake_others(shared.quotas, "ns", keys[0]);
-	assert_string_equal(woken(), "1");
-	assert_false(kar_quota_place_is_woken(w.states[0].backoff->entry));
-	assert_true(kar_quota_place_is_woken(w.states[1].backoff->entry));
-	kar_quota_line_wake(shared.quotas, "ns"); /* and an earlier wake-up is not forgotten for it */
-	kar_quota_line_wake_others(shared.quotas, "ns", keys[0]);
-	assert_true(kar_quota_place_is_woken(w.states[0].backoff->entry));
-	kar_quota_line_wake_others(shared.quotas, "nobody", keys[0]);
-}
-
-/* A pod that is gone does not make anybody look through a long line for whose it was. */
-static void far_behind_nobody_looks(void **state)
-{
-	struct kar_quota_place *places[65];
-	char key[32];
-
-	(void)state;
-	for (int i = 0; i < 65; i++) {
-		const struct kar_rank rank = { .tier = KAR_TIER_MINIMUM, .age = i };
-
-		snprintf(key, sizeof(key), "ns/p%d", i);
-		places[i] =
-			kar_quota_line_join(shared.quotas, NULL, "ns", key, &rank, "exceeded quota", false);
-	}
-	kar_quota_line_wake_others(shared.quotas, "ns", "ns/p63");
-	assert_false(kar_quota_place_is_woken(places[63]));
-	kar_quota_place_try(places[64]);
-	kar_quota_line_wake_others(shared.quotas, "ns", "ns/p64");
-	assert_true(kar_quota_place_is_woken(places[64]));
-	for (int i = 0; i < 65; i++)
-		kar_quota_line_leave(places[i]);
+	refuse(0, 9, 1000);
+	refuse(1, 1, 1000);
+	quota_retry_wake_others(shared.quotas, "ns", keys[0]);
+	assert_string_equal(woken(), "");
+	assert_false(quota_retry_is_woken(w.states[0].backoff->entry));
+	quota_retry_wake_others(shared.quotas, "ns", keys[1]);
+	assert_string_equal(woken(), "0");
+	assert_true(quota_retry_is_woken(w.states[0].backoff->entry));
+	quota_retry_wake_others(shared.quotas, "ns",
+		keys[0]); /* an earlier wake-up is not forgotten for it */
+	assert_true(quota_retry_is_woken(w.states[0].backoff->entry));
+	quota_retry_wake_others(shared.quotas, "nobody", keys[0]);
 }
 
 /* A plan of the job takes @n pods back. */
@@ -131,41 +110,189 @@ static void try_that_took_back_much_is_the_longer_before_the_next(void **state)
 	kar_time hold = 0;
 
 	(void)state;
-	refuse(0, 1, "pods=1", 1000);
+	refuse(0, 1, 1000);
 	take_back(0, 100, 1100);
 	take_back(0, 40, 1200); /* the rest of them */
-	kar_quota_line_wake(shared.quotas, "ns");
+	quota_retry_wake(shared.quotas, "ns");
 	assert_false(tries(0, 2000, &hold));
 	assert_int_equal(hold, 4000);
 	assert_true(tries(0, 6000, NULL));
-	refuse(0, 1, "pods=1", 6100);
+	refuse(0, 1, 6100);
 	take_back(0, 2, 6200);
 	assert_true(tries(0, 6100 + 1000, NULL));
-	refuse(0, 1, "pods=1", 8000);
+	refuse(0, 1, 8000);
 	take_back(0, 1000000, 8100);
 	assert_false(tries(0, 8000 + 10 * KAR_MINUTE - 1, NULL));
 	assert_true(tries(0, 8000 + 10 * KAR_MINUTE, NULL));
 }
 
-/* Every 20 ms a pod ends, and there is never room: how many creates are refused in an hour? */
+/* Every 20 ms a pod ends, and there is never room: how many creates are refused in an hour? One every 5 s, and one per job in 30 s. */
 static void busy_namespace_costs_few_refused_creates(void **state)
 {
 	int refused = 0;
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		refuse(i, i, i % 2 ? "requests.cpu=1" : "requests.memory=1Gi", 0);
+		refuse(i, i, 0);
 	for (kar_time t = 20; t < 60 * KAR_MINUTE; t += 20) {
-		kar_quota_line_wake(shared.quotas, "ns");
+		quota_retry_wake(shared.quotas, "ns");
 		for (int i = 0; i < 4; i++) {
 			if (!tries(i, t, NULL))
 				continue;
-			refuse(i, i, i % 2 ? "requests.cpu=1" : "requests.memory=1Gi", t);
+			refuse(i, i, t);
 			refused++;
 		}
 	}
 	print_message("%d refused creates in an hour\n", refused);
-	assert_in_range(refused, 2 * 600, 2 * 1500);
+	assert_in_range(refused, 600, 1500 + 3 * 120);
+}
+
+/* --- who goes first ------------------------------------------------------------------------------ */
+
+static void highest_priority_is_woken_first(void **state)
+{
+	kar_time hold = 0;
+
+	(void)state;
+	refuse(0, 1, 1000);
+	refuse(1, 9, 1000);
+	refuse(2, 5, 1000);
+	quota_retry_wake(shared.quotas, "ns");
+	assert_string_equal(woken(), "1");
+	assert_false(tries(0, 2000, &hold));
+	assert_int_equal(hold, 29000);
+	assert_false(tries(2, 2000, NULL));
+	assert_true(tries(1, 2000, NULL));
+}
+
+static void next_one_is_woken_when_the_first_has_its_pods(void **state)
+{
+	(void)state;
+	refuse(0, 9, 1000);
+	refuse(1, 1, 1000);
+	quota_retry_wake(shared.quotas, "ns");
+	assert_string_equal(woken(), "0");
+	kar_create_backoff_forget(&w.controller, &w.states[0]);
+	assert_string_equal(woken(), "1");
+	assert_true(tries(1, 2000, NULL));
+	refuse(0, 0, 2000);
+	kar_create_backoff_forget(&w.controller, &w.states[0]); /* nobody has waited for it */
+	assert_string_equal(woken(), "");
+}
+
+/* Whoever goes first may never fit: the quota may hold for it alone. */
+static void others_try_after_half_a_minute(void **state)
+{
+	(void)state;
+	refuse(0, 9, 1000);
+	refuse(1, 1, 1000);
+	assert_false(tries(1, 30999, NULL));
+	assert_true(tries(1, 31000, NULL));
+	refuse(1, 1, 31100);
+	assert_false(tries(1, 61099, NULL));
+	assert_true(tries(1, 61100, NULL));
+}
+
+static void namespaces_do_not_wait_for_each_other(void **state)
+{
+	(void)state;
+	refuse(0, 9, 1000);
+	refuse(4, 1, 1000);
+	quota_retry_wake(shared.quotas, "other");
+	assert_string_equal(woken(), "4");
+	quota_retry_wake(shared.quotas, "nobody");
+	assert_string_equal(woken(), "");
+}
+
+/* Job 0 was refused @was and wants @is next; job 1 was refused a pod of its minimum, with priority 5. */
+static const struct {
+	const char *name;
+	struct kar_rank was, is;
+	bool first; /* now */
+} moves[] = {
+	{ "extra_refused_now_its_minimum", { KAR_TIER_EXTRA, 9, 0, 0 }, { KAR_TIER_MINIMUM, 9, 0, 0 }, true },
+	{ "minimum_refused_now_an_extra", { KAR_TIER_MINIMUM, 9, 0, 0 }, { KAR_TIER_EXTRA, 9, 0, 0 }, false },
+	{ "priority_was_raised", { KAR_TIER_MINIMUM, 1, 0, 0 }, { KAR_TIER_MINIMUM, 9, 0, 0 }, true },
+	{ "priority_was_lowered", { KAR_TIER_MINIMUM, 9, 0, 0 }, { KAR_TIER_MINIMUM, 1, 0, 0 }, false },
+	{ "another_of_its_name_is_younger", { KAR_TIER_MINIMUM, 5, 0, 0 }, { KAR_TIER_MINIMUM, 5, 2, 0 },
+		false },
+};
+
+static void order_is_that_of_what_is_wanted_next(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(moves); i++) {
+		refuse(1, 5, 1000);
+		quota_retry_wake(shared.quotas, "ns"); /* while it was alone */
+		woken();
+		refuse_rank(0, moves[i].was, 1000);
+		if (goes_out(0, moves[i].is, 2000, NULL) != moves[i].first)
+			fail_msg("%s", moves[i].name);
+		if (strcmp(woken(), moves[i].first ? "" : "1") != 0)
+			fail_msg("%s: who is first now is not told, or somebody else is", moves[i].name);
+		if (goes_out(1, minimum_of(1, 5), 2000, NULL) == moves[i].first)
+			fail_msg("%s: the other", moves[i].name);
+		kar_create_backoff_forget(&w.controller, &w.states[1]);
+		kar_create_backoff_forget(&w.controller, &w.states[0]);
+		woken();
+	}
+}
+
+/* The first was told that there may be room, was overtaken before it tried, and is the first again. */
+static void who_is_first_again_is_told_again(void **state)
+{
+	(void)state;
+	refuse(0, 5, 1000);
+	quota_retry_wake(shared.quotas, "ns");
+	assert_string_equal(woken(), "0");
+	refuse(1, 9, 1100);
+	kar_create_backoff_forget(&w.controller, &w.states[1]);
+	assert_string_equal(woken(), "0");
+}
+
+/* The round of an extra says whose turn it is; which of its minimum is created next does not matter to others. */
+static void next_pod_of_the_minimum_wakes_nobody(void **state)
+{
+	struct kar_rank rank = minimum_of(0, 9);
+
+	(void)state;
+	refuse(0, 9, 1000);
+	refuse(1, 1, 1000);
+	rank.seq = 3;
+	assert_true(goes_out(0, rank, 2000, NULL));
+	assert_string_equal(woken(), "");
+	refuse_rank(0, extra_of(0, 9, 3), 3000);
+	refuse_rank(1, extra_of(1, 1, 2), 3000);
+	assert_false(goes_out(0, extra_of(0, 9, 3), 4000, NULL));
+	assert_true(goes_out(0, extra_of(0, 9, 2), 4000, NULL));
+}
+
+/* Other refusals, and other things than pods, have nothing to do with it. */
+static void no_quota_no_order(void **state)
+{
+	struct kar_sync s = sync_of(0, 1000);
+	struct kar_action a = { .verb = KAR_CREATE,
+		.type = &pods,
+		.ns = "ns",
+		.name = "p",
+		.rank = { .tier = KAR_TIER_MINIMUM } };
+	struct kar_err err = { 0 };
+
+	(void)state;
+	kar_fail(&err, KAR_DENIED, "pods \"p\" is forbidden: no");
+	kar_create_backoff_note(&s, &a, &err, 1000);
+	quota_retry_wake(shared.quotas, "ns");
+	assert_string_equal(woken(), "");
+	kar_fail(&err, KAR_DENIED, "exceeded quota: q, requested: count/services=1, used: ");
+	err.cause = KAR_CAUSE_QUOTA;
+	a.rank.tier = KAR_TIER_CONTROL;
+	kar_create_backoff_note(&s, &a, &err, 1000);
+	quota_retry_wake(shared.quotas, "ns");
+	assert_string_equal(woken(), "");
+	refuse(0, 1, 1000);
+	refuse(1, 0, 1000);
+	kar_create_backoff_note(&s, &a, &err, 1000); /* leaves the order */
+	assert_string_equal(woken(), "1");
 }
 
 int main(void)
@@ -178,7 +305,14 @@ int main(void)
 		TEST(busy_namespace_costs_few_refused_creates),
 		TEST(room_that_was_given_back_wakes_the_others),
 		TEST(try_that_took_back_much_is_the_longer_before_the_next),
-		TEST(far_behind_nobody_looks),
+		TEST(highest_priority_is_woken_first),
+		TEST(next_one_is_woken_when_the_first_has_its_pods),
+		TEST(others_try_after_half_a_minute),
+		TEST(namespaces_do_not_wait_for_each_other),
+		TEST(order_is_that_of_what_is_wanted_next),
+		TEST(who_is_first_again_is_told_again),
+		TEST(next_pod_of_the_minimum_wakes_nobody),
+		TEST(no_quota_no_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

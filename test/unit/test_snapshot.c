@@ -1,4 +1,7 @@
-/* The placement engine says after each change of nodes and pods what it says when it is told of all of them anew. */
+/*
+ * The placement engine says after each change of nodes and pods what it says when it is told of all of them anew, and so does the count of
+ * what usable nodes offer and what counts against that (controllers/capacity.h).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +12,11 @@
 
 #include <cmocka.h>
 
+#include "api/names.h"
 #include "api/pod_needs.h"
 #include "common/buf.h"
+#include "common/str.h"
+#include "controllers/capacity.h"
 #include "controllers/snapshot.h"
 #include "test/fixture/projection.h"
 
@@ -26,36 +32,59 @@ static const char *const templates[TEMPLATES] = {
 	"\"containers\":[{\"name\":\"c\"}],\"tolerations\":[{\"operator\":\"Exists\"}]",
 };
 
+/* Of which the second and the third make a node unusable for jobs. */
+static const char *const taints[] = { "", "{\"key\":\"t\",\"effect\":\"NoSchedule\"}",
+	"{\"key\":\"node.kubernetes.io/unreachable\",\"effect\":\"NoExecute\"}",
+	"{\"key\":\"node-role.kubernetes.io/control-plane\",\"effect\":\"NoSchedule\"}",
+	"{\"key\":\"node-role.kubernetes.io/web\",\"effect\":\"PreferNoSchedule\"}" };
+static const char *const gates[] = { "", "{\"name\":\"" KAR_GATE "\"}", "{\"name\":\"other\"}" };
+
 struct node {
-	bool exists, cordoned, ready, tainted;
-	int uid, cpu, zone;
+	bool exists, cordoned, ready;
+	int uid, cpu, zone, taint;
 };
 
 struct pod {
 	bool exists, deleting;
 	int uid, template, cpu, node, nominated; /* nodes; -1: none */
+	int gate;
 	const char *phase;
 };
 
 struct world {
 	struct kar_store *nodes, *pods;
 	struct kar_snapshot *snapshot;
+	struct kar_capacity *capacity;
 	struct node node[NODES];
 	struct pod pod[PODS];
 	int versions, uids;
 };
 
+static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	kar_capacity_node(arg, old ? kar_as_node(old) : NULL, new ? kar_as_node(new) : NULL);
+}
+
+static void on_pod(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	kar_capacity_pod(arg, old ? kar_as_pod(old) : NULL, new ? kar_as_pod(new) : NULL);
+}
+
 static void begin(struct world *w)
 {
 	*w = (struct world){ .nodes = kar_store_new(&kar_node_type, strings),
 		.pods = kar_store_new(&kar_pod_type, strings),
-		.snapshot = kar_snapshot_new(strings) };
+		.snapshot = kar_snapshot_new(strings),
+		.capacity = kar_capacity_new(strings) };
 	kar_snapshot_listen(w->snapshot, w->nodes, w->pods);
+	kar_store_listen(w->nodes, on_node, w->capacity);
+	kar_store_listen(w->pods, on_pod, w->capacity);
 }
 
 static void end(struct world *w)
 {
 	kar_snapshot_free(w->snapshot);
+	kar_capacity_free(w->capacity);
 	kar_store_free(w->nodes);
 	kar_store_free(w->pods);
 }
@@ -70,8 +99,7 @@ static struct kar_object *node_object(struct world *w, int i)
 		"\"spec\":{\"unschedulable\":%s,\"taints\":[%s]},"
 		"\"status\":{\"allocatable\":{\"cpu\":%d,\"memory\":64,\"a.b/gpu\":2,\"pods\":10},"
 		"\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
-		i, n->uid, ++w->versions, n->zone, n->cordoned ? "true" : "false",
-		n->tainted ? "{\"key\":\"t\",\"effect\":\"NoSchedule\"}" : "", n->cpu,
+		i, n->uid, ++w->versions, n->zone, n->cordoned ? "true" : "false", taints[n->taint], n->cpu,
 		n->ready ? "True" : "False");
 	return object_of(&kar_node_type, json);
 }
@@ -100,6 +128,7 @@ static struct kar_object *pod_object(struct world *w, int i)
 	if (p->node >= 0)
 		kar_buf_printf(&json, "\"nodeName\":\"n%d\",", p->node);
 	put_template(&json, p->template, p->cpu);
+	kar_buf_printf(&json, ",\"schedulingGates\":[%s]", gates[p->gate]);
 	kar_buf_printf(&json, "},\"status\":{\"phase\":\"%s\"", p->phase);
 	if (p->nominated >= 0)
 		kar_buf_printf(&json, ",\"nominatedNodeName\":\"n%d\"", p->nominated);
@@ -206,6 +235,110 @@ static struct kar_snapshot *recount(const struct world *w)
 	return s;
 }
 
+/* --- what the capacity says ------------------------------------------------------------------------- */
+
+struct kind {
+	const char *needs;
+	int64_t on_nodes, soon;
+};
+
+struct kinds {
+	struct kind all[PODS];
+	size_t n;
+};
+
+static void note_kind(void *arg, const char *needs, int64_t on_nodes, int64_t soon)
+{
+	struct kinds *k = arg;
+	size_t i = 0;
+
+	while (i < k->n && k->all[i].needs != needs)
+		i++;
+	if (i == k->n)
+		k->all[k->n++] = (struct kind){ .needs = needs };
+	k->all[i].on_nodes += on_nodes;
+	k->all[i].soon += soon;
+}
+
+/* By the words of docs/design/queue.md, 3. */
+static bool is_usable(const struct world *w, int i)
+{
+	const struct node *n = &w->node[i];
+
+	return n->exists && n->ready && !n->cordoned && n->taint != 2 && n->taint != 3;
+}
+
+static int64_t offered(const struct world *w, const char *resource)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < NODES; i++) {
+		if (is_usable(w, i))
+			sum += kar_streq(resource, "cpu")       ? 1000 * w->node[i].cpu
+				: kar_streq(resource, "memory") ? 64
+				: kar_streq(resource, "pods")   ? 10
+								: 2;
+	}
+	return sum;
+}
+
+static enum kar_capacity_use use_of(const struct world *w, int i)
+{
+	const struct pod *p = &w->pod[i];
+	int room = p->node >= 0 ? p->node : p->nominated;
+
+	if (!p->exists || kar_streq(p->phase, "Succeeded") || kar_streq(p->phase, "Failed"))
+		return KAR_CAPACITY_NOWHERE;
+	if (room >= 0)
+		return is_usable(w, room) ? KAR_CAPACITY_ON_NODE : KAR_CAPACITY_NOWHERE;
+	return p->deleting || p->gate ? KAR_CAPACITY_NOWHERE : KAR_CAPACITY_SOON;
+}
+
+static void count_anew(const struct world *w, struct kinds *want)
+{
+	for (int i = 0; i < PODS; i++) {
+		const struct kar_object *o;
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		o = kar_store_get(w->pods, "ns", name);
+		if (!o)
+			continue;
+		assert_int_equal(kar_capacity_use(w->capacity, kar_as_pod(o)), use_of(w, i));
+		if (use_of(w, i) != KAR_CAPACITY_NOWHERE)
+			note_kind(want, kar_as_pod(o)->needs, use_of(w, i) == KAR_CAPACITY_ON_NODE,
+				use_of(w, i) == KAR_CAPACITY_SOON);
+	}
+}
+
+static void compare_capacity(const struct world *w, unsigned seed, int step)
+{
+	struct kar_sched_amount *offers;
+	struct kar_arena a = { 0 };
+	struct kinds want = { 0 }, got = { 0 };
+	uint32_t n = kar_capacity_offers(w->capacity, &a, &offers);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (offers[i].amount != offered(w, offers[i].resource))
+			fail_msg("KAR_SEED=%u, step %d: %s is %jd", seed, step, offers[i].resource,
+				(intmax_t)offers[i].amount);
+	}
+	assert_int_equal(n, offered(w, "pods") ? 4 : 0);
+	count_anew(w, &want);
+	kar_capacity_each(w->capacity, note_kind, &got);
+	if (got.n != want.n)
+		fail_msg("KAR_SEED=%u, step %d: %zu kinds, not %zu", seed, step, got.n, want.n);
+	for (size_t i = 0; i < got.n; i++)
+		note_kind(&want, got.all[i].needs, -got.all[i].on_nodes, -got.all[i].soon);
+	for (size_t i = 0; i < want.n; i++) {
+		if (want.all[i].on_nodes || want.all[i].soon)
+			fail_msg("KAR_SEED=%u, step %d: %jd and %jd too few of %s", seed, step,
+				(intmax_t)want.all[i].on_nodes, (intmax_t)want.all[i].soon,
+				want.all[i].needs);
+	}
+	kar_arena_release(&a);
+}
+
 static void compare(const struct world *w, unsigned seed, int step)
 {
 	struct kar_snapshot *anew = recount(w);
@@ -218,6 +351,7 @@ static void compare(const struct world *w, unsigned seed, int step)
 	kar_buf_release(&got);
 	kar_buf_release(&want);
 	kar_snapshot_free(anew);
+	compare_capacity(w, seed, step);
 }
 
 /* --- chance ---------------------------------------------------------------------------------------- */
@@ -251,7 +385,7 @@ static void change_node(struct world *w, int i)
 		n->ready = !n->ready;
 		break;
 	case 6:
-		n->tainted = !n->tainted;
+		n->taint = chance((int)KAR_LEN(taints));
 		break;
 	default: /* a heartbeat */
 		break;
@@ -262,7 +396,7 @@ static void change_pod(struct world *w, int i)
 {
 	struct pod *p = &w->pod[i];
 
-	switch (p->exists ? chance(9) : 0) {
+	switch (p->exists ? chance(10) : 0) {
 	case 0: /* new, or made anew under its name */
 		*p = (struct pod){ .exists = true,
 			.uid = ++w->uids,
@@ -270,6 +404,7 @@ static void change_pod(struct world *w, int i)
 			.cpu = 1 + chance(2),
 			.node = chance(3) ? -1 : chance(NODES),
 			.nominated = -1,
+			.gate = chance(2) * chance(3),
 			.phase = "Pending" };
 		break;
 	case 1:
@@ -290,6 +425,9 @@ static void change_pod(struct world *w, int i)
 		break;
 	case 7: /* the scheduler evicts others for it, or changes its mind; once it is bound that counts no more */
 		p->nominated = chance(3) ? chance(NODES) : -1;
+		break;
+	case 8:
+		p->gate = 0;
 		break;
 	default:
 		p->exists = false;
@@ -455,6 +593,36 @@ static void bound_pods_take_room_until_they_end(void **state KAR_UNUSED)
 	}
 }
 
+/* Sums of which the next would be no number any more come back exactly. */
+static void offers_beyond_all_numbers(void **state KAR_UNUSED)
+{
+	enum { BIG = 1100 };
+	static const char node[] =
+		"{\"metadata\":{\"name\":\"n%d\",\"uid\":\"u\",\"resourceVersion\":\"1\"},"
+		"\"status\":{\"allocatable\":{\"memory\":\"%s\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}";
+	struct kar_capacity *c = kar_capacity_new(strings);
+	struct kar_object *nodes[BIG + 1];
+	struct kar_sched_amount *offers;
+	struct kar_arena a = { 0 };
+	char json[ROOM];
+
+	for (int i = 0; i <= BIG; i++) {
+		snprintf(json, sizeof(json), node, i, i < BIG ? "7Ei" : "3");
+		nodes[i] = object_of(&kar_node_type, json);
+		kar_capacity_node(c, NULL, kar_as_node(nodes[i]));
+	}
+	assert_int_equal(kar_capacity_offers(c, &a, &offers), 1);
+	assert_true(offers[0].amount == INT64_MAX);
+	for (int i = 0; i < BIG; i++)
+		kar_capacity_node(c, kar_as_node(nodes[i]), NULL);
+	assert_int_equal(kar_capacity_offers(c, &a, &offers), 1);
+	assert_int_equal(offers[0].amount, 3);
+	kar_capacity_free(c);
+	for (int i = 0; i <= BIG; i++)
+		kar_object_unref(nodes[i]);
+	kar_arena_release(&a);
+}
+
 /* The engine looks at no node for changes of a node or pod that change nothing for it. */
 static void change_of_nothing_costs_nothing(void **state KAR_UNUSED)
 {
@@ -516,6 +684,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(bound_pods_take_room_until_they_end),
 		TEST(counts_are_those_of_a_recount),
+		TEST(offers_beyond_all_numbers),
 		TEST(change_of_nothing_costs_nothing),
 		TEST(texts_that_nobody_has_are_forgotten),
 		TEST(text_that_is_none_is_unverified),

@@ -150,6 +150,34 @@ static const struct {
 		STATUS(422, "Invalid", ",\"message\":\"exceeded quota: q\""), 422, KAR_CAUSE_NONE },
 };
 
+#define LONG_32 "a-name-that-has-just-32-letters-"
+
+static const struct {
+	const char *name, *message, *quota, *lacks;
+} quota_rows[] = {
+	{ "one_resource",
+		"pods p is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1",
+		"q", "pods" },
+	{ "several",
+		"exceeded quota: a.b, requested: cpu=100m,requests.a.b/gpu=1, used: cpu=1, limited: cpu=1",
+		"a.b", "cpu,requests.a.b/gpu" },
+	{ "no_list", "exceeded quota: q", "", "" },
+	{ "cut", "exceeded quota: q, requested: pods=1", "q", "" },
+	{ "long", "exceeded quota: " LONG_32 LONG_32 ", requested: " LONG_32 LONG_32 LONG_32 "=1, used: x",
+		"", "" },
+};
+
+static void words_of_a_quota(void **state KAR_UNUSED)
+{
+	for (size_t i = 0; i < KAR_LEN(quota_rows); i++) {
+		struct kar_quota_words w;
+
+		kar_quota_words_read(quota_rows[i].message, &w);
+		if (strcmp(w.name, quota_rows[i].quota) != 0 || strcmp(w.lacks, quota_rows[i].lacks) != 0)
+			fail_msg("%s: %s lacks %s", quota_rows[i].name, w.name, w.lacks);
+	}
+}
+
 static void causes_of_refusals(void **state KAR_UNUSED)
 {
 	for (size_t i = 0; i < KAR_LEN(cause_rows); i++) {
@@ -157,6 +185,7 @@ static void causes_of_refusals(void **state KAR_UNUSED)
 
 		kar_status_error(&e, cause_rows[i].http, JSON, text(cause_rows[i].body), 0, true,
 			"create pods");
+		assert_string_equal(e.quota.name, e.cause == KAR_CAUSE_QUOTA ? "q" : "");
 		if (e.cause != cause_rows[i].expect)
 			fail_msg("%s: cause %d, want %d", cause_rows[i].name, e.cause, cause_rows[i].expect);
 	}
@@ -336,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_errors),
 		cmocka_unit_test(causes_of_refusals),
+		cmocka_unit_test(words_of_a_quota),
 		cmocka_unit_test(rows_of_errors_in_protobuf),
 		cmocka_unit_test(when_an_error_text_is_long_then_256_bytes_are_kept),
 		cmocka_unit_test(several_causes_are_told_to_the_last_word),

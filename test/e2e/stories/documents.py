@@ -69,6 +69,8 @@ class Shell:
         """Objects of ours and pods that are being deleted, with what holds them, anywhere in the cluster."""
         lists = subprocess.run(["kubectl", "get", "qj,podgroups.scheduling.x-k8s.io,schedulingspecs,pods,namespaces", "-A", "-o", "json"],
                                capture_output=True, text=True, timeout=60, env={**os.environ, "KUBECONFIG": str(self.kubeconfig)})
+        if lists.returncode:
+            return f"  (they could not be listed: {lists.stderr.strip()})"
         meta = [(i["kind"], i["metadata"], i.get("status", {}).get("phase")) for i in json.loads(lists.stdout)["items"]]
         return "\n".join(f"  {kind} {m.get('namespace', '')}/{m['name']} {phase}: since {m['deletionTimestamp']}, held by {m.get('finalizers')}"
                          for kind, m, phase in meta if "deletionTimestamp" in m)

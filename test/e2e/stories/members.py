@@ -247,3 +247,21 @@ def story_pods_and_namespace_name_the_queue(s):
         wait_until(lambda: runs(s, "plain"), "its user has chosen another queue")
     finally:
         s.kubectl("delete", queues, closed, shut, "--wait=false")
+
+
+def story_members_start_in_waves(s):
+    """With match-policy only-waiting as many members as the minimum wait for each other, whatever runs already; others go with them."""
+    s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+             "metadata": {"name": "waves", "annotations": {"gang.scheduling.koordinator.sh/match-policy": "only-waiting"}}, "spec": {"minMember": 2}})
+    by = owner(s, "waves")
+    for number in range(2):
+        owned_pod(s, "waves", number, cpu="1", owner=by)
+    wait_until(lambda: "" not in nodes(s, "waves") and len(nodes(s, "waves")) == 2, "the first two run")
+    wait_until(lambda: said(s, "waves", "Scheduled").get("status") == "True", "it is scheduled")
+    owned_pod(s, "waves", 2, cpu="1", owner=by)
+    time.sleep(3)
+    expect_equal(nodes(s, "waves").count(""), 1, "the third one waits alone")
+    expect_equal(said(s, "waves", "Admitted").get("status"), "True", "condition Admitted meanwhile")
+    owned_pod(s, "waves", 3, cpu="1", owner=by)
+    wait_until(lambda: "" not in nodes(s, "waves"), "two that wait start together", 30)
+    expect_equal(len(nodes(s, "waves")), 4, "members")

@@ -7,7 +7,7 @@ import re
 from harness import OPERATORS, TEST_KEY, condition, expect, expect_equal, json_documents, wait_until
 from stories.gang_policy import GATE, LABEL, LISTED, gates_of, policy
 from stories.members import NO_ROOM, members, nodes, runs, said, says
-from stories.nodes import Cordon, nodes_of, wait_until_alone
+from stories.nodes import Cordon, gang as gang_of_a_queuejob, nodes_of, wait_until_alone
 
 DEFAULT = "default-scheduler"
 
@@ -165,16 +165,10 @@ class Label:
                  "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": made}}]
 
 
-# What each of them says while the only node that may be used has 500m free.
-SHORT = {
-    "trainjob": "1/1 pods placed: no room for what the gang holds for later pods: cpu 1, memory 2Gi",
-    "pytorch-simple": "0/2 pods placed: 3 cordoned, 1 node lacks cpu (short 3)",
-    "mpi": "0/2 pods placed: 3 cordoned, 1 node lacks cpu (short 19)",
-    "test-podgroup-0": "0/3 pods placed: role test-podgroup-0-worker-a (cpu 1, memory 1Gi): 3 cordoned, 1 node lacks cpu (short 1)",
-    "test-app-pg": "0/1 pods placed: 3 cordoned, 1 node lacks cpu (short 500m)",
-    "web": "0/2 pods placed: 3 cordoned, 1 node lacks cpu (short 1)",
-}
-NEED = "34250m"  # of all of them, also of pods to come
+# What each of them says while the only node that may be used has 500m free: what all of its pods need, also those to come.
+SHORT = {gang: f"cpu short {short}: {wanted} wanted, 500m free of 64" for gang, wanted, short in (
+    ("trainjob", "1250m", "750m"), ("pytorch-simple", "4", "3500m"), ("mpi", "21", "20500m"),
+    ("test-podgroup-0", "3", "2500m"), ("test-app-pg", "3", "2500m"), ("web", "2", "1500m"))}
 
 
 def filler(s, name, cpu):
@@ -187,7 +181,7 @@ def filler(s, name, cpu):
 def expect_waits(s, gang):
     """All of its pods are gated, and the group says what is short."""
     waits = wait_until(lambda: says(s, gang, "Admitted", *NO_ROOM) and said(s, gang, "Admitted"), f"{gang} waits for room")
-    expect(re.fullmatch(r"\w+ of \d in queue default: " + re.escape(SHORT[gang]), waits["message"]), f"{gang}: {waits['message']}")
+    expect(re.fullmatch(re.escape(SHORT[gang]) + r"; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
     wait_until(lambda: says(s, gang, "Scheduled", *NO_ROOM), f"condition Scheduled of {gang} has the same reason")
     for name, p in members(s, gang).items():
         state = (gates_of(p), p["spec"]["schedulerName"], condition_reason(p, "PodScheduled"), p["spec"].get("nodeName"))
@@ -213,15 +207,16 @@ def story_operators_start_whole(s):
     with policy(s):
         with Cordon(s, *nodes_of(s)[1:]):
             filler(s, "others", "29750m")
-            filler(s, "for-now", "33750m")
+            s.apply(gang_of_a_queuejob("for-now", replicas=1, cpu="33750m"))
+            s.wait_phase("for-now", "Running", running=1)
             for operator in everybody:
                 create(s, *operator.first(s))
             wait_until(lambda: len(s.kubectl.list("pods", "-l", "app=web")) == 2, "the Deployment has its pods")
             create(s, group(web.gang, 2))
             for operator in everybody:
                 expect_waits(s, operator.gang)
-            expect(said(s, "pytorch-simple", "Admitted")["message"].startswith("1st of "), "the priority of a pod is that of its group")
-            s.kubectl("delete", "pod", "for-now")  # there is room for all of them, and no more
+            expect("; 1st of " in said(s, "pytorch-simple", "Admitted")["message"], "the priority of a pod is that of its group")
+            s.kubectl("delete", "queuejob", "for-now")  # there is room for all of them, and no more
             for operator in everybody:
                 wait_until(lambda: members(s, operator.gang) and "" not in nodes(s, operator.gang), f"{operator.gang} starts whole")
             create(s, group("greedy", 1), pod("greedy", [], "greedy", "500m", "1Gi"))
@@ -256,7 +251,7 @@ def story_gang_conformance(s):
     with policy(s):
         gang_of_a_job(s, "oversize", 5, "run")
         waits = wait_until(lambda: says(s, "oversize", "Admitted", "Infeasible"), "it is infeasible")
-        expect(waits["message"].endswith("does not fit on empty nodes either; 4/5 pods placed: 4 nodes lack cpu (short 16)"), waits["message"])
+        expect(waits["message"] == "4 of 5 pods fit on empty nodes: 4 nodes lack cpu (short 16)", waits["message"])
         gang_of_a_job(s, "fits", 4, "succeed")
         wait_until(lambda: condition(s.kubectl.get("job", "fits"), "Complete") == "True", "its Job is complete")
         wait_until(lambda: s.group("fits")["status"].get("phase") == "Finished", "the group is finished")

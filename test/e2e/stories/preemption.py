@@ -66,3 +66,30 @@ def story_nobody_is_evicted_unless_the_queue_says_so(s):
     time.sleep(2)
     expect_no_pod_was_made(s, "high")
     expect_equal(s.status("low")["phase"], "Running", "phase of the lower one")
+
+
+def story_nobody_is_evicted_beyond_a_budget(s):
+    """A gang that a PodDisruptionBudget protects stays, and the next one goes; when the budget is gone it makes room like any other."""
+    def allowed():
+        return (s.kubectl.get("poddisruptionbudget", "low") or {}).get("status", {}).get("disruptionsAllowed")
+
+    wait_until_alone(s)
+    name = queue(s)
+    for job, priority in (("low", 1), ("middle", 5)):
+        s.apply(gang(job, replicas=2, sched={"priority": priority}, queue=name))
+        s.wait_phase(job, "Running", running=2)
+    s.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "low"},
+             "spec": {"minAvailable": 1, "selector": {"matchLabels": {"kube-arbitrator.io/queuejob": "low"}}}})
+    wait_until(lambda: allowed() == 1, "one of its two pods may be disrupted")
+    uids = s.uids("low")
+    s.apply(gang("high", replicas=2, sched={"priority": 10}, queue=name))
+    s.wait_phase("high", "Running", running=2, seconds=60)
+    expect_equal(s.uids("low"), uids, "pods of the gang that is protected")
+    expect_equal(said(s, "middle", "Preempted").get("message"), f"evicted for {s.namespace}/high: priority 10 over 5", "condition Preempted of the other")
+    s.apply(gang("highest", replicas=4, sched={"priority": 20}, queue=name))
+    s.wait_phase("highest", "Pending")
+    time.sleep(2)
+    expect_equal(s.uids("low"), uids, "pods of the gang that is protected")
+    expect_equal(s.status("high")["phase"], "Running", "phase of one that would go in vain")
+    s.kubectl("delete", "poddisruptionbudget", "low")
+    s.wait_phase("highest", "Running", running=4, seconds=60)

@@ -3,6 +3,7 @@
 import time
 
 from harness import expect, expect_equal, wait_until
+from stories.members import said
 from stories.nodes import gang, wait_until_alone
 
 
@@ -149,3 +150,22 @@ def story_drained_queue_stops_its_jobs(s):
         expect_equal((said["reason"], said["message"]), ("Drain", f"queue {q.name('leaf')} is drained"), "condition Preempted")
         q.apply("top", {"state": "Open"})
         running(s, "runs", 2)
+
+
+def story_raised_minimum_waits_for_its_queue(s):
+    """A job that runs is edited to need more than its queue may have: it goes on with its pods, says what is short, and gets the others when there is room."""
+    queue = {"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}, "spec": {"capability": {"cpu": "200m"}}}
+    s.apply(queue)
+    s.apply(gang("grows", replicas=2, cpu="100m", queue=s.namespace))
+    s.wait_phase("grows", "Running", running=2)
+    uids = s.uids("grows")
+    s.apply(gang("grows", replicas=4, cpu="100m", queue=s.namespace))
+    short = f"minimum raised to 4: cpu short 200m: queue {s.namespace} has capability 200m, used 200m"
+    wait_until(lambda: said(s, "grows", "Admitted").get("message") == short, "the group says what is short", seconds=60)
+    expect_equal((said(s, "grows", "Admitted")["status"], s.uids("grows")), ("True", uids), "its admission and its pods")
+    s.apply(queue | {"spec": {"capability": {"cpu": "400m"}}})
+    s.wait_phase("grows", "Running", running=4)
+    expect_equal({name: uid for name, uid in s.uids("grows").items() if name in uids}, uids, "the pods that ran")
+    wait_until(lambda: said(s, "grows", "Admitted")["message"] == f"admitted by queue {s.namespace}", "the group says so no longer", seconds=60)
+    s.kubectl("delete", "queuejob", "grows")
+    s.kubectl("delete", "queues.kube-arbitrator.io", s.namespace, "--wait=false")

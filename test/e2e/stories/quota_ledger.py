@@ -100,3 +100,32 @@ def story_running_jobs_stay_charged(s):
     s.kubectl("patch", "queuejob", "moves", "--type=json", "-p", '[{"op":"replace","path":"/spec/taskSpecs/0/replicas","value":9},{"op":"add","path":"/spec/schedSpec","value":{"minAvailable":9}}]')
     never_more_than(s, 4)
     expect(len(s.pods("moves")) >= 3, "what runs goes on")
+
+
+def story_room_is_reserved_for_members_to_come(s):
+    """A PodGroup of another controller reserves quota before its pods exist: no job gets that room, its own pods do, and its end gives it back."""
+    def reserved(name):
+        found = [c for c in (s.group(name) or {}).get("status", {}).get("conditions", []) if c["type"] == "QuotaReserved"]
+        return (found[0]["status"], found[0]["message"]) if found else None
+
+    def group(name, pods):
+        s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": name},
+                 "spec": {"minMember": 1, "totalResources": {"pods": pods, "cpu": "30m"}}})
+
+    quota(s, {"pods": "5", "requests.cpu": "100m"})
+    group("night", 3)
+    wait_until(lambda: (reserved("night") or ("",))[0] == "True", "the room is reserved")
+    group("late", 3)
+    wait_until(lambda: reserved("late") == ("False", "pods short 1: 3 wanted, quota few has 5, used 3"), "a second one does not fit")
+    s.apply(asking("job", 3, {"requests": {"cpu": "10m"}}))
+    status = s.wait_phase("job", "Pending", reason="QuotaExceeded")
+    expect_equal(status["message"].split(";")[0], "pods short 1: 3 wanted, quota few has 5, used 3", "the message of the job")
+    for n in range(3):
+        s.apply(bare_pod(f"night-{n}", labels={"scheduling.x-k8s.io/pod-group": "night"}))
+    wait_until(lambda: used(s).get("pods") == "3", "the members are counted")
+    time.sleep(1)
+    expect_equal(reserved("night")[0], "True", "the reservation that is used up")
+    expect_equal(s.pods("job"), {}, "pods of the job")
+    s.kubectl("delete", "pod", "night-0", "night-1", "night-2", "--grace-period=0", "--force")
+    s.kubectl("delete", "podgroup", "night", "late")
+    s.wait_phase("job", "Running", running=3)

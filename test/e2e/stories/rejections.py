@@ -15,7 +15,7 @@ VALID = ROOT / "test/e2e/valid"
 LEAST = 80  # rows; fewer mean that a folder was not found
 LONG = 50  # letters of a job's name that leave room for short names of tasks only
 # The name itself is what is wrong, and a name cannot be changed by an update.
-CREATE_ONLY = {"queue-name", "queuejob-job-name-with-dot", "a-job-name-with-a-dot"}
+CREATE_ONLY = {"queue-name", "queue-named-root", "queuejob-job-name-with-dot", "a-job-name-with-a-dot"}
 
 
 def job(**changes):

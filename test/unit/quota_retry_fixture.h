@@ -1,16 +1,16 @@
 /*
- * quota_line_fixture - jobs ns/j0 ... that a quota refuses, the line in which they stand, and the queue in which they are woken. For
+ * quota_retry_fixture - jobs ns/j0 ... that a quota refuses, and the queue in which they are woken. For
  * one test executable: all functions are static.
  */
-#ifndef KAR_TEST_QUOTA_LINE_FIXTURE_H
-#define KAR_TEST_QUOTA_LINE_FIXTURE_H
+#ifndef KAR_TEST_QUOTA_RETRY_FIXTURE_H
+#define KAR_TEST_QUOTA_RETRY_FIXTURE_H
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/kube/barrier.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/quota_gate.h"
+#include "controllers/queuejob/quota_retry.h"
 
 enum { JOBS = 8 };
 
@@ -29,10 +29,10 @@ static KAR_UNUSED int set_up(void **state)
 	const struct kar_workqueue_options o = { 0 };
 
 	(void)state;
-	w = (struct world){ .controller = { .queue = kar_workqueue_new(&o),
-				    .gate = &queuejob_quota_gate,
-				    .shared = &shared } };
-	shared.quotas = kar_quota_line_new(w.controller.queue);
+	w = (struct world){
+		.controller = { .queue = kar_workqueue_new(&o), .gate = &quota_retry_gate, .shared = &shared }
+	};
+	shared.quotas = quota_retry_new(w.controller.queue);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static KAR_UNUSED int tear_down(void **state)
 	(void)state;
 	for (int i = 0; i < JOBS; i++)
 		kar_create_backoff_forget(&w.controller, &w.states[i]);
-	kar_quota_line_free(shared.quotas);
+	quota_retry_free(shared.quotas);
 	kar_workqueue_free(w.controller.queue);
 	return 0;
 }
@@ -64,8 +64,8 @@ static KAR_UNUSED struct kar_sync sync_of(int job, kar_time mono)
 		.mono = mono };
 }
 
-/* A pod of the job is refused: it lacks @what. */
-static KAR_UNUSED void refuse_rank(int job, struct kar_rank rank, const char *what, kar_time mono)
+/* A pod of the job is refused. */
+static KAR_UNUSED void refuse_rank(int job, struct kar_rank rank, kar_time mono)
 {
 	struct kar_sync s = sync_of(job, mono);
 	const struct kar_action a = { .verb = KAR_CREATE,
@@ -75,9 +75,7 @@ static KAR_UNUSED void refuse_rank(int job, struct kar_rank rank, const char *wh
 		.rank = rank };
 	struct kar_err err = { 0 };
 
-	kar_fail(&err, KAR_DENIED,
-		"create pods in ns: pods \"p\" is forbidden: exceeded quota: q, requested: %s, used: %s, limited: %s",
-		what, what, what);
+	kar_fail(&err, KAR_DENIED, "create pods in ns: pods \"p\" is forbidden: exceeded quota: q");
 	err.cause = KAR_CAUSE_QUOTA;
 	kar_create_backoff_note(&s, &a, &err, mono);
 }
@@ -92,9 +90,9 @@ static KAR_UNUSED struct kar_rank extra_of(int job, int32_t priority, uint32_t r
 	return (struct kar_rank){ .tier = KAR_TIER_EXTRA, .priority = priority, .age = job, .seq = round };
 }
 
-static KAR_UNUSED void refuse(int job, int32_t priority, const char *what, kar_time mono)
+static KAR_UNUSED void refuse(int job, int32_t priority, kar_time mono)
 {
-	refuse_rank(job, minimum_of(job, priority), what, mono);
+	refuse_rank(job, minimum_of(job, priority), mono);
 }
 
 /* Plans a create with @rank of the job at @mono, as the manager does; does it go out? */
@@ -113,15 +111,10 @@ static KAR_UNUSED bool goes_out(int job, struct kar_rank rank, kar_time mono, ka
 	return out;
 }
 
-/* One that is in the line by what it was refused alone. */
+/* What it was refused before decides. */
 static KAR_UNUSED bool tries(int job, kar_time mono, kar_time *hold)
 {
 	return goes_out(job, (struct kar_rank){ .tier = KAR_TIER_CONTROL }, mono, hold);
-}
-
-static KAR_UNUSED bool tries_as(int job, int32_t priority, kar_time mono, kar_time *hold)
-{
-	return goes_out(job, minimum_of(job, priority), mono, hold);
 }
 
 /* Jobs whose keys wait in the work queue, "0 2". */

@@ -1,0 +1,106 @@
+#include "api/disruptionbudget.h"
+
+#include <stdlib.h>
+
+#include "api/copy.h"
+#include "api/names.h"
+#include "common/mem.h"
+#include "common/str.h"
+
+struct wire_spec {
+	const struct kar_selector *selector;
+};
+
+struct wire_status {
+	int32_t allowed;
+	int64_t observed_generation;
+};
+
+struct wire_budget {
+	struct kar_wire_object head;
+	struct wire_spec spec;
+	struct wire_status status;
+};
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &kar_selector_desc),
+};
+static const struct kar_desc spec_desc = KAR_DESC("PodDisruptionBudgetSpec", struct wire_spec, spec_fields);
+
+static const struct kar_field status_fields[] = {
+	KAR_FIELD(struct wire_status, allowed, "disruptionsAllowed", KAR_F_INT32),
+	KAR_FIELD(struct wire_status, observed_generation, "observedGeneration", KAR_F_INT64),
+};
+static const struct kar_desc status_desc =
+	KAR_DESC("PodDisruptionBudgetStatus", struct wire_status, status_fields);
+
+static const struct kar_field fields[] = {
+	KAR_WIRE_HEAD_FIELDS(struct wire_budget),
+	KAR_FIELD_SUB(struct wire_budget, spec, "spec", KAR_F_OBJECT, &spec_desc),
+	KAR_FIELD_SUB(struct wire_budget, status, "status", KAR_F_OBJECT, &status_desc),
+};
+static const struct kar_desc desc = KAR_WIRE_DESC("PodDisruptionBudget", struct wire_budget, fields);
+
+static bool asks_for_index(const struct kar_selector *s)
+{
+	const struct kar_selector_requirement *r = s->expressions.items;
+	bool asks = kar_pairs_get(&s->labels, KAR_LABEL_INDEX) != NULL;
+
+	for (size_t i = 0; i < s->expressions.n; i++)
+		asks |= kar_streq(r[i].key, KAR_LABEL_INDEX);
+	return asks;
+}
+
+static struct kar_object *project(const void *wire, struct kar_intern *strings)
+{
+	const struct wire_budget *w = wire;
+	const struct kar_selector *selector = w->spec.selector;
+	struct kar_disruptionbudget *b = kar_xcalloc(1, sizeof(*b));
+
+	kar_object_init(&b->o, &kar_disruptionbudget_type, &w->head,
+		kar_copy_text(&b->mem, w->head.meta.name), kar_copy_text(&b->mem, w->head.meta.uid), strings);
+	b->selects_none = !selector;
+	b->selects_all = selector && (kar_selector_problem(selector, &b->mem) || asks_for_index(selector));
+	b->generation = w->head.meta.generation;
+	if (selector && !b->selects_all)
+		b->selector = kar_selector_copy(selector, &b->mem);
+	if (w->status.observed_generation >= w->head.meta.generation && w->status.allowed > 0)
+		b->allowed = w->status.allowed;
+	return &b->o;
+}
+
+static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
+{
+	struct kar_disruptionbudget *b = kar_container_of(o, struct kar_disruptionbudget, o);
+
+	kar_arena_release(&b->mem);
+	free(b);
+}
+
+static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
+{
+	return o->ns;
+}
+
+const struct kar_type kar_disruptionbudget_type = {
+	.res = { .group = "policy",
+		.version = "v1",
+		.plural = "poddisruptionbudgets",
+		.kind = "PodDisruptionBudget",
+		.namespaced = true },
+	.wire = &desc,
+	.project = project,
+	.destroy = destroy,
+	.index_key = index_key,
+	.n_index = 1,
+};
+
+bool kar_disruptionbudget_same(const struct kar_disruptionbudget *a, const struct kar_disruptionbudget *b)
+{
+	return kar_object_same(&a->o, &b->o) && a->generation == b->generation && a->allowed == b->allowed;
+}
+
+bool kar_disruptionbudget_selects(const struct kar_disruptionbudget *b, const struct kar_array *labels)
+{
+	return b->selects_all || (!b->selects_none && kar_selector_selects(&b->selector, labels));
+}

@@ -1,0 +1,188 @@
+/* Who may grow, and whose turn it is: each leaf has those that may in a heap, and the race (race.c) is between the first of each. */
+#include "common/queue/impl.h"
+
+#include <string.h>
+
+/* --- who may grow ---------------------------------------------------------------------------------- */
+
+static bool is_starting(struct q_pass *p, const struct q_group *g)
+{
+	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
+	kar_time end = (old ? g->in->admitted_at : p->now) + g->in->schedule_timeout;
+
+	if (!q_is_admitted(g) || (old && g->in->phase == KAR_QUEUE_RUNS) || p->now >= end)
+		return false;
+	q_note_time(p, end);
+	return true;
+}
+
+static void note_starting(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->s->n_rows; i++)
+		p->rows[i].starting = false;
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		const struct q_group *g = p->live[i];
+
+		if (!is_starting(p, g))
+			continue;
+		for (uint32_t k = 0; k < g->kind->n_rows; k++)
+			p->rows[g->kind->rows[k]].starting = true;
+	}
+}
+
+/* Room on nodes is held for who starts, but that of a quota goes to whose pods are created first. */
+static bool waits_for_start(const struct q_pass *p, const struct q_group *g)
+{
+	bool starting = false;
+
+	for (uint32_t k = 0; k < g->kind->n_rows; k++)
+		starting |= p->rows[g->kind->rows[k]].starting;
+	return starting;
+}
+
+bool q_may_grow(struct q_pass *p, const struct q_group *g)
+{
+	bool runs =
+		q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
+
+	return runs && g->in->elastic && g->q->in && !g->q->n_children && g->st.d >= g->min &&
+		g->st.d < g->left && !g->full && !g->q->closed && !waits_for_start(p, g) &&
+		(g->st.d != g->desired || !q_is_frozen(p, g));
+}
+
+/* --- order in a leaf -------------------------------------------------------------------------------- */
+
+static const int64_t *next_pod(struct q_pass *p, const struct q_group *g)
+{
+	return q_class_needs(p, g->in->runs[q_run_of(g, g->st.d)].class);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By what the next pod asks for: GPUs of any maker, then cpu, then memory. */
+static int compare_pods(const struct q_pass *p, const int64_t *u, const int64_t *v)
+{
+	int order = 0;
+
+	for (size_t i = 0; i < KAR_LEN(p->ranked) && !order; i++) {
+		int64_t of_u = 0, of_v = 0;
+
+		for (uint32_t r = 0; r < p->n_resources; r++) {
+			of_u = q_add(of_u, p->ranked[i] >> r & 1 ? u[r] : 0);
+			of_v = q_add(of_v, p->ranked[i] >> r & 1 ? v[r] : 0);
+		}
+		order = compare(of_u, of_v);
+	}
+	return order;
+}
+
+static int compare_growth(struct q_pass *p, const struct q_group *a, const struct q_group *b)
+{
+	int64_t e = q_extras(a), f = q_extras(b);
+	int order = compare(e, f);
+
+	if (!order)
+		order = compare(b->in->base, a->in->base);
+	if (!order)
+		order = compare(1000 * e / (a->left - a->min), 1000 * f / (b->left - b->min));
+	if (!order)
+		order = compare_pods(p, next_pod(p, a), next_pod(p, b));
+	if (!order)
+		order = compare(a->in->creation, b->in->creation);
+	return order ? order : q_compare_names(a, b);
+}
+
+/* --- the heap of a leaf ------------------------------------------------------------------------------ */
+
+static void put(struct q_queue *leaf, uint32_t i, struct q_group *g)
+{
+	leaf->growing[i] = g;
+	g->grows_at = i + 1;
+}
+
+static void sift(struct q_pass *p, struct q_queue *leaf, uint32_t i)
+{
+	struct q_group *g = leaf->growing[i];
+
+	for (; i && compare_growth(p, g, leaf->growing[(i - 1) / 2]) < 0; i = (i - 1) / 2)
+		put(leaf, i, leaf->growing[(i - 1) / 2]);
+	for (uint32_t k = 2 * i + 1; k < leaf->n_growing; k = 2 * i + 1) {
+		if (k + 1 < leaf->n_growing && compare_growth(p, leaf->growing[k + 1], leaf->growing[k]) < 0)
+			k++;
+		if (compare_growth(p, leaf->growing[k], g) >= 0)
+			break;
+		put(leaf, i, leaf->growing[k]);
+		i = k;
+	}
+	put(leaf, i, g);
+}
+
+static void take_out(struct q_pass *p, struct q_queue *leaf, struct q_group *g)
+{
+	uint32_t i = g->grows_at - 1;
+	struct q_group *last = leaf->growing[--leaf->n_growing];
+
+	g->grows_at = 0;
+	if (last == g)
+		return;
+	put(leaf, i, last);
+	sift(p, leaf, i);
+}
+
+static void place(struct q_pass *p, struct q_group *g)
+{
+	struct q_queue *leaf = g->q;
+	bool may = q_may_grow(p, g);
+
+	if (!may && g->grows_at) {
+		take_out(p, leaf, g);
+	} else if (may) {
+		if (!leaf->growing)
+			leaf->growing = kar_arena_alloc(p->a, leaf->n_line + 1, sizeof(struct q_group *));
+		if (!g->grows_at)
+			put(leaf, leaf->n_growing++, g);
+		sift(p, leaf, g->grows_at - 1);
+	}
+}
+
+static void enter(struct q_pass *p, struct q_queue *leaf)
+{
+	struct q_group *first = leaf->n_growing ? leaf->growing[0] : NULL;
+
+	q_race_enter(p, leaf, first, first ? next_pod(p, first) : NULL);
+}
+
+void q_growth_all(struct q_pass *p)
+{
+	note_starting(p);
+	for (uint32_t i = 0; i < p->n_live; i++)
+		p->live[i]->full = false;
+}
+
+void q_growth_begin(struct q_pass *p, bool fitting)
+{
+	q_growth_all(p);
+	q_race_begin(p);
+	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+		p->queues[i].n_growing = 0;
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		struct q_group *g = p->live[i];
+
+		g->grows_at = 0;
+		g->full = fitting && q_may_grow(p, g) && q_exceeds_load(p, next_pod(p, g));
+		place(p, g);
+	}
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		if (p->queues[i].n_growing)
+			enter(p, &p->queues[i]);
+	}
+}
+
+void q_growth_note(struct q_pass *p, struct q_group *g)
+{
+	place(p, g);
+	enter(p, g->q);
+}

@@ -1,0 +1,301 @@
+/* REBALANCE: one pod for one, while that makes shares more equal, or extras in a leaf. */
+#include "common/queue/impl.h"
+
+#include <stdlib.h>
+
+/* --- what is better ------------------------------------------------------------------------------------ */
+
+struct shares {
+	int64_t by_level[Q_PATH][2]; /* of the queues of both, the larger one first; -1: there is none */
+	int64_t squares;
+};
+
+static struct shares measure(const struct q_group *y, const struct q_group *z)
+{
+	struct shares s = { .squares =
+				    (int64_t)q_extras(y) * q_extras(y) + (int64_t)q_extras(z) * q_extras(z) };
+
+	for (int i = 0; i < Q_PATH; i++)
+		s.by_level[i][0] = s.by_level[i][1] = -1;
+	for (const struct q_queue *q = y->q; q->parent; q = q->parent)
+		s.by_level[q->depth][0] = q->share;
+	for (const struct q_queue *q = z->q; q->parent; q = q->parent) {
+		int64_t *l = s.by_level[q->depth], share = q->share, first = l[0];
+
+		if (q_is_below(y->q, q))
+			continue;
+		l[0] = q_max(first, share);
+		l[1] = q_min(first, share);
+	}
+	return s;
+}
+
+static bool is_less(const struct shares *a, const struct shares *b)
+{
+	for (int i = 1; i < Q_PATH; i++) {
+		for (int k = 0; k < 2; k++) {
+			if (a->by_level[i][k] != b->by_level[i][k])
+				return a->by_level[i][k] < b->by_level[i][k];
+		}
+	}
+	return a->squares < b->squares;
+}
+
+/* May @y give up one for @z, by what they had before? */
+static bool is_fair(struct q_pass *p, struct q_group *y, struct q_group *z)
+{
+	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	struct q_queue *a, *b;
+
+	if (y->q == z->q)
+		return z->in->base >= y->in->base;
+	return q_pair(z->q, y->q, &a, &b) && q_over(p, b, u, UINT64_MAX, false);
+}
+
+/* --- who can give one up in vain ---------------------------------------------------------------------- */
+
+static void least_of(const struct q_pass *p, int64_t *to, const int64_t *v, bool first)
+{
+	for (uint32_t r = 0; r < p->n_resources; r++)
+		to[r] = first ? v[r] : q_min(to[r], v[r]);
+}
+
+/* Per queue the least that the next pod of anybody below asks for, of each resource. */
+static void find_least_asks(struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+		p->queues[i].asks_least = NULL;
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		const struct q_group *g = p->live[i];
+
+		for (uint32_t k = 0; k < g->in->n_runs && g->in->elastic; k++) {
+			const int64_t *v = q_class_needs(p, g->in->runs[k].class);
+
+			for (struct q_queue *q = g->q; q; q = q->parent) {
+				bool first = !q->asks_least;
+
+				if (first)
+					q->asks_least = q_vector(p);
+				least_of(p, q->asks_least, v, first);
+			}
+		}
+	}
+}
+
+static void note_low(struct q_queue *q, int64_t low)
+{
+	struct q_queue *parent = q->parent;
+
+	if (low < parent->lows[0]) {
+		parent->lows[1] = parent->lows[0];
+		parent->lows[0] = low;
+		parent->lowest = q;
+	} else {
+		parent->lows[1] = q_min(parent->lows[1], low);
+	}
+}
+
+/* Per queue below which somebody may grow: the least share that this can give it; and per leaf who has the fewest extras. */
+static void find_lows(struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		q->lows[0] = q->lows[1] = INT64_MAX;
+		q->fewest[0] = q->fewest[1] = INT32_MAX;
+		q->lowest = NULL;
+		q->grows_below = false;
+	}
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		struct q_group *g = p->live[i];
+		int32_t e = q_extras(g);
+
+		if (!q_may_grow(p, g))
+			continue;
+		for (struct q_queue *q = g->q; q && !q->grows_below; q = q->parent)
+			q->grows_below = true;
+		if (e < g->q->fewest[0]) {
+			g->q->fewest[1] = g->q->fewest[0];
+			g->q->fewest[0] = e;
+			g->q->fewest_of = g;
+		} else if (e < g->q->fewest[1]) {
+			g->q->fewest[1] = e;
+		}
+	}
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		struct q_queue *q = &p->queues[i];
+
+		if (q->grows_below)
+			note_low(q, q_share(p, q, q->asks_least, Q_SHARE_UNIT));
+	}
+}
+
+/* Can it be that its share is less once @u was given up below and something else was given? */
+static bool may_fall(const struct q_pass *p, const struct q_queue *q, const int64_t *u)
+{
+	int64_t change[Q_RESOURCES];
+
+	if (!q->grows_below)
+		return false;
+	for (uint32_t r = 0; r < p->n_resources; r++)
+		change[r] = q_sub(q->asks_least[r], u[r]);
+	return q_share(p, q, change, Q_SHARE_UNIT) < q->share;
+}
+
+/*
+ * False: whoever gets what @y gives up, no share becomes less, and extras are no more even. So in a state that is as it should be nobody
+ * tries. Conditions that are necessary, from the leaf up: a queue beside its path would not have more than its path has; or with smaller
+ * pods a queue of the path itself would have less; or another of its leaf has two extras less.
+ */
+static bool may_get_better(struct q_pass *p, const struct q_group *y)
+{
+	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	const struct q_queue *leaf = y->q;
+	int32_t others = leaf->fewest[leaf->fewest_of == y];
+	bool over = true;
+
+	if (others < q_extras(y) - 1)
+		return true;
+	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
+		int64_t low = q->parent->lows[q->parent->lowest == q];
+
+		if (over && may_fall(p, q, u))
+			return true;
+		over = q_over(p, q, u, UINT64_MAX, false);
+		if (over && low <= q->share)
+			return true;
+	}
+	return false;
+}
+
+/* --- one for one -------------------------------------------------------------------------------------- */
+
+struct moving {
+	struct q_pass *p;
+	struct q_group **givers, **failed; /* room for all that are live */
+	uint32_t n_failed;
+	bool racing; /* the race has begun */
+};
+
+/* Gives what is free to the group that is first; NULL: nobody can have it. Who could not is in .failed. */
+static struct q_group *give(struct moving *m)
+{
+	struct q_pass *p = m->p;
+	struct q_group *g;
+
+	while ((g = p->root->candidate)) {
+		bool given = q_raise_by_one(p, g, Q_FUT);
+
+		g->full = !given;
+		q_growth_note(p, g);
+		if (given)
+			return g;
+		m->failed[m->n_failed++] = g;
+	}
+	return NULL;
+}
+
+/* Whom EXTRAS gives the pod that @y gives up; NULL: nobody. Nothing has changed then, but *@after is how it would be. */
+static struct q_group *find_taker(struct moving *m, struct q_group *y, struct shares *after)
+{
+	struct q_pass *p = m->p;
+	struct q_mark mark = q_mark(p);
+	struct q_group *z;
+
+	m->n_failed = 0;
+	q_lower(p, y);
+	q_growth_note(p, y);
+	z = give(m);
+	if (z)
+		*after = measure(y, z);
+	q_undo(p, mark);
+	q_growth_note(p, y);
+	if (z)
+		q_growth_note(p, z);
+	for (uint32_t i = 0; i < m->n_failed; i++) {
+		m->failed[i]->full = false;
+		q_growth_note(p, m->failed[i]);
+	}
+	return z;
+}
+
+/* One pod goes from @y to whom EXTRAS gives it; undone if it makes nothing better. */
+static bool move_one(struct moving *m, struct q_group *y)
+{
+	struct q_pass *p = m->p;
+	struct shares before, after;
+	struct q_group *z = find_taker(m, y, &after);
+	struct q_mark mark;
+
+	if (!z || z == y)
+		return false;
+	before = measure(y, z);
+	if (!is_less(&after, &before) || !is_fair(p, y, z))
+		return false;
+	mark = q_mark(p);
+	q_lower(p, y);
+	if (!q_raise_by_one(p, z, Q_FUT)) {
+		q_undo(p, mark);
+		return false;
+	}
+	q_keep_changes(p, mark);
+	q_growth_note(p, y);
+	q_growth_note(p, z);
+	z->raised = z->raised ? z->raised : ++p->n_raised;
+	return true;
+}
+
+static int by_shares(const void *a, const void *b)
+{
+	const struct q_group *const *x = a, *const *y = b;
+
+	return q_compare_shares(*y, *x);
+}
+
+/* Of groups that are alike in all that counts here, one is enough. */
+static bool is_like(const struct q_group *a, const struct q_group *b)
+{
+	return a->kind == b->kind && a->st.d == b->st.d;
+}
+
+static bool is_movable(struct q_pass *p, const struct q_group *g)
+{
+	return q_extras(g) > 0 && g->q->in && (g->st.d != g->desired || !q_is_frozen(p, g));
+}
+
+static bool rebalance_one(struct moving *m)
+{
+	struct q_pass *p = m->p;
+	uint32_t n = 0;
+
+	find_lows(p);
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		if (is_movable(p, p->live[i]) && may_get_better(p, p->live[i]))
+			m->givers[n++] = p->live[i];
+	}
+	qsort(m->givers, n, sizeof(struct q_group *), by_shares);
+	if (n && !m->racing)
+		q_growth_begin(p, false);
+	m->racing |= n > 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if ((!i || !is_like(m->givers[i], m->givers[i - 1])) && move_one(m, m->givers[i]))
+			return true;
+	}
+	return false;
+}
+
+bool q_rebalance(struct q_pass *p)
+{
+	struct moving m = { .p = p };
+	bool changed = false;
+
+	if (!p->extras)
+		return false;
+	m.givers = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
+	m.failed = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
+	q_growth_all(p);
+	find_least_asks(p);
+	while (rebalance_one(&m))
+		changed = true;
+	return changed;
+}

@@ -1,0 +1,152 @@
+/* What PodDisruptionBudgets allow, and which of them protect the members of a group (docs/design/podgroup.md, 6). */
+#include <stdlib.h>
+
+#include "controllers/queue/pass.h"
+
+/* The budgets of the pass, by address, and what each allows. */
+struct budgets {
+	struct queue_pass *p;
+	const struct kar_disruptionbudget **all;
+	int32_t *allowed;
+	uint32_t n;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t) * (const struct kar_disruptionbudget *const *)a,
+		  y = (uintptr_t) * (const struct kar_disruptionbudget *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint32_t number_of(const struct budgets *b, const struct kar_disruptionbudget *budget)
+{
+	const struct kar_disruptionbudget **found =
+		bsearch(&budget, b->all, b->n, sizeof(struct kar_disruptionbudget *), compare);
+
+	return (uint32_t)(found - b->all);
+}
+
+/* Only pods that run are of use to anybody. One that stops is gone for a budget as soon as its deletion is seen. */
+static bool counts(const struct kar_pod *pod)
+{
+	return pod->phase == KAR_POD_RUNNING && !pod->deletion;
+}
+
+static void add(struct kar_queue_group *in, uint32_t budget, struct kar_arena *a)
+{
+	struct kar_queue_protected *all = (void *)(uintptr_t)in->budgets;
+	uint32_t i = 0;
+
+	while (i < in->n_budgets && all[i].budget != budget)
+		i++;
+	if (i == in->n_budgets) {
+		in->budgets = all = kar_arena_grow(a, all, in->n_budgets, sizeof(*all));
+		all[in->n_budgets++] = (struct kar_queue_protected){ .budget = budget };
+	}
+	all[i].pods++;
+}
+
+/* Budgets that protect pods with the labels of @pod: their numbers, in the arena. */
+static uint32_t *find_all(const struct budgets *b, const struct kar_pod *pod, uint32_t *n)
+{
+	struct kar_arena *a = &b->p->s->arena;
+	const struct kar_array labels = kar_pod_labels(pod, a);
+	uint32_t *found = NULL;
+	const struct kar_object *o;
+
+	*n = 0;
+	for (struct kar_iter it = kar_store_by_index(b->p->stores->disruptionbudgets,
+		     KAR_DISRUPTIONBUDGET_BY_NAMESPACE, pod->o.ns);
+		kar_iter_next(&it, &o);) {
+		if (!kar_disruptionbudget_selects(kar_as_disruptionbudget(o), &labels))
+			continue;
+		found = kar_arena_grow(a, found, *n, sizeof(*found));
+		found[(*n)++] = number_of(b, kar_as_disruptionbudget(o));
+	}
+	return found;
+}
+
+/* Pods of a task have the same labels. */
+struct known {
+	const char *labels, *task; /* interned; NULL: none */
+	int32_t incarnation;
+	uint32_t *found, n;
+};
+
+static bool is_like(const struct known *k, const struct known *other)
+{
+	return k->labels == other->labels && k->task == other->task && k->incarnation == other->incarnation;
+}
+
+enum { KNOWN = 64 }; /* sets of labels of a group that are remembered */
+
+static void observe_members(const struct budgets *b, uint32_t i)
+{
+	struct kar_queue_group *in = &b->p->in[i];
+	struct known known[KNOWN] = { 0 }, *k;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+	size_t n = 0;
+
+	kar_object_key(&b->p->groups[i].group->o, key);
+	for (struct kar_iter it = kar_store_by_index(b->p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		const struct known like = { .labels = kar_pod_more_labels(pod),
+			.task = pod->job ? pod->job->task : NULL,
+			.incarnation = pod->job ? pod->job->incarnation : 0 };
+
+		if (!counts(pod))
+			continue;
+		for (k = known; k < known + n && !is_like(k, &like);)
+			k++;
+		if (k == known + n) {
+			k -= n == KNOWN; /* the last one is forgotten */
+			n += n < KNOWN;
+			*k = like;
+			k->found = find_all(b, pod, &k->n);
+		}
+		for (uint32_t j = 0; j < k->n; j++)
+			add(in, k->found[j], &b->p->s->arena);
+	}
+}
+
+/* It is being evicted, and the budgets do not show that yet. */
+static void take(const struct budgets *b, struct kar_queue_group *in)
+{
+	for (uint32_t k = 0; k < in->n_budgets; k++)
+		b->allowed[in->budgets[k].budget] -= in->budgets[k].pods;
+	in->n_budgets = 0;
+}
+
+void queue_observe_budgets(struct queue_pass *p)
+{
+	const struct kar_store *store = p->stores->disruptionbudgets;
+	struct budgets b = { .p = p };
+	size_t most = kar_store_count(store);
+	const struct kar_object *o;
+
+	if (!most)
+		return;
+	b.all = kar_arena_alloc(&p->s->arena, most, sizeof(struct kar_disruptionbudget *));
+	b.allowed = kar_arena_alloc(&p->s->arena, most, sizeof(*b.allowed));
+	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
+		b.all[b.n++] = kar_as_disruptionbudget(o);
+	qsort(b.all, b.n, sizeof(struct kar_disruptionbudget *), compare);
+	for (uint32_t i = 0; i < b.n; i++)
+		b.allowed[i] = b.all[i]->allowed;
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		const struct kar_podgroup *g = p->groups[i].group;
+		bool evicted = queue_is_evicted(g);
+
+		if (!(p->groups[i].admitted || evicted) ||
+			!kar_store_index_count(store, KAR_DISRUPTIONBUDGET_BY_NAMESPACE, g->o.ns))
+			continue;
+		observe_members(&b, i);
+		if (evicted)
+			take(&b, &p->in[i]);
+	}
+	p->snapshot.budgets = b.allowed;
+	p->snapshot.n_budgets = b.n;
+}

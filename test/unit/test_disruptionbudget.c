@@ -1,0 +1,215 @@
+/* PodDisruptionBudgets: what is kept of them, which pods they select, and that no gang is evicted beyond them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/disruptionbudget.h"
+#include "api/pod.h"
+#include "test/unit/queue_sync_fixture.h"
+
+#define BUDGET(spec, status) ",\"spec\":{" spec "},\"status\":{" status "}"
+#define SELECTS(labels) "\"selector\":{\"matchLabels\":{" labels "}}"
+#define ALLOWS(n) "\"observedGeneration\":1,\"disruptionsAllowed\":" n
+
+/* --- one budget ------------------------------------------------------------------------------------------ */
+
+/* Of a pod of the job j, task w, index 3, with the label a=b in its template. */
+static const struct {
+	const char *name, *budget;
+	bool selects;
+	int allowed;
+} rows[] = {
+	{ "label_of_the_template", BUDGET(SELECTS("\"a\":\"b\""), ALLOWS("2")), true, 2 },
+	{ "another_value", BUDGET(SELECTS("\"a\":\"c\""), ALLOWS("2")), false, 2 },
+	{ "label_of_the_job", BUDGET(SELECTS("\"kube-arbitrator.io/queuejob\":\"j\""), ALLOWS("0")), true,
+		0 },
+	{ "label_of_the_task",
+		BUDGET(SELECTS("\"kube-arbitrator.io/task\":\"w\",\"kube-arbitrator.io/incarnation\":\"2\""),
+			ALLOWS("0")),
+		true, 0 },
+	{ "label_of_another_task", BUDGET(SELECTS("\"kube-arbitrator.io/task\":\"m\""), ALLOWS("0")), false,
+		0 },
+	{ "label_of_the_group", BUDGET(SELECTS("\"scheduling.x-k8s.io/pod-group\":\"j\""), ALLOWS("0")), true,
+		0 },
+	{ "the_index_is_not_known", BUDGET(SELECTS("\"kube-arbitrator.io/index\":\"7\""), ALLOWS("0")), true,
+		0 },
+	{ "all_of_the_namespace", BUDGET("\"selector\":{}", ALLOWS("1")), true, 1 },
+	{ "no_selector", BUDGET("", ALLOWS("1")), false, 1 },
+	{ "expressions",
+		BUDGET("\"selector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"NotIn\",\"values\":[\"b\"]}]}",
+			ALLOWS("1")),
+		false, 1 },
+	{ "what_cannot_be_understood_may_select_it",
+		BUDGET("\"selector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Like\",\"values\":[\"x\"]}]}",
+			ALLOWS("1")),
+		true, 1 },
+	{ "not_counted_yet", BUDGET("\"selector\":{}", ""), true, 0 },
+	{ "counted_before_an_edit",
+		BUDGET("\"selector\":{}", "\"observedGeneration\":0,\"disruptionsAllowed\":3"), true, 0 },
+	{ "less_than_nothing", BUDGET("\"selector\":{}", ALLOWS("-1")), true, 0 },
+};
+
+#define POD_OF_J \
+	",\"labels\":{\"a\":\"b\",\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"w\",\"kube-arbitrator.io/index\":\"3\"," \
+	"\"kube-arbitrator.io/incarnation\":\"2\",\"scheduling.x-k8s.io/pod-group\":\"j\"},\"ownerReferences\":[{\"apiVersion\":" \
+	"\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]"
+
+static void budgets_select_pods(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_arena a = { 0 };
+		const struct kar_disruptionbudget *b;
+		struct kar_array labels;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", rows[i].budget);
+		put_named(w.stores.pods, "j-w-3", POD_OF_J, "");
+		b = kar_as_disruptionbudget(kar_store_get(w.stores.disruptionbudgets, "ns", "b"));
+		labels = kar_pod_labels(kar_as_pod(kar_store_get(w.stores.pods, "ns", "j-w-3")), &a);
+		if (kar_disruptionbudget_selects(b, &labels) != rows[i].selects ||
+			b->allowed != rows[i].allowed)
+			fail_msg("%s: %d, allows %d", rows[i].name, kar_disruptionbudget_selects(b, &labels),
+				(int)b->allowed);
+		kar_arena_release(&a);
+	}
+}
+
+/* --- evictions ------------------------------------------------------------------------------------------- */
+
+#define REQUESTS "\"resources\":{\"requests\":{\"cpu\":\"300\"}}"
+
+static void put_gang(const char *name, int priority, int pods, const char *status)
+{
+	char rest[1024], owner[256];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"queue\":\"a\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"spec\":{"
+		"\"containers\":[{\"name\":\"c\"," REQUESTS
+		"}]}}}]},\"status\":{\"phase\":\"Pending\",\"incarnation\":1}",
+		pods, pods);
+	put_named(w.stores.queuejobs, name, "", rest);
+	snprintf(owner, sizeof(owner),
+		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
+		name, name);
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"queue\":\"a\",\"priority\":%d},\"status\":{%s}", priority,
+		status);
+	put_named(w.stores.podgroups, name, owner, rest);
+}
+
+#define RUNS \
+	"\"phase\":\"Running\",\"position\":0,\"admittedQueue\":\"a\",\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":1,\"attempt\":1}," ADMITTED( \
+		"True", "Admitted", "admitted by queue a")
+#define EVICTED \
+	"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"RollingBack\",\"attempt\":1,\"evictedBy\":\"ns/x\",\"cause\":\"y\"}," ADMITTED( \
+		"False", "Preempted", "y")
+
+static void put_member(const char *job, const char *phase, const char *label)
+{
+	char name[32], meta[512], rest[512];
+
+	snprintf(name, sizeof(name), "%s-t-0", job);
+	snprintf(meta, sizeof(meta),
+		",\"labels\":{\"team\":\"%s\",\"kube-arbitrator.io/queuejob\":\"%s\",\"kube-arbitrator.io/task\":\"t\",\"kube-arbitrator.io/index\":\"0\","
+		"\"scheduling.x-k8s.io/pod-group\":\"%s\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\","
+		"\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
+		label, job, job, job, job);
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\"," REQUESTS
+		"}]},\"status\":{\"phase\":\"%s\"}",
+		phase);
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+/* Gangs of one pod of 300 cpu, v of priority 1 and w of priority 5, run on 1000 cpu; a third, u, may be evicted already. t comes. */
+static const struct {
+	const char *name, *budget, *phase; /* of the pod of v */
+	const char *other;                 /* status of u; NULL: there is none */
+	int pods;                          /* of t, with priority 9 */
+	const char *evicted;               /* v, w; "": nobody */
+} evictions[] = {
+	{ "nobody_protects", BUDGET(SELECTS("\"team\":\"x\""), ALLOWS("0")), "Running", NULL, 2, "v" },
+	{ "budget_spares_v", BUDGET(SELECTS("\"team\":\"v\""), ALLOWS("0")), "Running", NULL, 2, "w" },
+	{ "budget_is_enough", BUDGET(SELECTS("\"team\":\"v\""), ALLOWS("1")), "Running", NULL, 2, "v" },
+	{ "pod_that_does_not_run_is_not_protected", BUDGET(SELECTS("\"team\":\"v\""), ALLOWS("0")), "Pending",
+		NULL, 2, "v" },
+	{ "not_both_together", BUDGET("\"selector\":{}", ALLOWS("1")), "Running", NULL, 3, "" },
+	{ "both_if_the_budget_allows", BUDGET("\"selector\":{}", ALLOWS("2")), "Running", NULL, 3, "w v" },
+	{ "what_is_being_evicted_counts", BUDGET("\"selector\":{}", ALLOWS("1")), "Running", EVICTED, 2, "" },
+};
+
+static const char *evicted(void)
+{
+	static char text[16];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++) {
+		const struct kar_action *a = &w.sync.plan.actions[i];
+
+		if (a->type == &kar_podgroup_type && a->note && strstr(a->note, "evicted"))
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", text[0] ? " " : "",
+				a->name);
+	}
+	return text;
+}
+
+static void nobody_is_evicted_beyond_a_budget(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(evictions); i++) {
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("a", "\"preemptionPolicy\":\"LowerPriority\"");
+		put_queue("default", "");
+		put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", evictions[i].budget);
+		put_gang("v", 1, 1, RUNS);
+		put_gang("w", 5, 1, RUNS);
+		put_member("v", evictions[i].phase, "v");
+		put_member("w", "Running", "w");
+		if (evictions[i].other) {
+			put_gang("u", 1, 1, evictions[i].other);
+			put_member("u", "Running", "u");
+		}
+		put_gang("t", 9, evictions[i].pods, "\"phase\":\"Pending\"");
+		assert_true(sync_named("all"));
+		if (strcmp(evicted(), evictions[i].evicted) != 0)
+			fail_msg("%s: %s", evictions[i].name, evicted());
+	}
+}
+
+static void budget_that_allows_more_begins_a_pass(void **state)
+{
+	(void)state;
+	put_queue("a", "\"preemptionPolicy\":\"LowerPriority\"");
+	put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1",
+		BUDGET("\"selector\":{}", ALLOWS("0")));
+	put_gang("v", 1, 3, RUNS);
+	put_member("v", "Running", "v");
+	put_gang("t", 9, 3, "\"phase\":\"Pending\"");
+	assert_null(strstr(sync_text(true), "evicted"));
+	drain();
+	put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1,\"labels\":{\"x\":\"y\"}",
+		BUDGET("\"selector\":{}", ALLOWS("0")));
+	assert_null(kar_workqueue_take(w.controller.queue, w.mono));
+	put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1",
+		BUDGET("\"selector\":{}", ALLOWS("1")));
+	assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
+	kar_workqueue_done(w.controller.queue, "all");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(budgets_select_pods),
+		TEST(nobody_is_evicted_beyond_a_budget),
+		TEST(budget_that_allows_more_begins_a_pass),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
