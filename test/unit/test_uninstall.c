@@ -24,16 +24,16 @@ struct object {
 	bool not_ours; /* it lacks our label */
 	bool deleting;
 	const char *role;       /* of a binding: its kind and name, as JSON */
-	bool generated;         /* by another project, as its annotation says */
 	const char *finalizers; /* JSON; NULL: none */
+	bool generated;         /* by another project, as its annotation says */
 };
 
 static const struct row {
 	const char *name;
-	bool keep_crds;
 	struct object objects[OBJECTS];
 	const char *refused; /* "verb plural" that fails with .refusal, .refusals times; -1: always */
 	int refusals;
+	bool keep_crds;
 	struct kar_err refusal;
 	const char
 		*written; /* each write, and "release" where pods are read for their gates and finalizers */
