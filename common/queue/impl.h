@@ -18,6 +18,7 @@
 
 #include "common/quantity.h"
 #include "common/queue/queue.h"
+#include "common/sched/table.h"
 
 enum { Q_RESOURCES = 64, Q_ROWS = 64, Q_PATH = KAR_QUEUE_LEVELS + 1 };
 #define Q_UNNAMED (-1)           /* of a right: the queue does not name this resource */
@@ -220,6 +221,10 @@ struct q_pass {
 	uint32_t round; /* of GANGS: what was tried before is forgotten */
 	struct q_reserved *reserved;
 	uint32_t n_reserved;
+	struct kar_table reserved_at; /* the nodes of these */
+	kar_time reserved_since;
+	int32_t *kept_before; /* by group: pods that stayed when the reservation was looked at */
+	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
 	bool ignore_time; /* of a dry run: nothing is frozen or protected */
@@ -380,6 +385,9 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 bool q_keep(struct q_pass *p) KAR_NONNULL;
 bool q_shed(struct q_pass *p) KAR_NONNULL;
 void q_reserve(struct q_pass *p) KAR_NONNULL;
+/* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
+void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
+void q_forget_reservation(struct q_pass *p) KAR_NONNULL;
 bool q_gangs(struct q_pass *p) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;

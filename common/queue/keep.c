@@ -120,7 +120,7 @@ bool q_keep(struct q_pass *p)
 
 	for (uint32_t i = 0; i <= p->s->n_queues; i++)
 		p->queues[i].reserved = NULL;
-	p->n_reserved = 0;
+	q_forget_reservation(p);
 	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
 		if (q_is_admitted(p->line[i]))
 			changed |= keep_admitted(p, p->line[i]);

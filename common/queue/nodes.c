@@ -6,12 +6,6 @@
 
 /* --- placing ---------------------------------------------------------------------------------------- */
 
-static void reserve_room(struct q_pass *p, int32_t sign)
-{
-	for (uint32_t i = 0; i < p->n_reserved; i++)
-		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
-}
-
 struct wish {
 	struct kar_gang gang;
 	struct kar_role roles[16];
@@ -88,10 +82,10 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		q_switch_view(p, &o, 1);
 	}
 	if (binds)
-		reserve_room(p, 1);
+		q_reserve_room(p, 1);
 	fits = kar_sched_place(p->s->sched, &w.gang, p->a, &out);
 	if (binds)
-		reserve_room(p, -1);
+		q_reserve_room(p, -1);
 	if (view == Q_NOW && p->leaving)
 		q_switch_view(p, &o, -1);
 	if (!fits)
@@ -139,9 +133,9 @@ const char *q_explain_beside_head(struct q_pass *p, struct q_group *g, int32_t *
 {
 	const char *text;
 
-	reserve_room(p, 1);
+	q_reserve_room(p, 1);
 	text = q_explain_nodes(p, g, fit);
-	reserve_room(p, -1);
+	q_reserve_room(p, -1);
 	return text;
 }
 

@@ -127,6 +127,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	}
 	q_grow_members(p);
 	finish(p, out);
+	q_forget_reservation(p);
 	kar_sched_undo(s->sched, mark);
 	for (uint32_t i = 0; i < p->n_made; i++)
 		kar_sched_class_put(s->sched, p->made[i]);

@@ -47,9 +47,7 @@ static bool is_fair(struct q_pass *p, struct q_group *y, struct q_group *z)
 	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
 	struct q_queue *a, *b;
 
-	if (y->q == z->q)
-		return z->in->base >= y->in->base;
-	return q_pair(z->q, y->q, &a, &b) && q_over(p, b, u, UINT64_MAX, false);
+	return y->q == z->q || (q_pair(z->q, y->q, &a, &b) && q_over(p, b, u, UINT64_MAX, false));
 }
 
 /* --- who can give one up in vain ---------------------------------------------------------------------- */
@@ -177,14 +175,18 @@ struct moving {
 	bool racing; /* the race has begun */
 };
 
-/* Gives what is free to the group that is first; NULL: nobody can have it. Who could not is in .failed. */
-static struct q_group *give(struct moving *m)
+/*
+ * Gives what @y has given up to the group that is first; NULL: nobody can have it. Who could not is in .failed, and who is of its leaf and
+ * has a lower priority: that one would only be in the way of others of the leaf.
+ */
+static struct q_group *give(struct moving *m, const struct q_group *y)
 {
 	struct q_pass *p = m->p;
 	struct q_group *g;
 
 	while ((g = p->root->candidate)) {
-		bool given = q_raise_by_one(p, g, Q_FUT);
+		bool lower = g->q == y->q && g->in->base < y->in->base;
+		bool given = !lower && q_raise_by_one(p, g, Q_FUT);
 
 		g->full = !given;
 		q_growth_note(p, g);
@@ -205,7 +207,7 @@ static struct q_group *find_taker(struct moving *m, struct q_group *y, struct sh
 	m->n_failed = 0;
 	q_lower(p, y);
 	q_growth_note(p, y);
-	z = give(m);
+	z = give(m, y);
 	if (z)
 		*after = measure(y, z);
 	q_undo(p, mark);

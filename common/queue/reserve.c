@@ -1,8 +1,6 @@
 /* RESERVE: who has waited for too long gets its room together. */
 #include "common/queue/impl.h"
 
-#include "common/sched/table.h"
-
 /* --- who starves ------------------------------------------------------------------------------------ */
 
 static bool fits_later(struct q_pass *p, struct q_group *g)
@@ -29,6 +27,9 @@ static bool starves(struct q_pass *p, struct q_group *g)
 		return false;
 	if (!q_is_feasible(p, g) || q_is_quota_blocked(p, g))
 		return false;
+	/* Its room has come together: if it were no head now, those that it has held up would take that. */
+	if (g->q->in->reserved_for == g->index)
+		return true;
 	if (g->kind->starved_at == p->change)
 		return true;
 	if (fits_later(p, g))
@@ -62,6 +63,8 @@ static bool goes_first(const struct q_group *a, const struct q_group *b)
 }
 
 /* --- the room of the head of the cluster -------------------------------------------------------------- */
+
+typedef void pod_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
 
 struct room {
 	const char *node;
@@ -114,39 +117,83 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, struct k
 }
 
 /* Pods from before the reservation are in that room as long as they run; others must leave it free. */
-static void subtract_old(struct q_pass *p, struct room *rooms, const struct kar_table *by_node,
-	const struct q_group *g, kar_time since)
+static void subtract_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
 {
-	for (uint32_t i = 0; i < g->in->n_runs; i++) {
+	struct room *rooms = context;
+	const uint32_t *at = kar_table_find(&p->reserved_at, node);
+
+	if (at)
+		add(p, rooms[*at].v, class, -(int64_t)n);
+}
+
+/* Of pods @from .. @to of the group: those that were bound before the reservation. */
+static void visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, pod_visitor *visit,
+	void *context)
+{
+	int32_t first = 0;
+
+	for (uint32_t i = 0; i < g->in->n_runs && first < to; first += g->in->runs[i++].n) {
 		const struct kar_queue_run *run = &g->in->runs[i];
+		int32_t at = first;
 
 		for (uint32_t k = 0; k < run->n_seats; k++) {
 			const struct kar_queue_seat *s = &run->seats[k];
-			const uint32_t *at = s->node && s->bound && s->created < since
-				? kar_table_find(by_node, s->node)
-				: NULL;
+			int32_t begin = from > at ? from : at, end = to < at + s->n ? to : at + s->n;
 
-			if (at)
-				add(p, rooms[*at].v, run->class, -(int64_t)s->n);
+			at += s->n;
+			if (begin < end && s->node && s->bound && s->created < p->reserved_since)
+				visit(p, context, s->node, run->class, end - begin);
 		}
 	}
+}
+
+static void take_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
+{
+	const int32_t *sign = context;
+
+	if (kar_table_find(&p->reserved_at, node))
+		kar_sched_take(p->s->sched, node, class, *sign * n);
+}
+
+void q_reserve_room(struct q_pass *p, int32_t sign)
+{
+	for (uint32_t i = 0; i < p->n_reserved; i++)
+		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
+	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
+		const struct q_group *g = p->gone[i];
+
+		visit_old(p, g, q_kept(g), p->kept_before[g->index], take_old, &sign);
+	}
+}
+
+void q_forget_reservation(struct q_pass *p)
+{
+	p->n_reserved = 0;
+	p->left_before = INT64_MAX;
+	kar_table_release(&p->reserved_at);
+	p->reserved_at = (struct kar_table){ 0 };
 }
 
 static void reserve_nodes(struct q_pass *p, struct q_group *head)
 {
 	const struct kar_queue_in *in = head->q->in;
 	kar_time since = in->reserved_for == head->index ? in->reserved_since : p->now;
-	struct kar_table by_node = { 0 };
 	uint32_t n = 0;
-	struct room *rooms = place_alone(p, head, &by_node, &n);
+	struct room *rooms = place_alone(p, head, &p->reserved_at, &n);
 
 	if (!rooms) {
 		p->root->reserved = NULL;
-		kar_table_release(&by_node);
 		return;
 	}
-	for (uint32_t i = 0; i < p->n_live; i++)
-		subtract_old(p, rooms, &by_node, p->live[i], since);
+	p->reserved_since = since;
+	p->kept_before = kar_arena_alloc(p->a, p->s->n_groups, sizeof(*p->kept_before));
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		const struct q_group *g = p->live[i];
+
+		p->kept_before[g->index] = q_kept(g);
+		visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
+	}
+	p->left_before = p->leaving;
 	p->reserved = kar_arena_alloc(p->a, n + 1, sizeof(*p->reserved));
 	for (uint32_t i = 0; i < n; i++) {
 		kar_class class = q_room_class(p, rooms[i].v);
@@ -155,7 +202,6 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 			p->reserved[p->n_reserved++] =
 				(struct q_reserved){ rooms[i].node, class, rooms[i].v };
 	}
-	kar_table_release(&by_node);
 }
 
 void q_reserve(struct q_pass *p)

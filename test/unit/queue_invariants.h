@@ -482,6 +482,60 @@ static inline const char *i9_window(const struct model *m, const struct kar_queu
 	return NULL;
 }
 
+/* Something was shed, taken, asked for by a minimum or admitted again, so that extras went for other reasons than that others grow. */
+static inline bool extras_had_to_go(const struct model *m, const struct kar_queue_result *res)
+{
+	for (uint32_t q = 0; q < m->s->n_queues; q++) {
+		if (m->s->queues[q].capability.n)
+			return true;
+	}
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		if (was_started(m, g) || res->groups[g].took_extras || res->groups[g].cause ||
+			m->after.standing[g] != m->before.standing[g] ||
+			(is_admitted(&m->before, g) && !m->s->groups[g].released) ||
+			m->after.standing[g] == KAR_QUEUE_RESERVING ||
+			m->s->groups[g].desired > m->s->groups[g].runs->n ||
+			(is_admitted(&m->after, g) && m->before.d[g] < m->s->groups[g].min))
+			return true;
+	}
+	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+		if (model_used(m, &m->before, MODEL_ROOT).of[r] > model_load(m, r))
+			return true;
+	}
+	return !m->one_node; /* or the nodes had no place for an extra */
+}
+
+/* Growth evicts nobody, and takes extras one for one: who gives one up gives it to somebody who may grow, at once or when it is gone. */
+static inline const char *i10_growth_is_paid(const struct model *m, const struct kar_queue_result *res)
+{
+	int32_t given = 0, taken = 0, wanted = 0;
+
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		uint32_t taker = res->groups[g].evicted_for;
+
+		/* Who is not released may lose its admission in the plan, and have it again. */
+		if (res->groups[g].cause && res->groups[g].cause != KAR_QUEUE_DRAIN &&
+			is_admitted(&m->before, taker) && m->s->groups[taker].released)
+			return wrong("I10: %s is evicted for %s, which is admitted", group_name(m, g),
+				group_name(m, taker));
+	}
+	if (extras_had_to_go(m, res))
+		return NULL;
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		const struct kar_queue_group *x = &m->s->groups[g];
+		int32_t more = m->after.d[g] - m->before.d[g];
+
+		given += more < 0 ? -more : 0;
+		taken += more > 0 ? more : 0;
+		wanted += is_admitted(&m->after, g) && x->elastic && x->phase == KAR_QUEUE_RUNS && more >= 0
+			? x->runs->n - m->before.d[g]
+			: 0;
+	}
+	return given > taken && given > wanted
+		? wrong("I10: %d pods are given up, %d taken, %d wanted", (int)given, (int)taken, (int)wanted)
+		: NULL;
+}
+
 static inline bool are_alike(const struct model *m, uint32_t y, uint32_t z)
 {
 	const struct kar_queue_group *a = &m->s->groups[y], *b = &m->s->groups[z];
@@ -510,8 +564,8 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 	struct vec leaves = model_total(m, &m->after, MODEL_ROOT, MODEL_T);
 
 	for (uint32_t q = 0; q < m->s->n_queues; q++) {
-		if (m->s->queues[q].guarantee.n)
-			return NULL; /* a guarantee may have no room for another one */
+		if (m->s->queues[q].guarantee.n || res->queues[q].reserved_for != KAR_QUEUE_NONE)
+			return NULL; /* a guarantee or a head that has waited for too long may have no room for another one */
 	}
 	if (leaves.of[MODEL_PODS] || m->s->n_rows || !m->one_node)
 		return NULL; /* a rise may wait, or a row or the nodes may have no room for it */
@@ -538,6 +592,16 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 	return NULL;
 }
 
+/* Somebody has given up an extra, and not to the taker. */
+static inline bool gave_to_others(const struct model *m, const struct kar_queue_result *res, uint32_t taker)
+{
+	for (uint32_t g = 0; g < m->s->n_groups && !res->groups[taker].took_extras; g++) {
+		if (is_admitted(&m->after, g) && m->after.d[g] < m->before.d[g])
+			return true;
+	}
+	return false;
+}
+
 /* With one taker of the plan, and nobody else who starts or grows: with any of its victims it does not fit. */
 static inline const char *i12_victims_are_needed(const struct model *m, const struct kar_queue_result *res)
 {
@@ -562,9 +626,9 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if (g != taker && grew(m, g))
 			return NULL;
 	}
-	/* What is shed for the load goes later, and might have been enough. */
-	if (taker == KAR_QUEUE_NONE || is_admitted(&m->before, taker) || m->s->flags.starvation_timeout ||
-		m->s->flags.max_load_permille < 1000)
+	/* What is shed for the load, or given up for a rise that has to wait, goes later, and might have been enough. */
+	if (taker == KAR_QUEUE_NONE || gave_to_others(m, res, taker) || is_admitted(&m->before, taker) ||
+		m->s->flags.starvation_timeout || m->s->flags.max_load_permille < 1000)
 		return NULL;
 	if (reclaims && model_parent(m, m->s->groups[taker].queue) != MODEL_ROOT)
 		return NULL; /* likewise one of a sibling, for the right of their parent */

@@ -1,13 +1,14 @@
 /*
  * queue_model - the accounts of section 5 of docs/design/queue.md, recomputed from the objects at each question: slow and obvious. The
- * tests compare the pass with it. It knows the four resources of the worlds of queue_drawn.h, and holds nothing between two questions.
+ * tests compare the pass with it. It knows the four resources of the worlds of queue_drawn.h, and holds only what no plan changes: what
+ * pods of a class ask for, and the parents of queues.
  */
 #ifndef KAR_TEST_QUEUE_MODEL_H
 #define KAR_TEST_QUEUE_MODEL_H
 
 #include "test/unit/queue_world.h"
 
-enum { MODEL_RESOURCES = 4, MODEL_PODS = 3 };
+enum { MODEL_RESOURCES = 4, MODEL_PODS = 3, MODEL_CLASSES = 64 };
 #define MODEL_ROOT KAR_QUEUE_NONE
 static const char *const model_resources[MODEL_RESOURCES] = { "cpu", "memory", "nvidia.com/gpu", "pods" };
 
@@ -28,6 +29,9 @@ struct model {
 	kar_time now;
 	bool one_node; /* what the sums say is then all there is */
 	struct vec alloc, foreign;
+	struct vec units[MODEL_CLASSES]; /* by class: what one pod asks for */
+	uint32_t parents[WORLD_QUEUES];  /* MODEL_ROOT: top */
+	bool in_force[WORLD_QUEUES];
 	struct model_state before, after;
 };
 
@@ -52,12 +56,20 @@ static inline struct vec model_sum(struct vec a, struct vec b)
 	return a;
 }
 
-static inline struct vec model_times(const struct model *m, kar_class c, int64_t n)
+/* Of classes that runs and pods that stop have. */
+static inline void model_note_class(struct model *m, kar_class c)
 {
 	const struct kar_pod_needs *needs = kar_sched_needs(m->s->sched, c);
-	struct vec v = model_vec(&(struct kar_queue_amounts){ needs->amounts, needs->n_amounts }, 0);
 
-	v.of[MODEL_PODS] = 1;
+	assert(c < MODEL_CLASSES);
+	m->units[c] = model_vec(&(struct kar_queue_amounts){ needs->amounts, needs->n_amounts }, 0);
+	m->units[c].of[MODEL_PODS] = 1;
+}
+
+static inline struct vec model_times(const struct model *m, kar_class c, int64_t n)
+{
+	struct vec v = m->units[c];
+
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
 		v.of[r] *= n;
 	return v;
@@ -186,15 +198,13 @@ static inline const char *model_parent_name(const struct model *m, uint32_t q)
 
 static inline bool model_in_force(const struct model *m, uint32_t q)
 {
-	return model_parent_name(m, q) != NULL;
+	return m->in_force[q];
 }
 
 /* MODEL_ROOT: top */
 static inline uint32_t model_parent(const struct model *m, uint32_t q)
 {
-	const char *name = model_parent_name(m, q);
-
-	return name ? model_find_queue(m, name) : MODEL_ROOT;
+	return m->parents[q];
 }
 
 static inline bool model_is_leaf(const struct model *m, uint32_t q)
@@ -451,7 +461,17 @@ static inline void model_init(struct model *m, const struct kar_queue_snapshot *
 		.alloc = model_vec(&s->alloc, 0),
 		.foreign = model_vec(&s->foreign, 0) };
 	assert(s->n_groups <= KAR_LEN(m->after.d));
+	for (uint32_t q = 0; q < s->n_queues; q++) {
+		const char *name = model_parent_name(m, q);
+
+		m->in_force[q] = name != NULL;
+		m->parents[q] = name ? model_find_queue(m, name) : MODEL_ROOT;
+	}
 	for (uint32_t g = 0; g < s->n_groups; g++) {
+		for (uint32_t i = 0; i < s->groups[g].n_runs; i++)
+			model_note_class(m, s->groups[g].runs[i].class);
+		for (uint32_t i = 0; i < s->groups[g].n_leaving; i++)
+			model_note_class(m, s->groups[g].leaving[i].class);
 		m->before.standing[g] = s->groups[g].standing;
 		m->before.d[g] = s->groups[g].standing == KAR_QUEUE_ADMITTED ? s->groups[g].desired : 0;
 		m->after.standing[g] = r->groups[g].standing;

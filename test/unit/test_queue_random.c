@@ -3,7 +3,8 @@
  * again after it was carried out changes nothing, and the order of lists changes nothing.
  *
  * A failing world is made smaller and printed as words of queue_world.h. KAR_SEED=N runs that case alone, KAR_CASES=N more of
- * them (KAR_FAILURES=N: until so many have failed).
+ * them (KAR_FAILURES=N: until so many have failed). The argument says which part of the cases runs (meson.build has all of them), so that
+ * 200,000 run at the same time as other tests, in about 35 s of CPU time together.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -24,7 +25,7 @@
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || !defined(__OPTIMIZE__)
 enum { CASES = 3000 };
 #else
-enum { CASES = 30000 };
+enum { CASES = 25000 };
 #endif
 
 static const struct {
@@ -41,6 +42,7 @@ static const struct {
 	{ "I5", i5_nobody_may_take },
 	{ "I6", i6_nobody_fits },
 	{ "I9", i9_window },
+	{ "I10", i10_growth_is_paid },
 	{ "I11", i11_even_extras },
 	{ "I12", i12_victims_are_needed },
 	{ "I15", i15_quota },
@@ -49,6 +51,7 @@ static const struct {
 };
 
 static uint64_t seed_of_case; /* for the handler of a crash */
+static uint64_t part;
 
 /* --- I8: the same world with its lists in another order ---------------------------------------------------------------------------- */
 
@@ -537,12 +540,39 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
 	return given ? strtoull(given, NULL, 0) : otherwise;
 }
 
+/* Worlds in which something was wrong once: with the pass, or with what the invariants say. */
+static void invariants_hold_where_they_did_not(void **state)
+{
+	static const struct {
+		uint64_t seed;
+		const char *what;
+	} rows[] = {
+		{ 20382163, "I11: an extra is in the way of a head that has waited for too long" },
+		{ 20454333, "I12: an extra that is given up for a rise was in the way of the taker" },
+		{ 20451518, "I11: one of lower priority has fewer extras, and is in nobody's way" },
+		{ 19631,
+			"a leaf whose first group waits for the head of the cluster is not forgotten when that starts" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct drawn d;
+		const char *found;
+
+		drawn_draw(&d, rows[i].seed);
+		found = run_case(&d, NULL);
+		if (found)
+			fail_msg("KAR_SEED=%" PRIu64 " (%s): %s", rows[i].seed, rows[i].what, found);
+	}
+}
+
 static void invariants_hold(void **state)
 {
 	uint64_t first = number_of("KAR_SEED", 20261126),
 		 n = number_of("KAR_CASES", getenv("KAR_SEED") ? 1 : CASES), failed = 0;
 
 	(void)state;
+	first += getenv("KAR_SEED") ? 0 : part * CASES;
 	print_message("KAR_SEED=%" PRIu64 ", %" PRIu64 " cases\n", first, n);
 	signal(SIGABRT, say_seed);
 	for (uint64_t i = 0; i < n && failed < number_of("KAR_FAILURES", 3); i++) {
@@ -560,11 +590,13 @@ static void invariants_hold(void **state)
 	assert_int_equal(failed, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(invariants_hold_where_they_did_not),
 		cmocka_unit_test(invariants_hold),
 	};
 
+	part = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
