@@ -313,7 +313,7 @@ FOUND_BY = {
     "own_deletions_are_losses": 28, "task_not_awaited": 27, "task_restart_ends_early": 27, "stop_counts_as_success": 154,
     "success_lost_when_suspended": 4, "start_not_forgotten": 2, "start_not_recorded": 37,
     "latch_kept_when_a_task_starts": 2, "part_not_rolled_back": 26, "gate_never_removed": 9, "gate_removed_early": 2,
-    "only_the_first_gated": 28, "part_not_released": 26, "rolled_back_is_lost": 2, "own_minimums_not_added": 43,
+    "only_the_first_gated": 28, "part_not_released": 196, "rolled_back_is_lost": 2, "own_minimums_not_added": 43,
     "older_label_believed": 22, "back_off_cut_short": 136, "unlabelled_not_found": 27, "limit_ignored": 8, "deadline_from_submission": 64,
     "plans_not_held": 13, "placed_on_one_node": 3, "succeeded_placed_again": 55, "placed_while_rolled_back": 1257, "cordons_ignored": 5,
     "bound_pods_take_no_room": 3, "ended_pods_keep_room": 3, "part_of_a_gang_kept": 60, "stranded_extras_kept": 207605084775652, "pins_left_out": 2, "selector_kept": 4,
