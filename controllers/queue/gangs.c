@@ -26,72 +26,6 @@ static bool is_placeable(const struct kar_queuejob *job)
 
 /* --- what is there --------------------------------------------------------------------------------- */
 
-/* KAR_NO_TASK: it is of none. */
-static size_t task_of(const struct making *m, const struct kar_pod *pod)
-{
-	size_t task;
-	int32_t index;
-
-	return kar_streq(pod->owner_uid, m->job->o.uid) &&
-			kar_queuejob_pod_index(m->job, pod->o.name, &task, &index)
-		? task
-		: KAR_NO_TASK;
-}
-
-static struct kar_iter pods_of(const struct making *m)
-{
-	char key[KAR_KEY_LEN];
-
-	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
-}
-
-/* Of a pod that exists its own needs count, even if the template was edited. */
-static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod, size_t task)
-{
-	return pod->needs ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[task];
-}
-
-static void count_pod(struct making *m, const struct kar_pod *pod, size_t task)
-{
-	queue_owns(m->p, pod);
-	if (queue_is_overdue(m->p, pod)) {
-		if (!m->overdue || strcmp(pod->o.name, m->overdue->o.name) < 0)
-			m->overdue = pod;
-		return;
-	}
-	queue_quota_owns(m->p->quota, pod);
-	if (pod->deletion) {
-		const struct kar_queue_leaving l = { .node = pod->node,
-			.class = class_of_pod(m, pod, task),
-			.n = 1,
-			.deletion = pod->deletion };
-
-		if (pod->node)
-			queue_leaving_add(&m->runs, &l, queue_quota_of_pod(m->p->quota, pod));
-		return;
-	}
-	m->live++;
-	m->let_go += !pod->gate_ours;
-	if (pod->node)
-		queue_seat_add(&m->seats[task], pod->node, 1, true, pod->creation, m->arena);
-	else
-		m->pending[task]++;
-}
-
-static void count_pods(struct making *m)
-{
-	const struct kar_object *o;
-
-	for (struct kar_iter it = pods_of(m); kar_iter_next(&it, &o);) {
-		const struct kar_pod *pod = kar_as_pod(o);
-		size_t task = kar_pod_finished(pod) ? KAR_NO_TASK : task_of(m, pod);
-
-		m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
-		if (task != KAR_NO_TASK)
-			count_pod(m, pod, task);
-	}
-}
-
 /* A quota lets no pod of a task in, whatever it has room for. */
 static void check_templates(struct making *m)
 {
@@ -160,10 +94,11 @@ static void seat_planned(struct making *m)
 		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
 		struct queue_seats seats = { 0 };
 
-		for (struct kar_iter it = pods_of(m); planned.n && kar_iter_next(&it, &o);) {
+		for (struct kar_iter it = queue_pods_of(m); planned.n && kar_iter_next(&it, &o);) {
 			const struct kar_pod *pod = kar_as_pod(o);
 
-			if (pod->node && task_of(m, pod) == i && !kar_pg_seats_take(&planned, pod->node))
+			if (pod->node && queue_task_of(m, pod) == i &&
+				!kar_pg_seats_take(&planned, pod->node))
 				kar_pg_seats_take(&planned, ""); /* it has its place now, or had it */
 		}
 		for (size_t k = 0; k < planned.n; k++) {
@@ -236,10 +171,10 @@ static int64_t seat_rest(struct making *m)
 		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
 		struct queue_seats seats = { 0 };
 
-		for (struct kar_iter it = pods_of(m); planned.n && kar_iter_next(&it, &o);) {
+		for (struct kar_iter it = queue_pods_of(m); planned.n && kar_iter_next(&it, &o);) {
 			const struct kar_pod *pod = kar_as_pod(o);
 
-			if (pod->node && pod->creation >= plan->time && task_of(m, pod) == i)
+			if (pod->node && pod->creation >= plan->time && queue_task_of(m, pod) == i)
 				kar_pg_seats_take(&planned, pod->node);
 		}
 		for (size_t k = 0; k < planned.n; k++) {
@@ -322,6 +257,7 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 	m.need = kar_arena_alloc(m.arena, n, sizeof(*m.need));
 	m.want = kar_arena_alloc(m.arena, n, sizeof(*m.want));
 	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
+	m.running = kar_arena_alloc(m.arena, n, sizeof(*m.running));
 	m.pending = kar_arena_alloc(m.arena, n, sizeof(*m.pending));
 	kar_queuejob_started(m.job, m.started);
 	for (size_t k = 0; k < m.job->spec.n_tasks; k++)
@@ -470,7 +406,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	bool known = queue_find_classes(&m);
 	struct queue_gang *out;
 
-	count_pods(&m);
+	queue_count_pods(&m);
 	p->groups[i].admitted |= is_adopted(&m);
 	queue_count_needs(&m);
 	queue_add_runs(&m);

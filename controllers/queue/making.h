@@ -19,7 +19,8 @@ struct making {
 	int32_t *done;             /* pods that have succeeded */
 	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
 	kar_class *classes;        /* 0: not known */
-	struct queue_seats *seats; /* of its bound pods */
+	struct queue_seats *seats; /* of its bound pods, in the order in which the job keeps them */
+	int32_t *running;          /* of these, those that run: the first ones */
 	int32_t *pending;          /* live pods without a node */
 	int64_t live;              /* pods of all tasks */
 	int64_t let_go;            /* of .live: those without our gate, which may run */
@@ -30,6 +31,12 @@ struct making {
 	size_t *tasks; /* per run */
 };
 
+/* KAR_NO_TASK: it is of none. */
+size_t queue_task_of(const struct making *m, const struct kar_pod *pod) KAR_NONNULL;
+/* All that have the label of the group. */
+struct kar_iter queue_pods_of(const struct making *m) KAR_NONNULL;
+/* Fills in .seats, .running, .pending, .live, .let_go, .overdue, .youngest, and what leaves in .runs; from .classes. */
+void queue_count_pods(struct making *m) KAR_NONNULL;
 /* Fills in .classes. False: the needs of a task are not known. */
 bool queue_find_classes(struct making *m) KAR_NONNULL;
 /* Fills in .need and .want, from .started and .done. */

@@ -157,22 +157,32 @@ static const size_t *creation_order(const struct making *m)
 	return order;
 }
 
-/* An extra pod that the queue lets come must be the one that is created: those that exist stay, and who is next follows from its task. */
+/*
+ * The order is that in which the job keeps its pods: those that run, then those that exist, then those to come. So an extra that comes or goes
+ * is the one that the pass had in mind, with its needs and its node.
+ */
 static void add_extras(struct making *m)
 {
 	const size_t *order = creation_order(m);
-	int32_t *there = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*there));
+	size_t n = m->job->spec.n_tasks;
+	int32_t *added = kar_arena_alloc(m->arena, n + 1, sizeof(*added));
 
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		there[i] = (int32_t)kar_clamp(live_of(m, i) - m->need[i], 0, m->want[i]);
-		add_run(m, i, there[i]);
+	for (int part = 0; part < 2; part++) {
+		for (size_t k = 0; k < n; k++) {
+			size_t i = order[k];
+			int32_t there = part ? live_of(m, i) : m->running[i];
+			int32_t extras = (int32_t)kar_clamp((int64_t)there - m->need[i], 0, m->want[i]);
+
+			add_run(m, i, extras - added[i]);
+			added[i] = extras;
+		}
 	}
 	for (int later = 0; later < 2; later++) {
-		for (size_t k = 0; k < m->job->spec.n_tasks; k++) {
+		for (size_t k = 0; k < n; k++) {
 			size_t i = order[k];
 
 			if (m->started[i] == !later)
-				add_run(m, i, m->want[i] - there[i]);
+				add_run(m, i, m->want[i] - added[i]);
 		}
 	}
 }
