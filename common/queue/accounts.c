@@ -293,6 +293,33 @@ void q_count_all(struct q_pass *p)
 	p->change = p->freed = p->changes = 1;
 }
 
+/* --- who goes --------------------------------------------------------------------------------------- */
+
+void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.d = 0;
+	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
+		st.cause = cause;
+		st.evicted_for = taker;
+	} else {
+		st.readmitted = true; /* it loses a claim, and may have another one */
+	}
+	q_set(p, g, &st);
+}
+
+void q_lower(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	st.d--;
+	q_release(p, g, &st, st.d);
+	q_set(p, g, &st);
+}
+
 /* --- shares and rights ----------------------------------------------------------------------------- */
 
 static int64_t share_of(int64_t above, int64_t alloc, int64_t weight, int64_t unit)

@@ -1,10 +1,10 @@
 /*
  * impl - what the files of the pass share. Private to this folder.
  *
- *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines
- *   accounts.c sums, shares, rights              rows.c    limits, and what is short          nodes.c   where pods are, in two views
+ *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
+ *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c  b, c, d                           extras.c  EXTRAS, raising                    explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
+ *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow                      rebalance.c REBALANCE
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -303,8 +303,7 @@ bool q_is_below(const struct q_queue *q, const struct q_queue *a) KAR_NONNULL; /
 /* The different children of their lowest common ancestor; false: one is above the other, or they are the same. */
 bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b) KAR_NONNULL;
 
-/* --- setup.c */
-void q_setup(struct q_pass *p) KAR_NONNULL;
+/* --- base.c */
 /* Line order; for qsort() of struct q_group *. */
 int q_compare_line(const void *a, const void *b) KAR_NONNULL;
 int q_compare_names(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
@@ -316,9 +315,19 @@ uint32_t q_run_of(const struct q_group *g, int32_t k) KAR_NONNULL;
 /* Adds what pods @from .. @to ask for to @v, and (not NULL) charge rows of the kind with. */
 void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
 	int64_t *rows) __attribute__((nonnull(1, 2, 5)));
+/* What @n pods of a class ask for, and are charged. */
+void q_add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v) KAR_NONNULL;
+void q_add_charges(const struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n_charges,
+	int64_t n, int64_t *rows) __attribute__((nonnull(1, 5)));
 void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to) KAR_NONNULL;
 /* Why it is not eligible; ADMITTED: it is. */
 enum kar_queue_reason q_ineligible(const struct q_group *g) KAR_NONNULL;
+void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
+bool q_is_frozen(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+bool q_is_protected(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+
+/* --- setup.c */
+void q_setup(struct q_pass *p) KAR_NONNULL;
 
 /* --- kinds.c */
 struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
@@ -348,6 +357,11 @@ bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, u
 uint64_t q_asked(const struct q_pass *p,
 	const int64_t *v) KAR_NONNULL; /* the resources of which it asks for some */
 int64_t q_lock(const struct q_queue *q, uint32_t r) KAR_NONNULL;
+/* Its d is lower by one pod, which leaves. */
+void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* It loses its admission, for @taker (NULL: nobody), or a claim that it may have again. */
+void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
+	__attribute__((nonnull(1, 2)));
 
 /* --- rows.c */
 struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
@@ -395,21 +409,16 @@ void q_grow_members(struct q_pass *p) KAR_NONNULL;
 bool q_raise(struct q_pass *p)
 	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
 
-/* Lowers or raises d by one pod; lower: it leaves. A raise may fail. */
-void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* Raises d by one pod; false: there is no room. */
 bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view) KAR_NONNULL;
 /* Room of a class without its pods: given back at the end of the pass. 0: nothing of it, or there are too many. */
 kar_class q_room_class(struct q_pass *p, const int64_t *v) KAR_NONNULL;
 /* If pod @k of the group is bound in the snapshot, it stays there: 1. 0: there is no room for it any more. -1: it is not bound. */
 int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_state *st) KAR_NONNULL;
-bool q_is_frozen(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
-bool q_is_protected(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* The group with extras that is the last by D among those for which @uses holds; NULL: none. */
 struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below,
 	uint64_t resources) KAR_NONNULL;
 int q_compare_shares(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
-void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
-	__attribute__((nonnull(1, 2)));
 
 /* --- gangs.c, victims.c */
 enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
@@ -425,7 +434,6 @@ bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
-void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
 
 /* --- race.c */
 void q_race_begin(struct q_pass *p) KAR_NONNULL;

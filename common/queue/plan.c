@@ -19,12 +19,6 @@ static bool step(struct q_pass *p)
 	return changed;
 }
 
-void q_note_time(struct q_pass *p, kar_time at)
-{
-	if (at > p->now && at < p->again_at)
-		p->again_at = at;
-}
-
 static const char *evicted_text(struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *taker = g->st.evicted_for;

@@ -154,9 +154,9 @@ struct kar_queue_group {
 	enum kar_queue_reason ineligible; /* KAR_QR_ADMITTED: it is eligible */
 	const char *why;                  /* text of that */
 	int32_t base;                     /* resolved priority, at most the maxPriority of the queue */
+	bool yields; /* without members for too long: after all others in its line, and admitted only as long as there is room */
 	kar_time creation, waiting_since; /* waiting_since 0: since its creation */
 	int64_t waited_seconds;
-	bool yields; /* without members for too long: after all others in its line, and admitted only as long as there is room */
 
 	/* --- its pods: V(k) is the first k pods of the runs, M is V(min) and the hold. A waiting group has no live pods but those that leave */
 	const struct kar_queue_run *runs; /* all .left pods; those of the minimum first */
@@ -164,15 +164,15 @@ struct kar_queue_group {
 	int32_t min;     /* m: at least 1 while pods are left */
 	int32_t desired; /* d of an admitted group; of others' groups: released members, at least m */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
-	struct kar_queue_amounts hold; /* room for members to come (minResources) */
-	const char *topology;          /* label key of struct kar_gang */
-	bool required;
+	struct kar_queue_amounts hold;           /* room for members to come (minResources) */
+	const char *topology;                    /* label key of struct kar_gang */
 	const struct kar_queue_leaving *leaving; /* pods that stop */
 	uint32_t n_leaving;
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
 	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
 	bool unverified;              /* a fit is no promise, so it evicts nobody */
+	bool required;                /* of .topology */
 	const char *const *run_names; /* per run, for texts; NULL: none */
 
 	/* --- times; 0: never */
@@ -183,18 +183,18 @@ struct kar_queue_group {
 	enum kar_queue_phase phase;
 
 	/* --- eviction */
-	bool not_evictable;                        /* a bare member, another scheduler */
+	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
 	const struct kar_queue_protected *budgets; /* of its members; each at most once */
 	uint32_t n_budgets;
+	bool not_evictable; /* a bare member, another scheduler */
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
-	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
 	bool no_provisioning; /* its pods are created bound: it cannot wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
 	const uint32_t *unit;
-	uint32_t n_unit;
 	const char *unit_missing; /* "ns/name" of one that does not exist; NULL: all do */
+	uint32_t n_unit;
 };
 
 /* One resource of one ResourceQuota; its room is limit - foreign - what groups of the snapshot are charged with. */

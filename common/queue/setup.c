@@ -4,130 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What counts first when pods are compared: GPUs of any maker, then cpu, then memory. */
-static bool is_ranked(const char *name, size_t rank)
-{
-	static const char *const ranked[] = { "/gpu", "cpu", "memory" };
-	const char *slash = strrchr(name, '/');
-
-	return strcmp(rank || !slash ? name : slash, ranked[rank]) == 0;
-}
-
-uint32_t q_resource(struct q_pass *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->n_resources; i++) {
-		if (strcmp(p->names[i], name) == 0)
-			return i;
-	}
-	if (p->n_resources == Q_RESOURCES)
-		return Q_RESOURCES;
-	assert(!p->groups); /* vectors are as long as there were resources */
-	p->names[p->n_resources] = name;
-	for (size_t i = 0; i < KAR_LEN(p->ranked); i++)
-		p->ranked[i] |= (uint64_t)is_ranked(name, i) << p->n_resources;
-	return p->n_resources++;
-}
-
-const int64_t *q_class_needs(struct q_pass *p, kar_class c)
-{
-	const struct kar_pod_needs *needs;
-	int64_t *v;
-
-	if (c >= p->n_class_needs) {
-		uint32_t n = 2 * c + 64;
-		const int64_t **all = kar_arena_alloc(p->a, n, sizeof(int64_t *));
-		uint32_t *failed = kar_arena_alloc(p->a, n, sizeof(*failed));
-
-		if (p->n_class_needs) {
-			memcpy(all, p->class_needs, p->n_class_needs * sizeof(int64_t *));
-			memcpy(failed, p->failed, p->n_class_needs * sizeof(*failed));
-		}
-		p->class_needs = all;
-		p->failed = failed;
-		p->n_class_needs = n;
-	}
-	if (p->class_needs[c])
-		return p->class_needs[c];
-	needs = kar_sched_needs(p->s->sched, c);
-	p->class_needs[c] = v = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*v));
-	for (uint32_t i = 0; i < needs->n_amounts; i++) {
-		uint32_t r = q_resource(p, needs->amounts[i].resource);
-
-		if (r < Q_RESOURCES)
-			v[r] = q_add(v[r], needs->amounts[i].amount);
-	}
-	if (!needs->room_only)
-		v[p->pods] = q_add(v[p->pods], 1);
-	return v;
-}
-
-uint32_t q_run_of(const struct q_group *g, int32_t k)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < g->in->n_runs && k >= g->in->runs[i].n)
-		k -= g->in->runs[i++].n;
-	return i;
-}
-
-static void add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
-{
-	const int64_t *needs = q_class_needs(p, c);
-
-	for (uint32_t r = 0; r < p->n_resources; r++)
-		v[r] = q_add(v[r], q_mul(needs[r], n));
-}
-
-static void add_charges(const struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n_charges,
-	int64_t n, int64_t *rows)
-{
-	for (uint32_t i = 0; i < n_charges; i++) {
-		uint32_t at = q_row_of(k, charges[i].row);
-
-		if (at < k->n_rows)
-			rows[at] = q_add(rows[at], q_mul(charges[i].amount, n));
-	}
-}
-
-void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
-	int64_t *rows)
-{
-	int32_t at = 0;
-
-	for (uint32_t i = 0; i < g->in->n_runs && at < to; i++) {
-		const struct kar_queue_run *run = &g->in->runs[i];
-		int32_t first = from > at ? from : at, end = to < at + run->n ? to : at + run->n;
-
-		at += run->n;
-		if (first >= end)
-			continue;
-		add_class(p, run->class, end - first, v);
-		if (rows && run->n_charges)
-			add_charges(g->kind, run->charges, run->n_charges, end - first, rows);
-	}
-}
-
 /* --- order ----------------------------------------------------------------------------------------- */
-
-int q_compare_names(const struct q_group *a, const struct q_group *b)
-{
-	int order = strcmp(a->in->ns, b->in->ns);
-
-	return order ? order : strcmp(a->in->name, b->in->name);
-}
-
-int q_compare_line(const void *a, const void *b)
-{
-	const struct q_group *x = *(struct q_group *const *)a, *y = *(struct q_group *const *)b;
-
-	if (x->in->yields != y->in->yields)
-		return x->in->yields ? 1 : -1;
-	if (x->level != y->level)
-		return x->level > y->level ? -1 : 1;
-	if (x->in->creation != y->in->creation)
-		return x->in->creation < y->in->creation ? -1 : 1;
-	return q_compare_names(x, y);
-}
 
 static int64_t level_of(struct q_pass *p, const struct q_group *g)
 {
@@ -170,24 +47,6 @@ static void find_level(struct q_pass *p, struct q_group *g)
 	g->level = (int32_t)level_of(p, g);
 }
 
-enum kar_queue_reason q_ineligible(const struct q_group *g)
-{
-	const struct kar_queue_group *in = g->in;
-	enum kar_queue_reason found = KAR_QR_ADMITTED;
-
-	if (in->queue == KAR_QUEUE_NONE)
-		found = KAR_QR_QUEUE_NOT_FOUND;
-	else if (!g->q->in || g->q->in->problem)
-		found = KAR_QR_QUEUE_INVALID;
-	else if (g->q->n_children)
-		found = KAR_QR_QUEUE_NOT_LEAF;
-	else if (g->q->closed)
-		found = KAR_QR_QUEUE_CLOSED;
-	if (!found || (in->ineligible && in->ineligible < found))
-		found = in->ineligible;
-	return found;
-}
-
 /* --- one group ------------------------------------------------------------------------------------- */
 
 static int32_t count(const struct kar_queue_group *in)
@@ -220,15 +79,15 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 		for (uint32_t k = 0; k < run->n_seats; k++) {
 			if (!run->seats[k].bound)
 				continue;
-			add_class(p, run->class, run->seats[k].n, g->pods);
-			add_charges(g->kind, run->charges, run->n_charges, run->seats[k].n, g->row_pods);
+			q_add_class(p, run->class, run->seats[k].n, g->pods);
+			q_add_charges(g->kind, run->charges, run->n_charges, run->seats[k].n, g->row_pods);
 		}
 	}
 	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
 		const struct kar_queue_leaving *l = &g->in->leaving[i];
 
-		add_class(p, l->class, l->n, g->pods);
-		add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
+		q_add_class(p, l->class, l->n, g->pods);
+		q_add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
 	}
 }
 
@@ -275,16 +134,6 @@ static void make_lines(struct q_pass *p)
 
 		q->line[q->n_line++] = p->line[i];
 		enter_rows(p, p->line[i]);
-	}
-}
-
-void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		uint32_t r = q_resource(p, list->items[i].resource);
-
-		if (r < Q_RESOURCES)
-			to[r] = q_add(to[r], list->items[i].amount);
 	}
 }
 

@@ -260,16 +260,6 @@ size_t sched_hot_bytes(const struct kar_sched *s)
 	return n;
 }
 
-bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
-{
-	const struct sched_class *class = &s->classes[c];
-	uint32_t i = sched_find_node(s, node);
-
-	return i != SCHED_NONE && s->nodes[i].known &&
-		kar_sched_match(&s->nodes[i].offer, &class->needs, NULL) == KAR_FITS &&
-		sched_copies(s, class, i, false) > 0;
-}
-
 int64_t kar_sched_copies(struct kar_sched *s, kar_class c)
 {
 	return sched_hot(s, c)->total;

@@ -398,3 +398,13 @@ bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 	}
 	return true;
 }
+
+bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
+{
+	const struct sched_class *class = &s->classes[c];
+	uint32_t i = sched_find_node(s, node);
+
+	return i != SCHED_NONE && s->nodes[i].known &&
+		kar_sched_match(&s->nodes[i].offer, &class->needs, NULL) == KAR_FITS &&
+		sched_copies(s, class, i, false) > 0;
+}

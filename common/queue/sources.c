@@ -1,0 +1,329 @@
+/* Whom a group may take room from, and who of them goes first. */
+#include <string.h>
+
+#include "common/queue/taking.h"
+
+/* --- what is short ---------------------------------------------------------------------------------- */
+
+/* Would @row be freed by pods of @g? */
+static bool uses_quota(const struct taking *t, const struct q_group *g, const int64_t *rows)
+{
+	for (uint32_t i = 0; i < t->g->kind->n_rows; i++) {
+		for (uint32_t k = 0; t->s.quota >> i & 1 && k < g->kind->n_rows; k++) {
+			if (g->kind->rows[k] == t->g->kind->rows[i] && rows[k] > 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool uses_short(const struct taking *t, const struct q_group *g, uint64_t asked, bool job)
+{
+	uint64_t cluster = t->s.nodes ? q_asked(t->p, t->ask.v) : t->s.cluster;
+
+	if (cluster & asked)
+		return true;
+	for (const struct q_queue *q = t->g->q; q->in; q = q->parent) {
+		bool jobs = job && t->s.jobs >> q->depth & 1;
+
+		if ((jobs || t->s.cap[q->depth] & asked) && q_is_below(g->q, q))
+			return true;
+	}
+	return false;
+}
+
+/* --- order ----------------------------------------------------------------------------------------- */
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Is (@r, @g) taken before (@q, @h)? */
+static bool goes_before(const struct rank *r, const struct q_group *g, const struct rank *q,
+	const struct q_group *h)
+{
+	int order = compare(q->share, r->share);
+
+	if (!order)
+		order = compare(r->base, q->base);
+	if (!order)
+		order = compare(q->extras, r->extras);
+	if (!order)
+		order = compare(q->young, r->young);
+	return order ? order < 0 : q_compare_names(g, h) > 0;
+}
+
+/* --- b: extras ------------------------------------------------------------------------------------- */
+
+/* Of @from (NULL: for a row of a quota that is short, whose extra it is does not matter). */
+static bool may_take_extra(struct taking *t, struct q_group *y, const struct source *from, struct rank *r)
+{
+	struct q_pass *p = t->p;
+	const int64_t *u;
+
+	if (y == t->g || !q_extras(y))
+		return false;
+	u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	if (from &&
+		(!uses_short(t, y, q_asked(p, u), false) ||
+			(from->a != from->b && !q_over(p, from->b, u, t->resources, false))))
+		return false;
+	*r = (struct rank){ from && from->a != from->b ? from->b->share : 0, y->in->base, q_extras(y),
+		y->in->creation };
+	return !q_is_frozen(p, y);
+}
+
+/* --- c and d: whole groups -------------------------------------------------------------------------- */
+
+static bool is_live(const struct q_group *g)
+{
+	return g->st.standing != KAR_QUEUE_WAITING;
+}
+
+static bool is_reclaimable(const struct q_queue *from, const struct q_queue *to)
+{
+	for (; from->depth > to->depth; from = from->parent) {
+		if (from->in->not_reclaimable)
+			return false;
+	}
+	return !to->in->not_reclaimable;
+}
+
+static kar_time admitted_at(const struct q_group *g)
+{
+	return g->in->standing == KAR_QUEUE_ADMITTED ? g->in->admitted_at : INT64_MAX;
+}
+
+/* Does a budget allow less than all that would be gone with it? */
+static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
+{
+	for (uint32_t i = 0; i < v->in->n_budgets; i++) {
+		if (v->in->budgets[i].pods > p->budgets[v->in->budgets[i].budget])
+			return true;
+	}
+	return false;
+}
+
+/* Not both ways: who was evicted by a group never evicts that one back. */
+static bool is_spared(const struct taking *t, const struct q_group *v)
+{
+	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index ||
+		exceeds_a_budget(t->p, v);
+}
+
+static bool may_reclaim(struct taking *t, struct q_group *v, const struct source *from, struct rank *r)
+{
+	struct q_pass *p = t->p;
+
+	if (is_spared(t, v) || !is_reclaimable(v->q, from->b) ||
+		!uses_short(t, v, q_asked(p, v->kind->m), true) ||
+		!q_over(p, from->b, v->kind->m, t->resources, true))
+		return false;
+	*r = (struct rank){ from->b->share, v->in->base, 0, admitted_at(v) };
+	return !q_is_protected(p, v);
+}
+
+static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
+{
+	if (is_spared(t, v) || v->in->base >= t->g->in->base)
+		return false;
+	*r = (struct rank){ 0, v->in->base, 0, admitted_at(v) };
+	return !q_is_protected(t->p, v);
+}
+
+/* --- who goes first --------------------------------------------------------------------------------- */
+
+/* The taker against the siblings of each queue of its path, as things are now. */
+static void measure(struct taking *t)
+{
+	for (struct q_queue *a = t->g->q; a->parent; a = a->parent) {
+		t->within[a->depth] = q_within(t->p, a, t->ask.v);
+		t->share[a->depth] = q_share(t->p, a, t->ask.v, Q_SHARE_UNIT);
+	}
+}
+
+/* May it take from siblings with this share? */
+static bool is_due(const struct taking *t, const struct source *from, char way)
+{
+	if (from->a == from->b || t->within[from->a->depth])
+		return true;
+	return way == 'b' && t->share[from->a->depth] < from->b->share;
+}
+
+static bool has_some(const struct q_queue *b, char way)
+{
+	return way == 'b' ? b->extras > 0 : b->may_be_over && b->live > 0;
+}
+
+static void find_sources(struct taking *t, char way)
+{
+	struct q_queue *leaf = t->g->q;
+	uint32_t n = 1;
+
+	for (const struct q_queue *a = leaf; a->parent; a = a->parent)
+		n += a->parent->n_children;
+	t->sources = kar_arena_alloc(t->p->a, n, sizeof(*t->sources));
+	t->n_sources = 0;
+	t->way = way;
+	if (way == 'b' && leaf->extras > 0)
+		t->sources[t->n_sources++] = (struct source){ .a = leaf, .b = leaf };
+	for (struct q_queue *a = leaf; a->parent; a = a->parent) {
+		for (uint32_t i = 0; i < a->parent->n_children; i++) {
+			struct q_queue *b = a->parent->children[i];
+
+			if (b != a && has_some(b, way))
+				t->sources[t->n_sources++] = (struct source){ .a = a, .b = b };
+		}
+	}
+}
+
+static void note_first(struct source *from, struct q_group *g, const struct rank *r)
+{
+	if (from->first && !goes_before(r, g, &from->rank, from->first))
+		return;
+	from->first = g;
+	from->rank = *r;
+}
+
+static void look_below(struct taking *t, struct source *from, const struct q_queue *q)
+{
+	struct rank r;
+
+	for (uint32_t i = 0; i < q->n_here; i++) {
+		if (t->way == 'b' ? may_take_extra(t, q->here[i], from, &r)
+				  : may_reclaim(t, q->here[i], from, &r))
+			note_first(from, q->here[i], &r);
+	}
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		if (t->way == 'b' ? q->children[i]->extras > 0 : q->children[i]->live > 0)
+			look_below(t, from, q->children[i]);
+	}
+}
+
+/* What is known of the sources holds for what is short, and until something below is taken; or from a budget, which may be of any. */
+static void refresh_sources(struct taking *t, char way)
+{
+	bool same = t->way == way && t->sources_short == t->resources &&
+		memcmp(&t->sources_s, &t->s, sizeof(t->s)) == 0 && (way == 'b' || !t->p->s->n_budgets);
+
+	if (t->way != way)
+		find_sources(t, way);
+	for (uint32_t i = 0; i < t->n_sources && !same; i++)
+		t->sources[i].known = false;
+	t->sources_short = t->resources;
+	t->sources_s = t->s;
+}
+
+/* The largest share below @limit of which somebody may go; -1: there is none. */
+static int64_t next_share(const struct taking *t, int64_t limit)
+{
+	int64_t most = -1;
+
+	for (uint32_t i = 0; i < t->n_sources; i++) {
+		const struct source *s = &t->sources[i];
+		int64_t share = s->a == s->b ? 0 : s->b->share;
+
+		if (share < limit && share > most && !(s->known && !s->first) && is_due(t, s, t->way))
+			most = share;
+	}
+	return most;
+}
+
+static struct q_group *best_of_share(struct taking *t, int64_t share)
+{
+	struct source *found = NULL;
+
+	for (uint32_t i = 0; i < t->n_sources; i++) {
+		struct source *s = &t->sources[i];
+
+		if ((s->a == s->b ? 0 : s->b->share) != share || !is_due(t, s, t->way))
+			continue;
+		if (!s->known) {
+			s->first = NULL;
+			look_below(t, s, s->b);
+			s->known = true;
+		}
+		if (s->first && (!found || goes_before(&s->rank, s->first, &found->rank, found->first)))
+			found = s;
+	}
+	return found ? found->first : NULL;
+}
+
+static struct q_group *best_of_sources(struct taking *t, char way)
+{
+	struct q_group *found = NULL;
+
+	refresh_sources(t, way);
+	for (int64_t share = next_share(t, INT64_MAX); share >= 0 && !found; share = next_share(t, share))
+		found = best_of_share(t, share);
+	return found;
+}
+
+/* A row of a quota is short: extras that free it are wherever its namespace is, and go as those of the own leaf do. */
+static struct q_group *best_with_quota(struct taking *t)
+{
+	struct source any = { 0 };
+	struct rank r;
+
+	for (uint32_t i = 0; i < t->p->n_live; i++) {
+		struct q_group *y = t->p->live[i];
+		struct source from = { .a = t->g->q, .b = y->q };
+		int64_t rows[Q_ROWS] = { 0 }, v[Q_RESOURCES] = { 0 };
+		bool quota, paired;
+
+		if (!q_extras(y))
+			continue;
+		q_add_pods(t->p, y, y->st.d - 1, y->st.d, v, rows);
+		quota = uses_quota(t, y, rows);
+		paired = y->q == t->g->q || q_pair(t->g->q, y->q, &from.a, &from.b);
+		if (!quota && !(paired && is_due(t, &from, 'b')))
+			continue;
+		if (may_take_extra(t, y, quota ? NULL : &from, &r))
+			note_first(&any, y, &r);
+	}
+	return any.first;
+}
+
+static struct q_group *best_of_leaf(struct taking *t)
+{
+	const struct q_queue *leaf = t->g->q;
+	struct source any = { 0 };
+	struct rank r;
+
+	for (uint32_t i = 0; i < leaf->n_here; i++) {
+		if (may_preempt(t, leaf->here[i], &r))
+			note_first(&any, leaf->here[i], &r);
+	}
+	return any.first;
+}
+
+/* Is there anybody to be looked at? In a full cluster most queues are within their rights, or have no less than the others. */
+bool q_may_find(struct taking *t, char way)
+{
+	const struct q_pass *p = t->p;
+
+	if (way == 'd')
+		return t->g->q->live > 0;
+	if (way == 'b' && (t->g->q->extras > 0 || (p->extras > 0 && t->g->kind->n_rows)))
+		return true;
+	for (const struct q_queue *a = t->g->q; a->parent; a = a->parent) {
+		bool any = way == 'b' ? q_most_beside(a) >= 0 : a->parent->n_over > a->may_be_over;
+
+		if (any &&
+			(q_within(p, a, t->ask.v) ||
+				(way == 'b' && q_share(p, a, t->ask.v, Q_SHARE_UNIT) < q_most_beside(a))))
+			return true;
+	}
+	return false;
+}
+
+struct q_group *q_best_victim(struct taking *t, char way)
+{
+	if (!q_may_find(t, way))
+		return NULL;
+	if (way == 'd')
+		return best_of_leaf(t);
+	measure(t);
+	return way == 'b' && t->s.quota ? best_with_quota(t) : best_of_sources(t, way);
+}

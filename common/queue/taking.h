@@ -1,0 +1,52 @@
+/*
+ * taking - what a group that does not fit takes from others, while that is found out; private to victims.c and sources.c.
+ */
+#ifndef KAR_QUEUE_TAKING_H
+#define KAR_QUEUE_TAKING_H
+
+#include "common/queue/impl.h"
+
+struct victim {
+	struct q_group *g;
+	struct q_state before;
+	char way; /* 'b', 'c', 'd' */
+};
+
+/* In which order victims go. */
+struct rank {
+	int64_t share;
+	int32_t base, extras;
+	kar_time young; /* admitted or created */
+};
+
+/* Groups below a sibling of the path of the taker: all have the same share. */
+struct source {
+	struct q_queue *a, *b; /* the pair; both are the leaf of the taker, for extras there */
+	bool known;            /* .first is who goes first; NULL: nobody there may go */
+	struct q_group *first;
+	struct rank rank;
+};
+
+struct taking {
+	struct q_pass *p;
+	struct q_group *g;
+	struct q_ask ask;
+	struct q_short s;
+	uint64_t resources; /* that are short, for rights */
+	struct victim *victims;
+	uint32_t n;
+	char way; /* of the sources */
+	struct source *sources;
+	uint32_t n_sources;
+	uint64_t sources_short;   /* .resources, with which they are known */
+	struct q_short sources_s; /* .s, likewise */
+	bool within[Q_PATH];      /* by depth of the path of the taker: it is within its right there */
+	int64_t share[Q_PATH];    /* and its share with what it asks for */
+};
+
+/* Who goes next by that way, 'b', 'c' or 'd' (docs/design/queue.md, 6); NULL: nobody. */
+struct q_group *q_best_victim(struct taking *t, char way) KAR_NONNULL;
+/* False: q_best_victim() would find nobody, as things are. */
+bool q_may_find(struct taking *t, char way) KAR_NONNULL;
+
+#endif
