@@ -242,6 +242,7 @@ void kar_capacity_node(struct kar_capacity *c, const struct kar_node *old, const
 		return;
 	add_offers(c, new, 1);
 	add_offers(c, old, -1);
+	assert(old || new);
 	p = place_of(c, new ? new->offer.name : old->offer.name);
 	p->known = new != NULL;
 	set_usable(p, new &&kar_sched_usable(&new->offer));

@@ -263,7 +263,7 @@ void kar_status_error(struct kar_err *err, int http, const char *content_type, s
 	kar_fail(err, classify(http, &s, is_status || retry_after, write), "%s", kar_buf_cstr(&text));
 	err->http = http;
 	err->cause = cause_of(http, &s);
-	if (err->cause == KAR_CAUSE_QUOTA)
+	if (err->cause == KAR_CAUSE_QUOTA && s.message)
 		kar_quota_words_read(s.message, &err->quota);
 	err->retry_after = retry_after;
 	strlcpy(err->reason, s.reason ? s.reason : "", sizeof(err->reason));

@@ -174,6 +174,7 @@ static void keep_shares(struct q_pass *p, struct q_queue *q)
 
 static void count_shares(struct q_pass *p)
 {
+	assert(p->queues);
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 

@@ -41,29 +41,31 @@ struct q_queue {
 	enum kar_queue_validity validity;
 	bool checked; /* .validity is known */
 	bool in_force, closed, drain;
-	int64_t *n, *g, *cap; /* per resource: right or Q_UNNAMED, guarantee, limit */
-	struct q_sum *sum;    /* per resource */
-	int64_t *idle;        /* per resource: guarantees of its children that they do not use */
-	int32_t live;
+	bool names_any;        /* .n names a resource */
+	bool may_be_over;      /* whole groups of it may go for others' rights */
+	bool skipped;          /* before .next one has failed, and may not the next time */
+	bool key_over;         /* of the candidate, see race.c */
+	bool grows_below;      /* somebody below may grow (rebalance.c) */
+	bool dirty;            /* its sums have changed since it entered the race */
+	int64_t *n, *g, *cap;  /* per resource: right or Q_UNNAMED, guarantee, limit */
+	struct q_sum *sum;     /* per resource */
+	int64_t *idle;         /* per resource: guarantees of its children that they do not use */
 	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
 	int64_t extras;        /* pods beyond the minima, below */
 	int64_t *most;         /* tree over the children: the largest .share of those with .extras, else -1 */
 	struct q_group **here; /* groups of its own that are, or were in this pass, admitted or reserving */
 	uint32_t n_here;
-	bool names_any;             /* .n names a resource */
-	bool may_be_over;           /* whole groups of it may go for others' rights */
+	int32_t live;               /* groups below that are admitted or reserving */
 	uint32_t n_over;            /* children of which that is true */
 	int32_t n_unnamed;          /* live groups below that ask nothing of what .n names */
 	struct q_group **line;      /* groups that ask for it and have not finished, in line order */
 	uint32_t n_line, next;      /* .next: the first that was not tried yet */
-	bool skipped;               /* one before that has failed, and may not the next time */
 	struct q_group *stopped_by; /* the head of a StrictFIFO queue that waits; NULL: none */
 	struct q_group *grows;      /* waits for new nodes; NULL: nobody does */
 	struct q_group *reserved;   /* head of this pool (of the root: of the cluster); NULL: none */
 	struct q_group *candidate;  /* of its subtree, whose turn it is; NULL: none */
 	int64_t key_share;          /* of the candidate, see race.c */
 	const int64_t *want;        /* what the candidate asks for */
-	bool key_over;
 	/* growth.c: of a leaf: groups that EXTRAS may raise, as a heap */
 	struct q_group **growing;
 	uint32_t n_growing;
@@ -73,8 +75,6 @@ struct q_queue {
 	const struct q_queue *lowest;    /* whose the first is */
 	int32_t fewest[2];               /* the two least numbers of extras in a leaf of who may grow */
 	const struct q_group *fewest_of; /* whose the first is */
-	bool grows_below;                /* somebody below may grow */
-	bool dirty;                      /* its sums have changed since it entered the race */
 	struct q_queue **winners;        /* race.c */
 };
 
@@ -199,23 +199,19 @@ struct q_pass {
 	int64_t alloc[Q_RESOURCES], foreign[Q_RESOURCES], load[Q_RESOURCES];
 	const int64_t **class_needs; /* by class; NULL: not asked yet */
 	uint32_t *failed;            /* by class: .change when an extra of it had no node; 0: never */
-	uint32_t n_class_needs;
-	struct q_queue *queues, *root; /* the root is the last */
+	uint32_t n_class_needs, n_line, kind_slots, n_gone; /* of .class_needs, .line, .kinds, .gone */
+	struct q_queue *queues, *root;                      /* the root is the last */
 	struct q_group *groups;
 	struct q_group **line; /* all that have not finished, in line order */
-	uint32_t n_line;
 	struct q_row *rows;
 	int64_t *budgets;      /* what is left of each; below 0 after a drain */
 	struct q_kind **kinds; /* hash table */
-	uint32_t kind_slots;
 	struct q_group **gone; /* groups of which pods may leave */
-	uint32_t n_gone;
 	int64_t leaving;       /* bound pods that leave */
 	int64_t extras;        /* pods beyond the minima */
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
-	uint32_t n_live;
-	struct q_saved *log; /* states to go back to */
-	uint32_t n_log, logging;
+	struct q_saved *log;   /* states to go back to */
+	uint32_t n_live, n_log, logging;
 	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
 	uint32_t change, freed, changes;
 	uint32_t round; /* of GANGS: what was tried before is forgotten */

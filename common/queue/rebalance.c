@@ -110,8 +110,6 @@ static void find_lows(struct q_pass *p)
 
 		if (!q_may_grow(p, g))
 			continue;
-		for (struct q_queue *q = g->q; q && !q->grows_below; q = q->parent)
-			q->grows_below = true;
 		if (e < g->q->fewest[0]) {
 			g->q->fewest[1] = g->q->fewest[0];
 			g->q->fewest[0] = e;
@@ -119,6 +117,8 @@ static void find_lows(struct q_pass *p)
 		} else if (e < g->q->fewest[1]) {
 			g->q->fewest[1] = e;
 		}
+		for (struct q_queue *q = g->q; q && !q->grows_below; q = q->parent)
+			q->grows_below = true;
 	}
 	for (uint32_t i = 0; i < p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];

@@ -201,11 +201,17 @@ static void look_below(struct taking *t, struct source *from, const struct q_que
 	}
 }
 
+static bool is_same(const struct q_short *a, const struct q_short *b)
+{
+	return a->cluster == b->cluster && memcmp(a->cap, b->cap, sizeof(a->cap)) == 0 &&
+		a->quota == b->quota && a->jobs == b->jobs && a->nodes == b->nodes && a->closed == b->closed;
+}
+
 /* What is known of the sources holds for what is short, and until something below is taken; or from a budget, which may be of any. */
 static void refresh_sources(struct taking *t, char way)
 {
-	bool same = t->way == way && t->sources_short == t->resources &&
-		memcmp(&t->sources_s, &t->s, sizeof(t->s)) == 0 && (way == 'b' || !t->p->s->n_budgets);
+	bool same = t->way == way && t->sources_short == t->resources && is_same(&t->sources_s, &t->s) &&
+		(way == 'b' || !t->p->s->n_budgets);
 
 	if (t->way != way)
 		find_sources(t, way);

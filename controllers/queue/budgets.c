@@ -70,8 +70,8 @@ static uint32_t *find_all(const struct budgets *b, const struct kar_pod *pod, ui
 /* Pods of a task have the same labels. */
 struct known {
 	const char *labels, *task; /* interned; NULL: none */
-	int32_t incarnation;
 	uint32_t *found, n;
+	int32_t incarnation;
 };
 
 static bool is_like(const struct known *k, const struct known *other)

@@ -109,7 +109,7 @@ void queue_finish_capacity(struct queue_pass *p)
 	struct kar_sched_amount *offers = NULL;
 	uint32_t n = p->nodes ? kar_capacity_offers(p->stores->capacity, &p->s->arena, &offers) : 0;
 
-	for (kar_class class = 1; class < p->sums->n; class ++)
+	for (kar_class class = 1; p->nodes && class < p->sums->n; class ++)
 		add_class(p, used, class);
 	p->snapshot.alloc = (struct kar_queue_amounts){ offers, n };
 	p->snapshot.foreign = (struct kar_queue_amounts){ used->items, used->n };
