@@ -2,6 +2,7 @@
  * kar-simtest - runs the whole system in virtual time, under faults, by seed. See docs/SIMULATION.md.
  */
 #include <getopt.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,21 +399,55 @@ static struct worker start_worker(const struct options *o, int part)
 }
 
 /* A worker that dies has died of its last seed. */
-static void finish_worker(const struct options *o, const struct worker *w, struct total *t)
+static void finish_worker(const struct options *o, const struct worker *w, const struct message *m,
+	struct total *t)
 {
-	struct message m = { 0 }, next;
 	int status;
 
-	while (read(w->results, &next, sizeof(next)) == sizeof(next))
-		m = next;
 	close(w->results);
 	waitpid(w->pid, &status, 0);
-	t->seeds += m.total.seeds + !m.done;
-	t->failed += m.total.failed + !m.done;
-	add_sums(&t->sum, &m.total.sum);
-	if (!m.done)
+	t->seeds += m->total.seeds + !m->done;
+	t->failed += m->total.failed + !m->done;
+	add_sums(&t->sum, &m->total.sum);
+	if (!m->done)
 		printf("FAILED seed %llu: the process died (status %d)\n  replay: hack/sim --seed %llu --faults %s\n",
-			(unsigned long long)m.running, status, (unsigned long long)m.running, o->faults);
+			(unsigned long long)m->running, status, (unsigned long long)m->running, o->faults);
+}
+
+static bool hear(const struct worker *w, struct message *m)
+{
+	struct message next;
+	size_t n = 0;
+
+	while (n < sizeof(next)) {
+		ssize_t got = read(w->results, (char *)&next + n, sizeof(next) - n);
+
+		if (got <= 0)
+			return false;
+		n += (size_t)got;
+	}
+	*m = next;
+	return true;
+}
+
+/* All are heard, so that none waits because its pipe is full. */
+static void hear_all(const struct options *o, const struct worker *workers, struct total *t)
+{
+	struct message last[JOBS_MAX] = { 0 };
+	struct pollfd fds[JOBS_MAX];
+	int left = o->jobs;
+
+	for (int i = 0; i < o->jobs; i++)
+		fds[i] = (struct pollfd){ .fd = workers[i].results, .events = POLLIN };
+	while (left > 0 && poll(fds, (nfds_t)o->jobs, -1) >= 0) {
+		for (int i = 0; i < o->jobs; i++) {
+			if (fds[i].fd < 0 || !fds[i].revents || hear(&workers[i], &last[i]))
+				continue;
+			finish_worker(o, &workers[i], &last[i], t);
+			fds[i].fd = -1;
+			left--;
+		}
+	}
 }
 
 static void run_all(const struct options *o, struct total *t)
@@ -426,8 +461,7 @@ static void run_all(const struct options *o, struct total *t)
 	}
 	for (int i = 0; i < o->jobs; i++)
 		workers[i] = start_worker(o, i);
-	for (int i = 0; i < o->jobs; i++)
-		finish_worker(o, &workers[i], t);
+	hear_all(o, workers, t);
 }
 
 /* --- the report ---------------------------------------------------------------------------------------- */
