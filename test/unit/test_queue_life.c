@@ -17,7 +17,16 @@
 #include "test/unit/queue_world.h"
 
 /* Seconds. */
-enum { TICK = 20, HOURS = 4, LIVES = 60, GROUPS = 14, LONGEST = 400, AGE = 600, STARVE = 300, RUNTIME = 60 };
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+enum { LIVES = 10 }; /* each is ten times as slow */
+#else
+enum { LIVES = 60 };
+#endif
+#else
+enum { LIVES = 60 };
+#endif
+enum { TICK = 20, HOURS = 4, GROUPS = 14, LONGEST = 400, AGE = 600, STARVE = 300, RUNTIME = 60 };
 
 struct job {
 	bool here, first;       /* .first: it has not been admitted yet */
