@@ -388,25 +388,31 @@ static void let_all_go(struct making *m)
 		let_go(m, i);
 }
 
+static bool has_bound_pods(const struct making *m)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+		any |= m->seats[i].n > 0;
+	return any;
+}
+
 /* No queue has seen it yet, and its pods run already, on nodes: it is admitted as it is. */
 static bool is_adopted(const struct making *m)
 {
-	uint32_t bound = 0;
-
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		bound += m->seats[i].n;
 	/* Only a job that has started has such pods: before that, somebody else has made them to get past the queue. */
-	return bound && m->job->status.incarnation > 0 &&
+	return has_bound_pods(m) && m->job->status.incarnation > 0 &&
 		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 
 void queue_observe_gang(struct queue_pass *p, uint32_t i)
 {
 	struct making m = new_making(p, i);
-	bool known = queue_find_classes(&m);
+	bool known = queue_find_classes(&m), bound;
 	struct queue_gang *out;
 
 	queue_count_pods(&m);
+	bound = has_bound_pods(&m);
 	p->groups[i].admitted |= is_adopted(&m);
 	queue_count_needs(&m);
 	queue_add_runs(&m);
@@ -427,6 +433,8 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		if (!m.live && !m.job->status.incarnation &&
 			m.group->status.placement.state == KAR_PG_STATE_NONE)
 			p->groups[i].admitted = false;
+		/* Nor does it take room from others before it has pods on nodes: no pass has looked whether there is any. */
+		m.in->provisioned = !bound && m.group->status.placement.state == KAR_PG_STATE_NONE;
 		queue_fill_gang(p, i, out);
 		describe(&m, out);
 		if (m.qg->admitted)

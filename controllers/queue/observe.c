@@ -336,7 +336,8 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		: is_reserving(qg->group) ? KAR_QUEUE_RESERVING
 					  : KAR_QUEUE_WAITING;
 	in->not_evictable |= !is_evictable(p, qg->group);
-	in->provisioned = qg->admitted && pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
+	in->provisioned |= pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
+	in->provisioned &= qg->admitted;
 	in->schedule_timeout = kar_podgroup_timeout(qg->group, p->settings->schedule_timeout);
 	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE : number_of_key(p, pl->evicted_by);
 	in->never_preempts = never_preempts(p, &qg->group->spec) || pl->failures > 0;

@@ -301,10 +301,11 @@ static void on_pod(struct model *l, const struct sim_change *c)
 			note_pod(l, add_pod(l, c, w.job), c);
 		return;
 	}
-	/* A deletion is no edit. */
-	if (is_person(c->user) && c->new && c->verb != KAR_DELETE && !c->subresource) {
+	/* A deletion is no edit; to take off the last finalizer is one, and there is nothing afterwards. */
+	if (is_person(c->user) && c->verb != KAR_DELETE && !c->subresource) {
 		w.pod->tampered = true;
-		model_note_edit(w.pod, c);
+		if (c->new)
+			model_note_edit(w.pod, c);
 		if (w.job)
 			w.job->pods_edited = true;
 	}

@@ -258,6 +258,15 @@ static void check_success_recorded(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
+/* Of two managers one has not seen the new number of its pods yet: what is surplus for one is wanted, and so not counted, by the other. */
+static bool is_disputed(const struct write *w)
+{
+	kar_time since = model_horizon(w->l);
+
+	return w->l->overlaps && w->job &&
+		setting_min(&w->job->limit, since) != setting_max(&w->job->limit, since);
+}
+
 static void check_loss_recorded(const struct rule *r, const struct write *w)
 {
 	bool deletes = w->c->verb == KAR_DELETE && !w->pod->deleting;
@@ -265,7 +274,7 @@ static void check_loss_recorded(const struct rule *r, const struct write *w)
 
 	if (!w->by_manager || !w->pod->failed || !(deletes || rules_lets_go(w)))
 		return;
-	if (rules_is_refused(w->c->old))
+	if (rules_is_refused(w->c->old) || is_disputed(w))
 		return; /* nor has that */
 	if (model_is_gated(w->c->old) && w->pod->deleting)
 		return; /* it has never run; what fails pods that are deleted without a node is the garbage collector */
