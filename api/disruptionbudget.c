@@ -77,11 +77,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(b);
 }
 
-static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
-{
-	return o->ns;
-}
-
 const struct kar_type kar_disruptionbudget_type = {
 	.res = { .group = "policy",
 		.version = "v1",
@@ -91,7 +86,7 @@ const struct kar_type kar_disruptionbudget_type = {
 	.wire = &desc,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
+	.index_key = kar_object_by_namespace,
 	.n_index = 1,
 };
 

@@ -93,11 +93,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(l);
 }
 
-static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
-{
-	return o->ns;
-}
-
 const struct kar_type kar_limitrange_type = {
 	.res = { .group = "",
 		.version = "v1",
@@ -107,7 +102,7 @@ const struct kar_type kar_limitrange_type = {
 	.wire = &desc,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
+	.index_key = kar_object_by_namespace,
 	.n_index = 1,
 };
 

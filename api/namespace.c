@@ -44,11 +44,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(n);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
-{
-	return NULL;
-}
-
 const struct kar_type kar_namespace_type = {
 	.res = { .group = "",
 		.version = "v1",
@@ -59,7 +54,6 @@ const struct kar_type kar_namespace_type = {
 	.protobuf = true,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
 };
 
 bool kar_namespace_same(const struct kar_namespace *a, const struct kar_namespace *b)

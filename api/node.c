@@ -240,18 +240,12 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	free(o);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
-{
-	return NULL;
-}
-
 const struct kar_type kar_node_type = {
 	.res = { .group = "", .version = "v1", .plural = "nodes", .kind = "Node", .namespaced = false },
 	.wire = &node_desc,
 	.protobuf = true,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
 };
 
 /* --- comparison ------------------------------------------------------------------------------------ */

@@ -43,11 +43,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(o);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
-{
-	return NULL;
-}
-
 const struct kar_type kar_priorityclass_type = {
 	.res = {
 		.group = "scheduling.k8s.io",
@@ -60,5 +55,4 @@ const struct kar_type kar_priorityclass_type = {
 	.protobuf = true,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
 };

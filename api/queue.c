@@ -175,11 +175,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(q);
 }
 
-static const char *index_key(const struct kar_object *o KAR_UNUSED, int i KAR_UNUSED)
-{
-	return NULL;
-}
-
 const struct kar_type kar_queue_type = {
 	.res = {
 		.group = KAR_GROUP,
@@ -191,5 +186,4 @@ const struct kar_type kar_queue_type = {
 	.wire = &queue_desc,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
 };

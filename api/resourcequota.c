@@ -260,11 +260,6 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 	free(q);
 }
 
-static const char *index_key(const struct kar_object *o, int i KAR_UNUSED)
-{
-	return o->ns;
-}
-
 const struct kar_type kar_resourcequota_type = {
 	.res = {
 		.group = "",
@@ -276,6 +271,6 @@ const struct kar_type kar_resourcequota_type = {
 	.wire = &quota_desc,
 	.project = project,
 	.destroy = destroy,
-	.index_key = index_key,
+	.index_key = kar_object_by_namespace,
 	.n_index = 1,
 };

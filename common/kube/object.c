@@ -110,6 +110,11 @@ const char *kar_key(const char *ns, const char *name, char out[KAR_KEY_LEN])
 	return out;
 }
 
+const char *kar_object_by_namespace(const struct kar_object *o, int i KAR_UNUSED)
+{
+	return o->ns;
+}
+
 const char *kar_object_key(const struct kar_object *o, char out[KAR_KEY_LEN])
 {
 	return kar_key(o->ns, o->name, out);

@@ -83,7 +83,7 @@ struct kar_type {
 	 * the last reference.
 	 */
 	void (*destroy)(struct kar_object *o, struct kar_intern *strings);
-	/* Secondary index number @i: the interned string under which @o is found, or NULL for none. */
+	/* Secondary index number @i: the interned string under which @o is found, or NULL for none. Not called if .n_index is 0. */
 	const char *(*index_key)(const struct kar_object *o, int i);
 	int n_index;
 };
@@ -117,6 +117,8 @@ bool kar_object_same(const struct kar_object *a, const struct kar_object *b) KAR
 /* "ns/name", or "name" for cluster-scoped objects, written to @out. */
 #define KAR_KEY_LEN 320 /* 63 + 1 + 253 + NUL, rounded up */
 const char *kar_object_key(const struct kar_object *o, char out[KAR_KEY_LEN]) KAR_NONNULL;
+/* For .index_key of a kind whose only index is by namespace. */
+const char *kar_object_by_namespace(const struct kar_object *o, int i) KAR_NONNULL;
 const char *kar_key(const char *ns, const char *name, char out[KAR_KEY_LEN]);
 /* Splits "ns/name" (or "name": *ns = ""). Both outputs point into @buf, a copy of the key. */
 void kar_key_split(const char *key, char buf[KAR_KEY_LEN], const char **ns, const char **name) KAR_NONNULL;

@@ -138,6 +138,22 @@ static void gang_is_placed_with_nodes_after_any_number_of_failures(void **state)
 	check_says(&w.sync.plan.actions[0], "\"nodes\":\"n1 n2\"");
 }
 
+/* Somebody may write the status of his group, and admits a job of 4 pods for which there are no nodes. */
+static void admission_without_places_takes_no_room(void **state)
+{
+	(void)state;
+	put_direct(4, 4, "",
+		ADMITTED("True", "Admitted",
+			"mine") ",\"admittedQueue\":\"default\",\"position\":0,\"desired\":4");
+	put_pod(0, "", 60, "Pending");
+	put_named(w.stores.queuejobs, "h", "",
+		",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]}");
+	put_group_of_job("h", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)");
+}
+
 static void what_it_cannot_check_is_refused(void **state)
 {
 	(void)state;
@@ -188,6 +204,7 @@ int main(void)
 		TEST(missing_pods_get_places),
 		TEST(missing_minimum_is_placed_whole_or_not),
 		TEST(gang_is_placed_with_nodes_after_any_number_of_failures),
+		TEST(admission_without_places_takes_no_room),
 		TEST(what_it_cannot_check_is_refused),
 		TEST(it_never_waits_for_new_nodes_with_pods),
 		TEST(nobody_is_served_without_the_flag),
