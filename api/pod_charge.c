@@ -423,17 +423,6 @@ int64_t kar_pod_charge_of(const struct kar_pod_charge *c, const char *resource)
 		strncmp(resource, requests, N_REQUESTS) == 0 ? resource + N_REQUESTS : resource);
 }
 
-static bool has_value(const struct kar_quota_scope *s, const char *value)
-{
-	const char *const *values = s->values.items;
-
-	for (size_t i = 0; i < s->values.n; i++) {
-		if (kar_streq(values[i], value))
-			return true;
-	}
-	return false;
-}
-
 /* As a selector of labels: what has no class is in no list. */
 static bool class_matches(const struct kar_quota_scope *s, const char *class)
 {
@@ -443,9 +432,9 @@ static bool class_matches(const struct kar_quota_scope *s, const char *class)
 	case KAR_SCOPE_DOES_NOT_EXIST:
 		return !class;
 	case KAR_SCOPE_IN:
-		return class && has_value(s, class);
+		return class && kar_strings_have(&s->values, class);
 	default:
-		return !class || !has_value(s, class);
+		return !class || !kar_strings_have(&s->values, class);
 	}
 }
 

@@ -79,14 +79,6 @@ void q_lift_all(struct q_pass *p)
 		q_retake(p, p->live[i], &p->live[i]->st, &none);
 }
 
-static void add(struct q_pass *p, int64_t *v, kar_class class, int64_t n)
-{
-	const int64_t *needs = q_class_needs(p, class);
-
-	for (uint32_t r = 0; r < p->n_resources; r++)
-		v[r] = q_add(v[r], q_mul(needs[r], n));
-}
-
 /* Where the head would be without any managed pod. */
 static struct room *place_alone(struct q_pass *p, struct q_group *head, struct kar_table *by_node,
 	uint32_t *n)
@@ -109,7 +101,7 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, struct k
 				rooms[*n].node = s->node;
 				kar_table_add(by_node, s->node, *n);
 			}
-			add(p, rooms[at ? *at : (*n)++].v, head->in->runs[s->run].class, s->n);
+			q_add_class(p, head->in->runs[s->run].class, s->n, rooms[at ? *at : (*n)++].v);
 		}
 	}
 	q_undo(p, mark);
@@ -123,7 +115,7 @@ static void subtract_old(struct q_pass *p, void *context, const char *node, kar_
 	const uint32_t *at = kar_table_find(&p->reserved_at, node);
 
 	if (at)
-		add(p, rooms[*at].v, class, -(int64_t)n);
+		q_add_class(p, class, -(int64_t)n, rooms[*at].v);
 }
 
 /* Of pods @from .. @to of the group: those that were bound before the reservation. */

@@ -92,8 +92,6 @@ static int compare_placed(const void *a, const void *b)
 
 	if (runs(x->pod) != runs(y->pod))
 		return runs(x->pod) ? -1 : 1;
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
