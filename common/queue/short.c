@@ -51,7 +51,8 @@ static const char *amount(struct q_pass *p, const struct lack *l, int64_t n)
 
 static const char *short_of(struct q_pass *p, const struct lack *l)
 {
-	return q_text_short(p, l->resource, l->lacks, l->wanted);
+	/* What others have beyond the limit is not what it lacks. */
+	return q_text_short(p, l->resource, q_min(l->lacks, l->wanted), l->wanted);
 }
 
 /* Of the cluster; @locked: what is kept for others' guarantees counts. */

@@ -34,7 +34,7 @@ static const struct {
 		"g1 Admitted; g2 InsufficientCapacity cpu short 1: 4 wanted, 3 free of 6; 1st of 1 in queue a" },
 	{ "as_far_as_there_is_room",
 		"queue a; node n1 cpu=2; g1 a admitted needs=3xcpu=1; g2 a needs=1xcpu=1",
-		"g1 Admitted; g2 InsufficientCapacity cpu short 2: 1 wanted, 0 free of 2; 1st of 1 in queue a" },
+		"g1 Admitted; g2 InsufficientCapacity cpu short 1: 1 wanted, 0 free of 2; 1st of 1 in queue a" },
 	{ "full_queue_holds_no_room",
 		"queue a max=0; node n1 cpu=2; queue b; g1 a needs=2xcpu=1; g2 b needs=2xcpu=1",
 		"g1 MaxJobsReached queue a has 1 of 1 jobs; 1st of 1 in queue a; g2 Admitted n1*2" },
