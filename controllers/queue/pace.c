@@ -104,14 +104,12 @@ bool queue_says_the_same(const char *recorded, const char *text)
 
 /* --- what is written when --------------------------------------------------------------------------- */
 
-static enum queue_pace pace_of_numbers(const struct queue_pass *p, uint32_t i)
+/* Behind the first of its line: who goes first, and what is free, is another with each job that starts. */
+static enum queue_pace pace_in_line(const struct queue_pass *p, uint32_t i)
 {
-	const struct kar_queue_decision *d = &p->result.groups[i];
-	int32_t before = p->groups[i].group->status.position;
+	int32_t before = p->groups[i].group->status.position, now = p->result.groups[i].position;
 
-	if (d->reason < KAR_QR_RESERVING) /* it is in no line */
-		return QUEUE_LATER;
-	return has_moved(before, d->position) || p->line_moved[p->in[i].queue] ? QUEUE_LATER : QUEUE_NEVER;
+	return has_moved(before, now) || p->line_moved[p->in[i].queue] ? QUEUE_LATER : QUEUE_NEVER;
 }
 
 enum queue_pace queue_pace_of(const struct queue_pass *p, uint32_t i, const char *message)
@@ -126,8 +124,9 @@ enum queue_pace queue_pace_of(const struct queue_pass *p, uint32_t i, const char
 	if (!moved && kar_streq(c->message, message))
 		return QUEUE_NEVER;
 	if ((d->position && d->position <= FIRST) || p->in[i].queue == KAR_QUEUE_NONE ||
-		!kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
-		!queue_says_the_same(c->message, d->text ? d->text : message))
+		!kar_streq(c->reason, kar_queue_reason_name(d->reason)))
 		return QUEUE_SOON;
-	return pace_of_numbers(p, i);
+	if (d->reason >= KAR_QR_RESERVING)
+		return pace_in_line(p, i);
+	return queue_says_the_same(c->message, d->text ? d->text : message) ? QUEUE_LATER : QUEUE_SOON;
 }

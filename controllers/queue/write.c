@@ -140,13 +140,15 @@ static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
 }
 
 /* Of condition QuotaReserved: what is used changes all the time. */
-static bool has_new_words(const struct queue_pass *p, const struct queue_group *qg)
+static enum queue_pace pace_of_reserved(const struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_condition *c =
 		kar_condition_find(&qg->group->status.conditions, KAR_PG_QUOTA_RESERVED);
 	struct kar_condition next;
 
-	return c && queue_reserved(p, qg, &next) && !kar_streq(c->message, next.message);
+	if (!c || !queue_reserved(p, qg, &next) || kar_streq(c->message, next.message))
+		return QUEUE_NEVER;
+	return queue_says_the_same(c->message, next.message) ? QUEUE_LATER : QUEUE_SOON;
 }
 
 /* What is said of nodes to come stays as it was written, even if it is of an earlier day. */
@@ -154,12 +156,13 @@ static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
-	if (has_new_words(p, &p->groups[i]))
-		return QUEUE_SOON;
-	return queue_pace_of(p, i,
-		queue_is_admitted(d) && (d->provisions || p->in[i].provisioned)
-			? NULL
-			: queue_message(p, &p->groups[i], d));
+	enum queue_pace reserved = pace_of_reserved(p, &p->groups[i]),
+			of_admission = queue_pace_of(p, i,
+				queue_is_admitted(d) && (d->provisions || p->in[i].provisioned)
+					? NULL
+					: queue_message(p, &p->groups[i], d));
+
+	return of_admission == QUEUE_SOON || reserved == QUEUE_NEVER ? of_admission : reserved;
 }
 
 /* It is time to write what of the group is only a new position, or a new number. */

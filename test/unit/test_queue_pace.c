@@ -165,6 +165,35 @@ static void others_see_a_move_by_a_tenth(void **state)
 		"patch podgroups/status ns/g018 (Admitted=False/MaxJobsReached position=18)");
 }
 
+/* Whose text names another job than it should, and nothing else. */
+static void put_waiting_for(int i, const char *whom)
+{
+	char name[16], status[512];
+
+	snprintf(name, sizeof(name), "g%03d", i);
+	snprintf(status, sizeof(status),
+		"\"position\":%d," ADMITTED("False", "MaxJobsReached",
+			"%s goes first; %dth of 60 in queue default"),
+		i, whom, i);
+	put_group(name, "", status);
+}
+
+static void other_names_are_for_the_first_ten(void **state)
+{
+	(void)state;
+	forget_positions();
+	put_line(60, 60);
+	assert_string_equal(positions_text(), "");
+	put_waiting_for(9, "ns/x");
+	put_waiting_for(45, "ns/x");
+	w.mono += 5000;
+	assert_string_equal(positions_text(),
+		"patch podgroups/status ns/g009 (Admitted=False/MaxJobsReached position=9)");
+	w.mono += 60000;
+	put_waiting(9, 9, 60);
+	assert_string_equal(positions_text(), "");
+}
+
 /* From 60 to 57 in two steps, which is not enough, and then to 54. */
 static void others_see_a_line_that_has_moved_by_a_tenth(void **state)
 {
@@ -345,6 +374,12 @@ static void changes_that_matter_wake_it(void **state)
 	(void)state;
 	put_queue("default", "");
 	assert_string_equal(woken(), "all");
+	put_node("n1", "2000", ""); /* nobody waits for it */
+	assert_string_equal(woken(), "counts");
+	put_node("n1", "2000", "");
+	assert_string_equal(woken(), "");
+	kar_store_delete(w.stores.nodes, NULL, "n1", "uid-n1", ++w.rv);
+	assert_string_equal(woken(), "counts");
 	put_group("g", "", "");
 	assert_string_equal(woken(), "all");
 	put_named(w.stores.priorityclasses, "c", "", ",\"value\":1");
@@ -474,6 +509,7 @@ int main(void)
 		TEST(new_numbers_of_nodes_are_written_once_a_minute),
 		TEST(the_first_ten_see_each_move),
 		TEST(others_see_a_move_by_a_tenth),
+		TEST(other_names_are_for_the_first_ten),
 		TEST(others_see_a_line_that_has_moved_by_a_tenth),
 		cmocka_unit_test(texts_are_compared_without_their_numbers),
 		TEST(what_holds_a_group_up_is_written_with_the_positions),
