@@ -195,8 +195,9 @@ static void on_node(void *arg, const struct kar_object *o, const struct kar_obje
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
-	if (shared->waits_for_room && n && !(o && kar_node_same_offer(kar_as_node(o), kar_as_node(n))))
-		kar_workqueue_add(c->queue, ALL);
+	/* What queues are entitled to changes also while nobody waits. */
+	if (!(n && o && kar_node_same_offer(kar_as_node(o), kar_as_node(n))))
+		kar_workqueue_add(c->queue, shared->waits_for_room ? ALL : COUNTS);
 }
 
 static void on_namespace(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -324,7 +325,7 @@ static void decide(struct queue_pass *p)
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
 		queue_come_again(p, p->result.again_at - p->s->now);
 	note_waits_for_room(p);
-	if (shared->may_grow)
+	if (shared->waits_for_room)
 		queue_come_again(p, FOREIGN_INTERVAL);
 	queue_compare_lines(p, &shared->lines);
 	queue_forget_classes(p);

@@ -34,6 +34,7 @@ static KAR_UNUSED int setup(void **state KAR_UNUSED)
 	w.controller.start(&w.controller);
 	drain();
 	put_node("n1", "1000", "");
+	drain();
 	w.rv = 10;
 	w.mono = 1000000;
 	return 0;

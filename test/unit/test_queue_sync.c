@@ -634,6 +634,17 @@ static void plan_without_nodes_holds_its_room(void **state)
 		"patch podgroups/status ns/b (Admitted=False/InsufficientCapacity position=1)");
 }
 
+/* What others use may be less then. */
+static void pass_is_repeated_while_somebody_waits_for_room(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_gang("a", "\"phase\":\"Pending\"");
+	put_gang("b", "\"phase\":\"Pending\"");
+	assert_true(sync_named("all"));
+	assert_int_equal(w.sync.plan.requeue_after, 5 * KAR_SECOND);
+}
+
 /* On a node that is lost, for example: the job cannot make a pod of the same name, so no room is kept for it. */
 static void job_whose_pods_should_be_gone_gets_no_room(void **state)
 {
@@ -716,6 +727,7 @@ int main(void)
 		TEST(nothing_is_placed_before_the_backends_are_known),
 		TEST(admission_without_places_is_not_believed),
 		TEST(plan_without_nodes_holds_its_room),
+		TEST(pass_is_repeated_while_somebody_waits_for_room),
 		TEST(edit_of_a_job_begins_a_pass),
 		TEST(job_whose_pods_should_be_gone_gets_no_room),
 	};
