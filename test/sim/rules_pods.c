@@ -258,13 +258,10 @@ static void check_success_recorded(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
-/* Of two managers one has not seen the new number of its pods yet: what is surplus for one is wanted, and so not counted, by the other. */
+/* Of two managers one has taken it away as surplus, and the other, which has not seen that, wants it again: it is no loss. */
 static bool is_disputed(const struct write *w)
 {
-	kar_time since = model_horizon(w->l);
-
-	return w->l->overlaps && w->job &&
-		setting_min(&w->job->limit, since) != setting_max(&w->job->limit, since);
+	return w->l->overlaps && w->pod->stopped && w->pod->deleting && w->pod->failed_at >= w->pod->deleting;
 }
 
 static void check_loss_recorded(const struct rule *r, const struct write *w)
