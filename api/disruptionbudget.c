@@ -90,9 +90,13 @@ const struct kar_type kar_disruptionbudget_type = {
 	.n_index = 1,
 };
 
-bool kar_disruptionbudget_same(const struct kar_disruptionbudget *a, const struct kar_disruptionbudget *b)
+bool kar_disruptionbudget_allows_more(const struct kar_disruptionbudget *old,
+	const struct kar_disruptionbudget *now)
 {
-	return kar_object_same(&a->o, &b->o) && a->generation == b->generation && a->allowed == b->allowed;
+	if (!old || !now)
+		return !now;
+	return !kar_object_same(&old->o, &now->o) || old->generation != now->generation ||
+		old->allowed < now->allowed;
 }
 
 bool kar_disruptionbudget_selects(const struct kar_disruptionbudget *b, const struct kar_array *labels)

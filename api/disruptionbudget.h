@@ -31,9 +31,9 @@ static inline const struct kar_disruptionbudget *kar_as_disruptionbudget(const s
 	return (const struct kar_disruptionbudget *)(const void *)o;
 }
 
-/* Do both protect the same pods, and allow as many disruptions? */
-bool kar_disruptionbudget_same(const struct kar_disruptionbudget *a,
-	const struct kar_disruptionbudget *b) KAR_NONNULL;
+/* Is more allowed after the change from @old (NULL: it is new) to @now (NULL: it is gone), or are other pods protected? */
+bool kar_disruptionbudget_allows_more(const struct kar_disruptionbudget *old,
+	const struct kar_disruptionbudget *now);
 /* Does it protect pods with @labels (struct kar_pair)? */
 bool kar_disruptionbudget_selects(const struct kar_disruptionbudget *b,
 	const struct kar_array *labels) KAR_NONNULL;

@@ -120,6 +120,17 @@ static void take(const struct budgets *b, struct kar_queue_group *in)
 	in->n_budgets = 0;
 }
 
+/* Nobody is evicted if all have what they want. */
+static bool somebody_waits(const struct queue_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (p->groups[i].claim == QUEUE_CLAIM_ALIVE &&
+			(p->in[i].standing != KAR_QUEUE_ADMITTED || p->in[i].replaces))
+			return true;
+	}
+	return false;
+}
+
 void queue_observe_budgets(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->disruptionbudgets;
@@ -127,7 +138,7 @@ void queue_observe_budgets(struct queue_pass *p)
 	size_t most = kar_store_count(store);
 	const struct kar_object *o;
 
-	if (!most)
+	if (!most || !somebody_waits(p))
 		return;
 	b.all = kar_arena_alloc(&p->s->arena, most, sizeof(struct kar_disruptionbudget *));
 	b.allowed = kar_arena_alloc(&p->s->arena, most, sizeof(*b.allowed));

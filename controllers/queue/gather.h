@@ -22,6 +22,8 @@ struct gathering {
 	struct queue_members
 		have; /* that need no place any more, or get one from the scheduler at any time */
 	struct queue_members leaving; /* that stop */
+	struct queue_members held;    /* whose room the pass counts for the group, not for others */
+	struct queue_members charged; /* whose quota it counts for the group */
 	struct queue_members unbound; /* that may get a place now, in the order in which they get them */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */

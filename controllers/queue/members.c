@@ -45,7 +45,7 @@ static uint32_t run_of(struct gathering *m, uint32_t first, const struct kar_pod
 	uint32_t i = first;
 
 	if (m->admitted)
-		queue_quota_owns(m->p->quota, pod);
+		queue_gather_add(m, &m->charged, pod);
 	while (i < m->runs.n && !is_like(m, i, pod, unverified))
 		i++;
 	if (i < m->runs.n)
@@ -159,7 +159,7 @@ static size_t take_planned(struct gathering *m, struct queue_members *out)
 
 		if (planned_node(m, pod)) {
 			queue_gather_add(m, out, pod);
-			queue_owns(m->p, pod);
+			queue_gather_add(m, &m->held, pod);
 		} else {
 			queue_gather_add(m, planned(m, pod) ? &front : &rest, pod);
 		}
@@ -285,7 +285,8 @@ static struct kar_queue_amounts hold(struct gathering *m)
 static struct queue_gang *wait_for_members(struct gathering *m, struct queue_gang *out)
 {
 	queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
-		kar_arena_printf(m->arena, "fewer members can start than spec.minMember %d asks for",
+		kar_arena_printf(m->arena, "%lld of %d members can start",
+			(long long)m->have.n + (long long)m->unbound.n + (long long)m->succeeded,
 			(int)m->group->spec.min_member));
 	leave_alone(m);
 	return out;
@@ -375,7 +376,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	for (size_t i = 0; i < m->leaving.n; i++) {
 		const struct kar_pod *pod = m->leaving.items[i];
 
-		queue_owns(m->p, pod);
+		queue_gather_add(m, &m->held, pod);
 		if (queue_is_overdue(m->p, pod))
 			continue;
 		queue_leaving_add(&m->runs,
@@ -386,9 +387,9 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 			queue_quota_of_pod(m->p->quota, pod));
 	}
 	for (size_t i = 0; i < m->have.n && m->admitted; i++)
-		queue_owns(m->p, m->have.items[i]);
+		queue_gather_add(m, &m->held, m->have.items[i]);
 	for (size_t i = 0; i < m->unbound.n; i++)
-		queue_owns(m->p, m->unbound.items[i]);
+		queue_gather_add(m, &m->held, m->unbound.items[i]);
 	in->runs = m->runs.items;
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
@@ -404,7 +405,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	in->not_evictable = m->bare;
 }
 
-static void observe(struct queue_pass *p, uint32_t i)
+static struct gathering observe(struct queue_pass *p, uint32_t i)
 {
 	struct queue_group *qg = &p->groups[i];
 	const struct kar_podgroup *g = qg->group;
@@ -442,17 +443,30 @@ static void observe(struct queue_pass *p, uint32_t i)
 	qg->gang = out;
 	if (!out || state != KAR_PG_STATE_NONE || !qg->admitted)
 		finish(&m, out);
+	return m;
+}
+
+/* What it uses is not what others use. */
+static void own(const struct gathering *m)
+{
+	for (size_t i = 0; i < m->held.n; i++)
+		queue_owns(m->p, m->held.items[i]);
+	for (size_t i = 0; i < m->charged.n; i++)
+		queue_quota_owns(m->p->quota, m->charged.items[i]);
 }
 
 void queue_observe_members(struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_group begin = p->in[i];
 	struct queue_group *qg = &p->groups[i];
+	struct gathering m;
 
-	observe(p, i);
-	if (!qg->gang || qg->group->status.placement.state != KAR_PG_STATE_NONE || !qg->admitted)
-		return;
-	qg->admitted = false; /* its members are all there, and were never placed: it waits for places */
-	p->in[i] = begin;
-	observe(p, i);
+	m = observe(p, i);
+	if (qg->gang && qg->group->status.placement.state == KAR_PG_STATE_NONE && qg->admitted) {
+		qg->admitted =
+			false; /* its members are all there, and were never placed: it waits for places */
+		p->in[i] = begin;
+		m = observe(p, i);
+	}
+	own(&m);
 }

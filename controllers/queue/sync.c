@@ -232,9 +232,8 @@ static void on_budget(void *arg, const struct kar_object *old, const struct kar_
 	const struct queue_shared *shared = c->shared;
 
 	if (shared->waits_for_room &&
-		!(old &&
-			new &&kar_disruptionbudget_same(kar_as_disruptionbudget(old),
-				kar_as_disruptionbudget(new))))
+		kar_disruptionbudget_allows_more(old ? kar_as_disruptionbudget(old) : NULL,
+			new ? kar_as_disruptionbudget(new) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 }
 

@@ -31,7 +31,7 @@ static const struct row {
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", "\"placement\":null" },
 	{ "one_that_is_not_complete_is_not", "\"minMember\":3", "", "a 1 gated; b 1 gated",
 		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=0)",
-		"fewer members can start than spec.minMember 3 asks for" },
+		"2 of 3 members can start" },
 	{ "nor_does_it_keep_an_admission_for_long", "\"minMember\":3", "\"position\":0," IN, "a 1 gated",
 		"patch podgroups/status ns/g (Admitted=False/WaitingForMembers position=0)", NULL },
 	{ "but_for_the_moment_in_which_the_others_come", "\"minMember\":3", "\"position\":0," JUST_NOW,

@@ -306,6 +306,27 @@ static void room_is_kept_for_members_to_come(void **state)
 	}
 }
 
+/* One of two members stops: both are charged until it is gone, and the job has just enough room beside them. */
+static void member_that_stops_is_charged_once(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.resourcequotas, "c", "", QUOTA(PODS("5"), PODS("2")));
+	put_group("g", "\"minMember\":1",
+		"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":1},\"admittedQueue\":\"default\"," ADMITTED(
+			"True", "Admitted", "admitted by queue default"));
+	for (int k = 0; k < 2; k++) {
+		put_named(w.stores.pods, k ? "m1" : "m0",
+			k ? ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"},\"deletionTimestamp\":\"2036-11-21T10:00:00Z\""
+			  : ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"}",
+			",\"spec\":{" BOUND
+			"\"containers\":[" CONTAINER("\"cpu\":1") "]},\"status\":{\"phase\":\"Running\"}");
+	}
+	put_job("j", 3, "\"cpu\":1");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/j (Admitted=True/Admitted position=0 placed)");
+}
+
 static bool begins_a_pass(void)
 {
 	const char *key = kar_workqueue_take(w.controller.queue, w.mono);
@@ -354,6 +375,7 @@ int main(void)
 		TEST(what_runs_stays_charged_whatever_is_changed),
 		TEST(admission_is_taken_back_while_nothing_is_let_go),
 		TEST(room_is_kept_for_members_to_come),
+		TEST(member_that_stops_is_charged_once),
 		TEST(what_changes_the_ledger_begins_a_pass),
 	};
 
