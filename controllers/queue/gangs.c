@@ -353,6 +353,12 @@ static void finish(struct making *m)
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 
+/* What the owner of the group controls goes with it, or is stopped. Other pods that name the group may run on: they use what they use. */
+static bool must_go(const struct kar_podgroup *g, const struct kar_pod *pod)
+{
+	return pod->deletion || (g->owner_uid && kar_streq(pod->owner_uid, g->owner_uid));
+}
+
 void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 {
 	struct queue_runs runs = { .arena = &p->s->arena };
@@ -364,7 +370,7 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 
-		if (kar_pod_finished(pod) || !pod->node || !pod->needs)
+		if (kar_pod_finished(pod) || !pod->node || !pod->needs || !must_go(p->groups[i].group, pod))
 			continue;
 		queue_owns(p, pod);
 		if (queue_is_overdue(p, pod))

@@ -132,7 +132,7 @@ void queue_finish_capacity(struct queue_pass *p) KAR_NONNULL;
 void queue_observe_gang(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
-/* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All that live leave. */
+/* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All of its owner leave. */
 void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
 /* --- members.c -------------------------------------------------------------------------------------- */

@@ -249,13 +249,32 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
 }
 
+/*
+ * For each group, in the arena: is somebody evicted for it? It gets its admission by the next pass, when that is recorded: requests that
+ * are sent one after the other may arrive in another order, or only the second of them.
+ */
+static const bool *takers(const struct queue_pass *p)
+{
+	bool *takes = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*takes));
+
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		const struct kar_queue_decision *d = &p->result.groups[i];
+
+		if (d->cause && d->evicted_for != KAR_QUEUE_NONE)
+			takes[d->evicted_for] = true;
+	}
+	return takes;
+}
+
 void queue_write_groups(struct queue_pass *p)
 {
+	const bool *takes = takers(p);
+
 	for (size_t i = 0; i < p->n_finished && !p->for_positions; i++)
 		write_finished(p, p->finished[i]);
 	for (int turn = 0; turn < 4; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
-			if (turn_of(p, i) == turn)
+			if (turn_of(p, i) == turn && !(turn == 2 && takes[i]))
 				write_group(p, i);
 		}
 	}

@@ -181,6 +181,24 @@ static void nobody_is_evicted_beyond_a_budget(void **state)
 	}
 }
 
+/* There is room on the nodes for both, but the queue has one place. The second write could arrive first, or alone. */
+static void taker_is_admitted_when_the_eviction_is_recorded(void **state)
+{
+	(void)state;
+	put_queue("a", "\"preemptionPolicy\":\"LowerPriority\",\"maxJobs\":1");
+	put_gang("v", 1, 1, RUNS);
+	put_member("v", "Running", "v");
+	put_gang("t", 9, 1, "\"phase\":\"Pending\"");
+	assert_true(sync_named("all"));
+	assert_string_equal(evicted(), "v");
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++)
+		assert_string_not_equal(w.sync.plan.actions[i].name, "t");
+	put_gang("v", 1, 1, EVICTED);
+	w.mono += KAR_SECOND;
+	if (!strstr(sync_text(true), "ns/t (Admitted=True"))
+		fail_msg("%s", sync_text(true));
+}
+
 static void budget_that_allows_more_begins_a_pass(void **state)
 {
 	(void)state;
@@ -208,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(budgets_select_pods),
 		TEST(nobody_is_evicted_beyond_a_budget),
+		TEST(taker_is_admitted_when_the_eviction_is_recorded),
 		TEST(budget_that_allows_more_begins_a_pass),
 	};
 

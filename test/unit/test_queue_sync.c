@@ -681,6 +681,21 @@ static void job_whose_pods_should_be_gone_gets_no_room(void **state)
 	}
 }
 
+/* A pod that names the group of a suspended job and is not the job's: nobody stops it. */
+static void pods_that_run_on_do_not_leave(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_named(w.stores.queuejobs, "s", "",
+		",\"spec\":{\"suspend\":true,\"taskSpecs\":[]},\"status\":{\"phase\":\"Suspended\"}");
+	put_group_of_job("s", "\"phase\":\"Pending\"");
+	put_named(w.stores.pods, "s-t-0", ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"s\"}",
+		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]},\"status\":{\"phase\":\"Running\"}");
+	put_gang("g", "\"phase\":\"Pending\"");
+	assert_true(sync_named("all"));
+	check_says(&w.sync.plan.actions[0], "\"reason\":\"Infeasible\"");
+}
+
 static void edit_of_a_job_begins_a_pass(void **state)
 {
 	(void)state;
@@ -728,6 +743,7 @@ int main(void)
 		TEST(admission_without_places_is_not_believed),
 		TEST(plan_without_nodes_holds_its_room),
 		TEST(pass_is_repeated_while_somebody_waits_for_room),
+		TEST(pods_that_run_on_do_not_leave),
 		TEST(edit_of_a_job_begins_a_pass),
 		TEST(job_whose_pods_should_be_gone_gets_no_room),
 	};
