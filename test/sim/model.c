@@ -10,6 +10,7 @@
 #include "api/names.h"
 #include "common/mem.h"
 #include "test/sim/model_impl.h"
+#include "test/sim/plan.h"
 #include "test/sim/rules.h"
 
 int model_compare_jobs(const struct model_job *a, const struct model_job *b)
@@ -106,6 +107,7 @@ static void on_group(struct model *l, const struct sim_change *c)
 	bool admitted;
 
 	rules_check(&w, RULE_GROUP_CHANGED);
+	model_note_eviction(l, c);
 	if (model_is_of_others(c->ns))
 		model_note_gang_group(l, c);
 	if (!w.job)
@@ -125,7 +127,7 @@ static void on_group(struct model *l, const struct sim_change *c)
 
 static void on_queue(struct model *l, const struct sim_change *c)
 {
-	if (c->new)
+	if (c->new &&strcmp(c->name, PLAN_TEAM) != 0)
 		model_set(&l->max_jobs[model_queue(c->name)],
 			(int)sim_get_int(c->new, INT32_MAX, "spec", "maxJobs"), model_now(l));
 }
@@ -367,8 +369,10 @@ static bool is_equal(const struct sim_value *a, const struct sim_value *b)
 static void on_node(struct model *l, const struct sim_change *c)
 {
 	if (!c->old || !c->new || !is_equal(sim_get(c->old, "spec"), sim_get(c->new, "spec")) ||
-		!is_equal(readiness(c->old), readiness(c->new)))
+		!is_equal(readiness(c->old), readiness(c->new))) {
 		l->nodes_changed = model_now(l);
+		l->n_evictions = 0;
+	}
 }
 
 static void on_change(void *arg, const struct sim_change *c)
@@ -381,8 +385,10 @@ static void on_change(void *arg, const struct sim_change *c)
 	}
 	l->writes++;
 	l->last_write = model_now(l);
-	if (is_person(c->user))
+	if (is_person(c->user)) {
 		l->last_edit = model_now(l);
+		l->n_evictions = 0;
+	}
 	note_write(l, c);
 	if (model_is_hostile(c->ns))
 		return;

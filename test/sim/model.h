@@ -28,6 +28,7 @@ enum {
 	MODEL_READERS = 32,
 	MODEL_MANAGERS = 8,
 	MODEL_QUEUES = 3,
+	MODEL_EVICTIONS = 64,
 	MODEL_NAME = 64,
 	MODEL_NO_LIMIT = INT32_MAX,
 	MODEL_NO_TIME = -1,
@@ -205,6 +206,12 @@ struct model_lease {
 	kar_time free;           /* since when nobody holds it; 0: somebody does */
 };
 
+/* Groups by "ns/name". */
+struct model_eviction {
+	char taker[2 * MODEL_NAME], victim[2 * MODEL_NAME];
+	int times; /* since people last changed anything */
+};
+
 struct model {
 	struct sim_apiserver *server;
 	struct sim_timeline *timeline;
@@ -226,6 +233,8 @@ struct model {
 	struct model_job_list present; /* those that are not gone */
 	struct model_pods pods;
 	struct model_gang_list gangs;
+	struct model_eviction evictions[MODEL_EVICTIONS]; /* the first so many pairs */
+	size_t n_evictions;
 	struct setting max_jobs[MODEL_QUEUES];
 	kar_time
 		nodes_changed; /* when a node last came, went, was cordoned or became ready, or not any more */
@@ -286,6 +295,8 @@ struct model_members model_count_members(const struct model *l, const struct mod
 bool model_gang_was(const struct model *l, const struct model_gang *g, enum kar_pg_state s) KAR_NONNULL;
 /* Its group, or a pod in the namespace, was written. */
 void model_note_gang_group(struct model *l, const struct sim_change *c) KAR_NONNULL;
+/* A group has changed: it may have been evicted (rules_evict.c). */
+void model_note_eviction(struct model *l, const struct sim_change *c) KAR_NONNULL;
 void model_note_gang_pod(struct model *l, const struct sim_change *c) KAR_NONNULL;
 
 /* --- model_life.c --- */

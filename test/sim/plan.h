@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 15 };
+enum { PLAN_VERSION = 16 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -255,6 +255,8 @@ enum plan_verb {
 	PLAN_GANG_LOSE,   /* somebody deletes its pod number .task of those that there are */
 	PLAN_GANG_ROB,    /* when it is placed next, its room is stolen for .task s */
 	PLAN_GANG_END,    /* its owner is deleted, and its PodGroup before (.task 0) or after that (1) */
+	/* .task: queue */
+	PLAN_RIGHTS, /* .value: 1: it has those of the plan; 0: none */
 	PLAN_VERBS,
 };
 
@@ -265,12 +267,25 @@ struct plan_action {
 	int number; /* in the plan as it was drawn */
 };
 
+/* Of a queue; amounts in CPUs, PLAN_UNSET: it is not set. */
+struct plan_rights {
+	int weight, guarantee, deserved, capability;
+	bool preempts; /* preemptionPolicy: LowerPriority */
+	bool keeps;    /* reclaimable: false */
+	bool in_team;  /* its parent is PLAN_TEAM */
+	bool drains;   /* when it is closed */
+};
+#define PLAN_TEAM "team"
+
 struct plan {
 	uint64_t seed;
 	kar_time length; /* ms in which people act and faults happen */
 	int nodes, node_cpu;
 	int max_jobs[PLAN_QUEUES]; /* of each queue, PLAN_UNSET: none */
 	bool strict[PLAN_QUEUES];  /* StrictFIFO */
+	bool has_rights;
+	struct plan_rights rights[PLAN_QUEUES];
+	int team_deserves; /* CPUs, or PLAN_UNSET */
 	bool other_user;
 	bool gangs;        /* a gang scheduler places the pods */
 	bool zones;        /* nodes have labels by which jobs choose them */
@@ -325,6 +340,8 @@ void plan_draw_hostile(struct plan *p) KAR_NONNULL;
 void plan_draw_room(struct plan *p) KAR_NONNULL;
 /* Adds what version 15 has more (plan_gangs.c): gated pods of other controllers. */
 void plan_draw_gangs(struct plan *p) KAR_NONNULL;
+/* Adds what version 16 has more (plan_rights.c): queues with rights, and gangs that compete for them. */
+void plan_draw_rights(struct plan *p) KAR_NONNULL;
 /* A pod of a gang; @owner: UID of what controls it. New. */
 struct sim_value *plan_gang_pod(const struct plan *p, int gang, int number,
 	const char *owner) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;

@@ -373,6 +373,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_direct(p);
 	if (version >= 15)
 		plan_draw_gangs(p);
+	if (version >= 16)
+		plan_draw_rights(p);
 	sort(p);
 }
 

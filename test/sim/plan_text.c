@@ -75,6 +75,7 @@ static const struct {
 	[PLAN_GANG_LOSE] = { "delete a pod of", GANG, "(number %d)" },
 	[PLAN_GANG_ROB] = { "wait until a gang is placed to steal the room of", GANG, "for %d s" },
 	[PLAN_GANG_END] = { "end", GANG, "(order %d)" },
+	[PLAN_RIGHTS] = { "set the rights of", QUEUE, "to those of the plan: %d" },
 };
 
 static void put_subject(const struct plan *p, const struct plan_action *a, struct kar_buf *out)
@@ -181,6 +182,16 @@ static void print_action(const struct plan *p, const struct plan_action *a, FILE
 	kar_buf_release(&text);
 }
 
+static void print_rights(const struct plan *p, int queue, FILE *out)
+{
+	const struct plan_rights *r = &p->rights[queue];
+
+	fprintf(out, "  queue %s: weight %d, guarantee %d, deserved %d, capability %d%s%s%s%s\n",
+		plan_queue_name(queue), r->weight, r->guarantee, r->deserved, r->capability,
+		r->preempts ? ", preempts" : "", r->keeps ? ", not reclaimable" : "",
+		r->in_team ? ", in team" : "", r->drains ? ", drains" : "");
+}
+
 void plan_print(const struct plan *p, FILE *out)
 {
 	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s%s, %d writes in flight\n",
@@ -191,7 +202,11 @@ void plan_print(const struct plan *p, FILE *out)
 		if (p->max_jobs[q] != PLAN_UNSET || p->strict[q])
 			fprintf(out, "  queue %s: maxJobs %d%s\n", plan_queue_name(q), p->max_jobs[q],
 				p->strict[q] ? ", StrictFIFO" : "");
+		if (p->has_rights)
+			print_rights(p, q, out);
 	}
+	if (p->has_rights)
+		fprintf(out, "  queue " PLAN_TEAM ": deserved %d\n", p->team_deserves);
 	for (size_t i = 0; i < p->n_actions; i++) {
 		if (p->actions[i].verb == PLAN_SUBMIT)
 			print_job(p, (size_t)p->actions[i].job, out);

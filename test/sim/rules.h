@@ -135,6 +135,11 @@ void rules_check_gangs(struct model *l) KAR_NONNULL;
 /* Each of them that is whole runs, or there is no room for it; and its counts are right. */
 void rules_check_gang_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
+/* --- rules_evict.c --- */
+
+/* The group for which it is evicted, "ns/name", until it is placed again; the words for a drained queue; "": it is not. */
+const char *rules_evicted_by(const struct sim_value *group);
+
 /* --- rules_quota.c --- */
 
 /* A job at work, of whose pods @members are there or have succeeded. */
@@ -176,13 +181,13 @@ void rules_check(const struct write *w, enum rule_when when) KAR_NONNULL;
 /* The i-th rule; NULL past the end. For lists of them. */
 const struct rule *rules_at(size_t i);
 
-extern const struct rule rules_of_asks[], rules_of_gangs[], rules_of_life[], rules_of_limit[],
-	rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[], rules_of_policy[],
-	rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_spec[], rules_of_status[],
-	rules_of_tenants[], rules_of_time[];
-extern const size_t n_rules_of_asks, n_rules_of_gangs, n_rules_of_life, n_rules_of_limit, n_rules_of_network,
-	n_rules_of_nodes, n_rules_of_order, n_rules_of_room, n_rules_of_pods, n_rules_of_policy,
-	n_rules_of_queue, n_rules_of_quota, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants,
-	n_rules_of_time;
+extern const struct rule rules_of_asks[], rules_of_evictions[], rules_of_gangs[], rules_of_life[],
+	rules_of_limit[], rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[],
+	rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_spec[],
+	rules_of_status[], rules_of_tenants[], rules_of_time[];
+extern const size_t n_rules_of_asks, n_rules_of_evictions, n_rules_of_gangs, n_rules_of_life,
+	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_room,
+	n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota, n_rules_of_spec,
+	n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
 
 #endif

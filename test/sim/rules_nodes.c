@@ -205,7 +205,7 @@ static bool may_enter(const struct sim_change *c, enum kar_pg_state was, enum ka
 		from |= ends_from;
 	if (!model_owner(c->new) && is == KAR_PG_STATE_SATISFIED)
 		from |= FROM(NONE) | FROM(WAITING); /* released, given up, and bound all the same */
-	if (!model_owner(c->new) && is == KAR_PG_STATE_ROLLING_BACK)
+	if (!model_owner(c->new) && is == KAR_PG_STATE_ROLLING_BACK && !rules_evicted_by(c->new)[0])
 		from &= ~(FROM(SATISFIED));
 	return was == is || (from & 1U << was);
 }
@@ -266,7 +266,7 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 	if (is == KAR_PG_STATE_NONE && !(ends_from & 1U << was))
 		return 0;
 	if (was == KAR_PG_STATE_ROLLING_BACK)
-		return failures + 1;
+		return failures + !rules_evicted_by(c->old)[0];
 	return has_run_long || was == KAR_PG_STATE_DEACTIVATED ? 0 : failures;
 }
 
@@ -301,7 +301,8 @@ static void check_move(const struct rule *r, const struct write *w)
 			kar_pg_state_name(is), number(c->new, "failures"));
 	else if (rules_begins_attempt(c))
 		check_begin(r, w);
-	else if (was == KAR_PG_STATE_ROLLING_BACK && is == KAR_PG_STATE_WAITING)
+	else if (was == KAR_PG_STATE_ROLLING_BACK && is == KAR_PG_STATE_WAITING &&
+		!rules_evicted_by(c->old)[0])
 		check_pause(r, w);
 }
 

@@ -456,6 +456,8 @@ void users_act(struct world *w, const struct plan_action *a)
 	tell(w, a);
 	if (a->verb == PLAN_HOSTILE)
 		users_act_hostile(w, a);
+	else if (a->verb == PLAN_RIGHTS)
+		users_set_rights(w, a->task, a->value);
 	else if (a->verb >= PLAN_GANG_GROUP)
 		users_act_on_gang(w, a);
 	else if (a->verb == PLAN_STEAL_ROOM)

@@ -131,11 +131,67 @@ void users_set_queue(struct world *w, int queue, int max_jobs, bool strict)
 
 	sim_set_text(&v, max_jobs == 0 ? "Closed" : "Open", "spec", "state");
 	sim_set_text(&v, strict ? "StrictFIFO" : "BestEffortFIFO", "spec", "queueingStrategy");
+	if (w->plan->has_rights)
+		sim_set(&v, sim_bool(max_jobs == 0 && w->plan->rights[queue].drains), "spec", "drain");
 	if (max_jobs > 0)
 		sim_set(&v, sim_int(max_jobs), "spec", "maxJobs");
 	else
 		sim_remove(&v, "spec", "maxJobs");
 	users_ask(w, users_request(old ? KAR_UPDATE : KAR_CREATE, &users_queues, NULL, old ? name : NULL), v);
+}
+
+/* In CPUs; PLAN_UNSET: not at all. */
+static void set_amount(struct sim_value **queue, const char *field, int cpus)
+{
+	if (cpus == PLAN_UNSET)
+		sim_remove(queue, "spec", field);
+	else
+		sim_set(queue, sim_printf("%d", cpus), "spec", field, "cpu");
+}
+
+static void set_text(struct sim_value **queue, const char *field, const char *text)
+{
+	if (text)
+		sim_set_text(queue, text, "spec", field);
+	else
+		sim_remove(queue, "spec", field);
+}
+
+void users_set_rights(struct world *w, int queue, bool on)
+{
+	const char *name = plan_queue_name(queue);
+	const struct sim_value *old = users_peek(w, &users_queues, NULL, name);
+	static const struct plan_rights none = { .weight = PLAN_UNSET,
+		.guarantee = PLAN_UNSET,
+		.deserved = PLAN_UNSET,
+		.capability = PLAN_UNSET };
+	const struct plan_rights *r = on ? &w->plan->rights[queue] : &none;
+	struct sim_value *v;
+
+	if (!old)
+		return;
+	v = sim_ref(old);
+	if (r->weight == PLAN_UNSET)
+		sim_remove(&v, "spec", "weight");
+	else
+		sim_set(&v, sim_int(r->weight), "spec", "weight");
+	set_amount(&v, "guarantee", r->guarantee);
+	set_amount(&v, "deserved", r->deserved);
+	set_amount(&v, "capability", r->capability);
+	set_text(&v, "preemptionPolicy", r->preempts ? "LowerPriority" : NULL);
+	set_text(&v, "parent", r->in_team ? PLAN_TEAM : NULL);
+	sim_set(&v, sim_bool(!r->keeps), "spec", "reclaimable");
+	users_ask(w, users_request(KAR_UPDATE, &users_queues, NULL, name), v);
+}
+
+static void prepare_rights(struct world *w)
+{
+	struct sim_value *team = users_named(KAR_API_VERSION, "Queue", PLAN_TEAM);
+
+	set_amount(&team, "deserved", w->plan->team_deserves);
+	users_ask(w, users_request(KAR_CREATE, &users_queues, NULL, NULL), team);
+	for (int q = 0; q < PLAN_QUEUES; q++)
+		users_set_rights(w, q, true);
 }
 
 static void add_node(struct world *w, int node)
@@ -208,6 +264,8 @@ void users_prepare(struct world *w)
 	}
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_queue(w, q, w->plan->max_jobs[q], w->plan->strict[q]);
+	if (w->plan->has_rights)
+		prepare_rights(w);
 	for (int n = 0; n < w->plan->nodes; n++)
 		add_node(w, n);
 	users_prepare_hostile(w);
@@ -257,6 +315,8 @@ void users_restore(struct world *w)
 	}
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_queue(w, q, PLAN_UNSET, false);
+	for (int q = 0; q < PLAN_QUEUES && w->plan->has_rights; q++)
+		users_set_rights(w, q, false);
 	delete_foreign(w);
 	users_mend_jobs(w);
 	users_mend_specs(w);

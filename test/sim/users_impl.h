@@ -38,6 +38,8 @@ bool users_is_foreign(const struct sim_value *pod);
 void users_set_quota(struct world *w, int ns, int pods) KAR_NONNULL;
 void users_set_scoped_quota(struct world *w, int ns, enum plan_scope scope, int pods) KAR_NONNULL;
 void users_set_queue(struct world *w, int queue, int max_jobs, bool strict) KAR_NONNULL;
+/* Gives it the rights of the plan, or takes them away. */
+void users_set_rights(struct world *w, int queue, bool on) KAR_NONNULL;
 void users_act_on_node(struct world *w, const struct plan_action *a) KAR_NONNULL;
 
 /* --- users_queue.c --- */
