@@ -280,11 +280,21 @@ BUGS = [
         "	for (size_t i = 0; m->leading && i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n}\n\nvoid kar_manager_lead(struct kar_manager *m)\n{\n	for (size_t i = 0; i < m->options.n_caches; i++)\n		kar_reflector_start(m->reflector[i]);\n", LEASES),
     Bug("fence_open", "a candidate's client sends whatever it is given", KUBE + "client.c",
         "	return !c->may_write || lane != KAR_LANE_WRITES ||", "	return !c->may_write || lane != KAR_LANE_COUNT ||", LEASES),
+    Bug("strangers_leave", "pods that run on, and name the group of a suspended job, count as leaving", QUEUE + "gangs.c",
+        "	return pod->deletion || (g->owner_uid &&", "	return !g->owner_uid || pod->deletion || !pod->owner_uid || (g->owner_uid &&"),
+    Bug("taker_not_held", "a taker is admitted before the eviction for it is recorded", QUEUE + "write.c",
+        " && !(turn == 2 && takes[i]))", " && (turn != 2 || takes))"),
+    Bug("eviction_is_a_failure", "a gang that was evicted has failed to start", PG + "attempt.c",
+        "	if (kar_has_text(pl->evicted_by)) { /* it has not failed */", "	if (!pl->evicted_by) {"),
+    Bug("evicted_back", "who was evicted by a gang may evict that one", "common/queue/sources.c",
+        " t->g->in->evicted_by == v->index ||", ""),
+    Bug("whose_eviction_forgotten", "it is not remembered for whom a gang was evicted", QUEUE + "observe.c",
+        "	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE :", "	in->evicted_by = p->n_groups ? KAR_QUEUE_NONE :"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
 # version.
-FOUND_BY = {
+FOUND_IN_PLAN_15 = {
     "uid_check_dropped": 50, "success_not_kept": 3, "suspend_ignored_while_running": 27, "orphans_not_released": 8,
     "unknown_taken_for_done": 34, "older_version_kept": 60,
     "creates_not_revoked": 83, "foreign_pod_taken": 15, "service_not_repaired": 8,
@@ -305,4 +315,8 @@ FOUND_BY = {
     "default_minimum_not_told": 3, "suspended_children_kept": 9, "minimum_scaled_down": 6, "running_stopped_first": 8,
     "extras_never_placed": 4,
     "fence_has_no_end": "7 --leases", "other_holder_ignored": "7 --leases",
+}
+
+FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
+    "strangers_leave": 1215, "taker_not_held": 1177,
 }

@@ -127,6 +127,8 @@ bool rules_have_room(const struct model *l, const struct sim_value *spec, int po
 
 /* What is admitted is so by the queue that it asks for. */
 void rules_check_admission_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
+/* Its status counts the groups that name it. It is no part of another queue, and has none. */
+void rules_check_queue_at_rest(struct model *l, const struct sim_value *queue) KAR_NONNULL;
 
 /* --- rules_gangs.c, rules_gangs_rest.c --- */
 

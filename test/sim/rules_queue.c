@@ -1,6 +1,8 @@
 /* What queues admit, and whose admission a group has. */
 #include <string.h>
 
+#include "api/names.h"
+#include "common/str.h"
 #include "sim/wire.h"
 #include "test/sim/rules.h"
 
@@ -104,4 +106,50 @@ void rules_check_admission_at_rest(struct model *l, const struct sim_value *grou
 			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
 			sim_text_or(sim_get(group, "metadata", "name"), ""), model_group_queue(group),
 			admitted_queue(group));
+}
+
+/* --- the counts of a queue ------------------------------------------------------------------------------ */
+
+struct tally {
+	const struct model *l;
+	const char *queue;
+	int live, waiting;
+	bool unsure; /* a group of it cannot be read, or is of a job that the model does not know */
+};
+
+static void count_group(void *arg, const struct sim_value *group)
+{
+	static const char *const uncounted[] = { "Finished", "Suspended", "JobInvalid" };
+	const struct sim_value *admitted = model_condition(group, "Admitted");
+	const char *reason = sim_text_or(sim_member(admitted, "reason"), "");
+	struct tally *t = arg;
+
+	if (!kar_streq(model_group_queue(group), t->queue))
+		return;
+	t->unsure |= !admitted || model_is_hostile(sim_get_text(group, "metadata", "namespace")) ||
+		sim_get(group, "metadata", "annotations", SIM_GARBLE);
+	for (size_t i = 0; i < KAR_LEN(uncounted); i++) {
+		if (strcmp(reason, uncounted[i]) == 0)
+			return;
+	}
+	if (is_over(t->l, group))
+		return;
+	if (is_true(group) || strcmp(reason, "Reserving") == 0)
+		t->live++;
+	else
+		t->waiting++;
+}
+
+void rules_check_queue_at_rest(struct model *l, const struct sim_value *queue)
+{
+	struct tally t = { .l = l, .queue = sim_text_or(sim_get(queue, "metadata", "name"), "") };
+	int said = (int)(sim_get_int(queue, 0, "status", "inqueue") +
+		sim_get_int(queue, 0, "status", "running") + sim_get_int(queue, 0, "status", "unknown"));
+	int pending = (int)sim_get_int(queue, 0, "status", "pending");
+
+	sim_apiserver_each(l->server, KAR_PODGROUP_GROUP, "podgroups", count_group, &t);
+	if (!t.unsure && (said != t.live || pending != t.waiting))
+		model_break(l, "queue-counts",
+			"queue %s says that %d groups are admitted and %d wait; there are %d and %d", t.queue,
+			said, pending, t.live, t.waiting);
 }

@@ -390,6 +390,13 @@ static void check_group(void *arg, const struct sim_value *group)
 		rules_check_gang_at_rest(w->model, group);
 }
 
+static void check_queue(void *arg, const struct sim_value *queue)
+{
+	struct world *w = arg;
+
+	rules_check_queue_at_rest(w->model, queue);
+}
+
 bool world_settle(struct world *w)
 {
 	if (!wait_until_quiet(w))
@@ -398,6 +405,7 @@ bool world_settle(struct world *w)
 	sim_apiserver_each(w->server, KAR_GROUP, "queuejobs", check_job, w);
 	sim_apiserver_each(w->server, "", "pods", check_tracked, w);
 	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_group, w);
+	sim_apiserver_each(w->server, KAR_GROUP, "queues", check_queue, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
 	sim_apiserver_each(w->server, "", "services", check_owned, w);
 	return !w->model->broken;
