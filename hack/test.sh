@@ -4,12 +4,12 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   unit      gcc, optimised: build and unit tests
   sanitize  clang with AddressSanitizer and UndefinedBehaviorSanitizer: build and unit tests
   lint      clang-format, clang-tidy, cppcheck, shellcheck, Python syntax, hack/check-house, hack/check-docs
-  sim       the deterministic simulation: the regression list and 500 seeds of this tree
+  sim       the deterministic simulation: the regression list and 300 seeds of this tree
   sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
   fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
-  soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed; only when it is named
+  soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed
   image     the image: built twice, taken apart, run
   chart     the Helm chart: it renders to the objects of manifests/; what a release consists of
   node      the image and the manifests on a real node of this machine: kubelet, containerd and runc
@@ -295,7 +295,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e differential)
+all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e soak differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {
