@@ -49,6 +49,7 @@ static const char *name_taker(const struct queue_pass *p, const struct queue_gro
 static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
+	st->placement.failures = kar_pg_failures(&qg->group->status.placement, p->s->now);
 	st->placement.state = KAR_PG_STATE_ROLLING_BACK;
 	st->placement.time = this_second(p);
 	st->placement.deadline = 0;

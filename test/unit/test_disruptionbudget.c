@@ -181,6 +181,22 @@ static void nobody_is_evicted_beyond_a_budget(void **state)
 	}
 }
 
+/* It has run for longer than ten minutes since its attempt failed. */
+static void evicted_gang_that_has_run_has_no_failures(void **state)
+{
+	(void)state;
+	put_queue("a", "\"preemptionPolicy\":\"LowerPriority\",\"maxJobs\":1");
+	put_queue("default", "");
+	put_gang("v", 1, 1,
+		"\"phase\":\"Running\",\"position\":0,\"admittedQueue\":\"a\",\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":1,\"attempt\":2,\"failures\":1,\"time\":\"2026-11-21T10:00:00Z\"}," ADMITTED(
+			"True", "Admitted", "admitted by queue a"));
+	put_member("v", "Running", "v");
+	put_gang("t", 9, 1, "\"phase\":\"Pending\"");
+	assert_true(sync_named("all"));
+	assert_string_equal(evicted(), "v");
+	check_says(&w.sync.plan.actions[0], "\"failures\":null");
+}
+
 /* There is room on the nodes for both, but the queue has one place. The second write could arrive first, or alone. */
 static void taker_is_admitted_when_the_eviction_is_recorded(void **state)
 {
@@ -226,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(budgets_select_pods),
 		TEST(nobody_is_evicted_beyond_a_budget),
+		TEST(evicted_gang_that_has_run_has_no_failures),
 		TEST(taker_is_admitted_when_the_eviction_is_recorded),
 		TEST(budget_that_allows_more_begins_a_pass),
 	};
