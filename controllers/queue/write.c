@@ -222,16 +222,18 @@ static void write_group(struct queue_pass *p, uint32_t i)
 	p->moved |= pace != QUEUE_NEVER;
 }
 
-/* Whoever gets room must find that others have given it up (docs/design/queue.md, 9). */
-static int turn_of(const struct queue_pass *p, uint32_t i)
+/* The order of writes (docs/design/queue.md, 9). */
+enum turn { RESERVES, KEEPS_OR_LOSES, GIVES, WAITS, TURNS };
+
+static enum turn turn_of(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
 	if (d->reason == KAR_QR_RESERVING)
-		return 0;
-	if (d->cause || p->groups[i].recorded) /* it loses its admission, or keeps it */
-		return 1;
-	return queue_is_admitted(d) ? 2 : 3;
+		return RESERVES;
+	if (d->cause || p->groups[i].recorded)
+		return KEEPS_OR_LOSES;
+	return queue_is_admitted(d) ? GIVES : WAITS;
 }
 
 /* It has ended, and shows a reservation that it has no longer. */
@@ -249,32 +251,57 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
 }
 
-/*
- * For each group, in the arena: is somebody evicted for it? It gets its admission by the next pass, when that is recorded: requests that
- * are sent one after the other may arrive in another order, or only the second of them.
- */
-static const bool *takers(const struct queue_pass *p)
+/* It loses its admission by a write of this pass. */
+static bool loses_admission(const struct queue_pass *p, uint32_t i)
 {
-	bool *takes = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*takes));
+	const struct queue_group *qg = &p->groups[i];
+	const struct kar_queue_decision *d = &p->result.groups[i];
+
+	return qg->recorded && !queue_is_admitted(d) && qg->claim != QUEUE_CLAIM_NONE && !qg->label &&
+		!qg->group->o.unreadable && is_news(p, qg, d);
+}
+
+/*
+ * For each queue, in the arena: does somebody in it, or in a part of it, lose an admission? Then no place or right of it is given anew
+ * before the next pass, when that is recorded: requests that are sent one after the other may arrive in another order, or only the
+ * second of them.
+ */
+static const bool *queues_that_take_back(const struct queue_pass *p)
+{
+	bool *all = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*all));
 
 	for (uint32_t i = 0; i < p->n_groups; i++) {
-		const struct kar_queue_decision *d = &p->result.groups[i];
+		uint32_t q = p->in[i].queue;
 
-		if (d->cause && d->evicted_for != KAR_QUEUE_NONE)
-			takes[d->evicted_for] = true;
+		if (p->in[i].also_in != KAR_QUEUE_NONE)
+			all[p->in[i].also_in] |= loses_admission(p, i);
+		for (; q != KAR_QUEUE_NONE && loses_admission(p, i); q = p->result.queues[q].parent)
+			all[q] = true;
 	}
-	return takes;
+	return all;
+}
+
+/* Is an admission of the group new, and does it have to wait for those that are taken back? */
+static bool must_wait(const struct queue_pass *p, uint32_t i, const bool *take_back)
+{
+	if (p->for_positions || turn_of(p, i) != GIVES)
+		return false;
+	for (uint32_t q = p->in[i].queue; q != KAR_QUEUE_NONE; q = p->result.queues[q].parent) {
+		if (take_back[q])
+			return true;
+	}
+	return false;
 }
 
 void queue_write_groups(struct queue_pass *p)
 {
-	const bool *takes = takers(p);
+	const bool *take_back = queues_that_take_back(p);
 
 	for (size_t i = 0; i < p->n_finished && !p->for_positions; i++)
 		write_finished(p, p->finished[i]);
-	for (int turn = 0; turn < 4; turn++) {
+	for (enum turn turn = RESERVES; turn < TURNS; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
-			if (turn_of(p, i) == turn && !(turn == 2 && takes[i]))
+			if (turn_of(p, i) == turn && !must_wait(p, i, take_back))
 				write_group(p, i);
 		}
 	}

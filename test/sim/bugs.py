@@ -286,10 +286,10 @@ BUGS = [
         " && !(turn == 2 && takes[i]))", " && (turn != 2 || takes))"),
     Bug("eviction_is_a_failure", "a gang that was evicted has failed to start", PG + "attempt.c",
         "	if (kar_has_text(pl->evicted_by)) { /* it has not failed */", "	if (!pl->evicted_by) {"),
-    Bug("evicted_back", "who was evicted by a gang may evict that one", "common/queue/sources.c",
-        " t->g->in->evicted_by == v->index ||", ""),
-    Bug("whose_eviction_forgotten", "it is not remembered for whom a gang was evicted", QUEUE + "observe.c",
-        "	in->evicted_by = qg->admitted ? KAR_QUEUE_NONE :", "	in->evicted_by = p->n_groups ? KAR_QUEUE_NONE :"),
+    Bug("equals_preempt", "a gang may evict one of its own priority", "common/queue/sources.c",
+        "v->in->base >= t->g->in->base", "v->in->base > t->g->in->base"),
+    Bug("nobody_is_protected", "a gang that has just started may be evicted", "common/queue/base.c",
+        "	return q_is_admitted(g) && since && holds_until(", "	return q_is_admitted(g) && !since && holds_until("),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
@@ -318,5 +318,5 @@ FOUND_IN_PLAN_15 = {
 }
 
 FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
-    "strangers_leave": 1215, "taker_not_held": 1177,
+    "strangers_leave": 1215, "taker_not_held": 1177, "eviction_is_a_failure": 7,
 }

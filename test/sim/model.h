@@ -218,6 +218,7 @@ struct model {
 	kar_time staleness;
 	bool faultless;       /* nothing goes wrong */
 	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
+	kar_time min_runtime; /* ms, --min-runtime */
 	kar_time worst_clock; /* ms by which a clock was wrong at most */
 	bool overlaps;        /* two managers may work at once */
 	bool leases;          /* the managers elect one of them */

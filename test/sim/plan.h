@@ -283,6 +283,7 @@ struct plan {
 	int nodes, node_cpu;
 	int max_jobs[PLAN_QUEUES]; /* of each queue, PLAN_UNSET: none */
 	bool strict[PLAN_QUEUES];  /* StrictFIFO */
+	bool default_times;        /* of queues: those that the manager has by default; else all are off */
 	bool has_rights;
 	struct plan_rights rights[PLAN_QUEUES];
 	int team_deserves; /* CPUs, or PLAN_UNSET */

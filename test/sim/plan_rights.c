@@ -71,6 +71,7 @@ void plan_draw_rights(struct plan *p)
 	enum { MOST_NODES = 8 };
 	struct draw d = { .p = p, .r = sim_random_of(p->seed, "rights") };
 
+	p->default_times = chance(&d, 70);
 	if (p->nodes > MOST_NODES || !chance(&d, 50))
 		return;
 	p->has_rights = true;

@@ -75,6 +75,13 @@ static void stand(struct process *p)
 	kar_elector_start(p->elector);
 }
 
+static struct kar_settings settings_of(const struct plan *p)
+{
+	struct kar_settings s = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" };
+
+	return p->default_times ? kar_default_settings() : s;
+}
+
 void process_start(struct process *p)
 {
 	struct world *w = p->w;
@@ -83,7 +90,7 @@ void process_start(struct process *p)
 		.instance = name,
 		.candidate = w->plan->leases,
 		.seed = sim_random_next(&w->random),
-		.settings = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" },
+		.settings = settings_of(w->plan),
 		.executor = { .max_in_flight = w->plan->max_in_flight },
 	};
 

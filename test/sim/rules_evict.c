@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "common/str.h"
+#include "common/timefmt.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/plan.h"
 #include "test/sim/rules.h"
@@ -46,6 +47,28 @@ static void check_eviction(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "%s is evicted for itself", victim);
 	else if (strcmp(rules_evicted_by(group_of_key(w->l, by)), victim) == 0)
 		model_break(w->l, r->name, "%s is evicted for %s, which it has evicted itself", victim, by);
+}
+
+/* In the queue of both only for a higher priority; and not before it has had some time. */
+static void check_lawful(const struct rule *r, const struct write *w)
+{
+	const struct sim_value *old = w->c->old, *group = w->c->new, *taker;
+	const char *reason, *since;
+	kar_time admitted;
+
+	if (!w->by_manager || !w->l->faultless || !is_evicted(w->c) || !strchr(rules_evicted_by(group), '/'))
+		return;
+	reason = sim_text_or(sim_member(model_condition(group, "Preempted"), "reason"), "");
+	taker = group_of_key(w->l, rules_evicted_by(group));
+	since = sim_text(sim_member(model_condition(old, "Admitted"), "lastTransitionTime"));
+	if (strcmp(reason, "InQueue") == 0 && taker &&
+		sim_get_int(taker, 0, "spec", "priority") <= sim_get_int(group, 0, "spec", "priority"))
+		model_break(w->l, r->name, "%s/%s is evicted for %s, which has no higher priority", w->c->ns,
+			w->c->name, rules_evicted_by(group));
+	else if (since && kar_time_parse(since, &admitted) == 0 &&
+		sim_timeline_wall(w->l->timeline) - admitted < w->l->min_runtime - KAR_SECOND)
+		model_break(w->l, r->name, "%s/%s is evicted %lld s after it was admitted", w->c->ns,
+			w->c->name, (long long)(sim_timeline_wall(w->l->timeline) - admitted) / KAR_SECOND);
 }
 
 /* --- that it ends -------------------------------------------------------------------------------------- */
@@ -99,6 +122,9 @@ static void check_turns(const struct rule *r, const struct write *w)
 const struct rule rules_of_evictions[] = {
 	{ RULE_GROUP_CHANGED, "evicted-for",
 		"nobody is evicted for itself, or for the gang that it has evicted", check_eviction },
+	{ RULE_GROUP_CHANGED, "evicted-lawfully",
+		"in one queue only a higher priority evicts, and nobody goes before --min-runtime",
+		check_lawful },
 	{ RULE_GROUP_CHANGED, "evicted-turns",
 		"no two gangs evict each other twice while nobody changes anything", check_turns },
 };

@@ -507,8 +507,9 @@ bool rules_waits_for_places(const struct model *l, const struct model_job *j)
 
 	if (strcmp(reason, kar_reason_BackOff) == 0)
 		return sim_timeline_wall(l->timeline) < rules_retry_after(group) + 2 * l->worst_clock;
-	return rules_is_for_room(reason) || strcmp(reason, kar_reason_Deactivated) == 0 ||
-		strcmp(reason, kar_reason_Unsupported) == 0;
+	/* HeadReserved: jobs that never end may be in the way of the head for ever (docs/design/queue.md, 6). */
+	return rules_is_for_room(reason) || strcmp(reason, kar_reason_HeadReserved) == 0 ||
+		strcmp(reason, kar_reason_Deactivated) == 0 || strcmp(reason, kar_reason_Unsupported) == 0;
 }
 
 void rules_check_room_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job)
