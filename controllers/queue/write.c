@@ -1,4 +1,6 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
+#include <stdlib.h>
+
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 
@@ -15,6 +17,11 @@ enum {
 	PATCH_QUEUE,
 	PATCH_LABEL,
 	PATCH_FINALIZER,
+};
+
+enum {
+	LAST_TURN = 3,   /* of turn_of() */
+	MESSAGES = 1000, /* for groups that wait, in one plan */
 };
 
 /* Payload of an action. */
@@ -231,7 +238,7 @@ static int turn_of(const struct queue_pass *p, uint32_t i)
 		return 0;
 	if (d->cause || p->groups[i].recorded) /* it loses its admission, or keeps it */
 		return 1;
-	return queue_is_admitted(d) ? 2 : 3;
+	return queue_is_admitted(d) ? 2 : LAST_TURN;
 }
 
 /* It has ended, and shows a reservation that it has no longer. */
@@ -249,16 +256,86 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
 }
 
+/* A group that waits for a new reason. */
+struct told {
+	const char *ns; /* interned */
+	uint32_t group;
+	uint32_t before; /* others of its namespace that are told before it */
+};
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return (x->group > y->group) - (x->group < y->group);
+}
+
+static int compare_told(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return (uintptr_t)x->ns < (uintptr_t)y->ns ? -1 : 1;
+	return compare_groups(a, b);
+}
+
+/* How many of each namespace may be told, at least one, so that all are MESSAGES at most. @list is sorted, and gets .before. */
+static uint32_t share_messages(struct queue_pass *p, struct told *list, uint32_t n)
+{
+	uint32_t *of_rank = kar_arena_alloc(&p->s->arena, n + 1, sizeof(*of_rank)), most = 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		list[i].before = i && list[i].ns == list[i - 1].ns ? list[i - 1].before + 1 : 0;
+		of_rank[list[i].before]++;
+	}
+	for (uint32_t all = of_rank[0]; most < n && all + of_rank[most] <= MESSAGES; most++)
+		all += of_rank[most];
+	return most;
+}
+
+/*
+ * Why groups wait. When very many come at once, a few of each namespace in this pass, and others in the next: if something changes meanwhile,
+ * the rest of a plan is dropped, so all of them would be encoded again and again.
+ */
+static void write_waiting(struct queue_pass *p)
+{
+	struct told *list = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*list));
+	bool *later = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*later));
+	uint32_t n = 0, most;
+
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (turn_of(p, i) != LAST_TURN)
+			continue;
+		if (!p->for_positions && is_news(p, &p->groups[i], &p->result.groups[i]))
+			list[n++] = (struct told){ .ns = p->groups[i].group->o.ns, .group = i };
+		else
+			write_group(p, i);
+	}
+	if (n > MESSAGES) {
+		qsort(list, n, sizeof(*list), compare_told);
+		most = share_messages(p, list, n);
+		for (uint32_t i = 0; i < n; i++)
+			later[list[i].group] = list[i].before >= most;
+		qsort(list, n, sizeof(*list), compare_groups); /* addresses of namespaces mean nothing */
+		kar_plan_requeue(&p->s->plan, 1);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (!later[list[i].group])
+			write_group(p, list[i].group);
+	}
+}
+
 void queue_write_groups(struct queue_pass *p)
 {
 	for (size_t i = 0; i < p->n_finished && !p->for_positions; i++)
 		write_finished(p, p->finished[i]);
-	for (int turn = 0; turn < 4; turn++) {
+	for (int turn = 0; turn < LAST_TURN; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
 			if (turn_of(p, i) == turn)
 				write_group(p, i);
 		}
 	}
+	write_waiting(p);
 }
 
 static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
