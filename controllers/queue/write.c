@@ -206,6 +206,18 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(&p->s->arena, "queue=%s", qg->label), &out);
 }
 
+/* Whoever gets room must find that others have given it up (docs/design/queue.md, 9). */
+static int turn_of(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_queue_decision *d = &p->result.groups[i];
+
+	if (d->reason == KAR_QR_RESERVING)
+		return 0;
+	if (d->cause || p->groups[i].recorded) /* it loses its admission, or keeps it */
+		return 1;
+	return queue_is_admitted(d) ? 2 : LAST_TURN;
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 static void write_group(struct queue_pass *p, uint32_t i)
 {
@@ -222,23 +234,11 @@ static void write_group(struct queue_pass *p, uint32_t i)
 			patch_label(p, qg);
 		return;
 	}
-	if (news && !p->for_positions)
-		patch_group(p, qg, d);
+	if (news && !p->for_positions) /* who gets room, and who gives it up, before who only waits */
+		patch_group(p, qg, d)->firm = turn_of(p, i) < LAST_TURN;
 	else if (is_due(p, pace))
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
 	p->moved |= pace != QUEUE_NEVER;
-}
-
-/* Whoever gets room must find that others have given it up (docs/design/queue.md, 9). */
-static int turn_of(const struct queue_pass *p, uint32_t i)
-{
-	const struct kar_queue_decision *d = &p->result.groups[i];
-
-	if (d->reason == KAR_QR_RESERVING)
-		return 0;
-	if (d->cause || p->groups[i].recorded) /* it loses its admission, or keeps it */
-		return 1;
-	return queue_is_admitted(d) ? 2 : LAST_TURN;
 }
 
 /* It has ended, and shows a reservation that it has no longer. */
