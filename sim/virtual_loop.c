@@ -9,6 +9,8 @@
 #include "common/loop_impl.h"
 #include "common/mem.h"
 
+enum { NS_PER_MS = 1000000 };
+
 TAILQ_HEAD(late_timers, virtual_timer);
 
 struct virtual_loop {
@@ -18,6 +20,10 @@ struct virtual_loop {
 	bool frozen, stopped;
 	struct late_timers late; /* fell due while frozen, in order */
 	size_t timers;
+	/* sim_loop_charge() */
+	int64_t (*clock)(void); /* NULL: callbacks take no time */
+	int64_t owed;           /* ns that have not passed yet, less than a millisecond */
+	struct sim_alarm *busy; /* while it runs, the loop is frozen; owned */
 };
 
 struct virtual_timer {
@@ -79,6 +85,7 @@ static void free_loop(struct kar_loop *l)
 	assert(!virtual_of(l)->timers);
 	if (newest == l)
 		newest = NULL;
+	sim_alarm_free(virtual_of(l)->busy);
 	free(virtual_of(l));
 }
 
@@ -106,7 +113,7 @@ static kar_time wall(const struct kar_loop *l)
 	return sim_timeline_wall(const_virtual_of(l)->timeline) + const_virtual_of(l)->wall_error;
 }
 
-/* Callbacks take no virtual time. */
+/* What callbacks take, if they take time at all, has passed when the next one begins. */
 static kar_time take_lag(struct kar_loop *l KAR_UNUSED)
 {
 	return 0;
@@ -144,18 +151,49 @@ void sim_loop_thaw(struct kar_loop *base)
 		kar_timer_start(&t->base, 0);
 }
 
+static void on_done(void *arg)
+{
+	struct virtual_loop *l = arg;
+
+	sim_loop_thaw(&l->base);
+}
+
+void sim_loop_charge(struct kar_loop *base, int64_t (*clock)(void))
+{
+	struct virtual_loop *l = virtual_of(base);
+
+	assert(!l->clock);
+	l->clock = clock;
+	l->busy = sim_alarm_new(l->timeline, on_done, l);
+}
+
+static void charge(struct virtual_loop *l, int64_t ns)
+{
+	l->owed += ns;
+	if (l->owed < NS_PER_MS)
+		return;
+	l->frozen = true;
+	sim_alarm_start(l->busy, l->owed / NS_PER_MS);
+	l->owed %= NS_PER_MS;
+}
+
 /* ---- timers ---- */
 
 static void on_alarm(void *arg)
 {
 	struct virtual_timer *t = arg;
+	struct virtual_loop *l = t->loop;
+	int64_t begin;
 
-	if (t->loop->frozen) {
-		TAILQ_INSERT_TAIL(&t->loop->late, t, in_late);
+	if (l->frozen) {
+		TAILQ_INSERT_TAIL(&l->late, t, in_late);
 		t->late = true;
 		return;
 	}
+	begin = l->clock ? l->clock() : 0;
 	t->fn(t->arg); /* may free t */
+	if (l->clock)
+		charge(l, l->clock() - begin);
 }
 
 static struct kar_timer *new_timer(struct kar_loop *l, kar_timer_fn *fn, void *arg)

@@ -23,5 +23,10 @@ void sim_loop_jump_wall(struct kar_loop *l, kar_time ms) KAR_NONNULL;
 void sim_loop_freeze(struct kar_loop *l) KAR_NONNULL;
 void sim_loop_thaw(struct kar_loop *base) KAR_NONNULL;
 bool sim_loop_frozen(const struct kar_loop *l) KAR_NONNULL;
+/*
+ * From now on callbacks take time: as much passes as @clock (ns, never back) has gone on during each, and what falls due before that
+ * fires, in order, afterwards. Such a loop is frozen and thawed by nobody else.
+ */
+void sim_loop_charge(struct kar_loop *l, int64_t (*clock)(void)) KAR_NONNULL;
 
 #endif

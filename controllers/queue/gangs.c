@@ -128,7 +128,10 @@ static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
 /* ms until it is looked again whether a pod of somebody else still has the name of one that is missing. */
 static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
 
-/* A pod that has failed stays until its back-off is over; one of somebody else may have the name. */
+/*
+ * A pod that has failed stays until its back-off is over; one that has succeeded is not made again, though the job may not have recorded
+ * that yet; one of somebody else may have the name.
+ */
 static bool name_is_blocked(const struct making *m, size_t task, int32_t index)
 {
 	char name[KAR_POD_NAME_LEN];
@@ -139,7 +142,8 @@ static bool name_is_blocked(const struct making *m, size_t task, int32_t index)
 	if (!o)
 		return false;
 	if (kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
-		return kar_as_pod(o)->phase == KAR_POD_FAILED && !kar_as_pod(o)->deletion;
+		return kar_as_pod(o)->phase == KAR_POD_SUCCEEDED ||
+			(kar_as_pod(o)->phase == KAR_POD_FAILED && !kar_as_pod(o)->deletion);
 	queue_come_again(m->p, LOOK_AGAIN);
 	return true;
 }

@@ -13,10 +13,8 @@
  * The work of a QueueJob's group is over when the job has ended, not when the group is Finished: a job whose quorum is below the sum
  * of its replicas continues. For a group of any other owner the phase of the group decides.
  */
-static enum queue_claim claim_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+static enum queue_claim claim_of(const struct kar_podgroup *g, const struct kar_queuejob *job)
 {
-	const struct kar_queuejob *job = queue_job_of(stores, g);
-
 	if (g->deletion)
 		return QUEUE_CLAIM_NONE;
 	if (!queue_is_of_job(g))
@@ -93,12 +91,9 @@ static bool yields(struct queue_pass *p, const struct kar_podgroup *g, bool admi
 	return left <= 0;
 }
 
-static bool is_unreadable(const struct kar_stores *stores, const struct kar_podgroup *g)
+static bool is_unreadable(const struct kar_podgroup *g, const struct kar_object *owner)
 {
-	const struct kar_object *o =
-		g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
-
-	return g->o.unreadable || (o && o->unreadable && kar_streq(o->uid, g->owner_uid));
+	return g->o.unreadable || (owner && owner->unreadable && kar_streq(owner->uid, g->owner_uid));
 }
 
 /* Its status has so many conditions of others that no admission can be written. */
@@ -138,18 +133,19 @@ static const char *admitting_queue(const struct kar_podgroup *g)
 	return admitted && kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : NULL;
 }
 
+/* @owner: the QueueJob of the name of its owner; NULL: there is none. */
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
-	enum queue_claim claim)
+	const struct kar_object *owner, enum queue_claim claim)
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
 	     admitted = recorded && !queue_waits_for_places(g);
 
-	if (!admitted && (is_unreadable(p->stores, g) || has_no_room_for_ours(g)))
+	if (!admitted && (is_unreadable(g, owner) || has_no_room_for_ours(g)))
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
 		.group = g,
-		.job = queue_job_of(p->stores, g),
+		.job = queue_job_if_of(g, owner),
 		.queue = which.queue,
 		.label = which.label,
 		.claim = claim,
@@ -251,11 +247,13 @@ static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct 
 /* Once the pods of all are known. */
 static void observe_unit(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
 {
-	struct kar_unit unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
-	uint32_t *numbers = kar_arena_alloc(&p->s->arena, unit.n + 1, sizeof(*numbers));
+	struct kar_unit unit;
+	uint32_t *numbers;
 
-	if (is_empty(qg))
+	if (is_empty(qg) || (qg->job && !qg->job->spec.sched.gang_groups.n))
 		return;
+	unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
+	numbers = kar_arena_alloc(&p->s->arena, unit.n + 1, sizeof(*numbers));
 	for (size_t i = 1; i < unit.n; i++) {
 		uint32_t number = queue_number_of(p, unit.groups[i]);
 
@@ -412,12 +410,13 @@ static void observe_groups(struct queue_pass *p)
 	/* Finished groups are only counted, and may be ten times as many as the others. */
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
-		enum queue_claim claim = claim_of(p->stores, g);
+		const struct kar_object *owner = queue_owner_of(p->stores, g);
+		enum queue_claim claim = claim_of(g, queue_job_if_of(g, owner));
 
 		if (claim == QUEUE_CLAIM_FINISHED)
 			finished[n_finished++] = g;
 		else
-			p->groups[p->n_groups++] = observe_group(p, g, claim);
+			p->groups[p->n_groups++] = observe_group(p, g, owner, claim);
 	}
 	/* The writes of a namespace are sent in this order, so that when requests are scarce its first group is admitted first. */
 	qsort(p->groups, p->n_groups, sizeof(*p->groups), queue_group_compare);

@@ -15,12 +15,20 @@ bool queue_is_of_job(const struct kar_podgroup *g)
 	return g->owner_uid && g->owner_is_queuejob && kar_streq(g->o.name, g->owner_name);
 }
 
+const struct kar_object *queue_owner_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	return g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
+}
+
+const struct kar_queuejob *queue_job_if_of(const struct kar_podgroup *g, const struct kar_object *owner)
+{
+	return owner && queue_is_of_job(g) && kar_streq(owner->uid, g->owner_uid) ? kar_as_queuejob(owner)
+										  : NULL;
+}
+
 const struct kar_queuejob *queue_job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	const struct kar_object *o =
-		queue_is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->o.name) : NULL;
-
-	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+	return queue_job_if_of(g, queue_owner_of(stores, g));
 }
 
 bool queue_is_rolled_back(const struct kar_podgroup *g)

@@ -82,6 +82,11 @@ bool queue_job_is_invalid(const struct kar_queuejob *job) KAR_NONNULL;
 /* The QueueJob whose group @g is; NULL: it is of no job, or the job is gone. */
 const struct kar_queuejob *queue_job_of(const struct kar_stores *stores,
 	const struct kar_podgroup *g) KAR_NONNULL;
+/* In two steps, for who needs both: the object of the name of its owner, and whether the group is its. NULL: no. */
+const struct kar_object *queue_owner_of(const struct kar_stores *stores,
+	const struct kar_podgroup *g) KAR_NONNULL;
+const struct kar_queuejob *queue_job_if_of(const struct kar_podgroup *g, const struct kar_object *owner)
+	__attribute__((nonnull(1)));
 bool queue_is_rolled_back(const struct kar_podgroup *g) KAR_NONNULL;
 /* Because it was evicted. */
 bool queue_is_evicted(const struct kar_podgroup *g) KAR_NONNULL;

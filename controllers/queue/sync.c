@@ -21,7 +21,9 @@ enum {
 	FOREIGN_INTERVAL =
 		5 * KAR_SECOND, /* so often extras make room for pods of nobody's queue that found none */
 	PASS_INTERVAL = 50,     /* ms between two passes, at least, */
-	PASS_GROUPS = 50, /* and one ms more per 50 groups, so that passes take a few % of a core at most */
+	/* and one ms more per so many groups, so that passes take a third of a core at most while something changes all the time */
+	PASS_GROUPS = 100,
+	PASS_FINISHED = 1000, /* likewise: those are only counted */
 	COUNTS_INTERVAL =
 		1000, /* ms between two passes that write statuses of queues for their counts alone */
 	POSITION_INTERVAL = 5000, /* ms between two passes that write positions */
@@ -32,6 +34,7 @@ enum {
 /* kar_key_state.memory of this reconciler. */
 struct memory {
 	kar_time last_pass; /* mono; 0: never */
+	kar_time interval;  /* ms until the next may be made */
 	kar_time
 		last_others; /* mono, when positions of others than the first of a line were last written; 0: never */
 };
@@ -413,8 +416,7 @@ static bool ask_for_pass(struct kar_controller *c, struct kar_sync *s)
 static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 {
 	struct kar_key_state *state = s->state;
-	kar_time interval = PASS_INTERVAL + (kar_time)kar_store_count(c->stores->podgroups) / PASS_GROUPS;
-	kar_time wait = due_in(memory_of(s)->last_pass, interval, s->mono);
+	kar_time wait = due_in(memory_of(s)->last_pass, memory_of(s)->interval, s->mono);
 
 	if (wait > 0) {
 		kar_plan_requeue(&s->plan, wait);
@@ -430,6 +432,8 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 	p.counts_in = due_in(state->status_written, COUNTS_INTERVAL, s->mono);
 	memory_of(s)->last_pass = s->mono;
 	pass(&p);
+	memory_of(s)->interval =
+		PASS_INTERVAL + (kar_time)p.n_groups / PASS_GROUPS + (kar_time)p.n_finished / PASS_FINISHED;
 	if (p.moved)
 		kar_workqueue_add(c->queue, POSITIONS);
 	if (p.counts_written)

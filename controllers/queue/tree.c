@@ -87,8 +87,7 @@ static void measure(struct queue_pass *p, const struct kar_podgroup *g, struct t
 	const struct kar_queuejob *job = queue_job_of(p->stores, g);
 	const struct kar_queuejob_status *s = job ? &job->status : NULL;
 
-	if (!s || s->phase != KAR_QJ_PHASE_COMPLETED || !s->start_time ||
-		s->completion_time < s->start_time || t->n == MEASURED)
+	if (!s || s->phase != KAR_QJ_PHASE_COMPLETED || !s->start_time || s->completion_time < s->start_time)
 		return;
 	if (!t->items)
 		t->items = kar_arena_alloc(&p->s->arena, MEASURED, sizeof(*t->items));
@@ -105,7 +104,8 @@ void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *con
 		if (queue == KAR_QUEUE_NONE)
 			continue;
 		p->queue_in[queue].completed++;
-		measure(p, finished[i], &times[queue]);
+		if (times[queue].n < MEASURED)
+			measure(p, finished[i], &times[queue]);
 	}
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct times *t = &times[i];

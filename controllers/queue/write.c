@@ -1,6 +1,7 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
+#include "controllers/queue/write.h"
 
 #include "api/names.h"
 #include "api/copy.h"
@@ -124,7 +125,7 @@ static bool reserves_anew(const struct queue_pass *p, const struct queue_group *
 		(!c || c->status != next.status || !kar_streq(c->reason, next.reason));
 }
 
-static bool is_news(const struct queue_pass *p, const struct queue_group *qg,
+bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
 	const struct kar_podgroup *g = qg->group;
@@ -200,11 +201,11 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 }
 
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
-static void write_group(struct queue_pass *p, uint32_t i)
+void queue_write_group(struct queue_pass *p, uint32_t i)
 {
 	const struct queue_group *qg = &p->groups[i];
 	const struct kar_queue_decision *d = &p->result.groups[i];
-	bool news = is_news(p, qg, d);
+	bool news = queue_is_news(p, qg, d);
 	enum queue_pace pace = news ? QUEUE_NEVER : pace_of(p, i);
 
 	/* Nothing more is written about a group that goes away. */
@@ -215,25 +216,11 @@ static void write_group(struct queue_pass *p, uint32_t i)
 			patch_label(p, qg);
 		return;
 	}
-	if (news && !p->for_positions)
-		patch_group(p, qg, d);
+	if (news && !p->for_positions) /* who gets room, and who gives it up, before who only waits */
+		patch_group(p, qg, d)->firm = queue_turn_of(p, i) < QUEUE_WAITS;
 	else if (is_due(p, pace))
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
 	p->moved |= pace != QUEUE_NEVER;
-}
-
-/* The order of writes (docs/design/queue.md, 9). */
-enum turn { RESERVES, KEEPS_OR_LOSES, GIVES, WAITS, TURNS };
-
-static enum turn turn_of(const struct queue_pass *p, uint32_t i)
-{
-	const struct kar_queue_decision *d = &p->result.groups[i];
-
-	if (d->reason == KAR_QR_RESERVING)
-		return RESERVES;
-	if (d->cause || p->groups[i].recorded)
-		return KEEPS_OR_LOSES;
-	return queue_is_admitted(d) ? GIVES : WAITS;
 }
 
 /* It has ended, and shows a reservation that it has no longer. */
@@ -251,60 +238,10 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
 }
 
-/* It loses its admission by a write of this pass. */
-static bool loses_admission(const struct queue_pass *p, uint32_t i)
+void queue_write_finished(struct queue_pass *p)
 {
-	const struct queue_group *qg = &p->groups[i];
-	const struct kar_queue_decision *d = &p->result.groups[i];
-
-	return qg->recorded && !queue_is_admitted(d) && qg->claim != QUEUE_CLAIM_NONE && !qg->label &&
-		!qg->group->o.unreadable && is_news(p, qg, d);
-}
-
-/*
- * For each queue, in the arena: does somebody in it, or in a part of it, lose an admission? Then no place or right of it is given anew
- * before the next pass, when that is recorded: requests that are sent one after the other may arrive in another order, or only the
- * second of them.
- */
-static const bool *queues_that_take_back(const struct queue_pass *p)
-{
-	bool *all = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*all));
-
-	for (uint32_t i = 0; i < p->n_groups; i++) {
-		uint32_t q = p->in[i].queue;
-
-		if (p->in[i].also_in != KAR_QUEUE_NONE)
-			all[p->in[i].also_in] |= loses_admission(p, i);
-		for (; q != KAR_QUEUE_NONE && loses_admission(p, i); q = p->result.queues[q].parent)
-			all[q] = true;
-	}
-	return all;
-}
-
-/* Is an admission of the group new, and does it have to wait for those that are taken back? */
-static bool must_wait(const struct queue_pass *p, uint32_t i, const bool *take_back)
-{
-	if (p->for_positions || turn_of(p, i) != GIVES)
-		return false;
-	for (uint32_t q = p->in[i].queue; q != KAR_QUEUE_NONE; q = p->result.queues[q].parent) {
-		if (take_back[q])
-			return true;
-	}
-	return false;
-}
-
-void queue_write_groups(struct queue_pass *p)
-{
-	const bool *take_back = queues_that_take_back(p);
-
 	for (size_t i = 0; i < p->n_finished && !p->for_positions; i++)
 		write_finished(p, p->finished[i]);
-	for (enum turn turn = RESERVES; turn < TURNS; turn++) {
-		for (uint32_t i = 0; i < p->n_groups; i++) {
-			if (turn_of(p, i) == turn && !must_wait(p, i, take_back))
-				write_group(p, i);
-		}
-	}
 }
 
 static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)

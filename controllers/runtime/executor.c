@@ -15,7 +15,8 @@ enum {
 	DEFAULT_MAX_IN_FLIGHT = 200,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
 	TURN = 64,                      /* control writes of one plan before other plans of its namespace */
-	SHARE = 16, /* writes of a plan for all namespaces that are sent even if it is outdated */
+	SHARE = 16,  /* writes of a plan for all namespaces that are sent even if it is outdated */
+	YOUNG = 250, /* ms for which all firm ones are */
 	DEFAULT_COUNTER_RATE = 10, /* per second */
 };
 
@@ -376,11 +377,14 @@ static void drop_next(struct run *r)
 
 /*
  * A plan for all namespaces may be long. If the key was enqueued meanwhile, the plan ends after its share and the key is decided
- * again, so that an urgent change does not wait for the rest.
+ * again, so that an urgent change does not wait for the rest. What is firm still goes out while the plan is young.
  */
 static bool is_overtaken(const struct run *r)
 {
-	return is_for_all(r) && r->next >= SHARE && next_rank(r)->tier == KAR_TIER_CONTROL &&
+	bool firm = !r->status_due && r->s->plan.actions[r->next].firm &&
+		kar_loop_mono(r->x->loop) - r->s->mono < YOUNG;
+
+	return is_for_all(r) && r->next >= SHARE && !firm && next_rank(r)->tier == KAR_TIER_CONTROL &&
 		kar_workqueue_is_dirty(r->s->controller->queue, r->s->key);
 }
 

@@ -68,10 +68,17 @@ struct turn {
 	size_t round; /* number of actions of its namespace and tier before it */
 };
 
+static int compare_tiers(const struct turn *x, const struct turn *y)
+{
+	int order = compare(x->action.rank.tier, y->action.rank.tier);
+
+	return order ? order : compare(y->action.firm, x->action.firm);
+}
+
 static int compare_namespaces(const struct turn *x, const struct turn *y)
 {
 	const char *a = x->action.ns, *b = y->action.ns;
-	int order = compare(x->action.rank.tier, y->action.rank.tier);
+	int order = compare_tiers(x, y);
 
 	return order ? order : strcmp(a ? a : "", b ? b : "");
 }
@@ -87,7 +94,7 @@ static int by_namespace(const void *a, const void *b)
 static int by_round(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
-	int order = compare(x->action.rank.tier, y->action.rank.tier);
+	int order = compare_tiers(x, y);
 
 	if (!order)
 		order = compare((int64_t)x->round, (int64_t)y->round);

@@ -51,6 +51,11 @@ struct kar_action {
 	bool dry_run;
 	bool strict; /* KAR_CREATE only: a field that the API server does not know makes the object invalid */
 	/*
+	 * Of a plan for all namespaces: goes before the others of its tier, and is sent although something has changed since the plan was
+	 * made (executor.h), as long as that is a moment ago.
+	 */
+	bool firm;
+	/*
 	 * KAR_CREATE only: the label by which the caches find such objects, and its value is the name of the key's object; NULL: they
 	 * show all. One that exists without it is never seen: it is in the way, whosever it is.
 	 */
@@ -114,7 +119,7 @@ void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const 
 /* Does it have an action with the number @what? */
 bool kar_plan_has(const struct kar_plan *p, int what) KAR_NONNULL;
 /*
- * Sorts the actions, which must not depend on each other, so that namespaces take turns: by tier, and within a tier the first action
+ * Sorts the actions, which must not depend on each other, so that namespaces take turns: by tier, firm ones first, and then the first action
  * of every namespace comes before the second of any. The actions of one namespace keep their order.
  */
 void kar_plan_take_turns(struct kar_plan *p) KAR_NONNULL;

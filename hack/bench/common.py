@@ -46,6 +46,9 @@ BARS = {
     "pass_ms": (20, "at most"),
     "pass_when_groups_double": (2.2, "at most"),
     "pass_bytes_per_group": (400, "at most"),
+    **{f"usage_of_quota_{shape}": (0.9, "at least") for shape in ("baseline", "large")},
+    **{f"admission_of_kueue_{shape}": (0.5, "at most") for shape in ("baseline", "large")},  # the worst class
+    **{f"own_writes_per_workload_{shape}": (4, "at most") for shape in ("baseline", "large")},
 }
 
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -31,6 +32,8 @@ static const char usage[] =
 	"                                         cluster; the file needs only what is to be changed or added\n"
 	"      --from-state FILE                  the same from what a manager has answered to /debug/state (-: stdin)\n"
 	"      --kubeconfig FILE, --context NAME  of that cluster; default: KUBECONFIG, in-cluster, ~/.kube/config\n"
+	"      --cpu-time                         the CPU time that the manager takes passes in virtual time too; no two runs\n"
+	"                                         are then equal\n"
 	"      --crds DIR                         folder of the CustomResourceDefinitions\n"
 	"  -v, --verbose                          log what the manager does\n"
 	"  -h, --help\n";
@@ -42,7 +45,7 @@ struct command {
 	const char *scenario; /* file; NULL: none */
 	enum format output;
 	const char *files[FORMATS]; /* NULL: not asked for */
-	bool help, has_seed, from_cluster, verbose;
+	bool help, has_seed, from_cluster, cpu_time, verbose;
 	uint64_t seed;
 	const char *from_state; /* file; NULL: none */
 	const char *kubeconfig, *context, *crds;
@@ -107,6 +110,9 @@ static int take_option(struct command *c, int option, const char *value)
 	case 'x':
 		c->context = value;
 		return 0;
+	case 't':
+		c->cpu_time = true;
+		return 0;
 	case 'c':
 		c->crds = value;
 		return 0;
@@ -133,6 +139,7 @@ static int parse(struct command *c, int argc, char **argv)
 		{ "from-state", required_argument, NULL, 'F' },
 		{ "kubeconfig", required_argument, NULL, 'k' },
 		{ "context", required_argument, NULL, 'x' },
+		{ "cpu-time", no_argument, NULL, 't' },
 		{ "crds", required_argument, NULL, 'c' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -349,11 +356,21 @@ static void say_nothing(void *arg KAR_UNUSED, const char *line KAR_UNUSED, size_
 {
 }
 
+static int64_t cpu_clock(void)
+{
+	enum { NS_PER_S = 1000000000 };
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
 static int play(const struct command *c, const struct sim_scenario *s)
 {
 	bool terminal = isatty(STDERR_FILENO) && !c->verbose;
 	const struct sim_run_options o = {
 		.crds = c->crds ? c->crds : sim_crds_folder(),
+		.clock = c->cpu_time ? cpu_clock : NULL,
 		.progress = terminal ? show_progress : NULL,
 	};
 	struct sim_record record;

@@ -1,14 +1,15 @@
 #include "sim/scenario/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/copy.h"
 #include "api/names.h"
-#include "api/reasons.h"
+#include "api/podgroup.h"
 #include "common/str.h"
 
-enum { SHARE = 1000, MOST_PODS = 1000000 };
+enum { MOST_PODS = 1000000, WHAT = 128 };
 
 static kar_time now(const struct sim_record *r)
 {
@@ -169,6 +170,24 @@ static void on_job(struct sim_record *r, const struct sim_change *c)
 	enter_phase(r, j, status);
 	hear(r, j, cause_of_waiting(j, sim_text_or(sim_member(status, "message"), "")));
 	j->restarts = sim_get_int(status, 0, "restarts");
+}
+
+/* The queue has let it in. */
+static void on_group(struct sim_record *r, const struct sim_change *c)
+{
+	const struct sim_value *owner = sim_item(sim_get(c->new, "metadata", "ownerReferences"), 0);
+	const struct sim_value *conditions = sim_get(c->new, "status", "conditions");
+	struct sim_job_record *j = kar_streq(sim_get_text(owner, "kind"), "QueueJob")
+		? find_job(r, c->ns, sim_text_or(sim_get(owner, "name"), ""))
+		: NULL;
+
+	for (size_t i = 0; j && j->admitted == KAR_NEVER && i < sim_count(conditions); i++) {
+		const struct sim_value *condition = sim_item(conditions, i);
+
+		if (kar_streq(sim_get_text(condition, "type"), KAR_PG_ADMITTED) &&
+			kar_streq(sim_get_text(condition, "status"), "True"))
+			j->admitted = now(r);
+	}
 }
 
 /* ---- pods ---- */
@@ -349,6 +368,27 @@ static void on_change(void *arg, const struct sim_change *c)
 		on_node(r, c);
 	else if (kar_streq(c->resource, "queuejobs") && kar_streq(c->group, KAR_GROUP))
 		on_job(r, c);
+	else if (kar_streq(c->resource, "podgroups") && c->new)
+		on_group(r, c);
+}
+
+void sim_record_request(struct sim_record *r, const struct sim_request *rq)
+{
+	char what[WHAT];
+	size_t i = 0;
+
+	if (rq->verb < KAR_CREATE) /* it reads */
+		return;
+	snprintf(what, sizeof(what), "%s %s%s%s%s", kar_verb_name(rq->verb), rq->resource,
+		rq->subresource ? "/" : "", rq->subresource ? rq->subresource : "",
+		rq->dry_run ? " (dry run)" : "");
+	while (i < r->n_writes && !kar_streq(r->writes[i].what, what))
+		i++;
+	if (i == r->n_writes) {
+		r->writes = kar_arena_grow(&r->arena, r->writes, r->n_writes, sizeof(*r->writes));
+		r->writes[r->n_writes++] = (struct sim_write_record){ .what = keep(r, what) };
+	}
+	r->writes[i].n++;
 }
 
 void sim_record_start(struct sim_record *r, struct sim_apiserver *s)
@@ -380,93 +420,4 @@ void sim_record_release(struct sim_record *r)
 	sim_lookup_release(&r->node_names);
 	kar_arena_release(&r->arena);
 	*r = (struct sim_record){ 0 };
-}
-
-static kar_time earlier(kar_time a, kar_time b)
-{
-	return a < b ? a : b;
-}
-
-/* ---- jobs, afterwards ---- */
-
-bool sim_stretch_releases(const struct sim_stretch *s)
-{
-	return kar_streq(s->reason, kar_reason_RolledBack) || kar_streq(s->reason, kar_reason_QuotaExceeded);
-}
-
-kar_time sim_record_lost(const struct sim_record *r, const struct sim_job_record *j)
-{
-	kar_time lost = 0;
-
-	for (size_t i = 0; i < j->n_stretches; i++) {
-		const struct sim_stretch *s = &j->stretches[i];
-
-		if (s->from >= j->running && !kar_streq(s->phase, "Running"))
-			lost += earlier(s->to, r->end) - s->from;
-	}
-	return lost;
-}
-
-/* ---- use ---- */
-
-/* Resource-milliseconds: thousandths of the resource times ms. */
-static double used(const struct sim_record *r, size_t node, const char *resource)
-{
-	const struct sim_node_record *n = &r->nodes[node];
-	double sum = 0;
-
-	for (size_t i = 0; i < n->n_pods; i++) {
-		const struct sim_pod_record *p = &r->pods[n->pods[i]];
-		struct kar_quantity q = sim_quantity_of(sim_member(p->requests, resource));
-
-		sum += (double)kar_quantity_milli(&q) * (double)(earlier(p->ended, r->end) - p->bound);
-	}
-	return sum;
-}
-
-static double offered(const struct sim_record *r, size_t node, const char *resource)
-{
-	const struct sim_node_record *n = &r->nodes[node];
-	struct kar_quantity q = sim_quantity_of(sim_member(n->allocatable, resource));
-
-	return (double)kar_quantity_milli(&q) * (double)(earlier(n->removed, r->end) - n->added);
-}
-
-static int share(double part, double whole)
-{
-	return whole > 0 ? (int)(part * SHARE / whole + 0.5) : -1;
-}
-
-int sim_record_node_use(const struct sim_record *r, size_t i, const char *resource)
-{
-	return share(used(r, i, resource), offered(r, i, resource));
-}
-
-int sim_record_use(const struct sim_record *r, const char *resource)
-{
-	double part = 0, whole = 0;
-
-	for (size_t i = 0; i < r->n_nodes; i++) {
-		part += used(r, i, resource);
-		whole += offered(r, i, resource);
-	}
-	return share(part, whole);
-}
-
-int sim_record_pod_share(const struct sim_record *r, const struct sim_pod_record *pod)
-{
-	size_t node = pod->node_number;
-	int most = 0;
-
-	if (node == SIZE_MAX)
-		return 0;
-	for (struct sim_member m = sim_first(pod->requests); m.value; m = sim_next(m)) {
-		struct kar_quantity asked = sim_quantity_of(m.value),
-				    has = sim_quantity_of(sim_member(r->nodes[node].allocatable, m.key));
-		int s = share((double)kar_quantity_milli(&asked), (double)kar_quantity_milli(&has));
-
-		if (s > most)
-			most = s;
-	}
-	return most;
 }

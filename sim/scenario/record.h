@@ -20,7 +20,8 @@ struct sim_stretch {
 
 struct sim_job_record {
 	const char *ns, *name, *queue;
-	kar_time submitted, admitted, running /* for the first time */, ended, deleted;
+	kar_time submitted, admitted /* by the queue, as its PodGroup says */, running, ended,
+		deleted;            /* the first of each */
 	const char *phase, *reason; /* the last */
 	const char *waited_for;     /* the message that stood longest before it ran for the first time; "" */
 	int64_t restarts, pods;     /* pods: of its spec */
@@ -50,6 +51,12 @@ struct sim_node_record {
 	size_t n_pods;
 };
 
+/* Requests of the manager that write, of one kind. */
+struct sim_write_record {
+	const char *what; /* "patch podgroups/status", "create pods (dry run)" */
+	int64_t n;        /* sent; refused ones count */
+};
+
 struct sim_record {
 	struct kar_arena arena;
 	kar_time start; /* wall */
@@ -58,13 +65,16 @@ struct sim_record {
 	struct sim_job_record *jobs; /* in order of submission */
 	struct sim_pod_record *pods; /* in order of binding */
 	struct sim_node_record *nodes;
-	size_t n_jobs, n_pods, n_nodes;
+	struct sim_write_record *writes; /* in order of the first of each */
+	size_t n_jobs, n_pods, n_nodes, n_writes;
 	size_t n_ended;                                   /* jobs that ended or were deleted */
 	struct sim_lookup job_keys, pod_uids, node_names; /* the newest of each */
 };
 
 /* Starts to record what happens at @s from now on. @r must stay where it is as long as the server lives. */
 void sim_record_start(struct sim_record *r, struct sim_apiserver *s) KAR_NONNULL;
+/* Counts @rq if it writes. */
+void sim_record_request(struct sim_record *r, const struct sim_request *rq) KAR_NONNULL;
 /* Ends what still lasts at the present moment. */
 void sim_record_close(struct sim_record *r) KAR_NONNULL;
 void sim_record_release(struct sim_record *r) KAR_NONNULL;

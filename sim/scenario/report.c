@@ -332,6 +332,15 @@ static struct sim_value *node_json(const struct sim_record *r, size_t i)
 	return v;
 }
 
+static struct sim_value *writes_json(const struct sim_record *r)
+{
+	struct sim_value *v = sim_object();
+
+	for (size_t i = 0; i < r->n_writes; i++)
+		sim_set(&v, sim_int(r->writes[i].n), r->writes[i].what);
+	return v;
+}
+
 static struct sim_value *summary_json(const struct sim_record *r)
 {
 	struct sim_summary s = sim_record_summary(r);
@@ -351,6 +360,7 @@ static struct sim_value *summary_json(const struct sim_record *r)
 	sim_set(&v, seconds(s.makespan), "makespan");
 	if (s.cpu_use >= 0)
 		sim_set(&v, sim_real(s.cpu_use / (double)SHARE), "cpuUsed");
+	sim_set(&v, writes_json(r), "writes");
 	return v;
 }
 

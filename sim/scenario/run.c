@@ -294,6 +294,12 @@ static void on_change(void *arg, const struct sim_change *c)
 
 /* ---- the world ---- */
 
+static void on_request(void *arg, const char *user KAR_UNUSED, const struct sim_request *rq,
+	const struct sim_response *answer KAR_UNUSED)
+{
+	sim_record_request(arg, rq);
+}
+
 static void build(struct world *w, const struct sim_run_options *o)
 {
 	const struct sim_scenario *s = w->s;
@@ -304,6 +310,7 @@ static void build(struct world *w, const struct sim_run_options *o)
 		.run = s->run,
 		.decision = 5 };
 	const struct sim_faults none = { 0 };
+	const struct sim_wire_observer observer = { .executed = on_request, .arg = w->record };
 	const struct kar_controllers_options manager = { .instance = "kar-sim",
 		.seed = s->seed,
 		.settings = kar_default_settings() };
@@ -317,7 +324,10 @@ static void build(struct world *w, const struct sim_run_options *o)
 	sim_apiserver_listen(w->server, on_change, w);
 	w->nodes = sim_nodes_new(w->server, &nodes);
 	w->wire = sim_wire_new(w->server, s->seed, &none);
+	sim_wire_observe(w->wire, &observer);
 	w->loop = sim_loop_new(w->timeline);
+	if (o->clock)
+		sim_loop_charge(w->loop, o->clock);
 	w->client = sim_client_new(w->loop, w->wire, "kar-controllers");
 	w->manager = kar_controllers_new(w->loop, w->client, &manager);
 	w->next = sim_alarm_new(w->timeline, on_next, w);

@@ -9,6 +9,8 @@
 
 struct sim_run_options {
 	const char *crds; /* folder of the CustomResourceDefinitions */
+	int64_t (*clock)(
+		void); /* of the time that the manager takes (sim_loop_charge()); NULL: it takes none */
 	/* Told now and then how far it is; NULL: nobody is. */
 	void (*progress)(void *arg, kar_time simulated, size_t ended, size_t jobs);
 	void *arg;

@@ -121,14 +121,19 @@ static void writes_go_out_in_turn(void **state)
 
 /* --- what a plan for all namespaces leaves to the next ------------------------------------------- */
 
-static struct job *start_for_all(struct bench *b, enum kar_tier tier)
+static struct job *start_for_all(struct bench *b, enum kar_tier tier, kar_time firm)
 {
 	struct job *j = new_job(b, "all");
 
 	kar_workqueue_add(b->controller.queue, "all");
 	(void)kar_workqueue_take(b->controller.queue, 0);
-	for (int i = 0; i < 40; i++)
-		add(j, KAR_PATCH, kar_arena_printf(&j->s.arena, "g%d", i))->rank.tier = tier;
+	j->s.mono = kar_loop_mono(b->loop) - (firm < 0 ? 0 : firm);
+	for (int i = 0; i < 40; i++) {
+		struct kar_action *a = add(j, KAR_PATCH, kar_arena_printf(&j->s.arena, "g%d", i));
+
+		a->rank.tier = tier;
+		a->firm = firm >= 0 && i < 30;
+	}
 	kar_executor_start(b->x, &j->s);
 	return j;
 }
@@ -136,12 +141,15 @@ static struct job *start_for_all(struct bench *b, enum kar_tier tier)
 static const struct {
 	const char *name;
 	enum kar_tier tier;
+	kar_time firm; /* ms since the plan was made, of which 30 actions are firm; -1: none is */
 	bool changed;
 	int written;
 } shares[] = {
-	{ "nothing_has_changed", KAR_TIER_CONTROL, false, 40 },
-	{ "something_has_changed", KAR_TIER_CONTROL, true, 16 },
-	{ "the_background_is_decided_anew_by_its_own_key", KAR_TIER_BACKGROUND, true, 40 },
+	{ "nothing_has_changed", KAR_TIER_CONTROL, -1, false, 40 },
+	{ "something_has_changed", KAR_TIER_CONTROL, -1, true, 16 },
+	{ "what_is_firm_is_sent", KAR_TIER_CONTROL, 0, true, 30 },
+	{ "for_a_while", KAR_TIER_CONTROL, 10000, true, 16 },
+	{ "the_background_is_decided_anew_by_its_own_key", KAR_TIER_BACKGROUND, -1, true, 40 },
 };
 
 static void large_plan_for_all_does_not_hold_up_the_next(void **state)
@@ -149,7 +157,7 @@ static void large_plan_for_all_does_not_hold_up_the_next(void **state)
 	struct bench *b = *state;
 
 	for (size_t i = 0; i < KAR_LEN(shares); i++) {
-		struct job *j = start_for_all(b, shares[i].tier);
+		struct job *j = start_for_all(b, shares[i].tier, shares[i].firm);
 		struct kar_buf got = { 0 };
 
 		b->wrote = b->applied = 0;

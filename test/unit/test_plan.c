@@ -114,7 +114,7 @@ static void control_writes_have_no_order_but_priority(void **state)
 	assert_int_equal(kar_rank_compare(&a, "a", &b, "b"), 0);
 }
 
-/* Actions as "namespace/name", those of the background as "-namespace/name". */
+/* Actions as "namespace/name", those of the background as "-namespace/name", firm ones as "+namespace/name". */
 static const struct {
 	const char *name, *before, *after;
 } turn_rows[] = {
@@ -122,6 +122,7 @@ static const struct {
 	{ "one_namespace_stays_in_its_order", "a/3 a/1 a/2", "a/3 a/1 a/2" },
 	{ "one_for_each_first", "a/1 a/2 a/3 b/1 c/1 b/2", "a/1 b/1 c/1 a/2 b/2 a/3" },
 	{ "without_a_namespace_is_one_too", "a/1 a/2 /1 /2", "a/1 /1 a/2 /2" },
+	{ "firm_first", "a/1 a/2 +b/1 +a/3 +b/2", "b/1 a/3 b/2 a/1 a/2" },
 	{ "background_last", "-a/1 a/1 -a/2 a/2 -b/1 b/1", "a/1 b/1 a/2 -a/1 -b/1 -a/2" },
 };
 
@@ -136,10 +137,11 @@ static void namespaces_take_turns(void **state)
 
 		kar_plan_init(&p, &arena);
 		for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-			char *ns = word + (*word == '-'), *slash = strchr(word, '/');
+			char *ns = word + (*word == '-' || *word == '+'), *slash = strchr(word, '/');
 			struct kar_action *a =
 				kar_plan_add(&p, KAR_PATCH, &pods, *ns == '/' ? NULL : ns, slash + 1);
 
+			a->firm = *word == '+';
 			a->rank.tier = *word == '-' ? KAR_TIER_BACKGROUND : KAR_TIER_CONTROL;
 			*slash = '\0';
 		}

@@ -89,6 +89,8 @@ static const struct {
 		NULL },
 	{ "failed_pod_keeps_its_name", SATISFIED("13:40:00", ""), 2,
 		{ { "n1", 60, "Running" }, { "n2", 60, "Failed" } }, "", NULL },
+	{ "success_that_is_not_recorded_yet_gets_no_place", SATISFIED("13:40:00", ""), 2,
+		{ { "n1", 60, "Running" }, { "n2", 60, "Succeeded" } }, "", NULL },
 	{ "broken_gang_gets_all_that_it_lacks", SATISFIED("13:40:00", ""), 2, { { NULL, 0, NULL } }, RENEWED,
 		"\"nodes\":\"n1 n2\"" },
 };

@@ -462,19 +462,46 @@ static void passes_for_counts_are_a_second_apart(void **state)
 	assert_string_equal(woken(), "all");
 }
 
+/* What groups cost that have ended is little. */
 static void passes_are_rarer_when_there_are_many_groups(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 2500; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "g%d", i);
-		put_group(name, "", "");
+		put_group(name, "", i < 500 ? "" : "\"phase\":\"Finished\"");
 	}
 	sync_text(false);
 	w.mono += 50;
 	assert_string_equal(sync_text(false), "not yet: requeue 0s");
-	assert_int_equal(w.sync.plan.requeue_after, 10);
+	assert_int_equal(w.sync.plan.requeue_after, 7);
+}
+
+/* Groups of other namespaces, although they come last in the line, are told as soon as the first. */
+static void many_are_told_why_they_wait_in_parts(void **state)
+{
+	size_t here = 0, elsewhere = 0;
+
+	(void)state;
+	put_full_queue();
+	for (int i = 0; i < 1503; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%s%04d", i < 1500 ? "g" : "h", i);
+		put_named(w.stores.podgroups, name, i < 1500 ? "" : ",\"namespace\":\"other\"",
+			i < 1500 ? ",\"spec\":{\"priority\":1}" : "");
+	}
+	assert_true(sync_named("all"));
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++) {
+		const struct kar_action *a = &w.sync.plan.actions[i];
+
+		here += a->ns && strcmp(a->ns, "ns") == 0;
+		elsewhere += a->ns && strcmp(a->ns, "other") == 0;
+	}
+	assert_int_equal(here, 997);
+	assert_int_equal(elsewhere, 3);
+	assert_int_equal(w.sync.plan.requeue_after, 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -524,6 +551,7 @@ int main(void)
 		TEST(progress_of_a_group_can_wait),
 		TEST(passes_for_counts_are_a_second_apart),
 		TEST(passes_are_rarer_when_there_are_many_groups),
+		TEST(many_are_told_why_they_wait_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

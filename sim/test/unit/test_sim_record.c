@@ -193,6 +193,64 @@ static void lost_time_is_what_did_not_run_after_the_first_run(void **state KAR_U
 	tear_down(&w);
 }
 
+static void request(struct world *w, enum kar_verb verb, const char *resource, const char *subresource,
+	bool dry_run)
+{
+	const struct sim_request rq = { .verb = verb,
+		.resource = resource,
+		.subresource = subresource,
+		.dry_run = dry_run };
+
+	sim_record_request(&w->r, &rq);
+}
+
+static void admission_is_what_the_group_of_the_job_says(void **state KAR_UNUSED)
+{
+	struct world w;
+	char body[512];
+
+	set_up(&w);
+	submit(&w, "a", 1);
+	snprintf(body, sizeof(body),
+		"{\"apiVersion\":\"scheduling.x-k8s.io/v1alpha1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"a\",\"ownerReferences\":"
+		"[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"a\",\"uid\":\"%s\"}]},\"spec\":{\"minMember\":1}}",
+		sim_text_or(sim_get(sim_apiserver_peek(w.s, "kube-arbitrator.io", "queuejobs", "default",
+					    "a"),
+				    "metadata", "uid"),
+			""));
+	call(&w, KAR_CREATE, "scheduling.x-k8s.io/v1alpha1/podgroups/default/a", NULL, body);
+	at(&w, 2);
+	call(&w, KAR_PATCH, "scheduling.x-k8s.io/v1alpha1/podgroups/default/a", "status",
+		"{\"status\":{\"conditions\":[{\"type\":\"Admitted\",\"status\":\"False\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}");
+	assert_int_equal(w.r.jobs[0].admitted, KAR_NEVER);
+	at(&w, 3);
+	call(&w, KAR_PATCH, "scheduling.x-k8s.io/v1alpha1/podgroups/default/a", "status",
+		"{\"status\":{\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}");
+	at(&w, 4);
+	tell(&w, "a", "Starting", "", "");
+	assert_int_equal(w.r.jobs[0].admitted, 3 * KAR_SECOND);
+	tear_down(&w);
+}
+
+static void writes_are_counted_by_kind(void **state KAR_UNUSED)
+{
+	struct kar_buf out = { 0 };
+	struct world w;
+
+	set_up(&w);
+	request(&w, KAR_CREATE, "pods", NULL, true);
+	request(&w, KAR_PATCH, "podgroups", "status", false);
+	request(&w, KAR_WATCH, "pods", NULL, false);
+	request(&w, KAR_CREATE, "pods", NULL, false);
+	request(&w, KAR_PATCH, "podgroups", "status", false);
+	sim_record_close(&w.r);
+	sim_report_json(&w.r, &out);
+	assert_non_null(strstr(kar_buf_cstr(&out),
+		"\"writes\":{\"create pods (dry run)\":1,\"patch podgroups/status\":2,\"create pods\":1}"));
+	kar_buf_release(&out);
+	tear_down(&w);
+}
+
 static void check_json(const struct sim_value *v)
 {
 	const struct sim_value *a = sim_item(sim_member(v, "jobs"), 0),
@@ -283,6 +341,8 @@ int main(void)
 		cmocka_unit_test(job_that_comes_again_under_its_name_is_another),
 		cmocka_unit_test(unschedulable_job_waits_for_what_the_scheduler_says),
 		cmocka_unit_test(table_has_a_row_per_job_and_node),
+		cmocka_unit_test(admission_is_what_the_group_of_the_job_says),
+		cmocka_unit_test(writes_are_counted_by_kind),
 		cmocka_unit_test(json_says_the_same),
 		cmocka_unit_test(lost_time_is_what_did_not_run_after_the_first_run),
 		cmocka_unit_test(stopped_pods_have_not_failed),

@@ -279,6 +279,37 @@ static void play_to_json(const char *yaml, struct kar_buf *out)
 	sim_record_release(&r);
 }
 
+static int64_t slow_clock(void)
+{
+	enum { NS_PER_S = 1000000000 };
+	static int64_t ns;
+
+	return ns += NS_PER_S;
+}
+
+/* Also that of a manager that takes a second for everything. */
+static void writes_of_the_manager_are_in_the_record(void **state KAR_UNUSED)
+{
+	for (int slow = 0; slow < 2; slow++) {
+		const struct sim_run_options o = { .crds = sim_crds_folder(),
+			.clock = slow ? slow_clock : NULL };
+		struct sim_record r;
+		struct sim_scenario s;
+		struct kar_err err = { 0 };
+		int64_t creates = 0;
+
+		parse(NODES "jobs: [{name: a, count: 3}]\n", &s);
+		assert_int_equal(sim_run(&s, &o, &r, &err), 0);
+		sim_scenario_release(&s);
+		for (size_t i = 0; i < r.n_writes; i++)
+			creates += strcmp(r.writes[i].what, "create pods") == 0 ? r.writes[i].n : 0;
+		assert_int_equal(creates, 3);
+		assert_true(r.jobs[2].admitted < (slow ? KAR_NEVER : KAR_SECOND));
+		assert_true(r.jobs[0].admitted > (slow ? 3 * KAR_SECOND : 0));
+		sim_record_release(&r);
+	}
+}
+
 static void same_file_gives_the_same_run(void **state KAR_UNUSED)
 {
 	static const char rest[] =
@@ -311,6 +342,7 @@ int main(void)
 		cmocka_unit_test(jobs_become_what_the_scenario_makes_of_them),
 		cmocka_unit_test(jobs_that_never_fit_hold_up_no_gang),
 		cmocka_unit_test(what_the_api_refuses_is_told_with_its_words),
+		cmocka_unit_test(writes_of_the_manager_are_in_the_record),
 		cmocka_unit_test(same_file_gives_the_same_run),
 	};
 

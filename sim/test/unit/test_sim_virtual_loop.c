@@ -146,6 +146,42 @@ static void when_the_process_is_frozen_then_its_timers_fire_late_and_in_order(vo
 	tear_down(&w);
 }
 
+static int64_t ns_taken;
+
+static int64_t clock_of_work(void)
+{
+	return ns_taken;
+}
+
+static void work(void *arg)
+{
+	ns_taken += 3500000;
+	fire(arg);
+}
+
+static void when_callbacks_take_time_then_what_is_due_meanwhile_is_late(void **state KAR_UNUSED)
+{
+	struct world w;
+	struct named a, b, c;
+
+	set_up(&w);
+	a = timer(&w, "a"), b = timer(&w, "b"), c = timer(&w, "c");
+	kar_timer_free(a.timer);
+	a.timer = kar_timer_new(w.loop, work, &a);
+	kar_timer_free(b.timer);
+	b.timer = kar_timer_new(w.loop, work, &b);
+	sim_loop_charge(w.loop, clock_of_work);
+	arm(&a, 10);
+	arm(&b, 12);
+	arm(&c, 12);
+	run(&w, 50);
+	assert_string_equal(w.log, "a@10;b@13;c@17;"); /* what is less than a millisecond adds up */
+	kar_timer_free(a.timer);
+	kar_timer_free(b.timer);
+	kar_timer_free(c.timer);
+	tear_down(&w);
+}
+
 static void when_the_wall_clock_jumps_then_only_this_process_sees_it(void **state KAR_UNUSED)
 {
 	struct world w;
@@ -271,6 +307,7 @@ int main(void)
 		cmocka_unit_test(when_timers_are_due_then_they_fire_in_order_of_time_and_start),
 		cmocka_unit_test(when_a_timer_is_restarted_stopped_or_freed_then_its_old_time_is_void),
 		cmocka_unit_test(when_the_process_is_frozen_then_its_timers_fire_late_and_in_order),
+		cmocka_unit_test(when_callbacks_take_time_then_what_is_due_meanwhile_is_late),
 		cmocka_unit_test(when_the_wall_clock_jumps_then_only_this_process_sees_it),
 		cmocka_unit_test(when_a_log_line_asks_for_the_time_then_it_is_that_of_the_newest_loop),
 		cmocka_unit_test(when_the_loop_is_run_then_it_ends_at_stop_or_when_nothing_is_left),
