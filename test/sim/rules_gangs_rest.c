@@ -51,7 +51,8 @@ static void check_waiting(const struct resting *g)
 		wrong(g, "it holds a part of what it needs");
 	else if (for_room && finds_room(g))
 		wrong(g, "there is room for it");
-	else if (!for_room && !kar_streq(g->reason, kar_reason_Deactivated) &&
+	else if (!for_room && !kar_streq(g->reason, kar_reason_HeadReserved) &&
+		!kar_streq(g->reason, kar_reason_Deactivated) &&
 		!(kar_streq(g->reason, kar_reason_BackOff) && waits_for_its_time(g)))
 		wrong(g, "nothing stands in its way");
 }
