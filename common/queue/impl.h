@@ -138,8 +138,10 @@ struct q_group {
 	enum kar_queue_reason partner_reason;
 	uint32_t grows_at;     /* 1 + its place in the heap of its leaf; 0: it is in none */
 	uint32_t raised;       /* when EXTRAS raised it first; 0: never */
+	int32_t moved;         /* pods that REBALANCE has given it */
 	int32_t n_gone;        /* bound pods that leave */
 	bool full;             /* EXTRAS cannot give it one more */
+	bool stays;            /* REBALANCE: somebody who waits would take what it gives up */
 	bool first;            /* it has lost its claim in this step, and is tried before all others */
 	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
 	bool unit_failed;
@@ -223,6 +225,7 @@ struct q_pass {
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
+	bool trial;       /* q_would_let_in() runs: nothing is found out about units */
 	bool ignore_time; /* of a dry run: nothing is frozen or protected */
 	kar_time free_at; /* of a dry run: when all that it took may be taken */
 	kar_class *made;  /* classes to give back at the end */
@@ -399,6 +402,8 @@ void q_reserve(struct q_pass *p) KAR_NONNULL;
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;
 bool q_gangs(struct q_pass *p) KAR_NONNULL;
+/* GANGS would let somebody in, as things are. It is tried and undone. *@last (NULL: nobody yet): of whom that was found last, for speed. */
+bool q_would_let_in(struct q_pass *p, struct q_group **last) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;
 void q_grow_members(struct q_pass *p) KAR_NONNULL;

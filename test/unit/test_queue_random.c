@@ -550,6 +550,9 @@ static void invariants_hold_where_they_did_not(void **state)
 		{ 20382163, "I11: an extra is in the way of a head that has waited for too long" },
 		{ 20454333, "I12: an extra that is given up for a rise was in the way of the taker" },
 		{ 20451518, "I11: one of lower priority has fewer extras, and is in nobody's way" },
+		{ 20402354, "I7: what EXTRAS gave waited for what was moved to the same group" },
+		{ 9077899, "I7: the room of a rise that waits has another pod in the next pass" },
+		{ 30001895, "I7: likewise" },
 		{ 19631,
 			"a leaf whose first group waits for the head of the cluster is not forgotten when that starts" },
 	};
