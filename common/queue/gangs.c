@@ -316,7 +316,7 @@ bool q_gangs(struct q_pass *p)
 		}
 		enter(p, g->q);
 	}
-	return changed;
+	return q_spare(p) || changed;
 }
 
 /* --- who would be let in ---------------------------------------------------------------------------- */

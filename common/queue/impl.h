@@ -116,9 +116,10 @@ struct q_state {
 	uint32_t n_held;
 	enum kar_queue_cause cause; /* of its eviction by this pass */
 	struct q_group *evicted_for;
-	bool readmitted; /* after an eviction by this pass: nobody evicts it again */
-	bool took;       /* extras of others */
-	bool evicts;     /* whole groups go for it, so nobody evicts it again in this pass */
+	const struct q_state *before; /* of its eviction */
+	bool readmitted;              /* after an eviction by this pass: nobody evicts it again */
+	bool took;                    /* extras of others */
+	bool evicts;                  /* whole groups go for it, so nobody evicts it again in this pass */
 	enum kar_queue_reason provisions;
 };
 
@@ -142,6 +143,7 @@ struct q_group {
 	int32_t n_gone;        /* bound pods that leave */
 	bool full;             /* EXTRAS cannot give it one more */
 	bool stays;            /* REBALANCE: somebody who waits would take what it gives up */
+	bool spared;           /* it was evicted in vain, which is revoked once */
 	bool first;            /* it has lost its claim in this step, and is tried before all others */
 	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
 	bool unit_failed;
@@ -435,6 +437,8 @@ bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* Whoever was evicted by this pass and fits beside all who have been let in since goes on; true: somebody does. */
+bool q_spare(struct q_pass *p) KAR_NONNULL;
 
 /* --- race.c */
 void q_race_begin(struct q_pass *p) KAR_NONNULL;

@@ -647,6 +647,8 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if ((reclaims && res->groups[g].cause == KAR_QUEUE_IN_QUEUE) ||
 			m->before.d[g] < m->s->groups[g].min)
 			continue;
+		if (!is_feasible(m, g))
+			continue; /* what would fit nowhere does not go on beside somebody who was let in first, and is gone */
 		if (m->one_node && rows_fit(m, &with, taker, true))
 			return wrong("I12: %s fits beside %s", group_name(m, taker), group_name(m, g));
 	}

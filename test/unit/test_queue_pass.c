@@ -357,6 +357,10 @@ static const struct row rows[] = {
 	{ "moved_only_as_far_as_nobody_takes_it",
 		"node n cpu=18; queue a; queue b; queue f; group x a 1..9 cpu=1 run=9; group z b 1..9 cpu=1 run=1; group j f 8 cpu=1 run=8; group m f 3 cpu=1",
 		"x=7 | z=1 | m=InsufficientCapacity", "", "x=5 | z=3 | m=InsufficientCapacity" },
+	{ "nobody_is_evicted_beside_whom_it_fits",
+		"node n cpu=12; queue a n=cpu:4 preempt; queue b w=5; queue x n=cpu:6; group h x 6 cpu=1 run=6; group v a 2 cpu=1 run=2; group i b 4 cpu=1;"
+		" group k a 3 cpu=1 p=10000",
+		"h=6 | v=2 | i=InsufficientCapacity | k=3" },
 	{ "yields_to_others",
 		"node n cpu=4; queue a jobs=1; group x a 1 cpu=1 bare=1 yields; group y a 1 cpu=1",
 		"x=MaxJobsReached | y=1" },

@@ -553,6 +553,9 @@ static void invariants_hold_where_they_did_not(void **state)
 		{ 20402354, "I7: what EXTRAS gave waited for what was moved to the same group" },
 		{ 9077899, "I7: the room of a rise that waits has another pod in the next pass" },
 		{ 30001895, "I7: likewise" },
+		{ 837254, "I12: a victim that fits nowhere any more does not go on" },
+		{ 30245733,
+			"I12: one that was let in, and evicted in the same pass, was in the way of the taker" },
 		{ 19631,
 			"a leaf whose first group waits for the head of the cluster is not forgotten when that starts" },
 	};
