@@ -556,6 +556,7 @@ static void invariants_hold_where_they_did_not(void **state)
 		{ 837254, "I12: a victim that fits nowhere any more does not go on" },
 		{ 30245733,
 			"I12: one that was let in, and evicted in the same pass, was in the way of the taker" },
+		{ 50177667, "I11: who waits would take what one gives up for another" },
 		{ 40220164, "rises that were withdrawn found another node each time, in 20 steps" },
 		{ 19631,
 			"a leaf whose first group waits for the head of the cluster is not forgotten when that starts" },
