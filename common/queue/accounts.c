@@ -304,6 +304,10 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 	st.standing = KAR_QUEUE_WAITING;
 	st.d = 0;
 	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
+		struct q_state *before = kar_arena_alloc(p->a, 1, sizeof(*before));
+
+		*before = g->st;
+		st.before = before;
 		st.cause = cause;
 		st.evicted_for = taker;
 	} else {

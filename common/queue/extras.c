@@ -108,27 +108,30 @@ static bool something_lingers(const struct q_pass *p)
 	return false;
 }
 
-/* A whole rise once it fits now, or as much of it as does while something lingers. */
-static void raise_now(struct q_pass *p, struct q_group *g, int32_t d)
+/* All of it if it fits now, or (@partly) as much as does. */
+static bool raise_now(struct q_pass *p, struct q_group *g, int32_t d, bool partly)
 {
 	struct q_mark mark = q_mark(p);
+	bool whole;
 
 	while (g->st.d < d && q_raise_by_one(p, g, Q_NOW))
 		continue;
-	if (g->st.d < d && !something_lingers(p))
-		q_undo(p, mark);
-	else
+	whole = g->st.d >= d;
+	if (whole || partly)
 		q_keep_changes(p, mark);
+	else
+		q_undo(p, mark);
+	return whole;
 }
 
 bool q_raise(struct q_pass *p)
 {
-	struct q_group **all = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
-	int32_t *d = kar_arena_alloc(p->a, p->n_live + 1, sizeof(*d));
+	struct q_group **all = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(struct q_group *));
+	int32_t *d = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(*d));
 	uint32_t n = 0;
-	bool withdrawn = false;
+	bool withdrawn = false, lingers;
 
-	for (uint32_t i = 0; i < p->n_live && p->leaving; i++) {
+	for (uint32_t i = 0; i < p->n_live && p->leaving && p->n_raised; i++) {
 		struct q_group *g = p->live[i];
 
 		if (g->raised && q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED &&
@@ -144,9 +147,14 @@ bool q_raise(struct q_pass *p)
 		q_release(p, all[i], &st, st.d);
 		q_set(p, all[i], &st);
 	}
+	lingers = n && something_lingers(p);
 	for (uint32_t i = 0; i < n; i++) {
-		raise_now(p, all[i], d[i]);
-		withdrawn |= all[i]->st.d < d[i];
+		if (raise_now(p, all[i], d[i], lingers))
+			continue;
+		withdrawn = true;
+		if (all[i]->moved >
+			0) /* what it has from EXTRAS does not wait for what others are to give up */
+			raise_now(p, all[i], d[i] - all[i]->moved, lingers);
 	}
 	return withdrawn;
 }

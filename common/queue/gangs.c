@@ -66,7 +66,7 @@ static bool is_last_of_unit(const struct q_pass *p, const struct q_group *g)
 /* Each of the unit waits for the one that cannot start, and that one for what it lacks. */
 static void fail_unit(struct q_pass *p, struct q_group *g, struct q_group *failed, enum kar_queue_reason why)
 {
-	for (uint32_t i = 0; i <= g->in->n_unit; i++) {
+	for (uint32_t i = 0; i <= g->in->n_unit && !p->trial; i++) {
 		struct q_group *m = i < g->in->n_unit ? &p->groups[g->in->unit[i]] : g;
 
 		m->unit_failed = true;
@@ -111,8 +111,10 @@ static bool try_unit(struct q_pass *p, struct q_group *g)
 	struct q_mark mark = q_mark(p);
 	bool later = false, all = !g->in->unit_missing;
 
-	g->unit_failed = !all;
-	g->partner = NULL;
+	if (!p->trial) {
+		g->unit_failed = !all;
+		g->partner = NULL;
+	}
 	for (uint32_t i = 0; i < g->in->n_unit && all; i++)
 		all = start(p, &p->groups[g->in->unit[i]], g, &later);
 	all = all && start(p, g, g, &later);
@@ -314,5 +316,49 @@ bool q_gangs(struct q_pass *p)
 		}
 		enter(p, g->q);
 	}
-	return changed;
+	return q_spare(p) || changed;
+}
+
+/* --- who would be let in ---------------------------------------------------------------------------- */
+
+/* The state is the same again: no group changes it before it is let in. */
+static bool would_start(struct q_pass *p, struct q_group *g)
+{
+	struct q_group *grows = g->q->grows;
+	struct q_mark mark = q_mark(p);
+	bool starts = try_group(p, g);
+
+	q_undo(p, mark);
+	g->q->grows = grows;
+	return starts;
+}
+
+static struct q_group *first_to_start(struct q_pass *p, const struct q_queue *q)
+{
+	for (uint32_t i = 0; i < q->n_line; i++) {
+		struct q_group *g = q->line[i];
+
+		if (!is_untried(p, g))
+			continue;
+		if (would_start(p, g))
+			return g;
+		if (stops_its_leaf(p, g))
+			break;
+	}
+	return NULL;
+}
+
+bool q_would_let_in(struct q_pass *p, struct q_group **last)
+{
+	struct q_group *g = NULL;
+
+	p->round++;
+	p->trial = true;
+	if (*last && q_is_candidate(*last) && would_start(p, *last))
+		g = *last;
+	for (uint32_t i = 0; i < p->s->n_queues && !g; i++)
+		g = may_admit(&p->queues[i]) ? first_to_start(p, &p->queues[i]) : NULL;
+	p->trial = false;
+	*last = g ? g : *last;
+	return g;
 }

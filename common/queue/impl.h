@@ -116,9 +116,10 @@ struct q_state {
 	uint32_t n_held;
 	enum kar_queue_cause cause; /* of its eviction by this pass */
 	struct q_group *evicted_for;
-	bool readmitted; /* after an eviction by this pass: nobody evicts it again */
-	bool took;       /* extras of others */
-	bool evicts;     /* whole groups go for it, so nobody evicts it again in this pass */
+	const struct q_state *before; /* of its eviction */
+	bool readmitted;              /* after an eviction by this pass: nobody evicts it again */
+	bool took;                    /* extras of others */
+	bool evicts;                  /* whole groups go for it, so nobody evicts it again in this pass */
 	enum kar_queue_reason provisions;
 };
 
@@ -138,8 +139,11 @@ struct q_group {
 	enum kar_queue_reason partner_reason;
 	uint32_t grows_at;     /* 1 + its place in the heap of its leaf; 0: it is in none */
 	uint32_t raised;       /* when EXTRAS raised it first; 0: never */
+	int32_t moved;         /* pods that REBALANCE has given it */
 	int32_t n_gone;        /* bound pods that leave */
 	bool full;             /* EXTRAS cannot give it one more */
+	bool stays;            /* REBALANCE: somebody who waits would take what it gives up */
+	bool spared;           /* it was evicted in vain, which is revoked once */
 	bool first;            /* it has lost its claim in this step, and is tried before all others */
 	bool in_gone, in_live; /* it is in struct q_pass.gone, .live */
 	bool unit_failed;
@@ -223,6 +227,7 @@ struct q_pass {
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
+	bool trial;       /* q_would_let_in() runs: nothing is found out about units */
 	bool ignore_time; /* of a dry run: nothing is frozen or protected */
 	kar_time free_at; /* of a dry run: when all that it took may be taken */
 	kar_class *made;  /* classes to give back at the end */
@@ -399,6 +404,8 @@ void q_reserve(struct q_pass *p) KAR_NONNULL;
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;
 bool q_gangs(struct q_pass *p) KAR_NONNULL;
+/* GANGS would let somebody in, as things are. It is tried and undone. *@last (NULL: nobody yet): of whom that was found last, for speed. */
+bool q_would_let_in(struct q_pass *p, struct q_group **last) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;
 void q_grow_members(struct q_pass *p) KAR_NONNULL;
@@ -430,6 +437,8 @@ bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* Whoever was evicted by this pass and fits beside all who have been let in since goes on; true: somebody does. */
+bool q_spare(struct q_pass *p) KAR_NONNULL;
 
 /* --- race.c */
 void q_race_begin(struct q_pass *p) KAR_NONNULL;

@@ -1,5 +1,7 @@
 #include "common/queue/impl.h"
 
+enum { ROUNDS = 3 };
+
 /* Does the plan differ from what it was before the step, in what is decided? */
 static bool let_in(struct q_pass *p)
 {
@@ -98,11 +100,31 @@ static void find_provisioned(struct q_pass *p)
 	}
 }
 
+/*
+ * The next pass sees the room of a rise that waits as free: whoever would take it then, or get more than one rise of that size, takes it in
+ * this one. False: that changes nothing any more. On several nodes it may go to and fro, as the same rise finds another place each time: of
+ * rises alone there are few rounds.
+ */
+static bool withdraw(struct q_pass *p, int32_t *before, int round)
+{
+	bool withdrawn = q_raise(p), changed;
+
+	changed = withdrawn && let_in(p);
+	for (uint32_t i = 0; i < p->s->n_groups && withdrawn; i++) {
+		int32_t d = p->groups[i].st.d;
+
+		changed |= before[i] != d && round < ROUNDS;
+		before[i] = d;
+	}
+	return changed;
+}
+
 void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar_arena *a,
 	struct kar_queue_result *out)
 {
 	struct q_pass *p = kar_arena_alloc(a, 1, sizeof(*p));
 	size_t mark = kar_sched_mark(s->sched);
+	int32_t *d = kar_arena_alloc(a, s->n_groups + 1, sizeof(*d)); /* of the last round */
 	bool changed = true;
 
 	*p = (struct q_pass){ .s = s, .now = now, .a = a, .again_at = KAR_NEVER };
@@ -110,14 +132,13 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	q_setup(p);
 	find_provisioned(p);
 	q_nodes_begin(p);
-	while (changed) {
+	for (int round = 0; changed; round++) {
 		while (changed && out->steps < KAR_QUEUE_STEPS) {
 			p->step = (uint32_t)++out->steps;
 			changed = step(p);
 		}
 		out->unsettled = changed;
-		/* The next pass sees the room of a rise that waits as free: who would take it then takes it in this one. */
-		changed = q_raise(p) && !out->unsettled && let_in(p);
+		changed = withdraw(p, d, round) && !out->unsettled;
 	}
 	q_grow_members(p);
 	finish(p, out);

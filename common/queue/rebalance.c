@@ -168,11 +168,22 @@ static bool may_get_better(struct q_pass *p, const struct q_group *y)
 
 /* --- one for one -------------------------------------------------------------------------------------- */
 
+struct move {
+	struct q_group *from, *to;
+	uint32_t raised; /* .raised of .to before */
+	int32_t moved;   /* .moved of .from before */
+};
+
 struct moving {
 	struct q_pass *p;
 	struct q_group **givers, **failed; /* room for all that are live */
 	uint32_t n_failed;
-	bool racing; /* the race has begun */
+	bool racing, changed; /* the race has begun; a move was made for good */
+	/* Moves that may be taken back: looked at together, when there are .limit of them. */
+	struct move *moves;
+	uint32_t n, limit;
+	struct q_mark mark;     /* before the first of them */
+	struct q_group *waiter; /* who took the room of a move last; NULL: nobody did */
 };
 
 /*
@@ -243,6 +254,10 @@ static bool move_one(struct moving *m, struct q_group *y)
 	q_keep_changes(p, mark);
 	q_growth_note(p, y);
 	q_growth_note(p, z);
+	m->moves = kar_arena_grow(p->a, m->moves, m->n, sizeof(*m->moves));
+	m->moves[m->n++] = (struct move){ y, z, z->raised, y->moved };
+	y->moved -= y->moved > 0;
+	z->moved++;
 	z->raised = z->raised ? z->raised : ++p->n_raised;
 	return true;
 }
@@ -265,7 +280,68 @@ static bool is_movable(struct q_pass *p, const struct q_group *g)
 	return q_extras(g) > 0 && g->q->in && (g->st.d != g->desired || !q_is_frozen(p, g));
 }
 
-static bool rebalance_one(struct moving *m)
+/* --- nobody gives one up for those who wait ------------------------------------------------------------ */
+
+/* A rise that has to wait leaves its room free until then: would GANGS let somebody in there? */
+static bool goes_to_others(struct moving *m)
+{
+	struct q_mark mark = q_mark(m->p);
+	bool goes = q_raise(m->p) && q_would_let_in(m->p, &m->waiter);
+
+	q_undo(m->p, mark);
+	return goes;
+}
+
+static void take_back(struct moving *m)
+{
+	q_undo(m->p, m->mark);
+	while (m->n) {
+		const struct move *last = &m->moves[--m->n];
+
+		if (!last->raised)
+			m->p->n_raised--;
+		last->to->raised = last->raised;
+		last->to->moved--;
+		last->from->moved = last->moved;
+		q_growth_note(m->p, last->from);
+		q_growth_note(m->p, last->to);
+	}
+}
+
+/*
+ * The moves since the mark are made for good, or taken back: of several the one that is in the way is looked for then, one by one, and a
+ * single one is not tried again.
+ */
+static bool accept(struct moving *m)
+{
+	struct q_group *from = m->moves[0].from;
+	bool single = m->n == 1;
+
+	if (goes_to_others(m)) {
+		take_back(m);
+		from->stays |= single;
+		m->limit = 1;
+		return false;
+	}
+	q_keep_changes(m->p, m->mark);
+	m->n = 0;
+	m->limit = m->limit < UINT32_MAX / 2 ? 2 * m->limit : m->limit;
+	m->changed = true;
+	return true;
+}
+
+static bool try_move(struct moving *m, struct q_group *y)
+{
+	if (!m->n)
+		m->mark = q_mark(m->p);
+	if (move_one(m, y))
+		return true;
+	if (!m->n)
+		q_keep_changes(m->p, m->mark);
+	return false;
+}
+
+static uint32_t find_givers(struct moving *m)
 {
 	struct q_pass *p = m->p;
 	uint32_t n = 0;
@@ -279,17 +355,30 @@ static bool rebalance_one(struct moving *m)
 	if (n && !m->racing)
 		q_growth_begin(p, false);
 	m->racing |= n > 0;
+	return n;
+}
+
+/* False: there is none. */
+static bool rebalance_one(struct moving *m)
+{
+	uint32_t n = find_givers(m);
+
 	for (uint32_t i = 0; i < n; i++) {
-		if ((!i || !is_like(m->givers[i], m->givers[i - 1])) && move_one(m, m->givers[i]))
+		struct q_group *y = m->givers[i];
+		bool single = m->n == 0;
+
+		y->stays |= i && m->givers[i - 1]->stays && is_like(y, m->givers[i - 1]);
+		if (y->stays || (i && is_like(y, m->givers[i - 1])) || !try_move(m, y))
+			continue;
+		if (m->n < m->limit || accept(m) || !single)
 			return true;
 	}
-	return false;
+	return m->n && !accept(m);
 }
 
 bool q_rebalance(struct q_pass *p)
 {
-	struct moving m = { .p = p };
-	bool changed = false;
+	struct moving m = { .p = p, .limit = 1 };
 
 	if (!p->extras)
 		return false;
@@ -297,7 +386,9 @@ bool q_rebalance(struct q_pass *p)
 	m.failed = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
 	q_growth_all(p);
 	find_least_asks(p);
+	for (uint32_t i = 0; i < p->n_live; i++)
+		p->live[i]->stays = false;
 	while (rebalance_one(&m))
-		changed = true;
-	return changed;
+		continue;
+	return m.changed;
 }

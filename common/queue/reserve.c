@@ -153,8 +153,10 @@ void q_reserve_room(struct q_pass *p, int32_t sign)
 		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
 	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
 		const struct q_group *g = p->gone[i];
+		int32_t kept = q_kept(g), before = p->kept_before[g->index];
 
-		visit_old(p, g, q_kept(g), p->kept_before[g->index], take_old, &sign);
+		if (kept < before)
+			visit_old(p, g, kept, before, take_old, &sign);
 	}
 }
 

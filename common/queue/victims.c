@@ -193,3 +193,86 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 	q_keep_changes(p, mark);
 	return true;
 }
+
+/* --- in vain ---------------------------------------------------------------------------------------- */
+
+/* It is gone so that its queue may take back from others what is its right. */
+static bool makes_lawful(const struct q_pass *p, const struct q_group *g)
+{
+	bool reclaims = false;
+
+	for (uint32_t i = 0; i < p->n_live && g->st.cause == KAR_QUEUE_IN_QUEUE; i++) {
+		const struct q_state *st = &p->live[i]->st;
+
+		reclaims |= st->cause == KAR_QUEUE_RECLAIM && st->evicted_for == g->st.evicted_for;
+	}
+	return reclaims;
+}
+
+/* Its pods fit where they were. Then that is taken. */
+static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q_state *st)
+{
+	for (uint32_t i = 0; i < st->n_spots; i++) {
+		const struct q_spot *s = &st->spots[i];
+		kar_class class = g->in->runs[s->run].class;
+
+		for (int32_t n = 0; n < s->n && s->node; n++) {
+			if (!kar_sched_fits_on(p->s->sched, class, s->node))
+				return false;
+			kar_sched_take(p->s->sched, s->node, class, 1);
+		}
+	}
+	return true;
+}
+
+/* For guarantees more is held beside one group than beside another: does that leave room for all whom this pass has let in? */
+static bool leaves_guarantees(const struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_live && p->has_guarantees; i++) {
+		const struct q_group *g = p->live[i];
+		bool new = g->in->standing != KAR_QUEUE_ADMITTED && g->st.standing != KAR_QUEUE_WAITING;
+
+		for (uint32_t r = 0; r < p->n_resources && new; r++) {
+			int64_t used = q_add(p->foreign[r], q_used(p->root, r));
+
+			if (g->kind->m[r] > 0 && q_add(used, q_lock(g->q, r)) > p->alloc[r])
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool spare(struct q_pass *p, struct q_group *g)
+{
+	struct q_ask ask = q_ask_pods(p, g, 0, g->st.before->d);
+	struct q_mark mark = q_mark(p);
+	struct q_short s;
+
+	ask.job = true;
+	if (!q_rows_fit(p, &ask, Q_FUT, &s) || !retake_all(p, g, g->st.before)) {
+		q_undo(p, mark);
+		return false;
+	}
+	g->spared = true;
+	q_set(p, g, g->st.before);
+	if (!leaves_guarantees(p)) {
+		q_undo(p, mark);
+		return false;
+	}
+	q_keep_changes(p, mark);
+	return true;
+}
+
+bool q_spare(struct q_pass *p)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < p->n_line && !p->root->reserved; i++) {
+		struct q_group *g = p->line[i];
+		bool evicted = g->st.cause && g->st.cause != KAR_QUEUE_DRAIN;
+
+		if (evicted && !g->spared && !g->in->hold.n && !makes_lawful(p, g))
+			changed |= spare(p, g);
+	}
+	return changed;
+}

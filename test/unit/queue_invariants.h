@@ -559,6 +559,20 @@ static inline bool somebody_starts(const struct model *m, uint32_t y)
 	return false;
 }
 
+/* Somebody waits for the room of one pod of @z, so that nobody else would get that. */
+static inline bool goes_to_who_waits(const struct model *m, uint32_t z)
+{
+	struct model_state st = m->after;
+
+	st.d[z]--;
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		if (asks(m, &m->after, g) && !is_behind_head(m, &m->after, g) && is_feasible(m, g) &&
+			rows_fit(m, &st, g, true))
+			return true;
+	}
+	return false;
+}
+
 static inline const char *i11_even_extras(const struct model *m, const struct kar_queue_result *res)
 {
 	struct vec leaves = model_total(m, &m->after, MODEL_ROOT, MODEL_T);
@@ -583,7 +597,8 @@ static inline const char *i11_even_extras(const struct model *m, const struct ka
 				m->s->groups[z].base > a->base || model_is_closed(m, q))
 				continue;
 			if (m->after.d[y] < a->runs->n &&
-				model_extras(m, &m->after, y) + 1 < model_extras(m, &m->after, z))
+				model_extras(m, &m->after, y) + 1 < model_extras(m, &m->after, z) &&
+				!goes_to_who_waits(m, z))
 				return wrong("I11: %s has %d extras, %s has %d (%d steps)", group_name(m, y),
 					(int)model_extras(m, &m->after, y), group_name(m, z),
 					(int)model_extras(m, &m->after, z), (int)res->steps);
@@ -647,6 +662,8 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 		if ((reclaims && res->groups[g].cause == KAR_QUEUE_IN_QUEUE) ||
 			m->before.d[g] < m->s->groups[g].min)
 			continue;
+		if (!is_feasible(m, g))
+			continue; /* what would fit nowhere does not go on beside somebody who was let in first, and is gone */
 		if (m->one_node && rows_fit(m, &with, taker, true))
 			return wrong("I12: %s fits beside %s", group_name(m, taker), group_name(m, g));
 	}

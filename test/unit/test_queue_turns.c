@@ -74,10 +74,10 @@ static void turns(void **state)
 		{ "of equal shares the higher level",
 			"node n cpu=1; queue a; queue b; group i a 1 cpu=1 p=10; group j b 1 cpu=1 p=1000",
 			"i InsufficientCapacity, j 1" },
-		{ "what a rise waits for goes to a minimum",
+		{ "nobody gives up for a rise what another one who waits would take",
 			"node n cpu=18; queue a; queue b; queue c; queue d; queue f; group h b 1 cpu=1 run=1; group i a 2..3 cpu=1 run=2; group j f 8 cpu=1 run=8;"
 			" group k d 2 cpu=1 run=2; group l c 1..5 cpu=1 run=5; group m f 1 cpu=1",
-			"h 1, i 2, j 8, k 2, l 3, m claim" },
+			"h 1, i 2, j 8, k 2, l 5, m InsufficientCapacity" },
 	};
 	bool wrong = false;
 
