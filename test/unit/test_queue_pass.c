@@ -363,6 +363,9 @@ static const struct row rows[] = {
 	{ "head_goes_first",
 		"node n cpu=4; flags starve=300; queue a; group r a 2 cpu=1 run=2; group head a 4 cpu=1 t=10; group x a 2 cpu=1; group y a 2 cpu=1 p=5",
 		"y=2 | x=InsufficientCapacity" },
+	{ "head_keeps_its_node_when_others_fill_the_next", /* x came after the reservation: that node is nothing that head waits for */
+		"node n cpu=4; node o cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group x a 1 cpu=3 run=1 on=o:1 admitted=10000; group head a 1 cpu=4 t=10; group y a 1 cpu=3",
+		"head=NoFit | y=HeadReserved" },
 };
 
 static void rows_hold(void **state)
