@@ -120,6 +120,7 @@ tier_lint() {
 	check 'check-docs' hack/check-docs
 	check 'check-monitoring' hack/check-monitoring
 	check 'the soak test sees what is wrong' test/soak/test_judge.py
+	check 'the packer packs' test/trace/test_packer.py
 	check 'cppcheck' cpp_check
 	build_gcc && check 'check-house' hack/check-house build
 	configure build-clang kar_setup_clang && ninja -C build-clang build.ninja >/dev/null && check 'clang-tidy' clang_tidy

@@ -50,15 +50,36 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 	return false;
 }
 
-static bool keep_claim(struct q_pass *p, struct q_group *g)
+static void forget_heads(struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+		p->queues[i].reserved = NULL;
+	q_forget_reservation(p);
+}
+
+/* Beside the room of heads; a claim from before there was such a head is met in it. */
+static enum q_fit admit_beside_heads(struct q_pass *p, struct q_group *g)
 {
 	struct q_short s;
+	enum q_fit fit;
+
+	fit = q_admit(p, g, &s);
+	if (fit != Q_NO)
+		return fit;
+	forget_heads(p);
+	fit = q_admit(p, g, &s);
+	q_reserve(p);
+	return fit;
+}
+
+static bool keep_claim(struct q_pass *p, struct q_group *g)
+{
 	enum q_fit fit = Q_NO;
 
 	drop(p, g);
 	if (q_ineligible(g) == KAR_QR_ADMITTED) {
 		g->keeps = true;
-		fit = q_admit(p, g, &s);
+		fit = admit_beside_heads(p, g);
 		g->keeps = false;
 		g->first = fit == Q_NO;
 	}
@@ -102,15 +123,20 @@ static bool keep_units(struct q_pass *p)
 
 static bool keep_claims(struct q_pass *p)
 {
-	bool changed = false;
+	bool changed = false, knows_heads = false;
 
 	for (uint32_t i = 0; i < p->n_line; i++) {
 		struct q_group *g = p->line[i];
-		bool moved = g->st.standing == KAR_QUEUE_RESERVING && keep_claim(p, g);
+		bool claims = g->st.standing == KAR_QUEUE_RESERVING, moved;
 
+		if (claims && !knows_heads)
+			q_reserve(p);
+		knows_heads |= claims;
+		moved = claims && keep_claim(p, g);
 		g->unit_ready = moved && q_is_admitted(g) && g->in->n_unit;
 		changed |= moved && !g->unit_ready;
 	}
+	forget_heads(p);
 	return keep_units(p) || changed;
 }
 
@@ -118,9 +144,7 @@ bool q_keep(struct q_pass *p)
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
-		p->queues[i].reserved = NULL;
-	q_forget_reservation(p);
+	forget_heads(p);
 	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
 		if (q_is_admitted(p->line[i]))
 			changed |= keep_admitted(p, p->line[i]);

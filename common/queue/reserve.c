@@ -79,7 +79,10 @@ void q_lift_all(struct q_pass *p)
 		q_retake(p, p->live[i], &p->live[i]->st, &none);
 }
 
-/* Where the head would be without any managed pod. */
+/*
+ * Where the head would be without any managed pod: in every pass on the same nodes. Those that it was not to have in the last pass have been
+ * filled since.
+ */
 static struct room *place_alone(struct q_pass *p, struct q_group *head, struct kar_table *by_node,
 	uint32_t *n)
 {
@@ -89,6 +92,8 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, struct k
 	struct room *rooms = NULL;
 
 	q_lift_all(p);
+	for (uint32_t i = 0; i < head->in->n_runs; i++)
+		kar_sched_settle(p->s->sched, head->in->runs[i].class);
 	if (q_place(p, &ask, Q_FUT, &st)) {
 		rooms = kar_arena_alloc(p->a, st.n_spots + 1, sizeof(*rooms));
 		for (uint32_t i = 0; i < st.n_spots; i++) {

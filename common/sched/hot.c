@@ -249,6 +249,41 @@ struct sched_hot *sched_hot(struct kar_sched *s, uint32_t class)
 	return h;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct sched_named *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static void sort_names(struct kar_sched *s)
+{
+	if (s->n_named)
+		return;
+	s->named = kar_xrealloc(s->named, s->n_nodes + 1, sizeof(*s->named));
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (s->nodes[i].name)
+			s->named[s->n_named++] = (struct sched_named){ s->nodes[i].name, i };
+	}
+	qsort(s->named, s->n_named, sizeof(*s->named), compare_names);
+}
+
+void kar_sched_settle(struct kar_sched *s, kar_class c)
+{
+	struct sched_hot *h = sched_hot(s, c);
+
+	sort_names(s);
+	for (uint32_t i = s->n_named; i-- > 0;) { /* the first node is the first of its bucket */
+		uint32_t node = s->named[i].node;
+		uint8_t b = h->bucket[node];
+
+		if (b == SCHED_NO_BUCKET)
+			continue;
+		leave_bucket(h, node);
+		enter_bucket(h, node, b);
+	}
+}
+
 size_t sched_hot_bytes(const struct kar_sched *s)
 {
 	size_t n = 0;

@@ -80,6 +80,11 @@ struct sched_resource {
 	bool of_node; /* a node has had some; false: only pods have named it */
 };
 
+struct sched_named {
+	const char *name;
+	uint32_t node;
+};
+
 /* A topology label that somebody asked for. */
 struct sched_key {
 	const char *label;   /* interned */
@@ -106,6 +111,8 @@ struct kar_sched {
 	uint32_t *unused;
 	uint32_t n_unused;
 	struct kar_table node_by_name;
+	struct sched_named *named; /* in the order of names; .n_named 0: to be sorted anew */
+	uint32_t n_named;
 	int64_t *allocatable;        /* [node * .stride + resource], as the next one */
 	uint64_t *taken;             /* wraps around, and back */
 	uint32_t stride;             /* >= .n_resources */

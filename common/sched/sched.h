@@ -102,6 +102,11 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 	struct kar_placement *out) KAR_NONNULL;
 /* Is there room for one more pod of the class on this node? */
 bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node) KAR_NONNULL;
+/*
+ * Of nodes with room for equally many pods of the class, the one that changed last is filled first. After this it is the first by name,
+ * until they change again: equal nodes give an equal placement, whatever happened before.
+ */
+void kar_sched_settle(struct kar_sched *s, kar_class c) KAR_NONNULL;
 /* False: not even on empty nodes, whatever stops running. */
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
 /*

@@ -37,6 +37,7 @@ void kar_sched_free(struct kar_sched *s)
 	for (uint32_t i = 0; i < s->n_resources; i++)
 		kar_intern_put(s->strings, s->resources[i].name);
 	kar_table_release(&s->node_by_name);
+	free(s->named);
 	kar_table_release(&s->class_by_code);
 	free(s->nodes);
 	free(s->unused);
@@ -168,6 +169,7 @@ static uint32_t new_node(struct kar_sched *s, const char *name)
 	memset(&s->allocatable[(size_t)i * s->stride], 0, s->stride * sizeof(*s->allocatable));
 	memset(&s->taken[(size_t)i * s->stride], 0, s->stride * sizeof(*s->taken));
 	kar_table_add(&s->node_by_name, s->nodes[i].name, i);
+	s->n_named = 0;
 	sched_recount(s, i, true);
 	return i;
 }
@@ -180,6 +182,7 @@ static void drop_unused(struct kar_sched *s, uint32_t i)
 	if (n->known || n->n_taken || s->marks)
 		return;
 	kar_table_remove(&s->node_by_name, n->name);
+	s->n_named = 0;
 	kar_intern_put(s->strings, n->name);
 	free(n->ports);
 	*n = (struct sched_node){ 0 };

@@ -41,6 +41,42 @@ static int64_t count_pods(const struct sim_value *job)
 	return n;
 }
 
+/* Over the containers of a pod, or of a template. */
+static struct sim_value *sum_requests(const struct sim_value *pod)
+{
+	const struct sim_value *containers = sim_get(pod, "spec", "containers");
+	struct sim_value *sum = sim_object();
+
+	for (size_t i = 0; i < sim_count(containers); i++) {
+		const struct sim_value *requests = sim_get(sim_item(containers, i), "resources", "requests");
+
+		for (struct sim_member m = sim_first(requests); m.value; m = sim_next(m)) {
+			struct kar_quantity q = sim_quantity_of(sim_member(sum, m.key)),
+					    more = sim_quantity_of(m.value);
+
+			kar_quantity_add(&q, &more);
+			sim_set(&sum, sim_quantity_string(&q), m.key);
+		}
+	}
+	return sum;
+}
+
+static int64_t count_milli_cpu(const struct sim_value *job)
+{
+	const struct sim_value *tasks = sim_get(job, "spec", "taskSpecs");
+	int64_t n = 0;
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		const struct sim_value *task = sim_item(tasks, i);
+		struct sim_value *requests = sum_requests(sim_member(task, "template"));
+		struct kar_quantity q = sim_quantity_of(sim_member(requests, "cpu"));
+
+		n += sim_get_int(task, 1, "replicas") * kar_quantity_milli(&q);
+		sim_unref(requests);
+	}
+	return n;
+}
+
 static void begin_stretch(struct sim_record *r, struct sim_stretch **list, size_t *n, const char *phase,
 	const char *reason)
 {
@@ -80,6 +116,7 @@ static struct sim_job_record *add_job(struct sim_record *r, const struct sim_cha
 		.message = "",
 		.unfit = "",
 		.pods = count_pods(c->new),
+		.milli_cpu = count_milli_cpu(c->new),
 	};
 	begin_stretch(r, &j->stretches, &j->n_stretches, "Pending", "");
 	return j;
@@ -202,25 +239,6 @@ static struct sim_pod_record *find_pod(const struct sim_record *r, const char *u
 static struct sim_job_record *job_of_pod(const struct sim_record *r, const struct sim_change *c)
 {
 	return find_job(r, c->ns, sim_text_or(sim_get(c->new, "metadata", "labels", KAR_LABEL_QUEUEJOB), ""));
-}
-
-static struct sim_value *sum_requests(const struct sim_value *pod)
-{
-	const struct sim_value *containers = sim_get(pod, "spec", "containers");
-	struct sim_value *sum = sim_object();
-
-	for (size_t i = 0; i < sim_count(containers); i++) {
-		const struct sim_value *requests = sim_get(sim_item(containers, i), "resources", "requests");
-
-		for (struct sim_member m = sim_first(requests); m.value; m = sim_next(m)) {
-			struct kar_quantity q = sim_quantity_of(sim_member(sum, m.key)),
-					    more = sim_quantity_of(m.value);
-
-			kar_quantity_add(&q, &more);
-			sim_set(&sum, sim_quantity_string(&q), m.key);
-		}
-	}
-	return sum;
 }
 
 static void add_pod(struct sim_record *r, const struct sim_change *c)

@@ -25,6 +25,7 @@ struct sim_job_record {
 	const char *phase, *reason; /* the last */
 	const char *waited_for;     /* the message that stood longest before it ran for the first time; "" */
 	int64_t restarts, pods;     /* pods: of its spec */
+	int64_t milli_cpu;          /* that its pods ask for */
 	struct sim_stretch *stretches;
 	size_t n_stretches;
 	/* Of .waited_for. */

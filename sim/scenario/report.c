@@ -7,6 +7,7 @@
 
 #include "common/str.h"
 #include "common/timefmt.h"
+#include "sim/scenario/shares.h"
 
 enum {
 	PER_CENT = 10 /* in thousandths */,
@@ -14,6 +15,8 @@ enum {
 	NINE_IN_TEN = 90,
 	ALL = 100,
 	TABLE_COLUMNS = 11,
+	TIMES = 10, /* columns of times, at most */
+	POINTS = 100,
 	RESOURCES = 2
 };
 
@@ -213,6 +216,36 @@ static void node_table(const struct sim_record *r, struct kar_buf *out)
 	print_table(&t, out);
 }
 
+/* About a part of the run, in whole minutes, or seconds. */
+static kar_time round_step(const struct sim_record *r, int parts)
+{
+	kar_time step = r->end / parts + 1, unit = step > KAR_MINUTE ? KAR_MINUTE : KAR_SECOND;
+
+	return (step + unit - 1) / unit * unit;
+}
+
+/* What queues have of the cpu of all nodes over time. */
+static void share_table(const struct sim_record *r, struct kar_buf *out)
+{
+	struct table t = { 0 };
+	struct sim_shares s;
+	char text[32];
+
+	sim_shares_of(r, SIZE_MAX, round_step(r, TIMES), &s);
+	begin_row(&t);
+	cell(&t, "CPU FROM");
+	for (size_t k = 0; k < s.n_steps; k++)
+		cell(&t, "%s", sim_report_time((kar_time)k * s.step, text));
+	for (size_t q = 0; q < s.n_queues; q++) {
+		begin_row(&t);
+		cell(&t, "%s", s.queues[q]);
+		for (size_t k = 0; k < s.n_steps; k++)
+			per_cent(&t, (int)(s.used[q * s.n_steps + k] * SHARE + 0.5));
+	}
+	print_table(&t, out);
+	sim_shares_release(&s);
+}
+
 static void summary_lines(const struct sim_record *r, struct kar_buf *out)
 {
 	struct sim_summary s = sim_record_summary(r);
@@ -239,6 +272,8 @@ void sim_report_table(const struct sim_record *r, struct kar_buf *out)
 	summary_lines(r, out);
 	kar_buf_puts(out, "\n");
 	job_table(r, out);
+	kar_buf_puts(out, "\n");
+	share_table(r, out);
 	kar_buf_puts(out, "\n");
 	node_table(r, out);
 }
@@ -327,6 +362,8 @@ static struct sim_value *node_json(const struct sim_record *r, size_t i)
 	sim_set_text(&v, n->name, "name");
 	sim_set(&v, seconds(n->added), "added");
 	sim_set(&v, seconds(n->removed), "removed");
+	if (n->allocatable)
+		sim_set(&v, sim_ref(n->allocatable), "allocatable");
 	sim_set(&v, use_json(r, i), "used");
 	sim_set(&v, stretches_json(n->down, n->n_down), "down");
 	return v;
@@ -364,6 +401,35 @@ static struct sim_value *summary_json(const struct sim_record *r)
 	return v;
 }
 
+static struct sim_value *numbers(const double *row, size_t n)
+{
+	struct sim_value *v = sim_array();
+
+	for (size_t i = 0; i < n; i++)
+		sim_append(&v, sim_real((double)(int64_t)(row[i] * SHARE + 0.5) / SHARE));
+	return v;
+}
+
+static struct sim_value *shares_json(const struct sim_record *r)
+{
+	struct sim_value *v = sim_object(), *queues = sim_array();
+	struct sim_shares s;
+
+	sim_shares_of(r, SIZE_MAX, round_step(r, POINTS), &s);
+	for (size_t q = 0; q < s.n_queues; q++) {
+		struct sim_value *queue = sim_object();
+
+		sim_set_text(&queue, s.queues[q], "queue");
+		sim_set(&queue, numbers(s.used + q * s.n_steps, s.n_steps), "used");
+		sim_set(&queue, numbers(s.asked + q * s.n_steps, s.n_steps), "asked");
+		sim_append(&queues, queue);
+	}
+	sim_set(&v, seconds(s.step), "step");
+	sim_set(&v, queues, "queues");
+	sim_shares_release(&s);
+	return v;
+}
+
 void sim_report_json(const struct sim_record *r, struct kar_buf *out)
 {
 	struct sim_value *v = sim_object(), *jobs = sim_array(), *pods = sim_array(), *nodes = sim_array();
@@ -378,6 +444,7 @@ void sim_report_json(const struct sim_record *r, struct kar_buf *out)
 	sim_set(&v, jobs, "jobs");
 	sim_set(&v, pods, "pods");
 	sim_set(&v, nodes, "nodes");
+	sim_set(&v, shares_json(r), "cpu");
 	sim_print(v, out);
 	kar_buf_puts(out, "\n");
 	sim_unref(v);

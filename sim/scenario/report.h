@@ -7,11 +7,15 @@
 #include "common/buf.h"
 #include "sim/scenario/record.h"
 
-/* A summary in a few lines, a table of jobs, a table of nodes. */
+/* A summary in a few lines, a table of jobs, one of what queues have of the cpu over time, one of nodes. */
 void sim_report_table(const struct sim_record *r, struct kar_buf *out) KAR_NONNULL;
-/* {"summary":{...},"jobs":[...],"pods":[...],"nodes":[...]}; times in seconds after the start, null for what has not happened. */
+/* {"summary":{...},"jobs":[...],"pods":[...],"nodes":[...],"cpu":{...}}; cpu: shares of the queues over time, per step. Times in seconds after the start, null for what has not happened. */
 void sim_report_json(const struct sim_record *r, struct kar_buf *out) KAR_NONNULL;
-/* One bar per job, coloured by phase, and one lane per node, filled by its pods in proportion to what they ask for. */
+/*
+ * One bar per job, coloured by phase; one band per queue, if there are several: what it has of the cpu, and above that what its waiting jobs
+ * ask for; and one lane per node, filled by its pods in proportion to what they ask for. Of more than 60 jobs the largest have bars, and
+ * colours are those of the queues.
+ */
 void sim_report_svg(const struct sim_record *r, const char *title, struct kar_buf *out) KAR_NONNULL;
 /* The same picture in a page with the tables. */
 void sim_report_html(const struct sim_record *r, const char *title, struct kar_buf *out) KAR_NONNULL;

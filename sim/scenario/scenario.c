@@ -247,6 +247,8 @@ static int read_document(const struct sim_value *document, const uint64_t *seed,
 	out->until = sim_reading_time(&r, document, "until", 0);
 	out->run = read_assume(&r, document);
 	r.random = sim_random_of(out->seed, "scenario");
+	r.sizes = sim_random_of(out->seed, "scenario sizes");
+	r.gaps = sim_random_of(out->seed, "scenario gaps");
 	sim_reading_items(&r, document, "nodes", read_pool);
 	sim_reading_items(&r, document, "queues", read_queue);
 	sim_reading_items(&r, document, "objects", read_object);

@@ -17,11 +17,11 @@
  *     namespace: default    # need not be created
  *     at: 10m               # submitted after; default 0
  *     count: 3              # default 1
- *     every: 5m             # between one and the next of them; default 0
+ *     every: 5m             # between one and the next of them; 0s-10m: drawn each time; default 0
  *     duration: 20m-40m     # of each pod; a range is drawn per job; default 10m
  *     outcome: succeed      # or fail, run ...: what the pods do in the end (sim/nodes/nodes.h)
  *     spec: {...}           # of the QueueJob; or, for one task, instead:
- *     replicas: 4
+ *     replicas: 4           # or 1-8: drawn per job
  *     requests: {cpu: "4"}
  *     queue, priority, minAvailable
  *   events:

@@ -12,9 +12,10 @@ enum { SIM_SCENARIO_PATH = 256 };
 struct sim_reading {
 	struct sim_scenario *s;
 	struct sim_causes *causes;
-	char path[SIM_SCENARIO_PATH]; /* "jobs[3]"; "": the document */
-	struct sim_random random;     /* of durations */
-	int64_t nodes;                /* so far, over all pools */
+	char path[SIM_SCENARIO_PATH];  /* "jobs[3]"; "": the document */
+	struct sim_random random;      /* of durations */
+	struct sim_random sizes, gaps; /* of replicas, and of times between jobs */
+	int64_t nodes;                 /* so far, over all pools */
 };
 
 /*
@@ -41,6 +42,9 @@ kar_time sim_reading_time(struct sim_reading *r, const struct sim_value *v, cons
 /* "20m" or "20m-40m". */
 struct sim_range sim_reading_range(struct sim_reading *r, const struct sim_value *v, const char *key,
 	kar_time otherwise) __attribute__((nonnull(1, 3)));
+/* Likewise "1-8", of numbers from 1 to @most. High is 0 if the member is no text: a number, or absent. */
+struct sim_range sim_reading_numbers(struct sim_reading *r, const struct sim_value *v, const char *key,
+	int64_t most) __attribute__((nonnull(1, 3)));
 /* Calls @fn for each item of the array @key of @v, with the path set to it. */
 typedef void sim_item_fn(struct sim_reading *r, const struct sim_value *item);
 void sim_reading_items(struct sim_reading *r, const struct sim_value *v, const char *key, sim_item_fn *fn)

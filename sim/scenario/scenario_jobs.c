@@ -6,7 +6,7 @@
 #include "api/names.h"
 #include "sim/scenario/scenario_impl.h"
 
-enum { MAX_JOBS = 100000, NAME_LEN = 300 };
+enum { MAX_JOBS = 100000, MAX_REPLICAS = 100000, NAME_LEN = 300 };
 static const kar_time DEFAULT_DURATION = 10 * KAR_MINUTE;
 
 static void set_annotation(struct sim_value **template, const char *key, struct sim_value *consumed)
@@ -35,7 +35,8 @@ static void complete_template(struct sim_value **template, const char *outcome, 
 	set_annotation(template, "test.kube-arbitrator.io/after", sim_printf("%lldms", (long long)duration));
 }
 
-static void complete_tasks(struct sim_value **spec, const char *outcome, kar_time duration)
+/* @replicas: of each task; 0: as it is. */
+static void complete_tasks(struct sim_value **spec, const char *outcome, kar_time duration, int64_t replicas)
 {
 	struct sim_value *tasks = sim_take(spec, "taskSpecs");
 
@@ -47,6 +48,8 @@ static void complete_tasks(struct sim_value **spec, const char *outcome, kar_tim
 			template = sim_object();
 		complete_template(&template, outcome, duration);
 		sim_set(&task, template, "template");
+		if (replicas)
+			sim_set(&task, sim_int(replicas), "replicas");
 		sim_replace(&tasks, i, task);
 	}
 	if (tasks)
@@ -143,8 +146,9 @@ static void add_jobs(struct sim_reading *r, const struct sim_value *v, const cha
 	const char *ns = sim_reading_text(r, v, "namespace", "default"), *outcome = read_outcome(r, v);
 	struct sim_scenario_job job = { .at = sim_reading_time(r, v, "at", 0),
 		.place = kar_copy(&r->s->arena, r->path) };
-	kar_time every = sim_reading_time(r, v, "every", 0);
-	struct sim_range duration = sim_reading_range(r, v, "duration", DEFAULT_DURATION);
+	struct sim_range every = sim_reading_range(r, v, "every", 0),
+			 duration = sim_reading_range(r, v, "duration", DEFAULT_DURATION),
+			 replicas = sim_reading_numbers(r, v, "replicas", MAX_REPLICAS);
 	bool numbered;
 	int64_t n = read_count(r, v, &numbered);
 	struct sim_value *spec = read_spec(r, v);
@@ -154,10 +158,11 @@ static void add_jobs(struct sim_reading *r, const struct sim_value *v, const cha
 		char full[NAME_LEN];
 
 		snprintf(full, sizeof(full), numbered ? "%s-%lld" : "%s", name, (long long)i);
-		complete_tasks(&own, outcome, sim_random_between(&r->random, duration.low, duration.high));
+		complete_tasks(&own, outcome, sim_random_between(&r->random, duration.low, duration.high),
+			sim_random_between(&r->sizes, replicas.low, replicas.high));
 		add_job(r, own, &job, ns, full);
 		sim_unref(own);
-		job.at += every;
+		job.at += sim_random_between(&r->gaps, every.low, every.high);
 	}
 	sim_unref(spec);
 }

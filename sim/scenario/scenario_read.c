@@ -1,5 +1,6 @@
 /* The fields of a scenario file, one by one. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/timefmt.h"
@@ -142,6 +143,23 @@ struct sim_range sim_reading_range(struct sim_reading *r, const struct sim_value
 		return (struct sim_range){ otherwise, otherwise };
 	}
 	return range;
+}
+
+struct sim_range sim_reading_numbers(struct sim_reading *r, const struct sim_value *v, const char *key,
+	int64_t most)
+{
+	const char *text = sim_text(sim_member(v, key));
+	struct sim_range range = { 0 };
+	char *end;
+
+	if (!text)
+		return range;
+	range.low = strtoll(text, &end, 10);
+	range.high = *end == '-' ? strtoll(end + 1, &end, 10) : 0;
+	if (!*end && range.low >= 1 && range.low <= range.high && range.high <= most)
+		return range;
+	sim_reading_wrong(r, key, "want a number or a range such as 1-8");
+	return (struct sim_range){ 0 };
 }
 
 void sim_reading_items(struct sim_reading *r, const struct sim_value *v, const char *key, sim_item_fn *fn)

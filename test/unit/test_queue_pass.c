@@ -373,6 +373,15 @@ static const struct row rows[] = {
 	{ "head_goes_first",
 		"node n cpu=4; flags starve=300; queue a; group r a 2 cpu=1 run=2; group head a 4 cpu=1 t=10; group x a 2 cpu=1; group y a 2 cpu=1 p=5",
 		"y=2 | x=InsufficientCapacity" },
+	{ "head_keeps_its_node_when_others_fill_the_next", /* x came after the reservation: that node is nothing that head waits for */
+		"node n cpu=4; node o cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group x a 1 cpu=3 run=1 on=o:1 admitted=10000; group head a 1 cpu=4 t=10; group y a 1 cpu=3",
+		"head=NoFit | y=HeadReserved" },
+	{ "claim_is_met_beside_head", /* and not on the fullest node, which head waits for */
+		"node n cpu=4; node o cpu=4; node q cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group s a 1 cpu=1 run=1 on=o:1; group head a 2 cpu=4 t=10; group c a 1 cpu=1 claim; group y a 1 cpu=4",
+		"c=1 | head=NoFit | y=NoFit" },
+	{ "claim_from_before_head_is_met_all_the_same",
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group c a 1 cpu=1 claim",
+		"c=1 | head=InsufficientCapacity" },
 };
 
 static void rows_hold(void **state)

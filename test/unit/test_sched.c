@@ -118,6 +118,35 @@ static void gangs_are_placed_or_explained(void **state)
 	assert_int_equal(failed, 0);
 }
 
+/* What was placed and taken back does not decide which of equal nodes is next. */
+static void equal_nodes_are_filled_by_name(void **state)
+{
+	struct kar_sched *s = kar_sched_new();
+	struct kar_arena a = { 0 };
+	struct words_gang g;
+	struct kar_placement p;
+
+	(void)state;
+	words_nodes(s, &a, "c cpu=1; a cpu=1; b cpu=1");
+	words_gang(s, &a, "w 2xcpu=1", &g);
+	for (int i = 0; i < 3; i++) {
+		size_t mark = kar_sched_mark(s);
+
+		kar_sched_settle(s, g.gang.roles[0].class);
+		assert_true(kar_sched_place(s, &g.gang, &a, &p));
+		assert_string_equal(p.places[0].node, "a");
+		assert_string_equal(p.places[1].node, "b");
+		kar_sched_undo(s, mark);
+	}
+	kar_sched_node_gone(s, "a");
+	kar_sched_settle(s, g.gang.roles[0].class);
+	assert_true(kar_sched_place(s, &g.gang, &a, &p));
+	assert_string_equal(p.places[0].node, "b");
+	words_gang_put(s, &g);
+	kar_arena_release(&a);
+	kar_sched_free(s);
+}
+
 /* A gang that cannot fit costs a comparison; one that fits looks only at the nodes that it uses. */
 static void work_is_proportional_to_the_change(void **state)
 {
@@ -202,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gangs_are_placed_or_explained),
+		cmocka_unit_test(equal_nodes_are_filled_by_name),
 		cmocka_unit_test(work_is_proportional_to_the_change),
 		cmocka_unit_test(resources_of_pods_use_up_nothing),
 		cmocka_unit_test(equal_needs_are_one_class),

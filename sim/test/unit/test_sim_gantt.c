@@ -115,6 +115,34 @@ static void queues_are_named_if_there_are_two(void **state KAR_UNUSED)
 	sim_report_svg(&w.r, "t", &svg);
 	expect_markup(&svg, ">q</text>");
 	expect_markup(&svg, ">a-queue-with\u2026</text>");
+	expect_markup(&svg, ">a-queue-with-a-long-name</text>"); /* its band */
+	kar_buf_release(&svg);
+	tear_down(&w);
+}
+
+/* Which would be a picture of many metres. */
+static void of_many_jobs_the_largest_have_bars(void **state KAR_UNUSED)
+{
+	struct kar_buf svg = { 0 };
+	struct world w;
+	char name[8];
+
+	set_up(&w);
+	add_node(&w, "n1");
+	for (int i = 0; i < 61; i++) {
+		snprintf(name, sizeof(name), "j%d", i);
+		submit(&w, name, 1);
+	}
+	w.r.jobs[40].milli_cpu = 1000;
+	at(&w, 10);
+	sim_record_close(&w.r);
+	sim_report_svg(&w.r, "t", &svg);
+	expect_markup(&svg, "<title>j40: Pending");
+	expect_markup(&svg, "<title>j10: Pending");
+	assert_null(strstr(kar_buf_cstr(&svg), "<title>j11: "));
+	expect_markup(&svg, ">Running: colour of the queue<");
+	expect_markup(&svg, ">q</text>"); /* its band */
+	expect_plain_colours(&svg);
 	kar_buf_release(&svg);
 	tear_down(&w);
 }
@@ -138,6 +166,7 @@ int main(void)
 		cmocka_unit_test(restarts_are_red_and_releases_yellow),
 		cmocka_unit_test(every_colour_is_explained),
 		cmocka_unit_test(queues_are_named_if_there_are_two),
+		cmocka_unit_test(of_many_jobs_the_largest_have_bars),
 		cmocka_unit_test(pictures_are_well_formed_whatever_the_title),
 		cmocka_unit_test(empty_record_is_drawn),
 	};

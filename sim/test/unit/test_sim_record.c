@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "sim/scenario/shares.h"
+#include "sim/test/fixture/sim_value.h"
 #include "sim/test/unit/sim_record_world.h"
 
 static void jobs_pods_and_nodes_are_recorded(void **state KAR_UNUSED)
@@ -50,6 +52,50 @@ static void jobs_pods_and_nodes_are_recorded(void **state KAR_UNUSED)
 	assert_int_equal(w.r.nodes[0].down[0].from, DOWN * KAR_SECOND);
 	assert_int_equal(w.r.nodes[0].down[0].to, END * KAR_SECOND);
 	tear_down(&w);
+}
+
+static void expect_row(const double *row, const int *thousandths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal((int)(row[i] * 1000 + 0.5), thousandths[i]);
+}
+
+/* Two nodes of 4, of which the second comes at 20 s. b of queue q runs from 5 s to 15 s; d of queue p waits for 8 from 10 s to the end. */
+static void queues_have_shares_over_time(void **state KAR_UNUSED)
+{
+	struct sim_value *four = parse("{\"cpu\":\"4\"}"), *two = parse("{\"cpu\":\"2\"}");
+	struct sim_node_record nodes[] = { { .removed = KAR_NEVER, .allocatable = four },
+		{ .added = 20 * KAR_SECOND, .removed = KAR_NEVER, .allocatable = four } };
+	struct sim_stretch runs = { "Running", "", 5 * KAR_SECOND, 15 * KAR_SECOND },
+			   waits = { "Pending", "", 10 * KAR_SECOND, KAR_NEVER };
+	struct sim_job_record jobs[] = {
+		{ .queue = "q", .stretches = &runs, .n_stretches = 1, .milli_cpu = 2000 },
+		{ .queue = "p", .stretches = &waits, .n_stretches = 1, .milli_cpu = 8000 },
+	};
+	struct sim_pod_record pod = { .bound = 5 * KAR_SECOND, .ended = 15 * KAR_SECOND, .requests = two };
+	const struct sim_record r = { .end = 39 * KAR_SECOND,
+		.jobs = jobs,
+		.n_jobs = 2,
+		.pods = &pod,
+		.n_pods = 1,
+		.nodes = nodes,
+		.n_nodes = 2 };
+	struct sim_shares s;
+
+	sim_shares_of(&r, SIZE_MAX, 10 * KAR_SECOND, &s);
+	assert_int_equal(s.n_queues, 2);
+	assert_int_equal(s.n_steps, 4);
+	assert_string_equal(s.queues[1], "p");
+	expect_row(s.used, (int[]){ 250, 250, 0, 0 }, 4);
+	expect_row(s.used + 4, (int[]){ 0, 0, 0, 0 }, 4);
+	expect_row(s.asked + 4, (int[]){ 0, 2000, 1000, 1000 }, 4); /* the last step is shorter */
+	sim_shares_release(&s);
+	sim_shares_of(&r, 1, 10 * KAR_SECOND, &s);
+	expect_row(s.used, (int[]){ 0, 0, 0, 0 }, 4);
+	expect_row(s.asked + 4, (int[]){ 0, 0, 0, 0 }, 4);
+	sim_shares_release(&s);
+	sim_unref(four);
+	sim_unref(two);
 }
 
 static void summary_counts_every_job_once(void **state KAR_UNUSED)
@@ -336,6 +382,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_pods_and_nodes_are_recorded),
+		cmocka_unit_test(queues_have_shares_over_time),
 		cmocka_unit_test(summary_counts_every_job_once),
 		cmocka_unit_test(waits_are_summed_up),
 		cmocka_unit_test(job_that_comes_again_under_its_name_is_another),

@@ -39,6 +39,14 @@ static const struct {
 		"jobs[1].at: Invalid value: \"soon\": want a duration such as 90s, 10m or 1h30m" },
 	{ "bad_range", HEAD "jobs: [{name: a, duration: 5m-3m}]\n",
 		"jobs[0].duration: Invalid value: want a duration or a range such as 20m-40m" },
+	{ "bad_range_of_gaps", HEAD "jobs: [{name: a, every: 5m-}]\n",
+		"jobs[0].every: Invalid value: want a duration or a range such as 20m-40m" },
+	{ "range_of_pods_that_runs_backwards", HEAD "jobs: [{name: a, replicas: 4-3}]\n",
+		"jobs[0].replicas: Invalid value: want a number or a range such as 1-8" },
+	{ "range_of_pods_from_none", HEAD "jobs: [{name: a, replicas: 0-3}]\n",
+		"jobs[0].replicas: Invalid value: want a number or a range such as 1-8" },
+	{ "range_of_pods_without_an_end", HEAD "jobs: [{name: a, replicas: 4-5x}]\n",
+		"jobs[0].replicas: Invalid value: want a number or a range such as 1-8" },
 	{ "unknown_outcome", HEAD "jobs: [{name: a, outcome: succeeds}]\n",
 		"jobs[0].outcome: Invalid value: want succeed, fail, run, pending, oom, hang, pull-error or evict" },
 	{ "unknown_field_of_assume", HEAD "assume: {durations: 5m}\n",
@@ -171,6 +179,42 @@ static void ranges_are_drawn_from_the_seed(void **state KAR_UNUSED)
 	sim_scenario_release(&c);
 }
 
+static int64_t replicas(const struct sim_scenario *s, size_t job)
+{
+	return sim_get_int(sim_item(sim_get(s->jobs[job].object, "spec", "taskSpecs"), 0), 0, "replicas");
+}
+
+static void times_between_jobs_and_numbers_of_pods_are_drawn(void **state KAR_UNUSED)
+{
+	const char yaml[] =
+		HEAD "jobs: [{name: a, at: 1h, count: 50, every: 1m-9m, replicas: 2-5, duration: 1m-9m}]\n",
+		   plain[] = HEAD "jobs: [{name: a, count: 50, duration: 1m-9m}]\n";
+	const char *key = "test.kube-arbitrator.io/after";
+	struct sim_scenario a = read_good(yaml, NULL), b = read_good(yaml, NULL), c = read_good(plain, NULL);
+	int64_t fewest = 5, most = 2;
+	kar_time shortest = 9 * KAR_MINUTE, longest = KAR_MINUTE;
+
+	assert_int_equal(a.jobs[0].at, 60 * KAR_MINUTE);
+	for (size_t i = 0; i < 50; i++) {
+		int64_t n = replicas(&a, i);
+		kar_time gap = i ? a.jobs[i].at - a.jobs[i - 1].at : shortest;
+
+		assert_int_equal(a.jobs[i].at, b.jobs[i].at);
+		assert_int_equal(n, replicas(&b, i));
+		assert_string_equal(annotation(&a, i, key),
+			annotation(&c, i, key)); /* each draws for itself */
+		assert_true(n >= 2 && n <= 5 && gap >= KAR_MINUTE && gap <= 9 * KAR_MINUTE);
+		fewest = n < fewest ? n : fewest;
+		most = n > most ? n : most;
+		shortest = gap < shortest ? gap : shortest;
+		longest = gap > longest ? gap : longest;
+	}
+	assert_true(fewest == 2 && most == 5 && shortest < 2 * KAR_MINUTE && longest > 8 * KAR_MINUTE);
+	sim_scenario_release(&a);
+	sim_scenario_release(&b);
+	sim_scenario_release(&c);
+}
+
 static void events_are_sorted_and_name_their_object(void **state KAR_UNUSED)
 {
 	struct sim_scenario s = read_good(HEAD
@@ -295,6 +339,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_said_with_its_place),
 		cmocka_unit_test(jobs_are_sorted_and_completed),
 		cmocka_unit_test(ranges_are_drawn_from_the_seed),
+		cmocka_unit_test(times_between_jobs_and_numbers_of_pods_are_drawn),
 		cmocka_unit_test(events_are_sorted_and_name_their_object),
 		cmocka_unit_test(file_that_is_wrong_all_over_is_not_told_so_forever),
 		cmocka_unit_test(objects_of_the_file_win_over_the_cluster),
