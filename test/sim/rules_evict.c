@@ -4,6 +4,7 @@
 #include <bsd/string.h>
 
 #include "api/names.h"
+#include "api/podgroup.h"
 #include "common/str.h"
 #include "common/timefmt.h"
 #include "test/sim/model_impl.h"
@@ -49,26 +50,46 @@ static void check_eviction(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "%s is evicted for %s, which it has evicted itself", victim, by);
 }
 
+/* Wall ms since which the condition is True; 0: it is not. */
+static kar_time true_since(const struct sim_value *object, const char *type)
+{
+	const struct sim_value *c = model_condition(object, type);
+	const char *since = sim_text(sim_member(c, "lastTransitionTime"));
+	kar_time at;
+
+	return kar_streq(sim_text(sim_member(c, "status")), "True") && since &&
+			kar_time_parse(since, &at) == 0
+		? at
+		: 0;
+}
+
+/* When its time began: when it was whole, or else when it was admitted. */
+static kar_time begin_of(const struct write *w)
+{
+	kar_time formed = w->job ? true_since(model_stored(w->l, w->job), "Formed")
+				 : true_since(w->c->old, KAR_PG_SCHEDULED);
+
+	return formed ? formed : true_since(w->c->old, KAR_PG_ADMITTED);
+}
+
 /* In the queue of both only for a higher priority; and not before it has had some time. */
 static void check_lawful(const struct rule *r, const struct write *w)
 {
-	const struct sim_value *old = w->c->old, *group = w->c->new, *taker;
-	const char *reason, *since;
-	kar_time admitted;
+	const struct sim_value *group = w->c->new, *taker;
+	kar_time ran = sim_timeline_wall(w->l->timeline) - begin_of(w);
+	const char *reason;
 
 	if (!w->by_manager || !w->l->faultless || !is_evicted(w->c) || !strchr(rules_evicted_by(group), '/'))
 		return;
 	reason = sim_text_or(sim_member(model_condition(group, "Preempted"), "reason"), "");
 	taker = group_of_key(w->l, rules_evicted_by(group));
-	since = sim_text(sim_member(model_condition(old, "Admitted"), "lastTransitionTime"));
 	if (strcmp(reason, "InQueue") == 0 && taker &&
 		sim_get_int(taker, 0, "spec", "priority") <= sim_get_int(group, 0, "spec", "priority"))
 		model_break(w->l, r->name, "%s/%s is evicted for %s, which has no higher priority", w->c->ns,
 			w->c->name, rules_evicted_by(group));
-	else if (since && kar_time_parse(since, &admitted) == 0 &&
-		sim_timeline_wall(w->l->timeline) - admitted < w->l->min_runtime - KAR_SECOND)
-		model_break(w->l, r->name, "%s/%s is evicted %lld s after it was admitted", w->c->ns,
-			w->c->name, (long long)(sim_timeline_wall(w->l->timeline) - admitted) / KAR_SECOND);
+	else if (ran < w->l->min_runtime - KAR_SECOND)
+		model_break(w->l, r->name, "%s/%s is evicted after %lld s", w->c->ns, w->c->name,
+			(long long)ran / KAR_SECOND);
 }
 
 /* --- that it ends -------------------------------------------------------------------------------------- */
