@@ -285,8 +285,10 @@ static void check_min_member(const struct recount *r)
 	const struct sim_value *group =
 		sim_apiserver_peek(r->w->server, KAR_PODGROUP_GROUP, "podgroups", r->ns, r->name);
 	int quorum = rules_quorum(r->known, r->job), done = rules_done(r->known, r->job);
-	int left_out = (int)sim_get_int(group, 0, "spec", "succeededMembers");
 	int base = quorum > 1 ? quorum : 1, left = rules_minimum_left(r->known, r->job);
+	/* A group that somebody else has made may not say it. */
+	int unsaid = base - (int)sim_get_int(group, base, "spec", "minMember");
+	int left_out = (int)sim_get_int(group, unsaid > 0 ? unsaid : 0, "spec", "succeededMembers");
 	struct sim_value *members = sim_int(base - left_out);
 	int room = base - (left > 1 ? left : 1), most = done < room ? done : room;
 
