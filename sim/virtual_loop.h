@@ -27,6 +27,6 @@ bool sim_loop_frozen(const struct kar_loop *l) KAR_NONNULL;
  * From now on callbacks take time: as much passes as @clock (ns, never back) has gone on during each, and what falls due before that
  * fires, in order, afterwards. Such a loop is frozen and thawed by nobody else.
  */
-void sim_loop_charge(struct kar_loop *l, int64_t (*clock)(void)) KAR_NONNULL;
+void sim_loop_charge(struct kar_loop *base, int64_t (*clock)(void)) KAR_NONNULL;
 
 #endif

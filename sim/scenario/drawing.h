@@ -13,7 +13,7 @@ enum { SIM_COLOUR_LEN = 8 /* "#rrggbb" */ };
 /* Any text, as XML. */
 void sim_draw_text(struct kar_buf *out, const char *s) KAR_NONNULL;
 /* Neighbours get different colours, and none those of trouble. SIZE_MAX: of nobody. */
-void sim_colour(size_t i, char out[SIM_COLOUR_LEN]) KAR_NONNULL;
+void sim_colour(size_t job, char out[SIM_COLOUR_LEN]) KAR_NONNULL;
 
 struct sim_area {
 	double left, width; /* px */
