@@ -70,6 +70,8 @@ struct queue_shared {
 	struct queue_lines lines;
 	bool waits_for_room; /* a group does: a pass is due whenever room comes free */
 	bool may_grow;       /* a group may get more pods: a pass is due when one runs */
+	kar_time
+		withheld; /* mono, since when admissions wait for others that are taken back (write_order.c); 0: none does */
 };
 
 /* --- pass.c ----------------------------------------------------------------------------------------- */

@@ -5,7 +5,10 @@
 
 #include "controllers/queue/write.h"
 
-enum { MESSAGES = 1000 }; /* for groups that wait, in one plan */
+enum {
+	MESSAGES = 1000,           /* for groups that wait, in one plan */
+	WITHHELD = 5 * KAR_SECOND, /* ms for which admissions wait for others that are taken back, at most */
+};
 
 enum queue_turn queue_turn_of(const struct queue_pass *p, uint32_t i)
 {
@@ -52,13 +55,33 @@ static const bool *queues_that_take_back(const struct queue_pass *p)
 /* Is an admission of the group new, and does it have to wait for those that are taken back? */
 static bool must_wait(const struct queue_pass *p, uint32_t i, const bool *take_back)
 {
-	if (p->for_positions || queue_turn_of(p, i) != QUEUE_GIVES)
+	if (queue_turn_of(p, i) != QUEUE_GIVES)
 		return false;
 	for (uint32_t q = p->in[i].queue; q != KAR_QUEUE_NONE; q = p->result.queues[q].parent) {
 		if (take_back[q])
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Do admissions wait in this pass? Not for longer than WITHHELD in a row: else a write that the API server refuses, or one eviction after
+ * the other, would keep the whole queue from starting anything.
+ */
+static bool withholds(const struct queue_pass *p, const bool *take_back)
+{
+	struct queue_shared *shared = p->s->controller->shared;
+	bool any = false;
+
+	if (p->for_positions)
+		return false;
+	for (uint32_t i = 0; i < p->n_groups && !any; i++)
+		any = must_wait(p, i, take_back);
+	if (!any)
+		shared->withheld = 0;
+	else if (!shared->withheld)
+		shared->withheld = p->s->mono;
+	return any && p->s->mono - shared->withheld < WITHHELD;
 }
 
 /* --- why groups wait ------------------------------------------------------------------------------------ */
@@ -137,11 +160,12 @@ static void write_waiting(struct queue_pass *p)
 void queue_write_groups(struct queue_pass *p)
 {
 	const bool *take_back = queues_that_take_back(p);
+	bool withheld = withholds(p, take_back);
 
 	queue_write_finished(p);
 	for (enum queue_turn turn = QUEUE_RESERVES; turn < QUEUE_WAITS; turn++) {
 		for (uint32_t i = 0; i < p->n_groups; i++) {
-			if (queue_turn_of(p, i) == turn && !must_wait(p, i, take_back))
+			if (queue_turn_of(p, i) == turn && !(withheld && must_wait(p, i, take_back)))
 				queue_write_group(p, i);
 		}
 	}

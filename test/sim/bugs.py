@@ -281,7 +281,7 @@ BUGS = [
     Bug("fence_open", "a candidate's client sends whatever it is given", KUBE + "client.c",
         "	return !c->may_write || lane != KAR_LANE_WRITES ||", "	return !c->may_write || lane != KAR_LANE_COUNT ||", LEASES),
     Bug("taker_not_held", "an admission is given before those of its queue that are taken back are recorded", QUEUE + "write_order.c",
-        " && !must_wait(p, i, take_back))", " && take_back)"),
+        " && !(withheld && must_wait(p, i, take_back)))", " && (withheld || take_back))"),
     Bug("eviction_is_a_failure", "a gang that was evicted has failed to start", PG + "attempt.c",
         "	if (kar_has_text(pl->evicted_by)) { /* it has not failed */", "	if (!pl->evicted_by) {"),
     Bug("equals_preempt", "a gang may evict one of its own priority", "common/queue/sources.c",
