@@ -50,6 +50,15 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 	return false;
 }
 
+static bool has_head(const struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+		if (p->queues[i].reserved)
+			return true;
+	}
+	return false;
+}
+
 static void forget_heads(struct q_pass *p)
 {
 	for (uint32_t i = 0; i <= p->s->n_queues; i++)
@@ -64,7 +73,7 @@ static enum q_fit admit_beside_heads(struct q_pass *p, struct q_group *g)
 	enum q_fit fit;
 
 	fit = q_admit(p, g, &s);
-	if (fit != Q_NO)
+	if (fit != Q_NO || !has_head(p))
 		return fit;
 	forget_heads(p);
 	fit = q_admit(p, g, &s);

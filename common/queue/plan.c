@@ -95,7 +95,8 @@ static void finish(struct q_pass *p, struct kar_queue_result *out)
 static void find_provisioned(struct q_pass *p)
 {
 	for (uint32_t i = 0; i < p->n_live; i++) {
-		if (p->live[i]->in->provisioned && q_is_admitted(p->live[i]))
+		if (p->live[i]->in->provisioned && !p->live[i]->in->no_provisioning &&
+			q_is_admitted(p->live[i]))
 			p->live[i]->q->grows = p->live[i];
 	}
 }

@@ -189,7 +189,7 @@ struct kar_queue_group {
 	bool not_evictable; /* a bare member, another scheduler */
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
-	bool no_provisioning; /* its pods are created bound: it cannot wait for new nodes */
+	bool no_provisioning; /* its pods are created bound, or it was admitted otherwise: it does not wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
 	const uint32_t *unit;

@@ -125,7 +125,7 @@ static bool somebody_waits(const struct queue_pass *p)
 {
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (p->groups[i].claim == QUEUE_CLAIM_ALIVE &&
-			(p->in[i].standing != KAR_QUEUE_ADMITTED || p->in[i].replaces))
+			(p->in[i].standing != KAR_QUEUE_ADMITTED || p->in[i].replaces || !p->in[i].released))
 			return true;
 	}
 	return false;

@@ -284,10 +284,12 @@ static struct kar_queue_amounts hold(struct gathering *m)
 
 static struct queue_gang *wait_for_members(struct gathering *m, struct queue_gang *out)
 {
+	int64_t min = m->group->spec.min_member, total = m->group->options.total;
+
 	queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
-		kar_arena_printf(m->arena, "%lld of %d members can start",
+		kar_arena_printf(m->arena, "%lld of %lld members can start",
 			(long long)m->have.n + (long long)m->unbound.n + (long long)m->succeeded,
-			(int)m->group->spec.min_member));
+			(long long)(total > min ? total : min)));
 	leave_alone(m);
 	return out;
 }

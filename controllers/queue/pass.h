@@ -2,7 +2,7 @@
  * pass - the state of one pass of the Queue reconciler; internal to its shell.
  *
  * The pass itself is pure (common/queue/queue.h). The shell makes its input from the caches (observe.c, gangs.c, members.c, capacity.c,
- * tree.c) and writes what it decides (write.c, record.c, renew.c, status.c). Groups have the same number in .groups, in the input
+ * tree.c) and writes what it decides (write.c, write_order.c, record.c, renew.c, status.c). Groups have the same number in .groups, in the input
  * and in the result. Those that are finished are not among them: they are only counted.
  */
 #ifndef KAR_QUEUE_PASS_H
@@ -162,7 +162,7 @@ void queue_count_pass(const struct queue_pass *p) KAR_NONNULL;
 /* Fills in the budgets of the snapshot, and which of them protect pods of groups. */
 void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
 
-/* --- write.c ---------------------------------------------------------------------------------------- */
+/* --- write.c, write_order.c ------------------------------------------------------------------------- */
 
 /* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */
 void queue_write_groups(struct queue_pass *p) KAR_NONNULL;

@@ -18,9 +18,9 @@
 #define POSITIONS "positions"
 
 enum {
-	FOREIGN_INTERVAL =
-		5 * KAR_SECOND, /* so often extras make room for pods of nobody's queue that found none */
-	PASS_INTERVAL = 50,     /* ms between two passes, at least, */
+	FOREIGN_INTERVAL = 5 *
+		KAR_SECOND, /* so often room is looked for while somebody waits: pods of nobody's queue may use less, or need some */
+	PASS_INTERVAL = 50, /* ms between two passes, at least, */
 	/* and one ms more per so many groups, so that passes take a third of a core at most while something changes all the time */
 	PASS_GROUPS = 100,
 	PASS_FINISHED = 1000, /* likewise: those are only counted */

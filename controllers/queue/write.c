@@ -111,10 +111,6 @@ static bool both_wait_for_room(const char *recorded, enum kar_queue_reason now)
 	return before && after;
 }
 
-/*
- * Does @d say more than the recorded status of the group? The recorded reason is compared with the wanted one only to know
- * whether the status must be written; what is decided does not depend on it. An admission by another queue than before is new.
- */
 static bool reserves_anew(const struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_condition *c =
@@ -125,6 +121,10 @@ static bool reserves_anew(const struct queue_pass *p, const struct queue_group *
 		(!c || c->status != next.status || !kar_streq(c->reason, next.reason));
 }
 
+/*
+ * The recorded reason is compared with the wanted one only to know whether the status must be written; what is decided does not depend
+ * on it. An admission by another queue than before is new.
+ */
 bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
@@ -197,7 +197,9 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 	kar_jw_end_object(&w);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
-	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(&p->s->arena, "queue=%s", qg->label), &out);
+	/* Until it is written the pass gives the group room in vain. */
+	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(&p->s->arena, "queue=%s", qg->label), &out)
+		->firm = true;
 }
 
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
@@ -208,8 +210,7 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 	bool news = queue_is_news(p, qg, d);
 	enum queue_pace pace = news ? QUEUE_NEVER : pace_of(p, i);
 
-	/* Nothing more is written about a group that goes away. */
-	if (qg->claim == QUEUE_CLAIM_NONE || qg->group->o.unreadable)
+	if (!queue_is_written(qg))
 		return;
 	if (qg->label) {
 		if (!p->for_positions)

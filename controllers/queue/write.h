@@ -11,6 +11,11 @@
 enum queue_turn { QUEUE_RESERVES, QUEUE_KEEPS_OR_LOSES, QUEUE_GIVES, QUEUE_WAITS };
 
 enum queue_turn queue_turn_of(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+/* Nothing more is written about a group that goes away, nor about one that cannot be read. */
+static inline bool queue_is_written(const struct queue_group *qg)
+{
+	return qg->claim != QUEUE_CLAIM_NONE && !qg->group->o.unreadable;
+}
 /* Is what is decided about the group to be written at once? */
 bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL;

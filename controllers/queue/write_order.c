@@ -18,18 +18,21 @@ enum queue_turn queue_turn_of(const struct queue_pass *p, uint32_t i)
 		return QUEUE_RESERVES;
 	if (d->cause || p->groups[i].recorded)
 		return QUEUE_KEEPS_OR_LOSES;
-	return queue_is_admitted(d) ? QUEUE_GIVES : QUEUE_WAITS;
+	if (queue_is_admitted(d))
+		return QUEUE_GIVES;
+	/* One that has moved gives up what it holds in its former queue. */
+	return p->in[i].also_in != KAR_QUEUE_NONE ? QUEUE_KEEPS_OR_LOSES : QUEUE_WAITS;
 }
 
 /* --- admissions that are taken back --------------------------------------------------------------------- */
+
 /* It loses its admission by a write of this pass. */
 static bool loses_admission(const struct queue_pass *p, uint32_t i)
 {
 	const struct queue_group *qg = &p->groups[i];
 	const struct kar_queue_decision *d = &p->result.groups[i];
 
-	return qg->recorded && !queue_is_admitted(d) && qg->claim != QUEUE_CLAIM_NONE && !qg->label &&
-		!qg->group->o.unreadable && queue_is_news(p, qg, d);
+	return qg->recorded && !queue_is_admitted(d) && !qg->label && queue_is_written(qg);
 }
 
 /*
@@ -44,8 +47,6 @@ static const bool *queues_that_take_back(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (!loses_admission(p, i))
 			continue;
-		if (p->in[i].also_in != KAR_QUEUE_NONE)
-			all[p->in[i].also_in] = true;
 		for (uint32_t q = p->in[i].queue; q != KAR_QUEUE_NONE; q = p->result.queues[q].parent)
 			all[q] = true;
 	}
@@ -65,8 +66,8 @@ static bool must_wait(const struct queue_pass *p, uint32_t i, const bool *take_b
 }
 
 /*
- * Do admissions wait in this pass? Not for longer than WITHHELD in a row: else a write that the API server refuses, or one eviction after
- * the other, would keep the whole queue from starting anything.
+ * Do admissions wait in this pass? After WITHHELD they go out once: else a write that the API server refuses, or one eviction after the
+ * other, would keep the whole queue from starting anything.
  */
 static bool withholds(const struct queue_pass *p, const bool *take_back)
 {
@@ -77,11 +78,12 @@ static bool withholds(const struct queue_pass *p, const bool *take_back)
 		return false;
 	for (uint32_t i = 0; i < p->n_groups && !any; i++)
 		any = must_wait(p, i, take_back);
-	if (!any)
-		shared->withheld = 0;
-	else if (!shared->withheld)
+	if (any && !shared->withheld)
 		shared->withheld = p->s->mono;
-	return any && p->s->mono - shared->withheld < WITHHELD;
+	if (any && p->s->mono - shared->withheld < WITHHELD)
+		return true;
+	shared->withheld = 0;
+	return false;
 }
 
 /* --- why groups wait ------------------------------------------------------------------------------------ */
@@ -136,6 +138,8 @@ static void write_waiting(struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (queue_turn_of(p, i) != QUEUE_WAITS)
 			continue;
+		if (!queue_is_written(&p->groups[i]))
+			continue;
 		if (!p->for_positions && queue_is_news(p, &p->groups[i], &p->result.groups[i]))
 			list[n++] = (struct told){ .ns = p->groups[i].group->o.ns, .group = i };
 		else
@@ -147,7 +151,7 @@ static void write_waiting(struct queue_pass *p)
 		for (uint32_t i = 0; i < n; i++)
 			later[list[i].group] = list[i].before >= most;
 		qsort(list, n, sizeof(*list), compare_groups); /* addresses of namespaces mean nothing */
-		kar_plan_requeue(&p->s->plan, 1);
+		kar_plan_requeue(&p->s->plan, 0);              /* as soon as these are written */
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (!later[list[i].group])

@@ -15,8 +15,8 @@ enum {
 	DEFAULT_MAX_IN_FLIGHT = 200,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
 	TURN = 64,                      /* control writes of one plan before other plans of its namespace */
-	SHARE = 16,  /* writes of a plan for all namespaces that are sent even if it is outdated */
-	YOUNG = 250, /* ms for which all firm ones are */
+	SHARE = 16, /* writes of a plan for all namespaces that are sent even if it is outdated, beside firm ones */
+	YOUNG = 250,               /* ms for which all firm ones are */
 	DEFAULT_COUNTER_RATE = 10, /* per second */
 };
 
@@ -29,6 +29,7 @@ struct run {
 	bool status_due;         /* the status write has not been answered yet */
 	bool status_sent;
 	size_t next; /* first action not sent */
+	size_t firm; /* sent, while the plan was young */
 	int in_flight;
 	size_t creates; /* sent */
 	size_t ranked;  /* of these, the creates that are no control writes */
@@ -335,6 +336,12 @@ static void send_status(struct run *r)
 	kar_buf_release(&body);
 }
 
+/* What it decided is of a moment ago. */
+static bool is_young(const struct run *r)
+{
+	return kar_loop_mono(r->x->loop) - r->s->mono < YOUNG;
+}
+
 static void send_action(struct run *r)
 {
 	const struct kar_action *a = &r->s->plan.actions[r->next];
@@ -343,6 +350,7 @@ static void send_action(struct run *r)
 	struct kar_err err = { 0 };
 
 	r->next++;
+	r->firm += a->firm && is_young(r);
 	if (r->next % TURN == 0) /* the deletes of a large job must not delay all others */
 		r->turn.number = r->x->arrivals++;
 	if (kar_executor_action_request(r->s, a, &body, &rq, &err)) {
@@ -381,10 +389,10 @@ static void drop_next(struct run *r)
  */
 static bool is_overtaken(const struct run *r)
 {
-	bool firm = !r->status_due && r->s->plan.actions[r->next].firm &&
-		kar_loop_mono(r->x->loop) - r->s->mono < YOUNG;
+	bool firm = !r->status_due && r->s->plan.actions[r->next].firm && is_young(r);
 
-	return is_for_all(r) && r->next >= SHARE && !firm && next_rank(r)->tier == KAR_TIER_CONTROL &&
+	return is_for_all(r) && r->next - r->firm >= SHARE && !firm &&
+		next_rank(r)->tier == KAR_TIER_CONTROL &&
 		kar_workqueue_is_dirty(r->s->controller->queue, r->s->key);
 }
 

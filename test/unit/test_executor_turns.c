@@ -128,7 +128,7 @@ static struct job *start_for_all(struct bench *b, enum kar_tier tier, kar_time f
 	kar_workqueue_add(b->controller.queue, "all");
 	(void)kar_workqueue_take(b->controller.queue, 0);
 	j->s.mono = kar_loop_mono(b->loop) - (firm < 0 ? 0 : firm);
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 60; i++) {
 		struct kar_action *a = add(j, KAR_PATCH, kar_arena_printf(&j->s.arena, "g%d", i));
 
 		a->rank.tier = tier;
@@ -145,11 +145,11 @@ static const struct {
 	bool changed;
 	int written;
 } shares[] = {
-	{ "nothing_has_changed", KAR_TIER_CONTROL, -1, false, 40 },
+	{ "nothing_has_changed", KAR_TIER_CONTROL, -1, false, 60 },
 	{ "something_has_changed", KAR_TIER_CONTROL, -1, true, 16 },
-	{ "what_is_firm_is_sent", KAR_TIER_CONTROL, 0, true, 30 },
+	{ "what_is_firm_is_sent_and_no_share", KAR_TIER_CONTROL, 0, true, 46 },
 	{ "for_a_while", KAR_TIER_CONTROL, 10000, true, 16 },
-	{ "the_background_is_decided_anew_by_its_own_key", KAR_TIER_BACKGROUND, -1, true, 40 },
+	{ "the_background_is_decided_anew_by_its_own_key", KAR_TIER_BACKGROUND, -1, true, 60 },
 };
 
 static void large_plan_for_all_does_not_hold_up_the_next(void **state)

@@ -501,7 +501,7 @@ static void many_are_told_why_they_wait_in_parts(void **state)
 	}
 	assert_int_equal(here, 997);
 	assert_int_equal(elsewhere, 3);
-	assert_int_equal(w.sync.plan.requeue_after, 1);
+	assert_int_equal(w.sync.plan.requeue_after, 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
