@@ -25,11 +25,10 @@ struct run {
 	struct kar_turn turn; /* .number is renewed after every TURN, for fairness among control writes */
 	struct kar_executor *x;
 	struct kar_sync *s;
-	struct kar_rank control; /* of all its control writes */
-	bool status_due;         /* the status write has not been answered yet */
-	bool status_sent;
-	size_t next; /* first action not sent */
-	size_t firm; /* sent, while the plan was young */
+	struct kar_rank control;      /* of all its control writes */
+	bool status_due, status_sent; /* the status write has not been answered yet; it was sent */
+	size_t next;                  /* first action not sent */
+	size_t firm;                  /* of those sent */
 	int in_flight;
 	size_t creates; /* sent */
 	size_t ranked;  /* of these, the creates that are no control writes */
@@ -336,12 +335,6 @@ static void send_status(struct run *r)
 	kar_buf_release(&body);
 }
 
-/* What it decided is of a moment ago. */
-static bool is_young(const struct run *r)
-{
-	return kar_loop_mono(r->x->loop) - r->s->mono < YOUNG;
-}
-
 static void send_action(struct run *r)
 {
 	const struct kar_action *a = &r->s->plan.actions[r->next];
@@ -350,7 +343,7 @@ static void send_action(struct run *r)
 	struct kar_err err = { 0 };
 
 	r->next++;
-	r->firm += a->firm && is_young(r);
+	r->firm += a->firm;
 	if (r->next % TURN == 0) /* the deletes of a large job must not delay all others */
 		r->turn.number = r->x->arrivals++;
 	if (kar_executor_action_request(r->s, a, &body, &rq, &err)) {
@@ -389,9 +382,10 @@ static void drop_next(struct run *r)
  */
 static bool is_overtaken(const struct run *r)
 {
-	bool firm = !r->status_due && r->s->plan.actions[r->next].firm && is_young(r);
+	bool young = kar_loop_mono(r->x->loop) - r->s->mono < YOUNG;
+	bool firm = young && !r->status_due && r->s->plan.actions[r->next].firm;
 
-	return is_for_all(r) && r->next - r->firm >= SHARE && !firm &&
+	return is_for_all(r) && r->next - (young ? r->firm : 0) >= SHARE && !firm &&
 		next_rank(r)->tier == KAR_TIER_CONTROL &&
 		kar_workqueue_is_dirty(r->s->controller->queue, r->s->key);
 }
