@@ -283,6 +283,8 @@ class Cluster:
 
     def restart_apiserver(self, *args):
         """Returns when it is ready. Until then it refuses what its RBAC cache does not know yet."""
+        # While its discovery lacks the kinds of CRDs, a namespace is removed without the objects of these, which nobody can delete then.
+        wait_until(lambda: all(n["status"]["phase"] == "Active" for n in self.kubectl.list("namespaces")), "no namespace is being deleted", 120)
         begin = audit_time()
         run_cluster(self.name, "restart-apiserver", *args)
         self.excused.append((begin, audit_time()))
