@@ -14,7 +14,7 @@ enum {
 	BUFFER_PLAIN = 64 << 10,
 	BUFFER_GZIP = 16 << 10, /* smaller: what it inflates to waits in the inbox */
 	SPARE_MAX = 64,         /* easy handles kept for reuse */
-	CONNECTIONS_KEPT = 64,  /* as many as writes are in flight when the server speaks HTTP/1.1 only */
+	CONNECTIONS_KEPT = 256, /* more than are in flight by default: a server that speaks HTTP/1.1 only needs one for each */
 	CONNECT_MS = 10000,
 	CA_CACHE_S = 300, /* libcurl would keep a parsed CA file for 24 h */
 };

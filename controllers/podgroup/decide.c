@@ -352,6 +352,16 @@ static void add_events(const struct update *u, struct kar_plan *p)
 			kar_condition_find(new, KAR_PG_UNSCHEDULABLE)->message);
 }
 
+/*
+ * Most groups are told once that they run, and once that they are over. The counts of their queue are counts of these, so such a write
+ * is not held back with those that only move numbers.
+ */
+static bool is_turning_point(const struct kar_podgroup_status *old, const struct kar_podgroup_status *new)
+{
+	return old->phase != new->phase &&
+		(new->phase == KAR_PG_PHASE_RUNNING || new->phase == KAR_PG_PHASE_FINISHED);
+}
+
 static void write_status(const struct podgroup_view *v, const struct kar_podgroup_status *s,
 	struct kar_plan *p)
 {
@@ -360,7 +370,7 @@ static void write_status(const struct podgroup_view *v, const struct kar_podgrou
 	p->status = s;
 	p->status_text = kar_status_print(&kar_podgroup_status_table, old, s, p->arena);
 	p->urgent = urgent(old, s, v->owner);
-	p->counters = !p->urgent && old->phase != KAR_PG_PHASE_NONE;
+	p->counters = !p->urgent && old->phase != KAR_PG_PHASE_NONE && !is_turning_point(old, s);
 }
 
 /* The pods of a group that is being deleted are left alone (S2), but nobody else will release them either. */

@@ -460,6 +460,33 @@ static const char *full_text(struct scene *s)
 	return st ? kar_arena_printf(&s->arena, "%s|%s", text, st->occupied_by) : text;
 }
 
+/* A job tells its own start and end. Of its group, more than numbers is written without regard to how many others there are. */
+static void only_numbers_share_a_budget(void **state)
+{
+	static const struct {
+		const char *scene;
+		bool shares;
+	} writes[] = {
+		{ "owner-works min=2 phase=Scheduled; j-0 Running; j-1 Running", false },
+		{ "owner-terminal min=2 phase=Running; j-0 Succeeded; j-1 Succeeded", false },
+		{ "owner-works min=1 phase=Running; j-0 Running; j-1 Running", true },
+		{ "owner-works min=2 phase=Pending; j-0 Pending; j-1 Pending", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(writes); i++) {
+		struct scene *s = new_scene(writes[i].scene);
+
+		decide_at(s, now);
+		if (!s->plan.status || s->plan.urgent || s->plan.counters != writes[i].shares)
+			fail_msg("%s: %s", writes[i].scene,
+				!s->plan.status          ? "nothing is written"
+					: s->plan.urgent ? "it is urgent"
+							 : "the other one");
+		free_scene(s);
+	}
+}
+
 static void order_of_pods_does_not_matter(void **state)
 {
 	(void)state;
@@ -521,6 +548,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decides_as_the_table_says),
+		cmocka_unit_test(only_numbers_share_a_budget),
 		cmocka_unit_test(order_of_pods_does_not_matter),
 		cmocka_unit_test(written_status_is_not_written_again),
 		cmocka_unit_test(record_that_is_dropped_is_not_missed),
