@@ -27,7 +27,7 @@ static bool lost_quota(const struct q_pass *p, const struct q_group *g)
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		uint32_t row = g->kind->rows[i];
 
-		if (g->kind->row_m[i] > 0 && (p->s->rows[row].refused || q_row_room(p, row) < 0))
+		if (g->kind->row_m[i] > 0 && q_row_room(p, row) < 0)
 			return true;
 	}
 	return false;

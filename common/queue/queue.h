@@ -203,7 +203,6 @@ struct kar_queue_quota_row {
 	int64_t limit;   /* min(spec.hard, status.hard) */
 	int64_t hard;    /* spec.hard, for feasibility */
 	int64_t foreign; /* F of section 7 */
-	bool refused;    /* a create was refused a moment ago: there is no room until the pause ends */
 	bool unknown;    /* status.hard is not there yet: nothing is charged */
 };
 

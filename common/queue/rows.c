@@ -80,7 +80,7 @@ int64_t q_row_room(const struct q_pass *p, uint32_t row)
 {
 	const struct kar_queue_quota_row *in = &p->s->rows[row];
 
-	return in->refused ? 0 : q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
+	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
 }
 
 /* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */
@@ -96,9 +96,7 @@ static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum 
 
 		if (ask->rows[i] <= 0)
 			continue;
-		room = in->refused
-			? 0
-			: q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[k->rows[i]].sum, view));
+		room = q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[k->rows[i]].sum, view));
 		all |= (uint64_t)(ask->rows[i] > room) << i;
 		closer = q_row_closer(p, k->rows[i]);
 		*closed |=

@@ -163,10 +163,6 @@ static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 	}
 	if (!worst.row)
 		return (struct q_why){ 0 };
-	if (worst.row->refused)
-		return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
-			Q_TEXT(p, "%s, quota %s has just refused a pod", short_of(p, &worst),
-				worst.row->quota) };
 	return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 		Q_TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
 			amount(p, &worst, worst.limit), amount(p, &worst, q_sub(worst.limit, worst.free))) };

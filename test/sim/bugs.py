@@ -288,6 +288,12 @@ BUGS = [
         "v->in->base >= t->g->in->base", "v->in->base > t->g->in->base"),
     Bug("nobody_is_protected", "a gang that has just started may be evicted", "common/queue/base.c",
         "	return q_is_admitted(g) && since && holds_until(", "	return q_is_admitted(g) && !since && holds_until("),
+    Bug("weights_forgotten", "queues share as if each had weight 1", "common/queue/accounts.c",
+        "weight = q->in && q->in->weight > 0 ? q->in->weight : 1;", "weight = 1;"),
+    Bug("window_forgotten", "a job that was scaled a moment ago is scaled again", "common/queue/base.c",
+        "g->in->last_scale + p->s->flags.freezing_window", "g->in->last_scale + (p->s->flags.freezing_window ? 1 : 0)"),
+    Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/status.c",
+        "			used[r] = q_used(q, r);", "			used[r] = q->sum[r].u0;"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
@@ -316,5 +322,7 @@ FOUND_IN_PLAN_15 = {
 }
 
 FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} | {
-    "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 56, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
-}
+    bug: f"{seed} --plan 16" for bug, seed in {
+        "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 56, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
+    }.items()
+} | {"weights_forgotten": 21, "window_forgotten": 32, "extras_not_in_usage": 9}

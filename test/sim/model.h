@@ -218,11 +218,12 @@ struct model {
 	kar_time staleness;
 	bool faultless;       /* nothing goes wrong */
 	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
-	kar_time min_runtime; /* ms, --min-runtime */
-	kar_time worst_clock; /* ms by which a clock was wrong at most */
-	bool overlaps;        /* two managers may work at once */
-	bool leases;          /* the managers elect one of them */
-	bool sure_network;    /* each request gets its answer, and each watch its events */
+	kar_time min_runtime,
+		freezing_window; /* ms, --min-runtime, --freezing-window; that of plans with .shares, else 0 */
+	kar_time worst_clock;    /* ms by which a clock was wrong at most */
+	bool overlaps;           /* two managers may work at once */
+	bool leases;             /* the managers elect one of them */
+	bool sure_network;       /* each request gets its answer, and each watch its events */
 	struct model_lease lease;
 	bool hindered;     /* quotas, foreign pods: creates may be refused */
 	bool quota;        /* one may be in force */

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 16 };
+enum { PLAN_VERSION = 17 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -285,6 +285,7 @@ struct plan {
 	bool strict[PLAN_QUEUES];  /* StrictFIFO */
 	bool default_times;        /* of queues: those that the manager has by default; else all are off */
 	bool has_rights;
+	bool shares; /* nothing but elastic jobs that never end; queues keep their weights (plan_shares.c) */
 	struct plan_rights rights[PLAN_QUEUES];
 	int team_deserves; /* CPUs, or PLAN_UNSET */
 	bool other_user;
@@ -343,6 +344,8 @@ void plan_draw_room(struct plan *p) KAR_NONNULL;
 void plan_draw_gangs(struct plan *p) KAR_NONNULL;
 /* Adds what version 16 has more (plan_rights.c): queues with rights, and gangs that compete for them. */
 void plan_draw_rights(struct plan *p) KAR_NONNULL;
+/* Makes some plans, since version 17, ones of elastic jobs alone (plan_shares.c). */
+void plan_draw_shares(struct plan *p) KAR_NONNULL;
 /* A pod of a gang; @owner: UID of what controls it. New. */
 struct sim_value *plan_gang_pod(const struct plan *p, int gang, int number,
 	const char *owner) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;

@@ -375,6 +375,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_gangs(p);
 	if (version >= 16)
 		plan_draw_rights(p);
+	if (version >= 17)
+		plan_draw_shares(p);
 	sort(p);
 }
 

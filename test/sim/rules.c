@@ -15,6 +15,7 @@ static const struct {
 	{ rules_of_nodes, &n_rules_of_nodes },
 	{ rules_of_room, &n_rules_of_room },
 	{ rules_of_evictions, &n_rules_of_evictions },
+	{ rules_of_shares, &n_rules_of_shares },
 	{ rules_of_gangs, &n_rules_of_gangs },
 	{ rules_of_limit, &n_rules_of_limit },
 	{ rules_of_life, &n_rules_of_life },

@@ -141,6 +141,14 @@ void rules_check_gang_at_rest(struct model *l, const struct sim_value *group) KA
 
 /* The group for which it is evicted, "ns/name", until it is placed again; the words for a drained queue; "": it is not. */
 const char *rules_evicted_by(const struct sim_value *group);
+/* Wall ms since which the condition is True; 0: it is not. */
+kar_time rules_true_since(const struct sim_value *object, const char *type);
+
+/* --- rules_shares.c --- */
+
+/* Each queue has what it is entitled to: nothing is free that somebody wants, and no pod would bring two shares nearer to each other. */
+struct plan;
+void rules_check_shares_at_rest(struct model *l, const struct plan *p) KAR_NONNULL;
 
 /* --- rules_quota.c --- */
 
@@ -185,11 +193,11 @@ const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_evictions[], rules_of_gangs[], rules_of_life[],
 	rules_of_limit[], rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[],
-	rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_spec[],
-	rules_of_status[], rules_of_tenants[], rules_of_time[];
+	rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_shares[],
+	rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
 extern const size_t n_rules_of_asks, n_rules_of_evictions, n_rules_of_gangs, n_rules_of_life,
 	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_room,
-	n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota, n_rules_of_spec,
-	n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
+	n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota, n_rules_of_shares,
+	n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
 
 #endif

@@ -50,8 +50,7 @@ static void check_eviction(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "%s is evicted for %s, which it has evicted itself", victim, by);
 }
 
-/* Wall ms since which the condition is True; 0: it is not. */
-static kar_time true_since(const struct sim_value *object, const char *type)
+kar_time rules_true_since(const struct sim_value *object, const char *type)
 {
 	const struct sim_value *c = model_condition(object, type);
 	const char *since = sim_text(sim_member(c, "lastTransitionTime"));
@@ -66,10 +65,10 @@ static kar_time true_since(const struct sim_value *object, const char *type)
 /* When its time began: when it was whole, or else when it was admitted. */
 static kar_time begin_of(const struct write *w)
 {
-	kar_time formed = w->job ? true_since(model_stored(w->l, w->job), "Formed")
-				 : true_since(w->c->old, KAR_PG_SCHEDULED);
+	kar_time formed = w->job ? rules_true_since(model_stored(w->l, w->job), "Formed")
+				 : rules_true_since(w->c->old, KAR_PG_SCHEDULED);
 
-	return formed ? formed : true_since(w->c->old, KAR_PG_ADMITTED);
+	return formed ? formed : rules_true_since(w->c->old, KAR_PG_ADMITTED);
 }
 
 /* In the queue of both only for a higher priority; and not before it has had some time. */

@@ -1,4 +1,5 @@
 /* What queues admit, and whose admission a group has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/names.h"
@@ -114,8 +115,60 @@ struct tally {
 	const struct model *l;
 	const char *queue;
 	int live, waiting;
-	bool unsure; /* a group of it cannot be read, or is of a job that the model does not know */
+	int64_t pods, cpu; /* of those that live; cpu in thousandths */
+	bool unsure;       /* a group of it cannot be read, or is of a job that the model does not know */
+	bool incomplete; /* a task of it waits for another one, perhaps for ever: its pods are counted, and not there */
 };
+
+struct member_tally {
+	struct tally *of_queue;
+	const char *ns, *group;
+	bool of_others; /* what their controllers make beyond the minimum counts once it is on a node */
+	int n;
+};
+
+/* Of a quantity that is a whole number, or one of thousandths. */
+static int64_t thousandths(const char *text)
+{
+	char *end;
+	int64_t n = strtoll(text, &end, 10);
+
+	return strcmp(end, "m") == 0 ? n : n * 1000;
+}
+
+static int64_t requested_cpu(const struct sim_value *pod)
+{
+	const struct sim_value *containers = sim_get(pod, "spec", "containers");
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < sim_count(containers); i++)
+		sum += thousandths(
+			sim_text_or(sim_get(sim_item(containers, i), "resources", "requests", "cpu"), "0"));
+	return sum;
+}
+
+static void add_member(void *arg, const struct sim_value *pod)
+{
+	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "");
+	struct member_tally *t = arg;
+
+	if (!kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_POD_GROUP), t->group) ||
+		!kar_streq(sim_get_text(pod, "metadata", "namespace"), t->ns) ||
+		strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0 ||
+		(t->of_others && !sim_get(pod, "spec", "nodeName")))
+		return;
+	t->n++;
+	t->of_queue->pods++;
+	t->of_queue->cpu += requested_cpu(pod);
+}
+
+static bool has_order(const struct model *l, const struct sim_value *group)
+{
+	const char *uid = model_owner(group);
+	const struct model_job *j = uid ? model_find_job(l, uid) : NULL;
+
+	return j && j->ordered;
+}
 
 static void count_group(void *arg, const struct sim_value *group)
 {
@@ -134,10 +187,31 @@ static void count_group(void *arg, const struct sim_value *group)
 	}
 	if (is_over(t->l, group))
 		return;
-	if (is_true(group) || strcmp(reason, "Reserving") == 0)
+	if (is_true(group) || strcmp(reason, "Reserving") == 0) {
+		struct member_tally members = { .of_queue = t,
+			.ns = sim_get_text(group, "metadata", "namespace"),
+			.group = sim_get_text(group, "metadata", "name"),
+			.of_others = model_is_of_others(sim_get_text(group, "metadata", "namespace")) };
+
 		t->live++;
-	else
+		t->incomplete |= has_order(t->l, group);
+		sim_apiserver_each(t->l->server, "", "pods", add_member, &members);
+		t->incomplete |=
+			members.of_others && members.n < (int)sim_get_int(group, 1, "spec", "minMember");
+	} else
 		t->waiting++;
+}
+
+static void check_usage(struct model *l, const struct sim_value *queue, const struct tally *t)
+{
+	const struct sim_value *said = sim_get(queue, "status", "allocated");
+	int64_t pods = thousandths(sim_text_or(sim_member(said, "pods"), "0")) / 1000;
+	int64_t cpu = thousandths(sim_text_or(sim_member(said, "cpu"), "0"));
+
+	if (!t->unsure && !t->incomplete && !l->squatted && (pods != t->pods || cpu != t->cpu))
+		model_break(l, "queue-usage",
+			"queue %s says that its groups have %lld pods and %lld m of cpu; they have %lld and %lld m",
+			t->queue, (long long)pods, (long long)cpu, (long long)t->pods, (long long)t->cpu);
 }
 
 void rules_check_queue_at_rest(struct model *l, const struct sim_value *queue)
@@ -152,4 +226,5 @@ void rules_check_queue_at_rest(struct model *l, const struct sim_value *queue)
 		model_break(l, "queue-counts",
 			"queue %s says that %d groups are admitted and %d wait; there are %d and %d", t.queue,
 			said, pending, t.live, t.waiting);
+	check_usage(l, queue, &t);
 }

@@ -408,6 +408,8 @@ bool world_settle(struct world *w)
 	sim_apiserver_each(w->server, "", "pods", check_tracked, w);
 	sim_apiserver_each(w->server, KAR_PODGROUP_GROUP, "podgroups", check_group, w);
 	sim_apiserver_each(w->server, KAR_GROUP, "queues", check_queue, w);
+	if (w->plan->shares)
+		rules_check_shares_at_rest(w->model, w->plan);
 	sim_apiserver_each(w->server, KAR_GROUP, "schedulingspecs", check_owned, w);
 	sim_apiserver_each(w->server, "", "services", check_owned, w);
 	return !w->model->broken;

@@ -316,7 +316,7 @@ void users_restore(struct world *w)
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_queue(w, q, PLAN_UNSET, false);
 	for (int q = 0; q < PLAN_QUEUES && w->plan->has_rights; q++)
-		users_set_rights(w, q, false);
+		users_set_rights(w, q, w->plan->shares);
 	delete_foreign(w);
 	users_mend_jobs(w);
 	users_mend_specs(w);

@@ -130,7 +130,10 @@ static void add_ledger(struct world *w)
 	w->model->undisturbed = faults ? KAR_NEVER : 0;
 	w->model->overlaps = w->faults.rate[SIM_FAULT_OVERLAP] > 0 && !w->plan->leases;
 	w->model->leases = w->plan->leases;
-	w->model->min_runtime = w->plan->default_times ? kar_default_settings().min_runtime : 0;
+	if (w->plan->default_times)
+		w->model->min_runtime = kar_default_settings().min_runtime;
+	if (w->plan->default_times && w->plan->shares)
+		w->model->freezing_window = kar_default_settings().freezing_window;
 	w->model->sure_network = has_sure_network(&w->faults);
 	w->model->squatted = is_squatted(w->plan);
 	w->model->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);

@@ -47,7 +47,7 @@ struct drawn {
 	struct drawn_group groups[DRAWN_GROUPS];
 	uint8_t n_groups;
 	struct {
-		bool gone, refused, cpu; /* cpu: requests.cpu, else pods */
+		bool gone, cpu; /* cpu: requests.cpu, else pods */
 		uint8_t ns, limit, foreign;
 	} rows[DRAWN_ROWS];
 	uint8_t n_rows;
@@ -184,7 +184,7 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 		d->rows[i].cpu = drawn_one_in(3);
 		d->rows[i].limit = (uint8_t)drawn_below(14);
 		d->rows[i].foreign = (uint8_t)(drawn_one_in(4) ? drawn_below(4) : 0);
-		d->rows[i].refused = drawn_one_in(20);
+		(void)drawn_one_in(20); /* of something that rows had once: so a seed goes on meaning the same world */
 	}
 	for (uint32_t i = 0; i < DRAWN_FOREIGN; i++) {
 		d->foreign[i].cpu = (uint8_t)(drawn_one_in(5) ? 1 + drawn_below(4) : 0);
@@ -359,10 +359,9 @@ static inline void drawn_say_cluster(const struct drawn *d, struct kar_buf *out)
 	}
 	for (uint32_t i = 0; i < d->n_rows; i++) {
 		if (!d->rows[i].gone)
-			kar_buf_printf(out, "quota %s c%" PRIu32 " %s=%d foreign=%d%s; ",
+			kar_buf_printf(out, "quota %s c%" PRIu32 " %s=%d foreign=%d; ",
 				drawn_name("s", d->rows[i].ns), i, d->rows[i].cpu ? "requests.cpu" : "pods",
-				(int)d->rows[i].limit, (int)d->rows[i].foreign,
-				d->rows[i].refused ? " refused" : "");
+				(int)d->rows[i].limit, (int)d->rows[i].foreign);
 	}
 	for (uint32_t i = 0; i < d->n_budgets; i++)
 		kar_buf_printf(out, "budget b%" PRIu32 "=%d; ", i, (int)d->budgets[i]);

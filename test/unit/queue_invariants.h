@@ -288,7 +288,7 @@ static inline bool exceeds(const struct model *m, const struct model_state *st, 
 
 	if (!charge || x->unknown)
 		return false;
-	return x->refused || model_row(m, st, row, true) + charge > x->limit;
+	return model_row(m, st, row, true) + charge > x->limit;
 }
 
 static inline bool asks(const struct model *m, const struct model_state *st, uint32_t g)
@@ -380,7 +380,7 @@ static inline bool rows_fit(const struct model *m, const struct model_state *st,
 		int64_t charge = model_charge(m, g, m->s->groups[g].min, i);
 
 		if (charge && !m->s->rows[i].unknown &&
-			(m->s->rows[i].refused || model_row(m, st, i, fut) + charge > m->s->rows[i].limit))
+			model_row(m, st, i, fut) + charge > m->s->rows[i].limit)
 			return false;
 	}
 	return true;
@@ -675,7 +675,7 @@ static inline const char *i15_quota(const struct model *m, const struct kar_queu
 	(void)r;
 	for (uint32_t row = 0; row < m->s->n_rows; row++) {
 		const struct kar_queue_quota_row *x = &m->s->rows[row];
-		bool full = x->refused || model_row(m, &m->after, row, true) > x->limit;
+		bool full = model_row(m, &m->after, row, true) > x->limit;
 
 		for (uint32_t g = 0; g < m->s->n_groups; g++) {
 			if (full && !x->unknown && grew(m, g) && model_charge(m, g, 1, row))

@@ -7,7 +7,7 @@
  *   node NAME words           as in sched_words.h; nodes come first
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
  *                             deleting; was=PARENT (in force so far; "root": top)
- *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N and "refused" are of all rows of it; quotas come before groups
+ *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
@@ -172,11 +172,9 @@ static inline void world_quota(struct world *w, const char *text)
 		char *word = words_part(&w->a, &text, " "), *value = words_value(word);
 		int64_t n = strtoll(value, NULL, 10);
 
-		if (strcmp(word, "foreign") == 0 || strcmp(word, "refused") == 0) {
-			for (uint32_t i = first; i < w->s.n_rows; i++) {
-				w->rows[i].foreign = *value ? n : w->rows[i].foreign;
-				w->rows[i].refused |= !*value;
-			}
+		if (strcmp(word, "foreign") == 0) {
+			for (uint32_t i = first; i < w->s.n_rows; i++)
+				w->rows[i].foreign = n;
 			continue;
 		}
 		assert(w->s.n_rows < WORLD_ROWS);

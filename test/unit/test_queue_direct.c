@@ -19,17 +19,22 @@ static int begin(void **state)
 }
 
 /* A job of @replicas pods, 600 cpus each, and its group. */
-static void put_direct(int replicas, int min, const char *spec, const char *status)
+static void put_job(const char *scheduler, int replicas, int min, const char *spec, const char *status)
 {
 	char rest[1024];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"schedulerName\":\"kar-scheduler\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,"
+		",\"spec\":{\"schedulerName\":\"%s\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,"
 		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]%s}}}]},"
 		"\"status\":{\"phase\":\"Running\",\"incarnation\":1,\"tasks\":[{\"name\":\"t\",\"started\":true}]}",
-		min, replicas, spec);
+		scheduler, min, replicas, spec);
 	put_named(w.stores.queuejobs, "g", "", rest);
 	put_group_of_job("g", status);
+}
+
+static void put_direct(int replicas, int min, const char *spec, const char *status)
+{
+	put_job("kar-scheduler", replicas, min, spec, status);
 }
 
 /* A pod of the job, created @ago seconds before now. */
@@ -176,6 +181,16 @@ static void it_never_waits_for_new_nodes_with_pods(void **state)
 		"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)");
 }
 
+/* Pods of another scheduler may wait, for whoever makes nodes to see them. */
+static void pods_of_another_scheduler_call_for_new_nodes(void **state)
+{
+	(void)state;
+	put_queue("default", "\"provisioning\":\"Pods\"");
+	put_job("default-scheduler", 3, 3, "", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 provisions)");
+}
+
 /* Without the flag, they are left to whoever serves them. */
 static void nobody_is_served_without_the_flag(void **state)
 {
@@ -209,6 +224,7 @@ int main(void)
 		TEST(admission_without_places_takes_no_room),
 		TEST(what_it_cannot_check_is_refused),
 		TEST(it_never_waits_for_new_nodes_with_pods),
+		TEST(pods_of_another_scheduler_call_for_new_nodes),
 		TEST(nobody_is_served_without_the_flag),
 		TEST(lost_pod_begins_a_pass),
 	};

@@ -484,7 +484,6 @@ static void without_a_word(struct drawn *d, uint32_t word)
 		break;
 	default:
 		d->rows[word - 12].foreign = 0;
-		d->rows[word - 12].refused = false;
 	}
 }
 
