@@ -1,4 +1,4 @@
-"""The libraries of another processor in a folder of their own, for hack/image --arch. The packages of this machine stay as they are.
+"""The libraries of another processor in a folder of their own, for hack/image --arch and hack/test-arm64. The packages of this machine stay as they are.
 
 apt resolves and loads them with a configuration that knows that architecture alone; the archives are unpacked, no script of theirs
 runs, and dpkg's list of files is written as dpkg would, so that hack/image can ask for the owner of a file."""
@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 PACKAGES = ["libc6-dev", "libcurl4-openssl-dev", "libyajl-dev", "libev-dev", "libyaml-dev", "libbsd-dev", "libmicrohttpd-dev", "libgnutls28-dev", "ca-certificates", "base-files"]
+FOR_TESTS = ["libcmocka-dev", "libpcre2-dev"]
 COMPILERS = {"arm64": "aarch64-linux-gnu-gcc", "amd64": "x86_64-linux-gnu-gcc"}
 CACHE = pathlib.Path(os.environ.get("KAR_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kar-controllers")
 
@@ -36,11 +37,11 @@ def unpack(archive, root):
     return "\n".join([paragraph[0], "Status: install ok installed", *paragraph[1:]]) + "\n"
 
 
-def make(arch):
-    """The folder; loaded again when it is older than the lists of packages of this machine."""
+def make(arch, tests=False):
+    """The folder; @tests: with what the tests link to, in another one."""
     if not shutil.which(COMPILERS[arch]):
         sys.exit(f"{COMPILERS[arch]} is missing: apt-get install gcc-{COMPILERS[arch].removesuffix('-gcc').replace('_', '-')} libc6-dev-{arch}-cross")
-    folder = CACHE / f"sysroot-{arch}"
+    folder = CACHE / f"sysroot-{arch}{'-tests' if tests else ''}"
     root = folder / "root"
     if (folder / "complete").exists():
         return root
@@ -52,7 +53,7 @@ def make(arch):
         (root / one).symlink_to(f"usr/{one}")
     (folder / "status").touch()
     apt(folder, arch, "update")
-    apt(folder, arch, "install", "-y", "--download-only", *PACKAGES)
+    apt(folder, arch, "install", "-y", "--download-only", *PACKAGES, *(FOR_TESTS if tests else []))
     (root / "var/lib/dpkg/info/format").write_text("1\n")
     archives = sorted((folder / "cache/archives").glob("*.deb"))
     (root / "var/lib/dpkg/status").write_text("\n".join(unpack(archive, root) for archive in archives))
