@@ -14,7 +14,7 @@ enum {
 	BUFFER_PLAIN = 64 << 10,
 	BUFFER_GZIP = 16 << 10, /* smaller: what it inflates to waits in the inbox */
 	SPARE_MAX = 64,         /* easy handles kept for reuse */
-	CONNECTIONS_KEPT = 256, /* more than are in flight by default: a server that speaks HTTP/1.1 only needs one for each */
+	CONNECTIONS_KEPT = 256, /* more than writes in flight by default: with HTTP/1.1 each needs its own */
 	CONNECT_MS = 10000,
 	CA_CACHE_S = 300, /* libcurl would keep a parsed CA file for 24 h */
 };

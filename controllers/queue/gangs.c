@@ -445,7 +445,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 			p->groups[i].admitted = false;
 		/* Nor does it take room from others before it has pods on nodes: no pass has looked whether there is any. */
 		m.in->provisioned = !bound && m.group->status.placement.state == KAR_PG_STATE_NONE;
-		m.in->no_provisioning |= m.in->provisioned && m.qg->admitted; /* it does not wait for new nodes */
+		m.in->no_provisioning |= m.in->provisioned && m.qg->admitted; /* nor does it wait for nodes */
 		queue_fill_gang(p, i, out);
 		describe(&m, out);
 		if (m.qg->admitted)
