@@ -184,7 +184,7 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 		d->rows[i].cpu = drawn_one_in(3);
 		d->rows[i].limit = (uint8_t)drawn_below(14);
 		d->rows[i].foreign = (uint8_t)(drawn_one_in(4) ? drawn_below(4) : 0);
-		(void)drawn_one_in(20); /* of something that rows had once: so a seed goes on meaning the same world */
+		(void)drawn_one_in(20); /* of what rows had once: a seed goes on meaning the same world */
 	}
 	for (uint32_t i = 0; i < DRAWN_FOREIGN; i++) {
 		d->foreign[i].cpu = (uint8_t)(drawn_one_in(5) ? 1 + drawn_below(4) : 0);
