@@ -47,6 +47,8 @@ struct kar_http_options {
 	 * than hundreds of events.
 	 */
 	bool own_connections;
+	/* Requests that are in flight at most; 0: a few. With HTTP/1.1 each needs a connection, which is kept for the next one. */
+	size_t in_flight;
 	kar_time connect_timeout; /* ms; 0: 10 s */
 	const char *proxy;        /* URL, or NULL: none */
 	kar_time silence;         /* ms without a byte after which a given-up request is doubted; 0: 20 s */

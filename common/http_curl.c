@@ -14,7 +14,7 @@ enum {
 	BUFFER_PLAIN = 64 << 10,
 	BUFFER_GZIP = 16 << 10, /* smaller: what it inflates to waits in the inbox */
 	SPARE_MAX = 64,         /* easy handles kept for reuse */
-	CONNECTIONS_KEPT = 256, /* more than writes in flight by default: with HTTP/1.1 each needs its own */
+	CONNECTIONS_KEPT = 64,
 	CONNECT_MS = 10000,
 	CA_CACHE_S = 300, /* libcurl would keep a parsed CA file for 24 h */
 };
@@ -446,7 +446,7 @@ static void open_multi(struct kar_engine *e)
 	curl_multi_setopt(e->multi, CURLMOPT_SOCKETDATA, e->socks);
 	curl_multi_setopt(e->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
 	curl_multi_setopt(e->multi, CURLMOPT_TIMERDATA, e->timer);
-	curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+	curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, (long)(CONNECTIONS_KEPT + e->options->in_flight));
 	curl_multi_setopt(e->multi, CURLMOPT_PIPELINING,
 		e->options->own_connections ? (long)CURLPIPE_NOTHING : (long)CURLPIPE_MULTIPLEX);
 }

@@ -60,7 +60,7 @@ static void on_released(void *arg)
 	kar_loop_stop(p->loop);
 }
 
-/* A write without an answer may still be under way, so the lease must end by itself then. */
+/* A write without an answer may still be under way, so the lease must end by itself then. Events that are left are dropped. */
 static void on_stopped(void *arg, bool clean)
 {
 	struct process *p = arg;

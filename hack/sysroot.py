@@ -43,7 +43,9 @@ def make(arch, tests=False):
         sys.exit(f"{COMPILERS[arch]} is missing: apt-get install gcc-{COMPILERS[arch].removesuffix('-gcc').replace('_', '-')} libc6-dev-{arch}-cross")
     folder = CACHE / f"sysroot-{arch}{'-tests' if tests else ''}"
     root = folder / "root"
-    if (folder / "complete").exists():
+    packages = [*PACKAGES, *(FOR_TESTS if tests else [])]
+    complete = folder / "complete"
+    if complete.exists() and complete.read_text().split() == packages:
         return root
     shutil.rmtree(folder, ignore_errors=True)
     for one in ("state/lists/partial", "cache/archives/partial", "root/var/lib/dpkg/info", "root/usr"):
@@ -53,10 +55,10 @@ def make(arch, tests=False):
         (root / one).symlink_to(f"usr/{one}")
     (folder / "status").touch()
     apt(folder, arch, "update")
-    apt(folder, arch, "install", "-y", "--download-only", *PACKAGES, *(FOR_TESTS if tests else []))
+    apt(folder, arch, "install", "-y", "--download-only", *packages)
     (root / "var/lib/dpkg/info/format").write_text("1\n")
     archives = sorted((folder / "cache/archives").glob("*.deb"))
     (root / "var/lib/dpkg/status").write_text("\n".join(unpack(archive, root) for archive in archives))
     shutil.rmtree(folder / "cache")
-    (folder / "complete").touch()
+    complete.write_text(" ".join(packages))
     return root

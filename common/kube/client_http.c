@@ -166,6 +166,7 @@ struct kar_client *kar_client_http_new(struct kar_loop *l, const struct kar_kube
 	for (size_t i = 0; i < KAR_LANE_COUNT; i++) {
 		http.own_connections = i == KAR_LANE_WATCHES;
 		http.idle = i == KAR_LANE_LISTS ? LISTS_IDLE_MS : 0;
+		http.in_flight = i == KAR_LANE_WRITES ? c->max_writes : 0;
 		c->lanes[i] = kar_http_new(l, &http);
 	}
 	return &c->base;

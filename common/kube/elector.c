@@ -452,6 +452,8 @@ void kar_elector_stop(struct kar_elector *e, void (*stopped)(void *arg), void *a
 	e->stopped_arg = arg;
 	e->stop_deadline = now_of(e) + STOP_TIMEOUT;
 	end_watch(e);
+	kar_client_fence(e->client, may_never,
+		NULL); /* events that are left are not sent while the lease is given back */
 	kar_timer_start(e->timer, 0);
 }
 

@@ -61,8 +61,8 @@ void kar_manager_start(struct kar_manager *m) KAR_NONNULL;
  */
 void kar_manager_lead(struct kar_manager *m) KAR_NONNULL;
 /*
- * Graceful stop: no new syncs, writes that were sent are waited for (at most 3 s, events included), then @stopped
- * is called from the loop. @clean: everything was answered; else the manager must not be freed, only exited from.
+ * Graceful stop: no new syncs, writes that were sent are waited for, at most 3 s, and events, at most 1 s; then @stopped is called from
+ * the loop. @clean: all writes were answered, but perhaps not all events; else the manager must not be freed, only exited from.
  */
 void kar_manager_stop(struct kar_manager *m, void (*stopped)(void *arg, bool clean), void *arg)
 	__attribute__((nonnull(1, 2)));

@@ -292,6 +292,8 @@ BUGS = [
         "weight = q->in && q->in->weight > 0 ? q->in->weight : 1;", "weight = 1;"),
     Bug("window_forgotten", "a job that was scaled a moment ago is scaled again", "common/queue/base.c",
         "g->in->last_scale + p->s->flags.freezing_window", "g->in->last_scale + (p->s->flags.freezing_window ? 1 : 0)"),
+    Bug("scale_time_not_written", "a queue does not record when it has scaled a job", QUEUE + "next.c",
+        "	if (d->scaled)", "	if (d->scaled && !d->scaled)"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/status.c",
         "			used[r] = q_used(q, r);", "			used[r] = q->sum[r].u0;"),
 ]
@@ -325,4 +327,4 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
     bug: f"{seed} --plan 16" for bug, seed in {
         "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 56, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
     }.items()
-} | {"weights_forgotten": 21, "window_forgotten": 32, "extras_not_in_usage": 9}
+} | {"weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9}

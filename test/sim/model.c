@@ -121,6 +121,7 @@ static void on_group(struct model *l, const struct sim_change *c)
 	w.job->admitted = since(admitted, w.job->admitted, model_now(l));
 	if (rules_begins_attempt(c))
 		w.job->placed = model_now(l);
+	model_note_scaling(l, w.job, c);
 	model_note_places(l, w.job, c->new);
 	model_note_run(l, w.job);
 }

@@ -161,6 +161,7 @@ struct model_job {
 	int part;
 	kar_time part_since;
 	kar_time placed; /* when the last attempt to start it began; 0: never */
+	kar_time scaled; /* when its queue last changed how many of its pods may be active; 0: never */
 	/* Since when its group has no places for its pods, because it waits or is rolled back; 0: it has. Until when that was so last. */
 	kar_time no_places, had_no_places;
 	int asked;     /* distinct indexes that managers have asked for */
@@ -379,6 +380,8 @@ enum kar_pg_state model_placement(const struct sim_value *group);
 /* The group of the job, or NULL. */
 const struct sim_value *model_group(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* The group of @j was written; NULL: it is gone. */
+/* Its queue may have scaled it (rules_shares.c). */
+void model_note_scaling(const struct model *l, struct model_job *j, const struct sim_change *c) KAR_NONNULL;
 void model_note_places(const struct model *l, struct model_job *j, const struct sim_value *group)
 	__attribute__((nonnull(1, 2)));
 

@@ -1,4 +1,5 @@
 /* What queues admit, and whose admission a group has. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +134,8 @@ static int64_t thousandths(const char *text)
 	char *end;
 	int64_t n = strtoll(text, &end, 10);
 
-	return strcmp(end, "m") == 0 ? n : n * 1000;
+	assert(!*end || strcmp(end, "m") == 0);
+	return *end ? n : n * 1000;
 }
 
 static int64_t requested_cpu(const struct sim_value *pod)

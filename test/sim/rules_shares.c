@@ -4,7 +4,6 @@
 #include "api/names.h"
 #include "api/podgroup.h"
 #include "common/str.h"
-#include "common/timefmt.h"
 #include "controllers/controllers.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/plan.h"
@@ -75,28 +74,33 @@ static int desired(const struct sim_value *group)
 	return (int)sim_get_int(group, -1, "status", "desired");
 }
 
+void model_note_scaling(const struct model *l, struct model_job *j, const struct sim_change *c)
+{
+	if (c->old && c->new &&desired(c->old) >= 0 && desired(c->old) != desired(c->new))
+		j->scaled = model_now(l);
+}
+
 /* It has started anew since then, or people have edited it; when it loses pods, nodes may have gone. */
 static bool is_excused(const struct write *w, kar_time since)
 {
-	kar_time last = model_now(w->l) - since - KAR_SECOND;
 	const struct model *l = w->l;
+	kar_time last = w->job->scaled - KAR_SECOND;
 	bool fewer = desired(w->c->new) < desired(w->c->old);
 
 	return rules_true_since(w->c->old, KAR_PG_SCHEDULED) > sim_timeline_wall(l->timeline) - since ||
-		(w->job && w->job->spec_edited >= last) ||
-		(fewer && (l->nodes_changed >= last || l->last_edit >= last));
+		w->job->spec_edited >= last || (fewer && (l->nodes_changed >= last || l->last_edit >= last));
 }
 
+/* Times are recorded in whole seconds. */
 static void check_scaling(const struct rule *r, const struct write *w)
 {
-	const char *text = sim_get_text(w->c->old, "status", "lastScaleTime");
-	kar_time since = sim_timeline_wall(w->l->timeline), last;
+	kar_time since;
 
-	if (!w->by_manager || !w->l->faultless || !w->c->new || !w->c->old || !model_is_admitted(w->c->old) ||
-		desired(w->c->old) < 0 || desired(w->c->old) == desired(w->c->new) || !text ||
-		kar_time_parse(text, &last) != 0)
+	if (!w->by_manager || !w->l->faultless || !w->job || !w->job->scaled || !w->c->new || !w->c->old ||
+		!model_is_admitted(w->c->old) || desired(w->c->old) < 0 ||
+		desired(w->c->old) == desired(w->c->new))
 		return;
-	since -= last;
+	since = model_now(w->l) - w->job->scaled;
 	if (since < w->l->freezing_window - KAR_SECOND && !is_excused(w, since))
 		model_break(w->l, r->name, "%s/%s is scaled from %d to %d, %lld s after it was scaled before",
 			w->c->ns, w->c->name, desired(w->c->old), desired(w->c->new),

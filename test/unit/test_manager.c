@@ -34,12 +34,15 @@ struct cluster {
 	int missing_crds,
 		others; /* lines of the log about lists that fail: with the remedy for a CRD, or another */
 	int away;       /* lists that are still left without an answer */
-	int outages, backs; /* lines of the log: the API server is unreachable, or is reachable again */
-	bool candidate;     /* its manager waits */
-	int early;          /* writes of a manager that waits */
-	const char *ns;     /* the only one that is managed; NULL: all */
-	bool no_namespace;  /* it does not exist */
-	int warnings;       /* lines of the log that it does not */
+	int outages, backs;       /* lines of the log: the API server is unreachable, or is reachable again */
+	bool candidate;           /* its manager waits */
+	int early;                /* writes of a manager that waits */
+	const char *ns;           /* the only one that is managed; NULL: all */
+	bool no_namespace;        /* it does not exist */
+	int warnings;             /* lines of the log that it does not */
+	enum kar_verb unanswered; /* of events: KAR_CREATE; of the status of queues: KAR_PATCH */
+	kar_time stopping;        /* mono, since when it is; in the end for how long it was */
+	struct kar_call *waits;   /* the write that is not answered before the manager has stopped */
 	bool clean;
 };
 
@@ -150,6 +153,12 @@ static void note(struct cluster *c, const struct kar_request *r)
 		note_unreadable(c, r->body.p, r->body.n);
 }
 
+static bool is_unanswered(const struct cluster *c, const struct kar_request *r)
+{
+	return c->unanswered && r->verb == c->unanswered &&
+		is_of(r, r->verb == KAR_CREATE ? "events" : "queues");
+}
+
 static struct kar_call *start(struct kar_client *client, const struct kar_request *r)
 {
 	struct cluster *c = kar_container_of(client, struct cluster, client);
@@ -159,7 +168,12 @@ static struct kar_call *start(struct kar_client *client, const struct kar_reques
 	call->request = *r;
 	call->timer = kar_timer_new(c->loop, answer, call);
 	note(c, r);
-	if (r->verb != KAR_WATCH) /* those hang until they are cancelled */
+	if (is_unanswered(c, r)) {
+		if (!c->stopping)
+			kar_manager_stop(c->manager, on_stopped, c);
+		c->stopping = c->stopping ? c->stopping : kar_loop_mono(c->loop);
+		c->waits = r->verb == KAR_PATCH ? call : NULL;
+	} else if (r->verb != KAR_WATCH) /* those hang until they are cancelled */
 		kar_timer_start(call->timer, 0);
 	return call;
 }
@@ -266,7 +280,10 @@ static void run(struct cluster *c)
 	kar_manager_start(c->manager);
 	kar_loop_run(c->loop);
 	kar_log_redirect(NULL, NULL);
-	assert_true(c->clean);
+	assert_int_equal(c->clean, c->unanswered != KAR_PATCH);
+	c->stopping = c->stopping ? kar_loop_mono(c->loop) - c->stopping : 0;
+	if (c->waits)
+		answer(c->waits);
 	kar_manager_free(c->manager);
 	kar_timer_free(c->watchdog);
 	kar_timer_free(c->lead);
@@ -346,6 +363,19 @@ static void outage_is_logged_once_for_all_caches(void **state)
 	assert_int_equal(c.missing_crds + c.others, 0);
 }
 
+/* Who only waits for events does not keep its successor waiting. */
+static void stop_waits_for_writes_longer_than_for_events(void **state)
+{
+	struct cluster events = { .refuses = KAR_PATCH, .queues = QUEUE, .unanswered = KAR_CREATE };
+	struct cluster writes = { .refuses = KAR_DELETE, .queues = QUEUE, .unanswered = KAR_PATCH };
+
+	(void)state;
+	run(&events);
+	assert_in_range(events.stopping, 1000, 2500);
+	run(&writes);
+	assert_in_range(writes.stopping, 3000, 4500);
+}
+
 static void namespace_that_does_not_exist_is_named(void **state)
 {
 	(void)state;
@@ -368,6 +398,7 @@ int main(void)
 		cmocka_unit_test(unreadable_object_is_told_in_the_log_and_in_an_event),
 		cmocka_unit_test(outage_is_logged_once_for_all_caches),
 		cmocka_unit_test(namespace_that_does_not_exist_is_named),
+		cmocka_unit_test(stop_waits_for_writes_longer_than_for_events),
 		cmocka_unit_test(list_that_fails_is_logged_with_its_remedy),
 	};
 
