@@ -163,11 +163,12 @@ def story_queue_in_use_is_not_gone(s):
 
 @contextlib.contextmanager
 def only_classes(s):
-    """The policies take a moment to be in force; the first refusal says that they are."""
+    """The policies take a moment to be in force, each its own: the first refusal by each says that they are."""
+    probes = [json.dumps(probe) for probe in (queuejob("probe", task("worker", 1), sched={"priority": 1}), group("probe", priority=1))]
     s.cluster.kubectl("apply", "--server-side", "-f", str(PRIORITIES))
     try:
-        probe = json.dumps(queuejob("probe", task("worker", 1), sched={"priority": 1}))
-        wait_until(lambda: s.kubectl("create", "--dry-run=server", "-f", "-", stdin=probe, check=False)[0] != 0, "the policies are in force")
+        for probe in probes:
+            wait_until(lambda: s.kubectl("create", "--dry-run=server", "-f", "-", stdin=probe, check=False)[0] != 0, "the policies are in force")
         yield
     finally:
         begin = audit_time()
