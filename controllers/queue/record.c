@@ -100,9 +100,11 @@ struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const str
 	const struct queue_gang *g = qg->gang;
 	struct kar_pg_placement p = qg->group->status.placement;
 
-	p.plan = kar_arena_alloc(a, g->n_kept + 1, sizeof(*p.plan));
-	for (p.n_plan = 0; p.n_plan < g->n_kept; p.n_plan++)
+	p.plan = NULL;
+	for (p.n_plan = 0; p.n_plan < g->n_kept; p.n_plan++) {
+		p.plan = kar_arena_grow(a, p.plan, p.n_plan, sizeof(*p.plan));
 		p.plan[p.n_plan] = g->kept[p.n_plan];
+	}
 	if (places)
 		record_pods(g, &qg->group->status.placement, places, a, &p);
 	return p;
