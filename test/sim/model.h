@@ -379,9 +379,9 @@ bool model_is_admitted_by(const struct sim_value *group, int queue);
 enum kar_pg_state model_placement(const struct sim_value *group);
 /* The group of the job, or NULL. */
 const struct sim_value *model_group(const struct model *l, const struct model_job *j) KAR_NONNULL;
-/* The group of @j was written; NULL: it is gone. */
 /* Its queue may have scaled it (rules_shares.c). */
 void model_note_scaling(const struct model *l, struct model_job *j, const struct sim_change *c) KAR_NONNULL;
+/* The group of @j was written; NULL: it is gone. */
 void model_note_places(const struct model *l, struct model_job *j, const struct sim_value *group)
 	__attribute__((nonnull(1, 2)));
 
