@@ -7,7 +7,8 @@
 #include "api/podgroup.h"
 
 enum {
-	KAR_PG_HOLD = 30 * KAR_MINUTE, /* ms, from the last change of status.placement.state */
+	KAR_PG_HOLD = 30 *
+		KAR_MINUTE, /* ms, from the last change of status.placement.state, or repair of the plan */
 	KAR_PG_STAGED_AFTER = 5 *
 		KAR_SECOND, /* ms without a new member, after which those that exist start without the others */
 };

@@ -43,6 +43,17 @@ bool kar_pg_is_unpinnable(const struct kar_pod *p)
 	return p->pin || (p->terms && !p->terms[0]);
 }
 
+kar_time kar_pg_stuck_in(const struct kar_podgroup *g, const struct kar_pod *p, kar_time now)
+{
+	/* A pod that was gated has been without a node since its creation, as far as its status says. */
+	kar_time since = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
+
+	if (!p->unschedulable || !p->pin)
+		return KAR_NEVER;
+	return (since > g->status.placement.time ? since : g->status.placement.time) + KAR_PG_STUCK_AFTER -
+		now;
+}
+
 static int compare(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);

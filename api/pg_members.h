@@ -8,6 +8,15 @@
 #include "api/pod.h"
 #include "api/podgroup.h"
 
+/* So often members that are stuck get other nodes in an attempt, at most. */
+enum { KAR_PG_REPAIRS = 3 };
+
+/*
+ * ms for which a pod may be Unschedulable on the node it is pinned to: the scheduler may see later than we do that its room is free, or
+ * makes room by preemption.
+ */
+#define KAR_PG_STUCK_AFTER ((kar_time)3000)
+
 /* Members that a plan names at most; a larger gang is released whole when it is admitted, wherever its pods go. */
 enum { KAR_PG_PLAN_PODS = 2048 };
 
@@ -29,6 +38,12 @@ bool kar_pg_binds(const struct kar_pod *p, const char *served) __attribute__((no
 bool kar_pg_was_started(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));
 /* Its own affinity cannot be added to, or names a node already: it is released without a certain node. */
 bool kar_pg_is_unpinnable(const struct kar_pod *p) KAR_NONNULL;
+
+/*
+ * ms until @p is stuck: Unschedulable on the node that it is pinned to since the placement of @g began or was repaired; <= 0: it is.
+ * KAR_NEVER: it is not Unschedulable, or may get any node. @now: wall ms.
+ */
+kar_time kar_pg_stuck_in(const struct kar_podgroup *g, const struct kar_pod *p, kar_time now) KAR_NONNULL;
 
 /* Priority (high first), creation (old first), name: the order in which members get places. For qsort() of const struct kar_pod *. */
 int kar_pg_compare_members(const void *a, const void *b) KAR_NONNULL;

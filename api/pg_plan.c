@@ -106,7 +106,9 @@ const char *kar_pg_plan_text(const struct kar_pg_seat *seats, size_t n, struct k
 		memcpy(all.items, seats, n * sizeof(*seats));
 	merge(&all);
 	for (size_t i = 0; i < all.n; i++) {
-		kar_buf_printf(&text, "%s%s", i ? " " : "", all.items[i].node);
+		if (!all.items[i].n)
+			continue;
+		kar_buf_printf(&text, "%s%s", text.n ? " " : "", all.items[i].node);
 		if (all.items[i].n != 1 || !all.items[i].node[0])
 			kar_buf_printf(&text, "*%" PRId32, all.items[i].n);
 		pods += all.items[i].n;

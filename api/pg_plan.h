@@ -9,7 +9,7 @@
 /* One node of a plan. */
 struct kar_pg_seat {
 	const char *node; /* "": not a certain one */
-	int32_t n;        /* pods, > 0 */
+	int32_t n;        /* pods; 0: all are taken */
 };
 
 struct kar_pg_seats {

@@ -90,6 +90,7 @@ static const struct kar_field placement_fields[] = {
 	KAR_STATUS_ENUM(PLACEMENT, state, s.state, "state", state_names, KAR_SF_STORY, "placement"),
 	KAR_STATUS(INT32, PLACEMENT, s.attempt, "attempt", KAR_SF_STORY | KAR_SF_OMIT_ZERO, "attempt"),
 	KAR_STATUS(INT32, PLACEMENT, s.failures, "failures", KAR_SF_STORY | KAR_SF_OMIT_ZERO, "failures"),
+	KAR_STATUS(INT32, PLACEMENT, s.repairs, "repairs", KAR_SF_STORY | KAR_SF_OMIT_ZERO, "repairs"),
 	KAR_STATUS(INT32, PLACEMENT, s.satisfied_member, "satisfiedMember", KAR_SF_STORY | KAR_SF_OMIT_ZERO,
 		NULL),
 	KAR_STATUS(TIME, PLACEMENT, s.time, "time", KAR_SF_STORY, NULL),

@@ -86,10 +86,12 @@ struct kar_pg_planned {
 /* status.placement: the memory of placing. A CRD that is not ours drops it, and then such groups are not placed. */
 struct kar_pg_placement {
 	enum kar_pg_state state;
-	int32_t attempt;          /* number of the present attempt, or of the last one; counts from 1 */
-	int32_t failures;         /* failed attempts since the gang last ran for ten minutes */
+	int32_t attempt;  /* number of the present attempt, or of the last one; counts from 1 */
+	int32_t failures; /* failed attempts since the gang last ran for ten minutes */
+	int32_t repairs; /* of PLACED: how often members that were stuck have got other nodes in this attempt */
 	int32_t satisfied_member; /* of SATISFIED: members that were bound or done then; it is broken below that */
-	kar_time time;     /* wall ms, of the last change of .state, or (bound pods) when .plan was begun */
+	kar_time
+		time; /* wall ms, of the last change of .state or repair, or (bound pods) when .plan was begun */
 	kar_time deadline; /* of PLACED; 0: none */
 	int64_t generation; /* of the owner, when the last attempt failed; 0: none has, or the owner is not known */
 	kar_time retry_after; /* of WAITING: not placed before; 0: at once */

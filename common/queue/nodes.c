@@ -65,10 +65,25 @@ static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_sta
 	}
 }
 
+/* kar_sched_place() in the view `now`. */
+static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placement *out)
+{
+	struct q_overlap o = { 0 };
+	bool fits;
+
+	if (p->leaving) {
+		q_find_overlap(p, &o);
+		q_switch_view(p, &o, 1);
+	}
+	fits = kar_sched_place(p->s->sched, &w->gang, p->a, out);
+	if (p->leaving)
+		q_switch_view(p, &o, -1);
+	return fits;
+}
+
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	bool binds = q_binds(p->root->reserved, ask), fits;
-	struct q_overlap o = { 0 };
 	struct kar_placement out;
 	struct wish w;
 
@@ -77,17 +92,11 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		return true;
 	}
 	make_wish(p, ask, &w);
-	if (view == Q_NOW && p->leaving) {
-		q_find_overlap(p, &o);
-		q_switch_view(p, &o, 1);
-	}
 	if (binds)
 		q_reserve_room(p, 1);
-	fits = kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	fits = view == Q_NOW ? place_now(p, &w, &out) : kar_sched_place(p->s->sched, &w.gang, p->a, &out);
 	if (binds)
 		q_reserve_room(p, -1);
-	if (view == Q_NOW && p->leaving)
-		q_switch_view(p, &o, -1);
 	if (!fits)
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
@@ -228,7 +237,7 @@ static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placem
 					.run = s.run,
 					.n = n,
 					.fresh = real,
-					.waits = true });
+					.waits = !(real && g->in->at_once) });
 			left[k] -= n;
 			s.n -= n;
 		}
@@ -268,7 +277,7 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 	}
 	roles = kar_arena_alloc(p->a, g->in->n_runs + 1, sizeof(*roles));
 	wish_for_rest(g, &w, roles, false);
-	whole = kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	whole = g->in->at_once ? place_now(p, &w, &out) : kar_sched_place(p->s->sched, &w.gang, p->a, &out);
 	if (!whole) {
 		wish_for_rest(g, &w, roles, true);
 		kar_sched_place(p->s->sched, &w.gang, p->a, &out);

@@ -19,6 +19,7 @@ static void enter(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	pl->state = state;
 	pl->time = a->now;
 	pl->deadline = 0;
+	pl->repairs = 0;
 	pl->plan = NULL;
 	pl->n_plan = 0;
 }

@@ -34,12 +34,16 @@ static bool is_first(const struct kar_pod *p, const struct kar_pod *other)
 	return !other || strcmp(p->o.name, other->o.name) < 0;
 }
 
-static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, kar_time now)
+static bool may_be_repaired(const struct kar_podgroup *g)
 {
-	/* A pod that was gated has been without a node since its creation, as far as its status says. */
-	kar_time unplaced = p->unplaced && p->unplaced->since ? p->unplaced->since : p->creation;
-	kar_time since = unplaced > t->placed ? unplaced : t->placed;
-	kar_time left = since + PODGROUP_STUCK_AFTER - now;
+	return g->status.placement.state == KAR_PG_STATE_PLACED &&
+		g->status.placement.repairs < KAR_PG_REPAIRS;
+}
+
+static void count_unbound(struct podgroup_counts *t, const struct kar_podgroup *g, const struct kar_pod *p,
+	kar_time now)
+{
+	kar_time left = kar_pg_stuck_in(g, p, now);
 
 	add_few(&t->unbound, NAMES_SHOWN, p->o.name, p);
 	t->newest = p->creation > t->newest ? p->creation : t->newest;
@@ -47,8 +51,9 @@ static void count_unbound(struct podgroup_counts *t, const struct kar_pod *p, ka
 		return;
 	add_few(&t->unschedulable, NAMES_SHOWN, p->o.name, p);
 	kar_unplaced_add(&t->unplaced, p);
-	if (!p->pin)
+	if (left == KAR_NEVER)
 		return;
+	left += may_be_repaired(g) ? PODGROUP_REPAIRED_WITHIN : 0;
 	if (left > 0) {
 		t->stuck_in = left < t->stuck_in ? left : t->stuck_in;
 		return;
@@ -151,7 +156,7 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 	if (is_placed(v, p))
 		t->scheduled++;
 	else
-		count_unbound(t, p, now);
+		count_unbound(t, v->group, p, now);
 	/* A bound pod that is Terminating uses its node until it is gone. */
 	if (p->phase == KAR_POD_RUNNING || (p->deletion && p->node))
 		t->running++;
@@ -194,9 +199,7 @@ static int32_t left_out(const struct kar_podgroup_spec *spec, const struct podgr
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now)
 {
 	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct podgroup_counts t = { .stuck_in = KAR_NEVER,
-		.overdue_in = KAR_NEVER,
-		.placed = v->group->status.placement.time };
+	struct podgroup_counts t = { .stuck_in = KAR_NEVER, .overdue_in = KAR_NEVER };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v, v->pods[i], now);

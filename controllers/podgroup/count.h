@@ -18,11 +18,8 @@ struct podgroup_few {
 	int32_t added;
 };
 
-/*
- * ms for which a pod may be Unschedulable on the node it is pinned to: the scheduler may see later than we do that its room is free, or
- * makes room by preemption.
- */
-#define PODGROUP_STUCK_AFTER ((kar_time)3000)
+/* ms in which the queue finds other nodes for members that are stuck: only then the attempt has failed. */
+#define PODGROUP_REPAIRED_WITHIN ((kar_time)1000)
 
 struct podgroup_counts {
 	int32_t min_member;
@@ -38,8 +35,8 @@ struct podgroup_counts {
 	int32_t bare;    /* of .active: those without a controller, but for gated ones */
 	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated, nor overdue */
 	int32_t stranded; /* keep our scheduling gate for good when the group is gone */
-	const struct kar_pod
-		*stuck;    /* the first by name that is Unschedulable on its node for too long; NULL: none */
+	const struct kar_pod *
+		stuck; /* the first by name that is Unschedulable on its node, and gets no other; NULL: none */
 	kar_time newest;   /* wall ms, creation of the youngest member without a node; 0: there is none */
 	kar_time youngest; /* the same of all active members */
 	const struct kar_pod *
@@ -52,7 +49,6 @@ struct podgroup_counts {
 	struct podgroup_few held; /* by another gate than ours, or by both */
 	struct podgroup_few
 		schedulers; /* that active members name, but for the default one and those served here; .pod: one of each */
-	kar_time placed;              /* wall ms, when the attempt began, or what its group does now */
 	int32_t n_served;             /* active members that we bind ourselves */
 	int32_t n_default;            /* active members of the default scheduler */
 	struct kar_unplaced unplaced; /* .unschedulable */

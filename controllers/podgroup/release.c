@@ -149,9 +149,8 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 
 /* --- taking back ----------------------------------------------------------------------------------- */
 
-/* Its controller sees first that the pod has not failed by itself (the condition), then that it goes. */
-static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, kar_time now,
-	struct kar_plan *p)
+/* Its controller sees first that the pod has not failed by itself (the condition with @cause), then that it goes. */
+static void take_back(const struct kar_pod *pod, const char *cause, kar_time now, struct kar_plan *p)
 {
 	struct podgroup_pod_patch *body;
 	struct kar_action *a;
@@ -161,7 +160,7 @@ static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, 
 		return;
 	}
 	body = kar_arena_alloc(p->arena, 1, sizeof(*body));
-	body->cause = v->group->status.placement.cause;
+	body->cause = cause;
 	body->now = now;
 	a = act(p, KAR_PATCH, pod, PODGROUP_DISRUPT);
 	a->subresource = "status";
@@ -177,7 +176,44 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 
 		if (kar_pod_alive(pod) && pod->owner_name && kar_pg_was_started(pod, v->served) &&
 			!podgroup_keeps(v->group, pod))
-			take_back(v, pod, now, p);
+			take_back(pod, v->group->status.placement.cause, now, p);
+	}
+}
+
+/* The node that the plan names for a member that was released to another one, and is stuck there; NULL: it is not so. */
+static const char *new_place(const struct podgroup_view *v, const struct kar_pod *pod, struct kar_arena *a)
+{
+	const struct kar_pg_placement *pl = &v->group->status.placement;
+
+	if (!pl->repairs || !kar_pod_alive(pod) || pod->node || !pod->pin || !pod->unschedulable ||
+		!pod->owner_name || !kar_pg_was_started(pod, v->served))
+		return NULL;
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		const char *node;
+
+		if (!kar_streq(pl->plan[i].role, pod->o.name))
+			continue;
+		node = kar_pg_planned_node(&pl->plan[i], a);
+		return node[0] && !kar_streq(node, pod->pin) ? node : NULL;
+	}
+	return NULL;
+}
+
+/* A member cannot be moved: its controller makes another one, which gets a place when it is there. */
+static void replace_stuck(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
+{
+	for (size_t i = 0; i < v->n_pods; i++) {
+		const struct kar_pod *pod = v->pods[i];
+		const char *node = new_place(v, pod, p->arena), *cause;
+
+		if (!node)
+			continue;
+		cause = kar_arena_printf(p->arena,
+			"%s was unschedulable on %s; there is room for another on %s", pod->o.name, pod->pin,
+			node);
+		if (!pod->disrupted)
+			kar_plan_event(p, true, "Unschedulable", "ReplaceMember", "%s", cause);
+		take_back(pod, cause, now, p);
 	}
 }
 
@@ -203,6 +239,7 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 	if (state == KAR_PG_STATE_ROLLING_BACK && v->of_others)
 		take_all_back(v, now, p);
 	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
+		replace_stuck(v, now, p);
 		if (!release_planned(v, p) && starts_in_stages(v, now))
 			release_all(v, p);
 	} else if (state == KAR_PG_STATE_SATISFIED && t->n_served) {

@@ -84,12 +84,34 @@ static void seat_bound(struct making *m)
 	}
 }
 
+/* The places of pods of the task that are stuck are those of @planned no longer, and the plan is to have others in their stead. */
+static void unseat_stuck(struct making *m, size_t task, struct kar_pg_seats *planned, struct queue_gang *out)
+{
+	const char *name = m->job->spec.tasks[task].name;
+	struct kar_pg_seats kept = kar_pg_plan_seats(&m->group->status.placement, name, m->arena);
+	const struct kar_object *o;
+	bool any = false;
+
+	for (struct kar_iter it = queue_pods_of(m); planned->n && kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+
+		if (pod->node || !kar_pod_alive(pod) || !queue_is_stuck(m->p, m->group, pod) ||
+			queue_task_of(m, pod) != task || !kar_pg_seats_take(planned, pod->pin))
+			continue;
+		kar_pg_seats_take(&kept, pod->pin);
+		any = true;
+	}
+	if (any)
+		queue_keep_role(out, name, kar_pg_plan_text(kept.items, kept.n, m->arena));
+}
+
 /* Places of the plan for pods that have no node yet. What it names no node for is looked for again by each pass. */
-static void seat_planned(struct making *m)
+static void seat_planned(struct making *m, struct queue_gang *out)
 {
 	const struct kar_pg_placement *plan = &m->group->status.placement;
 	const struct kar_object *o;
 
+	queue_keep_plan(out, plan, m->arena);
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
 		struct queue_seats seats = { 0 };
@@ -101,6 +123,7 @@ static void seat_planned(struct making *m)
 				!kar_pg_seats_take(&planned, pod->node))
 				kar_pg_seats_take(&planned, ""); /* it has its place now, or had it */
 		}
+		unseat_stuck(m, i, &planned, out);
 		for (size_t k = 0; k < planned.n; k++) {
 			if (planned.items[k].n && planned.items[k].node[0])
 				queue_seat_add(&seats, planned.items[k].node, planned.items[k].n, false,
@@ -108,6 +131,7 @@ static void seat_planned(struct making *m)
 		}
 		seat(m, i, &seats);
 	}
+	m->in->replaces = m->in->at_once = out->repairs;
 }
 
 /* Nothing is looked for now for pods that have no place: they only count. */
@@ -330,7 +354,7 @@ static void place_admitted(struct making *m, struct queue_gang *out)
 	enum kar_pg_state state = m->group->status.placement.state;
 
 	if (state == KAR_PG_STATE_PLACED)
-		seat_planned(m);
+		seat_planned(m, out);
 	else if (out->direct && state == KAR_PG_STATE_SATISFIED)
 		renew_plan(m, out);
 	else if (state == KAR_PG_STATE_ROLLING_BACK || (state == KAR_PG_STATE_UNPLACED && !m->live))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/pg_members.h"
+#include "api/pg_plan.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 
@@ -96,4 +97,23 @@ void queue_gather(struct gathering *m, bool started)
 int64_t queue_minimum_left(const struct gathering *m)
 {
 	return quorum_of(m->group, m->succeeded) - m->succeeded;
+}
+
+const struct kar_pg_planned *queue_planned(const struct gathering *m, const struct kar_pod *pod)
+{
+	const struct kar_pg_placement *pl = &m->group->status.placement;
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		if (kar_streq(pl->plan[i].role, pod->o.name))
+			return &pl->plan[i];
+	}
+	return NULL;
+}
+
+const char *queue_planned_node(const struct gathering *m, const struct kar_pod *pod)
+{
+	const struct kar_pg_planned *entry = queue_planned(m, pod);
+	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
+
+	return node[0] ? node : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * gather - the members of a group of another controller, and what is said of them together; private to gather.c and members.c. All is in
+ * gather - the members of a group of another controller, and what is said of them together; private to gather.c, stuck.c and members.c. All is in
  * the arena of the sync.
  */
 #ifndef KAR_QUEUE_GATHER_H
@@ -24,6 +24,7 @@ struct gathering {
 	struct queue_members leaving; /* that stop */
 	struct queue_members held;    /* whose room the pass counts for the group, not for others */
 	struct queue_members charged; /* whose quota it counts for the group */
+	struct queue_members stuck;   /* that are stuck on their nodes, and get others */
 	struct queue_members unbound; /* that may get a place now, in the order in which they get them */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
@@ -48,5 +49,18 @@ void queue_gather_add(const struct gathering *m, struct queue_members *to,
 	const struct kar_pod *pod) KAR_NONNULL;
 /* Members without which it is below its quorum, whether they exist or not. */
 int64_t queue_minimum_left(const struct gathering *m) KAR_NONNULL;
+/* The entry of the plan for @pod; NULL: there is none. */
+const struct kar_pg_planned *queue_planned(const struct gathering *m, const struct kar_pod *pod) KAR_NONNULL;
+/* The certain node that the plan has for it; NULL: none. */
+const char *queue_planned_node(const struct gathering *m, const struct kar_pod *pod) KAR_NONNULL;
+
+/* --- stuck.c --- */
+
+/* Moves members of an attempt that goes on from .have to .stuck if they are stuck on their nodes. */
+void queue_take_stuck(struct gathering *m) KAR_NONNULL;
+/* How many of @n gated members that are not in the plan, beside @planned ones, have come in the stead of those that were stuck. */
+size_t queue_count_new(const struct gathering *m, size_t planned, size_t n) KAR_NONNULL;
+/* What of the plan is for pods that exist and is not looked for again, into @out: the @front first of .unbound have no certain place. */
+void queue_keep_rest(struct gathering *m, size_t front, struct queue_gang *out) KAR_NONNULL;
 
 #endif

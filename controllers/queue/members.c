@@ -20,7 +20,9 @@ static bool is_unverified(const struct gathering *m, const struct kar_pod *pod)
 {
 	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
 
-	return kar_sched_needs(s, class_of(m, pod))->unverified || kar_pg_is_unpinnable(pod);
+	/* One that was released and is looked at here has its pin from us (stuck.c); one that comes in its stead has none. */
+	return kar_sched_needs(s, class_of(m, pod))->unverified ||
+		(!pod->released && kar_pg_is_unpinnable(pod));
 }
 
 /* What the API server has let in is charged whatever the queue decides: only of an admitted group it is more than what others use. */
@@ -77,47 +79,32 @@ static void add_seated(struct gathering *m, const struct queue_members *of,
 	}
 }
 
-/* The entry of the plan for @pod; NULL: there is none. */
-static const struct kar_pg_planned *planned(const struct gathering *m, const struct kar_pod *pod)
-{
-	const struct kar_pg_placement *pl = &m->group->status.placement;
-
-	for (size_t i = 0; i < pl->n_plan; i++) {
-		if (kar_streq(pl->plan[i].role, pod->o.name))
-			return &pl->plan[i];
-	}
-	return NULL;
-}
-
-static const char *planned_node(const struct gathering *m, const struct kar_pod *pod)
-{
-	const struct kar_pg_planned *entry = planned(m, pod);
-	const char *node = entry ? kar_pg_planned_node(entry, m->arena) : "";
-
-	return node[0] ? node : NULL;
-}
-
 /* Of one that is released and has no node yet: that of the plan. */
 static const char *node_of(const struct gathering *m, const struct kar_pod *pod)
 {
-	if (pod->node || !planned(m, pod))
+	if (pod->node || !queue_planned(m, pod))
 		return pod->node;
-	return planned_node(m, pod) ? planned_node(m, pod) : "";
+	return queue_planned_node(m, pod) ? queue_planned_node(m, pod) : "";
 }
 
-/* Members from @from on, up to @to: they get places. */
-static void add_unseated(struct gathering *m, size_t from, size_t to)
+/* Members of @of from @from on, up to @to: they get places. */
+static void add_some(struct gathering *m, const struct queue_members *of, size_t from, size_t to)
 {
 	uint32_t first = m->runs.n;
 
-	for (size_t i = from; i < to && i < m->unbound.n; i++) {
-		const struct kar_pod *pod = m->unbound.items[i];
+	for (size_t i = from; i < to && i < of->n; i++) {
+		const struct kar_pod *pod = of->items[i];
 		uint32_t run = run_of(m, first, pod);
 		size_t n = (size_t)m->runs.items[run].n++;
 
 		m->pods[run] = kar_arena_grow(m->arena, m->pods[run], n, sizeof(**m->pods));
 		m->pods[run][n] = pod;
 	}
+}
+
+static void add_unseated(struct gathering *m, size_t from, size_t to)
+{
+	add_some(m, &m->unbound, from, to);
 }
 
 static void describe(struct gathering *m, struct queue_gang *out)
@@ -142,7 +129,7 @@ static void describe(struct gathering *m, struct queue_gang *out)
 }
 
 /* Members wait here that do not start, and nothing of the gang is there: it holds no place in its queue. */
-static bool is_stuck(const struct gathering *m, bool started)
+static bool is_mixed_and_waits(const struct gathering *m, bool started)
 {
 	return m->mixed && m->unbound.n && !m->bound && !started;
 }
@@ -157,11 +144,11 @@ static size_t take_planned(struct gathering *m, struct queue_members *out)
 	for (size_t i = 0; i < m->unbound.n; i++) {
 		const struct kar_pod *pod = m->unbound.items[i];
 
-		if (planned_node(m, pod)) {
+		if (queue_planned_node(m, pod)) {
 			queue_gather_add(m, out, pod);
 			queue_gather_add(m, &m->held, pod);
 		} else {
-			queue_gather_add(m, planned(m, pod) ? &front : &rest, pod);
+			queue_gather_add(m, queue_planned(m, pod) ? &front : &rest, pod);
 		}
 	}
 	m->unbound = front;
@@ -197,13 +184,13 @@ static void renew(struct gathering *m, struct queue_gang *out)
 	struct queue_members with_place = { 0 };
 
 	for (size_t i = 0; i < m->unbound.n; i++) {
-		const struct kar_pg_planned *entry = planned(m, m->unbound.items[i]);
+		const struct kar_pg_planned *entry = queue_planned(m, m->unbound.items[i]);
 
-		if (entry && planned_node(m, m->unbound.items[i]))
+		if (entry && queue_planned_node(m, m->unbound.items[i]))
 			kept[out->n_kept++] = *entry;
 	}
 	take_planned(m, &with_place);
-	add_seated(m, &with_place, planned_node);
+	add_seated(m, &with_place, queue_planned_node);
 	add_unseated(m, 0, m->unbound.n);
 	out->kept = kept;
 	out->renews = true;
@@ -320,7 +307,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
-	if (is_stuck(m, started)) {
+	if (is_mixed_and_waits(m, started)) {
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
 			"its members name more than one scheduler, a gang needs one");
 		leave_alone(m);
@@ -353,13 +340,19 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 }
 
 /* The places of its plan, and its members beyond the minimum. */
-static void hold_plan(struct gathering *m, bool holds)
+static void hold_plan(struct gathering *m, struct queue_gang *out, bool holds)
 {
 	struct queue_members with_place = { 0 };
-	size_t front = take_planned(m, &with_place);
+	size_t front = take_planned(m, &with_place),
+	       new = queue_count_new(m, with_place.n + front, m->unbound.n - front);
 
-	add_seated(m, &with_place, planned_node);
-	add_unseated(m, 0, front);
+	out->stuck = m->stuck.n > 0;
+	out->repairs = m->in->replaces = m->in->at_once = out->stuck || new > 0;
+	if (out->repairs)
+		queue_keep_rest(m, front, out);
+	add_seated(m, &with_place, queue_planned_node);
+	add_some(m, &m->stuck, 0, m->stuck.n);
+	add_unseated(m, 0, front + new);
 	if (holds)
 		m->in->hold = hold(m);
 }
@@ -423,6 +416,8 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	struct queue_gang *out = NULL;
 
 	queue_gather(&m, started);
+	if (qg->admitted && state == KAR_PG_STATE_PLACED && p->nodes && kar_pg_keeps_placement(g))
+		queue_take_stuck(&m);
 	if (qg->admitted)
 		add_seated(&m, &m.have, node_of);
 	if (holds)
@@ -433,7 +428,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 		out->direct = m.direct != NULL;
 		out->backend = out->direct ? KAR_PG_BACKEND_DIRECT : KAR_PG_BACKEND_GATES;
 		if (qg->admitted && state == KAR_PG_STATE_PLACED)
-			hold_plan(&m, holds);
+			hold_plan(&m, out, holds);
 		else
 			out = gang_of(&m, out, started, qg->admitted, holds);
 	} else {

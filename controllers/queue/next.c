@@ -53,6 +53,7 @@ static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	st->placement.state = KAR_PG_STATE_ROLLING_BACK;
 	st->placement.time = this_second(p);
 	st->placement.deadline = 0;
+	st->placement.repairs = 0;
 	st->placement.plan = NULL;
 	st->placement.n_plan = 0;
 	st->placement.cause = d->evicted_text;
@@ -211,7 +212,11 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 {
 	bool begins = queue_is_admitted(d) && !qg->admitted && qg->gang && (d->places || d->provisions);
 
-	if (queue_renews_plan(qg, d) && qg->gang->pods) {
+	struct kar_pg_placement repaired;
+
+	if (queue_repairs_plan(qg, d, this_second(p), &p->s->arena, &repaired)) {
+		st->placement = repaired;
+	} else if (queue_renews_plan(qg, d) && qg->gang->pods) {
 		st->placement = queue_renew_pods(qg, d->places, &p->s->arena);
 	} else if (queue_renews_plan(qg, d)) {
 		st->placement = queue_renew_places(qg, d, this_second(p), &p->s->arena);

@@ -199,6 +199,22 @@ void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out) KAR_
 struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
 	__attribute__((nonnull(1)));
 
+/* --- repair.c --------------------------------------------------------------------------------------- */
+
+/* @pod of @g, which is PLACED, is to get another node (kar_pg_stuck_in()). The pass comes again when it may be so. */
+bool queue_is_stuck(struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_pod *pod) KAR_NONNULL;
+/* What of @plan stays: all of it, and of the role these nodes. For gangs of QueueJobs. */
+void queue_keep_plan(struct queue_gang *g, const struct kar_pg_placement *plan,
+	struct kar_arena *a) KAR_NONNULL;
+void queue_keep_role(struct queue_gang *g, const char *role, const char *nodes) KAR_NONNULL;
+/*
+ * The pass has places for all members that are stuck, or for those that have come in the stead of such: then *@out is the placement with these,
+ * in @a. False if it has not, or if the plan names no other nodes by that. @now: wall ms, whole seconds.
+ */
+bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_decision *d, kar_time now,
+	struct kar_arena *a, struct kar_pg_placement *out) KAR_NONNULL;
+
 /* --- record.c, renew.c ------------------------------------------------------------------------------ */
 
 /*

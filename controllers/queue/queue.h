@@ -30,8 +30,10 @@ struct queue_gang {
 	const char *const *const *pods;
 	const bool *unverified; /* per run: the scheduler checks more than was modelled */
 	uint32_t n_runs;
-	const struct kar_pg_planned *kept; /* of .renews with .pods: what stays of the plan */
+	struct kar_pg_planned *kept; /* of .repairs, and of .renews with .pods: what stays of the plan */
 	size_t n_kept;
+	bool repairs; /* in PLACED: members that are stuck on their nodes, or new ones in their stead, get others */
+	bool stuck;  /* of .repairs: there are some that are stuck */
 	bool direct; /* its pods are created bound: without a place none exists */
 	bool renews; /* admitted and .direct, its minimum is bound: what has no place in the plan gets one */
 	bool keeps_plan; /* of .renews: pods are still to be created for places of the plan: new ones are added to them */

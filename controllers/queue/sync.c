@@ -180,12 +180,20 @@ static void on_charge(struct kar_controller *c, const struct kar_pod *old, const
 		kar_workqueue_add(c->queue, ALL);
 }
 
+/* The scheduler says that it does not fit on the node that it was given. */
+static bool may_be_stuck(const struct kar_pod *old, const struct kar_pod *new)
+{
+	return new &&new->group &&new->pin &&new->unschedulable && !(old && old->unschedulable);
+}
+
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
 	if (n && is_new_member(c, o ? kar_as_pod(o) : NULL, kar_as_pod(n)))
+		kar_workqueue_add(c->queue, ALL);
+	if (may_be_stuck(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
 		kar_workqueue_add(c->queue, ALL);
 	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	on_charge(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
@@ -281,7 +289,7 @@ static bool caught_up(const struct kar_controller *c, const char *key)
 	return groups && queues;
 }
 
-/* Pods of it that are created bound have no place. */
+/* Pods of it that are created bound, or are stuck on their nodes, have no place. */
 static bool lacks_places(const struct queue_pass *p, uint32_t i)
 {
 	return p->in[i].replaces;

@@ -131,8 +131,10 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_podgroup *g = qg->group;
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	bool admitted = queue_is_admitted(d);
+	struct kar_pg_placement repaired;
 
 	return !c || reserves_anew(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
+		queue_repairs_plan(qg, d, p->s->now, &p->s->arena, &repaired) ||
 		(admitted && !qg->admitted) || d->cause || queue_is_scaled(p, qg, d) ||
 		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||

@@ -238,6 +238,7 @@ void queuejob_limit(struct queuejob_reconcile *r)
 	if (queuejob_template_is_pending(r))
 		r->want.surplus = (struct podset_pods){ 0 };
 	r->want.scaled_down = NULL;
+	queuejob_find_unplanned(r);
 	if (!r->want.limited)
 		want_all(r);
 	else

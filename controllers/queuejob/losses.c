@@ -130,8 +130,8 @@ static void remember_surplus(struct queuejob_reconcile *r)
 		r->remembers_surplus = true;
 		if (queuejob_is_stranded(r, podset_find(&r->f->pods, pod)))
 			kar_plan_event(r->p, true, kar_reason_Unschedulable, "ReplacePod",
-				"pod %s was planned on node %s, which is taken; another is created for any node",
-				pod->o.name, pod->pin);
+				"pod %s was planned on node %s, which is taken; another is created for %s",
+				pod->o.name, pod->pin, queuejob_describe_next_place(r));
 	}
 }
 

@@ -45,18 +45,64 @@ bool queuejob_is_rolled_back(struct queuejob_reconcile *r)
 	return !queuejob_has_places(r) && has_live_pods(r);
 }
 
+static bool is_live(const struct podset_slot *slot)
+{
+	return slot->state == PODSET_PENDING || slot->state == PODSET_RUNNING;
+}
+
+/* Notes the pods of task number @i that have no place in the repaired plan, which was written at @since. */
+static void find_unplanned(struct queuejob_reconcile *r, size_t i, kar_time since)
+{
+	const struct podset_task *task = &r->f->pods.tasks[i];
+	struct kar_pg_seats seats = kar_pg_plan_seats(placement(r), r->f->job->spec.tasks[i].name, r->arena);
+
+	for (int unschedulable = 0; unschedulable < 2; unschedulable++) {
+		for (int32_t k = 0; k < task->n; k++) {
+			const struct podset_slot *slot = &task->slots[k];
+			const char *node;
+
+			if (!is_live(slot) || slot->pod->unschedulable != unschedulable)
+				continue;
+			node = slot->pod->pin ? slot->pod->pin : slot->pod->node;
+			if (node && !kar_pg_seats_take(&seats, node))
+				r->want.unplanned[slot->number] =
+					unschedulable && slot->pod->creation <= since;
+		}
+	}
+}
+
+void queuejob_find_unplanned(struct queuejob_reconcile *r)
+{
+	const struct kar_pg_placement *p = placement(r);
+
+	r->want.unplanned = NULL;
+	if (p->state != KAR_PG_STATE_PLACED || !p->repairs)
+		return;
+	r->want.unplanned = kar_arena_alloc(r->arena, r->f->pods.n_slots, sizeof(*r->want.unplanned));
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++)
+		find_unplanned(r, i, p->time);
+}
+
 bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot *slot)
 {
 	const struct kar_pg_placement *p = placement(r);
 	kar_time left = p->time + STRANDED_AFTER - r->f->now;
 
-	if (!slot || slot->state != PODSET_PENDING || !slot->pod->pin || !slot->pod->unschedulable ||
-		p->state != KAR_PG_STATE_SATISFIED || slot->pod->creation > p->time)
+	if (!slot || slot->state != PODSET_PENDING || !slot->pod->pin || !slot->pod->unschedulable)
+		return false;
+	if (p->state == KAR_PG_STATE_PLACED)
+		return r->want.unplanned && r->want.unplanned[slot->number];
+	if (p->state != KAR_PG_STATE_SATISFIED || slot->pod->creation > p->time)
 		return false; /* one that is younger has its pin from its template */
 	if (left <= 0 || left > STRANDED_AFTER)
 		return true;
 	kar_plan_requeue(r->p, left);
 	return false;
+}
+
+const char *queuejob_describe_next_place(const struct queuejob_reconcile *r)
+{
+	return placement(r)->state == KAR_PG_STATE_PLACED ? "the one that the plan names now" : "any node";
 }
 
 const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)

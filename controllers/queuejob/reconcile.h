@@ -57,6 +57,8 @@ struct queuejob_want {
 	bool raised;       /* an edit made .min higher than recorded, or removed the dependencies of a task */
 	int32_t pods;      /* of all tasks; without those that have succeeded */
 	bool limited;      /* the queue allows fewer pods than have not succeeded */
+	/* By slot number: the pod is Unschedulable, and the repaired plan has no place for it; NULL: nothing was repaired. */
+	bool *unplanned;
 	bool *scaled_down; /* by slot number: the queue does not allow this pod now; NULL: all are allowed */
 	bool from_nothing; /* the incarnation is given up: its succeeded indexes do not count */
 	/* Pods at no index of the spec, and live pods that the queue does not allow; in the order of the view. */
@@ -279,8 +281,9 @@ bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if the attempt to start the gang has failed, and pods of it are left. */
 bool queuejob_is_rolled_back(struct queuejob_reconcile *r) KAR_NONNULL;
 /*
- * True of a pod above the minimum that was pinned to its place in a plan, if somebody else has taken the place and the gang has started, so
- * that the plan is over. It is replaced by a pod for any node. While that is not certain, requests the sync at which it is. @slot NULL: false.
+ * True of a pod that was pinned to its place in a plan, if somebody else has taken the place, and either the plan names another node for it, or
+ * the gang has started without it, so that the plan is over. It is replaced by a pod for that node, or for any. While that is not certain, requests
+ * the sync at which it is. @slot NULL: false.
  */
 bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot *slot)
 	__attribute__((nonnull(1)));
@@ -441,6 +444,13 @@ bool queuejob_settle_minimum(struct queuejob_reconcile *r, bool admitted) KAR_NO
 
 /* False: the gang waits to be placed, or is rolled back, and gets no pods. */
 bool queuejob_has_places(const struct queuejob_reconcile *r) KAR_NONNULL;
+/*
+ * Fills in .want.unplanned. Where the plan names a node for fewer pods of a task than are there, those have the places that do not wait for
+ * them, and then the first ones.
+ */
+void queuejob_find_unplanned(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Where the pod goes that replaces one that is stranded. */
+const char *queuejob_describe_next_place(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /* Returns why it is rolled back: "attempt 2 to start the gang failed: w-1 was unschedulable on n1". */
 const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 

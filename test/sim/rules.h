@@ -95,6 +95,10 @@ bool rules_is_raised(const struct sim_value *job);
 void rules_check_nodes(struct model *l) KAR_NONNULL;
 /* Is a PodGroup placed by this write? */
 bool rules_begins_attempt(const struct sim_change *c) KAR_NONNULL;
+/* Do members of a placed group get other nodes by this write, because some are stuck on theirs? */
+bool rules_changes_plan(const struct sim_change *c) KAR_NONNULL;
+/* Is the pod Unschedulable, and pinned to a node? */
+bool rules_is_stuck(const struct sim_value *pod);
 /* Wall ms before which the group is not placed again; 0: there is no such time. */
 kar_time rules_retry_after(const struct sim_value *group);
 /* ms for which an attempt to start it may last. @group: NULL: the default. */

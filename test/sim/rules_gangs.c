@@ -246,6 +246,16 @@ static void check_plan(const struct rule *r, const struct write *w)
 
 /* --- taking back --------------------------------------------------------------------------------------- */
 
+/* It is stuck on its node, and the plan names another. */
+static bool is_moved(const struct model *l, const struct model_gang *g, const struct sim_value *pod)
+{
+	const struct sim_value *entry =
+		planned(model_gang_group(l, g), sim_text_or(sim_get(pod, "metadata", "name"), ""));
+
+	return entry && rules_is_stuck(pod) &&
+		!kar_streq(sim_text(sim_member(entry, "nodes")), rules_pin_of(pod));
+}
+
 static const char *trouble_with_taking(const struct write *w)
 {
 	const struct sim_value *pod = w->c->old;
@@ -257,8 +267,9 @@ static const char *trouble_with_taking(const struct write *w)
 		return "it was not released";
 	if (w->c->verb == KAR_DELETE && !model_is_disrupted(pod))
 		return "its controller was not told that it has done nothing wrong";
-	return g && model_gang_was(w->l, g, KAR_PG_STATE_ROLLING_BACK) ? NULL
-								       : "its group is not rolled back";
+	return g && (model_gang_was(w->l, g, KAR_PG_STATE_ROLLING_BACK) || is_moved(w->l, g, pod))
+		? NULL
+		: "its group is not rolled back";
 }
 
 static void check_taken_back(const struct rule *r, const struct write *w)
@@ -323,7 +334,7 @@ const struct rule rules_of_gangs[] = {
 		"a plan for the pods of another controller has a place for each that the minimum lacks",
 		check_plan },
 	{ RULE_POD_CHANGED, "gangs-taken-back",
-		"of another controller's pods only those are deleted that were released, have an owner, and know that their gang is rolled back",
+		"of another controller's pods only those are deleted that were released, have an owner, and know that they or their gang are rolled back",
 		check_taken_back },
 };
 const size_t n_rules_of_gangs = KAR_LEN(rules_of_gangs);

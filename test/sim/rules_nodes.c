@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/names.h"
+#include "api/pg_plan.h"
 #include "api/reasons.h"
 #include "common/str.h"
 #include "common/timefmt.h"
@@ -217,6 +218,56 @@ bool rules_begins_attempt(const struct sim_change *c)
 			number(c->new, "attempt") != number(c->old, "attempt"));
 }
 
+bool rules_changes_plan(const struct sim_change *c)
+{
+	return c->new && c->old &&model_placement(c->new) == KAR_PG_STATE_PLACED &&
+		!rules_begins_attempt(c) &&
+		!sim_equal(sim_get(c->old, "status", "placement", "plan"),
+			sim_get(c->new, "status", "placement", "plan"));
+}
+
+/* Pods that the plan has places for. */
+static int64_t places_of(const struct sim_value *group)
+{
+	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
+	struct kar_arena arena = { 0 };
+	int64_t n = 0;
+
+	for (size_t i = 0; i < sim_count(plan); i++) {
+		struct kar_pg_planned role = { sim_text_or(sim_member(sim_item(plan, i), "role"), ""),
+			sim_text_or(sim_member(sim_item(plan, i), "nodes"), "") };
+		const struct kar_pg_placement p = { .plan = &role, .n_plan = 1 };
+		struct kar_pg_seats seats = kar_pg_plan_seats(&p, role.role, &arena);
+
+		for (size_t k = 0; k < seats.n; k++)
+			n += seats.items[k].n;
+	}
+	kar_arena_release(&arena);
+	return n;
+}
+
+/* For what comes in the stead of a stuck pod of another controller there is a place, without another repair. */
+static void check_repair(const struct rule *r, const struct write *w)
+{
+	const struct sim_change *c = w->c;
+	bool needs_less = w->job && w->job->spec_edited > w->job->created;
+	int repairs;
+
+	if (!w->by_manager || !rules_changes_plan(c))
+		return;
+	repairs = number(c->new, "repairs") - number(c->old, "repairs");
+	if (repairs < !!model_owner(c->new) || repairs > 1 || number(c->new, "repairs") > 3)
+		model_break(w->l, r->name, "group %s/%s: repair %d follows repair %d", c->ns, c->name,
+			number(c->new, "repairs"), number(c->old, "repairs"));
+	else if (model_owner(c->new) &&
+		(places_of(c->new) > places_of(c->old) ||
+			(places_of(c->new) < places_of(c->old) && !needs_less)))
+		model_break(w->l, r->name, "group %s/%s had places for %lld pods, and has them for %lld",
+			c->ns, c->name, (long long)places_of(c->old), (long long)places_of(c->new));
+	else if (time_of(c->new, "deadline") != time_of(c->old, "deadline"))
+		model_break(w->l, r->name, "group %s/%s: its deadline is another now", c->ns, c->name);
+}
+
 static void check_begin(const struct rule *r, const struct write *w)
 {
 	const struct sim_change *c = w->c;
@@ -374,6 +425,9 @@ const struct rule rules_of_nodes[] = {
 	{ RULE_GROUP_CHANGED, "nodes-attempt",
 		"an attempt to start a gang goes on as specified: failures count once, and the next one waits for its time",
 		check_move },
+	{ RULE_GROUP_CHANGED, "nodes-repair",
+		"members that are stuck get other nodes at most three times in an attempt, and nothing else changes",
+		check_repair },
 	{ RULE_POD_CREATED, "nodes-no-places", "no pod is created for a group that waits or is rolled back",
 		check_no_places },
 	{ RULE_JOB_CHANGED, "nodes-given-back", "a gang is rolled back only if its group says so",

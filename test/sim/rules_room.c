@@ -167,24 +167,37 @@ static struct kar_pg_seats seats_of(const struct sim_value *group, const char *r
 	return (struct kar_pg_seats){ 0 };
 }
 
+bool rules_is_stuck(const struct sim_value *pod)
+{
+	const struct sim_value *scheduled = model_condition(pod, "PodScheduled");
+
+	return !sim_get(pod, "spec", "nodeName") && rules_pin_of(pod) &&
+		kar_streq(sim_text(sim_member(scheduled, "reason")), "Unschedulable");
+}
+
 struct bound {
 	const struct sim_value *job;
 	const char *task;
 	struct kar_pg_seats *seats;
 };
 
+/* A pod that is bound holds its node, and not a place of the plan; one that does not fit where it is to go holds nothing. */
 static void take_seat(void *arg, const struct sim_value *pod)
 {
 	struct bound *b = arg;
 	const char *owner = model_owner(pod), *node = sim_get_text(pod, "spec", "nodeName");
+
+	if (rules_is_stuck(pod))
+		node = rules_pin_of(pod);
 
 	if (node && owner && kar_streq(owner, sim_get_text(b->job, "metadata", "uid")) &&
 		kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_TASK), b->task))
 		kar_pg_seats_take(b->seats, node);
 }
 
-/* What a plan holds for pods that have no node yet; of a new one that is all of it. */
-static void take_plan(struct room *m, const struct sim_value *group, const struct sim_value *job, bool is_new)
+/* What a plan holds for pods that have no node yet; @is_whole: that is all of it, since the attempt begins. */
+static void take_plan(struct room *m, const struct sim_value *group, const struct sim_value *job, bool is_new,
+	bool is_whole)
 {
 	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
 
@@ -194,7 +207,7 @@ static void take_plan(struct room *m, const struct sim_value *group, const struc
 		struct kar_pg_seats seats = seats_of(group, role, &m->arena);
 		struct bound b = { job, role, &seats };
 
-		if (!is_new)
+		if (!is_whole)
 			sim_apiserver_each(m->l->server, "", "pods", take_seat, &b);
 		for (size_t k = 0; spec && k < seats.n; k++) {
 			struct room_node *node = find_node(m, seats.items[k].node);
@@ -219,7 +232,8 @@ static void take_members(struct room *m, const struct sim_value *group, bool is_
 			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
 			sim_text_or(sim_member(p, "role"), ""));
 		if (!node || !pod || has_ended(pod) || sim_get(pod, "spec", "nodeName") ||
-			sim_get(pod, "metadata", "deletionTimestamp"))
+			sim_get(pod, "metadata", "deletionTimestamp") ||
+			(rules_is_stuck(pod) && kar_streq(rules_pin_of(pod), node->name)))
 			continue;
 		take(m, node, sim_get(pod, "spec"), 1, is_new);
 	}
@@ -268,7 +282,7 @@ static void add_plan(void *arg, const struct sim_value *group)
 	if (is_of_others(group) && model_is_admitted(group))
 		take_members(m, group, false);
 	else if (is_at_work(m, group, job))
-		take_plan(m, group, job, false);
+		take_plan(m, group, job, false, false);
 }
 
 static bool is_usable(const struct sim_value *node)
@@ -317,14 +331,14 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
 	struct room m;
 
-	if (!w->l->faultless || !w->by_manager || !rules_begins_attempt(w->c) ||
+	if (!w->l->faultless || !w->by_manager || !(rules_begins_attempt(w->c) || rules_changes_plan(w->c)) ||
 		!(job ? w->job->spec_edited < model_horizon(w->l) : is_of_others(w->c->new)))
 		return;
 	room_init(&m, w->l, sim_timeline_wall(w->l->timeline) - MOMENT);
 	m.asked = w->c->new;
 	sim_apiserver_each(w->l->server, KAR_PODGROUP_GROUP, "podgroups", add_plan, &m);
 	if (job)
-		take_plan(&m, w->c->new, job, true);
+		take_plan(&m, w->c->new, job, true, rules_begins_attempt(w->c));
 	else
 		take_members(&m, w->c->new, true);
 	for (size_t i = 0; i < m.n; i++) {

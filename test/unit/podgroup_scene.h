@@ -3,7 +3,7 @@
  *
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
- * direct (its pods are created bound) failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
+ * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * invalid=x: an annotation is not acted upon, because of x.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
@@ -81,6 +81,8 @@ static bool read_placement(struct scene *s, const char *word)
 		p->time = now - now % 1000 - atoi(value) * KAR_SECOND;
 	} else if (takes(word, "attempt=", &value)) {
 		p->attempt = atoi(value);
+	} else if (takes(word, "repairs=", &value)) {
+		p->repairs = atoi(value);
 	} else if (takes(word, "failures=", &value)) {
 		p->failures = atoi(value);
 	} else if (takes(word, "deadline=", &value)) {

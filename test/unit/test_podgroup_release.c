@@ -59,6 +59,31 @@ static const struct row rows[] = {
 		"others min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=b:n2,a:n1 " ADMITTED
 		"; a" GATED "; b" FREE " pin=n2",
 		"patch pods ns/a (release to n1)", NULL },
+	{ "member_that_is_stuck_makes_room_for_another",
+		"others min=2 phase=Pending place=Placed for=1 repairs=1 attempt=1 deadline=50 plan=a:n1,b:n3 " ADMITTED
+		"; a" FREE " bound pin=n1; b" FREE " pin=n2 lacks-cpu made=9",
+		"patch pods/status ns/b (disrupt); event Warning Unschedulable: b was unschedulable on n2; there is room for another on n3; "
+		"event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		"Placing: 1/2 members bound, attempt 1" },
+	{ "which_comes_after_it",
+		"others min=2 phase=Pending place=Placed for=1 repairs=1 attempt=1 deadline=50 plan=a:n1,b:n3 " ADMITTED
+		"; a" FREE " bound pin=n1; b" FREE " pin=n2 lacks-cpu made=9 disrupted",
+		"delete pods ns/b; event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		NULL },
+	{ "and_starts_where_the_plan_says",
+		"others min=2 phase=Pending place=Placed for=1 repairs=1 attempt=1 deadline=50 plan=a:n1,b:n3,c:n4 " ADMITTED
+		"; a" FREE " bound pin=n1; c" GATED,
+		"patch pods ns/c (release to n4)", NULL },
+	{ "not_without_a_new_place",
+		"others min=2 phase=Pending place=Placed for=1 repairs=1 attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " bound pin=n1; b" FREE " pin=n2 lacks-cpu made=9",
+		"event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		NULL },
+	{ "nor_one_that_nobody_would_make_again",
+		"others min=2 phase=Pending place=Placed for=1 repairs=1 attempt=1 deadline=50 plan=a:n1,b:n3 " ADMITTED
+		"; a" FREE " bound pin=n1; b Pending released pin=n2 lacks-cpu made=9",
+		"event Warning Unschedulable: 1/2 members bound; b: Unschedulable; 0/4 nodes are available: 4 Insufficient cpu (it asks for cpu 100)",
+		NULL },
 	{ "what_is_not_in_it_stays",
 		"others min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" GATED "; b" GATED,

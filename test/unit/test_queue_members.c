@@ -21,7 +21,8 @@
 
 /*
  * Of group g, whose queue is open, on nodes n1 and n2 of 4 CPUs each. @pods: separated by ';', name and of: 2 (CPUs) gated held on=n1 (bound) done new (two seconds old)
- * late (should have been gone a minute ago) prio=5 other (of h) nobody (of no group) zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
+ * pin=n1 stuck (for four seconds: it does not fit on its node) bare (without an owner)
+ * stops (within half a minute) late (should have been gone a minute ago) prio=5 other (of h) nobody (of no group) zone (a required node affinity that no node has) scheduler=x kind=QueueJob.
  */
 static const struct row {
 	const char *name, *spec, *status, *pods, *plan;
@@ -86,6 +87,13 @@ static const struct row {
 	{ "later_ones_get_places_too", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1") IN,
 		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", PLACED,
 		PLAN(AT("b", "n2")) },
+	{ "beside_those_that_have_one", "\"minMember\":1",
+		STATE("Satisfied",
+			",\"attempt\":1," PLAN(AT("b", "n1") "," AT("c", "n1") "," AT("d", "n1") "," AT("e",
+				"n1") "," AT("f", "n1"))) IN,
+		"a 1 on=n1 scheduler=kar-scheduler; b 500m scheduler=kar-scheduler; c 500m scheduler=kar-scheduler; d 500m scheduler=kar-scheduler; "
+		"e 500m scheduler=kar-scheduler; f 500m scheduler=kar-scheduler; g 1 scheduler=kar-scheduler; h 1 scheduler=kar-scheduler; i 1 scheduler=kar-scheduler",
+		PLACED, AT("f", "n1") "," AT("g", "n2") "," AT("h", "n2") "," AT("i", "n2") "]" },
 	{ "which_they_keep", "\"minMember\":1", STATE("Satisfied", ",\"attempt\":1," PLAN(AT("b", "n2"))) IN,
 		"a 3 on=n1 scheduler=kar-scheduler; b 3 scheduler=kar-scheduler", "", NULL },
 	{ "pods_of_a_queuejob_are_not_placed_here", "\"minMember\":2", "",
@@ -116,6 +124,35 @@ static const struct row {
 	{ "placed_gang_holds_its_places", "\"minMember\":2",
 		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n2"))) IN,
 		"a 4 gated; b 4 on=n2", "", NULL },
+	{ "stuck_member_gets_another_node", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody", PLACED,
+		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "and_the_attempt_begins_anew_for_it", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1,\"repairs\":2," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody", PLACED,
+		"\"repairs\":3,\"satisfiedMember\":null,\"time\":\"2026-11-21T13:46:27Z\"" },
+	{ "three_times_at_most", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1,\"repairs\":3," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody", "", NULL },
+	{ "if_there_is_one", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody; y 2 on=n2 nobody", "", NULL },
+	{ "and_not_only_the_same", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck", "", NULL },
+	{ "room_of_one_that_stops_is_none", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody; c 2 on=n2 stops", "", NULL },
+	{ "one_that_nobody_would_make_again_gets_none", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN,
+		"a 1 on=n1; b 3 released pin=n1 stuck bare; x 1 on=n1 nobody", "", NULL },
+	{ "who_comes_in_its_stead_is_placed", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1,\"repairs\":1," PLAN(AT("a", "n1") "," AT("b", "n2"))) IN,
+		"a 1 on=n1; c 3 gated; x 1 on=n1 nobody", PLACED, PLAN(AT("a", "n1") "," AT("c", "n2")) },
+	{ "but_nobody_beyond_the_minimum", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1,\"repairs\":1," PLAN(AT("a", "n1") "," AT("c", "n2"))) IN,
+		"a 1 on=n1; c 3 gated; d 1 gated", "", NULL },
 	{ "bound_gang_is_left_alone", "\"minMember\":2", STATE("Satisfied", ",\"attempt\":1") IN,
 		"a 4 on=n1; b 4 on=n2; c 4 gated", "", NULL },
 	{ "failed_attempt_is_repeated", "\"minMember\":2",
@@ -151,8 +188,9 @@ static void put_member(char *text)
 {
 	const char *name = NULL, *cpu = "1", *node = "", *phase = "Pending", *kind = "Job", *scheduler = "",
 		   *group = "g", *affinity = "", *prio = "0", *created = "2026-11-21T13:00:00Z";
-	bool gated = false, held = false, released = false, late = false;
-	char meta[512], rest[1024];
+	bool gated = false, held = false, released = false, late = false, stops = false, stuck = false,
+	     bare = false;
+	char meta[512], rest[1024], pin[256];
 
 	for (char *word; (word = strsep(&text, " ")) != NULL;) {
 		if (!word[0])
@@ -181,7 +219,19 @@ static void put_member(char *text)
 			affinity =
 				",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
 				"{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"}]}]}}}";
-		else if (!strncmp(word, "on=", 3))
+		else if (!strcmp(word, "stops"))
+			stops = true;
+		else if (!strcmp(word, "stuck"))
+			stuck = true;
+		else if (!strcmp(word, "bare"))
+			bare = true;
+		else if (!strncmp(word, "pin=", 4)) {
+			snprintf(pin, sizeof(pin),
+				",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+				"{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"%s\"]}]}]}}}",
+				word + 4);
+			affinity = pin;
+		} else if (!strncmp(word, "on=", 3))
 			node = word + 3;
 		else if (!strncmp(word, "prio=", 5))
 			prio = word + 5;
@@ -194,20 +244,26 @@ static void put_member(char *text)
 	}
 	snprintf(meta, sizeof(meta),
 		",\"creationTimestamp\":\"%s\"%s,\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"%s\"}%s,\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"%s\","
-		"\"name\":\"o\",\"uid\":\"u\",\"controller\":true}]",
-		created, late ? ",\"deletionTimestamp\":\"2026-11-21T13:45:27Z\"" : "", group,
-		released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "", kind);
+		"\"name\":\"o\",\"uid\":\"u\",\"controller\":%s}]",
+		created,
+		late            ? ",\"deletionTimestamp\":\"2026-11-21T13:45:27Z\""
+			: stops ? ",\"deletionTimestamp\":\"2026-11-21T13:46:57Z\""
+				: "",
+		group, released ? ",\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}" : "", kind,
+		bare ? "false" : "true");
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"nodeName\":\"%s\",\"priority\":%s,\"schedulerName\":\"%s\",\"schedulingGates\":[%s%s%s]%s,"
-		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"}",
+		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"%s\"%s}",
 		node, prio, scheduler, gated ? "{\"name\":\"kube-arbitrator.io/gang\"}" : "",
-		gated && held ? "," : "", held ? "{\"name\":\"example.com/x\"}" : "", affinity, cpu, phase);
+		gated && held ? "," : "", held ? "{\"name\":\"example.com/x\"}" : "", affinity, cpu, phase,
+		stuck ? ",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"lastTransitionTime\":\"2026-11-21T13:46:23Z\"}]"
+		      : "");
 	put_named(w.stores.pods, name, meta, rest);
 }
 
 static void put_members(const char *text)
 {
-	char copy[512], *rest = copy;
+	char copy[1024], *rest = copy;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (char *part; (part = strsep(&rest, ";")) != NULL;) {
@@ -303,6 +359,21 @@ static void members_that_come_first_hold_nothing(void **state)
 	put_group("h", "\"minMember\":1", "");
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)");
+}
+
+/* n2 has 8 CPUs: of a pod that stops there 4 are not free yet, and 3 are for the one that is stuck. */
+static void its_new_room_is_given_to_nobody_else(void **state)
+{
+	(void)state;
+	put_queue("default", "");
+	put_node("n2", "8", "");
+	put_members(
+		"a 1 on=n1; b 3 released pin=n1 stuck; x 1 on=n1 nobody; c 4 on=n2 stops; y 4 gated other");
+	put_group("g", "\"minMember\":2",
+		STATE("Placed", ",\"attempt\":1," PLAN(AT("a", "n1") "," AT("b", "n1"))) IN);
+	put_group("h", "\"minMember\":1", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/h (Admitted=False/Reserving position=1); " PLACED);
 }
 
 #define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
@@ -499,6 +570,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(those_that_wait_are_a_gang_by_themselves, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
+			teardown),
+		cmocka_unit_test_setup_teardown(its_new_room_is_given_to_nobody_else, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster,
 			teardown),

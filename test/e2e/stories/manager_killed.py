@@ -1,9 +1,9 @@
 """SIGKILL of the manager, at any step: what it has begun ends whole, and nothing is done twice."""
 
 from harness import USER_AGENT, expect, expect_equal, queuejob, task, wait_until
-from stories.members import GATE, apart, group, members, runs, template
+from stories.members import GATE, apart, group, members, owned_pod, runs, template
 from stories.members import owner as owner_of
-from stories.nodes import Cordon, bound_nodes, expect_nothing_counted, gang, nodes_of, placement, plan_of, wait_until_alone
+from stories.nodes import Cordon, bound_nodes, expect_nothing_counted, gang, nodes_of, placement, plan_of, thief, wait_until_alone
 
 PODS = 200
 GANG = 8
@@ -92,6 +92,36 @@ def story_manager_killed_at_each_step_of_a_gang_of_others(s):
         expect_one_attempt(s, step)
     patched = s.audit.events(verb="patch", resource="pods", subresource="", namespace=s.namespace, agent=USER_AGENT, code=200)
     expect_equal(sorted(e["objectRef"]["name"] for e in patched), sorted(f"{step}-{i}" for step in STEPS for i in range(GANG)), "pods that were released")
+
+
+def story_taken_place_costs_one_pod_of_others(s):
+    """Somebody takes a node of the plan while the manager is dead. What is released to it afterwards does not fit: it goes alone, and the pod that comes in its stead gets another node."""
+    wait_until_alone(s)
+    by, spare = owner_of(s, "by"), nodes_of(s)[3]
+    s.manager.stop()
+    s.manager.start(*SLOWLY)
+    with Cordon(s, spare):
+        group(s, "g", 3)
+        for i in range(3):
+            owned_pod(s, "g", i, owner=by)
+        wait_until(lambda: placement(s, "g").get("state") == "Placed", "it is placed", every=0.01)
+        s.manager.kill()
+        gated = [name for name, pod in sorted(members(s, "g").items()) if not is_released(pod)]
+        expect(gated, "killed too late to tell: all are released")
+        plan = {p["role"]: p["nodes"] for p in placement(s, "g")["plan"]}
+        s.apply(thief(plan[gated[-1]]))
+    s.manager.start()
+    wait_until(lambda: placement(s, "g").get("repairs") == 1, "another node is found", seconds=30)
+    wait_until(lambda: gated[-1] not in members(s, "g"), "the pod that does not fit is gone")
+    owned_pod(s, "g", 3, owner=by)
+    wait_until(lambda: runs(s, "g"), "it runs")
+    where = {name: pod["spec"].get("nodeName") for name, pod in members(s, "g").items()}
+    expect_equal(where, {**{name: node for name, node in plan.items() if name != gated[-1]}, "g-3": spare}, "nodes")
+    wait_until(lambda: placement(s, "g")["state"] == "Satisfied", "its minimum is bound")
+    expect_one_attempt(s, "g")
+    deleted = s.audit.events(verb="delete", resource="pods", namespace=s.namespace, agent=USER_AGENT, code=200)
+    expect_equal([e["objectRef"]["name"] for e in deleted], gated[-1:], "pods that the manager has deleted")
+    s.kubectl("delete", "pod", "thief", "--wait=true")
 
 
 def is_rolling_back(s, name, pods):

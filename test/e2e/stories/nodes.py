@@ -3,7 +3,7 @@
 import json
 import time
 
-from harness import KEY, ROOT, TEST_KEY, USER_AGENT, Failure, expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, ROOT, TEST_KEY, USER_AGENT, Failure, check_lines, expect, expect_equal, queuejob, task, wait_until
 
 GATE = "example.com/story"
 MORE = {"cpu": "64", "memory": "256Gi", "pods": "250"}  # of a node that is added
@@ -271,8 +271,7 @@ def story_taken_place_rolls_the_gang_back(s):
         plan = plan_of(s, "gang")
         expect_equal(plan, {n: 1 for n in nodes[:2]}, "the plan")
         before = s.uids("gang")
-        thief = {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": {"cpu": "40"}}}]}
-        s.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "thief"}, "spec": thief})
+        s.apply(thief())
         taken = wait_until(lambda: s.kubectl.get("pod", "thief")["spec"].get("nodeName"), "the thief has a node")
         let_go(s, "gang")
         wait_until(lambda: s.status("gang").get("reason") == "NoFit", "it is rolled back and placed no more", seconds=30)
@@ -291,6 +290,37 @@ def story_taken_place_rolls_the_gang_back(s):
         s.wait_phase("gang", "Running", running=2)
     expect_nothing_counted(s, "gang", 2)
     expect_equal(placement(s, "gang")["attempt"], 2, "attempts")
+
+
+def thief(node=None):
+    """Somebody else's pod that needs most of a node."""
+    spec = {"containers": [{"name": "main", "image": "busybox:1.36", "resources": {"requests": {"cpu": "40"}}}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "thief"}, "spec": spec | ({"nodeName": node} if node else {})}
+
+
+def story_taken_place_costs_one_pod(s):
+    """A pod of somebody else takes a planned place, and there is another node: only the pod of that place goes, and comes again there; the other stays, and nothing is counted."""
+    wait_until_alone(s)
+    nodes = nodes_of(s)
+    with Cordon(s, *nodes[2:]):
+        s.apply(gang("gang", replicas=2, gated=True))
+        wait_until(lambda: len(s.pods("gang")) == 2, "its pods exist")
+        before = s.uids("gang")
+        s.apply(thief())
+        taken = wait_until(lambda: s.kubectl.get("pod", "thief")["spec"].get("nodeName"), "the thief has a node")
+    stuck, other = sorted(s.pods("gang"), key=lambda name: pin_of(s.pods("gang")[name]) != taken)
+    let_go(s, "gang")
+    wait_until(lambda: placement(s, "gang").get("repairs") == 1, "another node is found", seconds=30)
+    wait_until(lambda: s.uids("gang").get(stuck) not in (None, before[stuck]), "the pod of the taken place is another one")
+    expect_equal(s.uids("gang")[other], before[other], "the pod that was bound")
+    s.kubectl("patch", "pod", stuck, "--type=json", "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+    s.wait_phase("gang", "Running", running=2)
+    where = {name: pod["spec"]["nodeName"] for name, pod in s.pods("gang").items()}
+    expect(where[stuck] in nodes[2:] and where[other] in nodes[:2], f"nodes: {where}")
+    expect_nothing_counted(s, "gang", 1)
+    expect_equal((placement(s, "gang")["attempt"], placement(s, "gang").get("failures", 0)), (1, 0), "attempts and failures")
+    check_lines(s, "gang", rf"Warning\s+Unschedulable\s.*pod {stuck} was planned on node {taken}, which is taken; another is created for the one that the plan names now")
+    s.kubectl("delete", "pod", "thief", "--wait=true")
 
 
 def expect_no_pod_is_left_but(s, name):
