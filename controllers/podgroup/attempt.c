@@ -123,6 +123,14 @@ static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *
 					: KAR_PG_STATE_UNPLACED);
 }
 
+static void end_hold(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	kar_plan_event(p, true, "HoldExpired", "HoldRoom",
+		"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
+		(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
+	give_up(pl, a, p);
+}
+
 /* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
 static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
 {
@@ -136,10 +144,8 @@ static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
 /* What is created bound cannot exist without places, so the gang is placed again a while later. */
 static void postpone(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	const char *cause = why(a, p->arena);
-
 	enter(pl, a, KAR_PG_STATE_WAITING);
-	pl->cause = cause;
+	pl->cause = why(a, p->arena);
 	pl->retry_after = a->now + POSTPONED_FOR;
 }
 
@@ -418,7 +424,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
-	{ KAR_PG_STATE_PLACED, hold_is_over, give_up },
+	{ KAR_PG_STATE_PLACED, hold_is_over, end_hold },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },
 	{ KAR_PG_STATE_UNPLACED, has_no_backend, reactivate },

@@ -95,6 +95,7 @@ static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v
 	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds,
 	     started = !gated && kar_pg_was_started(p, v->served);
 
+	t->loose += v->of_others && !gated && !p->gate_ours && !p->released && !p->scheduler && !p->native;
 	t->gated += gated;
 	t->waiting += kar_pg_waits(p) || binds;
 	t->bare += started && !p->owner_name;

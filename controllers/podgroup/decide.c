@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/names.h"
 #include "api/pg_members.h"
 #include "common/str.h"
 #include "common/text.h"
@@ -337,12 +338,27 @@ static bool is_new_problem(const struct kar_conditions *old, const struct kar_co
 		(!was || was->status != KAR_COND_TRUE || !kar_streq(was->message, is->message));
 }
 
+/* They start as they come: who wants a gang has forgotten the gate. */
+static void warn_of_loose(const struct update *u, struct kar_plan *p)
+{
+	const struct kar_podgroup_status *old = &u->v->group->status;
+	bool placed =
+		old->placement.state != KAR_PG_STATE_NONE || u->status->placement.state != KAR_PG_STATE_NONE;
+
+	if (u->t->loose && u->t->quorum > 1 && !placed && starts_scheduling(old->phase, u->status->phase))
+		kar_plan_event(p, true, "NotEnforced", "Start",
+			"%d of %d members have no scheduling gate " KAR_GATE
+			": they start one by one, as they fit, and not as a gang",
+			(int)u->t->loose, (int)u->t->members);
+}
+
 static void add_events(const struct update *u, struct kar_plan *p)
 {
 	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
 		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
+	warn_of_loose(u, p);
 	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
 		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",
 			kar_condition_find(new, KAR_PG_SCHEDULED)->message);

@@ -241,6 +241,11 @@ static const struct row rows[] = {
 						   "DeletedWithGatedMembers: the PodGroup is being deleted; 1 of its members stay SchedulingGated" },
 
 	/* an attempt to start */
+	{ "members_without_our_gate_are_no_gang",
+		"others min=2 phase=Pending; a Pending owner=t; b Pending gated owner=t",
+		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 Scheduled=False/Pending; event Warning NotEnforced: 1 of 2 members have no scheduling gate kube-arbitrator.io/gang: they start one by one, as they fit, and not as a gang; requeue 2d" },
+	{ "nor_is_one_alone_a_gang", "others min=1 phase=Pending; a Pending owner=t",
+		"status phase=Scheduling members=1 scheduled=0 running=0 succeeded=0 failed=0 Scheduled=False/Pending; requeue 2d" },
 	{ "attempt_goes_on",
 		"min=2 phase=Scheduling place=Placed attempt=1 deadline=50; j-0 Pending bound; j-1 Pending pin=n2 made=9",
 		"status phase=Scheduling members=2 scheduled=1 running=0 succeeded=0 failed=0 Scheduled=False/Placing; requeue 51s" },

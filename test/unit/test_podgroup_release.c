@@ -138,11 +138,13 @@ static const struct row rows[] = {
 	{ "when_the_hold_is_over_what_runs_stays",
 		"others resources min=3 phase=Pending place=Placed for=1800 attempt=1 deadline=-1740 plan=a:n1 " ADMITTED
 		"; a" FREE " bound made=1800",
-		"placement=-", NULL },
+		"placement=-; event Warning HoldExpired: room was held for 30 min, and 2 of 3 members have not come; those that come later are a gang of their own",
+		NULL },
 	{ "members_that_come_after_it_are_a_gang_of_their_own",
 		"others resources min=3 phase=Pending place=Placed for=1801 attempt=1 deadline=-1741 plan=a:n1 " ADMITTED
 		"; a" FREE " bound made=1800; b" GATED " made=1",
-		"placement=-", NULL },
+		"placement=-; event Warning HoldExpired: room was held for 30 min, and 1 of 3 members have not come; those that come later are a gang of their own",
+		NULL },
 	{ "gang_that_is_made_anew_while_the_old_one_stops",
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t terminating; b Running owner=t terminating; c" GATED "; d" GATED,
