@@ -171,9 +171,9 @@ struct kar_queue_group {
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
 	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
-	bool at_once; /* of .replaces: only room that is free now is a place, not that of pods that stop */
-	bool unverified;              /* a fit is no promise, so it evicts nobody */
-	bool required;                /* of .topology */
+	bool at_once;    /* of .replaces: only room that is free now is a place, not that of pods that stop */
+	bool unverified; /* a fit is no promise, so it evicts nobody */
+	bool required;   /* of .topology */
 	const char *const *run_names; /* per run, for texts; NULL: none */
 
 	/* --- times; 0: never */
