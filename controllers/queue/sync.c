@@ -151,8 +151,9 @@ static bool is_direct(const struct kar_controller *c, const struct kar_pod *pod)
 static void on_direct_pod(struct kar_controller *c, const struct kar_pod *old, const struct kar_pod *new)
 {
 	bool was = old && kar_pod_alive(old), is = new &&kar_pod_alive(new), gone = old && !new;
+	const struct kar_pod *pod = new ? new : old;
 
-	if ((was != is || gone) && is_direct(c, new ? new : old))
+	if ((was != is || gone) && pod && is_direct(c, pod))
 		kar_workqueue_add(c->queue, is ? COUNTS : ALL);
 }
 
