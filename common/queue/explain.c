@@ -126,13 +126,23 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 	return w;
 }
 
+/* Of groups of another namespace nothing is said, not even whether they exist: who asks may not be allowed to read them. */
+static bool is_of_same_namespace(const struct q_group *g, const char *key)
+{
+	size_t n = strlen(g->in->ns);
+
+	return strncmp(key, g->in->ns, n) == 0 && key[n] == '/';
+}
+
 static struct q_why why_unit(struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *other = g->partner;
 
 	if (!other)
 		return (struct q_why){ KAR_QR_GANG_GROUP,
-			Q_TEXT(p, "it starts with %s, which does not exist", g->in->unit_missing) };
+			Q_TEXT(p, "it starts with %s, which %s", g->in->unit_missing,
+				is_of_same_namespace(g, g->in->unit_missing) ? "does not exist"
+									     : "is not ready") };
 	if (strcmp(other->in->ns, g->in->ns) != 0)
 		return (struct q_why){ KAR_QR_GANG_GROUP,
 			Q_TEXT(p, "it starts with %s/%s, which is not ready", other->in->ns,

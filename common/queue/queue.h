@@ -21,6 +21,8 @@ enum {
 	KAR_QUEUE_ESTIMATES = 10,  /* waiting groups of a leaf whose start is estimated */
 	KAR_QUEUE_STEPS = 20,      /* a pass that has not settled after as many steps has a bug */
 };
+/* Seconds for which a group can have waited at most: 100 years. What exceeds that counts as it, what is below 0 as 0. */
+#define KAR_QUEUE_MAX_WAITED (100 * 365 * INT64_C(86400))
 
 /* Why a group is not admitted, in the order of precedence: the first that holds is given. */
 enum kar_queue_reason {

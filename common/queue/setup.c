@@ -28,10 +28,16 @@ static kar_time waits_since(const struct kar_queue_group *in)
 	return in->waiting_since ? in->waiting_since : in->creation;
 }
 
+/* Who may write statuses may have written any number: within these bounds no time overflows. */
+static int64_t waited_seconds(const struct kar_queue_group *in)
+{
+	return kar_clamp(in->waited_seconds, 0, KAR_QUEUE_MAX_WAITED);
+}
+
 static void find_level(struct q_pass *p, struct q_group *g)
 {
 	kar_time age = p->s->flags.aging_interval, starve = p->s->flags.starvation_timeout;
-	int64_t waited = g->in->waited_seconds;
+	int64_t waited = waited_seconds(g->in);
 
 	if (g->in->standing == KAR_QUEUE_ADMITTED) {
 		g->wait = waited;

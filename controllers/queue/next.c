@@ -163,6 +163,7 @@ static void count_waiting(const struct queue_pass *p, const struct queue_group *
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
 
 	if (waited && !waits) {
+		st->waited_seconds = kar_clamp(st->waited_seconds, 0, KAR_QUEUE_MAX_WAITED);
 		if (since && p->s->now > since)
 			st->waited_seconds += (p->s->now - since) / KAR_SECOND;
 		st->waiting_since = 0;

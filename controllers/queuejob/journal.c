@@ -87,9 +87,10 @@ static void count_restart(struct kar_metrics *m, const struct kar_queuejob_statu
 		kar_metric_add(m, &kar_m_kar_gang_restarts_total, 1, KAR_LABELS(cause));
 }
 
-static int32_t losses(const struct kar_queuejob_status *s)
+/* Anybody may have written the counts. */
+static int64_t losses(const struct kar_queuejob_status *s)
 {
-	return s->pod_failures + s->disruptions;
+	return (int64_t)s->pod_failures + s->disruptions;
 }
 
 void queuejob_count_written(struct kar_metrics *m, const struct kar_queuejob_status *was,
@@ -98,5 +99,5 @@ void queuejob_count_written(struct kar_metrics *m, const struct kar_queuejob_sta
 	if (is->phase == KAR_QJ_PHASE_RESTARTING && was->phase != is->phase)
 		count_restart(m, is);
 	else if (is->phase == was->phase && is->incarnation == was->incarnation && losses(is) > losses(was))
-		kar_metric_add(m, &kar_m_kar_pods_replaced_total, losses(is) - losses(was), NULL);
+		kar_metric_add(m, &kar_m_kar_pods_replaced_total, (double)(losses(is) - losses(was)), NULL);
 }

@@ -27,9 +27,9 @@ int32_t queuejob_desired(const struct queuejob_reconcile *r)
 
 static int32_t own_minimum_left(const struct kar_taskspec *spec, int32_t min, int32_t done)
 {
-	int32_t left = spec->has_min_available && min > 0 ? spec->min_available - done : 0;
+	int64_t left = spec->has_min_available && min > 0 ? (int64_t)spec->min_available - done : 0;
 
-	return left > 0 ? left : 0;
+	return (int32_t)kar_clamp(left, 0, INT32_MAX); /* @done may be what somebody has written */
 }
 
 int32_t queuejob_own_minimum_left(const struct queuejob_reconcile *r, size_t i)
@@ -55,10 +55,10 @@ int32_t queuejob_minimum_left(const struct queuejob_reconcile *r)
 }
 
 /* queuejob_minimum_left() of the recorded status; only if the spec has not been edited since. */
-static int32_t minimum_left_before(const struct queuejob_reconcile *r)
+static int64_t minimum_left_before(const struct queuejob_reconcile *r)
 {
 	const struct kar_queuejob_status *seen = r->f->seen;
-	int32_t left = seen->min_available, own = 0;
+	int64_t left = seen->min_available, own = 0;
 
 	for (size_t i = 0; i < seen->n_tasks && i < r->f->pods.n_tasks; i++) {
 		if (!seen->tasks[i].started)
@@ -250,9 +250,9 @@ void queuejob_limit(struct queuejob_reconcile *r)
 /* --- reports --------------------------------------------------------------------------------------- */
 
 /* Pods that were wanted, and had not succeeded, when the status was written. */
-static int32_t wanted_before(const struct queuejob_reconcile *r)
+static int64_t wanted_before(const struct queuejob_reconcile *r)
 {
-	return r->f->seen->desired - r->f->seen->succeeded;
+	return (int64_t)r->f->seen->desired - r->f->seen->succeeded;
 }
 
 /*
@@ -261,12 +261,13 @@ static int32_t wanted_before(const struct queuejob_reconcile *r)
  */
 static bool is_unchanged(const struct queuejob_reconcile *r)
 {
-	int32_t before = wanted_before(r), least = minimum_left_before(r), now = queuejob_minimum_left(r);
+	int64_t before = wanted_before(r);
+	int64_t least = minimum_left_before(r), now = queuejob_minimum_left(r);
 
-	if (before >= r->f->pods.total - r->f->seen->succeeded)
+	if (before >= (int64_t)r->f->pods.total - r->f->seen->succeeded)
 		return !r->want.limited;
 	if (before > least)
-		return r->want.pods == within(r, before);
+		return r->want.pods == within(r, (int32_t)kar_clamp(before, INT32_MIN, INT32_MAX));
 	return r->want.pods <= (least > now ? least : now); /* the limit was at the minimum, or below */
 }
 

@@ -329,7 +329,7 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 	if (strcmp(word, "p") == 0)
 		g->base = atoi(value);
 	else if (strcmp(word, "waited") == 0)
-		g->waited_seconds = atoi(value);
+		g->waited_seconds = strtoll(value, NULL, 10);
 	else if (strcmp(word, "ineligible") == 0) {
 		g->ineligible = world_reason(value);
 		g->why = "the caller says so";

@@ -318,13 +318,20 @@ static const struct row rows[] = {
 	{ "given_back",
 		"node n cpu=4; node m cpu=2; queue a preempt; group v a 2 cpu=1 p=1 run=2 on=m:2; group w a 1 cpu=4 p=2 run=1 on=n:1; group t a 1 cpu=4 p=5",
 		"v=2 | w=Preempted | t=claim" },
+	/* --- statuses that somebody has forged */
+	{ "waits_since_before_time",
+		"node n cpu=1; queue a; flags age=600 starve=300; group j a 1 cpu=1 waited=9223372036854775807; "
+		"group k a 1 cpu=1 waited=-9223372036854775807",
+		"j=1 | level:j=1000 | k=InsufficientCapacity" },
 	/* --- units */
 	{ "unit_starts_whole", "node n cpu=4; queue a; group x a 2 cpu=1; group y a 2 cpu=1 unit=x",
 		"x=2 | y=2" },
 	{ "unit_is_one_sided", "node n cpu=4; queue a; group x a 2 cpu=1; group y a 3 cpu=1 unit=x",
 		"x=2 | y=InsufficientCapacity" },
-	{ "unit_misses_one", "node n cpu=4; queue a; group y a 3 cpu=1 unit=z",
-		"y~it starts with z, which does not exist" },
+	{ "unit_misses_one", "node n cpu=4; queue a; group y a 3 cpu=1 unit=default/z",
+		"y~it starts with default/z, which does not exist" },
+	{ "of_another_namespace_nothing_is_said", "node n cpu=4; queue a; group y a 3 cpu=1 unit=ns/z",
+		"y~it starts with ns/z, which is not ready" },
 	{ "unit_names_reason",
 		"node n cpu=4; queue a; queue b closed; group x b 2 cpu=1; group y a 2 cpu=1 unit=x",
 		"y~it starts with default/x, which waits (QueueClosed)" },

@@ -180,6 +180,9 @@ static const struct {
 		{ LIFE("Running", "1", "1", "0", ""), LIFE("Running", "1", "2", "1", ""),
 			LIFE("Running", "1", "2", "2", "") },
 		NULL, 0, 3 },
+	{ "somebody forges counts",
+		{ LIFE("Running", "1", "2147483647", "0", ""), LIFE("Running", "1", "2147483647", "3", "") },
+		NULL, 0, 3 },
 	{ "it was so before", { LIFE("Restarting", "1", "3", "3", "Failure") }, NULL, 0, 0 },
 };
 /* clang-format on */
