@@ -22,6 +22,12 @@ bool kar_pg_is_gated(const struct kar_pod *p)
 		!kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
 }
 
+bool kar_pg_is_held(const struct kar_pod *p)
+{
+	return p->gate_foreign && !p->node && kar_pod_alive(p) &&
+		!kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+}
+
 bool kar_pg_waits(const struct kar_pod *p)
 {
 	return kar_pg_is_gated(p) && !p->gate_foreign;

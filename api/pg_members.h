@@ -27,6 +27,8 @@ bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 
 /* Our gate holds it, and it is not a pod of a QueueJob. Other gates may hold it too. */
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
+/* A gate of others holds it, and it is not a pod of a QueueJob: it is not on its way to a node. */
+bool kar_pg_is_held(const struct kar_pod *p) KAR_NONNULL;
 /* Nothing but our gate keeps it from a node. */
 bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
 /*

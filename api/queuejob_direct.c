@@ -80,6 +80,21 @@ const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const c
 	return NULL;
 }
 
+const char *kar_queuejob_mixed_schedulers(const struct kar_queuejob *job, struct kar_arena *a)
+{
+	if (kar_queuejob_min_available(&job->spec) <= 0)
+		return NULL;
+	for (size_t i = 1; i < job->spec.n_tasks; i++) {
+		const char *first = kar_queuejob_scheduler(job, 0), *other = kar_queuejob_scheduler(job, i);
+
+		if (!kar_streq(first, other))
+			return kar_arena_printf(a,
+				"its tasks name two schedulers, a gang needs one: %s (task %s), %s (task %s)",
+				first, job->spec.tasks[0].name, other, job->spec.tasks[i].name);
+	}
+	return NULL;
+}
+
 bool kar_pod_is_refused(const struct kar_pod *pod)
 {
 	static const char *const reasons[] = { "NodeAffinity", "NodePorts", "TaintToleration",

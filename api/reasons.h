@@ -82,7 +82,7 @@ enum {
 	X(Deactivated, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"Twenty attempts in a row to start the gang failed, over about two hours; the message has the cause of the last one. It is not tried again until somebody edits the job.") \
 	X(Unsupported, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The pods name a scheduler whose work kar-controllers does itself, and ask for something that it cannot check; the message names it. Use default-scheduler for the job, or drop that feature. Or the pods of a PodGroup name more than one scheduler, so that nobody can start them together.") \
+		"The pods name a scheduler whose work kar-controllers does itself, and ask for something that it cannot check; the message names it. Use default-scheduler for the job, or drop that feature. Or the tasks of a job, or the pods of a PodGroup, name more than one scheduler, so that nobody can start them together.") \
 	X(PodRefused, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
 		"The kubelet has refused a pod that was created bound, because somebody else took the room first. The pod never ran: it counts as no failure, is deleted, and placed again.") \
 	X(JobInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

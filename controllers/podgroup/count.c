@@ -92,7 +92,7 @@ bool podgroup_keeps(const struct kar_podgroup *g, const struct kar_pod *pod)
 static void count_gates(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
 	kar_time now)
 {
-	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || binds,
+	bool binds = kar_pg_binds(p, v->served), gated = kar_pg_is_gated(p) || kar_pg_is_held(p) || binds,
 	     started = !gated && kar_pg_was_started(p, v->served);
 
 	t->loose += v->of_others && !gated && !p->gate_ours && !p->released && !p->scheduler && !p->native;
@@ -171,7 +171,7 @@ static void count(struct podgroup_counts *t, const struct podgroup_view *v, cons
 		count_refused(t, p, v->group->status.placement.time);
 		return;
 	}
-	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && !kar_pod_finished(p)))
+	if (kar_pod_rolled_back(p) || (p->deletion && !p->node && p->phase != KAR_POD_SUCCEEDED))
 		return;
 	t->members++;
 	if (p->owner_name)

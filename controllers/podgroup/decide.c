@@ -378,6 +378,16 @@ static bool is_turning_point(const struct kar_podgroup_status *old, const struct
 		(new->phase == KAR_PG_PHASE_RUNNING || new->phase == KAR_PG_PHASE_FINISHED);
 }
 
+/* Has more than numbers changed, of a group whose state nothing else shows? The status of a QueueJob shows that of its group. */
+static bool is_only_shown_here(const struct podgroup_view *v, const struct kar_podgroup_status *new)
+{
+	const struct kar_podgroup_status *old = &v->group->status;
+
+	return v->of_others &&
+		(old->phase != new->phase ||
+			kar_condition_is_news(&old->conditions, &new->conditions, KAR_PG_SCHEDULED));
+}
+
 static void write_status(const struct podgroup_view *v, const struct kar_podgroup_status *s,
 	struct kar_plan *p)
 {
@@ -386,7 +396,8 @@ static void write_status(const struct podgroup_view *v, const struct kar_podgrou
 	p->status = s;
 	p->status_text = kar_status_print(&kar_podgroup_status_table, old, s, p->arena);
 	p->urgent = urgent(old, s, v->owner);
-	p->counters = !p->urgent && old->phase != KAR_PG_PHASE_NONE && !is_turning_point(old, s);
+	p->counters = !p->urgent && old->phase != KAR_PG_PHASE_NONE && !is_turning_point(old, s) &&
+		!is_only_shown_here(v, s);
 }
 
 /* The pods of a group that is being deleted are left alone (S2), but nobody else will release them either. */

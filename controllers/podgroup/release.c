@@ -217,10 +217,10 @@ static void replace_stuck(const struct podgroup_view *v, kar_time now, struct ka
 	}
 }
 
-/* Members terminate that the minimum needs: their replacements may be a new gang, when all of the old one is gone. */
+/* All that is bound terminates: what waits is a new gang, when all of the old one is gone. One member of several is replaced at once. */
 static bool is_restarting(const struct podgroup_counts *t)
 {
-	return t->stopping && t->scheduled - t->stopping < t->quorum;
+	return t->stopping && t->scheduled - t->succeeded <= t->stopping;
 }
 
 /* Members of a gang that has started. */

@@ -38,6 +38,15 @@ static void check_templates(struct making *m)
 	}
 }
 
+/* Nobody sees all of its pods, so a part of it would start. */
+static void check_schedulers(struct making *m)
+{
+	const char *why = kar_queuejob_mixed_schedulers(m->job, m->arena);
+
+	if (why)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+}
+
 /* The job starts anew when all of its old pods are gone, and nobody knows when that will be: no room is kept for it. */
 static void check_overdue(struct making *m)
 {
@@ -455,6 +464,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	else
 		let_all_go(&m);
 	if (!m.qg->admitted) {
+		check_schedulers(&m);
 		check_templates(&m);
 		check_overdue(&m);
 	}

@@ -22,10 +22,11 @@ static struct kar_iter members(const struct gathering *m)
 	return kar_store_by_index(m->p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&m->group->o, key));
 }
 
-/* A gang that has started lacks all that have no node; a new one only what is not released, or is to be bound by us. */
+/* A gang that has started lacks all that have no node; a new one only what a gate holds, or is to be bound by us. */
 static bool needs_place(const struct gathering *m, const struct kar_pod *pod, bool started)
 {
-	return !pod->node && (started || kar_pg_is_gated(pod) || kar_pg_binds(pod, m->p->served));
+	return !pod->node &&
+		(started || kar_pg_is_gated(pod) || kar_pg_is_held(pod) || kar_pg_binds(pod, m->p->served));
 }
 
 static void note_scheduler(struct gathering *m, const struct kar_pod *pod)
@@ -57,11 +58,11 @@ static void collect_live(struct gathering *m, const struct kar_pod *pod, bool st
 {
 	note_scheduler(m, pod);
 	m->bound |= pod->node != NULL;
-	m->n_gated += kar_pg_is_gated(pod);
+	m->n_gated += needs_place(m, pod, false);
 	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 	if (!needs_place(m, pod, started))
 		queue_gather_add(m, &m->have, pod);
-	else if (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served))
+	else if (!kar_pg_is_held(pod) && (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served)))
 		queue_gather_add(m, &m->unbound, pod);
 	if (!needs_place(m, pod, false) && (!pod->owner_name || !kar_pg_was_started(pod, m->p->served)))
 		m->bare = true;

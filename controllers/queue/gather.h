@@ -28,7 +28,7 @@ struct gathering {
 	struct queue_members unbound; /* that may get a place now, in the order in which they get them */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
-	size_t n_gated;               /* members with our gate, whatever else holds them */
+	size_t n_gated;               /* members that a gate holds, or that wait to be bound by us */
 	const struct kar_pod *direct; /* the first that is bound by us; NULL: none is */
 	bool default_scheduler;       /* one names the default scheduler */
 	const char *other;            /* another scheduler that a member names; NULL: none does */

@@ -300,6 +300,35 @@ static struct queue_gang *wave_of(struct gathering *m, struct queue_gang *out, b
 	return out;
 }
 
+/* Could a pod like this one have a node if all of them were empty? */
+static bool may_have_a_node(const struct gathering *m, const struct kar_pod *pod)
+{
+	const struct kar_role role = { .class = class_of(m, pod), .need = 1 };
+	const struct kar_gang alone = { .roles = &role, .n_roles = 1 };
+
+	return kar_sched_feasible(kar_snapshot_sched(m->p->stores->snapshot), &alone);
+}
+
+/* More members wait than must start: those for which there is no node at all stand behind the others. Members that are alike follow each other. */
+static void pass_over_impossible(struct gathering *m)
+{
+	struct queue_members first = { 0 }, last = { 0 };
+	kar_class asked = 0;
+	bool may = true;
+
+	for (size_t i = 0; i < m->unbound.n; i++) {
+		const struct kar_pod *pod = m->unbound.items[i];
+
+		if (!i || class_of(m, pod) != asked)
+			may = may_have_a_node(m, pod);
+		asked = class_of(m, pod);
+		queue_gather_add(m, may ? &first : &last, pod);
+	}
+	for (size_t i = 0; i < last.n; i++)
+		queue_gather_add(m, &first, last.items[i]);
+	m->unbound = first;
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
 static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
@@ -313,8 +342,11 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		leave_alone(m);
 		return out;
 	}
-	if (why && !admitted)
+	if (why && !started && !m->bound) {
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+		leave_alone(m);
+		return out;
+	}
 	if (why)
 		return leave_alone(m);
 	if (out->direct && started && admitted && !m->placed_by_others && !m->group->options.only_waiting) {
@@ -331,6 +363,8 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 		return wait_for_members(m, out);
 	if (need > (int64_t)m->unbound.n || (need > 0 && expects_more(m, started)))
 		return started ? leave_alone(m) : NULL; /* who has come before the others holds nothing yet */
+	if (need > 0 && (size_t)need < m->unbound.n)
+		pass_over_impossible(m);
 	add_unseated(m, 0, need > 0 ? (size_t)need : 0);
 	if (out->direct)
 		add_unseated(m, (size_t)need, m->unbound.n);

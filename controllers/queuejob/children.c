@@ -212,10 +212,16 @@ static bool keep_schedulingspec(struct queuejob_reconcile *r)
 	return true;
 }
 
+/* 0 is the default, as in a PodGroup. */
+static bool has_own_timeout(const struct kar_queuejob_spec *s)
+{
+	return s->sched.has_schedule_timeout && s->sched.schedule_timeout_seconds > 0;
+}
+
 static struct kar_podgroup_spec wanted_group(const struct queuejob_reconcile *r)
 {
 	const struct kar_queuejob_spec *s = &r->f->job->spec;
-	bool own_timeout = s->sched.has_schedule_timeout;
+	bool own_timeout = has_own_timeout(s);
 
 	return (struct kar_podgroup_spec){
 		.queue = s->queue,
@@ -260,8 +266,7 @@ static struct kar_podgroup_spec corrected_group(struct queuejob_reconcile *r, co
 	struct kar_podgroup_spec want = wanted_group(r);
 	bool pruned = is_pruned(g);
 
-	if (!r->f->job->spec.sched
-			.has_schedule_timeout) { /* a new default does not change an existing group */
+	if (!has_own_timeout(&r->f->job->spec)) { /* a new default does not change an existing group */
 		want.schedule_timeout_seconds = have->schedule_timeout_seconds;
 		want.has_schedule_timeout = have->has_schedule_timeout;
 	}

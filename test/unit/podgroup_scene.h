@@ -4,7 +4,7 @@
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
- * unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * invalid=x: an annotation is not acted upon, because of x.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
  * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
@@ -210,6 +210,8 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		return;
 	else if (is(word, "bound"))
 		p->node = "n1";
+	else if (is(word, "unbound"))
+		p->node = NULL;
 	else if (is(word, "accepted"))
 		p->bound = now;
 	else if (takes(word, "refused=", &value))

@@ -95,6 +95,9 @@ static const struct row rows[] = {
 	{ "pod_that_failed_while_it_was_taken_back_is_no_member",
 		"min=2 phase=Pending; j-0 Failed terminating gated; j-1 Pending",
 		"status phase=Pending" COUNTS(1, 0, 0, 0, 0) WAITS("NotEnoughMembers") LATER },
+	{ "nor_is_one_that_failed_without_a_node_while_it_was_deleted",
+		"min=2 phase=Scheduling; j-0 Failed terminating unbound; j-1 Pending; j-2 Pending",
+		"status phase=Scheduling" COUNTS(2, 0, 0, 0, 0) WAITS("Pending") LATER },
 	{ "all_failed_is_failed", "min=2 phase=Running; j-0 Failed; j-1 Failed",
 		"urgent status phase=Failed" COUNTS(2, 0, 0, 0, 2) LOST },
 	{ "failed_leaves_when_the_pod_is_replaced",
@@ -485,6 +488,9 @@ static void only_numbers_share_a_budget(void **state)
 		{ "owner-terminal min=2 phase=Running; j-0 Succeeded; j-1 Succeeded", false },
 		{ "owner-works min=1 phase=Running; j-0 Running; j-1 Running", true },
 		{ "owner-works min=2 phase=Pending; j-0 Pending; j-1 Pending", true },
+		{ "others min=2 phase=Pending; j-0 Pending; j-1 Pending", false },
+		{ "others min=2 phase=Pending Scheduled=False/WaitingForMembers; j-0 Pending gated owner=t kind=Job",
+			true },
 	};
 
 	(void)state;

@@ -149,10 +149,15 @@ static const struct row rows[] = {
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t terminating; b Running owner=t terminating; c" GATED "; d" GATED,
 		"placement=-", NULL },
-	{ "replacement_waits_until_the_old_pod_is_gone",
+	{ "replacement_starts_beside_a_member_that_stops",
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t terminating; c" GATED,
-		"", NULL },
+		"patch pods ns/c (release)", NULL },
+	{ "but_not_when_all_of_them_stop",
+		"others min=3 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t terminating; b Running owner=t terminating; c" GATED "; d" GATED
+		" made=1",
+		"placement=-", NULL },
 	{ "or_is_long_overdue",
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t overdue; c" GATED,

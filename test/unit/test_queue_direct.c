@@ -215,6 +215,43 @@ static void lost_pod_begins_a_pass(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, teardown)
 
+/* One scheduler cannot see the pods of another one, so a part of the gang would start. */
+static void gang_of_two_schedulers_is_refused(void **state)
+{
+	static const struct {
+		const char *name, *other;
+		int min;
+		const char *plan, *says;
+	} jobs[] = {
+		{ "two", "volcano", 2, "patch podgroups/status ns/g (Admitted=False/Unsupported position=0)",
+			"its tasks name two schedulers, a gang needs one: default-scheduler (task a), volcano (task b)" },
+		{ "one_by_both_of_its_names", "default-scheduler", 2,
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
+		{ "no_gang", "volcano", 0, "patch podgroups/status ns/g (Admitted=True/Admitted position=0)",
+			NULL },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(jobs); i++) {
+		const char *got;
+		char rest[1024];
+
+		assert_int_equal(teardown(state), 0);
+		begin(state);
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"a\",\"replicas\":1,"
+			"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}},{\"name\":\"b\",\"replicas\":1,"
+			"\"template\":{\"spec\":{\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"c\"}]}}}]},\"status\":{\"phase\":\"Pending\"}",
+			jobs[i].min, jobs[i].other);
+		put_named(w.stores.queuejobs, "g", "", rest);
+		put_group_of_job("g", "");
+		got = sync_text(true);
+		if (strcmp(got, jobs[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", jobs[i].name, jobs[i].plan, got);
+		if (jobs[i].says)
+			check_says(&w.sync.plan.actions[0], jobs[i].says);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +263,7 @@ int main(void)
 		TEST(it_never_waits_for_new_nodes_with_pods),
 		TEST(pods_of_another_scheduler_call_for_new_nodes),
 		TEST(nobody_is_served_without_the_flag),
+		TEST(gang_of_two_schedulers_is_refused),
 		TEST(lost_pod_begins_a_pass),
 	};
 
