@@ -90,8 +90,7 @@ static const struct kar_desc pod_desc = KAR_WIRE_DESC("Pod", struct pod_wire, po
 
 /*
  * Reasons of pods that the node or the cluster ended. The reasons of a kubelet that refuses a pod (OutOfcpu, NodeAffinity,
- * UnexpectedAdmissionError) are not disruptions: a disrupted pod is replaced without back-off, so a lasting refusal would
- * become a hot loop.
+ * UnexpectedAdmissionError) are not disruptions: such a pod counts as nothing (kar_pod_is_refused()).
  */
 static bool disruptive(const char *reason)
 {

@@ -21,7 +21,7 @@ enum kar_pod_phase {
 	KAR_POD_UNKNOWN,
 };
 
-/* One container that failed. A container that was stopped by the deletion of its pod has not failed. */
+/* One container that failed. A container that was stopped by the deletion of its pod has not failed, and a native sidecar never does. */
 struct kar_pod_exit {
 	const char *container; /* interned */
 	const char *reason;    /* interned; NULL: none */
@@ -33,18 +33,20 @@ struct kar_pod_condition {
 };
 
 /*
- * The container that keeps a pending or running pod from its work: it does not start, or it fails again and again and the kubelet
- * restarts it in place, which does not end the pod.
+ * The container that keeps a pending or running pod from its work: it does not start; or it fails again and again and the kubelet
+ * restarts it in place, which does not end the pod; or it has ended for good while another one keeps the pod running.
  */
 struct kar_pod_trouble {
 	const char *container; /* interned; NULL: it has no name */
 	/* Interned. Why it does not start, such as "ImagePullBackOff"; or how it ended last, such as "Error" or NULL. */
 	const char *reason;
 	const char *message; /* interned; the kubelet's, or the last words of the container; NULL: none */
-	int32_t code;        /* its last exit code; 0: it does not start */
-	int32_t restarts;    /* of this container */
-	kar_time ended;      /* wall ms; its last end; 0: unknown */
-	kar_time since;      /* wall ms; it runs again since then; 0: it does not run */
+	const char *
+		beside; /* interned; a container that still runs although .container has ended for good; NULL: .container has not */
+	int32_t code;     /* its last exit code; 0 without .beside: it does not start */
+	int32_t restarts; /* of this container */
+	kar_time ended;   /* wall ms; its last end; 0: unknown */
+	kar_time since;   /* wall ms; it runs again since then; 0: it does not run */
 };
 
 enum { KAR_POD_EXITS_MAX = 64, KAR_POD_CONDITIONS_MAX = 64 }; /* per pod; further ones are not cached */
@@ -72,8 +74,8 @@ struct kar_pod_loss {
 		*words; /* interned; the last words of that container (its termination message); NULL: none */
 	int32_t exit_code; /* of that container; 0: none failed */
 	/*
-	 * Restarts of all containers and init containers of a pending or running pod, as batch/v1 counts them against backoffLimit:
-	 * 0 unless the restartPolicy of the pod is OnFailure.
+	 * Restarts of all containers and init containers of a pending or running pod, as batch/v1 counts them against backoffLimit, but
+	 * without native sidecars: 0 unless the restartPolicy of the pod is OnFailure.
 	 */
 	int32_t restarts;
 	const char *pod_reason; /* interned; status.reason; NULL: none */
@@ -218,14 +220,22 @@ static inline const struct kar_pod_trouble *kar_pod_waits(const struct kar_pod *
 {
 	const struct kar_pod_trouble *t = kar_pod_loss_of(p)->trouble;
 
-	return t && !t->code ? t : NULL;
+	return t && !t->code && !t->beside ? t : NULL;
 }
 
 static inline const struct kar_pod_trouble *kar_pod_crashes(const struct kar_pod *p)
 {
 	const struct kar_pod_trouble *t = kar_pod_loss_of(p)->trouble;
 
-	return t && t->code ? t : NULL;
+	return t && t->code && !t->beside ? t : NULL;
+}
+
+/* The container that has ended for good while .beside runs; NULL: there is none. */
+static inline const struct kar_pod_trouble *kar_pod_half_ended(const struct kar_pod *p)
+{
+	const struct kar_pod_trouble *t = kar_pod_loss_of(p)->trouble;
+
+	return t && t->beside ? t : NULL;
 }
 
 /* Pods without a node, summed up. Zero-initialise. */

@@ -39,24 +39,48 @@ enum kar_pod_phase pod_wire_phase(const char *name)
 	return KAR_POD_PENDING;
 }
 
-static const struct pod_wire_terminated *earlier_failure(const struct kar_array *containers,
-	const struct pod_wire_terminated *first)
+static const struct pod_wire_asking *find_spec(const struct kar_array *containers, const char *name)
+{
+	const struct pod_wire_asking *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		if (kar_streq(c[i].name, name))
+			return &c[i];
+	}
+	return NULL;
+}
+
+/*
+ * A native sidecar: an init container with restartPolicy Always. The kubelet restarts it, and kills it when the work has ended, so its
+ * exit code says nothing about the work. @name: of a container with a status in initContainerStatuses.
+ */
+static bool is_sidecar(const struct pod_wire *w, const char *name)
+{
+	const struct pod_wire_asking *c = find_spec(&w->spec.init_containers, name);
+
+	return c && kar_streq(c->restart_policy, "Always");
+}
+
+static const struct pod_wire_terminated *earlier_failure(const struct pod_wire *w,
+	const struct kar_array *containers, const struct pod_wire_terminated *first)
 {
 	const struct pod_wire_container *c = containers->items;
 
 	for (size_t i = 0; i < containers->n; i++) {
 		const struct pod_wire_terminated *t = c[i].state.terminated;
 
-		if (t && t->exit_code != 0 && (!first || t->finished < first->finished))
+		if (t && t->exit_code != 0 && !is_sidecar(w, c[i].name) &&
+			(!first || t->finished < first->finished))
 			first = t;
 	}
 	return first;
 }
 
 /* The one that failed first is the cause; the others were killed because of it. */
-static const struct pod_wire_terminated *first_failure(const struct pod_wire_status *s)
+static const struct pod_wire_terminated *first_failure(const struct pod_wire *w)
 {
-	return earlier_failure(&s->containers, earlier_failure(&s->init_containers, NULL));
+	return earlier_failure(w, &w->status.containers,
+		earlier_failure(w, &w->status.init_containers, NULL));
 }
 
 static bool is_lost(const struct pod_wire *w)
@@ -81,15 +105,16 @@ static bool failed_by_itself(const struct pod_wire_terminated *t, kar_time befor
 }
 
 /* Appends to @out, or only counts if @out is NULL; returns the new number. */
-static size_t list_exits(const struct kar_array *containers, kar_time before, struct kar_pod_exit *out,
-	size_t n, struct kar_intern *strings)
+static size_t list_exits(const struct pod_wire *w, const struct kar_array *containers,
+	struct kar_pod_exit *out, size_t n, struct kar_intern *strings)
 {
 	const struct pod_wire_container *c = containers->items;
+	kar_time before = deletion_requested(&w->head.meta);
 
 	for (size_t i = 0; i < containers->n && n < KAR_POD_EXITS_MAX; i++) {
 		const struct pod_wire_terminated *t = c[i].state.terminated;
 
-		if (!failed_by_itself(t, before))
+		if (!failed_by_itself(t, before) || is_sidecar(w, c[i].name))
 			continue;
 		if (out)
 			out[n] = (struct kar_pod_exit){ .container = kar_intern_fit(strings, c[i].name,
@@ -103,10 +128,9 @@ static size_t list_exits(const struct kar_array *containers, kar_time before, st
 
 static size_t list_all_exits(const struct pod_wire *w, struct kar_pod_exit *out, struct kar_intern *strings)
 {
-	kar_time before = deletion_requested(&w->head.meta);
-	size_t n = list_exits(&w->status.init_containers, before, out, 0, strings);
+	size_t n = list_exits(w, &w->status.init_containers, out, 0, strings);
 
-	return list_exits(&w->status.containers, before, out, n, strings);
+	return list_exits(w, &w->status.containers, out, n, strings);
 }
 
 static void list_conditions(const struct kar_array *conditions, struct kar_pod_condition *out, size_t n,
@@ -161,23 +185,23 @@ static bool may_run(const struct pod_wire_status *s)
 	return phase == KAR_POD_PENDING || phase == KAR_POD_RUNNING;
 }
 
-static int64_t sum_restarts(const struct kar_array *containers)
+static int64_t sum_restarts(const struct pod_wire *w, const struct kar_array *containers)
 {
 	const struct pod_wire_container *c = containers->items;
 	int64_t n = 0;
 
 	for (size_t i = 0; i < containers->n; i++)
-		n += c[i].restarts > 0 ? c[i].restarts : 0;
+		n += c[i].restarts > 0 && !is_sidecar(w, c[i].name) ? c[i].restarts : 0;
 	return n;
 }
 
-/* As pastBackoffLimitOnFailure() of the Kubernetes Job controller. */
+/* As pastBackoffLimitOnFailure() of the Kubernetes Job controller, but without sidecars. */
 static int32_t count_restarts(const struct pod_wire *w)
 {
 	if (!may_run(&w->status) || !kar_streq(w->spec.restart_policy, "OnFailure"))
 		return 0;
-	return (int32_t)kar_clamp(sum_restarts(&w->status.init_containers) +
-			sum_restarts(&w->status.containers),
+	return (int32_t)kar_clamp(sum_restarts(w, &w->status.init_containers) +
+			sum_restarts(w, &w->status.containers),
 		0, INT32_MAX);
 }
 
@@ -215,12 +239,63 @@ static struct crash crashing(const struct pod_wire_status *s)
 	return may_run(s) ? later_crash(&s->containers, later_crash(&s->init_containers, none)) : none;
 }
 
+/* --- containers that have ended beside others that run ------------------------------------------------- */
+
+/* The pod keeps running because of .beside; .of is not restarted. */
+struct ended {
+	const struct pod_wire_container *of; /* NULL: there is none */
+	const struct pod_wire_container *beside;
+};
+
+static const struct pod_wire_container *first_running(const struct kar_array *containers)
+{
+	const struct pod_wire_container *c = containers->items;
+
+	for (size_t i = 0; i < containers->n; i++) {
+		if (c[i].state.running)
+			return &c[i];
+	}
+	return NULL;
+}
+
+/* The kubelet does not restart the container. One that succeeded counts only if it is the first of the spec: it does the work. */
+static bool ended_for_good(const struct pod_wire *w, const struct pod_wire_container *c)
+{
+	const struct pod_wire_terminated *t = c->state.terminated;
+	const struct pod_wire_asking *spec = find_spec(&w->spec.containers, c->name);
+	const char *policy =
+		spec && kar_has_text(spec->restart_policy) ? spec->restart_policy : w->spec.restart_policy;
+
+	if (!t || !spec)
+		return false;
+	if (t->exit_code != 0)
+		return kar_streq(policy, "Never");
+	return spec == w->spec.containers.items &&
+		(kar_streq(policy, "Never") || kar_streq(policy, "OnFailure"));
+}
+
+/* Native sidecars end with the work, so they are not looked at. */
+static struct ended half_ended(const struct pod_wire *w)
+{
+	const struct pod_wire_container *c = w->status.containers.items;
+	struct ended e = { .beside = first_running(&w->status.containers) };
+
+	if (pod_wire_phase(w->status.phase) != KAR_POD_RUNNING || w->head.meta.deletion || !e.beside)
+		return (struct ended){ 0 };
+	for (size_t i = 0; i < w->status.containers.n; i++) {
+		if (ended_for_good(w, &c[i]) &&
+			(!e.of || (c[i].state.terminated->exit_code && !e.of->state.terminated->exit_code)))
+			e.of = &c[i];
+	}
+	return e;
+}
+
 struct pod_loss_block pod_loss_measure(const struct pod_wire *w, struct kar_intern *strings)
 {
 	size_t n = w->status.conditions.n;
 	struct pod_loss_block b = { 0 };
 
-	b.trouble = waiting(&w->status) || crashing(&w->status).of;
+	b.trouble = waiting(&w->status) || crashing(&w->status).of || half_ended(w).of;
 	if (!is_lost(w) && !b.trouble && !count_restarts(w))
 		return b;
 	b.n_exits = list_all_exits(w, NULL, strings);
@@ -230,13 +305,12 @@ struct pod_loss_block pod_loss_measure(const struct pod_wire *w, struct kar_inte
 	return b;
 }
 
-static void read_failure(const struct pod_wire_status *s, struct kar_pod_loss *loss,
-	struct kar_intern *strings)
+static void read_failure(const struct pod_wire *w, struct kar_pod_loss *loss, struct kar_intern *strings)
 {
-	const struct pod_wire_terminated *failure = first_failure(s);
-	const char *reason = s->reason;
+	const struct pod_wire_terminated *failure = first_failure(w);
+	const char *reason = w->status.reason;
 
-	if (pod_wire_phase(s->phase) != KAR_POD_FAILED)
+	if (pod_wire_phase(w->status.phase) != KAR_POD_FAILED)
 		return;
 	if (failure) {
 		loss->exit_code = failure->exit_code;
@@ -279,17 +353,31 @@ static void read_crash(const struct crash *crash, struct kar_pod_trouble *t, str
 	t->since = crash->of->state.running ? crash->of->state.running->started : 0;
 }
 
-static void read_trouble(const struct pod_wire_status *s, struct kar_pod_trouble *t,
-	struct kar_intern *strings)
+static void read_ended(const struct ended *ended, struct kar_pod_trouble *t, struct kar_intern *strings)
 {
-	const struct pod_wire_container *c = waiting(s);
-	struct crash crash = crashing(s);
+	const struct pod_wire_terminated *end = ended->of->state.terminated;
+
+	t->container = kar_intern_fit(strings, ended->of->name, KAR_COPY_VALUE);
+	t->beside = kar_intern_fit(strings, ended->beside->name ? ended->beside->name : "?", KAR_COPY_VALUE);
+	t->reason = pod_wire_reason(strings, end->reason);
+	t->message = words(strings, end->message);
+	t->code = end->exit_code;
+	t->ended = end->finished;
+}
+
+static void read_trouble(const struct pod_wire *w, struct kar_pod_trouble *t, struct kar_intern *strings)
+{
+	const struct pod_wire_container *c = waiting(&w->status);
+	struct crash crash = crashing(&w->status);
+	struct ended ended = half_ended(w);
 
 	*t = (struct kar_pod_trouble){ 0 };
 	if (crash.of)
 		read_crash(&crash, t, strings);
 	else if (c)
 		read_waiting(c, t, strings);
+	else if (ended.of)
+		read_ended(&ended, t, strings);
 }
 
 const struct kar_pod_loss *pod_loss_read(const struct pod_wire *w, const struct pod_loss_block *b, char *at,
@@ -310,9 +398,9 @@ const struct kar_pod_loss *pod_loss_read(const struct pod_wire *w, const struct 
 	list_conditions(&w->status.conditions, conditions, b->n_conditions, strings);
 	loss->pod_reason = pod_wire_reason(strings, w->status.reason);
 	loss->disruption = pod_wire_reason(strings, disruption_reason(&w->status.conditions));
-	read_failure(&w->status, loss, strings);
+	read_failure(w, loss, strings);
 	if (trouble)
-		read_trouble(&w->status, trouble, strings);
+		read_trouble(w, trouble, strings);
 	return loss;
 }
 
@@ -324,6 +412,7 @@ void pod_loss_forget(const struct kar_pod_loss *loss, struct kar_intern *strings
 	kar_intern_put(strings, loss->disruption);
 	if (loss->trouble) {
 		kar_intern_put(strings, loss->trouble->container);
+		kar_intern_put(strings, loss->trouble->beside);
 		kar_intern_put(strings, loss->trouble->reason);
 		kar_intern_put(strings, loss->trouble->message);
 	}

@@ -83,8 +83,8 @@ enum {
 		"Twenty attempts in a row to start the gang failed, over about two hours; the message has the cause of the last one. It is not tried again until somebody edits the job.") \
 	X(Unsupported, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The pods name a scheduler whose work kar-controllers does itself, and ask for something that it cannot check; the message names it. Use default-scheduler for the job, or drop that feature. Or the tasks of a job, or the pods of a PodGroup, name more than one scheduler, so that nobody can start them together.") \
-	X(PodRefused, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
-		"The kubelet has refused a pod that was created bound, because somebody else took the room first. The pod never ran: it counts as no failure, is deleted, and placed again.") \
+	X(PodRefused, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \
+		"The kubelet has refused a pod, for example because somebody else took the room first, or because the node was restarted and lacks a device now. No work has failed: it counts as no failure and no disruption. The pod is deleted and placed again; a gang that is below its quorum without it is restarted.") \
 	X(JobInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue skips the job until its spec or template is corrected.") \
 	X(Unreadable, KAR_SHOWN_WARNING, \
@@ -115,6 +115,8 @@ enum {
 		"An attempt to start the gang failed: a place was taken by other pods, or the minimum was not bound within scheduleTimeoutSeconds. Its pods are deleted, so that it holds no part of what others could use, and it is placed again after a pause. Does not count as a failure or a restart.") \
 	X(ContainerWaiting, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
 		"A container of a pod does not start, for example because its image or a Secret is missing; the message has the reason of the kubelet. Or a container fails again and again and is restarted in place; it is shown until it has run for ten minutes. Under restartPolicy OnFailure its restarts count against backoffLimit.") \
+	X(ContainerEnded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING | KAR_REASON_COUNTS, \
+		"A container of a pod has ended and is not restarted, and another container keeps the pod running; the message has both. Kubernetes calls such a pod Running, so the job waits for it. Let the helper end with the work, or make it a native sidecar (an init container with restartPolicy Always).") \
 	X(NoReplicas, KAR_SHOWN_IN_STATUS, \
 		"The tasks have no replicas, or the tasks of the success policy have none. The job goes on when their replicas are raised.") \
 	X(ServiceChanged, KAR_SHOWN_IN_STATUS, \

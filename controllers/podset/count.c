@@ -44,9 +44,9 @@ bool podset_is_counted(const struct podset *set, const struct kar_pod *pod)
 		bsearch(&pod->o.uid, set->counted, set->n_counted, sizeof(*set->counted), compare_texts);
 }
 
-bool podset_never_ran(const struct podset *set, const struct kar_pod *pod)
+bool podset_never_ran(const struct kar_pod *pod)
 {
-	return kar_pod_rolled_back(pod) || (set->refusable && kar_pod_is_refused(pod));
+	return kar_pod_rolled_back(pod) || kar_pod_is_refused(pod);
 }
 
 const struct podset_slot *podset_find(const struct podset *set, const struct kar_pod *pod)
@@ -232,9 +232,8 @@ static void count_slot(const struct count *c, size_t number, int32_t index)
 		count_pending(c, pod);
 	if (slot->state != PODSET_LOST)
 		return;
-	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(c->set, pod);
-	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) &&
-		!podset_never_ran(c->set, pod))
+	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(pod);
+	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) && !podset_never_ran(pod))
 		podset_append(&c->set->lost, pod, c->arena);
 }
 
@@ -274,7 +273,7 @@ void podset_count(const struct podset_input *in, struct kar_arena *arena, struct
 	const struct count c = { .in = in, .arena = arena, .set = out };
 	int32_t room = in->max_pods;
 
-	*out = (struct podset){ .owner = in->owner, .n_tasks = in->n_tasks, .refusable = in->refusable };
+	*out = (struct podset){ .owner = in->owner, .n_tasks = in->n_tasks };
 	out->tasks = kar_arena_alloc(arena, out->n_tasks, sizeof(*out->tasks));
 	for (size_t i = 0; i < out->n_tasks; i++) {
 		init_task(&c, i, room);

@@ -72,8 +72,7 @@ struct podset {
 	struct podset_pods
 		surplus; /* pods of this incarnation at no index of the spec, in the order of the view */
 	struct podset_pods
-		old;    /* pods of older incarnations, except succeeded ones at an index that stays done */
-	bool refusable; /* see struct podset_input */
+		old; /* pods of older incarnations, except succeeded ones at an index that stays done */
 	const char **counted; /* UIDs of losses that are counted, sorted */
 	size_t n_counted;
 	const struct kar_pod *blocker; /* first pod of another owner under a name of ours; NULL: none */
@@ -104,8 +103,6 @@ struct podset_input {
 	const char *template_hash; /* of this incarnation; "": unknown */
 	struct kar_array counted;  /* const char *: UIDs of losses that are counted */
 	bool at_work; /* the gang is not being stopped: terminating pods that succeed count, and older labels may be wrong */
-	/* The pods are created bound: one that the kubelet refuses is PODSET_LOST, but no loss. */
-	bool refusable;
 	bool record; /* pods that are seen Succeeded become done, unless we stopped them */
 };
 
@@ -116,7 +113,7 @@ const struct podset_slot *podset_find(const struct podset *set, const struct kar
 /* True if the loss of @pod has been counted. */
 bool podset_is_counted(const struct podset *set, const struct kar_pod *pod) KAR_NONNULL;
 /* True if @pod never ran, so that it is no loss: the kubelet has refused it, or it was rolled back. */
-bool podset_never_ran(const struct podset *set, const struct kar_pod *pod) KAR_NONNULL;
+bool podset_never_ran(const struct kar_pod *pod) KAR_NONNULL;
 /* True if the lost pod was deleted, evicted, preempted or lost with its node; false if it failed. */
 bool podset_is_disrupted(const struct kar_pod *pod) KAR_NONNULL;
 

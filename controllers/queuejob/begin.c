@@ -82,7 +82,6 @@ static void count(struct queuejob_facts *f, const kar_time *restart_times, struc
 		.counted = f->seen->record.counted_pods,
 		.at_work = queuejob_has_gang(f->seen->phase),
 		.record = records_success(f),
-		.refusable = f->v->direct,
 	};
 
 	podset_count(&in, arena, &f->pods);

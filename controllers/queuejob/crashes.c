@@ -1,6 +1,7 @@
 /*
- * Containers that fail and are restarted in place by the kubelet (restartPolicy OnFailure). No pod is lost by that, so losses.c does
- * not see it. Everything is derived from the pods, and nothing is recorded.
+ * Containers that fail and are restarted in place by the kubelet (restartPolicy OnFailure), and containers that have ended for good
+ * beside others that run. No pod is lost by that, so losses.c does not see it. Everything is derived from the pods, and nothing is
+ * recorded.
  */
 #include "controllers/queuejob/reconcile.h"
 
@@ -10,7 +11,10 @@
  */
 static const kar_time RUNS_WELL = 10 * KAR_MINUTE;
 
-/* A pod, and its container that crashes. */
+/* The containers of a pod often end one after the other. A container that has ended for so long beside another one is said. */
+static const kar_time ENDS_TOGETHER = 2 * KAR_SECOND;
+
+/* A pod, and its container that crashes or has ended. */
 struct crash {
 	const struct kar_pod *pod; /* NULL: there is none; then .of is NULL too */
 	const struct kar_pod_trouble *of;
@@ -111,4 +115,48 @@ void queuejob_report_crashes(struct queuejob_reconcile *r)
 	queuejob_report(r, kar_reason_ContainerWaiting, "%d of %s crash%s: %s, %d restart%s", (int)c.n,
 		queuejob_count_pods(r, queuejob_desired(r)), c.n == 1 ? "es" : "",
 		describe(r, &c.first, NULL), (int)c.first.of->restarts, plural(c.first.of->restarts));
+}
+
+/* --- containers that have ended beside others ------------------------------------------------------- */
+
+/* Pods that run on without one of their containers. */
+struct half_ended {
+	struct crash first; /* in the order of indexes */
+	int32_t n;
+};
+
+static void add_half_ended(struct queuejob_reconcile *r, struct half_ended *h, const struct kar_pod *pod)
+{
+	const struct kar_pod_trouble *ended = kar_pod_half_ended(pod);
+	kar_time left = ended ? ended->ended + ENDS_TOGETHER - r->f->now : 0;
+
+	if (!ended)
+		return;
+	if (left > 0 && left <= ENDS_TOGETHER) {
+		kar_plan_requeue(r->p, left);
+		return;
+	}
+	if (!h->n++)
+		h->first = (struct crash){ .pod = pod, .of = ended };
+}
+
+void queuejob_report_half_ended(struct queuejob_reconcile *r)
+{
+	struct half_ended h = { 0 };
+
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++) {
+			if (task->slots[k].state == PODSET_RUNNING)
+				add_half_ended(r, &h, task->slots[k].pod);
+		}
+	}
+	if (!h.n)
+		return;
+	queuejob_report(r, kar_reason_ContainerEnded,
+		"%d of %s run%s on without a container that has ended: %s, while container %s runs", (int)h.n,
+		queuejob_count_pods(r, queuejob_desired(r)), h.n == 1 ? "s" : "",
+		describe(r, &h.first, h.first.of->message), h.first.of->beside);
+	queuejob_warn_once(r, kar_reason_ContainerEnded, "RunPods");
 }

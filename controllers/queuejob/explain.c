@@ -121,6 +121,7 @@ void queuejob_explain(struct queuejob_reconcile *r)
 	report_stuck(r);
 	queuejob_report_crashes(r);
 	queuejob_warn_once(r, kar_reason_ContainerWaiting, "StartPods");
+	queuejob_report_half_ended(r);
 	queuejob_report_starting(r, starts ? kar_reason_Starting : grows ? kar_reason_TaskStarting : NULL);
 	if (not_gone[0])
 		queuejob_report(r, kar_reason_WaitingForTermination, "%s%s",

@@ -5,6 +5,7 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
+#include "api/queuejob_direct.h"
 #include "common/str.h"
 
 enum { SIGNAL_BASE = 128 }; /* exit code of a process that died of a signal */
@@ -169,7 +170,9 @@ const char *queuejob_describe_loss(const struct queuejob_reconcile *r, const str
 	const char *why = why_disrupted(pod);
 	const char *what;
 
-	if (pod->disrupted)
+	if (kar_pod_is_refused(pod))
+		what = kar_arena_printf(r->arena, "was refused by its kubelet: %s", why);
+	else if (pod->disrupted)
 		what = kar_arena_printf(r->arena, "%s%s%s",
 			pod->phase == KAR_POD_FAILED ? "was disrupted"
 						     : "is being deleted because of a disruption",

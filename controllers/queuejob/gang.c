@@ -127,10 +127,11 @@ void queuejob_restart_broken(struct queuejob_reconcile *r)
 	enum kar_qj_restart_kind kind = by_policy ? KAR_QJ_RESTART_POLICY
 		: by_failure                      ? KAR_QJ_RESTART_FAILURE
 						  : KAR_QJ_RESTART_DISRUPTION;
-	const char *reason = by_policy ? kar_reason_PodFailurePolicy
-		: by_failure           ? kar_reason_PodFailed
-		: r->loss.cause        ? kar_reason_PodDisrupted
-				       : kar_reason_PodsMissing;
+	const char *reason = by_policy            ? kar_reason_PodFailurePolicy
+		: by_failure                      ? kar_reason_PodFailed
+		: !r->loss.cause                  ? kar_reason_PodsMissing
+		: podset_never_ran(r->loss.cause) ? kar_reason_PodRefused
+						  : kar_reason_PodDisrupted;
 	const char *message = r->loss.cause ? queuejob_describe_ruled(r, r->loss.cause, r->loss.rule)
 					    : "pods of the gang are gone";
 

@@ -205,6 +205,20 @@ static int cause_rank(const struct queuejob_reconcile *r, size_t i)
 	return action == KAR_FAILURE_IGNORE ? 1 : action == KAR_FAILURE_NONE ? 2 : 3;
 }
 
+/* A kubelet that restarts may refuse a pod that ran: the gang lacks it, but no work has failed, so it counts as nothing. */
+static const struct kar_pod *first_refused(const struct queuejob_reconcile *r)
+{
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++) {
+			if (task->slots[k].state == PODSET_LOST && kar_pod_is_refused(task->slots[k].pod))
+				return task->slots[k].pod;
+		}
+	}
+	return NULL;
+}
+
 /* Counts all losses as one. Only losses with @action in their rule are considered, or all if it is NONE. */
 static void count_together(struct queuejob_reconcile *r, enum kar_failure_action action)
 {
@@ -217,7 +231,8 @@ static void count_together(struct queuejob_reconcile *r, enum kar_failure_action
 			best = i;
 	}
 	if (best == r->loss.lost.n) {
-		r->st.disruptions++; /* the pods were deleted before their end was seen */
+		r->loss.cause = first_refused(r);
+		r->st.disruptions += !r->loss.cause; /* the pods were deleted before their end was seen */
 		return;
 	}
 	set_cause(r, best);
@@ -394,7 +409,7 @@ void queuejob_replace_lost(struct queuejob_reconcile *r)
 			if (slot->state != PODSET_LOST)
 				continue;
 			/* transaction.c handles pods that were rolled back; they are no losses. */
-			if (r->f->pods.refusable && kar_pod_is_refused(slot->pod))
+			if (kar_pod_is_refused(slot->pod))
 				remove_refused(r, slot->pod);
 			else if (podset_is_counted(&r->f->pods, slot->pod) && !kar_pod_rolled_back(slot->pod))
 				replace(r, slot, left);

@@ -270,6 +270,8 @@ const char *queuejob_describe_ruled(const struct queuejob_reconcile *r, const st
 bool queuejob_over_restart_limit(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports containers that crash again and again. Requests a sync at the time when they have run well for long enough. */
 void queuejob_report_crashes(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Reports containers that have ended for good while others keep their pods running. */
+void queuejob_report_half_ended(struct queuejob_reconcile *r) KAR_NONNULL;
 
 /* --- transaction.c, places.c ----------------------------------------------------------------------- */
 

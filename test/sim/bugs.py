@@ -135,7 +135,7 @@ BUGS = [
     Bug("part_not_released", "a gang that waits for a quota never releases the pods that it could start", QJ + "transaction.c",
         "	return left <= 0;", "	return left < -KAR_NEVER;"),
     Bug("rolled_back_is_lost", "pods that were rolled back before they ran count as losses", POD + "count.c",
-        "	return kar_pod_rolled_back(pod) || (set->refusable", "	return (set->refusable"),
+        "	return kar_pod_rolled_back(pod) || kar_pod_is_refused", "	return kar_pod_is_refused"),
     Bug("min_member_kept", "minMember stays at the quorum, however many have succeeded", QJ + "children.c",
         "	n.waits &= r->st.phase != KAR_QJ_PHASE_SUSPENDED;", "	n.waits = false;"),
     Bug("own_minimums_not_added", "the quorum may be less than the tasks' own minimums come to", "api/queuejob_gang.c",

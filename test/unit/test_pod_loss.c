@@ -260,6 +260,97 @@ static void words_are_bounded(void **state)
 	kar_buf_release(&json);
 }
 
+/* A pod with a native sidecar "proxy" and the containers "main" and "helper". */
+#define WITH_SPEC(policy, status) \
+	"{\"metadata\":{\"name\":\"j-w-0\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\"," \
+	"\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\"}},\"spec\":{\"restartPolicy\":\"" policy \
+	"\",\"initContainers\":[{\"name\":\"proxy\",\"restartPolicy\":\"Always\"}]," \
+	"\"containers\":[{\"name\":\"main\"},{\"name\":\"helper\"}]},\"status\":{" status "}}"
+#define KILLED "\"terminated\":{\"exitCode\":137,\"reason\":\"Error\",\"finishedAt\":" AT("04") "}"
+#define PROXY(state) \
+	"\"initContainerStatuses\":[{\"name\":\"proxy\",\"restartCount\":2,\"state\":{" state "}}],"
+#define HELPER_RUNS "{\"name\":\"helper\",\"state\":{\"running\":{\"startedAt\":" AT("00") "}}}"
+
+static void sidecars_decide_nothing(void **state)
+{
+	static const struct {
+		const char *name, *json, *want;
+		int32_t code, restarts;
+	} samples[] = {
+		{ "killed_first_and_in_the_same_second",
+			WITH_SPEC("Never", PROXY(KILLED) FAILED(ENDED("main", 42, "Error", AT("05")))),
+			"main=42:Error", 42, 0 },
+		{ "alone", WITH_SPEC("Never", PROXY(KILLED) FAILED("")), "nothing", 0, 0 },
+		{ "restarts_of_a_sidecar", WITH_SPEC("OnFailure", PROXY(KILLED) RUNNING(RUNS)), "nothing", 0,
+			0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		struct kar_buf out = { 0 };
+		const char *got = print(p->job->loss, &out);
+
+		if (strcmp(got, samples[i].want))
+			fail_msg("%s: want %s, got %s", samples[i].name, samples[i].want, got);
+		assert_int_equal(kar_pod_loss_of(p)->exit_code, samples[i].code);
+		assert_int_equal(kar_pod_loss_of(p)->restarts, samples[i].restarts);
+		kar_buf_release(&out);
+		kar_object_unref(&p->o);
+	}
+}
+
+/* A container that is not restarted, in a pod that another one keeps running. */
+static void containers_that_ended_beside_others_are_known(void **state)
+{
+	static const struct {
+		const char *name, *json, *want;
+	} samples[] = {
+		{ "main_failed",
+			WITH_SPEC("Never",
+				RUNNING(ENDED("main", 137, "OOMKilled", AT("05")) "," HELPER_RUNS)),
+			"main=137:OOMKilled beside helper" },
+		{ "helper_failed",
+			WITH_SPEC("Never", RUNNING(RUNS "," ENDED("helper", 1, "Error", AT("05")))),
+			"helper=1:Error beside main" },
+		{ "main_succeeded",
+			WITH_SPEC("OnFailure",
+				RUNNING(ENDED("main", 0, "Completed", AT("05")) "," HELPER_RUNS)),
+			"main=0:Completed beside helper" },
+		{ "helper_succeeded",
+			WITH_SPEC("Never", RUNNING(RUNS "," ENDED("helper", 0, "Completed", AT("05")))),
+			NULL },
+		{ "will_be_restarted",
+			WITH_SPEC("OnFailure", RUNNING(ENDED("main", 1, "Error", AT("05")) "," HELPER_RUNS)),
+			NULL },
+		{ "only_the_sidecar_runs",
+			WITH_SPEC("Never",
+				PROXY("\"running\":{}") RUNNING(ENDED("main", 1, "Error", AT("05")))),
+			NULL },
+		{ "all_run", WITH_SPEC("Never", RUNNING(RUNS "," HELPER_RUNS)), NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(samples); i++) {
+		const struct kar_pod *p = pod_of(samples[i].json);
+		const struct kar_pod_trouble *t = kar_pod_half_ended(p);
+		struct kar_buf out = { 0 };
+		const char *got = NULL;
+
+		if (t) {
+			kar_buf_printf(&out, "%s=%d:%s beside %s", t->container, (int)t->code, t->reason,
+				t->beside);
+			got = kar_buf_cstr(&out);
+		}
+		if (!kar_streq(got, samples[i].want))
+			fail_msg("%s: %s", samples[i].name, got ? got : "none");
+		assert_null(kar_pod_waits(p));
+		assert_null(kar_pod_crashes(p));
+		kar_buf_release(&out);
+		kar_object_unref(&p->o);
+	}
+}
+
 #define CRASHED(name, restarts, state, last) \
 	"{\"name\":\"" name "\",\"restartCount\":" #restarts ",\"state\":{" state "},\"lastState\":{" last \
 	"}}"
@@ -376,6 +467,8 @@ int main(void)
 		TEST(loss_is_bounded),
 		TEST(texts_are_bounded),
 		TEST(stuck_containers_are_told),
+		TEST(sidecars_decide_nothing),
+		TEST(containers_that_ended_beside_others_are_known),
 		TEST(words_are_kept),
 		TEST(words_are_bounded),
 		TEST(restarts_are_counted),
