@@ -64,7 +64,24 @@ static bool is_ready(const struct kar_podgroup *g)
 			kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
 }
 
-static void add(struct kar_unit *u, const struct kar_stores *stores, const char *name, struct kar_arena *a)
+static bool names(const struct kar_stores *stores, const struct kar_podgroup *g,
+	const struct kar_podgroup *other)
+{
+	const struct kar_array *list = names_of(stores, g);
+	const char *const *items = list->items;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(&other->o, key);
+	for (size_t i = 0; i < list->n; i++) {
+		if (kar_streq(items[i], key))
+			return true;
+	}
+	return false;
+}
+
+/* @name stands in the list of @by, a group of the unit. */
+static void add(struct kar_unit *u, const struct kar_stores *stores, const struct kar_podgroup *by,
+	const char *name, struct kar_arena *a)
 {
 	const struct kar_podgroup *g = find(stores, name);
 
@@ -75,6 +92,11 @@ static void add(struct kar_unit *u, const struct kar_stores *stores, const char 
 	}
 	if (has(u, g) || u->n == KAR_UNIT_MAX || kar_unit_has_started(stores, g))
 		return;
+	if (!names(stores, g, by)) {
+		u->awaited = u->awaited ? u->awaited : g;
+		u->waits = true;
+		return;
+	}
 	u->groups[u->n++] = g;
 	u->waits |= !is_ready(g);
 	if (g->status.placement.state == KAR_PG_STATE_ROLLING_BACK && !u->failing)
@@ -91,11 +113,11 @@ struct kar_unit kar_unit_of(const struct kar_stores *stores, const struct kar_po
 	u.groups = kar_arena_alloc(a, KAR_UNIT_MAX, sizeof(struct kar_podgroup *));
 	u.groups[u.n++] = g;
 	for (size_t i = 0; i < u.n; i++) {
-		const struct kar_array *names = names_of(stores, u.groups[i]);
-		const char *const *items = names->items;
+		const struct kar_array *list = names_of(stores, u.groups[i]);
+		const char *const *items = list->items;
 
-		for (size_t k = 0; k < names->n; k++)
-			add(&u, stores, items[k], a);
+		for (size_t k = 0; k < list->n; k++)
+			add(&u, stores, u.groups[i], items[k], a);
 	}
 	return u;
 }

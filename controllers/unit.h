@@ -1,23 +1,26 @@
 /*
  * unit - gangs that start together or not at all (GangGroups of GangScheduling; docs/design/podgroup.md, 5.1).
  *
- * A group starts only with those that it names, and theirs in turn: together they are its unit. One that it does not name cannot hold it
- * up. The groups of a QueueJob name others by schedSpec.gangGroups, all others by annotation. Once a gang has started it waits for
- * nobody any more.
+ * Groups that name each other are a unit, and what these name and are named by in turn belongs to it. A group that is not named back makes only
+ * those wait that name it, until it has started, and its own names are not followed: nobody can hold up a gang, or make work for the
+ * manager, by naming it. The groups of a QueueJob name others by schedSpec.gangGroups, all others by annotation. Once a gang has started it
+ * waits for nobody any more.
  */
 #ifndef KAR_UNIT_H
 #define KAR_UNIT_H
 
 #include "controllers/stores.h"
 
-enum { KAR_UNIT_MAX = 64 }; /* groups; those beyond it are not waited for */
+enum { KAR_UNIT_MAX = 32 }; /* groups; those beyond it are not waited for */
 
 struct kar_unit {
 	const struct kar_podgroup *
 		*groups; /* the group itself first; borrowed from the cache; NULL: it names no others */
 	size_t n;
-	const char *missing;                /* "ns/name" of one that does not exist; NULL: all do */
-	bool waits;                         /* another one has neither started nor a plan */
+	const char *missing; /* "ns/name" of one that does not exist; NULL: all do */
+	const struct kar_podgroup *
+		awaited; /* one that is not of it, which a member names, and that has not started; NULL: none */
+	bool waits;      /* another one has neither started nor a plan */
 	const struct kar_podgroup *failing; /* another one that is being rolled back; NULL: none */
 };
 

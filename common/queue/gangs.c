@@ -75,7 +75,8 @@ static void fail_unit(struct q_pass *p, struct q_group *g, struct q_group *faile
 	}
 }
 
-static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, bool *later)
+/* Whether it starts; *@nodes: it does not, and nothing but nodes is short. */
+static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, bool *later, bool *nodes)
 {
 	enum kar_queue_reason why = q_ineligible(g);
 	struct q_short s = { 0 };
@@ -85,6 +86,7 @@ static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, boo
 		return true;
 	fit = why || !q_is_feasible(p, g) ? Q_NO : q_admit(p, g, &s);
 	*later |= fit == Q_LATER;
+	*nodes = fit == Q_NO && s.nodes;
 	if (fit != Q_NO)
 		return true;
 	fail_unit(p, with, g, why);
@@ -106,19 +108,49 @@ static void reserve_all(struct q_pass *p, struct q_group *g)
 	}
 }
 
-static bool try_unit(struct q_pass *p, struct q_group *g)
+enum { UNIT_ORDERS = 4 }; /* in which the groups of a unit are placed, at most */
+
+/* The groups of the unit in the order of its list, @g last. */
+static struct q_group **unit_of(struct q_pass *p, struct q_group *g)
+{
+	struct q_group **unit = kar_arena_alloc(p->a, g->in->n_unit + 1, sizeof(struct q_group *));
+
+	for (uint32_t i = 0; i < g->in->n_unit; i++)
+		unit[i] = &p->groups[g->in->unit[i]];
+	unit[g->in->n_unit] = g;
+	return unit;
+}
+
+/* Returns the number of the first that does not start; @n: all do. */
+static uint32_t start_in_order(struct q_pass *p, struct q_group *const *unit, uint32_t n, struct q_group *g,
+	bool *later, bool *nodes)
+{
+	uint32_t i = 0;
+
+	while (i < n && start(p, unit[i], g, later, nodes))
+		i++;
+	return i;
+}
+
+static void move_to_front(struct q_group **unit, uint32_t i)
+{
+	struct q_group *first = unit[i];
+
+	for (; i > 0; i--)
+		unit[i] = unit[i - 1];
+	unit[0] = first;
+}
+
+/* Whether all of the unit start in this order. If not, *@failed is the number of the one that was short of nodes alone; 0: it is not so. */
+static bool start_unit(struct q_pass *p, struct q_group *g, struct q_group *const *unit, uint32_t *failed)
 {
 	struct q_mark mark = q_mark(p);
-	bool later = false, all = !g->in->unit_missing;
+	uint32_t n = g->in->n_unit + 1, at;
+	bool later = false, nodes = false;
 
-	if (!p->trial) {
-		g->unit_failed = !all;
-		g->partner = NULL;
-	}
-	for (uint32_t i = 0; i < g->in->n_unit && all; i++)
-		all = start(p, &p->groups[g->in->unit[i]], g, &later);
-	all = all && start(p, g, g, &later);
-	if (!all) {
+	at = start_in_order(p, unit, n, g, &later, &nodes);
+	*failed = nodes ? at : 0;
+	if (at < n) {
 		q_undo(p, mark);
 		return false;
 	}
@@ -126,6 +158,31 @@ static bool try_unit(struct q_pass *p, struct q_group *g)
 		reserve_all(p, g);
 	q_keep_changes(p, mark);
 	return true;
+}
+
+/*
+ * Who is placed first may take the nodes that only another one can use. So the one for which there were none is placed first
+ * next time.
+ */
+static bool try_unit(struct q_pass *p, struct q_group *g)
+{
+	struct q_group **unit = unit_of(p, g);
+	uint32_t failed;
+
+	if (!p->trial) {
+		g->unit_failed = g->in->unit_missing;
+		g->partner = NULL;
+	}
+	if (g->in->unit_missing)
+		return false;
+	for (int order = 0; order < UNIT_ORDERS; order++) {
+		if (start_unit(p, g, unit, &failed))
+			return true;
+		if (!failed)
+			return false;
+		move_to_front(unit, failed);
+	}
+	return false;
 }
 
 /* --- nodes on demand -------------------------------------------------------------------------------- */

@@ -244,28 +244,59 @@ static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct 
 			same ? "waits (WaitingForMembers)" : "is not ready"));
 }
 
-/* Once the pods of all are known. */
-static void observe_unit(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in)
+static void wait_for_start(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in,
+	const struct kar_podgroup *other)
 {
-	struct kar_unit unit;
+	bool same = kar_streq(other->o.ns, qg->group->o.ns);
+
+	queue_refuse(in, KAR_QR_GANG_GROUP,
+		kar_arena_printf(&p->s->arena, "it starts after %s/%s, which %s", other->o.ns, other->o.name,
+			same ? "has not started and does not name it" : "is not ready"));
+}
+
+/* The unit of a group that has not started: the same for all of it, so it is found once. */
+static const struct kar_unit *find_unit(struct queue_pass *p, struct queue_group *qg)
+{
+	struct kar_unit *unit;
+
+	if (qg->unit)
+		return qg->unit;
+	unit = kar_arena_alloc(&p->s->arena, 1, sizeof(*unit));
+	*unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
+	qg->unit = unit;
+	for (size_t i = 1; i < unit->n; i++) {
+		uint32_t number = queue_number_of(p, unit->groups[i]);
+
+		if (number != KAR_QUEUE_NONE)
+			p->groups[number].unit = unit;
+	}
+	return unit;
+}
+
+/* Once the pods of all are known. */
+static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct kar_queue_group *in)
+{
+	const struct kar_unit *unit;
 	uint32_t *numbers;
 
 	if (is_empty(qg) || (qg->job && !qg->job->spec.sched.gang_groups.n))
 		return;
-	unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
-	numbers = kar_arena_alloc(&p->s->arena, unit.n + 1, sizeof(*numbers));
-	for (size_t i = 1; i < unit.n; i++) {
-		uint32_t number = queue_number_of(p, unit.groups[i]);
+	unit = find_unit(p, qg);
+	numbers = kar_arena_alloc(&p->s->arena, unit->n + 1, sizeof(*numbers));
+	for (size_t i = 0; i < unit->n; i++) {
+		uint32_t number = queue_number_of(p, unit->groups[i]);
 
-		if (number == KAR_QUEUE_NONE)
+		if (number == KAR_QUEUE_NONE || unit->groups[i] == qg->group)
 			continue;
 		if (is_empty(&p->groups[number]))
-			wait_for(p, qg, in, unit.groups[i]);
+			wait_for(p, qg, in, unit->groups[i]);
 		numbers[in->n_unit++] = number;
 	}
+	if (unit->awaited)
+		wait_for_start(p, qg, in, unit->awaited);
 	in->unit = numbers;
-	in->unit_missing = unit.missing;
-	in->no_provisioning |= in->n_unit > 0 || unit.missing;
+	in->unit_missing = unit->missing;
+	in->no_provisioning |= in->n_unit > 0 || unit->missing;
 }
 
 static kar_time true_since(const struct kar_conditions *list, const char *type)

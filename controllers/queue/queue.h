@@ -62,6 +62,7 @@ struct queue_group {
 	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
 	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
+	const struct kar_unit *unit; /* those with which it starts, in the pass; NULL: not asked for yet */
 };
 
 /*

@@ -6,7 +6,7 @@
  * has a job already, which no test sees, and may have no other) and groups (`g1 a admitted prio=5 age=3 still-in=b not-allowed empty finished
  * idle phase=Running started=5`). age is in minutes; the older goes first. empty: it has had no members for too long.
  *
- * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1 (a waiting group must start
+ * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1,on=rack=r (a waiting group must start
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
  * grows (it was admitted without room). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
  * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
@@ -142,9 +142,12 @@ static void read_group_word(struct scene *s, uint32_t i, const char *word)
 static int32_t read_needs(struct scene *s, uint32_t i, const char *value)
 {
 	int32_t want = 0, n = atoi(words_part(&s->arena, &value, "x"));
+	char *needs = kar_arena_strndup(&s->arena, value, strlen(value));
 
+	for (char *comma; (comma = strchr(needs, ',')) != NULL;)
+		*comma = ' ';
 	s->runs[i][0] =
-		(struct kar_queue_run){ .class = words_class(s->snapshot.sched, &s->arena, value, &want),
+		(struct kar_queue_run){ .class = words_class(s->snapshot.sched, &s->arena, needs, &want),
 			.n = n };
 	s->groups[i].runs = s->runs[i];
 	s->groups[i].n_runs = 1;

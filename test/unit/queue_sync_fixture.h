@@ -92,7 +92,7 @@ static KAR_UNUSED void put_group_of_job(const char *name, const char *status)
 	",\"conditions\":[{\"type\":\"Invalid\",\"status\":\"True\"}],\"reason\":\"r"
 
 /* One sync; the plan without what concerns queue statuses if @groups_only. The text lives until the next call. */
-static const char *sync_text(bool groups_only)
+static KAR_UNUSED const char *sync_text(bool groups_only)
 {
 	static char text[4096];
 	struct kar_buf out = { 0 };
