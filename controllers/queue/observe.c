@@ -10,17 +10,41 @@
 #include "controllers/unit.h"
 
 /*
+ * Its job is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will
+ * have no owner when the garbage collector has removed that from it.
+ */
+static bool is_left_behind(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_queuejob *job)
+{
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	if (job)
+		return job->has_orphan_finalizer;
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		if (kar_pod_alive(kar_as_pod(o)))
+			return true;
+	}
+	return false;
+}
+
+/*
  * The work of a QueueJob's group is over when the job has ended, not when the group is Finished: a job whose quorum is below the sum
  * of its replicas continues. For a group of any other owner the phase of the group decides.
  */
-static enum queue_claim claim_of(const struct kar_podgroup *g, const struct kar_queuejob *job)
+static enum queue_claim claim_of(const struct queue_pass *p, const struct kar_podgroup *g,
+	const struct kar_queuejob *job)
 {
 	if (g->deletion)
 		return QUEUE_CLAIM_NONE;
 	if (!queue_is_of_job(g))
 		return g->status.phase == KAR_PG_PHASE_FINISHED ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
-	if (!job || job->deletion)
+	if ((!job || job->deletion) && !is_left_behind(p, g, job))
 		return QUEUE_CLAIM_NONE;
+	if (!job)
+		return QUEUE_CLAIM_ALIVE;
 	if (kar_queuejob_has_ended(&job->status))
 		return QUEUE_CLAIM_FINISHED;
 	if (job->spec.suspend)
@@ -442,7 +466,7 @@ static void observe_groups(struct queue_pass *p)
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
 		const struct kar_object *owner = queue_owner_of(p->stores, g);
-		enum queue_claim claim = claim_of(g, queue_job_if_of(g, owner));
+		enum queue_claim claim = claim_of(p, g, queue_job_if_of(g, owner));
 
 		if (claim == QUEUE_CLAIM_FINISHED)
 			finished[n_finished++] = g;

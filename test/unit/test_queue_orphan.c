@@ -64,6 +64,49 @@ static void orphan_makes_room_for_jobs(void **state)
 	}
 }
 
+#define OF_JOB_O \
+	",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"o\",\"kube-arbitrator.io/queuejob\":\"o\"}" \
+	",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"o\",\"uid\":\"uid-o\"," \
+	"\"controller\":true}]"
+#define DELETED ",\"deletionTimestamp\":\"2026-11-21T13:46:27Z\",\"deletionGracePeriodSeconds\":30"
+
+/* While the garbage collector removes the owner from what a deleted job leaves. The job of g waits. */
+static const struct {
+	const char *name;
+	const char *job; /* metadata of the job; NULL: it is gone */
+	const char *pod; /* metadata of its pod; NULL: it is gone */
+	const char *plan;
+} owned[] = {
+	{ "job_is_orphaning_its_pods", DELETED ",\"finalizers\":[\"orphan\"]", OF_JOB_O, HOLDS },
+	{ "job_that_leaves_pods_is_gone", NULL, OF_JOB_O, HOLDS },
+	{ "job_that_leaves_pods_is_gone_and_they_stop", NULL, OF_JOB_O DELETED, NULL },
+	{ "job_is_deleted_with_its_pods", DELETED ",\"finalizers\":[\"foregroundDeletion\"]", OF_JOB_O,
+		NULL },
+	{ "job_and_pods_are_gone", NULL, NULL, NULL },
+};
+
+static void orphaned_job_keeps_its_place_while_its_pods_are_there(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(owned); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queue("default", "\"maxJobs\":1");
+		if (owned[i].job)
+			put_named_job("o", owned[i].job, "", "Running");
+		put_group_of_job("o", "\"phase\":\"Running\",\"members\":1," ADMITTED_AT("13:00:00"));
+		if (owned[i].pod)
+			put_named(w.stores.pods, "o-t-0", owned[i].pod, ",\"spec\":{\"nodeName\":\"n1\"}");
+		put_named_job("g", "", "", "Pending");
+		put_group_of_job("g", "");
+		got = sync_text(true);
+		if (owned[i].plan ? strcmp(got, owned[i].plan) != 0 : !strstr(got, "ns/g (Admitted=True"))
+			fail_msg("%s:\nwant '%s'\ngot  '%s'", owned[i].name,
+				owned[i].plan ? owned[i].plan : "g is admitted", got);
+	}
+}
+
 /* Nothing else would wake it. */
 static void pass_comes_when_an_orphan_has_had_its_minute(void **state)
 {
@@ -82,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(orphan_makes_room_for_jobs),
+		TEST(orphaned_job_keeps_its_place_while_its_pods_are_there),
 		TEST(pass_comes_when_an_orphan_has_had_its_minute),
 	};
 

@@ -125,19 +125,37 @@ def story_full_queue_says_so(s):
         s.wait_phase("waits", "Running", 60, running=1)
 
 
+def orphan_keeps_its_place(s, name, reason, **limit):
+    """@name-left is deleted with --cascade=orphan while it runs: @name-next waits as before, and starts when the pods are gone."""
+    left, following = f"{name}-left", f"{name}-next"
+    with queue(s, **limit) as one:
+        for job in left, following:
+            made = queuejob(job, task("worker", 1), queue=one)
+            made["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "10m"}}
+            s.apply(made)
+            if job == left:
+                s.wait_phase(left, "Running", 60)
+        s.wait_phase(following, "Pending", reason=reason)
+        before = admission(s, left)
+        s.kubectl("delete", "queuejob", left, "--cascade=orphan")
+        wait_until(lambda: not s.group(left)["metadata"].get("ownerReferences"), "the group has no owner")
+        wait_until(lambda: not any(p["metadata"].get("ownerReferences") for p in s.pods(left).values()), "its pod has no owner")
+        s.wait_phase(following, "Pending", reason=reason)
+        expect_equal(admission(s, left), before, "the admission of the group, which was never withdrawn")
+        s.kubectl("delete", "pods", "-l", f"{LABEL}={left}", "--wait=false")
+        s.wait_phase(following, "Running", 120, running=1)
+        expect_equal(s.group(left)["metadata"]["name"], left, "the group that stays for a job of its name")
+
+
 def story_orphaned_group_gives_its_place_back(s):
-    """The PodGroup of a job that was deleted with --cascade=orphan counts for a minute after its last pod; then the next job starts."""
-    with queue(s, maxJobs=1) as one:
-        s.apply(queuejob("left", task("worker", 1), queue=one))
-        s.wait_phase("left", "Running", 60)
-        s.kubectl("delete", "queuejob", "left", "--cascade=orphan")
-        wait_until(lambda: not s.group("left")["metadata"].get("ownerReferences"), "the group has no owner")
-        s.apply(queuejob("next", task("worker", 1), queue=one))
-        s.wait_phase("next", "Pending", reason="MaxJobsReached")
-        s.kubectl("delete", "pods", "-l", f"{LABEL}=left", "--wait=false")
-        s.wait_phase("next", "Running", 120, running=1)
-        wait_until(lambda: admission(s, "left").get("status") == "False", "the orphan waits")
-        expect_equal(s.group("left")["metadata"]["name"], "left", "the group that stays for a job of its name")
+    """A job that was deleted with --cascade=orphan keeps its place until a minute after its last pod; then the next job starts."""
+    orphan_keeps_its_place(s, "jobs", "MaxJobsReached", maxJobs=1)
+    wait_until(lambda: admission(s, "jobs-left").get("status") == "False", "the orphan waits")
+
+
+def story_orphaned_group_keeps_its_room(s):
+    """The same in a queue that is limited by capability; without pods it holds nothing of that."""
+    orphan_keeps_its_place(s, "room", "QueueCapability", capability={"cpu": "10m"})
 
 
 def story_queue_in_use_is_not_gone(s):
