@@ -131,7 +131,9 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 
 	if (spec.weight < 1)
 		spec.weight = 1; /* the default of the schema, which lets no other pass */
-	spec.parent = kar_has_text(w->s.parent) ? kar_copy_fit(mem, w->s.parent, KAR_COPY_VALUE) : NULL;
+	spec.parent = kar_has_text(w->s.parent) && !kar_streq(w->s.parent, KAR_QUEUE_ROOT)
+		? kar_copy_fit(mem, w->s.parent, KAR_COPY_VALUE)
+		: NULL;
 	spec.deserved = keep_amounts(&w->deserved, false, mem);
 	spec.guarantee = keep_amounts(&w->guarantee, false, mem);
 	spec.capability = keep_amounts(&w->capability, true, mem);

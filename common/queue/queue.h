@@ -46,7 +46,7 @@ enum kar_queue_reason {
 	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */
 	KAR_QR_BACK_OFF,
 	KAR_QR_QUOTA_INVALID_TEMPLATE,
-	/* Found by the pass. All that have one of these are eligible. */
+	/* Found by the pass. All that have one of these are eligible; QUOTA_EXCEEDED may be given, with a text, if the quota is not computed. */
 	KAR_QR_INFEASIBLE,
 	KAR_QR_QUOTA_INFEASIBLE,
 	KAR_QR_RESERVING,
@@ -206,7 +206,7 @@ struct kar_queue_quota_row {
 	int64_t limit;   /* min(spec.hard, status.hard) */
 	int64_t hard;    /* spec.hard, for feasibility */
 	int64_t foreign; /* F of section 7 */
-	bool unknown;    /* status.hard is not there yet: nothing is charged */
+	bool unknown; /* status.hard is not there yet: nothing is charged; who would be waits (.ineligible) */
 };
 
 struct kar_queue_flags {

@@ -26,7 +26,7 @@ static bool is_placeable(const struct kar_queuejob *job)
 
 /* --- what is there --------------------------------------------------------------------------------- */
 
-/* A quota lets no pod of a task in, whatever it has room for. */
+/* A quota lets no pod of a task in, whatever it has room for; or nobody knows yet what it has room for. */
 static void check_templates(struct making *m)
 {
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
@@ -35,6 +35,9 @@ static void check_templates(struct making *m)
 
 		if (why)
 			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
+		if (c && c->unknown)
+			queue_refuse(m->in, KAR_QR_QUOTA_EXCEEDED,
+				kar_arena_printf(m->arena, "quota %s is not computed yet", c->unknown));
 	}
 }
 

@@ -182,6 +182,8 @@ static void charge(struct queue_account *a, const struct kar_pod_charge *c, bool
 		if (!matches)
 			continue;
 		add_charge(a, a->first + i, kar_pod_charge_of(c, row->resource), out);
+		if (template && row->unknown && !out->unknown && kar_pod_charge_of(c, row->resource) > 0)
+			out->unknown = row->quota;
 		if (template)
 			check_demand(row, c, out);
 	}

@@ -43,6 +43,8 @@ struct queue_charges {
 	 * Then also that resource, and the container ("": one of those that are too many to be kept).
 	 */
 	const char *refused_by, *demands, *container;
+	const char *
+		unknown; /* of a template: the first quota of which nothing is computed yet that it would be charged to; NULL: none */
 };
 
 /* Adds the rows of the quotas of @ns, in the order of names. NULL: none of them limits pods. Once per namespace. */

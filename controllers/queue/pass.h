@@ -50,6 +50,7 @@ struct queue_pass {
 	/* ms until statuses of queues may be written in which only counts changed; <= 0: now */
 	kar_time counts_in;
 	bool counts_written;
+	bool makes_default;         /* the queue "default" is created in this pass */
 	bool queues_are_read_only;  /* decision 032 */
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
 	kar_class *classes;         /* of this pass alone; one reference each */
@@ -164,10 +165,10 @@ void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
 
 /* --- write.c, write_order.c ------------------------------------------------------------------------- */
 
-/* Adds the writes for groups, for queues, and for the queue "default" if it does not exist. */
+/* Adds the writes for groups, for queues, and for the queue "default" if a group waits for it and it does not exist. */
 void queue_write_groups(struct queue_pass *p) KAR_NONNULL;
 void queue_write_queues(struct queue_pass *p) KAR_NONNULL;
-void queue_ensure_default(struct queue_pass *p) KAR_NONNULL;
+void queue_make_default(struct queue_pass *p) KAR_NONNULL;
 /* See struct kar_controller. */
 int queue_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
 	struct kar_err *err) KAR_NONNULL;

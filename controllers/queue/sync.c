@@ -271,7 +271,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
-	kar_workqueue_add(c->queue, ALL); /* an empty cluster has no changes, but needs its default queue */
+	kar_workqueue_add(c->queue, ALL); /* queues of which nothing changes may lack a status */
 }
 
 /* ---- the pass ---- */
@@ -367,7 +367,7 @@ static void pass(struct queue_pass *p)
 	kar_plan_requeue(&p->s->plan, p->yields_in);
 	kar_plan_requeue(&p->s->plan, p->retry_in);
 	if (!p->queues_are_read_only)
-		queue_ensure_default(p);
+		queue_make_default(p);
 	queue_write_groups(p);
 	if (!p->queues_are_read_only)
 		queue_write_queues(p);

@@ -204,6 +204,16 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 		->firm = true;
 }
 
+/* Its queue will be there in a moment: that there is none is not worth a word to who has just created his first job. */
+static bool gets_its_queue(const struct queue_pass *p, uint32_t i)
+{
+	const struct queue_group *qg = &p->groups[i];
+
+	return p->makes_default && p->result.groups[i].reason == KAR_QR_QUEUE_NOT_FOUND &&
+		kar_streq(qg->queue, KAR_DEFAULT_QUEUE) &&
+		!kar_condition_find(&qg->group->status.conditions, KAR_PG_ADMITTED);
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 void queue_write_group(struct queue_pass *p, uint32_t i)
 {
@@ -212,7 +222,7 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 	bool news = queue_is_news(p, qg, d);
 	enum queue_pace pace = news ? QUEUE_NEVER : pace_of(p, i);
 
-	if (!queue_is_written(qg))
+	if (!queue_is_written(qg) || gets_its_queue(p, i))
 		return;
 	if (qg->label) {
 		if (!p->for_positions)
@@ -301,9 +311,22 @@ void queue_write_queues(struct queue_pass *p)
 	}
 }
 
-void queue_ensure_default(struct queue_pass *p)
+/* Groups that have no other reason to wait than that there is no such queue. */
+static bool is_missed(const struct queue_pass *p, const char *queue)
 {
-	if (!kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE))
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (p->result.groups[i].reason == KAR_QR_QUEUE_NOT_FOUND &&
+			kar_streq(p->groups[i].queue, queue))
+			return true;
+	}
+	return false;
+}
+
+void queue_make_default(struct queue_pass *p)
+{
+	p->makes_default =
+		is_missed(p, KAR_DEFAULT_QUEUE) && !kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
+	if (p->makes_default)
 		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
 			CREATE_DEFAULT_QUEUE;
 }

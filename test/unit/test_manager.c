@@ -18,6 +18,10 @@ enum { DEADLINE = 5000, WAIT = 100 };
 
 #define QUEUE "{\"metadata\":{\"name\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{}}"
 
+/* It waits for the queue "default". */
+#define GROUP \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{}}"
+
 struct cluster {
 	struct kar_client client; /* first */
 	enum kar_verb refuses;
@@ -69,7 +73,9 @@ static void give_list(const struct cluster *c, const struct kar_request *r)
 
 	snprintf(list, sizeof(list),
 		"{\"kind\":\"%sList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%s]}", r->res->kind,
-		is_of(r, "queues") ? c->queues : "");
+		is_of(r, "queues")                                          ? c->queues
+			: is_of(r, "podgroups") && c->refuses == KAR_CREATE ? GROUP
+									    : "");
 	r->on_data(r->arg, list, strlen(list));
 }
 

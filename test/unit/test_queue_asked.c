@@ -130,8 +130,8 @@ static void label_has_preconditions(void **state)
 	put_queue("a", "");
 	put_pods("a a gated");
 	put_g("", "", "");
-	assert_string_equal(sync_text(true), "create queues default; " LABEL("a"));
-	check_says(&w.sync.plan.actions[1],
+	assert_string_equal(sync_text(true), LABEL("a"));
+	check_says(&w.sync.plan.actions[0],
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\",\"labels\":{" QUEUE("a") "}}}");
 }
 

@@ -17,9 +17,25 @@ static void check_nth_body(size_t action, const char *want)
 	check_body(&w.sync.plan.actions[action], want);
 }
 
-static void empty_cluster_gets_the_default_queue(void **state)
+/* Nobody who deletes it waits for ever. */
+static void default_queue_is_made_for_who_waits_for_it(void **state)
 {
 	(void)state;
+	assert_string_equal(sync_text(false), "");
+	w.mono += 1000;
+	put_group("o", "\"queue\":\"other\"", "");
+	put_group("f", "", "\"phase\":\"Finished\"");
+	put_named_job("s", "", ",\"suspend\":true", "Pending");
+	put_group_of_job("s", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/o (Admitted=False/QueueNotFound position=0); "
+		"patch podgroups/status ns/s (Admitted=False/Suspended position=0)");
+	w.mono += 1000;
+	put_group("o", "\"queue\":\"other\"",
+		ADMITTED("False", "QueueNotFound",
+			"there is no queue other; it is admitted when somebody creates one"));
+	put_group("g", "", "");
+	put_named_job("s", ",\"deletionTimestamp\":\"2026-11-21T13:46:27Z\"", "", "Pending");
 	assert_string_equal(sync_text(false), "create queues default");
 	check_nth_body(0,
 		"{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\",\"finalizers\":[\"kube-arbitrator.io/queue\"]},"
@@ -707,7 +723,7 @@ static void edit_of_a_job_begins_a_pass(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(empty_cluster_gets_the_default_queue),
+		TEST(default_queue_is_made_for_who_waits_for_it),
 		TEST(default_queue_is_created_once),
 		TEST(manager_of_one_namespace_writes_no_queue),
 		TEST(group_is_admitted_with_preconditions),
