@@ -10,7 +10,7 @@
 #include "common/timefmt.h"
 
 static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
-		      POSTPONED_FOR = KAR_MINUTE;
+		      POSTPONED_FOR = KAR_MINUTE, REFUSED_FOR = 5 * KAR_SECOND;
 
 /* --- what a move does ------------------------------------------------------------------------------ */
 
@@ -62,6 +62,8 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
 	if (a->refused)
 		return why_refused(a->refused, arena);
+	if (a->release_refused)
+		return kar_arena_printf(arena, "release refused: %s", a->release_refused);
 	if (a->unnamed)
 		return kar_arena_printf(arena,
 			"the API server has dropped spec.schedulingGroup of %s, so that it starts alone",
@@ -277,6 +279,12 @@ static bool is_refused(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 	return a->refused;
 }
 
+/* A policy does not let a member start, and the others must not hold their nodes meanwhile. */
+static bool is_release_refused(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	return a->release_refused && is_over(a->refused_since + REFUSED_FOR - a->now, p);
+}
+
 /* A minimum that an edit has raised since does not stop what runs; that of a further stage does. */
 static int32_t minimum_of(const struct podgroup_attempt *a)
 {
@@ -421,6 +429,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, unit_fails, roll_back },
 	{ KAR_PG_STATE_PLACED, is_stuck, roll_back },
 	{ KAR_PG_STATE_PLACED, is_refused, roll_back },
+	{ KAR_PG_STATE_PLACED, is_release_refused, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },

@@ -28,6 +28,9 @@ struct podgroup_view {
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
+	const char *
+		release_refused; /* what the API server said of a member that it does not let start; NULL: nothing */
+	kar_time refused_since;   /* wall ms, of .release_refused */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
 	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
 	kar_time native_interval; /* ms until .native_lost may change */

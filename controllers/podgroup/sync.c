@@ -2,12 +2,15 @@
  * The shell of the PodGroup reconciler: key = the group's namespace/name, which is also the index value of its pods.
  */
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "api/pg_members.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/utf8.h"
 #include "controllers/asked.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
@@ -18,6 +21,14 @@
 enum {
 	CACHE_WAIT = 100, /* ms between two checks whether the cache has our own write */
 	UNIT_WAIT = 200,  /* ms between two checks whether all gangs that start together have their plans */
+};
+
+/* What is remembered of a group: the last member whose start the API server has refused. Its loss costs another try. */
+struct podgroup_memory {
+	kar_time attempt;  /* status.placement.time then: a later attempt knows nothing of it */
+	kar_time since;    /* wall ms; 0: none was refused */
+	char uid[40];      /* of the pod */
+	char message[256]; /* of the API server, cut */
 };
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
@@ -173,6 +184,16 @@ static bool make_group(const struct kar_controller *c, struct kar_sync *s, const
 	return about != NULL;
 }
 
+static void observe_refusal(const struct kar_sync *s, struct podgroup_view *v)
+{
+	const struct podgroup_memory *m = s->state->memory;
+
+	if (!m->since || m->attempt != v->group->status.placement.time)
+		return;
+	v->release_refused = m->message;
+	v->refused_since = m->since;
+}
+
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 {
 	const struct kar_stores *stores = c->stores;
@@ -207,6 +228,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.default_timeout = c->settings->schedule_timeout };
 
 	observe_unit(stores, job, &s->arena, &v);
+	observe_refusal(s, &v);
 	if (v.unit_waits && v.group->status.placement.state == KAR_PG_STATE_PLACED)
 		kar_plan_requeue(&s->plan, UNIT_WAIT);
 	collect_pods(stores->pods, s->key, &s->arena, &v);
@@ -249,9 +271,40 @@ static void encode_status(const struct kar_sync *s, struct kar_buf *out)
 	kar_json_writer_release(&w);
 }
 
+/* May the same request succeed only if somebody changes a policy or a role? */
+static bool is_final(const struct kar_err *err)
+{
+	return err->what == KAR_DENIED || err->what == KAR_INVALID;
+}
+
+static bool starts_member(const struct kar_action *a)
+{
+	return a->what == PODGROUP_RELEASE || a->what == PODGROUP_BIND;
+}
+
+static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
+{
+	struct podgroup_memory *m = s->state->memory;
+	kar_time attempt;
+
+	if (!starts_member(a) || !is_final(err) || !s->object || s->object->type != &kar_podgroup_type)
+		return;
+	attempt = kar_as_podgroup(s->object)->status.placement.time;
+	if (!m->since || m->attempt != attempt)
+		m->since = s->now;
+	m->attempt = attempt;
+	snprintf(m->uid, sizeof(m->uid), "%s", a->uid);
+	snprintf(m->message, sizeof(m->message), "%.*s", (int)sizeof(m->message) - 1, err->msg);
+	m->message[kar_utf8_clean(m->message, strlen(m->message))] = '\0';
+}
+
 static void wrote(const struct kar_sync *s, const struct kar_action *a,
 	const struct kar_answer *answer KAR_UNUSED)
 {
+	struct podgroup_memory *m = s->state->memory;
+
+	if (a && starts_member(a) && m->since && kar_streq(a->uid, m->uid))
+		m->since = 0;
 	kar_count_write(s, a);
 }
 
@@ -263,4 +316,6 @@ void kar_podgroup_controller(struct kar_controller *c)
 	c->encode = encode;
 	c->encode_status = encode_status;
 	c->wrote = wrote;
+	c->refused = refused;
+	c->memory_size = sizeof(struct podgroup_memory);
 }

@@ -192,6 +192,15 @@ static const struct row rows[] = {
 		"others unit-waits min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" GATED,
 		"", NULL },
+	{ "a_policy_does_not_let_a_member_start",
+		"others release-refused=5 min=2 phase=Pending place=Placed for=6 attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " bound; b" GATED,
+		"placement=RollingBack; event Warning RolledBack: attempt 1 to start the gang failed: release refused: admission webhook denied it",
+		NULL },
+	{ "it_may_still_do_so",
+		"others release-refused=4 min=2 phase=Pending place=Placed for=6 attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " bound; b" GATED,
+		"patch pods ns/b (release to n2)", NULL },
 	{ "one_of_them_fails",
 		"others unit-fails min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" FREE " bound; b" FREE,

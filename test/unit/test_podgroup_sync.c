@@ -110,6 +110,50 @@ static void own_write_is_awaited(void **state)
 	assert_true(sync_named("ns/g"));
 }
 
+#define PLACED_AT \
+	",\"spec\":{\"minMember\":1},\"status\":{\"phase\":\"Pending\",\"position\":0,\"placement\":{\"state\":\"Placed\",\"attempt\":1,\"time\":\"2026-11-21T%sZ\"," \
+	"\"deadline\":\"2026-11-21T14:00:00Z\",\"plan\":[{\"role\":\"a\",\"nodes\":\"n\"}]},\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"," \
+	"\"reason\":\"Admitted\",\"message\":\"m\",\"lastTransitionTime\":\"2026-11-21T13:46:00Z\"}]}"
+
+/* A policy of the API server does not let the gate go: the attempt ends when that has lasted for five seconds. */
+static void refused_release_ends_the_attempt(void **state)
+{
+	static const struct {
+		const char *attempt; /* status.placement.time */
+		kar_time refused;    /* ms ago; 0: it is not */
+		enum kar_class as;
+		bool ends;
+	} rows[] = {
+		{ "13:46:20", 4 * KAR_SECOND, KAR_DENIED, false },
+		{ "13:46:19", 6 * KAR_SECOND, KAR_DENIED, true },
+		{ "13:46:18", 0, KAR_OK, false }, /* another attempt knows nothing of it */
+		{ "13:46:17", 6 * KAR_SECOND, KAR_NOTFOUND, false },
+	};
+
+	(void)state;
+	put_owned_pod("a", "g",
+		",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+		GATED);
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const struct kar_podgroup_status *st;
+		struct kar_err err;
+		char group[512];
+
+		snprintf(group, sizeof(group), PLACED_AT, rows[i].attempt);
+		put_named(w.stores.podgroups, "g", "", group);
+		assert_true(sync_named("ns/g"));
+		assert_int_equal(w.sync.plan.n_actions, 1); /* it is tried */
+		if (rows[i].refused) {
+			kar_fail(&err, rows[i].as, "cannot patch pods ns/a: a policy denied it");
+			w.sync.now -= rows[i].refused;
+			w.controller.refused(&w.sync, &w.sync.plan.actions[0], &err);
+		}
+		assert_true(sync_named("ns/g"));
+		st = w.sync.plan.status;
+		assert_true((st && st->placement.state == KAR_PG_STATE_ROLLING_BACK) == rows[i].ends);
+	}
+}
+
 static void first_write_may_be_held_back_too(void **state)
 {
 	(void)state;
@@ -428,6 +472,7 @@ int main(void)
 		TEST(pods_that_wait_for_a_group_that_is_missing_say_so),
 		TEST(group_that_was_made_goes_when_it_is_empty),
 		TEST(first_write_may_be_held_back_too),
+		TEST(refused_release_ends_the_attempt),
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),
 		TEST(body_has_the_start_time),
