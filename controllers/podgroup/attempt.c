@@ -376,6 +376,12 @@ static bool lost_members(const struct podgroup_attempt *a, struct kar_plan *p KA
 	return is_all_gated(a) && a->members < a->quorum && !is_staged(a);
 }
 
+/* Somebody has taken a place of the plan before any member was released, for example while no manager ran. */
+static bool lost_places(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->outdated && is_all_gated(a);
+}
+
 /* All that ran is gone, and new members wait: they are a new gang. */
 static bool begins_anew(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
@@ -433,6 +439,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_PLACED, has_no_bound_members, roll_back },
 	{ KAR_PG_STATE_PLACED, has_no_members, give_up },
 	{ KAR_PG_STATE_PLACED, lost_members, give_up },
+	{ KAR_PG_STATE_PLACED, lost_places, give_up },
 	{ KAR_PG_STATE_PLACED, hold_is_over, end_hold },
 	{ KAR_PG_STATE_PLACED, lacks_members, roll_back },
 	{ KAR_PG_STATE_PLACED, is_late, roll_back },

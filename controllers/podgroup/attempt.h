@@ -38,6 +38,7 @@ struct podgroup_attempt {
 	bool of_others;              /* the members are pods of other controllers */
 	bool unit_waits, non_strict; /* as in struct podgroup_view */
 	const char *unit_failing;
+	bool outdated;               /* as in struct podgroup_view */
 	const char *release_refused; /* as in struct podgroup_view */
 	kar_time refused_since;
 	const char *unbound; /* names of members without a node: "w-1, w-2 and 3 more"; "": none */

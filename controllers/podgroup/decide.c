@@ -255,6 +255,7 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		.unit_waits = u->v->unit_waits,
 		.unit_failing = u->v->unit_failing,
 		.non_strict = u->v->non_strict,
+		.outdated = u->v->outdated,
 		.release_refused = u->v->release_refused,
 		.refused_since = u->v->refused_since,
 		.unbound = podgroup_list(&t->unbound, u->arena),

@@ -26,6 +26,7 @@ struct podgroup_view {
 	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
+	bool outdated;   /* of others: a node of its plan has no room for its members any more */
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
 	const char *

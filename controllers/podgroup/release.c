@@ -105,25 +105,36 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->o.name, (*y)->o.name);
 }
 
-/* Returns whether there was any. */
-static bool release_planned(const struct podgroup_view *v, struct kar_plan *p)
+const struct kar_pod **podgroup_by_name(const struct podgroup_view *v, struct kar_arena *a)
 {
-	const struct kar_pg_placement *pl = &v->group->status.placement;
-	const struct kar_pod **sorted = kar_arena_alloc(p->arena, v->n_pods + 1, sizeof(struct kar_pod *));
-	struct kar_pod wanted = { .o = { .type = &kar_pod_type } };
-	const struct kar_pod *key = &wanted;
-	bool any = false;
+	const struct kar_pod **sorted = kar_arena_alloc(a, v->n_pods + 1, sizeof(struct kar_pod *));
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		sorted[i] = v->pods[i];
 	qsort(sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
-	for (size_t i = 0; i < pl->n_plan; i++) {
-		const struct kar_pod **found;
+	return sorted;
+}
 
-		wanted.o.name = pl->plan[i].role;
-		found = bsearch(&key, sorted, v->n_pods, sizeof(struct kar_pod *), by_name);
-		if (found && (kar_pg_waits(*found) || kar_pg_binds(*found, v->served))) {
-			release(v, p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));
+const struct kar_pod *podgroup_named(const struct kar_pod *const *sorted, size_t n, const char *name)
+{
+	const struct kar_pod wanted = { .o = { .type = &kar_pod_type, .name = name } }, *key = &wanted;
+	const struct kar_pod *const *found = bsearch(&key, sorted, n, sizeof(struct kar_pod *), by_name);
+
+	return found ? *found : NULL;
+}
+
+/* Returns whether there was any. */
+static bool release_planned(const struct podgroup_view *v, struct kar_plan *p)
+{
+	const struct kar_pg_placement *pl = &v->group->status.placement;
+	const struct kar_pod **sorted = podgroup_by_name(v, p->arena);
+	bool any = false;
+
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		const struct kar_pod *pod = podgroup_named(sorted, v->n_pods, pl->plan[i].role);
+
+		if (pod && (kar_pg_waits(pod) || kar_pg_binds(pod, v->served))) {
+			release(v, p, pod, kar_pg_planned_node(&pl->plan[i], p->arena));
 			any = true;
 		}
 	}

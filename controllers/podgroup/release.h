@@ -38,4 +38,10 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
 	struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
 
+/* The members by name, in @a: .n_pods of them, for podgroup_named(). */
+const struct kar_pod **podgroup_by_name(const struct podgroup_view *v, struct kar_arena *a) KAR_NONNULL;
+/* The member @name of podgroup_by_name(); NULL: there is none. */
+const struct kar_pod *podgroup_named(const struct kar_pod *const *sorted, size_t n,
+	const char *name) KAR_NONNULL;
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/pg_members.h"
+#include "api/pg_plan.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "common/json.h"
@@ -16,6 +17,7 @@
 #include "controllers/kar_metrics.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
+#include "controllers/snapshot.h"
 #include "controllers/unit.h"
 
 enum {
@@ -194,6 +196,49 @@ static void observe_refusal(const struct kar_sync *s, struct podgroup_view *v)
 	v->refused_since = m->since;
 }
 
+static bool any_is_released(const struct podgroup_view *v)
+{
+	for (size_t i = 0; i < v->n_pods; i++) {
+		const struct kar_pod *pod = v->pods[i];
+
+		if (kar_pod_alive(pod) && (pod->node || kar_pg_was_started(pod, v->served)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is there no room any more for the members that the plan has places for, before the first is released? The plan may be older than
+ * this process.
+ */
+static bool is_outdated(const struct kar_stores *stores, const struct podgroup_view *v, struct kar_arena *a)
+{
+	const struct kar_pg_placement *pl = &v->group->status.placement;
+	const struct kar_pod **sorted;
+	struct kar_sched *sched;
+	bool fits = true;
+	size_t mark;
+
+	if (!v->of_others || v->unplaced || pl->state != KAR_PG_STATE_PLACED || any_is_released(v))
+		return false;
+	sorted = podgroup_by_name(v, a);
+	sched = kar_snapshot_sched(stores->snapshot);
+	mark = kar_sched_mark(sched);
+	for (size_t i = 0; i < pl->n_plan && fits; i++) {
+		const struct kar_pod *pod = podgroup_named(sorted, v->n_pods, pl->plan[i].role);
+		const char *node = kar_pg_planned_node(&pl->plan[i], a);
+		kar_class class;
+
+		if (!pod || !pod->needs || !node[0])
+			continue;
+		class = kar_snapshot_class_of(stores->snapshot, pod->needs);
+		fits = kar_sched_fits_on(sched, class, node);
+		kar_sched_take(sched, node, class, 1);
+	}
+	kar_sched_undo(sched, mark);
+	return !fits;
+}
+
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 {
 	const struct kar_stores *stores = c->stores;
@@ -238,6 +283,7 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	}
 	v.unplaced =
 		c->settings->one_namespace || !kar_pg_keeps_placement(v.group) || v.n_pods > KAR_PG_PLAN_PODS;
+	v.outdated = is_outdated(stores, &v, &s->arena);
 	s->objects = v.n_pods;
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);

@@ -246,7 +246,7 @@ BUGS = [
     Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",
         "	if (p->terms)\n", "	if (p->terms && !p->node[0])\n"),
     Bug("released_to_any_node", "gated pods are released without their node in the plan", PG + "release.c",
-        "			release(v, p, *found, kar_pg_planned_node(&pl->plan[i], p->arena));", "			release(v, p, *found, \"\");"),
+        "			release(v, p, pod, kar_pg_planned_node(&pl->plan[i], p->arena));", "			release(v, p, pod, \"\");"),
     Bug("released_beyond_the_plan", "gated pods that have no place in the plan are released with the others", PG + "release.c",
         "		if (!release_planned(v, p) && starts_in_stages(v, now))", "		if (!release_planned(v, p) || starts_in_stages(v, now))"),
     Bug("bare_pods_taken_back", "a start that fails deletes pods that have no controller", PG + "release.c",

@@ -5,6 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
  * invalid=x: an annotation is not acted upon, because of x.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
@@ -157,6 +158,8 @@ static void read_group_word(struct scene *s, char *word)
 		s->view.served = "kar-scheduler";
 	} else if (is(word, "unit-waits")) {
 		s->view.unit_waits = true;
+	} else if (is(word, "outdated")) {
+		s->view.outdated = true;
 	} else if (takes(word, "release-refused=", &value)) {
 		s->view.release_refused = "admission webhook denied it";
 		s->view.refused_since = now - now % KAR_SECOND - atoi(value) * KAR_SECOND;

@@ -192,6 +192,14 @@ static const struct row rows[] = {
 		"others unit-waits min=1 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1 " ADMITTED
 		"; a" GATED,
 		"", NULL },
+	{ "a_place_of_an_old_plan_is_not_free_any_more",
+		"others outdated min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n1 " ADMITTED
+		"; a" GATED "; b" GATED,
+		"placement=-", NULL },
+	{ "what_is_released_goes_on",
+		"others outdated min=2 phase=Pending place=Placed attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
+		"; a" FREE " pin=n1; b" GATED,
+		"patch pods ns/b (release to n2)", NULL },
 	{ "a_policy_does_not_let_a_member_start",
 		"others release-refused=5 min=2 phase=Pending place=Placed for=6 attempt=1 deadline=50 plan=a:n1,b:n2 " ADMITTED
 		"; a" FREE " bound; b" GATED,

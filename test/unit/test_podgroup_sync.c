@@ -131,6 +131,8 @@ static void refused_release_ends_the_attempt(void **state)
 	};
 
 	(void)state;
+	put_named(w.stores.nodes, "n", "",
+		",\"spec\":{},\"status\":{\"allocatable\":{\"cpu\":\"4\",\"pods\":\"110\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
 	put_owned_pod("a", "g",
 		",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
 		GATED);
@@ -151,6 +153,36 @@ static void refused_release_ends_the_attempt(void **state)
 		assert_true(sync_named("ns/g"));
 		st = w.sync.plan.status;
 		assert_true((st && st->placement.state == KAR_PG_STATE_ROLLING_BACK) == rows[i].ends);
+	}
+}
+
+/* The plan was written by a manager that has ended since, and other pods have come meanwhile. */
+static void old_plan_is_carried_out_only_if_its_places_are_free(void **state)
+{
+	static const struct {
+		const char *cpu; /* of a pod that nobody knows on the node of 4 */
+		bool carried_out;
+	} rows[] = { { "2", true }, { "3", false } };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char group[512], taken[256];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_named(w.stores.nodes, "n", "",
+			",\"spec\":{},\"status\":{\"allocatable\":{\"cpu\":\"4\",\"pods\":\"110\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
+		put_owned_pod("a", "g",
+			",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}]",
+			",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}],\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}");
+		snprintf(taken, sizeof(taken),
+			",\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":{\"phase\":\"Running\"}",
+			rows[i].cpu);
+		put_pod("x", "other", taken);
+		snprintf(group, sizeof(group), PLACED_AT, "13:46:20");
+		put_named(w.stores.podgroups, "g", "", group);
+		assert_true(sync_named("ns/g"));
+		assert_int_equal(w.sync.plan.n_actions, rows[i].carried_out ? 1 : 0);
 	}
 }
 
@@ -472,6 +504,7 @@ int main(void)
 		TEST(pods_that_wait_for_a_group_that_is_missing_say_so),
 		TEST(group_that_was_made_goes_when_it_is_empty),
 		TEST(first_write_may_be_held_back_too),
+		TEST(old_plan_is_carried_out_only_if_its_places_are_free),
 		TEST(refused_release_ends_the_attempt),
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),
