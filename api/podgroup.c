@@ -128,6 +128,8 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(TIME, struct wire_status, s.schedule_start_time, "scheduleStartTime", KAR_SF_STORY, NULL),
 	KAR_STATUS_OPT(INT32, struct wire_status, s.desired, s.has_desired, "desired", KAR_PG_QUEUE,
 		"desired"),
+	KAR_STATUS(INT32, struct wire_status, s.desired_of, "desiredOf", KAR_PG_QUEUE | KAR_SF_OMIT_ZERO,
+		NULL),
 	KAR_STATUS(TIME, struct wire_status, s.last_scale_time, "lastScaleTime", KAR_PG_QUEUE, NULL),
 	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE, NULL),
 	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE, KAR_PG_QUEUE,

@@ -129,6 +129,7 @@ struct kar_podgroup_status {
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
 	/* The queue reconciler's, from here to .estimated_start, like .desired. */
+	int32_t desired_of;       /* pods that its job asked for when .desired was chosen; 0: not known */
 	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
 	/* It is always written: if it is missing beside condition Admitted, the CRD knows none of our additions. */

@@ -35,11 +35,11 @@ struct wire_network {
 
 struct wire_spec {
 	const char *queue, *scheduler_name;
-	bool suspend, has_backoff_limit, has_active_deadline, has_ttl;
+	bool suspend, has_backoff_limit, has_active_deadline, has_ttl, has_freezing_window;
 	const struct kar_selector *selector;
 	struct kar_schedspec sched;
 	struct kar_array tasks; /* struct wire_task */
-	int32_t backoff_limit;
+	int32_t backoff_limit, freezing_window;
 	int64_t active_deadline_seconds, ttl_seconds_after_finished;
 	struct wire_success_policy success;
 	struct kar_wire_failure_policy failure;
@@ -91,6 +91,8 @@ static const struct kar_field spec_fields[] = {
 		KAR_F_INT64),
 	KAR_FIELD_SUB(struct wire_spec, success, "successPolicy", KAR_F_OBJECT, &success_desc),
 	KAR_FIELD_SUB(struct wire_spec, failure, "failurePolicy", KAR_F_OBJECT, &kar_failure_policy_desc),
+	KAR_FIELD_OPT(struct wire_spec, freezing_window, has_freezing_window, "freezingWindowSeconds",
+		KAR_F_INT32),
 	KAR_FIELD_SUB(struct wire_spec, network, "network", KAR_F_OBJECT, &network_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("QueueJobSpec", struct wire_spec, spec_fields);
@@ -207,6 +209,8 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	s->has_min_succeeded = w->success.has_min_succeeded;
 	s->success_tasks = kar_copy_strings(mem, &w->success.tasks);
 	s->failure_policy = kar_failure_policy_read(&w->failure, mem);
+	s->freezing_window = w->freezing_window > 0 ? w->freezing_window : 0;
+	s->has_freezing_window = w->has_freezing_window;
 	s->dns_hostnames = w->network.dns_hostnames;
 	s->publish_not_ready = !w->network.has_publish_not_ready || w->network.publish_not_ready;
 }

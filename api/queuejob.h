@@ -80,7 +80,9 @@ struct kar_queuejob_spec {
 	struct kar_failure_policy failure_policy;
 	int32_t min_succeeded; /* successPolicy */
 	int32_t backoff_limit; /* defaulted to 6; 0 means 0 */
+	int32_t freezing_window; /* s after a scaling in which the queue does not scale it again; only with .has_freezing_window */
 	bool suspend;
+	bool has_freezing_window;
 	bool has_active_deadline, has_ttl, has_min_succeeded;
 	bool dns_hostnames;     /* network.enableDNSHostnames: pods get the names <pod>.<job> */
 	bool publish_not_ready; /* network.publishNotReadyAddresses; defaulted to true */

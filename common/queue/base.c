@@ -179,12 +179,20 @@ static bool holds_until(struct q_pass *p, kar_time end)
 	return true;
 }
 
+/* ms after a scaling in which there is no other. */
+static kar_time window(const struct q_pass *p, const struct q_group *g)
+{
+	kar_time own = g->in->freezing_window;
+
+	return own ? q_max(own, 0) : p->s->flags.freezing_window;
+}
+
 bool q_is_frozen(struct q_pass *p, const struct q_group *g)
 {
 	/* Since then it has started anew, with its minimum. */
 	if (!g->in->last_scale || g->in->last_scale < g->in->formed_at)
 		return false;
-	return holds_until(p, g->in->last_scale + p->s->flags.freezing_window);
+	return holds_until(p, g->in->last_scale + window(p, g));
 }
 
 bool q_is_protected(struct q_pass *p, const struct q_group *g)

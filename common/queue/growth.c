@@ -47,7 +47,7 @@ bool q_may_grow(struct q_pass *p, const struct q_group *g)
 
 	return runs && g->in->elastic && g->q->in && !g->q->n_children && g->st.d >= g->min &&
 		g->st.d < g->left && !g->full && !g->q->closed && !waits_for_start(p, g) &&
-		(g->st.d != g->desired || !q_is_frozen(p, g));
+		(g->st.d != g->desired || g->in->resized || !q_is_frozen(p, g));
 }
 
 /* --- order in a leaf -------------------------------------------------------------------------------- */

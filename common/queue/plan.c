@@ -57,7 +57,8 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 
 	*d = (struct kar_queue_decision){ .standing = g->st.standing,
 		.desired = g->st.d,
-		.scaled = was && is && g->in->elastic && g->st.d != g->desired && g->desired >= g->min,
+		.scaled = was && is && g->in->elastic && g->st.d != g->desired && g->desired >= g->min &&
+			!(g->in->resized && g->st.d > g->desired),
 		.evicted_for = KAR_QUEUE_NONE,
 		.partner = KAR_QUEUE_NONE,
 		.level = g->level,

@@ -180,6 +180,8 @@ struct kar_queue_group {
 
 	/* --- times; 0: never */
 	kar_time admitted_at, formed_at, last_scale;
+	kar_time freezing_window; /* of its own, in ms; 0: that of the flags; -1: none */
+	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
 	kar_time schedule_timeout; /* ms in which it must run once it is admitted */
 	kar_time ends_at;          /* start and activeDeadlineSeconds */
 	kar_time started_at;       /* job status startTime */

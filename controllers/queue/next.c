@@ -250,6 +250,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;
 		st.has_desired = true;
+		st.desired_of = kar_queuejob_total(&qg->job->spec);
 	}
 	if (d->scaled)
 		st.last_scale_time = this_second(p);

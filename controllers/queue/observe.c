@@ -330,6 +330,15 @@ static kar_time true_since(const struct kar_conditions *list, const char *type)
 	return c && c->status == KAR_COND_TRUE ? c->last_transition : 0;
 }
 
+/* What else bears on how often the queue changes the number of its pods. */
+static void observe_scaling(const struct kar_queuejob *job, const struct kar_podgroup_status *st,
+	struct kar_queue_group *in)
+{
+	if (job->spec.has_freezing_window)
+		in->freezing_window = job->spec.freezing_window ? job->spec.freezing_window * KAR_SECOND : -1;
+	in->resized = st->desired_of && st->desired_of != kar_queuejob_total(&job->spec);
+}
+
 static void observe_times(const struct queue_group *qg, struct kar_queue_group *in)
 {
 	const struct kar_podgroup_status *st = &qg->group->status;
@@ -340,6 +349,8 @@ static void observe_times(const struct queue_group *qg, struct kar_queue_group *
 	if (!in->formed_at)
 		in->formed_at = true_since(&st->conditions, KAR_PG_SCHEDULED);
 	in->last_scale = st->last_scale_time;
+	if (qg->job)
+		observe_scaling(qg->job, st, in);
 	in->phase = phase == KAR_PG_PHASE_RUNNING ? KAR_QUEUE_RUNS
 		: phase == KAR_PG_PHASE_UNKNOWN   ? KAR_QUEUE_UNKNOWN
 						  : KAR_QUEUE_STARTS;

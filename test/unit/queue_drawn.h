@@ -33,6 +33,8 @@ struct drawn_group {
 	uint8_t ns, needs[DRAWN_RESOURCES], min, left, ineligible;
 	int32_t base;
 	int32_t age, waited, formed, scaled; /* seconds; formed, scaled 0: never */
+	int32_t window;                      /* seconds; as in struct kar_queue_group */
+	bool resized;
 	enum kar_queue_standing standing;
 	uint8_t desired, stops, at; /* at: the node where its pods begin */
 	bool runs;                  /* its pods are bound, and its phase is Running */
@@ -123,6 +125,8 @@ static inline void drawn_running(struct drawn_group *g)
 	g->runs = !drawn_one_in(4);
 	g->formed = g->runs ? 1 + (int32_t)drawn_below(drawn_one_in(2) ? 100 : 2000) : 0;
 	g->scaled = drawn_one_in(3) ? 1 + (int32_t)drawn_below(120) : 0;
+	g->window = drawn_one_in(8) ? (int32_t)drawn_below(200) - 1 : 0;
+	g->resized = drawn_one_in(8);
 }
 
 static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t kinds)
@@ -320,6 +324,8 @@ static inline void drawn_build_group(const struct drawn *d, struct world *w, uin
 		.elastic = !x->fixed,
 		.not_evictable = x->keep,
 		.last_scale = x->scaled ? w->now - x->scaled * KAR_SECOND : 0,
+		.freezing_window = x->window * KAR_SECOND,
+		.resized = x->resized,
 		.schedule_timeout = 30 * KAR_SECOND };
 	world_charge(w, g->ns, r);
 	have = drawn_seat(d, w, x, r, room);
@@ -450,6 +456,10 @@ static inline void drawn_say_group(const struct drawn *d, const struct world *w,
 		kar_buf_printf(out, " formed=%d", (int)(g->formed_at / KAR_SECOND));
 	if (g->last_scale)
 		kar_buf_printf(out, " scaled=%d", (int)(g->last_scale / KAR_SECOND));
+	if (x->window)
+		kar_buf_printf(out, " window=%d", (int)x->window);
+	if (x->resized)
+		kar_buf_puts(out, " resized");
 	if (x->ineligible)
 		kar_buf_printf(out, " ineligible=%s",
 			kar_queue_reason_name((enum kar_queue_reason)x->ineligible));

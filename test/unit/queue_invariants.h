@@ -48,10 +48,17 @@ static inline bool grew(const struct model *m, uint32_t g)
 		(m->after.standing[g] == KAR_QUEUE_RESERVING && m->before.standing[g] == KAR_QUEUE_WAITING);
 }
 
+static inline kar_time freezing_window(const struct model *m, uint32_t g)
+{
+	kar_time own = m->s->groups[g].freezing_window;
+
+	return own < 0 ? 0 : own ? own : m->s->flags.freezing_window;
+}
+
 static inline bool is_frozen(const struct model *m, uint32_t g)
 {
 	return m->s->groups[g].last_scale && m->s->groups[g].last_scale >= m->s->groups[g].formed_at &&
-		m->now < m->s->groups[g].last_scale + m->s->flags.freezing_window;
+		m->now < m->s->groups[g].last_scale + freezing_window(m, g);
 }
 
 static inline bool is_protected(const struct model *m, uint32_t g)
@@ -470,10 +477,12 @@ static inline const char *i9_window(const struct model *m, const struct kar_queu
 		if (!is_admitted(&m->before, g) || !is_admitted(&m->after, g))
 			continue;
 		if (before >= m->s->groups[g].min && after != before && m->s->groups[g].elastic &&
-			!res->groups[g].scaled && before <= m->s->groups[g].runs->n)
+			!(m->s->groups[g].resized && after > before) && !res->groups[g].scaled &&
+			before <= m->s->groups[g].runs->n)
 			return wrong("I9: %s goes from %d to %d and is not scaled", group_name(m, g),
 				(int)before, (int)after);
-		if (!is_frozen(m, g) || before < m->s->groups[g].min || may_be_shed(m, g))
+		if (!is_frozen(m, g) || before < m->s->groups[g].min || may_be_shed(m, g) ||
+			(m->s->groups[g].resized && after > before))
 			continue;
 		if (after != before && res->groups[g].cause == KAR_QUEUE_NOT_EVICTED)
 			return wrong("I9: %s is frozen and goes from %d to %d", group_name(m, g), (int)before,

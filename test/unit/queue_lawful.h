@@ -137,7 +137,7 @@ static inline bool lawful_first(const struct model *m, const struct lawful_key *
 
 static inline bool lawful_scaled(const struct model *m, const struct kar_queue_result *res, uint32_t g)
 {
-	return m->s->flags.freezing_window && (is_frozen(m, g) || res->groups[g].scaled);
+	return freezing_window(m, g) && (is_frozen(m, g) || res->groups[g].scaled);
 }
 
 static inline bool lawful_extra(const struct model *m, const struct model_state *st,
@@ -261,7 +261,7 @@ static inline const char *i5_nobody_may_take(const struct model *m, const struct
 	if (m->s->flags.starvation_timeout || !m->one_node)
 		return NULL;
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
-		if (res->groups[g].scaled && m->s->flags.freezing_window)
+		if (res->groups[g].scaled && freezing_window(m, g))
 			return NULL; /* it was not frozen in this plan */
 	}
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {

@@ -318,7 +318,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		const char *name;
 		kar_time *at;
 	} times[] = { { "t", &g->creation }, { "formed", &g->formed_at }, { "admitted", &g->admitted_at },
-		{ "scaled", &g->last_scale }, { "ends", &g->ends_at }, { "timeout", &g->schedule_timeout } };
+		{ "scaled", &g->last_scale }, { "window", &g->freezing_window }, { "ends", &g->ends_at },
+		{ "timeout", &g->schedule_timeout } };
 
 	for (size_t i = 0; i < KAR_LEN(times); i++) {
 		if (strcmp(word, times[i].name) == 0) {
@@ -339,6 +340,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->not_evictable = true;
 	else if (strcmp(word, "replaces") == 0)
 		g->replaces = true;
+	else if (strcmp(word, "resized") == 0)
+		g->resized = true;
 	else if (strcmp(word, "yields") == 0)
 		g->yields = true;
 	else if (strcmp(word, "claim") == 0)
@@ -570,6 +573,7 @@ static inline void world_apply(struct world *w)
 			g->phase = KAR_QUEUE_STARTS;
 		}
 		g->provisioned = g->provisioned ? d->standing == KAR_QUEUE_ADMITTED : d->provisions != 0;
+		g->resized = g->resized && d->desired == g->desired;
 		g->last_scale = d->scaled ? w->now : g->last_scale;
 		g->standing = d->standing;
 		g->desired = d->desired;

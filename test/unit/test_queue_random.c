@@ -253,10 +253,13 @@ static bool is_evicted_later(const struct world *w, const struct kar_queue_resul
 	return false;
 }
 
-static bool somebody_was_scaled(const struct kar_queue_result *r, uint32_t n)
+/* It cannot be scaled in the next plan. */
+static bool somebody_is_frozen(const struct world *w, const struct kar_queue_result *r)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (r->groups[i].scaled)
+	for (uint32_t i = 0; i < w->s.n_groups; i++) {
+		const struct kar_queue_group *g = &w->groups[i];
+
+		if ((r->groups[i].scaled || g->resized) && (g->freezing_window || w->s.flags.freezing_window))
 			return true;
 	}
 	return false;
@@ -269,6 +272,7 @@ static bool somebody_was_scaled(const struct kar_queue_result *r, uint32_t n)
 static const char *again_changes_nothing(struct world *w, bool one_node)
 {
 	struct kar_queue_result first = w->r;
+	bool frozen = somebody_is_frozen(w, &first);
 
 	apply(w);
 	world_plan(w);
@@ -276,8 +280,7 @@ static const char *again_changes_nothing(struct world *w, bool one_node)
 		if (first.queues[i].reserved_for != KAR_QUEUE_NONE)
 			return NULL; /* what is created from now on is on the other side of the reservation */
 	}
-	if (!one_node || is_evicted_later(w, &first) ||
-		(w->s.flags.freezing_window && somebody_was_scaled(&first, w->s.n_groups)))
+	if (!one_node || is_evicted_later(w, &first) || frozen)
 		return NULL;
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
 		const struct kar_queue_group *g = &w->groups[i];
@@ -415,7 +418,8 @@ static void without_a_word_of_a_group(struct drawn *d, uint32_t i, uint32_t word
 		g->waited = 0;
 		break;
 	case 5:
-		g->scaled = 0;
+		g->scaled = g->window = 0;
+		g->resized = false;
 		break;
 	case 6:
 		g->base = 0;

@@ -1,6 +1,7 @@
 """What users, and the queue, may change while a job runs: templates, numbers; and a namespace that goes."""
 
 import json
+import time
 
 from harness import expect, expect_equal, queuejob, task, wait_until
 
@@ -64,6 +65,17 @@ def story_scaled_up_and_down(s):
     wait_until(lambda: minimums(s) == (3, 3, 3), "the default follows the replicas")
     s.kubectl("patch", "queuejobs", "live", "--type=merge", "-p", '{"spec": {"schedSpec": {"minAvailable": 0}}}')
     wait_until(lambda: minimums(s) == (1, 0, 0), "an explicit 0 stays 0")
+
+
+def story_added_replicas_come_at_once(s):
+    """An edit of replicas is no scaling: pods beyond the minimum do not wait until the freezing window of the growth before is over."""
+    s.apply(version(1, replicas=3, minimum=1))
+    s.wait_phase("live", "Running", running=3)
+    wait_until(lambda: s.group("live")["status"].get("lastScaleTime"), "the queue has scaled the job")
+    asked = time.time()
+    s.apply(version(1, replicas=5, minimum=1))
+    s.wait_phase("live", "Running", running=5, desired=5, restarts=0)
+    expect(time.time() - asked < 15, f"five pods run after {time.time() - asked:.0f} s")
 
 
 def let_run(s, name, n):
