@@ -39,7 +39,8 @@ struct wire_spec {
 	const struct kar_selector *selector;
 	struct kar_schedspec sched;
 	struct kar_array tasks; /* struct wire_task */
-	int32_t backoff_limit, freezing_window;
+	int32_t backoff_limit, freezing_window, backoff_limit_per_index, max_failed_indexes;
+	bool has_per_index, has_max_failed_indexes;
 	int64_t active_deadline_seconds, ttl_seconds_after_finished;
 	struct wire_success_policy success;
 	struct kar_wire_failure_policy failure;
@@ -85,6 +86,10 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_SUB(struct wire_spec, sched, "schedSpec", KAR_F_OBJECT, &kar_schedspec_desc),
 	KAR_FIELD_SUB(struct wire_spec, tasks, "taskSpecs", KAR_F_ARRAY, &task_desc),
 	KAR_FIELD_OPT(struct wire_spec, backoff_limit, has_backoff_limit, "backoffLimit", KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, backoff_limit_per_index, has_per_index, "backoffLimitPerIndex",
+		KAR_F_INT32),
+	KAR_FIELD_OPT(struct wire_spec, max_failed_indexes, has_max_failed_indexes, "maxFailedIndexes",
+		KAR_F_INT32),
 	KAR_FIELD_OPT(struct wire_spec, active_deadline_seconds, has_active_deadline, "activeDeadlineSeconds",
 		KAR_F_INT64),
 	KAR_FIELD_OPT(struct wire_spec, ttl_seconds_after_finished, has_ttl, "ttlSecondsAfterFinished",
@@ -108,6 +113,7 @@ static const struct kar_field template_spec_fields[] = {
 	KAR_FIELD(struct kar_wire_template_spec, priority_class, "priorityClassName", KAR_F_STRING),
 	KAR_FIELD_OPT(struct kar_wire_template_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct kar_wire_template_spec, scheduler, "schedulerName", KAR_F_STRING),
+	KAR_FIELD(struct kar_wire_template_spec, restart_policy, "restartPolicy", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_template_spec, hostname, "hostname", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_template_spec, subdomain, "subdomain", KAR_F_STRING),
 	KAR_FIELD(struct kar_wire_template_spec, node_selector, "nodeSelector", KAR_F_MAP),
@@ -201,6 +207,10 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	s->sched = kar_schedspec_copy(&w->sched, mem);
 	read_tasks(s, &w->tasks, mem);
 	s->backoff_limit = w->has_backoff_limit ? w->backoff_limit : DEFAULT_BACKOFF_LIMIT;
+	s->per_index = w->has_per_index;
+	s->backoff_limit_per_index = w->backoff_limit_per_index > 0 ? w->backoff_limit_per_index : 0;
+	s->has_max_failed_indexes = w->has_max_failed_indexes;
+	s->max_failed_indexes = w->max_failed_indexes > 0 ? w->max_failed_indexes : 0;
 	s->active_deadline_seconds = w->active_deadline_seconds;
 	s->has_active_deadline = w->has_active_deadline;
 	s->ttl_seconds_after_finished = w->ttl_seconds_after_finished;

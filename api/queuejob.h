@@ -78,10 +78,13 @@ struct kar_queuejob_spec {
 	int64_t ttl_seconds_after_finished;
 	struct kar_array success_tasks; /* successPolicy; const char *: names; n == 0: all */
 	struct kar_failure_policy failure_policy;
-	int32_t min_succeeded; /* successPolicy */
-	int32_t backoff_limit; /* defaulted to 6; 0 means 0 */
+	int32_t min_succeeded;           /* successPolicy */
+	int32_t backoff_limit;           /* defaulted to 6; 0 means 0; without meaning with .per_index */
+	int32_t backoff_limit_per_index; /* failures that an index may have; only with .per_index */
+	int32_t max_failed_indexes; /* failed indexes that the job may have, over all tasks; only with .has_max_failed_indexes */
 	int32_t freezing_window; /* s after a scaling in which the queue does not scale it again; only with .has_freezing_window */
 	bool suspend;
+	bool per_index, has_max_failed_indexes;
 	bool has_freezing_window;
 	bool has_active_deadline, has_ttl, has_min_succeeded;
 	bool dns_hostnames;     /* network.enableDNSHostnames: pods get the names <pod>.<job> */
@@ -95,6 +98,10 @@ struct kar_task_status {
 	int32_t pending, running, succeeded, failed;
 	bool started;                  /* in this incarnation; false: it waits for its dependencies */
 	const char *succeeded_indexes; /* interval notation "0-57,59"; "" none (see api/intervals.h) */
+	const char *
+		failed_indexes; /* likewise, those that have failed for good (backoffLimitPerIndex); "" none */
+	const char *
+		index_failures; /* failures of those that have neither succeeded nor failed, as in api/index_counts.h; "" none */
 	kar_time
 		restart_time; /* wall ms; the task restarts, and gets no pods before this time; 0: it does not restart */
 };
@@ -213,6 +220,8 @@ static inline const struct kar_queuejob *kar_as_queuejob(const struct kar_object
 
 enum { KAR_QJ_MAX_PODS = 100000 }; /* of one job; the CRD has the same bound */
 enum { KAR_QJ_MAX_TASKS = 64 };    /* as the CRD */
+/* Of a job with backoffLimitPerIndex: its status has a number for each index that has failed, 170 KB at most. */
+enum { KAR_QJ_MAX_COUNTED_INDEXES = 10000 };
 /*
  * etcd accepts objects of up to 1.5 MiB, and an accepted job must leave room for its status, whose succeededIndexes may need
  * 400 KB.

@@ -114,6 +114,26 @@ static const char *check_task(struct kar_queuejob *job, const struct kar_taskspe
 	return problem ? problem : check_node_selector(job, t, template);
 }
 
+/* As batch/v1 has it: where the kubelet restarts containers in place, pods of an index hardly fail. */
+static const char *check_per_index(struct kar_queuejob *job, const struct kar_wire_template *templates)
+{
+	const struct kar_queuejob_spec *s = &job->spec;
+
+	if (!s->per_index)
+		return s->has_max_failed_indexes ? "maxFailedIndexes needs backoffLimitPerIndex" : NULL;
+	if (kar_queuejob_total(s) > KAR_QJ_MAX_COUNTED_INDEXES)
+		return kar_arena_printf(&job->mem,
+			"the tasks have %d replicas together, but a job with backoffLimitPerIndex can have at most %d",
+			(int)kar_queuejob_total(s), KAR_QJ_MAX_COUNTED_INDEXES);
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (kar_streq(templates[i].spec.restart_policy, "OnFailure"))
+			return kar_arena_printf(&job->mem,
+				"task %s: restartPolicy of the template is OnFailure, but backoffLimitPerIndex needs Never",
+				s->tasks[i].name);
+	}
+	return NULL;
+}
+
 static size_t template_bytes(const struct kar_queuejob_spec *s)
 {
 	size_t n = 0;
@@ -149,7 +169,9 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_select
 		if (problem)
 			return problem;
 	}
-	const char *problem = kar_failure_policy_check(job);
+	const char *problem = check_per_index(job, templates);
+
+	problem = problem ? problem : kar_failure_policy_check(job);
 
 	return problem ? problem : kar_queuejob_check_order(job);
 }

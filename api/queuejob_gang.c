@@ -1,5 +1,6 @@
 #include "api/queuejob_gang.h"
 
+#include "api/intervals.h"
 #include "common/str.h"
 
 static int32_t least(int32_t a, int32_t b)
@@ -51,6 +52,23 @@ const char *kar_queuejob_done_indexes(const struct kar_queuejob *job, size_t tas
 	const struct kar_task_status *t = recorded(&job->status, job->spec.tasks[task].name);
 
 	return t && t->succeeded_indexes ? t->succeeded_indexes : "";
+}
+
+const char *kar_queuejob_failed_indexes(const struct kar_queuejob *job, size_t task)
+{
+	const struct kar_task_status *t = recorded(&job->status, job->spec.tasks[task].name);
+
+	return job->spec.per_index && t && t->failed_indexes ? t->failed_indexes : "";
+}
+
+int32_t kar_queuejob_failed(const struct kar_queuejob *job, size_t task, struct kar_arena *arena)
+{
+	struct kar_intervals failed = { 0 };
+
+	if (kar_intervals_parse(kar_queuejob_failed_indexes(job, task), arena, &failed))
+		return 0;
+	kar_intervals_truncate(&failed, job->spec.tasks[task].replicas);
+	return kar_intervals_count(&failed);
 }
 
 int32_t kar_dependency_needs(const struct kar_queuejob_spec *s, const struct kar_dependency *d)
@@ -149,14 +167,14 @@ static size_t drop_empty(struct kar_gang_role *roles, size_t n, int32_t most)
 }
 
 size_t kar_queuejob_roles(const struct kar_queuejob_spec *s, const bool *started, const int32_t *have,
-	const int32_t *priority, int32_t most, struct kar_gang_role *out)
+	const int32_t *failed, const int32_t *priority, int32_t most, struct kar_gang_role *out)
 {
 	int32_t quorum = kar_queuejob_quorum(s, started);
 	int64_t rest = quorum;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
-		int32_t missing = s->tasks[i].replicas - have[i],
+		int32_t missing = s->tasks[i].replicas - have[i] - failed[i],
 			own = quorum > 0 ? own_minimum(&s->tasks[i]) - have[i] : 0;
 
 		if (!started[i])

@@ -26,13 +26,16 @@ int32_t kar_dependency_needs(const struct kar_queuejob_spec *s, const struct kar
 int32_t kar_queuejob_done(const struct kar_queuejob *job, size_t task) KAR_NONNULL;
 /* Which ones: "0-2,4"; "": none are recorded. */
 const char *kar_queuejob_done_indexes(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
+/* How many indexes of the task have failed for good (backoffLimitPerIndex), and which ones. */
+int32_t kar_queuejob_failed(const struct kar_queuejob *job, size_t task, struct kar_arena *arena) KAR_NONNULL;
+const char *kar_queuejob_failed_indexes(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
 /* Fills in, per task, whether it has started: as recorded while a gang is at work, else whether it will when the gang starts. */
 void kar_queuejob_started(const struct kar_queuejob *job, bool *out) KAR_NONNULL;
 /*
  * Fills in @out, in the order of the tasks, which has room for all of them; returns how many. @have: per task, pods that need no place any
- * more; @priority: per task, by which the rest of the quorum is chosen, high first. Together the roles want at most @most pods beyond their needs.
+ * more; @failed: indexes that have failed for good; @priority: per task, by which the rest of the quorum is chosen, high first. Together the roles want at most @most pods beyond their needs.
  */
 size_t kar_queuejob_roles(const struct kar_queuejob_spec *s, const bool *started, const int32_t *have,
-	const int32_t *priority, int32_t most, struct kar_gang_role *out) KAR_NONNULL;
+	const int32_t *failed, const int32_t *priority, int32_t most, struct kar_gang_role *out) KAR_NONNULL;
 
 #endif

@@ -65,6 +65,7 @@ const char *kar_failure_action_name(enum kar_failure_action a)
 		[KAR_FAILURE_NONE] = "",
 		[KAR_FAILURE_IGNORE] = "Ignore",
 		[KAR_FAILURE_RECREATE_POD] = "RecreatePod",
+		[KAR_FAILURE_FAIL_INDEX] = "FailIndex",
 		[KAR_FAILURE_RESTART_TASK] = "RestartTask",
 		[KAR_FAILURE_RESTART_JOB] = "RestartJob",
 		[KAR_FAILURE_COMPLETE_JOB] = "CompleteJob",
@@ -175,6 +176,9 @@ static const char *check_rule(struct kar_queuejob *job, size_t number)
 
 	if (r->action == KAR_FAILURE_NONE)
 		return kar_arena_printf(&job->mem, "failurePolicy.rules[%zu].action is unknown", number);
+	if (r->action == KAR_FAILURE_FAIL_INDEX && !job->spec.per_index)
+		return kar_arena_printf(&job->mem,
+			"failurePolicy.rules[%zu].action FailIndex needs backoffLimitPerIndex", number);
 	for (size_t i = 0; i < r->tasks.n; i++) {
 		if (kar_queuejob_find_task(&job->spec, tasks[i]) == KAR_NO_TASK)
 			return kar_arena_printf(&job->mem,

@@ -59,6 +59,10 @@ static const struct kar_field task_rows[] = {
 	KAR_STATUS(BOOL, TASK, started, "started", STORY | BELIEVED | KAR_SF_NORMALLY_TRUE, "started"),
 	KAR_STATUS_TEXT(TASK, succeeded_indexes, "succeededIndexes", KAR_QJ_INDEXES_BYTES,
 		COUNTER | BELIEVED | KAR_SF_WHOLE, "done"),
+	KAR_STATUS_TEXT(TASK, failed_indexes, "failedIndexes", KAR_QJ_INDEXES_BYTES,
+		STORY | BELIEVED | KAR_SF_WHOLE, "failedIndexes"),
+	KAR_STATUS_TEXT(TASK, index_failures, "indexFailures", KAR_QJ_INDEXES_BYTES,
+		STORY | BELIEVED | KAR_SF_WHOLE, "indexFailures"),
 	KAR_STATUS(TIME, TASK, restart_time, "restartTime", STORY | BELIEVED, "restart"),
 };
 static const struct kar_desc task_table = KAR_DESC("TaskStatus", TASK, task_rows);

@@ -11,7 +11,7 @@
 struct kar_wire_template_spec {
 	int32_t priority;
 	bool has_priority;
-	const char *priority_class, *scheduler, *hostname, *subdomain;
+	const char *priority_class, *scheduler, *restart_policy, *hostname, *subdomain;
 	struct kar_array node_selector; /* struct kar_pair */
 };
 

@@ -164,6 +164,12 @@ enum {
 		"The success policy is met. Final.") \
 	X(BackoffLimitExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"More failures than backoffLimit allows. Final.") \
+	X(IndexFailed, KAR_SHOWN_WARNING, \
+		"An index has failed more often than backoffLimitPerIndex allows, or a rule of the failure policy says FailIndex: it gets no pod any more, and the job goes on with the others.") \
+	X(FailedIndexes, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
+		"Indexes have failed (backoffLimitPerIndex), and all others have succeeded; or fewer are left than minAvailable asks for. Final.") \
+	X(MaxFailedIndexesExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
+		"More indexes have failed than maxFailedIndexes allows. Final.") \
 	X(DeadlineExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"Not complete after activeDeadlineSeconds. Final.") \
 	X(PodFailurePolicy, \

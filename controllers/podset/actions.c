@@ -70,7 +70,14 @@ void podset_remove_all(struct kar_plan *p, const struct podset_pods *pods)
 
 static bool is_recorded(const struct podset_slot *slot)
 {
-	return slot->state == PODSET_DONE && slot->recorded && slot->pod && kar_pod_finished(slot->pod);
+	return (slot->state == PODSET_DONE || slot->state == PODSET_GIVEN_UP) && slot->recorded &&
+		slot->pod && kar_pod_finished(slot->pod);
+}
+
+/* It has a pod that was to be stopped when its loss was seen. */
+static bool is_given_up(const struct podset_slot *slot)
+{
+	return slot->state == PODSET_GIVEN_UP && slot->recorded && slot->pod;
 }
 
 void podset_release_done(struct kar_plan *p, const struct podset *set)
@@ -81,6 +88,8 @@ void podset_release_done(struct kar_plan *p, const struct podset *set)
 		for (int32_t k = 0; k < task->n; k++) {
 			if (is_recorded(&task->slots[k]))
 				podset_release(p, task->slots[k].pod);
+			else if (is_given_up(&task->slots[k]))
+				podset_remove(p, task->slots[k].pod);
 		}
 	}
 }

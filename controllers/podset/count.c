@@ -102,6 +102,10 @@ static void init_task(const struct count *c, size_t i, int32_t room)
 		task->slots[k].number = c->set->n_slots++;
 	if (kar_intervals_parse(in->done, c->arena, &task->done) == 0)
 		kar_intervals_truncate(&task->done, task->n);
+	if (in->given_up && kar_intervals_parse(in->given_up, c->arena, &task->given_up) == 0)
+		kar_intervals_truncate(&task->given_up, task->n);
+	if (in->given_up_before && kar_intervals_parse(in->given_up_before, c->arena, &task->given_up_before))
+		task->given_up_before = (struct kar_intervals){ 0 };
 	c->set->total += task->n;
 }
 
@@ -121,7 +125,11 @@ static bool has_succeeded(const struct count *c, size_t task, const struct kar_p
 static enum podset_state state_of(const struct count *c, size_t task, int32_t index,
 	const struct kar_pod *pod)
 {
-	if (kar_intervals_has(&c->set->tasks[task].done, index) || has_succeeded(c, task, pod))
+	if (kar_intervals_has(&c->set->tasks[task].done, index))
+		return PODSET_DONE;
+	if (kar_intervals_has(&c->set->tasks[task].given_up, index))
+		return PODSET_GIVEN_UP;
+	if (has_succeeded(c, task, pod))
 		return PODSET_DONE;
 	if (kar_pod_lost(pod) || kar_pod_finished(pod) || c->in->tasks[task].restarts)
 		return PODSET_LOST;
@@ -138,7 +146,7 @@ static bool is_mislabelled(const struct count *c, const struct kar_pod *pod, con
 	bool lost = kar_pod_lost(pod) && pod->phase != KAR_POD_SUCCEEDED;
 
 	return c->in->at_work && !lost && task && index < task->n && !kar_intervals_has(&task->done, index) &&
-		same_template(c, pod);
+		!kar_intervals_has(&task->given_up, index) && same_template(c, pod);
 }
 
 static void set_slot(struct podset_task *task, int32_t index, enum podset_state state, bool recorded,
@@ -185,7 +193,8 @@ static void add(const struct count *c, const struct kar_pod *pod)
 		return;
 	}
 	task->objects++;
-	bool recorded = kar_intervals_has(&task->done, index);
+	bool recorded =
+		kar_intervals_has(&task->done, index) || kar_intervals_has(&task->given_up_before, index);
 
 	set_slot(task, index, state_of(c, number, index, pod), recorded, pod);
 }
@@ -200,7 +209,7 @@ static void add_blocking(const struct count *c, const struct kar_pod *pod)
 	struct podset_task *task = &c->set->tasks[number];
 
 	if (index >= task->n || task->slots[index].state != PODSET_MISSING ||
-		kar_intervals_has(&task->done, index))
+		kar_intervals_has(&task->done, index) || kar_intervals_has(&task->given_up, index))
 		return;
 	task->slots[index].state = PODSET_BLOCKED;
 	if (!c->set->blocker)
@@ -226,21 +235,24 @@ static void count_slot(const struct count *c, size_t number, int32_t index)
 
 	if (slot->state == PODSET_MISSING && kar_intervals_has(&task->done, index))
 		slot->state = PODSET_DONE;
+	else if (slot->state == PODSET_MISSING && kar_intervals_has(&task->given_up, index))
+		slot->state = PODSET_GIVEN_UP;
 	task->pending += slot->state == PODSET_PENDING;
 	task->running += slot->state == PODSET_RUNNING;
 	if (slot->state == PODSET_PENDING)
 		count_pending(c, pod);
+	if (pod && (slot->state == PODSET_LOST || slot->state == PODSET_GIVEN_UP))
+		task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(pod);
 	if (slot->state != PODSET_LOST)
 		return;
-	task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(pod);
 	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) && !podset_never_ran(pod))
 		podset_append(&c->set->lost, pod, c->arena);
 }
 
 /* Adds in the order of indexes, because intervals are cheap to extend at the end. */
-static void collect_done(const struct count *c, struct podset_task *task)
+static void collect_ended(const struct count *c, struct podset_task *task)
 {
-	struct kar_intervals done = { 0 };
+	struct kar_intervals done = { 0 }, given_up = { 0 };
 
 	for (int32_t i = 0; i < task->n; i++) {
 		enum podset_state state = task->slots[i].state;
@@ -248,8 +260,11 @@ static void collect_done(const struct count *c, struct podset_task *task)
 		/* A done index may have a pod of an older incarnation. */
 		if (state == PODSET_DONE || (state == PODSET_OLD && kar_intervals_has(&task->done, i)))
 			kar_intervals_add(&done, i, c->arena);
+		else if (kar_intervals_has(&task->given_up, i))
+			kar_intervals_add(&given_up, i, c->arena);
 	}
 	task->done = done;
+	task->given_up = given_up;
 }
 
 static void count_task(const struct count *c, size_t number)
@@ -258,14 +273,16 @@ static void count_task(const struct count *c, size_t number)
 
 	for (int32_t i = 0; i < task->n; i++)
 		count_slot(c, number, i);
-	collect_done(c, task);
+	collect_ended(c, task);
 	task->n_done = kar_intervals_count(&task->done);
+	task->n_given_up = kar_intervals_count(&task->given_up);
 	/* No index counts twice: else a gang could form with too few pods. */
-	assert(task->pending + task->running + task->n_done <= task->n);
+	assert(task->pending + task->running + task->n_done + task->n_given_up <= task->n);
 	c->set->pending += task->pending;
 	c->set->running += task->running;
 	c->set->done += task->n_done;
 	c->set->failed += task->failed;
+	c->set->given_up += task->n_given_up;
 }
 
 void podset_count(const struct podset_input *in, struct kar_arena *arena, struct podset *out)

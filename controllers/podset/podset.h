@@ -21,15 +21,16 @@ enum podset_state {
 	PODSET_BLOCKED, /* a pod of another owner has the name */
 	PODSET_PENDING, /* .pod exists and has not run yet */
 	PODSET_RUNNING,
-	PODSET_DONE, /* succeeded; .pod may be gone */
-	PODSET_LOST, /* .pod has failed, terminates, or is about to be deleted */
-	PODSET_OLD,  /* .pod belongs to an older incarnation */
+	PODSET_DONE,     /* succeeded; .pod may be gone */
+	PODSET_LOST,     /* .pod has failed, terminates, or is about to be deleted */
+	PODSET_GIVEN_UP, /* the index has failed for good, and gets no pod; .pod may be gone */
+	PODSET_OLD,      /* .pod belongs to an older incarnation */
 };
 
 /* One index. */
 struct podset_slot {
 	enum podset_state state;
-	bool recorded;             /* the status already has this index as done */
+	bool recorded;             /* the status already has this index as done, or as given up */
 	size_t number;             /* among the slots of all tasks */
 	const struct kar_pod *pod; /* the pod with the name of this index; NULL: none */
 };
@@ -37,8 +38,10 @@ struct podset_slot {
 struct podset_task {
 	struct podset_slot *slots; /* one per wanted replica */
 	int32_t n;
-	struct kar_intervals done; /* indexes that have succeeded, recorded or not */
-	int32_t n_done;
+	struct kar_intervals done;     /* indexes that have succeeded, recorded or not */
+	struct kar_intervals given_up; /* indexes that have failed for good; none of them is in .done */
+	struct kar_intervals given_up_before; /* those that are recorded */
+	int32_t n_done, n_given_up;
 	int32_t pending, running, failed;
 	int32_t objects; /* pods that exist, in any state */
 };
@@ -65,7 +68,7 @@ struct podset {
 	size_t n_slots; /* of all tasks */
 	int32_t total;  /* replicas of all tasks */
 	/* Pods of this incarnation that do not terminate: */
-	int32_t pending, running, done, failed;
+	int32_t pending, running, done, failed, given_up;
 	int32_t terminating; /* pods of any incarnation */
 	int32_t objects;
 	struct podset_pods lost; /* PODSET_LOST pods that are not counted yet, in the order of indexes */
@@ -85,7 +88,9 @@ struct podset {
 /* The wanted and recorded state of one task. */
 struct podset_task_input {
 	int32_t replicas;
-	const char *done; /* recorded indexes that still count, in interval notation; "": none */
+	const char *done;            /* recorded indexes that still count, in interval notation; "": none */
+	const char *given_up;        /* indexes that have failed for good, likewise; NULL or "": none */
+	const char *given_up_before; /* those of them that are recorded; likewise */
 	bool restarts; /* the task restarts: its pods that are not done become PODSET_LOST, but not .lost */
 	bool restart_recorded; /* the restart is in the recorded status */
 };
@@ -139,7 +144,7 @@ void podset_stop(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
 void podset_remove_all(struct kar_plan *p, const struct podset_pods *pods) KAR_NONNULL;
 /* Removes our finalizer, if @pod has it. */
 void podset_release(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
-/* Releases succeeded pods whose success is recorded. */
+/* Releases succeeded pods whose success is recorded, and failed pods of indexes that are recorded as given up; stops others of those. */
 void podset_release_done(struct kar_plan *p, const struct podset *set) KAR_NONNULL;
 /* Removes our gate, only at the version of @pod that was read: a pod rolled back since needs its gate as the evidence that it never ran. */
 void podset_ungate(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;

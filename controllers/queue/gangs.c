@@ -187,13 +187,16 @@ static bool name_is_blocked(const struct making *m, size_t task, int32_t index)
 static void seat_blocked(struct making *m)
 {
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		struct kar_intervals done = { 0 };
+		struct kar_intervals done = { 0 }, failed = { 0 };
 		struct queue_seats blocked = { 0 };
 
 		if (m->done[i])
 			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
+		if (m->failed[i])
+			kar_intervals_parse(kar_queuejob_failed_indexes(m->job, i), m->arena, &failed);
 		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++) {
-			if (!kar_intervals_has(&done, k) && name_is_blocked(m, i, k))
+			if (!kar_intervals_has(&done, k) && !kar_intervals_has(&failed, k) &&
+				name_is_blocked(m, i, k))
 				queue_seat_add(&blocked, NULL, 1, false, 0, m->arena);
 		}
 		seat(m, i, &blocked);
@@ -294,14 +297,17 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 
 	m.started = kar_arena_alloc(m.arena, n, sizeof(*m.started));
 	m.done = kar_arena_alloc(m.arena, n, sizeof(*m.done));
+	m.failed = kar_arena_alloc(m.arena, n, sizeof(*m.failed));
 	m.need = kar_arena_alloc(m.arena, n, sizeof(*m.need));
 	m.want = kar_arena_alloc(m.arena, n, sizeof(*m.want));
 	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
 	m.running = kar_arena_alloc(m.arena, n, sizeof(*m.running));
 	m.pending = kar_arena_alloc(m.arena, n, sizeof(*m.pending));
 	kar_queuejob_started(m.job, m.started);
-	for (size_t k = 0; k < m.job->spec.n_tasks; k++)
+	for (size_t k = 0; k < m.job->spec.n_tasks; k++) {
 		m.done[k] = kar_queuejob_done(m.job, k);
+		m.failed[k] = kar_queuejob_failed(m.job, k, m.arena);
+	}
 	return m;
 }
 

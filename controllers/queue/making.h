@@ -17,6 +17,7 @@ struct making {
 	/* Per task. */
 	bool *started;
 	int32_t *done;             /* pods that have succeeded */
+	int32_t *failed;           /* indexes that have failed for good, and get no pods */
 	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
 	kar_class *classes;        /* 0: not known */
 	struct queue_seats *seats; /* of its bound pods, in the order in which the job keeps them */

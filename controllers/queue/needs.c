@@ -104,12 +104,13 @@ void queue_count_needs(struct making *m)
 	const struct kar_queuejob_spec *s = &m->job->spec;
 	struct kar_gang_role *parts = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*parts));
 	bool *all = kar_arena_alloc(m->arena, s->n_tasks + 1, sizeof(*all));
-	size_t n = kar_queuejob_roles(s, m->started, m->done, priorities(m), INT32_MAX, parts);
+	size_t n = kar_queuejob_roles(s, m->started, m->done, m->failed, priorities(m), INT32_MAX, parts);
 	int64_t rest;
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		all[i] = true;
-		m->want[i] = s->tasks[i].replicas > m->done[i] ? s->tasks[i].replicas - m->done[i] : 0;
+		m->want[i] = (int32_t)kar_clamp((int64_t)s->tasks[i].replicas - m->done[i] - m->failed[i], 0,
+			INT32_MAX);
 	}
 	rest = kar_queuejob_quorum(s, all);
 	for (size_t i = 0; i < n; i++) {

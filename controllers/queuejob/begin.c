@@ -45,11 +45,11 @@ static const struct kar_task_status *find_recorded_task(const struct kar_queuejo
 }
 
 /* @restart_times: per task, 0: no restart; NULL: the recorded ones. */
-static const struct podset_task_input *task_inputs(const struct queuejob_facts *f,
-	const kar_time *restart_times, struct kar_arena *arena)
+static const struct podset_task_input *task_inputs(const struct queuejob_reconcile *r,
+	const struct queuejob_facts *f, const kar_time *restart_times)
 {
 	size_t n = f->job->spec.n_tasks;
-	struct podset_task_input *in = kar_arena_alloc(arena, n, sizeof(*in));
+	struct podset_task_input *in = kar_arena_alloc(r->arena, n, sizeof(*in));
 	bool gang = queuejob_has_gang(f->seen->phase), keep = keeps_results(f);
 
 	for (size_t i = 0; i < n; i++) {
@@ -59,6 +59,8 @@ static const struct podset_task_input *task_inputs(const struct queuejob_facts *
 		in[i] = (struct podset_task_input){
 			.replicas = f->job->spec.tasks[i].replicas,
 			.done = keep && known ? known->succeeded_indexes : "",
+			.given_up = r->indexes[i].failed,
+			.given_up_before = known ? known->failed_indexes : "",
 			.restarts = restart_times ? restart_times[i] != 0 : recorded,
 			.restart_recorded = recorded,
 		};
@@ -66,11 +68,11 @@ static const struct podset_task_input *task_inputs(const struct queuejob_facts *
 	return in;
 }
 
-static void count(struct queuejob_facts *f, const kar_time *restart_times, struct kar_arena *arena)
+static void count(const struct queuejob_reconcile *r, struct queuejob_facts *f, const kar_time *restart_times)
 {
 	const struct podset_input in = {
 		.owner = { f->job, index_of },
-		.tasks = task_inputs(f, restart_times, arena),
+		.tasks = task_inputs(r, f, restart_times),
 		.n_tasks = f->job->spec.n_tasks,
 		.max_pods = KAR_QJ_MAX_PODS, /* a job that wants more is invalid, but its pods are counted */
 		.pods = f->v->pods,
@@ -84,7 +86,7 @@ static void count(struct queuejob_facts *f, const kar_time *restart_times, struc
 		.record = records_success(f),
 	};
 
-	podset_count(&in, arena, &f->pods);
+	podset_count(&in, r->arena, &f->pods);
 }
 
 static void restore_wants(struct queuejob_reconcile *r)
@@ -126,7 +128,9 @@ void queuejob_begin(struct queuejob_reconcile *r, const struct queuejob_view *v,
 	f->unchecked = queuejob_awaits_check(r) || queuejob_awaits_service(r);
 	f->replaces_template =
 		f->template_changed && queuejob_has_gang(seen->phase) && !v->job->invalid && !f->unchecked;
-	count(f, NULL, r->arena);
+	queuejob_read_indexes(r);
+	r->gives_up = false;
+	count(r, f, NULL);
 	r->st = *seen;
 	r->st.conditions = kar_conditions_copy(&seen->conditions, r->arena);
 	r->loss = (struct queuejob_loss){ .lost = f->pods.lost };
@@ -154,6 +158,6 @@ void queuejob_count_again(struct queuejob_reconcile *r)
 	for (size_t i = 0; i < r->f->pods.n_tasks; i++)
 		times[i] = r->want.tasks[i].restart_time;
 	*f = *r->f;
-	count(f, times, r->arena);
+	count(r, f, times);
 	r->f = f;
 }

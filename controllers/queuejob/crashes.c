@@ -89,7 +89,7 @@ bool queuejob_over_restart_limit(struct queuejob_reconcile *r)
 	int64_t restarts = count(r).restarts;
 	int32_t limit = r->f->job->spec.backoff_limit;
 
-	return restarts > 0 && restarts >= limit;
+	return !r->f->job->spec.per_index && restarts > 0 && restarts >= limit;
 }
 
 void queuejob_fail_restarts(struct queuejob_reconcile *r)

@@ -20,6 +20,8 @@ static void keep_results_of_removed_tasks(struct queuejob_reconcile *r)
 			.started = known->started,
 			.succeeded = known->succeeded,
 			.succeeded_indexes = known->succeeded_indexes,
+			.failed_indexes = known->failed_indexes,
+			.index_failures = known->index_failures,
 		};
 	}
 }
@@ -70,6 +72,8 @@ static void count_tasks(struct queuejob_reconcile *r)
 			.started = r->want.tasks[i].started,
 			.restart_time = queuejob_has_gang(st->phase) ? r->want.tasks[i].restart_time : 0,
 			.succeeded_indexes = succeeded_indexes(r, i),
+			.failed_indexes = queuejob_failed_indexes(r, i),
+			.index_failures = queuejob_index_failures(r, i),
 		};
 		/* Else the job could complete without the work of an index. A restart shows the former number, of other replicas. */
 		assert(shows_former_results(r) || st->tasks[i].succeeded <= t->n);

@@ -71,14 +71,15 @@ static bool is_live(const struct queuejob_reconcile *r, size_t task, int32_t ind
 	return false;
 }
 
-/* Returns the recorded succeeded indexes without those whose pod is alive. */
-static const char *possible_indexes(const struct queuejob_reconcile *r, const struct kar_task_status *t)
+/* Returns the recorded indexes @indexes, of which none has a pod at work, without those whose pod is alive. */
+static const char *possible_indexes(const struct queuejob_reconcile *r, const struct kar_task_status *t,
+	const char *indexes)
 {
 	size_t task = kar_queuejob_find_task(&r->f->job->spec, t->name);
 	struct kar_intervals done = { 0 }, possible = { 0 };
 
-	if (task == KAR_NO_TASK || kar_intervals_parse(t->succeeded_indexes, r->arena, &done))
-		return task == KAR_NO_TASK ? t->succeeded_indexes : "";
+	if (task == KAR_NO_TASK || kar_intervals_parse(indexes, r->arena, &done))
+		return task == KAR_NO_TASK ? indexes : "";
 	for (int32_t i = 0; i < r->f->job->spec.tasks[task].replicas && i < KAR_QJ_MAX_PODS; i++) {
 		if (kar_intervals_has(&done, i) && !is_live(r, task, i))
 			kar_intervals_add(&possible, i, r->arena);
@@ -93,13 +94,15 @@ static void keep_results(struct queuejob_reconcile *r)
 	struct kar_task_status *tasks = kar_arena_alloc(r->arena, st->n_tasks, sizeof(*tasks));
 
 	for (size_t i = 0; i < st->n_tasks; i++) {
-		const char *indexes = possible_indexes(r, &st->tasks[i]);
+		const char *indexes = possible_indexes(r, &st->tasks[i], st->tasks[i].succeeded_indexes);
 		size_t task = kar_queuejob_find_task(&r->f->job->spec, st->tasks[i].name);
 		bool depends = task != KAR_NO_TASK && r->f->job->spec.tasks[task].depends_on.n;
 
 		tasks[i] = (struct kar_task_status){
 			.name = st->tasks[i].name,
 			.succeeded_indexes = indexes,
+			.failed_indexes = possible_indexes(r, &st->tasks[i], st->tasks[i].failed_indexes),
+			.index_failures = st->tasks[i].index_failures,
 			.succeeded = queuejob_count_indexes(r, indexes),
 			.started = indexes[0] != '\0' || !depends,
 		};

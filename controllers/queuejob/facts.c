@@ -151,7 +151,7 @@ bool queuejob_can_complete(const struct queuejob_reconcile *r)
 
 bool queuejob_over_limit(const struct queuejob_reconcile *r)
 {
-	return r->st.pod_failures > r->f->job->spec.backoff_limit;
+	return !r->f->job->spec.per_index && r->st.pod_failures > r->f->job->spec.backoff_limit;
 }
 
 int32_t queuejob_count_indexes(const struct queuejob_reconcile *r, const char *indexes)

@@ -49,6 +49,13 @@ void queuejob_end_by_rule(struct queuejob_reconcile *r)
 		end(r, KAR_QJ_PHASE_COMPLETED, KAR_QJ_COMPLETE, kar_reason_PodFailurePolicy, message);
 }
 
+void queuejob_fail_indexes(struct queuejob_reconcile *r)
+{
+	const char *message, *reason = queuejob_describe_failed_indexes(r, &message);
+
+	queuejob_fail(r, reason, message);
+}
+
 void queuejob_fail_limit(struct queuejob_reconcile *r)
 {
 	const char *last = r->loss.cause && r->loss.by_failure

@@ -72,7 +72,7 @@ static int64_t minimum_left_before(const struct queuejob_reconcile *r)
 
 static int32_t not_done(const struct queuejob_reconcile *r)
 {
-	return r->f->pods.total - (r->want.from_nothing ? 0 : r->f->pods.done);
+	return r->f->pods.total - r->f->pods.given_up - (r->want.from_nothing ? 0 : r->f->pods.done);
 }
 
 /* @n pods, but at least the minimum, and at most those that have not succeeded. */
@@ -86,10 +86,13 @@ static int32_t within(const struct queuejob_reconcile *r, int32_t n)
 
 /* --- which --------------------------------------------------------------------------------------- */
 
-static bool is_done(const struct queuejob_reconcile *r, const struct podset_task *task, int32_t index)
+/* It has succeeded, or failed for good. */
+static bool has_ended(const struct queuejob_reconcile *r, const struct podset_task *task, int32_t index)
 {
 	enum podset_state state = task->slots[index].state;
 
+	if (kar_intervals_has(&task->given_up, index))
+		return true;
 	return !r->want.from_nothing &&
 		(state == PODSET_DONE || (state == PODSET_OLD && kar_intervals_has(&task->done, index)));
 }
@@ -151,7 +154,7 @@ static void scale_down_all(struct queuejob_reconcile *r)
 		const struct podset_task *task = &r->f->pods.tasks[i];
 
 		for (int32_t k = 0; k < task->n; k++)
-			r->want.scaled_down[task->slots[k].number] = !is_done(r, task, k);
+			r->want.scaled_down[task->slots[k].number] = !has_ended(r, task, k);
 	}
 }
 
@@ -161,7 +164,8 @@ static void want_all(struct queuejob_reconcile *r)
 	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
 		const struct podset_task *task = &r->f->pods.tasks[i];
 
-		r->want.tasks[i].pods = task->n - (r->want.from_nothing ? 0 : task->n_done);
+		r->want.tasks[i].pods =
+			task->n - task->n_given_up - (r->want.from_nothing ? 0 : task->n_done);
 	}
 }
 
@@ -264,7 +268,7 @@ static bool is_unchanged(const struct queuejob_reconcile *r)
 	int64_t before = wanted_before(r);
 	int64_t least = minimum_left_before(r), now = queuejob_minimum_left(r);
 
-	if (before >= (int64_t)r->f->pods.total - r->f->seen->succeeded)
+	if (before >= (int64_t)r->f->pods.total - r->f->pods.given_up - r->f->seen->succeeded)
 		return !r->want.limited;
 	if (before > least)
 		return r->want.pods == within(r, (int32_t)kar_clamp(before, INT32_MIN, INT32_MAX));

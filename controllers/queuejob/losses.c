@@ -13,6 +13,7 @@
 #include "api/copy.h"
 #include "api/queuejob_direct.h"
 #include "common/backoff.h"
+#include "common/str.h"
 #include "common/timefmt.h"
 
 static const kar_time FIRST_BACKOFF = 10 * KAR_SECOND;
@@ -139,9 +140,11 @@ static kar_time count_loss(struct queuejob_reconcile *r, size_t i)
 {
 	if (podset_is_disrupted(r->loss.lost.items[i])) {
 		r->st.disruptions++;
+		queuejob_count_index(r, i);
 		return 0;
 	}
 	count_failure(r, queuejob_loss_action(r, i) == KAR_FAILURE_IGNORE);
+	queuejob_count_index(r, i);
 	return backoff_delay(r->st.record.backoff_steps);
 }
 
@@ -154,15 +157,18 @@ struct kind {
 static void report_losses(struct queuejob_reconcile *r, const char *reason, const struct kind *k)
 {
 	const char *more = k->n > 1 ? kar_arena_printf(r->arena, ", and %d more", (int)k->n - 1) : "";
+	bool ended = kar_streq(reason, kar_reason_IndexFailed);
 
 	if (k->n)
 		kar_plan_event(r->p, true, reason, "ReplacePod", "%s%s%s",
 			queuejob_describe_ruled(r, r->loss.lost.items[k->first],
 				queuejob_loss_rule(r, k->first)),
 			more,
-			r->f->unchecked    ? ""
-				: k->n > 1 ? "; replacing them"
-					   : "; replacing it");
+			ended                     ? (k->n > 1 ? "; their indexes are not run again"
+							      : "; its index is not run again")
+				: r->f->unchecked ? ""
+				: k->n > 1        ? "; replacing them"
+						  : "; replacing it");
 }
 
 static void set_cause(struct queuejob_reconcile *r, size_t i)
@@ -175,11 +181,13 @@ static void set_cause(struct queuejob_reconcile *r, size_t i)
 /* Above the quorum, or before the gang has formed, each loss counts. */
 static void count_singly(struct queuejob_reconcile *r)
 {
-	struct kind failures = { 0 }, disruptions = { 0 };
+	struct kind failures = { 0 }, disruptions = { 0 }, ended = { 0 };
 
 	for (size_t i = 0; i < r->loss.lost.n && r->st.record.counted_pods.n < KAR_QJ_MAX_COUNTED_PODS; i++) {
 		const struct kar_pod *pod = r->loss.lost.items[i];
-		struct kind *k = podset_is_disrupted(pod) ? &disruptions : &failures;
+		struct kind *k = queuejob_ends_index(r, i) ? &ended
+			: podset_is_disrupted(pod)         ? &disruptions
+							   : &failures;
 
 		remember(r, pod);
 		count_loss(r, i);
@@ -188,6 +196,7 @@ static void count_singly(struct queuejob_reconcile *r)
 	if (failures.n)
 		set_cause(r, failures.first);
 	report_losses(r, kar_reason_PodDisrupted, &disruptions);
+	report_losses(r, kar_reason_IndexFailed, &ended);
 	if (!queuejob_over_limit(r))
 		report_losses(r, kar_reason_PodFailed, &failures);
 }
@@ -243,7 +252,7 @@ static void count_together(struct queuejob_reconcile *r, enum kar_failure_action
 static bool uses_defaults(const struct queuejob_reconcile *r)
 {
 	for (size_t i = 0; i < r->loss.lost.n; i++) {
-		if (queuejob_loss_action(r, i) <= KAR_FAILURE_IGNORE)
+		if (queuejob_loss_action(r, i) <= KAR_FAILURE_IGNORE && !queuejob_ends_index(r, i))
 			return true;
 	}
 	return r->loss.lost.n == 0;
@@ -318,15 +327,10 @@ static void begin_task_restarts(struct queuejob_reconcile *r)
 
 /* --- what the losses cause ---------------------------------------------------------------------------- */
 
-void queuejob_count_losses(struct queuejob_reconcile *r)
+static void answer_losses(struct queuejob_reconcile *r)
 {
 	bool below_quorum = r->want.min > 0 && queuejob_was_formed(r) && !queuejob_has_quorum(r);
 
-	forget_gone(r);
-	if (r->f->replaces_template)
-		return; /* the gang restarts anyway */
-	remember_surplus(r);
-	queuejob_classify_losses(r);
 	if (r->loss.action >= KAR_FAILURE_RESTART_JOB) {
 		r->loss.broken = r->loss.action == KAR_FAILURE_RESTART_JOB;
 		count_together(r, r->loss.action);
@@ -338,6 +342,20 @@ void queuejob_count_losses(struct queuejob_reconcile *r)
 		return;
 	}
 	count_by_default(r, below_quorum);
+}
+
+void queuejob_count_losses(struct queuejob_reconcile *r)
+{
+	forget_gone(r);
+	if (r->f->replaces_template)
+		return; /* the gang restarts anyway */
+	remember_surplus(r);
+	queuejob_classify_losses(r);
+	answer_losses(r);
+	if (!r->gives_up)
+		return;
+	queuejob_count_again(r);
+	queuejob_limit(r);
 }
 
 /* --- replacing ----------------------------------------------------------------------------------- */
@@ -360,9 +378,25 @@ static bool has_failed(const struct kar_pod *pod)
 		(!pod->deletion || failed_before_deletion(pod));
 }
 
-static void replace(struct queuejob_reconcile *r, const struct podset_slot *slot, kar_time left)
+/*
+ * ms until the pod is replaced. With failures per index the others of the job do not matter: an index that has failed k times starts
+ * no more often than its back-off says, counted from the creation of its last pod.
+ */
+static kar_time replaced_in(const struct queuejob_reconcile *r, const struct kar_pod *pod)
+{
+	kar_time delay, left;
+
+	if (!r->f->job->spec.per_index)
+		return queuejob_backoff_left(r);
+	delay = backoff_delay(queuejob_failures_of(r, pod));
+	left = pod->creation + delay - r->f->now;
+	return left > 0 && left <= 2 * delay ? left : 0;
+}
+
+static void replace(struct queuejob_reconcile *r, const struct podset_slot *slot)
 {
 	const struct kar_pod *pod = slot->pod;
+	kar_time left = replaced_in(r, pod);
 	char text[KAR_TIME_LEN];
 
 	if (left == 0 || !has_failed(pod)) {
@@ -398,8 +432,6 @@ static void remove_refused(struct queuejob_reconcile *r, const struct kar_pod *p
 
 void queuejob_replace_lost(struct queuejob_reconcile *r)
 {
-	kar_time left = queuejob_backoff_left(r);
-
 	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
 		const struct podset_task *task = &r->f->pods.tasks[i];
 
@@ -412,7 +444,7 @@ void queuejob_replace_lost(struct queuejob_reconcile *r)
 			if (kar_pod_is_refused(slot->pod))
 				remove_refused(r, slot->pod);
 			else if (podset_is_counted(&r->f->pods, slot->pod) && !kar_pod_rolled_back(slot->pod))
-				replace(r, slot, left);
+				replace(r, slot);
 		}
 	}
 }

@@ -78,6 +78,7 @@ static const struct move moves[] = {
 	/* A rule has precedence over the limit, and the limit over the deadline. */
 	{ GANG, rule_completes, IN(COMPLETED), queuejob_end_by_rule },
 	{ GANG, rule_fails, IN(FAILED), queuejob_end_by_rule },
+	{ LIVE, queuejob_ends_by_indexes, IN(FAILED), queuejob_fail_indexes },
 	{ LIVE, is_over_limit, IN(FAILED), queuejob_fail_limit },
 	{ GANG, restarts_too_often, IN(FAILED), queuejob_fail_restarts },
 	{ LIVE, queuejob_past_deadline, IN(FAILED), queuejob_fail_deadline },

@@ -55,6 +55,15 @@ static bool start_next(struct queuejob_reconcile *r, size_t *task)
 	return false;
 }
 
+bool queuejob_can_start_task(const struct queuejob_reconcile *r)
+{
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		if (!r->want.tasks[i].started && !obstacle(r, i))
+			return true;
+	}
+	return false;
+}
+
 static int32_t quorum(const struct queuejob_reconcile *r)
 {
 	bool *started = kar_arena_alloc(r->arena, r->f->pods.n_tasks + 1, sizeof(*started));

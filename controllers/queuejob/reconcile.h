@@ -78,8 +78,16 @@ struct queuejob_loss {
 	const struct kar_failure_rule *rule; /* that matches .cause; NULL: none */
 };
 
+/* What is known of the indexes of a task with backoffLimitPerIndex: recorded, and what this decision has counted. */
+struct queuejob_indexes {
+	const char *failed; /* as struct kar_task_status.failed_indexes */
+	int32_t *failures;  /* per index; NULL: there are none */
+};
+
 struct queuejob_reconcile {
 	const struct queuejob_facts *f;
+	struct queuejob_indexes *indexes; /* as in the spec */
+	bool gives_up;                    /* an index has failed for good in this decision */
 	struct queuejob_want want;
 	struct queuejob_loss loss;
 	struct kar_queuejob_status st; /* the status to be written */
@@ -187,6 +195,8 @@ void queuejob_want_started(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_reset_order(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Starts tasks whose dependencies are met: one event, a larger quorum, and the gang must form again. */
 void queuejob_start_tasks(struct queuejob_reconcile *r) KAR_NONNULL;
+/* True if a task may start now. */
+bool queuejob_can_start_task(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if only started tasks keep a running gang from its quorum; its phase stays Running then. */
 bool queuejob_grows(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Returns how many pods of the started tasks are wanted now; without those that have succeeded. */
@@ -261,6 +271,25 @@ const char *queuejob_describe_loss(const struct queuejob_reconcile *r,
 const char *queuejob_describe_ruled(const struct queuejob_reconcile *r, const struct kar_pod *pod,
 	const struct kar_failure_rule *rule) __attribute__((nonnull(1, 2))) KAR_RETNN;
 
+/* --- indexes.c: failures per index ------------------------------------------------------------------ */
+
+/* Sets .indexes from .f->seen. */
+void queuejob_read_indexes(struct queuejob_reconcile *r) KAR_NONNULL;
+/* True if loss number @i of .loss.lost makes its index fail for good. */
+bool queuejob_ends_index(const struct queuejob_reconcile *r, size_t i) KAR_NONNULL;
+/* Counts that loss for its index, in .indexes. Call once for each loss that counts. */
+void queuejob_count_index(struct queuejob_reconcile *r, size_t i) KAR_NONNULL;
+/* Returns how often the index of @pod has failed. */
+int32_t queuejob_failures_of(const struct queuejob_reconcile *r, const struct kar_pod *pod) KAR_NONNULL;
+/* True if too many indexes have failed, or none is left that could succeed. */
+bool queuejob_ends_by_indexes(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Returns the reason for that, and *@message. */
+const char *queuejob_describe_failed_indexes(const struct queuejob_reconcile *r,
+	const char **message) KAR_NONNULL KAR_RETNN;
+/* Return status.tasks[].failedIndexes and .indexFailures of task number @task. */
+const char *queuejob_failed_indexes(const struct queuejob_reconcile *r, size_t task) KAR_NONNULL KAR_RETNN;
+const char *queuejob_index_failures(const struct queuejob_reconcile *r, size_t task) KAR_NONNULL KAR_RETNN;
+
 /* --- crashes.c: containers that are restarted in place ---------------------------------------------- */
 
 /*
@@ -321,6 +350,7 @@ void queuejob_end_by_rule(
 	struct queuejob_reconcile *r) KAR_NONNULL; /* .loss.action: FailJob or CompleteJob */
 void queuejob_fail(struct queuejob_reconcile *r, const char *reason, const char *message) KAR_NONNULL;
 void queuejob_fail_restarts(struct queuejob_reconcile *r) KAR_NONNULL; /* crashes.c */
+void queuejob_fail_indexes(struct queuejob_reconcile *r) KAR_NONNULL;  /* indexes.c */
 void queuejob_fail_limit(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_fail_deadline(struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if activeDeadlineSeconds are over; else requests the sync at which they are. */

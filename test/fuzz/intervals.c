@@ -1,7 +1,8 @@
-/* Interval sets: only canonical text is accepted, what is accepted prints as it was, and membership agrees with the text. */
+/* Numbers of indexes: what was printed is read as it was. Interval sets: only canonical text is accepted, what is accepted prints as it was, and membership agrees with the text. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/index_counts.h"
 #include "api/intervals.h"
 #include "test/fuzz/fuzz.h"
 
@@ -45,6 +46,17 @@ static void check_add(struct kar_intervals *set, int32_t value, struct kar_arena
 		value);
 }
 
+static void check_counts(const char *text, struct kar_arena *arena)
+{
+	enum { INDEXES = 300 };
+	const char *once =
+		kar_index_counts_format(kar_index_counts_parse(text, INDEXES, arena), INDEXES, arena);
+	const char *twice =
+		kar_index_counts_format(kar_index_counts_parse(once, INDEXES, arena), INDEXES, arena);
+
+	FUZZ_CHECK(!strcmp(once, twice), "%s printed as %s", once, twice);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct kar_arena arena = { 0 };
@@ -55,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check(&set, text, &arena);
 		check_add(&set, (int32_t)fuzz_choose(data, n, 20), &arena);
 	}
+	check_counts(text, &arena);
 	free(text);
 	kar_arena_release(&arena);
 	return 0;

@@ -8,13 +8,17 @@ static bool fails(const struct plan_task *t)
 	return t->outcome == PLAN_FAIL || t->outcome == PLAN_OOM;
 }
 
+/* In the order in which they were drawn before there were others: plans of the regression list stay as they are. */
+static const enum kar_failure_action drawn_actions[] = { KAR_FAILURE_IGNORE, KAR_FAILURE_RECREATE_POD,
+	KAR_FAILURE_RESTART_TASK, KAR_FAILURE_RESTART_JOB, KAR_FAILURE_COMPLETE_JOB, KAR_FAILURE_FAIL_JOB };
+
 /* Mostly one that will match: rules that never do prove little. */
 static struct plan_rule draw_rule(struct draw *d, const struct plan_job *j)
 {
 	int task = between(d, 0, j->n_tasks - 1);
 	const struct plan_task *t = &j->tasks[task];
 	struct plan_rule r = {
-		.action = (enum kar_failure_action)between(d, KAR_FAILURE_IGNORE, KAR_FAILURE_FAIL_JOB),
+		.action = drawn_actions[between(d, 1, (int)KAR_LEN(drawn_actions)) - 1],
 		.task = chance(d, 40) ? task : PLAN_UNSET,
 		.code = chance(d, 70) && t->exit_code ? t->exit_code : between(d, 1, 255),
 	};

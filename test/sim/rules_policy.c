@@ -35,8 +35,8 @@ static bool is_doubtful(const struct write *w, const struct model_pod *p)
 
 static void check_answer(const struct rule *r, const struct write *w)
 {
-	const unsigned single =
-		BIT(KAR_FAILURE_NONE) | BIT(KAR_FAILURE_IGNORE) | BIT(KAR_FAILURE_RECREATE_POD);
+	const unsigned single = BIT(KAR_FAILURE_NONE) | BIT(KAR_FAILURE_IGNORE) |
+		BIT(KAR_FAILURE_RECREATE_POD) | BIT(KAR_FAILURE_FAIL_INDEX);
 	const struct model_pod *p;
 
 	if (!is_ours(w) || !has_gang(model_phase(w->c->new)))

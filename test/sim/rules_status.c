@@ -51,7 +51,8 @@ static void check_no_way_back(const struct rule *r, const struct write *w)
 	bool back = model_phase(w->c->old) == KAR_QJ_PHASE_RUNNING &&
 		model_phase(w->c->new) == KAR_QJ_PHASE_STARTING;
 	/* Rules that replace pods in a gang that needs them. */
-	bool spared = policy_has(w->c->new, KAR_FAILURE_RESTART_TASK) ||
+	bool spared = sim_get(w->c->new, "spec", "backoffLimitPerIndex") ||
+		policy_has(w->c->new, KAR_FAILURE_RESTART_TASK) ||
 		policy_has(w->c->new, KAR_FAILURE_RECREATE_POD);
 
 	if (is_ours(w) && back && !spared && observed(w->c->old) == observed(w->c->new) && !starts_by_edit(w))
@@ -96,7 +97,8 @@ static void check_limit(const struct rule *r, const struct write *w)
 	int limit = (int)sim_get_int(w->c->new, DEFAULT_LIMIT, "spec", "backoffLimit");
 
 	/* With a limit that the manager has seen; what is suspended fails when it is resumed. */
-	if (is_ours(w) && model_phase(w->c->new) != KAR_QJ_PHASE_SUSPENDED &&
+	if (is_ours(w) && !sim_get(w->c->new, "spec", "backoffLimitPerIndex") &&
+		model_phase(w->c->new) != KAR_QJ_PHASE_SUSPENDED &&
 		observed(w->c->new) == sim_get_int(w->c->new, 0, "metadata", "generation") &&
 		number(w->c->new, "podFailures") > limit && !kar_qj_phase_terminal(model_phase(w->c->new)))
 		model_break(w->l, r->name, "job %s/%s goes on after %d failures, backoffLimit is %d",

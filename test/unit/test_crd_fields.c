@@ -86,6 +86,8 @@ static const struct {
 	{ "queuejobs.spec.taskSpecs[].dependsOn[].status", "api/queuejob_order.c", "w[i].status" },
 	{ "queuejobs.spec.taskSpecs[].template", "api/queuejob_pod.c", "template_raw" },
 	{ "queuejobs.spec.backoffLimit", QJ "facts.c", "spec.backoff_limit" },
+	{ "queuejobs.spec.backoffLimitPerIndex", QJ "indexes.c", "spec.backoff_limit_per_index" },
+	{ "queuejobs.spec.maxFailedIndexes", QJ "indexes.c", "spec.max_failed_indexes" },
 	{ "queuejobs.spec.activeDeadlineSeconds", QJ "finish.c", "spec.active_deadline_seconds" },
 	{ "queuejobs.spec.ttlSecondsAfterFinished", QJ "finish.c", "s->ttl_seconds_after_finished" },
 	{ "queuejobs.spec.successPolicy.minSucceeded", QJ "facts.c", "s->min_succeeded" },

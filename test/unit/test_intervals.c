@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "api/index_counts.h"
 #include "api/intervals.h"
 
 static struct kar_arena arena;
@@ -31,6 +32,36 @@ static void canonical_text_comes_back(void **state)
 			fail_msg("refuses `%s`", rows[i]);
 		assert_string_equal(kar_intervals_format(&set, &arena), rows[i]);
 	}
+}
+
+/* Text, and what is printed of what was read. */
+static void numbers_of_indexes(void **state)
+{
+	static const struct {
+		const char *text, *printed;
+	} rows[] = {
+		{ "", "" },
+		{ "3:1", "3:1" },
+		{ "0-2:1,5:7,7-9:2", "0-2:1,5:7,7-9:2" },
+		{ "0:1,1:1", "0-1:1" },        /* neighbours are one run */
+		{ "3:1,2:1", "3:1" },          /* what does not ascend ends it */
+		{ "3-3:1", "" },               /* no run */
+		{ "3:0,4:1", "" },             /* no failure is not written */
+		{ "8:1,12:1", "8:1" },         /* an index that is no more */
+		{ "8-2147483647:1", "8-9:1" }, /* likewise */
+		{ "3:99999999999", "" },       /* no number */
+		{ "3", "" },
+		{ "3:", "" },
+		{ "x", "" },
+		{ "3:1,", "3:1" },
+		{ "03:1", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++)
+		assert_string_equal(kar_index_counts_format(kar_index_counts_parse(rows[i].text, 10, &arena),
+					    10, &arena),
+			rows[i].printed);
 }
 
 static void other_text_is_refused(void **state)
@@ -163,6 +194,7 @@ static void random_sets_agree_with_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_of_indexes),
 		cmocka_unit_test_teardown(canonical_text_comes_back, teardown),
 		cmocka_unit_test_teardown(other_text_is_refused, teardown),
 		cmocka_unit_test_teardown(added_members_join, teardown),

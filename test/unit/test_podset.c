@@ -73,7 +73,7 @@ static void print_list(struct kar_buf *out, const char *name, const struct podse
 /* A letter per slot, tasks parted by '/', and the lists. */
 static const char *print_set(const struct podset *set, struct kar_buf *out)
 {
-	static const char letters[] = { 'm', 'b', 'p', 'r', 'd', 'l', 'o' };
+	static const char letters[] = { 'm', 'b', 'p', 'r', 'd', 'l', 'x', 'o' };
 
 	for (size_t i = 0; i < set->n_tasks; i++) {
 		kar_buf_puts(out, i ? "/" : "");
@@ -91,8 +91,12 @@ static void pods_are_sorted_into_slots(void **state KAR_UNUSED)
 	static const struct {
 		const char *pods, *done, *counted;
 		bool restarts, suspended;
-		const char *want;
+		const char *want, *given_up;
 	} rows[] = {
+		{ "a0 Failed; a1 Running", "", "", false, false, "xr/m", "0" },
+		{ "a1 Running", "", "", false, false, "xx/m", "0-1" },
+		{ "a1 Succeeded", "1", "", false, false, "xd/m", "0-1" },
+		{ "a0 Succeeded; a1 Failed deleting", "", "", false, false, "dx/m", "1" },
 		{ "", "", "", false, false, "mm/m" },
 		{ "a0 Running; a1 Pending; b0 Running", "", "", false, false, "rp/r" },
 		{ "a0 Succeeded; a1 Failed", "", "", false, false, "dl/m lost=a1" },
@@ -112,7 +116,10 @@ static void pods_are_sorted_into_slots(void **state KAR_UNUSED)
 		struct kar_buf out = { 0 };
 		const char *counted = rows[i].counted;
 		const struct podset_task_input tasks[] = {
-			{ .replicas = 2, .done = rows[i].done, .restarts = rows[i].restarts },
+			{ .replicas = 2,
+				.done = rows[i].done,
+				.restarts = rows[i].restarts,
+				.given_up = rows[i].given_up },
 			{ .replicas = 1, .done = "" },
 		};
 		struct podset_input in = {

@@ -356,6 +356,7 @@ int main(void)
 		THEME("form"),
 		THEME("lose"),
 		THEME("policy"),
+		THEME("index"),
 		THEME("restart"),
 		THEME("fail"),
 		THEME("complete"),

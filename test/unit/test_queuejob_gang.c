@@ -16,6 +16,7 @@ enum { TASKS = 3, ALL = INT32_MAX };
 struct task {
 	int32_t replicas, min, have, priority; /* min -1: none of its own */
 	bool waits;
+	int32_t failed; /* indexes, for good */
 };
 
 static const struct {
@@ -35,6 +36,8 @@ static const struct {
 	{ "what_is_there_needs_no_place", 4, { { 3, -1, 2, 0, false }, { 3, 2, 1, 0, false } }, ALL,
 		"0:0+1 1:1+1" },
 	{ "successes_beyond_its_own_minimum", 2, { { 4, -1, 2, 0, false } }, ALL, "0:0+2" },
+	{ "failed_indexes_are_no_places", 4, { { 3, -1, 0, 0, false, 2 }, { 4, -1, 0, 0, false } }, ALL,
+		"0:1+0 1:3+1" },
 	{ "nothing_is_missing", -1, { { 2, -1, 2, 0, false } }, ALL, "" },
 	{ "more_than_there_should_be", -1, { { 2, -1, 5, 0, false }, { 2, -1, 0, 0, false } }, ALL, "1:0+2" },
 	{ "waiting_task_is_no_part", -1, { { 3, -1, 0, 0, false }, { 5, 5, 0, 0, true } }, ALL, "0:3+0" },
@@ -50,7 +53,7 @@ static void quorum_is_cut_into_roles(void **state)
 		struct kar_queuejob_spec s = { .tasks = tasks };
 		struct kar_gang_role roles[TASKS];
 		bool started[TASKS];
-		int32_t have[TASKS], priority[TASKS];
+		int32_t have[TASKS], failed[TASKS], priority[TASKS];
 		char text[128] = "";
 		size_t n;
 
@@ -62,11 +65,12 @@ static void quorum_is_cut_into_roles(void **state)
 				.has_min_available = t->min >= 0 };
 			started[k] = !t->waits;
 			have[k] = t->have;
+			failed[k] = t->failed;
 			priority[k] = t->priority;
 		}
 		s.sched.has_min_available = rows[i].min >= 0;
 		s.sched.min_available = rows[i].min;
-		n = kar_queuejob_roles(&s, started, have, priority, rows[i].most, roles);
+		n = kar_queuejob_roles(&s, started, have, failed, priority, rows[i].most, roles);
 		for (size_t k = 0; k < n; k++)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%zu:%d+%d",
 				k ? " " : "", roles[k].task, (int)roles[k].need, (int)roles[k].want);

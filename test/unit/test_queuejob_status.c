@@ -29,7 +29,7 @@ static const char status[] =
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
 	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"priority\":15,\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
-	"\"started\":true,\"succeededIndexes\":\"0-4\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],"
+	"\"started\":true,\"succeededIndexes\":\"0-4\",\"failedIndexes\":\"7\",\"indexFailures\":\"8:1\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],"
 	"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"observedGeneration\":2,"
 	"\"lastTransitionTime\":\"2026-11-21T10:00:06Z\",\"reason\":\"R\",\"message\":\"\"}]," RECORD "}}";
 
@@ -111,6 +111,8 @@ static void every_status_member_matters(void **state)
 		{ "\"desired\":8", "\"desired\":0", false },
 		{ "\"pending\":1", "\"pending\":0", true },
 		{ "\"running\":2", "\"running\":0", true },
+		{ "\"failedIndexes\":\"7\"", "\"failedIndexes\":\"9\"", false },
+		{ "\"indexFailures\":\"8:1\"", "\"indexFailures\":\"8:2\"", false },
 		{ "\"succeeded\":3", "\"succeeded\":0", true },
 		{ "\"failed\":4", "\"failed\":0", true },
 		{ "\"terminating\":5", "\"terminating\":0", true },

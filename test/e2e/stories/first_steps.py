@@ -9,7 +9,7 @@ import tempfile
 
 from harness import MANIFESTS, ROOT, Manager, SimulatedCluster, expect, expect_equal, wait_until
 
-ENDS = {"failure-policy": ("Failed", "exit code 42 (Error); failurePolicy.rules[0] (FailJob)")}  # the others: Completed
+ENDS = {"failure-policy": ("Failed", "exit code 42 (Error); failurePolicy.rules[0] (FailJob)"), "sweep": ("Failed", "2 of 8 indexes have failed: unlucky 0-1")}  # the others: Completed
 FIRST_JOB = re.compile(r"## The smallest job\n.*?```yaml\n(.*?)```\n.*?```sh\n(.*?)```", re.S)
 
 
