@@ -75,7 +75,10 @@ enum kar_pg_state {
 };
 const char *kar_pg_state_name(enum kar_pg_state s) KAR_RETNN; /* "Placed" ...; "" for NONE */
 
-enum { KAR_PG_PLAN_BYTES = 256 << 10 }; /* of the nodes of one role, NUL included */
+enum {
+	KAR_PG_PLAN_BYTES = 256 << 10,   /* of the nodes of one role, NUL included */
+	KAR_PG_REQUESTS_BYTES = 4 << 10, /* NUL included */
+};
 
 /* Where the pods of one role go. */
 struct kar_pg_planned {
@@ -97,6 +100,8 @@ struct kar_pg_placement {
 	kar_time retry_after; /* of WAITING: not placed before; 0: at once */
 	const char *
 		evicted_by; /* of ROLLING_BACK, and until it is placed again: "ns/name" of the group for which it was evicted; "": none */
+	const char *
+		requests; /* of others: what its minimum asked for when it was placed, "pods=2,cpu=8000m,memory=1024"; "": not known */
 	const char *cause; /* why the last attempt has failed; "" if none has since the minimum was bound */
 	struct kar_pg_planned
 		*plan; /* of PLACED; of SATISFIED: where further pods that are created bound go */

@@ -127,12 +127,20 @@ int q_compare_names(const struct q_group *a, const struct q_group *b)
 	return order ? order : strcmp(a->in->name, b->in->name);
 }
 
+/* Of those that yield to groups with members, the admitted ones yield to no other. */
+static int yields(const struct q_group *g)
+{
+	bool waits = g->in->standing != KAR_QUEUE_ADMITTED;
+
+	return 2 * (int)g->in->yields + (g->in->yields == KAR_QUEUE_YIELDS_TO_MEMBERS && waits);
+}
+
 int q_compare_line(const void *a, const void *b)
 {
 	const struct q_group *x = *(struct q_group *const *)a, *y = *(struct q_group *const *)b;
 
-	if (x->in->yields != y->in->yields)
-		return x->in->yields ? 1 : -1;
+	if (yields(x) != yields(y))
+		return yields(x) < yields(y) ? -1 : 1;
 	if (x->level != y->level)
 		return x->level > y->level ? -1 : 1;
 	if (x->in->creation != y->in->creation)

@@ -143,6 +143,13 @@ enum kar_queue_standing {
 	KAR_QUEUE_ADMITTED,  /* Admitted=True */
 };
 
+/* A group of others without members: after whom it stands in its line. If it is admitted, it is so only as long as those leave room. */
+enum kar_queue_yields {
+	KAR_QUEUE_YIELDS_TO_NOBODY,  /* it has members, or had some a moment ago */
+	KAR_QUEUE_YIELDS_TO_MEMBERS, /* after groups with members */
+	KAR_QUEUE_YIELDS_TO_ALL,     /* it has had none for too long: after all others */
+};
+
 /* What an admitted group does, for the counts of its queue. */
 enum kar_queue_phase { KAR_QUEUE_STARTS, KAR_QUEUE_RUNS, KAR_QUEUE_UNKNOWN };
 
@@ -156,7 +163,7 @@ struct kar_queue_group {
 	enum kar_queue_reason ineligible; /* KAR_QR_ADMITTED: it is eligible */
 	const char *why;                  /* text of that */
 	int32_t base;                     /* resolved priority, at most the maxPriority of the queue */
-	bool yields; /* without members for too long: after all others in its line, and admitted only as long as there is room */
+	enum kar_queue_yields yields;
 	kar_time creation, waiting_since; /* waiting_since 0: since its creation */
 	int64_t waited_seconds;
 

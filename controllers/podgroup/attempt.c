@@ -117,8 +117,10 @@ static bool is_all_gated(const struct podgroup_attempt *a)
 static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
 	struct kar_plan *p KAR_UNUSED)
 {
-	if (is_all_gated(a))
+	if (is_all_gated(a) || (a->of_others && !a->unfinished))
 		pl->satisfied_member = 0; /* what comes now is a new gang */
+	if (recorded(a)->state != KAR_PG_STATE_SATISFIED)
+		pl->requests = ""; /* nothing has run: no room is kept for what comes in its stead */
 	enter(pl, a,
 		a->of_others            ? KAR_PG_STATE_NONE
 			: a->unit_waits ? KAR_PG_STATE_WAITING
@@ -335,6 +337,12 @@ static bool is_gone_for_long(const struct podgroup_attempt *a, struct kar_plan *
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
 
+/* The same of others: whatever comes next is a new gang. */
+static bool is_gone(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return a->of_others && a->wanted && !a->unfinished && a->scheduled < a->quorum;
+}
+
 static bool is_gone_and_direct(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	return a->direct && is_gone_for_long(a, p);
@@ -451,6 +459,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_UNPLACED, is_partial_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, begins_anew, give_up },
 	{ KAR_PG_STATE_SATISFIED, asks_again, give_up },
+	{ KAR_PG_STATE_SATISFIED, is_gone, give_up },
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, is_gone_and_direct, postpone },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },

@@ -54,6 +54,13 @@ const struct kar_pg_planned *queue_planned(const struct gathering *m, const stru
 /* The certain node that the plan has for it; NULL: none. */
 const char *queue_planned_node(const struct gathering *m, const struct kar_pod *pod) KAR_NONNULL;
 
+/* --- lost.c --- */
+
+/* What its minimum asks for, as status.placement.requests; in the arena. */
+const char *queue_requests(const struct gathering *m) KAR_NONNULL KAR_RETNN;
+/* The room that is kept for members that it has lost; to be called when .runs are known. */
+struct kar_queue_amounts queue_hold_lost(const struct gathering *m) KAR_NONNULL;
+
 /* --- stuck.c --- */
 
 /* Moves members of an attempt that goes on from .have to .stuck if they are stuck on their nodes. */

@@ -48,23 +48,30 @@ static size_t read_whole(const struct kar_podgroup *g, struct kar_sched_amount *
 	return n;
 }
 
+uint32_t queue_hold_rest(const struct queue_pass *p, struct kar_sched_amount *amounts, size_t n,
+	const struct queue_runs *runs)
+{
+	struct rest r = { .p = p, .items = amounts, .n = n };
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < runs->n; i++)
+		subtract(&r, runs->items[i].class, runs->items[i].n);
+	for (size_t i = 0; i < n; i++) {
+		if (amounts[i].amount > 0)
+			amounts[left++] = amounts[i];
+	}
+	return left;
+}
+
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others)
 {
 	struct rest r = { .p = p };
-	uint32_t left = 0;
 
 	if (!g->spec.min_resources.n)
 		return (struct kar_queue_amounts){ 0 };
 	r.items = kar_arena_alloc(&p->s->arena, g->spec.min_resources.n, sizeof(*r.items));
 	r.n = read_whole(g, r.items);
-	for (uint32_t i = 0; i < runs->n; i++)
-		subtract(&r, runs->items[i].class, runs->items[i].n);
-	for (uint32_t i = 0; i < others->n; i++)
-		subtract(&r, others->items[i].class, others->items[i].n);
-	for (size_t i = 0; i < r.n; i++) {
-		if (r.items[i].amount > 0)
-			r.items[left++] = r.items[i];
-	}
-	return (struct kar_queue_amounts){ r.items, left };
+	r.n = queue_hold_rest(p, r.items, r.n, runs);
+	return (struct kar_queue_amounts){ r.items, queue_hold_rest(p, r.items, r.n, others) };
 }

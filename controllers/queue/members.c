@@ -236,6 +236,8 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 
 	if (g->status.placement.state != KAR_PG_STATE_NONE)
 		return false;
+	if (queue_keeps_room_for(g, p->s->now) > left)
+		left = queue_keeps_room_for(g, p->s->now); /* it has lost all that ran, and begins anew */
 	if (gated)
 		queue_come_again(p, left);
 	return !gated || left > 0;
@@ -471,6 +473,10 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	m.in->no_provisioning = m.direct != NULL;
 	if (out)
 		describe(&m, out);
+	if (out && !qg->admitted)
+		out->requests = queue_requests(&m);
+	if (!m.in->hold.n)
+		m.in->hold = queue_hold_lost(&m);
 	qg->gang = out;
 	if (!out || state != KAR_PG_STATE_NONE || !qg->admitted)
 		finish(&m, out);
@@ -494,8 +500,9 @@ void queue_observe_members(struct queue_pass *p, uint32_t i)
 
 	m = observe(p, i);
 	if (qg->gang && qg->group->status.placement.state == KAR_PG_STATE_NONE && qg->admitted) {
-		qg->admitted =
-			false; /* its members are all there, and were never placed: it waits for places */
+		/* Its members are all there, and were not placed: it waits for places. If it had some a moment ago, before others. */
+		qg->admitted = false;
+		qg->keeps_place = queue_keeps_room_for(qg->group, p->s->now) > 0;
 		p->in[i] = begin;
 		m = observe(p, i);
 	}

@@ -230,7 +230,7 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 		st->placement.satisfied_member = p->in[qg - p->groups].min;
 		st->placement.time = this_second(p);
 	} else if (queue_ends_waiting(qg, d)) {
-		st->placement = (struct kar_pg_placement){ .cause = "" };
+		st->placement = (struct kar_pg_placement){ .cause = "", .requests = "" };
 		st->backend = KAR_PG_BACKEND_NONE;
 	}
 }

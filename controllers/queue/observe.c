@@ -57,21 +57,35 @@ static kar_time later(kar_time a, kar_time b)
 	return a > b ? a : b;
 }
 
-kar_time queue_empty_for_too_long_in(const struct kar_podgroup *g, size_t members, kar_time now)
+/* Since when it has no members, as far as its status says. */
+static kar_time empty_since(const struct kar_podgroup *g)
 {
 	const struct kar_condition *admitted = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	const struct kar_condition *scheduled = kar_condition_find(&g->status.conditions, KAR_PG_SCHEDULED);
 	kar_time since = later(g->creation, g->status.schedule_start_time);
 
-	if (members || g->status.members)
-		return KAR_NEVER;
+	since = later(since, g->status.placement.time);
 	if (scheduled) /* it may be the time when the last bound member vanished */
 		since = later(since, scheduled->last_transition);
-	if (g->orphan)
-		return since + QUEUE_ORPHAN_HOLD - now;
-	if (admitted)
-		since = later(since, admitted->last_transition);
-	return since + QUEUE_EMPTY_HOLD - now;
+	return admitted && !g->orphan ? later(since, admitted->last_transition) : since;
+}
+
+enum kar_queue_yields queue_yields_to(const struct kar_podgroup *g, bool admitted, size_t members,
+	kar_time now, kar_time *left)
+{
+	bool had_members = g->status.schedule_start_time != 0;
+	kar_time hold = g->orphan ? QUEUE_ORPHAN_HOLD : had_members ? QUEUE_GONE_HOLD : QUEUE_EMPTY_HOLD;
+
+	*left = KAR_NEVER;
+	if (members || g->status.members)
+		return KAR_QUEUE_YIELDS_TO_NOBODY;
+	if (!admitted &&
+		!g->orphan) /* those that have yielded once stand behind all, as long as they have none */
+		return g->status.waiting_since ? KAR_QUEUE_YIELDS_TO_ALL : KAR_QUEUE_YIELDS_TO_MEMBERS;
+	*left = empty_since(g) + hold - now;
+	if (*left <= 0)
+		return KAR_QUEUE_YIELDS_TO_ALL;
+	return g->orphan || had_members ? KAR_QUEUE_YIELDS_TO_NOBODY : KAR_QUEUE_YIELDS_TO_MEMBERS;
 }
 
 static int compare(int64_t a, int64_t b)
@@ -83,7 +97,7 @@ int queue_group_compare(const void *a, const void *b)
 {
 	const struct queue_group *x = a, *y = b;
 	const struct kar_object *o = &x->group->o, *p = &y->group->o;
-	int order = compare(x->yields, y->yields);
+	int order = compare((int)x->yields, (int)y->yields);
 
 	if (!order)
 		order = compare(y->priority, x->priority);
@@ -95,24 +109,23 @@ int queue_group_compare(const void *a, const void *b)
 }
 
 /*
- * A group that no QueueJob controls may never get members, so it yields after some time without any. Then groups that wait may take
- * its room, so the pass needs to know when that will be. An orphan also yields while it waits.
+ * A group that no QueueJob controls may never get members, so it is admitted after those that have some, and yields to all after some time
+ * without any. Then groups that wait may take its room, so the pass needs to know when that will be. An orphan also yields while it waits.
  */
-static bool yields(struct queue_pass *p, const struct kar_podgroup *g, bool admitted)
+static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgroup *g, bool admitted)
 {
+	enum kar_queue_yields to;
 	kar_time left;
 	char key[KAR_KEY_LEN];
 
-	if (queue_is_of_job(g) || !(admitted || g->status.waiting_since || g->orphan))
-		return false;
-	left = queue_empty_for_too_long_in(g,
+	if (queue_is_of_job(g))
+		return KAR_QUEUE_YIELDS_TO_NOBODY;
+	to = queue_yields_to(g, admitted,
 		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)),
-		p->s->now);
-	if (!admitted && !g->orphan)
-		return left != KAR_NEVER; /* it has yielded, and still has no members */
+		p->s->now, &left);
 	if (left > 0 && left < p->yields_in)
 		p->yields_in = left;
-	return left <= 0;
+	return to;
 }
 
 static bool is_unreadable(const struct kar_podgroup *g, const struct kar_object *owner)
@@ -396,9 +409,9 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
-	in->standing = qg->admitted       ? KAR_QUEUE_ADMITTED
-		: is_reserving(qg->group) ? KAR_QUEUE_RESERVING
-					  : KAR_QUEUE_WAITING;
+	in->standing = qg->admitted                          ? KAR_QUEUE_ADMITTED
+		: is_reserving(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
+							     : KAR_QUEUE_WAITING;
 	in->not_evictable |= !is_evictable(p, qg->group);
 	in->provisioned |= pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
 	in->provisioned &= qg->admitted;
@@ -432,7 +445,7 @@ static struct kar_queue_group begin_group(const struct queue_pass *p, const stru
 		.creation = g->creation,
 		.waiting_since = g->status.waiting_since,
 		.waited_seconds = g->status.waited_seconds,
-		.yields = qg->yields && (!qg->admitted || may_return(p, qg)),
+		.yields = !qg->admitted || may_return(p, qg) ? qg->yields : KAR_QUEUE_YIELDS_TO_NOBODY,
 		.evicted_by = KAR_QUEUE_NONE,
 		.why = "",
 	};

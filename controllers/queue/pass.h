@@ -153,6 +153,15 @@ int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podg
 struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct queue_runs *runs, const struct queue_runs *others) KAR_NONNULL;
 
+/* Subtracts from @amounts what @runs ask for. Returns how many are left; these are the first then. */
+uint32_t queue_hold_rest(const struct queue_pass *p, struct kar_sched_amount *amounts, size_t n,
+	const struct queue_runs *runs) KAR_NONNULL;
+/*
+ * ms for which @g, a group of others that has started, keeps room for what it has lost (lost.c); in state NONE: all of its place, for all of it.
+ * <= 0: for nothing. @now: wall ms.
+ */
+kar_time queue_keeps_room_for(const struct kar_podgroup *g, kar_time now) KAR_NONNULL;
+
 /* --- sync.c ----------------------------------------------------------------------------------------- */
 
 /* Counts in the metrics what the pass has decided. */

@@ -8,8 +8,10 @@
 #include "common/queue/queue.h"
 #include "controllers/runtime/plan.h"
 
-/* ms for which an admitted group without members keeps its admission (--hold-timeout of the design). */
-#define QUEUE_EMPTY_HOLD (30 * KAR_MINUTE)
+/* ms for which an admitted group that has no members yet keeps its admission against others without members. */
+#define QUEUE_EMPTY_HOLD (30 * KAR_SECOND)
+/* ms for which one whose last members have gone keeps it against all. */
+#define QUEUE_GONE_HOLD (10 * KAR_SECOND)
 /* The same for the group of a QueueJob that was deleted with --cascade=orphan: nothing creates members for it any more. */
 #define QUEUE_ORPHAN_HOLD KAR_MINUTE
 
@@ -32,6 +34,8 @@ struct queue_gang {
 	uint32_t n_runs;
 	struct kar_pg_planned *kept; /* of .repairs, and of .renews with .pods: what stays of the plan */
 	size_t n_kept;
+	const char *
+		requests; /* of a group of others: what its minimum asks for (status.placement.requests); NULL: of a QueueJob */
 	bool repairs; /* in PLACED: members that are stuck on their nodes, or new ones in their stead, get others */
 	bool stuck;  /* of .repairs: there are some that are stuck */
 	bool direct; /* its pods are created bound: without a place none exists */
@@ -54,11 +58,12 @@ struct queue_group {
 	const char *
 		label; /* the same, to be written as its label KAR_LABEL_QUEUE (controllers/asked.h); NULL: nothing is */
 	enum queue_claim claim;
-	int32_t priority;              /* resolved, at most the queue's maxPriority */
-	int32_t asked;                 /* resolved, without that bound */
-	bool recorded;                 /* its status has an admission by the queue that it asks for */
-	bool admitted;                 /* and it holds what that gave: it does not wait to be placed anew */
-	bool yields;                   /* without members for QUEUE_EMPTY_HOLD (_ORPHAN_HOLD) */
+	int32_t priority; /* resolved, at most the queue's maxPriority */
+	int32_t asked;    /* resolved, without that bound */
+	bool recorded;    /* its status has an admission by the queue that it asks for */
+	bool admitted;    /* and it holds what that gave: it does not wait to be placed anew */
+	enum kar_queue_yields yields;
+	bool keeps_place; /* of others: all of its members were gone and are there again: it goes before others as if it had a claim */
 	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
 	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
@@ -66,11 +71,12 @@ struct queue_group {
 };
 
 /*
- * ms until @g, a group that no QueueJob controls, yields; <= 0: it yields now. KAR_NEVER: it has members. An orphan yields a minute
- * after its last members, however late it is admitted; the time of any other group begins with its admission. @members: number of
- * cached members; @now: wall ms. Pure.
+ * To whom @g, a group that no QueueJob controls and that is @admitted, yields; *@left: ms until that is another, KAR_NEVER: as long as it
+ * has so many members. An orphan yields a minute after its last members, however late it is admitted; the time of any other group begins with
+ * its admission. @members: number of cached members; @now: wall ms. Pure.
  */
-kar_time queue_empty_for_too_long_in(const struct kar_podgroup *g, size_t members, kar_time now) KAR_NONNULL;
+enum kar_queue_yields queue_yields_to(const struct kar_podgroup *g, bool admitted, size_t members,
+	kar_time now, kar_time *left) __attribute__((nonnull(1, 5)));
 /*
  * Order of groups: yielding ones last, then priority (high first), creation (old first), namespace/name. For qsort() of
  * struct queue_group.

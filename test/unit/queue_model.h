@@ -439,13 +439,25 @@ static inline int model_compare_names(const struct kar_queue_group *a, const str
 	return strcmp(x, y); /* no name of the worlds has a byte below the slash */
 }
 
+static inline int model_yields(const struct kar_queue_group *g)
+{
+	switch (g->yields) {
+	case KAR_QUEUE_YIELDS_TO_NOBODY:
+		return 0;
+	case KAR_QUEUE_YIELDS_TO_MEMBERS:
+		return g->standing == KAR_QUEUE_ADMITTED ? 1 : 2;
+	default:
+		return 3;
+	}
+}
+
 /* Does a stand before b? */
 static inline bool model_before(const struct model *m, uint32_t a, uint32_t b)
 {
 	const struct kar_queue_group *x = &m->s->groups[a], *y = &m->s->groups[b];
 
-	if (x->yields != y->yields)
-		return y->yields;
+	if (model_yields(x) != model_yields(y))
+		return model_yields(x) < model_yields(y);
 	if (model_level(m, a) != model_level(m, b))
 		return model_level(m, a) > model_level(m, b);
 	if (x->creation != y->creation)

@@ -127,7 +127,7 @@ static void read_group_word(struct scene *s, uint32_t i, const char *word)
 	else if (takes(word, "still-in=", &value))
 		s->moves[i] = value;
 	else if (is(word, "empty"))
-		g->yields = true;
+		g->yields = KAR_QUEUE_YIELDS_TO_ALL;
 	else if (takes(word, "age=", &value))
 		g->creation = scene_now - atoi(value) * KAR_MINUTE;
 	else if (is(word, "admitted"))

@@ -126,6 +126,9 @@ static const struct row rows[] = {
 	{ "all_that_ran_is_gone",
 		"others min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; b" GATED, "placement=-",
 		NULL },
+	{ "all_are_gone_at_once",
+		"others min=2 phase=Running place=Satisfied attempt=1 satisfied=2 Scheduled=False/QuorumLost short-for=1 " ADMITTED,
+		"placement=-", NULL },
 	{ "broken_gang_is_left_alone",
 		"others min=2 phase=Running place=Satisfied attempt=1 satisfied=2 Scheduled=False/QuorumLost short-for=600 " ADMITTED
 		"; a Running owner=t; b" GATED,

@@ -41,6 +41,8 @@ static const struct row {
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 	{ "complete_gang_is_placed", "\"minMember\":2", "", "a 3 gated; b 3 gated", PLACED,
 		PLAN(AT("a", "n1") "," AT("b", "n2")) },
+	{ "what_it_asks_for_is_recorded", "\"minMember\":2", "", "a 3 on=n1; b 2 gated; c 2 gated", PLACED,
+		"\"requests\":\"pods=2,cpu=5000m\"" },
 	{ "also_if_it_was_admitted_before_it_had_members", "\"minMember\":2", "\"position\":0," IN,
 		"a 3 gated; b 3 gated", PLACED, "\"state\":\"Placed\"" },
 	{ "an_admission_is_taken_back_if_it_does_not_fit", "\"minMember\":3", "\"position\":0," IN,
@@ -436,6 +438,61 @@ static void members_to_come_have_room(void **state)
 	}
 }
 
+/* What group g, whose two members asked for 3 CPUs each, keeps of two nodes of 4 CPUs when it has lost some; h is a new gang. It is 13:46:27. */
+#define LOST(state, since, scheduled, at) \
+	"\"phase\":\"Pending\",\"scheduleStartTime\":\"2026-11-21T13:00:00Z\",\"position\":0,\"admittedQueue\":\"default\",\"placement\":{" state \
+	"\"attempt\":1,\"requests\":\"pods=2,cpu=6000m,nonsense,x=y\"" SINCE( \
+		since) "},\"conditions\":[" \
+		       "{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:00:00Z\"}," \
+		       "{\"type\":\"Scheduled\",\"status\":\"" scheduled \
+		       "\",\"reason\":\"r\",\"message\":\"\",\"lastTransitionTime\":\"2026-11-21T" at \
+		       "Z\"}]"
+#define RAN "\"state\":\"Satisfied\","
+#define WAITS "patch podgroups/status ns/h (Admitted=False/InsufficientCapacity position=1)"
+#define RUNS "patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)"
+static const struct {
+	const char *name, *status, *pods, *other, *plan;
+} lost[] = {
+	{ "its_room_is_kept", LOST(RAN, "13:00:00", "False", "13:46:00"), "a 3 on=n1", "x 3 gated other",
+		WAITS },
+	{ "before_anybody_has_recorded_the_loss", LOST(RAN, "13:00:00", "True", "13:00:01"), "a 3 on=n1",
+		"x 3 gated other", WAITS },
+	{ "what_is_beyond_it_is_not", LOST(RAN, "13:00:00", "False", "13:46:00"), "a 3 on=n1",
+		"x 1 gated other", RUNS },
+	{ "for_a_minute", LOST(RAN, "13:00:00", "False", "13:45:27"), "a 3 on=n1", "x 3 gated other", RUNS },
+	{ "it_is_one_who_comes_again", LOST(RAN, "13:00:00", "False", "13:46:00"), "a 3 on=n1; b 3 gated",
+		"x 3 gated other", WAITS },
+	{ "none_is_missing", LOST(RAN, "13:00:00", "True", "13:00:01"), "a 3 on=n1; b 1 on=n2",
+		"x 3 gated other", RUNS },
+	{ "who_has_succeeded_is_not_made_again", LOST(RAN, "13:00:00", "False", "13:46:00"), "a 3 on=n1 done",
+		"x 4 gated other", RUNS },
+	{ "all_are_gone", LOST("", "13:46:20", "False", "13:46:20"), "", "x 3 gated other", WAITS },
+	{ "and_come_one_by_one", LOST("", "13:46:20", "False", "13:46:20"), "a 3 gated", "x 3 gated other",
+		WAITS },
+	{ "not_within_ten_seconds", LOST("", "13:46:17", "False", "13:46:17"), "", "x 4 gated other", RUNS },
+	{ "until_all_are_there", LOST("", "13:46:20", "False", "13:46:20"), "a 3 gated; b 3 gated",
+		"x 3 gated other prio=9",
+		PLACED "; patch podgroups/status ns/h (Admitted=False/InsufficientCapacity position=1)" },
+};
+
+static void what_a_gang_has_lost_has_room(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(lost); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "");
+		put_members(lost[i].pods);
+		put_members(lost[i].other);
+		put_group("g", "\"minMember\":2", lost[i].status);
+		put_group("h", "\"minMember\":1", "");
+		got = sync_text(true);
+		if (strcmp(got, lost[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", lost[i].name, lost[i].plan, got);
+	}
+}
+
 /* Groups g and h wait for a place that one of them can have; h is younger. */
 static const struct {
 	const char *name, *pods, *g, *h;
@@ -590,6 +647,7 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(what_a_gang_has_lost_has_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
 			teardown),

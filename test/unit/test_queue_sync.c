@@ -193,7 +193,7 @@ static void priority_is_resolved_from_classes(void **state)
 	"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"," \
 	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T" time "Z\"}]"
 #define BY(queue) ",\"admittedQueue\":\"" queue "\""
-#define LONG_EMPTY EMPTY_SINCE("13:16:27") BY("default") /* half an hour ago */
+#define LONG_EMPTY EMPTY_SINCE("13:45:57") BY("default") /* half a minute ago */
 
 static const struct {
 	const char *name;
@@ -227,19 +227,27 @@ static const struct {
 		{ { "default", "" }, { "b", "\"state\":\"Closed\"" } },
 		{ { "g", "\"queue\":\"b\"", ADMITTED("True", "Admitted", "admitted by queue b") } }, "" },
 
-	{ "empty_group_makes_room_after_a_while", { { "default", "\"maxJobs\":1" } },
+	{ "empty_group_makes_room_for_another_after_a_while", { { "default", "\"maxJobs\":1" } },
 		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
 		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1)" }, /* then g gets it */
 	{ "not_before_its_time", { { "default", "\"maxJobs\":1" } },
-		{ { "e", "", EMPTY_SINCE("13:16:28") BY("default") }, { "g", "", "" } },
+		{ { "e", "", EMPTY_SINCE("13:45:58") BY("default") }, { "g", "", "" } },
 		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "at_once_for_one_with_members", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "\"priority\":9", EMPTY_SINCE("13:46:26") BY("default") },
+			{ "g", "", "\"members\":1" } },
+		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1)" },
 	{ "not_while_it_has_members", { { "default", "\"maxJobs\":1" } },
 		{ { "e", "", LONG_EMPTY ",\"members\":1" }, { "g", "", "" } },
 		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
 	{ "not_soon_after_its_last_member_went", { { "default", "\"maxJobs\":1" } },
-		{ { "e", "", LONG_EMPTY ",\"scheduleStartTime\":\"2026-11-21T13:30:00Z\"" },
-			{ "g", "", "" } },
+		{ { "e", "", LONG_EMPTY ",\"scheduleStartTime\":\"2026-11-21T13:46:18Z\"" },
+			{ "g", "", "\"members\":1" } },
 		"patch podgroups/status ns/g (Admitted=False/MaxJobsReached position=1)" },
+	{ "ten_seconds_after_it", { { "default", "\"maxJobs\":1" } },
+		{ { "e", "", LONG_EMPTY ",\"scheduleStartTime\":\"2026-11-21T13:46:17Z\"" },
+			{ "g", "", "\"members\":1" } },
+		"patch podgroups/status ns/e (Admitted=False/MaxJobsReached position=1)" },
 	{ "not_while_nobody_needs_the_room", { { "default", "\"maxJobs\":2" } },
 		{ { "e", "", LONG_EMPTY }, { "g", "", "" } },
 		"patch podgroups/status ns/g (Admitted=True/Admitted position=0)" },
@@ -364,7 +372,7 @@ static void pass_comes_when_an_empty_group_has_had_its_time(void **state)
 	sync_named("all");
 	w.mono += 60000;
 	sync_text(false);
-	assert_int_equal(w.sync.plan.requeue_after, 30 * KAR_MINUTE - 7123);
+	assert_int_equal(w.sync.plan.requeue_after, 30 * KAR_SECOND - 7123);
 }
 
 /* Of a job that lives, the job says when its pods come. */
