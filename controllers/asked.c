@@ -53,14 +53,47 @@ static bool is_settled(const struct kar_podgroup *g)
 		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
 }
 
+static bool has_bound_pods(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(&g->o, key);
+	for (struct kar_iter it = kar_store_by_index(stores->pods, KAR_POD_BY_GROUP, key);
+		kar_iter_next(&it, &o);) {
+		if (kar_as_pod(o)->node && !kar_pod_finished(kar_as_pod(o)))
+			return true;
+	}
+	return false;
+}
+
+/* What runs stays on the account of the queue that has admitted it, whatever its owner asks for since. NULL: it asks for no other, or has no pods. */
+static const char *account_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const char *by = g->status.admitted_queue;
+	bool started = g->status.placement.state != KAR_PG_STATE_NONE ||
+		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
+
+	if (!started || !kar_has_text(by) || kar_streq(by, kar_podgroup_queue(g)) ||
+		!kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) ||
+		!kar_store_get(stores->queues, NULL, by) || !has_bound_pods(stores, g))
+		return NULL;
+	return by;
+}
+
 struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
 	struct kar_asked asked = { .queue = kar_podgroup_queue(g) };
+	const char *account = account_of(stores, g);
 	const struct kar_namespace *ns;
 	const struct kar_pod *oldest;
 	const char *named;
 
-	if (is_settled(g))
+	if (account) {
+		asked.next = asked.queue;
+		asked.queue = account;
+	}
+	if (is_settled(g) || account)
 		return asked;
 	ns = namespace_of(stores, g);
 	oldest = oldest_member(stores, g);

@@ -4,7 +4,7 @@
  * It is named by the spec of the group, else by its label KAR_LABEL_QUEUE. A group of another controller that has neither and has not started is
  * in the queue of its oldest member's label, else in that of its namespace, else in "default". What the pods or the namespace say becomes the
  * label of the group, written by the queue reconciler, as soon as it has members; until then nobody admits it, and afterwards it does not
- * change with them.
+ * change with them. A group that runs stays in the queue that has admitted it until its pods are gone, whatever it asks for since.
  */
 #ifndef KAR_ASKED_H
 #define KAR_ASKED_H
@@ -13,7 +13,8 @@
 
 struct kar_asked {
 	const char *queue; /* borrowed from the cache */
-	const char *label; /* the same, if it is still to become the label; else NULL */
+	const char *next;  /* that it asks for since; NULL: no other */
+	const char *label; /* the same as .queue, if it is still to become the label; else NULL */
 };
 struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g) KAR_NONNULL;
 /*

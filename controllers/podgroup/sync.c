@@ -260,9 +260,11 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	s->object = kar_object_ref(o);
 
 	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
+	const struct kar_asked asked = kar_asked_queue(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
 		.owner = owner_of(kar_as_podgroup(o), job),
-		.moves = kar_asked_queue(stores, kar_as_podgroup(o)).label != NULL,
+		.moves = asked.label != NULL,
+		.queue = asked.next ? asked.queue : NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
 		.served = kar_settings_served(c->settings),
 		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),

@@ -80,6 +80,8 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 						: kar_arena_printf(a, "admitted by queue %s", qg->queue);
 	else if (d->cause)
 		text = d->evicted_text;
+	if (qg->next)
+		text = kar_arena_printf(a, "%s; it moves to queue %s when its pods are gone", text, qg->next);
 	if (qg->asked > qg->priority)
 		text = kar_arena_printf(a, "%s; " KAR_QUEUE_CLAMPED, text, qg->asked, qg->priority);
 	return kar_text_fit(a, text,

@@ -184,6 +184,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.group = g,
 		.job = queue_job_if_of(g, owner),
 		.queue = which.queue,
+		.next = which.next,
 		.label = which.label,
 		.claim = claim,
 		.asked = priority_of(p, g),

@@ -55,8 +55,10 @@ struct queue_group {
 	const struct kar_podgroup *group;
 	const struct kar_queuejob *job; /* whose group it is; NULL: of none */
 	const char *queue;              /* that it asks for */
+	const char
+		*next; /* that it asks for since it runs, and gets when its pods are gone; NULL: no other */
 	const char *
-		label; /* the same, to be written as its label KAR_LABEL_QUEUE (controllers/asked.h); NULL: nothing is */
+		label; /* the same as .queue, to be written as its label KAR_LABEL_QUEUE (controllers/asked.h); NULL: nothing is */
 	enum queue_claim claim;
 	int32_t priority; /* resolved, at most the queue's maxPriority */
 	int32_t asked;    /* resolved, without that bound */

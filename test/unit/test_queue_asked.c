@@ -13,13 +13,14 @@
 	"\"phase\":\"Pending\",\"position\":0,\"admittedQueue\":\"" queue \
 	"\"," ADMITTED("True", "Admitted", "admitted by queue " queue)
 #define STATE(state) "\"placement\":{\"state\":\"" state "\",\"attempt\":1},"
+#define STAYS "" /* the text alone is another */
 #define LABEL(name) "patch podgroups ns/g (queue=" name ")"
 #define WAITS "patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)"
 #define RUNS "patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
 #define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
 
 /*
- * Of group g; the queues default and open are open, others are closed. @pods: name, its queue (- for none), and what it is: gated, done, of a
+ * Of group g; the queues default and open are open, others are closed. @pods: name, its queue (- for none), and what it is: gated, bound, done, of a
  * QueueJob.
  */
 static const struct {
@@ -49,6 +50,17 @@ static const struct {
 		"a - gated", LABEL("open") },
 	{ "group_that_has_started_stays", ",\"annotations\":{" QUEUE("n") "}", "", "",
 		STATE("Satisfied") IN("default"), "a a gated", "" },
+	{ "group_that_runs_stays_whatever_it_is_labelled", "", ",\"labels\":{" QUEUE("a") "}", "",
+		STATE("Satisfied") IN("open"), "p - bound", STAYS },
+	{ "or_names", "", "", "\"queue\":\"a\",", STATE("Satisfied") IN("open"), "p - bound; q - gated",
+		STAYS },
+	{ "or_names_no_more", "", "", "", STATE("Satisfied") IN("open"), "p - bound", STAYS },
+	{ "until_its_pods_are_gone", "", ",\"labels\":{" QUEUE("a") "}", "", STATE("Satisfied") IN("open"),
+		"p - done; q - gated",
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)" },
+	{ "nor_where_there_is_no_queue_any_more", "", ",\"labels\":{" QUEUE("a") "}", "",
+		STATE("Satisfied") IN("z"), "p - bound",
+		"patch podgroups/status ns/g (Admitted=False/QueueClosed position=0)" },
 	{ "group_that_waits_goes", "", "", "",
 		"\"phase\":\"Pending\",\"position\":1," ADMITTED("False", "NoFit", "text"), "a a gated",
 		LABEL("a") },
@@ -68,8 +80,10 @@ static void put_pod(char *text, int number)
 		",\"creationTimestamp\":\"2026-11-21T10:00:0%dZ\",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"g\"%s}",
 		number, label);
 	snprintf(rest, sizeof(rest), ",\"spec\":{%s},\"status\":{\"phase\":\"%s\"}",
-		strcmp(is, "gated") == 0 ? "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]"
-					 : "",
+		strcmp(is, "bound") == 0 ? "\"nodeName\":\"n1\""
+			: strcmp(is, "gated") == 0
+			? "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]"
+			: "",
 		strcmp(is, "done") == 0 ? "Succeeded" : "Pending");
 	put_named(w.stores.pods, name, meta, rest);
 }
@@ -133,6 +147,20 @@ static void label_has_preconditions(void **state)
 	assert_string_equal(sync_text(true), LABEL("a"));
 	check_says(&w.sync.plan.actions[0],
 		"{\"metadata\":{\"uid\":\"uid-g\",\"resourceVersion\":\"13\",\"labels\":{" QUEUE("a") "}}}");
+}
+
+/* It says where it goes when its pods are gone. */
+static void group_that_moves_says_so(void **state)
+{
+	(void)state;
+	put_queues();
+	put_pods("p - bound");
+	put_g("", "\"queue\":\"a\",", STATE("Satisfied") IN("open"));
+	sync_text(true);
+	w.mono += 10000;
+	sync_named("positions");
+	check_says(&w.sync.plan.actions[0],
+		"admitted by queue open; it moves to queue a when its pods are gone");
 }
 
 /* While the label is on its way, the group counts in the queue that it leaves and in the one that it will be in. */
@@ -207,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(group_asks_for),
 		TEST(label_has_preconditions),
+		TEST(group_that_moves_says_so),
 		TEST(group_on_its_way_holds_its_place),
 		TEST(change_of_a_namespace_begins_a_pass),
 		TEST(queue_admits_the_namespaces_that_it_selects),
