@@ -379,6 +379,54 @@ static void place_admitted(struct making *m, struct queue_gang *out)
 		seat_nowhere(m);
 }
 
+/* ms after which pods that are to go, and that nobody stops, count as pods that stay. */
+static const kar_time STOPPED_WITHIN = 10 * KAR_SECOND;
+
+/* How many pods, in the order in which the pass keeps them, there are up to the last one that has a node; *@later: some of them are of tasks that wait. */
+static int32_t last_bound(const struct making *m, bool *later)
+{
+	int32_t at = 0, last = 0;
+	bool waits = false;
+
+	for (uint32_t i = 0; i < m->runs.n; i++) {
+		const struct kar_queue_run *run = &m->runs.items[i];
+		int32_t bound = 0;
+
+		for (uint32_t k = 0; k < run->n_seats; k++)
+			bound += run->seats[k].bound ? run->seats[k].n : 0;
+		if (bound) {
+			last = at + bound;
+			*later = waits;
+		}
+		waits |= !m->started[m->tasks[i]];
+		at += run->n;
+	}
+	return last;
+}
+
+/*
+ * Pods beyond the limit that the job does not stop stay: whoever has a claim on their room gets other room, or waits without one. At once if pods of tasks that
+ * wait stand before them: those cannot exist yet, so the job keeps what it has in their stead.
+ */
+static void keep_what_stays(struct making *m)
+{
+	kar_time scaled = m->group->status.last_scale_time, left = scaled + STOPPED_WITHIN - m->p->s->now;
+	struct kar_queue_group *in = m->in;
+	bool later = false;
+	int32_t last = last_bound(m, &later);
+
+	if (!m->qg->admitted || (last <= in->desired && !(later && last > in->min)))
+		return;
+	if (later) {
+		in->min = last > in->min ? last : in->min;
+		in->desired = last > in->desired ? last : in->desired;
+	} else if (left > 0) {
+		queue_come_again(m->p, left);
+	} else if (scaled && !in->n_leaving) {
+		in->desired = last;
+	}
+}
+
 static void finish(struct making *m)
 {
 	struct kar_queue_group *in = m->in;
@@ -395,6 +443,7 @@ static void finish(struct making *m)
 	if (in->desired < in->min &&
 		m->live > in->desired) /* its minimum was raised: what has come for it counts */
 		in->desired = (int32_t)kar_clamp(m->live, 0, left);
+	keep_what_stays(m);
 	in->elastic = left > in->min || in->desired < in->min;
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }

@@ -129,7 +129,7 @@ bool rules_have_room(const struct model *l, const struct sim_value *spec, int po
 
 /* --- rules_queue.c --- */
 
-/* What is admitted is so by the queue that it asks for. */
+/* What is admitted is so by the queue that it asks for, or has pods there. For nobody capacity is held while no pod stops. */
 void rules_check_admission_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 /* Its status counts the groups that name it. It is no part of another queue, and has none. */
 void rules_check_queue_at_rest(struct model *l, const struct sim_value *queue) KAR_NONNULL;

@@ -97,12 +97,63 @@ static bool is_over(const struct model *l, const struct sim_value *group)
 		   : strcmp(sim_text_or(sim_get(group, "status", "phase"), ""), "Finished") == 0;
 }
 
+struct bound {
+	const char *ns, *group; /* NULL: of any */
+	bool any, stops;        /* there is one; and it is being deleted */
+};
+
+static void find_bound(void *arg, const struct sim_value *pod)
+{
+	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "");
+	struct bound *b = arg;
+
+	if (!sim_get(pod, "spec", "nodeName") || strcmp(phase, "Succeeded") == 0 ||
+		strcmp(phase, "Failed") == 0)
+		return;
+	if (b->group &&
+		!(kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_POD_GROUP), b->group) &&
+			kar_streq(sim_get_text(pod, "metadata", "namespace"), b->ns)))
+		return;
+	b->any = true;
+	b->stops |= sim_get(pod, "metadata", "deletionTimestamp") != NULL;
+}
+
+/* The queue in whose account it is: as long as one of its pods has a node, the one that has admitted it. */
+static const char *account_of(const struct model *l, const struct sim_value *group)
+{
+	struct bound b = { .ns = sim_get_text(group, "metadata", "namespace"),
+		.group = sim_get_text(group, "metadata", "name") };
+
+	if (!is_true(group) || !admitted_queue(group)[0] || model_is_admitted(group))
+		return model_group_queue(group);
+	sim_apiserver_each(l->server, "", "pods", find_bound, &b);
+	return b.any ? admitted_queue(group) : model_group_queue(group);
+}
+
+/* Capacity is held for it as long as pods stop, and none does. */
+static void check_claim_at_rest(struct model *l, const struct sim_value *group)
+{
+	const char *reason = sim_text_or(sim_member(model_condition(group, "Admitted"), "reason"), "");
+	struct bound b = { 0 };
+
+	if (strcmp(reason, "Reserving") != 0)
+		return;
+	sim_apiserver_each(l->server, "", "pods", find_bound, &b);
+	if (!b.stops)
+		model_break(l, "claims-end", "%s/%s is Reserving, and no pod is being deleted",
+			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
+			sim_text_or(sim_get(group, "metadata", "name"), ""));
+}
+
 void rules_check_admission_at_rest(struct model *l, const struct sim_value *group)
 {
 	/* Nothing is done for a group that cannot be read. */
 	bool unreadable = sim_get(group, "metadata", "annotations", SIM_GARBLE) != NULL;
 
-	if (is_true(group) && !unreadable && !is_over(l, group) && !model_is_admitted(group))
+	if (!unreadable && !is_over(l, group))
+		check_claim_at_rest(l, group);
+	if (is_true(group) && !unreadable && !is_over(l, group) &&
+		!kar_streq(account_of(l, group), admitted_queue(group)))
 		model_break(l, "admitted-by-its-queue",
 			"%s/%s asks for queue %s, and is still admitted by queue %s",
 			sim_text_or(sim_get(group, "metadata", "namespace"), ""),
@@ -179,7 +230,7 @@ static void count_group(void *arg, const struct sim_value *group)
 	const char *reason = sim_text_or(sim_member(admitted, "reason"), "");
 	struct tally *t = arg;
 
-	if (!kar_streq(model_group_queue(group), t->queue))
+	if (!kar_streq(account_of(t->l, group), t->queue))
 		return;
 	t->unsure |= !admitted || model_is_hostile(sim_get_text(group, "metadata", "namespace")) ||
 		sim_get(group, "metadata", "annotations", SIM_GARBLE);

@@ -96,6 +96,16 @@ static const struct {
 		"nodes: [{name: n, count: 3, capacity: {cpu: 4}}]\n"
 		"jobs: [{name: a, duration: 20m, replicas: 2, minAvailable: 1, requests: {cpu: 3}}]\nevents: [{at: 10m, drain: n-0}]\n",
 		"a Completed waited 0m ran 30m restarts 0", 30 },
+	{ "no_capacity_is_held_in_vain_for_pods_that_the_job_keeps",
+		HEAD
+		"nodes: [{name: n, count: 2, capacity: {cpu: 4}}]\njobs:\n- name: trap\n  spec:\n    schedSpec: {minAvailable: 1}\n    taskSpecs:\n"
+		"    - {name: a, replicas: 1, template: {metadata: {annotations: {test.kube-arbitrator.io/outcome: run}}, spec: {containers: [{name: m, image: x, resources: {requests: {cpu: 1}}}], nodeSelector: {kubernetes.io/hostname: n-0}}}}\n"
+		"    - {name: b, replicas: 2, template: {metadata: {annotations: {test.kube-arbitrator.io/outcome: succeed, test.kube-arbitrator.io/after: 15s}}, spec: {containers: [{name: m, image: x, resources: {requests: {cpu: 1}}}]}}}\n"
+		"    - {name: c, replicas: 3, minAvailable: 2, dependsOn: [{name: a, status: Succeeded}, {name: b}], template: {metadata: {annotations: {test.kube-arbitrator.io/outcome: run}}, spec: {containers: [{name: m, image: x}], nodeSelector: {kubernetes.io/hostname: n-1}}}}\n"
+		"- {name: big, at: 5m, replicas: 2, requests: {cpu: 4}}\n- {name: small, at: 6m, duration: 1m, replicas: 1, requests: {cpu: 3}}\nuntil: 20m\n",
+		"trap Running waited 0m ran - restarts 0 for: task c waits until task a has succeeded: 0 of 1; big Pending waited - ran - restarts 0 for: cpu short 1: 8 wanted, 7 free of 8; 1st of 1 in queue default; "
+		"small Completed waited 0m ran 1m restarts 0",
+		20 },
 	{ "cordoned_node_gets_no_pods",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 1h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, cordon: n-0}, {at: 31m, uncordon: n-0}]\n",
