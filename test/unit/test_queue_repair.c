@@ -132,9 +132,43 @@ static void pass_comes_again_when_a_pod_may_be_stuck(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, teardown)
 
+/* A job of three pods and a minimum of one, which the queue has told to keep one at @scaled; it is 13:46:27. */
+static void pods_that_nobody_stops_stay(void **state)
+{
+	static const struct {
+		const char *scaled, *plan;
+	} told[] = { { "13:46:18", "" },
+		{ "13:46:17", "patch podgroups/status ns/g (Admitted=True/Admitted position=0)" } };
+
+	for (size_t i = 0; i < KAR_LEN(told); i++) {
+		char text[600];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		begin(state);
+		put_job(3, 1, "", "");
+		snprintf(text, sizeof(text),
+			"\"phase\":\"Running\",\"position\":0,\"desired\":1,\"lastScaleTime\":\"2026-11-21T%sZ\",\"placement\":{\"state\":\"Satisfied\",\"attempt\":1}," ADMITTED(
+				"True", "Admitted",
+				"admitted by queue default") ",\"admittedQueue\":\"default\"",
+			told[i].scaled);
+		put_group_of_job("g", text);
+		put_pod(0, "n1", NULL);
+		put_pod(1, "n2", NULL);
+		put_pod(2, "n3", NULL);
+		settings.freezing_window = KAR_MINUTE;
+		got = sync_text(true);
+		if (strcmp(got, told[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", told[i].scaled, told[i].plan, got);
+		if (told[i].plan[0])
+			check_says(&w.sync.plan.actions[0], "\"desired\":3");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(pods_that_nobody_stops_stay, begin, teardown),
 		TEST(stuck_pods_get_other_nodes),
 		TEST(pass_comes_again_when_a_pod_may_be_stuck),
 	};
