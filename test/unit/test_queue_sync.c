@@ -28,8 +28,8 @@ static void default_queue_is_made_for_who_waits_for_it(void **state)
 	put_named_job("s", "", ",\"suspend\":true", "Pending");
 	put_group_of_job("s", "");
 	assert_string_equal(sync_text(false),
-		"patch podgroups/status ns/o (Admitted=False/QueueNotFound position=0); "
-		"patch podgroups/status ns/s (Admitted=False/Suspended position=0)");
+		"patch podgroups/status ns/s (Admitted=False/Suspended position=0); "
+		"patch podgroups/status ns/o (Admitted=False/QueueNotFound position=0)");
 	w.mono += 1000;
 	put_group("o", "\"queue\":\"other\"",
 		ADMITTED("False", "QueueNotFound",
