@@ -216,6 +216,10 @@ void kar_request_path(const struct kar_request *r, struct kar_buf *out)
 {
 	bool core = !*r->res->group;
 
+	if (r->path) {
+		kar_buf_puts(out, r->path);
+		return;
+	}
 	kar_buf_puts(out, core ? "/api" : "/apis");
 	put_segment(out, r->res->group);
 	put_segment(out, r->res->version);

@@ -42,13 +42,29 @@ void kar_reflector_end_attempt(struct kar_reflector *r)
 	r->attempt = (struct attempt){ 0 };
 }
 
+kar_time kar_reflector_moment(struct kar_reflector *r, kar_time least, kar_time most)
+{
+	r->random = r->random * 6364136223846793005u + 1442695040888963407u;
+	return least + (most > least ? (kar_time)((r->random >> 33) % (uint64_t)(most - least)) : 0);
+}
+
 static kar_time waiting_time(struct kar_reflector *r)
 {
 	const struct kar_reflector_plan *plan = &r->plan;
-	kar_time wait = kar_backoff_next(&r->backoff, plan->at_least);
 	kar_time most = plan->at_most > plan->at_least ? plan->at_most : plan->at_least;
+	kar_time wait;
 
+	if (plan->within)
+		return plan->at_least + kar_reflector_moment(r, 0, plan->within);
+	wait = kar_backoff_next(&r->backoff, plan->at_least);
 	return plan->at_most && wait > most ? most : wait;
+}
+
+static void wait_for(struct kar_reflector *r, kar_time ms)
+{
+	r->waits_since = kar_loop_mono(r->loop);
+	r->waits_until = r->waits_since + ms;
+	kar_timer_start(r->timer, ms);
 }
 
 void kar_reflector_follow(struct kar_reflector *r, struct kar_reflector_plan plan, const struct kar_err *err)
@@ -61,7 +77,7 @@ void kar_reflector_follow(struct kar_reflector *r, struct kar_reflector_plan pla
 	if (plan.reset)
 		kar_backoff_reset(&r->backoff);
 	r->phase = WAITING;
-	kar_timer_start(r->timer, plan.wait ? waiting_time(r) : 0);
+	wait_for(r, plan.wait ? waiting_time(r) : 0);
 	if (plan.trouble)
 		enter_trouble(r, err ? err : &closed);
 }
@@ -188,8 +204,13 @@ void kar_reflector_start(struct kar_reflector *r)
 
 void kar_reflector_retry(struct kar_reflector *r)
 {
-	if (r->phase == WAITING && r->in_trouble && r->trouble.cause == KAR_CAUSE_CONNECTION)
-		kar_timer_start(r->timer, 0);
+	kar_time now = kar_loop_mono(r->loop), earliest = r->waits_since + r->plan.at_least;
+
+	if (r->phase != WAITING || !r->plan.wait || now < r->next_hurry)
+		return;
+	r->next_hurry = now + r->times->hurry;
+	if (earliest < r->waits_until)
+		kar_timer_start(r->timer, earliest > now ? earliest - now : 0);
 }
 
 void kar_reflector_free(struct kar_reflector *r)

@@ -10,6 +10,7 @@
  * is over with an event, or when an answer has stood for 15 s.
  * An object of which a part cannot be read is stored without it (kar_object.unreadable) and reported through
  * on_unreadable; all others are not affected.
+ * A version that is gone is listed anew within half a second; if the next one is gone too, the back-off grows.
  * 403 and 404 on a list are reported through on_trouble and tried again every 30 s at most, never read as "empty".
  */
 #ifndef KAR_REFLECTOR_H
@@ -53,7 +54,10 @@ struct kar_reflector *kar_reflector_new(struct kar_loop *l, struct kar_client *c
 	struct kar_store *store, const struct kar_reflector_options *o) KAR_MUSTUSE KAR_RETNN;
 void kar_reflector_start(struct kar_reflector *r) KAR_NONNULL;
 void kar_reflector_free(struct kar_reflector *r); /* accepts NULL; cancels its request */
-/* The API server has answered others: if @r waits after an attempt without an answer, it tries again at once. */
+/*
+ * The API server is back: if @r waits after a failure, of whatever kind, it tries again at once, or after the Retry-After of the
+ * last answer, but every 5 s at most.
+ */
 void kar_reflector_retry(struct kar_reflector *r) KAR_NONNULL;
 
 bool kar_reflector_synced(const struct kar_reflector *r) KAR_NONNULL;

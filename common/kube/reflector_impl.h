@@ -49,6 +49,8 @@ struct kar_reflector {
 	struct kar_reflector_plan plan;
 	struct kar_backoff backoff;
 	uint64_t random;
+	kar_time waits_since, waits_until; /* mono; WAITING */
+	kar_time next_hurry;               /* mono: before that kar_reflector_retry() does nothing */
 
 	char position[MAX_VERSION];     /* where the next watch begins; verbatim */
 	char list_version[MAX_VERSION]; /* of the list under way: that of its first page; "" before */
@@ -74,6 +76,8 @@ void kar_reflector_forget_list(struct kar_reflector *r) KAR_NONNULL;
  */
 void kar_reflector_follow(struct kar_reflector *r, struct kar_reflector_plan plan, const struct kar_err *err)
 	__attribute__((nonnull(1)));
+/* A random time of @least to @most ms. */
+kar_time kar_reflector_moment(struct kar_reflector *r, kar_time least, kar_time most) KAR_NONNULL;
 /* Frees what the attempt has brought. */
 void kar_reflector_end_attempt(struct kar_reflector *r) KAR_NONNULL;
 void kar_reflector_leave_trouble(struct kar_reflector *r) KAR_NONNULL;

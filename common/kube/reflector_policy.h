@@ -3,7 +3,10 @@
  *
  * The shell (reflector.c) says how it ended, the policy answers with the next step. Principles: never a tight loop; the
  * position is given up only when the server says that it is gone; a consistent list ("") is the last rung, because a
- * list at a known version is the cheaper one for the server.
+ * list at a known version is the cheaper one for the server. The back-off grows with failures of one kind in a row (no answer, a
+ * busy server, a version that is gone, a refusal ...): that a server was away for long says nothing about how it answers now. The
+ * first version that is gone is listed anew within half a second, since every restart of an API server leads to that, and the first
+ * Retry-After is waited for as it is: a server says so while it starts.
  */
 #ifndef KAR_REFLECTOR_POLICY_H
 #define KAR_REFLECTOR_POLICY_H
@@ -21,7 +24,10 @@ struct kar_reflector_times {
 	kar_time brief;   /* a watch that ended sooner was not a working one */
 	kar_time healthy; /* a watch that stood this long makes the back-off start anew */
 	kar_time refused; /* longest wait after 403 and 404, which end when a person acts */
-	kar_time list;    /* limit of one list request */
+	kar_time
+		soon; /* longest wait after the first version that is gone; jitter after the first Retry-After */
+	kar_time hurry; /* between two attempts that are made because the server is back */
+	kar_time list;  /* limit of one list request */
 };
 extern const struct kar_reflector_times kar_reflector_default_times;
 
@@ -33,10 +39,11 @@ enum kar_list_from {
 };
 
 struct kar_reflector_plan {
-	bool watch;                 /* watch from the position; otherwise list */
-	enum kar_list_from from;    /* of the list */
-	bool wait;                  /* take a step of the back-off first */
-	kar_time at_least, at_most; /* bounds of that step; 0: none */
+	bool watch;              /* watch from the position; otherwise list */
+	enum kar_list_from from; /* of the list */
+	bool wait;               /* take a step of the back-off first */
+	kar_time within;         /* above 0: no step, but a random moment of at most this, after .at_least */
+	kar_time at_least, at_most; /* bounds of the wait; 0: none */
 	bool reset;                 /* all was well: begin the back-off anew before that step */
 	bool trouble;               /* worth telling a person */
 };
@@ -45,7 +52,8 @@ struct kar_reflector_plan {
 struct kar_reflector_policy {
 	const struct kar_reflector_times *times;
 	unsigned failures; /* waits since the last healthy watch */
-	unsigned broken;   /* streams broken at the same position */
+	int kind; /* of the failure that was waited for at last; 0: none since the last healthy watch */
+	unsigned broken; /* streams broken at the same position */
 };
 
 struct kar_list_end {

@@ -168,10 +168,7 @@ void kar_reflector_check_watch(struct kar_reflector *r)
 /* Random, so that the watches of a restarted server do not end together for ever. */
 static kar_time watch_length(struct kar_reflector *r)
 {
-	kar_time span = r->times->watch_max - r->times->watch_min;
-
-	r->random = r->random * 6364136223846793005u + 1442695040888963407u;
-	return r->times->watch_min + (span > 0 ? (kar_time)((r->random >> 33) % (uint64_t)span) : 0);
+	return kar_reflector_moment(r, r->times->watch_min, r->times->watch_max);
 }
 
 void kar_reflector_watch(struct kar_reflector *r)

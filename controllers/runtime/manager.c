@@ -7,6 +7,7 @@
 #include <bsd/sys/tree.h>
 
 #include "common/kube/event.h"
+#include "common/kube/probe.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -41,6 +42,7 @@ struct kar_manager {
 	struct kar_manager_options options;
 	struct kar_reflector *reflector[KAR_MANAGER_CACHES];
 	struct kar_trouble *trouble;
+	struct kar_probe *probe;
 	struct kar_recorder *recorder;
 	struct kar_executor *executor;
 	struct kar_controller controller[KAR_MANAGER_CONTROLLERS];
@@ -316,16 +318,26 @@ static void on_trouble(void *arg, const struct kar_reflector *r, const struct ka
 		kar_trouble_failed(m->trouble, number_of(m, r), err, kar_loop_mono(m->loop));
 	else
 		kar_trouble_over(m->trouble, number_of(m, r), kar_loop_mono(m->loop));
+	if (kar_trouble_is_unreachable(m->trouble))
+		kar_probe_start(m->probe);
 }
 
 static void on_answer(void *arg, const struct kar_reflector *r)
 {
 	struct kar_manager *m = arg;
 
-	if (!kar_trouble_answered(m->trouble, number_of(m, r), kar_loop_mono(m->loop)))
-		return;
+	kar_trouble_answered(m->trouble, number_of(m, r), kar_loop_mono(m->loop));
+}
+
+/* A cache that the server has answered with a refusal while it started waits as well: the probe runs until the server is ready. */
+static void on_ready(void *arg)
+{
+	struct kar_manager *m = arg;
+
 	for (size_t i = 0; i < m->options.n_caches; i++)
 		kar_reflector_retry(m->reflector[i]);
+	if (!kar_trouble_is_unreachable(m->trouble))
+		kar_probe_stop(m->probe);
 }
 
 static void on_unreadable(void *arg, const struct kar_object *o, const char *problem)
@@ -392,6 +404,7 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 	RB_INIT(&m->memory);
 	m->work = kar_timer_new(l, work, m);
 	m->trouble = kar_trouble_new(&m->options);
+	m->probe = kar_probe_new(l, client, o->seed, on_ready, m);
 	new_reflectors(m);
 	m->recorder = kar_recorder_new(l, client, "kar-controllers", o->instance, o->seed);
 	m->executor = kar_executor_new(l, client, m->recorder, &o->executor, on_applied, m);
@@ -473,6 +486,7 @@ void kar_manager_free(struct kar_manager *m)
 	for (size_t i = 0; i < m->options.n_caches; i++)
 		kar_reflector_free(m->reflector[i]);
 	kar_trouble_free(m->trouble);
+	kar_probe_free(m->probe);
 	kar_recorder_free(m->recorder);
 	kar_executor_free(m->executor);
 	free_controllers(m);

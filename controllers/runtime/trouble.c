@@ -56,6 +56,11 @@ bool kar_trouble_is_outage(const struct kar_trouble *t)
 	return t->outage.on;
 }
 
+bool kar_trouble_is_unreachable(const struct kar_trouble *t)
+{
+	return t->outage.on && t->scope == UNREACHABLE;
+}
+
 kar_time kar_trouble_lasts(const struct kar_trouble *t, size_t i, kar_time now)
 {
 	const struct one *c = &t->caches[i];
@@ -208,12 +213,9 @@ void kar_trouble_failed(struct kar_trouble *t, size_t i, const struct kar_err *e
 		log_one(t, i, err, now);
 }
 
-bool kar_trouble_answered(struct kar_trouble *t, size_t i, kar_time now)
+void kar_trouble_answered(struct kar_trouble *t, size_t i, kar_time now)
 {
-	bool in_outage = t->caches[i].in_outage;
-
 	leave_outage(t, i, now);
-	return in_outage;
 }
 
 void kar_trouble_over(struct kar_trouble *t, size_t i, kar_time now)

@@ -19,13 +19,15 @@ struct kar_trouble *kar_trouble_new(const struct kar_manager_options *o) KAR_MUS
 void kar_trouble_free(struct kar_trouble *t); /* accepts NULL */
 /* At @now (mono) an attempt to read cache number @i failed with @err. */
 void kar_trouble_failed(struct kar_trouble *t, size_t i, const struct kar_err *err, kar_time now) KAR_NONNULL;
-/* The API server has answered a request about cache @i. True: it had not before, so it may answer the others as well. */
-bool kar_trouble_answered(struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
+/* The API server has answered a request about cache @i. */
+void kar_trouble_answered(struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
 /* Cache @i is read as it should be. */
 void kar_trouble_over(struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
 /* ms for which cache @i has been failing at @now; 0: it is not. */
 kar_time kar_trouble_lasts(const struct kar_trouble *t, size_t i, kar_time now) KAR_NONNULL;
 /* Has an outage been logged that is not over? Then a write that has no answer is no news. */
 bool kar_trouble_is_outage(const struct kar_trouble *t) KAR_NONNULL;
+/* The same, and at last no connection was possible. */
+bool kar_trouble_is_unreachable(const struct kar_trouble *t) KAR_NONNULL;
 
 #endif

@@ -122,8 +122,8 @@ static void stop_now(void *arg)
 	kar_loop_stop(((struct scene *)arg)->fake.loop);
 }
 
-/* A back-off of minutes is left out after a lost connection, and only then. */
-static void others_are_answered_then_retries_at_once(void **state)
+/* A back-off of minutes is left out, whatever the server had answered while it started, but not again within the time of hurry. */
+static void server_is_back_then_retries_at_once(void **state)
 {
 	static const struct {
 		struct fake_step steps[4];
@@ -132,24 +132,30 @@ static void others_are_answered_then_retries_at_once(void **state)
 		{ { { FIRST, NULL, { .what = KAR_RETRY, .cause = KAR_CAUSE_CONNECTION } },
 			  { FIRST, LIST("7", "") }, { .expect = WATCH("7"), .hang = true, .stop = true } },
 			3 },
-		{ { { FIRST, NULL, FORBIDDEN }, { FIRST, LIST("7", "") } }, 1 },
+		{ { { FIRST, NULL, FORBIDDEN },
+			  { FIRST, LIST("7", "") }, { .expect = WATCH("7"), .hang = true, .stop = true } },
+			3 },
+		{ { { FIRST, NULL, FORBIDDEN }, { FIRST, NULL, FORBIDDEN }, { FIRST, LIST("7", "") } }, 2 },
 	};
 	struct kar_reflector_times patient = quick;
 
 	(void)state;
-	patient.backoff_base = patient.backoff_cap = patient.refused = 10 * KAR_MINUTE;
+	patient.backoff_base = patient.backoff_cap = patient.refused = patient.hurry = 10 * KAR_MINUTE;
 	for (size_t i = 0; i < KAR_LEN(scripts); i++) {
 		struct scene s = { 0 };
-		struct kar_timer *retry, *stop;
+		struct kar_timer *retry, *again, *stop;
 
 		begin(&s, "retry", scripts[i].steps, 0, (struct kar_reflector_options){ .times = &patient });
 		retry = kar_timer_new(s.fake.loop, retry_now, &s);
+		again = kar_timer_new(s.fake.loop, retry_now, &s);
 		stop = kar_timer_new(s.fake.loop, stop_now, &s);
 		kar_timer_start(retry, 50);
+		kar_timer_start(again, 100);
 		kar_timer_start(stop, 200);
 		kar_loop_run(s.fake.loop);
 		assert_int_equal(s.fake.at, scripts[i].at);
 		kar_timer_free(retry);
+		kar_timer_free(again);
 		kar_timer_free(stop);
 		end(&s);
 	}
@@ -159,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(freed_in_the_middle_then_nothing_is_left),
-		cmocka_unit_test(others_are_answered_then_retries_at_once),
+		cmocka_unit_test(server_is_back_then_retries_at_once),
 		cmocka_unit_test(silent_after_bookmarks_then_cut),
 		cmocka_unit_test(selectors_and_namespace_are_on_every_request),
 		cmocka_unit_test(statistics_count_what_happened),

@@ -21,6 +21,8 @@ static void print_plan(struct kar_buf *out, struct kar_reflector_plan p)
 	kar_buf_puts(out, p.watch ? "watch" : from[p.from]);
 	if (p.wait)
 		kar_buf_puts(out, ", wait");
+	if (p.within)
+		kar_buf_printf(out, " within %jd", (intmax_t)p.within);
 	if (p.at_least)
 		kar_buf_printf(out, " >= %jd", (intmax_t)p.at_least);
 	if (p.at_most)
@@ -89,7 +91,7 @@ static void after_a_list(void **state)
 		{ "relist_lost_then_position_is_kept", KAR_LIST_POSITION, LOST, false,
 			"list position, wait, trouble" },
 		{ "429_then_at_least_retry_after", KAR_LIST_POSITION, BUSY, false,
-			"list position, wait >= 5000, trouble" },
+			"list position, wait within 500 >= 5000, trouble" },
 		{ "500_then_same_again", KAR_LIST_POSITION, HTTP(KAR_RETRY, 500), false,
 			"list position, wait, trouble" },
 		{ "malformed_then_same_again", KAR_LIST_POSITION, HTTP(KAR_INVALID, 0), false,
@@ -148,14 +150,16 @@ static const struct watch_row watch_rows[] = {
 	{ "garbage_at_once_then_rewatch_slowly", "by", HTTP(KAR_INVALID, 0), 10, 1, "watch, wait" },
 	{ "garbage_twice_then_relist", "by", HTTP(KAR_INVALID, 0), 10, 2, "list position, wait, trouble" },
 
-	{ "410_on_start_then_relist", "", GONE, 5, 1, "list position, wait" },
-	{ "410_in_stream_then_relist", "sy", GONE, 5, 1, "list position, wait" },
-	{ "410_after_a_good_watch_then_relist", "sym", GONE, 100000, 1, "list position, wait, reset" },
+	{ "410_on_start_then_relist", "", GONE, 5, 1, "list position, wait within 500" },
+	{ "410_in_stream_then_relist", "sy", GONE, 5, 1, "list position, wait within 500" },
+	{ "410_after_a_good_watch_then_relist", "sym", GONE, 100000, 1,
+		"list position, wait within 500, reset" },
 	{ "410_storm_then_trouble", "sy", GONE, 5, 3, "list position, wait, trouble" },
-	{ "position_ahead_of_server_then_latest", "", TOO_LARGE, 3000, 1, "list latest paged, wait" },
+	{ "position_ahead_of_server_then_latest", "", TOO_LARGE, 3000, 1,
+		"list latest paged, wait within 500" },
 
-	{ "429_on_start_then_no_relist", "", BUSY, 5, 1, "watch, wait >= 5000" },
-	{ "429_in_stream_then_no_relist", "sy", BUSY, 5, 1, "watch, wait >= 5000" },
+	{ "429_on_start_then_no_relist", "", BUSY, 5, 1, "watch, wait within 500 >= 5000" },
+	{ "429_in_stream_then_no_relist", "sy", BUSY, 5, 1, "watch, wait within 500 >= 5000" },
 	{ "429_for_long_then_still_no_relist", "", BUSY, 5, 50, "watch, wait >= 5000, trouble" },
 	{ "429_without_retry_after_then_own_backoff", "", HTTP(KAR_RETRY, 429), 5, 1, "watch, wait" },
 	{ "500_in_stream_then_relist", "sy", HTTP(KAR_RETRY, 500), 5, 1, "list position, wait" },
@@ -214,6 +218,38 @@ static void healthy_watch_ends_the_count(void **state)
 	compare("first again", kar_reflector_after_watch(&p, &refused), "watch, wait");
 }
 
+/* One end after another: what grew with one kind of failure says nothing about the next kind. */
+static void backoff_grows_with_one_kind(void **state)
+{
+	static const struct kar_err lost = LOST, gone = GONE, busy = BUSY, denied = HTTP(KAR_DENIED, 403);
+	static const struct {
+		const char *name;
+		const struct kar_err *before, *then;
+		const char *want;
+	} rows[] = {
+		{ "server_was_away_then_410_is_listed_at_once", &lost, &gone,
+			"list position, wait within 500, reset, trouble" },
+		{ "server_was_away_then_429", &lost, &busy,
+			"watch, wait within 500 >= 5000, reset, trouble" },
+		{ "server_was_away_then_403", &lost, &denied,
+			"list position, wait <= 30000, reset, trouble" },
+		{ "403_then_away", &denied, &lost, "watch, wait, reset, trouble" },
+		{ "busy_then_410", &busy, &gone, "list position, wait within 500, reset, trouble" },
+		{ "410_then_410", &gone, &gone, "list position, wait, trouble" },
+		{ "away_then_away", &lost, &lost, "watch, wait, trouble" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_reflector_policy p = { .times = &kar_reflector_default_times };
+		struct kar_watch_end before = { .err = rows[i].before }, then = { .err = rows[i].then };
+
+		for (int n = 0; n < 5; n++)
+			kar_reflector_after_watch(&p, &before);
+		compare(rows[i].name, kar_reflector_after_watch(&p, &then), rows[i].want);
+	}
+}
+
 /*
  * Whatever fails for ever, no two requests follow each other without a wait more than twice. A clean end after events is
  * no failure: each of those watches has moved the position.
@@ -245,6 +281,7 @@ int main(void)
 		cmocka_unit_test(after_a_list),
 		cmocka_unit_test(after_a_watch),
 		cmocka_unit_test(healthy_watch_ends_the_count),
+		cmocka_unit_test(backoff_grows_with_one_kind),
 		cmocka_unit_test(never_a_tight_loop),
 	};
 

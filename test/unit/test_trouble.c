@@ -188,10 +188,9 @@ static void the_first_answer_says_that_others_may_try_again(void **state)
 	kar_trouble_failed(t, 0, &refused, 1);
 	kar_trouble_failed(t, 0, &refused, 2);
 	assert_int_equal(kar_trouble_lasts(t, 0, 61), 60); /* of the outage */
-	assert_true(kar_trouble_is_outage(t));
-	assert_true(kar_trouble_answered(t, 0, 2));
-	assert_false(kar_trouble_answered(t, 0, 3));
-	assert_false(kar_trouble_is_outage(t));
+	assert_true(kar_trouble_is_outage(t) && kar_trouble_is_unreachable(t));
+	kar_trouble_answered(t, 0, 2);
+	assert_false(kar_trouble_is_outage(t) || kar_trouble_is_unreachable(t));
 	assert_int_equal(kar_trouble_lasts(t, 0, 61), 0);
 	kar_trouble_failed(t, 0, &denied, 100);
 	assert_int_equal(kar_trouble_lasts(t, 0, 300), 200); /* of this cache alone */
