@@ -214,6 +214,14 @@ static bool gets_its_queue(const struct queue_pass *p, uint32_t i)
 		!kar_condition_find(&qg->group->status.conditions, KAR_PG_ADMITTED);
 }
 
+/* Who gets room, and who gives it up, before who only waits: pods depend on it, with the priority of their group. */
+static void rank_news(struct kar_action *a, enum queue_turn turn, int32_t priority)
+{
+	a->firm = turn < QUEUE_WAITS;
+	if (a->firm)
+		a->rank.priority = priority;
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 void queue_write_group(struct queue_pass *p, uint32_t i)
 {
@@ -229,8 +237,8 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 			patch_label(p, qg);
 		return;
 	}
-	if (news && !p->for_positions) /* who gets room, and who gives it up, before who only waits */
-		patch_group(p, qg, d)->firm = queue_turn_of(p, i) < QUEUE_WAITS;
+	if (news && !p->for_positions)
+		rank_news(patch_group(p, qg, d), queue_turn_of(p, i), qg->priority);
 	else if (is_due(p, pace))
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
 	p->moved |= pace != QUEUE_NEVER;

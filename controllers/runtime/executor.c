@@ -427,13 +427,26 @@ static void pump(struct kar_executor *x)
 	kar_recorder_busy(x->recorder, x->waiting > 0 && !x->draining);
 }
 
+static struct kar_rank control_rank(const struct kar_plan *p)
+{
+	struct kar_rank rank = { .tier = KAR_TIER_CONTROL, .priority = p->priority };
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct kar_rank *of = &p->actions[i].rank;
+
+		if (of->tier == KAR_TIER_CONTROL && of->priority > rank.priority)
+			rank.priority = of->priority;
+	}
+	return rank;
+}
+
 void kar_executor_start(struct kar_executor *x, struct kar_sync *s)
 {
 	struct run *r = kar_xcalloc(1, sizeof(*r));
 
 	r->x = x;
 	r->s = s;
-	r->control = (struct kar_rank){ .tier = KAR_TIER_CONTROL, .priority = s->plan.priority };
+	r->control = control_rank(&s->plan);
 	r->turn.key = s->key;
 	r->turn.number = x->arrivals++;
 	r->window = kar_slow_start_first(s);

@@ -32,8 +32,9 @@ enum kar_tier {
 
 struct kar_rank {
 	enum kar_tier tier;
-	int32_t priority; /* of the object that asks for it */
-	kar_time age;     /* its creationTimestamp, wall */
+	/* Of the object that asks for it. Among control writes of a plan for all namespaces the highest counts, for all of them. */
+	int32_t priority;
+	kar_time age; /* its creationTimestamp, wall */
 	/* minimum: position in the job; extra: the round, i.e. the number of extras that the job has before it */
 	uint32_t seq;
 };

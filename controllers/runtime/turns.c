@@ -8,7 +8,10 @@
 
 #include "common/mem.h"
 
+enum { IN_A_ROW = 8 }; /* control writes of a higher priority that go before a create */
+
 RB_HEAD(turn_order, kar_turn);
+RB_HEAD(priority_order, kar_turn);
 
 /* The waiting plans of one namespace in one lane. It exists while it has one. */
 struct kar_turns_tenant {
@@ -31,7 +34,9 @@ struct lane {
 struct kar_turns {
 	struct lane control, background;
 	struct turn_order creates;
-	bool creates_next; /* if both wait */
+	struct priority_order urgency; /* the plans of .control, over all namespaces */
+	bool creates_next;             /* if both wait */
+	int in_a_row;                  /* control writes that have gone before a create for their priority */
 };
 
 static int compare_turns(const struct kar_turn *a, const struct kar_turn *b)
@@ -48,7 +53,15 @@ static int compare_tenants(const struct kar_turns_tenant *a, const struct kar_tu
 	return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
+static int compare_priorities(const struct kar_turn *a, const struct kar_turn *b)
+{
+	int32_t x = a->rank->priority, y = b->rank->priority;
+
+	return x != y ? (x > y ? -1 : 1) : (a->number > b->number) - (a->number < b->number);
+}
+
 RB_GENERATE_INTERNAL(turn_order, kar_turn, link, compare_turns, KAR_UNUSED static)
+RB_GENERATE_INTERNAL(priority_order, kar_turn, by_priority, compare_priorities, KAR_UNUSED static)
 RB_GENERATE_INTERNAL(tenants, kar_turns_tenant, by_name, compare_tenants, KAR_UNUSED static)
 
 /* NULL: a create, which is not ordered by namespace. */
@@ -102,6 +115,8 @@ void kar_turns_add(struct kar_turns *t, struct kar_turn *w, const struct kar_ran
 	l = lane_of(t, w);
 	w->tenant = l ? tenant_of(l, w->key) : NULL;
 	RB_INSERT(turn_order, w->tenant ? &w->tenant->plans : &t->creates, w);
+	if (l == &t->control)
+		RB_INSERT(priority_order, &t->urgency, w);
 }
 
 void kar_turns_remove(struct kar_turns *t, struct kar_turn *w)
@@ -110,6 +125,8 @@ void kar_turns_remove(struct kar_turns *t, struct kar_turn *w)
 		return;
 	w->waits = false;
 	RB_REMOVE(turn_order, w->tenant ? &w->tenant->plans : &t->creates, w);
+	if (w->rank->tier == KAR_TIER_CONTROL)
+		RB_REMOVE(priority_order, &t->urgency, w);
 	if (w->tenant)
 		drop_if_idle(lane_of(t, w), w->tenant);
 }
@@ -121,15 +138,35 @@ static struct kar_turn *first_of(const struct lane *l)
 	return tenant ? RB_MIN(turn_order, &tenant->plans) : NULL;
 }
 
+/* The pods of an important job wait for several control writes, one after the other: each would wait for creates of others. */
+static bool is_urgent(struct kar_turns *t, const struct kar_turn *create)
+{
+	const struct kar_turn *control = RB_MIN(priority_order, &t->urgency);
+
+	return t->in_a_row < IN_A_ROW && control && control->rank->priority > create->rank->priority;
+}
+
+static struct kar_turn *control_or_create(struct kar_turns *t, struct kar_turn *control,
+	struct kar_turn *create)
+{
+	bool enough = t->in_a_row >= IN_A_ROW;
+
+	if (is_urgent(t, create)) {
+		t->in_a_row++;
+		return control;
+	}
+	t->in_a_row = 0;
+	t->creates_next = !t->creates_next && !enough;
+	return t->creates_next ? control : create;
+}
+
 static struct kar_turn *next(struct kar_turns *t)
 {
 	struct kar_turn *control = first_of(&t->control), *create = RB_MIN(turn_order, &t->creates);
 
-	bool creates_turn = create && (!control || t->creates_next);
-
 	if (control && create)
-		t->creates_next = !t->creates_next;
-	if (creates_turn)
+		return control_or_create(t, control, create);
+	if (create)
 		return create;
 	return control ? control : first_of(&t->background);
 }
@@ -161,6 +198,7 @@ struct kar_turns *kar_turns_new(void)
 	init(&t->control);
 	init(&t->background);
 	RB_INIT(&t->creates);
+	RB_INIT(&t->urgency);
 	return t;
 }
 

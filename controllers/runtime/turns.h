@@ -2,7 +2,8 @@
  * turns - which of the waiting plans sends the next write when the in-flight or rate limit of the client is reached.
  *
  * Control writes and creates alternate, write by write, so that many statuses do not delay creates, and a large job does not
- * delay a status. KAR_TIER_BACKGROUND is sent when nothing else waits. Namespaces take turns among the control writes, and among
+ * delay a status. While a control write has a higher priority than the next create, up to 8 control writes go before that create.
+ * KAR_TIER_BACKGROUND is sent when nothing else waits. Namespaces take turns among the control writes, and among
  * the background writes (keys without a namespace count as one namespace), so that each is as fast as if every other namespace had
  * one plan. Within a namespace priority decides, then the order of arrival. Creates of all namespaces are sent in the order of
  * kar_rank_compare(), by priority and age.
@@ -24,7 +25,7 @@ struct kar_turn {
 	uint64_t number; /* order of arrival; no two have the same */
 	/* Private; zero at first. */
 	const struct kar_rank *rank;
-	RB_ENTRY(kar_turn) link;
+	RB_ENTRY(kar_turn) link, by_priority;
 	struct kar_turns_tenant *tenant;
 	bool waits;
 };

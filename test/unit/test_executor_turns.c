@@ -36,6 +36,7 @@ static void add_word(struct job *j, const char *word)
 		*ns++ = '\0';
 	a = add(j, name[0] == 'd' ? KAR_DELETE : name[0] == 'b' ? KAR_PATCH : KAR_CREATE, name);
 	a->ns = ns;
+	a->rank.priority = name[0] == 'm' || name[0] == 'x' ? j->s.plan.priority : 0;
 	a->rank.tier = name[0] == 'm' ? KAR_TIER_MINIMUM
 		: name[0] == 'x'      ? KAR_TIER_EXTRA
 		: name[0] == 'b'      ? KAR_TIER_BACKGROUND
@@ -87,6 +88,13 @@ static const struct {
 	{ "in_a_namespace_control_writes_go_by_priority", "a/A d1 d2; a/A2 + d3 d4; a/A3 + s",
 		"d3 d4 A3 d1 d2" },
 	{ "but_not_over_namespaces", "a/A d1 d2; b/B + d3 d4", "d1 d3 d2 d4" },
+	{ "extras_do_not_hold_up_control_writes_of_a_higher_priority", "a/A x1 x2 x3; b/B + d1 d2 d3",
+		"d1 d2 d3 x1 x2 x3" },
+	{ "nor_do_pods_of_a_minimum", "a/A m1 m2 m3; b/B + d1 d2", "d1 d2 m1 m2 m3" },
+	{ "but_those_of_the_same_priority_do", "a/A + x1 x2 x3; b/B + d1 d2 d3", "d1 x1 d2 x2 d3 x3" },
+	{ "and_eight_in_a_row_at_most", "a/A x1 x2 x3; b/B + d1 d2 d3 d4 d5 d6 d7 d8 d9 d10",
+		"d1 d2 d3 d4 d5 d6 d7 d8 x1 d9 d10 x2 x3" },
+	{ "whose_namespace_has_its_turn", "a/A x1 x2 x3; b/B d1 d2; c/C + d3 d4", "d1 d3 d2 d4 x1 x2 x3" },
 	{ "background_goes_last", "a/A b1 b2; b/B d1 d2; b/B2 x1 x2", "d1 x1 d2 x2 b1 b2" },
 	{ "namespaces_take_turns_in_the_background", "a/A b1 b2; b/B b3", "b1 b3 b2" },
 	{ "plan_for_all_is_fair_to_all", "all d1@a d2@a d3@b d4; a/A d5 d6", "d1 d5 d3 d6 d4 d2" },
