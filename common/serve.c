@@ -22,6 +22,9 @@ enum {
 	IDLE_RUNS = 8,    /* at once, */
 	PAUSE = 25,       /* and then after so many ms */
 	IDLE_SECONDS = 120, /* longer than Prometheus usually waits between two scrapes */
+	UNTAKEN = 1000,     /* ms after which an answer that is not taken keeps nobody else out */
+	ROOM_AGAIN = 250,   /* ms until room is made again where there was none to make */
+	REQUESTS = 16,      /* of a connection */
 };
 
 struct kar_server {
@@ -30,6 +33,7 @@ struct kar_server {
 	struct MHD_Daemon *daemon;
 	struct kar_io *io;                  /* the daemon's epoll descriptor */
 	struct kar_timer *timer;            /* when the daemon wants to be run anyway */
+	struct kar_timer *room;             /* when room is to be made again */
 	TAILQ_HEAD(, peer) peers;           /* the one that has been idle longest first */
 	TAILQ_HEAD(, kar_exchange) waiting; /* suspended */
 	size_t n_peers, n_waiting;
@@ -44,7 +48,9 @@ struct peer {
 	int fd;
 	bool busy; /* with a request */
 	bool closing;
-	struct kar_timer *deadline; /* of the request that is arriving */
+	unsigned requests;          /* answered */
+	kar_time answered;          /* mono, when the answer that is being sent was ready; 0: none is */
+	struct kar_timer *deadline; /* of the request that is arriving, or of the answer that is being sent */
 };
 
 struct kar_exchange {
@@ -140,18 +146,26 @@ static bool is_idle(const struct peer *p)
 	return !p->busy && !p->closing && recv(p->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
-static void make_room(struct kar_server *s)
+static bool is_untaken(const struct peer *p)
 {
+	return p->answered && kar_loop_mono(p->server->loop) - p->answered >= UNTAKEN;
+}
+
+static void make_room(void *arg)
+{
+	struct kar_server *s = arg;
 	size_t excess = s->n_peers > s->options.connections ? s->n_peers - s->options.connections : 0;
 	struct peer *p;
 
 	TAILQ_FOREACH(p, &s->peers, link) {
 		if (!excess)
 			return;
-		if (is_idle(p))
+		if (is_idle(p) || (is_untaken(p) && !p->closing))
 			close_peer(p);
 		excess -= p->closing;
 	}
+	if (excess)
+		kar_timer_start(s->room, ROOM_AGAIN);
 }
 
 static void used(struct peer *p)
@@ -231,6 +245,8 @@ static void on_completed(void *arg KAR_UNUSED, struct MHD_Connection *c KAR_UNUS
 	if (x->response)
 		MHD_destroy_response(x->response);
 	x->peer->busy = false;
+	x->peer->answered = 0;
+	kar_timer_stop(x->peer->deadline);
 	kar_buf_release(&x->body);
 	free(x->target);
 	free(x);
@@ -252,6 +268,10 @@ void kar_exchange_answer(struct kar_exchange *x, int status, const char *content
 	MHD_add_response_header(x->response, "Content-Type", content_type);
 	MHD_add_response_header(x->response, "Cache-Control", "no-store");
 	MHD_add_response_header(x->response, "X-Content-Type-Options", "nosniff");
+	if (++x->peer->requests >= REQUESTS)
+		MHD_add_response_header(x->response, "Connection", "close");
+	x->peer->answered = kar_loop_mono(x->server->loop);
+	kar_timer_start(x->peer->deadline, x->server->options.patience);
 	if (status == 401)
 		MHD_add_response_header(x->response, "WWW-Authenticate", "Bearer");
 	if (!x->suspended)
@@ -369,6 +389,7 @@ struct kar_server *kar_server_new(struct kar_loop *l, int fd, const struct kar_s
 	/* They were copied. */
 	s->options.certificate = s->options.key = NULL;
 	s->timer = kar_timer_new(l, on_timer, s);
+	s->room = kar_timer_new(l, make_room, s);
 	s->io = kar_io_new(l, MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, on_io, s);
 	kar_io_set(s->io, KAR_IO_READ);
 	kar_timer_start(s->timer, 0);
@@ -413,5 +434,6 @@ void kar_server_free(struct kar_server *s)
 	MHD_stop_daemon(s->daemon);
 	assert(TAILQ_EMPTY(&s->peers));
 	kar_timer_free(s->timer);
+	kar_timer_free(s->room);
 	free(s);
 }

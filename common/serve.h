@@ -3,8 +3,9 @@
  *
  * No threads: libmicrohttpd's epoll descriptor hangs in the loop. A request may be answered at once or later. What clients can take is
  * bounded: connections (beyond the limit the one that has been idle longest is closed, so that a crowd that only connects keeps nobody
- * out), bytes of request line and headers, bytes of a body, the time from the first byte of a request to its last, and the time
- * without a request.
+ * out), bytes of request line and headers, bytes of a body, the time from the first byte of a request to its last, the time that
+ * an answer takes to be sent (beyond the limit of connections an answer that nobody takes is given up after a second), the time
+ * without a request, and the requests of a connection.
  */
 #ifndef KAR_SERVE_H
 #define KAR_SERVE_H
@@ -30,7 +31,7 @@ struct kar_server_request {
 struct kar_server_options {
 	const char *certificate, *key; /* PEM, for TLS 1.2 and 1.3; NULL: plain */
 	unsigned connections;          /* most at a time; 0: 256 */
-	kar_time patience;             /* ms for a request to arrive; 0: 10 s */
+	kar_time patience;             /* ms for a request to arrive, and for its answer to be taken; 0: 10 s */
 	/* A request is complete. It must be answered, in the call or later. */
 	void (*on_request)(void *arg, struct kar_exchange *x, const struct kar_server_request *rq);
 	void *arg;

@@ -21,7 +21,7 @@
 #include "common/serve.h"
 #include "test/fixture/wait.h"
 
-enum { PATIENCE = 300, CONNECTIONS = 16, ANSWER_MAX = 4096, CROWD = 300 };
+enum { PATIENCE = 300, CONNECTIONS = 16, ANSWER_MAX = 4096, CROWD = 300, LARGE = 1 << 14, HOGS = CONNECTIONS + 64 + 20 };
 
 struct world {
 	struct kar_loop *loop;
@@ -36,6 +36,8 @@ static void answer(struct kar_exchange *x, const struct kar_server_request *rq)
 {
 	struct kar_buf body = { 0 };
 
+	for (int i = 0; strcmp(rq->path, "/large") == 0 && i < LARGE; i++)
+		kar_buf_puts(&body, "0123456789abcdef");
 	kar_buf_printf(&body, "%s %s?%s %s %.*s", rq->method, rq->path, rq->query,
 		rq->authorization ? rq->authorization : "-", (int)rq->body.n, rq->body.p);
 	kar_exchange_answer(x, strcmp(rq->path, "/secret") ? 200 : 401, "text/plain", &body);
@@ -221,6 +223,47 @@ static void a_crowd_keeps_nobody_out(void **state KAR_UNUSED)
 	close(c.fd);
 	for (size_t i = 0; i < CROWD; i++)
 		close(crowd[i].fd);
+	close_world(&w);
+}
+
+/* Answers that nobody takes hold no connection for long, though they come faster than they go. */
+static void unread_answers_keep_nobody_out(void **state KAR_UNUSED)
+{
+	static struct client hogs[HOGS];
+	int small = 4096;
+	struct world w;
+	struct client c;
+
+	open_world(&w, NULL);
+	assert_int_equal(setsockopt(w.fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	for (size_t i = 0; i < HOGS; i++) {
+		client_open(&hogs[i], w.port);
+		client_send(&hogs[i],
+			"GET /large HTTP/1.1\r\nHost: a\r\n\r\nGET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+	}
+	client_open(&c, w.port);
+	client_send(&c, "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n");
+	c.until = "GET /livez? - ";
+	wait_until(w.loop, client_has, &c);
+	close(c.fd);
+	for (size_t i = 0; i < HOGS; i++)
+		close(hogs[i].fd);
+	close_world(&w);
+}
+
+/* A connection is closed after some requests, so that nobody holds one by asking on and on. */
+static void connection_ends_after_some_requests(void **state KAR_UNUSED)
+{
+	struct world w;
+	struct client c;
+
+	open_world(&w, NULL);
+	client_open(&c, w.port);
+	for (int i = 0; i < 40; i++)
+		client_send(&c, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+	wait_until(w.loop, client_has, &c);
+	assert_non_null(strstr(c.got, "Connection: close"));
+	close(c.fd);
 	close_world(&w);
 }
 
@@ -449,6 +492,8 @@ int main(void)
 		cmocka_unit_test(requests_are_answered),
 		cmocka_unit_test(a_large_body_is_refused),
 		cmocka_unit_test(a_crowd_keeps_nobody_out),
+		cmocka_unit_test(unread_answers_keep_nobody_out),
+		cmocka_unit_test(connection_ends_after_some_requests),
 		cmocka_unit_test(idle_connections_cost_nothing),
 		cmocka_unit_test(servers_follow_each_other),
 		cmocka_unit_test(speaks_tls),

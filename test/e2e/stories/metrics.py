@@ -203,6 +203,26 @@ def story_crowd_of_idle_connections_keeps_nobody_out(s):
         expect(d.value("process_open_fds") < 1000, "descriptors are bounded")
 
 
+def story_unread_answers_close_no_door(s):
+    """330 connections that send 280 requests each and read no answer: a probe is answered within 3 s, and from then on within a second."""
+    with doors(s) as d, contextlib.ExitStack() as stack:
+        for _ in range(330):
+            one = stack.enter_context(contextlib.closing(socket.socket()))
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            one.settimeout(10)
+            one.connect(("127.0.0.1", d.health))
+            with contextlib.suppress(OSError):  # it may be closed already
+                one.sendall(b"GET /livez?verbose HTTP/1.1\r\nHost: x\r\n\r\n" * 280)
+        took = []
+        for _ in range(20):
+            begin = time.monotonic()
+            expect_equal(d.probe("/livez"), (200, "ok"), "/livez beside answers that nobody reads")
+            took.append(time.monotonic() - begin)
+            time.sleep(0.2)
+        s.shown.append(f"the first probe took {took[0] * 1000:.0f} ms, the slowest of the others {max(took[1:]) * 1000:.0f} ms")
+        expect(took[0] < 3 and max(took[1:]) < 1, f"probes took {took}")
+
+
 @contextlib.contextmanager
 def replica(s, name):
     """A manager that wants to lead, with doors that ask for a token."""
