@@ -31,7 +31,7 @@ struct kar_server_request {
 struct kar_server_options {
 	const char *certificate, *key; /* PEM, for TLS 1.2 and 1.3; NULL: plain */
 	unsigned connections;          /* most at a time; 0: 256 */
-	kar_time patience;             /* ms for a request to arrive, and for its answer to be taken; 0: 10 s */
+	kar_time patience; /* ms for a request to arrive, and for its answer to be taken; 0: 10 s */
 	/* A request is complete. It must be answered, in the call or later. */
 	void (*on_request)(void *arg, struct kar_exchange *x, const struct kar_server_request *rq);
 	void *arg;

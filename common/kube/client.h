@@ -36,8 +36,9 @@ struct kar_request {
 	const char *subresource; /* "status", or NULL */
 	enum kar_patch_type patch_type;
 	struct kar_str body; /* object, patch or DeleteOptions; borrowed for the start call */
-	const char *path;    /* asked for instead of the resource, which then only has a name: "/readyz"; NULL: none */
-	bool replayable;     /* may be executed twice without harm (see common/http.h) */
+	const char *
+		path; /* asked for instead of the resource, which then only has a name: "/readyz"; NULL: none */
+	bool replayable; /* may be executed twice without harm (see common/http.h) */
 	enum kar_lane lane;
 	kar_time timeout; /* ms; 0: 30 s for unary requests and lists, none for watches */
 

@@ -138,7 +138,7 @@ static struct kar_turn *first_of(const struct lane *l)
 	return tenant ? RB_MIN(turn_order, &tenant->plans) : NULL;
 }
 
-/* The pods of an important job wait for several control writes, one after the other: each would wait for creates of others. */
+/* The creates of an important job wait for several control writes, one after the other: each would wait for creates of others. */
 static bool is_urgent(struct kar_turns *t, const struct kar_turn *create)
 {
 	const struct kar_turn *control = RB_MIN(priority_order, &t->urgency);

@@ -132,8 +132,8 @@ static void server_is_back_then_retries_at_once(void **state)
 		{ { { FIRST, NULL, { .what = KAR_RETRY, .cause = KAR_CAUSE_CONNECTION } },
 			  { FIRST, LIST("7", "") }, { .expect = WATCH("7"), .hang = true, .stop = true } },
 			3 },
-		{ { { FIRST, NULL, FORBIDDEN },
-			  { FIRST, LIST("7", "") }, { .expect = WATCH("7"), .hang = true, .stop = true } },
+		{ { { FIRST, NULL, FORBIDDEN }, { FIRST, LIST("7", "") },
+			  { .expect = WATCH("7"), .hang = true, .stop = true } },
 			3 },
 		{ { { FIRST, NULL, FORBIDDEN }, { FIRST, NULL, FORBIDDEN }, { FIRST, LIST("7", "") } }, 2 },
 	};

@@ -21,7 +21,14 @@
 #include "common/serve.h"
 #include "test/fixture/wait.h"
 
-enum { PATIENCE = 300, CONNECTIONS = 16, ANSWER_MAX = 4096, CROWD = 300, LARGE = 1 << 14, HOGS = CONNECTIONS + 64 + 20 };
+enum {
+	PATIENCE = 300,
+	CONNECTIONS = 16,
+	ANSWER_MAX = 4096,
+	CROWD = 300,
+	LARGE = 1 << 14,
+	HOGS = CONNECTIONS + 64 + 20
+};
 
 struct world {
 	struct kar_loop *loop;
