@@ -86,6 +86,7 @@ struct kar_queue {
 
 /* Message of a group or job that the queue skips because the job is invalid. */
 #define KAR_NOT_QUEUED_INVALID "the job is invalid: see its condition Invalid"
+#define KAR_NOT_QUEUED_CLASS "not in the queue until PriorityClass %s exists"
 /* For printf: the priority that was asked for, and the priority that counts. */
 #define KAR_QUEUE_CLAMPED "priority %d counts as %d, the maxPriority of the queue"
 

@@ -34,7 +34,7 @@ enum {
 		"The spec cannot be run; the message says which field and why. Edit the job.") \
 	X(Invalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
 		"The spec cannot be run (condition Invalid has reason SpecInvalid); the message says which field and why. Edit the job.") \
-	X(InvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
+	X(InvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
 		"The API server rejects the pods of a task; the message quotes it. Edit the template.") \
 	X(InvalidObject, KAR_SHOWN_IN_STATUS | KAR_SHOWN_INVALID | KAR_SHOWN_WARNING, \
 		"The API server rejects the SchedulingSpec, the PodGroup or the Service of the job; the message quotes it. Retried after an edit, and at the latest after ten minutes.") \
@@ -42,7 +42,9 @@ enum {
 	X(NameConflict, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
 		"A SchedulingSpec, PodGroup or Service of the job's name exists and does not belong to the job, or is still being deleted; or the Service has lost its label `kube-arbitrator.io/queuejob`. The message says which. Delete that object, or restore the label. A running gang goes on, but gets no new pods. Retried at the latest after 30 s.") \
 	X(PriorityClassNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"schedSpec names a PriorityClass that does not exist. The job is not in the queue until somebody creates it.") \
+		"schedSpec or a template names a PriorityClass that does not exist. The job is not in the queue until somebody creates it.") \
+	X(CheckingTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
+		"The API server is asked whether it accepts the pods of the job. Until it has answered nobody makes room for the job; it starts if there is room for it anyway.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has not decided about the job yet.") \
 	X(Waiting, KAR_SHOWN_NORMAL, \
@@ -103,8 +105,8 @@ enum {
 		"The minimum has more pods, or asks for more of a resource, than a ResourceQuota allows in total. No pod is created until the quota is raised or the minimum is lowered.") \
 	X(QuotaInvalidTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"A ResourceQuota limits something that a container sets no request or limit for, so the API server would refuse its pods. Set it in the template, or add a LimitRange with a default.") \
-	X(Forbidden, KAR_SHOWN_IN_STATUS, \
-		"The API server forbids a create (RBAC, or an admission plugin); the message quotes it.") \
+	X(Forbidden, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+		"The API server forbids a create: RBAC, an admission plugin, or an object that the pods name and that does not exist, such as the ServiceAccount; the message quotes it. A job that waits has no place in its queue until that has changed.") \
 	X(PodNameConflict, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
 		"A pod that does not belong to the job has the name of one of its pods. The job waits until that pod is deleted.") \
 	X(FailedCreate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \

@@ -28,6 +28,7 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
 	s->usage = kar_usage_new();
 	s->capacity = kar_capacity_new(strings);
+	s->templates = kar_templates_new();
 	kar_store_listen(s->pods, on_pod, s);
 	kar_store_listen(s->nodes, on_node, s);
 }
@@ -37,6 +38,7 @@ void kar_stores_release(struct kar_stores *s)
 	kar_snapshot_free(s->snapshot);
 	kar_usage_free(s->usage);
 	kar_capacity_free(s->capacity);
+	kar_templates_free(s->templates);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)
 #undef RELEASE

@@ -14,6 +14,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/snapshot.h"
+#include "controllers/templates.h"
 #include "controllers/usage.h"
 
 #define KAR_IF_NO_CRD \
@@ -47,6 +48,8 @@ struct kar_stores {
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
 	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
+	struct kar_templates
+		*templates; /* what the API server has said of pods of jobs; owned (templates.h) */
 };
 #undef KAR_STORES_MEMBER
 

@@ -175,6 +175,9 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 	if (g->st.standing == KAR_QUEUE_RESERVING)
 		return (struct q_why){ KAR_QR_RESERVING,
 			Q_TEXT(p, "capacity is held; %s still stopping", name_stopping(p, g)) };
+	if (g->in->unchecked)
+		return (struct q_why){ KAR_QR_CHECKING_TEMPLATE,
+			"the API server is asked whether it accepts the pods" };
 	if (g->unit_failed)
 		blame_others(p, g);
 	if (g->unit_failed && (g->partner || g->in->unit_missing)) {

@@ -35,7 +35,7 @@ enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 		admit(p, g, &st, true);
 		return Q_AT_ONCE;
 	}
-	if (!p->leaving || !q_place(p, &ask, Q_FUT, &st)) {
+	if (g->in->takes_nothing || !p->leaving || !q_place(p, &ask, Q_FUT, &st)) {
 		s->nodes = true;
 		return Q_NO;
 	}
@@ -195,7 +195,8 @@ static bool provision(struct q_pass *p, struct q_group *g)
 	struct q_short s;
 	bool others = false;
 
-	if (!g->q->in->provisions || g->in->no_provisioning || g->q->grows || q_is_admitted(g))
+	if (!g->q->in->provisions || g->in->no_provisioning || g->in->takes_nothing || g->q->grows ||
+		q_is_admitted(g))
 		return false;
 	q_rows_fit(p, &ask, Q_FUT, &s);
 	for (int i = 0; i < Q_PATH; i++)
@@ -243,7 +244,7 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 	if (q_is_feasible(p, g) || q_is_admitted(g)) {
 		if (q_admit(p, g, &s) != Q_NO)
 			return true;
-		if (!s.closed && q_take_from_others(p, g))
+		if (!s.closed && !g->in->takes_nothing && q_take_from_others(p, g))
 			return true;
 	}
 	if (provision(p, g))

@@ -38,6 +38,10 @@ enum kar_queue_reason {
 	KAR_QR_QUEUE_CLOSED,
 	/* Given by the caller, with a text: it stands in its line, and cannot be admitted now. */
 	KAR_QR_NAMESPACE_NOT_ALLOWED,
+	KAR_QR_INVALID_TEMPLATE,
+	KAR_QR_PRIORITY_CLASS_NOT_FOUND,
+	KAR_QR_FORBIDDEN,
+	KAR_QR_CHECKING_TEMPLATE, /* of .unchecked: it does not fit beside all others */
 	KAR_QR_UNSUPPORTED,
 	KAR_QR_DEACTIVATED,
 	KAR_QR_BACKEND_UNAVAILABLE,
@@ -201,6 +205,11 @@ struct kar_queue_group {
 	bool not_evictable; /* a bare member, another scheduler */
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
+	/*
+	 * It may have only what is free now: it evicts nobody, and neither a claim, a reservation, a quota nor new nodes are held for it. The API
+	 * server has not accepted its pods yet (.unchecked), or somebody else holds them up.
+	 */
+	bool takes_nothing, unchecked;
 	bool no_provisioning; /* its pods are created bound, or it was admitted otherwise: it does not wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */

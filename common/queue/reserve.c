@@ -23,7 +23,8 @@ static bool starves(struct q_pass *p, struct q_group *g)
 {
 	int64_t limit = p->s->flags.starvation_timeout / KAR_SECOND;
 
-	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit)
+	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit ||
+		g->in->takes_nothing)
 		return false;
 	if (!q_is_feasible(p, g) || q_is_quota_blocked(p, g))
 		return false;

@@ -172,7 +172,8 @@ bool q_is_feasible(struct q_pass *p, struct q_group *g)
 /* It waits for an admission that nothing but the room of its queue, the cluster or a quota can refuse. */
 static bool is_waiting(const struct q_group *g)
 {
-	return g->st.standing == KAR_QUEUE_WAITING && q_ineligible(g) == KAR_QR_ADMITTED && !g->st.cause;
+	return g->st.standing == KAR_QUEUE_WAITING && q_ineligible(g) == KAR_QR_ADMITTED && !g->st.cause &&
+		!g->in->takes_nothing;
 }
 
 struct q_group *q_row_closer(struct q_pass *p, uint32_t row)

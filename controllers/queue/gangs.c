@@ -524,6 +524,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	if (!m.qg->admitted) {
 		check_schedulers(&m);
 		check_templates(&m);
+		queue_check_accepted(&m);
 		check_overdue(&m);
 	}
 	out = make_gang(&m, known);

@@ -42,6 +42,8 @@ void queue_count_pods(struct making *m) KAR_NONNULL;
 bool queue_find_classes(struct making *m) KAR_NONNULL;
 /* Fills in .need and .want, from .started and .done. */
 void queue_count_needs(struct making *m) KAR_NONNULL;
+/* Of a job that is not admitted: refuses it if the API server does, and lets it take nothing as long as that is not known (accepted.c). */
+void queue_check_accepted(struct making *m) KAR_NONNULL;
 /* Makes the runs of all pods that are left, from .seats and .pending too: the minimum first, then the others as they come. */
 void queue_add_runs(struct making *m) KAR_NONNULL;
 

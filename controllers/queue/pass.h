@@ -143,6 +143,13 @@ void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All of its owner leave. */
 void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
+/* --- accepted.c ------------------------------------------------------------------------------------- */
+
+/* After the pass: asks for what the API server says of the templates of jobs that wait without it. */
+void queue_want_verdicts(struct queue_pass *p) KAR_NONNULL;
+/* ms for which the verdict for the job of group number @i is awaited; 0: it is not. */
+kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
+
 /* --- members.c -------------------------------------------------------------------------------------- */
 
 /* The same of a group of another controller, whose pods exist before they are placed. */

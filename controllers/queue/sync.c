@@ -249,6 +249,11 @@ static void on_budget(void *arg, const struct kar_object *old, const struct kar_
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_verdict(void *arg)
+{
+	on_change(arg, NULL, NULL);
+}
+
 static void stop(struct kar_controller *c)
 {
 	struct queue_shared *shared = c->shared;
@@ -271,6 +276,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
+	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_workqueue_add(c->queue, ALL); /* queues of which nothing changes may lack a status */
 }
 
@@ -310,8 +316,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
-			lacks_places(p, i) || may_grow(p, i) || p->groups[i].reservation ||
-			p->groups[i].waits_for_pods;
+			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE || lacks_places(p, i) ||
+			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods;
 	}
 }
 
@@ -336,6 +342,7 @@ static void decide(struct queue_pass *p)
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
 		queue_come_again(p, p->result.again_at - p->s->now);
 	note_waits_for_room(p);
+	queue_want_verdicts(p);
 	if (shared->waits_for_room)
 		queue_come_again(p, FOREIGN_INTERVAL);
 	queue_compare_lines(p, &shared->lines);

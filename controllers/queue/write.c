@@ -222,6 +222,18 @@ static void rank_news(struct kar_action *a, enum queue_turn turn, int32_t priori
 		a->rank.priority = priority;
 }
 
+/* Most answers come within a few ms, and then another reason holds. */
+static bool is_checked_for_a_moment(struct queue_pass *p, uint32_t i)
+{
+	enum { MOMENT = 2000 }; /* ms */
+	kar_time left = MOMENT - queue_awaits_verdict(p, i);
+
+	if (p->result.groups[i].reason != KAR_QR_CHECKING_TEMPLATE || left <= 0)
+		return false;
+	queue_come_again(p, left);
+	return true;
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 void queue_write_group(struct queue_pass *p, uint32_t i)
 {
@@ -230,7 +242,7 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 	bool news = queue_is_news(p, qg, d);
 	enum queue_pace pace = news ? QUEUE_NEVER : pace_of(p, i);
 
-	if (!queue_is_written(qg) || gets_its_queue(p, i))
+	if (!queue_is_written(qg) || gets_its_queue(p, i) || is_checked_for_a_moment(p, i))
 		return;
 	if (qg->label) {
 		if (!p->for_positions)

@@ -225,7 +225,7 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_reconcile *r)
 
 	return (struct kar_podgroup_spec){
 		.queue = s->queue,
-		.priority_class_name = s->sched.priority_class_name,
+		.priority_class_name = r->f->v->priority_class,
 		.priority = r->f->v->priority,
 		.has_priority = true,
 		.has_succeeded_members = true,
@@ -364,10 +364,9 @@ static bool is_not_queued(struct queuejob_reconcile *r)
 {
 	if (kar_condition_is_true(&r->st.conditions, KAR_QJ_INVALID) && !r->f->pods.objects)
 		wait_for_admission(r, kar_reason_JobInvalid, KAR_NOT_QUEUED_INVALID);
-	else if (lacks_priority_class(r))
+	else if (r->f->v->priority_class_missing)
 		wait_for_admission(r, kar_reason_PriorityClassNotFound,
-			kar_arena_printf(r->arena, "not in the queue until PriorityClass %s exists",
-				r->f->job->spec.sched.priority_class_name));
+			kar_arena_printf(r->arena, KAR_NOT_QUEUED_CLASS, r->f->v->missing_class));
 	else
 		return false;
 	r->st.position = 0;

@@ -92,21 +92,19 @@ static bool is_invalid(const struct kar_err *err)
 	return err->what == KAR_INVALID;
 }
 
-/* The template was accepted, but the create was refused: by a quota, RBAC, a missing class, or because the name is taken. */
-static bool accepts_template(const struct kar_err *err)
+/*
+ * The template may be valid, but RBAC, a policy, or a missing object that it names forbids its pods: a gang that runs must not be given up
+ * for them, and nobody be evicted. A refusal by a quota does not count: the queue counts quotas, and deleting old pods makes room.
+ */
+static bool is_denial(const struct kar_err *err)
 {
-	return err->what == KAR_DENIED || err->what == KAR_EXISTS || err->what == KAR_NOTFOUND;
+	return (err->what == KAR_DENIED || err->what == KAR_NOTFOUND) && err->cause != KAR_CAUSE_QUOTA;
 }
 
-/*
- * The replacement of a pod that runs was refused, so the gang that runs must not be given up for it. A refusal by a quota does not
- * count, because deleting the old pods makes room.
- */
-static bool is_denial(const struct queuejob_new_pod *pod, const struct kar_err *err)
+/* The template was accepted, but the create was refused by a quota, or because the name is taken. */
+static bool accepts_template(const struct kar_err *err)
 {
-	bool forbidden = err->what == KAR_DENIED || err->what == KAR_NOTFOUND;
-
-	return pod->replaces && forbidden && err->cause != KAR_CAUSE_QUOTA;
+	return err->what == KAR_EXISTS || (err->what == KAR_DENIED && err->cause == KAR_CAUSE_QUOTA);
 }
 
 static kar_time hold_after(const struct queuejob_memory *m, const struct kar_err *err, bool denied)
@@ -150,9 +148,9 @@ static void record_refusal(struct queuejob_memory *m, size_t task, int64_t gener
 void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_new_pod *pod,
 	int64_t generation, const struct kar_err *err, kar_time mono)
 {
-	bool denied = is_denial(pod, err);
+	bool denied = is_denial(err);
 
-	if (accepts_template(err) && !denied) {
+	if (accepts_template(err)) {
 		queuejob_remember_passed(m, pod->task);
 		return;
 	}
@@ -193,4 +191,110 @@ struct queuejob_check queuejob_check_of(const struct queuejob_memory *m, kar_tim
 		.retry_in = time_until(m->retry_at, mono),
 		.early_in = m->waits_since ? time_until(m->waits_since + CHECK_AFTER, mono) : 0,
 	};
+}
+
+/* --- what jobs share ------------------------------------------------------------------------------ */
+
+bool queuejob_is_asked(struct kar_templates *t, const struct kar_sync *s)
+{
+	const struct kar_queuejob *job = queuejob_of(s);
+	bool waits = !queuejob_has_gang(job->status.phase) && !kar_qj_phase_terminal(job->status.phase);
+
+	for (size_t i = 0; waits && i < job->spec.n_tasks; i++) {
+		const struct kar_template *e = kar_templates_find(t, job, i, s->mono);
+
+		if (e && e->wanted)
+			return true;
+	}
+	return false;
+}
+
+/* Any edit may have made the pods valid. */
+static void forget_pauses(struct kar_templates *t, const struct kar_sync *s)
+{
+	const struct kar_queuejob *job = queuejob_of(s);
+
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		struct kar_template *e = kar_templates_find(t, job, i, s->mono);
+
+		if (e)
+			e->tries = 0;
+		if (e)
+			e->retry_at = 0;
+	}
+}
+
+static void import(struct queuejob_memory *m, size_t task, int64_t generation, const struct kar_template *e)
+{
+	if (e->verdict == KAR_TEMPLATE_ACCEPTED) {
+		queuejob_remember_passed(m, task);
+		return;
+	}
+	m->tries = m->tries > e->tries ? m->tries : e->tries;
+	if (e->verdict == KAR_TEMPLATE_UNKNOWN || (m->message && m->task < task))
+		return;
+	free(m->message);
+	m->message = kar_xstrdup(e->message ? e->message : "");
+	m->forbidden = e->verdict == KAR_TEMPLATE_FORBIDDEN;
+	m->task = task;
+	m->generation = generation;
+	m->passed &= ~(UINT64_C(1) << task);
+}
+
+void queuejob_import_verdicts(struct kar_templates *t, const struct kar_sync *s)
+{
+	const struct queuejob_memory *had = queuejob_key(s)->job;
+	const struct kar_queuejob *job = queuejob_of(s);
+	struct queuejob_memory *m;
+
+	if (had && had->message && had->generation != job->generation)
+		forget_pauses(t, s);
+	m = queuejob_recall(s);
+	for (size_t i = 0; m && m->waits_since && i < job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
+		const struct kar_template *e = kar_templates_find(t, job, i, s->mono);
+
+		if (e)
+			import(m, i, job->generation, e);
+	}
+}
+
+void queuejob_share_check(struct kar_templates *t, const struct kar_sync *s, struct queuejob_check *check)
+{
+	const struct kar_queuejob *job = queuejob_of(s);
+
+	for (size_t i = 0; check->waits && i < job->spec.n_tasks && i < KAR_QJ_MAX_TASKS; i++) {
+		const struct kar_template *e = kar_templates_find(t, job, i, s->mono);
+		kar_time answer, retry;
+
+		if (!e || check->passed >> i & 1)
+			continue;
+		answer = e->asked ? time_until(e->asked + KAR_TEMPLATES_ANSWER, s->mono) : 0;
+		retry = time_until(e->retry_at, s->mono);
+		answer = answer > retry ? answer : retry;
+		check->retry_in = answer > check->retry_in ? answer : check->retry_in;
+		if (e->wanted)
+			check->early_in = 0;
+	}
+}
+
+static enum kar_template_verdict verdict_of(const struct kar_err *err)
+{
+	if (!err || accepts_template(err))
+		return KAR_TEMPLATE_ACCEPTED;
+	return is_invalid(err)   ? KAR_TEMPLATE_INVALID
+		: is_denial(err) ? KAR_TEMPLATE_FORBIDDEN
+				 : KAR_TEMPLATE_UNKNOWN;
+}
+
+void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
+	const struct queuejob_new_pod *pod, const struct kar_err *err)
+{
+	const struct queuejob_memory *m = queuejob_key(s)->job;
+	struct kar_template *e = kar_templates_of(t, queuejob_of(s), pod->task, s->mono);
+
+	if (err && m) {
+		e->tries = m->tries;
+		e->retry_at = m->retry_at;
+	}
+	kar_templates_answer(t, e, verdict_of(err), err ? message_of(err) : NULL);
 }

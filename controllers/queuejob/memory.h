@@ -88,6 +88,16 @@ void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_
  * gets a memory if it has none, with the time since when it waits.
  */
 void queuejob_refresh_memory(const struct kar_sync *s, bool waits) KAR_NONNULL;
+/* Is the verdict about a task of the job of @s wanted by the pass of queues (controllers/templates.h)? */
+bool queuejob_is_asked(struct kar_templates *t, const struct kar_sync *s) KAR_NONNULL;
+/* Takes over what the API server has said of the same templates of other jobs. Call it after queuejob_refresh_memory(). */
+void queuejob_import_verdicts(struct kar_templates *t, const struct kar_sync *s) KAR_NONNULL;
+/* Adds to @check when others have asked about the same templates, and that the pass of queues wants to know at once. */
+void queuejob_share_check(struct kar_templates *t, const struct kar_sync *s,
+	struct queuejob_check *check) KAR_NONNULL;
+/* Shares the answer to the create of @pod, or to its dry run: @err, or (NULL) it was accepted. */
+void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
+	const struct queuejob_new_pod *pod, const struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
 /* Returns what a decision at @mono may know of @m (NULL: nothing is remembered). */
 struct queuejob_check queuejob_check_of(const struct queuejob_memory *m, kar_time mono);
 

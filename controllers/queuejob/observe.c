@@ -30,18 +30,44 @@ static void sort(struct podset_pods *list)
 
 /* --- priority ------------------------------------------------------------------------------------ */
 
+/* The highest class of the templates; NULL: none has one. Notes one that does not exist. */
+static const struct kar_priorityclass *highest_of_templates(const struct kar_stores *stores,
+	struct queuejob_view *v)
+{
+	const struct kar_priorityclass *highest = NULL;
+
+	for (size_t i = 0; i < v->job->spec.n_tasks; i++) {
+		const struct kar_taskspec *t = &v->job->spec.tasks[i];
+		const struct kar_priorityclass *class =
+			kar_stores_priorityclass(stores, t->template_priority_class);
+
+		if (class && (!highest || class->value > highest->value))
+			highest = class;
+		if (!class && kar_has_text(t->template_priority_class) && t->replicas > 0)
+			v->missing_class = t->template_priority_class;
+	}
+	return highest;
+}
+
 static void observe_priority(const struct kar_stores *stores, struct queuejob_view *v)
 {
 	const struct kar_schedspec *s = &v->job->spec.sched;
 	const struct kar_priorityclass *class = kar_stores_priorityclass(stores, s->priority_class_name);
+	const struct kar_priorityclass *highest = highest_of_templates(stores, v);
 
+	v->priority_class = s->priority_class_name;
+	if (kar_has_text(s->priority_class_name) && !class && !s->has_priority)
+		v->missing_class = s->priority_class_name;
+	else if (!kar_has_text(s->priority_class_name))
+		class = highest;
+	if (class)
+		v->priority_class = class->o.name;
+	v->priority_class_missing = v->missing_class != NULL;
 	if (s->has_priority)
 		v->priority = s->priority;
 	else if (class)
 		v->priority = class->value;
-	else if (kar_has_text(s->priority_class_name))
-		v->priority_class_missing = true;
-	else
+	else if (!v->priority_class_missing)
 		v->priority = kar_stores_default_priority(stores);
 }
 
@@ -255,11 +281,12 @@ bool queuejob_waits(const struct kar_stores *stores, const struct kar_sync *s)
 	return c && c->status != KAR_COND_TRUE;
 }
 
-static void observe_memory(const struct kar_sync *s, struct queuejob_view *v)
+static void observe_memory(const struct kar_stores *stores, const struct kar_sync *s, struct queuejob_view *v)
 {
 	const struct queuejob_key *memory = queuejob_key(s);
 
 	v->check = queuejob_check_of(memory->job, s->mono);
+	queuejob_share_check(stores->templates, s, &v->check);
 	v->native.exists = memory->native_uid == kar_hash_str(1, v->job->o.uid);
 	v->native.min_count = v->native.exists ? memory->native_min : 0;
 }
@@ -311,6 +338,6 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 	observe_refusal(s, arena, v);
 	observe_quotas(stores, v);
 	observe_owner_check(s, v);
-	observe_memory(s, v);
+	observe_memory(stores, s, v);
 	return true;
 }

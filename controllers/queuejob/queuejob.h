@@ -66,9 +66,15 @@ struct queuejob_view {
 	size_t n_orphans;
 	const struct kar_queue
 		*queues[KAR_QUEUE_LEVELS]; /* of the job, and those above; NULL: there are no more */
-	/* The requested one: schedSpec.priority, else of the PriorityClass, else the global default, else 0. See queuejob_priority(). */
+	/*
+	 * The requested one: schedSpec.priority, else of the PriorityClass of schedSpec, else the highest of the templates' classes, else of the
+	 * global default, else 0. See queuejob_priority().
+	 */
 	int32_t priority;
-	bool priority_class_missing; /* schedSpec.priorityClassName names no class */
+	const char
+		*priority_class; /* that of schedSpec, else that of the templates which counts; NULL: none */
+	bool priority_class_missing; /* schedSpec, or a task with replicas, names a class that does not exist */
+	const char *missing_class;   /* its name; NULL: none */
 	const int32_t
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
 	const struct kar_err *refused;       /* of a create for the job as it is now; NULL: none */

@@ -73,13 +73,17 @@ static const struct {
 	{ kar_reason_QueueNotLeaf, true },
 	{ kar_reason_NamespaceNotAllowed, true },
 	{ kar_reason_PriorityClassNotFound, true },
+	{ kar_reason_Forbidden, true },
 };
 
-/* What an admitted job is told about a quota has an event of its own. */
+/* What a job is told about a create that was refused has an event of its own. */
 static bool is_of_creates(const struct queuejob_reconcile *r)
 {
+	if (kar_streq(r->st.reason, kar_reason_Forbidden) && r->f->v->refused)
+		return true;
 	return kar_condition_is_true(&r->st.conditions, KAR_QJ_ADMITTED) &&
-		kar_streq(r->st.reason, kar_reason_QuotaExceeded);
+		(kar_streq(r->st.reason, kar_reason_QuotaExceeded) ||
+			kar_streq(r->st.reason, kar_reason_Forbidden));
 }
 
 void queuejob_announce_wait(struct queuejob_reconcile *r)

@@ -2,7 +2,9 @@
 #include "controllers/controllers.h"
 
 #include "common/str.h"
+#include "api/names.h"
 #include "api/pod_renderer.h"
+#include "api/pod_wire.h"
 #include "api/queuejob_direct.h"
 #include "api/types.h"
 #include "common/kube/request.h"
@@ -87,7 +89,9 @@ static void refresh_memory(const struct kar_controller *c, const struct kar_sync
 {
 	if (!s->object)
 		return;
-	queuejob_refresh_memory(s, queuejob_waits(c->stores, s));
+	queuejob_refresh_memory(s,
+		queuejob_waits(c->stores, s) || queuejob_is_asked(c->stores->templates, s));
+	queuejob_import_verdicts(c->stores->templates, s);
 }
 
 static void report_old_crd(const struct kar_sync *s)
@@ -130,6 +134,19 @@ static void note_status_written(const struct kar_sync *s, const struct kar_answe
 		kar_workqueue_add(s->controller->queue, s->key);
 }
 
+/* Other jobs with these templates wait for the answer. */
+static void note_asked(const struct kar_controller *c, const struct kar_sync *s)
+{
+	for (size_t i = 0; i < s->plan.n_actions; i++) {
+		const struct kar_action *a = &s->plan.actions[i];
+		const struct queuejob_new_pod *pod = a->payload;
+
+		if (a->dry_run)
+			kar_templates_of(c->stores->templates, queuejob_of(s), pod->task, s->mono)->asked =
+				s->mono;
+	}
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -168,6 +185,7 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 	queuejob_decide(&view, s->now, &s->plan);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
 		kar_pod_renderer_drop(&queuejob_key(s)->renderer);
+	note_asked(c, s);
 	if (kar_plan_has(&s->plan, QUEUEJOB_PATCH_NATIVE)) { /* until the answer: it may be gone */
 		queuejob_key(s)->native_uid = 0;
 		kar_plan_requeue(&s->plan, KAR_SECOND);
@@ -222,16 +240,49 @@ static void refused(const struct kar_sync *s, const struct kar_action *a, const 
 {
 	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
 		return;
-	if (!a->dry_run && err->what != KAR_INVALID) /* the create back-off remembers this refusal */
+	if (a->dry_run || err->what == KAR_INVALID) /* else the create back-off remembers this refusal */
+		queuejob_remember_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
+	queuejob_share_answer(s->controller->stores->templates, s, a->payload, err);
+	if (!a->dry_run && err->what != KAR_INVALID)
 		return;
-	queuejob_remember_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
 	kar_workqueue_add(s->controller->queue, s->key);
 }
 
-static void passed(const struct kar_sync *s, const struct kar_action *a)
+/* Does the pod in @body have a scheduling gate that is not ours? False if it cannot be read. */
+static bool is_gated_by_others(struct kar_str body)
+{
+	struct kar_arena arena = { 0 };
+	struct pod_wire w = { 0 };
+	const struct pod_wire_gate *gates;
+	bool found = false;
+
+	if (body.n && kar_document_decode(&arena, kar_pod_type.wire, body, &w, NULL) == 0) {
+		gates = w.spec.gates.items;
+		for (size_t i = 0; i < w.spec.gates.n; i++)
+			found |= !kar_streq(gates[i].name, KAR_GATE);
+	}
+	kar_arena_release(&arena);
+	return found;
+}
+
+/* Do its pods get a scheduling gate of others, by the template or by a webhook? */
+static void note_gates(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
+{
+	const struct queuejob_new_pod *pod = a->payload;
+	struct kar_template *e =
+		kar_templates_of(s->controller->stores->templates, queuejob_of(s), pod->task, s->mono);
+
+	e->gated = is_gated_by_others(answer->body);
+}
+
+static void passed(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
 	struct queuejob_memory *m = a->dry_run ? queuejob_remember(s) : queuejob_recall(s);
 	const struct queuejob_new_pod *pod = a->payload;
+
+	if (a->dry_run)
+		note_gates(s, a, answer);
+	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL);
 
 	if (m)
 		queuejob_remember_passed(m, pod->task);
@@ -266,7 +317,7 @@ static void wrote(const struct kar_sync *s, const struct kar_action *a, const st
 	if (a && a->what == QUEUEJOB_DELETE_JOB)
 		queuejob_key(s)->deleted_uid = kar_hash_str(1, s->object->uid);
 	if (a && a->what == QUEUEJOB_CREATE_POD)
-		passed(s, a);
+		passed(s, a, answer);
 	if (a && (a->what == QUEUEJOB_CREATE_NATIVE || a->what == QUEUEJOB_PATCH_NATIVE))
 		note_native_written(s, a, answer);
 	if (a && a->what != QUEUEJOB_CHECK_OWNER)

@@ -178,6 +178,14 @@ static void on_priorityclass(void *arg, const struct kar_object *old, const stru
 	enqueue_jobs(c, c->stores->priorityclasses, NULL);
 }
 
+static void on_wanted(void *arg, const struct kar_queuejob *job)
+{
+	struct kar_controller *c = arg;
+	char key[KAR_KEY_LEN];
+
+	kar_workqueue_add(c->queue, kar_object_key(&job->o, key));
+}
+
 static int32_t highest_priority(const struct kar_object *queue)
 {
 	return kar_queue_priority(queue ? kar_as_queue(queue) : NULL, INT32_MAX);
@@ -246,6 +254,7 @@ void queuejob_watch(struct kar_controller *c)
 	kar_store_listen(c->stores->priorityclasses, on_priorityclass, c);
 	kar_store_listen(c->stores->queues, on_queue, c);
 	kar_store_listen(c->stores->resourcequotas, on_resourcequota, c);
+	kar_templates_listen(c->stores->templates, on_wanted, NULL, c);
 }
 
 void queuejob_unwatch(struct kar_controller *c)

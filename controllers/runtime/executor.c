@@ -299,7 +299,7 @@ static void on_done(void *arg, const struct kar_answer *answer, const struct kar
 
 static void start_request(struct item *it, struct kar_request *rq)
 {
-	rq->metadata_only = true; /* only version, UID, owners and deletion are read */
+	rq->metadata_only = !rq->dry_run; /* only version, UID, owners and deletion are read */
 	rq->on_done = on_done;
 	rq->arg = it;
 	(void)kar_client_start(it->run->x->client, rq);

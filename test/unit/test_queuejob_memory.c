@@ -149,18 +149,19 @@ static const struct {
 	enum kar_class what;
 	uint64_t passed;
 	kar_time retry_in;
+	bool refused;
 } answers[] = {
-	{ KAR_DENIED, 1, 0 },
+	{ KAR_DENIED, 0, 1000, true },
 	{ KAR_EXISTS, 1, 0 },
-	{ KAR_NOTFOUND, 1, 0 },
+	{ KAR_NOTFOUND, 0, 1000, true },
 	{ KAR_CONFLICT, 0, 1000 }, /* somebody else was faster: it says nothing about the pod */
-	{ KAR_INVALID, 0, 30000 },
+	{ KAR_INVALID, 0, 30000, true },
 	{ KAR_RETRY, 0, 1000 },
 	{ KAR_UNKNOWN, 0, 1000 },
 	{ KAR_UNAUTHORIZED, 0, 1000 },
 };
 
-static void only_invalid_is_an_objection(void **state)
+static void answers_are_understood(void **state)
 {
 	for (size_t i = 0; i < KAR_LEN(answers); i++) {
 		struct queuejob_check c;
@@ -169,7 +170,8 @@ static void only_invalid_is_an_objection(void **state)
 		refuse(0, answers[i].what, "text", 1000);
 		c = check_at(1000, false);
 		if (c.passed != answers[i].passed || c.retry_in != answers[i].retry_in ||
-			(c.refused != NULL) != (answers[i].what == KAR_INVALID))
+			(c.refused != NULL) != answers[i].refused ||
+			c.forbidden != (answers[i].refused && answers[i].what != KAR_INVALID))
 			fail_msg("%s: passed %d, again in %d, %s", kar_err_class_name(answers[i].what),
 				(int)c.passed, (int)c.retry_in, c.refused);
 		tear_down(state);
@@ -229,6 +231,75 @@ static void first_of_two_objections_is_told(void **state)
 	assert_int_equal(check_at(1000, false).passed, 1 << 1 | 1 << 3);
 }
 
+/* Another job with the same templates has asked, or is asking. */
+static void jobs_with_the_same_templates_ask_once(void **state)
+{
+	const struct queuejob_new_pod pod = { .task = 0 };
+	struct kar_templates *t = kar_templates_new();
+	struct kar_taskspec task = { .name = "w", .replicas = 1 };
+	struct kar_sync s = sync_at(5000);
+	struct queuejob_check c;
+	struct kar_err err = { 0 };
+
+	(void)state;
+	job.spec.tasks = &task;
+	job.spec.n_tasks = 1;
+	c = check_at(5000, true);
+	queuejob_share_check(t, &s, &c);
+	assert_int_equal(c.early_in, 1000);
+	kar_templates_want(t, &job, 0, 5000); /* by the pass of queues: at once */
+	assert_true(queuejob_is_asked(t, &s));
+	queuejob_share_check(t, &s, &c);
+	assert_int_equal(c.early_in, 0);
+	assert_int_equal(c.retry_in, 0);
+	kar_templates_of(t, &job, 0, 5000)->asked = 4000;
+	queuejob_share_check(t, &s, &c);
+	assert_int_equal(c.retry_in, 9000);
+
+	kar_fail(&err, KAR_DENIED, "create pods in ns: no account");
+	queuejob_share_answer(t, &s, &pod, &err);
+	assert_false(queuejob_is_asked(t, &s));
+	queuejob_import_verdicts(t, &s);
+	c = check_at(5000, true);
+	assert_string_equal(c.refused, "no account");
+	assert_true(c.forbidden);
+	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_import_verdicts(t, &s);
+	c = check_at(5000, true);
+	assert_null(c.refused);
+	assert_int_equal(c.passed, 1);
+	job.spec.n_tasks = 0;
+	kar_templates_free(t);
+}
+
+/* A refused template is asked about again at once after an edit of a job that has it. */
+static void edit_ends_the_pause_for_all(void **state)
+{
+	const struct queuejob_new_pod pod = { .task = 0 };
+	struct kar_templates *t = kar_templates_new();
+	struct kar_taskspec task = { .name = "w", .replicas = 1 };
+	struct kar_sync s = sync_at(1000);
+	struct queuejob_check c;
+	struct kar_err err = { 0 };
+
+	(void)state;
+	job.spec.tasks = &task;
+	job.spec.n_tasks = 1;
+	check_at(1000, true);
+	kar_fail(&err, KAR_INVALID, "no");
+	queuejob_remember_refused(queuejob_remember(&s), &pod, job.generation, &err, 1000);
+	queuejob_share_answer(t, &s, &pod, &err);
+	assert_int_equal(kar_templates_of(t, &job, 0, 1000)->retry_at, 31000);
+	job.generation = 2;
+	s = sync_at(2000);
+	queuejob_import_verdicts(t, &s);
+	c = check_at(2000, true);
+	queuejob_share_check(t, &s, &c);
+	assert_int_equal(c.retry_in, 0);
+	job.spec.n_tasks = 0;
+	kar_templates_free(t);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -240,9 +311,11 @@ int main(void)
 		TEST(edits_that_make_other_pods_are_seen),
 		TEST(words_are_those_of_the_server),
 		TEST(refused_is_tried_again_after_long),
-		TEST(only_invalid_is_an_objection),
+		TEST(answers_are_understood),
 		TEST(gang_that_runs_is_not_given_up_for_forbidden_pods),
 		TEST(first_of_two_objections_is_told),
+		TEST(jobs_with_the_same_templates_ask_once),
+		TEST(edit_ends_the_pause_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,10 @@ static const struct {
 	{ "missing_priority_class", "job phase=Pending no-class; task w",
 		"False PriorityClassNotFound: not in the queue until PriorityClass high exists",
 		"PriorityClassNotFound", 0 },
-	{ "class_that_was_deleted_later_changes_nothing",
+	{ "class_that_is_deleted_while_the_job_waits",
 		"job phase=Pending no-class; task w; group waiting=MaxJobsReached message=why position=2; spec",
-		"False MaxJobsReached: why", "MaxJobsReached", 2 },
+		"False PriorityClassNotFound: not in the queue until PriorityClass high exists",
+		"PriorityClassNotFound", 0 },
 };
 
 static const char *condition_text(struct scene *s, const struct kar_queuejob_status *st)

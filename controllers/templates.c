@@ -1,0 +1,160 @@
+#include "controllers/templates.h"
+
+#include <stdlib.h>
+
+#include <bsd/sys/tree.h>
+
+#include "common/intern.h"
+#include "common/mem.h"
+
+enum { SWEEP_FROM = 256 }; /* entries, at least, between two sweeps */
+
+struct entry {
+	RB_ENTRY(entry) link;
+	uint64_t key;
+	kar_time used; /* it was looked at then */
+	struct kar_template of;
+};
+RB_HEAD(entries, entry);
+
+struct kar_templates {
+	struct entries entries;
+	size_t n, sweep_at;
+	void (*wanted)(void *arg, const struct kar_queuejob *job);
+	void *wanted_arg;
+	void (*answered)(void *arg);
+	void *answered_arg;
+};
+
+static int compare(const struct entry *a, const struct entry *b)
+{
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+RB_GENERATE_INTERNAL(entries, entry, link, compare, KAR_UNUSED static)
+
+struct kar_templates *kar_templates_new(void)
+{
+	struct kar_templates *t = kar_xcalloc(1, sizeof(*t));
+
+	RB_INIT(&t->entries);
+	t->sweep_at = SWEEP_FROM;
+	return t;
+}
+
+static void drop(struct kar_templates *t, struct entry *e)
+{
+	RB_REMOVE(entries, &t->entries, e);
+	t->n--;
+	free(e->of.message);
+	free(e);
+}
+
+void kar_templates_free(struct kar_templates *t)
+{
+	struct entry *e;
+
+	while (t && (e = RB_ROOT(&t->entries)))
+		drop(t, e);
+	free(t);
+}
+
+/* All that makes the pods of one task differ from those of another, but for the name of the job. */
+static uint64_t key_of(const struct kar_queuejob *job, size_t task)
+{
+	const char *class = job->spec.sched.priority_class_name;
+	uint64_t h = kar_hash_str(kar_hash_str(1, job->o.ns ? job->o.ns : ""), job->spec_template_hash);
+
+	return kar_hash(kar_hash_str(h, class ? class : ""), &task, sizeof(task));
+}
+
+static struct entry *find(struct kar_templates *t, uint64_t key, kar_time mono)
+{
+	const struct entry wanted = { .key = key };
+	struct entry *e = RB_FIND(entries, &t->entries, (struct entry *)(uintptr_t)&wanted);
+
+	if (e)
+		e->used = mono;
+	return e;
+}
+
+static void sweep(struct kar_templates *t, kar_time mono)
+{
+	struct entry *next;
+
+	for (struct entry *e = RB_MIN(entries, &t->entries); e; e = next) {
+		next = RB_NEXT(entries, &t->entries, e);
+		if (mono - e->used > KAR_TEMPLATES_STAY)
+			drop(t, e);
+	}
+	t->sweep_at = 2 * t->n > SWEEP_FROM ? 2 * t->n : SWEEP_FROM;
+}
+
+struct kar_template *kar_templates_find(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono)
+{
+	struct entry *e = find(t, key_of(job, task), mono);
+
+	return e ? &e->of : NULL;
+}
+
+struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono)
+{
+	uint64_t key = key_of(job, task);
+	struct entry *e = find(t, key, mono);
+
+	if (e)
+		return &e->of;
+	if (t->n >= t->sweep_at)
+		sweep(t, mono);
+	e = kar_xcalloc(1, sizeof(*e));
+	e->key = key;
+	e->used = mono;
+	RB_INSERT(entries, &t->entries, e);
+	t->n++;
+	return &e->of;
+}
+
+void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
+	const char *message)
+{
+	bool news = e->wanted || (e->verdict && e->verdict != verdict) || verdict > KAR_TEMPLATE_ACCEPTED;
+
+	e->asked = 0;
+	if (verdict == KAR_TEMPLATE_UNKNOWN)
+		return;
+	e->verdict = verdict;
+	free(e->message);
+	e->message = message && verdict != KAR_TEMPLATE_ACCEPTED ? kar_xstrdup(message) : NULL;
+	e->wanted = 0;
+	if (verdict == KAR_TEMPLATE_ACCEPTED) {
+		e->tries = 0;
+		e->retry_at = 0;
+	}
+	if (news && t->answered)
+		t->answered(t->answered_arg);
+}
+
+void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task, kar_time mono)
+{
+	struct kar_template *e = kar_templates_of(t, job, task, mono);
+	bool under_way = e->asked && mono - e->asked < KAR_TEMPLATES_ANSWER;
+
+	e->wanted = e->wanted ? e->wanted : mono;
+	if (!under_way && e->retry_at <= mono && t->wanted)
+		t->wanted(t->wanted_arg, job);
+}
+
+void kar_templates_listen(struct kar_templates *t, void (*wanted)(void *arg, const struct kar_queuejob *job),
+	void (*answered)(void *arg), void *arg)
+{
+	if (wanted) {
+		t->wanted = wanted;
+		t->wanted_arg = arg;
+	}
+	if (answered) {
+		t->answered = answered;
+		t->answered_arg = arg;
+	}
+}

@@ -1,0 +1,63 @@
+/*
+ * templates - what the API server has said of the pods that jobs want to create (decision 071).
+ *
+ * One verdict for each task of a template hash in a namespace, shared by all jobs that have these templates. It comes from a dry run, or
+ * from the create of a pod. The pass of queues lets nobody take room from others before the verdict is known; it says which verdicts it
+ * wants, and the QueueJob reconciler asks for them. Nothing is stored: a new manager asks again. A verdict that nobody has looked at for
+ * KAR_TEMPLATES_STAY is forgotten.
+ *
+ * Times are monotonic ms.
+ */
+#ifndef KAR_TEMPLATES_H
+#define KAR_TEMPLATES_H
+
+#include "api/queuejob.h"
+
+#define KAR_TEMPLATES_STAY ((kar_time)15 * KAR_MINUTE)
+/* ms for which others wait for the answer to a request; then another job asks, because the first may be gone. */
+#define KAR_TEMPLATES_ANSWER ((kar_time)10 * KAR_SECOND)
+
+enum kar_template_verdict {
+	KAR_TEMPLATE_UNKNOWN,
+	KAR_TEMPLATE_ACCEPTED, /* or refused by a ResourceQuota alone, which is the matter of the queue */
+	KAR_TEMPLATE_INVALID,  /* 422, 400: the template must be edited */
+	KAR_TEMPLATE_FORBIDDEN, /* 403, 404: RBAC, a policy, or an object that the pod names and that does not exist */
+};
+
+struct kar_template {
+	enum kar_template_verdict verdict;
+	char *message;     /* the API server's words; NULL: it has accepted it, or not answered */
+	bool gated;        /* of ACCEPTED: its pods get a scheduling gate of others */
+	kar_time wanted;   /* the pass of queues waits for the verdict since then; 0: it does not */
+	unsigned tries;    /* refusals in a row */
+	kar_time asked;    /* of the request under way; 0: none is */
+	kar_time retry_at; /* a refused one is asked about again then; 0: at once */
+};
+
+struct kar_templates;
+
+struct kar_templates *kar_templates_new(void) KAR_MUSTUSE KAR_RETNN;
+void kar_templates_free(struct kar_templates *t); /* accepts NULL */
+
+/* The entry of task number @task of @job; NULL: nothing is known. Valid until the next kar_templates_of(). */
+struct kar_template *kar_templates_find(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono) KAR_NONNULL;
+/* Likewise, and makes one if there is none. */
+struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono) KAR_NONNULL KAR_RETNN;
+
+/* The answer has come, with @verdict. @message: of a refusal. UNKNOWN: the answer says nothing, and what was known stays. */
+void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
+	const char *message) __attribute__((nonnull(1, 2)));
+/* The pass wants to know the verdict of task number @task of @job. */
+void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono) KAR_NONNULL;
+
+/*
+ * Calls @wanted for a job that is to ask, and @answered when a verdict has come that was wanted, or that is another one. Each may be NULL.
+ * There is one listener of each.
+ */
+void kar_templates_listen(struct kar_templates *t, void (*wanted)(void *arg, const struct kar_queuejob *job),
+	void (*answered)(void *arg), void *arg) __attribute__((nonnull(1)));
+
+#endif

@@ -1,0 +1,223 @@
+/* A job that cannot have pods takes no room: what the pass of queues does before the API server has accepted the templates of a job. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/str.h"
+#include "queue_sync_fixture.h"
+
+/* Jobs that were to ask. */
+static char asked[256];
+
+static void on_wanted(void *arg KAR_UNUSED, const struct kar_queuejob *job)
+{
+	size_t n = strlen(asked);
+
+	snprintf(asked + n, sizeof(asked) - n, "%s ", job->o.name);
+}
+
+/* Queue "a", in which a gang of 600 cpu may be evicted for one of higher priority; there is room for one such gang. */
+static int begin(void **state)
+{
+	if (setup(state))
+		return -1;
+	asked[0] = '\0';
+	w.unchecked = true;
+	kar_templates_listen(w.stores.templates, on_wanted, NULL, NULL);
+	put_queue("default", "");
+	put_queue("a", "\"preemptionPolicy\":\"LowerPriority\"");
+	drain();
+	return 0;
+}
+
+static void put_gang(const char *name, int priority, const char *template, const char *status,
+	const char *job_status)
+{
+	char rest[1024], owner[256];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"queue\":\"a\",\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{\"spec\":{%s"
+		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]},\"status\":{%s}",
+		template, job_status);
+	put_named(w.stores.queuejobs, name, "", rest);
+	snprintf(owner, sizeof(owner),
+		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
+		name, name);
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"queue\":\"a\",\"priority\":%d},\"status\":{%s}", priority,
+		status);
+	put_named(w.stores.podgroups, name, owner, rest);
+}
+
+#define RUNS \
+	"\"phase\":\"Running\",\"position\":0,\"admittedQueue\":\"a\",\"placement\":{\"state\":\"Satisfied\",\"satisfiedMember\":1,\"attempt\":1}," ADMITTED( \
+		"True", "Admitted", "admitted by queue a")
+
+static void put_victim(void)
+{
+	put_gang("v", 1, "\"x\":1,", RUNS, "\"phase\":\"Running\",\"incarnation\":1");
+	put_named(w.stores.pods, "v-t-0",
+		",\"labels\":{\"kube-arbitrator.io/queuejob\":\"v\",\"kube-arbitrator.io/task\":\"t\",\"kube-arbitrator.io/index\":\"0\","
+		"\"scheduling.x-k8s.io/pod-group\":\"v\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\","
+		"\"name\":\"v\",\"uid\":\"uid-v\",\"controller\":true}]",
+		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]},"
+		"\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\"}]}");
+}
+
+static struct kar_template *template_of(const char *name)
+{
+	const struct kar_object *o = kar_store_get(w.stores.queuejobs, "ns", name);
+
+	assert_non_null(o);
+	return kar_templates_of(w.stores.templates, kar_as_queuejob(o), 0, w.mono);
+}
+
+static void answer(const char *name, enum kar_template_verdict verdict, const char *message)
+{
+	kar_templates_answer(w.stores.templates, template_of(name), verdict, message);
+}
+
+static const char *pass(void)
+{
+	w.mono += KAR_SECOND / 10;
+	drain();
+	return sync_text(true);
+}
+
+#define EVICTION \
+	"patch podgroups/status ns/t (Admitted=False/Reserving position=1); patch podgroups/status ns/v (Admitted=False/Preempted position=0 evicted)"
+
+static void free_room_is_for_everybody(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
+	assert_string_equal(asked, "");
+}
+
+static void nobody_is_evicted_before_the_answer(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	assert_string_equal(pass(), "");
+	assert_string_equal(asked, "t ");
+	template_of("t")->asked = w.mono;
+	assert_string_equal(pass(), ""); /* the request is under way */
+	assert_string_equal(asked, "t ");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	assert_non_null(kar_workqueue_take(w.controller.queue, w.mono + KAR_SECOND));
+	kar_workqueue_done(w.controller.queue, "all");
+	assert_string_equal(pass(), EVICTION);
+}
+
+static void an_answer_that_does_not_come_is_said(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	pass();
+	w.mono += 2 * KAR_SECOND;
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/CheckingTemplate position=0)");
+}
+
+static void refused_templates_take_nothing(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	pass();
+	answer("t", KAR_TEMPLATE_INVALID, "Pod \"t-t-0\" is invalid");
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/InvalidTemplate position=0)");
+	check_says(&w.sync.plan.actions[0], "task t: Pod \\\"t-t-0\\\" is invalid");
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no such account");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Forbidden position=0)");
+	answer("t", KAR_TEMPLATE_UNKNOWN, "the server is down"); /* which is no answer */
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Forbidden position=0)");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	assert_string_equal(pass(), EVICTION);
+}
+
+static void one_answer_is_for_all_with_the_template(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	put_gang("u", 8, "", "\"phase\":\"Pending\"", "");
+	put_gang("x", 8, "\"hostNetwork\":true,", "\"phase\":\"Pending\"", "");
+	answer("t", KAR_TEMPLATE_INVALID, "no");
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/InvalidTemplate position=0); "
+		"patch podgroups/status ns/u (Admitted=False/InvalidTemplate position=0)");
+	assert_string_equal(asked, "x ");
+}
+
+static void who_has_run_is_known(void **state KAR_UNUSED)
+{
+	const struct kar_object *o;
+	char status[256];
+
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	o = kar_store_get(w.stores.queuejobs, "ns", "t");
+	snprintf(status, sizeof(status),
+		"\"phase\":\"Pending\",\"incarnation\":1,\"record\":{\"templateHash\":\"%s\"}",
+		kar_as_queuejob(o)->spec_template_hash);
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", status);
+	assert_string_equal(pass(), EVICTION);
+}
+
+static void pods_with_a_gate_of_others_take_nothing(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	template_of("t")->gated = true;
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
+}
+
+static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "\"priorityClassName\":\"high\",", "\"phase\":\"Pending\"", "");
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no PriorityClass with name high was found");
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/PriorityClassNotFound position=0)");
+	check_says(&w.sync.plan.actions[0], "not in the queue until PriorityClass high exists");
+}
+
+static void what_nobody_looks_at_is_forgotten(void **state KAR_UNUSED)
+{
+	enum { MANY = 1000 };
+	const struct kar_queuejob *job;
+
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	job = kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "t"));
+	for (size_t i = 0; i < MANY; i++)
+		kar_templates_of(w.stores.templates, job, i, 1);
+	assert_non_null(kar_templates_find(w.stores.templates, job, 7, KAR_TEMPLATES_STAY));
+	for (size_t i = 0; i < 2 * MANY; i++)
+		kar_templates_of(w.stores.templates, job, MANY + i, KAR_TEMPLATES_STAY + 2);
+	assert_null(kar_templates_find(w.stores.templates, job, 6, KAR_TEMPLATES_STAY + 2));
+	assert_non_null(kar_templates_find(w.stores.templates, job, 7, KAR_TEMPLATES_STAY + 2));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(free_room_is_for_everybody),
+		TEST(nobody_is_evicted_before_the_answer),
+		TEST(an_answer_that_does_not_come_is_said),
+		TEST(refused_templates_take_nothing),
+		TEST(one_answer_is_for_all_with_the_template),
+		TEST(who_has_run_is_known),
+		TEST(pods_with_a_gate_of_others_take_nothing),
+		TEST(class_that_does_not_exist_takes_nothing),
+		TEST(what_nobody_looks_at_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
