@@ -74,11 +74,11 @@ enum {
 	X(NoFit, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The nodes have no room for the whole minimum now, although together they have enough; the message says how many pods would fit, and what is short where. No pod exists, and none holds anything. Starts when there is room for all.") \
 	X(InsufficientCapacity, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"All nodes together have too little of a resource now; the message says how much is short. No pod exists, and none holds anything. Starts when there is room for all.") \
+		"All usable nodes together have too little of a resource now; the message says how much is short, which nodes are cordoned, not ready or tainted, and what pods of no queue have. No pod exists, and none holds anything. Starts when there is room for all.") \
 	X(Provisioning, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"There is no room, the queue has provisioning: Pods, and another job of it waits for new nodes already.") \
 	X(Infeasible, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"The minimum does not even fit on empty nodes, or is more than a queue may ever have; the message says why. Lower the requests or the minimum, or add nodes.") \
+		"The minimum does not fit with all nodes ready, uncordoned and empty, or is more than a queue may ever have; the message says why. Lower the requests or the minimum, or add other nodes.") \
 	X(BackendUnavailable, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"What `--gang-backend` asks for to start gangs whole is not there, or cannot do what the job asks for; the message says why. Nothing weaker is used in its place. It is looked again every 30 s.") \
 	X(Deactivated, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \

@@ -56,7 +56,7 @@ static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_re
 		const struct kar_queue_decision *d = &out->groups[p->line[i]->index];
 
 		if (!d->position || d->position > KAR_QUEUE_ESTIMATES || !q_is_candidate(p->line[i]) ||
-			d->reason == KAR_QR_GANG_GROUP)
+			d->reason == KAR_QR_GANG_GROUP || !q_is_feasible(p, p->line[i]))
 			continue;
 		all = kar_arena_grow(p->a, all, *n, sizeof(struct q_group *));
 		all[(*n)++] = p->line[i];

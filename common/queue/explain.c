@@ -93,10 +93,12 @@ static const char *name_stopping(struct q_pass *p, const struct q_group *g)
 	return Q_TEXT(p, "%s %s", text ? text : count_pods(p, n), n == 1 ? "is" : "are");
 }
 
-static bool waits_for_nodes(const struct q_group *g, const struct q_why *w)
+static bool waits_for_nodes(struct q_pass *p, struct q_group *g, const struct q_why *w)
 {
-	return w->reason == KAR_QR_NO_FIT || w->reason == KAR_QR_INSUFFICIENT_CAPACITY ||
-		(w->reason == KAR_QR_INFEASIBLE && !g->in->no_provisioning);
+	if (q_is_feasible(p, g))
+		return w->reason == KAR_QR_NO_FIT || w->reason == KAR_QR_INSUFFICIENT_CAPACITY;
+	return w->reason != KAR_QR_QUOTA_INFEASIBLE && !g->in->no_provisioning &&
+		!q_is_above_capability(p, g);
 }
 
 /* Of groups that are alike; the same for all of them. */
@@ -119,10 +121,10 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 		k->text = own ? k->text : w.text;
 		k->why_known |= !own;
 	}
-	if (g->q->in->provisions && first && first != g && waits_for_nodes(g, &w) &&
-		(w.reason != KAR_QR_INFEASIBLE || !q_is_above_capability(p, g)))
+	if (g->q->in->provisions && first && first != g && waits_for_nodes(p, g, &w))
 		return (struct q_why){ KAR_QR_PROVISIONING,
-			Q_TEXT(p, "%s/%s goes first for new nodes", first->in->ns, first->in->name) };
+			Q_TEXT(p, "waiting for %s/%s, for which nodes are being added", first->in->ns,
+				first->in->name) };
 	return w;
 }
 
@@ -196,10 +198,8 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 
 static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 {
-	int32_t fit;
-
 	if (g->st.provisions && !p->s->no_nodes)
-		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, g, &fit) };
+		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, g).text };
 	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in) {
 		const struct q_ask ask = q_ask_of(p, g);
 
@@ -209,17 +209,24 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 	return (struct q_why){ 0 };
 }
 
+static void explain_group(struct q_pass *p, struct q_group *g, struct kar_queue_decision *d)
+{
+	struct q_why w = q_is_admitted(g) ? why_admitted(p, g) : why_waiting(p, g);
+
+	d->reason = w.reason;
+	d->text = w.text ? w.text : d->evicted_text;
+	d->partner = w.reason == KAR_QR_GANG_GROUP && g->partner ? g->partner->index : KAR_QUEUE_NONE;
+	d->partner_reason = g->partner_reason;
+}
+
 void q_explain(struct q_pass *p, struct kar_queue_result *out)
 {
+	/* In line order, so that the first of those that are alike gives the text. */
+	for (uint32_t i = 0; i < p->n_line; i++)
+		explain_group(p, p->line[i], &out->groups[p->line[i]->index]);
 	for (uint32_t i = 0; i < p->s->n_groups; i++) {
-		struct q_group *g = &p->groups[i];
-		struct kar_queue_decision *d = &out->groups[i];
-		struct q_why w = q_is_admitted(g) ? why_admitted(p, g) : why_waiting(p, g);
-
-		d->reason = w.reason;
-		d->text = w.text ? w.text : d->evicted_text;
-		d->partner = w.reason == KAR_QR_GANG_GROUP && g->partner ? g->partner->index : KAR_QUEUE_NONE;
-		d->partner_reason = g->partner_reason;
+		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
+			explain_group(p, &p->groups[i], &out->groups[i]);
 	}
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];

@@ -1,5 +1,5 @@
 /*
- * explain - a reason with its text. Private to short.c and explain.c.
+ * explain - a reason with its text. Private to short.c, never.c and explain.c.
  */
 #ifndef KAR_QUEUE_EXPLAIN_H
 #define KAR_QUEUE_EXPLAIN_H
@@ -11,15 +11,40 @@ struct q_why {
 	const char *text; /* NULL: none */
 };
 
+/* A limit that is too small. */
+struct q_lack {
+	const char *resource; /* NULL: none yet */
+	uint32_t r;           /* its number, unless it is of .row */
+	int64_t lacks, wanted, limit, free;
+	const struct q_queue *queue; /* whose capability it is; NULL: the cluster, or .row */
+	const struct kar_queue_quota_row *row;
+};
+
 #define Q_TEXT(p, ...) kar_arena_printf((p)->a, __VA_ARGS__)
 
 /* Of an ask that nothing but room stops. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
 struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/*
+ * Of a group that is not feasible (queue.md 5). INFEASIBLE only if no change of pods, cordons or readiness could cure it; else
+ * what must happen. It has a text.
+ */
 struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* It is a capability that makes it so. */
 bool q_is_above_capability(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+
+/* *@worst becomes @l if that is the larger part of its limit; of equals extended resources go first, then cpu, memory, pods. */
+void q_note_lack(struct q_lack *worst, const struct q_lack *l) KAR_NONNULL;
+/* "insufficient cpu: 8 requested, 5 of 9 free (3 short)" */
+const char *q_short_of(struct q_pass *p, const struct q_lack *l) KAR_NONNULL KAR_RETNN;
+/* What the cluster lacks in fut; @locked: what is kept free for guarantees of others counts as used. */
+struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask, bool locked) KAR_NONNULL;
+/* @what is short of resource @r, which is held for guarantees of others. */
+struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what,
+	uint32_t r) KAR_NONNULL;
+/* The sums of the cluster, or its nodes, are what stops it. */
+struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 
 /* Does it fit in fut, if the limits that .no_reservation and .no_lock name are not looked at? */
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask);

@@ -4,7 +4,7 @@
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, texts.c, estimate.c why, when  status.c of queues
+ *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow                      rebalance.c REBALANCE
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -227,10 +227,11 @@ struct q_pass {
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
-	bool trial;       /* q_would_let_in() runs: nothing is found out about units */
-	bool ignore_time; /* of a dry run: nothing is frozen or protected */
-	kar_time free_at; /* of a dry run: when all that it took may be taken */
-	kar_class *made;  /* classes to give back at the end */
+	bool trial;        /* q_would_let_in() runs: nothing is found out about units */
+	uint32_t n_listed; /* groups whose nodes were listed for a text though the sums are short */
+	bool ignore_time;  /* of a dry run: nothing is frozen or protected */
+	kar_time free_at;  /* of a dry run: when all that it took may be taken */
+	kar_class *made;   /* classes to give back at the end */
 	uint32_t n_made;
 };
 
@@ -391,9 +392,17 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 	const struct q_state *to) KAR_NONNULL;
 const struct kar_placement *q_placement(struct q_pass *p,
 	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
-const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit) KAR_NONNULL KAR_RETNN;
+/* Why its minimum has no place: "2 nodes lack cpu (short 3), 1 cordoned". */
+struct q_obstacles {
+	const char *text;
+	struct kar_sched_why why;
+};
+struct q_obstacles q_explain_nodes(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* The same beside what is kept free for the head of the cluster. */
-const char *q_explain_beside_head(struct q_pass *p, struct q_group *g, int32_t *fit) KAR_NONNULL KAR_RETNN;
+struct q_obstacles q_explain_beside_head(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* kar_sched_exceeds_nodes(), kar_sched_all_alike() of its minimum. */
+bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
+bool q_nodes_are_alike(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 
 /* --- the steps; true: something has changed */
@@ -460,9 +469,7 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_messages(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere */
-/* "cpu short 3: 8 wanted" */
-const char *q_text_short(struct q_pass *p, const char *resource, int64_t lacks,
-	int64_t wanted) KAR_NONNULL KAR_RETNN;
+/* As kar_amount_text(), in the arena of the pass. */
 const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount,
 	bool up) KAR_NONNULL KAR_RETNN;
 const char *q_text_time(struct q_pass *p, kar_time at) KAR_NONNULL KAR_RETNN;

@@ -122,30 +122,46 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
 	return kar_sched_feasible(p->s->sched, &w.gang);
 }
 
-const char *q_explain_nodes(struct q_pass *p, struct q_group *g, int32_t *fit)
+struct q_obstacles q_explain_nodes(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum(g);
+	struct q_obstacles out = { 0 };
 	struct kar_buf text = { 0 };
-	const char *out, *colon;
 	struct wish w;
 
 	make_wish(p, &ask, &w);
-	kar_sched_explain(p->s->sched, &w.gang, g->in->run_names, &text);
-	out = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text));
+	kar_sched_explain(p->s->sched, &w.gang, g->in->run_names, &out.why, &text);
+	out.text = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text) + out.why.obstacles);
 	kar_buf_release(&text);
-	*fit = (int32_t)strtol(out, NULL, 10);
-	colon = strstr(out, ": ");
-	return colon ? colon + 2 : out;
+	return out;
 }
 
-const char *q_explain_beside_head(struct q_pass *p, struct q_group *g, int32_t *fit)
+struct q_obstacles q_explain_beside_head(struct q_pass *p, struct q_group *g)
 {
-	const char *text;
+	struct q_obstacles out;
 
 	q_reserve_room(p, 1);
-	text = q_explain_nodes(p, g, fit);
+	out = q_explain_nodes(p, g);
 	q_reserve_room(p, -1);
-	return text;
+	return out;
+}
+
+bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct wish w;
+
+	make_wish(p, &ask, &w);
+	return kar_sched_exceeds_nodes(p->s->sched, &w.gang, out);
+}
+
+bool q_nodes_are_alike(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct wish w;
+
+	make_wish(p, &ask, &w);
+	return kar_sched_all_alike(p->s->sched, &w.gang);
 }
 
 /* --- the beginning and the end ----------------------------------------------------------------------- */

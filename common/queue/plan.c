@@ -32,8 +32,9 @@ static const char *evicted_text(struct q_pass *p, const struct q_group *g)
 		return kar_arena_printf(p->a, "evicted for %s/%s: priority %d over %d", taker->in->ns,
 			taker->in->name, (int)taker->in->base, (int)g->in->base);
 	q_pair(taker->q, g->q, &a, &b);
-	return kar_arena_printf(p->a, "evicted for %s/%s of queue %s: right of %s", taker->in->ns,
-		taker->in->name, taker->in->queue_name, a->in->name);
+	return kar_arena_printf(p->a, "evicted: queue %s reclaims its deserved share for %s/%s%s%s",
+		a->in->name, taker->in->ns, taker->in->name, a == taker->q ? "" : " of queue ",
+		a == taker->q ? "" : taker->in->queue_name);
 }
 
 /* Pods of its minimum have no place. */

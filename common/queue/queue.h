@@ -250,9 +250,9 @@ struct kar_queue_snapshot {
 	struct kar_queue_flags flags;
 };
 
-/* @amount of a resource as it stands in texts, in @a: cpu "3" or "1500m", bytes "2Gi"; @up: bytes that are short, rounded up to Mi. */
-const char *kar_queue_amount_text(struct kar_arena *a, const char *resource, int64_t amount,
-	bool up) KAR_NONNULL KAR_RETNN;
+/* "insufficient cpu: 8 requested, 5 of 9 free (3 short)", in @a. @free below 0 counts as 0. */
+const char *kar_queue_short_text(struct kar_arena *a, const char *resource, int64_t requested, int64_t free,
+	int64_t limit) KAR_NONNULL KAR_RETNN;
 
 /* --- the result ------------------------------------------------------------------------------------------------------------ */
 
@@ -273,8 +273,9 @@ struct kar_queue_decision {
 
 	enum kar_queue_cause cause; /* NOT_EVICTED: it is not evicted by this pass */
 	uint32_t evicted_for;       /* the taker; KAR_QUEUE_NONE: DRAIN, or not evicted */
-	const char *evicted_text;   /* "evicted for n/j of queue o: right of o"; NULL: not evicted */
-	bool took_extras;           /* of a taker: others give up extras for it in this pass */
+	const char
+		*evicted_text; /* "evicted: queue o reclaims its deserved share for n/j"; NULL: not evicted */
+	bool took_extras;      /* of a taker: others give up extras for it in this pass */
 
 	enum kar_queue_reason
 		provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */

@@ -1,17 +1,12 @@
-/* What is short: the limit that stops a group, in words. */
+/* What is short: the limit that stops a group now, in words. */
 #include "common/queue/explain.h"
 
 #include <string.h>
 
-/* --- SHORT ------------------------------------------------------------------------------------------ */
+/* Groups in a pass for which nodes are listed although the sums are short already. */
+enum { NODES_LISTED = 20 };
 
-/* A limit that is too small. */
-struct lack {
-	const char *resource; /* NULL: none yet */
-	int64_t lacks, wanted, limit, free;
-	const struct q_queue *queue; /* whose capability it is; NULL: the cluster, or .row */
-	const struct kar_queue_quota_row *row;
-};
+/* --- SHORT ------------------------------------------------------------------------------------------ */
 
 static int rank_of(const char *resource)
 {
@@ -25,7 +20,7 @@ static int rank_of(const char *resource)
 }
 
 /* The largest part of the limit that is short, of equals extended resources first. */
-static void note_lack(struct lack *worst, const struct lack *l)
+void q_note_lack(struct q_lack *worst, const struct q_lack *l)
 {
 	kar_nano a, b;
 	int order;
@@ -44,24 +39,21 @@ static void note_lack(struct lack *worst, const struct lack *l)
 	*worst = *l;
 }
 
-static const char *amount(struct q_pass *p, const struct lack *l, int64_t n)
+const char *q_short_of(struct q_pass *p, const struct q_lack *l)
 {
-	return q_text_amount(p, l->resource, q_max(0, n), false);
-}
-
-static const char *short_of(struct q_pass *p, const struct lack *l)
-{
-	/* What others have beyond the limit is not what it lacks. */
-	return q_text_short(p, l->resource, q_min(l->lacks, l->wanted), l->wanted);
+	return kar_queue_short_text(p->a, l->resource, l->wanted, l->free, l->limit);
 }
 
 /* Of the cluster; @locked: what is kept for others' guarantees counts. */
-static struct lack lack_of_cluster(const struct q_pass *p, const struct q_ask *ask, bool locked)
+struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask, bool locked)
 {
-	struct lack worst = { 0 };
+	struct q_lack worst = { 0 };
 
 	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
-		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = p->alloc[r] };
+		struct q_lack l = { .resource = p->names[r],
+			.r = r,
+			.wanted = ask->v[r],
+			.limit = p->alloc[r] };
 
 		if (ask->v[r] <= 0)
 			continue;
@@ -69,77 +61,55 @@ static struct lack lack_of_cluster(const struct q_pass *p, const struct q_ask *a
 		if (locked)
 			l.free = q_sub(l.free, q_lock(ask->g->q, r));
 		l.lacks = q_sub(ask->v[r], l.free);
-		note_lack(&worst, &l);
+		q_note_lack(&worst, &l);
 	}
 	return worst;
 }
 
-/* --- without anybody else ---------------------------------------------------------------------------- */
+/* --- guarantees --------------------------------------------------------------------------------------- */
 
-static struct lack lack_of_all(struct q_pass *p, const struct q_group *g)
+/* What is kept free for the queue, and its children. */
+static int64_t kept_free(const struct q_queue *q, uint32_t r)
 {
-	struct lack worst = { 0 };
+	return q_max(0, q_max(q_sub(q->g[r], q_used(q, r)), q->idle[r]));
+}
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct lack l = { .resource = p->names[r], .wanted = g->kind->m[r], .limit = p->alloc[r] };
-		int64_t others = p->foreign[r];
+/* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, else all that is guaranteed. */
+static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf, uint32_t r, bool free)
+{
+	const char *names = NULL;
+	int64_t all = 0;
+	int n = 0;
 
-		if (l.wanted <= 0)
-			continue;
-		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
-			struct lack cap = l;
+	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
+		for (uint32_t i = 0; i < q->parent->n_children; i++) {
+			const struct q_queue *other = q->parent->children[i];
+			int64_t part = other == q ? 0 : free ? kept_free(other, r) : other->g[r];
 
-			for (uint32_t i = 0; i < q->parent->n_children; i++)
-				others = q_add(others,
-					q->parent->children[i] == q ? 0 : q->parent->children[i]->g[r]);
-			cap.limit = q->cap[r];
-			cap.lacks = l.wanted - q->cap[r];
-			cap.queue = q;
-			note_lack(&worst, &cap);
+			if (part <= 0)
+				continue;
+			all = q_add(all, part);
+			if (++n <= 3)
+				names = names ? Q_TEXT(p, "%s, %s", names, other->in->name) : other->in->name;
 		}
-		l.free = l.limit - others;
-		l.lacks = p->s->no_nodes ? 0 : q_sub(l.wanted, l.free);
-		note_lack(&worst, &l);
 	}
-	return worst;
+	if (!names)
+		return NULL;
+	if (n > 3)
+		names = Q_TEXT(p, "%s and %d more", names, n - 3);
+	return Q_TEXT(p, "%s %s are %sguaranteed to queue%s %s", q_text_amount(p, p->names[r], all, false),
+		p->names[r], free ? "free but " : "", n > 1 ? "s" : "", names);
 }
 
-struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g)
+struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what, uint32_t r)
 {
-	const struct lack l = lack_of_all(p, g);
-	struct q_mark mark;
-	const char *nodes;
-	int32_t fit;
+	const char *whose = name_guaranteed(p, ask->g->q, r, true);
 
-	if (l.queue)
-		return (struct q_why){ KAR_QR_INFEASIBLE,
-			Q_TEXT(p, "%s, queue %s has capability %s", short_of(p, &l), l.queue->in->name,
-				amount(p, &l, l.limit)) };
-	if (l.resource)
-		return (struct q_why){ KAR_QR_INFEASIBLE,
-			Q_TEXT(p, "%s, %s of %s can be had", short_of(p, &l), amount(p, &l, l.free),
-				amount(p, &l, l.limit)) };
-	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
-		const struct kar_queue_quota_row *row = &p->s->rows[g->kind->rows[i]];
-		int64_t m = g->kind->row_m[i];
-
-		if (m > row->hard)
-			return (struct q_why){ KAR_QR_QUOTA_INFEASIBLE,
-				Q_TEXT(p, "%s, quota %s allows %s",
-					q_text_short(p, row->resource, m - row->hard, m), row->quota,
-					q_text_amount(p, row->resource, row->hard, false)) };
-	}
-	mark = q_mark(p);
-	q_lift_all(p);
-	nodes = q_explain_nodes(p, g, &fit);
-	q_undo(p, mark);
-	return (struct q_why){ KAR_QR_INFEASIBLE,
-		Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)fit, (int)g->min, nodes) };
-}
-
-bool q_is_above_capability(struct q_pass *p, const struct q_group *g)
-{
-	return lack_of_all(p, g).queue != NULL;
+	if (!whose)
+		whose = name_guaranteed(p, ask->g->q, r, false);
+	return (struct q_why){ KAR_QR_GUARANTEE_RESERVED,
+		Q_TEXT(p, "%s, held for guarantees of other queues%s%s", what, whose ? ": " : "",
+			whose ? whose : "") };
 }
 
 /* --- now --------------------------------------------------------------------------------------------- */
@@ -148,24 +118,25 @@ bool q_is_above_capability(struct q_pass *p, const struct q_group *g)
 static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->g->kind;
-	struct lack worst = { 0 };
+	struct q_lack worst = { 0 };
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
 		const struct kar_queue_quota_row *row = &p->s->rows[k->rows[i]];
-		struct lack l = { .resource = row->resource,
+		struct q_lack l = { .resource = row->resource,
 			.wanted = ask->rows[i],
 			.limit = row->limit,
 			.row = row };
 
 		l.free = q_row_room(p, k->rows[i]);
 		l.lacks = ask->rows[i] > 0 ? ask->rows[i] - q_max(0, l.free) : 0;
-		note_lack(&worst, &l);
+		q_note_lack(&worst, &l);
 	}
 	if (!worst.row)
 		return (struct q_why){ 0 };
 	return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
-		Q_TEXT(p, "%s, quota %s has %s, used %s", short_of(p, &worst), worst.row->quota,
-			amount(p, &worst, worst.limit), amount(p, &worst, q_sub(worst.limit, worst.free))) };
+		Q_TEXT(p, "%s, quota %s has %s, used %s", q_short_of(p, &worst), worst.row->quota,
+			q_text_amount(p, worst.resource, worst.limit, false),
+			q_text_amount(p, worst.resource, q_max(0, q_sub(worst.limit, worst.free)), true)) };
 }
 
 struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
@@ -190,7 +161,7 @@ struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 
 static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
 {
-	struct lack worst = { 0 };
+	struct q_lack worst = { 0 };
 
 	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
 		if (s->jobs >> q->depth & 1)
@@ -200,7 +171,7 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 	}
 	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++) {
-			struct lack l = { .resource = p->names[r],
+			struct q_lack l = { .resource = p->names[r],
 				.wanted = ask->v[r],
 				.limit = q->cap[r],
 				.queue = q };
@@ -209,15 +180,14 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 				continue;
 			l.free = q->cap[r] - q_used(q, r);
 			l.lacks = q_sub(ask->v[r], l.free);
-			note_lack(&worst, &l);
+			q_note_lack(&worst, &l);
 		}
 	}
 	if (!worst.queue)
 		return (struct q_why){ 0 };
 	return (struct q_why){ KAR_QR_QUEUE_CAPABILITY,
-		Q_TEXT(p, "%s short %s: queue %s has capability %s, used %s", worst.resource,
-			q_text_amount(p, worst.resource, worst.lacks, true), worst.queue->in->name,
-			amount(p, &worst, worst.limit), amount(p, &worst, q_sub(worst.limit, worst.free))) };
+		Q_TEXT(p, "%s, queue %s has capability %s", q_short_of(p, &worst), worst.queue->in->name,
+			q_text_amount(p, worst.resource, worst.limit, false)) };
 }
 
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask)
@@ -246,59 +216,59 @@ static const struct q_queue *pool_above(const struct q_ask *ask)
 }
 
 /* Of a queue that is the pool of a head: what it lacks for both. */
-static struct lack lack_beside_head(const struct q_pass *p, const struct q_queue *pool,
+static struct q_lack lack_beside_head(const struct q_pass *p, const struct q_queue *pool,
 	const struct q_ask *ask)
 {
-	struct lack worst = { 0 };
+	struct q_lack worst = { 0 };
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = pool->cap[r] };
+		struct q_lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = pool->cap[r] };
 
 		l.free = q_sub(q_sub(pool->cap[r], q_used(pool, r)), pool->reserved->kind->m[r]);
 		l.lacks = l.wanted > 0 && pool->cap[r] != Q_NO_LIMIT ? q_sub(l.wanted, l.free) : 0;
-		note_lack(&worst, &l);
+		q_note_lack(&worst, &l);
 	}
 	return worst;
 }
 
 /* Of the cluster, whose room for its head nobody else may take. */
-static struct lack lack_beside_rooms(const struct q_pass *p, const struct q_ask *ask)
+static struct q_lack lack_beside_rooms(const struct q_pass *p, const struct q_ask *ask)
 {
-	struct lack worst = { 0 };
+	struct q_lack worst = { 0 };
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = p->alloc[r] };
+		struct q_lack l = { .resource = p->names[r],
+			.r = r,
+			.wanted = ask->v[r],
+			.limit = p->alloc[r] };
 
 		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
 		l.free = q_sub(l.free, q_lock(ask->g->q, r));
 		for (uint32_t i = 0; i < p->n_reserved; i++)
 			l.free = q_sub(l.free, q_max(0, p->reserved[i].v[r]));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
-		note_lack(&worst, &l);
+		q_note_lack(&worst, &l);
 	}
 	return worst;
 }
 
 static const char *short_beside_head(struct q_pass *p, const struct q_ask *ask, const struct q_queue *pool)
 {
-	const struct lack l = pool->in ? lack_beside_head(p, pool, ask) : lack_beside_rooms(p, ask);
-	int32_t fit;
+	const struct q_lack l = pool->in ? lack_beside_head(p, pool, ask) : lack_beside_rooms(p, ask);
 
 	if (l.resource)
-		return short_of(p, &l);
-	q_explain_beside_head(p, ask->g, &fit); /* no node has enough in one piece */
-	return Q_TEXT(p, "%d of %d pods fit now", (int)fit, (int)ask->g->min);
+		return q_short_of(p, &l);
+	/* No node has enough in one piece. */
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask->g).why.placed,
+		(int)ask->g->min);
 }
 
-static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, bool locked)
+static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, const struct q_lack *l)
 {
-	const struct lack l = lack_of_cluster(p, ask, locked);
-	int32_t fit;
-
-	if (l.resource)
-		return short_of(p, &l);
-	q_explain_nodes(p, ask->g, &fit);
-	return Q_TEXT(p, "%d of %d pods fit now", (int)fit, (int)ask->g->min);
+	if (l->resource)
+		return q_short_of(p, l);
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_nodes(p, ask->g).why.placed,
+		(int)ask->g->min);
 }
 
 static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
@@ -306,6 +276,7 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 	const struct q_queue *pool = pool_above(ask);
 	const struct q_group *head = pool ? pool->reserved : NULL;
 	struct q_ask without = *ask;
+	struct q_lack l;
 
 	without.no_reservation = true;
 	if (head && q_would_fit(p, &without))
@@ -314,16 +285,16 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 				head->in->ns, head->in->name,
 				q_text_time(p, p->now - head->wait * KAR_SECOND)) };
 	without.no_lock = true;
-	if (p->has_guarantees && q_would_fit(p, &without))
-		return (struct q_why){ KAR_QR_GUARANTEE_RESERVED,
-			Q_TEXT(p, "%s, held for guarantees of other queues", what_is_short(p, ask, true)) };
-	return (struct q_why){ 0 };
+	if (!p->has_guarantees || !q_would_fit(p, &without))
+		return (struct q_why){ 0 };
+	l = q_lack_of_cluster(p, ask, true);
+	return q_why_guaranteed(p, ask, what_is_short(p, ask, &l), l.r);
 }
 
 static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_mark mark;
-	const char *what;
+	struct q_lack l;
 	bool can;
 
 	if (!q_may_take(p, ask->g->q))
@@ -336,24 +307,76 @@ static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 	q_undo(p, mark);
 	if (!can || !p->free_at)
 		return (struct q_why){ 0 };
-	what = what_is_short(p, ask, false);
+	l = q_lack_of_cluster(p, ask, false);
 	return (struct q_why){ KAR_QR_WAITING_FOR_RECLAIM,
-		Q_TEXT(p, "%s, can be taken from others at %s", what, q_text_time(p, p->free_at)) };
+		Q_TEXT(p, "%s, can be taken from others at %s", what_is_short(p, ask, &l),
+			q_text_time(p, p->free_at)) };
 }
 
-static struct q_why why_no_room(struct q_pass *p, const struct q_ask *ask)
+/* ", taken by pods of no queue: 156 cpu", if the gang would have @lacks without these, or they are why it cannot have it at all. */
+static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
 {
-	const struct lack l = lack_of_cluster(p, ask, true);
-	const char *nodes;
-	int32_t fit;
+	bool never = q_add(ask->g->kind->m[r], p->foreign[r]) > p->alloc[r];
 
-	if (l.resource)
-		return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-			Q_TEXT(p, "%s, %s free of %s", short_of(p, &l), amount(p, &l, l.free),
-				amount(p, &l, l.limit)) };
-	nodes = q_explain_nodes(p, ask->g, &fit);
-	return (struct q_why){ KAR_QR_NO_FIT,
-		Q_TEXT(p, "%d of %d pods fit now: %s", (int)fit, (int)(ask->to - ask->from), nodes) };
+	if (p->foreign[r] <= 0 || (p->foreign[r] < lacks && !never))
+		return "";
+	return Q_TEXT(p, ", taken by pods of no queue: %s %s",
+		q_text_amount(p, p->names[r], p->foreign[r], true), p->names[r]);
+}
+
+/*
+ * ", nodes: 60 cordoned, 37 lack cpu (short 3)", if something else than room stands in the way on some. As that is a walk over all
+ * nodes, it is done for the first groups of the line only: the others wait for these anyway.
+ */
+static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
+{
+	struct q_obstacles o;
+
+	if (p->s->no_nodes || ask->g->in->no_node_check || p->n_listed >= NODES_LISTED ||
+		q_nodes_are_alike(p, ask->g))
+		return "";
+	p->n_listed++;
+	o = q_explain_nodes(p, ask->g);
+	return o.why.only_room || o.why.placed >= ask->g->min ? "" : Q_TEXT(p, ", nodes: %s", o.text);
+}
+
+static uint32_t number_of(const struct q_pass *p, const char *resource)
+{
+	uint32_t r = 0;
+
+	while (r < p->n_resources && strcmp(p->names[r], resource) != 0)
+		r++;
+	return r;
+}
+
+/* The sums suffice, the nodes do not: "3 of 4 pods fit now: 2 nodes lack cpu (short 3)". */
+static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
+{
+	const struct q_obstacles o = q_explain_nodes(p, ask->g);
+	int64_t more = ask->g->min - o.why.placed, lacks;
+	const char *each = "", *foreign = "";
+	uint32_t r = o.why.resource ? number_of(p, o.why.resource) : p->n_resources;
+
+	if (o.why.resource && more > 1)
+		each = Q_TEXT(p, ", each of %d more asks for %s %s and a node has at most %s free", (int)more,
+			q_text_amount(p, o.why.resource, o.why.asked, true), o.why.resource,
+			q_text_amount(p, o.why.resource, o.why.free, false));
+	lacks = q_mul(q_sub(o.why.asked, o.why.free), more);
+	if (r < p->n_resources && p->foreign[r] >= lacks)
+		foreign = name_foreign(p, ask, r, lacks);
+	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s", (int)o.why.placed, (int)(ask->to - ask->from),
+		o.text, each, foreign);
+}
+
+struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
+{
+	const struct q_lack l = q_lack_of_cluster(p, ask, true);
+
+	if (!l.resource)
+		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
+	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
+		Q_TEXT(p, "%s%s%s", q_short_of(p, &l), name_foreign(p, ask, l.r, q_min(l.lacks, l.wanted)),
+			list_nodes(p, ask)) };
 }
 
 /* Of an ask that nothing but room stops. */
@@ -372,5 +395,5 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 		w = why_reserved(p, ask);
 	if (!w.text)
 		w = why_time(p, ask);
-	return w.text ? w : why_no_room(p, ask);
+	return w.text ? w : q_why_no_room(p, ask);
 }

@@ -1,9 +1,9 @@
 /* Words for reasons, and amounts and times in texts. */
 #include "common/queue/impl.h"
 
-#include <inttypes.h>
 #include <string.h>
 
+#include "common/sched/amounts.h"
 #include "common/timefmt.h"
 
 const char *kar_queue_reason_name(enum kar_queue_reason r)
@@ -74,54 +74,27 @@ const char *kar_queue_validity_name(enum kar_queue_validity v)
 	return names[v];
 }
 
-static bool is_cpu(const char *resource)
+static const char *amount_text(struct kar_arena *a, const char *resource, int64_t amount, bool up)
 {
-	size_t n = strlen(resource);
+	char text[KAR_AMOUNT_TEXT];
 
-	return n >= 3 && strcmp(resource + n - 3, "cpu") == 0 && (n == 3 || resource[n - 4] == '.');
-}
-
-static bool is_bytes(const char *resource)
-{
-	return strstr(resource, "memory") || strstr(resource, "storage") || strstr(resource, "hugepages-");
-}
-
-/* The largest unit that is exact; what is short is rounded up to Mi. */
-static const char *bytes_text(struct kar_arena *a, int64_t n, bool up)
-{
-	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
-	const int64_t mi = (int64_t)1 << 20;
-	size_t unit = 0;
-
-	if (up && n % mi && n < INT64_MAX - mi)
-		n = (n / mi + 1) * mi;
-	while (n && n % 1024 == 0 && unit + 1 < KAR_LEN(units)) {
-		n /= 1024;
-		unit++;
-	}
-	return kar_arena_printf(a, "%" PRId64 "%s", n, units[unit]);
-}
-
-const char *kar_queue_amount_text(struct kar_arena *a, const char *resource, int64_t amount, bool up)
-{
-	if (is_bytes(resource))
-		return bytes_text(a, amount, up);
-	if (!is_cpu(resource))
-		return kar_arena_printf(a, "%" PRId64, amount);
-	if (amount % 1000)
-		return kar_arena_printf(a, "%" PRId64 "m", amount);
-	return kar_arena_printf(a, "%" PRId64, amount / 1000);
+	return kar_arena_printf(a, "%s", kar_amount_text(resource, amount, up, text));
 }
 
 const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount, bool up)
 {
-	return kar_queue_amount_text(p->a, resource, amount, up);
+	return amount_text(p->a, resource, amount, up);
 }
 
-const char *q_text_short(struct q_pass *p, const char *resource, int64_t lacks, int64_t wanted)
+const char *kar_queue_short_text(struct kar_arena *a, const char *resource, int64_t requested, int64_t free,
+	int64_t limit)
 {
-	return kar_arena_printf(p->a, "%s short %s: %s wanted", resource,
-		q_text_amount(p, resource, lacks, true), q_text_amount(p, resource, wanted, false));
+	int64_t lacks =
+		q_sub(requested, q_max(0, free)); /* what others have beyond the limit is no part of it */
+
+	return kar_arena_printf(a, "insufficient %s: %s requested, %s of %s free (%s short)", resource,
+		amount_text(a, resource, requested, true), amount_text(a, resource, free, false),
+		amount_text(a, resource, limit, false), amount_text(a, resource, lacks, true));
 }
 
 const char *q_text_ordinal(int32_t n)

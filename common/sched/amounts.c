@@ -1,5 +1,7 @@
 #include "common/sched/amounts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void kar_amounts_release(struct kar_amounts *a)
@@ -92,4 +94,69 @@ struct kar_sched_amount kar_amount_rounded_down(const char *name, const struct k
 	if (amount > INT64_MAX)
 		amount = INT64_MAX;
 	return (struct kar_sched_amount){ .resource = name, .amount = (int64_t)amount };
+}
+
+/* --- in messages ------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+
+	return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static bool is_cpu(const char *resource)
+{
+	return strcmp(resource, "cpu") == 0 || ends_with(resource, ".cpu");
+}
+
+static bool is_bytes(const char *resource)
+{
+	if (strchr(resource, '/')) /* an extended resource, or the storage of a class */
+		return ends_with(resource, "/requests.storage");
+	return strstr(resource, "memory") || strstr(resource, "storage") || strstr(resource, "hugepages-");
+}
+
+static const char *put_tenths(kar_nano tenths, const char *unit, char *out)
+{
+	int64_t whole = (int64_t)(tenths / 10);
+	int rest = (int)(tenths % 10);
+
+	if (rest)
+		snprintf(out, KAR_AMOUNT_TEXT, "%" PRId64 ".%d%s", whole, rest, unit);
+	else
+		snprintf(out, KAR_AMOUNT_TEXT, "%" PRId64 "%s", whole, unit);
+	return out;
+}
+
+static kar_nano tenths_of(int64_t amount, kar_nano unit, bool up)
+{
+	return ((kar_nano)amount * 10 + (up ? unit - 1 : 0)) / unit;
+}
+
+static const char *put_bytes(int64_t amount, bool up, char *out)
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	kar_nano unit = 1;
+	size_t i = 0;
+
+	while (i + 1 < KAR_LEN(units) && tenths_of(amount, unit, up) >= 10240) {
+		unit *= 1024;
+		i++;
+	}
+	return put_tenths(tenths_of(amount, unit, up), units[i], out);
+}
+
+const char *kar_amount_text(const char *resource, int64_t amount, bool up, char out[KAR_AMOUNT_TEXT])
+{
+	amount = amount > 0 ? amount : 0;
+	if (is_bytes(resource))
+		return put_bytes(amount, up, out);
+	if (!is_cpu(resource))
+		return put_tenths((kar_nano)amount * 10, "", out);
+	if (amount > 0 && amount < 100) {
+		snprintf(out, KAR_AMOUNT_TEXT, "%" PRId64 "m", amount);
+		return out;
+	}
+	return put_tenths(tenths_of(amount, 1000, up), "", out);
 }

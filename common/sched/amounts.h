@@ -42,4 +42,13 @@ struct kar_sched_amount kar_amount_rounded(const char *name, const struct kar_qu
 /* The same rounded down, and up to INT64_MAX: of a right or a limit. */
 struct kar_sched_amount kar_amount_rounded_down(const char *name, const struct kar_quantity *q) KAR_NONNULL;
 
+enum { KAR_AMOUNT_TEXT = 32 };
+/*
+ * An amount in a message, with one decimal at most: cpu "3", "1.5" or (below a tenth) "45m", bytes "23.4Gi" in the largest unit that leaves 1 or more, else
+ * pieces. @up: rounded up, as what is requested or short; else down, as what is free. A quota's names (requests.cpu) are known too.
+ * Returns @out.
+ */
+const char *kar_amount_text(const char *resource, int64_t amount, bool up,
+	char out[KAR_AMOUNT_TEXT]) KAR_NONNULL KAR_RETNN;
+
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/quantity.h"
+#include "common/sched/amounts.h"
 #include "common/text.h"
 
 enum { TEXT_BYTES = 513, MAX_REASONS = 64 };
@@ -91,32 +91,20 @@ static int most_nodes_first(const void *a, const void *b)
 	return x->what && y->what ? strcmp(x->what, y->what) : 0;
 }
 
-static bool is_bytes(const char *resource)
+/* "37 lack cpu (short 3)"; what stands first says that these are nodes. */
+static void put_lack(const struct reason *x, int64_t pods, bool first, struct kar_buf *out)
 {
-	return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
-		strncmp(resource, "hugepages-", 10) == 0;
-}
-
-static const char *amount_text(const char *resource, int64_t amount, char out[KAR_QUANTITY_LEN])
-{
-	struct kar_quantity q = { .format = is_bytes(resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
-
-	q.nano = (kar_nano)amount * (strcmp(resource, "cpu") == 0 ? 1000000 : 1000000000);
-	return kar_quantity_text(&q, out);
-}
-
-static void put_lack(const struct reason *x, int64_t pods, struct kar_buf *out)
-{
-	char text[KAR_QUANTITY_LEN];
+	const char *nodes = !first ? "" : x->n == 1 ? " node" : " nodes";
+	char text[KAR_AMOUNT_TEXT];
 	int64_t all;
 
 	if (__builtin_mul_overflow(x->missing, pods, &all))
 		all = INT64_MAX;
-	kar_buf_printf(out, "%" PRId64 " node%s %s (short %s)", x->n, x->n == 1 ? " lacks" : "s lack",
-		x->what, amount_text(x->what, all, text));
+	kar_buf_printf(out, "%" PRId64 "%s %s %s (short %s)", x->n, nodes, x->n == 1 ? "lacks" : "lack",
+		x->what, kar_amount_text(x->what, all, true, text));
 }
 
-static void put_reason(const struct reason *x, const struct kar_pod_needs *needs, int64_t pods,
+static void put_reason(const struct reason *x, const struct kar_pod_needs *needs, int64_t pods, bool first,
 	struct kar_buf *out)
 {
 	static const char *const texts[KAR_N_OBSTACLES] = { [KAR_OTHER_NODE] = "other than spec.nodeName",
@@ -125,7 +113,7 @@ static void put_reason(const struct reason *x, const struct kar_pod_needs *needs
 		[KAR_EXCLUDED] = "excluded by nodeSelector or affinity" };
 
 	if (x->obstacle == KAR_LACKS_ROOM)
-		put_lack(x, pods, out);
+		put_lack(x, pods, first, out);
 	else if (x->obstacle == KAR_TAINTED)
 		kar_buf_printf(out, "%" PRId64 " tainted (%s)", x->n, x->what);
 	else if (x->obstacle == KAR_PORT_IN_USE)
@@ -142,8 +130,34 @@ static bool in_scope(const struct sched_try *t, uint32_t node)
 	return n->known && (t->domain == SCHED_NONE || t->s->keys[t->key].domain[node] == t->domain);
 }
 
+static int64_t asked_of(const struct sched_class *c, const char *resource)
+{
+	for (uint32_t i = 0; i < c->needs.n_amounts; i++) {
+		if (strcmp(c->needs.amounts[i].resource, resource) == 0)
+			return c->needs.amounts[i].amount;
+	}
+	return 1; /* pods, of which each asks for one */
+}
+
+/* What most nodes lack, and whether there is another obstacle than that. */
+static void sum_up(const struct reasons *r, const struct sched_class *c, struct kar_sched_why *why)
+{
+	why->only_room = true;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct reason *x = &r->all[i];
+
+		why->only_room &= x->obstacle == KAR_LACKS_ROOM;
+		if (x->obstacle != KAR_LACKS_ROOM || why->resource)
+			continue;
+		why->resource = x->what;
+		why->asked = asked_of(c, x->what);
+		why->free = why->asked - x->missing;
+	}
+}
+
 /* What stands in the way of @pods more pods of the role, where the others have been placed. */
-static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, struct kar_buf *out)
+static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, struct kar_sched_why *why,
+	struct kar_buf *out)
 {
 	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
 	struct reasons *r = kar_arena_alloc(t->a, 1, sizeof(*r));
@@ -155,22 +169,23 @@ static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, stru
 	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
 	for (uint32_t i = 0; i < r->n; i++) {
 		kar_buf_puts(out, i ? ", " : "");
-		put_reason(&r->all[i], &c->needs, pods, out);
+		put_reason(&r->all[i], &c->needs, pods, !i, out);
 	}
+	sum_up(r, c, why);
 }
 
 /* "role w (cpu 4, memory 1Gi): " */
 static void put_role(struct sched_try *t, uint32_t role, const char *const *names, struct kar_buf *out)
 {
 	const struct kar_pod_needs *needs = &t->s->classes[t->gang->roles[role].class].needs;
-	char text[KAR_QUANTITY_LEN];
+	char text[KAR_AMOUNT_TEXT];
 
 	if (t->gang->n_roles < 2 || !names)
 		return;
 	kar_buf_printf(out, "role %s (", names[role]);
 	for (uint32_t i = 0; i < needs->n_amounts; i++)
 		kar_buf_printf(out, "%s%s %s", i ? ", " : "", needs->amounts[i].resource,
-			amount_text(needs->amounts[i].resource, needs->amounts[i].amount, text));
+			kar_amount_text(needs->amounts[i].resource, needs->amounts[i].amount, true, text));
 	kar_buf_puts(out, needs->n_amounts ? "): " : "no requests): ");
 }
 
@@ -224,27 +239,30 @@ static int64_t needed(const struct kar_gang *gang)
 /* The pods fit, the room that they hold for others does not. */
 static void put_hold(struct sched_try *t, struct kar_buf *out)
 {
-	char text[KAR_QUANTITY_LEN];
+	char text[KAR_AMOUNT_TEXT];
 
 	kar_buf_puts(out, "no room for what the gang holds for later pods:");
 	for (uint32_t i = 0; i < t->gang->n_hold; i++)
 		kar_buf_printf(out, "%s %s %s", i ? "," : "", t->gang->hold[i].resource,
-			amount_text(t->gang->hold[i].resource, t->gang->hold[i].amount, text));
+			kar_amount_text(t->gang->hold[i].resource, t->gang->hold[i].amount, true, text));
 }
 
-static void explain(struct sched_try *t, const char *const *names, struct kar_buf *out)
+static void explain(struct sched_try *t, const char *const *names, struct kar_sched_why *why,
+	struct kar_buf *out)
 {
 	size_t mark = kar_sched_mark(t->s);
 	uint32_t role = 0;
 	int64_t missing, placed = place_some(t, &role, &missing);
 
 	kar_buf_printf(out, "%" PRId64 "/%" PRId64 " pods placed: ", placed, needed(t->gang));
+	why->placed = placed;
+	why->obstacles = out->n;
 	if (t->domain != SCHED_NONE)
 		kar_buf_printf(out, "domain %s=%s: ", t->gang->topology,
 			t->s->keys[t->key].values[t->domain]);
 	if (missing) {
 		put_role(t, role, names, out);
-		put_obstacles(t, role, missing, out);
+		put_obstacles(t, role, missing, why, out);
 	} else if (t->gang->n_hold) {
 		put_hold(t, out);
 	} else {
@@ -254,7 +272,7 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_bu
 }
 
 void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
-	struct kar_buf *out)
+	struct kar_sched_why *why, struct kar_buf *out)
 {
 	struct kar_arena a = { 0 };
 	struct kar_buf text = { 0 };
@@ -262,6 +280,7 @@ void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const c
 	char bounded[TEXT_BYTES];
 	bool nodes = false;
 
+	*why = (struct kar_sched_why){ 0 };
 	for (uint32_t i = 0; i < s->n_nodes; i++)
 		nodes |= s->nodes[i].known;
 	if (gang->topology && gang->required) {
@@ -274,9 +293,107 @@ void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const c
 		kar_buf_printf(&text, "0/%" PRId64 " pods placed: no node has label %s", needed(gang),
 			gang->topology);
 	else
-		explain(&t, names, &text);
+		explain(&t, names, why, &text);
 	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(&text));
 	kar_buf_puts(out, bounded);
 	kar_buf_release(&text);
 	kar_arena_release(&a);
+}
+
+/* --- whatever runs ------------------------------------------------------------------------------------ */
+
+/* A node that others have, like those of the control plane, is no news. */
+static bool is_plain(const struct kar_node_offer *offer)
+{
+	static const char of_role[] = "node-role.kubernetes.io/";
+
+	for (uint32_t i = 0; i < offer->n_taints; i++) {
+		if (offer->taints[i].effect != KAR_PREFER_NO_SCHEDULE &&
+			strncmp(offer->taints[i].key, of_role, sizeof(of_role) - 1) != 0)
+			return false;
+	}
+	return offer->ready && !offer->cordoned;
+}
+
+bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang)
+{
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		const struct kar_pod_needs *needs = &s->classes[gang->roles[i].class].needs;
+
+		if (needs->node || needs->n_selector || needs->has_terms || needs->n_ports)
+			return false;
+	}
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (s->nodes[i].known && !is_plain(&s->nodes[i].offer))
+			return false;
+	}
+	return true;
+}
+
+int64_t kar_sched_offered(const struct kar_sched *s, const char *resource)
+{
+	uint32_t r = sched_resource(s, resource);
+	int64_t all = 0;
+
+	for (uint32_t i = 0; r != SCHED_NONE && i < s->n_nodes; i++) {
+		if (s->nodes[i].known && __builtin_add_overflow(all, sched_allocatable(s, i, r), &all))
+			return INT64_MAX;
+	}
+	return all;
+}
+
+/* The most that a node has, of those that the pod may be on (@all: of all). */
+static int64_t most_of(const struct kar_sched *s, const struct sched_class *c, uint32_t resource, bool all)
+{
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct sched_node *n = &s->nodes[i];
+
+		if (n->known && (all || sched_may_suit(&n->offer, &c->needs)))
+			most = sched_allocatable(s, i, resource) > most ? sched_allocatable(s, i, resource)
+									: most;
+	}
+	return most;
+}
+
+static bool suits_somewhere(const struct kar_sched *s, const struct sched_class *c)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, &c->needs))
+			return true;
+	}
+	return false;
+}
+
+static bool class_exceeds(const struct kar_sched *s, const struct sched_class *c,
+	struct kar_sched_excess *out)
+{
+	if (!suits_somewhere(s, c))
+		return false;
+	if (c->unknown) {
+		*out = (struct kar_sched_excess){ c->unknown->resource, c->unknown->amount, 0, false };
+		return true;
+	}
+	for (uint32_t i = 0; i < c->n_shares; i++) {
+		const struct sched_share *x = &c->shares[i];
+		int64_t most = most_of(s, c, x->resource, false);
+
+		if (x->amount <= most)
+			continue;
+		*out = (struct kar_sched_excess){ s->resources[x->resource].name, x->amount, most,
+			most_of(s, c, x->resource, true) > most };
+		return true;
+	}
+	return false;
+}
+
+bool kar_sched_exceeds_nodes(const struct kar_sched *s, const struct kar_gang *gang,
+	struct kar_sched_excess *out)
+{
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		if (gang->roles[i].need > 0 && class_exceeds(s, &s->classes[gang->roles[i].class], out))
+			return true;
+	}
+	return false;
 }

@@ -207,6 +207,8 @@ struct sched_try {
 	uint32_t n_places;
 };
 
+/* May it be on the node, some day? That it is not ready, cordoned or under pressure is so for now only. */
+bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs) KAR_NONNULL;
 /* @n pods of the role take room on the node. */
 void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n) KAR_NONNULL;
 /* Copies of the class within the scope of @t. */

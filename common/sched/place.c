@@ -359,8 +359,7 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 
 /* --- on empty nodes -------------------------------------------------------------------------------- */
 
-/* A node that is not ready, cordoned or under pressure is so for now only. */
-static bool may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)
+bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)
 {
 	static const char of_state[] = "node.kubernetes.io/";
 	const char *taint = "";
@@ -376,7 +375,7 @@ static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *r
 	int64_t left = role->need;
 
 	for (uint32_t i = 0; i < s->n_nodes && left > 0; i++) {
-		if (s->nodes[i].known && may_suit(&s->nodes[i].offer, &c->needs))
+		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, &c->needs))
 			left -= sched_copies(s, c, i, true);
 	}
 	return left <= 0;

@@ -109,12 +109,38 @@ bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
 void kar_sched_settle(struct kar_sched *s, kar_class c) KAR_NONNULL;
 /* False: not even on empty nodes, whatever stops running. */
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+/* What the text of kar_sched_explain() is made from. */
+struct kar_sched_why {
+	int64_t placed;       /* pods that have a place */
+	size_t obstacles;     /* where the text goes on behind "1/3 pods placed: " */
+	bool only_room;       /* nodes lack room, and nothing else stands in the way */
+	const char *resource; /* that most of these lack; NULL: none lacks room */
+	int64_t asked, free;  /* of it: by one pod, and the most that one of these nodes has free */
+};
+
 /*
  * Why it does not fit: "1/3 pods placed: 2 nodes lack nvidia.com/gpu (short 3), 1 tainted (infra), 1 not ready". @names: of the roles,
  * used if there are several. At most 512 bytes.
  */
 void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
-	struct kar_buf *out) __attribute__((nonnull(1, 2, 4)));
+	struct kar_sched_why *why, struct kar_buf *out) __attribute__((nonnull(1, 2, 4, 5)));
+
+/*
+ * Can nothing but room stop it? Every node is ready, neither cordoned nor tainted (those that have a role, as the control plane, do not
+ * count), and no pod chooses among nodes.
+ */
+bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+/* What all nodes together offer, cordoned and not ready ones included. */
+int64_t kar_sched_offered(const struct kar_sched *s, const char *resource) KAR_NONNULL;
+
+struct kar_sched_excess {
+	const char *resource; /* borrowed */
+	int64_t asked, most;  /* by one pod; on the largest node that it may be on */
+	bool elsewhere;       /* a node that it may not be on has more */
+};
+/* Does a pod ask for more than any node has, cordoned and not ready ones included? False too if there is no node for it at all. */
+bool kar_sched_exceeds_nodes(const struct kar_sched *s, const struct kar_gang *gang,
+	struct kar_sched_excess *out) KAR_NONNULL;
 
 /* For tests and metrics. */
 size_t kar_sched_bytes(const struct kar_sched *s) KAR_NONNULL;

@@ -79,7 +79,7 @@ void queue_note_lines(const struct queue_pass *p, struct queue_lines *told)
 
 /* --- texts ------------------------------------------------------------------------------------------ */
 
-/* "3", "1500m", "2Gi,", a time: but no name, unless it is that of a namespace which begins with a digit. */
+/* "3", "1.5", "2Gi,", a time: but no name, unless it is that of a namespace which begins with a digit. */
 static bool are_numbers(const char *a, const char *b)
 {
 	return isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
@@ -89,7 +89,7 @@ bool queue_says_the_same(const char *recorded, const char *text)
 {
 	const char *a = recorded, *b = text;
 
-	for (bool begins = true; *b; begins = *a == ' ', a++, b++) {
+	for (bool begins = true; *b; begins = *a == ' ' || *a == '(', a++, b++) {
 		if (begins && are_numbers(a, b)) {
 			a += strcspn(a, " ;");
 			b += strcspn(b, " ;");

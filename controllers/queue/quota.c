@@ -5,6 +5,7 @@
 #include <bsd/sys/tree.h>
 
 #include "api/pg_members.h"
+#include "common/sched/amounts.h"
 #include "common/str.h"
 
 /* A namespace that was asked for. */
@@ -226,15 +227,15 @@ const char *queue_quota_describe(const struct queue_quota *q, const struct queue
 {
 	const struct kar_queue_quota_row *row = &q->ledger.rows[r->lacks];
 	struct kar_arena *a = q->ledger.arena;
+	char has[KAR_AMOUNT_TEXT], used[KAR_AMOUNT_TEXT];
 	int64_t wanted = 0;
 
 	for (uint32_t i = 0; i < r->n_rest; i++)
 		wanted = r->rest[i].row == r->lacks ? r->rest[i].amount : wanted;
-	return kar_arena_printf(a, "%s short %s: %s wanted, quota %s has %s, used %s", row->resource,
-		kar_queue_amount_text(a, row->resource, wanted - r->room, true),
-		kar_queue_amount_text(a, row->resource, wanted, false), row->quota,
-		kar_queue_amount_text(a, row->resource, row->limit, false),
-		kar_queue_amount_text(a, row->resource, row->limit - r->room, false));
+	return kar_arena_printf(a, "%s, quota %s has %s, used %s",
+		kar_queue_short_text(a, row->resource, wanted, r->room, row->limit), row->quota,
+		kar_amount_text(row->resource, row->limit, false, has),
+		kar_amount_text(row->resource, row->limit - r->room, true, used));
 }
 
 void queue_quota_end(struct queue_quota *q, struct kar_queue_snapshot *snapshot)

@@ -37,7 +37,7 @@ void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g) K
  */
 const struct queue_reservation *queue_quota_reserve(struct queue_quota *q, const struct kar_podgroup *g,
 	kar_time now) KAR_NONNULL;
-/* "requests.cpu short 1: 3 wanted, quota c has 4, used 2", in the arena of the pass: why it is not granted. */
+/* "insufficient requests.cpu: 3 requested, 2 of 4 free (1 short), quota c has 4, used 2", in the arena of the pass: why it is not granted. */
 const char *queue_quota_describe(const struct queue_quota *q,
 	const struct queue_reservation *r) KAR_NONNULL KAR_RETNN;
 

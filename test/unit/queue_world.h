@@ -4,7 +4,7 @@
  *
  *   "node n cpu=20; queue a under=t w=2 n=cpu:4 g=cpu:1 cap=cpu:10 jobs=3 strict; group j a 1..9 cpu=1 p=10 t=5 run=3"
  *
- *   node NAME words           as in sched_words.h; nodes come first
+ *   node NAME words           as in sched_words.h; nodes come first; "3*node n" makes n1 .. n3
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
  *                             deleting; was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
@@ -92,7 +92,8 @@ static inline kar_class world_class(struct world *w, const char *needs)
 static inline void world_node(struct world *w, const char *text)
 {
 	const char *words = text, *all = text;
-	bool pods = false;
+	bool pods = strstr(text, " cordoned") || strstr(text, " notready"); /* it is in no sum */
+	bool usable = !pods;
 
 	w->node = w->node ? w->node : words_part(&w->a, &words, " ");
 	words = all;
@@ -100,7 +101,7 @@ static inline void world_node(struct world *w, const char *text)
 	while (*words) {
 		char *word = words_part(&w->a, &words, " "), *value = words_value(word);
 
-		if (!*value || word[0] == '@' || word[0] == '!')
+		if (!usable || !*value || word[0] == '@' || word[0] == '!')
 			continue;
 		world_sum(&w->alloc, words_resource(word), words_amount(word, value));
 		pods |= strcmp(word, "pods") == 0;
@@ -108,6 +109,16 @@ static inline void world_node(struct world *w, const char *text)
 	if (!pods)
 		world_sum(&w->alloc, "pods", 110);
 	words_node(w->sched, &w->a, text);
+}
+
+/* NAME1, NAME2 ... */
+static inline void world_nodes(struct world *w, const char *text, int n)
+{
+	const char *rest = text;
+	const char *name = words_part(&w->a, &rest, " ");
+
+	for (int i = 1; i <= n; i++)
+		world_node(w, kar_arena_printf(&w->a, "%s%d %s", name, i, rest));
 }
 
 static inline void world_queue(struct world *w, const char *text)
@@ -463,7 +474,9 @@ static inline void world_say(struct world *w, const char *text)
 		int n = times ? atoi(what) : 0;
 
 		what = times ? times + 1 : what;
-		if (strcmp(what, "node") == 0)
+		if (strcmp(what, "node") == 0 && n)
+			world_nodes(w, one, n);
+		else if (strcmp(what, "node") == 0)
 			world_node(w, one);
 		else if (strcmp(what, "queue") == 0)
 			world_queue(w, one);
@@ -479,7 +492,7 @@ static inline void world_say(struct world *w, const char *text)
 			w->now = strtoll(one, NULL, 10) * KAR_SECOND;
 		else if (strcmp(what, "group") == 0 && !n)
 			world_group(w, one, 0);
-		for (int i = 1; i <= n; i++)
+		for (int i = 1; i <= n && strcmp(what, "group") == 0; i++)
 			world_group(w, one, i);
 	}
 }

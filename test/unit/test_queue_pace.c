@@ -92,7 +92,7 @@ static void put_large_job(const char *name, const char *reason, const char *mess
 	put_group_of_job(name, status);
 }
 
-#define LACKS(short) "cpu short " short ": 2000 wanted, 1000 of 1000 can be had"
+#define LARGEST(cpu) "a pod asks for 2000 cpu, the largest node has " cpu
 
 static void new_numbers_of_nodes_are_written_once_a_minute(void **state)
 {
@@ -101,13 +101,13 @@ static void new_numbers_of_nodes_are_written_once_a_minute(void **state)
 	(void)state;
 	forget_positions();
 	put_queue("default", "");
-	put_large_job("g", "Infeasible", LACKS("900"));
+	put_large_job("g", "Infeasible", LARGEST("900"));
 	assert_string_equal(positions_text(), told);
 	w.mono += 5000;
 	assert_string_equal(positions_text(), "requeue 55s");
 	w.mono += 55000;
 	assert_string_equal(positions_text(), told);
-	put_large_job("g", "Infeasible", LACKS("1000"));
+	put_large_job("g", "Infeasible", LARGEST("1000"));
 	w.mono += 60000;
 	assert_string_equal(positions_text(), "");
 }
@@ -222,14 +222,16 @@ static void texts_are_compared_without_their_numbers(void **state)
 		const char *recorded, *text;
 		bool same;
 	} rows[] = {
-		{ "cpu short 3: 4 wanted, 1 free of 9; 2nd of 5 in queue a",
-			"cpu short 12: 4 wanted, 0 free of 10", true },
-		{ "cpu short 3: 4 wanted, 1 free of 9", "cpu short 1500m: 4 wanted, 1 free of 9", true },
-		{ "cpu short 3: 4 wanted", "memory short 3: 4 wanted", false },
-		{ "cpu short 3: 4 wanted, held for n/x, which waits since 2026-11-26T10:00:00Z; 1st of 1 in queue a",
-			"cpu short 3: 4 wanted, held for n/x, which waits since 2026-11-26T10:00:05Z", true },
-		{ "cpu short 3: 4 wanted, held for n/x-1, which waits since 2026-11-26T10:00:00Z",
-			"cpu short 3: 4 wanted, held for n/x-2, which waits since 2026-11-26T10:00:00Z",
+		{ "insufficient cpu: 4 requested, 1 of 9 free (3 short); 2nd of 5 in queue a",
+			"insufficient cpu: 4 requested, 0 of 10 free (12 short)", true },
+		{ "insufficient cpu: 4 requested, 1 of 9 free (3 short)",
+			"insufficient cpu: 4 requested, 1 of 9 free (1500m short)", true },
+		{ "insufficient cpu: 4 requested", "insufficient memory: 4 requested", false },
+		{ "insufficient cpu: 4 requested, 1 of 9 free (3 short), held for n/x, which waits since 2026-11-26T10:00:00Z; 1st of 1 in queue a",
+			"insufficient cpu: 4 requested, 1 of 9 free (3 short), held for n/x, which waits since 2026-11-26T10:00:05Z",
+			true },
+		{ "insufficient cpu: 4 requested, 1 of 9 free (3 short), held for n/x-1, which waits since 2026-11-26T10:00:00Z",
+			"insufficient cpu: 4 requested, 1 of 9 free (3 short), held for n/x-2, which waits since 2026-11-26T10:00:00Z",
 			false },
 		{ "queue a has 1 of 1 jobs", "queue a has 12 of 12 jobs", true },
 		{ "queue a has 1 of 1 jobs", "queue a has 1 of 1 jobs and more", false },

@@ -45,14 +45,15 @@ static const struct row {
 } rows[] = {
 	{ "it_fits", QUOTA(PODS("3"), PODS("0")), NULL, "\"cpu\":1", "Admitted", "" },
 	{ "a_pod_of_others_is_in_the_way", QUOTA(PODS("5"), PODS("3")), NULL, "\"cpu\":1", "QuotaExceeded",
-		"pods short 1: 3 wanted, quota c has 5, used 3" },
+		"insufficient pods: 3 requested, 2 of 5 free (1 short), quota c has 5, used 3" },
 	{ "it_never_fits", QUOTA(PODS("2"), PODS("0")), NULL, "\"cpu\":1", "QuotaInfeasible",
-		"pods short 1: 3 wanted, quota c allows 2" },
+		"insufficient pods: 3 requested, 2 of 2 free (1 short), quota c allows 2" },
 	{ "requests", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":2"), NULL, "\"cpu\":1", "QuotaExceeded",
-		"requests.cpu short 1: 3 wanted, quota c has 4, used 2" },
+		"insufficient requests.cpu: 3 requested, 2 of 4 free (1 short), quota c has 4, used 2" },
 	{ "defaults_of_a_range", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":0"),
 		",\"spec\":{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":{\"cpu\":2}}]}", "",
-		"QuotaInfeasible", "requests.cpu short 2: 6 wanted, quota c allows 4" },
+		"QuotaInfeasible",
+		"insufficient requests.cpu: 6 requested, 4 of 4 free (2 short), quota c allows 4" },
 	{ "a_container_sets_nothing", QUOTA("\"limits.cpu\":4", "\"limits.cpu\":0"), NULL, "\"cpu\":1",
 		"QuotaInvalidTemplate", "quota c needs limits.cpu, container x of task t sets none" },
 	{ "not_computed_yet", ",\"spec\":{\"hard\":{" PODS("5") "}}", NULL, "\"cpu\":1", "QuotaExceeded",
@@ -67,9 +68,9 @@ static const struct row {
 	{ "negative_requests_give_no_room", QUOTA("\"requests.cpu\":4", "\"requests.cpu\":4"), NULL,
 		"\"cpu\":-9", "Admitted", "" },
 	{ "three_times_most_is_not_small", QUOTA("\"requests.memory\":\"8Ei\"", "\"requests.memory\":0"),
-		NULL, "\"memory\":\"4Ei\"", "Infeasible", "memory short" },
+		NULL, "\"memory\":\"4Ei\"", "Infeasible", "memory, no node has any" },
 	{ "more_than_64_bits", QUOTA("\"requests.memory\":\"7Ei\"", "\"requests.memory\":0"), NULL,
-		"\"memory\":\"999Ei\"", "Infeasible", "memory short" },
+		"\"memory\":\"999Ei\"", "Infeasible", "memory, no node has any" },
 };
 
 static void a_gang_is_admitted_if_its_quotas_have_room(void **state)
@@ -106,7 +107,8 @@ static void rows_are_closed_behind_the_first_that_waits(void **state)
 		"patch podgroups/status ns/a (Admitted=True/Admitted position=0 placed); "
 		"patch podgroups/status ns/b (Admitted=False/QuotaExceeded position=1); "
 		"patch podgroups/status ns/d (Admitted=False/QuotaExceeded position=2)");
-	check_says(&w.sync.plan.actions[1], "pods short 1: 3 wanted, quota c has 5, used 3");
+	check_says(&w.sync.plan.actions[1],
+		"insufficient pods: 3 requested, 2 of 5 free (1 short), quota c has 5, used 3");
 	check_says(&w.sync.plan.actions[2], "ns/b goes first for pods of quota c");
 }
 
@@ -127,7 +129,8 @@ static void pods_that_pretend_are_charged_to_nobody_else(void **state)
 		put_pod("j-t-0", pretend[i], "\"cpu\":1");
 		put_job("j", 3, "\"cpu\":1");
 		assert_true(sync_named("all"));
-		check_says(&w.sync.plan.actions[0], "pods short 1: 3 wanted, quota c has 3, used 1");
+		check_says(&w.sync.plan.actions[0],
+			"insufficient pods: 3 requested, 2 of 3 free (1 short), quota c has 3, used 1");
 	}
 }
 
@@ -179,12 +182,14 @@ static const struct {
 	int size;                  /* all of it is its minimum */
 	const char *message;       /* of the second */
 } changed[] = {
-	{ "nothing", "", "", 3, "pods short 1: 2 wanted, quota c has 4, used 3" },
+	{ "nothing", "", "", 3,
+		"insufficient pods: 2 requested, 1 of 4 free (1 short), quota c has 4, used 3" },
 	{ "queue_of_its_pods", ",\"kube-arbitrator.io/queue\":\"other\"", "", 3,
-		"pods short 1: 2 wanted, quota c has 4, used 3" },
+		"insufficient pods: 2 requested, 1 of 4 free (1 short), quota c has 4, used 3" },
 	{ "queue_of_its_group", "", ",\"labels\":{\"kube-arbitrator.io/queue\":\"other\"}", 3,
-		"pods short 1: 2 wanted, quota c has 4, used 3" },
-	{ "size_raised_after_its_admission", "", "", 9, "pods short 2: 2 wanted, quota c has 4, used 9" },
+		"insufficient pods: 2 requested, 1 of 4 free (1 short), quota c has 4, used 3" },
+	{ "size_raised_after_its_admission", "", "", 9,
+		"insufficient pods: 2 requested, 0 of 4 free (2 short), quota c has 4, used 9" },
 };
 
 static void what_runs_stays_charged_whatever_is_changed(void **state)
@@ -248,14 +253,14 @@ static const struct {
 } reserves[] = {
 	{ "granted", QUOTA(PODS("5"), PODS("0")), TOTAL("2"), "", 0, "\"status\":\"True\"", "Admitted" },
 	{ "kept_from_others", QUOTA(PODS("5"), PODS("0")), TOTAL("3"), "", 0, "\"status\":\"True\"",
-		"pods short 1: 3 wanted, quota c has 5, used 3" },
+		"insufficient pods: 3 requested, 2 of 5 free (1 short), quota c has 5, used 3" },
 	{ "too_much", QUOTA(PODS("5"), PODS("1")), TOTAL("5"), "", 0,
-		"pods short 1: 5 wanted, quota c has 5, used 1", "Admitted" },
+		"insufficient pods: 5 requested, 4 of 5 free (1 short), quota c has 5, used 1", "Admitted" },
 	{ "members_use_it_up", QUOTA(PODS("5"), PODS("2")), TOTAL("2"), KEPT("True"), 2, "", "Admitted" },
 	{ "members_use_a_part", QUOTA(PODS("5"), PODS("1")), TOTAL("3"), KEPT("True"), 1, "",
-		"pods short 1: 3 wanted, quota c has 5, used 3" },
+		"insufficient pods: 3 requested, 2 of 5 free (1 short), quota c has 5, used 3" },
 	{ "withdrawn", QUOTA(PODS("5"), PODS("4")), TOTAL("2"), KEPT("True"), 0,
-		"pods short 1: 2 wanted, quota c has 5, used 4", "used 4" },
+		"insufficient pods: 2 requested, 1 of 5 free (1 short), quota c has 5, used 4", "used 4" },
 	{ "no_quota", NULL, TOTAL("9"), "", 0, "no ResourceQuota of the namespace limits pods", "Admitted" },
 	{ "asked_for_no_longer", QUOTA(PODS("5"), PODS("0")), "\"minMember\":1", KEPT("True"), 0,
 		"NotRequested", "Admitted" },

@@ -715,7 +715,7 @@ static void pods_that_run_on_do_not_leave(void **state)
 		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]},\"status\":{\"phase\":\"Running\"}");
 	put_gang("g", "\"phase\":\"Pending\"");
 	assert_true(sync_named("all"));
-	check_says(&w.sync.plan.actions[0], "\"reason\":\"Infeasible\"");
+	check_says(&w.sync.plan.actions[0], "taken by pods of no queue: 600 cpu");
 }
 
 static void edit_of_a_job_begins_a_pass(void **state)

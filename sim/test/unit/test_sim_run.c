@@ -112,18 +112,19 @@ static const struct {
 		"    - {name: b, replicas: 2, template: {metadata: {annotations: {test.kube-arbitrator.io/outcome: succeed, test.kube-arbitrator.io/after: 15s}}, spec: {containers: [{name: m, image: x, resources: {requests: {cpu: 1}}}]}}}\n"
 		"    - {name: c, replicas: 3, minAvailable: 2, dependsOn: [{name: a, status: Succeeded}, {name: b}], template: {metadata: {annotations: {test.kube-arbitrator.io/outcome: run}}, spec: {containers: [{name: m, image: x}], nodeSelector: {kubernetes.io/hostname: n-1}}}}\n"
 		"- {name: big, at: 5m, replicas: 2, requests: {cpu: 4}}\n- {name: small, at: 6m, duration: 1m, replicas: 1, requests: {cpu: 3}}\nuntil: 20m\n",
-		"trap Running waited 0m ran - restarts 0 for: task c waits until task a has succeeded: 0 of 1; big Pending waited - ran - restarts 0 for: cpu short 1: 8 wanted, 7 free of 8; 1st of 1 in queue default; "
+		"trap Running waited 0m ran - restarts 0 for: task c waits until task a has succeeded: 0 of 1; big Pending waited - ran - restarts 0 for: insufficient cpu: 8 requested, 7 of 8 free (1 short); 1st of 1 in queue default; "
 		"small Completed waited 0m ran 1m restarts 0",
 		20 },
 	{ "cordoned_node_gets_no_pods",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 1h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, cordon: n-0}, {at: 31m, uncordon: n-0}]\n",
-		"a Completed waited 30m ran 60m restarts 0 for: cpu short 2: 6 wanted, 4 of 4 can be had",
+		"a Completed waited 30m ran 60m restarts 0 for: insufficient cpu: 6 requested, 4 of 4 free (2 short), nodes: 1 node lacks cpu (short 2), 1 cordoned; 1st of 1 in queue default",
 		91 },
 	{ "removed_node_is_no_more",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 2h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, remove: n-0}]\nuntil: 1h\n",
-		"a Pending waited - ran - restarts 0 for: cpu short 2: 6 wanted, 4 of 4 can be had", 60 },
+		"a Pending waited - ran - restarts 0 for: insufficient cpu: 6 requested, 4 of 4 free (2 short)",
+		60 },
 	{ "deleted_job_is_gone", NODES "jobs: [{name: a, duration: 1h}]\nevents: [{at: 5m, delete: a}]\n",
 		"a Running deleted waited 0m ran - restarts 0", 5 },
 	{ "deleted_job_comes_again",
@@ -137,18 +138,18 @@ static const struct {
 	{ "gangs_on_too_few_nodes_run_one_after_the_other",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: a, count: 3, replicas: 3, requests: {cpu: 3}}]\n",
-		"a-0 Completed waited 0m ran 10m restarts 0; a-1 Completed waited 10m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 1st of 2 in queue default; a-2 Completed waited 20m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 2nd of 2 in queue default",
+		"a-0 Completed waited 0m ran 10m restarts 0; a-1 Completed waited 10m ran 10m restarts 0 for: insufficient cpu: 9 requested, 7 of 16 free (2 short); 1st of 2 in queue default; a-2 Completed waited 20m ran 10m restarts 0 for: insufficient cpu: 9 requested, 7 of 16 free (2 short); 2nd of 2 in queue default",
 		30 },
 	{ "gang_that_never_fits_lets_others_run",
 		HEAD
 		"nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\njobs: [{name: large, replicas: 5, outcome: run, requests: {cpu: 3}}, "
 		"{name: b, at: 10m, count: 2, replicas: 3, requests: {cpu: 3}}]\nuntil: 1h\n",
-		"large Pending waited - ran - restarts 0 for: 4 of 5 pods fit on empty nodes: 4 nodes lack cpu (short 2); b-0 Completed waited 0m ran 10m restarts 0; b-1 Completed waited 10m ran 10m restarts 0 for: cpu short 2: 9 wanted, 7 free of 16; 1st of 1 in queue default",
+		"large Pending waited - ran - restarts 0 for: 4 of 5 pods fit on empty nodes: 4 nodes lack cpu (short 2); b-0 Completed waited 0m ran 10m restarts 0; b-1 Completed waited 10m ran 10m restarts 0 for: insufficient cpu: 9 requested, 7 of 16 free (2 short); 1st of 1 in queue default",
 		60 },
 	{ "until_ends_the_run", NODES "jobs: [{name: a, duration: 3h, requests: {cpu: 2}}]\nuntil: 20m\n",
 		"a Running waited 0m ran - restarts 0", 20 },
 	{ "job_that_never_fits_is_given_up_after_a_day", NODES "jobs: [{name: a, requests: {cpu: 5}}]\n",
-		"a Pending waited - ran - restarts 0 for: 0 of 1 pods fit on empty nodes: 2 nodes lack cpu (short 1)",
+		"a Pending waited - ran - restarts 0 for: a pod asks for 5 cpu, the largest node has 4",
 		24 * 60 },
 	{ "long_job_is_not_given_up", NODES "jobs: [{name: a, duration: 50h}]\n",
 		"a Completed waited 0m ran 3000m restarts 0", 50 * 60 },
@@ -162,12 +163,14 @@ static const struct {
 		NODES
 		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}}}]\n"
 		"jobs: [{name: a}]\nuntil: 1m\n",
-		"a Pending waited - ran - restarts 0 for: pods short 1: 1 wanted, quota x allows 0", 1 },
+		"a Pending waited - ran - restarts 0 for: insufficient pods: 1 requested, 0 of 0 free (1 short), quota x allows 0",
+		1 },
 	{ "quota_with_scopes_too",
 		NODES
 		"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {pods: 0}, scopes: [BestEffort]}}]\n"
 		"jobs: [{name: a}]\nuntil: 1m\n",
-		"a Pending waited - ran - restarts 0 for: pods short 1: 1 wanted, quota x allows 0", 1 },
+		"a Pending waited - ran - restarts 0 for: insufficient pods: 1 requested, 0 of 0 free (1 short), quota x allows 0",
+		1 },
 	{ "typo_below_resources_is_refused",
 		NODES
 		"jobs: [{name: a, spec: {taskSpecs: [{name: w, template: {spec: {containers: [{name: m, image: i, "

@@ -112,9 +112,9 @@ def story_pods_without_a_node_are_explained(s):
     large["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000", "memory": "32Mi"}}
     s.apply(queuejob("all", large))
     status = s.wait_phase("all", "Pending", reason="Infeasible")
-    wanted = r"cpu short \d+: 2000 wanted, \d+ of \d+ can be had"
+    wanted = r"a pod asks for 1000 cpu, the largest node has \d+(\.\d)?"
     expect(re.fullmatch(wanted, status["message"]), f"the message is {status['message']}")
-    check_lines(s, "all", r"Warning\s+Infeasible.*2000 wanted, .* can be had")
+    check_lines(s, "all", r"Warning\s+Infeasible.*a pod asks for 1000 cpu, the largest node has")
     expect_equal(s.pods("all"), {}, "its pods")
     s.apply(queuejob("extras", task("small", 1), large, sched={"minAvailable": 1}))
     s.wait_phase("extras", "Running", reason="Scaled", message="queue default allows 1 of 3 pods at once")

@@ -71,7 +71,7 @@ WAITING = [
     (21, "an image that cannot be pulled", [], queuejob("image", notes(of(2), outcome="pull-error")),
      "Starting", "ContainerWaiting", r"2 pods do not start: container main of image-worker-\d on node \S+: \S*ImagePull\S*", ("Warning", "ContainerWaiting")),
     (22, "more CPUs than any node has", [], queuejob("too-big", asks(2, cpu="9999", memory="32Mi")),
-     "Pending", "Infeasible", r"cpu short \d+: 19998 wanted, \d+ of \d+ can be had", ("Warning", "Infeasible")),
+     "Pending", "Infeasible", r"a pod asks for 9999 cpu, the largest node has \d+(\.\d)?", ("Warning", "Infeasible")),
     (23, "a nodeSelector that no node has", [], queuejob("nowhere", pod(2, nodeSelector={"disk": "none"})),
      "Pending", "Infeasible", r"0 of 2 pods fit on empty nodes: \d+ excluded by nodeSelector or affinity", ("Warning", "Infeasible")),
     (30, "the second job of maxJobs 1", [queue("{ns}-one", maxJobs=1), queuejob("first", of(1), queue="{ns}-one")], queuejob("second", of(1), queue="{ns}-one"),
@@ -87,9 +87,9 @@ WAITING = [
 # As above, but in a namespace of its own with the quota.
 UNDER_QUOTA = [
     (24, "a gang of 3 where the quota allows 2 pods", quota(pods="2"), queuejob("three", of(3)),
-     "Pending", "QuotaInfeasible", r"pods short 1: 3 wanted, quota q allows 2", ("Warning", "QuotaInfeasible")),
+     "Pending", "QuotaInfeasible", r"insufficient pods: 3 requested, 2 of 2 free \(1 short\), quota q allows 2", ("Warning", "QuotaInfeasible")),
     (25, "a gang of 3 CPUs where the quota allows 2", quota(**{"requests.cpu": "2"}), queuejob("cpus", asks(3, cpu="1")),
-     "Pending", "QuotaInfeasible", r"requests\.cpu short 1: 3 wanted, quota q allows 2", ("Warning", "QuotaInfeasible")),
+     "Pending", "QuotaInfeasible", r"insufficient requests\.cpu: 3 requested, 2 of 2 free \(1 short\), quota q allows 2", ("Warning", "QuotaInfeasible")),
     (26, "no request where the quota wants one", quota(**{"requests.cpu": "2"}), queuejob("silent", of(2)),
      "Pending", "QuotaInvalidTemplate", r"quota q needs requests\.cpu, container main of task \w+ sets none", ("Warning", "QuotaInvalidTemplate")),
 ]

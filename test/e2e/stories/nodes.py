@@ -187,7 +187,7 @@ def story_nodes_go_to_the_higher_priority(s):
     wait_until_alone(s)
     s.apply(gang("first"))
     s.wait_phase("first", "Running", running=3)
-    words = "1 of 3 pods fit now: 4 nodes lack cpu (short 32); {} in queue default"
+    words = "1 of 3 pods fit now: 4 nodes lack cpu (short 32), each of 2 more asks for 40 cpu and a node has at most 24 free; {} in queue default"
     s.apply(gang("low"))
     wait_for_words(s, "low", "NoFit", documented(words.format("1st of 1")))
     s.apply(gang("high", sched={"priority": 5}))
@@ -277,7 +277,7 @@ def story_taken_place_rolls_the_gang_back(s):
         wait_until(lambda: s.status("gang").get("reason") == "NoFit", "it is rolled back and placed no more", seconds=30)
         expect_equal(s.pods("gang"), {}, "pods after the roll back")
         status = s.status("gang")
-        expect_equal(status["message"], "1 of 2 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned; 1st of 1 in queue default", "why it waits")
+        expect_equal(status["message"], "1 of 2 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned, taken by pods of no queue: 40 cpu; 1st of 1 in queue default", "why it waits")
         told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
         victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 to start the gang failed: ")), None)
         expect(victim and f"was unschedulable on {taken}: " in victim and "Insufficient cpu" in victim, f"the event quotes the scheduler:\n{told}")

@@ -74,14 +74,14 @@ def story_queue_gets_back_what_it_deserves(s):
             s.apply(gang(f"l{i}", replicas=1, cpu="64", queue=q.name("lends")))
             running(s, f"l{i}", 1)
         s.apply(gang("l2", replicas=1, cpu="64", queue=q.name("lends")))
-        words = f"cpu short 64: 64 wanted, 0 free of 256; 1st of 1 in queue {q.name('lends')}"
+        words = f"insufficient cpu: 64 requested, 0 of 256 free (64 short); 1st of 1 in queue {q.name('lends')}"
         s.wait_phase("l2", "Pending", reason="InsufficientCapacity", message=words)
         waiting = sorted(n for n in ("b0", "b1", "b2", "b3") if s.status(n)["phase"] != "Running")
         expect_equal(len(waiting), 2, f"jobs that were evicted: {waiting}")
         for name in waiting:
             said = next(c for c in s.group(name)["status"]["conditions"] if c["type"] == "Preempted")
             expect_equal((said["status"], said["reason"]), ("True", "Reclaim"), "condition Preempted")
-            expect(f"of queue {q.name('lends')}: right of {q.name('lends')}" in said["message"], said["message"])
+            expect(f"evicted: queue {q.name('lends')} reclaims its deserved share for {s.namespace}/l" in said["message"], said["message"])
             expect_equal({k: s.status(name).get(k, 0) for k in ("restarts", "podFailures", "disruptions")}, {"restarts": 0, "podFailures": 0, "disruptions": 0}, "what it has counted")
 
 
@@ -91,10 +91,11 @@ def story_guarantee_is_kept_free(s):
         s.apply(gang("three", replicas=3, cpu="64", queue=q.name("other")))
         running(s, "three", 3)
         s.apply(gang("fourth", replicas=1, cpu="64", queue=q.name("other")))
-        words = f"cpu short 64: 64 wanted, held for guarantees of other queues; 1st of 1 in queue {q.name('other')}"
+        words = f"insufficient cpu: 64 requested, 0 of 256 free (64 short), held for guarantees of other queues: 64 cpu are free but guaranteed to queue {q.name('sure')}; 1st of 1 in queue {q.name('other')}"
         s.wait_phase("fourth", "Pending", reason="GuaranteeReserved", message=words)
         s.apply(gang("four", replicas=4, cpu="64", queue=q.name("other")))
-        s.wait_phase("four", "Pending", reason="Infeasible", message="cpu short 64: 256 wanted, 192 of 256 can be had")
+        s.wait_phase("four", "Pending", reason="GuaranteeReserved",
+                     message=f"insufficient cpu: 256 requested, 192 of 256 free (64 short), held for guarantees of other queues: 64 cpu are free but guaranteed to queue {q.name('sure')}; 2nd of 2 in queue {q.name('other')}")
         s.apply(gang("mine", replicas=1, cpu="64", queue=q.name("sure")))
         running(s, "mine", 1)
 
@@ -106,11 +107,11 @@ def story_capability_is_a_limit(s):
         s.apply(gang("one", replicas=1, cpu="64", queue=leaf))
         running(s, "one", 1)
         s.apply(gang("two", replicas=1, cpu="64", queue=leaf))
-        s.wait_phase("two", "Pending", reason="QueueCapability", message=f"cpu short 64: queue {leaf} has capability 64, used 64; 1st of 1 in queue {leaf}")
+        s.wait_phase("two", "Pending", reason="QueueCapability", message=f"insufficient cpu: 64 requested, 0 of 64 free (64 short), queue {leaf} has capability 64; 1st of 1 in queue {leaf}")
         s.apply(gang("three", replicas=2, cpu="64", queue=sister))
-        s.wait_phase("three", "Pending", reason="QueueCapability", message=f"cpu short 64: queue {top} has capability 128, used 64; 1st of 1 in queue {sister}")
+        s.wait_phase("three", "Pending", reason="QueueCapability", message=f"insufficient cpu: 128 requested, 64 of 128 free (64 short), queue {top} has capability 128; 1st of 1 in queue {sister}")
         s.apply(gang("never", replicas=3, cpu="64", queue=sister))
-        s.wait_phase("never", "Pending", reason="Infeasible", message=f"cpu short 64: 192 wanted, queue {top} has capability 128")
+        s.wait_phase("never", "Pending", reason="Infeasible", message=f"insufficient cpu: 192 requested, 128 of 128 free (64 short), queue {top} has capability 128")
         s.apply(gang("inner", replicas=1, queue=top))
         s.wait_phase("inner", "Pending", reason="QueueNotLeaf", message=f"queue {top} has child queues: name one of them")
         s.kubectl("delete", "queuejob", "one", "--wait=true", "--cascade=foreground")

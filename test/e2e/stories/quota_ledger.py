@@ -45,7 +45,7 @@ def story_limit_range_defaults_are_charged(s):
     wait_until(lambda: used(s) == {"requests.cpu": "30m", "limits.cpu": "60m", "limits.memory": "192Mi", "pods": "3"}, "what is used")
     s.apply(queuejob("waits", task("worker", 2)))
     status = s.wait_phase("waits", "Pending", reason="QuotaExceeded")
-    expect_equal(status["message"].split(";")[0], "requests.cpu short 5m: 20m wanted, quota few has 45m, used 30m", "the message")
+    expect_equal(status["message"].split(";")[0], "insufficient requests.cpu: 20m requested, 15m of 45m free (5m short), quota few has 45m, used 30m", "the message")
     expect_equal(s.pods("waits"), {}, "pods of the job that waits")
     s.kubectl("patch", "limitrange", "defaults", "--type=merge", "-p", '{"spec":{"limits":[{"type":"Container","default":{"cpu":"20m","memory":"64Mi"},"defaultRequest":{"cpu":"5m"}}]}}')
     s.wait_phase("waits", "Running", running=2)
@@ -94,7 +94,7 @@ def story_running_jobs_stay_charged(s):
     s.kubectl("patch", "queuejob", "moves", "--type=json", "-p", '[{"op":"replace","path":"/spec/taskSpecs/0/replicas","value":4},{"op":"add","path":"/spec/schedSpec","value":{"minAvailable":4}}]')
     s.wait_phase("moves", "Running", running=4)
     s.kubectl("patch", "queuejob", "moves", "--type=json", "-p", '[{"op":"replace","path":"/spec/taskSpecs/0/replicas","value":6},{"op":"replace","path":"/spec/schedSpec/minAvailable","value":6}]')
-    short = "minimum raised to 6: pods short 2: 2 wanted, quota few has 4, used 4"
+    short = "minimum raised to 6: insufficient pods: 2 requested, 0 of 4 free (2 short), quota few has 4, used 4"
     wait_until(lambda: said(s, "moves", "Admitted").get("message") == short, "the group says what is short", seconds=60)
     expect_equal(len(s.pods("moves")), 4, "what runs goes on")
     # The real API server refuses the first; the simulated one evaluates no CEL. Neither may give anybody room.
@@ -119,10 +119,10 @@ def story_room_is_reserved_for_members_to_come(s):
     group("night", 3)
     wait_until(lambda: (reserved("night") or ("",))[0] == "True", "the room is reserved")
     group("late", 3)
-    wait_until(lambda: reserved("late") == ("False", "pods short 1: 3 wanted, quota few has 5, used 3"), "a second one does not fit")
+    wait_until(lambda: reserved("late") == ("False", "insufficient pods: 3 requested, 2 of 5 free (1 short), quota few has 5, used 3"), "a second one does not fit")
     s.apply(asking("job", 3, {"requests": {"cpu": "10m"}}))
     status = s.wait_phase("job", "Pending", reason="QuotaExceeded")
-    expect_equal(status["message"].split(";")[0], "pods short 1: 3 wanted, quota few has 5, used 3", "the message of the job")
+    expect_equal(status["message"].split(";")[0], "insufficient pods: 3 requested, 2 of 5 free (1 short), quota few has 5, used 3", "the message of the job")
     for n in range(3):
         s.apply(bare_pod(f"night-{n}", labels={"scheduling.x-k8s.io/pod-group": "night"}))
     wait_until(lambda: used(s).get("pods") == "3", "the members are counted")

@@ -1,0 +1,160 @@
+/* Why a group that is not feasible waits: what no change could cure, or what must happen. */
+#include "common/queue/explain.h"
+
+#include <string.h>
+
+static struct q_lack lack_of_capability(const struct q_pass *p, const struct q_group *g)
+{
+	struct q_lack worst = { 0 };
+
+	for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+		for (uint32_t r = 0; r < p->n_resources; r++) {
+			struct q_lack l = { .resource = p->names[r],
+				.wanted = g->kind->m[r],
+				.limit = q->cap[r],
+				.free = q->cap[r],
+				.queue = q };
+
+			l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.limit) : 0;
+			q_note_lack(&worst, &l);
+		}
+	}
+	return worst;
+}
+
+/* Of all nodes, cordoned and not ready ones included, with nothing on them. */
+static struct q_lack lack_of_all_nodes(const struct q_pass *p, const struct q_group *g)
+{
+	struct q_lack worst = { 0 };
+
+	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+		struct q_lack l = { .resource = p->names[r], .wanted = g->kind->m[r] };
+
+		if (l.wanted <= 0)
+			continue;
+		l.free = l.limit = kar_sched_offered(p->s->sched, l.resource);
+		l.lacks = q_sub(l.wanted, l.limit);
+		q_note_lack(&worst, &l);
+	}
+	return worst;
+}
+
+static const char *describe_excess(struct q_pass *p, const struct kar_sched_excess *x)
+{
+	const char *asked = q_text_amount(p, x->resource, x->asked, true);
+	const char *which = x->elsewhere ? " that it may use" : "";
+
+	if (x->most <= 0)
+		return Q_TEXT(p, "a pod asks for %s %s, no node%s has any", asked, x->resource, which);
+	return Q_TEXT(p, "a pod asks for %s %s, the largest node%s has %s", asked, x->resource, which,
+		q_text_amount(p, x->resource, x->most, false));
+}
+
+static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
+{
+	const struct q_mark mark = q_mark(p);
+	struct q_obstacles o;
+
+	q_lift_all(p);
+	o = q_explain_nodes(p, g);
+	q_undo(p, mark);
+	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.why.placed, (int)g->min, o.text);
+}
+
+/* What no change of pods, cordons or readiness could cure. */
+static struct q_why why_never(struct q_pass *p, struct q_group *g)
+{
+	struct q_lack l = lack_of_capability(p, g);
+	struct kar_sched_excess excess;
+	bool fits_nodes;
+
+	if (l.resource)
+		return (struct q_why){ KAR_QR_INFEASIBLE,
+			Q_TEXT(p, "%s, queue %s has capability %s", q_short_of(p, &l), l.queue->in->name,
+				q_text_amount(p, l.resource, l.limit, false)) };
+	l = lack_of_all_nodes(p, g);
+	fits_nodes = q_fits_empty_nodes(p, g);
+	if (!fits_nodes && q_exceeds_nodes(p, g, &excess))
+		return (struct q_why){ KAR_QR_INFEASIBLE, describe_excess(p, &excess) };
+	if (l.resource)
+		return (struct q_why){ KAR_QR_INFEASIBLE, q_short_of(p, &l) };
+	if (!fits_nodes)
+		return (struct q_why){ KAR_QR_INFEASIBLE, describe_empty_nodes(p, g) };
+	return (struct q_why){ 0 };
+}
+
+bool q_is_above_capability(struct q_pass *p, const struct q_group *g)
+{
+	return lack_of_capability(p, g).queue != NULL;
+}
+
+/* Each row of a quota that is too small, so that one correction is enough. */
+static struct q_why why_never_by_quota(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_kind *k = g->kind;
+	const struct kar_queue_quota_row *first = NULL;
+	const char *text = NULL;
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct kar_queue_quota_row *row = &p->s->rows[k->rows[i]];
+
+		if (k->row_m[i] <= row->hard)
+			continue;
+		if (first)
+			text = Q_TEXT(p, "%s, and %s: %s requested, quota %s allows %s", text, row->resource,
+				q_text_amount(p, row->resource, k->row_m[i], true), row->quota,
+				q_text_amount(p, row->resource, row->hard, false));
+		else
+			text = Q_TEXT(p, "%s, quota %s allows %s",
+				kar_queue_short_text(p->a, row->resource, k->row_m[i], row->hard, row->hard),
+				row->quota, q_text_amount(p, row->resource, row->hard, false));
+		first = first ? first : row;
+	}
+	return (struct q_why){ text ? KAR_QR_QUOTA_INFEASIBLE : KAR_QR_ADMITTED, text };
+}
+
+static int64_t guaranteed_to_others(const struct q_queue *leaf, uint32_t r)
+{
+	int64_t all = 0;
+
+	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
+		for (uint32_t i = 0; i < q->parent->n_children; i++)
+			all = q_add(all, q->parent->children[i] == q ? 0 : q->parent->children[i]->g[r]);
+	}
+	return all;
+}
+
+/* The cluster would do with nothing managed on it, were it not for guarantees of others. */
+static struct q_why why_never_for_guarantees(struct q_pass *p, const struct q_ask *ask)
+{
+	struct q_lack worst = { 0 };
+
+	for (uint32_t r = 0; r < p->n_resources && p->has_guarantees && !p->s->no_nodes; r++) {
+		struct q_lack l = { .resource = p->names[r],
+			.r = r,
+			.wanted = ask->v[r],
+			.limit = p->alloc[r],
+			.free = q_sub(p->alloc[r], p->foreign[r]) };
+
+		if (l.wanted > 0 && l.wanted > l.free)
+			return (struct q_why){ 0 };
+		l.free = q_sub(l.free, guaranteed_to_others(ask->g->q, r));
+		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
+		q_note_lack(&worst, &l);
+	}
+	if (!worst.resource)
+		return (struct q_why){ 0 };
+	return q_why_guaranteed(p, ask, q_short_of(p, &worst), worst.r);
+}
+
+struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct q_why w = why_never(p, g);
+
+	if (!w.text)
+		w = why_never_by_quota(p, g);
+	if (!w.text)
+		w = why_never_for_guarantees(p, &ask);
+	return w.text ? w : q_why_no_room(p, &ask);
+}
