@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +18,8 @@
 enum {
 	US_PER_SECOND = 1000000,
 	VALUE_MAX = 16 * 1024, /* longer values are cut: a line stays a line */
+	READER_PATIENCE =
+		500, /* ms that a full pipe is waited for; then lines are dropped until somebody reads again */
 };
 
 static struct {
@@ -22,6 +27,8 @@ static struct {
 	int verbosity;
 	void (*write)(void *arg, const char *line, size_t n);
 	void *arg;
+	bool stuck;      /* nobody reads what is written */
+	int64_t dropped; /* lines since then */
 } logger;
 
 void kar_log_init(enum kar_log_format format, int verbosity)
@@ -77,10 +84,45 @@ static bool cut(const struct kar_kv *kv, struct kar_str v)
 	return kv->s && kv->s[v.n] != '\0';
 }
 
+/* A pipe has room for PIPE_BUF bytes. What cannot be asked is written to. */
+static bool has_room(int patience)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	int n = poll(&p, 1, patience);
+
+	return n != 0;
+}
+
+/* False: nobody has read for too long. A process must not stand still for its log. */
+static bool write_all(const struct kar_buf *out)
+{
+	for (size_t at = 0; at < out->n;) {
+		size_t part = out->n - at < PIPE_BUF ? out->n - at : PIPE_BUF;
+		ssize_t n;
+
+		if (!has_room(logger.stuck ? 0 : READER_PATIENCE))
+			return false;
+		n = write(STDERR_FILENO, out->p + at, part);
+		if (n < 0 && errno != EINTR)
+			return true; /* nowhere to report to */
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
 static void to_stderr(const struct kar_buf *out)
 {
-	if (write(STDERR_FILENO, out->p, out->n) < 0)
-		(void)0; /* nowhere to report to */
+	int64_t dropped = logger.dropped;
+
+	if (logger.stuck && has_room(0)) {
+		logger.stuck = false;
+		logger.dropped = 0;
+		kar_warn(KAR_MSG("Nobody read the log: lines were dropped"), KAR_I("lines", dropped));
+	}
+	if (write_all(out))
+		return;
+	logger.stuck = true;
+	logger.dropped++;
 }
 
 static void emit(const struct kar_buf *out)

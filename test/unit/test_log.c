@@ -35,6 +35,35 @@ static void text_tail(const struct kar_kv *kv, struct kar_buf *out)
 	kar_buf_release(&line);
 }
 
+/* Somebody has opened a pipe for the log, and does not read. */
+static void unread_log_does_not_stop_the_process(void **state)
+{
+	enum { LINES = 3000, BYTES = 1 << 20 };
+	static char got[BYTES];
+	int64_t began = kar_clock_wall_micros();
+	int saved = dup(STDERR_FILENO), ends[2];
+	ssize_t n, all = 0;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	for (int i = 0; i < LINES; i++)
+		kar_warn(KAR_MSG("a line of the log that is as long as most are"), KAR_I("i", i));
+	assert_true(kar_clock_wall_micros() - began < 5000000);
+	assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	while ((n = read(ends[0], got, sizeof(got))) > 0)
+		;
+	kar_warn(KAR_MSG("read again"));
+	while ((n = read(ends[0], got + all, sizeof(got) - 1 - (size_t)all)) > 0)
+		all += n;
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	assert_non_null(strstr(got, "Nobody read the log: lines were dropped\" lines="));
+	assert_non_null(strstr(got, "read again"));
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void text(void **state)
 {
 	static const struct {
@@ -246,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text),
+		cmocka_unit_test(unread_log_does_not_stop_the_process),
 		cmocka_unit_test(last_words_are_escaped),
 		cmocka_unit_test(header),
 		cmocka_unit_test(json),
