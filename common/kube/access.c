@@ -46,7 +46,8 @@ struct kar_access {
 	struct remembered cache[KAR_ACCESS_REMEMBERED];
 	TAILQ_HEAD(, question) open;
 	size_t n_open;
-	kar_time complained; /* mono; 0: never, or the API server has answered since */
+	struct kar_bucket strangers; /* what they may ask */
+	kar_time complained;         /* mono; 0: never, or the API server has answered since */
 };
 
 static const struct kar_resource tokenreviews = { .group = "authentication.k8s.io",
@@ -118,15 +119,42 @@ static int recall(const struct kar_access *a, struct fingerprint who)
 	return 0;
 }
 
-/* In the place of what would be forgotten first. */
+/* Was the last answer a yes, however long ago? */
+static bool is_known(const struct kar_access *a, struct fingerprint who)
+{
+	for (size_t i = 0; i < KAR_LEN(a->cache); i++) {
+		const struct remembered *r = &a->cache[i];
+
+		if (r->status == 200 && r->who.a == who.a && r->who.b == who.b)
+			return true;
+	}
+	return false;
+}
+
+static bool goes_before(const struct remembered *x, const struct remembered *y)
+{
+	if ((x->status == 200) != (y->status == 200))
+		return x->status != 200;
+	return x->until < y->until;
+}
+
+/* In its own place, else in that of what would be forgotten first; a yes only gives way to a yes. */
 static void remember(struct kar_access *a, struct fingerprint who, int status)
 {
 	struct remembered *oldest = &a->cache[0];
 
-	for (size_t i = 1; i < KAR_LEN(a->cache); i++) {
-		if (a->cache[i].until < oldest->until)
-			oldest = &a->cache[i];
+	for (size_t i = 0; i < KAR_LEN(a->cache); i++) {
+		struct remembered *r = &a->cache[i];
+
+		if (r->until && r->who.a == who.a && r->who.b == who.b) {
+			oldest = r;
+			break;
+		}
+		if (goes_before(r, oldest))
+			oldest = r;
 	}
+	if (oldest->status == 200 && status != 200 && !is_known(a, who))
+		return;
 	*oldest = (struct remembered){ who, status,
 		kar_loop_mono(a->loop) + (status == 200 ? ALLOWED_FOR : DENIED_FOR) };
 }
@@ -299,6 +327,14 @@ static const char *token_of(const char *authorization)
 	return *authorization ? authorization : NULL;
 }
 
+static bool may_ask(struct kar_access *a, struct fingerprint who)
+{
+	if (is_known(a, who))
+		return a->n_open < KAR_ACCESS_ASKED;
+	return a->n_open < KAR_ACCESS_STRANGERS &&
+		kar_bucket_take(&a->strangers, kar_loop_mono(a->loop)) == 0;
+}
+
 void kar_access_ask(struct kar_access *a, const char *authorization, const char *verb, const char *path,
 	kar_access_fn *done, void *arg)
 {
@@ -307,7 +343,7 @@ void kar_access_ask(struct kar_access *a, const char *authorization, const char 
 	int known = token ? recall(a, who) : 401;
 	struct question *q;
 
-	if (!known && a->n_open >= KAR_ACCESS_ASKED)
+	if (!known && !may_ask(a, who))
 		known = 503;
 	if (known) {
 		done(arg, known);
@@ -331,6 +367,10 @@ struct kar_access *kar_access_new(struct kar_loop *l, struct kar_client *client)
 
 	a->loop = l;
 	a->client = client;
+	a->strangers = (struct kar_bucket){ .qps = KAR_ACCESS_RATE,
+		.burst = KAR_ACCESS_STRANGERS,
+		.tokens = KAR_ACCESS_STRANGERS,
+		.at = kar_loop_mono(l) };
 	a->keys[0] = kar_hash_key_new();
 	a->keys[1] = kar_hash_key_new();
 	TAILQ_INIT(&a->open);

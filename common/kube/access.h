@@ -3,7 +3,8 @@
  * SubjectAccessReview whether that user may use a path that is no resource ("/metrics").
  *
  * Answers are remembered: a yes for 60 s, a no for 10 s, by keyed hashes of the token, never by the token. At most KAR_ACCESS_ASKED
- * questions are open at a time, so that a stranger cannot make us a burden for the API server; more get 503 at once.
+ * questions are open at a time, and strangers ask KAR_ACCESS_RATE a second, so that they cannot make us a burden for the API server;
+ * more get 503 at once. Whose token was once good is no stranger, and finds a place when strangers have taken all of theirs.
  */
 #ifndef KAR_ACCESS_H
 #define KAR_ACCESS_H
@@ -11,7 +12,7 @@
 #include "common/kube/client.h"
 #include "common/loop.h"
 
-enum { KAR_ACCESS_ASKED = 16, KAR_ACCESS_REMEMBERED = 128 };
+enum { KAR_ACCESS_ASKED = 16, KAR_ACCESS_STRANGERS = 12, KAR_ACCESS_RATE = 10, KAR_ACCESS_REMEMBERED = 128 };
 
 struct kar_access;
 

@@ -172,16 +172,42 @@ static void what_is_remembered_is_bounded(void **state KAR_UNUSED)
 	ask(&w, "Bearer good", "/metrics", true, 200);
 	for (int i = 0; i < CROWD; i++) {
 		snprintf(token, sizeof(token), "Bearer %d", i);
+		pass_time(&w, KAR_SECOND / KAR_ACCESS_RATE);
 		ask(&w, token, "/metrics", false, 403);
 	}
 	assert_int_equal(ask(&w, "Bearer good", "/metrics", false, 200), 0);
 	close_world(&w);
 }
 
+/* Bad tokens, as fast as they come: some questions a second, and whoever was allowed once is asked about all the same. */
+static void strangers_ask_at_a_rate(void **state KAR_UNUSED)
+{
+	struct world w;
+	char token[32];
+	size_t before;
+	int status;
+
+	open_world(&w);
+	ask(&w, "Bearer good", "/metrics", true, 200);
+	pass_time(&w, KAR_MINUTE + 1);
+	before = w.client->n;
+	for (int i = 0; i < 100; i++) { /* in 2 s */
+		status = 0;
+		snprintf(token, sizeof(token), "Bearer %d", i);
+		kar_access_ask(w.access, token, "get", "/metrics", on_access, &status);
+		if (!status)
+			say(&w, REVIEW_TOKEN, "{\"status\":{\"authenticated\":false}}");
+		pass_time(&w, 20);
+	}
+	assert_in_range(w.client->n - before, 20, KAR_ACCESS_STRANGERS + 2 * KAR_ACCESS_RATE + 2);
+	assert_int_equal(ask(&w, "Bearer good", "/metrics", true, 200), 2);
+	close_world(&w);
+}
+
 static void questions_are_bounded(void **state KAR_UNUSED)
 {
 	struct world w;
-	int status[KAR_ACCESS_ASKED + 1] = { 0 };
+	int status[KAR_ACCESS_STRANGERS + 1] = { 0 };
 	char token[32];
 
 	open_world(&w);
@@ -189,8 +215,8 @@ static void questions_are_bounded(void **state KAR_UNUSED)
 		snprintf(token, sizeof(token), "Bearer %zu", i);
 		kar_access_ask(w.access, token, "get", "/metrics", on_access, &status[i]);
 	}
-	assert_int_equal(status[KAR_ACCESS_ASKED], 503);
-	assert_int_equal(w.client->n, KAR_ACCESS_ASKED);
+	assert_int_equal(status[KAR_ACCESS_STRANGERS], 503);
+	assert_int_equal(w.client->n, KAR_ACCESS_STRANGERS);
 	close_world(&w); /* nobody is answered any more */
 	assert_int_equal(status[0], 0);
 }
@@ -202,6 +228,7 @@ int main(void)
 		cmocka_unit_test(questions_say_who_and_what),
 		cmocka_unit_test(answers_are_remembered),
 		cmocka_unit_test(what_is_remembered_is_bounded),
+		cmocka_unit_test(strangers_ask_at_a_rate),
 		cmocka_unit_test(questions_are_bounded),
 	};
 
