@@ -110,8 +110,9 @@ static int stop_managers(struct uninstall *u)
 	struct kar_array items;
 	char name[KAR_UNINSTALL_NAME];
 
-	if (uninstall_list(u, &deployments, KAR_OURS, &items))
+	if (uninstall_note_accounts(u) || uninstall_list(u, &deployments, KAR_OURS, &items))
 		return -1;
+	uninstall_leave_managers(u, &items);
 	for (size_t i = 0; i < items.n; i++) {
 		const struct uninstall_item *all = items.items;
 
@@ -121,6 +122,7 @@ static int stop_managers(struct uninstall *u)
 	for (;;) {
 		if (uninstall_list(u, &kar_pod_type.res, KAR_OURS, &items))
 			return -1;
+		uninstall_leave_managers(u, &items);
 		keep_at_work(&items);
 		if (!items.n)
 			return 0;
@@ -141,6 +143,8 @@ static int delete_all(struct uninstall *u, const struct kar_resource *res)
 
 		if (uninstall_list(u, res, KAR_OURS, &items))
 			return -1;
+		if (!strcmp(res->plural, deployments.plural))
+			uninstall_leave_managers(u, &items);
 		if (!items.n)
 			return 0;
 		all = items.items;
@@ -192,5 +196,6 @@ int kar_uninstall(struct kar_loop *l, struct kar_client *client, const struct ka
 	kar_timer_free(u.timer);
 	kar_buf_release(&u.bytes);
 	kar_arena_release(&u.arena);
+	kar_arena_release(&u.kept);
 	return rc;
 }

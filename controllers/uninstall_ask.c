@@ -3,8 +3,19 @@
 
 enum { TRIES = 5 };
 
-static const struct kar_field spec_fields[] = { KAR_FIELD(struct uninstall_spec, replicas, "replicas",
-	KAR_F_INT32) };
+static const struct kar_field pod_spec_fields[] = { KAR_FIELD(struct uninstall_pod_spec, account,
+	"serviceAccountName", KAR_F_STRING) };
+static const struct kar_desc pod_spec_desc = KAR_DESC("spec", struct uninstall_pod_spec, pod_spec_fields);
+
+static const struct kar_field template_fields[] = { KAR_FIELD_SUB(struct uninstall_template, spec, "spec",
+	KAR_F_OBJECT, &pod_spec_desc) };
+static const struct kar_desc template_desc = KAR_DESC("template", struct uninstall_template, template_fields);
+
+static const struct kar_field spec_fields[] = {
+	KAR_FIELD(struct uninstall_spec, replicas, "replicas", KAR_F_INT32),
+	KAR_FIELD_SUB(struct uninstall_spec, template, "template", KAR_F_OBJECT, &template_desc),
+	KAR_FIELD(struct uninstall_spec, account, "serviceAccountName", KAR_F_STRING),
+};
 static const struct kar_desc spec_desc = KAR_DESC("spec", struct uninstall_spec, spec_fields);
 
 static const struct kar_field status_fields[] = { KAR_FIELD(struct uninstall_status, phase, "phase",
@@ -17,11 +28,19 @@ static const struct kar_field role_fields[] = {
 };
 static const struct kar_desc role_desc = KAR_DESC("roleRef", struct uninstall_role, role_fields);
 
+static const struct kar_field subject_fields[] = {
+	KAR_FIELD(struct uninstall_subject, kind, "kind", KAR_F_STRING),
+	KAR_FIELD(struct uninstall_subject, ns, "namespace", KAR_F_STRING),
+	KAR_FIELD(struct uninstall_subject, name, "name", KAR_F_STRING),
+};
+static const struct kar_desc subject_desc = KAR_DESC("subject", struct uninstall_subject, subject_fields);
+
 static const struct kar_field item_fields[] = {
 	KAR_FIELD_SUB(struct uninstall_item, meta, "metadata", KAR_F_OBJECT, &kar_wire_meta_desc),
 	KAR_FIELD_SUB(struct uninstall_item, spec, "spec", KAR_F_OBJECT, &spec_desc),
 	KAR_FIELD_SUB(struct uninstall_item, status, "status", KAR_F_OBJECT, &status_desc),
 	KAR_FIELD_SUB(struct uninstall_item, role, "roleRef", KAR_F_OBJECT, &role_desc),
+	KAR_FIELD_SUB(struct uninstall_item, subjects, "subjects", KAR_F_ARRAY, &subject_desc),
 };
 static const struct kar_desc item_desc = KAR_DESC("object", struct uninstall_item, item_fields);
 

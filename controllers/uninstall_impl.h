@@ -17,8 +17,19 @@ enum {
 	KAR_UNINSTALL_NAME = KAR_KEY_LEN + 64
 }; /* bytes of "CustomResourceDefinition queues.kube-arbitrator.io" */
 
+struct uninstall_pod_spec {
+	const char *account; /* a ServiceAccount; NULL: the default one */
+};
+struct uninstall_template {
+	struct uninstall_pod_spec spec;
+};
 struct uninstall_spec {
-	int32_t replicas; /* of a Deployment */
+	int32_t replicas;                   /* of a Deployment */
+	struct uninstall_template template; /* of a Deployment */
+	const char *account;                /* of a pod: its ServiceAccount */
+};
+struct uninstall_subject {
+	const char *kind, *ns, *name; /* whom a binding gives a role */
 };
 struct uninstall_status {
 	const char *phase; /* of a pod */
@@ -33,6 +44,7 @@ struct uninstall_item {
 	struct uninstall_spec spec;
 	struct uninstall_status status;
 	struct uninstall_role role;
+	struct kar_array subjects; /* struct uninstall_subject */
 };
 
 struct uninstall {
@@ -41,6 +53,9 @@ struct uninstall {
 	const struct kar_uninstall_options *o;
 	struct kar_timer *timer;
 	struct kar_arena arena; /* of the list that was read last */
+	struct kar_arena kept;
+	struct kar_array
+		accounts; /* const char *, "namespace/name" of the ServiceAccounts of managers; in .kept */
 	/* The request under way. */
 	struct kar_buf bytes;
 	struct kar_err answer; /* .what KAR_OK: it went well */
@@ -76,6 +91,13 @@ struct uninstall_patience {
 int uninstall_wait_for_fewer(struct uninstall *u, struct uninstall_patience *p, size_t left,
 	const char *first) KAR_NONNULL;
 
+/* Notes the ServiceAccounts that the ClusterRoleBindings with our label name. */
+int uninstall_note_accounts(struct uninstall *u) KAR_NONNULL;
+/*
+ * Of Deployments or pods with our label leaves those that run as one of these accounts: anybody can set a label. Without such accounts,
+ * when an uninstall goes on whose ClusterRoleBindings are gone, all are left.
+ */
+void uninstall_leave_managers(const struct uninstall *u, struct kar_array *items) KAR_NONNULL;
 /* Takes our finalizer off all queues, until none has it. */
 int uninstall_release_queues(struct uninstall *u) KAR_NONNULL;
 /* Deletes bindings without our label that bind a role of ours: they give nothing any more when it is gone. To be called before that. */

@@ -7,8 +7,6 @@
 
 #define PODGROUPS "podgroups.scheduling.x-k8s.io"
 
-/* --- bindings -------------------------------------------------------------------------------------------- */
-
 static const struct kar_resource roles[] = {
 	{ "rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false },
 	{ "rbac.authorization.k8s.io", "v1", "roles", "Role", true },
@@ -17,6 +15,66 @@ static const struct kar_resource bindings[] = {
 	{ "rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", false },
 	{ "rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true },
 };
+
+/* --- managers -------------------------------------------------------------------------------------------- */
+
+static void note_account(struct uninstall *u, const struct uninstall_subject *s)
+{
+	const char **names;
+	char key[KAR_KEY_LEN];
+
+	if (!kar_streq(s->kind, "ServiceAccount") || !s->name)
+		return;
+	names = kar_arena_grow(&u->kept, u->accounts.items, u->accounts.n, sizeof(*names));
+	names[u->accounts.n++] = kar_arena_printf(&u->kept, "%s", kar_key(s->ns, s->name, key));
+	u->accounts.items = names;
+}
+
+int uninstall_note_accounts(struct uninstall *u)
+{
+	struct kar_array found;
+	const struct uninstall_item *items;
+
+	if (uninstall_list(u, &bindings[0], KAR_OURS, &found))
+		return -1;
+	items = found.items;
+	for (size_t i = 0; i < found.n; i++) {
+		const struct uninstall_subject *subjects = items[i].subjects.items;
+
+		for (size_t k = 0; k < items[i].subjects.n; k++)
+			note_account(u, &subjects[k]);
+	}
+	return 0;
+}
+
+static bool is_manager(const struct uninstall *u, const struct uninstall_item *item)
+{
+	const char *of_template = item->spec.template.spec.account;
+	const char *account = of_template ? of_template : item->spec.account;
+	const char *const *names = u->accounts.items;
+	char key[KAR_KEY_LEN];
+
+	kar_key(item->meta.ns, account ? account : "default", key);
+	for (size_t i = 0; i < u->accounts.n; i++) {
+		if (!strcmp(names[i], key))
+			return true;
+	}
+	return false;
+}
+
+void uninstall_leave_managers(const struct uninstall *u, struct kar_array *items)
+{
+	struct uninstall_item *all = items->items;
+	size_t n = 0;
+
+	for (size_t i = 0; u->accounts.n && i < items->n; i++) {
+		if (is_manager(u, &all[i]))
+			all[n++] = all[i];
+	}
+	items->n = u->accounts.n ? n : items->n;
+}
+
+/* --- bindings -------------------------------------------------------------------------------------------- */
 
 /* "ClusterRole kar-edit", "Role team-a/kar-controllers" */
 struct names {

@@ -23,7 +23,9 @@ struct object {
 	int stays;     /* in so many lists after it was deleted, or its Deployment was stopped; -1: in all */
 	bool not_ours; /* it lacks our label */
 	bool deleting;
-	const char *role;       /* of a binding: its kind and name, as JSON */
+	const char *role; /* of a binding: its kind and name, as JSON */
+	const char *
+		account; /* the ServiceAccount of a pod or Deployment, or whom a binding gives its role, of kar-system */
 	const char *finalizers; /* JSON; NULL: none */
 	bool generated;         /* by another project, as its annotation says */
 };
@@ -150,6 +152,20 @@ static const struct row {
 		.left = "podgroups.scheduling.x-k8s.io ",
 		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
 		       "Nothing of kar-controllers is left but its CRDs\n" },
+	{ .name = "what_others_have_labelled_like_a_manager_is_none",
+		.objects = { { "clusterrolebindings", "", "kar", .account = "kar" },
+			{ "deployments", "kar-system", "kar", .replicas = 1, .account = "kar" },
+			{ "deployments", "tenant", "like", .replicas = 3, .account = "kar" },
+			{ "deployments", "kar-system", "other", .replicas = 2, .account = "other" },
+			{ "pods", "tenant", "p", .account = "kar" } },
+		.written =
+			"patch deployments u-kar {\"spec\":{\"replicas\":0}}; release; delete deployments kar; delete clusterrolebindings kar; ",
+		.left = "like other ",
+		.out = "Stopped Deployment kar-system/kar\n"
+		       "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Deleted Deployment kar-system/kar\n"
+		       "Deleted ClusterRoleBinding kar\n"
+		       "Nothing of kar-controllers is left\n" },
 	{ .name = "bindings_of_our_roles_go_whoever_made_them",
 		.objects = { { "clusterroles", "", "kar-metrics-reader" }, { "roles", "a", "kar" },
 			{ "clusterrolebindings", "", "prometheus", .not_ours = true,
@@ -311,13 +327,18 @@ static void put_items(struct cluster *c, const char *plural, bool labelled, stru
 			continue;
 		kar_buf_printf(out,
 			"%s{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"1\",\"finalizers\":[%s]%s%s%s},"
-			"\"roleRef\":{\"kind\":%s},\"spec\":{\"replicas\":%d}}",
+			"\"roleRef\":{\"kind\":%s},\"subjects\":[%s%s%s],"
+			"\"spec\":{\"replicas\":%d,\"serviceAccountName\":\"%s\",\"template\":{\"spec\":{\"serviceAccountName\":\"%s\"}}}}",
 			comma, o->name, o->ns, o->name, o->finalizers ? o->finalizers : "",
 			o->deleting ? ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" : "",
 			o->not_ours ? "" : ",\"labels\":{\"app.kubernetes.io/name\":\"kar-controllers\"}",
 			o->generated ? ",\"annotations\":{\"controller-gen.kubebuilder.io/version\":\"v0.9\"}"
 				     : "",
-			o->role ? o->role : "null", o->replicas);
+			o->role ? o->role : "null",
+			o->account ? "{\"kind\":\"ServiceAccount\",\"namespace\":\"kar-system\",\"name\":\""
+				   : "",
+			o->account ? o->account : "", o->account ? "\"}" : "", o->replicas,
+			o->account ? o->account : "", o->account ? o->account : "");
 		comma = ",";
 	}
 }
