@@ -131,6 +131,58 @@ int kar_cert_validity(const char *pem, struct kar_cert_validity *out, struct kar
 	return r ? kar_fail(err, KAR_FATAL, "cannot read the certificate: %s", gnutls_strerror(r)) : 0;
 }
 
+enum { KEY_ID = 64 }; /* bytes, more than any */
+
+static int key_id_of_certificate(const char *pem, unsigned char id[KEY_ID], size_t *n)
+{
+	char *copy = kar_xstrdup(pem);
+	gnutls_datum_t text = { (unsigned char *)copy, (unsigned)strlen(pem) };
+	gnutls_x509_crt_t cert = NULL;
+	int r = gnutls_x509_crt_init(&cert);
+
+	if (!r)
+		r = gnutls_x509_crt_import(cert, &text, GNUTLS_X509_FMT_PEM);
+	if (!r)
+		r = gnutls_x509_crt_get_key_id(cert, 0, id, n);
+	if (cert)
+		gnutls_x509_crt_deinit(cert);
+	free(copy);
+	return r;
+}
+
+static int key_id_of_key(const char *pem, unsigned char id[KEY_ID], size_t *n)
+{
+	char *copy = kar_xstrdup(pem);
+	gnutls_datum_t text = { (unsigned char *)copy, (unsigned)strlen(pem) };
+	gnutls_x509_privkey_t key = NULL;
+	int r = gnutls_x509_privkey_init(&key);
+
+	if (!r)
+		r = gnutls_x509_privkey_import2(key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
+	if (!r)
+		r = gnutls_x509_privkey_get_key_id(key, 0, id, n);
+	if (key)
+		gnutls_x509_privkey_deinit(key);
+	kar_wipe_free(copy);
+	return r;
+}
+
+int kar_cert_check_key(const char *certificate, const char *key, struct kar_err *err)
+{
+	unsigned char a[KEY_ID], b[KEY_ID];
+	size_t n_a = sizeof(a), n_b = sizeof(b);
+	int r = key_id_of_certificate(certificate, a, &n_a);
+
+	if (r)
+		return kar_fail(err, KAR_FATAL, "cannot read the certificate: %s", gnutls_strerror(r));
+	r = key_id_of_key(key, b, &n_b);
+	if (r)
+		return kar_fail(err, KAR_FATAL, "cannot read the key: %s", gnutls_strerror(r));
+	if (n_a != n_b || memcmp(a, b, n_a) != 0)
+		return kar_fail(err, KAR_FATAL, "the key is not the one of the certificate");
+	return 0;
+}
+
 enum kar_cert_age kar_cert_age(const struct kar_cert_validity *v, kar_time now)
 {
 	if (now < v->from)

@@ -25,6 +25,9 @@ struct kar_cert_validity {
 /* Of the first certificate in @pem. -1 with KAR_FATAL: there is none. */
 int kar_cert_validity(const char *pem, struct kar_cert_validity *out, struct kar_err *err) KAR_NONNULL;
 
+/* Is @key, PEM, the one of the first certificate in @certificate? -1 with KAR_FATAL: it is not, or cannot be read. */
+int kar_cert_check_key(const char *certificate, const char *key, struct kar_err *err) KAR_NONNULL;
+
 enum kar_cert_age {
 	KAR_CERT_VALID,
 	KAR_CERT_TOO_NEW, /* it is not valid yet */

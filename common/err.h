@@ -36,6 +36,7 @@ enum kar_cause {
 	KAR_CAUSE_NAMESPACE_ENDS, /* the namespace is being deleted */
 	KAR_CAUSE_RBAC,           /* a role lacks the verb; another 403 comes from a policy or a quota */
 	KAR_CAUSE_CONNECTION,  /* no answer: there was no connection, TLS failed, or the connection broke */
+	KAR_CAUSE_FENCE,       /* no request: this process may not write, since it does not hold the lease */
 	KAR_CAUSE_CREDENTIALS, /* no request: the kubeconfig's credentials could not be read or made */
 };
 

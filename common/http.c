@@ -35,6 +35,7 @@ struct kar_http_request {
 	bool ok;
 	enum kar_class what; /* if not ok */
 	char text[256];
+	bool fenced; /* it was not sent, because kar_inbox_may_send() says no */
 };
 
 static void fail_request(struct kar_http_request *r, enum kar_class what, const char *text)
@@ -42,6 +43,12 @@ static void fail_request(struct kar_http_request *r, enum kar_class what, const 
 	r->ok = false;
 	r->what = what;
 	strlcpy(r->text, text, sizeof(r->text));
+}
+
+static void fence_request(struct kar_http_request *r)
+{
+	fail_request(r, KAR_RETRY, "not sent: this process may not write now");
+	r->fenced = true;
 }
 
 /*
@@ -76,7 +83,7 @@ static void ended(struct kar_inbox *in, const struct kar_transfer_end *end)
 	if (end->never_valid)
 		fail_request(r, KAR_INVALID, end->text);
 	else if (!end->ok && !end->sent && !kar_inbox_may_send(in))
-		fail_request(r, KAR_RETRY, "not sent: this process may not write now");
+		fence_request(r);
 	else if (!end->ok)
 		fail_request(r, r->write && end->sent ? KAR_UNKNOWN : KAR_RETRY, end->text);
 	kar_inbox_end(in);
@@ -116,7 +123,7 @@ static void complete(struct kar_inbox *in)
 
 	kar_fail(&err, r->what, "%s", r->text);
 	if (r->what == KAR_RETRY || r->what == KAR_UNKNOWN)
-		err.cause = KAR_CAUSE_CONNECTION;
+		err.cause = r->fenced ? KAR_CAUSE_FENCE : KAR_CAUSE_CONNECTION;
 	dispose(r);
 	if (on_done)
 		on_done(arg, ok ? NULL : &err);

@@ -87,7 +87,20 @@ static void print_groups(const struct kar_stores *stores, struct kar_json_writer
 	kar_jw_kv_int(w, "groupsLeftOut", left_out);
 }
 
-void kar_debug_print(const struct kar_manager *m, kar_time now, struct kar_buf *out)
+static void print_lease(const struct kar_debug_lease *l, struct kar_json_writer *w)
+{
+	kar_jw_key(w, "lease");
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "namespace", l->ns);
+	kar_jw_kv_string(w, "name", l->name);
+	kar_jw_kv_string(w, "identity", l->identity);
+	kar_jw_kv_string(w, "holder", l->holder);
+	kar_jw_kv_bool(w, "mayWrite", l->may_write);
+	kar_jw_end_object(w);
+}
+
+void kar_debug_print(const struct kar_manager *m, const struct kar_debug_lease *lease, kar_time now,
+	struct kar_buf *out)
 {
 	struct kar_json_writer w;
 
@@ -96,6 +109,8 @@ void kar_debug_print(const struct kar_manager *m, kar_time now, struct kar_buf *
 	kar_jw_kv_string(&w, "version", KAR_VERSION);
 	kar_jw_kv_time(&w, "now", now);
 	kar_jw_kv_bool(&w, "synced", kar_manager_synced(m));
+	if (lease)
+		print_lease(lease, &w);
 	kar_manager_print(m, &w);
 	print_groups(kar_manager_parts(m).options->stores, &w);
 	kar_debug_print_cluster(kar_manager_parts(m).options->stores, &w);

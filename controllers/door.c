@@ -14,9 +14,9 @@
 #include "common/timefmt.h"
 
 enum {
-	RETRY = 5 * 1000,   /* ms */
-	RELOAD = 60 * 1000, /* ms; a kubelet brings a new Secret within some 30 s more */
-	LIFETIME = 365,     /* days */
+	RETRY = 5 * 1000,  /* ms */
+	RELOAD = 5 * 1000, /* ms; a kubelet brings a new Secret within some 90 s */
+	LIFETIME = 365,    /* days */
 	PEM_MAX = 1 << 20,
 };
 
@@ -113,6 +113,19 @@ static bool is_good(const struct kar_door *d)
 		kar_cert_age(&d->validity, kar_loop_wall(d->loop)) == KAR_CERT_VALID;
 }
 
+/* Names the file that is wrong. */
+static int check_cert(const struct kar_door *d, const struct kar_cert *c, struct kar_cert_validity *validity,
+	struct kar_err *err)
+{
+	const char *files[] = { d->options.cert_file, d->options.key_file };
+
+	if (kar_cert_validity(c->certificate, validity, err))
+		return files[0] ? kar_wrap(err, "%s", files[0]) : -1;
+	if (kar_cert_check_key(c->certificate, c->key, err))
+		return files[1] ? kar_wrap(err, "%s", files[1]) : -1;
+	return 0;
+}
+
 static int serve(struct kar_door *d, struct kar_err *err)
 {
 	struct kar_cert cert;
@@ -133,7 +146,7 @@ static int serve(struct kar_door *d, struct kar_err *err)
 		.on_request = d->options.on_request,
 		.arg = d->options.arg };
 
-	s = cert.certificate && kar_cert_validity(cert.certificate, &validity, err)
+	s = cert.certificate && check_cert(d, &cert, &validity, err)
 		? NULL
 		: kar_server_new(d->loop, d->fd, &o, err);
 	if (!s) {

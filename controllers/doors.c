@@ -29,6 +29,8 @@ struct kar_doors {
 	struct kar_access *access;
 	void (*before_scrape)(void *arg); /* NULL: nothing */
 	void *before_arg;
+	kar_lease_fn *lease_of; /* NULL: there is no election */
+	void *lease_arg;
 	struct kar_door *health, *private;
 	TAILQ_HEAD(, visit) visits;
 };
@@ -157,7 +159,10 @@ static void show_state(const struct visit *v)
 {
 	struct kar_buf body = { .cap = 16 << 20 };
 
-	kar_debug_print(v->doors->manager, kar_loop_wall(v->doors->loop), &body);
+	struct kar_debug_lease lease;
+	bool elects = v->doors->lease_of && v->doors->lease_of(v->doors->lease_arg, &lease);
+
+	kar_debug_print(v->doors->manager, elects ? &lease : NULL, kar_loop_wall(v->doors->loop), &body);
 	kar_exchange_answer(v->exchange, 200, "application/json", &body);
 }
 
@@ -335,6 +340,12 @@ void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *a
 {
 	d->before_scrape = before;
 	d->before_arg = arg;
+}
+
+void kar_doors_show_lease(struct kar_doors *d, kar_lease_fn *of, void *arg)
+{
+	d->lease_of = of;
+	d->lease_arg = arg;
 }
 
 void kar_doors_free(struct kar_doors *d)

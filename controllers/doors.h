@@ -12,6 +12,7 @@
 #include "common/kube/client.h"
 #include "common/loop.h"
 #include "common/metrics.h"
+#include "controllers/debug.h"
 
 struct kar_manager;
 struct kar_doors;
@@ -36,6 +37,9 @@ struct kar_doors *kar_doors_new(struct kar_loop *l, struct kar_client *client,
 /* @before is called before each answer of /metrics, to set what is not in the caches. */
 void kar_doors_on_scrape(struct kar_doors *d, void (*before)(void *arg), void *arg)
 	__attribute__((nonnull(1, 2)));
+/* @of is called before each answer of /debug/state; it fills in @out, or returns false: there is no election. */
+typedef bool kar_lease_fn(void *arg, struct kar_debug_lease *out);
+void kar_doors_show_lease(struct kar_doors *d, kar_lease_fn *of, void *arg) __attribute__((nonnull(1, 2)));
 void kar_doors_free(struct kar_doors *d); /* accepts NULL */
 
 #endif

@@ -174,6 +174,21 @@ static void show_leading(void *arg)
 		!p->elector || kar_elector_may_write(p->elector), KAR_LABELS(p->options.leader.name));
 }
 
+static bool lease_of(void *arg, struct kar_debug_lease *out)
+{
+	const struct process *p = arg;
+	const struct kar_leader_options *l = &p->options.leader;
+
+	if (!p->elector)
+		return false;
+	*out = (struct kar_debug_lease){ .ns = l->ns ? l->ns : p->kubeconfig.ns,
+		.name = l->name,
+		.identity = p->identity,
+		.holder = kar_elector_holder(p->elector),
+		.may_write = kar_elector_may_write(p->elector) };
+	return true;
+}
+
 static void run(struct process *p)
 {
 	kar_info(0, KAR_MSG("Starting kar-controllers"), KAR_S("version", KAR_VERSION),
@@ -181,6 +196,7 @@ static void run(struct process *p)
 		KAR_S("namespace", p->options.ns ? p->options.ns : "all"));
 	p->doors = kar_doors_new(p->loop, p->client, &p->options.doors, p->metrics, p->manager);
 	kar_doors_on_scrape(p->doors, show_leading, p);
+	kar_doors_show_lease(p->doors, lease_of, p);
 	kar_manager_start(p->manager);
 	if (p->elector)
 		kar_elector_start(p->elector);

@@ -241,6 +241,9 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 	if (parse_command_line(o, argc, argv, err))
 		return -1;
 	config = o->config;
+	/* What contradicts itself on the command line alone no file can set right. */
+	if (check_combination(o, err))
+		return -1;
 	if (config) {
 		set_defaults(o); /* the command line is read after the file, so it overrides it */
 		if (kar_options_read_file(o, arena, config, err) || parse_command_line(o, argc, argv, err))

@@ -383,6 +383,7 @@ static void send_call(struct kar_call *call)
 
 	if (!may_send(call)) {
 		fail_call(call, KAR_RETRY, "not sent: this process may not write now", 0);
+		call->err.cause = KAR_CAUSE_FENCE;
 		return;
 	}
 	if (w->observer.handed)

@@ -121,7 +121,8 @@ static void say_holder(const struct kar_elector *e)
 {
 	const struct kar_lease_record *r = &e->election.record;
 
-	kar_info(2, KAR_MSG("The lease"), KAR_S("holder", r->holder), KAR_I("duration_ms", r->duration),
+	kar_info(0, KAR_MSG("Another process holds the lease"), KAR_S("lease", e->o.name),
+		KAR_S("namespace", e->o.ns), KAR_S("holder", r->holder), KAR_I("duration_ms", r->duration),
 		KAR_I("transitions", r->transitions));
 }
 
@@ -151,7 +152,7 @@ static void saw(struct kar_elector *e, const struct kar_lease_record *record)
 	bool other = strcmp(record->holder, e->election.record.holder) != 0;
 
 	kar_election_saw(&e->election, record, now_of(e));
-	if (other && record->exists && !record->ours)
+	if (other && record->exists && !record->ours && record->holder[0])
 		say_holder(e);
 }
 
@@ -432,6 +433,11 @@ void kar_elector_start(struct kar_elector *e)
 	kar_info(0, KAR_MSG("Waiting for the lease"), KAR_S("lease", e->o.name), KAR_S("namespace", e->o.ns),
 		KAR_S("identity", e->o.identity));
 	kar_timer_start(e->timer, 0);
+}
+
+const char *kar_elector_holder(const struct kar_elector *e)
+{
+	return e->election.record.exists ? e->election.record.holder : "";
 }
 
 bool kar_elector_leads(const struct kar_elector *e)

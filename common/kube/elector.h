@@ -35,6 +35,8 @@ struct kar_elector *kar_elector_new(struct kar_loop *l, struct kar_client *clien
 	const struct kar_elector_options *o) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
 /* Becomes a candidate. */
 void kar_elector_start(struct kar_elector *e) KAR_NONNULL;
+/* Who holds the lease, as far as it knows: an identity; "" if nobody does. Until the next answer. */
+const char *kar_elector_holder(const struct kar_elector *e) KAR_NONNULL;
 /* Does this process lead, as far as it knows? */
 bool kar_elector_leads(const struct kar_elector *e) KAR_NONNULL;
 /* Does it lead, and could it write now? Not if it could not renew the lease in time. */

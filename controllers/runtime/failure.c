@@ -17,9 +17,11 @@ static bool was_gone(const struct kar_sync *s, const struct kar_outcome *o)
 	return o->what == KAR_NOTFOUND && !kar_workqueue_failures(s->controller->queue, s->key);
 }
 
-/* A few lost connections are nothing unusual, and an outage has a line for all keys. */
+/* A few lost connections are nothing unusual, and an outage, or a lease that is not held, has a line for all keys. */
 static bool is_lost_connection(const struct kar_sync *s, const struct kar_outcome *o, bool outage)
 {
+	if (o->err.cause == KAR_CAUSE_FENCE)
+		return true;
 	return o->err.cause == KAR_CAUSE_CONNECTION &&
 		(outage || kar_workqueue_failures(s->controller->queue, s->key) < LOST_WRITES);
 }
