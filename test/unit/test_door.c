@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <bsd/string.h>
 #include <cmocka.h>
 
 #include "common/cert.h"
@@ -32,6 +33,7 @@ static void on_request(void *arg KAR_UNUSED, struct kar_exchange *x,
 
 struct log {
 	int listening, troubles, old;
+	char trouble[512]; /* the last one */
 };
 
 static void on_line(void *arg, const char *line, size_t n KAR_UNUSED)
@@ -40,6 +42,8 @@ static void on_line(void *arg, const char *line, size_t n KAR_UNUSED)
 
 	l->listening += strstr(line, "Listening") != NULL;
 	l->troubles += line[0] == 'E';
+	if (line[0] == 'E')
+		strlcpy(l->trouble, line, sizeof(l->trouble));
 	l->old += strstr(line, "expires soon") || strstr(line, "has expired");
 }
 
@@ -209,6 +213,54 @@ static void a_certificate_is_read_again(void **state KAR_UNUSED)
 	kar_log_redirect(NULL, NULL);
 }
 
+/* With its file and the cause. */
+static void a_wrong_certificate_is_named(void **state KAR_UNUSED)
+{
+	struct kar_cert one, other;
+	struct files f = { .folder = "/tmp/kar-test-XXXXXX" };
+	struct kar_err err;
+
+	assert_int_equal(kar_cert_make("one", "127.0.0.1", KAR_CERT_DAY, &one, &err), 0);
+	assert_int_equal(kar_cert_make("other", "127.0.0.1", KAR_CERT_DAY, &other, &err), 0);
+	assert_non_null(mkdtemp(f.folder));
+	snprintf(f.cert, sizeof(f.cert), "%s/tls.crt", f.folder);
+	snprintf(f.key, sizeof(f.key), "%s/tls.key", f.folder);
+
+	const struct {
+		const char *certificate, *key, *want;
+	} rows[] = {
+		{ "garbage", one.key, "tls.crt: cannot read the certificate: " },
+		{ one.certificate, "garbage", "tls.key: cannot read the key: " },
+		{ one.certificate, other.key, "tls.key: the key is not the one of the certificate" },
+		{ "", "", "tls.crt is empty" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_loop *l = kar_loop_new();
+		struct log log = { 0 };
+		const struct kar_door_options o = { .what = "test",
+			.address = "127.0.0.1:0",
+			.tls = true,
+			.cert_file = f.cert,
+			.key_file = f.key,
+			.on_request = on_request };
+
+		kar_log_redirect(on_line, &log);
+		write_file(f.cert, rows[i].certificate);
+		write_file(f.key, rows[i].key);
+		kar_door_free(kar_door_new(l, &o));
+		kar_log_redirect(NULL, NULL);
+		if (!strstr(log.trouble, rows[i].want))
+			fail_msg("%s, want %s", log.trouble, rows[i].want);
+		kar_loop_free(l);
+	}
+	kar_cert_release(&one);
+	kar_cert_release(&other);
+	unlink(f.cert);
+	unlink(f.key);
+	rmdir(f.folder);
+}
+
 static void the_age_of_a_certificate(void **state KAR_UNUSED)
 {
 	static const struct kar_cert_validity v = { .from = 1000, .until = 2000 };
@@ -298,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_taken_port_is_waited_for),
 		cmocka_unit_test(a_certificate_is_read_again),
+		cmocka_unit_test(a_wrong_certificate_is_named),
 		cmocka_unit_test(the_age_of_a_certificate),
 		cmocka_unit_test(a_made_certificate_is_made_again_before_it_expires),
 		cmocka_unit_test(an_old_certificate_in_files_is_reported),

@@ -1,4 +1,6 @@
-from harness import expect_equal, queuejob, task
+import json
+
+from harness import expect, expect_equal, queuejob, task, wait_until
 
 
 def story_creation_order(s):
@@ -17,3 +19,61 @@ def story_creation_order(s):
     extras = [f"{job}-worker-{i}" for i in (4, 5) for job in ("first", "second")]
     created = s.audit.pods_created(s.namespace)
     expect_equal((created[:len(want)], sorted(created[len(want):])), (want, sorted(extras)), "order of creation")
+
+
+JOBS = [f"job{i}" for i in range(3)]
+
+
+def ahead(created):
+    """The most by which one job's extras were ahead of another's at any time, as long as the other one wanted more."""
+    counts, most = dict.fromkeys(JOBS, 0), 0
+    wanted = {job: len([p for p in created if p.startswith(f"{job}-")]) for job in JOBS}
+    for pod in created:
+        counts[pod.split("-")[0]] += 1
+        most = max([most, *(max(counts.values()) - counts[job] for job in JOBS if counts[job] < wanted[job])])
+    return most
+
+
+def story_minimum_by_priority_then_extras_in_turns(s):
+    """With 20 requests a second: each job's minimum by priority before anybody's extras; jobs that want as many are never more than two apart."""
+    def submit(replicas):
+        for i, name in enumerate(JOBS):
+            s.apply(queuejob(name, task("worker", replicas), sched={"minAvailable": 4, "priority": 30 - i}))
+
+    s.manager.kill()
+    submit(8)
+    s.manager.start("--kube-api-qps=20")
+    for name in JOBS:
+        s.wait_phase(name, "Running", 60, running=8)
+    created = s.audit.pods_created(s.namespace)
+    expect_equal(created[:12], [f"{name}-worker-{i}" for name in JOBS for i in range(4)], "minima")
+    s.manager.stop()
+    submit(20)
+    s.manager.start("--kube-api-qps=20")
+    for name in JOBS:
+        s.wait_phase(name, "Running", 60, running=20)
+    extras = s.audit.pods_created(s.namespace)[24:]
+    s.shown.append(f"extras at most {ahead(extras)} apart")
+    expect(ahead(extras) <= 2, f"extras in turns: {extras}")
+
+
+def overtaken(s, name):
+    """How many extras were created between the submission of that job and the last pod of its minimum."""
+    submitted = next(e["requestReceivedTimestamp"] for e in s.audit.events(verb="create", resource="queuejobs", namespace=s.namespace, name=name))
+    made = [(e["requestReceivedTimestamp"], e["objectRef"]["name"]) for e in s.audit.pod_creates(s.namespace) if e["responseStatus"]["code"] == 201]
+    last = max(at for at, pod in made if pod.startswith(f"{name}-"))
+    return len([pod for at, pod in made if submitted < at < last and pod.startswith("elastic-")])
+
+
+def story_important_job_overtakes_waiting_extras(s):
+    """300 extras wait for their creation, 20 requests a second: a job of higher priority has its minimum after at most 30 of them."""
+    s.manager.kill()
+    s.manager.start("--kube-api-qps=20")
+    s.apply(queuejob("elastic", task("worker", 302), sched={"minAvailable": 2, "priority": 1}))
+    wait_until(lambda: len(s.pods("elastic")) >= 12, "some extras exist", 60)
+    s.kubectl("create", "-f", "-", stdin=json.dumps(queuejob("urgent", task("worker", 4), sched={"priority": 100})))
+    s.wait_phase("urgent", "Running", 60, running=4)
+    n, waited = overtaken(s, "urgent"), 302 - len(s.pods("elastic"))
+    s.shown.append(f"{n} extras were created between its submission and its last pod; {waited} still waited then")
+    expect(waited > 50, f"only {waited} extras still waited")
+    expect(n <= 30, f"{n} extras were created before the minimum of the important job")
