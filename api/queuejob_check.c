@@ -105,6 +105,11 @@ static const char *check_task(struct kar_queuejob *job, const struct kar_taskspe
 		if (strcmp(other->name, t->name) == 0)
 			return kar_arena_printf(&job->mem, "two tasks have the name %s", t->name);
 	}
+	if (strlen(job->o.name) + strlen(t->name) > KAR_QJ_MAX_NAMES)
+		return kar_arena_printf(&job->mem,
+			"the name of the QueueJob and the name of task %s have %zu characters together, but at most %d are allowed, because "
+			"<job>-<task>-<index> is the host name of a pod",
+			t->name, strlen(job->o.name) + strlen(t->name), KAR_QJ_MAX_NAMES);
 	if (kar_queuejob_template_check(t->template_raw, &err))
 		return kar_arena_printf(&job->mem, "task %s: template: %s", t->name, err.msg);
 	if (selector && !kar_selector_selects(selector, &template->meta.labels))

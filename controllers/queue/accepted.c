@@ -1,4 +1,7 @@
-/* Whether the API server takes the pods of a job that waits (templates.h): who cannot have pods gets no room, and takes none (decision 071). */
+/*
+ * Whether the pods of a job that waits can be created: whether the API server takes them (templates.h), and whether their names are free.
+ * Who cannot have pods gets no room, and takes none (decision 071).
+ */
 #include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/queue/making.h"
@@ -42,10 +45,52 @@ static void check_task(struct making *m, size_t task, bool proven)
 	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !proven;
 }
 
+/* The first pod of another owner that has the name of one that is to be created; NULL: none has. */
+static const struct kar_pod *name_taken(const struct making *m)
+{
+	char name[KAR_POD_NAME_LEN];
+
+	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas && k < KAR_QJ_MAX_PODS; k++) {
+			const struct kar_object *o;
+
+			kar_queuejob_pod_name(m->job, m->job->spec.tasks[i].name, k, name);
+			o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
+			if (o && !kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
+				return kar_as_pod(o);
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Another object has a name that the job needs. Each attempt would fail, and the pauses between attempts grow: so none begins before the
+ * name is free. Names of pods are looked up only after an attempt has failed, because a job may have thousands.
+ */
+static void check_names(struct making *m)
+{
+	enum { LOOK_AGAIN = 5000 }; /* ms */
+	const struct kar_pod *pod;
+
+	if (kar_streq(m->job->status.reason, kar_reason_NameConflict)) {
+		queue_refuse(m->in, KAR_QR_BACK_OFF, m->job->status.message);
+		return;
+	}
+	pod = m->group->status.placement.failures > 0 ? name_taken(m) : NULL;
+	if (!pod)
+		return;
+	queue_come_again(m->p, LOOK_AGAIN);
+	queue_refuse(m->in, KAR_QR_BACK_OFF,
+		kar_arena_printf(m->arena, "pod %s exists already and %s%s; waiting for the name",
+			pod->o.name, pod->owner_name ? "belongs to " : "has no owner",
+			pod->owner_name ? pod->owner_name : ""));
+}
+
 void queue_check_accepted(struct making *m)
 {
 	bool proven = has_run(m->job) || holds_claim(m);
 
+	check_names(m);
 	if (!m->job->spec.sched.has_priority)
 		check_class(m, m->job->spec.sched.priority_class_name);
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {

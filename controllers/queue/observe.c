@@ -248,6 +248,8 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 		queue_refuse(in, KAR_QR_DEACTIVATED, kar_pg_failed_attempts(g, pl, a));
 	if (queue_is_evicted(g))
 		queue_refuse(in, KAR_QR_PREEMPTED, pl->cause);
+	if (in->ineligible == KAR_QR_BACK_OFF)
+		return; /* what is said already is the cause behind */
 	if (queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->s->now))
 		queue_refuse(in, KAR_QR_BACK_OFF, describe_failure(g, a));
 }

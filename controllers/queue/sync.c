@@ -6,6 +6,7 @@
 
 #include "api/pg_members.h"
 #include "api/queuejob_direct.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
@@ -92,7 +93,9 @@ static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *
 		!a->deletion == !b->deletion && queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
 		kar_condition_is_true(&a->status.conditions, KAR_QJ_INVALID) ==
 		kar_condition_is_true(&b->status.conditions, KAR_QJ_INVALID) &&
-		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status);
+		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status) &&
+		kar_streq(a->status.reason, kar_reason_NameConflict) ==
+		kar_streq(b->status.reason, kar_reason_NameConflict);
 }
 
 static int64_t succeeded(const struct kar_queuejob *job)

@@ -161,6 +161,23 @@ static void check_numbers(const struct queuejob_reconcile *r)
 		is->incarnation > 0); /* else its pods would look unrecorded */
 }
 
+/* Names are the keys of the list: the API server refuses a status in which one occurs twice. */
+static void drop_equal_names(struct queuejob_reconcile *r)
+{
+	struct kar_queuejob_status *st = &r->st;
+	size_t n = 0;
+
+	for (size_t i = 0; i < st->n_tasks; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < n; k++)
+			known |= kar_streq(st->tasks[k].name, st->tasks[i].name);
+		if (!known)
+			st->tasks[n++] = st->tasks[i];
+	}
+	st->n_tasks = n;
+}
+
 static void fill_in_status(struct queuejob_reconcile *r)
 {
 	if (r->f->recorded->edited)
@@ -168,6 +185,8 @@ static void fill_in_status(struct queuejob_reconcile *r)
 			r); /* after the move: the same end, if it is reached again, keeps its time */
 	fill_in_counts(r);
 	check_numbers(r);
+	if (r->f->job->invalid)
+		drop_equal_names(r);
 	r->st.observed_generation = r->f->job->generation;
 	r->st.selector = r->f->job->spec.selector;
 	r->st.record.pods_version = r->f->v->pods_version;

@@ -187,6 +187,28 @@ static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
 	check_says(&w.sync.plan.actions[0], "not in the queue until PriorityClass high exists");
 }
 
+/* No attempt begins that would fail, so the job is never deactivated for it. */
+static void taken_names_are_waited_for(void **state KAR_UNUSED)
+{
+	static const char failed[] =
+		"\"phase\":\"Pending\",\"placement\":{\"state\":\"Waiting\",\"attempt\":1,\"failures\":1,\"cause\":\"1 of 1 members were not created\"}";
+
+	put_gang("t", 9, "", failed, "");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	put_named(w.stores.pods, "t-t-0", "",
+		",\"spec\":{\"containers\":[]},\"status\":{\"phase\":\"Running\"}");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/BackOff position=0)");
+	check_says(&w.sync.plan.actions[0],
+		"pod t-t-0 exists already and has no owner; waiting for the name");
+	kar_store_delete(w.stores.pods, "ns", "t-t-0", "uid-t-t-0", ++w.rv);
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
+	put_gang("u", 8, "", "\"phase\":\"Pending\"",
+		"\"phase\":\"Pending\",\"reason\":\"NameConflict\",\"message\":\"Service u exists\"");
+	pass();
+	assert_true(w.sync.plan.n_actions > 0);
+	check_says(&w.sync.plan.actions[w.sync.plan.n_actions - 1], "Service u exists");
+}
+
 static void what_nobody_looks_at_is_forgotten(void **state KAR_UNUSED)
 {
 	enum { MANY = 1000 };
@@ -216,6 +238,7 @@ int main(void)
 		TEST(who_has_run_is_known),
 		TEST(pods_with_a_gate_of_others_take_nothing),
 		TEST(class_that_does_not_exist_takes_nothing),
+		TEST(taken_names_are_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),
 	};
 

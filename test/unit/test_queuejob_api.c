@@ -165,6 +165,10 @@ static void unusable_specs_say_why(void **state)
 			"the tasks have 2147483647 replicas together, but a job can have at most 100000" },
 		{ JOB("\"taskSpecs\":[{\"name\":\"task1\"," TEMPLATE "},{" TEMPLATE "}]"),
 			"two tasks have the name task1" },
+		{ JOB("\"taskSpecs\":[{\"name\":\"a23456789-123456789-123456789-123456789-123456789-12345678\"," TEMPLATE
+		      "}]"),
+			"the name of the QueueJob and the name of task a23456789-123456789-123456789-123456789-123456789-12345678 have "
+			"59 characters together, but at most 55 are allowed, because <job>-<task>-<index> is the host name of a pod" },
 		{ JOB("\"schedSpec\":{\"nodeSelector\":{\"disk\":\"hdd\"}},\"taskSpecs\":[{\"template\":{\"spec\":{"
 		      "\"nodeSelector\":{\"disk\":\"ssd\"},\"containers\":[{}]}}}]"),
 			"task task0: nodeSelector disk=ssd of the template conflicts with disk=hdd of schedSpec.nodeSelector" },

@@ -87,10 +87,11 @@ static void refusal_leaves_room_for_what_follows(void **state)
 }
 
 #define NAME_63 "a23456789-123456789-123456789-123456789-123456789-123456789-123"
+#define TASK_54 "a23456789-123456789-123456789-123456789-123456789-1234"
 #define NODE_250 NAME_63 "." NAME_63 "." NAME_63 ".123456789-123456789-123456789-123456789-123456789-12345678"
 #define LONGEST_SPEC \
 	",\"spec\":{\"failurePolicy\":{\"rules\":[{\"action\":\"RestartTask\",\"onExitCodes\":{\"operator\":\"In\",\"values\":[3]}}]}," \
-	"\"taskSpecs\":[{\"name\":\"" NAME_63 "\",\"replicas\":1," TEMPLATE "}]}"
+	"\"taskSpecs\":[{\"name\":\"" TASK_54 "\",\"replicas\":1," TEMPLATE "}]}"
 
 static void put_formed_job(const char *spec)
 {
@@ -118,9 +119,9 @@ static void put_failed_pod(int shift)
 		"{\"name\":\"" NAME_63 "\",\"state\":{\"terminated\":{\"exitCode\":3,"
 		"\"finishedAt\":\"2026-11-21T10:00:00Z\"}}}]}",
 		shift, "xyz", long_text(0));
-	put(w.stores.pods, "j-" NAME_63 "-0", "p-uid",
+	put(w.stores.pods, "j-" TASK_54 "-0", "p-uid",
 		BY_JOB TRACKED
-		",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"" NAME_63
+		",\"labels\":{\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"" TASK_54
 		"\",\"kube-arbitrator.io/index\":\"0\",\"kube-arbitrator.io/incarnation\":\"1\","
 		"\"scheduling.x-k8s.io/pod-group\":\"j\"}",
 		kar_buf_cstr(&rest));

@@ -77,6 +77,11 @@ static const struct {
 		"a-0 Completed waited 0m ran 10m restarts 0; a-1 Completed waited 0m ran 10m restarts 0; a-2 Completed waited 8m ran 10m "
 		"restarts 0 for: queue q has 2 of 2 jobs; 1st of 1 in queue q",
 		20 },
+	{ "two_tasks_of_one_name_are_invalid",
+		NODES
+		"jobs: [{name: a, spec: {taskSpecs: [{name: w, template: {spec: {containers: [{name: c, image: i}]}}}, "
+		"{name: w, template: {spec: {containers: [{name: c, image: i}]}}}]}}]\nuntil: 10m\n",
+		"a Pending waited - ran - restarts 0 for: two tasks have the name w", 10 },
 	{ "nobody_is_evicted_for_a_template_that_is_refused",
 		HEAD
 		"nodes: [{name: n, capacity: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}]\n"
