@@ -37,12 +37,13 @@ struct queue_pass {
 	struct kar_queue_in *queue_in;      /* of the pass, one per queue */
 	struct kar_queue_snapshot snapshot; /* made of these */
 	struct kar_queue_result result;
-	struct queue_quota *quota; /* the ledger, while it is made */
-	struct queue_sums *sums;   /* what pods use that no group owns, while it is counted */
-	int32_t default_priority;  /* of the global default PriorityClass */
-	kar_time yields_in;        /* ms until the next group without members yields; KAR_NEVER: none will */
-	bool for_positions;        /* the pass writes only positions */
-	bool moved;                /* a group has only a new position, or new numbers in its text */
+	struct queue_rights *rights; /* while statuses of queues are made */
+	struct queue_quota *quota;   /* the ledger, while it is made */
+	struct queue_sums *sums;     /* what pods use that no group owns, while it is counted */
+	int32_t default_priority;    /* of the global default PriorityClass */
+	kar_time yields_in; /* ms until the next group without members yields; KAR_NEVER: none will */
+	bool for_positions; /* the pass writes only positions */
+	bool moved;         /* a group has only a new position, or new numbers in its text */
 	kar_time others_in; /* ms until those of others than the first of a line may be written; <= 0: now */
 	bool others_wait, others_written; /* there are such */
 	int32_t *lengths; /* per queue: of its line, as its groups know it after they are told */
@@ -215,6 +216,16 @@ void queue_write_finalizers(const struct kar_queue *q, struct kar_buf *out) KAR_
 /* The status of queue number @i after the pass. @holds: of all; NULL: none is being deleted. */
 struct kar_queue_status queue_status(const struct queue_pass *p, const struct queue_hold *holds, uint32_t i)
 	__attribute__((nonnull(1)));
+
+/* --- warnings.c ------------------------------------------------------------------------------------- */
+
+/* What the children of each queue have a right to, for queue_warnings(); in the arena. To be called after the pass. */
+struct queue_rights *queue_sum_rights(struct queue_pass *p) KAR_NONNULL KAR_RETNN;
+/*
+ * What of the rights of queue number @i cannot be kept, with the numbers: "its guarantee is 300 cpu, all nodes have 256"; NULL: nothing.
+ * In the arena.
+ */
+const char *queue_warnings(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
 /* --- repair.c --------------------------------------------------------------------------------------- */
 

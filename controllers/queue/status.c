@@ -16,6 +16,7 @@ enum { SHARE_STEP = 10 };
 struct update {
 	const struct queue_pass *p;
 	const struct kar_queue *q;
+	uint32_t number; /* of the queue */
 	const struct kar_queue_status_out *out;
 	const struct queue_hold *hold; /* NULL: it is not being deleted */
 	struct kar_queue_status *status;
@@ -75,7 +76,7 @@ static const char *describe_parent(const struct update *u)
 static void set_valid(const struct update *u)
 {
 	const struct kar_queue_spec *spec = &u->q->spec;
-	const char *strategy = spec->queueing_strategy;
+	const char *strategy = spec->queueing_strategy, *warnings;
 
 	if (spec->state == KAR_QUEUE_STATE_UNKNOWN)
 		set_condition(u, "Valid", false, "UnknownState",
@@ -92,6 +93,8 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", false, "InvalidNamespaceSelector",
 			kar_arena_printf(u->arena, "no job is admitted: spec.namespaceSelector: %s",
 				spec->namespaces_problem));
+	else if ((warnings = queue_warnings(u->p, u->number)) != NULL)
+		set_condition(u, "Valid", true, "ValidWithWarnings", warnings);
 	else
 		set_condition(u, "Valid", true, "Valid", "the spec is valid");
 }
@@ -104,8 +107,7 @@ static const char *describe_hold(const struct update *u)
 		return kar_arena_printf(u->arena, "it is being deleted, and gone when %s/%s%s ended", g->o.ns,
 			g->o.name, u->hold->more ? " and others have" : " has");
 	if (u->hold->child)
-		return kar_arena_printf(u->arena,
-			"it is being deleted, and gone when queue %s does not name it as its parent",
+		return kar_arena_printf(u->arena, "deletion waits: queue %s still names this queue as parent",
 			u->hold->child);
 	return "it is being deleted"; /* somebody else keeps it */
 }
@@ -255,7 +257,7 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 		.parent = parent_of(p, out),
 		.conditions = kar_conditions_copy(&q->status.conditions, &p->s->arena),
 	};
-	const struct update u = { p, q, out, q->deletion ? &holds[i] : NULL, &st, &p->s->arena };
+	const struct update u = { p, q, i, out, q->deletion ? &holds[i] : NULL, &st, &p->s->arena };
 
 	set_amounts(&u);
 	set_head(&u);

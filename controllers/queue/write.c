@@ -277,6 +277,28 @@ void queue_write_finished(struct queue_pass *p)
 		write_finished(p, p->finished[i]);
 }
 
+/* Of a queue that has become invalid, has rights that cannot be kept, or is in order again; NULL: nothing is new. */
+static const struct kar_plan_event *validity_event(struct queue_pass *p, const struct kar_queue *q,
+	const struct kar_queue_status *st)
+{
+	const struct kar_condition *before = kar_condition_find(&q->status.conditions, "Valid");
+	const struct kar_condition *now = kar_condition_find(&st->conditions, "Valid");
+	struct kar_plan_event *e;
+
+	if (!now ||
+		(before && kar_streq(before->reason, now->reason) &&
+			kar_streq(before->message, now->message)))
+		return NULL;
+	if (!before && kar_streq(now->reason, "Valid"))
+		return NULL;
+	e = kar_arena_alloc(&p->s->arena, 1, sizeof(*e));
+	*e = (struct kar_plan_event){ .warning = !kar_streq(now->reason, "Valid"),
+		.reason = now->reason,
+		.action = "Validate",
+		.note = now->message };
+	return e;
+}
+
 static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
 {
 	const struct kar_desc *table = &kar_queue_status_table;
@@ -284,7 +306,8 @@ static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const s
 
 	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
 	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena),
-		&out);
+		&out)
+		->event = validity_event(p, q, st);
 }
 
 static void write_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
@@ -317,6 +340,7 @@ void queue_write_queues(struct queue_pass *p)
 {
 	const struct queue_hold *holds = queue_holds(p);
 
+	p->rights = queue_sum_rights(p);
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct kar_queue_status st;
 

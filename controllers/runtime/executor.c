@@ -195,6 +195,19 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 		stop(r);
 }
 
+static void record_event_of(struct run *r, const struct kar_action *a)
+{
+	const struct kar_object object = { .type = a->type,
+		.ns = a->ns,
+		.name = a->name,
+		.uid = a->uid ? a->uid : "" };
+	char api_version[KAR_EXECUTOR_API_VERSION];
+	const struct kar_object_ref about = kar_executor_about(&object, api_version);
+
+	kar_recorder_event(r->x->recorder, &about, a->event->warning ? KAR_WARNING : KAR_NORMAL,
+		a->event->reason, a->event->action, a->event->note);
+}
+
 static void record_events(struct run *r)
 {
 	const struct kar_sync *s = r->s;
@@ -225,6 +238,8 @@ static void succeed(struct run *r, const struct kar_action *a, const struct kar_
 		kar_barrier_wrote(c->barrier, s->key, type, answer->rv);
 	if (answer && c->wrote)
 		c->wrote(s, a, answer);
+	if (a && a->event)
+		record_event_of(r, a);
 	if (a)
 		return;
 	r->status_due = false;

@@ -39,6 +39,11 @@ struct kar_rank {
 	uint32_t seq;
 };
 
+struct kar_plan_event {
+	bool warning;
+	const char *reason, *action, *note;
+};
+
 struct kar_action {
 	/* A KAR_CREATE with a .subresource, such as "binding", is about the object .name, and makes none. */
 	enum kar_verb verb; /* KAR_CREATE, KAR_PATCH, KAR_DELETE, or KAR_GET for a live read */
@@ -63,13 +68,10 @@ struct kar_action {
 	const char *seen_by;
 	int what; /* the controller's own number: its encoder makes the body from it and @payload */
 	const void *payload; /* in the plan's arena */
-	const char *note;    /* for the printed plan: "task=worker index=3"; may be NULL */
+	const struct kar_plan_event
+		*event;   /* about the object, whose .uid is given, once this has succeeded; NULL: none */
+	const char *note; /* for the printed plan: "task=worker index=3"; may be NULL */
 	struct kar_rank rank;
-};
-
-struct kar_plan_event {
-	bool warning;
-	const char *reason, *action, *note;
 };
 
 struct kar_plan {

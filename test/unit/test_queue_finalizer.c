@@ -64,7 +64,7 @@ static const struct {
 				"Admitted", "admitted") } },
 		"[]", NULL },
 	{ "queue_below_holds_it", GONE, { { "b", FINALIZERS(OURS), "\"parent\":\"a\"", "" } }, { { 0 } },
-		KEPT, SAYS ", and gone when queue b does not name it as its parent\"" },
+		KEPT, "\"message\":\"deletion waits: queue b still names this queue as parent\"" },
 	{ "queue_two_below_does_not", GONE,
 		{ { "b", FINALIZERS(OURS), "\"parent\":\"c\"", "" }, { "c", FINALIZERS(OURS), "", "" } },
 		{ { 0 } }, "[]", NULL },

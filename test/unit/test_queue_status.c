@@ -136,6 +136,15 @@ static const struct {
 			SAYS("Open", "admits jobs") } },
 	{ "parent_of_itself", "", "\"parent\":\"a\"", "\"parent\":\"root\"", { NULL },
 		{ "\"parent\":\"root\"", SAYS("ParentCycle", "parent a is in a cycle") } },
+	{ "guarantee_above_the_cluster", "", "\"guarantee\":{\"cpu\":2000}", "", { NULL },
+		{ SAYS("ValidWithWarnings", "its guarantee is 2000 cpu, all nodes have 1000"),
+			SAYS("Open", "admits jobs") } },
+	{ "capability_of_what_no_node_has", "", "\"capability\":{\"nvidia.com/gpu\":8}", "", { NULL },
+		{ SAYS("ValidWithWarnings", "its capability names nvidia.com/gpu, which no node has") } },
+	{ "both", "", "\"guarantee\":{\"cpu\":\"1000500m\"},\"capability\":{\"cpu\":2000,\"a.b/c\":8}", "",
+		{ NULL },
+		{ SAYS("ValidWithWarnings",
+			"its guarantee is 1000.5 cpu, all nodes have 1000; its capability names a.b/c, which no node has") } },
 	{ "what_it_has_and_may_have", "",
 		"\"weight\":3,\"deserved\":{\"cpu\":\"1500m\"},\"capability\":{\"memory\":\"2Gi\"}", "",
 		{ GROUP("Running", "True") },
@@ -183,12 +192,55 @@ static void queue_status_says_what_there_is(void **state)
 	}
 }
 
+/* Rights of children beyond those of their parent, and of all queues beyond the nodes. */
+static void rights_that_cannot_be_kept_are_named(void **state)
+{
+	(void)state;
+	put_named(w.stores.queues, "p", HELD,
+		",\"spec\":{\"guarantee\":{\"cpu\":10},\"deserved\":{\"cpu\":20}},\"status\":{}");
+	put_named(w.stores.queues, "a", HELD,
+		",\"spec\":{\"parent\":\"p\",\"guarantee\":{\"cpu\":8},\"deserved\":{\"cpu\":9}},\"status\":{}");
+	put_named(w.stores.queues, "b", HELD,
+		",\"spec\":{\"parent\":\"p\",\"guarantee\":{\"cpu\":8},\"deserved\":{\"cpu\":12}},\"status\":{}");
+	put_named(w.stores.queues, "c", HELD,
+		",\"spec\":{\"guarantee\":{\"cpu\":995},\"deserved\":{\"cpu\":995}},\"status\":{}");
+	sync_text(false);
+	check_says(patch_of("p"),
+		"the guarantees of its child queues are together 16 cpu, its own is 10; what its child queues deserve is together 21 cpu, "
+		"it deserves 20; the guarantees of all queues are together 1005 cpu, all nodes have 1000");
+	check_says(patch_of("c"), "the guarantees of all queues are together 1005 cpu, all nodes have 1000");
+	check_says(patch_of("a"), "\"reason\":\"Valid\"");
+}
+
+/* Once for each change, about the queue. */
+static void queue_that_becomes_invalid_has_an_event(void **state)
+{
+	const struct kar_plan_event *e;
+
+	(void)state;
+	put_named(w.stores.queues, "a", HELD, ",\"spec\":{\"parent\":\"x\"},\"status\":{}");
+	put_named(w.stores.queues, "b", HELD, ",\"spec\":{},\"status\":{}");
+	put_named(w.stores.queues, "c", HELD, ",\"spec\":{\"guarantee\":{\"cpu\":2000}},\"status\":{}");
+	sync_text(false);
+	e = patch_of("a")->event;
+	assert_non_null(e);
+	assert_true(e->warning);
+	assert_string_equal(e->reason, "ParentNotFound");
+	assert_string_equal(e->note, "parent x does not exist");
+	assert_null(patch_of("b")->event);
+	e = patch_of("c")->event;
+	assert_non_null(e);
+	assert_string_equal(e->reason, "ValidWithWarnings");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(positions_are_english_ordinals),
 		cmocka_unit_test(only_the_first_hundred_have_positions),
 		cmocka_unit_test_setup_teardown(queue_status_says_what_there_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(rights_that_cannot_be_kept_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(queue_that_becomes_invalid_has_an_event, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
