@@ -1,6 +1,7 @@
 #include "api/disruptionbudget.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/copy.h"
 #include "api/names.h"
@@ -9,6 +10,7 @@
 
 struct wire_spec {
 	const struct kar_selector *selector;
+	struct kar_str max_unavailable, min_available; /* JSON: 2 or "20%" */
 };
 
 struct wire_status {
@@ -24,6 +26,8 @@ struct wire_budget {
 
 static const struct kar_field spec_fields[] = {
 	KAR_FIELD_SUB(struct wire_spec, selector, "selector", KAR_F_OBJECT_PTR, &kar_selector_desc),
+	KAR_FIELD(struct wire_spec, max_unavailable, "maxUnavailable", KAR_F_RAW),
+	KAR_FIELD(struct wire_spec, min_available, "minAvailable", KAR_F_RAW),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodDisruptionBudgetSpec", struct wire_spec, spec_fields);
 
@@ -51,6 +55,20 @@ static bool asks_for_index(const struct kar_selector *s)
 	return asks;
 }
 
+/* 2 or "20%". What is neither counts as 0, or as all: nothing may be missing. */
+static void read_number(const struct kar_str *json, int64_t *number, int64_t *percent)
+{
+	char text[32] = "";
+	const char *digits = text;
+
+	*number = *percent = -1;
+	if (!json->n)
+		return;
+	memcpy(text, json->p, json->n < sizeof(text) ? json->n : sizeof(text) - 1);
+	digits += *digits == '"';
+	*(strchr(text, '%') ? percent : number) = kar_clamp(strtoll(digits, NULL, 10), 0, INT32_MAX);
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_budget *w = wire;
@@ -62,6 +80,8 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	b->selects_none = !selector;
 	b->selects_all = selector && (kar_selector_problem(selector, &b->mem) || asks_for_index(selector));
 	b->generation = w->head.meta.generation;
+	read_number(&w->spec.max_unavailable, &b->max_unavailable, &b->max_unavailable_percent);
+	read_number(&w->spec.min_available, &b->min_available, &b->min_available_percent);
 	if (selector && !b->selects_all)
 		b->selector = kar_selector_copy(selector, &b->mem);
 	if (w->status.observed_generation >= w->head.meta.generation && w->status.allowed > 0)
@@ -89,6 +109,25 @@ const struct kar_type kar_disruptionbudget_type = {
 	.index_key = kar_object_by_namespace,
 	.n_index = 1,
 };
+
+/* Rounded up, as its own controller does. */
+static int64_t part_of(int64_t n, int64_t percent)
+{
+	return (n * percent + 99) / 100;
+}
+
+int64_t kar_disruptionbudget_allows_of(const struct kar_disruptionbudget *b, int64_t n)
+{
+	int64_t allowed = n - 1; /* neither is set: one of them must be there */
+
+	if (b->max_unavailable >= 0 || b->max_unavailable_percent >= 0)
+		allowed =
+			b->max_unavailable >= 0 ? b->max_unavailable : part_of(n, b->max_unavailable_percent);
+	else if (b->min_available >= 0 || b->min_available_percent >= 0)
+		allowed =
+			n - (b->min_available >= 0 ? b->min_available : part_of(n, b->min_available_percent));
+	return kar_clamp(allowed, 0, n);
+}
 
 bool kar_disruptionbudget_allows_more(const struct kar_disruptionbudget *old,
 	const struct kar_disruptionbudget *now)

@@ -19,6 +19,8 @@ struct kar_disruptionbudget {
 	/* It is not known which: its selector cannot be understood, or asks for the index of a pod, which is not cached as a label. */
 	bool selects_all;
 	int64_t generation;
+	/* What may be missing of the pods that it selects, at most: these are -1 if its spec does not say so. Percents are of all. */
+	int64_t max_unavailable, max_unavailable_percent, min_available, min_available_percent;
 	int32_t allowed; /* status.disruptionsAllowed; 0 also if it was counted for an earlier spec, or not yet */
 };
 
@@ -31,6 +33,8 @@ static inline const struct kar_disruptionbudget *kar_as_disruptionbudget(const s
 	return (const struct kar_disruptionbudget *)(const void *)o;
 }
 
+/* How many of @n pods, if it selects these alone and all run, may be disrupted together. */
+int64_t kar_disruptionbudget_allows_of(const struct kar_disruptionbudget *b, int64_t n) KAR_NONNULL;
 /* Is more allowed after the change from @old (NULL: it is new) to @now (NULL: it is gone), or are other pods protected? */
 bool kar_disruptionbudget_allows_more(const struct kar_disruptionbudget *old,
 	const struct kar_disruptionbudget *now);

@@ -167,6 +167,8 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		t->template_raw = used ? kar_copy_raw(&job->mem, t->template_raw) : (struct kar_str){ 0 };
 		t->template_priority_class =
 			kar_copy_fit(&job->mem, templates[i].spec.priority_class, KAR_COPY_NAME);
+		t->template_labels =
+			used ? kar_copy_pairs(&job->mem, &templates[i].meta.labels) : (struct kar_array){ 0 };
 		t->template_has_priority = templates[i].spec.has_priority;
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
 		t->needs = kar_intern_get(job->o.strings, read_needs(t->template_raw, scratch));

@@ -59,6 +59,7 @@ struct kar_taskspec {
 	struct kar_str
 		template_raw; /* the template's JSON, as served; n == 0: the job is invalid, or has ended */
 	const char *template_priority_class; /* NULL: none */
+	struct kar_array template_labels;    /* struct kar_pair */
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
 	const char *
 		needs; /* interned; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known */

@@ -62,7 +62,7 @@ enum {
 	X(MaxJobsReached, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue, or a queue above it, has as many jobs as its maxJobs allows.") \
 	X(QueueCapability, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue, or a queue above it, has as much of a resource as its capability allows; the message says which, and how much is short.") \
+		"The queue, or a queue above it, has as much of a resource as its capability allows, or, for a job that could not be evicted again, as it is entitled to; the message says which, and how much is short.") \
 	X(HeadReserved, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"There is room, but it is kept for a job that has waited for longer than --starvation-timeout; the message names it.") \
 	X(GuaranteeReserved, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

@@ -38,6 +38,9 @@ bool q_is_above_capability(struct q_pass *p, const struct q_group *g) KAR_NONNUL
 void q_note_lack(struct q_lack *worst, const struct q_lack *l) KAR_NONNULL;
 /* "insufficient cpu: 8 requested, 5 of 9 free (3 short)" */
 const char *q_short_of(struct q_pass *p, const struct q_lack *l) KAR_NONNULL KAR_RETNN;
+/* "queue a has capability 4", or what it is entitled to, and why it lends no more. */
+const char *q_limit_text(struct q_pass *p, const struct q_group *g,
+	const struct q_lack *l) KAR_NONNULL KAR_RETNN;
 /* What the cluster lacks in fut; @locked: what is kept free for guarantees of others counts as used. */
 struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask, bool locked) KAR_NONNULL;
 /* @what is short of resource @r, which is held for guarantees of others. */

@@ -48,6 +48,8 @@ struct q_queue {
 	bool grows_below;      /* somebody below may grow (rebalance.c) */
 	bool dirty;            /* its sums have changed since it entered the race */
 	int64_t *n, *g, *cap;  /* per resource: right or Q_UNNAMED, guarantee, limit */
+	int64_t *due;          /* per resource: what it is entitled to */
+	int64_t *lent;         /* per resource: .due where a sibling has a right, else Q_NO_LIMIT */
 	struct q_sum *sum;     /* per resource */
 	int64_t *idle;         /* per resource: guarantees of its children that they do not use */
 	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
@@ -302,6 +304,8 @@ static inline int64_t q_seen(const struct q_sum *s, enum q_view view)
 /* --- tree.c */
 void q_tree(struct q_pass *p) KAR_NONNULL;
 bool q_is_below(const struct q_queue *q, const struct q_queue *a) KAR_NONNULL; /* or the same */
+/* The limit of the queue for @g: its capability, and what it is entitled to if nobody could have its room back. */
+int64_t q_limit(const struct q_queue *q, uint32_t r, const struct q_group *g) KAR_NONNULL;
 /* The different children of their lowest common ancestor; false: one is above the other, or they are the same. */
 bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b) KAR_NONNULL;
 

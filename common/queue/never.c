@@ -11,8 +11,9 @@ static struct q_lack lack_of_capability(const struct q_pass *p, const struct q_g
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			struct q_lack l = { .resource = p->names[r],
 				.wanted = g->kind->m[r],
-				.limit = q->cap[r],
-				.free = q->cap[r],
+				.r = r,
+				.limit = q_limit(q, r, g),
+				.free = q_limit(q, r, g),
 				.queue = q };
 
 			l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.limit) : 0;
@@ -70,8 +71,7 @@ static struct q_why why_never(struct q_pass *p, struct q_group *g)
 
 	if (l.resource)
 		return (struct q_why){ KAR_QR_INFEASIBLE,
-			Q_TEXT(p, "%s, queue %s has capability %s", q_short_of(p, &l), l.queue->in->name,
-				q_text_amount(p, l.resource, l.limit, false)) };
+			Q_TEXT(p, "%s, %s", q_short_of(p, &l), q_limit_text(p, g, &l)) };
 	l = lack_of_all_nodes(p, g);
 	fits_nodes = q_fits_empty_nodes(p, g);
 	if (!fits_nodes && q_exceeds_nodes(p, g, &excess))

@@ -37,6 +37,18 @@ static const char *evicted_text(struct q_pass *p, const struct q_group *g)
 		a == taker->q ? "" : taker->in->queue_name);
 }
 
+/* It uses more than what its queues are entitled to, and nobody could have that back. */
+static bool is_lent_no_more(const struct q_pass *p, const struct q_group *g)
+{
+	bool above = false;
+
+	for (const struct q_queue *q = g->q; g->in->not_returnable && q->in && q->lent; q = q->parent) {
+		for (uint32_t r = 0; r < p->n_resources; r++)
+			above |= g->kind->m[r] > 0 && q_used(q, r) > q->lent[r];
+	}
+	return above;
+}
+
 /* Pods of its minimum have no place. */
 static bool lacks(const struct q_group *g)
 {
@@ -68,6 +80,7 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 		.provisions = g->st.provisions };
 	if (is && (!was || g->in->replaces))
 		d->places = q_placement(p, g);
+	d->lent_no_more = was && is && is_lent_no_more(p, g);
 	d->lacks = was && is && g->in->replaces && lacks(g);
 	if (g->st.evicted_for)
 		d->evicted_for = g->st.evicted_for->index;

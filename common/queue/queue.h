@@ -203,6 +203,11 @@ struct kar_queue_group {
 	const struct kar_queue_protected *budgets; /* of its members; each at most once */
 	uint32_t n_budgets;
 	bool not_evictable; /* a bare member, another scheduler */
+	/*
+	 * Why others could not have its room back once it runs: it is admitted, and grows, only within what its queues are entitled to where siblings
+	 * of these have rights. "PodDisruptionBudget b protects its pods"; NULL: they could.
+	 */
+	const char *not_returnable;
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
 	/*
@@ -275,7 +280,8 @@ struct kar_queue_decision {
 	uint32_t evicted_for;       /* the taker; KAR_QUEUE_NONE: DRAIN, or not evicted */
 	const char
 		*evicted_text; /* "evicted: queue o reclaims its deserved share for n/j"; NULL: not evicted */
-	bool took_extras;      /* of a taker: others give up extras for it in this pass */
+	bool lent_no_more; /* admitted, .not_returnable, and a queue of it uses more than it is entitled to */
+	bool took_extras;  /* of a taker: others give up extras for it in this pass */
 
 	enum kar_queue_reason
 		provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */

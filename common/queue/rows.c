@@ -57,14 +57,14 @@ static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, 
 	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		int64_t sum;
+		int64_t limit = q_limit(q, r, ask->g), sum;
 
-		if (ask->v[r] <= 0 || q->cap[r] == Q_NO_LIMIT)
+		if (ask->v[r] <= 0 || limit == Q_NO_LIMIT)
 			continue;
 		sum = q_add(q_seen(&q->sum[r], view), ask->v[r]);
 		if (head)
 			sum = q_add(sum, head->kind->m[r]);
-		all |= (uint64_t)(sum > q->cap[r]) << r;
+		all |= (uint64_t)(sum > limit) << r;
 	}
 	return all;
 }
@@ -146,7 +146,7 @@ static bool fits_empty_rows(struct q_pass *p, const struct q_group *g)
 		if (m[r] <= 0)
 			continue;
 		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
-			if (m[r] > q->cap[r])
+			if (m[r] > q_limit(q, r, g))
 				return false;
 		}
 		others = q_add(p->foreign[r], guaranteed_to_others(p, g->q, r));

@@ -159,6 +159,16 @@ struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 	return (struct q_why){ 0 };
 }
 
+const char *q_limit_text(struct q_pass *p, const struct q_group *g, const struct q_lack *l)
+{
+	const char *limit = q_text_amount(p, l->resource, l->limit, false);
+
+	if (!g->in->not_returnable || l->limit >= l->queue->cap[l->r])
+		return Q_TEXT(p, "queue %s has capability %s", l->queue->in->name, limit);
+	return Q_TEXT(p, "queue %s is entitled to %s and lends it nothing: %s", l->queue->in->name, limit,
+		g->in->not_returnable);
+}
+
 static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
 {
 	struct q_lack worst = { 0 };
@@ -173,12 +183,13 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			struct q_lack l = { .resource = p->names[r],
 				.wanted = ask->v[r],
-				.limit = q->cap[r],
+				.r = r,
+				.limit = q_limit(q, r, ask->g),
 				.queue = q };
 
 			if (!(s->cap[q->depth] >> r & 1))
 				continue;
-			l.free = q->cap[r] - q_used(q, r);
+			l.free = q_sub(l.limit, q_used(q, r));
 			l.lacks = q_sub(ask->v[r], l.free);
 			q_note_lack(&worst, &l);
 		}
@@ -186,8 +197,7 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 	if (!worst.queue)
 		return (struct q_why){ 0 };
 	return (struct q_why){ KAR_QR_QUEUE_CAPABILITY,
-		Q_TEXT(p, "%s, queue %s has capability %s", q_short_of(p, &worst), worst.queue->in->name,
-			q_text_amount(p, worst.resource, worst.limit, false)) };
+		Q_TEXT(p, "%s, %s", q_short_of(p, &worst), q_limit_text(p, ask->g, &worst)) };
 }
 
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask)

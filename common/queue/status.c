@@ -46,40 +46,6 @@ static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool ze
 	return out;
 }
 
-static int64_t weight_of(const struct q_queue *q)
-{
-	return q->in->weight > 0 ? q->in->weight : 1;
-}
-
-/* What the children are due of what their parent is due: their rights, and the rest by weight. */
-static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *due,
-	struct kar_queue_result *out)
-{
-	int64_t rights[Q_RESOURCES] = { 0 }, weights = 0;
-
-	for (uint32_t i = 0; i < q->n_children; i++) {
-		const struct q_queue *c = q->children[i];
-
-		weights += c->closed ? 0 : weight_of(c);
-		for (uint32_t r = 0; r < p->n_resources && !c->closed; r++)
-			rights[r] = q_add(rights[r], q_max(c->n[r], 0));
-	}
-	for (uint32_t i = 0; i < q->n_children; i++) {
-		struct q_queue *c = q->children[i];
-		int64_t own[Q_RESOURCES] = { 0 };
-
-		for (uint32_t r = 0; r < p->n_resources; r++) {
-			own[r] = q_max(c->n[r], 0);
-			if (!c->closed && due[r] > rights[r])
-				own[r] = q_add(own[r],
-					(int64_t)((kar_nano)(due[r] - rights[r]) * weight_of(c) / weights));
-			own[r] = q_min(own[r], c->cap[r]);
-		}
-		out->queues[c->index].entitled = list(p, own, true);
-		entitle(p, c, own, out);
-	}
-}
-
 static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 {
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
@@ -123,12 +89,13 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 		for (uint32_t r = 0; r < p->n_resources; r++)
 			used[r] = q_used(q, r);
 		o->allocated = list(p, used, false);
+		if (q->due)
+			o->entitled = list(p, q->due, true);
 		for (uint32_t k = 0; k < q->n_line && o->head == KAR_QUEUE_NONE; k++) {
 			if (out->groups[q->line[k]->index].position == 1)
 				o->head = q->line[k]->index;
 		}
 	}
-	entitle(p, p->root, p->alloc, out);
 	count_groups(p, out);
 	put_reservations(p, out);
 }

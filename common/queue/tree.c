@@ -179,6 +179,60 @@ static void add_up_rights(struct q_pass *p, struct q_queue *q)
 	p->has_rights |= q->names_any;
 }
 
+/* --- what they are entitled to --------------------------------------------------------------------- */
+
+static int64_t weight_of(const struct q_queue *q)
+{
+	return q->in->weight > 0 ? q->in->weight : 1;
+}
+
+/* A sibling has a right to the resource. */
+static bool has_rivals(const struct q_queue *q, uint32_t r)
+{
+	for (uint32_t i = 0; i < q->parent->n_children; i++) {
+		const struct q_queue *c = q->parent->children[i];
+
+		if (c != q && !c->closed && c->n[r] > 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the children are due of what their parent is due: their rights, and the rest by weight. */
+static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *due)
+{
+	int64_t rights[Q_RESOURCES] = { 0 }, weights = 0;
+
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		const struct q_queue *c = q->children[i];
+
+		weights += c->closed ? 0 : weight_of(c);
+		for (uint32_t r = 0; r < p->n_resources && !c->closed; r++)
+			rights[r] = q_add(rights[r], q_max(c->n[r], 0));
+	}
+	for (uint32_t i = 0; i < q->n_children; i++) {
+		struct q_queue *c = q->children[i];
+
+		c->due = q_vector(p);
+		c->lent = q_vector(p);
+		for (uint32_t r = 0; r < p->n_resources; r++) {
+			int64_t own = q_max(c->n[r], 0);
+
+			if (!c->closed && due[r] > rights[r])
+				own = q_add(own,
+					(int64_t)((kar_nano)(due[r] - rights[r]) * weight_of(c) / weights));
+			c->due[r] = q_min(own, c->cap[r]);
+			c->lent[r] = has_rivals(c, r) ? c->due[r] : Q_NO_LIMIT;
+		}
+		entitle(p, c, c->due);
+	}
+}
+
+int64_t q_limit(const struct q_queue *q, uint32_t r, const struct q_group *g)
+{
+	return g->in->not_returnable && q->lent ? q_min(q->cap[r], q->lent[r]) : q->cap[r];
+}
+
 void q_tree(struct q_pass *p)
 {
 	uint32_t n = p->s->n_queues;
@@ -212,6 +266,7 @@ void q_tree(struct q_pass *p)
 	}
 	set_state(p->root, false, false);
 	add_up_rights(p, p->root);
+	entitle(p, p->root, p->alloc);
 }
 
 bool q_is_below(const struct q_queue *q, const struct q_queue *a)

@@ -1,5 +1,9 @@
 /* What PodDisruptionBudgets allow, and which of them protect the members of a group (docs/design/podgroup.md, 6). */
 #include <stdlib.h>
+#include <string.h>
+
+#include "api/names.h"
+#include "api/pg_members.h"
 
 #include "controllers/queue/pass.h"
 
@@ -112,6 +116,92 @@ static void observe_members(const struct budgets *b, uint32_t i)
 	}
 }
 
+/* --- what they would protect ------------------------------------------------------------------------- */
+
+/* A budget for pods with these labels that allows less than all of the @n that start together; NULL: there is none. */
+static const struct kar_disruptionbudget *find_strict(const struct queue_pass *p, const char *ns,
+	const struct kar_array *labels, int64_t n)
+{
+	const struct kar_disruptionbudget *found = NULL;
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_by_index(p->stores->disruptionbudgets,
+		     KAR_DISRUPTIONBUDGET_BY_NAMESPACE, ns);
+		kar_iter_next(&it, &o);) {
+		const struct kar_disruptionbudget *b = kar_as_disruptionbudget(o);
+
+		if (kar_disruptionbudget_selects(b, labels) && kar_disruptionbudget_allows_of(b, n) < n &&
+			(!found || strcmp(b->o.name, found->o.name) < 0))
+			found = b;
+	}
+	return found;
+}
+
+/* The labels of pods of the task: those of the template, and ours. */
+static struct kar_array labels_of(const struct kar_queuejob *job, size_t task, struct kar_arena *a)
+{
+	const struct kar_array *own = &job->spec.tasks[task].template_labels;
+	struct kar_pair *all = kar_arena_alloc(a, own->n + 3, sizeof(*all));
+
+	if (own->n)
+		memcpy(all, own->items, own->n * sizeof(*all));
+	all[own->n] = (struct kar_pair){ KAR_LABEL_QUEUEJOB, job->o.name };
+	all[own->n + 1] = (struct kar_pair){ KAR_LABEL_POD_GROUP, job->o.name };
+	all[own->n + 2] = (struct kar_pair){ KAR_LABEL_TASK, job->spec.tasks[task].name };
+	return (struct kar_array){ .items = all, .n = own->n + 3 };
+}
+
+static const struct kar_disruptionbudget *strict_of_job(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_queuejob *job = p->groups[i].job;
+	const struct kar_disruptionbudget *b = NULL;
+
+	for (size_t k = 0; k < job->spec.n_tasks && !b; k++) {
+		const struct kar_array labels = labels_of(job, k, &p->s->arena);
+
+		b = find_strict(p, job->o.ns, &labels, p->in[i].min);
+	}
+	return b;
+}
+
+static const struct kar_disruptionbudget *strict_of_members(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_disruptionbudget *b = NULL;
+	const char *last = NULL;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	kar_object_key(&p->groups[i].group->o, key);
+	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
+		!b && kar_iter_next(&it, &o);) {
+		const struct kar_pod *pod = kar_as_pod(o);
+		struct kar_array labels;
+
+		if (kar_pod_finished(pod) || (last && kar_pod_more_labels(pod) == last))
+			continue; /* most have the same */
+		last = kar_pod_more_labels(pod);
+		labels = kar_pod_labels(pod, &p->s->arena);
+		b = find_strict(p, pod->o.ns, &labels, p->groups[i].group->spec.min_member);
+	}
+	return b;
+}
+
+/* Whoever has a right could not have the room of such a group back. */
+static void observe_strict(struct queue_pass *p, uint32_t i)
+{
+	const struct queue_group *qg = &p->groups[i];
+	const struct kar_disruptionbudget *b;
+
+	if (qg->claim != QUEUE_CLAIM_ALIVE || p->in[i].not_returnable ||
+		!kar_store_index_count(p->stores->disruptionbudgets, KAR_DISRUPTIONBUDGET_BY_NAMESPACE,
+			qg->group->o.ns))
+		return;
+	b = qg->job ? strict_of_job(p, i) : kar_pg_of_others(qg->group) ? strict_of_members(p, i) : NULL;
+	if (b)
+		p->in[i].not_returnable = kar_arena_printf(&p->s->arena,
+			"PodDisruptionBudget %s allows less than all of its pods", b->o.name);
+}
+
 /* It is being evicted, and the budgets do not show that yet. */
 static void take(const struct budgets *b, struct kar_queue_group *in)
 {
@@ -138,6 +228,8 @@ void queue_observe_budgets(struct queue_pass *p)
 	size_t most = kar_store_count(store);
 	const struct kar_object *o;
 
+	for (uint32_t i = 0; i < p->n_groups && most; i++)
+		observe_strict(p, i);
 	if (!most || !somebody_waits(p))
 		return;
 	b.all = kar_arena_alloc(&p->s->arena, most, sizeof(struct kar_disruptionbudget *));

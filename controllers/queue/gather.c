@@ -2,6 +2,7 @@
 #include "controllers/queue/gather.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
@@ -64,6 +65,8 @@ static void collect_live(struct gathering *m, const struct kar_pod *pod, bool st
 		queue_gather_add(m, &m->have, pod);
 	else if (!kar_pg_is_held(pod) && (started || kar_pg_waits(pod) || kar_pg_binds(pod, m->p->served)))
 		queue_gather_add(m, &m->unbound, pod);
+	if (!pod->owner_name && (!m->unowned || strcmp(pod->o.name, m->unowned->o.name) < 0))
+		m->unowned = pod;
 	if (!needs_place(m, pod, false) && (!pod->owner_name || !kar_pg_was_started(pod, m->p->served)))
 		m->bare = true;
 }

@@ -36,7 +36,9 @@ struct gathering {
 	bool mixed;   /* they do not agree on one: none that waits here starts (podgroup/release.c) */
 	bool bound;   /* one has a node */
 	int32_t wave; /* OnlyWaiting: how many must start together; 0: it is not so */
-	bool bare;    /* a member that runs would be made again by nobody, or is not ours to stop */
+	const struct kar_pod
+		*unowned; /* the first live one by name that nobody would make again; NULL: there is none */
+	bool bare;        /* a member that runs would be made again by nobody, or is not ours to stop */
 	struct queue_runs runs;
 	const struct kar_pod ***pods; /* per run: its members; NULL: they get no places */
 	bool *unverified;             /* per run */

@@ -434,6 +434,9 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	in->no_node_check = !out || in->ineligible == KAR_QR_WAITING_FOR_MEMBERS;
 	in->released = true;
 	in->not_evictable = m->bare;
+	if (m->unowned)
+		in->not_returnable = kar_arena_printf(m->arena,
+			"pod %s has no controller that would make it again", m->unowned->o.name);
 }
 
 static struct gathering observe(struct queue_pass *p, uint32_t i)

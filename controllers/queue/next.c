@@ -80,6 +80,9 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 						: kar_arena_printf(a, "admitted by queue %s", qg->queue);
 	else if (d->cause)
 		text = d->evicted_text;
+	if (d->lent_no_more)
+		text = kar_arena_printf(a, "%s; queue %s lends it no more: %s", text, qg->queue,
+			p->in[qg - p->groups].not_returnable);
 	if (qg->next)
 		text = kar_arena_printf(a, "%s; it moves to queue %s when its pods are gone", text, qg->next);
 	if (qg->asked > qg->priority)

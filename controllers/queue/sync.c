@@ -245,7 +245,11 @@ static void on_budget(void *arg, const struct kar_object *old, const struct kar_
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
+	bool edited = !old || !new ||
+		kar_as_disruptionbudget(old)->generation != kar_as_disruptionbudget(new)->generation;
 
+	if (edited)
+		kar_workqueue_add(c->queue, COUNTS); /* who is protected by it gets no more from others */
 	if (shared->waits_for_room &&
 		kar_disruptionbudget_allows_more(old ? kar_as_disruptionbudget(old) : NULL,
 			new ? kar_as_disruptionbudget(new) : NULL))

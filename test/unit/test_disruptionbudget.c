@@ -80,6 +80,33 @@ static void budgets_select_pods(void **state)
 	}
 }
 
+/* Of 5 pods, which all run. */
+static void budgets_allow_a_part(void **state)
+{
+	static const struct {
+		const char *spec;
+		int64_t allows;
+	} specs[] = { { "\"maxUnavailable\":0", 0 }, { "\"maxUnavailable\":2", 2 },
+		{ "\"maxUnavailable\":9", 5 }, { "\"maxUnavailable\":\"50%\"", 3 },
+		{ "\"maxUnavailable\":\"100%\"", 5 }, { "\"maxUnavailable\":-1", 0 },
+		{ "\"minAvailable\":0", 5 }, { "\"minAvailable\":4", 1 }, { "\"minAvailable\":7", 0 },
+		{ "\"minAvailable\":\"50%\"", 2 }, { "\"minAvailable\":\"0%\"", 5 },
+		{ "\"minAvailable\":\"x\"", 5 }, { "\"selector\":{}", 4 } };
+
+	for (size_t i = 0; i < KAR_LEN(specs); i++) {
+		const struct kar_disruptionbudget *b;
+		char rest[128];
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		snprintf(rest, sizeof(rest), ",\"spec\":{%s}", specs[i].spec);
+		put_named(w.stores.disruptionbudgets, "b", "", rest);
+		b = kar_as_disruptionbudget(kar_store_get(w.stores.disruptionbudgets, "ns", "b"));
+		if (kar_disruptionbudget_allows_of(b, 5) != specs[i].allows)
+			fail_msg("%s: %d", specs[i].spec, (int)kar_disruptionbudget_allows_of(b, 5));
+	}
+}
+
 /* --- evictions ------------------------------------------------------------------------------------------- */
 
 #define REQUESTS "\"resources\":{\"requests\":{\"cpu\":\"300\"}}"
@@ -89,10 +116,10 @@ static void put_gang(const char *name, int priority, int pods, const char *statu
 	char rest[1024], owner[256];
 
 	snprintf(rest, sizeof(rest),
-		",\"spec\":{\"queue\":\"a\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"spec\":{"
+		",\"spec\":{\"queue\":\"a\",\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":%d,\"template\":{\"metadata\":{\"labels\":{\"team\":\"%s\"}},\"spec\":{"
 		"\"containers\":[{\"name\":\"c\"," REQUESTS
 		"}]}}}]},\"status\":{\"phase\":\"Pending\",\"incarnation\":1}",
-		pods, pods);
+		pods, pods, name);
 	put_named(w.stores.queuejobs, name, "", rest);
 	snprintf(owner, sizeof(owner),
 		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
@@ -264,9 +291,56 @@ static void budget_that_allows_more_begins_a_pass(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* --- what is lent ---------------------------------------------------------------------------------------- */
+
+/* Queue a, which has a right to 300 of 1000 cpu, lends itself more: another one has a right to the rest. t asks for two pods of 300. */
+static void what_could_not_come_back_is_not_lent(void **state)
+{
+	static const struct {
+		const char *budget, *says; /* NULL: it is admitted */
+	} lends[] = { { BUDGET(SELECTS("\"team\":\"v\"") ",\"maxUnavailable\":0", ""), NULL },
+		{ BUDGET(SELECTS("\"team\":\"t\"") ",\"maxUnavailable\":0", ""),
+			"PodDisruptionBudget b allows less than all of its pods" },
+		{ BUDGET(SELECTS("\"kube-arbitrator.io/queuejob\":\"t\"") ",\"minAvailable\":1", ""),
+			"PodDisruptionBudget b" },
+		{ BUDGET("\"selector\":{},\"maxUnavailable\":0", ""), "queue a is entitled to 300" },
+		{ BUDGET("\"selector\":{},\"maxUnavailable\":2", ""), NULL } };
+
+	for (size_t i = 0; i < KAR_LEN(lends); i++) {
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("a", "\"deserved\":{\"cpu\":300}");
+		put_queue("o", "\"deserved\":{\"cpu\":700}");
+		put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", lends[i].budget);
+		put_gang("t", 9, 2, "");
+		sync_text(true);
+		check_says(&w.sync.plan.actions[0], lends[i].says ? lends[i].says : "admitted by queue a");
+	}
+}
+
+/* It runs with 600 of them: its budget has come later. */
+static void queue_lends_no_more_and_says_so(void **state)
+{
+	(void)state;
+	put_queue("a", "\"deserved\":{\"cpu\":300}");
+	put_queue("o", "\"deserved\":{\"cpu\":700}");
+	put_gang("v", 1, 2, RUNS);
+	put_member("v", "Running", "v");
+	put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1",
+		BUDGET("\"selector\":{},\"maxUnavailable\":0", ""));
+	sync_text(true);
+	w.mono += 10000;
+	sync_named("positions");
+	check_says(&w.sync.plan.actions[0],
+		"admitted by queue a; queue a lends it no more: PodDisruptionBudget b allows less than all of its pods");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(budgets_allow_a_part, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_could_not_come_back_is_not_lent, setup, teardown),
+		cmocka_unit_test_setup_teardown(queue_lends_no_more_and_says_so, setup, teardown),
 		TEST(budgets_select_pods),
 		TEST(nobody_is_evicted_beyond_a_budget),
 		TEST(evicted_gang_that_has_run_has_no_failures),

@@ -548,6 +548,23 @@ static void place_of_a_full_queue_is_kept(void **state)
 	assert_string_equal(sync_text(true), PLACED);
 }
 
+/* Its queue is entitled to 4 of 8 CPUs, and another one to the rest. */
+static void bare_pods_borrow_nothing(void **state)
+{
+	(void)state;
+	put_queue("default", "\"deserved\":{\"cpu\":4}");
+	put_queue("o", "\"deserved\":{\"cpu\":4}");
+	put_members("a 3 gated bare; b 3 gated");
+	put_group("g", "\"minMember\":2", "");
+	sync_text(true);
+	check_says(&w.sync.plan.actions[0],
+		"queue default is entitled to 4 and lends it nothing: pod a has no controller that would make it again");
+	put_members("a 3 gated");
+	w.mono += 10000;
+	sync_text(true);
+	check_says(&w.sync.plan.actions[0], "\"state\":\"Placed\"");
+}
+
 /* Group g has the nodes, and a pod of priority 5; its other one has none. */
 static void pods_protect_their_group_from_eviction(void **state)
 {
@@ -652,6 +669,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(bare_pods_borrow_nothing, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_protect_their_group_from_eviction, small_cluster,
 			teardown),

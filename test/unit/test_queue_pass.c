@@ -390,6 +390,18 @@ static const struct row rows[] = {
 	{ "until_it_has_had_its_time",
 		"node n cpu=4; queue a jobs=1; group y a 1 cpu=1 empty; group x a 1 cpu=1 bare=1 yields p=9",
 		"x=MaxJobsReached | y=1" },
+	/* --- what is borrowed comes back */
+	{ "borrower_that_could_not_be_evicted_gets_what_its_queue_is_entitled_to",
+		"node n cpu=24; queue a n=cpu:4; queue b n=cpu:16; group x a 6 cpu=1 bound-for-good; group y a 3 cpu=1 bound-for-good; group z a 18 cpu=1 bound-for-good",
+		"x=6 | y~insufficient cpu: 3 requested, 0 of 6 free (3 short), queue a is entitled to 6 and lends it nothing: nobody would make p again | z=Infeasible | "
+		"z~insufficient cpu: 18 requested, 6 of 6 free (12 short), queue a is entitled to 6 and lends it nothing: nobody would make p again" },
+	{ "one_that_can_be_gets_all", "node n cpu=24; queue a n=cpu:4; queue b n=cpu:16; group x a 20 cpu=1",
+		"x=20" },
+	{ "without_rights_of_others_nothing_is_borrowed",
+		"node n cpu=24; queue a; queue b w=5; group x a 20 cpu=1 bound-for-good", "x=20" },
+	{ "what_runs_goes_on_and_grows_no_more",
+		"node n cpu=24; queue a n=cpu:4; queue b n=cpu:16; group x a 2..20 cpu=1 run=10 bound-for-good; group y a 2..12 cpu=1 run=2",
+		"x=10 | y=12" },
 	{ "pool_of_a_queue",
 		"node n cpu=9; flags starve=300; queue a cap=cpu:4; queue b; group r a 3 cpu=1 run=3; group head a 3 cpu=1 t=10; group x a 1 cpu=1; group y b 1 cpu=1",
 		"x~insufficient cpu: 1 requested, 0 of 4 free (1 short), held for default/head, which waits since 1970-01-01T00:00:10Z | y=1" },
