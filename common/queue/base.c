@@ -203,7 +203,7 @@ bool q_is_frozen(struct q_pass *p, const struct q_group *g)
 	return holds_until(p, g->in->last_scale + window(p, g));
 }
 
-bool q_is_protected(struct q_pass *p, const struct q_group *g)
+bool q_is_protected(struct q_pass *p, const struct q_group *g, kar_time runtime)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;
 
@@ -211,5 +211,5 @@ bool q_is_protected(struct q_pass *p, const struct q_group *g)
 		since = p->now;
 	if (g->st.readmitted || g->st.evicts)
 		return true;
-	return q_is_admitted(g) && since && holds_until(p, since + p->s->flags.min_runtime);
+	return q_is_admitted(g) && since && holds_until(p, since + runtime);
 }

@@ -330,7 +330,8 @@ void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t 
 enum kar_queue_reason q_ineligible(const struct q_group *g) KAR_NONNULL;
 void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
 bool q_is_frozen(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
-bool q_is_protected(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* It has not run for @runtime ms yet. */
+bool q_is_protected(struct q_pass *p, const struct q_group *g, kar_time runtime) KAR_NONNULL;
 
 /* --- setup.c */
 void q_setup(struct q_pass *p) KAR_NONNULL;

@@ -199,6 +199,7 @@ struct kar_queue_group {
 	enum kar_queue_phase phase;
 
 	/* --- eviction */
+	int32_t evictions; /* how often it was evicted for others; each doubles its protection against others of its queue */
 	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
 	const struct kar_queue_protected *budgets; /* of its members; each at most once */
 	uint32_t n_budgets;

@@ -48,6 +48,8 @@ static bool goes_before(const struct rank *r, const struct q_group *g, const str
 	if (!order)
 		order = compare(r->base, q->base);
 	if (!order)
+		order = compare(r->evictions, q->evictions);
+	if (!order)
 		order = compare(q->extras, r->extras);
 	if (!order)
 		order = compare(q->young, r->young);
@@ -69,8 +71,10 @@ static bool may_take_extra(struct taking *t, struct q_group *y, const struct sou
 		(!uses_short(t, y, q_asked(p, u), false) ||
 			(from->a != from->b && !q_over(p, from->b, u, t->resources, false))))
 		return false;
-	*r = (struct rank){ from && from->a != from->b ? from->b->share : 0, y->in->base, q_extras(y),
-		y->in->creation };
+	*r = (struct rank){ .share = from && from->a != from->b ? from->b->share : 0,
+		.base = y->in->base,
+		.extras = q_extras(y),
+		.young = y->in->creation };
 	return !q_is_frozen(p, y);
 }
 
@@ -120,16 +124,28 @@ static bool may_reclaim(struct taking *t, struct q_group *v, const struct source
 		!uses_short(t, v, q_asked(p, v->kind->m), true) ||
 		!q_over(p, from->b, v->kind->m, t->resources, true))
 		return false;
-	*r = (struct rank){ from->b->share, v->in->base, 0, admitted_at(v) };
-	return !q_is_protected(p, v);
+	*r = (struct rank){ .share = from->b->share,
+		.base = v->in->base,
+		.evictions = v->in->evictions,
+		.young = admitted_at(v) };
+	return !q_is_protected(p, v, p->s->flags.min_runtime);
+}
+
+/* Who was evicted before has the more time to get on: the doubled one, up to an hour. Rights are not delayed by that. */
+static kar_time protection(const struct q_pass *p, const struct q_group *v)
+{
+	kar_time least = p->s->flags.min_runtime, most = q_max(least, 60 * KAR_MINUTE);
+	int times = (int)kar_clamp(v->in->evictions, 0, 30);
+
+	return q_min(q_mul(least, (int64_t)1 << times), most);
 }
 
 static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 {
 	if (is_spared(t, v) || v->in->base >= t->g->in->base)
 		return false;
-	*r = (struct rank){ 0, v->in->base, 0, admitted_at(v) };
-	return !q_is_protected(t->p, v);
+	*r = (struct rank){ .base = v->in->base, .evictions = v->in->evictions, .young = admitted_at(v) };
+	return !q_is_protected(t->p, v, protection(t->p, v));
 }
 
 /* --- who goes first --------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ struct victim {
 /* In which order victims go. */
 struct rank {
 	int64_t share;
-	int32_t base, extras;
+	int32_t base, evictions, extras;
 	kar_time young; /* admitted or created */
 };
 

@@ -13,7 +13,7 @@
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T ends=T stops=N (that many of its pods are still leaving the first node)
- *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable)
+ *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
  *
@@ -355,6 +355,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->resized = true;
 	else if (strcmp(word, "yields") == 0)
 		g->yields = KAR_QUEUE_YIELDS_TO_ALL;
+	else if (strcmp(word, "evictions") == 0)
+		g->evictions = atoi(value);
 	else if (strcmp(word, "bound-for-good") == 0)
 		g->not_returnable = "nobody would make p again";
 	else if (strcmp(word, "empty") == 0)
