@@ -32,6 +32,7 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	if (admitted) {
 		q_add_pods(p, g, 0, g->st.d, part->k, rows);
 		q_add_list(p, &g->in->hold, part->k);
+		q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t pods = g->pods ? g->pods[r] : 0;

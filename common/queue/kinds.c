@@ -37,16 +37,21 @@ static uint64_t hash_of(const struct q_group *g)
 	return h;
 }
 
+static bool same_charges(const struct kar_queue_charge *a, const struct kar_queue_charge *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (a[i].row != b[i].row || a[i].amount != b[i].amount)
+			return false;
+	}
+	return true;
+}
+
 static bool same_runs(const struct kar_queue_run *a, const struct kar_queue_run *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (a[i].class != b[i].class || a[i].n != b[i].n || a[i].n_charges != b[i].n_charges)
+		if (a[i].class != b[i].class || a[i].n != b[i].n || a[i].n_charges != b[i].n_charges ||
+			!same_charges(a[i].charges, b[i].charges, a[i].n_charges))
 			return false;
-		for (uint32_t k = 0; k < a[i].n_charges; k++) {
-			if (a[i].charges[k].row != b[i].charges[k].row ||
-				a[i].charges[k].amount != b[i].charges[k].amount)
-				return false;
-		}
 	}
 	return true;
 }
@@ -79,7 +84,9 @@ static bool are_alike(const struct q_group *a, const struct q_group *b)
 		a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
 		flags_of(x) == flags_of(y) &&
 		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
-		same_hold(&x->hold, &y->hold) && same_runs(x->runs, y->runs, x->n_runs);
+		same_hold(&x->hold, &y->hold) && x->n_hold_charges == y->n_hold_charges &&
+		same_charges(x->hold_charges, y->hold_charges, x->n_hold_charges) &&
+		same_runs(x->runs, y->runs, x->n_runs);
 }
 
 /* By name: the order of the snapshot says nothing. */
@@ -119,6 +126,7 @@ static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue
 		most += in->runs[i].n_charges;
 	for (uint32_t i = 0; i < in->n_leaving; i++)
 		most += in->leaving[i].n_charges;
+	most += in->n_hold_charges;
 	most = most < Q_ROWS ? most : Q_ROWS;
 	k->rows = kar_arena_alloc(p->a, most + 1, sizeof(*k->rows));
 	k->row_m = kar_arena_alloc(p->a, most + 1, sizeof(*k->row_m));
@@ -126,6 +134,7 @@ static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue
 		add_rows(p, k, in->runs[i].charges, in->runs[i].n_charges, most);
 	for (uint32_t i = 0; i < in->n_leaving; i++)
 		add_rows(p, k, in->leaving[i].charges, in->leaving[i].n_charges, most);
+	add_rows(p, k, in->hold_charges, in->n_hold_charges, most);
 	sort_rows(p, k);
 }
 
@@ -146,5 +155,6 @@ struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
 	g->kind = k;
 	q_add_pods(p, g, 0, g->min, k->m, k->row_m);
 	q_add_list(p, &g->in->hold, k->m);
+	q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, k->row_m);
 	return k;
 }

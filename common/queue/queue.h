@@ -177,7 +177,9 @@ struct kar_queue_group {
 	int32_t min;     /* m: at least 1 while pods are left */
 	int32_t desired; /* d of an admitted group; of others' groups: released members, at least m */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
-	struct kar_queue_amounts hold;           /* room for members to come (minResources) */
+	struct kar_queue_amounts hold;               /* room for members to come (minResources) */
+	const struct kar_queue_charge *hold_charges; /* of .hold, as if those members existed */
+	uint32_t n_hold_charges;
 	const char *topology;                    /* label key of struct kar_gang */
 	const struct kar_queue_leaving *leaving; /* pods that stop */
 	uint32_t n_leaving;

@@ -281,6 +281,26 @@ void queue_ledger_close(struct queue_ledger *l)
 
 /* --- reservations ---------------------------------------------------------------------------------------- */
 
+static const struct kar_resourcequota *quota_of(const struct queue_account *a, uint32_t row)
+{
+	size_t i = 0;
+
+	while (a->quotas[i]->o.name != a->ledger->rows[row].quota)
+		i++;
+	return a->quotas[i];
+}
+
+/* The resource of pods that a row for @resource is about; NULL: their limits, or how many there are. */
+static const char *requested(const char *resource)
+{
+	static const char requests[] = "requests.", limits[] = "limits.";
+
+	if (strncmp(resource, limits, sizeof(limits) - 1) == 0)
+		return NULL;
+	return strncmp(resource, requests, sizeof(requests) - 1) == 0 ? resource + sizeof(requests) - 1
+								      : resource;
+}
+
 /* What @totals have of what the row for @resource is charged with. */
 static int64_t total_of(const struct kar_array *totals, const char *resource)
 {
@@ -295,6 +315,21 @@ static int64_t total_of(const struct kar_array *totals, const char *resource)
 	return text && kar_quantity_parse(text, &q, NULL) == 0 ? kar_quota_amount(resource, &q, true) : 0;
 }
 
+const struct queue_charges *queue_charge_hold(struct queue_account *a, const struct kar_queue_amounts *hold)
+{
+	struct queue_charges *out = kar_arena_alloc(a->ledger->arena, 1, sizeof(*out));
+
+	for (uint32_t row = a->first; row < a->first + a->n; row++) {
+		const char *name = requested(a->ledger->rows[row].resource);
+
+		for (uint32_t i = 0; i < hold->n && !quota_of(a, row)->scopes.n; i++) {
+			if (kar_streq(hold->items[i].resource, name))
+				add_charge(a, row, hold->items[i].amount, out);
+		}
+	}
+	return out;
+}
+
 static wide charged_by(const struct queue_charges *const *members, size_t n, uint32_t row)
 {
 	wide sum = 0;
@@ -304,15 +339,6 @@ static wide charged_by(const struct queue_charges *const *members, size_t n, uin
 			sum += members[i]->items[k].row == row ? members[i]->items[k].amount : 0;
 	}
 	return sum;
-}
-
-static const struct kar_resourcequota *quota_of(const struct queue_account *a, uint32_t row)
-{
-	size_t i = 0;
-
-	while (a->quotas[i]->o.name != a->ledger->rows[row].quota)
-		i++;
-	return a->quotas[i];
 }
 
 void queue_reservation_rest(struct queue_reservation *r, const struct kar_array *totals,

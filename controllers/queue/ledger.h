@@ -56,6 +56,12 @@ const struct queue_charges *queue_charge_template(struct queue_account *a, const
 	const char *class) __attribute__((nonnull(1, 2))) KAR_RETNN;
 /* Of a pod that exists: kar_pod.charge. */
 const struct queue_charges *queue_charge_pod(struct queue_account *a, const char *text) KAR_NONNULL KAR_RETNN;
+/*
+ * Of room for members to come, whose amounts are as those of nodes. Quotas with scopes have no part in it, because nobody knows whether they hold
+ * for pods that do not exist.
+ */
+const struct queue_charges *queue_charge_hold(struct queue_account *a,
+	const struct kar_queue_amounts *hold) KAR_NONNULL KAR_RETNN;
 /* "quota c needs limits.cpu, container x of task t sets none", in @arena; NULL: no quota refuses it. */
 const char *queue_charges_problem(const struct queue_charges *c, const char *task,
 	struct kar_arena *arena) KAR_NONNULL;

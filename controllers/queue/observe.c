@@ -408,6 +408,7 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 	const struct kar_pg_placement *pl = &qg->group->status.placement;
 
 	observe_pods(p, i);
+	queue_quota_hold(p->quota, qg->group, in);
 	if (qg->claim != QUEUE_CLAIM_ALIVE)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)

@@ -158,6 +158,15 @@ static int64_t pods_of(const struct kar_queue_group *g)
 	return n;
 }
 
+void queue_quota_hold(struct queue_quota *q, const struct kar_podgroup *group, struct kar_queue_group *g)
+{
+	struct queue_account *a = g->hold.n && !group->spec.total_resources.n ? account_of(q, g->ns) : NULL;
+	const struct queue_charges *c = a ? queue_charge_hold(a, &g->hold) : NULL;
+
+	g->hold_charges = c ? c->items : NULL;
+	g->n_hold_charges = c ? c->n : 0;
+}
+
 void queue_quota_group(struct queue_quota *q, const struct kar_queue_group *g)
 {
 	struct queue_account *a = account_of(q, g->ns);

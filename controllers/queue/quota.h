@@ -23,6 +23,9 @@ const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const str
 /* NULL: no quota of its namespace limits pods, or the pod has ended. */
 const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
 
+/* Fills in what room for members of @g to come is charged with; nothing if that is reserved in another way (spec.totalResources of @group). */
+void queue_quota_hold(struct queue_quota *q, const struct kar_podgroup *group,
+	struct kar_queue_group *g) KAR_NONNULL;
 /* @pod belongs to a group of the pass, whose runs or what leaves are charged for it. */
 void queue_quota_owns(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
 /*

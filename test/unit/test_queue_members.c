@@ -548,6 +548,35 @@ static void place_of_a_full_queue_is_kept(void **state)
 	assert_string_equal(sync_text(true), PLACED);
 }
 
+/* A member of 1 CPU and room for 6 to come, of 8 CPUs in all. */
+static void held_room_is_charged_to_quotas(void **state)
+{
+	static const struct {
+		const char *hard, *used, *says;
+	} quotas[] = { { "\"requests.cpu\":7", "\"requests.cpu\":1", "\"state\":\"Placed\"" },
+		{ "\"requests.cpu\":6", "\"requests.cpu\":1",
+			"\"reason\":\"QuotaExceeded\",\"message\":\"requests.cpu short 1: 6 wanted, quota c has 6, used 1" },
+		{ "\"cpu\":9", "\"cpu\":4",
+			"\"reason\":\"QuotaExceeded\",\"message\":\"cpu short 1: 6 wanted, quota c has 9, used 4" },
+		{ "\"limits.cpu\":1", "\"limits.cpu\":0", "\"state\":\"Placed\"" } };
+
+	for (size_t i = 0; i < KAR_LEN(quotas); i++) {
+		char rest[256];
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", "");
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{\"hard\":{%s}},\"status\":{\"hard\":{%s},\"used\":{%s}}", quotas[i].hard,
+			quotas[i].hard, quotas[i].used);
+		put_named(w.stores.resourcequotas, "c", "", rest);
+		put_members("a 1 gated");
+		put_group("g", "\"minMember\":1,\"minResources\":{\"cpu\":\"7\"}", "");
+		sync_text(true);
+		check_says(&w.sync.plan.actions[0], quotas[i].says);
+	}
+}
+
 /* Its queue is entitled to 4 of 8 CPUs, and another one to the rest. */
 static void bare_pods_borrow_nothing(void **state)
 {
@@ -669,6 +698,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_to_come_have_room, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_give_groups_of_others_their_priority, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(held_room_is_charged_to_quotas, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(bare_pods_borrow_nothing, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(place_of_a_full_queue_is_kept, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(pods_protect_their_group_from_eviction, small_cluster,
