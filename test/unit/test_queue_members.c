@@ -555,9 +555,9 @@ static void held_room_is_charged_to_quotas(void **state)
 		const char *hard, *used, *says;
 	} quotas[] = { { "\"requests.cpu\":7", "\"requests.cpu\":1", "\"state\":\"Placed\"" },
 		{ "\"requests.cpu\":6", "\"requests.cpu\":1",
-			"\"reason\":\"QuotaExceeded\",\"message\":\"requests.cpu short 1: 6 wanted, quota c has 6, used 1" },
+			"\"reason\":\"QuotaExceeded\",\"message\":\"insufficient requests.cpu: 6 requested, 5 of 6 free (1 short), quota c has 6, used 1" },
 		{ "\"cpu\":9", "\"cpu\":4",
-			"\"reason\":\"QuotaExceeded\",\"message\":\"cpu short 1: 6 wanted, quota c has 9, used 4" },
+			"\"reason\":\"QuotaExceeded\",\"message\":\"insufficient cpu: 6 requested, 5 of 9 free (1 short), quota c has 9, used 4" },
 		{ "\"limits.cpu\":1", "\"limits.cpu\":0", "\"state\":\"Placed\"" } };
 
 	for (size_t i = 0; i < KAR_LEN(quotas); i++) {

@@ -393,7 +393,7 @@ static const struct row rows[] = {
 	/* --- who was evicted before; a group that runs has run for 1000 s */
 	{ "twice_evicted_is_protected_four_times_as_long",
 		"node n cpu=4; flags runtime=300; queue a preempt; group v a 4 cpu=1 run=4 evictions=2; group t a 1 cpu=1 p=9",
-		"v=4 | t~cpu short 1: 1 wanted, can be taken from others at" },
+		"v=4 | t~insufficient cpu: 1 requested, 0 of 4 free (1 short), can be taken from others at" },
 	{ "once_is_twice_as_long",
 		"node n cpu=4; flags runtime=300; queue a preempt; group v a 4 cpu=1 run=4 evictions=1; group t a 1 cpu=1 p=9",
 		"v=Preempted | t=claim" },
