@@ -52,6 +52,18 @@ struct kar_array kar_copy_strings(struct kar_arena *arena, const struct kar_arra
 	return (struct kar_array){ .items = out, .n = n };
 }
 
+struct kar_array kar_copy_keys(struct kar_arena *arena, const char *ns, const struct kar_array *from)
+{
+	struct kar_array all = kar_copy_strings(arena, from);
+	const char **names = (const char **)(uintptr_t)all.items;
+
+	for (size_t i = 0; i < all.n; i++) {
+		if (!strchr(names[i], '/'))
+			names[i] = kar_arena_printf(arena, "%s/%s", ns ? ns : "", names[i]);
+	}
+	return all;
+}
+
 static int compare_keys(const void *a, const void *b)
 {
 	const struct kar_pair *x = a, *y = b;

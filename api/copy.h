@@ -39,6 +39,9 @@ const char *kar_intern_fit(struct kar_intern *strings, const char *s, size_t siz
 	__attribute__((nonnull(1)));
 /* Array of const char *, each in at most KAR_COPY_REASON bytes; of more than KAR_COPY_STRINGS the last is "...". */
 struct kar_array kar_copy_strings(struct kar_arena *arena, const struct kar_array *from) KAR_NONNULL;
+/* Likewise names of objects: "ns/name" as it is, and "name" as "@ns/name". */
+struct kar_array kar_copy_keys(struct kar_arena *arena, const char *ns, const struct kar_array *from)
+	__attribute__((nonnull(1, 3)));
 /* Array of struct kar_pair, sorted by key, so that equal maps are equal arrays; with the bounds above. */
 struct kar_array kar_copy_pairs(struct kar_arena *arena, const struct kar_array *from) KAR_NONNULL;
 

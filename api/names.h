@@ -42,6 +42,7 @@
 #define KAR_ANNOTATION_GROUP_NAME "scheduling.k8s.io/group-name"
 
 #define KAR_DEFAULT_QUEUE "default"
+#define KAR_NO_DEFAULT_QUEUE "none" /* --default-queue: nobody is in a queue that he does not name */
 #define KAR_DEFAULT_SCHEDULER "default-scheduler"
 
 #endif

@@ -24,17 +24,25 @@ static void refuse(struct kar_pg_options *o, struct kar_arena *a, const char *ke
 		o->invalid = kar_arena_printf(a, "annotation %s is ignored: %s", key, why);
 }
 
-/* Is it "ns/name"? */
+/* Is it "ns/name", or "name"? */
 static bool is_key(const char *text)
 {
 	const char *slash = text ? strchr(text, '/') : NULL;
 
-	return slash && slash > text && slash[1] && !strchr(slash + 1, '/') && strlen(text) < KAR_COPY_KEY;
+	if (!kar_has_text(text) || strlen(text) >= KAR_COPY_KEY)
+		return false;
+	return !slash || (slash > text && slash[1] && !strchr(slash + 1, '/'));
+}
+
+static const char *ns_of(const char *key, struct kar_arena *a)
+{
+	return kar_arena_printf(a, "%.*s", (int)strcspn(key, "/"), key);
 }
 
 static const char *add_groups(struct kar_pg_options *o, const struct list *read, const char *own,
 	struct kar_arena *a)
 {
+	struct kar_array keys = { 0 };
 	const char *const *names = read->items.items;
 	const char **out;
 
@@ -42,12 +50,14 @@ static const char *add_groups(struct kar_pg_options *o, const struct list *read,
 		return "it names more than 16 groups";
 	for (size_t i = 0; i < read->items.n; i++) {
 		if (!is_key(names[i]))
-			return "want a JSON list of \"namespace/name\"";
+			return "want a JSON list of \"name\" or \"namespace/name\"";
 	}
-	out = kar_arena_alloc(a, read->items.n + 1, sizeof(char *));
-	for (size_t i = 0; i < read->items.n; i++) {
+	keys = kar_copy_keys(a, ns_of(own, a), &read->items);
+	names = keys.items;
+	out = kar_arena_alloc(a, keys.n + 1, sizeof(char *));
+	for (size_t i = 0; i < keys.n; i++) {
 		if (strcmp(names[i], own) != 0)
-			out[o->groups.n++] = kar_copy(a, names[i]);
+			out[o->groups.n++] = names[i];
 	}
 	o->groups.items = out;
 	return NULL;
@@ -58,7 +68,7 @@ static void read_groups(struct kar_pg_options *o, const char *text, const char *
 	struct kar_arena scratch = { 0 };
 	const char *document = kar_arena_printf(&scratch, "{\"groups\":%s}", text);
 	struct list read = { 0 };
-	const char *problem = "want a JSON list of \"namespace/name\"";
+	const char *problem = "want a JSON list of \"name\" or \"namespace/name\"";
 
 	if (kar_json_decode(&scratch, &list_desc, NULL, document, strlen(document), &read, NULL) == 0)
 		problem = add_groups(o, &read, own, a);

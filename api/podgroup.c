@@ -247,7 +247,7 @@ const char *kar_podgroup_queue(const struct kar_podgroup *g)
 {
 	const char *queue = named_queue(g);
 
-	return kar_has_text(queue) ? queue : KAR_DEFAULT_QUEUE;
+	return kar_has_text(queue) ? queue : NULL;
 }
 
 kar_time kar_podgroup_timeout(const struct kar_podgroup *g, kar_time otherwise)

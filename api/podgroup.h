@@ -182,8 +182,8 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 	return (const struct kar_podgroup *)(const void *)o;
 }
 
-/* The queue that @g asks for: in its spec, else by its label; "default" if it names none. */
-const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL KAR_RETNN;
+/* The queue that @g names: in its spec, else by its label; NULL: none (controllers/asked.h). */
+const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL;
 /* ms in which its minimum must be bound once it is placed. @otherwise: of a group that does not say so; <= 0: a minute. */
 kar_time kar_podgroup_timeout(const struct kar_podgroup *g, kar_time otherwise) KAR_NONNULL;
 /*

@@ -1,6 +1,7 @@
 #include "api/queue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/amounts_wire.h"
 #include "api/copy.h"
@@ -149,6 +150,14 @@ static struct kar_queue_spec keep_spec(const struct wire_spec *w, struct kar_are
 	if (!spec.namespaces_problem)
 		spec.namespaces = kar_selector_copy(&w->namespaces, mem);
 	return spec;
+}
+
+bool kar_queue_may_be_called(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n && n <= 63 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == n && name[0] != '-' &&
+		name[n - 1] != '-';
 }
 
 static struct kar_object *project(const void *wire, struct kar_intern *strings)

@@ -100,6 +100,9 @@ static inline int32_t kar_queue_priority(const struct kar_queue *q, int32_t aske
 	return q && q->o.unreadable && asked > 0 ? 0 : asked;
 }
 
+/* Is it a name that a Queue may have? */
+bool kar_queue_may_be_called(const char *name) KAR_NONNULL;
+
 static inline const struct kar_queue *kar_as_queue(const struct kar_object *o)
 {
 	assert(o && o->type == &kar_queue_type);

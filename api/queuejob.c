@@ -202,11 +202,12 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	struct kar_arena *mem = &job->mem;
 	struct kar_queuejob_spec *s = &job->spec;
 
-	s->queue = kar_has_text(w->queue) ? kar_copy_fit(mem, w->queue, KAR_COPY_NAME) : KAR_DEFAULT_QUEUE;
+	s->queue = kar_has_text(w->queue) ? kar_copy_fit(mem, w->queue, KAR_COPY_NAME) : NULL;
 	s->suspend = w->suspend;
 	s->scheduler_name = kar_copy_fit(mem, w->scheduler_name, KAR_COPY_NAME);
 	s->selector = kar_queuejob_selector_text(w->selector, job->o.name, mem);
 	s->sched = kar_schedspec_copy(&w->sched, mem);
+	s->sched.gang_groups = kar_copy_keys(mem, job->o.ns, &w->sched.gang_groups);
 	read_tasks(s, &w->tasks, mem);
 	s->backoff_limit = w->has_backoff_limit ? w->backoff_limit : DEFAULT_BACKOFF_LIMIT;
 	s->per_index = w->has_per_index;
@@ -292,6 +293,8 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	job->creation = m->creation;
 	job->deletion = m->deletion;
 	job->has_orphan_finalizer = kar_strings_have(&m->finalizers, "orphan");
+	job->queue_label =
+		kar_copy_fit(&job->mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
 	read_spec(job, &w->spec);
 	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
 	job->spec_template_hash = hash_templates(&job->spec, templates, &job->mem);
@@ -340,6 +343,7 @@ bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_qu
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
 		a->creation == b->creation && a->deletion == b->deletion &&
 		a->has_orphan_finalizer == b->has_orphan_finalizer &&
+		kar_streq(a->queue_label, b->queue_label) &&
 		kar_streq(a->spec_template_hash, b->spec_template_hash) &&
 		a->status.edited == b->status.edited &&
 		kar_status_equal(&kar_queuejob_status_table, &a->status, &b->status,

@@ -69,7 +69,7 @@ struct kar_taskspec {
 };
 
 struct kar_queuejob_spec {
-	const char *queue;          /* never NULL; "default" when absent */
+	const char *queue;          /* NULL: it names none (controllers/asked.h) */
 	const char *scheduler_name; /* NULL: none */
 	const char *selector;       /* the effective one, as a string: "a=b,c in (d,e)" */
 	struct kar_schedspec sched;
@@ -169,6 +169,7 @@ struct kar_queuejob_status {
 	const char *reason, *message; /* "" when there is nothing to say */
 	int64_t observed_generation;
 	const char *selector; /* the effective one, as a string */
+	const char *queue;    /* in force; "": not known yet, or none is */
 	int32_t replicas;     /* pods of this incarnation that exist */
 	int32_t desired;      /* sum of replicas now wanted */
 	int32_t pending, running, succeeded, failed, terminating;
@@ -201,6 +202,7 @@ struct kar_queuejob {
 	struct kar_arena mem; /* of everything below */
 	int64_t generation;
 	kar_time creation, deletion;
+	const char *queue_label;   /* value of its label KAR_LABEL_QUEUE; NULL: none */
 	bool has_orphan_finalizer; /* being deleted with propagationPolicy Orphan: its pods stay and run on */
 	struct kar_queuejob_spec spec;
 	struct kar_queuejob_status status;
@@ -257,7 +259,7 @@ bool kar_queuejob_status_equal(const struct kar_queuejob_status *a,
  */
 bool kar_queuejob_status_same_story(const struct kar_queuejob_status *a,
 	const struct kar_queuejob_status *b) KAR_NONNULL;
-/* True if both differ only in metadata that the manager does not read: annotations, managedFields, labels. */
+/* True if both differ only in metadata that the manager does not read: annotations, managedFields, other labels. */
 bool kar_queuejob_same_content(const struct kar_queuejob *a, const struct kar_queuejob *b) KAR_NONNULL;
 /* Writes the status as a JSON object, with its digest. Absent members are written as null, so that a merge patch removes them. */
 void kar_queuejob_status_write(struct kar_json_writer *w, const struct kar_queuejob_status *s) KAR_NONNULL;

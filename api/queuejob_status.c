@@ -105,6 +105,7 @@ static const struct kar_field status_rows[] = {
 	KAR_STATUS_TEXT(STATUS, s.message, "message", KAR_MAX_MESSAGE_BYTES, SOMETIMES, NULL),
 	KAR_STATUS(INT64, STATUS, s.observed_generation, "observedGeneration", STORY, NULL),
 	KAR_STATUS_TEXT(STATUS, s.selector, "selector", KAR_QJ_SELECTOR_BYTES, STORY, NULL),
+	KAR_STATUS_TEXT(STATUS, s.queue, "queue", KAR_COPY_NAME, STORY, NULL),
 	KAR_STATUS(INT32, STATUS, s.replicas, "replicas", COUNTER, NULL),
 	KAR_STATUS(INT32, STATUS, s.desired, "desired", SOMETIMES | AT_DESIRED, "desired"),
 	KAR_STATUS(INT32, STATUS, s.pending, "pending", COUNTER | AT_PODS, "pending"),

@@ -50,7 +50,7 @@ enum {
 	X(Waiting, KAR_SHOWN_NORMAL, \
 		"The job waits in its queue or for room on the nodes, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
 	X(QueueNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
-		"There is no Queue of the name in spec.queue. The job waits for it.") \
+		"There is no Queue of the name in status.queue, or none is named and there is no default queue. The job waits.") \
 	X(QueueInvalid, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"The queue admits nothing: its parent does not exist, is in a cycle or is too deep, it has a field that cannot be read (see the events of the queue), or its spec.namespaceSelector means nothing. Correct the queue, or use another one.") \
 	X(QueueNotLeaf, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \

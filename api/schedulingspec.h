@@ -23,9 +23,10 @@ struct kar_schedspec {
 	struct kar_array node_selector;  /* struct kar_pair, sorted by key */
 	int32_t schedule_timeout_seconds;
 	bool has_schedule_timeout;
-	const char *mode;             /* "Strict" or "NonStrict"; NULL: absent */
-	const char *match_policy;     /* "OnceSatisfied" ...; NULL: absent */
-	struct kar_array gang_groups; /* const char * "ns/name" */
+	const char *mode;         /* "Strict" or "NonStrict"; NULL: absent */
+	const char *match_policy; /* "OnceSatisfied" ...; NULL: absent */
+	struct kar_array
+		gang_groups; /* const char * "ns/name", of a QueueJob; as written, in a SchedulingSpec */
 };
 extern const struct kar_desc kar_schedspec_desc; /* decodes into struct kar_schedspec */
 

@@ -6,9 +6,9 @@
 #include "api/pg_members.h"
 #include "common/str.h"
 
-static const struct kar_namespace *namespace_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+static const struct kar_namespace *namespace_of(const struct kar_stores *stores, const char *ns)
 {
-	const struct kar_object *o = kar_store_get(stores->namespaces, NULL, g->o.ns);
+	const struct kar_object *o = kar_store_get(stores->namespaces, NULL, ns);
 
 	return o ? kar_as_namespace(o) : NULL;
 }
@@ -36,20 +36,54 @@ static const struct kar_pod *oldest_member(const struct kar_stores *stores, cons
 	return oldest;
 }
 
-/* A Queue may have this name. An annotation may be any text, which the API server would refuse as a label. */
-static bool is_queue_name(const char *s)
+static bool is_admitted(const struct kar_podgroup *g)
 {
-	size_t n = strlen(s);
-
-	return n && n <= 63 && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n && s[0] != '-' &&
-		s[n - 1] != '-';
+	return kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) &&
+		kar_has_text(g->status.admitted_queue);
 }
 
-/* It names its queue itself, or has started where it was admitted. */
-static bool is_settled(const struct kar_podgroup *g)
+/* --- QueueJobs --------------------------------------------------------------------------------------- */
+
+static const struct kar_podgroup *group_of_job(const struct kar_stores *stores,
+	const struct kar_queuejob *job)
 {
-	return !kar_pg_of_others(g) || g->orphan || kar_has_text(g->spec.queue) ||
-		kar_has_text(g->queue_label) || g->status.placement.state != KAR_PG_STATE_NONE ||
+	const struct kar_object *o = kar_store_get(stores->podgroups, job->o.ns, job->o.name);
+	const struct kar_podgroup *g = o ? kar_as_podgroup(o) : NULL;
+
+	return g && kar_streq(g->owner_uid, job->o.uid) ? g : NULL;
+}
+
+static const struct kar_queuejob *job_of_group(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const struct kar_object *o =
+		g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
+
+	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
+}
+
+const char *kar_asked_queue_of_job(const struct kar_stores *stores, const struct kar_queuejob *job)
+{
+	const struct kar_podgroup *g = group_of_job(stores, job);
+	const struct kar_namespace *ns;
+
+	/* A group that a former job of the name has left, or that a user has moved, may be admitted, too; this job has not been there. */
+	if (g && is_admitted(g) && kar_streq(g->status.admitted_queue, job->status.queue) &&
+		kar_condition_is_true(&job->status.conditions, KAR_QJ_ADMITTED))
+		return job->status.queue;
+	if (kar_has_text(job->spec.queue))
+		return job->spec.queue;
+	if (kar_has_text(job->queue_label))
+		return job->queue_label;
+	ns = namespace_of(stores, job->o.ns);
+	return ns && ns->queue ? ns->queue : kar_stores_default_queue(stores);
+}
+
+/* --- groups ------------------------------------------------------------------------------------------ */
+
+/* It goes on where it was admitted. */
+static bool has_started(const struct kar_podgroup *g)
+{
+	return g->orphan || g->status.placement.state != KAR_PG_STATE_NONE ||
 		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
 }
 
@@ -68,44 +102,60 @@ static bool has_bound_pods(const struct kar_stores *stores, const struct kar_pod
 }
 
 /* What runs stays on the account of the queue that has admitted it, whatever its owner asks for since. NULL: it asks for no other, or has no pods. */
-static const char *account_of(const struct kar_stores *stores, const struct kar_podgroup *g)
+static const char *account_of(const struct kar_stores *stores, const struct kar_podgroup *g,
+	const char *asked)
 {
 	const char *by = g->status.admitted_queue;
-	bool started = g->status.placement.state != KAR_PG_STATE_NONE ||
-		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
 
-	if (!started || !kar_has_text(by) || kar_streq(by, kar_podgroup_queue(g)) ||
-		!kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED) ||
+	if (!has_started(g) || !is_admitted(g) || kar_streq(by, asked) ||
 		!kar_store_get(stores->queues, NULL, by) || !has_bound_pods(stores, g))
 		return NULL;
 	return by;
 }
 
-struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g)
+/* Of one that names no queue, and belongs to no QueueJob. */
+static struct kar_asked asked_by_members(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	struct kar_asked asked = { .queue = kar_podgroup_queue(g) };
-	const char *account = account_of(stores, g);
-	const struct kar_namespace *ns;
-	const struct kar_pod *oldest;
-	const char *named;
+	struct kar_asked asked = { .queue = kar_stores_default_queue(stores) };
+	const struct kar_namespace *ns = namespace_of(stores, g->o.ns);
+	const struct kar_pod *oldest = oldest_member(stores, g);
+	const char *named = oldest ? kar_pod_queue(oldest) : NULL;
 
-	if (account) {
-		asked.next = asked.queue;
-		asked.queue = account;
-	}
-	if (is_settled(g) || account)
-		return asked;
-	ns = namespace_of(stores, g);
-	oldest = oldest_member(stores, g);
-	named = oldest ? kar_pod_queue(oldest) : NULL;
 	if (!named)
 		named = ns ? ns->queue : NULL;
-	if (!named || kar_streq(named, KAR_DEFAULT_QUEUE))
+	if (!named || strcmp(named, asked.queue) == 0)
 		return asked;
 	asked.queue = named;
-	asked.label = oldest && is_queue_name(named) ? named : NULL;
+	asked.label = oldest && kar_queue_may_be_called(named) ? named : NULL;
 	return asked;
 }
+
+/* Whatever runs. */
+static struct kar_asked asked_now(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	const char *named = kar_podgroup_queue(g);
+	const struct kar_queuejob *job = kar_pg_of_others(g) ? NULL : job_of_group(stores, g);
+
+	if (named)
+		return (struct kar_asked){ .queue = named };
+	if (job && is_admitted(g)) /* the job is about to write it */
+		return (struct kar_asked){ .queue = g->status.admitted_queue };
+	if (job)
+		return (struct kar_asked){ .queue = kar_asked_queue_of_job(stores, job) };
+	if (kar_pg_of_others(g) && !has_started(g))
+		return asked_by_members(stores, g);
+	return (struct kar_asked){ .queue = kar_stores_default_queue(stores) };
+}
+
+struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g)
+{
+	struct kar_asked asked = asked_now(stores, g);
+	const char *account = account_of(stores, g, asked.queue);
+
+	return account ? (struct kar_asked){ .queue = account, .next = asked.queue } : asked;
+}
+
+/* --- queues ------------------------------------------------------------------------------------------ */
 
 bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q,
 	const struct kar_podgroup *g)
@@ -115,7 +165,7 @@ bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q
 
 	if (kar_selector_is_empty(&q->spec.namespaces))
 		return true;
-	ns = namespace_of(stores, g);
+	ns = namespace_of(stores, g->o.ns);
 	return kar_selector_selects(&q->spec.namespaces, ns ? &ns->labels : &none);
 }
 

@@ -2,9 +2,12 @@
  * asked - the queue that a group asks for, and whether that admits groups of its namespace (decision 058).
  *
  * It is named by the spec of the group, else by its label KAR_LABEL_QUEUE. A group of another controller that has neither and has not started is
- * in the queue of its oldest member's label, else in that of its namespace, else in "default". What the pods or the namespace say becomes the
- * label of the group, written by the queue reconciler, as soon as it has members; until then nobody admits it, and afterwards it does not
- * change with them. A group that runs stays in the queue that has admitted it until its pods are gone, whatever it asks for since.
+ * in the queue of its oldest member's label, else in that of its namespace, else in the default queue. What the pods or the namespace say
+ * becomes the label of the group, written by the queue reconciler, as soon as it has members; until then nobody admits it, and afterwards it
+ * does not change with them. A group that runs stays in the queue that has admitted it until its pods are gone, whatever it asks for since.
+ *
+ * A QueueJob names its queue by its spec, else by its label, else it is in that of its namespace, else in the default queue. The queuejob
+ * reconciler writes that into the spec of its group (decision 073).
  */
 #ifndef KAR_ASKED_H
 #define KAR_ASKED_H
@@ -12,11 +15,17 @@
 #include "controllers/stores.h"
 
 struct kar_asked {
-	const char *queue; /* borrowed from the cache */
+	const char *queue; /* borrowed from the cache; "": none is named, and there is no default queue */
 	const char *next;  /* that it asks for since; NULL: no other */
 	const char *label; /* the same as .queue, if it is still to become the label; else NULL */
 };
 struct kar_asked kar_asked_queue(const struct kar_stores *stores, const struct kar_podgroup *g) KAR_NONNULL;
+/*
+ * The queue in force of @job, borrowed from the cache; "": as above. A job that has been admitted stays in the queue that admitted it until
+ * it has no admission any more, whatever is edited meanwhile.
+ */
+const char *kar_asked_queue_of_job(const struct kar_stores *stores,
+	const struct kar_queuejob *job) KAR_NONNULL KAR_RETNN;
 /*
  * The queue @name, and the queues above it that are in force, from the bottom up. Returns how many there are; fewer than all, if one is
  * missing.

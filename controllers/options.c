@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "api/names.h"
 #include "controllers/controllers.h"
 #include "controllers/options_impl.h"
 
@@ -46,6 +47,8 @@ static const struct kar_flag flags[] = {
 		"Name of the Lease"),
 	FLAG("leader-elect-resource-namespace", NAMESPACE, leader.ns, "Leader election", NULL,
 		"Namespace of the Lease (default: the pod's own, or that of the kubeconfig's context)"),
+	FLAG("default-queue", NAME, settings.default_queue, "Queues", KAR_DEFAULT_QUEUE,
+		"Queue of jobs that name none, neither by label nor by their namespace; default is created for them; none: they wait until they name one"),
 	IN_RANGE("max-load-desired", PART, 0, 1, settings.max_load_permille, "Queues", "0.97",
 		"Part of the cpu and memory of the nodes up to which jobs get pods beyond their minimums"),
 	IN_RANGE("aging-interval", DURATION, 0, 10000 * HOUR, settings.aging_interval, "Queues", "600s",

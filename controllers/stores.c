@@ -1,5 +1,7 @@
 #include "controllers/stores.h"
 
+#include <string.h>
+
 #include "common/str.h"
 #include "api/names.h"
 
@@ -77,6 +79,13 @@ void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar
 		kar_workqueue_add_lazy(c->queue, key);
 	else
 		kar_enqueue(c, c->stores->pods, key);
+}
+
+const char *kar_stores_default_queue(const struct kar_stores *s)
+{
+	if (!s->default_queue)
+		return KAR_DEFAULT_QUEUE;
+	return strcmp(s->default_queue, KAR_NO_DEFAULT_QUEUE) == 0 ? "" : s->default_queue;
 }
 
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)

@@ -49,7 +49,8 @@ struct kar_stores {
 	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
 	struct kar_templates
-		*templates; /* what the API server has said of pods of jobs; owned (templates.h) */
+		*templates;        /* what the API server has said of pods of jobs; owned (templates.h) */
+	const char *default_queue; /* --default-queue; borrowed; NULL: "default" */
 };
 #undef KAR_STORES_MEMBER
 
@@ -66,6 +67,8 @@ enum kar_gang_backend {
 
 /* Settings from the command line that decisions depend on, and what the cluster offers. */
 struct kar_settings {
+	/* --default-queue: of who names none; NULL: "default"; KAR_NO_DEFAULT_QUEUE: none is. Read kar_stores_default_queue(). */
+	const char *default_queue;
 	kar_time min_runtime; /* ms, --min-runtime: a gang is not evicted before it has run for so long */
 	/* ms each, 0: off: what the pass of queues takes (docs/design/queue.md, 2). */
 	kar_time aging_interval, starvation_timeout, freezing_window;
@@ -107,6 +110,8 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
  */
 void kar_enqueue_pod(struct kar_controller *c, const char *key, const struct kar_pod *old,
 	const struct kar_pod *new) __attribute__((nonnull(1, 2)));
+/* Returns the queue of jobs and groups that name none; "": there is none. */
+const char *kar_stores_default_queue(const struct kar_stores *s) KAR_NONNULL KAR_RETNN;
 /* Returns the PriorityClass @name (may be NULL), or NULL. */
 const struct kar_priorityclass *kar_stores_priorityclass(const struct kar_stores *s, const char *name)
 	__attribute__((nonnull(1)));

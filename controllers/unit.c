@@ -4,6 +4,7 @@
 
 #include "api/pg_members.h"
 #include "common/str.h"
+#include "controllers/asked.h"
 
 static const struct kar_queuejob *job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
@@ -55,13 +56,13 @@ static bool has(const struct kar_unit *u, const struct kar_podgroup *g)
 }
 
 /* It may start at once, as far as it concerns itself. A group of others is admitted before it has members. */
-static bool is_ready(const struct kar_podgroup *g)
+static bool is_ready(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
 	enum kar_pg_state state = g->status.placement.state;
 
 	return state == KAR_PG_STATE_PLACED || state == KAR_PG_STATE_UNPLACED ||
 		(state == KAR_PG_STATE_NONE && !kar_pg_of_others(g) &&
-			kar_podgroup_admitted_by(g, kar_podgroup_queue(g)));
+			kar_podgroup_admitted_by(g, kar_asked_queue(stores, g).queue));
 }
 
 static bool names(const struct kar_stores *stores, const struct kar_podgroup *g,
@@ -98,7 +99,7 @@ static void add(struct kar_unit *u, const struct kar_stores *stores, const struc
 		return;
 	}
 	u->groups[u->n++] = g;
-	u->waits |= !is_ready(g);
+	u->waits |= !is_ready(stores, g);
 	if (g->status.placement.state == KAR_PG_STATE_ROLLING_BACK && !u->failing)
 		u->failing = g;
 }

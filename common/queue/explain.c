@@ -23,7 +23,9 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 
 	if (reason == KAR_QR_QUEUE_NOT_FOUND || g->in->queue == KAR_QUEUE_NONE)
 		return (struct q_why){ reason,
-			reason == KAR_QR_QUEUE_NOT_FOUND
+			reason == KAR_QR_QUEUE_NOT_FOUND && !name[0]
+				? "name a queue: this cluster has no default queue"
+				: reason == KAR_QR_QUEUE_NOT_FOUND
 				? Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one",
 					  name)
 				: g->in->why };

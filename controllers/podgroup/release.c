@@ -19,9 +19,7 @@ static const char waiting_for_members[] =
 
 static bool is_admitted(const struct podgroup_view *v)
 {
-	const struct kar_podgroup *g = v->group;
-
-	return !v->moves && kar_podgroup_admitted_by(g, v->queue ? v->queue : kar_podgroup_queue(g));
+	return !v->moves && kar_podgroup_admitted_by(v->group, v->queue);
 }
 
 static bool is_mixed(const struct podgroup_counts *t)

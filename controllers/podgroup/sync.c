@@ -263,8 +263,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	const struct kar_asked asked = kar_asked_queue(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
 		.owner = owner_of(kar_as_podgroup(o), job),
+		.queue = asked.queue,
 		.moves = asked.label != NULL,
-		.queue = asked.next ? asked.queue : NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
 		.served = kar_settings_served(c->settings),
 		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),

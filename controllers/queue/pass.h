@@ -182,7 +182,7 @@ void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
 
 /* --- write.c, write_order.c ------------------------------------------------------------------------- */
 
-/* Adds the writes for groups, for queues, and for the queue "default" if a group waits for it and it does not exist. */
+/* Adds the writes for groups, for queues, and for the queue "default" if that is the default queue, a group waits for it, and it does not exist. */
 void queue_write_groups(struct queue_pass *p) KAR_NONNULL;
 void queue_write_queues(struct queue_pass *p) KAR_NONNULL;
 void queue_make_default(struct queue_pass *p) KAR_NONNULL;

@@ -90,7 +90,8 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
 {
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
-		!a->deletion == !b->deletion && queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
+		kar_streq(a->queue_label, b->queue_label) && !a->deletion == !b->deletion &&
+		queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
 		kar_condition_is_true(&a->status.conditions, KAR_QJ_INVALID) ==
 		kar_condition_is_true(&b->status.conditions, KAR_QJ_INVALID) &&
 		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status) &&

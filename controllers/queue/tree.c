@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/str.h"
+#include "controllers/asked.h"
 #include "controllers/queue/pass.h"
 
 enum { MEASURED = 256 }; /* run times of finished jobs per queue that count for its median */
@@ -99,7 +100,7 @@ void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *con
 	struct times *times = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*times));
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t queue = queue_named(p, kar_podgroup_queue(finished[i]));
+		uint32_t queue = queue_named(p, kar_asked_queue(p->stores, finished[i]).queue);
 
 		if (queue == KAR_QUEUE_NONE)
 			continue;

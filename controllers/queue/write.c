@@ -368,7 +368,7 @@ static bool is_missed(const struct queue_pass *p, const char *queue)
 
 void queue_make_default(struct queue_pass *p)
 {
-	p->makes_default =
+	p->makes_default = kar_streq(kar_stores_default_queue(p->stores), KAR_DEFAULT_QUEUE) &&
 		is_missed(p, KAR_DEFAULT_QUEUE) && !kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
 	if (p->makes_default)
 		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =

@@ -224,7 +224,8 @@ static struct kar_podgroup_spec wanted_group(const struct queuejob_reconcile *r)
 	bool own_timeout = has_own_timeout(s);
 
 	return (struct kar_podgroup_spec){
-		.queue = s->queue,
+		.queue = kar_queue_may_be_called(r->f->v->queue) ? r->f->v->queue
+								 : NULL, /* else no group could say it */
 		.priority_class_name = r->f->v->priority_class,
 		.priority = r->f->v->priority,
 		.has_priority = true,
@@ -350,7 +351,7 @@ static void report_admitted(struct queuejob_reconcile *r)
 		asked > counts ? kar_arena_printf(r->arena, "; " KAR_QUEUE_CLAMPED, asked, counts) : "";
 
 	queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s%s",
-		r->f->job->spec.queue, clamped);
+		r->f->v->queue, clamped);
 }
 
 static void wait_for_admission(struct queuejob_reconcile *r, const char *reason, const char *message)
@@ -378,7 +379,7 @@ static bool mirror_admission(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
 	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
-	const char *queue = r->f->job->spec.queue;
+	const char *queue = r->f->v->queue;
 
 	if (g && kar_podgroup_admitted_by(g, queue)) {
 		r->st.position = 0;

@@ -189,6 +189,9 @@ static void fill_in_status(struct queuejob_reconcile *r)
 		drop_equal_names(r);
 	r->st.observed_generation = r->f->job->generation;
 	r->st.selector = r->f->job->spec.selector;
+	if (!kar_queuejob_has_ended(&r->st) ||
+		!kar_has_text(r->st.queue)) /* nothing moves a job that has ended */
+		r->st.queue = r->f->v->queue;
 	r->st.record.pods_version = r->f->v->pods_version;
 	if (kar_queuejob_status_equal(r->f->recorded, &r->st) && !r->f->recorded->edited)
 		return;

@@ -218,7 +218,7 @@ const struct kar_condition *queuejob_admission(const struct queuejob_reconcile *
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
 
-	if (!g || !kar_podgroup_admitted_by(g, r->f->job->spec.queue))
+	if (!g || !kar_podgroup_admitted_by(g, r->f->v->queue))
 		return NULL;
 	return kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }

@@ -20,7 +20,7 @@ static void report_start(struct queuejob_reconcile *r)
 			(int)r->st.incarnation, missing);
 	else if (queuejob_admission(r))
 		kar_plan_event(r->p, false, kar_reason_Admitted, "CreatePods",
-			"admitted by queue %s; creating %s", r->f->job->spec.queue, missing);
+			"admitted by queue %s; creating %s", r->f->v->queue, missing);
 }
 
 /*

@@ -314,13 +314,13 @@ void queuejob_record_scaling(struct queuejob_reconcile *r)
 	if (!queuejob_own_group(r))
 		return;
 	kar_plan_event(r->p, false, kar_reason_Scaled, "ScaleJob", "queue %s scaled the job %s to %d of %s%s",
-		r->f->job->spec.queue, r->want.pods < wanted_before(r) ? "down" : "up", (int)r->want.pods,
+		r->f->v->queue, r->want.pods < wanted_before(r) ? "down" : "up", (int)r->want.pods,
 		queuejob_count_pods(r, not_done(r)), r->f->pods.done ? " that have not succeeded" : "");
 }
 
 void queuejob_report_limit(struct queuejob_reconcile *r)
 {
 	if (r->want.limited)
-		queuejob_report(r, kar_reason_Scaled, "queue %s allows %d of %s at once",
-			r->f->job->spec.queue, (int)r->want.pods, queuejob_count_pods(r, r->f->pods.total));
+		queuejob_report(r, kar_reason_Scaled, "queue %s allows %d of %s at once", r->f->v->queue,
+			(int)r->want.pods, queuejob_count_pods(r, r->f->pods.total));
 }

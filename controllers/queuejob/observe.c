@@ -185,7 +185,7 @@ static void observe_task_blockers(const struct kar_stores *stores, const struct 
 static bool creates_pods(const struct queuejob_view *v)
 {
 	enum kar_qj_phase p = v->job->status.phase;
-	bool starts = v->group && kar_podgroup_admitted_by(v->group, v->job->spec.queue);
+	bool starts = v->group && kar_podgroup_admitted_by(v->group, v->queue);
 
 	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING ||
 		(starts && (p == KAR_QJ_PHASE_NONE || p == KAR_QJ_PHASE_PENDING));
@@ -328,7 +328,8 @@ bool queuejob_observe(const struct kar_stores *stores, const struct kar_sync *s,
 		kar_unit_of(stores, v->group, arena).waits;
 	o = kar_store_get(stores->services, ns, name);
 	v->service = o ? kar_as_service(o) : NULL;
-	kar_asked_path(stores, v->job->spec.queue, v->queues);
+	v->queue = kar_asked_queue_of_job(stores, v->job);
+	kar_asked_path(stores, v->queue, v->queues);
 	v->pods_version = kar_store_rv(stores->pods);
 	v->jobs_version = kar_store_rv(stores->queuejobs);
 	observe_own(stores, arena, v);

@@ -165,7 +165,7 @@ static const char *describe_limit(const struct queuejob_reconcile *r, const stru
 
 	if (d->succeeded || r->want.from_nothing || t->n_done + r->want.tasks[d->task].pods >= needed(r, d))
 		return "";
-	return kar_arena_printf(r->arena, ", but queue %s allows only %d", r->f->job->spec.queue,
+	return kar_arena_printf(r->arena, ", but queue %s allows only %d", r->f->v->queue,
 		(int)(t->n_done + r->want.tasks[d->task].pods));
 }
 

@@ -55,6 +55,7 @@ struct queuejob_view {
 	const struct kar_queuejob *job; /* NULL: no job has the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
+	const char *queue;                      /* in force (controllers/asked.h); "": none */
 	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
 	const struct kar_service *service; /* likewise; only one with our label is seen */
 	const struct kar_pod **pods;       /* all with a controller ownerReference to the job's UID */

@@ -163,7 +163,9 @@ static void enqueue_jobs(struct kar_controller *c, const struct kar_store *chang
 	const struct kar_object *o;
 
 	while (kar_iter_next(&it, &o)) {
-		if (!queue || kar_asked_is_below(c->stores, kar_as_queuejob(o)->spec.queue, queue))
+		if (!queue ||
+			kar_asked_is_below(c->stores, kar_asked_queue_of_job(c->stores, kar_as_queuejob(o)),
+				queue))
 			enqueue_named(c, changed, o);
 	}
 }
@@ -209,16 +211,30 @@ static void on_queue(void *arg, const struct kar_object *old, const struct kar_o
 		enqueue_jobs(c, c->stores->queues, new ? new->name : old->name);
 }
 
-/* Enqueues the jobs of @ns that may still create pods. */
-static void enqueue_limited(struct kar_controller *c, const char *ns)
+/* Enqueues the jobs of @ns that have not ended. */
+static void enqueue_unended(struct kar_controller *c, const struct kar_store *changed, const char *ns)
 {
 	struct kar_iter it = kar_store_by_index(c->stores->queuejobs, KAR_QUEUEJOB_BY_NAMESPACE, ns);
 	const struct kar_object *o;
 
 	while (kar_iter_next(&it, &o)) {
 		if (!kar_qj_phase_terminal(kar_as_queuejob(o)->status.phase))
-			enqueue_named(c, c->stores->resourcequotas, o);
+			enqueue_named(c, changed, o);
 	}
+}
+
+static const char *queue_of_namespace(const struct kar_object *o)
+{
+	return o ? kar_as_namespace(o)->queue : NULL;
+}
+
+static void on_namespace(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+
+	if (kar_store_synced(c->stores->namespaces) &&
+		!kar_streq(queue_of_namespace(old), queue_of_namespace(new)))
+		enqueue_unended(c, c->stores->namespaces, present(old, new)->name);
 }
 
 /* Changes of status.used are ignored, because the events of the pods already show them. */
@@ -235,7 +251,7 @@ static void on_resourcequota(void *arg, const struct kar_object *o, const struct
 	const char *ns = (n ? n : o)->ns;
 
 	if (!old || !new || old->specified != new->specified)
-		enqueue_limited(c, ns);
+		enqueue_unended(c, c->stores->resourcequotas, ns);
 	if ((!old || !new || old->enforced != new->enforced))
 		quota_retry_wake(queuejob_shared(c)->quotas, ns);
 }
@@ -255,6 +271,7 @@ void queuejob_watch(struct kar_controller *c)
 	kar_store_listen(c->stores->queues, on_queue, c);
 	kar_store_listen(c->stores->resourcequotas, on_resourcequota, c);
 	kar_templates_listen(c->stores->templates, on_wanted, NULL, c);
+	kar_store_listen(c->stores->namespaces, on_namespace, c);
 }
 
 void queuejob_unwatch(struct kar_controller *c)

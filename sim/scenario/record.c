@@ -133,6 +133,15 @@ static bool has_run(const char *phase)
 	return kar_streq(phase, "Running") || kar_streq(phase, "Completed");
 }
 
+/* That of its namespace, or another one that it has moved to. */
+static void note_queue(struct sim_record *r, struct sim_job_record *j, const struct sim_value *status)
+{
+	const char *queue = sim_text_or(sim_member(status, "queue"), "");
+
+	if (queue[0] && !kar_streq(j->queue, queue))
+		j->queue = keep(r, queue);
+}
+
 static const char *reason_of(const struct sim_value *status, const char *phase)
 {
 	return kar_streq(phase, "Restarting") ? sim_text_or(sim_get(status, "lastRestart", "reason"), "")
@@ -205,6 +214,7 @@ static void on_job(struct sim_record *r, const struct sim_change *c)
 	if (!kar_streq(j->reason, sim_text_or(sim_member(status, "reason"), "")))
 		j->reason = keep(r, sim_text_or(sim_member(status, "reason"), ""));
 	enter_phase(r, j, status);
+	note_queue(r, j, status);
 	hear(r, j, cause_of_waiting(j, sim_text_or(sim_member(status, "message"), "")));
 	j->restarts = sim_get_int(status, 0, "restarts");
 }

@@ -115,10 +115,17 @@ const char *model_group_queue(const struct sim_value *group)
 	return sim_text_or(sim_get(group, "spec", "queue"), label ? label : "default");
 }
 
+/* Its job is about to write its queue. */
+static bool stays(const struct sim_value *group)
+{
+	return model_owner(group) && !sim_get(group, "spec", "queue");
+}
+
 bool model_is_admitted(const struct sim_value *group)
 {
 	return has_condition(group, "Admitted") &&
-		kar_streq(sim_get_text(group, "status", "admittedQueue"), model_group_queue(group));
+		(stays(group) ||
+			kar_streq(sim_get_text(group, "status", "admittedQueue"), model_group_queue(group)));
 }
 
 bool model_is_admitted_by(const struct sim_value *group, int queue)

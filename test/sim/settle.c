@@ -315,7 +315,8 @@ static void check_children(const struct recount *r)
 
 	if (r->phase == KAR_QJ_PHASE_STARTING || r->phase == KAR_QJ_PHASE_RUNNING || paused) {
 		check_min_member(r);
-		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "queue", sim_get(r->job, "spec", "queue"));
+		check_child(r, KAR_PODGROUP_GROUP, "podgroups", "queue",
+			sim_get(r->job, sim_get(r->job, "spec", "queue") ? "spec" : "status", "queue"));
 		check_min_available(r);
 		check_child(r, KAR_GROUP, "schedulingspecs", "priorityClassName",
 			sim_member(spec, "priorityClassName"));

@@ -298,6 +298,7 @@ static void read_scene(struct scene *s, const char *text)
 		}
 	}
 	s->view.group = &s->group;
+	s->view.queue = kar_podgroup_queue(&s->group) ? kar_podgroup_queue(&s->group) : "default";
 	s->view.pods = s->members;
 }
 

@@ -63,7 +63,7 @@ static const struct {
 	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/schedulingspec.c",
 		"same_number(a->schedule_timeout_seconds" },
 
-	{ "queuejobs.spec.queue", QJ "children.c", ".queue = s->queue," },
+	{ "queuejobs.spec.queue", "controllers/asked.c", "return job->spec.queue;" },
 	{ "queuejobs.spec.suspend", QJ "moves.c", "r->f->job->spec.suspend" },
 	{ "queuejobs.spec.schedulerName", "api/queuejob_pod.c", "s->scheduler_name" },
 	{ "queuejobs.spec.selector.matchLabels", "api/selector.c", "s->labels" },

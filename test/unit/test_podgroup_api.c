@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/str.h"
 #include "api/podgroup.h"
 #include "test/fixture/projection.h"
 
@@ -45,9 +46,10 @@ static const struct {
 		GANG("mode", "Strict") "," GANG("match-policy", "once-satisfied") "," GANG("groups", "[]"),
 		"" },
 	{ "groups_that_are_no_list", GANG("groups", "ns/h"),
-		"groups: want a JSON list of \"namespace/name\"" },
-	{ "groups_that_are_no_names", GANG("groups", "[\\\"h\\\"]"),
-		"groups: want a JSON list of \"namespace/name\"" },
+		"groups: want a JSON list of \"name\" or \"namespace/name\"" },
+	{ "groups_that_are_no_names", GANG("groups", "[\\\"h/\\\"]"),
+		"groups: want a JSON list of \"name\" or \"namespace/name\"" },
+	{ "groups_of_the_own_namespace", GANG("groups", "[\\\"h\\\",\\\"g\\\",\\\"o/h\\\"]"), "ns/h o/h" },
 	{ "too_many",
 		GANG("groups",
 			"[\\\"n/a\\\",\\\"n/b\\\",\\\"n/c\\\",\\\"n/d\\\",\\\"n/e\\\",\\\"n/f\\\",\\\"n/g\\\",\\\"n/h\\\","
@@ -190,12 +192,12 @@ static void queue_is_of_the_spec_else_of_the_label(void **state)
 	static const struct {
 		const char *meta, *spec, *queue;
 	} rows[] = {
-		{ "", "", "default" },
+		{ "", "", NULL },
 		{ LABEL, "", "b" },
 		{ LABEL, "\"queue\":\"a\"", "a" },
 		{ LABEL OWNER("example.com"), "", "b" },
-		{ LABEL OWNER("kube-arbitrator.io"), "", "default" },
-		{ ",\"labels\":{\"kube-arbitrator.io/queue\":\"\"}", "", "default" },
+		{ LABEL OWNER("kube-arbitrator.io"), "", NULL },
+		{ ",\"labels\":{\"kube-arbitrator.io/queue\":\"\"}", "", NULL },
 	};
 
 	(void)state;
@@ -208,9 +210,9 @@ static void queue_is_of_the_spec_else_of_the_label(void **state)
 			"%s},\"spec\":{%s},\"status\":{\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}}",
 			rows[i].meta, rows[i].spec);
 		g = group_of(text);
-		assert_string_equal(kar_podgroup_queue(g), rows[i].queue);
-		assert_true(kar_podgroup_admitted_by(g, rows[i].queue));
-		if (strcmp(rows[i].queue, "default") != 0)
+		assert_true(kar_streq(kar_podgroup_queue(g), rows[i].queue));
+		assert_true(kar_podgroup_admitted_by(g, rows[i].queue ? rows[i].queue : "default"));
+		if (rows[i].queue)
 			assert_false(kar_podgroup_admitted_by(g, "default"));
 		kar_object_unref(&g->o);
 	}
@@ -246,7 +248,7 @@ static void group_that_is_not_admitted_is_so_by_no_queue(void **state)
 
 	(void)state;
 	assert_false(kar_podgroup_admitted_by(g, "a"));
-	assert_string_equal(kar_podgroup_queue(g), "default");
+	assert_null(kar_podgroup_queue(g));
 	kar_object_unref(&g->o);
 }
 

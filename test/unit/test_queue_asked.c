@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "controllers/asked.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define QUEUE(name) "\"kube-arbitrator.io/queue\":\"" name "\""
@@ -64,7 +65,7 @@ static const struct {
 	{ "group_that_waits_goes", "", "", "",
 		"\"phase\":\"Pending\",\"position\":1," ADMITTED("False", "NoFit", "text"), "a a gated",
 		LABEL("a") },
-	{ "job_says_it_itself", ",\"annotations\":{" QUEUE("n") "}",
+	{ "job_names_one", ",\"annotations\":{" QUEUE("n") "}",
 		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]",
 		"", "", "", RUNS },
 };
@@ -129,13 +130,103 @@ static void group_asks_for(void **state)
 		put_queues();
 		put_named(w.stores.namespaces, "ns", rows[i].ns, "");
 		if (strstr(rows[i].meta, "ownerReferences"))
-			put_named_job("g", "", "", "Pending");
+			put_named_job("g", "", ",\"queue\":\"open\"", "Pending");
 		put_pods(rows[i].pods);
 		put_g(rows[i].meta, rows[i].spec, rows[i].status);
 		got = sync_text(true);
 		if (strcmp(got, rows[i].plan) != 0)
 			fail_msg("%s:\nwant '%s'\ngot  '%s'", rows[i].name, rows[i].plan, got);
 	}
+}
+
+#define OF_JOB_G \
+	",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"g\",\"uid\":\"uid-g\",\"controller\":true}]"
+#define ADMITTED_BY(queue) \
+	"Running\",\"queue\":\"" queue \
+	"\",\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}],\"reason\":\""
+
+/* The queue of the job g, and of its group, which names none: until its job has repaired that it stays where it is admitted. */
+static const struct {
+	const char *name, *ns, *meta, *spec, *phase;
+	const char *group;         /* status */
+	const char *default_queue; /* NULL: the flag is not set */
+	const char *queue;
+} jobs[] = {
+	{ "spec", ",\"annotations\":{" QUEUE("n") "}", ",\"labels\":{" QUEUE("l") "}", ",\"queue\":\"s\"",
+		"Pending", "", NULL, "s" },
+	{ "label", ",\"annotations\":{" QUEUE("n") "}", ",\"labels\":{" QUEUE("l") "}", "", "Pending", "",
+		NULL, "l" },
+	{ "empty_label", ",\"annotations\":{" QUEUE("n") "}", ",\"labels\":{" QUEUE("") "}", "", "Pending",
+		"", NULL, "n" },
+	{ "annotation_is_none", "", ",\"annotations\":{" QUEUE("l") "}", "", "Pending", "", NULL, "default" },
+	{ "annotation_of_the_namespace", ",\"annotations\":{" QUEUE("n") "}", "", "", "Pending", "", NULL,
+		"n" },
+	{ "label_of_the_namespace", ",\"labels\":{" QUEUE("m") "},\"annotations\":{" QUEUE("n") "}", "", "",
+		"Pending", "", NULL, "m" },
+	{ "nobody_names_one", "", "", "", "Pending", "", NULL, "default" },
+	{ "default_queue_is_another", "", "", "", "Pending", "", "open", "open" },
+	{ "there_is_no_default_queue", "", "", "", "Pending", "", "none", "" },
+	{ "queue_may_be_called_none", "", ",\"labels\":{" QUEUE("none") "}", "", "Pending", "", "none",
+		"none" },
+	{ "admitted_job_stays", ",\"annotations\":{" QUEUE("n") "}", ",\"labels\":{" QUEUE("l") "}",
+		",\"queue\":\"s\"", ADMITTED_BY("a"), IN("a"), NULL, "a" },
+	{ "admission_was_of_a_former_job", "", "", ",\"queue\":\"s\"", "Pending", IN("a"), NULL, "s" },
+	{ "group_was_moved", "", "", ",\"queue\":\"s\"", ADMITTED_BY("s"), IN("a"), NULL, "s" },
+	{ "admission_is_taken_back", "", "", ",\"queue\":\"s\"", ADMITTED_BY("a"),
+		"\"admittedQueue\":\"a\"," ADMITTED("False", "NoFit", "text"), NULL, "s" },
+};
+
+static void job_asks_for(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(jobs); i++) {
+		const char *of_group;
+		const struct kar_object *job, *group;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		w.stores.default_queue = jobs[i].default_queue;
+		put_named(w.stores.namespaces, "ns", jobs[i].ns, "");
+		put_named_job("g", jobs[i].meta, jobs[i].spec, jobs[i].phase);
+		put_g(OF_JOB_G, "", jobs[i].group);
+		job = kar_store_get(w.stores.queuejobs, "ns", "g");
+		group = kar_store_get(w.stores.podgroups, "ns", "g");
+		of_group = kar_asked_queue(&w.stores, kar_as_podgroup(group)).queue;
+		if (strcmp(kar_asked_queue_of_job(&w.stores, kar_as_queuejob(job)), jobs[i].queue) != 0 ||
+			strcmp(of_group, strstr(jobs[i].group, "True") ? "a" : jobs[i].queue) != 0)
+			fail_msg("%s: want '%s', got '%s', and '%s' of the group", jobs[i].name,
+				jobs[i].queue, kar_asked_queue_of_job(&w.stores, kar_as_queuejob(job)),
+				of_group);
+	}
+}
+
+/* Neither is anything created for him who names no queue. */
+static void without_a_default_queue_one_must_be_named(void **state)
+{
+	(void)state;
+	w.stores.default_queue = "none";
+	put_g("", "\"queue\":\"default\",", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/g (Admitted=False/QueueNotFound position=0)");
+	w.mono += 1000;
+	put_g("", "", "");
+	assert_string_equal(sync_text(false),
+		"patch podgroups/status ns/g (Admitted=False/QueueNotFound position=0)");
+	check_says(&w.sync.plan.actions[0],
+		"\"message\":\"name a queue: this cluster has no default queue\"");
+}
+
+/* Who names it must get it, although nothing is written for the default queue. */
+static void queue_default_is_no_default(void **state)
+{
+	(void)state;
+	w.stores.default_queue = "open";
+	put_queues();
+	put_g("", "", "");
+	put_pods("a default gated");
+	assert_string_equal(sync_text(true), LABEL("default"));
+	w.mono += 1000;
+	put_pods("a - gated");
+	assert_string_equal(sync_text(true), PLACED);
 }
 
 static void label_has_preconditions(void **state)
@@ -234,6 +325,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(group_asks_for),
+		TEST(job_asks_for),
+		TEST(without_a_default_queue_one_must_be_named),
+		TEST(queue_default_is_no_default),
 		TEST(label_has_preconditions),
 		TEST(group_that_moves_says_so),
 		TEST(group_on_its_way_holds_its_place),

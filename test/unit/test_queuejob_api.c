@@ -71,7 +71,7 @@ static void absent_members_get_their_defaults(void **state)
 	const struct kar_queuejob_spec *s = &job->spec;
 
 	(void)state;
-	assert_string_equal(s->queue, "default");
+	assert_null(s->queue);
 	assert_string_equal(s->selector, "kube-arbitrator.io/queuejob=j");
 	assert_int_equal(s->backoff_limit, 6);
 	assert_string_equal(s->tasks[0].name, "task0");
@@ -101,6 +101,19 @@ static void empty_selector_is_none(void **state)
 		assert_null(job->invalid);
 		give_back(job);
 	}
+}
+
+static void gang_groups_are_of_the_own_namespace(void **state)
+{
+	const struct kar_queuejob *job = job_of(JOB(
+		"\"schedSpec\":{\"gangGroups\":[\"solver\",\"o/solver\"]},\"taskSpecs\":[{" TEMPLATE "}]"));
+	const char *const *names = job->spec.sched.gang_groups.items;
+
+	(void)state;
+	assert_int_equal(job->spec.sched.gang_groups.n, 2);
+	assert_string_equal(names[0], "ns/solver");
+	assert_string_equal(names[1], "o/solver");
+	give_back(job);
 }
 
 #define DNS "\"network\":{\"enableDNSHostnames\":true}"
@@ -319,6 +332,7 @@ int main(void)
 		TEST(spec_is_projected),
 		TEST(absent_members_get_their_defaults),
 		TEST(empty_selector_is_none),
+		TEST(gang_groups_are_of_the_own_namespace),
 		TEST(network_has_its_defaults),
 		TEST(unusable_specs_say_why),
 		TEST(selector_must_match_the_template),

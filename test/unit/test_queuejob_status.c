@@ -22,7 +22,7 @@ static void give_back(const struct kar_queuejob *job)
 #define DIGEST ",\"digest\":\"0000000000000000\""
 
 static const char status[] =
-	"{\"phase\":\"Restarting\",\"reason\":\"PodFailed\",\"message\":\"m\",\"observedGeneration\":2,\"selector\":\"a=b\","
+	"{\"phase\":\"Restarting\",\"reason\":\"PodFailed\",\"message\":\"m\",\"observedGeneration\":2,\"selector\":\"a=b\",\"queue\":\"q\","
 	"\"replicas\":9,\"desired\":8,\"pending\":1,\"running\":2,\"succeeded\":3,\"failed\":4,\"terminating\":5,"
 	"\"minAvailable\":6,\"incarnation\":2,\"restarts\":1,\"podFailures\":7,\"disruptions\":10,"
 	"\"startTime\":\"2026-11-21T10:00:02Z\",\"completionTime\":\"2026-11-21T10:00:03Z\","
@@ -83,7 +83,7 @@ static void absent_status_members_are_written_as_null(void **state)
 	(void)state;
 	write(&job->status, &out);
 	assert_string_equal(without_digest(&out),
-		"{\"phase\":null,\"reason\":null,\"message\":null,\"observedGeneration\":0,\"selector\":null,\"replicas\":0,"
+		"{\"phase\":null,\"reason\":null,\"message\":null,\"observedGeneration\":0,\"selector\":null,\"queue\":null,\"replicas\":0,"
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":null,\"minAvailable\":0,"
 		"\"incarnation\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,"
 		"\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"

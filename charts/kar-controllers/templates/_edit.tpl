@@ -25,8 +25,9 @@
 {{- $_ := set $container "image" (printf "%s:%s" $v.image.repository ($v.image.tag | default .root.Chart.AppVersion)) -}}
 {{- $_ := set $container "imagePullPolicy" $v.image.pullPolicy -}}
 {{- $_ := set $container "resources" $v.resources -}}
+{{- $queue := not (empty $v.defaultQueue) | ternary (list (printf "--default-queue=%s" $v.defaultQueue)) (list) -}}
 {{- $metrics := $v.metrics.enabled | ternary (list) (list "--metrics-bind-address=0") -}}
-{{- $_ := set $container "args" (concat ($container.args | default list) $metrics $v.extraArgs) -}}
+{{- $_ := set $container "args" (concat ($container.args | default list) $queue $metrics $v.extraArgs) -}}
 {{- end -}}
 
 {{- define "kar.edit.ServiceMonitor" -}}

@@ -49,7 +49,7 @@ static void shipped_crds(void **state)
 		const char *name, *plural, *spec, *want, *causes;
 	} rows[] = {
 		{ "smallest_job", "queuejobs", "{'taskSpecs':[" TASK "]}",
-			"{'backoffLimit':6,'queue':'default','suspend':false,'taskSpecs':[{'replicas':1,'template':{'spec':{'containers':"
+			"{'backoffLimit':6,'suspend':false,'taskSpecs':[{'replicas':1,'template':{'spec':{'containers':"
 			"[{'image':'b','name':'a'}],'restartPolicy':'Never'}}}]}",
 			"" },
 		{ "no_tasks_named", "queuejobs", "{}", NULL, "spec.taskSpecs Required Required value" RULES },

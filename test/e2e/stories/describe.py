@@ -25,7 +25,7 @@ def story_describe_tells_the_story(s):
     last = dict(zip(lines[0].split(), lines[-1].split()))
     want = {"NAME": "tale", "PHASE": "Completed", "REASON": "Completed", "RUNNING": "0", "SUCCEEDED": "3", "DESIRED": "3", "RESTARTS": "1", "QUEUE": "default"}
     expect_equal({column: last[column] for column in want}, want, "the last line of kubectl get -w")
-    for selector, found in (("spec.queue=default,status.phase=Completed", "tale"), ("status.phase=Failed", "")):
+    for selector, found in (("status.queue=default,status.phase=Completed", "tale"), ("spec.queue=default", ""), ("status.phase=Failed", "")):
         expect_equal(s.kubectl("get", "qj", "--field-selector", selector, "-o", "jsonpath={.items[*].metadata.name}"), found, selector)
     check_description(wait_until(lambda: described(s), "the events of the job have arrived"))
 

@@ -4,8 +4,10 @@ import contextlib
 import json
 
 from harness import MANIFESTS, audit_time, check_lines, expect, expect_equal, queuejob, task, wait_until
+from stories.nodes import wait_until_alone
 
 LABEL = "kube-arbitrator.io/queuejob"
+QUEUES = "queues.kube-arbitrator.io"
 PRIORITIES = MANIFESTS / "admission/priorities.yaml"
 
 
@@ -156,6 +158,66 @@ def story_orphaned_group_gives_its_place_back(s):
 def story_orphaned_group_keeps_its_room(s):
     """The same in a queue that is limited by capability; without pods it holds nothing of that."""
     orphan_keeps_its_place(s, "room", "QueueCapability", capability={"cpu": "10m"})
+
+
+@contextlib.contextmanager
+def closed_queues(s, *names):
+    for name in names:
+        s.apply({"apiVersion": "kube-arbitrator.io/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": {"state": "Closed"}})
+    try:
+        yield names
+    finally:
+        s.kubectl("delete", QUEUES, *names, "--wait=false")
+
+
+def who_waits(s, queue):
+    return s.kubectl("get", "qj", f"--field-selector=status.queue={queue},status.phase=Pending", "-o", "jsonpath={.items[*].metadata.name}")
+
+
+def story_queue_of_a_job_is_named_in_three_ways(s):
+    """By its namespace, by its label, by its spec: each goes before the one before, and all can be changed while the job waits. Then it stays."""
+    key = "kube-arbitrator.io/queue"
+    with closed_queues(s, f"{s.namespace}-space", f"{s.namespace}-label") as (space, label), queue(s, maxJobs=3) as mine:
+        s.cluster.kubectl("annotate", "namespace", s.namespace, f"{key}={space}")
+        s.apply(queuejob("moves", task("worker", 1)))
+        s.wait_phase("moves", "Pending", reason="QueueClosed", queue=space)
+        expect_equal(who_waits(s, space), "moves", "who waits in the queue of the namespace")
+        s.kubectl("label", "queuejob", "moves", f"{key}={label}")
+        s.wait_phase("moves", "Pending", reason="QueueClosed", queue=label, message=f"queue {label} is closed")
+        expect_equal((who_waits(s, space), who_waits(s, label)), ("", "moves"), "who waits in the two queues")
+        patch(s, "queuejob", "moves", {"spec": {"queue": mine}})
+        s.wait_phase("moves", "Running", 60, running=1, queue=mine)
+        expect_equal(s.group("moves")["status"]["admittedQueue"], mine, "the queue that has admitted it")
+        patch(s, "queuejob", "moves", {"spec": {"queue": None}})
+        s.apply(queuejob("later", task("worker", 1)))  # when it is seen, what was changed before it has been seen
+        s.wait_phase("later", "Pending", reason="QueueClosed", queue=space)
+        s.wait_phase("moves", "Running", running=1, queue=mine, restarts=0)
+        patch(s, "queuejob", "moves", {"spec": {"suspend": True}})
+        s.wait_phase("moves", "Suspended")
+        patch(s, "queuejob", "moves", {"spec": {"suspend": False}})
+        s.wait_phase("moves", "Pending", reason="QueueClosed", queue=label)
+
+
+def story_everybody_names_a_queue(s):
+    """With --default-queue=none nobody is in a queue that he does not name, and default can be deleted. Without the flag it is made for who waits for it."""
+    wait_until_alone(s)
+    s.manager.stop()
+    s.manager.start("--default-queue=none")
+    with queue(s, maxJobs=3) as mine:
+        s.apply(queuejob("nameless", task("worker", 1)))
+        status = s.wait_phase("nameless", "Pending", reason="QueueNotFound", message="name a queue: this cluster has no default queue")
+        expect("queue" not in status, f"no queue is in force: {status}")
+        s.kubectl("delete", QUEUES, "default", "--timeout=30s", "--ignore-not-found")
+        s.kubectl("label", "queuejob", "nameless", f"kube-arbitrator.io/queue={mine}")
+        s.wait_phase("nameless", "Running", 60, running=1, queue=mine)
+        expect(not s.kubectl.get(QUEUES, "default"), "nobody makes the queue default again")
+        s.manager.stop()
+        s.manager.start()
+        s.apply(queuejob("first", task("worker", 1)))
+        s.wait_phase("first", "Running", 60, running=1, queue="default")
+        events = [e["message"] for e in s.kubectl.list("events", "--field-selector", "involvedObject.name=first")]
+        expect(not any("there is no queue" in text for text in events), f"the first job hears nothing of a missing queue: {events}")
+        s.kubectl("delete", "queuejobs", "--all")
 
 
 def story_queue_in_use_is_not_gone(s):

@@ -177,8 +177,22 @@ def story_limits_are_accepted(s):
     expect_equal(s.kubectl.list("queuejobs"), [], "jobs after a dry run")
 
 
-def story_queue_is_immutable(s):
-    """A job cannot move to another queue."""
+def story_running_job_keeps_its_queue(s):
+    """The queue of a job can be changed while it is suspended or waits, and removed always; one that runs cannot move to another queue."""
+    def move(queue):
+        return s.kubectl("patch", "queuejob", "stays", "--type=merge", "-p", json.dumps({"spec": {"queue": queue}}), check=False)
+
     s.apply(queuejob("stays", task("worker", 1), suspend=True))
-    status, answer = s.kubectl("patch", "queuejob", "stays", "--type=merge", "-p", '{"spec":{"queue":"other"}}', check=False)
-    expect(status and "queue is immutable" in answer, f"the API server answered: {answer}")
+    s.wait_phase("stays", "Suspended")
+    for queue in ("other", "default"):
+        failed, answer = move(queue)
+        expect(not failed, f"a suspended job moves to {queue}: {answer}")
+    s.kubectl("patch", "queuejob", "stays", "--type=merge", "-p", '{"spec":{"suspend":false}}')
+    s.wait_phase("stays", "Running", 60, running=1)
+    failed, answer = move("other")
+    expect(failed and "queue can be changed only while the job waits" in answer, f"the API server answered: {answer}")
+    failed, answer = move(None)
+    expect(not failed, f"spec.queue can be removed: {answer}")
+    failed, answer = move("other")
+    expect(failed and "queue can be changed only while the job waits" in answer, f"the API server answered: {answer}")
+    expect_equal(s.status("stays")["queue"], "default", "the queue in force")
