@@ -74,3 +74,17 @@ int kar_pg_compare_members(const void *a, const void *b)
 		order = compare(x->creation, y->creation);
 	return order ? order : strcmp(x->o.name, y->o.name);
 }
+
+const char *kar_pg_about_order(const struct kar_pod *only, struct kar_arena *a)
+{
+	const char *first;
+
+	if (!only || !only->owner_name || !kar_streq(only->owner_kind, "StatefulSet"))
+		return "";
+	first = kar_arena_printf(a, "%s-0", only->owner_name);
+	if (!kar_streq(only->o.name, first))
+		return "";
+	return kar_arena_printf(a,
+		"; if StatefulSet %s creates its pods one after the other, set podManagementPolicy: Parallel",
+		only->owner_name);
+}

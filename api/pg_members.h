@@ -29,6 +29,12 @@ bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
 /* A gate of others holds it, and it is not a pod of a QueueJob: it is not on its way to a node. */
 bool kar_pg_is_held(const struct kar_pod *p) KAR_NONNULL;
+/*
+ * What to say of a group with the only member @only (NULL: it has none, or others): a StatefulSet that creates its pods one after the other
+ * never creates the second, as the first does not start. In @a; "": nothing.
+ */
+const char *kar_pg_about_order(const struct kar_pod *only, struct kar_arena *a)
+	__attribute__((nonnull(2))) KAR_RETNN;
 /* Nothing but our gate keeps it from a node. */
 bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
 /*

@@ -98,17 +98,21 @@ static void collect_queue(struct kar_metrics *m, const struct kar_queue *q)
 			KAR_LABELS(q->o.name, states[i].state));
 }
 
-/* Resources that neither a node offers nor a queue names are left out: users can name as many as they like. */
+/*
+ * 0 of what it has nothing of. Resources that neither a node offers nor a queue names are left out: users can name as many as they
+ * like.
+ */
 static void collect_usage(struct kar_metrics *m, const struct kar_queue *q)
 {
-	const struct kar_pair *used = q->status.allocated.items;
-	struct kar_quantity amount;
+	const struct kar_pair *known = q->status.entitled.items;
 
-	for (size_t i = 0; i < q->status.allocated.n; i++) {
-		if (kar_pairs_get(&q->status.entitled, used[i].key) &&
-			kar_quantity_parse(used[i].value, &amount, NULL) == 0)
+	for (size_t i = 0; i < q->status.entitled.n; i++) {
+		const char *used = kar_pairs_get(&q->status.allocated, known[i].key);
+		struct kar_quantity amount = { 0 };
+
+		if (!used || kar_quantity_parse(used, &amount, NULL) == 0)
 			kar_metric_add(m, &kar_m_kar_queue_usage, (double)amount.nano / 1e9,
-				KAR_LABELS(q->o.name, used[i].key));
+				KAR_LABELS(q->o.name, known[i].key));
 	}
 }
 

@@ -122,10 +122,14 @@ static const char *reason_not_scheduled(const struct update *u)
 static const char *why_not_and_who(const struct update *u, const char *type)
 {
 	const struct kar_condition *c = kar_condition_find(&u->v->group->status.conditions, type);
-	const char *why = kar_unplaced_describe(&u->t->unplaced, u->arena);
+	const char *why = kar_unplaced_describe(&u->t->unplaced, u->arena), *what = why_not(u->t, u->arena);
 
-	return kar_text_steady(u->arena, why_not(u->t, u->arena),
-		why[0] ? kar_arena_printf(u->arena, "; %s", why) : "", c ? c->message : NULL);
+	if (u->v->of_others && !u->v->n_pods)
+		what = kar_arena_printf(u->arena,
+			"%s; no pod names this group: its label belongs on the pod template (spec.template.metadata.labels)",
+			what);
+	return kar_text_steady(u->arena, what, why[0] ? kar_arena_printf(u->arena, "; %s", why) : "",
+		c ? c->message : NULL);
 }
 
 /* The attempt to start the gang explains it, or what the members show. */

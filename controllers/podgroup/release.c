@@ -296,6 +296,21 @@ static struct podgroup_text not_admitted(const struct kar_podgroup *g)
 	return (struct podgroup_text){ c->reason, "not admitted: see condition " KAR_PG_ADMITTED };
 }
 
+/* NULL: there is none, or more than one. */
+static const struct kar_pod *only_member(const struct podgroup_view *v)
+{
+	const struct kar_pod *only = NULL;
+
+	for (size_t i = 0; i < v->n_pods; i++) {
+		if (!kar_pod_alive(v->pods[i]))
+			continue;
+		if (only)
+			return NULL;
+		only = v->pods[i];
+	}
+	return only;
+}
+
 struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const struct podgroup_counts *t,
 	struct kar_arena *arena)
 {
@@ -307,11 +322,12 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(v, t, arena) };
 	if (members < t->quorum && !lacks_more_than_members(v->group))
 		return (struct podgroup_text){ waiting_for_members,
-			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s",
+			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s%s",
 				(int)members, (int)t->quorum,
 				v->group->spec.has_min_resources
 					? " or no more come for 5s"
-					: ", unless spec.minResources says what the rest needs") };
+					: ", unless spec.minResources says what the rest needs",
+				kar_pg_about_order(only_member(v), arena)) };
 	if (members >= t->quorum && !can_all_start(t))
 		return (struct podgroup_text){ "ForeignGate",
 			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",

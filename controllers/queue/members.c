@@ -271,14 +271,22 @@ static struct kar_queue_amounts hold(struct gathering *m)
 	return queue_hold(m->p, m->group, &m->runs, &others.runs);
 }
 
+static const struct kar_pod *only_member(const struct gathering *m)
+{
+	if (m->have.n + m->unbound.n != 1)
+		return NULL;
+	return m->unbound.n ? m->unbound.items[0] : m->have.items[0];
+}
+
 static struct queue_gang *wait_for_members(struct gathering *m, struct queue_gang *out)
 {
 	int64_t min = m->group->spec.min_member, total = m->group->options.total;
 
 	queue_refuse(m->in, KAR_QR_WAITING_FOR_MEMBERS,
-		kar_arena_printf(m->arena, "%lld of %lld members can start",
+		kar_arena_printf(m->arena, "%lld of %lld members can start%s",
 			(long long)m->have.n + (long long)m->unbound.n + (long long)m->succeeded,
-			(long long)(total > min ? total : min)));
+			(long long)(total > min ? total : min),
+			kar_pg_about_order(only_member(m), m->arena)));
 	leave_alone(m);
 	return out;
 }

@@ -49,7 +49,7 @@ static const char *const jobs[] = { A_JOB("a", "Running"), A_JOB("b", "Running")
 static const char queue[] =
 	"{\"metadata\":{\"name\":\"q\",\"uid\":\"q\",\"resourceVersion\":\"3\"},\"spec\":{},\"status\":{\"pending\":4,\"running\":2,"
 	"\"allocated\":{\"cpu\":\"1500m\",\"memory\":\"2Gi\",\"example.com/made-up\":\"7\",\"pods\":\"x\"},"
-	"\"entitled\":{\"cpu\":\"3\",\"memory\":\"1Gi\",\"pods\":\"9\"}}}";
+	"\"entitled\":{\"cpu\":\"3\",\"memory\":\"1Gi\",\"pods\":\"9\",\"nvidia.com/gpu\":\"4\"}}}";
 /* clang-format on */
 
 static const struct {
@@ -78,6 +78,7 @@ static const struct {
 	{ &kar_m_kar_queue_usage, "q", "cpu", 1.5 },
 	{ &kar_m_kar_queue_usage, "q", "memory", 2147483648.0 },
 	{ &kar_m_kar_queue_usage, "q", "pods", 0 }, /* a status that somebody has edited */
+	{ &kar_m_kar_queue_usage, "q", "nvidia.com/gpu", 0 },
 	{ &kar_m_kar_queue_usage, "q", "example.com/made-up", 0 },
 };
 
@@ -93,6 +94,7 @@ static void objects_are_counted(void **state KAR_UNUSED)
 	struct kar_intern *strings = kar_intern_new();
 	struct kar_stores s;
 	struct kar_metrics *m = kar_all_metrics_new();
+	struct kar_buf text = { 0 };
 
 	kar_stores_init(&s, strings);
 	put(strings, s.queues, queue);
@@ -111,6 +113,10 @@ static void objects_are_counted(void **state KAR_UNUSED)
 					rows[i].b ? rows[i].b : "", got, rows[i].want);
 		}
 	}
+	kar_metrics_print(m, false, &text);
+	assert_non_null(
+		strstr(kar_buf_cstr(&text), "kar_queue_usage{queue=\"q\",resource=\"nvidia.com/gpu\"} 0\n"));
+	kar_buf_release(&text);
 	kar_metrics_free(m);
 	kar_stores_release(&s);
 	kar_intern_free(strings);

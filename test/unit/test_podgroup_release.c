@@ -17,6 +17,17 @@ struct row {
 static const struct row rows[] = {
 	{ "waits_for_members", "others min=3 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
 		"WaitingForMembers: 2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs" },
+	{ "set_that_makes_its_pods_one_after_the_other",
+		"others min=3 phase=Pending; web-0 Pending gated owner=web kind=StatefulSet", "",
+		"WaitingForMembers: 1 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs; if "
+		"StatefulSet web creates its pods one after the other, set podManagementPolicy: Parallel" },
+	{ "set_whose_other_pods_come",
+		"others min=3 phase=Pending; web-0 Pending gated owner=web kind=StatefulSet; web-1 Pending gated owner=web kind=StatefulSet",
+		"",
+		"WaitingForMembers: 2 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs" },
+	{ "other_pod_of_a_set", "others min=3 phase=Pending; web-1 Pending gated owner=web kind=StatefulSet",
+		"",
+		"WaitingForMembers: 1 of 3 members exist; none starts before all exist, unless spec.minResources says what the rest needs" },
 	{ "waits_for_its_places", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
 		"Pending: 0/2 members bound" },
 	{ "waits_for_its_queue", "others min=2 phase=Pending Admitted=False/NoFit; a" GATED "; b" GATED, "",

@@ -363,7 +363,7 @@ static void body_has_preconditions_and_nulls(void **state)
 		"{\"type\":\"Admitted\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T10:00:00Z\","
 		"\"reason\":\"QueueClosed\",\"message\":\"m\"},"
 		"{\"type\":\"Scheduled\",\"status\":\"False\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:27Z\","
-		"\"reason\":\"NotEnoughMembers\",\"message\":\"0/2 members bound; 0/2 created\"}]}}");
+		"\"reason\":\"NotEnoughMembers\",\"message\":\"0/2 members bound; 0/2 created; no pod names this group: its label belongs on the pod template (spec.template.metadata.labels)\"}]}}");
 	kar_buf_release(&out);
 }
 
