@@ -240,7 +240,7 @@ BUGS = [
     Bug("incomplete_gang_placed", "gated pods are placed before there are as many as the minimum", QUEUE + "members.c",
         "	if (need > (int64_t)m->unbound.n && starts_in_stages(m))", "	if (need > (int64_t)m->unbound.n && m->unbound.n)"),
     Bug("queue_of_pods_ignored", "a group is not in the queue that its pods name", "controllers/asked.c",
-        "	named = oldest ? kar_pod_queue(oldest) : NULL;", "	named = oldest && oldest->deletion ? kar_pod_queue(oldest) : NULL;"),
+        "	const char *named = oldest ? kar_pod_queue(oldest) : NULL;", "	const char *named = oldest && oldest->deletion ? kar_pod_queue(oldest) : NULL;"),
     Bug("other_gates_ignored", "gated pods are placed and released although a gate of somebody else holds them", "api/pg_members.c",
         "	return kar_pg_is_gated(p) && !p->gate_foreign;", "	return kar_pg_is_gated(p);"),
     Bug("own_affinity_lost", "the node of a gated pod replaces the affinity that it had", PG + "encode.c",
