@@ -31,6 +31,8 @@
 #define KAR_ENV_INDEX "KAR_INDEX"
 #define KAR_ENV_RANK "KAR_RANK"
 #define KAR_ENV_WORLD_SIZE "KAR_WORLD_SIZE"
+#define KAR_ENV_TASK_SIZE "KAR_TASK_SIZE"
+#define KAR_ENV_HOSTS "KAR_HOSTS"
 
 /* How pods name their PodGroup, strongest first; a label wins over an annotation (docs/design/api.md, Membership). */
 #define KAR_LABEL_POD_GROUP "scheduling.x-k8s.io/pod-group"

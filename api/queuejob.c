@@ -9,6 +9,7 @@
 #include "api/pod_needs.h"
 #include "common/str.h"
 #include "api/names.h"
+#include "api/queuejob_env.h"
 #include "api/queuejob_order.h"
 #include "api/queuejob_wire.h"
 #include "common/json.h"
@@ -31,6 +32,7 @@ struct wire_success_policy {
 
 struct wire_network {
 	bool dns_hostnames, publish_not_ready, has_publish_not_ready;
+	struct kar_array frameworks; /* const char * */
 };
 
 struct wire_spec {
@@ -75,6 +77,7 @@ static const struct kar_field network_fields[] = {
 	KAR_FIELD(struct wire_network, dns_hostnames, "enableDNSHostnames", KAR_F_BOOL),
 	KAR_FIELD_OPT(struct wire_network, publish_not_ready, has_publish_not_ready,
 		"publishNotReadyAddresses", KAR_F_BOOL),
+	KAR_FIELD(struct wire_network, frameworks, "frameworks", KAR_F_ARRAY),
 };
 static const struct kar_desc network_desc = KAR_DESC("Network", struct wire_network, network_fields);
 
@@ -197,6 +200,13 @@ static void read_tasks(struct kar_queuejob_spec *s, const struct kar_array *wire
 		s->tasks[i].depends_on = kar_queuejob_read_order(s, &w[i].depends_on, mem);
 }
 
+static unsigned read_frameworks(const struct kar_array *names)
+{
+	return (kar_strings_have(names, "torch") ? KAR_FRAMEWORK_TORCH : 0u) |
+		(kar_strings_have(names, "jax") ? KAR_FRAMEWORK_JAX : 0u) |
+		(kar_strings_have(names, "mpi") ? KAR_FRAMEWORK_MPI : 0u);
+}
+
 static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 {
 	struct kar_arena *mem = &job->mem;
@@ -225,6 +235,7 @@ static void read_spec(struct kar_queuejob *job, const struct wire_spec *w)
 	s->freezing_window = w->freezing_window > 0 ? w->freezing_window : 0;
 	s->has_freezing_window = w->has_freezing_window;
 	s->dns_hostnames = w->network.dns_hostnames;
+	s->frameworks = read_frameworks(&w->network.frameworks);
 	s->publish_not_ready = !w->network.has_publish_not_ready || w->network.publish_not_ready;
 }
 
@@ -237,14 +248,32 @@ static uint64_t hash_pairs(uint64_t h, const struct kar_array *pairs)
 	return h;
 }
 
+/* The lists of host names, and what frameworks read, follow from the names of the tasks and these. */
+static uint64_t hash_hosts(uint64_t h, const struct kar_queuejob *job)
+{
+	const struct kar_queuejob_spec *s = &job->spec;
+
+	h = kar_hash_str(h, "hosts");
+	h = kar_hash(h, &s->frameworks, sizeof(s->frameworks));
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		bool listed = s->frameworks || !kar_queuejob_hosts_too_long(job, i);
+		int32_t replicas = listed ? s->tasks[i].replicas : -1;
+
+		h = kar_hash(h, &replicas, sizeof(replicas));
+	}
+	return h;
+}
+
 /*
  * The order of members and white space do not matter, so that re-applying the same manifest changes nothing. Task names are part
  * of the pod names, so they are hashed, and so are the fields that the job adds to the templates. Its PriorityClass is left out, so
- * that the priority of a job can be changed without a restart.
+ * that the priority of a job can be changed without a restart. With @hosts the lists of host names count as well.
  */
-static const char *hash_templates(const struct kar_queuejob_spec *s,
-	const struct kar_wire_template *templates, struct kar_arena *mem)
+static const char *hash_templates(struct kar_queuejob *job, const struct kar_wire_template *templates,
+	bool hosts)
 {
+	const struct kar_queuejob_spec *s = &job->spec;
+
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
@@ -262,7 +291,23 @@ static const char *hash_templates(const struct kar_queuejob_spec *s,
 		h = kar_hash_str(h, "enableDNSHostnames");
 	if (s->sched.node_selector.n)
 		h = hash_pairs(kar_hash_str(h, "nodeSelector"), &s->sched.node_selector);
-	return kar_arena_printf(mem, "%016" PRIx64, h);
+	if (hosts)
+		h = hash_hosts(h, job);
+	return kar_arena_printf(&job->mem, "%016" PRIx64, h);
+}
+
+/*
+ * A job that runs with the templates of a version without lists of host names keeps their hash, until a template is edited: a new
+ * version restarts no job.
+ */
+static const char *choose_hash(struct kar_queuejob *job, const struct kar_wire_template *templates)
+{
+	const char *plain = hash_templates(job, templates, false);
+
+	if (!job->spec.dns_hostnames ||
+		(!job->spec.frameworks && kar_streq(job->status.record.template_hash, plain)))
+		return plain;
+	return hash_templates(job, templates, true);
 }
 
 /* The text may quote parts of any size, so it is made in @scratch and only a message of bounded size is copied. */
@@ -297,7 +342,7 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 		kar_copy_fit(&job->mem, kar_pairs_get(&m->labels, KAR_LABEL_QUEUE), KAR_COPY_VALUE);
 	read_spec(job, &w->spec);
 	kar_queuejob_status_read(&w->status, &job->status, &job->mem);
-	job->spec_template_hash = hash_templates(&job->spec, templates, &job->mem);
+	job->spec_template_hash = choose_hash(job, templates);
 	job->invalid = find_problem(job, w->spec.selector, templates, &scratch);
 	copy_templates(job, templates, &scratch);
 	kar_arena_release(&scratch);

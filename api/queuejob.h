@@ -68,6 +68,9 @@ struct kar_taskspec {
 	bool template_has_priority; /* as a number */
 };
 
+/* What is set for programs of these frameworks. */
+enum kar_framework { KAR_FRAMEWORK_TORCH = 1, KAR_FRAMEWORK_JAX = 2, KAR_FRAMEWORK_MPI = 4 };
+
 struct kar_queuejob_spec {
 	const char *queue;          /* NULL: it names none (controllers/asked.h) */
 	const char *scheduler_name; /* NULL: none */
@@ -89,6 +92,7 @@ struct kar_queuejob_spec {
 	bool has_freezing_window;
 	bool has_active_deadline, has_ttl, has_min_succeeded;
 	bool dns_hostnames;     /* network.enableDNSHostnames: pods get the names <pod>.<job> */
+	unsigned frameworks;    /* network.frameworks: enum kar_framework, or'ed; needs .dns_hostnames */
 	bool publish_not_ready; /* network.publishNotReadyAddresses; defaulted to true */
 };
 

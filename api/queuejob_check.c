@@ -156,6 +156,8 @@ const char *kar_queuejob_check(struct kar_queuejob *job, const struct kar_select
 
 	if (!s->n_tasks)
 		return "taskSpecs is empty";
+	if (s->frameworks && !s->dns_hostnames)
+		return "network.frameworks needs network.enableDNSHostnames";
 	if (total > KAR_QJ_MAX_PODS)
 		return kar_arena_printf(&job->mem,
 			"the tasks have %d replicas together, but a job can have at most %d", (int)total,

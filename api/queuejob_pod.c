@@ -7,6 +7,7 @@
 #include "api/copy.h"
 #include "common/str.h"
 #include "api/names.h"
+#include "api/queuejob_env.h"
 #include "api/queuejob_pin.h"
 #include "api/json_split.h"
 #include "common/json.h"
@@ -135,11 +136,6 @@ static const char *index_of(const struct kar_pod_params *p, char out[NUMBER_LEN]
 	return p->marked ? KAR_POD_INDEX_MARK : number(p->index, out);
 }
 
-static const char *rank_of(const struct kar_pod_params *p, char out[NUMBER_LEN])
-{
-	return p->marked ? KAR_POD_RANK_MARK : number(kar_queuejob_pod_rank(p->job, p->task, p->index), out);
-}
-
 /* Writes the name of kar_queuejob_pod_name(), with marks if asked for. */
 static void write_name(struct kar_json_writer *w, const char *key, const struct kar_pod_params *p)
 {
@@ -191,31 +187,6 @@ void kar_queuejob_write_owner(struct kar_json_writer *w, const struct kar_queuej
 	kar_jw_end_array(w);
 }
 
-static void write_variable(struct kar_json_writer *w, const char *name, const char *value)
-{
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "name", name);
-	kar_jw_kv_string(w, "value", value);
-	kar_jw_end_object(w);
-}
-
-/* Our variables come first, so that those of the template can refer to them, or override them. */
-static void write_env(struct kar_json_writer *w, const struct kar_pod_params *p, const struct kar_array *own)
-{
-	const struct kar_str *items = own->items;
-	char text[NUMBER_LEN];
-
-	kar_jw_begin_array(w);
-	write_variable(w, KAR_ENV_QUEUEJOB, p->job->o.name);
-	write_variable(w, KAR_ENV_TASK, p->job->spec.tasks[p->task].name);
-	write_variable(w, KAR_ENV_INDEX, index_of(p, text));
-	write_variable(w, KAR_ENV_RANK, rank_of(p, text));
-	write_variable(w, KAR_ENV_WORLD_SIZE, number(kar_queuejob_total(&p->job->spec), text));
-	for (size_t i = 0; i < own->n; i++)
-		kar_jw_raw(w, items[i]);
-	kar_jw_end_array(w);
-}
-
 /* The container with the variables added, as a JSON text in the arena of @parts. */
 static int add_env(const struct kar_pod_params *p, struct parts *parts, struct kar_str container,
 	struct kar_str *out, struct kar_err *err)
@@ -232,7 +203,7 @@ static int add_env(const struct kar_pod_params *p, struct parts *parts, struct k
 	kar_json_writer_init(&w, &patch);
 	kar_jw_begin_object(&w);
 	kar_jw_key(&w, "env");
-	write_env(&w, p, &own);
+	kar_queuejob_write_env(&w, p, &own);
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 	if (kar_json_merge(container, (struct kar_str){ patch.p, patch.n }, &merged, err) == 0) {

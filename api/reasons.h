@@ -166,6 +166,8 @@ enum {
 		"The success policy is met. Final.") \
 	X(BackoffLimitExceeded, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \
 		"More failures than backoffLimit allows. Final.") \
+	X(HostsTooLong, KAR_SHOWN_WARNING, \
+		"The host names of the pods of a task have more than 64 KiB together, so KAR_HOSTS is not set for them.") \
 	X(IndexFailed, KAR_SHOWN_WARNING, \
 		"An index has failed more often than backoffLimitPerIndex allows, or a rule of the failure policy says FailIndex: it gets no pod any more, and the job goes on with the others.") \
 	X(FailedIndexes, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FAILED | KAR_SHOWN_WARNING, \

@@ -3,9 +3,24 @@
 
 #include <assert.h>
 
+#include "api/queuejob_env.h"
 #include "common/timefmt.h"
 
 /* --- the start ------------------------------------------------------------------------------------ */
+
+/* Without a list the pods start all the same: their names follow a rule. */
+static void report_long_lists(struct queuejob_reconcile *r)
+{
+	for (size_t i = 0; i < r->f->job->spec.n_tasks; i++) {
+		if (!kar_queuejob_hosts_too_long(r->f->job, i))
+			continue;
+		kar_plan_event(r->p, true, kar_reason_HostsTooLong, "CreatePods",
+			"KAR_HOSTS is not set: the host names of the %d pods of task %s have more than %d KiB",
+			(int)r->f->job->spec.tasks[i].replicas, r->f->job->spec.tasks[i].name,
+			KAR_HOSTS_MAX_BYTES >> 10);
+		return;
+	}
+}
 
 static void report_start(struct queuejob_reconcile *r)
 {
@@ -15,6 +30,7 @@ static void report_start(struct queuejob_reconcile *r)
 	r->st.record.formation = KAR_QJ_FORMATION_FIRST;
 	queuejob_set_condition(r, KAR_QJ_FORMED, false, kar_reason_Starting, "%s", "");
 	queuejob_report_starting(r, kar_reason_Starting);
+	report_long_lists(r);
 	if (restarted)
 		kar_plan_event(r->p, false, kar_reason_Starting, "CreatePods", "incarnation %d: creating %s",
 			(int)r->st.incarnation, missing);

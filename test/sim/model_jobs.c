@@ -65,11 +65,22 @@ static bool has_host_names(const struct sim_value *job)
 	return sim_bool_of(sim_get(job, "spec", "network", "enableDNSHostnames"), false);
 }
 
+/* Each pod has the names of all pods of its task. */
+static bool same_replicas(const struct sim_value *x, const struct sim_value *y)
+{
+	for (size_t i = 0; i < sim_count(x) || i < sim_count(y); i++) {
+		if (sim_int_of(sim_member(sim_item(x, i), "replicas"), 1) !=
+			sim_int_of(sim_member(sim_item(y, i), "replicas"), 1))
+			return false;
+	}
+	return true;
+}
+
 static bool same_templates(const struct sim_value *a, const struct sim_value *b)
 {
 	const struct sim_value *x = sim_get(a, "spec", "taskSpecs"), *y = sim_get(b, "spec", "taskSpecs");
 
-	if (has_host_names(a) != has_host_names(b) ||
+	if (has_host_names(a) != has_host_names(b) || (has_host_names(a) && !same_replicas(x, y)) ||
 		!sim_equal(sim_get(a, "spec", "schedulerName"), sim_get(b, "spec", "schedulerName")) ||
 		!sim_equal(sim_get(a, "spec", "schedSpec", "nodeSelector"),
 			sim_get(b, "spec", "schedSpec", "nodeSelector")))

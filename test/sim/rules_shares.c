@@ -74,9 +74,18 @@ static int desired(const struct sim_value *group)
 	return (int)sim_get_int(group, -1, "status", "desired");
 }
 
+/* What an edit of replicas has added is no scaling. */
+static bool follows_edit(const struct model_job *j, const struct sim_change *c)
+{
+	return j->spec_edited && desired(c->new) > desired(c->old) &&
+		sim_equal(sim_get(c->old, "status", "lastScaleTime"),
+			sim_get(c->new, "status", "lastScaleTime"));
+}
+
 void model_note_scaling(const struct model *l, struct model_job *j, const struct sim_change *c)
 {
-	if (c->old && c->new &&desired(c->old) >= 0 && desired(c->old) != desired(c->new))
+	if (c->old && c->new &&desired(c->old) >= 0 && desired(c->old) != desired(c->new) &&
+		!follows_edit(j, c))
 		j->scaled = model_now(l);
 }
 

@@ -107,6 +107,7 @@ static const struct {
 	{ "queuejobs.spec.freezingWindowSeconds", "controllers/queue/observe.c",
 		"job->spec.freezing_window" },
 	{ "queuejobs.spec.network.enableDNSHostnames", QJ "service.c", "spec.dns_hostnames" },
+	{ "queuejobs.spec.network.frameworks", "api/queuejob_env.c", "s->frameworks & KAR_FRAMEWORK_TORCH" },
 	{ "queuejobs.spec.network.publishNotReadyAddresses", QJ "service.c", "spec.publish_not_ready" },
 };
 

@@ -292,6 +292,40 @@ static void hash_ignores_what_does_not_matter(void **state)
 	JOB(text "\"taskSpecs\":[{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]" scheduler "}}}]")
 
 /* What the job adds to its pods changes them as an edit of their template does. */
+#define TORCH "\"network\":{\"enableDNSHostnames\":true,\"frameworks\":[\"torch\"]}"
+#define NAMED(network, replicas) \
+	JOB(network "\"taskSpecs\":[{\"name\":\"w\",\"replicas\":" replicas "," TEMPLATE "}]")
+
+/* A job with host names that the version before has started keeps the hash of that version, whatever its replicas. */
+static void new_version_restarts_nothing(void **state)
+{
+	static const struct {
+		const char *recorded, *network, *replicas;
+		bool kept;
+	} rows[] = {
+		{ "49353911b1bc8ef3", DNS ",", "2", true },
+		{ "49353911b1bc8ef3", DNS ",", "3", true },
+		{ "49353911b1bc8ef3", TORCH ",", "2", false }, /* an edit */
+		{ "0000000000000001", DNS ",", "2", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char json[1024];
+
+		snprintf(json, sizeof(json),
+			JOB("%s\"taskSpecs\":[{\"name\":\"w\",\"replicas\":%s," TEMPLATE
+			    "}]},\"status\":{\"record\":{\"templateHash\":\"%s\"}"),
+			rows[i].network, rows[i].replicas, rows[i].recorded);
+
+		const struct kar_queuejob *job = job_of(json);
+
+		if ((strcmp(job->spec_template_hash, rows[i].recorded) == 0) != rows[i].kept)
+			fail_msg("row %zu: %s", i, job->spec_template_hash);
+		give_back(job);
+	}
+}
+
 static void hash_is_of_what_the_job_adds_too(void **state)
 {
 	static const struct {
@@ -310,6 +344,12 @@ static void hash_is_of_what_the_job_adds_too(void **state)
 		{ "scheduler is set", SCHEDULED("", ""), SCHEDULED("\"schedulerName\":\"x\",", ""), false },
 		{ "its name", SCHEDULED("\"schedulerName\":\"x\",", ""),
 			SCHEDULED("\"schedulerName\":\"y\",", ""), false },
+		{ "replicas", NAMED("", "2"), NAMED("", "3"), true },
+		{ "replicas of a job with host names", NAMED(DNS ",", "2"), NAMED(DNS ",", "3"), false },
+		{ "so many that there is no list of them", NAMED(DNS ",", "20000"), NAMED(DNS ",", "30000"),
+			true },
+		{ "so many, and a framework", NAMED(TORCH ",", "20000"), NAMED(TORCH ",", "30000"), false },
+		{ "framework is set", NAMED(DNS ",", "2"), NAMED(TORCH ",", "2"), false },
 		{ "the template has its own",
 			SCHEDULED("\"schedulerName\":\"x\",", ",\"schedulerName\":\"z\""),
 			SCHEDULED("\"schedulerName\":\"y\",", ",\"schedulerName\":\"z\""), true },
@@ -338,6 +378,7 @@ int main(void)
 		TEST(selector_must_match_the_template),
 		TEST(hash_ignores_what_does_not_matter),
 		TEST(hash_is_of_what_the_job_adds_too),
+		TEST(new_version_restarts_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -319,6 +319,22 @@ static void test_only_restarts_by_failure_wait(void **state)
 }
 
 /* After all the others. */
+/* More pods than scenes can settle. */
+static void test_hosts_that_are_too_many_for_a_list_are_told(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	(void)state;
+	scene_read(&s, "job phase=Restarting min=1 dns; task w replicas=9000");
+	scene_decide(&s, &p);
+	assert_string_equal(scene_print(&s, &p),
+		"status phase=Starting reason=Starting incarnation=2; event Warning HostsTooLong: KAR_HOSTS is not set: "
+		"the host names of the 9000 pods of task w have more than 64 KiB; event Normal Starting: incarnation 2: "
+		"creating 9000 pods");
+	scene_release(&s);
+}
+
 static void test_every_documented_reason_occurs(void **state)
 {
 	(void)state;
@@ -375,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_back_off_names_a_deletion_that_waits),
 		cmocka_unit_test(test_only_restarts_by_failure_wait),
 		cmocka_unit_test(test_incarnation_that_was_given_up_is_not_suspended),
+		cmocka_unit_test(test_hosts_that_are_too_many_for_a_list_are_told),
 		cmocka_unit_test(test_every_documented_reason_occurs),
 		cmocka_unit_test(test_words_of_every_reason_are_compared),
 	};

@@ -3,16 +3,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "api/queuejob_env.h"
 #include "test/fixture/projection.h"
 
-#define ENV(task, index, rank, size) \
+#define ENV(task, index, rank, size, task_size) \
 	"{\"name\":\"KAR_QUEUEJOB\",\"value\":\"j\"},{\"name\":\"KAR_TASK\",\"value\":\"" task \
 	"\"},{\"name\":\"KAR_INDEX\",\"value\":\"" index "\"},{\"name\":\"KAR_RANK\",\"value\":\"" rank \
-	"\"},{\"name\":\"KAR_WORLD_SIZE\",\"value\":\"" size "\"}"
+	"\"},{\"name\":\"KAR_WORLD_SIZE\",\"value\":\"" size \
+	"\"},{\"name\":\"KAR_TASK_SIZE\",\"value\":\"" task_size "\"}"
 #define OWN_METADATA(task, index) "\"name\":\"j-" task "-" index "\",\"namespace\":\"ns\""
 #define OWN_LABELS(task, index) \
 	"\"kube-arbitrator.io/queuejob\":\"j\",\"kube-arbitrator.io/task\":\"" task \
@@ -51,7 +54,7 @@ static void smallest_template_gets_everything(void **state)
 {
 	(void)state;
 	check(JOB("\"taskSpecs\":[{\"replicas\":2,\"name\":\"w\"," TEMPLATE "}]"), 0, 1,
-		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "1", "1",
+		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "1", "1", "2",
 			"2") "]}],\"restartPolicy\":\"Never\"},"
 			     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" OWN_METADATA("w",
 				     "1") ",\"labels\":{" OWN_LABELS("w",
@@ -77,14 +80,14 @@ static void template_is_kept_byte_for_byte(void **state)
 			"0") "," OWN_REST "},"
 			     "\"spec\":{\"zzz\":{ \"future\" : [1.50, 1e3, {\"deep\":\"\\u00e9\"}] },\"nodeSelector\":{\"disk\":\"ssd\","
 			     "\"zone\":\"z\"},\"initContainers\":[{\"name\":\"i\",\"env\":[" ENV("m", "0",
-				     "3",
-				     "4") "]}],"
+				     "3", "4",
+				     "1") "]}],"
 					  "\"restartPolicy\":\"OnFailure\",\"schedulerName\":\"own\","
-					  "\"containers\":[{\"image\":\"a\",\"env\":[" ENV("m", "0", "3",
-						  "4") ",{\"name\":\"E\",\"value\":\"$(KAR_RANK)\"}],\"name\":\"c\"},"
+					  "\"containers\":[{\"image\":\"a\",\"env\":[" ENV("m", "0", "3", "4",
+						  "1") ",{\"name\":\"E\",\"value\":\"$(KAR_RANK)\"}],\"name\":\"c\"},"
 						       "{\"name\":\"d\",\"odd\":0.10,\"env\":[" ENV("m", "0",
-							       "3",
-							       "4") "]}]},\"apiVersion\":\"v1\",\"kind\":\"Pod\"}");
+							       "3", "4",
+							       "1") "]}]},\"apiVersion\":\"v1\",\"kind\":\"Pod\"}");
 }
 
 static void scheduler_of_the_job_is_for_templates_without_one(void **state)
@@ -106,12 +109,112 @@ static void host_name_of_a_pod_is_its_name(void **state)
 	(void)state;
 	check(JOB("\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"w\"," TEMPLATE "}]"),
 		0, 0,
-		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "0", "0",
-			"1") "]}],\"restartPolicy\":\"Never\",\"hostname\":\"j-w-0\",\"subdomain\":\"j\"},"
+		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[" ENV("w", "0", "0", "1",
+			"1") ",{\"name\":\"KAR_HOSTS\",\"value\":\"j-w-0.j\"}]}],\"restartPolicy\":\"Never\",\"hostname\":\"j-w-0\",\"subdomain\":\"j\"},"
 			     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" OWN_METADATA("w",
 				     "0") ",\"labels\":{" OWN_LABELS("w",
 				     "0") "},\"annotations\":{\"kube-arbitrator.io/template-hash\":\"h\"}," OWN_REST
 					  "}}");
+}
+
+static const char *env_of(const char *json, size_t task, int32_t index, struct kar_buf *out)
+{
+	const struct kar_queuejob *job = job_of(json);
+
+	assert_null(job->invalid);
+	write(job, task, index, out);
+	kar_object_unref(&job->o);
+	return strstr(kar_buf_cstr(out), "\"env\":[");
+}
+
+#define FRAMEWORKS(names) "\"network\":{\"enableDNSHostnames\":true,\"frameworks\":[" names "]},"
+#define TWO_TASKS \
+	"\"taskSpecs\":[{\"name\":\"master\"," TEMPLATE "},{\"replicas\":2,\"name\":\"my-w\"," TEMPLATE "}]"
+
+/* Each variable is "NAME=value" here. */
+static void frameworks_have_their_variables(void **state)
+{
+	static const struct {
+		const char *json, *want[12];
+	} rows[] = {
+		{ JOB(FRAMEWORKS("\"torch\"") TWO_TASKS),
+			{ "MASTER_ADDR=j-master-0.j", "MASTER_PORT=29500", "WORLD_SIZE=3", "RANK=2",
+				"PET_MASTER_ADDR=j-master-0.j", "PET_MASTER_PORT=29500", "PET_NNODES=3",
+				"PET_NODE_RANK=2", "KAR_TASK_SIZE=2", "KAR_HOSTS=j-my-w-0.j,j-my-w-1.j" } },
+		{ JOB(FRAMEWORKS("\"jax\"") TWO_TASKS),
+			{ "JAX_COORDINATOR_ADDRESS=j-master-0.j:1234", "JAX_NUM_PROCESSES=3",
+				"JAX_PROCESS_ID=2" } },
+		{ JOB(FRAMEWORKS("\"mpi\"") TWO_TASKS),
+			{ "KAR_HOSTS_MASTER=j-master-0.j", "KAR_HOSTS_MY_W=j-my-w-0.j,j-my-w-1.j",
+				"OMPI_MCA_orte_keep_fqdn_hostnames=true" } },
+		{ JOB(FRAMEWORKS("\"torch\"") "\"taskSpecs\":[{\"replicas\":0,\"name\":\"none\"," TEMPLATE
+					      "},{\"replicas\":3,\"name\":\"w\"," TEMPLATE "}]"),
+			{ "MASTER_ADDR=j-w-0.j", "RANK=1" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_buf out = { 0 };
+		const char *env = env_of(rows[i].json, 1, 1, &out);
+
+		for (size_t k = 0; rows[i].want[k]; k++) {
+			char text[256];
+			size_t name = strcspn(rows[i].want[k], "=");
+
+			snprintf(text, sizeof(text), "{\"name\":\"%.*s\",\"value\":\"%s\"}", (int)name,
+				rows[i].want[k], rows[i].want[k] + name + 1);
+			if (!strstr(env, text))
+				fail_msg("%s is not in %s", text, env);
+		}
+		kar_buf_release(&out);
+	}
+}
+
+static void variable_of_the_template_wins(void **state)
+{
+	static const char want[] = "\"MASTER_PORT\",\"value\":\"1\"";
+	struct kar_buf out = { 0 };
+	const char *env = env_of(
+		JOB(FRAMEWORKS(
+			"\"torch\"") "\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"spec\":{"
+				     "\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"MASTER_PORT\",\"value\":\"1\"}]}]}}}]"),
+		0, 0, &out);
+	const char *port = strstr(env, "\"MASTER_PORT\"");
+
+	(void)state;
+	assert_non_null(port);
+	assert_int_equal(strncmp(port, want, strlen(want)), 0);
+	assert_null(strstr(port + 1, "\"MASTER_PORT\"")); /* it is there once */
+	kar_buf_release(&out);
+}
+
+/* 64 KiB: exactly, and a host more. */
+static void too_long_a_list_of_hosts_is_left_out(void **state)
+{
+	/* "j-w-9.j," has 8 bytes: 10 of 8, 90 of 9, 900 of 10 and the rest of 11, without the last comma. */
+	static const struct {
+		int replicas;
+		bool there;
+	} rows[] = { { 6058, true }, { 6059, false }, { 20000, false }, { 0, true } };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char json[512];
+		struct kar_buf list = { 0 };
+
+		snprintf(json, sizeof(json),
+			JOB("\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"replicas\":%d,\"name\":\"w\"," TEMPLATE
+			    "}]"),
+			rows[i].replicas);
+
+		const struct kar_queuejob *job = job_of(json);
+
+		if (kar_queuejob_hosts(job, 0, &list) != rows[i].there ||
+			kar_queuejob_hosts_too_long(job, 0) == rows[i].there || list.n > KAR_HOSTS_MAX_BYTES)
+			fail_msg("%d hosts: %zu bytes", rows[i].replicas, list.n);
+		kar_buf_release(&list);
+		kar_object_unref(&job->o);
+	}
 }
 
 /* Gates in the template, whether the pod is gated, and what the pod has then. */
@@ -373,6 +476,9 @@ int main(void)
 		TEST(template_is_kept_byte_for_byte),
 		TEST(scheduler_of_the_job_is_for_templates_without_one),
 		TEST(host_name_of_a_pod_is_its_name),
+		TEST(frameworks_have_their_variables),
+		TEST(variable_of_the_template_wins),
+		TEST(too_long_a_list_of_hosts_is_left_out),
 		TEST(gate_is_added_to_those_of_the_template),
 		TEST(pin_is_added_to_each_term),
 		TEST(pod_is_created_bound),

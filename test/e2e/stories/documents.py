@@ -132,7 +132,7 @@ def expect_as_in_readme(pod):
     expect_equal(env, {name: value for name, _, value in rows if name}, "variables of hello-worker-1")
     want = {label: value for _, label, value in rows if label}
     expect_equal({k: v for k, v in pod["metadata"]["labels"].items() if k in want}, want, "labels of hello-worker-1")
-    expect_equal((len(env), len(want)), (5, 4), "variables and labels in the README")
+    expect_equal((len(env), len(want)), (6, 4), "variables and labels in the README")
 
 
 def story_documented_first_steps(s):
@@ -149,6 +149,19 @@ def story_documented_first_steps(s):
     shell.run(blocks("docs/GANGS.md", "What is shown while it waits"))
     expect_equal(s.status("hello")["phase"], "Completed", "phase of hello")
     expect_as_in_readme(s.pods("hello")["hello-worker-1"])
+
+
+def story_documented_network(s):
+    """docs/NETWORK.md: the jobs for torchrun, JAX and MPI complete, and their containers have the variables that the document names."""
+    shell = Shell(s)
+    first, second, third, _ = [text for language, text in blocks("docs/NETWORK.md", "Variables of the containers") if language == "sh"][0].splitlines()
+    shell(first + "\n" + second)
+    expect_equal(shell(third), "torchrun-worker-0.torchrun", "what the document asks for")
+    env = {e["name"]: e["value"] for e in s.pods("mpi")["mpi-launcher-0"]["spec"]["containers"][0]["env"]}
+    expect_equal(env["KAR_HOSTS_WORKER"], "mpi-worker-0.mpi,mpi-worker-1.mpi", "hosts of the workers")
+    env = {e["name"]: e["value"] for e in s.pods("jax")["jax-worker-3"]["spec"]["containers"][0]["env"]}
+    expect_equal((env["JAX_COORDINATOR_ADDRESS"], env["JAX_NUM_PROCESSES"], env["JAX_PROCESS_ID"]), ("jax-worker-0.jax:1234", "4", "3"), "what JAX reads")
+    shell("kubectl delete qj torchrun jax mpi")
 
 
 def story_documented_use(s):

@@ -32,6 +32,6 @@ def check_pods(s):
         expect_equal({k: labels.get(k) for k in want}, want, f"labels of {name}")
         expect_equal(labels.get("scheduling.x-k8s.io/pod-group"), "simple", f"group label of {name}")
         env = {e["name"]: e.get("value") for e in pod["spec"]["containers"][0].get("env", [])}
-        want = {"KAR_QUEUEJOB": "simple", "KAR_TASK": "worker", "KAR_INDEX": str(index), "KAR_RANK": str(index), "KAR_WORLD_SIZE": "3"}
+        want = {"KAR_QUEUEJOB": "simple", "KAR_TASK": "worker", "KAR_INDEX": str(index), "KAR_RANK": str(index), "KAR_WORLD_SIZE": "3", "KAR_TASK_SIZE": "3"}
         expect_equal({k: env.get(k) for k in want}, want, f"environment of {name}")
     expect_equal(sorted(s.audit.pods_created(s.namespace)), sorted(pods), "pods created")
