@@ -11,8 +11,8 @@
 /* A text of needs; it is here while a pod has it, which holds the string. */
 struct kind {
 	RB_ENTRY(kind) link;
-	const char *needs;                 /* interned */
-	int64_t on_nodes, elsewhere, soon; /* .elsewhere: on nodes that are not usable or not known */
+	const char *needs;           /* interned */
+	int64_t on_nodes, elsewhere; /* .elsewhere: on nodes that are not usable or not known */
 };
 RB_HEAD(kinds, kind);
 
@@ -131,11 +131,6 @@ static const char *room_of(const struct kar_pod *p)
 	return p && p->needs ? kar_pod_room(p) : NULL;
 }
 
-static bool is_soon(const struct kar_pod *p)
-{
-	return p && p->needs && !kar_pod_room(p) && kar_pod_alive(p) && !p->gate_ours && !p->gate_foreign;
-}
-
 static void add_to_place(struct place *p, struct kind *k, int64_t n)
 {
 	uint32_t i = 0;
@@ -159,7 +154,7 @@ static void count(struct kar_capacity *c, const struct kar_pod *pod, int64_t n)
 	struct kind key = { 0 }, *k;
 	struct place *p;
 
-	if (!room && !is_soon(pod))
+	if (!room)
 		return;
 	key.needs = pod->needs;
 	k = RB_FIND(kinds, &c->kinds, &key);
@@ -168,15 +163,11 @@ static void count(struct kar_capacity *c, const struct kar_pod *pod, int64_t n)
 		*k = key;
 		RB_INSERT(kinds, &c->kinds, k);
 	}
-	if (room) {
-		p = place_of(c, room);
-		add_to_place(p, k, n);
-		*(p->usable ? &k->on_nodes : &k->elsewhere) += n;
-		drop_if_unused(c, p);
-	} else {
-		k->soon += n;
-	}
-	if (k->on_nodes || k->elsewhere || k->soon)
+	p = place_of(c, room);
+	add_to_place(p, k, n);
+	*(p->usable ? &k->on_nodes : &k->elsewhere) += n;
+	drop_if_unused(c, p);
+	if (k->on_nodes || k->elsewhere)
 		return;
 	RB_REMOVE(kinds, &c->kinds, k);
 	free(k);
@@ -185,8 +176,7 @@ static void count(struct kar_capacity *c, const struct kar_pod *pod, int64_t n)
 /* The new one first, so that what stays keeps its place. */
 void kar_capacity_pod(struct kar_capacity *c, const struct kar_pod *old, const struct kar_pod *new)
 {
-	if (old && new && old->needs == new->needs && room_of(old) == room_of(new) &&
-		is_soon(old) == is_soon(new))
+	if (old && new && old->needs == new->needs && room_of(old) == room_of(new))
 		return;
 	count(c, new, 1);
 	count(c, old, -1);
@@ -256,9 +246,7 @@ enum kar_capacity_use kar_capacity_use(const struct kar_capacity *c, const struc
 	const char *room = room_of(pod);
 	const struct place *p = room ? find_place(c, room) : NULL;
 
-	if (room)
-		return p && p->usable ? KAR_CAPACITY_ON_NODE : KAR_CAPACITY_NOWHERE;
-	return is_soon(pod) ? KAR_CAPACITY_SOON : KAR_CAPACITY_NOWHERE;
+	return p && p->usable ? KAR_CAPACITY_ON_NODE : KAR_CAPACITY_NOWHERE;
 }
 
 uint32_t kar_capacity_offers(const struct kar_capacity *c, struct kar_arena *a, struct kar_sched_amount **out)
@@ -278,7 +266,7 @@ void kar_capacity_each(const struct kar_capacity *c, kar_capacity_fn *fn, void *
 	struct kind *k;
 
 	RB_FOREACH(k, kinds, (struct kinds *)(uintptr_t)&c->kinds) {
-		if (k->on_nodes || k->soon)
-			fn(arg, k->needs, k->on_nodes, k->soon);
+		if (k->on_nodes)
+			fn(arg, k->needs, k->on_nodes);
 	}
 }

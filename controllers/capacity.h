@@ -25,9 +25,8 @@ void kar_capacity_pod(struct kar_capacity *c, const struct kar_pod *old, const s
 
 /* Where a pod counts. */
 enum kar_capacity_use {
-	KAR_CAPACITY_NOWHERE, /* it has ended, waits behind a gate, or its node is not usable */
+	KAR_CAPACITY_NOWHERE, /* it has ended, has no node, or its node is not usable */
 	KAR_CAPACITY_ON_NODE, /* on a usable node, or one that the scheduler frees for it */
-	KAR_CAPACITY_SOON,    /* nothing stops the scheduler from binding it, if it fits a node at all */
 };
 enum kar_capacity_use kar_capacity_use(const struct kar_capacity *c, const struct kar_pod *pod) KAR_NONNULL;
 
@@ -35,7 +34,7 @@ enum kar_capacity_use kar_capacity_use(const struct kar_capacity *c, const struc
 uint32_t kar_capacity_offers(const struct kar_capacity *c, struct kar_arena *a,
 	struct kar_sched_amount **out) KAR_NONNULL;
 /* For each text of needs (kar_pod.needs) of which pods count: how many. */
-typedef void kar_capacity_fn(void *arg, const char *needs, int64_t on_nodes, int64_t soon);
+typedef void kar_capacity_fn(void *arg, const char *needs, int64_t on_nodes);
 void kar_capacity_each(const struct kar_capacity *c, kar_capacity_fn *fn, void *arg)
 	__attribute__((nonnull(1, 2)));
 

@@ -6,8 +6,9 @@
 /* What one group adds to the sums above it. */
 struct part {
 	int64_t k[Q_RESOURCES], h[Q_RESOURCES], t[Q_RESOURCES], u0[Q_RESOURCES], placed[Q_RESOURCES];
+	int64_t away_k[Q_RESOURCES], away_t[Q_RESOURCES]; /* of .k and .t: on nodes that are not usable; if .away */
 	struct q_sum rows[Q_ROWS];
-	bool any, live;
+	bool any, live, away;
 	bool partly; /* for the cluster only .placed counts: nodes are to be added for the rest */
 };
 
@@ -15,6 +16,34 @@ struct part {
 static bool waits_for_nodes(const struct q_group *g)
 {
 	return q_is_admitted(g) && (g->st.provisions || g->in->provisioned);
+}
+
+/*
+ * Its pods on nodes that are not usable are in no sum of the cluster: what these nodes offer is not counted either. Kept and leaving ones
+ * are told apart as in the sums of queues.
+ */
+static void split_away(struct q_pass *p, const struct q_group *g, struct part *part)
+{
+	int32_t first = 0, kept = q_kept(g);
+
+	part->away = g->away != NULL;
+	if (!part->away)
+		return;
+	memset(part->away_k, 0, sizeof(part->away_k));
+	for (uint32_t i = 0; i < g->in->n_runs && first < kept; first += g->in->runs[i++].n) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+		int32_t at = first;
+
+		for (uint32_t k = 0; k < run->n_seats; at += run->seats[k++].n) {
+			if (q_is_away(p, &run->seats[k]))
+				q_add_class(p, run->class, kar_clamp(kept - at, 0, run->seats[k].n), part->away_k);
+		}
+	}
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t here = q_max(0, (g->pods[r] - g->away[r]) - (part->k[r] - part->away_k[r]));
+
+		part->away_t[r] = part->t[r] - here;
+	}
 }
 
 static void split(struct q_pass *p, const struct q_group *g, struct part *part)
@@ -42,6 +71,7 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 		part->t[r] = q_max(0, pods - part->k[r]);
 		part->placed[r] = q_min(pods, part->k[r]);
 	}
+	split_away(p, g, part);
 	for (uint32_t i = 0; i < k->n_rows; i++) {
 		part->rows[i] = (struct q_sum){ .k = rows[i], .h = claims ? k->row_m[i] : 0 };
 		part->rows[i].t = q_max(0, (g->row_pods ? g->row_pods[i] : 0) - rows[i]);
@@ -86,7 +116,7 @@ static void note_over(const struct q_pass *p, struct q_queue *q)
 static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part *part, int64_t sign,
 	int64_t *idle)
 {
-	bool partly = part->partly && !q->in;
+	bool partly = part->partly && !q->in, away = part->away && !q->in;
 
 	q->dirty = true;
 	for (uint32_t r = 0; r < p->n_resources; r++) {
@@ -94,9 +124,9 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 		int64_t before = q->parent ? unused(q, r) : 0;
 
 		q->idle[r] = q_add(q->idle[r], idle[r]);
-		s->k = q_add(s->k, sign * (partly ? part->placed[r] : part->k[r]));
+		s->k = q_add(s->k, sign * ((partly ? part->placed[r] : part->k[r]) - (away ? part->away_k[r] : 0)));
 		s->h = q_add(s->h, sign * part->h[r]);
-		s->t = q_add(s->t, sign * part->t[r]);
+		s->t = q_add(s->t, sign * (part->t[r] - (away ? part->away_t[r] : 0)));
 		s->u0 = q_add(s->u0, sign * part->u0[r]);
 		idle[r] = q->parent ? unused(q, r) - before : 0;
 	}

@@ -71,6 +71,11 @@ uint32_t q_run_of(const struct q_group *g, int32_t k)
 	return i;
 }
 
+bool q_is_away(const struct q_pass *p, const struct kar_queue_seat *s)
+{
+	return s->bound && s->node && !p->s->no_nodes && !kar_sched_node_usable(p->s->sched, s->node);
+}
+
 void q_add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
 {
 	const int64_t *needs = q_class_needs(p, c);

@@ -136,6 +136,7 @@ struct q_group {
 	int64_t wait;      /* in seconds */
 	int64_t *pods;     /* vector of its live pods, those that stop included; NULL: there are none */
 	int64_t *row_pods; /* per row of the kind, likewise */
+	int64_t *away;     /* of .pods: those on nodes that are not usable; NULL: there are none */
 	struct q_state st;
 	struct q_group *partner;
 	enum kar_queue_reason partner_reason;
@@ -229,6 +230,8 @@ struct q_pass {
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
 	bool has_guarantees, has_rights, has_inner_preemption;
+	uint32_t lacks_place_at; /* struct q_pass.change when .lacks_place was found (rows.c); 0: never */
+	bool lacks_place;
 	bool trial;        /* q_would_let_in() runs: nothing is found out about units */
 	uint32_t n_listed; /* groups whose nodes were listed for a text though the sums are short */
 	bool ignore_time;  /* of a dry run: nothing is frozen or protected */
@@ -318,6 +321,8 @@ uint32_t q_resource(struct q_pass *p, const char *name) KAR_NONNULL;
 const int64_t *q_class_needs(struct q_pass *p, kar_class c) KAR_NONNULL KAR_RETNN;
 /* The run of pod @k. */
 uint32_t q_run_of(const struct q_group *g, int32_t k) KAR_NONNULL;
+/* A bound pod is on a node that is not usable: no sum of the cluster counts it. */
+bool q_is_away(const struct q_pass *p, const struct kar_queue_seat *s) KAR_NONNULL;
 /* Adds what pods @from .. @to ask for to @v, and (not NULL) charge rows of the kind with. */
 void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
 	int64_t *rows) __attribute__((nonnull(1, 2, 5)));
@@ -374,8 +379,10 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
 /* Pods @from .. @to of an admitted group. */
 struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
-/* What is short is in @s, without the nodes. */
+/* What is short is in @s, without the nodes. The sum of the cluster refuses only for guarantees, and for pods without a place: else nodes decide. */
 bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s) KAR_NONNULL;
+/* A pod that stays has no node, or waits for room there that is to come free. */
+bool q_lacks_a_place(const struct q_state *st) KAR_NONNULL;
 bool q_is_feasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* It waits, and a row of its own is too small for it now, or is closed to it. */
 bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g) KAR_NONNULL;

@@ -32,19 +32,50 @@ bool q_binds(const struct q_group *head, const struct q_ask *ask)
 	return head && head != ask->g && !ask->no_reservation && (ask->extra || ask->g->level <= head->level);
 }
 
-static uint64_t short_in_cluster(const struct q_pass *p, const struct q_ask *ask, enum q_view view)
+bool q_lacks_a_place(const struct q_state *st)
 {
+	bool lacks = false;
+
+	for (uint32_t k = 0; k < st->n_spots && !lacks; k++)
+		lacks = !st->spots[k].node || st->spots[k].waits;
+	return lacks;
+}
+
+/* Pods that stay and have no place yet go before whoever is new: where they will be is not known, so that only the sums keep room for them. */
+static bool somebody_lacks_a_place(struct q_pass *p)
+{
+	if (p->lacks_place_at == p->change)
+		return p->lacks_place;
+	p->lacks_place_at = p->change;
+	p->lacks_place = false;
+	for (uint32_t i = 0; i < p->n_live && !p->lacks_place; i++) {
+		const struct q_group *g = p->live[i];
+
+		p->lacks_place = q_is_admitted(g) && q_lacks_a_place(&g->st);
+	}
+	return p->lacks_place;
+}
+
+/*
+ * The resources of which the sum over all nodes has too little. Into *@refused those that refuse the ask: where guarantees of others, or
+ * room for pods that have no place yet, must stay free, or nodes are not looked at. Else the nodes decide.
+ */
+static uint64_t short_in_cluster(struct q_pass *p, const struct q_ask *ask, enum q_view view,
+	uint64_t *refused)
+{
+	bool nodes_decide = !ask->g->in->no_node_check;
 	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
-		int64_t sum;
+		int64_t sum, lock = p->has_guarantees && !ask->no_lock ? q_lock(ask->g->q, r) : 0;
 
 		if (ask->v[r] <= 0)
 			continue;
 		sum = q_add(q_add(p->foreign[r], q_seen(&p->root->sum[r], view)), ask->v[r]);
-		if (p->has_guarantees && !ask->no_lock)
-			sum = q_add(sum, q_lock(ask->g->q, r));
-		all |= (uint64_t)(sum > p->alloc[r]) << r;
+		if (q_add(sum, lock) <= p->alloc[r])
+			continue;
+		all |= (uint64_t)1 << r;
+		*refused |= (uint64_t)(lock > 0 || !nodes_decide || somebody_lacks_a_place(p)) << r;
 	}
 	return all;
 }
@@ -107,11 +138,12 @@ static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum 
 
 bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
 {
+	uint64_t refused = 0;
 	bool fits;
 
-	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view) };
+	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view, &refused) };
 	s->quota = short_in_quotas(p, ask, view, &s->closed);
-	fits = !s->cluster && !s->quota && !s->closed;
+	fits = !refused && !s->quota && !s->closed;
 	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
 		s->cap[q->depth] = short_in_queue(p, q, ask, view);
 		s->jobs |= (uint32_t)lacks_jobs(q, ask) << q->depth;

@@ -73,6 +73,12 @@ static bool has_pods(const struct kar_queue_group *in)
 	return any;
 }
 
+static void count_away(struct q_pass *p, struct q_group *g, kar_class class, int32_t n)
+{
+	g->away = g->away ? g->away : q_vector(p);
+	q_add_class(p, class, n, g->away);
+}
+
 static void count_pods(struct q_pass *p, struct q_group *g)
 {
 	if (!has_pods(g->in))
@@ -87,6 +93,8 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 				continue;
 			q_add_class(p, run->class, run->seats[k].n, g->pods);
 			q_add_charges(g->kind, run->charges, run->n_charges, run->seats[k].n, g->row_pods);
+			if (q_is_away(p, &run->seats[k]))
+				count_away(p, g, run->class, run->seats[k].n);
 		}
 	}
 	for (uint32_t i = 0; i < g->in->n_leaving; i++) {
@@ -94,6 +102,8 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 
 		q_add_class(p, l->class, l->n, g->pods);
 		q_add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
+		if (l->node && !p->s->no_nodes && !kar_sched_node_usable(p->s->sched, l->node))
+			count_away(p, g, l->class, l->n);
 	}
 }
 

@@ -20,7 +20,8 @@ static bool fits(struct taking *t)
 		st = t->g->st;
 		all = q_place(p, &t->ask, Q_FUT, &st);
 		q_undo(p, mark);
-		t->s.nodes = !all;
+		t->s.nodes = !all && !t->s.cluster;
+		t->s.cluster = all ? 0 : t->s.cluster;
 	}
 	t->resources = t->s.cluster;
 	for (int i = 0; i < Q_PATH; i++)
@@ -249,7 +250,8 @@ static bool spare(struct q_pass *p, struct q_group *g)
 	struct q_short s;
 
 	ask.job = true;
-	if (!q_rows_fit(p, &ask, Q_FUT, &s) || !retake_all(p, g, g->st.before)) {
+	if (!q_rows_fit(p, &ask, Q_FUT, &s) || (s.cluster && q_lacks_a_place(g->st.before)) ||
+		!retake_all(p, g, g->st.before)) {
 		q_undo(p, mark);
 		return false;
 	}

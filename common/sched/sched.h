@@ -31,6 +31,8 @@ void kar_sched_free(struct kar_sched *s); /* accepts NULL */
 /* The node is new or has changed. What was taken from a node of this name before it was known counts. */
 void kar_sched_node(struct kar_sched *s, const struct kar_node_offer *node) KAR_NONNULL;
 void kar_sched_node_gone(struct kar_sched *s, const char *name) KAR_NONNULL;
+/* Is the node known, and one that new pods may go to (kar_sched_usable())? */
+bool kar_sched_node_usable(const struct kar_sched *s, const char *name) KAR_NONNULL;
 
 /* The class of these needs; one more reference. */
 kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs) KAR_NONNULL;

@@ -299,6 +299,13 @@ void kar_sched_node_gone(struct kar_sched *s, const char *name)
 	drop_unused(s, i);
 }
 
+bool kar_sched_node_usable(const struct kar_sched *s, const char *name)
+{
+	uint32_t i = sched_find_node(s, name);
+
+	return i != SCHED_NONE && s->nodes[i].known && kar_sched_usable(&s->nodes[i].offer);
+}
+
 /* --- what is taken --------------------------------------------------------------------------------- */
 
 static void take_port(struct sched_node *n, const struct kar_host_port *port, int32_t by)

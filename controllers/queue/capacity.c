@@ -11,9 +11,9 @@
 #include "common/quantity.h"
 #include "common/str.h"
 
-/* Pods that are in no group, by class. */
+/* Pods on usable nodes that are in no group, by class. */
 struct queue_sums {
-	int64_t *on_nodes, *soon;
+	int64_t *on_nodes;
 	kar_class n;
 };
 
@@ -21,38 +21,31 @@ static void grow(struct queue_pass *p, kar_class class)
 {
 	struct queue_sums *q = p->sums;
 	kar_class n = 2 * class + 64;
-	int64_t *both = kar_arena_alloc(&p->s->arena, 2 * (size_t)n, sizeof(*both));
+	int64_t *all = kar_arena_alloc(&p->s->arena, n, sizeof(*all));
 
-	if (q->n) {
-		memcpy(both, q->on_nodes, q->n * sizeof(*both));
-		memcpy(both + n, q->soon, q->n * sizeof(*both));
-	}
-	*q = (struct queue_sums){ both, both + n, n };
+	if (q->n)
+		memcpy(all, q->on_nodes, q->n * sizeof(*all));
+	*q = (struct queue_sums){ all, n };
 }
 
-static void add(struct queue_pass *p, kar_class class, int64_t on_nodes, int64_t soon)
+static void add(struct queue_pass *p, kar_class class, int64_t n)
 {
 	if (class >= p->sums->n)
 		grow(p, class);
-	p->sums->on_nodes[class] += on_nodes;
-	p->sums->soon[class] += soon;
+	p->sums->on_nodes[class] += n;
 }
 
 void queue_owns(struct queue_pass *p, const struct kar_pod *pod)
 {
-	enum kar_capacity_use use =
-		p->nodes ? kar_capacity_use(p->stores->capacity, pod) : KAR_CAPACITY_NOWHERE;
-
-	if (use != KAR_CAPACITY_NOWHERE)
-		add(p, kar_snapshot_class_of(p->nodes, pod->needs), -(use == KAR_CAPACITY_ON_NODE),
-			-(use == KAR_CAPACITY_SOON));
+	if (p->nodes && kar_capacity_use(p->stores->capacity, pod) == KAR_CAPACITY_ON_NODE)
+		add(p, kar_snapshot_class_of(p->nodes, pod->needs), -1);
 }
 
-static void add_kind(void *arg, const char *needs, int64_t on_nodes, int64_t soon)
+static void add_kind(void *arg, const char *needs, int64_t on_nodes)
 {
 	struct queue_pass *p = arg;
 
-	add(p, kar_snapshot_class_of(p->nodes, needs), on_nodes, soon);
+	add(p, kar_snapshot_class_of(p->nodes, needs), on_nodes);
 }
 
 void queue_count_capacity(struct queue_pass *p)
@@ -87,14 +80,9 @@ static void add_amount(struct amounts *s, const char *resource, int64_t each, in
 
 static void add_class(struct queue_pass *p, struct amounts *s, kar_class class)
 {
-	const struct kar_role role = { .class = class, .need = 1 };
-	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
 	const struct kar_pod_needs *needs;
 	int64_t n = p->sums->on_nodes[class];
 
-	/* A pod that no node would have, however empty, never takes anything. */
-	if (p->sums->soon[class] > 0 && kar_sched_feasible(kar_snapshot_sched(p->nodes), &gang))
-		n += p->sums->soon[class];
 	if (n <= 0)
 		return;
 	needs = kar_sched_needs(kar_snapshot_sched(p->nodes), class);

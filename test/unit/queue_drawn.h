@@ -44,6 +44,7 @@ struct drawn_group {
 struct drawn {
 	uint64_t seed;
 	uint8_t n_nodes, nodes[DRAWN_NODES][DRAWN_RESOURCES];
+	uint8_t cordoned; /* bits by node */
 	struct drawn_queue queues[DRAWN_QUEUES];
 	uint8_t n_queues;
 	struct drawn_group groups[DRAWN_GROUPS];
@@ -167,6 +168,7 @@ static inline void drawn_group(struct drawn_group *g, uint8_t n_queues, uint32_t
 static inline void drawn_draw(struct drawn *d, uint64_t seed)
 {
 	uint32_t kinds = 1;
+	uint8_t room;
 	bool deep;
 
 	drawn_begin(seed);
@@ -190,9 +192,13 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 		d->rows[i].foreign = (uint8_t)(drawn_one_in(4) ? drawn_below(4) : 0);
 		(void)drawn_one_in(20); /* of what rows had once: a seed goes on meaning the same world */
 	}
+	room = d->nodes[0][0];
 	for (uint32_t i = 0; i < DRAWN_FOREIGN; i++) {
 		d->foreign[i].cpu = (uint8_t)(drawn_one_in(5) ? 1 + drawn_below(4) : 0);
 		d->foreign[i].bound = !drawn_one_in(3);
+		if (d->foreign[i].bound && d->foreign[i].cpu > room)
+			d->foreign[i].cpu = room;
+		room = (uint8_t)(room - (d->foreign[i].bound ? d->foreign[i].cpu : 0));
 	}
 	d->n_groups = (uint8_t)drawn_below(DRAWN_GROUPS + 1);
 	for (uint32_t i = 0; i < d->n_groups; i++)
@@ -207,6 +213,18 @@ static inline void drawn_draw(struct drawn *d, uint64_t seed)
 		d->budgets[i] = (uint8_t)drawn_below(6);
 	for (uint32_t i = 0; i < d->n_groups && d->n_budgets; i++)
 		d->groups[i].budget = (uint8_t)(drawn_one_in(2) ? 1 + drawn_below(d->n_budgets) : 0);
+	for (uint32_t i = 0; i < d->n_nodes; i++)
+		d->cordoned = (uint8_t)(d->cordoned | (i && drawn_one_in(4) ? 1U << i : 0));
+}
+
+/* Of nodes that are usable: what the sums say is then all there is. */
+static inline bool drawn_has_one_node(const struct drawn *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_nodes; i++)
+		n += !(d->cordoned >> i & 1);
+	return n == 1;
 }
 
 /* --- building --------------------------------------------------------------------------------------------------------------- */
@@ -356,7 +374,7 @@ static inline void drawn_say_cluster(const struct drawn *d, struct kar_buf *out)
 			if (d->nodes[i][r])
 				kar_buf_printf(out, " %s=%d", drawn_words[r], (int)d->nodes[i][r]);
 		}
-		kar_buf_printf(out, "; ");
+		kar_buf_printf(out, "%s; ", d->cordoned >> i & 1 ? " cordoned" : "");
 	}
 	for (uint32_t i = 0; i < DRAWN_FOREIGN; i++) {
 		if (d->foreign[i].cpu)

@@ -180,6 +180,24 @@ static inline const char *queues_are_counted(const struct model *m, const struct
 
 /* --- I1 to I4 --------------------------------------------------------------------------------------------------------------------- */
 
+/* A pod that is kept has no node: the sums count it, and only the nodes know whether there is any room for it. */
+static inline bool has_unplaced(const struct model *m, const struct kar_queue_result *res)
+{
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		const struct kar_queue_run *run = m->s->groups[g].runs;
+		const struct kar_placement *p = res->groups[g].places;
+		int32_t have = 0;
+
+		for (uint32_t i = 0; i < run->n_seats; i++)
+			have += run->seats[i].n;
+		for (uint32_t i = 0; p && i < p->n_places; i++)
+			have += p->places[i].n;
+		if (is_admitted(&m->after, g) && m->after.d[g] > have)
+			return true;
+	}
+	return false;
+}
+
 static inline const char *i1_cluster(const struct model *m, const struct kar_queue_result *res)
 {
 	struct vec used = model_used(m, &m->after, MODEL_ROOT),
@@ -266,17 +284,18 @@ static inline const char *i4_guarantees(const struct model *m, const struct kar_
 
 	(void)res;
 	for (uint32_t q = 0; q < m->s->n_queues; q++) {
-		struct vec g, u, before;
+		struct vec g, here, used, before;
 
 		if (!model_in_force(m, q))
 			continue;
 		g = model_guarantee(m, q);
-		u = model_used(m, &m->after, q);
-		before = model_used(m, &m->before, q);
+		here = model_used_here(m, &m->after, q);
+		used = model_used(m, &m->after, q);
+		before = model_used_here(m, &m->before, q);
 		for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
-			int64_t others = all.of[r] - u.of[r];
+			int64_t others = all.of[r] - here.of[r], away = used.of[r] - here.of[r];
 
-			if (g.of[r] && m->foreign.of[r] + others + g.of[r] > m->alloc.of[r] &&
+			if (g.of[r] && m->foreign.of[r] + others + g.of[r] - away > m->alloc.of[r] &&
 				others > old.of[r] - before.of[r])
 				return wrong("I4: others take the guarantee of %s (%s)", queue_name(m, q),
 					model_resources[r]);
@@ -363,14 +382,16 @@ static inline bool is_behind_head(const struct model *m, const struct model_stat
 	return false;
 }
 
-/* (a), without the nodes. */
-static inline bool rows_fit(const struct model *m, const struct model_state *st, uint32_t g, bool fut)
+/* (a), without the nodes: a sum over all of them refuses only for guarantees of others. @sums: it stands for the nodes. */
+static inline bool rows_fit(const struct model *m, const struct model_state *st, uint32_t g, bool fut,
+	bool sums)
 {
 	struct vec v = model_minimum(m, g), lock = model_lock(m, st, m->s->groups[g].queue),
 		   view = model_view(m, st, MODEL_ROOT, fut);
 
 	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
-		if (v.of[r] && m->foreign.of[r] + view.of[r] + v.of[r] + lock.of[r] > m->alloc.of[r])
+		if (v.of[r] && (lock.of[r] || sums) &&
+			m->foreign.of[r] + view.of[r] + v.of[r] + lock.of[r] > m->alloc.of[r])
 			return false;
 	}
 	for (uint32_t a = m->s->groups[g].queue; a != MODEL_ROOT; a = model_parent(m, a)) {
@@ -441,7 +462,7 @@ static inline const char *i6_nobody_fits(const struct model *m, const struct kar
 			continue;
 		if (claims.of[MODEL_PODS])
 			continue; /* where they go is not in the result */
-		if (!res->groups[g].cause && rows_fit(m, &m->after, g, false) && nodes_fit(m, g, res))
+		if (!res->groups[g].cause && rows_fit(m, &m->after, g, false, has_unplaced(m, res)) && nodes_fit(m, g, res))
 			return wrong("I6: %s fits and waits: %s: %s", group_name(m, g),
 				kar_queue_reason_name(res->groups[g].reason), res->groups[g].text);
 	}
@@ -576,7 +597,7 @@ static inline bool goes_to_who_waits(const struct model *m, uint32_t z)
 	st.d[z]--;
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		if (asks(m, &m->after, g) && !is_behind_head(m, &m->after, g) && is_feasible(m, g) &&
-			rows_fit(m, &st, g, true))
+			rows_fit(m, &st, g, true, true))
 			return true;
 	}
 	return false;
@@ -673,7 +694,7 @@ static inline const char *i12_victims_are_needed(const struct model *m, const st
 			continue;
 		if (!is_feasible(m, g))
 			continue; /* what would fit nowhere does not go on beside somebody who was let in first, and is gone */
-		if (m->one_node && rows_fit(m, &with, taker, true))
+		if (m->one_node && rows_fit(m, &with, taker, true, true))
 			return wrong("I12: %s fits beside %s", group_name(m, taker), group_name(m, g));
 	}
 	return NULL;

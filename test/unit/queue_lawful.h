@@ -246,7 +246,7 @@ static inline bool lawful_makes_room(const struct model *m, const struct kar_que
 
 	for (;; kinds++) {
 		do {
-			if (rows_fit(m, &st, j, true))
+			if (rows_fit(m, &st, j, true, true))
 				return true;
 		} while (*kinds && lawful_take(m, res, &st, j, *kinds));
 		if (!*kinds)

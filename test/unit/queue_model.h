@@ -316,6 +316,53 @@ static inline struct vec model_part_of(const struct model *m, const struct model
 	return v;
 }
 
+/* Of the pods that are kept (else of all live ones): those on nodes that are not usable, which no sum of the cluster counts. */
+static inline struct vec model_away(const struct model *m, const struct model_state *st, uint32_t g,
+	bool kept)
+{
+	const struct kar_queue_group *x = &m->s->groups[g];
+	int32_t left = st->standing[g] == KAR_QUEUE_ADMITTED ? st->d[g] : 0;
+	struct vec v = { 0 };
+
+	for (uint32_t i = 0; i < x->n_runs; i++) {
+		int32_t first = left;
+
+		for (uint32_t k = 0; k < x->runs[i].n_seats; k++) {
+			const struct kar_queue_seat *s = &x->runs[i].seats[k];
+			int32_t n = !kept || first > s->n ? s->n : first > 0 ? first : 0;
+
+			first -= s->n;
+			if (s->bound && !kar_sched_node_usable(m->s->sched, s->node))
+				v = model_sum(v, model_times(m, x->runs[i].class, n));
+		}
+		left -= x->runs[i].n;
+	}
+	for (uint32_t i = 0; i < x->n_leaving && !kept; i++) {
+		if (!kar_sched_node_usable(m->s->sched, x->leaving[i].node))
+			v = model_sum(v, model_times(m, x->leaving[i].class, x->leaving[i].n));
+	}
+	return v;
+}
+
+/* As model_part_of(), for the sums of the cluster. */
+static inline struct vec model_part_here(const struct model *m, const struct model_state *st, uint32_t g,
+	enum model_part part)
+{
+	struct vec v = model_part_of(m, st, g, part), kept = model_part_of(m, st, g, MODEL_K),
+		   away = model_away(m, st, g, true), all = model_away(m, st, g, false),
+		   live = model_live(m, g);
+
+	for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+		int64_t leaves = live.of[r] - all.of[r] - (kept.of[r] - away.of[r]);
+
+		if (part == MODEL_K)
+			v.of[r] -= away.of[r];
+		else if (part == MODEL_T)
+			v.of[r] = leaves > 0 ? leaves : 0;
+	}
+	return v;
+}
+
 /* Sum of a part over the groups below @q. */
 static inline struct vec model_total(const struct model *m, const struct model_state *st, uint32_t q,
 	enum model_part part)
@@ -324,7 +371,20 @@ static inline struct vec model_total(const struct model *m, const struct model_s
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		if (model_counts(m, g, q))
-			v = model_sum(v, model_part_of(m, st, g, part));
+			v = model_sum(v, q == MODEL_ROOT ? model_part_here(m, st, g, part) : model_part_of(m, st, g, part));
+	}
+	return v;
+}
+
+/* U of the subtree, without pods on nodes that are not usable. */
+static inline struct vec model_used_here(const struct model *m, const struct model_state *st, uint32_t q)
+{
+	struct vec v = { 0 };
+
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		if (model_counts(m, g, q))
+			v = model_sum(v, model_sum(model_part_here(m, st, g, MODEL_K),
+						 model_part_here(m, st, g, MODEL_H)));
 	}
 	return v;
 }

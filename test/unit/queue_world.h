@@ -204,13 +204,13 @@ static inline void world_foreign(struct world *w, const char *text)
 	const struct kar_pod_needs *needs = kar_sched_needs(w->sched, c);
 	const char *on = strstr(text, "on=");
 
+	if (!on)
+		return;
 	for (uint32_t i = 0; i < needs->n_amounts; i++)
 		world_sum(&w->foreign, needs->amounts[i].resource, needs->amounts[i].amount);
 	world_sum(&w->foreign, "pods", 1);
-	if (on) {
-		on += 3;
-		kar_sched_take(w->sched, words_part(&w->a, &on, " "), c, 1);
-	}
+	on += 3;
+	kar_sched_take(w->sched, words_part(&w->a, &on, " "), c, 1);
 }
 
 /* The charges of a pod of these needs on all rows of its namespace. */

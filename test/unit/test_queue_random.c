@@ -334,7 +334,7 @@ static const char *run_case(const struct drawn *d, struct kar_buf *words)
 	if (words)
 		drawn_say(d, &w, words);
 	for (uint8_t turn = 0; turn < d->turns && !found; turn++) {
-		found = run_turn(&w, d->n_nodes == 1, !turn);
+		found = run_turn(&w, drawn_has_one_node(d), !turn);
 		settle(&w);
 		w.now += 45 * KAR_SECOND;
 	}

@@ -239,7 +239,7 @@ static struct kar_snapshot *recount(const struct world *w)
 
 struct kind {
 	const char *needs;
-	int64_t on_nodes, soon;
+	int64_t on_nodes;
 };
 
 struct kinds {
@@ -247,7 +247,7 @@ struct kinds {
 	size_t n;
 };
 
-static void note_kind(void *arg, const char *needs, int64_t on_nodes, int64_t soon)
+static void note_kind(void *arg, const char *needs, int64_t on_nodes)
 {
 	struct kinds *k = arg;
 	size_t i = 0;
@@ -257,7 +257,6 @@ static void note_kind(void *arg, const char *needs, int64_t on_nodes, int64_t so
 	if (i == k->n)
 		k->all[k->n++] = (struct kind){ .needs = needs };
 	k->all[i].on_nodes += on_nodes;
-	k->all[i].soon += soon;
 }
 
 /* By the words of docs/design/queue.md, 3. */
@@ -289,9 +288,7 @@ static enum kar_capacity_use use_of(const struct world *w, int i)
 
 	if (!p->exists || kar_streq(p->phase, "Succeeded") || kar_streq(p->phase, "Failed"))
 		return KAR_CAPACITY_NOWHERE;
-	if (room >= 0)
-		return is_usable(w, room) ? KAR_CAPACITY_ON_NODE : KAR_CAPACITY_NOWHERE;
-	return p->deleting || p->gate ? KAR_CAPACITY_NOWHERE : KAR_CAPACITY_SOON;
+	return room >= 0 && is_usable(w, room) ? KAR_CAPACITY_ON_NODE : KAR_CAPACITY_NOWHERE;
 }
 
 static void count_anew(const struct world *w, struct kinds *want)
@@ -306,8 +303,7 @@ static void count_anew(const struct world *w, struct kinds *want)
 			continue;
 		assert_int_equal(kar_capacity_use(w->capacity, kar_as_pod(o)), use_of(w, i));
 		if (use_of(w, i) != KAR_CAPACITY_NOWHERE)
-			note_kind(want, kar_as_pod(o)->needs, use_of(w, i) == KAR_CAPACITY_ON_NODE,
-				use_of(w, i) == KAR_CAPACITY_SOON);
+			note_kind(want, kar_as_pod(o)->needs, 1);
 	}
 }
 
@@ -329,12 +325,11 @@ static void compare_capacity(const struct world *w, unsigned seed, int step)
 	if (got.n != want.n)
 		fail_msg("KAR_SEED=%u, step %d: %zu kinds, not %zu", seed, step, got.n, want.n);
 	for (size_t i = 0; i < got.n; i++)
-		note_kind(&want, got.all[i].needs, -got.all[i].on_nodes, -got.all[i].soon);
+		note_kind(&want, got.all[i].needs, -got.all[i].on_nodes);
 	for (size_t i = 0; i < want.n; i++) {
-		if (want.all[i].on_nodes || want.all[i].soon)
-			fail_msg("KAR_SEED=%u, step %d: %jd and %jd too few of %s", seed, step,
-				(intmax_t)want.all[i].on_nodes, (intmax_t)want.all[i].soon,
-				want.all[i].needs);
+		if (want.all[i].on_nodes)
+			fail_msg("KAR_SEED=%u, step %d: %jd too few of %s", seed, step,
+				(intmax_t)want.all[i].on_nodes, want.all[i].needs);
 	}
 	kar_arena_release(&a);
 }

@@ -125,6 +125,20 @@ static const struct {
 		"jobs: [{name: a, at: 1m, duration: 1h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, cordon: n-0}, {at: 31m, uncordon: n-0}]\n",
 		"a Completed waited 30m ran 60m restarts 0 for: insufficient cpu: 6 requested, 4 of 4 free (2 short), nodes: 1 node lacks cpu (short 2), 1 cordoned; 1st of 1 in queue default",
 		91 },
+	{ "nobody_waits_or_goes_for_room_that_a_cordoned_node_takes_away",
+		HEAD
+		"nodes: [{name: n, count: 4, capacity: {cpu: 64}}]\nqueues: [{name: pre, spec: {preemptionPolicy: LowerPriority}}]\n"
+		"jobs: [{name: victim, queue: pre, duration: 3h, replicas: 4, requests: {cpu: 40}}, "
+		"{name: fits, queue: pre, priority: 10, at: 10m, duration: 30m, replicas: 3, requests: {cpu: 20}}]\n"
+		"events: [{at: 5m, cordon: n-3}]\n",
+		"victim Completed waited 0m ran 180m restarts 0; fits Completed waited 0m ran 30m restarts 0",
+		180 },
+	{ "elastic_job_loses_no_pod_for_room_that_a_cordoned_node_takes_away",
+		HEAD
+		"nodes: [{name: n, count: 4, capacity: {cpu: 64}}]\n"
+		"jobs: [{name: a, duration: 1h, replicas: 4, minAvailable: 2, requests: {cpu: 40}}, "
+		"{name: b, at: 10m, duration: 10m, replicas: 3, requests: {cpu: 20}}]\nevents: [{at: 5m, cordon: n-3}]\n",
+		"a Completed waited 0m ran 60m restarts 0; b Completed waited 0m ran 10m restarts 0", 60 },
 	{ "removed_node_is_no_more",
 		NODES
 		"jobs: [{name: a, at: 1m, duration: 2h, replicas: 2, requests: {cpu: 3}}]\nevents: [{at: 0s, remove: n-0}]\nuntil: 1h\n",
