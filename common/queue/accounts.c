@@ -6,7 +6,8 @@
 /* What one group adds to the sums above it. */
 struct part {
 	int64_t k[Q_RESOURCES], h[Q_RESOURCES], t[Q_RESOURCES], u0[Q_RESOURCES], placed[Q_RESOURCES];
-	int64_t away_k[Q_RESOURCES], away_t[Q_RESOURCES]; /* of .k and .t: on nodes that are not usable; if .away */
+	int64_t away_k[Q_RESOURCES],
+		away_t[Q_RESOURCES]; /* of .k and .t: on nodes that are not usable; if .away */
 	struct q_sum rows[Q_ROWS];
 	bool any, live, away;
 	bool partly; /* for the cluster only .placed counts: nodes are to be added for the rest */
@@ -36,7 +37,8 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 
 		for (uint32_t k = 0; k < run->n_seats; at += run->seats[k++].n) {
 			if (q_is_away(p, &run->seats[k]))
-				q_add_class(p, run->class, kar_clamp(kept - at, 0, run->seats[k].n), part->away_k);
+				q_add_class(p, run->class, kar_clamp(kept - at, 0, run->seats[k].n),
+					part->away_k);
 		}
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
@@ -124,7 +126,8 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 		int64_t before = q->parent ? unused(q, r) : 0;
 
 		q->idle[r] = q_add(q->idle[r], idle[r]);
-		s->k = q_add(s->k, sign * ((partly ? part->placed[r] : part->k[r]) - (away ? part->away_k[r] : 0)));
+		s->k = q_add(s->k,
+			sign * ((partly ? part->placed[r] : part->k[r]) - (away ? part->away_k[r] : 0)));
 		s->h = q_add(s->h, sign * part->h[r]);
 		s->t = q_add(s->t, sign * (part->t[r] - (away ? part->away_t[r] : 0)));
 		s->u0 = q_add(s->u0, sign * part->u0[r]);

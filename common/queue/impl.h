@@ -51,6 +51,7 @@ struct q_queue {
 	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *lent;         /* per resource: .due where a sibling has a right, else Q_NO_LIMIT */
 	struct q_sum *sum;     /* per resource */
+	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *idle;         /* per resource: guarantees of its children that they do not use */
 	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
 	int64_t extras;        /* pods beyond the minima, below */
@@ -388,8 +389,9 @@ bool q_is_feasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 struct q_group *q_row_closer(struct q_pass *p, uint32_t row) KAR_NONNULL;
 int64_t q_row_room(const struct q_pass *p, uint32_t row) KAR_NONNULL; /* fut */
-/* May a reservation for @head (NULL: there is none) stop it? */
-bool q_binds(const struct q_group *head, const struct q_ask *ask) __attribute__((nonnull(2)));
+/* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
+bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+	__attribute__((nonnull(1, 3)));
 
 /* --- nodes.c */
 void q_nodes_begin(struct q_pass *p) KAR_NONNULL;

@@ -83,7 +83,7 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
-	bool binds = q_binds(p->root->reserved, ask), fits;
+	bool binds = q_binds(p, p->root->reserved, ask), fits;
 	struct kar_placement out;
 	struct wish w;
 

@@ -19,6 +19,16 @@ static bool fits_later(struct q_pass *p, struct q_group *g)
 	return fits;
 }
 
+/* Nobody keeps room free for what its queue is not due, whoever waits for it. */
+static bool is_entitled(const struct q_pass *p, const struct q_group *g)
+{
+	bool all = true;
+
+	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++)
+		all &= g->kind->m[r] <= 0 || g->kind->m[r] <= g->q->due[r];
+	return all;
+}
+
 static bool starves(struct q_pass *p, struct q_group *g)
 {
 	int64_t limit = p->s->flags.starvation_timeout / KAR_SECOND;
@@ -26,7 +36,7 @@ static bool starves(struct q_pass *p, struct q_group *g)
 	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit ||
 		g->in->takes_nothing)
 		return false;
-	if (!q_is_feasible(p, g) || q_is_quota_blocked(p, g))
+	if (!q_is_feasible(p, g) || !is_entitled(p, g) || q_is_quota_blocked(p, g))
 		return false;
 	/* Its room has come together: if it were no head now, those that it has held up would take that. */
 	if (g->q->in->reserved_for == g->index)

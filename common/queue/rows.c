@@ -27,9 +27,35 @@ struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32
 		.extra = from >= g->min };
 }
 
-bool q_binds(const struct q_group *head, const struct q_ask *ask)
+static bool is_guaranteed(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
 {
-	return head && head != ask->g && !ask->no_reservation && (ask->extra || ask->g->level <= head->level);
+	bool asks = false;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		if (v[r] <= 0 || q->g[r] <= 0)
+			continue;
+		if (q_add(q_used(q, r), v[r]) > q->g[r])
+			return false;
+		asks = true;
+	}
+	return asks;
+}
+
+/* Of a whole group against the queue of the head: its guarantee or its right has room for it. */
+static bool is_its_right(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+{
+	struct q_queue *a, *b;
+
+	return q_pair(ask->g->q, head->q, &a, &b) && (is_guaranteed(p, a, ask->v) || q_within(p, a, ask->v));
+}
+
+bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+{
+	if (!head || head == ask->g || ask->no_reservation)
+		return false;
+	return ask->extra ||
+		(ask->g->level <= head->level && ask->g->in->base <= head->in->base &&
+			!is_its_right(p, head, ask));
 }
 
 bool q_lacks_a_place(const struct q_state *st)
@@ -84,7 +110,7 @@ static uint64_t short_in_cluster(struct q_pass *p, const struct q_ask *ask, enum
 static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, const struct q_ask *ask,
 	enum q_view view)
 {
-	const struct q_group *head = q_binds(q->reserved, ask) ? q->reserved : NULL;
+	const struct q_group *head = q_binds(p, q->reserved, ask) ? q->reserved : NULL;
 	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
@@ -100,9 +126,9 @@ static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, 
 	return all;
 }
 
-static bool lacks_jobs(const struct q_queue *q, const struct q_ask *ask)
+static bool lacks_jobs(const struct q_pass *p, const struct q_queue *q, const struct q_ask *ask)
 {
-	int32_t head = q_binds(q->reserved, ask);
+	int32_t head = q_binds(p, q->reserved, ask);
 
 	return ask->job && q->in->max_jobs > 0 && q->live + 1 + head > q->in->max_jobs;
 }
@@ -146,7 +172,7 @@ bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, str
 	fits = !refused && !s->quota && !s->closed;
 	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
 		s->cap[q->depth] = short_in_queue(p, q, ask, view);
-		s->jobs |= (uint32_t)lacks_jobs(q, ask) << q->depth;
+		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;
 		fits &= !s->cap[q->depth];
 	}
 	return fits && !s->jobs;

@@ -216,10 +216,10 @@ bool q_would_fit(struct q_pass *p, const struct q_ask *ask)
 }
 
 /* The lowest pool of its path, or the cluster, whose head may stop it; NULL: none. */
-static const struct q_queue *pool_above(const struct q_ask *ask)
+static const struct q_queue *pool_above(const struct q_pass *p, const struct q_ask *ask)
 {
 	for (const struct q_queue *q = ask->g->q; q; q = q->parent) {
-		if (q_binds(q->reserved, ask))
+		if (q_binds(p, q->reserved, ask))
 			return q;
 	}
 	return NULL;
@@ -283,7 +283,7 @@ static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, cons
 
 static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_queue *pool = pool_above(ask);
+	const struct q_queue *pool = pool_above(p, ask);
 	const struct q_group *head = pool ? pool->reserved : NULL;
 	struct q_ask without = *ask;
 	struct q_lack l;

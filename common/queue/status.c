@@ -86,6 +86,7 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 			.reserved_for = KAR_QUEUE_NONE,
 			.share = q_share(p, q, NULL, 1000) };
 		o->closing = o->closed && q->live > 0;
+		o->entitled = q->in_force ? list(p, q->due, true) : (struct kar_queue_amounts){ 0 };
 		for (uint32_t r = 0; r < p->n_resources; r++)
 			used[r] = q_used(q, r);
 		o->allocated = list(p, used, false);

@@ -138,6 +138,7 @@ static void read_rights(struct q_pass *p, struct q_queue *q)
 	q->g = q_vector(p);
 	q->cap = q_vector(p);
 	q->idle = q_vector(p);
+	q->due = q_vector(p);
 	q->sum = kar_arena_alloc(p->a, p->n_resources, sizeof(*q->sum));
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		q->n[r] = Q_UNNAMED;
@@ -213,7 +214,6 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		struct q_queue *c = q->children[i];
 
-		c->due = q_vector(p);
 		c->lent = q_vector(p);
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			int64_t own = q_max(c->n[r], 0);

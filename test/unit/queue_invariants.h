@@ -462,7 +462,8 @@ static inline const char *i6_nobody_fits(const struct model *m, const struct kar
 			continue;
 		if (claims.of[MODEL_PODS])
 			continue; /* where they go is not in the result */
-		if (!res->groups[g].cause && rows_fit(m, &m->after, g, false, has_unplaced(m, res)) && nodes_fit(m, g, res))
+		if (!res->groups[g].cause && rows_fit(m, &m->after, g, false, has_unplaced(m, res)) &&
+			nodes_fit(m, g, res))
 			return wrong("I6: %s fits and waits: %s: %s", group_name(m, g),
 				kar_queue_reason_name(res->groups[g].reason), res->groups[g].text);
 	}

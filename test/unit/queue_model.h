@@ -371,7 +371,9 @@ static inline struct vec model_total(const struct model *m, const struct model_s
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		if (model_counts(m, g, q))
-			v = model_sum(v, q == MODEL_ROOT ? model_part_here(m, st, g, part) : model_part_of(m, st, g, part));
+			v = model_sum(v,
+				q == MODEL_ROOT ? model_part_here(m, st, g, part)
+						: model_part_of(m, st, g, part));
 	}
 	return v;
 }
@@ -383,8 +385,9 @@ static inline struct vec model_used_here(const struct model *m, const struct mod
 
 	for (uint32_t g = 0; g < m->s->n_groups; g++) {
 		if (model_counts(m, g, q))
-			v = model_sum(v, model_sum(model_part_here(m, st, g, MODEL_K),
-						 model_part_here(m, st, g, MODEL_H)));
+			v = model_sum(v,
+				model_sum(model_part_here(m, st, g, MODEL_K),
+					model_part_here(m, st, g, MODEL_H)));
 	}
 	return v;
 }

@@ -56,13 +56,14 @@ static void begin(struct life *l, uint64_t seed)
 {
 	static const int32_t bases[] = { 0, 10, 100, 1000 };
 	struct kar_buf text = { 0 };
-	uint32_t nodes, cpu, queues;
+	uint32_t nodes, cpu, queues, highest;
 
 	*l = (struct life){ .seed = seed, .state = seed };
 	nodes = 1 + below(l, 3);
 	cpu = 4 + below(l, 8);
 	queues = 1 + below(l, 3);
 	l->rights = below(l, 2);
+	highest = below(l, 2) ? 1 : KAR_LEN(bases); /* or all are alike */
 	for (uint32_t i = 0; i < nodes; i++)
 		kar_buf_printf(&text, "node n%u cpu=%u; ", i, cpu);
 	for (uint32_t i = 0; i < queues; i++)
@@ -72,7 +73,7 @@ static void begin(struct life *l, uint64_t seed)
 		uint32_t min = i ? 1 + below(l, cpu) : nodes * cpu, most = min + (i ? below(l, 3) : 0);
 
 		kar_buf_printf(&text, "group j%u q%u %u..%u cpu=1 p=%d; ", i, below(l, queues), min, most,
-			(int)bases[below(l, KAR_LEN(bases))]);
+			(int)bases[below(l, highest)]);
 	}
 	kar_buf_printf(&text, "flags runtime=%d window=0 starve=%d age=%d", below(l, 2) ? (int)RUNTIME : 0,
 		STARVE, AGE);
@@ -150,6 +151,21 @@ static void note_decisions(struct life *l)
 	}
 }
 
+/* What I14 says of: it asks for no more than its queue is due, and nobody has a higher priority. */
+static bool is_promised(const struct life *l, uint32_t i)
+{
+	const struct kar_queue_group *g = &l->w.groups[i];
+	const struct kar_queue_amounts *due = &l->w.r.queues[g->queue].entitled;
+	bool promised = true;
+
+	for (uint32_t k = 0; k < due->n; k++)
+		promised &= strcmp(due->items[k].resource, "cpu") != 0 ||
+			due->items[k].amount >= 1000 * (int64_t)g->min;
+	for (uint32_t k = 0; k < GROUPS; k++)
+		promised &= l->w.groups[k].base <= g->base;
+	return promised;
+}
+
 /* I14: max(steps to Normal * T_age, T_starve) + (k + 1) * R, and a pass for each. */
 static void check_waits(struct life *l)
 {
@@ -159,7 +175,7 @@ static void check_waits(struct life *l)
 		int64_t waited = (l->w.now - l->jobs[i].arrived) / KAR_SECOND,
 			most = 3 * AGE + (l->jobs[i].ahead + 1) * longest;
 
-		if (l->rights || !waits(l, i) || !l->jobs[i].first)
+		if (l->rights || !waits(l, i) || !l->jobs[i].first || !is_promised(l, i))
 			continue;
 		l->longest_wait = waited > l->longest_wait ? waited : l->longest_wait;
 		if (waited > most)
