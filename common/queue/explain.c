@@ -103,6 +103,21 @@ static bool waits_for_nodes(struct q_pass *p, struct q_group *g, const struct q_
 		!q_is_above_capability(p, g);
 }
 
+/* Where nodes come on demand, what fits on none of them waits for what else stops it: its queue. */
+static struct q_why why_not(struct q_pass *p, struct q_group *g, const struct q_ask *ask)
+{
+	struct q_why w;
+
+	if (q_is_feasible(p, g))
+		return q_why_now(p, ask);
+	if (g->q->in->provisions && !g->in->no_provisioning && !q_is_above_capability(p, g)) {
+		w = q_why_now(p, ask);
+		if (w.reason == KAR_QR_MAX_JOBS || w.reason == KAR_QR_QUEUE_CAPABILITY)
+			return w;
+	}
+	return q_why_infeasible(p, g);
+}
+
 /* Of groups that are alike; the same for all of them. */
 static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 {
@@ -118,7 +133,7 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 		return w;
 	w = (struct q_why){ k->why, k->text };
 	if (!k->why_known || own) {
-		w = q_is_feasible(p, g) ? q_why_now(p, &ask) : q_why_infeasible(p, g);
+		w = why_not(p, g, &ask);
 		k->why = own ? k->why : w.reason;
 		k->text = own ? k->text : w.text;
 		k->why_known |= !own;

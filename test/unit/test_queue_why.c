@@ -217,6 +217,9 @@ static void room(void **state)
 			"QuotaExceeded: default/i goes first for pods of quota c" },
 		{ "an autoscaler",
 			"node n cpu=2; queue a provisions; group h a 2 cpu=1 run=2; group j a 2 cpu=1", "2" },
+		{ "a job too many for an autoscaler",
+			"node n cpu=2; queue a provisions jobs=1; group h a 1 cpu=1 run=1; group j a 3 cpu=1",
+			"MaxJobsReached: queue a has 1 of 1 jobs" },
 	};
 
 	(void)state;
