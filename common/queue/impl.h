@@ -51,7 +51,6 @@ struct q_queue {
 	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *lent;         /* per resource: .due where a sibling has a right, else Q_NO_LIMIT */
 	struct q_sum *sum;     /* per resource */
-	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *idle;         /* per resource: guarantees of its children that they do not use */
 	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
 	int64_t extras;        /* pods beyond the minima, below */

@@ -90,8 +90,6 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 		for (uint32_t r = 0; r < p->n_resources; r++)
 			used[r] = q_used(q, r);
 		o->allocated = list(p, used, false);
-		if (q->due)
-			o->entitled = list(p, q->due, true);
 		for (uint32_t k = 0; k < q->n_line && o->head == KAR_QUEUE_NONE; k++) {
 			if (out->groups[q->line[k]->index].position == 1)
 				o->head = q->line[k]->index;
