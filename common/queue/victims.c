@@ -128,10 +128,13 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g)
 	return may_find_any(&t);
 }
 
-/* "b", "b, c", "b, d", "b, d, c": the first that makes it fit. */
+/*
+ * "b", "b, c", "b, d", "b, d, b, c": the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras
+ * that it had not before.
+ */
 static bool choose(struct taking *t)
 {
-	static const char *const ways[] = { "c", "d", "dc" };
+	static const char *const ways[] = { "c", "db", "dbc" };
 
 	if (take_by(t, 'b'))
 		return true;

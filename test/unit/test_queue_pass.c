@@ -181,6 +181,10 @@ static const struct row rows[] = {
 		"x=27" },
 	{ "load_does_not_bound_minima", "node n cpu=30; flags load=900; queue a; group x a 30 cpu=1",
 		"x=30" },
+	{ "extras_go_before_groups_when_the_queue_has_come_back_within_its_right",
+		"node n0 cpu=5; queue a n=cpu:4 preempt; queue c; group j3 a 2..2 cpu=1 t=9903 bare=2; group j6 a 4..4 cpu=1 p=1000 t=9906; "
+		"group j7 c 1..2 cpu=1 t=9907 bare=2",
+		"j3=Preempted | j6=4 | j7=1" },
 	{ "foreign_pod", "node n cpu=10; queue a; group x a 2..9 cpu=1 run=5; foreign cpu=4 on=n", "x=6" },
 	{ "foreign_pod_that_is_not_bound_takes_no_room",
 		"node n cpu=10; queue a; group x a 2..9 cpu=1 run=9; foreign cpu=4", "x=9" },
