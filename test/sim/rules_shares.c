@@ -89,7 +89,10 @@ void model_note_scaling(const struct model *l, struct model_job *j, const struct
 		j->scaled = model_now(l);
 }
 
-/* It has started anew since then, or people have edited it; when it loses pods, nodes may have gone. */
+/*
+ * It has started anew since then, or people have edited it; when it loses pods, nodes may have gone, whose pods go up to a minute
+ * later.
+ */
 static bool is_excused(const struct write *w, kar_time since)
 {
 	const struct model *l = w->l;
@@ -97,7 +100,8 @@ static bool is_excused(const struct write *w, kar_time since)
 	bool fewer = desired(w->c->new) < desired(w->c->old);
 
 	return rules_true_since(w->c->old, KAR_PG_SCHEDULED) > sim_timeline_wall(l->timeline) - since ||
-		w->job->spec_edited >= last || (fewer && (l->nodes_changed >= last || l->last_edit >= last));
+		w->job->spec_edited >= last ||
+		(fewer && (l->nodes_changed >= last - KAR_MINUTE || l->last_edit >= last));
 }
 
 /* Times are recorded in whole seconds. */

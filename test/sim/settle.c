@@ -200,12 +200,15 @@ static void strange_phase(const struct recount *r, const char *why)
  */
 static bool rests(const struct recount *r)
 {
+	bool before_start = r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING;
 	const char *reason = sim_get_text(r->job, "status", "reason");
 	bool stopped =
 		kar_streq(reason, kar_reason_Deactivated) || (rules_is_for_room(reason) && !r->pending);
 
-	return (r->phase == KAR_QJ_PHASE_PENDING || r->phase == KAR_QJ_PHASE_RESTARTING ||
-		       ((stopped || rules_is_direct(r->job)) && !r->running)) &&
+	/* After an attempt that has failed it is not placed before a name that somebody else has is free. */
+	if (before_start && r->blocked && kar_streq(reason, kar_reason_BackOff))
+		return true;
+	return (before_start || ((stopped || rules_is_direct(r->job)) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);
 }
 
