@@ -7,6 +7,7 @@ usage='usage: hack/test.sh [TIER...]   without arguments: all of them
   sim       the deterministic simulation: the regression list and 300 seeds of this tree
   sim-bugs  does the simulation find bugs? The product with each of test/sim/bugs.py
   fuzz      libFuzzer, with the same build: the corpus of every target, and 8 s of search each
+  field     what users of comparable systems have reported, played by kar-sim: test/field
   cluster   gofmt and build of the local Kubernetes, start and stop
   e2e       the stories of test/e2e against a real Kubernetes
   soak      hack/soak for 3 minutes: jobs without a pause while leaders, the API server and nodes are killed
@@ -202,6 +203,8 @@ tier_soak() {
 	ready_for_cluster && counted hack/soak --build build --minutes 3 --seed "$((16#${inputs:0:8}))"
 }
 
+tier_field() { build_gcc && counted test/field/run; }
+
 tier_image() { counted test/image/run; }
 
 tier_chart() { counted test/chart/run; }
@@ -263,7 +266,7 @@ needs() { # the sets of hack/deps.sh for a tier
 	e2e) echo build cluster client ;;
 	soak) echo build cluster ;;
 	differential) echo build cluster ;;
-	sim-e2e) echo unit kubectl client ;;
+	sim-e2e | field) echo unit kubectl client ;;
 	esac
 }
 
@@ -296,7 +299,7 @@ summary() {
 	((f == 0 && p > 0))
 }
 
-all=(unit sanitize lint sim sim-bugs fuzz image chart sim-e2e cluster node e2e soak differential)
+all=(unit sanitize lint sim sim-bugs field fuzz image chart sim-e2e cluster node e2e soak differential)
 (($#)) || set -- "${all[@]}"
 for name in "$@"; do
 	[[ " ${all[*]} " == *" $name "* ]] || {
