@@ -27,10 +27,11 @@ static void refuse(struct kar_pg_options *o, struct kar_arena *a, const char *ke
 /* Is it "ns/name", or "name"? */
 static bool is_key(const char *text)
 {
-	const char *slash = text ? strchr(text, '/') : NULL;
+	const char *slash;
 
-	if (!kar_has_text(text) || strlen(text) >= KAR_COPY_KEY)
+	if (!text || !text[0] || strlen(text) >= KAR_COPY_KEY)
 		return false;
+	slash = strchr(text, '/');
 	return !slash || (slash > text && slash[1] && !strchr(slash + 1, '/'));
 }
 

@@ -340,11 +340,15 @@ static void put_tasks(const struct kar_queuejob_spec *s, struct kar_json_writer 
 	kar_jw_end_array(w);
 }
 
-static void put_job_spec(const struct kar_queuejob_spec *s, struct kar_json_writer *w)
+static void put_job_spec(const struct kar_queuejob *job, struct kar_json_writer *w)
 {
+	const struct kar_queuejob_spec *s = &job->spec;
+	const char *queue = kar_has_text(s->queue) ? s->queue : job->status.queue; /* whatever named it */
+
 	kar_jw_key(w, "spec");
 	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "queue", s->queue);
+	if (kar_has_text(queue))
+		kar_jw_kv_string(w, "queue", queue);
 	kar_jw_kv_bool(w, "suspend", s->suspend);
 	kar_jw_kv_int(w, "backoffLimit", s->backoff_limit);
 	kar_jw_key(w, "schedSpec");
@@ -360,7 +364,7 @@ static void put_job(const struct kar_object *o, struct kar_json_writer *w)
 	put_metadata(o, w);
 	kar_jw_kv_time(w, "creationTimestamp", job->creation);
 	kar_jw_end_object(w);
-	put_job_spec(&job->spec, w);
+	put_job_spec(job, w);
 	kar_jw_key(w, "status");
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "phase", kar_qj_phase_name(job->status.phase));

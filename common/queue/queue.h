@@ -176,13 +176,13 @@ struct kar_queue_group {
 	uint32_t n_runs;
 	int32_t min;     /* m: at least 1 while pods are left */
 	int32_t desired; /* d of an admitted group; of others' groups: released members, at least m */
-	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
-	struct kar_queue_amounts hold;               /* room for members to come (minResources) */
-	const struct kar_queue_charge *hold_charges; /* of .hold, as if those members existed */
 	uint32_t n_hold_charges;
-	const char *topology;                    /* label key of struct kar_gang */
-	const struct kar_queue_leaving *leaving; /* pods that stop */
+	const struct kar_queue_charge *hold_charges; /* of .hold, as if those members existed */
+	struct kar_queue_amounts hold;               /* room for members to come (minResources) */
+	const char *topology;                        /* label key of struct kar_gang */
+	const struct kar_queue_leaving *leaving;     /* pods that stop */
 	uint32_t n_leaving;
+	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
 	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */
@@ -193,24 +193,24 @@ struct kar_queue_group {
 
 	/* --- times; 0: never */
 	kar_time admitted_at, formed_at, last_scale;
-	kar_time freezing_window; /* of its own, in ms; 0: that of the flags; -1: none */
-	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
+	kar_time freezing_window;  /* of its own, in ms; 0: that of the flags; -1: none */
 	kar_time schedule_timeout; /* ms in which it must run once it is admitted */
 	kar_time ends_at;          /* start and activeDeadlineSeconds */
 	kar_time started_at;       /* job status startTime */
 	enum kar_queue_phase phase;
+	bool resized; /* its owner has changed how many pods it wants since .desired was chosen: to grow by that is no scaling */
 
 	/* --- eviction */
 	int32_t evictions; /* how often it was evicted for others; each doubles its protection against others of its queue */
 	uint32_t evicted_by; /* group for which it was evicted and is still waiting; KAR_QUEUE_NONE */
 	const struct kar_queue_protected *budgets; /* of its members; each at most once */
-	uint32_t n_budgets;
-	bool not_evictable; /* a bare member, another scheduler */
 	/*
 	 * Why others could not have its room back once it runs: it is admitted, and grows, only within what its queues are entitled to where siblings
 	 * of these have rights. "PodDisruptionBudget b protects its pods"; NULL: they could.
 	 */
 	const char *not_returnable;
+	uint32_t n_budgets;
+	bool not_evictable; /* a bare member, another scheduler */
 	bool never_preempts; /* preemptionPolicy Never of its class, or an attempt of it has failed: it uses no d */
 	bool provisioned; /* admitted without room: it waits for new nodes, and nobody else of its queue does */
 	/*

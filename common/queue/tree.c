@@ -218,6 +218,7 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			int64_t own = q_max(c->n[r], 0);
 
+			assert(c->closed || weights > 0);
 			if (!c->closed && due[r] > rights[r])
 				own = q_add(own,
 					(int64_t)((kar_nano)(due[r] - rights[r]) * weight_of(c) / weights));

@@ -245,6 +245,7 @@ static void count_slot(const struct count *c, size_t number, int32_t index)
 		task->failed += pod->phase == KAR_POD_FAILED && !pod->deletion && !podset_never_ran(pod);
 	if (slot->state != PODSET_LOST)
 		return;
+	assert(pod);
 	if (!c->in->tasks[number].restarts && !podset_is_counted(c->set, pod) && !podset_never_ran(pod))
 		podset_append(&c->set->lost, pod, c->arena);
 }

@@ -261,8 +261,12 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 	kar_time now = m->p->s->now, age = now - plan->time, retry_in = plan->retry_after - now;
 
 	out->renews = true;
-	/* No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. */
-	out->waits = retry_in > 0 || kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
+	/*
+	 * No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. Nor for a job that asks for another queue
+	 * than the one on whose account the group is, as long as pods of a former job run on there.
+	 */
+	out->waits = retry_in > 0 || m->qg->next ||
+		kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
 	seat_blocked(m);
 	out->keeps_plan = seat_rest(m) > 0;
 	out->expired = out->keeps_plan && age > RENEWED_STAYS;

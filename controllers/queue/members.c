@@ -339,6 +339,18 @@ static void pass_over_impossible(struct gathering *m)
 	m->unbound = first;
 }
 
+/* Nothing of it has started, and nobody could start it whole: it says so, and has no place in its queue. @why: an obstacle; NULL: none. */
+static bool is_unsupported(struct gathering *m, bool started, const char *why)
+{
+	if (is_mixed_and_waits(m, started))
+		why = "its members name more than one scheduler, a gang needs one";
+	else if (started || m->bound)
+		why = NULL;
+	if (why)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+	return why;
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
 static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
@@ -346,14 +358,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
-	if (is_mixed_and_waits(m, started)) {
-		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
-			"its members name more than one scheduler, a gang needs one");
-		leave_alone(m);
-		return out;
-	}
-	if (why && !started && !m->bound) {
-		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
+	if (is_unsupported(m, started, why)) {
 		leave_alone(m);
 		return out;
 	}

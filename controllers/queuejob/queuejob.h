@@ -56,9 +56,8 @@ struct queuejob_view {
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
 	const char *queue;                      /* in force (controllers/asked.h); "": none */
-	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
-	const struct kar_service *service; /* likewise; only one with our label is seen */
-	const struct kar_pod **pods;       /* all with a controller ownerReference to the job's UID */
+	const struct kar_service *service;      /* likewise; only one with our label is seen */
+	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
 	const struct kar_pod **blocking; /* pods under a name of ours that are not the job's own */
 	size_t n_blocking;
@@ -74,14 +73,14 @@ struct queuejob_view {
 	int32_t priority;
 	const char
 		*priority_class; /* that of schedSpec, else that of the templates which counts; NULL: none */
-	bool priority_class_missing; /* schedSpec, or a task with replicas, names a class that does not exist */
-	const char *missing_class;   /* its name; NULL: none */
+	const char *missing_class; /* the name of .priority_class_missing; NULL: none */
 	const int32_t
 		*task_priority; /* per task: taskSpec.priority, else the template's class value, else 0 */
 	const struct kar_err *refused;       /* of a create for the job as it is now; NULL: none */
 	const char *refused_what;            /* "pods default/j-w-0"; NULL with .refused */
 	const struct kar_type *refused_type; /* of the object that was to be created; NULL with .refused */
-	bool refusal_stands;                 /* no retry of the refused create is on its way */
+	bool priority_class_missing; /* schedSpec, or a task with replicas, names a class that does not exist */
+	bool refusal_stands;         /* no retry of the refused create is on its way */
 	bool comes_after_others; /* other jobs of the namespace that a quota has refused are retried first */
 	bool refused_extra;      /* the refused pod was not one of the minimum */
 	kar_time refused_for;    /* ms since the first refusal in a row, of minimum or extras */
@@ -91,9 +90,10 @@ struct queuejob_view {
 	struct queuejob_native native;
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */
 	kar_time owner_check_in;
+	const char *obstacle;             /* of .direct: why it cannot be placed at all; NULL: it can */
 	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
-	bool direct; /* its pods are created bound, and never without a node (api/queuejob_direct.h) */
-	const char *obstacle; /* of .direct: why it cannot be placed at all; NULL: it can */
+	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
+	bool direct;     /* its pods are created bound, and never without a node (api/queuejob_direct.h) */
 	bool owner_checked; /* a read from the API server in this incarnation has shown .job as it is here, alive */
 	bool latest;        /* the last read from the API server has shown that .job is the latest version */
 	kar_rv latest_pods;  /* version of the cache of pods at that read */

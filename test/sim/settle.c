@@ -194,6 +194,16 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
+/* Pods of a former job of the name run on, on the account of the queue that admitted that one. */
+static bool is_on_another_account(const struct recount *r)
+{
+	const struct sim_value *group =
+		sim_apiserver_peek(r->w->server, "scheduling.x-k8s.io", "podgroups", r->ns, r->name);
+	const char *by = group ? sim_text_or(sim_get(group, "status", "admittedQueue"), "") : "";
+
+	return by[0] && !kar_streq(by, sim_text_or(sim_get(r->job, "status", "queue"), ""));
+}
+
 /*
  * It waits before it starts (again): for room, or for the end of its back-off. While it starts it does so too, without pods: if it is
  * deactivated, or if somebody deleted its PodGroup and the new one finds no room.
@@ -207,6 +217,8 @@ static bool rests(const struct recount *r)
 
 	/* After an attempt that has failed it is not placed before a name that somebody else has is free. */
 	if (before_start && r->blocked && kar_streq(reason, kar_reason_BackOff))
+		return true;
+	if (before_start && is_on_another_account(r))
 		return true;
 	return (before_start || ((stopped || rules_is_direct(r->job)) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);

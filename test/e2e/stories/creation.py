@@ -169,7 +169,7 @@ def story_waiting_job_is_checked_early(s):
         s.kubectl("delete", "queuejob", "first")
         s.wait_phase("good", "Running", running=3)
         asked = [e["responseStatus"]["code"] for e in s.audit.pod_creates(s.namespace, dry_run=True)]
-        expect_equal(sorted(asked), [201, 201, 422, 422], "answers to dry runs: one for each task that had to wait")
+        expect_equal(sorted(asked), [201, 201, 422], "answers to dry runs: one for each template that had to wait")
         expect_equal(creates(s, "bad") + creates(s, "paused"), [], "creates for invalid jobs")
         s.apply(queuejob("bad", task("worker", 1), queue=queue, sched={"priority": 9}))
         wait_until(lambda: condition(s.job("bad"), "Invalid") == "False", "the mended job is valid")
@@ -421,9 +421,9 @@ def story_settings_of_the_job_reach_its_pods(s):
     try:
         for name, value in classes.items():
             s.cluster.kubectl.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
-        s.apply(queuejob("mine", task("plain", 1), own, schedulerName="nobody", sched={"nodeSelector": arch, "priorityClassName": low}))
+        s.apply(queuejob("mine", task("plain", 1), own, schedulerName="theirs", sched={"nodeSelector": arch, "priorityClassName": low}))
         s.wait_phase("mine", "Starting", pending=2)
-        expect_equal(settings(s, "mine"), {"mine-plain-0": ("nobody", arch, low, 3), "mine-own-0": ("theirs", {"disk": "own", **arch}, high, 7)}, "the pods")
+        expect_equal(settings(s, "mine"), {"mine-plain-0": ("theirs", arch, low, 3), "mine-own-0": ("theirs", {"disk": "own", **arch}, high, 7)}, "the pods")
 
         s.apply(queuejob("mine", task("plain", 2), sched={"minAvailable": 1, "nodeSelector": linux, "priorityClassName": low}))
         s.wait_phase("mine", "Running", running=2, incarnation=2, restarts=0)
