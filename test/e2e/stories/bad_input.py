@@ -147,7 +147,7 @@ def nested(levels):
 # name, what is wrong with the template, status.reason, words of status.message
 UNRUNNABLE = [
     ("volume", {"volumeMounts": [{"name": "nowhere", "mountPath": "/data"}]}, "InvalidTemplate", 'Not found: "nowhere"'),
-    ("class", {"priorityClassName": "nobody"}, "Forbidden", "no PriorityClass with name nobody was found"),
+    ("class", {"priorityClassName": "nobody"}, "PriorityClassNotFound", "not in the queue until PriorityClass nobody exists"),
     ("affinity", {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}}, "InvalidTemplate", "nodeSelectorTerms"),
     ("deep", {"unknown": nested(300)}, "SpecInvalid", "nested deeper than"),
 ]
