@@ -54,7 +54,8 @@ def story_minimum_by_priority_then_extras_in_turns(s):
         s.wait_phase(name, "Running", 60, running=20)
     extras = s.audit.pods_created(s.namespace)[24:]
     s.shown.append(f"extras at most {ahead(extras)} apart")
-    expect(ahead(extras) <= 2, f"extras in turns: {extras}")
+    # Before the others have decided that they want extras too, the first to do so may have sent what its slow start allows.
+    expect(ahead(extras) <= (2 if s.cluster.simulated else 4), f"extras in turns: {extras}")
 
 
 def overtaken(s, name):
