@@ -166,9 +166,9 @@ class Label:
 
 
 # What each of them says while the only node that may be used has 500m free: what all of its pods need, also those to come.
-SHORT = {gang: f"cpu short {short}: {wanted} wanted, 500m free of 64" for gang, wanted, short in (
-    ("trainjob", "1250m", "750m"), ("pytorch-simple", "4", "3500m"), ("mpi", "21", "20500m"),
-    ("test-podgroup-0", "3", "2500m"), ("test-app-pg", "3", "2500m"), ("web", "2", "1500m"))}
+SHORT = {gang: f"insufficient cpu: {wanted} requested, 0.5 of 64 free ({short} short)" for gang, wanted, short in (
+    ("trainjob", "1.3", "0.8"), ("pytorch-simple", "4", "3.5"), ("mpi", "21", "20.5"),
+    ("test-podgroup-0", "3", "2.5"), ("test-app-pg", "3", "2.5"), ("web", "2", "1.5"))}
 
 
 def filler(s, name, cpu):
@@ -181,7 +181,7 @@ def filler(s, name, cpu):
 def expect_waits(s, gang):
     """All of its pods are gated, and the group says what is short."""
     waits = wait_until(lambda: says(s, gang, "Admitted", *NO_ROOM) and said(s, gang, "Admitted"), f"{gang} waits for room")
-    expect(re.fullmatch(re.escape(SHORT[gang]) + r"; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
+    expect(re.fullmatch(re.escape(SHORT[gang]) + r"(, taken by pods of no queue: [\d.]+ cpu)?; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
     wait_until(lambda: says(s, gang, "Scheduled", *NO_ROOM), f"condition Scheduled of {gang} has the same reason")
     for name, p in members(s, gang).items():
         state = (gates_of(p), p["spec"]["schedulerName"], condition_reason(p, "PodScheduled"), p["spec"].get("nodeName"))
