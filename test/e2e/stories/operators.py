@@ -181,7 +181,7 @@ def filler(s, name, cpu):
 def expect_waits(s, gang):
     """All of its pods are gated, and the group says what is short."""
     waits = wait_until(lambda: says(s, gang, "Admitted", *NO_ROOM) and said(s, gang, "Admitted"), f"{gang} waits for room")
-    expect(re.fullmatch(re.escape(SHORT[gang]) + r"(, taken by pods of no queue: [\d.]+ cpu)?; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
+    expect(re.fullmatch(re.escape(SHORT[gang]) + r"(, taken by pods of no queue: [\d.]+ cpu)?(, nodes: [^;]+)?; \w+ of \d in queue default", waits["message"]), f"{gang}: {waits['message']}")
     wait_until(lambda: says(s, gang, "Scheduled", *NO_ROOM), f"condition Scheduled of {gang} has the same reason")
     for name, p in members(s, gang).items():
         state = (gates_of(p), p["spec"]["schedulerName"], condition_reason(p, "PodScheduled"), p["spec"].get("nodeName"))
