@@ -77,7 +77,7 @@ def story_uninstall_leaves_nothing(s):
     s.manager.stop()  # the pods of the Deployments only pretend to run
     try:
         status, text = uninstall(s, kubeconfig=s.manager.command[2])
-        expect(status == 1 and "cannot list deployments" in text and len(text.splitlines()) == 1, f"without the right to: {status} {text}")
+        expect(status == 1 and "cannot list clusterrolebindings" in text and len(text.splitlines()) == 1, f"without the right to: {status} {text}")
         status, text = uninstall(s, "--keep-crds")
         expect(status == 0 and text.endswith("Nothing of kar-controllers is left but its CRDs\n"), f"with --keep-crds: {status} {text}")
         expect("Took the finalizer kube-arbitrator.io/queue off Queue default\n" in text, f"queues are released: {text}")
