@@ -44,9 +44,11 @@ static bool is_adopted(const struct write *w)
 	return j && !TAILQ_EMPTY(&j->pods) && !model_condition(w->c->old, "Admitted");
 }
 
+/* The queue that gave it the place counts: somebody may have written another one into the group just before. */
 static void check_max_jobs(const struct rule *r, const struct write *w)
 {
-	int queue = model_queue(model_group_queue(w->c->new)), n = 1, most;
+	int queue = model_queue(sim_text_or(sim_get(w->c->new, "status", "admittedQueue"), "default")), n = 1,
+	    most;
 	struct model_job *j;
 
 	if (!gives_admission(w) || w->l->overlaps || is_adopted(w))

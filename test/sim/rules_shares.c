@@ -99,7 +99,8 @@ static bool is_excused(const struct write *w, kar_time since)
 	kar_time last = w->job->scaled - KAR_SECOND;
 	bool fewer = desired(w->c->new) < desired(w->c->old);
 
-	return rules_true_since(w->c->old, KAR_PG_SCHEDULED) > sim_timeline_wall(l->timeline) - since ||
+	return rules_true_since(w->c->old, KAR_PG_SCHEDULED) >
+		sim_timeline_wall(l->timeline) - since - KAR_SECOND ||
 		w->job->spec_edited >= last ||
 		(fewer && (l->nodes_changed >= last - KAR_MINUTE || l->last_edit >= last));
 }
