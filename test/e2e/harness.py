@@ -289,6 +289,13 @@ class Cluster:
         run_cluster(self.name, "restart-apiserver", *args)
         self.excused.append((begin, audit_time()))
 
+    def restart_clients(self):
+        """After an outage: Kubernetes' own controllers look for the server at once; returns when they work."""
+        run_cluster(self.name, "restart-clients")
+        self.kubectl("delete", "serviceaccount", "default", "--namespace", "default")
+        account = self.kubectl_for("default")
+        wait_until(lambda: account.get("serviceaccounts", "default"), "the ServiceAccount is made again", 60)
+
     def rbac_settled(self):
         """Returns the moment from which on the API server grants what manifests/rbac.yaml says."""
         def granted():
