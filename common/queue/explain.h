@@ -38,6 +38,8 @@ bool q_is_above_capability(struct q_pass *p, const struct q_group *g) KAR_NONNUL
 void q_note_lack(struct q_lack *worst, const struct q_lack *l) KAR_NONNULL;
 /* "insufficient cpu: 8 requested, 5 of 9 free (3 short)" */
 const char *q_short_of(struct q_pass *p, const struct q_lack *l) KAR_NONNULL KAR_RETNN;
+/* @l is about what a queue of @g is entitled to, and not about its capability: the queue would lend it more if it could be evicted. */
+bool q_is_lent_nothing(const struct q_group *g, const struct q_lack *l) KAR_NONNULL;
 /* "queue a has capability 4", or what it is entitled to, and why it lends no more. */
 const char *q_limit_text(struct q_pass *p, const struct q_group *g,
 	const struct q_lack *l) KAR_NONNULL KAR_RETNN;

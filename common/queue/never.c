@@ -62,7 +62,7 @@ static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
 	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.why.placed, (int)g->min, o.text);
 }
 
-/* What no change of pods, cordons or readiness could cure. */
+/* What no change of pods, cordons or readiness could cure. What a queue does not lend is its affair, and none of the nodes. */
 static struct q_why why_never(struct q_pass *p, struct q_group *g)
 {
 	struct q_lack l = lack_of_capability(p, g);
@@ -70,7 +70,7 @@ static struct q_why why_never(struct q_pass *p, struct q_group *g)
 	bool fits_nodes;
 
 	if (l.resource)
-		return (struct q_why){ KAR_QR_INFEASIBLE,
+		return (struct q_why){ q_is_lent_nothing(g, &l) ? KAR_QR_QUEUE_CAPABILITY : KAR_QR_INFEASIBLE,
 			Q_TEXT(p, "%s, %s", q_short_of(p, &l), q_limit_text(p, g, &l)) };
 	l = lack_of_all_nodes(p, g);
 	fits_nodes = q_fits_empty_nodes(p, g);

@@ -159,11 +159,16 @@ struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 	return (struct q_why){ 0 };
 }
 
+bool q_is_lent_nothing(const struct q_group *g, const struct q_lack *l)
+{
+	return g->in->not_returnable && l->limit < l->queue->cap[l->r];
+}
+
 const char *q_limit_text(struct q_pass *p, const struct q_group *g, const struct q_lack *l)
 {
 	const char *limit = q_text_amount(p, l->resource, l->limit, false);
 
-	if (!g->in->not_returnable || l->limit >= l->queue->cap[l->r])
+	if (!q_is_lent_nothing(g, l))
 		return Q_TEXT(p, "queue %s has capability %s", l->queue->in->name, limit);
 	return Q_TEXT(p, "queue %s is entitled to %s and lends it nothing: %s", l->queue->in->name, limit,
 		g->in->not_returnable);

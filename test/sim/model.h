@@ -189,8 +189,8 @@ TAILQ_HEAD(model_gang_list, model_gang);
 struct model_members {
 	const char *group;
 	int alive, going, succeeded, failed; /* going: being deleted, and not ended */
-	/* Of .alive: on nodes; running; with our gate; with another one too; without a controller and our gate. */
-	int bound, running, gated, held, bare;
+	/* Of .alive: on nodes; running; with our gate; with another one too; without a controller; of these without our gate. */
+	int bound, running, gated, held, unowned, bare;
 	const struct sim_value *any; /* of .alive; NULL: there is none */
 };
 

@@ -64,6 +64,7 @@ static void count_alive(struct model_members *m, const struct sim_value *pod)
 	m->bound += sim_get(pod, "spec", "nodeName") != NULL;
 	m->gated += gated;
 	m->held += gated && gates > 1;
+	m->unowned += !sim_count(sim_get(pod, "metadata", "ownerReferences"));
 	m->bare += !gated && !sim_count(sim_get(pod, "metadata", "ownerReferences"));
 	m->any = pod;
 }

@@ -42,6 +42,12 @@ static bool waits_for_its_time(const struct resting *g)
 		rules_retry_after(g->group) + 2 * g->l->worst_clock + KAR_MINUTE;
 }
 
+/* Nobody would make its pods again, so no queue lends it anything: it waits for what its queue is entitled to. */
+static bool is_lent_nothing(const struct resting *g)
+{
+	return g->m.unowned && kar_streq(g->reason, kar_reason_QueueCapability);
+}
+
 static void check_waiting(const struct resting *g)
 {
 	bool for_room = rules_is_for_room(g->reason);
@@ -51,7 +57,7 @@ static void check_waiting(const struct resting *g)
 		wrong(g, "it holds a part of what it needs");
 	else if (for_room && finds_room(g))
 		wrong(g, "there is room for it");
-	else if (!for_room && !kar_streq(g->reason, kar_reason_HeadReserved) &&
+	else if (!for_room && !is_lent_nothing(g) && !kar_streq(g->reason, kar_reason_HeadReserved) &&
 		!kar_streq(g->reason, kar_reason_Deactivated) &&
 		!(kar_streq(g->reason, kar_reason_BackOff) && waits_for_its_time(g)))
 		wrong(g, "nothing stands in its way");

@@ -154,7 +154,10 @@ static void check_admitted(const struct rule *r, const struct write *w)
 			w->c->name);
 }
 
-/* Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? */
+/*
+ * Does the job, which has started a while ago, still lack pods of its minimum although nothing stands in its way? Who edits its
+ * status may have ended a restart, whose old pods must go first.
+ */
 static bool is_neglected(const struct model_job *j, kar_time since)
 {
 	bool starts = j->phase == KAR_QJ_PHASE_NONE || j->phase == KAR_QJ_PHASE_PENDING ||
@@ -162,7 +165,7 @@ static bool is_neglected(const struct model_job *j, kar_time since)
 
 	return starts && !j->gone && !j->deleting && !j->suspended && !j->ever_suspended && j->admitted &&
 		j->admitted < since && j->spec_edited < since && j->incarnation <= 1 && j->losses == 0 &&
-		model_members(j) < model_first_minimum(j);
+		!j->status_edited && model_members(j) < model_first_minimum(j);
 }
 
 /* Its pods are created bound, and a plan for those that it lacks is still to be made. */

@@ -418,7 +418,7 @@ static const struct row rows[] = {
 	/* --- what is borrowed comes back */
 	{ "borrower_that_could_not_be_evicted_gets_what_its_queue_is_entitled_to",
 		"node n cpu=24; queue a n=cpu:4; queue b n=cpu:16; group x a 6 cpu=1 bound-for-good; group y a 3 cpu=1 bound-for-good; group z a 18 cpu=1 bound-for-good",
-		"x=6 | y~insufficient cpu: 3 requested, 0 of 6 free (3 short), queue a is entitled to 6 and lends it nothing: nobody would make p again | z=Infeasible | "
+		"x=6 | y~insufficient cpu: 3 requested, 0 of 6 free (3 short), queue a is entitled to 6 and lends it nothing: nobody would make p again | z=QueueCapability | "
 		"z~insufficient cpu: 18 requested, 6 of 6 free (12 short), queue a is entitled to 6 and lends it nothing: nobody would make p again" },
 	{ "one_that_can_be_gets_all", "node n cpu=24; queue a n=cpu:4; queue b n=cpu:16; group x a 20 cpu=1",
 		"x=20" },
