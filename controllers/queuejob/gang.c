@@ -105,7 +105,7 @@ void queuejob_wait_for_admission(struct queuejob_reconcile *r)
 		queuejob_report(r, kar_reason_WaitingForTermination,
 			"waiting until the pods of incarnation %d are gone%s", (int)r->f->seen->incarnation,
 			queuejob_describe_not_gone(r));
-	else if (admitted && r->f->seen->phase != KAR_QJ_PHASE_SUSPENDED)
+	else if (admitted && queuejob_has_places(r) && r->f->seen->phase != KAR_QJ_PHASE_SUSPENDED)
 		queuejob_start(r);
 }
 
@@ -216,6 +216,33 @@ static bool clear_incarnation(struct queuejob_reconcile *r)
 	return !r->f->v->n_pods;
 }
 
+/* Its queue has given its place to others, or its attempt to start has failed. */
+static bool has_lost_place(const struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+
+	return c && c->status == KAR_COND_FALSE && !queuejob_admission(r);
+}
+
+/* What the job itself has brought about does not extend its deadline. Else it counts from the next start, as after a suspension. */
+static bool keeps_deadline(enum kar_qj_restart_kind kind)
+{
+	return kind == KAR_QJ_RESTART_FAILURE || kind == KAR_QJ_RESTART_POLICY ||
+		kind == KAR_QJ_RESTART_TEMPLATE;
+}
+
+/* Nothing of it is left, so it waits like one that has never started. Why, queuejob_keep_children() has reported. */
+static void wait_in_queue(struct queuejob_reconcile *r)
+{
+	r->st.phase = KAR_QJ_PHASE_PENDING;
+	if (queuejob_drops_results(r->f->seen))
+		r->st.record.template_hash =
+			""; /* a late success of the given-up incarnation does not count */
+	if (!keeps_deadline(r->f->seen->record.restart_kind))
+		r->st.start_time = 0;
+}
+
 void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 {
 	kar_time left = restart_backoff(r);
@@ -226,6 +253,8 @@ void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 		kar_plan_requeue(r->p, left);
 		queuejob_report(r, kar_reason_BackOff, "next start at %s; %s",
 			kar_time_format(r->f->now + left, text), r->f->seen->last_restart.message);
+	} else if (gone && has_lost_place(r)) {
+		wait_in_queue(r);
 	} else if (admitted && queuejob_has_places(r) && gone) {
 		queuejob_start(r);
 	}

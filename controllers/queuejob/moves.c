@@ -87,7 +87,7 @@ static const struct move moves[] = {
 	{ GANG, queuejob_lacks_quota_for_long, IN(RESTARTING), queuejob_restart_for_quota },
 	{ GANG, queuejob_is_rolled_back, IN(RESTARTING), queuejob_roll_back },
 	{ GANG, always, GANG, queuejob_keep_gang },
-	{ IN(RESTARTING), always, IN(RESTARTING) | IN(STARTING), queuejob_wait_until_gone },
+	{ IN(RESTARTING), always, IN(RESTARTING) | IN(STARTING) | IN(PENDING), queuejob_wait_until_gone },
 	{ WAITING, always, IN(PENDING) | IN(STARTING), queuejob_wait_for_admission },
 };
 
@@ -97,7 +97,7 @@ static const unsigned possible[] = {
 	[KAR_QJ_PHASE_PENDING] = LIVE | ENDED,
 	[KAR_QJ_PHASE_STARTING] = GANG | IN(RESTARTING) | IN(SUSPENDED) | ENDED,
 	[KAR_QJ_PHASE_RUNNING] = GANG | IN(RESTARTING) | IN(SUSPENDED) | ENDED,
-	[KAR_QJ_PHASE_RESTARTING] = IN(RESTARTING) | IN(STARTING) | IN(SUSPENDED) | ENDED,
+	[KAR_QJ_PHASE_RESTARTING] = IN(RESTARTING) | IN(STARTING) | IN(PENDING) | IN(SUSPENDED) | ENDED,
 	/* The cache of jobs may lag behind the pods: the gang of a job that was resumed may be found before its Pending is seen. */
 	[KAR_QJ_PHASE_SUSPENDED] = LIVE | ENDED,
 	[KAR_QJ_PHASE_COMPLETED] = IN(COMPLETED),

@@ -70,7 +70,7 @@ static bool may_follow(enum kar_qj_phase old, enum kar_qj_phase new)
 	case KAR_QJ_PHASE_RUNNING:
 		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_PENDING;
 	case KAR_QJ_PHASE_RESTARTING:
-		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_PENDING &&new != KAR_QJ_PHASE_RUNNING;
+		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_RUNNING;
 	case KAR_QJ_PHASE_SUSPENDED:
 		return new == old || new == KAR_QJ_PHASE_PENDING || kar_qj_phase_terminal(new);
 	default:

@@ -70,7 +70,9 @@ static void check_deadline_early(const struct rule *r, const struct write *w)
 static void check_start_kept(const struct rule *r, const struct write *w)
 {
 	kar_time was = recorded(w->l, w->c->old, "startTime"), is = recorded(w->l, w->c->new, "startTime");
-	bool suspended = !is && model_phase(w->c->new) == KAR_QJ_PHASE_SUSPENDED;
+	bool suspended = !is &&
+		(model_phase(w->c->new) == KAR_QJ_PHASE_SUSPENDED ||
+			model_phase(w->c->new) == KAR_QJ_PHASE_PENDING);
 	/* Of one that is not possible, as far as a clock tells. */
 	bool same = is && llabs(is - was) <= doubt(w->l);
 
@@ -151,7 +153,8 @@ const struct rule rules_of_time[] = {
 	{ RULE_JOB_CHANGED, "deadline-early",
 		"a job fails of its deadline only when that has passed since it was admitted, or resumed",
 		check_deadline_early },
-	{ RULE_JOB_CHANGED, "start-kept", "startTime stays until the job is suspended", check_start_kept },
+	{ RULE_JOB_CHANGED, "start-kept",
+		"startTime stays until the job is suspended, or waits in its queue again", check_start_kept },
 	{ RULE_JOB_DELETED, "ttl-early",
 		"a manager deletes a job only when it has finished and its TTL, as it is stored, has passed",
 		check_ttl_early },

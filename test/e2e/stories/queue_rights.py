@@ -144,7 +144,7 @@ def story_drained_queue_stops_its_jobs(s):
         time.sleep(1)
         expect_equal(s.status("runs")["phase"], "Running", "phase in a closed queue")
         q.apply("top", {"state": "Closed", "drain": True})
-        s.wait_phase("runs", "Restarting", seconds=60, reason="QueueClosed", message=f"queue {q.name('leaf')} is closed: its parent {q.name('top')} is")
+        s.wait_phase("runs", "Pending", seconds=60, reason="QueueClosed", message=f"queue {q.name('leaf')} is closed: its parent {q.name('top')} is")
         wait_until(lambda: q.status("leaf").get("state") == "Closed", "the queue below is closed")
         said = next(c for c in s.group("runs")["status"]["conditions"] if c["type"] == "Preempted")
         expect_equal((said["reason"], said["message"]), ("Drain", f"queue {q.name('leaf')} is drained"), "condition Preempted")
