@@ -194,7 +194,7 @@ static void strange_phase(const struct recount *r, const char *why)
 		r->missing);
 }
 
-/* Pods of a former job of the name run on, on the account of the queue that admitted that one. */
+/* Pods of a former job of the name run on, on the account of the queue that admitted that one. Or somebody has moved its group by hand. */
 static bool is_on_another_account(const struct recount *r)
 {
 	const struct sim_value *group =
@@ -216,9 +216,11 @@ static bool rests(const struct recount *r)
 		kar_streq(reason, kar_reason_Deactivated) || (rules_is_for_room(reason) && !r->pending);
 
 	/* After an attempt that has failed it is not placed before a name that somebody else has is free. */
-	if (before_start && r->blocked && kar_streq(reason, kar_reason_BackOff))
+	if (r->blocked && !r->pending && !r->running &&
+		(before_start ? kar_streq(reason, kar_reason_BackOff)
+			      : !model_is_admitted(model_group(r->w->model, r->known))))
 		return true;
-	if (before_start && is_on_another_account(r))
+	if (is_on_another_account(r))
 		return true;
 	return (before_start || ((stopped || rules_is_direct(r->job)) && !r->running)) &&
 		rules_waits_for_places(r->w->model, r->known);
