@@ -309,6 +309,12 @@ void q_tree(struct q_pass *p) KAR_NONNULL;
 bool q_is_below(const struct q_queue *q, const struct q_queue *a) KAR_NONNULL; /* or the same */
 /* The limit of the queue for @g: its capability, and what it is entitled to if nobody could have its room back. */
 int64_t q_limit(const struct q_queue *q, uint32_t r, const struct q_group *g) KAR_NONNULL;
+/*
+ * What @q has left for @g, below 0 if it is exceeded; Q_NO_LIMIT: all. *@limit: the limit that decides. Beside what a queue is entitled
+ * to the minima of its groups count and no extras, because these are given up again.
+ */
+int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *g, enum q_view view,
+	int64_t *limit) KAR_NONNULL;
 /* The different children of their lowest common ancestor; false: one is above the other, or they are the same. */
 bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b) KAR_NONNULL;
 

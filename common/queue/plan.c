@@ -44,7 +44,7 @@ static bool is_lent_no_more(const struct q_pass *p, const struct q_group *g)
 
 	for (const struct q_queue *q = g->q; g->in->not_returnable && q->in && q->lent; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++)
-			above |= g->kind->m[r] > 0 && q_used(q, r) > q->lent[r];
+			above |= g->kind->m[r] > 0 && q->sum[r].u0 > q->lent[r];
 	}
 	return above;
 }

@@ -114,14 +114,13 @@ static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, 
 	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		int64_t limit = q_limit(q, r, ask->g), sum;
+		int64_t asked = ask->v[r], limit;
 
-		if (ask->v[r] <= 0 || limit == Q_NO_LIMIT)
+		if (asked <= 0)
 			continue;
-		sum = q_add(q_seen(&q->sum[r], view), ask->v[r]);
 		if (head)
-			sum = q_add(sum, head->kind->m[r]);
-		all |= (uint64_t)(sum > limit) << r;
+			asked = q_add(asked, head->kind->m[r]);
+		all |= (uint64_t)(asked > q_queue_room(q, r, ask->g, view, &limit)) << r;
 	}
 	return all;
 }

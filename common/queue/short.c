@@ -189,12 +189,11 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 			struct q_lack l = { .resource = p->names[r],
 				.wanted = ask->v[r],
 				.r = r,
-				.limit = q_limit(q, r, ask->g),
 				.queue = q };
 
 			if (!(s->cap[q->depth] >> r & 1))
 				continue;
-			l.free = q_sub(l.limit, q_used(q, r));
+			l.free = q_queue_room(q, r, ask->g, Q_FUT, &l.limit);
 			l.lacks = q_sub(ask->v[r], l.free);
 			q_note_lack(&worst, &l);
 		}

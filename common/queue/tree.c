@@ -234,6 +234,22 @@ int64_t q_limit(const struct q_queue *q, uint32_t r, const struct q_group *g)
 	return g->in->not_returnable && q->lent ? q_min(q->cap[r], q->lent[r]) : q->cap[r];
 }
 
+int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *g, enum q_view view,
+	int64_t *limit)
+{
+	int64_t room = q->cap[r] == Q_NO_LIMIT ? Q_NO_LIMIT : q_sub(q->cap[r], q_seen(&q->sum[r], view)),
+		lent = q_limit(q, r, g), used;
+
+	*limit = q->cap[r];
+	if (lent >= q->cap[r])
+		return room;
+	used = q_is_admitted(g) ? q_seen(&q->sum[r], view) : q->sum[r].u0;
+	if (q_sub(lent, used) >= room)
+		return room;
+	*limit = lent;
+	return q_sub(lent, used);
+}
+
 void q_tree(struct q_pass *p)
 {
 	uint32_t n = p->s->n_queues;
