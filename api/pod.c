@@ -106,6 +106,7 @@ static void read_scheduled(const struct pod_wire_condition *c, struct kar_pod *p
 {
 	p->unschedulable = kar_streq(c->status, "False") && kar_streq(c->reason, "Unschedulable");
 	p->bound = kar_streq(c->status, "True") ? c->since : 0;
+	p->seen = !kar_streq(c->reason, "SchedulingGated");
 }
 
 static void read_conditions(const struct kar_array *conditions, struct kar_pod *p)

@@ -128,6 +128,7 @@ struct kar_pod {
 	uint8_t phase;          /* enum kar_pod_phase */
 	bool ready : 1;
 	bool unschedulable : 1; /* PodScheduled=False, reason Unschedulable */
+	bool seen : 1; /* a scheduler has written condition PodScheduled (reason SchedulingGated is the API server's) */
 	bool disrupted : 1; /* condition DisruptionTarget=True, or status.reason Evicted, Preempted, NodeLost ... */
 	bool gate_ours : 1;      /* has our scheduling gate */
 	bool gate_foreign : 1;   /* has another scheduling gate */
@@ -250,6 +251,17 @@ void kar_unplaced_add(struct kar_unplaced *all, const struct kar_pod *pod) KAR_N
  * is no pod, or nothing is known.
  */
 const char *kar_unplaced_describe(const struct kar_unplaced *all, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+
+/* ms for which a pod waits for the first look of the scheduler that it names, until that scheduler is asked for. */
+#define KAR_POD_UNSEEN ((kar_time)10000)
+/*
+ * ms until no scheduler has looked at @p for that long since @from (wall ms, when it lost its gate; 0: since its creation); <= 0: it is so.
+ * KAR_NEVER: one has; or it is gated, bound or over; or it is a pod of the default scheduler, which can be busy for long.
+ */
+kar_time kar_pod_unseen_in(const struct kar_pod *p, kar_time from, kar_time now) KAR_NONNULL;
+/* "no scheduler has looked at 3 pods: is "volcano" running?", of @n pods like @p, in @a. */
+const char *kar_pod_describe_unseen(const struct kar_pod *p, int32_t n,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 
 /* An unowned pod: it has our finalizer, and neither a group nor a controller. */
 static inline bool kar_pod_is_unreferenced(const struct kar_pod *p)

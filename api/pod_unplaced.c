@@ -98,3 +98,21 @@ const char *kar_unplaced_describe(const struct kar_unplaced *all, struct kar_are
 	return u->asks ? kar_arena_printf(a, "%s (%s asks for %s)", why, who, u->asks)
 		       : kar_arena_printf(a, "%s", why);
 }
+
+/* --- pods that no scheduler has looked at ---------------------------------------------------------- */
+
+kar_time kar_pod_unseen_in(const struct kar_pod *p, kar_time from, kar_time now)
+{
+	bool waits =
+		p->phase == KAR_POD_PENDING && !p->deletion && !p->node && !p->gate_ours && !p->gate_foreign;
+
+	if (!waits || p->seen || !p->scheduler)
+		return KAR_NEVER;
+	return (from > p->creation ? from : p->creation) + KAR_POD_UNSEEN - now;
+}
+
+const char *kar_pod_describe_unseen(const struct kar_pod *p, int32_t n, struct kar_arena *a)
+{
+	return kar_arena_printf(a, "no scheduler has looked at %d pod%s: is \"%s\" running?", (int)n,
+		n == 1 ? "" : "s", p->scheduler ? p->scheduler : "default-scheduler");
+}

@@ -128,6 +128,8 @@ enum {
 	X(TaskStarted, KAR_SHOWN_NORMAL, \
 		"The tasks that a task depends on have reached the state it waits for; its pods are created.") \
 	X(TaskStarting, KAR_SHOWN_IN_STATUS, "The gang runs; pods of a later task are still starting.") \
+	X(NoScheduler, KAR_SHOWN_IN_STATUS | KAR_SHOWN_WARNING, \
+		"Pods name a scheduler (schedulerName) that has not looked at them for 10 seconds: it does not run, or the name is wrong. Correct the template, or start the scheduler.") \
 	X(QuorumReached, KAR_SHOWN_FORMED, \
 		"The gang has formed: as many pods as the quorum run or have succeeded.") \
 	X(Running, KAR_SHOWN_NORMAL, "The gang has formed.") \

@@ -40,6 +40,23 @@ static bool may_be_repaired(const struct kar_podgroup *g)
 		g->status.placement.repairs < KAR_PG_REPAIRS;
 }
 
+/* Whoever we bind ourselves needs no other scheduler. */
+static void count_unseen(struct podgroup_counts *t, const struct podgroup_view *v, const struct kar_pod *p,
+	kar_time now)
+{
+	kar_time left = kar_pod_unseen_in(p, p->released ? v->group->status.placement.time : 0, now);
+
+	if (left == KAR_NEVER || kar_scheduler_is_served(p->scheduler, v->served))
+		return;
+	if (left > 0) {
+		t->unseen_in = left < t->unseen_in ? left : t->unseen_in;
+		return;
+	}
+	t->n_unseen++;
+	if (is_first(p, t->unseen))
+		t->unseen = p;
+}
+
 static void count_unbound(struct podgroup_counts *t, const struct kar_podgroup *g, const struct kar_pod *p,
 	kar_time now)
 {
@@ -154,10 +171,12 @@ static void count_active(struct podgroup_counts *t, const struct podgroup_view *
 	t->youngest = p->creation > t->youngest ? p->creation : t->youngest;
 	if (!p->native && !p->deletion && is_first(p, t->unnamed))
 		t->unnamed = p;
-	if (is_placed(v, p))
+	if (is_placed(v, p)) {
 		t->scheduled++;
-	else
+	} else {
 		count_unbound(t, v->group, p, now);
+		count_unseen(t, v, p, now);
+	}
 	/* A bound pod that is Terminating uses its node until it is gone. */
 	if (p->phase == KAR_POD_RUNNING || (p->deletion && p->node))
 		t->running++;
@@ -200,7 +219,7 @@ static int32_t left_out(const struct kar_podgroup_spec *spec, const struct podgr
 struct podgroup_counts podgroup_count(const struct podgroup_view *v, kar_time now)
 {
 	const struct kar_podgroup_spec *spec = &v->group->spec;
-	struct podgroup_counts t = { .stuck_in = KAR_NEVER, .overdue_in = KAR_NEVER };
+	struct podgroup_counts t = { .stuck_in = KAR_NEVER, .overdue_in = KAR_NEVER, .unseen_in = KAR_NEVER };
 
 	for (size_t i = 0; i < v->n_pods; i++)
 		count(&t, v, v->pods[i], now);

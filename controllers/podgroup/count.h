@@ -46,6 +46,9 @@ struct podgroup_counts {
 	int32_t n_refused;             /* by their kubelets, in this attempt; no members */
 	const struct kar_pod *refused; /* the first of them by name; NULL: none */
 	kar_time stuck_in;             /* ms until the next one may be; KAR_NEVER: none may */
+	int32_t n_unseen;              /* members that no scheduler has looked at for too long */
+	const struct kar_pod *unseen;  /* the first of them by name; NULL: none */
+	kar_time unseen_in;            /* ms until the next one is such a member; KAR_NEVER: none will be */
 	struct podgroup_few unschedulable, unbound, losses, owners;
 	struct podgroup_few held; /* by another gate than ours, or by both */
 	struct podgroup_few

@@ -142,6 +142,9 @@ static void set_unscheduled(const struct update *u)
 		kar_plan_requeue(u->plan, pl->retry_after - u->now); /* the text is out of date then */
 	if (!attempt.reason)
 		attempt = podgroup_gated_text(u->v, u->t, u->arena);
+	if (!attempt.reason && u->t->unseen)
+		attempt = (struct podgroup_text){ "NoScheduler",
+			kar_pod_describe_unseen(u->t->unseen, u->t->n_unseen, u->arena) };
 	if (attempt.reason && !timed_out(u))
 		set_condition(u, KAR_PG_SCHEDULED, false, attempt.reason, attempt.message);
 	else
@@ -366,6 +369,11 @@ static void add_events(const struct update *u, struct kar_plan *p)
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
 		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
 	warn_of_loose(u, p);
+	/* Of the group of a QueueJob the job says it. */
+	if (u->v->of_others && kar_condition_is_true(new, KAR_PG_SCHEDULED) &&
+		!kar_condition_is_true(old, KAR_PG_SCHEDULED))
+		kar_plan_event(p, false, "Scheduled", "Schedule", "%s",
+			kar_condition_find(new, KAR_PG_SCHEDULED)->message);
 	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
 		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",
 			kar_condition_find(new, KAR_PG_SCHEDULED)->message);
@@ -459,6 +467,8 @@ static void follow_members(const struct podgroup_view *v, const struct podgroup_
 		podgroup_release(v, t, now, p);
 	if (left > 0 && left != KAR_NEVER)
 		kar_plan_requeue(p, left);
+	if (t->unseen_in != KAR_NEVER)
+		kar_plan_requeue(p, t->unseen_in);
 	if (is_recorded(u.status, old))
 		return;
 	write_status(v, u.status, p);

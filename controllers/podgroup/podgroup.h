@@ -17,6 +17,14 @@ enum podgroup_owner {
 	PODGROUP_OWNER_TERMINAL, /* the QueueJob that controls the group has ended */
 };
 
+/* Which kind of waiting was told in an event (tell.h). */
+struct podgroup_told {
+	kar_time since; /* wall ms, when it began, or was seen first */
+	uint8_t kind;   /* 0: none that is told */
+	bool known;     /* this manager has looked at the group before */
+	bool told;
+};
+
 struct podgroup_view {
 	const struct kar_podgroup *group;
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
@@ -40,6 +48,7 @@ struct podgroup_view {
 	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
 	int64_t owner_generation; /* of the QueueJob; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
+	struct podgroup_told told;
 };
 
 /*

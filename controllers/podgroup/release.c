@@ -293,7 +293,7 @@ static struct podgroup_text not_admitted(const struct kar_podgroup *g)
 
 	if (!c)
 		return (struct podgroup_text){ NULL, NULL };
-	return (struct podgroup_text){ c->reason, "not admitted: see condition " KAR_PG_ADMITTED };
+	return (struct podgroup_text){ c->reason, c->message };
 }
 
 /* NULL: there is none, or more than one. */

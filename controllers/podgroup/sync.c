@@ -17,6 +17,7 @@
 #include "controllers/kar_metrics.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
+#include "controllers/podgroup/tell.h"
 #include "controllers/snapshot.h"
 #include "controllers/unit.h"
 
@@ -25,8 +26,9 @@ enum {
 	UNIT_WAIT = 200,  /* ms between two checks whether all gangs that start together have their plans */
 };
 
-/* What is remembered of a group: the last member whose start the API server has refused. Its loss costs another try. */
+/* What is remembered of a group: the last member whose start the API server has refused, whose loss costs another try; and what is told. */
 struct podgroup_memory {
+	struct podgroup_told told;
 	kar_time attempt;  /* status.placement.time then: a later attempt knows nothing of it */
 	kar_time since;    /* wall ms; 0: none was refused */
 	char uid[40];      /* of the pod */
@@ -290,6 +292,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 	s->plan.priority = v.group->spec.has_priority ? v.group->spec.priority : 0;
 	podgroup_decide(&v, s->now, &s->plan);
 	podgroup_unmake(&v, s->now, &s->plan);
+	v.told = ((const struct podgroup_memory *)s->state->memory)->told;
+	((struct podgroup_memory *)s->state->memory)->told = podgroup_tell(&v, s->now, &s->plan);
 	return true;
 }
 

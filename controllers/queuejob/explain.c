@@ -1,6 +1,8 @@
 /* Reports why a gang waits, as far as no earlier step of the decision has reported a more important reason. */
 #include "controllers/queuejob/reconcile.h"
 
+#include <string.h>
+
 #include "common/str.h"
 #include "common/text.h"
 
@@ -87,12 +89,38 @@ static void report_container(struct queuejob_reconcile *r, const struct kar_pod 
 			known ? r->f->seen->message : NULL));
 }
 
+/* Nobody serves the schedulerName of these pods. Those that are created bound need no scheduler. */
+static void report_unseen(struct queuejob_reconcile *r)
+{
+	const struct kar_pod *first = NULL;
+	int32_t n = 0;
+
+	if (!r->f->pods.pending || r->f->v->direct)
+		return;
+	for (size_t i = 0; i < r->f->v->n_pods; i++) {
+		const struct kar_pod *pod = r->f->v->pods[i];
+		kar_time left = kar_pod_unseen_in(pod, 0, r->f->now);
+
+		if (left > 0 && left != KAR_NEVER)
+			kar_plan_requeue(r->p, left);
+		if (left > 0)
+			continue;
+		first = first && strcmp(first->o.name, pod->o.name) < 0 ? first : pod;
+		n++;
+	}
+	if (!first)
+		return;
+	queuejob_report(r, kar_reason_NoScheduler, "%s", kar_pod_describe_unseen(first, n, r->arena));
+	queuejob_warn_once(r, kar_reason_NoScheduler, "Schedule");
+}
+
 static void report_stuck(struct queuejob_reconcile *r)
 {
 	const struct kar_pod *pod = r->f->pods.stuck;
 	const struct kar_pod_trouble *wait = pod ? kar_pod_waits(pod) : NULL;
 
 	report_unplaced(r);
+	report_unseen(r);
 	if (wait)
 		report_container(r, pod, wait);
 }

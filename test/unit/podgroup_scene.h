@@ -4,7 +4,7 @@
  * A scene is a list of parts separated by ';'. The first describes the group (min=3 left-out=2 phase=Running
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
- * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) seen (by a scheduler) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
  * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
  * invalid=x: an annotation is not acted upon, because of x.
@@ -188,6 +188,8 @@ static void read_group_word(struct scene *s, char *word)
 		c.type = kar_arena_strndup(&s->arena, word, (size_t)(value - word));
 		c.status = value[1] == 'T' ? KAR_COND_TRUE : KAR_COND_FALSE;
 		c.reason = slash + 1;
+		if (is(c.type, KAR_PG_ADMITTED))
+			c.message = "the words of its queue";
 		kar_condition_set(&s->group.status.conditions, &c, c.last_transition, &s->arena);
 	}
 }
@@ -243,6 +245,8 @@ static void read_pod_word(struct kar_pod *p, struct kar_pod_loss *loss, const ch
 		p->released = true;
 	else if (is(word, "overdue"))
 		p->deletion = now - KAR_MINUTE;
+	else if (is(word, "seen"))
+		p->seen = true;
 	else if (is(word, "held"))
 		p->gate_foreign = true;
 	else if (is(word, "disrupted"))

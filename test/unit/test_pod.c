@@ -90,7 +90,8 @@ enum {
 	GATE_OURS = 8,
 	GATE_FOREIGN = 16,
 	TRACKED = 32,
-	NATIVE = 64
+	NATIVE = 64,
+	SEEN = 128,
 };
 
 #define CONDITION(type, status, reason) \
@@ -110,11 +111,13 @@ static const struct {
 	{ "ready", POD_STATUS(CONDITION("Ready", "True", "")), KAR_POD_PENDING, READY },
 	{ "not_ready", POD_STATUS(CONDITION("Ready", "False", "ContainersNotReady")), KAR_POD_PENDING, 0 },
 	{ "unschedulable", POD_STATUS(CONDITION("PodScheduled", "False", "Unschedulable")), KAR_POD_PENDING,
-		UNSCHEDULABLE },
+		UNSCHEDULABLE | SEEN },
 	{ "gated_is_not_unschedulable", POD_STATUS(CONDITION("PodScheduled", "False", "SchedulingGated")),
 		KAR_POD_PENDING, 0 },
 	{ "scheduled_is_not_unschedulable", POD_STATUS(CONDITION("PodScheduled", "True", "Unschedulable")),
-		KAR_POD_PENDING, 0 },
+		KAR_POD_PENDING, SEEN },
+	{ "scheduler_fails", POD_STATUS(CONDITION("PodScheduled", "False", "SchedulerError")),
+		KAR_POD_PENDING, SEEN },
 	{ "disruption_target",
 		POD_STATUS("\"phase\":\"Failed\"," CONDITION("DisruptionTarget", "True",
 			"EvictionByEvictionAPI")),
@@ -152,7 +155,7 @@ static const struct {
 
 static int flags_of(const struct kar_pod *p)
 {
-	return (p->ready ? READY : 0) | (p->unschedulable ? UNSCHEDULABLE : 0) |
+	return (p->ready ? READY : 0) | (p->unschedulable ? UNSCHEDULABLE : 0) | (p->seen ? SEEN : 0) |
 		(p->disrupted ? DISRUPTED : 0) | (p->gate_ours ? GATE_OURS : 0) |
 		(p->gate_foreign ? GATE_FOREIGN : 0) | (p->tracked ? TRACKED : 0) | (p->native ? NATIVE : 0);
 }

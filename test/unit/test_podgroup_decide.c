@@ -1,6 +1,8 @@
 /* The PodGroup reconciler's decisions: a scene in, a plan out. */
 #include "podgroup_scene.h"
 
+#include "controllers/podgroup/tell.h"
+
 struct row {
 	const char *name, *scene, *plan;
 };
@@ -432,13 +434,28 @@ static const struct row rows[] = {
 		"min=1 phase=Running place=Satisfied attempt=1 satisfied=1 backend=Native native-lost Admitted=True/Admitted; j-0 Running",
 		"status phase=Running members=1 scheduled=1 running=1 succeeded=0 failed=0 Admitted=True/Admitted Scheduled=True/Scheduled" },
 	{ "members_of_another_scheduler_are_counted",
-		"min=2 phase=Pending; j-0 Pending scheduler=volcano; j-1 Pending scheduler=volcano",
-		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=Labels Scheduled=False/Pending; requeue 2d" },
+		"min=2 phase=Pending; j-0 Pending scheduler=volcano made=4; j-1 Pending scheduler=volcano made=7",
+		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=Labels Scheduled=False/Pending; requeue 3s" },
+	{ "nobody_serves_the_scheduler_they_name",
+		"min=2 phase=Pending; j-0 Pending scheduler=volcano made=4; j-1 Pending scheduler=volcano made=10",
+		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=Labels Scheduled=False/NoScheduler; requeue 6s" },
+	{ "somebody_serves_it",
+		"min=2 phase=Pending; j-0 Pending scheduler=volcano made=40 seen; j-1 Pending scheduler=volcano made=40 unschedulable seen",
+		"urgent status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=Labels Scheduled=False/Unschedulable Unschedulable=True/Unschedulable; event Warning Unschedulable: 0/2 members bound; j-1: Unschedulable; requeue 2d" },
+	{ "the_manager_serves_it",
+		"served min=2 phase=Pending; j-0 Pending scheduler=kar-scheduler made=40; j-1 Pending scheduler=kar-scheduler made=40",
+		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 Scheduled=False/Pending; requeue 2d" },
+	{ "who_waits_for_a_gate_waits_for_no_scheduler",
+		"others min=2 phase=Pending; a Pending gated owner=t scheduler=volcano made=40",
+		"status phase=Pending members=1 scheduled=0 running=0 succeeded=0 failed=0 backend=Labels Scheduled=False/WaitingForMembers; requeue 2d" },
+	{ "start_of_a_gang_of_others_is_an_event",
+		"others min=2 phase=Scheduling Scheduled=False/Pending; a Pending bound owner=t; b Pending bound owner=t",
+		"urgent status phase=Scheduled members=2 scheduled=2 running=0 succeeded=0 failed=0 placement=Satisfied Scheduled=True/Scheduled; event Normal Scheduled: minMember 2 reached" },
 	{ "until_the_last_has_ended",
 		"min=2 phase=Running backend=Labels; j-0 Succeeded scheduler=volcano; j-1 Failed scheduler=volcano",
 		"urgent status phase=Failed members=2 scheduled=1 running=0 succeeded=1 failed=1 quorumLost Scheduled=False/QuorumLost" },
 	{ "nobody_starts_a_mixture_whole",
-		"min=2 phase=Pending backend=Labels; j-0 Pending scheduler=volcano; j-1 Pending",
+		"min=2 phase=Pending backend=Labels; j-0 Pending scheduler=volcano seen; j-1 Pending",
 		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=- Scheduled=False/Pending; requeue 2d" },
 	{ "backend_ends_with_the_placement", "min=2 phase=Pending backend=Gates; j-0 Pending; j-1 Pending",
 		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 backend=- Scheduled=False/Pending; requeue 2d" },
@@ -564,6 +581,73 @@ static void record_that_is_dropped_is_not_missed(void **state)
 	}
 }
 
+/* What the group waits for lasts: after so many seconds (two looks a second) these events have come. */
+static const struct {
+	const char *name, *scene;
+	int seconds;
+	const char *events;
+} waits[] = {
+	{ "members_come_within_seconds", "others min=2 Scheduled=False/WaitingForMembers", 9, "" },
+	{ "members_do_not_come", "others min=2 Scheduled=False/WaitingForMembers", 600,
+		"WaitingForMembers " },
+	{ "queue_is_not_there", "others min=2 Scheduled=False/QueueNotFound", 1, "QueueNotFound " },
+	{ "nobody_schedules", "others min=2 Scheduled=False/NoScheduler", 600, "NoScheduler " },
+	{ "two_schedulers", "others min=2 Scheduled=False/MixedSchedulers", 600, "MixedSchedulers " },
+	{ "feature_that_kar_scheduler_lacks", "others min=2 Scheduled=False/Unsupported", 600,
+		"Unsupported " },
+	{ "replacement_comes", "others min=2 Scheduled=False/QuorumLost", 9, "" },
+	{ "no_replacement_comes", "others min=2 Scheduled=False/QuorumLost", 11, "QuorumLost " },
+	{ "no_replacement_for_a_job", "min=2 owner-works Scheduled=False/QuorumLost", 11, "QuorumLost " },
+	{ "job_says_it_itself", "min=2 owner-works Scheduled=False/NoScheduler", 600, "" },
+	{ "room_is_nothing_to_mend", "others min=2 Scheduled=False/NoFit", 600, "" },
+	{ "another_manager_has_told_it", "others min=2 Scheduled=False/QueueNotFound short-for=20", 600, "" },
+	{ "another_manager_has_begun_to_wait", "others min=2 Scheduled=False/WaitingForMembers short-for=12",
+		1, "WaitingForMembers " },
+};
+
+static void told_once_for_each_kind(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(waits); i++) {
+		struct scene *s = new_scene(waits[i].scene);
+		const char *events = "";
+
+		for (int look = 0; look <= 2 * waits[i].seconds; look++) {
+			kar_plan_init(&s->plan, &s->arena);
+			s->view.told = podgroup_tell(&s->view, now + look * KAR_SECOND / 2, &s->plan);
+			assert_int_equal(s->plan.events_alone, s->plan.n_events);
+			if (s->plan.n_events)
+				events = kar_arena_printf(&s->arena, "%s%s ", events,
+					s->plan.events[0].reason);
+		}
+		if (strcmp(events, waits[i].events) != 0)
+			fail_msg("%s: want \"%s\", got \"%s\"", waits[i].name, waits[i].events, events);
+		free_scene(s);
+	}
+}
+
+/* Another kind is told, and the first one again when it comes back; not before its status is written. */
+static void told_again_after_another_kind(void **state)
+{
+	static const char *const kinds[] = { "QueueNotFound", "NoFit", "NoScheduler", "QueueNotFound" };
+	static const char *const events[] = { "QueueNotFound", "", "NoScheduler", "QueueNotFound" };
+	struct scene *s = new_scene("others min=2 Scheduled=False/NoFit");
+
+	(void)state;
+	s->view.told.known = true;
+	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
+		s->group.status.conditions.items[0].reason = kinds[i];
+		kar_plan_init(&s->plan, &s->arena);
+		s->plan.status = &s->group.status;
+		s->view.told = podgroup_tell(&s->view, now, &s->plan);
+		assert_int_equal(s->plan.n_events, 0);
+		s->plan.status = NULL;
+		s->view.told = podgroup_tell(&s->view, now, &s->plan);
+		assert_string_equal(s->plan.n_events ? s->plan.events[0].reason : "", events[i]);
+	}
+	free_scene(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +656,8 @@ int main(void)
 		cmocka_unit_test(order_of_pods_does_not_matter),
 		cmocka_unit_test(written_status_is_not_written_again),
 		cmocka_unit_test(record_that_is_dropped_is_not_missed),
+		cmocka_unit_test(told_once_for_each_kind),
+		cmocka_unit_test(told_again_after_another_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static const struct row rows[] = {
 	{ "waits_for_its_places", "others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED, "",
 		"Pending: 0/2 members bound" },
 	{ "waits_for_its_queue", "others min=2 phase=Pending Admitted=False/NoFit; a" GATED "; b" GATED, "",
-		"NoFit: not admitted: see condition Admitted" },
+		"NoFit: the words of its queue" },
 	{ "gate_of_somebody_else",
 		"others min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED " held; c" GATED " held", "",
 		"ForeignGate: 1 of 2 members can start; with gates of others: b, c" },
@@ -340,7 +340,7 @@ static const struct row rows[] = {
 		NULL },
 	{ "stages_wait_for_room_for_all",
 		"others resources min=3 phase=Pending Admitted=False/NoFit; a" GATED, "",
-		"NoFit: not admitted: see condition Admitted" },
+		"NoFit: the words of its queue" },
 	{ "stages_wait_for_members_that_come_now",
 		"others resources min=3 phase=Pending Admitted=False/WaitingForMembers; a" GATED, "",
 		"WaitingForMembers: 1 of 3 members exist; none starts before all exist or no more come for 5s" },
@@ -422,9 +422,11 @@ static const char *does(struct scene *s)
 		if (a->note)
 			kar_buf_printf(&out, " (%s)", a->note);
 	}
-	for (size_t i = 0; i < s->plan.n_events; i++)
-		kar_buf_printf(&out, "; event %s %s: %s", s->plan.events[i].warning ? "Warning" : "Normal",
-			s->plan.events[i].reason, s->plan.events[i].note);
+	for (size_t i = 0; i < s->plan.n_events; i++) {
+		if (s->plan.events[i].warning) /* Normal: that the gang is bound */
+			kar_buf_printf(&out, "; event Warning %s: %s", s->plan.events[i].reason,
+				s->plan.events[i].note);
+	}
 	text = kar_arena_printf(&s->arena, "%s", out.n ? kar_buf_cstr(&out) + 2 : "");
 	kar_buf_release(&out);
 	return text;
