@@ -11,6 +11,7 @@
 #include "api/names.h"
 #include "api/queuejob_pin.h"
 #include "common/json.h"
+#include "controllers/podset/podset.h"
 
 /* kar_pod_gang() */
 struct gang {
@@ -70,26 +71,11 @@ static int write_release(struct kar_json_writer *w, const struct kar_action *a, 
 	return rc;
 }
 
-/* As kube-scheduler and the kubelet do before they end a pod that has done nothing wrong. */
 static int write_disrupt(struct kar_json_writer *w, const struct kar_action *a,
 	struct kar_arena *arena KAR_UNUSED, struct kar_err *err KAR_UNUSED)
 {
-	const struct podgroup_pod_patch *p = a->payload;
-
 	begin(w, a, NULL);
-	kar_jw_key(w, "status");
-	kar_jw_begin_object(w);
-	kar_jw_key(w, "conditions");
-	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "type", "DisruptionTarget");
-	kar_jw_kv_string(w, "status", "True");
-	kar_jw_kv_string(w, "reason", "GangRolledBack");
-	kar_jw_kv_string(w, "message", p->cause);
-	kar_jw_kv_time(w, "lastTransitionTime", p->now);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
-	kar_jw_end_object(w);
+	podset_write_disruption(w, a->payload);
 	kar_jw_end_object(w);
 	return 0;
 }

@@ -40,7 +40,8 @@ struct podgroup_view {
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
 	const char *
 		release_refused; /* what the API server said of a member that it does not let start; NULL: nothing */
-	kar_time refused_since;   /* wall ms, of .release_refused */
+	kar_time refused_since; /* wall ms, of .release_refused */
+	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
 	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
 	kar_time native_interval; /* ms until .native_lost may change */

@@ -11,6 +11,7 @@
 #include "api/pg_plan.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
+#include "controllers/podset/podset.h"
 
 static const char waiting_for_members[] =
 	"WaitingForMembers"; /* as the queue reconciler says it (queue_reason_name()) */
@@ -158,19 +159,25 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 
 /* --- taking back ----------------------------------------------------------------------------------- */
 
-/* Its controller sees first that the pod has not failed by itself (the condition with @cause), then that it goes. */
-static void take_back(const struct kar_pod *pod, const char *cause, kar_time now, struct kar_plan *p)
+/*
+ * Its controller sees first that the pod has not failed by itself (the condition with @cause), then that it goes. A condition that the API
+ * server has refused does not keep the pod.
+ */
+static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, const char *cause,
+	kar_time now, struct kar_plan *p)
 {
-	struct podgroup_pod_patch *body;
+	bool evicted = kar_has_text(v->group->status.placement.evicted_by);
+	struct podset_disruption *body;
 	struct kar_action *a;
 
-	if (pod->disrupted) {
+	if (pod->disrupted || v->mark_refused) {
 		act(p, KAR_DELETE, pod, PODGROUP_DELETE);
 		return;
 	}
 	body = kar_arena_alloc(p->arena, 1, sizeof(*body));
-	body->cause = cause;
-	body->now = now;
+	*body = (struct podset_disruption){ .reason = evicted ? PODSET_EVICTED : "GangRolledBack",
+		.message = cause,
+		.now = now };
 	a = act(p, KAR_PATCH, pod, PODGROUP_DISRUPT);
 	a->subresource = "status";
 	a->patch_type = KAR_PATCH_STRATEGIC;
@@ -185,7 +192,7 @@ static void take_all_back(const struct podgroup_view *v, kar_time now, struct ka
 
 		if (kar_pod_alive(pod) && pod->owner_name && kar_pg_was_started(pod, v->served) &&
 			!podgroup_keeps(v->group, pod))
-			take_back(pod, v->group->status.placement.cause, now, p);
+			take_back(v, pod, v->group->status.placement.cause, now, p);
 	}
 }
 
@@ -222,7 +229,7 @@ static void replace_stuck(const struct podgroup_view *v, kar_time now, struct ka
 			node);
 		if (!pod->disrupted)
 			kar_plan_event(p, true, "Unschedulable", "ReplaceMember", "%s", cause);
-		take_back(pod, cause, now, p);
+		take_back(v, pod, cause, now, p);
 	}
 }
 

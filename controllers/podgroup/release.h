@@ -20,12 +20,10 @@ enum podgroup_action {
 	PODGROUP_UNMAKE,
 };
 
-/* Payload of PODGROUP_RELEASE and PODGROUP_DISRUPT, in the arena of the plan. */
+/* Payload of PODGROUP_RELEASE, in the arena of the plan. That of PODGROUP_DISRUPT is a struct podset_disruption. */
 struct podgroup_pod_patch {
 	const char *node;  /* "": it may go anywhere */
 	const char *terms; /* of its own required node affinity, as kar_pod.terms; NULL: none */
-	const char *cause; /* why it is taken back */
-	kar_time now;      /* wall ms */
 };
 
 /* Adds the actions that the recorded placement of the group asks for. @now: wall ms, whole seconds. */

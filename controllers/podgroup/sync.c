@@ -33,6 +33,8 @@ struct podgroup_memory {
 	kar_time since;    /* wall ms; 0: none was refused */
 	char uid[40];      /* of the pod */
 	char message[256]; /* of the API server, cut */
+	kar_time
+		mark_refused; /* mono, of the last condition DisruptionTarget that was refused; 0: none was */
 };
 
 static void on_pod(void *arg, const struct kar_object *o, const struct kar_object *n)
@@ -192,6 +194,7 @@ static void observe_refusal(const struct kar_sync *s, struct podgroup_view *v)
 {
 	const struct podgroup_memory *m = s->state->memory;
 
+	v->mark_refused = m->mark_refused && s->mono - m->mark_refused < KAR_MARK_AGAIN;
 	if (!m->since || m->attempt != v->group->status.placement.time)
 		return;
 	v->release_refused = m->message;
@@ -339,6 +342,8 @@ static void refused(const struct kar_sync *s, const struct kar_action *a, const 
 	struct podgroup_memory *m = s->state->memory;
 	kar_time attempt;
 
+	if (a->what == PODGROUP_DISRUPT)
+		m->mark_refused = s->mono;
 	if (!starts_member(a) || !is_final(err) || !s->object || s->object->type != &kar_podgroup_type)
 		return;
 	attempt = kar_as_podgroup(s->object)->status.placement.time;

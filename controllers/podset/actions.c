@@ -62,6 +62,24 @@ void podset_stop(struct kar_plan *p, const struct kar_pod *pod)
 		podset_delete(p, pod, true);
 }
 
+void podset_evict(struct kar_plan *p, const struct kar_pod *pod, const char *message, kar_time now)
+{
+	struct podset_disruption *d;
+	struct kar_action *a;
+
+	if (!kar_pod_alive(pod) || pod->disrupted || !pod->node) {
+		podset_stop(p, pod);
+		return;
+	}
+	d = kar_arena_alloc(p->arena, 1, sizeof(*d));
+	*d = (struct podset_disruption){ .reason = PODSET_EVICTED,
+		.message = kar_copy_text(p->arena, message),
+		.now = now };
+	a = patch(p, pod, PODSET_DISRUPT, "disrupt");
+	a->subresource = "status";
+	a->payload = d;
+}
+
 void podset_remove_all(struct kar_plan *p, const struct podset_pods *pods)
 {
 	for (size_t i = 0; i < pods->n; i++)

@@ -75,12 +75,39 @@ static void write_relabel(struct kar_json_writer *w, const struct kar_action *a)
 	end(w);
 }
 
+void podset_write_disruption(struct kar_json_writer *w, const struct podset_disruption *d)
+{
+	kar_jw_key(w, "status");
+	kar_jw_begin_object(w);
+	kar_jw_key(w, "conditions");
+	kar_jw_begin_array(w);
+	kar_jw_begin_object(w);
+	kar_jw_kv_string(w, "type", "DisruptionTarget");
+	kar_jw_kv_string(w, "status", "True");
+	kar_jw_kv_string(w, "reason", d->reason);
+	kar_jw_kv_string(w, "message", d->message);
+	kar_jw_kv_time(w, "lastTransitionTime", d->now);
+	kar_jw_end_object(w);
+	kar_jw_end_array(w);
+	kar_jw_end_object(w);
+}
+
+/* As kube-scheduler and the kubelet do before they end a pod that has done nothing wrong. */
+static void write_disrupt(struct kar_json_writer *w, const struct kar_action *a)
+{
+	begin(w, a);
+	kar_jw_end_object(w);
+	podset_write_disruption(w, a->payload);
+	kar_jw_end_object(w);
+}
+
 bool podset_encode(const struct kar_action *a, struct kar_buf *out)
 {
 	void (*const write)(struct kar_json_writer * w, const struct kar_action *a) =
 		a->what == PODSET_RELEASE   ? write_release
 		: a->what == PODSET_UNGATE  ? write_ungate
 		: a->what == PODSET_RELABEL ? write_relabel
+		: a->what == PODSET_DISRUPT ? write_disrupt
 					    : NULL;
 	struct kar_json_writer w;
 

@@ -14,6 +14,11 @@
 #include "api/pod.h"
 #include "controllers/runtime/plan.h"
 
+struct kar_json_writer;
+
+/* Reason of the condition DisruptionTarget of a pod that is evicted by its queue. */
+#define PODSET_EVICTED "EvictedByQueue"
+
 /* --- counting ------------------------------------------------------------------------------------ */
 
 enum podset_state {
@@ -130,6 +135,14 @@ enum podset_action {
 	PODSET_RELEASE, /* patch: removes our finalizer */
 	PODSET_UNGATE,  /* patch: removes our scheduling gate */
 	PODSET_RELABEL, /* patch: labels, and our finalizer; payload: struct kar_array of struct kar_pair */
+	PODSET_DISRUPT, /* patch of the status: condition DisruptionTarget; payload: struct podset_disruption */
+};
+
+/* Why a pod is evicted. */
+struct podset_disruption {
+	const char *reason;  /* "EvictedByQueue" */
+	const char *message; /* a sentence that names for whom */
+	kar_time now;        /* wall ms */
 };
 
 /* Deletes @pod, in any state; with @as_read only if it is still as it was read. */
@@ -141,6 +154,12 @@ void podset_remove(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
  * sees the success.
  */
 void podset_stop(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
+/*
+ * Evicts @pod: marks it with the condition DisruptionTarget, so that its program can save its state; when the mark is seen, a later plan
+ * deletes it as podset_stop() does. One without a node has nothing to save and is stopped at once. @message is copied; @now: wall ms.
+ */
+void podset_evict(struct kar_plan *p, const struct kar_pod *pod, const char *message,
+	kar_time now) KAR_NONNULL;
 void podset_remove_all(struct kar_plan *p, const struct podset_pods *pods) KAR_NONNULL;
 /* Removes our finalizer, if @pod has it. */
 void podset_release(struct kar_plan *p, const struct kar_pod *pod) KAR_NONNULL;
@@ -156,6 +175,8 @@ void podset_release_unowned(struct kar_plan *p, const struct kar_pod *const *pod
 /* Sets @labels (struct kar_pair, in the arena of @p) and our finalizer. */
 void podset_relabel(struct kar_plan *p, const struct kar_pod *pod, struct kar_array labels) KAR_NONNULL;
 
+/* Writes the member "status" of a patch with the condition DisruptionTarget=True. */
+void podset_write_disruption(struct kar_json_writer *w, const struct podset_disruption *d) KAR_NONNULL;
 /* Appends the body of @a to @out; false: @a is not one of these actions, or has no body. */
 bool podset_encode(const struct kar_action *a, struct kar_buf *out) KAR_NONNULL;
 

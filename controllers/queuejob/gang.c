@@ -83,7 +83,10 @@ static bool clear_leftovers(struct queuejob_reconcile *r)
 	for (size_t i = 0; i < r->f->v->n_pods; i++) {
 		if (!is_leftover(r, r->f->v->pods[i]))
 			continue;
-		podset_stop(r->p, r->f->v->pods[i]);
+		if (queuejob_is_evicted(r))
+			queuejob_evict_pod(r, r->f->v->pods[i], queuejob_describe_roll_back(r));
+		else
+			podset_stop(r->p, r->f->v->pods[i]);
 		clear = false;
 	}
 	return clear;

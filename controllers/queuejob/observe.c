@@ -287,6 +287,7 @@ static void observe_memory(const struct kar_stores *stores, const struct kar_syn
 
 	v->check = queuejob_check_of(memory->job, s->mono);
 	queuejob_share_check(stores->templates, s, &v->check);
+	v->mark_refused = memory->mark_refused && s->mono - memory->mark_refused < KAR_MARK_AGAIN;
 	v->native.exists = memory->native_uid == kar_hash_str(1, v->job->o.uid);
 	v->native.min_count = v->native.exists ? memory->native_min : 0;
 }

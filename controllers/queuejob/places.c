@@ -100,6 +100,11 @@ bool queuejob_is_stranded(struct queuejob_reconcile *r, const struct podset_slot
 	return false;
 }
 
+bool queuejob_is_evicted(const struct queuejob_reconcile *r)
+{
+	return kar_has_text(placement(r)->evicted_by);
+}
+
 const char *queuejob_describe_next_place(const struct queuejob_reconcile *r)
 {
 	return placement(r)->state == KAR_PG_STATE_PLACED ? "the one that the plan names now" : "any node";

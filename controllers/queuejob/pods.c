@@ -271,15 +271,37 @@ void queuejob_stop_live(struct queuejob_reconcile *r)
 	}
 }
 
+void queuejob_evict_pod(struct queuejob_reconcile *r, const struct kar_pod *pod, const char *why)
+{
+	if (r->f->v->mark_refused)
+		podset_stop(r->p, pod);
+	else
+		podset_evict(r->p, pod, why, r->f->second);
+}
+
+/* What the queue takes for others is evicted; what the spec does not want any more is not. */
+static void stop_surplus(struct queuejob_reconcile *r, const struct kar_pod *pod,
+	const struct podset_slot *slot)
+{
+	if (queuejob_is_scaled_down(r, slot))
+		queuejob_evict_pod(r, pod,
+			kar_arena_printf(r->arena, "queue %s gives its room to others: the job may have %s",
+				r->f->v->queue, queuejob_count_pods(r, r->want.pods)));
+	else
+		podset_stop(r->p, pod);
+}
+
 void queuejob_remove_surplus(struct queuejob_reconcile *r)
 {
 	for (size_t i = 0; i < r->want.surplus.n; i++) {
 		const struct kar_pod *pod = r->want.surplus.items[i];
+		const struct podset_slot *slot;
 
 		if (!kar_pod_lost(pod) && !kar_pod_finished(pod) && !podset_is_counted(&r->f->pods, pod))
 			continue;
-		if (podset_find(&r->f->pods, pod)) /* the index is in the spec, so a success still counts */
-			podset_stop(r->p, pod);
+		slot = podset_find(&r->f->pods, pod);
+		if (slot) /* the index is in the spec, so a success still counts */
+			stop_surplus(r, pod, slot);
 		else
 			podset_remove(r->p, pod);
 	}

@@ -85,7 +85,8 @@ struct queuejob_view {
 	bool refused_extra;      /* the refused pod was not one of the minimum */
 	kar_time refused_for;    /* ms since the first refusal in a row, of minimum or extras */
 	int32_t rolled_back;     /* pods that were rolled back because of the last refusal */
-	bool quota_limits_pods;  /* a ResourceQuota of the namespace does */
+	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
+	bool quota_limits_pods; /* a ResourceQuota of the namespace does */
 	struct queuejob_check check;
 	struct queuejob_native native;
 	/* ms until the job may be read again, if the last answer did not show that it is alive; 0: now */

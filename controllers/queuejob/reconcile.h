@@ -453,6 +453,8 @@ void queuejob_create_pods(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_remove_live(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Deletes every pod that has not finished, only as it was read: a success in between is not lost. */
 void queuejob_stop_live(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Deletes @pod, which has to go for others, as podset_evict() does; @why is its message. */
+void queuejob_evict_pod(struct queuejob_reconcile *r, const struct kar_pod *pod, const char *why) KAR_NONNULL;
 /* Deletes surplus pods once they are recorded, so that their deletion is not counted as a loss. */
 void queuejob_remove_surplus(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Releases finished pods, except successes that are not recorded; for phases in which no loss counts. */
@@ -481,6 +483,8 @@ bool queuejob_has_places(const struct queuejob_reconcile *r) KAR_NONNULL;
  * them, and then the first ones.
  */
 void queuejob_find_unplanned(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Its queue has evicted it, and has not placed it again. */
+bool queuejob_is_evicted(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Where the pod goes that replaces one that is stranded. */
 const char *queuejob_describe_next_place(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /* Returns why it is rolled back: "attempt 2 to start the gang failed: w-1 was unschedulable on n1". */

@@ -10,6 +10,7 @@
 #include "common/kube/request.h"
 #include "common/log.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/podset/podset.h"
 #include "controllers/queuejob/encode.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
@@ -238,6 +239,8 @@ static bool shows_alive(const struct kar_sync *s, const struct kar_answer *answe
 
 static void refused(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err)
 {
+	if (a->what == PODSET_DISRUPT)
+		queuejob_key(s)->mark_refused = s->mono;
 	if (!s->object || a->what != QUEUEJOB_CREATE_POD)
 		return;
 	if (a->dry_run || err->what == KAR_INVALID) /* else the create back-off remembers this refusal */

@@ -94,6 +94,8 @@ struct kar_controller {
 };
 
 enum {
+	KAR_MARK_AGAIN =
+		60000, /* ms until a mark that was refused is tried again; without it what must go goes unmarked */
 	KAR_UNREADABLE_RETRY =
 		30000, /* ms between two syncs of a key that depends on an object that is unreadable */
 };

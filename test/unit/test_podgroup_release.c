@@ -487,6 +487,10 @@ static const struct {
 		META
 		",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"GangRolledBack\","
 		"\"message\":\"why\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}" },
+	{ "cause=why evicted-by=ns/x; a" FREE " bound",
+		META
+		",\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"EvictedByQueue\","
+		"\"message\":\"why\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}" },
 };
 
 static void bodies_only_add(void **state)

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "controllers/podgroup/podgroup.h"
+#include "controllers/podgroup/release.h"
 #include "test/fixture/reconciler.h"
 
 static int setup(void **state KAR_UNUSED)
@@ -154,6 +155,29 @@ static void refused_release_ends_the_attempt(void **state)
 		st = w.sync.plan.status;
 		assert_true((st && st->placement.state == KAR_PG_STATE_ROLLING_BACK) == rows[i].ends);
 	}
+}
+
+/* The condition is a help, so a role or a policy that refuses it keeps no pod. */
+static void evicted_pod_goes_though_its_mark_is_refused(void **state)
+{
+	struct kar_err err;
+
+	(void)state;
+	put_owned_pod("a", "g",
+		",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"uid-j\",\"controller\":true}],"
+		"\"annotations\":{\"kube-arbitrator.io/released\":\"true\"}",
+		",\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Running\"}");
+	put_named(w.stores.podgroups, "g", "",
+		",\"spec\":{\"minMember\":1},\"status\":{\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"RollingBack\",\"attempt\":1,"
+		"\"time\":\"2026-11-21T13:46:20Z\",\"evictedBy\":\"ns/x\",\"cause\":\"evicted for ns/x\"}}");
+	assert_true(sync_named("ns/g"));
+	assert_int_equal(w.sync.plan.n_actions, 1);
+	assert_int_equal(w.sync.plan.actions[0].what, PODGROUP_DISRUPT);
+	kar_fail(&err, KAR_DENIED, "cannot patch pods/status ns/a: forbidden");
+	w.controller.refused(&w.sync, &w.sync.plan.actions[0], &err);
+	assert_true(sync_named("ns/g"));
+	assert_int_equal(w.sync.plan.n_actions, 1);
+	assert_int_equal(w.sync.plan.actions[0].what, PODGROUP_DELETE);
 }
 
 /* The plan was written by a manager that has ended since, and other pods have come meanwhile. */
@@ -506,6 +530,7 @@ int main(void)
 		TEST(first_write_may_be_held_back_too),
 		TEST(old_plan_is_carried_out_only_if_its_places_are_free),
 		TEST(refused_release_ends_the_attempt),
+		TEST(evicted_pod_goes_though_its_mark_is_refused),
 		TEST(terminal_owner_is_looked_up),
 		TEST(body_has_preconditions_and_nulls),
 		TEST(body_has_the_start_time),

@@ -359,6 +359,32 @@ static void service_is_repaired_and_removed(void **state)
 	assert_string_equal(action_of(QUEUEJOB_DELETE_SERVICE, KAR_DELETE)->uid, "n-uid");
 }
 
+/* The condition is a help, so a role or a policy that refuses it keeps no pod. */
+static void evicted_pod_goes_though_its_mark_is_refused(void **state)
+{
+	struct kar_err err;
+
+	(void)state;
+	put_starting_job();
+	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
+		",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"placement\":{\"state\":\"RollingBack\","
+		"\"attempt\":1,\"evictedBy\":\"ns/x\",\"cause\":\"evicted for ns/x\"}}");
+	put(w.stores.pods, "j-w-0", "p-uid", BY_JOB TRACKED IN_GROUP,
+		",\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Running\"}");
+	assert_true(sync_at(5000));
+	check_body(action_of(PODSET_DISRUPT, KAR_PATCH),
+		"{\"metadata\":{\"uid\":\"p-uid\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
+		"\"reason\":\"EvictedByQueue\",\"message\":\"evicted for ns/x\",\"lastTransitionTime\":\"2026-11-21T13:46:27Z\"}]}}");
+	assert_null(find_action(PODSET_DELETE, KAR_DELETE));
+	kar_fail(&err, KAR_DENIED, "cannot patch pods/status ns/j-w-0: forbidden");
+	w.controller.refused(&w.sync, action_of(PODSET_DISRUPT, KAR_PATCH), &err);
+	assert_true(sync_at(5001));
+	assert_null(find_action(PODSET_DISRUPT, KAR_PATCH));
+	assert_string_equal(action_of(PODSET_DELETE, KAR_DELETE)->uid, "p-uid");
+	assert_true(sync_at(5000 + KAR_MARK_AGAIN)); /* the role may have been corrected */
+	action_of(PODSET_DISRUPT, KAR_PATCH);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -374,6 +400,7 @@ int main(void)
 		TEST(service_without_our_label_is_a_conflict),
 		TEST(conflict_names_the_owner),
 		TEST(service_is_repaired_and_removed),
+		TEST(evicted_pod_goes_though_its_mark_is_refused),
 		TEST(pod_that_ends_wakes_who_waits_for_a_quota),
 	};
 

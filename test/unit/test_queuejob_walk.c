@@ -132,7 +132,8 @@ static void check_delete(struct walk *w, const struct kar_plan *p, const struct 
 static bool sheds(const struct walk *w, const struct kar_plan *p, const struct kar_action *a)
 {
 	const struct kar_queuejob_status *st = &w->s.job.status, *next = p->status ? p->status : st;
-	const struct kar_pod *pod = a->what == PODSET_DELETE ? find_pod(w, a->name) : NULL;
+	const struct kar_pod *pod =
+		a->what == PODSET_DELETE || a->what == PODSET_DISRUPT ? find_pod(w, a->name) : NULL;
 	size_t task;
 	int32_t index;
 
@@ -155,7 +156,8 @@ static int32_t count_up(struct walk *w, const struct kar_plan *p)
 		bool stays = true;
 
 		for (size_t k = 0; p && k < p->n_actions; k++)
-			stays &= p->actions[k].what != PODSET_DELETE ||
+			stays &= (p->actions[k].what != PODSET_DELETE &&
+					 p->actions[k].what != PODSET_DISRUPT) ||
 				strcmp(p->actions[k].name, pod->o.name) != 0;
 		n += runs && stays && !pod->deletion;
 	}

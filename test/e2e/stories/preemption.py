@@ -3,7 +3,7 @@
 import time
 
 from harness import expect, expect_equal, wait_until
-from stories.members import batch_job, group, nodes, runs, said, says
+from stories.members import batch_job, group, members, nodes, runs, said, says
 from stories.nodes import expect_no_pod_was_made, gang, wait_until_alone
 
 
@@ -16,6 +16,16 @@ def queue(s, policy="LowerPriority"):
     return name
 
 
+def check_marked(watch, names, message):
+    """All of these pods had the condition DisruptionTarget before they were deleted, and it says for whom they go."""
+    going = {n: [p for p in (pod for _, pod in watch.events()) if p["metadata"]["name"] == n and p["metadata"].get("deletionTimestamp")] for n in names}
+    expect(all(going.values()), f"the watch has seen how each of them goes: {sorted(n for n in names if going[n])}")
+    for name, seen in going.items():
+        for pod in seen:
+            mark = next((c for c in pod["status"].get("conditions", []) if c["type"] == "DisruptionTarget"), {})
+            expect_equal((mark.get("status"), mark.get("reason"), mark.get("message")), ("True", "EvictedByQueue", message), f"the mark of {name}")
+
+
 def story_gang_of_lower_priority_makes_room(s):
     """Of two gangs that run, the lower one goes, whole, and only for one that then starts whole; it starts again when there is room."""
     wait_until_alone(s)
@@ -23,11 +33,13 @@ def story_gang_of_lower_priority_makes_room(s):
     for job, priority in (("low", 1), ("middle", 5)):
         s.apply(gang(job, replicas=2, sched={"priority": priority}, queue=name))
         s.wait_phase(job, "Running", running=2)
-    uids = s.uids("middle")
+    uids, low, watch = s.uids("middle"), list(s.uids("low")), s.watch_pods()
     s.apply(gang("five", replicas=5, sched={"priority": 100}, queue=name))  # fits nowhere: nobody goes for it
     s.wait_phase("five", "Pending", reason="Infeasible")
     s.apply(gang("high", replicas=2, sched={"priority": 10}, queue=name))
     s.wait_phase("high", "Running", running=2, seconds=60)
+    watch.stop()
+    check_marked(watch, low, f"evicted for {s.namespace}/high: priority 10 over 1")
     status = s.status("low")
     expect_equal({k: status.get(k, 0) for k in ("restarts", "podFailures", "disruptions")}, {"restarts": 0, "podFailures": 0, "disruptions": 0}, "what the evicted job has counted")
     expect_equal(said(s, "low", "Preempted").get("message"), f"evicted for {s.namespace}/high: priority 10 over 1", "condition Preempted")
@@ -47,9 +59,12 @@ def story_gang_of_a_batch_job_is_evicted(s):
     group(s, "low", 3, queue=name, priority=1)
     batch_job(s, "low", 3)
     wait_until(lambda: runs(s, "low"), "it runs")
+    watch, low = s.watch_pods(), list(members(s, "low"))
     s.apply(gang("high", replicas=4, sched={"priority": 10}, queue=name))
     s.wait_phase("high", "Running", running=4, seconds=60)
     wait_until(lambda: set(nodes(s, "low")) <= {""}, "the other has no nodes")
+    watch.stop()
+    check_marked(watch, low, f"evicted for {s.namespace}/high: priority 10 over 1")
     s.kubectl("delete", "queuejob", "high", "--wait=true", "--cascade=foreground")
     wait_until(lambda: runs(s, "low"), "it runs again", seconds=60)
     expect_equal(s.kubectl.get("job", "low")["status"].get("failed", 0), 0, "failures of the Job")
