@@ -138,6 +138,12 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 		k->text = own ? k->text : w.text;
 		k->why_known |= !own;
 	}
+	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && !g->q->takes)
+		g->q->takes = g;
+	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && g->q->takes != g) {
+		k->after = k->after ? k->after : q_why_after(p, &ask, g->q->takes);
+		w.text = k->after;
+	}
 	if (g->q->in->provisions && first && first != g && waits_for_nodes(p, g, &w))
 		return (struct q_why){ KAR_QR_PROVISIONING,
 			Q_TEXT(p, "waiting for %s/%s, for which nodes are being added", first->in->ns,

@@ -24,6 +24,8 @@ struct q_lack {
 
 /* Of an ask that nothing but room stops. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* What may be taken from others goes to @first, which is ahead of it in its queue. */
+const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first) KAR_NONNULL;
 /* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
 struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /*

@@ -57,17 +57,18 @@ struct q_queue {
 	int64_t *most;         /* tree over the children: the largest .share of those with .extras, else -1 */
 	struct q_group **here; /* groups of its own that are, or were in this pass, admitted or reserving */
 	uint32_t n_here;
-	int32_t live;               /* groups below that are admitted or reserving */
-	uint32_t n_over;            /* children of which that is true */
-	int32_t n_unnamed;          /* live groups below that ask nothing of what .n names */
-	struct q_group **line;      /* groups that ask for it and have not finished, in line order */
-	uint32_t n_line, next;      /* .next: the first that was not tried yet */
-	struct q_group *stopped_by; /* the head of a StrictFIFO queue that waits; NULL: none */
-	struct q_group *grows;      /* waits for new nodes; NULL: nobody does */
-	struct q_group *reserved;   /* head of this pool (of the root: of the cluster); NULL: none */
-	struct q_group *candidate;  /* of its subtree, whose turn it is; NULL: none */
-	int64_t key_share;          /* of the candidate, see race.c */
-	const int64_t *want;        /* what the candidate asks for */
+	int32_t live;                /* groups below that are admitted or reserving */
+	uint32_t n_over;             /* children of which that is true */
+	int32_t n_unnamed;           /* live groups below that ask nothing of what .n names */
+	struct q_group **line;       /* groups that ask for it and have not finished, in line order */
+	uint32_t n_line, next;       /* .next: the first that was not tried yet */
+	const struct q_group *takes; /* the first that may take from others at some time; NULL: none */
+	struct q_group *stopped_by;  /* the head of a StrictFIFO queue that waits; NULL: none */
+	struct q_group *grows;       /* waits for new nodes; NULL: nobody does */
+	struct q_group *reserved;    /* head of this pool (of the root: of the cluster); NULL: none */
+	struct q_group *candidate;   /* of its subtree, whose turn it is; NULL: none */
+	int64_t key_share;           /* of the candidate, see race.c */
+	const int64_t *want;         /* what the candidate asks for */
 	/* growth.c: of a leaf: groups that EXTRAS may raise, as a heap */
 	struct q_group **growing;
 	uint32_t n_growing;
@@ -93,6 +94,7 @@ struct q_kind {
 	uint32_t starved_at;              /* struct q_pass.change when it was found not to fit; 0: never */
 	uint32_t failed_at, failed_since; /* struct q_pass.change and .freed when it failed; 0: it has not */
 	const char *text;                 /* why it waits; NULL: not asked yet */
+	const char *after;                /* the same of those that are not first to take from others */
 	enum kar_queue_reason why;
 	bool why_known;
 };

@@ -327,6 +327,14 @@ static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 			q_text_time(p, p->free_at)) };
 }
 
+const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first)
+{
+	const struct q_lack l = q_lack_of_cluster(p, ask, false);
+
+	return Q_TEXT(p, "%s, what can be taken from others goes to %s/%s first", what_is_short(p, ask, &l),
+		first->in->ns, first->in->name);
+}
+
 /* ", taken by pods of no queue: 156 cpu", if the gang would have @lacks without these, or they are why it cannot have it at all. */
 static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
 {

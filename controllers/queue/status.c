@@ -138,14 +138,18 @@ static int compare_pairs(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
+static bool counts_bytes(const char *resource)
+{
+	return kar_streq(resource, "memory") || kar_streq(resource, "ephemeral-storage") ||
+		strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
+}
+
 /* Bytes are written with the largest suffix that is exact. */
 static const char *amount_text(const struct kar_sched_amount *x, struct kar_arena *a)
 {
 	bool cpu = kar_streq(x->resource, "cpu");
-	bool bytes = kar_streq(x->resource, "memory") || kar_streq(x->resource, "ephemeral-storage") ||
-		strncmp(x->resource, "hugepages-", strlen("hugepages-")) == 0;
 	struct kar_quantity q = { .nano = (kar_nano)x->amount * (cpu ? 1000000 : 1000000000),
-		.format = bytes ? KAR_BINARY_SI : KAR_DECIMAL_SI };
+		.format = counts_bytes(x->resource) ? KAR_BINARY_SI : KAR_DECIMAL_SI };
 	char text[KAR_QUANTITY_LEN];
 
 	return kar_arena_printf(a, "%s", kar_quantity_text(&q, text));
@@ -163,6 +167,20 @@ static struct kar_array pairs_of(const struct kar_queue_amounts *amounts, const 
 	if (list.n)
 		qsort(pairs, list.n, sizeof(*pairs), compare_pairs);
 	return kar_status_pairs_over(before, &list, a);
+}
+
+/* A share of all memory is a number that nobody can read: whole Mi are shown. It is compared with nothing. */
+static struct kar_queue_amounts readable(const struct kar_queue_amounts *all, struct kar_arena *a)
+{
+	struct kar_sched_amount *items = kar_arena_alloc(a, (size_t)all->n + 1, sizeof(*items));
+	const int64_t mi = (int64_t)1 << 20;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		items[i] = all->items[i];
+		if (counts_bytes(items[i].resource) && items[i].amount > mi)
+			items[i].amount -= items[i].amount % mi;
+	}
+	return (struct kar_queue_amounts){ items, all->n };
 }
 
 static bool moved(int64_t before, int64_t now, int64_t whole)
@@ -193,15 +211,14 @@ static bool is_entitled_anew(const struct kar_queue_amounts *now, const struct k
 static void set_amounts(const struct update *u)
 {
 	const struct kar_queue_status *before = &u->q->status;
+	const struct kar_queue_amounts entitled = readable(&u->out->entitled, u->arena);
 	bool news;
 
 	u->status->allocated = pairs_of(&u->out->allocated, &before->allocated, u->arena);
-	news = moved(before->share, u->out->share, 1000) ||
-		is_entitled_anew(&u->out->entitled, &before->entitled) ||
+	news = moved(before->share, u->out->share, 1000) || is_entitled_anew(&entitled, &before->entitled) ||
 		!kar_status_same_pairs(&u->status->allocated, &before->allocated);
 	u->status->share = news ? u->out->share : before->share;
-	u->status->entitled =
-		news ? pairs_of(&u->out->entitled, &before->entitled, u->arena) : before->entitled;
+	u->status->entitled = news ? pairs_of(&entitled, &before->entitled, u->arena) : before->entitled;
 }
 
 /* --- groups ----------------------------------------------------------------------------------------- */

@@ -195,35 +195,32 @@ static void fail(struct run *r, const struct kar_action *a, const struct kar_err
 		stop(r);
 }
 
+static void record_event(struct run *r, const struct kar_object *o, const struct kar_plan_event *e)
+{
+	char api_version[KAR_EXECUTOR_API_VERSION];
+	const struct kar_object_ref about = kar_executor_about(o, api_version);
+
+	kar_recorder_event(r->x->recorder, &about, e->warning ? KAR_WARNING : KAR_NORMAL, e->reason,
+		e->action, e->note);
+}
+
 static void record_event_of(struct run *r, const struct kar_action *a)
 {
 	const struct kar_object object = { .type = a->type,
 		.ns = a->ns,
 		.name = a->name,
 		.uid = a->uid ? a->uid : "" };
-	char api_version[KAR_EXECUTOR_API_VERSION];
-	const struct kar_object_ref about = kar_executor_about(&object, api_version);
 
-	kar_recorder_event(r->x->recorder, &about, a->event->warning ? KAR_WARNING : KAR_NORMAL,
-		a->event->reason, a->event->action, a->event->note);
+	record_event(r, &object, a->event);
 }
 
 static void record_events(struct run *r)
 {
 	const struct kar_sync *s = r->s;
-	const struct kar_object *o = s->object;
-	char api_version[KAR_EXECUTOR_API_VERSION];
 
-	if (!o || !s->plan.n_events)
-		return;
-	const struct kar_object_ref about = kar_executor_about(o, api_version);
-
-	for (size_t i = 0; i < s->plan.n_events; i++) {
-		const struct kar_plan_event *e = &s->plan.events[i];
-
-		kar_recorder_event(r->x->recorder, &about, e->warning ? KAR_WARNING : KAR_NORMAL, e->reason,
-			e->action, e->note);
-	}
+	for (size_t i = 0; i < s->plan.n_events && s->object; i++)
+		record_event(r, s->plan.events[i].about ? s->plan.events[i].about : s->object,
+			&s->plan.events[i]);
 }
 
 static void succeed(struct run *r, const struct kar_action *a, const struct kar_answer *answer)

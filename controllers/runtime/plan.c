@@ -1,5 +1,6 @@
 #include "controllers/runtime/plan.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,18 @@ void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const 
 		.action = action,
 		.note = kar_arena_strndup(p->arena, note, strlen(note)),
 	};
+}
+
+void kar_plan_event_about(struct kar_plan *p, const struct kar_object *o)
+{
+	struct kar_object *about = kar_arena_alloc(p->arena, 1, sizeof(*about));
+
+	assert(p->n_events);
+	about->type = o->type;
+	about->ns = kar_arena_strndup(p->arena, o->ns, strlen(o->ns));
+	about->name = kar_arena_strndup(p->arena, o->name, strlen(o->name));
+	about->uid = kar_arena_strndup(p->arena, o->uid, strlen(o->uid));
+	p->events[p->n_events - 1].about = about;
 }
 
 bool kar_plan_has(const struct kar_plan *p, int what)
@@ -144,8 +157,9 @@ void kar_plan_print(const struct kar_plan *p, struct kar_buf *out)
 		kar_buf_printf(out, "status %s", p->status_text ? p->status_text : "");
 	for (size_t i = 0; i < p->n_events; i++) {
 		separate(out, start);
-		kar_buf_printf(out, "event %s %s: %s", p->events[i].warning ? "Warning" : "Normal",
-			p->events[i].reason, p->events[i].note);
+		kar_buf_printf(out, "event %s %s%s%s: %s", p->events[i].warning ? "Warning" : "Normal",
+			p->events[i].reason, p->events[i].about ? " of " : "",
+			p->events[i].about ? p->events[i].about->name : "", p->events[i].note);
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		separate(out, start);

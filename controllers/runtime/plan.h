@@ -42,6 +42,8 @@ struct kar_rank {
 struct kar_plan_event {
 	bool warning;
 	const char *reason, *action, *note;
+	/* About another object than the key's: its type, ns, name and uid, in the arena. NULL: about the key's object. */
+	const struct kar_object *about;
 };
 
 struct kar_action {
@@ -119,6 +121,8 @@ struct kar_action *kar_plan_add(struct kar_plan *p, enum kar_verb verb, const st
 /* Appends an event; its note is a printf text made in the arena. */
 void kar_plan_event(struct kar_plan *p, bool warning, const char *reason, const char *action, const char *fmt,
 	...) KAR_PRINTF(5, 6);
+/* The last event that was added is about @o. */
+void kar_plan_event_about(struct kar_plan *p, const struct kar_object *o) KAR_NONNULL;
 /* Does it have an action with the number @what? */
 bool kar_plan_has(const struct kar_plan *p, int what) KAR_NONNULL;
 /*

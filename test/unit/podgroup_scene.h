@@ -288,6 +288,7 @@ static void read_scene(struct scene *s, const char *text)
 		assert_true(i < MAX_PODS);
 		if (i >= 0) {
 			s->pods[i].o.uid = "uid";
+			s->pods[i].o.ns = "ns";
 			s->pods[i].job = &s->jobs[i];
 			s->jobs[i].loss = &s->losses[i];
 			s->members[s->view.n_pods++] = &s->pods[i];

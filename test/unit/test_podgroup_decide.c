@@ -599,7 +599,12 @@ static const struct {
 	{ "no_replacement_comes", "others min=2 Scheduled=False/QuorumLost", 11, "QuorumLost " },
 	{ "no_replacement_for_a_job", "min=2 owner-works Scheduled=False/QuorumLost", 11, "QuorumLost " },
 	{ "job_says_it_itself", "min=2 owner-works Scheduled=False/NoScheduler", 600, "" },
-	{ "room_is_nothing_to_mend", "others min=2 Scheduled=False/NoFit", 600, "" },
+	{ "it_waits_in_its_queue", "others min=2 Admitted=False/NoFit Scheduled=False/NoFit", 600,
+		"Waiting " },
+	{ "what_its_queue_does_not_say", "others min=2 Scheduled=False/Placing", 600, "" },
+	{ "first_gated_pods_say_it_too",
+		"others min=2 Scheduled=False/QueueNotFound; e Pending gated; b Pending gated; a Pending; d Pending gated; c Pending gated; f Pending gated terminating",
+		9, "QueueNotFound QueueNotFound/b QueueNotFound/c QueueNotFound/d " },
 	{ "another_manager_has_told_it", "others min=2 Scheduled=False/QueueNotFound short-for=20", 600, "" },
 	{ "another_manager_has_begun_to_wait", "others min=2 Scheduled=False/WaitingForMembers short-for=12",
 		1, "WaitingForMembers " },
@@ -615,10 +620,13 @@ static void told_once_for_each_kind(void **state)
 		for (int look = 0; look <= 2 * waits[i].seconds; look++) {
 			kar_plan_init(&s->plan, &s->arena);
 			s->view.told = podgroup_tell(&s->view, now + look * KAR_SECOND / 2, &s->plan);
-			assert_int_equal(s->plan.events_alone, s->plan.n_events);
-			if (s->plan.n_events)
-				events = kar_arena_printf(&s->arena, "%s%s ", events,
-					s->plan.events[0].reason);
+			assert_int_equal(s->plan.events_alone, s->plan.n_events > 0);
+			for (size_t k = 0; k < s->plan.n_events; k++) {
+				const struct kar_plan_event *e = &s->plan.events[k];
+
+				events = kar_arena_printf(&s->arena, "%s%s%s%s ", events, e->reason,
+					e->about ? "/" : "", e->about ? e->about->name : "");
+			}
 		}
 		if (strcmp(events, waits[i].events) != 0)
 			fail_msg("%s: want \"%s\", got \"%s\"", waits[i].name, waits[i].events, events);

@@ -481,7 +481,7 @@ static const struct {
 		META_RELEASED UNGATED TERMS(
 			"{\"matchExpressions\":[" ZONE "],\"matchFields\":[" PIN("n1") "]},{}") "}}" },
 	{ "plan=a:n1; a" SERVED,
-		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"a\",\"namespace\":\"\",\"uid\":\"uid\"},"
+		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"uid\"},"
 		"\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\"}}" },
 	{ "cause=why; a" FREE " bound",
 		META

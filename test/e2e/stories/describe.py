@@ -119,3 +119,53 @@ def story_pods_without_a_node_are_explained(s):
     s.apply(queuejob("extras", task("small", 1), large, sched={"minAvailable": 1}))
     s.wait_phase("extras", "Running", reason="Scaled", message="queue default allows 1 of 3 pods at once")
     expect_equal(sorted(s.pods("extras")), ["extras-small-0"], "its pods")
+
+
+def gated_pod(name, group, gates=True, **spec):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"scheduling.x-k8s.io/pod-group": group}},
+            "spec": {"schedulingGates": [{"name": "kube-arbitrator.io/gang"}] if gates else [], "containers": [{"name": "main", "image": "example.com/main"}], **spec}}
+
+
+def group_line(s, name):
+    head, line = s.kubectl("get", "podgroups.scheduling.x-k8s.io", name, "-o", "wide").splitlines()
+    at, message = head.index("REASON"), head.index("MESSAGE")
+    return line[at:].split()[0], line[message:].strip()
+
+
+def events_of(s, kind, name):
+    found = s.kubectl.list("events", "--field-selector", f"involvedObject.kind={kind},involvedObject.name={name}")
+    return [(e["type"], e["reason"], e["message"]) for e in found]
+
+
+def story_waiting_group_says_why(s):
+    """A PodGroup whose queue does not exist, and one without enough members, say so in columns and in one event, and so does a gated pod."""
+    lacks = "2 of 4 members exist; none starts before all exist, unless spec.minResources says what the rest needs"
+    missing = f"there is no queue {s.namespace}; it is admitted when somebody creates one"
+    for name, minimum, spec in ("few", 4, {}), ("lost", 2, {"queue": s.namespace}):
+        s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": name}, "spec": {"minMember": minimum, **spec}})
+        for i in range(2):
+            s.apply(gated_pod(f"{name}-{i}", name))
+    wait_until(lambda: group_line(s, "few") == ("WaitingForMembers", lacks), "columns of the group that lacks members")
+    wait_until(lambda: group_line(s, "lost") == ("QueueNotFound", missing), "columns of the group without a queue")
+    for name, reason, message in ("few", "WaitingForMembers", lacks), ("lost", "QueueNotFound", missing):
+        wait_until(lambda: ("Warning", reason, message) in events_of(s, "PodGroup", name), f"event {reason}")
+        for i in range(2):
+            told = "Warning", reason, f"PodGroup {name}: {reason}: {message}"
+            wait_until(lambda: told in events_of(s, "Pod", f"{name}-{i}"), f"event {reason} of pod {i}")
+        expect_equal([e for e in events_of(s, "PodGroup", name) if e[1] == reason], [("Warning", reason, message)], "told once")
+
+
+def story_nobody_serves_the_scheduler(s):
+    """A job and a group whose pods name a scheduler that does not run say so after ten seconds."""
+    why = 'no scheduler has looked at 2 pods: is "volcano" running?'
+    job = queuejob("typo", task("worker", 2))
+    job["spec"]["taskSpecs"][0]["template"]["spec"]["schedulerName"] = "volcano"
+    s.apply(job)
+    s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "mine"}, "spec": {"minMember": 2}})
+    for i in range(2):
+        s.apply(gated_pod(f"mine-{i}", "mine", gates=False, schedulerName="volcano"))
+    status = s.wait_phase("typo", "Starting", reason="NoScheduler")
+    expect_equal(status["message"], why, "the message of the job")
+    check_lines(s, "typo", r"Warning\s+NoScheduler\s.*is \"volcano\" running")
+    wait_until(lambda: group_line(s, "mine") == ("NoScheduler", why), "columns of the group")
+    wait_until(lambda: ("Warning", "NoScheduler", why) in events_of(s, "PodGroup", "mine"), "event of the group")
