@@ -326,6 +326,26 @@ static bool has_too_many_places(struct room *m, const struct write *w, const str
 /* Caches may be behind by a moment, and times in objects are whole seconds. */
 static const kar_time MOMENT = 2 * KAR_SECOND;
 
+/* A repair looks for new places only. One of a pod to come, which others have taken since, is repaired when that is stuck there. */
+static bool has_new_place(struct room *m, const struct sim_change *c, const char *node)
+{
+	const struct sim_value *plan = sim_get(c->new, "status", "placement", "plan");
+	int64_t more = 0;
+
+	for (size_t i = 0; i < sim_count(plan) && more <= 0; i++) {
+		const char *role = sim_text_or(sim_member(sim_item(plan, i), "role"), "");
+		struct kar_pg_seats new = seats_of(c->new, role, &m->arena),
+				    old = seats_of(c->old, role, &m->arena);
+
+		more = 0;
+		for (size_t k = 0; k < new.n; k++)
+			more += kar_streq(new.items[k].node, node) ? new.items[k].n : 0;
+		for (size_t k = 0; k < old.n; k++)
+			more -= kar_streq(old.items[k].node, node) ? old.items[k].n : 0;
+	}
+	return more > 0;
+}
+
 static void check_plan_fits(const struct rule *r, const struct write *w)
 {
 	const struct sim_value *job = w->job ? model_stored(w->l, w->job) : NULL;
@@ -344,7 +364,7 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 	for (size_t i = 0; i < m.n; i++) {
 		const char *trouble = trouble_with(&m, &m.nodes[i]);
 
-		if (trouble)
+		if (trouble && (rules_begins_attempt(w->c) || has_new_place(&m, w->c, m.nodes[i].name)))
 			model_break(w->l, r->name, "group %s/%s is placed on %s, which %s", w->c->ns,
 				w->c->name, m.nodes[i].name, trouble);
 	}
@@ -481,15 +501,21 @@ bool rules_is_for_room(const char *reason)
 	return kar_streq_any(reason, reasons, KAR_LEN(reasons));
 }
 
-/* An admitted gang that lacks pods has room kept for them; a job has, whoever places its pods. */
+/*
+ * An admitted gang that lacks pods has room kept for them; a job has, whoever places its pods, and also for a stage that waits for another
+ * one (docs/design/queue.md, 1).
+ */
 static void note_lacking(void *arg, const struct sim_value *group)
 {
 	struct room *m = arg;
 	const char *scheduled = sim_text(sim_member(model_condition(group, KAR_PG_SCHEDULED), "status"));
+	const struct sim_value *status = sim_get(group, "status");
+	int64_t alive = sim_get_int(status, 0, "members") - sim_get_int(status, 0, "succeeded") -
+		sim_get_int(status, 0, "failed");
 
 	m->lacks |= model_is_admitted(group) &&
 		(model_placement(group) != KAR_PG_STATE_NONE || !is_of_others(group)) &&
-		!kar_streq(scheduled, "True");
+		(!kar_streq(scheduled, "True") || sim_get_int(status, 0, "desired") > alive);
 }
 
 bool rules_have_room(const struct model *l, const struct sim_value *spec, int pods)
