@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/eviction.h"
 #include "api/pg_options.h"
 #include "api/status_fields.h"
 #include "common/kube/object.h"
@@ -133,7 +134,7 @@ struct kar_podgroup_status {
 	enum kar_pg_backend backend;       /* likewise; it stays while .placement has a state */
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
-	/* The queue reconciler's, from here to .estimated_start, like .desired. */
+	/* The queue reconciler's, from here to .last_eviction, like .desired. */
 	int32_t desired_of;       /* pods that its job asked for when .desired was chosen; 0: not known */
 	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
@@ -145,6 +146,8 @@ struct kar_podgroup_status {
 		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
 	int64_t waited_seconds;   /* for how long it had waited before that */
 	kar_time estimated_start; /* when it may start; 0: nobody can say */
+	int32_t evictions;        /* by its queue, since the group was created */
+	struct kar_eviction last_eviction;
 	struct kar_conditions conditions;
 };
 

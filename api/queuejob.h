@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "api/condition.h"
+#include "api/eviction.h"
 #include "api/queuejob_policy.h"
 #include "api/schedulingspec.h"
 #include "api/status_fields.h"
@@ -22,6 +23,7 @@
 #define KAR_QJ_COMPLETE "Complete"
 #define KAR_QJ_FAILED "Failed"
 #define KAR_QJ_SUSPENDED "Suspended"
+#define KAR_QJ_PREEMPTED "Preempted"
 #define KAR_QJ_INVALID "Invalid"
 
 enum kar_qj_phase {
@@ -186,6 +188,8 @@ struct kar_queuejob_status {
 	int32_t disruptions;  /* restarts and single recreations caused by disruptions */
 	kar_time start_time, completion_time, last_scale_time; /* wall ms; 0: absent */
 	struct kar_restart last_restart;
+	int32_t evictions; /* by its queue, since the job was created; none of .restarts or .disruptions */
+	struct kar_eviction last_eviction;
 	int32_t priority; /* in use: as asked for, but at most what the queue allows */
 	int32_t position; /* in its queue, 1 = next; 0: not waiting */
 	struct kar_conditions conditions;

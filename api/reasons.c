@@ -17,6 +17,7 @@ static const char *const shown[KAR_REASON_SHOWN] = {
 	"condition Failed",
 	"condition Suspended",
 	"condition Invalid",
+	"condition Preempted",
 	"event (Normal)",
 	"event (Warning)",
 	"lastRestart",

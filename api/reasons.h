@@ -20,13 +20,14 @@ enum {
 	KAR_SHOWN_FAILED = 1 << 4,
 	KAR_SHOWN_SUSPENDED = 1 << 5,
 	KAR_SHOWN_INVALID = 1 << 6,
-	KAR_SHOWN_NORMAL = 1 << 7,  /* in an event of type Normal */
-	KAR_SHOWN_WARNING = 1 << 8, /* in an event of type Warning */
-	KAR_SHOWN_RESTART = 1 << 9, /* status.lastRestart.reason */
+	KAR_SHOWN_PREEMPTED = 1 << 7,
+	KAR_SHOWN_NORMAL = 1 << 8,   /* in an event of type Normal */
+	KAR_SHOWN_WARNING = 1 << 9,  /* in an event of type Warning */
+	KAR_SHOWN_RESTART = 1 << 10, /* status.lastRestart.reason */
 	/* Its message in status contains a number of pods: a change of it may wait for the next write, as a counter may. */
-	KAR_REASON_COUNTS = 1 << 10,
+	KAR_REASON_COUNTS = 1 << 11,
 };
-#define KAR_REASON_SHOWN 10 /* number of the KAR_SHOWN_ flags */
+#define KAR_REASON_SHOWN 11 /* number of the KAR_SHOWN_ flags */
 
 /* X(name, where, meaning), in the order of a job's life. */
 #define KAR_REASONS(X) \
@@ -91,7 +92,7 @@ enum {
 		"The queue skips the job until its spec or template is corrected.") \
 	X(Unreadable, KAR_SHOWN_WARNING, \
 		"A field of the object holds a value that kar-controllers cannot read; the message names it. The object, and the job it belongs to, are not managed until it has been corrected. All others go on.") \
-	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_NORMAL, \
+	X(Admitted, KAR_SHOWN_ADMITTED | KAR_SHOWN_PREEMPTED | KAR_SHOWN_NORMAL, \
 		"The queue has admitted the job; its pods are created.") \
 	X(WaitingForTermination, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_REASON_COUNTS, \
 		"Deleted pods, or pods about to be deleted, are not gone yet; their replacements are created afterwards.") \
@@ -153,8 +154,13 @@ enum {
 		"The gang is stopped and created again. Normal after an edit, Warning after a loss.") \
 	X(Reserving, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"Room is held for the job: pods that have it are stopping, for example of gangs that were evicted for it.") \
-	X(Preempted, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
+	X(Preempted, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | \
+			KAR_SHOWN_RESTART, \
 		"The gang is evicted for a job of higher priority, or of another queue that has a right to its room, or because its queue is drained; it is placed again when there is room.") \
+	X(Reclaim, KAR_SHOWN_PREEMPTED, "Another queue has a right to the room that the gang had borrowed.") \
+	X(InQueue, KAR_SHOWN_PREEMPTED, "A job of the same queue goes before it and needs its room.") \
+	X(Drain, KAR_SHOWN_PREEMPTED, "Its queue is closed and drained.") \
 	X(WaitingForGangGroup, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The gang starts together with another one (schedSpec.gangGroups), which does not exist or cannot start yet.") \
 	X(BackOff, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \

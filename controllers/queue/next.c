@@ -45,6 +45,21 @@ static const char *name_taker(const struct queue_pass *p, const struct queue_gro
 	return kar_arena_printf(&p->s->arena, "%s/%s", taker->o.ns, taker->o.name);
 }
 
+/* A count that somebody else has written may be any. */
+static void count_eviction(struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+{
+	bool drains = d->evicted_for == KAR_QUEUE_NONE;
+
+	st->evictions = (int32_t)kar_clamp((int64_t)st->evictions + 1, 1, INT32_MAX);
+	st->last_eviction = (struct kar_eviction){
+		.time = this_second(p),
+		.reason = kar_queue_cause_name(d->cause),
+		.by = drains ? "" : st->placement.evicted_by,
+		.queue = drains ? qg->queue : p->groups[d->evicted_for].queue,
+	};
+}
+
 /* Its pods are deleted as after an attempt that failed, but it has not failed, and is in its queue at once. */
 static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
@@ -59,6 +74,7 @@ static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	st->placement.cause = d->evicted_text;
 	st->placement.evicted_by = name_taker(p, qg, d);
 	set_preempted(p, qg->group, true, kar_queue_cause_name(d->cause), d->evicted_text, st);
+	count_eviction(p, qg, d, st);
 }
 
 bool queue_is_admitted(const struct kar_queue_decision *d)

@@ -451,6 +451,7 @@ static struct kar_queue_group begin_group(const struct queue_pass *p, const stru
 		.waited_seconds = g->status.waited_seconds,
 		.yields = !qg->admitted || may_return(p, qg) ? qg->yields : KAR_QUEUE_YIELDS_TO_NOBODY,
 		.evicted_by = KAR_QUEUE_NONE,
+		.evictions = g->status.evictions,
 		.why = "",
 	};
 }

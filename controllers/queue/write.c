@@ -234,6 +234,19 @@ static bool is_checked_for_a_moment(struct queue_pass *p, uint32_t i)
 	return true;
 }
 
+/* NULL: nobody takes its places. */
+static const struct kar_plan_event *eviction_event(struct queue_pass *p, const struct kar_queue_decision *d)
+{
+	struct kar_plan_event *e = d->cause ? kar_arena_alloc(&p->s->arena, 1, sizeof(*e)) : NULL;
+
+	if (e)
+		*e = (struct kar_plan_event){ .warning = true,
+			.reason = "Preempted",
+			.action = "Evict",
+			.note = d->evicted_text };
+	return e;
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 void queue_write_group(struct queue_pass *p, uint32_t i)
 {
@@ -249,10 +262,14 @@ void queue_write_group(struct queue_pass *p, uint32_t i)
 			patch_label(p, qg);
 		return;
 	}
-	if (news && !p->for_positions)
-		rank_news(patch_group(p, qg, d), queue_turn_of(p, i), qg->priority);
-	else if (is_due(p, pace))
+	if (news && !p->for_positions) {
+		struct kar_action *a = patch_group(p, qg, d);
+
+		a->event = eviction_event(p, d);
+		rank_news(a, queue_turn_of(p, i), qg->priority);
+	} else if (is_due(p, pace)) {
 		patch_group(p, qg, d)->rank.tier = KAR_TIER_BACKGROUND;
+	}
 	p->moved |= pace != QUEUE_NEVER;
 }
 

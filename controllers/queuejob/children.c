@@ -374,6 +374,26 @@ static bool is_not_queued(struct queuejob_reconcile *r)
 	return true;
 }
 
+/* A group that was made anew counts from 0. The job goes on counting. */
+static void mirror_eviction(struct queuejob_reconcile *r, const struct kar_podgroup *g)
+{
+	const struct kar_eviction *last = &g->status.last_eviction;
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_PREEMPTED);
+
+	if (last->time > r->f->seen->last_eviction.time) {
+		int32_t next = r->f->seen->evictions < INT32_MAX ? r->f->seen->evictions + 1 : INT32_MAX;
+
+		r->st.evictions = next > g->status.evictions ? next : g->status.evictions;
+		r->st.last_eviction = (struct kar_eviction){ .time = last->time,
+			.reason = kar_copy_text(r->arena, last->reason),
+			.by = kar_copy_text(r->arena, last->by),
+			.queue = kar_copy_text(r->arena, last->queue) };
+	}
+	if (c)
+		queuejob_set_condition(r, KAR_QJ_PREEMPTED, c->status == KAR_COND_TRUE,
+			kar_copy_text(r->arena, c->reason), "%s", c->message);
+}
+
 /* Copies from the PodGroup why the job waits, and its position. True: it is admitted. */
 static bool mirror_admission(struct queuejob_reconcile *r)
 {
@@ -381,6 +401,8 @@ static bool mirror_admission(struct queuejob_reconcile *r)
 	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
 	const char *queue = r->f->v->queue;
 
+	if (g)
+		mirror_eviction(r, g);
 	if (g && kar_podgroup_admitted_by(g, queue)) {
 		r->st.position = 0;
 		report_admitted(r);

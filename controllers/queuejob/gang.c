@@ -187,10 +187,13 @@ void queuejob_restart_for_quota(struct queuejob_reconcile *r)
 void queuejob_roll_back(struct queuejob_reconcile *r)
 {
 	const char *message = queuejob_describe_roll_back(r);
+	bool evicted = queuejob_is_evicted(r); /* that is said as a reason to wait (report.c) */
 
-	kar_plan_event(r->p, true, kar_reason_RolledBack, "RestartGang",
-		"%s; its pods are deleted, and it is placed again", message);
-	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_RolledBack, message);
+	if (!evicted)
+		kar_plan_event(r->p, true, kar_reason_RolledBack, "RestartGang",
+			"%s; its pods are deleted, and it is placed again", message);
+	leave_incarnation(r, KAR_QJ_RESTART_NODES, evicted ? kar_reason_Preempted : kar_reason_RolledBack,
+		message);
 	podset_release_done(r->p, &r->f->pods);
 	(void)clear_leftovers(r);
 }

@@ -116,7 +116,7 @@ const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r)
 
 	if (!p->cause || !p->cause[0])
 		return "the gang has no places";
-	if (kar_has_text(p->evicted_by))
+	if (queuejob_is_evicted(r))
 		return p->cause;
 	return kar_pg_failed_attempt(p, r->arena);
 }

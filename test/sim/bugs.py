@@ -210,7 +210,7 @@ BUGS = [
     Bug("rolled_back_pods_kept", "the pods of an attempt that has failed stay", QJ + "places.c",
         "	return !queuejob_has_places(r) && has_live_pods(r);", "	return !queuejob_has_places(r) && has_live_pods(r) && r->f->job->deletion;"),
     Bug("rolling_back_counts", "a gang that is rolled back counts that as a restart", QJ + "gang.c",
-        "	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_RolledBack, message);", "	r->st.restarts++;\n	leave_incarnation(r, KAR_QJ_RESTART_NODES, kar_reason_RolledBack, message);"),
+        "	leave_incarnation(r, KAR_QJ_RESTART_NODES,", "	r->st.restarts++;\n	leave_incarnation(r, KAR_QJ_RESTART_NODES,"),
     Bug("selector_kept", "status.selector stays as it was at first", QJ + "decide.c",
         "	r->st.selector = r->f->job->spec.selector;", "	if (!r->st.selector || !r->st.selector[0])\n		r->st.selector = r->f->job->spec.selector;"),
     Bug("selector_not_checked", "pods are created that the selector of their job does not find", "api/queuejob_check.c",

@@ -104,7 +104,9 @@ bool model_is_disrupted(const struct sim_value *pod)
 
 bool model_gave_back(const struct sim_value *job)
 {
-	return kar_streq(sim_get_text(job, "status", "lastRestart", "reason"), kar_reason_RolledBack);
+	const char *reason = sim_get_text(job, "status", "lastRestart", "reason");
+
+	return kar_streq(reason, kar_reason_RolledBack) || kar_streq(reason, kar_reason_Preempted);
 }
 
 const char *model_group_queue(const struct sim_value *group)

@@ -27,7 +27,9 @@ static const char status[] =
 	"\"minAvailable\":6,\"incarnation\":2,\"restarts\":1,\"podFailures\":7,\"disruptions\":10,"
 	"\"startTime\":\"2026-11-21T10:00:02Z\",\"completionTime\":\"2026-11-21T10:00:03Z\","
 	"\"lastScaleTime\":\"2026-11-21T10:00:04Z\",\"lastRestart\":{\"time\":\"2026-11-21T10:00:05Z\",\"reason\":\"r\","
-	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},\"priority\":15,\"position\":13,"
+	"\"message\":\"mm\",\"pod\":\"p\",\"node\":\"n\",\"exitCode\":12},"
+	"\"evictions\":14,\"lastEviction\":{\"time\":\"2026-11-21T10:00:08Z\",\"reason\":\"Reclaim\",\"by\":\"x/y\",\"queue\":\"z\"},"
+	"\"priority\":15,\"position\":13,"
 	"\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"desired\":2,\"pending\":3,\"running\":4,\"succeeded\":5,\"failed\":6,"
 	"\"started\":true,\"succeededIndexes\":\"0-4\",\"failedIndexes\":\"7\",\"indexFailures\":\"8:1\",\"restartTime\":\"2026-11-21T10:00:07Z\"}],"
 	"\"conditions\":[{\"type\":\"Formed\",\"status\":\"False\",\"observedGeneration\":2,"
@@ -87,7 +89,7 @@ static void absent_status_members_are_written_as_null(void **state)
 		"\"desired\":0,\"pending\":0,\"running\":0,\"succeeded\":0,\"failed\":0,\"terminating\":null,\"minAvailable\":0,"
 		"\"incarnation\":0,\"restarts\":0,\"podFailures\":0,\"disruptions\":0,"
 		"\"startTime\":null,\"completionTime\":null,\"lastScaleTime\":null,"
-		"\"lastRestart\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
+		"\"lastRestart\":null,\"evictions\":null,\"lastEviction\":null,\"priority\":0,\"position\":null,\"tasks\":[],\"conditions\":[],"
 		"\"record\":{\"restartKind\":null,\"formation\":null,\"objection\":null,\"formedMinAvailable\":null,"
 		"\"backoffSteps\":null,\"lastFailureTime\":null,\"countedPods\":null,"
 		"\"templateHash\":null,\"podsResourceVersion\":null}}");
@@ -138,6 +140,11 @@ static void every_status_member_matters(void **state)
 		{ "\"p\"", "\"q\"", false },
 		{ "\"n\"", "\"o\"", false },
 		{ "exitCode\":12", "exitCode\":1", false },
+		{ "\"evictions\":14", "\"evictions\":1", false },
+		{ "00:08Z", "01:08Z", false },
+		{ "Reclaim", "Drain", false },
+		{ "x/y", "x/z", false },
+		{ "\"z\"", "\"y\"", false },
 		{ "\"priority\":15", "\"priority\":1", false },
 		{ "\"position\":13", "\"position\":1", false },
 		{ "\"w\"", "\"v\"", true },

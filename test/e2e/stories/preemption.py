@@ -44,8 +44,14 @@ def story_gang_of_lower_priority_makes_room(s):
     expect_equal({k: status.get(k, 0) for k in ("restarts", "podFailures", "disruptions")}, {"restarts": 0, "podFailures": 0, "disruptions": 0}, "what the evicted job has counted")
     expect_equal(said(s, "low", "Preempted").get("message"), f"evicted for {s.namespace}/high: priority 10 over 1", "condition Preempted")
     expect_equal(s.uids("middle"), uids, "pods of the gang that was not needed")
-    events = [e["note"] for e in s.kubectl.list("events.events.k8s.io") if e["reason"] == "RolledBack" and e["regarding"]["name"] == "low"]
-    expect(any(f"evicted for {s.namespace}/high: priority 10 over 1" in e for e in events), f"the job must say why: {events}")
+    events = sorted((e["regarding"]["kind"], e["reason"], e["note"]) for e in s.kubectl.list("events.events.k8s.io")
+                    if e["reason"] in ("Preempted", "RolledBack", "Restarting") and e["regarding"]["name"] == "low")
+    why = f"evicted for {s.namespace}/high: priority 10 over 1"
+    expect_equal(events, [("PodGroup", "Preempted", why), ("QueueJob", "Preempted", why)], "events, one of the job and one of its group")
+    for status in (s.status("low"), s.group("low")["status"]):
+        expect_equal((status["evictions"], {k: v for k, v in status["lastEviction"].items() if k != "time"}),
+                     (1, {"reason": "InQueue", "by": f"{s.namespace}/high", "queue": name}), "what is said of the eviction")
+        expect_equal(next(c["reason"] for c in status["conditions"] if c["type"] == "Preempted"), "InQueue", "condition Preempted")
     s.shown.append(s.kubectl("describe", "podgroups.scheduling.x-k8s.io", "low"))
     s.kubectl("delete", "queuejob", "high", "--wait=true", "--cascade=foreground")
     s.wait_phase("low", "Running", running=2)

@@ -148,5 +148,8 @@ def story_drained_queue_stops_its_jobs(s):
         wait_until(lambda: q.status("leaf").get("state") == "Closed", "the queue below is closed")
         said = next(c for c in s.group("runs")["status"]["conditions"] if c["type"] == "Preempted")
         expect_equal((said["reason"], said["message"]), ("Drain", f"queue {q.name('leaf')} is drained"), "condition Preempted")
+        status = s.status("runs")
+        expect_equal((status["evictions"], status["lastEviction"]["reason"], status["lastEviction"].get("by"), status["lastEviction"]["queue"], status.get("startTime")),
+                     (1, "Drain", None, q.name("leaf"), None), "what the job says of its eviction")
         q.apply("top", {"state": "Open"})
         running(s, "runs", 2)
