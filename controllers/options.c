@@ -228,6 +228,29 @@ static int check_leader(const struct kar_options *o, struct kar_err *err)
 	return because_of(o, duration ? "leader-elect-retry-period" : "leader-elect-lease-duration", err);
 }
 
+/*
+ * Do the times that the command line gives contradict each other, whatever a file says of the others? Those that it does not give are taken
+ * to be the best ones. It has been parsed before, so it is right.
+ */
+static int check_leader_alone(int argc, char **argv, struct kar_err *err)
+{
+	enum { NOT_GIVEN = -1 };
+	struct kar_options given;
+	struct kar_election_times *t = &given.leader.times;
+
+	set_defaults(&given);
+	*t = (struct kar_election_times){ NOT_GIVEN, NOT_GIVEN, NOT_GIVEN };
+	if (parse_command_line(&given, argc, argv, err))
+		return -1;
+	if (t->duration == NOT_GIVEN)
+		t->duration = KAR_NEVER;
+	if (t->retry == NOT_GIVEN)
+		t->retry = 1;
+	if (t->deadline == NOT_GIVEN)
+		t->deadline = (t->duration < HOUR ? t->duration : HOUR) - 1;
+	return check_leader(&given, err);
+}
+
 static int check_doors(const struct kar_options *o, struct kar_err *err)
 {
 	const char *flag = NULL;
@@ -245,7 +268,7 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 		return -1;
 	config = o->config;
 	/* What contradicts itself on the command line alone no file can set right. */
-	if (check_combination(o, err))
+	if (check_combination(o, err) || check_leader_alone(argc, argv, err))
 		return -1;
 	if (config) {
 		set_defaults(o); /* the command line is read after the file, so it overrides it */

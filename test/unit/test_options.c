@@ -361,6 +361,42 @@ static void names_a_missing_configuration_file(void **state)
 	kar_arena_release(&arena);
 }
 
+/* No file can set right what the command line says of the lease, so none is read: this one does not exist. */
+static void lease_times_are_checked_before_a_file_is_read(void **state)
+{
+	static const struct {
+		const char *line, *want;
+	} contradictions[] = {
+		{ "--leader-elect --leader-elect-lease-duration=5s --leader-elect-renew-deadline=5s",
+			LEADER_TIMES },
+		{ "--leader-elect --leader-elect-renew-deadline=5s --leader-elect-retry-period=5s",
+			LEADER_TIMES },
+		{ "--leader-elect --leader-elect-lease-duration=5s --leader-elect-retry-period=5s",
+			LEADER_TIMES },
+		{ "--leader-elect --leader-elect-lease-duration=500ms", LEADER_TIMES },
+		{ "--leader-elect --leader-elect-retry-period=0s", LEADER_TIMES },
+		{ "--leader-elect --leader-elect-renew-deadline=20s",
+			"/does/not/exist.yaml" }, /* the file may have a longer lease */
+		{ "--leader-elect --leader-elect-lease-duration=3s", "/does/not/exist.yaml" },
+		{ "--leader-elect-lease-duration=5s --leader-elect-renew-deadline=5s",
+			"/does/not/exist.yaml" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(contradictions); i++) {
+		struct kar_arena arena = { 0 };
+		struct kar_options o;
+		struct kar_err err = { 0 };
+		char line[256], *argv[MAX_ARGS + 2];
+
+		snprintf(line, sizeof(line), "--config=/does/not/exist.yaml %s", contradictions[i].line);
+		assert_int_equal(kar_options_parse(&o, &arena, split(line, argv), argv, &err), -1);
+		if (!strstr(err.msg, contradictions[i].want))
+			fail_msg("%s: got \"%s\"", contradictions[i].line, err.msg);
+		kar_arena_release(&arena);
+	}
+}
+
 /* What @print writes; freed by the caller. */
 static char *printed(void (*print)(FILE *out))
 {
@@ -425,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_the_command_line),
 		cmocka_unit_test(reads_the_configuration_file),
+		cmocka_unit_test(lease_times_are_checked_before_a_file_is_read),
 		cmocka_unit_test(names_a_missing_configuration_file),
 		cmocka_unit_test(help_is_narrow_and_has_every_flag),
 		cmocka_unit_test(man_page_is_escaped),
