@@ -9,6 +9,7 @@ from stories.nodes import wait_until_alone
 LABEL = "kube-arbitrator.io/queuejob"
 QUEUES = "queues.kube-arbitrator.io"
 PRIORITIES = MANIFESTS / "admission/priorities.yaml"
+HOLDS = MANIFESTS / "holds.yaml"
 
 
 @contextlib.contextmanager
@@ -277,3 +278,37 @@ def story_priorities_only_from_classes(s):
             expect_equal(s.group("classed")["spec"]["priority"], 7, "the number that the manager writes")
     finally:
         s.cluster.kubectl("delete", "priorityclass", s.namespace)
+
+
+def story_room_is_held_only_for_who_may(s):
+    """minResources of a PodGroup: refused to a tenant with the role edit, accepted from an operator of the cluster, and from who has the verb hold."""
+    def create(user, name, **spec):
+        return s.kubectl("create", "--as", user, "-f", "-", stdin=json.dumps(group(name, **spec)), check=False)
+
+    tenant, operator, holder = (f"{who}-{s.namespace}" for who in ("tenant", "operator", "holder"))
+    hold = {"minResources": {"cpu": "2", "memory": 0}}
+    s.kubectl("create", "role", "groups", "--verb=create,update,patch,get", "--resource=podgroups.scheduling.x-k8s.io")
+    s.kubectl("create", "role", "holds", "--verb=hold", "--resource=podgroups.scheduling.x-k8s.io")
+    for user in (tenant, holder):
+        s.kubectl("create", "rolebinding", f"groups-{user}", "--role=groups", f"--user={user}")
+    s.kubectl("create", "rolebinding", "holds", "--role=holds", f"--user={holder}")
+    s.cluster.kubectl("create", "clusterrole", operator, "--verb=create", "--resource=podgroups.scheduling.x-k8s.io")
+    s.cluster.kubectl("create", "clusterrolebinding", operator, f"--clusterrole={operator}", f"--user={operator}")
+    s.cluster.kubectl("apply", "--server-side", "-f", str(HOLDS))
+    try:
+        probe = json.dumps(group("probe", **hold))
+        wait_until(lambda: "you need the verb hold" in s.kubectl("create", "--as", tenant, "--dry-run=server", "-f", "-", stdin=probe, check=False)[1], "the policy is in force")
+        expect_equal(create(tenant, "plain")[0], 0, "a group without minResources")
+        expect_equal(create(tenant, "empty", minResources={})[0], 0, "a group that asks for nothing")
+        expect("you need the verb hold" in create(tenant, "holds", **hold)[1], "a tenant")
+        for user, name in ((operator, "of-an-operator"), (holder, "of-a-holder")):
+            status, answer = create(user, name, **hold)
+            expect(not status, f"{user}: {answer}")
+        label = ("patch", "podgroups.scheduling.x-k8s.io", "of-an-operator", "--as", tenant, "--type=merge", "-p")
+        s.kubectl(*label, '{"metadata":{"labels":{"a":"b"}}}')
+        expect("you need the verb hold" in s.kubectl(*label, '{"spec":{"minResources":{"cpu":"200"}}}', check=False)[1], "a tenant who asks for more")
+    finally:
+        begin = audit_time()
+        s.cluster.kubectl("delete", "-f", str(HOLDS))
+        s.cluster.kubectl("delete", "clusterrole,clusterrolebinding", operator)
+        s.cluster.excused.append((begin, audit_time()))
