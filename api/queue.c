@@ -69,6 +69,8 @@ static const struct kar_field reservation_fields[] = {
 	KAR_STATUS_TEXT(struct kar_queue_reservation, job, "job", KAR_COPY_KEY, KAR_SF_STORY, "reserved"),
 	KAR_STATUS_TEXT(struct kar_queue_reservation, uid, "uid", KAR_COPY_UID, KAR_SF_STORY, NULL),
 	KAR_STATUS(TIME, struct kar_queue_reservation, since, "since", KAR_SF_STORY, NULL),
+	KAR_STATUS(TIME, struct kar_queue_reservation, until, "until", KAR_SF_STORY, NULL),
+	KAR_STATUS(INT32, struct kar_queue_reservation, pods, "pods", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
 	KAR_STATUS_PAIRS(struct kar_queue_reservation, resources, "resources", KAR_SF_COUNTER, NULL),
 };
 static const struct kar_desc reservation_table =

@@ -57,6 +57,9 @@ struct kar_queue_reservation {
 	const char *job; /* "ns/name" */
 	const char *uid; /* of the group */
 	kar_time since;
+	kar_time
+		until; /* when it ends if no more of its pods fit until then; past: it has ended. 0: not known */
+	int32_t pods;               /* the most of its pods that have fitted so far */
 	struct kar_array resources; /* struct kar_pair */
 };
 

@@ -430,6 +430,10 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 bool q_keep(struct q_pass *p) KAR_NONNULL;
 bool q_shed(struct q_pass *p) KAR_NONNULL;
 void q_reserve(struct q_pass *p) KAR_NONNULL;
+/* Since when, until when and with how many pods room comes together for the head of a pool. */
+void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o) KAR_NONNULL;
+/* The reservation of the queue has ended, and who had it is to be known: while it cools down, and so that others come first then. */
+bool q_keeps_reservation(const struct q_pass *p, const struct q_queue *q) KAR_NONNULL;
 /* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;

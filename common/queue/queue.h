@@ -97,8 +97,10 @@ struct kar_queue_in {
 	int32_t completed;    /* finished groups that ask for it, which are not in the snapshot */
 	int32_t n_run_times;  /* completed jobs whose run time is known, and its median, for estimates */
 	int64_t median_seconds;
-	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none */
+	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none, or it has gone */
 	kar_time reserved_since;
+	kar_time reserved_until; /* when it ends, or has ended; 0: it is not known, and it has not */
+	int32_t reserved_pods;   /* the most of its pods that have fitted so far */
 };
 
 /* Where pods are: @n of a run on a node. NULL: they have or need no place now (back-off, a name in use), but count in sums. */
@@ -328,6 +330,9 @@ struct kar_queue_status_out {
 	uint32_t head;         /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
 	uint32_t reserved_for; /* group for which capacity comes together */
 	kar_time reserved_since;
+	kar_time reserved_until; /* when that ends without progress */
+	int32_t reserved_pods; /* the most of its pods that have fitted so far: more than ever is progress */
+	bool keeps_reservation; /* it has ended: nothing is reserved, and the old one is kept as it was given */
 	struct kar_queue_amounts reserved; /* its M */
 };
 

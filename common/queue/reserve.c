@@ -1,6 +1,94 @@
 /* RESERVE: who has waited for too long gets its room together. */
 #include "common/queue/impl.h"
 
+/* --- when a reservation ends --------------------------------------------------------------------------- */
+
+static kar_time longest(const struct q_pass *p)
+{
+	return 2 * p->s->flags.starvation_timeout;
+}
+
+static bool has_ended(const struct q_pass *p, const struct q_queue *q)
+{
+	return q->in->reserved_until > 0 && q->in->reserved_until <= p->now;
+}
+
+/* A reservation has ended without progress, and the queue has no other for as long as it may last. */
+static bool cools_down(struct q_pass *p, const struct q_queue *q)
+{
+	kar_time again;
+
+	if (!has_ended(p, q))
+		return false;
+	again = q_add(q->in->reserved_until, longest(p));
+	if (again > p->now)
+		q_note_time(p, again);
+	return again > p->now;
+}
+
+/* In the last pass, and still. */
+static bool is_held_for(const struct q_pass *p, const struct q_group *g)
+{
+	return g->q->in->reserved_for == g->index && !has_ended(p, g->q);
+}
+
+/* How many pods of its minimum its queues have room for. */
+static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
+{
+	int32_t least = 0, most = g->min;
+
+	while (least < most) {
+		int32_t pods = least + (most - least + 1) / 2;
+		int64_t asked[Q_RESOURCES] = { 0 };
+		bool fits = true;
+
+		q_add_pods(p, g, 0, pods, asked, NULL);
+		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+			for (uint32_t r = 0; r < p->n_resources; r++)
+				fits &= asked[r] <= 0 || q_add(q_used(q, r), asked[r]) <= q_limit(q, r, g);
+		}
+		if (fits)
+			least = pods;
+		else
+			most = pods - 1;
+	}
+	return least;
+}
+
+static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
+{
+	int32_t pods = pods_in_rows(p, g);
+
+	if (p->s->no_nodes || g->in->no_node_check)
+		return pods;
+	return (int32_t)q_min(pods, q_explain_nodes(p, g).why.placed);
+}
+
+void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o)
+{
+	const struct kar_queue_in *in = head->q->in;
+	bool held = is_held_for(p, head);
+	int32_t pods = pods_that_fit(p, head);
+
+	o->reserved_since = held ? in->reserved_since : p->now;
+	o->reserved_pods = held && in->reserved_pods > pods ? in->reserved_pods : pods;
+	o->reserved_until = held && in->reserved_until > 0 && pods <= in->reserved_pods
+		? in->reserved_until
+		: q_add(p->now, longest(p));
+	q_note_time(p, o->reserved_until);
+}
+
+bool q_keeps_reservation(const struct q_pass *p, const struct q_queue *q)
+{
+	uint32_t group = q->in->reserved_for;
+
+	if (!has_ended(p, q) || p->s->flags.starvation_timeout <= 0)
+		return false;
+	if (group == KAR_QUEUE_NONE)
+		return q_add(q->in->reserved_until, longest(p)) > p->now;
+	return p->groups[group].st.standing == KAR_QUEUE_WAITING;
+}
+
 /* --- who starves ------------------------------------------------------------------------------------ */
 
 static bool fits_later(struct q_pass *p, struct q_group *g)
@@ -39,7 +127,7 @@ static bool starves(struct q_pass *p, struct q_group *g)
 	if (!q_is_feasible(p, g) || !is_entitled(p, g) || q_is_quota_blocked(p, g))
 		return false;
 	/* Its room has come together: if it were no head now, those that it has held up would take that. */
-	if (g->q->in->reserved_for == g->index)
+	if (is_held_for(p, g))
 		return true;
 	if (g->kind->starved_at == p->change)
 		return true;
@@ -64,13 +152,29 @@ static struct q_queue *pool_of(struct q_pass *p, struct q_group *g)
 	return q;
 }
 
-static bool goes_first(const struct q_group *a, const struct q_group *b)
+static bool is_before(const struct q_group *a, const struct q_group *b)
 {
 	if (a->level != b->level)
 		return a->level > b->level;
 	if (a->wait != b->wait)
 		return a->wait > b->wait;
 	return q_compare_names(a, b) < 0;
+}
+
+/* Its turn was: the last reservation of its queue was for it or one behind it, and has ended without progress. */
+static bool has_had_its_turn(const struct q_pass *p, const struct q_group *g)
+{
+	const struct kar_queue_in *in = g->q->in;
+
+	return has_ended(p, g->q) && in->reserved_for != KAR_QUEUE_NONE &&
+		!is_before(&p->groups[in->reserved_for], g);
+}
+
+static bool goes_first(const struct q_pass *p, const struct q_group *a, const struct q_group *b)
+{
+	bool had_a = has_had_its_turn(p, a), had_b = has_had_its_turn(p, b);
+
+	return had_a != had_b ? had_b : is_before(a, b);
 }
 
 /* --- the room of the head of the cluster -------------------------------------------------------------- */
@@ -187,7 +291,7 @@ void q_forget_reservation(struct q_pass *p)
 static void reserve_nodes(struct q_pass *p, struct q_group *head)
 {
 	const struct kar_queue_in *in = head->q->in;
-	kar_time since = in->reserved_for == head->index ? in->reserved_since : p->now;
+	kar_time since = is_held_for(p, head) ? in->reserved_since : p->now;
 	uint32_t n = 0;
 	struct room *rooms = place_alone(p, head, &p->reserved_at, &n);
 
@@ -223,14 +327,14 @@ void q_reserve(struct q_pass *p)
 	for (uint32_t i = 0; i < p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
-		for (uint32_t k = 0; k < q->n_line; k++) {
+		for (uint32_t k = 0; k < q->n_line && !cools_down(p, q); k++) {
 			struct q_group *g = q->line[k];
 
 			if (starves(p, g)) {
 				const struct q_queue *pool = pool_of(p, g);
 				struct q_group **head = &heads[pool->in ? pool->index : p->s->n_queues];
 
-				if (!*head || goes_first(g, *head))
+				if (!*head || goes_first(p, g, *head))
 					*head = g;
 			}
 			if (q->in->strict && q_is_candidate(g))

@@ -49,7 +49,7 @@ static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool ze
 static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 {
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
-		const struct q_group *head = p->queues[i].reserved;
+		struct q_group *head = p->queues[i].reserved;
 		struct kar_queue_status_out *o;
 
 		if (!head || head->st.standing != KAR_QUEUE_WAITING)
@@ -63,10 +63,12 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 				continue;
 		}
 		o->reserved_for = head->index;
-		o->reserved_since =
-			head->q->in->reserved_for == head->index ? head->q->in->reserved_since : p->now;
+		q_reservation_result(p, head, o);
 		o->reserved = list(p, head->kind->m, false);
 	}
+	for (uint32_t i = 0; i < p->s->n_queues; i++)
+		out->queues[i].keeps_reservation = out->queues[i].reserved_for == KAR_QUEUE_NONE &&
+			q_keeps_reservation(p, &p->queues[i]);
 }
 
 void q_queue_results(struct q_pass *p, struct kar_queue_result *out)

@@ -242,6 +242,8 @@ static void set_reservation(const struct update *u)
 {
 	const struct kar_podgroup *g;
 
+	if (u->out->keeps_reservation)
+		u->status->reservation = u->q->status.reservation;
 	if (u->out->reserved_for == KAR_QUEUE_NONE)
 		return;
 	g = u->p->groups[u->out->reserved_for].group;
@@ -249,6 +251,8 @@ static void set_reservation(const struct update *u)
 		.job = kar_arena_printf(u->arena, "%s/%s", g->o.ns, g->o.name),
 		.uid = g->o.uid,
 		.since = u->out->reserved_since - u->out->reserved_since % KAR_SECOND,
+		.until = u->out->reserved_until - u->out->reserved_until % KAR_SECOND,
+		.pods = u->out->reserved_pods,
 		.resources = pairs_of(&u->out->reserved, &u->q->status.reservation.resources, u->arena),
 	};
 }

@@ -8,6 +8,7 @@
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
  *                             deleting; was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
+ *   reservation QUEUE GROUP since=T until=T pods=N   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
@@ -448,6 +449,30 @@ static inline void world_group(struct world *w, const char *text, int number)
 	world_group_pods(w, g, text);
 }
 
+/* The status.reservation of a queue; the group "-" has gone. */
+static inline void world_reservation(struct world *w, const char *text)
+{
+	const char *queue = words_part(&w->a, &text, " "), *group = words_part(&w->a, &text, " ");
+	struct kar_queue_in *q = NULL;
+
+	for (uint32_t i = 0; i < w->s.n_queues; i++)
+		q = strcmp(w->queues[i].name, queue) == 0 ? &w->queues[i] : q;
+	assert(q);
+	for (uint32_t i = 0; i < w->s.n_groups; i++)
+		q->reserved_for = strcmp(w->groups[i].name, group) == 0 ? i : q->reserved_for;
+	while (*text) {
+		char *word = words_part(&w->a, &text, " ");
+		int64_t n = strtoll(words_value(word), NULL, 10);
+
+		if (strcmp(word, "since") == 0)
+			q->reserved_since = n * KAR_SECOND;
+		else if (strcmp(word, "until") == 0)
+			q->reserved_until = n * KAR_SECOND;
+		else if (strcmp(word, "pods") == 0)
+			q->reserved_pods = (int32_t)n;
+	}
+}
+
 static inline void world_flags(struct world *w, const char *text)
 {
 	struct kar_queue_flags *f = &w->s.flags;
@@ -490,6 +515,8 @@ static inline void world_say(struct world *w, const char *text)
 			world_budget(w, one);
 		else if (strcmp(what, "foreign") == 0)
 			world_foreign(w, one);
+		else if (strcmp(what, "reservation") == 0)
+			world_reservation(w, one);
 		else if (strcmp(what, "flags") == 0)
 			world_flags(w, one);
 		else if (strcmp(what, "now") == 0)

@@ -129,8 +129,12 @@ static void leave(struct life *l, uint32_t i)
 static void note_decisions(struct life *l)
 {
 	for (uint32_t i = 0; i < l->w.s.n_queues; i++) {
+		if (l->w.r.queues[i].keeps_reservation)
+			continue;
 		l->w.queues[i].reserved_for = l->w.r.queues[i].reserved_for;
 		l->w.queues[i].reserved_since = l->w.r.queues[i].reserved_since;
+		l->w.queues[i].reserved_until = l->w.r.queues[i].reserved_until;
+		l->w.queues[i].reserved_pods = l->w.r.queues[i].reserved_pods;
 	}
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		struct kar_queue_group *g = &l->w.groups[i];

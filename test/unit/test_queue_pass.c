@@ -11,7 +11,7 @@
 /*
  * Expected: facts, with " | " between them.
  *   "j=5"  d of an admitted group   "j=claim"   "j=NoFit"  its reason   "j~text"  its text begins so   "q:a=6"  sum of d in a queue
- *   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"
+ *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"
  * .then: more statements, after the plan was carried out and what stops is gone; "" : the same again, and nothing may change.
  */
 struct row {
@@ -57,6 +57,17 @@ static const char *answer(struct world *w, const char *what)
 		for (i = 0; i < l->n && strcmp(l->items[i].resource, "cpu") != 0;)
 			i++;
 		return kar_arena_printf(&w->a, "%" PRId64, i < l->n ? l->items[i].amount / 1000 : -1);
+	}
+	if (strncmp(what, "reservation:", 12) == 0) {
+		const struct kar_queue_status_out *q = &w->r.queues[world_find_queue(w, what + 12)];
+
+		if (q->keeps_reservation)
+			return "ended";
+		return q->reserved_for == KAR_QUEUE_NONE
+			? "none"
+			: kar_arena_printf(&w->a, "%s since %" PRId64 " until %" PRId64 " pods %d",
+				  w->groups[q->reserved_for].name, q->reserved_since / KAR_SECOND,
+				  q->reserved_until / KAR_SECOND, (int)q->reserved_pods);
 	}
 	i = world_find(w, strchr(what, ':') ? strchr(what, ':') + 1 : what);
 	if (i == KAR_QUEUE_NONE)
@@ -442,6 +453,48 @@ static const struct row rows[] = {
 	{ "claim_from_before_head_is_met_all_the_same",
 		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group c a 1 cpu=1 claim",
 		"c=1 | head=InsufficientCapacity" },
+	{ "reservation_begins",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1",
+		"reservation:a=head since 10000 until 10600 pods 1 | y=HeadReserved | x=HeadReserved" },
+	{ "reservation_without_progress_keeps_its_end",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a head since=9500 until=10100 pods=1",
+		"reservation:a=head since 9500 until 10100 pods 1 | x=HeadReserved" },
+	{ "pods_that_fitted_once_are_no_progress",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a head since=9500 until=10100 pods=2",
+		"reservation:a=head since 9500 until 10100 pods 2" },
+	{ "one_pod_more_fits_than_ever",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a head since=9500 until=10100 pods=0",
+		"reservation:a=head since 9500 until 10600 pods 1" },
+	{ "reservation_of_a_manager_that_knew_no_end",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a head since=9500 pods=0",
+		"reservation:a=head since 9500 until 10600 pods 1" },
+	{ "reservation_ends_and_nobody_waits_for_it",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a head since=9500 until=10000 pods=1",
+		"reservation:a=ended | x=1 | head=InsufficientCapacity" },
+	{ "queue_of_an_ended_reservation_has_no_other",
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a head since=9000 until=9401 pods=1",
+		"reservation:a=ended | y=1" },
+	{ "after_as_long_the_next_one_has_it",
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a head since=9000 until=9400 pods=1",
+		"reservation:a=x since 10000 until 10600 pods 0 | y=HeadReserved" },
+	{ "and_then_the_first_again",
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a x since=9000 until=9400 pods=0",
+		"reservation:a=head since 10000 until 10600 pods 0 | y=HeadReserved" },
+	{ "head_of_another_queue_takes_the_pool",
+		"node n cpu=8; flags starve=300; queue a; queue b; group r a 1 cpu=5 run=1; group head a 1 cpu=4 t=10; group x b 1 cpu=4 t=20; group y b 1 cpu=1 t=9990; group z b 1 cpu=5; reservation a head since=9000 until=9500 pods=0",
+		"reservation:a=ended | reservation:b=x since 10000 until 10600 pods 0 | y=1" },
+	{ "who_had_a_turn_comes_after_other_queues",
+		"node n cpu=8; flags starve=300; queue a; queue b; group r a 1 cpu=5 run=1; group head a 1 cpu=4 t=10; group x b 1 cpu=4 t=20; reservation a head since=8000 until=9000 pods=0",
+		"reservation:a=ended | reservation:b=x since 10000 until 10600 pods 0" },
+	{ "ended_reservation_of_who_has_gone",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a - until=9401",
+		"reservation:a=ended" },
+	{ "ended_reservation_of_who_has_gone_is_forgotten",
+		"node m cpu=4; node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 2 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=1; reservation a - until=9400",
+		"reservation:a=head since 10000 until 10600 pods 1" },
+	{ "pods_that_a_capability_has_room_for",
+		"node n cpu=9; flags starve=300; queue a cap=cpu:4; group r a 2 cpu=1 run=2; group head a 3 cpu=1 t=10",
+		"reservation:a=head since 10000 until 10600 pods 2" },
 };
 
 static void rows_hold(void **state)

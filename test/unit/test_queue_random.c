@@ -179,7 +179,8 @@ static const char *order_changes_nothing(struct world *w)
 		if (a->share != b->share || a->counts.pending != b->counts.pending ||
 			place_of(o.groups, s.n_groups, a->head) != b->head ||
 			place_of(o.groups, s.n_groups, a->reserved_for) != b->reserved_for ||
-			a->reserved_since != b->reserved_since)
+			a->reserved_since != b->reserved_since || a->reserved_until != b->reserved_until ||
+			a->reserved_pods != b->reserved_pods)
 			return wrong("I8: queue %s: share %lld, head %d; in another order %lld, %d",
 				s.queues[i].name, (long long)a->share, (int)a->head, (long long)b->share,
 				(int)b->head);
@@ -217,8 +218,12 @@ static void apply(struct world *w)
 	}
 	world_apply(w);
 	for (uint32_t i = 0; i < w->s.n_queues; i++) {
+		if (w->r.queues[i].keeps_reservation)
+			continue;
 		w->queues[i].reserved_for = w->r.queues[i].reserved_for;
 		w->queues[i].reserved_since = w->r.queues[i].reserved_since;
+		w->queues[i].reserved_until = w->r.queues[i].reserved_until;
+		w->queues[i].reserved_pods = w->r.queues[i].reserved_pods;
 	}
 	for (uint32_t i = 0; i < w->s.n_groups; i++) {
 		if (!w->r.groups[i].cause)
