@@ -50,6 +50,52 @@ static void priority_counts_at_most_as_its_queue_allows(void **state)
 	}
 }
 
+/* What the job says, else the highest class of its templates, else the global default, else 0. A class that is missing has no value. */
+static void priority_comes_from_the_job_its_templates_or_the_default(void **state)
+{
+#define TASK(name, class) \
+	"{\"name\":\"" name \
+	"\",\"replicas\":1,\"template\":{\"spec\":{" class "\"containers\":[{\"name\":\"c\"}]}}}"
+#define CLASS(name) "\"priorityClassName\":\"" name "\","
+	static const struct {
+		const char *name, *job, *tasks;
+		bool no_default;
+		int32_t priority;
+	} rows[] = {
+		{ "priority of the job", "\"priority\":3", TASK("a", CLASS("high")), false, 3 },
+		{ "class of the job, though it is lower", "\"priorityClassName\":\"low\"",
+			TASK("a", CLASS("high")), false, 1 },
+		{ "highest of the templates", "", TASK("a", CLASS("low")) "," TASK("b", CLASS("high")), false,
+			9 },
+		{ "in any order", "", TASK("a", CLASS("high")) "," TASK("b", CLASS("low")), false, 9 },
+		{ "beside a template without one", "", TASK("a", "") "," TASK("b", CLASS("low")), false, 1 },
+		{ "below the default", "", TASK("a", CLASS("low")), false, 1 },
+		{ "global default", "", TASK("a", "") "," TASK("b", ""), false, 4 },
+		{ "nothing", "", TASK("a", ""), true, 0 },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		char rest[1024];
+		int32_t found;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put(w.stores.priorityclasses, "high", "pc1", "", ",\"value\":9");
+		put(w.stores.priorityclasses, "low", "pc2", "", ",\"value\":1");
+		if (!rows[i].no_default)
+			put(w.stores.priorityclasses, "usual", "pc3", "",
+				",\"value\":4,\"globalDefault\":true");
+		snprintf(rest, sizeof(rest), ",\"spec\":{\"schedSpec\":{%s},\"taskSpecs\":[%s]}", rows[i].job,
+			rows[i].tasks);
+		put_job(rest);
+		found = observed_priority();
+		if (found != rows[i].priority)
+			fail_msg("%s: %d, not %d", rows[i].name, (int)found, (int)rows[i].priority);
+	}
+#undef TASK
+#undef CLASS
+}
+
 /* q is below t, or was and is not any more, or is to be and cannot. */
 static void and_as_those_above_allow(void **state)
 {
@@ -142,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(priority_counts_at_most_as_its_queue_allows),
+		TEST(priority_comes_from_the_job_its_templates_or_the_default),
 		TEST(and_as_those_above_allow),
 		TEST(group_asks_for_what_the_job_asks_for),
 		TEST(jobs_of_a_queue_are_woken_when_its_limit_changes),
