@@ -82,23 +82,32 @@ const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const c
 
 const char *kar_queuejob_mixed_schedulers(const struct kar_queuejob *job, struct kar_arena *a)
 {
+	size_t first = KAR_NO_TASK;
+
 	if (kar_queuejob_min_available(&job->spec) <= 0)
 		return NULL;
-	for (size_t i = 1; i < job->spec.n_tasks; i++) {
-		const char *first = kar_queuejob_scheduler(job, 0), *other = kar_queuejob_scheduler(job, i);
+	for (size_t i = 0; i < job->spec.n_tasks; i++) {
+		const char *other = kar_queuejob_scheduler(job, i);
 
-		if (!kar_streq(first, other))
+		if (!job->spec.tasks[i].replicas) /* it has no pods */
+			continue;
+		if (first == KAR_NO_TASK)
+			first = i;
+		if (!kar_streq(kar_queuejob_scheduler(job, first), other))
 			return kar_arena_printf(a,
 				"its tasks name two schedulers, a gang needs one: %s (task %s), %s (task %s)",
-				first, job->spec.tasks[0].name, other, job->spec.tasks[i].name);
+				kar_queuejob_scheduler(job, first), job->spec.tasks[first].name, other,
+				job->spec.tasks[i].name);
 	}
 	return NULL;
 }
 
+/* Source: the reasons with which admit handlers of the kubelet reject a pod (pkg/kubelet/lifecycle, cm/topologymanager, cm/cpumanager). */
 bool kar_pod_is_refused(const struct kar_pod *pod)
 {
 	static const char *const reasons[] = { "NodeAffinity", "NodePorts", "TaintToleration",
-		"UnexpectedAdmissionError" };
+		"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSNotSupported",
+		"PodOSSelectorNodeLabelDoesNotMatch" };
 	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
 	const char *reason = loss->pod_reason;
 

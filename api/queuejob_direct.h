@@ -23,7 +23,7 @@ bool kar_queuejob_is_direct(const struct kar_queuejob *job, const char *served) 
  */
 const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const char *served,
 	struct kar_arena *a) __attribute__((nonnull(1, 3)));
-/* Why no scheduler can start such a gang whole: "its tasks name two schedulers, a gang needs one: a, b", in @a. NULL: one can, or it is no gang. */
+/* Why no scheduler can start such a gang whole: "its tasks name two schedulers, a gang needs one: a (task t), b (task u)", in @a. NULL: one can, or it is no gang. */
 const char *kar_queuejob_mixed_schedulers(const struct kar_queuejob *job, struct kar_arena *a) KAR_NONNULL;
 /*
  * The kubelet has refused @pod, which was created bound: somebody else took the room first. It never ran. A kubelet that starts again may

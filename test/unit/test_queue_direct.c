@@ -220,15 +220,18 @@ static void gang_of_two_schedulers_is_refused(void **state)
 {
 	static const struct {
 		const char *name, *other;
-		int min;
+		int min, replicas; /* .replicas: of the task of the other one */
 		const char *plan, *says;
 	} jobs[] = {
-		{ "two", "volcano", 2, "patch podgroups/status ns/g (Admitted=False/Unsupported position=0)",
+		{ "two", "volcano", 2, 1,
+			"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)",
 			"its tasks name two schedulers, a gang needs one: default-scheduler (task a), volcano (task b)" },
-		{ "one_by_both_of_its_names", "default-scheduler", 2,
+		{ "one_by_both_of_its_names", "default-scheduler", 2, 1,
 			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
-		{ "no_gang", "volcano", 0, "patch podgroups/status ns/g (Admitted=True/Admitted position=0)",
-			NULL },
+		{ "one_has_no_pods", "volcano", 1, 0,
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
+		{ "no_gang", "volcano", 0, 1,
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 	};
 
 	for (size_t i = 0; i < KAR_LEN(jobs); i++) {
@@ -239,9 +242,9 @@ static void gang_of_two_schedulers_is_refused(void **state)
 		begin(state);
 		snprintf(rest, sizeof(rest),
 			",\"spec\":{\"schedSpec\":{\"minAvailable\":%d},\"taskSpecs\":[{\"name\":\"a\",\"replicas\":1,"
-			"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}},{\"name\":\"b\",\"replicas\":1,"
+			"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}},{\"name\":\"b\",\"replicas\":%d,"
 			"\"template\":{\"spec\":{\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"c\"}]}}}]},\"status\":{\"phase\":\"Pending\"}",
-			jobs[i].min, jobs[i].other);
+			jobs[i].min, jobs[i].replicas, jobs[i].other);
 		put_named(w.stores.queuejobs, "g", "", rest);
 		put_group_of_job("g", "");
 		got = sync_text(true);
