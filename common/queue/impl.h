@@ -134,6 +134,7 @@ struct q_group {
 	uint32_t index;
 	int32_t min, left, desired; /* .desired: in->desired, at most .left */
 	int32_t level;
+	bool binds_own; /* of a head: it asks for more than its queue is due, and stops groups of its own queue alone */
 	uint32_t tried_in; /* the round of GANGS in which it was tried last */
 	int64_t wait;      /* in seconds */
 	int64_t *pods;     /* vector of its live pods, those that stop included; NULL: there are none */

@@ -107,7 +107,7 @@ static bool fits_later(struct q_pass *p, struct q_group *g)
 	return fits;
 }
 
-/* Nobody keeps room free for what its queue is not due, whoever waits for it. */
+/* Else it stops groups of its own queue alone: the others keep no room free for what its queue is not due. */
 static bool is_entitled(const struct q_pass *p, const struct q_group *g)
 {
 	bool all = true;
@@ -124,7 +124,7 @@ static bool starves(struct q_pass *p, struct q_group *g)
 	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit ||
 		g->in->takes_nothing)
 		return false;
-	if (!q_is_feasible(p, g) || !is_entitled(p, g) || q_is_quota_blocked(p, g))
+	if (!q_is_feasible(p, g) || q_is_quota_blocked(p, g))
 		return false;
 	/* Its room has come together: if it were no head now, those that it has held up would take that. */
 	if (is_held_for(p, g))
@@ -174,6 +174,8 @@ static bool goes_first(const struct q_pass *p, const struct q_group *a, const st
 {
 	bool had_a = has_had_its_turn(p, a), had_b = has_had_its_turn(p, b);
 
+	if (a->binds_own != b->binds_own)
+		return b->binds_own;
 	return had_a != had_b ? had_b : is_before(a, b);
 }
 
@@ -331,6 +333,7 @@ void q_reserve(struct q_pass *p)
 			struct q_group *g = q->line[k];
 
 			if (starves(p, g)) {
+				g->binds_own = !is_entitled(p, g);
 				const struct q_queue *pool = pool_of(p, g);
 				struct q_group **head = &heads[pool->in ? pool->index : p->s->n_queues];
 

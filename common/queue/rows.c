@@ -51,7 +51,7 @@ static bool is_its_right(const struct q_pass *p, const struct q_group *head, con
 
 bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
 {
-	if (!head || head == ask->g || ask->no_reservation)
+	if (!head || head == ask->g || ask->no_reservation || (head->binds_own && head->q != ask->g->q))
 		return false;
 	return ask->extra ||
 		(ask->g->level <= head->level && ask->g->in->base <= head->in->base &&

@@ -229,7 +229,7 @@ static void gang_of_two_schedulers_is_refused(void **state)
 		{ "one_by_both_of_its_names", "default-scheduler", 2, 1,
 			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
 		{ "one_has_no_pods", "volcano", 1, 0,
-			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 		{ "no_gang", "volcano", 0, 1,
 			"patch podgroups/status ns/g (Admitted=True/Admitted position=0)", NULL },
 	};
