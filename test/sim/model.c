@@ -384,7 +384,7 @@ static bool is_turn_of_reservation(const struct sim_change *c)
 {
 	static const char *const others[] = { "state", "parent", "pending", "inqueue", "running", "completed",
 		"unknown", "allocated", "entitled", "share", "head", "conditions" };
-	bool same = c->old && c->new && strcmp(c->resource, "queues") == 0 && model_is_manager(c->user);
+	bool same = c->old && c->new &&strcmp(c->resource, "queues") == 0 && model_is_manager(c->user);
 
 	for (size_t i = 0; same && i < KAR_LEN(others); i++)
 		same = is_equal(sim_get(c->old, "status", others[i]), sim_get(c->new, "status", others[i]));

@@ -18,7 +18,7 @@ enum {
 	ETCD_MAX = 3 << 19,   /* bytes of one object: etcd's default --max-request-bytes */
 	SELECTOR_MAX = 32768, /* by the CRD, as the next one */
 	NAME_MAX_LEN = 63,
-	CONDITIONS_MAX = 8, /* our own, and two of others */
+	CONDITIONS_MAX = 9, /* our own, and two of others */
 	UID_LEN = 36,
 	/* Metadata: annotations may have 256 KiB; a manager of fields names each field of the templates once. */
 	METADATA_MAX = (256 << 10) + KAR_QJ_MAX_TEMPLATE_BYTES / 2,
@@ -70,6 +70,8 @@ static void fill(struct kar_queuejob_status *s, struct kar_arena *arena, size_t 
 			.message = message,
 			.pod = message,
 			.node = message },
+		.evictions = INT32_MAX,
+		.last_eviction = { .time = 1, .reason = message, .by = message, .queue = message },
 		.n_tasks = n_tasks,
 		.tasks = kar_arena_alloc(arena, n_tasks, sizeof(*s->tasks)) };
 	for (size_t i = 0; i < n_tasks; i++)
