@@ -118,19 +118,36 @@ static void observe_members(const struct budgets *b, uint32_t i)
 
 /* --- what they would protect ------------------------------------------------------------------------- */
 
-/* A budget for pods with these labels that allows less than all of the @n that start together; NULL: there is none. */
+/* Pods that have the same labels. */
+struct alike {
+	struct kar_array labels;
+	const char *known; /* interned, of pods that exist: stands for .labels */
+	int64_t pods;
+};
+
+static int64_t count_selected(const struct kar_disruptionbudget *b, const struct alike *list, size_t n)
+{
+	int64_t pods = 0;
+
+	for (size_t i = 0; i < n; i++)
+		pods += kar_disruptionbudget_selects(b, &list[i].labels) ? list[i].pods : 0;
+	return pods;
+}
+
+/* A budget that allows less than all pods that it selects of the @min that start together; NULL: there is none. */
 static const struct kar_disruptionbudget *find_strict(const struct queue_pass *p, const char *ns,
-	const struct kar_array *labels, int64_t n)
+	const struct alike *list, size_t n, int64_t min)
 {
 	const struct kar_disruptionbudget *found = NULL;
 	const struct kar_object *o;
 
 	for (struct kar_iter it = kar_store_by_index(p->stores->disruptionbudgets,
 		     KAR_DISRUPTIONBUDGET_BY_NAMESPACE, ns);
-		kar_iter_next(&it, &o);) {
+		n && kar_iter_next(&it, &o);) {
 		const struct kar_disruptionbudget *b = kar_as_disruptionbudget(o);
+		int64_t selected = count_selected(b, list, n), pods = selected < min ? selected : min;
 
-		if (kar_disruptionbudget_selects(b, labels) && kar_disruptionbudget_allows_of(b, n) < n &&
+		if (pods > 0 && kar_disruptionbudget_allows_of(b, pods) < pods &&
 			(!found || strcmp(b->o.name, found->o.name) < 0))
 			found = b;
 	}
@@ -154,36 +171,41 @@ static struct kar_array labels_of(const struct kar_queuejob *job, size_t task, s
 static const struct kar_disruptionbudget *strict_of_job(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queuejob *job = p->groups[i].job;
-	const struct kar_disruptionbudget *b = NULL;
+	size_t n = job->spec.n_tasks;
+	struct alike *list = kar_arena_alloc(&p->s->arena, n, sizeof(*list));
 
-	for (size_t k = 0; k < job->spec.n_tasks && !b; k++) {
-		const struct kar_array labels = labels_of(job, k, &p->s->arena);
-
-		b = find_strict(p, job->o.ns, &labels, p->in[i].min);
-	}
-	return b;
+	for (size_t k = 0; k < n; k++)
+		list[k] = (struct alike){ .labels = labels_of(job, k, &p->s->arena),
+			.pods = job->spec.tasks[k].replicas };
+	return find_strict(p, job->o.ns, list, n, p->in[i].min);
 }
 
 static const struct kar_disruptionbudget *strict_of_members(const struct queue_pass *p, uint32_t i)
 {
-	const struct kar_disruptionbudget *b = NULL;
-	const char *last = NULL;
+	const struct kar_podgroup *g = p->groups[i].group;
+	struct alike list[KNOWN];
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
+	size_t n = 0;
 
-	kar_object_key(&p->groups[i].group->o, key);
+	kar_object_key(&g->o, key);
 	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
-		!b && kar_iter_next(&it, &o);) {
+		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
-		struct kar_array labels;
+		const char *labels = kar_pod_more_labels(pod);
+		size_t k = 0;
 
-		if (kar_pod_finished(pod) || (last && kar_pod_more_labels(pod) == last))
-			continue; /* most have the same */
-		last = kar_pod_more_labels(pod);
-		labels = kar_pod_labels(pod, &p->s->arena);
-		b = find_strict(p, pod->o.ns, &labels, p->groups[i].group->spec.min_member);
+		if (kar_pod_finished(pod))
+			continue;
+		while (k < n && list[k].known != labels)
+			k++;
+		if (k == KNOWN) /* it counts with the last ones */
+			k--;
+		else if (k == n)
+			list[n++] = (struct alike){ kar_pod_labels(pod, &p->s->arena), labels, 0 };
+		list[k].pods++;
 	}
-	return b;
+	return find_strict(p, g->o.ns, list, n, g->spec.min_member);
 }
 
 /* Whoever has a right could not have the room of such a group back. */

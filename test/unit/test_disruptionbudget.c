@@ -293,6 +293,15 @@ static void budget_that_allows_more_begins_a_pass(void **state)
 
 /* --- what is lent ---------------------------------------------------------------------------------------- */
 
+#define TASK(name, labels) \
+	"{\"name\":\"" name \
+	"\",\"replicas\":1,\"template\":{\"metadata\":{\"labels\":{\"team\":\"t\"" labels \
+	"}},\"spec\":{\"containers\":[{\"name\":\"c\"," REQUESTS "}]}}}"
+#define DRIVER_AND_WORKER \
+	",\"spec\":{\"queue\":\"a\",\"schedSpec\":{\"minAvailable\":2},\"taskSpecs\":[" TASK("d", \
+		",\"role\":\"driver\"") "," TASK("w", \
+		"") "]},\"status\":{\"phase\":\"Pending\",\"incarnation\":1}"
+
 /* Queue a, which has a right to 300 of 1000 cpu, lends itself more: another one has a right to the rest. t asks for two pods of 300. */
 static void what_could_not_come_back_is_not_lent(void **state)
 {
@@ -304,7 +313,10 @@ static void what_could_not_come_back_is_not_lent(void **state)
 		{ BUDGET(SELECTS("\"kube-arbitrator.io/queuejob\":\"t\"") ",\"minAvailable\":1", ""),
 			"PodDisruptionBudget b" },
 		{ BUDGET("\"selector\":{},\"maxUnavailable\":0", ""), "queue a is entitled to 300" },
-		{ BUDGET("\"selector\":{},\"maxUnavailable\":2", ""), NULL } };
+		{ BUDGET("\"selector\":{},\"maxUnavailable\":2", ""), NULL },
+		{ BUDGET(SELECTS("\"role\":\"driver\"") ",\"maxUnavailable\":1", ""), NULL },
+		{ BUDGET(SELECTS("\"role\":\"driver\"") ",\"minAvailable\":1", ""),
+			"PodDisruptionBudget b" } };
 
 	for (size_t i = 0; i < KAR_LEN(lends); i++) {
 		assert_int_equal(teardown(state), 0);
@@ -313,6 +325,7 @@ static void what_could_not_come_back_is_not_lent(void **state)
 		put_queue("o", "\"deserved\":{\"cpu\":700}");
 		put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", lends[i].budget);
 		put_gang("t", 9, 2, "");
+		put_named(w.stores.queuejobs, "t", "", DRIVER_AND_WORKER);
 		sync_text(true);
 		check_says(&w.sync.plan.actions[0], lends[i].says ? lends[i].says : "admitted by queue a");
 	}
