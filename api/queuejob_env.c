@@ -109,6 +109,16 @@ bool kar_queuejob_hosts_too_long(const struct kar_queuejob *job, size_t task)
 	return job->spec.dns_hostnames && bytes_of_hosts(job, task) > KAR_HOSTS_MAX_BYTES;
 }
 
+bool kar_queuejob_all_hosts_too_long(const struct kar_queuejob *job)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < job->spec.n_tasks; i++)
+		bytes += bytes_of_hosts(job, i);
+	return job->spec.dns_hostnames && job->spec.frameworks & KAR_FRAMEWORK_MPI &&
+		bytes > KAR_HOSTS_MAX_BYTES;
+}
+
 bool kar_queuejob_hosts(const struct kar_queuejob *job, size_t task, struct kar_buf *out)
 {
 	char host[HOST_LEN];
@@ -173,10 +183,11 @@ static void put_jax(struct env *e)
 static void put_mpi(struct env *e)
 {
 	const struct kar_queuejob_spec *s = &e->p->job->spec;
-	size_t bytes = 0;
+	/* A part of them would start a part of the job. */
+	bool all = !kar_queuejob_all_hosts_too_long(e->p->job);
 
 	put(e, "OMPI_MCA_orte_keep_fqdn_hostnames", "true");
-	for (size_t i = 0; i < s->n_tasks; i++) {
+	for (size_t i = 0; i < s->n_tasks && all; i++) {
 		struct kar_buf name = { 0 }, list = { 0 };
 
 		kar_buf_puts(&name, KAR_ENV_HOSTS "_");
@@ -185,7 +196,7 @@ static void put_mpi(struct env *e)
 				*c == '-'                        ? '_'
 					: *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A'
 								 : *c);
-		if (kar_queuejob_hosts(e->p->job, i, &list) && (bytes += list.n) <= KAR_HOSTS_MAX_BYTES)
+		if (kar_queuejob_hosts(e->p->job, i, &list))
 			put(e, kar_buf_cstr(&name), list.n ? kar_buf_cstr(&list) : "");
 		kar_buf_release(&name);
 		kar_buf_release(&list);

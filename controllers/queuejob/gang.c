@@ -20,6 +20,10 @@ static void report_long_lists(struct queuejob_reconcile *r)
 			KAR_HOSTS_MAX_BYTES >> 10);
 		return;
 	}
+	if (kar_queuejob_all_hosts_too_long(r->f->job))
+		kar_plan_event(r->p, true, kar_reason_HostsTooLong, "CreatePods",
+			"KAR_HOSTS_<TASK> is not set: the host names of all tasks have more than %d KiB together",
+			KAR_HOSTS_MAX_BYTES >> 10);
 }
 
 static void report_start(struct queuejob_reconcile *r)

@@ -335,6 +335,23 @@ static void test_hosts_that_are_too_many_for_a_list_are_told(void **state)
 	scene_release(&s);
 }
 
+/* Each list would do, and half of the hosts would start half of the job. */
+static void test_hosts_of_all_tasks_are_too_many_together(void **state)
+{
+	struct scene s;
+	struct kar_plan p;
+
+	(void)state;
+	scene_read(&s, "job phase=Restarting min=1 dns; task v replicas=3500; task w replicas=3500");
+	s.job.spec.frameworks = KAR_FRAMEWORK_MPI;
+	scene_decide(&s, &p);
+	assert_string_equal(scene_print(&s, &p),
+		"status phase=Starting reason=Starting incarnation=2; event Warning HostsTooLong: KAR_HOSTS_<TASK> is not set: "
+		"the host names of all tasks have more than 64 KiB together; event Normal Starting: incarnation 2: "
+		"creating 7000 pods");
+	scene_release(&s);
+}
+
 static void test_every_documented_reason_occurs(void **state)
 {
 	(void)state;
@@ -392,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_only_restarts_by_failure_wait),
 		cmocka_unit_test(test_incarnation_that_was_given_up_is_not_suspended),
 		cmocka_unit_test(test_hosts_that_are_too_many_for_a_list_are_told),
+		cmocka_unit_test(test_hosts_of_all_tasks_are_too_many_together),
 		cmocka_unit_test(test_every_documented_reason_occurs),
 		cmocka_unit_test(test_words_of_every_reason_are_compared),
 	};
