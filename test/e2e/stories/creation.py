@@ -102,7 +102,7 @@ def story_losses_count_while_the_new_template_is_invalid(s):
     s.fail_pod("bad-worker-2")
     s.wait_phase("bad", "Running", running=2, podFailures=1, restarts=0)
     s.kubectl("delete", "pod", "bad-worker-1", "--wait=false")
-    s.wait_phase("bad", "Restarting", podFailures=1, disruptions=1, restarts=1, replicas=0)
+    s.wait_phase("bad", "Pending", podFailures=1, disruptions=1, restarts=1, replicas=0)
     wait_invalid(s, "bad")
     s.apply(queuejob("bad", task("worker", 3), sched={"minAvailable": 2}))
     s.wait_phase("bad", "Running", running=3, podFailures=1, restarts=1, incarnation=2)
