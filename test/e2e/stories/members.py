@@ -208,7 +208,7 @@ def story_pods_of_others_are_bound_by_the_manager(s):
     first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
     wait_until(lambda: says(s, second, "Admitted", *NO_ROOM), "the other says why it waits")
     expect_equal((nodes(s, second), "" in nodes(s, first)), (["", "", ""], False), f"nodes of {second}, and whether one of {first} has none")
-    scheduler = [e["reason"] for e in s.kubectl.list("events") if e["reason"] in ("Scheduled", "FailedScheduling")]
+    scheduler = [e["reason"] for e in s.kubectl.list("events") if e["reason"] in ("Scheduled", "FailedScheduling") and e["involvedObject"]["kind"] == "Pod"]
     expect_equal(scheduler, [], "events of a scheduler")
     s.kubectl("delete", "deployment", second, "--wait=true")
     gone = sorted(members(s, first))[0]
