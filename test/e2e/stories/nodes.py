@@ -14,6 +14,9 @@ def wait_until_alone(s):
     s.cluster.kubectl("delete", "queuejobs", "--all", "--all-namespaces", "--wait=false")
     wait_until(lambda: s.cluster.kubectl.list("queuejobs", "--all-namespaces") == [], "no other job is left", seconds=60)
     wait_until(lambda: not any(p["spec"].get("nodeName") for p in s.cluster.kubectl.list("pods", "--all-namespaces")), "no other pod is left", seconds=60)
+    # A group keeps its place for ten seconds after its last pod has gone, also where its namespace is being deleted.
+    s.cluster.kubectl("delete", "podgroups.scheduling.x-k8s.io", "--all", "--all-namespaces", "--wait=false")
+    wait_until(lambda: s.cluster.kubectl.list("podgroups.scheduling.x-k8s.io", "--all-namespaces") == [], "no other group is left", seconds=60)
 
 
 def gang(name, replicas=3, cpu="40", gated=False, outcome="run", after=None, sched=None, **spec):
