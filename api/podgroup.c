@@ -21,6 +21,7 @@ struct wire_status {
 	const char *phase;
 	struct wire_placement placement;
 	const char *backend;
+	const char *scaling_limit;
 	struct kar_array conditions; /* struct kar_wire_condition */
 };
 
@@ -112,6 +113,15 @@ const char *kar_pg_backend_name(enum kar_pg_backend b)
 	return backend_names[b];
 }
 
+static const char *const limit_names[] = { "", "Starting", "QueueClosed", "FreezingWindow", "MaxLoad",
+	"QuotaExceeded", "QueueCapability", "FairShare", "HeadReserved", "GuaranteeReserved",
+	"InsufficientCapacity", "NoFit", "WaitingForTermination", NULL };
+
+const char *kar_pg_limit_name(enum kar_pg_limit l)
+{
+	return limit_names[l];
+}
+
 enum {
 	NEWS = KAR_SF_STORY | KAR_SF_PRINT_ALWAYS,
 	COUNTER = KAR_SF_COUNTER | KAR_SF_PRINT_ALWAYS,
@@ -132,6 +142,10 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS(INT32, struct wire_status, s.desired_of, "desiredOf", KAR_PG_QUEUE | KAR_SF_OMIT_ZERO,
 		NULL),
 	KAR_STATUS(TIME, struct wire_status, s.last_scale_time, "lastScaleTime", KAR_PG_QUEUE, NULL),
+	KAR_STATUS_ENUM(struct wire_status, scaling_limit, s.scaling_limit, "scalingLimit", limit_names,
+		KAR_PG_QUEUE, "scalingLimit"),
+	KAR_STATUS_TEXT(struct wire_status, s.scaling_limit_message, "scalingLimitMessage",
+		KAR_MAX_MESSAGE_BYTES, KAR_PG_QUEUE, NULL),
 	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE, NULL),
 	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE, KAR_PG_QUEUE,
 		NULL),

@@ -123,6 +123,27 @@ enum kar_pg_backend {
 };
 const char *kar_pg_backend_name(enum kar_pg_backend b) KAR_RETNN; /* "Gates" ...; "" for NONE */
 
+/*
+ * Why an elastic group that is admitted has fewer pods than it asks for: what stops the next one (status.scalingLimit).
+ */
+enum kar_pg_limit {
+	KAR_PG_LIMIT_NONE,
+	KAR_PG_LIMIT_STARTING, /* its minimum does not run yet */
+	KAR_PG_LIMIT_QUEUE_CLOSED,
+	KAR_PG_LIMIT_FREEZING_WINDOW, /* its number of pods has changed a moment ago */
+	KAR_PG_LIMIT_MAX_LOAD,        /* --max-load-desired */
+	KAR_PG_LIMIT_QUOTA_EXCEEDED,
+	KAR_PG_LIMIT_QUEUE_CAPABILITY,
+	KAR_PG_LIMIT_FAIR_SHARE, /* others have their share of the room */
+	KAR_PG_LIMIT_HEAD_RESERVED,
+	KAR_PG_LIMIT_GUARANTEE_RESERVED,
+	KAR_PG_LIMIT_INSUFFICIENT_CAPACITY,
+	KAR_PG_LIMIT_NO_FIT,
+	KAR_PG_LIMIT_WAITING_FOR_TERMINATION, /* pods that stop have the room */
+	KAR_PG_LIMITS,
+};
+const char *kar_pg_limit_name(enum kar_pg_limit l) KAR_RETNN; /* "FreezingWindow" ...; "" for NONE */
+
 /* Texts are "" when absent, never NULL, once read. */
 struct kar_podgroup_status {
 	enum kar_pg_phase phase;
@@ -137,6 +158,8 @@ struct kar_podgroup_status {
 	/* The queue reconciler's, from here to .last_eviction, like .desired. */
 	int32_t desired_of;       /* pods that its job asked for when .desired was chosen; 0: not known */
 	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
+	enum kar_pg_limit scaling_limit;   /* why .desired is less than .desired_of */
+	const char *scaling_limit_message; /* of it, for people; "": the name says it all */
 	int32_t position; /* among the waiting groups of its queue, 1 = next; 0: not waiting, or not among the first */
 	/* It is always written: if it is missing beside condition Admitted, the CRD knows none of our additions. */
 	bool has_position;

@@ -135,7 +135,7 @@ enum {
 		"The gang has formed: as many pods as the quorum run or have succeeded.") \
 	X(Running, KAR_SHOWN_NORMAL, "The gang has formed.") \
 	X(Scaled, KAR_SHOWN_IN_STATUS | KAR_SHOWN_NORMAL, \
-		"The queue allows fewer pods at once than have not succeeded yet, or has changed that number (pods of the minimum are never stopped for it); or an edit changed the number of replicas.") \
+		"The queue allows fewer pods at once than have not succeeded yet (the message, and status.scalingLimit of the PodGroup, say why), or has changed that number (pods of the minimum are never stopped for it); or an edit changed the number of replicas.") \
 	X(QuorumRaised, KAR_SHOWN_FORMED, \
 		"An edit raised minAvailable, or removed the dependency that a task waited for; the gang has to form again. No pod is stopped for it.") \
 	X(PodFailed, KAR_SHOWN_IN_STATUS | KAR_SHOWN_FORMED | KAR_SHOWN_WARNING | KAR_SHOWN_RESTART, \

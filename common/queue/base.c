@@ -200,12 +200,17 @@ static kar_time window(const struct q_pass *p, const struct q_group *g)
 	return own ? q_max(own, 0) : p->s->flags.freezing_window;
 }
 
-bool q_is_frozen(struct q_pass *p, const struct q_group *g)
+kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g)
 {
 	/* Since then it has started anew, with its minimum. */
 	if (!g->in->last_scale || g->in->last_scale < g->in->formed_at)
-		return false;
-	return holds_until(p, g->in->last_scale + window(p, g));
+		return 0;
+	return g->in->last_scale + window(p, g);
+}
+
+bool q_is_frozen(struct q_pass *p, const struct q_group *g)
+{
+	return holds_until(p, q_frozen_until(p, g));
 }
 
 bool q_is_protected(struct q_pass *p, const struct q_group *g, kar_time runtime)

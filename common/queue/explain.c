@@ -221,8 +221,10 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 
 static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 {
+	const struct q_ask minimum = q_ask_minimum(g);
+
 	if (g->st.provisions && !p->s->no_nodes)
-		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, g).text };
+		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
 	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in) {
 		const struct q_ask ask = q_ask_of(p, g);
 
@@ -251,6 +253,7 @@ void q_explain(struct q_pass *p, struct kar_queue_result *out)
 		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
 			explain_group(p, &p->groups[i], &out->groups[i]);
 	}
+	q_explain_limits(p, out);
 	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 		int32_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * explain - a reason with its text. Private to short.c, never.c and explain.c.
+ * explain - a reason with its text. Private to short.c, never.c, limits.c and explain.c.
  */
 #ifndef KAR_QUEUE_EXPLAIN_H
 #define KAR_QUEUE_EXPLAIN_H
@@ -22,7 +22,7 @@ struct q_lack {
 
 #define Q_TEXT(p, ...) kar_arena_printf((p)->a, __VA_ARGS__)
 
-/* Of an ask that nothing but room stops. */
+/* Of an ask that nothing but room stops; also of one more pod of a group that is admitted. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* What may be taken from others goes to @first, which is ahead of it in its queue. */
 const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first) KAR_NONNULL;
@@ -52,6 +52,9 @@ struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const c
 	uint32_t r) KAR_NONNULL;
 /* The sums of the cluster, or its nodes, are what stops it. */
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+
+/* Why elastic groups have no more pods: into the decisions of those that have fewer than are left. */
+void q_explain_limits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 
 /* Does it fit in fut, if the limits that .no_reservation and .no_lock name are not looked at? */
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask);

@@ -31,7 +31,7 @@ static void note_starting(struct q_pass *p)
 }
 
 /* Room on nodes is held for who starts, but that of a quota goes to whose pods are created first. */
-static bool waits_for_start(const struct q_pass *p, const struct q_group *g)
+bool q_waits_for_start(const struct q_pass *p, const struct q_group *g)
 {
 	bool starting = false;
 
@@ -46,7 +46,7 @@ bool q_may_grow(struct q_pass *p, const struct q_group *g)
 		q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
 
 	return runs && g->in->elastic && g->q->in && !g->q->n_children && g->st.d >= g->min &&
-		g->st.d < g->left && !g->full && !g->q->closed && !waits_for_start(p, g) &&
+		g->st.d < g->left && !g->full && !g->q->closed && !q_waits_for_start(p, g) &&
 		(g->st.d != g->desired || g->in->resized || !q_is_frozen(p, g));
 }
 

@@ -4,7 +4,7 @@
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, texts.c, estimate.c why, when  status.c of queues
+ *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow                      rebalance.c REBALANCE
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -344,6 +344,8 @@ void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t 
 enum kar_queue_reason q_ineligible(const struct q_group *g) KAR_NONNULL;
 void q_note_time(struct q_pass *p, kar_time at) KAR_NONNULL; /* the pass is to be made again then */
 bool q_is_frozen(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* When that ends, wall ms; 0: it was never scaled. */
+kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* It has not run for @runtime ms yet. */
 bool q_is_protected(struct q_pass *p, const struct q_group *g, kar_time runtime) KAR_NONNULL;
 
@@ -414,14 +416,14 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 	const struct q_state *to) KAR_NONNULL;
 const struct kar_placement *q_placement(struct q_pass *p,
 	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
-/* Why its minimum has no place: "2 nodes lack cpu (short 3), 1 cordoned". */
+/* Why @ask has no place: "2 nodes lack cpu (short 3), 1 cordoned". */
 struct q_obstacles {
 	const char *text;
 	struct kar_sched_why why;
 };
-struct q_obstacles q_explain_nodes(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* The same beside what is kept free for the head of the cluster. */
-struct q_obstacles q_explain_beside_head(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* kar_sched_exceeds_nodes(), kar_sched_all_alike() of its minimum. */
 bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
 bool q_nodes_are_alike(struct q_pass *p, struct q_group *g) KAR_NONNULL;
@@ -483,6 +485,8 @@ void q_race_enter(struct q_pass *p, struct q_queue *leaf, struct q_group *candid
 
 /* --- growth.c */
 bool q_may_grow(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* A quota that charges it is kept for groups that have been admitted and do not run yet. */
+bool q_waits_for_start(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* Nobody is .full. */
 void q_growth_all(struct q_pass *p) KAR_NONNULL;
 /* The race begins; @fitting: without those whose next pod the cluster has no room for. */

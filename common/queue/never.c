@@ -54,10 +54,11 @@ static const char *describe_excess(struct q_pass *p, const struct kar_sched_exce
 static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
 {
 	const struct q_mark mark = q_mark(p);
+	const struct q_ask ask = q_ask_minimum(g);
 	struct q_obstacles o;
 
 	q_lift_all(p);
-	o = q_explain_nodes(p, g);
+	o = q_explain_nodes(p, &ask);
 	q_undo(p, mark);
 	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.why.placed, (int)g->min, o.text);
 }

@@ -122,26 +122,25 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
 	return kar_sched_feasible(p->s->sched, &w.gang);
 }
 
-struct q_obstacles q_explain_nodes(struct q_pass *p, struct q_group *g)
+struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_ask ask = q_ask_minimum(g);
 	struct q_obstacles out = { 0 };
 	struct kar_buf text = { 0 };
 	struct wish w;
 
-	make_wish(p, &ask, &w);
-	kar_sched_explain(p->s->sched, &w.gang, g->in->run_names, &out.why, &text);
+	make_wish(p, ask, &w);
+	kar_sched_explain(p->s->sched, &w.gang, ask->g->in->run_names, &out.why, &text);
 	out.text = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text) + out.why.obstacles);
 	kar_buf_release(&text);
 	return out;
 }
 
-struct q_obstacles q_explain_beside_head(struct q_pass *p, struct q_group *g)
+struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_obstacles out;
 
 	q_reserve_room(p, 1);
-	out = q_explain_nodes(p, g);
+	out = q_explain_nodes(p, ask);
 	q_reserve_room(p, -1);
 	return out;
 }

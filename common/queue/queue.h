@@ -18,8 +18,10 @@
 enum {
 	KAR_QUEUE_LEVELS = 4,      /* of queues, below the cluster */
 	KAR_QUEUE_POSITIONS = 100, /* waiting groups of a leaf that get a position and a text with numbers */
-	KAR_QUEUE_ESTIMATES = 10,  /* waiting groups of a leaf whose start is estimated */
-	KAR_QUEUE_STEPS = 20,      /* a pass that has not settled after as many steps has a bug */
+	KAR_QUEUE_LIMIT_TEXTS =
+		100, /* elastic groups of a pass for which a text with numbers says why they have no more pods */
+	KAR_QUEUE_ESTIMATES = 10, /* waiting groups of a leaf whose start is estimated */
+	KAR_QUEUE_STEPS = 20,     /* a pass that has not settled after as many steps has a bug */
 };
 /* Seconds for which a group can have waited at most: 100 years. What exceeds that counts as it, what is below 0 as 0. */
 #define KAR_QUEUE_MAX_WAITED (100 * 365 * INT64_C(86400))
@@ -269,6 +271,24 @@ const char *kar_queue_short_text(struct kar_arena *a, const char *resource, int6
 enum kar_queue_cause { KAR_QUEUE_NOT_EVICTED, KAR_QUEUE_RECLAIM, KAR_QUEUE_IN_QUEUE, KAR_QUEUE_DRAIN };
 const char *kar_queue_cause_name(enum kar_queue_cause c) KAR_RETNN; /* reason of the condition Preempted */
 
+/* Why an elastic group that is admitted has fewer pods than it asks for: what stops the next one. */
+enum kar_queue_limit {
+	KAR_QUEUE_UNLIMITED,      /* it has all, is not elastic, or lacks pods of its minimum */
+	KAR_QUEUE_LIMIT_STARTING, /* its minimum does not run yet: pods beyond it come after that */
+	KAR_QUEUE_LIMIT_CLOSED,   /* its queue, or a parent, is closed */
+	KAR_QUEUE_LIMIT_FREEZING, /* there is room, and its number of pods has changed a moment ago */
+	KAR_QUEUE_LIMIT_LOAD,     /* struct kar_queue_flags.max_load_permille */
+	KAR_QUEUE_LIMIT_QUOTA,
+	KAR_QUEUE_LIMIT_CAPABILITY, /* of a queue; or it lends it no more */
+	KAR_QUEUE_LIMIT_SHARE, /* there is no room, and others have pods beyond their minima there by their shares */
+	KAR_QUEUE_LIMIT_HEAD, /* room is kept for a group that waits long */
+	KAR_QUEUE_LIMIT_GUARANTEE,
+	KAR_QUEUE_LIMIT_CAPACITY, /* the sums over all nodes are short */
+	KAR_QUEUE_LIMIT_NODES,    /* no node has room for the next pod */
+	KAR_QUEUE_LIMIT_STOPPING, /* there is room when pods that stop have gone */
+	KAR_QUEUE_LIMITS
+};
+
 struct kar_queue_decision {
 	enum kar_queue_standing standing;
 	enum kar_queue_reason reason; /* KAR_QR_ADMITTED: .standing is ADMITTED */
@@ -286,7 +306,10 @@ struct kar_queue_decision {
 	const char
 		*evicted_text; /* "evicted: queue o reclaims its deserved share for n/j"; NULL: not evicted */
 	bool lent_no_more; /* admitted, .not_returnable, and a queue of it uses more than it is entitled to */
-	bool took_extras;  /* of a taker: others give up extras for it in this pass */
+	enum kar_queue_limit limit;
+	const char *
+		limit_text; /* of .limit, "the freezing window ends at ..."; NULL: the limit says it all, or it is beyond LIMIT_TEXTS */
+	bool took_extras; /* of a taker: others give up extras for it in this pass */
 
 	enum kar_queue_reason
 		provisions; /* admitted without room for this reason, so that nodes are added; ADMITTED: it has room */

@@ -57,11 +57,12 @@ static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
 
 static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 {
+	const struct q_ask ask = q_ask_minimum(g);
 	int32_t pods = pods_in_rows(p, g);
 
 	if (p->s->no_nodes || g->in->no_node_check)
 		return pods;
-	return (int32_t)q_min(pods, q_explain_nodes(p, g).why.placed);
+	return (int32_t)q_min(pods, q_explain_nodes(p, &ask).why.placed);
 }
 
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o)

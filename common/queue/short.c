@@ -273,16 +273,16 @@ static const char *short_beside_head(struct q_pass *p, const struct q_ask *ask, 
 	if (l.resource)
 		return q_short_of(p, &l);
 	/* No node has enough in one piece. */
-	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask->g).why.placed,
-		(int)ask->g->min);
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask).why.placed,
+		(int)(ask->to - ask->from));
 }
 
 static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, const struct q_lack *l)
 {
 	if (l->resource)
 		return q_short_of(p, l);
-	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_nodes(p, ask->g).why.placed,
-		(int)ask->g->min);
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_nodes(p, ask).why.placed,
+		(int)(ask->to - ask->from));
 }
 
 static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
@@ -358,8 +358,8 @@ static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
 		q_nodes_are_alike(p, ask->g))
 		return "";
 	p->n_listed++;
-	o = q_explain_nodes(p, ask->g);
-	return o.why.only_room || o.why.placed >= ask->g->min ? "" : Q_TEXT(p, ", nodes: %s", o.text);
+	o = q_explain_nodes(p, ask);
+	return o.why.only_room || o.why.placed >= ask->to - ask->from ? "" : Q_TEXT(p, ", nodes: %s", o.text);
 }
 
 static uint32_t number_of(const struct q_pass *p, const char *resource)
@@ -374,8 +374,8 @@ static uint32_t number_of(const struct q_pass *p, const char *resource)
 /* The sums suffice, the nodes do not: "3 of 4 pods fit now: 2 nodes lack cpu (short 3)". */
 static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_obstacles o = q_explain_nodes(p, ask->g);
-	int64_t more = ask->g->min - o.why.placed, lacks;
+	const struct q_obstacles o = q_explain_nodes(p, ask);
+	int64_t more = ask->to - ask->from - o.why.placed, lacks;
 	const char *each = "", *foreign = "";
 	uint32_t r = o.why.resource ? number_of(p, o.why.resource) : p->n_resources;
 
@@ -386,6 +386,8 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 	lacks = q_mul(q_sub(o.why.asked, o.why.free), more);
 	if (r < p->n_resources && p->foreign[r] >= lacks)
 		foreign = name_foreign(p, ask, r, lacks);
+	if (ask->extra)
+		return Q_TEXT(p, "no node has room for one more pod: %s%s", o.text, foreign);
 	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s", (int)o.why.placed, (int)(ask->to - ask->from),
 		o.text, each, foreign);
 }
@@ -401,7 +403,6 @@ struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 			list_nodes(p, ask)) };
 }
 
-/* Of an ask that nothing but room stops. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_short s;
@@ -415,7 +416,7 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 		w = why_queue(p, ask, &s);
 	if (!w.text)
 		w = why_reserved(p, ask);
-	if (!w.text)
+	if (!w.text && !ask->extra)
 		w = why_time(p, ask);
 	return w.text ? w : q_why_no_room(p, ask);
 }

@@ -256,6 +256,31 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	}
 }
 
+void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+{
+	static const enum kar_pg_limit limits[KAR_QUEUE_LIMITS] = {
+		[KAR_QUEUE_UNLIMITED] = KAR_PG_LIMIT_NONE,
+		[KAR_QUEUE_LIMIT_STARTING] = KAR_PG_LIMIT_STARTING,
+		[KAR_QUEUE_LIMIT_CLOSED] = KAR_PG_LIMIT_QUEUE_CLOSED,
+		[KAR_QUEUE_LIMIT_FREEZING] = KAR_PG_LIMIT_FREEZING_WINDOW,
+		[KAR_QUEUE_LIMIT_LOAD] = KAR_PG_LIMIT_MAX_LOAD,
+		[KAR_QUEUE_LIMIT_QUOTA] = KAR_PG_LIMIT_QUOTA_EXCEEDED,
+		[KAR_QUEUE_LIMIT_CAPABILITY] = KAR_PG_LIMIT_QUEUE_CAPABILITY,
+		[KAR_QUEUE_LIMIT_SHARE] = KAR_PG_LIMIT_FAIR_SHARE,
+		[KAR_QUEUE_LIMIT_HEAD] = KAR_PG_LIMIT_HEAD_RESERVED,
+		[KAR_QUEUE_LIMIT_GUARANTEE] = KAR_PG_LIMIT_GUARANTEE_RESERVED,
+		[KAR_QUEUE_LIMIT_CAPACITY] = KAR_PG_LIMIT_INSUFFICIENT_CAPACITY,
+		[KAR_QUEUE_LIMIT_NODES] = KAR_PG_LIMIT_NO_FIT,
+		[KAR_QUEUE_LIMIT_STOPPING] = KAR_PG_LIMIT_WAITING_FOR_TERMINATION,
+	};
+
+	st->scaling_limit = qg->job ? limits[d->limit] : KAR_PG_LIMIT_NONE;
+	st->scaling_limit_message = st->scaling_limit && d->limit_text
+		? kar_text_fit(&p->s->arena, d->limit_text, KAR_MAX_MESSAGE_BYTES)
+		: "";
+}
+
 /* The status of the group as it is after @d. */
 struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
@@ -275,6 +300,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	}
 	if (d->scaled)
 		st.last_scale_time = this_second(p);
+	queue_set_limit(p, qg, d, &st);
 	set_placement(p, qg, d, &st);
 	set_admitted(p, qg, d, &st);
 	queue_set_reserved(p, qg, &st);

@@ -24,6 +24,9 @@ bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg,
 	struct kar_condition *out) KAR_NONNULL;
 void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg,
 	struct kar_podgroup_status *st) KAR_NONNULL;
+/* Why it has no more pods, into status.scalingLimit of @st. The text is in the arena of the sync. */
+void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st) KAR_NONNULL;
 struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL;
 

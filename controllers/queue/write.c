@@ -154,6 +154,25 @@ static enum queue_pace pace_of_reserved(const struct queue_pass *p, const struct
 	return queue_says_the_same(c->message, next.message) ? QUEUE_LATER : QUEUE_SOON;
 }
 
+/* Of what keeps an elastic job from growing: its numbers change with each pod that starts or ends. */
+static enum queue_pace pace_of_limit(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_podgroup_status *st = &p->groups[i].group->status;
+	struct kar_podgroup_status next = *st;
+
+	queue_set_limit(p, &p->groups[i], &p->result.groups[i], &next);
+	if (next.scaling_limit != st->scaling_limit)
+		return QUEUE_SOON;
+	return kar_streq(next.scaling_limit_message, st->scaling_limit_message) ? QUEUE_NEVER : QUEUE_LATER;
+}
+
+static enum queue_pace sooner(enum queue_pace a, enum queue_pace b)
+{
+	if (a == QUEUE_SOON || b == QUEUE_NEVER)
+		return a;
+	return b;
+}
+
 /* What is said of nodes to come stays as it was written, even if it is of an earlier day. */
 static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 {
@@ -165,7 +184,7 @@ static enum queue_pace pace_of(const struct queue_pass *p, uint32_t i)
 					? NULL
 					: queue_message(p, &p->groups[i], d));
 
-	return of_admission == QUEUE_SOON || reserved == QUEUE_NEVER ? of_admission : reserved;
+	return sooner(sooner(of_admission, reserved), pace_of_limit(p, i));
 }
 
 /* It is time to write what of the group is only a new position, or a new number. */

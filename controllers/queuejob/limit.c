@@ -5,6 +5,7 @@
  * a pending pod, and equals in the order of creation. So the next sync makes the same choice, and scaling down stops pending pods
  * first, then the last ones in the order of creation. The minimum is always kept.
  */
+#include "common/str.h"
 #include "controllers/queuejob/reconcile.h"
 
 /* Why an index is kept, best first. */
@@ -318,9 +319,36 @@ void queuejob_record_scaling(struct queuejob_reconcile *r)
 		queuejob_count_pods(r, not_done(r)), r->f->pods.done ? " that have not succeeded" : "");
 }
 
+/* What stops the next pod, if the queue has not said it with numbers; "": nothing is known. */
+static const char *describe_cause(const struct kar_podgroup_status *st)
+{
+	static const char *const words[KAR_PG_LIMITS] = {
+		[KAR_PG_LIMIT_STARTING] = "more pods come when its minimum runs",
+		[KAR_PG_LIMIT_QUEUE_CLOSED] = "the queue is closed",
+		[KAR_PG_LIMIT_FREEZING_WINDOW] = "the freezing window has not ended",
+		[KAR_PG_LIMIT_MAX_LOAD] = "--max-load-desired keeps the rest of the cluster free",
+		[KAR_PG_LIMIT_QUOTA_EXCEEDED] = "a quota of the namespace has no room for more",
+		[KAR_PG_LIMIT_QUEUE_CAPABILITY] = "the capability of the queue is used up",
+		[KAR_PG_LIMIT_FAIR_SHARE] = "there is no room, and others have their share of it",
+		[KAR_PG_LIMIT_HEAD_RESERVED] = "room is held for a job that waits long",
+		[KAR_PG_LIMIT_GUARANTEE_RESERVED] = "room is held for guarantees of other queues",
+		[KAR_PG_LIMIT_INSUFFICIENT_CAPACITY] = "the cluster has no room for more",
+		[KAR_PG_LIMIT_NO_FIT] = "no node has room for one more pod",
+		[KAR_PG_LIMIT_WAITING_FOR_TERMINATION] = "pods that stop have the room for more",
+	};
+	const char *cause = kar_has_text(st->scaling_limit_message) ? st->scaling_limit_message
+								    : words[st->scaling_limit];
+
+	return st->scaling_limit ? cause : "";
+}
+
 void queuejob_report_limit(struct queuejob_reconcile *r)
 {
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const char *cause = g ? describe_cause(&g->status) : "";
+
 	if (r->want.limited)
-		queuejob_report(r, kar_reason_Scaled, "queue %s allows %d of %s at once", r->f->v->queue,
-			(int)r->want.pods, queuejob_count_pods(r, r->f->pods.total));
+		queuejob_report(r, kar_reason_Scaled, "queue %s allows %d of %s at once%s%s", r->f->v->queue,
+			(int)r->want.pods, queuejob_count_pods(r, r->f->pods.total), cause[0] ? ": " : "",
+			cause);
 }

@@ -344,6 +344,85 @@ static void raised_minimum(void **state)
 	check_rows(rows, KAR_LEN(rows), raised);
 }
 
+/* Why the elastic group j has no more pods. */
+static const char *limit(struct world *w, uint32_t group)
+{
+	static const char *const names[KAR_QUEUE_LIMITS] = { "all", "starting", "closed", "freezing", "load",
+		"quota", "capability", "share", "head", "guarantee", "capacity", "nodes", "stopping" };
+	const struct kar_queue_decision *d = &w->r.groups[group];
+
+	return kar_arena_printf(&w->a, "%d, %s: %s", (int)d->desired, names[d->limit],
+		d->limit_text ? d->limit_text : "-");
+}
+
+static void no_more_pods(void **state)
+{
+	static const struct row rows[] = {
+		{ "it has all", "node n cpu=20; queue a; group j a 1..4 cpu=1 run=4", "4, all: -" },
+		{ "its minimum does not run yet", "node n cpu=20; queue a; group j a 1..4 cpu=1 bare=1",
+			"1, starting: -" },
+		{ "it is not elastic", "node n cpu=20; queue a; group j a 1..4 cpu=1 run=1 fixed",
+			"1, all: -" },
+		{ "its queue is closed", "node n cpu=20; queue a closed; group j a 1..4 cpu=1 run=2",
+			"2, closed: -" },
+		{ "the freezing window",
+			"node n cpu=20; queue a; group j a 1..4 cpu=1 run=2 scaled=9970; flags window=60",
+			"2, freezing: the freezing window ends at 1970-01-01T02:47:10Z" },
+		{ "a window that ends does not help without room",
+			"node n cpu=2; queue a; group j a 1..4 cpu=1 run=2 scaled=9970; flags window=60",
+			"2, capacity: insufficient cpu: 1 requested, 0 of 2 free (1 short)" },
+		{ "its owner has asked for more: no window holds it back",
+			"node n cpu=20; queue a; group j a 1..4 cpu=1 run=2 scaled=9970 resized; flags window=60",
+			"4, all: -" },
+		{ "the load limit", "node n cpu=10; queue a; group j a 1..20 cpu=1 run=9; flags load=900",
+			"9, load: insufficient cpu: 1 requested, 0 of 9 free (1 short), --max-load-desired keeps the rest of 10 free" },
+		{ "the load limit, with pods of others",
+			"node n cpu=10; queue a; foreign cpu=4 on=n; group j a 1..20 cpu=1 run=5; flags load=900",
+			"5, load: insufficient cpu: 1 requested, 0 of 9 free (1 short), --max-load-desired keeps the rest of 10 free" },
+		{ "a full cluster is no load limit",
+			"node n cpu=10; queue a; group j a 1..20 cpu=1 run=10; flags load=900",
+			"9, load: insufficient cpu: 1 requested, 0 of 9 free (1 short), --max-load-desired keeps the rest of 10 free" },
+		{ "a quota", "node n cpu=20; queue a; quota default c pods=3; group j a 1..6 cpu=1 run=3",
+			"3, quota: insufficient pods: 1 requested, 0 of 3 free (1 short), quota c has 3, used 3" },
+		{ "a quota that is kept for whoever starts",
+			"node n cpu=20; queue a; quota default c pods=9; group h a 2 cpu=1 bare=2 admitted=9999; group j a 1..6 cpu=1 run=3",
+			"3, quota: jobs of the namespace that start go first for its quota" },
+		{ "capability", "node n cpu=20; queue a cap=cpu:4; group j a 1..6 cpu=1 run=4",
+			"4, capability: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue a has capability 4" },
+		{ "capability of a parent, that others use",
+			"node n cpu=20; queue t cap=cpu:4; queue a under=t; queue b under=t; group i b 1..6 cpu=1 run=2; group j a 1..6 cpu=1 run=2",
+			"2, share: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue t has capability 4; other queues use 1 cpu beyond the minima of their jobs" },
+		{ "what its queue does not lend",
+			"node n cpu=20; queue a n=cpu:4; queue b n=cpu:16; group j a 1..6 cpu=1 run=4 bound-for-good",
+			"4, capability: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue a is entitled to 4 and lends it nothing: nobody would make p again" },
+		{ "the share of another queue",
+			"node n cpu=6; queue a; queue b; group i b 1..9 cpu=1 run=3; group j a 1..9 cpu=1 run=3",
+			"3, share: insufficient cpu: 1 requested, 0 of 6 free (1 short); other queues use 2 cpu beyond the minima of their jobs" },
+		{ "the share of other jobs",
+			"node n cpu=9; queue a; queue b; group i b 1..9 cpu=1 run=5; group h a 1..9 cpu=1 run=2; group j a 1..9 cpu=1 run=2",
+			"2, share: insufficient cpu: 1 requested, 0 of 9 free (1 short); other jobs of queue a use 1 cpu beyond their minima, other queues 4" },
+		{ "minima of others are no shares",
+			"node n cpu=6; queue a; queue b; group i b 3 cpu=1 run=3; group j a 1..9 cpu=1 run=3",
+			"3, capacity: insufficient cpu: 1 requested, 0 of 6 free (1 short)" },
+		{ "pods of no queue", "node n cpu=6; queue a; foreign cpu=3 on=n; group j a 1..9 cpu=1 run=3",
+			"3, capacity: insufficient cpu: 1 requested, 0 of 6 free (1 short), taken by pods of no queue: 3 cpu" },
+		{ "nodes",
+			"2*node n cpu=3; node t cpu=3 !gpu; queue a; group j a 1..4 cpu=2 run=2 on=n1:1,n2:1",
+			"2, nodes: no node has room for one more pod: 2 nodes lack cpu (short 1), 1 tainted (gpu)" },
+		{ "guarantees", "node n cpu=9; queue a; queue b n=cpu:3 g=cpu:3; group j a 1..9 cpu=1 run=6",
+			"6, guarantee: insufficient cpu: 1 requested, 0 of 9 free (1 short), held for guarantees of other queues: 3 cpu are free but guaranteed to queue b" },
+		{ "a group that waits long",
+			"flags starve=300; node m cpu=3; node n cpu=8; queue a; group h a 1 cpu=4 run=1 on=n:1; group x a 1 cpu=8 t=1000; group j a 1..9 cpu=1 run=3 on=m:3",
+			"3, head: insufficient cpu: 1 requested, 0 of 11 free (1 short), held for default/x, which waits since 1970-01-01T00:16:40Z" },
+		{ "pods that stop",
+			"node n cpu=9; queue a; group i a 1 cpu=1 run=1 stops=4; group j a 1..6 cpu=1 run=4",
+			"4, stopping: -" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), limit);
+}
+
 /* Each reason is in the document for users, in the order of precedence. */
 static void document_has_each_reason(void **state)
 {
@@ -375,6 +454,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(raised_minimum),
+		cmocka_unit_test(no_more_pods),
 		cmocka_unit_test(document_has_each_reason),
 	};
 

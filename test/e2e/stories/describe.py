@@ -117,7 +117,8 @@ def story_pods_without_a_node_are_explained(s):
     check_lines(s, "all", r"Warning\s+Infeasible.*a pod asks for 1000 cpu, the largest node has")
     expect_equal(s.pods("all"), {}, "its pods")
     s.apply(queuejob("extras", task("small", 1), large, sched={"minAvailable": 1}))
-    s.wait_phase("extras", "Running", reason="Scaled", message="queue default allows 1 of 3 pods at once")
+    s.wait_phase("extras", "Running", reason="Scaled")
+    wait_until(lambda: re.search(r"^queue default allows 1 of 3 pods at once: insufficient cpu: 1000 requested, ", s.status("extras")["message"]), "what stops the next pod")
     expect_equal(sorted(s.pods("extras")), ["extras-small-0"], "its pods")
 
 
