@@ -74,11 +74,11 @@ static int64_t kept_free(const struct q_queue *q, uint32_t r)
 	return q_max(0, q_max(q_sub(q->g[r], q_used(q, r)), q->idle[r]));
 }
 
-/* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, else all that is guaranteed. */
+/* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, as far as it is, else all that is guaranteed. */
 static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf, uint32_t r, bool free)
 {
+	int64_t all = 0, room = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
 	const char *names = NULL;
-	int64_t all = 0;
 	int n = 0;
 
 	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
@@ -93,8 +93,9 @@ static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf,
 				names = names ? Q_TEXT(p, "%s, %s", names, other->in->name) : other->in->name;
 		}
 	}
-	if (!names)
+	if (!names || (free && room <= 0))
 		return NULL;
+	all = free ? q_min(all, room) : all;
 	if (n > 3)
 		names = Q_TEXT(p, "%s and %d more", names, n - 3);
 	return Q_TEXT(p, "%s %s are %sguaranteed to queue%s %s", q_text_amount(p, p->names[r], all, false),
