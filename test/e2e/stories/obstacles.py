@@ -31,7 +31,7 @@ class Scene:
             pod = thief(node)
             pod["metadata"]["name"] += str(i)
             self.s.apply(pod)
-            self.stack.callback(self.s.kubectl, "delete", "pod", pod["metadata"]["name"], "--wait=true")
+            self.stack.callback(self.s.kubectl, "delete", "pod", pod["metadata"]["name"], "--wait=true", "--ignore-not-found")
         wait_until(lambda: all(p["spec"].get("nodeName") for p in self.s.kubectl.list("pods")), "they have their nodes")
 
     def quota(self, **hard):
