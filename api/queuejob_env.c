@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/names.h"
+#include "api/queuejob_gang.h"
 #include "common/json.h"
 #include "common/str.h"
 
@@ -151,22 +152,58 @@ static const char *first_host(const struct kar_queuejob *job, char out[HOST_LEN]
 	return host_of(job, task, 0, out);
 }
 
-/* torch.distributed reads the first four; torchrun reads PET_<option>, and sets the first four for its processes. */
+/* Pods with which the job runs once all its tasks have started. */
+static int32_t least_pods(struct env *e)
+{
+	const struct kar_queuejob_spec *s = &e->p->job->spec;
+	bool *started = kar_arena_alloc(&e->arena, s->n_tasks + 1, sizeof(*started));
+	int32_t min;
+
+	for (size_t i = 0; i < s->n_tasks; i++)
+		started[i] = true;
+	min = kar_queuejob_quorum(s, started);
+	return min > 0 ? min : 1;
+}
+
+/*
+ * torchrun for a number of nodes that changes: MIN:MAX, and a rendezvous that knows who is there. The static one waits for all.
+ */
+static void put_elastic_torch(struct env *e, const char *host, int32_t min, int32_t max)
+{
+	char endpoint[HOST_LEN + NUMBER_LEN], nodes[2 * NUMBER_LEN];
+
+	snprintf(endpoint, sizeof(endpoint), "%s:%d", host, TORCH_PORT);
+	snprintf(nodes, sizeof(nodes), "%" PRId32 ":%" PRId32, min, max);
+	put(e, "PET_NNODES", nodes);
+	put(e, "PET_RDZV_BACKEND", "c10d");
+	put(e, "PET_RDZV_ENDPOINT", endpoint);
+	put(e, "PET_RDZV_ID", e->p->job->o.name);
+}
+
+/*
+ * torch.distributed reads the first four; torchrun reads PET_<option>, and sets the first four for its processes. The size of an elastic job
+ * is not known: a program that believed WORLD_SIZE would wait for pods that may never come.
+ */
 static void put_torch(struct env *e)
 {
 	const struct kar_queuejob *job = e->p->job;
-	int32_t size = kar_queuejob_total(&job->spec);
+	int32_t size = kar_queuejob_total(&job->spec), min = least_pods(e);
+	bool elastic = min < size;
 	char host[HOST_LEN];
 
 	first_host(job, host);
 	put(e, "MASTER_ADDR", host);
 	put_number(e, "MASTER_PORT", TORCH_PORT);
-	put_number(e, "WORLD_SIZE", size);
+	if (!elastic)
+		put_number(e, "WORLD_SIZE", size);
 	put_rank(e, "RANK");
 	put(e, "PET_MASTER_ADDR", host);
 	put_number(e, "PET_MASTER_PORT", TORCH_PORT);
-	put_number(e, "PET_NNODES", size);
 	put_rank(e, "PET_NODE_RANK");
+	if (elastic)
+		put_elastic_torch(e, host, min, size);
+	else
+		put_number(e, "PET_NNODES", size);
 }
 
 static void put_jax(struct env *e)

@@ -127,6 +127,7 @@ static const char *env_of(const char *json, size_t task, int32_t index, struct k
 	return strstr(kar_buf_cstr(out), "\"env\":[");
 }
 
+#define ELASTIC(min) "\"schedSpec\":{\"minAvailable\":" #min "},"
 #define FRAMEWORKS(names) "\"network\":{\"enableDNSHostnames\":true,\"frameworks\":[" names "]},"
 #define TWO_TASKS \
 	"\"taskSpecs\":[{\"name\":\"master\"," TEMPLATE "},{\"replicas\":2,\"name\":\"my-w\"," TEMPLATE "}]"
@@ -135,12 +136,21 @@ static const char *env_of(const char *json, size_t task, int32_t index, struct k
 static void frameworks_have_their_variables(void **state)
 {
 	static const struct {
-		const char *json, *want[12];
+		const char *json, *want[12], *absent;
 	} rows[] = {
 		{ JOB(FRAMEWORKS("\"torch\"") TWO_TASKS),
 			{ "MASTER_ADDR=j-master-0.j", "MASTER_PORT=29500", "WORLD_SIZE=3", "RANK=2",
 				"PET_MASTER_ADDR=j-master-0.j", "PET_MASTER_PORT=29500", "PET_NNODES=3",
-				"PET_NODE_RANK=2", "KAR_TASK_SIZE=2", "KAR_HOSTS=j-my-w-0.j,j-my-w-1.j" } },
+				"PET_NODE_RANK=2", "KAR_TASK_SIZE=2", "KAR_HOSTS=j-my-w-0.j,j-my-w-1.j" },
+			"PET_RDZV" },
+		{ JOB(FRAMEWORKS("\"torch\"") ELASTIC(2) TWO_TASKS),
+			{ "PET_NNODES=2:3", "PET_RDZV_BACKEND=c10d", "PET_RDZV_ID=j",
+				"PET_RDZV_ENDPOINT=j-master-0.j:29500", "RANK=2",
+				"MASTER_ADDR=j-master-0.j" },
+			"\"WORLD_SIZE\"" },
+		{ JOB(FRAMEWORKS("\"torch\"") ELASTIC(0) TWO_TASKS), { "PET_NNODES=1:3" }, "\"WORLD_SIZE\"" },
+		{ JOB(FRAMEWORKS("\"torch\"") ELASTIC(3) TWO_TASKS), { "PET_NNODES=3", "WORLD_SIZE=3" },
+			":3" },
 		{ JOB(FRAMEWORKS("\"jax\"") TWO_TASKS),
 			{ "JAX_COORDINATOR_ADDRESS=j-master-0.j:1234", "JAX_NUM_PROCESSES=3",
 				"JAX_PROCESS_ID=2" } },
@@ -166,6 +176,8 @@ static void frameworks_have_their_variables(void **state)
 			if (!strstr(env, text))
 				fail_msg("%s is not in %s", text, env);
 		}
+		if (rows[i].absent && strstr(env, rows[i].absent))
+			fail_msg("%s is in %s", rows[i].absent, env);
 		kar_buf_release(&out);
 	}
 }
