@@ -47,6 +47,7 @@ static void drop(struct kar_templates *t, struct entry *e)
 	RB_REMOVE(entries, &t->entries, e);
 	t->n--;
 	free(e->of.message);
+	free(e->of.gate);
 	free(e);
 }
 
@@ -134,6 +135,12 @@ void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum 
 	}
 	if (news && t->answered)
 		t->answered(t->answered_arg);
+}
+
+void kar_templates_note_gate(struct kar_template *e, const char *gate)
+{
+	free(e->gate);
+	e->gate = gate ? kar_xstrdup(gate) : NULL;
 }
 
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task, kar_time mono)

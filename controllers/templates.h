@@ -27,7 +27,7 @@ enum kar_template_verdict {
 struct kar_template {
 	enum kar_template_verdict verdict;
 	char *message;     /* the API server's words; NULL: it has accepted it, or not answered */
-	bool gated;        /* of ACCEPTED: its pods get a scheduling gate of others */
+	char *gate;        /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
 	kar_time wanted;   /* the pass of queues waits for the verdict since then; 0: it does not */
 	unsigned tries;    /* refusals in a row */
 	kar_time asked;    /* of the request under way; 0: none is */
@@ -49,6 +49,8 @@ struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_
 /* The answer has come, with @verdict. @message: of a refusal. UNKNOWN: the answer says nothing, and what was known stays. */
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
 	const char *message) __attribute__((nonnull(1, 2)));
+/* Its pods get the scheduling gate @gate of others; NULL: none. */
+void kar_templates_note_gate(struct kar_template *e, const char *gate) __attribute__((nonnull(1)));
 /* The pass wants to know the verdict of task number @task of @job. */
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
 	kar_time mono) KAR_NONNULL;

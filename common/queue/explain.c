@@ -239,6 +239,7 @@ static void explain_group(struct q_pass *p, struct q_group *g, struct kar_queue_
 	struct q_why w = q_is_admitted(g) ? why_admitted(p, g) : why_waiting(p, g);
 
 	d->reason = w.reason;
+	d->held_by_gate = g->in->takes_nothing && w.reason >= KAR_QR_QUOTA_EXCEEDED ? g->in->gate : NULL;
 	d->text = w.text ? w.text : d->evicted_text;
 	d->partner = w.reason == KAR_QR_GANG_GROUP && g->partner ? g->partner->index : KAR_QUEUE_NONE;
 	d->partner_reason = g->partner_reason;
@@ -275,8 +276,12 @@ void q_messages(struct q_pass *p, struct kar_queue_result *out)
 		struct kar_queue_decision *d = &out->groups[i];
 
 		d->message = d->text;
+		if (d->held_by_gate && d->text)
+			d->message = Q_TEXT(p,
+				"%s; nobody is evicted for it: its pods have the scheduling gate %s", d->text,
+				d->held_by_gate);
 		if (d->position && d->text)
-			d->message = Q_TEXT(p, "%s; %d%s of %d in queue %s", d->text, (int)d->position,
+			d->message = Q_TEXT(p, "%s; %d%s of %d in queue %s", d->message, (int)d->position,
 				q_text_ordinal(d->position), (int)d->line, p->groups[i].in->queue_name);
 		if (d->estimated_start && d->text)
 			d->message = Q_TEXT(p, "%s; may start about %s (%s)", d->message,

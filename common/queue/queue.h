@@ -222,6 +222,8 @@ struct kar_queue_group {
 	 * server has not accepted its pods yet (.unchecked), or somebody else holds them up.
 	 */
 	bool takes_nothing, unchecked;
+	const char *
+		gate; /* of .takes_nothing: a scheduling gate of others that its pods have; NULL: none is known */
 	bool no_provisioning; /* its pods are created bound, or it was admitted otherwise: it does not wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
@@ -320,6 +322,8 @@ struct kar_queue_decision {
 	int32_t line; /* how many these are */
 	const char *
 		text; /* why it waits, without position; of an admitted one: NULL, or why a raised minimum waits */
+	const char *
+		held_by_gate; /* it waits for room, and nobody is evicted for it because of this scheduling gate of its pods */
 	const char *message;      /* text with position and estimate, as it is written to the status */
 	kar_time estimated_start; /* 0: not known */
 	const char *basis;        /* of that: "deadlines", "median of 12 jobs" */

@@ -312,7 +312,7 @@ static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 	struct q_lack l;
 	bool can;
 
-	if (!q_may_take(p, ask->g->q))
+	if (ask->g->in->takes_nothing || !q_may_take(p, ask->g->q))
 		return (struct q_why){ 0 };
 	mark = q_mark(p);
 	p->ignore_time = true;

@@ -2,6 +2,8 @@
  * Whether the pods of a job that waits can be created: whether the API server takes them (templates.h), and whether their names are free.
  * Who cannot have pods gets no room, and takes none (decision 071).
  */
+#include <string.h>
+
 #include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/queue/making.h"
@@ -41,7 +43,9 @@ static void check_task(struct making *m, size_t task, bool proven)
 			verdict == KAR_TEMPLATE_INVALID ? KAR_QR_INVALID_TEMPLATE : KAR_QR_FORBIDDEN,
 			kar_arena_printf(m->arena, "task %s: %s", m->job->spec.tasks[task].name,
 				t->message ? t->message : "refused"));
-	m->in->takes_nothing |= t && t->gated;
+	if (t && t->gate) /* it may change while the pass runs */
+		m->in->gate = kar_arena_strndup(m->arena, t->gate, strlen(t->gate));
+	m->in->takes_nothing |= m->in->gate != NULL;
 	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !proven;
 }
 

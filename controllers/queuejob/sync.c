@@ -251,31 +251,36 @@ static void refused(const struct kar_sync *s, const struct kar_action *a, const 
 	kar_workqueue_add(s->controller->queue, s->key);
 }
 
-/* Does the pod in @body have a scheduling gate that is not ours? False if it cannot be read. */
-static bool is_gated_by_others(struct kar_str body)
+/* A scheduling gate of the pod in @body that is not ours, in @arena; NULL: it has none, or cannot be read. */
+static const char *gate_of_others(struct kar_str body, struct kar_arena *arena)
 {
-	struct kar_arena arena = { 0 };
 	struct pod_wire w = { 0 };
 	const struct pod_wire_gate *gates;
-	bool found = false;
 
-	if (body.n && kar_document_decode(&arena, kar_pod_type.wire, body, &w, NULL) == 0) {
-		gates = w.spec.gates.items;
-		for (size_t i = 0; i < w.spec.gates.n; i++)
-			found |= !kar_streq(gates[i].name, KAR_GATE);
+	if (!body.n || kar_document_decode(arena, kar_pod_type.wire, body, &w, NULL) != 0)
+		return NULL;
+	gates = w.spec.gates.items;
+	for (size_t i = 0; i < w.spec.gates.n; i++) {
+		if (gates[i].name && !kar_streq(gates[i].name, KAR_GATE))
+			return gates[i].name;
 	}
-	kar_arena_release(&arena);
-	return found;
+	return NULL;
 }
 
-/* Do its pods get a scheduling gate of others, by the template or by a webhook? */
+/*
+ * Do its pods get a scheduling gate of others, by the template or by a webhook? Of the pods that are created the first is looked at: the
+ * others are like it.
+ */
 static void note_gates(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
 {
 	const struct queuejob_new_pod *pod = a->payload;
 	struct kar_template *e =
 		kar_templates_of(s->controller->stores->templates, queuejob_of(s), pod->task, s->mono);
+	struct kar_arena arena = { 0 };
 
-	e->gated = is_gated_by_others(answer->body);
+	if (a->dry_run || e->verdict != KAR_TEMPLATE_ACCEPTED)
+		kar_templates_note_gate(e, gate_of_others(answer->body, &arena));
+	kar_arena_release(&arena);
 }
 
 static void passed(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
@@ -283,8 +288,7 @@ static void passed(const struct kar_sync *s, const struct kar_action *a, const s
 	struct queuejob_memory *m = a->dry_run ? queuejob_remember(s) : queuejob_recall(s);
 	const struct queuejob_new_pod *pod = a->payload;
 
-	if (a->dry_run)
-		note_gates(s, a, answer);
+	note_gates(s, a, answer);
 	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL);
 
 	if (m)

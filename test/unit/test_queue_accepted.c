@@ -173,9 +173,13 @@ static void pods_with_a_gate_of_others_take_nothing(void **state KAR_UNUSED)
 	put_victim();
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
 	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
-	template_of("t")->gated = true;
+	kar_templates_note_gate(template_of("t"), "example.com/hold");
 	assert_string_equal(pass(),
 		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
+	check_says(&w.sync.plan.actions[0],
+		"; nobody is evicted for it: its pods have the scheduling gate example.com/hold; 1st of 1");
+	kar_templates_note_gate(template_of("t"), NULL);
+	assert_string_equal(pass(), EVICTION);
 }
 
 static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
