@@ -8,6 +8,7 @@
 #include "controllers/runtime/executor_wire.h"
 #include "controllers/runtime/write_rate.h"
 #include "controllers/runtime/create_backoff.h"
+#include "controllers/runtime/extras_limit.h"
 #include "controllers/runtime/slow_start.h"
 #include "controllers/runtime/turns.h"
 
@@ -50,7 +51,9 @@ struct kar_executor {
 	struct kar_turns *turns;
 	uint64_t arrivals;
 	int in_flight;
-	size_t waiting; /* writes of all runs not sent yet */
+	struct kar_extras_limit extras;
+	struct kar_timer *extra_due; /* another extra may be sent */
+	size_t waiting;              /* writes of all runs not sent yet */
 	bool draining;
 };
 
@@ -244,6 +247,21 @@ static void succeed(struct run *r, const struct kar_action *a, const struct kar_
 	record_events(r);
 }
 
+static bool is_extra(const struct kar_action *a)
+{
+	return a && a->rank.tier == KAR_TIER_EXTRA;
+}
+
+/* Extras of a lower priority make room for what brings a job to its minimum. */
+static void note_step(struct run *r, const struct kar_action *a)
+{
+	bool own = a && (is_for_all(r) || a->rank.tier != KAR_TIER_CONTROL);
+
+	if (a && kar_is_step(a))
+		kar_extras_limit_step(&r->x->extras, own ? a->rank.priority : r->control.priority,
+			kar_loop_mono(r->x->loop));
+}
+
 /* The object is gone already, which makes a delete or a patch of it superfluous. */
 static bool is_moot(const struct kar_action *a, const struct kar_err *err)
 {
@@ -260,6 +278,9 @@ static void settle(struct item *it, const struct kar_answer *answer, const struc
 	delist(r);
 	r->in_flight--;
 	x->in_flight--;
+	if (is_extra(it->action))
+		kar_extras_limit_answered(&x->extras);
+	note_step(r, it->action);
 	r->creates_in_flight -= create;
 	if (!err || is_moot(it->action, err)) {
 		r->window += create;
@@ -334,6 +355,9 @@ static struct item *new_item(struct run *r, const struct kar_action *a)
 	it->action = a;
 	r->in_flight++;
 	r->x->in_flight++;
+	if (is_extra(a))
+		kar_extras_limit_sent(&r->x->extras, kar_loop_mono(r->x->loop));
+	note_step(r, a);
 	return it;
 }
 
@@ -420,10 +444,21 @@ static void send_next(struct run *r)
 		send_action(r);
 }
 
+/* May the extra that is the next create be sent now? */
+static bool extra_is_due(struct kar_executor *x)
+{
+	const struct kar_rank *rank = kar_turns_extra(x->turns);
+	kar_time wait = rank ? kar_extras_limit_wait(&x->extras, rank->priority, kar_loop_mono(x->loop)) : 0;
+
+	if (wait && wait != KAR_NEVER)
+		kar_timer_start(x->extra_due, wait);
+	return !wait;
+}
+
 static void send_all(struct kar_executor *x)
 {
 	while (!x->draining && x->in_flight < x->max_in_flight) {
-		struct run *r = run_of(kar_turns_take(x->turns));
+		struct run *r = run_of(kar_turns_take(x->turns, extra_is_due(x)));
 
 		if (!r)
 			return;
@@ -437,6 +472,11 @@ static void pump(struct kar_executor *x)
 {
 	send_all(x);
 	kar_recorder_busy(x->recorder, x->waiting > 0 && !x->draining);
+}
+
+static void on_extra_due(void *arg)
+{
+	pump(arg);
 }
 
 static struct kar_rank control_rank(const struct kar_plan *p)
@@ -499,13 +539,14 @@ struct kar_executor *kar_executor_new(struct kar_loop *l, struct kar_client *cli
 	x->applied = applied;
 	x->arg = arg;
 	x->turns = kar_turns_new();
+	x->extra_due = kar_timer_new(l, on_extra_due, x);
 	return x;
 }
 
 void kar_executor_drain(struct kar_executor *x)
 {
 	x->draining = true;
-	for (struct run *r; (r = run_of(kar_turns_take(x->turns))) != NULL;) {
+	for (struct run *r; (r = run_of(kar_turns_take(x->turns, true))) != NULL;) {
 		stop(r);
 		finish_if_done(r);
 	}
@@ -514,8 +555,10 @@ void kar_executor_drain(struct kar_executor *x)
 void kar_executor_free(struct kar_executor *x)
 {
 	assert(!x || (!x->in_flight && !x->waiting));
-	if (x)
-		kar_turns_free(x->turns);
+	if (!x)
+		return;
+	kar_timer_free(x->extra_due);
+	kar_turns_free(x->turns);
 	free(x);
 }
 

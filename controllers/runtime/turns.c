@@ -160,9 +160,17 @@ static struct kar_turn *control_or_create(struct kar_turns *t, struct kar_turn *
 	return t->creates_next ? control : create;
 }
 
-static struct kar_turn *next(struct kar_turns *t)
+const struct kar_rank *kar_turns_extra(struct kar_turns *t)
 {
-	struct kar_turn *control = first_of(&t->control), *create = RB_MIN(turn_order, &t->creates);
+	const struct kar_turn *create = RB_MIN(turn_order, &t->creates);
+
+	return create && create->rank->tier == KAR_TIER_EXTRA ? create->rank : NULL;
+}
+
+static struct kar_turn *next(struct kar_turns *t, bool extras)
+{
+	struct kar_turn *control = first_of(&t->control);
+	struct kar_turn *create = extras || !kar_turns_extra(t) ? RB_MIN(turn_order, &t->creates) : NULL;
 
 	if (control && create)
 		return control_or_create(t, control, create);
@@ -171,9 +179,9 @@ static struct kar_turn *next(struct kar_turns *t)
 	return control ? control : first_of(&t->background);
 }
 
-struct kar_turn *kar_turns_take(struct kar_turns *t)
+struct kar_turn *kar_turns_take(struct kar_turns *t, bool extras)
 {
-	struct kar_turn *w = next(t);
+	struct kar_turn *w = next(t, extras);
 	struct lane *l = w ? lane_of(t, w) : NULL;
 
 	if (l) { /* the other namespaces come before its next turn */

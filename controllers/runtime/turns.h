@@ -6,7 +6,8 @@
  * KAR_TIER_BACKGROUND is sent when nothing else waits. Namespaces take turns among the control writes, and among
  * the background writes (keys without a namespace count as one namespace), so that each is as fast as if every other namespace had
  * one plan. Within a namespace priority decides, then the order of arrival. Creates of all namespaces are sent in the order of
- * kar_rank_compare(), by priority and age.
+ * kar_rank_compare(), by priority and age. How many extras may be sent at once is the caller's own limit: while it is reached, the other
+ * writes go on.
  *
  * Pure; O(log n) for each write. The order of the writes of one plan is the plan's own.
  */
@@ -36,7 +37,9 @@ void kar_turns_free(struct kar_turns *t); /* accepts NULL; no plan may be waitin
 void kar_turns_add(struct kar_turns *t, struct kar_turn *w, const struct kar_rank *rank) KAR_NONNULL;
 /* @w does not wait any more. No effect if it did not. */
 void kar_turns_remove(struct kar_turns *t, struct kar_turn *w) KAR_NONNULL;
-/* The plan whose write is next; it does not wait any more. NULL: none waits. */
-struct kar_turn *kar_turns_take(struct kar_turns *t) KAR_NONNULL;
+/* The rank of the extra that is the next create, borrowed while it waits. NULL: the next create is no extra, or none waits. */
+const struct kar_rank *kar_turns_extra(struct kar_turns *t) KAR_NONNULL;
+/* The plan whose write is next; it does not wait any more. @extras: it may be an extra. NULL: no such plan waits. */
+struct kar_turn *kar_turns_take(struct kar_turns *t, bool extras) KAR_NONNULL;
 
 #endif

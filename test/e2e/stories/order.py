@@ -59,11 +59,12 @@ def story_minimum_by_priority_then_extras_in_turns(s):
 
 
 def overtaken(s, name):
-    """How many extras were created between the submission of that job and the last pod of its minimum."""
+    """How many extras were created between the submission of that job and the last pod of its minimum, and how many after that."""
     submitted = next(e["requestReceivedTimestamp"] for e in s.audit.events(verb="create", resource="queuejobs", namespace=s.namespace, name=name))
     made = [(e["requestReceivedTimestamp"], e["objectRef"]["name"]) for e in s.audit.pod_creates(s.namespace) if e["responseStatus"]["code"] == 201]
     last = max(at for at, pod in made if pod.startswith(f"{name}-"))
-    return len([pod for at, pod in made if submitted < at < last and pod.startswith("elastic-")])
+    extras = [at for at, pod in made if pod.startswith("elastic-")]
+    return len([at for at in extras if submitted < at < last]), len([at for at in extras if at > last])
 
 
 def story_important_job_overtakes_waiting_extras(s):
@@ -74,7 +75,20 @@ def story_important_job_overtakes_waiting_extras(s):
     wait_until(lambda: len(s.pods("elastic")) >= 12, "some extras exist", 60)
     s.kubectl("create", "-f", "-", stdin=json.dumps(queuejob("urgent", task("worker", 4), sched={"priority": 100})))
     s.wait_phase("urgent", "Running", 60, running=4)
-    n, waited = overtaken(s, "urgent"), 302 - len(s.pods("elastic"))
+    n, waited = overtaken(s, "urgent")[0], 302 - len(s.pods("elastic"))
+    s.shown.append(f"{n} extras were created between its submission and its last pod; {waited} still waited then")
+    expect(waited > 50, f"only {waited} extras still waited")
+    expect(n <= 30, f"{n} extras were created before the minimum of the important job")
+
+
+def story_important_job_overtakes_a_flood_of_extras(s):
+    """No limit of requests: a job of higher priority that is submitted while 900 extras are being created has its minimum after at most 30 of them."""
+    s.apply(queuejob("elastic", task("worker", 902), sched={"minAvailable": 2, "priority": 1}))
+    wait_until(lambda: len(s.pods("elastic")) >= 12, "some extras exist", 60)
+    s.kubectl("create", "-f", "-", stdin=json.dumps(queuejob("urgent", task("worker", 4), sched={"priority": 100})))
+    s.wait_phase("urgent", "Running", 60, running=4)
+    s.wait_phase("elastic", "Running", 120, running=902)
+    n, waited = overtaken(s, "urgent")
     s.shown.append(f"{n} extras were created between its submission and its last pod; {waited} still waited then")
     expect(waited > 50, f"only {waited} extras still waited")
     expect(n <= 30, f"{n} extras were created before the minimum of the important job")
