@@ -352,8 +352,10 @@ static bool is_new_problem(const struct kar_conditions *old, const struct kar_co
 static void warn_of_loose(const struct update *u, struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &u->v->group->status;
-	bool placed =
-		old->placement.state != KAR_PG_STATE_NONE || u->status->placement.state != KAR_PG_STATE_NONE;
+	enum kar_pg_state state = u->status->placement.state;
+	/* Bound without a plan is satisfied, too. */
+	bool placed = old->placement.state != KAR_PG_STATE_NONE ||
+		(state != KAR_PG_STATE_NONE && state != KAR_PG_STATE_SATISFIED);
 
 	if (u->t->loose && u->t->quorum > 1 && !placed && starts_scheduling(old->phase, u->status->phase))
 		kar_plan_event(p, true, "NotEnforced", "Start",

@@ -249,6 +249,8 @@ static const struct row rows[] = {
 	{ "members_without_our_gate_are_no_gang",
 		"others min=2 phase=Pending; a Pending owner=t; b Pending gated owner=t",
 		"status phase=Scheduling members=2 scheduled=0 running=0 succeeded=0 failed=0 Scheduled=False/Pending; event Warning NotEnforced: 1 of 2 members have no scheduling gate kube-arbitrator.io/gang: they start one by one, as they fit, and not as a gang; requeue 2d" },
+	{ "nor_if_all_are_bound_at_once", "others min=2 phase=Pending; a Pending bound owner=t; b Pending bound owner=t",
+		"urgent status phase=Scheduled members=2 scheduled=2 running=0 succeeded=0 failed=0 placement=Satisfied Scheduled=True/Scheduled; event Warning NotEnforced: 2 of 2 members have no scheduling gate kube-arbitrator.io/gang: they start one by one, as they fit, and not as a gang; event Normal Scheduled: minMember 2 reached" },
 	{ "nor_is_one_alone_a_gang", "others min=1 phase=Pending; a Pending owner=t",
 		"status phase=Scheduling members=1 scheduled=0 running=0 succeeded=0 failed=0 Scheduled=False/Pending; requeue 2d" },
 	{ "attempt_goes_on",
