@@ -14,6 +14,7 @@ static const struct {
 	{ rules_of_quota, &n_rules_of_quota },
 	{ rules_of_nodes, &n_rules_of_nodes },
 	{ rules_of_room, &n_rules_of_room },
+	{ rules_of_pins, &n_rules_of_pins },
 	{ rules_of_evictions, &n_rules_of_evictions },
 	{ rules_of_shares, &n_rules_of_shares },
 	{ rules_of_gangs, &n_rules_of_gangs },

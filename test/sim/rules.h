@@ -4,6 +4,7 @@
 #ifndef TEST_SIM_RULES_H
 #define TEST_SIM_RULES_H
 
+#include "api/pg_plan.h"
 #include "test/sim/model.h"
 
 /* A manager sends the request for a pod. */
@@ -106,7 +107,7 @@ kar_time rules_timeout_of(const struct sim_value *group);
 /* No attempt to start the gang of a job that has not ended is left unfinished. */
 void rules_check_group_at_rest(struct model *l, const struct sim_value *group) KAR_NONNULL;
 
-/* --- rules_room.c --- */
+/* --- rules_pins.c --- */
 
 /* Do the pods of the job (or this pod) name kar-scheduler? They are created bound. */
 bool rules_is_direct(const struct sim_value *job) KAR_NONNULL;
@@ -114,12 +115,18 @@ bool rules_is_direct(const struct sim_value *job) KAR_NONNULL;
 bool rules_is_refused(const struct sim_value *pod) KAR_NONNULL;
 /* The node that a pod was created for: its affinity names it, or it is bound; NULL: none. */
 const char *rules_pin_of(const struct sim_value *pod) KAR_NONNULL;
+
+/* --- rules_room.c --- */
+
+/* The places of a role in the plan of @group, with what is read from it in the arena. */
+struct kar_pg_seats rules_seats_of(const struct sim_value *group, const char *role,
+	struct kar_arena *a) KAR_NONNULL;
 /* The job waits with pods that are created bound: there is no room for one more. */
 bool rules_waits_with_extras(struct model *l, const struct model_job *j,
 	const struct sim_value *job) KAR_NONNULL;
-/* Does its group say that the job waits for room, for the end of its back-off, or for an edit? */
 /* Is it one of the reasons for which a group waits because the nodes are full? */
 bool rules_is_for_room(const char *reason);
+/* Does its group say that the job waits for room, for the end of its back-off, or for an edit? */
 bool rules_waits_for_places(const struct model *l, const struct model_job *j) KAR_NONNULL;
 /* Who waits for room does so because there is none. */
 void rules_check_room_at_rest(struct model *l, const struct model_job *j,
@@ -197,11 +204,11 @@ const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_evictions[], rules_of_gangs[], rules_of_life[],
 	rules_of_limit[], rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[],
-	rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[], rules_of_shares[],
-	rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
+	rules_of_pins[], rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[],
+	rules_of_shares[], rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
 extern const size_t n_rules_of_asks, n_rules_of_evictions, n_rules_of_gangs, n_rules_of_life,
-	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_room,
-	n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota, n_rules_of_shares,
-	n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
+	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_pins,
+	n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota,
+	n_rules_of_shares, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
 
 #endif

@@ -1,4 +1,4 @@
-/* Plans name room that is there, pods go where the plan says, and who waits for room does not find it by itself. */
+/* Plans name room that is there, and who waits for room does not find it by itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,20 +139,18 @@ static const struct sim_value *job_of(const struct model *l, const struct sim_va
 		sim_text_or(sim_get(group, "metadata", "name"), ""));
 }
 
-/* The spec of the pods of a task; NULL: there is no such task. */
-static const struct sim_value *pods_of_task(const struct sim_value *job, const char *task)
+static const struct sim_value *find_task(const struct sim_value *job, const char *name)
 {
 	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
 
 	for (size_t i = 0; i < sim_count(list); i++) {
-		if (kar_streq(sim_text(sim_member(sim_item(list, i), "name")), task))
-			return sim_get(sim_item(list, i), "template", "spec");
+		if (kar_streq(sim_text(sim_member(sim_item(list, i), "name")), name))
+			return sim_item(list, i);
 	}
 	return NULL;
 }
 
-/* The places of a role in the plan of @group, with what is read from it in the arena. */
-static struct kar_pg_seats seats_of(const struct sim_value *group, const char *role, struct kar_arena *a)
+struct kar_pg_seats rules_seats_of(const struct sim_value *group, const char *role, struct kar_arena *a)
 {
 	const struct sim_value *plan = sim_get(group, "status", "placement", "plan");
 	struct kar_pg_planned planned;
@@ -179,6 +177,7 @@ struct bound {
 	const struct sim_value *job;
 	const char *task;
 	struct kar_pg_seats *seats;
+	int64_t n; /* pods of the task that need no place of the plan */
 };
 
 /* A pod that is bound holds its node, and not a place of the plan; one that does not fit where it is to go holds nothing. */
@@ -191,8 +190,10 @@ static void take_seat(void *arg, const struct sim_value *pod)
 		node = rules_pin_of(pod);
 
 	if (node && owner && kar_streq(owner, sim_get_text(b->job, "metadata", "uid")) &&
-		kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_TASK), b->task))
+		kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_TASK), b->task)) {
 		kar_pg_seats_take(b->seats, node);
+		b->n += !has_ended(pod);
+	}
 }
 
 /* What a plan holds for pods that have no node yet; @is_whole: that is all of it, since the attempt begins. */
@@ -203,18 +204,22 @@ static void take_plan(struct room *m, const struct sim_value *group, const struc
 
 	for (size_t i = 0; i < sim_count(plan); i++) {
 		const char *role = sim_text_or(sim_member(sim_item(plan, i), "role"), "");
-		const struct sim_value *spec = pods_of_task(job, role);
-		struct kar_pg_seats seats = seats_of(group, role, &m->arena);
-		struct bound b = { job, role, &seats };
+		const struct sim_value *task = find_task(job, role);
+		struct kar_pg_seats seats = rules_seats_of(group, role, &m->arena);
+		struct bound b = { job, role, &seats, 0 };
+		int64_t left;
 
 		if (!is_whole)
 			sim_apiserver_each(m->l->server, "", "pods", take_seat, &b);
-		for (size_t k = 0; spec && k < seats.n; k++) {
+		left = sim_get_int(task, 1, "replicas") - b.n;
+		for (size_t k = 0; task && k < seats.n && left > 0; k++) {
 			struct room_node *node = find_node(m, seats.items[k].node);
+			int64_t n = seats.items[k].n < left ? seats.items[k].n : left;
 
-			if (!node || !seats.items[k].n)
+			if (!node || !n)
 				continue;
-			take(m, node, spec, seats.items[k].n, is_new);
+			left -= n;
+			take(m, node, sim_get(task, "template", "spec"), n, is_new);
 		}
 	}
 }
@@ -311,7 +316,7 @@ static bool has_too_many_places(struct room *m, const struct write *w, const str
 
 	for (size_t i = 0; i < sim_count(list); i++) {
 		const char *task = sim_text_or(sim_member(sim_item(list, i), "name"), "");
-		struct kar_pg_seats seats = seats_of(w->c->new, task, &m->arena);
+		struct kar_pg_seats seats = rules_seats_of(w->c->new, task, &m->arena);
 		int64_t n = 0;
 
 		for (size_t k = 0; k < seats.n; k++)
@@ -334,8 +339,8 @@ static bool has_new_place(struct room *m, const struct sim_change *c, const char
 
 	for (size_t i = 0; i < sim_count(plan) && more <= 0; i++) {
 		const char *role = sim_text_or(sim_member(sim_item(plan, i), "role"), "");
-		struct kar_pg_seats new = seats_of(c->new, role, &m->arena),
-				    old = seats_of(c->old, role, &m->arena);
+		struct kar_pg_seats new = rules_seats_of(c->new, role, &m->arena),
+				    old = rules_seats_of(c->old, role, &m->arena);
 
 		more = 0;
 		for (size_t k = 0; k < new.n; k++)
@@ -372,107 +377,6 @@ static void check_plan_fits(const struct rule *r, const struct write *w)
 		model_break(w->l, r->name, "group %s/%s has places for more pods than it lacks", w->c->ns,
 			w->c->name);
 	room_release(&m);
-}
-
-/* --- pins ---------------------------------------------------------------------------------------------- */
-
-bool rules_is_direct(const struct sim_value *job)
-{
-	return strcmp(sim_text_or(sim_get(job, "spec", "schedulerName"), ""), "kar-scheduler") == 0;
-}
-
-bool rules_is_refused(const struct sim_value *pod)
-{
-	return rules_is_direct(pod) &&
-		strncmp(sim_text_or(sim_get(pod, "status", "reason"), ""), "OutOf", 5) == 0;
-}
-
-const char *rules_pin_of(const struct sim_value *pod)
-{
-	if (rules_is_direct(pod))
-		return sim_get_text(pod, "spec", "nodeName");
-
-	const struct sim_value *terms = sim_get(pod, "spec", "affinity", "nodeAffinity",
-		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
-	const struct sim_value *field = sim_item(sim_member(sim_item(terms, 0), "matchFields"), 0);
-
-	return sim_text(sim_item(sim_member(field, "values"), 0));
-}
-
-/* Live pods of the task that are pinned to @node already. */
-static int count_pinned(const struct write *w, const char *task, const char *node)
-{
-	const struct model_pod *p;
-	int n = 0;
-
-	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		const struct sim_value *pod = sim_apiserver_peek(w->l->server, "", "pods", p->ns, p->name);
-
-		n += strcmp(p->task, task) == 0 && !p->failed && !p->succeeded && !p->deleting &&
-			!(w->c->new == pod) && kar_streq(rules_pin_of(pod), node);
-	}
-	return n;
-}
-
-static bool names_any_node(const struct kar_pg_seats *s)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		if (!s->items[i].node[0])
-			return true;
-	}
-	return false;
-}
-
-/* The plan is for what the job asked for, and lacked, when it was made; who edits the job then may be overlooked. */
-static bool was_edited(const struct write *w)
-{
-	return w->job->ordered || w->job->pods_edited || w->job->status_edited ||
-		w->job->lost_at >= w->job->placed ||
-		(w->job->spec_edited > w->job->created &&
-			w->job->spec_edited + w->l->staleness >= w->job->placed);
-}
-
-/* Pods from before the plan are on places of their own, but are taken for pods of the plan if they are on one of its nodes. */
-static bool has_older_pods(const struct write *w)
-{
-	const struct model_pod *p;
-
-	TAILQ_FOREACH(p, &w->job->pods, of_job) {
-		if (p->created < w->job->placed)
-			return true;
-	}
-	return false;
-}
-
-static void check_pinned(const struct rule *r, const struct write *w)
-{
-	const struct sim_value *group = w->job ? model_group(w->l, w->job) : NULL;
-	const char *task = sim_get_text(w->c->new, "metadata", "labels", KAR_LABEL_TASK),
-		   *pin = rules_pin_of(w->c->new);
-	struct kar_arena arena = { 0 };
-	struct kar_pg_seats seats;
-	int n = 0;
-
-	if (!w->l->faultless || !w->by_manager || model_placement(group) != KAR_PG_STATE_PLACED || !task ||
-		w->job->placed >= model_horizon(w->l) || was_edited(w) || has_older_pods(w))
-		return;
-	seats = seats_of(group, task, &arena);
-	for (size_t i = 0; i < seats.n; i++)
-		n = kar_streq(seats.items[i].node, pin) ? seats.items[i].n : n;
-	if (!names_any_node(&seats) && count_pinned(w, task, pin ? pin : "") >= n)
-		model_break(w->l, r->name,
-			"pod %s/%s is created for %s, where the plan has %d places for its task", w->c->ns,
-			w->c->name, pin ? pin : "any node", n);
-	kar_arena_release(&arena);
-}
-
-/* Nobody would ever bind it. */
-static void check_bound(const struct rule *r, const struct write *w)
-{
-	if (w->by_manager && w->l->faultless && rules_is_direct(w->c->new) &&
-		!sim_get(w->c->new, "spec", "nodeName"))
-		model_break(w->l, r->name, "pod %s/%s of kar-scheduler is created without a node", w->c->ns,
-			w->c->name);
 }
 
 /* --- at rest ------------------------------------------------------------------------------------------- */
@@ -591,8 +495,5 @@ const struct rule rules_of_room[] = {
 	{ RULE_GROUP_CHANGED, "nodes-fit",
 		"on each node of a new plan there is room for it, beside what is bound and what other plans hold",
 		check_plan_fits },
-	{ RULE_POD_CREATED, "nodes-pinned", "a pod goes to a place of the plan that no other pod has",
-		check_pinned },
-	{ RULE_POD_CREATED, "direct-bound", "a pod that names kar-scheduler is created bound", check_bound },
 };
 const size_t n_rules_of_room = KAR_LEN(rules_of_room);
