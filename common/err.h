@@ -33,6 +33,7 @@ enum kar_class {
 enum kar_cause {
 	KAR_CAUSE_NONE,           /* another one, or none that is known */
 	KAR_CAUSE_QUOTA,          /* a ResourceQuota is exceeded */
+	KAR_CAUSE_QUOTA_NEEDS,    /* a ResourceQuota counts what a container does not set */
 	KAR_CAUSE_NAMESPACE_ENDS, /* the namespace is being deleted */
 	KAR_CAUSE_RBAC,           /* a role lacks the verb; another 403 comes from a policy or a quota */
 	KAR_CAUSE_CONNECTION,  /* no answer: there was no connection, TLS failed, or the connection broke */

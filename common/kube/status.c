@@ -78,6 +78,8 @@ static enum kar_cause cause_of(int http, const struct status *s)
 		return KAR_CAUSE_NAMESPACE_ENDS;
 	if (strstr(message, "exceeded quota: "))
 		return KAR_CAUSE_QUOTA;
+	if (strstr(message, "failed quota: "))
+		return KAR_CAUSE_QUOTA_NEEDS;
 	return strstr(message, "User \"") && strstr(message, "\" cannot ") ? KAR_CAUSE_RBAC : KAR_CAUSE_NONE;
 }
 

@@ -101,10 +101,15 @@ static bool is_denial(const struct kar_err *err)
 	return (err->what == KAR_DENIED || err->what == KAR_NOTFOUND) && err->cause != KAR_CAUSE_QUOTA;
 }
 
-/* The template was accepted, but the create was refused by a quota, or because the name is taken. */
-static bool accepts_template(const struct kar_err *err)
+/*
+ * The template was accepted, but the create was refused by a quota, or because the name is taken. That a quota needs what the template does
+ * not set is said by the queue while the job waits there (reason QuotaInvalidTemplate).
+ */
+static bool accepts_template(const struct kar_err *err, bool waits)
 {
-	return err->what == KAR_EXISTS || (err->what == KAR_DENIED && err->cause == KAR_CAUSE_QUOTA);
+	return err->what == KAR_EXISTS ||
+		(err->what == KAR_DENIED &&
+			(err->cause == KAR_CAUSE_QUOTA || (waits && err->cause == KAR_CAUSE_QUOTA_NEEDS)));
 }
 
 static kar_time hold_after(const struct queuejob_memory *m, const struct kar_err *err, bool denied)
@@ -150,7 +155,7 @@ void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_
 {
 	bool denied = is_denial(err);
 
-	if (accepts_template(err)) {
+	if (accepts_template(err, m->waits_since != 0)) {
 		queuejob_remember_passed(m, pod->task);
 		return;
 	}
@@ -279,7 +284,7 @@ void queuejob_share_check(struct kar_templates *t, const struct kar_sync *s, str
 
 static enum kar_template_verdict verdict_of(const struct kar_err *err)
 {
-	if (!err || accepts_template(err))
+	if (!err || accepts_template(err, true))
 		return KAR_TEMPLATE_ACCEPTED;
 	return is_invalid(err)   ? KAR_TEMPLATE_INVALID
 		: is_denial(err) ? KAR_TEMPLATE_FORBIDDEN

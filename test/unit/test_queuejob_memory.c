@@ -55,7 +55,9 @@ static void refuse_pod(const struct queuejob_new_pod *pod, enum kar_class what, 
 	struct kar_err err = { 0 };
 
 	kar_fail(&err, what, "%s", text);
-	err.cause = strstr(text, "exceeded quota") ? KAR_CAUSE_QUOTA : KAR_CAUSE_NONE;
+	err.cause = strstr(text, "exceeded quota") ? KAR_CAUSE_QUOTA
+		: strstr(text, "failed quota")     ? KAR_CAUSE_QUOTA_NEEDS
+						   : KAR_CAUSE_NONE;
 	queuejob_remember_refused(queuejob_remember(&s), pod, job.generation, &err, mono);
 }
 
@@ -88,6 +90,15 @@ static void waiting_job_is_checked_after_a_second(void **state)
 	assert_int_equal(check_at(6000, true).early_in, 0);
 	check_at(6100, false);
 	assert_int_equal(check_at(9000, true).early_in, 1000);
+}
+
+static void need_of_a_quota_is_for_the_queue_to_say(void **state)
+{
+	(void)state;
+	check_at(5000, true);
+	refuse(0, KAR_DENIED, "failed quota: q: must specify limits.cpu for: main", 6000);
+	assert_int_equal(check_at(7000, true).passed, 1);
+	assert_null(check_at(7000, true).refused);
 }
 
 static void new_template_is_checked_after_another_second(void **state)
@@ -188,6 +199,7 @@ static const struct {
 	{ KAR_DENIED, "no PriorityClass with name typo was found", false, true, 1000, 30000 },
 	{ KAR_NOTFOUND, "namespaces \"ns\" not found", false, true, 1000, 30000 },
 	{ KAR_DENIED, "exceeded quota: q", true, false, 0, 0 }, /* its own pods make room when they go */
+	{ KAR_DENIED, "failed quota: q: must specify limits.cpu for: main", false, true, 1000, 30000 },
 	{ KAR_EXISTS, "exists", true, false, 0, 0 },
 	{ KAR_INVALID, "no", false, false, 30000, 600000 },
 	{ KAR_RETRY, "down", false, false, 1000, 600000 },
@@ -307,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(job_that_does_not_wait_costs_nothing),
 		TEST(waiting_job_is_checked_after_a_second),
+		TEST(need_of_a_quota_is_for_the_queue_to_say),
 		TEST(new_template_is_checked_after_another_second),
 		TEST(edits_that_make_other_pods_are_seen),
 		TEST(words_are_those_of_the_server),

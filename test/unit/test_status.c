@@ -141,7 +141,7 @@ static const struct {
 		REFUSED("pods p is forbidden: ValidatingAdmissionPolicy no-gpus denied request: User may not"),
 		403, KAR_CAUSE_NONE },
 	{ "quota_that_asks_for_limits", REFUSED("pods p is forbidden: failed quota: q: must specify cpu"),
-		403, KAR_CAUSE_NONE },
+		403, KAR_CAUSE_QUOTA_NEEDS },
 	{ "namespace_ends",
 		STATUS(403, "Forbidden", ",\"details\":{\"causes\":[{\"reason\":\"NamespaceTerminating\"}]}"),
 		403, KAR_CAUSE_NAMESPACE_ENDS },
