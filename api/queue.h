@@ -92,6 +92,8 @@ struct kar_queue {
 #define KAR_NOT_QUEUED_CLASS "not in the queue until PriorityClass %s exists"
 /* For printf: the priority that was asked for, and the priority that counts. */
 #define KAR_QUEUE_CLAMPED "priority %d counts as %d, the maxPriority of the queue"
+/* For printf: the queue that a running group asks for since it was admitted by another. */
+#define KAR_QUEUE_MOVES "it moves to queue %s when its pods are gone"
 
 extern const struct kar_type kar_queue_type;
 

@@ -100,7 +100,7 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 		text = kar_arena_printf(a, "%s; queue %s lends it no more: %s", text, qg->queue,
 			p->in[qg - p->groups].not_returnable);
 	if (qg->next)
-		text = kar_arena_printf(a, "%s; it moves to queue %s when its pods are gone", text, qg->next);
+		text = kar_arena_printf(a, "%s; " KAR_QUEUE_MOVES, text, qg->next);
 	if (qg->asked > qg->priority)
 		text = kar_arena_printf(a, "%s; " KAR_QUEUE_CLAMPED, text, qg->asked, qg->priority);
 	return kar_text_fit(a, text,

@@ -344,14 +344,27 @@ static bool lacks_priority_class(const struct queuejob_reconcile *r)
 	return r->f->v->priority_class_missing && !r->f->v->group;
 }
 
-static void report_admitted(struct queuejob_reconcile *r)
+/*
+ * Who moved the group by hand had it admitted by another queue. What runs stays on the account of that one until its pods are gone (asked.h),
+ * so lost pods are replaced, and the job may grow. A group that a former job of the name has left has no pods of this one.
+ */
+static bool runs_in_another_queue(const struct queuejob_reconcile *r, const struct kar_podgroup *g)
+{
+	return queuejob_has_gang(r->f->seen->phase) && r->f->pods.objects &&
+		kar_condition_is_true(&g->status.conditions, KAR_PG_ADMITTED);
+}
+
+static void report_admitted(struct queuejob_reconcile *r, const char *by)
 {
 	int32_t asked = r->f->v->priority, counts = queuejob_priority(r->f->v);
 	const char *clamped =
 		asked > counts ? kar_arena_printf(r->arena, "; " KAR_QUEUE_CLAMPED, asked, counts) : "";
 
-	queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s%s",
-		r->f->v->queue, clamped);
+	queuejob_set_condition(r, KAR_QJ_ADMITTED, true, kar_reason_Admitted, "admitted by queue %s%s%s", by,
+		kar_streq(by, r->f->v->queue)
+			? ""
+			: kar_arena_printf(r->arena, "; " KAR_QUEUE_MOVES, r->f->v->queue),
+		clamped);
 }
 
 static void wait_for_admission(struct queuejob_reconcile *r, const char *reason, const char *message)
@@ -405,7 +418,12 @@ static bool mirror_admission(struct queuejob_reconcile *r)
 		mirror_eviction(r, g);
 	if (g && kar_podgroup_admitted_by(g, queue)) {
 		r->st.position = 0;
-		report_admitted(r);
+		report_admitted(r, queue);
+		return true;
+	}
+	if (g && runs_in_another_queue(r, g)) {
+		r->st.position = 0;
+		report_admitted(r, kar_copy_text(r->arena, g->status.admitted_queue));
 		return true;
 	}
 	if (is_not_queued(r))

@@ -5,6 +5,7 @@
 #include "api/intervals.h"
 #include "api/names.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "test/sim/rules.h"
 
 static const struct sim_value *label(const struct sim_value *pod, const char *key)
@@ -145,9 +146,24 @@ static void check_old_gone(const struct rule *r, const struct write *w)
 	}
 }
 
+/* Who moved the group had it admitted by another queue. That one has its pods on its account until they are gone. */
+static bool runs_in_another_queue(const struct write *w)
+{
+	const struct sim_value *admitted = model_condition(model_group(w->l, w->job), "Admitted");
+	const struct model_pod *p;
+
+	if (!kar_streq(sim_text(sim_member(admitted, "status")), "True"))
+		return false;
+	TAILQ_FOREACH(p, &w->job->pods, of_job) {
+		if (!p->deleting && !kar_streq(p->name, w->c->name))
+			return true;
+	}
+	return false;
+}
+
 static void check_admitted(const struct rule *r, const struct write *w)
 {
-	if (!is_ours(w) || !w->job || w->job->admitted)
+	if (!is_ours(w) || !w->job || w->job->admitted || runs_in_another_queue(w))
 		return;
 	if (!w->job->was_admitted || longer_ago(w, w->job->was_admitted))
 		model_break(w->l, r->name, "pod %s/%s was created, but its group is not admitted", w->c->ns,
