@@ -99,6 +99,8 @@ static const struct kar_field placement_fields[] = {
 	KAR_STATUS(INT64, PLACEMENT, s.generation, "generation", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
 	KAR_STATUS(TIME, PLACEMENT, s.retry_after, "retryAfter", KAR_SF_STORY, "retryAfter"),
 	KAR_STATUS_TEXT(PLACEMENT, s.evicted_by, "evictedBy", KAR_COPY_KEY, KAR_SF_STORY, "evictedBy"),
+	KAR_STATUS_TEXT(PLACEMENT, s.hold_ended_for, "holdEndedFor", KAR_COPY_KEY, KAR_SF_STORY,
+		"holdEndedFor"),
 	KAR_STATUS_TEXT(PLACEMENT, s.requests, "requests", KAR_PG_REQUESTS_BYTES, KAR_SF_STORY, NULL),
 	KAR_STATUS_TEXT(PLACEMENT, s.cause, "cause", KAR_MAX_MESSAGE_BYTES, KAR_SF_STORY, NULL),
 	KAR_STATUS_STRUCTS(PLACEMENT, plan, s.plan, s.n_plan, PLANNED, "plan", &planned_table, KAR_SF_STORY,

@@ -102,6 +102,8 @@ struct kar_pg_placement {
 	const char *
 		evicted_by; /* of ROLLING_BACK, and until it is placed again: "ns/name" of the group for which it was evicted; "": none */
 	const char *
+		hold_ended_for; /* until it is placed again: "ns/name" of the group that has got the room for members to come; "": none */
+	const char *
 		requests; /* of others: what its minimum asked for when it was placed, "pods=2,cpu=8000m,memory=1024"; "": not known */
 	const char *cause; /* why the last attempt has failed; "" if none has since the minimum was bound */
 	struct kar_pg_planned

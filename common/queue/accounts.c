@@ -52,7 +52,7 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 {
 	const struct q_kind *k = g->kind;
 	bool admitted = q_is_admitted(g), claims = g->st.standing == KAR_QUEUE_RESERVING;
-	int64_t rows[Q_ROWS] = { 0 };
+	int64_t rows[Q_ROWS] = { 0 }, ended[Q_RESOURCES] = { 0 };
 
 	part->live = admitted || claims;
 	part->any = part->live || g->pods;
@@ -62,14 +62,15 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	memset(part->k, 0, sizeof(part->k));
 	if (admitted) {
 		q_add_pods(p, g, 0, g->st.d, part->k, rows);
-		q_add_list(p, &g->in->hold, part->k);
-		q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
+		q_add_list(p, &g->in->hold, g->st.hold_for ? ended : part->k);
+		if (!g->st.hold_for)
+			q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t pods = g->pods ? g->pods[r] : 0;
 
 		part->h[r] = claims ? k->m[r] : 0;
-		part->u0[r] = part->live ? k->m[r] : 0;
+		part->u0[r] = part->live ? k->m[r] - ended[r] : 0;
 		part->t[r] = q_max(0, pods - part->k[r]);
 		part->placed[r] = q_min(pods, part->k[r]);
 	}
@@ -249,7 +250,8 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 {
 	struct part before, after;
 
-	if (g->st.standing != KAR_QUEUE_WAITING && (st->standing == KAR_QUEUE_WAITING || st->d < g->st.d))
+	if (g->st.standing != KAR_QUEUE_WAITING &&
+		(st->standing == KAR_QUEUE_WAITING || st->d < g->st.d || (st->hold_for && !g->st.hold_for)))
 		p->freed = ++p->changes;
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
@@ -347,6 +349,17 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 	} else {
 		st.readmitted = true; /* it loses a claim, and may have another one */
 	}
+	q_set(p, g, &st);
+}
+
+void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker)
+{
+	struct q_state st = g->st;
+
+	for (uint32_t i = 0; i < st.n_held; i++)
+		kar_sched_take(p->s->sched, st.held[i].node, st.held[i].class, -1);
+	st.n_held = 0;
+	st.hold_for = taker;
 	q_set(p, g, &st);
 }
 

@@ -118,6 +118,7 @@ struct q_state {
 	uint32_t n_spots;
 	struct kar_held *held; /* room for members to come */
 	uint32_t n_held;
+	struct q_group *hold_for;   /* for whom that ends in this pass; NULL: it does not */
 	enum kar_queue_cause cause; /* of its eviction by this pass */
 	struct q_group *evicted_for;
 	const struct q_state *before; /* of its eviction */
@@ -219,6 +220,7 @@ struct q_pass {
 	struct q_group **gone; /* groups of which pods may leave */
 	int64_t leaving;       /* bound pods that leave */
 	int64_t extras;        /* pods beyond the minima */
+	uint32_t n_holding;    /* admitted groups with room for members to come */
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
 	struct q_saved *log;   /* states to go back to */
 	uint32_t n_live, n_log, logging;
@@ -382,6 +384,8 @@ uint64_t q_asked(const struct q_pass *p,
 int64_t q_lock(const struct q_queue *q, uint32_t r) KAR_NONNULL;
 /* Its d is lower by one pod, which leaves. */
 void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/* Its room for members to come ends, so that @taker has it. */
+void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker) KAR_NONNULL;
 /* It loses its admission, for @taker (NULL: nobody), or a claim that it may have again. */
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 	__attribute__((nonnull(1, 2)));

@@ -73,6 +73,7 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 		.scaled = was && is && g->in->elastic && g->st.d != g->desired && g->desired >= g->min &&
 			!(g->in->resized && g->st.d > g->desired),
 		.evicted_for = KAR_QUEUE_NONE,
+		.hold_ends_for = KAR_QUEUE_NONE,
 		.partner = KAR_QUEUE_NONE,
 		.level = g->level,
 		.cause = g->st.cause,
@@ -82,6 +83,8 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 		d->places = q_placement(p, g);
 	d->lent_no_more = was && is && is_lent_no_more(p, g);
 	d->lacks = was && is && g->in->replaces && lacks(g);
+	if (g->st.hold_for && was && is)
+		d->hold_ends_for = g->st.hold_for->index;
 	if (g->st.evicted_for)
 		d->evicted_for = g->st.evicted_for->index;
 	if (g->st.cause)

@@ -186,6 +186,7 @@ struct kar_queue_group {
 	const char *topology;                        /* label key of struct kar_gang */
 	const struct kar_queue_leaving *leaving;     /* pods that stop */
 	uint32_t n_leaving;
+	bool hold_yields; /* of an admitted group: .hold ends before anybody is evicted for whom its pods would go too */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
 	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
@@ -305,6 +306,8 @@ struct kar_queue_decision {
 
 	enum kar_queue_cause cause; /* NOT_EVICTED: it is not evicted by this pass */
 	uint32_t evicted_for;       /* the taker; KAR_QUEUE_NONE: DRAIN, or not evicted */
+	uint32_t
+		hold_ends_for; /* its .hold ends now, and this group has the room; KAR_QUEUE_NONE: it does not */
 	const char
 		*evicted_text; /* "evicted: queue o reclaims its deserved share for n/j"; NULL: not evicted */
 	bool lent_no_more; /* admitted, .not_returnable, and a queue of it uses more than it is entitled to */

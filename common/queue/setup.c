@@ -202,6 +202,7 @@ static void number_rest(struct q_pass *p)
 		const struct kar_queue_group *g = &p->s->groups[i];
 
 		number_resources(p, &g->hold);
+		p->n_holding += g->hold_yields;
 		for (uint32_t k = 0; k < g->n_runs; k++)
 			q_class_needs(p, g->runs[k].class);
 		for (uint32_t k = 0; k < g->n_leaving; k++)

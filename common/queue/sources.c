@@ -56,6 +56,14 @@ static bool goes_before(const struct rank *r, const struct q_group *g, const str
 	return order ? order < 0 : q_compare_names(g, h) > 0;
 }
 
+static void note_first(struct source *from, struct q_group *g, const struct rank *r)
+{
+	if (from->first && !goes_before(r, g, &from->rank, from->first))
+		return;
+	from->first = g;
+	from->rank = *r;
+}
+
 /* --- b: extras ------------------------------------------------------------------------------------- */
 
 /* Of @from (NULL: for a row of a quota that is short, whose extra it is does not matter). */
@@ -148,6 +156,40 @@ static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 	return !q_is_protected(t->p, v, protection(t->p, v));
 }
 
+/* --- h: room for members to come --------------------------------------------------------------------- */
+
+/* It costs nobody a pod. It goes as the whole group would: by right of another queue, or by priority in its own. */
+static bool may_end_hold(struct taking *t, const struct q_group *v, struct rank *r)
+{
+	struct q_pass *p = t->p;
+	struct q_queue *a = t->g->q, *b = v->q;
+	int64_t hold[Q_RESOURCES] = { 0 };
+
+	if (v == t->g || !v->in->hold_yields || v->st.hold_for || !q_is_admitted(v) ||
+		v->in->standing != KAR_QUEUE_ADMITTED)
+		return false;
+	*r = (struct rank){ .base = v->in->base, .evictions = v->in->evictions, .young = admitted_at(v) };
+	q_add_list(p, &v->in->hold, hold);
+	if (!uses_short(t, v, q_asked(p, hold), false))
+		return false;
+	if (a == b)
+		return a->in->preempts && !t->g->in->never_preempts && v->in->base < t->g->in->base;
+	return q_pair(t->g->q, v->q, &a, &b) && is_reclaimable(v->q, b) && q_within(p, a, t->ask.v) &&
+		q_over(p, b, hold, t->resources, true);
+}
+
+static struct q_group *best_hold(struct taking *t)
+{
+	struct source any = { 0 };
+	struct rank r;
+
+	for (uint32_t i = 0; i < t->p->n_live; i++) {
+		if (may_end_hold(t, t->p->live[i], &r))
+			note_first(&any, t->p->live[i], &r);
+	}
+	return any.first;
+}
+
 /* --- who goes first --------------------------------------------------------------------------------- */
 
 /* The taker against the siblings of each queue of its path, as things are now. */
@@ -192,14 +234,6 @@ static void find_sources(struct taking *t, char way)
 				t->sources[t->n_sources++] = (struct source){ .a = a, .b = b };
 		}
 	}
-}
-
-static void note_first(struct source *from, struct q_group *g, const struct rank *r)
-{
-	if (from->first && !goes_before(r, g, &from->rank, from->first))
-		return;
-	from->first = g;
-	from->rank = *r;
 }
 
 static void look_below(struct taking *t, struct source *from, const struct q_queue *q)
@@ -327,6 +361,8 @@ bool q_may_find(struct taking *t, char way)
 
 	if (way == 'd')
 		return t->g->q->live > 0;
+	if (way == 'h')
+		return p->n_holding > 0;
 	if (way == 'b' && (t->g->q->extras > 0 || (p->extras > 0 && t->g->kind->n_rows)))
 		return true;
 	for (const struct q_queue *a = t->g->q; a->parent; a = a->parent) {
@@ -346,6 +382,8 @@ struct q_group *q_best_victim(struct taking *t, char way)
 		return NULL;
 	if (way == 'd')
 		return best_of_leaf(t);
+	if (way == 'h')
+		return best_hold(t);
 	measure(t);
 	return way == 'b' && t->s.quota ? best_with_quota(t) : best_of_sources(t, way);
 }

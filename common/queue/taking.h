@@ -9,7 +9,7 @@
 struct victim {
 	struct q_group *g;
 	struct q_state before;
-	char way; /* 'b', 'c', 'd' */
+	char way; /* 'h', 'b', 'c', 'd' */
 };
 
 /* In which order victims go. */
@@ -44,7 +44,7 @@ struct taking {
 	int64_t share[Q_PATH];    /* and its share with what it asks for */
 };
 
-/* Who goes next by that way, 'b', 'c' or 'd' (docs/design/queue.md, 6); NULL: nobody. */
+/* Who goes next by that way, 'h', 'b', 'c' or 'd' (docs/design/queue.md, 6); NULL: nobody. */
 struct q_group *q_best_victim(struct taking *t, char way) KAR_NONNULL;
 /* False: q_best_victim() would find nobody, as things are. */
 bool q_may_find(struct taking *t, char way) KAR_NONNULL;

@@ -1,4 +1,4 @@
-/* Who makes room for a group: extras (b), groups of other queues by right (c), groups of the same queue by priority (d). */
+/* Who makes room for a group: room for members to come (h), extras (b), groups of other queues by right (c), groups of the same queue by priority (d). */
 #include <string.h>
 
 #include "common/queue/taking.h"
@@ -37,7 +37,9 @@ static void remove_victim(struct taking *t, const struct victim *v)
 {
 	for (uint32_t i = 0; i < t->n_sources; i++)
 		t->sources[i].known &= !q_is_below(v->g->q, t->sources[i].b);
-	if (v->way == 'b')
+	if (v->way == 'h')
+		q_end_hold(t->p, v->g, t->g);
+	else if (v->way == 'b')
 		q_lower(t->p, v->g);
 	else
 		q_evict(t->p, v->g, v->way == 'c' ? KAR_QUEUE_RECLAIM : KAR_QUEUE_IN_QUEUE, t->g);
@@ -117,7 +119,7 @@ static bool may_evict_in_queue(const struct q_group *g)
 
 static bool may_find_any(struct taking *t)
 {
-	return q_may_find(t, 'b') || (may_evict(t->g) && q_may_find(t, 'c')) ||
+	return q_may_find(t, 'h') || q_may_find(t, 'b') || (may_evict(t->g) && q_may_find(t, 'c')) ||
 		(may_evict_in_queue(t->g) && q_may_find(t, 'd'));
 }
 
@@ -129,14 +131,14 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g)
 }
 
 /*
- * "b", "b, c", "b, d", "b, d, b, c": the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras
+ * "h", "h, b", "h, b, c", "h, b, d", "h, b, d, b, c": the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras
  * that it had not before.
  */
 static bool choose(struct taking *t)
 {
 	static const char *const ways[] = { "c", "db", "dbc" };
 
-	if (take_by(t, 'b'))
+	if ((may_evict(t->g) && take_by(t, 'h')) || take_by(t, 'b'))
 		return true;
 	for (size_t i = 0; i < KAR_LEN(ways) && may_evict(t->g); i++) {
 		struct q_mark mark;
@@ -181,7 +183,8 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 	give_back(&t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		extras |= t.victims[i].way == 'b';
-		groups |= t.victims[i].way != 'b' && t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
+		groups |= t.victims[i].way != 'b' && t.victims[i].way != 'h' &&
+			t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
 	}
 	if (q_admit(p, g, &t.s) == Q_NO) {
 		q_undo(p, mark);

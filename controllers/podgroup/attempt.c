@@ -129,9 +129,16 @@ static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *
 
 static void end_hold(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	kar_plan_event(p, true, "HoldExpired", "HoldRoom",
-		"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
-		(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
+	const char *taker = recorded(a)->hold_ended_for;
+
+	if (kar_has_text(taker))
+		kar_plan_event(p, true, "HoldReclaimed", "HoldRoom",
+			"room for %d of %d members went to %s; those that come later are a gang of their own",
+			(int)(a->quorum - a->members), (int)a->quorum, taker);
+	else
+		kar_plan_event(p, true, "HoldExpired", "HoldRoom",
+			"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
+			(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
 	give_up(pl, a, p);
 }
 

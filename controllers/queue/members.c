@@ -491,6 +491,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 		describe(&m, out);
 	if (out && !qg->admitted)
 		out->requests = queue_requests(&m);
+	m.in->hold_yields = holds && m.in->hold.n;
 	if (!m.in->hold.n)
 		m.in->hold = queue_hold_lost(&m);
 	qg->gang = out;

@@ -33,16 +33,20 @@ static kar_time this_second(const struct queue_pass *p)
 	return p->s->now - p->s->now % KAR_SECOND;
 }
 
+static const char *name_of(const struct queue_pass *p, uint32_t group)
+{
+	const struct kar_object *o = &p->groups[group].group->o;
+
+	return kar_arena_printf(&p->s->arena, "%s/%s", o->ns, o->name);
+}
+
 /* For whom it was evicted: "ns/name"; of a queue that is drained, what no group is called. */
 static const char *name_taker(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
-	const struct kar_podgroup *taker;
-
 	if (d->evicted_for == KAR_QUEUE_NONE)
 		return kar_arena_printf(&p->s->arena, "queue %s", qg->queue);
-	taker = p->groups[d->evicted_for].group;
-	return kar_arena_printf(&p->s->arena, "%s/%s", taker->o.ns, taker->o.name);
+	return name_of(p, d->evicted_for);
 }
 
 /* A count that somebody else has written may be any. */
@@ -82,6 +86,15 @@ bool queue_is_admitted(const struct kar_queue_decision *d)
 	return d->standing == KAR_QUEUE_ADMITTED;
 }
 
+/* Which group has got the room that it held for members to come, by this pass or before; "": none. */
+static const char *hold_ended_for(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d)
+{
+	if (d->hold_ends_for != KAR_QUEUE_NONE)
+		return name_of(p, d->hold_ends_for);
+	return qg->admitted ? qg->group->status.placement.hold_ended_for : "";
+}
+
 const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
@@ -99,6 +112,9 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 	if (d->lent_no_more)
 		text = kar_arena_printf(a, "%s; queue %s lends it no more: %s", text, qg->queue,
 			p->in[qg - p->groups].not_returnable);
+	if (queue_is_admitted(d) && kar_has_text(hold_ended_for(p, qg, d)))
+		text = kar_arena_printf(a, "%s; room for members to come went to %s", text,
+			hold_ended_for(p, qg, d));
 	if (qg->next)
 		text = kar_arena_printf(a, "%s; " KAR_QUEUE_MOVES, text, qg->next);
 	if (qg->asked > qg->priority)
@@ -304,6 +320,8 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	set_placement(p, qg, d, &st);
 	set_admitted(p, qg, d, &st);
 	queue_set_reserved(p, qg, &st);
+	if (d->hold_ends_for != KAR_QUEUE_NONE)
+		st.placement.hold_ended_for = name_of(p, d->hold_ends_for);
 	if (d->cause)
 		set_evicted(p, qg, d, &st);
 	else if (admitted && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))

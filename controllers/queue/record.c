@@ -83,6 +83,7 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		.time = now,
 		.deadline = now + g->timeout,
 		.evicted_by = "",
+		.hold_ended_for = "",
 		.requests = g->requests ? g->requests : "",
 		.cause = kar_has_text(old->evicted_by) ? "" : old->cause };
 

@@ -91,10 +91,11 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
 			queue_is_admitted(d) ? "True" : "False", kar_queue_reason_name(d->reason),
 			d->position,
-			d->cause                ? " evicted"
-				: d->provisions ? " provisions"
-				: d->places     ? " placed"
-						: ""),
+			d->cause                                     ? " evicted"
+				: d->hold_ends_for != KAR_QUEUE_NONE ? " hold-ends"
+				: d->provisions                      ? " provisions"
+				: d->places                          ? " placed"
+								     : ""),
 		&out);
 	if (queue_is_admitted(d) && !qg->admitted)
 		note_admission(p, g, a);
@@ -135,8 +136,8 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 
 	return !c || reserves_anew(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
 		queue_repairs_plan(qg, d, p->s->now, &p->s->arena, &repaired) ||
-		(admitted && !qg->admitted) || d->cause || queue_is_scaled(p, qg, d) ||
-		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+		(admitted && !qg->admitted) || d->cause || d->hold_ends_for != KAR_QUEUE_NONE ||
+		queue_is_scaled(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue));

@@ -103,6 +103,8 @@ static bool read_placement(struct scene *s, const char *word)
 				now - now % 1000 - atoi(value) * KAR_SECOND;
 	} else if (takes(word, "evicted-by=", &value)) {
 		p->evicted_by = value;
+	} else if (takes(word, "hold-for=", &value)) {
+		p->hold_ended_for = value;
 	} else if (takes(word, "plan=", &value)) {
 		read_plan(s, kar_arena_strndup(&s->arena, value, strlen(value)));
 	} else {

@@ -362,6 +362,11 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->not_returnable = "nobody would make p again";
 	else if (strcmp(word, "empty") == 0)
 		g->yields = KAR_QUEUE_YIELDS_TO_MEMBERS;
+	else if (strcmp(word, "hold") == 0) {
+		g->hold = world_amounts(w, value);
+		g->hold_yields = true;
+	} else if (strcmp(word, "lost") == 0)
+		g->hold = world_amounts(w, value);
 	else if (strcmp(word, "claim") == 0)
 		g->standing = KAR_QUEUE_RESERVING;
 	else if (strcmp(word, "budget") == 0)
@@ -613,6 +618,10 @@ static inline void world_apply(struct world *w)
 			for (uint32_t k = 0; k < g->n_budgets; k++)
 				w->budgets[g->budgets[k].budget] -= g->budgets[k].pods;
 			g->n_budgets = 0;
+		}
+		if (d->hold_ends_for != KAR_QUEUE_NONE) {
+			g->hold.n = 0;
+			g->hold_yields = false;
 		}
 		if (d->standing == KAR_QUEUE_ADMITTED && g->standing != KAR_QUEUE_ADMITTED) {
 			g->admitted_at = w->now;

@@ -159,6 +159,11 @@ static const struct row rows[] = {
 		"; a" FREE " bound made=1800; b" GATED " made=1",
 		"placement=-; event Warning HoldExpired: room was held for 30 min, and 1 of 3 members have not come; those that come later are a gang of their own",
 		NULL },
+	{ "its_room_went_to_another_gang",
+		"others resources min=3 phase=Pending place=Placed for=10 attempt=1 deadline=50 hold-for=ns/x plan=a:n1 " ADMITTED
+		"; a" FREE " bound made=10",
+		"placement=-; event Warning HoldReclaimed: room for 2 of 3 members went to ns/x; those that come later are a gang of their own",
+		NULL },
 	{ "gang_that_is_made_anew_while_the_old_one_stops",
 		"others min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t terminating; b Running owner=t terminating; c" GATED "; d" GATED,

@@ -416,6 +416,10 @@ static const struct {
 		STATE("Placed", ",\"attempt\":1" SINCE("13:46:00") "," PLAN(AT("a", "n1"))) IN, "a 1",
 		"x 3 gated other",
 		"patch podgroups/status ns/h (Admitted=False/InsufficientCapacity position=1)" },
+	{ "not_when_another_gang_has_got_it",
+		STATE("Satisfied", ",\"attempt\":1,\"holdEndedFor\":\"ns/x\"" SINCE("13:40:00")) IN,
+		"a 1 on=n1", "x 3 gated other",
+		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)" },
 	{ "not_for_longer_than_half_an_hour", STATE("Satisfied", ",\"attempt\":1" SINCE("13:16:27")) IN,
 		"a 1 on=n1", "x 3 gated other",
 		"patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)" },
@@ -437,6 +441,20 @@ static void members_to_come_have_room(void **state)
 		if (strcmp(got, held[i].plan) != 0)
 			fail_msg("%s: want '%s', got '%s'", held[i].name, held[i].plan, got);
 	}
+}
+
+/* Of two nodes of 4 CPUs g, which has a lower priority, has 1 and holds 5. */
+static void held_room_goes_before_pods(void **state)
+{
+	(void)state;
+	put_queue("default", "\"preemptionPolicy\":\"LowerPriority\"");
+	put_members("a 1 on=n1");
+	put_members("x 3 gated other");
+	put_group("g", "\"minMember\":1,\"minResources\":{\"cpu\":\"6\"}",
+		STATE("Satisfied", ",\"attempt\":1" SINCE("13:40:00")) IN);
+	put_group("h", "\"minMember\":1,\"priority\":100", "");
+	assert_string_equal(sync_text(true),
+		"patch podgroups/status ns/g (Admitted=True/Admitted position=0 hold-ends); patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)");
 }
 
 /* What group g, whose two members asked for 3 CPUs each, keeps of two nodes of 4 CPUs when it has lost some; h is a new gang. It is 13:46:27. */
@@ -692,6 +710,7 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(its_new_room_is_given_to_nobody_else, small_cluster,
 			teardown),
+		cmocka_unit_test_setup_teardown(held_room_goes_before_pods, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(members_that_come_first_hold_nothing, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(what_a_gang_has_lost_has_room, small_cluster, teardown),

@@ -11,7 +11,7 @@
 /*
  * Expected: facts, with " | " between them.
  *   "j=5"  d of an admitted group   "j=claim"   "j=NoFit"  its reason   "j~text"  its text begins so   "q:a=6"  sum of d in a queue
- *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"
+ *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"   "hold:j=t" its hold ends for t ("kept")
  * .then: more statements, after the plan was carried out and what stops is gone; "" : the same again, and nothing may change.
  */
 struct row {
@@ -33,6 +33,8 @@ static const char *of_group(struct world *w, uint32_t i, const char *what)
 
 	if (strncmp(what, "m:", 2) == 0)
 		return kar_arena_printf(&w->a, ": %s", d->message);
+	if (strncmp(what, "hold:", 5) == 0)
+		return d->hold_ends_for == KAR_QUEUE_NONE ? "kept" : w->groups[d->hold_ends_for].name;
 	if (strncmp(what, "at:", 3) == 0)
 		return kar_arena_printf(&w->a, "%" PRId64, d->estimated_start / KAR_SECOND);
 	if (strncmp(what, "level:", 6) == 0)
@@ -158,6 +160,31 @@ static const struct row rows[] = {
 	{ "in_queue",
 		"node n cpu=5; queue a preempt; group v a 2 cpu=1 p=10 run=2; group w a 1 cpu=1 p=10 run=1; group x a 2 cpu=1 p=100 run=2; group t a 3 cpu=1 p=1000",
 		"v=Preempted | w=Preempted | x=2 | t=claim", "", "t=3" },
+	/* --- room for members to come goes first */
+	{ "held_room_is_reclaimed_before_pods",
+		"node n cpu=10; queue a n=cpu:5; queue b n=cpu:5; group u b 2 cpu=1 run=2; group v b 2 cpu=1 run=2 hold=cpu:4; group x a 4 cpu=1",
+		"hold:v=x | u=2 | v=2 | x=4", "", "u=2 | v=2 | x=4 | hold:v=kept" },
+	{ "held_room_within_the_right_of_its_queue_stays",
+		"node n cpu=10; queue a n=cpu:2; queue b n=cpu:8; group v b 2 cpu=1 run=2 hold=cpu:6; group x a 4 cpu=1",
+		"hold:v=kept | v=2 | x=InsufficientCapacity" },
+	{ "so_does_that_of_a_queue_which_is_not_reclaimed",
+		"node n cpu=10; queue a n=cpu:5; queue b n=cpu:5 keep; group v b 2 cpu=1 run=2 hold=cpu:6; group x a 4 cpu=1",
+		"hold:v=kept | v=2 | x=InsufficientCapacity" },
+	{ "held_room_makes_room_for_a_higher_priority_before_pods",
+		"node n cpu=10; queue a preempt; group u a 4 cpu=1 p=1 run=4; group v a 2 cpu=1 p=10 run=2 hold=cpu:4; group t a 4 cpu=1 p=100",
+		"hold:v=t | u=4 | v=2 | t=4" },
+	{ "room_for_what_was_lost_goes_with_the_group",
+		"node n cpu=10; queue a preempt; group v a 2 cpu=1 p=10 run=2 lost=cpu:8; group t a 4 cpu=1 p=100",
+		"v=Preempted | t=4" },
+	{ "for_none_of_its_own_priority",
+		"node n cpu=10; queue a preempt; group v a 2 cpu=1 p=10 run=2 hold=cpu:8; group t a 4 cpu=1 p=10",
+		"hold:v=kept | v=2 | t=InsufficientCapacity" },
+	{ "held_room_stays_if_the_taker_fits_without_it",
+		"node n cpu=10; queue a preempt; group v a 2 cpu=1 p=10 run=2 hold=cpu:4; group t a 4 cpu=1 p=100",
+		"hold:v=kept | v=2 | t=4" },
+	{ "pods_go_if_held_room_is_not_enough",
+		"node n cpu=10; queue a preempt; group u a 4 cpu=1 p=1 run=4; group v a 2 cpu=1 p=10 run=2 hold=cpu:4; group t a 6 cpu=1 p=100",
+		"hold:v=t | u=Preempted | v=2 | t=claim", "", "v=2 | t=6" },
 	{ "claim_holds",
 		"node n cpu=6; queue a; group t a 6 cpu=1 claim; group v a 3 cpu=1 stops=3; group w a 1 cpu=1",
 		"t=claim | w=InsufficientCapacity | v=InsufficientCapacity" },

@@ -3,7 +3,7 @@
 import time
 
 from harness import expect, expect_equal, wait_until
-from stories.members import batch_job, group, members, nodes, runs, said, says
+from stories.members import batch_job, group, members, nodes, owned_pod, owner, runs, said, says
 from stories.nodes import expect_no_pod_was_made, gang, wait_until_alone
 
 
@@ -114,3 +114,21 @@ def story_nobody_is_evicted_beyond_a_budget(s):
     expect_equal(s.status("high")["phase"], "Running", "phase of one that would go in vain")
     s.kubectl("delete", "poddisruptionbudget", "low")
     s.wait_phase("highest", "Running", running=4, seconds=60)
+
+
+def story_held_room_goes_before_pods(s):
+    """A group holds room for members to come (minResources): a gang of higher priority gets that, and no pod is evicted, neither of the group nor of a job of the least priority."""
+    wait_until_alone(s)
+    name = queue(s)
+    s.apply(gang("low", replicas=1, sched={"priority": 1}, queue=name))
+    s.wait_phase("low", "Running", running=1)
+    group(s, "staged", 1, queue=name, priority=5, minResources={"cpu": "190"})  # of 256, 10 and the pod of low are used
+    owned_pod(s, "staged", 0, cpu="10", owner=owner(s, "staged"))
+    wait_until(lambda: runs(s, "staged"), "the first member runs")
+    uids = [s.uids("low"), {p["metadata"]["uid"] for p in members(s, "staged").values()}]
+    s.apply(gang("high", replicas=2, sched={"priority": 100}, queue=name))
+    s.wait_phase("high", "Running", running=2, seconds=60)
+    expect_equal([s.uids("low"), {p["metadata"]["uid"] for p in members(s, "staged").values()}], uids, "pods that were there before")
+    expect_equal(s.group("staged")["status"]["placement"]["holdEndedFor"], f"{s.namespace}/high", "who has got the room")
+    wait_until(lambda: f"room for members to come went to {s.namespace}/high" in said(s, "staged", "Admitted")["message"], "the group says so")
+    s.shown.append(said(s, "staged", "Admitted")["message"])
