@@ -95,26 +95,6 @@ static const char *compare(const struct queue_pass *p, const char *text, const c
 			kar_amount_text(x->resource, limit, false, has)));
 }
 
-/* A right above the capability can never be had. */
-static const char *compare_with_itself(const struct queue_pass *p, uint32_t i, const char *text)
-{
-	static const char *const what[RIGHTS] = { "its guarantee is", "it deserves" };
-	const struct kar_queue_amounts *most = &p->snapshot.queues[i].capability;
-
-	for (int right = 0; right < RIGHTS; right++) {
-		const struct kar_queue_amounts *own = right_of(&p->snapshot.queues[i], right);
-
-		for (uint32_t k = 0; k < own->n; k++) {
-			for (uint32_t n = 0; n < most->n; n++) {
-				if (strcmp(most->items[n].resource, own->items[k].resource) == 0)
-					text = compare(p, text, what[right], &own->items[k],
-						"its capability is", most->items[n].amount);
-			}
-		}
-	}
-	return text;
-}
-
 /* What is guaranteed is kept free, so it has to exist. */
 static const char *compare_with_nodes(const struct queue_pass *p, uint32_t i, const char *text)
 {
@@ -167,7 +147,7 @@ static const char *compare_with_children(const struct queue_pass *p, uint32_t i,
 
 const char *queue_warnings(const struct queue_pass *p, uint32_t i)
 {
-	const char *text = compare_with_itself(p, i, compare_with_children(p, i, NULL));
+	const char *text = compare_with_children(p, i, NULL);
 
 	/* A cluster that grows may have no node yet. */
 	if (p->snapshot.sched && !p->snapshot.no_nodes && offered(p, "pods") > 0)

@@ -1,7 +1,7 @@
 """The first day of a user and of an operator, on nodes that are full, cordoned or lent: the table of stories/tasks.py. Four nodes of 64 CPUs."""
 
 from harness import KEY
-from stories.members import group, owned_pod, owner
+from stories.members import group, owned_pod, owner, template
 from stories.nodes import Cordon, gang, wait_until_alone
 from stories.tasks import events, fields, groups, job, play_all, rows_of, validity
 
@@ -83,7 +83,7 @@ def drained_node(x):
     pod = x.s.pods("row")["row-worker-0"]
     x.stack.enter_context(Cordon(x.s, pod["spec"]["nodeName"]))
     x.cluster("drain", pod["spec"]["nodeName"], "--ignore-daemonsets", "--force", "--timeout=30s")
-    yield events("row"), "was disrupted: EvictionByEvictionAPI"
+    yield events("row"), "(was disrupted|is being deleted because of a disruption): EvictionByEvictionAPI"
     yield job("row"), "^Running"
 
 
@@ -161,9 +161,12 @@ def impossible_rights(x):
 
 
 def odd_rights(x):
-    """N29: a guarantee above the capability; a capability of a resource that no node has"""
-    name = x.queue("odd", guarantee={"cpu": 8}, capability={"cpu": 4, "example.com/none": 1})
-    yield validity(name), "^True ValidWithWarnings its guarantee is 8 cpu, its capability is 4; its capability names example.com/none, which no node has"
+    """N29: a capability of a resource that no node has; a guarantee, and what it deserves, above the capability"""
+    name = x.queue("odd", capability={"cpu": 4, "example.com/none": 1})
+    yield validity(name), "^True ValidWithWarnings its capability names example.com/none, which no node has"
+    for right in ("guarantee", "deserved") if not x.s.cluster.simulated else ():  # the simulated API server evaluates no CEL
+        yield "create -f queue.yaml", f"{right} of cpu is more than capability", {
+            "apiVersion": KEY + "v1alpha1", "kind": "Queue", "metadata": {"name": f"{name}-2"}, "spec": {"capability": {"cpu": 4}, right: {"cpu": 8}}}
 
 
 def new_nodes_one_at_a_time(x):
@@ -213,13 +216,23 @@ def bound_by_the_manager(x):
     yield job("row"), r"Unsupported +kar-scheduler does not place pod anti-affinity \(task worker\): use default-scheduler"
 
 
+def stateful_set(s, name, pods):
+    """A real one makes its second pod when the first runs; on the simulated cluster, where nobody makes its pods, there is just the first."""
+    if not s.cluster.simulated:
+        s.apply({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
+                 "spec": {"serviceName": name, "replicas": pods, "selector": {"matchLabels": {"app": name}}, "template": template(name, "1")}})
+        return
+    s.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+    uid = s.kubectl.get("configmap", name)["metadata"]["uid"]
+    owned_pod(s, name, 0, cpu="1", owner={"apiVersion": "apps/v1", "kind": "StatefulSet", "name": name, "uid": uid, "controller": True})
+
+
 def pods_one_by_one(x):
-    """N51: the first pod of a StatefulSet that makes its second one when the first runs"""
-    x.s.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sts"}})
-    uid = x.s.kubectl.get("configmap", "sts")["metadata"]["uid"]
+    """N51: a StatefulSet of 3 that makes its second pod when the first runs"""
     group(x.s, "sts", 3)
-    by = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "sts", "uid": uid, "controller": True}
-    owned_pod(x.s, "sts", 0, cpu="1", owner=by)
+    if not x.s.cluster.simulated:
+        x.stack.callback(x.s.kubectl, "delete", "statefulset", "sts", "--cascade=foreground", "--wait=true")
+    stateful_set(x.s, "sts", 3)
     yield groups("sts"), "WaitingForMembers.*podManagementPolicy: Parallel"
     yield events("sts"), "WaitingForMembers +1 of 3 members exist"
 
