@@ -200,12 +200,21 @@ static inline bool kar_pod_alive(const struct kar_pod *p)
 	return !p->deletion && !kar_pod_finished(p);
 }
 
-/* The node on which it takes room, bound or not; NULL: none. A node that the scheduler frees for it is not for others. */
+/* It is in no gang, of whomsoever. */
+static inline bool kar_pod_is_alone(const struct kar_pod *p)
+{
+	return !p->group && !p->native && !p->job && !p->tracked;
+}
+
+/*
+ * The node on which it takes room, bound or not; NULL: none. A node that the scheduler frees for a member of a gang is not for others; one
+ * that it frees for another pod is not for gangs of its priority or below (controllers/expected.h).
+ */
 static inline const char *kar_pod_room(const struct kar_pod *p)
 {
 	if (kar_pod_finished(p))
 		return NULL;
-	return p->node ? p->node : p->nominated;
+	return p->node || kar_pod_is_alone(p) ? p->node : p->nominated;
 }
 
 /* Never NULL. All members are 0 if the pod is not lost or stuck and restarts no container, or has no label of a QueueJob. */

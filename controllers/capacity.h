@@ -26,7 +26,7 @@ void kar_capacity_pod(struct kar_capacity *c, const struct kar_pod *old, const s
 /* Where a pod counts. */
 enum kar_capacity_use {
 	KAR_CAPACITY_NOWHERE, /* it has ended, has no node, or its node is not usable */
-	KAR_CAPACITY_ON_NODE, /* on a usable node, or one that the scheduler frees for it */
+	KAR_CAPACITY_ON_NODE, /* on a usable node (kar_pod_room()) */
 };
 enum kar_capacity_use kar_capacity_use(const struct kar_capacity *c, const struct kar_pod *pod) KAR_NONNULL;
 

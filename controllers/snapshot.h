@@ -2,8 +2,8 @@
  * snapshot - the placement engine (common/sched/sched.h), kept equal to the caches of nodes and pods by their changes.
  *
  * Invariant, between two changes: the engine has each cached node as it offers itself, and each cached pod that has not ended
- * takes room on the node that it has, or that the scheduler frees for it, Terminating ones too. What others take besides (plans, holds) is theirs to take and to give back. A change
- * that changes neither an offer nor needs costs a comparison.
+ * takes room on the node that it has, or that the scheduler frees for it as a member of a gang, Terminating ones too. What others take besides
+ * (plans, holds) is theirs to take and to give back. A change that changes neither an offer nor needs costs a comparison.
  *
  * It knows the pods of its cache alone: a manager of one namespace sees nodes emptier than they are.
  */

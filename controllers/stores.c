@@ -12,6 +12,7 @@ static void on_pod(void *arg, const struct kar_object *old, const struct kar_obj
 
 	kar_usage_pod(s->usage, was, is);
 	kar_capacity_pod(s->capacity, was, is);
+	kar_expected_pod(s->expected, was, is);
 }
 
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -30,6 +31,7 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 	kar_snapshot_listen(s->snapshot, s->nodes, s->pods);
 	s->usage = kar_usage_new();
 	s->capacity = kar_capacity_new(strings);
+	s->expected = kar_expected_new();
 	s->templates = kar_templates_new();
 	kar_store_listen(s->pods, on_pod, s);
 	kar_store_listen(s->nodes, on_node, s);
@@ -40,6 +42,7 @@ void kar_stores_release(struct kar_stores *s)
 	kar_snapshot_free(s->snapshot);
 	kar_usage_free(s->usage);
 	kar_capacity_free(s->capacity);
+	kar_expected_free(s->expected);
 	kar_templates_free(s->templates);
 #define RELEASE(name, type, selector, remedy) kar_store_free(s->name);
 	KAR_STORES(RELEASE)

@@ -10,6 +10,7 @@
 
 #include "api/types.h"
 #include "controllers/capacity.h"
+#include "controllers/expected.h"
 #include "controllers/native.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/manager.h"
@@ -48,6 +49,7 @@ struct kar_stores {
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
 	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
+	struct kar_expected *expected; /* pods that are about to be bound; owned (expected.h) */
 	struct kar_templates
 		*templates;        /* what the API server has said of pods of jobs; owned (templates.h) */
 	const char *default_queue; /* --default-queue; borrowed; NULL: "default" */

@@ -279,7 +279,7 @@ void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st)
 struct q_mark q_mark(struct q_pass *p)
 {
 	p->logging++;
-	return (struct q_mark){ kar_sched_mark(p->s->sched), p->n_log, p->change, p->freed };
+	return (struct q_mark){ kar_sched_mark(p->s->sched), p->n_log, p->change, p->freed, p->expected };
 }
 
 void q_undo(struct q_pass *p, struct q_mark m)
@@ -292,6 +292,7 @@ void q_undo(struct q_pass *p, struct q_mark m)
 	kar_sched_undo(p->s->sched, m.sched);
 	p->change = m.change;
 	p->freed = m.freed;
+	p->expected = m.expected;
 	p->logging--;
 }
 

@@ -50,13 +50,12 @@ struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask,
 /* @what is short of resource @r, which is held for guarantees of others. */
 struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what,
 	uint32_t r) KAR_NONNULL;
+/* Does it fit in fut, if the limits that .no_reservation and .no_lock name are not looked at? */
+bool q_would_fit(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* The sums of the cluster, or its nodes, are what stops it. */
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 
 /* Why elastic groups have no more pods: into the decisions of those that have fewer than are left. */
 void q_explain_limits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
-
-/* Does it fit in fut, if the limits that .no_reservation and .no_lock name are not looked at? */
-bool q_would_fit(struct q_pass *p, const struct q_ask *ask);
 
 #endif

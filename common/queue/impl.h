@@ -5,7 +5,7 @@
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
  *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
- *   growth.c   who may grow                      rebalance.c REBALANCE
+ *   growth.c   who may grow                      rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
  * the arena of the pass. Invariants between two calls: each sum is that of the groups below (q_set() alone changes a group), and the
@@ -200,6 +200,17 @@ struct q_reserved {
 	const int64_t *v; /* that the class asks for; what is below 0 counts as nothing */
 };
 
+/* @n pods that are about to be bound to the node. */
+struct q_expected {
+	const struct kar_queue_expected *in;
+	const char *node;
+	int32_t n;
+};
+struct q_expected_list {
+	const struct q_expected *items;
+	uint32_t n;
+};
+
 struct q_pass {
 	const struct kar_queue_snapshot *s;
 	kar_time now, again_at;
@@ -227,6 +238,8 @@ struct q_pass {
 	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
 	uint32_t change, freed, changes;
 	uint32_t round; /* of GANGS: what was tried before is forgotten */
+	struct q_expected_list
+		expected; /* taken in the engine, as far as nobody was placed there who goes before them */
 	struct q_reserved *reserved;
 	uint32_t n_reserved;
 	struct kar_table reserved_at; /* the nodes of these */
@@ -367,6 +380,7 @@ void q_count_all(struct q_pass *p) KAR_NONNULL;
 struct q_mark {
 	size_t sched;
 	uint32_t log, change, freed;
+	struct q_expected_list expected;
 };
 struct q_mark q_mark(struct q_pass *p) KAR_NONNULL;
 void q_undo(struct q_pass *p, struct q_mark m) KAR_NONNULL;
@@ -432,6 +446,20 @@ struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *a
 bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
 bool q_nodes_are_alike(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+
+/* --- expected.c */
+/* Pods that are about to be bound take the room that is free now, beside all that is decided. */
+void q_lay_expected(struct q_pass *p) KAR_NONNULL;
+/* Such a pod would leave the ask its room. */
+bool q_goes_before(const struct q_pass *p, const struct q_ask *ask,
+	const struct kar_queue_expected *e) KAR_NONNULL;
+/* Some of them would. */
+bool q_goes_before_expected(const struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* The engine has what these take as free; to be undone, or settled when pods were placed there: then those stay that still fit where they were. */
+void q_lift_expected(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+void q_settle_expected(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* There are none, until the mark before is undone. */
+void q_forget_expected(struct q_pass *p) KAR_NONNULL;
 
 /* --- the steps; true: something has changed */
 bool q_keep(struct q_pass *p) KAR_NONNULL;
@@ -502,7 +530,7 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 /* --- explain.c, texts.c, estimate.c */
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_messages(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
-void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere */
+void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere, and none is about to be bound */
 /* As kar_amount_text(), in the arena of the pass. */
 const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount,
 	bool up) KAR_NONNULL KAR_RETNN;

@@ -24,7 +24,8 @@ static uint64_t flags_of(const struct kar_queue_group *in)
 	return (uint64_t)in->elastic | (uint64_t)in->required << 1 | (uint64_t)in->no_node_check << 2 |
 		(uint64_t)in->unverified << 3 | (uint64_t)in->never_preempts << 4 |
 		(uint64_t)in->no_provisioning << 5 | (uint64_t)in->takes_nothing << 6 |
-		(uint64_t)(in->not_returnable != NULL) << 7;
+		(uint64_t)(in->not_returnable != NULL) << 7 | (uint64_t)in->created_bound << 8 |
+		(uint64_t)(in->standing == KAR_QUEUE_RESERVING) << 9;
 }
 
 static uint64_t hash_of(const struct q_group *g)

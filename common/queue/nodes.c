@@ -81,9 +81,42 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 	return fits;
 }
 
-bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
+static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct wish *w, enum q_view view,
+	struct kar_placement *out)
 {
 	bool binds = q_binds(p, p->root->reserved, ask), fits;
+
+	if (binds)
+		q_reserve_room(p, 1);
+	fits = view == Q_NOW ? place_now(p, w, out) : kar_sched_place(p->s->sched, &w->gang, p->a, out);
+	if (binds)
+		q_reserve_room(p, -1);
+	return fits;
+}
+
+/* Beside all pods that are about to be bound; if that is not possible, in the room of those that it goes before. */
+static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *ask, const struct wish *w,
+	enum q_view view, struct kar_placement *out)
+{
+	size_t mark;
+
+	if (find_places(p, ask, w, view, out))
+		return true;
+	if (!q_goes_before_expected(p, ask))
+		return false;
+	mark = kar_sched_mark(p->s->sched);
+	q_lift_expected(p, ask);
+	if (!find_places(p, ask, w, view, out)) {
+		kar_sched_undo(p->s->sched, mark);
+		return false;
+	}
+	kar_sched_keep(p->s->sched, mark);
+	q_settle_expected(p, ask);
+	return true;
+}
+
+bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
+{
 	struct kar_placement out;
 	struct wish w;
 
@@ -92,12 +125,7 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 		return true;
 	}
 	make_wish(p, ask, &w);
-	if (binds)
-		q_reserve_room(p, 1);
-	fits = view == Q_NOW ? place_now(p, &w, &out) : kar_sched_place(p->s->sched, &w.gang, p->a, &out);
-	if (binds)
-		q_reserve_room(p, -1);
-	if (!fits)
+	if (!find_places_beside_expected(p, ask, &w, view, &out))
 		return false;
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
 		push_places(p, &out, i, i, view == Q_FUT, st);
@@ -127,9 +155,13 @@ struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 	struct q_obstacles out = { 0 };
 	struct kar_buf text = { 0 };
 	struct wish w;
+	size_t mark;
 
 	make_wish(p, ask, &w);
+	mark = kar_sched_mark(p->s->sched);
+	q_lift_expected(p, ask);
 	kar_sched_explain(p->s->sched, &w.gang, ask->g->in->run_names, &out.why, &text);
+	kar_sched_undo(p->s->sched, mark);
 	out.text = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text) + out.why.obstacles);
 	kar_buf_release(&text);
 	return out;
@@ -327,4 +359,5 @@ void q_nodes_begin(struct q_pass *p)
 		if (p->line[i]->st.standing == KAR_QUEUE_RESERVING)
 			place_claim(p, p->line[i]);
 	}
+	q_lay_expected(p);
 }

@@ -225,6 +225,7 @@ struct kar_queue_group {
 	bool takes_nothing, unchecked;
 	const char *
 		gate; /* of .takes_nothing: a scheduling gate of others that its pods have; NULL: none is known */
+	bool created_bound; /* its pods are created bound: no scheduler sees what else is about to be bound */
 	bool no_provisioning; /* its pods are created bound, or it was admitted otherwise: it does not wait for new nodes */
 
 	/* --- gangGroups: groups that start with it, as far as they have not started; itself need not be among them */
@@ -240,6 +241,22 @@ struct kar_queue_quota_row {
 	int64_t hard;    /* spec.hard, for feasibility */
 	int64_t foreign; /* F of section 7 */
 	bool unknown; /* status.hard is not there yet: nothing is charged; who would be waits (.ineligible) */
+};
+
+/* ms for which an unbound pod of nobody is expected to be bound soon; and in which the scheduler has bound it if it can. */
+#define KAR_QUEUE_EXPECTED (60 * KAR_SECOND)
+#define KAR_QUEUE_BOUND_AT_ONCE (2 * KAR_SECOND)
+
+/*
+ * Equal pods that belong to no gang, have no node and no gate. Groups of their priority or below leave them the room where they will be:
+ * for as long as .nominated, else until they are KAR_QUEUE_EXPECTED old. They are no part of any sum.
+ */
+struct kar_queue_expected {
+	kar_class class;
+	int32_t priority, n;
+	const char *node; /* the only one that they may be on; NULL: any */
+	bool nominated;   /* the scheduler frees .node for them, which may be full */
+	kar_time created;
 };
 
 struct kar_queue_flags {
@@ -259,6 +276,9 @@ struct kar_queue_snapshot {
 	uint32_t n_budgets;
 	struct kar_queue_amounts alloc;   /* of usable nodes, with "pods" */
 	struct kar_queue_amounts foreign; /* F: of pods that no group of the snapshot owns */
+	const struct kar_queue_expected *
+		expected; /* in the order in which the scheduler takes them: the highest priority first, then the oldest */
+	uint32_t n_expected;
 	/* All bound pods are taken in it. It is as it was when the call returns. Its classes give the needs of runs. */
 	struct kar_sched *sched;
 	bool no_nodes; /* nodes are not read: neither cluster rows nor the node check */

@@ -195,6 +195,7 @@ void q_lift_all(struct q_pass *p)
 
 	for (uint32_t i = 0; i < p->n_live; i++)
 		q_retake(p, p->live[i], &p->live[i]->st, &none);
+	q_forget_expected(p);
 }
 
 /*

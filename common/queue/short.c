@@ -1,6 +1,7 @@
 /* What is short: the limit that stops a group now, in words. */
 #include "common/queue/explain.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Groups in a pass for which nodes are listed although the sums are short already. */
@@ -336,6 +337,61 @@ const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct 
 		first->in->ns, first->in->name);
 }
 
+/* --- pods that are about to be bound ------------------------------------------------------------------ */
+
+/* Of the resource, by one pod. Its number in the pass is not asked for: the pass may have none. */
+static int64_t asked_by(const struct q_pass *p, kar_class class, const char *resource)
+{
+	const struct kar_pod_needs *needs = kar_sched_needs(p->s->sched, class);
+	int64_t amount = strcmp(resource, "pods") == 0;
+
+	for (uint32_t i = 0; i < needs->n_amounts; i++) {
+		if (strcmp(needs->amounts[i].resource, resource) == 0)
+			amount = needs->amounts[i].amount;
+	}
+	return amount;
+}
+
+static bool fits_without(struct q_pass *p, const struct q_ask *ask)
+{
+	struct q_mark mark = q_mark(p);
+	bool fits;
+
+	q_forget_expected(p);
+	fits = q_would_fit(p, ask);
+	q_undo(p, mark);
+	return fits;
+}
+
+/* ", 3 pods about to be bound take 6 cpu", if the ask would fit without these; else "". The pass comes again when that ends. */
+static const char *name_expected(struct q_pass *p, const struct q_ask *ask, const char *resource)
+{
+	int64_t pods = 0, amount = 0;
+
+	if (!resource || !p->expected.n || !fits_without(p, ask))
+		return "";
+	for (uint32_t i = 0; i < p->expected.n; i++) {
+		const struct q_expected *e = &p->expected.items[i];
+		int64_t each = asked_by(p, e->in->class, resource);
+
+		if (each <= 0 || q_goes_before(p, ask, e->in))
+			continue;
+		pods += e->n;
+		amount = q_add(amount, q_mul(each, e->n));
+		if (!e->in->nominated)
+			q_note_time(p,
+				e->in->priority < ask->g->in->base && !ask->extra
+					? q_add(e->in->created, KAR_QUEUE_BOUND_AT_ONCE)
+					: q_add(e->in->created, KAR_QUEUE_EXPECTED));
+	}
+	return pods ? kar_arena_printf(p->a, ", %" PRId64 " pod%s about to be bound take%s %s %s", pods,
+			      pods == 1 ? "" : "s", pods == 1 ? "s" : "",
+			      q_text_amount(p, resource, amount, true), resource)
+		    : "";
+}
+
+/* --- no room ----------------------------------------------------------------------------------------- */
+
 /* ", taken by pods of no queue: 156 cpu", if the gang would have @lacks without these, or they are why it cannot have it at all. */
 static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
 {
@@ -377,7 +433,7 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_obstacles o = q_explain_nodes(p, ask);
 	int64_t more = ask->to - ask->from - o.why.placed, lacks;
-	const char *each = "", *foreign = "";
+	const char *each = "", *foreign = "", *expected;
 	uint32_t r = o.why.resource ? number_of(p, o.why.resource) : p->n_resources;
 
 	if (o.why.resource && more > 1)
@@ -387,10 +443,11 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 	lacks = q_mul(q_sub(o.why.asked, o.why.free), more);
 	if (r < p->n_resources && p->foreign[r] >= lacks)
 		foreign = name_foreign(p, ask, r, lacks);
+	expected = name_expected(p, ask, o.why.resource);
 	if (ask->extra)
-		return Q_TEXT(p, "no node has room for one more pod: %s%s", o.text, foreign);
-	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s", (int)o.why.placed, (int)(ask->to - ask->from),
-		o.text, each, foreign);
+		return Q_TEXT(p, "no node has room for one more pod: %s%s%s", o.text, foreign, expected);
+	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s%s", (int)o.why.placed, (int)(ask->to - ask->from),
+		o.text, each, foreign, expected);
 }
 
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
@@ -400,8 +457,8 @@ struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 	if (!l.resource)
 		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
 	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-		Q_TEXT(p, "%s%s%s", q_short_of(p, &l), name_foreign(p, ask, l.r, q_min(l.lacks, l.wanted)),
-			list_nodes(p, ask)) };
+		Q_TEXT(p, "%s%s%s%s", q_short_of(p, &l), name_foreign(p, ask, l.r, q_min(l.lacks, l.wanted)),
+			list_nodes(p, ask), name_expected(p, ask, l.resource)) };
 }
 
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)

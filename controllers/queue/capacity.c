@@ -91,6 +91,56 @@ static void add_class(struct queue_pass *p, struct amounts *s, kar_class class)
 	add_amount(s, "pods", 1, n);
 }
 
+/* --- pods that are about to be bound ---------------------------------------------------------------------- */
+
+/* Different needs that are looked at: more would drive those of gangs out of what the engine keeps at hand (KAR_SCHED_HOT). */
+enum { KINDS = 16 };
+
+static bool is_alike(const struct kar_queue_expected *a, const struct kar_queue_expected *b)
+{
+	return a->class == b->class && a->priority == b->priority && a->node == b->node &&
+		a->nominated == b->nominated && a->created == b->created;
+}
+
+/* It is one of the kinds, or becomes one. */
+static bool is_of_kind(kar_class *kinds, uint32_t *n, kar_class class)
+{
+	uint32_t i = 0;
+
+	while (i < *n && kinds[i] != class)
+		i++;
+	if (i == *n && i < KINDS)
+		kinds[(*n)++] = class;
+	return i < KINDS;
+}
+
+static void expect_pods(struct queue_pass *p)
+{
+	const struct kar_pod **pods;
+	uint32_t n =
+		kar_expected_list(p->stores->expected, p->s->now, KAR_QUEUE_EXPECTED, &p->s->arena, &pods);
+	struct kar_queue_expected *all = kar_arena_alloc(&p->s->arena, n + 1, sizeof(*all));
+	kar_class kinds[KINDS];
+	uint32_t n_kinds = 0, k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kar_pod *pod = pods[i];
+		struct kar_queue_expected e = { .class = kar_snapshot_class_of(p->nodes, pod->needs),
+			.priority = pod->priority,
+			.n = 1,
+			.node = pod->nominated ? pod->nominated : pod->pin,
+			.nominated = pod->nominated != NULL,
+			.created = pod->creation };
+
+		if (k && is_alike(&all[k - 1], &e))
+			all[k - 1].n++;
+		else if (is_of_kind(kinds, &n_kinds, e.class))
+			all[k++] = e;
+	}
+	p->snapshot.expected = all;
+	p->snapshot.n_expected = k;
+}
+
 void queue_finish_capacity(struct queue_pass *p)
 {
 	struct amounts *used = kar_arena_alloc(&p->s->arena, 1, sizeof(*used));
@@ -101,4 +151,6 @@ void queue_finish_capacity(struct queue_pass *p)
 		add_class(p, used, class);
 	p->snapshot.alloc = (struct kar_queue_amounts){ offers, n };
 	p->snapshot.foreign = (struct kar_queue_amounts){ used->items, used->n };
+	if (p->nodes)
+		expect_pods(p);
 }

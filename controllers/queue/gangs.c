@@ -357,7 +357,7 @@ static struct queue_gang *make_gang(struct making *m, bool known)
 	struct queue_gang *out;
 	const char *obstacle;
 
-	m->in->no_provisioning = direct;
+	m->in->no_provisioning = m->in->created_bound = direct;
 	if (!m->p->nodes || !kar_pg_keeps_placement(m->group) || !(direct || is_placeable(m->job)))
 		return NULL;
 	obstacle = kar_queuejob_direct_obstacle(m->job, m->p->served, m->arena);

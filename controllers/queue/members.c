@@ -486,7 +486,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	} else {
 		leave_alone(&m);
 	}
-	m.in->no_provisioning = m.direct != NULL;
+	m.in->no_provisioning = m.in->created_bound = m.direct != NULL;
 	if (out)
 		describe(&m, out);
 	if (out && !qg->admitted)

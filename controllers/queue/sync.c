@@ -128,6 +128,12 @@ static bool frees_room(const struct kar_pod *old, const struct kar_pod *new)
 	return room && !(new &&kar_pod_room(new) == room);
 }
 
+/* It was about to be bound, and is so no more, or is bound: maybe elsewhere than the last pass has thought. */
+static bool was_expected(const struct kar_pod *old, const struct kar_pod *new)
+{
+	return old && kar_expected_may_be(old) && !(new &&kar_expected_may_be(new));
+}
+
 /* A gang of another controller may be complete with it. */
 static bool is_new_member(const struct kar_controller *c, const struct kar_pod *old,
 	const struct kar_pod *new)
@@ -202,7 +208,9 @@ static void on_pod(void *arg, const struct kar_object *o, const struct kar_objec
 		kar_workqueue_add(c->queue, ALL);
 	on_direct_pod(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
 	on_charge(c, o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL);
-	if (shared->waits_for_room && frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL))
+	if (shared->waits_for_room &&
+		(frees_room(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL) ||
+			was_expected(o ? kar_as_pod(o) : NULL, n ? kar_as_pod(n) : NULL)))
 		kar_workqueue_add(c->queue, ALL);
 }
 

@@ -11,10 +11,11 @@
  *   reservation QUEUE GROUP since=T until=T pods=N   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
+ *   expect RES=N p=PRIORITY t=CREATED count=N on=NODE   pods of no group that are about to be bound; "on": the only node; "for=NODE": nominated
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T ends=T stops=N (that many of its pods are still leaving the first node)
- *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
+ *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
  *
@@ -43,6 +44,7 @@ struct world {
 	const char *budget_names[WORLD_AMOUNTS];
 	int32_t budgets[WORLD_AMOUNTS];
 	struct world_amounts alloc, foreign;
+	struct kar_queue_expected expected[WORLD_AMOUNTS];
 	kar_class classes[1024];
 	uint32_t n_classes;
 	const char *node; /* the first */
@@ -214,6 +216,33 @@ static inline void world_foreign(struct world *w, const char *text)
 	kar_sched_take(w->sched, words_part(&w->a, &on, " "), c, 1);
 }
 
+static inline void world_expect(struct world *w, const char *text)
+{
+	struct kar_queue_expected *e = &w->expected[w->s.n_expected++];
+	struct kar_buf needs = { 0 };
+
+	assert(w->s.n_expected <= WORLD_AMOUNTS);
+	*e = (struct kar_queue_expected){ .n = 1, .created = w->now };
+	while (*text) {
+		const char *all = words_part(&w->a, &text, " ");
+		char *word = kar_arena_printf(&w->a, "%s", all), *value = words_value(word);
+
+		if (strcmp(word, "p") == 0)
+			e->priority = atoi(value);
+		else if (strcmp(word, "t") == 0)
+			e->created = strtoll(value, NULL, 10) * KAR_SECOND;
+		else if (strcmp(word, "count") == 0)
+			e->n = atoi(value);
+		else if (strcmp(word, "on") == 0 || strcmp(word, "for") == 0)
+			e->node = value;
+		else
+			kar_buf_printf(&needs, "%s ", all);
+		e->nominated |= strcmp(word, "for") == 0;
+	}
+	e->class = world_class(w, kar_buf_cstr(&needs));
+	kar_buf_release(&needs);
+}
+
 /* The charges of a pod of these needs on all rows of its namespace. */
 static inline void world_charge(struct world *w, const char *ns, struct kar_queue_run *r)
 {
@@ -352,6 +381,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->not_evictable = true;
 	else if (strcmp(word, "replaces") == 0)
 		g->replaces = true;
+	else if (strcmp(word, "direct") == 0)
+		g->created_bound = true;
 	else if (strcmp(word, "resized") == 0)
 		g->resized = true;
 	else if (strcmp(word, "yields") == 0)
@@ -520,6 +551,8 @@ static inline void world_say(struct world *w, const char *text)
 			world_budget(w, one);
 		else if (strcmp(what, "foreign") == 0)
 			world_foreign(w, one);
+		else if (strcmp(what, "expect") == 0)
+			world_expect(w, one);
 		else if (strcmp(what, "reservation") == 0)
 			world_reservation(w, one);
 		else if (strcmp(what, "flags") == 0)
@@ -547,6 +580,7 @@ static inline void world_plan(struct world *w)
 	w->s.budgets = w->budgets;
 	w->s.alloc = world_list(&w->alloc);
 	w->s.foreign = world_list(&w->foreign);
+	w->s.expected = w->expected;
 	w->s.sched = w->sched;
 	kar_queue_plan(&w->s, w->now, &w->a, &w->r);
 }

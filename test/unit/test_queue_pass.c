@@ -11,7 +11,7 @@
 /*
  * Expected: facts, with " | " between them.
  *   "j=5"  d of an admitted group   "j=claim"   "j=NoFit"  its reason   "j~text"  its text begins so   "q:a=6"  sum of d in a queue
- *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"   "hold:j=t" its hold ends for t ("kept")
+ *   "reservation:a=j since 5 until 605 pods 2" (or none, ended)   "share:a=156"   "entitled:a=6" (cpu)   "m:j~" its message   "at:j=9" its estimated start   "level:j=10"   "places:j=2"   "hold:j=t" its hold ends for t ("kept")   "again=10060"
  * .then: more statements, after the plan was carried out and what stops is gone; "" : the same again, and nothing may change.
  */
 struct row {
@@ -71,6 +71,8 @@ static const char *answer(struct world *w, const char *what)
 				  w->groups[q->reserved_for].name, q->reserved_since / KAR_SECOND,
 				  q->reserved_until / KAR_SECOND, (int)q->reserved_pods);
 	}
+	if (strcmp(what, "again") == 0)
+		return kar_arena_printf(&w->a, "%" PRId64, w->r.again_at / KAR_SECOND);
 	i = world_find(w, strchr(what, ':') ? strchr(what, ':') + 1 : what);
 	if (i == KAR_QUEUE_NONE)
 		fail_msg("no group %s", what);
@@ -528,6 +530,48 @@ static const struct row rows[] = {
 	{ "pods_that_a_capability_has_room_for",
 		"node n cpu=9; flags starve=300; queue a cap=cpu:4; group r a 2 cpu=1 run=2; group head a 3 cpu=1 t=10",
 		"reservation:a=head since 10000 until 10600 pods 2" },
+	/* --- pods of nobody that are about to be bound (docs/design/podgroup.md, 2.3) */
+	{ "young_pod_of_equal_priority_has_its_room",
+		"node n cpu=8; queue a; expect cpu=1 count=3 p=5; group x a 3 cpu=2 p=5; group y a 1 cpu=1 p=5",
+		"x~2 of 3 pods fit now: 1 node lacks cpu (short 2), 3 pods about to be bound take 3 cpu | y=1" },
+	{ "pod_of_lower_priority_has_not",
+		"node n cpu=8; queue a; expect cpu=1 count=3; group x a 4 cpu=2 p=1000", "x=4" },
+	{ "and_keeps_what_is_left",
+		"node n cpu=8; queue a; expect cpu=1 count=3; group x a 3 cpu=2 p=1000; group y a 1 cpu=1; group z a 1 cpu=1",
+		"x=3 | y=NoFit" },
+	{ "pod_that_nobody_has_bound_for_a_minute_has_none",
+		"node n cpu=8; queue a; expect cpu=1 count=3 p=5 t=9940; group x a 4 cpu=2", "x=4" },
+	{ "and_a_second_before_it_has",
+		"node n cpu=8; queue a; expect cpu=1 count=3 p=5 t=9941; group x a 4 cpu=2",
+		"x~2 of 4 pods fit now: 1 node lacks cpu (short 2), each of 2 more asks for 2 cpu and a node has at most 1 free, 3 pods about to be bound take 3 cpu | again=10001",
+		"now 10001", "x=4" },
+	{ "pod_that_fits_nowhere_holds_up_nobody",
+		"node n cpu=8; queue a; expect cpu=9 p=5; group x a 4 cpu=2", "x=4" },
+	{ "pod_of_one_node_is_there_or_nowhere",
+		"node m cpu=2; node n cpu=3; queue a; expect cpu=2 on=m p=5; expect cpu=3 on=m p=5; group x a 1 cpu=3; group y a 1 cpu=2",
+		"x=1 | y~0 of 1 pods fit now: 2 nodes lack cpu (short 2), 1 pod about to be bound takes 2 cpu" },
+	{ "node_that_the_scheduler_frees_for_a_pod_is_not_free",
+		"node n cpu=8; queue a; group v a 1 cpu=6 stops=1 ineligible=Suspended; expect cpu=6 for=n p=5 t=1000; group x a 1 cpu=3",
+		"x~0 of 1 pods fit now: 1 node lacks cpu (short 1), 1 pod about to be bound takes 6 cpu" },
+	{ "but_is_for_who_goes_before_it",
+		"node n cpu=8; queue a; expect cpu=6 for=n p=5 t=1000; group x a 1 cpu=3 p=6", "x=1" },
+	{ "pods_that_are_created_bound_do_not_race_with_the_scheduler",
+		"node n cpu=8; queue a; expect cpu=3 t=9999; group x a 1 cpu=6 p=9 direct",
+		"x~0 of 1 pods fit now: 1 node lacks cpu (short 1), 1 pod about to be bound takes 3 cpu | again=10001",
+		"now 10001", "x=1" },
+	{ "others_have_their_scheduler_for_that",
+		"node n cpu=8; queue a; expect cpu=3 t=9999; group x a 1 cpu=6 p=9", "x=1" },
+	{ "extras_leave_room_to_all_of_them",
+		"node n cpu=8; queue a; expect cpu=1 count=3; group x a 1..8 cpu=1 p=9 run=1", "x=5",
+		"now 10060", "x=8" },
+	{ "claim_is_not_taken_back_for_them",
+		"node n cpu=6; queue a; group t a 6 cpu=1 claim; group v a 3 cpu=1 stops=3; expect cpu=2 p=5",
+		"t=claim" },
+	{ "they_are_laid_beside_plans",
+		"node m cpu=4; node n cpu=4; queue a; expect cpu=3; group x a 2 cpu=4 p=9 bare=2; group y a 1 cpu=1",
+		"x=2" },
+	{ "nobody_is_infeasible_for_them", "node n cpu=4; queue a; expect cpu=3 p=5; group x a 1 cpu=4",
+		"x=NoFit" },
 };
 
 static void rows_hold(void **state)

@@ -115,6 +115,12 @@ static void put_template(struct kar_buf *b, int template, int cpu)
 	}
 }
 
+/* What is freed for the others by the scheduler is no room that they take (expected.h). */
+static bool in_gang(int i)
+{
+	return i % 2 == 0;
+}
+
 static struct kar_object *pod_object(struct world *w, int i)
 {
 	const struct pod *p = &w->pod[i];
@@ -122,8 +128,8 @@ static struct kar_object *pod_object(struct world *w, int i)
 	struct kar_object *o;
 
 	kar_buf_printf(&json,
-		"{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"ns\",\"uid\":\"p%d\",\"resourceVersion\":\"%d\"%s},\"spec\":{",
-		i, p->uid, ++w->versions,
+		"{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"ns\",\"uid\":\"p%d\",\"resourceVersion\":\"%d\"%s%s},\"spec\":{",
+		i, p->uid, ++w->versions, in_gang(i) ? ",\"labels\":{\"" KAR_LABEL_POD_GROUP "\":\"g\"}" : "",
 		p->deleting ? ",\"deletionTimestamp\":\"2026-11-21T10:05:00Z\"" : "");
 	if (p->node >= 0)
 		kar_buf_printf(&json, "\"nodeName\":\"n%d\",", p->node);
@@ -284,7 +290,7 @@ static int64_t offered(const struct world *w, const char *resource)
 static enum kar_capacity_use use_of(const struct world *w, int i)
 {
 	const struct pod *p = &w->pod[i];
-	int room = p->node >= 0 ? p->node : p->nominated;
+	int room = p->node >= 0 || !in_gang(i) ? p->node : p->nominated;
 
 	if (!p->exists || kar_streq(p->phase, "Succeeded") || kar_streq(p->phase, "Failed"))
 		return KAR_CAPACITY_NOWHERE;

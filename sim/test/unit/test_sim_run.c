@@ -16,6 +16,11 @@
 #define HEAD "apiVersion: kube-arbitrator.io/v1alpha1\nkind: Scenario\n"
 #define NODES HEAD "nodes: [{name: n, count: 2, capacity: {cpu: 4}}]\n"
 
+/* Priority 0. */
+#define PENDING_POD \
+	"objects: [{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {schedulerName: nobody, " \
+	"containers: [{name: c, image: i, resources: {requests: {cpu: 3}}}]}}]\n"
+
 enum { MINUTES = 24 /* bytes of a number of minutes */ };
 
 static void parse(const char *yaml, struct sim_scenario *s)
@@ -205,6 +210,17 @@ static const struct {
 		"a Pending waited - ran - restarts 0 for: task w: Pod in version \"v1\" cannot be handled as a Pod: strict decoding "
 		"error: unknown field \"spec.containers[0].resources.request\"",
 		1 },
+	{ "gang_is_not_held_up_by_a_pod_that_no_scheduler_has_bound_for_a_minute",
+		NODES PENDING_POD
+		"jobs: [{name: a, at: 70s, replicas: 2, requests: {cpu: 4}, priority: 1000}]\n",
+		"a Completed waited 0m ran 10m restarts 0", 11 },
+	{ "gang_of_its_priority_leaves_room_to_a_pod_that_is_about_to_be_bound",
+		NODES PENDING_POD "jobs: [{name: a, replicas: 2, requests: {cpu: 4}}]\n",
+		"a Completed waited 1m ran 10m restarts 0 for: 1 of 2 pods fit now: 2 nodes lack cpu (short 3), 1 pod about to be bound takes 3 cpu; 1st of 1 in queue default",
+		11 },
+	{ "gang_of_a_higher_priority_does_not",
+		NODES PENDING_POD "jobs: [{name: a, replicas: 2, requests: {cpu: 4}, priority: 1000}]\n",
+		"a Completed waited 0m ran 10m restarts 0", 10 },
 	{ "no_jobs_are_no_trouble", NODES, "", 0 },
 	{ "count_0_is_none", HEAD "nodes: [{name: n, count: 0}]\njobs: [{name: a, count: 0}]\n", "", 0 },
 };
