@@ -141,7 +141,7 @@ def reclaimed_gang(x):
 def few_of_an_elastic_job(x):
     """N21: 4 of the 6 pods of an elastic job fit"""
     x.s.apply(gang("row", replicas=6, queue=x.queue("a"), sched={"minAvailable": 1}))
-    yield job("row"), r"^Running +Scaled +queue \S+ allows 4 of 6 pods at once"
+    yield job("row"), r"^Running +Scaled +queue \S+ allows 4 of 6 pods at once: no node has room for one more pod"
 
 
 def who_uses_what(x):
