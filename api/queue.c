@@ -71,6 +71,8 @@ static const struct kar_field reservation_fields[] = {
 	KAR_STATUS(TIME, struct kar_queue_reservation, since, "since", KAR_SF_STORY, NULL),
 	KAR_STATUS(TIME, struct kar_queue_reservation, until, "until", KAR_SF_STORY, NULL),
 	KAR_STATUS(INT32, struct kar_queue_reservation, pods, "pods", KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
+	KAR_STATUS(INT32, struct kar_queue_reservation, gathered, "gatheredPercent",
+		KAR_SF_STORY | KAR_SF_OMIT_ZERO, NULL),
 	KAR_STATUS_PAIRS(struct kar_queue_reservation, resources, "resources", KAR_SF_COUNTER, NULL),
 };
 static const struct kar_desc reservation_table =

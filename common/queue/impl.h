@@ -244,6 +244,8 @@ struct q_pass {
 	uint32_t n_reserved;
 	struct kar_table reserved_at; /* the nodes of these */
 	kar_time reserved_since;
+	kar_time longest;     /* ms for which a reservation lasts without progress; 0: not looked at yet */
+	int64_t gathered;     /* percent of the minimum of their head that has come free on them */
 	int32_t *kept_before; /* by group: pods that stayed when the reservation was looked at */
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
 	uint32_t n_raised, step;
@@ -468,7 +470,7 @@ void q_reserve(struct q_pass *p) KAR_NONNULL;
 /* Since when, until when and with how many pods room comes together for the head of a pool. */
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o) KAR_NONNULL;
 /* The reservation of the queue has ended, and who had it is to be known: while it cools down, and so that others come first then. */
-bool q_keeps_reservation(const struct q_pass *p, const struct q_queue *q) KAR_NONNULL;
+bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q) KAR_NONNULL;
 /* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;

@@ -101,8 +101,9 @@ struct kar_queue_in {
 	int64_t median_seconds;
 	uint32_t reserved_for; /* group of status.reservation; KAR_QUEUE_NONE: none, or it has gone */
 	kar_time reserved_since;
-	kar_time reserved_until; /* when it ends, or has ended; 0: it is not known, and it has not */
-	int32_t reserved_pods;   /* the most of its pods that have fitted so far */
+	kar_time reserved_until;   /* when it ends, or has ended; 0: it is not known, and it has not */
+	int32_t reserved_pods;     /* the most of its pods that have fitted so far */
+	int32_t reserved_gathered; /* percent of its minimum that had come free at its last progress */
 };
 
 /* Where pods are: @n of a run on a node. NULL: they have or need no place now (back-off, a name in use), but count in sums. */
@@ -382,6 +383,7 @@ struct kar_queue_status_out {
 	kar_time reserved_since;
 	kar_time reserved_until; /* when that ends without progress */
 	int32_t reserved_pods; /* the most of its pods that have fitted so far: more than ever is progress */
+	int32_t reserved_gathered; /* percent of its minimum that had come free at its last progress: a good deal more is progress */
 	bool keeps_reservation; /* it has ended: nothing is reserved, and the old one is kept as it was given */
 	struct kar_queue_amounts reserved; /* its M */
 };

@@ -3,9 +3,50 @@
 
 /* --- when a reservation ends --------------------------------------------------------------------------- */
 
-static kar_time longest(const struct q_pass *p)
+enum {
+	PROGRESS = 6
+}; /* percent of the minimum: so a reservation makes progress 16 times at most, and once for each pod */
+
+/* Leaves of which five jobs have run, by their median run time. */
+static uint32_t by_median(const struct q_pass *p, const struct kar_queue_in **leaves)
 {
-	return 2 * p->s->flags.starvation_timeout;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+		const struct kar_queue_in *q = p->queues[i].in;
+		uint32_t k = n;
+
+		if (q->n_run_times < 5)
+			continue;
+		for (; k > 0 && leaves[k - 1]->median_seconds > q->median_seconds; k--)
+			leaves[k] = leaves[k - 1];
+		leaves[k] = q;
+		n++;
+	}
+	return n;
+}
+
+/* The median of the run times that are known: of each leaf its own median stands for all its jobs. 0: none is known. */
+static kar_time usual_run_time(struct q_pass *p)
+{
+	const struct kar_queue_in **leaves =
+		kar_arena_alloc(p->a, p->s->n_queues + 1, sizeof(const struct kar_queue_in *));
+	uint32_t n = by_median(p, leaves), i = 0;
+	int64_t all = 0, so_far = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		all += leaves[k]->n_run_times;
+	while (i < n && 2 * (so_far += leaves[i]->n_run_times) < all)
+		i++;
+	return i < n ? leaves[i]->median_seconds * KAR_SECOND : 0;
+}
+
+/* ms without progress: where jobs run for hours, nothing may come free for as long. */
+static kar_time longest(struct q_pass *p)
+{
+	if (!p->longest)
+		p->longest = q_max(2 * p->s->flags.starvation_timeout, usual_run_time(p));
+	return p->longest;
 }
 
 static bool has_ended(const struct q_pass *p, const struct q_queue *q)
@@ -55,6 +96,26 @@ static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
 	return least;
 }
 
+/* How much of @asked is in @room, in percent. */
+static int64_t percent(int64_t room, int64_t asked)
+{
+	if (asked <= 0 || room >= asked)
+		return 100;
+	return room > 0 ? q_min(q_mul(room, 100) / asked, 99) : 0;
+}
+
+/* How much of its minimum has come free in its queues, and on the nodes that are kept for it: a large pod needs more than one that ends. */
+static int32_t gathered_by(struct q_pass *p, const struct q_group *g)
+{
+	int64_t least = g == p->root->reserved && !g->in->no_node_check ? p->gathered : 100;
+
+	for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+		for (uint32_t r = 0; r < p->n_resources; r++)
+			least = q_min(least, percent(q_sub(q_limit(q, r, g), q_used(q, r)), g->kind->m[r]));
+	}
+	return (int32_t)least;
+}
+
 static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum(g);
@@ -68,18 +129,20 @@ static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o)
 {
 	const struct kar_queue_in *in = head->q->in;
+	int32_t pods = pods_that_fit(p, head), gathered = gathered_by(p, head);
 	bool held = is_held_for(p, head);
-	int32_t pods = pods_that_fit(p, head);
+	bool goes_on = held && in->reserved_until > 0 && pods <= in->reserved_pods &&
+		gathered < in->reserved_gathered + PROGRESS;
 
 	o->reserved_since = held ? in->reserved_since : p->now;
 	o->reserved_pods = held && in->reserved_pods > pods ? in->reserved_pods : pods;
-	o->reserved_until = held && in->reserved_until > 0 && pods <= in->reserved_pods
-		? in->reserved_until
-		: q_add(p->now, longest(p));
+	o->reserved_gathered =
+		goes_on || (held && in->reserved_gathered > gathered) ? in->reserved_gathered : gathered;
+	o->reserved_until = goes_on ? in->reserved_until : q_add(p->now, longest(p));
 	q_note_time(p, o->reserved_until);
 }
 
-bool q_keeps_reservation(const struct q_pass *p, const struct q_queue *q)
+bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q)
 {
 	uint32_t group = q->in->reserved_for;
 
@@ -198,22 +261,54 @@ void q_lift_all(struct q_pass *p)
 	q_forget_expected(p);
 }
 
+/* It ran for twice the usual time already when the reservation began: it may do so for as long again. */
+static bool may_stay(struct q_pass *p, const struct q_group *g, kar_time since)
+{
+	return g->in->started_at && g->in->started_at < since - 2 * longest(p);
+}
+
+/* Equal nodes in the order of their names, whatever was lifted. */
+static bool place_settled(struct q_pass *p, const struct q_ask *ask, struct q_state *st)
+{
+	const struct kar_queue_group *in = ask->g->in;
+
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		kar_sched_settle(p->s->sched, in->runs[i].class);
+	return q_place(p, ask, Q_FUT, st);
+}
+
+static bool place_beside_old(struct q_pass *p, const struct q_ask *ask, kar_time since, struct q_state *st)
+{
+	const struct q_state none = { 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->n_live; i++) {
+		any |= may_stay(p, p->live[i], since);
+		if (!may_stay(p, p->live[i], since))
+			q_retake(p, p->live[i], &p->live[i]->st, &none);
+	}
+	if (place_settled(p, ask, st))
+		return true;
+	for (uint32_t i = 0; any && i < p->n_live; i++) {
+		if (may_stay(p, p->live[i], since))
+			q_retake(p, p->live[i], &p->live[i]->st, &none);
+	}
+	return any && place_settled(p, ask, st);
+}
+
 /*
- * Where the head would be without any managed pod: in every pass on the same nodes. Those that it was not to have in the last pass have been
- * filled since.
+ * Where the head would be without any managed pod, or beside those that have run for long, if it fits there: in every pass on the same nodes.
+ * Those that it was not to have in the last pass have been filled since.
  */
-static struct room *place_alone(struct q_pass *p, struct q_group *head, struct kar_table *by_node,
-	uint32_t *n)
+static struct room *place_alone(struct q_pass *p, struct q_group *head, kar_time since,
+	struct kar_table *by_node, uint32_t *n)
 {
 	const struct q_ask ask = q_ask_minimum(head);
 	struct q_mark mark = q_mark(p);
 	struct q_state st = head->st;
 	struct room *rooms = NULL;
 
-	q_lift_all(p);
-	for (uint32_t i = 0; i < head->in->n_runs; i++)
-		kar_sched_settle(p->s->sched, head->in->runs[i].class);
-	if (q_place(p, &ask, Q_FUT, &st)) {
+	if (place_beside_old(p, &ask, since, &st)) {
 		rooms = kar_arena_alloc(p->a, st.n_spots + 1, sizeof(*rooms));
 		for (uint32_t i = 0; i < st.n_spots; i++) {
 			const struct q_spot *s = &st.spots[i];
@@ -292,18 +387,39 @@ void q_forget_reservation(struct q_pass *p)
 	p->reserved_at = (struct kar_table){ 0 };
 }
 
+/* What is free now of the room that the head would have on the nodes without any managed pod. */
+static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, const struct room *rooms,
+	uint32_t n)
+{
+	int64_t least = 100;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		int64_t sum = 0;
+
+		for (uint32_t i = 0; i < n && head->kind->m[r] > 0; i++)
+			sum = q_add(sum,
+				q_max(0,
+					q_min(rooms[i].v[r],
+						kar_sched_node_free(p->s->sched, rooms[i].node,
+							p->names[r]))));
+		least = q_min(least, percent(sum, head->kind->m[r]));
+	}
+	return least;
+}
+
 static void reserve_nodes(struct q_pass *p, struct q_group *head)
 {
 	const struct kar_queue_in *in = head->q->in;
 	kar_time since = is_held_for(p, head) ? in->reserved_since : p->now;
 	uint32_t n = 0;
-	struct room *rooms = place_alone(p, head, &p->reserved_at, &n);
+	struct room *rooms = place_alone(p, head, since, &p->reserved_at, &n);
 
 	if (!rooms) {
 		p->root->reserved = NULL;
 		return;
 	}
 	p->reserved_since = since;
+	p->gathered = gathered_on(p, head, rooms, n);
 	p->kept_before = kar_arena_alloc(p->a, p->s->n_groups, sizeof(*p->kept_before));
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];

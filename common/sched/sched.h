@@ -33,6 +33,8 @@ void kar_sched_node(struct kar_sched *s, const struct kar_node_offer *node) KAR_
 void kar_sched_node_gone(struct kar_sched *s, const char *name) KAR_NONNULL;
 /* Is the node known, and one that new pods may go to (kar_sched_usable())? */
 bool kar_sched_node_usable(const struct kar_sched *s, const char *name) KAR_NONNULL;
+/* What is free of the resource on a node; below 0 if more is taken than there is; 0 if the node or the resource is not known. */
+int64_t kar_sched_node_free(const struct kar_sched *s, const char *name, const char *resource) KAR_NONNULL;
 
 /* The class of these needs; one more reference. */
 kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs) KAR_NONNULL;

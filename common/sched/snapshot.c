@@ -306,6 +306,13 @@ bool kar_sched_node_usable(const struct kar_sched *s, const char *name)
 	return i != SCHED_NONE && s->nodes[i].known && kar_sched_usable(&s->nodes[i].offer);
 }
 
+int64_t kar_sched_node_free(const struct kar_sched *s, const char *name, const char *resource)
+{
+	uint32_t i = sched_find_node(s, name), r = sched_resource(s, resource);
+
+	return i == SCHED_NONE || r == SCHED_NONE ? 0 : sched_free(s, i, r);
+}
+
 /* --- what is taken --------------------------------------------------------------------------------- */
 
 static void take_port(struct sched_node *n, const struct kar_host_port *port, int32_t by)

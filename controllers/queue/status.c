@@ -253,6 +253,7 @@ static void set_reservation(const struct update *u)
 		.since = u->out->reserved_since - u->out->reserved_since % KAR_SECOND,
 		.until = u->out->reserved_until - u->out->reserved_until % KAR_SECOND,
 		.pods = u->out->reserved_pods,
+		.gathered = u->out->reserved_gathered,
 		.resources = pairs_of(&u->out->reserved, &u->q->status.reservation.resources, u->arena),
 	};
 }

@@ -6,15 +6,15 @@
  *
  *   node NAME words           as in sched_words.h; nodes come first; "3*node n" makes n1 .. n3
  *   queue NAME ...            under=PARENT w=WEIGHT n= g= cap=RES:N,RES:N jobs=N, flags strict preempt provisions closed drain keep
- *                             deleting; was=PARENT (in force so far; "root": top)
+ *                             deleting; usual=SECONDS (median run time of five jobs); was=PARENT (in force so far; "root": top)
  *   quota NS QUOTA RES=N ...  pods, requests.cpu ...; foreign=N is of all rows of it; quotas come before groups
- *   reservation QUEUE GROUP since=T until=T pods=N   status.reservation (groups come before)
+ *   reservation QUEUE GROUP since=T until=T pods=N gathered=PERCENT   status.reservation (groups come before)
  *   budget NAME=N             a PodDisruptionBudget of which N pods may be disrupted
  *   foreign RES=N on=NODE     a pod that no group owns; without "on" it is pending
  *   expect RES=N p=PRIORITY t=CREATED count=N on=NODE   pods of no group that are about to be bound; "on": the only node; "for=NODE": nominated
  *   group NAME QUEUE MIN..MAX needs ...  (NS/NAME; "default" if no ns; "3*group" makes NAME1 .. NAME3) of equal pods; needs as in sched_words.h
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
- *        claim (reserving), formed=T admitted=T scaled=T ends=T stops=N (that many of its pods are still leaving the first node)
+ *        claim (reserving), formed=T admitted=T scaled=T started=T ends=T stops=N (that many of its pods are still leaving the first node)
  *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
@@ -141,7 +141,10 @@ static inline void world_queue(struct world *w, const char *text)
 			q->parent_in_force = value;
 		else if (strcmp(word, "w") == 0)
 			q->weight = atoi(value);
-		else if (strcmp(word, "n") == 0)
+		else if (strcmp(word, "usual") == 0) {
+			q->n_run_times = 5;
+			q->median_seconds = strtoll(value, NULL, 10);
+		} else if (strcmp(word, "n") == 0)
 			q->deserved = world_amounts(w, value);
 		else if (strcmp(word, "g") == 0)
 			q->guarantee = world_amounts(w, value);
@@ -359,7 +362,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		const char *name;
 		kar_time *at;
 	} times[] = { { "t", &g->creation }, { "formed", &g->formed_at }, { "admitted", &g->admitted_at },
-		{ "scaled", &g->last_scale }, { "window", &g->freezing_window }, { "ends", &g->ends_at },
+		{ "scaled", &g->last_scale }, { "started", &g->started_at },
+		{ "window", &g->freezing_window }, { "ends", &g->ends_at },
 		{ "timeout", &g->schedule_timeout } };
 
 	for (size_t i = 0; i < KAR_LEN(times); i++) {
@@ -506,6 +510,8 @@ static inline void world_reservation(struct world *w, const char *text)
 			q->reserved_until = n * KAR_SECOND;
 		else if (strcmp(word, "pods") == 0)
 			q->reserved_pods = (int32_t)n;
+		else if (strcmp(word, "gathered") == 0)
+			q->reserved_gathered = (int32_t)n;
 	}
 }
 
