@@ -105,7 +105,7 @@ static bool is_excused(const struct write *w, kar_time since)
 		(fewer && (l->nodes_changed >= last - KAR_MINUTE || l->last_edit >= last));
 }
 
-/* Times are recorded in whole seconds. */
+/* Times are recorded in whole seconds, and the write that has one may take another. */
 static void check_scaling(const struct rule *r, const struct write *w)
 {
 	kar_time since;
@@ -115,7 +115,7 @@ static void check_scaling(const struct rule *r, const struct write *w)
 		desired(w->c->old) == desired(w->c->new))
 		return;
 	since = model_now(w->l) - w->job->scaled;
-	if (since < w->l->freezing_window - KAR_SECOND && !is_excused(w, since))
+	if (since < w->l->freezing_window - 2 * KAR_SECOND && !is_excused(w, since))
 		model_break(w->l, r->name, "%s/%s is scaled from %d to %d, %lld s after it was scaled before",
 			w->c->ns, w->c->name, desired(w->c->old), desired(w->c->new),
 			(long long)(since / KAR_SECOND));
