@@ -176,10 +176,11 @@ TAILQ_HEAD(model_job_list, model_job);
 struct model_gang {
 	TAILQ_ENTRY(model_gang) of_model;
 	char name[MODEL_NAME];
-	struct setting state;       /* enum kar_pg_state */
-	kar_time state_since, gone; /* 0: it is not */
-	bool satisfied;             /* once, since it was new */
-	int part;                   /* of its pods that are on nodes, while they are too few */
+	struct setting state; /* enum kar_pg_state */
+	kar_time planned;     /* when its state or its plan changed last */
+	kar_time gone;        /* 0: it is not */
+	bool satisfied;       /* once, since it was new */
+	int part;             /* of its pods that are on nodes, while they are too few */
 	kar_time part_since;
 	bool released_late; /* one of its pods, after its last attempt was given up */
 };

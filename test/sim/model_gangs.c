@@ -123,8 +123,10 @@ void model_note_gang_group(struct model *l, const struct sim_change *c)
 
 	if (!g)
 		g = add_gang(l, c->name);
-	if ((int)s != g->state.now)
-		g->state_since = model_now(l);
+	if ((int)s != g->state.now ||
+		!sim_equal(sim_get(c->old, "status", "placement", "plan"),
+			sim_get(c->new, "status", "placement", "plan")))
+		g->planned = model_now(l);
 	model_set(&g->state, (int)s, model_now(l));
 	if (!c->new)
 		g->gone = model_now(l);

@@ -311,7 +311,7 @@ void rules_check_gangs(struct model *l)
 		kar_time most = rules_timeout_of(model_gang_group(l, g)) + SOON;
 
 		if (l->faultless && g->state.now == KAR_PG_STATE_PLACED &&
-			model_now(l) - g->state_since > SOON / 10)
+			model_now(l) - g->planned > SOON / 10)
 			check_followed(l, g);
 		if (l->faultless && g->part && !g->gone && model_now(l) - g->part_since > most)
 			model_break(l, "gangs-whole",
