@@ -80,13 +80,13 @@ static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
 
 	while (least < most) {
 		int32_t pods = least + (most - least + 1) / 2;
-		int64_t asked[Q_RESOURCES] = { 0 };
+		int64_t asked[Q_RESOURCES] = { 0 }, limit;
 		bool fits = true;
 
 		q_add_pods(p, g, 0, pods, asked, NULL);
 		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
 			for (uint32_t r = 0; r < p->n_resources; r++)
-				fits &= asked[r] <= 0 || q_add(q_used(q, r), asked[r]) <= q_limit(q, r, g);
+				fits &= asked[r] <= 0 || asked[r] <= q_queue_room(q, r, g, Q_FUT, &limit);
 		}
 		if (fits)
 			least = pods;
@@ -107,11 +107,11 @@ static int64_t percent(int64_t room, int64_t asked)
 /* How much of its minimum has come free in its queues, and on the nodes that are kept for it: a large pod needs more than one that ends. */
 static int32_t gathered_by(struct q_pass *p, const struct q_group *g)
 {
-	int64_t least = g == p->root->reserved && !g->in->no_node_check ? p->gathered : 100;
+	int64_t least = g == p->root->reserved && !g->in->no_node_check ? p->gathered : 100, limit;
 
 	for (const struct q_queue *q = g->q; q->in; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++)
-			least = q_min(least, percent(q_sub(q_limit(q, r, g), q_used(q, r)), g->kind->m[r]));
+			least = q_min(least, percent(q_queue_room(q, r, g, Q_FUT, &limit), g->kind->m[r]));
 	}
 	return (int32_t)least;
 }

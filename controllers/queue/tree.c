@@ -132,8 +132,10 @@ void queue_finish_queues(struct queue_pass *p)
 		const struct kar_queue_reservation *r = &p->queues[i]->status.reservation;
 
 		for (uint32_t k = 0; kar_has_text(r->uid) && k < p->n_groups; k++) {
-			if (has_uid(p, k, r->uid))
-				p->queue_in[i].reserved_for = k;
+			if (!has_uid(p, k, r->uid))
+				continue;
+			p->queue_in[i].reserved_for = k;
+			break;
 		}
 		p->queue_in[i].reserved_since = r->since;
 		p->queue_in[i].reserved_until = r->until;

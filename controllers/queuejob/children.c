@@ -405,6 +405,10 @@ static void mirror_eviction(struct queuejob_reconcile *r, const struct kar_podgr
 	if (c)
 		queuejob_set_condition(r, KAR_QJ_PREEMPTED, c->status == KAR_COND_TRUE,
 			kar_copy_text(r->arena, c->reason), "%s", c->message);
+	else if (kar_condition_is_true(&r->f->seen->conditions, KAR_QJ_PREEMPTED) &&
+		kar_podgroup_admitted_by(g, r->f->v->queue)) /* the group was made anew meanwhile */
+		queuejob_set_condition(r, KAR_QJ_PREEMPTED, false, kar_reason_Admitted,
+			"admitted by queue %s", r->f->v->queue);
 }
 
 /* Copies from the PodGroup why the job waits, and its position. True: it is admitted. */
