@@ -154,28 +154,32 @@ static const struct kar_disruptionbudget *find_strict(const struct queue_pass *p
 	return found;
 }
 
-/* The labels of pods of the task: those of the template, and ours. */
-static struct kar_array labels_of(const struct kar_queuejob *job, size_t task, struct kar_arena *a)
+/* The labels of pods of the task: those of the template, and ours. @incarnation: that they are of, or will be. */
+static struct kar_array labels_of(const struct kar_queuejob *job, size_t task, const char *incarnation,
+	struct kar_arena *a)
 {
 	const struct kar_array *own = &job->spec.tasks[task].template_labels;
-	struct kar_pair *all = kar_arena_alloc(a, own->n + 3, sizeof(*all));
+	struct kar_pair *all = kar_arena_alloc(a, own->n + 4, sizeof(*all));
 
 	if (own->n)
 		memcpy(all, own->items, own->n * sizeof(*all));
 	all[own->n] = (struct kar_pair){ KAR_LABEL_QUEUEJOB, job->o.name };
 	all[own->n + 1] = (struct kar_pair){ KAR_LABEL_POD_GROUP, job->o.name };
 	all[own->n + 2] = (struct kar_pair){ KAR_LABEL_TASK, job->spec.tasks[task].name };
-	return (struct kar_array){ .items = all, .n = own->n + 3 };
+	all[own->n + 3] = (struct kar_pair){ KAR_LABEL_INCARNATION, incarnation };
+	return (struct kar_array){ .items = all, .n = own->n + 4 };
 }
 
 static const struct kar_disruptionbudget *strict_of_job(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queuejob *job = p->groups[i].job;
 	size_t n = job->spec.n_tasks;
+	bool runs = p->groups[i].admitted && job->status.incarnation > 0;
+	const char *incarnation = kar_arena_printf(&p->s->arena, "%d", (int)job->status.incarnation + !runs);
 	struct alike *list = kar_arena_alloc(&p->s->arena, n, sizeof(*list));
 
 	for (size_t k = 0; k < n; k++)
-		list[k] = (struct alike){ .labels = labels_of(job, k, &p->s->arena),
+		list[k] = (struct alike){ .labels = labels_of(job, k, incarnation, &p->s->arena),
 			.pods = job->spec.tasks[k].replicas };
 	return find_strict(p, job->o.ns, list, n, p->in[i].min);
 }
@@ -218,7 +222,10 @@ static void observe_strict(struct queue_pass *p, uint32_t i)
 		!kar_store_index_count(p->stores->disruptionbudgets, KAR_DISRUPTIONBUDGET_BY_NAMESPACE,
 			qg->group->o.ns))
 		return;
-	b = qg->job ? strict_of_job(p, i) : kar_pg_of_others(qg->group) ? strict_of_members(p, i) : NULL;
+	b = qg->job ? strict_of_job(p, i) : NULL;
+	if (!b &&
+		(qg->job || kar_pg_of_others(qg->group))) /* pods may have got labels that no template has */
+		b = strict_of_members(p, i);
 	if (b)
 		p->in[i].not_returnable = kar_arena_printf(&p->s->arena,
 			"PodDisruptionBudget %s allows less than all of its pods", b->o.name);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "api/names.h"
 #include "api/disruptionbudget.h"
 #include "api/pod.h"
 #include "test/unit/queue_sync_fixture.h"
@@ -313,6 +314,9 @@ static void what_could_not_come_back_is_not_lent(void **state)
 		{ BUDGET(SELECTS("\"kube-arbitrator.io/queuejob\":\"t\"") ",\"minAvailable\":1", ""),
 			"PodDisruptionBudget b" },
 		{ BUDGET("\"selector\":{},\"maxUnavailable\":0", ""), "queue a is entitled to 300" },
+		{ BUDGET(SELECTS("\"" KAR_LABEL_INCARNATION "\":\"2\"") ",\"maxUnavailable\":0", ""),
+			"queue a is entitled to 300" },
+		{ BUDGET(SELECTS("\"" KAR_LABEL_INCARNATION "\":\"1\"") ",\"maxUnavailable\":0", ""), NULL },
 		{ BUDGET("\"selector\":{},\"maxUnavailable\":2", ""), NULL },
 		{ BUDGET(SELECTS("\"role\":\"driver\"") ",\"maxUnavailable\":1", ""), NULL },
 		{ BUDGET(SELECTS("\"role\":\"driver\"") ",\"minAvailable\":1", ""),
