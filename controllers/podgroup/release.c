@@ -161,7 +161,7 @@ static bool starts_unplaced(const struct podgroup_view *v, const struct podgroup
 
 /*
  * Its controller sees first that the pod has not failed by itself (the condition with @cause), then that it goes. A condition that the API
- * server has refused does not keep the pod. One that is evicted before it has a node has no state to save (decision 082).
+ * server has refused does not keep the pod.
  */
 static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, const char *cause,
 	kar_time now, struct kar_plan *p)
@@ -170,7 +170,7 @@ static void take_back(const struct podgroup_view *v, const struct kar_pod *pod, 
 	struct podset_disruption *body;
 	struct kar_action *a;
 
-	if (pod->disrupted || v->mark_refused || (evicted && !pod->node)) {
+	if (pod->disrupted || v->mark_refused) {
 		act(p, KAR_DELETE, pod, PODGROUP_DELETE);
 		return;
 	}

@@ -254,7 +254,7 @@ BUGS = [
     Bug("gated_pods_taken_back", "a start that fails deletes pods that are not released", PG + "release.c",
         "pod->owner_name && kar_pg_was_started(pod, v->served) &&", "pod->owner_name && (pod->gate_ours || kar_pg_was_started(pod, v->served)) &&"),
     Bug("taken_back_as_failed", "pods of a start that fails are deleted before their controller knows why", PG + "release.c",
-        "	if (pod->disrupted || v->mark_refused || (evicted && !pod->node)) {", "	if (pod->disrupted || v->mark_refused || pod->o.rv) {"),
+        "	if (pod->disrupted || v->mark_refused) {", "	if (pod->disrupted || v->mark_refused || pod->o.rv) {"),
     Bug("repairs_not_counted", "members that do not fit get other nodes without end", QUEUE + "repair.c",
         "		out->repairs++;\n", ""),
     Bug("repair_prolongs_the_attempt", "an attempt whose members get other nodes has its time anew", QUEUE + "repair.c",

@@ -196,7 +196,7 @@ static const struct row rows[] = {
 	{ "unless_it_is_evicted",
 		"others and-running satisfied=3 min=3 phase=Running place=RollingBack evicted-by=ns/x attempt=2 cause=x " ADMITTED
 		"; a Running released owner=t; b" FREE,
-		"patch pods/status ns/a (disrupt); delete pods ns/b", NULL },
+		"patch pods/status ns/a (disrupt); patch pods/status ns/b (disrupt)", NULL },
 	{ "pods_that_come_ungated_after_a_failure_are_left_alone",
 		"others min=2 phase=Scheduling place=RollingBack for=5 attempt=1 cause=x " ADMITTED "; a" FREE
 		" made=9; b" FREE " made=2",
