@@ -42,6 +42,7 @@ struct queuejob_key {
 	kar_rv owner_latest_pods; /* and at the one that .owner_latest is from */
 	kar_rv status_rv;         /* version of the job that our last status write made; 0: none */
 	kar_time status_written;  /* mono, of that write */
+	int32_t allowed;     /* pods that the queue allowed when the plan was made; INT32_MAX: any number */
 	uint64_t native_uid; /* hash of the UID of the job whose PodGroup of Kubernetes exists; 0: none */
 	int32_t native_min;  /* its minCount; 0: not known */
 	kar_time

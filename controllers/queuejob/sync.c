@@ -148,6 +148,12 @@ static void note_asked(const struct kar_controller *c, const struct kar_sync *s)
 	}
 }
 
+/* The pods that the queue allows; INT32_MAX: any number. */
+static int32_t allowed_by(const struct kar_podgroup *g)
+{
+	return g && g->status.has_desired ? g->status.desired : INT32_MAX;
+}
+
 static bool sync(struct kar_controller *c, struct kar_sync *s)
 {
 	struct queuejob_view view;
@@ -183,6 +189,7 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		view.obstacle = kar_queuejob_direct_obstacle(view.job, served, &s->arena);
 	}
 	s->plan.priority = queuejob_priority(&view);
+	queuejob_key(s)->allowed = allowed_by(view.group);
 	queuejob_decide(&view, s->now, &s->plan);
 	if (!kar_plan_has(&s->plan, QUEUEJOB_CREATE_POD))
 		kar_pod_renderer_drop(&queuejob_key(s)->renderer);
@@ -196,6 +203,15 @@ static bool sync(struct kar_controller *c, struct kar_sync *s)
 		queuejob_key(s)->owner_asked_pods = kar_store_rv(c->stores->pods);
 	}
 	return true;
+}
+
+/* Extras may wait long for their turn. Meanwhile the queue may have taken back what it allowed. */
+static bool is_still_allowed(const struct kar_sync *s)
+{
+	const struct kar_object *o =
+		kar_store_get(s->controller->stores->podgroups, s->object->ns, s->object->name);
+
+	return allowed_by(o ? kar_as_podgroup(o) : NULL) >= queuejob_key(s)->allowed;
 }
 
 /*
@@ -216,6 +232,8 @@ static bool still_wanted(const struct kar_sync *s, const struct kar_action *a)
 	job = kar_as_queuejob(o);
 	if (a->verb != KAR_CREATE && a->what != QUEUEJOB_DELETE_JOB)
 		return true;
+	if (a->rank.tier == KAR_TIER_EXTRA && !is_still_allowed(s))
+		return false;
 	return !job->deletion && job->generation == planned->generation;
 }
 

@@ -394,16 +394,21 @@ static void foreign_pod_under_our_name_blocks(void **state)
 	assert_string_equal(action_of(QUEUEJOB_CREATE_POD, KAR_CREATE)->name, "j-w-1");
 }
 
-/* The job may have 4 pods, its minimum is 1, and the queue lets @limit of them be active; "": any number. */
-static void put_limited_job(const char *limit)
+static void put_limit(const char *limit)
 {
 	char status[256];
 
-	put_starting(ELASTIC);
 	snprintf(status, sizeof(status),
 		",\"spec\":{\"minMember\":1},\"status\":{%s\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\"}]}",
 		limit);
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB, status);
+}
+
+/* The job may have 4 pods, its minimum is 1, and the queue lets @limit of them be active; "": any number. */
+static void put_limited_job(const char *limit)
+{
+	put_starting(ELASTIC);
+	put_limit(limit);
 	check_owner();
 }
 
@@ -421,6 +426,41 @@ static void limit_is_read_from_the_podgroup(void **state)
 		assert_true(sync_key());
 		if (count_actions(KAR_CREATE) != rows[i].creates)
 			fail_msg("%s: %zu pods", rows[i].limit, count_actions(KAR_CREATE));
+	}
+}
+
+/* The queue takes back what it allowed while the extras of a plan wait for their turn. */
+static void extras_that_are_not_allowed_any_more_are_not_sent(void **state)
+{
+	static const struct {
+		const char *then, *now;
+		bool sent;
+	} rows[] = { { "\"desired\":3,", "\"desired\":3,", true },
+		{ "\"desired\":3,", "\"desired\":4,", true }, { "\"desired\":3,", "\"desired\":2,", false },
+		{ "", "\"desired\":3,", false }, { "\"desired\":3,", "", true } };
+
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		size_t minimum = 0, extras = 0;
+
+		put_limited_job(rows[i].then);
+		assert_true(sync_key());
+		put_limit(rows[i].now);
+		for (size_t k = 0; k < w.sync.plan.n_actions; k++) {
+			const struct kar_action *a = &w.sync.plan.actions[k];
+
+			if (a->what != QUEUEJOB_CREATE_POD)
+				continue;
+			if (a->rank.tier == KAR_TIER_EXTRA) {
+				extras++;
+				assert_int_equal(w.controller.still_wanted(&w.sync, a), rows[i].sent);
+			} else {
+				minimum++;
+				assert_true(w.controller.still_wanted(&w.sync, a));
+			}
+		}
+		assert_int_equal(minimum, 1);
+		assert_true(extras >= 2);
 	}
 }
 
@@ -481,6 +521,7 @@ int main(void)
 		TEST(priority_comes_from_its_class),
 		TEST(foreign_pod_under_our_name_blocks),
 		TEST(limit_is_read_from_the_podgroup),
+		TEST(extras_that_are_not_allowed_any_more_are_not_sent),
 		TEST(names_are_not_looked_up_for_pods_that_are_held_back),
 		TEST(refusal_of_a_create_is_told),
 	};
