@@ -392,6 +392,24 @@ static bool is_turn_of_reservation(const struct sim_change *c)
 		!is_equal(sim_get(c->old, "status", "reservation"), sim_get(c->new, "status", "reservation"));
 }
 
+static bool waits_behind_a_head(const struct sim_value *o)
+{
+	const char *message = sim_text_or(sim_member(model_condition(o, "Admitted"), "message"), "");
+
+	return strstr(message, "held for ") || strstr(message, " fit now");
+}
+
+/* Who waits says for whom the room is kept, of which queue the turn is now. */
+static bool tells_of_a_turn(const struct sim_change *c)
+{
+	bool waits = c->old && c->new &&model_is_manager(c->user) &&
+		(strcmp(c->resource, "podgroups") == 0 || strcmp(c->resource, "queuejobs") == 0);
+
+	return waits && waits_behind_a_head(c->old) && waits_behind_a_head(c->new) &&
+		is_equal(sim_get(c->old, "status", "phase"), sim_get(c->new, "status", "phase")) &&
+		is_equal(sim_get(c->old, "spec"), sim_get(c->new, "spec"));
+}
+
 static void on_change(void *arg, const struct sim_change *c)
 {
 	struct model *l = arg;
@@ -401,7 +419,7 @@ static void on_change(void *arg, const struct sim_change *c)
 		return;
 	}
 	l->writes++;
-	if (!is_turn_of_reservation(c))
+	if (!is_turn_of_reservation(c) && !tells_of_a_turn(c))
 		l->last_write = model_now(l);
 	if (is_person(c->user)) {
 		l->last_edit = model_now(l);
