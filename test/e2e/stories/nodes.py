@@ -10,9 +10,10 @@ MORE = {"cpu": "64", "memory": "256Gi", "pods": "250"}  # of a node that is adde
 
 
 def wait_until_alone(s):
-    """Jobs of the stories before must hold no nodes any more, nor those of one that failed."""
+    """Jobs of the stories before must hold no nodes any more, nor jobs and pods of one that failed."""
     s.cluster.kubectl("delete", "queuejobs", "--all", "--all-namespaces", "--wait=false")
     wait_until(lambda: s.cluster.kubectl.list("queuejobs", "--all-namespaces") == [], "no other job is left", seconds=60)
+    s.cluster.kubectl("delete", "pods", "--all", "--all-namespaces", "--wait=false")
     wait_until(lambda: not any(p["spec"].get("nodeName") for p in s.cluster.kubectl.list("pods", "--all-namespaces")), "no other pod is left", seconds=60)
     # A group keeps its place for ten seconds after its last pod has gone, also where its namespace is being deleted.
     s.cluster.kubectl("delete", "podgroups.scheduling.x-k8s.io", "--all", "--all-namespaces", "--wait=false")
@@ -280,7 +281,8 @@ def story_taken_place_rolls_the_gang_back(s):
         wait_until(lambda: s.status("gang").get("reason") == "NoFit", "it is rolled back and placed no more", seconds=30)
         expect_equal(s.pods("gang"), {}, "pods after the roll back")
         status = s.status("gang")
-        expect_equal(status["message"], "1 of 2 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned, taken by pods of no queue: 40 cpu; 1st of 1 in queue default", "why it waits")
+        expect_equal(status["message"], "1 of 2 pods fit now: 2 nodes lack cpu (short 16), 2 cordoned, taken by pods of no queue: 40 cpu; "
+                     "nobody is evicted for it: its pods have the scheduling gate example.com/story; 1st of 1 in queue default", "why it waits")
         told = s.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reason}: {.message}{.note}{'\\n'}{end}")
         victim = next((line for line in told.splitlines() if line.startswith("RolledBack: attempt 1 to start the gang failed: ")), None)
         expect(victim and f"was unschedulable on {taken}: " in victim and "Insufficient cpu" in victim, f"the event quotes the scheduler:\n{told}")

@@ -1,6 +1,7 @@
 import json
 
 from harness import expect, expect_equal, queuejob, task, wait_until
+from stories.nodes import wait_until_alone
 
 
 def story_creation_order(s):
@@ -69,6 +70,7 @@ def overtaken(s, name):
 
 def story_important_job_overtakes_waiting_extras(s):
     """300 extras wait for their creation, 20 requests a second: a job of higher priority has its minimum after at most 30 of them."""
+    wait_until_alone(s)
     s.manager.kill()
     s.manager.start("--kube-api-qps=20")
     s.apply(queuejob("elastic", task("worker", 302), sched={"minAvailable": 2, "priority": 1}))
@@ -83,6 +85,7 @@ def story_important_job_overtakes_waiting_extras(s):
 
 def story_important_job_overtakes_a_flood_of_extras(s):
     """No limit of requests: a job of higher priority that is submitted while 900 extras are being created has its minimum after at most 30 of them."""
+    wait_until_alone(s)
     s.apply(queuejob("elastic", task("worker", 902), sched={"minAvailable": 2, "priority": 1}))
     wait_until(lambda: len(s.pods("elastic")) >= 12, "some extras exist", 60)
     s.kubectl("create", "-f", "-", stdin=json.dumps(queuejob("urgent", task("worker", 4), sched={"priority": 100})))
