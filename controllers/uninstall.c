@@ -12,9 +12,12 @@ enum { MAX_LIST = 16 << 20 /* bytes */, FIRST_PAUSE = 20 /* ms */ };
 
 const struct kar_uninstall_times kar_uninstall_default_times = {
 	.pause = 500,
+	.touch = 10 * KAR_SECOND,
 	.patience = 120 * KAR_SECOND,
 	.release = &kar_release_default_times,
 };
+
+#define TOUCHED "kube-arbitrator.io/deletion-retried" /* annotation: the resourceVersion before */
 
 #define UNINSTALL_CRDS \
 	{ \
@@ -132,6 +135,48 @@ static int stop_managers(struct uninstall *u)
 	}
 }
 
+/*
+ * The API server may forget a CRD whose instances it could not list just then ("storage is (re)initializing"), although the list would
+ * work a moment later. It tries again when the CRD changes.
+ */
+static void touch(struct uninstall *u, const struct uninstall_item *crd)
+{
+	char body[128], name[KAR_UNINSTALL_NAME];
+
+	/* The version makes each touch a change. */
+	snprintf(body, sizeof(body), "{\"metadata\":{\"annotations\":{\"" TOUCHED "\":\"%s\"}}}",
+		crd->meta.resource_version ? crd->meta.resource_version : "");
+	if (uninstall_ask(u,
+		    kar_client_patch(&uninstall_crds, NULL, crd->meta.name, KAR_PATCH_MERGE,
+			    (struct kar_str){ body, strlen(body) })) != KAR_OK)
+		return; /* it may be gone; if it is not, the end says so */
+	fprintf(u->o->out, "Touched %s, which should be gone: the API server tries again to delete it\n",
+		uninstall_name(&uninstall_crds, crd, name));
+	fflush(u->o->out);
+}
+
+/* Each CRD of the list that is on its way out, and has been for too long. */
+static void touch_again(struct uninstall *u, struct uninstall_patience *p, const struct kar_array *items)
+{
+	const struct uninstall_item *all = items->items;
+
+	if (!p->since || kar_loop_mono(u->loop) - p->since < (p->touches + 1) * u->o->times->touch)
+		return;
+	p->touches++;
+	for (size_t i = 0; i < items->n; i++) {
+		if (all[i].meta.deletion)
+			touch(u, &all[i]);
+	}
+}
+
+static int delete_or_leave(struct uninstall *u, const struct kar_resource *res,
+	const struct uninstall_item *item)
+{
+	bool shared = !strcmp(res->plural, uninstall_crds.plural) && uninstall_is_shared(item);
+
+	return shared ? uninstall_leave(u, item) : uninstall_delete(u, res, item);
+}
+
 static int delete_all(struct uninstall *u, const struct kar_resource *res)
 {
 	struct uninstall_patience patience = { 0 };
@@ -150,12 +195,11 @@ static int delete_all(struct uninstall *u, const struct kar_resource *res)
 		all = items.items;
 		uninstall_name(res, all, name);
 		for (size_t i = 0; i < items.n; i++) {
-			bool shared =
-				!strcmp(res->plural, uninstall_crds.plural) && uninstall_is_shared(&all[i]);
-
-			if (shared ? uninstall_leave(u, &all[i]) : uninstall_delete(u, res, &all[i]))
+			if (delete_or_leave(u, res, &all[i]))
 				return -1;
 		}
+		if (!strcmp(res->plural, uninstall_crds.plural))
+			touch_again(u, &patience, &items);
 		if (uninstall_wait_for_fewer(u, &patience, items.n, name))
 			return -1;
 	}

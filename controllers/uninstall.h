@@ -15,7 +15,9 @@
 
 /* All in ms. Tests shorten them. */
 struct kar_uninstall_times {
-	kar_time pause;    /* between two looks at what is left, at most */
+	kar_time pause; /* between two looks at what is left, at most */
+	kar_time
+		touch; /* without any progress, and again after each as long: a CRD that does not go is touched */
 	kar_time patience; /* without any progress */
 	const struct kar_release_times *release;
 };

@@ -86,6 +86,7 @@ int uninstall_delete(struct uninstall *u, const struct kar_resource *res,
 struct uninstall_patience {
 	size_t least;
 	kar_time since, pause;
+	int touches; /* since then */
 };
 /* Pauses while so many are left. Most go at once, so the first pauses are short. -1: nothing has changed for too long; names @first. */
 int uninstall_wait_for_fewer(struct uninstall *u, struct uninstall_patience *p, size_t left,

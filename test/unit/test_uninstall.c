@@ -28,6 +28,7 @@ struct object {
 		account; /* the ServiceAccount of a pod or Deployment, or whom a binding gives its role, of kar-system */
 	const char *finalizers; /* JSON; NULL: none */
 	bool generated;         /* by another project, as its annotation says */
+	bool forgotten;         /* its deletion goes on only when somebody changes it */
 };
 
 static const struct row {
@@ -36,6 +37,7 @@ static const struct row {
 	const char *refused; /* "verb plural" that fails with .refusal, .refusals times; -1: always */
 	int refusals;
 	bool keep_crds;
+	kar_time touch; /* ms until a CRD that stays is touched; 0: never */
 	struct kar_err refusal;
 	const char
 		*written; /* each write, and "release" where pods are read for their gates and finalizers */
@@ -108,6 +110,17 @@ static const struct row {
 		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n",
 		.err = "cannot take the finalizer kube-arbitrator.io/queue off Queue a: forbidden; run uninstall with the rights that docs/USING.md names "
 		       "below Uninstall" },
+	{ .name = "crd_that_the_api_server_forgot_is_touched",
+		.touch = 1,
+		.objects = { { "customresourcedefinitions", "", "queues", .stays = -1, .forgotten = true } },
+		.written =
+			"release; delete customresourcedefinitions queues; patch customresourcedefinitions u-queues "
+			"{\"metadata\":{\"annotations\":{\"kube-arbitrator.io/deletion-retried\":\"1\"}}}; ",
+		.left = "",
+		.out = "Pods released: 0; none has the gate kube-arbitrator.io/gang or the finalizer kube-arbitrator.io/pod-tracking any more\n"
+		       "Deleted CustomResourceDefinition queues\n"
+		       "Touched CustomResourceDefinition queues, which should be gone: the API server tries again to delete it\n"
+		       "Nothing of kar-controllers is left\n" },
 	{ .name = "crds_are_kept",
 		.keep_crds = true,
 		.objects = { { "customresourcedefinitions", "", "queues" },
@@ -398,6 +411,8 @@ static void answer_write(struct kar_call *call)
 			o->plural = NULL;
 	} else if (r.verb == KAR_PATCH && strstr(call->body, "labels"))
 		o->not_ours = true;
+	else if (r.verb == KAR_PATCH && o->forgotten)
+		o->stays = 0;
 	else if (r.verb == KAR_PATCH)
 		stop(call->cluster, o);
 	else if (!strstr(call->body, uid) || !strstr(call->body, "Background"))
@@ -526,7 +541,8 @@ static void run(const struct row *row)
 		.settle = 1,
 		.report = DEADLINE,
 		.patience = 100 };
-	static const struct kar_uninstall_times times = { .pause = MOMENT,
+	const struct kar_uninstall_times times = { .pause = MOMENT,
+		.touch = row->touch ? row->touch : DEADLINE,
 		.patience = 100,
 		.release = &release };
 	struct cluster c = { .client = { .ops = &ops },
