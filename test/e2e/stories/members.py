@@ -129,6 +129,7 @@ def story_batch_job_is_a_gang_by_a_label(s):
         batch_job(s, name, 3)
     wait_until(lambda: sum(runs(s, n) for n in ("red", "blue")) == 1, "one runs")
     first, second = ("red", "blue") if runs(s, "red") else ("blue", "red")
+    wait_until(lambda: len(members(s, second)) == 3, "all pods of the other exist")
     for _ in range(10):
         expect_equal(nodes(s, second), ["", "", ""], f"nodes of {second}")
         time.sleep(0.2)
