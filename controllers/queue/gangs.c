@@ -70,12 +70,16 @@ static void let_go(struct making *m, size_t task)
 	struct queue_seats *s = &m->seats[task];
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct kar_queue_leaving l = { .node = s->items[i].node,
-			.class = m->classes[task],
-			.n = s->items[i].n };
+		for (int32_t left = s->items[i].bound ? s->items[i].n : 0; left > 0;) {
+			const struct stored_pods pods = queue_next_pods(m, task, left);
 
-		if (s->items[i].bound)
-			queue_leaving_add(&m->runs, &l, queue_quota_of_task(m->p->quota, m->job, task));
+			queue_leaving_add(&m->runs,
+				&(struct kar_queue_leaving){ .node = s->items[i].node,
+					.class = pods.class,
+					.n = pods.n },
+				pods.charges);
+			left -= pods.n;
+		}
 	}
 	s->n = 0;
 }
@@ -305,6 +309,7 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 	m.need = kar_arena_alloc(m.arena, n, sizeof(*m.need));
 	m.want = kar_arena_alloc(m.arena, n, sizeof(*m.want));
 	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
+	m.stored = kar_arena_alloc(m.arena, n, sizeof(*m.stored));
 	m.running = kar_arena_alloc(m.arena, n, sizeof(*m.running));
 	m.pending = kar_arena_alloc(m.arena, n, sizeof(*m.pending));
 	kar_queuejob_started(m.job, m.started);

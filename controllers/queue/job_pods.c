@@ -6,15 +6,15 @@
 #include "common/str.h"
 #include "controllers/queue/making.h"
 
-/* A pod on a node, which stays. */
-struct placed {
+/* A pod that stays. */
+struct live {
 	const struct kar_pod *pod;
 	size_t task;
 	int32_t index;
 };
 
-struct placed_list {
-	struct placed *items;
+struct live_list {
+	struct live *items;
 	size_t n;
 };
 
@@ -45,13 +45,13 @@ static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod,
 	return pod->needs ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[task];
 }
 
-static void add_placed(struct making *m, struct placed_list *to, const struct placed *which)
+static void add_live(struct making *m, struct live_list *to, const struct live *which)
 {
 	to->items = kar_arena_grow(m->arena, to->items, to->n, sizeof(*to->items));
 	to->items[to->n++] = *which;
 }
 
-static void count_pod(struct making *m, const struct placed *which, struct placed_list *placed)
+static void count_pod(struct making *m, const struct live *which, struct live_list *live)
 {
 	const struct kar_pod *pod = which->pod;
 
@@ -74,10 +74,8 @@ static void count_pod(struct making *m, const struct placed *which, struct place
 	}
 	m->live++;
 	m->let_go += !pod->gate_ours;
-	if (pod->node)
-		add_placed(m, placed, which);
-	else
-		m->pending[which->task]++;
+	m->pending[which->task] += !pod->node;
+	add_live(m, live, which);
 }
 
 static bool runs(const struct kar_pod *pod)
@@ -85,32 +83,45 @@ static bool runs(const struct kar_pod *pod)
 	return pod->phase == KAR_POD_RUNNING;
 }
 
-/* Those that run are kept first, and equals in the order of their creation. */
-static int compare_placed(const void *a, const void *b)
+/* Those that have a node are kept first, of them those that run, and equals in the order of their creation. */
+static int compare_live(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
+	const struct live *x = a, *y = b;
 
+	if (!x->pod->node != !y->pod->node)
+		return x->pod->node ? -1 : 1;
 	if (runs(x->pod) != runs(y->pod))
 		return runs(x->pod) ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool may_shrink(const struct making *m)
+/* What one needs and is charged, behind those that are kept before it. */
+static void store(struct making *m, const struct live *which)
 {
-	int64_t replicas = 0;
+	struct stored_list *of = &m->stored[which->task];
+	const struct stored_pods one = { .class = class_of_pod(m, which->pod, which->task),
+		.charges = queue_quota_of_pod(m->p->quota, which->pod),
+		.n = 1 };
+	struct stored_pods *last = of->n ? &of->items[of->n - 1] : NULL;
 
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
-		replicas += m->job->spec.tasks[i].replicas;
-	return replicas > kar_queuejob_min_available(&m->job->spec);
+	if (last && last->class == one.class && last->charges == one.charges) {
+		last->n++;
+		return;
+	}
+	of->items = kar_arena_grow(m->arena, of->items, of->n, sizeof(*of->items));
+	of->items[of->n++] = one;
 }
 
-static void seat_placed(struct making *m, struct placed_list *placed)
+static void seat_live(struct making *m, struct live_list *live)
 {
-	if (placed->n && may_shrink(m))
-		qsort(placed->items, placed->n, sizeof(*placed->items), compare_placed);
-	for (size_t i = 0; i < placed->n; i++) {
-		const struct placed *w = &placed->items[i];
+	if (live->n)
+		qsort(live->items, live->n, sizeof(*live->items), compare_live);
+	for (size_t i = 0; i < live->n; i++) {
+		const struct live *w = &live->items[i];
 
+		store(m, w);
+		if (!w->pod->node)
+			continue;
 		queue_seat_add(&m->seats[w->task], w->pod->node, 1, true, w->pod->creation, m->arena);
 		m->running[w->task] += runs(w->pod);
 	}
@@ -118,15 +129,15 @@ static void seat_placed(struct making *m, struct placed_list *placed)
 
 void queue_count_pods(struct making *m)
 {
-	struct placed_list placed = { 0 };
+	struct live_list live = { 0 };
 	const struct kar_object *o;
 
 	for (struct kar_iter it = queue_pods_of(m); kar_iter_next(&it, &o);) {
-		struct placed w = { .pod = kar_as_pod(o) };
+		struct live w = { .pod = kar_as_pod(o) };
 
 		m->youngest = w.pod->creation > m->youngest ? w.pod->creation : m->youngest;
 		if (!kar_pod_finished(w.pod) && is_of(m, w.pod, &w.task, &w.index))
-			count_pod(m, &w, &placed);
+			count_pod(m, &w, &live);
 	}
-	seat_placed(m, &placed);
+	seat_live(m, &live);
 }

@@ -6,6 +6,20 @@
 
 #include "controllers/queue/pass.h"
 
+/* Live pods of one task that are alike: what they need, and what a quota charges for each, is what the API server has stored. */
+struct stored_pods {
+	kar_class class;
+	const struct queue_charges *charges; /* NULL: nothing */
+	int32_t n;
+};
+
+/* The live pods of one task: bound ones in the order in which the job keeps them, then those without a node. */
+struct stored_list {
+	struct stored_pods *items;
+	size_t n;
+	size_t next; /* the first of which not all have a run; only while runs are made */
+};
+
 /* One job while its pods are made. */
 struct making {
 	struct queue_pass *p;
@@ -16,15 +30,16 @@ struct making {
 	struct kar_arena *arena;
 	/* Per task. */
 	bool *started;
-	int32_t *done;             /* pods that have succeeded */
-	int32_t *failed;           /* indexes that have failed for good, and get no pods */
-	int32_t *need, *want;      /* of the rest: without which the gang is below its quorum, and others */
-	kar_class *classes;        /* 0: not known */
-	struct queue_seats *seats; /* of its bound pods, in the order in which the job keeps them */
-	int32_t *running;          /* of these, those that run: the first ones */
-	int32_t *pending;          /* live pods without a node */
-	int64_t live;              /* pods of all tasks */
-	int64_t let_go;            /* of .live: those without our gate, which may run */
+	int32_t *done;              /* pods that have succeeded */
+	int32_t *failed;            /* indexes that have failed for good, and get no pods */
+	int32_t *need, *want;       /* of the rest: without which the gang is below its quorum, and others */
+	kar_class *classes;         /* of the template, for pods to come; 0: not known */
+	struct stored_list *stored; /* of the pods that exist */
+	struct queue_seats *seats;  /* of its bound pods, in the order in which the job keeps them */
+	int32_t *running;           /* of these, those that run: the first ones */
+	int32_t *pending;           /* live pods without a node */
+	int64_t live;               /* pods of all tasks */
+	int64_t let_go;             /* of .live: those without our gate, which may run */
 	const struct kar_pod
 		*overdue;  /* the first by name that should have been gone for a while; NULL: none */
 	kar_time youngest; /* wall ms, when its youngest pod was created */
@@ -36,7 +51,7 @@ struct making {
 size_t queue_task_of(const struct making *m, const struct kar_pod *pod) KAR_NONNULL;
 /* All that have the label of the group. */
 struct kar_iter queue_pods_of(const struct making *m) KAR_NONNULL;
-/* Fills in .seats, .running, .pending, .live, .let_go, .overdue, .youngest, and what leaves in .runs; from .classes. */
+/* Fills in .seats, .stored, .running, .pending, .live, .let_go, .overdue, .youngest, and what leaves in .runs; from .classes. */
 void queue_count_pods(struct making *m) KAR_NONNULL;
 /* Fills in .classes. False: the needs of a task are not known. */
 bool queue_find_classes(struct making *m) KAR_NONNULL;
@@ -44,7 +59,12 @@ bool queue_find_classes(struct making *m) KAR_NONNULL;
 void queue_count_needs(struct making *m) KAR_NONNULL;
 /* Of a job that is not admitted: refuses it if the API server does, and lets it take nothing as long as that is not known (accepted.c). */
 void queue_check_accepted(struct making *m) KAR_NONNULL;
-/* Makes the runs of all pods that are left, from .seats and .pending too: the minimum first, then the others as they come. */
+/*
+ * The next pods of the task that are alike, 1 to @most, and counts them as used: those that exist are as they are stored, those to come as the
+ * template says.
+ */
+struct stored_pods queue_next_pods(struct making *m, size_t task, int32_t most) KAR_NONNULL;
+/* Makes the runs of all pods that are left, from .stored too, whose counts it uses up: the minimum first, then the others as they come. */
 void queue_add_runs(struct making *m) KAR_NONNULL;
 
 #endif

@@ -124,13 +124,30 @@ void queue_count_needs(struct making *m)
 		need_later_tasks(m, rest);
 }
 
+struct stored_pods queue_next_pods(struct making *m, size_t task, int32_t most)
+{
+	struct stored_list *of = &m->stored[task];
+	struct stored_pods next = { m->classes[task], queue_quota_of_task(m->p->quota, m->job, task), most };
+
+	if (of->next == of->n)
+		return next;
+	next = of->items[of->next];
+	next.n = next.n < most ? next.n : most;
+	of->items[of->next].n -= next.n;
+	of->next += !of->items[of->next].n;
+	return next;
+}
+
 static void add_run(struct making *m, size_t task, int32_t n)
 {
-	if (!n)
-		return;
-	m->tasks = kar_arena_grow(m->arena, m->tasks, m->runs.n, sizeof(*m->tasks));
-	m->tasks[m->runs.n] = task;
-	queue_run_add(&m->runs, m->classes[task], n, queue_quota_of_task(m->p->quota, m->job, task));
+	while (n > 0) {
+		const struct stored_pods some = queue_next_pods(m, task, n);
+
+		m->tasks = kar_arena_grow(m->arena, m->tasks, m->runs.n, sizeof(*m->tasks));
+		m->tasks[m->runs.n] = task;
+		queue_run_add(&m->runs, some.class, some.n, some.charges);
+		n -= some.n;
+	}
 }
 
 static int32_t live_of(const struct making *m, size_t task)

@@ -223,6 +223,62 @@ static void what_runs_stays_charged_whatever_is_changed(void **state)
 	}
 }
 
+/*
+ * A gang of two pods runs, whose template asks for 1 cpu, in a queue or under a quota of 8 cpu. Its pods were resized, or their requests
+ * are what the API server made of the template. Another gang, of two pods of 1 cpu, waits.
+ */
+static const struct {
+	const char *name, *queue, *quota;
+	int first, second;   /* cpu of the pods that run */
+	const char *message; /* of the gang that waits; NULL: it is admitted */
+} stored[] = {
+	{ "as_the_template", "\"capability\":{\"cpu\":8}", NULL, 1, 1, NULL },
+	{ "larger_than_the_template", "\"capability\":{\"cpu\":8}", NULL, 4, 4,
+		"insufficient cpu: 2 requested, 0 of 8 free (2 short), queue default has capability 8" },
+	{ "one_of_them_is_larger", "\"capability\":{\"cpu\":8}", NULL, 1, 6,
+		"insufficient cpu: 2 requested, 1 of 8 free (1 short), queue default has capability 8" },
+	{ "one_of_them_by_less_than_is_free", "\"capability\":{\"cpu\":8}", NULL, 1, 5, NULL },
+	{ "larger_under_a_quota", "", QUOTA("\"requests.cpu\":8", "\"requests.cpu\":8"), 4, 4,
+		"insufficient requests.cpu: 2 requested, 0 of 8 free (2 short), quota c has 8, used 8" },
+};
+
+static void put_stored_pod(const char *name, int cpu)
+{
+	char meta[512], rest[256];
+
+	snprintf(meta, sizeof(meta), MEMBER("a"), "");
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{" BOUND
+		"\"containers\":[" CONTAINER("\"cpu\":%d") "]},\"status\":{\"phase\":\"Running\"}",
+		cpu);
+	put_named(w.stores.pods, name, meta, rest);
+}
+
+static void pods_that_exist_count_as_they_are_stored(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(stored); i++) {
+		const char *text;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", stored[i].queue);
+		put_node("n1", "64", "");
+		if (stored[i].quota)
+			put_named(w.stores.resourcequotas, "c", "", stored[i].quota);
+		put_admitted_a(2, RUNS);
+		put_stored_pod("a-t-0", stored[i].first);
+		put_stored_pod("a-t-1", stored[i].second);
+		put_job("b", 2, "\"cpu\":1");
+		text = sync_text(true);
+		if (!strstr(text, stored[i].message ? "ns/b (Admitted=False" : "ns/b (Admitted=True"))
+			fail_msg("%s: %s", stored[i].name, text);
+		for (size_t k = 0; k < w.sync.plan.n_actions && stored[i].message; k++) {
+			if (strcmp(w.sync.plan.actions[k].name, "b") == 0)
+				check_says(&w.sync.plan.actions[k], stored[i].message);
+		}
+	}
+}
+
 /* The quota was lowered before any of its pods could run: they wait for the rest with our gate. */
 static void admission_is_taken_back_while_nothing_is_let_go(void **state)
 {
@@ -386,6 +442,7 @@ int main(void)
 		TEST(rows_are_closed_behind_the_first_that_waits),
 		TEST(pods_that_pretend_are_charged_to_nobody_else),
 		TEST(what_runs_stays_charged_whatever_is_changed),
+		TEST(pods_that_exist_count_as_they_are_stored),
 		TEST(admission_is_taken_back_while_nothing_is_let_go),
 		TEST(room_is_kept_for_members_to_come),
 		TEST(member_that_stops_is_charged_once),
