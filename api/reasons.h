@@ -45,7 +45,7 @@ enum {
 	X(PriorityClassNotFound, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING, \
 		"schedSpec or a template names a PriorityClass that does not exist. The job is not in the queue until somebody creates it.") \
 	X(CheckingTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The API server is asked whether it accepts the pods of the job. Until it has answered nobody makes room for the job; it starts if there is room for it anyway.") \
+		"The API server is asked whether it accepts the pods of the job, or of one ahead for which room is held meanwhile. Until it has answered nobody makes room for the job; it starts if there is room for it anyway. An answer that is older than a minute is asked for again before anybody is evicted.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has not decided about the job yet.") \
 	X(Waiting, KAR_SHOWN_NORMAL, \

@@ -118,7 +118,7 @@ struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_
 }
 
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
-	const char *message)
+	const char *message, kar_time mono)
 {
 	bool news = e->wanted || (e->verdict && e->verdict != verdict) || verdict > KAR_TEMPLATE_ACCEPTED;
 
@@ -126,6 +126,7 @@ void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum 
 	if (verdict == KAR_TEMPLATE_UNKNOWN)
 		return;
 	e->verdict = verdict;
+	e->known = mono;
 	free(e->message);
 	e->message = message && verdict != KAR_TEMPLATE_ACCEPTED ? kar_xstrdup(message) : NULL;
 	e->wanted = 0;
@@ -143,12 +144,26 @@ void kar_templates_note_gate(struct kar_template *e, const char *gate)
 	e->gate = gate ? kar_xstrdup(gate) : NULL;
 }
 
+/* The answer that the pass waits for is lost. */
+static bool is_lost(const struct kar_template *e, kar_time mono)
+{
+	kar_time awaited = e->wanted ? mono - e->wanted : 0;
+
+	return awaited >= KAR_TEMPLATES_ANSWER && awaited < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH;
+}
+
+bool kar_template_is_old(const struct kar_template *e, kar_time mono)
+{
+	return !e || ((!e->known || mono - e->known > KAR_TEMPLATES_FRESH) && !is_lost(e, mono));
+}
+
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task, kar_time mono)
 {
 	struct kar_template *e = kar_templates_of(t, job, task, mono);
 	bool under_way = e->asked && mono - e->asked < KAR_TEMPLATES_ANSWER;
 
-	e->wanted = e->wanted ? e->wanted : mono;
+	if (!e->wanted || mono - e->wanted >= KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH)
+		e->wanted = mono;
 	if (!under_way && e->retry_at <= mono && t->wanted)
 		t->wanted(t->wanted_arg, job);
 }

@@ -16,6 +16,8 @@
 #define KAR_TEMPLATES_STAY ((kar_time)15 * KAR_MINUTE)
 /* ms for which others wait for the answer to a request; then another job asks, because the first may be gone. */
 #define KAR_TEMPLATES_ANSWER ((kar_time)10 * KAR_SECOND)
+/* ms for which an acceptance is good enough for others to go: what it depends on may have changed since. */
+#define KAR_TEMPLATES_FRESH KAR_MINUTE
 
 enum kar_template_verdict {
 	KAR_TEMPLATE_UNKNOWN,
@@ -28,6 +30,7 @@ struct kar_template {
 	enum kar_template_verdict verdict;
 	char *message;     /* the API server's words; NULL: it has accepted it, or not answered */
 	char *gate;        /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
+	kar_time known;    /* the verdict came then; 0: never */
 	kar_time wanted;   /* the pass of queues waits for the verdict since then; 0: it does not */
 	unsigned tries;    /* refusals in a row */
 	kar_time asked;    /* of the request under way; 0: none is */
@@ -46,11 +49,16 @@ struct kar_template *kar_templates_find(struct kar_templates *t, const struct ka
 struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
 	kar_time mono) KAR_NONNULL KAR_RETNN;
 
-/* The answer has come, with @verdict. @message: of a refusal. UNKNOWN: the answer says nothing, and what was known stays. */
+/* The answer has come at @mono, with @verdict. @message: of a refusal. UNKNOWN: the answer says nothing, and what was known stays. */
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
-	const char *message) __attribute__((nonnull(1, 2)));
+	const char *message, kar_time mono) __attribute__((nonnull(1, 2)));
 /* Its pods get the scheduling gate @gate of others; NULL: none. */
 void kar_templates_note_gate(struct kar_template *e, const char *gate) __attribute__((nonnull(1)));
+/*
+ * That its pods are accepted (by .verdict, or because some ran) is to be asked once more before others go for them. After KAR_TEMPLATES_ANSWER
+ * without an answer what was known counts for as long as a new answer would. @e NULL: nothing was asked yet.
+ */
+bool kar_template_is_old(const struct kar_template *e, kar_time mono);
 /* The pass wants to know the verdict of task number @task of @job. */
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
 	kar_time mono) KAR_NONNULL;

@@ -188,6 +188,14 @@ static void blame_others(struct q_pass *p, struct q_group *g)
 	g->partner_reason = KAR_QR_NO_FIT;
 }
 
+/* There is room, and it is held for whom the API server is asked about. */
+static bool is_behind_question(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+
+	return !g->in->n_unit && q_would_fit(p, &ask);
+}
+
 static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 {
 	enum kar_queue_reason reason = q_ineligible(g);
@@ -200,9 +208,14 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 	if (g->st.standing == KAR_QUEUE_RESERVING)
 		return (struct q_why){ KAR_QR_RESERVING,
 			Q_TEXT(p, "capacity is held; %s still stopping", name_stopping(p, g)) };
-	if (g->in->unchecked)
+	if (g->in->unchecked || g->asks)
 		return (struct q_why){ KAR_QR_CHECKING_TEMPLATE,
 			"the API server is asked whether it accepts the pods" };
+	if (p->asks_first && is_behind_question(p, g))
+		return (struct q_why){ KAR_QR_CHECKING_TEMPLATE,
+			Q_TEXT(p,
+				"room is held for %s/%s, while the API server is asked whether it accepts its pods",
+				p->asks_first->in->ns, p->asks_first->in->name) };
 	if (g->unit_failed)
 		blame_others(p, g);
 	if (g->unit_failed && (g->partner || g->in->unit_missing)) {

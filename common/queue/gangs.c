@@ -20,6 +20,7 @@ static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool 
 {
 	st->standing = at_once || q_is_admitted(g) ? KAR_QUEUE_ADMITTED : KAR_QUEUE_RESERVING;
 	st->d = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
+	st->awaits |= q_is_behind_question(p, g, at_once);
 	q_set(p, g, st);
 }
 
@@ -208,6 +209,7 @@ static bool provision(struct q_pass *p, struct q_group *g)
 	st.provisions = !q_is_feasible(p, g) ? KAR_QR_INFEASIBLE
 		: s.cluster                  ? KAR_QR_INSUFFICIENT_CAPACITY
 					     : KAR_QR_NO_FIT;
+	st.awaits |= q_is_behind_question(p, g, false);
 	q_set(p, g, &st);
 	g->q->grows = g;
 	return true;

@@ -4,7 +4,7 @@
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c, sources.c b, c, d                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
+ *   victims.c, sources.c b, c, d  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow                      rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -125,6 +125,7 @@ struct q_state {
 	bool readmitted;              /* after an eviction by this pass: nobody evicts it again */
 	bool took;                    /* extras of others */
 	bool evicts;                  /* whole groups go for it, so nobody evicts it again in this pass */
+	bool awaits; /* it was let in behind a group that asks, or is that: it has its room in this pass alone */
 	enum kar_queue_reason provisions;
 };
 
@@ -156,6 +157,14 @@ struct q_group {
 	bool unit_failed;
 	bool unit_ready; /* in KEEP: its claim would start now, if the others of its unit did */
 	bool keeps; /* its claim is asked for anew: what it holds of a quota was not held for those ahead of it */
+	bool asks; /* others would go for it, and the API server is to be asked first */
+};
+
+/* Who goes for another group, in one of the ways of victims.c, and what it was before. */
+struct q_victim {
+	struct q_group *g;
+	struct q_state before;
+	char way; /* 'h', 'b', 'c', 'd' */
 };
 
 /* Limits that an ask exceeds. */
@@ -256,7 +265,12 @@ struct q_pass {
 	uint32_t n_listed; /* groups whose nodes were listed for a text though the sums are short */
 	bool ignore_time;  /* of a dry run: nothing is frozen or protected */
 	kar_time free_at;  /* of a dry run: when all that it took may be taken */
-	kar_class *made;   /* classes to give back at the end */
+	struct q_victim *
+		held_back; /* who goes for those who ask, and for others behind them, in the order of the pass */
+	uint32_t n_held_back;       /* 0: nobody asks */
+	struct q_group *asks_first; /* of those who ask */
+	bool frees;                 /* of these, some have room that is free at once */
+	kar_class *made;            /* classes to give back at the end */
 	uint32_t n_made;
 };
 
@@ -474,6 +488,7 @@ bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q) KAR_NONNULL;
 /* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;
+void q_forget_heads(struct q_pass *p) KAR_NONNULL; /* with the reservation */
 bool q_gangs(struct q_pass *p) KAR_NONNULL;
 /* GANGS would let somebody in, as things are. It is tried and undone. *@last (NULL: nobody yet): of whom that was found last, for speed. */
 bool q_would_let_in(struct q_pass *p, struct q_group **last) KAR_NONNULL;
@@ -508,6 +523,15 @@ bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
+/*
+ * awaiting.c: @victims go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:
+ * nobody behind it finds their room, and in the end q_hold_back() makes it as it was.
+ */
+void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims,
+	uint32_t n) KAR_NONNULL;
+/* A group that is let in now has its room in this pass alone. */
+bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once) KAR_NONNULL;
+bool q_hold_back(struct q_pass *p) KAR_NONNULL; /* true: there was such a group */
 /* Whoever was evicted by this pass and fits beside all who have been let in since goes on; true: somebody does. */
 bool q_spare(struct q_pass *p) KAR_NONNULL;
 

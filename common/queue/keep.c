@@ -59,7 +59,7 @@ static bool has_head(const struct q_pass *p)
 	return false;
 }
 
-static void forget_heads(struct q_pass *p)
+void q_forget_heads(struct q_pass *p)
 {
 	for (uint32_t i = 0; i <= p->s->n_queues; i++)
 		p->queues[i].reserved = NULL;
@@ -75,7 +75,7 @@ static enum q_fit admit_beside_heads(struct q_pass *p, struct q_group *g)
 	fit = q_admit(p, g, &s);
 	if (fit != Q_NO || !has_head(p))
 		return fit;
-	forget_heads(p);
+	q_forget_heads(p);
 	fit = q_admit(p, g, &s);
 	q_reserve(p);
 	return fit;
@@ -145,7 +145,7 @@ static bool keep_claims(struct q_pass *p)
 		g->unit_ready = moved && q_is_admitted(g) && g->in->n_unit;
 		changed |= moved && !g->unit_ready;
 	}
-	forget_heads(p);
+	q_forget_heads(p);
 	return keep_units(p) || changed;
 }
 
@@ -153,7 +153,7 @@ bool q_keep(struct q_pass *p)
 {
 	bool changed = false;
 
-	forget_heads(p);
+	q_forget_heads(p);
 	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
 		if (q_is_admitted(p->line[i]))
 			changed |= keep_admitted(p, p->line[i]);

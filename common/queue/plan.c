@@ -77,6 +77,7 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 		.partner = KAR_QUEUE_NONE,
 		.level = g->level,
 		.cause = g->st.cause,
+		.asks = g->asks,
 		.took_extras = g->st.took,
 		.provisions = g->st.provisions };
 	if (is && (!was || g->in->replaces))
@@ -160,6 +161,10 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 		changed = withdraw(p, d, round) && !out->unsettled;
 	}
 	q_grow_members(p);
+	if (q_hold_back(p)) { /* who asks is a head as before */
+		q_forget_heads(p);
+		q_reserve(p);
+	}
 	finish(p, out);
 	q_forget_reservation(p);
 	kar_sched_undo(s->sched, mark);

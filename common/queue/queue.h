@@ -224,6 +224,8 @@ struct kar_queue_group {
 	 * server has not accepted its pods yet (.unchecked), or somebody else holds them up.
 	 */
 	bool takes_nothing, unchecked;
+	/* Before others go for it the API server is asked once more about its pods. As long as it is set, those stay, and nobody else has its room. */
+	bool asks;
 	const char *
 		gate; /* of .takes_nothing: a scheduling gate of others that its pods have; NULL: none is known */
 	bool created_bound; /* its pods are created bound: no scheduler sees what else is about to be bound */
@@ -335,6 +337,7 @@ struct kar_queue_decision {
 	enum kar_queue_limit limit;
 	const char *
 		limit_text; /* of .limit, "the freezing window ends at ..."; NULL: the limit says it all, or it is beyond LIMIT_TEXTS */
+	bool asks;        /* others would go for it now, if it did not .asks: the question is due */
 	bool took_extras; /* of a taker: others give up extras for it in this pass */
 
 	enum kar_queue_reason

@@ -6,12 +6,6 @@
 
 #include "common/queue/impl.h"
 
-struct victim {
-	struct q_group *g;
-	struct q_state before;
-	char way; /* 'h', 'b', 'c', 'd' */
-};
-
 /* In which order victims go. */
 struct rank {
 	int64_t share;
@@ -33,7 +27,7 @@ struct taking {
 	struct q_ask ask;
 	struct q_short s;
 	uint64_t resources; /* that are short, for rights */
-	struct victim *victims;
+	struct q_victim *victims;
 	uint32_t n;
 	char way; /* of the sources */
 	struct source *sources;

@@ -33,7 +33,7 @@ static bool fits(struct taking *t)
 
 /* --- taking ----------------------------------------------------------------------------------------- */
 
-static void remove_victim(struct taking *t, const struct victim *v)
+static void remove_victim(struct taking *t, const struct q_victim *v)
 {
 	for (uint32_t i = 0; i < t->n_sources; i++)
 		t->sources[i].known &= !q_is_below(v->g->q, t->sources[i].b);
@@ -52,11 +52,11 @@ static bool take_by(struct taking *t, char way)
 	t->n_sources = 0;
 	while (!fits(t)) {
 		struct q_group *g = t->s.closed ? NULL : q_best_victim(t, way);
-		struct victim v;
+		struct q_victim v;
 
 		if (!g)
 			return false;
-		v = (struct victim){ g, g->st, way };
+		v = (struct q_victim){ g, g->st, way };
 		t->victims = kar_arena_grow(t->p->a, t->victims, t->n, sizeof(*t->victims));
 		t->victims[t->n++] = v;
 		remove_victim(t, &v);
@@ -84,7 +84,7 @@ static bool is_lawful(struct taking *t)
 static void give_back(struct taking *t)
 {
 	for (uint32_t i = t->n; i-- > 0;) {
-		struct victim v = t->victims[i];
+		struct q_victim v = t->victims[i];
 		struct q_state gone = v.g->st;
 		bool blocked = false;
 
@@ -196,6 +196,7 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		st.took |= extras;
 		st.evicts |= groups;
 		q_set(p, g, &st);
+		q_note_victims(p, g, t.victims, t.n);
 	}
 	q_keep_changes(p, mark);
 	return true;

@@ -31,7 +31,8 @@ static void check_class(struct making *m, const char *name)
 			kar_arena_printf(m->arena, KAR_NOT_QUEUED_CLASS, name));
 }
 
-static void check_task(struct making *m, size_t task, bool proven)
+/* @ran: pods of these templates have existed; @proven: it needs no question. */
+static void check_task(struct making *m, size_t task, bool ran, bool proven)
 {
 	const struct kar_template *t =
 		kar_templates_find(m->p->stores->templates, m->job, task, m->p->s->mono);
@@ -46,7 +47,8 @@ static void check_task(struct making *m, size_t task, bool proven)
 	if (t && t->gate) /* it may change while the pass runs */
 		m->in->gate = kar_arena_strndup(m->arena, t->gate, strlen(t->gate));
 	m->in->takes_nothing |= m->in->gate != NULL;
-	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !proven;
+	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !ran && !proven;
+	m->in->asks |= !proven && kar_template_is_old(t, m->p->s->mono);
 }
 
 /* The first pod of another owner that has the name of one that is to be created; NULL: none has. */
@@ -92,14 +94,14 @@ static void check_names(struct making *m)
 
 void queue_check_accepted(struct making *m)
 {
-	bool proven = has_run(m->job) || holds_claim(m);
+	bool ran = has_run(m->job), proven = holds_claim(m);
 
 	check_names(m);
 	if (!m->job->spec.sched.has_priority)
 		check_class(m, m->job->spec.sched.priority_class_name);
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		if (m->job->spec.tasks[i].replicas > 0)
-			check_task(m, i, proven);
+			check_task(m, i, ran, proven);
 	}
 	m->in->takes_nothing |= m->in->unchecked;
 }
@@ -109,29 +111,46 @@ static void want_job(struct queue_pass *p, const struct kar_queuejob *job)
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
 		const struct kar_template *t = kar_templates_find(p->stores->templates, job, i, p->s->mono);
 
-		if (job->spec.tasks[i].replicas > 0 && (!t || t->verdict == KAR_TEMPLATE_UNKNOWN))
+		if (job->spec.tasks[i].replicas > 0 &&
+			(!t || t->verdict == KAR_TEMPLATE_UNKNOWN || kar_template_is_old(t, p->s->mono)))
 			kar_templates_want(p->stores->templates, job, i, p->s->mono);
 	}
 }
 
-void queue_want_verdicts(struct queue_pass *p)
-{
-	for (uint32_t i = 0; i < p->n_groups; i++) {
-		if (p->in[i].unchecked && !p->in[i].ineligible && !queue_is_admitted(&p->result.groups[i]))
-			want_job(p, p->groups[i].job);
-	}
-}
-
-kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i)
+/* ms for which the verdict for the job of group number @i is awaited. */
+static kar_time awaited_by(const struct queue_pass *p, uint32_t i)
 {
 	const struct kar_queuejob *job = p->groups[i].job;
 	kar_time longest = 0;
 
-	for (size_t k = 0; p->in[i].unchecked && k < job->spec.n_tasks; k++) {
+	for (size_t k = 0; k < job->spec.n_tasks; k++) {
 		const struct kar_template *t = kar_templates_find(p->stores->templates, job, k, p->s->mono);
 		kar_time since = t && t->wanted ? p->s->mono - t->wanted : 0;
 
 		longest = since > longest ? since : longest;
 	}
 	return longest;
+}
+
+void queue_want_verdicts(struct queue_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		const struct kar_queue_decision *d = &p->result.groups[i];
+		bool first = p->in[i].unchecked && !p->in[i].ineligible && !queue_is_admitted(d);
+
+		if (!first && !d->asks)
+			continue;
+		want_job(p, p->groups[i].job);
+		if (d->asks) { /* the answer may be lost */
+			kar_time awaited = awaited_by(p, i);
+
+			queue_come_again(p, KAR_TEMPLATES_ANSWER - awaited);
+			p->awaited = awaited > p->awaited ? awaited : p->awaited;
+		}
+	}
+}
+
+kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i)
+{
+	return p->in[i].unchecked ? awaited_by(p, i) : p->awaited;
 }

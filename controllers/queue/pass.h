@@ -58,6 +58,8 @@ struct queue_pass {
 	size_t n_classes;
 	const char *served; /* struct kar_settings, .direct_schedulers */
 	const struct kar_settings *settings;
+	kar_time
+		awaited; /* ms for which groups whose answer is due before others go for them wait for it, at most */
 	kar_time retry_in; /* ms until the next group may be placed again; KAR_NEVER: none waits for that */
 };
 
@@ -146,9 +148,9 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
 /* --- accepted.c ------------------------------------------------------------------------------------- */
 
-/* After the pass: asks for what the API server says of the templates of jobs that wait without it. */
+/* After the pass: asks for what the API server says of the templates of jobs that wait without it, or for which others would go. */
 void queue_want_verdicts(struct queue_pass *p) KAR_NONNULL;
-/* ms for which the verdict for the job of group number @i is awaited; 0: it is not. */
+/* ms for which group number @i, whose reason is CHECKING_TEMPLATE, waits for the verdict about its job, or one ahead. */
 kar_time queue_awaits_verdict(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
 
 /* --- members.c -------------------------------------------------------------------------------------- */

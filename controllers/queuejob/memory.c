@@ -231,12 +231,14 @@ static void forget_pauses(struct kar_templates *t, const struct kar_sync *s)
 
 static void import(struct queuejob_memory *m, size_t task, int64_t generation, const struct kar_template *e)
 {
-	if (e->verdict == KAR_TEMPLATE_ACCEPTED) {
+	if (e->verdict == KAR_TEMPLATE_ACCEPTED && !e->wanted) {
 		queuejob_remember_passed(m, task);
 		return;
 	}
+	if (e->wanted && e->verdict <= KAR_TEMPLATE_ACCEPTED) /* it is asked once more */
+		m->passed &= ~(UINT64_C(1) << task);
 	m->tries = m->tries > e->tries ? m->tries : e->tries;
-	if (e->verdict == KAR_TEMPLATE_UNKNOWN || (m->message && m->task < task))
+	if (e->verdict <= KAR_TEMPLATE_ACCEPTED || (m->message && m->task < task))
 		return;
 	free(m->message);
 	m->message = kar_xstrdup(e->message ? e->message : "");
@@ -301,5 +303,5 @@ void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
 		e->tries = m->tries;
 		e->retry_at = m->retry_at;
 	}
-	kar_templates_answer(t, e, verdict_of(err), err ? message_of(err) : NULL);
+	kar_templates_answer(t, e, verdict_of(err), err ? message_of(err) : NULL, s->mono);
 }

@@ -51,6 +51,7 @@ struct model_task {
 	char name[MODEL_NAME];
 	char checked
 		[MODEL_NAME]; /* the hash of the templates of which a dry run has shown that they are possible */
+	kar_time checked_at;
 	struct setting replicas;
 	bool succeeded
 		[MODEL_INDEXES]; /* a pod of this index has, ever, and was not stopped by a manager before */

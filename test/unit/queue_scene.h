@@ -8,7 +8,7 @@
  *
  * With nodes (`node n1 cpu=4`, in the words of sched_words.h) groups may have pods that are placed: needs=3xcpu=1,on=rack=r (a waiting group must start
  * with them, an admitted one lacks them) wants=2 (more) held=n1:2 (what its plan holds, of the same pods) retry rolled-back deactivated;
- * grows (it was admitted without room). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
+ * grows (it was admitted without room) asks (the API server is asked once more before others go for it). uses=n1:2xcpu=1: what its pods have, if it may be evicted; protected: it may not; started=5 (minutes
  * ago) evicted-by=ns/g1 lost-to=ns/g1 never (its PriorityClass does not preempt) failed (so did its last start). with=g2,g3: the groups with
  * which it starts; missing=ns/x: one that does not exist.
  */
@@ -208,6 +208,8 @@ static bool read_gang_word(struct scene *s, uint32_t i, const char *word)
 		g->unit_missing = value;
 	} else if (is(word, "grows")) {
 		g->provisioned = true;
+	} else if (is(word, "asks")) {
+		g->asks = true;
 	} else {
 		return read_state(g, word);
 	}

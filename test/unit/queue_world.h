@@ -389,6 +389,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->created_bound = true;
 	else if (strcmp(word, "resized") == 0)
 		g->resized = true;
+	else if (strcmp(word, "asks") == 0)
+		g->asks = true;
 	else if (strcmp(word, "yields") == 0)
 		g->yields = KAR_QUEUE_YIELDS_TO_ALL;
 	else if (strcmp(word, "evictions") == 0)

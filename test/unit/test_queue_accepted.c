@@ -78,7 +78,7 @@ static struct kar_template *template_of(const char *name)
 
 static void answer(const char *name, enum kar_template_verdict verdict, const char *message)
 {
-	kar_templates_answer(w.stores.templates, template_of(name), verdict, message);
+	kar_templates_answer(w.stores.templates, template_of(name), verdict, message, w.mono);
 }
 
 static const char *pass(void)
@@ -165,7 +165,71 @@ static void who_has_run_is_known(void **state KAR_UNUSED)
 		"\"phase\":\"Pending\",\"incarnation\":1,\"record\":{\"templateHash\":\"%s\"}",
 		kar_as_queuejob(o)->spec_template_hash);
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", status);
+	assert_string_equal(pass(), ""); /* they may be refused by now */
+	assert_string_equal(asked, "t ");
+	w.mono += KAR_TEMPLATES_ANSWER;
 	assert_string_equal(pass(), EVICTION);
+}
+
+/* A gang for which another would go, whose templates were accepted more than a minute ago. */
+static void put_old(void)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	w.mono += KAR_TEMPLATES_FRESH;
+}
+
+static void old_acceptance_is_asked_for_once_more(void **state KAR_UNUSED)
+{
+	put_old();
+	put_gang("u", 8, "", "\"phase\":\"Pending\"", "");
+	put_gang("x", 7, "\"hostNetwork\":true,", "\"phase\":\"Pending\"", "");
+	answer("x", KAR_TEMPLATE_ACCEPTED, NULL);
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/u (Admitted=False/InsufficientCapacity position=1); "
+		"patch podgroups/status ns/x (Admitted=False/InsufficientCapacity position=2)");
+	assert_string_equal(asked, "t "); /* nobody would go for the others */
+	template_of("t")->asked = w.mono;
+	drain();
+	sync_text(true);
+	assert_string_equal(asked, "t ");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	assert_non_null(kar_workqueue_take(w.controller.queue, w.mono + KAR_SECOND));
+	kar_workqueue_done(w.controller.queue, "all");
+	assert_non_null(strstr(pass(), "ns/v (Admitted=False/Preempted"));
+	assert_string_equal(asked, "t ");
+}
+
+static void refusal_in_the_meantime_is_said(void **state KAR_UNUSED)
+{
+	put_old();
+	assert_string_equal(pass(), "");
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no such account");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Forbidden position=0)");
+	check_says(&w.sync.plan.actions[0], "task t: no such account");
+}
+
+static void what_was_known_counts_if_the_answer_is_lost(void **state KAR_UNUSED)
+{
+	put_old();
+	assert_string_equal(pass(), "");
+	answer("t", KAR_TEMPLATE_UNKNOWN, "the server is down"); /* which is no answer */
+	w.mono += 2 * KAR_SECOND;
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/CheckingTemplate position=0)");
+	w.mono += KAR_TEMPLATES_ANSWER;
+	assert_string_equal(pass(), EVICTION);
+	assert_true(kar_template_is_old(template_of("t"), w.mono + KAR_TEMPLATES_FRESH));
+}
+
+static void nobody_is_asked_about_if_nobody_would_go(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
+	w.mono += 2 * KAR_TEMPLATES_FRESH;
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
+	assert_string_equal(asked, "");
 }
 
 static void pods_with_a_gate_of_others_take_nothing(void **state KAR_UNUSED)
@@ -240,6 +304,10 @@ int main(void)
 		TEST(refused_templates_take_nothing),
 		TEST(one_answer_is_for_all_with_the_template),
 		TEST(who_has_run_is_known),
+		TEST(old_acceptance_is_asked_for_once_more),
+		TEST(refusal_in_the_meantime_is_said),
+		TEST(what_was_known_counts_if_the_answer_is_lost),
+		TEST(nobody_is_asked_about_if_nobody_would_go),
 		TEST(pods_with_a_gate_of_others_take_nothing),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),

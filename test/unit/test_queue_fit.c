@@ -143,6 +143,41 @@ static const struct {
 		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a prio=5 needs=4xcpu=1 lost-to=ns/g1",
 		"g1 Admitted; g2 InsufficientCapacity insufficient cpu: 4 requested, 0 of 4 free (4 short); 1st of 1 in queue a" },
 
+	{ "who_is_to_be_asked_about_evicts_nobody",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 asks needs=4xcpu=1",
+		"g1 Admitted; g2 CheckingTemplate (asks) the API server is asked whether it accepts the pods" },
+	{ "nor_is_asked_about_if_nobody_can_go",
+		"queue a; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 asks needs=4xcpu=1",
+		"g1 Admitted; g2 InsufficientCapacity insufficient cpu: 4 requested, 1 of 4 free (3 short); 1st of 1 in queue a" },
+	{ "nor_if_nobody_need_go", "queue a preempts; node n1 cpu=4; g2 a prio=5 asks needs=4xcpu=1",
+		"g2 Admitted n1*4" },
+	{ "nor_for_room_that_comes_free",
+		"queue a preempts; node n1 cpu=4; g1 a prio=1 uses=n1:2xcpu=1 evicted-by=ns/g2; g2 a prio=5 asks needs=4xcpu=1",
+		"g1 Preempted evicted; g2 Reserving capacity is held; 2 pods of ns/g1 are still stopping; 1st of 1 in queue a" },
+	{ "it_gets_no_new_nodes_instead",
+		"queue a preempts provisions; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 asks needs=4xcpu=1; g3 a prio=2 needs=1xcpu=1",
+		"g1 Admitted; g2 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
+		"g3 CheckingTemplate room is held for ns/g2, while the API server is asked whether it accepts its pods" },
+	{ "less_important_one_takes_neither_its_victim_nor_its_room",
+		"queue a preempts; node n1 cpu=4; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a prio=5 asks needs=4xcpu=1; "
+		"g3 a prio=4 needs=3xcpu=1; g4 a prio=2 needs=1xcpu=1",
+		"g1 Admitted; g2 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
+		"g3 InsufficientCapacity insufficient cpu: 3 requested, 1 of 4 free (2 short); 1st of 1 in queue a; "
+		"g4 CheckingTemplate room is held for ns/g2, while the API server is asked whether it accepts its pods" },
+	{ "nor_what_its_victims_leave",
+		"queue a preempts; node n1 cpu=6; g1 a admitted prio=1 uses=n1:4xcpu=1; g2 a admitted prio=2 uses=n1:2xcpu=1; "
+		"g3 a prio=5 asks needs=2xcpu=1; g4 a prio=4 needs=4xcpu=1",
+		"g1 Admitted; g2 Admitted; g3 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
+		"g4 InsufficientCapacity insufficient cpu: 4 requested, 0 of 6 free (4 short); 1st of 1 in queue a" },
+	{ "nor_waits_for_it_before_they_go",
+		"queue a preempts; node n1 cpu=6; g1 a admitted prio=1 uses=n1:5xcpu=1; g3 a prio=5 asks needs=3xcpu=1; g4 a prio=2 needs=2xcpu=1",
+		"g1 Admitted; g3 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
+		"g4 InsufficientCapacity insufficient cpu: 2 requested, 1 of 6 free (1 short); 1st of 1 in queue a" },
+	{ "more_important_one_goes_before_it",
+		"queue a preempts; node n1 cpu=6; g1 a admitted prio=1 uses=n1:3xcpu=1; g2 a admitted prio=2 uses=n1:3xcpu=1; "
+		"g3 a prio=5 asks needs=3xcpu=1; g4 a prio=6 needs=3xcpu=1",
+		"g1 Preempted evicted for ns/g4: priority 6 over 1; g2 Admitted; g3 CheckingTemplate (asks) the API server is asked whether it accepts the pods; "
+		"g4 Reserving capacity is held; 3 pods of ns/g1 are still stopping; 1st of 1 in queue a" },
 	{ "group_that_is_not_placed", "queue a; node n1 cpu=1; g1 a; g2 a needs=1xcpu=1",
 		"g1 Admitted; g2 Admitted n1" },
 };
@@ -154,6 +189,8 @@ static void print(const struct scene *s, struct kar_buf *out)
 
 		kar_buf_printf(out, "%s%s %s", i ? "; " : "", s->groups[i].name,
 			kar_queue_reason_name(d->reason));
+		if (d->asks)
+			kar_buf_puts(out, " (asks)");
 		for (uint32_t k = 0; d->places && k < d->places->n_places; k++) {
 			kar_buf_printf(out, " %s", d->places->places[k].node);
 			if (d->places->places[k].n > 1)

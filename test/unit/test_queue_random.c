@@ -312,6 +312,37 @@ static int64_t probe(struct world *w)
 	return copies;
 }
 
+/* Nobody goes for somebody whom the API server is to be asked about, and nobody has more for it. */
+static const char *questions_hold_back(struct world *w, bool one_node)
+{
+	struct kar_queue_result plain = w->r, asked;
+	int64_t before = probe(w);
+	const char *found = NULL;
+
+	for (uint32_t g = 0; g < w->s.n_groups; g++)
+		w->groups[g].asks = w->groups[g].standing == KAR_QUEUE_WAITING && g % 2;
+	kar_queue_plan(&w->s, w->now, &w->a, &asked);
+	for (uint32_t g = 0; g < w->s.n_groups && !found; g++) {
+		const struct kar_queue_decision *a = &asked.groups[g], *b = &plain.groups[g];
+		const char *name = w->groups[g].name;
+
+		if (a->cause > KAR_QUEUE_NOT_EVICTED && a->cause < KAR_QUEUE_DRAIN &&
+			w->groups[a->evicted_for].asks)
+			found = wrong("asks: %s goes for one that is asked about", name);
+		else if (one_node && w->groups[g].standing == KAR_QUEUE_WAITING && a->standing > b->standing)
+			found = wrong("asks: %s is let in for a question", name);
+		else if (a->asks && (!w->groups[g].asks || a->standing != KAR_QUEUE_WAITING || !a->text))
+			found = wrong("asks: %s is asked about though it was not to be", name);
+		else if (asked.unsettled)
+			found = wrong("asks: not settled");
+	}
+	for (uint32_t g = 0; g < w->s.n_groups; g++)
+		w->groups[g].asks = false;
+	if (!found && probe(w) != before)
+		found = wrong("asks: the nodes are not as they were before");
+	return found;
+}
+
 static const char *run_turn(struct world *w, bool one_node, bool first)
 {
 	int64_t before = first ? probe(w) : 0;
@@ -323,6 +354,8 @@ static const char *run_turn(struct world *w, bool one_node, bool first)
 	found = check_invariants(w, one_node);
 	if (!found && first && one_node) /* of equal nodes the engine takes any */
 		found = order_changes_nothing(w);
+	if (!found)
+		found = questions_hold_back(w, one_node);
 	if (!found)
 		found = again_changes_nothing(w, one_node);
 	return found;

@@ -284,6 +284,35 @@ static void jobs_with_the_same_templates_ask_once(void **state)
 	kar_templates_free(t);
 }
 
+/* The pass of queues wants to hear it again before it makes others go. */
+static void what_has_passed_is_asked_about_once_more(void **state)
+{
+	const struct queuejob_new_pod pod = { .task = 0 };
+	struct kar_templates *t = kar_templates_new();
+	struct kar_taskspec task = { .name = "w", .replicas = 1 };
+	struct kar_sync s = sync_at(5000);
+
+	(void)state;
+	job.spec.tasks = &task;
+	job.spec.n_tasks = 1;
+	check_at(5000, true);
+	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_import_verdicts(t, &s);
+	assert_int_equal(check_at(5000, true).passed, 1);
+	assert_false(kar_template_is_old(kar_templates_of(t, &job, 0, 5000), 5000 + KAR_TEMPLATES_FRESH));
+	s = sync_at(5001 + KAR_TEMPLATES_FRESH);
+	assert_true(kar_template_is_old(kar_templates_of(t, &job, 0, s.mono), s.mono));
+	kar_templates_want(t, &job, 0, s.mono);
+	assert_true(queuejob_is_asked(t, &s));
+	queuejob_import_verdicts(t, &s);
+	assert_int_equal(check_at(s.mono, true).passed, 0);
+	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_import_verdicts(t, &s);
+	assert_int_equal(check_at(s.mono, true).passed, 1);
+	job.spec.n_tasks = 0;
+	kar_templates_free(t);
+}
+
 /* A refused template is asked about again at once after an edit of a job that has it. */
 static void edit_ends_the_pause_for_all(void **state)
 {
@@ -328,6 +357,7 @@ int main(void)
 		TEST(gang_that_runs_is_not_given_up_for_forbidden_pods),
 		TEST(first_of_two_objections_is_told),
 		TEST(jobs_with_the_same_templates_ask_once),
+		TEST(what_has_passed_is_asked_about_once_more),
 		TEST(edit_ends_the_pause_for_all),
 	};
 

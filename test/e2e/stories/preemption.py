@@ -89,6 +89,41 @@ def story_nobody_is_evicted_unless_the_queue_says_so(s):
     expect_equal(s.status("low")["phase"], "Running", "phase of the lower one")
 
 
+def story_nobody_is_evicted_for_pods_that_are_refused_by_now(s):
+    """What the API server accepted more than a minute ago is asked about once more before a gang goes for it: its ServiceAccount is gone, so nobody goes, and the job says why. Made again, it starts."""
+    def pilot(job, replicas):
+        made = gang(job, replicas=replicas, sched={"priority": 10}, queue=name)
+        made["spec"]["taskSpecs"][0]["template"]["spec"]["serviceAccountName"] = "pilot"
+        return made
+
+    def asked():
+        return [e["responseStatus"]["code"] for e in s.audit.pod_creates(s.namespace, dry_run=True)]
+
+    wait_until_alone(s)
+    name = queue(s)
+    s.kubectl("create", "serviceaccount", "pilot")
+    s.apply(gang("low", replicas=2, sched={"priority": 1}, queue=name))
+    s.wait_phase("low", "Running", running=2)
+    s.apply(pilot("tried", 2))
+    s.wait_phase("tried", "Running", running=2)
+    accepted = time.monotonic()
+    s.kubectl("delete", "queuejob", "tried", "--wait=true", "--cascade=foreground")
+    s.kubectl("delete", "serviceaccount", "pilot")
+    uids = s.uids("low")
+    time.sleep(max(0, accepted + 61 - time.monotonic()))  # an answer is good for a minute (KAR_TEMPLATES_FRESH)
+    expect_equal(asked(), [], "dry runs: nobody had to go for the first")
+    s.apply(pilot("high", 3))
+    s.wait_phase("high", "Pending", reason="Forbidden")
+    expect('serviceaccount "pilot" not found' in s.status("high")["message"], f"why it waits: {s.status('high')['message']}")
+    time.sleep(2)
+    expect_equal(s.uids("low"), uids, "pods of the lower one")
+    expect_equal(set(asked()), {403}, "answers to dry runs")
+    expect_no_pod_was_made(s, "high")
+    s.kubectl("create", "serviceaccount", "pilot")
+    s.wait_phase("high", "Running", running=3, seconds=90)
+    expect_equal(said(s, "low", "Preempted").get("message"), f"evicted for {s.namespace}/high: priority 10 over 1", "condition Preempted")
+
+
 def story_nobody_is_evicted_beyond_a_budget(s):
     """A gang that a PodDisruptionBudget protects stays, and the next one goes; when the budget is gone it makes room like any other."""
     def allowed():

@@ -1,0 +1,77 @@
+/*
+ * Before others go for a group the API server may have to be asked once more about its pods. Until the answer nobody goes for it, and nobody
+ * behind it has what it would take: the pass decides as if the answer were known, and takes that back in the end.
+ */
+#include "common/queue/impl.h"
+
+static bool is_new(const struct q_group *g)
+{
+	return g->in->standing == KAR_QUEUE_WAITING && !g->keeps;
+}
+
+bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once)
+{
+	return p->n_held_back && is_new(g) && (!at_once || p->frees);
+}
+
+/* Not only groups go that this pass itself has let in. */
+static bool takes_from_old(const struct q_victim *victims, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		any |= victims[i].g->in->standing != KAR_QUEUE_WAITING;
+	return any;
+}
+
+void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n)
+{
+	struct q_state st = g->st;
+
+	if (p->trial || !is_new(g) || !takes_from_old(victims, n) || !(g->in->asks || p->n_held_back))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		p->held_back = kar_arena_grow(p->a, p->held_back, p->n_held_back, sizeof(*p->held_back));
+		p->held_back[p->n_held_back++] = victims[i];
+	}
+	p->asks_first = p->asks_first ? p->asks_first : g;
+	p->frees |= q_is_admitted(g);
+	g->asks = g->in->asks;
+	st.awaits = true;
+	q_set(p, g, &st);
+}
+
+static void take_back(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.d = 0;
+	st.took = false;
+	st.provisions = KAR_QR_ADMITTED;
+	q_set(p, g, &st);
+	if (g->q->grows == g)
+		g->q->grows = NULL;
+}
+
+bool q_hold_back(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->n_line && p->n_held_back; i++) {
+		struct q_group *g = p->line[i];
+		bool awaits = g->st.awaits && g->st.standing != KAR_QUEUE_WAITING;
+
+		g->asks &= awaits;
+		if (awaits)
+			take_back(p, g);
+	}
+	for (uint32_t i = p->n_held_back; i-- > 0;) {
+		const struct q_victim *v = &p->held_back[i];
+
+		if (v->g->in->standing == KAR_QUEUE_WAITING)
+			continue; /* it comes again in the next pass */
+		q_retake(p, v->g, &v->g->st, &v->before);
+		q_set(p, v->g, &v->before);
+	}
+	return p->n_held_back;
+}
