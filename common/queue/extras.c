@@ -47,6 +47,8 @@ bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view)
 	if ((g->in->elastic && q_exceeds_load(p, v)) || !q_rows_fit(p, &ask, view, &s))
 		return false;
 	bound = q_keep_bound(p, g, g->st.d, &st);
+	if (bound < 0 && view == Q_NOW && q_may_stray(p, &ask))
+		return false;
 	if (!bound || (bound < 0 && !place(p, &ask, view, &st)))
 		return false;
 	st.d++;

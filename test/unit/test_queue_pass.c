@@ -411,6 +411,15 @@ static const struct row rows[] = {
 	{ "extras_wait_for_room",
 		"node n cpu=4; queue a; group x a 1..4 cpu=1 run=1; group y a 2 cpu=1 stops=2 ineligible=BackOff",
 		"x=1", "", "x=4" },
+	{ "extras_do_not_come_where_a_claim_waits", /* kube-scheduler would put it on n, and the claim would take it back */
+		"node n cpu=3; node m cpu=2; queue a; group t a 1 cpu=3 claim; group v a 2 cpu=1 stops=2 ineligible=BackOff; group x a 1..3 cpu=1 run=1 on=m:1",
+		"t=claim | x=1", "", "t=1 | x=2" },
+	{ "extras_come_where_there_is_room_beside_a_claim", /* for one; two on n would be in the way of the claim */
+		"node n cpu=4; node m cpu=2; queue a; group t a 1 cpu=3 claim; group v a 2 cpu=1 stops=2 ineligible=BackOff; group x a 1..2 cpu=1 run=1 on=m:1",
+		"t=claim | x=2", "", "t=1 | x=2" },
+	{ "extras_come_if_they_do_not_fit_where_a_claim_waits",
+		"node n cpu=3; node m cpu=3; queue a; group t a 1 cpu=3 claim; group v a 3 cpu=1 stops=3 ineligible=BackOff; group x a 1..3 cpu=1 run=1 on=m:1",
+		"t=claim | x=3" },
 	{ "what_is_moved_waits_alone",
 		"node n cpu=10; queue a; queue b; group x a 1..9 cpu=1 run=7; group z b 1..9 cpu=1 run=1",
 		"x=5 | z=3", "", "x=5 | z=5" },
