@@ -15,7 +15,7 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
 	return false;
 }
 
-/* Extras of one class fit or fail together, whosesoever they are. */
+/* Extras of one class fit or fail together, whosesoever they are; but some leave a head its room. */
 static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	kar_class class = ask->g->in->runs[q_run_of(ask->g, ask->from)].class;
@@ -25,7 +25,7 @@ static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, s
 	if (failed && *failed == p->change)
 		return false;
 	fits = q_place(p, ask, view, st);
-	if (failed && !fits)
+	if (failed && !fits && !q_binds(p, p->root->reserved, ask))
 		*failed = p->change;
 	return fits;
 }
