@@ -196,10 +196,21 @@ static bool is_behind_question(struct q_pass *p, struct q_group *g)
 	return !g->in->n_unit && q_would_fit(p, &ask);
 }
 
+/* Who goes first in a StrictFIFO queue; NULL: nobody is before it. */
+static const char *name_head(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *head = g->q->stopped_by;
+
+	if (!head || head == g || q_compare_line(&head, &g) > 0)
+		return NULL;
+	return Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->q->in->name, head->in->ns,
+		head->in->name);
+}
+
 static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 {
 	enum kar_queue_reason reason = q_ineligible(g);
-	const struct q_group *head = g->q->stopped_by;
+	const char *behind;
 
 	if (g->st.cause)
 		return (struct q_why){ KAR_QR_PREEMPTED, NULL };
@@ -223,13 +234,19 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 			g->partner_reason = why_kind(p, g->partner).reason;
 		return why_unit(p, g);
 	}
-	if (!head || head == g || q_compare_line(&head, &g) > 0)
-		return why_kind(p, g);
-	if (!q_is_feasible(p, g))
-		return why_kind(p, g);
-	return (struct q_why){ KAR_QR_BEHIND_HEAD,
-		Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->q->in->name, head->in->ns,
-			head->in->name) };
+	behind = q_is_feasible(p, g) ? name_head(p, g) : NULL;
+	return behind ? (struct q_why){ KAR_QR_BEHIND_HEAD, behind } : why_kind(p, g);
+}
+
+/* Why it has not what its raised minimum lacks. */
+static const char *name_what_minimum_lacks(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_of(p, g);
+	const char *behind = name_head(p, g);
+
+	if (g->q->n_children)
+		return why_ineligible(p, g, KAR_QR_QUEUE_NOT_LEAF).text;
+	return behind ? behind : q_why_now(p, &ask).text;
 }
 
 static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
@@ -238,12 +255,9 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 
 	if (g->st.provisions && !p->s->no_nodes)
 		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
-	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in) {
-		const struct q_ask ask = q_ask_of(p, g);
-
+	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
-			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, q_why_now(p, &ask).text) };
-	}
+			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, name_what_minimum_lacks(p, g)) };
 	return (struct q_why){ 0 };
 }
 

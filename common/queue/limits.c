@@ -167,10 +167,23 @@ static bool may_be_shared(enum kar_queue_limit limit)
 		limit == KAR_QUEUE_LIMIT_CAPACITY;
 }
 
+/* The next pod runs on a node where this pass has given its room to others: it goes, and another one may come elsewhere. */
+static bool has_lost_its_node(struct q_pass *p, const struct q_ask *ask)
+{
+	struct q_mark mark = q_mark(p);
+	struct q_state st = ask->g->st;
+	bool lost = !q_keep_bound(p, ask->g, ask->from, &st);
+
+	q_undo(p, mark);
+	return lost;
+}
+
 static struct limit by_words(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_why w = q_why_now(p, ask);
 
+	if (w.reason == KAR_QR_NO_FIT && has_lost_its_node(p, ask) && q_would_fit(p, ask))
+		return (struct limit){ KAR_QUEUE_LIMIT_NODES, "others go first on the node of its next pod" };
 	return (struct limit){ limit_of(w.reason), w.text };
 }
 

@@ -98,6 +98,10 @@ static inline const char *decisions_are_whole(const struct model *m, const struc
 		if (!admitted && (d->desired || !d->text || !*d->text || !d->message))
 			return wrong("%s waits: d %d, text %s", group_name(m, g), (int)d->desired,
 				d->text ? d->text : "NULL");
+		if ((d->text && strstr(d->text, "it fits")) ||
+			(d->limit_text && strstr(d->limit_text, "it fits")))
+			return wrong("texts: %s fits, and waits: %s", group_name(m, g),
+				d->limit_text ? d->limit_text : d->text);
 		if ((d->cause != KAR_QUEUE_NOT_EVICTED) != (d->evicted_text != NULL))
 			return wrong("%s: cause %d without a text", group_name(m, g), (int)d->cause);
 		if (d->cause && (m->before.standing[g] == KAR_QUEUE_WAITING))

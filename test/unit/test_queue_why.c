@@ -340,6 +340,12 @@ static void raised_minimum(void **state)
 			"4: minimum raised to 6: insufficient pods: 2 requested, 1 of 5 free (1 short), quota c has 5, used 4" },
 		{ "room", "node n cpu=5; queue a; group j a 6..6 cpu=1 raised=4",
 			"4: minimum raised to 6: insufficient cpu: 2 requested, 1 of 5 free (1 short)" },
+		{ "another goes first",
+			"node n cpu=6; queue a strict; group j a 5..5 cpu=1 raised=4; group i a 3 cpu=1 p=5",
+			"4: minimum raised to 5: queue a is StrictFIFO: default/i goes first" },
+		{ "its queue has children",
+			"node n cpu=6; queue a; queue b under=a; group j a 6..6 cpu=1 raised=4",
+			"4: minimum raised to 6: queue a has child queues: name one of them" },
 		{ "it fits", "node n cpu=6; queue a; group j a 6..6 cpu=1 raised=4", "6: -" },
 	};
 
@@ -395,6 +401,10 @@ static void no_more_pods(void **state)
 		{ "capability of a parent, that others use",
 			"node n cpu=20; queue t cap=cpu:4; queue a under=t; queue b under=t; group i b 1..6 cpu=1 run=2; group j a 1..6 cpu=1 run=2",
 			"2, share: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue t has capability 4; other queues use 1 cpu beyond the minima of their jobs" },
+		{ "its next pod runs, and others have the room of that node", /* it goes, though another node has room */
+			"node m cpu=3; node n cpu=2; node o cpu=4; node q cpu=2; queue a n=cpu:7; queue b; queue c; group j c 1..2 cpu=1 run=2 on=q:2; "
+			"group x a 3 cpu=1; group g b 1..4 cpu=3 run=4 on=m:1,o:1 fixed; group y b 1 cpu=1",
+			"1, nodes: others go first on the node of its next pod" },
 		{ "a reservation that binds another queue",
 			"node n cpu=3; node o cpu=6; flags starve=300; queue a; queue c; group head a 3 cpu=3 t=10; group i a 1..2 cpu=1 run=1 on=o:1; group j c 1..2 cpu=1 run=1 on=o:1",
 			"2, all: -" },
