@@ -3,7 +3,7 @@
  *
  * The choice is not recorded. Among the indexes that have not succeeded, those with a running pod are kept first, then those with
  * a pending pod, and equals in the order of creation. So the next sync makes the same choice, and scaling down stops pending pods
- * first, then the last ones in the order of creation. The minimum is always kept.
+ * first, then the last ones in the order of creation. The minimum is always kept; one that was raised counts when the queue allows it.
  */
 #include "common/str.h"
 #include "controllers/queuejob/reconcile.h"
@@ -76,10 +76,38 @@ static int32_t not_done(const struct queuejob_reconcile *r)
 	return r->f->pods.total - r->f->pods.given_up - (r->want.from_nothing ? 0 : r->f->pods.done);
 }
 
+/* Pods that may run, or are to be replaced by themselves. */
+static int32_t existing(const struct queuejob_reconcile *r)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
+		const struct podset_task *task = &r->f->pods.tasks[i];
+
+		for (int32_t k = 0; k < task->n; k++)
+			n += task->slots[k].state == PODSET_RUNNING || task->slots[k].state == PODSET_PENDING;
+	}
+	return n;
+}
+
+/*
+ * What the queue must give. A minimum that was raised while the gang has pods is a wish until the queue allows it: no pod is stopped for it,
+ * and none is created beyond what the queue allows.
+ */
+static int32_t least_of(const struct queuejob_reconcile *r, int32_t n)
+{
+	int32_t least = queuejob_minimum_left(r), there;
+
+	if (n <= 0 || n >= least || r->want.from_nothing)
+		return least;
+	there = existing(r);
+	return there && there < least ? there : least;
+}
+
 /* @n pods, but at least the minimum, and at most those that have not succeeded. */
 static int32_t within(const struct queuejob_reconcile *r, int32_t n)
 {
-	int32_t least = queuejob_minimum_left(r), most = not_done(r);
+	int32_t least = least_of(r, n), most = not_done(r);
 
 	n = n < least ? least : n;
 	return n < most ? n : most;
@@ -340,6 +368,17 @@ static const char *describe_cause(const struct kar_podgroup_status *st)
 								    : words[st->scaling_limit];
 
 	return st->scaling_limit ? cause : "";
+}
+
+void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+
+	if (r->want.limited && r->want.pods < queuejob_minimum_left(r))
+		queuejob_report(r, reason, "queue %s allows %d of %s that the raised minimum needs: %s",
+			r->f->v->queue, (int)r->want.pods, queuejob_count_pods(r, queuejob_minimum_left(r)),
+			c && g->spec.min_member == r->want.min ? c->message : "it has not decided yet");
 }
 
 void queuejob_report_limit(struct queuejob_reconcile *r)
