@@ -64,6 +64,12 @@ static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_re
 	return all;
 }
 
+/* Its message names the time already, at which it can be taken from others: a second one would contradict that. */
+static bool knows_its_time(const struct q_group *g, const struct kar_queue_decision *d)
+{
+	return d->reason == KAR_QR_WAITING_FOR_RECLAIM && g->q->takes == g;
+}
+
 static void end_group(struct q_pass *p, struct q_group *g)
 {
 	struct q_state st = g->st;
@@ -91,7 +97,7 @@ void q_estimate(struct q_pass *p, struct kar_queue_result *out)
 			struct q_short s;
 
 			if (budget && budget-- && q_admit(p, waiting[k], &s) != Q_NO) {
-				d->estimated_start = ends[i].at;
+				d->estimated_start = knows_its_time(waiting[k], d) ? 0 : ends[i].at;
 				d->basis = ends[i].basis;
 			} else {
 				waiting[left++] = waiting[k];

@@ -331,10 +331,10 @@ class SimulatedCluster(Cluster):
                    "--crds", MANIFESTS / "crds", *(() if pods_end else ("--run", "0")), *options]
         with (folder / "log/kar-sim.log").open("w") as log:
             process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        cluster = cls(binary, folder, process)
-        wait_until(lambda: "KUBECONFIG=" in cluster.log() or process.poll() is not None, "kar-sim serve is ready")
-        expect(cluster.alive(), f"kar-sim serve has ended: {cluster.log()}")
-        return cluster
+        log = folder / "log/kar-sim.log"
+        wait_until(lambda: "KUBECONFIG=" in log.read_text() or process.poll() is not None, "kar-sim serve is ready")
+        expect(process.poll() is None, f"kar-sim serve has ended: {log.read_text()}")
+        return cls(binary, folder, process)
 
     def log(self):
         return (self.dir / "log/kar-sim.log").read_text()

@@ -2,10 +2,10 @@
 
 import json
 
-from harness import KEY, TEST_KEY, queuejob, task
+from harness import KEY, TEST_KEY, Watch, queuejob, task
 from stories.members import group, owned_pod, owner
 from stories.nodes import gang
-from stories.tasks import events, fields, groups, job, play_all, rows_of, validity
+from stories.tasks import Command, events, fields, groups, job, play_all, rows_of, validity
 
 
 # ---- what is typed wrong, or out of habit ----
@@ -127,7 +127,61 @@ def koordinator_pods(x):
     yield groups("koord"), "^koord +Running +2"
 
 
+# ---- what is not there yet, and who goes first ----
+
+def queue_made_later(x):
+    """49: the queue of a job, and the PriorityClass of another one, are made when the jobs wait for them"""
+    made = gang("classy", replicas=1, cpu="1", queue=x.queue("a"), sched={"priorityClassName": f"{x.s.namespace}-late"})
+    x.s.apply(gang("row", replicas=1, cpu="1", queue=f"{x.s.namespace}-late"))
+    x.s.apply(made)
+    yield job("row"), "QueueNotFound +there is no queue .*-late; it is admitted when somebody creates one"
+    yield job("classy"), "PriorityClassNotFound +.*PriorityClass .*-late"
+    x.queue("late")
+    x.s.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": f"{x.s.namespace}-late"}, "value": 7})
+    x.stack.callback(x.cluster, "delete", "priorityclass", f"{x.s.namespace}-late")
+    yield job("row"), "^Running"
+    yield fields("qj", "classy", ".status.phase", ".status.priority"), "^Running 7$"
+
+
+def account_made_later(x):
+    """N25: a ServiceAccount that does not exist; it is made later"""
+    made = gang("row", replicas=1, cpu="1", queue=x.queue("a"))
+    made["spec"]["taskSpecs"][0]["template"]["spec"]["serviceAccountName"] = "bob"
+    x.s.apply(made)
+    yield job("row"), 'Forbidden +.*serviceaccount "bob" not found'
+    yield "create serviceaccount bob", "serviceaccount/bob created"
+    yield job("row"), "^Running"
+
+
+def head_of_a_strict_queue(x):
+    """31: a StrictFIFO queue with a capability of 4 CPUs: a head that does not fit now, and a job that would fit behind it"""
+    name = x.queue("strict", queueingStrategy="StrictFIFO", capability={"cpu": 4})
+    x.runs(gang("runs", replicas=1, cpu="3", queue=name))
+    x.s.apply(gang("head", replicas=1, cpu="2", queue=name, sched={"priority": 5}))
+    yield job("head"), rf"QueueCapability +insufficient cpu: 2 requested, 1 of 4 free \(1 short\), queue {name} has capability 4; 1st of 1"
+    x.s.apply(gang("small", replicas=1, cpu="1", queue=name))
+    yield job("small"), rf"BehindHead +queue {name} is StrictFIFO: \S+/head goes first; 2nd of 2"
+    yield "get qj head -o wide --no-headers", r"^head +Pending .* 5 +1 +insufficient cpu"
+
+
+def nowhere_to_go(x):
+    """32: a job that fits on no node, in a queue with maxJobs 1, and one behind it"""
+    name = x.queue("a", maxJobs=1)
+    x.s.apply(gang("large", cpu="9999", queue=name))
+    yield job("large"), "Infeasible +a pod asks for 9999 cpu, the largest node has 64"
+    x.s.apply(gang("small", replicas=1, cpu="1", queue=name))
+    yield job("small"), "^Running"
+
+
 # ---- ends ----
+
+def counts(x):
+    """38: one of 4 pods fails, two succeed, one runs on: what is counted, and where"""
+    made = queuejob("row", task("good", 2, "succeed"), task("bad", 1, "fail"), task("long", 1), sched={"minAvailable": 1}, queue=x.queue("a"), backoffLimit=2)
+    x.s.apply(made)
+    yield job("row"), r"^Failed +BackoffLimitExceeded +3 failures, backoffLimit is 2; last: pod row-bad-0"
+    yield fields("qj", "row", ".status.podFailures", ".status.succeeded", ".status.tasks[*].name", ".status.tasks[*].succeeded", ".status.tasks[*].failed"), "^3 2 good bad long 2 . . . 1"
+
 
 def one_index_fails(x):
     """N74: a sweep of 6, one index always fails; backoffLimitPerIndex 0"""
@@ -162,6 +216,15 @@ def usual_columns(x):
     yield events("row"), "Admitted +admitted by queue .*creating 3 pods"
     yield events("row"), "Running +gang formed: 3 of 3 pods running or succeeded, quorum 3"
     yield "wait qj row --for=condition=Formed --timeout=5s", "condition met"
+
+
+def watched(x):
+    """4: kubectl get qj -w, while a job comes and ends"""
+    watch = Watch(x.s.kubectl, x.s.cluster.dir / f"rows-{x.s.namespace}.log", "qj", "--no-headers")
+    x.stack.callback(watch.stop)
+    x.s.apply(queuejob("row", task("worker", 2, "succeed", "1s"), queue=x.queue("a")))
+    yield job("row"), "^Completed"
+    yield Command("kubectl get qj -w", watch.text), r"^(row +\d+s\n)?(row +(Pending|Starting) .*\n){0,3}(row +Running .*\n){1,3}row +Completed +Completed +0 +2 +2 +0 .*\n$"
 
 
 def suspended(x):

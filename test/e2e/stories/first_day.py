@@ -1,9 +1,12 @@
 """The first day of a user and of an operator, on nodes that are full, cordoned or lent: the table of stories/tasks.py. Four nodes of 64 CPUs."""
 
-from harness import KEY
+from harness import KEY, TEST_KEY, wait_until
 from stories.members import group, owned_pod, owner, template
-from stories.nodes import Cordon, gang, wait_until_alone
+from stories.nodes import Cordon, gang, thief, wait_until_alone
 from stories.tasks import events, fields, groups, job, play_all, rows_of, validity
+
+
+PODS = "get pods --no-headers -o custom-columns=NAME:.metadata.name,PHASE:.status.phase,GATE:.spec.schedulingGates[0].name"
 
 
 # ---- nodes ----
@@ -85,6 +88,57 @@ def drained_node(x):
     x.cluster("drain", pod["spec"]["nodeName"], "--ignore-daemonsets", "--force", "--timeout=30s")
     yield events("row"), "(was disrupted|is being deleted because of a disruption): EvictionByEvictionAPI"
     yield job("row"), "^Running"
+
+
+def three_for_one(x):
+    """34: three gangs of which only one has room at a time"""
+    name = x.queue("a")
+    x.runs(gang("one", queue=name))
+    x.s.apply(gang("two", queue=name))
+    yield job("two"), r"NoFit +1 of 3 pods fit now: 4 nodes lack cpu \(short 32\).*; 1st of 1"
+    x.s.apply(gang("three", queue=name))
+    yield job("three"), r"NoFit +1 of 3 pods fit now: .*; 2nd of 2"
+    for ends, starts in (("one", "two"), ("two", "three")):
+        x.s.kubectl("delete", "qj", ends, "--cascade=foreground")
+        yield job(starts), "^Running"
+
+
+def quiet_neighbour(x):
+    """N7: a pod of nobody refuses the pods of a gang on its node, which the manager does not know"""
+    quiet = thief(x.nodes[0])
+    quiet["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1"
+    term = {"labelSelector": {"matchLabels": {"app": "noisy"}}, "topologyKey": "kubernetes.io/hostname"}
+    quiet["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    x.s.apply(quiet)
+    wait_until(lambda: x.s.kubectl.list("pods")[0]["spec"].get("nodeName"), "it has its node")
+    made = gang("row", cpu="40", queue=x.queue("a"), replicas=4)
+    made["spec"]["taskSpecs"][0]["template"]["metadata"]["labels"] = {"app": "noisy"}
+    x.s.apply(made)
+    yield job("row"), rf"^Pending +BackOff +attempt 1 to start the gang failed: row-worker-\d was unschedulable on {x.nodes[0]}: 0/4 nodes are available: .*; next try at 20"
+
+
+def second_run(x):
+    """N47: the pods of a gang have ended, and its controller makes others for the same PodGroup"""
+    by = owner(x.s, "again")
+    group(x.s, "again", 2)
+    for run in (0, 2):
+        for number in range(run, run + 2):
+            owned_pod(x.s, "again", number, cpu="1", owner=by, restartPolicy="Never")
+        yield groups("again"), "^again +Running +2"
+        for number in range(run, run + 2):
+            x.s.kubectl("annotate", "pod", f"again-{number}", "--overwrite", f"{TEST_KEY}outcome=succeed")
+        yield groups("again"), "^again +Finished"
+
+
+def overlapping_runs(x):
+    """N56: a second run of a CronJob makes pods for a PodGroup whose first pods still run; its match-policy is only-waiting, as documented"""
+    by = owner(x.s, "cron")
+    x.s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+               "metadata": {"name": "cron", "annotations": {"gang.scheduling.koordinator.sh/match-policy": "only-waiting"}}, "spec": {"minMember": 2}})
+    for number, words in enumerate((None, "^cron-0 +Running <none> cron-1 +Running <none>", "cron-2 +Pending kube-arbitrator.io/gang", "cron-2 +Running <none> cron-3 +Running")):
+        owned_pod(x.s, "cron", number, cpu="1", owner=by)
+        if words:
+            yield PODS, words.replace(" +", " ").replace(" ", r"\s+")
 
 
 # ---- queues ----

@@ -1,7 +1,7 @@
 """A table of tasks: what is typed, which command shows what came of it, and what that printed.
 
-Each row is a function: its docstring has the number of the task and what is typed. It makes that, and yields commands of kubectl with
-a pattern that their answer fits in the end, and what they read from a file, if they do.
+Each row is a function: its docstring has the number of the task and what is typed. It makes that, and yields commands, of kubectl unless
+they are a Command, with a pattern that their answer fits in the end, and what they read from a file, if they do.
 """
 
 import contextlib
@@ -35,6 +35,15 @@ def validity(name):
     return fields("queue", name, f"{path}.status", f"{path}.reason", f"{path}.message")
 
 
+class Command(str):
+    """What is not of kubectl: as the table shows it, and what prints it."""
+
+    def __new__(cls, shown, prints):
+        made = super().__new__(cls, shown)
+        made.prints = prints
+        return made
+
+
 class Tasks:
     def __init__(self, s):
         self.s, self.lines, self.wrong = s, [], []
@@ -54,18 +63,20 @@ class Tasks:
     def add(self, number, typed, command, words, file=None):
         printed = []
         run = re.sub(r"-f \S+", "-f -", command) if file else command
+        prints = command.prints if isinstance(command, Command) else lambda: self.s.kubectl(*shlex.split(run), stdin=json.dumps(file), check=False)[1]
+        shown = command if isinstance(command, Command) else f"kubectl {command.split(' --no-headers')[0]}"
 
         def as_expected():
-            printed[:] = [self.s.kubectl(*shlex.split(run), stdin=json.dumps(file), check=False)[1]]
+            printed[:] = [prints()]
             return re.search(words, printed[0])
 
         try:
-            wait_until(as_expected, f"kubectl {command} says {words}", 20)
+            wait_until(as_expected, f"{shown} says {words}", 20)
             now = "as expected"
         except Failure:
             now = "NOT AS EXPECTED"
-            self.wrong.append(f"{number} {typed}: expected {words!r}, kubectl {command} printed:\n{printed[0]}")
-        self.lines.append(f"| {number} | {typed} | `kubectl {command.split(' --no-headers')[0]}` | {part_that_fits(printed[0], words)} | {now} |")
+            self.wrong.append(f"{number} {typed}: expected {words!r}, {shown} printed:\n{printed[0]}")
+        self.lines.append(f"| {number} | {typed} | `{shown}` | {part_that_fits(printed[0], words)} | {now} |")
 
     def clear(self):
         self.s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
