@@ -225,6 +225,13 @@ static bool has_order(const struct model *l, const struct sim_value *group)
 	return j && j->ordered;
 }
 
+/* It, or its job, may be unreadable. */
+static bool is_unsure(const struct sim_value *group)
+{
+	return model_is_hostile(sim_get_text(group, "metadata", "namespace")) ||
+		sim_get(group, "metadata", "annotations", SIM_GARBLE);
+}
+
 static void count_group(void *arg, const struct sim_value *group)
 {
 	static const char *const uncounted[] = { "Finished", "Suspended", "JobInvalid" };
@@ -232,10 +239,11 @@ static void count_group(void *arg, const struct sim_value *group)
 	const char *reason = sim_text_or(sim_member(admitted, "reason"), "");
 	struct tally *t = arg;
 
+	if (is_unsure(group) && kar_streq(admitted_queue(group), t->queue))
+		t->unsure = true; /* nothing is done for it, so it stays where it was admitted */
 	if (!kar_streq(account_of(t->l, group), t->queue))
 		return;
-	t->unsure |= !admitted || model_is_hostile(sim_get_text(group, "metadata", "namespace")) ||
-		sim_get(group, "metadata", "annotations", SIM_GARBLE);
+	t->unsure |= !admitted || is_unsure(group);
 	for (size_t i = 0; i < KAR_LEN(uncounted); i++) {
 		if (strcmp(reason, uncounted[i]) == 0)
 			return;
