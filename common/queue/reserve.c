@@ -225,13 +225,21 @@ static bool is_before(const struct q_group *a, const struct q_group *b)
 	return q_compare_names(a, b) < 0;
 }
 
-/* Its turn was: the last reservation of its queue was for it or one behind it, and has ended without progress. */
+/*
+ * Its turn was: the last reservation of its queue was for it or one behind it, and has ended without progress. Or it is the turn of one
+ * behind it, which keeps that until its own has ended: only a higher level takes it over.
+ */
 static bool has_had_its_turn(const struct q_pass *p, const struct q_group *g)
 {
 	const struct kar_queue_in *in = g->q->in;
+	const struct q_group *last;
 
-	return has_ended(p, g->q) && in->reserved_for != KAR_QUEUE_NONE &&
-		!is_before(&p->groups[in->reserved_for], g);
+	if (in->reserved_for == KAR_QUEUE_NONE)
+		return false;
+	last = &p->groups[in->reserved_for];
+	if (has_ended(p, g->q))
+		return !is_before(last, g);
+	return last->st.standing == KAR_QUEUE_WAITING && last->level == g->level && is_before(g, last);
 }
 
 static bool goes_first(const struct q_pass *p, const struct q_group *a, const struct q_group *b)

@@ -557,6 +557,12 @@ static const struct row rows[] = {
 	{ "and_then_the_first_again",
 		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a x since=9000 until=9400 pods=0",
 		"reservation:a=head since 10000 until 10600 pods 0 | y=HeadReserved" },
+	{ "who_has_its_turn_keeps_it", /* it is behind one that had its own */
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a x since=9900 until=10500 pods=0 gathered=75",
+		"reservation:a=x since 9900 until 10500 pods 0 | y=HeadReserved" },
+	{ "a_higher_level_takes_the_turn_over",
+		"node n cpu=4; flags starve=300; queue a; group r a 1 cpu=1 run=1; group head a 1 cpu=4 t=10 p=10; group x a 1 cpu=4 t=20; group y a 1 cpu=3; reservation a x since=9900 until=10500 pods=0 gathered=75",
+		"reservation:a=head since 10000 until 10600 pods 0 | y=HeadReserved" },
 	{ "head_of_another_queue_takes_the_pool",
 		"node n cpu=8; flags starve=300; queue a; queue b; group r a 1 cpu=5 run=1; group head a 1 cpu=4 t=10; group x b 1 cpu=4 t=20; group y b 1 cpu=1 t=9990; group z b 1 cpu=5; reservation a head since=9000 until=9500 pods=0",
 		"reservation:a=ended | reservation:b=x since 10000 until 10600 pods 0 | y=1" },
