@@ -169,30 +169,40 @@ static const kar_time RENEWED_STAYS = 30 * KAR_SECOND;
 static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
 
 /*
- * A pod that has failed stays until its back-off is over; one that has succeeded is not made again, though the job may not have recorded
- * that yet; one of somebody else may have the name.
+ * A pod that has failed stays until its back-off is over, and one of somebody else may have the name: for that pod no room is kept. One that has
+ * succeeded is not made again, though the job may not have recorded that yet. Until then its room is kept where it was, for the next
+ * index. Returns whether the name is taken in the way that is asked for, and *@node is where.
  */
-static bool name_is_blocked(const struct making *m, size_t task, int32_t index)
+static bool name_is_taken(const struct making *m, size_t task, int32_t index, bool succeeded,
+	const char **node)
 {
 	char name[KAR_POD_NAME_LEN];
 	const struct kar_object *o;
+	const struct kar_pod *pod;
 
 	kar_queuejob_pod_name(m->job, m->job->spec.tasks[task].name, index, name);
 	o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
 	if (!o)
 		return false;
-	if (kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
-		return kar_as_pod(o)->phase == KAR_POD_SUCCEEDED ||
-			(kar_as_pod(o)->phase == KAR_POD_FAILED && !kar_as_pod(o)->deletion);
-	queue_come_again(m->p, LOOK_AGAIN);
-	return true;
+	pod = kar_as_pod(o);
+	if (kar_streq(pod->owner_uid, m->job->o.uid)) {
+		*node = succeeded ? pod->node : NULL;
+		return succeeded ? pod->phase == KAR_POD_SUCCEEDED
+				 : pod->phase == KAR_POD_FAILED && !pod->deletion;
+	}
+	*node = NULL;
+	if (!succeeded)
+		queue_come_again(m->p, LOOK_AGAIN);
+	return !succeeded;
 }
 
-static void seat_blocked(struct making *m)
+/* Seats of pods that are missing, and whose names are taken by one that has succeeded, or in another way. */
+static void seat_taken(struct making *m, bool succeeded)
 {
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		struct kar_intervals done = { 0 }, failed = { 0 };
-		struct queue_seats blocked = { 0 };
+		struct queue_seats seats = { 0 };
+		const char *node;
 
 		if (m->done[i])
 			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
@@ -200,10 +210,10 @@ static void seat_blocked(struct making *m)
 			kar_intervals_parse(kar_queuejob_failed_indexes(m->job, i), m->arena, &failed);
 		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++) {
 			if (!kar_intervals_has(&done, k) && !kar_intervals_has(&failed, k) &&
-				name_is_blocked(m, i, k))
-				queue_seat_add(&blocked, NULL, 1, false, 0, m->arena);
+				name_is_taken(m, i, k, succeeded, &node))
+				queue_seat_add(&seats, node, 1, false, 0, m->arena);
 		}
-		seat(m, i, &blocked);
+		seat(m, i, &seats);
 	}
 }
 
@@ -271,7 +281,7 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 	 */
 	out->waits = retry_in > 0 || m->qg->next ||
 		kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
-	seat_blocked(m);
+	seat_taken(m, false);
 	out->keeps_plan = seat_rest(m) > 0;
 	out->expired = out->keeps_plan && age > RENEWED_STAYS;
 	if (out->expired || (plan->n_plan && !out->keeps_plan)) {
@@ -285,6 +295,7 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 		queue_come_again(m->p, m->youngest + KAR_SECOND - now);
 		out->waits = true;
 	}
+	seat_taken(m, true);
 	m->in->replaces = !out->waits && !out->expired;
 	if (!m->in->replaces)
 		seat_nowhere(m);

@@ -96,6 +96,8 @@ static const struct {
 		{ { "n1", 60, "Running" }, { "n2", 60, "Failed" } }, "", NULL },
 	{ "success_that_is_not_recorded_yet_gets_no_place", SATISFIED("13:40:00", ""), 2,
 		{ { "n1", 60, "Running" }, { "n2", 60, "Succeeded" } }, "", NULL },
+	{ "and_its_room_is_kept_for_the_next_index", SATISFIED("13:40:00", ""), 3,
+		{ { "n1", 60, "Running" }, { "n2", 60, "Succeeded" } }, ENDED, "\"desired\":2" },
 	{ "broken_gang_gets_all_that_it_lacks", SATISFIED("13:40:00", ""), 2, { { NULL, 0, NULL } }, RENEWED,
 		"\"nodes\":\"n1 n2\"" },
 };
