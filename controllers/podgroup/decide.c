@@ -152,11 +152,24 @@ static void set_unscheduled(const struct update *u)
 			why_not_and_who(u, KAR_PG_SCHEDULED));
 }
 
+/* Of a gang that has started: members that came later, and start together when enough of them exist. */
+static const char *who_waits_for_more(const struct update *u)
+{
+	const int32_t waiting = u->t->waiting, wave = podgroup_wave(u->t);
+
+	if (!u->v->of_others || !u->v->group->options.only_waiting || !waiting || waiting >= wave)
+		return "";
+	return kar_arena_printf(u->arena,
+		"; %d of %d more exist; none of these starts before all exist (match-policy)", (int)waiting,
+		(int)wave);
+}
+
 static void set_scheduled(const struct update *u)
 {
 	if (is_scheduled(u))
 		set_condition(u, KAR_PG_SCHEDULED, true, "Scheduled",
-			kar_arena_printf(u->arena, "minMember %d reached", u->t->min_member));
+			kar_arena_printf(u->arena, "minMember %d reached%s", u->t->min_member,
+				who_waits_for_more(u)));
 	else
 		set_unscheduled(u);
 }

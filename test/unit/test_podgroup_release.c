@@ -252,7 +252,8 @@ static const struct row rows[] = {
 	{ "who_waits_alone_is_no_gang",
 		"others only-waiting min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t; c" GATED,
-		"", NULL },
+		"",
+		"Scheduled: minMember 2 reached; 1 of 2 more exist; none of these starts before all exist (match-policy)" },
 	{ "who_waits_is_a_gang_by_itself",
 		"others only-waiting min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t; c" GATED "; d" GATED,

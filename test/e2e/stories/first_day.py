@@ -139,6 +139,8 @@ def overlapping_runs(x):
         owned_pod(x.s, "cron", number, cpu="1", owner=by)
         if words:
             yield PODS, words.replace(" +", " ").replace(" ", r"\s+")
+        if number == 2:
+            yield groups("cron"), "^cron +Running .*minMember 2 reached; 1 of 2 more exist; none of these starts before all exist"
 
 
 # ---- queues ----
