@@ -1,16 +1,36 @@
-/* Room of claims against pods that no plan binds: kube-scheduler knows of no claim, and puts a new pod wherever there is room. */
+/*
+ * Room that gangs wait for, against extras that no plan binds: kube-scheduler knows neither claims nor plans, and puts a new pod wherever
+ * there is room.
+ */
 #include "common/queue/nodes.h"
+
+#include "common/str.h"
 
 typedef bool place_visitor(struct q_pass *p, void *context, const char *node);
 
-/* Calls @visit for each place that the claims hold, until it returns true. NULL: is there one? */
+/* Its minimum is to be bound soon; if it is not, it is rolled back. */
+static bool is_starting(const struct q_pass *p, const struct q_group *g)
+{
+	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
+
+	if (!q_is_admitted(g))
+		return g->st.standing == KAR_QUEUE_RESERVING;
+	return (!old || g->in->phase != KAR_QUEUE_RUNS) &&
+		p->now < q_add(old ? g->in->admitted_at : p->now, g->in->schedule_timeout);
+}
+
+/* Calls @visit for each node where a minimum is to be bound, until it returns true. NULL: is there one? */
 static bool any_place(struct q_pass *p, place_visitor *visit, void *context)
 {
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
+		int32_t at = 0;
 
-		for (uint32_t k = 0; k < g->st.n_spots && g->st.standing == KAR_QUEUE_RESERVING; k++) {
-			if (g->st.spots[k].node && (!visit || visit(p, context, g->st.spots[k].node)))
+		for (uint32_t k = 0; k < g->st.n_spots && at < g->min && is_starting(p, g); k++) {
+			const struct q_spot *s = &g->st.spots[k];
+
+			at += s->n;
+			if (s->node && !s->bound && (!visit || visit(p, context, s->node)))
 				return true;
 		}
 	}
@@ -18,29 +38,14 @@ static bool any_place(struct q_pass *p, place_visitor *visit, void *context)
 }
 
 struct stray {
+	const struct q_ask *ask;
 	kar_class class;
-	int64_t *sum;       /* what it asks for, and all other extras without a node */
-	const char **tight; /* nodes without so much room beside the claims */
+	const char **tight; /* nodes without so much room beside those minima */
 	uint32_t n_tight;
 };
 
-static bool note_tight(struct q_pass *p, void *context, const char *node)
-{
-	struct stray *s = context;
-	const int64_t *u = q_class_needs(p, s->class);
-	bool tight = false;
-
-	for (uint32_t r = 0; r < p->n_resources && !tight; r++)
-		tight = u[r] > 0 && s->sum[r] > kar_sched_node_free(p->s->sched, node, p->names[r]);
-	if (!tight)
-		return false;
-	s->tight = kar_arena_grow(p->a, s->tight, s->n_tight, sizeof(*s->tight));
-	s->tight[s->n_tight++] = node;
-	return false;
-}
-
-/* Extras that have no node yet: all of them may come to be on one. */
-static void add_unbound(struct q_pass *p, int64_t *sum)
+/* Extras without a node, but those that are expected on @node and have taken room there: all of them may come to be on it. */
+static void add_unbound(struct q_pass *p, const char *node, int64_t *sum)
 {
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
@@ -52,10 +57,29 @@ static void add_unbound(struct q_pass *p, int64_t *sum)
 			const int64_t *u = q_class_needs(p, g->in->runs[s->run].class);
 
 			at += s->n;
-			for (uint32_t r = 0; r < p->n_resources && n && !s->bound; r++)
+			if (s->bound || kar_streq(s->node, node))
+				continue;
+			for (uint32_t r = 0; r < p->n_resources; r++)
 				sum[r] = q_add(sum[r], q_mul(u[r], n));
 		}
 	}
+}
+
+static bool note_tight(struct q_pass *p, void *context, const char *node)
+{
+	struct stray *s = context;
+	int64_t sum[Q_RESOURCES] = { 0 };
+	bool tight = false;
+
+	add_unbound(p, node, sum);
+	for (uint32_t r = 0; r < p->n_resources && !tight; r++)
+		tight = s->ask->v[r] > 0 &&
+			q_add(s->ask->v[r], sum[r]) > kar_sched_node_free(p->s->sched, node, p->names[r]);
+	if (!tight)
+		return false;
+	s->tight = kar_arena_grow(p->a, s->tight, s->n_tight, sizeof(*s->tight));
+	s->tight[s->n_tight++] = node;
+	return false;
 }
 
 /* Nodes as kube-scheduler sees them: only bound pods, those that stop included, use room. */
@@ -82,20 +106,21 @@ static bool fits_a_tight_node(struct q_pass *p, const struct stray *s)
 
 bool q_may_stray(struct q_pass *p, const struct q_ask *ask)
 {
-	struct stray s = { .class = ask->g->in->runs[q_run_of(ask->g, ask->from)].class };
+	struct stray s = { .ask = ask, .class = ask->g->in->runs[q_run_of(ask->g, ask->from)].class };
 	struct q_overlap o = { 0 };
 	size_t mark;
 
 	if (!ask->g->in->elastic || ask->g->in->replaces || p->s->no_nodes || !any_place(p, NULL, NULL))
 		return false;
-	s.sum = q_vector(p);
-	for (uint32_t r = 0; r < p->n_resources; r++)
-		s.sum[r] = ask->v[r];
-	add_unbound(p, s.sum);
 	mark = kar_sched_mark(p->s->sched);
 	q_find_overlap(p, &o);
 	q_switch_view(p, &o, 1);
 	any_place(p, note_tight, &s);
 	kar_sched_undo(p->s->sched, mark);
 	return s.n_tight && fits_a_tight_node(p, &s);
+}
+
+bool q_awaits_room(struct q_pass *p)
+{
+	return any_place(p, NULL, NULL);
 }

@@ -131,9 +131,9 @@ bool q_raise(struct q_pass *p)
 	struct q_group **all = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(struct q_group *));
 	int32_t *d = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(*d));
 	uint32_t n = 0;
-	bool withdrawn = false, lingers;
+	bool withdrawn = false, lingers, may_wait = p->n_raised && (p->leaving || q_awaits_room(p));
 
-	for (uint32_t i = 0; i < p->n_live && p->leaving && p->n_raised; i++) {
+	for (uint32_t i = 0; i < p->n_live && may_wait; i++) {
 		struct q_group *g = p->live[i];
 
 		if (g->raised && q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED &&

@@ -5,7 +5,7 @@
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
  *   victims.c, sources.c b, c, d  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
- *   growth.c   who may grow   claims.c where claims wait   rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
+ *   growth.c   who may grow   claims.c extras and claims   rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
  * the arena of the pass. Invariants between two calls: each sum is that of the groups below (q_set() alone changes a group), and the
@@ -501,9 +501,10 @@ bool q_raise(struct q_pass *p)
 /* Raises d by one pod; false: there is no room. */
 bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view) KAR_NONNULL;
 /*
- * Might the one more pod of @ask, which no plan binds, be bound to room that a claim waits for? All extras without a node are counted, as
+ * Might the one more pod of @ask, which no plan binds, be bound to room of a claim, or of a minimum that starts? All extras without a node are counted, as
  * kube-scheduler may put them all on one.
  */
+bool q_awaits_room(struct q_pass *p) KAR_NONNULL; /* is there such a claim or minimum? */
 bool q_may_stray(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* Room of a class without its pods: given back at the end of the pass. 0: nothing of it, or there are too many. */
 kar_class q_room_class(struct q_pass *p, const int64_t *v) KAR_NONNULL;

@@ -413,10 +413,16 @@ static const struct row rows[] = {
 		"x=1", "", "x=4" },
 	{ "extras_do_not_come_where_a_claim_waits", /* kube-scheduler would put it on n, and the claim would take it back */
 		"node n cpu=3; node m cpu=2; queue a; group t a 1 cpu=3 claim; group v a 2 cpu=1 stops=2 ineligible=BackOff; group x a 1..3 cpu=1 run=1 on=m:1",
-		"t=claim | x=1", "", "t=1 | x=2" },
+		"t=claim | x=1", "", "t=1 | x=1" },
 	{ "extras_come_where_there_is_room_beside_a_claim", /* for one; two on n would be in the way of the claim */
 		"node n cpu=4; node m cpu=2; queue a; group t a 1 cpu=3 claim; group v a 2 cpu=1 stops=2 ineligible=BackOff; group x a 1..2 cpu=1 run=1 on=m:1",
 		"t=claim | x=2", "", "t=1 | x=2" },
+	{ "extras_do_not_come_where_a_gang_starts",
+		"node n cpu=3; node m cpu=2; queue a; group t a 1 cpu=3 bare=1; group x a 1..3 cpu=1 run=1 on=m:1",
+		"t=1 | x=1", "", "t=1 | x=2" },
+	{ "extras_come_if_it_does_not_start_in_time",
+		"node n cpu=3; node m cpu=2; queue a; group t a 1 cpu=3 bare=1 admitted=9970; group x a 1..3 cpu=1 run=1 on=m:1",
+		"t=1 | x=2" },
 	{ "extras_come_if_they_do_not_fit_where_a_claim_waits",
 		"node n cpu=3; node m cpu=3; queue a; group t a 1 cpu=3 claim; group v a 3 cpu=1 stops=3 ineligible=BackOff; group x a 1..3 cpu=1 run=1 on=m:1",
 		"t=claim | x=3" },
