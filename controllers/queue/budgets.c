@@ -83,6 +83,13 @@ static bool is_like(const struct known *k, const struct known *other)
 	return k->labels == other->labels && k->task == other->task && k->incarnation == other->incarnation;
 }
 
+static struct known known_of(const struct kar_pod *pod)
+{
+	return (struct known){ .labels = kar_pod_more_labels(pod),
+		.task = pod->job ? pod->job->task : NULL,
+		.incarnation = pod->job ? pod->job->incarnation : 0 };
+}
+
 enum { KNOWN = 64 }; /* sets of labels of a group that are remembered */
 
 static void observe_members(const struct budgets *b, uint32_t i)
@@ -97,9 +104,7 @@ static void observe_members(const struct budgets *b, uint32_t i)
 	for (struct kar_iter it = kar_store_by_index(b->p->stores->pods, KAR_POD_BY_GROUP, key);
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
-		const struct known like = { .labels = kar_pod_more_labels(pod),
-			.task = pod->job ? pod->job->task : NULL,
-			.incarnation = pod->job ? pod->job->incarnation : 0 };
+		const struct known like = known_of(pod);
 
 		if (!counts(pod))
 			continue;
@@ -121,7 +126,7 @@ static void observe_members(const struct budgets *b, uint32_t i)
 /* Pods that have the same labels. */
 struct alike {
 	struct kar_array labels;
-	const char *known; /* interned, of pods that exist: stands for .labels */
+	struct known of; /* of pods that exist: stands for .labels */
 	int64_t pods;
 };
 
@@ -196,17 +201,17 @@ static const struct kar_disruptionbudget *strict_of_members(const struct queue_p
 	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
 		kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
-		const char *labels = kar_pod_more_labels(pod);
+		const struct known like = known_of(pod);
 		size_t k = 0;
 
 		if (kar_pod_finished(pod))
 			continue;
-		while (k < n && list[k].known != labels)
+		while (k < n && !is_like(&list[k].of, &like))
 			k++;
 		if (k == KNOWN) /* it counts with the last ones */
 			k--;
 		else if (k == n)
-			list[n++] = (struct alike){ kar_pod_labels(pod, &p->s->arena), labels, 0 };
+			list[n++] = (struct alike){ kar_pod_labels(pod, &p->s->arena), like, 0 };
 		list[k].pods++;
 	}
 	return find_strict(p, g->o.ns, list, n, g->spec.min_member);

@@ -125,8 +125,9 @@ static void put_gang(const char *name, int priority, int pods, const char *statu
 	snprintf(owner, sizeof(owner),
 		",\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\",\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
 		name, name);
-	snprintf(rest, sizeof(rest), ",\"spec\":{\"queue\":\"a\",\"priority\":%d},\"status\":{%s}", priority,
-		status);
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"queue\":\"a\",\"priority\":%d,\"minMember\":%d},\"status\":{%s}", priority,
+		pods, status);
 	put_named(w.stores.podgroups, name, owner, rest);
 }
 
@@ -137,21 +138,26 @@ static void put_gang(const char *name, int priority, int pods, const char *statu
 	"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"RollingBack\",\"attempt\":1,\"evictedBy\":\"ns/x\",\"cause\":\"y\"}," ADMITTED( \
 		"False", "Preempted", "y")
 
-static void put_member(const char *job, const char *phase, const char *label)
+static void put_pod_of(const char *job, const char *task, const char *phase, const char *label)
 {
 	char name[32], meta[512], rest[512];
 
-	snprintf(name, sizeof(name), "%s-t-0", job);
+	snprintf(name, sizeof(name), "%s-%s-0", job, task);
 	snprintf(meta, sizeof(meta),
-		",\"labels\":{\"team\":\"%s\",\"kube-arbitrator.io/queuejob\":\"%s\",\"kube-arbitrator.io/task\":\"t\",\"kube-arbitrator.io/index\":\"0\","
+		",\"labels\":{\"team\":\"%s\",\"kube-arbitrator.io/queuejob\":\"%s\",\"kube-arbitrator.io/task\":\"%s\",\"kube-arbitrator.io/index\":\"0\","
 		"\"scheduling.x-k8s.io/pod-group\":\"%s\"},\"ownerReferences\":[{\"apiVersion\":\"kube-arbitrator.io/v1alpha1\",\"kind\":\"QueueJob\","
 		"\"name\":\"%s\",\"uid\":\"uid-%s\",\"controller\":true}]",
-		label, job, job, job, job);
+		label, job, task, job, job, job);
 	snprintf(rest, sizeof(rest),
 		",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\"," REQUESTS
 		"}]},\"status\":{\"phase\":\"%s\"}",
 		phase);
 	put_named(w.stores.pods, name, meta, rest);
+}
+
+static void put_member(const char *job, const char *phase, const char *label)
+{
+	put_pod_of(job, "t", phase, label);
 }
 
 /* Gangs of one pod of 300 cpu, v of priority 1 and w of priority 5, run on 1000 cpu; a third, u, may be evicted already. t comes. */
@@ -352,12 +358,38 @@ static void queue_lends_no_more_and_says_so(void **state)
 		"admitted by queue a; queue a lends it no more: PodDisruptionBudget b allows less than all of its pods");
 }
 
+/* One pod of the task may be disrupted, and it has no more: those of the other task are not counted, whichever is the first. */
+static void budget_of_a_task_is_compared_with_its_pods(void **state)
+{
+	static const char *const budgets[] = {
+		BUDGET(SELECTS("\"" KAR_LABEL_TASK "\":\"d\"") ",\"maxUnavailable\":1", ""),
+		BUDGET(SELECTS("\"" KAR_LABEL_TASK "\":\"w\"") ",\"maxUnavailable\":1", "")
+	};
+
+	for (size_t i = 0; i < KAR_LEN(budgets); i++) {
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("a", "\"deserved\":{\"cpu\":300}");
+		put_queue("o", "\"deserved\":{\"cpu\":700}");
+		put_gang("t", 1, 2, RUNS);
+		put_named(w.stores.queuejobs, "t", "", DRIVER_AND_WORKER);
+		put_pod_of("t", "d", "Running", "t");
+		put_pod_of("t", "w", "Running", "t");
+		put_named(w.stores.disruptionbudgets, "b", ",\"generation\":1", budgets[i]);
+		sync_text(true);
+		w.mono += 10000;
+		sync_named("positions");
+		assert_false(is_written("t"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(budgets_allow_a_part, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_could_not_come_back_is_not_lent, setup, teardown),
 		cmocka_unit_test_setup_teardown(queue_lends_no_more_and_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(budget_of_a_task_is_compared_with_its_pods, setup, teardown),
 		TEST(budgets_select_pods),
 		TEST(nobody_is_evicted_beyond_a_budget),
 		TEST(evicted_gang_that_has_run_has_no_failures),
