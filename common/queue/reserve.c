@@ -41,11 +41,20 @@ static kar_time usual_run_time(struct q_pass *p)
 	return i < n ? leaves[i]->median_seconds * KAR_SECOND : 0;
 }
 
+/* ms of the usual run time that count: where jobs run for days, no room is kept free for so long. */
+static const kar_time USUAL_AT_MOST = 4 * 60 * KAR_MINUTE;
+
+/* ms in which a queue has no reservation after one without progress. */
+static kar_time cooling(const struct q_pass *p)
+{
+	return 2 * p->s->flags.starvation_timeout;
+}
+
 /* ms without progress: where jobs run for hours, nothing may come free for as long. */
 static kar_time longest(struct q_pass *p)
 {
 	if (!p->longest)
-		p->longest = q_max(2 * p->s->flags.starvation_timeout, usual_run_time(p));
+		p->longest = q_max(cooling(p), q_min(usual_run_time(p), USUAL_AT_MOST));
 	return p->longest;
 }
 
@@ -54,14 +63,14 @@ static bool has_ended(const struct q_pass *p, const struct q_queue *q)
 	return q->in->reserved_until > 0 && q->in->reserved_until <= p->now;
 }
 
-/* A reservation has ended without progress, and the queue has no other for as long as it may last. */
+/* A reservation has ended without progress, and the queue has no other for a while. */
 static bool cools_down(struct q_pass *p, const struct q_queue *q)
 {
 	kar_time again;
 
 	if (!has_ended(p, q))
 		return false;
-	again = q_add(q->in->reserved_until, longest(p));
+	again = q_add(q->in->reserved_until, cooling(p));
 	if (again > p->now)
 		q_note_time(p, again);
 	return again > p->now;
@@ -149,7 +158,7 @@ bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q)
 	if (!has_ended(p, q) || p->s->flags.starvation_timeout <= 0)
 		return false;
 	if (group == KAR_QUEUE_NONE)
-		return q_add(q->in->reserved_until, longest(p)) > p->now;
+		return q_add(q->in->reserved_until, cooling(p)) > p->now;
 	return p->groups[group].st.standing == KAR_QUEUE_WAITING;
 }
 
