@@ -68,7 +68,7 @@ void kar_expected_free(struct kar_expected *e)
 bool kar_expected_may_be(const struct kar_pod *pod)
 {
 	return pod->needs && kar_pod_alive(pod) && !pod->node && !pod->gate_ours && !pod->gate_foreign &&
-		kar_pod_is_alone(pod);
+		kar_pod_is_alone(pod) && (!pod->unschedulable || pod->nominated);
 }
 
 static void add_entry(struct kar_expected *e, const struct kar_pod *pod)

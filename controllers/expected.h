@@ -1,7 +1,8 @@
 /*
  * expected - pods of no gang that the scheduler is about to bind, kept by the changes of the cache of pods (docs/design/podgroup.md, 2.3).
  *
- * A pod is one of them while it is alive and has neither a node, a gate nor a group, and is younger than a minute or has a node freed for it.
+ * A pod is one of them while it is alive and has neither a node, a gate nor a group, and is younger than a minute
+ * and not unschedulable, or has a node freed for it.
  * A change costs the logarithm of how many there are, whatever else is in the cluster.
  */
 #ifndef KAR_EXPECTED_H
