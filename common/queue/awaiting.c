@@ -24,6 +24,18 @@ static bool takes_from_old(const struct q_victim *victims, uint32_t n)
 	return any;
 }
 
+/* Who goes leaves the slot of a job at once, though its pods still stop. */
+static bool frees_a_slot(const struct q_victim *victims, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (const struct q_queue *q = victims[i].g->q; q->in; q = q->parent)
+			any |= q->in->max_jobs > 0 && victims[i].g->st.standing == KAR_QUEUE_WAITING;
+	}
+	return any;
+}
+
 void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n)
 {
 	struct q_state st = g->st;
@@ -35,7 +47,7 @@ void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *
 		p->held_back[p->n_held_back++] = victims[i];
 	}
 	p->asks_first = p->asks_first ? p->asks_first : g;
-	p->frees |= q_is_admitted(g);
+	p->frees |= q_is_admitted(g) || frees_a_slot(victims, n);
 	g->asks = g->in->asks;
 	st.awaits = true;
 	q_set(p, g, &st);

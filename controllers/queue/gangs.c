@@ -536,11 +536,11 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	bound = has_bound_pods(&m);
 	p->groups[i].admitted |= is_adopted(&m);
 	queue_count_needs(&m);
+	if (!m.qg->admitted) /* as they are stored; what comes in their stead is as the template says */
+		let_all_go(&m);
 	queue_add_runs(&m);
 	if (m.qg->admitted)
 		seat_bound(&m);
-	else
-		let_all_go(&m);
 	if (!m.qg->admitted) {
 		check_schedulers(&m);
 		check_templates(&m);

@@ -205,14 +205,27 @@ static void add_extras(struct making *m)
 	}
 }
 
-void queue_add_runs(struct making *m)
+/* What exists is before what is to come: of a minimum that was raised the queue may not allow the rest. */
+static void add_minimum(struct making *m)
 {
+	size_t n = m->job->spec.n_tasks;
+	int32_t *added = kar_arena_alloc(m->arena, n + 1, sizeof(*added));
+
+	for (size_t i = 0; i < n && m->qg->admitted; i++) {
+		added[i] = (int32_t)kar_clamp(live_of(m, i), 0, m->need[i]);
+		add_run(m, i, added[i]);
+	}
 	for (int later = 0; later < 2; later++) {
-		for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+		for (size_t i = 0; i < n; i++) {
 			if (m->started[i] == !later)
-				add_run(m, i, m->need[i]);
+				add_run(m, i, m->need[i] - added[i]);
 		}
 	}
+}
+
+void queue_add_runs(struct making *m)
+{
+	add_minimum(m);
 	add_extras(m);
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
 		m->in->min += m->need[i];

@@ -90,18 +90,24 @@ static int32_t existing(const struct queuejob_reconcile *r)
 	return n;
 }
 
+/* Its gang had formed, and a minimum that was raised since does not run yet. */
+static bool forms_for_raised(const struct queuejob_reconcile *r)
+{
+	return queuejob_is_raised(r) || (r->want.raised && r->f->seen->record.formed_min_available > 0);
+}
+
 /*
- * What the queue must give. A minimum that was raised while the gang has pods is a wish until the queue allows it: no pod is stopped for it,
+ * What the queue must give. A minimum that was raised when the gang had formed is a wish until the queue allows it: no pod is stopped for it,
  * and none is created beyond what the queue allows.
  */
 static int32_t least_of(const struct queuejob_reconcile *r, int32_t n)
 {
 	int32_t least = queuejob_minimum_left(r), there;
 
-	if (n <= 0 || n >= least || r->want.from_nothing)
+	if (n <= 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))
 		return least;
 	there = existing(r);
-	return there && there < least ? there : least;
+	return there < least ? there : least;
 }
 
 /* @n pods, but at least the minimum, and at most those that have not succeeded. */
@@ -198,8 +204,15 @@ static void want_all(struct queuejob_reconcile *r)
 	}
 }
 
+bool queuejob_waits_for_raised(const struct queuejob_reconcile *r)
+{
+	return r->want.limited && forms_for_raised(r) && r->want.pods < queuejob_minimum_left(r);
+}
+
 static void choose(struct queuejob_reconcile *r)
 {
+	bool waits =
+		queuejob_waits_for_raised(r); /* then the tasks' own minimums may be those that were raised */
 	int32_t n = r->want.pods;
 
 	scale_down_all(r);
@@ -207,7 +220,7 @@ static void choose(struct queuejob_reconcile *r)
 		int32_t done = r->want.from_nothing ? 0 : r->f->pods.tasks[i].n_done;
 
 		r->want.tasks[i].pods = 0;
-		if (r->want.tasks[i].started)
+		if (r->want.tasks[i].started && !waits)
 			want_best(r, &i, 1, own_minimum_left(&r->f->job->spec.tasks[i], r->want.min, done));
 		n -= r->want.tasks[i].pods;
 	}
@@ -375,10 +388,12 @@ void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason)
 	const struct kar_podgroup *g = queuejob_own_group(r);
 	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
 
-	if (r->want.limited && r->want.pods < queuejob_minimum_left(r))
+	if (queuejob_waits_for_raised(r))
 		queuejob_report(r, reason, "queue %s allows %d of %s that the raised minimum needs: %s",
 			r->f->v->queue, (int)r->want.pods, queuejob_count_pods(r, queuejob_minimum_left(r)),
-			c && g->spec.min_member == r->want.min ? c->message : "it has not decided yet");
+			c && g->spec.min_member + g->spec.succeeded_members == r->want.min
+				? c->message
+				: "it has not decided yet");
 }
 
 void queuejob_report_limit(struct queuejob_reconcile *r)

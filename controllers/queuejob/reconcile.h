@@ -216,6 +216,8 @@ int32_t queuejob_own_minimum_left(const struct queuejob_reconcile *r, size_t i) 
 int32_t queuejob_desired(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Sets status.lastScaleTime, and adds an event if the queue has changed the number of pods. */
 void queuejob_record_scaling(struct queuejob_reconcile *r) KAR_NONNULL;
+/* The queue allows fewer pods than a minimum needs that was raised: what exists goes on as it is. */
+bool queuejob_waits_for_raised(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports, with @reason, that the queue allows fewer pods than a minimum needs that was raised, if it does. */
 void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason) KAR_NONNULL;
 /* Reports that the queue allows fewer pods than have not succeeded, if it does. */

@@ -110,7 +110,7 @@ static bool forms_again(const struct queuejob_reconcile *r)
 
 bool queuejob_is_transaction(struct queuejob_reconcile *r)
 {
-	return queuejob_lacks(r) > 0 &&
+	return queuejob_lacks(r) > 0 && !queuejob_waits_for_raised(r) &&
 		(r->f->v->quota_limits_pods || queuejob_is_raised(r) || each_pod(r, is_gated, NULL) > 0);
 }
 
@@ -151,7 +151,7 @@ static bool roll_back_all(struct queuejob_reconcile *r)
 bool queuejob_settle_minimum(struct queuejob_reconcile *r, bool admitted)
 {
 	each_pod(r, is_rolled_back, remove_pod); /* removes our finalizer */
-	if (!queuejob_lacks(r)) {
+	if (!queuejob_lacks(r) || (admitted && queuejob_waits_for_raised(r))) {
 		each_pod(r, is_gated, ungate);
 		return admitted;
 	}

@@ -129,7 +129,7 @@ BUGS = [
     Bug("gate_never_removed", "pods of a complete minimum keep their gate", QJ + "transaction.c",
         "		each_pod(r, is_gated, ungate);\n", "		each_pod(r, is_gated, r->f->job->deletion ? ungate : NULL);\n"),
     Bug("gate_removed_early", "pods are let go when one of the minimum is still missing", QJ + "transaction.c",
-        "	if (!queuejob_lacks(r)) {\n		each_pod(", "	if (queuejob_lacks(r) <= 1) {\n		each_pod("),
+        "	if (!queuejob_lacks(r) || (admitted", "	if (queuejob_lacks(r) <= 1 || (admitted"),
     Bug("only_the_first_gated", "of a minimum only the first pod waits for the others", QJ + "pods.c",
         "		create(r, &w->items[i], gated, pin);", "		create(r, &w->items[i], gated && i == 0, pin);"),
     Bug("part_not_released", "a gang that waits for a quota never releases the pods that it could start", QJ + "transaction.c",

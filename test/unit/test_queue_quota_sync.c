@@ -279,6 +279,26 @@ static void pods_that_exist_count_as_they_are_stored(void **state)
 	}
 }
 
+/* Pods of a gang that was evicted, and that nobody has deleted yet, leave as they are stored. */
+static void pods_of_an_evicted_gang_leave_as_they_are_stored(void **state)
+{
+	const char *text;
+
+	(void)state;
+	put_queue("default", "\"capability\":{\"cpu\":8}");
+	put_node("n1", "64", "");
+	put_job("a", 2, "\"cpu\":1");
+	put_group_of_job("a",
+		"\"phase\":\"Running\",\"placement\":{\"state\":\"RollingBack\",\"evictedBy\":\"ns/b\"}," ADMITTED(
+			"False", "Preempted", "x"));
+	put_stored_pod("a-t-0", 4);
+	put_stored_pod("a-t-1", 4);
+	put_job("b", 2, "\"cpu\":1");
+	text = sync_text(true);
+	if (!strstr(text, "ns/b (Admitted=False/Reserving"))
+		fail_msg("%s", text);
+}
+
 /* The quota was lowered before any of its pods could run: they wait for the rest with our gate. */
 static void admission_is_taken_back_while_nothing_is_let_go(void **state)
 {
@@ -443,6 +463,7 @@ int main(void)
 		TEST(pods_that_pretend_are_charged_to_nobody_else),
 		TEST(what_runs_stays_charged_whatever_is_changed),
 		TEST(pods_that_exist_count_as_they_are_stored),
+		TEST(pods_of_an_evicted_gang_leave_as_they_are_stored),
 		TEST(admission_is_taken_back_while_nothing_is_let_go),
 		TEST(room_is_kept_for_members_to_come),
 		TEST(member_that_stops_is_charged_once),

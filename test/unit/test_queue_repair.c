@@ -165,10 +165,42 @@ static void pods_that_nobody_stops_stay(void **state)
 	}
 }
 
+/* The minimum of a gang of four pods is raised to six in a queue for four. Of the task that is listed first two pods run, and four are to come. */
+static void raised_minimum_is_not_what_stays(void **state)
+{
+	static const char job[] =
+		",\"spec\":{\"schedSpec\":{\"minAvailable\":6},\"taskSpecs\":["
+		"{\"name\":\"w\",\"replicas\":6,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}},"
+		"{\"name\":\"p\",\"replicas\":2,\"minAvailable\":2,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]},"
+		"\"status\":{\"phase\":\"Starting\",\"incarnation\":1,\"tasks\":[{\"name\":\"w\",\"started\":true},{\"name\":\"p\",\"started\":true}]}";
+	static const char *const names[] = { "g-w-0", "g-w-1", "g-p-0", "g-p-1" };
+	const char *got;
+
+	(void)state;
+	put_queue("default", "\"capability\":{\"cpu\":4}");
+	put_named(w.stores.queuejobs, "g", "", job);
+	put_group_of_job("g",
+		"\"phase\":\"Running\",\"position\":0,\"desired\":4,\"lastScaleTime\":\"2026-11-21T13:40:00Z\",\"placement\":{\"state\":\"Satisfied\",\"attempt\":1}," ADMITTED(
+			"True", "Admitted", "admitted by queue default") ",\"admittedQueue\":\"default\"");
+	for (size_t i = 0; i < KAR_LEN(names); i++)
+		put_named(w.stores.pods, names[i], GANG,
+			",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+			"\"status\":{\"phase\":\"Running\"}");
+	got = sync_text(true);
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++) {
+		const struct kar_action *a = &w.sync.plan.actions[i];
+
+		if (strcmp(a->name, "g") == 0)
+			check_says(a, "\"desired\":4");
+	}
+	(void)got;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pods_that_nobody_stops_stay, begin, teardown),
+		TEST(raised_minimum_is_not_what_stays),
 		TEST(stuck_pods_get_other_nodes),
 		TEST(pass_comes_again_when_a_pod_may_be_stuck),
 	};
