@@ -240,38 +240,37 @@ struct q_pass {
 	struct q_group **gone; /* groups of which pods may leave */
 	int64_t leaving;       /* bound pods that leave */
 	int64_t extras;        /* pods beyond the minima */
-	uint32_t n_holding;    /* admitted groups with room for members to come */
 	struct q_group **live; /* groups that are, or were in this pass, admitted or reserving */
 	struct q_saved *log;   /* states to go back to */
 	uint32_t n_live, n_log, logging;
 	/* Names of the state of all groups, and of what has come free: new with each change, and the old one after q_undo(). */
 	uint32_t change, freed, changes;
-	uint32_t round; /* of GANGS: what was tried before is forgotten */
+	uint32_t round;     /* of GANGS: what was tried before is forgotten */
+	uint32_t n_holding; /* admitted groups with room for members to come */
 	struct q_expected_list
 		expected; /* taken in the engine, as far as nobody was placed there who goes before them */
 	struct q_reserved *reserved;
-	uint32_t n_reserved;
 	struct kar_table reserved_at; /* the nodes of these */
 	kar_time reserved_since;
 	kar_time longest;     /* ms for which a reservation lasts without progress; 0: not looked at yet */
 	int64_t gathered;     /* percent of the minimum of their head that has come free on them */
 	int32_t *kept_before; /* by group: pods that stayed when the reservation was looked at */
 	int64_t left_before;  /* .leaving then; INT64_MAX: there is none */
-	uint32_t n_raised, step;
-	bool has_guarantees, has_rights, has_inner_preemption;
+	uint32_t n_reserved, n_raised, step;
 	uint32_t lacks_place_at; /* struct q_pass.change when .lacks_place was found (rows.c); 0: never */
-	bool lacks_place;
-	bool trial;        /* q_would_let_in() runs: nothing is found out about units */
-	uint32_t n_listed; /* groups whose nodes were listed for a text though the sums are short */
-	bool ignore_time;  /* of a dry run: nothing is frozen or protected */
-	kar_time free_at;  /* of a dry run: when all that it took may be taken */
+	uint32_t n_listed;       /* groups whose nodes were listed for a text though the sums are short */
+	uint32_t n_held_back;    /* of .held_back; 0: nobody asks */
+	kar_time free_at;        /* of a dry run: when all that it took may be taken */
 	struct q_victim *
 		held_back; /* who goes for those who ask, and for others behind them, in the order of the pass */
-	uint32_t n_held_back;       /* 0: nobody asks */
 	struct q_group *asks_first; /* of those who ask */
-	bool frees;                 /* of these, some have room that is free at once */
 	kar_class *made;            /* classes to give back at the end */
 	uint32_t n_made;
+	bool frees; /* of those who ask, some have room that is free at once */
+	bool has_guarantees, has_rights, has_inner_preemption;
+	bool lacks_place;
+	bool trial;       /* q_would_let_in() runs: nothing is found out about units */
+	bool ignore_time; /* of a dry run: nothing is frozen or protected */
 };
 
 static inline int64_t q_add(int64_t a, int64_t b)

@@ -114,10 +114,10 @@ static void on_job(void *arg, const struct kar_object *old, const struct kar_obj
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
 
-	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)) ||
-		(shared->waits_for_room &&
-			succeeded(kar_as_queuejob(old)) != succeeded(kar_as_queuejob(new))))
+	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
 		on_change(arg, old, new);
+	else if (succeeded(kar_as_queuejob(old)) != succeeded(kar_as_queuejob(new)))
+		kar_workqueue_add(c->queue, shared->waits_for_room ? ALL : COUNTS);
 }
 
 /* The pod takes no room any more where it did. */
