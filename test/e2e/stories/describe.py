@@ -165,8 +165,7 @@ def story_nobody_serves_the_scheduler(s):
     s.apply({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "mine"}, "spec": {"minMember": 2}})
     for i in range(2):
         s.apply(gated_pod(f"mine-{i}", "mine", gates=False, schedulerName="volcano"))
-    status = s.wait_phase("typo", "Starting", reason="NoScheduler")
-    expect_equal(status["message"], why, "the message of the job")
+    s.wait_phase("typo", "Starting", reason="NoScheduler", message=why)
     check_lines(s, "typo", r"Warning\s+NoScheduler\s.*is \"volcano\" running")
     wait_until(lambda: group_line(s, "mine") == ("NoScheduler", why), "columns of the group")
     # It is told once: of one pod, if the second was created a second later.
