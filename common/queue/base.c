@@ -84,6 +84,15 @@ void q_add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
 		v[r] = q_add(v[r], q_mul(needs[r], n));
 }
 
+uint32_t q_row_of(const struct q_kind *k, uint32_t row)
+{
+	uint32_t i = 0;
+
+	while (i < k->n_rows && k->rows[i] != row)
+		i++;
+	return i;
+}
+
 void q_add_charges(const struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n_charges,
 	int64_t n, int64_t *rows)
 {

@@ -6,15 +6,6 @@
 
 /* --- one more --------------------------------------------------------------------------------------- */
 
-bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
-{
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
-		if (u[r] > 0 && q_add(q_used(p->root, r), u[r]) > p->load[r])
-			return true;
-	}
-	return false;
-}
-
 /* Extras of one class fit or fail together, whosesoever they are; but some leave a head its room. */
 static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {

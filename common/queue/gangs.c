@@ -1,50 +1,6 @@
 /* GANGS: whole groups are admitted, one after the other, those first whose queues are furthest below what they are due. */
 #include "common/queue/impl.h"
 
-bool q_is_candidate(const struct q_group *g)
-{
-	if (g->st.standing == KAR_QUEUE_WAITING)
-		return !g->st.cause && q_ineligible(g) == KAR_QR_ADMITTED;
-	return q_is_admitted(g) && g->in->elastic && g->st.d < g->min && g->st.d > 0 &&
-		g->q->in; /* its minimum was raised */
-}
-
-struct q_ask q_ask_of(struct q_pass *p, struct q_group *g)
-{
-	return q_is_admitted(g) ? q_ask_pods(p, g, g->st.d, g->min) : q_ask_minimum(g);
-}
-
-/* --- (a) ------------------------------------------------------------------------------------------- */
-
-static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool at_once)
-{
-	st->standing = at_once || q_is_admitted(g) ? KAR_QUEUE_ADMITTED : KAR_QUEUE_RESERVING;
-	st->d = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
-	st->awaits |= q_is_behind_question(p, g, at_once);
-	q_set(p, g, st);
-}
-
-enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
-{
-	const struct q_ask ask = q_ask_of(p, g);
-	struct q_state st = g->st;
-	struct q_short now;
-
-	if (!q_rows_fit(p, &ask, Q_FUT, s))
-		return Q_NO;
-	if (q_rows_fit(p, &ask, Q_NOW, &now) && q_place(p, &ask, Q_NOW, &st)) {
-		admit(p, g, &st, true);
-		return Q_AT_ONCE;
-	}
-	if (g->in->takes_nothing || !p->leaving || !q_place(p, &ask, Q_FUT, &st)) {
-		s->nodes = !s->cluster;
-		return Q_NO;
-	}
-	admit(p, g, &st,
-		g->in->yields && g->in->standing == KAR_QUEUE_ADMITTED); /* then it goes on having it */
-	return Q_LATER;
-}
-
 /* --- units ----------------------------------------------------------------------------------------- */
 
 static bool is_untried(const struct q_pass *p, const struct q_group *g)

@@ -3,8 +3,8 @@
  *
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
- *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS, (a)   race.c  whose turn
- *   victims.c, sources.c b, c, d  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
+ *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS   race.c  whose turn
+ *   ask.c what a group asks for   fit.c (a)   victims.c, sources.c b, c, d  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow   claims.c extras and claims   rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -362,6 +362,8 @@ const int64_t *q_class_needs(struct q_pass *p, kar_class c) KAR_NONNULL KAR_RETN
 uint32_t q_run_of(const struct q_group *g, int32_t k) KAR_NONNULL;
 /* A bound pod is on a node that is not usable: no sum of the cluster counts it. */
 bool q_is_away(const struct q_pass *p, const struct kar_queue_seat *s) KAR_NONNULL;
+/* The place of a quota row among those of the kind; .n_rows: it is not charged. */
+uint32_t q_row_of(const struct q_kind *k, uint32_t row) KAR_NONNULL;
 /* Adds what pods @from .. @to ask for to @v, and (not NULL) charge rows of the kind with. */
 void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
 	int64_t *rows) __attribute__((nonnull(1, 2, 5)));
@@ -384,8 +386,6 @@ void q_setup(struct q_pass *p) KAR_NONNULL;
 
 /* --- kinds.c */
 struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
-uint32_t q_row_of(const struct q_kind *k,
-	uint32_t row) KAR_NONNULL; /* its place; .n_rows: it is not charged */
 
 /* --- accounts.c */
 /* The group has this state from now on, and all sums follow. What its old one was can be restored (q_mark()). */
@@ -419,10 +419,19 @@ void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker) KAR_
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 	__attribute__((nonnull(1, 2)));
 
-/* --- rows.c */
+/* --- ask.c */
+/* It waits in its line, for its minimum or for what its raised minimum lacks. */
+bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
+/* Its minimum, or what its raised minimum lacks. */
+struct q_ask q_ask_of(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
 /* Pods @from .. @to of an admitted group. */
 struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
+/* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
+bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+	__attribute__((nonnull(1, 3)));
+
+/* --- rows.c */
 /* What is short is in @s, without the nodes. The sum of the cluster refuses only for guarantees, and for pods without a place: else nodes decide. */
 bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s) KAR_NONNULL;
 /* A pod that stays has no node, or waits for room there that is to come free. */
@@ -432,9 +441,8 @@ bool q_is_feasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 struct q_group *q_row_closer(struct q_pass *p, uint32_t row) KAR_NONNULL;
 int64_t q_row_room(const struct q_pass *p, uint32_t row) KAR_NONNULL; /* fut */
-/* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
-bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
-	__attribute__((nonnull(1, 3)));
+/* With @u more, more of a resource of the cluster is used than --max-load-desired allows. */
+bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 
 /* --- nodes.c */
 void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
@@ -461,6 +469,8 @@ struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *a
 bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
 bool q_nodes_are_alike(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+/* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
+void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 
 /* --- expected.c */
 /* Pods that are about to be bound take the room that is free now, beside all that is decided. */
@@ -484,8 +494,6 @@ void q_reserve(struct q_pass *p) KAR_NONNULL;
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o) KAR_NONNULL;
 /* The reservation of the queue has ended, and who had it is to be known: while it cools down, and so that others come first then. */
 bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q) KAR_NONNULL;
-/* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
-void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 void q_forget_reservation(struct q_pass *p) KAR_NONNULL;
 void q_forget_heads(struct q_pass *p) KAR_NONNULL; /* with the reservation */
 bool q_gangs(struct q_pass *p) KAR_NONNULL;
@@ -514,14 +522,12 @@ struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below,
 	uint64_t resources) KAR_NONNULL;
 int q_compare_shares(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
 
-/* --- gangs.c, victims.c */
+/* --- fit.c */
 enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
 /* (a): the minimum, or what a raised one lacks. Then it is taken. Else *@s says what is short. */
 enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
-/* What it asks for: its minimum, or what its raised minimum lacks. */
-struct q_ask q_ask_of(struct q_pass *p, struct q_group *g) KAR_NONNULL;
-/* It waits in its line for that. */
-bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
+
+/* --- victims.c */
 /* Can b, c or d do anything for groups of this queue? Then a failure is remembered until the next change only. */
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 /* False: b, c and d find nobody for @g, as things are. */
@@ -556,7 +562,6 @@ void q_growth_all(struct q_pass *p) KAR_NONNULL;
 void q_growth_begin(struct q_pass *p, bool fitting) KAR_NONNULL;
 /* The group, or what its leaf uses, has changed. */
 void q_growth_note(struct q_pass *p, struct q_group *g) KAR_NONNULL;
-bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 
 /* --- explain.c, texts.c, estimate.c */
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;

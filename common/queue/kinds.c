@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-uint32_t q_row_of(const struct q_kind *k, uint32_t row)
-{
-	uint32_t i = 0;
-
-	while (i < k->n_rows && k->rows[i] != row)
-		i++;
-	return i;
-}
-
 static uint64_t mix(uint64_t hash, uint64_t n)
 {
 	hash ^= n;

@@ -1,5 +1,5 @@
 /*
- * nodes - spots of pods and the two views of the nodes. Private to spots.c, view.c and nodes.c.
+ * nodes - spots of pods and the two views of the nodes. Private to the files that place pods.
  */
 #ifndef KAR_QUEUE_NODES_H
 #define KAR_QUEUE_NODES_H
@@ -22,6 +22,9 @@ struct q_overlap {
 	uint32_t n_both;
 };
 
+/* Is called with @n pods of a class on a node. */
+typedef void q_pod_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
+
 /* --- spots.c */
 void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n) KAR_NONNULL;
 /* The list is copied, as an older state may be restored. */
@@ -32,5 +35,8 @@ void q_lift_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL; /* what
 void q_find_overlap(struct q_pass *p, struct q_overlap *o) KAR_NONNULL;
 /* 1: from `fut` to `now`; -1: back. */
 void q_switch_view(struct q_pass *p, const struct q_overlap *o, int32_t sign) KAR_NONNULL;
+/* Of pods @from .. @to of the group: those that were bound before the reservation. */
+void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, q_pod_visitor *visit,
+	void *context) __attribute__((nonnull(1, 2, 5)));
 
 #endif

@@ -1,5 +1,5 @@
 /* RESERVE: who has waited for too long gets its room together. */
-#include "common/queue/impl.h"
+#include "common/queue/nodes.h"
 
 /* --- when a reservation ends --------------------------------------------------------------------------- */
 
@@ -262,8 +262,6 @@ static bool goes_first(const struct q_pass *p, const struct q_group *a, const st
 
 /* --- the room of the head of the cluster -------------------------------------------------------------- */
 
-typedef void pod_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
-
 struct room {
 	const char *node;
 	int64_t v[Q_RESOURCES];
@@ -354,48 +352,6 @@ static void subtract_old(struct q_pass *p, void *context, const char *node, kar_
 		q_add_class(p, class, -(int64_t)n, rooms[*at].v);
 }
 
-/* Of pods @from .. @to of the group: those that were bound before the reservation. */
-static void visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, pod_visitor *visit,
-	void *context)
-{
-	int32_t first = 0;
-
-	for (uint32_t i = 0; i < g->in->n_runs && first < to; first += g->in->runs[i++].n) {
-		const struct kar_queue_run *run = &g->in->runs[i];
-		int32_t at = first;
-
-		for (uint32_t k = 0; k < run->n_seats; k++) {
-			const struct kar_queue_seat *s = &run->seats[k];
-			int32_t begin = from > at ? from : at, end = to < at + s->n ? to : at + s->n;
-
-			at += s->n;
-			if (begin < end && s->node && s->bound && s->created < p->reserved_since)
-				visit(p, context, s->node, run->class, end - begin);
-		}
-	}
-}
-
-static void take_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
-{
-	const int32_t *sign = context;
-
-	if (kar_table_find(&p->reserved_at, node))
-		kar_sched_take(p->s->sched, node, class, *sign * n);
-}
-
-void q_reserve_room(struct q_pass *p, int32_t sign)
-{
-	for (uint32_t i = 0; i < p->n_reserved; i++)
-		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
-	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
-		const struct q_group *g = p->gone[i];
-		int32_t kept = q_kept(g), before = p->kept_before[g->index];
-
-		if (kept < before)
-			visit_old(p, g, kept, before, take_old, &sign);
-	}
-}
-
 void q_forget_reservation(struct q_pass *p)
 {
 	p->n_reserved = 0;
@@ -442,7 +398,7 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 		const struct q_group *g = p->live[i];
 
 		p->kept_before[g->index] = q_kept(g);
-		visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
+		q_visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
 	}
 	p->left_before = p->leaving;
 	p->reserved = kar_arena_alloc(p->a, n + 1, sizeof(*p->reserved));

@@ -3,61 +3,6 @@
 
 #include <string.h>
 
-struct q_ask q_ask_minimum(struct q_group *g)
-{
-	return (struct q_ask){ .g = g,
-		.from = 0,
-		.to = g->min,
-		.v = g->kind->m,
-		.rows = g->kind->row_m,
-		.job = true };
-}
-
-struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to)
-{
-	int64_t *v = q_vector(p);
-	int64_t *rows = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*rows));
-
-	q_add_pods(p, g, from, to, v, rows);
-	return (struct q_ask){ .g = g,
-		.from = from,
-		.to = to,
-		.v = v,
-		.rows = rows,
-		.extra = from >= g->min };
-}
-
-static bool is_guaranteed(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
-{
-	bool asks = false;
-
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		if (v[r] <= 0 || q->g[r] <= 0)
-			continue;
-		if (q_add(q_used(q, r), v[r]) > q->g[r])
-			return false;
-		asks = true;
-	}
-	return asks;
-}
-
-/* Of a whole group against the queue of the head: its guarantee or its right has room for it. */
-static bool is_its_right(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
-{
-	struct q_queue *a, *b;
-
-	return q_pair(ask->g->q, head->q, &a, &b) && (is_guaranteed(p, a, ask->v) || q_within(p, a, ask->v));
-}
-
-bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
-{
-	if (!head || head == ask->g || ask->no_reservation || (head->binds_own && head->q != ask->g->q))
-		return false;
-	return ask->extra ||
-		(ask->g->level <= head->level && ask->g->in->base <= head->in->base &&
-			!is_its_right(p, head, ask));
-}
-
 bool q_lacks_a_place(const struct q_state *st)
 {
 	bool lacks = false;
@@ -137,6 +82,15 @@ int64_t q_row_room(const struct q_pass *p, uint32_t row)
 	const struct kar_queue_quota_row *in = &p->s->rows[row];
 
 	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
+}
+
+bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
+{
+	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+		if (u[r] > 0 && q_add(q_used(p->root, r), u[r]) > p->load[r])
+			return true;
+	}
+	return false;
 }
 
 /* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */

@@ -9,10 +9,8 @@
 
 /* --- what leaves ------------------------------------------------------------------------------------ */
 
-typedef void gone_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
-
 /* Bound pods beyond those that are kept, and what stops already. */
-static void visit_gone(struct q_pass *p, const struct q_group *g, gone_visitor *visit, void *context)
+static void visit_gone(struct q_pass *p, const struct q_group *g, q_pod_visitor *visit, void *context)
 {
 	int32_t kept = q_kept(g), at = 0;
 
@@ -44,7 +42,7 @@ static void take_gone(struct q_pass *p, void *context, const char *node, kar_cla
 	kar_sched_take(p->s->sched, node, class, *sign * n);
 }
 
-static void all_gone(struct q_pass *p, gone_visitor *visit, void *context)
+static void all_gone(struct q_pass *p, q_pod_visitor *visit, void *context)
 {
 	for (uint32_t i = 0; i < p->n_gone; i++)
 		visit_gone(p, p->gone[i], visit, context);
@@ -164,4 +162,47 @@ void q_lift_gone(struct q_pass *p, const struct q_group *g)
 	int32_t minus = -1;
 
 	visit_gone(p, g, take_gone, &minus);
+}
+
+/* --- what is kept free for the head of the cluster ---------------------------------------------------- */
+
+void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, q_pod_visitor *visit,
+	void *context)
+{
+	int32_t first = 0;
+
+	for (uint32_t i = 0; i < g->in->n_runs && first < to; first += g->in->runs[i++].n) {
+		const struct kar_queue_run *run = &g->in->runs[i];
+		int32_t at = first;
+
+		for (uint32_t k = 0; k < run->n_seats; k++) {
+			const struct kar_queue_seat *s = &run->seats[k];
+			int32_t begin = from > at ? from : at, end = to < at + s->n ? to : at + s->n;
+
+			at += s->n;
+			if (begin < end && s->node && s->bound && s->created < p->reserved_since)
+				visit(p, context, s->node, run->class, end - begin);
+		}
+	}
+}
+
+static void take_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
+{
+	const int32_t *sign = context;
+
+	if (kar_table_find(&p->reserved_at, node))
+		kar_sched_take(p->s->sched, node, class, *sign * n);
+}
+
+void q_reserve_room(struct q_pass *p, int32_t sign)
+{
+	for (uint32_t i = 0; i < p->n_reserved; i++)
+		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
+	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
+		const struct q_group *g = p->gone[i];
+		int32_t kept = q_kept(g), before = p->kept_before[g->index];
+
+		if (kept < before)
+			q_visit_old(p, g, kept, before, take_old, &sign);
+	}
 }

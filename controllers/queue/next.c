@@ -81,11 +81,6 @@ static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	count_eviction(p, qg, d, st);
 }
 
-bool queue_is_admitted(const struct kar_queue_decision *d)
-{
-	return d->standing == KAR_QUEUE_ADMITTED;
-}
-
 /* Which group has got the room that it held for members to come, by this pass or before; "": none. */
 static const char *hold_ended_for(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)

@@ -6,7 +6,11 @@
 
 #include "controllers/queue/pass.h"
 
-bool queue_is_admitted(const struct kar_queue_decision *d) KAR_NONNULL;
+static inline bool queue_is_admitted(const struct kar_queue_decision *d)
+{
+	return d->standing == KAR_QUEUE_ADMITTED;
+}
+
 /* The message of its condition Admitted, in the arena of the sync. */
 const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL KAR_RETNN;

@@ -267,6 +267,20 @@ static const struct kar_plan_event *eviction_event(struct queue_pass *p, const s
 	return e;
 }
 
+enum queue_turn queue_turn_of(const struct queue_pass *p, uint32_t i)
+{
+	const struct kar_queue_decision *d = &p->result.groups[i];
+
+	if (d->reason == KAR_QR_RESERVING)
+		return QUEUE_RESERVES;
+	if (d->cause || p->groups[i].recorded)
+		return QUEUE_KEEPS_OR_LOSES;
+	if (queue_is_admitted(d))
+		return QUEUE_GIVES;
+	/* One that has moved gives up what it holds in its former queue. */
+	return p->in[i].also_in != KAR_QUEUE_NONE ? QUEUE_KEEPS_OR_LOSES : QUEUE_WAITS;
+}
+
 /* A new reason is written at once; new positions of many groups are written together, a while later. */
 void queue_write_group(struct queue_pass *p, uint32_t i)
 {

@@ -10,20 +10,6 @@ enum {
 	WITHHELD = 5 * KAR_SECOND, /* ms for which admissions wait for others that are taken back, at most */
 };
 
-enum queue_turn queue_turn_of(const struct queue_pass *p, uint32_t i)
-{
-	const struct kar_queue_decision *d = &p->result.groups[i];
-
-	if (d->reason == KAR_QR_RESERVING)
-		return QUEUE_RESERVES;
-	if (d->cause || p->groups[i].recorded)
-		return QUEUE_KEEPS_OR_LOSES;
-	if (queue_is_admitted(d))
-		return QUEUE_GIVES;
-	/* One that has moved gives up what it holds in its former queue. */
-	return p->in[i].also_in != KAR_QUEUE_NONE ? QUEUE_KEEPS_OR_LOSES : QUEUE_WAITS;
-}
-
 /* --- admissions that are taken back --------------------------------------------------------------------- */
 
 /* It loses its admission by a write of this pass. */
