@@ -5,9 +5,11 @@
 
 /* What one group adds to the sums above it. */
 struct part {
-	int64_t k[Q_RESOURCES], h[Q_RESOURCES], t[Q_RESOURCES], u0[Q_RESOURCES], placed[Q_RESOURCES];
-	int64_t away_k[Q_RESOURCES],
-		away_t[Q_RESOURCES]; /* of .k and .t: on nodes that are not usable; if .away */
+	int64_t kept[Q_RESOURCES], reserved[Q_RESOURCES], leaving[Q_RESOURCES],
+		minima[Q_RESOURCES]; /* as in struct q_sum */
+	int64_t placed[Q_RESOURCES]; /* of .kept: what its live pods have */
+	int64_t away_kept[Q_RESOURCES],
+		away_leaving[Q_RESOURCES]; /* of .kept and .leaving: on nodes that are not usable; if .away */
 	struct q_sum rows[Q_ROWS];
 	bool any, live, away;
 	bool partly; /* for the cluster only .placed counts: nodes are to be added for the rest */
@@ -30,7 +32,7 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 	part->away = g->away != NULL;
 	if (!part->away)
 		return;
-	memset(part->away_k, 0, sizeof(part->away_k));
+	memset(part->away_kept, 0, sizeof(part->away_kept));
 	for (uint32_t i = 0; i < g->in->n_runs && first < kept; first += g->in->runs[i++].n) {
 		const struct kar_queue_run *run = &g->in->runs[i];
 		int32_t at = first;
@@ -38,13 +40,13 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 		for (uint32_t k = 0; k < run->n_seats; at += run->seats[k++].n) {
 			if (q_is_away(p, &run->seats[k]))
 				q_add_class(p, run->class, kar_clamp(kept - at, 0, run->seats[k].n),
-					part->away_k);
+					part->away_kept);
 		}
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		int64_t here = q_max(0, (g->pods[r] - g->away[r]) - (part->k[r] - part->away_k[r]));
+		int64_t here = q_max(0, (g->pods[r] - g->away[r]) - (part->kept[r] - part->away_kept[r]));
 
-		part->away_t[r] = part->t[r] - here;
+		part->away_leaving[r] = part->leaving[r] - here;
 	}
 }
 
@@ -59,32 +61,32 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 	part->partly = waits_for_nodes(g);
 	if (!part->any)
 		return;
-	memset(part->k, 0, sizeof(part->k));
+	memset(part->kept, 0, sizeof(part->kept));
 	if (admitted) {
-		q_add_pods(p, g, 0, g->st.d, part->k, rows);
-		q_add_list(p, &g->in->hold, g->st.hold_for ? ended : part->k);
+		q_add_pods(p, g, 0, g->st.n_kept, part->kept, rows);
+		q_add_list(p, &g->in->hold, g->st.hold_for ? ended : part->kept);
 		if (!g->st.hold_for)
 			q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t pods = g->pods ? g->pods[r] : 0;
 
-		part->h[r] = claims ? k->m[r] : 0;
-		part->u0[r] = part->live ? k->m[r] - ended[r] : 0;
-		part->t[r] = q_max(0, pods - part->k[r]);
-		part->placed[r] = q_min(pods, part->k[r]);
+		part->reserved[r] = claims ? k->minimum[r] : 0;
+		part->minima[r] = part->live ? k->minimum[r] - ended[r] : 0;
+		part->leaving[r] = q_max(0, pods - part->kept[r]);
+		part->placed[r] = q_min(pods, part->kept[r]);
 	}
 	split_away(p, g, part);
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		part->rows[i] = (struct q_sum){ .k = rows[i], .h = claims ? k->row_m[i] : 0 };
-		part->rows[i].t = q_max(0, (g->row_pods ? g->row_pods[i] : 0) - rows[i]);
+		part->rows[i] = (struct q_sum){ .kept = rows[i], .reserved = claims ? k->row_minimum[i] : 0 };
+		part->rows[i].leaving = q_max(0, (g->row_pods ? g->row_pods[i] : 0) - rows[i]);
 	}
 }
 
 /* What is guaranteed to the queue, or to single queues below it, and not used: what a sibling of those has borrowed is no use of it. */
 static int64_t unused(const struct q_queue *q, uint32_t r)
 {
-	return q_max(q->idle[r], q_max(0, q->g[r] - q_used(q, r)));
+	return q_max(q->idle[r], q_max(0, q->guarantee[r] - q_used(q, r)));
 }
 
 /* False: q_over() is so for no group below, whatever is short. */
@@ -93,7 +95,7 @@ static bool may_be_over(const struct q_pass *p, const struct q_queue *q)
 	bool over = q->names_any ? q->n_unnamed > 0 : q->live > 0;
 
 	for (uint32_t r = 0; r < p->n_resources && !over; r++)
-		over = q->n[r] != Q_UNNAMED && q->sum[r].u0 > q->n[r];
+		over = q->right[r] != Q_UNNAMED && q->sum[r].minima > q->right[r];
 	return over;
 }
 
@@ -102,7 +104,7 @@ static bool asks_named(const struct q_pass *p, const struct q_queue *q, const st
 	bool asks = false;
 
 	for (uint32_t r = 0; r < p->n_resources && !asks; r++)
-		asks = q->n[r] != Q_UNNAMED && part->u0[r] > 0;
+		asks = q->right[r] != Q_UNNAMED && part->minima[r] > 0;
 	return asks;
 }
 
@@ -127,11 +129,14 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 		int64_t before = q->parent ? unused(q, r) : 0;
 
 		q->idle[r] = q_add(q->idle[r], idle[r]);
-		s->k = q_add(s->k,
-			sign * ((partly ? part->placed[r] : part->k[r]) - (away ? part->away_k[r] : 0)));
-		s->h = q_add(s->h, sign * part->h[r]);
-		s->t = q_add(s->t, sign * (part->t[r] - (away ? part->away_t[r] : 0)));
-		s->u0 = q_add(s->u0, sign * part->u0[r]);
+		s->kept = q_add(s->kept,
+			sign *
+				((partly ? part->placed[r] : part->kept[r]) -
+					(away ? part->away_kept[r] : 0)));
+		s->reserved = q_add(s->reserved, sign * part->reserved[r]);
+		s->leaving =
+			q_add(s->leaving, sign * (part->leaving[r] - (away ? part->away_leaving[r] : 0)));
+		s->minima = q_add(s->minima, sign * part->minima[r]);
 		idle[r] = q->parent ? unused(q, r) - before : 0;
 	}
 	q->live += (int32_t)(part->live ? sign : 0);
@@ -146,14 +151,14 @@ static void add_part(struct q_pass *p, const struct q_group *g, const struct par
 	if (!part->any)
 		return;
 	memset(idle, 0, sizeof(*idle) * p->n_resources);
-	for (struct q_queue *q = g->q; q; q = q->parent)
+	for (struct q_queue *q = g->queue; q; q = q->parent)
 		add_to_queue(p, q, part, sign, idle);
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		struct q_sum *s = &p->rows[g->kind->rows[i]].sum;
 
-		s->k = q_add(s->k, sign * part->rows[i].k);
-		s->h = q_add(s->h, sign * part->rows[i].h);
-		s->t = q_add(s->t, sign * part->rows[i].t);
+		s->kept = q_add(s->kept, sign * part->rows[i].kept);
+		s->reserved = q_add(s->reserved, sign * part->rows[i].reserved);
+		s->leaving = q_add(s->leaving, sign * part->rows[i].leaving);
 	}
 }
 
@@ -166,16 +171,17 @@ static void note_lists(struct q_pass *p, struct q_group *g)
 		g->n_gone = n;
 	}
 	if (g->pods && !g->in_gone) {
-		p->gone = kar_arena_grow(p->a, p->gone, p->n_gone, sizeof(struct q_group *));
+		p->gone = kar_arena_grow(p->arena, p->gone, p->n_gone, sizeof(struct q_group *));
 		p->gone[p->n_gone++] = g;
 	}
 	g->in_gone |= g->pods != NULL;
 	if (g->st.standing != KAR_QUEUE_WAITING && !g->in_live) {
-		p->live = kar_arena_grow(p->a, p->live, p->n_live, sizeof(struct q_group *));
+		p->live = kar_arena_grow(p->arena, p->live, p->n_live, sizeof(struct q_group *));
 		p->live[p->n_live++] = g;
-		g->q->here = g->q->here ? g->q->here
-					: kar_arena_alloc(p->a, g->q->n_line + 1, sizeof(struct q_group *));
-		g->q->here[g->q->n_here++] = g;
+		g->queue->here = g->queue->here
+			? g->queue->here
+			: kar_arena_alloc(p->arena, g->queue->n_line + 1, sizeof(struct q_group *));
+		g->queue->here[g->queue->n_here++] = g;
 	}
 	g->in_live |= g->st.standing != KAR_QUEUE_WAITING;
 }
@@ -210,13 +216,13 @@ static void keep_shares(struct q_pass *p, struct q_queue *q)
 static void count_shares(struct q_pass *p)
 {
 	assert(p->queues);
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
-		q->most = kar_arena_alloc(p->a, 2 * (size_t)q->width, sizeof(*q->most));
+		q->most = kar_arena_alloc(p->arena, 2 * (size_t)q->width, sizeof(*q->most));
 		memset(q->most, -1, 2 * (size_t)q->width * sizeof(*q->most));
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		q->share = q_share(p, q, NULL, Q_SHARE_UNIT);
@@ -242,7 +248,7 @@ static void count_extras(struct q_pass *p, const struct q_group *g, int64_t sign
 	int64_t n = sign * q_extras(g);
 
 	p->extras += n;
-	for (struct q_queue *q = g->q; q && n; q = q->parent)
+	for (struct q_queue *q = g->queue; q && n; q = q->parent)
 		q->extras += n;
 }
 
@@ -251,7 +257,8 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	struct part before, after;
 
 	if (g->st.standing != KAR_QUEUE_WAITING &&
-		(st->standing == KAR_QUEUE_WAITING || st->d < g->st.d || (st->hold_for && !g->st.hold_for)))
+		(st->standing == KAR_QUEUE_WAITING || st->n_kept < g->st.n_kept ||
+			(st->hold_for && !g->st.hold_for)))
 		p->freed = ++p->changes;
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
@@ -262,7 +269,7 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	count_extras(p, g, 1);
 	split(p, g, &after);
 	add_part(p, g, &after, 1);
-	keep_shares(p, g->q);
+	keep_shares(p, g->queue);
 	note_lists(p, g);
 	p->change = ++p->changes;
 }
@@ -270,7 +277,7 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st)
 {
 	if (p->logging) {
-		p->log = kar_arena_grow(p->a, p->log, p->n_log, sizeof(*p->log));
+		p->log = kar_arena_grow(p->arena, p->log, p->n_log, sizeof(*p->log));
 		p->log[p->n_log++] = (struct q_saved){ g, g->st };
 	}
 	move(p, g, st);
@@ -279,7 +286,8 @@ void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st)
 struct q_mark q_mark(struct q_pass *p)
 {
 	p->logging++;
-	return (struct q_mark){ kar_sched_mark(p->s->sched), p->n_log, p->change, p->freed, p->expected };
+	return (struct q_mark){ kar_sched_mark(p->snapshot->sched), p->n_log, p->change, p->freed,
+		p->expected };
 }
 
 void q_undo(struct q_pass *p, struct q_mark m)
@@ -287,9 +295,9 @@ void q_undo(struct q_pass *p, struct q_mark m)
 	while (p->n_log > m.log) {
 		const struct q_saved *s = &p->log[--p->n_log];
 
-		move(p, s->g, &s->st);
+		move(p, s->group, &s->st);
 	}
-	kar_sched_undo(p->s->sched, m.sched);
+	kar_sched_undo(p->snapshot->sched, m.sched);
 	p->change = m.change;
 	p->freed = m.freed;
 	p->expected = m.expected;
@@ -298,7 +306,7 @@ void q_undo(struct q_pass *p, struct q_mark m)
 
 void q_keep_changes(struct q_pass *p, struct q_mark m)
 {
-	kar_sched_keep(p->s->sched, m.sched);
+	kar_sched_keep(p->snapshot->sched, m.sched);
 	if (!--p->logging)
 		p->n_log = 0;
 }
@@ -323,7 +331,7 @@ void q_count_all(struct q_pass *p)
 		for (struct q_queue *q = also == KAR_QUEUE_NONE ? NULL : &p->queues[also]; q; q = q->parent)
 			q->live++;
 	}
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
 		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
 			count_in(p, &p->groups[i]);
 	}
@@ -339,9 +347,9 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 
 	q_release(p, g, &st, 0);
 	st.standing = KAR_QUEUE_WAITING;
-	st.d = 0;
+	st.n_kept = 0;
 	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
-		struct q_state *before = kar_arena_alloc(p->a, 1, sizeof(*before));
+		struct q_state *before = kar_arena_alloc(p->arena, 1, sizeof(*before));
 
 		*before = g->st;
 		st.before = before;
@@ -358,7 +366,7 @@ void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker)
 	struct q_state st = g->st;
 
 	for (uint32_t i = 0; i < st.n_held; i++)
-		kar_sched_take(p->s->sched, st.held[i].node, st.held[i].class, -1);
+		kar_sched_take(p->snapshot->sched, st.held[i].node, st.held[i].class, -1);
 	st.n_held = 0;
 	st.hold_for = taker;
 	q_set(p, g, &st);
@@ -368,8 +376,8 @@ void q_lower(struct q_pass *p, struct q_group *g)
 {
 	struct q_state st = g->st;
 
-	st.d--;
-	q_release(p, g, &st, st.d);
+	st.n_kept--;
+	q_release(p, g, &st, st.n_kept);
 	q_set(p, g, &st);
 }
 
@@ -398,7 +406,7 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 		if (r == p->pods || (p->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
 			continue; /* of what no node has any more, no share can be shown */
 		if (used > 0)
-			most = q_max(most, share_of(used - q_max(q->n[r], 0), p->alloc[r], weight, unit));
+			most = q_max(most, share_of(used - q_max(q->right[r], 0), p->alloc[r], weight, unit));
 	}
 	return most;
 }
@@ -408,9 +416,9 @@ bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
 	bool asks = false;
 
 	for (uint32_t r = 0; r < p->n_resources && q->names_any; r++) {
-		if (v[r] <= 0 || q->n[r] == Q_UNNAMED)
+		if (v[r] <= 0 || q->right[r] == Q_UNNAMED)
 			continue;
-		if (q_add(q_used(q, r), v[r]) > q->n[r])
+		if (q_add(q_used(q, r), v[r]) > q->right[r])
 			return false;
 		asks = true;
 	}
@@ -419,7 +427,7 @@ bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
 
 static bool is_above(const struct q_queue *q, uint32_t r, bool minima)
 {
-	return (minima ? q->sum[r].u0 : q_used(q, r)) > q->n[r];
+	return (minima ? q->sum[r].minima : q_used(q, r)) > q->right[r];
 }
 
 bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, uint64_t resources,
@@ -430,7 +438,7 @@ bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, u
 	if (!q->names_any)
 		return (resources & q_asked(p, v)) != 0;
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		if (v[r] <= 0 || q->n[r] == Q_UNNAMED)
+		if (v[r] <= 0 || q->right[r] == Q_UNNAMED)
 			continue;
 		asks_named = true;
 		named_above |= is_above(q, r, minima);
@@ -438,7 +446,7 @@ bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, u
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		if (!(resources >> r & 1) || v[r] <= 0)
 			continue;
-		if (q->n[r] == Q_UNNAMED ? !asks_named || named_above : is_above(q, r, minima))
+		if (q->right[r] == Q_UNNAMED ? !asks_named || named_above : is_above(q, r, minima))
 			return true;
 	}
 	return false;

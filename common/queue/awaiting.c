@@ -20,7 +20,7 @@ static bool takes_from_old(const struct q_victim *victims, uint32_t n)
 	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++)
-		any |= victims[i].g->in->standing != KAR_QUEUE_WAITING;
+		any |= victims[i].group->in->standing != KAR_QUEUE_WAITING;
 	return any;
 }
 
@@ -30,8 +30,8 @@ static bool frees_a_slot(const struct q_victim *victims, uint32_t n)
 	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		for (const struct q_queue *q = victims[i].g->q; q->in; q = q->parent)
-			any |= q->in->max_jobs > 0 && victims[i].g->st.standing == KAR_QUEUE_WAITING;
+		for (const struct q_queue *q = victims[i].group->queue; q->in; q = q->parent)
+			any |= q->in->max_jobs > 0 && victims[i].group->st.standing == KAR_QUEUE_WAITING;
 	}
 	return any;
 }
@@ -43,7 +43,7 @@ void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *
 	if (p->trial || !is_new(g) || !takes_from_old(victims, n) || !(g->in->asks || p->n_held_back))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		p->held_back = kar_arena_grow(p->a, p->held_back, p->n_held_back, sizeof(*p->held_back));
+		p->held_back = kar_arena_grow(p->arena, p->held_back, p->n_held_back, sizeof(*p->held_back));
 		p->held_back[p->n_held_back++] = victims[i];
 	}
 	p->asks_first = p->asks_first ? p->asks_first : g;
@@ -59,12 +59,12 @@ static void take_back(struct q_pass *p, struct q_group *g)
 
 	q_release(p, g, &st, 0);
 	st.standing = KAR_QUEUE_WAITING;
-	st.d = 0;
+	st.n_kept = 0;
 	st.took = false;
 	st.provisions = KAR_QR_ADMITTED;
 	q_set(p, g, &st);
-	if (g->q->grows == g)
-		g->q->grows = NULL;
+	if (g->queue->grows == g)
+		g->queue->grows = NULL;
 }
 
 bool q_hold_back(struct q_pass *p)
@@ -80,10 +80,10 @@ bool q_hold_back(struct q_pass *p)
 	for (uint32_t i = p->n_held_back; i-- > 0;) {
 		const struct q_victim *v = &p->held_back[i];
 
-		if (v->g->in->standing == KAR_QUEUE_WAITING)
+		if (v->group->in->standing == KAR_QUEUE_WAITING)
 			continue; /* it comes again in the next pass */
-		q_retake(p, v->g, &v->g->st, &v->before);
-		q_set(p, v->g, &v->before);
+		q_retake(p, v->group, &v->group->st, &v->before);
+		q_set(p, v->group, &v->before);
 	}
 	return p->n_held_back;
 }

@@ -36,8 +36,8 @@ const int64_t *q_class_needs(struct q_pass *p, kar_class c)
 
 	if (c >= p->n_class_needs) {
 		uint32_t n = 2 * c + 64;
-		const int64_t **all = kar_arena_alloc(p->a, n, sizeof(int64_t *));
-		uint32_t *failed = kar_arena_alloc(p->a, n, sizeof(*failed));
+		const int64_t **all = kar_arena_alloc(p->arena, n, sizeof(int64_t *));
+		uint32_t *failed = kar_arena_alloc(p->arena, n, sizeof(*failed));
 
 		if (p->n_class_needs) {
 			memcpy(all, p->class_needs, p->n_class_needs * sizeof(int64_t *));
@@ -49,8 +49,8 @@ const int64_t *q_class_needs(struct q_pass *p, kar_class c)
 	}
 	if (p->class_needs[c])
 		return p->class_needs[c];
-	needs = kar_sched_needs(p->s->sched, c);
-	p->class_needs[c] = v = kar_arena_alloc(p->a, Q_RESOURCES, sizeof(*v));
+	needs = kar_sched_needs(p->snapshot->sched, c);
+	p->class_needs[c] = v = kar_arena_alloc(p->arena, Q_RESOURCES, sizeof(*v));
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {
 		uint32_t r = q_resource(p, needs->amounts[i].resource);
 
@@ -73,7 +73,8 @@ uint32_t q_run_of(const struct q_group *g, int32_t k)
 
 bool q_is_away(const struct q_pass *p, const struct kar_queue_seat *s)
 {
-	return s->bound && s->node && !p->s->no_nodes && !kar_sched_node_usable(p->s->sched, s->node);
+	return s->bound && s->node && !p->snapshot->no_nodes &&
+		!kar_sched_node_usable(p->snapshot->sched, s->node);
 }
 
 void q_add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
@@ -169,11 +170,11 @@ enum kar_queue_reason q_ineligible(const struct q_group *g)
 
 	if (in->queue == KAR_QUEUE_NONE)
 		found = KAR_QR_QUEUE_NOT_FOUND;
-	else if (!g->q->in || g->q->in->problem)
+	else if (!g->queue->in || g->queue->in->problem)
 		found = KAR_QR_QUEUE_INVALID;
-	else if (g->q->n_children)
+	else if (g->queue->n_children)
 		found = KAR_QR_QUEUE_NOT_LEAF;
-	else if (g->q->closed)
+	else if (g->queue->closed)
 		found = KAR_QR_QUEUE_CLOSED;
 	if (!found || (in->ineligible && in->ineligible < found))
 		found = in->ineligible;
@@ -206,7 +207,7 @@ static kar_time window(const struct q_pass *p, const struct q_group *g)
 {
 	kar_time own = g->in->freezing_window;
 
-	return own ? q_max(own, 0) : p->s->flags.freezing_window;
+	return own ? q_max(own, 0) : p->snapshot->flags.freezing_window;
 }
 
 kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g)

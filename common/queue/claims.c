@@ -73,11 +73,12 @@ static bool note_tight(struct q_pass *p, void *context, const char *node)
 
 	add_unbound(p, node, sum);
 	for (uint32_t r = 0; r < p->n_resources && !tight; r++)
-		tight = s->ask->v[r] > 0 &&
-			q_add(s->ask->v[r], sum[r]) > kar_sched_node_free(p->s->sched, node, p->names[r]);
+		tight = s->ask->needs[r] > 0 &&
+			q_add(s->ask->needs[r], sum[r]) >
+				kar_sched_node_free(p->snapshot->sched, node, p->names[r]);
 	if (!tight)
 		return false;
-	s->tight = kar_arena_grow(p->a, s->tight, s->n_tight, sizeof(*s->tight));
+	s->tight = kar_arena_grow(p->arena, s->tight, s->n_tight, sizeof(*s->tight));
 	s->tight[s->n_tight++] = node;
 	return false;
 }
@@ -86,7 +87,7 @@ static bool note_tight(struct q_pass *p, void *context, const char *node)
 static bool fits_a_tight_node(struct q_pass *p, const struct stray *s)
 {
 	const struct q_overlap none = { 0 };
-	size_t mark = kar_sched_mark(p->s->sched);
+	size_t mark = kar_sched_mark(p->snapshot->sched);
 	bool fits = false;
 
 	for (uint32_t i = 0; i < p->n_live; i++) {
@@ -99,24 +100,25 @@ static bool fits_a_tight_node(struct q_pass *p, const struct stray *s)
 	}
 	q_switch_view(p, &none, 1);
 	for (uint32_t i = 0; i < s->n_tight && !fits; i++)
-		fits = kar_sched_fits_on(p->s->sched, s->class, s->tight[i]);
-	kar_sched_undo(p->s->sched, mark);
+		fits = kar_sched_fits_on(p->snapshot->sched, s->class, s->tight[i]);
+	kar_sched_undo(p->snapshot->sched, mark);
 	return fits;
 }
 
 bool q_may_stray(struct q_pass *p, const struct q_ask *ask)
 {
-	struct stray s = { .ask = ask, .class = ask->g->in->runs[q_run_of(ask->g, ask->from)].class };
+	struct stray s = { .ask = ask, .class = ask->group->in->runs[q_run_of(ask->group, ask->from)].class };
 	struct q_overlap o = { 0 };
 	size_t mark;
 
-	if (!ask->g->in->elastic || ask->g->in->replaces || p->s->no_nodes || !any_place(p, NULL, NULL))
+	if (!ask->group->in->elastic || ask->group->in->replaces || p->snapshot->no_nodes ||
+		!any_place(p, NULL, NULL))
 		return false;
-	mark = kar_sched_mark(p->s->sched);
+	mark = kar_sched_mark(p->snapshot->sched);
 	q_find_overlap(p, &o);
 	q_switch_view(p, &o, 1);
 	any_place(p, note_tight, &s);
-	kar_sched_undo(p->s->sched, mark);
+	kar_sched_undo(p->snapshot->sched, mark);
 	return s.n_tight && fits_a_tight_node(p, &s);
 }
 

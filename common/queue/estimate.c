@@ -26,19 +26,19 @@ static int by_time(const void *a, const void *b)
 /* False: not known, or past. */
 static bool find_end(struct q_pass *p, struct q_group *g, struct end *out)
 {
-	const struct kar_queue_in *q = g->q->in;
+	const struct kar_queue_in *q = g->queue->in;
 
 	*out = (struct end){ g, g->in->ends_at, "deadlines" };
 	if (!out->at && q && q->n_run_times >= 5 && g->in->started_at) {
 		out->at = g->in->started_at + q->median_seconds * KAR_SECOND;
-		out->basis = kar_arena_printf(p->a, "median of %d jobs", (int)q->n_run_times);
+		out->basis = kar_arena_printf(p->arena, "median of %d jobs", (int)q->n_run_times);
 	}
 	return out->at > p->now;
 }
 
 static struct end *find_ends(struct q_pass *p, uint32_t *n)
 {
-	struct end *all = kar_arena_alloc(p->a, p->n_live + 1, sizeof(*all));
+	struct end *all = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(*all));
 
 	for (uint32_t i = 0; i < p->n_live; i++)
 		*n += q_is_admitted(p->live[i]) && find_end(p, p->live[i], &all[*n]);
@@ -58,7 +58,7 @@ static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_re
 		if (!d->position || d->position > KAR_QUEUE_ESTIMATES || !q_is_candidate(p->line[i]) ||
 			d->reason == KAR_QR_GANG_GROUP || !q_is_feasible(p, p->line[i]))
 			continue;
-		all = kar_arena_grow(p->a, all, *n, sizeof(struct q_group *));
+		all = kar_arena_grow(p->arena, all, *n, sizeof(struct q_group *));
 		all[(*n)++] = p->line[i];
 	}
 	return all;
@@ -67,7 +67,7 @@ static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_re
 /* Its message names the time already, at which it can be taken from others: a second one would contradict that. */
 static bool knows_its_time(const struct q_group *g, const struct kar_queue_decision *d)
 {
-	return d->reason == KAR_QR_WAITING_FOR_RECLAIM && g->q->takes == g;
+	return d->reason == KAR_QR_WAITING_FOR_RECLAIM && g->queue->takes == g;
 }
 
 static void end_group(struct q_pass *p, struct q_group *g)
@@ -76,7 +76,7 @@ static void end_group(struct q_pass *p, struct q_group *g)
 
 	q_release(p, g, &st, 0);
 	st.standing = KAR_QUEUE_WAITING;
-	st.d = 0;
+	st.n_kept = 0;
 	st.cause = KAR_QUEUE_DRAIN; /* it is no candidate any more */
 	q_set(p, g, &st);
 }

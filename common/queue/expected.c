@@ -21,7 +21,7 @@ static bool is_about_to_be_bound(const struct q_pass *p, const struct kar_queue_
  */
 bool q_goes_before(const struct q_pass *p, const struct q_ask *ask, const struct kar_queue_expected *e)
 {
-	const struct kar_queue_group *in = ask->g->in;
+	const struct kar_queue_group *in = ask->group->in;
 
 	if (ask->extra)
 		return false;
@@ -37,7 +37,7 @@ static void add(struct q_pass *p, struct q_expected_list *l, const struct kar_qu
 {
 	struct q_expected *items = (struct q_expected *)(uintptr_t)l->items;
 
-	items = kar_arena_grow(p->a, items, l->n, sizeof(*items));
+	items = kar_arena_grow(p->arena, items, l->n, sizeof(*items));
 	items[l->n++] = (struct q_expected){ in, node, n };
 	l->items = items;
 }
@@ -47,8 +47,8 @@ static int32_t fill(struct q_pass *p, kar_class class, const char *node, int32_t
 {
 	int32_t fit = 0;
 
-	for (; fit < n && kar_sched_fits_on(p->s->sched, class, node); fit++)
-		kar_sched_take(p->s->sched, node, class, 1);
+	for (; fit < n && kar_sched_fits_on(p->snapshot->sched, class, node); fit++)
+		kar_sched_take(p->snapshot->sched, node, class, 1);
 	return fit;
 }
 
@@ -61,14 +61,14 @@ static void lay(struct q_pass *p, struct q_expected_list *l, const struct kar_qu
 
 	if (e->node) {
 		if (e->nominated)
-			kar_sched_take(p->s->sched, e->node, e->class, n);
+			kar_sched_take(p->snapshot->sched, e->node, e->class, n);
 		else
 			n = fill(p, e->class, e->node, n);
 		if (n)
 			add(p, l, e, e->node, n);
 		return;
 	}
-	kar_sched_place(p->s->sched, &gang, p->a, &out);
+	kar_sched_place(p->snapshot->sched, &gang, p->arena, &out);
 	for (uint32_t i = 0; i < out.n_places; i++)
 		add(p, l, e, out.places[i].node, out.places[i].n);
 }
@@ -78,15 +78,15 @@ void q_lay_expected(struct q_pass *p)
 	struct q_expected_list all = { 0 };
 	struct q_overlap o = { 0 };
 
-	if (p->s->no_nodes || !p->s->n_expected)
+	if (p->snapshot->no_nodes || !p->snapshot->n_expected)
 		return;
 	if (p->leaving) {
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
-	for (uint32_t i = 0; i < p->s->n_expected; i++) {
-		if (end_of(&p->s->expected[i]) > p->now)
-			lay(p, &all, &p->s->expected[i]);
+	for (uint32_t i = 0; i < p->snapshot->n_expected; i++) {
+		if (end_of(&p->snapshot->expected[i]) > p->now)
+			lay(p, &all, &p->snapshot->expected[i]);
 	}
 	if (p->leaving)
 		q_switch_view(p, &o, -1);
@@ -110,7 +110,7 @@ void q_lift_expected(struct q_pass *p, const struct q_ask *ask)
 		const struct q_expected *e = &p->expected.items[i];
 
 		if (q_goes_before(p, ask, e->in))
-			kar_sched_take(p->s->sched, e->node, e->in->class, -e->n);
+			kar_sched_take(p->snapshot->sched, e->node, e->in->class, -e->n);
 	}
 }
 
@@ -133,7 +133,7 @@ void q_forget_expected(struct q_pass *p)
 	for (uint32_t i = 0; i < p->expected.n; i++) {
 		const struct q_expected *e = &p->expected.items[i];
 
-		kar_sched_take(p->s->sched, e->node, e->in->class, -e->n);
+		kar_sched_take(p->snapshot->sched, e->node, e->in->class, -e->n);
 	}
 	p->expected = (struct q_expected_list){ 0 };
 }

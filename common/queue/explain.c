@@ -8,8 +8,8 @@
 
 static bool exists(const struct q_pass *p, const char *queue)
 {
-	for (uint32_t i = 0; queue && i < p->s->n_queues; i++) {
-		if (strcmp(p->s->queues[i].name, queue) == 0)
+	for (uint32_t i = 0; queue && i < p->snapshot->n_queues; i++) {
+		if (strcmp(p->snapshot->queues[i].name, queue) == 0)
 			return true;
 	}
 	return false;
@@ -110,7 +110,7 @@ static struct q_why why_not(struct q_pass *p, struct q_group *g, const struct q_
 
 	if (q_is_feasible(p, g))
 		return q_why_now(p, ask);
-	if (g->q->in->provisions && !g->in->no_provisioning && !q_is_above_capability(p, g)) {
+	if (g->queue->in->provisions && !g->in->no_provisioning && !q_is_above_capability(p, g)) {
 		w = q_why_now(p, ask);
 		if (w.reason == KAR_QR_MAX_JOBS || w.reason == KAR_QR_QUEUE_CAPABILITY)
 			return w;
@@ -122,7 +122,7 @@ static struct q_why why_not(struct q_pass *p, struct q_group *g, const struct q_
 static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 {
 	struct q_kind *k = g->kind;
-	const struct q_group *first = g->q->grows;
+	const struct q_group *first = g->queue->grows;
 	const struct q_ask ask = q_ask_minimum(g);
 	bool own = g->in->evicted_by != KAR_QUEUE_NONE; /* whom it may take from depends on that */
 	struct q_why w = { 0 };
@@ -138,13 +138,13 @@ static struct q_why why_kind(struct q_pass *p, struct q_group *g)
 		k->text = own ? k->text : w.text;
 		k->why_known |= !own;
 	}
-	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && !g->q->takes)
-		g->q->takes = g;
-	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && g->q->takes != g) {
-		k->after = k->after ? k->after : q_why_after(p, &ask, g->q->takes);
+	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && !g->queue->takes)
+		g->queue->takes = g;
+	if (w.reason == KAR_QR_WAITING_FOR_RECLAIM && g->queue->takes != g) {
+		k->after = k->after ? k->after : q_why_after(p, &ask, g->queue->takes);
 		w.text = k->after;
 	}
-	if (g->q->in->provisions && first && first != g && waits_for_nodes(p, g, &w))
+	if (g->queue->in->provisions && first && first != g && waits_for_nodes(p, g, &w))
 		return (struct q_why){ KAR_QR_PROVISIONING,
 			Q_TEXT(p, "waiting for %s/%s, for which nodes are being added", first->in->ns,
 				first->in->name) };
@@ -199,11 +199,11 @@ static bool is_behind_question(struct q_pass *p, struct q_group *g)
 /* Who goes first in a StrictFIFO queue; NULL: nobody is before it. */
 static const char *name_head(struct q_pass *p, const struct q_group *g)
 {
-	const struct q_group *head = g->q->stopped_by;
+	const struct q_group *head = g->queue->stopped_by;
 
 	if (!head || head == g || q_compare_line(&head, &g) > 0)
 		return NULL;
-	return Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->q->in->name, head->in->ns,
+	return Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->queue->in->name, head->in->ns,
 		head->in->name);
 }
 
@@ -244,7 +244,7 @@ static const char *name_what_minimum_lacks(struct q_pass *p, struct q_group *g)
 	const struct q_ask ask = q_ask_of(p, g);
 	const char *behind = name_head(p, g);
 
-	if (g->q->n_children)
+	if (g->queue->n_children)
 		return why_ineligible(p, g, KAR_QR_QUEUE_NOT_LEAF).text;
 	return behind ? behind : q_why_now(p, &ask).text;
 }
@@ -253,9 +253,9 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask minimum = q_ask_minimum(g);
 
-	if (g->st.provisions && !p->s->no_nodes)
+	if (g->st.provisions && !p->snapshot->no_nodes)
 		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
-	if (g->in->elastic && g->st.d > 0 && g->st.d < g->min && g->q->in)
+	if (g->in->elastic && g->st.n_kept > 0 && g->st.n_kept < g->min && g->queue->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
 			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, name_what_minimum_lacks(p, g)) };
 	return (struct q_why){ 0 };
@@ -277,12 +277,12 @@ void q_explain(struct q_pass *p, struct kar_queue_result *out)
 	/* In line order, so that the first of those that are alike gives the text. */
 	for (uint32_t i = 0; i < p->n_line; i++)
 		explain_group(p, p->line[i], &out->groups[p->line[i]->index]);
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
 		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
 			explain_group(p, &p->groups[i], &out->groups[i]);
 	}
 	q_explain_limits(p, out);
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 		int32_t n = 0;
 
@@ -299,7 +299,7 @@ void q_explain(struct q_pass *p, struct kar_queue_result *out)
 
 void q_messages(struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
 		struct kar_queue_decision *d = &out->groups[i];
 
 		d->message = d->text;

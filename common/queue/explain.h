@@ -14,13 +14,13 @@ struct q_why {
 /* A limit that is too small. */
 struct q_lack {
 	const char *resource; /* NULL: none yet */
-	uint32_t r;           /* its number, unless it is of .row */
+	uint32_t number;      /* its number, unless it is of .row */
 	int64_t lacks, wanted, limit, free;
 	const struct q_queue *queue; /* whose capability it is; NULL: the cluster, or .row */
 	const struct kar_queue_quota_row *row;
 };
 
-#define Q_TEXT(p, ...) kar_arena_printf((p)->a, __VA_ARGS__)
+#define Q_TEXT(p, ...) kar_arena_printf((p)->arena, __VA_ARGS__)
 
 /* Of an ask that nothing but room stops; also of one more pod of a group that is admitted. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;

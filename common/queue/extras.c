@@ -9,8 +9,8 @@
 /* Extras of one class fit or fail together, whosesoever they are; but some leave a head its room. */
 static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
-	kar_class class = ask->g->in->runs[q_run_of(ask->g, ask->from)].class;
-	uint32_t *failed = view == Q_FUT && !ask->g->in->no_node_check ? &p->failed[class] : NULL;
+	kar_class class = ask->group->in->runs[q_run_of(ask->group, ask->from)].class;
+	uint32_t *failed = view == Q_FUT && !ask->group->in->no_node_check ? &p->failed[class] : NULL;
 	bool fits;
 
 	if (failed && *failed == p->change)
@@ -24,10 +24,10 @@ static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, s
 bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view)
 {
 	int64_t v[Q_RESOURCES] = { 0 }, rows[Q_ROWS] = { 0 };
-	struct q_ask ask = { .g = g,
-		.from = g->st.d,
-		.to = g->st.d + 1,
-		.v = v,
+	struct q_ask ask = { .group = g,
+		.from = g->st.n_kept,
+		.to = g->st.n_kept + 1,
+		.needs = v,
 		.rows = rows,
 		.extra = true };
 	struct q_state st = g->st;
@@ -37,12 +37,12 @@ bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view)
 	q_add_pods(p, g, ask.from, ask.to, v, rows);
 	if ((g->in->elastic && q_exceeds_load(p, v)) || !q_rows_fit(p, &ask, view, &s))
 		return false;
-	bound = q_keep_bound(p, g, g->st.d, &st);
+	bound = q_keep_bound(p, g, g->st.n_kept, &st);
 	if (bound < 0 && view == Q_NOW && q_may_stray(p, &ask))
 		return false;
 	if (!bound || (bound < 0 && !place(p, &ask, view, &st)))
 		return false;
-	st.d++;
+	st.n_kept++;
 	q_set(p, g, &st);
 	return true;
 }
@@ -107,9 +107,9 @@ static bool raise_now(struct q_pass *p, struct q_group *g, int32_t d, bool partl
 	struct q_mark mark = q_mark(p);
 	bool whole;
 
-	while (g->st.d < d && q_raise_by_one(p, g, Q_NOW))
+	while (g->st.n_kept < d && q_raise_by_one(p, g, Q_NOW))
 		continue;
-	whole = g->st.d >= d;
+	whole = g->st.n_kept >= d;
 	if (whole || partly)
 		q_keep_changes(p, mark);
 	else
@@ -119,8 +119,8 @@ static bool raise_now(struct q_pass *p, struct q_group *g, int32_t d, bool partl
 
 bool q_raise(struct q_pass *p)
 {
-	struct q_group **all = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(struct q_group *));
-	int32_t *d = kar_arena_alloc(p->a, p->n_raised + 1, sizeof(*d));
+	struct q_group **all = kar_arena_alloc(p->arena, p->n_raised + 1, sizeof(struct q_group *));
+	int32_t *d = kar_arena_alloc(p->arena, p->n_raised + 1, sizeof(*d));
 	uint32_t n = 0;
 	bool withdrawn = false, lingers, may_wait = p->n_raised && (p->leaving || q_awaits_room(p));
 
@@ -128,16 +128,16 @@ bool q_raise(struct q_pass *p)
 		struct q_group *g = p->live[i];
 
 		if (g->raised && q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED &&
-			g->st.d > g->desired && g->desired >= g->min)
+			g->st.n_kept > g->desired && g->desired >= g->min)
 			all[n++] = g;
 	}
 	qsort(all, n, sizeof(struct q_group *), by_time_raised);
 	for (uint32_t i = 0; i < n; i++) {
 		struct q_state st = all[i]->st;
 
-		d[i] = st.d;
-		st.d = all[i]->desired;
-		q_release(p, all[i], &st, st.d);
+		d[i] = st.n_kept;
+		st.n_kept = all[i]->desired;
+		q_release(p, all[i], &st, st.n_kept);
 		q_set(p, all[i], &st);
 	}
 	lingers = n && something_lingers(p);
@@ -165,7 +165,8 @@ void q_grow_members(struct q_pass *p)
 		again = false;
 		for (uint32_t i = 0; i < p->n_line; i++) {
 			struct q_group *g = p->line[i];
-			bool grows = !g->full && q_is_admitted(g) && !g->st.provisions && g->st.d < g->left;
+			bool grows =
+				!g->full && q_is_admitted(g) && !g->st.provisions && g->st.n_kept < g->left;
 
 			g->full |= !grows || !q_raise_by_one(p, g, Q_NOW);
 			again |= !g->full;

@@ -4,7 +4,7 @@
 static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool at_once)
 {
 	st->standing = at_once || q_is_admitted(g) ? KAR_QUEUE_ADMITTED : KAR_QUEUE_RESERVING;
-	st->d = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
+	st->n_kept = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
 	st->awaits |= q_is_behind_question(p, g, at_once);
 	q_set(p, g, st);
 }

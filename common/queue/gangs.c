@@ -60,7 +60,7 @@ static void reserve_all(struct q_pass *p, struct q_group *g)
 		if (st.standing != KAR_QUEUE_ADMITTED || m->in->standing == KAR_QUEUE_ADMITTED)
 			continue;
 		st.standing = KAR_QUEUE_RESERVING;
-		st.d = 0;
+		st.n_kept = 0;
 		q_set(p, m, &st);
 	}
 }
@@ -70,7 +70,7 @@ enum { UNIT_ORDERS = 4 }; /* in which the groups of a unit are placed, at most *
 /* The groups of the unit in the order of its list, @g last. */
 static struct q_group **unit_of(struct q_pass *p, struct q_group *g)
 {
-	struct q_group **unit = kar_arena_alloc(p->a, g->in->n_unit + 1, sizeof(struct q_group *));
+	struct q_group **unit = kar_arena_alloc(p->arena, g->in->n_unit + 1, sizeof(struct q_group *));
 
 	for (uint32_t i = 0; i < g->in->n_unit; i++)
 		unit[i] = &p->groups[g->in->unit[i]];
@@ -152,22 +152,22 @@ static bool provision(struct q_pass *p, struct q_group *g)
 	struct q_short s;
 	bool others = false;
 
-	if (!g->q->in->provisions || g->in->no_provisioning || g->in->takes_nothing || g->q->grows ||
+	if (!g->queue->in->provisions || g->in->no_provisioning || g->in->takes_nothing || g->queue->grows ||
 		q_is_admitted(g))
 		return false;
 	q_rows_fit(p, &ask, Q_FUT, &s);
 	for (int i = 0; i < Q_PATH; i++)
-		others |= s.cap[i] != 0;
+		others |= s.capability[i] != 0;
 	if (others || s.jobs || s.quota || s.closed)
 		return false;
 	st.standing = KAR_QUEUE_ADMITTED;
-	st.d = g->min;
+	st.n_kept = g->min;
 	st.provisions = !q_is_feasible(p, g) ? KAR_QR_INFEASIBLE
 		: s.cluster                  ? KAR_QR_INSUFFICIENT_CAPACITY
 					     : KAR_QR_NO_FIT;
 	st.awaits |= q_is_behind_question(p, g, false);
 	q_set(p, g, &st);
-	g->q->grows = g;
+	g->queue->grows = g;
 	return true;
 }
 
@@ -187,7 +187,8 @@ static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 
 	if (!fails_by_kind(g) || k->failed_since != p->freed)
 		return false;
-	return k->failed_at == p->change || !q_may_take(p, g->q) || (!k->n_rows && !q_may_find_victims(p, g));
+	return k->failed_at == p->change || !q_may_take(p, g->queue) ||
+		(!k->n_rows && !q_may_find_victims(p, g));
 }
 
 static bool try_group(struct q_pass *p, struct q_group *g)
@@ -216,7 +217,7 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 
 static bool stops_its_leaf(struct q_pass *p, struct q_group *g)
 {
-	return g->q->in->strict && q_is_feasible(p, g) && !q_is_quota_blocked(p, g) && !q_is_admitted(g);
+	return g->queue->in->strict && q_is_feasible(p, g) && !q_is_quota_blocked(p, g) && !q_is_admitted(g);
 }
 
 /* The head of the cluster goes before all of its level. */
@@ -251,7 +252,7 @@ static void enter(struct q_pass *p, struct q_queue *q)
 {
 	struct q_group *g = next_of(p, q);
 
-	q_race_enter(p, q, g, g ? q_ask_of(p, g).v : NULL);
+	q_race_enter(p, q, g, g ? q_ask_of(p, g).needs : NULL);
 }
 
 static bool may_admit(const struct q_queue *q)
@@ -263,7 +264,7 @@ static bool may_admit(const struct q_queue *q)
 static void begin_round(struct q_pass *p, bool all)
 {
 	p->round++;
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		if (!may_admit(q) || !(all || q->skipped || q->stopped_by || q->dirty || p->root->reserved))
@@ -317,20 +318,20 @@ bool q_gangs(struct q_pass *p)
 				p->root->reserved = NULL;
 				p->freed = ++p->changes;
 			}
-			if (q_may_take(p, g->q) || is_head || p->root->reserved)
+			if (q_may_take(p, g->queue) || is_head || p->root->reserved)
 				begin_round(p, is_head);
 			else
-				enter(p, g->q);
+				enter(p, g->queue);
 			continue;
 		}
-		g->q->skipped = true;
+		g->queue->skipped = true;
 		if (stops_its_leaf(p, g))
-			g->q->stopped_by = g;
-		for (uint32_t i = 0; i < p->s->n_queues && is_head; i++) {
+			g->queue->stopped_by = g;
+		for (uint32_t i = 0; i < p->snapshot->n_queues && is_head; i++) {
 			if (may_admit(&p->queues[i]))
 				enter(p, &p->queues[i]);
 		}
-		enter(p, g->q);
+		enter(p, g->queue);
 	}
 	return q_spare(p) || changed;
 }
@@ -340,12 +341,12 @@ bool q_gangs(struct q_pass *p)
 /* The state is the same again: no group changes it before it is let in. */
 static bool would_start(struct q_pass *p, struct q_group *g)
 {
-	struct q_group *grows = g->q->grows;
+	struct q_group *grows = g->queue->grows;
 	struct q_mark mark = q_mark(p);
 	bool starts = try_group(p, g);
 
 	q_undo(p, mark);
-	g->q->grows = grows;
+	g->queue->grows = grows;
 	return starts;
 }
 
@@ -372,7 +373,7 @@ bool q_would_let_in(struct q_pass *p, struct q_group **last)
 	p->trial = true;
 	if (*last && q_is_candidate(*last) && would_start(p, *last))
 		g = *last;
-	for (uint32_t i = 0; i < p->s->n_queues && !g; i++)
+	for (uint32_t i = 0; i < p->snapshot->n_queues && !g; i++)
 		g = may_admit(&p->queues[i]) ? first_to_start(p, &p->queues[i]) : NULL;
 	p->trial = false;
 	*last = g ? g : *last;

@@ -18,7 +18,7 @@ static bool is_starting(struct q_pass *p, const struct q_group *g)
 
 static void note_starting(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->s->n_rows; i++)
+	for (uint32_t i = 0; i < p->snapshot->n_rows; i++)
 		p->rows[i].starting = false;
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
@@ -45,16 +45,16 @@ bool q_may_grow(struct q_pass *p, const struct q_group *g)
 	bool runs =
 		q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
 
-	return runs && g->in->elastic && g->q->in && !g->q->n_children && g->st.d >= g->min &&
-		g->st.d < g->left && !g->full && !g->q->closed && !q_waits_for_start(p, g) &&
-		(g->st.d != g->desired || g->in->resized || !q_is_frozen(p, g));
+	return runs && g->in->elastic && g->queue->in && !g->queue->n_children && g->st.n_kept >= g->min &&
+		g->st.n_kept < g->left && !g->full && !g->queue->closed && !q_waits_for_start(p, g) &&
+		(g->st.n_kept != g->desired || g->in->resized || !q_is_frozen(p, g));
 }
 
 /* --- order in a leaf -------------------------------------------------------------------------------- */
 
 static const int64_t *next_pod(struct q_pass *p, const struct q_group *g)
 {
-	return q_class_needs(p, g->in->runs[q_run_of(g, g->st.d)].class);
+	return q_class_needs(p, g->in->runs[q_run_of(g, g->st.n_kept)].class);
 }
 
 static int compare(int64_t a, int64_t b)
@@ -134,14 +134,14 @@ static void take_out(struct q_pass *p, struct q_queue *leaf, struct q_group *g)
 
 static void place(struct q_pass *p, struct q_group *g)
 {
-	struct q_queue *leaf = g->q;
+	struct q_queue *leaf = g->queue;
 	bool may = q_may_grow(p, g);
 
 	if (!may && g->grows_at) {
 		take_out(p, leaf, g);
 	} else if (may) {
 		if (!leaf->growing)
-			leaf->growing = kar_arena_alloc(p->a, leaf->n_line + 1, sizeof(struct q_group *));
+			leaf->growing = kar_arena_alloc(p->arena, leaf->n_line + 1, sizeof(struct q_group *));
 		if (!g->grows_at)
 			put(leaf, leaf->n_growing++, g);
 		sift(p, leaf, g->grows_at - 1);
@@ -166,7 +166,7 @@ void q_growth_begin(struct q_pass *p, bool fitting)
 {
 	q_growth_all(p);
 	q_race_begin(p);
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
 		p->queues[i].n_growing = 0;
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		struct q_group *g = p->live[i];
@@ -175,7 +175,7 @@ void q_growth_begin(struct q_pass *p, bool fitting)
 		g->full = fitting && q_may_grow(p, g) && q_exceeds_load(p, next_pod(p, g));
 		place(p, g);
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		if (p->queues[i].n_growing)
 			enter(p, &p->queues[i]);
 	}
@@ -184,5 +184,5 @@ void q_growth_begin(struct q_pass *p, bool fitting)
 void q_growth_note(struct q_pass *p, struct q_group *g)
 {
 	place(p, g);
-	enter(p, g->q);
+	enter(p, g->queue);
 }

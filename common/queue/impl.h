@@ -4,7 +4,7 @@
  *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
  *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
  *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS   race.c  whose turn
- *   ask.c what a group asks for   fit.c (a)   victims.c, sources.c b, c, d  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
+ *   ask.c what a group asks for   fit.c (a)   victims.c, sources.c the ways (b), (c), (d)  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
  *   growth.c   who may grow   claims.c extras and claims   rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
  *
  * Resources are numbers (index, at most 64, so that a set of them is a bit mask). A vector has one amount per resource. Everything is in
@@ -27,8 +27,12 @@ enum { Q_RESOURCES = 64, Q_ROWS = 64, Q_PATH = KAR_QUEUE_LEVELS + 1 };
 
 enum q_view { Q_FUT, Q_NOW };
 
+/* Of the groups below a queue, or of those that a quota row charges, per resource. */
 struct q_sum {
-	int64_t k, h, t, u0; /* kept, claimed, leaving; kept and claimed minima */
+	int64_t kept; /* what the pods that stay ask for, beyond the minima too, and room for members to come */
+	int64_t reserved; /* the minima of groups that reserve */
+	int64_t leaving;  /* bound pods that leave */
+	int64_t minima;   /* of .kept and .reserved: without what is beyond the minima */
 };
 
 struct q_queue {
@@ -41,25 +45,26 @@ struct q_queue {
 	enum kar_queue_validity validity;
 	bool checked; /* .validity is known */
 	bool in_force, closed, drain;
-	bool names_any;        /* .n names a resource */
-	bool may_be_over;      /* whole groups of it may go for others' rights */
-	bool skipped;          /* before .next one has failed, and may not the next time */
-	bool key_over;         /* of the candidate, see race.c */
-	bool grows_below;      /* somebody below may grow (rebalance.c) */
-	bool dirty;            /* its sums have changed since it entered the race */
-	int64_t *n, *g, *cap;  /* per resource: right or Q_UNNAMED, guarantee, limit */
+	bool names_any;   /* .right names a resource */
+	bool may_be_over; /* whole groups of it may go for others' rights */
+	bool skipped;     /* before .next one has failed, and may not the next time */
+	bool key_over;    /* of the candidate, see race.c */
+	bool grows_below; /* somebody below may grow (rebalance.c) */
+	bool dirty;       /* its sums have changed since it entered the race */
+	int64_t *right, *guarantee,
+		*capability;   /* per resource; .right: Q_UNNAMED if the queue names it not */
 	int64_t *due;          /* per resource: what it is entitled to */
 	int64_t *lent;         /* per resource: .due where a sibling has a right, else Q_NO_LIMIT */
 	struct q_sum *sum;     /* per resource */
 	int64_t *idle;         /* per resource: guarantees of its children that they do not use */
-	int64_t share;         /* s(,0) in Q_SHARE_UNIT */
+	int64_t share;         /* Its share without any new ask: s(a, 0) of queue.md 5, times Q_SHARE_UNIT. */
 	int64_t extras;        /* pods beyond the minima, below */
 	int64_t *most;         /* tree over the children: the largest .share of those with .extras, else -1 */
 	struct q_group **here; /* groups of its own that are, or were in this pass, admitted or reserving */
 	uint32_t n_here;
 	int32_t live;                /* groups below that are admitted or reserving */
 	uint32_t n_over;             /* children of which that is true */
-	int32_t n_unnamed;           /* live groups below that ask nothing of what .n names */
+	int32_t n_unnamed;           /* live groups below that ask nothing of what .right names */
 	struct q_group **line;       /* groups that ask for it and have not finished, in line order */
 	uint32_t n_line, next;       /* .next: the first that was not tried yet */
 	const struct q_group *takes; /* the first that may take from others at some time; NULL: none */
@@ -86,9 +91,9 @@ struct q_kind {
 	const struct q_group *first; /* one of them */
 	struct q_kind *next;         /* with the same hash */
 	uint64_t hash;
-	int64_t *m;     /* vector of the minimum and the hold */
-	uint32_t *rows; /* quota rows that its pods are charged with */
-	int64_t *row_m; /* per row: by the minimum */
+	int64_t *minimum;     /* vector of the minimum and the hold */
+	uint32_t *rows;       /* quota rows that its pods are charged with */
+	int64_t *row_minimum; /* per row: by the minimum */
 	uint32_t n_rows;
 	int8_t feasible;                  /* -1: not asked yet */
 	uint32_t starved_at;              /* struct q_pass.change when it was found not to fit; 0: never */
@@ -113,8 +118,9 @@ struct q_spot {
 /* What the pass may change of a group. */
 struct q_state {
 	enum kar_queue_standing standing;
-	int32_t d;
-	struct q_spot *spots; /* of the first .d pods, if it is admitted; of the minimum, if it reserves */
+	int32_t n_kept; /* d: pods that it is to have, the first of its order */
+	struct q_spot
+		*spots; /* of the first .n_kept pods, if it is admitted; of the minimum, if it reserves */
 	uint32_t n_spots;
 	struct kar_held *held; /* room for members to come */
 	uint32_t n_held;
@@ -131,7 +137,7 @@ struct q_state {
 
 struct q_group {
 	const struct kar_queue_group *in;
-	struct q_queue *q; /* where it counts; the root, if its queue has no place */
+	struct q_queue *queue; /* where it counts; the root, if its queue has no place */
 	struct q_kind *kind;
 	uint32_t index;
 	int32_t min, left, desired; /* .desired: in->desired, at most .left */
@@ -160,27 +166,36 @@ struct q_group {
 	bool asks; /* others would go for it, and the API server is to be asked first */
 };
 
-/* Who goes for another group, in one of the ways of victims.c, and what it was before. */
+/* The ways in which a group that does not fit takes room from others (docs/design/queue.md, 6). */
+enum q_way {
+	Q_NO_WAY,
+	Q_END_HOLDS,   /* room for members to come ends: nobody loses a pod */
+	Q_TAKE_EXTRAS, /* b: pods beyond the minima, of queues above their share */
+	Q_RECLAIM,     /* c: whole groups of queues above their rights, for the right of its own queue */
+	Q_PREEMPT,     /* d: whole groups of lower priority in its own queue */
+};
+
+/* Who goes for another group, in which way, and what it was before. */
 struct q_victim {
-	struct q_group *g;
+	struct q_group *group;
 	struct q_state before;
-	char way; /* 'h', 'b', 'c', 'd' */
+	enum q_way way;
 };
 
 /* Limits that an ask exceeds. */
 struct q_short {
-	uint64_t cluster;     /* resources */
-	uint64_t cap[Q_PATH]; /* per depth of the path: resources */
-	uint64_t quota;       /* bits by row of the kind */
-	uint32_t jobs;        /* bits by depth */
+	uint64_t cluster;            /* resources */
+	uint64_t capability[Q_PATH]; /* per depth of the path: resources */
+	uint64_t quota;              /* bits by row of the kind */
+	uint32_t jobs;               /* bits by depth */
 	bool nodes, closed;
 };
 
 /* What is asked for: pods @from .. @to of a group, or its minimum. */
 struct q_ask {
-	struct q_group *g;
+	struct q_group *group;
 	int32_t from, to;
-	const int64_t *v;
+	const int64_t *needs;
 	const int64_t *rows;          /* per row of the kind */
 	bool extra;                   /* beyond its minimum */
 	bool job;                     /* a new live group */
@@ -188,7 +203,7 @@ struct q_ask {
 };
 
 struct q_saved {
-	struct q_group *g;
+	struct q_group *group;
 	struct q_state st;
 };
 
@@ -206,7 +221,7 @@ struct q_row {
 struct q_reserved {
 	const char *node;
 	kar_class class;
-	const int64_t *v; /* that the class asks for; what is below 0 counts as nothing */
+	const int64_t *needs; /* that the class asks for; what is below 0 counts as nothing */
 };
 
 /* @n pods that are about to be bound to the node. */
@@ -221,9 +236,9 @@ struct q_expected_list {
 };
 
 struct q_pass {
-	const struct kar_queue_snapshot *s;
+	const struct kar_queue_snapshot *snapshot;
 	kar_time now, again_at;
-	struct kar_arena *a;
+	struct kar_arena *arena;
 	const char *names[Q_RESOURCES];
 	uint32_t n_resources, pods; /* .pods: the number of `pods` */
 	uint64_t ranked[3];         /* resources by which pods are compared: GPUs, cpu, memory */
@@ -308,7 +323,7 @@ static inline int64_t q_min(int64_t a, int64_t b)
 /* One amount per resource, all 0. */
 static inline int64_t *q_vector(struct q_pass *p)
 {
-	return kar_arena_alloc(p->a, p->n_resources, sizeof(int64_t));
+	return kar_arena_alloc(p->arena, p->n_resources, sizeof(int64_t));
 }
 
 static inline bool q_is_admitted(const struct q_group *g)
@@ -319,22 +334,22 @@ static inline bool q_is_admitted(const struct q_group *g)
 /* Pods that stay: the first of its order. */
 static inline int32_t q_kept(const struct q_group *g)
 {
-	return q_is_admitted(g) ? g->st.d : 0;
+	return q_is_admitted(g) ? g->st.n_kept : 0;
 }
 
 static inline int32_t q_extras(const struct q_group *g)
 {
-	return q_is_admitted(g) && g->in->elastic && g->st.d > g->min ? g->st.d - g->min : 0;
+	return q_is_admitted(g) && g->in->elastic && g->st.n_kept > g->min ? g->st.n_kept - g->min : 0;
 }
 
 static inline int64_t q_used(const struct q_queue *q, uint32_t r)
 {
-	return q_add(q->sum[r].k, q->sum[r].h);
+	return q_add(q->sum[r].kept, q->sum[r].reserved);
 }
 
 static inline int64_t q_seen(const struct q_sum *s, enum q_view view)
 {
-	return q_add(s->k, view == Q_FUT ? s->h : q_max(s->h, s->t));
+	return q_add(s->kept, view == Q_FUT ? s->reserved : q_max(s->reserved, s->leaving));
 }
 
 /* --- tree.c */
@@ -405,13 +420,13 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 /* The largest share of siblings with extras; -1: none has some. */
 int64_t q_most_beside(const struct q_queue *q) KAR_NONNULL;
 bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v) KAR_NONNULL;
-/* @minima: U0 stands for U. */
+/* @minima: only these count of what its groups use. */
 bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, uint64_t resources,
 	bool minima) KAR_NONNULL;
 uint64_t q_asked(const struct q_pass *p,
 	const int64_t *v) KAR_NONNULL; /* the resources of which it asks for some */
 int64_t q_lock(const struct q_queue *q, uint32_t r) KAR_NONNULL;
-/* Its d is lower by one pod, which leaves. */
+/* It has one pod less, which leaves. */
 void q_lower(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* Its room for members to come ends, so that @taker has it. */
 void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker) KAR_NONNULL;
@@ -505,7 +520,7 @@ void q_grow_members(struct q_pass *p) KAR_NONNULL;
 bool q_raise(struct q_pass *p)
 	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
 
-/* Raises d by one pod; false: there is no room. */
+/* It has one pod more; false: there is no room. */
 bool q_raise_by_one(struct q_pass *p, struct q_group *g, enum q_view view) KAR_NONNULL;
 /*
  * Might the one more pod of @ask, which no plan binds, be bound to room of a claim, or of a minimum that starts? All extras without a node are counted, as
@@ -528,11 +543,11 @@ enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
 enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
 
 /* --- victims.c */
-/* Can b, c or d do anything for groups of this queue? Then a failure is remembered until the next change only. */
+/* Can a way but the free room do anything for groups of this queue? Then a failure is remembered until the next change only. */
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
-/* False: b, c and d find nobody for @g, as things are. */
+/* False: no way finds anybody for @g, as things are. */
 bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
-/* b, c, d: some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
+/* Some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /*
  * awaiting.c: @victims go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:

@@ -9,7 +9,7 @@ static void drop(struct q_pass *p, struct q_group *g)
 
 	q_release(p, g, &st, 0);
 	st.standing = KAR_QUEUE_WAITING;
-	st.d = 0;
+	st.n_kept = 0;
 	q_set(p, g, &st);
 }
 
@@ -27,7 +27,7 @@ static bool lost_quota(const struct q_pass *p, const struct q_group *g)
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		uint32_t row = g->kind->rows[i];
 
-		if (g->kind->row_m[i] > 0 && q_row_room(p, row) < 0)
+		if (g->kind->row_minimum[i] > 0 && q_row_room(p, row) < 0)
 			return true;
 	}
 	return false;
@@ -37,7 +37,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 {
 	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
 
-	if (g->q->drain && !g->in->not_evictable) {
+	if (g->queue->drain && !g->in->not_evictable) {
 		q_evict(p, g, KAR_QUEUE_DRAIN, NULL);
 		return true;
 	}
@@ -52,7 +52,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 
 static bool has_head(const struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		if (p->queues[i].reserved)
 			return true;
 	}
@@ -61,7 +61,7 @@ static bool has_head(const struct q_pass *p)
 
 void q_forget_heads(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
 		p->queues[i].reserved = NULL;
 	q_forget_reservation(p);
 }
@@ -124,7 +124,7 @@ static bool keep_units(struct q_pass *p)
 		if (!g->unit_ready)
 			continue;
 		st.standing = KAR_QUEUE_RESERVING;
-		st.d = 0;
+		st.n_kept = 0;
 		q_set(p, g, &st);
 	}
 	return changed;
@@ -168,9 +168,9 @@ int q_compare_shares(const struct q_group *a, const struct q_group *b)
 	const struct q_queue *x[Q_PATH] = { 0 }, *y[Q_PATH] = { 0 };
 	int order = 0;
 
-	for (const struct q_queue *q = a->q; q->parent; q = q->parent)
+	for (const struct q_queue *q = a->queue; q->parent; q = q->parent)
 		x[q->depth] = q;
-	for (const struct q_queue *q = b->q; q->parent; q = q->parent)
+	for (const struct q_queue *q = b->queue; q->parent; q = q->parent)
 		y[q->depth] = q;
 	for (int i = 1; i < Q_PATH && !order && x[i] && y[i]; i++) {
 		int64_t s = x[i]->share, t = y[i]->share;
@@ -194,9 +194,9 @@ struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below, 
 		struct q_group *g = p->live[i];
 		const int64_t *u;
 
-		if (!q_extras(g) || !q_is_below(g->q, below))
+		if (!q_extras(g) || !q_is_below(g->queue, below))
 			continue;
-		u = q_class_needs(p, g->in->runs[q_run_of(g, g->st.d - 1)].class);
+		u = q_class_needs(p, g->in->runs[q_run_of(g, g->st.n_kept - 1)].class);
 		if ((q_asked(p, u) & resources) && (!last || q_compare_shares(g, last) > 0))
 			last = g;
 	}
@@ -223,7 +223,7 @@ static bool has_no_place(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_spot *last = g->st.n_spots ? &g->st.spots[g->st.n_spots - 1] : NULL;
 
-	return q_extras(g) && last && !last->node && !last->none && !p->s->no_nodes &&
+	return q_extras(g) && last && !last->node && !last->none && !p->snapshot->no_nodes &&
 		!g->in->no_node_check && !g->in->provisioned && !g->st.provisions;
 }
 
@@ -235,7 +235,7 @@ static bool shed_below(struct q_pass *p, struct q_queue *q)
 	for (uint32_t i = 0; i < q->n_children; i++)
 		changed |= shed_below(p, q->children[i]);
 	for (uint32_t r = 0; q->in && r < p->n_resources; r++)
-		changed |= shed_until(p, q, r, q->cap[r]);
+		changed |= shed_until(p, q, r, q->capability[r]);
 	return changed;
 }
 
@@ -248,7 +248,7 @@ bool q_shed(struct q_pass *p)
 			q_lower(p, p->live[i]);
 	}
 	changed |= shed_below(p, p->root);
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++)
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++)
 		changed |= shed_until(p, p->root, r, p->load[r]);
 	return changed;
 }

@@ -21,7 +21,7 @@ static uint64_t flags_of(const struct kar_queue_group *in)
 
 static uint64_t hash_of(const struct q_group *g)
 {
-	uint64_t h = mix(g->q->index, (uint64_t)(uint32_t)g->in->base << 32 | (uint32_t)g->min);
+	uint64_t h = mix(g->queue->index, (uint64_t)(uint32_t)g->in->base << 32 | (uint32_t)g->min);
 
 	h = mix(mix(h, (uint64_t)g->level), flags_of(g->in));
 	for (uint32_t i = 0; i < g->in->n_runs; i++)
@@ -72,7 +72,7 @@ static bool are_alike(const struct q_group *a, const struct q_group *b)
 {
 	const struct kar_queue_group *x = a->in, *y = b->in;
 
-	return !leaves_rows(x) && !leaves_rows(y) && a->q == b->q && a->level == b->level &&
+	return !leaves_rows(x) && !leaves_rows(y) && a->queue == b->queue && a->level == b->level &&
 		a->min == b->min && x->base == y->base && x->n_runs == y->n_runs &&
 		flags_of(x) == flags_of(y) &&
 		strcmp(x->topology ? x->topology : "", y->topology ? y->topology : "") == 0 &&
@@ -86,8 +86,8 @@ static void sort_rows(const struct q_pass *p, struct q_kind *k)
 {
 	for (uint32_t i = 1; i < k->n_rows; i++) {
 		for (uint32_t j = i; j > 0; j--) {
-			const struct kar_queue_quota_row *a = &p->s->rows[k->rows[j - 1]],
-							 *b = &p->s->rows[k->rows[j]];
+			const struct kar_queue_quota_row *a = &p->snapshot->rows[k->rows[j - 1]],
+							 *b = &p->snapshot->rows[k->rows[j]];
 			int order = strcmp(a->quota, b->quota);
 			uint32_t row = k->rows[j];
 
@@ -105,7 +105,7 @@ static void add_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = charges[i].row;
 
-		if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->s->rows[row].unknown)
+		if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->snapshot->rows[row].unknown)
 			k->rows[k->n_rows++] = row;
 	}
 }
@@ -120,8 +120,8 @@ static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue
 		most += in->leaving[i].n_charges;
 	most += in->n_hold_charges;
 	most = most < Q_ROWS ? most : Q_ROWS;
-	k->rows = kar_arena_alloc(p->a, most + 1, sizeof(*k->rows));
-	k->row_m = kar_arena_alloc(p->a, most + 1, sizeof(*k->row_m));
+	k->rows = kar_arena_alloc(p->arena, most + 1, sizeof(*k->rows));
+	k->row_minimum = kar_arena_alloc(p->arena, most + 1, sizeof(*k->row_minimum));
 	for (uint32_t i = 0; i < in->n_runs; i++)
 		add_rows(p, k, in->runs[i].charges, in->runs[i].n_charges, most);
 	for (uint32_t i = 0; i < in->n_leaving; i++)
@@ -139,14 +139,14 @@ struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
 		if (k->hash == hash && are_alike(k->first, g))
 			return k;
 	}
-	k = kar_arena_alloc(p->a, 1, sizeof(*k));
+	k = kar_arena_alloc(p->arena, 1, sizeof(*k));
 	*k = (struct q_kind){ .first = g, .next = *slot, .hash = hash, .feasible = -1 };
 	*slot = k;
-	k->m = q_vector(p);
+	k->minimum = q_vector(p);
 	find_rows(p, k, g->in);
 	g->kind = k;
-	q_add_pods(p, g, 0, g->min, k->m, k->row_m);
-	q_add_list(p, &g->in->hold, k->m);
-	q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, k->row_m);
+	q_add_pods(p, g, 0, g->min, k->minimum, k->row_minimum);
+	q_add_list(p, &g->in->hold, k->minimum);
+	q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, k->row_minimum);
 	return k;
 }

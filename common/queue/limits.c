@@ -17,10 +17,10 @@ struct limit {
 static int64_t *beyond_minimum(struct q_pass *p, const struct q_group *g)
 {
 	int64_t *v = q_vector(p);
-	int64_t *rows = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*rows));
+	int64_t *rows = kar_arena_alloc(p->arena, g->kind->n_rows + 1, sizeof(*rows));
 
 	if (q_extras(g))
-		q_add_pods(p, g, g->min, g->st.d, v, rows);
+		q_add_pods(p, g, g->min, g->st.n_kept, v, rows);
 	return v;
 }
 
@@ -43,16 +43,16 @@ static void add_to_path(const struct q_pass *p, const struct limits *l, const st
 
 static void sum_up(struct q_pass *p, struct limits *l)
 {
-	uint32_t n = p->s->n_queues + 1;
+	uint32_t n = p->snapshot->n_queues + 1;
 
-	l->beyond = kar_arena_alloc(p->a, n, sizeof(*l->beyond));
+	l->beyond = kar_arena_alloc(p->arena, n, sizeof(*l->beyond));
 	for (uint32_t i = 0; i < n; i++)
 		l->beyond[i] = q_vector(p);
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
 
 		if (q_extras(g))
-			add_to_path(p, l, g->q, beyond_minimum(p, g));
+			add_to_path(p, l, g->queue, beyond_minimum(p, g));
 	}
 }
 
@@ -68,12 +68,12 @@ static struct scarce find_scarce(struct q_pass *p, const struct q_ask *ask)
 	struct q_short s;
 
 	q_rows_fit(p, ask, Q_FUT, &s);
-	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
-		if (s.cap[q->depth])
-			return (struct scarce){ .at = q, .resources = s.cap[q->depth] };
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
+		if (s.capability[q->depth])
+			return (struct scarce){ .at = q, .resources = s.capability[q->depth] };
 	}
 	for (uint32_t r = 0; r < p->n_resources; r++)
-		all.resources |= (uint64_t)(ask->v[r] > 0 && r != p->pods) << r;
+		all.resources |= (uint64_t)(ask->needs[r] > 0 && r != p->pods) << r;
 	if (s.cluster)
 		all.resources = s.cluster;
 	return all;
@@ -88,7 +88,7 @@ static const char *name_sharers(struct q_pass *p, struct limits *l, const struct
 	if (!l->beyond)
 		sum_up(p, l);
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		int64_t leaf = beyond_of(p, l, g->q)[r], here = q_sub(leaf, own[r]);
+		int64_t leaf = beyond_of(p, l, g->queue)[r], here = q_sub(leaf, own[r]);
 		int64_t others = q_sub(beyond_of(p, l, s->at)[r], leaf);
 		const char *name = p->names[r];
 
@@ -97,7 +97,7 @@ static const char *name_sharers(struct q_pass *p, struct limits *l, const struct
 		if (here <= 0)
 			return Q_TEXT(p, "other queues use %s %s beyond the minima of their jobs",
 				q_text_amount(p, name, others, true), name);
-		return Q_TEXT(p, "other jobs of queue %s use %s %s beyond their minima%s", g->q->in->name,
+		return Q_TEXT(p, "other jobs of queue %s use %s %s beyond their minima%s", g->queue->in->name,
 			q_text_amount(p, name, here, true), name,
 			others <= 0 ? ""
 				    : Q_TEXT(p, ", other queues %s", q_text_amount(p, name, others, true)));
@@ -121,17 +121,17 @@ static struct limit by_load(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
 		int64_t used = q_used(p->root, r);
 		struct q_lack l = { .resource = p->names[r],
-			.r = r,
-			.wanted = ask->v[r],
+			.number = r,
+			.wanted = ask->needs[r],
 			.limit = q_add(p->load[r], p->foreign[r]),
 			.free = q_sub(p->load[r], used) };
 
-		if (ask->v[r] <= 0)
+		if (ask->needs[r] <= 0)
 			continue;
-		if (q_add(q_add(used, p->foreign[r]), ask->v[r]) > p->alloc[r])
+		if (q_add(q_add(used, p->foreign[r]), ask->needs[r]) > p->alloc[r])
 			return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
 		l.lacks = q_sub(l.wanted, l.free);
 		q_note_lack(&worst, &l);
@@ -140,7 +140,7 @@ static struct limit by_load(struct q_pass *p, const struct q_ask *ask)
 		return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
 	return (struct limit){ KAR_QUEUE_LIMIT_LOAD,
 		Q_TEXT(p, "%s, --max-load-desired keeps the rest of %s free", q_short_of(p, &worst),
-			q_text_amount(p, worst.resource, p->alloc[worst.r], false)) };
+			q_text_amount(p, worst.resource, p->alloc[worst.number], false)) };
 }
 
 static enum kar_queue_limit limit_of(enum kar_queue_reason reason)
@@ -171,8 +171,8 @@ static bool may_be_shared(enum kar_queue_limit limit)
 static bool has_lost_its_node(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_mark mark = q_mark(p);
-	struct q_state st = ask->g->st;
-	bool lost = !q_keep_bound(p, ask->g, ask->from, &st);
+	struct q_state st = ask->group->st;
+	bool lost = !q_keep_bound(p, ask->group, ask->from, &st);
 
 	q_undo(p, mark);
 	return lost;
@@ -196,8 +196,8 @@ static struct limit by_sums(struct q_pass *p, const struct q_ask *ask)
 	q_rows_fit(p, ask, Q_FUT, &s);
 	if (s.cluster)
 		found.limit = KAR_QUEUE_LIMIT_CAPACITY;
-	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent)
-		found.limit = s.cap[q->depth] ? KAR_QUEUE_LIMIT_CAPABILITY : found.limit;
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent)
+		found.limit = s.capability[q->depth] ? KAR_QUEUE_LIMIT_CAPABILITY : found.limit;
 	if (s.quota || s.closed)
 		found.limit = KAR_QUEUE_LIMIT_QUOTA;
 	return found;
@@ -206,7 +206,7 @@ static struct limit by_sums(struct q_pass *p, const struct q_ask *ask)
 /* One more pod does not fit. */
 static struct limit by_room(struct q_pass *p, struct limits *l, struct q_group *g)
 {
-	const struct q_ask ask = q_ask_pods(p, g, g->st.d, g->st.d + 1);
+	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
 	struct limit found = by_load(p, &ask);
 	const char *sharers;
 	struct scarce scarce;
@@ -232,7 +232,7 @@ static bool runs(const struct q_group *g)
 /* What stops the next pod: room first, because a window that ends would not help without it. */
 static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_group *g)
 {
-	if (g->q->closed)
+	if (g->queue->closed)
 		return (struct limit){ KAR_QUEUE_LIMIT_CLOSED, NULL };
 	if (!runs(g))
 		return (struct limit){ KAR_QUEUE_LIMIT_STARTING, NULL };
@@ -241,7 +241,7 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 	if (q_waits_for_start(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_QUOTA,
 			"jobs of the namespace that start go first for its quota" };
-	if (g->st.d == g->desired && !g->in->resized && q_is_frozen(p, g))
+	if (g->st.n_kept == g->desired && !g->in->resized && q_is_frozen(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_FREEZING,
 			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_frozen_until(p, g))) };
 	if (!can_rise(p, g, Q_NOW))
@@ -251,7 +251,8 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 
 static bool is_limited(const struct q_group *g)
 {
-	return q_is_admitted(g) && g->in->elastic && g->q->in && g->st.d >= g->min && g->st.d < g->left;
+	return q_is_admitted(g) && g->in->elastic && g->queue->in && g->st.n_kept >= g->min &&
+		g->st.n_kept < g->left;
 }
 
 void q_explain_limits(struct q_pass *p, struct kar_queue_result *out)

@@ -7,11 +7,11 @@ static struct q_lack lack_of_capability(const struct q_pass *p, const struct q_g
 {
 	struct q_lack worst = { 0 };
 
-	for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+	for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			struct q_lack l = { .resource = p->names[r],
-				.wanted = g->kind->m[r],
-				.r = r,
+				.wanted = g->kind->minimum[r],
+				.number = r,
 				.limit = q_limit(q, r, g),
 				.free = q_limit(q, r, g),
 				.queue = q };
@@ -28,12 +28,12 @@ static struct q_lack lack_of_all_nodes(const struct q_pass *p, const struct q_gr
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
-		struct q_lack l = { .resource = p->names[r], .wanted = g->kind->m[r] };
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
+		struct q_lack l = { .resource = p->names[r], .wanted = g->kind->minimum[r] };
 
 		if (l.wanted <= 0)
 			continue;
-		l.free = l.limit = kar_sched_offered(p->s->sched, l.resource);
+		l.free = l.limit = kar_sched_offered(p->snapshot->sched, l.resource);
 		l.lacks = q_sub(l.wanted, l.limit);
 		q_note_lack(&worst, &l);
 	}
@@ -97,17 +97,18 @@ static struct q_why why_never_by_quota(struct q_pass *p, const struct q_group *g
 	const char *text = NULL;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *row = &p->s->rows[k->rows[i]];
+		const struct kar_queue_quota_row *row = &p->snapshot->rows[k->rows[i]];
 
-		if (k->row_m[i] <= row->hard)
+		if (k->row_minimum[i] <= row->hard)
 			continue;
 		if (first)
 			text = Q_TEXT(p, "%s, and %s: %s requested, quota %s allows %s", text, row->resource,
-				q_text_amount(p, row->resource, k->row_m[i], true), row->quota,
+				q_text_amount(p, row->resource, k->row_minimum[i], true), row->quota,
 				q_text_amount(p, row->resource, row->hard, false));
 		else
 			text = Q_TEXT(p, "%s, quota %s allows %s",
-				kar_queue_short_text(p->a, row->resource, k->row_m[i], row->hard, row->hard),
+				kar_queue_short_text(p->arena, row->resource, k->row_minimum[i], row->hard,
+					row->hard),
 				row->quota, q_text_amount(p, row->resource, row->hard, false));
 		first = first ? first : row;
 	}
@@ -120,7 +121,8 @@ static int64_t guaranteed_to_others(const struct q_queue *leaf, uint32_t r)
 
 	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
 		for (uint32_t i = 0; i < q->parent->n_children; i++)
-			all = q_add(all, q->parent->children[i] == q ? 0 : q->parent->children[i]->g[r]);
+			all = q_add(all,
+				q->parent->children[i] == q ? 0 : q->parent->children[i]->guarantee[r]);
 	}
 	return all;
 }
@@ -130,22 +132,22 @@ static struct q_why why_never_for_guarantees(struct q_pass *p, const struct q_as
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && p->has_guarantees && !p->s->no_nodes; r++) {
+	for (uint32_t r = 0; r < p->n_resources && p->has_guarantees && !p->snapshot->no_nodes; r++) {
 		struct q_lack l = { .resource = p->names[r],
-			.r = r,
-			.wanted = ask->v[r],
+			.number = r,
+			.wanted = ask->needs[r],
 			.limit = p->alloc[r],
 			.free = q_sub(p->alloc[r], p->foreign[r]) };
 
 		if (l.wanted > 0 && l.wanted > l.free)
 			return (struct q_why){ 0 };
-		l.free = q_sub(l.free, guaranteed_to_others(ask->g->q, r));
+		l.free = q_sub(l.free, guaranteed_to_others(ask->group->queue, r));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
 	}
 	if (!worst.resource)
 		return (struct q_why){ 0 };
-	return q_why_guaranteed(p, ask, q_short_of(p, &worst), worst.r);
+	return q_why_guaranteed(p, ask, q_short_of(p, &worst), worst.number);
 }
 
 struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g)

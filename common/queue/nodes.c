@@ -14,9 +14,10 @@ struct wish {
 /* A role for each run, with as many pods as are asked for of it. */
 static void make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
 {
-	const struct kar_queue_group *in = ask->g->in;
-	struct kar_role *roles =
-		in->n_runs > KAR_LEN(w->roles) ? kar_arena_alloc(p->a, in->n_runs, sizeof(*roles)) : w->roles;
+	const struct kar_queue_group *in = ask->group->in;
+	struct kar_role *roles = in->n_runs > KAR_LEN(w->roles)
+		? kar_arena_alloc(p->arena, in->n_runs, sizeof(*roles))
+		: w->roles;
 	int32_t at = 0;
 
 	w->gang = (struct kar_gang){ .roles = roles };
@@ -54,11 +55,11 @@ static void push_places(struct q_pass *p, const struct kar_placement *out, uint3
 static void push_nowhere(struct q_pass *p, const struct q_ask *ask, struct q_state *st)
 {
 	for (int32_t k = ask->from; k < ask->to;) {
-		uint32_t run = q_run_of(ask->g, k);
+		uint32_t run = q_run_of(ask->group, k);
 		int32_t end = 0;
 
 		for (uint32_t i = 0; i <= run; i++)
-			end += ask->g->in->runs[i].n;
+			end += ask->group->in->runs[i].n;
 		end = end < ask->to ? end : ask->to;
 		q_push(p, st, (struct q_spot){ .run = run, .n = end - k, .none = true });
 		k = end;
@@ -75,7 +76,7 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
-	fits = kar_sched_place(p->s->sched, &w->gang, p->a, out);
+	fits = kar_sched_place(p->snapshot->sched, &w->gang, p->arena, out);
 	if (p->leaving)
 		q_switch_view(p, &o, -1);
 	return fits;
@@ -88,7 +89,8 @@ static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct 
 
 	if (binds)
 		q_reserve_room(p, 1);
-	fits = view == Q_NOW ? place_now(p, w, out) : kar_sched_place(p->s->sched, &w->gang, p->a, out);
+	fits = view == Q_NOW ? place_now(p, w, out)
+			     : kar_sched_place(p->snapshot->sched, &w->gang, p->arena, out);
 	if (binds)
 		q_reserve_room(p, -1);
 	return fits;
@@ -104,13 +106,13 @@ static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *as
 		return true;
 	if (!q_goes_before_expected(p, ask))
 		return false;
-	mark = kar_sched_mark(p->s->sched);
+	mark = kar_sched_mark(p->snapshot->sched);
 	q_lift_expected(p, ask);
 	if (!find_places(p, ask, w, view, out)) {
-		kar_sched_undo(p->s->sched, mark);
+		kar_sched_undo(p->snapshot->sched, mark);
 		return false;
 	}
-	kar_sched_keep(p->s->sched, mark);
+	kar_sched_keep(p->snapshot->sched, mark);
 	q_settle_expected(p, ask);
 	return true;
 }
@@ -120,7 +122,7 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	struct kar_placement out;
 	struct wish w;
 
-	if (ask->g->in->no_node_check || p->s->no_nodes) {
+	if (ask->group->in->no_node_check || p->snapshot->no_nodes) {
 		push_nowhere(p, ask, st);
 		return true;
 	}
@@ -130,9 +132,10 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
 		push_places(p, &out, i, i, view == Q_FUT, st);
 	for (uint32_t i = 0; i < out.n_held; i++)
-		kar_sched_class_put(p->s->sched, out.held[i].class); /* it stays known while it is taken */
+		kar_sched_class_put(p->snapshot->sched,
+			out.held[i].class); /* it stays known while it is taken */
 	if (out.n_held) {
-		st->held = kar_arena_alloc(p->a, out.n_held, sizeof(*st->held));
+		st->held = kar_arena_alloc(p->arena, out.n_held, sizeof(*st->held));
 		memcpy(st->held, out.held, out.n_held * sizeof(*st->held));
 		st->n_held = out.n_held;
 	}
@@ -144,10 +147,10 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
 	const struct q_ask ask = q_ask_minimum((struct q_group *)(uintptr_t)g);
 	struct wish w;
 
-	if (g->in->no_node_check || p->s->no_nodes)
+	if (g->in->no_node_check || p->snapshot->no_nodes)
 		return true;
 	make_wish(p, &ask, &w);
-	return kar_sched_feasible(p->s->sched, &w.gang);
+	return kar_sched_feasible(p->snapshot->sched, &w.gang);
 }
 
 struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
@@ -158,11 +161,11 @@ struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 	size_t mark;
 
 	make_wish(p, ask, &w);
-	mark = kar_sched_mark(p->s->sched);
+	mark = kar_sched_mark(p->snapshot->sched);
 	q_lift_expected(p, ask);
-	kar_sched_explain(p->s->sched, &w.gang, ask->g->in->run_names, &out.why, &text);
-	kar_sched_undo(p->s->sched, mark);
-	out.text = kar_arena_printf(p->a, "%s", kar_buf_cstr(&text) + out.why.obstacles);
+	kar_sched_explain(p->snapshot->sched, &w.gang, ask->group->in->run_names, &out.why, &text);
+	kar_sched_undo(p->snapshot->sched, mark);
+	out.text = kar_arena_printf(p->arena, "%s", kar_buf_cstr(&text) + out.why.obstacles);
 	kar_buf_release(&text);
 	return out;
 }
@@ -183,7 +186,7 @@ bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_exces
 	struct wish w;
 
 	make_wish(p, &ask, &w);
-	return kar_sched_exceeds_nodes(p->s->sched, &w.gang, out);
+	return kar_sched_exceeds_nodes(p->snapshot->sched, &w.gang, out);
 }
 
 bool q_nodes_are_alike(struct q_pass *p, struct q_group *g)
@@ -192,7 +195,7 @@ bool q_nodes_are_alike(struct q_pass *p, struct q_group *g)
 	struct wish w;
 
 	make_wish(p, &ask, &w);
-	return kar_sched_all_alike(p->s->sched, &w.gang);
+	return kar_sched_all_alike(p->snapshot->sched, &w.gang);
 }
 
 /* --- the beginning and the end ----------------------------------------------------------------------- */
@@ -203,9 +206,9 @@ static void seat(struct q_pass *p, struct q_group *g)
 	struct q_state st = g->st;
 	int32_t at = 0;
 
-	for (uint32_t i = 0; i < g->in->n_runs && at < st.d; i++) {
+	for (uint32_t i = 0; i < g->in->n_runs && at < st.n_kept; i++) {
 		const struct kar_queue_run *run = &g->in->runs[i];
-		int32_t left = run->n < st.d - at ? run->n : st.d - at;
+		int32_t left = run->n < st.n_kept - at ? run->n : st.n_kept - at;
 
 		at += run->n;
 		for (uint32_t k = 0; k < run->n_seats && left > 0; k++) {
@@ -265,7 +268,7 @@ static void wish_for_rest(const struct q_group *g, struct wish *w, struct kar_ro
 static void fill_in(struct q_pass *p, struct q_group *g, const struct kar_placement *out, bool real)
 {
 	struct q_state old = g->st;
-	int32_t *left = kar_arena_alloc(p->a, out->n_places + 1, sizeof(*left));
+	int32_t *left = kar_arena_alloc(p->arena, out->n_places + 1, sizeof(*left));
 
 	for (uint32_t k = 0; k < out->n_places; k++)
 		left[k] = out->places[k].n;
@@ -298,13 +301,13 @@ static void hold_for_members(struct q_pass *p, struct q_group *g)
 	struct kar_gang gang = { .hold = g->in->hold.items, .n_hold = g->in->hold.n };
 	struct kar_placement out;
 
-	if (!gang.n_hold || !kar_sched_place(p->s->sched, &gang, p->a, &out) || !out.n_held)
+	if (!gang.n_hold || !kar_sched_place(p->snapshot->sched, &gang, p->arena, &out) || !out.n_held)
 		return;
-	g->st.held = kar_arena_alloc(p->a, out.n_held, sizeof(*g->st.held));
+	g->st.held = kar_arena_alloc(p->arena, out.n_held, sizeof(*g->st.held));
 	g->st.n_held = out.n_held;
 	memcpy(g->st.held, out.held, out.n_held * sizeof(*g->st.held));
 	for (uint32_t i = 0; i < out.n_held; i++)
-		kar_sched_class_put(p->s->sched, out.held[i].class);
+		kar_sched_class_put(p->snapshot->sched, out.held[i].class);
 }
 
 /*
@@ -322,12 +325,13 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 		hold_for_members(p, g);
 		return;
 	}
-	roles = kar_arena_alloc(p->a, g->in->n_runs + 1, sizeof(*roles));
+	roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
 	wish_for_rest(g, &w, roles, false);
-	whole = g->in->at_once ? place_now(p, &w, &out) : kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+	whole = g->in->at_once ? place_now(p, &w, &out)
+			       : kar_sched_place(p->snapshot->sched, &w.gang, p->arena, &out);
 	if (!whole) {
 		wish_for_rest(g, &w, roles, true);
-		kar_sched_place(p->s->sched, &w.gang, p->a, &out);
+		kar_sched_place(p->snapshot->sched, &w.gang, p->arena, &out);
 	}
 	fill_in(p, g, &out, whole);
 	hold_for_members(p, g);
@@ -345,13 +349,13 @@ static void place_claim(struct q_pass *p, struct q_group *g)
 
 void q_nodes_begin(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->s->n_groups && !p->s->no_nodes; i++)
+	for (uint32_t i = 0; i < p->snapshot->n_groups && !p->snapshot->no_nodes; i++)
 		q_lift_gone(p, &p->groups[i]);
 	for (uint32_t i = 0; i < p->n_line; i++) {
 		if (q_is_admitted(p->line[i]))
 			seat(p, p->line[i]);
 	}
-	for (uint32_t i = 0; i < p->n_line && !p->s->no_nodes; i++) {
+	for (uint32_t i = 0; i < p->n_line && !p->snapshot->no_nodes; i++) {
 		if (q_is_admitted(p->line[i]))
 			place_rest(p, p->line[i]);
 	}

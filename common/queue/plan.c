@@ -27,14 +27,14 @@ static const char *evicted_text(struct q_pass *p, const struct q_group *g)
 	struct q_queue *a, *b;
 
 	if (!taker)
-		return kar_arena_printf(p->a, "queue %s is drained", g->in->queue_name);
+		return kar_arena_printf(p->arena, "queue %s is drained", g->in->queue_name);
 	if (g->st.cause == KAR_QUEUE_IN_QUEUE)
-		return kar_arena_printf(p->a, "evicted for %s/%s: priority %d over %d", taker->in->ns,
+		return kar_arena_printf(p->arena, "evicted for %s/%s: priority %d over %d", taker->in->ns,
 			taker->in->name, (int)taker->in->base, (int)g->in->base);
-	q_pair(taker->q, g->q, &a, &b);
-	return kar_arena_printf(p->a, "evicted: queue %s reclaims its deserved share for %s/%s%s%s",
-		a->in->name, taker->in->ns, taker->in->name, a == taker->q ? "" : " of queue ",
-		a == taker->q ? "" : taker->in->queue_name);
+	q_pair(taker->queue, g->queue, &a, &b);
+	return kar_arena_printf(p->arena, "evicted: queue %s reclaims its deserved share for %s/%s%s%s",
+		a->in->name, taker->in->ns, taker->in->name, a == taker->queue ? "" : " of queue ",
+		a == taker->queue ? "" : taker->in->queue_name);
 }
 
 /* It uses more than what its queues are entitled to, and nobody could have that back. */
@@ -42,9 +42,9 @@ static bool is_lent_no_more(const struct q_pass *p, const struct q_group *g)
 {
 	bool above = false;
 
-	for (const struct q_queue *q = g->q; g->in->not_returnable && q->in && q->lent; q = q->parent) {
+	for (const struct q_queue *q = g->queue; g->in->not_returnable && q->in && q->lent; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++)
-			above |= g->kind->m[r] > 0 && q->sum[r].u0 > q->lent[r];
+			above |= g->kind->minimum[r] > 0 && q->sum[r].minima > q->lent[r];
 	}
 	return above;
 }
@@ -69,9 +69,9 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 	bool was = g->in->standing == KAR_QUEUE_ADMITTED, is = q_is_admitted(g);
 
 	*d = (struct kar_queue_decision){ .standing = g->st.standing,
-		.desired = g->st.d,
-		.scaled = was && is && g->in->elastic && g->st.d != g->desired && g->desired >= g->min &&
-			!(g->in->resized && g->st.d > g->desired),
+		.desired = g->st.n_kept,
+		.scaled = was && is && g->in->elastic && g->st.n_kept != g->desired && g->desired >= g->min &&
+			!(g->in->resized && g->st.n_kept > g->desired),
 		.evicted_for = KAR_QUEUE_NONE,
 		.hold_ends_for = KAR_QUEUE_NONE,
 		.partner = KAR_QUEUE_NONE,
@@ -94,14 +94,14 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 
 static void finish(struct q_pass *p, struct kar_queue_result *out)
 {
-	uint32_t *order = kar_arena_alloc(p->a, p->n_line + 1, sizeof(*order));
+	uint32_t *order = kar_arena_alloc(p->arena, p->n_line + 1, sizeof(*order));
 
 	for (uint32_t i = 0; i < p->n_line; i++)
 		order[i] = p->line[i]->index;
 	out->order = order;
 	out->n_order = p->n_line;
-	out->groups = kar_arena_alloc(p->a, p->s->n_groups + 1, sizeof(*out->groups));
-	for (uint32_t i = 0; i < p->s->n_groups; i++)
+	out->groups = kar_arena_alloc(p->arena, p->snapshot->n_groups + 1, sizeof(*out->groups));
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++)
 		put_decision(p, &p->groups[i], &out->groups[i]);
 	q_explain(p, out);
 	q_estimate(p, out);
@@ -116,7 +116,7 @@ static void find_provisioned(struct q_pass *p)
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		if (p->live[i]->in->provisioned && !p->live[i]->in->no_provisioning &&
 			q_is_admitted(p->live[i]))
-			p->live[i]->q->grows = p->live[i];
+			p->live[i]->queue->grows = p->live[i];
 	}
 }
 
@@ -130,8 +130,8 @@ static bool withdraw(struct q_pass *p, int32_t *before, int round)
 	bool withdrawn = q_raise(p), changed;
 
 	changed = withdrawn && let_in(p);
-	for (uint32_t i = 0; i < p->s->n_groups && withdrawn; i++) {
-		int32_t d = p->groups[i].st.d;
+	for (uint32_t i = 0; i < p->snapshot->n_groups && withdrawn; i++) {
+		int32_t d = p->groups[i].st.n_kept;
 
 		changed |= before[i] != d && round < ROUNDS;
 		before[i] = d;
@@ -147,7 +147,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	int32_t *d = kar_arena_alloc(a, s->n_groups + 1, sizeof(*d)); /* of the last round */
 	bool changed = true;
 
-	*p = (struct q_pass){ .s = s, .now = now, .a = a, .again_at = KAR_NEVER };
+	*p = (struct q_pass){ .snapshot = s, .now = now, .arena = a, .again_at = KAR_NEVER };
 	*out = (struct kar_queue_result){ 0 };
 	q_setup(p);
 	find_provisioned(p);

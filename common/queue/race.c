@@ -30,13 +30,14 @@ static bool goes_first(const struct q_queue *a, const struct q_queue *b)
 
 void q_race_begin(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		q->candidate = NULL;
 		q->dirty = true;
 		if (!q->winners && q->n_children)
-			q->winners = kar_arena_alloc(p->a, 2 * (size_t)q->width, sizeof(struct q_queue *));
+			q->winners =
+				kar_arena_alloc(p->arena, 2 * (size_t)q->width, sizeof(struct q_queue *));
 		else if (q->n_children)
 			memset(q->winners, 0, 2 * (size_t)q->width * sizeof(struct q_queue *));
 	}

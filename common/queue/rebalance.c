@@ -17,12 +17,12 @@ static struct shares measure(const struct q_group *y, const struct q_group *z)
 
 	for (int i = 0; i < Q_PATH; i++)
 		s.by_level[i][0] = s.by_level[i][1] = -1;
-	for (const struct q_queue *q = y->q; q->parent; q = q->parent)
+	for (const struct q_queue *q = y->queue; q->parent; q = q->parent)
 		s.by_level[q->depth][0] = q->share;
-	for (const struct q_queue *q = z->q; q->parent; q = q->parent) {
+	for (const struct q_queue *q = z->queue; q->parent; q = q->parent) {
 		int64_t *l = s.by_level[q->depth], share = q->share, first = l[0];
 
-		if (q_is_below(y->q, q))
+		if (q_is_below(y->queue, q))
 			continue;
 		l[0] = q_max(first, share);
 		l[1] = q_min(first, share);
@@ -44,10 +44,11 @@ static bool is_less(const struct shares *a, const struct shares *b)
 /* May @y give up one for @z, by what they had before? */
 static bool is_fair(struct q_pass *p, struct q_group *y, struct q_group *z)
 {
-	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
 	struct q_queue *a, *b;
 
-	return y->q == z->q || (q_pair(z->q, y->q, &a, &b) && q_over(p, b, u, UINT64_MAX, false));
+	return y->queue == z->queue ||
+		(q_pair(z->queue, y->queue, &a, &b) && q_over(p, b, u, UINT64_MAX, false));
 }
 
 /* --- who can give one up in vain ---------------------------------------------------------------------- */
@@ -61,7 +62,7 @@ static void least_of(const struct q_pass *p, int64_t *to, const int64_t *v, bool
 /* Per queue the least that the next pod of anybody below asks for, of each resource. */
 static void find_least_asks(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
 		p->queues[i].asks_least = NULL;
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
@@ -69,7 +70,7 @@ static void find_least_asks(struct q_pass *p)
 		for (uint32_t k = 0; k < g->in->n_runs && g->in->elastic; k++) {
 			const int64_t *v = q_class_needs(p, g->in->runs[k].class);
 
-			for (struct q_queue *q = g->q; q; q = q->parent) {
+			for (struct q_queue *q = g->queue; q; q = q->parent) {
 				bool first = !q->asks_least;
 
 				if (first)
@@ -96,7 +97,7 @@ static void note_low(struct q_queue *q, int64_t low)
 /* Per queue below which somebody may grow: the least share that this can give it; and per leaf who has the fewest extras. */
 static void find_lows(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		q->lows[0] = q->lows[1] = INT64_MAX;
@@ -110,17 +111,17 @@ static void find_lows(struct q_pass *p)
 
 		if (!q_may_grow(p, g))
 			continue;
-		if (e < g->q->fewest[0]) {
-			g->q->fewest[1] = g->q->fewest[0];
-			g->q->fewest[0] = e;
-			g->q->fewest_of = g;
-		} else if (e < g->q->fewest[1]) {
-			g->q->fewest[1] = e;
+		if (e < g->queue->fewest[0]) {
+			g->queue->fewest[1] = g->queue->fewest[0];
+			g->queue->fewest[0] = e;
+			g->queue->fewest_of = g;
+		} else if (e < g->queue->fewest[1]) {
+			g->queue->fewest[1] = e;
 		}
-		for (struct q_queue *q = g->q; q && !q->grows_below; q = q->parent)
+		for (struct q_queue *q = g->queue; q && !q->grows_below; q = q->parent)
 			q->grows_below = true;
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		if (q->grows_below)
@@ -147,8 +148,8 @@ static bool may_fall(const struct q_pass *p, const struct q_queue *q, const int6
  */
 static bool may_get_better(struct q_pass *p, const struct q_group *y)
 {
-	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
-	const struct q_queue *leaf = y->q;
+	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
+	const struct q_queue *leaf = y->queue;
 	int32_t others = leaf->fewest[leaf->fewest_of == y];
 	bool over = true;
 
@@ -196,7 +197,7 @@ static struct q_group *give(struct moving *m, const struct q_group *y)
 	struct q_group *g;
 
 	while ((g = p->root->candidate)) {
-		bool lower = g->q == y->q && g->in->base < y->in->base;
+		bool lower = g->queue == y->queue && g->in->base < y->in->base;
 		bool given = !lower && q_raise_by_one(p, g, Q_FUT);
 
 		g->full = !given;
@@ -254,7 +255,7 @@ static bool move_one(struct moving *m, struct q_group *y)
 	q_keep_changes(p, mark);
 	q_growth_note(p, y);
 	q_growth_note(p, z);
-	m->moves = kar_arena_grow(p->a, m->moves, m->n, sizeof(*m->moves));
+	m->moves = kar_arena_grow(p->arena, m->moves, m->n, sizeof(*m->moves));
 	m->moves[m->n++] = (struct move){ y, z, z->raised, y->moved };
 	y->moved -= y->moved > 0;
 	z->moved++;
@@ -272,12 +273,12 @@ static int by_shares(const void *a, const void *b)
 /* Of groups that are alike in all that counts here, one is enough. */
 static bool is_like(const struct q_group *a, const struct q_group *b)
 {
-	return a->kind == b->kind && a->st.d == b->st.d;
+	return a->kind == b->kind && a->st.n_kept == b->st.n_kept;
 }
 
 static bool is_movable(struct q_pass *p, const struct q_group *g)
 {
-	return q_extras(g) > 0 && g->q->in && (g->st.d != g->desired || !q_is_frozen(p, g));
+	return q_extras(g) > 0 && g->queue->in && (g->st.n_kept != g->desired || !q_is_frozen(p, g));
 }
 
 /* --- nobody gives one up for those who wait ------------------------------------------------------------ */
@@ -382,8 +383,8 @@ bool q_rebalance(struct q_pass *p)
 
 	if (!p->extras)
 		return false;
-	m.givers = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
-	m.failed = kar_arena_alloc(p->a, p->n_live + 1, sizeof(struct q_group *));
+	m.givers = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(struct q_group *));
+	m.failed = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(struct q_group *));
 	q_growth_all(p);
 	find_least_asks(p);
 	for (uint32_t i = 0; i < p->n_live; i++)

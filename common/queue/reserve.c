@@ -12,7 +12,7 @@ static uint32_t by_median(const struct q_pass *p, const struct kar_queue_in **le
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		const struct kar_queue_in *q = p->queues[i].in;
 		uint32_t k = n;
 
@@ -30,7 +30,7 @@ static uint32_t by_median(const struct q_pass *p, const struct kar_queue_in **le
 static kar_time usual_run_time(struct q_pass *p)
 {
 	const struct kar_queue_in **leaves =
-		kar_arena_alloc(p->a, p->s->n_queues + 1, sizeof(const struct kar_queue_in *));
+		kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(const struct kar_queue_in *));
 	uint32_t n = by_median(p, leaves), i = 0;
 	int64_t all = 0, so_far = 0;
 
@@ -47,7 +47,7 @@ static const kar_time USUAL_AT_MOST = 4 * 60 * KAR_MINUTE;
 /* ms in which a queue has no reservation after one without progress. */
 static kar_time cooling(const struct q_pass *p)
 {
-	return 2 * p->s->flags.starvation_timeout;
+	return 2 * p->snapshot->flags.starvation_timeout;
 }
 
 /* ms without progress: where jobs run for hours, nothing may come free for as long. */
@@ -79,7 +79,7 @@ static bool cools_down(struct q_pass *p, const struct q_queue *q)
 /* In the last pass, and still. */
 static bool is_held_for(const struct q_pass *p, const struct q_group *g)
 {
-	return g->q->in->reserved_for == g->index && !has_ended(p, g->q);
+	return g->queue->in->reserved_for == g->index && !has_ended(p, g->queue);
 }
 
 /* How many pods of its minimum its queues have room for. */
@@ -93,7 +93,7 @@ static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
 		bool fits = true;
 
 		q_add_pods(p, g, 0, pods, asked, NULL);
-		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+		for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
 			for (uint32_t r = 0; r < p->n_resources; r++)
 				fits &= asked[r] <= 0 || asked[r] <= q_queue_room(q, r, g, Q_FUT, &limit);
 		}
@@ -118,9 +118,10 @@ static int32_t gathered_by(struct q_pass *p, const struct q_group *g)
 {
 	int64_t least = g == p->root->reserved && !g->in->no_node_check ? p->gathered : 100, limit;
 
-	for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+	for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++)
-			least = q_min(least, percent(q_queue_room(q, r, g, Q_FUT, &limit), g->kind->m[r]));
+			least = q_min(least,
+				percent(q_queue_room(q, r, g, Q_FUT, &limit), g->kind->minimum[r]));
 	}
 	return (int32_t)least;
 }
@@ -130,14 +131,14 @@ static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 	const struct q_ask ask = q_ask_minimum(g);
 	int32_t pods = pods_in_rows(p, g);
 
-	if (p->s->no_nodes || g->in->no_node_check)
+	if (p->snapshot->no_nodes || g->in->no_node_check)
 		return pods;
 	return (int32_t)q_min(pods, q_explain_nodes(p, &ask).why.placed);
 }
 
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o)
 {
-	const struct kar_queue_in *in = head->q->in;
+	const struct kar_queue_in *in = head->queue->in;
 	int32_t pods = pods_that_fit(p, head), gathered = gathered_by(p, head);
 	bool held = is_held_for(p, head);
 	bool goes_on = held && in->reserved_until > 0 && pods <= in->reserved_pods &&
@@ -155,7 +156,7 @@ bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q)
 {
 	uint32_t group = q->in->reserved_for;
 
-	if (!has_ended(p, q) || p->s->flags.starvation_timeout <= 0)
+	if (!has_ended(p, q) || p->snapshot->flags.starvation_timeout <= 0)
 		return false;
 	if (group == KAR_QUEUE_NONE)
 		return q_add(q->in->reserved_until, cooling(p)) > p->now;
@@ -185,14 +186,14 @@ static bool is_entitled(const struct q_pass *p, const struct q_group *g)
 {
 	bool all = true;
 
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++)
-		all &= g->kind->m[r] <= 0 || g->kind->m[r] <= g->q->due[r];
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++)
+		all &= g->kind->minimum[r] <= 0 || g->kind->minimum[r] <= g->queue->due[r];
 	return all;
 }
 
 static bool starves(struct q_pass *p, struct q_group *g)
 {
-	int64_t limit = p->s->flags.starvation_timeout / KAR_SECOND;
+	int64_t limit = p->snapshot->flags.starvation_timeout / KAR_SECOND;
 
 	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit ||
 		g->in->takes_nothing)
@@ -212,15 +213,15 @@ static bool starves(struct q_pass *p, struct q_group *g)
 
 /* --- pools ------------------------------------------------------------------------------------------ */
 
-/* The lowest queue of its path that is short of something for it, else the cluster. */
+/* The lowest queue on the path of @g whose capability or maxJobs stops it; the root if only the cluster does. */
 static struct q_queue *pool_of(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum(g);
-	struct q_queue *q = g->q;
+	struct q_queue *q = g->queue;
 	struct q_short s;
 
 	q_rows_fit(p, &ask, Q_FUT, &s);
-	while (q->in && !s.cap[q->depth] && !(s.jobs >> q->depth & 1))
+	while (q->in && !s.capability[q->depth] && !(s.jobs >> q->depth & 1))
 		q = q->parent;
 	return q;
 }
@@ -240,13 +241,13 @@ static bool is_before(const struct q_group *a, const struct q_group *b)
  */
 static bool has_had_its_turn(const struct q_pass *p, const struct q_group *g)
 {
-	const struct kar_queue_in *in = g->q->in;
+	const struct kar_queue_in *in = g->queue->in;
 	const struct q_group *last;
 
 	if (in->reserved_for == KAR_QUEUE_NONE)
 		return false;
 	last = &p->groups[in->reserved_for];
-	if (has_ended(p, g->q))
+	if (has_ended(p, g->queue))
 		return !is_before(last, g);
 	return last->st.standing == KAR_QUEUE_WAITING && last->level == g->level && is_before(g, last);
 }
@@ -285,10 +286,10 @@ static bool may_stay(struct q_pass *p, const struct q_group *g, kar_time since)
 /* Equal nodes in the order of their names, whatever was lifted. */
 static bool place_settled(struct q_pass *p, const struct q_ask *ask, struct q_state *st)
 {
-	const struct kar_queue_group *in = ask->g->in;
+	const struct kar_queue_group *in = ask->group->in;
 
 	for (uint32_t i = 0; i < in->n_runs; i++)
-		kar_sched_settle(p->s->sched, in->runs[i].class);
+		kar_sched_settle(p->snapshot->sched, in->runs[i].class);
 	return q_place(p, ask, Q_FUT, st);
 }
 
@@ -324,7 +325,7 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, kar_time
 	struct room *rooms = NULL;
 
 	if (place_beside_old(p, &ask, since, &st)) {
-		rooms = kar_arena_alloc(p->a, st.n_spots + 1, sizeof(*rooms));
+		rooms = kar_arena_alloc(p->arena, st.n_spots + 1, sizeof(*rooms));
 		for (uint32_t i = 0; i < st.n_spots; i++) {
 			const struct q_spot *s = &st.spots[i];
 			uint32_t *at = s->node ? kar_table_find(by_node, s->node) : NULL;
@@ -369,20 +370,20 @@ static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, c
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t sum = 0;
 
-		for (uint32_t i = 0; i < n && head->kind->m[r] > 0; i++)
+		for (uint32_t i = 0; i < n && head->kind->minimum[r] > 0; i++)
 			sum = q_add(sum,
 				q_max(0,
 					q_min(rooms[i].v[r],
-						kar_sched_node_free(p->s->sched, rooms[i].node,
+						kar_sched_node_free(p->snapshot->sched, rooms[i].node,
 							p->names[r]))));
-		least = q_min(least, percent(sum, head->kind->m[r]));
+		least = q_min(least, percent(sum, head->kind->minimum[r]));
 	}
 	return least;
 }
 
 static void reserve_nodes(struct q_pass *p, struct q_group *head)
 {
-	const struct kar_queue_in *in = head->q->in;
+	const struct kar_queue_in *in = head->queue->in;
 	kar_time since = is_held_for(p, head) ? in->reserved_since : p->now;
 	uint32_t n = 0;
 	struct room *rooms = place_alone(p, head, since, &p->reserved_at, &n);
@@ -393,7 +394,7 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 	}
 	p->reserved_since = since;
 	p->gathered = gathered_on(p, head, rooms, n);
-	p->kept_before = kar_arena_alloc(p->a, p->s->n_groups, sizeof(*p->kept_before));
+	p->kept_before = kar_arena_alloc(p->arena, p->snapshot->n_groups, sizeof(*p->kept_before));
 	for (uint32_t i = 0; i < p->n_live; i++) {
 		const struct q_group *g = p->live[i];
 
@@ -401,7 +402,7 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 		q_visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
 	}
 	p->left_before = p->leaving;
-	p->reserved = kar_arena_alloc(p->a, n + 1, sizeof(*p->reserved));
+	p->reserved = kar_arena_alloc(p->arena, n + 1, sizeof(*p->reserved));
 	for (uint32_t i = 0; i < n; i++) {
 		kar_class class = q_room_class(p, rooms[i].v);
 
@@ -413,11 +414,12 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 
 void q_reserve(struct q_pass *p)
 {
-	struct q_group **heads = kar_arena_alloc(p->a, p->s->n_queues + 1, sizeof(struct q_group *));
+	struct q_group **heads =
+		kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(struct q_group *));
 
-	if (p->s->flags.starvation_timeout <= 0)
+	if (p->snapshot->flags.starvation_timeout <= 0)
 		return;
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		struct q_queue *q = &p->queues[i];
 
 		for (uint32_t k = 0; k < q->n_line && !cools_down(p, q); k++) {
@@ -426,7 +428,8 @@ void q_reserve(struct q_pass *p)
 			if (starves(p, g)) {
 				g->binds_own = !is_entitled(p, g);
 				const struct q_queue *pool = pool_of(p, g);
-				struct q_group **head = &heads[pool->in ? pool->index : p->s->n_queues];
+				struct q_group **head =
+					&heads[pool->in ? pool->index : p->snapshot->n_queues];
 
 				if (!*head || goes_first(p, g, *head))
 					*head = g;
@@ -435,8 +438,8 @@ void q_reserve(struct q_pass *p)
 				break; /* the others are behind a head */
 		}
 	}
-	for (uint32_t i = 0; i <= p->s->n_queues; i++)
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
 		p->queues[i].reserved = heads[i];
-	if (p->root->reserved && !p->s->no_nodes)
+	if (p->root->reserved && !p->snapshot->no_nodes)
 		reserve_nodes(p, p->root->reserved);
 }

@@ -34,15 +34,15 @@ static bool somebody_lacks_a_place(struct q_pass *p)
 static uint64_t short_in_cluster(struct q_pass *p, const struct q_ask *ask, enum q_view view,
 	uint64_t *refused)
 {
-	bool nodes_decide = !ask->g->in->no_node_check;
+	bool nodes_decide = !ask->group->in->no_node_check;
 	uint64_t all = 0;
 
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
-		int64_t sum, lock = p->has_guarantees && !ask->no_lock ? q_lock(ask->g->q, r) : 0;
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
+		int64_t sum, lock = p->has_guarantees && !ask->no_lock ? q_lock(ask->group->queue, r) : 0;
 
-		if (ask->v[r] <= 0)
+		if (ask->needs[r] <= 0)
 			continue;
-		sum = q_add(q_add(p->foreign[r], q_seen(&p->root->sum[r], view)), ask->v[r]);
+		sum = q_add(q_add(p->foreign[r], q_seen(&p->root->sum[r], view)), ask->needs[r]);
 		if (q_add(sum, lock) <= p->alloc[r])
 			continue;
 		all |= (uint64_t)1 << r;
@@ -59,13 +59,13 @@ static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, 
 	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		int64_t asked = ask->v[r], limit;
+		int64_t asked = ask->needs[r], limit;
 
 		if (asked <= 0)
 			continue;
 		if (head)
-			asked = q_add(asked, head->kind->m[r]);
-		all |= (uint64_t)(asked > q_queue_room(q, r, ask->g, view, &limit)) << r;
+			asked = q_add(asked, head->kind->minimum[r]);
+		all |= (uint64_t)(asked > q_queue_room(q, r, ask->group, view, &limit)) << r;
 	}
 	return all;
 }
@@ -79,14 +79,14 @@ static bool lacks_jobs(const struct q_pass *p, const struct q_queue *q, const st
 
 int64_t q_row_room(const struct q_pass *p, uint32_t row)
 {
-	const struct kar_queue_quota_row *in = &p->s->rows[row];
+	const struct kar_queue_quota_row *in = &p->snapshot->rows[row];
 
 	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
 }
 
 bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
 {
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
 		if (u[r] > 0 && q_add(q_used(p->root, r), u[r]) > p->load[r])
 			return true;
 	}
@@ -96,11 +96,11 @@ bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
 /* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */
 static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum q_view view, bool *closed)
 {
-	const struct q_kind *k = ask->g->kind;
+	const struct q_kind *k = ask->group->kind;
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *in = &p->s->rows[k->rows[i]];
+		const struct kar_queue_quota_row *in = &p->snapshot->rows[k->rows[i]];
 		const struct q_group *closer;
 		int64_t room;
 
@@ -109,8 +109,8 @@ static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum 
 		room = q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[k->rows[i]].sum, view));
 		all |= (uint64_t)(ask->rows[i] > room) << i;
 		closer = q_row_closer(p, k->rows[i]);
-		*closed |=
-			closer && closer != ask->g && !ask->g->keeps && q_compare_line(&closer, &ask->g) < 0;
+		*closed |= closer && closer != ask->group && !ask->group->keeps &&
+			q_compare_line(&closer, &ask->group) < 0;
 	}
 	return all;
 }
@@ -123,10 +123,10 @@ bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, str
 	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view, &refused) };
 	s->quota = short_in_quotas(p, ask, view, &s->closed);
 	fits = !refused && !s->quota && !s->closed;
-	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
-		s->cap[q->depth] = short_in_queue(p, q, ask, view);
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
+		s->capability[q->depth] = short_in_queue(p, q, ask, view);
 		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;
-		fits &= !s->cap[q->depth];
+		fits &= !s->capability[q->depth];
 	}
 	return fits && !s->jobs;
 }
@@ -141,7 +141,7 @@ static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue
 	for (; p->has_guarantees && q->parent; q = q->parent) {
 		for (uint32_t i = 0; i < q->parent->n_children; i++) {
 			if (q->parent->children[i] != q)
-				all = q_add(all, q->parent->children[i]->g[r]);
+				all = q_add(all, q->parent->children[i]->guarantee[r]);
 		}
 	}
 	return all;
@@ -149,23 +149,23 @@ static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue
 
 static bool fits_empty_rows(struct q_pass *p, const struct q_group *g)
 {
-	const int64_t *m = g->kind->m;
+	const int64_t *m = g->kind->minimum;
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		int64_t others;
 
 		if (m[r] <= 0)
 			continue;
-		for (const struct q_queue *q = g->q; q->in; q = q->parent) {
+		for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
 			if (m[r] > q_limit(q, r, g))
 				return false;
 		}
-		others = q_add(p->foreign[r], guaranteed_to_others(p, g->q, r));
-		if (!p->s->no_nodes && q_add(m[r], others) > p->alloc[r])
+		others = q_add(p->foreign[r], guaranteed_to_others(p, g->queue, r));
+		if (!p->snapshot->no_nodes && q_add(m[r], others) > p->alloc[r])
 			return false;
 	}
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
-		if (g->kind->row_m[i] > p->s->rows[g->kind->rows[i]].hard)
+		if (g->kind->row_minimum[i] > p->snapshot->rows[g->kind->rows[i]].hard)
 			return false;
 	}
 	return true;
@@ -201,7 +201,7 @@ struct q_group *q_row_closer(struct q_pass *p, uint32_t row)
 		struct q_group *g = r->line[i];
 
 		for (uint32_t k = 0; k < g->kind->n_rows; k++) {
-			if (g->kind->rows[k] == row && g->kind->row_m[k] > room && is_waiting(g) &&
+			if (g->kind->rows[k] == row && g->kind->row_minimum[k] > room && is_waiting(g) &&
 				q_is_feasible(p, g))
 				r->closer = g;
 		}
@@ -214,9 +214,9 @@ bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g)
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		const struct q_group *closer;
 
-		if (g->kind->row_m[i] <= 0)
+		if (g->kind->row_minimum[i] <= 0)
 			continue;
-		if (g->kind->row_m[i] > q_row_room(p, g->kind->rows[i]))
+		if (g->kind->row_minimum[i] > q_row_room(p, g->kind->rows[i]))
 			return true;
 		closer = q_row_closer(p, g->kind->rows[i]);
 		if (closer && closer != g && q_compare_line(&closer, &g) < 0)

@@ -9,7 +9,7 @@
 static int64_t level_of(struct q_pass *p, const struct q_group *g)
 {
 	static const int32_t classes[] = { 10, 100, 1000 };
-	kar_time age = p->s->flags.aging_interval;
+	kar_time age = p->snapshot->flags.aging_interval;
 	int64_t base = g->in->base, k;
 	int64_t i = -1;
 
@@ -36,7 +36,7 @@ static int64_t waited_seconds(const struct kar_queue_group *in)
 
 static void find_level(struct q_pass *p, struct q_group *g)
 {
-	kar_time age = p->s->flags.aging_interval, starve = p->s->flags.starvation_timeout;
+	kar_time age = p->snapshot->flags.aging_interval, starve = p->snapshot->flags.starvation_timeout;
 	int64_t waited = waited_seconds(g->in);
 
 	if (g->in->standing == KAR_QUEUE_ADMITTED) {
@@ -84,7 +84,7 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 	if (!has_pods(g->in))
 		return;
 	g->pods = q_vector(p);
-	g->row_pods = kar_arena_alloc(p->a, g->kind->n_rows + 1, sizeof(*g->row_pods));
+	g->row_pods = kar_arena_alloc(p->arena, g->kind->n_rows + 1, sizeof(*g->row_pods));
 	for (uint32_t i = 0; i < g->in->n_runs; i++) {
 		const struct kar_queue_run *run = &g->in->runs[i];
 
@@ -102,7 +102,7 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 
 		q_add_class(p, l->class, l->n, g->pods);
 		q_add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
-		if (l->node && !p->s->no_nodes && !kar_sched_node_usable(p->s->sched, l->node))
+		if (l->node && !p->snapshot->no_nodes && !kar_sched_node_usable(p->snapshot->sched, l->node))
 			count_away(p, g, l->class, l->n);
 	}
 }
@@ -111,7 +111,8 @@ static void set_up(struct q_pass *p, struct q_group *g)
 {
 	const struct kar_queue_group *in = g->in;
 
-	g->q = in->queue != KAR_QUEUE_NONE && p->queues[in->queue].in_force ? &p->queues[in->queue] : p->root;
+	g->queue = in->queue != KAR_QUEUE_NONE && p->queues[in->queue].in_force ? &p->queues[in->queue]
+										: p->root;
 	g->left = count(in);
 	g->min = (int32_t)kar_clamp(in->min, g->left > 0, g->left);
 	g->desired = in->desired < g->left ? in->desired : g->left;
@@ -122,7 +123,7 @@ static void set_up(struct q_pass *p, struct q_group *g)
 		in->ineligible == KAR_QR_SUSPENDED)
 		return;
 	g->st.standing = in->standing;
-	g->st.d = in->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
+	g->st.n_kept = in->standing == KAR_QUEUE_ADMITTED ? g->desired : 0;
 }
 
 /* Groups of the rows, for those that are blocked. */
@@ -131,22 +132,23 @@ static void enter_rows(struct q_pass *p, struct q_group *g)
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		struct q_row *row = &p->rows[g->kind->rows[i]];
 
-		row->line = kar_arena_grow(p->a, row->line, row->n_line, sizeof(struct q_group *));
+		row->line = kar_arena_grow(p->arena, row->line, row->n_line, sizeof(struct q_group *));
 		row->line[row->n_line++] = g;
-		row->largest = q_max(row->largest, g->kind->row_m[i]);
+		row->largest = q_max(row->largest, g->kind->row_minimum[i]);
 	}
 }
 
 static void make_lines(struct q_pass *p)
 {
 	for (uint32_t i = 0; i < p->n_line; i++)
-		p->line[i]->q->n_line++;
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
-		p->queues[i].line = kar_arena_alloc(p->a, p->queues[i].n_line + 1, sizeof(struct q_group *));
+		p->line[i]->queue->n_line++;
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
+		p->queues[i].line =
+			kar_arena_alloc(p->arena, p->queues[i].n_line + 1, sizeof(struct q_group *));
 		p->queues[i].n_line = 0;
 	}
 	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_queue *q = p->line[i]->q;
+		struct q_queue *q = p->line[i]->queue;
 
 		q->line[q->n_line++] = p->line[i];
 		enter_rows(p, p->line[i]);
@@ -161,7 +163,7 @@ static int by_string(const void *a, const void *b)
 /* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
 static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
 {
-	const char **names = list->n ? kar_arena_alloc(p->a, list->n, sizeof(*names)) : NULL;
+	const char **names = list->n ? kar_arena_alloc(p->arena, list->n, sizeof(*names)) : NULL;
 
 	for (uint32_t i = 0; i < list->n; i++)
 		names[i] = list->items[i].resource;
@@ -173,12 +175,12 @@ static void number_resources(struct q_pass *p, const struct kar_queue_amounts *l
 
 static void read_cluster(struct q_pass *p)
 {
-	int32_t permille = p->s->flags.max_load_permille;
+	int32_t permille = p->snapshot->flags.max_load_permille;
 
-	number_resources(p, &p->s->alloc);
+	number_resources(p, &p->snapshot->alloc);
 	p->pods = q_resource(p, "pods");
-	q_add_list(p, &p->s->alloc, p->alloc);
-	q_add_list(p, &p->s->foreign, p->foreign);
+	q_add_list(p, &p->snapshot->alloc, p->alloc);
+	q_add_list(p, &p->snapshot->foreign, p->foreign);
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		bool scaled =
 			permille && (strcmp(p->names[r], "cpu") == 0 || strcmp(p->names[r], "memory") == 0);
@@ -191,15 +193,15 @@ static void read_cluster(struct q_pass *p)
 /* All resources that anything names have a number before there are vectors. */
 static void number_rest(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
-		const struct kar_queue_in *q = &p->s->queues[i];
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
+		const struct kar_queue_in *q = &p->snapshot->queues[i];
 
 		number_resources(p, &q->deserved);
 		number_resources(p, &q->guarantee);
 		number_resources(p, &q->capability);
 	}
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
-		const struct kar_queue_group *g = &p->s->groups[i];
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
+		const struct kar_queue_group *g = &p->snapshot->groups[i];
 
 		number_resources(p, &g->hold);
 		p->n_holding += g->hold_yields;
@@ -212,24 +214,24 @@ static void number_rest(struct q_pass *p)
 
 void q_setup(struct q_pass *p)
 {
-	uint32_t n = p->s->n_groups;
+	uint32_t n = p->snapshot->n_groups;
 
 	read_cluster(p);
 	number_rest(p);
 	q_tree(p);
-	p->rows = kar_arena_alloc(p->a, p->s->n_rows + 1, sizeof(*p->rows));
-	p->budgets = kar_arena_alloc(p->a, p->s->n_budgets + 1, sizeof(*p->budgets));
-	for (uint32_t i = 0; i < p->s->n_budgets; i++)
-		p->budgets[i] = p->s->budgets[i];
-	p->groups = kar_arena_alloc(p->a, n + 1, sizeof(*p->groups));
-	p->line = kar_arena_alloc(p->a, n + 1, sizeof(struct q_group *));
+	p->rows = kar_arena_alloc(p->arena, p->snapshot->n_rows + 1, sizeof(*p->rows));
+	p->budgets = kar_arena_alloc(p->arena, p->snapshot->n_budgets + 1, sizeof(*p->budgets));
+	for (uint32_t i = 0; i < p->snapshot->n_budgets; i++)
+		p->budgets[i] = p->snapshot->budgets[i];
+	p->groups = kar_arena_alloc(p->arena, n + 1, sizeof(*p->groups));
+	p->line = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_group *));
 	for (p->kind_slots = 64; p->kind_slots < n;)
 		p->kind_slots *= 2;
-	p->kinds = kar_arena_alloc(p->a, p->kind_slots, sizeof(struct q_kind *));
+	p->kinds = kar_arena_alloc(p->arena, p->kind_slots, sizeof(struct q_kind *));
 	for (uint32_t i = 0; i < n; i++) {
 		struct q_group *g = &p->groups[i];
 
-		*g = (struct q_group){ .in = &p->s->groups[i], .index = i };
+		*g = (struct q_group){ .in = &p->snapshot->groups[i], .index = i };
 		set_up(p, g);
 		if (g->in->ineligible != KAR_QR_FINISHED)
 			p->line[p->n_line++] = g;

@@ -20,7 +20,7 @@ static int rank_of(const char *resource)
 	return 3;
 }
 
-/* The largest part of the limit that is short, of equals extended resources first. */
+/* Keeps the resource with the largest shortage relative to its limit; ties: extended resources before cpu, memory, pods. */
 void q_note_lack(struct q_lack *worst, const struct q_lack *l)
 {
 	kar_nano a, b;
@@ -42,7 +42,7 @@ void q_note_lack(struct q_lack *worst, const struct q_lack *l)
 
 const char *q_short_of(struct q_pass *p, const struct q_lack *l)
 {
-	return kar_queue_short_text(p->a, l->resource, l->wanted, l->free, l->limit);
+	return kar_queue_short_text(p->arena, l->resource, l->wanted, l->free, l->limit);
 }
 
 /* Of the cluster; @locked: what is kept for others' guarantees counts. */
@@ -50,18 +50,18 @@ struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask,
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->s->no_nodes; r++) {
+	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
 		struct q_lack l = { .resource = p->names[r],
-			.r = r,
-			.wanted = ask->v[r],
+			.number = r,
+			.wanted = ask->needs[r],
 			.limit = p->alloc[r] };
 
-		if (ask->v[r] <= 0)
+		if (ask->needs[r] <= 0)
 			continue;
 		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
 		if (locked)
-			l.free = q_sub(l.free, q_lock(ask->g->q, r));
-		l.lacks = q_sub(ask->v[r], l.free);
+			l.free = q_sub(l.free, q_lock(ask->group->queue, r));
+		l.lacks = q_sub(ask->needs[r], l.free);
 		q_note_lack(&worst, &l);
 	}
 	return worst;
@@ -72,7 +72,7 @@ struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask,
 /* What is kept free for the queue, and its children. */
 static int64_t kept_free(const struct q_queue *q, uint32_t r)
 {
-	return q_max(0, q_max(q_sub(q->g[r], q_used(q, r)), q->idle[r]));
+	return q_max(0, q_max(q_sub(q->guarantee[r], q_used(q, r)), q->idle[r]));
 }
 
 /* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, as far as it is, else all that is guaranteed. */
@@ -85,7 +85,7 @@ static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf,
 	for (const struct q_queue *q = leaf; q->parent; q = q->parent) {
 		for (uint32_t i = 0; i < q->parent->n_children; i++) {
 			const struct q_queue *other = q->parent->children[i];
-			int64_t part = other == q ? 0 : free ? kept_free(other, r) : other->g[r];
+			int64_t part = other == q ? 0 : free ? kept_free(other, r) : other->guarantee[r];
 
 			if (part <= 0)
 				continue;
@@ -105,10 +105,10 @@ static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf,
 
 struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what, uint32_t r)
 {
-	const char *whose = name_guaranteed(p, ask->g->q, r, true);
+	const char *whose = name_guaranteed(p, ask->group->queue, r, true);
 
 	if (!whose)
-		whose = name_guaranteed(p, ask->g->q, r, false);
+		whose = name_guaranteed(p, ask->group->queue, r, false);
 	return (struct q_why){ KAR_QR_GUARANTEE_RESERVED,
 		Q_TEXT(p, "%s, held for guarantees of other queues%s%s", what, whose ? ": " : "",
 			whose ? whose : "") };
@@ -119,11 +119,11 @@ struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const c
 /* Of the rows themselves: the same for all that are alike. */
 static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_kind *k = ask->g->kind;
+	const struct q_kind *k = ask->group->kind;
 	struct q_lack worst = { 0 };
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *row = &p->s->rows[k->rows[i]];
+		const struct kar_queue_quota_row *row = &p->snapshot->rows[k->rows[i]];
 		struct q_lack l = { .resource = row->resource,
 			.wanted = ask->rows[i],
 			.limit = row->limit,
@@ -143,7 +143,7 @@ static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 
 struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_kind *k = ask->g->kind;
+	const struct q_kind *k = ask->group->kind;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
 		if (ask->rows[i] > 0 && ask->rows[i] > q_row_room(p, k->rows[i]))
@@ -152,18 +152,18 @@ struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 	for (uint32_t i = 0; i < k->n_rows; i++) {
 		const struct q_group *closer = ask->rows[i] > 0 ? q_row_closer(p, k->rows[i]) : NULL;
 
-		if (closer && closer != ask->g && q_compare_line(&closer, &ask->g) < 0)
+		if (closer && closer != ask->group && q_compare_line(&closer, &ask->group) < 0)
 			return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 				Q_TEXT(p, "%s/%s goes first for %s of quota %s", closer->in->ns,
-					closer->in->name, p->s->rows[k->rows[i]].resource,
-					p->s->rows[k->rows[i]].quota) };
+					closer->in->name, p->snapshot->rows[k->rows[i]].resource,
+					p->snapshot->rows[k->rows[i]].quota) };
 	}
 	return (struct q_why){ 0 };
 }
 
 bool q_is_lent_nothing(const struct q_group *g, const struct q_lack *l)
 {
-	return g->in->not_returnable && l->limit < l->queue->cap[l->r];
+	return g->in->not_returnable && l->limit < l->queue->capability[l->number];
 }
 
 const char *q_limit_text(struct q_pass *p, const struct q_group *g, const struct q_lack *l)
@@ -180,36 +180,36 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 {
 	struct q_lack worst = { 0 };
 
-	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
 		if (s->jobs >> q->depth & 1)
 			return (struct q_why){ KAR_QR_MAX_JOBS,
 				Q_TEXT(p, "queue %s has %d of %d jobs", q->in->name, (int)q->live,
 					(int)q->in->max_jobs) };
 	}
-	for (const struct q_queue *q = ask->g->q; q->in; q = q->parent) {
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
 		for (uint32_t r = 0; r < p->n_resources; r++) {
 			struct q_lack l = { .resource = p->names[r],
-				.wanted = ask->v[r],
-				.r = r,
+				.wanted = ask->needs[r],
+				.number = r,
 				.queue = q };
 
-			if (!(s->cap[q->depth] >> r & 1))
+			if (!(s->capability[q->depth] >> r & 1))
 				continue;
-			l.free = q_queue_room(q, r, ask->g, Q_FUT, &l.limit);
-			l.lacks = q_sub(ask->v[r], l.free);
+			l.free = q_queue_room(q, r, ask->group, Q_FUT, &l.limit);
+			l.lacks = q_sub(ask->needs[r], l.free);
 			q_note_lack(&worst, &l);
 		}
 	}
 	if (!worst.queue)
 		return (struct q_why){ 0 };
 	return (struct q_why){ KAR_QR_QUEUE_CAPABILITY,
-		Q_TEXT(p, "%s, %s", q_short_of(p, &worst), q_limit_text(p, ask->g, &worst)) };
+		Q_TEXT(p, "%s, %s", q_short_of(p, &worst), q_limit_text(p, ask->group, &worst)) };
 }
 
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_mark mark;
-	struct q_state st = ask->g->st;
+	struct q_state st = ask->group->st;
 	struct q_short s;
 	bool fits;
 
@@ -224,7 +224,7 @@ bool q_would_fit(struct q_pass *p, const struct q_ask *ask)
 /* The lowest pool of its path, or the cluster, whose head may stop it; NULL: none. */
 static const struct q_queue *pool_above(const struct q_pass *p, const struct q_ask *ask)
 {
-	for (const struct q_queue *q = ask->g->q; q; q = q->parent) {
+	for (const struct q_queue *q = ask->group->queue; q; q = q->parent) {
 		if (q_binds(p, q->reserved, ask))
 			return q;
 	}
@@ -238,10 +238,12 @@ static struct q_lack lack_beside_head(const struct q_pass *p, const struct q_que
 	struct q_lack worst = { 0 };
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct q_lack l = { .resource = p->names[r], .wanted = ask->v[r], .limit = pool->cap[r] };
+		struct q_lack l = { .resource = p->names[r],
+			.wanted = ask->needs[r],
+			.limit = pool->capability[r] };
 
-		l.free = q_sub(q_sub(pool->cap[r], q_used(pool, r)), pool->reserved->kind->m[r]);
-		l.lacks = l.wanted > 0 && pool->cap[r] != Q_NO_LIMIT ? q_sub(l.wanted, l.free) : 0;
+		l.free = q_sub(q_sub(pool->capability[r], q_used(pool, r)), pool->reserved->kind->minimum[r]);
+		l.lacks = l.wanted > 0 && pool->capability[r] != Q_NO_LIMIT ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
 	}
 	return worst;
@@ -254,14 +256,14 @@ static struct q_lack lack_beside_rooms(const struct q_pass *p, const struct q_as
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
 		struct q_lack l = { .resource = p->names[r],
-			.r = r,
-			.wanted = ask->v[r],
+			.number = r,
+			.wanted = ask->needs[r],
 			.limit = p->alloc[r] };
 
 		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
-		l.free = q_sub(l.free, q_lock(ask->g->q, r));
+		l.free = q_sub(l.free, q_lock(ask->group->queue, r));
 		for (uint32_t i = 0; i < p->n_reserved; i++)
-			l.free = q_sub(l.free, q_max(0, p->reserved[i].v[r]));
+			l.free = q_sub(l.free, q_max(0, p->reserved[i].needs[r]));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
 	}
@@ -304,7 +306,7 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 	if (!p->has_guarantees || !q_would_fit(p, &without))
 		return (struct q_why){ 0 };
 	l = q_lack_of_cluster(p, ask, true);
-	return q_why_guaranteed(p, ask, what_is_short(p, ask, &l), l.r);
+	return q_why_guaranteed(p, ask, what_is_short(p, ask, &l), l.number);
 }
 
 static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
@@ -313,12 +315,12 @@ static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 	struct q_lack l;
 	bool can;
 
-	if (ask->g->in->takes_nothing || !q_may_take(p, ask->g->q))
+	if (ask->group->in->takes_nothing || !q_may_take(p, ask->group->queue))
 		return (struct q_why){ 0 };
 	mark = q_mark(p);
 	p->ignore_time = true;
 	p->free_at = 0;
-	can = q_take_from_others(p, ask->g);
+	can = q_take_from_others(p, ask->group);
 	p->ignore_time = false;
 	q_undo(p, mark);
 	if (!can || !p->free_at)
@@ -342,7 +344,7 @@ const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct 
 /* Of the resource, by one pod. Its number in the pass is not asked for: the pass may have none. */
 static int64_t asked_by(const struct q_pass *p, kar_class class, const char *resource)
 {
-	const struct kar_pod_needs *needs = kar_sched_needs(p->s->sched, class);
+	const struct kar_pod_needs *needs = kar_sched_needs(p->snapshot->sched, class);
 	int64_t amount = strcmp(resource, "pods") == 0;
 
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {
@@ -380,11 +382,11 @@ static const char *name_expected(struct q_pass *p, const struct q_ask *ask, cons
 		amount = q_add(amount, q_mul(each, e->n));
 		if (!e->in->nominated)
 			q_note_time(p,
-				e->in->priority < ask->g->in->base && !ask->extra
+				e->in->priority < ask->group->in->base && !ask->extra
 					? q_add(e->in->created, KAR_QUEUE_BOUND_AT_ONCE)
 					: q_add(e->in->created, KAR_QUEUE_EXPECTED));
 	}
-	return pods ? kar_arena_printf(p->a, ", %" PRId64 " pod%s about to be bound take%s %s %s", pods,
+	return pods ? kar_arena_printf(p->arena, ", %" PRId64 " pod%s about to be bound take%s %s %s", pods,
 			      pods == 1 ? "" : "s", pods == 1 ? "s" : "",
 			      q_text_amount(p, resource, amount, true), resource)
 		    : "";
@@ -395,7 +397,7 @@ static const char *name_expected(struct q_pass *p, const struct q_ask *ask, cons
 /* ", taken by pods of no queue: 156 cpu", if the gang would have @lacks without these, or they are why it cannot have it at all. */
 static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
 {
-	bool never = q_add(ask->g->kind->m[r], p->foreign[r]) > p->alloc[r];
+	bool never = q_add(ask->group->kind->minimum[r], p->foreign[r]) > p->alloc[r];
 
 	if (p->foreign[r] <= 0 || (p->foreign[r] < lacks && !never))
 		return "";
@@ -411,8 +413,8 @@ static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_obstacles o;
 
-	if (p->s->no_nodes || ask->g->in->no_node_check || p->n_listed >= NODES_LISTED ||
-		q_nodes_are_alike(p, ask->g))
+	if (p->snapshot->no_nodes || ask->group->in->no_node_check || p->n_listed >= NODES_LISTED ||
+		q_nodes_are_alike(p, ask->group))
 		return "";
 	p->n_listed++;
 	o = q_explain_nodes(p, ask);
@@ -457,8 +459,9 @@ struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 	if (!l.resource)
 		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
 	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-		Q_TEXT(p, "%s%s%s%s", q_short_of(p, &l), name_foreign(p, ask, l.r, q_min(l.lacks, l.wanted)),
-			list_nodes(p, ask), name_expected(p, ask, l.resource)) };
+		Q_TEXT(p, "%s%s%s%s", q_short_of(p, &l),
+			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), list_nodes(p, ask),
+			name_expected(p, ask, l.resource)) };
 }
 
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)

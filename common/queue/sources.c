@@ -8,9 +8,9 @@
 /* Would @row be freed by pods of @g? */
 static bool uses_quota(const struct taking *t, const struct q_group *g, const int64_t *rows)
 {
-	for (uint32_t i = 0; i < t->g->kind->n_rows; i++) {
-		for (uint32_t k = 0; t->s.quota >> i & 1 && k < g->kind->n_rows; k++) {
-			if (g->kind->rows[k] == t->g->kind->rows[i] && rows[k] > 0)
+	for (uint32_t i = 0; i < t->taker->kind->n_rows; i++) {
+		for (uint32_t k = 0; t->lacks.quota >> i & 1 && k < g->kind->n_rows; k++) {
+			if (g->kind->rows[k] == t->taker->kind->rows[i] && rows[k] > 0)
 				return true;
 		}
 	}
@@ -19,14 +19,14 @@ static bool uses_quota(const struct taking *t, const struct q_group *g, const in
 
 static bool uses_short(const struct taking *t, const struct q_group *g, uint64_t asked, bool job)
 {
-	uint64_t cluster = t->s.nodes ? q_asked(t->p, t->ask.v) : t->s.cluster;
+	uint64_t cluster = t->lacks.nodes ? q_asked(t->pass, t->ask.needs) : t->lacks.cluster;
 
 	if (cluster & asked)
 		return true;
-	for (const struct q_queue *q = t->g->q; q->in; q = q->parent) {
-		bool jobs = job && t->s.jobs >> q->depth & 1;
+	for (const struct q_queue *q = t->taker->queue; q->in; q = q->parent) {
+		bool jobs = job && t->lacks.jobs >> q->depth & 1;
 
-		if ((jobs || t->s.cap[q->depth] & asked) && q_is_below(g->q, q))
+		if ((jobs || t->lacks.capability[q->depth] & asked) && q_is_below(g->queue, q))
 			return true;
 	}
 	return false;
@@ -64,29 +64,29 @@ static void note_first(struct source *from, struct q_group *g, const struct rank
 	from->rank = *r;
 }
 
-/* --- b: extras ------------------------------------------------------------------------------------- */
+/* --- extras ---------------------------------------------------------------------------------------- */
 
 /* Of @from (NULL: for a row of a quota that is short, whose extra it is does not matter). */
 static bool may_take_extra(struct taking *t, struct q_group *y, const struct source *from, struct rank *r)
 {
-	struct q_pass *p = t->p;
+	struct q_pass *p = t->pass;
 	const int64_t *u;
 
-	if (y == t->g || !q_extras(y))
+	if (y == t->taker || !q_extras(y))
 		return false;
-	u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.d - 1)].class);
+	u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
 	if (from &&
 		(!uses_short(t, y, q_asked(p, u), false) ||
-			(from->a != from->b && !q_over(p, from->b, u, t->resources, false))))
+			(from->ours != from->theirs && !q_over(p, from->theirs, u, t->resources, false))))
 		return false;
-	*r = (struct rank){ .share = from && from->a != from->b ? from->b->share : 0,
+	*r = (struct rank){ .share = from && from->ours != from->theirs ? from->theirs->share : 0,
 		.base = y->in->base,
 		.extras = q_extras(y),
 		.young = y->in->creation };
 	return !q_is_frozen(p, y);
 }
 
-/* --- c and d: whole groups -------------------------------------------------------------------------- */
+/* --- whole groups ----------------------------------------------------------------------------------- */
 
 static bool is_live(const struct q_group *g)
 {
@@ -120,29 +120,29 @@ static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
 /* Not both ways: who was evicted by a group never evicts that one back. */
 static bool is_spared(const struct taking *t, const struct q_group *v)
 {
-	return v == t->g || !is_live(v) || v->in->not_evictable || t->g->in->evicted_by == v->index ||
-		exceeds_a_budget(t->p, v);
+	return v == t->taker || !is_live(v) || v->in->not_evictable || t->taker->in->evicted_by == v->index ||
+		exceeds_a_budget(t->pass, v);
 }
 
 static bool may_reclaim(struct taking *t, struct q_group *v, const struct source *from, struct rank *r)
 {
-	struct q_pass *p = t->p;
+	struct q_pass *p = t->pass;
 
-	if (is_spared(t, v) || !is_reclaimable(v->q, from->b) ||
-		!uses_short(t, v, q_asked(p, v->kind->m), true) ||
-		!q_over(p, from->b, v->kind->m, t->resources, true))
+	if (is_spared(t, v) || !is_reclaimable(v->queue, from->theirs) ||
+		!uses_short(t, v, q_asked(p, v->kind->minimum), true) ||
+		!q_over(p, from->theirs, v->kind->minimum, t->resources, true))
 		return false;
-	*r = (struct rank){ .share = from->b->share,
+	*r = (struct rank){ .share = from->theirs->share,
 		.base = v->in->base,
 		.evictions = v->in->evictions,
 		.young = admitted_at(v) };
-	return !q_is_protected(p, v, p->s->flags.min_runtime);
+	return !q_is_protected(p, v, p->snapshot->flags.min_runtime);
 }
 
 /* Who was evicted before has the more time to get on: the doubled one, up to an hour. Rights are not delayed by that. */
 static kar_time protection(const struct q_pass *p, const struct q_group *v)
 {
-	kar_time least = p->s->flags.min_runtime, most = q_max(least, 60 * KAR_MINUTE);
+	kar_time least = p->snapshot->flags.min_runtime, most = q_max(least, 60 * KAR_MINUTE);
 	int times = (int)kar_clamp(v->in->evictions, 0, 30);
 
 	return q_min(q_mul(least, (int64_t)1 << times), most);
@@ -150,22 +150,22 @@ static kar_time protection(const struct q_pass *p, const struct q_group *v)
 
 static bool may_preempt(struct taking *t, struct q_group *v, struct rank *r)
 {
-	if (is_spared(t, v) || v->in->base >= t->g->in->base)
+	if (is_spared(t, v) || v->in->base >= t->taker->in->base)
 		return false;
 	*r = (struct rank){ .base = v->in->base, .evictions = v->in->evictions, .young = admitted_at(v) };
-	return !q_is_protected(t->p, v, protection(t->p, v));
+	return !q_is_protected(t->pass, v, protection(t->pass, v));
 }
 
-/* --- h: room for members to come --------------------------------------------------------------------- */
+/* --- room for members to come ------------------------------------------------------------------------ */
 
 /* It costs nobody a pod. It goes as the whole group would: by right of another queue, or by priority in its own. */
 static bool may_end_hold(struct taking *t, const struct q_group *v, struct rank *r)
 {
-	struct q_pass *p = t->p;
-	struct q_queue *a = t->g->q, *b = v->q;
+	struct q_pass *p = t->pass;
+	struct q_queue *a = t->taker->queue, *b = v->queue;
 	int64_t hold[Q_RESOURCES] = { 0 };
 
-	if (v == t->g || !v->in->hold_yields || v->st.hold_for || !q_is_admitted(v) ||
+	if (v == t->taker || !v->in->hold_yields || v->st.hold_for || !q_is_admitted(v) ||
 		v->in->standing != KAR_QUEUE_ADMITTED)
 		return false;
 	*r = (struct rank){ .base = v->in->base, .evictions = v->in->evictions, .young = admitted_at(v) };
@@ -173,9 +173,9 @@ static bool may_end_hold(struct taking *t, const struct q_group *v, struct rank 
 	if (!uses_short(t, v, q_asked(p, hold), false))
 		return false;
 	if (a == b)
-		return a->in->preempts && !t->g->in->never_preempts && v->in->base < t->g->in->base;
-	return q_pair(t->g->q, v->q, &a, &b) && is_reclaimable(v->q, b) && q_within(p, a, t->ask.v) &&
-		q_over(p, b, hold, t->resources, true);
+		return a->in->preempts && !t->taker->in->never_preempts && v->in->base < t->taker->in->base;
+	return q_pair(t->taker->queue, v->queue, &a, &b) && is_reclaimable(v->queue, b) &&
+		q_within(p, a, t->ask.needs) && q_over(p, b, hold, t->resources, true);
 }
 
 static struct q_group *best_hold(struct taking *t)
@@ -183,9 +183,9 @@ static struct q_group *best_hold(struct taking *t)
 	struct source any = { 0 };
 	struct rank r;
 
-	for (uint32_t i = 0; i < t->p->n_live; i++) {
-		if (may_end_hold(t, t->p->live[i], &r))
-			note_first(&any, t->p->live[i], &r);
+	for (uint32_t i = 0; i < t->pass->n_live; i++) {
+		if (may_end_hold(t, t->pass->live[i], &r))
+			note_first(&any, t->pass->live[i], &r);
 	}
 	return any.first;
 }
@@ -195,43 +195,43 @@ static struct q_group *best_hold(struct taking *t)
 /* The taker against the siblings of each queue of its path, as things are now. */
 static void measure(struct taking *t)
 {
-	for (struct q_queue *a = t->g->q; a->parent; a = a->parent) {
-		t->within[a->depth] = q_within(t->p, a, t->ask.v);
-		t->share[a->depth] = q_share(t->p, a, t->ask.v, Q_SHARE_UNIT);
+	for (struct q_queue *a = t->taker->queue; a->parent; a = a->parent) {
+		t->within[a->depth] = q_within(t->pass, a, t->ask.needs);
+		t->share[a->depth] = q_share(t->pass, a, t->ask.needs, Q_SHARE_UNIT);
 	}
 }
 
 /* May it take from siblings with this share? */
-static bool is_due(const struct taking *t, const struct source *from, char way)
+static bool is_due(const struct taking *t, const struct source *from, enum q_way way)
 {
-	if (from->a == from->b || t->within[from->a->depth])
+	if (from->ours == from->theirs || t->within[from->ours->depth])
 		return true;
-	return way == 'b' && t->share[from->a->depth] < from->b->share;
+	return way == Q_TAKE_EXTRAS && t->share[from->ours->depth] < from->theirs->share;
 }
 
-static bool has_some(const struct q_queue *b, char way)
+static bool has_some(const struct q_queue *b, enum q_way way)
 {
-	return way == 'b' ? b->extras > 0 : b->may_be_over && b->live > 0;
+	return way == Q_TAKE_EXTRAS ? b->extras > 0 : b->may_be_over && b->live > 0;
 }
 
-static void find_sources(struct taking *t, char way)
+static void find_sources(struct taking *t, enum q_way way)
 {
-	struct q_queue *leaf = t->g->q;
+	struct q_queue *leaf = t->taker->queue;
 	uint32_t n = 1;
 
 	for (const struct q_queue *a = leaf; a->parent; a = a->parent)
 		n += a->parent->n_children;
-	t->sources = kar_arena_alloc(t->p->a, n, sizeof(*t->sources));
+	t->sources = kar_arena_alloc(t->pass->arena, n, sizeof(*t->sources));
 	t->n_sources = 0;
 	t->way = way;
-	if (way == 'b' && leaf->extras > 0)
-		t->sources[t->n_sources++] = (struct source){ .a = leaf, .b = leaf };
+	if (way == Q_TAKE_EXTRAS && leaf->extras > 0)
+		t->sources[t->n_sources++] = (struct source){ .ours = leaf, .theirs = leaf };
 	for (struct q_queue *a = leaf; a->parent; a = a->parent) {
 		for (uint32_t i = 0; i < a->parent->n_children; i++) {
 			struct q_queue *b = a->parent->children[i];
 
 			if (b != a && has_some(b, way))
-				t->sources[t->n_sources++] = (struct source){ .a = a, .b = b };
+				t->sources[t->n_sources++] = (struct source){ .ours = a, .theirs = b };
 		}
 	}
 }
@@ -241,34 +241,35 @@ static void look_below(struct taking *t, struct source *from, const struct q_que
 	struct rank r;
 
 	for (uint32_t i = 0; i < q->n_here; i++) {
-		if (t->way == 'b' ? may_take_extra(t, q->here[i], from, &r)
-				  : may_reclaim(t, q->here[i], from, &r))
+		if (t->way == Q_TAKE_EXTRAS ? may_take_extra(t, q->here[i], from, &r)
+					    : may_reclaim(t, q->here[i], from, &r))
 			note_first(from, q->here[i], &r);
 	}
 	for (uint32_t i = 0; i < q->n_children; i++) {
-		if (t->way == 'b' ? q->children[i]->extras > 0 : q->children[i]->live > 0)
+		if (t->way == Q_TAKE_EXTRAS ? q->children[i]->extras > 0 : q->children[i]->live > 0)
 			look_below(t, from, q->children[i]);
 	}
 }
 
 static bool is_same(const struct q_short *a, const struct q_short *b)
 {
-	return a->cluster == b->cluster && memcmp(a->cap, b->cap, sizeof(a->cap)) == 0 &&
+	return a->cluster == b->cluster && memcmp(a->capability, b->capability, sizeof(a->capability)) == 0 &&
 		a->quota == b->quota && a->jobs == b->jobs && a->nodes == b->nodes && a->closed == b->closed;
 }
 
 /* What is known of the sources holds for what is short, and until something below is taken; or from a budget, which may be of any. */
-static void refresh_sources(struct taking *t, char way)
+static void refresh_sources(struct taking *t, enum q_way way)
 {
-	bool same = t->way == way && t->sources_short == t->resources && is_same(&t->sources_s, &t->s) &&
-		(way == 'b' || !t->p->s->n_budgets);
+	bool same = t->way == way && t->sources_short == t->resources &&
+		is_same(&t->sources_lacks, &t->lacks) &&
+		(way == Q_TAKE_EXTRAS || !t->pass->snapshot->n_budgets);
 
 	if (t->way != way)
 		find_sources(t, way);
 	for (uint32_t i = 0; i < t->n_sources && !same; i++)
 		t->sources[i].known = false;
 	t->sources_short = t->resources;
-	t->sources_s = t->s;
+	t->sources_lacks = t->lacks;
 }
 
 /* The largest share below @limit of which somebody may go; -1: there is none. */
@@ -278,7 +279,7 @@ static int64_t next_share(const struct taking *t, int64_t limit)
 
 	for (uint32_t i = 0; i < t->n_sources; i++) {
 		const struct source *s = &t->sources[i];
-		int64_t share = s->a == s->b ? 0 : s->b->share;
+		int64_t share = s->ours == s->theirs ? 0 : s->theirs->share;
 
 		if (share < limit && share > most && !(s->known && !s->first) && is_due(t, s, t->way))
 			most = share;
@@ -293,11 +294,11 @@ static struct q_group *best_of_share(struct taking *t, int64_t share)
 	for (uint32_t i = 0; i < t->n_sources; i++) {
 		struct source *s = &t->sources[i];
 
-		if ((s->a == s->b ? 0 : s->b->share) != share || !is_due(t, s, t->way))
+		if ((s->ours == s->theirs ? 0 : s->theirs->share) != share || !is_due(t, s, t->way))
 			continue;
 		if (!s->known) {
 			s->first = NULL;
-			look_below(t, s, s->b);
+			look_below(t, s, s->theirs);
 			s->known = true;
 		}
 		if (s->first && (!found || goes_before(&s->rank, s->first, &found->rank, found->first)))
@@ -306,7 +307,7 @@ static struct q_group *best_of_share(struct taking *t, int64_t share)
 	return found ? found->first : NULL;
 }
 
-static struct q_group *best_of_sources(struct taking *t, char way)
+static struct q_group *best_of_sources(struct taking *t, enum q_way way)
 {
 	struct q_group *found = NULL;
 
@@ -322,18 +323,19 @@ static struct q_group *best_with_quota(struct taking *t)
 	struct source any = { 0 };
 	struct rank r;
 
-	for (uint32_t i = 0; i < t->p->n_live; i++) {
-		struct q_group *y = t->p->live[i];
-		struct source from = { .a = t->g->q, .b = y->q };
+	for (uint32_t i = 0; i < t->pass->n_live; i++) {
+		struct q_group *y = t->pass->live[i];
+		struct source from = { .ours = t->taker->queue, .theirs = y->queue };
 		int64_t rows[Q_ROWS] = { 0 }, v[Q_RESOURCES] = { 0 };
 		bool quota, paired;
 
 		if (!q_extras(y))
 			continue;
-		q_add_pods(t->p, y, y->st.d - 1, y->st.d, v, rows);
+		q_add_pods(t->pass, y, y->st.n_kept - 1, y->st.n_kept, v, rows);
 		quota = uses_quota(t, y, rows);
-		paired = y->q == t->g->q || q_pair(t->g->q, y->q, &from.a, &from.b);
-		if (!quota && !(paired && is_due(t, &from, 'b')))
+		paired = y->queue == t->taker->queue ||
+			q_pair(t->taker->queue, y->queue, &from.ours, &from.theirs);
+		if (!quota && !(paired && is_due(t, &from, Q_TAKE_EXTRAS)))
 			continue;
 		if (may_take_extra(t, y, quota ? NULL : &from, &r))
 			note_first(&any, y, &r);
@@ -343,7 +345,7 @@ static struct q_group *best_with_quota(struct taking *t)
 
 static struct q_group *best_of_leaf(struct taking *t)
 {
-	const struct q_queue *leaf = t->g->q;
+	const struct q_queue *leaf = t->taker->queue;
 	struct source any = { 0 };
 	struct rank r;
 
@@ -355,35 +357,37 @@ static struct q_group *best_of_leaf(struct taking *t)
 }
 
 /* Is there anybody to be looked at? In a full cluster most queues are within their rights, or have no less than the others. */
-bool q_may_find(struct taking *t, char way)
+bool q_may_find(struct taking *t, enum q_way way)
 {
-	const struct q_pass *p = t->p;
+	const struct q_pass *p = t->pass;
 
-	if (way == 'd')
-		return t->g->q->live > 0;
-	if (way == 'h')
+	if (way == Q_PREEMPT)
+		return t->taker->queue->live > 0;
+	if (way == Q_END_HOLDS)
 		return p->n_holding > 0;
-	if (way == 'b' && (t->g->q->extras > 0 || (p->extras > 0 && t->g->kind->n_rows)))
+	if (way == Q_TAKE_EXTRAS &&
+		(t->taker->queue->extras > 0 || (p->extras > 0 && t->taker->kind->n_rows)))
 		return true;
-	for (const struct q_queue *a = t->g->q; a->parent; a = a->parent) {
-		bool any = way == 'b' ? q_most_beside(a) >= 0 : a->parent->n_over > a->may_be_over;
+	for (const struct q_queue *a = t->taker->queue; a->parent; a = a->parent) {
+		bool any = way == Q_TAKE_EXTRAS ? q_most_beside(a) >= 0 : a->parent->n_over > a->may_be_over;
 
 		if (any &&
-			(q_within(p, a, t->ask.v) ||
-				(way == 'b' && q_share(p, a, t->ask.v, Q_SHARE_UNIT) < q_most_beside(a))))
+			(q_within(p, a, t->ask.needs) ||
+				(way == Q_TAKE_EXTRAS &&
+					q_share(p, a, t->ask.needs, Q_SHARE_UNIT) < q_most_beside(a))))
 			return true;
 	}
 	return false;
 }
 
-struct q_group *q_best_victim(struct taking *t, char way)
+struct q_group *q_best_victim(struct taking *t, enum q_way way)
 {
 	if (!q_may_find(t, way))
 		return NULL;
-	if (way == 'd')
+	if (way == Q_PREEMPT)
 		return best_of_leaf(t);
-	if (way == 'h')
+	if (way == Q_END_HOLDS)
 		return best_hold(t);
 	measure(t);
-	return way == 'b' && t->s.quota ? best_with_quota(t) : best_of_sources(t, way);
+	return way == Q_TAKE_EXTRAS && t->lacks.quota ? best_with_quota(t) : best_of_sources(t, way);
 }

@@ -8,13 +8,13 @@
 void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n)
 {
 	if (s->node)
-		kar_sched_take(p->s->sched, s->node, g->in->runs[s->run].class, n);
+		kar_sched_take(p->snapshot->sched, s->node, g->in->runs[s->run].class, n);
 }
 
 /* The list is copied, as an older state may be restored. */
 void q_push(struct q_pass *p, struct q_state *st, struct q_spot spot)
 {
-	struct q_spot *all = kar_arena_alloc(p->a, st->n_spots + 1, sizeof(*all)), *last;
+	struct q_spot *all = kar_arena_alloc(p->arena, st->n_spots + 1, sizeof(*all)), *last;
 
 	if (st->n_spots)
 		memcpy(all, st->spots, st->n_spots * sizeof(*all));
@@ -45,7 +45,7 @@ void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, in
 			q_push(p, &out, s);
 	}
 	for (uint32_t i = 0; i < st->n_held && d <= 0; i++)
-		kar_sched_take(p->s->sched, st->held[i].node, st->held[i].class, -1);
+		kar_sched_take(p->snapshot->sched, st->held[i].node, st->held[i].class, -1);
 	if (d <= 0)
 		out.n_held = 0;
 	*st = out;
@@ -58,9 +58,9 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 	for (uint32_t i = 0; i < to->n_spots; i++)
 		q_take_spot(p, g, &to->spots[i], to->spots[i].n);
 	for (uint32_t i = 0; i < from->n_held; i++)
-		kar_sched_take(p->s->sched, from->held[i].node, from->held[i].class, -1);
+		kar_sched_take(p->snapshot->sched, from->held[i].node, from->held[i].class, -1);
 	for (uint32_t i = 0; i < to->n_held; i++)
-		kar_sched_take(p->s->sched, to->held[i].node, to->held[i].class, 1);
+		kar_sched_take(p->snapshot->sched, to->held[i].node, to->held[i].class, 1);
 }
 
 static const struct kar_queue_seat *seat_of(const struct q_group *g, int32_t k)
@@ -84,7 +84,7 @@ int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_
 
 	if (!s || !s->bound || !s->node)
 		return -1;
-	if (!kar_sched_fits_on(p->s->sched, g->in->runs[spot.run].class, s->node))
+	if (!kar_sched_fits_on(p->snapshot->sched, g->in->runs[spot.run].class, s->node))
 		return 0;
 	spot.node = s->node;
 	q_take_spot(p, g, &spot, 1);
@@ -94,8 +94,8 @@ int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_
 
 const struct kar_placement *q_placement(struct q_pass *p, const struct q_group *g)
 {
-	struct kar_placement *out = kar_arena_alloc(p->a, 1, sizeof(*out));
-	struct kar_place *places = kar_arena_alloc(p->a, g->st.n_spots + 1, sizeof(*places));
+	struct kar_placement *out = kar_arena_alloc(p->arena, 1, sizeof(*out));
+	struct kar_place *places = kar_arena_alloc(p->arena, g->st.n_spots + 1, sizeof(*places));
 
 	for (uint32_t i = 0; i < g->st.n_spots; i++) {
 		const struct q_spot *s = &g->st.spots[i];

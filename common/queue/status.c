@@ -19,13 +19,13 @@ static void count(struct kar_queue_counts *c, const struct q_group *g, enum kar_
 
 static void count_groups(struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i < p->s->n_groups; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
 		const struct q_group *g = &p->groups[i];
 
-		for (const struct q_queue *q = g->q; q->in; q = q->parent)
+		for (const struct q_queue *q = g->queue; q->in; q = q->parent)
 			count(&out->queues[q->index].counts, g, out->groups[i].reason);
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		out->queues[i].counts.live = p->queues[i].live;
 		out->queues[i].counts.completed += p->queues[i].in->completed;
 		for (const struct q_queue *q = p->queues[i].parent; p->queues[i].in_force && q->in;
@@ -36,7 +36,7 @@ static void count_groups(struct q_pass *p, struct kar_queue_result *out)
 
 static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool zeroes)
 {
-	struct kar_sched_amount *items = kar_arena_alloc(p->a, p->n_resources + 1, sizeof(*items));
+	struct kar_sched_amount *items = kar_arena_alloc(p->arena, p->n_resources + 1, sizeof(*items));
 	struct kar_queue_amounts out = { items, 0 };
 
 	for (uint32_t r = 0; r < p->n_resources; r++) {
@@ -48,13 +48,13 @@ static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool ze
 
 static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		struct q_group *head = p->queues[i].reserved;
 		struct kar_queue_status_out *o;
 
 		if (!head || head->st.standing != KAR_QUEUE_WAITING)
 			continue;
-		o = &out->queues[head->q->index];
+		o = &out->queues[head->queue->index];
 		if (o->reserved_for !=
 			KAR_QUEUE_NONE) { /* heads of several pools: the first in line is shown */
 			const struct q_group *other = &p->groups[o->reserved_for];
@@ -64,17 +64,17 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 		}
 		o->reserved_for = head->index;
 		q_reservation_result(p, head, o);
-		o->reserved = list(p, head->kind->m, false);
+		o->reserved = list(p, head->kind->minimum, false);
 	}
-	for (uint32_t i = 0; i < p->s->n_queues; i++)
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++)
 		out->queues[i].keeps_reservation = out->queues[i].reserved_for == KAR_QUEUE_NONE &&
 			q_keeps_reservation(p, &p->queues[i]);
 }
 
 void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 {
-	out->queues = kar_arena_alloc(p->a, p->s->n_queues + 1, sizeof(*out->queues));
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	out->queues = kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(*out->queues));
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		const struct q_queue *q = &p->queues[i];
 		struct kar_queue_status_out *o = &out->queues[i];
 		int64_t used[Q_RESOURCES] = { 0 };

@@ -15,32 +15,32 @@ struct rank {
 
 /* Groups below a sibling of the path of the taker: all have the same share. */
 struct source {
-	struct q_queue *a, *b; /* the pair; both are the leaf of the taker, for extras there */
-	bool known;            /* .first is who goes first; NULL: nobody there may go */
+	struct q_queue *ours, *theirs; /* the pair; both are the leaf of the taker, for extras there */
+	bool known;                    /* .first is who goes first; NULL: nobody there may go */
 	struct q_group *first;
 	struct rank rank;
 };
 
 struct taking {
-	struct q_pass *p;
-	struct q_group *g;
+	struct q_pass *pass;
+	struct q_group *taker;
 	struct q_ask ask;
-	struct q_short s;
+	struct q_short lacks;
 	uint64_t resources; /* that are short, for rights */
 	struct q_victim *victims;
-	uint32_t n;
-	char way; /* of the sources */
+	uint32_t n_victims;
+	enum q_way way; /* of the sources */
 	struct source *sources;
 	uint32_t n_sources;
-	uint64_t sources_short;   /* .resources, with which they are known */
-	struct q_short sources_s; /* .s, likewise */
-	bool within[Q_PATH];      /* by depth of the path of the taker: it is within its right there */
-	int64_t share[Q_PATH];    /* and its share with what it asks for */
+	uint64_t sources_short;       /* .resources, with which they are known */
+	struct q_short sources_lacks; /* .s, likewise */
+	bool within[Q_PATH];          /* by depth of the path of the taker: it is within its right there */
+	int64_t share[Q_PATH];        /* and its share with what it asks for */
 };
 
-/* Who goes next by that way, 'h', 'b', 'c' or 'd' (docs/design/queue.md, 6); NULL: nobody. */
-struct q_group *q_best_victim(struct taking *t, char way) KAR_NONNULL;
+/* Who goes next by that way (docs/design/queue.md, 6); NULL: nobody. */
+struct q_group *q_best_victim(struct taking *t, enum q_way way) KAR_NONNULL;
 /* False: q_best_victim() would find nobody, as things are. */
-bool q_may_find(struct taking *t, char way) KAR_NONNULL;
+bool q_may_find(struct taking *t, enum q_way way) KAR_NONNULL;
 
 #endif

@@ -83,7 +83,7 @@ static const char *amount_text(struct kar_arena *a, const char *resource, int64_
 
 const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount, bool up)
 {
-	return amount_text(p->a, resource, amount, up);
+	return amount_text(p->arena, resource, amount, up);
 }
 
 const char *kar_queue_short_text(struct kar_arena *a, const char *resource, int64_t requested, int64_t free,
@@ -108,5 +108,5 @@ const char *q_text_time(struct q_pass *p, kar_time at)
 {
 	char text[KAR_TIME_LEN];
 
-	return kar_arena_printf(p->a, "%s", kar_time_format(at, text));
+	return kar_arena_printf(p->arena, "%s", kar_time_format(at, text));
 }

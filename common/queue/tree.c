@@ -75,7 +75,7 @@ static void check(struct q_queue **sorted, uint32_t n, struct q_queue *q, struct
 
 static void hang_up(struct q_pass *p, struct q_queue **sorted, struct q_queue *q)
 {
-	uint32_t n = p->s->n_queues;
+	uint32_t n = p->snapshot->n_queues;
 	const char *name = q->validity == KAR_QUEUE_VALID ? q->in->parent : q->in->parent_in_force;
 	bool missing = q->validity != KAR_QUEUE_VALID && !name;
 	struct q_queue *parent = named_parent(sorted, n, name, &missing);
@@ -101,13 +101,13 @@ static void find_depth(const struct q_pass *p, struct q_queue *q)
 
 static void link_children(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->s->n_queues; i++) {
+	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		if (p->queues[i].in_force)
 			p->queues[i].parent->n_children++;
 	}
-	for (uint32_t i = 0; i <= p->s->n_queues; i++) {
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
 		p->queues[i].children =
-			kar_arena_alloc(p->a, p->queues[i].n_children + 1, sizeof(struct q_queue *));
+			kar_arena_alloc(p->arena, p->queues[i].n_children + 1, sizeof(struct q_queue *));
 		for (p->queues[i].width = 1; p->queues[i].width < p->queues[i].n_children;)
 			p->queues[i].width *= 2;
 		p->queues[i].n_children = 0;
@@ -134,21 +134,21 @@ static void read_amounts(struct q_pass *p, const struct kar_queue_amounts *list,
 
 static void read_rights(struct q_pass *p, struct q_queue *q)
 {
-	q->n = q_vector(p);
-	q->g = q_vector(p);
-	q->cap = q_vector(p);
+	q->right = q_vector(p);
+	q->guarantee = q_vector(p);
+	q->capability = q_vector(p);
 	q->idle = q_vector(p);
 	q->due = q_vector(p);
-	q->sum = kar_arena_alloc(p->a, p->n_resources, sizeof(*q->sum));
+	q->sum = kar_arena_alloc(p->arena, p->n_resources, sizeof(*q->sum));
 	for (uint32_t r = 0; r < p->n_resources; r++) {
-		q->n[r] = Q_UNNAMED;
-		q->cap[r] = Q_NO_LIMIT;
+		q->right[r] = Q_UNNAMED;
+		q->capability[r] = Q_NO_LIMIT;
 	}
 	if (!q->in)
 		return;
-	read_amounts(p, &q->in->deserved, q->n, false);
-	read_amounts(p, &q->in->guarantee, q->g, false);
-	read_amounts(p, &q->in->capability, q->cap, true);
+	read_amounts(p, &q->in->deserved, q->right, false);
+	read_amounts(p, &q->in->guarantee, q->guarantee, false);
+	read_amounts(p, &q->in->capability, q->capability, true);
 	q->names_any = q->in->deserved.n > 0;
 	p->has_inner_preemption |= q->in->preempts;
 }
@@ -163,8 +163,8 @@ static void add_up_rights(struct q_pass *p, struct q_queue *q)
 
 		add_up_rights(p, q->children[i]);
 		for (uint32_t r = 0; r < p->n_resources && !own; r++) {
-			if (c->n[r] != Q_UNNAMED)
-				q->n[r] = q_add(q_max(q->n[r], 0), c->n[r]);
+			if (c->right[r] != Q_UNNAMED)
+				q->right[r] = q_add(q_max(q->right[r], 0), c->right[r]);
 		}
 		q->names_any |= c->names_any;
 	}
@@ -172,8 +172,8 @@ static void add_up_rights(struct q_pass *p, struct q_queue *q)
 		int64_t all = 0;
 
 		for (uint32_t i = 0; i < q->n_children; i++)
-			all = q_add(all, q->children[i]->g[r]);
-		q->g[r] = q_max(q->g[r], all);
+			all = q_add(all, q->children[i]->guarantee[r]);
+		q->guarantee[r] = q_max(q->guarantee[r], all);
 		q->idle[r] = all;
 		p->has_guarantees |= all > 0;
 	}
@@ -193,7 +193,7 @@ static bool has_rivals(const struct q_queue *q, uint32_t r)
 	for (uint32_t i = 0; i < q->parent->n_children; i++) {
 		const struct q_queue *c = q->parent->children[i];
 
-		if (c != q && !c->closed && c->n[r] > 0)
+		if (c != q && !c->closed && c->right[r] > 0)
 			return true;
 	}
 	return false;
@@ -209,20 +209,20 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 
 		weights += c->closed ? 0 : weight_of(c);
 		for (uint32_t r = 0; r < p->n_resources && !c->closed; r++)
-			rights[r] = q_add(rights[r], q_max(c->n[r], 0));
+			rights[r] = q_add(rights[r], q_max(c->right[r], 0));
 	}
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		struct q_queue *c = q->children[i];
 
 		c->lent = q_vector(p);
 		for (uint32_t r = 0; r < p->n_resources; r++) {
-			int64_t own = q_max(c->n[r], 0);
+			int64_t own = q_max(c->right[r], 0);
 
 			assert(c->closed || weights > 0);
 			if (!c->closed && due[r] > rights[r])
 				own = q_add(own,
 					(int64_t)((kar_nano)(due[r] - rights[r]) * weight_of(c) / weights));
-			c->due[r] = q_min(own, c->cap[r]);
+			c->due[r] = q_min(own, c->capability[r]);
 			c->lent[r] = has_rivals(c, r) ? c->due[r] : Q_NO_LIMIT;
 		}
 		entitle(p, c, c->due);
@@ -231,19 +231,20 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 
 int64_t q_limit(const struct q_queue *q, uint32_t r, const struct q_group *g)
 {
-	return g->in->not_returnable && q->lent ? q_min(q->cap[r], q->lent[r]) : q->cap[r];
+	return g->in->not_returnable && q->lent ? q_min(q->capability[r], q->lent[r]) : q->capability[r];
 }
 
 int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *g, enum q_view view,
 	int64_t *limit)
 {
-	int64_t room = q->cap[r] == Q_NO_LIMIT ? Q_NO_LIMIT : q_sub(q->cap[r], q_seen(&q->sum[r], view)),
+	int64_t room = q->capability[r] == Q_NO_LIMIT ? Q_NO_LIMIT
+						      : q_sub(q->capability[r], q_seen(&q->sum[r], view)),
 		lent = q_limit(q, r, g), used;
 
-	*limit = q->cap[r];
-	if (lent >= q->cap[r])
+	*limit = q->capability[r];
+	if (lent >= q->capability[r])
 		return room;
-	used = q_is_admitted(g) ? q_seen(&q->sum[r], view) : q->sum[r].u0;
+	used = q_is_admitted(g) ? q_seen(&q->sum[r], view) : q->sum[r].minima;
 	if (q_sub(lent, used) >= room)
 		return room;
 	*limit = lent;
@@ -252,15 +253,15 @@ int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *
 
 void q_tree(struct q_pass *p)
 {
-	uint32_t n = p->s->n_queues;
-	struct q_queue **sorted = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
-	struct q_queue **path = kar_arena_alloc(p->a, n + 1, sizeof(struct q_queue *));
+	uint32_t n = p->snapshot->n_queues;
+	struct q_queue **sorted = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_queue *));
+	struct q_queue **path = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_queue *));
 
-	p->queues = kar_arena_alloc(p->a, n + 1, sizeof(*p->queues));
+	p->queues = kar_arena_alloc(p->arena, n + 1, sizeof(*p->queues));
 	p->root = &p->queues[n];
 	*p->root = (struct q_queue){ .index = KAR_QUEUE_NONE, .in_force = true };
 	for (uint32_t i = 0; i < n; i++) {
-		p->queues[i] = (struct q_queue){ .in = &p->s->queues[i], .index = i };
+		p->queues[i] = (struct q_queue){ .in = &p->snapshot->queues[i], .index = i };
 		sorted[i] = &p->queues[i];
 	}
 	qsort(sorted, n, sizeof(struct q_queue *), by_name);

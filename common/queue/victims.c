@@ -1,4 +1,4 @@
-/* Who makes room for a group: room for members to come (h), extras (b), groups of other queues by right (c), groups of the same queue by priority (d). */
+/* Who makes room for a group, in the ways of enum q_way. */
 #include <string.h>
 
 #include "common/queue/taking.h"
@@ -8,26 +8,26 @@
 /* Does it fit when these are gone? */
 static bool fits(struct taking *t)
 {
-	struct q_pass *p = t->p;
+	struct q_pass *p = t->pass;
 	struct q_mark mark;
 	struct q_state st;
 	bool all;
 
-	t->ask = q_ask_of(p, t->g);
-	all = q_rows_fit(p, &t->ask, Q_FUT, &t->s);
+	t->ask = q_ask_of(p, t->taker);
+	all = q_rows_fit(p, &t->ask, Q_FUT, &t->lacks);
 	if (all) {
 		mark = q_mark(p);
-		st = t->g->st;
+		st = t->taker->st;
 		all = q_place(p, &t->ask, Q_FUT, &st);
 		q_undo(p, mark);
-		t->s.nodes = !all && !t->s.cluster;
-		t->s.cluster = all ? 0 : t->s.cluster;
+		t->lacks.nodes = !all && !t->lacks.cluster;
+		t->lacks.cluster = all ? 0 : t->lacks.cluster;
 	}
-	t->resources = t->s.cluster;
+	t->resources = t->lacks.cluster;
 	for (int i = 0; i < Q_PATH; i++)
-		t->resources |= t->s.cap[i];
+		t->resources |= t->lacks.capability[i];
 	if (!t->resources)
-		t->resources = q_asked(p, t->ask.v);
+		t->resources = q_asked(p, t->ask.needs);
 	return all;
 }
 
@@ -36,29 +36,30 @@ static bool fits(struct taking *t)
 static void remove_victim(struct taking *t, const struct q_victim *v)
 {
 	for (uint32_t i = 0; i < t->n_sources; i++)
-		t->sources[i].known &= !q_is_below(v->g->q, t->sources[i].b);
-	if (v->way == 'h')
-		q_end_hold(t->p, v->g, t->g);
-	else if (v->way == 'b')
-		q_lower(t->p, v->g);
+		t->sources[i].known &= !q_is_below(v->group->queue, t->sources[i].theirs);
+	if (v->way == Q_END_HOLDS)
+		q_end_hold(t->pass, v->group, t->taker);
+	else if (v->way == Q_TAKE_EXTRAS)
+		q_lower(t->pass, v->group);
 	else
-		q_evict(t->p, v->g, v->way == 'c' ? KAR_QUEUE_RECLAIM : KAR_QUEUE_IN_QUEUE, t->g);
+		q_evict(t->pass, v->group, v->way == Q_RECLAIM ? KAR_QUEUE_RECLAIM : KAR_QUEUE_IN_QUEUE,
+			t->taker);
 }
 
 /* Victims are added one by one until it fits; false: there are not enough. */
-static bool take_by(struct taking *t, char way)
+static bool take_by(struct taking *t, enum q_way way)
 {
-	t->way = 0; /* what was known before may have been undone */
+	t->way = Q_NO_WAY; /* what was known before may have been undone */
 	t->n_sources = 0;
 	while (!fits(t)) {
-		struct q_group *g = t->s.closed ? NULL : q_best_victim(t, way);
+		struct q_group *g = t->lacks.closed ? NULL : q_best_victim(t, way);
 		struct q_victim v;
 
 		if (!g)
 			return false;
 		v = (struct q_victim){ g, g->st, way };
-		t->victims = kar_arena_grow(t->p->a, t->victims, t->n, sizeof(*t->victims));
-		t->victims[t->n++] = v;
+		t->victims = kar_arena_grow(t->pass->arena, t->victims, t->n_victims, sizeof(*t->victims));
+		t->victims[t->n_victims++] = v;
 		remove_victim(t, &v);
 	}
 	return true;
@@ -69,9 +70,10 @@ static bool is_lawful(struct taking *t)
 {
 	struct q_queue *a, *b;
 
-	for (uint32_t i = 0; i < t->n; i++) {
-		if (t->victims[i].way == 'c' && q_pair(t->g->q, t->victims[i].g->q, &a, &b) &&
-			!q_within(t->p, a, t->ask.v))
+	for (uint32_t i = 0; i < t->n_victims; i++) {
+		if (t->victims[i].way == Q_RECLAIM &&
+			q_pair(t->taker->queue, t->victims[i].group->queue, &a, &b) &&
+			!q_within(t->pass, a, t->ask.needs))
 			return false;
 	}
 	return true;
@@ -83,30 +85,30 @@ static bool is_lawful(struct taking *t)
  */
 static void give_back(struct taking *t)
 {
-	for (uint32_t i = t->n; i-- > 0;) {
+	for (uint32_t i = t->n_victims; i-- > 0;) {
 		struct q_victim v = t->victims[i];
-		struct q_state gone = v.g->st;
+		struct q_state gone = v.group->st;
 		bool blocked = false;
 
-		for (uint32_t k = i + 1; k < t->n; k++)
-			blocked |= t->victims[k].g == v.g;
+		for (uint32_t k = i + 1; k < t->n_victims; k++)
+			blocked |= t->victims[k].group == v.group;
 		if (blocked)
 			continue;
-		q_retake(t->p, v.g, &gone, &v.before);
-		q_set(t->p, v.g, &v.before);
-		t->n--;
-		memmove(&t->victims[i], &t->victims[i + 1], (t->n - i) * sizeof(*t->victims));
+		q_retake(t->pass, v.group, &gone, &v.before);
+		q_set(t->pass, v.group, &v.before);
+		t->n_victims--;
+		memmove(&t->victims[i], &t->victims[i + 1], (t->n_victims - i) * sizeof(*t->victims));
 		if (fits(t) && is_lawful(t))
 			continue;
-		memmove(&t->victims[i + 1], &t->victims[i], (t->n - i) * sizeof(*t->victims));
+		memmove(&t->victims[i + 1], &t->victims[i], (t->n_victims - i) * sizeof(*t->victims));
 		t->victims[i] = v;
-		t->n++;
-		q_retake(t->p, v.g, &v.before, &gone);
-		q_set(t->p, v.g, &gone);
+		t->n_victims++;
+		q_retake(t->pass, v.group, &v.before, &gone);
+		q_set(t->pass, v.group, &gone);
 	}
 }
 
-/* A raised minimum uses a and b. */
+/* A raised minimum takes free room and extras. */
 static bool may_evict(const struct q_group *g)
 {
 	return !g->in->unverified && !q_is_admitted(g);
@@ -114,48 +116,50 @@ static bool may_evict(const struct q_group *g)
 
 static bool may_evict_in_queue(const struct q_group *g)
 {
-	return may_evict(g) && g->q->in->preempts && !g->in->never_preempts;
+	return may_evict(g) && g->queue->in->preempts && !g->in->never_preempts;
 }
 
 static bool may_find_any(struct taking *t)
 {
-	return q_may_find(t, 'h') || q_may_find(t, 'b') || (may_evict(t->g) && q_may_find(t, 'c')) ||
-		(may_evict_in_queue(t->g) && q_may_find(t, 'd'));
+	return q_may_find(t, Q_END_HOLDS) || q_may_find(t, Q_TAKE_EXTRAS) ||
+		(may_evict(t->taker) && q_may_find(t, Q_RECLAIM)) ||
+		(may_evict_in_queue(t->taker) && q_may_find(t, Q_PREEMPT));
 }
 
 bool q_may_find_victims(struct q_pass *p, struct q_group *g)
 {
-	struct taking t = { .p = p, .g = g, .ask = q_ask_of(p, g) };
+	struct taking t = { .pass = p, .taker = g, .ask = q_ask_of(p, g) };
 
 	return may_find_any(&t);
 }
 
 /*
- * "h", "h, b", "h, b, c", "h, b, d", "h, b, d, b, c": the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras
- * that it had not before.
+ * Holds end, and extras are taken; if that is not enough, groups of other queues are reclaimed, or groups of its own queue preempted, or
+ * both: the first that makes it fit. When groups of its own queue have gone, the queue may have a right to extras that it had not before.
  */
 static bool choose(struct taking *t)
 {
-	static const char *const ways[] = { "c", "db", "dbc" };
+	static const enum q_way ways[][4] = { { Q_RECLAIM }, { Q_PREEMPT, Q_TAKE_EXTRAS },
+		{ Q_PREEMPT, Q_TAKE_EXTRAS, Q_RECLAIM } };
 
-	if ((may_evict(t->g) && take_by(t, 'h')) || take_by(t, 'b'))
+	if ((may_evict(t->taker) && take_by(t, Q_END_HOLDS)) || take_by(t, Q_TAKE_EXTRAS))
 		return true;
-	for (size_t i = 0; i < KAR_LEN(ways) && may_evict(t->g); i++) {
+	for (size_t i = 0; i < KAR_LEN(ways) && may_evict(t->taker); i++) {
 		struct q_mark mark;
-		uint32_t n = t->n;
+		uint32_t n = t->n_victims;
 		bool enough = false;
 
-		if (ways[i][0] == 'd' && !may_evict_in_queue(t->g))
+		if (ways[i][0] == Q_PREEMPT && !may_evict_in_queue(t->taker))
 			break;
-		mark = q_mark(t->p);
-		for (const char *way = ways[i]; *way && !enough; way++)
+		mark = q_mark(t->pass);
+		for (const enum q_way *way = ways[i]; *way && !enough; way++)
 			enough = take_by(t, *way);
 		if (enough) {
-			q_keep_changes(t->p, mark);
+			q_keep_changes(t->pass, mark);
 			return true;
 		}
-		q_undo(t->p, mark);
-		t->n = n;
+		q_undo(t->pass, mark);
+		t->n_victims = n;
 		fits(t); /* what is short is that of before */
 	}
 	return false;
@@ -168,7 +172,7 @@ bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)
 
 bool q_take_from_others(struct q_pass *p, struct q_group *g)
 {
-	struct taking t = { .p = p, .g = g };
+	struct taking t = { .pass = p, .taker = g };
 	struct q_mark mark;
 	bool extras = false, groups = false;
 
@@ -181,22 +185,22 @@ bool q_take_from_others(struct q_pass *p, struct q_group *g)
 		return false;
 	}
 	give_back(&t);
-	for (uint32_t i = 0; i < t.n; i++) {
-		extras |= t.victims[i].way == 'b';
-		groups |= t.victims[i].way != 'b' && t.victims[i].way != 'h' &&
-			t.victims[i].g->in->standing == KAR_QUEUE_ADMITTED;
+	for (uint32_t i = 0; i < t.n_victims; i++) {
+		extras |= t.victims[i].way == Q_TAKE_EXTRAS;
+		groups |= t.victims[i].way != Q_TAKE_EXTRAS && t.victims[i].way != Q_END_HOLDS &&
+			t.victims[i].group->in->standing == KAR_QUEUE_ADMITTED;
 	}
-	if (q_admit(p, g, &t.s) == Q_NO) {
+	if (q_admit(p, g, &t.lacks) == Q_NO) {
 		q_undo(p, mark);
 		return false;
 	}
-	if (t.n) {
+	if (t.n_victims) {
 		struct q_state st = g->st;
 
 		st.took |= extras;
 		st.evicts |= groups;
 		q_set(p, g, &st);
-		q_note_victims(p, g, t.victims, t.n);
+		q_note_victims(p, g, t.victims, t.n_victims);
 	}
 	q_keep_changes(p, mark);
 	return true;
@@ -217,7 +221,7 @@ static bool makes_lawful(const struct q_pass *p, const struct q_group *g)
 	return reclaims;
 }
 
-/* Its pods fit where they were. Then that is taken. */
+/* Takes the former places of @g again. False, with some of them taken, if one does not fit any more. */
 static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q_state *st)
 {
 	for (uint32_t i = 0; i < st->n_spots; i++) {
@@ -225,9 +229,9 @@ static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q
 		kar_class class = g->in->runs[s->run].class;
 
 		for (int32_t n = 0; n < s->n && s->node; n++) {
-			if (!kar_sched_fits_on(p->s->sched, class, s->node))
+			if (!kar_sched_fits_on(p->snapshot->sched, class, s->node))
 				return false;
-			kar_sched_take(p->s->sched, s->node, class, 1);
+			kar_sched_take(p->snapshot->sched, s->node, class, 1);
 		}
 	}
 	return true;
@@ -243,7 +247,7 @@ static bool leaves_guarantees(const struct q_pass *p)
 		for (uint32_t r = 0; r < p->n_resources && new; r++) {
 			int64_t used = q_add(p->foreign[r], q_used(p->root, r));
 
-			if (g->kind->m[r] > 0 && q_add(used, q_lock(g->q, r)) > p->alloc[r])
+			if (g->kind->minimum[r] > 0 && q_add(used, q_lock(g->queue, r)) > p->alloc[r])
 				return false;
 		}
 	}
@@ -252,7 +256,7 @@ static bool leaves_guarantees(const struct q_pass *p)
 
 static bool spare(struct q_pass *p, struct q_group *g)
 {
-	struct q_ask ask = q_ask_pods(p, g, 0, g->st.before->d);
+	struct q_ask ask = q_ask_pods(p, g, 0, g->st.before->n_kept);
 	struct q_mark mark = q_mark(p);
 	struct q_short s;
 

@@ -39,7 +39,7 @@ static void take_gone(struct q_pass *p, void *context, const char *node, kar_cla
 {
 	const int32_t *sign = context;
 
-	kar_sched_take(p->s->sched, node, class, *sign * n);
+	kar_sched_take(p->snapshot->sched, node, class, *sign * n);
 }
 
 static void all_gone(struct q_pass *p, q_pod_visitor *visit, void *context)
@@ -70,7 +70,7 @@ int32_t q_count_gone(struct q_pass *p, const struct q_group *g)
 
 static void add_node(struct q_pass *p, struct q_overlap *o, struct q_per_node n)
 {
-	o->all = kar_arena_grow(p->a, o->all, o->n, sizeof(*o->all));
+	o->all = kar_arena_grow(p->arena, o->all, o->n, sizeof(*o->all));
 	o->all[o->n++] = n;
 }
 
@@ -96,8 +96,8 @@ kar_class q_room_class(struct q_pass *p, const int64_t *v)
 	}
 	if (!needs.n_amounts)
 		return 0;
-	p->made = kar_arena_grow(p->a, p->made, p->n_made, sizeof(*p->made));
-	c = kar_sched_class(p->s->sched, &needs);
+	p->made = kar_arena_grow(p->arena, p->made, p->n_made, sizeof(*p->made));
+	c = kar_sched_class(p->snapshot->sched, &needs);
 	p->made[p->n_made++] = c;
 	return c;
 }
@@ -119,7 +119,7 @@ static void add_overlap(struct q_pass *p, struct q_overlap *o, uint32_t from, ui
 	class = q_room_class(p, leaves);
 	if (!class)
 		return;
-	o->both = kar_arena_grow(p->a, o->both, o->n_both, sizeof(*o->both));
+	o->both = kar_arena_grow(p->arena, o->both, o->n_both, sizeof(*o->both));
 	o->both[o->n_both++] = (struct q_reserved){ o->all[from].node, class };
 }
 
@@ -154,7 +154,7 @@ void q_switch_view(struct q_pass *p, const struct q_overlap *o, int32_t sign)
 {
 	all_gone(p, take_gone, &sign);
 	for (uint32_t i = 0; i < o->n_both; i++)
-		kar_sched_take(p->s->sched, o->both[i].node, o->both[i].class, -sign);
+		kar_sched_take(p->snapshot->sched, o->both[i].node, o->both[i].class, -sign);
 }
 
 void q_lift_gone(struct q_pass *p, const struct q_group *g)
@@ -191,13 +191,13 @@ static void take_old(struct q_pass *p, void *context, const char *node, kar_clas
 	const int32_t *sign = context;
 
 	if (kar_table_find(&p->reserved_at, node))
-		kar_sched_take(p->s->sched, node, class, *sign * n);
+		kar_sched_take(p->snapshot->sched, node, class, *sign * n);
 }
 
 void q_reserve_room(struct q_pass *p, int32_t sign)
 {
 	for (uint32_t i = 0; i < p->n_reserved; i++)
-		kar_sched_take(p->s->sched, p->reserved[i].node, p->reserved[i].class, sign);
+		kar_sched_take(p->snapshot->sched, p->reserved[i].node, p->reserved[i].class, sign);
 	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
 		const struct q_group *g = p->gone[i];
 		int32_t kept = q_kept(g), before = p->kept_before[g->index];

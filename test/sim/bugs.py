@@ -289,17 +289,17 @@ BUGS = [
     Bug("eviction_is_a_failure", "a gang that was evicted has failed to start", PG + "attempt.c",
         "	if (kar_has_text(pl->evicted_by)) { /* it has not failed */", "	if (!pl->evicted_by) {"),
     Bug("equals_preempt", "a gang may evict one of its own priority", "common/queue/sources.c",
-        "v->in->base >= t->g->in->base", "v->in->base > t->g->in->base"),
+        "v->in->base >= t->taker->in->base", "v->in->base > t->taker->in->base"),
     Bug("nobody_is_protected", "a gang that has just started may be evicted", "common/queue/base.c",
         "	return q_is_admitted(g) && since && holds_until(", "	return q_is_admitted(g) && !since && holds_until("),
     Bug("weights_forgotten", "queues share as if each had weight 1", "common/queue/accounts.c",
         "weight = q->in && q->in->weight > 0 ? q->in->weight : 1;", "weight = 1;"),
     Bug("window_forgotten", "a job that was scaled a moment ago is scaled again", "common/queue/base.c",
-        "	return own ? q_max(own, 0) : p->s->flags.freezing_window;", "	return own ? q_max(own, 0) : (p->s->flags.freezing_window ? 1 : 0);"),
+        "	return own ? q_max(own, 0) : p->snapshot->flags.freezing_window;", "	return own ? q_max(own, 0) : (p->snapshot->flags.freezing_window ? 1 : 0);"),
     Bug("scale_time_not_written", "a queue does not record when it has scaled a job", QUEUE + "next.c",
         "	if (d->scaled)", "	if (d->scaled && !d->scaled)"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/status.c",
-        "			used[r] = q_used(q, r);", "			used[r] = q->sum[r].u0;"),
+        "			used[r] = q_used(q, r);", "			used[r] = q->sum[r].minima;"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its
