@@ -4,38 +4,23 @@
 
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
-#include "common/backoff.h"
+#include "api/placement.h"
 #include "common/intern.h"
 #include "common/str.h"
 #include "common/timefmt.h"
 
-static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
-		      POSTPONED_FOR = KAR_MINUTE, REFUSED_FOR = 5 * KAR_SECOND;
+static const kar_time REFUSED_FOR = 5 * KAR_SECOND;
 
 /* --- what a move does ------------------------------------------------------------------------------ */
-
-static void enter(struct kar_pg_placement *pl, const struct podgroup_attempt *a, enum kar_pg_state state)
-{
-	pl->state = state;
-	pl->time = a->now;
-	pl->deadline = 0;
-	pl->repairs = 0;
-	pl->plan = NULL;
-	pl->n_plan = 0;
-}
 
 static const struct kar_pg_placement *recorded(const struct podgroup_attempt *a)
 {
 	return &a->group->status.placement;
 }
 
-static void satisfy(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
-	struct kar_plan *p KAR_UNUSED)
+static struct kar_pg_placement satisfy(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	enter(pl, a, KAR_PG_STATE_SATISFIED);
-	pl->satisfied_member = a->quorum;
-	pl->retry_after = 0;
-	pl->cause = "";
+	return kar_pg_satisfy(recorded(a), a->quorum, a->now);
 }
 
 static kar_time waited(const struct podgroup_attempt *a)
@@ -88,19 +73,15 @@ static void warn_of_bare(const struct podgroup_attempt *a, struct kar_plan *p)
 			(int)a->bare, a->unbound);
 }
 
-static void roll_back(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	const char *cause = why(a, p->arena);
+	/* Of a wave: who else is a member is not of this attempt (podgroup_keeps()). */
+	struct kar_pg_placement pl =
+		kar_pg_roll_back(recorded(a), why(a, p->arena), a->group->options.only_waiting, a->now);
 
-	enter(pl, a, KAR_PG_STATE_ROLLING_BACK);
-	if (a->group->options
-			.only_waiting) { /* who else is a member is not of this attempt (podgroup_keeps()) */
-		pl->plan = recorded(a)->plan;
-		pl->n_plan = recorded(a)->n_plan;
-	}
-	pl->cause = cause;
-	kar_plan_event(p, true, "RolledBack", "RollBack", "%s", kar_pg_failed_attempt(pl, p->arena));
+	kar_plan_event(p, true, "RolledBack", "RollBack", "%s", kar_pg_failed_attempt(&pl, p->arena));
 	warn_of_bare(a, p);
+	return pl;
 }
 
 /* None of its members is released, but for those that terminate. */
@@ -114,20 +95,16 @@ static bool is_all_gated(const struct podgroup_attempt *a)
  * The members do not come, for example because of a quota: the room is not held for longer, and that is no failure. Those of others are
  * placed when they are there again.
  */
-static void give_up(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
-	struct kar_plan *p KAR_UNUSED)
+static struct kar_pg_placement give_up(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	if (is_all_gated(a) || (a->of_others && !a->unfinished))
-		pl->satisfied_member = 0; /* what comes now is a new gang */
-	if (recorded(a)->state != KAR_PG_STATE_SATISFIED)
-		pl->requests = ""; /* nothing has run: no room is kept for what comes in its stead */
-	enter(pl, a,
-		a->of_others            ? KAR_PG_STATE_NONE
-			: a->unit_waits ? KAR_PG_STATE_WAITING
-					: KAR_PG_STATE_UNPLACED);
+	enum kar_pg_state to = a->of_others ? KAR_PG_STATE_NONE
+		: a->unit_waits             ? KAR_PG_STATE_WAITING
+					    : KAR_PG_STATE_UNPLACED;
+
+	return kar_pg_give_up(recorded(a), to, is_all_gated(a) || (a->of_others && !a->unfinished), a->now);
 }
 
-static void end_hold(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+static struct kar_pg_placement end_hold(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	const char *taker = recorded(a)->hold_ended_for;
 
@@ -139,59 +116,39 @@ static void end_hold(struct kar_pg_placement *pl, const struct podgroup_attempt 
 		kar_plan_event(p, true, "HoldExpired", "HoldRoom",
 			"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
 			(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
-	give_up(pl, a, p);
-}
-
-/* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
-static kar_time pause_after(const struct podgroup_attempt *a, int32_t failures)
-{
-	kar_time pause = kar_backoff_delay((unsigned)failures - 1, FIRST_PAUSE, LONGEST_PAUSE);
-	uint64_t hash = kar_hash(kar_hash_str(1, a->group->o.uid), &failures, sizeof(failures));
-
-	pause += pause * ((kar_time)(hash % 21) - 10) / 100;
-	return (pause + KAR_SECOND - 1) / KAR_SECOND * KAR_SECOND;
+	return give_up(a, p);
 }
 
 /* What is created bound cannot exist without places, so the gang is placed again a while later. */
-static void postpone(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+static struct kar_pg_placement postpone(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	enter(pl, a, KAR_PG_STATE_WAITING);
-	pl->cause = why(a, p->arena);
-	pl->retry_after = a->now + POSTPONED_FOR;
+	return kar_pg_postpone(recorded(a), why(a, p->arena), a->now);
 }
 
-static void count_failure(struct kar_pg_placement *pl, const struct podgroup_attempt *a)
+static int64_t generation_of(const struct podgroup_attempt *a)
 {
-	if (pl->failures < INT32_MAX)
-		pl->failures++;
-	pl->generation = a->of_others ? a->group->generation : a->generation;
+	return a->of_others ? a->group->generation : a->generation;
 }
 
-static void wait(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+static struct kar_pg_placement wait(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	enter(pl, a, KAR_PG_STATE_WAITING);
-	if (kar_has_text(pl->evicted_by)) { /* it has not failed */
-		pl->retry_after = 0;
-		return;
-	}
-	count_failure(pl, a);
-	pl->retry_after = a->now + pause_after(a, pl->failures);
+	if (kar_has_text(recorded(a)->evicted_by)) /* it has not failed */
+		return kar_pg_wait(recorded(a), a->now);
+	return kar_pg_back_off(recorded(a), generation_of(a), kar_hash_str(1, a->group->o.uid), a->now);
 }
 
-static void deactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p)
+static struct kar_pg_placement deactivate(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	enter(pl, a, KAR_PG_STATE_DEACTIVATED);
-	count_failure(pl, a);
+	struct kar_pg_placement pl = kar_pg_deactivate(recorded(a), generation_of(a), a->now);
+
 	kar_plan_event(p, true, "Deactivated", "Deactivate", "%s",
-		kar_pg_failed_attempts(a->group, pl, p->arena));
+		kar_pg_failed_attempts(a->group, &pl, p->arena));
+	return pl;
 }
 
-static void reactivate(struct kar_pg_placement *pl, const struct podgroup_attempt *a,
-	struct kar_plan *p KAR_UNUSED)
+static struct kar_pg_placement reactivate(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	enter(pl, a, KAR_PG_STATE_WAITING);
-	pl->failures = 0;
-	pl->retry_after = 0;
+	return kar_pg_reactivate(recorded(a), a->now);
 }
 
 /* --- when ------------------------------------------------------------------------------------------ */
@@ -380,9 +337,7 @@ static bool was_the_last(const struct podgroup_attempt *a, struct kar_plan *p)
 
 static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	int64_t generation = a->of_others ? a->group->generation : a->generation;
-
-	return generation != recorded(a)->generation;
+	return generation_of(a) != recorded(a)->generation;
 }
 
 /* Members are gone before they were released: those that their controller makes in their place are not in the plan. */
@@ -437,7 +392,7 @@ static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
 struct move {
 	enum kar_pg_state from;
 	bool (*holds)(const struct podgroup_attempt *a, struct kar_plan *p);
-	void (*make)(struct kar_pg_placement *pl, const struct podgroup_attempt *a, struct kar_plan *p);
+	struct kar_pg_placement (*make)(const struct podgroup_attempt *a, struct kar_plan *p);
 };
 
 static const struct move moves[] = {
@@ -477,24 +432,16 @@ static const struct move moves[] = {
 
 struct kar_pg_placement podgroup_next_placement(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	struct kar_pg_placement pl = *recorded(a);
+	const struct kar_pg_placement *pl = recorded(a);
 
 	assert(a->now % KAR_SECOND == 0);
-	if (a->now < pl.time) { /* the clock was set back: what was begun begins now */
-		pl.deadline -= pl.deadline ? pl.time - a->now : 0;
-		pl.retry_after =
-			pl.retry_after > a->now + LONGEST_PAUSE ? a->now + LONGEST_PAUSE : pl.retry_after;
-		pl.time = a->now;
-		return pl;
-	}
+	if (a->now < pl->time)
+		return kar_pg_set_clock_back(pl, a->now);
 	for (size_t i = 0; i < KAR_LEN(moves); i++) {
-		if (moves[i].from != pl.state || !moves[i].holds(a, p))
-			continue;
-		pl.failures = kar_pg_failures(recorded(a), a->now);
-		moves[i].make(&pl, a, p);
-		break;
+		if (moves[i].from == pl->state && moves[i].holds(a, p))
+			return moves[i].make(a, p);
 	}
-	return pl;
+	return *pl;
 }
 
 struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, const struct kar_podgroup *g,

@@ -68,15 +68,7 @@ static void count_eviction(struct queue_pass *p, const struct queue_group *qg,
 static void set_evicted(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
-	st->placement.failures = kar_pg_failures(&qg->group->status.placement, p->s->now);
-	st->placement.state = KAR_PG_STATE_ROLLING_BACK;
-	st->placement.time = this_second(p);
-	st->placement.deadline = 0;
-	st->placement.repairs = 0;
-	st->placement.plan = NULL;
-	st->placement.n_plan = 0;
-	st->placement.cause = d->evicted_text;
-	st->placement.evicted_by = name_taker(p, qg, d);
+	st->placement = kar_pg_evict(&st->placement, name_taker(p, qg, d), d->evicted_text, this_second(p));
 	set_preempted(p, qg->group, true, kar_queue_cause_name(d->cause), d->evicted_text, st);
 	count_eviction(p, qg, d, st);
 }
@@ -244,13 +236,10 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
 	bool begins = queue_is_admitted(d) && !qg->admitted && qg->gang && (d->places || d->provisions);
-
 	struct kar_pg_placement repaired;
 
 	if (queue_repairs_plan(qg, d, this_second(p), &p->s->arena, &repaired)) {
 		st->placement = repaired;
-	} else if (queue_renews_plan(qg, d) && qg->gang->pods) {
-		st->placement = queue_renew_pods(qg, d->places, &p->s->arena);
 	} else if (queue_renews_plan(qg, d)) {
 		st->placement = queue_renew_places(qg, d, this_second(p), &p->s->arena);
 	} else if (begins) {
@@ -258,11 +247,9 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 			&p->s->arena);
 		st->backend = qg->gang->backend;
 	} else if (is_adopted(qg)) {
-		st->placement.state = KAR_PG_STATE_SATISFIED;
-		st->placement.satisfied_member = p->in[qg - p->groups].min;
-		st->placement.time = this_second(p);
+		st->placement = kar_pg_adopt(&st->placement, p->in[qg - p->groups].min, this_second(p));
 	} else if (queue_ends_waiting(qg, d)) {
-		st->placement = (struct kar_pg_placement){ .cause = "", .requests = "" };
+		st->placement = kar_pg_end(&st->placement);
 		st->backend = KAR_PG_BACKEND_NONE;
 	}
 }
@@ -316,7 +303,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	set_admitted(p, qg, d, &st);
 	queue_set_reserved(p, qg, &st);
 	if (d->hold_ends_for != KAR_QUEUE_NONE)
-		st.placement.hold_ended_for = name_of(p, d->hold_ends_for);
+		st.placement = kar_pg_yield_hold(&st.placement, name_of(p, d->hold_ends_for));
 	if (d->cause)
 		set_evicted(p, qg, d, &st);
 	else if (admitted && kar_condition_is_true(&st.conditions, KAR_PG_PREEMPTED))

@@ -8,6 +8,7 @@
 #ifndef KAR_QUEUE_PASS_H
 #define KAR_QUEUE_PASS_H
 
+#include "api/placement.h"
 #include "controllers/queue/queue.h"
 #include "controllers/queue/quota.h"
 #include "controllers/queue/runs.h"
@@ -253,8 +254,8 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
  */
 struct kar_pg_placement queue_record_places(const struct queue_group *qg, const struct kar_placement *places,
 	kar_time now, struct kar_arena *a) __attribute__((nonnull(1, 4)));
-/* The plan of a gang of bound pods of others with @places (NULL: none) for members that came after its start; in @a. */
-struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const struct kar_placement *places,
+/* The plan of a gang of pods of others, which keeps its places, with @places (NULL: none) for members that came after its start; in @a. */
+struct kar_pg_roles queue_plan_of_pods(const struct queue_group *qg, const struct kar_placement *places,
 	struct kar_arena *a) __attribute__((nonnull(1, 3)));
 /* There is no room for what a gang that renews its plan lacks; a pass that places nothing does not know. */
 bool queue_lacks_places(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;

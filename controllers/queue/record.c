@@ -31,9 +31,15 @@ static const char *nodes_of_task(const struct queue_gang *g, const struct kar_pg
 	return kar_pg_plan_text(seats, n, a);
 }
 
+static void add(struct kar_pg_roles *to, const char *role, const char *nodes, struct kar_arena *a)
+{
+	to->items = kar_arena_grow(a, to->items, to->n, sizeof(*to->items));
+	to->items[to->n++] = (struct kar_pg_planned){ role, nodes };
+}
+
 /* Each pod of a group of another controller is a role of its own, because it exists. */
-static void record_pods(const struct queue_gang *g, const struct kar_pg_placement *old,
-	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+static void add_pods(struct kar_pg_roles *to, const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a)
 {
 	int32_t *used = kar_arena_alloc(a, g->n_runs + 1, sizeof(*used));
 
@@ -44,30 +50,25 @@ static void record_pods(const struct queue_gang *g, const struct kar_pg_placemen
 
 		if (!g->pods[p->role])
 			continue; /* it has its node */
-
-		for (int32_t k = 0; k < p->n; k++) {
-			out->plan = kar_arena_grow(a, out->plan, out->n_plan, sizeof(*out->plan));
-			out->plan[out->n_plan++] =
-				(struct kar_pg_planned){ g->pods[p->role][used[p->role]++], node };
-		}
+		for (int32_t k = 0; k < p->n; k++)
+			add(to, g->pods[p->role][used[p->role]++], node, a);
 	}
 }
 
-static void record_roles(const struct queue_gang *g, const struct kar_pg_placement *old,
-	const struct kar_placement *places, struct kar_arena *a, struct kar_pg_placement *out)
+static void add_tasks(struct kar_pg_roles *to, const struct queue_gang *g, const struct kar_pg_placement *old,
+	const struct kar_placement *places, struct kar_arena *a)
 {
-	out->plan = kar_arena_alloc(a, g->n_runs + 1, sizeof(*out->plan));
 	for (uint32_t i = 0; i < g->n_runs; i++) {
 		bool again = !g->tasks[i];
 
-		for (size_t k = 0; k < out->n_plan && !again; k++)
-			again = kar_streq(out->plan[k].role, g->tasks[i]);
+		for (size_t k = 0; k < to->n && !again; k++)
+			again = kar_streq(to->items[k].role, g->tasks[i]);
 		if (again)
 			continue;
 		const char *nodes = nodes_of_task(g, old, places, g->tasks[i], a);
 
 		if (nodes[0])
-			out->plan[out->n_plan++] = (struct kar_pg_planned){ g->tasks[i], nodes };
+			add(to, g->tasks[i], nodes, a);
 	}
 }
 
@@ -76,38 +77,25 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
-	struct kar_pg_placement p = { .state = KAR_PG_STATE_PLACED,
-		.attempt = old->attempt < INT32_MAX ? old->attempt + 1 : old->attempt,
-		.failures = kar_pg_failures(old, now),
-		.satisfied_member = kar_pg_of_others(qg->group) ? old->satisfied_member : 0,
-		.time = now,
-		.deadline = now + g->timeout,
-		.evicted_by = "",
-		.hold_ended_for = "",
-		.requests = g->requests ? g->requests : "",
-		.cause = kar_has_text(old->evicted_by) ? "" : old->cause };
+	struct kar_pg_beginning begins = { .placed = places,
+		.of_others = kar_pg_of_others(qg->group),
+		.deadline = now + (places ? g->timeout : QUEUE_PROVISION_TIMEOUT),
+		.requests = g->requests ? g->requests : "" };
 
-	if (!places) {
-		p.state = KAR_PG_STATE_UNPLACED;
-		p.deadline = now + QUEUE_PROVISION_TIMEOUT;
-		return p;
-	}
-	(g->pods ? record_pods : record_roles)(g, old, places, a, &p);
-	return p;
+	if (places)
+		(g->pods ? add_pods : add_tasks)(&begins.plan, g, old, places, a);
+	return kar_pg_begin(old, &begins, now);
 }
 
-struct kar_pg_placement queue_renew_pods(const struct queue_group *qg, const struct kar_placement *places,
+struct kar_pg_roles queue_plan_of_pods(const struct queue_group *qg, const struct kar_placement *places,
 	struct kar_arena *a)
 {
 	const struct queue_gang *g = qg->gang;
-	struct kar_pg_placement p = qg->group->status.placement;
+	struct kar_pg_roles plan = { 0 };
 
-	p.plan = NULL;
-	for (p.n_plan = 0; p.n_plan < g->n_kept; p.n_plan++) {
-		p.plan = kar_arena_grow(a, p.plan, p.n_plan, sizeof(*p.plan));
-		p.plan[p.n_plan] = g->kept[p.n_plan];
-	}
+	for (size_t i = 0; i < g->n_kept; i++)
+		add(&plan, g->kept[i].role, g->kept[i].nodes, a);
 	if (places)
-		record_pods(g, &qg->group->status.placement, places, a, &p);
-	return p;
+		add_pods(&plan, g, &qg->group->status.placement, places, a);
+	return plan;
 }

@@ -30,22 +30,22 @@ static const char *nodes_of(const struct queue_group *qg, const char *role,
 	return kar_pg_plan_text(seats, n, a);
 }
 
-static bool has_role(const struct kar_pg_placement *p, const char *role)
+static bool has_role(const struct kar_pg_roles *plan, const char *role)
 {
-	for (size_t i = 0; i < p->n_plan; i++) {
-		if (kar_streq(p->plan[i].role, role))
+	for (size_t i = 0; i < plan->n; i++) {
+		if (kar_streq(plan->items[i].role, role))
 			return true;
 	}
 	return false;
 }
 
-static void add_role(struct kar_pg_placement *p, const struct queue_group *qg, const char *role,
+static void add_role(struct kar_pg_roles *plan, const struct queue_group *qg, const char *role,
 	const struct kar_placement *places, struct kar_arena *a)
 {
-	const char *nodes = has_role(p, role) ? "" : nodes_of(qg, role, places, a);
+	const char *nodes = has_role(plan, role) ? "" : nodes_of(qg, role, places, a);
 
 	if (nodes[0])
-		p->plan[p->n_plan++] = (struct kar_pg_planned){ role, nodes };
+		plan->items[plan->n++] = (struct kar_pg_planned){ role, nodes };
 }
 
 bool queue_lacks_places(const struct queue_group *qg, const struct kar_queue_decision *d)
@@ -53,29 +53,41 @@ bool queue_lacks_places(const struct queue_group *qg, const struct kar_queue_dec
 	return qg->gang->waits ? qg->group->status.placement.deadline != 0 : d->lacks;
 }
 
+static struct kar_pg_roles plan_of_tasks(const struct queue_group *qg, const struct kar_placement *places,
+	struct kar_arena *a)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+	const struct queue_gang *g = qg->gang;
+	uint32_t n_roles = places ? g->n_runs : 0;
+	struct kar_pg_roles plan = { .items = kar_arena_alloc(a, old->n_plan + n_roles + 1,
+					     sizeof(*plan.items)) };
+
+	for (size_t i = 0; i < old->n_plan; i++)
+		add_role(&plan, qg, old->plan[i].role, places, a);
+	for (uint32_t i = 0; i < n_roles; i++) {
+		if (g->tasks[i])
+			add_role(&plan, qg, g->tasks[i], places, a);
+	}
+	return plan;
+}
+
 struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const struct kar_queue_decision *d,
 	kar_time now, struct kar_arena *a)
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
-	const struct kar_placement *places = d->places;
-	uint32_t n_roles = places ? g->n_runs : 0;
-	struct kar_pg_placement p = *old;
+	struct kar_pg_renewal r = { .deadline = old->deadline };
 
-	p.plan = kar_arena_alloc(a, old->n_plan + n_roles + 1, sizeof(*p.plan));
-	p.n_plan = 0;
-	for (size_t i = 0; i < old->n_plan; i++)
-		add_role(&p, qg, old->plan[i].role, places, a);
-	for (uint32_t i = 0; i < n_roles; i++) {
-		if (g->tasks[i])
-			add_role(&p, qg, g->tasks[i], places, a);
+	if (g->pods) {
+		r.plan = queue_plan_of_pods(qg, d->places, a);
+		return kar_pg_renew(old, &r, now);
 	}
-	if (places || g->ends_plan)
-		p.time = g->keeps_plan ? old->time : now;
+	r.plan = plan_of_tasks(qg, d->places, a);
+	r.begins = (d->places || g->ends_plan) && !g->keeps_plan;
 	if (!queue_lacks_places(qg, d))
-		p.deadline = 0;
-	else if (!p.deadline)
-		p.deadline = now + g->timeout;
-	p.retry_after = g->expired ? now + PAUSE : p.retry_after;
-	return p;
+		r.deadline = 0;
+	else if (!r.deadline)
+		r.deadline = now + g->timeout;
+	r.pause = g->expired ? PAUSE : 0;
+	return kar_pg_renew(old, &r, now);
 }

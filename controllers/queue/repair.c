@@ -75,39 +75,38 @@ static const char *nodes_of(const struct queue_group *qg, const struct kar_pg_pl
 
 /* False: pods that are stuck have no place. */
 static bool repair_roles(const struct queue_group *qg, const struct kar_placement *places,
-	struct kar_arena *a, struct kar_pg_placement *p)
+	struct kar_arena *a, struct kar_pg_roles *plan)
 {
 	const struct queue_gang *g = qg->gang;
 
-	p->plan = kar_arena_alloc(a, g->n_kept + 1, sizeof(*p->plan));
-	p->n_plan = 0;
+	plan->items = kar_arena_alloc(a, g->n_kept + 1, sizeof(*plan->items));
 	for (size_t i = 0; i < g->n_kept; i++) {
 		const char *nodes = nodes_of(qg, &g->kept[i], places, a);
 
 		if (!nodes)
 			return false;
 		if (nodes[0])
-			p->plan[p->n_plan++] = (struct kar_pg_planned){ g->kept[i].role, nodes };
+			plan->items[plan->n++] = (struct kar_pg_planned){ g->kept[i].role, nodes };
 	}
 	return true;
 }
 
-static bool has_entry(const struct kar_pg_placement *p, const struct kar_pg_planned *wanted)
+static bool has_entry(const struct kar_pg_roles *plan, const struct kar_pg_planned *wanted)
 {
-	for (size_t i = 0; i < p->n_plan; i++) {
-		if (kar_streq(p->plan[i].role, wanted->role))
-			return kar_streq(p->plan[i].nodes, wanted->nodes);
+	for (size_t i = 0; i < plan->n; i++) {
+		if (kar_streq(plan->items[i].role, wanted->role))
+			return kar_streq(plan->items[i].nodes, wanted->nodes);
 	}
 	return false;
 }
 
 /* The order of roles tells nothing. */
-static bool is_same_plan(const struct kar_pg_placement *a, const struct kar_pg_placement *b)
+static bool is_same_plan(const struct kar_pg_roles *plan, const struct kar_pg_placement *old)
 {
-	bool same = a->n_plan == b->n_plan;
+	bool same = plan->n == old->n_plan;
 
-	for (size_t i = 0; i < a->n_plan && same; i++)
-		same = has_entry(b, &a->plan[i]);
+	for (size_t i = 0; i < old->n_plan && same; i++)
+		same = has_entry(plan, &old->plan[i]);
 	return same;
 }
 
@@ -116,17 +115,14 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
 {
 	const struct kar_pg_placement *old = &qg->group->status.placement;
 	const struct queue_gang *g = qg->gang;
+	struct kar_pg_renewal r = { .deadline = old->deadline };
 
 	if (!queue_is_admitted(d) || !qg->admitted || !g || !g->repairs || d->lacks || !d->places)
 		return false;
-	*out = *old;
 	if (g->pods)
-		*out = queue_renew_pods(qg, d->places, a);
-	else if (!repair_roles(qg, d->places, a, out))
+		r.plan = queue_plan_of_pods(qg, d->places, a);
+	else if (!repair_roles(qg, d->places, a, &r.plan))
 		return false;
-	if (g->stuck) {
-		out->repairs++;
-		out->time = now;
-	}
-	return !is_same_plan(out, old);
+	*out = g->stuck ? kar_pg_repair(old, r.plan, now) : kar_pg_renew(old, &r, now);
+	return !is_same_plan(&r.plan, old);
 }

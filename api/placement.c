@@ -1,0 +1,220 @@
+#include "api/placement.h"
+
+#include "common/backoff.h"
+#include "common/intern.h"
+#include "common/str.h"
+
+static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
+		      POSTPONED_FOR = KAR_MINUTE;
+
+/* What belongs to one state only ends with it. */
+static struct kar_pg_placement enter(const struct kar_pg_placement *old, enum kar_pg_state to, kar_time now)
+{
+	struct kar_pg_placement p = *old;
+
+	p.failures = kar_pg_failures(old, now);
+	p.state = to;
+	p.time = now;
+	p.deadline = 0;
+	p.repairs = 0;
+	p.plan = NULL;
+	p.n_plan = 0;
+	return p;
+}
+
+static void set_plan(struct kar_pg_placement *p, struct kar_pg_roles plan)
+{
+	p->plan = plan.items;
+	p->n_plan = plan.n;
+}
+
+/* --- the queue reconciler's steps ------------------------------------------------------------------ */
+
+struct kar_pg_placement kar_pg_begin(const struct kar_pg_placement *old, const struct kar_pg_beginning *b,
+	kar_time now)
+{
+	struct kar_pg_placement p = enter(old, b->placed ? KAR_PG_STATE_PLACED : KAR_PG_STATE_UNPLACED, now);
+
+	if (p.attempt < INT32_MAX)
+		p.attempt++;
+	if (!b->of_others)
+		p.satisfied_member = 0;
+	p.deadline = b->deadline;
+	p.generation = 0;
+	p.retry_after = 0;
+	if (kar_has_text(old->evicted_by))
+		p.cause = "";
+	p.evicted_by = "";
+	p.hold_ended_for = "";
+	p.requests = b->requests;
+	if (b->placed)
+		set_plan(&p, b->plan);
+	return p;
+}
+
+struct kar_pg_placement kar_pg_adopt(const struct kar_pg_placement *old, int32_t members, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_SATISFIED, now);
+
+	p.satisfied_member = members;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_renew(const struct kar_pg_placement *old, const struct kar_pg_renewal *r,
+	kar_time now)
+{
+	struct kar_pg_placement p = *old;
+
+	set_plan(&p, r->plan);
+	if (r->begins)
+		p.time = now;
+	p.deadline = r->deadline;
+	if (r->pause)
+		p.retry_after = now + r->pause;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_repair(const struct kar_pg_placement *old, struct kar_pg_roles plan,
+	kar_time now)
+{
+	struct kar_pg_placement p = *old;
+
+	set_plan(&p, plan);
+	p.repairs++;
+	p.time = now;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_yield_hold(const struct kar_pg_placement *old, const char *taker)
+{
+	struct kar_pg_placement p = *old;
+
+	p.hold_ended_for = taker;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const char *taker, const char *cause,
+	kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_ROLLING_BACK, now);
+
+	p.cause = cause;
+	p.evicted_by = taker;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old KAR_UNUSED)
+{
+	return (struct kar_pg_placement){ .cause = "", .requests = "" };
+}
+
+/* --- the podgroup reconciler's steps --------------------------------------------------------------- */
+
+struct kar_pg_placement kar_pg_satisfy(const struct kar_pg_placement *old, int32_t members, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_SATISFIED, now);
+
+	p.satisfied_member = members;
+	p.retry_after = 0;
+	p.cause = "";
+	return p;
+}
+
+struct kar_pg_placement kar_pg_roll_back(const struct kar_pg_placement *old, const char *cause,
+	bool keeps_plan, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_ROLLING_BACK, now);
+
+	if (keeps_plan) {
+		p.plan = old->plan;
+		p.n_plan = old->n_plan;
+	}
+	p.cause = cause;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_give_up(const struct kar_pg_placement *old, enum kar_pg_state to, bool anew,
+	kar_time now)
+{
+	struct kar_pg_placement p = enter(old, to, now);
+
+	if (anew)
+		p.satisfied_member = 0;
+	if (old->state != KAR_PG_STATE_SATISFIED)
+		p.requests = ""; /* nothing has run: no room is kept for what comes in its stead */
+	return p;
+}
+
+struct kar_pg_placement kar_pg_postpone(const struct kar_pg_placement *old, const char *cause, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
+
+	p.cause = cause;
+	p.retry_after = now + POSTPONED_FOR;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_wait(const struct kar_pg_placement *old, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
+
+	p.retry_after = 0;
+	return p;
+}
+
+static void count_failure(struct kar_pg_placement *p, int64_t generation)
+{
+	if (p->failures < INT32_MAX)
+		p->failures++;
+	p->generation = generation;
+}
+
+/* 5 s, 10 s, 20 s ... 10 min, each up to a tenth shorter or longer, so that gangs that failed together do not try together. */
+static kar_time pause_after(int32_t failures, uint64_t seed)
+{
+	kar_time pause = kar_backoff_delay((unsigned)failures - 1, FIRST_PAUSE, LONGEST_PAUSE);
+	uint64_t hash = kar_hash(seed, &failures, sizeof(failures));
+
+	pause += pause * ((kar_time)(hash % 21) - 10) / 100;
+	return (pause + KAR_SECOND - 1) / KAR_SECOND * KAR_SECOND;
+}
+
+struct kar_pg_placement kar_pg_back_off(const struct kar_pg_placement *old, int64_t generation, uint64_t seed,
+	kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
+
+	count_failure(&p, generation);
+	p.retry_after = now + pause_after(p.failures, seed);
+	return p;
+}
+
+struct kar_pg_placement kar_pg_deactivate(const struct kar_pg_placement *old, int64_t generation,
+	kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_DEACTIVATED, now);
+
+	count_failure(&p, generation);
+	return p;
+}
+
+struct kar_pg_placement kar_pg_reactivate(const struct kar_pg_placement *old, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
+
+	p.failures = 0;
+	p.retry_after = 0;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_set_clock_back(const struct kar_pg_placement *old, kar_time now)
+{
+	struct kar_pg_placement p = *old;
+
+	if (p.deadline)
+		p.deadline -= p.time - now;
+	if (p.retry_after > now + LONGEST_PAUSE)
+		p.retry_after = now + LONGEST_PAUSE;
+	p.time = now;
+	return p;
+}
