@@ -59,6 +59,7 @@ static const struct row {
 	kar_time settle;   /* ms; 0: SETTLE */
 	kar_time patience; /* ms, with a server that is busy */
 	int busy;          /* so often it is that, when bindings are to be deleted */
+	bool late_watch;   /* the watch begins a moment after it is asked for */
 } rows[] = {
 	{ .name = "our_gate_is_taken_and_no_other",
 		.bindings = BINDING("kar-controllers-gangs") "," BINDING("team-a"),
@@ -171,6 +172,22 @@ static const struct row {
 		.left = "a=",
 		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
 		.patches = 1 },
+	{ .name = "a_watch_that_begins_after_the_answer",
+		.bindings = "",
+		.pods = { { "a", OURS }, { "b", OURS, .late = true } },
+		.asked = BINDINGS LIST,
+		.left = "a= b=",
+		.out = "Pods released: 2; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 2,
+		.late_watch = true },
+	{ .name = "a_watch_that_begins_late_and_lags",
+		.bindings = "",
+		.pods = { { "a", OURS, .slow = true } },
+		.asked = BINDINGS LIST,
+		.left = "a=",
+		.out = "Pods released: 1; none has the gate kube-arbitrator.io/gang any more\n",
+		.patches = 1,
+		.late_watch = true },
 	{ .name = "a_pod_that_is_deleted_meanwhile",
 		.bindings = "",
 		.pods = { { "a", OURS, .refusal = KAR_NOTFOUND, .refusals = 1 } },
@@ -210,6 +227,7 @@ struct cluster {
 	int patches, busy; /* times */
 	struct kar_buf asked;
 	struct kar_call *watch;
+	struct kar_buf missed; /* events since the list, before the watch has begun */
 	struct kar_loop *loop;
 	struct kar_timer *watchdog;
 };
@@ -249,12 +267,14 @@ static void show(struct cluster *c, const char *event, const struct pod *p)
 {
 	KAR_CLEANUP(kar_cleanup_buf) struct kar_buf text = { 0 };
 
-	assert_non_null(c->watch);
 	c->rv++;
 	kar_buf_printf(&text, "{\"type\":\"%s\",\"object\":", event);
 	put_pod(&text, c, p);
 	kar_buf_puts(&text, "}\n");
-	give(c->watch, &text);
+	if (c->watch)
+		give(c->watch, &text);
+	else
+		kar_buf_puts(&c->missed, kar_buf_cstr(&text));
 }
 
 static void answer_list(struct kar_call *call)
@@ -366,11 +386,11 @@ static void answer_patch(struct kar_call *call)
 		p->gates = strstr(p->gates, FOREIGN) ? FOREIGN : "";
 	end_call(call);
 	r.on_done(r.arg, err.what ? NULL : &ok, err.what ? &err : NULL);
-	if (p->slow)
+	if (p->slow && c->watch) /* a watch that begins later has the moment anyway */
 		kar_timer_start(c->watch->timer, MOMENT);
 	else if (err.what == KAR_NOTFOUND)
 		show(c, "DELETED", p);
-	else if (err.what == KAR_OK || err.what == KAR_CONFLICT)
+	else if (!p->slow && (err.what == KAR_OK || err.what == KAR_CONFLICT))
 		show(c, "MODIFIED", p);
 	create_the_late(c);
 }
@@ -387,6 +407,9 @@ static void answer_watch(struct kar_call *call)
 	c->watch = call;
 	call->request.on_begun(call->request.arg);
 	kar_timer_start(call->timer, MOMENT);
+	if (c->missed.n)
+		give(call, &c->missed);
+	kar_buf_clear(&c->missed);
 }
 
 static void answer(void *arg)
@@ -427,7 +450,7 @@ static struct kar_call *start(struct kar_client *client, const struct kar_reques
 	call->body = kar_xstrndup(r->body.p ? r->body.p : "", r->body.n);
 	call->name = kar_xstrdup(r->name ? r->name : "");
 	call->timer = kar_timer_new(c->loop, answer, call);
-	kar_timer_start(call->timer, 0);
+	kar_timer_start(call->timer, r->verb == KAR_WATCH && c->row->late_watch ? MOMENT : 0);
 	note(c, r);
 	if (r->verb == KAR_PATCH)
 		assert_true(r->patch_type == KAR_PATCH_STRATEGIC && r->replayable && !strcmp(r->ns, "n"));
@@ -498,6 +521,7 @@ static void run(const struct row *row)
 	kar_timer_free(c.watchdog);
 	kar_loop_free(c.loop);
 	kar_buf_release(&c.asked);
+	kar_buf_release(&c.missed);
 	free(out);
 }
 
