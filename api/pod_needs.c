@@ -465,6 +465,17 @@ void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_inte
 	release(&writing);
 }
 
+const char *pod_needs_text(const struct pod_wire_spec *spec, struct kar_arena *a)
+{
+	struct writing w = { 0 };
+	const char *text;
+
+	write_needs(&w, spec, NULL, false);
+	text = kar_arena_strndup(a, w.out.p, w.out.n);
+	release(&w);
+	return text;
+}
+
 const char *kar_template_needs(struct kar_str raw, struct kar_arena *a, const char **pin, struct kar_err *err)
 {
 	struct kar_arena scratch = { 0 };

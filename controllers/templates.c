@@ -48,6 +48,7 @@ static void drop(struct kar_templates *t, struct entry *e)
 	t->n--;
 	free(e->of.message);
 	free(e->of.gate);
+	free(e->of.needs);
 	free(e);
 }
 
@@ -64,9 +65,13 @@ void kar_templates_free(struct kar_templates *t)
 static uint64_t key_of(const struct kar_queuejob *job, size_t task)
 {
 	const char *class = job->spec.sched.priority_class_name;
+	const struct kar_pair *selector = job->spec.sched.node_selector.items;
 	uint64_t h = kar_hash_str(kar_hash_str(1, job->o.ns ? job->o.ns : ""), job->spec_template_hash);
 
-	return kar_hash(kar_hash_str(h, class ? class : ""), &task, sizeof(task));
+	h = kar_hash_str(h, class ? class : "");
+	for (size_t i = 0; i < job->spec.sched.node_selector.n; i++)
+		h = kar_hash_str(kar_hash_str(h, selector[i].key), selector[i].value);
+	return kar_hash(h, &task, sizeof(task));
 }
 
 static struct entry *find(struct kar_templates *t, uint64_t key, kar_time mono)
@@ -117,19 +122,40 @@ struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_
 	return &e->of;
 }
 
-void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
-	const char *message, kar_time mono)
+/* Returns true if that is news. */
+static bool note_stored(struct kar_template *e, const struct kar_pod_stored *pod, kar_time mono)
 {
-	bool news = e->wanted || (e->verdict && e->verdict != verdict) || verdict > KAR_TEMPLATE_ACCEPTED;
+	bool news = !kar_streq(e->gate, pod->gate) || (pod->needs && !kar_streq(e->needs, pod->needs));
 
-	e->asked = 0;
+	free(e->gate);
+	e->gate = pod->gate ? kar_xstrdup(pod->gate) : NULL;
+	if (pod->needs) {
+		free(e->needs);
+		e->needs = kar_xstrdup(pod->needs);
+		e->stored = mono;
+	}
+	return news;
+}
+
+void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
+	const char *message, const struct kar_pod_stored *stored, kar_time mono)
+{
+	bool full = stored || verdict != KAR_TEMPLATE_ACCEPTED || message;
+	bool news = (full && e->wanted) || (e->verdict && e->verdict != verdict) ||
+		verdict > KAR_TEMPLATE_ACCEPTED;
+
+	if (full)
+		e->asked = 0;
 	if (verdict == KAR_TEMPLATE_UNKNOWN)
 		return;
+	news |= stored && note_stored(e, stored, mono);
 	e->verdict = verdict;
-	e->known = mono;
 	free(e->message);
 	e->message = message && verdict != KAR_TEMPLATE_ACCEPTED ? kar_xstrdup(message) : NULL;
-	e->wanted = 0;
+	if (full) {
+		e->known = mono;
+		e->wanted = 0;
+	}
 	if (verdict == KAR_TEMPLATE_ACCEPTED) {
 		e->tries = 0;
 		e->retry_at = 0;
@@ -138,10 +164,19 @@ void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum 
 		t->answered(t->answered_arg);
 }
 
-void kar_templates_note_gate(struct kar_template *e, const char *gate)
+const char *kar_template_needs_stored(const struct kar_template *e, kar_time mono)
 {
-	free(e->gate);
-	e->gate = gate ? kar_xstrdup(gate) : NULL;
+	return e && e->needs && mono - e->stored < KAR_TEMPLATES_STORED ? e->needs : NULL;
+}
+
+bool kar_template_wants_pod(struct kar_template *e, kar_time mono)
+{
+	kar_time seen = e->known > e->shown ? e->known : e->shown;
+
+	if (seen && mono - seen <= KAR_TEMPLATES_FRESH)
+		return false;
+	e->shown = mono;
+	return true;
 }
 
 /* The answer that the pass waits for is lost. */

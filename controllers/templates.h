@@ -11,6 +11,7 @@
 #ifndef KAR_TEMPLATES_H
 #define KAR_TEMPLATES_H
 
+#include "api/pod_stored.h"
 #include "api/queuejob.h"
 
 #define KAR_TEMPLATES_STAY ((kar_time)15 * KAR_MINUTE)
@@ -18,6 +19,9 @@
 #define KAR_TEMPLATES_ANSWER ((kar_time)10 * KAR_SECOND)
 /* ms for which an acceptance is good enough for others to go: what it depends on may have changed since. */
 #define KAR_TEMPLATES_FRESH KAR_MINUTE
+
+/* ms for which what is known of stored pods counts. What admission adds, such as defaults of a LimitRange, may change. */
+#define KAR_TEMPLATES_STORED ((kar_time)10 * KAR_MINUTE)
 
 enum kar_template_verdict {
 	KAR_TEMPLATE_UNKNOWN,
@@ -28,9 +32,12 @@ enum kar_template_verdict {
 
 struct kar_template {
 	enum kar_template_verdict verdict;
-	char *message;     /* the API server's words; NULL: it has accepted it, or not answered */
-	char *gate;        /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
-	kar_time known;    /* the verdict came then; 0: never */
+	char *message; /* the API server's words; NULL: it has accepted it, or not answered */
+	char *gate;    /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
+	char *needs;   /* of a pod as it is stored (pod_stored.h); NULL: nobody has seen one without a node */
+	kar_time stored;   /* it was seen then */
+	kar_time known;    /* a verdict came then with all that it can say; 0: never */
+	kar_time shown;    /* a create was sent then whose answer shows the whole pod; 0: never */
 	kar_time wanted;   /* the pass of queues waits for the verdict since then; 0: it does not */
 	unsigned tries;    /* refusals in a row */
 	kar_time asked;    /* of the request under way; 0: none is */
@@ -49,11 +56,18 @@ struct kar_template *kar_templates_find(struct kar_templates *t, const struct ka
 struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
 	kar_time mono) KAR_NONNULL KAR_RETNN;
 
-/* The answer has come at @mono, with @verdict. @message: of a refusal. UNKNOWN: the answer says nothing, and what was known stays. */
+/*
+ * The answer has come at @mono, with @verdict. @message: the words of a refusal. UNKNOWN: the answer says nothing, and what was known stays.
+ * @stored: the pod as the answer shows it. NULL: it is a refusal, or it shows the metadata only. The latter says of an accepted template
+ * nothing about gates, so it does not count as an answer to whoever waits for one, and .known stays.
+ */
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
-	const char *message, kar_time mono) __attribute__((nonnull(1, 2)));
-/* Its pods get the scheduling gate @gate of others; NULL: none. */
-void kar_templates_note_gate(struct kar_template *e, const char *gate) __attribute__((nonnull(1)));
+	const char *message, const struct kar_pod_stored *stored, kar_time mono)
+	__attribute__((nonnull(1, 2)));
+/* Shall the answer to the next create show the whole pod? True once a minute, if no other answer shows one meanwhile. */
+bool kar_template_wants_pod(struct kar_template *e, kar_time mono) KAR_NONNULL;
+/* What its pods need as they are stored (pod_stored.h), if one was seen within KAR_TEMPLATES_STORED. NULL: the template itself must do. */
+const char *kar_template_needs_stored(const struct kar_template *e, kar_time mono);
 /*
  * That its pods are accepted (by .verdict, or because some ran) is to be asked once more before others go for them. After KAR_TEMPLATES_ANSWER
  * without an answer what was known counts for as long as a new answer would. @e NULL: nothing was asked yet.

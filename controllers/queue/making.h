@@ -33,7 +33,7 @@ struct making {
 	int32_t *done;              /* pods that have succeeded */
 	int32_t *failed;            /* indexes that have failed for good, and get no pods */
 	int32_t *need, *want;       /* of the rest: without which the gang is below its quorum, and others */
-	kar_class *classes;         /* of the template, for pods to come; 0: not known */
+	kar_class *classes;         /* for pods to come; 0: not known */
 	struct stored_list *stored; /* of the pods that exist */
 	struct queue_seats *seats;  /* of its bound pods, in the order in which the job keeps them */
 	int32_t *running;           /* of these, those that run: the first ones */
@@ -60,8 +60,8 @@ void queue_count_needs(struct making *m) KAR_NONNULL;
 /* Of a job that is not admitted: refuses it if the API server does, and lets it take nothing as long as that is not known (accepted.c). */
 void queue_check_accepted(struct making *m) KAR_NONNULL;
 /*
- * The next pods of the task that are alike, 1 to @most, and counts them as used: those that exist are as they are stored, those to come as the
- * template says.
+ * The next pods of the task that are alike, 1 to @most, and counts them as used: those that exist are as they are stored, those to come as
+ * another of the template was stored, or as the template says.
  */
 struct stored_pods queue_next_pods(struct making *m, size_t task, int32_t most) KAR_NONNULL;
 /* Makes the runs of all pods that are left, from .stored too, whose counts it uses up: the minimum first, then the others as they come. */

@@ -44,8 +44,13 @@ bool queue_find_classes(struct making *m)
 	m->classes = kar_arena_alloc(m->arena, m->job->spec.n_tasks + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
 		const struct kar_taskspec *t = &m->job->spec.tasks[i];
+		const char *stored = kar_template_needs_stored(kar_templates_find(m->p->stores->templates,
+								       m->job, i, m->p->s->mono),
+			m->p->s->mono);
 
-		if (t->needs)
+		if (stored) /* with the node selector of the job */
+			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, stored);
+		else if (t->needs)
 			m->classes[i] = m->job->spec.sched.node_selector.n
 				? class_with_selector(m, t->needs)
 				: kar_snapshot_class_of(m->p->stores->snapshot, t->needs);

@@ -294,7 +294,7 @@ static enum kar_template_verdict verdict_of(const struct kar_err *err)
 }
 
 void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
-	const struct queuejob_new_pod *pod, const struct kar_err *err)
+	const struct queuejob_new_pod *pod, const struct kar_err *err, const struct kar_pod_stored *stored)
 {
 	const struct queuejob_memory *m = queuejob_key(s)->job;
 	struct kar_template *e = kar_templates_of(t, queuejob_of(s), pod->task, s->mono);
@@ -303,5 +303,5 @@ void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
 		e->tries = m->tries;
 		e->retry_at = m->retry_at;
 	}
-	kar_templates_answer(t, e, verdict_of(err), err ? message_of(err) : NULL, s->mono);
+	kar_templates_answer(t, e, verdict_of(err), err ? message_of(err) : NULL, stored, s->mono);
 }

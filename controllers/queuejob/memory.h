@@ -98,9 +98,10 @@ void queuejob_import_verdicts(struct kar_templates *t, const struct kar_sync *s)
 /* Adds to @check when others have asked about the same templates, and that the pass of queues wants to know at once. */
 void queuejob_share_check(struct kar_templates *t, const struct kar_sync *s,
 	struct queuejob_check *check) KAR_NONNULL;
-/* Shares the answer to the create of @pod, or to its dry run: @err, or (NULL) it was accepted. */
+/* Shares the answer to the create of @pod, or to its dry run: @err, or (NULL) it was accepted, and is stored as @stored (NULL: unknown). */
 void queuejob_share_answer(struct kar_templates *t, const struct kar_sync *s,
-	const struct queuejob_new_pod *pod, const struct kar_err *err) __attribute__((nonnull(1, 2, 3)));
+	const struct queuejob_new_pod *pod, const struct kar_err *err, const struct kar_pod_stored *stored)
+	__attribute__((nonnull(1, 2, 3)));
 /* Returns what a decision at @mono may know of @m (NULL: nothing is remembered). */
 struct queuejob_check queuejob_check_of(const struct queuejob_memory *m, kar_time mono);
 

@@ -135,16 +135,25 @@ static void note_status_written(const struct kar_sync *s, const struct kar_answe
 		kar_workqueue_add(s->controller->queue, s->key);
 }
 
-/* Other jobs with these templates wait for the answer. */
-static void note_asked(const struct kar_controller *c, const struct kar_sync *s)
+/* Other jobs with these templates wait for the answer to a dry run. Of the pods that are created one a minute is shown: the others are like it. */
+static void note_asked(const struct kar_controller *c, struct kar_sync *s)
 {
+	struct kar_template *e = NULL;
+	size_t task = 0;
+
 	for (size_t i = 0; i < s->plan.n_actions; i++) {
-		const struct kar_action *a = &s->plan.actions[i];
+		struct kar_action *a = &s->plan.actions[i];
 		const struct queuejob_new_pod *pod = a->payload;
 
+		if (a->what != QUEUEJOB_CREATE_POD)
+			continue;
+		if (!e || task != pod->task)
+			e = kar_templates_of(c->stores->templates, queuejob_of(s), pod->task, s->mono);
+		task = pod->task;
 		if (a->dry_run)
-			kar_templates_of(c->stores->templates, queuejob_of(s), pod->task, s->mono)->asked =
-				s->mono;
+			e->asked = s->mono;
+		else
+			a->whole_answer = kar_template_wants_pod(e, s->mono);
 	}
 }
 
@@ -263,41 +272,32 @@ static void refused(const struct kar_sync *s, const struct kar_action *a, const 
 		return;
 	if (a->dry_run || err->what == KAR_INVALID) /* else the create back-off remembers this refusal */
 		queuejob_remember_refused(queuejob_remember(s), a->payload, s->generation, err, s->mono);
-	queuejob_share_answer(s->controller->stores->templates, s, a->payload, err);
+	queuejob_share_answer(s->controller->stores->templates, s, a->payload, err, NULL);
 	if (!a->dry_run && err->what != KAR_INVALID)
 		return;
 	kar_workqueue_add(s->controller->queue, s->key);
 }
 
-/* A scheduling gate of the pod in @body that is not ours, in @arena; NULL: it has none, or cannot be read. */
-static const char *gate_of_others(struct kar_str body, struct kar_arena *arena)
+/* How the pod that @answer shows is stored, in @arena; false: it shows the metadata only. */
+static bool read_stored(const struct kar_answer *answer, struct kar_arena *arena, struct kar_pod_stored *out)
 {
 	struct pod_wire w = { 0 };
-	const struct pod_wire_gate *gates;
 
-	if (!body.n || kar_document_decode(arena, kar_pod_type.wire, body, &w, NULL) != 0)
-		return NULL;
-	gates = w.spec.gates.items;
-	for (size_t i = 0; i < w.spec.gates.n; i++) {
-		if (gates[i].name && !kar_streq(gates[i].name, KAR_GATE))
-			return gates[i].name;
-	}
-	return NULL;
+	if (!answer->body.n || kar_document_decode(arena, kar_pod_type.wire, answer->body, &w, NULL) ||
+		!w.spec.containers.n)
+		return false;
+	*out = kar_pod_stored_of(&w, arena);
+	return true;
 }
 
-/*
- * Do its pods get a scheduling gate of others, by the template or by a webhook? Of the pods that are created the first is looked at: the
- * others are like it.
- */
-static void note_gates(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
+static void share_acceptance(const struct kar_sync *s, const struct queuejob_new_pod *pod,
+	const struct kar_answer *answer)
 {
-	const struct queuejob_new_pod *pod = a->payload;
-	struct kar_template *e =
-		kar_templates_of(s->controller->stores->templates, queuejob_of(s), pod->task, s->mono);
 	struct kar_arena arena = { 0 };
+	struct kar_pod_stored stored;
+	bool shown = read_stored(answer, &arena, &stored);
 
-	if (a->dry_run || e->verdict != KAR_TEMPLATE_ACCEPTED)
-		kar_templates_note_gate(e, gate_of_others(answer->body, &arena));
+	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL, shown ? &stored : NULL);
 	kar_arena_release(&arena);
 }
 
@@ -306,9 +306,7 @@ static void passed(const struct kar_sync *s, const struct kar_action *a, const s
 	struct queuejob_memory *m = a->dry_run ? queuejob_remember(s) : queuejob_recall(s);
 	const struct queuejob_new_pod *pod = a->payload;
 
-	note_gates(s, a, answer);
-	queuejob_share_answer(s->controller->stores->templates, s, pod, NULL);
-
+	share_acceptance(s, pod, answer);
 	if (m)
 		queuejob_remember_passed(m, pod->task);
 	if (a->dry_run)

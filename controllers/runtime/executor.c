@@ -332,7 +332,10 @@ static void on_done(void *arg, const struct kar_answer *answer, const struct kar
 
 static void start_request(struct item *it, struct kar_request *rq)
 {
-	rq->metadata_only = !rq->dry_run; /* only version, UID, owners and deletion are read */
+	const struct kar_action *a = it->is_lookup ? NULL : it->action;
+
+	rq->metadata_only =
+		!a || !(a->dry_run || a->whole_answer); /* only version, UID, owners and deletion are read */
 	rq->on_done = on_done;
 	rq->arg = it;
 	(void)kar_client_start(it->run->x->client, rq);

@@ -57,6 +57,7 @@ struct kar_action {
 	kar_rv rv;                      /* likewise, where the object must be as it was read; 0: none */
 	/* KAR_CREATE only: changes nothing in the cluster; the answer goes to refused() or wrote() of the controller */
 	bool dry_run;
+	bool whole_answer; /* KAR_CREATE only: wrote() gets the object as it is stored, else its metadata only; a dry run always does */
 	bool strict; /* KAR_CREATE only: a field that the API server does not know makes the object invalid */
 	/*
 	 * Of a plan for all namespaces: goes before the others of its tier, and is sent although something has changed since the plan was

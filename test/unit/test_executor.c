@@ -328,6 +328,20 @@ static void answers_are_asked_for_without_spec_and_status(void **state)
 	free_job(j);
 }
 
+static void whole_answer_is_asked_for_once(void **state)
+{
+	struct bench *b = *state;
+	struct job *j = new_job(b, "j");
+
+	add(j, KAR_CREATE, "p0")->whole_answer = true;
+	kar_executor_start(b->x, &j->s);
+	assert_false(b->fake->requests[0].metadata_only);
+	refuse(b, "create pods default/p0", KAR_EXISTS);
+	assert_true(b->fake->requests[1].metadata_only); /* whose is it? */
+	fake_answer(b->fake, 1, "{}", 1);
+	free_job(j);
+}
+
 /* Ten thousand deletes of one job do not hold up the status of another for seconds. */
 static void a_large_plan_lets_the_others_have_their_turn(void **state)
 {
@@ -492,6 +506,7 @@ int main(void)
 		TEST(unknown_outcome_is_not_repeated),
 		TEST(only_deletes_with_a_precondition_may_be_replayed),
 		TEST(answers_are_asked_for_without_spec_and_status),
+		TEST(whole_answer_is_asked_for_once),
 		TEST(a_large_plan_lets_the_others_have_their_turn),
 		TEST(ranks_decide_across_plans),
 		TEST(what_is_no_longer_wanted_is_not_sent),

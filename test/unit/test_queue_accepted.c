@@ -78,7 +78,10 @@ static struct kar_template *template_of(const char *name)
 
 static void answer(const char *name, enum kar_template_verdict verdict, const char *message)
 {
-	kar_templates_answer(w.stores.templates, template_of(name), verdict, message, w.mono);
+	const struct kar_pod_stored stored = { 0 };
+
+	kar_templates_answer(w.stores.templates, template_of(name), verdict, message,
+		verdict == KAR_TEMPLATE_ACCEPTED ? &stored : NULL, w.mono);
 }
 
 static const char *pass(void)
@@ -232,18 +235,47 @@ static void nobody_is_asked_about_if_nobody_would_go(void **state KAR_UNUSED)
 	assert_string_equal(asked, "");
 }
 
+/* The answer to a create, or to its dry run, shows how the pods of the job are stored. */
+static void show_stored(const char *name, struct kar_pod_stored stored)
+{
+	kar_templates_answer(w.stores.templates, template_of(name), KAR_TEMPLATE_ACCEPTED, NULL, &stored,
+		w.mono);
+}
+
 static void pods_with_a_gate_of_others_take_nothing(void **state KAR_UNUSED)
 {
 	put_victim();
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
-	answer("t", KAR_TEMPLATE_ACCEPTED, NULL);
-	kar_templates_note_gate(template_of("t"), "example.com/hold");
+	show_stored("t", (struct kar_pod_stored){ .gate = "example.com/hold" });
 	assert_string_equal(pass(),
 		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
 	check_says(&w.sync.plan.actions[0],
 		"; nobody is evicted for it: its pods have the scheduling gate example.com/hold; 1st of 1");
-	kar_templates_note_gate(template_of("t"), NULL);
+	show_stored("t", (struct kar_pod_stored){ 0 });
 	assert_string_equal(pass(), EVICTION);
+}
+
+/* Most creates are answered with metadata only, which shows no gate. */
+static void created_pod_that_nobody_has_seen_proves_nothing(void **state KAR_UNUSED)
+{
+	put_victim();
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	kar_templates_answer(w.stores.templates, template_of("t"), KAR_TEMPLATE_ACCEPTED, NULL, NULL, w.mono);
+	assert_string_equal(pass(), "");
+	assert_string_equal(asked, "t ");
+	show_stored("t", (struct kar_pod_stored){ .gate = "example.com/hold" });
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
+}
+
+/* A LimitRange gives the containers what they do not ask for. */
+static void pods_to_come_need_what_is_stored(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	show_stored("t", (struct kar_pod_stored){ .needs = "{\"requests\":{\"cpu\":1500000}}" });
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
+	w.mono += KAR_TEMPLATES_STORED; /* it may have changed since */
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
 }
 
 static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
@@ -309,6 +341,8 @@ int main(void)
 		TEST(what_was_known_counts_if_the_answer_is_lost),
 		TEST(nobody_is_asked_about_if_nobody_would_go),
 		TEST(pods_with_a_gate_of_others_take_nothing),
+		TEST(created_pod_that_nobody_has_seen_proves_nothing),
+		TEST(pods_to_come_need_what_is_stored),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),

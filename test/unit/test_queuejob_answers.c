@@ -91,6 +91,35 @@ static void refused_create_makes_it_invalid_too(void **state)
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 }
 
+/* One shows what its like are stored as: what admission adds, and gates of others. */
+static void one_created_pod_a_minute_is_shown(void **state)
+{
+	static const char stored[] =
+		"{\"spec\":{\"schedulingGates\":[{\"name\":\"example.com/hold\"}],\"containers\":[{\"name\":\"c\",\"resources\":"
+		"{\"requests\":{\"cpu\":\"2\"}}}]}}";
+	const struct kar_template *e;
+	const struct kar_action *a;
+	int shown = 0;
+
+	(void)state;
+	put_starting_job();
+	check_owner();
+	assert_true(sync_key());
+	assert_true(count_actions(KAR_CREATE) > 1);
+	for (size_t i = 0; i < w.sync.plan.n_actions; i++)
+		shown += w.sync.plan.actions[i].whole_answer;
+	assert_int_equal(shown, 1);
+	a = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE);
+	e = kar_templates_find(w.stores.templates, kar_as_queuejob(w.sync.object), 0, w.sync.mono);
+	assert_true(a->whole_answer);
+	answer(a, "{}"); /* the metadata only */
+	assert_true(kar_template_is_old(e, w.sync.mono));
+	answer(a, stored);
+	assert_false(kar_template_is_old(e, w.sync.mono));
+	assert_string_equal(e->gate, "example.com/hold");
+	assert_string_equal(kar_template_needs_stored(e, w.sync.mono), "{\"requests\":{\"cpu\":2000}}");
+}
+
 /* Of a child, which is tried again in the same way as a pod: after an edit, else rarely. */
 static void refused_child_makes_it_invalid_too(void **state)
 {
@@ -393,6 +422,7 @@ int main(void)
 		TEST(waiting_job_is_checked_early_and_once),
 		TEST(objection_makes_the_job_invalid),
 		TEST(refused_create_makes_it_invalid_too),
+		TEST(one_created_pod_a_minute_is_shown),
 		TEST(refused_child_makes_it_invalid_too),
 		TEST(new_template_is_checked_once),
 		TEST(first_pod_may_have_no_unknown_field),

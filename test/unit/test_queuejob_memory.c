@@ -269,13 +269,13 @@ static void jobs_with_the_same_templates_ask_once(void **state)
 	assert_int_equal(c.retry_in, 9000);
 
 	kar_fail(&err, KAR_DENIED, "create pods in ns: no account");
-	queuejob_share_answer(t, &s, &pod, &err);
+	queuejob_share_answer(t, &s, &pod, &err, NULL);
 	assert_false(queuejob_is_asked(t, &s));
 	queuejob_import_verdicts(t, &s);
 	c = check_at(5000, true);
 	assert_string_equal(c.refused, "no account");
 	assert_true(c.forbidden);
-	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_share_answer(t, &s, &pod, NULL, &(struct kar_pod_stored){ 0 });
 	queuejob_import_verdicts(t, &s);
 	c = check_at(5000, true);
 	assert_null(c.refused);
@@ -296,7 +296,7 @@ static void what_has_passed_is_asked_about_once_more(void **state)
 	job.spec.tasks = &task;
 	job.spec.n_tasks = 1;
 	check_at(5000, true);
-	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_share_answer(t, &s, &pod, NULL, &(struct kar_pod_stored){ 0 });
 	queuejob_import_verdicts(t, &s);
 	assert_int_equal(check_at(5000, true).passed, 1);
 	assert_false(kar_template_is_old(kar_templates_of(t, &job, 0, 5000), 5000 + KAR_TEMPLATES_FRESH));
@@ -306,7 +306,7 @@ static void what_has_passed_is_asked_about_once_more(void **state)
 	assert_true(queuejob_is_asked(t, &s));
 	queuejob_import_verdicts(t, &s);
 	assert_int_equal(check_at(s.mono, true).passed, 0);
-	queuejob_share_answer(t, &s, &pod, NULL);
+	queuejob_share_answer(t, &s, &pod, NULL, &(struct kar_pod_stored){ 0 });
 	queuejob_import_verdicts(t, &s);
 	assert_int_equal(check_at(s.mono, true).passed, 1);
 	job.spec.n_tasks = 0;
@@ -329,7 +329,7 @@ static void edit_ends_the_pause_for_all(void **state)
 	check_at(1000, true);
 	kar_fail(&err, KAR_INVALID, "no");
 	queuejob_remember_refused(queuejob_remember(&s), &pod, job.generation, &err, 1000);
-	queuejob_share_answer(t, &s, &pod, &err);
+	queuejob_share_answer(t, &s, &pod, &err, NULL);
 	assert_int_equal(kar_templates_of(t, &job, 0, 1000)->retry_at, 31000);
 	job.generation = 2;
 	s = sync_at(2000);
