@@ -473,13 +473,9 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 const struct kar_placement *q_placement(struct q_pass *p,
 	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
 /* Why @ask has no place: "2 nodes lack cpu (short 3), 1 cordoned". */
-struct q_obstacles {
-	const char *text;
-	struct kar_sched_why why;
-};
-struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* The same beside what is kept free for the head of the cluster. */
-struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* kar_sched_exceeds_nodes(), kar_sched_all_alike() of its minimum. */
 bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out) KAR_NONNULL;
 bool q_nodes_are_alike(struct q_pass *p, struct q_group *g) KAR_NONNULL;

@@ -55,12 +55,12 @@ static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
 {
 	const struct q_mark mark = q_mark(p);
 	const struct q_ask ask = q_ask_minimum(g);
-	struct q_obstacles o;
+	struct kar_sched_why o;
 
 	q_lift_all(p);
 	o = q_explain_nodes(p, &ask);
 	q_undo(p, mark);
-	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.why.placed, (int)g->min, o.text);
+	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.placed, (int)g->min, o.text);
 }
 
 /* What no change of pods, cordons or readiness could cure. What a queue does not lend is its affair, and none of the nodes. */

@@ -153,26 +153,23 @@ bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
 	return kar_sched_feasible(p->snapshot->sched, &w.gang);
 }
 
-struct q_obstacles q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
+struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 {
-	struct q_obstacles out = { 0 };
-	struct kar_buf text = { 0 };
+	struct kar_sched_why out;
 	struct wish w;
 	size_t mark;
 
 	make_wish(p, ask, &w);
 	mark = kar_sched_mark(p->snapshot->sched);
 	q_lift_expected(p, ask);
-	kar_sched_explain(p->snapshot->sched, &w.gang, ask->group->in->run_names, &out.why, &text);
+	out = kar_sched_explain(p->snapshot->sched, &w.gang, ask->group->in->run_names, p->arena);
 	kar_sched_undo(p->snapshot->sched, mark);
-	out.text = kar_arena_printf(p->arena, "%s", kar_buf_cstr(&text) + out.why.obstacles);
-	kar_buf_release(&text);
 	return out;
 }
 
-struct q_obstacles q_explain_beside_head(struct q_pass *p, const struct q_ask *ask)
+struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask *ask)
 {
-	struct q_obstacles out;
+	struct kar_sched_why out;
 
 	q_reserve_room(p, 1);
 	out = q_explain_nodes(p, ask);

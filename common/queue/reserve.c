@@ -133,7 +133,7 @@ static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 
 	if (p->snapshot->no_nodes || g->in->no_node_check)
 		return pods;
-	return (int32_t)q_min(pods, q_explain_nodes(p, &ask).why.placed);
+	return (int32_t)q_min(pods, q_explain_nodes(p, &ask).placed);
 }
 
 void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_queue_status_out *o)

@@ -277,7 +277,7 @@ static const char *short_beside_head(struct q_pass *p, const struct q_ask *ask, 
 	if (l.resource)
 		return q_short_of(p, &l);
 	/* No node has enough in one piece. */
-	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask).why.placed,
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask).placed,
 		(int)(ask->to - ask->from));
 }
 
@@ -285,7 +285,7 @@ static const char *what_is_short(struct q_pass *p, const struct q_ask *ask, cons
 {
 	if (l->resource)
 		return q_short_of(p, l);
-	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_nodes(p, ask).why.placed,
+	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_nodes(p, ask).placed,
 		(int)(ask->to - ask->from));
 }
 
@@ -411,14 +411,14 @@ static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint3
  */
 static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
 {
-	struct q_obstacles o;
+	struct kar_sched_why o;
 
 	if (p->snapshot->no_nodes || ask->group->in->no_node_check || p->n_listed >= NODES_LISTED ||
 		q_nodes_are_alike(p, ask->group))
 		return "";
 	p->n_listed++;
 	o = q_explain_nodes(p, ask);
-	return o.why.only_room || o.why.placed >= ask->to - ask->from ? "" : Q_TEXT(p, ", nodes: %s", o.text);
+	return o.only_room || o.placed >= ask->to - ask->from ? "" : Q_TEXT(p, ", nodes: %s", o.text);
 }
 
 static uint32_t number_of(const struct q_pass *p, const char *resource)
@@ -433,23 +433,23 @@ static uint32_t number_of(const struct q_pass *p, const char *resource)
 /* The sums suffice, the nodes do not: "3 of 4 pods fit now: 2 nodes lack cpu (short 3)". */
 static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 {
-	const struct q_obstacles o = q_explain_nodes(p, ask);
-	int64_t more = ask->to - ask->from - o.why.placed, lacks;
+	const struct kar_sched_why o = q_explain_nodes(p, ask);
+	int64_t more = ask->to - ask->from - o.placed, lacks;
 	const char *each = "", *foreign = "", *expected;
-	uint32_t r = o.why.resource ? number_of(p, o.why.resource) : p->n_resources;
+	uint32_t r = o.resource ? number_of(p, o.resource) : p->n_resources;
 
-	if (o.why.resource && more > 1)
+	if (o.resource && more > 1)
 		each = Q_TEXT(p, ", each of %d more asks for %s %s and a node has at most %s free", (int)more,
-			q_text_amount(p, o.why.resource, o.why.asked, true), o.why.resource,
-			q_text_amount(p, o.why.resource, o.why.free, false));
-	lacks = q_mul(q_sub(o.why.asked, o.why.free), more);
+			q_text_amount(p, o.resource, o.asked, true), o.resource,
+			q_text_amount(p, o.resource, o.free, false));
+	lacks = q_mul(q_sub(o.asked, o.free), more);
 	if (r < p->n_resources && p->foreign[r] >= lacks)
 		foreign = name_foreign(p, ask, r, lacks);
-	expected = name_expected(p, ask, o.why.resource);
+	expected = name_expected(p, ask, o.resource);
 	if (ask->extra)
 		return Q_TEXT(p, "no node has room for one more pod: %s%s%s", o.text, foreign, expected);
-	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s%s", (int)o.why.placed, (int)(ask->to - ask->from),
-		o.text, each, foreign, expected);
+	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s%s", (int)o.placed, (int)(ask->to - ask->from), o.text,
+		each, foreign, expected);
 }
 
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)

@@ -227,15 +227,6 @@ static uint32_t best_domain(struct sched_try *t)
 	return best;
 }
 
-static int64_t needed(const struct kar_gang *gang)
-{
-	int64_t n = 0;
-
-	for (uint32_t i = 0; i < gang->n_roles; i++)
-		n += gang->roles[i].need;
-	return n;
-}
-
 /* The pods fit, the room that they hold for others does not. */
 static void put_hold(struct sched_try *t, struct kar_buf *out)
 {
@@ -252,14 +243,13 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_sc
 {
 	size_t mark = kar_sched_mark(t->s);
 	uint32_t role = 0;
-	int64_t missing, placed = place_some(t, &role, &missing);
+	int64_t missing;
 
-	kar_buf_printf(out, "%" PRId64 "/%" PRId64 " pods placed: ", placed, needed(t->gang));
-	why->placed = placed;
-	why->obstacles = out->n;
+	why->placed = place_some(t, &role, &missing);
 	if (t->domain != SCHED_NONE)
 		kar_buf_printf(out, "domain %s=%s: ", t->gang->topology,
 			t->s->keys[t->key].values[t->domain]);
+	why->fits = !missing && !t->gang->n_hold;
 	if (missing) {
 		put_role(t, role, names, out);
 		put_obstacles(t, role, missing, why, out);
@@ -271,16 +261,16 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_sc
 	kar_sched_undo(t->s, mark);
 }
 
-void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
-	struct kar_sched_why *why, struct kar_buf *out)
+struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang,
+	const char *const *names, struct kar_arena *a)
 {
-	struct kar_arena a = { 0 };
+	struct kar_arena own = { 0 };
 	struct kar_buf text = { 0 };
-	struct sched_try t = { .s = s, .gang = gang, .a = &a, .key = SCHED_NONE, .domain = SCHED_NONE };
+	struct sched_try t = { .s = s, .gang = gang, .a = &own, .key = SCHED_NONE, .domain = SCHED_NONE };
+	struct kar_sched_why why = { 0 };
 	char bounded[TEXT_BYTES];
 	bool nodes = false;
 
-	*why = (struct kar_sched_why){ 0 };
 	for (uint32_t i = 0; i < s->n_nodes; i++)
 		nodes |= s->nodes[i].known;
 	if (gang->topology && gang->required) {
@@ -290,14 +280,14 @@ void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const c
 	if (!nodes)
 		kar_buf_puts(&text, "the cluster has no nodes");
 	else if (gang->topology && gang->required && t.domain == SCHED_NONE)
-		kar_buf_printf(&text, "0/%" PRId64 " pods placed: no node has label %s", needed(gang),
-			gang->topology);
+		kar_buf_printf(&text, "no node has label %s", gang->topology);
 	else
-		explain(&t, names, why, &text);
+		explain(&t, names, &why, &text);
 	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(&text));
-	kar_buf_puts(out, bounded);
+	why.text = kar_arena_printf(a, "%s", bounded);
 	kar_buf_release(&text);
-	kar_arena_release(&a);
+	kar_arena_release(&own);
+	return why;
 }
 
 /* --- whatever runs ------------------------------------------------------------------------------------ */

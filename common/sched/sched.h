@@ -113,21 +113,20 @@ bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
 void kar_sched_settle(struct kar_sched *s, kar_class c) KAR_NONNULL;
 /* False: not even on empty nodes, whatever stops running. */
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
-/* What the text of kar_sched_explain() is made from. */
+/* Why a gang has no place. */
 struct kar_sched_why {
-	int64_t placed;       /* pods that have a place */
-	size_t obstacles;     /* where the text goes on behind "1/3 pods placed: " */
+	bool fits;      /* it has one: there is nothing to explain */
+	int64_t placed; /* pods that have a place beside each other */
+	const char *
+		text; /* "2 nodes lack nvidia.com/gpu (short 3), 1 tainted (infra), 1 not ready"; at most 512 bytes */
 	bool only_room;       /* nodes lack room, and nothing else stands in the way */
 	const char *resource; /* that most of these lack; NULL: none lacks room */
 	int64_t asked, free;  /* of it: by one pod, and the most that one of these nodes has free */
 };
 
-/*
- * Why it does not fit: "1/3 pods placed: 2 nodes lack nvidia.com/gpu (short 3), 1 tainted (infra), 1 not ready". @names: of the roles,
- * used if there are several. At most 512 bytes.
- */
-void kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang, const char *const *names,
-	struct kar_sched_why *why, struct kar_buf *out) __attribute__((nonnull(1, 2, 4, 5)));
+/* Why it does not fit; the text is in @a. @names: of the roles, used if there are several. Nothing is taken. */
+struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang,
+	const char *const *names, struct kar_arena *a) __attribute__((nonnull(1, 2, 4)));
 
 /*
  * Can nothing but room stop it? Every node is ready, neither cordoned nor tainted (those that have a role, as the control plane, do not

@@ -145,12 +145,12 @@ static void add_role(struct world *w, int32_t need, int32_t want, size_t n)
 static void print_miss(struct world *w, const struct kar_gang *gang, long number, bool proved)
 {
 	static const char *const names[MAX_ROLES] = { "0", "1", "2", "3", "4", "5", "6", "7" };
-	struct kar_sched_why why;
-	struct kar_buf text = { 0 };
+	struct kar_arena a = { 0 };
+	const struct kar_sched_why why = kar_sched_explain(w->sched, gang, names, &a);
 
-	kar_sched_explain(w->sched, gang, names, &why, &text);
-	printf("%ld %s %s\n", number, proved ? "proved" : "missed", kar_buf_cstr(&text));
-	kar_buf_release(&text);
+	printf("%ld %s %" PRId64 " pods placed: %s\n", number, proved ? "proved" : "missed", why.placed,
+		why.text);
+	kar_arena_release(&a);
 }
 
 static void place(struct world *w, long number)
