@@ -1,5 +1,7 @@
 #include "api/placement.h"
 
+#include <assert.h>
+
 #include "common/backoff.h"
 #include "common/intern.h"
 #include "common/str.h"
@@ -7,11 +9,40 @@
 static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MINUTE,
 		      POSTPONED_FOR = KAR_MINUTE;
 
+/* --- the table of states --------------------------------------------------------------------------- */
+
+#define IN(state) (1u << KAR_PG_STATE_##state)
+#define BEGUN (IN(PLACED) | IN(UNPLACED))
+#define RUNS (BEGUN | IN(SATISFIED))
+
+/* From each state, those that it may have next. docs/design/podgroup.md, 4, says when. */
+static const unsigned allowed[KAR_PG_STATES] = {
+	[KAR_PG_STATE_NONE] = RUNS | IN(WAITING),
+	[KAR_PG_STATE_WAITING] = RUNS | IN(NONE),
+	/* It begins again if another queue than before admits it. */
+	[KAR_PG_STATE_PLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE),
+	[KAR_PG_STATE_UNPLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING),
+	[KAR_PG_STATE_SATISFIED] = BEGUN | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE),
+	[KAR_PG_STATE_ROLLING_BACK] = IN(WAITING) | IN(DEACTIVATED),
+	[KAR_PG_STATE_DEACTIVATED] = IN(WAITING) | IN(NONE),
+};
+
+static bool is_in(const struct kar_pg_placement *p, unsigned states)
+{
+	return p->state < KAR_PG_STATES && (1u << p->state & states);
+}
+
+bool kar_pg_state_allows(enum kar_pg_state from, enum kar_pg_state to)
+{
+	return from < KAR_PG_STATES && to < KAR_PG_STATES && (allowed[from] & 1u << to);
+}
+
 /* What belongs to one state only ends with it. */
 static struct kar_pg_placement enter(const struct kar_pg_placement *old, enum kar_pg_state to, kar_time now)
 {
 	struct kar_pg_placement p = *old;
 
+	assert(kar_pg_state_allows(old->state, to));
 	p.failures = kar_pg_failures(old, now);
 	p.state = to;
 	p.time = now;
@@ -35,6 +66,7 @@ struct kar_pg_placement kar_pg_begin(const struct kar_pg_placement *old, const s
 {
 	struct kar_pg_placement p = enter(old, b->placed ? KAR_PG_STATE_PLACED : KAR_PG_STATE_UNPLACED, now);
 
+	assert(b->placed || !b->plan.n);
 	if (p.attempt < INT32_MAX)
 		p.attempt++;
 	if (!b->of_others)
@@ -56,6 +88,7 @@ struct kar_pg_placement kar_pg_adopt(const struct kar_pg_placement *old, int32_t
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_SATISFIED, now);
 
+	assert(is_in(old, IN(NONE)));
 	p.satisfied_member = members;
 	return p;
 }
@@ -65,6 +98,7 @@ struct kar_pg_placement kar_pg_renew(const struct kar_pg_placement *old, const s
 {
 	struct kar_pg_placement p = *old;
 
+	assert(is_in(old, RUNS));
 	set_plan(&p, r->plan);
 	if (r->begins)
 		p.time = now;
@@ -79,6 +113,7 @@ struct kar_pg_placement kar_pg_repair(const struct kar_pg_placement *old, struct
 {
 	struct kar_pg_placement p = *old;
 
+	assert(is_in(old, IN(PLACED)));
 	set_plan(&p, plan);
 	p.repairs++;
 	p.time = now;
@@ -89,6 +124,7 @@ struct kar_pg_placement kar_pg_yield_hold(const struct kar_pg_placement *old, co
 {
 	struct kar_pg_placement p = *old;
 
+	assert(is_in(old, IN(PLACED) | IN(SATISFIED)) && kar_has_text(taker));
 	p.hold_ended_for = taker;
 	return p;
 }
@@ -98,6 +134,7 @@ struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const c
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_ROLLING_BACK, now);
 
+	assert(is_in(old, RUNS) && kar_has_text(taker));
 	p.cause = cause;
 	p.evicted_by = taker;
 	return p;
@@ -105,6 +142,7 @@ struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const c
 
 struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old KAR_UNUSED)
 {
+	assert(is_in(old, IN(WAITING) | IN(DEACTIVATED)));
 	return (struct kar_pg_placement){ .cause = "", .requests = "" };
 }
 
@@ -114,6 +152,7 @@ struct kar_pg_placement kar_pg_satisfy(const struct kar_pg_placement *old, int32
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_SATISFIED, now);
 
+	assert(!is_in(old, IN(SATISFIED)));
 	p.satisfied_member = members;
 	p.retry_after = 0;
 	p.cause = "";
@@ -138,6 +177,8 @@ struct kar_pg_placement kar_pg_give_up(const struct kar_pg_placement *old, enum 
 {
 	struct kar_pg_placement p = enter(old, to, now);
 
+	assert(is_in(old, IN(PLACED) | IN(SATISFIED)));
+	assert(to == KAR_PG_STATE_NONE || to == KAR_PG_STATE_WAITING || to == KAR_PG_STATE_UNPLACED);
 	if (anew)
 		p.satisfied_member = 0;
 	if (old->state != KAR_PG_STATE_SATISFIED)
@@ -158,6 +199,7 @@ struct kar_pg_placement kar_pg_wait(const struct kar_pg_placement *old, kar_time
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
 
+	assert(is_in(old, IN(ROLLING_BACK)));
 	p.retry_after = 0;
 	return p;
 }
@@ -184,6 +226,7 @@ struct kar_pg_placement kar_pg_back_off(const struct kar_pg_placement *old, int6
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
 
+	assert(is_in(old, IN(ROLLING_BACK)));
 	count_failure(&p, generation);
 	p.retry_after = now + pause_after(p.failures, seed);
 	return p;
@@ -202,6 +245,7 @@ struct kar_pg_placement kar_pg_reactivate(const struct kar_pg_placement *old, ka
 {
 	struct kar_pg_placement p = enter(old, KAR_PG_STATE_WAITING, now);
 
+	assert(is_in(old, BEGUN | IN(DEACTIVATED)));
 	p.failures = 0;
 	p.retry_after = 0;
 	return p;
@@ -211,6 +255,7 @@ struct kar_pg_placement kar_pg_set_clock_back(const struct kar_pg_placement *old
 {
 	struct kar_pg_placement p = *old;
 
+	assert(now < old->time);
 	if (p.deadline)
 		p.deadline -= p.time - now;
 	if (p.retry_after > now + LONGEST_PAUSE)

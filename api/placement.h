@@ -3,12 +3,16 @@
  *
  * Two reconcilers write the placement: the queue's begins attempts and ends them for others, the one of PodGroups follows the members. Both
  * make a new placement here only. Each function returns the placement after its step: a copy of @old with what the step changes. Texts and
- * plans are borrowed from @old and from the arguments. @now: wall ms.
+ * plans are borrowed from @old and from the arguments. @now: wall ms. A step that the table of states does not allow is a bug of the caller
+ * (assert).
  */
 #ifndef KAR_API_PLACEMENT_H
 #define KAR_API_PLACEMENT_H
 
 #include "api/podgroup.h"
+
+/* May a placement in state @from have state @to after one step? A step may also stay in its state. */
+bool kar_pg_state_allows(enum kar_pg_state from, enum kar_pg_state to);
 
 /* --- the queue reconciler's steps ------------------------------------------------------------------ */
 
