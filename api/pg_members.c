@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/queuejob_direct.h"
+#include "api/pod_direct.h"
 #include "api/types.h"
 #include "common/str.h"
 

@@ -38,7 +38,7 @@ const char *kar_pg_about_order(const struct kar_pod *only, struct kar_arena *a)
 /* Nothing but our gate keeps it from a node. */
 bool kar_pg_waits(const struct kar_pod *p) KAR_NONNULL;
 /*
- * It waits for a node that the manager binds it to, because it names one of the schedulers @served (api/queuejob_direct.h) and has no gate. Not a
+ * It waits for a node that the manager binds it to, because it names one of the schedulers @served (api/pod_direct.h) and has no gate. Not a
  * pod of a QueueJob.
  */
 bool kar_pg_binds(const struct kar_pod *p, const char *served) __attribute__((nonnull(1)));

@@ -1,7 +1,6 @@
 #include "api/queuejob_direct.h"
 
-#include <string.h>
-
+#include "api/pod_direct.h"
 #include "api/pod_needs.h"
 #include "common/str.h"
 
@@ -14,18 +13,6 @@ const char *kar_queuejob_scheduler(const struct kar_queuejob *job, size_t task)
 	if (kar_has_text(own))
 		return own;
 	return kar_has_text(job->spec.scheduler_name) ? job->spec.scheduler_name : DEFAULT_SCHEDULER;
-}
-
-bool kar_scheduler_is_served(const char *name, const char *served)
-{
-	size_t n = name ? strlen(name) : 0;
-
-	for (const char *at = served; at; at = strchr(at, ',')) {
-		at += strspn(at, ", ");
-		if (n && strcspn(at, ", ") == n && !strncmp(at, name, n))
-			return true;
-	}
-	return false;
 }
 
 /* The first task that names a served scheduler; KAR_NO_TASK: none does. */
@@ -100,18 +87,4 @@ const char *kar_queuejob_mixed_schedulers(const struct kar_queuejob *job, struct
 				job->spec.tasks[i].name);
 	}
 	return NULL;
-}
-
-/* Source: the reasons with which admit handlers of the kubelet reject a pod (pkg/kubelet/lifecycle, cm/topologymanager, cm/cpumanager). */
-bool kar_pod_is_refused(const struct kar_pod *pod)
-{
-	static const char *const reasons[] = { "NodeAffinity", "NodePorts", "TaintToleration",
-		"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSNotSupported",
-		"PodOSSelectorNodeLabelDoesNotMatch" };
-	const struct kar_pod_loss *loss = kar_pod_loss_of(pod);
-	const char *reason = loss->pod_reason;
-
-	return pod->phase == KAR_POD_FAILED && reason && !loss->n_exits &&
-		(!strncmp(reason, "OutOf", strlen("OutOf")) ||
-			kar_streq_any(reason, reasons, KAR_LEN(reasons)));
 }

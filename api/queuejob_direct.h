@@ -5,11 +5,8 @@
 #ifndef KAR_API_QUEUEJOB_DIRECT_H
 #define KAR_API_QUEUEJOB_DIRECT_H
 
-#include "api/pod.h"
 #include "api/queuejob.h"
 
-/* Is @name (NULL: no) in @served ("a,b"; NULL or "": none)? */
-bool kar_scheduler_is_served(const char *name, const char *served);
 /* The schedulerName of the pods of task number @task; "default-scheduler" if neither the template nor the job names one. */
 const char *kar_queuejob_scheduler(const struct kar_queuejob *job, size_t task) KAR_NONNULL KAR_RETNN;
 /*
@@ -25,10 +22,5 @@ const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const c
 	struct kar_arena *a) __attribute__((nonnull(1, 3)));
 /* Why no scheduler can start such a gang whole: "its tasks name two schedulers, a gang needs one: a (task t), b (task u)", in @a. NULL: one can, or it is no gang. */
 const char *kar_queuejob_mixed_schedulers(const struct kar_queuejob *job, struct kar_arena *a) KAR_NONNULL;
-/*
- * The kubelet has refused @pod, which was created bound: somebody else took the room first. It never ran. A kubelet that starts again may
- * refuse a pod that ran before, and shows no difference.
- */
-bool kar_pod_is_refused(const struct kar_pod *pod) KAR_NONNULL;
 
 #endif

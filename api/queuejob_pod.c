@@ -8,7 +8,7 @@
 #include "common/str.h"
 #include "api/names.h"
 #include "api/queuejob_env.h"
-#include "api/queuejob_pin.h"
+#include "api/pod_pin.h"
 #include "api/json_split.h"
 #include "common/json.h"
 

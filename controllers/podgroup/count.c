@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/pg_members.h"
-#include "api/queuejob_direct.h"
+#include "api/pod_direct.h"
 #include "common/str.h"
 
 enum { NAMES_SHOWN = 3 }; /* of pods, in a message */

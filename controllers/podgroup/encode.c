@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/queuejob_pin.h"
+#include "api/pod_pin.h"
 #include "common/json.h"
 #include "controllers/podset/podset.h"
 

@@ -6,7 +6,7 @@
 
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
-#include "api/queuejob_direct.h"
+#include "api/pod_direct.h"
 #include "common/str.h"
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)

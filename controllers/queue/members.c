@@ -5,7 +5,6 @@
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
-#include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "controllers/queue/gather.h"
 

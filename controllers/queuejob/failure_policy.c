@@ -5,7 +5,7 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
-#include "api/queuejob_direct.h"
+#include "api/pod_direct.h"
 #include "common/str.h"
 
 enum { SIGNAL_BASE = 128 }; /* exit code of a process that died of a signal */

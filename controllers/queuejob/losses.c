@@ -11,7 +11,7 @@
 #include <assert.h>
 
 #include "api/copy.h"
-#include "api/queuejob_direct.h"
+#include "api/pod_direct.h"
 #include "common/backoff.h"
 #include "common/str.h"
 #include "common/timefmt.h"

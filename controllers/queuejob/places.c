@@ -140,9 +140,9 @@ static void take_used(struct kar_pg_seats *seats, const struct podset_task *task
 	}
 }
 
-struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r)
+struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r)
 {
-	struct queuejob_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
+	struct pod_pins *pins = kar_arena_alloc(r->arena, 1, sizeof(*pins));
 
 	const struct kar_pg_placement *p = placement(r);
 
@@ -157,7 +157,7 @@ struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r)
 	return pins;
 }
 
-bool queuejob_next_pin(struct queuejob_pins *pins, size_t task, bool minimum, const char **pin)
+bool queuejob_next_pin(struct pod_pins *pins, size_t task, bool minimum, const char **pin)
 {
 	struct kar_pg_seats *seats = &pins->tasks[task];
 

@@ -197,7 +197,7 @@ static void report_unplaced(struct queuejob_reconcile *r, size_t n, size_t creat
 /* Returns how many. */
 static size_t create_all(struct queuejob_reconcile *r, const struct candidates *w, bool gated)
 {
-	struct queuejob_pins *pins = queuejob_pins_new(r);
+	struct pod_pins *pins = pod_pins_new(r);
 	const char *pin;
 	size_t n = 0;
 

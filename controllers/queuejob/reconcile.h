@@ -495,16 +495,16 @@ const char *queuejob_describe_next_place(const struct queuejob_reconcile *r) KAR
 const char *queuejob_describe_roll_back(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 
 /* The places of the plan that no pod has yet. */
-struct queuejob_pins {
+struct pod_pins {
 	bool planned; /* pods go to these places only: while the gang forms, or because they are created bound */
 	bool bound; /* no pod is created without a node */
 	struct kar_pg_seats *tasks;
 };
-struct queuejob_pins *queuejob_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
+struct pod_pins *pod_pins_new(const struct queuejob_reconcile *r) KAR_NONNULL KAR_RETNN;
 /*
  * The node of the next new pod of the task, in *@pin; "": any. False: the pod must wait, because all places are for pods of the @minimum, or
  * because it needs a node and the plan has none.
  */
-bool queuejob_next_pin(struct queuejob_pins *pins, size_t task, bool minimum, const char **pin) KAR_NONNULL;
+bool queuejob_next_pin(struct pod_pins *pins, size_t task, bool minimum, const char **pin) KAR_NONNULL;
 
 #endif

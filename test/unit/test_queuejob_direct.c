@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "api/pod_direct.h"
 #include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "test/fixture/projection.h"

@@ -1,12 +1,12 @@
 /*
- * queuejob_pin - the required node affinity of a template, with one node added to it.
+ * pod_pin - the required node affinity of a template, with one node added to it.
  *
  * A pod is pinned by the field metadata.name in each term of its required node affinity: kube-scheduler then looks at this node only, and
  * checks everything else as well. What the template asks for stays: the terms keep their order, and one without any requirement, which
  * never matches, stays as it is.
  */
-#ifndef KAR_API_QUEUEJOB_PIN_H
-#define KAR_API_QUEUEJOB_PIN_H
+#ifndef KAR_API_POD_PIN_H
+#define KAR_API_POD_PIN_H
 
 #include "common/decode.h"
 #include "common/json.h"

@@ -1,4 +1,4 @@
-#include "api/queuejob_pin.h"
+#include "api/pod_pin.h"
 
 #include "api/copy.h"
 #include "api/json_split.h"
