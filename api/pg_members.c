@@ -16,16 +16,19 @@ bool kar_pg_keeps_placement(const struct kar_podgroup *g)
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 }
 
+bool kar_pg_pod_of_others(const struct kar_pod *p)
+{
+	return !kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+}
+
 bool kar_pg_is_gated(const struct kar_pod *p)
 {
-	return p->gate_ours && !p->node && kar_pod_alive(p) &&
-		!kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+	return p->gate_ours && !p->node && kar_pod_alive(p) && kar_pg_pod_of_others(p);
 }
 
 bool kar_pg_is_held(const struct kar_pod *p)
 {
-	return p->gate_foreign && !p->node && kar_pod_alive(p) &&
-		!kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+	return p->gate_foreign && !p->node && kar_pod_alive(p) && kar_pg_pod_of_others(p);
 }
 
 bool kar_pg_waits(const struct kar_pod *p)
@@ -36,7 +39,7 @@ bool kar_pg_waits(const struct kar_pod *p)
 bool kar_pg_binds(const struct kar_pod *p, const char *served)
 {
 	return kar_scheduler_is_served(p->scheduler, served) && !p->node && kar_pod_alive(p) &&
-		!p->gate_ours && !p->gate_foreign && !kar_streq(p->owner_kind, kar_queuejob_type.res.kind);
+		!p->gate_ours && !p->gate_foreign && kar_pg_pod_of_others(p);
 }
 
 bool kar_pg_was_started(const struct kar_pod *p, const char *served)

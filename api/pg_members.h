@@ -25,6 +25,8 @@ bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
 /* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 
+/* Not a pod of a QueueJob. */
+bool kar_pg_pod_of_others(const struct kar_pod *p) KAR_NONNULL;
 /* Our gate holds it, and it is not a pod of a QueueJob. Other gates may hold it too. */
 bool kar_pg_is_gated(const struct kar_pod *p) KAR_NONNULL;
 /* A gate of others holds it, and it is not a pod of a QueueJob: it is not on its way to a node. */

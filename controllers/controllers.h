@@ -31,4 +31,7 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE
 
+/* X(name of the cache, its entry): the kinds of workloads (controllers/workload.h), whose controllers create pods for their own groups. */
+#define KAR_WORKLOADS(X) X(queuejobs, kar_queuejob_workload)
+
 #endif

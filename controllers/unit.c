@@ -5,32 +5,24 @@
 #include "api/pg_members.h"
 #include "common/str.h"
 #include "controllers/asked.h"
-
-static const struct kar_queuejob *job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	const struct kar_object *o = kar_pg_of_others(g) || !g->owner_name
-		? NULL
-		: kar_store_get(stores->queuejobs, g->o.ns, g->owner_name);
-
-	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
-}
+#include "controllers/owner.h"
 
 static const struct kar_array *names_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	const struct kar_queuejob *job = job_of(stores, g);
+	const struct kar_object *owner = kar_owner_of(stores, g);
 
-	return job ? &job->spec.sched.gang_groups : &g->options.groups;
+	return owner ? kar_owner_describe(owner).gang_groups : &g->options.groups;
 }
 
 bool kar_unit_has_started(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	const struct kar_queuejob *job = job_of(stores, g);
+	const struct kar_object *owner = kar_owner_of(stores, g);
 
 	return g->status.placement.state == KAR_PG_STATE_SATISFIED ||
 		g->status.phase == KAR_PG_PHASE_FINISHED ||
 		(g->status.placement.state == KAR_PG_STATE_NONE &&
 			kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED)) ||
-		(job && kar_queuejob_has_ended(&job->status));
+		(owner && kar_owner_describe(owner).ended);
 }
 
 static const struct kar_podgroup *find(const struct kar_stores *stores, const char *key)

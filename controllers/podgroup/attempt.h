@@ -27,7 +27,7 @@ struct podgroup_attempt {
 	int32_t unfinished;        /* members that have neither finished nor vanished */
 	int32_t leaving;           /* of .unfinished: those that terminate */
 	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
-	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a QueueJob */
+	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a workload */
 	bool next_wave;            /* OnlyWaiting: so many wait that they are a gang by themselves */
 	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
 	bool placeable;            /* .of_others: it would be placed here if its pods were gated */

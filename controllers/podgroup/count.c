@@ -26,7 +26,7 @@ static void add_few(struct podgroup_few *f, size_t max, const char *name, const 
 
 bool podgroup_strands(const struct kar_pod *pod)
 {
-	return pod->gate_ours && !pod->deletion && !kar_streq(pod->owner_kind, kar_queuejob_type.res.kind);
+	return pod->gate_ours && !pod->deletion && kar_pg_pod_of_others(pod);
 }
 
 static bool is_first(const struct kar_pod *p, const struct kar_pod *other)

@@ -30,9 +30,9 @@ struct podgroup_counts {
 	/* Of .leaving: those whose time to terminate is not over; the others may stay for ever, for example on a node that is lost. */
 	int32_t stopping;
 	kar_time overdue_in; /* ms until the next of .stopping is overdue; KAR_NEVER: there are none */
-	int32_t gated; /* of .active: held by any gate, or waiting to be bound by us, and of another controller than a QueueJob */
+	int32_t gated; /* of .active: held by any gate, or waiting to be bound by us, and of a controller of others */
 	int32_t waiting; /* of .gated: by no other gate */
-	int32_t loose; /* of .active: of the default scheduler, never with our gate, not of a QueueJob; nobody holds them together */
+	int32_t loose; /* of .active: of the default scheduler, never with our gate, not of a workload; nobody holds them together */
 	int32_t bare; /* of .active: those without a controller, but for gated ones */
 	int32_t removable; /* of .active: those that an attempt that failed takes back: neither bare nor gated, nor overdue */
 	int32_t stranded; /* keep our scheduling gate for good when the group is gone */

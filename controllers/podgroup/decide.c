@@ -324,8 +324,8 @@ static void fill_status(const struct update *u)
 }
 
 /*
- * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. If the group of a QueueJob runs or
- * has finished, the status of the job shows it at once; for a group of any other owner only its own status does.
+ * Pending, Scheduling and Scheduled follow each other within seconds and may share a write. If the group of a workload runs or
+ * has finished, the status of the workload shows it at once; for a group of any other owner only its own status does.
  */
 static bool is_urgent_phase(enum kar_pg_phase phase, enum podgroup_owner owner)
 {
@@ -384,7 +384,7 @@ static void add_events(const struct update *u, struct kar_plan *p)
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
 		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
 	warn_of_loose(u, p);
-	/* Of the group of a QueueJob the job says it. */
+	/* The workload of the group says it. */
 	if (u->v->of_others && kar_condition_is_true(new, KAR_PG_SCHEDULED) &&
 		!kar_condition_is_true(old, KAR_PG_SCHEDULED))
 		kar_plan_event(p, false, "Scheduled", "Schedule", "%s",
@@ -408,7 +408,7 @@ static bool is_turning_point(const struct kar_podgroup_status *old, const struct
 		(new->phase == KAR_PG_PHASE_RUNNING || new->phase == KAR_PG_PHASE_FINISHED);
 }
 
-/* Has more than numbers changed, of a group whose state nothing else shows? The status of a QueueJob shows that of its group. */
+/* Has more than numbers changed, of a group whose state nothing else shows? The status of a workload shows that of its group. */
 static bool is_only_shown_here(const struct podgroup_view *v, const struct kar_podgroup_status *new)
 {
 	const struct kar_podgroup_status *old = &v->group->status;

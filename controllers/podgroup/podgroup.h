@@ -13,8 +13,8 @@
 
 enum podgroup_owner {
 	PODGROUP_OWNER_UNKNOWN,  /* none, or one of which we cannot see whether it has ended */
-	PODGROUP_OWNER_WORKS,    /* the QueueJob that controls the group has not ended, or is gone */
-	PODGROUP_OWNER_TERMINAL, /* the QueueJob that controls the group has ended */
+	PODGROUP_OWNER_WORKS,    /* the workload that controls the group has not ended, or is gone */
+	PODGROUP_OWNER_TERMINAL, /* the workload that controls the group has ended */
 };
 
 /* Which kind of waiting was told in an event (tell.h). */
@@ -43,17 +43,17 @@ struct podgroup_view {
 	kar_time refused_since; /* wall ms, of .release_refused */
 	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
-	bool direct;              /* the pods of the QueueJob are created bound (api/queuejob_direct.h) */
+	bool direct;              /* the pods of the workload are created bound (api/pod_direct.h) */
 	kar_time native_interval; /* ms until .native_lost may change */
 	bool native_lost; /* the cluster has no PodGroups of its own (any more), if the group is to start with one */
-	bool raised;              /* the QueueJob runs on with the minimum that it had before an edit */
-	int64_t owner_generation; /* of the QueueJob; 0: none */
+	bool raised;              /* the workload runs on with the minimum that it had before an edit */
+	int64_t owner_generation; /* of the workload; 0: none */
 	kar_time default_timeout; /* ms; of groups without scheduleTimeoutSeconds */
 	struct podgroup_told told;
 };
 
 /*
- * Will this pod stay gated for good once its group is gone? A pod of a QueueJob will not: the reconciler of the job creates the
+ * Will this pod stay gated for good once its group is gone? A pod of a workload will not: its controller creates the
  * group again, and releases or deletes the pods.
  */
 bool podgroup_strands(const struct kar_pod *pod) KAR_NONNULL;

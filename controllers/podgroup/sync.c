@@ -7,7 +7,6 @@
 
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
-#include "api/queuejob_direct.h"
 #include "common/str.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -15,6 +14,7 @@
 #include "controllers/asked.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/owner.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
 #include "controllers/podgroup/tell.h"
@@ -95,42 +95,29 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 			KAR_I("gated", (int64_t)stranded));
 }
 
-/* An edit of the job gives its group another try. */
-static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
+/* An edit of the workload gives its group another try. */
+static void on_owner(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 	char key[KAR_KEY_LEN];
 
-	if (old && new &&kar_as_queuejob(old)->generation != kar_as_queuejob(new)->generation)
-		kar_enqueue(c, c->stores->queuejobs, kar_object_key(new, key));
+	if (old && new &&kar_owner_describe(old).generation != kar_owner_describe(new).generation)
+		kar_enqueue(c, kar_owner_store(c->stores, new), kar_object_key(new, key));
 }
 
 static void start(struct kar_controller *c)
 {
-	kar_store_listen(c->stores->queuejobs, on_job, c);
+	kar_owner_listen(c->stores, on_owner, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->podgroups, on_group, c);
 }
 
-static bool is_of_job(const struct kar_podgroup *g)
+/* @w: its workload; NULL: none, or it is gone. */
+static enum podgroup_owner owner_of(const struct kar_podgroup *g, const struct kar_workload *w)
 {
-	return !kar_pg_of_others(g) && g->owner_name;
-}
-
-/* The QueueJob that controls @g; NULL: none, or it is gone. */
-static const struct kar_queuejob *find_job(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	const struct kar_object *o =
-		is_of_job(g) ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
-
-	return o && kar_streq(o->uid, g->owner_uid) ? kar_as_queuejob(o) : NULL;
-}
-
-static enum podgroup_owner owner_of(const struct kar_podgroup *g, const struct kar_queuejob *job)
-{
-	if (!is_of_job(g))
+	if (kar_pg_of_others(g) || !g->owner_name)
 		return PODGROUP_OWNER_UNKNOWN;
-	return job && kar_queuejob_has_ended(&job->status) ? PODGROUP_OWNER_TERMINAL : PODGROUP_OWNER_WORKS;
+	return w && w->ended ? PODGROUP_OWNER_TERMINAL : PODGROUP_OWNER_WORKS;
 }
 
 static void collect_pods(const struct kar_store *pods, const char *key, struct kar_arena *a,
@@ -154,15 +141,13 @@ static bool is_unreadable(const struct podgroup_view *v)
 	return v->group->o.unreadable;
 }
 
-static void observe_unit(const struct kar_stores *stores, const struct kar_queuejob *job, struct kar_arena *a,
-	struct podgroup_view *v)
+static void observe_unit(const struct kar_stores *stores, struct kar_arena *a, struct podgroup_view *v)
 {
 	struct kar_unit unit = kar_unit_of(stores, v->group, a);
 
 	v->unit_waits = unit.waits;
 	v->unit_failing =
 		unit.failing ? kar_arena_printf(a, "%s/%s", unit.failing->o.ns, unit.failing->o.name) : NULL;
-	v->non_strict = job ? kar_streq(job->spec.sched.mode, "NonStrict") : v->group->options.non_strict;
 }
 
 /* The caches contain what this key has written. */
@@ -264,27 +249,30 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		return make_group(c, s, ns, name);
 	s->object = kar_object_ref(o);
 
-	const struct kar_queuejob *job = find_job(stores, kar_as_podgroup(o));
+	const char *served = kar_settings_served(c->settings);
+	const struct kar_object *owner = kar_owner_of(stores, kar_as_podgroup(o));
+	const struct kar_workload w = kar_owner_describe(owner);
 	const struct kar_asked asked = kar_asked_queue(stores, kar_as_podgroup(o));
 	struct podgroup_view v = { .group = kar_as_podgroup(o),
-		.owner = owner_of(kar_as_podgroup(o), job),
+		.owner = owner_of(kar_as_podgroup(o), owner ? &w : NULL),
 		.queue = asked.queue,
 		.moves = asked.label != NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
-		.served = kar_settings_served(c->settings),
-		.direct = job && kar_queuejob_is_direct(job, kar_settings_served(c->settings)),
+		.served = served,
+		.direct = owner && kar_owner_kind(owner)->is_direct(owner, served),
+		.non_strict = owner ? w.non_strict : kar_as_podgroup(o)->options.non_strict,
 		.native_interval = kar_native_interval(c->settings),
 		.native_lost = kar_native_is_lost(c->settings),
-		.raised = job && job->status.record.formation == KAR_QJ_FORMATION_RAISED,
-		.owner_generation = job ? job->generation : 0,
+		.raised = w.raised,
+		.owner_generation = w.generation,
 		.default_timeout = c->settings->schedule_timeout };
 
-	observe_unit(stores, job, &s->arena, &v);
+	observe_unit(stores, &s->arena, &v);
 	observe_refusal(s, &v);
 	if (v.unit_waits && v.group->status.placement.state == KAR_PG_STATE_PLACED)
 		kar_plan_requeue(&s->plan, UNIT_WAIT);
 	collect_pods(stores->pods, s->key, &s->arena, &v);
-	if (is_unreadable(&v) || (job && job->o.unreadable)) {
+	if (is_unreadable(&v) || (owner && owner->unreadable)) {
 		kar_plan_requeue(&s->plan, KAR_UNREADABLE_RETRY);
 		return false;
 	}

@@ -11,7 +11,7 @@ enum { PODS_TOLD = 3 }; /* members with our gate whose events say it too (decisi
 static const struct kind {
 	const char *reason;
 	kar_time after; /* ms for which it lasts before it is told: shorter ones end by themselves */
-	bool of_jobs;   /* also of the group of a QueueJob, whose own events do not say it */
+	bool of_jobs;   /* also of the group of a workload, whose own events do not say it */
 } kinds[] = {
 	{ "WaitingForMembers", 10 * KAR_SECOND, false }, { "NotEnoughMembers", 10 * KAR_SECOND, false },
 	{ "QuorumLost", 10 * KAR_SECOND, true }, { "MixedSchedulers", 0, false }, { "NoScheduler", 0, false },

@@ -9,13 +9,6 @@
 #include "controllers/queue/making.h"
 #include "controllers/queue/next.h"
 
-/* Pods were created from the templates as they are. */
-static bool has_run(const struct kar_queuejob *job)
-{
-	return job->status.incarnation > 0 &&
-		kar_streq(job->status.record.template_hash, job->spec_template_hash);
-}
-
 /* A claim that this manager finds was given to a job whose templates were accepted. */
 static bool holds_claim(const struct making *m)
 {
@@ -78,8 +71,8 @@ static void check_names(struct making *m)
 	enum { LOOK_AGAIN = 5000 }; /* ms */
 	const struct kar_pod *pod;
 
-	if (kar_streq(m->job->status.reason, kar_reason_NameConflict)) {
-		queue_refuse(m->in, KAR_QR_BACK_OFF, m->job->status.message);
+	if (m->qg->workload->conflict) {
+		queue_refuse(m->in, KAR_QR_BACK_OFF, m->qg->workload->conflict);
 		return;
 	}
 	pod = m->group->status.placement.failures > 0 ? name_taken(m) : NULL;
@@ -94,7 +87,7 @@ static void check_names(struct making *m)
 
 void queue_check_accepted(struct making *m)
 {
-	bool ran = has_run(m->job), proven = holds_claim(m);
+	bool ran = m->qg->workload->ran, proven = holds_claim(m);
 
 	check_names(m);
 	if (!m->job->spec.sched.has_priority)

@@ -227,9 +227,10 @@ static void observe_strict(struct queue_pass *p, uint32_t i)
 		!kar_store_index_count(p->stores->disruptionbudgets, KAR_DISRUPTIONBUDGET_BY_NAMESPACE,
 			qg->group->o.ns))
 		return;
-	b = qg->job ? strict_of_job(p, i) : NULL;
+	b = qg->workload ? strict_of_job(p, i) : NULL;
 	if (!b &&
-		(qg->job || kar_pg_of_others(qg->group))) /* pods may have got labels that no template has */
+		(qg->workload ||
+			kar_pg_of_others(qg->group))) /* pods may have got labels that no template has */
 		b = strict_of_members(p, i);
 	if (b)
 		p->in[i].not_returnable = kar_arena_printf(&p->s->arena,

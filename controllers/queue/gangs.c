@@ -279,8 +279,7 @@ static void renew_plan(struct making *m, struct queue_gang *out)
 	 * No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. Nor for a job that asks for another queue
 	 * than the one on whose account the group is, as long as pods of a former job run on there.
 	 */
-	out->waits = retry_in > 0 || m->qg->next ||
-		kar_condition_is_true(&m->job->status.conditions, KAR_QJ_INVALID);
+	out->waits = retry_in > 0 || m->qg->next || m->qg->workload->unusable;
 	seat_taken(m, false);
 	out->keeps_plan = seat_rest(m) > 0;
 	out->expired = out->keeps_plan && age > RENEWED_STAYS;
@@ -522,7 +521,7 @@ static bool has_bound_pods(const struct making *m)
 static bool is_adopted(const struct making *m)
 {
 	/* Only a job that has started has such pods: before that, somebody else has made them to get past the queue. */
-	return has_bound_pods(m) && m->job->status.incarnation > 0 &&
+	return has_bound_pods(m) && m->qg->workload->begun &&
 		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 
@@ -553,8 +552,7 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 		 * Whoever admits a new job gives it places: this was not us, or the job was nobody's to place then. One that has started may be
 		 * without places, as one that ran before queues placed anything.
 		 */
-		if (!m.live && !m.job->status.incarnation &&
-			m.group->status.placement.state == KAR_PG_STATE_NONE)
+		if (!m.live && !m.qg->workload->begun && m.group->status.placement.state == KAR_PG_STATE_NONE)
 			p->groups[i].admitted = false;
 		/* Nor does it take room from others before it has pods on nodes: no pass has looked whether there is any. */
 		m.in->provisioned = !bound && m.group->status.placement.state == KAR_PG_STATE_NONE;

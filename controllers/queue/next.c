@@ -170,7 +170,7 @@ bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_group *in = &p->in[qg - p->groups];
 	bool has = qg->group->status.has_desired;
 
-	if (!queue_is_admitted(d) || !qg->job)
+	if (!queue_is_admitted(d) || !qg->workload)
 		return false;
 	return (!qg->recorded && !has) || ((in->elastic || has) && d->desired != limit_of(p, qg));
 }
@@ -228,7 +228,7 @@ void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg, stru
 /* Its pods are created bound, and run already: those that it lacks get their places as those of a gang that has started. */
 static bool is_adopted(const struct queue_group *qg)
 {
-	return qg->job && qg->admitted && !qg->recorded && qg->gang && qg->gang->direct &&
+	return qg->workload && qg->admitted && !qg->recorded && qg->gang && qg->gang->direct &&
 		qg->group->status.placement.state == KAR_PG_STATE_NONE;
 }
 
@@ -273,7 +273,7 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 		[KAR_QUEUE_LIMIT_STOPPING] = KAR_PG_LIMIT_WAITING_FOR_TERMINATION,
 	};
 
-	st->scaling_limit = qg->job ? limits[d->limit] : KAR_PG_LIMIT_NONE;
+	st->scaling_limit = qg->workload ? limits[d->limit] : KAR_PG_LIMIT_NONE;
 	st->scaling_limit_message = st->scaling_limit && d->limit_text
 		? kar_text_fit(&p->s->arena, d->limit_text, KAR_MAX_MESSAGE_BYTES)
 		: "";
@@ -294,7 +294,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;
 		st.has_desired = true;
-		st.desired_of = kar_queuejob_total(&qg->job->spec);
+		st.desired_of = qg->workload->pods;
 	}
 	if (d->scaled)
 		st.last_scale_time = this_second(p);

@@ -6,21 +6,22 @@
 #include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/asked.h"
+#include "controllers/owner.h"
 #include "controllers/queue/pass.h"
 #include "controllers/unit.h"
 
 /*
- * Its job is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will
+ * Its workload is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will
  * have no owner when the garbage collector has removed that from it.
  */
 static bool is_left_behind(const struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_queuejob *job)
+	const struct kar_workload *w)
 {
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
 
-	if (job)
-		return job->has_orphan_finalizer;
+	if (w)
+		return w->orphans;
 	kar_object_key(&g->o, key);
 	for (struct kar_iter it = kar_store_by_index(p->stores->pods, KAR_POD_BY_GROUP, key);
 		kar_iter_next(&it, &o);) {
@@ -31,25 +32,25 @@ static bool is_left_behind(const struct queue_pass *p, const struct kar_podgroup
 }
 
 /*
- * The work of a QueueJob's group is over when the job has ended, not when the group is Finished: a job whose quorum is below the sum
+ * The work of a workload's group is over when the workload has ended, not when the group is Finished: one whose quorum is below the sum
  * of its replicas continues. For a group of any other owner the phase of the group decides.
  */
 static enum queue_claim claim_of(const struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_queuejob *job)
+	const struct kar_workload *w)
 {
 	if (g->deletion)
 		return QUEUE_CLAIM_NONE;
-	if (!queue_is_of_job(g))
+	if (!queue_is_owned(g))
 		return g->status.phase == KAR_PG_PHASE_FINISHED ? QUEUE_CLAIM_FINISHED : QUEUE_CLAIM_ALIVE;
-	if ((!job || job->deletion) && !is_left_behind(p, g, job))
+	if ((!w || w->deleting) && !is_left_behind(p, g, w))
 		return QUEUE_CLAIM_NONE;
-	if (!job)
+	if (!w)
 		return QUEUE_CLAIM_ALIVE;
-	if (kar_queuejob_has_ended(&job->status))
+	if (w->ended)
 		return QUEUE_CLAIM_FINISHED;
-	if (job->spec.suspend)
+	if (w->suspended)
 		return QUEUE_CLAIM_SUSPENDED;
-	return queue_job_is_invalid(job) ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
+	return w->invalid ? QUEUE_CLAIM_INVALID : QUEUE_CLAIM_ALIVE;
 }
 
 static kar_time later(kar_time a, kar_time b)
@@ -109,7 +110,7 @@ int queue_group_compare(const void *a, const void *b)
 }
 
 /*
- * A group that no QueueJob controls may never get members, so it is admitted after those that have some, and yields to all after some time
+ * A group that no workload controls may never get members, so it is admitted after those that have some, and yields to all after some time
  * without any. Then groups that wait may take its room, so the pass needs to know when that will be. An orphan also yields while it waits.
  */
 static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgroup *g, bool admitted)
@@ -118,7 +119,7 @@ static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgr
 	kar_time left;
 	char key[KAR_KEY_LEN];
 
-	if (queue_is_of_job(g))
+	if (queue_is_owned(g))
 		return KAR_QUEUE_YIELDS_TO_NOBODY;
 	to = queue_yields_to(g, admitted,
 		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)),
@@ -130,7 +131,7 @@ static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgr
 
 static bool is_unreadable(const struct kar_podgroup *g, const struct kar_object *owner)
 {
-	return g->o.unreadable || (owner && owner->unreadable && kar_streq(owner->uid, g->owner_uid));
+	return g->o.unreadable || (owner && owner->unreadable);
 }
 
 /* Its status has so many conditions of others that no admission can be written. */
@@ -170,9 +171,17 @@ static const char *admitting_queue(const struct kar_podgroup *g)
 	return admitted && kar_has_text(g->status.admitted_queue) ? g->status.admitted_queue : NULL;
 }
 
-/* @owner: the QueueJob of the name of its owner; NULL: there is none. */
+static const struct kar_workload *copy_workload(struct queue_pass *p, const struct kar_workload *w)
+{
+	struct kar_workload *copy = kar_arena_alloc(&p->s->arena, 1, sizeof(*copy));
+
+	*copy = *w;
+	return copy;
+}
+
+/* @owner: its workload, and @w what that says of itself; NULL: it has none. */
 static struct queue_group observe_group(struct queue_pass *p, const struct kar_podgroup *g,
-	const struct kar_object *owner, enum queue_claim claim)
+	const struct kar_object *owner, const struct kar_workload *w, enum queue_claim claim)
 {
 	const struct kar_asked which = kar_asked_queue(p->stores, g);
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
@@ -182,7 +191,8 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
 		.group = g,
-		.job = queue_job_if_of(g, owner),
+		.workload = w ? copy_workload(p, w) : NULL,
+		.job = owner ? kar_as_queuejob(owner) : NULL,
 		.queue = which.queue,
 		.next = which.next,
 		.label = which.label,
@@ -319,7 +329,7 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 	const struct kar_unit *unit;
 	uint32_t *numbers;
 
-	if (is_empty(qg) || (qg->job && !qg->job->spec.sched.gang_groups.n))
+	if (is_empty(qg) || (qg->workload && !qg->workload->gang_groups->n))
 		return;
 	unit = find_unit(p, qg);
 	numbers = kar_arena_alloc(&p->s->arena, unit->n + 1, sizeof(*numbers));
@@ -346,13 +356,14 @@ static kar_time true_since(const struct kar_conditions *list, const char *type)
 	return c && c->status == KAR_COND_TRUE ? c->last_transition : 0;
 }
 
-/* What else bears on how often the queue changes the number of its pods. */
-static void observe_scaling(const struct kar_queuejob *job, const struct kar_podgroup_status *st,
+/* How often the queue may change the number of its pods, and when it ends. */
+static void observe_workload(const struct kar_workload *w, const struct kar_podgroup_status *st,
 	struct kar_queue_group *in)
 {
-	if (job->spec.has_freezing_window)
-		in->freezing_window = job->spec.freezing_window ? job->spec.freezing_window * KAR_SECOND : -1;
-	in->resized = st->desired_of && st->desired_of != kar_queuejob_total(&job->spec);
+	in->freezing_window = w->freezing_window;
+	in->resized = st->desired_of && st->desired_of != w->pods;
+	in->started_at = w->started_at;
+	in->ends_at = w->ends_at;
 }
 
 static void observe_times(const struct queue_group *qg, struct kar_queue_group *in)
@@ -361,20 +372,15 @@ static void observe_times(const struct queue_group *qg, struct kar_queue_group *
 	enum kar_pg_phase phase = st->phase;
 
 	in->admitted_at = true_since(&st->conditions, KAR_PG_ADMITTED);
-	in->formed_at = qg->job ? true_since(&qg->job->status.conditions, KAR_QJ_FORMED) : 0;
+	in->formed_at = qg->workload ? qg->workload->formed_at : 0;
 	if (!in->formed_at)
 		in->formed_at = true_since(&st->conditions, KAR_PG_SCHEDULED);
 	in->last_scale = st->last_scale_time;
-	if (qg->job)
-		observe_scaling(qg->job, st, in);
+	if (qg->workload)
+		observe_workload(qg->workload, st, in);
 	in->phase = phase == KAR_PG_PHASE_RUNNING ? KAR_QUEUE_RUNS
 		: phase == KAR_PG_PHASE_UNKNOWN   ? KAR_QUEUE_UNKNOWN
 						  : KAR_QUEUE_STARTS;
-	if (!qg->job)
-		return;
-	in->started_at = qg->job->status.start_time;
-	if (in->started_at && qg->job->spec.has_active_deadline)
-		in->ends_at = in->started_at + qg->job->spec.active_deadline_seconds * KAR_SECOND;
 }
 
 /* It was placed here, and is no other scheduler's. */
@@ -393,7 +399,7 @@ static void observe_pods(struct queue_pass *p, uint32_t i)
 
 	if (qg->claim != QUEUE_CLAIM_ALIVE)
 		queue_observe_leaving(p, i);
-	else if (qg->job)
+	else if (qg->workload)
 		queue_observe_gang(p, i);
 	else if (kar_pg_of_others(qg->group))
 		queue_observe_members(p, i);
@@ -495,12 +501,13 @@ static void observe_groups(struct queue_pass *p)
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
 		const struct kar_object *owner = queue_owner_of(p->stores, g);
-		enum queue_claim claim = claim_of(p, g, queue_job_if_of(g, owner));
+		const struct kar_workload w = kar_owner_describe(owner);
+		enum queue_claim claim = claim_of(p, g, owner ? &w : NULL);
 
 		if (claim == QUEUE_CLAIM_FINISHED)
 			finished[n_finished++] = g;
 		else
-			p->groups[p->n_groups++] = observe_group(p, g, owner, claim);
+			p->groups[p->n_groups++] = observe_group(p, g, owner, owner ? &w : NULL, claim);
 	}
 	/* The writes of a namespace are sent in this order, so that when requests are scarce its first group is admitted first. */
 	qsort(p->groups, p->n_groups, sizeof(*p->groups), queue_group_compare);

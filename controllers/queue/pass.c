@@ -1,34 +1,20 @@
 /* What the files that look at objects share. */
 #include <string.h>
 
+#include "api/pg_members.h"
 #include "common/str.h"
+#include "controllers/owner.h"
 #include "controllers/queue/pass.h"
 
-bool queue_job_is_invalid(const struct kar_queuejob *job)
+/* The group of a workload has its name. A group of another name is not the workload's, even if that controls it. */
+bool queue_is_owned(const struct kar_podgroup *g)
 {
-	return kar_condition_is_true(&job->status.conditions, KAR_QJ_INVALID) && !job->status.replicas;
-}
-
-/* The group of a job has the name of the job. A group of another name is not the job's, even if the job controls it. */
-bool queue_is_of_job(const struct kar_podgroup *g)
-{
-	return g->owner_uid && g->owner_is_queuejob && kar_streq(g->o.name, g->owner_name);
+	return !kar_pg_of_others(g) && kar_streq(g->o.name, g->owner_name);
 }
 
 const struct kar_object *queue_owner_of(const struct kar_stores *stores, const struct kar_podgroup *g)
 {
-	return g->owner_name ? kar_store_get(stores->queuejobs, g->o.ns, g->owner_name) : NULL;
-}
-
-const struct kar_queuejob *queue_job_if_of(const struct kar_podgroup *g, const struct kar_object *owner)
-{
-	return owner && queue_is_of_job(g) && kar_streq(owner->uid, g->owner_uid) ? kar_as_queuejob(owner)
-										  : NULL;
-}
-
-const struct kar_queuejob *queue_job_of(const struct kar_stores *stores, const struct kar_podgroup *g)
-{
-	return queue_job_if_of(g, queue_owner_of(stores, g));
+	return queue_is_owned(g) ? kar_owner_of(stores, g) : NULL;
 }
 
 bool queue_is_rolled_back(const struct kar_podgroup *g)

@@ -81,19 +81,9 @@ struct queue_shared {
 
 /* --- pass.c ----------------------------------------------------------------------------------------- */
 
-/*
- * @job has no pods and its pods cannot be created, so it must not take room in the queue. A job that has pods (of another task, or
- * from before an edit) keeps its admission.
- */
-bool queue_job_is_invalid(const struct kar_queuejob *job) KAR_NONNULL;
-/* The QueueJob whose group @g is; NULL: it is of no job, or the job is gone. */
-const struct kar_queuejob *queue_job_of(const struct kar_stores *stores,
-	const struct kar_podgroup *g) KAR_NONNULL;
-/* In two steps, for who needs both: the object of the name of its owner, and whether the group is its. NULL: no. */
+/* The workload whose group @g is, readable or not; NULL: it is of none, or that is gone. */
 const struct kar_object *queue_owner_of(const struct kar_stores *stores,
 	const struct kar_podgroup *g) KAR_NONNULL;
-const struct kar_queuejob *queue_job_if_of(const struct kar_podgroup *g, const struct kar_object *owner)
-	__attribute__((nonnull(1)));
 bool queue_is_rolled_back(const struct kar_podgroup *g) KAR_NONNULL;
 /* Because it was evicted. */
 bool queue_is_evicted(const struct kar_podgroup *g) KAR_NONNULL;
@@ -109,8 +99,8 @@ bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;
 /* It is not eligible for @reason, unless an earlier one was given already. */
 void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why) KAR_NONNULL;
-/* A job of our API group controls it, whose name it has. */
-bool queue_is_of_job(const struct kar_podgroup *g) KAR_NONNULL;
+/* A workload controls it, whose name it has. */
+bool queue_is_owned(const struct kar_podgroup *g) KAR_NONNULL;
 
 /* --- observe.c -------------------------------------------------------------------------------------- */
 

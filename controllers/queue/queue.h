@@ -7,6 +7,7 @@
 #include "api/types.h"
 #include "common/queue/queue.h"
 #include "controllers/runtime/plan.h"
+#include "controllers/workload.h"
 
 /* ms for which an admitted group that has no members yet keeps its admission against others without members. */
 #define QUEUE_EMPTY_HOLD (30 * KAR_SECOND)
@@ -53,8 +54,9 @@ struct queue_reservation;
 /* One PodGroup. */
 struct queue_group {
 	const struct kar_podgroup *group;
-	const struct kar_queuejob *job; /* whose group it is; NULL: of none */
-	const char *queue;              /* that it asks for */
+	const struct kar_workload *workload; /* whose group it is; NULL: of none */
+	const struct kar_queuejob *job;      /* the same, if it is a QueueJob */
+	const char *queue;                   /* that it asks for */
 	const char
 		*next; /* that it asks for since it runs, and gets when its pods are gone; NULL: no other */
 	const char *

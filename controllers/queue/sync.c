@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "api/pg_members.h"
-#include "api/queuejob_direct.h"
 #include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
+#include "controllers/owner.h"
 #include "controllers/queue/pace.h"
 
 #define ALL "all"
@@ -86,37 +86,30 @@ static void on_group(void *arg, const struct kar_object *old, const struct kar_o
 	kar_workqueue_add(c->queue, same ? COUNTS : ALL);
 }
 
-/* A pass decides by only this of a job; its status changes all the time. */
-static bool same_claim(const struct kar_queuejob *a, const struct kar_queuejob *b)
+/* A pass decides by only this of a workload; its status changes all the time. */
+static bool same_claim(const struct kar_workload *a, const struct kar_workload *b)
 {
-	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
-		kar_streq(a->queue_label, b->queue_label) && !a->deletion == !b->deletion &&
-		queue_job_is_invalid(a) == queue_job_is_invalid(b) &&
-		kar_condition_is_true(&a->status.conditions, KAR_QJ_INVALID) ==
-		kar_condition_is_true(&b->status.conditions, KAR_QJ_INVALID) &&
-		kar_queuejob_has_ended(&a->status) == kar_queuejob_has_ended(&b->status) &&
-		kar_streq(a->status.reason, kar_reason_NameConflict) ==
-		kar_streq(b->status.reason, kar_reason_NameConflict);
-}
-
-static int64_t succeeded(const struct kar_queuejob *job)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < job->status.n_tasks; i++)
-		n += job->status.tasks[i].succeeded;
-	return n;
+	return a->generation == b->generation && kar_streq(a->queue_label, b->queue_label) &&
+		a->deleting == b->deleting && a->invalid == b->invalid && a->unusable == b->unusable &&
+		a->ended == b->ended && !a->conflict == !b->conflict;
 }
 
 /* What it asks for is less when a success is recorded, which may be later than the end of the pod. */
-static void on_job(void *arg, const struct kar_object *old, const struct kar_object *new)
+static void on_workload(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
+	struct kar_workload was, is;
 
-	if (!old || !new || !same_claim(kar_as_queuejob(old), kar_as_queuejob(new)))
+	if (!old || !new || !kar_object_same(old, new)) {
 		on_change(arg, old, new);
-	else if (succeeded(kar_as_queuejob(old)) != succeeded(kar_as_queuejob(new)))
+		return;
+	}
+	was = kar_owner_describe(old);
+	is = kar_owner_describe(new);
+	if (!same_claim(&was, &is))
+		on_change(arg, old, new);
+	else if (was.succeeded != is.succeeded)
 		kar_workqueue_add(c->queue, shared->waits_for_room ? ALL : COUNTS);
 }
 
@@ -147,14 +140,12 @@ static bool is_new_member(const struct kar_controller *c, const struct kar_pod *
 	return new->group &&kar_pg_waits(new) && !(old && old->group == new->group &&kar_pg_waits(old));
 }
 
-/* The pods of its job are created bound. */
+/* The pods of its workload are created bound. */
 static bool is_direct(const struct kar_controller *c, const struct kar_pod *pod)
 {
-	const struct kar_object *o = pod->job && pod->owner_name
-		? kar_store_get(c->stores->queuejobs, pod->o.ns, pod->owner_name)
-		: NULL;
+	const struct kar_object *o = pod->job ? kar_owner_of_pod(c->stores, pod) : NULL;
 
-	return o && kar_queuejob_is_direct(kar_as_queuejob(o), kar_settings_served(c->settings));
+	return o && kar_owner_kind(o)->is_direct(o, kar_settings_served(c->settings));
 }
 
 /* A place of such a job is used, or a pod lacks one. */
@@ -288,7 +279,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->queues, on_change, c);
 	kar_store_listen(c->stores->priorityclasses, on_change, c);
 	kar_store_listen(c->stores->namespaces, on_namespace, c);
-	kar_store_listen(c->stores->queuejobs, on_job, c);
+	kar_owner_listen(c->stores, on_workload, c);
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);

@@ -4,6 +4,7 @@
 
 #include "common/str.h"
 #include "controllers/asked.h"
+#include "controllers/owner.h"
 #include "controllers/queue/pass.h"
 
 enum { MEASURED = 256 }; /* run times of finished jobs per queue that count for its median */
@@ -85,14 +86,14 @@ static int compare_times(const void *a, const void *b)
 
 static void measure(struct queue_pass *p, const struct kar_podgroup *g, struct times *t)
 {
-	const struct kar_queuejob *job = queue_job_of(p->stores, g);
-	const struct kar_queuejob_status *s = job ? &job->status : NULL;
+	const struct kar_object *owner = queue_owner_of(p->stores, g);
+	const struct kar_workload w = kar_owner_describe(owner);
 
-	if (!s || s->phase != KAR_QJ_PHASE_COMPLETED || !s->start_time || s->completion_time < s->start_time)
+	if (!w.completed_at || !w.started_at || w.completed_at < w.started_at)
 		return;
 	if (!t->items)
 		t->items = kar_arena_alloc(&p->s->arena, MEASURED, sizeof(*t->items));
-	t->items[t->n++] = (s->completion_time - s->start_time) / KAR_SECOND;
+	t->items[t->n++] = (w.completed_at - w.started_at) / KAR_SECOND;
 }
 
 void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *const *finished, size_t n)
