@@ -224,6 +224,14 @@ static struct limit by_room(struct q_pass *p, struct limits *l, struct q_group *
 		found.text ? Q_TEXT(p, "%s; %s", found.text, sharers) : NULL };
 }
 
+/* No pod that stops is in the way, but a minimum that is to be bound soon. */
+static bool is_kept_off(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
+
+	return q_awaits_room(p) && (!p->leaving || q_may_stray(p, &ask));
+}
+
 static bool runs(const struct q_group *g)
 {
 	return g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
@@ -234,6 +242,9 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 {
 	if (g->queue->closed)
 		return (struct limit){ KAR_QUEUE_LIMIT_CLOSED, NULL };
+	if (g->queue->n_children)
+		return (struct limit){ KAR_QUEUE_LIMIT_CLOSED,
+			Q_TEXT(p, "queue %s has child queues: name one of them", g->queue->in->name) };
 	if (!runs(g))
 		return (struct limit){ KAR_QUEUE_LIMIT_STARTING, NULL };
 	if (!can_rise(p, g, Q_FUT))
@@ -244,9 +255,9 @@ static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_grou
 	if (g->st.n_kept == g->desired && !g->in->resized && q_is_frozen(p, g))
 		return (struct limit){ KAR_QUEUE_LIMIT_FREEZING,
 			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_frozen_until(p, g))) };
-	if (!can_rise(p, g, Q_NOW))
-		return (struct limit){ KAR_QUEUE_LIMIT_STOPPING, NULL };
-	return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
+	/* All that it may have comes at once, when there is room for that: one more pod may fit now (q_raise()). */
+	return (struct limit){ KAR_QUEUE_LIMIT_STOPPING,
+		is_kept_off(p, g) ? "a gang is about to start, and more pods might take its room" : NULL };
 }
 
 static bool is_limited(const struct q_group *g)

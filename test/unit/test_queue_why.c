@@ -377,6 +377,9 @@ static void no_more_pods(void **state)
 			"1, all: -" },
 		{ "its queue is closed", "node n cpu=20; queue a closed; group j a 1..4 cpu=1 run=2",
 			"2, closed: -" },
+		{ "its queue has children by now",
+			"node n cpu=20; queue a; queue b under=a; group j a 1..4 cpu=1 run=2",
+			"2, closed: queue a has child queues: name one of them" },
 		{ "the freezing window",
 			"node n cpu=20; queue a; group j a 1..4 cpu=1 run=2 scaled=9970; flags window=60",
 			"2, freezing: the freezing window ends at 1970-01-01T02:47:10Z" },
@@ -436,6 +439,15 @@ static void no_more_pods(void **state)
 		{ "pods that stop",
 			"node n cpu=9; queue a; group i a 1 cpu=1 run=1 stops=4; group j a 1..6 cpu=1 run=4",
 			"4, stopping: -" },
+		{ "pods that stop, for a part of what it may have: all of it comes at once",
+			"node n cpu=9; queue a; group i a 1 cpu=1 run=1 stops=4; group j a 1..6 cpu=1 run=3",
+			"3, stopping: -" },
+		{ "a gang that starts",
+			"node n cpu=3; node m cpu=2; queue a; group t a 1 cpu=3 bare=1; group j a 1..3 cpu=1 run=1 on=m:1",
+			"1, stopping: a gang is about to start, and more pods might take its room" },
+		{ "a gang that starts, beside which one more pod would fit",
+			"node n cpu=4; node m cpu=2; queue a; group t a 1 cpu=3 bare=1; group j a 1..3 cpu=1 run=1 on=m:1",
+			"1, stopping: a gang is about to start, and more pods might take its room" },
 	};
 
 	(void)state;
