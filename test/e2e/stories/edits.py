@@ -4,7 +4,7 @@ import json
 import re
 import time
 
-from harness import expect, expect_equal, queuejob, task, wait_until
+from harness import KEY, expect, expect_equal, queuejob, task, wait_until
 
 
 def version(n, replicas=3, minimum=None):
@@ -77,6 +77,31 @@ def story_added_replicas_come_at_once(s):
     s.apply(version(1, replicas=5, minimum=1))
     s.wait_phase("live", "Running", running=5, desired=5, restarts=0)
     expect(time.time() - asked < 15, f"five pods run after {time.time() - asked:.0f} s")
+
+
+def story_raised_minimum_waits_for_its_queue(s):
+    """The minimum of a job that runs is raised beyond what its queue has: nothing stops, the job says what it lacks, a lost pod comes again, and the rest comes when there is room."""
+    s.apply({"apiVersion": f"{KEY}v1alpha1", "kind": "Queue", "metadata": {"name": s.namespace}, "spec": {"capability": {"cpu": "4"}}})
+
+    def wants(replicas, minimum):
+        job = queuejob("live", task("worker", replicas), sched={"minAvailable": minimum}, queue=s.namespace)
+        job["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+        return job
+
+    s.apply(wants(4, 4))
+    s.wait_phase("live", "Running", running=4)
+    before = s.uids("live")
+    s.apply(wants(6, 6))
+    words = r"allows 4 of 6 pods that the raised minimum needs: minimum raised to 6: insufficient cpu: 2 requested, 0 of 4 free \(2 short\)"
+    wait_until(lambda: re.search(words, s.status("live").get("message", "")), "it says what the raised minimum lacks")
+    expect_equal(s.uids("live"), before, "the pods go on")
+    s.kubectl("delete", "pod", "live-worker-1", "--wait=false")
+    wait_until(lambda: s.uids("live").get("live-worker-1") not in (None, before["live-worker-1"]) and len(s.pods("live")) == 4, "the lost pod is there again")
+    wait_until(lambda: s.status("live")["running"] == 4, "and runs")
+    s.kubectl("patch", "queues.kube-arbitrator.io", s.namespace, "--type=merge", "-p", '{"spec": {"capability": {"cpu": "6"}}}')
+    s.wait_phase("live", "Running", running=6)
+    s.kubectl("delete", "queuejobs", "--all", "--wait=true", "--cascade=foreground")
+    s.cluster.kubectl("delete", "queues.kube-arbitrator.io", s.namespace, "--wait=false")
 
 
 def let_run(s, name, n):
