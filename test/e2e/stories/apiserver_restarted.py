@@ -101,7 +101,7 @@ def story_api_outage_is_told_once(s):
     kubeconfig.write_text(json.dumps(config))
     door.lead_to(port_of(good))
     with log.open("w") as out:
-        manager = subprocess.Popen([s.manager.command[0], "--kubeconfig", str(kubeconfig), "-v=2"], stdout=out, stderr=out)
+        manager = subprocess.Popen([s.manager.command[0], "--kubeconfig", str(kubeconfig), "--health-probe-bind-address=0", "-v=2"], stdout=out, stderr=out)
 
     def said(severity, *words):
         return [line for line in log.read_text().splitlines() if line.startswith(severity) and all(w in line for w in words)]
