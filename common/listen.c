@@ -73,6 +73,19 @@ int kar_listen_parse(const char *text, struct kar_listen_address *out, struct ka
 	return 0;
 }
 
+static in_port_t port_of(const struct kar_listen_address *a)
+{
+	return a->at.ss_family == AF_INET ? ((const struct sockaddr_in *)(const void *)&a->at)->sin_port
+					  : ((const struct sockaddr_in6 *)(const void *)&a->at)->sin6_port;
+}
+
+bool kar_listen_collides(const struct kar_listen_address *a, const struct kar_listen_address *b)
+{
+	if (!port_of(a) || port_of(a) != port_of(b))
+		return false;
+	return a->any || b->any || (a->n == b->n && memcmp(&a->at, &b->at, a->n) == 0);
+}
+
 static int bound(const struct kar_listen_address *a)
 {
 	int fd = socket(a->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, off = 0,

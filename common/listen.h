@@ -21,6 +21,9 @@ struct kar_listen_address {
  */
 int kar_listen_parse(const char *text, struct kar_listen_address *out, struct kar_err *err)
 	__attribute__((nonnull(1, 2)));
+/* True if a socket at one of them keeps sockets off the other: one port, of one address or of all. Port 0 is never taken. */
+bool kar_listen_collides(const struct kar_listen_address *a, const struct kar_listen_address *b)
+	__attribute__((nonnull));
 /* Returns a socket that listens, or -1 with KAR_RETRY: the port is taken, for example. The caller closes it. */
 int kar_listen_open(const struct kar_listen_address *a, struct kar_err *err) __attribute__((nonnull(1)));
 /* The port that the socket @fd got. */

@@ -282,11 +282,15 @@ static int check_certificate(const struct kar_doors_options *o, const char **fla
 
 int kar_doors_check(const struct kar_doors_options *o, const char **flag, struct kar_err *err)
 {
-	struct kar_listen_address at = { 0 };
+	struct kar_listen_address health = { 0 }, at = { 0 };
 
-	if (check_address(o->health, "health-probe-bind-address", &at, flag, err) ||
-		check_address(o->metrics, "metrics-bind-address", &at, flag, err) ||
-		check_certificate(o, flag, err))
+	if (check_address(o->health, "health-probe-bind-address", &health, flag, err) ||
+		check_address(o->metrics, "metrics-bind-address", &at, flag, err))
+		return -1;
+	if (is_on(o->health) && is_on(o->metrics) && kar_listen_collides(&health, &at))
+		return kar_fail(err, KAR_FATAL,
+			"--metrics-bind-address and --health-probe-bind-address name one port: each needs its own");
+	if (check_certificate(o, flag, err))
 		return -1;
 	*flag = "metrics-insecure";
 	if (o->metrics_insecure && !is_on(o->metrics))
