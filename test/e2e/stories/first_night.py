@@ -104,6 +104,8 @@ def node_is_deleted(x):
     """N23: a node is deleted under an elastic job"""
     x.runs(gang("row", replicas=4, cpu="40", sched={"minAvailable": 1}))
     x.cluster("delete", "node", x.nodes[3])
+    # The pod garbage collector looks every 20 s, and waits for 40 s before it believes that a node is gone.
+    wait_until(lambda: all(p["spec"].get("nodeName") != x.nodes[3] for p in x.s.pods("row").values()), "the pod of the node is gone", 120)
     yield job("row"), r"^Running +Scaled +queue default allows 3 of 4 pods at once: no node has room for one more pod: .*3 nodes lack cpu \(short 16\)"
     yield fields("qj", "row", ".status.running", ".status.restarts", ".status.podFailures"), "^3 0 0$"
     add_node(x.s, x.nodes[3])  # stories after this one need it
