@@ -1,7 +1,9 @@
 #include "controllers/templates.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include <bsd/string.h>
 #include <bsd/sys/tree.h>
 
 #include "common/intern.h"
@@ -214,4 +216,22 @@ void kar_templates_listen(struct kar_templates *t, void (*wanted)(void *arg, con
 		t->answered = answered;
 		t->answered_arg = arg;
 	}
+}
+
+const char *kar_template_refusal(const struct kar_template *e, const struct kar_queuejob *job, size_t task,
+	struct kar_arena *arena)
+{
+	const char *message = e->message ? e->message : "refused";
+	const char *quote = strchr(message, '"'), *end = quote ? strchr(quote + 1, '"') : NULL;
+	bool names_pod = !strncmp(message, "pods \"", 6) || !strncmp(message, "Pod \"", 5);
+	char name[KAR_POD_NAME_LEN] = "";
+	int32_t index;
+	size_t of;
+
+	if (names_pod && end && (size_t)(end - quote) <= sizeof(name))
+		strlcpy(name, quote + 1, (size_t)(end - quote));
+	if (!name[0] || kar_queuejob_pod_index(job, name, &of, &index))
+		return kar_arena_printf(arena, "%s", message);
+	kar_queuejob_pod_name(job, job->spec.tasks[task].name, 0, name);
+	return kar_arena_printf(arena, "%.*s%s%s", (int)(quote + 1 - message), message, name, end);
 }

@@ -64,6 +64,12 @@ struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
 	const char *message, const struct kar_pod_stored *stored, kar_time mono)
 	__attribute__((nonnull(1, 2)));
+/*
+ * The API server's words about a refused @e for who has task number @task of @job. If they name a pod of another job, which has the same
+ * template and has asked, they get the name of the first pod of the task: users of this job need not know the other one.
+ */
+const char *kar_template_refusal(const struct kar_template *e, const struct kar_queuejob *job, size_t task,
+	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 /* Shall the answer to the next create show the whole pod? True once a minute, if no other answer shows one meanwhile. */
 bool kar_template_wants_pod(struct kar_template *e, kar_time mono) KAR_NONNULL;
 /* What its pods need as they are stored (pod_stored.h), if one was seen within KAR_TEMPLATES_STORED. NULL: the template itself must do. */

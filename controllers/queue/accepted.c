@@ -36,7 +36,7 @@ static void check_task(struct making *m, size_t task, bool ran, bool proven)
 		queue_refuse(m->in,
 			verdict == KAR_TEMPLATE_INVALID ? KAR_QR_INVALID_TEMPLATE : KAR_QR_FORBIDDEN,
 			kar_arena_printf(m->arena, "task %s: %s", m->job->spec.tasks[task].name,
-				t->message ? t->message : "refused"));
+				kar_template_refusal(t, m->job, task, m->arena)));
 	if (t && t->gate) /* it may change while the pass runs */
 		m->in->gate = kar_arena_strndup(m->arena, t->gate, strlen(t->gate));
 	m->in->takes_nothing |= m->in->gate != NULL;

@@ -229,8 +229,11 @@ static void forget_pauses(struct kar_templates *t, const struct kar_sync *s)
 	}
 }
 
-static void import(struct queuejob_memory *m, size_t task, int64_t generation, const struct kar_template *e)
+static void import(struct queuejob_memory *m, size_t task, const struct kar_queuejob *job,
+	const struct kar_template *e)
 {
+	struct kar_arena arena = { 0 };
+
 	if (e->verdict == KAR_TEMPLATE_ACCEPTED && !e->wanted) {
 		queuejob_remember_passed(m, task);
 		return;
@@ -241,10 +244,11 @@ static void import(struct queuejob_memory *m, size_t task, int64_t generation, c
 	if (e->verdict <= KAR_TEMPLATE_ACCEPTED || (m->message && m->task < task))
 		return;
 	free(m->message);
-	m->message = kar_xstrdup(e->message ? e->message : "");
+	m->message = kar_xstrdup(kar_template_refusal(e, job, task, &arena));
+	kar_arena_release(&arena);
 	m->forbidden = e->verdict == KAR_TEMPLATE_FORBIDDEN;
 	m->task = task;
-	m->generation = generation;
+	m->generation = job->generation;
 	m->passed &= ~(UINT64_C(1) << task);
 }
 
@@ -261,7 +265,7 @@ void queuejob_import_verdicts(struct kar_templates *t, const struct kar_sync *s)
 		const struct kar_template *e = kar_templates_find(t, job, i, s->mono);
 
 		if (e)
-			import(m, i, job->generation, e);
+			import(m, i, job, e);
 	}
 }
 

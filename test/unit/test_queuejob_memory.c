@@ -284,6 +284,38 @@ static void jobs_with_the_same_templates_ask_once(void **state)
 	kar_templates_free(t);
 }
 
+/* The API server names the pod that it was asked about: each job reads the name of one of its own. */
+static void shared_refusal_names_a_pod_of_the_job(void **state)
+{
+	static const struct {
+		const char *answer, *told;
+	} rows[] = {
+		{ "pods \"other-w-0\" is forbidden: no account", "pods \"j-w-0\" is forbidden: no account" },
+		{ "pods \"j-w-3\" is forbidden: no account", "pods \"j-w-3\" is forbidden: no account" },
+		{ "Pod \"other-w-0\" is invalid: spec.x", "Pod \"j-w-0\" is invalid: spec.x" },
+		{ "admission webhook \"x\" denied the request",
+			"admission webhook \"x\" denied the request" },
+		{ "pods \"other", "pods \"other" },
+	};
+	struct kar_taskspec task = { .name = "w", .replicas = 1 };
+	struct kar_sync s = sync_at(5000);
+
+	(void)state;
+	job.spec.tasks = &task;
+	job.spec.n_tasks = 1;
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		struct kar_templates *t = kar_templates_new();
+		struct kar_template *e = kar_templates_of(t, &job, 0, 5000);
+
+		check_at(5000, true);
+		kar_templates_answer(t, e, KAR_TEMPLATE_FORBIDDEN, rows[i].answer, NULL, 5000);
+		queuejob_import_verdicts(t, &s);
+		assert_string_equal(check_at(5000, true).refused, rows[i].told);
+		kar_templates_free(t);
+	}
+	job.spec.n_tasks = 0;
+}
+
 /* The pass of queues wants to hear it again before it makes others go. */
 static void what_has_passed_is_asked_about_once_more(void **state)
 {
@@ -357,6 +389,7 @@ int main(void)
 		TEST(gang_that_runs_is_not_given_up_for_forbidden_pods),
 		TEST(first_of_two_objections_is_told),
 		TEST(jobs_with_the_same_templates_ask_once),
+		TEST(shared_refusal_names_a_pod_of_the_job),
 		TEST(what_has_passed_is_asked_about_once_more),
 		TEST(edit_ends_the_pause_for_all),
 	};
