@@ -253,6 +253,22 @@ static void wait_in_queue(struct queuejob_reconcile *r)
 		r->st.start_time = 0;
 }
 
+bool queuejob_start_is_over(struct queuejob_reconcile *r)
+{
+	return r->f->seen->record.formation == KAR_QJ_FORMATION_FIRST && !r->f->v->n_pods &&
+		!r->f->pods.done && has_lost_place(r);
+}
+
+void queuejob_wait_again(struct queuejob_reconcile *r)
+{
+	(void)queuejob_keep_children(r);
+	r->st.phase = KAR_QJ_PHASE_PENDING;
+	r->st.record.formation = KAR_QJ_FORMATION_NONE;
+	r->st.record.counted_pods = (struct kar_array){ 0 };
+	r->st.start_time = 0;
+	queuejob_reset_order(r);
+}
+
 void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 {
 	kar_time left = restart_backoff(r);

@@ -84,6 +84,7 @@ static const struct move moves[] = {
 	{ LIVE, queuejob_past_deadline, IN(FAILED), queuejob_fail_deadline },
 	{ GANG, has_new_template, IN(RESTARTING), queuejob_restart_with_new_template },
 	{ GANG, is_broken, IN(RESTARTING), queuejob_restart_broken },
+	{ IN(STARTING), queuejob_start_is_over, IN(PENDING), queuejob_wait_again },
 	{ GANG, queuejob_lacks_quota_for_long, IN(RESTARTING), queuejob_restart_for_quota },
 	{ GANG, queuejob_is_rolled_back, IN(RESTARTING), queuejob_roll_back },
 	{ GANG, always, GANG, queuejob_keep_gang },
@@ -95,7 +96,7 @@ static const struct move moves[] = {
 static const unsigned possible[] = {
 	[KAR_QJ_PHASE_NONE] = LIVE | ENDED,
 	[KAR_QJ_PHASE_PENDING] = LIVE | ENDED,
-	[KAR_QJ_PHASE_STARTING] = GANG | IN(RESTARTING) | IN(SUSPENDED) | ENDED,
+	[KAR_QJ_PHASE_STARTING] = GANG | IN(PENDING) | IN(RESTARTING) | IN(SUSPENDED) | ENDED,
 	[KAR_QJ_PHASE_RUNNING] = GANG | IN(RESTARTING) | IN(SUSPENDED) | ENDED,
 	[KAR_QJ_PHASE_RESTARTING] = IN(RESTARTING) | IN(STARTING) | IN(PENDING) | IN(SUSPENDED) | ENDED,
 	/* The cache of jobs may lag behind the pods: the gang of a job that was resumed may be found before its Pending is seen. */

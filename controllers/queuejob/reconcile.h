@@ -340,6 +340,10 @@ void queuejob_wait_for_admission(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_keep_gang(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Restarting: deletes the old pods; starts when they are gone and the back-off is over. */
 void queuejob_wait_until_gone(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Has it lost its place before any of its pods ran, and are these gone? A quota had room for a part of them, for example. */
+bool queuejob_start_is_over(struct queuejob_reconcile *r) KAR_NONNULL;
+/* It waits in its queue as before that start. */
+void queuejob_wait_again(struct queuejob_reconcile *r) KAR_NONNULL;
 /* The four restarts enter phase Restarting and delete the pods of the incarnation. Only the first one counts as a restart. */
 void queuejob_restart_broken(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_restart_with_new_template(struct queuejob_reconcile *r) KAR_NONNULL;

@@ -67,6 +67,7 @@ static bool may_follow(enum kar_qj_phase old, enum kar_qj_phase new)
 	case KAR_QJ_PHASE_PENDING:
 		return new != KAR_QJ_PHASE_NONE;
 	case KAR_QJ_PHASE_STARTING:
+		return new != KAR_QJ_PHASE_NONE;
 	case KAR_QJ_PHASE_RUNNING:
 		return new != KAR_QJ_PHASE_NONE &&new != KAR_QJ_PHASE_PENDING;
 	case KAR_QJ_PHASE_RESTARTING:
