@@ -51,7 +51,7 @@ static void conclude(struct kar_native_probe *p, const struct kar_type *type, co
 	kar_timer_start(p->timer, p->interval);
 }
 
-/* What was known stays; while nothing is, gangs wait, and the log says for what. */
+/* Keeps the last answer. Before the first answer no gang starts; the log says why. */
 static void try_later(struct kar_native_probe *p, const struct kar_err *err)
 {
 	if (!p->out->known && !p->told)

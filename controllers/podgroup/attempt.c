@@ -51,7 +51,7 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 		return kar_arena_printf(arena, "release refused: %s", a->release_refused);
 	if (a->unnamed)
 		return kar_arena_printf(arena,
-			"the API server has dropped spec.schedulingGroup of %s, so that it starts alone",
+			"the API server has dropped spec.schedulingGroup of %s: is the feature gate GenericWorkload off on one of its servers? The gang is placed again without it",
 			a->unnamed->o.name);
 	if (pod)
 		return kar_arena_printf(arena, "%s was unschedulable on %s: %s", pod->o.name, pod->pin,

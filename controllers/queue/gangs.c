@@ -56,7 +56,8 @@ static void check_overdue(struct making *m)
 	if (!m->overdue)
 		return;
 	queue_refuse(m->in, KAR_QR_WAITING_FOR_TERMINATION,
-		kar_arena_printf(m->arena, "pod %s%s%s should be gone, and is not; the job starts when it is",
+		kar_arena_printf(m->arena,
+			"pod %s%s%s should be gone, and is not (node lost?): restore the node, or delete the pod by force",
 			m->overdue->o.name, m->overdue->node ? " on node " : "",
 			m->overdue->node ? m->overdue->node : ""));
 	m->p->groups[m->qg - m->p->groups].waits_for_pods = true;

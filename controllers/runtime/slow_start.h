@@ -2,9 +2,9 @@
  * slow_start - how many creates of a plan are in flight at first.
  *
  * One, so that a webhook that refuses costs one request; each success adds one (executor.c). A later plan for the same object (UID
- * and generation) begins with as many as an earlier one has created, at most 32, until a create that is no control write fails.
- * Otherwise a gang that restarts would wait for four answers one after the other. A plan that is .metered always begins with one,
- * because others may have taken the room. The memory is one number per key.
+ * and generation) begins with as many as an earlier one has created, at most 32, until a create fails; a failed control write (plan.h)
+ * changes nothing. Otherwise a gang that restarts would wait for four answers one after the other. A plan that is .metered always begins
+ * with one in flight, because others may have used up what it needs. The memory is one number per key.
  */
 #ifndef KAR_SLOW_START_H
 #define KAR_SLOW_START_H

@@ -27,8 +27,8 @@ kar_time kar_write_rate_delay(struct kar_write_rate *p, kar_time written, bool c
 	kar_time now) KAR_NONNULL;
 
 /*
- * ms until the status write of @plan, which has one, may be sent; 0: now. An urgent one is sent now. Any other waits while the
- * plan has actions, which do not depend on it, or other plans have writes that wait (@busy), but for 10 s at most.
+ * ms until the status write of @plan, which has one, may be sent; 0: now. An urgent one is sent now. A status that is not urgent is sent
+ * last: after the actions of its plan, which do not depend on it, and after writes of other plans that wait (@busy), at most 10 s late.
  */
 kar_time kar_write_rate_status(struct kar_write_rate *p, const struct kar_plan *plan, kar_time written,
 	bool busy, kar_time now) KAR_NONNULL;

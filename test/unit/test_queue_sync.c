@@ -695,7 +695,7 @@ static void job_whose_pods_should_be_gone_gets_no_room(void **state)
 		}
 		check_says(&w.sync.plan.actions[0], "\"reason\":\"WaitingForTermination\"");
 		check_says(&w.sync.plan.actions[0],
-			"pod g-t-0 on node n1 should be gone, and is not; the job starts when it is");
+			"pod g-t-0 on node n1 should be gone, and is not (node lost?): restore the node, or delete the pod by force");
 		drain();
 		kar_store_delete(w.stores.pods, "ns", "g-t-0", "uid-g-t-0", ++w.rv);
 		assert_string_equal(kar_workqueue_take(w.controller.queue, w.mono), "all");
