@@ -23,7 +23,7 @@ struct kar_pod_renderer {
 	int64_t generation;
 	size_t task;
 	int32_t incarnation;
-	bool gated, pinned, bound, native;
+	bool pinned, bound, native;
 
 	bool tried;          /* the text has been made, or cannot be made */
 	struct kar_buf text; /* with the marks; empty: there is none */
@@ -44,9 +44,9 @@ void kar_pod_renderer_drop(struct kar_pod_renderer **s)
 static bool is_of(const struct kar_pod_renderer *s, const struct kar_pod_params *p)
 {
 	return s->generation == p->job->generation && s->task == p->task &&
-		s->incarnation == p->incarnation && s->gated == p->gated &&
-		s->pinned == kar_has_text(p->pin) && s->bound == p->bound && s->native == p->native &&
-		kar_streq(s->uid, p->job->o.uid) && kar_streq(s->template_hash, p->template_hash);
+		s->incarnation == p->incarnation && s->pinned == kar_has_text(p->pin) &&
+		s->bound == p->bound && s->native == p->native && kar_streq(s->uid, p->job->o.uid) &&
+		kar_streq(s->template_hash, p->template_hash);
 }
 
 static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
@@ -58,7 +58,6 @@ static struct kar_pod_renderer *begin(const struct kar_pod_params *p)
 	s->generation = p->job->generation;
 	s->task = p->task;
 	s->incarnation = p->incarnation;
-	s->gated = p->gated;
 	s->pinned = kar_has_text(p->pin);
 	s->bound = p->bound;
 	s->native = p->native;

@@ -293,7 +293,6 @@ struct kar_pod_params {
 	int32_t index; /* in the task */
 	int32_t incarnation;
 	const char *template_hash;
-	bool gated; /* with our scheduling gate, unless the template has nodeName, which the API allows without gates only */
 	/* Node that the pod must be bound to, whoever binds it, in addition to what the template asks for; NULL or "": any */
 	const char *pin;
 	bool bound;  /* the pod is created bound to .pin, if it has one: no scheduler looks at it */

@@ -18,7 +18,7 @@ struct wire_template_spec {
 	const char *scheduler, *restart_policy, *node, *priority_class;
 	int32_t priority;
 	bool has_priority;
-	struct kar_str containers, init_containers, gates; /* arrays, as served */
+	struct kar_str containers, init_containers; /* arrays, as served */
 	struct kar_template_affinity affinity;
 };
 
@@ -34,19 +34,10 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_OPT(struct wire_template_spec, priority, has_priority, "priority", KAR_F_INT32),
 	KAR_FIELD(struct wire_template_spec, containers, "containers", KAR_F_RAW),
 	KAR_FIELD(struct wire_template_spec, init_containers, "initContainers", KAR_F_RAW),
-	KAR_FIELD(struct wire_template_spec, gates, "schedulingGates", KAR_F_RAW),
 	KAR_FIELD_SUB(struct wire_template_spec, affinity, "affinity", KAR_F_OBJECT,
 		&kar_template_affinity_desc),
 };
 static const struct kar_desc spec_desc = KAR_DESC("PodSpec", struct wire_template_spec, spec_fields);
-
-struct wire_gate {
-	const char *name;
-};
-static const struct kar_field gate_fields[] = {
-	KAR_FIELD(struct wire_gate, name, "name", KAR_F_STRING),
-};
-static const struct kar_desc gate_desc = KAR_DESC("PodSchedulingGate", struct wire_gate, gate_fields);
 
 static const struct kar_field template_fields[] = {
 	KAR_FIELD_SUB(struct wire_template, spec, "spec", KAR_F_OBJECT, &spec_desc),
@@ -236,40 +227,6 @@ static int write_containers(struct kar_json_writer *w, const char *key, const st
 	return rc;
 }
 
-static bool is_our_gate(struct kar_str text, struct kar_arena *arena)
-{
-	struct wire_gate g = { 0 };
-
-	return kar_json_decode(arena, &gate_desc, NULL, text.p, text.n, &g, NULL) == 0 &&
-		kar_streq(g.name, KAR_GATE);
-}
-
-/* Gates of the template stay; their own controllers remove them. */
-static int write_gates(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
-	struct kar_err *err)
-{
-	const struct wire_template_spec *spec = &parts->w.spec;
-	struct kar_array own = { 0 };
-	const struct kar_str *items;
-
-	if (!p->gated || kar_has_text(spec->node))
-		return 0;
-	if (kar_json_split(spec->gates, "spec.schedulingGates", parts->arena, &own, err))
-		return -1;
-	items = own.items;
-	kar_jw_key(w, "schedulingGates");
-	kar_jw_begin_array(w);
-	for (size_t i = 0; i < own.n; i++) {
-		if (!is_our_gate(items[i], parts->arena))
-			kar_jw_raw(w, items[i]);
-	}
-	kar_jw_begin_object(w);
-	kar_jw_kv_string(w, "name", KAR_GATE);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
-	return 0;
-}
-
 static int write_pin(struct kar_json_writer *w, const struct kar_pod_params *p, struct parts *parts,
 	struct kar_err *err)
 {
@@ -321,7 +278,7 @@ static int write_spec(struct kar_json_writer *w, const struct kar_pod_params *p,
 		kar_jw_kv_string(w, "podGroupName", p->job->o.name);
 		kar_jw_end_object(w);
 	}
-	return write_gates(w, p, parts, err) || write_pin(w, p, parts, err) ||
+	return write_pin(w, p, parts, err) ||
 			write_containers(w, "containers", p, parts, &parts->containers, err) ||
 			write_containers(w, "initContainers", p, parts, &parts->init_containers, err)
 		? -1

@@ -4,7 +4,7 @@
  * First the bindings of our MutatingAdmissionPolicy (manifests/gangs) are deleted, so that the API server gates no more pods.
  * Then each pod that has our gate loses it, and no other: one strategic merge patch per pod, with its UID. This goes on in sweeps
  * over a cache of the pods without a node, until none has the gate. It does not matter whose pods they are, so the manager should be
- * stopped: pods of its own that it has gated on purpose, under a ResourceQuota, would start one by one. Run again, it goes on where
+ * stopped: gangs of others that wait would start one by one. Run again, it goes on where
  * it was; it has no state. With .finalizers, as `kar-controllers uninstall` does it, all pods also lose our finalizer, without which
  * nobody else would end them.
  */

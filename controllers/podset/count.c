@@ -46,7 +46,7 @@ bool podset_is_counted(const struct podset *set, const struct kar_pod *pod)
 
 bool podset_never_ran(const struct kar_pod *pod)
 {
-	return kar_pod_rolled_back(pod) || kar_pod_is_refused(pod);
+	return kar_pod_is_refused(pod);
 }
 
 const struct podset_slot *podset_find(const struct podset *set, const struct kar_pod *pod)

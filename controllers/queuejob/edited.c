@@ -121,7 +121,7 @@ static bool had_formed(const struct queuejob_reconcile *r)
 
 /*
  * The gang must form again. One that had formed, or has its quorum, is not stopped for a quota or for nodes meanwhile
- * (transaction.c). One that never formed may be, or two such gangs could block each other without end.
+ * (moves.c). One that never formed may be, or two such gangs could block each other without end.
  */
 static void derive_gang(struct queuejob_reconcile *r)
 {

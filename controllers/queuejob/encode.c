@@ -131,7 +131,6 @@ static int encode_pod(const struct kar_sync *s, const struct kar_action *a, stru
 		.index = pod->index,
 		.incarnation = pod->incarnation,
 		.template_hash = queuejob_of(s)->spec_template_hash,
-		.gated = pod->gated,
 		.pin = pod->pin,
 		.bound = pod->bound,
 		.native = pod->native,

@@ -179,12 +179,10 @@ void queuejob_restart_with_new_template(struct queuejob_reconcile *r)
 /* A part of the minimum is useless, and others may wait for the quota that it uses. Not counted as a restart. */
 void queuejob_restart_for_quota(struct queuejob_reconcile *r)
 {
-	const char *message = kar_arena_printf(r->arena,
-		"a ResourceQuota allows only a part of the minimum of %s; deleting its pods until there is quota for all",
-		queuejob_count_pods(r, r->want.min));
-
-	kar_plan_event(r->p, false, kar_reason_Restarting, "RestartGang", "%s", message);
-	enter_restarting(r, KAR_QJ_RESTART_QUOTA, kar_reason_QuotaExceeded, message);
+	r->p->rolled_back = queuejob_count_live(r);
+	r->p->unfinished = true;
+	queuejob_report_refusal(r);
+	enter_restarting(r, KAR_QJ_RESTART_QUOTA, kar_reason_QuotaExceeded, r->st.message);
 }
 
 /* Succeeded indexes stay done, as in a suspension. Not counted as a restart. */
@@ -275,6 +273,8 @@ void queuejob_wait_until_gone(struct queuejob_reconcile *r)
 	bool admitted = queuejob_keep_children(r), gone = clear_incarnation(r);
 	char text[KAR_TIME_LEN];
 
+	if (r->f->seen->record.restart_kind == KAR_QJ_RESTART_QUOTA)
+		r->p->unfinished = true; /* the refusal is remembered until its back-off is over */
 	if (gone && left) {
 		kar_plan_requeue(r->p, left);
 		queuejob_report(r, kar_reason_BackOff, "next start at %s; %s",
@@ -294,7 +294,7 @@ static void form(struct queuejob_reconcile *r)
 {
 	struct kar_queuejob_status *st = &r->st;
 
-	/* Pending pods do not count, above all gated ones, which the rest of a transaction may still roll back. */
+	/* Pending pods do not count. */
 	assert(r->f->pods.running + r->f->pods.done >= r->want.min);
 	st->record.formed_min_available = r->want.min;
 	st->record.formation = KAR_QJ_FORMATION_DONE;
@@ -360,7 +360,7 @@ void queuejob_keep_gang(struct queuejob_reconcile *r)
 	queuejob_repair_pods(r);
 	queuejob_continue_task_restarts(r);
 	queuejob_replace_lost(r);
-	if (queuejob_settle_minimum(r, admitted) && queuejob_keep_native(r))
+	if (admitted && queuejob_keep_native(r))
 		queuejob_create_pods(r);
 	queuejob_explain(r);
 }

@@ -76,8 +76,7 @@ static int32_t not_done(const struct queuejob_reconcile *r)
 	return r->f->pods.total - r->f->pods.given_up - (r->want.from_nothing ? 0 : r->f->pods.done);
 }
 
-/* Pods that may run, or are to be replaced by themselves. */
-static int32_t existing(const struct queuejob_reconcile *r)
+int32_t queuejob_count_live(const struct queuejob_reconcile *r)
 {
 	int32_t n = 0;
 
@@ -106,7 +105,7 @@ static int32_t least_of(const struct queuejob_reconcile *r, int32_t n)
 
 	if (n <= 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))
 		return least;
-	there = existing(r);
+	there = queuejob_count_live(r);
 	return there < least ? there : least;
 }
 

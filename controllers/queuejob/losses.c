@@ -440,10 +440,9 @@ void queuejob_replace_lost(struct queuejob_reconcile *r)
 
 			if (slot->state != PODSET_LOST)
 				continue;
-			/* transaction.c handles pods that were rolled back; they are no losses. */
 			if (kar_pod_is_refused(slot->pod))
 				remove_refused(r, slot->pod);
-			else if (podset_is_counted(&r->f->pods, slot->pod) && !kar_pod_rolled_back(slot->pod))
+			else if (podset_is_counted(&r->f->pods, slot->pod))
 				replace(r, slot);
 		}
 	}

@@ -69,6 +69,21 @@ static bool is_broken(struct queuejob_reconcile *r)
 	return r->loss.broken;
 }
 
+/*
+ * A quota has refused a pod of the minimum, and the gang has never formed: it keeps no part of it while it waits, because others could
+ * use that. Work that is done is kept.
+ */
+static bool minimum_is_refused(struct queuejob_reconcile *r)
+{
+	const struct queuejob_view *v = r->f->v;
+	bool refused = v->refused && v->refusal_stands && !v->refused_extra && queuejob_refused_is_pod(r) &&
+		v->refused->cause == KAR_CAUSE_QUOTA;
+
+	return refused && r->f->seen->phase == KAR_QJ_PHASE_STARTING && !r->f->pods.done &&
+		r->f->seen->record.formation == KAR_QJ_FORMATION_FIRST && queuejob_lacks(r) &&
+		queuejob_count_live(r);
+}
+
 /* --- the tables ------------------------------------------------------------------------------------ */
 
 static const struct move moves[] = {
@@ -85,7 +100,7 @@ static const struct move moves[] = {
 	{ GANG, has_new_template, IN(RESTARTING), queuejob_restart_with_new_template },
 	{ GANG, is_broken, IN(RESTARTING), queuejob_restart_broken },
 	{ IN(STARTING), queuejob_start_is_over, IN(PENDING), queuejob_wait_again },
-	{ GANG, queuejob_lacks_quota_for_long, IN(RESTARTING), queuejob_restart_for_quota },
+	{ GANG, minimum_is_refused, IN(RESTARTING), queuejob_restart_for_quota },
 	{ GANG, queuejob_is_rolled_back, IN(RESTARTING), queuejob_roll_back },
 	{ GANG, always, GANG, queuejob_keep_gang },
 	{ IN(RESTARTING), always, IN(RESTARTING) | IN(STARTING) | IN(PENDING), queuejob_wait_until_gone },

@@ -233,9 +233,7 @@ static void observe_refusal(const struct kar_sync *s, struct kar_arena *arena, s
 	v->refused_type = r->type;
 	v->refused_what = kar_arena_printf(arena, "%s %s", r->type->res.plural, r->name);
 	v->refusal_stands = !r->trying;
-	v->comes_after_others = r->entry && !quota_retry_is_first(r->entry);
 	v->refused_extra = r->tier == KAR_TIER_EXTRA;
-	v->refused_for = s->mono - r->since;
 	v->rolled_back = r->rolled_back;
 }
 

@@ -26,23 +26,9 @@ bool queuejob_has_places(const struct queuejob_reconcile *r)
 	return s != KAR_PG_STATE_WAITING && s != KAR_PG_STATE_ROLLING_BACK && s != KAR_PG_STATE_DEACTIVATED;
 }
 
-/* Live pods of this incarnation: only they are of an attempt that failed. */
-static bool has_live_pods(const struct queuejob_reconcile *r)
-{
-	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
-		for (int32_t k = 0; k < r->f->pods.tasks[i].n; k++) {
-			enum podset_state s = r->f->pods.tasks[i].slots[k].state;
-
-			if (s == PODSET_PENDING || s == PODSET_RUNNING)
-				return true;
-		}
-	}
-	return false;
-}
-
 bool queuejob_is_rolled_back(struct queuejob_reconcile *r)
 {
-	return !queuejob_has_places(r) && has_live_pods(r);
+	return !queuejob_has_places(r) && queuejob_count_live(r);
 }
 
 static bool is_live(const struct podset_slot *slot)

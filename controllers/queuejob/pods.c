@@ -99,7 +99,7 @@ static void collect(const struct queuejob_reconcile *r, const size_t *order, boo
 	}
 }
 
-static void create(struct queuejob_reconcile *r, const struct candidate *w, bool gated, const char *pin)
+static void create(struct queuejob_reconcile *r, const struct candidate *w, const char *pin)
 {
 	struct queuejob_new_pod *payload = kar_arena_alloc(r->arena, 1, sizeof(*payload));
 	char name[KAR_POD_NAME_LEN];
@@ -113,15 +113,14 @@ static void create(struct queuejob_reconcile *r, const struct candidate *w, bool
 	*payload = (struct queuejob_new_pod){ .task = w->task,
 		.index = w->index,
 		.incarnation = r->f->seen->incarnation,
-		.gated = gated,
 		.pin = pin,
 		.bound = r->f->v->direct,
 		.native = queuejob_is_native(r) };
 	a->what = QUEUEJOB_CREATE_POD;
 	a->strict = queuejob_is_unproven(r, w->task);
 	a->payload = payload;
-	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s%s", w->minimum ? "minimum" : "extra",
-		(unsigned)w->seq, gated ? " gated" : "", payload->native ? " native" : "",
+	a->note = kar_arena_printf(r->arena, "%s %u%s%s%s", w->minimum ? "minimum" : "extra",
+		(unsigned)w->seq, payload->native ? " native" : "",
 		!pin[0]                  ? ""
 			: payload->bound ? " bound to "
 					 : " on ",
@@ -166,14 +165,12 @@ static size_t count_live_surplus(const struct queuejob_reconcile *r)
 
 /*
  * Never more pods exist than are wanted: for each of @surplus live pods one create waits until the pod terminates, the last ones of
- * the order first. Pods that are useful only @together all wait.
+ * the order first.
  */
-static void wait_for_room(struct queuejob_reconcile *r, struct candidates *w, size_t surplus, bool together)
+static void wait_for_room(struct queuejob_reconcile *r, struct candidates *w, size_t surplus)
 {
-	bool all_wait = surplus >= w->n || (together && surplus > 0);
-
 	r->lacks_room = surplus > 0 && w->n > 0;
-	w->n -= all_wait ? w->n : surplus;
+	w->n -= surplus < w->n ? surplus : w->n;
 	r->p->unfinished |= w->n > 0 && (r->lacks_room || w->more);
 	r->p->makes_room = r->lacks_room && !w->n;
 }
@@ -195,7 +192,7 @@ static void report_unplaced(struct queuejob_reconcile *r, size_t n, size_t creat
 }
 
 /* Returns how many. */
-static size_t create_all(struct queuejob_reconcile *r, const struct candidates *w, bool gated)
+static size_t create_all(struct queuejob_reconcile *r, const struct candidates *w)
 {
 	struct pod_pins *pins = pod_pins_new(r);
 	const char *pin;
@@ -204,7 +201,7 @@ static size_t create_all(struct queuejob_reconcile *r, const struct candidates *
 	for (size_t i = 0; i < w->n; i++) {
 		if (!queuejob_next_pin(pins, w->items[i].task, w->items[i].minimum, &pin))
 			continue;
-		create(r, &w->items[i], gated, pin);
+		create(r, &w->items[i], pin);
 		n++;
 	}
 	report_unplaced(r, w->n - n, n);
@@ -227,8 +224,6 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 {
 	size_t surplus = count_live_surplus(r), max = CREATES_MAX + surplus;
 	struct candidates w = { .items = kar_arena_alloc(r->arena, max, sizeof(*w.items)), .max = max };
-	bool together = queuejob_is_transaction(r),
-	     gated = together && queuejob_lacks(r) > 1 && !r->f->v->direct;
 	const size_t *order;
 	size_t created;
 
@@ -236,9 +231,8 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 		return; /* the pods of the older incarnation must be gone first */
 	order = queuejob_creation_order(r);
 	collect(r, order, true, &w);
-	if (!together)
-		collect(r, order, false, &w);
-	wait_for_room(r, &w, surplus, together);
+	collect(r, order, false, &w);
+	wait_for_room(r, &w, surplus);
 	if ((w.n || r->lacks_room) &&
 		queuejob_refused_is_pod(r)) /* the other children exist now, so their refusals are over */
 		queuejob_report_refusal(r);
@@ -247,7 +241,7 @@ void queuejob_create_pods(struct queuejob_reconcile *r)
 		queuejob_check_owner(r);
 		return;
 	}
-	created = create_all(r, &w, gated);
+	created = create_all(r, &w);
 	r->p->metered = r->f->v->quota_limits_pods;
 	if (w.more && created)
 		kar_plan_requeue(r->p, 0);
@@ -387,8 +381,14 @@ void queuejob_repair_pods(struct queuejob_reconcile *r)
 		for (int32_t k = 0; k < task->n; k++) {
 			const struct podset_slot *slot = &task->slots[k];
 
-			if (stays(r, slot) && !is_intact(r, slot->pod, i, k, group))
+			if (!stays(r, slot))
+				continue;
+			if (!is_intact(r, slot->pod, i, k, group))
 				repair_pod(r, slot->pod, i, k);
+			if (slot->pod->gate_ours &&
+				!queuejob_is_scaled_down(r,
+					slot)) /* of the template, or of an older manager: nobody else would remove it */
+				podset_ungate(r->p, slot->pod);
 		}
 	}
 }

@@ -81,10 +81,8 @@ struct queuejob_view {
 	const struct kar_type *refused_type; /* of the object that was to be created; NULL with .refused */
 	bool priority_class_missing; /* schedSpec, or a task with replicas, names a class that does not exist */
 	bool refusal_stands;         /* no retry of the refused create is on its way */
-	bool comes_after_others; /* other jobs of the namespace that a quota has refused are retried first */
-	bool refused_extra;      /* the refused pod was not one of the minimum */
-	kar_time refused_for;    /* ms since the first refusal in a row, of minimum or extras */
-	int32_t rolled_back;     /* pods that were rolled back because of the last refusal */
+	bool refused_extra;          /* the refused pod was not one of the minimum */
+	int32_t rolled_back;         /* pods that were rolled back because of the last refusal */
 	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
 	bool quota_limits_pods; /* a ResourceQuota of the namespace does */
 	struct queuejob_check check;
@@ -133,7 +131,6 @@ struct queuejob_new_pod {
 	size_t task;
 	int32_t index;
 	int32_t incarnation;
-	bool gated;      /* with our scheduling gate */
 	const char *pin; /* node of the plan; "": any */
 	bool bound;      /* created bound to .pin */
 	bool native;     /* it names the PodGroup of Kubernetes */

@@ -216,6 +216,8 @@ int32_t queuejob_own_minimum_left(const struct queuejob_reconcile *r, size_t i) 
 int32_t queuejob_desired(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Sets status.lastScaleTime, and adds an event if the queue has changed the number of pods. */
 void queuejob_record_scaling(struct queuejob_reconcile *r) KAR_NONNULL;
+/* Returns the number of pods of this incarnation that are pending or running. */
+int32_t queuejob_count_live(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* The queue allows fewer pods than a minimum needs that was raised: what exists goes on as it is. */
 bool queuejob_waits_for_raised(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports, with @reason, that the queue allows fewer pods than a minimum needs that was raised, if it does. */
@@ -306,13 +308,8 @@ void queuejob_report_crashes(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports containers that have ended for good while others keep their pods running. */
 void queuejob_report_half_ended(struct queuejob_reconcile *r) KAR_NONNULL;
 
-/* --- transaction.c, places.c ----------------------------------------------------------------------- */
+/* --- places.c -------------------------------------------------------------------------------------- */
 
-/*
- * True if a gang that has not formed, or must form again, waits for a quota and has held usable pods for long enough: it
- * releases them. Else requests the sync at which that becomes true.
- */
-bool queuejob_lacks_quota_for_long(struct queuejob_reconcile *r) KAR_NONNULL;
 /* True if the attempt to start the gang has failed, and pods of it are left. */
 bool queuejob_is_rolled_back(struct queuejob_reconcile *r) KAR_NONNULL;
 /*
@@ -471,16 +468,6 @@ void queuejob_release_ended(struct queuejob_reconcile *r) KAR_NONNULL;
 void queuejob_release_pods(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Restores labels and finalizer of live pods. */
 void queuejob_repair_pods(struct queuejob_reconcile *r) KAR_NONNULL;
-
-/* --- transaction.c: the minimum under a ResourceQuota ---------------------------------------------- */
-
-/* True if pods of the minimum are missing, and all must exist before an extra is created or one of them is scheduled. */
-bool queuejob_is_transaction(struct queuejob_reconcile *r) KAR_NONNULL;
-/*
- * Removes the gates if the minimum is complete; rolls the gated pods back if it cannot be completed now. True if pods may
- * be created. @admitted: the result of queuejob_keep_children().
- */
-bool queuejob_settle_minimum(struct queuejob_reconcile *r, bool admitted) KAR_NONNULL;
 
 /* --- places.c: where pods go ----------------------------------------------------------------------- */
 

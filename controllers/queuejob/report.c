@@ -228,27 +228,15 @@ static bool is_by_quota(const struct queuejob_reconcile *r)
 	return r->f->v->refused->cause == KAR_CAUSE_QUOTA;
 }
 
-/* With what was rolled back because of it. */
-static const char *describe_outcome(const struct queuejob_reconcile *r)
-{
-	int32_t n = count_rolled_back(r);
-
-	if (!n)
-		return describe_refusal(r);
-	if (is_by_quota(r))
-		return describe_part(r, n);
-	return kar_arena_printf(r->arena, "%s; rolled back %d of %s", describe_refusal(r), (int)n,
-		queuejob_count_pods(r, r->want.min));
-}
-
 void queuejob_report_refusal(struct queuejob_reconcile *r)
 {
+	int32_t n = count_rolled_back(r);
 	bool as_in_status;
 
 	if (!r->f->v->refused || r->reported)
 		return;
 	as_in_status = r->f->v->refused->what == KAR_EXISTS || is_by_quota(r);
-	queuejob_report(r, refusal_reason(r), "%s", describe_outcome(r));
+	queuejob_report(r, refusal_reason(r), "%s", n ? describe_part(r, n) : describe_refusal(r));
 	if (is_worth_an_event(r))
 		kar_plan_event(r->p, true, as_in_status ? r->st.reason : kar_reason_FailedCreate,
 			queuejob_refused_is_pod(r) ? "CreatePods" : "CreateChildren", "%s", r->st.message);

@@ -325,7 +325,7 @@ static void on_pod(struct model *l, const struct sim_change *c)
 		remove_pod(l, w.pod);
 	}
 	if (w.job)
-		model_note_part(l, w.job);
+		model_note_part(w.job);
 }
 
 /* --- life ---------------------------------------------------------------------------------------------- */

@@ -157,7 +157,7 @@ struct model_job {
 	kar_time lost_at;     /* when it last lost one, by a failure or through somebody else; 0: never */
 	struct setting limit; /* of its active pods, by the queue */
 	/* Since when a quota refuses the rest of its minimum while it has a part of that; and the part has our gate. 0: it has not. */
-	kar_time short_since, gated_since;
+	kar_time short_since;
 	/* It holds so many nodes, which are too few for its minimum, and has got none since (rules_nodes.c). */
 	int part;
 	kar_time part_since;
@@ -365,7 +365,7 @@ bool model_restarts(const struct sim_value *job, const char *task) KAR_NONNULL;
 /* Has the pod our scheduling gate? rules_quota.c. */
 bool model_is_gated(const struct sim_value *pod) KAR_NONNULL;
 /* A pod of the job has come, gone or changed. */
-void model_note_part(const struct model *l, struct model_job *j) KAR_NONNULL;
+void model_note_part(struct model_job *j) KAR_NONNULL;
 /* A quota has refused one. */
 void model_note_short(struct model *l, struct model_job *j) KAR_NONNULL;
 /* 0: default, 1: q1, 2: q2. */

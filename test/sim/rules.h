@@ -163,10 +163,6 @@ void rules_check_shares_at_rest(struct model *l, const struct plan *p) KAR_NONNU
 
 /* --- rules_quota.c --- */
 
-/* A job at work, of whose pods @members are there or have succeeded. */
-void rules_check_gates_at_rest(struct model *l, const struct model_job *j, int members,
-	int quorum) KAR_NONNULL;
-
 /* --- rules_spec.c --- */
 
 /* What @job says otherwise than it did when the pod was made; NULL: nothing. */

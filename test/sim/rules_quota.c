@@ -1,4 +1,4 @@
-/* The minimum of a gang under a quota: all of its pods or none. */
+/* The minimum of a gang that a quota refuses: all of its pods or none. */
 #include <string.h>
 
 #include "api/names.h"
@@ -35,57 +35,6 @@ static int count_members(const struct model_job *j)
 	return n;
 }
 
-static bool has_gated(const struct model *l, const struct model_job *j)
-{
-	const struct model_pod *p;
-
-	TAILQ_FOREACH(p, &j->pods, of_job) {
-		if (is_member(p) && model_is_gated(sim_apiserver_peek(l->server, "", "pods", p->ns, p->name)))
-			return true;
-	}
-	return false;
-}
-
-/* --- let go too early ---------------------------------------------------------------------------------- */
-
-static bool was_changed_of_late(const struct write *w)
-{
-	kar_time then = model_horizon(w->l);
-
-	return w->job->spec_edited >= then || w->job->fewer >= then || w->job->ordered ||
-		w->job->pods_edited || w->job->status_edited;
-}
-
-static void check_let_go(const struct rule *r, const struct write *w)
-{
-	if (!w->job || !w->by_manager || !w->c->new || !model_is_gated(w->c->old) ||
-		model_is_gated(w->c->new) || was_changed_of_late(w))
-		return;
-	if (count_members(w->job) < w->job->minimum)
-		model_break(w->l, r->name, "pod %s/%s is let go when %d of the %d pods of the minimum exist",
-			w->c->ns, w->c->name, count_members(w->job), w->job->minimum);
-}
-
-static bool has_quota(const struct model *l, const struct model_job *j)
-{
-	return sim_apiserver_peek(l->server, "", "resourcequotas", j->ns, "quota") != NULL;
-}
-
-/* In a minimum that is being created gated, only the last one may lack the gate; without a quota none needs it any more. */
-static void check_gated_together(const struct rule *r, const struct write *w)
-{
-	int missing;
-
-	if (!w->job || !w->by_manager || model_is_gated(w->c->new) || was_changed_of_late(w) ||
-		!has_gated(w->l, w->job) || !has_quota(w->l, w->job))
-		return;
-	missing = w->job->minimum - count_members(w->job);
-	if (missing > 1)
-		model_break(w->l, r->name,
-			"pod %s/%s was created without our gate while %d of the minimum of %d are missing, and others wait",
-			w->c->ns, w->c->name, missing, w->job->minimum);
-}
-
 /* --- a part is held ------------------------------------------------------------------------------------ */
 
 static bool has_formed(const struct model_job *j, int incarnation)
@@ -118,12 +67,10 @@ static bool holds_part(const struct model_job *j)
 		!has_formed(j, p->incarnation) && !count_done(j, p->incarnation);
 }
 
-void model_note_part(const struct model *l, struct model_job *j)
+void model_note_part(struct model_job *j)
 {
 	if (j->short_since && !holds_part(j))
 		j->short_since = 0;
-	if (j->gated_since && (!j->short_since || !has_gated(l, j)))
-		j->gated_since = 0;
 }
 
 void model_note_short(struct model *l, struct model_job *j)
@@ -132,17 +79,14 @@ void model_note_short(struct model *l, struct model_job *j)
 		return;
 	if (!j->short_since)
 		j->short_since = model_now(l);
-	if (!j->gated_since && has_gated(l, j))
-		j->gated_since = model_now(l);
 }
 
-/* A manager gives back at once what has never run, and what may have after a while. */
+/* A manager rolls back what it has when a create is refused. Before, it may try for a moment. */
 static bool holds_too_long(const struct model *l, const struct model_job *j)
 {
-	const kar_time GATED = 10 * KAR_SECOND, LET_GO = 150 * KAR_SECOND;
+	const kar_time LONGEST = 45 * KAR_SECOND;
 
-	return (j->short_since && model_now(l) - j->short_since > LET_GO) ||
-		(j->gated_since && model_now(l) - j->gated_since > GATED);
+	return j->short_since && model_now(l) - j->short_since > LONGEST;
 }
 
 /* Then it is not the quota alone that keeps it from being whole. */
@@ -164,7 +108,7 @@ static void check_hold(const struct rule *r, const struct write *w)
 	if (!w->l->faultless || w->l->squatted)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {
-		model_note_part(w->l, j); /* this write may have completed it */
+		model_note_part(j); /* this write may have completed it */
 		if (holds_too_long(w->l, j) && !waits_for_a_name(j))
 			model_break(w->l, r->name,
 				"job %s/%s has held %d pods of its minimum of %d for %lld s, and a quota refuses the rest",
@@ -173,28 +117,18 @@ static void check_hold(const struct rule *r, const struct write *w)
 	}
 }
 
-/* --- at rest ------------------------------------------------------------------------------------------- */
+/* --- gates --------------------------------------------------------------------------------------------- */
 
-void rules_check_gates_at_rest(struct model *l, const struct model_job *j, int members, int quorum)
+static void check_not_gated(const struct rule *r, const struct write *w)
 {
-	const struct model_pod *p;
-
-	TAILQ_FOREACH(p, &j->pods, of_job) {
-		const struct sim_value *pod = sim_apiserver_peek(l->server, "", "pods", p->ns, p->name);
-
-		if (is_member(p) && model_is_gated(pod) && members >= quorum)
-			model_break(l, "gate-left",
-				"pod %s/%s still has our gate, and the minimum of %d pods exists", p->ns,
-				p->name, quorum);
-	}
+	if (w->job && w->by_manager && model_is_gated(w->c->new))
+		model_break(w->l, r->name, "pod %s/%s of a job was created with our gate", w->c->ns,
+			w->c->name);
 }
 
 const struct rule rules_of_quota[] = {
-	{ RULE_POD_CHANGED, "gated-not-run", "no pod of a minimum may be scheduled before all of it exists",
-		check_let_go },
-	{ RULE_POD_CREATED, "gated-together",
-		"while some of a minimum wait for the others, none but the last is created without our gate",
-		check_gated_together },
+	{ RULE_POD_CREATED, "not-gated", "pods of a QueueJob are created where they may start",
+		check_not_gated },
 	{ RULE_POD_CREATED, "quota-hold",
 		"a gang that a quota keeps from its minimum does not keep a part of it", check_hold },
 	{ RULE_JOB_CHANGED, "quota-hold", "the same, when a status is written", check_hold },

@@ -276,8 +276,6 @@ static void check_phase(const struct recount *r)
 	rules_check_order_at_rest(r->w->model, r->known, r->job);
 	rules_check_pods_at_rest(r->w->model, r->known, r->job);
 	rules_check_limit_at_rest(r->w->model, r->known, r->job, live);
-	rules_check_gates_at_rest(r->w->model, r->known, r->pending + r->running + r->succeeded,
-		rules_quorum(r->known, r->job));
 }
 
 /* Whoever edits what the job owns gets it back as the job has it, as long as the job is at work, or has been. */

@@ -17,33 +17,28 @@
 
 static const struct {
 	const char *name, *json;
-	bool gated;
 	const char *pin;
 	bool native;
 } rows[] = {
-	{ "one_container", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false },
+	{ "one_container", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}") },
 	{ "several_containers_with_env",
 		TASKS("{\"metadata\":{\"labels\":{\"x\":\"y\"}},\"spec\":{\"initContainers\":[{\"name\":\"i\"}],"
-		      "\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"A\",\"value\":\"$(KAR_INDEX)\"}]},{\"name\":\"d\"}]}}"),
-		false },
-	{ "gate", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), true },
-	{ "pin", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false, "n1" },
-	{ "native", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), false, NULL, true },
+		      "\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"A\",\"value\":\"$(KAR_INDEX)\"}]},{\"name\":\"d\"}]}}") },
+	{ "pin", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), "n1" },
+	{ "native", TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"), NULL, true },
 	{ "pin_mark_in_the_template",
 		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"" KAR_POD_PIN_MARK "\"}]}}"),
-		false, "n1" },
+		"n1" },
 	{ "host_names",
 		JOB("\"network\":{\"enableDNSHostnames\":true},\"taskSpecs\":[{\"name\":\"a\"," TEMPLATE
-		    "},{\"name\":\"w\"," TEMPLATE "}]"),
-		false },
+		    "},{\"name\":\"w\"," TEMPLATE "}]") },
 	{ "our_mark_in_the_template",
-		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"" KAR_POD_INDEX_MARK "\"}]}}"),
-		false },
+		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"" KAR_POD_INDEX_MARK
+		      "\"}]}}") },
 	{ "half_a_mark_in_the_template",
-		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"\xee\x80\x82\"}]}}"), false },
+		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"\xee\x80\x82\"}]}}") },
 	{ "our_mark_escaped",
-		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"\\ue000 \\ue001\"}]}}"),
-		false },
+		TASKS("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"\\ue000 \\ue001\"}]}}") },
 };
 
 static void check_pod(struct kar_pod_renderer **s, const struct kar_pod_params *p, const char *name)
@@ -76,7 +71,6 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 				.index = indexes[k],
 				.incarnation = 2,
 				.template_hash = "h",
-				.gated = rows[i].gated,
 				.pin = rows[i].pin,
 				.native = rows[i].native };
 
@@ -89,7 +83,7 @@ static void it_writes_what_the_template_says(void **state KAR_UNUSED)
 }
 
 /* Whatever of it changes, between two pods from the same renderer. */
-static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_pin_and_group(void **state KAR_UNUSED)
+static void it_is_for_the_pods_of_one_task_incarnation_hash_pin_and_group(void **state KAR_UNUSED)
 {
 	const struct kar_queuejob *job = job_of(rows[0].json);
 	const struct kar_pod_params p[] = {
@@ -97,19 +91,12 @@ static void it_is_for_the_pods_of_one_task_incarnation_hash_gate_pin_and_group(v
 		{ .job = job, .task = 0, .incarnation = 1, .template_hash = "h" },
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "h" },
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i" },
-		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .gated = true },
-		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .gated = true, .pin = "n1" },
+		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .pin = "n1" },
+		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .pin = "node-2" },
 		{ .job = job,
 			.task = 0,
 			.incarnation = 2,
 			.template_hash = "i",
-			.gated = true,
-			.pin = "node-2" },
-		{ .job = job,
-			.task = 0,
-			.incarnation = 2,
-			.template_hash = "i",
-			.gated = true,
 			.pin = "node-2",
 			.bound = true },
 		{ .job = job, .task = 0, .incarnation = 2, .template_hash = "i", .native = true },
@@ -169,7 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_writes_what_the_template_says),
-		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_gate_pin_and_group),
+		TEST(it_is_for_the_pods_of_one_task_incarnation_hash_pin_and_group),
 		TEST(the_template_is_read_twice_at_most),
 		TEST(a_template_that_is_of_no_use_is_refused_each_time),
 	};

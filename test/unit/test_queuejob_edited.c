@@ -25,7 +25,7 @@ static const struct {
 	{ "phase=Starting incarnation=3 restarts=2 restarted-at=9 restart=PodFailed",
 		"task w replicas=2; pod w-0 Running hash=h1; pod w-1 Pending hash=h1" },
 	{ "phase=Starting min=2 was-min=2 unformed=QuorumRaised",
-		"task w replicas=3; quota for=70; pod w-0 Running hash=h1; "
+		"task w replicas=3; quota; pod w-0 Running hash=h1; "
 		"refused Denied exceeded quota: q, requested: pods=1, used: pods=4" },
 	{ "phase=Running formed=2 deadline=900 ttl=0 latest",
 		"task w replicas=2; pod w-0 Running hash=h1; pod w-1 Running hash=h1" },

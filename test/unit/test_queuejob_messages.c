@@ -77,13 +77,15 @@ static void refusal_leaves_room_for_what_follows(void **state)
 	put_starting_job();
 	check_owner();
 	assert_true(sync_key());
-	kar_fail(&no, KAR_DENIED, "create pods ns/j-w-0: %s", long_text(0));
+	kar_fail(&no, KAR_DENIED, "exceeded quota: %s", long_text(0));
+	no.cause = KAR_CAUSE_QUOTA;
 	kar_create_backoff_note(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &no, 5000);
 	w.state.backoff->rolled_back = 100000;
 	assert_true(sync_key());
 	st = w.sync.plan.status;
 	assert_non_null(st);
-	assert_non_null(strstr(st->message, "...; rolled back 100000 of 2 pods"));
+	assert_non_null(strstr(st->message,
+		"100000 of 2 pods fitted and were deleted again; waits until the quota has room for all"));
 }
 
 #define NAME_63 "a23456789-123456789-123456789-123456789-123456789-123456789-123"

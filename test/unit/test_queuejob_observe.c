@@ -112,10 +112,9 @@ static void print_objects(struct kar_buf *out, const struct queuejob_view *v)
 
 static void print_refusal(struct kar_buf *out, const struct queuejob_view *v)
 {
-	kar_buf_printf(out, "refused %s %s stands=%d after others=%d extra=%d for=%ld rolled back=%d; ",
+	kar_buf_printf(out, "refused %s %s stands=%d extra=%d rolled back=%d; ",
 		v->refused ? v->refused->msg : "-", v->refused_what ? v->refused_what : "-",
-		v->refusal_stands, v->comes_after_others, v->refused_extra, (long)v->refused_for,
-		v->rolled_back);
+		v->refusal_stands, v->refused_extra, v->rolled_back);
 	kar_buf_printf(out, "quota %d; ", v->quota_limits_pods);
 }
 

@@ -229,23 +229,6 @@ static void too_long_a_list_of_hosts_is_left_out(void **state)
 	}
 }
 
-/* Gates in the template, whether the pod is gated, and what the pod has then. */
-static const struct {
-	const char *name, *spec;
-	bool gated;
-	const char *want; /* NULL: nothing is put over the template */
-} gates[] = {
-	{ "ours", "", true, "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
-	{ "not_gated", "", false, NULL },
-	{ "of_the_template", ",\"schedulingGates\":[{\"name\":\"a/b\"}]", true,
-		"\"schedulingGates\":[{\"name\":\"a/b\"},{\"name\":\"kube-arbitrator.io/gang\"}]" },
-	{ "ours_in_the_template", ",\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]", true,
-		"\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
-	{ "null", ",\"schedulingGates\":null", true,
-		"\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]" },
-	{ "node_is_named", ",\"nodeName\":\"n1\"", true, NULL },
-};
-
 /* The first member @key is @want, which begins with it; NULL: there is none. */
 static void check_member(const char *row, const char *pod, const char *key, const char *want)
 {
@@ -253,27 +236,6 @@ static void check_member(const char *row, const char *pod, const char *key, cons
 
 	if (want ? !found || strncmp(found, want, strlen(want)) != 0 : found != NULL)
 		fail_msg("%s: %s", row, pod);
-}
-
-static void gate_is_added_to_those_of_the_template(void **state)
-{
-	struct kar_arena arena = { 0 };
-
-	(void)state;
-	for (size_t i = 0; i < KAR_LEN(gates); i++) {
-		const struct kar_queuejob *job = job_of(kar_arena_printf(&arena,
-			JOB("\"taskSpecs\":[{\"name\":\"w\",\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"}]%s}}}]"),
-			gates[i].spec));
-		const struct kar_pod_params p = { .job = job, .template_hash = "h", .gated = gates[i].gated };
-		struct kar_buf out = { 0 };
-		struct kar_err err = { 0 };
-
-		assert_int_equal(kar_queuejob_pod_write(&p, &out, &err), 0);
-		check_member(gates[i].name, kar_buf_cstr(&out), "\"schedulingGates\"", gates[i].want);
-		kar_buf_release(&out);
-		kar_object_unref(&job->o);
-	}
-	kar_arena_release(&arena);
 }
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
@@ -491,7 +453,6 @@ int main(void)
 		TEST(frameworks_have_their_variables),
 		TEST(variable_of_the_template_wins),
 		TEST(too_long_a_list_of_hosts_is_left_out),
-		TEST(gate_is_added_to_those_of_the_template),
 		TEST(pin_is_added_to_each_term),
 		TEST(pod_is_created_bound),
 		TEST(pod_names_the_group_of_kubernetes),

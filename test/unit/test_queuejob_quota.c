@@ -17,28 +17,17 @@
 
 /* --- observed ------------------------------------------------------------------------------------ */
 
-static bool creates_gated(void)
-{
-	const struct queuejob_new_pod *pod = action_of(QUEUEJOB_CREATE_POD, KAR_CREATE)->payload;
-
-	return pod->gated;
-}
-
 static void quotas_of_the_namespace_count(void **state)
 {
 	(void)state;
 	put_starting_job();
 	check_owner();
-	assert_true(sync_key());
-	assert_false(creates_gated());
 	put(w.stores.resourcequotas, "objects", "q0", "", ",\"spec\":{\"hard\":{\"services\":\"4\"}}");
 	assert_true(sync_key());
-	assert_false(creates_gated());
 	assert_false(w.sync.plan.metered);
 	put(w.stores.resourcequotas, "some", "q1", "", HARD("4"));
 	put(w.stores.resourcequotas, "more", "q2", "", HARD("7"));
 	assert_true(sync_key());
-	assert_true(creates_gated());
 	assert_true(w.sync.plan.metered);
 }
 
@@ -58,23 +47,6 @@ static void gate_is_removed_by_its_name(void **state)
 	check_body(action_of(PODSET_UNGATE, KAR_PATCH), want);
 	assert_int_equal(action_of(PODSET_UNGATE, KAR_PATCH)->patch_type, KAR_PATCH_STRATEGIC);
 	assert_int_equal(count_actions(KAR_PATCH), 4); /* two more put the labels back */
-}
-
-static void gated_pod_has_the_gate(void **state)
-{
-	struct kar_buf out = { 0 };
-	struct kar_err err = { 0 };
-
-	(void)state;
-	put(w.stores.resourcequotas, "some", "q1", "", HARD("4"));
-	put_starting_job();
-	check_owner();
-	assert_true(sync_key());
-	assert_int_equal(w.controller.encode(&w.sync, action_of(QUEUEJOB_CREATE_POD, KAR_CREATE), &out, &err),
-		0);
-	assert_non_null(
-		strstr(kar_buf_cstr(&out), "\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]"));
-	kar_buf_release(&out);
 }
 
 /* --- woken --------------------------------------------------------------------------------------- */
@@ -156,30 +128,6 @@ static void pods_taken_back_wake_the_others_only(void **state)
 	}
 }
 
-/* --- who goes first ------------------------------------------------------------------------------ */
-
-static bool comes_after_others(void)
-{
-	struct queuejob_view v;
-
-	assert_true(sync_key());
-	assert_true(queuejob_observe(&w.stores, &w.sync, &w.sync.arena, &v));
-	return v.comes_after_others;
-}
-
-static void who_is_tried_first_is_observed(void **state)
-{
-	void *other;
-
-	(void)state;
-	start_refused();
-	assert_false(comes_after_others());
-	other = refuse_higher();
-	assert_true(comes_after_others());
-	quota_retry_gate.leave(other);
-	assert_false(comes_after_others());
-}
-
 /* What is said of the job at @mono; "" if that is nothing new. */
 static const char *reason_at(kar_time mono)
 {
@@ -197,6 +145,7 @@ static void turn_is_kept_while_a_surplus_pod_goes(void **state)
 	(void)state;
 	start_refused();
 	put(w.stores.pods, "j-w-7", "p7", MEMBER, ",\"status\":{\"phase\":\"Running\"}");
+	put(w.stores.pods, "j-w-8", "p8", MEMBER, ",\"status\":{\"phase\":\"Running\"}");
 	assert_string_equal(reason_at(6000), "QuotaExceeded");
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	assert_int_equal(w.sync.plan.requeue_after, 5000);
@@ -213,12 +162,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(quotas_of_the_namespace_count),
 		TEST(gate_is_removed_by_its_name),
-		TEST(gated_pod_has_the_gate),
 		TEST(changed_quota_wakes_who_waits),
 		TEST(new_limit_is_looked_at_by_all_jobs),
 		TEST(limit_concerns_neither_other_namespaces_nor_what_is_over),
 		TEST(pods_taken_back_wake_the_others_only),
-		TEST(who_is_tried_first_is_observed),
 		TEST(turn_is_kept_while_a_surplus_pod_goes),
 		TEST(ended_pod_that_is_gone_is_room_where_objects_are_counted),
 	};
