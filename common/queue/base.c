@@ -150,6 +150,13 @@ static int yields(const struct q_group *g)
 	return 2 * (int)g->in->yields + (g->in->yields == KAR_QUEUE_YIELDS_TO_MEMBERS && waits);
 }
 
+/* It runs, and asks for what its raised minimum lacks. */
+static bool grows(const struct q_group *g)
+{
+	return g->in->standing == KAR_QUEUE_ADMITTED && g->in->elastic && g->in->released &&
+		g->desired < g->min;
+}
+
 int q_compare_line(const void *a, const void *b)
 {
 	const struct q_group *x = *(struct q_group *const *)a, *y = *(struct q_group *const *)b;
@@ -158,6 +165,8 @@ int q_compare_line(const void *a, const void *b)
 		return yields(x) < yields(y) ? -1 : 1;
 	if (x->level != y->level)
 		return x->level > y->level ? -1 : 1;
+	if (grows(x) != grows(y)) /* who waits goes first: when the minimum was raised is not known */
+		return grows(x) ? 1 : -1;
 	if (x->in->creation != y->in->creation)
 		return x->in->creation < y->in->creation ? -1 : 1;
 	return q_compare_names(x, y);

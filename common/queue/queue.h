@@ -187,6 +187,9 @@ struct kar_queue_group {
 	const char *topology;                        /* label key of struct kar_gang */
 	const struct kar_queue_leaving *leaving;     /* pods that stop */
 	uint32_t n_leaving;
+	uint32_t n_unbound;
+	const struct kar_queue_run
+		*unbound; /* of admitted groups: pods that exist, have left our gate and have no node yet */
 	bool hold_yields; /* of an admitted group: .hold ends before anybody is evicted for whom its pods would go too */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
@@ -379,9 +382,10 @@ struct kar_queue_status_out {
 	bool closing; /* closed, and a live group is below */
 	struct kar_queue_counts counts;
 	struct kar_queue_amounts allocated,
-		entitled;      /* by names of resources, without what is 0 or not limited */
-	int64_t share;         /* in thousandths */
-	uint32_t head;         /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
+		entitled; /* by names of resources, without what is 0 or not limited; of live pods of the subtree as they are stored */
+	const char *over; /* what of these exceeds its capability: "cpu 12 of 8 (4 over)"; NULL: nothing */
+	int64_t share;    /* in thousandths */
+	uint32_t head;    /* first waiting group of a leaf; KAR_QUEUE_NONE: none */
 	uint32_t reserved_for; /* group for which capacity comes together */
 	kar_time reserved_since;
 	kar_time reserved_until; /* when that ends without progress */

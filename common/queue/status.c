@@ -1,5 +1,5 @@
 /* What the status of each queue says. */
-#include "common/queue/impl.h"
+#include "common/queue/explain.h"
 
 static void count(struct kar_queue_counts *c, const struct q_group *g, enum kar_queue_reason reason)
 {
@@ -71,14 +71,57 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 			q_keeps_reservation(p, &p->queues[i]);
 }
 
+/* What live pods of the group use: those that have a node, those that stop, and those that are about to get a node. */
+static void add_live(struct q_pass *p, const struct q_group *g, int64_t *to)
+{
+	for (uint32_t r = 0; r < p->n_resources && g->pods; r++)
+		to[r] = q_add(to[r], g->pods[r]);
+	for (uint32_t i = 0; i < g->in->n_unbound; i++)
+		q_add_class(p, g->in->unbound[i].class, g->in->unbound[i].n, to);
+}
+
+/* By queue. */
+static int64_t **sum_live(struct q_pass *p)
+{
+	int64_t **all = kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(*all));
+
+	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
+		all[i] = q_vector(p);
+	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
+		const struct q_group *g = &p->groups[i];
+
+		for (const struct q_queue *q = g->queue; q->in && (g->pods || g->in->n_unbound);
+			q = q->parent)
+			add_live(p, g, all[q->index]);
+	}
+	return all;
+}
+
+static const char *describe_over(struct q_pass *p, const struct q_queue *q, const int64_t *used)
+{
+	const char *text = NULL;
+
+	for (uint32_t r = 0; r < p->n_resources; r++) {
+		const char *name = p->names[r];
+
+		if (used[r] <= q->capability[r])
+			continue;
+		text = Q_TEXT(p, "%s%s%s %s of %s (%s over)", text ? text : "", text ? ", " : "", name,
+			q_text_amount(p, name, used[r], true),
+			q_text_amount(p, name, q->capability[r], false),
+			q_text_amount(p, name, used[r] - q->capability[r], true));
+	}
+	return text;
+}
+
 void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 {
+	int64_t **live = sum_live(p);
+
 	out->queues = kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(*out->queues));
 	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
 		const struct q_queue *q = &p->queues[i];
 		struct kar_queue_status_out *o = &out->queues[i];
-		int64_t used[Q_RESOURCES] = { 0 };
-
 		*o = (struct kar_queue_status_out){ .validity = q->validity,
 			.in_force = q->in_force,
 			.parent = q->in_force ? q->parent->index : KAR_QUEUE_NONE,
@@ -89,9 +132,8 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 			.share = q_share(p, q, NULL, 1000) };
 		o->closing = o->closed && q->live > 0;
 		o->entitled = q->in_force ? list(p, q->due, true) : (struct kar_queue_amounts){ 0 };
-		for (uint32_t r = 0; r < p->n_resources; r++)
-			used[r] = q_used(q, r);
-		o->allocated = list(p, used, false);
+		o->allocated = list(p, live[i], false);
+		o->over = describe_over(p, q, live[i]);
 		for (uint32_t k = 0; k < q->n_line && o->head == KAR_QUEUE_NONE; k++) {
 			if (out->groups[q->line[k]->index].position == 1)
 				o->head = q->line[k]->index;

@@ -459,10 +459,16 @@ static void finish(struct making *m)
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
+	in->unbound = m->runs.unbound;
+	in->n_unbound = m->runs.n_unbound;
 	in->desired = st->has_desired && st->desired < left ? st->desired : left;
+	/* It is adopted with the pods that it has: what it lacks is asked of the queue, as if its owner had made it larger. */
+	if (m->qg->admitted && !m->qg->recorded && m->let_go > 0 && m->let_go == m->live &&
+		m->live < in->desired)
+		in->desired = (int32_t)m->live;
 	if (in->desired < in->min &&
-		m->live > in->desired) /* its minimum was raised: what has come for it counts */
-		in->desired = (int32_t)kar_clamp(m->live, 0, left);
+		m->let_go > in->desired) /* its minimum was raised: what has started for it counts */
+		in->desired = (int32_t)kar_clamp(m->let_go, 0, left);
 	keep_what_stays(m);
 	in->elastic = left > in->min || in->desired < in->min;
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;

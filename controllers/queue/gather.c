@@ -60,6 +60,8 @@ static void collect_live(struct gathering *m, const struct kar_pod *pod, bool st
 	note_scheduler(m, pod);
 	m->bound |= pod->node != NULL;
 	m->n_gated += needs_place(m, pod, false);
+	if (m->admitted && !pod->node && !needs_place(m, pod, false))
+		queue_gather_add(m, &m->released, pod);
 	m->youngest = pod->creation > m->youngest ? pod->creation : m->youngest;
 	if (!needs_place(m, pod, started))
 		queue_gather_add(m, &m->have, pod);

@@ -21,11 +21,12 @@ struct gathering {
 	bool admitted;
 	struct queue_members
 		have; /* that need no place any more, or get one from the scheduler at any time */
-	struct queue_members leaving; /* that stop */
-	struct queue_members held;    /* whose room the pass counts for the group, not for others */
-	struct queue_members charged; /* whose quota it counts for the group */
-	struct queue_members stuck;   /* that are stuck on their nodes, and get others */
-	struct queue_members unbound; /* that may get a place now, in the order in which they get them */
+	struct queue_members released; /* of an admitted group: that are free to start, and have no node */
+	struct queue_members leaving;  /* that stop */
+	struct queue_members held;     /* whose room the pass counts for the group, not for others */
+	struct queue_members charged;  /* whose quota it counts for the group */
+	struct queue_members stuck;    /* that are stuck on their nodes, and get others */
+	struct queue_members unbound;  /* that may get a place now, in the order in which they get them */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
 	size_t n_gated;               /* members that a gate holds, or that wait to be bound by us */

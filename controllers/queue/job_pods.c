@@ -75,6 +75,8 @@ static void count_pod(struct making *m, const struct live *which, struct live_li
 	m->live++;
 	m->let_go += !pod->gate_ours;
 	m->pending[which->task] += !pod->node;
+	if (!pod->node && !pod->gate_ours)
+		queue_unbound_add(&m->runs, class_of_pod(m, pod, which->task));
 	add_live(m, live, which);
 }
 

@@ -431,12 +431,16 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	}
 	for (size_t i = 0; i < m->have.n && m->admitted; i++)
 		queue_gather_add(m, &m->held, m->have.items[i]);
+	for (size_t i = 0; i < m->released.n; i++)
+		queue_unbound_add(&m->runs, class_of(m, m->released.items[i]));
 	for (size_t i = 0; i < m->unbound.n; i++)
 		queue_gather_add(m, &m->held, m->unbound.items[i]);
 	in->runs = m->runs.items;
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
 	in->n_leaving = m->runs.n_leaving;
+	in->unbound = m->runs.unbound;
+	in->n_unbound = m->runs.n_unbound;
 	in->min = m->wave ? m->wave : left && min < 1 ? 1 : min;
 	/* Those that are released, and those that get places at once. */
 	in->desired = out && out->renews ? left : (int32_t)m->have.n;

@@ -76,6 +76,15 @@ void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, 
 	r->leaving[r->n_leaving++].n_charges = c ? c->n : 0;
 }
 
+void queue_unbound_add(struct queue_runs *r, kar_class class)
+{
+	if (!r->n_unbound || r->unbound[r->n_unbound - 1].class != class) {
+		r->unbound = kar_arena_grow(r->arena, r->unbound, r->n_unbound, sizeof(*r->unbound));
+		r->unbound[r->n_unbound++] = (struct kar_queue_run){ .class = class };
+	}
+	r->unbound[r->n_unbound - 1].n++;
+}
+
 int32_t queue_runs_pods(const struct queue_runs *r)
 {
 	int64_t n = 0;

@@ -18,6 +18,8 @@ struct queue_runs {
 	uint32_t n;
 	struct kar_queue_leaving *leaving;
 	uint32_t n_leaving;
+	struct kar_queue_run *unbound; /* as in struct kar_queue_group */
+	uint32_t n_unbound;
 };
 
 /* Each of its pods is charged with @c (NULL: nothing). Returns its number. */
@@ -32,6 +34,8 @@ void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from
 int32_t queue_run_unseated(const struct queue_runs *r, uint32_t run) KAR_NONNULL;
 /* Pods of all runs. */
 int32_t queue_runs_pods(const struct queue_runs *r) KAR_NONNULL;
+/* A pod that exists and is free to start, and has no node. */
+void queue_unbound_add(struct queue_runs *r, kar_class class) KAR_NONNULL;
 /* What stops. @c as for a run. */
 void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
 	__attribute__((nonnull(1, 2)));

@@ -99,6 +99,19 @@ static void set_valid(const struct update *u)
 		set_condition(u, "Valid", true, "Valid", "the spec is valid");
 }
 
+/* It admits nobody who asks for more of that, and stops nobody. */
+static void set_over(const struct update *u)
+{
+	if (u->out->over)
+		set_condition(u, "OverCapability", true, "CapabilityExceeded",
+			kar_arena_printf(u->arena,
+				"its pods have more than its capability: %s; nothing is stopped, and nothing more comes",
+				u->out->over));
+	else if (kar_condition_find(&u->status->conditions, "OverCapability"))
+		set_condition(u, "OverCapability", false, "WithinCapability",
+			"its pods have no more than its capability");
+}
+
 static const char *describe_hold(const struct update *u)
 {
 	const struct kar_podgroup *g = u->hold->group;
@@ -286,5 +299,6 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 	set_reservation(&u);
 	set_valid(&u);
 	set_active(&u);
+	set_over(&u);
 	return st;
 }

@@ -350,15 +350,34 @@ static const struct kar_plan_event *validity_event(struct queue_pass *p, const s
 	return e;
 }
 
+/* Of a queue whose pods have got more than its capability; NULL: it is not so, or has been said. */
+static const struct kar_plan_event *over_event(struct queue_pass *p, const struct kar_queue *q,
+	const struct kar_queue_status *st)
+{
+	const struct kar_condition *now = kar_condition_find(&st->conditions, "OverCapability");
+	struct kar_plan_event *e;
+
+	if (!now || now->status != KAR_COND_TRUE ||
+		kar_condition_is_true(&q->status.conditions, "OverCapability"))
+		return NULL;
+	e = kar_arena_alloc(&p->s->arena, 1, sizeof(*e));
+	*e = (struct kar_plan_event){ .warning = true,
+		.reason = now->type,
+		.action = "Count",
+		.note = now->message };
+	return e;
+}
+
 static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)
 {
 	const struct kar_desc *table = &kar_queue_status_table;
+	const struct kar_plan_event *validity = validity_event(p, q, st);
 	struct kar_buf out = { 0 };
 
 	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
 	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena),
 		&out)
-		->event = validity_event(p, q, st);
+		->event = validity ? validity : over_event(p, q, st);
 }
 
 static void write_queue(struct queue_pass *p, const struct kar_queue *q, const struct kar_queue_status *st)

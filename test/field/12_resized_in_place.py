@@ -21,7 +21,7 @@ def case(s):
             set_status(s, pod, containerStatuses=[{**alive("main"), "resources": has}])
             larger = {"containers": [{"name": "main", "resources": {kind: {"cpu": "4"} for kind in has}}]}
             s.kubectl("patch", "pod", pod, "--subresource=resize", "--type=strategic", "-p", json.dumps({"spec": larger}))
-        wait_until(lambda: str(s.cluster.kubectl.get("queues.kube-arbitrator.io", "field12")["status"].get("allocated", {}).get("cpu")) == "8", "the queue counts 8 CPUs")
+        wait_until(lambda: str(s.cluster.kubectl.get("queues.kube-arbitrator.io", "field12").get("status", {}).get("allocated", {}).get("cpu")) == "8", "the queue counts 8 CPUs")
         s.apply(here(s, gang("b", queue="field12", replicas=2), cpu="2"))
         s.wait_phase("b", "Pending", reason="QueueCapability")
         s.wait_phase("a", "Running")

@@ -291,7 +291,7 @@ BUGS = [
     Bug("scale_time_not_written", "a queue does not record when it has scaled a job", QUEUE + "next.c",
         "	if (d->scaled)", "	if (d->scaled && !d->scaled)"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/status.c",
-        "			used[r] = q_used(q, r);", "			used[r] = q->sum[r].minima;"),
+        "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
 ]
 
 # The seed to begin with, where those from 1 on would take long: what hack/sim-bugs --search has found. A seed of an older plan names its

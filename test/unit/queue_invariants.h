@@ -140,12 +140,26 @@ static inline const char *positions_are_the_line(const struct model *m, const st
 	return NULL;
 }
 
+/* What live pods below the queue use, whatever becomes of their groups. */
+static inline struct vec allocated_to(const struct model *m, uint32_t q)
+{
+	struct vec all = { 0 };
+
+	for (uint32_t g = 0; g < m->s->n_groups; g++) {
+		if (model_counts(m, g, q))
+			all = model_sum(all, model_live(m, g));
+	}
+	return all;
+}
+
 static inline const char *queues_are_counted(const struct model *m, const struct kar_queue_result *r)
 {
 	for (uint32_t q = 0; q < m->s->n_queues; q++) {
 		const struct kar_queue_status_out *o = &r->queues[q];
 		struct kar_queue_counts c = { .completed = m->s->queues[q].completed };
-		struct vec used = model_used(m, &m->after, q), said = model_vec(&o->allocated, 0);
+		struct vec used = allocated_to(m, q), said = model_vec(&o->allocated, 0),
+			   cap = model_capability(m, q);
+		bool over = false;
 
 		if (o->validity != model_validity(m, q) || o->in_force != model_in_force(m, q) ||
 			(o->in_force && o->parent != model_parent(m, q)))
@@ -177,7 +191,11 @@ static inline const char *queues_are_counted(const struct model *m, const struct
 			if (said.of[i] != used.of[i])
 				return wrong("queue %s: allocated %s %lld, not %lld", queue_name(m, q),
 					model_resources[i], (long long)said.of[i], (long long)used.of[i]);
+			over |= used.of[i] > cap.of[i];
 		}
+		if (over != (o->over != NULL))
+			return wrong("queue %s: over its capability: %s", queue_name(m, q),
+				o->over ? o->over : "no");
 	}
 	return NULL;
 }

@@ -514,6 +514,12 @@ static inline int model_yields(const struct kar_queue_group *g)
 	}
 }
 
+/* It runs, and waits for what its raised minimum lacks. */
+static inline bool model_asks_to_grow(const struct kar_queue_group *g)
+{
+	return g->standing == KAR_QUEUE_ADMITTED && g->elastic && g->released && g->desired < g->min;
+}
+
 /* Does a stand before b? */
 static inline bool model_before(const struct model *m, uint32_t a, uint32_t b)
 {
@@ -523,6 +529,8 @@ static inline bool model_before(const struct model *m, uint32_t a, uint32_t b)
 		return model_yields(x) < model_yields(y);
 	if (model_level(m, a) != model_level(m, b))
 		return model_level(m, a) > model_level(m, b);
+	if (model_asks_to_grow(x) != model_asks_to_grow(y))
+		return model_asks_to_grow(y);
 	if (x->creation != y->creation)
 		return x->creation < y->creation;
 	return model_compare_names(x, y) < 0;

@@ -155,9 +155,12 @@ static void print_amounts(struct kar_buf *out, const struct kar_queue_amounts *l
 	}
 }
 
-/* What it has, is entitled to, and its share. */
+/* What it has, is entitled to, and its share, when all that was decided has been done. */
 static void describe_shares(struct world *w, struct kar_buf *out)
 {
+	world_apply(w);
+	world_settle(w);
+	world_plan(w);
 	for (uint32_t i = 0; i < w->s.n_queues; i++) {
 		kar_buf_printf(out, "%s%s:", i ? "; " : "", w->queues[i].name);
 		print_amounts(out, &w->r.queues[i].allocated);
@@ -200,11 +203,50 @@ static void shares(void **state)
 		{ "rights above the cluster", "node n cpu=10; queue a n=cpu:20; queue b",
 			"a: of cpu 20, 0; b: of cpu 0, 0" },
 		{ "a resource that no node has", "node n cpu=4; queue a; group j a 1 cpu=1 gpu=1 bare=1",
-			"a: cpu 1 nvidia.com/gpu 1 of cpu 4, 250" },
+			"a: of cpu 4, 250" },
 	};
 
 	(void)state;
 	check_rows(rows, KAR_LEN(rows), describe_shares);
+}
+
+static void describe_over(struct world *w, struct kar_buf *out)
+{
+	for (uint32_t i = 0; i < w->s.n_queues; i++) {
+		const struct kar_queue_status_out *o = &w->r.queues[i];
+
+		kar_buf_printf(out, "%s%s:", i ? "; " : "", w->queues[i].name);
+		print_amounts(out, &o->allocated);
+		kar_buf_printf(out, ", %s", o->over ? o->over : "-");
+	}
+}
+
+/* What live pods use is compared with the limit, whatever was decided about their groups. */
+static void over_capability(void **state)
+{
+	static const struct row rows[] = {
+		{ "within", "node n cpu=20; queue a cap=cpu:4; group j a 4 cpu=1 run=4", "a: cpu 4, -" },
+		{ "lowered below what runs", "node n cpu=20; queue a cap=cpu:2 ; group j a 4 cpu=1 run=4",
+			"a: cpu 4, cpu 4 of 2 (2 over)" },
+		{ "pods larger than what is left",
+			"node n cpu=20; queue a cap=cpu:2; group j a 1 cpu=3 run=1",
+			"a: cpu 3, cpu 3 of 2 (1 over)" },
+		{ "of a parent",
+			"node n cpu=20; queue t cap=cpu:3; queue a under=t; queue b under=t; group j a 2 cpu=1 run=2; group k b 2 cpu=1 run=2",
+			"t: cpu 4, cpu 4 of 3 (1 over); a: cpu 2, -; b: cpu 2, -" },
+		{ "pods that stop use what they have",
+			"node n cpu=20; queue a cap=cpu:2; group j a 1 cpu=1 run=1 stops=2",
+			"a: cpu 3, cpu 3 of 2 (1 over)" },
+		{ "who waits uses nothing",
+			"node n cpu=20; queue a cap=cpu:2; group j a 1 cpu=1 run=1; group k a 2 cpu=1",
+			"a: cpu 1, -" },
+		{ "two resources",
+			"node n cpu=20 memory=20; queue a cap=cpu:1,memory:1; group j a 2 cpu=1 memory=2 run=2",
+			"a: cpu 2 memory 4, cpu 2 of 1 (1 over), memory 4 of 1 (3 over)" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), describe_over);
 }
 
 /* Each group: d, "claim", or the reason; evictions in brackets. */
@@ -450,6 +492,7 @@ int main(void)
 		cmocka_unit_test(parents),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(shares),
+		cmocka_unit_test(over_capability),
 		cmocka_unit_test(levels),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(no_group),

@@ -1,0 +1,91 @@
+"""What a queue allows holds for what its pods use, at any time: a group that has been admitted does not grow past it. Four nodes of 64 CPUs."""
+
+import json
+import time
+
+from harness import expect, expect_equal, queuejob, task, wait_until
+from stories.nodes import wait_until_alone
+from stories.queue_policy import condition, patch, queue
+
+QUEUES = "queues.kube-arbitrator.io"
+
+
+def stays(holds, what, seconds=3):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        expect(holds(), f"it stays so: {what}")
+        time.sleep(0.2)
+
+
+def job(name, cpu, replicas, queue, **spec):
+    one = task("w", replicas)
+    one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": str(cpu)}}
+    return queuejob(name, one, queue=queue, **spec)
+
+
+def edit(s, name, path, value):
+    s.kubectl("patch", "queuejob", name, "--type=json", "-p", json.dumps([{"op": "replace", "path": f"/spec/taskSpecs/0/{path}", "value": value}]))
+
+
+def bound(s, *jobs):
+    return sorted(p for j in jobs for p, pod in s.pods(j).items() if pod["spec"].get("nodeName"))
+
+
+def over(s, name):
+    return condition(s.cluster.kubectl.get(QUEUES, name), "OverCapability")
+
+
+def story_raised_minimum_stays_within_the_limits(s):
+    """A job of two pods in a queue of 2 CPUs is made one of ten: two run on, also when its PodGroup is deleted meanwhile, and it says why."""
+    wait_until_alone(s)
+    with queue(s, capability={"cpu": 2}) as name:
+        s.apply(job("j", 1, 2, name))
+        s.wait_phase("j", "Running", running=2)
+        edit(s, "j", "replicas", 10)
+        why = f"insufficient cpu: 8 requested, 0 of 2 free (8 short), queue {name} has capability 2"
+        wait_until(lambda: why in s.status("j").get("message", ""), f"the job says: {why}")
+        s.kubectl("delete", "podgroup", "j", "--wait=false")
+        stays(lambda: len(bound(s, "j")) == 2, "two pods, though the PodGroup was deleted", 4)
+        patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 10}}})
+        s.wait_phase("j", "Running", running=10)
+        s.kubectl("delete", "queuejobs", "--all", "--wait=false")
+
+
+def story_raised_minimum_does_not_pass_a_strict_head(s):
+    """An old job of one pod is made one of 50 in a StrictFIFO queue, whose head waits for 60 CPUs: it waits behind that, and grows when it has started."""
+    wait_until_alone(s)
+    with queue(s, queueingStrategy="StrictFIFO") as name:
+        s.apply(job("foot", 1, 1, name))
+        s.wait_phase("foot", "Running", running=1)
+        s.apply(job("fill", 50, 4, name))
+        s.wait_phase("fill", "Running", running=4)
+        s.apply(job("head", 1, 60, name))
+        s.wait_phase("head", "Pending")
+        edit(s, "foot", "replicas", 50)
+        why = f"minimum raised to 50: queue {name} is StrictFIFO: {s.namespace}/head goes first"
+        wait_until(lambda: why in s.status("foot").get("message", ""), f"the job says: {why}")
+        expect_equal(len(bound(s, "foot")), 1, "its pods")
+        s.kubectl("delete", "queuejob", "fill", "--wait=false")
+        s.wait_phase("head", "Running", running=60)
+        s.wait_phase("foot", "Running", running=50)
+        s.kubectl("delete", "queuejobs", "--all", "--wait=false")
+
+
+def story_queue_says_that_it_is_over_its_capability(s):
+    """The capability is lowered below what runs: nothing is stopped, nothing more comes, and the queue names the amounts until it is within."""
+    wait_until_alone(s)
+    with queue(s, capability={"cpu": 4}) as name:
+        s.apply(job("runs", 1, 3, name))
+        s.wait_phase("runs", "Running", running=3)
+        uids = s.uids("runs")
+        patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 2}}})
+        s.apply(job("next", 1, 1, name))
+        s.wait_phase("next", "Pending", reason="QueueCapability")
+        says = "its pods have more than its capability: cpu 3 of 2 (1 over); nothing is stopped, and nothing more comes"
+        wait_until(lambda: over(s, name).get("status") == "True" and over(s, name)["message"] == says, f"the queue says: {says}")
+        wait_until(lambda: says in s.cluster.kubectl("describe", QUEUES, name).partition("Events:")[2], "an event says it, too")
+        stays(lambda: s.uids("runs") == uids, "the same pods", 2)
+        s.kubectl("delete", "queuejob", "runs", "--wait=false")
+        s.wait_phase("next", "Running", running=1)
+        wait_until(lambda: over(s, name)["status"] == "False", "the queue is within its capability")
+        s.kubectl("delete", "queuejobs", "--all", "--wait=false")
