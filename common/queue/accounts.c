@@ -43,7 +43,7 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 					part->away_kept);
 		}
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t here = q_max(0, (g->pods[r] - g->away[r]) - (part->kept[r] - part->away_kept[r]));
 
 		part->away_leaving[r] = part->leaving[r] - here;
@@ -68,7 +68,7 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 		if (!g->st.hold_for)
 			q_add_charges(k, g->in->hold_charges, g->in->n_hold_charges, 1, rows);
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t pods = g->pods ? g->pods[r] : 0;
 
 		part->reserved[r] = claims ? k->minimum[r] : 0;
@@ -94,7 +94,7 @@ static bool may_be_over(const struct q_pass *p, const struct q_queue *q)
 {
 	bool over = q->names_any ? q->n_unnamed > 0 : q->live > 0;
 
-	for (uint32_t r = 0; r < p->n_resources && !over; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && !over; r++)
 		over = q->right[r] != Q_UNNAMED && q->sum[r].minima > q->right[r];
 	return over;
 }
@@ -103,7 +103,7 @@ static bool asks_named(const struct q_pass *p, const struct q_queue *q, const st
 {
 	bool asks = false;
 
-	for (uint32_t r = 0; r < p->n_resources && !asks; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && !asks; r++)
 		asks = q->right[r] != Q_UNNAMED && part->minima[r] > 0;
 	return asks;
 }
@@ -124,7 +124,7 @@ static void add_to_queue(struct q_pass *p, struct q_queue *q, const struct part 
 	bool partly = part->partly && !q->in, away = part->away && !q->in;
 
 	q->dirty = true;
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		struct q_sum *s = &q->sum[r];
 		int64_t before = q->parent ? unused(q, r) : 0;
 
@@ -150,11 +150,11 @@ static void add_part(struct q_pass *p, const struct q_group *g, const struct par
 
 	if (!part->any)
 		return;
-	memset(idle, 0, sizeof(*idle) * p->n_resources);
+	memset(idle, 0, sizeof(*idle) * p->in->n_resources);
 	for (struct q_queue *q = g->queue; q; q = q->parent)
 		add_to_queue(p, q, part, sign, idle);
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
-		struct q_sum *s = &p->rows[g->kind->rows[i]].sum;
+		struct q_sum *s = &p->in->rows[g->kind->rows[i]].sum;
 
 		s->kept = q_add(s->kept, sign * part->rows[i].kept);
 		s->reserved = q_add(s->reserved, sign * part->rows[i].reserved);
@@ -167,17 +167,19 @@ static void note_lists(struct q_pass *p, struct q_group *g)
 	if (g->pods) {
 		int32_t n = q_count_gone(p, g);
 
-		p->leaving += n - g->n_gone;
+		p->plan.leaving += n - g->n_gone;
 		g->n_gone = n;
 	}
 	if (g->pods && !g->in_gone) {
-		p->gone = kar_arena_grow(p->arena, p->gone, p->n_gone, sizeof(struct q_group *));
-		p->gone[p->n_gone++] = g;
+		p->plan.gone =
+			kar_arena_grow(p->arena, p->plan.gone, p->plan.n_gone, sizeof(struct q_group *));
+		p->plan.gone[p->plan.n_gone++] = g;
 	}
 	g->in_gone |= g->pods != NULL;
 	if (g->st.standing != KAR_QUEUE_WAITING && !g->in_live) {
-		p->live = kar_arena_grow(p->arena, p->live, p->n_live, sizeof(struct q_group *));
-		p->live[p->n_live++] = g;
+		p->plan.live =
+			kar_arena_grow(p->arena, p->plan.live, p->plan.n_live, sizeof(struct q_group *));
+		p->plan.live[p->plan.n_live++] = g;
 		g->queue->here = g->queue->here
 			? g->queue->here
 			: kar_arena_alloc(p->arena, g->queue->n_line + 1, sizeof(struct q_group *));
@@ -189,7 +191,7 @@ static void note_lists(struct q_pass *p, struct q_group *g)
 static void take_budgets(struct q_pass *p, const struct q_group *g, int64_t sign)
 {
 	for (uint32_t i = 0; i < g->in->n_budgets && g->st.cause; i++)
-		p->budgets[g->in->budgets[i].budget] -= sign * g->in->budgets[i].pods;
+		p->plan.budgets[g->in->budgets[i].budget] -= sign * g->in->budgets[i].pods;
 }
 
 /* --- shares that are kept --------------------------------------------------------------------------- */
@@ -204,7 +206,7 @@ static void keep_most(struct q_queue *q)
 		parent->most[i / 2] = q_max(parent->most[i & ~1U], parent->most[i | 1U]);
 }
 
-static void keep_shares(struct q_pass *p, struct q_queue *q)
+static void keep_shares(const struct q_pass *p, struct q_queue *q)
 {
 	for (; q->parent; q = q->parent) {
 		q->share = q_share(p, q, NULL, Q_SHARE_UNIT);
@@ -215,15 +217,15 @@ static void keep_shares(struct q_pass *p, struct q_queue *q)
 
 static void count_shares(struct q_pass *p)
 {
-	assert(p->queues);
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	assert(p->in->queues);
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		q->most = kar_arena_alloc(p->arena, 2 * (size_t)q->width, sizeof(*q->most));
 		memset(q->most, -1, 2 * (size_t)q->width * sizeof(*q->most));
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		q->share = q_share(p, q, NULL, Q_SHARE_UNIT);
 		if (q->in_force && q->extras > 0)
@@ -247,7 +249,7 @@ static void count_extras(struct q_pass *p, const struct q_group *g, int64_t sign
 {
 	int64_t n = sign * q_extras(g);
 
-	p->extras += n;
+	p->plan.extras += n;
 	for (struct q_queue *q = g->queue; q && n; q = q->parent)
 		q->extras += n;
 }
@@ -259,7 +261,7 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	if (g->st.standing != KAR_QUEUE_WAITING &&
 		(st->standing == KAR_QUEUE_WAITING || st->n_kept < g->st.n_kept ||
 			(st->hold_for && !g->st.hold_for)))
-		p->freed = ++p->changes;
+		p->round.freed = ++p->round.changes;
 	split(p, g, &before);
 	add_part(p, g, &before, -1);
 	count_extras(p, g, -1);
@@ -271,44 +273,44 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 	add_part(p, g, &after, 1);
 	keep_shares(p, g->queue);
 	note_lists(p, g);
-	p->change = ++p->changes;
+	p->round.change = ++p->round.changes;
 }
 
 void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st)
 {
-	if (p->logging) {
-		p->log = kar_arena_grow(p->arena, p->log, p->n_log, sizeof(*p->log));
-		p->log[p->n_log++] = (struct q_saved){ g, g->st };
+	if (p->plan.logging) {
+		p->plan.log = kar_arena_grow(p->arena, p->plan.log, p->plan.n_log, sizeof(*p->plan.log));
+		p->plan.log[p->plan.n_log++] = (struct q_saved){ g, g->st };
 	}
 	move(p, g, st);
 }
 
 struct q_mark q_mark(struct q_pass *p)
 {
-	p->logging++;
-	return (struct q_mark){ kar_sched_mark(p->snapshot->sched), p->n_log, p->change, p->freed,
-		p->expected };
+	p->plan.logging++;
+	return (struct q_mark){ kar_sched_mark(p->in->snapshot->sched), p->plan.n_log, p->round.change,
+		p->round.freed, p->plan.expected };
 }
 
 void q_undo(struct q_pass *p, struct q_mark m)
 {
-	while (p->n_log > m.log) {
-		const struct q_saved *s = &p->log[--p->n_log];
+	while (p->plan.n_log > m.log) {
+		const struct q_saved *s = &p->plan.log[--p->plan.n_log];
 
 		move(p, s->group, &s->st);
 	}
-	kar_sched_undo(p->snapshot->sched, m.sched);
-	p->change = m.change;
-	p->freed = m.freed;
-	p->expected = m.expected;
-	p->logging--;
+	kar_sched_undo(p->in->snapshot->sched, m.sched);
+	p->round.change = m.change;
+	p->round.freed = m.freed;
+	p->plan.expected = m.expected;
+	p->plan.logging--;
 }
 
 void q_keep_changes(struct q_pass *p, struct q_mark m)
 {
-	kar_sched_keep(p->snapshot->sched, m.sched);
-	if (!--p->logging)
-		p->n_log = 0;
+	kar_sched_keep(p->in->snapshot->sched, m.sched);
+	if (!--p->plan.logging)
+		p->plan.n_log = 0;
 }
 
 static void count_in(struct q_pass *p, struct q_group *g)
@@ -324,19 +326,20 @@ static void count_in(struct q_pass *p, struct q_group *g)
 /* In line order, and so are the lists: the order of the snapshot says nothing. */
 void q_count_all(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		uint32_t also = p->line[i]->in->also_in;
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		uint32_t also = p->in->line[i]->in->also_in;
 
-		count_in(p, p->line[i]);
-		for (struct q_queue *q = also == KAR_QUEUE_NONE ? NULL : &p->queues[also]; q; q = q->parent)
+		count_in(p, p->in->line[i]);
+		for (struct q_queue *q = also == KAR_QUEUE_NONE ? NULL : &p->in->queues[also]; q;
+			q = q->parent)
 			q->live++;
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
-		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
-			count_in(p, &p->groups[i]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		if (p->in->groups[i].in->ineligible == KAR_QR_FINISHED)
+			count_in(p, &p->in->groups[i]);
 	}
 	count_shares(p);
-	p->change = p->freed = p->changes = 1;
+	p->round.change = p->round.freed = p->round.changes = 1;
 }
 
 /* --- who goes --------------------------------------------------------------------------------------- */
@@ -366,7 +369,7 @@ void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker)
 	struct q_state st = g->st;
 
 	for (uint32_t i = 0; i < st.n_held; i++)
-		kar_sched_take(p->snapshot->sched, st.held[i].node, st.held[i].class, -1);
+		kar_sched_take(p->in->snapshot->sched, st.held[i].node, st.held[i].class, -1);
 	st.n_held = 0;
 	st.hold_for = taker;
 	q_set(p, g, &st);
@@ -400,13 +403,14 @@ int64_t q_share(const struct q_pass *p, const struct q_queue *q, const int64_t *
 {
 	int64_t most = 0, weight = q->in && q->in->weight > 0 ? q->in->weight : 1;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t used = q_add(q_used(q, r), v ? v[r] : 0);
 
-		if (r == p->pods || (p->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
+		if (r == p->in->pods || (p->in->alloc[r] <= 0 && unit != Q_SHARE_UNIT))
 			continue; /* of what no node has any more, no share can be shown */
 		if (used > 0)
-			most = q_max(most, share_of(used - q_max(q->right[r], 0), p->alloc[r], weight, unit));
+			most = q_max(most,
+				share_of(used - q_max(q->right[r], 0), p->in->alloc[r], weight, unit));
 	}
 	return most;
 }
@@ -415,7 +419,7 @@ bool q_within(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
 {
 	bool asks = false;
 
-	for (uint32_t r = 0; r < p->n_resources && q->names_any; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources && q->names_any; r++) {
 		if (v[r] <= 0 || q->right[r] == Q_UNNAMED)
 			continue;
 		if (q_add(q_used(q, r), v[r]) > q->right[r])
@@ -437,13 +441,13 @@ bool q_over(const struct q_pass *p, const struct q_queue *q, const int64_t *v, u
 
 	if (!q->names_any)
 		return (resources & q_asked(p, v)) != 0;
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		if (v[r] <= 0 || q->right[r] == Q_UNNAMED)
 			continue;
 		asks_named = true;
 		named_above |= is_above(q, r, minima);
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		if (!(resources >> r & 1) || v[r] <= 0)
 			continue;
 		if (q->right[r] == Q_UNNAMED ? !asks_named || named_above : is_above(q, r, minima))
@@ -456,7 +460,7 @@ uint64_t q_asked(const struct q_pass *p, const int64_t *v)
 {
 	uint64_t asked = 0;
 
-	for (uint32_t r = 0; r < p->n_resources; r++)
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		asked |= (uint64_t)(v[r] > 0) << r;
 	return asked;
 }

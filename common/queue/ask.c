@@ -19,7 +19,7 @@ struct q_ask q_ask_minimum(struct q_group *g)
 		.job = true };
 }
 
-struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32_t to)
+struct q_ask q_ask_pods(const struct q_pass *p, struct q_group *g, int32_t from, int32_t to)
 {
 	int64_t *v = q_vector(p);
 	int64_t *rows = kar_arena_alloc(p->arena, g->kind->n_rows + 1, sizeof(*rows));
@@ -33,7 +33,7 @@ struct q_ask q_ask_pods(struct q_pass *p, struct q_group *g, int32_t from, int32
 		.extra = from >= g->min };
 }
 
-struct q_ask q_ask_of(struct q_pass *p, struct q_group *g)
+struct q_ask q_ask_of(const struct q_pass *p, struct q_group *g)
 {
 	return q_is_admitted(g) ? q_ask_pods(p, g, g->st.n_kept, g->min) : q_ask_minimum(g);
 }
@@ -42,7 +42,7 @@ static bool is_guaranteed(const struct q_pass *p, const struct q_queue *q, const
 {
 	bool asks = false;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		if (v[r] <= 0 || q->guarantee[r] <= 0)
 			continue;
 		if (q_add(q_used(q, r), v[r]) > q->guarantee[r])

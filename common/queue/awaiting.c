@@ -11,7 +11,7 @@ static bool is_new(const struct q_group *g)
 
 bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once)
 {
-	return p->n_held_back && is_new(g) && (!at_once || p->frees);
+	return p->plan.n_held_back && is_new(g) && (!at_once || p->plan.frees);
 }
 
 /* Not only groups go that this pass itself has let in. */
@@ -40,14 +40,16 @@ void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *
 {
 	struct q_state st = g->st;
 
-	if (p->trial || !is_new(g) || !takes_from_old(victims, n) || !(g->in->asks || p->n_held_back))
+	if (p->round.trial || !is_new(g) || !takes_from_old(victims, n) ||
+		!(g->in->asks || p->plan.n_held_back))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		p->held_back = kar_arena_grow(p->arena, p->held_back, p->n_held_back, sizeof(*p->held_back));
-		p->held_back[p->n_held_back++] = victims[i];
+		p->plan.held_back = kar_arena_grow(p->arena, p->plan.held_back, p->plan.n_held_back,
+			sizeof(*p->plan.held_back));
+		p->plan.held_back[p->plan.n_held_back++] = victims[i];
 	}
-	p->asks_first = p->asks_first ? p->asks_first : g;
-	p->frees |= q_is_admitted(g) || frees_a_slot(victims, n);
+	p->plan.asks_first = p->plan.asks_first ? p->plan.asks_first : g;
+	p->plan.frees |= q_is_admitted(g) || frees_a_slot(victims, n);
 	g->asks = g->in->asks;
 	st.awaits = true;
 	q_set(p, g, &st);
@@ -69,21 +71,21 @@ static void take_back(struct q_pass *p, struct q_group *g)
 
 bool q_hold_back(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_line && p->n_held_back; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line && p->plan.n_held_back; i++) {
+		struct q_group *g = p->in->line[i];
 		bool awaits = g->st.awaits && g->st.standing != KAR_QUEUE_WAITING;
 
 		g->asks &= awaits;
 		if (awaits)
 			take_back(p, g);
 	}
-	for (uint32_t i = p->n_held_back; i-- > 0;) {
-		const struct q_victim *v = &p->held_back[i];
+	for (uint32_t i = p->plan.n_held_back; i-- > 0;) {
+		const struct q_victim *v = &p->plan.held_back[i];
 
 		if (v->group->in->standing == KAR_QUEUE_WAITING)
 			continue; /* it comes again in the next pass */
 		q_retake(p, v->group, &v->group->st, &v->before);
 		q_set(p, v->group, &v->before);
 	}
-	return p->n_held_back;
+	return p->plan.n_held_back;
 }

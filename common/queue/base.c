@@ -14,43 +14,60 @@ static bool is_ranked(const char *name, size_t rank)
 	return strcmp(rank || !slash ? name : slash, ranked[rank]) == 0;
 }
 
-uint32_t q_resource(struct q_pass *p, const char *name)
+static uint32_t find_resource(const struct q_input *in, const char *name)
 {
-	for (uint32_t i = 0; i < p->n_resources; i++) {
-		if (strcmp(p->names[i], name) == 0)
-			return i;
-	}
-	if (p->n_resources == Q_RESOURCES)
-		return Q_RESOURCES;
-	assert(!p->groups); /* vectors are as long as there were resources */
-	p->names[p->n_resources] = name;
-	for (size_t i = 0; i < KAR_LEN(p->ranked); i++)
-		p->ranked[i] |= (uint64_t)is_ranked(name, i) << p->n_resources;
-	return p->n_resources++;
+	uint32_t r = 0;
+
+	while (r < in->n_resources && strcmp(in->names[r], name) != 0)
+		r++;
+	return r < in->n_resources ? r : Q_RESOURCES;
 }
 
-const int64_t *q_class_needs(struct q_pass *p, kar_class c)
+uint32_t q_number_resource(struct q_input *in, const char *name)
+{
+	uint32_t r = find_resource(in, name);
+
+	if (r < Q_RESOURCES || in->n_resources == Q_RESOURCES)
+		return r;
+	assert(!in->groups); /* vectors are as long as there were resources */
+	in->names[in->n_resources] = name;
+	for (size_t i = 0; i < KAR_LEN(in->ranked); i++)
+		in->ranked[i] |= (uint64_t)is_ranked(name, i) << in->n_resources;
+	return in->n_resources++;
+}
+
+uint32_t q_resource(const struct q_pass *p, const char *name)
+{
+	return find_resource(p->in, name);
+}
+
+bool q_knows_class(const struct q_pass *p, kar_class c)
+{
+	return c < p->memo->n_class_needs && p->memo->class_needs[c];
+}
+
+const int64_t *q_class_needs(const struct q_pass *p, kar_class c)
 {
 	const struct kar_pod_needs *needs;
 	int64_t *v;
 
-	if (c >= p->n_class_needs) {
+	if (c >= p->memo->n_class_needs) {
 		uint32_t n = 2 * c + 64;
 		const int64_t **all = kar_arena_alloc(p->arena, n, sizeof(int64_t *));
 		uint32_t *failed = kar_arena_alloc(p->arena, n, sizeof(*failed));
 
-		if (p->n_class_needs) {
-			memcpy(all, p->class_needs, p->n_class_needs * sizeof(int64_t *));
-			memcpy(failed, p->failed, p->n_class_needs * sizeof(*failed));
+		if (p->memo->n_class_needs) {
+			memcpy(all, p->memo->class_needs, p->memo->n_class_needs * sizeof(int64_t *));
+			memcpy(failed, p->memo->failed, p->memo->n_class_needs * sizeof(*failed));
 		}
-		p->class_needs = all;
-		p->failed = failed;
-		p->n_class_needs = n;
+		p->memo->class_needs = all;
+		p->memo->failed = failed;
+		p->memo->n_class_needs = n;
 	}
-	if (p->class_needs[c])
-		return p->class_needs[c];
-	needs = kar_sched_needs(p->snapshot->sched, c);
-	p->class_needs[c] = v = kar_arena_alloc(p->arena, Q_RESOURCES, sizeof(*v));
+	if (p->memo->class_needs[c])
+		return p->memo->class_needs[c];
+	needs = kar_sched_needs(p->in->snapshot->sched, c);
+	p->memo->class_needs[c] = v = kar_arena_alloc(p->arena, Q_RESOURCES, sizeof(*v));
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {
 		uint32_t r = q_resource(p, needs->amounts[i].resource);
 
@@ -58,7 +75,7 @@ const int64_t *q_class_needs(struct q_pass *p, kar_class c)
 			v[r] = q_add(v[r], needs->amounts[i].amount);
 	}
 	if (!needs->room_only)
-		v[p->pods] = q_add(v[p->pods], 1);
+		v[p->in->pods] = q_add(v[p->in->pods], 1);
 	return v;
 }
 
@@ -73,15 +90,15 @@ uint32_t q_run_of(const struct q_group *g, int32_t k)
 
 bool q_is_away(const struct q_pass *p, const struct kar_queue_seat *s)
 {
-	return s->bound && s->node && !p->snapshot->no_nodes &&
-		!kar_sched_node_usable(p->snapshot->sched, s->node);
+	return s->bound && s->node && !p->in->snapshot->no_nodes &&
+		!kar_sched_node_usable(p->in->snapshot->sched, s->node);
 }
 
-void q_add_class(struct q_pass *p, kar_class c, int64_t n, int64_t *v)
+void q_add_class(const struct q_pass *p, kar_class c, int64_t n, int64_t *v)
 {
 	const int64_t *needs = q_class_needs(p, c);
 
-	for (uint32_t r = 0; r < p->n_resources; r++)
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		v[r] = q_add(v[r], q_mul(needs[r], n));
 }
 
@@ -105,7 +122,7 @@ void q_add_charges(const struct q_kind *k, const struct kar_queue_charge *charge
 	}
 }
 
-void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
+void q_add_pods(const struct q_pass *p, const struct q_group *g, int32_t from, int32_t to, int64_t *v,
 	int64_t *rows)
 {
 	int32_t at = 0;
@@ -123,7 +140,7 @@ void q_add_pods(struct q_pass *p, const struct q_group *g, int32_t from, int32_t
 	}
 }
 
-void q_add_list(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
+void q_add_list(const struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t r = q_resource(p, list->items[i].resource);
@@ -192,19 +209,19 @@ enum kar_queue_reason q_ineligible(const struct q_group *g)
 
 /* --- time ------------------------------------------------------------------------------------------ */
 
-void q_note_time(struct q_pass *p, kar_time at)
+void q_note_time(const struct q_pass *p, kar_time at)
 {
-	if (at > p->now && at < p->again_at)
-		p->again_at = at;
+	if (at > p->in->now && at < p->memo->again_at)
+		p->memo->again_at = at;
 }
 
 /* Does something hold until @end? In a dry run it does not, but then the run is about a later time. */
-static bool holds_until(struct q_pass *p, kar_time end)
+static bool holds_until(const struct q_pass *p, kar_time end)
 {
-	if (p->now >= end)
+	if (p->in->now >= end)
 		return false;
-	if (p->ignore_time) {
-		p->free_at = q_max(p->free_at, end);
+	if (p->round.ignore_time) {
+		p->memo->free_at = q_max(p->memo->free_at, end);
 		return false;
 	}
 	q_note_time(p, end);
@@ -216,7 +233,7 @@ static kar_time window(const struct q_pass *p, const struct q_group *g)
 {
 	kar_time own = g->in->freezing_window;
 
-	return own ? q_max(own, 0) : p->snapshot->flags.freezing_window;
+	return own ? q_max(own, 0) : p->in->snapshot->flags.freezing_window;
 }
 
 kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g)
@@ -227,17 +244,17 @@ kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g)
 	return g->in->last_scale + window(p, g);
 }
 
-bool q_is_frozen(struct q_pass *p, const struct q_group *g)
+bool q_is_frozen(const struct q_pass *p, const struct q_group *g)
 {
 	return holds_until(p, q_frozen_until(p, g));
 }
 
-bool q_is_protected(struct q_pass *p, const struct q_group *g, kar_time runtime)
+bool q_is_protected(const struct q_pass *p, const struct q_group *g, kar_time runtime)
 {
 	kar_time since = g->in->formed_at ? g->in->formed_at : g->in->admitted_at;
 
 	if (g->in->standing != KAR_QUEUE_ADMITTED)
-		since = p->now;
+		since = p->in->now;
 	if (g->st.readmitted || g->st.evicts)
 		return true;
 	return q_is_admitted(g) && since && holds_until(p, since + runtime);

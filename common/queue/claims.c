@@ -16,14 +16,14 @@ static bool is_starting(const struct q_pass *p, const struct q_group *g)
 	if (!q_is_admitted(g))
 		return g->st.standing == KAR_QUEUE_RESERVING;
 	return (!old || g->in->phase != KAR_QUEUE_RUNS) &&
-		p->now < q_add(old ? g->in->admitted_at : p->now, g->in->schedule_timeout);
+		p->in->now < q_add(old ? g->in->admitted_at : p->in->now, g->in->schedule_timeout);
 }
 
 /* Calls @visit for each node where a minimum is to be bound, until it returns true. NULL: is there one? */
 static bool any_place(struct q_pass *p, place_visitor *visit, void *context)
 {
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 		int32_t at = 0;
 
 		for (uint32_t k = 0; k < g->st.n_spots && at < g->min && is_starting(p, g); k++) {
@@ -45,10 +45,10 @@ struct stray {
 };
 
 /* Extras without a node, but those that are expected on @node and have taken room there: all of them may come to be on it. */
-static void add_unbound(struct q_pass *p, const char *node, int64_t *sum)
+static void add_unbound(const struct q_pass *p, const char *node, int64_t *sum)
 {
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 		int32_t at = 0;
 
 		for (uint32_t k = 0; k < g->st.n_spots && q_extras(g) && !g->in->replaces; k++) {
@@ -59,7 +59,7 @@ static void add_unbound(struct q_pass *p, const char *node, int64_t *sum)
 			at += s->n;
 			if (s->bound || kar_streq(s->node, node))
 				continue;
-			for (uint32_t r = 0; r < p->n_resources; r++)
+			for (uint32_t r = 0; r < p->in->n_resources; r++)
 				sum[r] = q_add(sum[r], q_mul(u[r], n));
 		}
 	}
@@ -72,10 +72,10 @@ static bool note_tight(struct q_pass *p, void *context, const char *node)
 	bool tight = false;
 
 	add_unbound(p, node, sum);
-	for (uint32_t r = 0; r < p->n_resources && !tight; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && !tight; r++)
 		tight = s->ask->needs[r] > 0 &&
 			q_add(s->ask->needs[r], sum[r]) >
-				kar_sched_node_free(p->snapshot->sched, node, p->names[r]);
+				kar_sched_node_free(p->in->snapshot->sched, node, p->in->names[r]);
 	if (!tight)
 		return false;
 	s->tight = kar_arena_grow(p->arena, s->tight, s->n_tight, sizeof(*s->tight));
@@ -87,11 +87,11 @@ static bool note_tight(struct q_pass *p, void *context, const char *node)
 static bool fits_a_tight_node(struct q_pass *p, const struct stray *s)
 {
 	const struct q_overlap none = { 0 };
-	size_t mark = kar_sched_mark(p->snapshot->sched);
+	size_t mark = kar_sched_mark(p->in->snapshot->sched);
 	bool fits = false;
 
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 
 		for (uint32_t k = 0; k < g->st.n_spots; k++) {
 			if (!g->st.spots[k].bound)
@@ -100,8 +100,8 @@ static bool fits_a_tight_node(struct q_pass *p, const struct stray *s)
 	}
 	q_switch_view(p, &none, 1);
 	for (uint32_t i = 0; i < s->n_tight && !fits; i++)
-		fits = kar_sched_fits_on(p->snapshot->sched, s->class, s->tight[i]);
-	kar_sched_undo(p->snapshot->sched, mark);
+		fits = kar_sched_fits_on(p->in->snapshot->sched, s->class, s->tight[i]);
+	kar_sched_undo(p->in->snapshot->sched, mark);
 	return fits;
 }
 
@@ -111,14 +111,14 @@ bool q_may_stray(struct q_pass *p, const struct q_ask *ask)
 	struct q_overlap o = { 0 };
 	size_t mark;
 
-	if (!ask->group->in->elastic || ask->group->in->replaces || p->snapshot->no_nodes ||
+	if (!ask->group->in->elastic || ask->group->in->replaces || p->in->snapshot->no_nodes ||
 		!any_place(p, NULL, NULL))
 		return false;
-	mark = kar_sched_mark(p->snapshot->sched);
+	mark = kar_sched_mark(p->in->snapshot->sched);
 	q_find_overlap(p, &o);
 	q_switch_view(p, &o, 1);
 	any_place(p, note_tight, &s);
-	kar_sched_undo(p->snapshot->sched, mark);
+	kar_sched_undo(p->in->snapshot->sched, mark);
 	return s.n_tight && fits_a_tight_node(p, &s);
 }
 

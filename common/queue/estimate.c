@@ -24,7 +24,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* False: not known, or past. */
-static bool find_end(struct q_pass *p, struct q_group *g, struct end *out)
+static bool find_end(const struct q_pass *p, struct q_group *g, struct end *out)
 {
 	const struct kar_queue_in *q = g->queue->in;
 
@@ -33,33 +33,33 @@ static bool find_end(struct q_pass *p, struct q_group *g, struct end *out)
 		out->at = g->in->started_at + q->median_seconds * KAR_SECOND;
 		out->basis = kar_arena_printf(p->arena, "median of %d jobs", (int)q->n_run_times);
 	}
-	return out->at > p->now;
+	return out->at > p->in->now;
 }
 
-static struct end *find_ends(struct q_pass *p, uint32_t *n)
+static struct end *find_ends(const struct q_pass *p, uint32_t *n)
 {
-	struct end *all = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(*all));
+	struct end *all = kar_arena_alloc(p->arena, p->plan.n_live + 1, sizeof(*all));
 
-	for (uint32_t i = 0; i < p->n_live; i++)
-		*n += q_is_admitted(p->live[i]) && find_end(p, p->live[i], &all[*n]);
+	for (uint32_t i = 0; i < p->plan.n_live; i++)
+		*n += q_is_admitted(p->plan.live[i]) && find_end(p, p->plan.live[i], &all[*n]);
 	qsort(all, *n, sizeof(*all), by_time);
 	*n = *n < ENDS ? *n : ENDS;
 	return all;
 }
 
 /* Groups that wait for room alone, the first of each line. */
-static struct q_group **find_waiting(struct q_pass *p, const struct kar_queue_result *out, uint32_t *n)
+static struct q_group **find_waiting(const struct q_pass *p, const struct kar_queue_result *out, uint32_t *n)
 {
 	struct q_group **all = NULL;
 
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		const struct kar_queue_decision *d = &out->groups[p->line[i]->index];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		const struct kar_queue_decision *d = &out->groups[p->in->line[i]->index];
 
-		if (!d->position || d->position > KAR_QUEUE_ESTIMATES || !q_is_candidate(p->line[i]) ||
-			d->reason == KAR_QR_GANG_GROUP || !q_is_feasible(p, p->line[i]))
+		if (!d->position || d->position > KAR_QUEUE_ESTIMATES || !q_is_candidate(p->in->line[i]) ||
+			d->reason == KAR_QR_GANG_GROUP || !q_is_feasible(p, p->in->line[i]))
 			continue;
 		all = kar_arena_grow(p->arena, all, *n, sizeof(struct q_group *));
-		all[(*n)++] = p->line[i];
+		all[(*n)++] = p->in->line[i];
 	}
 	return all;
 }

@@ -12,7 +12,7 @@ static kar_time end_of(const struct kar_queue_expected *e)
 
 static bool is_about_to_be_bound(const struct q_pass *p, const struct kar_queue_expected *e)
 {
-	return e->created > p->now - KAR_QUEUE_BOUND_AT_ONCE;
+	return e->created > p->in->now - KAR_QUEUE_BOUND_AT_ONCE;
 }
 
 /*
@@ -32,7 +32,7 @@ bool q_goes_before(const struct q_pass *p, const struct q_ask *ask, const struct
 
 /* --- laying them out ---------------------------------------------------------------------------------- */
 
-static void add(struct q_pass *p, struct q_expected_list *l, const struct kar_queue_expected *in,
+static void add(const struct q_pass *p, struct q_expected_list *l, const struct kar_queue_expected *in,
 	const char *node, int32_t n)
 {
 	struct q_expected *items = (struct q_expected *)(uintptr_t)l->items;
@@ -47,8 +47,8 @@ static int32_t fill(struct q_pass *p, kar_class class, const char *node, int32_t
 {
 	int32_t fit = 0;
 
-	for (; fit < n && kar_sched_fits_on(p->snapshot->sched, class, node); fit++)
-		kar_sched_take(p->snapshot->sched, node, class, 1);
+	for (; fit < n && kar_sched_fits_on(p->in->snapshot->sched, class, node); fit++)
+		kar_sched_take(p->in->snapshot->sched, node, class, 1);
 	return fit;
 }
 
@@ -61,14 +61,14 @@ static void lay(struct q_pass *p, struct q_expected_list *l, const struct kar_qu
 
 	if (e->node) {
 		if (e->nominated)
-			kar_sched_take(p->snapshot->sched, e->node, e->class, n);
+			kar_sched_take(p->in->snapshot->sched, e->node, e->class, n);
 		else
 			n = fill(p, e->class, e->node, n);
 		if (n)
 			add(p, l, e, e->node, n);
 		return;
 	}
-	kar_sched_place(p->snapshot->sched, &gang, p->arena, &out);
+	kar_sched_place(p->in->snapshot->sched, &gang, p->arena, &out);
 	for (uint32_t i = 0; i < out.n_places; i++)
 		add(p, l, e, out.places[i].node, out.places[i].n);
 }
@@ -78,19 +78,19 @@ void q_lay_expected(struct q_pass *p)
 	struct q_expected_list all = { 0 };
 	struct q_overlap o = { 0 };
 
-	if (p->snapshot->no_nodes || !p->snapshot->n_expected)
+	if (p->in->snapshot->no_nodes || !p->in->snapshot->n_expected)
 		return;
-	if (p->leaving) {
+	if (p->plan.leaving) {
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_expected; i++) {
-		if (end_of(&p->snapshot->expected[i]) > p->now)
-			lay(p, &all, &p->snapshot->expected[i]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_expected; i++) {
+		if (end_of(&p->in->snapshot->expected[i]) > p->in->now)
+			lay(p, &all, &p->in->snapshot->expected[i]);
 	}
-	if (p->leaving)
+	if (p->plan.leaving)
 		q_switch_view(p, &o, -1);
-	p->expected = all;
+	p->plan.expected = all;
 }
 
 /* --- who goes before them ----------------------------------------------------------------------------- */
@@ -99,18 +99,18 @@ bool q_goes_before_expected(const struct q_pass *p, const struct q_ask *ask)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < p->expected.n && !any; i++)
-		any = q_goes_before(p, ask, p->expected.items[i].in);
+	for (uint32_t i = 0; i < p->plan.expected.n && !any; i++)
+		any = q_goes_before(p, ask, p->plan.expected.items[i].in);
 	return any;
 }
 
 void q_lift_expected(struct q_pass *p, const struct q_ask *ask)
 {
-	for (uint32_t i = 0; i < p->expected.n; i++) {
-		const struct q_expected *e = &p->expected.items[i];
+	for (uint32_t i = 0; i < p->plan.expected.n; i++) {
+		const struct q_expected *e = &p->plan.expected.items[i];
 
 		if (q_goes_before(p, ask, e->in))
-			kar_sched_take(p->snapshot->sched, e->node, e->in->class, -e->n);
+			kar_sched_take(p->in->snapshot->sched, e->node, e->in->class, -e->n);
 	}
 }
 
@@ -118,22 +118,22 @@ void q_settle_expected(struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_expected_list left = { 0 };
 
-	for (uint32_t i = 0; i < p->expected.n; i++) {
-		const struct q_expected *e = &p->expected.items[i];
+	for (uint32_t i = 0; i < p->plan.expected.n; i++) {
+		const struct q_expected *e = &p->plan.expected.items[i];
 		int32_t n = q_goes_before(p, ask, e->in) ? fill(p, e->in->class, e->node, e->n) : e->n;
 
 		if (n)
 			add(p, &left, e->in, e->node, n);
 	}
-	p->expected = left;
+	p->plan.expected = left;
 }
 
 void q_forget_expected(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->expected.n; i++) {
-		const struct q_expected *e = &p->expected.items[i];
+	for (uint32_t i = 0; i < p->plan.expected.n; i++) {
+		const struct q_expected *e = &p->plan.expected.items[i];
 
-		kar_sched_take(p->snapshot->sched, e->node, e->in->class, -e->n);
+		kar_sched_take(p->in->snapshot->sched, e->node, e->in->class, -e->n);
 	}
-	p->expected = (struct q_expected_list){ 0 };
+	p->plan.expected = (struct q_expected_list){ 0 };
 }

@@ -8,14 +8,15 @@
 
 static bool exists(const struct q_pass *p, const char *queue)
 {
-	for (uint32_t i = 0; queue && i < p->snapshot->n_queues; i++) {
-		if (strcmp(p->snapshot->queues[i].name, queue) == 0)
+	for (uint32_t i = 0; queue && i < p->in->snapshot->n_queues; i++) {
+		if (strcmp(p->in->snapshot->queues[i].name, queue) == 0)
 			return true;
 	}
 	return false;
 }
 
-static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, enum kar_queue_reason reason)
+static struct q_why why_ineligible(const struct q_pass *p, const struct q_group *g,
+	enum kar_queue_reason reason)
 {
 	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
 	const char *name = g->in->queue_name;
@@ -29,7 +30,7 @@ static struct q_why why_ineligible(struct q_pass *p, const struct q_group *g, en
 				? Q_TEXT(p, "there is no queue %s; it is admitted when somebody creates one",
 					  name)
 				: g->in->why };
-	closed = q = &p->queues[g->in->queue];
+	closed = q = &p->in->queues[g->in->queue];
 	switch (reason) {
 	case KAR_QR_QUEUE_INVALID:
 		if (q->in->problem)
@@ -64,8 +65,8 @@ static const struct q_group *next_stopping(const struct q_pass *p, const struct 
 {
 	const struct q_group *next = NULL;
 
-	for (uint32_t i = 0; i < p->n_gone; i++) {
-		const struct q_group *v = p->gone[i];
+	for (uint32_t i = 0; i < p->plan.n_gone; i++) {
+		const struct q_group *v = p->plan.gone[i];
 
 		if (v->n_gone && (v->st.evicted_for == g || v->in->evicted_by == g->index) &&
 			(!last || q_compare_names(v, last) > 0) && (!next || q_compare_names(v, next) < 0))
@@ -74,17 +75,17 @@ static const struct q_group *next_stopping(const struct q_pass *p, const struct 
 	return next;
 }
 
-static const char *count_pods(struct q_pass *p, int64_t n)
+static const char *count_pods(const struct q_pass *p, int64_t n)
 {
 	return Q_TEXT(p, "%" PRId64 " pod%s", n, n == 1 ? "" : "s");
 }
 
 /* "4 pods of n/v, 1 of n/w are" */
-static const char *name_stopping(struct q_pass *p, const struct q_group *g)
+static const char *name_stopping(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *v = next_stopping(p, g, NULL);
 	const char *text = NULL;
-	int64_t n = v ? 0 : p->leaving;
+	int64_t n = v ? 0 : p->plan.leaving;
 
 	for (int named = 0; v && named < 3; named++) {
 		text = text ? Q_TEXT(p, "%s, %d of %s/%s", text, (int)v->n_gone, v->in->ns, v->in->name)
@@ -95,7 +96,7 @@ static const char *name_stopping(struct q_pass *p, const struct q_group *g)
 	return Q_TEXT(p, "%s %s", text ? text : count_pods(p, n), n == 1 ? "is" : "are");
 }
 
-static bool waits_for_nodes(struct q_pass *p, struct q_group *g, const struct q_why *w)
+static bool waits_for_nodes(const struct q_pass *p, struct q_group *g, const struct q_why *w)
 {
 	if (q_is_feasible(p, g))
 		return w->reason == KAR_QR_NO_FIT || w->reason == KAR_QR_INSUFFICIENT_CAPACITY;
@@ -159,7 +160,7 @@ static bool is_of_same_namespace(const struct q_group *g, const char *key)
 	return strncmp(key, g->in->ns, n) == 0 && key[n] == '/';
 }
 
-static struct q_why why_unit(struct q_pass *p, const struct q_group *g)
+static struct q_why why_unit(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *other = g->partner;
 
@@ -184,7 +185,7 @@ static void blame_others(struct q_pass *p, struct q_group *g)
 
 	if (g->partner || !g->in->n_unit || !q_is_feasible(p, g) || !q_would_fit(p, &ask))
 		return;
-	g->partner = &p->groups[g->in->unit[0]];
+	g->partner = &p->in->groups[g->in->unit[0]];
 	g->partner_reason = KAR_QR_NO_FIT;
 }
 
@@ -197,7 +198,7 @@ static bool is_behind_question(struct q_pass *p, struct q_group *g)
 }
 
 /* Who goes first in a StrictFIFO queue; NULL: nobody is before it. */
-static const char *name_head(struct q_pass *p, const struct q_group *g)
+static const char *name_head(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *head = g->queue->stopped_by;
 
@@ -222,11 +223,11 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 	if (g->in->unchecked || g->asks)
 		return (struct q_why){ KAR_QR_CHECKING_TEMPLATE,
 			"the API server is asked whether it accepts the pods" };
-	if (p->asks_first && is_behind_question(p, g))
+	if (p->plan.asks_first && is_behind_question(p, g))
 		return (struct q_why){ KAR_QR_CHECKING_TEMPLATE,
 			Q_TEXT(p,
 				"room is held for %s/%s, while the API server is asked whether it accepts its pods",
-				p->asks_first->in->ns, p->asks_first->in->name) };
+				p->plan.asks_first->in->ns, p->plan.asks_first->in->name) };
 	if (g->unit_failed)
 		blame_others(p, g);
 	if (g->unit_failed && (g->partner || g->in->unit_missing)) {
@@ -253,7 +254,7 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask minimum = q_ask_minimum(g);
 
-	if (g->st.provisions && !p->snapshot->no_nodes)
+	if (g->st.provisions && !p->in->snapshot->no_nodes)
 		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
 	if (g->in->elastic && g->st.n_kept > 0 && g->st.n_kept < g->min && g->queue->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
@@ -275,15 +276,15 @@ static void explain_group(struct q_pass *p, struct q_group *g, struct kar_queue_
 void q_explain(struct q_pass *p, struct kar_queue_result *out)
 {
 	/* In line order, so that the first of those that are alike gives the text. */
-	for (uint32_t i = 0; i < p->n_line; i++)
-		explain_group(p, p->line[i], &out->groups[p->line[i]->index]);
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
-		if (p->groups[i].in->ineligible == KAR_QR_FINISHED)
-			explain_group(p, &p->groups[i], &out->groups[i]);
+	for (uint32_t i = 0; i < p->in->n_line; i++)
+		explain_group(p, p->in->line[i], &out->groups[p->in->line[i]->index]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		if (p->in->groups[i].in->ineligible == KAR_QR_FINISHED)
+			explain_group(p, &p->in->groups[i], &out->groups[i]);
 	}
 	q_explain_limits(p, out);
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 		int32_t n = 0;
 
 		for (uint32_t k = 0; k < q->n_line && q->in; k++) {
@@ -299,7 +300,7 @@ void q_explain(struct q_pass *p, struct kar_queue_result *out)
 
 void q_messages(struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
 		struct kar_queue_decision *d = &out->groups[i];
 
 		d->message = d->text;
@@ -309,7 +310,7 @@ void q_messages(struct q_pass *p, struct kar_queue_result *out)
 				d->held_by_gate);
 		if (d->position && d->text)
 			d->message = Q_TEXT(p, "%s; %d%s of %d in queue %s", d->message, (int)d->position,
-				q_text_ordinal(d->position), (int)d->line, p->groups[i].in->queue_name);
+				q_text_ordinal(d->position), (int)d->line, p->in->groups[i].in->queue_name);
 		if (d->estimated_start && d->text)
 			d->message = Q_TEXT(p, "%s; may start about %s (%s)", d->message,
 				q_text_time(p, d->estimated_start), d->basis);

@@ -27,28 +27,28 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* What may be taken from others goes to @first, which is ahead of it in its queue. */
 const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first) KAR_NONNULL;
 /* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
-struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+struct q_why q_why_closed(const struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /*
  * Of a group that is not feasible (queue.md 5). INFEASIBLE only if no change of pods, cordons or readiness could cure it; else
  * what must happen. It has a text.
  */
 struct q_why q_why_infeasible(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* It is a capability that makes it so. */
-bool q_is_above_capability(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+bool q_is_above_capability(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 
 /* *@worst becomes @l if that is the larger part of its limit; of equals extended resources go first, then cpu, memory, pods. */
 void q_note_lack(struct q_lack *worst, const struct q_lack *l) KAR_NONNULL;
 /* "insufficient cpu: 8 requested, 5 of 9 free (3 short)" */
-const char *q_short_of(struct q_pass *p, const struct q_lack *l) KAR_NONNULL KAR_RETNN;
+const char *q_short_of(const struct q_pass *p, const struct q_lack *l) KAR_NONNULL KAR_RETNN;
 /* @l is about what a queue of @g is entitled to, and not about its capability: the queue would lend it more if it could be evicted. */
 bool q_is_lent_nothing(const struct q_group *g, const struct q_lack *l) KAR_NONNULL;
 /* "queue a has capability 4", or what it is entitled to, and why it lends no more. */
-const char *q_limit_text(struct q_pass *p, const struct q_group *g,
+const char *q_limit_text(const struct q_pass *p, const struct q_group *g,
 	const struct q_lack *l) KAR_NONNULL KAR_RETNN;
 /* What the cluster lacks in fut; @locked: what is kept free for guarantees of others counts as used. */
 struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask, bool locked) KAR_NONNULL;
 /* @what is short of resource @r, which is held for guarantees of others. */
-struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what,
+struct q_why q_why_guaranteed(const struct q_pass *p, const struct q_ask *ask, const char *what,
 	uint32_t r) KAR_NONNULL;
 /* Does it fit in fut, if the limits that .no_reservation and .no_lock name are not looked at? */
 bool q_would_fit(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;

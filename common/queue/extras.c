@@ -10,14 +10,14 @@
 static bool place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st)
 {
 	kar_class class = ask->group->in->runs[q_run_of(ask->group, ask->from)].class;
-	uint32_t *failed = view == Q_FUT && !ask->group->in->no_node_check ? &p->failed[class] : NULL;
+	uint32_t *failed = view == Q_FUT && !ask->group->in->no_node_check ? &p->memo->failed[class] : NULL;
 	bool fits;
 
-	if (failed && *failed == p->change)
+	if (failed && *failed == p->round.change)
 		return false;
 	fits = q_place(p, ask, view, st);
-	if (failed && !fits && !q_binds(p, p->root->reserved, ask))
-		*failed = p->change;
+	if (failed && !fits && !q_binds(p, p->in->root->reserved, ask))
+		*failed = p->round.change;
 	return fits;
 }
 
@@ -52,7 +52,7 @@ static struct q_group *give_one(struct q_pass *p)
 {
 	struct q_group *g;
 
-	while ((g = p->root->candidate)) {
+	while ((g = p->in->root->candidate)) {
 		bool given = q_raise_by_one(p, g, Q_FUT);
 
 		g->full = !given;
@@ -70,7 +70,7 @@ bool q_extras_step(struct q_pass *p)
 
 	q_growth_begin(p, true);
 	while ((g = give_one(p))) {
-		g->raised = g->raised ? g->raised : ++p->n_raised;
+		g->raised = g->raised ? g->raised : ++p->plan.n_raised;
 		changed = true;
 	}
 	return changed;
@@ -88,13 +88,13 @@ static int by_time_raised(const void *a, const void *b)
 /* Something that stops takes long, or longer than it was to take. */
 static bool something_lingers(const struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_gone; i++) {
-		const struct kar_queue_group *in = p->gone[i]->in;
+	for (uint32_t i = 0; i < p->plan.n_gone; i++) {
+		const struct kar_queue_group *in = p->plan.gone[i]->in;
 
 		for (uint32_t k = 0; k < in->n_leaving; k++) {
 			kar_time end = in->leaving[k].deletion;
 
-			if (end > p->now + 60 * KAR_SECOND || end < p->now - 30 * KAR_SECOND)
+			if (end > p->in->now + 60 * KAR_SECOND || end < p->in->now - 30 * KAR_SECOND)
 				return true;
 		}
 	}
@@ -119,13 +119,13 @@ static bool raise_now(struct q_pass *p, struct q_group *g, int32_t d, bool partl
 
 bool q_raise(struct q_pass *p)
 {
-	struct q_group **all = kar_arena_alloc(p->arena, p->n_raised + 1, sizeof(struct q_group *));
-	int32_t *d = kar_arena_alloc(p->arena, p->n_raised + 1, sizeof(*d));
+	struct q_group **all = kar_arena_alloc(p->arena, p->plan.n_raised + 1, sizeof(struct q_group *));
+	int32_t *d = kar_arena_alloc(p->arena, p->plan.n_raised + 1, sizeof(*d));
 	uint32_t n = 0;
-	bool withdrawn = false, lingers, may_wait = p->n_raised && (p->leaving || q_awaits_room(p));
+	bool withdrawn = false, lingers, may_wait = p->plan.n_raised && (p->plan.leaving || q_awaits_room(p));
 
-	for (uint32_t i = 0; i < p->n_live && may_wait; i++) {
-		struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live && may_wait; i++) {
+		struct q_group *g = p->plan.live[i];
 
 		if (g->raised && q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED &&
 			g->st.n_kept > g->desired && g->desired >= g->min)
@@ -159,12 +159,12 @@ void q_grow_members(struct q_pass *p)
 {
 	bool again = true;
 
-	for (uint32_t i = 0; i < p->n_line; i++)
-		p->line[i]->full = p->line[i]->in->elastic || !p->line[i]->in->replaces;
+	for (uint32_t i = 0; i < p->in->n_line; i++)
+		p->in->line[i]->full = p->in->line[i]->in->elastic || !p->in->line[i]->in->replaces;
 	while (again) {
 		again = false;
-		for (uint32_t i = 0; i < p->n_line; i++) {
-			struct q_group *g = p->line[i];
+		for (uint32_t i = 0; i < p->in->n_line; i++) {
+			struct q_group *g = p->in->line[i];
 			bool grows =
 				!g->full && q_is_admitted(g) && !g->st.provisions && g->st.n_kept < g->left;
 

@@ -21,7 +21,7 @@ enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 		admit(p, g, &st, true);
 		return Q_AT_ONCE;
 	}
-	if (g->in->takes_nothing || !p->leaving || !q_place(p, &ask, Q_FUT, &st)) {
+	if (g->in->takes_nothing || !p->plan.leaving || !q_place(p, &ask, Q_FUT, &st)) {
 		s->nodes = !s->cluster;
 		return Q_NO;
 	}

@@ -5,14 +5,14 @@
 
 static bool is_untried(const struct q_pass *p, const struct q_group *g)
 {
-	return g->tried_in != p->round && q_is_candidate(g);
+	return g->tried_in != p->round.tried && q_is_candidate(g);
 }
 
 /* The turn of a unit comes with its last member. */
 static bool is_last_of_unit(const struct q_pass *p, const struct q_group *g)
 {
 	for (uint32_t i = 0; i < g->in->n_unit; i++) {
-		const struct q_group *other = &p->groups[g->in->unit[i]];
+		const struct q_group *other = &p->in->groups[g->in->unit[i]];
 
 		if (other != g && is_untried(p, other))
 			return false;
@@ -23,8 +23,8 @@ static bool is_last_of_unit(const struct q_pass *p, const struct q_group *g)
 /* Each of the unit waits for the one that cannot start, and that one for what it lacks. */
 static void fail_unit(struct q_pass *p, struct q_group *g, struct q_group *failed, enum kar_queue_reason why)
 {
-	for (uint32_t i = 0; i <= g->in->n_unit && !p->trial; i++) {
-		struct q_group *m = i < g->in->n_unit ? &p->groups[g->in->unit[i]] : g;
+	for (uint32_t i = 0; i <= g->in->n_unit && !p->round.trial; i++) {
+		struct q_group *m = i < g->in->n_unit ? &p->in->groups[g->in->unit[i]] : g;
 
 		m->unit_failed = true;
 		m->partner = m == failed ? NULL : failed;
@@ -54,7 +54,7 @@ static bool start(struct q_pass *p, struct q_group *g, struct q_group *with, boo
 static void reserve_all(struct q_pass *p, struct q_group *g)
 {
 	for (uint32_t i = 0; i <= g->in->n_unit; i++) {
-		struct q_group *m = i < g->in->n_unit ? &p->groups[g->in->unit[i]] : g;
+		struct q_group *m = i < g->in->n_unit ? &p->in->groups[g->in->unit[i]] : g;
 		struct q_state st = m->st;
 
 		if (st.standing != KAR_QUEUE_ADMITTED || m->in->standing == KAR_QUEUE_ADMITTED)
@@ -68,12 +68,12 @@ static void reserve_all(struct q_pass *p, struct q_group *g)
 enum { UNIT_ORDERS = 4 }; /* in which the groups of a unit are placed, at most */
 
 /* The groups of the unit in the order of its list, @g last. */
-static struct q_group **unit_of(struct q_pass *p, struct q_group *g)
+static struct q_group **unit_of(const struct q_pass *p, struct q_group *g)
 {
 	struct q_group **unit = kar_arena_alloc(p->arena, g->in->n_unit + 1, sizeof(struct q_group *));
 
 	for (uint32_t i = 0; i < g->in->n_unit; i++)
-		unit[i] = &p->groups[g->in->unit[i]];
+		unit[i] = &p->in->groups[g->in->unit[i]];
 	unit[g->in->n_unit] = g;
 	return unit;
 }
@@ -126,7 +126,7 @@ static bool try_unit(struct q_pass *p, struct q_group *g)
 	struct q_group **unit = unit_of(p, g);
 	uint32_t failed;
 
-	if (!p->trial) {
+	if (!p->round.trial) {
 		g->unit_failed = g->in->unit_missing;
 		g->partner = NULL;
 	}
@@ -185,9 +185,9 @@ static bool is_known_to_fail(struct q_pass *p, struct q_group *g)
 {
 	const struct q_kind *k = g->kind;
 
-	if (!fails_by_kind(g) || k->failed_since != p->freed)
+	if (!fails_by_kind(g) || k->failed_since != p->round.freed)
 		return false;
-	return k->failed_at == p->change || !q_may_take(p, g->queue) ||
+	return k->failed_at == p->round.change || !q_may_take(p, g->queue) ||
 		(!k->n_rows && !q_may_find_victims(p, g));
 }
 
@@ -195,7 +195,7 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 {
 	struct q_short s;
 
-	g->tried_in = p->round;
+	g->tried_in = p->round.tried;
 	if (g->in->n_unit || g->in->unit_missing)
 		return is_last_of_unit(p, g) && try_unit(p, g);
 	if (is_known_to_fail(p, g))
@@ -209,13 +209,13 @@ static bool try_group(struct q_pass *p, struct q_group *g)
 	if (provision(p, g))
 		return true;
 	if (fails_by_kind(g)) {
-		g->kind->failed_at = p->change;
-		g->kind->failed_since = p->freed;
+		g->kind->failed_at = p->round.change;
+		g->kind->failed_since = p->round.freed;
 	}
 	return false;
 }
 
-static bool stops_its_leaf(struct q_pass *p, struct q_group *g)
+static bool stops_its_leaf(const struct q_pass *p, struct q_group *g)
 {
 	return g->queue->in->strict && q_is_feasible(p, g) && !q_is_quota_blocked(p, g) && !q_is_admitted(g);
 }
@@ -223,7 +223,7 @@ static bool stops_its_leaf(struct q_pass *p, struct q_group *g)
 /* The head of the cluster goes before all of its level. */
 static bool must_wait_for_head(const struct q_pass *p, const struct q_group *g)
 {
-	const struct q_group *head = p->root->reserved;
+	const struct q_group *head = p->in->root->reserved;
 
 	return head && head != g && is_untried(p, head) && g->level <= head->level;
 }
@@ -238,9 +238,9 @@ static struct q_group *next_of(struct q_pass *p, struct q_queue *q)
 			continue;
 		if (must_wait_for_head(p, g))
 			return NULL;
-		if (!is_known_to_fail(p, g) || g == p->root->reserved)
+		if (!is_known_to_fail(p, g) || g == p->in->root->reserved)
 			return g; /* others wait until the head was tried */
-		g->tried_in = p->round;
+		g->tried_in = p->round.tried;
 		q->skipped = true;
 		if (stops_its_leaf(p, g))
 			q->stopped_by = g;
@@ -263,11 +263,12 @@ static bool may_admit(const struct q_queue *q)
 /* Everything is tried again, also what had failed. @all: who has waited for the head of the cluster is free to go. */
 static void begin_round(struct q_pass *p, bool all)
 {
-	p->round++;
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	p->round.tried++;
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
-		if (!may_admit(q) || !(all || q->skipped || q->stopped_by || q->dirty || p->root->reserved))
+		if (!may_admit(q) ||
+			!(all || q->skipped || q->stopped_by || q->dirty || p->in->root->reserved))
 			continue;
 		q->next = 0;
 		q->skipped = false;
@@ -277,12 +278,12 @@ static void begin_round(struct q_pass *p, bool all)
 }
 
 /* NULL: nobody is left. */
-static struct q_group *choose(struct q_pass *p)
+static struct q_group *choose(const struct q_pass *p)
 {
-	struct q_group *head = p->root->reserved;
+	struct q_group *head = p->in->root->reserved;
 
-	if (p->root->candidate || !head || !is_untried(p, head))
-		return p->root->candidate;
+	if (p->in->root->candidate || !head || !is_untried(p, head))
+		return p->in->root->candidate;
 	return head;
 }
 
@@ -291,11 +292,11 @@ static bool try_first(struct q_pass *p)
 {
 	bool changed = false;
 
-	p->round++;
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		if (p->line[i]->first && q_is_candidate(p->line[i]))
-			changed |= try_group(p, p->line[i]);
-		p->line[i]->first = false;
+	p->round.tried++;
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		if (p->in->line[i]->first && q_is_candidate(p->in->line[i]))
+			changed |= try_group(p, p->in->line[i]);
+		p->in->line[i]->first = false;
 	}
 	return changed;
 }
@@ -305,20 +306,21 @@ bool q_gangs(struct q_pass *p)
 	bool changed;
 	struct q_group *g;
 
-	p->change = p->freed = ++p->changes; /* reservations may be others: nothing is known to fail */
+	p->round.change = p->round.freed =
+		++p->round.changes; /* reservations may be others: nothing is known to fail */
 	changed = try_first(p);
 	q_race_begin(p);
 	begin_round(p, true);
 	while ((g = choose(p))) {
-		bool is_head = g == p->root->reserved;
+		bool is_head = g == p->in->root->reserved;
 
 		if (try_group(p, g)) {
 			changed = true;
 			if (is_head) { /* what was held for it is free */
-				p->root->reserved = NULL;
-				p->freed = ++p->changes;
+				p->in->root->reserved = NULL;
+				p->round.freed = ++p->round.changes;
 			}
-			if (q_may_take(p, g->queue) || is_head || p->root->reserved)
+			if (q_may_take(p, g->queue) || is_head || p->in->root->reserved)
 				begin_round(p, is_head);
 			else
 				enter(p, g->queue);
@@ -327,9 +329,9 @@ bool q_gangs(struct q_pass *p)
 		g->queue->skipped = true;
 		if (stops_its_leaf(p, g))
 			g->queue->stopped_by = g;
-		for (uint32_t i = 0; i < p->snapshot->n_queues && is_head; i++) {
-			if (may_admit(&p->queues[i]))
-				enter(p, &p->queues[i]);
+		for (uint32_t i = 0; i < p->in->snapshot->n_queues && is_head; i++) {
+			if (may_admit(&p->in->queues[i]))
+				enter(p, &p->in->queues[i]);
 		}
 		enter(p, g->queue);
 	}
@@ -369,13 +371,13 @@ bool q_would_let_in(struct q_pass *p, struct q_group **last)
 {
 	struct q_group *g = NULL;
 
-	p->round++;
-	p->trial = true;
+	p->round.tried++;
+	p->round.trial = true;
 	if (*last && q_is_candidate(*last) && would_start(p, *last))
 		g = *last;
-	for (uint32_t i = 0; i < p->snapshot->n_queues && !g; i++)
-		g = may_admit(&p->queues[i]) ? first_to_start(p, &p->queues[i]) : NULL;
-	p->trial = false;
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues && !g; i++)
+		g = may_admit(&p->in->queues[i]) ? first_to_start(p, &p->in->queues[i]) : NULL;
+	p->round.trial = false;
 	*last = g ? g : *last;
 	return g;
 }

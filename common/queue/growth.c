@@ -5,12 +5,12 @@
 
 /* --- who may grow ---------------------------------------------------------------------------------- */
 
-static bool is_starting(struct q_pass *p, const struct q_group *g)
+static bool is_starting(const struct q_pass *p, const struct q_group *g)
 {
 	bool old = g->in->standing == KAR_QUEUE_ADMITTED;
-	kar_time end = (old ? g->in->admitted_at : p->now) + g->in->schedule_timeout;
+	kar_time end = (old ? g->in->admitted_at : p->in->now) + g->in->schedule_timeout;
 
-	if (!q_is_admitted(g) || (old && g->in->phase == KAR_QUEUE_RUNS) || p->now >= end)
+	if (!q_is_admitted(g) || (old && g->in->phase == KAR_QUEUE_RUNS) || p->in->now >= end)
 		return false;
 	q_note_time(p, end);
 	return true;
@@ -18,15 +18,15 @@ static bool is_starting(struct q_pass *p, const struct q_group *g)
 
 static void note_starting(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_rows; i++)
-		p->rows[i].starting = false;
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_rows; i++)
+		p->in->rows[i].starting = false;
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 
 		if (!is_starting(p, g))
 			continue;
 		for (uint32_t k = 0; k < g->kind->n_rows; k++)
-			p->rows[g->kind->rows[k]].starting = true;
+			p->in->rows[g->kind->rows[k]].starting = true;
 	}
 }
 
@@ -36,11 +36,11 @@ bool q_waits_for_start(const struct q_pass *p, const struct q_group *g)
 	bool starting = false;
 
 	for (uint32_t k = 0; k < g->kind->n_rows; k++)
-		starting |= p->rows[g->kind->rows[k]].starting;
+		starting |= p->in->rows[g->kind->rows[k]].starting;
 	return starting;
 }
 
-bool q_may_grow(struct q_pass *p, const struct q_group *g)
+bool q_may_grow(const struct q_pass *p, const struct q_group *g)
 {
 	bool runs =
 		q_is_admitted(g) && g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
@@ -52,7 +52,7 @@ bool q_may_grow(struct q_pass *p, const struct q_group *g)
 
 /* --- order in a leaf -------------------------------------------------------------------------------- */
 
-static const int64_t *next_pod(struct q_pass *p, const struct q_group *g)
+static const int64_t *next_pod(const struct q_pass *p, const struct q_group *g)
 {
 	return q_class_needs(p, g->in->runs[q_run_of(g, g->st.n_kept)].class);
 }
@@ -67,19 +67,19 @@ static int compare_pods(const struct q_pass *p, const int64_t *u, const int64_t 
 {
 	int order = 0;
 
-	for (size_t i = 0; i < KAR_LEN(p->ranked) && !order; i++) {
+	for (size_t i = 0; i < KAR_LEN(p->in->ranked) && !order; i++) {
 		int64_t of_u = 0, of_v = 0;
 
-		for (uint32_t r = 0; r < p->n_resources; r++) {
-			of_u = q_add(of_u, p->ranked[i] >> r & 1 ? u[r] : 0);
-			of_v = q_add(of_v, p->ranked[i] >> r & 1 ? v[r] : 0);
+		for (uint32_t r = 0; r < p->in->n_resources; r++) {
+			of_u = q_add(of_u, p->in->ranked[i] >> r & 1 ? u[r] : 0);
+			of_v = q_add(of_v, p->in->ranked[i] >> r & 1 ? v[r] : 0);
 		}
 		order = compare(of_u, of_v);
 	}
 	return order;
 }
 
-static int compare_growth(struct q_pass *p, const struct q_group *a, const struct q_group *b)
+static int compare_growth(const struct q_pass *p, const struct q_group *a, const struct q_group *b)
 {
 	int64_t e = q_extras(a), f = q_extras(b);
 	int order = compare(e, f);
@@ -103,7 +103,7 @@ static void put(struct q_queue *leaf, uint32_t i, struct q_group *g)
 	g->grows_at = i + 1;
 }
 
-static void sift(struct q_pass *p, struct q_queue *leaf, uint32_t i)
+static void sift(const struct q_pass *p, struct q_queue *leaf, uint32_t i)
 {
 	struct q_group *g = leaf->growing[i];
 
@@ -120,7 +120,7 @@ static void sift(struct q_pass *p, struct q_queue *leaf, uint32_t i)
 	put(leaf, i, g);
 }
 
-static void take_out(struct q_pass *p, struct q_queue *leaf, struct q_group *g)
+static void take_out(const struct q_pass *p, struct q_queue *leaf, struct q_group *g)
 {
 	uint32_t i = g->grows_at - 1;
 	struct q_group *last = leaf->growing[--leaf->n_growing];
@@ -158,26 +158,26 @@ static void enter(struct q_pass *p, struct q_queue *leaf)
 void q_growth_all(struct q_pass *p)
 {
 	note_starting(p);
-	for (uint32_t i = 0; i < p->n_live; i++)
-		p->live[i]->full = false;
+	for (uint32_t i = 0; i < p->plan.n_live; i++)
+		p->plan.live[i]->full = false;
 }
 
 void q_growth_begin(struct q_pass *p, bool fitting)
 {
 	q_growth_all(p);
 	q_race_begin(p);
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
-		p->queues[i].n_growing = 0;
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
+		p->in->queues[i].n_growing = 0;
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		struct q_group *g = p->plan.live[i];
 
 		g->grows_at = 0;
 		g->full = fitting && q_may_grow(p, g) && q_exceeds_load(p, next_pod(p, g));
 		place(p, g);
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		if (p->queues[i].n_growing)
-			enter(p, &p->queues[i]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		if (p->in->queues[i].n_growing)
+			enter(p, &p->in->queues[i]);
 	}
 }
 

@@ -42,7 +42,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 		return true;
 	}
 	/* It makes room for others, and is admitted after them. */
-	if ((old && g->in->yields && p->step == 1) ||
+	if ((old && g->in->yields && p->round.step == 1) ||
 		(old && !g->in->released && misses_minimum(g) && lost_quota(p, g))) {
 		drop(p, g);
 		return true;
@@ -52,8 +52,8 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 
 static bool has_head(const struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		if (p->queues[i].reserved)
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		if (p->in->queues[i].reserved)
 			return true;
 	}
 	return false;
@@ -61,8 +61,8 @@ static bool has_head(const struct q_pass *p)
 
 void q_forget_heads(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
-		p->queues[i].reserved = NULL;
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
+		p->in->queues[i].reserved = NULL;
 	q_forget_reservation(p);
 }
 
@@ -100,7 +100,7 @@ static bool is_unit_admitted(const struct q_pass *p, const struct q_group *g)
 	bool all = q_is_admitted(g);
 
 	for (uint32_t i = 0; i < g->in->n_unit; i++)
-		all &= q_is_admitted(&p->groups[g->in->unit[i]]);
+		all &= q_is_admitted(&p->in->groups[g->in->unit[i]]);
 	return all;
 }
 
@@ -109,16 +109,16 @@ static bool keep_units(struct q_pass *p)
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_group *g = p->in->line[i];
 
 		if (g->unit_ready && is_unit_admitted(p, g)) {
 			g->unit_ready = false;
 			changed = true;
 		}
 	}
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_group *g = p->in->line[i];
 		struct q_state st = g->st;
 
 		if (!g->unit_ready)
@@ -134,8 +134,8 @@ static bool keep_claims(struct q_pass *p)
 {
 	bool changed = false, knows_heads = false;
 
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_group *g = p->in->line[i];
 		bool claims = g->st.standing == KAR_QUEUE_RESERVING, moved;
 
 		if (claims && !knows_heads)
@@ -154,9 +154,9 @@ bool q_keep(struct q_pass *p)
 	bool changed = false;
 
 	q_forget_heads(p);
-	for (uint32_t i = p->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
-		if (q_is_admitted(p->line[i]))
-			changed |= keep_admitted(p, p->line[i]);
+	for (uint32_t i = p->in->n_line; i-- > 0;) { /* the last of the line gives up its quota first */
+		if (q_is_admitted(p->in->line[i]))
+			changed |= keep_admitted(p, p->in->line[i]);
 	}
 	return keep_claims(p) || changed;
 }
@@ -186,12 +186,12 @@ int q_compare_shares(const struct q_group *a, const struct q_group *b)
 	return order ? order : q_compare_names(a, b);
 }
 
-struct q_group *q_last_by_shares(struct q_pass *p, const struct q_queue *below, uint64_t resources)
+struct q_group *q_last_by_shares(const struct q_pass *p, const struct q_queue *below, uint64_t resources)
 {
 	struct q_group *last = NULL;
 
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		struct q_group *g = p->plan.live[i];
 		const int64_t *u;
 
 		if (!q_extras(g) || !q_is_below(g->queue, below))
@@ -223,7 +223,7 @@ static bool has_no_place(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_spot *last = g->st.n_spots ? &g->st.spots[g->st.n_spots - 1] : NULL;
 
-	return q_extras(g) && last && !last->node && !last->none && !p->snapshot->no_nodes &&
+	return q_extras(g) && last && !last->node && !last->none && !p->in->snapshot->no_nodes &&
 		!g->in->no_node_check && !g->in->provisioned && !g->st.provisions;
 }
 
@@ -234,7 +234,7 @@ static bool shed_below(struct q_pass *p, struct q_queue *q)
 
 	for (uint32_t i = 0; i < q->n_children; i++)
 		changed |= shed_below(p, q->children[i]);
-	for (uint32_t r = 0; q->in && r < p->n_resources; r++)
+	for (uint32_t r = 0; q->in && r < p->in->n_resources; r++)
 		changed |= shed_until(p, q, r, q->capability[r]);
 	return changed;
 }
@@ -243,12 +243,12 @@ bool q_shed(struct q_pass *p)
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		for (; has_no_place(p, p->live[i]); changed = true)
-			q_lower(p, p->live[i]);
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		for (; has_no_place(p, p->plan.live[i]); changed = true)
+			q_lower(p, p->plan.live[i]);
 	}
-	changed |= shed_below(p, p->root);
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++)
-		changed |= shed_until(p, p->root, r, p->load[r]);
+	changed |= shed_below(p, p->in->root);
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++)
+		changed |= shed_until(p, p->in->root, r, p->in->load[r]);
 	return changed;
 }

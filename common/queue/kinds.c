@@ -86,8 +86,8 @@ static void sort_rows(const struct q_pass *p, struct q_kind *k)
 {
 	for (uint32_t i = 1; i < k->n_rows; i++) {
 		for (uint32_t j = i; j > 0; j--) {
-			const struct kar_queue_quota_row *a = &p->snapshot->rows[k->rows[j - 1]],
-							 *b = &p->snapshot->rows[k->rows[j]];
+			const struct kar_queue_quota_row *a = &p->in->snapshot->rows[k->rows[j - 1]],
+							 *b = &p->in->snapshot->rows[k->rows[j]];
 			int order = strcmp(a->quota, b->quota);
 			uint32_t row = k->rows[j];
 
@@ -99,18 +99,18 @@ static void sort_rows(const struct q_pass *p, struct q_kind *k)
 	}
 }
 
-static void add_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_charge *charges, uint32_t n,
-	uint32_t most)
+static void add_rows(const struct q_pass *p, struct q_kind *k, const struct kar_queue_charge *charges,
+	uint32_t n, uint32_t most)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = charges[i].row;
 
-		if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->snapshot->rows[row].unknown)
+		if (q_row_of(k, row) == k->n_rows && k->n_rows < most && !p->in->snapshot->rows[row].unknown)
 			k->rows[k->n_rows++] = row;
 	}
 }
 
-static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
+static void find_rows(const struct q_pass *p, struct q_kind *k, const struct kar_queue_group *in)
 {
 	uint32_t most = 0;
 
@@ -133,7 +133,7 @@ static void find_rows(struct q_pass *p, struct q_kind *k, const struct kar_queue
 struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g)
 {
 	uint64_t hash = hash_of(g);
-	struct q_kind **slot = &p->kinds[hash & (p->kind_slots - 1)], *k;
+	struct q_kind **slot = &p->in->kinds[hash & (p->in->kind_slots - 1)], *k;
 
 	for (k = *slot; k; k = k->next) {
 		if (k->hash == hash && are_alike(k->first, g))

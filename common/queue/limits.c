@@ -14,7 +14,7 @@ struct limit {
 
 /* --- the shares of others ---------------------------------------------------------------------------- */
 
-static int64_t *beyond_minimum(struct q_pass *p, const struct q_group *g)
+static int64_t *beyond_minimum(const struct q_pass *p, const struct q_group *g)
 {
 	int64_t *v = q_vector(p);
 	int64_t *rows = kar_arena_alloc(p->arena, g->kind->n_rows + 1, sizeof(*rows));
@@ -27,7 +27,7 @@ static int64_t *beyond_minimum(struct q_pass *p, const struct q_group *g)
 /* Of the pods below @q. */
 static int64_t *beyond_of(const struct q_pass *p, const struct limits *l, const struct q_queue *q)
 {
-	return l->beyond[q - p->queues];
+	return l->beyond[q - p->in->queues];
 }
 
 static void add_to_path(const struct q_pass *p, const struct limits *l, const struct q_queue *q,
@@ -36,20 +36,20 @@ static void add_to_path(const struct q_pass *p, const struct limits *l, const st
 	for (; q; q = q->parent) {
 		int64_t *sum = beyond_of(p, l, q);
 
-		for (uint32_t r = 0; r < p->n_resources; r++)
+		for (uint32_t r = 0; r < p->in->n_resources; r++)
 			sum[r] = q_add(sum[r], v[r]);
 	}
 }
 
-static void sum_up(struct q_pass *p, struct limits *l)
+static void sum_up(const struct q_pass *p, struct limits *l)
 {
-	uint32_t n = p->snapshot->n_queues + 1;
+	uint32_t n = p->in->snapshot->n_queues + 1;
 
 	l->beyond = kar_arena_alloc(p->arena, n, sizeof(*l->beyond));
 	for (uint32_t i = 0; i < n; i++)
 		l->beyond[i] = q_vector(p);
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 
 		if (q_extras(g))
 			add_to_path(p, l, g->queue, beyond_minimum(p, g));
@@ -62,9 +62,9 @@ struct scarce {
 	uint64_t resources;
 };
 
-static struct scarce find_scarce(struct q_pass *p, const struct q_ask *ask)
+static struct scarce find_scarce(const struct q_pass *p, const struct q_ask *ask)
 {
-	struct scarce all = { .at = p->root };
+	struct scarce all = { .at = p->in->root };
 	struct q_short s;
 
 	q_rows_fit(p, ask, Q_FUT, &s);
@@ -72,25 +72,25 @@ static struct scarce find_scarce(struct q_pass *p, const struct q_ask *ask)
 		if (s.capability[q->depth])
 			return (struct scarce){ .at = q, .resources = s.capability[q->depth] };
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++)
-		all.resources |= (uint64_t)(ask->needs[r] > 0 && r != p->pods) << r;
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
+		all.resources |= (uint64_t)(ask->needs[r] > 0 && r != p->in->pods) << r;
 	if (s.cluster)
 		all.resources = s.cluster;
 	return all;
 }
 
 /* "4 cpu beyond minima are used by other jobs of queue a, 12 by other queues"; NULL: by nobody else. */
-static const char *name_sharers(struct q_pass *p, struct limits *l, const struct q_group *g,
+static const char *name_sharers(const struct q_pass *p, struct limits *l, const struct q_group *g,
 	const struct scarce *s)
 {
 	const int64_t *own = beyond_minimum(p, g);
 
 	if (!l->beyond)
 		sum_up(p, l);
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t leaf = beyond_of(p, l, g->queue)[r], here = q_sub(leaf, own[r]);
 		int64_t others = q_sub(beyond_of(p, l, s->at)[r], leaf);
-		const char *name = p->names[r];
+		const char *name = p->in->names[r];
 
 		if (!(s->resources >> r & 1) || (here <= 0 && others <= 0))
 			continue;
@@ -117,21 +117,21 @@ static bool can_rise(struct q_pass *p, struct q_group *g, enum q_view view)
 }
 
 /* Of the load alone: if the sums are short too, these are what is said. */
-static struct limit by_load(struct q_pass *p, const struct q_ask *ask)
+static struct limit by_load(const struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
-		int64_t used = q_used(p->root, r);
-		struct q_lack l = { .resource = p->names[r],
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		int64_t used = q_used(p->in->root, r);
+		struct q_lack l = { .resource = p->in->names[r],
 			.number = r,
 			.wanted = ask->needs[r],
-			.limit = q_add(p->load[r], p->foreign[r]),
-			.free = q_sub(p->load[r], used) };
+			.limit = q_add(p->in->load[r], p->in->foreign[r]),
+			.free = q_sub(p->in->load[r], used) };
 
 		if (ask->needs[r] <= 0)
 			continue;
-		if (q_add(q_add(used, p->foreign[r]), ask->needs[r]) > p->alloc[r])
+		if (q_add(q_add(used, p->in->foreign[r]), ask->needs[r]) > p->in->alloc[r])
 			return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
 		l.lacks = q_sub(l.wanted, l.free);
 		q_note_lack(&worst, &l);
@@ -140,7 +140,7 @@ static struct limit by_load(struct q_pass *p, const struct q_ask *ask)
 		return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
 	return (struct limit){ KAR_QUEUE_LIMIT_LOAD,
 		Q_TEXT(p, "%s, --max-load-desired keeps the rest of %s free", q_short_of(p, &worst),
-			q_text_amount(p, worst.resource, p->alloc[worst.number], false)) };
+			q_text_amount(p, worst.resource, p->in->alloc[worst.number], false)) };
 }
 
 static enum kar_queue_limit limit_of(enum kar_queue_reason reason)
@@ -188,7 +188,7 @@ static struct limit by_words(struct q_pass *p, const struct q_ask *ask)
 }
 
 /* Without a text, which may be a walk over all nodes: what is kept for others is not told from what is used. */
-static struct limit by_sums(struct q_pass *p, const struct q_ask *ask)
+static struct limit by_sums(const struct q_pass *p, const struct q_ask *ask)
 {
 	struct limit found = { KAR_QUEUE_LIMIT_NODES, NULL };
 	struct q_short s;
@@ -229,7 +229,7 @@ static bool is_kept_off(struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
 
-	return q_awaits_room(p) && (!p->leaving || q_may_stray(p, &ask));
+	return q_awaits_room(p) && (!p->plan.leaving || q_may_stray(p, &ask));
 }
 
 static bool runs(const struct q_group *g)
@@ -270,8 +270,8 @@ void q_explain_limits(struct q_pass *p, struct kar_queue_result *out)
 {
 	struct limits l = { 0 };
 
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_group *g = p->in->line[i];
 		struct kar_queue_decision *d = &out->groups[g->index];
 		struct limit found;
 

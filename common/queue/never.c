@@ -8,8 +8,8 @@ static struct q_lack lack_of_capability(const struct q_pass *p, const struct q_g
 	struct q_lack worst = { 0 };
 
 	for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
-		for (uint32_t r = 0; r < p->n_resources; r++) {
-			struct q_lack l = { .resource = p->names[r],
+		for (uint32_t r = 0; r < p->in->n_resources; r++) {
+			struct q_lack l = { .resource = p->in->names[r],
 				.wanted = g->kind->minimum[r],
 				.number = r,
 				.limit = q_limit(q, r, g),
@@ -28,19 +28,19 @@ static struct q_lack lack_of_all_nodes(const struct q_pass *p, const struct q_gr
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
-		struct q_lack l = { .resource = p->names[r], .wanted = g->kind->minimum[r] };
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		struct q_lack l = { .resource = p->in->names[r], .wanted = g->kind->minimum[r] };
 
 		if (l.wanted <= 0)
 			continue;
-		l.free = l.limit = kar_sched_offered(p->snapshot->sched, l.resource);
+		l.free = l.limit = kar_sched_offered(p->in->snapshot->sched, l.resource);
 		l.lacks = q_sub(l.wanted, l.limit);
 		q_note_lack(&worst, &l);
 	}
 	return worst;
 }
 
-static const char *describe_excess(struct q_pass *p, const struct kar_sched_excess *x)
+static const char *describe_excess(const struct q_pass *p, const struct kar_sched_excess *x)
 {
 	const char *asked = q_text_amount(p, x->resource, x->asked, true);
 	const char *which = x->elsewhere ? " that it may use" : "";
@@ -84,20 +84,20 @@ static struct q_why why_never(struct q_pass *p, struct q_group *g)
 	return (struct q_why){ 0 };
 }
 
-bool q_is_above_capability(struct q_pass *p, const struct q_group *g)
+bool q_is_above_capability(const struct q_pass *p, const struct q_group *g)
 {
 	return lack_of_capability(p, g).queue != NULL;
 }
 
 /* Each row of a quota that is too small, so that one correction is enough. */
-static struct q_why why_never_by_quota(struct q_pass *p, const struct q_group *g)
+static struct q_why why_never_by_quota(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_kind *k = g->kind;
 	const struct kar_queue_quota_row *first = NULL;
 	const char *text = NULL;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *row = &p->snapshot->rows[k->rows[i]];
+		const struct kar_queue_quota_row *row = &p->in->snapshot->rows[k->rows[i]];
 
 		if (k->row_minimum[i] <= row->hard)
 			continue;
@@ -128,16 +128,17 @@ static int64_t guaranteed_to_others(const struct q_queue *leaf, uint32_t r)
 }
 
 /* The cluster would do with nothing managed on it, were it not for guarantees of others. */
-static struct q_why why_never_for_guarantees(struct q_pass *p, const struct q_ask *ask)
+static struct q_why why_never_for_guarantees(const struct q_pass *p, const struct q_ask *ask)
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && p->has_guarantees && !p->snapshot->no_nodes; r++) {
-		struct q_lack l = { .resource = p->names[r],
+	for (uint32_t r = 0; r < p->in->n_resources && p->in->has_guarantees && !p->in->snapshot->no_nodes;
+		r++) {
+		struct q_lack l = { .resource = p->in->names[r],
 			.number = r,
 			.wanted = ask->needs[r],
-			.limit = p->alloc[r],
-			.free = q_sub(p->alloc[r], p->foreign[r]) };
+			.limit = p->in->alloc[r],
+			.free = q_sub(p->in->alloc[r], p->in->foreign[r]) };
 
 		if (l.wanted > 0 && l.wanted > l.free)
 			return (struct q_why){ 0 };

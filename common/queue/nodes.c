@@ -12,7 +12,7 @@ struct wish {
 };
 
 /* A role for each run, with as many pods as are asked for of it. */
-static void make_wish(struct q_pass *p, const struct q_ask *ask, struct wish *w)
+static void make_wish(const struct q_pass *p, const struct q_ask *ask, struct wish *w)
 {
 	const struct kar_queue_group *in = ask->group->in;
 	struct kar_role *roles = in->n_runs > KAR_LEN(w->roles)
@@ -72,12 +72,12 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 	struct q_overlap o = { 0 };
 	bool fits;
 
-	if (p->leaving) {
+	if (p->plan.leaving) {
 		q_find_overlap(p, &o);
 		q_switch_view(p, &o, 1);
 	}
-	fits = kar_sched_place(p->snapshot->sched, &w->gang, p->arena, out);
-	if (p->leaving)
+	fits = kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
+	if (p->plan.leaving)
 		q_switch_view(p, &o, -1);
 	return fits;
 }
@@ -85,12 +85,12 @@ static bool place_now(struct q_pass *p, const struct wish *w, struct kar_placeme
 static bool find_places(struct q_pass *p, const struct q_ask *ask, const struct wish *w, enum q_view view,
 	struct kar_placement *out)
 {
-	bool binds = q_binds(p, p->root->reserved, ask), fits;
+	bool binds = q_binds(p, p->in->root->reserved, ask), fits;
 
 	if (binds)
 		q_reserve_room(p, 1);
 	fits = view == Q_NOW ? place_now(p, w, out)
-			     : kar_sched_place(p->snapshot->sched, &w->gang, p->arena, out);
+			     : kar_sched_place(p->in->snapshot->sched, &w->gang, p->arena, out);
 	if (binds)
 		q_reserve_room(p, -1);
 	return fits;
@@ -106,13 +106,13 @@ static bool find_places_beside_expected(struct q_pass *p, const struct q_ask *as
 		return true;
 	if (!q_goes_before_expected(p, ask))
 		return false;
-	mark = kar_sched_mark(p->snapshot->sched);
+	mark = kar_sched_mark(p->in->snapshot->sched);
 	q_lift_expected(p, ask);
 	if (!find_places(p, ask, w, view, out)) {
-		kar_sched_undo(p->snapshot->sched, mark);
+		kar_sched_undo(p->in->snapshot->sched, mark);
 		return false;
 	}
-	kar_sched_keep(p->snapshot->sched, mark);
+	kar_sched_keep(p->in->snapshot->sched, mark);
 	q_settle_expected(p, ask);
 	return true;
 }
@@ -122,7 +122,7 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	struct kar_placement out;
 	struct wish w;
 
-	if (ask->group->in->no_node_check || p->snapshot->no_nodes) {
+	if (ask->group->in->no_node_check || p->in->snapshot->no_nodes) {
 		push_nowhere(p, ask, st);
 		return true;
 	}
@@ -132,7 +132,7 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	for (uint32_t i = 0; i < w.gang.n_roles; i++)
 		push_places(p, &out, i, i, view == Q_FUT, st);
 	for (uint32_t i = 0; i < out.n_held; i++)
-		kar_sched_class_put(p->snapshot->sched,
+		kar_sched_class_put(p->in->snapshot->sched,
 			out.held[i].class); /* it stays known while it is taken */
 	if (out.n_held) {
 		st->held = kar_arena_alloc(p->arena, out.n_held, sizeof(*st->held));
@@ -142,15 +142,15 @@ bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct
 	return true;
 }
 
-bool q_fits_empty_nodes(struct q_pass *p, const struct q_group *g)
+bool q_fits_empty_nodes(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum((struct q_group *)(uintptr_t)g);
 	struct wish w;
 
-	if (g->in->no_node_check || p->snapshot->no_nodes)
+	if (g->in->no_node_check || p->in->snapshot->no_nodes)
 		return true;
 	make_wish(p, &ask, &w);
-	return kar_sched_feasible(p->snapshot->sched, &w.gang);
+	return kar_sched_feasible(p->in->snapshot->sched, &w.gang);
 }
 
 struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
@@ -160,10 +160,10 @@ struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 	size_t mark;
 
 	make_wish(p, ask, &w);
-	mark = kar_sched_mark(p->snapshot->sched);
+	mark = kar_sched_mark(p->in->snapshot->sched);
 	q_lift_expected(p, ask);
-	out = kar_sched_explain(p->snapshot->sched, &w.gang, ask->group->in->run_names, p->arena);
-	kar_sched_undo(p->snapshot->sched, mark);
+	out = kar_sched_explain(p->in->snapshot->sched, &w.gang, ask->group->in->run_names, p->arena);
+	kar_sched_undo(p->in->snapshot->sched, mark);
 	return out;
 }
 
@@ -177,22 +177,22 @@ struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask 
 	return out;
 }
 
-bool q_exceeds_nodes(struct q_pass *p, struct q_group *g, struct kar_sched_excess *out)
+bool q_exceeds_nodes(const struct q_pass *p, struct q_group *g, struct kar_sched_excess *out)
 {
 	const struct q_ask ask = q_ask_minimum(g);
 	struct wish w;
 
 	make_wish(p, &ask, &w);
-	return kar_sched_exceeds_nodes(p->snapshot->sched, &w.gang, out);
+	return kar_sched_exceeds_nodes(p->in->snapshot->sched, &w.gang, out);
 }
 
-bool q_nodes_are_alike(struct q_pass *p, struct q_group *g)
+bool q_nodes_are_alike(const struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum(g);
 	struct wish w;
 
 	make_wish(p, &ask, &w);
-	return kar_sched_all_alike(p->snapshot->sched, &w.gang);
+	return kar_sched_all_alike(p->in->snapshot->sched, &w.gang);
 }
 
 /* --- the beginning and the end ----------------------------------------------------------------------- */
@@ -298,13 +298,13 @@ static void hold_for_members(struct q_pass *p, struct q_group *g)
 	struct kar_gang gang = { .hold = g->in->hold.items, .n_hold = g->in->hold.n };
 	struct kar_placement out;
 
-	if (!gang.n_hold || !kar_sched_place(p->snapshot->sched, &gang, p->arena, &out) || !out.n_held)
+	if (!gang.n_hold || !kar_sched_place(p->in->snapshot->sched, &gang, p->arena, &out) || !out.n_held)
 		return;
 	g->st.held = kar_arena_alloc(p->arena, out.n_held, sizeof(*g->st.held));
 	g->st.n_held = out.n_held;
 	memcpy(g->st.held, out.held, out.n_held * sizeof(*g->st.held));
 	for (uint32_t i = 0; i < out.n_held; i++)
-		kar_sched_class_put(p->snapshot->sched, out.held[i].class);
+		kar_sched_class_put(p->in->snapshot->sched, out.held[i].class);
 }
 
 /*
@@ -325,10 +325,10 @@ static void place_rest(struct q_pass *p, struct q_group *g)
 	roles = kar_arena_alloc(p->arena, g->in->n_runs + 1, sizeof(*roles));
 	wish_for_rest(g, &w, roles, false);
 	whole = g->in->at_once ? place_now(p, &w, &out)
-			       : kar_sched_place(p->snapshot->sched, &w.gang, p->arena, &out);
+			       : kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);
 	if (!whole) {
 		wish_for_rest(g, &w, roles, true);
-		kar_sched_place(p->snapshot->sched, &w.gang, p->arena, &out);
+		kar_sched_place(p->in->snapshot->sched, &w.gang, p->arena, &out);
 	}
 	fill_in(p, g, &out, whole);
 	hold_for_members(p, g);
@@ -346,19 +346,19 @@ static void place_claim(struct q_pass *p, struct q_group *g)
 
 void q_nodes_begin(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_groups && !p->snapshot->no_nodes; i++)
-		q_lift_gone(p, &p->groups[i]);
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		if (q_is_admitted(p->line[i]))
-			seat(p, p->line[i]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups && !p->in->snapshot->no_nodes; i++)
+		q_lift_gone(p, &p->in->groups[i]);
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		if (q_is_admitted(p->in->line[i]))
+			seat(p, p->in->line[i]);
 	}
-	for (uint32_t i = 0; i < p->n_line && !p->snapshot->no_nodes; i++) {
-		if (q_is_admitted(p->line[i]))
-			place_rest(p, p->line[i]);
+	for (uint32_t i = 0; i < p->in->n_line && !p->in->snapshot->no_nodes; i++) {
+		if (q_is_admitted(p->in->line[i]))
+			place_rest(p, p->in->line[i]);
 	}
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		if (p->line[i]->st.standing == KAR_QUEUE_RESERVING)
-			place_claim(p, p->line[i]);
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		if (p->in->line[i]->st.standing == KAR_QUEUE_RESERVING)
+			place_claim(p, p->in->line[i]);
 	}
 	q_lay_expected(p);
 }

@@ -21,7 +21,7 @@ static bool step(struct q_pass *p)
 	return changed;
 }
 
-static const char *evicted_text(struct q_pass *p, const struct q_group *g)
+static const char *evicted_text(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_group *taker = g->st.evicted_for;
 	struct q_queue *a, *b;
@@ -43,7 +43,7 @@ static bool is_lent_no_more(const struct q_pass *p, const struct q_group *g)
 	bool above = false;
 
 	for (const struct q_queue *q = g->queue; g->in->not_returnable && q->in && q->lent; q = q->parent) {
-		for (uint32_t r = 0; r < p->n_resources; r++)
+		for (uint32_t r = 0; r < p->in->n_resources; r++)
 			above |= g->kind->minimum[r] > 0 && q->sum[r].minima > q->lent[r];
 	}
 	return above;
@@ -94,29 +94,29 @@ static void put_decision(struct q_pass *p, struct q_group *g, struct kar_queue_d
 
 static void finish(struct q_pass *p, struct kar_queue_result *out)
 {
-	uint32_t *order = kar_arena_alloc(p->arena, p->n_line + 1, sizeof(*order));
+	uint32_t *order = kar_arena_alloc(p->arena, p->in->n_line + 1, sizeof(*order));
 
-	for (uint32_t i = 0; i < p->n_line; i++)
-		order[i] = p->line[i]->index;
+	for (uint32_t i = 0; i < p->in->n_line; i++)
+		order[i] = p->in->line[i]->index;
 	out->order = order;
-	out->n_order = p->n_line;
-	out->groups = kar_arena_alloc(p->arena, p->snapshot->n_groups + 1, sizeof(*out->groups));
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++)
-		put_decision(p, &p->groups[i], &out->groups[i]);
+	out->n_order = p->in->n_line;
+	out->groups = kar_arena_alloc(p->arena, p->in->snapshot->n_groups + 1, sizeof(*out->groups));
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++)
+		put_decision(p, &p->in->groups[i], &out->groups[i]);
 	q_explain(p, out);
 	q_estimate(p, out);
 	q_messages(p, out);
 	q_queue_results(p, out);
-	out->again_at = p->again_at;
+	out->again_at = p->memo->again_at;
 }
 
 /* A gang that was admitted without room goes on waiting for new nodes, and nobody else of its queue does. */
 static void find_provisioned(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		if (p->live[i]->in->provisioned && !p->live[i]->in->no_provisioning &&
-			q_is_admitted(p->live[i]))
-			p->live[i]->queue->grows = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		if (p->plan.live[i]->in->provisioned && !p->plan.live[i]->in->no_provisioning &&
+			q_is_admitted(p->plan.live[i]))
+			p->plan.live[i]->queue->grows = p->plan.live[i];
 	}
 }
 
@@ -130,8 +130,8 @@ static bool withdraw(struct q_pass *p, int32_t *before, int round)
 	bool withdrawn = q_raise(p), changed;
 
 	changed = withdrawn && let_in(p);
-	for (uint32_t i = 0; i < p->snapshot->n_groups && withdrawn; i++) {
-		int32_t d = p->groups[i].st.n_kept;
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups && withdrawn; i++) {
+		int32_t d = p->in->groups[i].st.n_kept;
 
 		changed |= before[i] != d && round < ROUNDS;
 		before[i] = d;
@@ -142,19 +142,22 @@ static bool withdraw(struct q_pass *p, int32_t *before, int round)
 void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar_arena *a,
 	struct kar_queue_result *out)
 {
+	struct q_input *in = kar_arena_alloc(a, 1, sizeof(*in));
 	struct q_pass *p = kar_arena_alloc(a, 1, sizeof(*p));
 	size_t mark = kar_sched_mark(s->sched);
 	int32_t *d = kar_arena_alloc(a, s->n_groups + 1, sizeof(*d)); /* of the last round */
 	bool changed = true;
 
-	*p = (struct q_pass){ .snapshot = s, .now = now, .arena = a, .again_at = KAR_NEVER };
+	*in = (struct q_input){ .snapshot = s, .now = now };
+	*p = (struct q_pass){ .in = in, .arena = a, .memo = kar_arena_alloc(a, 1, sizeof(struct q_memo)) };
+	p->memo->again_at = KAR_NEVER;
 	*out = (struct kar_queue_result){ 0 };
-	q_setup(p);
+	q_setup(in, p);
 	find_provisioned(p);
 	q_nodes_begin(p);
 	for (int round = 0; changed; round++) {
 		while (changed && out->steps < KAR_QUEUE_STEPS) {
-			p->step = (uint32_t)++out->steps;
+			p->round.step = (uint32_t)++out->steps;
 			changed = step(p);
 		}
 		out->unsettled = changed;
@@ -168,6 +171,6 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	finish(p, out);
 	q_forget_reservation(p);
 	kar_sched_undo(s->sched, mark);
-	for (uint32_t i = 0; i < p->n_made; i++)
-		kar_sched_class_put(s->sched, p->made[i]);
+	for (uint32_t i = 0; i < p->memo->n_made; i++)
+		kar_sched_class_put(s->sched, p->memo->made[i]);
 }

@@ -30,8 +30,8 @@ static bool goes_first(const struct q_queue *a, const struct q_queue *b)
 
 void q_race_begin(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		q->candidate = NULL;
 		q->dirty = true;

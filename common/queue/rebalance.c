@@ -42,7 +42,7 @@ static bool is_less(const struct shares *a, const struct shares *b)
 }
 
 /* May @y give up one for @z, by what they had before? */
-static bool is_fair(struct q_pass *p, struct q_group *y, struct q_group *z)
+static bool is_fair(const struct q_pass *p, struct q_group *y, struct q_group *z)
 {
 	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
 	struct q_queue *a, *b;
@@ -55,17 +55,17 @@ static bool is_fair(struct q_pass *p, struct q_group *y, struct q_group *z)
 
 static void least_of(const struct q_pass *p, int64_t *to, const int64_t *v, bool first)
 {
-	for (uint32_t r = 0; r < p->n_resources; r++)
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		to[r] = first ? v[r] : q_min(to[r], v[r]);
 }
 
 /* Per queue the least that the next pod of anybody below asks for, of each resource. */
 static void find_least_asks(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
-		p->queues[i].asks_least = NULL;
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
+		p->in->queues[i].asks_least = NULL;
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 
 		for (uint32_t k = 0; k < g->in->n_runs && g->in->elastic; k++) {
 			const int64_t *v = q_class_needs(p, g->in->runs[k].class);
@@ -97,16 +97,16 @@ static void note_low(struct q_queue *q, int64_t low)
 /* Per queue below which somebody may grow: the least share that this can give it; and per leaf who has the fewest extras. */
 static void find_lows(struct q_pass *p)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		q->lows[0] = q->lows[1] = INT64_MAX;
 		q->fewest[0] = q->fewest[1] = INT32_MAX;
 		q->lowest = NULL;
 		q->grows_below = false;
 	}
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		struct q_group *g = p->plan.live[i];
 		int32_t e = q_extras(g);
 
 		if (!q_may_grow(p, g))
@@ -121,8 +121,8 @@ static void find_lows(struct q_pass *p)
 		for (struct q_queue *q = g->queue; q && !q->grows_below; q = q->parent)
 			q->grows_below = true;
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		if (q->grows_below)
 			note_low(q, q_share(p, q, q->asks_least, Q_SHARE_UNIT));
@@ -136,7 +136,7 @@ static bool may_fall(const struct q_pass *p, const struct q_queue *q, const int6
 
 	if (!q->grows_below)
 		return false;
-	for (uint32_t r = 0; r < p->n_resources; r++)
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		change[r] = q_sub(q->asks_least[r], u[r]);
 	return q_share(p, q, change, Q_SHARE_UNIT) < q->share;
 }
@@ -146,7 +146,7 @@ static bool may_fall(const struct q_pass *p, const struct q_queue *q, const int6
  * tries. Conditions that are necessary, from the leaf up: a queue beside its path would not have more than its path has; or with smaller
  * pods a queue of the path itself would have less; or another of its leaf has two extras less.
  */
-static bool may_get_better(struct q_pass *p, const struct q_group *y)
+static bool may_get_better(const struct q_pass *p, const struct q_group *y)
 {
 	const int64_t *u = q_class_needs(p, y->in->runs[q_run_of(y, y->st.n_kept - 1)].class);
 	const struct q_queue *leaf = y->queue;
@@ -196,7 +196,7 @@ static struct q_group *give(struct moving *m, const struct q_group *y)
 	struct q_pass *p = m->p;
 	struct q_group *g;
 
-	while ((g = p->root->candidate)) {
+	while ((g = p->in->root->candidate)) {
 		bool lower = g->queue == y->queue && g->in->base < y->in->base;
 		bool given = !lower && q_raise_by_one(p, g, Q_FUT);
 
@@ -259,7 +259,7 @@ static bool move_one(struct moving *m, struct q_group *y)
 	m->moves[m->n++] = (struct move){ y, z, z->raised, y->moved };
 	y->moved -= y->moved > 0;
 	z->moved++;
-	z->raised = z->raised ? z->raised : ++p->n_raised;
+	z->raised = z->raised ? z->raised : ++p->plan.n_raised;
 	return true;
 }
 
@@ -276,7 +276,7 @@ static bool is_like(const struct q_group *a, const struct q_group *b)
 	return a->kind == b->kind && a->st.n_kept == b->st.n_kept;
 }
 
-static bool is_movable(struct q_pass *p, const struct q_group *g)
+static bool is_movable(const struct q_pass *p, const struct q_group *g)
 {
 	return q_extras(g) > 0 && g->queue->in && (g->st.n_kept != g->desired || !q_is_frozen(p, g));
 }
@@ -300,7 +300,7 @@ static void take_back(struct moving *m)
 		const struct move *last = &m->moves[--m->n];
 
 		if (!last->raised)
-			m->p->n_raised--;
+			m->p->plan.n_raised--;
 		last->to->raised = last->raised;
 		last->to->moved--;
 		last->from->moved = last->moved;
@@ -348,9 +348,9 @@ static uint32_t find_givers(struct moving *m)
 	uint32_t n = 0;
 
 	find_lows(p);
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		if (is_movable(p, p->live[i]) && may_get_better(p, p->live[i]))
-			m->givers[n++] = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		if (is_movable(p, p->plan.live[i]) && may_get_better(p, p->plan.live[i]))
+			m->givers[n++] = p->plan.live[i];
 	}
 	qsort(m->givers, n, sizeof(struct q_group *), by_shares);
 	if (n && !m->racing)
@@ -381,14 +381,14 @@ bool q_rebalance(struct q_pass *p)
 {
 	struct moving m = { .p = p, .limit = 1 };
 
-	if (!p->extras)
+	if (!p->plan.extras)
 		return false;
-	m.givers = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(struct q_group *));
-	m.failed = kar_arena_alloc(p->arena, p->n_live + 1, sizeof(struct q_group *));
+	m.givers = kar_arena_alloc(p->arena, p->plan.n_live + 1, sizeof(struct q_group *));
+	m.failed = kar_arena_alloc(p->arena, p->plan.n_live + 1, sizeof(struct q_group *));
 	q_growth_all(p);
 	find_least_asks(p);
-	for (uint32_t i = 0; i < p->n_live; i++)
-		p->live[i]->stays = false;
+	for (uint32_t i = 0; i < p->plan.n_live; i++)
+		p->plan.live[i]->stays = false;
 	while (rebalance_one(&m))
 		continue;
 	return m.changed;

@@ -12,8 +12,8 @@ static uint32_t by_median(const struct q_pass *p, const struct kar_queue_in **le
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		const struct kar_queue_in *q = p->queues[i].in;
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		const struct kar_queue_in *q = p->in->queues[i].in;
 		uint32_t k = n;
 
 		if (q->n_run_times < 5)
@@ -27,10 +27,10 @@ static uint32_t by_median(const struct q_pass *p, const struct kar_queue_in **le
 }
 
 /* The median of the run times that are known: of each leaf its own median stands for all its jobs. 0: none is known. */
-static kar_time usual_run_time(struct q_pass *p)
+static kar_time usual_run_time(const struct q_pass *p)
 {
 	const struct kar_queue_in **leaves =
-		kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(const struct kar_queue_in *));
+		kar_arena_alloc(p->arena, p->in->snapshot->n_queues + 1, sizeof(const struct kar_queue_in *));
 	uint32_t n = by_median(p, leaves), i = 0;
 	int64_t all = 0, so_far = 0;
 
@@ -47,33 +47,33 @@ static const kar_time USUAL_AT_MOST = 4 * 60 * KAR_MINUTE;
 /* ms in which a queue has no reservation after one without progress. */
 static kar_time cooling(const struct q_pass *p)
 {
-	return 2 * p->snapshot->flags.starvation_timeout;
+	return 2 * p->in->snapshot->flags.starvation_timeout;
 }
 
 /* ms without progress: where jobs run for hours, nothing may come free for as long. */
-static kar_time longest(struct q_pass *p)
+static kar_time longest(const struct q_pass *p)
 {
-	if (!p->longest)
-		p->longest = q_max(cooling(p), q_min(usual_run_time(p), USUAL_AT_MOST));
-	return p->longest;
+	if (!p->memo->longest)
+		p->memo->longest = q_max(cooling(p), q_min(usual_run_time(p), USUAL_AT_MOST));
+	return p->memo->longest;
 }
 
 static bool has_ended(const struct q_pass *p, const struct q_queue *q)
 {
-	return q->in->reserved_until > 0 && q->in->reserved_until <= p->now;
+	return q->in->reserved_until > 0 && q->in->reserved_until <= p->in->now;
 }
 
 /* A reservation has ended without progress, and the queue has no other for a while. */
-static bool cools_down(struct q_pass *p, const struct q_queue *q)
+static bool cools_down(const struct q_pass *p, const struct q_queue *q)
 {
 	kar_time again;
 
 	if (!has_ended(p, q))
 		return false;
 	again = q_add(q->in->reserved_until, cooling(p));
-	if (again > p->now)
+	if (again > p->in->now)
 		q_note_time(p, again);
-	return again > p->now;
+	return again > p->in->now;
 }
 
 /* In the last pass, and still. */
@@ -83,7 +83,7 @@ static bool is_held_for(const struct q_pass *p, const struct q_group *g)
 }
 
 /* How many pods of its minimum its queues have room for. */
-static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
+static int32_t pods_in_rows(const struct q_pass *p, struct q_group *g)
 {
 	int32_t least = 0, most = g->min;
 
@@ -94,7 +94,7 @@ static int32_t pods_in_rows(struct q_pass *p, struct q_group *g)
 
 		q_add_pods(p, g, 0, pods, asked, NULL);
 		for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
-			for (uint32_t r = 0; r < p->n_resources; r++)
+			for (uint32_t r = 0; r < p->in->n_resources; r++)
 				fits &= asked[r] <= 0 || asked[r] <= q_queue_room(q, r, g, Q_FUT, &limit);
 		}
 		if (fits)
@@ -114,12 +114,12 @@ static int64_t percent(int64_t room, int64_t asked)
 }
 
 /* How much of its minimum has come free in its queues, and on the nodes that are kept for it: a large pod needs more than one that ends. */
-static int32_t gathered_by(struct q_pass *p, const struct q_group *g)
+static int32_t gathered_by(const struct q_pass *p, const struct q_group *g)
 {
-	int64_t least = g == p->root->reserved && !g->in->no_node_check ? p->gathered : 100, limit;
+	int64_t least = g == p->in->root->reserved && !g->in->no_node_check ? p->plan.gathered : 100, limit;
 
 	for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
-		for (uint32_t r = 0; r < p->n_resources; r++)
+		for (uint32_t r = 0; r < p->in->n_resources; r++)
 			least = q_min(least,
 				percent(q_queue_room(q, r, g, Q_FUT, &limit), g->kind->minimum[r]));
 	}
@@ -131,7 +131,7 @@ static int32_t pods_that_fit(struct q_pass *p, struct q_group *g)
 	const struct q_ask ask = q_ask_minimum(g);
 	int32_t pods = pods_in_rows(p, g);
 
-	if (p->snapshot->no_nodes || g->in->no_node_check)
+	if (p->in->snapshot->no_nodes || g->in->no_node_check)
 		return pods;
 	return (int32_t)q_min(pods, q_explain_nodes(p, &ask).placed);
 }
@@ -144,23 +144,23 @@ void q_reservation_result(struct q_pass *p, struct q_group *head, struct kar_que
 	bool goes_on = held && in->reserved_until > 0 && pods <= in->reserved_pods &&
 		gathered < in->reserved_gathered + PROGRESS;
 
-	o->reserved_since = held ? in->reserved_since : p->now;
+	o->reserved_since = held ? in->reserved_since : p->in->now;
 	o->reserved_pods = held && in->reserved_pods > pods ? in->reserved_pods : pods;
 	o->reserved_gathered =
 		goes_on || (held && in->reserved_gathered > gathered) ? in->reserved_gathered : gathered;
-	o->reserved_until = goes_on ? in->reserved_until : q_add(p->now, longest(p));
+	o->reserved_until = goes_on ? in->reserved_until : q_add(p->in->now, longest(p));
 	q_note_time(p, o->reserved_until);
 }
 
-bool q_keeps_reservation(struct q_pass *p, const struct q_queue *q)
+bool q_keeps_reservation(const struct q_pass *p, const struct q_queue *q)
 {
 	uint32_t group = q->in->reserved_for;
 
-	if (!has_ended(p, q) || p->snapshot->flags.starvation_timeout <= 0)
+	if (!has_ended(p, q) || p->in->snapshot->flags.starvation_timeout <= 0)
 		return false;
 	if (group == KAR_QUEUE_NONE)
-		return q_add(q->in->reserved_until, cooling(p)) > p->now;
-	return p->groups[group].st.standing == KAR_QUEUE_WAITING;
+		return q_add(q->in->reserved_until, cooling(p)) > p->in->now;
+	return p->in->groups[group].st.standing == KAR_QUEUE_WAITING;
 }
 
 /* --- who starves ------------------------------------------------------------------------------------ */
@@ -186,14 +186,14 @@ static bool is_entitled(const struct q_pass *p, const struct q_group *g)
 {
 	bool all = true;
 
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++)
 		all &= g->kind->minimum[r] <= 0 || g->kind->minimum[r] <= g->queue->due[r];
 	return all;
 }
 
 static bool starves(struct q_pass *p, struct q_group *g)
 {
-	int64_t limit = p->snapshot->flags.starvation_timeout / KAR_SECOND;
+	int64_t limit = p->in->snapshot->flags.starvation_timeout / KAR_SECOND;
 
 	if (g->st.standing != KAR_QUEUE_WAITING || !q_is_candidate(g) || g->wait < limit || g->in->n_unit ||
 		g->in->takes_nothing)
@@ -203,18 +203,18 @@ static bool starves(struct q_pass *p, struct q_group *g)
 	/* Its room has come together: if it were no head now, those that it has held up would take that. */
 	if (is_held_for(p, g))
 		return true;
-	if (g->kind->starved_at == p->change)
+	if (g->kind->starved_at == p->round.change)
 		return true;
 	if (fits_later(p, g))
 		return false;
-	g->kind->starved_at = p->change;
+	g->kind->starved_at = p->round.change;
 	return true;
 }
 
 /* --- pools ------------------------------------------------------------------------------------------ */
 
 /* The lowest queue on the path of @g whose capability or maxJobs stops it; the root if only the cluster does. */
-static struct q_queue *pool_of(struct q_pass *p, struct q_group *g)
+static struct q_queue *pool_of(const struct q_pass *p, struct q_group *g)
 {
 	const struct q_ask ask = q_ask_minimum(g);
 	struct q_queue *q = g->queue;
@@ -246,7 +246,7 @@ static bool has_had_its_turn(const struct q_pass *p, const struct q_group *g)
 
 	if (in->reserved_for == KAR_QUEUE_NONE)
 		return false;
-	last = &p->groups[in->reserved_for];
+	last = &p->in->groups[in->reserved_for];
 	if (has_ended(p, g->queue))
 		return !is_before(last, g);
 	return last->st.standing == KAR_QUEUE_WAITING && last->level == g->level && is_before(g, last);
@@ -272,13 +272,13 @@ void q_lift_all(struct q_pass *p)
 {
 	const struct q_state none = { 0 };
 
-	for (uint32_t i = 0; i < p->n_live; i++)
-		q_retake(p, p->live[i], &p->live[i]->st, &none);
+	for (uint32_t i = 0; i < p->plan.n_live; i++)
+		q_retake(p, p->plan.live[i], &p->plan.live[i]->st, &none);
 	q_forget_expected(p);
 }
 
 /* It ran for twice the usual time already when the reservation began: it may do so for as long again. */
-static bool may_stay(struct q_pass *p, const struct q_group *g, kar_time since)
+static bool may_stay(const struct q_pass *p, const struct q_group *g, kar_time since)
 {
 	return g->in->started_at && g->in->started_at < since - 2 * longest(p);
 }
@@ -289,7 +289,7 @@ static bool place_settled(struct q_pass *p, const struct q_ask *ask, struct q_st
 	const struct kar_queue_group *in = ask->group->in;
 
 	for (uint32_t i = 0; i < in->n_runs; i++)
-		kar_sched_settle(p->snapshot->sched, in->runs[i].class);
+		kar_sched_settle(p->in->snapshot->sched, in->runs[i].class);
 	return q_place(p, ask, Q_FUT, st);
 }
 
@@ -298,16 +298,16 @@ static bool place_beside_old(struct q_pass *p, const struct q_ask *ask, kar_time
 	const struct q_state none = { 0 };
 	bool any = false;
 
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		any |= may_stay(p, p->live[i], since);
-		if (!may_stay(p, p->live[i], since))
-			q_retake(p, p->live[i], &p->live[i]->st, &none);
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		any |= may_stay(p, p->plan.live[i], since);
+		if (!may_stay(p, p->plan.live[i], since))
+			q_retake(p, p->plan.live[i], &p->plan.live[i]->st, &none);
 	}
 	if (place_settled(p, ask, st))
 		return true;
-	for (uint32_t i = 0; any && i < p->n_live; i++) {
-		if (may_stay(p, p->live[i], since))
-			q_retake(p, p->live[i], &p->live[i]->st, &none);
+	for (uint32_t i = 0; any && i < p->plan.n_live; i++) {
+		if (may_stay(p, p->plan.live[i], since))
+			q_retake(p, p->plan.live[i], &p->plan.live[i]->st, &none);
 	}
 	return any && place_settled(p, ask, st);
 }
@@ -347,7 +347,7 @@ static struct room *place_alone(struct q_pass *p, struct q_group *head, kar_time
 static void subtract_old(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
 {
 	struct room *rooms = context;
-	const uint32_t *at = kar_table_find(&p->reserved_at, node);
+	const uint32_t *at = kar_table_find(&p->plan.reserved_at, node);
 
 	if (at)
 		q_add_class(p, class, -(int64_t)n, rooms[*at].v);
@@ -355,10 +355,10 @@ static void subtract_old(struct q_pass *p, void *context, const char *node, kar_
 
 void q_forget_reservation(struct q_pass *p)
 {
-	p->n_reserved = 0;
-	p->left_before = INT64_MAX;
-	kar_table_release(&p->reserved_at);
-	p->reserved_at = (struct kar_table){ 0 };
+	p->plan.n_reserved = 0;
+	p->plan.left_before = INT64_MAX;
+	kar_table_release(&p->plan.reserved_at);
+	p->plan.reserved_at = (struct kar_table){ 0 };
 }
 
 /* What is free now of the room that the head would have on the nodes without any managed pod. */
@@ -367,15 +367,15 @@ static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, c
 {
 	int64_t least = 100;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t sum = 0;
 
 		for (uint32_t i = 0; i < n && head->kind->minimum[r] > 0; i++)
 			sum = q_add(sum,
 				q_max(0,
 					q_min(rooms[i].v[r],
-						kar_sched_node_free(p->snapshot->sched, rooms[i].node,
-							p->names[r]))));
+						kar_sched_node_free(p->in->snapshot->sched, rooms[i].node,
+							p->in->names[r]))));
 		least = q_min(least, percent(sum, head->kind->minimum[r]));
 	}
 	return least;
@@ -384,30 +384,31 @@ static int64_t gathered_on(const struct q_pass *p, const struct q_group *head, c
 static void reserve_nodes(struct q_pass *p, struct q_group *head)
 {
 	const struct kar_queue_in *in = head->queue->in;
-	kar_time since = is_held_for(p, head) ? in->reserved_since : p->now;
+	kar_time since = is_held_for(p, head) ? in->reserved_since : p->in->now;
 	uint32_t n = 0;
-	struct room *rooms = place_alone(p, head, since, &p->reserved_at, &n);
+	struct room *rooms = place_alone(p, head, since, &p->plan.reserved_at, &n);
 
 	if (!rooms) {
-		p->root->reserved = NULL;
+		p->in->root->reserved = NULL;
 		return;
 	}
-	p->reserved_since = since;
-	p->gathered = gathered_on(p, head, rooms, n);
-	p->kept_before = kar_arena_alloc(p->arena, p->snapshot->n_groups, sizeof(*p->kept_before));
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		const struct q_group *g = p->live[i];
+	p->plan.reserved_since = since;
+	p->plan.gathered = gathered_on(p, head, rooms, n);
+	p->plan.kept_before =
+		kar_arena_alloc(p->arena, p->in->snapshot->n_groups, sizeof(*p->plan.kept_before));
+	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+		const struct q_group *g = p->plan.live[i];
 
-		p->kept_before[g->index] = q_kept(g);
+		p->plan.kept_before[g->index] = q_kept(g);
 		q_visit_old(p, g, 0, q_kept(g), subtract_old, rooms);
 	}
-	p->left_before = p->leaving;
-	p->reserved = kar_arena_alloc(p->arena, n + 1, sizeof(*p->reserved));
+	p->plan.left_before = p->plan.leaving;
+	p->plan.reserved = kar_arena_alloc(p->arena, n + 1, sizeof(*p->plan.reserved));
 	for (uint32_t i = 0; i < n; i++) {
 		kar_class class = q_room_class(p, rooms[i].v);
 
 		if (class)
-			p->reserved[p->n_reserved++] =
+			p->plan.reserved[p->plan.n_reserved++] =
 				(struct q_reserved){ rooms[i].node, class, rooms[i].v };
 	}
 }
@@ -415,12 +416,12 @@ static void reserve_nodes(struct q_pass *p, struct q_group *head)
 void q_reserve(struct q_pass *p)
 {
 	struct q_group **heads =
-		kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(struct q_group *));
+		kar_arena_alloc(p->arena, p->in->snapshot->n_queues + 1, sizeof(struct q_group *));
 
-	if (p->snapshot->flags.starvation_timeout <= 0)
+	if (p->in->snapshot->flags.starvation_timeout <= 0)
 		return;
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		struct q_queue *q = &p->queues[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		struct q_queue *q = &p->in->queues[i];
 
 		for (uint32_t k = 0; k < q->n_line && !cools_down(p, q); k++) {
 			struct q_group *g = q->line[k];
@@ -429,7 +430,7 @@ void q_reserve(struct q_pass *p)
 				g->binds_own = !is_entitled(p, g);
 				const struct q_queue *pool = pool_of(p, g);
 				struct q_group **head =
-					&heads[pool->in ? pool->index : p->snapshot->n_queues];
+					&heads[pool->in ? pool->index : p->in->snapshot->n_queues];
 
 				if (!*head || goes_first(p, g, *head))
 					*head = g;
@@ -438,8 +439,8 @@ void q_reserve(struct q_pass *p)
 				break; /* the others are behind a head */
 		}
 	}
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
-		p->queues[i].reserved = heads[i];
-	if (p->root->reserved && !p->snapshot->no_nodes)
-		reserve_nodes(p, p->root->reserved);
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
+		p->in->queues[i].reserved = heads[i];
+	if (p->in->root->reserved && !p->in->snapshot->no_nodes)
+		reserve_nodes(p, p->in->root->reserved);
 }

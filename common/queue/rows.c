@@ -13,37 +13,37 @@ bool q_lacks_a_place(const struct q_state *st)
 }
 
 /* Pods that stay and have no place yet go before whoever is new: where they will be is not known, so that only the sums keep room for them. */
-static bool somebody_lacks_a_place(struct q_pass *p)
+static bool somebody_lacks_a_place(const struct q_pass *p)
 {
-	if (p->lacks_place_at == p->change)
-		return p->lacks_place;
-	p->lacks_place_at = p->change;
-	p->lacks_place = false;
-	for (uint32_t i = 0; i < p->n_live && !p->lacks_place; i++) {
-		const struct q_group *g = p->live[i];
+	if (p->memo->lacks_place_at == p->round.change)
+		return p->memo->lacks_place;
+	p->memo->lacks_place_at = p->round.change;
+	p->memo->lacks_place = false;
+	for (uint32_t i = 0; i < p->plan.n_live && !p->memo->lacks_place; i++) {
+		const struct q_group *g = p->plan.live[i];
 
-		p->lacks_place = q_is_admitted(g) && q_lacks_a_place(&g->st);
+		p->memo->lacks_place = q_is_admitted(g) && q_lacks_a_place(&g->st);
 	}
-	return p->lacks_place;
+	return p->memo->lacks_place;
 }
 
 /*
  * The resources of which the sum over all nodes has too little. Into *@refused those that refuse the ask: where guarantees of others, or
  * room for pods that have no place yet, must stay free, or nodes are not looked at. Else the nodes decide.
  */
-static uint64_t short_in_cluster(struct q_pass *p, const struct q_ask *ask, enum q_view view,
+static uint64_t short_in_cluster(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
 	uint64_t *refused)
 {
 	bool nodes_decide = !ask->group->in->no_node_check;
 	uint64_t all = 0;
 
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
-		int64_t sum, lock = p->has_guarantees && !ask->no_lock ? q_lock(ask->group->queue, r) : 0;
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		int64_t sum, lock = p->in->has_guarantees && !ask->no_lock ? q_lock(ask->group->queue, r) : 0;
 
 		if (ask->needs[r] <= 0)
 			continue;
-		sum = q_add(q_add(p->foreign[r], q_seen(&p->root->sum[r], view)), ask->needs[r]);
-		if (q_add(sum, lock) <= p->alloc[r])
+		sum = q_add(q_add(p->in->foreign[r], q_seen(&p->in->root->sum[r], view)), ask->needs[r]);
+		if (q_add(sum, lock) <= p->in->alloc[r])
 			continue;
 		all |= (uint64_t)1 << r;
 		*refused |= (uint64_t)(lock > 0 || !nodes_decide || somebody_lacks_a_place(p)) << r;
@@ -58,7 +58,7 @@ static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, 
 	const struct q_group *head = q_binds(p, q->reserved, ask) ? q->reserved : NULL;
 	uint64_t all = 0;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t asked = ask->needs[r], limit;
 
 		if (asked <= 0)
@@ -79,34 +79,35 @@ static bool lacks_jobs(const struct q_pass *p, const struct q_queue *q, const st
 
 int64_t q_row_room(const struct q_pass *p, uint32_t row)
 {
-	const struct kar_queue_quota_row *in = &p->snapshot->rows[row];
+	const struct kar_queue_quota_row *in = &p->in->snapshot->rows[row];
 
-	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[row].sum, Q_FUT));
+	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->in->rows[row].sum, Q_FUT));
 }
 
 bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
 {
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
-		if (u[r] > 0 && q_add(q_used(p->root, r), u[r]) > p->load[r])
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		if (u[r] > 0 && q_add(q_used(p->in->root, r), u[r]) > p->in->load[r])
 			return true;
 	}
 	return false;
 }
 
 /* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */
-static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum q_view view, bool *closed)
+static uint64_t short_in_quotas(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
+	bool *closed)
 {
 	const struct q_kind *k = ask->group->kind;
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *in = &p->snapshot->rows[k->rows[i]];
+		const struct kar_queue_quota_row *in = &p->in->snapshot->rows[k->rows[i]];
 		const struct q_group *closer;
 		int64_t room;
 
 		if (ask->rows[i] <= 0)
 			continue;
-		room = q_sub(q_sub(in->limit, in->foreign), q_seen(&p->rows[k->rows[i]].sum, view));
+		room = q_sub(q_sub(in->limit, in->foreign), q_seen(&p->in->rows[k->rows[i]].sum, view));
 		all |= (uint64_t)(ask->rows[i] > room) << i;
 		closer = q_row_closer(p, k->rows[i]);
 		*closed |= closer && closer != ask->group && !ask->group->keeps &&
@@ -115,7 +116,7 @@ static uint64_t short_in_quotas(struct q_pass *p, const struct q_ask *ask, enum 
 	return all;
 }
 
-bool q_rows_fit(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
+bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
 {
 	uint64_t refused = 0;
 	bool fits;
@@ -138,7 +139,7 @@ static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue
 {
 	int64_t all = 0;
 
-	for (; p->has_guarantees && q->parent; q = q->parent) {
+	for (; p->in->has_guarantees && q->parent; q = q->parent) {
 		for (uint32_t i = 0; i < q->parent->n_children; i++) {
 			if (q->parent->children[i] != q)
 				all = q_add(all, q->parent->children[i]->guarantee[r]);
@@ -147,11 +148,11 @@ static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue
 	return all;
 }
 
-static bool fits_empty_rows(struct q_pass *p, const struct q_group *g)
+static bool fits_empty_rows(const struct q_pass *p, const struct q_group *g)
 {
 	const int64_t *m = g->kind->minimum;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		int64_t others;
 
 		if (m[r] <= 0)
@@ -160,18 +161,18 @@ static bool fits_empty_rows(struct q_pass *p, const struct q_group *g)
 			if (m[r] > q_limit(q, r, g))
 				return false;
 		}
-		others = q_add(p->foreign[r], guaranteed_to_others(p, g->queue, r));
-		if (!p->snapshot->no_nodes && q_add(m[r], others) > p->alloc[r])
+		others = q_add(p->in->foreign[r], guaranteed_to_others(p, g->queue, r));
+		if (!p->in->snapshot->no_nodes && q_add(m[r], others) > p->in->alloc[r])
 			return false;
 	}
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
-		if (g->kind->row_minimum[i] > p->snapshot->rows[g->kind->rows[i]].hard)
+		if (g->kind->row_minimum[i] > p->in->snapshot->rows[g->kind->rows[i]].hard)
 			return false;
 	}
 	return true;
 }
 
-bool q_is_feasible(struct q_pass *p, struct q_group *g)
+bool q_is_feasible(const struct q_pass *p, struct q_group *g)
 {
 	if (g->kind->feasible < 0)
 		g->kind->feasible = fits_empty_rows(p, g) && q_fits_empty_nodes(p, g);
@@ -187,15 +188,15 @@ static bool is_waiting(const struct q_group *g)
 		!g->in->takes_nothing;
 }
 
-struct q_group *q_row_closer(struct q_pass *p, uint32_t row)
+struct q_group *q_row_closer(const struct q_pass *p, uint32_t row)
 {
-	struct q_row *r = &p->rows[row];
+	struct q_row *r = &p->in->rows[row];
 	int64_t room;
 
-	if (r->closer_at == p->change)
+	if (r->closer_at == p->round.change)
 		return r->closer;
 	r->closer = NULL;
-	r->closer_at = p->change;
+	r->closer_at = p->round.change;
 	room = q_row_room(p, row);
 	for (uint32_t i = 0; r->largest > room && i < r->n_line && !r->closer; i++) {
 		struct q_group *g = r->line[i];
@@ -209,7 +210,7 @@ struct q_group *q_row_closer(struct q_pass *p, uint32_t row)
 	return r->closer;
 }
 
-bool q_is_quota_blocked(struct q_pass *p, const struct q_group *g)
+bool q_is_quota_blocked(const struct q_pass *p, const struct q_group *g)
 {
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
 		const struct q_group *closer;

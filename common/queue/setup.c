@@ -6,10 +6,10 @@
 
 /* --- order ----------------------------------------------------------------------------------------- */
 
-static int64_t level_of(struct q_pass *p, const struct q_group *g)
+static int64_t level_of(const struct q_pass *p, const struct q_group *g)
 {
 	static const int32_t classes[] = { 10, 100, 1000 };
-	kar_time age = p->snapshot->flags.aging_interval;
+	kar_time age = p->in->snapshot->flags.aging_interval;
 	int64_t base = g->in->base, k;
 	int64_t i = -1;
 
@@ -34,9 +34,10 @@ static int64_t waited_seconds(const struct kar_queue_group *in)
 	return kar_clamp(in->waited_seconds, 0, KAR_QUEUE_MAX_WAITED);
 }
 
-static void find_level(struct q_pass *p, struct q_group *g)
+static void find_level(const struct q_pass *p, struct q_group *g)
 {
-	kar_time age = p->snapshot->flags.aging_interval, starve = p->snapshot->flags.starvation_timeout;
+	kar_time age = p->in->snapshot->flags.aging_interval,
+		 starve = p->in->snapshot->flags.starvation_timeout;
 	int64_t waited = waited_seconds(g->in);
 
 	if (g->in->standing == KAR_QUEUE_ADMITTED) {
@@ -44,9 +45,9 @@ static void find_level(struct q_pass *p, struct q_group *g)
 	} else {
 		kar_time begin = waits_since(g->in) - waited * KAR_SECOND;
 
-		g->wait = q_max(0, p->now - begin) / KAR_SECOND;
-		if (age > 0 && level_of(p, g) < 1000 && p->now >= begin)
-			q_note_time(p, begin + ((p->now - begin) / age + 1) * age);
+		g->wait = q_max(0, p->in->now - begin) / KAR_SECOND;
+		if (age > 0 && level_of(p, g) < 1000 && p->in->now >= begin)
+			q_note_time(p, begin + ((p->in->now - begin) / age + 1) * age);
 		if (starve > 0)
 			q_note_time(p, begin + starve);
 	}
@@ -73,13 +74,13 @@ static bool has_pods(const struct kar_queue_group *in)
 	return any;
 }
 
-static void count_away(struct q_pass *p, struct q_group *g, kar_class class, int32_t n)
+static void count_away(const struct q_pass *p, struct q_group *g, kar_class class, int32_t n)
 {
 	g->away = g->away ? g->away : q_vector(p);
 	q_add_class(p, class, n, g->away);
 }
 
-static void count_pods(struct q_pass *p, struct q_group *g)
+static void count_pods(const struct q_pass *p, struct q_group *g)
 {
 	if (!has_pods(g->in))
 		return;
@@ -102,7 +103,8 @@ static void count_pods(struct q_pass *p, struct q_group *g)
 
 		q_add_class(p, l->class, l->n, g->pods);
 		q_add_charges(g->kind, l->charges, l->n_charges, l->n, g->row_pods);
-		if (l->node && !p->snapshot->no_nodes && !kar_sched_node_usable(p->snapshot->sched, l->node))
+		if (l->node && !p->in->snapshot->no_nodes &&
+			!kar_sched_node_usable(p->in->snapshot->sched, l->node))
 			count_away(p, g, l->class, l->n);
 	}
 }
@@ -111,8 +113,9 @@ static void set_up(struct q_pass *p, struct q_group *g)
 {
 	const struct kar_queue_group *in = g->in;
 
-	g->queue = in->queue != KAR_QUEUE_NONE && p->queues[in->queue].in_force ? &p->queues[in->queue]
-										: p->root;
+	g->queue = in->queue != KAR_QUEUE_NONE && p->in->queues[in->queue].in_force
+		? &p->in->queues[in->queue]
+		: p->in->root;
 	g->left = count(in);
 	g->min = (int32_t)kar_clamp(in->min, g->left > 0, g->left);
 	g->desired = in->desired < g->left ? in->desired : g->left;
@@ -130,7 +133,7 @@ static void set_up(struct q_pass *p, struct q_group *g)
 static void enter_rows(struct q_pass *p, struct q_group *g)
 {
 	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
-		struct q_row *row = &p->rows[g->kind->rows[i]];
+		struct q_row *row = &p->in->rows[g->kind->rows[i]];
 
 		row->line = kar_arena_grow(p->arena, row->line, row->n_line, sizeof(struct q_group *));
 		row->line[row->n_line++] = g;
@@ -140,18 +143,18 @@ static void enter_rows(struct q_pass *p, struct q_group *g)
 
 static void make_lines(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_line; i++)
-		p->line[i]->queue->n_line++;
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		p->queues[i].line =
-			kar_arena_alloc(p->arena, p->queues[i].n_line + 1, sizeof(struct q_group *));
-		p->queues[i].n_line = 0;
+	for (uint32_t i = 0; i < p->in->n_line; i++)
+		p->in->line[i]->queue->n_line++;
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		p->in->queues[i].line =
+			kar_arena_alloc(p->arena, p->in->queues[i].n_line + 1, sizeof(struct q_group *));
+		p->in->queues[i].n_line = 0;
 	}
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		struct q_queue *q = p->line[i]->queue;
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_queue *q = p->in->line[i]->queue;
 
-		q->line[q->n_line++] = p->line[i];
-		enter_rows(p, p->line[i]);
+		q->line[q->n_line++] = p->in->line[i];
+		enter_rows(p, p->in->line[i]);
 	}
 }
 
@@ -161,7 +164,7 @@ static int by_string(const void *a, const void *b)
 }
 
 /* The resources of the cluster are numbered by name, so that the order of the list says nothing. */
-static void number_resources(struct q_pass *p, const struct kar_queue_amounts *list)
+static void number_resources(struct q_input *in, const struct q_pass *p, const struct kar_queue_amounts *list)
 {
 	const char **names = list->n ? kar_arena_alloc(p->arena, list->n, sizeof(*names)) : NULL;
 
@@ -170,73 +173,89 @@ static void number_resources(struct q_pass *p, const struct kar_queue_amounts *l
 	if (list->n > 1)
 		qsort(names, list->n, sizeof(*names), by_string);
 	for (uint32_t i = 0; i < list->n; i++)
-		q_resource(p, names[i]);
+		q_number_resource(in, names[i]);
 }
 
-static void read_cluster(struct q_pass *p)
+static void read_cluster(struct q_input *in, const struct q_pass *p)
 {
-	int32_t permille = p->snapshot->flags.max_load_permille;
+	int32_t permille = p->in->snapshot->flags.max_load_permille;
 
-	number_resources(p, &p->snapshot->alloc);
-	p->pods = q_resource(p, "pods");
-	q_add_list(p, &p->snapshot->alloc, p->alloc);
-	q_add_list(p, &p->snapshot->foreign, p->foreign);
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		bool scaled =
-			permille && (strcmp(p->names[r], "cpu") == 0 || strcmp(p->names[r], "memory") == 0);
-		kar_nano all = (kar_nano)p->alloc[r] * (scaled ? permille : 1000) / 1000;
+	number_resources(in, p, &p->in->snapshot->alloc);
+	in->pods = q_number_resource(in, "pods");
+	for (uint32_t i = 0; i < p->in->snapshot->foreign.n; i++)
+		q_number_resource(in, p->in->snapshot->foreign.items[i].resource);
+	q_add_list(p, &p->in->snapshot->alloc, in->alloc);
+	q_add_list(p, &p->in->snapshot->foreign, in->foreign);
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		bool scaled = permille &&
+			(strcmp(p->in->names[r], "cpu") == 0 || strcmp(p->in->names[r], "memory") == 0);
+		kar_nano all = (kar_nano)p->in->alloc[r] * (scaled ? permille : 1000) / 1000;
 
-		p->load[r] = q_max(0, (int64_t)all - p->foreign[r]);
+		in->load[r] = q_max(0, (int64_t)all - p->in->foreign[r]);
 	}
+}
+
+static void number_class(struct q_input *in, const struct q_pass *p, kar_class class)
+{
+	const struct kar_pod_needs *needs;
+
+	if (q_knows_class(p, class))
+		return;
+	needs = kar_sched_needs(p->in->snapshot->sched, class);
+	for (uint32_t i = 0; i < needs->n_amounts; i++)
+		q_number_resource(in, needs->amounts[i].resource);
+	q_class_needs(p, class);
 }
 
 /* All resources that anything names have a number before there are vectors. */
-static void number_rest(struct q_pass *p)
+static void number_rest(struct q_input *in, struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		const struct kar_queue_in *q = &p->snapshot->queues[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		const struct kar_queue_in *q = &p->in->snapshot->queues[i];
 
-		number_resources(p, &q->deserved);
-		number_resources(p, &q->guarantee);
-		number_resources(p, &q->capability);
+		number_resources(in, p, &q->deserved);
+		number_resources(in, p, &q->guarantee);
+		number_resources(in, p, &q->capability);
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
-		const struct kar_queue_group *g = &p->snapshot->groups[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		const struct kar_queue_group *g = &p->in->snapshot->groups[i];
 
-		number_resources(p, &g->hold);
-		p->n_holding += g->hold_yields;
+		number_resources(in, p, &g->hold);
+		p->plan.n_holding += g->hold_yields;
 		for (uint32_t k = 0; k < g->n_runs; k++)
-			q_class_needs(p, g->runs[k].class);
+			number_class(in, p, g->runs[k].class);
 		for (uint32_t k = 0; k < g->n_leaving; k++)
-			q_class_needs(p, g->leaving[k].class);
+			number_class(in, p, g->leaving[k].class);
+		for (uint32_t k = 0; k < g->n_unbound; k++)
+			number_class(in, p, g->unbound[k].class);
 	}
 }
 
-void q_setup(struct q_pass *p)
+void q_setup(struct q_input *in, struct q_pass *p)
 {
-	uint32_t n = p->snapshot->n_groups;
+	uint32_t n = p->in->snapshot->n_groups;
 
-	read_cluster(p);
-	number_rest(p);
-	q_tree(p);
-	p->rows = kar_arena_alloc(p->arena, p->snapshot->n_rows + 1, sizeof(*p->rows));
-	p->budgets = kar_arena_alloc(p->arena, p->snapshot->n_budgets + 1, sizeof(*p->budgets));
-	for (uint32_t i = 0; i < p->snapshot->n_budgets; i++)
-		p->budgets[i] = p->snapshot->budgets[i];
-	p->groups = kar_arena_alloc(p->arena, n + 1, sizeof(*p->groups));
-	p->line = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_group *));
-	for (p->kind_slots = 64; p->kind_slots < n;)
-		p->kind_slots *= 2;
-	p->kinds = kar_arena_alloc(p->arena, p->kind_slots, sizeof(struct q_kind *));
+	read_cluster(in, p);
+	number_rest(in, p);
+	q_tree(in, p);
+	in->rows = kar_arena_alloc(p->arena, p->in->snapshot->n_rows + 1, sizeof(*in->rows));
+	p->plan.budgets = kar_arena_alloc(p->arena, p->in->snapshot->n_budgets + 1, sizeof(*p->plan.budgets));
+	for (uint32_t i = 0; i < p->in->snapshot->n_budgets; i++)
+		p->plan.budgets[i] = p->in->snapshot->budgets[i];
+	in->groups = kar_arena_alloc(p->arena, n + 1, sizeof(*in->groups));
+	in->line = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_group *));
+	for (in->kind_slots = 64; in->kind_slots < n;)
+		in->kind_slots *= 2;
+	in->kinds = kar_arena_alloc(p->arena, in->kind_slots, sizeof(struct q_kind *));
 	for (uint32_t i = 0; i < n; i++) {
-		struct q_group *g = &p->groups[i];
+		struct q_group *g = &in->groups[i];
 
-		*g = (struct q_group){ .in = &p->snapshot->groups[i], .index = i };
+		*g = (struct q_group){ .in = &p->in->snapshot->groups[i], .index = i };
 		set_up(p, g);
 		if (g->in->ineligible != KAR_QR_FINISHED)
-			p->line[p->n_line++] = g;
+			in->line[in->n_line++] = g;
 	}
-	qsort(p->line, p->n_line, sizeof(struct q_group *), q_compare_line);
+	qsort(in->line, in->n_line, sizeof(struct q_group *), q_compare_line);
 	make_lines(p);
 	q_count_all(p);
 }

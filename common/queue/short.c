@@ -40,7 +40,7 @@ void q_note_lack(struct q_lack *worst, const struct q_lack *l)
 	*worst = *l;
 }
 
-const char *q_short_of(struct q_pass *p, const struct q_lack *l)
+const char *q_short_of(const struct q_pass *p, const struct q_lack *l)
 {
 	return kar_queue_short_text(p->arena, l->resource, l->wanted, l->free, l->limit);
 }
@@ -50,15 +50,15 @@ struct q_lack q_lack_of_cluster(const struct q_pass *p, const struct q_ask *ask,
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources && !p->snapshot->no_nodes; r++) {
-		struct q_lack l = { .resource = p->names[r],
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		struct q_lack l = { .resource = p->in->names[r],
 			.number = r,
 			.wanted = ask->needs[r],
-			.limit = p->alloc[r] };
+			.limit = p->in->alloc[r] };
 
 		if (ask->needs[r] <= 0)
 			continue;
-		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
+		l.free = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
 		if (locked)
 			l.free = q_sub(l.free, q_lock(ask->group->queue, r));
 		l.lacks = q_sub(ask->needs[r], l.free);
@@ -76,9 +76,9 @@ static int64_t kept_free(const struct q_queue *q, uint32_t r)
 }
 
 /* "64 cpu are free but guaranteed to queue a"; @free: what is kept free, as far as it is, else all that is guaranteed. */
-static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf, uint32_t r, bool free)
+static const char *name_guaranteed(const struct q_pass *p, const struct q_queue *leaf, uint32_t r, bool free)
 {
-	int64_t all = 0, room = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
+	int64_t all = 0, room = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
 	const char *names = NULL;
 	int n = 0;
 
@@ -99,11 +99,12 @@ static const char *name_guaranteed(struct q_pass *p, const struct q_queue *leaf,
 	all = free ? q_min(all, room) : all;
 	if (n > 3)
 		names = Q_TEXT(p, "%s and %d more", names, n - 3);
-	return Q_TEXT(p, "%s %s are %sguaranteed to queue%s %s", q_text_amount(p, p->names[r], all, false),
-		p->names[r], free ? "free but " : "", n > 1 ? "s" : "", names);
+	return Q_TEXT(p, "%s %s are %sguaranteed to queue%s %s",
+		q_text_amount(p, p->in->names[r], all, false), p->in->names[r], free ? "free but " : "",
+		n > 1 ? "s" : "", names);
 }
 
-struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const char *what, uint32_t r)
+struct q_why q_why_guaranteed(const struct q_pass *p, const struct q_ask *ask, const char *what, uint32_t r)
 {
 	const char *whose = name_guaranteed(p, ask->group->queue, r, true);
 
@@ -117,13 +118,13 @@ struct q_why q_why_guaranteed(struct q_pass *p, const struct q_ask *ask, const c
 /* --- now --------------------------------------------------------------------------------------------- */
 
 /* Of the rows themselves: the same for all that are alike. */
-static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
+static struct q_why why_quota(const struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->group->kind;
 	struct q_lack worst = { 0 };
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
-		const struct kar_queue_quota_row *row = &p->snapshot->rows[k->rows[i]];
+		const struct kar_queue_quota_row *row = &p->in->snapshot->rows[k->rows[i]];
 		struct q_lack l = { .resource = row->resource,
 			.wanted = ask->rows[i],
 			.limit = row->limit,
@@ -141,7 +142,7 @@ static struct q_why why_quota(struct q_pass *p, const struct q_ask *ask)
 			q_text_amount(p, worst.resource, q_max(0, q_sub(worst.limit, worst.free)), true)) };
 }
 
-struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
+struct q_why q_why_closed(const struct q_pass *p, const struct q_ask *ask)
 {
 	const struct q_kind *k = ask->group->kind;
 
@@ -155,8 +156,8 @@ struct q_why q_why_closed(struct q_pass *p, const struct q_ask *ask)
 		if (closer && closer != ask->group && q_compare_line(&closer, &ask->group) < 0)
 			return (struct q_why){ KAR_QR_QUOTA_EXCEEDED,
 				Q_TEXT(p, "%s/%s goes first for %s of quota %s", closer->in->ns,
-					closer->in->name, p->snapshot->rows[k->rows[i]].resource,
-					p->snapshot->rows[k->rows[i]].quota) };
+					closer->in->name, p->in->snapshot->rows[k->rows[i]].resource,
+					p->in->snapshot->rows[k->rows[i]].quota) };
 	}
 	return (struct q_why){ 0 };
 }
@@ -166,7 +167,7 @@ bool q_is_lent_nothing(const struct q_group *g, const struct q_lack *l)
 	return g->in->not_returnable && l->limit < l->queue->capability[l->number];
 }
 
-const char *q_limit_text(struct q_pass *p, const struct q_group *g, const struct q_lack *l)
+const char *q_limit_text(const struct q_pass *p, const struct q_group *g, const struct q_lack *l)
 {
 	const char *limit = q_text_amount(p, l->resource, l->limit, false);
 
@@ -176,7 +177,7 @@ const char *q_limit_text(struct q_pass *p, const struct q_group *g, const struct
 		g->in->not_returnable);
 }
 
-static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
+static struct q_why why_queue(const struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
 {
 	struct q_lack worst = { 0 };
 
@@ -187,8 +188,8 @@ static struct q_why why_queue(struct q_pass *p, const struct q_ask *ask, const s
 					(int)q->in->max_jobs) };
 	}
 	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
-		for (uint32_t r = 0; r < p->n_resources; r++) {
-			struct q_lack l = { .resource = p->names[r],
+		for (uint32_t r = 0; r < p->in->n_resources; r++) {
+			struct q_lack l = { .resource = p->in->names[r],
 				.wanted = ask->needs[r],
 				.number = r,
 				.queue = q };
@@ -237,8 +238,8 @@ static struct q_lack lack_beside_head(const struct q_pass *p, const struct q_que
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct q_lack l = { .resource = p->names[r],
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		struct q_lack l = { .resource = p->in->names[r],
 			.wanted = ask->needs[r],
 			.limit = pool->capability[r] };
 
@@ -254,16 +255,16 @@ static struct q_lack lack_beside_rooms(const struct q_pass *p, const struct q_as
 {
 	struct q_lack worst = { 0 };
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		struct q_lack l = { .resource = p->names[r],
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		struct q_lack l = { .resource = p->in->names[r],
 			.number = r,
 			.wanted = ask->needs[r],
-			.limit = p->alloc[r] };
+			.limit = p->in->alloc[r] };
 
-		l.free = q_sub(q_sub(p->alloc[r], p->foreign[r]), q_used(p->root, r));
+		l.free = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
 		l.free = q_sub(l.free, q_lock(ask->group->queue, r));
-		for (uint32_t i = 0; i < p->n_reserved; i++)
-			l.free = q_sub(l.free, q_max(0, p->reserved[i].needs[r]));
+		for (uint32_t i = 0; i < p->plan.n_reserved; i++)
+			l.free = q_sub(l.free, q_max(0, p->plan.reserved[i].needs[r]));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
 	}
@@ -301,9 +302,9 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 		return (struct q_why){ KAR_QR_HEAD_RESERVED,
 			Q_TEXT(p, "%s, held for %s/%s, which waits since %s", short_beside_head(p, ask, pool),
 				head->in->ns, head->in->name,
-				q_text_time(p, p->now - head->wait * KAR_SECOND)) };
+				q_text_time(p, p->in->now - head->wait * KAR_SECOND)) };
 	without.no_lock = true;
-	if (!p->has_guarantees || !q_would_fit(p, &without))
+	if (!p->in->has_guarantees || !q_would_fit(p, &without))
 		return (struct q_why){ 0 };
 	l = q_lack_of_cluster(p, ask, true);
 	return q_why_guaranteed(p, ask, what_is_short(p, ask, &l), l.number);
@@ -318,17 +319,17 @@ static struct q_why why_time(struct q_pass *p, const struct q_ask *ask)
 	if (ask->group->in->takes_nothing || !q_may_take(p, ask->group->queue))
 		return (struct q_why){ 0 };
 	mark = q_mark(p);
-	p->ignore_time = true;
-	p->free_at = 0;
+	p->round.ignore_time = true;
+	p->memo->free_at = 0;
 	can = q_take_from_others(p, ask->group);
-	p->ignore_time = false;
+	p->round.ignore_time = false;
 	q_undo(p, mark);
-	if (!can || !p->free_at)
+	if (!can || !p->memo->free_at)
 		return (struct q_why){ 0 };
 	l = q_lack_of_cluster(p, ask, false);
 	return (struct q_why){ KAR_QR_WAITING_FOR_RECLAIM,
 		Q_TEXT(p, "%s, can be taken from others at %s", what_is_short(p, ask, &l),
-			q_text_time(p, p->free_at)) };
+			q_text_time(p, p->memo->free_at)) };
 }
 
 const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first)
@@ -344,7 +345,7 @@ const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct 
 /* Of the resource, by one pod. Its number in the pass is not asked for: the pass may have none. */
 static int64_t asked_by(const struct q_pass *p, kar_class class, const char *resource)
 {
-	const struct kar_pod_needs *needs = kar_sched_needs(p->snapshot->sched, class);
+	const struct kar_pod_needs *needs = kar_sched_needs(p->in->snapshot->sched, class);
 	int64_t amount = strcmp(resource, "pods") == 0;
 
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {
@@ -370,10 +371,10 @@ static const char *name_expected(struct q_pass *p, const struct q_ask *ask, cons
 {
 	int64_t pods = 0, amount = 0;
 
-	if (!resource || !p->expected.n || !fits_without(p, ask))
+	if (!resource || !p->plan.expected.n || !fits_without(p, ask))
 		return "";
-	for (uint32_t i = 0; i < p->expected.n; i++) {
-		const struct q_expected *e = &p->expected.items[i];
+	for (uint32_t i = 0; i < p->plan.expected.n; i++) {
+		const struct q_expected *e = &p->plan.expected.items[i];
 		int64_t each = asked_by(p, e->in->class, resource);
 
 		if (each <= 0 || q_goes_before(p, ask, e->in))
@@ -395,14 +396,14 @@ static const char *name_expected(struct q_pass *p, const struct q_ask *ask, cons
 /* --- no room ----------------------------------------------------------------------------------------- */
 
 /* ", taken by pods of no queue: 156 cpu", if the gang would have @lacks without these, or they are why it cannot have it at all. */
-static const char *name_foreign(struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
+static const char *name_foreign(const struct q_pass *p, const struct q_ask *ask, uint32_t r, int64_t lacks)
 {
-	bool never = q_add(ask->group->kind->minimum[r], p->foreign[r]) > p->alloc[r];
+	bool never = q_add(ask->group->kind->minimum[r], p->in->foreign[r]) > p->in->alloc[r];
 
-	if (p->foreign[r] <= 0 || (p->foreign[r] < lacks && !never))
+	if (p->in->foreign[r] <= 0 || (p->in->foreign[r] < lacks && !never))
 		return "";
 	return Q_TEXT(p, ", taken by pods of no queue: %s %s",
-		q_text_amount(p, p->names[r], p->foreign[r], true), p->names[r]);
+		q_text_amount(p, p->in->names[r], p->in->foreign[r], true), p->in->names[r]);
 }
 
 /*
@@ -413,10 +414,10 @@ static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
 {
 	struct kar_sched_why o;
 
-	if (p->snapshot->no_nodes || ask->group->in->no_node_check || p->n_listed >= NODES_LISTED ||
+	if (p->in->snapshot->no_nodes || ask->group->in->no_node_check || p->memo->n_listed >= NODES_LISTED ||
 		q_nodes_are_alike(p, ask->group))
 		return "";
-	p->n_listed++;
+	p->memo->n_listed++;
 	o = q_explain_nodes(p, ask);
 	return o.only_room || o.placed >= ask->to - ask->from ? "" : Q_TEXT(p, ", nodes: %s", o.text);
 }
@@ -425,7 +426,7 @@ static uint32_t number_of(const struct q_pass *p, const char *resource)
 {
 	uint32_t r = 0;
 
-	while (r < p->n_resources && strcmp(p->names[r], resource) != 0)
+	while (r < p->in->n_resources && strcmp(p->in->names[r], resource) != 0)
 		r++;
 	return r;
 }
@@ -436,14 +437,14 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 	const struct kar_sched_why o = q_explain_nodes(p, ask);
 	int64_t more = ask->to - ask->from - o.placed, lacks;
 	const char *each = "", *foreign = "", *expected;
-	uint32_t r = o.resource ? number_of(p, o.resource) : p->n_resources;
+	uint32_t r = o.resource ? number_of(p, o.resource) : p->in->n_resources;
 
 	if (o.resource && more > 1)
 		each = Q_TEXT(p, ", each of %d more asks for %s %s and a node has at most %s free", (int)more,
 			q_text_amount(p, o.resource, o.asked, true), o.resource,
 			q_text_amount(p, o.resource, o.free, false));
 	lacks = q_mul(q_sub(o.asked, o.free), more);
-	if (r < p->n_resources && p->foreign[r] >= lacks)
+	if (r < p->in->n_resources && p->in->foreign[r] >= lacks)
 		foreign = name_foreign(p, ask, r, lacks);
 	expected = name_expected(p, ask, o.resource);
 	if (ask->extra)

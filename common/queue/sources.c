@@ -111,7 +111,7 @@ static kar_time admitted_at(const struct q_group *g)
 static bool exceeds_a_budget(const struct q_pass *p, const struct q_group *v)
 {
 	for (uint32_t i = 0; i < v->in->n_budgets; i++) {
-		if (v->in->budgets[i].pods > p->budgets[v->in->budgets[i].budget])
+		if (v->in->budgets[i].pods > p->plan.budgets[v->in->budgets[i].budget])
 			return true;
 	}
 	return false;
@@ -136,13 +136,13 @@ static bool may_reclaim(struct taking *t, struct q_group *v, const struct source
 		.base = v->in->base,
 		.evictions = v->in->evictions,
 		.young = admitted_at(v) };
-	return !q_is_protected(p, v, p->snapshot->flags.min_runtime);
+	return !q_is_protected(p, v, p->in->snapshot->flags.min_runtime);
 }
 
 /* Who was evicted before has the more time to get on: the doubled one, up to an hour. Rights are not delayed by that. */
 static kar_time protection(const struct q_pass *p, const struct q_group *v)
 {
-	kar_time least = p->snapshot->flags.min_runtime, most = q_max(least, 60 * KAR_MINUTE);
+	kar_time least = p->in->snapshot->flags.min_runtime, most = q_max(least, 60 * KAR_MINUTE);
 	int times = (int)kar_clamp(v->in->evictions, 0, 30);
 
 	return q_min(q_mul(least, (int64_t)1 << times), most);
@@ -183,9 +183,9 @@ static struct q_group *best_hold(struct taking *t)
 	struct source any = { 0 };
 	struct rank r;
 
-	for (uint32_t i = 0; i < t->pass->n_live; i++) {
-		if (may_end_hold(t, t->pass->live[i], &r))
-			note_first(&any, t->pass->live[i], &r);
+	for (uint32_t i = 0; i < t->pass->plan.n_live; i++) {
+		if (may_end_hold(t, t->pass->plan.live[i], &r))
+			note_first(&any, t->pass->plan.live[i], &r);
 	}
 	return any.first;
 }
@@ -262,7 +262,7 @@ static void refresh_sources(struct taking *t, enum q_way way)
 {
 	bool same = t->way == way && t->sources_short == t->resources &&
 		is_same(&t->sources_lacks, &t->lacks) &&
-		(way == Q_TAKE_EXTRAS || !t->pass->snapshot->n_budgets);
+		(way == Q_TAKE_EXTRAS || !t->pass->in->snapshot->n_budgets);
 
 	if (t->way != way)
 		find_sources(t, way);
@@ -323,8 +323,8 @@ static struct q_group *best_with_quota(struct taking *t)
 	struct source any = { 0 };
 	struct rank r;
 
-	for (uint32_t i = 0; i < t->pass->n_live; i++) {
-		struct q_group *y = t->pass->live[i];
+	for (uint32_t i = 0; i < t->pass->plan.n_live; i++) {
+		struct q_group *y = t->pass->plan.live[i];
 		struct source from = { .ours = t->taker->queue, .theirs = y->queue };
 		int64_t rows[Q_ROWS] = { 0 }, v[Q_RESOURCES] = { 0 };
 		bool quota, paired;
@@ -364,9 +364,9 @@ bool q_may_find(struct taking *t, enum q_way way)
 	if (way == Q_PREEMPT)
 		return t->taker->queue->live > 0;
 	if (way == Q_END_HOLDS)
-		return p->n_holding > 0;
+		return p->plan.n_holding > 0;
 	if (way == Q_TAKE_EXTRAS &&
-		(t->taker->queue->extras > 0 || (p->extras > 0 && t->taker->kind->n_rows)))
+		(t->taker->queue->extras > 0 || (p->plan.extras > 0 && t->taker->kind->n_rows)))
 		return true;
 	for (const struct q_queue *a = t->taker->queue; a->parent; a = a->parent) {
 		bool any = way == Q_TAKE_EXTRAS ? q_most_beside(a) >= 0 : a->parent->n_over > a->may_be_over;

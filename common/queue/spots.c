@@ -8,7 +8,7 @@
 void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n)
 {
 	if (s->node)
-		kar_sched_take(p->snapshot->sched, s->node, g->in->runs[s->run].class, n);
+		kar_sched_take(p->in->snapshot->sched, s->node, g->in->runs[s->run].class, n);
 }
 
 /* The list is copied, as an older state may be restored. */
@@ -45,7 +45,7 @@ void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, in
 			q_push(p, &out, s);
 	}
 	for (uint32_t i = 0; i < st->n_held && d <= 0; i++)
-		kar_sched_take(p->snapshot->sched, st->held[i].node, st->held[i].class, -1);
+		kar_sched_take(p->in->snapshot->sched, st->held[i].node, st->held[i].class, -1);
 	if (d <= 0)
 		out.n_held = 0;
 	*st = out;
@@ -58,9 +58,9 @@ void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *f
 	for (uint32_t i = 0; i < to->n_spots; i++)
 		q_take_spot(p, g, &to->spots[i], to->spots[i].n);
 	for (uint32_t i = 0; i < from->n_held; i++)
-		kar_sched_take(p->snapshot->sched, from->held[i].node, from->held[i].class, -1);
+		kar_sched_take(p->in->snapshot->sched, from->held[i].node, from->held[i].class, -1);
 	for (uint32_t i = 0; i < to->n_held; i++)
-		kar_sched_take(p->snapshot->sched, to->held[i].node, to->held[i].class, 1);
+		kar_sched_take(p->in->snapshot->sched, to->held[i].node, to->held[i].class, 1);
 }
 
 static const struct kar_queue_seat *seat_of(const struct q_group *g, int32_t k)
@@ -84,7 +84,7 @@ int q_keep_bound(struct q_pass *p, const struct q_group *g, int32_t k, struct q_
 
 	if (!s || !s->bound || !s->node)
 		return -1;
-	if (!kar_sched_fits_on(p->snapshot->sched, g->in->runs[spot.run].class, s->node))
+	if (!kar_sched_fits_on(p->in->snapshot->sched, g->in->runs[spot.run].class, s->node))
 		return 0;
 	spot.node = s->node;
 	q_take_spot(p, g, &spot, 1);

@@ -17,39 +17,39 @@ static void count(struct kar_queue_counts *c, const struct q_group *g, enum kar_
 		c->pending++;
 }
 
-static void count_groups(struct q_pass *p, struct kar_queue_result *out)
+static void count_groups(const struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
-		const struct q_group *g = &p->groups[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		const struct q_group *g = &p->in->groups[i];
 
 		for (const struct q_queue *q = g->queue; q->in; q = q->parent)
 			count(&out->queues[q->index].counts, g, out->groups[i].reason);
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		out->queues[i].counts.live = p->queues[i].live;
-		out->queues[i].counts.completed += p->queues[i].in->completed;
-		for (const struct q_queue *q = p->queues[i].parent; p->queues[i].in_force && q->in;
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		out->queues[i].counts.live = p->in->queues[i].live;
+		out->queues[i].counts.completed += p->in->queues[i].in->completed;
+		for (const struct q_queue *q = p->in->queues[i].parent; p->in->queues[i].in_force && q->in;
 			q = q->parent)
-			out->queues[q->index].counts.completed += p->queues[i].in->completed;
+			out->queues[q->index].counts.completed += p->in->queues[i].in->completed;
 	}
 }
 
 static struct kar_queue_amounts list(struct q_pass *p, const int64_t *v, bool zeroes)
 {
-	struct kar_sched_amount *items = kar_arena_alloc(p->arena, p->n_resources + 1, sizeof(*items));
+	struct kar_sched_amount *items = kar_arena_alloc(p->arena, p->in->n_resources + 1, sizeof(*items));
 	struct kar_queue_amounts out = { items, 0 };
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		if (v[r] > 0 || (zeroes && p->alloc[r] > 0))
-			items[out.n++] = (struct kar_sched_amount){ p->names[r], v[r] };
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		if (v[r] > 0 || (zeroes && p->in->alloc[r] > 0))
+			items[out.n++] = (struct kar_sched_amount){ p->in->names[r], v[r] };
 	}
 	return out;
 }
 
 static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 {
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		struct q_group *head = p->queues[i].reserved;
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		struct q_group *head = p->in->queues[i].reserved;
 		struct kar_queue_status_out *o;
 
 		if (!head || head->st.standing != KAR_QUEUE_WAITING)
@@ -57,7 +57,7 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 		o = &out->queues[head->queue->index];
 		if (o->reserved_for !=
 			KAR_QUEUE_NONE) { /* heads of several pools: the first in line is shown */
-			const struct q_group *other = &p->groups[o->reserved_for];
+			const struct q_group *other = &p->in->groups[o->reserved_for];
 
 			if (q_compare_line(&other, &head) < 0)
 				continue;
@@ -66,15 +66,15 @@ static void put_reservations(struct q_pass *p, struct kar_queue_result *out)
 		q_reservation_result(p, head, o);
 		o->reserved = list(p, head->kind->minimum, false);
 	}
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++)
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++)
 		out->queues[i].keeps_reservation = out->queues[i].reserved_for == KAR_QUEUE_NONE &&
-			q_keeps_reservation(p, &p->queues[i]);
+			q_keeps_reservation(p, &p->in->queues[i]);
 }
 
 /* What live pods of the group use: those that have a node, those that stop, and those that are about to get a node. */
 static void add_live(struct q_pass *p, const struct q_group *g, int64_t *to)
 {
-	for (uint32_t r = 0; r < p->n_resources && g->pods; r++)
+	for (uint32_t r = 0; r < p->in->n_resources && g->pods; r++)
 		to[r] = q_add(to[r], g->pods[r]);
 	for (uint32_t i = 0; i < g->in->n_unbound; i++)
 		q_add_class(p, g->in->unbound[i].class, g->in->unbound[i].n, to);
@@ -83,12 +83,12 @@ static void add_live(struct q_pass *p, const struct q_group *g, int64_t *to)
 /* By queue. */
 static int64_t **sum_live(struct q_pass *p)
 {
-	int64_t **all = kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(*all));
+	int64_t **all = kar_arena_alloc(p->arena, p->in->snapshot->n_queues + 1, sizeof(*all));
 
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++)
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
 		all[i] = q_vector(p);
-	for (uint32_t i = 0; i < p->snapshot->n_groups; i++) {
-		const struct q_group *g = &p->groups[i];
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		const struct q_group *g = &p->in->groups[i];
 
 		for (const struct q_queue *q = g->queue; q->in && (g->pods || g->in->n_unbound);
 			q = q->parent)
@@ -101,8 +101,8 @@ static const char *describe_over(struct q_pass *p, const struct q_queue *q, cons
 {
 	const char *text = NULL;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
-		const char *name = p->names[r];
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		const char *name = p->in->names[r];
 
 		if (used[r] <= q->capability[r])
 			continue;
@@ -118,9 +118,9 @@ void q_queue_results(struct q_pass *p, struct kar_queue_result *out)
 {
 	int64_t **live = sum_live(p);
 
-	out->queues = kar_arena_alloc(p->arena, p->snapshot->n_queues + 1, sizeof(*out->queues));
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		const struct q_queue *q = &p->queues[i];
+	out->queues = kar_arena_alloc(p->arena, p->in->snapshot->n_queues + 1, sizeof(*out->queues));
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		const struct q_queue *q = &p->in->queues[i];
 		struct kar_queue_status_out *o = &out->queues[i];
 		*o = (struct kar_queue_status_out){ .validity = q->validity,
 			.in_force = q->in_force,

@@ -81,7 +81,7 @@ static const char *amount_text(struct kar_arena *a, const char *resource, int64_
 	return kar_arena_printf(a, "%s", kar_amount_text(resource, amount, up, text));
 }
 
-const char *q_text_amount(struct q_pass *p, const char *resource, int64_t amount, bool up)
+const char *q_text_amount(const struct q_pass *p, const char *resource, int64_t amount, bool up)
 {
 	return amount_text(p->arena, resource, amount, up);
 }
@@ -104,7 +104,7 @@ const char *q_text_ordinal(int32_t n)
 	return n % 10 > 3 || n % 100 / 10 == 1 ? "th" : suffixes[n % 10];
 }
 
-const char *q_text_time(struct q_pass *p, kar_time at)
+const char *q_text_time(const struct q_pass *p, kar_time at)
 {
 	char text[KAR_TIME_LEN];
 

@@ -75,13 +75,13 @@ static void check(struct q_queue **sorted, uint32_t n, struct q_queue *q, struct
 
 static void hang_up(struct q_pass *p, struct q_queue **sorted, struct q_queue *q)
 {
-	uint32_t n = p->snapshot->n_queues;
+	uint32_t n = p->in->snapshot->n_queues;
 	const char *name = q->validity == KAR_QUEUE_VALID ? q->in->parent : q->in->parent_in_force;
 	bool missing = q->validity != KAR_QUEUE_VALID && !name;
 	struct q_queue *parent = named_parent(sorted, n, name, &missing);
 
 	q->in_force = !missing;
-	q->parent = parent ? parent : p->root;
+	q->parent = parent ? parent : p->in->root;
 }
 
 /* Parents in force of invalid queues may form what no spec may: those that do not reach the root within the levels have no place. */
@@ -90,27 +90,27 @@ static void find_depth(const struct q_pass *p, struct q_queue *q)
 	const struct q_queue *x = q;
 	int depth = 0;
 
-	while (x != p->root && x->in_force && depth <= KAR_QUEUE_LEVELS) {
+	while (x != p->in->root && x->in_force && depth <= KAR_QUEUE_LEVELS) {
 		x = x->parent;
 		depth++;
 	}
 	q->depth = depth;
-	if (x != p->root || depth > KAR_QUEUE_LEVELS)
+	if (x != p->in->root || depth > KAR_QUEUE_LEVELS)
 		q->in_force = false;
 }
 
 static void link_children(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->snapshot->n_queues; i++) {
-		if (p->queues[i].in_force)
-			p->queues[i].parent->n_children++;
+	for (uint32_t i = 0; i < p->in->snapshot->n_queues; i++) {
+		if (p->in->queues[i].in_force)
+			p->in->queues[i].parent->n_children++;
 	}
-	for (uint32_t i = 0; i <= p->snapshot->n_queues; i++) {
-		p->queues[i].children =
-			kar_arena_alloc(p->arena, p->queues[i].n_children + 1, sizeof(struct q_queue *));
-		for (p->queues[i].width = 1; p->queues[i].width < p->queues[i].n_children;)
-			p->queues[i].width *= 2;
-		p->queues[i].n_children = 0;
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++) {
+		p->in->queues[i].children =
+			kar_arena_alloc(p->arena, p->in->queues[i].n_children + 1, sizeof(struct q_queue *));
+		for (p->in->queues[i].width = 1; p->in->queues[i].width < p->in->queues[i].n_children;)
+			p->in->queues[i].width *= 2;
+		p->in->queues[i].n_children = 0;
 	}
 }
 
@@ -122,25 +122,25 @@ static void set_state(struct q_queue *q, bool closed, bool drain)
 		set_state(q->children[i], q->closed, q->drain);
 }
 
-static void read_amounts(struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to, bool pods)
+static void read_amounts(const struct q_pass *p, const struct kar_queue_amounts *list, int64_t *to, bool pods)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t r = q_resource(p, list->items[i].resource);
 
-		if (r < Q_RESOURCES && (pods || r != p->pods))
+		if (r < Q_RESOURCES && (pods || r != p->in->pods))
 			to[r] = list->items[i].amount;
 	}
 }
 
-static void read_rights(struct q_pass *p, struct q_queue *q)
+static void read_rights(const struct q_pass *p, struct q_queue *q)
 {
 	q->right = q_vector(p);
 	q->guarantee = q_vector(p);
 	q->capability = q_vector(p);
 	q->idle = q_vector(p);
 	q->due = q_vector(p);
-	q->sum = kar_arena_alloc(p->arena, p->n_resources, sizeof(*q->sum));
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	q->sum = kar_arena_alloc(p->arena, p->in->n_resources, sizeof(*q->sum));
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		q->right[r] = Q_UNNAMED;
 		q->capability[r] = Q_NO_LIMIT;
 	}
@@ -150,34 +150,33 @@ static void read_rights(struct q_pass *p, struct q_queue *q)
 	read_amounts(p, &q->in->guarantee, q->guarantee, false);
 	read_amounts(p, &q->in->capability, q->capability, true);
 	q->names_any = q->in->deserved.n > 0;
-	p->has_inner_preemption |= q->in->preempts;
 }
 
 /* Children first: an inner queue without rights has those of its children, and guarantees at least what they do. */
-static void add_up_rights(struct q_pass *p, struct q_queue *q)
+static void add_up_rights(struct q_input *in, struct q_queue *q)
 {
 	bool own = q->names_any;
 
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		const struct q_queue *c = q->children[i];
 
-		add_up_rights(p, q->children[i]);
-		for (uint32_t r = 0; r < p->n_resources && !own; r++) {
+		add_up_rights(in, q->children[i]);
+		for (uint32_t r = 0; r < in->n_resources && !own; r++) {
 			if (c->right[r] != Q_UNNAMED)
 				q->right[r] = q_add(q_max(q->right[r], 0), c->right[r]);
 		}
 		q->names_any |= c->names_any;
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < in->n_resources; r++) {
 		int64_t all = 0;
 
 		for (uint32_t i = 0; i < q->n_children; i++)
 			all = q_add(all, q->children[i]->guarantee[r]);
 		q->guarantee[r] = q_max(q->guarantee[r], all);
 		q->idle[r] = all;
-		p->has_guarantees |= all > 0;
+		in->has_guarantees |= all > 0;
 	}
-	p->has_rights |= q->names_any;
+	in->has_rights |= q->names_any;
 }
 
 /* --- what they are entitled to --------------------------------------------------------------------- */
@@ -208,14 +207,14 @@ static void entitle(struct q_pass *p, const struct q_queue *q, const int64_t *du
 		const struct q_queue *c = q->children[i];
 
 		weights += c->closed ? 0 : weight_of(c);
-		for (uint32_t r = 0; r < p->n_resources && !c->closed; r++)
+		for (uint32_t r = 0; r < p->in->n_resources && !c->closed; r++)
 			rights[r] = q_add(rights[r], q_max(c->right[r], 0));
 	}
 	for (uint32_t i = 0; i < q->n_children; i++) {
 		struct q_queue *c = q->children[i];
 
 		c->lent = q_vector(p);
-		for (uint32_t r = 0; r < p->n_resources; r++) {
+		for (uint32_t r = 0; r < p->in->n_resources; r++) {
 			int64_t own = q_max(c->right[r], 0);
 
 			assert(c->closed || weights > 0);
@@ -251,28 +250,28 @@ int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *
 	return q_sub(lent, used);
 }
 
-void q_tree(struct q_pass *p)
+void q_tree(struct q_input *in, struct q_pass *p)
 {
-	uint32_t n = p->snapshot->n_queues;
+	uint32_t n = p->in->snapshot->n_queues;
 	struct q_queue **sorted = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_queue *));
 	struct q_queue **path = kar_arena_alloc(p->arena, n + 1, sizeof(struct q_queue *));
 
-	p->queues = kar_arena_alloc(p->arena, n + 1, sizeof(*p->queues));
-	p->root = &p->queues[n];
-	*p->root = (struct q_queue){ .index = KAR_QUEUE_NONE, .in_force = true };
+	in->queues = kar_arena_alloc(p->arena, n + 1, sizeof(*in->queues));
+	in->root = &in->queues[n];
+	*in->root = (struct q_queue){ .index = KAR_QUEUE_NONE, .in_force = true };
 	for (uint32_t i = 0; i < n; i++) {
-		p->queues[i] = (struct q_queue){ .in = &p->snapshot->queues[i], .index = i };
-		sorted[i] = &p->queues[i];
+		in->queues[i] = (struct q_queue){ .in = &p->in->snapshot->queues[i], .index = i };
+		sorted[i] = &in->queues[i];
 	}
 	qsort(sorted, n, sizeof(struct q_queue *), by_name);
 	for (uint32_t i = 0; i <= n; i++)
-		read_rights(p, &p->queues[i]);
+		read_rights(p, &in->queues[i]);
 	for (uint32_t i = 0; i < n; i++) {
-		check(sorted, n, &p->queues[i], path);
-		hang_up(p, sorted, &p->queues[i]);
+		check(sorted, n, &in->queues[i], path);
+		hang_up(p, sorted, &in->queues[i]);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		find_depth(p, &p->queues[i]);
+		find_depth(p, &in->queues[i]);
 	link_children(p);
 	for (uint32_t i = 0; i < n; i++) {
 		struct q_queue *q = sorted[i];
@@ -282,9 +281,9 @@ void q_tree(struct q_pass *p)
 		q->place = q->parent->n_children;
 		q->parent->children[q->parent->n_children++] = q;
 	}
-	set_state(p->root, false, false);
-	add_up_rights(p, p->root);
-	entitle(p, p->root, p->alloc);
+	set_state(in->root, false, false);
+	add_up_rights(in, in->root);
+	entitle(p, in->root, p->in->alloc);
 }
 
 bool q_is_below(const struct q_queue *q, const struct q_queue *a)

@@ -167,7 +167,7 @@ static bool choose(struct taking *t)
 
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf)
 {
-	return p->has_rights || (leaf->in && leaf->in->preempts) || p->extras > 0;
+	return p->in->has_rights || (leaf->in && leaf->in->preempts) || p->plan.extras > 0;
 }
 
 bool q_take_from_others(struct q_pass *p, struct q_group *g)
@@ -213,8 +213,8 @@ static bool makes_lawful(const struct q_pass *p, const struct q_group *g)
 {
 	bool reclaims = false;
 
-	for (uint32_t i = 0; i < p->n_live && g->st.cause == KAR_QUEUE_IN_QUEUE; i++) {
-		const struct q_state *st = &p->live[i]->st;
+	for (uint32_t i = 0; i < p->plan.n_live && g->st.cause == KAR_QUEUE_IN_QUEUE; i++) {
+		const struct q_state *st = &p->plan.live[i]->st;
 
 		reclaims |= st->cause == KAR_QUEUE_RECLAIM && st->evicted_for == g->st.evicted_for;
 	}
@@ -229,9 +229,9 @@ static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q
 		kar_class class = g->in->runs[s->run].class;
 
 		for (int32_t n = 0; n < s->n && s->node; n++) {
-			if (!kar_sched_fits_on(p->snapshot->sched, class, s->node))
+			if (!kar_sched_fits_on(p->in->snapshot->sched, class, s->node))
 				return false;
-			kar_sched_take(p->snapshot->sched, s->node, class, 1);
+			kar_sched_take(p->in->snapshot->sched, s->node, class, 1);
 		}
 	}
 	return true;
@@ -240,14 +240,14 @@ static bool retake_all(struct q_pass *p, const struct q_group *g, const struct q
 /* For guarantees more is held beside one group than beside another: does that leave room for all whom this pass has let in? */
 static bool leaves_guarantees(const struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->n_live && p->has_guarantees; i++) {
-		const struct q_group *g = p->live[i];
+	for (uint32_t i = 0; i < p->plan.n_live && p->in->has_guarantees; i++) {
+		const struct q_group *g = p->plan.live[i];
 		bool new = g->in->standing != KAR_QUEUE_ADMITTED && g->st.standing != KAR_QUEUE_WAITING;
 
-		for (uint32_t r = 0; r < p->n_resources && new; r++) {
-			int64_t used = q_add(p->foreign[r], q_used(p->root, r));
+		for (uint32_t r = 0; r < p->in->n_resources && new; r++) {
+			int64_t used = q_add(p->in->foreign[r], q_used(p->in->root, r));
 
-			if (g->kind->minimum[r] > 0 && q_add(used, q_lock(g->queue, r)) > p->alloc[r])
+			if (g->kind->minimum[r] > 0 && q_add(used, q_lock(g->queue, r)) > p->in->alloc[r])
 				return false;
 		}
 	}
@@ -280,8 +280,8 @@ bool q_spare(struct q_pass *p)
 {
 	bool changed = false;
 
-	for (uint32_t i = 0; i < p->n_line && !p->root->reserved; i++) {
-		struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line && !p->in->root->reserved; i++) {
+		struct q_group *g = p->in->line[i];
 		bool evicted = g->st.cause && g->st.cause != KAR_QUEUE_DRAIN;
 
 		if (evicted && !g->spared && !g->in->hold.n && !makes_lawful(p, g))

@@ -39,13 +39,13 @@ static void take_gone(struct q_pass *p, void *context, const char *node, kar_cla
 {
 	const int32_t *sign = context;
 
-	kar_sched_take(p->snapshot->sched, node, class, *sign * n);
+	kar_sched_take(p->in->snapshot->sched, node, class, *sign * n);
 }
 
 static void all_gone(struct q_pass *p, q_pod_visitor *visit, void *context)
 {
-	for (uint32_t i = 0; i < p->n_gone; i++)
-		visit_gone(p, p->gone[i], visit, context);
+	for (uint32_t i = 0; i < p->plan.n_gone; i++)
+		visit_gone(p, p->plan.gone[i], visit, context);
 }
 
 static void count_gone(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n)
@@ -68,7 +68,7 @@ int32_t q_count_gone(struct q_pass *p, const struct q_group *g)
 
 /* --- the view `now` --------------------------------------------------------------------------------- */
 
-static void add_node(struct q_pass *p, struct q_overlap *o, struct q_per_node n)
+static void add_node(const struct q_pass *p, struct q_overlap *o, struct q_per_node n)
 {
 	o->all = kar_arena_grow(p->arena, o->all, o->n, sizeof(*o->all));
 	o->all[o->n++] = n;
@@ -90,15 +90,15 @@ kar_class q_room_class(struct q_pass *p, const int64_t *v)
 	struct kar_pod_needs needs = { .amounts = list, .room_only = true };
 	kar_class c;
 
-	for (uint32_t r = 0; r < p->n_resources; r++) {
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		if (v[r] > 0)
-			list[needs.n_amounts++] = (struct kar_sched_amount){ p->names[r], v[r] };
+			list[needs.n_amounts++] = (struct kar_sched_amount){ p->in->names[r], v[r] };
 	}
 	if (!needs.n_amounts)
 		return 0;
-	p->made = kar_arena_grow(p->arena, p->made, p->n_made, sizeof(*p->made));
-	c = kar_sched_class(p->snapshot->sched, &needs);
-	p->made[p->n_made++] = c;
+	p->memo->made = kar_arena_grow(p->arena, p->memo->made, p->memo->n_made, sizeof(*p->memo->made));
+	c = kar_sched_class(p->in->snapshot->sched, &needs);
+	p->memo->made[p->memo->n_made++] = c;
 	return c;
 }
 
@@ -111,10 +111,10 @@ static void add_overlap(struct q_pass *p, struct q_overlap *o, uint32_t from, ui
 		const int64_t *needs = q_class_needs(p, o->all[i].class);
 		int64_t *sum = o->all[i].leaves ? leaves : waits;
 
-		for (uint32_t r = 0; r < p->n_resources; r++)
+		for (uint32_t r = 0; r < p->in->n_resources; r++)
 			sum[r] = q_add(sum[r], q_mul(needs[r], o->all[i].n));
 	}
-	for (uint32_t r = 0; r < p->n_resources; r++)
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
 		leaves[r] = q_min(leaves[r], waits[r]);
 	class = q_room_class(p, leaves);
 	if (!class)
@@ -125,8 +125,8 @@ static void add_overlap(struct q_pass *p, struct q_overlap *o, uint32_t from, ui
 
 void q_find_overlap(struct q_pass *p, struct q_overlap *o)
 {
-	for (uint32_t i = 0; i < p->n_line; i++) {
-		const struct q_group *g = p->line[i];
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		const struct q_group *g = p->in->line[i];
 
 		for (uint32_t k = 0; k < g->st.n_spots; k++) {
 			const struct q_spot *s = &g->st.spots[k];
@@ -154,7 +154,7 @@ void q_switch_view(struct q_pass *p, const struct q_overlap *o, int32_t sign)
 {
 	all_gone(p, take_gone, &sign);
 	for (uint32_t i = 0; i < o->n_both; i++)
-		kar_sched_take(p->snapshot->sched, o->both[i].node, o->both[i].class, -sign);
+		kar_sched_take(p->in->snapshot->sched, o->both[i].node, o->both[i].class, -sign);
 }
 
 void q_lift_gone(struct q_pass *p, const struct q_group *g)
@@ -180,7 +180,7 @@ void q_visit_old(struct q_pass *p, const struct q_group *g, int32_t from, int32_
 			int32_t begin = from > at ? from : at, end = to < at + s->n ? to : at + s->n;
 
 			at += s->n;
-			if (begin < end && s->node && s->bound && s->created < p->reserved_since)
+			if (begin < end && s->node && s->bound && s->created < p->plan.reserved_since)
 				visit(p, context, s->node, run->class, end - begin);
 		}
 	}
@@ -190,17 +190,18 @@ static void take_old(struct q_pass *p, void *context, const char *node, kar_clas
 {
 	const int32_t *sign = context;
 
-	if (kar_table_find(&p->reserved_at, node))
-		kar_sched_take(p->snapshot->sched, node, class, *sign * n);
+	if (kar_table_find(&p->plan.reserved_at, node))
+		kar_sched_take(p->in->snapshot->sched, node, class, *sign * n);
 }
 
 void q_reserve_room(struct q_pass *p, int32_t sign)
 {
-	for (uint32_t i = 0; i < p->n_reserved; i++)
-		kar_sched_take(p->snapshot->sched, p->reserved[i].node, p->reserved[i].class, sign);
-	for (uint32_t i = 0; i < p->n_gone && p->leaving > p->left_before; i++) {
-		const struct q_group *g = p->gone[i];
-		int32_t kept = q_kept(g), before = p->kept_before[g->index];
+	for (uint32_t i = 0; i < p->plan.n_reserved; i++)
+		kar_sched_take(p->in->snapshot->sched, p->plan.reserved[i].node, p->plan.reserved[i].class,
+			sign);
+	for (uint32_t i = 0; i < p->plan.n_gone && p->plan.leaving > p->plan.left_before; i++) {
+		const struct q_group *g = p->plan.gone[i];
+		int32_t kept = q_kept(g), before = p->plan.kept_before[g->index];
 
 		if (kept < before)
 			q_visit_old(p, g, kept, before, take_old, &sign);

@@ -287,7 +287,7 @@ BUGS = [
     Bug("weights_forgotten", "queues share as if each had weight 1", "common/queue/accounts.c",
         "weight = q->in && q->in->weight > 0 ? q->in->weight : 1;", "weight = 1;"),
     Bug("window_forgotten", "a job that was scaled a moment ago is scaled again", "common/queue/base.c",
-        "	return own ? q_max(own, 0) : p->snapshot->flags.freezing_window;", "	return own ? q_max(own, 0) : (p->snapshot->flags.freezing_window ? 1 : 0);"),
+        "	return own ? q_max(own, 0) : p->in->snapshot->flags.freezing_window;", "	return own ? q_max(own, 0) : (p->in->snapshot->flags.freezing_window ? 1 : 0);"),
     Bug("scale_time_not_written", "a queue does not record when it has scaled a job", QUEUE + "next.c",
         "	if (d->scaled)", "	if (d->scaled && !d->scaled)"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/status.c",
