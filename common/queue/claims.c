@@ -2,7 +2,7 @@
  * Room that gangs wait for, against extras that no plan binds: kube-scheduler knows neither claims nor plans, and puts a new pod wherever
  * there is room.
  */
-#include "common/queue/nodes.h"
+#include "common/queue/places.h"
 
 #include "common/str.h"
 

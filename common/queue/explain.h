@@ -1,5 +1,5 @@
 /*
- * explain - a reason with its text. Private to short.c, never.c, limits.c and explain.c.
+ * explain - a reason with its text. Private to shortage.c, never.c, bounds.c and explain.c.
  */
 #ifndef KAR_QUEUE_EXPLAIN_H
 #define KAR_QUEUE_EXPLAIN_H

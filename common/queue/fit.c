@@ -1,4 +1,4 @@
-/* (a): a group is admitted, or reserves, where there is room. */
+/* Admission where there is room (a), and groups that wait until the API server has answered a question. */
 #include "common/queue/impl.h"
 
 static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool at_once)
@@ -28,4 +28,97 @@ enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s)
 	admit(p, g, &st,
 		g->in->yields && g->in->standing == KAR_QUEUE_ADMITTED); /* then it goes on having it */
 	return Q_LATER;
+}
+
+/* === who asks before ============================================================================= */
+
+/*
+ * Before others go for a group the API server may have to be asked once more about its pods. Until the answer nobody goes for it, and nobody
+ * behind it has what it would take: the pass decides as if the answer were known, and takes that back in the end.
+ */
+
+static bool is_new(const struct q_group *g)
+{
+	return g->in->standing == KAR_QUEUE_WAITING && !g->keeps;
+}
+
+bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once)
+{
+	return p->plan.n_held_back && is_new(g) && (!at_once || p->plan.frees);
+}
+
+/* Not only groups go that this pass itself has let in. */
+static bool takes_from_old(const struct q_victim *victims, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		any |= victims[i].group->in->standing != KAR_QUEUE_WAITING;
+	return any;
+}
+
+/* Who goes leaves the slot of a job at once, though its pods still stop. */
+static bool frees_a_slot(const struct q_victim *victims, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (const struct q_queue *q = victims[i].group->queue; q->in; q = q->parent)
+			any |= q->in->max_jobs > 0 && victims[i].group->st.standing == KAR_QUEUE_WAITING;
+	}
+	return any;
+}
+
+void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims, uint32_t n)
+{
+	struct q_state st = g->st;
+
+	if (p->round.trial || !is_new(g) || !takes_from_old(victims, n) ||
+		!(g->in->asks || p->plan.n_held_back))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		p->plan.held_back = kar_arena_grow(p->arena, p->plan.held_back, p->plan.n_held_back,
+			sizeof(*p->plan.held_back));
+		p->plan.held_back[p->plan.n_held_back++] = victims[i];
+	}
+	p->plan.asks_first = p->plan.asks_first ? p->plan.asks_first : g;
+	p->plan.frees |= q_is_admitted(g) || frees_a_slot(victims, n);
+	g->asks = g->in->asks;
+	st.awaits = true;
+	q_set(p, g, &st);
+}
+
+static void take_back(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.n_kept = 0;
+	st.took = false;
+	st.provisions = KAR_QR_ADMITTED;
+	q_set(p, g, &st);
+	if (g->queue->grows == g)
+		g->queue->grows = NULL;
+}
+
+bool q_hold_back(struct q_pass *p)
+{
+	for (uint32_t i = 0; i < p->in->n_line && p->plan.n_held_back; i++) {
+		struct q_group *g = p->in->line[i];
+		bool awaits = g->st.awaits && g->st.standing != KAR_QUEUE_WAITING;
+
+		g->asks &= awaits;
+		if (awaits)
+			take_back(p, g);
+	}
+	for (uint32_t i = p->plan.n_held_back; i-- > 0;) {
+		const struct q_victim *v = &p->plan.held_back[i];
+
+		if (v->group->in->standing == KAR_QUEUE_WAITING)
+			continue; /* it comes again in the next pass */
+		q_retake(p, v->group, &v->group->st, &v->before);
+		q_set(p, v->group, &v->before);
+	}
+	return p->plan.n_held_back;
 }

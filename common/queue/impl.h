@@ -1,11 +1,17 @@
 /*
  * impl - what the files of the pass share. Private to this folder.
  *
- *   plan.c     the steps, and their result       tree.c    queues: parents, leaves, rights    setup.c, kinds.c groups: needs, which are alike, lines  base.c resources, names, times
- *   accounts.c sums, shares, rights, who goes    rows.c    limits, and what is short          nodes.c   where pods are, in two views
- *   keep.c     KEEP, SHED                        reserve.c RESERVE                            gangs.c   GANGS   race.c  whose turn
- *   ask.c what a group asks for   fit.c (a)   victims.c, sources.c the ways (b), (c), (d)  awaiting.c who asks before                 extras.c  EXTRAS, raising                    explain.c, short.c, never.c, limits.c, texts.c, estimate.c why, when  status.c of queues
- *   growth.c   who may grow   claims.c extras and claims   rebalance.c REBALANCE                    expected.c pods of nobody that are about to be bound
+ *   pass.c        the steps, and what they decide           admit.c       GANGS: whose turn it is, units, new nodes
+ *   setup.c       groups, lines and resources, once         preempt.c     who makes room for a group, in which way
+ *   demand.c      what groups ask for, which are alike      candidates.c  whom it may take room from, who goes first
+ *   tree.c        queues: parents, leaves, rights           elastic.c     EXTRAS: who may grow, one more, rises
+ *   usage.c       sums, shares, rights; q_set(), q_undo()   claims.c      extras leave claims alone
+ *   limits.c      limits with their sums, who is blocked    rebalance.c   REBALANCE
+ *   nodes.c       a place for each pod                      explain.c     why a group waits: the order of reasons
+ *   places.c      spots, the two views, expected pods       shortage.c    room that is short
+ *   fit.c         admission where there is room             never.c       what cannot be had at all
+ *   recheck.c     KEEP and SHED                             bounds.c      why an elastic group has no more pods
+ *   reserve.c     RESERVE: room comes together for a head   texts.c, estimate.c, results.c   amounts; starts; statuses
  *
  * A function that takes a const struct q_pass only asks, or changes nothing but what it is given beside that.
  */
@@ -29,7 +35,7 @@ int64_t q_queue_room(const struct q_queue *q, uint32_t r, const struct q_group *
 /* The different children of their lowest common ancestor; false: one is above the other, or they are the same. */
 bool q_pair(struct q_queue *q, struct q_queue *v, struct q_queue **a, struct q_queue **b) KAR_NONNULL;
 
-/* --- base.c */
+/* --- demand.c */
 /* Line order; for qsort() of struct q_group *. */
 int q_compare_line(const void *a, const void *b) KAR_NONNULL;
 int q_compare_names(const struct q_group *a, const struct q_group *b) KAR_NONNULL;
@@ -62,15 +68,20 @@ bool q_is_frozen(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 kar_time q_frozen_until(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* It has not run for @runtime ms yet. */
 bool q_is_protected(const struct q_pass *p, const struct q_group *g, kar_time runtime) KAR_NONNULL;
+/* It waits in its line, for its minimum or for what its raised minimum lacks. */
+bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
+/* Its minimum, or what its raised minimum lacks. */
+struct q_ask q_ask_of(const struct q_pass *p, struct q_group *g) KAR_NONNULL;
+struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
+/* Pods @from .. @to of an admitted group. */
+struct q_ask q_ask_pods(const struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
+struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
 
 /* --- setup.c */
 /* Fills in @in, which is that of @p and const from then on, and the plan as the snapshot has it. */
 void q_setup(struct q_input *in, struct q_pass *p) KAR_NONNULL;
 
-/* --- kinds.c */
-struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RETNN; /* .level is known */
-
-/* --- accounts.c */
+/* --- usage.c */
 /* The group has this state from now on, and all sums follow. What its old one was can be restored (q_mark()). */
 void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st) KAR_NONNULL;
 void q_count_all(struct q_pass *p) KAR_NONNULL;
@@ -102,19 +113,7 @@ void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker) KAR_
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 	__attribute__((nonnull(1, 2)));
 
-/* --- ask.c */
-/* It waits in its line, for its minimum or for what its raised minimum lacks. */
-bool q_is_candidate(const struct q_group *g) KAR_NONNULL;
-/* Its minimum, or what its raised minimum lacks. */
-struct q_ask q_ask_of(const struct q_pass *p, struct q_group *g) KAR_NONNULL;
-struct q_ask q_ask_minimum(struct q_group *g) KAR_NONNULL;
-/* Pods @from .. @to of an admitted group. */
-struct q_ask q_ask_pods(const struct q_pass *p, struct q_group *g, int32_t from, int32_t to) KAR_NONNULL;
-/* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
-bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
-	__attribute__((nonnull(1, 3)));
-
-/* --- rows.c */
+/* --- limits.c */
 /* What is short is in @s, without the nodes. The sum of the cluster refuses only for guarantees, and for pods without a place: else nodes decide. */
 bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
 	struct q_short *s) KAR_NONNULL;
@@ -128,7 +127,10 @@ int64_t q_row_room(const struct q_pass *p, uint32_t row) KAR_NONNULL; /* fut */
 /* With @u more, more of a resource of the cluster is used than --max-load-desired allows. */
 bool q_exceeds_load(const struct q_pass *p, const int64_t *u) KAR_NONNULL;
 
-/* --- nodes.c */
+/* --- nodes.c, places.c */
+/* May a reservation for @head (NULL: there is none) stop it? Extras, and groups of its level and base or below, but not within their right. */
+bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+	__attribute__((nonnull(1, 3)));
 void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
 /* Places pods for @ask in the view; they are in *@st, which is the state of the group then, and taken. */
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st) KAR_NONNULL;
@@ -152,7 +154,7 @@ bool q_fits_empty_nodes(const struct q_pass *p, const struct q_group *g) KAR_NON
 /* Takes (@sign 1), or gives back, what is held for the head of the cluster: also the room of old pods that have gone since. */
 void q_reserve_room(struct q_pass *p, int32_t sign) KAR_NONNULL;
 
-/* --- expected.c */
+/* --- pods that are about to be bound */
 /* Pods that are about to be bound take the room that is free now, beside all that is decided. */
 void q_lay_expected(struct q_pass *p) KAR_NONNULL;
 /* Such a pod would leave the ask its room. */
@@ -207,7 +209,7 @@ enum q_fit { Q_NO, Q_LATER, Q_AT_ONCE };
 /* (a): the minimum, or what a raised one lacks. Then it is taken. Else *@s says what is short. */
 enum q_fit q_admit(struct q_pass *p, struct q_group *g, struct q_short *s) KAR_NONNULL;
 
-/* --- victims.c */
+/* --- preempt.c */
 /* Can a way but the free room do anything for groups of this queue? Then a failure is remembered until the next change only. */
 bool q_may_take(const struct q_pass *p, const struct q_queue *leaf) KAR_NONNULL;
 /* False: no way finds anybody for @g, as things are. */
@@ -215,7 +217,7 @@ bool q_may_find_victims(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* Some that make @g fit have gone, and it is admitted or reserves; or nothing has changed. */
 bool q_take_from_others(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /*
- * awaiting.c: @victims go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:
+ * @victims go for @g, which has been let in. If it asks, or is behind somebody who does, that is so in this pass alone:
  * nobody behind it finds their room, and in the end q_hold_back() makes it as it was.
  */
 void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *victims,
@@ -226,13 +228,13 @@ bool q_hold_back(struct q_pass *p) KAR_NONNULL; /* true: there was such a group 
 /* Whoever was evicted by this pass and fits beside all who have been let in since goes on; true: somebody does. */
 bool q_spare(struct q_pass *p) KAR_NONNULL;
 
-/* --- race.c */
+/* --- whose turn it is (admit.c) */
 void q_race_begin(struct q_pass *p) KAR_NONNULL;
 /* The leaf has another candidate (NULL: none) that asks for @v, or its sums have changed: the keys of its path are made anew. */
 void q_race_enter(struct q_pass *p, struct q_queue *leaf, struct q_group *candidate, const int64_t *v)
 	__attribute__((nonnull(1, 2)));
 
-/* --- growth.c */
+/* --- who may grow (elastic.c) */
 bool q_may_grow(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* A quota that charges it is kept for groups that have been admitted and do not run yet. */
 bool q_waits_for_start(const struct q_pass *p, const struct q_group *g) KAR_NONNULL;
@@ -243,7 +245,7 @@ void q_growth_begin(struct q_pass *p, bool fitting) KAR_NONNULL;
 /* The group, or what its leaf uses, has changed. */
 void q_growth_note(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 
-/* --- explain.c, texts.c, estimate.c */
+/* --- explain.c, texts.c, estimate.c, results.c */
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_messages(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere, and none is about to be bound */

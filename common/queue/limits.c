@@ -1,286 +1,227 @@
-/* Why an elastic group has no more pods: what stops the next one, by the plan as it is at its end. */
-#include "common/queue/explain.h"
+/* Limits with their sums: the cluster, capabilities, jobs, quotas. */
+#include "common/queue/impl.h"
 
-/* What a walk over all elastic groups needs. */
-struct limits {
-	int64_t **beyond; /* by queue: what pods beyond the minima below it use; NULL: not summed up yet */
-	int texts;        /* with numbers, that were given */
-};
+#include <string.h>
 
-struct limit {
-	enum kar_queue_limit limit;
-	const char *text;
-};
-
-/* --- the shares of others ---------------------------------------------------------------------------- */
-
-static int64_t *beyond_minimum(const struct q_pass *p, const struct q_group *g)
+bool q_lacks_a_place(const struct q_state *st)
 {
-	int64_t *v = q_vector(p);
-	int64_t *rows = kar_arena_alloc(p->arena, g->kind->n_rows + 1, sizeof(*rows));
+	bool lacks = false;
 
-	if (q_extras(g))
-		q_add_pods(p, g, g->min, g->st.n_kept, v, rows);
-	return v;
+	for (uint32_t k = 0; k < st->n_spots && !lacks; k++)
+		lacks = !st->spots[k].node || st->spots[k].waits;
+	return lacks;
 }
 
-/* Of the pods below @q. */
-static int64_t *beyond_of(const struct q_pass *p, const struct limits *l, const struct q_queue *q)
+/* Pods that stay and have no place yet go before whoever is new: where they will be is not known, so that only the sums keep room for them. */
+static bool somebody_lacks_a_place(const struct q_pass *p)
 {
-	return l->beyond[q - p->in->queues];
-}
-
-static void add_to_path(const struct q_pass *p, const struct limits *l, const struct q_queue *q,
-	const int64_t *v)
-{
-	for (; q; q = q->parent) {
-		int64_t *sum = beyond_of(p, l, q);
-
-		for (uint32_t r = 0; r < p->in->n_resources; r++)
-			sum[r] = q_add(sum[r], v[r]);
-	}
-}
-
-static void sum_up(const struct q_pass *p, struct limits *l)
-{
-	uint32_t n = p->in->snapshot->n_queues + 1;
-
-	l->beyond = kar_arena_alloc(p->arena, n, sizeof(*l->beyond));
-	for (uint32_t i = 0; i < n; i++)
-		l->beyond[i] = q_vector(p);
-	for (uint32_t i = 0; i < p->plan.n_live; i++) {
+	if (p->memo->lacks_place_at == p->round.change)
+		return p->memo->lacks_place;
+	p->memo->lacks_place_at = p->round.change;
+	p->memo->lacks_place = false;
+	for (uint32_t i = 0; i < p->plan.n_live && !p->memo->lacks_place; i++) {
 		const struct q_group *g = p->plan.live[i];
 
-		if (q_extras(g))
-			add_to_path(p, l, g->queue, beyond_minimum(p, g));
+		p->memo->lacks_place = q_is_admitted(g) && q_lacks_a_place(&g->st);
 	}
+	return p->memo->lacks_place;
 }
 
-/* Where it is too little of what: the queue whose capability is short, or the root, and the resources. */
-struct scarce {
-	const struct q_queue *at;
-	uint64_t resources;
-};
-
-static struct scarce find_scarce(const struct q_pass *p, const struct q_ask *ask)
+/*
+ * The resources of which the sum over all nodes has too little. Into *@refused those that refuse the ask: where guarantees of others, or
+ * room for pods that have no place yet, must stay free, or nodes are not looked at. Else the nodes decide.
+ */
+static uint64_t short_in_cluster(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
+	uint64_t *refused)
 {
-	struct scarce all = { .at = p->in->root };
-	struct q_short s;
-
-	q_rows_fit(p, ask, Q_FUT, &s);
-	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
-		if (s.capability[q->depth])
-			return (struct scarce){ .at = q, .resources = s.capability[q->depth] };
-	}
-	for (uint32_t r = 0; r < p->in->n_resources; r++)
-		all.resources |= (uint64_t)(ask->needs[r] > 0 && r != p->in->pods) << r;
-	if (s.cluster)
-		all.resources = s.cluster;
-	return all;
-}
-
-/* "4 cpu beyond minima are used by other jobs of queue a, 12 by other queues"; NULL: by nobody else. */
-static const char *name_sharers(const struct q_pass *p, struct limits *l, const struct q_group *g,
-	const struct scarce *s)
-{
-	const int64_t *own = beyond_minimum(p, g);
-
-	if (!l->beyond)
-		sum_up(p, l);
-	for (uint32_t r = 0; r < p->in->n_resources; r++) {
-		int64_t leaf = beyond_of(p, l, g->queue)[r], here = q_sub(leaf, own[r]);
-		int64_t others = q_sub(beyond_of(p, l, s->at)[r], leaf);
-		const char *name = p->in->names[r];
-
-		if (!(s->resources >> r & 1) || (here <= 0 && others <= 0))
-			continue;
-		if (here <= 0)
-			return Q_TEXT(p, "other queues use %s %s beyond the minima of their jobs",
-				q_text_amount(p, name, others, true), name);
-		return Q_TEXT(p, "other jobs of queue %s use %s %s beyond their minima%s", g->queue->in->name,
-			q_text_amount(p, name, here, true), name,
-			others <= 0 ? ""
-				    : Q_TEXT(p, ", other queues %s", q_text_amount(p, name, others, true)));
-	}
-	return NULL;
-}
-
-/* --- one group --------------------------------------------------------------------------------------- */
-
-static bool can_rise(struct q_pass *p, struct q_group *g, enum q_view view)
-{
-	struct q_mark mark = q_mark(p);
-	bool can = q_raise_by_one(p, g, view);
-
-	q_undo(p, mark);
-	return can;
-}
-
-/* Of the load alone: if the sums are short too, these are what is said. */
-static struct limit by_load(const struct q_pass *p, const struct q_ask *ask)
-{
-	struct q_lack worst = { 0 };
+	bool nodes_decide = !ask->group->in->no_node_check;
+	uint64_t all = 0;
 
 	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
-		int64_t used = q_used(p->in->root, r);
-		struct q_lack l = { .resource = p->in->names[r],
-			.number = r,
-			.wanted = ask->needs[r],
-			.limit = q_add(p->in->load[r], p->in->foreign[r]),
-			.free = q_sub(p->in->load[r], used) };
+		int64_t sum, lock = p->in->has_guarantees && !ask->no_lock ? q_lock(ask->group->queue, r) : 0;
 
 		if (ask->needs[r] <= 0)
 			continue;
-		if (q_add(q_add(used, p->in->foreign[r]), ask->needs[r]) > p->in->alloc[r])
-			return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
-		l.lacks = q_sub(l.wanted, l.free);
-		q_note_lack(&worst, &l);
-	}
-	if (!worst.resource)
-		return (struct limit){ KAR_QUEUE_UNLIMITED, NULL };
-	return (struct limit){ KAR_QUEUE_LIMIT_LOAD,
-		Q_TEXT(p, "%s, --max-load-desired keeps the rest of %s free", q_short_of(p, &worst),
-			q_text_amount(p, worst.resource, p->in->alloc[worst.number], false)) };
-}
-
-static enum kar_queue_limit limit_of(enum kar_queue_reason reason)
-{
-	switch (reason) {
-	case KAR_QR_QUOTA_EXCEEDED:
-		return KAR_QUEUE_LIMIT_QUOTA;
-	case KAR_QR_QUEUE_CAPABILITY:
-		return KAR_QUEUE_LIMIT_CAPABILITY;
-	case KAR_QR_HEAD_RESERVED:
-		return KAR_QUEUE_LIMIT_HEAD;
-	case KAR_QR_GUARANTEE_RESERVED:
-		return KAR_QUEUE_LIMIT_GUARANTEE;
-	case KAR_QR_NO_FIT:
-		return KAR_QUEUE_LIMIT_NODES;
-	default:
-		return KAR_QUEUE_LIMIT_CAPACITY;
-	}
-}
-
-static bool may_be_shared(enum kar_queue_limit limit)
-{
-	return limit == KAR_QUEUE_LIMIT_CAPABILITY || limit == KAR_QUEUE_LIMIT_NODES ||
-		limit == KAR_QUEUE_LIMIT_CAPACITY;
-}
-
-/* The next pod runs on a node where this pass has given its room to others: it goes, and another one may come elsewhere. */
-static bool has_lost_its_node(struct q_pass *p, const struct q_ask *ask)
-{
-	struct q_mark mark = q_mark(p);
-	struct q_state st = ask->group->st;
-	bool lost = !q_keep_bound(p, ask->group, ask->from, &st);
-
-	q_undo(p, mark);
-	return lost;
-}
-
-static struct limit by_words(struct q_pass *p, const struct q_ask *ask)
-{
-	const struct q_why w = q_why_now(p, ask);
-
-	if (w.reason == KAR_QR_NO_FIT && has_lost_its_node(p, ask) && q_would_fit(p, ask))
-		return (struct limit){ KAR_QUEUE_LIMIT_NODES, "others go first on the node of its next pod" };
-	return (struct limit){ limit_of(w.reason), w.text };
-}
-
-/* Without a text, which may be a walk over all nodes: what is kept for others is not told from what is used. */
-static struct limit by_sums(const struct q_pass *p, const struct q_ask *ask)
-{
-	struct limit found = { KAR_QUEUE_LIMIT_NODES, NULL };
-	struct q_short s;
-
-	q_rows_fit(p, ask, Q_FUT, &s);
-	if (s.cluster)
-		found.limit = KAR_QUEUE_LIMIT_CAPACITY;
-	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent)
-		found.limit = s.capability[q->depth] ? KAR_QUEUE_LIMIT_CAPABILITY : found.limit;
-	if (s.quota || s.closed)
-		found.limit = KAR_QUEUE_LIMIT_QUOTA;
-	return found;
-}
-
-/* One more pod does not fit. */
-static struct limit by_room(struct q_pass *p, struct limits *l, struct q_group *g)
-{
-	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
-	struct limit found = by_load(p, &ask);
-	const char *sharers;
-	struct scarce scarce;
-
-	if (found.limit)
-		return found;
-	found = l->texts < KAR_QUEUE_LIMIT_TEXTS ? by_words(p, &ask) : by_sums(p, &ask);
-	if (!may_be_shared(found.limit))
-		return found;
-	scarce = find_scarce(p, &ask);
-	sharers = name_sharers(p, l, g, &scarce);
-	if (!sharers)
-		return found;
-	return (struct limit){ KAR_QUEUE_LIMIT_SHARE,
-		found.text ? Q_TEXT(p, "%s; %s", found.text, sharers) : NULL };
-}
-
-/* No pod that stops is in the way, but a minimum that is to be bound soon. */
-static bool is_kept_off(struct q_pass *p, struct q_group *g)
-{
-	const struct q_ask ask = q_ask_pods(p, g, g->st.n_kept, g->st.n_kept + 1);
-
-	return q_awaits_room(p) && (!p->plan.leaving || q_may_stray(p, &ask));
-}
-
-static bool runs(const struct q_group *g)
-{
-	return g->in->standing == KAR_QUEUE_ADMITTED && g->in->phase == KAR_QUEUE_RUNS;
-}
-
-/* What stops the next pod: room first, because a window that ends would not help without it. */
-static struct limit find_limit(struct q_pass *p, struct limits *l, struct q_group *g)
-{
-	if (g->queue->closed)
-		return (struct limit){ KAR_QUEUE_LIMIT_CLOSED, NULL };
-	if (g->queue->n_children)
-		return (struct limit){ KAR_QUEUE_LIMIT_CLOSED,
-			Q_TEXT(p, "queue %s has child queues: name one of them", g->queue->in->name) };
-	if (!runs(g))
-		return (struct limit){ KAR_QUEUE_LIMIT_STARTING, NULL };
-	if (!can_rise(p, g, Q_FUT))
-		return by_room(p, l, g);
-	if (q_waits_for_start(p, g))
-		return (struct limit){ KAR_QUEUE_LIMIT_QUOTA,
-			"jobs of the namespace that start go first for its quota" };
-	if (g->st.n_kept == g->desired && !g->in->resized && q_is_frozen(p, g))
-		return (struct limit){ KAR_QUEUE_LIMIT_FREEZING,
-			Q_TEXT(p, "the freezing window ends at %s", q_text_time(p, q_frozen_until(p, g))) };
-	/* All that it may have comes at once, when there is room for that: one more pod may fit now (q_raise()). */
-	return (struct limit){ KAR_QUEUE_LIMIT_STOPPING,
-		is_kept_off(p, g) ? "a gang is about to start, and more pods might take its room" : NULL };
-}
-
-static bool is_limited(const struct q_group *g)
-{
-	return q_is_admitted(g) && g->in->elastic && g->queue->in && g->st.n_kept >= g->min &&
-		g->st.n_kept < g->left;
-}
-
-void q_explain_limits(struct q_pass *p, struct kar_queue_result *out)
-{
-	struct limits l = { 0 };
-
-	for (uint32_t i = 0; i < p->in->n_line; i++) {
-		struct q_group *g = p->in->line[i];
-		struct kar_queue_decision *d = &out->groups[g->index];
-		struct limit found;
-
-		if (!is_limited(g))
+		sum = q_add(q_add(p->in->foreign[r], q_seen(&p->in->root->sum[r], view)), ask->needs[r]);
+		if (q_add(sum, lock) <= p->in->alloc[r])
 			continue;
-		found = find_limit(p, &l, g);
-		d->limit = found.limit;
-		if (found.text &&
-			(found.limit == KAR_QUEUE_LIMIT_FREEZING || ++l.texts <= KAR_QUEUE_LIMIT_TEXTS))
-			d->limit_text = found.text;
+		all |= (uint64_t)1 << r;
+		*refused |= (uint64_t)(lock > 0 || !nodes_decide || somebody_lacks_a_place(p)) << r;
 	}
+	return all;
+}
+
+/* Of a queue of its path: also if it is the pool of a head. */
+static uint64_t short_in_queue(const struct q_pass *p, const struct q_queue *q, const struct q_ask *ask,
+	enum q_view view)
+{
+	const struct q_group *head = q_binds(p, q->reserved, ask) ? q->reserved : NULL;
+	uint64_t all = 0;
+
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		int64_t asked = ask->needs[r], limit;
+
+		if (asked <= 0)
+			continue;
+		if (head)
+			asked = q_add(asked, head->kind->minimum[r]);
+		all |= (uint64_t)(asked > q_queue_room(q, r, ask->group, view, &limit)) << r;
+	}
+	return all;
+}
+
+static bool lacks_jobs(const struct q_pass *p, const struct q_queue *q, const struct q_ask *ask)
+{
+	int32_t head = q_binds(p, q->reserved, ask);
+
+	return ask->job && q->in->max_jobs > 0 && q->live + 1 + head > q->in->max_jobs;
+}
+
+int64_t q_row_room(const struct q_pass *p, uint32_t row)
+{
+	const struct kar_queue_quota_row *in = &p->in->snapshot->rows[row];
+
+	return q_sub(q_sub(in->limit, in->foreign), q_seen(&p->in->rows[row].sum, Q_FUT));
+}
+
+bool q_exceeds_load(const struct q_pass *p, const int64_t *u)
+{
+	for (uint32_t r = 0; r < p->in->n_resources && !p->in->snapshot->no_nodes; r++) {
+		if (u[r] > 0 && q_add(q_used(p->in->root, r), u[r]) > p->in->load[r])
+			return true;
+	}
+	return false;
+}
+
+/* The bits of the rows that are too small; *@closed: one is held for a group that comes first. */
+static uint64_t short_in_quotas(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
+	bool *closed)
+{
+	const struct q_kind *k = ask->group->kind;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		const struct kar_queue_quota_row *in = &p->in->snapshot->rows[k->rows[i]];
+		const struct q_group *closer;
+		int64_t room;
+
+		if (ask->rows[i] <= 0)
+			continue;
+		room = q_sub(q_sub(in->limit, in->foreign), q_seen(&p->in->rows[k->rows[i]].sum, view));
+		all |= (uint64_t)(ask->rows[i] > room) << i;
+		closer = q_row_closer(p, k->rows[i]);
+		*closed |= closer && closer != ask->group && !ask->group->keeps &&
+			q_compare_line(&closer, &ask->group) < 0;
+	}
+	return all;
+}
+
+bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
+{
+	uint64_t refused = 0;
+	bool fits;
+
+	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view, &refused) };
+	s->quota = short_in_quotas(p, ask, view, &s->closed);
+	fits = !refused && !s->quota && !s->closed;
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
+		s->capability[q->depth] = short_in_queue(p, q, ask, view);
+		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;
+		fits &= !s->capability[q->depth];
+	}
+	return fits && !s->jobs;
+}
+
+/* --- without anybody else -------------------------------------------------------------------------- */
+
+/* Guarantees of others that nobody ever frees: those of the siblings of its path. */
+static int64_t guaranteed_to_others(const struct q_pass *p, const struct q_queue *q, uint32_t r)
+{
+	int64_t all = 0;
+
+	for (; p->in->has_guarantees && q->parent; q = q->parent) {
+		for (uint32_t i = 0; i < q->parent->n_children; i++) {
+			if (q->parent->children[i] != q)
+				all = q_add(all, q->parent->children[i]->guarantee[r]);
+		}
+	}
+	return all;
+}
+
+static bool fits_empty_rows(const struct q_pass *p, const struct q_group *g)
+{
+	const int64_t *m = g->kind->minimum;
+
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		int64_t others;
+
+		if (m[r] <= 0)
+			continue;
+		for (const struct q_queue *q = g->queue; q->in; q = q->parent) {
+			if (m[r] > q_limit(q, r, g))
+				return false;
+		}
+		others = q_add(p->in->foreign[r], guaranteed_to_others(p, g->queue, r));
+		if (!p->in->snapshot->no_nodes && q_add(m[r], others) > p->in->alloc[r])
+			return false;
+	}
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		if (g->kind->row_minimum[i] > p->in->snapshot->rows[g->kind->rows[i]].hard)
+			return false;
+	}
+	return true;
+}
+
+bool q_is_feasible(const struct q_pass *p, struct q_group *g)
+{
+	if (g->kind->feasible < 0)
+		g->kind->feasible = fits_empty_rows(p, g) && q_fits_empty_nodes(p, g);
+	return g->kind->feasible;
+}
+
+/* --- who is blocked -------------------------------------------------------------------------------- */
+
+/* It waits for an admission that nothing but the room of its queue, the cluster or a quota can refuse. */
+static bool is_waiting(const struct q_group *g)
+{
+	return g->st.standing == KAR_QUEUE_WAITING && q_ineligible(g) == KAR_QR_ADMITTED && !g->st.cause &&
+		!g->in->takes_nothing;
+}
+
+struct q_group *q_row_closer(const struct q_pass *p, uint32_t row)
+{
+	struct q_row *r = &p->in->rows[row];
+	int64_t room;
+
+	if (r->closer_at == p->round.change)
+		return r->closer;
+	r->closer = NULL;
+	r->closer_at = p->round.change;
+	room = q_row_room(p, row);
+	for (uint32_t i = 0; r->largest > room && i < r->n_line && !r->closer; i++) {
+		struct q_group *g = r->line[i];
+
+		for (uint32_t k = 0; k < g->kind->n_rows; k++) {
+			if (g->kind->rows[k] == row && g->kind->row_minimum[k] > room && is_waiting(g) &&
+				q_is_feasible(p, g))
+				r->closer = g;
+		}
+	}
+	return r->closer;
+}
+
+bool q_is_quota_blocked(const struct q_pass *p, const struct q_group *g)
+{
+	for (uint32_t i = 0; i < g->kind->n_rows; i++) {
+		const struct q_group *closer;
+
+		if (g->kind->row_minimum[i] <= 0)
+			continue;
+		if (g->kind->row_minimum[i] > q_row_room(p, g->kind->rows[i]))
+			return true;
+		closer = q_row_closer(p, g->kind->rows[i]);
+		if (closer && closer != g && q_compare_line(&closer, &g) < 0)
+			return true;
+	}
+	return false;
 }

@@ -45,7 +45,7 @@ struct q_queue {
 	bool names_any;   /* .right names a resource */
 	bool may_be_over; /* whole groups of it may go for others' rights */
 	bool skipped;     /* before .next one has failed, and may not the next time */
-	bool key_over;    /* of the candidate, see race.c */
+	bool key_over;    /* of the candidate, see admit.c */
 	bool grows_below; /* somebody below may grow (rebalance.c) */
 	bool dirty;       /* its sums have changed since it entered the race */
 	int64_t *right, *guarantee,
@@ -69,9 +69,9 @@ struct q_queue {
 	struct q_group *grows;       /* waits for new nodes; NULL: nobody does */
 	struct q_group *reserved;    /* head of this pool (of the root: of the cluster); NULL: none */
 	struct q_group *candidate;   /* of its subtree, whose turn it is; NULL: none */
-	int64_t key_share;           /* of the candidate, see race.c */
+	int64_t key_share;           /* of the candidate, see admit.c */
 	const int64_t *want;         /* what the candidate asks for */
-	/* growth.c: of a leaf: groups that EXTRAS may raise, as a heap */
+	/* elastic.c: of a leaf: groups that EXTRAS may raise, as a heap */
 	struct q_group **growing;
 	uint32_t n_growing;
 	/* rebalance.c */
@@ -80,7 +80,7 @@ struct q_queue {
 	const struct q_queue *lowest;    /* whose the first is */
 	int32_t fewest[2];               /* the two least numbers of extras in a leaf of who may grow */
 	const struct q_group *fewest_of; /* whose the first is */
-	struct q_queue **winners;        /* race.c */
+	struct q_queue **winners;        /* admit.c */
 };
 
 /* Groups that are alike for the pass: they fit or fail together. */
@@ -298,7 +298,7 @@ struct q_memo {
 	kar_time again_at;       /* when the pass is to be made again */
 	kar_time free_at;        /* of a dry run: when all that it took may be taken */
 	kar_time longest;        /* ms for which a reservation lasts without progress; 0: not asked yet */
-	uint32_t lacks_place_at; /* struct q_round.change when .lacks_place was found (rows.c); 0: never */
+	uint32_t lacks_place_at; /* struct q_round.change when .lacks_place was found (limits.c); 0: never */
 	bool lacks_place;
 };
 

@@ -1,8 +1,41 @@
 /* Places for pods: in one of the two views, beside what is reserved; and where all pods are at the beginning. */
-#include "common/queue/nodes.h"
+#include "common/queue/places.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static bool is_guaranteed(const struct q_pass *p, const struct q_queue *q, const int64_t *v)
+{
+	bool asks = false;
+
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		if (v[r] <= 0 || q->guarantee[r] <= 0)
+			continue;
+		if (q_add(q_used(q, r), v[r]) > q->guarantee[r])
+			return false;
+		asks = true;
+	}
+	return asks;
+}
+
+/* Of a whole group against the queue of the head: its guarantee or its right has room for it. */
+static bool is_its_right(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+{
+	struct q_queue *a, *b;
+
+	return q_pair(ask->group->queue, head->queue, &a, &b) &&
+		(is_guaranteed(p, a, ask->needs) || q_within(p, a, ask->needs));
+}
+
+bool q_binds(const struct q_pass *p, const struct q_group *head, const struct q_ask *ask)
+{
+	if (!head || head == ask->group || ask->no_reservation ||
+		(head->binds_own && head->queue != ask->group->queue))
+		return false;
+	return ask->extra ||
+		(ask->group->level <= head->level && ask->group->in->base <= head->in->base &&
+			!is_its_right(p, head, ask));
+}
 
 /* --- placing ---------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* RESERVE: who has waited for too long gets its room together. */
-#include "common/queue/nodes.h"
+#include "common/queue/places.h"
 
 /* --- when a reservation ends --------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /*
- * taking - what a group that does not fit takes from others, while that is found out; private to victims.c and sources.c.
+ * candidates - what a group that does not fit takes from others, while that is found out; private to preempt.c and candidates.c.
  */
-#ifndef KAR_QUEUE_TAKING_H
-#define KAR_QUEUE_TAKING_H
+#ifndef KAR_QUEUE_CANDIDATES_H
+#define KAR_QUEUE_CANDIDATES_H
 
 #include "common/queue/impl.h"
 
@@ -33,7 +33,7 @@ struct taking {
 	struct source *sources;
 	uint32_t n_sources;
 	uint64_t sources_short;       /* .resources, with which they are known */
-	struct q_short sources_lacks; /* .s, likewise */
+	struct q_short sources_lacks; /* .lacks, likewise */
 	bool within[Q_PATH];          /* by depth of the path of the taker: it is within its right there */
 	int64_t share[Q_PATH];        /* and its share with what it asks for */
 };

@@ -1,8 +1,8 @@
 /*
- * nodes - spots of pods and the two views of the nodes. Private to the files that place pods.
+ * places - spots of pods and the two views of the nodes. Private to the files that place pods.
  */
-#ifndef KAR_QUEUE_NODES_H
-#define KAR_QUEUE_NODES_H
+#ifndef KAR_QUEUE_PLACES_H
+#define KAR_QUEUE_PLACES_H
 
 #include "common/queue/impl.h"
 
@@ -25,12 +25,12 @@ struct q_overlap {
 /* Is called with @n pods of a class on a node. */
 typedef void q_pod_visitor(struct q_pass *p, void *context, const char *node, kar_class class, int32_t n);
 
-/* --- spots.c */
+/* --- places.c */
 void q_take_spot(struct q_pass *p, const struct q_group *g, const struct q_spot *s, int32_t n) KAR_NONNULL;
 /* The list is copied, as an older state may be restored. */
 void q_push(struct q_pass *p, struct q_state *st, struct q_spot spot) KAR_NONNULL;
 
-/* --- view.c */
+/* --- places.c */
 void q_lift_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL; /* what leaves is gone */
 void q_find_overlap(struct q_pass *p, struct q_overlap *o) KAR_NONNULL;
 /* 1: from `fut` to `now`; -1: back. */

@@ -1,7 +1,7 @@
 /* Whom a group may take room from, and who of them goes first. */
 #include <string.h>
 
-#include "common/queue/taking.h"
+#include "common/queue/candidates.h"
 
 /* --- what is short ---------------------------------------------------------------------------------- */
 

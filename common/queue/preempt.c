@@ -1,7 +1,7 @@
 /* Who makes room for a group, in the ways of enum q_way. */
 #include <string.h>
 
-#include "common/queue/taking.h"
+#include "common/queue/candidates.h"
 
 /* --- what is short ---------------------------------------------------------------------------------- */
 
