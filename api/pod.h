@@ -104,6 +104,8 @@ struct kar_pod_job {
 		loss; /* NULL unless the pod has failed, is being deleted without having succeeded, or has .trouble or .restarts */
 };
 
+#define KAR_POD_NAME_LEN 256 /* 253 + NUL, rounded up */
+
 struct kar_pod {
 	struct kar_object o; /* first */
 	const char *node;    /* interned; NULL: not bound */

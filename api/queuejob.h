@@ -313,7 +313,6 @@ int32_t kar_queuejob_pod_rank(const struct kar_queuejob *job, size_t task, int32
 /* Can a pod be made of @template_raw (as served)? -1 with the reason in @err: "spec.containers is empty". */
 int kar_queuejob_template_check(struct kar_str template_raw, struct kar_err *err) KAR_NONNULL;
 /* "<job>-<task>-<index>" into @out. */
-#define KAR_POD_NAME_LEN 256
 /* characters of the names of a job and of a task together, as the CRD has it: the name of a pod is its host name */
 #define KAR_QJ_MAX_NAMES 55
 const char *kar_queuejob_pod_name(const struct kar_queuejob *job, const char *task, int32_t index,

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "common/str.h"
+#include "controllers/owner.h"
 #include "controllers/queue/making.h"
 #include "controllers/queue/next.h"
 
@@ -25,18 +26,19 @@ static void check_class(struct making *m, const char *name)
 }
 
 /* @ran: pods of these templates have existed; @proven: it needs no question. */
-static void check_task(struct making *m, size_t task, bool ran, bool proven)
+static void check_role(struct making *m, size_t role, bool ran, bool proven)
 {
+	const struct kar_workload_role *r = &m->roles.items[role];
 	const struct kar_template *t =
-		kar_templates_find(m->p->stores->templates, m->job, task, m->p->s->mono);
+		m->kind->template(m->owner, role, m->p->stores->templates, m->p->s->mono);
 	enum kar_template_verdict verdict = t ? t->verdict : KAR_TEMPLATE_UNKNOWN;
 
-	check_class(m, m->job->spec.tasks[task].template_priority_class);
+	check_class(m, r->template_class);
 	if (verdict == KAR_TEMPLATE_INVALID || verdict == KAR_TEMPLATE_FORBIDDEN)
 		queue_refuse(m->in,
 			verdict == KAR_TEMPLATE_INVALID ? KAR_QR_INVALID_TEMPLATE : KAR_QR_FORBIDDEN,
-			kar_arena_printf(m->arena, "task %s: %s", m->job->spec.tasks[task].name,
-				kar_template_refusal(t, m->job, task, m->arena)));
+			kar_arena_printf(m->arena, "task %s: %s", r->name,
+				m->kind->why_refused(m->owner, role, t, m->arena)));
 	if (t && t->gate) /* it may change while the pass runs */
 		m->in->gate = kar_arena_strndup(m->arena, t->gate, strlen(t->gate));
 	m->in->takes_nothing |= m->in->gate != NULL;
@@ -47,15 +49,16 @@ static void check_task(struct making *m, size_t task, bool ran, bool proven)
 /* The first pod of another owner that has the name of one that is to be created; NULL: none has. */
 static const struct kar_pod *name_taken(const struct making *m)
 {
+	enum { NAMES = 100000 }; /* of a role that are looked up */
 	char name[KAR_POD_NAME_LEN];
 
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas && k < KAR_QJ_MAX_PODS; k++) {
+	for (size_t i = 0; i < m->roles.n; i++) {
+		for (int32_t k = 0; k < m->roles.items[i].replicas && k < NAMES; k++) {
 			const struct kar_object *o;
 
-			kar_queuejob_pod_name(m->job, m->job->spec.tasks[i].name, k, name);
-			o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
-			if (o && !kar_streq(kar_as_pod(o)->owner_uid, m->job->o.uid))
+			m->kind->pod_name(m->owner, i, k, name);
+			o = kar_store_get(m->p->stores->pods, m->owner->ns, name);
+			if (o && !kar_streq(kar_as_pod(o)->owner_uid, m->owner->uid))
 				return kar_as_pod(o);
 		}
 	}
@@ -90,34 +93,36 @@ void queue_check_accepted(struct making *m)
 	bool ran = m->qg->workload->ran, proven = holds_claim(m);
 
 	check_names(m);
-	if (!m->job->spec.sched.has_priority)
-		check_class(m, m->job->spec.sched.priority_class_name);
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		if (m->job->spec.tasks[i].replicas > 0)
-			check_task(m, i, ran, proven);
+	check_class(m, m->qg->workload->priority_class);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (m->roles.items[i].replicas > 0)
+			check_role(m, i, ran, proven);
 	}
 	m->in->takes_nothing |= m->in->unchecked;
 }
 
-static void want_job(struct queue_pass *p, const struct kar_queuejob *job)
+static void want_roles(struct queue_pass *p, const struct queue_group *qg)
 {
-	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		const struct kar_template *t = kar_templates_find(p->stores->templates, job, i, p->s->mono);
+	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
 
-		if (job->spec.tasks[i].replicas > 0 &&
+	for (size_t i = 0; i < qg->roles->n; i++) {
+		const struct kar_template *t = kind->template(qg->owner, i, p->stores->templates, p->s->mono);
+
+		if (qg->roles->items[i].replicas > 0 &&
 			(!t || t->verdict == KAR_TEMPLATE_UNKNOWN || kar_template_is_old(t, p->s->mono)))
-			kar_templates_want(p->stores->templates, job, i, p->s->mono);
+			kind->want_template(qg->owner, i, p->stores->templates, p->s->mono);
 	}
 }
 
 /* ms for which the verdict for the job of group number @i is awaited. */
 static kar_time awaited_by(const struct queue_pass *p, uint32_t i)
 {
-	const struct kar_queuejob *job = p->groups[i].job;
+	const struct queue_group *qg = &p->groups[i];
 	kar_time longest = 0;
 
-	for (size_t k = 0; k < job->spec.n_tasks; k++) {
-		const struct kar_template *t = kar_templates_find(p->stores->templates, job, k, p->s->mono);
+	for (size_t k = 0; k < qg->roles->n; k++) {
+		const struct kar_template *t =
+			kar_owner_kind(qg->owner)->template(qg->owner, k, p->stores->templates, p->s->mono);
 		kar_time since = t && t->wanted ? p->s->mono - t->wanted : 0;
 
 		longest = since > longest ? since : longest;
@@ -133,7 +138,7 @@ void queue_want_verdicts(struct queue_pass *p)
 
 		if (!first && !d->asks)
 			continue;
-		want_job(p, p->groups[i].job);
+		want_roles(p, &p->groups[i]);
 		if (d->asks) { /* the answer may be lost */
 			kar_time awaited = awaited_by(p, i);
 

@@ -4,13 +4,13 @@
 
 #include "common/str.h"
 
-/* NULL: the tasks have one priority, which the PodGroup of Kubernetes needs. */
-static const char *why_not_one_priority(const struct kar_queuejob *job, struct kar_arena *a)
+/* NULL: its pods have one priority, which the PodGroup of Kubernetes needs. */
+static const char *why_not_one_priority(const struct kar_roles *roles, struct kar_arena *a)
 {
-	const struct kar_taskspec *tasks = job->spec.tasks;
+	const struct kar_workload_role *tasks = roles->items;
 
-	for (size_t i = 1; i < job->spec.n_tasks; i++) {
-		if (!kar_streq(kar_queuejob_pod_class(job, 0), kar_queuejob_pod_class(job, i)))
+	for (size_t i = 1; i < roles->n; i++) {
+		if (!kar_streq(tasks[0].priority_class, tasks[i].priority_class))
 			return kar_arena_printf(a,
 				"its PodGroups need pods of one priority, and tasks %s and %s have other PriorityClasses",
 				tasks[0].name, tasks[i].name);
@@ -18,20 +18,18 @@ static const char *why_not_one_priority(const struct kar_queuejob *job, struct k
 	return NULL;
 }
 
-static const char *why_not_native(const struct kar_settings *s, const struct kar_queuejob *job,
-	struct kar_arena *a)
+static const char *why_not_native(const struct kar_settings *s, const struct kar_workload *w,
+	const struct kar_roles *roles, struct kar_arena *a)
 {
-	const struct kar_schedspec *o = &job->spec.sched;
-
 	if (!s->native.type)
 		return s->native.why_not;
-	if (o->gang_groups.n || kar_streq(o->mode, "NonStrict"))
+	if (w->gang_groups->n || w->non_strict)
 		return "its PodGroups know neither spec.schedSpec.gangGroups nor the mode NonStrict";
-	return why_not_one_priority(job, a);
+	return why_not_one_priority(roles, a);
 }
 
 struct queue_backend queue_choose_backend(const struct kar_settings *s, const struct kar_podgroup *g,
-	const struct kar_queuejob *job, bool has_pods, struct kar_arena *a)
+	const struct kar_workload *w, const struct kar_roles *roles, bool has_pods, struct kar_arena *a)
 {
 	struct queue_backend gates = { .backend = KAR_PG_BACKEND_GATES },
 			     native = { .backend = KAR_PG_BACKEND_NATIVE };
@@ -42,7 +40,7 @@ struct queue_backend queue_choose_backend(const struct kar_settings *s, const st
 	if (s->gang_backend == KAR_GANGS_BY_GATES)
 		return gates;
 	assert(s->native.known); /* sync.c waits for it */
-	why = why_not_native(s, job, a);
+	why = why_not_native(s, w, roles, a);
 	if (why && s->gang_backend == KAR_GANGS_BY_EITHER)
 		return gates;
 	native.unavailable = why;

@@ -1,12 +1,12 @@
 /*
- * backend - what starts the gang of a QueueJob whole: we, by the choice of nodes, or the PodGroups of Kubernetes itself. Pure.
+ * backend - what starts the gang of a workload whole: we, by the choice of nodes, or the PodGroups of Kubernetes itself. Pure.
  */
 #ifndef KAR_QUEUE_BACKEND_H
 #define KAR_QUEUE_BACKEND_H
 
 #include "api/podgroup.h"
-#include "api/queuejob.h"
 #include "controllers/stores.h"
+#include "controllers/workload.h"
 
 struct queue_backend {
 	enum kar_pg_backend backend; /* GATES or NATIVE */
@@ -14,10 +14,11 @@ struct queue_backend {
 };
 
 /*
- * The backend for the next attempt to start @g, the group of @job, whose pods are all for the default scheduler. It is never weaker than
+ * The backend for the next attempt to start @g, the group of @w, whose pods are all for the default scheduler. It is never weaker than
  * what the settings ask for; as long as there are live pods, @has_pods, the recorded one stays. The text is in @a or in @s.
  */
 struct queue_backend queue_choose_backend(const struct kar_settings *s, const struct kar_podgroup *g,
-	const struct kar_queuejob *job, bool has_pods, struct kar_arena *a) KAR_NONNULL;
+	const struct kar_workload *w, const struct kar_roles *roles, bool has_pods,
+	struct kar_arena *a) KAR_NONNULL;
 
 #endif

@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "api/pg_members.h"
 
+#include "controllers/owner.h"
 #include "controllers/queue/pass.h"
 
 /* The budgets of the pass, by address, and what each allows. */
@@ -159,34 +160,16 @@ static const struct kar_disruptionbudget *find_strict(const struct queue_pass *p
 	return found;
 }
 
-/* The labels of pods of the task: those of the template, and ours. @incarnation: that they are of, or will be. */
-static struct kar_array labels_of(const struct kar_queuejob *job, size_t task, const char *incarnation,
-	struct kar_arena *a)
+static const struct kar_disruptionbudget *strict_of_workload(const struct queue_pass *p, uint32_t i)
 {
-	const struct kar_array *own = &job->spec.tasks[task].template_labels;
-	struct kar_pair *all = kar_arena_alloc(a, own->n + 4, sizeof(*all));
+	const struct queue_group *qg = &p->groups[i];
+	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
+	struct alike *list = kar_arena_alloc(&p->s->arena, qg->roles->n, sizeof(*list));
 
-	if (own->n)
-		memcpy(all, own->items, own->n * sizeof(*all));
-	all[own->n] = (struct kar_pair){ KAR_LABEL_QUEUEJOB, job->o.name };
-	all[own->n + 1] = (struct kar_pair){ KAR_LABEL_POD_GROUP, job->o.name };
-	all[own->n + 2] = (struct kar_pair){ KAR_LABEL_TASK, job->spec.tasks[task].name };
-	all[own->n + 3] = (struct kar_pair){ KAR_LABEL_INCARNATION, incarnation };
-	return (struct kar_array){ .items = all, .n = own->n + 4 };
-}
-
-static const struct kar_disruptionbudget *strict_of_job(const struct queue_pass *p, uint32_t i)
-{
-	const struct kar_queuejob *job = p->groups[i].job;
-	size_t n = job->spec.n_tasks;
-	bool runs = p->groups[i].admitted && job->status.incarnation > 0;
-	const char *incarnation = kar_arena_printf(&p->s->arena, "%d", (int)job->status.incarnation + !runs);
-	struct alike *list = kar_arena_alloc(&p->s->arena, n, sizeof(*list));
-
-	for (size_t k = 0; k < n; k++)
-		list[k] = (struct alike){ .labels = labels_of(job, k, incarnation, &p->s->arena),
-			.pods = job->spec.tasks[k].replicas };
-	return find_strict(p, job->o.ns, list, n, p->in[i].min);
+	for (size_t k = 0; k < qg->roles->n; k++)
+		list[k] = (struct alike){ .labels = kind->labels(qg->owner, k, qg->admitted, &p->s->arena),
+			.pods = qg->roles->items[k].replicas };
+	return find_strict(p, qg->group->o.ns, list, qg->roles->n, p->in[i].min);
 }
 
 static const struct kar_disruptionbudget *strict_of_members(const struct queue_pass *p, uint32_t i)
@@ -227,7 +210,7 @@ static void observe_strict(struct queue_pass *p, uint32_t i)
 		!kar_store_index_count(p->stores->disruptionbudgets, KAR_DISRUPTIONBUDGET_BY_NAMESPACE,
 			qg->group->o.ns))
 		return;
-	b = qg->workload ? strict_of_job(p, i) : NULL;
+	b = qg->workload ? strict_of_workload(p, i) : NULL;
 	if (!b &&
 		(qg->workload ||
 			kar_pg_of_others(qg->group))) /* pods may have got labels that no template has */

@@ -1,37 +1,38 @@
-/* The pods of a QueueJob as the pass sees them: those that it has, those that it lacks, and where they are or are to be. */
+/* The pods of a workload as the pass sees them: those that it has, those that it lacks, and where they are or are to be. */
 #include "controllers/queue/making.h"
 
 #include <string.h>
 
 #include "api/intervals.h"
+#include "api/names.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
-#include "api/queuejob_direct.h"
-#include "api/queuejob_gang.h"
 #include "common/str.h"
+#include "controllers/owner.h"
 #include "controllers/queue/backend.h"
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */
 
-/* Jobs whose pods are created bound are never left to anybody else. */
-static bool is_placeable(const struct kar_queuejob *job)
+/* Workloads whose pods are created bound are never left to anybody else. */
+static bool is_placeable(const struct making *m)
 {
-	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		if (!job->spec.tasks[i].needs ||
-			!kar_streq(kar_queuejob_scheduler(job, i), "default-scheduler"))
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (!m->roles.items[i].needs ||
+			!kar_streq(m->roles.items[i].scheduler, KAR_DEFAULT_SCHEDULER))
 			return false;
 	}
-	return job->spec.n_tasks && kar_queuejob_min_available(&job->spec) > 0;
+	return m->roles.n && m->qg->workload->minimum > 0;
 }
 
 /* --- what is there --------------------------------------------------------------------------------- */
 
-/* A quota lets no pod of a task in, whatever it has room for; or nobody knows yet what it has room for. */
+/* A quota lets no pod of a role in, whatever it has room for; or nobody knows yet what it has room for. */
 static void check_templates(struct making *m)
 {
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		const struct queue_charges *c = queue_quota_of_task(m->p->quota, m->job, i);
-		const char *why = c ? queue_charges_problem(c, m->job->spec.tasks[i].name, m->arena) : NULL;
+	for (size_t i = 0; i < m->roles.n; i++) {
+		const struct queue_charges *c =
+			queue_quota_of_role(m->p->quota, m->owner->ns, &m->roles.items[i]);
+		const char *why = c ? queue_charges_problem(c, m->roles.items[i].name, m->arena) : NULL;
 
 		if (why)
 			queue_refuse(m->in, KAR_QR_QUOTA_INVALID_TEMPLATE, why);
@@ -44,7 +45,7 @@ static void check_templates(struct making *m)
 /* Nobody sees all of its pods, so a part of it would start. */
 static void check_schedulers(struct making *m)
 {
-	const char *why = kar_queuejob_mixed_schedulers(m->job, m->arena);
+	const char *why = m->kind->why_mixed(m->owner, m->arena);
 
 	if (why)
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED, why);
@@ -66,13 +67,13 @@ static void check_overdue(struct making *m)
 /* --- where they are --------------------------------------------------------------------------------- */
 
 /* More pods than the job asks for are about to stop. */
-static void let_go(struct making *m, size_t task)
+static void let_go(struct making *m, size_t role)
 {
-	struct queue_seats *s = &m->seats[task];
+	struct queue_seats *s = &m->seats[role];
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		for (int32_t left = s->items[i].bound ? s->items[i].n : 0; left > 0;) {
-			const struct stored_pods pods = queue_next_pods(m, task, left);
+			const struct stored_pods pods = queue_next_pods(m, role, left);
 
 			queue_leaving_add(&m->runs,
 				&(struct kar_queue_leaving){ .node = s->items[i].node,
@@ -85,26 +86,26 @@ static void let_go(struct making *m, size_t task)
 	s->n = 0;
 }
 
-static void seat(struct making *m, size_t task, struct queue_seats *seats)
+static void seat(struct making *m, size_t role, struct queue_seats *seats)
 {
 	for (uint32_t i = 0; i < m->runs.n; i++) {
-		if (m->tasks[i] == task)
+		if (m->role_of[i] == role)
 			queue_run_seat(&m->runs, i, seats);
 	}
 }
 
 static void seat_bound(struct making *m)
 {
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+	for (size_t i = 0; i < m->roles.n; i++) {
 		seat(m, i, &m->seats[i]);
 		let_go(m, i);
 	}
 }
 
-/* The places of pods of the task that are stuck are those of @planned no longer, and the plan is to have others in their stead. */
-static void unseat_stuck(struct making *m, size_t task, struct kar_pg_seats *planned, struct queue_gang *out)
+/* The places of pods of the role that are stuck are those of @planned no longer, and the plan is to have others in their stead. */
+static void unseat_stuck(struct making *m, size_t role, struct kar_pg_seats *planned, struct queue_gang *out)
 {
-	const char *name = m->job->spec.tasks[task].name;
+	const char *name = m->roles.items[role].name;
 	struct kar_pg_seats kept = kar_pg_plan_seats(&m->group->status.placement, name, m->arena);
 	const struct kar_object *o;
 	bool any = false;
@@ -113,7 +114,7 @@ static void unseat_stuck(struct making *m, size_t task, struct kar_pg_seats *pla
 		const struct kar_pod *pod = kar_as_pod(o);
 
 		if (pod->node || !kar_pod_alive(pod) || !queue_is_stuck(m->p, m->group, pod) ||
-			queue_task_of(m, pod) != task || !kar_pg_seats_take(planned, pod->pin))
+			queue_role_of(m, pod) != role || !kar_pg_seats_take(planned, pod->pin))
 			continue;
 		kar_pg_seats_take(&kept, pod->pin);
 		any = true;
@@ -129,14 +130,14 @@ static void seat_planned(struct making *m, struct queue_gang *out)
 	const struct kar_object *o;
 
 	queue_keep_plan(out, plan, m->arena);
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->roles.items[i].name, m->arena);
 		struct queue_seats seats = { 0 };
 
 		for (struct kar_iter it = queue_pods_of(m); planned.n && kar_iter_next(&it, &o);) {
 			const struct kar_pod *pod = kar_as_pod(o);
 
-			if (pod->node && queue_task_of(m, pod) == i &&
+			if (pod->node && queue_role_of(m, pod) == i &&
 				!kar_pg_seats_take(&planned, pod->node))
 				kar_pg_seats_take(&planned, ""); /* it has its place now, or had it */
 		}
@@ -174,19 +175,19 @@ static const kar_time LOOK_AGAIN = 30 * KAR_SECOND;
  * succeeded is not made again, though the job may not have recorded that yet. Until then its room is kept where it was, for the next
  * index. Returns whether the name is taken in the way that is asked for, and *@node is where.
  */
-static bool name_is_taken(const struct making *m, size_t task, int32_t index, bool succeeded,
+static bool name_is_taken(const struct making *m, size_t role, int32_t index, bool succeeded,
 	const char **node)
 {
 	char name[KAR_POD_NAME_LEN];
 	const struct kar_object *o;
 	const struct kar_pod *pod;
 
-	kar_queuejob_pod_name(m->job, m->job->spec.tasks[task].name, index, name);
-	o = kar_store_get(m->p->stores->pods, m->job->o.ns, name);
+	m->kind->pod_name(m->owner, role, index, name);
+	o = kar_store_get(m->p->stores->pods, m->owner->ns, name);
 	if (!o)
 		return false;
 	pod = kar_as_pod(o);
-	if (kar_streq(pod->owner_uid, m->job->o.uid)) {
+	if (kar_streq(pod->owner_uid, m->owner->uid)) {
 		*node = succeeded ? pod->node : NULL;
 		return succeeded ? pod->phase == KAR_POD_SUCCEEDED
 				 : pod->phase == KAR_POD_FAILED && !pod->deletion;
@@ -200,16 +201,17 @@ static bool name_is_taken(const struct making *m, size_t task, int32_t index, bo
 /* Seats of pods that are missing, and whose names are taken by one that has succeeded, or in another way. */
 static void seat_taken(struct making *m, bool succeeded)
 {
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
+	for (size_t i = 0; i < m->roles.n; i++) {
 		struct kar_intervals done = { 0 }, failed = { 0 };
+		const struct kar_workload_role *r = &m->roles.items[i];
 		struct queue_seats seats = { 0 };
 		const char *node;
 
-		if (m->done[i])
-			kar_intervals_parse(kar_queuejob_done_indexes(m->job, i), m->arena, &done);
-		if (m->failed[i])
-			kar_intervals_parse(kar_queuejob_failed_indexes(m->job, i), m->arena, &failed);
-		for (int32_t k = 0; k < m->job->spec.tasks[i].replicas; k++) {
+		if (r->n_done)
+			kar_intervals_parse(r->done, m->arena, &done);
+		if (r->n_failed)
+			kar_intervals_parse(r->failed, m->arena, &failed);
+		for (int32_t k = 0; k < r->replicas; k++) {
 			if (!kar_intervals_has(&done, k) && !kar_intervals_has(&failed, k) &&
 				name_is_taken(m, i, k, succeeded, &node))
 				queue_seat_add(&seats, node, 1, false, 0, m->arena);
@@ -225,14 +227,14 @@ static int64_t seat_rest(struct making *m)
 	const struct kar_object *o;
 	int64_t used = 0;
 
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++) {
-		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->job->spec.tasks[i].name, m->arena);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->roles.items[i].name, m->arena);
 		struct queue_seats seats = { 0 };
 
 		for (struct kar_iter it = queue_pods_of(m); planned.n && kar_iter_next(&it, &o);) {
 			const struct kar_pod *pod = kar_as_pod(o);
 
-			if (pod->node && pod->creation >= plan->time && queue_task_of(m, pod) == i)
+			if (pod->node && pod->creation >= plan->time && queue_role_of(m, pod) == i)
 				kar_pg_seats_take(&planned, pod->node);
 		}
 		for (size_t k = 0; k < planned.n; k++) {
@@ -309,33 +311,29 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 		.qg = &p->groups[i],
 		.in = &p->in[i],
 		.group = p->groups[i].group,
-		.job = p->groups[i].job,
+		.owner = p->groups[i].owner,
+		.kind = kar_owner_kind(p->groups[i].owner),
 		.arena = &p->s->arena,
 		.runs = { .arena = &p->s->arena } };
-	size_t n = m.job->spec.n_tasks + 1;
+	struct kar_roles *roles = kar_arena_alloc(m.arena, 1, sizeof(*roles));
+	size_t n;
 
-	m.started = kar_arena_alloc(m.arena, n, sizeof(*m.started));
-	m.done = kar_arena_alloc(m.arena, n, sizeof(*m.done));
-	m.failed = kar_arena_alloc(m.arena, n, sizeof(*m.failed));
-	m.need = kar_arena_alloc(m.arena, n, sizeof(*m.need));
-	m.want = kar_arena_alloc(m.arena, n, sizeof(*m.want));
+	queue_find_roles(&m);
+	*roles = m.roles;
+	p->groups[i].roles = roles;
+	n = roles->n + 1;
 	m.seats = kar_arena_alloc(m.arena, n, sizeof(*m.seats));
 	m.stored = kar_arena_alloc(m.arena, n, sizeof(*m.stored));
 	m.running = kar_arena_alloc(m.arena, n, sizeof(*m.running));
 	m.pending = kar_arena_alloc(m.arena, n, sizeof(*m.pending));
-	kar_queuejob_started(m.job, m.started);
-	for (size_t k = 0; k < m.job->spec.n_tasks; k++) {
-		m.done[k] = kar_queuejob_done(m.job, k);
-		m.failed[k] = kar_queuejob_failed(m.job, k, m.arena);
-	}
 	return m;
 }
 
 /* What the API server has may be another thing soon. */
 static void choose_backend(struct making *m, struct queue_gang *out)
 {
-	const struct queue_backend b =
-		queue_choose_backend(m->p->settings, m->group, m->job, m->live > 0, m->arena);
+	const struct queue_backend b = queue_choose_backend(m->p->settings, m->group, m->qg->workload,
+		&m->roles, m->live > 0, m->arena);
 
 	out->backend = b.backend;
 	if (!b.unavailable)
@@ -355,8 +353,8 @@ static void describe(struct making *m, struct queue_gang *out)
 	const struct kar_sched *sched = kar_snapshot_sched(m->p->stores->snapshot);
 
 	for (uint32_t i = 0; i < m->runs.n; i++) {
-		names[i] = m->job->spec.tasks[m->tasks[i]].name;
-		tasks[i] = m->started[m->tasks[i]] ? names[i] : NULL;
+		names[i] = m->roles.items[m->role_of[i]].name;
+		tasks[i] = m->roles.items[m->role_of[i]].started ? names[i] : NULL;
 		unverified[i] = kar_sched_needs(sched, m->runs.items[i].class)->unverified != NULL;
 		m->in->unverified |= unverified[i];
 	}
@@ -369,14 +367,14 @@ static void describe(struct making *m, struct queue_gang *out)
 /* Whether the pass finds places for it; then how they are recorded. */
 static struct queue_gang *make_gang(struct making *m, bool known)
 {
-	bool direct = kar_queuejob_is_direct(m->job, m->p->served);
+	bool direct = m->kind->is_direct(m->owner, m->p->served);
 	struct queue_gang *out;
 	const char *obstacle;
 
 	m->in->no_provisioning = m->in->created_bound = direct;
-	if (!m->p->nodes || !kar_pg_keeps_placement(m->group) || !(direct || is_placeable(m->job)))
+	if (!m->p->nodes || !kar_pg_keeps_placement(m->group) || !(direct || is_placeable(m)))
 		return NULL;
-	obstacle = kar_queuejob_direct_obstacle(m->job, m->p->served, m->arena);
+	obstacle = m->kind->why_not_direct(m->owner, m->p->served, m->arena);
 	if (obstacle && !m->qg->admitted)
 		queue_refuse(m->in, KAR_QR_UNSUPPORTED, obstacle);
 	if (obstacle || !known)
@@ -418,7 +416,7 @@ static int32_t last_bound(const struct making *m, bool *later)
 			last = at + bound;
 			*later = waits;
 		}
-		waits |= !m->started[m->tasks[i]];
+		waits |= !m->roles.items[m->role_of[i]].started;
 		at += run->n;
 	}
 	return last;
@@ -511,7 +509,7 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 /* It has no place, and its pods stop. */
 static void let_all_go(struct making *m)
 {
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+	for (size_t i = 0; i < m->roles.n; i++)
 		let_go(m, i);
 }
 
@@ -519,7 +517,7 @@ static bool has_bound_pods(const struct making *m)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < m->job->spec.n_tasks; i++)
+	for (size_t i = 0; i < m->roles.n; i++)
 		any |= m->seats[i].n > 0;
 	return any;
 }
@@ -541,7 +539,6 @@ void queue_observe_gang(struct queue_pass *p, uint32_t i)
 	queue_count_pods(&m);
 	bound = has_bound_pods(&m);
 	p->groups[i].admitted |= is_adopted(&m);
-	queue_count_needs(&m);
 	if (!m.qg->admitted) /* as they are stored; what comes in their stead is as the template says */
 		let_all_go(&m);
 	queue_add_runs(&m);

@@ -192,7 +192,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	return (struct queue_group){
 		.group = g,
 		.workload = w ? copy_workload(p, w) : NULL,
-		.job = owner ? kar_as_queuejob(owner) : NULL,
+		.owner = owner,
 		.queue = which.queue,
 		.next = which.next,
 		.label = which.label,

@@ -130,7 +130,7 @@ void queue_finish_capacity(struct queue_pass *p) KAR_NONNULL;
 
 /* --- gangs.c ---------------------------------------------------------------------------------------- */
 
-/* The pods of the group of a QueueJob: number @i of the pass. */
+/* The pods of the group of a workload: number @i of the pass. */
 void queue_observe_gang(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* Forgets the classes of the pass. */
 void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
@@ -225,7 +225,7 @@ const char *queue_warnings(const struct queue_pass *p, uint32_t i) KAR_NONNULL;
 /* @pod of @g, which is PLACED, is to get another node (kar_pg_stuck_in()). The pass comes again when it may be so. */
 bool queue_is_stuck(struct queue_pass *p, const struct kar_podgroup *g,
 	const struct kar_pod *pod) KAR_NONNULL;
-/* What of @plan stays: all of it, and of the role these nodes. For gangs of QueueJobs. */
+/* What of @plan stays: all of it, and of the role these nodes. For gangs of workloads. */
 void queue_keep_plan(struct queue_gang *g, const struct kar_pg_placement *plan,
 	struct kar_arena *a) KAR_NONNULL;
 void queue_keep_role(struct queue_gang *g, const char *role, const char *nodes) KAR_NONNULL;

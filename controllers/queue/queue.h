@@ -13,7 +13,7 @@
 #define QUEUE_EMPTY_HOLD (30 * KAR_SECOND)
 /* ms for which one whose last members have gone keeps it against all. */
 #define QUEUE_GONE_HOLD (10 * KAR_SECOND)
-/* The same for the group of a QueueJob that was deleted with --cascade=orphan: nothing creates members for it any more. */
+/* The same for the group of a workload that was deleted with --cascade=orphan: nothing creates members for it any more. */
 #define QUEUE_ORPHAN_HOLD KAR_MINUTE
 
 /* The claim of a group on its queue. */
@@ -29,14 +29,14 @@ enum queue_claim {
 struct queue_gang {
 	/* Per run: the task whose pods they are; NULL: one that has not started, whose places are not recorded. */
 	const char *const *tasks;
-	/* Per run, of a group of others: the pods that get its places, in order. NULL: of a QueueJob. */
+	/* Per run, of a group of others: the pods that get its places, in order. NULL: of a workload. */
 	const char *const *const *pods;
 	const bool *unverified; /* per run: the scheduler checks more than was modelled */
 	uint32_t n_runs;
 	struct kar_pg_planned *kept; /* of .repairs, and of .renews with .pods: what stays of the plan */
 	size_t n_kept;
 	const char *
-		requests; /* of a group of others: what its minimum asks for (status.placement.requests); NULL: of a QueueJob */
+		requests; /* of a group of others: what its minimum asks for (status.placement.requests); NULL: of a workload */
 	bool repairs; /* in PLACED: members that are stuck on their nodes, or new ones in their stead, get others */
 	bool stuck;  /* of .repairs: there are some that are stuck */
 	bool direct; /* its pods are created bound: without a place none exists */
@@ -55,7 +55,8 @@ struct queue_reservation;
 struct queue_group {
 	const struct kar_podgroup *group;
 	const struct kar_workload *workload; /* whose group it is; NULL: of none */
-	const struct kar_queuejob *job;      /* the same, if it is a QueueJob */
+	const struct kar_object *owner;      /* that is it, as an object */
+	const struct kar_roles *roles;       /* of it, with a claim that is ALIVE; NULL: of none */
 	const char *queue;                   /* that it asks for */
 	const char
 		*next; /* that it asks for since it runs, and gets when its pods are gone; NULL: no other */
@@ -75,7 +76,7 @@ struct queue_group {
 };
 
 /*
- * To whom @g, a group that no QueueJob controls and that is @admitted, yields; *@left: ms until that is another, KAR_NEVER: as long as it
+ * To whom @g, a group that no workload controls and that is @admitted, yields; *@left: ms until that is another, KAR_NEVER: as long as it
  * has so many members. An orphan yields a minute after its last members, however late it is admitted; the time of any other group begins with
  * its admission. @members: number of cached members; @now: wall ms. Pure.
  */

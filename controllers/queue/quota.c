@@ -98,21 +98,13 @@ static struct queue_account *account_of(struct queue_quota *q, const char *ns)
 
 /* --- charges --------------------------------------------------------------------------------------------- */
 
-/* Of pods whose template names none: a job hands on its own (api/queuejob_pod.c), or else admission takes the default. */
-static const char *class_of(const struct queue_quota *q, const struct kar_queuejob *job, size_t task)
+const struct queue_charges *queue_quota_of_role(struct queue_quota *q, const char *ns,
+	const struct kar_workload_role *role)
 {
-	const char *own = job->spec.sched.priority_class_name;
+	struct queue_account *a = role->charge && ns ? account_of(q, ns) : NULL;
+	const char *class = role->charged_class ? role->charged_class : q->default_class;
 
-	return kar_has_text(own) && !job->spec.tasks[task].template_has_priority ? own : q->default_class;
-}
-
-const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,
-	size_t task)
-{
-	const char *text = job->spec.tasks[task].charge;
-	struct queue_account *a = text && job->o.ns ? account_of(q, job->o.ns) : NULL;
-
-	return a ? queue_charge_template(a, text, class_of(q, job, task)) : NULL;
+	return a ? queue_charge_template(a, role->charge, class) : NULL;
 }
 
 const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const struct kar_pod *pod)

@@ -2,7 +2,7 @@
  * quota - the ledger of one pass, from the caches: which pods are charged by which rows (ledger.h). Internal to the shell of the Queue
  * reconciler.
  *
- * Charges of a QueueJob, for pods that exist and for those to come, are those of a pod of the template now, with the defaults of the
+ * Charges of a workload, for pods that exist and for those to come, are those of a pod of the template now, with the defaults of the
  * LimitRanges. Charges of a group of others are those of its members, as the API server has admitted them.
  */
 #ifndef KAR_QUEUE_QUOTA_H
@@ -10,6 +10,7 @@
 
 #include "controllers/queue/ledger.h"
 #include "controllers/stores.h"
+#include "controllers/workload.h"
 
 struct queue_quota;
 
@@ -17,9 +18,9 @@ struct queue_quota;
 struct queue_quota *queue_quota_begin(const struct kar_stores *stores,
 	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 
-/* A pod of the task number @task of @job. NULL: no quota of its namespace limits pods, or nothing is known of its template. */
-const struct queue_charges *queue_quota_of_task(struct queue_quota *q, const struct kar_queuejob *job,
-	size_t task) KAR_NONNULL;
+/* A pod of @role in the namespace @ns. NULL: no quota of that limits pods, or nothing is known of the template. */
+const struct queue_charges *queue_quota_of_role(struct queue_quota *q, const char *ns,
+	const struct kar_workload_role *role) __attribute__((nonnull(1, 3)));
 /* NULL: no quota of its namespace limits pods, or the pod has ended. */
 const struct queue_charges *queue_quota_of_pod(struct queue_quota *q, const struct kar_pod *pod) KAR_NONNULL;
 

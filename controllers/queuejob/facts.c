@@ -69,16 +69,7 @@ const struct kar_podgroup *queuejob_own_group(const struct queuejob_reconcile *r
 
 const size_t *queuejob_creation_order(const struct queuejob_reconcile *r)
 {
-	size_t *order = kar_arena_alloc(r->arena, r->f->pods.n_tasks, sizeof(*order));
-
-	for (size_t i = 0; i < r->f->pods.n_tasks; i++) {
-		size_t k = i;
-
-		for (; k > 0 && r->f->v->task_priority[order[k - 1]] < r->f->v->task_priority[i]; k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-	}
-	return order;
+	return queuejob_order(r->f->v->task_priority, r->f->pods.n_tasks, r->arena);
 }
 
 int32_t queuejob_covered(const struct podset_task *t)

@@ -10,8 +10,8 @@
 
 /* Why an index is kept, best first. */
 enum preference {
-	RUNS,
-	EXISTS,
+	RUNS = QUEUEJOB_KEPT_RUNS,
+	EXISTS = QUEUEJOB_KEPT_EXISTS,
 	KEEPS_INDEX, /* its pod has failed and is replaced later, or its task is being restarted */
 	FREE,
 	NAME_TAKEN, /* a pod of another owner has the name */
@@ -142,9 +142,8 @@ static enum preference preference_of(const struct queuejob_reconcile *r,
 		return KEEPS_INDEX;
 	switch (slot->state) {
 	case PODSET_RUNNING:
-		return RUNS;
 	case PODSET_PENDING:
-		return EXISTS;
+		return (enum preference)queuejob_kept(slot->pod);
 	case PODSET_LOST:
 		return slot->pod->deletion ? FREE : KEEPS_INDEX;
 	case PODSET_BLOCKED:

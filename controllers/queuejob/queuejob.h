@@ -149,6 +149,16 @@ static inline bool queuejob_has_gang(enum kar_qj_phase p)
 	return p == KAR_QJ_PHASE_STARTING || p == KAR_QJ_PHASE_RUNNING;
 }
 
+/* Why the index of a live pod is kept, best first (limit.c has more, of indexes without a live pod). */
+enum queuejob_kept { QUEUEJOB_KEPT_RUNS, QUEUEJOB_KEPT_EXISTS };
+static inline enum queuejob_kept queuejob_kept(const struct kar_pod *pod)
+{
+	return pod->phase == KAR_POD_PENDING ? QUEUEJOB_KEPT_EXISTS : QUEUEJOB_KEPT_RUNS;
+}
+/* The numbers of @n tasks in the order in which their pods are created, in @arena: by priority, high first, then as they are listed. */
+size_t *queuejob_order(const int32_t *priority, size_t n, struct kar_arena *arena)
+	__attribute__((nonnull(3))) KAR_RETNN; /* roles.c */
+
 /*
  * Pure: decides about the view @v at @now (wall ms) and fills in the plan @p; p->status is a struct kar_queuejob_status.
  * Cannot fail. The same view gives the same plan; a plan never both creates and deletes one index.

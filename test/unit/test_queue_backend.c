@@ -1,4 +1,4 @@
-/* What starts the gang of a QueueJob whole: the choice for its next attempt. */
+/* What starts the gang of a workload whole: the choice for its next attempt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "api/native_group.h"
+#include "controllers/owner.h"
 #include "controllers/queue/backend.h"
 #include "test/fixture/projection.h"
 
@@ -53,6 +54,11 @@ static const struct {
 		false, "Gates" },
 };
 
+static int32_t no_class(const void *arg KAR_UNUSED, const char *name KAR_UNUSED)
+{
+	return 0;
+}
+
 static void chooses_for_the_next_attempt(void **state KAR_UNUSED)
 {
 	static const char *const versions[] = { "v1beta1" };
@@ -65,8 +71,15 @@ static void chooses_for_the_next_attempt(void **state KAR_UNUSED)
 				.why_not = "not there" } };
 		const struct kar_podgroup g = { .status = { .backend = rows[i].recorded } };
 		struct kar_arena arena = { 0 };
-		const struct queue_backend b = queue_choose_backend(&s, &g, job, rows[i].has_pods, &arena);
-		const char *got = kar_arena_printf(&arena, "%s%s%s", kar_pg_backend_name(b.backend),
+		const struct kar_workload w = kar_owner_describe(&job->o);
+		const struct kar_roles_input in = { .class_value = no_class, .arena = &arena };
+		struct kar_roles roles;
+		struct queue_backend b;
+		const char *got;
+
+		kar_queuejob_workload.roles(&job->o, &in, &roles);
+		b = queue_choose_backend(&s, &g, &w, &roles, rows[i].has_pods, &arena);
+		got = kar_arena_printf(&arena, "%s%s%s", kar_pg_backend_name(b.backend),
 			b.unavailable ? ": " : "", b.unavailable ? b.unavailable : "");
 
 		if (strcmp(got, rows[i].want))

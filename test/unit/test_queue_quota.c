@@ -111,6 +111,11 @@ static const struct {
 		OF_JOB("", TASK("t", PODS_OF("", ""))), "" },
 };
 
+static int32_t no_class(const void *arg KAR_UNUSED, const char *name KAR_UNUSED)
+{
+	return 0;
+}
+
 static void tasks_are_charged_by_the_quotas_of_their_namespace(void **state)
 {
 	(void)state;
@@ -118,6 +123,8 @@ static void tasks_are_charged_by_the_quotas_of_their_namespace(void **state)
 		struct kar_buf out KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 		const struct kar_object *job;
 		struct world w;
+		const struct kar_roles_input in = { .class_value = no_class, .arena = &w.a };
+		struct kar_roles roles;
 
 		begin(&w);
 		if (tasks[i].quota)
@@ -128,7 +135,8 @@ static void tasks_are_charged_by_the_quotas_of_their_namespace(void **state)
 			put(w.stores.priorityclasses, tasks[i].class);
 		job = put(w.stores.queuejobs, tasks[i].job);
 		w.q = queue_quota_begin(&w.stores, &w.a);
-		print(queue_quota_of_task(w.q, kar_as_queuejob(job), 0), &out);
+		kar_queuejob_workload.roles(job, &in, &roles);
+		print(queue_quota_of_role(w.q, job->ns, &roles.items[0]), &out);
 		if (strcmp(kar_buf_cstr(&out), tasks[i].want) != 0)
 			fail_msg("%s: %s", tasks[i].name, kar_buf_cstr(&out));
 		end(&w);
