@@ -11,6 +11,13 @@ bool kar_pg_of_others(const struct kar_podgroup *g)
 	return !(g->owner_uid && g->owner_is_queuejob);
 }
 
+enum kar_pg_state kar_pg_lasting_state(const struct kar_podgroup *g)
+{
+	enum kar_pg_state state = g->status.placement.state;
+
+	return state == KAR_PG_STATE_RESERVING || state == KAR_PG_STATE_SUSPENDED ? KAR_PG_STATE_NONE : state;
+}
+
 bool kar_pg_keeps_placement(const struct kar_podgroup *g)
 {
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);

@@ -22,6 +22,8 @@ enum { KAR_PG_PLAN_PODS = 2048 };
 
 /* Not a group of a QueueJob: its pods are created by somebody else. */
 bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
+/* Its state; NONE if it is RESERVING or SUSPENDED: nobody has placed it, and only its queue has to know what it waits for. */
+enum kar_pg_state kar_pg_lasting_state(const struct kar_podgroup *g) KAR_NONNULL;
 /* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 

@@ -14,17 +14,20 @@ static const kar_time FIRST_PAUSE = 5 * KAR_SECOND, LONGEST_PAUSE = 10 * KAR_MIN
 #define IN(state) (1u << KAR_PG_STATE_##state)
 #define BEGUN (IN(PLACED) | IN(UNPLACED))
 #define RUNS (BEGUN | IN(SATISFIED))
+#define HELD (IN(RESERVING) | IN(SUSPENDED))
 
 /* From each state, those that it may have next. docs/design/podgroup.md, 4, says when. */
 static const unsigned allowed[KAR_PG_STATES] = {
-	[KAR_PG_STATE_NONE] = RUNS | IN(WAITING),
-	[KAR_PG_STATE_WAITING] = RUNS | IN(NONE),
+	[KAR_PG_STATE_NONE] = RUNS | IN(WAITING) | HELD,
+	[KAR_PG_STATE_WAITING] = RUNS | IN(NONE) | HELD,
 	/* It begins again if another queue than before admits it. */
-	[KAR_PG_STATE_PLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE),
-	[KAR_PG_STATE_UNPLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING),
-	[KAR_PG_STATE_SATISFIED] = BEGUN | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE),
-	[KAR_PG_STATE_ROLLING_BACK] = IN(WAITING) | IN(DEACTIVATED),
-	[KAR_PG_STATE_DEACTIVATED] = IN(WAITING) | IN(NONE),
+	[KAR_PG_STATE_PLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE) | IN(SUSPENDED),
+	[KAR_PG_STATE_UNPLACED] = RUNS | IN(ROLLING_BACK) | IN(WAITING) | IN(SUSPENDED),
+	[KAR_PG_STATE_SATISFIED] = BEGUN | IN(ROLLING_BACK) | IN(WAITING) | IN(NONE) | IN(SUSPENDED),
+	[KAR_PG_STATE_ROLLING_BACK] = IN(WAITING) | IN(DEACTIVATED) | IN(SUSPENDED),
+	[KAR_PG_STATE_DEACTIVATED] = IN(WAITING) | IN(NONE) | IN(SUSPENDED),
+	[KAR_PG_STATE_RESERVING] = RUNS | IN(NONE) | IN(SUSPENDED),
+	[KAR_PG_STATE_SUSPENDED] = BEGUN | IN(NONE) | IN(RESERVING),
 };
 
 static bool is_in(const struct kar_pg_placement *p, unsigned states)
@@ -140,9 +143,29 @@ struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const c
 	return p;
 }
 
+struct kar_pg_placement kar_pg_reserve(const struct kar_pg_placement *old)
+{
+	return enter(old, KAR_PG_STATE_RESERVING, old->time);
+}
+
+struct kar_pg_placement kar_pg_suspend(const struct kar_pg_placement *old, kar_time now)
+{
+	struct kar_pg_placement p = enter(old, KAR_PG_STATE_SUSPENDED, now);
+
+	if (is_in(old, IN(DEACTIVATED)))
+		p.failures = 0;
+	return p;
+}
+
+struct kar_pg_placement kar_pg_queue_again(const struct kar_pg_placement *old)
+{
+	assert(is_in(old, HELD));
+	return enter(old, KAR_PG_STATE_NONE, old->time);
+}
+
 struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old KAR_UNUSED)
 {
-	assert(is_in(old, IN(WAITING) | IN(DEACTIVATED)));
+	assert(is_in(old, IN(WAITING) | IN(DEACTIVATED) | HELD));
 	return (struct kar_pg_placement){ .cause = "", .requests = "" };
 }
 

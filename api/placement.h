@@ -52,6 +52,12 @@ struct kar_pg_placement kar_pg_yield_hold(const struct kar_pg_placement *old, co
 /* Its room goes to @taker, "ns/name" or a queue that is drained: it is ROLLING_BACK, but has not failed. */
 struct kar_pg_placement kar_pg_evict(const struct kar_pg_placement *old, const char *taker, const char *cause,
 	kar_time now) KAR_NONNULL;
+/* It is not admitted yet, and room is held for it: RESERVING. What it remembers stays, .time too. */
+struct kar_pg_placement kar_pg_reserve(const struct kar_pg_placement *old) KAR_NONNULL;
+/* Its job is suspended: SUSPENDED. An attempt ends, and has not failed; after DEACTIVATED the failures are forgotten. */
+struct kar_pg_placement kar_pg_suspend(const struct kar_pg_placement *old, kar_time now) KAR_NONNULL;
+/* It is RESERVING or SUSPENDED no more, and waits in its queue: NONE. Its failures and its back-off stay. */
+struct kar_pg_placement kar_pg_queue_again(const struct kar_pg_placement *old) KAR_NONNULL;
 /* Nobody places it any more: NONE, and nothing is remembered. */
 struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old) KAR_NONNULL;
 

@@ -73,7 +73,7 @@ static const struct kar_field planned_fields[] = {
 static const struct kar_desc planned_table = KAR_DESC("Plan", PLANNED, planned_fields);
 
 static const char *const state_names[] = { "", "Waiting", "Placed", "Unplaced", "Satisfied", "RollingBack",
-	"Deactivated", NULL };
+	"Deactivated", "Reserving", "Suspended", NULL };
 
 int32_t kar_pg_failures(const struct kar_pg_placement *p, kar_time now)
 {

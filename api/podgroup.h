@@ -61,8 +61,8 @@ struct kar_pg_record {
 
 /*
  * How far the start of a gang is. Whoever creates its pods does so in PLACED, on the nodes of the plan, and anywhere in UNPLACED and
- * SATISFIED; in ROLLING_BACK it deletes those that have not finished; in WAITING and DEACTIVATED it does neither. NONE: nobody places
- * the group, and its scheduler does as it likes.
+ * SATISFIED; in ROLLING_BACK it deletes those that have not finished; in WAITING, RESERVING, SUSPENDED and DEACTIVATED it does neither.
+ * NONE: nobody places the group, and its scheduler does as it likes.
  */
 enum kar_pg_state {
 	KAR_PG_STATE_NONE,
@@ -72,6 +72,8 @@ enum kar_pg_state {
 	KAR_PG_STATE_SATISFIED,    /* the minimum is bound, or done */
 	KAR_PG_STATE_ROLLING_BACK, /* the attempt has failed */
 	KAR_PG_STATE_DEACTIVATED,  /* too many attempts have failed: it waits until its owner is edited */
+	KAR_PG_STATE_RESERVING, /* it is not admitted yet: room is held for it until the pods that have it are gone */
+	KAR_PG_STATE_SUSPENDED, /* its job is suspended */
 	KAR_PG_STATES,
 };
 const char *kar_pg_state_name(enum kar_pg_state s) KAR_RETNN; /* "Placed" ...; "" for NONE */

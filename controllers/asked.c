@@ -83,7 +83,7 @@ const char *kar_asked_queue_of_job(const struct kar_stores *stores, const struct
 /* It goes on where it was admitted. */
 static bool has_started(const struct kar_podgroup *g)
 {
-	return g->orphan || g->status.placement.state != KAR_PG_STATE_NONE ||
+	return g->orphan || kar_pg_lasting_state(g) != KAR_PG_STATE_NONE ||
 		kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED);
 }
 

@@ -10,7 +10,8 @@ static bool is_of_interest(const struct kar_podgroup *g)
 {
 	enum kar_pg_state s = g->status.placement.state;
 
-	return kar_pending_reason(g) || (s != KAR_PG_STATE_NONE && s != KAR_PG_STATE_SATISFIED);
+	return kar_pending_reason(g) ||
+		(s != KAR_PG_STATE_NONE && s != KAR_PG_STATE_SATISFIED && s != KAR_PG_STATE_SUSPENDED);
 }
 
 static void print_plan(const struct kar_pg_placement *p, struct kar_json_writer *w)

@@ -131,12 +131,11 @@ static const char *known_reason(const char *reason)
 const char *kar_pending_reason(const struct kar_podgroup *g)
 {
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	const char *reason;
 
-	if (g->deletion || g->status.phase == KAR_PG_PHASE_FINISHED || (c && c->status == KAR_COND_TRUE))
+	if (g->deletion || g->status.phase == KAR_PG_PHASE_FINISHED ||
+		g->status.placement.state == KAR_PG_STATE_SUSPENDED || (c && c->status == KAR_COND_TRUE))
 		return NULL;
-	reason = c ? known_reason(c->reason) : "WaitingForAdmission";
-	return kar_streq(reason, kar_queue_reason_name(KAR_QR_SUSPENDED)) ? NULL : reason;
+	return c ? known_reason(c->reason) : "WaitingForAdmission";
 }
 
 static void collect_group(struct kar_metrics *m, const struct kar_stores *stores,

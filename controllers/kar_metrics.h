@@ -35,8 +35,7 @@ struct kar_manager;
 	X(kar_pending_groups, KAR_GAUGE, NULL, "queue,reason", "PodGroups that wait in a queue, by reason") \
 	X(kar_pending_longest_seconds, KAR_GAUGE, NULL, "queue,reason", \
 		"Time that the PodGroup has waited that has waited longest") \
-	X(kar_gangs, KAR_GAUGE, NULL, "state", \
-		"PodGroups that are placed whole, by the state of their placement") \
+	X(kar_gangs, KAR_GAUGE, NULL, "state", "PodGroups that have a placement, by its state") \
 	X(kar_queue_groups, KAR_GAUGE, NULL, "queue,state", \
 		"PodGroups of a queue by what they do: pending, inqueue, running, completed, unknown") \
 	X(kar_queue_usage, KAR_GAUGE, NULL, "queue,resource", \

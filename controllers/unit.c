@@ -20,7 +20,7 @@ bool kar_unit_has_started(const struct kar_stores *stores, const struct kar_podg
 
 	return g->status.placement.state == KAR_PG_STATE_SATISFIED ||
 		g->status.phase == KAR_PG_PHASE_FINISHED ||
-		(g->status.placement.state == KAR_PG_STATE_NONE &&
+		(kar_pg_lasting_state(g) == KAR_PG_STATE_NONE &&
 			kar_condition_is_true(&g->status.conditions, KAR_PG_SCHEDULED)) ||
 		(owner && kar_owner_describe(owner).ended);
 }

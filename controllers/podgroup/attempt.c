@@ -399,6 +399,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_NONE, has_no_places, postpone },
 	{ KAR_PG_STATE_NONE, is_bound_late, satisfy },
 	{ KAR_PG_STATE_WAITING, is_bound_late, satisfy },
+	{ KAR_PG_STATE_RESERVING, is_bound_late, satisfy },
 	{ KAR_PG_STATE_PLACED, has_no_backend, reactivate },
 	{ KAR_PG_STATE_PLACED, is_bound, satisfy },
 	{ KAR_PG_STATE_PLACED, is_unnamed, roll_back },

@@ -292,12 +292,28 @@ static struct kar_pg_placement next_placement(const struct update *u)
 	return podgroup_next_placement(&a, u->plan);
 }
 
+/* Of the placement as it becomes. Here no group is made RESERVING or SUSPENDED. */
+static enum kar_pg_state lasting_state(const struct update *u)
+{
+	enum kar_pg_state state = u->status->placement.state;
+
+	return state == u->v->group->status.placement.state ? kar_pg_lasting_state(u->v->group) : state;
+}
+
+/* It has been placed, though it may reserve or be suspended now: pods of the attempt before may be left. */
+static bool has_begun(const struct update *u)
+{
+	const struct kar_pg_placement *p = &u->status->placement;
+
+	return p->state != KAR_PG_STATE_NONE && (p->attempt || lasting_state(u) != KAR_PG_STATE_NONE);
+}
+
 /* The queue reconciler chooses it when it places the group, and it stays until nobody places it any more. */
 static enum kar_pg_backend next_backend(const struct update *u)
 {
 	enum kar_pg_backend old = u->v->group->status.backend;
 
-	if (u->status->placement.state != KAR_PG_STATE_NONE || !kar_pg_keeps_placement(u->v->group))
+	if (has_begun(u) || !kar_pg_keeps_placement(u->v->group))
 		return old;
 	if (u->t->schedulers.n && !u->t->n_default)
 		return KAR_PG_BACKEND_LABELS;
@@ -365,9 +381,9 @@ static bool is_new_problem(const struct kar_conditions *old, const struct kar_co
 static void warn_of_loose(const struct update *u, struct kar_plan *p)
 {
 	const struct kar_podgroup_status *old = &u->v->group->status;
-	enum kar_pg_state state = u->status->placement.state;
+	enum kar_pg_state state = lasting_state(u);
 	/* Bound without a plan is satisfied, too. */
-	bool placed = old->placement.state != KAR_PG_STATE_NONE ||
+	bool placed = kar_pg_lasting_state(u->v->group) != KAR_PG_STATE_NONE ||
 		(state != KAR_PG_STATE_NONE && state != KAR_PG_STATE_SATISFIED);
 
 	if (u->t->loose && u->t->quorum > 1 && !placed && starts_scheduling(old->phase, u->status->phase))

@@ -10,14 +10,6 @@
 #include "controllers/queue/making.h"
 #include "controllers/queue/next.h"
 
-/* A claim that this manager finds was given to a job whose templates were accepted. */
-static bool holds_claim(const struct making *m)
-{
-	const struct kar_condition *c = kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
-
-	return c && kar_streq(c->reason, kar_reason_Reserving);
-}
-
 static void check_class(struct making *m, const char *name)
 {
 	if (kar_has_text(name) && !kar_stores_priorityclass(m->p->stores, name))
@@ -90,7 +82,8 @@ static void check_names(struct making *m)
 
 void queue_check_accepted(struct making *m)
 {
-	bool ran = m->qg->workload->ran, proven = holds_claim(m);
+	/* A claim is only given to a job whose templates were accepted. */
+	bool ran = m->qg->workload->ran, proven = queue_holds_claim(m->group);
 
 	check_names(m);
 	check_class(m, m->qg->workload->priority_class);

@@ -6,6 +6,7 @@
 
 #include "controllers/queue/gather.h"
 
+#include "api/pg_members.h"
 #include "common/sched/amounts.h"
 #include "common/str.h"
 
@@ -103,7 +104,7 @@ kar_time queue_keeps_room_for(const struct kar_podgroup *g, kar_time now)
 
 	if (!kar_has_text(pl->requests) || g->options.only_waiting)
 		return 0;
-	if (pl->state == KAR_PG_STATE_NONE)
+	if (kar_pg_lasting_state(g) == KAR_PG_STATE_NONE)
 		return pl->time + BEGINS_WITHIN - now;
 	if (pl->state != KAR_PG_STATE_SATISFIED)
 		return 0;

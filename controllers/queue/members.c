@@ -233,7 +233,7 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
 	kar_time left = c && c->status == KAR_COND_TRUE ? c->last_transition + WITHIN - p->s->now : 0;
 
-	if (g->status.placement.state != KAR_PG_STATE_NONE)
+	if (kar_pg_lasting_state(g) != KAR_PG_STATE_NONE)
 		return false;
 	if (queue_keeps_room_for(g, p->s->now) > left)
 		left = queue_keeps_room_for(g, p->s->now); /* it has lost all that ran, and begins anew */

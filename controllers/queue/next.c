@@ -1,6 +1,7 @@
 /* The status of a group after a pass. */
 #include "controllers/queue/next.h"
 
+#include "api/pg_members.h"
 #include "common/str.h"
 #include "common/text.h"
 
@@ -175,13 +176,12 @@ bool queue_is_scaled(const struct queue_pass *p, const struct queue_group *qg,
 	return (!qg->recorded && !has) || ((in->elastic || has) && d->desired != limit_of(p, qg));
 }
 
-/* Times of waiting, by condition Admitted as it was and as it becomes. */
+/* Times of waiting, by what it was and what it becomes. */
 static void count_waiting(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
 	const struct kar_podgroup *g = qg->group;
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	bool was_suspended = c && kar_streq(c->reason, kar_queue_reason_name(KAR_QR_SUSPENDED));
+	bool was_suspended = g->status.placement.state == KAR_PG_STATE_SUSPENDED;
 	bool waited = !qg->recorded && !was_suspended;
 	bool waits = !queue_is_admitted(d) && d->reason != KAR_QR_SUSPENDED;
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
@@ -232,6 +232,37 @@ static bool is_adopted(const struct queue_group *qg)
 		qg->group->status.placement.state == KAR_PG_STATE_NONE;
 }
 
+/* What it waits for in its queue, as far as the next pass has to know it. A gang whose attempt goes on keeps its state. */
+static void set_waiting(struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+{
+	const struct kar_pg_placement *old = &qg->group->status.placement;
+	enum kar_pg_state state = old->state, lasting = kar_pg_lasting_state(qg->group);
+	bool held = state == KAR_PG_STATE_RESERVING || state == KAR_PG_STATE_SUSPENDED;
+
+	if (d->reason == KAR_QR_SUSPENDED) {
+		if (state != KAR_PG_STATE_SUSPENDED)
+			st->placement = kar_pg_suspend(old, this_second(p));
+	} else if (d->reason == KAR_QR_RESERVING) {
+		if (state != KAR_PG_STATE_RESERVING &&
+			(lasting == KAR_PG_STATE_NONE || lasting == KAR_PG_STATE_WAITING))
+			st->placement = kar_pg_reserve(old);
+	} else if (held) {
+		st->placement = kar_pg_queue_again(old);
+	}
+}
+
+/* It is admitted, and nobody places it: what it remembers of attempts is of no use. */
+static void end_placing(const struct queue_group *qg, struct kar_podgroup_status *st)
+{
+	if (!st->placement.attempt && kar_pg_lasting_state(qg->group) == KAR_PG_STATE_NONE) {
+		st->placement = kar_pg_queue_again(&st->placement);
+		return;
+	}
+	st->placement = kar_pg_end(&st->placement);
+	st->backend = KAR_PG_BACKEND_NONE;
+}
+
 static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
 {
@@ -249,8 +280,9 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	} else if (is_adopted(qg)) {
 		st->placement = kar_pg_adopt(&st->placement, p->in[qg - p->groups].min, this_second(p));
 	} else if (queue_ends_waiting(qg, d)) {
-		st->placement = kar_pg_end(&st->placement);
-		st->backend = KAR_PG_BACKEND_NONE;
+		end_placing(qg, st);
+	} else if (!queue_is_admitted(d)) {
+		set_waiting(p, qg, d, st);
 	}
 }
 

@@ -228,13 +228,6 @@ static const char *why_of_claim(enum queue_claim claim)
 					       : "";
 }
 
-static bool is_reserving(const struct kar_podgroup *g)
-{
-	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-
-	return c && c->status == KAR_COND_FALSE && kar_streq(c->reason, kar_reason_Reserving);
-}
-
 static const char *describe_failure(const struct kar_podgroup *g, struct kar_arena *a)
 {
 	const struct kar_pg_placement *p = &g->status.placement;
@@ -281,7 +274,7 @@ static uint32_t number_of_key(const struct queue_pass *p, const char *key)
 static bool is_empty(const struct queue_group *qg)
 {
 	return kar_pg_of_others(qg->group) && !qg->gang &&
-		qg->group->status.placement.state == KAR_PG_STATE_NONE;
+		kar_pg_lasting_state(qg->group) == KAR_PG_STATE_NONE;
 }
 
 static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in,
@@ -419,9 +412,9 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
-	in->standing = qg->admitted                          ? KAR_QUEUE_ADMITTED
-		: is_reserving(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
-							     : KAR_QUEUE_WAITING;
+	in->standing = qg->admitted                               ? KAR_QUEUE_ADMITTED
+		: queue_holds_claim(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
+								  : KAR_QUEUE_WAITING;
 	in->not_evictable |= !is_evictable(p, qg->group);
 	in->provisioned |= pl->state == KAR_PG_STATE_UNPLACED && pl->deadline;
 	in->provisioned &= qg->admitted;

@@ -27,6 +27,11 @@ bool queue_is_evicted(const struct kar_podgroup *g)
 	return queue_is_rolled_back(g) && kar_has_text(g->status.placement.evicted_by);
 }
 
+bool queue_holds_claim(const struct kar_podgroup *g)
+{
+	return g->status.placement.state == KAR_PG_STATE_RESERVING;
+}
+
 void queue_come_again(struct queue_pass *p, kar_time in)
 {
 	if (in > 0 && in < p->retry_in)
@@ -58,8 +63,10 @@ uint32_t queue_named(const struct queue_pass *p, const char *name)
 
 bool queue_waits_for_places(const struct kar_podgroup *g)
 {
-	return g->status.placement.state == KAR_PG_STATE_WAITING ||
-		g->status.placement.state == KAR_PG_STATE_DEACTIVATED;
+	enum kar_pg_state state = g->status.placement.state;
+
+	return state == KAR_PG_STATE_WAITING || state == KAR_PG_STATE_DEACTIVATED ||
+		state == KAR_PG_STATE_RESERVING || state == KAR_PG_STATE_SUSPENDED;
 }
 
 void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why)

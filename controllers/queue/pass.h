@@ -93,7 +93,9 @@ void queue_come_again(struct queue_pass *p, kar_time in) KAR_NONNULL;
 bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod) KAR_NONNULL;
 /* Number of the queue @name, or KAR_QUEUE_NONE. */
 uint32_t queue_named(const struct queue_pass *p, const char *name) KAR_NONNULL;
-/* The group is to be placed again: its admission holds nothing. */
+/* It has room that the pass before has held for it. */
+bool queue_holds_claim(const struct kar_podgroup *g) KAR_NONNULL;
+/* The group is to be placed: its admission holds nothing. */
 bool queue_waits_for_places(const struct kar_podgroup *g) KAR_NONNULL;
 /* Fills in what every gang has, from the placement of its group. */
 void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out) KAR_NONNULL;

@@ -61,7 +61,7 @@ static bool same_request(const struct kar_podgroup *a, const struct kar_podgroup
 	return kar_object_same(&a->o, &b->o) && a->generation == b->generation &&
 		!a->deletion == !b->deletion && kar_streq(a->owner_uid, b->owner_uid) &&
 		kar_streq(a->queue_label, b->queue_label) &&
-		a->status.placement.state == b->status.placement.state &&
+		kar_pg_lasting_state(a) == kar_pg_lasting_state(b) &&
 		kar_condition_is_true(&a->status.conditions, KAR_PG_SCHEDULED) ==
 		kar_condition_is_true(&b->status.conditions, KAR_PG_SCHEDULED) &&
 		(a->status.phase == KAR_PG_PHASE_FINISHED) == (b->status.phase == KAR_PG_PHASE_FINISHED);

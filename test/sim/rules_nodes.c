@@ -185,14 +185,19 @@ void rules_check_nodes(struct model *l)
 
 /* For each state those from which it is entered, one bit each. */
 #define FROM(s) (1U << KAR_PG_STATE_##s)
+#define HELD (FROM(RESERVING) | FROM(SUSPENDED))
 static const unsigned entered_from[KAR_PG_STATES] = {
-	[KAR_PG_STATE_NONE] = FROM(WAITING) | FROM(DEACTIVATED), /* nobody places it any more */
+	[KAR_PG_STATE_NONE] = FROM(WAITING) | FROM(DEACTIVATED) | HELD, /* nobody places it any more */
 	[KAR_PG_STATE_WAITING] = FROM(ROLLING_BACK) | FROM(DEACTIVATED),
-	[KAR_PG_STATE_PLACED] = FROM(NONE) | FROM(WAITING) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED),
+	[KAR_PG_STATE_PLACED] =
+		FROM(NONE) | FROM(WAITING) | FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED) | HELD,
 	[KAR_PG_STATE_UNPLACED] = FROM(PLACED) | FROM(SATISFIED),
 	[KAR_PG_STATE_SATISFIED] = FROM(PLACED) | FROM(UNPLACED),
 	[KAR_PG_STATE_ROLLING_BACK] = FROM(PLACED) | FROM(UNPLACED) | FROM(SATISFIED),
 	[KAR_PG_STATE_DEACTIVATED] = FROM(ROLLING_BACK),
+	[KAR_PG_STATE_RESERVING] = FROM(NONE) | FROM(WAITING) | FROM(SUSPENDED),
+	[KAR_PG_STATE_SUSPENDED] = FROM(NONE) | FROM(WAITING) | FROM(PLACED) | FROM(UNPLACED) |
+		FROM(SATISFIED) | FROM(ROLLING_BACK) | FROM(DEACTIVATED) | FROM(RESERVING),
 };
 
 /* The pods of a group of others are there before it is placed: if they go, it is a new gang. While it runs, nobody stops it. */
@@ -205,7 +210,8 @@ static bool may_enter(const struct sim_change *c, enum kar_pg_state was, enum ka
 	if (!model_owner(c->new) && is == KAR_PG_STATE_NONE)
 		from |= ends_from;
 	if (!model_owner(c->new) && is == KAR_PG_STATE_SATISFIED)
-		from |= FROM(NONE) | FROM(WAITING); /* released, given up, and bound all the same */
+		from |= FROM(NONE) | FROM(WAITING) |
+			FROM(RESERVING); /* released, given up, and bound all the same */
 	if (!model_owner(c->new) && is == KAR_PG_STATE_ROLLING_BACK && !rules_evicted_by(c->new)[0])
 		from &= ~(FROM(SATISFIED));
 	return was == is || (from & 1U << was);
@@ -272,7 +278,8 @@ static void check_begin(const struct rule *r, const struct write *w)
 {
 	const struct sim_change *c = w->c;
 	enum kar_pg_state was = model_placement(c->old);
-	kar_time retry = was == KAR_PG_STATE_WAITING ? time_of(c->old, "retryAfter") : 0;
+	bool waited = was == KAR_PG_STATE_WAITING || HELD & 1U << was;
+	kar_time retry = waited ? time_of(c->old, "retryAfter") : 0;
 
 	if (number(c->new, "attempt") != number(c->old, "attempt") + 1)
 		model_break(w->l, r->name, "group %s/%s: attempt %d follows attempt %d", c->ns, c->name,
@@ -314,9 +321,12 @@ static int failures_after(const struct sim_change *c, enum kar_pg_state was, enu
 		return failures;
 	if (was == KAR_PG_STATE_SATISFIED && is == KAR_PG_STATE_NONE && !number(c->new, "failures"))
 		return 0; /* its admission was withdrawn */
+	if (is == KAR_PG_STATE_NONE &&
+		HELD & 1U << was) /* nobody places it any more, or it goes on waiting */
+		return number(c->new, "failures") ? failures : 0;
 	if (is == KAR_PG_STATE_NONE && !(ends_from & 1U << was))
 		return 0;
-	if (was == KAR_PG_STATE_ROLLING_BACK)
+	if (was == KAR_PG_STATE_ROLLING_BACK && is != KAR_PG_STATE_SUSPENDED)
 		return failures + !rules_evicted_by(c->old)[0];
 	return has_run_long || was == KAR_PG_STATE_DEACTIVATED ? 0 : failures;
 }

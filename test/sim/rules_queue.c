@@ -13,7 +13,8 @@ static bool waits_for_places(const struct model *l, const struct model_job *j)
 {
 	enum kar_pg_state s = model_placement(model_group(l, j));
 
-	return s == KAR_PG_STATE_WAITING || s == KAR_PG_STATE_DEACTIVATED;
+	return s == KAR_PG_STATE_WAITING || s == KAR_PG_STATE_DEACTIVATED || s == KAR_PG_STATE_RESERVING ||
+		s == KAR_PG_STATE_SUSPENDED;
 }
 
 /* A job that surely holds a place in the queue of @group. */

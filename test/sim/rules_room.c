@@ -312,6 +312,7 @@ static const char *trouble_with(const struct room *m, const struct room_node *n)
 static bool has_too_many_places(struct room *m, const struct write *w, const struct sim_value *job)
 {
 	const struct sim_value *list = sim_get(job, "spec", "taskSpecs");
+	enum kar_pg_state was = model_placement(w->c->old);
 	bool too_many = false;
 
 	for (size_t i = 0; i < sim_count(list); i++) {
@@ -324,7 +325,10 @@ static bool has_too_many_places(struct room *m, const struct write *w, const str
 		too_many |= n + sim_int_of(sim_member(rules_task_status(job, task), "succeeded"), 0) >
 			sim_int_of(sim_member(sim_item(list, i), "replicas"), 1);
 	}
-	return too_many && model_placement(w->c->old) == KAR_PG_STATE_WAITING &&
+	bool again = was == KAR_PG_STATE_RESERVING &&
+		sim_get_int(w->c->old, 0, "status", "placement", "attempt") > 0;
+
+	return too_many && (was == KAR_PG_STATE_WAITING || again) &&
 		(model_phase(job) != KAR_QJ_PHASE_RESTARTING || model_gave_back(job));
 }
 

@@ -40,7 +40,7 @@ static const char *const groups[] = {
 	GROUP("g", "q", ADMITTED("False", "WhateverSomebodyWrites")),
 	/* These do not wait. */
 	GROUP("h", "q", ADMITTED("True", "Admitted")),
-	GROUP("i", "q", ADMITTED("False", "Suspended")),
+	GROUP("i", "q", ADMITTED("False", "Suspended") ",\"placement\":{\"state\":\"Suspended\"}"),
 	GROUP("j", "q", "\"phase\":\"Finished\",\"placement\":{\"state\":\"Satisfied\"}"),
 	GROUP("k", "q", ADMITTED("True", "Admitted") ",\"placement\":{\"state\":\"Placed\"}"),
 };

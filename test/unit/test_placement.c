@@ -25,6 +25,8 @@ static const struct {
 	{ "", "Satisfied", "adopt, satisfy" },
 	{ "", "RollingBack", "" },
 	{ "", "Deactivated", "" },
+	{ "", "Reserving", "reserve" },
+	{ "", "Suspended", "suspend" },
 	{ "Waiting", "", "end" },
 	{ "Waiting", "Waiting", "" },
 	{ "Waiting", "Placed", "begin" },
@@ -32,6 +34,8 @@ static const struct {
 	{ "Waiting", "Satisfied", "satisfy" },
 	{ "Waiting", "RollingBack", "" },
 	{ "Waiting", "Deactivated", "" },
+	{ "Waiting", "Reserving", "reserve" },
+	{ "Waiting", "Suspended", "suspend" },
 	{ "Placed", "", "give up" },
 	{ "Placed", "Waiting", "give up, reactivate" },
 	{ "Placed", "Placed", "begin; renew and repair stay" },
@@ -39,6 +43,8 @@ static const struct {
 	{ "Placed", "Satisfied", "satisfy" },
 	{ "Placed", "RollingBack", "roll back, evict" },
 	{ "Placed", "Deactivated", "" },
+	{ "Placed", "Reserving", "" },
+	{ "Placed", "Suspended", "suspend" },
 	{ "Unplaced", "", "" },
 	{ "Unplaced", "Waiting", "postpone, reactivate" },
 	{ "Unplaced", "Placed", "begin" },
@@ -46,6 +52,8 @@ static const struct {
 	{ "Unplaced", "Satisfied", "satisfy" },
 	{ "Unplaced", "RollingBack", "roll back, evict" },
 	{ "Unplaced", "Deactivated", "" },
+	{ "Unplaced", "Reserving", "" },
+	{ "Unplaced", "Suspended", "suspend" },
 	{ "Satisfied", "", "give up" },
 	{ "Satisfied", "Waiting", "give up, postpone" },
 	{ "Satisfied", "Placed", "begin" },
@@ -53,6 +61,8 @@ static const struct {
 	{ "Satisfied", "Satisfied", "" },
 	{ "Satisfied", "RollingBack", "roll back, evict" },
 	{ "Satisfied", "Deactivated", "" },
+	{ "Satisfied", "Reserving", "" },
+	{ "Satisfied", "Suspended", "suspend" },
 	{ "RollingBack", "", "" },
 	{ "RollingBack", "Waiting", "wait, back off" },
 	{ "RollingBack", "Placed", "" },
@@ -60,6 +70,8 @@ static const struct {
 	{ "RollingBack", "Satisfied", "" },
 	{ "RollingBack", "RollingBack", "" },
 	{ "RollingBack", "Deactivated", "deactivate" },
+	{ "RollingBack", "Reserving", "" },
+	{ "RollingBack", "Suspended", "suspend" },
 	{ "Deactivated", "", "end" },
 	{ "Deactivated", "Waiting", "reactivate" },
 	{ "Deactivated", "Placed", "" },
@@ -67,6 +79,26 @@ static const struct {
 	{ "Deactivated", "Satisfied", "" },
 	{ "Deactivated", "RollingBack", "" },
 	{ "Deactivated", "Deactivated", "" },
+	{ "Deactivated", "Reserving", "" },
+	{ "Deactivated", "Suspended", "suspend" },
+	{ "Reserving", "", "queue again, end" },
+	{ "Reserving", "Waiting", "" },
+	{ "Reserving", "Placed", "begin" },
+	{ "Reserving", "Unplaced", "begin" },
+	{ "Reserving", "Satisfied", "satisfy" },
+	{ "Reserving", "RollingBack", "" },
+	{ "Reserving", "Deactivated", "" },
+	{ "Reserving", "Reserving", "" },
+	{ "Reserving", "Suspended", "suspend" },
+	{ "Suspended", "", "queue again, end" },
+	{ "Suspended", "Waiting", "" },
+	{ "Suspended", "Placed", "begin" },
+	{ "Suspended", "Unplaced", "begin" },
+	{ "Suspended", "Satisfied", "" },
+	{ "Suspended", "RollingBack", "" },
+	{ "Suspended", "Deactivated", "" },
+	{ "Suspended", "Reserving", "reserve" },
+	{ "Suspended", "Suspended", "" },
 };
 
 static enum kar_pg_state state_of(const char *name)
@@ -234,6 +266,16 @@ static struct kar_pg_placement evict(const struct kar_pg_placement *old, kar_tim
 	return kar_pg_evict(old, "ns/t", "evicted", now);
 }
 
+static struct kar_pg_placement reserve(const struct kar_pg_placement *old, kar_time now KAR_UNUSED)
+{
+	return kar_pg_reserve(old);
+}
+
+static struct kar_pg_placement queue_again(const struct kar_pg_placement *old, kar_time now KAR_UNUSED)
+{
+	return kar_pg_queue_again(old);
+}
+
 static struct kar_pg_placement end(const struct kar_pg_placement *old, kar_time now KAR_UNUSED)
 {
 	return kar_pg_end(old);
@@ -316,6 +358,18 @@ static const struct {
 		"RollingBack attempt=2 failures=1 time=700 by=ns/t requests=cpu=2 cause=evicted" },
 	{ "evict_what_ran_for_ten_minutes", AT(SATISFIED), evict,
 		"RollingBack attempt=2 time=700 by=ns/t requests=cpu=2 cause=evicted" },
+	{ "reserve", AT(WAITING), reserve,
+		"Reserving attempt=2 failures=1 time=100 requests=cpu=2 cause=why" },
+	{ "suspend", AT(PLACED), kar_pg_suspend,
+		"Suspended attempt=2 failures=1 time=700 requests=cpu=2 cause=why" },
+	{ "suspend_what_ran_for_ten_minutes", AT(SATISFIED), kar_pg_suspend,
+		"Suspended attempt=2 time=700 requests=cpu=2 cause=why" },
+	{ "suspend_what_is_deactivated", AT(DEACTIVATED), kar_pg_suspend,
+		"Suspended attempt=2 time=700 requests=cpu=2 cause=why" },
+	{ "queue_again", AT(SUSPENDED), queue_again,
+		"- attempt=2 failures=1 time=100 requests=cpu=2 cause=why" },
+	{ "begin_after_a_claim", AT(RESERVING), begin,
+		"Placed attempt=3 failures=1 time=700 deadline=760 cause=why w:n2*2" },
 	{ "end", AT(WAITING), end, "-" },
 	{ "satisfy", AT(PLACED), satisfy,
 		"Satisfied attempt=2 failures=1 satisfied=4 time=700 requests=cpu=2" },

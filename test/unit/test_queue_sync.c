@@ -478,6 +478,52 @@ static void resumed_job_is_admitted_again(void **state)
 		"patch podgroups/status ns/j (Admitted=True/Admitted position=0)");
 }
 
+/* What the next pass has to know of a wait is the state of the placement, and never its reason. */
+static const struct {
+	const char *name, *spec, *status, *placement, *waited;
+} suspensions[] = {
+	{ "suspended_before_it_was_placed", ",\"suspend\":true", "",
+		"\"placement\":{\"state\":\"Suspended\",\"attempt\":null,",
+		"\"waitedSeconds\":" },
+	{ "suspended_while_it_ran", ",\"suspend\":true",
+		"\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":2,\"failures\":1,\"time\":\"2026-11-21T13:46:20Z\"}," ADMITTED(
+			"True", "Admitted", "admitted by queue default"),
+		"\"placement\":{\"state\":\"Suspended\",\"attempt\":2,\"failures\":1,",
+		"\"waitedSeconds\":null" },
+	{ "resumed_and_the_time_does_not_count", "",
+		"\"position\":0,\"placement\":{\"state\":\"Suspended\",\"attempt\":2,\"failures\":1}," ADMITTED(
+			"False", "Suspended", "the job is suspended"),
+		"\"placement\":{\"state\":null,\"attempt\":2,\"failures\":1,",
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null" },
+	{ "resumed_and_the_reason_is_another", "",
+		"\"position\":0,\"placement\":{\"state\":\"Suspended\",\"attempt\":2,\"failures\":1}," ADMITTED(
+			"False", "Whatever", "somebody has edited it"),
+		"\"placement\":{\"state\":null,\"attempt\":2,\"failures\":1,",
+		"\"waitingSince\":\"2026-11-21T13:46:27Z\",\"waitedSeconds\":null" },
+};
+
+static void suspension_is_a_state_of_the_placement(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(suspensions); i++) {
+		struct kar_buf body = { 0 };
+		struct kar_err err = { 0 };
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_full_queue();
+		put_named_job("j", "", suspensions[i].spec, "Pending");
+		put_group_of_job("j", suspensions[i].status);
+		sync_text(true);
+		assert_true(w.sync.plan.n_actions > 0);
+		assert_int_equal(w.controller.encode(&w.sync, &w.sync.plan.actions[0], &body, &err), 0);
+		if (!strstr(kar_buf_cstr(&body), suspensions[i].placement) ||
+			!strstr(kar_buf_cstr(&body), suspensions[i].waited))
+			fail_msg("%s: want '%s' and '%s' in %s", suspensions[i].name,
+				suspensions[i].placement, suspensions[i].waited, kar_buf_cstr(&body));
+		kar_buf_release(&body);
+	}
+}
+
 #define BAD_POSITION "\"position\":\"first\""
 
 /* It keeps the place that it has, is given none, and is not written to. */
@@ -753,6 +799,7 @@ int main(void)
 		TEST(owner_decides_whether_a_group_waits),
 		TEST(group_whose_job_is_gone_is_left_alone),
 		TEST(resumed_job_is_admitted_again),
+		TEST(suspension_is_a_state_of_the_placement),
 		TEST(unreadable_groups_keep_what_they_have),
 		TEST(unreadable_queue_admits_nothing),
 		TEST(own_writes_are_awaited),
