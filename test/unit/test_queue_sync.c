@@ -483,8 +483,7 @@ static const struct {
 	const char *name, *spec, *status, *placement, *waited;
 } suspensions[] = {
 	{ "suspended_before_it_was_placed", ",\"suspend\":true", "",
-		"\"placement\":{\"state\":\"Suspended\",\"attempt\":null,",
-		"\"waitedSeconds\":" },
+		"\"placement\":{\"state\":\"Suspended\",\"attempt\":null,", "\"waitedSeconds\":" },
 	{ "suspended_while_it_ran", ",\"suspend\":true",
 		"\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":2,\"failures\":1,\"time\":\"2026-11-21T13:46:20Z\"}," ADMITTED(
 			"True", "Admitted", "admitted by queue default"),
