@@ -89,10 +89,10 @@ def story_running_jobs_stay_charged(s):
     quota(s, {"pods": "4"})
     s.apply(queuejob("moves", task("worker", 3)))
     s.wait_phase("moves", "Running", running=3)
-    s.apply(queuejob("waits", task("worker", 2)))
-    s.wait_phase("waits", "Pending", reason="QuotaExceeded")
     s.kubectl("patch", "queuejob", "moves", "--type=json", "-p", '[{"op":"replace","path":"/spec/taskSpecs/0/replicas","value":4},{"op":"add","path":"/spec/schedSpec","value":{"minAvailable":4}}]')
     s.wait_phase("moves", "Running", running=4)
+    s.apply(queuejob("waits", task("worker", 2)))
+    s.wait_phase("waits", "Pending", reason="QuotaExceeded")
     s.kubectl("patch", "queuejob", "moves", "--type=json", "-p", '[{"op":"replace","path":"/spec/taskSpecs/0/replicas","value":6},{"op":"replace","path":"/spec/schedSpec/minAvailable","value":6}]')
     short = "minimum raised to 6: insufficient pods: 2 requested, 0 of 4 free (2 short), quota few has 4, used 4"
     wait_until(lambda: said(s, "moves", "Admitted").get("message") == short, "the group says what is short", seconds=60)
