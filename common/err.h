@@ -63,6 +63,12 @@ struct kar_err {
 	char msg[KAR_ERR_MSG_BYTES];  /* for people; never contains a secret */
 };
 
+/* Is what was asked for used up? The same request succeeds once others release some of it. */
+static inline bool kar_err_is_shortage(const struct kar_err *e)
+{
+	return e->cause == KAR_CAUSE_QUOTA;
+}
+
 /* Fills @e (which may be NULL) with class and text. Always returns -1: `return kar_fail(...)`. */
 int kar_fail(struct kar_err *e, enum kar_class what, const char *fmt, ...) KAR_PRINTF(3, 4);
 /* Puts "context: " before the text of @e (which may be NULL); class is kept. Always returns -1. */

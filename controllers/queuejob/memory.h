@@ -27,8 +27,6 @@ struct queuejob_memory {
 	kar_time retry_at;  /* mono: the earliest time of the next dry run */
 };
 
-struct quota_retry;
-
 /* kar_key_state.memory of this reconciler. */
 struct queuejob_key {
 	struct queuejob_memory *job; /* owned; NULL: nothing is remembered */
@@ -52,8 +50,7 @@ struct queuejob_key {
 
 /* kar_controller.shared of this reconciler, from start() to stop(). */
 struct queuejob_shared {
-	struct quota_retry *quotas; /* jobs whose creates a ResourceQuota has refused */
-	bool old_crd_reported;      /* that the CRD drops status.record */
+	bool old_crd_reported; /* that the CRD drops status.record */
 };
 
 /* Returns the job of @s, which must exist. */

@@ -7,7 +7,6 @@
 
 #include "common/str.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/quota_retry.h"
 #include "controllers/podset/podset.h"
 #include "controllers/runtime/create_backoff.h"
 #include "controllers/stores.h"

@@ -17,7 +17,6 @@
 #include "controllers/queuejob/observe.h"
 #include "controllers/queuejob/queuejob.h"
 #include "controllers/queuejob/watch.h"
-#include "controllers/queuejob/quota_retry.h"
 
 enum {
 	BARRIER_RETRY = 500, /* ms; the awaited event normally enqueues the key earlier */
@@ -369,7 +368,6 @@ void kar_queuejob_controller(struct kar_controller *c)
 	c->encode = queuejob_encode;
 	c->encode_status = queuejob_encode_status;
 	c->still_wanted = still_wanted;
-	c->gate = &quota_retry_gate;
 	c->memory_size = sizeof(struct queuejob_key);
 	c->stop = queuejob_unwatch;
 	c->refused = refused;

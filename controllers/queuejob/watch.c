@@ -1,4 +1,5 @@
 /* Which change concerns which job. */
+#include "controllers/runtime/create_backoff.h"
 #include "controllers/queuejob/watch.h"
 
 #include <assert.h>
@@ -12,7 +13,6 @@
 #include "controllers/asked.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/queuejob/quota_retry.h"
 #include "controllers/stores.h"
 
 static const struct kar_object *present(const struct kar_object *old, const struct kar_object *new)
@@ -110,11 +110,8 @@ static void wake_waiting_creates(struct kar_controller *c, const struct kar_pod 
 {
 	char key[KAR_KEY_LEN];
 
-	if (pod->gate_ours && pod->owner_name)
-		quota_retry_wake_others(queuejob_shared(c)->quotas, pod->o.ns,
-			kar_key(pod->o.ns, pod->owner_name, key));
-	else
-		quota_retry_wake(queuejob_shared(c)->quotas, pod->o.ns);
+	kar_create_backoff_wake(c, pod->o.ns,
+		pod->owner_name ? kar_key(pod->o.ns, pod->owner_name, key) : NULL);
 }
 
 static bool counts_objects(const struct kar_controller *c, const char *ns)
@@ -253,14 +250,13 @@ static void on_resourcequota(void *arg, const struct kar_object *o, const struct
 	if (!old || !new || old->specified != new->specified)
 		enqueue_unended(c, c->stores->resourcequotas, ns);
 	if ((!old || !new || old->enforced != new->enforced))
-		quota_retry_wake(queuejob_shared(c)->quotas, ns);
+		kar_create_backoff_wake(c, ns, NULL);
 }
 
 void queuejob_watch(struct kar_controller *c)
 {
 	struct queuejob_shared *shared = kar_xcalloc(1, sizeof(*shared));
 
-	shared->quotas = quota_retry_new(c->queue);
 	c->shared = shared;
 	kar_store_listen(c->stores->queuejobs, on_job, c);
 	kar_store_listen(c->stores->podgroups, on_podgroup, c);
@@ -278,7 +274,6 @@ void queuejob_unwatch(struct kar_controller *c)
 {
 	struct queuejob_shared *shared = c->shared;
 
-	quota_retry_free(shared->quotas);
 	free(shared);
 	c->shared = NULL;
 }

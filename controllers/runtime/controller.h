@@ -10,6 +10,8 @@
 #ifndef KAR_CONTROLLER_H
 #define KAR_CONTROLLER_H
 
+#include <bsd/sys/tree.h>
+
 #include "common/kube/barrier.h"
 #include "common/kube/client.h"
 #include "common/kube/store.h"
@@ -18,7 +20,6 @@
 #include "controllers/runtime/write_rate.h"
 
 struct kar_create_backoff;
-struct kar_create_gate;
 struct kar_json_writer;
 struct kar_metrics;
 struct kar_settings;
@@ -62,8 +63,8 @@ struct kar_controller {
 	struct kar_barrier *barrier;
 	size_t memory_size; /* bytes of kar_key_state.memory */
 	void *shared;       /* opaque, of the reconciler, for all keys; freed by its stop(); NULL: nothing */
-	/* Orders the refused creates of all keys; borrowed; NULL: each key waits by itself (create_backoff.h). */
-	const struct kar_create_gate *gate;
+	RB_HEAD(kar_short_of, kar_create_backoff)
+	short_of; /* keys by namespace and rank (create_backoff.h) */
 	/*
 	 * Registers store listeners that enqueue keys. @c is ready to use. Called once before the first list.
 	 */

@@ -1,5 +1,6 @@
 #include "controllers/runtime/create_backoff.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +35,131 @@ const struct kar_create_backoff *kar_create_backoff_of(const struct kar_sync *s)
 	return r && r->generation == s->generation && strcmp(r->uid, uid_of(s)) == 0 ? r : NULL;
 }
 
-void kar_create_backoff_forget(const struct kar_controller *c, struct kar_key_state *state)
+/* --- the order of those that are short of something ----------------------------------------------- */
+
+static int compare_namespaces(const char *a, const char *b)
 {
-	if (state->backoff && state->backoff->entry)
-		c->gate->leave(state->backoff->entry);
+	size_t n = strcspn(a, "/"), m = strcspn(b, "/");
+	int order = memcmp(a, b, n < m ? n : m);
+
+	return order ? order : (n > m) - (n < m);
+}
+
+static int compare(const struct kar_create_backoff *a, const struct kar_create_backoff *b)
+{
+	int order = compare_namespaces(a->key, b->key);
+
+	return order ? order : kar_rank_compare(&a->rank, a->key, &b->rank, b->key);
+}
+
+RB_GENERATE_INTERNAL(kar_short_of, kar_create_backoff, link, compare, KAR_UNUSED static)
+
+static bool is_first(struct kar_create_backoff *r)
+{
+	const struct kar_create_backoff *before = RB_PREV(kar_short_of, NULL, r);
+
+	return !before || compare_namespaces(before->key, r->key) != 0;
+}
+
+/* Returns the one that comes after @r in its namespace; NULL: none. */
+static struct kar_create_backoff *next_of(struct kar_create_backoff *r)
+{
+	struct kar_create_backoff *next = RB_NEXT(kar_short_of, NULL, r);
+
+	return next && compare_namespaces(next->key, r->key) == 0 ? next : NULL;
+}
+
+static void wake(struct kar_controller *c, struct kar_create_backoff *r)
+{
+	if (r->woken)
+		return;
+	r->woken = true;
+	kar_workqueue_add(c->queue, r->key);
+}
+
+void kar_create_backoff_wake(struct kar_controller *c, const char *ns, const char *owner)
+{
+	struct kar_create_backoff before = { .rank = { .priority = INT32_MAX, .age = INT64_MIN } }, *first;
+
+	snprintf(before.key, sizeof(before.key), "%s/", ns);
+	first = RB_NFIND(kar_short_of, &c->short_of, &before);
+	if (!first || compare_namespaces(first->key, before.key) != 0)
+		return;
+	if (!(owner && first->rolled_back && strcmp(first->key, owner) == 0))
+		wake(c, first);
+}
+
+/* Whoever becomes the first tries early: it was held for the one before. */
+static void leave(struct kar_controller *c, struct kar_create_backoff *r)
+{
+	struct kar_create_backoff *next;
+
+	if (!r->ordered)
+		return;
+	next = is_first(r) ? next_of(r) : NULL;
+	RB_REMOVE(kar_short_of, &c->short_of, r);
+	r->ordered = false;
+	if (next)
+		wake(c, next);
+}
+
+/* Puts @r, which is not ordered, where @rank belongs. If that is before the first, the first tries early again when it is the first again. */
+static void enter(struct kar_controller *c, struct kar_create_backoff *r, const struct kar_rank *rank)
+{
+	struct kar_create_backoff *next;
+
+	r->rank = *rank;
+	RB_INSERT(kar_short_of, &c->short_of, r);
+	r->ordered = true;
+	next = is_first(r) ? next_of(r) : NULL;
+	if (next)
+		next->woken = false;
+}
+
+/* Which object of a minimum is next matters to no other key; the number of an extra is its round, which does. */
+static struct kar_rank rank_of(const struct kar_action *a)
+{
+	struct kar_rank rank = a->rank;
+
+	rank.seq = rank.tier == KAR_TIER_EXTRA ? rank.seq : 0;
+	return rank;
+}
+
+static void move(struct kar_controller *c, struct kar_create_backoff *r, const struct kar_action *a)
+{
+	const struct kar_rank rank = rank_of(a);
+	struct kar_create_backoff *next = is_first(r) ? next_of(r) : NULL;
+
+	if (kar_rank_compare(&rank, r->key, &r->rank, r->key) == 0)
+		return;
+	RB_REMOVE(kar_short_of, &c->short_of, r);
+	enter(c, r, &rank);
+	if (next && !is_first(r))
+		wake(c, next);
+}
+
+/* @r has just been refused @a. Control writes are not ordered. */
+static void order(struct kar_sync *s, struct kar_create_backoff *r, const struct kar_action *a)
+{
+	const struct kar_rank rank = rank_of(a);
+
+	if (rank.tier == KAR_TIER_CONTROL || !kar_err_is_shortage(&r->err)) {
+		leave(s->controller, r);
+	} else if (r->ordered) {
+		move(s->controller, r, a);
+	} else {
+		strlcpy(r->key, s->key, sizeof(r->key));
+		r->woken = false;
+		enter(s->controller, r, &rank);
+	}
+}
+
+/* --- the back-off ---------------------------------------------------------------------------------- */
+
+void kar_create_backoff_forget(struct kar_controller *c, struct kar_key_state *state)
+{
+	if (state->backoff)
+		leave(c, state->backoff);
 	free(state->backoff);
 	state->backoff = NULL;
 }
@@ -45,20 +167,6 @@ void kar_create_backoff_forget(const struct kar_controller *c, struct kar_key_st
 static void forget(const struct kar_sync *s)
 {
 	kar_create_backoff_forget(s->controller, s->state);
-}
-
-/* The gate does not order control writes. */
-static void enter_gate(struct kar_sync *s, struct kar_create_backoff *r, const struct kar_action *a)
-{
-	const struct kar_create_gate *gate = s->controller->gate;
-
-	if (gate && a->rank.tier != KAR_TIER_CONTROL) {
-		r->entry = gate->refused(s, a, &r->err, r->entry);
-		return;
-	}
-	if (gate && r->entry)
-		gate->leave(r->entry);
-	r->entry = NULL;
 }
 
 static kar_time next_try(struct kar_create_backoff *r, kar_time mono)
@@ -74,7 +182,7 @@ static kar_time next_try(struct kar_create_backoff *r, kar_time mono)
 }
 
 /* The back-off of the key, renewed for @a. The caller adds the answer. */
-static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_action *a, kar_time mono)
+static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_action *a)
 {
 	struct kar_create_backoff *r = s->state->backoff;
 	bool again = kar_create_backoff_of(s) != NULL;
@@ -83,8 +191,6 @@ static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_act
 		r = s->state->backoff = kar_xcalloc(1, sizeof(*r));
 	if (!again)
 		r->tries = r->misses = 0;
-	if (!again || r->tier != a->rank.tier)
-		r->since = mono;
 	r->type = a->type;
 	r->tier = a->rank.tier;
 	kar_key(a->ns, a->name, r->name);
@@ -99,14 +205,14 @@ static struct kar_create_backoff *begin(struct kar_sync *s, const struct kar_act
 void kar_create_backoff_note(struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
 	kar_time mono)
 {
-	struct kar_create_backoff *r = begin(s, a, mono);
+	struct kar_create_backoff *r = begin(s, a);
 
 	r->tries++;
 	r->rolled_back = 0;
 	r->err = *err;
 	r->at = mono;
 	r->again = next_try(r, mono);
-	enter_gate(s, r, a);
+	order(s, r, a);
 }
 
 void kar_create_backoff_prolong(struct kar_sync *s, kar_time mono)
@@ -126,23 +232,19 @@ static kar_time roll_back_wait(const struct kar_create_backoff *r)
 	return wait < longest_roll_back_wait ? wait : longest_roll_back_wait;
 }
 
-/* For a refusal that has an entry at the gate. */
-static kar_time hold_at_gate(const struct kar_sync *s, const struct kar_create_backoff *r)
+static kar_time hold_in_order(const struct kar_sync *s, struct kar_create_backoff *r)
 {
-	enum kar_gate_state state = s->controller->gate->state(r->entry);
 	kar_time early = r->at + kar_backoff_delay(r->misses, first_hold, longest_early_wait);
-	kar_time due = r->again;
+	kar_time due = is_first(r) ? r->again : r->at + longest_hold;
 
-	if (state == KAR_GATE_LATE)
-		due = r->at + longest_hold;
-	if (state == KAR_GATE_EARLY && early < due)
+	if (is_first(r) && r->woken && early < due)
 		due = early;
 	if (due < r->at + roll_back_wait(r))
 		due = r->at + roll_back_wait(r);
 	return due > s->mono ? due - s->mono : 0;
 }
 
-/* For a refusal that has none. */
+/* The same of one that no other key may end. */
 static kar_time hold_alone(struct kar_create_backoff *r, int32_t live, kar_time mono)
 {
 	kar_time due = r->at + roll_back_wait(r);
@@ -170,8 +272,8 @@ kar_time kar_create_backoff_hold(struct kar_sync *s)
 
 	if (goes_on(s))
 		return 0;
-	if (kar_create_backoff_of(s) && r->entry)
-		return hold_at_gate(s, r);
+	if (kar_create_backoff_of(s) && r->ordered)
+		return hold_in_order(s, r);
 	return kar_create_backoff_of(s) ? hold_alone(r, s->live, s->mono) : 0;
 }
 
@@ -238,19 +340,19 @@ static void allow_creates(struct kar_sync *s)
 	if (!goes_on(s))
 		r->tried_with = s->live;
 	r->trying = true;
-	if (!r->entry)
+	if (!r->ordered)
 		return;
-	r->early = s->controller->gate->state(r->entry) == KAR_GATE_EARLY && s->mono < r->again;
-	s->controller->gate->try(r->entry);
+	r->early = is_first(r) && r->woken && s->mono < r->again;
+	r->woken = false;
 }
 
 /* The next create may have another tier or priority than the refused one. */
-static void update_entry(const struct kar_sync *s, const struct kar_action *next)
+static void update_order(const struct kar_sync *s, const struct kar_action *next)
 {
-	const struct kar_create_backoff *r = s->state->backoff;
+	struct kar_create_backoff *r = s->state->backoff;
 
-	if (r && r->entry && next->rank.tier != KAR_TIER_CONTROL)
-		s->controller->gate->move(r->entry, &next->rank);
+	if (r && r->ordered && next->rank.tier != KAR_TIER_CONTROL)
+		move(s->controller, r, next);
 }
 
 /* A try that is interrupted does not count. The objects it has made are useless by themselves, so the key is synced again at once. */
@@ -307,7 +409,7 @@ void kar_create_backoff_hold_creates(struct kar_sync *s)
 	if (is_settled(s->state->backoff, &s->plan))
 		forget(s);
 	r = s->state->backoff;
-	update_entry(s, first);
+	update_order(s, first);
 	if (r)
 		r->makes_room_since = KAR_NEVER;
 	hold = is_independent(r, first) ? hold_child(s, r) : kar_create_backoff_hold(s);

@@ -7,12 +7,15 @@
  * edited or replaced by another of its name, or the key has fewer live objects than when it was refused. After a try that
  * had to roll back objects, the wait grows with their number.
  *
- * A controller may have a gate (struct kar_create_gate), which knows the waiting creates of all keys, orders them, and reports
- * when an answer may have changed. Then the first key tries early: twice, because the API server updates its usage counts a moment
- * later, and at most every 5 s if the gate reports changes all the time. Those that come after others try late.
+ * Refusals for a shortage (kar_err_is_shortage()) of a namespace are ordered by the rank of what is to be created next, because others may
+ * release what is short. The first key tries early when that may have happened (kar_create_backoff_wake()): twice, because the API
+ * server updates its counts a moment later, and at most every 5 s. The others try 30 s after their own last answer, since the first
+ * may never fit, and one of them early when it becomes the first. So what is released goes to the highest rank, and costs one try.
  */
 #ifndef KAR_CREATE_BACKOFF_H
 #define KAR_CREATE_BACKOFF_H
+
+#include <bsd/sys/tree.h>
 
 #include "controllers/runtime/controller.h"
 
@@ -24,37 +27,21 @@ struct kar_create_backoff {
 	/* UID and generation of the key's object then */
 	char uid[64];
 	int64_t generation;
-	int32_t live;              /* highest number of live objects of the key since the refusal */
-	unsigned tries;            /* in a row */
-	kar_time again;            /* mono: the next try; the gate may allow an earlier one */
-	void *entry;               /* of this key at the gate; owned; NULL: none */
+	int32_t live;   /* highest number of live objects of the key since the refusal */
+	unsigned tries; /* in a row */
+	kar_time again; /* mono: the next try, but for the order of those that are short of something */
+	RB_ENTRY(kar_create_backoff) link; /* in kar_controller.short_of */
+	bool ordered;                      /* it is there */
+	bool woken;                        /* somebody may have released what is short since the last try */
+	struct kar_rank rank;              /* of the create that is wanted next */
+	char key[KAR_KEY_LEN];
 	kar_time at;               /* mono, of the last answer in this try */
 	bool early;                /* the running try is an early one */
 	unsigned misses;           /* early tries that failed, in a row */
 	bool trying;               /* the creates are allowed, and none was refused yet */
 	int32_t tried_with;        /* live objects of the key then */
-	kar_time since;            /* mono, of the first refusal in a row in this tier */
 	kar_time makes_room_since; /* mono; KAR_NEVER: the plan does not make room */
 	int32_t rolled_back;       /* objects that the last try made and had to delete again */
-};
-
-enum kar_gate_state {
-	KAR_GATE_LATE, /* others go first: 30 s after the last answer; the gate enqueues the key when it becomes the first */
-	KAR_GATE_MAY_TRY, /* when the next try is due */
-	KAR_GATE_EARLY,   /* the answer may have changed */
-};
-
-/* The gate makes entries, one per key; the back-off owns it until it calls leave(). No function is NULL. */
-struct kar_create_gate {
-	/* @a of @s, no control write, was refused with @err. Takes @old, the entry so far (may be NULL); returns the new one or NULL. */
-	void *(*refused)(const struct kar_sync *s, const struct kar_action *a, const struct kar_err *err,
-		void *old);
-	enum kar_gate_state (*state)(const void *entry);
-	/* The creates of the key are sent now. */
-	void (*try)(void *entry);
-	/* The next create of its key has @rank. */
-	void (*move)(void *entry, const struct kar_rank *rank);
-	void (*leave)(void *entry);
 };
 
 /* The create @a of @s was refused at @mono. */
@@ -75,6 +62,12 @@ kar_time kar_create_backoff_hold(struct kar_sync *s) KAR_NONNULL;
 void kar_create_backoff_hold_creates(struct kar_sync *s) KAR_NONNULL;
 /* Every create of the plan of @s succeeded. A refusal of a lower tier stands while the plan is unfinished. */
 void kar_create_backoff_all_created(struct kar_sync *s) KAR_NONNULL;
-void kar_create_backoff_forget(const struct kar_controller *c, struct kar_key_state *state) KAR_NONNULL;
+void kar_create_backoff_forget(struct kar_controller *c, struct kar_key_state *state) KAR_NONNULL;
+/*
+ * An object of @ns has ended or is gone, or more of them may exist now: the first key of the namespace that is short of something tries early.
+ * @owner: the key whose object it was, which has no news of what it has rolled back itself; NULL: nobody's.
+ */
+void kar_create_backoff_wake(struct kar_controller *c, const char *ns, const char *owner)
+	__attribute__((nonnull(1, 2)));
 
 #endif

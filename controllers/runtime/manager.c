@@ -30,7 +30,7 @@ enum {
 /* The memory about one key of one controller. */
 struct remembered {
 	RB_ENTRY(remembered) link;
-	const struct kar_controller *controller;
+	struct kar_controller *controller;
 	struct kar_key_state state;
 	char key[];
 };
@@ -69,7 +69,7 @@ static int compare_remembered(const struct remembered *a, const struct remembere
 
 RB_GENERATE_INTERNAL(memory, remembered, link, compare_remembered, KAR_UNUSED static)
 
-static struct remembered *new_remembered(const struct kar_controller *c, const char *key)
+static struct remembered *new_remembered(struct kar_controller *c, const char *key)
 {
 	size_t n = strlen(key) + 1;
 	struct remembered *r = kar_xcalloc(1, sizeof(*r) + n);
@@ -88,7 +88,7 @@ static void free_remembered(struct remembered *r)
 	free(r);
 }
 
-static struct kar_key_state *remember(struct kar_manager *m, const struct kar_controller *c, const char *key)
+static struct kar_key_state *remember(struct kar_manager *m, struct kar_controller *c, const char *key)
 {
 	struct remembered *r = new_remembered(c, key);
 	struct remembered *known = RB_INSERT(memory, &m->memory, r);

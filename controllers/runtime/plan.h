@@ -95,7 +95,7 @@ struct kar_plan {
 	size_t n_actions;
 	/*
 	 * More creates are wanted than the plan has, so the refusal of an earlier one is not forgotten. If a plan fails to set it, the
-	 * key loses its entry at the gate (create_backoff.h).
+	 * key loses its place in the order of those that are short of something (create_backoff.h).
 	 */
 	bool unfinished;
 	bool makes_room; /* it has no creates, but will once the deletions that it asks for are seen */

@@ -5,7 +5,7 @@
 #ifndef KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 #define KAR_TEST_QUEUEJOB_QUOTA_FIXTURE_H
 
-#include "controllers/queuejob/quota_retry.h"
+#include "controllers/runtime/create_backoff.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 #define HARD(pods) \
@@ -69,21 +69,6 @@ static KAR_UNUSED void start_refused(void)
 	assert_true(sync_key());
 	refuse("pods=1", 5000);
 	take_all();
-}
-
-/* Another job, ns/high, has been refused and has the higher rank; to be forgotten with leave(). */
-static KAR_UNUSED void *refuse_higher(void)
-{
-	static const struct kar_rank high = { .tier = KAR_TIER_MINIMUM, .priority = 9 };
-	const struct kar_sync s = { .controller = &w.controller, .key = "ns/high" };
-	const struct kar_action a = { .verb = KAR_CREATE,
-		.type = &kar_pod_type,
-		.ns = "ns",
-		.name = "p",
-		.rank = high };
-	struct kar_err err = { .what = KAR_DENIED, .cause = KAR_CAUSE_QUOTA };
-
-	return quota_retry_gate.refused(&s, &a, &err, NULL);
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/queuejob/quota_retry.h"
+#include "controllers/runtime/create_backoff.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 /* --- what the API server thinks of the pods ------------------------------------------------------ */
@@ -363,7 +363,7 @@ static void pod_that_ends_wakes_who_waits_for_a_quota(void **state)
 	assert_string_equal(take(), "");
 	put(w.stores.pods, "x", "x-uid", "", ",\"status\":{\"phase\":\"Succeeded\"}");
 	assert_string_equal(take(), "ns/j");
-	quota_retry_gate.try(w.state.backoff->entry);
+	w.state.backoff->woken = false;
 	kar_store_delete(w.stores.pods, "ns", "x", "x-uid", 5000); /* its room was free before */
 	assert_string_equal(take(), "");
 	kar_store_delete(w.stores.pods, "ns", "y", "y-uid", 5001);

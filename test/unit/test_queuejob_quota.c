@@ -60,10 +60,10 @@ static void changed_quota_wakes_who_waits(void **state)
 	put(w.stores.resourcequotas, "few", "q1", "",
 		",\"spec\":{\"hard\":{\"pods\":\"4\"}},\"status\":{\"hard\":{\"pods\":\"5\"}}");
 	assert_string_equal(take(), "ns/j");
-	quota_retry_gate.try(w.state.backoff->entry);
+	w.state.backoff->woken = false;
 	kar_store_delete(w.stores.resourcequotas, "ns", "few", "q1", 5000);
 	assert_string_equal(take(), "ns/j");
-	assert_true(quota_retry_is_woken(w.state.backoff->entry));
+	assert_true(w.state.backoff->woken);
 }
 
 /* Whether or not they wait. */
@@ -106,24 +106,23 @@ static void ended_pod_that_is_gone_is_room_where_objects_are_counted(void **stat
 		start_refused();
 		put(w.stores.resourcequotas, "few", "q1", "", quotas[i]);
 		put(w.stores.pods, "other", "p0", "", ",\"status\":{\"phase\":\"Succeeded\"}");
-		quota_retry_gate.try(w.state.backoff->entry);
+		w.state.backoff->woken = false;
 		kar_store_delete(w.stores.pods, "ns", "other", "p0", ++w.rv);
-		assert_int_equal(quota_retry_is_woken(w.state.backoff->entry), i == 1);
+		assert_int_equal(w.state.backoff->woken, i == 1);
 		kar_create_backoff_forget(&w.controller, &w.state);
 	}
 }
 
-/* The room that a job gives back is news to the others, who were refused because of it, and not to itself. */
+/* The room that a job has released by a roll back is news to the others, and not to itself. */
 static void pods_taken_back_wake_the_others_only(void **state)
 {
-	static const char *const phases[] = { "", GATED };
-
 	(void)state;
-	for (size_t i = 0; i < KAR_LEN(phases); i++) {
+	for (int i = 0; i < 2; i++) {
 		start_refused();
-		put(w.stores.pods, "j-w-0", "p0", MEMBER, phases[i]);
+		w.state.backoff->rolled_back = i;
+		put(w.stores.pods, "j-w-0", "p0", MEMBER, "");
 		kar_store_delete(w.stores.pods, "ns", "j-w-0", "p0", ++w.rv);
-		assert_int_equal(quota_retry_is_woken(w.state.backoff->entry), i == 0);
+		assert_int_equal(w.state.backoff->woken, i == 0);
 		kar_create_backoff_forget(&w.controller, &w.state);
 	}
 }
@@ -150,7 +149,7 @@ static void turn_is_kept_while_a_surplus_pod_goes(void **state)
 	assert_int_equal(count_actions(KAR_CREATE), 0);
 	assert_int_equal(w.sync.plan.requeue_after, 5000);
 	assert_string_equal(reason_at(10999), "QuotaExceeded");
-	assert_non_null(w.state.backoff->entry);
+	assert_true(w.state.backoff->ordered);
 	assert_string_equal(reason_at(11000), "QuotaExceeded");
 	assert_null(w.state.backoff);
 	assert_int_equal(w.sync.plan.requeue_after, 1);

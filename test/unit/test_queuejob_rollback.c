@@ -58,15 +58,11 @@ static void try_under_way_is_not_rolled_back(void **state)
 
 static void children_are_repaired_while_pods_wait(void **state)
 {
-	void *other;
-
 	(void)state;
 	start_refused();
-	other = refuse_higher();
 	kar_store_delete(w.stores.podgroups, "ns", "j", "g-uid", ++w.rv);
 	assert_true(sync_at(60000));
 	kar_create_backoff_hold_creates(&w.sync);
-	quota_retry_gate.leave(other);
 	assert_non_null(find_action(QUEUEJOB_CREATE_PODGROUP, KAR_CREATE));
 }
 
