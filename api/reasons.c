@@ -21,6 +21,8 @@ static const char *const shown[KAR_REASON_SHOWN] = {
 	"event (Normal)",
 	"event (Warning)",
 	"lastRestart",
+	"PodGroup",
+	"Queue",
 };
 
 const struct kar_reason *kar_reasons(size_t *n)

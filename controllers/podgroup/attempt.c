@@ -5,6 +5,7 @@
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/placement.h"
+#include "api/reasons.h"
 #include "common/intern.h"
 #include "common/str.h"
 #include "common/timefmt.h"
@@ -68,7 +69,7 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 static void warn_of_bare(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	if (a->of_others && a->bare)
-		kar_plan_event(p, true, "CannotRollBack", "RollBack",
+		kar_plan_event(p, true, kar_reason_CannotRollBack, "RollBack",
 			"%d members have no controller that would make them again, so they stay: %s",
 			(int)a->bare, a->unbound);
 }
@@ -79,7 +80,7 @@ static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struc
 	struct kar_pg_placement pl =
 		kar_pg_roll_back(recorded(a), why(a, p->arena), a->group->options.only_waiting, a->now);
 
-	kar_plan_event(p, true, "RolledBack", "RollBack", "%s", kar_pg_failed_attempt(&pl, p->arena));
+	kar_plan_event(p, true, kar_reason_RolledBack, "RollBack", "%s", kar_pg_failed_attempt(&pl, p->arena));
 	warn_of_bare(a, p);
 	return pl;
 }
@@ -109,11 +110,11 @@ static struct kar_pg_placement end_hold(const struct podgroup_attempt *a, struct
 	const char *taker = recorded(a)->hold_ended_for;
 
 	if (kar_has_text(taker))
-		kar_plan_event(p, true, "HoldReclaimed", "HoldRoom",
+		kar_plan_event(p, true, kar_reason_HoldReclaimed, "HoldRoom",
 			"room for %d of %d members went to %s; those that come later are a gang of their own",
 			(int)(a->quorum - a->members), (int)a->quorum, taker);
 	else
-		kar_plan_event(p, true, "HoldExpired", "HoldRoom",
+		kar_plan_event(p, true, kar_reason_HoldExpired, "HoldRoom",
 			"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
 			(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
 	return give_up(a, p);
@@ -141,7 +142,7 @@ static struct kar_pg_placement deactivate(const struct podgroup_attempt *a, stru
 {
 	struct kar_pg_placement pl = kar_pg_deactivate(recorded(a), generation_of(a), a->now);
 
-	kar_plan_event(p, true, "Deactivated", "Deactivate", "%s",
+	kar_plan_event(p, true, kar_reason_Deactivated, "Deactivate", "%s",
 		kar_pg_failed_attempts(a->group, &pl, p->arena));
 	return pl;
 }
@@ -452,24 +453,24 @@ struct podgroup_text podgroup_attempt_text(const struct kar_pg_placement *pl, co
 
 	switch (pl->state) {
 	case KAR_PG_STATE_ROLLING_BACK:
-		return (struct podgroup_text){ "RollingBack",
+		return (struct podgroup_text){ kar_reason_RollingBack,
 			kar_arena_printf(arena, "%s; its pods are being removed", pl->cause) };
 	case KAR_PG_STATE_DEACTIVATED:
-		return (struct podgroup_text){ "Deactivated", kar_pg_failed_attempts(g, pl, arena) };
+		return (struct podgroup_text){ kar_reason_Deactivated, kar_pg_failed_attempts(g, pl, arena) };
 	case KAR_PG_STATE_WAITING:
 		if (!pl->failures || now >= pl->retry_after)
 			break;
-		return (struct podgroup_text){ "BackOff", kar_pg_next_try(pl, arena) };
+		return (struct podgroup_text){ kar_reason_BackOff, kar_pg_next_try(pl, arena) };
 	case KAR_PG_STATE_PLACED:
 		if (t->scheduled >= t->quorum)
 			break;
 		if (kar_pg_of_others(g) && t->active + t->succeeded < t->quorum && kar_pg_holds(g, now))
-			return (struct podgroup_text){ "Placing",
+			return (struct podgroup_text){ kar_reason_Placing,
 				kar_arena_printf(arena,
 					"%d of %d members started, room for the rest is held until %s",
 					(int)t->scheduled, (int)t->quorum,
 					kar_time_format(kar_pg_hold_ends(g), text)) };
-		return (struct podgroup_text){ "Placing",
+		return (struct podgroup_text){ kar_reason_Placing,
 			kar_arena_printf(arena, "%d/%d members bound, attempt %d", (int)t->scheduled,
 				(int)t->quorum, (int)pl->attempt) };
 	default:

@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "api/pg_members.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "controllers/podgroup/release.h"
@@ -11,8 +12,6 @@
 static const kar_time too_long = 48 * 60 * KAR_MINUTE; /* without anything running: the Warning Timeout */
 
 /* Reasons of the condition Scheduled for which there is an event too. */
-static const char reason_timeout[] = "Timeout";
-static const char reason_gated[] = "DeletedWithGatedMembers";
 
 /* The phase alone would lose this between a loss and the first attempt to place the replacement. */
 static bool was_running(const struct kar_podgroup_status *old)
@@ -110,12 +109,12 @@ static bool quorum_lost(const struct update *u)
 static const char *reason_not_scheduled(const struct update *u)
 {
 	if (timed_out(u))
-		return reason_timeout;
+		return kar_reason_Timeout;
 	if (u->status->record.quorum_lost)
-		return "QuorumLost";
+		return kar_reason_QuorumLost;
 	if (u->t->members < u->t->quorum)
-		return "NotEnoughMembers";
-	return u->t->unschedulable.n ? "Unschedulable" : "Pending";
+		return kar_reason_NotEnoughMembers;
+	return u->t->unschedulable.n ? kar_reason_Unschedulable : kar_reason_Pending;
 }
 
 /* why_not() and the words of the scheduler; its numbers of nodes change all the time, so a change of nothing else is not written. */
@@ -143,7 +142,7 @@ static void set_unscheduled(const struct update *u)
 	if (!attempt.reason)
 		attempt = podgroup_gated_text(u->v, u->t, u->arena);
 	if (!attempt.reason && u->t->unseen)
-		attempt = (struct podgroup_text){ "NoScheduler",
+		attempt = (struct podgroup_text){ kar_reason_NoScheduler,
 			kar_pod_describe_unseen(u->t->unseen, u->t->n_unseen, u->arena) };
 	if (attempt.reason && !timed_out(u))
 		set_condition(u, KAR_PG_SCHEDULED, false, attempt.reason, attempt.message);
@@ -167,7 +166,7 @@ static const char *who_waits_for_more(const struct update *u)
 static void set_scheduled(const struct update *u)
 {
 	if (is_scheduled(u))
-		set_condition(u, KAR_PG_SCHEDULED, true, "Scheduled",
+		set_condition(u, KAR_PG_SCHEDULED, true, kar_reason_Scheduled,
 			kar_arena_printf(u->arena, "minMember %d reached%s", u->t->min_member,
 				who_waits_for_more(u)));
 	else
@@ -179,9 +178,9 @@ static void set_options(const struct update *u)
 	const char *invalid = u->v->group->options.invalid;
 
 	if (invalid)
-		set_condition(u, KAR_PG_INVALID_OPTIONS, true, "Ignored", invalid);
+		set_condition(u, KAR_PG_INVALID_OPTIONS, true, kar_reason_Ignored, invalid);
 	else if (kar_condition_find(&u->status->conditions, KAR_PG_INVALID_OPTIONS))
-		set_condition(u, KAR_PG_INVALID_OPTIONS, false, "Valid", "no annotation is ignored");
+		set_condition(u, KAR_PG_INVALID_OPTIONS, false, kar_reason_Valid, "no annotation is ignored");
 }
 
 /* MemberFailed, Unschedulable and InvalidOptions appear when they first become True. */
@@ -191,16 +190,18 @@ static void set_problems(const struct update *u)
 	const struct kar_conditions *conditions = &u->status->conditions;
 
 	if (t->failed > 0 && t->running + t->succeeded >= t->quorum)
-		set_condition(u, KAR_PG_MEMBER_FAILED, true, "MemberFailed",
+		set_condition(u, KAR_PG_MEMBER_FAILED, true, kar_reason_MemberFailed,
 			kar_arena_printf(u->arena, "%d of %d members failed: %s", t->failed, t->members,
 				podgroup_list(&t->losses, u->arena)));
 	else if (kar_condition_find(conditions, KAR_PG_MEMBER_FAILED))
-		set_condition(u, KAR_PG_MEMBER_FAILED, false, "NoFailedMember", "no member has failed");
+		set_condition(u, KAR_PG_MEMBER_FAILED, false, kar_reason_NoFailedMember,
+			"no member has failed");
 	if (t->unschedulable.n)
-		set_condition(u, KAR_PG_UNSCHEDULABLE, true, "Unschedulable",
+		set_condition(u, KAR_PG_UNSCHEDULABLE, true, kar_reason_Unschedulable,
 			why_not_and_who(u, KAR_PG_UNSCHEDULABLE));
 	else if (kar_condition_find(conditions, KAR_PG_UNSCHEDULABLE))
-		set_condition(u, KAR_PG_UNSCHEDULABLE, false, "Schedulable", "no member is unschedulable");
+		set_condition(u, KAR_PG_UNSCHEDULABLE, false, kar_reason_Schedulable,
+			"no member is unschedulable");
 	set_options(u);
 }
 
@@ -387,7 +388,7 @@ static void warn_of_loose(const struct update *u, struct kar_plan *p)
 		(state != KAR_PG_STATE_NONE && state != KAR_PG_STATE_SATISFIED);
 
 	if (u->t->loose && u->t->quorum > 1 && !placed && starts_scheduling(old->phase, u->status->phase))
-		kar_plan_event(p, true, "NotEnforced", "Start",
+		kar_plan_event(p, true, kar_reason_NotEnforced, "Start",
 			"%d of %d members have no scheduling gate " KAR_GATE
 			": they start one by one, as they fit, and not as a gang",
 			(int)u->t->loose, (int)u->t->members);
@@ -398,19 +399,20 @@ static void add_events(const struct update *u, struct kar_plan *p)
 	const struct kar_conditions *old = &u->v->group->status.conditions, *new = &u->status->conditions;
 
 	if (is_new_problem(old, new, KAR_PG_INVALID_OPTIONS))
-		kar_plan_event(p, true, "InvalidOptions", "Read", "%s", u->v->group->options.invalid);
+		kar_plan_event(p, true, kar_reason_InvalidOptions, "Read", "%s",
+			u->v->group->options.invalid);
 	warn_of_loose(u, p);
 	/* The workload of the group says it. */
 	if (u->v->of_others && kar_condition_is_true(new, KAR_PG_SCHEDULED) &&
 		!kar_condition_is_true(old, KAR_PG_SCHEDULED))
-		kar_plan_event(p, false, "Scheduled", "Schedule", "%s",
+		kar_plan_event(p, false, kar_reason_Scheduled, "Schedule", "%s",
 			kar_condition_find(new, KAR_PG_SCHEDULED)->message);
 	if (timed_out(u) && kar_condition_is_news(old, new, KAR_PG_SCHEDULED))
-		kar_plan_event(p, true, reason_timeout, "Schedule", "nothing has run for 48 hours: %s",
+		kar_plan_event(p, true, kar_reason_Timeout, "Schedule", "nothing has run for 48 hours: %s",
 			kar_condition_find(new, KAR_PG_SCHEDULED)->message);
 	if (kar_condition_is_true(new, KAR_PG_UNSCHEDULABLE) &&
 		!kar_condition_is_true(old, KAR_PG_UNSCHEDULABLE))
-		kar_plan_event(p, true, "Unschedulable", "Schedule", "%s",
+		kar_plan_event(p, true, kar_reason_Unschedulable, "Schedule", "%s",
 			kar_condition_find(new, KAR_PG_UNSCHEDULABLE)->message);
 }
 
@@ -463,11 +465,11 @@ static void warn_of_gated(const struct podgroup_view *v, const struct podgroup_c
 		.arena = p->arena,
 	};
 
-	set_condition(&u, KAR_PG_SCHEDULED, false, reason_gated, message);
+	set_condition(&u, KAR_PG_SCHEDULED, false, kar_reason_DeletedWithGatedMembers, message);
 	if (!kar_condition_is_news(&old->conditions, &u.status->conditions, KAR_PG_SCHEDULED))
 		return;
 	write_status(v, u.status, p);
-	kar_plan_event(p, true, reason_gated, "Delete", "%s", message);
+	kar_plan_event(p, true, kar_reason_DeletedWithGatedMembers, "Delete", "%s", message);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "api/copy.h"
 #include "api/pg_members.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/podgroup/release.h"
 
@@ -51,7 +52,7 @@ const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n,
 		return NULL;
 	}
 	p->events_alone = true;
-	kar_plan_event(p, true, "PodGroupNotFound", "Schedule",
+	kar_plan_event(p, true, kar_reason_PodGroupNotFound, "Schedule",
 		"PodGroup %s does not exist; %d pods that name it stay gated until somebody creates it", key,
 		gated);
 	return oldest;

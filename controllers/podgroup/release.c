@@ -9,11 +9,9 @@
 #include "api/pg_hold.h"
 #include "api/pg_members.h"
 #include "api/pg_plan.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/podset/podset.h"
-
-static const char waiting_for_members[] =
-	"WaitingForMembers"; /* as the queue reconciler says it (queue_reason_name()) */
 
 /* --- what is there --------------------------------------------------------------------------------- */
 
@@ -227,7 +225,7 @@ static void replace_stuck(const struct podgroup_view *v, kar_time now, struct ka
 			"%s was unschedulable on %s; there is room for another on %s", pod->o.name, pod->pin,
 			node);
 		if (!pod->disrupted)
-			kar_plan_event(p, true, "Unschedulable", "ReplaceMember", "%s", cause);
+			kar_plan_event(p, true, kar_reason_Unschedulable, "ReplaceMember", "%s", cause);
 		take_back(v, pod, cause, now, p);
 	}
 }
@@ -290,7 +288,7 @@ static bool lacks_more_than_members(const struct kar_podgroup *g)
 {
 	const struct kar_condition *c = refusal(g);
 
-	return g->spec.has_min_resources && c && !kar_streq(c->reason, waiting_for_members);
+	return g->spec.has_min_resources && c && !kar_streq(c->reason, kar_reason_WaitingForMembers);
 }
 
 static struct podgroup_text not_admitted(const struct kar_podgroup *g)
@@ -325,9 +323,9 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 	if (!t->gated)
 		return (struct podgroup_text){ NULL, NULL };
 	if (is_mixed(t))
-		return (struct podgroup_text){ "MixedSchedulers", describe_mixed(v, t, arena) };
+		return (struct podgroup_text){ kar_reason_MixedSchedulers, describe_mixed(v, t, arena) };
 	if (members < t->quorum && !lacks_more_than_members(v->group))
-		return (struct podgroup_text){ waiting_for_members,
+		return (struct podgroup_text){ kar_reason_WaitingForMembers,
 			kar_arena_printf(arena, "%d of %d members exist; none starts before all exist%s%s",
 				(int)members, (int)t->quorum,
 				v->group->spec.has_min_resources
@@ -335,7 +333,7 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 					: ", unless spec.minResources says what the rest needs",
 				kar_pg_about_order(only_member(v), arena)) };
 	if (members >= t->quorum && !can_all_start(t))
-		return (struct podgroup_text){ "ForeignGate",
+		return (struct podgroup_text){ kar_reason_ForeignGate,
 			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",
 				(int)(on_the_way(t) + t->waiting), (int)t->quorum,
 				podgroup_list(&t->held, arena)) };

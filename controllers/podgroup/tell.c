@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/pg_members.h"
+#include "api/reasons.h"
 #include "common/str.h"
 
 enum { PODS_TOLD = 3 }; /* members with our gate whose events say it too (decision 070) */
@@ -13,13 +14,15 @@ static const struct kind {
 	kar_time after; /* ms for which it lasts before it is told: shorter ones end by themselves */
 	bool of_jobs;   /* also of the group of a workload, whose own events do not say it */
 } kinds[] = {
-	{ "WaitingForMembers", 10 * KAR_SECOND, false }, { "NotEnoughMembers", 10 * KAR_SECOND, false },
-	{ "QuorumLost", 10 * KAR_SECOND, true }, { "MixedSchedulers", 0, false }, { "NoScheduler", 0, false },
-	{ "ForeignGate", 10 * KAR_SECOND, false }, { "Unsupported", 0, false },
-	{ "BackendUnavailable", 0, false }, { "QueueNotFound", 0, false }, { "QueueInvalid", 0, false },
-	{ "QueueNotLeaf", 0, false }, { "QueueClosed", 0, false }, { "NamespaceNotAllowed", 0, false },
-	{ "PriorityClassNotFound", 0, false },
-	{ "Waiting", 10 * KAR_SECOND,
+	{ kar_reason_WaitingForMembers, 10 * KAR_SECOND, false },
+	{ kar_reason_NotEnoughMembers, 10 * KAR_SECOND, false },
+	{ kar_reason_QuorumLost, 10 * KAR_SECOND, true }, { kar_reason_MixedSchedulers, 0, false },
+	{ kar_reason_NoScheduler, 0, false }, { kar_reason_ForeignGate, 10 * KAR_SECOND, false },
+	{ kar_reason_Unsupported, 0, false }, { kar_reason_BackendUnavailable, 0, false },
+	{ kar_reason_QueueNotFound, 0, false }, { kar_reason_QueueInvalid, 0, false },
+	{ kar_reason_QueueNotLeaf, 0, false }, { kar_reason_QueueClosed, 0, false },
+	{ kar_reason_NamespaceNotAllowed, 0, false }, { kar_reason_PriorityClassNotFound, 0, false },
+	{ kar_reason_Waiting, 10 * KAR_SECOND,
 		false }, /* any other reason of condition Admitted: it waits in its queue */
 };
 enum { WAITING = KAR_LEN(kinds) };

@@ -2,6 +2,7 @@
 #include "controllers/queue/next.h"
 
 #include "api/pg_members.h"
+#include "api/reasons.h"
 #include "common/str.h"
 #include "common/text.h"
 
@@ -205,8 +206,8 @@ bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg, st
 	*out = (struct kar_condition){ .type = KAR_PG_QUOTA_RESERVED,
 		.status = r && r->granted ? KAR_COND_TRUE : KAR_COND_FALSE,
 		.observed_generation = qg->group->generation,
-		.reason = !r         ? "NotRequested"
-			: r->granted ? "Reserved"
+		.reason = !r         ? kar_reason_NotRequested
+			: r->granted ? kar_reason_Reserved
 				     : kar_queue_reason_name(KAR_QR_QUOTA_EXCEEDED),
 		.message = !r ? "nothing is reserved"
 			: !r->granted

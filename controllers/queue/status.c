@@ -6,6 +6,7 @@
 
 #include "controllers/queue/pass.h"
 
+#include "api/reasons.h"
 #include "common/sched/amounts.h"
 #include "common/str.h"
 
@@ -79,36 +80,36 @@ static void set_valid(const struct update *u)
 	const char *strategy = spec->queueing_strategy, *warnings;
 
 	if (spec->state == KAR_QUEUE_STATE_UNKNOWN)
-		set_condition(u, "Valid", false, "UnknownState",
+		set_condition(u, "Valid", false, kar_reason_UnknownState,
 			kar_arena_printf(u->arena, "spec.state %s is neither Open nor Closed",
 				spec->state_text));
 	else if (u->out->validity != KAR_QUEUE_VALID)
 		set_condition(u, "Valid", false, kar_queue_validity_name(u->out->validity),
 			describe_parent(u));
 	else if (strategy && !kar_streq(strategy, "StrictFIFO") && !kar_streq(strategy, "BestEffortFIFO"))
-		set_condition(u, "Valid", false, "UnknownQueueingStrategy",
+		set_condition(u, "Valid", false, kar_reason_UnknownQueueingStrategy,
 			kar_arena_printf(u->arena, "unknown spec.queueingStrategy %s; using BestEffortFIFO",
 				strategy));
 	else if (spec->namespaces_problem)
-		set_condition(u, "Valid", false, "InvalidNamespaceSelector",
+		set_condition(u, "Valid", false, kar_reason_InvalidNamespaceSelector,
 			kar_arena_printf(u->arena, "no job is admitted: spec.namespaceSelector: %s",
 				spec->namespaces_problem));
 	else if ((warnings = queue_warnings(u->p, u->number)) != NULL)
-		set_condition(u, "Valid", true, "ValidWithWarnings", warnings);
+		set_condition(u, "Valid", true, kar_reason_ValidWithWarnings, warnings);
 	else
-		set_condition(u, "Valid", true, "Valid", "the spec is valid");
+		set_condition(u, "Valid", true, kar_reason_Valid, "the spec is valid");
 }
 
 /* It admits nobody who asks for more of that, and stops nobody. */
 static void set_over(const struct update *u)
 {
 	if (u->out->over)
-		set_condition(u, "OverCapability", true, "CapabilityExceeded",
+		set_condition(u, "OverCapability", true, kar_reason_CapabilityExceeded,
 			kar_arena_printf(u->arena,
 				"its pods have more than its capability: %s; nothing is stopped, and nothing more comes",
 				u->out->over));
 	else if (kar_condition_find(&u->status->conditions, "OverCapability"))
-		set_condition(u, "OverCapability", false, "WithinCapability",
+		set_condition(u, "OverCapability", false, kar_reason_WithinCapability,
 			"its pods have no more than its capability");
 }
 
@@ -128,15 +129,15 @@ static const char *describe_hold(const struct update *u)
 static void set_active(const struct update *u)
 {
 	if (u->hold)
-		set_condition(u, "Active", false, "Deleting", describe_hold(u));
+		set_condition(u, "Active", false, kar_reason_Deleting, describe_hold(u));
 	else if (!u->out->closed && u->q->spec.namespaces_problem)
-		set_condition(u, "Active", false, "InvalidNamespaceSelector",
+		set_condition(u, "Active", false, kar_reason_InvalidNamespaceSelector,
 			"admits no job until spec.namespaceSelector is corrected");
 	else if (!u->out->in_force)
 		set_condition(u, "Active", false, kar_queue_validity_name(u->out->validity),
 			"admits no job until its parent is valid");
 	else if (!u->out->leaf && !u->out->closed)
-		set_condition(u, "Active", true, "Parent", "its child queues admit jobs");
+		set_condition(u, "Active", true, kar_reason_Parent, "its child queues admit jobs");
 	else
 		set_condition(u, "Active", !u->out->closed, kar_queue_state_name(u->status->state),
 			u->out->closed ? "admits no further job" : "admits jobs");

@@ -4,6 +4,7 @@
 #include "controllers/queue/write.h"
 
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/copy.h"
 #include "common/json.h"
 #include "common/str.h"
@@ -261,7 +262,7 @@ static const struct kar_plan_event *eviction_event(struct queue_pass *p, const s
 
 	if (e)
 		*e = (struct kar_plan_event){ .warning = true,
-			.reason = "Preempted",
+			.reason = kar_reason_Preempted,
 			.action = "Evict",
 			.note = d->evicted_text };
 	return e;

@@ -43,39 +43,6 @@ void queuejob_warn_once(struct queuejob_reconcile *r, const char *reason, const 
 		kar_plan_event(r->p, true, reason, action, "%s", r->st.message);
 }
 
-/* Reasons of a job that waits for its admission, and whether somebody has to do something about it. */
-static const struct {
-	const char *reason;
-	bool warning; /* false: the event is Normal, with reason Waiting */
-} waits[] = {
-	{ kar_reason_MaxJobsReached, false },
-	{ kar_reason_BehindHead, false },
-	{ kar_reason_QueueClosed, false },
-	{ kar_reason_NoFit, false },
-	{ kar_reason_QuotaExceeded, false },
-	{ kar_reason_InsufficientCapacity, false },
-	{ kar_reason_QueueCapability, false },
-	{ kar_reason_HeadReserved, false },
-	{ kar_reason_GuaranteeReserved, false },
-	{ kar_reason_WaitingForReclaim, false },
-	{ kar_reason_WaitingForGangGroup, false },
-	{ kar_reason_Reserving, false },
-	{ kar_reason_Preempted, true },
-	{ kar_reason_Provisioning, false },
-	{ kar_reason_Infeasible, true },
-	{ kar_reason_QuotaInfeasible, true },
-	{ kar_reason_QuotaInvalidTemplate, true },
-	{ kar_reason_Unsupported, true },
-	{ kar_reason_BackendUnavailable, true },
-	{ kar_reason_Deactivated, true },
-	{ kar_reason_QueueNotFound, true },
-	{ kar_reason_QueueInvalid, true },
-	{ kar_reason_QueueNotLeaf, true },
-	{ kar_reason_NamespaceNotAllowed, true },
-	{ kar_reason_PriorityClassNotFound, true },
-	{ kar_reason_Forbidden, true },
-};
-
 /* What a job is told about a create that was refused has an event of its own. */
 static bool is_of_creates(const struct queuejob_reconcile *r)
 {
@@ -88,16 +55,17 @@ static bool is_of_creates(const struct queuejob_reconcile *r)
 
 void queuejob_announce_wait(struct queuejob_reconcile *r)
 {
-	if (kar_streq(r->st.reason, r->f->recorded->reason) || is_of_creates(r))
+	const struct kar_reason *why;
+	bool warns;
+
+	if (!r->st.reason || kar_streq(r->st.reason, r->f->recorded->reason) || is_of_creates(r))
 		return;
-	for (size_t i = 0; i < KAR_LEN(waits); i++) {
-		if (!kar_streq(r->st.reason, waits[i].reason))
-			continue;
-		kar_plan_event(r->p, waits[i].warning,
-			waits[i].warning ? waits[i].reason : kar_reason_Waiting, "Queue", "%s",
-			r->st.message);
-		r->announced = true;
-	}
+	why = kar_reason_find(r->st.reason);
+	warns = why && why->where & KAR_WAIT_WARNS;
+	if (!warns && !(why && why->where & KAR_WAIT_IS_TOLD))
+		return;
+	kar_plan_event(r->p, warns, warns ? why->name : kar_reason_Waiting, "Queue", "%s", r->st.message);
+	r->announced = true;
 }
 
 /* The default message of a condition: its reason as in docs/REASONS.md. */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "api/reasons.h"
 #include "common/kube/kubeconfig.h"
 #include "test/unit/queue_world.h"
 
@@ -488,6 +489,26 @@ static void document_has_each_reason(void **state)
 	kar_arena_release(&arena);
 }
 
+static void check_listed(const char *name, unsigned where)
+{
+	const struct kar_reason *r = kar_reason_find(name);
+
+	if (!r || !(r->where & where))
+		fail_msg("%s is not in api/reasons.h, or not as shown there", name);
+}
+
+/* The words of the pass are in the one list of reasons, from which docs/REASONS.md is made. */
+static void list_has_each_reason(void **state)
+{
+	(void)state;
+	for (int r = KAR_QR_ADMITTED; r < KAR_N_QUEUE_REASONS; r++)
+		check_listed(kar_queue_reason_name((enum kar_queue_reason)r), KAR_SHOWN_ON_PODGROUP);
+	for (int c = KAR_QUEUE_RECLAIM; c <= KAR_QUEUE_DRAIN; c++)
+		check_listed(kar_queue_cause_name((enum kar_queue_cause)c), KAR_SHOWN_ON_PODGROUP);
+	for (int v = KAR_QUEUE_VALID; v <= KAR_QUEUE_TOO_DEEP; v++)
+		check_listed(kar_queue_validity_name((enum kar_queue_validity)v), KAR_SHOWN_ON_QUEUE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +520,7 @@ int main(void)
 		cmocka_unit_test(raised_minimum),
 		cmocka_unit_test(no_more_pods),
 		cmocka_unit_test(document_has_each_reason),
+		cmocka_unit_test(list_has_each_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void each_reason_is_one_word_in_camel_case(void **state)
 		if (name[0] < 'A' || name[0] > 'Z' || strlen(name) > REASON_MAX ||
 			strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name))
 			fail_msg("%s is no reason", name);
-		if (!(all[i].where & ~(unsigned)KAR_REASON_COUNTS) || all[i].where >> (KAR_REASON_SHOWN + 1))
+		if (!(all[i].where & ((1U << KAR_REASON_SHOWN) - 1)))
 			fail_msg("%s is shown nowhere", name);
 		if ((all[i].where & KAR_REASON_COUNTS) && !(all[i].where & KAR_SHOWN_IN_STATUS))
 			fail_msg("%s counts pods, but is not shown in status", name);
@@ -74,9 +74,10 @@ static void write_document(struct kar_buf *out)
 
 	kar_buf_puts(out,
 		"# Reasons\n\n"
-		"Every reason that a QueueJob shows, in the order of a job's life. *status* is `status.reason` (the column REASON of "
+		"Every reason that a QueueJob shows, in the order of a job's life, and then those of PodGroups and Queues alone. *status* is `status.reason` (the column REASON of "
 		"`kubectl get qj -o wide`), *lastRestart* is `status.lastRestart.reason`. A message beside it has the details. While a job waits, "
-		"its queue may hand on a reason of its own (the condition `Admitted` of the PodGroup): those are in the list too.\n\n"
+		"its queue may hand on a reason of its own (the condition `Admitted` of the PodGroup): those are in the list too. *PodGroup* and *Queue*: "
+		"in a condition or an event of such an object.\n\n"
 		"This file is made from `api/reasons.h`: `KAR_WRITE_REASONS=1 build/test/unit/test_reasons`.\n\n"
 		"| reason | shown in | meaning |\n|---|---|---|\n");
 	for (size_t i = 0; i < n; i++)
