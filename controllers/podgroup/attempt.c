@@ -16,17 +16,23 @@ static const kar_time REFUSED_FOR = 5 * KAR_SECOND;
 
 static const struct kar_pg_placement *recorded(const struct podgroup_attempt *a)
 {
-	return &a->group->status.placement;
+	return &a->v->group->status.placement;
+}
+
+/* That exist, but for those that vanish without having had a node. */
+static int32_t members_of(const struct podgroup_attempt *a)
+{
+	return a->t->active + a->t->succeeded;
 }
 
 static struct kar_pg_placement satisfy(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return kar_pg_satisfy(recorded(a), a->quorum, a->now);
+	return kar_pg_satisfy(recorded(a), a->t->quorum, a->now);
 }
 
 static kar_time waited(const struct podgroup_attempt *a)
 {
-	const struct kar_pg_placement *pl = &a->group->status.placement;
+	const struct kar_pg_placement *pl = &a->v->group->status.placement;
 
 	return pl->state == KAR_PG_STATE_UNPLACED && pl->deadline ? pl->deadline - pl->time : a->timeout;
 }
@@ -44,12 +50,13 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 	const struct kar_pod *pod = a->stuck;
 	char text[KAR_TIME_LEN];
 
-	if (a->unit_failing)
-		return kar_arena_printf(arena, "%s, with which it starts, is rolled back", a->unit_failing);
+	if (a->v->unit_failing)
+		return kar_arena_printf(arena, "%s, with which it starts, is rolled back",
+			a->v->unit_failing);
 	if (a->refused)
 		return why_refused(a->refused, arena);
-	if (a->release_refused)
-		return kar_arena_printf(arena, "release refused: %s", a->release_refused);
+	if (a->v->release_refused)
+		return kar_arena_printf(arena, "release refused: %s", a->v->release_refused);
 	if (a->unnamed)
 		return kar_arena_printf(arena,
 			"the API server has dropped spec.schedulingGroup of %s: is the feature gate GenericWorkload off on one of its servers? The gang is placed again without it",
@@ -60,7 +67,7 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 								: "the scheduler does not say why");
 	if (!kar_has_text(a->unbound))
 		return kar_arena_printf(arena, "%d of %d members were not created",
-			(int)(a->quorum - a->scheduled), (int)a->quorum);
+			(int)(a->t->quorum - a->t->scheduled), (int)a->t->quorum);
 	return kar_arena_printf(arena, "not bound after %s: %s", kar_duration_format(waited(a), text),
 		a->unbound);
 }
@@ -68,19 +75,20 @@ static const char *why(const struct podgroup_attempt *a, struct kar_arena *arena
 /* What has no controller is not deleted, because nobody would make it again. */
 static void warn_of_bare(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	if (a->of_others && a->bare)
+	if (a->v->of_others && a->t->bare)
 		kar_plan_event(p, true, kar_reason_CannotRollBack, "RollBack",
 			"%d members have no controller that would make them again, so they stay: %s",
-			(int)a->bare, a->unbound);
+			(int)a->t->bare, a->unbound);
 }
 
 static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struct kar_plan *p)
 {
 	/* Of a wave: who else is a member is not of this attempt (podgroup_keeps()). */
 	struct kar_pg_placement pl =
-		kar_pg_roll_back(recorded(a), why(a, p->arena), a->group->options.only_waiting, a->now);
+		kar_pg_roll_back(recorded(a), why(a, p->arena), a->v->group->options.only_waiting, a->now);
 
-	kar_plan_event(p, true, kar_reason_RolledBack, "RollBack", "%s", kar_pg_failed_attempt(&pl, p->arena));
+	kar_plan_event(p, true, kar_reason_RolledBack, "RollBack", "%s",
+		kar_pg_failed_attempt(&pl, p->arena));
 	warn_of_bare(a, p);
 	return pl;
 }
@@ -88,8 +96,8 @@ static struct kar_pg_placement roll_back(const struct podgroup_attempt *a, struc
 /* None of its members is released, but for those that terminate. */
 static bool is_all_gated(const struct podgroup_attempt *a)
 {
-	return a->of_others && a->gated && a->gated == a->unfinished - a->leaving &&
-		a->scheduled - a->leaving < a->quorum;
+	return a->v->of_others && a->t->gated && a->t->gated == a->t->active - a->t->leaving &&
+		a->t->scheduled - a->t->leaving < a->t->quorum;
 }
 
 /*
@@ -98,11 +106,11 @@ static bool is_all_gated(const struct podgroup_attempt *a)
  */
 static struct kar_pg_placement give_up(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	enum kar_pg_state to = a->of_others ? KAR_PG_STATE_NONE
-		: a->unit_waits             ? KAR_PG_STATE_WAITING
-					    : KAR_PG_STATE_UNPLACED;
+	enum kar_pg_state to = a->v->of_others ? KAR_PG_STATE_NONE
+		: a->v->unit_waits             ? KAR_PG_STATE_WAITING
+					       : KAR_PG_STATE_UNPLACED;
 
-	return kar_pg_give_up(recorded(a), to, is_all_gated(a) || (a->of_others && !a->unfinished), a->now);
+	return kar_pg_give_up(recorded(a), to, is_all_gated(a) || (a->v->of_others && !a->t->active), a->now);
 }
 
 static struct kar_pg_placement end_hold(const struct podgroup_attempt *a, struct kar_plan *p)
@@ -112,11 +120,12 @@ static struct kar_pg_placement end_hold(const struct podgroup_attempt *a, struct
 	if (kar_has_text(taker))
 		kar_plan_event(p, true, kar_reason_HoldReclaimed, "HoldRoom",
 			"room for %d of %d members went to %s; those that come later are a gang of their own",
-			(int)(a->quorum - a->members), (int)a->quorum, taker);
+			(int)(a->t->quorum - members_of(a)), (int)a->t->quorum, taker);
 	else
 		kar_plan_event(p, true, kar_reason_HoldExpired, "HoldRoom",
 			"room was held for %d min, and %d of %d members have not come; those that come later are a gang of their own",
-			(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->quorum - a->members), (int)a->quorum);
+			(int)(KAR_PG_HOLD / KAR_MINUTE), (int)(a->t->quorum - members_of(a)),
+			(int)a->t->quorum);
 	return give_up(a, p);
 }
 
@@ -128,14 +137,14 @@ static struct kar_pg_placement postpone(const struct podgroup_attempt *a, struct
 
 static int64_t generation_of(const struct podgroup_attempt *a)
 {
-	return a->of_others ? a->group->generation : a->generation;
+	return a->v->of_others ? a->v->group->generation : a->v->owner_generation;
 }
 
 static struct kar_pg_placement wait(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
 	if (kar_has_text(recorded(a)->evicted_by)) /* it has not failed */
 		return kar_pg_wait(recorded(a), a->now);
-	return kar_pg_back_off(recorded(a), generation_of(a), kar_hash_str(1, a->group->o.uid), a->now);
+	return kar_pg_back_off(recorded(a), generation_of(a), kar_hash_str(1, a->v->group->o.uid), a->now);
 }
 
 static struct kar_pg_placement deactivate(const struct podgroup_attempt *a, struct kar_plan *p)
@@ -143,7 +152,7 @@ static struct kar_pg_placement deactivate(const struct podgroup_attempt *a, stru
 	struct kar_pg_placement pl = kar_pg_deactivate(recorded(a), generation_of(a), a->now);
 
 	kar_plan_event(p, true, kar_reason_Deactivated, "Deactivate", "%s",
-		kar_pg_failed_attempts(a->group, &pl, p->arena));
+		kar_pg_failed_attempts(a->v->group, &pl, p->arena));
 	return pl;
 }
 
@@ -164,7 +173,7 @@ static bool is_over(kar_time left, struct kar_plan *p)
 
 static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->scheduled >= a->quorum;
+	return a->t->scheduled >= a->t->quorum;
 }
 
 /*
@@ -173,7 +182,7 @@ static bool is_bound(const struct podgroup_attempt *a, struct kar_plan *p KAR_UN
  */
 static bool is_bound_late(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->of_others && (recorded(a)->attempt || a->placeable) && is_bound(a, p) && !a->next_wave;
+	return a->v->of_others && (recorded(a)->attempt || a->placeable) && is_bound(a, p) && !a->next_wave;
 }
 
 static kar_time later(kar_time a, kar_time b)
@@ -184,22 +193,22 @@ static kar_time later(kar_time a, kar_time b)
 /* Room is held for members that come later, and nobody knows when that is. */
 static bool has_stages(const struct podgroup_attempt *a)
 {
-	return a->of_others && kar_pg_holds(a->group, a->now);
+	return a->v->of_others && kar_pg_holds(a->v->group, a->now);
 }
 
 /* The members that the room was held for did not come: those that run stay, and later ones are a gang of their own. */
 static bool hold_is_over(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	kar_time ends = kar_pg_hold_ends(a->group);
+	kar_time ends = kar_pg_hold_ends(a->v->group);
 
-	return a->of_others && ends && a->members < a->quorum && is_over(ends - a->now, p);
+	return a->v->of_others && ends && members_of(a) < a->t->quorum && is_over(ends - a->now, p);
 }
 
 /* As long as members come, the last one has its time; but without stages an attempt has at most five times that. */
 static kar_time left_of_attempt(const struct podgroup_attempt *a)
 {
 	kar_time last = recorded(a)->time + 5 * a->timeout,
-		 end = later(recorded(a)->deadline, a->newest + a->timeout);
+		 end = later(recorded(a)->deadline, a->t->newest + a->timeout);
 
 	return (end < last || has_stages(a) ? end : last) - a->now;
 }
@@ -207,38 +216,37 @@ static kar_time left_of_attempt(const struct podgroup_attempt *a)
 /* It is no failure that the members that are missing are not there. */
 static bool is_staged(const struct podgroup_attempt *a)
 {
-	return has_stages(a) && a->members < a->quorum;
+	return has_stages(a) && members_of(a) < a->t->quorum;
 }
 
 static bool is_late(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->unfinished && !(is_staged(a) && !kar_has_text(a->unbound)) &&
-		is_over(left_of_attempt(a), p);
+	return a->t->active && !(is_staged(a) && !kar_has_text(a->unbound)) && is_over(left_of_attempt(a), p);
 }
 
 /* Nobody makes members: the room that is held for them is needed elsewhere. After a stage that has succeeded the next one is made. */
 static bool has_no_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return !a->unfinished && !(is_staged(a) && a->scheduled) &&
+	return !a->t->active && !(is_staged(a) && a->t->scheduled) &&
 		is_over(recorded(a)->time + PODGROUP_MEMBERS_WITHIN - a->now, p);
 }
 
 static bool has_no_bound_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->direct && has_no_members(a, p);
+	return a->v->direct && has_no_members(a, p);
 }
 
 static bool lacks_members(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->unfinished && a->members < a->quorum && !is_staged(a) &&
-		is_over(later(recorded(a)->time, a->youngest) + PODGROUP_MEMBERS_WITHIN - a->now, p);
+	return a->t->active && members_of(a) < a->t->quorum && !is_staged(a) &&
+		is_over(later(recorded(a)->time, a->t->youngest) + PODGROUP_MEMBERS_WITHIN - a->now, p);
 }
 
 static bool is_stuck(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	if (a->stuck_in != KAR_NEVER)
-		kar_plan_requeue(p, a->stuck_in);
-	return a->stuck && !a->non_strict;
+	if (a->t->stuck_in != KAR_NEVER)
+		kar_plan_requeue(p, a->t->stuck_in);
+	return a->stuck && !a->v->non_strict;
 }
 
 static bool is_refused(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
@@ -249,31 +257,32 @@ static bool is_refused(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 /* A policy does not let a member start, and the others must not hold their nodes meanwhile. */
 static bool is_release_refused(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->release_refused && is_over(a->refused_since + REFUSED_FOR - a->now, p);
+	return a->v->release_refused && is_over(a->v->refused_since + REFUSED_FOR - a->now, p);
 }
 
 /* A minimum that an edit has raised since does not stop what runs; that of a further stage does. */
 static int32_t minimum_of(const struct podgroup_attempt *a)
 {
 	const struct kar_pg_placement *pl = recorded(a);
-	bool raised = pl->state == KAR_PG_STATE_SATISFIED && a->raised && pl->satisfied_member < a->quorum;
+	bool raised =
+		pl->state == KAR_PG_STATE_SATISFIED && a->v->raised && pl->satisfied_member < a->t->quorum;
 
-	return raised ? pl->satisfied_member : a->quorum;
+	return raised ? pl->satisfied_member : a->t->quorum;
 }
 
 /* Since when the minimum is not bound, or its youngest member exists. */
 static kar_time short_since(const struct podgroup_attempt *a)
 {
-	const struct kar_condition *c = kar_condition_find(&a->group->status.conditions, KAR_PG_SCHEDULED);
+	const struct kar_condition *c = kar_condition_find(&a->v->group->status.conditions, KAR_PG_SCHEDULED);
 	kar_time since = c && c->status == KAR_COND_FALSE ? c->last_transition : a->now;
 
-	return later(since, a->newest < a->now ? a->newest : a->now);
+	return later(since, a->t->newest < a->now ? a->t->newest : a->now);
 }
 
 /* The queue finds no places for members that are missing. Those that terminate have to go first. */
 static bool lacks_places_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->direct && recorded(a)->deadline && a->unfinished && !a->leaving &&
+	return a->v->direct && recorded(a)->deadline && a->t->active && !a->t->leaving &&
 		is_over(recorded(a)->deadline - a->now, p);
 }
 
@@ -283,7 +292,7 @@ static bool lacks_places_for_long(const struct podgroup_attempt *a, struct kar_p
  */
 static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return !a->of_others && a->scheduled < minimum_of(a) &&
+	return !a->v->of_others && a->t->scheduled < minimum_of(a) &&
 		(kar_has_text(a->unbound) || lacks_places_for_long(a, p)) &&
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
@@ -291,32 +300,33 @@ static bool is_short_for_long(const struct podgroup_attempt *a, struct kar_plan 
 /* The same of one that has no places: also if the others never come. */
 static bool is_partial_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return !recorded(a)->deadline && a->unfinished && a->scheduled < a->quorum &&
-		is_over(later(short_since(a), a->youngest) + a->timeout - a->now, p);
+	return !recorded(a)->deadline && a->t->active && a->t->scheduled < a->t->quorum &&
+		is_over(later(short_since(a), a->t->youngest) + a->timeout - a->now, p);
 }
 
 /* None of its pods is there any more, and none comes. */
 static bool is_gone_for_long(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->wanted && !a->unfinished && a->scheduled < a->quorum &&
+	return a->wanted && !a->t->active && a->t->scheduled < a->t->quorum &&
 		is_over(short_since(a) + a->timeout - a->now, p);
 }
 
 /* The same of others: whatever comes next is a new gang. */
 static bool is_gone(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->of_others && a->wanted && !a->unfinished && a->scheduled < a->quorum;
+	return a->v->of_others && a->wanted && !a->t->active && a->t->scheduled < a->t->quorum;
 }
 
 static bool is_gone_and_direct(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	return a->direct && is_gone_for_long(a, p);
+	return a->v->direct && is_gone_for_long(a, p);
 }
 
 /* It was admitted without places, when somebody else served its scheduler, or its pods named another. */
 static bool has_no_places(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->direct && a->wanted && a->group->status.has_position && a->scheduled < a->quorum;
+	return a->v->direct && a->wanted && a->v->group->status.has_position &&
+		a->t->scheduled < a->t->quorum;
 }
 
 /* New nodes did not come in time (Queue.spec.provisioning). */
@@ -327,7 +337,7 @@ static bool waited_for_nodes(const struct podgroup_attempt *a, struct kar_plan *
 
 static bool is_empty(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return !a->removable;
+	return !a->t->removable;
 }
 
 static bool was_the_last(const struct podgroup_attempt *a, struct kar_plan *p)
@@ -344,13 +354,13 @@ static bool is_edited(const struct podgroup_attempt *a, struct kar_plan *p KAR_U
 /* Members are gone before they were released: those that their controller makes in their place are not in the plan. */
 static bool lost_members(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return is_all_gated(a) && a->members < a->quorum && !is_staged(a);
+	return is_all_gated(a) && members_of(a) < a->t->quorum && !is_staged(a);
 }
 
 /* Somebody has taken a place of the plan before any member was released, for example while no manager ran. */
 static bool lost_places(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->outdated && is_all_gated(a);
+	return a->v->outdated && is_all_gated(a);
 }
 
 /* All that ran is gone, and new members wait: they are a new gang. */
@@ -362,14 +372,15 @@ static bool begins_anew(const struct podgroup_attempt *a, struct kar_plan *p KAR
 /* WaitingAndRunning: what it lacks starts together or not at all. OnlyWaiting: so do those that wait. */
 static bool asks_again(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->of_others &&
-		(a->next_wave || (a->group->options.and_running && a->gated && a->scheduled < a->quorum));
+	return a->v->of_others &&
+		(a->next_wave ||
+			(a->v->group->options.and_running && a->t->gated && a->t->scheduled < a->t->quorum));
 }
 
 /* A gang of its unit could not start, so this one has not started whole. */
 static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
-	return a->unit_failing;
+	return a->v->unit_failing;
 }
 
 static bool is_unnamed(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
@@ -380,12 +391,12 @@ static bool is_unnamed(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 /* Nothing of it is there yet: another backend may be chosen. */
 static bool has_no_backend(const struct podgroup_attempt *a, struct kar_plan *p)
 {
-	if (a->group->status.backend != KAR_PG_BACKEND_NATIVE || !a->wanted || a->unfinished ||
+	if (a->v->group->status.backend != KAR_PG_BACKEND_NATIVE || !a->wanted || a->t->active ||
 		is_bound(a, p))
 		return false;
-	if (!a->native_lost)
-		kar_plan_requeue(p, a->native_interval);
-	return a->native_lost;
+	if (!a->v->native_lost)
+		kar_plan_requeue(p, a->v->native_interval);
+	return a->v->native_lost;
 }
 
 /* --- the table ------------------------------------------------------------------------------------- */

@@ -17,42 +17,20 @@ enum { PODGROUP_MOST_ATTEMPTS = 20 };
 /* ms in which the next member must come, as long as some of the minimum do not exist. */
 #define PODGROUP_MEMBERS_WITHIN (30 * KAR_SECOND)
 
-/* Of an attempt of a wave (OnlyWaiting), the numbers are those of the members in the plan. */
 struct podgroup_attempt {
-	const struct kar_podgroup *group;
-	int32_t scheduled, quorum; /* members that are bound or have succeeded; how many must */
-	int32_t members;           /* that exist, but for those that vanish without having had a node */
-	bool raised;               /* an edit has raised the minimum of a gang that runs */
-	bool wanted;               /* it is admitted, and its owner has not ended */
-	int32_t unfinished;        /* members that have neither finished nor vanished */
-	int32_t leaving;           /* of .unfinished: those that terminate */
-	int32_t removable;         /* of .unfinished: those that are taken back when the attempt fails */
-	int32_t gated;             /* of .unfinished: not released yet; always 0 for pods of a workload */
-	bool next_wave;            /* OnlyWaiting: so many wait that they are a gang by themselves */
-	int32_t bare;              /* of .unfinished: released, but nobody would make them again */
-	bool placeable;            /* .of_others: it would be placed here if its pods were gated */
-	const struct kar_pod *
-		unnamed; /* the first member, by name, that starts by itself, because it lost the name of its group; NULL: none */
-	kar_time native_interval;    /* ms until .native_lost may change */
-	bool native_lost;            /* what it is to start with is not there any more */
-	bool of_others;              /* the members are pods of other controllers */
-	bool unit_waits, non_strict; /* as in struct podgroup_view */
-	const char *unit_failing;
-	bool outdated;               /* as in struct podgroup_view */
-	const char *release_refused; /* as in struct podgroup_view */
-	kar_time refused_since;
+	const struct podgroup_view *v;
+	const struct podgroup_counts *t; /* of a wave (OnlyWaiting): of the members in the plan */
+	bool wanted;                     /* it is admitted, and its owner has not ended */
+	bool next_wave;                  /* OnlyWaiting: so many wait that they are a gang by themselves */
+	bool placeable;                  /* of others: it would be placed here if its pods were gated */
 	const char *unbound; /* names of members without a node: "w-1, w-2 and 3 more"; "": none */
-	const struct kar_pod *
-		stuck; /* the first member, by name, that is Unschedulable on its node for too long; NULL: none */
-	bool direct; /* the members are created bound, or not at all */
-	const struct kar_pod *
-		refused; /* of .direct: the first member, by name, that its kubelet has refused; NULL: none */
-	kar_time stuck_in;  /* ms until the next member may be stuck; KAR_NEVER: none may */
-	kar_time newest;    /* wall ms, creation of the youngest member without a node; 0: there is none */
-	kar_time youngest;  /* the same of all unfinished members */
-	int64_t generation; /* of the owner; 0: not known */
-	kar_time timeout;   /* ms in which the minimum must be bound */
-	kar_time now;       /* wall ms, whole seconds */
+	/* The first member, by name; NULL: none. */
+	const struct kar_pod *unnamed; /* that starts by itself, because it lost the name of its group */
+	const struct kar_pod
+		*stuck; /* that is Unschedulable on its node, if the quorum is lost by such ones */
+	const struct kar_pod *refused; /* that its kubelet has refused, likewise */
+	kar_time timeout;              /* ms in which the minimum must be bound */
+	kar_time now;                  /* wall ms, whole seconds */
 };
 
 /*

@@ -255,39 +255,17 @@ static struct kar_pg_placement next_placement(const struct update *u)
 		? podgroup_count_wave(u->v, u->t, u->now, u->arena)
 		: *u->t;
 	const struct podgroup_counts *t = &wave;
-	const struct podgroup_attempt a = { .group = u->v->group,
-		.scheduled = t->scheduled,
-		.quorum = t->quorum,
-		.members = t->active + t->succeeded,
-		.raised = u->v->raised,
+	const struct podgroup_attempt a = { .v = u->v,
+		.t = t,
 		.wanted = u->v->owner != PODGROUP_OWNER_TERMINAL &&
 			kar_condition_is_true(&u->status->conditions, KAR_PG_ADMITTED),
-		.unfinished = t->active,
-		.leaving = t->leaving,
-		.removable = t->removable,
-		.gated = t->gated,
 		.next_wave = waves && u->t->waiting >= podgroup_wave(u->t),
-		.bare = t->bare,
-		.unnamed = u->v->group->status.backend == KAR_PG_BACKEND_NATIVE ? t->unnamed : NULL,
-		.native_interval = u->v->native_interval,
-		.native_lost = u->v->native_lost,
-		.of_others = u->v->of_others,
 		.placeable = !u->v->unplaced && !t->schedulers.n,
-		.unit_waits = u->v->unit_waits,
-		.unit_failing = u->v->unit_failing,
-		.non_strict = u->v->non_strict,
-		.outdated = u->v->outdated,
-		.release_refused = u->v->release_refused,
-		.refused_since = u->v->refused_since,
 		.unbound = podgroup_list(&t->unbound, u->arena),
-		.direct = u->v->direct,
+		.unnamed = g->status.backend == KAR_PG_BACKEND_NATIVE ? t->unnamed : NULL,
 		.stuck = breaks_quorum(t) ? t->stuck : NULL,
 		.refused = breaks_quorum(t) ? t->refused : NULL,
-		.stuck_in = t->stuck_in,
-		.newest = t->newest,
-		.youngest = t->youngest,
-		.generation = u->v->owner_generation,
-		.timeout = kar_podgroup_timeout(u->v->group, u->v->default_timeout),
+		.timeout = kar_podgroup_timeout(g, u->v->default_timeout),
 		.now = u->now };
 
 	return podgroup_next_placement(&a, u->plan);
