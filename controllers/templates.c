@@ -1,5 +1,6 @@
 #include "controllers/templates.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ enum { SWEEP_FROM = 256 }; /* entries, at least, between two sweeps */
 struct entry {
 	RB_ENTRY(entry) link;
 	uint64_t key;
+	uint64_t like; /* the key of the entry for all templates that ask for the same; 0: it is that */
 	kar_time used; /* it was looked at then */
 	struct kar_template of;
 };
@@ -63,17 +65,30 @@ void kar_templates_free(struct kar_templates *t)
 	free(t);
 }
 
-/* All that makes the pods of one task differ from those of another, but for the name of the job. */
-static uint64_t key_of(const struct kar_queuejob *job, size_t task)
+/* What the job gives to the pods of all its tasks. */
+static uint64_t hash_job(const struct kar_queuejob *job)
 {
 	const char *class = job->spec.sched.priority_class_name;
 	const struct kar_pair *selector = job->spec.sched.node_selector.items;
-	uint64_t h = kar_hash_str(kar_hash_str(1, job->o.ns ? job->o.ns : ""), job->spec_template_hash);
+	uint64_t h = kar_hash_str(kar_hash_str(1, job->o.ns ? job->o.ns : ""), class ? class : "");
 
-	h = kar_hash_str(h, class ? class : "");
 	for (size_t i = 0; i < job->spec.sched.node_selector.n; i++)
 		h = kar_hash_str(kar_hash_str(h, selector[i].key), selector[i].value);
-	return kar_hash(h, &task, sizeof(task));
+	return h;
+}
+
+/* All that makes the pods of one task differ from those of another, but for the name of the job. */
+static uint64_t key_of(const struct kar_queuejob *job, size_t task)
+{
+	return kar_hash(kar_hash_str(hash_job(job), job->spec_template_hash), &task, sizeof(task));
+}
+
+/* What the pods ask for, but for what admission adds: images and arguments, which differ between jobs, have no part in it. */
+static uint64_t like_of(const struct kar_queuejob *job, size_t task)
+{
+	const char *needs = job->spec.tasks[task].needs;
+
+	return kar_hash_str(kar_hash_str(hash_job(job), "like"), needs ? needs : job->spec_template_hash);
 }
 
 static struct entry *find(struct kar_templates *t, uint64_t key, kar_time mono)
@@ -106,37 +121,67 @@ struct kar_template *kar_templates_find(struct kar_templates *t, const struct ka
 	return e ? &e->of : NULL;
 }
 
-struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
-	kar_time mono)
+static struct entry *find_or_make(struct kar_templates *t, uint64_t key, uint64_t like, kar_time mono)
 {
-	uint64_t key = key_of(job, task);
 	struct entry *e = find(t, key, mono);
 
 	if (e)
-		return &e->of;
+		return e;
 	if (t->n >= t->sweep_at)
 		sweep(t, mono);
 	e = kar_xcalloc(1, sizeof(*e));
 	e->key = key;
+	e->like = like;
 	e->used = mono;
 	RB_INSERT(entries, &t->entries, e);
 	t->n++;
-	return &e->of;
+	return e;
+}
+
+struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono)
+{
+	return &find_or_make(t, key_of(job, task), like_of(job, task), mono)->of;
 }
 
 /* Returns true if that is news. */
-static bool note_stored(struct kar_template *e, const struct kar_pod_stored *pod, kar_time mono)
+static bool note_needs(struct kar_template *e, const char *needs, kar_time mono, kar_time until)
 {
-	bool news = !kar_streq(e->gate, pod->gate) || (pod->needs && !kar_streq(e->needs, pod->needs));
+	bool news = !e->stored || (needs && e->needs && !kar_streq(e->needs, needs));
 
-	free(e->gate);
-	e->gate = pod->gate ? kar_xstrdup(pod->gate) : NULL;
-	if (pod->needs) {
+	if (needs) {
 		free(e->needs);
-		e->needs = kar_xstrdup(pod->needs);
-		e->stored = mono;
+		e->needs = kar_xstrdup(needs);
 	}
+	e->stored = mono;
+	e->stored_until = until > e->stored_until ? until : e->stored_until;
 	return news;
+}
+
+/* The entry for all templates that ask for the same as the one of @of. */
+static struct entry *like_entry(struct kar_templates *t, struct kar_template *of, kar_time mono)
+{
+	struct entry *e = (struct entry *)(void *)((char *)of - offsetof(struct entry, of));
+
+	return find_or_make(t, e->like, 0, mono);
+}
+
+/* Returns true if that is news. @stored NULL: a quota is full, so that no pod can be shown. */
+static bool note_stored(struct kar_templates *t, struct kar_template *of, const struct kar_pod_stored *stored,
+	kar_time mono)
+{
+	struct entry *like = like_entry(t, of, mono);
+	kar_time until = mono + (stored ? KAR_TEMPLATES_STORED : KAR_TEMPLATES_AGAIN);
+	bool news = stored && !kar_streq(of->gate, stored->gate);
+
+	if (stored) {
+		free(of->gate);
+		of->gate = stored->gate ? kar_xstrdup(stored->gate) : NULL;
+	}
+	news |= note_needs(&like->of, stored ? stored->needs : NULL, mono, until);
+	if (!of->stored) /* of it the same was known */
+		of->stored = mono;
+	return note_needs(of, stored ? stored->needs : NULL, mono, until) || news;
 }
 
 void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum kar_template_verdict verdict,
@@ -147,10 +192,11 @@ void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum 
 		verdict > KAR_TEMPLATE_ACCEPTED;
 
 	if (full)
-		e->asked = 0;
+		e->asked = like_entry(t, e, mono)->of.wanted = 0;
 	if (verdict == KAR_TEMPLATE_UNKNOWN)
 		return;
-	news |= stored && note_stored(e, stored, mono);
+	if (full && verdict == KAR_TEMPLATE_ACCEPTED)
+		news |= note_stored(t, e, stored, mono);
 	e->verdict = verdict;
 	free(e->message);
 	e->message = message && verdict != KAR_TEMPLATE_ACCEPTED ? kar_xstrdup(message) : NULL;
@@ -164,11 +210,6 @@ void kar_templates_answer(struct kar_templates *t, struct kar_template *e, enum 
 	}
 	if (news && t->answered)
 		t->answered(t->answered_arg);
-}
-
-const char *kar_template_needs_stored(const struct kar_template *e, kar_time mono)
-{
-	return e && e->needs && mono - e->stored < KAR_TEMPLATES_STORED ? e->needs : NULL;
 }
 
 bool kar_template_wants_pod(struct kar_template *e, kar_time mono)
@@ -194,15 +235,55 @@ bool kar_template_is_old(const struct kar_template *e, kar_time mono)
 	return !e || ((!e->known || mono - e->known > KAR_TEMPLATES_FRESH) && !is_lost(e, mono));
 }
 
+struct kar_template_needs kar_templates_needs(struct kar_templates *t, const struct kar_queuejob *job,
+	size_t task, kar_time mono)
+{
+	const struct entry *own = find(t, key_of(job, task), mono), *e = own;
+	kar_time wanted = own ? own->of.wanted : 0;
+
+	if (!e || e->of.stored_until <= mono)
+		e = find(t, like_of(job, task), mono);
+	wanted = wanted ? wanted : e ? e->of.wanted : 0;
+	return (struct kar_template_needs){ .text = e ? e->of.needs : NULL,
+		.known = e && (e->of.stored_until > mono || is_lost(&e->of, mono)),
+		.awaited = wanted ? mono - wanted : 0 };
+}
+
+void kar_templates_forget_stored(struct kar_templates *t)
+{
+	struct entry *e;
+
+	RB_FOREACH(e, entries, &t->entries) {
+		kar_time until = e->of.stored + KAR_TEMPLATES_AGAIN;
+
+		e->of.stored_until = until < e->of.stored_until ? until : e->of.stored_until;
+	}
+}
+
+/* Returns true if nobody waits for the answer yet. */
+static bool begin_to_wait(struct kar_template *e, kar_time mono)
+{
+	if (e->wanted && mono - e->wanted < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH)
+		return false;
+	e->wanted = mono;
+	return true;
+}
+
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task, kar_time mono)
 {
 	struct kar_template *e = kar_templates_of(t, job, task, mono);
 	bool under_way = e->asked && mono - e->asked < KAR_TEMPLATES_ANSWER;
 
-	if (!e->wanted || mono - e->wanted >= KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH)
-		e->wanted = mono;
+	(void)begin_to_wait(e, mono);
 	if (!under_way && e->retry_at <= mono && t->wanted)
 		t->wanted(t->wanted_arg, job);
+}
+
+void kar_templates_want_needs(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono)
+{
+	if (begin_to_wait(&find_or_make(t, like_of(job, task), 0, mono)->of, mono))
+		kar_templates_want(t, job, task, mono);
 }
 
 void kar_templates_listen(struct kar_templates *t, void (*wanted)(void *arg, const struct kar_queuejob *job),

@@ -20,8 +20,10 @@
 /* ms for which an acceptance is good enough for others to go: what it depends on may have changed since. */
 #define KAR_TEMPLATES_FRESH KAR_MINUTE
 
-/* ms for which what is known of stored pods counts. What admission adds, such as defaults of a LimitRange, may change. */
+/* ms for which what is known of stored pods counts. What admission adds may change. */
 #define KAR_TEMPLATES_STORED ((kar_time)10 * KAR_MINUTE)
+/* ms for which it counts at least, whatever changes: between two questions; and for which the template itself counts that a quota refuses. */
+#define KAR_TEMPLATES_AGAIN ((kar_time)10 * KAR_SECOND)
 
 enum kar_template_verdict {
 	KAR_TEMPLATE_UNKNOWN,
@@ -35,13 +37,14 @@ struct kar_template {
 	char *message; /* the API server's words; NULL: it has accepted it, or not answered */
 	char *gate;    /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
 	char *needs;   /* of a pod as it is stored (pod_stored.h); NULL: nobody has seen one without a node */
-	kar_time stored;   /* it was seen then */
-	kar_time known;    /* a verdict came then with all that it can say; 0: never */
-	kar_time shown;    /* a create was sent then whose answer shows the whole pod; 0: never */
-	kar_time wanted;   /* the pass of queues waits for the verdict since then; 0: it does not */
-	unsigned tries;    /* refusals in a row */
-	kar_time asked;    /* of the request under way; 0: none is */
-	kar_time retry_at; /* a refused one is asked about again then; 0: at once */
+	kar_time stored;       /* it was seen then, or the API server could not show one; 0: never */
+	kar_time stored_until; /* until then that counts */
+	kar_time known;        /* a verdict came then with all that it can say; 0: never */
+	kar_time shown;        /* a create was sent then whose answer shows the whole pod; 0: never */
+	kar_time wanted;       /* the pass of queues waits for the verdict since then; 0: it does not */
+	unsigned tries;        /* refusals in a row */
+	kar_time asked;        /* of the request under way; 0: none is */
+	kar_time retry_at;     /* a refused one is asked about again then; 0: at once */
 };
 
 struct kar_templates;
@@ -72,8 +75,18 @@ const char *kar_template_refusal(const struct kar_template *e, const struct kar_
 	struct kar_arena *arena) KAR_NONNULL KAR_RETNN;
 /* Shall the answer to the next create show the whole pod? True once a minute, if no other answer shows one meanwhile. */
 bool kar_template_wants_pod(struct kar_template *e, kar_time mono) KAR_NONNULL;
-/* What its pods need as they are stored (pod_stored.h), if one was seen within KAR_TEMPLATES_STORED. NULL: the template itself must do. */
-const char *kar_template_needs_stored(const struct kar_template *e, kar_time mono);
+/* What is known of pods of a task as they are stored. */
+struct kar_template_needs {
+	const char *text; /* pod_stored.h; valid until the next answer; NULL: the template itself says it */
+	bool known; /* somebody has seen such a pod, or the answer is lost; else the API server can show one */
+	kar_time awaited; /* ms for which the pass has been waiting for an answer; 0: it does not */
+};
+
+/* Of task number @task of @job: of its template, else of one of the namespace that asks for the same. */
+struct kar_template_needs kar_templates_needs(struct kar_templates *t, const struct kar_queuejob *job,
+	size_t task, kar_time mono) KAR_NONNULL;
+/* What admission adds has changed: what was seen of stored pods counts for KAR_TEMPLATES_AGAIN, counted from then. */
+void kar_templates_forget_stored(struct kar_templates *t) KAR_NONNULL;
 /*
  * That its pods are accepted (by .verdict, or because some ran) is to be asked once more before others go for them. After KAR_TEMPLATES_ANSWER
  * without an answer what was known counts for as long as a new answer would. @e NULL: nothing was asked yet.
@@ -82,7 +95,9 @@ bool kar_template_is_old(const struct kar_template *e, kar_time mono);
 /* The pass wants to know the verdict of task number @task of @job. */
 void kar_templates_want(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
 	kar_time mono) KAR_NONNULL;
-
+/* The pass wants to know what its pods need as they are stored. Of the templates that ask for the same one job asks for all. */
+void kar_templates_want_needs(struct kar_templates *t, const struct kar_queuejob *job, size_t task,
+	kar_time mono) KAR_NONNULL;
 /*
  * Calls @wanted for a job that is to ask, and @answered when a verdict has come that was wanted, or that is another one. Each may be NULL.
  * There is one listener of each.

@@ -79,6 +79,7 @@ struct kar_roles_input {
 };
 
 struct kar_template;
+struct kar_template_needs;
 struct kar_templates;
 
 /* One kind. */
@@ -101,6 +102,10 @@ struct kar_workload_kind {
 		*template)(const struct kar_object *o, size_t role, struct kar_templates *t, kar_time mono);
 	void (*want_template)(const struct kar_object *o, size_t role, struct kar_templates *t,
 		kar_time mono);
+	/* What is known of its pods as they are stored. The second asks for it, once for all that ask for the same. */
+	struct kar_template_needs (
+		*needs)(const struct kar_object *o, size_t role, struct kar_templates *t, kar_time mono);
+	void (*want_needs)(const struct kar_object *o, size_t role, struct kar_templates *t, kar_time mono);
 	/* Why @t, what it has said, is a refusal, in the words of a message; in @arena, or borrowed. */
 	const char *(*why_refused)(const struct kar_object *o, size_t role, const struct kar_template *t,
 		struct kar_arena *arena);

@@ -5,7 +5,7 @@ static void admit(struct q_pass *p, struct q_group *g, struct q_state *st, bool 
 {
 	st->standing = at_once || q_is_admitted(g) ? KAR_QUEUE_ADMITTED : KAR_QUEUE_RESERVING;
 	st->n_kept = st->standing == KAR_QUEUE_ADMITTED ? g->min : 0;
-	st->awaits |= q_is_behind_question(p, g, at_once);
+	st->awaits |= q_is_behind_question(p, g, at_once) || q_awaits_needs(p, g);
 	q_set(p, g, st);
 }
 
@@ -45,6 +45,19 @@ static bool is_new(const struct q_group *g)
 bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once)
 {
 	return p->plan.n_held_back && is_new(g) && (!at_once || p->plan.frees);
+}
+
+bool q_awaits_needs(struct q_pass *p, struct q_group *g)
+{
+	bool guesses = g->in->guesses;
+
+	if (p->round.trial || !is_new(g))
+		return false;
+	for (uint32_t i = 0; i < g->in->n_unit; i++) /* they start together or not at all */
+		guesses |= p->in->groups[g->in->unit[i]].in->guesses;
+	g->asks |= guesses;
+	p->plan.guessed |= guesses;
+	return guesses;
 }
 
 /* Not only groups go that this pass itself has let in. */
@@ -104,7 +117,7 @@ static void take_back(struct q_pass *p, struct q_group *g)
 
 bool q_hold_back(struct q_pass *p)
 {
-	for (uint32_t i = 0; i < p->in->n_line && p->plan.n_held_back; i++) {
+	for (uint32_t i = 0; i < p->in->n_line && (p->plan.n_held_back || p->plan.guessed); i++) {
 		struct q_group *g = p->in->line[i];
 		bool awaits = g->st.awaits && g->st.standing != KAR_QUEUE_WAITING;
 
@@ -120,5 +133,5 @@ bool q_hold_back(struct q_pass *p)
 		q_retake(p, v->group, &v->group->st, &v->before);
 		q_set(p, v->group, &v->before);
 	}
-	return p->plan.n_held_back;
+	return p->plan.n_held_back || p->plan.guessed;
 }

@@ -224,6 +224,8 @@ void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *
 	uint32_t n) KAR_NONNULL;
 /* A group that is let in now has its room in this pass alone. */
 bool q_is_behind_question(const struct q_pass *p, const struct q_group *g, bool at_once) KAR_NONNULL;
+/* Likewise, because what a pod of it, or of a group that starts with it, needs is not known. */
+bool q_awaits_needs(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 bool q_hold_back(struct q_pass *p) KAR_NONNULL; /* true: there was such a group */
 /* Whoever was evicted by this pass and fits beside all who have been let in since goes on; true: somebody does. */
 bool q_spare(struct q_pass *p) KAR_NONNULL;

@@ -275,6 +275,7 @@ struct q_plan {
 	/* Who goes for those who ask, and for others behind them, in the order of the pass. */
 	struct q_victim *held_back;
 	struct q_group *asks_first; /* of those who ask */
+	bool guessed;               /* somebody was let in for this pass alone, as its needs are not known */
 	bool frees;                 /* of those who ask, some have room that is free at once */
 };
 

@@ -229,6 +229,11 @@ struct kar_queue_group {
 	bool takes_nothing, unchecked;
 	/* Before others go for it the API server is asked once more about its pods. As long as it is set, those stay, and nobody else has its room. */
 	bool asks;
+	/*
+	 * What its pods need is read from their template, and nobody has seen what the API server makes of it. It is let in for this pass alone, as if
+	 * it were so, and .asks of its decision is set: the next pass knows.
+	 */
+	bool guesses;
 	const char *
 		gate; /* of .takes_nothing: a scheduling gate of others that its pods have; NULL: none is known */
 	bool created_bound; /* its pods are created bound: no scheduler sees what else is about to be bound */
@@ -340,7 +345,7 @@ struct kar_queue_decision {
 	enum kar_queue_limit limit;
 	const char *
 		limit_text; /* of .limit, "the freezing window ends at ..."; NULL: the limit says it all, or it is beyond LIMIT_TEXTS */
-	bool asks;        /* others would go for it now, if it did not .asks: the question is due */
+	bool asks; /* it would be let in now, if it did not .asks (others would go for it) or .guesses: the question is due */
 	bool took_extras; /* of a taker: others give up extras for it in this pass */
 
 	enum kar_queue_reason

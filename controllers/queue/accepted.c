@@ -36,6 +36,8 @@ static void check_role(struct making *m, size_t role, bool ran, bool proven)
 	m->in->takes_nothing |= m->in->gate != NULL;
 	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !ran && !proven;
 	m->in->asks |= !proven && kar_template_is_old(t, m->p->s->mono);
+	m->in->guesses |=
+		!proven && !m->kind->needs(m->owner, role, m->p->stores->templates, m->p->s->mono).known;
 }
 
 /* The first pod of another owner that has the name of one that is to be created; NULL: none has. */
@@ -94,7 +96,7 @@ void queue_check_accepted(struct making *m)
 	m->in->takes_nothing |= m->in->unchecked;
 }
 
-static void want_roles(struct queue_pass *p, const struct queue_group *qg)
+static void want_verdicts(struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
 
@@ -107,16 +109,26 @@ static void want_roles(struct queue_pass *p, const struct queue_group *qg)
 	}
 }
 
-/* ms for which the verdict for the job of group number @i is awaited. */
+static void want_needs(struct queue_pass *p, const struct queue_group *qg)
+{
+	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
+
+	for (size_t i = 0; i < qg->roles->n; i++) {
+		if (qg->roles->items[i].replicas > 0 &&
+			!kind->needs(qg->owner, i, p->stores->templates, p->s->mono).known)
+			kind->want_needs(qg->owner, i, p->stores->templates, p->s->mono);
+	}
+}
+
+/* ms for which an answer for the workload of group number @i is awaited. */
 static kar_time awaited_by(const struct queue_pass *p, uint32_t i)
 {
 	const struct queue_group *qg = &p->groups[i];
+	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
 	kar_time longest = 0;
 
 	for (size_t k = 0; k < qg->roles->n; k++) {
-		const struct kar_template *t =
-			kar_owner_kind(qg->owner)->template(qg->owner, k, p->stores->templates, p->s->mono);
-		kar_time since = t && t->wanted ? p->s->mono - t->wanted : 0;
+		kar_time since = kind->needs(qg->owner, k, p->stores->templates, p->s->mono).awaited;
 
 		longest = since > longest ? since : longest;
 	}
@@ -127,13 +139,14 @@ void queue_want_verdicts(struct queue_pass *p)
 {
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		const struct kar_queue_decision *d = &p->result.groups[i];
-		bool first = p->in[i].unchecked && !p->in[i].ineligible && !queue_is_admitted(d);
+		bool waits = !p->in[i].ineligible && !queue_is_admitted(d);
 
-		if (!first && !d->asks)
-			continue;
-		want_roles(p, &p->groups[i]);
-		if (d->asks) { /* the answer may be lost */
-			kar_time awaited = awaited_by(p, i);
+		if (waits && p->in[i].guesses)
+			want_needs(p, &p->groups[i]);
+		else if (waits && ((d->asks && p->in[i].asks) || p->in[i].unchecked))
+			want_verdicts(p, &p->groups[i]);
+		if (waits && d->asks) { /* the answer may be lost */
+			kar_time awaited = p->in[i].guesses || p->in[i].asks ? awaited_by(p, i) : 0;
 
 			queue_come_again(p, KAR_TEMPLATES_ANSWER - awaited);
 			p->awaited = awaited > p->awaited ? awaited : p->awaited;

@@ -42,10 +42,7 @@ bool queue_find_classes(struct making *m)
 	m->classes = kar_arena_alloc(m->arena, m->roles.n + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_workload_role *r = &m->roles.items[i];
-		const char *stored =
-			kar_template_needs_stored(m->kind->template(m->owner, i, m->p->stores->templates,
-							  m->p->s->mono),
-				m->p->s->mono);
+		const char *stored = m->kind->needs(m->owner, i, m->p->stores->templates, m->p->s->mono).text;
 
 		if (stored) /* with the node selector of the workload */
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, stored);

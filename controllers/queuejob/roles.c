@@ -318,6 +318,17 @@ static void want_template(const struct kar_object *o, size_t role, struct kar_te
 	kar_templates_want(t, kar_as_queuejob(o), role, mono);
 }
 
+static struct kar_template_needs needs(const struct kar_object *o, size_t role, struct kar_templates *t,
+	kar_time mono)
+{
+	return kar_templates_needs(t, kar_as_queuejob(o), role, mono);
+}
+
+static void want_needs(const struct kar_object *o, size_t role, struct kar_templates *t, kar_time mono)
+{
+	kar_templates_want_needs(t, kar_as_queuejob(o), role, mono);
+}
+
 static const char *why_refused(const struct kar_object *o, size_t role, const struct kar_template *t,
 	struct kar_arena *arena)
 {
@@ -336,5 +347,7 @@ const struct kar_workload_kind kar_queuejob_workload = {
 	.why_not_direct = why_not_direct,
 	.template = template,
 	.want_template = want_template,
+	.needs = needs,
+	.want_needs = want_needs,
 	.why_refused = why_refused,
 };

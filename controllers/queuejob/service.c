@@ -29,6 +29,9 @@ static void delete_service(struct queuejob_reconcile *r)
 		r->f->v->service->o.uid);
 }
 
+/* ms after which a Service that was created, and has not been seen, is created once more: it may have lost its label before the watch showed it. */
+enum { SEEN_AFTER = 30000 };
+
 static void create_service(struct queuejob_reconcile *r)
 {
 	queuejob_report_refusal(r);
@@ -36,6 +39,7 @@ static void create_service(struct queuejob_reconcile *r)
 	if (kar_streq(r->f->seen->reason, kar_reason_NameConflict))
 		queuejob_report(r, kar_reason_NameConflict, "%s", r->f->seen->message);
 	put_service(r, KAR_CREATE, QUEUEJOB_CREATE_SERVICE, NULL);
+	kar_plan_requeue(r->p, SEEN_AFTER);
 }
 
 static bool has_own(const struct queuejob_reconcile *r)

@@ -84,6 +84,13 @@ static void answer(const char *name, enum kar_template_verdict verdict, const ch
 		verdict == KAR_TEMPLATE_ACCEPTED ? &stored : NULL, w.mono);
 }
 
+/* The answer to a create, or to its dry run, shows how the pods of the job are stored. */
+static void show_stored(const char *name, struct kar_pod_stored stored)
+{
+	kar_templates_answer(w.stores.templates, template_of(name), KAR_TEMPLATE_ACCEPTED, NULL, &stored,
+		w.mono);
+}
+
 static const char *pass(void)
 {
 	w.mono += KAR_SECOND / 10;
@@ -97,8 +104,10 @@ static const char *pass(void)
 static void free_room_is_for_everybody(void **state KAR_UNUSED)
 {
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	assert_string_equal(pass(), ""); /* nobody knows yet what its pods need as they are stored */
+	assert_string_equal(asked, "t ");
+	show_stored("t", (struct kar_pod_stored){ 0 });
 	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
-	assert_string_equal(asked, "");
 }
 
 static void nobody_is_evicted_before_the_answer(void **state KAR_UNUSED)
@@ -235,13 +244,6 @@ static void nobody_is_asked_about_if_nobody_would_go(void **state KAR_UNUSED)
 	assert_string_equal(asked, "");
 }
 
-/* The answer to a create, or to its dry run, shows how the pods of the job are stored. */
-static void show_stored(const char *name, struct kar_pod_stored stored)
-{
-	kar_templates_answer(w.stores.templates, template_of(name), KAR_TEMPLATE_ACCEPTED, NULL, &stored,
-		w.mono);
-}
-
 static void pods_with_a_gate_of_others_take_nothing(void **state KAR_UNUSED)
 {
 	put_victim();
@@ -269,13 +271,51 @@ static void created_pod_that_nobody_has_seen_proves_nothing(void **state KAR_UNU
 }
 
 /* A LimitRange gives the containers what they do not ask for. */
+#define STORED "{\"requests\":{\"cpu\":1500000}}"
+
+#define SMALL "{\"requests\":{\"cpu\":600000}}"
+
 static void pods_to_come_need_what_is_stored(void **state KAR_UNUSED)
 {
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
-	show_stored("t", (struct kar_pod_stored){ .needs = "{\"requests\":{\"cpu\":1500000}}" });
+	assert_string_equal(pass(), "");
+	assert_string_equal(asked, "t ");
+	show_stored("t", (struct kar_pod_stored){ .needs = STORED });
 	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
 	w.mono += KAR_TEMPLATES_STORED; /* it may have changed since */
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
+	assert_string_equal(asked, "t t ");
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
 	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)");
+}
+
+static void changed_limit_range_is_asked_about(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	show_stored("t", (struct kar_pod_stored){ .needs = STORED });
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
+	put_named(w.stores.limitranges, "l", "", "");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
+	assert_string_equal(asked, ""); /* not at every change, but after ten seconds */
+	w.mono += KAR_TEMPLATES_AGAIN;
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Infeasible position=0)");
+	assert_string_equal(asked, "t ");
+}
+
+/* Images and arguments, which differ from job to job, change nothing. */
+static void one_question_is_for_all_that_ask_for_the_same(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
+	put_gang("u", 8, "\"hostname\":\"u\",", "\"phase\":\"Pending\"", "");
+	assert_string_equal(pass(), "");
+	assert_string_equal(asked, "t ");
+	asked[0] = '\0';
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+	put_gang("x", 10, "\"hostname\":\"x\",", "\"phase\":\"Pending\"", "");
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/x (Admitted=True/Admitted position=0 placed); "
+		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
+	assert_string_equal(asked, "u "); /* it waits: is its template valid? */
 }
 
 static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
@@ -309,20 +349,30 @@ static void taken_names_are_waited_for(void **state KAR_UNUSED)
 	check_says(&w.sync.plan.actions[w.sync.plan.n_actions - 1], "Service u exists");
 }
 
+/* Job t with another template. */
+static const struct kar_queuejob *with_hash(int number)
+{
+	static struct kar_queuejob job;
+	static char hash[16];
+
+	job = *kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "t"));
+	snprintf(hash, sizeof(hash), "%d", number);
+	job.spec_template_hash = hash;
+	return &job;
+}
+
 static void what_nobody_looks_at_is_forgotten(void **state KAR_UNUSED)
 {
 	enum { MANY = 1000 };
-	const struct kar_queuejob *job;
 
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
-	job = kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "t"));
-	for (size_t i = 0; i < MANY; i++)
-		kar_templates_of(w.stores.templates, job, i, 1);
-	assert_non_null(kar_templates_find(w.stores.templates, job, 7, KAR_TEMPLATES_STAY));
-	for (size_t i = 0; i < 2 * MANY; i++)
-		kar_templates_of(w.stores.templates, job, MANY + i, KAR_TEMPLATES_STAY + 2);
-	assert_null(kar_templates_find(w.stores.templates, job, 6, KAR_TEMPLATES_STAY + 2));
-	assert_non_null(kar_templates_find(w.stores.templates, job, 7, KAR_TEMPLATES_STAY + 2));
+	for (int i = 0; i < MANY; i++)
+		kar_templates_of(w.stores.templates, with_hash(i), 0, 1);
+	assert_non_null(kar_templates_find(w.stores.templates, with_hash(7), 0, KAR_TEMPLATES_STAY));
+	for (int i = 0; i < 2 * MANY; i++)
+		kar_templates_of(w.stores.templates, with_hash(MANY + i), 0, KAR_TEMPLATES_STAY + 2);
+	assert_null(kar_templates_find(w.stores.templates, with_hash(6), 0, KAR_TEMPLATES_STAY + 2));
+	assert_non_null(kar_templates_find(w.stores.templates, with_hash(7), 0, KAR_TEMPLATES_STAY + 2));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, teardown)
@@ -343,6 +393,8 @@ int main(void)
 		TEST(pods_with_a_gate_of_others_take_nothing),
 		TEST(created_pod_that_nobody_has_seen_proves_nothing),
 		TEST(pods_to_come_need_what_is_stored),
+		TEST(changed_limit_range_is_asked_about),
+		TEST(one_question_is_for_all_that_ask_for_the_same),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),

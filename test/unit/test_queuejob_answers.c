@@ -117,7 +117,7 @@ static void one_created_pod_a_minute_is_shown(void **state)
 	answer(a, stored);
 	assert_false(kar_template_is_old(e, w.sync.mono));
 	assert_string_equal(e->gate, "example.com/hold");
-	assert_string_equal(kar_template_needs_stored(e, w.sync.mono), "{\"requests\":{\"cpu\":2000}}");
+	assert_string_equal(e->needs, "{\"requests\":{\"cpu\":2000}}");
 }
 
 /* Of a child, which is tried again in the same way as a pod: after an edit, else rarely. */
