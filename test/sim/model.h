@@ -123,8 +123,8 @@ struct model_job {
 	int64_t spec_rv;      /* of the last write that edited, deleted or removed it */
 	bool template_changed; /* in this incarnation */
 	bool ever_suspended;
-	bool keeps_done; /* it was suspended, or has given nodes back: what had succeeded stayed done */
-	bool crowded;    /* others' pods had names of its pods when it came, or a manager may think so */
+	bool keeps_done; /* it was suspended, has given nodes back or lost its admission: what had succeeded stayed done */
+	bool crowded; /* others' pods had names of its pods when it came, or a manager may think so */
 	bool status_edited, pods_edited; /* by a person */
 	bool other_template; /* a pod came so late that its template is none that the status knows */
 	enum kar_qj_phase phase;

@@ -154,7 +154,10 @@ static void note_status(struct model *l, struct model_job *j, const struct sim_c
 	if (phase != j->phase)
 		j->phase_since = model_now(l);
 	j->incarnation = incarnation;
-	j->keeps_done |= phase == KAR_QJ_PHASE_RESTARTING && model_gave_back(c->new);
+	/* Who lost its admission while it started waits again, and so does one of whom a manager read so in an old cache. */
+	j->keeps_done |= (phase == KAR_QJ_PHASE_RESTARTING && model_gave_back(c->new)) ||
+		(phase == KAR_QJ_PHASE_PENDING &&
+			(j->phase == KAR_QJ_PHASE_STARTING || j->phase == KAR_QJ_PHASE_RUNNING));
 	j->phase = phase;
 	if (!sim_equal(sim_get(c->old, "status", "startTime"), sim_get(c->new, "status", "startTime")))
 		j->start_noted = model_now(l);
