@@ -135,6 +135,36 @@ def story_lower_priority_waits_behind(s):
     expect_untouched(s, "high")
 
 
+def story_refused_minimum_is_rolled_back(s):
+    """A quota whose scope only the API server reads refuses a part of a minimum: no pod of it stays, the job says so, and the highest priority
+    starts when there is room."""
+    def allow_near(pods):
+        s.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "near"}, "spec": {"hard": {"pods": str(pods)}, "scopes": ["CrossNamespacePodAffinity"]}})
+        wait_until(lambda: s.kubectl.get("resourcequota", "near").get("status", {}).get("hard") == {"pods": str(pods)}, "the quota counts")
+
+    def near(name, priority):
+        job = queuejob(name, task("worker", 3), sched={"priority": priority})
+        term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname", "namespaces": ["default"]}
+        job["spec"]["taskSpecs"][0]["template"]["spec"]["affinity"] = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}]}}
+        return job
+
+    allow_near(2)
+    for name, priority in (("low", 1), ("high", 9)):
+        s.apply(near(name, priority))
+    for name in ("low", "high"):
+        wait_until(lambda name=name: s.status(name).get("reason") == "QuotaExceeded", f"{name} is refused")
+        wait_until(lambda name=name: "fitted and were deleted again" in s.status(name).get("message", "") or "exceeded quota: near" in s.status(name).get("message", ""), f"{name} says why")
+    wait_until(lambda: not s.pods("low") and not s.pods("high"), "no part of a minimum stays")
+    allow_near(3)
+    s.wait_phase("high", "Running", seconds=40, running=3)
+    expect(s.status("low").get("phase") != "Running", "the lower priority waits")
+    for name in ("low", "high"):
+        counts = {k: s.status(name).get(k, 0) for k in ("restarts", "podFailures", "disruptions")}
+        expect_equal(counts, {"restarts": 0, "podFailures": 0, "disruptions": 0}, f"what {name} has counted")
+    s.kubectl("delete", "queuejob", "high")
+    s.wait_phase("low", "Running", seconds=40, running=3)
+
+
 def story_users_gates_stay(s):
     """The template's own scheduling gates are neither lost nor removed, and the gang waits for whoever removes them."""
     allow(s, 4)
