@@ -211,7 +211,7 @@ static void add_member(void *arg, const struct sim_value *pod)
 	if (!kar_streq(sim_get_text(pod, "metadata", "labels", KAR_LABEL_POD_GROUP), t->group) ||
 		!kar_streq(sim_get_text(pod, "metadata", "namespace"), t->ns) ||
 		strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0 ||
-		(t->of_others && !sim_get(pod, "spec", "nodeName")))
+		(t->of_others && !sim_get(pod, "spec", "nodeName") && model_is_gated(pod)))
 		return;
 	t->n++;
 	t->of_queue->pods++;
