@@ -141,11 +141,14 @@ static void set_unscheduled(const struct update *u)
 		kar_plan_requeue(u->plan, pl->retry_after - u->now); /* the text is out of date then */
 	if (!attempt.reason)
 		attempt = podgroup_gated_text(u->v, u->t, u->arena);
+	if (!attempt.reason && !u->v->of_others)
+		attempt = podgroup_refused_text(u->v->group);
 	if (!attempt.reason && u->t->unseen)
 		attempt = (struct podgroup_text){ kar_reason_NoScheduler,
 			kar_pod_describe_unseen(u->t->unseen, u->t->n_unseen, u->arena) };
-	if (attempt.reason && !timed_out(u))
-		set_condition(u, KAR_PG_SCHEDULED, false, attempt.reason, attempt.message);
+	if (attempt.reason)
+		set_condition(u, KAR_PG_SCHEDULED, false, timed_out(u) ? kar_reason_Timeout : attempt.reason,
+			attempt.message);
 	else
 		set_condition(u, KAR_PG_SCHEDULED, false, reason_not_scheduled(u),
 			why_not_and_who(u, KAR_PG_SCHEDULED));

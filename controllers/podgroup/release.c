@@ -291,7 +291,7 @@ static bool lacks_more_than_members(const struct kar_podgroup *g)
 	return g->spec.has_min_resources && c && !kar_streq(c->reason, kar_reason_WaitingForMembers);
 }
 
-static struct podgroup_text not_admitted(const struct kar_podgroup *g)
+struct podgroup_text podgroup_refused_text(const struct kar_podgroup *g)
 {
 	const struct kar_condition *c = refusal(g);
 
@@ -337,5 +337,5 @@ struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const st
 			kar_arena_printf(arena, "%d of %d members can start; with gates of others: %s",
 				(int)(on_the_way(t) + t->waiting), (int)t->quorum,
 				podgroup_list(&t->held, arena)) };
-	return not_admitted(v->group);
+	return podgroup_refused_text(v->group);
 }

@@ -32,6 +32,8 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 /* Why gated members stay so while no attempt is under way; .reason NULL: this does not explain it. */
 struct podgroup_text podgroup_gated_text(const struct podgroup_view *v, const struct podgroup_counts *t,
 	struct kar_arena *arena) KAR_NONNULL;
+/* What condition Admitted says as long as it is False; .reason NULL: it is not. */
+struct podgroup_text podgroup_refused_text(const struct kar_podgroup *g) KAR_NONNULL;
 /* Appends the body of an action that has one. -1: the affinity or gang of the pod cannot be read. @err may be NULL. */
 int podgroup_encode(const struct kar_action *a, struct kar_arena *arena, struct kar_buf *out,
 	struct kar_err *err) __attribute__((nonnull(1, 2, 3)));

@@ -46,6 +46,7 @@ def another_runs(x):
     x.runs(gang("first", queue=name))
     x.s.apply(gang("second", queue=name))
     yield job("second"), r"NoFit +1 of 3 pods fit now: 4 nodes lack cpu \(short 32\), each of 2 more asks for 40 cpu and a node has at most 24 free; 1st of 1"
+    yield groups("second"), "^second +Pending .* NoFit .* 1 of 3 pods fit now: 4 nodes lack cpu"
 
 
 def largest_node(x):
