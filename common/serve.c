@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bsd/sys/queue.h>
@@ -25,6 +26,7 @@ enum {
 	UNTAKEN = 1000,     /* ms after which an answer that is not taken keeps nobody else out */
 	ROOM_AGAIN = 250,   /* ms until room is made again where there was none to make */
 	REQUESTS = 16,      /* of a connection */
+	BURST = 50 * 1000,  /* us of CPU at once that count for no share */
 };
 
 struct kar_server {
@@ -38,7 +40,10 @@ struct kar_server {
 	TAILQ_HEAD(, kar_exchange) waiting; /* suspended */
 	size_t n_peers, n_waiting;
 	bool running, again, stopping;
+	bool resting;       /* until the timer ends: it has had more than its share of the time */
 	unsigned idle_runs; /* in a row that the daemon has asked for without news from a socket */
+	int64_t spent;      /* us of CPU that the daemon has had beyond its share, at .spent_at */
+	kar_time spent_at;  /* mono */
 };
 
 /* One TCP connection. */
@@ -79,14 +84,45 @@ static kar_time bounded(struct kar_server *s, MHD_UNSIGNED_LONG_LONG timeout)
 	return s->idle_runs++ < IDLE_RUNS ? 0 : PAUSE;
 }
 
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* ms for which the daemon rests now, after @us more of work: 0 unless it has had more than its share. */
+static kar_time rest(struct kar_server *s, int64_t us)
+{
+	kar_time now = kar_loop_mono(s->loop);
+	int64_t share = s->options.share, left;
+
+	if (!share)
+		return 0;
+	left = s->spent - (now - s->spent_at) * 1000 / share;
+	s->spent = (left > 0 ? left : 0) + us;
+	s->spent_at = now;
+	return s->spent > BURST ? (s->spent - BURST) * share / 1000 + 1 : 0;
+}
+
 static void run(struct kar_server *s)
 {
 	MHD_UNSIGNED_LONG_LONG timeout;
+	int64_t begun = cpu_us();
+	kar_time pause;
 
 	s->running = true;
 	s->again = false;
 	MHD_run(s->daemon);
 	s->running = false;
+	pause = rest(s, cpu_us() - begun);
+	kar_io_set(s->io, pause ? 0 : KAR_IO_READ);
+	if (pause) {
+		s->resting = true;
+		kar_timer_start(s->timer, pause);
+		return;
+	}
 	if (s->again)
 		kar_timer_start(s->timer, 0);
 	else if (MHD_get_timeout(s->daemon, &timeout) == MHD_YES)
@@ -103,6 +139,7 @@ static void on_io(void *arg, int fd KAR_UNUSED, int events KAR_UNUSED)
 
 static void on_timer(void *arg)
 {
+	((struct kar_server *)arg)->resting = false;
 	run(arg);
 }
 
@@ -110,7 +147,7 @@ static void on_timer(void *arg)
 static void run_again(struct kar_server *s)
 {
 	s->again = true;
-	if (!s->running && !s->stopping)
+	if (!s->running && !s->stopping && !s->resting)
 		kar_timer_start(s->timer, 0);
 }
 

@@ -5,7 +5,8 @@
  * bounded: connections (beyond the limit the one that has been idle longest is closed, so that a crowd that only connects keeps nobody
  * out), bytes of request line and headers, bytes of a body, the time from the first byte of a request to its last, the time that
  * an answer takes to be sent (beyond the limit of connections an answer that nobody takes is given up after a second), the time
- * without a request, and the requests of a connection.
+ * without a request, and the requests of a connection. All clients together may be given a share of the time of
+ * the thread: who makes more work than that, by TLS handshakes for example, waits, and the rest of the loop does not.
  */
 #ifndef KAR_SERVE_H
 #define KAR_SERVE_H
@@ -32,6 +33,8 @@ struct kar_server_options {
 	const char *certificate, *key; /* PEM, for TLS 1.2 and 1.3; NULL: plain */
 	unsigned connections;          /* most at a time; 0: 256 */
 	kar_time patience; /* ms for a request to arrive, and for its answer to be taken; 0: 10 s */
+	unsigned
+		share; /* one part in so many of the time of the thread is for all clients together; 0: all of it */
 	/* A request is complete. It must be answered, in the call or later. */
 	void (*on_request)(void *arg, struct kar_exchange *x, const struct kar_server_request *rq);
 	void *arg;

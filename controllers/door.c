@@ -18,6 +18,8 @@ enum {
 	RELOAD = 5 * 1000, /* ms; a kubelet brings a new Secret within some 90 s */
 	LIFETIME = 365,    /* days */
 	PEM_MAX = 1 << 20,
+	TLS_SHARE =
+		4, /* a quarter of the thread: a handshake takes half a millisecond of it, and needs no token */
 };
 
 struct kar_door {
@@ -143,6 +145,7 @@ static int serve(struct kar_door *d, struct kar_err *err)
 	}
 	const struct kar_server_options o = { .certificate = cert.certificate,
 		.key = cert.key,
+		.share = d->options.tls ? TLS_SHARE : 0,
 		.on_request = d->options.on_request,
 		.arg = d->options.arg };
 

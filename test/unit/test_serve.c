@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,7 +28,8 @@ enum {
 	ANSWER_MAX = 4096,
 	CROWD = 300,
 	LARGE = 1 << 14,
-	HOGS = CONNECTIONS + 64 + 20
+	HOGS = CONNECTIONS + 64 + 20,
+	BUSY = 20 * 1000 /* us of CPU that /busy takes */
 };
 
 struct world {
@@ -37,6 +39,7 @@ struct world {
 	struct kar_server *server;
 	struct kar_exchange *later; /* asked for /later, not answered yet */
 	struct kar_timer *timer;
+	int busy; /* requests for /busy */
 };
 
 static void answer(struct kar_exchange *x, const struct kar_server_request *rq)
@@ -50,10 +53,24 @@ static void answer(struct kar_exchange *x, const struct kar_server_request *rq)
 	kar_exchange_answer(x, strcmp(rq->path, "/secret") ? 200 : 401, "text/plain", &body);
 }
 
+static void burn(int64_t us)
+{
+	struct timespec begun, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < us);
+}
+
 static void on_request(void *arg, struct kar_exchange *x, const struct kar_server_request *rq)
 {
 	struct world *w = arg;
 
+	if (strcmp(rq->path, "/busy") == 0) {
+		burn(BUSY);
+		w->busy++;
+	}
 	if (strcmp(rq->path, "/later")) {
 		answer(x, rq);
 		return;
@@ -72,7 +89,7 @@ static void on_later(void *arg)
 	w->later = NULL;
 }
 
-static void open_world(struct world *w, const struct kar_cert *cert)
+static void open_world_with(struct world *w, const struct kar_cert *cert, unsigned share)
 {
 	struct kar_listen_address at;
 	struct kar_err err = { 0 };
@@ -80,6 +97,7 @@ static void open_world(struct world *w, const struct kar_cert *cert)
 		.certificate = cert ? cert->certificate : NULL,
 		.key = cert ? cert->key : NULL,
 		.patience = PATIENCE,
+		.share = share,
 		.on_request = on_request,
 		.arg = w };
 
@@ -92,6 +110,11 @@ static void open_world(struct world *w, const struct kar_cert *cert)
 	w->server = kar_server_new(w->loop, w->fd, &o, &err);
 	if (!w->server)
 		fail_msg("%s", err.msg);
+}
+
+static void open_world(struct world *w, const struct kar_cert *cert)
+{
+	open_world_with(w, cert, 0);
 }
 
 static void close_world(struct world *w)
@@ -255,6 +278,26 @@ static void unread_answers_keep_nobody_out(void **state KAR_UNUSED)
 	close(c.fd);
 	for (size_t i = 0; i < HOGS; i++)
 		close(hogs[i].fd);
+	close_world(&w);
+}
+
+/* A quarter of a second in one second, and what came at once: strangers do not take the thread from the jobs. */
+static void clients_have_their_share_of_the_time(void **state KAR_UNUSED)
+{
+	enum { CLIENTS = 8, REQUESTS = 10, ALLOWED = 15 /* (50 ms + 1 s / 4) / BUSY */ };
+	static struct client all[CLIENTS];
+	struct world w;
+
+	open_world_with(&w, NULL, 4);
+	for (size_t i = 0; i < CLIENTS; i++) {
+		client_open(&all[i], w.port);
+		for (int k = 0; k < REQUESTS; k++)
+			client_send(&all[i], "GET /busy HTTP/1.1\r\nHost: a\r\n\r\n");
+	}
+	wait_for_ms(w.loop, 1000);
+	assert_in_range(w.busy, 1, ALLOWED + CLIENTS); /* each may be served once more before the pause */
+	for (size_t i = 0; i < CLIENTS; i++)
+		close(all[i].fd);
 	close_world(&w);
 }
 
@@ -500,6 +543,7 @@ int main(void)
 		cmocka_unit_test(a_large_body_is_refused),
 		cmocka_unit_test(a_crowd_keeps_nobody_out),
 		cmocka_unit_test(unread_answers_keep_nobody_out),
+		cmocka_unit_test(clients_have_their_share_of_the_time),
 		cmocka_unit_test(connection_ends_after_some_requests),
 		cmocka_unit_test(idle_connections_cost_nothing),
 		cmocka_unit_test(servers_follow_each_other),
