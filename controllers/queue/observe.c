@@ -287,13 +287,15 @@ static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct 
 			same ? "waits (WaitingForMembers)" : "is not ready"));
 }
 
+/* Of another namespace the words are those of a group that does not exist: nobody learns from them whether it does. */
 static void wait_for_start(struct queue_pass *p, const struct queue_group *qg, struct kar_queue_group *in,
 	const struct kar_podgroup *other)
 {
 	bool same = kar_streq(other->o.ns, qg->group->o.ns);
 
 	queue_refuse(in, KAR_QR_GANG_GROUP,
-		kar_arena_printf(&p->s->arena, "it starts after %s/%s, which %s", other->o.ns, other->o.name,
+		kar_arena_printf(&p->s->arena, "it starts %s %s/%s, which %s", same ? "after" : "with",
+			other->o.ns, other->o.name,
 			same ? "has not started and does not name it" : "is not ready"));
 }
 
