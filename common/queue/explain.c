@@ -256,7 +256,7 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 
 	if (g->st.provisions && !p->in->snapshot->no_nodes)
 		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
-	if (g->in->elastic && g->st.n_kept > 0 && g->st.n_kept < g->min && g->queue->in)
+	if (g->in->elastic && g->st.n_kept < g->min && g->queue->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
 			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, name_what_minimum_lacks(p, g)) };
 	return (struct q_why){ 0 };

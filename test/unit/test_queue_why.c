@@ -363,6 +363,10 @@ static void raised_minimum(void **state)
 			"node n cpu=6; queue a; queue b under=a; group j a 6..6 cpu=1 raised=4",
 			"4: minimum raised to 6: queue a has child queues: name one of them" },
 		{ "it fits", "node n cpu=6; queue a; group j a 6..6 cpu=1 raised=4", "6: -" },
+		{ "from nothing", "node n cpu=6; queue a; group j a 6..6 cpu=1 raised=0", "6: -" },
+		{ "from nothing beyond a capability",
+			"node n cpu=9; queue a cap=cpu:4; group j a 6..6 cpu=1 raised=0",
+			"0: minimum raised to 6: insufficient cpu: 6 requested, 4 of 4 free (2 short), queue a has capability 4" },
 	};
 
 	(void)state;
