@@ -169,6 +169,9 @@ struct kar_podgroup_status {
 	bool has_position;
 	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
 	const char *admitted_queue;
+	const char *
+		templates; /* hash of the edited templates about which its queue has decided last; "": none */
+	bool templates_wait; /* it has not let them in: condition Admitted says why */
 	kar_time
 		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
 	int64_t waited_seconds;   /* for how long it had waited before that */
@@ -210,7 +213,8 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 {
 	assert(o && o->type == &kar_podgroup_type);
 	return (const struct kar_podgroup *)(const void *)o;
-}
+} /* Its queue has let in edited templates whose hash is @templates. */
+bool kar_podgroup_has_let_in(const struct kar_podgroup *g, const char *templates) KAR_NONNULL;
 
 /* The queue that @g names: in its spec, else by its label; NULL: none (controllers/asked.h). */
 const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL;

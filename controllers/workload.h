@@ -15,6 +15,7 @@
 struct kar_workload {
 	int64_t generation;
 	const char *queue_label;    /* value of its label KAR_LABEL_QUEUE; NULL: none */
+	const char *templates;      /* hash of its templates as they are now; "": none */
 	const char *priority_class; /* that it names itself, and that counts; NULL: none */
 	const char *conflict; /* why it cannot have a name that it needs; NULL: it can, as far as it knows */
 	const struct kar_array *gang_groups; /* const char *: "ns/name" of groups that start with its own */
@@ -30,9 +31,10 @@ struct kar_workload {
 	bool ended;     /* it needs no pods any more */
 	bool suspended; /* by its user: it gets no pods */
 	bool unusable; /* no pod can be created for it as it is: it must be edited, or a check of it must succeed */
-	bool invalid;    /* .unusable, and it has no pods either: it must not take room */
-	bool begun;      /* it has had pods that were created for it */
-	bool ran;        /* and of its templates as they are now */
+	bool invalid; /* .unusable, and it has no pods either: it must not take room */
+	bool begun;   /* it has had pods that were created for it */
+	bool ran;     /* and of its templates as they are now */
+	bool edited; /* its pods run on with the templates that it had before an edit, until its queue lets that in */
 	bool raised;     /* it runs on with the minimum that it had before an edit */
 	bool non_strict; /* a member without room fails an attempt only when its time is over */
 };

@@ -250,7 +250,8 @@ static const char *name_what_minimum_lacks(struct q_pass *p, struct q_group *g)
 	return behind ? behind : q_why_now(p, &ask).text;
 }
 
-static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
+/* @edit: why its edited templates wait; NULL: none do. */
+static struct q_why why_admitted(struct q_pass *p, struct q_group *g, const char *edit)
 {
 	const struct q_ask minimum = q_ask_minimum(g);
 
@@ -259,12 +260,14 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g)
 	if (g->in->elastic && g->st.n_kept < g->min && g->queue->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
 			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, name_what_minimum_lacks(p, g)) };
+	if (edit)
+		return (struct q_why){ KAR_QR_ADMITTED, Q_TEXT(p, "templates edited: %s", edit) };
 	return (struct q_why){ 0 };
 }
 
 static void explain_group(struct q_pass *p, struct q_group *g, struct kar_queue_decision *d)
 {
-	struct q_why w = q_is_admitted(g) ? why_admitted(p, g) : why_waiting(p, g);
+	struct q_why w = q_is_admitted(g) ? why_admitted(p, g, d->edit_text) : why_waiting(p, g);
 
 	d->reason = w.reason;
 	d->held_by_gate = g->in->takes_nothing && w.reason >= KAR_QR_QUOTA_EXCEEDED ? g->in->gate : NULL;

@@ -55,6 +55,9 @@ bool q_would_fit(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* The sums of the cluster, or its nodes, are what stops it. */
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 
+/* --- edited.c: which edited templates are let in, and why not the others, into the decisions. */
+void q_judge_edits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+
 /* Why elastic groups have no more pods: into the decisions of those that have fewer than are left. */
 void q_explain_limits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 

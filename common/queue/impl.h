@@ -11,6 +11,7 @@
  *   places.c      spots, the two views, expected pods       shortage.c    room that is short
  *   fit.c         admission where there is room             never.c       what cannot be had at all
  *   recheck.c     KEEP and SHED                             bounds.c      why an elastic group has no more pods
+ *   edited.c      whether edited templates are let in
  *   reserve.c     RESERVE: room comes together for a head   texts.c, estimate.c, results.c   amounts; starts; statuses
  *
  * A function that takes a const struct q_pass only asks, or changes nothing but what it is given beside that.

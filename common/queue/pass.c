@@ -1,4 +1,4 @@
-#include "common/queue/impl.h"
+#include "common/queue/explain.h"
 
 enum { ROUNDS = 3 };
 
@@ -103,6 +103,7 @@ static void finish(struct q_pass *p, struct kar_queue_result *out)
 	out->groups = kar_arena_alloc(p->arena, p->in->snapshot->n_groups + 1, sizeof(*out->groups));
 	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++)
 		put_decision(p, &p->in->groups[i], &out->groups[i]);
+	q_judge_edits(p, out);
 	q_explain(p, out);
 	q_estimate(p, out);
 	q_messages(p, out);

@@ -162,6 +162,12 @@ enum kar_queue_yields {
 /* What an admitted group does, for the counts of its queue. */
 enum kar_queue_phase { KAR_QUEUE_STARTS, KAR_QUEUE_RUNS, KAR_QUEUE_UNKNOWN };
 
+enum kar_queue_edit {
+	KAR_QUEUE_NOT_EDITED,
+	KAR_QUEUE_EDIT_WAITS, /* whether it is let in is to be found out */
+	KAR_QUEUE_EDIT_COMES, /* a pass has let it in, and its pods have not gone yet: nobody has that room any more */
+};
+
 struct kar_queue_group {
 	const char *ns, *name;
 	uint32_t queue; /* that it asks for; KAR_QUEUE_NONE: it does not exist */
@@ -199,6 +205,13 @@ struct kar_queue_group {
 	bool unverified; /* a fit is no promise, so it evicts nobody */
 	bool required;   /* of .topology */
 	const char *const *run_names; /* per run, for texts; NULL: none */
+	/*
+	 * Of an admitted group whose templates were edited: the pods of its minimum as they would be made in the place of those that it has.
+	 * Until the pass lets them in, the caller leaves those alone.
+	 */
+	enum kar_queue_edit edit;
+	const struct kar_queue_run *edited;
+	uint32_t n_edited;
 
 	/* --- times; 0: never */
 	kar_time admitted_at, formed_at, last_scale;
@@ -341,6 +354,9 @@ struct kar_queue_decision {
 		hold_ends_for; /* its .hold ends now, and this group has the room; KAR_QUEUE_NONE: it does not */
 	const char
 		*evicted_text; /* "evicted: queue o reclaims its deserved share for n/j"; NULL: not evicted */
+	bool takes_edit; /* of one with .edited: its pods may go, and those of the edited templates come in their place */
+	const char *
+		edit_text; /* why they may not, "insufficient cpu: ..."; NULL: they may, or nothing was edited */
 	bool lent_no_more; /* admitted, .not_returnable, and a queue of it uses more than it is entitled to */
 	enum kar_queue_limit limit;
 	const char *
@@ -356,7 +372,7 @@ struct kar_queue_decision {
 	int32_t position; /* in its leaf among the waiting ones whose reason is RESERVING or later; 0: none, or beyond POSITIONS */
 	int32_t line; /* how many these are */
 	const char *
-		text; /* why it waits, without position; of an admitted one: NULL, or why a raised minimum waits */
+		text; /* why it waits, without position; of an admitted one: NULL, or why a raised minimum or edited templates wait */
 	const char *
 		held_by_gate; /* it waits for room, and nobody is evicted for it because of this scheduling gate of its pods */
 	const char *message;      /* text with position and estimate, as it is written to the status */

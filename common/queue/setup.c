@@ -224,6 +224,8 @@ static void number_rest(struct q_input *in, struct q_pass *p)
 		p->plan.n_holding += g->hold_yields;
 		for (uint32_t k = 0; k < g->n_runs; k++)
 			number_class(in, p, g->runs[k].class);
+		for (uint32_t k = 0; k < g->n_edited; k++)
+			number_class(in, p, g->edited[k].class);
 		for (uint32_t k = 0; k < g->n_leaving; k++)
 			number_class(in, p, g->leaving[k].class);
 		for (uint32_t k = 0; k < g->n_unbound; k++)

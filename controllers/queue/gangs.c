@@ -445,6 +445,31 @@ static void keep_what_stays(struct making *m)
 	}
 }
 
+/*
+ * The minimum as it would be made anew: results of pods of the old templates do not count then. Where nothing runs on there is nothing
+ * to wait for: that asks for nothing.
+ */
+static void observe_edit(struct making *m)
+{
+	const struct kar_workload *w = m->qg->workload;
+	struct queue_runs runs = { .arena = m->arena };
+
+	if (!w->edited || !m->qg->recorded)
+		return;
+	for (size_t i = 0; i < m->roles.n && m->live; i++) {
+		const struct kar_workload_role *r = &m->roles.items[i];
+		int32_t n = (int32_t)kar_clamp((int64_t)r->need + (r->need ? r->n_done : 0), 0, r->replicas);
+
+		if (n)
+			queue_run_add(&runs, m->classes[i], n,
+				queue_quota_of_role(m->p->quota, m->owner->ns, r));
+	}
+	m->in->edit =
+		kar_podgroup_has_let_in(m->group, w->templates) ? KAR_QUEUE_EDIT_COMES : KAR_QUEUE_EDIT_WAITS;
+	m->in->edited = runs.items;
+	m->in->n_edited = runs.n;
+}
+
 static void finish(struct making *m)
 {
 	struct kar_queue_group *in = m->in;
@@ -469,6 +494,7 @@ static void finish(struct making *m)
 		in->desired = (int32_t)kar_clamp(m->let_go, 0, left);
 	keep_what_stays(m);
 	in->elastic = left > in->min || in->desired < in->min;
+	observe_edit(m);
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;
 }
 

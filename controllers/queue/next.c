@@ -312,6 +312,25 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 		: "";
 }
 
+void queue_set_templates(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+{
+	if (p->in[qg - p->groups].edit == KAR_QUEUE_EDIT_WAITS && queue_is_admitted(d)) {
+		st->templates = qg->workload->templates;
+		st->templates_wait = !d->takes_edit;
+	}
+}
+
+bool queue_decides_edit(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d)
+{
+	struct kar_podgroup_status next = qg->group->status;
+
+	queue_set_templates(p, qg, d, &next);
+	return !kar_streq(next.templates, qg->group->status.templates) ||
+		next.templates_wait != qg->group->status.templates_wait;
+}
+
 /* The status of the group as it is after @d. */
 struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
@@ -323,6 +342,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
 	st.admitted_queue = admitted ? qg->queue : "";
+	queue_set_templates(p, qg, d, &st);
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;

@@ -141,7 +141,7 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 		queue_is_scaled(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
-		(admitted && !kar_podgroup_admitted_by(g, qg->queue));
+		(admitted && !kar_podgroup_admitted_by(g, qg->queue)) || queue_decides_edit(p, qg, d);
 }
 
 /* Of condition QuotaReserved: what is used changes all the time. */

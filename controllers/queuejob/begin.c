@@ -128,6 +128,8 @@ void queuejob_begin(struct queuejob_reconcile *r, const struct queuejob_view *v,
 	f->unchecked = queuejob_awaits_check(r) || queuejob_awaits_service(r);
 	f->replaces_template =
 		f->template_changed && queuejob_has_gang(seen->phase) && !v->job->invalid && !f->unchecked;
+	f->edit_waits = f->replaces_template && !queuejob_edit_is_let_in(r);
+	f->replaces_template &= !f->edit_waits;
 	queuejob_read_indexes(r);
 	r->gives_up = false;
 	count(r, f, NULL);

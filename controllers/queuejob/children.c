@@ -467,5 +467,5 @@ bool queuejob_keep_children(struct queuejob_reconcile *r)
 	bool ready = queuejob_repair_children(r);
 
 	r->p->unfinished = !ready && r->p->n_actions > before; /* pods are created by the next sync */
-	return mirror_admission(r) && ready && !r->f->unchecked;
+	return mirror_admission(r) && ready && !r->f->unchecked && !r->f->edit_waits;
 }

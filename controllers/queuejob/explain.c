@@ -147,6 +147,7 @@ void queuejob_explain(struct queuejob_reconcile *r)
 	     grows = r->want.min > 0 && !r->st.record.formed_min_available;
 	const char *not_gone = queuejob_describe_not_gone(r);
 
+	queuejob_report_edit(r);
 	report_stuck(r);
 	queuejob_report_crashes(r);
 	queuejob_warn_once(r, kar_reason_ContainerWaiting, "StartPods");

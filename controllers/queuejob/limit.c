@@ -394,6 +394,25 @@ void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason)
 				: "it has not decided yet");
 }
 
+bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+
+	return g && kar_podgroup_has_let_in(g, r->f->job->spec_template_hash);
+}
+
+void queuejob_report_edit(struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+
+	/* Before the queue has decided, which takes a moment, there is nothing to say. */
+	if (c && r->f->edit_waits && g->status.templates_wait &&
+		kar_streq(g->status.templates, r->f->job->spec_template_hash))
+		queuejob_report(r, kar_reason_WaitingForAdmission, "incarnation %d runs on: %s",
+			(int)r->st.incarnation, c->message);
+}
+
 void queuejob_report_limit(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);

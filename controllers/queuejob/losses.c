@@ -164,11 +164,11 @@ static void report_losses(struct queuejob_reconcile *r, const char *reason, cons
 			queuejob_describe_ruled(r, r->loss.lost.items[k->first],
 				queuejob_loss_rule(r, k->first)),
 			more,
-			ended                     ? (k->n > 1 ? "; their indexes are not run again"
-							      : "; its index is not run again")
-				: r->f->unchecked ? ""
-				: k->n > 1        ? "; replacing them"
-						  : "; replacing it");
+			ended ? (k->n > 1 ? "; their indexes are not run again"
+					  : "; its index is not run again")
+				: r->f->unchecked || r->f->edit_waits ? ""
+				: k->n > 1                            ? "; replacing them"
+								      : "; replacing it");
 }
 
 static void set_cause(struct queuejob_reconcile *r, size_t i)

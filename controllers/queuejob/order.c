@@ -110,7 +110,7 @@ void queuejob_start_tasks(struct queuejob_reconcile *r)
 	size_t *started = kar_arena_alloc(r->arena, r->f->pods.n_tasks, sizeof(*started)), n = 0;
 	int32_t pods = 0;
 
-	if (r->f->job->invalid || r->f->unchecked)
+	if (r->f->job->invalid || r->f->unchecked || r->f->edit_waits)
 		return; /* its pods could not be created; the running tasks go on */
 	while (start_next(r, &started[n])) {
 		/* A task without dependencies that starts only now was added, or freed of them, by an edit. */

@@ -41,6 +41,7 @@ struct queuejob_facts {
 	bool template_changed;                /* the recorded template is not the specified one */
 	/* No pod may be created yet: a dry run has failed or is due, or the Service does not exist. */
 	bool unchecked;
+	bool edit_waits;        /* the queue has not let the changed templates in: the incarnation goes on */
 	bool replaces_template; /* the incarnation is restarted with the changed templates */
 };
 
@@ -222,6 +223,10 @@ int32_t queuejob_count_live(const struct queuejob_reconcile *r) KAR_NONNULL;
 bool queuejob_waits_for_raised(const struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports, with @reason, that the queue allows fewer pods than a minimum needs that was raised, if it does. */
 void queuejob_report_raised(struct queuejob_reconcile *r, const char *reason) KAR_NONNULL;
+/* The queue has let in the templates as they are now, in the place of those of the pods that run. */
+bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r) KAR_NONNULL;
+/* Reports why it has not, if it has decided so. */
+void queuejob_report_edit(struct queuejob_reconcile *r) KAR_NONNULL;
 /* Reports that the queue allows fewer pods than have not succeeded, if it does. */
 void queuejob_report_limit(struct queuejob_reconcile *r) KAR_NONNULL;
 

@@ -43,6 +43,15 @@ static void describe_times(const struct kar_queuejob *job, struct kar_workload *
 			job->spec.freezing_window ? job->spec.freezing_window * KAR_SECOND : -1;
 }
 
+static bool is_edited(const struct kar_queuejob *job)
+{
+	const struct kar_queuejob_status *st = &job->status;
+	bool runs = st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING;
+
+	return runs && st->record.template_hash[0] && !job->invalid &&
+		!kar_streq(st->record.template_hash, job->spec_template_hash);
+}
+
 static void describe(const struct kar_object *o, struct kar_workload *out)
 {
 	const struct kar_queuejob *job = kar_as_queuejob(o);
@@ -51,6 +60,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 	*out = (struct kar_workload){
 		.generation = job->generation,
 		.queue_label = job->queue_label,
+		.templates = job->spec_template_hash,
 		.priority_class = job->spec.sched.has_priority ? NULL : job->spec.sched.priority_class_name,
 		.conflict = kar_streq(st->reason, kar_reason_NameConflict) ? st->message : NULL,
 		.gang_groups = &job->spec.sched.gang_groups,
@@ -64,6 +74,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 		.unusable = kar_condition_is_true(&st->conditions, KAR_QJ_INVALID),
 		.begun = st->incarnation > 0,
 		.ran = st->incarnation > 0 && kar_streq(st->record.template_hash, job->spec_template_hash),
+		.edited = is_edited(job),
 		.raised = st->record.formation == KAR_QJ_FORMATION_RAISED,
 		.non_strict = kar_streq(job->spec.sched.mode, "NonStrict"),
 	};

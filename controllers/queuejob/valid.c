@@ -59,7 +59,7 @@ bool queuejob_awaits_check(const struct queuejob_reconcile *r)
 
 bool queuejob_template_is_pending(const struct queuejob_reconcile *r)
 {
-	return r->f->template_changed && (r->f->unchecked || r->f->job->invalid);
+	return r->f->template_changed && (r->f->unchecked || r->f->job->invalid || r->f->edit_waits);
 }
 
 static void report(struct queuejob_reconcile *r, enum kar_qj_objection objection, const char *reason,

@@ -16,6 +16,7 @@
  *        p=BASE t=CREATED waited=SECONDS run=D (admitted, D pods bound; on=NODE:N,NODE:N or the first node) bare=D (admitted, no pod bound)
  *        claim (reserving), formed=T admitted=T scaled=T started=T ends=T stops=N (that many of its pods are still leaving the first node)
  *        budget=NAME:N (it protects N of its pods), fixed (not elastic), ineligible=REASON, unit=NAME,NAME, timeout=SECONDS, keep (not evictable), replaces, direct (created_bound), raised=D (runs D < MIN), yields, empty (yields to groups with members), bound-for-good (not_returnable), evictions=N
+ *        edit=N:RES:AMOUNT (its templates were edited: a minimum of N such pods) edited=... (a pass has let that in)
  *   flags runtime= window= starve= age= (seconds) load= (thousandths)
  *   now SECONDS
  *
@@ -354,6 +355,20 @@ static inline enum kar_queue_reason world_reason(const char *name)
 	return r;
 }
 
+/* "edit=N:RES:AMOUNT": its templates were edited to so many pods. "edited=": a pass has let that in. */
+static inline void world_edit(struct world *w, struct kar_queue_group *g, const char *word, const char *value)
+{
+	struct kar_queue_run *r = kar_arena_alloc(&w->a, 1, sizeof(*r));
+	const char *n = words_part(&w->a, &value, ":"), *resource = words_part(&w->a, &value, ":");
+
+	r->n = atoi(n);
+	r->class = world_class(w, kar_arena_printf(&w->a, "%s=%s", resource, value));
+	world_charge(w, g->ns, r);
+	g->edited = r;
+	g->n_edited = 1;
+	g->edit = strcmp(word, "edit") == 0 ? KAR_QUEUE_EDIT_WAITS : KAR_QUEUE_EDIT_COMES;
+}
+
 /* One word "key=value" that is no need of its pods; false: it is one. */
 static inline bool world_group_word(struct world *w, struct kar_queue_group *g, const char *word,
 	const char *value)
@@ -408,6 +423,8 @@ static inline bool world_group_word(struct world *w, struct kar_queue_group *g, 
 		g->standing = KAR_QUEUE_RESERVING;
 	else if (strcmp(word, "budget") == 0)
 		world_protect(w, g, value);
+	else if (strcmp(word, "edit") == 0 || strcmp(word, "edited") == 0)
+		world_edit(w, g, word, value);
 	else if (strcmp(word, "unit") == 0)
 		world_unit(w, g, value);
 	else

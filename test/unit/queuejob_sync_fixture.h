@@ -52,20 +52,26 @@ static KAR_UNUSED void put_job(const char *rest)
 #define TRACKED ",\"finalizers\":[\"kube-arbitrator.io/pod-tracking\"]"
 #define IN_GROUP ",\"labels\":{\"scheduling.x-k8s.io/pod-group\":\"j\"}"
 
-static KAR_UNUSED void put_children(bool admitted)
-{
-	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":2}");
-	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
-		admitted
-			? ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"conditions\":[{"
-			  "\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\"}]}"
-			: ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0}");
-}
-
 /* Of the job, as it was put last. */
 static KAR_UNUSED const char *spec_hash(void)
 {
 	return kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash;
+}
+
+/* The queue of an admitted group has let in the templates of the job as they are now. */
+static KAR_UNUSED void put_children(bool admitted)
+{
+	struct kar_buf status = { 0 };
+
+	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":2}");
+	kar_buf_printf(&status,
+		",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"templates\":\"%s\",\"conditions\":[{"
+		"\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\"}]}",
+		kar_store_get(w.stores.queuejobs, "ns", "j") ? spec_hash() : "");
+	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
+		admitted ? kar_buf_cstr(&status)
+			 : ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0}");
+	kar_buf_release(&status);
 }
 
 /* A job that is about to create its pods. */

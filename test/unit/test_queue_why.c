@@ -373,6 +373,58 @@ static void raised_minimum(void **state)
 	check_rows(rows, KAR_LEN(rows), raised);
 }
 
+/* Of a group that runs, whose templates were edited. */
+static const char *edit(struct world *w, uint32_t group)
+{
+	const struct kar_queue_decision *d = &w->r.groups[group];
+
+	return kar_arena_printf(&w->a, "%s, %d: %s", d->takes_edit ? "let in" : "waits", (int)d->desired,
+		d->text ? d->text : "-");
+}
+
+static void edited_templates(void **state)
+{
+	static const struct row rows[] = {
+		{ "the same needs", "node n cpu=4; queue a cap=cpu:4; group j a 4 cpu=1 run=4 edit=4:cpu:1",
+			"let in, 4: -" },
+		{ "more, for which there is room beside what goes",
+			"node n cpu=8; queue a; group j a 4 cpu=1 run=4 edit=4:cpu:2", "let in, 4: -" },
+		{ "capability", "node n cpu=20; queue a cap=cpu:4; group j a 4 cpu=1 run=4 edit=4:cpu:2",
+			"waits, 4: templates edited: insufficient cpu: 8 requested, 4 of 4 free (4 short), queue a has capability 4" },
+		{ "capability that others of the queue use, too",
+			"node n cpu=20; queue a cap=cpu:9; group j a 4 cpu=1 run=4 edit=4:cpu:2; group i a 2 cpu=1 run=2",
+			"waits, 4: templates edited: insufficient cpu: 8 requested, 7 of 9 free (1 short), queue a has capability 9" },
+		{ "capability of a parent",
+			"node n cpu=20; queue t cap=cpu:6; queue a under=t; group j a 4 cpu=1 run=4 edit=4:cpu:2",
+			"waits, 4: templates edited: insufficient cpu: 8 requested, 6 of 6 free (2 short), queue t has capability 6" },
+		{ "quota",
+			"node n cpu=20; queue a; quota default c requests.cpu=4; group j a 4 cpu=1 run=4 edit=4:cpu:2",
+			"waits, 4: templates edited: insufficient requests.cpu: 8 requested, 4 of 4 free (4 short), quota c allows 4" },
+		{ "no node is as large", "2*node n cpu=4; queue a; group j a 2 cpu=1 run=2 edit=1:cpu:5",
+			"waits, 2: templates edited: a pod asks for 5 cpu, the largest node has 4" },
+		{ "others have the nodes",
+			"node n cpu=4; node m cpu=4; queue a; group j a 2 cpu=1 run=2 on=n:2 edit=2:cpu:4; group i a 1 cpu=1 run=1 on=m:1",
+			"waits, 2: templates edited: insufficient cpu: 8 requested, 7 of 8 free (1 short)" },
+		{ "who waits for room has not got it yet",
+			"node n cpu=8; queue a strict; group j a 2 cpu=1 run=2 edit=2:cpu:2; group i a 7 cpu=1",
+			"waits, 2: templates edited: queue a is StrictFIFO: default/i goes first" },
+		{ "but nobody goes before who does not grow",
+			"node n cpu=8; queue a strict; group j a 2 cpu=1 run=2 edit=2:cpu:1; group i a 7 cpu=1",
+			"let in, 2: -" },
+		{ "two at once: the second one's room is that of the first",
+			"node n cpu=8; queue a; group i a 2 cpu=1 run=2 edit=2:cpu:3; group j a 2 cpu=1 run=2 edit=2:cpu:3",
+			"waits, 2: templates edited: the templates of default/i were edited, too, and go first" },
+		{ "nor while the first one's pods stop",
+			"node n cpu=20; queue a; group i a 2 cpu=1 run=2 edited=2:cpu:3; group j a 2 cpu=1 run=2 edit=2:cpu:3",
+			"waits, 2: templates edited: the templates of default/i were edited, too, and go first" },
+		{ "a gang becomes one of no minimum",
+			"node n cpu=4; queue a; group j a 2 cpu=1 run=2 edit=0:cpu:1", "let in, 2: -" },
+	};
+
+	(void)state;
+	check_rows(rows, KAR_LEN(rows), edit);
+}
+
 /* Why the elastic group j has no more pods. */
 static const char *limit(struct world *w, uint32_t group)
 {
@@ -522,6 +574,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(raised_minimum),
+		cmocka_unit_test(edited_templates),
 		cmocka_unit_test(no_more_pods),
 		cmocka_unit_test(document_has_each_reason),
 		cmocka_unit_test(list_has_each_reason),

@@ -42,6 +42,8 @@ static const struct {
 		EDITED(BY_JOB), ",\"spec\":{\"minMember\":1},\"status\":{\"position\":0}", true },
 	{ "limit_of_the_group", &w.stores.podgroups, EDITED(BY_JOB), ONE_WAITS, EDITED(BY_JOB),
 		",\"spec\":{\"minMember\":1},\"status\":{\"position\":1,\"desired\":3}", true },
+	{ "templates_that_the_queue_lets_in", &w.stores.podgroups, EDITED(BY_JOB), ONE_WAITS, EDITED(BY_JOB),
+		",\"spec\":{\"minMember\":1},\"status\":{\"position\":1,\"templates\":\"h\"}", true },
 	{ "spec_of_the_group", &w.stores.podgroups, EDITED(BY_JOB), ONE_WAITS, EDITED(BY_JOB),
 		",\"spec\":{\"minMember\":2},\"status\":{\"position\":1}", true },
 	{ "group_loses_its_owner", &w.stores.podgroups, EDITED(BY_JOB), ONE_WAITS, EDITED(""), ONE_WAITS,

@@ -89,3 +89,24 @@ def story_queue_says_that_it_is_over_its_capability(s):
         s.wait_phase("next", "Running", running=1)
         wait_until(lambda: over(s, name)["status"] == "False", "the queue is within its capability")
         s.kubectl("delete", "queuejobs", "--all", "--wait=false")
+
+
+def story_edited_template_waits_within_the_limits(s):
+    """A template is edited to twice the CPUs in a queue that has no more: the pods run on, and the job says why. It is made anew when the queue has room, and at once when the edit asks for less."""
+    wait_until_alone(s)
+    with queue(s, capability={"cpu": 4}) as name:
+        s.apply(job("j", 2, 2, name))
+        s.wait_phase("j", "Running", running=2)
+        uids = s.uids("j")
+        request = "template/spec/containers/0/resources/requests/cpu"
+        edit(s, "j", request, "4")
+        why = f"incarnation 1 runs on: templates edited: insufficient cpu: 8 requested, 4 of 4 free (4 short), queue {name} has capability 4"
+        wait_until(lambda: s.status("j").get("message") == why, f"the job says: {why}")
+        stays(lambda: s.uids("j") == uids, "the same pods")
+        patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 8}}})
+        s.wait_phase("j", "Running", running=2, incarnation=2)
+        edit(s, "j", request, "100")
+        wait_until(lambda: "runs on: templates edited: " in s.status("j").get("message", ""), "the job says that no node is as large")
+        edit(s, "j", request, "1")
+        s.wait_phase("j", "Running", running=2, incarnation=3)
+        s.kubectl("delete", "queuejobs", "--all", "--wait=false")

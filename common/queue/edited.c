@@ -1,0 +1,125 @@
+/* Edited templates: would the group be let in with them, in the place of the pods that it has? */
+#include "common/queue/explain.h"
+
+/* The group as it would stand in its line without its pods, with those of the edited templates. */
+static struct q_group *stand_in(struct q_pass *p, const struct q_group *g)
+{
+	struct kar_queue_group *in = kar_arena_alloc(p->arena, 1, sizeof(*in));
+	struct q_group *e = kar_arena_alloc(p->arena, 1, sizeof(*e));
+
+	*in = *g->in;
+	in->standing = KAR_QUEUE_WAITING;
+	in->runs = g->in->edited;
+	in->n_runs = g->in->n_edited;
+	in->min = 0;
+	for (uint32_t i = 0; i < in->n_runs; i++)
+		in->min = (int32_t)q_min(INT32_MAX, q_add(in->min, in->runs[i].n));
+	in->desired = in->min;
+	in->leaving = NULL;
+	in->unbound = NULL;
+	in->n_leaving = in->n_unbound = 0;
+	in->released = in->replaces = false;
+	*e = (struct q_group){ .in = in,
+		.queue = g->queue,
+		.index = g->index,
+		.min = in->min,
+		.left = in->min,
+		.desired = in->min,
+		.level = g->level,
+		.wait = g->wait };
+	e->kind = q_kind_of(p, e);
+	return e;
+}
+
+/* Does it have more with the edited templates than now? */
+static bool grows(struct q_pass *p, const struct q_group *g, const struct q_group *e)
+{
+	int64_t *has = q_vector(p);
+	bool more = false;
+
+	q_add_pods(p, g, 0, g->st.n_kept, has, NULL);
+	for (uint32_t r = 0; r < p->in->n_resources; r++)
+		more |= e->kind->minimum[r] > has[r];
+	return more;
+}
+
+static void take_away(struct q_pass *p, struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.n_kept = 0;
+	q_set(p, g, &st);
+}
+
+static const char *why_not(struct q_pass *p, struct q_group *e)
+{
+	const struct q_ask ask = q_ask_minimum(e);
+	struct q_short s;
+
+	if (!q_is_feasible(p, e))
+		return q_why_infeasible(p, e).text;
+	if (!q_rows_fit(p, &ask, Q_FUT, &s) || !q_place(p, &ask, Q_FUT, &e->st))
+		return q_why_now(p, &ask).text;
+	return NULL;
+}
+
+static const char *judge(struct q_pass *p, struct q_group *g, struct q_group *e)
+{
+	struct q_mark mark = q_mark(p);
+	const char *why;
+
+	take_away(p, g);
+	why = why_not(p, e);
+	q_undo(p, mark);
+	return why;
+}
+
+/* What waits at the head of a StrictFIFO queue goes before whoever would have more than now. */
+static const char *name_strict_head(struct q_pass *p, const struct q_group *g)
+{
+	const struct q_group *head = g->queue->stopped_by;
+
+	return !head ? NULL
+		     : Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->in->queue_name, head->in->ns,
+			       head->in->name);
+}
+
+static bool is_edited(const struct q_group *g, enum kar_queue_edit how)
+{
+	return g->in->edit == how && g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g);
+}
+
+/*
+ * Those that grow are let in one after the other: what the last one takes is in the sums only when its pods are made anew. So a pass in
+ * which such a one has not been yet lets no other in.
+ */
+void q_judge_edits(struct q_pass *p, struct kar_queue_result *out)
+{
+	const struct q_group *comes = NULL;
+
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups && !comes; i++) {
+		struct q_group *g = &p->in->groups[i];
+
+		comes = is_edited(g, KAR_QUEUE_EDIT_COMES) && grows(p, g, stand_in(p, g)) ? g : NULL;
+	}
+	for (uint32_t i = 0; i < p->in->n_line; i++) {
+		struct q_group *g = p->in->line[i], *e;
+		struct kar_queue_decision *d = &out->groups[g->index];
+		bool more;
+
+		if (!is_edited(g, KAR_QUEUE_EDIT_WAITS))
+			continue;
+		e = stand_in(p, g);
+		more = grows(p, g, e);
+		d->edit_text = more ? name_strict_head(p, g) : NULL;
+		if (!d->edit_text && more && comes)
+			d->edit_text = Q_TEXT(p, "the templates of %s/%s were edited, too, and go first",
+				comes->in->ns, comes->in->name);
+		if (!d->edit_text)
+			d->edit_text = judge(p, g, e);
+		d->takes_edit = !d->edit_text;
+		comes = d->takes_edit && more ? g : comes;
+	}
+}
