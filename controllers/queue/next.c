@@ -129,10 +129,12 @@ static void set_admitted(struct queue_pass *p, const struct queue_group *qg,
 	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
 }
 
-/* It waits for places, and nobody places it any more: its scheduler is another now, or it has no minimum. */
+/* It waits for places, and gets none: its scheduler is another now, or it has no minimum, or no pods. */
 bool queue_ends_waiting(const struct queue_group *qg, const struct kar_queue_decision *d)
 {
-	return queue_is_admitted(d) && !qg->gang && queue_waits_for_places(qg->group);
+	bool placed = qg->gang && (d->places || d->provisions);
+
+	return queue_is_admitted(d) && !placed && queue_waits_for_places(qg->group);
 }
 
 /* Places for pods that are to be created now: those of a task that waits for another one are only kept free. */

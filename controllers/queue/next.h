@@ -14,7 +14,7 @@ static inline bool queue_is_admitted(const struct kar_queue_decision *d)
 /* The message of its condition Admitted, in the arena of the sync. */
 const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL KAR_RETNN;
-/* It waits for places, and nobody places it any more: its scheduler is another now, or it has no minimum. */
+/* It waits for places, and gets none: its scheduler is another now, or it has no minimum, or no pods. */
 bool queue_ends_waiting(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;
 /* It has no place yet for pods that are created bound, or names places that nobody needs. */
 bool queue_renews_plan(const struct queue_group *qg, const struct kar_queue_decision *d) KAR_NONNULL;
