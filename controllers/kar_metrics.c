@@ -116,6 +116,13 @@ static void collect_usage(struct kar_metrics *m, const struct kar_queue *q)
 	}
 }
 
+static void collect_over_capability(struct kar_metrics *m, const struct kar_queue *q)
+{
+	bool over = kar_condition_is_true(&q->status.conditions, "OverCapability");
+
+	kar_metric_add(m, &kar_m_kar_queue_over_capability, over ? 1 : 0, KAR_LABELS(q->o.name));
+}
+
 /* One of the reasons of the queue reconciler; @reason comes from a status. */
 static const char *known_reason(const char *reason)
 {
@@ -162,9 +169,11 @@ void kar_collect_objects(struct kar_metrics *m, const struct kar_stores *stores,
 	collect_gangs(m, stores->podgroups);
 	kar_metric_clear(m, &kar_m_kar_queue_groups);
 	kar_metric_clear(m, &kar_m_kar_queue_usage);
+	kar_metric_clear(m, &kar_m_kar_queue_over_capability);
 	for (struct kar_iter it = kar_store_all(stores->queues); kar_iter_next(&it, &o);) {
 		collect_queue(m, kar_as_queue(o));
 		collect_usage(m, kar_as_queue(o));
+		collect_over_capability(m, kar_as_queue(o));
 	}
 	kar_metric_clear(m, &kar_m_kar_pending_groups);
 	kar_metric_clear(m, &kar_m_kar_pending_longest_seconds);

@@ -40,6 +40,8 @@ struct kar_manager;
 		"PodGroups of a queue by what they do: pending, inqueue, running, completed, unknown") \
 	X(kar_queue_usage, KAR_GAUGE, NULL, "queue,resource", \
 		"What the admitted groups of a queue and of all below it hold: cores, bytes, pieces") \
+	X(kar_queue_over_capability, KAR_GAUGE, NULL, "queue", \
+		"1: the live pods of the queue have more than its capability (condition OverCapability), else 0") \
 	X(kar_queue_passes_unsettled_total, KAR_COUNTER, NULL, "", \
 		"Passes over the queues that had not settled after 20 steps, which is a bug")
 

@@ -50,6 +50,11 @@ static const char queue[] =
 	"{\"metadata\":{\"name\":\"q\",\"uid\":\"q\",\"resourceVersion\":\"3\"},\"spec\":{},\"status\":{\"pending\":4,\"running\":2,"
 	"\"allocated\":{\"cpu\":\"1500m\",\"memory\":\"2Gi\",\"example.com/made-up\":\"7\",\"pods\":\"x\"},"
 	"\"entitled\":{\"cpu\":\"3\",\"memory\":\"1Gi\",\"pods\":\"9\",\"nvidia.com/gpu\":\"4\"}}}";
+#define OVER(name, status) \
+	"{\"metadata\":{\"name\":\"" name "\",\"uid\":\"" name "\",\"resourceVersion\":\"3\"},\"spec\":{}," \
+	"\"status\":{\"conditions\":[{\"type\":\"OverCapability\",\"status\":\"" status \
+	"\",\"reason\":\"x\"}]}}"
+static const char *const queues[] = { queue, OVER("over", "True"), OVER("within", "False") };
 /* clang-format on */
 
 static const struct {
@@ -59,8 +64,7 @@ static const struct {
 } rows[] = {
 	{ &kar_m_kar_queuejobs, "Running", NULL, 2 },
 	{ &kar_m_kar_queuejobs, "Pending", NULL, 2 }, /* no status, or one that nobody understands */
-	{ &kar_m_kar_queuejobs, "Failed", NULL, 1 },
-	{ &kar_m_kar_queuejobs, "Completed", NULL, 0 },
+	{ &kar_m_kar_queuejobs, "Failed", NULL, 1 }, { &kar_m_kar_queuejobs, "Completed", NULL, 0 },
 	{ &kar_m_kar_pending_groups, "q", "NoFit", 2 },
 	{ &kar_m_kar_pending_longest_seconds, "q", "NoFit", 100 },
 	{ &kar_m_kar_pending_groups, "q", "MaxJobsReached", 1 },
@@ -69,17 +73,16 @@ static const struct {
 	{ &kar_m_kar_pending_groups, "q", "other", 1 },
 	{ &kar_m_kar_pending_groups, "other", "QueueNotFound", 2 },
 	{ &kar_m_kar_pending_groups, "made-up-1", "QueueNotFound", 0 },
-	{ &kar_m_kar_pending_groups, "q", "Suspended", 0 },
-	{ &kar_m_kar_gangs, "Satisfied", NULL, 1 },
-	{ &kar_m_kar_gangs, "Placed", NULL, 1 },
-	{ &kar_m_kar_gangs, "RollingBack", NULL, 0 },
-	{ &kar_m_kar_queue_groups, "q", "pending", 4 },
-	{ &kar_m_kar_queue_groups, "q", "running", 2 },
-	{ &kar_m_kar_queue_usage, "q", "cpu", 1.5 },
-	{ &kar_m_kar_queue_usage, "q", "memory", 2147483648.0 },
+	{ &kar_m_kar_pending_groups, "q", "Suspended", 0 }, { &kar_m_kar_gangs, "Satisfied", NULL, 1 },
+	{ &kar_m_kar_gangs, "Placed", NULL, 1 }, { &kar_m_kar_gangs, "RollingBack", NULL, 0 },
+	{ &kar_m_kar_queue_groups, "q", "pending", 4 }, { &kar_m_kar_queue_groups, "q", "running", 2 },
+	{ &kar_m_kar_queue_usage, "q", "cpu", 1.5 }, { &kar_m_kar_queue_usage, "q", "memory", 2147483648.0 },
 	{ &kar_m_kar_queue_usage, "q", "pods", 0 }, /* a status that somebody has edited */
 	{ &kar_m_kar_queue_usage, "q", "nvidia.com/gpu", 0 },
 	{ &kar_m_kar_queue_usage, "q", "example.com/made-up", 0 },
+	{ &kar_m_kar_queue_over_capability, "over", NULL, 1 },
+	{ &kar_m_kar_queue_over_capability, "within", NULL, 0 },
+	{ &kar_m_kar_queue_over_capability, "q", NULL, 0 }, /* it was never over */
 };
 
 static void put(struct kar_intern *strings, struct kar_store *store, const char *json)
@@ -97,7 +100,8 @@ static void objects_are_counted(void **state KAR_UNUSED)
 	struct kar_buf text = { 0 };
 
 	kar_stores_init(&s, strings);
-	put(strings, s.queues, queue);
+	for (size_t i = 0; i < KAR_LEN(queues); i++)
+		put(strings, s.queues, queues[i]);
 	for (size_t i = 0; i < KAR_LEN(jobs); i++)
 		put(strings, s.queuejobs, jobs[i]);
 	for (size_t i = 0; i < KAR_LEN(groups); i++)
@@ -116,6 +120,7 @@ static void objects_are_counted(void **state KAR_UNUSED)
 	kar_metrics_print(m, false, &text);
 	assert_non_null(
 		strstr(kar_buf_cstr(&text), "kar_queue_usage{queue=\"q\",resource=\"nvidia.com/gpu\"} 0\n"));
+	assert_non_null(strstr(kar_buf_cstr(&text), "kar_queue_over_capability{queue=\"q\"} 0\n"));
 	kar_buf_release(&text);
 	kar_metrics_free(m);
 	kar_stores_release(&s);
