@@ -151,9 +151,6 @@ static const struct kar_field status_fields[] = {
 	KAR_STATUS_OPT(INT32, struct wire_status, s.position, s.has_position, "position", KAR_PG_QUEUE, NULL),
 	KAR_STATUS_TEXT(struct wire_status, s.admitted_queue, "admittedQueue", KAR_COPY_VALUE, KAR_PG_QUEUE,
 		NULL),
-	KAR_STATUS_TEXT(struct wire_status, s.templates, "templates", KAR_COPY_UID, KAR_PG_QUEUE, NULL),
-	KAR_STATUS(BOOL, struct wire_status, s.templates_wait, "templatesWait",
-		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO, NULL),
 	KAR_STATUS(TIME, struct wire_status, s.waiting_since, "waitingSince", KAR_PG_QUEUE, NULL),
 	KAR_STATUS(INT64, struct wire_status, s.waited_seconds, "waitedSeconds",
 		KAR_PG_QUEUE | KAR_SF_OMIT_ZERO, NULL),
@@ -306,10 +303,12 @@ const char *kar_pg_failed_attempts(const struct kar_podgroup *g, const struct ka
 						     : "change the spec of the PodGroup");
 }
 
-bool kar_podgroup_has_let_in(const struct kar_podgroup *g, const char *templates)
+bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation)
 {
-	return !g->status.templates_wait && kar_has_text(templates) &&
-		kar_streq(g->status.templates, templates);
+	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_TEMPLATES_ADMITTED);
+
+	return !g->status.has_position ||
+		(c && c->status == KAR_COND_TRUE && c->observed_generation == generation);
 }
 
 bool kar_podgroup_admitted_by(const struct kar_podgroup *g, const char *queue)

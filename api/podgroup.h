@@ -17,6 +17,8 @@
 #define KAR_PG_SCHEDULED "Scheduled" /* minMember members are bound */
 #define KAR_PG_PREEMPTED \
 	"Preempted" /* written by the queue reconciler: it was evicted, and does not run again yet */
+#define KAR_PG_TEMPLATES_ADMITTED \
+	"TemplatesAdmitted" /* by the queue reconciler: edited templates may come; .observedGeneration is that of the workload */
 #define KAR_PG_QUOTA_RESERVED \
 	"QuotaReserved" /* written by the queue reconciler: room in ResourceQuotas is kept for members to come */
 #define KAR_PG_MEMBER_FAILED "MemberFailed"     /* a member failed although the quorum holds */
@@ -169,9 +171,6 @@ struct kar_podgroup_status {
 	bool has_position;
 	/* The queue that gave condition Admitted; "": none, or the CRD, or the version that wrote it, does not know it. */
 	const char *admitted_queue;
-	const char *
-		templates; /* hash of the edited templates about which its queue has decided last; "": none */
-	bool templates_wait; /* it has not let them in: condition Admitted says why */
 	kar_time
 		waiting_since; /* since when it waits without a break; 0: since its creation, or it does not */
 	int64_t waited_seconds;   /* for how long it had waited before that */
@@ -213,8 +212,11 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 {
 	assert(o && o->type == &kar_podgroup_type);
 	return (const struct kar_podgroup *)(const void *)o;
-} /* Its queue has let in edited templates whose hash is @templates. */
-bool kar_podgroup_has_let_in(const struct kar_podgroup *g, const char *templates) KAR_NONNULL;
+} /*
+ * Its queue has let in the templates of generation @generation of its workload. True, too, of a group whose CRD keeps no answer: nothing could
+ * be waited for.
+ */
+bool kar_podgroup_has_let_in(const struct kar_podgroup *g, int64_t generation) KAR_NONNULL;
 
 /* The queue that @g names: in its spec, else by its label; NULL: none (controllers/asked.h). */
 const char *kar_podgroup_queue(const struct kar_podgroup *g) KAR_NONNULL;

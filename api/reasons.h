@@ -57,7 +57,7 @@ enum {
 	X(CheckingTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP, \
 		"The API server is asked whether it accepts the pods of the job, or of one ahead for which room is held meanwhile. Until it has answered nobody makes room for the job; it starts if there is room for it anyway. An answer that is older than a minute is asked for again before anybody is evicted.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
-		"The queue has not decided about the job yet.") \
+		"The queue has not decided about the job yet; or it has not let its edited templates in, and the pods of the former ones run on.") \
 	X(Waiting, KAR_SHOWN_NORMAL | KAR_SHOWN_ON_PODGROUP, \
 		"The job waits in its queue or for room on the nodes, or the queue is closed; the message says which. One event for each reason, not for each change of the position.") \
 	X(QueueNotFound, \

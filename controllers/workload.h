@@ -15,7 +15,6 @@
 struct kar_workload {
 	int64_t generation;
 	const char *queue_label;    /* value of its label KAR_LABEL_QUEUE; NULL: none */
-	const char *templates;      /* hash of its templates as they are now; "": none */
 	const char *priority_class; /* that it names itself, and that counts; NULL: none */
 	const char *conflict; /* why it cannot have a name that it needs; NULL: it can, as far as it knows */
 	const struct kar_array *gang_groups; /* const char *: "ns/name" of groups that start with its own */

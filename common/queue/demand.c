@@ -266,8 +266,8 @@ bool q_is_candidate(const struct q_group *g)
 {
 	if (g->st.standing == KAR_QUEUE_WAITING)
 		return !g->st.cause && q_ineligible(g) == KAR_QR_ADMITTED;
-	return q_is_admitted(g) && g->in->elastic && g->st.n_kept < g->min &&
-		g->queue->in; /* its minimum was raised, perhaps from nothing */
+	return q_is_admitted(g) && g->in->elastic && g->st.n_kept < g->min && g->queue->in &&
+		!g->queue->closed; /* its minimum was raised, perhaps from nothing */
 }
 
 struct q_ask q_ask_minimum(struct q_group *g)

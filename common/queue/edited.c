@@ -1,6 +1,8 @@
 /* Edited templates: would the group be let in with them, in the place of the pods that it has? */
 #include "common/queue/explain.h"
 
+#include "common/str.h"
+
 /* The group as it would stand in its line without its pods, with those of the edited templates. */
 static struct q_group *stand_in(struct q_pass *p, const struct q_group *g)
 {
@@ -19,6 +21,7 @@ static struct q_group *stand_in(struct q_pass *p, const struct q_group *g)
 	in->unbound = NULL;
 	in->n_leaving = in->n_unbound = 0;
 	in->released = in->replaces = false;
+	in->ineligible = KAR_QR_ADMITTED;
 	*e = (struct q_group){ .in = in,
 		.queue = g->queue,
 		.index = g->index,
@@ -53,25 +56,45 @@ static void take_away(struct q_pass *p, struct q_group *g)
 	q_set(p, g, &st);
 }
 
-static const char *why_not(struct q_pass *p, struct q_group *e)
+/* As many pods with the same needs: they go where the old ones were. */
+static bool is_alike(const struct q_group *g, const struct q_group *e)
+{
+	bool alike = true;
+
+	for (uint32_t i = 0; i < e->in->n_runs; i++) {
+		int64_t have = 0, want = 0;
+
+		for (uint32_t k = 0; k < e->in->n_runs; k++)
+			want += e->in->runs[k].class == e->in->runs[i].class ? e->in->runs[k].n : 0;
+		for (uint32_t k = 0; k < g->in->n_runs; k++)
+			have += g->in->runs[k].class == e->in->runs[i].class ? g->in->runs[k].n : 0;
+		alike &= want <= have;
+	}
+	return alike;
+}
+
+/* Limits bind what becomes more. Whoever asks for no more than it has only needs nodes. */
+static const char *why_not(struct q_pass *p, struct q_group *e, bool more)
 {
 	const struct q_ask ask = q_ask_minimum(e);
 	struct q_short s;
 
-	if (!q_is_feasible(p, e))
+	if (more && !q_is_feasible(p, e))
 		return q_why_infeasible(p, e).text;
-	if (!q_rows_fit(p, &ask, Q_FUT, &s) || !q_place(p, &ask, Q_FUT, &e->st))
+	if (more && !q_rows_fit(p, &ask, Q_FUT, &s))
 		return q_why_now(p, &ask).text;
-	return NULL;
+	if (q_place(p, &ask, Q_FUT, &e->st))
+		return NULL;
+	return more ? q_why_now(p, &ask).text : q_explain_nodes(p, &ask).text;
 }
 
-static const char *judge(struct q_pass *p, struct q_group *g, struct q_group *e)
+static const char *judge(struct q_pass *p, struct q_group *g, struct q_group *e, bool more)
 {
 	struct q_mark mark = q_mark(p);
 	const char *why;
 
 	take_away(p, g);
-	why = why_not(p, e);
+	why = why_not(p, e, more);
 	q_undo(p, mark);
 	return why;
 }
@@ -84,6 +107,23 @@ static const char *name_strict_head(struct q_pass *p, const struct q_group *g)
 	return !head ? NULL
 		     : Q_TEXT(p, "queue %s is StrictFIFO: %s/%s goes first", g->in->queue_name, head->in->ns,
 			       head->in->name);
+}
+
+/* Why nobody of its queue has more now, whatever there is; @comes: another one that gets more. NULL: it may. */
+static const char *why_no_more(struct q_pass *p, const struct q_group *g, const struct q_group *e,
+	const struct q_group *comes)
+{
+	enum kar_queue_reason reason = q_ineligible(e);
+
+	if (reason != KAR_QR_ADMITTED)
+		return q_why_ineligible(p, e, reason).text;
+	if (g->queue->stopped_by)
+		return name_strict_head(p, g);
+	if (!comes)
+		return NULL;
+	return kar_streq(comes->in->ns, g->in->ns)
+		? Q_TEXT(p, "the templates of %s were edited, too, and go first", comes->in->name)
+		: "edited templates of another job go first";
 }
 
 static bool is_edited(const struct q_group *g, enum kar_queue_edit how)
@@ -113,12 +153,9 @@ void q_judge_edits(struct q_pass *p, struct kar_queue_result *out)
 			continue;
 		e = stand_in(p, g);
 		more = grows(p, g, e);
-		d->edit_text = more ? name_strict_head(p, g) : NULL;
-		if (!d->edit_text && more && comes)
-			d->edit_text = Q_TEXT(p, "the templates of %s/%s were edited, too, and go first",
-				comes->in->ns, comes->in->name);
-		if (!d->edit_text)
-			d->edit_text = judge(p, g, e);
+		d->edit_text = more ? why_no_more(p, g, e, comes) : NULL;
+		if (!d->edit_text && (more || !is_alike(g, e)))
+			d->edit_text = judge(p, g, e, more);
 		d->takes_edit = !d->edit_text;
 		comes = d->takes_edit && more ? g : comes;
 	}

@@ -15,8 +15,7 @@ static bool exists(const struct q_pass *p, const char *queue)
 	return false;
 }
 
-static struct q_why why_ineligible(const struct q_pass *p, const struct q_group *g,
-	enum kar_queue_reason reason)
+struct q_why q_why_ineligible(const struct q_pass *p, const struct q_group *g, enum kar_queue_reason reason)
 {
 	static const char *const words[] = { "", "does not exist", "is in a cycle", "is too deep" };
 	const char *name = g->in->queue_name;
@@ -216,7 +215,7 @@ static struct q_why why_waiting(struct q_pass *p, struct q_group *g)
 	if (g->st.cause)
 		return (struct q_why){ KAR_QR_PREEMPTED, NULL };
 	if (reason)
-		return why_ineligible(p, g, reason);
+		return q_why_ineligible(p, g, reason);
 	if (g->st.standing == KAR_QUEUE_RESERVING)
 		return (struct q_why){ KAR_QR_RESERVING,
 			Q_TEXT(p, "capacity is held; %s still stopping", name_stopping(p, g)) };
@@ -246,7 +245,9 @@ static const char *name_what_minimum_lacks(struct q_pass *p, struct q_group *g)
 	const char *behind = name_head(p, g);
 
 	if (g->queue->n_children)
-		return why_ineligible(p, g, KAR_QR_QUEUE_NOT_LEAF).text;
+		return q_why_ineligible(p, g, KAR_QR_QUEUE_NOT_LEAF).text;
+	if (g->queue->closed)
+		return q_why_ineligible(p, g, KAR_QR_QUEUE_CLOSED).text;
 	return behind ? behind : q_why_now(p, &ask).text;
 }
 
@@ -257,11 +258,11 @@ static struct q_why why_admitted(struct q_pass *p, struct q_group *g, const char
 
 	if (g->st.provisions && !p->in->snapshot->no_nodes)
 		return (struct q_why){ KAR_QR_ADMITTED, q_explain_nodes(p, &minimum).text };
+	if (edit)
+		return (struct q_why){ KAR_QR_ADMITTED, Q_TEXT(p, "templates edited: %s", edit) };
 	if (g->in->elastic && g->st.n_kept < g->min && g->queue->in)
 		return (struct q_why){ KAR_QR_ADMITTED,
 			Q_TEXT(p, "minimum raised to %d: %s", (int)g->min, name_what_minimum_lacks(p, g)) };
-	if (edit)
-		return (struct q_why){ KAR_QR_ADMITTED, Q_TEXT(p, "templates edited: %s", edit) };
 	return (struct q_why){ 0 };
 }
 

@@ -55,6 +55,10 @@ bool q_would_fit(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* The sums of the cluster, or its nodes, are what stops it. */
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 
+/* Why a group is not eligible, if the pass has found that: @reason. */
+struct q_why q_why_ineligible(const struct q_pass *p, const struct q_group *g,
+	enum kar_queue_reason reason) KAR_NONNULL;
+
 /* --- edited.c: which edited templates are let in, and why not the others, into the decisions. */
 void q_judge_edits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 

@@ -464,8 +464,8 @@ static void observe_edit(struct making *m)
 			queue_run_add(&runs, m->classes[i], n,
 				queue_quota_of_role(m->p->quota, m->owner->ns, r));
 	}
-	m->in->edit =
-		kar_podgroup_has_let_in(m->group, w->templates) ? KAR_QUEUE_EDIT_COMES : KAR_QUEUE_EDIT_WAITS;
+	m->in->edit = kar_podgroup_has_let_in(m->group, w->generation) ? KAR_QUEUE_EDIT_COMES
+								       : KAR_QUEUE_EDIT_WAITS;
 	m->in->edited = runs.items;
 	m->in->n_edited = runs.n;
 }

@@ -314,23 +314,43 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 		: "";
 }
 
-void queue_set_templates(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+/* What is decided about edited templates; false: nothing. */
+static bool decide_edit(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_condition *out)
 {
-	if (p->in[qg - p->groups].edit == KAR_QUEUE_EDIT_WAITS && queue_is_admitted(d)) {
-		st->templates = qg->workload->templates;
-		st->templates_wait = !d->takes_edit;
-	}
+	if (!d->takes_edit && !d->edit_text)
+		return false;
+	*out = (struct kar_condition){ .type = KAR_PG_TEMPLATES_ADMITTED,
+		.status = d->takes_edit ? KAR_COND_TRUE : KAR_COND_FALSE,
+		.observed_generation = qg->workload->generation,
+		.reason = d->takes_edit ? kar_queue_reason_name(KAR_QR_ADMITTED)
+					: kar_reason_WaitingForAdmission,
+		.message = d->takes_edit
+			? "the pods are made again with the edited templates"
+			: kar_text_fit(&p->s->arena,
+				  kar_arena_printf(&p->s->arena, "templates edited: %s", d->edit_text),
+				  KAR_MAX_MESSAGE_BYTES) };
+	return true;
 }
 
 bool queue_decides_edit(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
-	struct kar_podgroup_status next = qg->group->status;
+	const struct kar_condition *c =
+		kar_condition_find(&qg->group->status.conditions, KAR_PG_TEMPLATES_ADMITTED);
+	struct kar_condition next;
 
-	queue_set_templates(p, qg, d, &next);
-	return !kar_streq(next.templates, qg->group->status.templates) ||
-		next.templates_wait != qg->group->status.templates_wait;
+	return decide_edit(p, qg, d, &next) &&
+		(!c || c->status != next.status || c->observed_generation != next.observed_generation);
+}
+
+static void set_templates(struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st)
+{
+	struct kar_condition c;
+
+	if (decide_edit(p, qg, d, &c))
+		kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
 }
 
 /* The status of the group as it is after @d. */
@@ -344,7 +364,6 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;
 	st.admitted_queue = admitted ? qg->queue : "";
-	queue_set_templates(p, qg, d, &st);
 	count_waiting(p, qg, d, &st);
 	if (queue_is_scaled(p, qg, d)) {
 		st.desired = d->desired;
@@ -357,6 +376,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	set_placement(p, qg, d, &st);
 	set_admitted(p, qg, d, &st);
 	queue_set_reserved(p, qg, &st);
+	set_templates(p, qg, d, &st);
 	if (d->hold_ends_for != KAR_QUEUE_NONE)
 		st.placement = kar_pg_yield_hold(&st.placement, name_of(p, d->hold_ends_for));
 	if (d->cause)

@@ -31,9 +31,7 @@ void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg,
 /* Why it has no more pods, into status.scalingLimit of @st. The text is in the arena of the sync. */
 void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st) KAR_NONNULL;
-/* What is decided about edited templates, into @st: it stays there until the next edit. The second says whether that is new. */
-void queue_set_templates(const struct queue_pass *p, const struct queue_group *qg,
-	const struct kar_queue_decision *d, struct kar_podgroup_status *st) KAR_NONNULL;
+/* What is decided about edited templates is new: condition TemplatesAdmitted. */
 bool queue_decides_edit(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d) KAR_NONNULL;
 struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct queue_group *qg,

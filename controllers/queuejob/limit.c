@@ -398,17 +398,17 @@ bool queuejob_edit_is_let_in(const struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
 
-	return g && kar_podgroup_has_let_in(g, r->f->job->spec_template_hash);
+	return g && kar_podgroup_has_let_in(g, r->f->job->generation);
 }
 
 void queuejob_report_edit(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
-	const struct kar_condition *c = g ? kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED) : NULL;
+	const struct kar_condition *c =
+		g ? kar_condition_find(&g->status.conditions, KAR_PG_TEMPLATES_ADMITTED) : NULL;
 
 	/* Before the queue has decided, which takes a moment, there is nothing to say. */
-	if (c && r->f->edit_waits && g->status.templates_wait &&
-		kar_streq(g->status.templates, r->f->job->spec_template_hash))
+	if (r->f->edit_waits && c && c->observed_generation == r->f->job->generation)
 		queuejob_report(r, kar_reason_WaitingForAdmission, "incarnation %d runs on: %s",
 			(int)r->st.incarnation, c->message);
 }

@@ -60,7 +60,6 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 	*out = (struct kar_workload){
 		.generation = job->generation,
 		.queue_label = job->queue_label,
-		.templates = job->spec_template_hash,
 		.priority_class = job->spec.sched.has_priority ? NULL : job->spec.sched.priority_class_name,
 		.conflict = kar_streq(st->reason, kar_reason_NameConflict) ? st->message : NULL,
 		.gang_groups = &job->spec.sched.gang_groups,

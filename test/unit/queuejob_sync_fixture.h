@@ -58,20 +58,14 @@ static KAR_UNUSED const char *spec_hash(void)
 	return kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "j"))->spec_template_hash;
 }
 
-/* The queue of an admitted group has let in the templates of the job as they are now. */
 static KAR_UNUSED void put_children(bool admitted)
 {
-	struct kar_buf status = { 0 };
-
 	put(w.stores.schedulingspecs, "j", "s-uid", BY_JOB, ",\"spec\":{\"minAvailable\":2}");
-	kar_buf_printf(&status,
-		",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"templates\":\"%s\",\"conditions\":[{"
-		"\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\"}]}",
-		kar_store_get(w.stores.queuejobs, "ns", "j") ? spec_hash() : "");
 	put(w.stores.podgroups, "j", "g-uid", BY_JOB,
-		admitted ? kar_buf_cstr(&status)
-			 : ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0}");
-	kar_buf_release(&status);
+		admitted
+			? ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0},\"status\":{\"conditions\":[{"
+			  "\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"\"}]}"
+			: ",\"spec\":{\"minMember\":2,\"queue\":\"default\",\"priority\":0}");
 }
 
 /* A job that is about to create its pods. */
