@@ -132,9 +132,9 @@ void queuejob_report_starting(struct queuejob_reconcile *r, const char *reason)
 	if (!r->f->pods.total)
 		queuejob_report(r, kar_reason_NoReplicas,
 			"no task has replicas; set replicas of a task to continue");
+	queuejob_report_raised(r, kar_reason_Starting);
 	if (!r->want.pods)
 		queuejob_report_limit(r);
-	queuejob_report_raised(r, kar_reason_Starting);
 	queuejob_report_waiting_task(r);
 	if (reason)
 		queuejob_report(r, reason, "waiting until the quorum of %d of %s runs%s", (int)r->want.min,

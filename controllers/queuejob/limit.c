@@ -89,21 +89,34 @@ int32_t queuejob_count_live(const struct queuejob_reconcile *r)
 	return n;
 }
 
-/* Its gang had formed, and a minimum that was raised since does not run yet. */
+/* It runs, or is let in with fewer pods than its minimum, as a job is that had none. */
+static bool had_less(const struct queuejob_reconcile *r)
+{
+	const struct kar_podgroup *g = queuejob_own_group(r);
+	const struct kar_queuejob_status *seen = r->f->seen;
+
+	if (seen->phase == KAR_QJ_PHASE_RUNNING)
+		return r->want.raised && !seen->min_available;
+	return seen->phase == KAR_QJ_PHASE_STARTING && queuejob_admission(r) && g->status.has_desired &&
+		g->status.desired < queuejob_minimum_left(r);
+}
+
+/* A minimum that was raised when it had the former one does not run yet. */
 static bool forms_for_raised(const struct queuejob_reconcile *r)
 {
-	return queuejob_is_raised(r) || (r->want.raised && r->f->seen->record.formed_min_available > 0);
+	return queuejob_is_raised(r) || (r->want.raised && r->f->seen->record.formed_min_available > 0) ||
+		had_less(r);
 }
 
 /*
- * What the queue must give. A minimum that was raised when the gang had formed is a wish until the queue allows it: no pod is stopped for it,
+ * What the queue must give. A minimum that was raised when the job had the former one is a wish until the queue allows it: no pod is stopped for it,
  * and none is created beyond what the queue allows.
  */
 static int32_t least_of(const struct queuejob_reconcile *r, int32_t n)
 {
 	int32_t least = queuejob_minimum_left(r), there;
 
-	if (n <= 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))
+	if (n < 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))
 		return least;
 	there = queuejob_count_live(r);
 	return there < least ? there : least;
