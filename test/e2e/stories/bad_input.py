@@ -103,7 +103,7 @@ def story_forbidden_verb_is_named(s):
     s.manager.forget_log()
     with rules_changed(s, lambda rules: without(without(rules, "pods", "create"), "events", "create")):
         s.apply(queuejob("waits", task("worker", 2)))
-        status = s.wait_phase("waits", "Starting", reason="Forbidden")
+        status = s.wait_phase("waits", "Pending", reason="Forbidden")
         expect('cannot create resource "pods" in API group ""' in status["message"], f"the job must name the rule: {status['message']}")
         wait_until(lambda: s.manager.said('cannot create resource \\"pods\\" in API group'), "the log names the rule")
         wait_until(lambda: s.manager.said("Events cannot be recorded", 'cannot create resource \\"events\\" in API group \\"events.k8s.io\\"'),
