@@ -71,9 +71,10 @@ static void check_owner_read(const struct rule *r, const struct write *w)
 	for (size_t i = 0; i < w->job->n_readers && i < MODEL_READERS; i++) {
 		const struct model_reader *reader = &w->job->readers[i];
 
-		/* The first start is not recorded before its pods. */
+		/* The first start is not recorded before its pods, and of an emptied status the pods tell which it is. */
 		bool in_it = reader->incarnation == incarnation ||
-			(reader->incarnation == 0 && (incarnation == 1 || w->job->pods_edited));
+			(reader->incarnation == 0 &&
+				(incarnation == 1 || w->job->pods_edited || w->job->status_edited));
 
 		if (in_it && strcmp(reader->user, w->c->user) == 0)
 			return;
