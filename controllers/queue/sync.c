@@ -235,11 +235,12 @@ static void on_range(void *arg, const struct kar_object *old, const struct kar_o
 {
 	struct kar_controller *c = arg;
 	const struct queue_shared *shared = c->shared;
+	const struct kar_object *any = new ? new : old;
 
 	if (old && new &&kar_limitrange_same(kar_as_limitrange(old), kar_as_limitrange(new)))
 		return;
 	kar_templates_forget_stored(c->stores->templates);
-	if (shared->waits_for_room && has_quota(c, (new ? new : old)->ns))
+	if (shared->waits_for_room && any && has_quota(c, any->ns))
 		kar_workqueue_add(c->queue, ALL);
 }
 
