@@ -12,6 +12,7 @@
 #include "api/queuejob_env.h"
 #include "api/queuejob_order.h"
 #include "api/queuejob_wire.h"
+#include "api/template_admission.h"
 #include "common/json.h"
 
 enum { DEFAULT_BACKOFF_LIMIT = 6, DEFAULT_REPLICAS = 1 };
@@ -176,6 +177,7 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
 		t->needs = kar_intern_get(job->o.strings, read_needs(t->template_raw, scratch));
 		t->charge = kar_intern_get(job->o.strings, kar_template_charge(t->template_raw, scratch));
+		t->admission = kar_template_admission(t->template_raw, scratch);
 	}
 }
 

@@ -68,6 +68,7 @@ struct kar_taskspec {
 	const char *
 		charge; /* interned; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
 	bool template_has_priority; /* as a number */
+	uint64_t admission;         /* api/template_admission.h */
 };
 
 /* What is set for programs of these frameworks. */

@@ -83,12 +83,16 @@ static uint64_t key_of(const struct kar_queuejob *job, size_t task)
 	return kar_hash(kar_hash_str(hash_job(job), job->spec_template_hash), &task, sizeof(task));
 }
 
-/* What the pods ask for, but for what admission adds: images and arguments, which differ between jobs, have no part in it. */
+/*
+ * What the pods ask for and what admission looks at. Arguments and variables, which differ between the jobs of a pipeline, have no part in
+ * it.
+ */
 static uint64_t like_of(const struct kar_queuejob *job, size_t task)
 {
-	const char *needs = job->spec.tasks[task].needs;
+	const struct kar_taskspec *t = &job->spec.tasks[task];
+	uint64_t h = kar_hash(kar_hash_str(hash_job(job), "like"), &t->admission, sizeof(t->admission));
 
-	return kar_hash_str(kar_hash_str(hash_job(job), "like"), needs ? needs : job->spec_template_hash);
+	return kar_hash_str(h, t->needs ? t->needs : job->spec_template_hash);
 }
 
 static struct entry *find(struct kar_templates *t, uint64_t key, kar_time mono)

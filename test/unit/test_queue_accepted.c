@@ -302,7 +302,7 @@ static void changed_limit_range_is_asked_about(void **state KAR_UNUSED)
 	assert_string_equal(asked, "t ");
 }
 
-/* Images and arguments, which differ from job to job, change nothing. */
+/* Host names and arguments, which differ from job to job, change nothing. */
 static void one_question_is_for_all_that_ask_for_the_same(void **state KAR_UNUSED)
 {
 	put_gang("t", 9, "", "\"phase\":\"Pending\"", "");
@@ -316,6 +316,39 @@ static void one_question_is_for_all_that_ask_for_the_same(void **state KAR_UNUSE
 		"patch podgroups/status ns/x (Admitted=True/Admitted position=0 placed); "
 		"patch podgroups/status ns/t (Admitted=False/InsufficientCapacity position=1)");
 	assert_string_equal(asked, "u "); /* it waits: is its template valid? */
+}
+
+/* A template is asked about by itself if it differs in what admission looks at: it may be refused where the others are accepted. */
+static void what_admission_looks_at_is_asked_about(void **state)
+{
+	static const struct {
+		const char *template, *asked;
+	} rows[] = {
+		{ "\"serviceAccountName\":\"bob\",", "x " },
+		{ "\"securityContext\":{\"runAsUser\":0},", "x " },
+		{ "\"hostPID\":true,", "x " },
+		{ "\"volumes\":[{\"name\":\"v\",\"hostPath\":{\"path\":\"/\"}}],", "x " },
+		{ "\"initContainers\":[{\"name\":\"i\",\"image\":\"new\"}],", "x " },
+		{ "\"initContainers\":[{\"name\":\"i\",\"image\":\"old\",\"args\":[\"x\"]}],", "" },
+		{ "\"initContainers\":[{\"name\":\"i\",\"image\":\"old\",\"securityContext\":{\"privileged\":true}}],",
+			"x " },
+		{ "\"terminationGracePeriodSeconds\":5,", "" },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(rows); i++) {
+		const char *usual = strstr(rows[i].template, "initContainers")
+			? "\"initContainers\":[{\"name\":\"i\",\"image\":\"old\"}],"
+			: "";
+
+		put_gang("t", 9, usual, "\"phase\":\"Pending\"", "");
+		show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+		put_gang("x", 10, rows[i].template, "\"phase\":\"Pending\"", "");
+		asked[0] = '\0';
+		(void)pass();
+		if (!kar_streq(asked, rows[i].asked))
+			fail_msg("%s: asked \"%s\"", rows[i].template, asked);
+		assert_false(teardown(state) || begin(state));
+	}
 }
 
 static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
@@ -395,6 +428,7 @@ int main(void)
 		TEST(pods_to_come_need_what_is_stored),
 		TEST(changed_limit_range_is_asked_about),
 		TEST(one_question_is_for_all_that_ask_for_the_same),
+		TEST(what_admission_looks_at_is_asked_about),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),

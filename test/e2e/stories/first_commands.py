@@ -148,7 +148,7 @@ def account_made_later(x):
     made = gang("row", replicas=1, cpu="1", queue=x.queue("a"))
     made["spec"]["taskSpecs"][0]["template"]["spec"]["serviceAccountName"] = "bob"
     x.s.apply(made)
-    yield job("row"), 'Forbidden +.*serviceaccount "bob" not found'
+    yield job("row"), 'Pending +Forbidden +.*serviceaccount "bob" not found'
     yield "create serviceaccount bob", "serviceaccount/bob created"
     yield job("row"), "^Running"
 

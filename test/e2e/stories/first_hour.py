@@ -67,7 +67,7 @@ WAITING = [
     (19, "a PriorityClass that does not exist", [], queuejob("no-class", of(2), sched={"priorityClassName": "urgent"}),
      "Pending", "PriorityClassNotFound", r"PriorityClass urgent", ("Warning", "PriorityClassNotFound")),
     (20, "a ServiceAccount that does not exist", [], queuejob("no-account", pod(2, serviceAccountName="nobody")),
-     None, None, r"serviceaccount \"nobody\" not found", ("Warning", None)),
+     "Pending", "Forbidden", r"serviceaccount \"nobody\" not found", ("Warning", "Forbidden")),
     (21, "an image that cannot be pulled", [], queuejob("image", notes(of(2), outcome="pull-error")),
      "Starting", "ContainerWaiting", r"2 pods do not start: container main of image-worker-\d on node \S+: \S*ImagePull\S*", ("Warning", "ContainerWaiting")),
     (22, "more CPUs than any node has", [], queuejob("too-big", asks(2, cpu="9999", memory="32Mi")),
