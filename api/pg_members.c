@@ -1,5 +1,6 @@
 #include "api/pg_members.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/pod_direct.h"
@@ -83,6 +84,41 @@ int kar_pg_compare_members(const void *a, const void *b)
 	if (!order)
 		order = compare(x->creation, y->creation);
 	return order ? order : strcmp(x->o.name, y->o.name);
+}
+
+struct kar_pg_line kar_pg_line(const struct kar_pod *const *pods, size_t n, const char *served,
+	struct kar_arena *a)
+{
+	struct kar_pg_line line = { .items = kar_arena_alloc(a, n + 1, sizeof(struct kar_pod *)) };
+
+	for (size_t i = 0; i < n; i++) {
+		if (kar_pod_alive(pods[i]) && !kar_pg_is_gated(pods[i]) && !kar_pg_is_held(pods[i]) &&
+			!kar_pg_binds(pods[i], served))
+			line.items[line.started++] = pods[i];
+	}
+	line.n = line.started;
+	for (size_t i = 0; i < n; i++) {
+		if (kar_pg_waits(pods[i]))
+			line.items[line.n++] = pods[i];
+	}
+	qsort(line.items + line.started, line.n - line.started, sizeof(struct kar_pod *),
+		kar_pg_compare_members);
+	return line;
+}
+
+int32_t kar_pg_digest(const struct kar_pod *const *pods, size_t n)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t hash = 2166136261U; /* FNV-1a */
+
+		for (const char *c = pods[i]->o.uid; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 16777619U;
+		sum += hash;
+	}
+	sum &= INT32_MAX;
+	return sum ? (int32_t)sum : 1;
 }
 
 const char *kar_pg_about_order(const struct kar_pod *only, struct kar_arena *a)

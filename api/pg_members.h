@@ -60,4 +60,17 @@ kar_time kar_pg_stuck_in(const struct kar_podgroup *g, const struct kar_pod *p, 
 /* Priority (high first), creation (old first), name: the order in which members get places. For qsort() of const struct kar_pod *. */
 int kar_pg_compare_members(const void *a, const void *b) KAR_NONNULL;
 
+/*
+ * Those of @pods that are alive and may run: first .started ones, which no gate holds, then those that only our gate holds, in the order of
+ * kar_pg_compare_members(). In @a. @served: as above.
+ */
+struct kar_pg_line {
+	const struct kar_pod **items;
+	size_t n, started;
+};
+struct kar_pg_line kar_pg_line(const struct kar_pod *const *pods, size_t n, const char *served,
+	struct kar_arena *a) __attribute__((nonnull(4)));
+/* A number that stands for these pods, in any order; never 0. */
+int32_t kar_pg_digest(const struct kar_pod *const *pods, size_t n);
+
 #endif

@@ -162,7 +162,7 @@ struct kar_podgroup_status {
 	int32_t desired;                   /* members that may be active at once; only with .has_desired */
 	bool has_desired;                  /* false: no limit */
 	/* The queue reconciler's, from here to .last_eviction, like .desired. */
-	int32_t desired_of;       /* pods that its job asked for when .desired was chosen; 0: not known */
+	int32_t desired_of; /* pods that its job asked for when .desired was chosen; of others: kar_pg_digest(); 0: not known */
 	kar_time last_scale_time; /* when it has changed .desired of a gang that was admitted; 0: never */
 	enum kar_pg_limit scaling_limit;   /* why .desired is less than .desired_of */
 	const char *scaling_limit_message; /* of it, for people; "": the name says it all */

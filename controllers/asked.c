@@ -216,3 +216,14 @@ int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, in
 		asked = kar_queue_priority(path[i], asked);
 	return asked;
 }
+
+bool kar_asked_bounds(const struct kar_stores *stores, const struct kar_podgroup *g, const char *name)
+{
+	const struct kar_queue *path[KAR_QUEUE_LEVELS];
+	size_t n = kar_asked_path(stores, name, path);
+	bool bounds = n && kar_streq(path[0]->spec.queueing_strategy, "StrictFIFO");
+
+	for (size_t i = 0; i < n; i++)
+		bounds |= path[i]->spec.capability.n > 0;
+	return bounds && kar_pg_keeps_placement(g);
+}

@@ -37,6 +37,12 @@ bool kar_asked_is_below(const struct kar_stores *stores, const char *name, const
 /* The priority in the queue @name of a group that asks for @asked: at most the maxPriority of it, and of each queue above it. */
 int32_t kar_asked_priority(const struct kar_stores *stores, const char *name, int32_t asked)
 	__attribute__((nonnull(1)));
+/*
+ * Does the queue @name bound how many members of @g, which is of others, start beyond its minimum? It, or a queue above it, has a capability,
+ * or it is StrictFIFO, and the group can hold its word (decision 087).
+ */
+bool kar_asked_bounds(const struct kar_stores *stores, const struct kar_podgroup *g, const char *name)
+	__attribute__((nonnull(1, 2)));
 /* Does the namespaceSelector of @q select the namespace of @g? A namespace that is not known has no labels. */
 bool kar_asked_admits(const struct kar_stores *stores, const struct kar_queue *q,
 	const struct kar_podgroup *g) KAR_NONNULL;

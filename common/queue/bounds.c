@@ -275,6 +275,8 @@ void q_explain_limits(struct q_pass *p, struct kar_queue_result *out)
 		struct kar_queue_decision *d = &out->groups[g->index];
 		struct limit found;
 
+		if (g->in->joins && q_is_admitted(g) && g->st.n_kept < g->left)
+			q_explain_joining(p, g, d);
 		if (!is_limited(g))
 			continue;
 		found = find_limit(p, &l, g);

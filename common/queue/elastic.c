@@ -349,8 +349,9 @@ void q_grow_members(struct q_pass *p)
 		again = false;
 		for (uint32_t i = 0; i < p->in->n_line; i++) {
 			struct q_group *g = p->in->line[i];
-			bool grows =
-				!g->full && q_is_admitted(g) && !g->st.provisions && g->st.n_kept < g->left;
+			bool grows = !g->full && q_is_admitted(g) && !g->st.provisions &&
+				g->st.n_kept < g->left &&
+				(g->st.n_kept < g->min || !q_is_behind_strict_head(g));
 
 			g->full |= !grows || !q_raise_by_one(p, g, Q_NOW);
 			again |= !g->full;

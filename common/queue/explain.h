@@ -24,6 +24,9 @@ struct q_lack {
 
 /* Of an ask that nothing but room stops; also of one more pod of a group that is admitted. */
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+/* Of an ask that exceeds a limit of its queues, as *@s says; .text NULL: it does not, though others may have to go first. */
+struct q_why q_why_queue(const struct q_pass *p, const struct q_ask *ask,
+	const struct q_short *s) KAR_NONNULL;
 /* What may be taken from others goes to @first, which is ahead of it in its queue. */
 const char *q_why_after(struct q_pass *p, const struct q_ask *ask, const struct q_group *first) KAR_NONNULL;
 /* A quota row that would do is held for a group ahead of it. Of groups that are alike some may be ahead of that one. */
@@ -61,6 +64,9 @@ struct q_why q_why_ineligible(const struct q_pass *p, const struct q_group *g,
 
 /* --- edited.c: which edited templates are let in, and why not the others, into the decisions. */
 void q_judge_edits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
+
+/* --- joining.c: why the next member of a group that .joins is not let in. */
+void q_explain_joining(struct q_pass *p, struct q_group *g, struct kar_queue_decision *d) KAR_NONNULL;
 
 /* Why elastic groups have no more pods: into the decisions of those that have fewer than are left. */
 void q_explain_limits(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;

@@ -11,7 +11,7 @@
  *   places.c      spots, the two views, expected pods       shortage.c    room that is short
  *   fit.c         admission where there is room             never.c       what cannot be had at all
  *   recheck.c     KEEP and SHED                             bounds.c      why an elastic group has no more pods
- *   edited.c      whether edited templates are let in
+ *   edited.c      whether edited templates are let in      joining.c     members of others beyond the minimum
  *   reserve.c     RESERVE: room comes together for a head   texts.c, estimate.c, results.c   amounts; starts; statuses
  *
  * A function that takes a const struct q_pass only asks, or changes nothing but what it is given beside that.
@@ -118,6 +118,9 @@ void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, st
 /* What is short is in @s, without the nodes. The sum of the cluster refuses only for guarantees, and for pods without a place: else nodes decide. */
 bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
 	struct q_short *s) KAR_NONNULL;
+/* Of that only what concerns the queues of its path: their capabilities, and what is held there for a head. */
+bool q_queues_allow(const struct q_pass *p, const struct q_ask *ask, enum q_view view,
+	struct q_short *s) KAR_NONNULL;
 /* A pod that stays has no node, or waits for room there that is to come free. */
 bool q_lacks_a_place(const struct q_state *st) KAR_NONNULL;
 bool q_is_feasible(const struct q_pass *p, struct q_group *g) KAR_NONNULL;
@@ -185,6 +188,10 @@ bool q_would_let_in(struct q_pass *p, struct q_group **last) KAR_NONNULL;
 bool q_extras_step(struct q_pass *p) KAR_NONNULL;
 bool q_rebalance(struct q_pass *p) KAR_NONNULL;
 void q_grow_members(struct q_pass *p) KAR_NONNULL;
+/* Members of groups that .joins: those that had been let in before, first of all, and in the end as many more as may come. */
+void q_keep_joined(struct q_pass *p) KAR_NONNULL;
+void q_join(struct q_pass *p) KAR_NONNULL;
+bool q_is_behind_strict_head(const struct q_group *g) KAR_NONNULL;
 bool q_raise(struct q_pass *p)
 	KAR_NONNULL; /* at the end of all: rises that do not fit now are taken back; true: some were */
 

@@ -22,7 +22,7 @@ static bool somebody_lacks_a_place(const struct q_pass *p)
 	for (uint32_t i = 0; i < p->plan.n_live && !p->memo->lacks_place; i++) {
 		const struct q_group *g = p->plan.live[i];
 
-		p->memo->lacks_place = q_is_admitted(g) && q_lacks_a_place(&g->st);
+		p->memo->lacks_place = q_is_admitted(g) && !g->in->joins && q_lacks_a_place(&g->st);
 	}
 	return p->memo->lacks_place;
 }
@@ -116,6 +116,18 @@ static uint64_t short_in_quotas(const struct q_pass *p, const struct q_ask *ask,
 	return all;
 }
 
+bool q_queues_allow(const struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
+{
+	bool fits = true;
+
+	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
+		s->capability[q->depth] = short_in_queue(p, q, ask, view);
+		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;
+		fits &= !s->capability[q->depth];
+	}
+	return fits && !s->jobs;
+}
+
 bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_short *s)
 {
 	uint64_t refused = 0;
@@ -124,12 +136,7 @@ bool q_rows_fit(const struct q_pass *p, const struct q_ask *ask, enum q_view vie
 	*s = (struct q_short){ .cluster = short_in_cluster(p, ask, view, &refused) };
 	s->quota = short_in_quotas(p, ask, view, &s->closed);
 	fits = !refused && !s->quota && !s->closed;
-	for (const struct q_queue *q = ask->group->queue; q->in; q = q->parent) {
-		s->capability[q->depth] = short_in_queue(p, q, ask, view);
-		s->jobs |= (uint32_t)lacks_jobs(p, q, ask) << q->depth;
-		fits &= !s->capability[q->depth];
-	}
-	return fits && !s->jobs;
+	return q_queues_allow(p, ask, view, s) && fits;
 }
 
 /* --- without anybody else -------------------------------------------------------------------------- */

@@ -156,6 +156,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 	q_setup(in, p);
 	find_provisioned(p);
 	q_nodes_begin(p);
+	q_keep_joined(p);
 	for (int round = 0; changed; round++) {
 		while (changed && out->steps < KAR_QUEUE_STEPS) {
 			p->round.step = (uint32_t)++out->steps;
@@ -165,6 +166,7 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 		changed = withdraw(p, d, round) && !out->unsettled;
 	}
 	q_grow_members(p);
+	q_join(p);
 	if (q_hold_back(p)) { /* who asks is a head as before */
 		q_forget_heads(p);
 		q_reserve(p);

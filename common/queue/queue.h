@@ -198,6 +198,12 @@ struct kar_queue_group {
 		*unbound; /* of admitted groups: pods that exist, have left our gate and have no node yet */
 	bool hold_yields; /* of an admitted group: .hold ends before anybody is evicted for whom its pods would go too */
 	bool elastic; /* the pass scales it between m and left; false: its members come from elsewhere, or all are its minimum */
+	/*
+	 * Members beyond .desired wait at our gate, and the pass lets them in one by one, as far as the limits of its queues, and who waits in them,
+	 * allow. So many were let in before; they go first. Nodes are looked for by the scheduler.
+	 */
+	bool joins;
+	int32_t joined;
 	bool no_node_check; /* somebody else looks for nodes: only sums count */
 	bool released; /* pods of its minimum have left their gates, or it is bound: an admission is not taken back for room */
 	bool replaces; /* an admitted group whose pods without a seat get places by this pass: they are in .places */

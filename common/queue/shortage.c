@@ -177,7 +177,7 @@ const char *q_limit_text(const struct q_pass *p, const struct q_group *g, const 
 		g->in->not_returnable);
 }
 
-static struct q_why why_queue(const struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
+struct q_why q_why_queue(const struct q_pass *p, const struct q_ask *ask, const struct q_short *s)
 {
 	struct q_lack worst = { 0 };
 
@@ -475,7 +475,7 @@ struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
 	if (!w.text)
 		w = why_quota(p, ask);
 	if (!w.text)
-		w = why_queue(p, ask, &s);
+		w = q_why_queue(p, ask, &s);
 	if (!w.text)
 		w = why_reserved(p, ask);
 	if (!w.text && !ask->extra)

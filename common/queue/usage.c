@@ -58,7 +58,8 @@ static void split(struct q_pass *p, const struct q_group *g, struct part *part)
 
 	part->live = admitted || claims;
 	part->any = part->live || g->pods;
-	part->partly = waits_for_nodes(g);
+	/* Of members that are let in one by one the scheduler may find no place for some. */
+	part->partly = waits_for_nodes(g) || (g->in->joins && !g->in->hold.n);
 	if (!part->any)
 		return;
 	memset(part->kept, 0, sizeof(part->kept));

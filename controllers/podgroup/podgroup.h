@@ -31,6 +31,7 @@ struct podgroup_view {
 	size_t n_pods;
 	enum podgroup_owner owner;
 	const char *queue; /* in which it is (controllers/asked.h) */
+	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/asked.h) */
 	bool moves;     /* its members name another queue, which is not its label yet (controllers/asked.h) */
 	bool of_others; /* its members are of other controllers: those with our gate are released here */
 	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */

@@ -94,6 +94,32 @@ static void release_all(const struct podgroup_view *v, struct kar_plan *p)
 	}
 }
 
+/* How many of the line may be active: those of the minimum, and those that its queue has let in; if others have come or gone, it looks again. */
+static size_t count_let_in(const struct podgroup_view *v, const struct podgroup_counts *t,
+	const struct kar_pg_line *line)
+{
+	const struct kar_podgroup_status *st = &v->group->status;
+	int64_t least = kar_clamp((int64_t)t->quorum - t->succeeded, 0, (int64_t)line->n);
+	size_t n = st->has_desired && st->desired > 0 ? (size_t)st->desired : 0;
+
+	if (n > (size_t)least && n <= line->n && kar_pg_digest(line->items, n) == st->desired_of)
+		return n;
+	return (size_t)least;
+}
+
+static void release_let_in(const struct podgroup_view *v, const struct podgroup_counts *t, struct kar_plan *p)
+{
+	struct kar_pg_line line;
+
+	if (!v->bounded) {
+		release_all(v, p);
+		return;
+	}
+	line = kar_pg_line(v->pods, v->n_pods, v->served, p->arena);
+	for (size_t i = line.started, n = count_let_in(v, t, &line); i < n; i++)
+		release(v, p, line.items[i], "");
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const struct kar_pod *const *x = a, *const *y = b;
@@ -254,12 +280,12 @@ void podgroup_release(const struct podgroup_view *v, const struct podgroup_count
 	else if (state == KAR_PG_STATE_PLACED && v->of_others && !v->unit_waits) {
 		replace_stuck(v, now, p);
 		if (!release_planned(v, p) && starts_in_stages(v, now))
-			release_all(v, p);
+			release_let_in(v, t, p);
 	} else if (state == KAR_PG_STATE_SATISFIED && t->n_served) {
 		release_planned(v, p);
 	} else if ((state == KAR_PG_STATE_SATISFIED && start_singly(v, t)) ||
 		state == KAR_PG_STATE_UNPLACED || (state == KAR_PG_STATE_NONE && starts_unplaced(v, t))) {
-		release_all(v, p);
+		release_let_in(v, t, p);
 	}
 }
 

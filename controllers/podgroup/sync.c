@@ -258,6 +258,8 @@ static bool sync_group(struct kar_controller *c, struct kar_sync *s)
 		.queue = asked.queue,
 		.moves = asked.label != NULL,
 		.of_others = kar_pg_of_others(kar_as_podgroup(o)),
+		.bounded = kar_pg_of_others(kar_as_podgroup(o)) &&
+			kar_asked_bounds(stores, kar_as_podgroup(o), asked.queue),
 		.served = served,
 		.direct = owner && kar_owner_kind(owner)->is_direct(owner, served),
 		.non_strict = owner ? w.non_strict : kar_as_podgroup(o)->options.non_strict,

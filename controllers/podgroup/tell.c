@@ -31,11 +31,22 @@ enum { WAITING = KAR_LEN(kinds) };
 static const kar_time told_before = 5 * KAR_SECOND;
 
 /* Condition Scheduled of a group that waits; NULL: it does not, or nobody has looked yet. */
-static const struct kar_condition *wait_of(const struct podgroup_view *v)
+static const struct kar_condition *wait_of_group(const struct podgroup_view *v)
 {
 	const struct kar_condition *c = kar_condition_find(&v->group->status.conditions, KAR_PG_SCHEDULED);
 
 	return c && c->status == KAR_COND_FALSE && v->owner != PODGROUP_OWNER_TERMINAL ? c : NULL;
+}
+
+/* It runs, and its queue does not let in all of its members: what it says of that, as such a condition. */
+static bool is_wait_of_late(const struct podgroup_view *v, struct kar_condition *out)
+{
+	const struct kar_podgroup_status *st = &v->group->status;
+
+	*out = (struct kar_condition){ .type = KAR_PG_SCHEDULED,
+		.reason = kar_pg_limit_name(st->scaling_limit),
+		.message = st->scaling_limit_message };
+	return v->bounded && st->scaling_limit && kar_has_text(st->scaling_limit_message);
 }
 
 static bool is_of_queue(const struct podgroup_view *v, const struct kar_condition *wait)
@@ -98,7 +109,7 @@ static struct podgroup_told begin(const struct podgroup_view *v, uint8_t kind,
 	struct podgroup_told t = { .known = true, .kind = kind, .since = now };
 
 	if (kind && wait && !v->told.known) {
-		t.since = wait->last_transition;
+		t.since = wait->last_transition ? wait->last_transition : now;
 		t.told = now - t.since > kinds[kind - 1].after + told_before;
 	}
 	return t;
@@ -106,8 +117,15 @@ static struct podgroup_told begin(const struct podgroup_view *v, uint8_t kind,
 
 struct podgroup_told podgroup_tell(const struct podgroup_view *v, kar_time now, struct kar_plan *p)
 {
-	const struct kar_condition *wait = wait_of(v);
+	const struct kar_condition *wait = wait_of_group(v);
+	struct kar_condition late;
 	uint8_t kind = kind_of(v, wait);
+
+	if (!wait && is_wait_of_late(v, &late)) {
+		wait = &late;
+		kind = WAITING;
+	}
+
 	struct podgroup_told t = v->told.known && v->told.kind == kind ? v->told : begin(v, kind, wait, now);
 
 	if (!wait || !kind || t.told || p->status)

@@ -27,6 +27,9 @@ struct gathering {
 	struct queue_members charged;  /* whose quota it counts for the group */
 	struct queue_members stuck;    /* that are stuck on their nodes, and get others */
 	struct queue_members unbound;  /* that may get a place now, in the order in which they get them */
+	struct queue_members
+		late; /* that wait for the word of their queue, in the order in which it lets them in: not among .unbound */
+	bool joins; /* there may be such (late.c) */
 	int64_t succeeded;
 	kar_time youngest;            /* wall ms, creation of its youngest live member */
 	size_t n_gated;               /* members that a gate holds, or that wait to be bound by us */
@@ -63,6 +66,16 @@ const char *queue_planned_node(const struct gathering *m, const struct kar_pod *
 const char *queue_requests(const struct gathering *m) KAR_NONNULL KAR_RETNN;
 /* The room that is kept for members that it has lost; to be called when .runs are known. */
 struct kar_queue_amounts queue_hold_lost(const struct gathering *m) KAR_NONNULL;
+
+/* --- late.c --- */
+
+/* Moves members beyond the minimum that wait from .unbound to .late, if it is for their queue to let them in. @bounded: that bounds them. */
+void queue_take_late(struct gathering *m, bool bounded) KAR_NONNULL;
+/* What is to be known of them after the pass, in the arena; of the first *@held of .late the room is held for members to come. */
+const struct queue_late *queue_note_late(struct gathering *m, size_t *held) KAR_NONNULL KAR_RETNN;
+
+/* How many late members the pass before has let in that have not started yet. */
+int32_t queue_let_in_before(const struct queue_group *qg) KAR_NONNULL;
 
 /* --- stuck.c --- */
 

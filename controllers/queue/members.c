@@ -405,6 +405,22 @@ static void hold_plan(struct gathering *m, struct queue_gang *out, bool holds)
 		m->in->hold = hold(m);
 }
 
+/* Those that wait for their queue, each run after the one before. They need no place: the scheduler looks for it. */
+static void add_late(struct gathering *m, size_t from)
+{
+	uint32_t first = m->runs.n;
+
+	for (size_t i = from; i < m->late.n; i++) {
+		const struct kar_pod *pod = m->late.items[i];
+		uint32_t run = run_of(m, m->runs.n > first ? m->runs.n - 1 : first, pod);
+		struct queue_seats seat = { 0 };
+
+		m->runs.items[run].n++;
+		queue_seat_add(&seat, NULL, 1, false, pod->creation, m->arena);
+		queue_run_seat(&m->runs, run, &seat);
+	}
+}
+
 static int32_t least(int64_t a, int64_t b)
 {
 	return (int32_t)kar_clamp(a < b ? a : b, 0, INT32_MAX);
@@ -414,7 +430,14 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 {
 	struct kar_queue_group *in = m->in;
 	int64_t have = m->admitted ? 0 : (int64_t)m->have.n;
-	int32_t left = queue_runs_pods(&m->runs), min = least(queue_minimum_left(m) - have, left);
+	int32_t active = m->joins ? queue_runs_pods(&m->runs) : (int32_t)m->have.n, left, min;
+	size_t held = 0;
+
+	if (m->joins)
+		m->p->groups[m->in - m->p->in].late = queue_note_late(m, &held);
+	add_late(m, held);
+	left = queue_runs_pods(&m->runs);
+	min = least(queue_minimum_left(m) - have, left);
 
 	for (size_t i = 0; i < m->leaving.n; i++) {
 		const struct kar_pod *pod = m->leaving.items[i];
@@ -435,6 +458,8 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 		queue_unbound_add(&m->runs, class_of(m, m->released.items[i]));
 	for (size_t i = 0; i < m->unbound.n; i++)
 		queue_gather_add(m, &m->held, m->unbound.items[i]);
+	for (size_t i = 0; i < m->late.n; i++)
+		queue_gather_add(m, &m->held, m->late.items[i]);
 	in->runs = m->runs.items;
 	in->n_runs = m->runs.n;
 	in->leaving = m->runs.leaving;
@@ -443,10 +468,13 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	in->n_unbound = m->runs.n_unbound;
 	in->min = m->wave ? m->wave : left && min < 1 ? 1 : min;
 	/* Those that are released, and those that get places at once. */
-	in->desired = out && out->renews ? left : (int32_t)m->have.n;
+	in->desired = out && out->renews ? left : active;
 	in->desired -= (int32_t)have;
 	if (in->desired < in->min)
 		in->desired = in->min;
+	in->joins = m->joins;
+	if (m->joins)
+		in->joined = in->desired + queue_let_in_before(&m->p->groups[in - m->p->in]);
 	in->no_node_check = !out || in->ineligible == KAR_QR_WAITING_FOR_MEMBERS;
 	in->released = true;
 	in->not_evictable = m->bare;
@@ -471,6 +499,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	struct queue_gang *out = NULL;
 
 	queue_gather(&m, started);
+	queue_take_late(&m, qg->bounded);
 	if (qg->admitted && state == KAR_PG_STATE_PLACED && p->nodes && kar_pg_keeps_placement(g))
 		queue_take_stuck(&m);
 	if (qg->admitted)

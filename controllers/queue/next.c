@@ -104,6 +104,8 @@ const char *queue_message(const struct queue_pass *p, const struct queue_group *
 	if (queue_is_admitted(d) && kar_has_text(hold_ended_for(p, qg, d)))
 		text = kar_arena_printf(a, "%s; room for members to come went to %s", text,
 			hold_ended_for(p, qg, d));
+	if (queue_who_is_late(p, qg, d))
+		text = kar_arena_printf(a, "%s; %s", text, queue_who_is_late(p, qg, d));
 	if (qg->next)
 		text = kar_arena_printf(a, "%s; " KAR_QUEUE_MOVES, text, qg->next);
 	if (qg->asked > qg->priority)
@@ -308,10 +310,11 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 		[KAR_QUEUE_LIMIT_STOPPING] = KAR_PG_LIMIT_WAITING_FOR_TERMINATION,
 	};
 
-	st->scaling_limit = qg->workload ? limits[d->limit] : KAR_PG_LIMIT_NONE;
-	st->scaling_limit_message = st->scaling_limit && d->limit_text
-		? kar_text_fit(&p->s->arena, d->limit_text, KAR_MAX_MESSAGE_BYTES)
-		: "";
+	const char *late = queue_who_is_late(p, qg, d), *text = late ? late : d->limit_text;
+
+	st->scaling_limit = qg->workload || late ? limits[d->limit] : KAR_PG_LIMIT_NONE;
+	st->scaling_limit_message =
+		st->scaling_limit && text ? kar_text_fit(&p->s->arena, text, KAR_MAX_MESSAGE_BYTES) : "";
 }
 
 /* What is decided about edited templates; false: nothing. */
@@ -370,6 +373,7 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 		st.has_desired = true;
 		st.desired_of = qg->workload->pods;
 	}
+	queue_set_let_in(p, qg, d, &st);
 	if (d->scaled)
 		st.last_scale_time = this_second(p);
 	queue_set_limit(p, qg, d, &st);

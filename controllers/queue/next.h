@@ -28,6 +28,15 @@ bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg,
 	struct kar_condition *out) KAR_NONNULL;
 void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg,
 	struct kar_podgroup_status *st) KAR_NONNULL;
+/* late.c: who of its late members may start is another number, or are others, than recorded. */
+bool queue_lets_in(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d) KAR_NONNULL;
+/* Into status.desired and .desiredOf of @st; of a group whose queue does not bound it there is none. */
+void queue_set_let_in(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d, struct kar_podgroup_status *st) KAR_NONNULL;
+/* "member w-3 waits: queue a is StrictFIFO: ns/h goes first", in the arena of the sync; NULL: none waits. */
+const char *queue_who_is_late(const struct queue_pass *p, const struct queue_group *qg,
+	const struct kar_queue_decision *d) KAR_NONNULL;
 /* Why it has no more pods, into status.scalingLimit of @st. The text is in the arena of the sync. */
 void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d, struct kar_podgroup_status *st) KAR_NONNULL;

@@ -202,6 +202,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 		.recorded = recorded,
 		.admitted = admitted,
 		.yields = yields(p, g, admitted),
+		.bounded = kar_pg_of_others(g) && kar_asked_bounds(p->stores, g, which.queue),
 	};
 }
 

@@ -49,6 +49,14 @@ struct queue_gang {
 	kar_time timeout;            /* ms in which its minimum must be bound once it is placed */
 };
 
+/* Members of a group of others whose queue lets them in one by one: those that have started, then those that wait, in order. */
+struct queue_late {
+	const struct kar_pod *const *members;
+	size_t n;
+	size_t n_late; /* the last of them: those that wait beyond the minimum */
+	size_t before; /* the first of them: those that start without the word of the pass */
+};
+
 struct queue_reservation;
 
 /* One PodGroup. */
@@ -71,6 +79,8 @@ struct queue_group {
 	bool keeps_place; /* of others: all of its members were gone and are there again: it goes before others as if it had a claim */
 	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
+	const struct queue_late *late; /* NULL: its members are not let in one by one */
+	bool bounded; /* of others: the queue bounds how many of its members start (controllers/asked.h) */
 	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
 	const struct kar_unit *unit; /* those with which it starts, in the pass; NULL: not asked for yet */
 };

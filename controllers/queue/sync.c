@@ -10,6 +10,7 @@
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/owner.h"
+#include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 
 #define ALL "all"
@@ -327,7 +328,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
 			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE || lacks_places(p, i) ||
-			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods;
+			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods ||
+			queue_who_is_late(p, &p->groups[i], &p->result.groups[i]);
 	}
 }
 

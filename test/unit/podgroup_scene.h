@@ -5,6 +5,7 @@
  * Scheduled=False/QuorumLost since=49h quorum-lost owner-terminal owner-works deleting; place=Placed attempt=2
  * direct (its pods are created bound) repairs=1 failures=1 deadline=-5 (s from now) cause=x short-for=60 (s, since Scheduled is False)), each other one a member (name, phase, and of: bound
  * unbound unschedulable lacks-cpu accepted (by its kubelet) refused=OutOfcpu (by it) seen (by a scheduler) pin=n2 made=5 (s ago) terminating gated reason=R exit=N owner=O kind=K). Running and finished pods are bound without saying so.
+ * bounded let-in=a,b,c: its queue says how many members start beyond the minimum, and has counted these.
  * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
  * invalid=x: an annotation is not acted upon, because of x.
@@ -26,6 +27,7 @@
 
 #include <cmocka.h>
 
+#include "api/pg_members.h"
 #include "controllers/podgroup/podgroup.h"
 
 enum { MAX_PODS = 32 };
@@ -67,6 +69,24 @@ static void read_plan(struct scene *s, char *text)
 		p->plan[p->n_plan].role = strsep(&entry, ":");
 		p->plan[p->n_plan++].nodes = entry;
 	}
+}
+
+/* With .bounded each pod has its name as UID. */
+static void read_let_in(struct scene *s, char *text)
+{
+	struct kar_podgroup_status *st = &s->group.status;
+	const struct kar_pod *pods[MAX_PODS];
+	size_t n = 0;
+
+	for (char *name; (name = strsep(&text, ",")) != NULL; n++) {
+		struct kar_pod *pod = kar_arena_alloc(&s->arena, 1, sizeof(*pod));
+
+		pod->o.uid = name;
+		pods[n] = pod;
+	}
+	st->has_desired = true;
+	st->desired = (int32_t)n;
+	st->desired_of = kar_pg_digest(pods, n);
 }
 
 static bool read_placement(struct scene *s, const char *word)
@@ -175,6 +195,13 @@ static void read_group_word(struct scene *s, char *word)
 		s->group.options.and_running = true;
 	} else if (takes(word, "invalid=", &value)) {
 		s->group.options.invalid = value;
+	} else if (is(word, "bounded")) {
+		s->view.bounded = true;
+	} else if (takes(word, "let-in=", &value)) {
+		read_let_in(s, kar_arena_strndup(&s->arena, value, strlen(value)));
+	} else if (takes(word, "waits=", &value)) {
+		s->group.status.scaling_limit = KAR_PG_LIMIT_QUEUE_CAPABILITY;
+		s->group.status.scaling_limit_message = value;
 	} else if (is(word, "moves")) {
 		s->view.moves = true;
 	} else if (is(word, "unplaced")) {
@@ -303,6 +330,8 @@ static void read_scene(struct scene *s, const char *text)
 			else
 				read_pod_word(&s->pods[i], &s->losses[i], word);
 		}
+		if (i >= 0 && s->view.bounded)
+			s->pods[i].o.uid = s->pods[i].o.name;
 	}
 	s->view.group = &s->group;
 	s->view.queue = kar_podgroup_queue(&s->group) ? kar_podgroup_queue(&s->group) : "default";

@@ -134,6 +134,38 @@ static const struct row rows[] = {
 		"others min=1 phase=Scheduled place=Satisfied attempt=1 " ADMITTED "; a" FREE
 		" bound; b" GATED,
 		"patch pods ns/b (release)", NULL },
+	{ "nobody_before_their_queue_has_said_how_many",
+		"others bounded min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b" GATED,
+		"", NULL },
+	{ "but_who_is_of_the_minimum",
+		"others bounded min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t terminating; c" GATED "; d" GATED,
+		"patch pods ns/c (release)", NULL },
+	{ "as_many_as_it_has_said",
+		"others bounded let-in=a,b,c min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b" FREE "; c" GATED "; d" GATED " made=1",
+		"patch pods ns/c (release)", NULL },
+	{ "those_that_it_has_counted_and_no_other_in_the_place_of_one_that_is_lost",
+		"others bounded let-in=a,b,c min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t terminating; c" GATED "; d" GATED,
+		"", NULL },
+	{ "nor_one_that_came_before_them",
+		"others bounded let-in=a,b min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b" GATED "; c" GATED " prio=5",
+		"", NULL },
+	{ "who_runs_beyond_that_stays",
+		"others bounded let-in=a min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t; c" GATED,
+		"", NULL },
+	{ "minimum_that_nobody_places_starts_alone",
+		"others bounded unplaced min=2 phase=Pending " ADMITTED "; a" GATED "; b" GATED "; c" GATED
+		" made=-1",
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
+	{ "minimum_alone_waits_for_new_nodes",
+		"others bounded min=2 phase=Pending place=Unplaced attempt=1 deadline=50 " ADMITTED
+		"; a" GATED "; b" GATED "; c" GATED,
+		"patch pods ns/a (release); patch pods ns/b (release)", NULL },
 	{ "all_that_ran_is_gone",
 		"others min=1 phase=Running place=Satisfied attempt=1 " ADMITTED "; b" GATED, "placement=-",
 		NULL },

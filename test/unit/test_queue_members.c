@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "api/pg_members.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define STATE(state, rest) \
@@ -16,6 +17,8 @@
 	"\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"admitted by queue default\"," \
 	"\"observedGeneration\":1,\"lastTransitionTime\":\"2026-11-21T13:46:25Z\"}]"
 #define PLACED "patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)"
+#define GROUP "patch podgroups/status ns/g (Admitted=True/Admitted position=0)"
+#define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
 #define PLAN(list) "\"plan\":[" list "]"
 #define AT(pod, node) "{\"role\":\"" pod "\",\"nodes\":\"" node "\"}"
 
@@ -337,6 +340,113 @@ static void those_that_wait_are_a_gang_by_themselves(void **state)
 	}
 }
 
+/* Members beyond the minimum of 1 of group g, which has started. @let_in: whom a pass has let in; NULL: none has said anything. */
+static const struct {
+	const char *name, *queue, *spec, *let_in, *pods, *plan, *says;
+} late[] = {
+	{ "as_many_as_the_queue_has_room_for", "\"capability\":{\"cpu\":4}", "", NULL,
+		"a 1 on=n1; b 2 gated; c 2 gated", GROUP,
+		"\"message\":\"admitted by queue default; member c waits: insufficient cpu: 2 requested, 1 of 4 free (1 short), queue default has "
+		"capability 4\"" },
+	{ "how_many_is_recorded", "\"capability\":{\"cpu\":4}", "", NULL, "a 1 on=n1; b 2 gated; c 2 gated",
+		GROUP, "\"desired\":2,\"desiredOf\":" },
+	{ "and_the_limit", "\"capability\":{\"cpu\":4}", "", NULL, "a 1 on=n1; b 2 gated; c 2 gated", GROUP,
+		"\"scalingLimit\":\"QueueCapability\",\"scalingLimitMessage\":\"member c waits: insufficient cpu: " },
+	{ "once", "\"capability\":{\"cpu\":4}", "", "a,b", "a 1 on=n1; b 2 gated; c 2 gated", "", NULL },
+	{ "who_is_released_counts", "\"capability\":{\"cpu\":4}", "", NULL,
+		"a 1 on=n1; b 2 released; c 2 gated", GROUP, "\"desired\":2" },
+	{ "who_runs_beyond_a_limit_stays", "\"capability\":{\"cpu\":2}", "", NULL,
+		"a 1 on=n1; b 2 on=n1; c 1 gated", GROUP, "\"desired\":2,\"desiredOf\":" },
+	{ "what_was_said_before_is_asked_again", "\"capability\":{\"cpu\":2}", "", "a,b",
+		"a 1 on=n1; b 2 gated", GROUP, "\"desired\":1" },
+	{ "a_larger_one_does_not_take_the_place_of_one_that_is_gone", "\"capability\":{\"cpu\":3}", "", "a,b",
+		"a 1 on=n1; c 3 gated", GROUP, "\"desired\":1" },
+	{ "priority_first", "\"capability\":{\"cpu\":3}", "", NULL, "a 1 on=n1; b 2 gated; c 2 gated prio=5",
+		GROUP, "member b waits: " },
+	{ "who_was_let_in_goes_before_a_new_gang", "\"capability\":{\"cpu\":4}", "", "a,b",
+		"a 1 on=n1; b 2 gated; x 2 gated other",
+		"patch podgroups/status ns/h (Admitted=False/QueueCapability position=1)", NULL },
+	{ "who_was_not_goes_after_it", "\"capability\":{\"cpu\":4}", "", NULL,
+		"a 1 on=n1; b 2 gated; x 3 gated other",
+		GROUP "; patch podgroups/status ns/h (Admitted=True/Admitted position=0 placed)",
+		"\"desired\":1" },
+	{ "head_of_a_strict_queue_goes_first", "\"queueingStrategy\":\"StrictFIFO\"", "", NULL,
+		"a 1 on=n1; o 2 on=n2 nobody; b 1 gated; x 4 gated other",
+		GROUP "; patch podgroups/status ns/h (Admitted=False/NoFit position=1)",
+		"member b waits: queue default is StrictFIFO: ns/h goes first" },
+	{ "all_come_when_nobody_waits_there", "\"queueingStrategy\":\"StrictFIFO\"", "", NULL,
+		"a 1 on=n1; b 1 gated; c 1 gated", GROUP, "\"desired\":3" },
+	{ "what_stops_has_its_room", "\"capability\":{\"cpu\":3}", "", NULL,
+		"a 1 on=n1; o 2 on=n1 stops; b 2 gated", GROUP,
+		"member b waits: its queue has room when pods that stop have gone" },
+	{ "members_to_come_have_their_room_already", "\"capability\":{\"cpu\":4}",
+		",\"minResources\":{\"cpu\":\"4\"}", NULL, "a 1 on=n1; b 3 gated; c 1 gated", GROUP,
+		"member c waits: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue default has capability 4" },
+	{ "but_no_more_than_that", "\"capability\":{\"cpu\":4}", ",\"minResources\":{\"cpu\":\"4\"}", NULL,
+		"a 1 on=n1; b 2 released; c 2 gated", GROUP, "\"desired\":2" },
+	{ "without_limits_nothing_is_said", "", "", NULL, "a 1 on=n1; b 9 gated", "", NULL },
+	{ "nor_any_more_when_there_are_none", "", "", "a", "a 1 on=n1; b 9 gated", GROUP,
+		"\"desired\":null,\"desiredOf\":null" },
+	{ "nor_when_none_waits", "\"capability\":{\"cpu\":1}", "", "a", "a 1 on=n1; b 2 on=n1", "", NULL },
+};
+
+static void put_late_group(size_t i)
+{
+	const struct kar_pod *pods[8];
+	char status[512], said[64] = "", spec[128], copy[64], *rest = copy;
+	size_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", late[i].let_in ? late[i].let_in : "");
+	for (char *name; late[i].let_in && (name = strsep(&rest, ",")) != NULL; n++) {
+		struct kar_pod *pod = kar_arena_alloc(&w.sync.arena, 1, sizeof(*pod));
+
+		pod->o.uid = kar_arena_printf(&w.sync.arena, "uid-%s", name);
+		pods[n] = pod;
+	}
+	if (n)
+		snprintf(said, sizeof(said), ",\"desired\":%zu,\"desiredOf\":%d", n,
+			(int)kar_pg_digest(pods, n));
+	snprintf(status, sizeof(status),
+		"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":1" SINCE(
+			"13:46:00") "}%s," IN,
+		said);
+	snprintf(spec, sizeof(spec), "\"minMember\":1%s", late[i].spec);
+	put_group("g", spec, status);
+}
+
+static void queue_says_how_many_members_start(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(late); i++) {
+		const char *got;
+
+		assert_int_equal(teardown(state), 0);
+		small_cluster(state);
+		put_queue("default", late[i].queue);
+		put_members(late[i].pods);
+		put_late_group(i);
+		if (strstr(late[i].pods, "other"))
+			put_group("h", "\"minMember\":1", "");
+		got = sync_text(true);
+		if (strcmp(got, late[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", late[i].name, late[i].plan, got);
+		if (late[i].says)
+			check_says(&w.sync.plan.actions[0], late[i].says);
+	}
+}
+
+/* The capability is that of its parent, and the members are placed by another scheduler. */
+static void limits_of_parents_bind_what_others_place(void **state)
+{
+	(void)state;
+	put_queue("t", "\"capability\":{\"cpu\":3}");
+	put_queue("default", "\"parent\":\"t\"");
+	put_members("a 1 on=n1 scheduler=x; b 2 gated scheduler=x; c 2 gated scheduler=x");
+	put_group("g", "\"minMember\":1", "\"phase\":\"Running\",\"position\":0," IN);
+	assert_string_equal(sync_text(true), GROUP);
+	check_says(&w.sync.plan.actions[0],
+		"member c waits: insufficient cpu: 2 requested, 0 of 3 free (2 short), queue t has capability 3");
+}
+
 static void gangs_of_others(void **state)
 {
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
@@ -393,8 +503,6 @@ static void its_new_room_is_given_to_nobody_else(void **state)
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/h (Admitted=False/Reserving position=1); " PLACED);
 }
-
-#define SINCE(time) ",\"time\":\"2026-11-21T" time "Z\""
 
 /* Of two nodes of 4 CPUs, group g has 1 bound and asks for 6. */
 static const struct {
@@ -705,6 +813,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gangs_of_others, small_cluster, teardown),
 		cmocka_unit_test_setup_teardown(those_that_wait_are_a_gang_by_themselves, small_cluster,
+			teardown),
+		cmocka_unit_test_setup_teardown(queue_says_how_many_members_start, small_cluster, teardown),
+		cmocka_unit_test_setup_teardown(limits_of_parents_bind_what_others_place, small_cluster,
 			teardown),
 		cmocka_unit_test_setup_teardown(placed_gang_leaves_no_room_for_others, small_cluster,
 			teardown),

@@ -4,6 +4,7 @@ import json
 import time
 
 from harness import expect, expect_equal, queuejob, task, wait_until
+from stories.members import group, members, owned_pod, owner
 from stories.nodes import wait_until_alone
 from stories.queue_policy import condition, patch, queue
 
@@ -110,3 +111,27 @@ def story_edited_template_waits_within_the_limits(s):
         edit(s, "j", request, "1")
         s.wait_phase("j", "Running", running=2, incarnation=3)
         s.kubectl("delete", "queuejobs", "--all", "--wait=false")
+
+
+def started(s, name):
+    return sorted(p for p, pod in members(s, name).items() if pod["spec"].get("nodeName"))
+
+
+def story_late_members_stay_within_the_limits(s):
+    """Six pods of a controller whose PodGroup asks for one, in a queue of 3 CPUs: three run, also when one is lost, and the others say why they wait. They start when the capability is raised."""
+    wait_until_alone(s)
+    with queue(s, capability={"cpu": 3}) as name:
+        group(s, "web", 1, queue=name)
+        by = owner(s, "web")
+        for number in range(6):
+            owned_pod(s, "web", number, cpu="1", owner=by)
+        wait_until(lambda: len(started(s, "web")) == 3, "three run", seconds=60)
+        why = f"waits: insufficient cpu: 1 requested, 0 of 3 free (1 short), queue {name} has capability 3"
+        wait_until(lambda: why in condition(s.group("web"), "Admitted").get("message", ""), f"the group says: {why}")
+        stays(lambda: len(started(s, "web")) == 3, "three run")
+        wait_until(lambda: [e for e in s.kubectl.list("events") if why in e.get("message", "") and e["involvedObject"]["kind"] == "Pod"], "a pod says so, too", seconds=60)
+        s.kubectl("delete", "pod", started(s, "web")[0], "--wait=true")
+        wait_until(lambda: len(started(s, "web")) == 3, "another one takes its place", seconds=60)
+        stays(lambda: len(started(s, "web")) == 3, "three run")
+        patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 6}}})
+        wait_until(lambda: len(started(s, "web")) == 5, "all that are left run", seconds=60)
