@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/sys/tree.h>
+
 #include "common/mem.h"
 #include "common/siphash.h"
 
@@ -16,12 +18,32 @@ struct entry {
 	char s[];
 };
 
+/* The struct is behind it. */
+struct shared {
+	RB_ENTRY(shared) link;
+	const struct kar_shape *shape;
+	const void *of;
+	size_t refs;
+};
+RB_HEAD(shareds, shared);
+
 struct kar_intern {
 	struct entry **buckets;
 	size_t n_buckets; /* a power of two */
 	size_t count;
 	struct kar_hash_key key;
+	struct shareds shared;
+	size_t n_shared;
 };
+
+static int compare_shared(const struct shared *a, const struct shared *b)
+{
+	if (a->shape != b->shape)
+		return (uintptr_t)a->shape < (uintptr_t)b->shape ? -1 : 1;
+	return kar_shape_compare(a->shape, a->of, b->of);
+}
+
+RB_GENERATE_INTERNAL(shareds, shared, link, compare_shared, KAR_UNUSED static)
 
 struct kar_intern *kar_intern_new(void)
 {
@@ -37,7 +59,7 @@ void kar_intern_free(struct kar_intern *t)
 {
 	if (!t)
 		return;
-	assert(t->count == 0);
+	assert(t->count == 0 && t->n_shared == 0);
 	free(t->buckets);
 	free(t);
 }
@@ -143,19 +165,53 @@ void kar_intern_put(struct kar_intern *t, const char *s)
 	free(e);
 }
 
+const void *kar_share_get(struct kar_intern *t, const struct kar_shape *shape, const void *like)
+{
+	struct shared key = { .shape = shape, .of = like }, *s;
+
+	if (!like)
+		return NULL;
+	s = RB_FIND(shareds, &t->shared, &key);
+	if (!s) {
+		s = kar_xmalloc(sizeof(*s) + kar_shape_bytes(shape, like));
+		*s = (struct shared){ .shape = shape, .of = kar_shape_copy(shape, like, s + 1) };
+		RB_INSERT(shareds, &t->shared, s);
+		t->n_shared++;
+	}
+	s->refs++;
+	return s->of;
+}
+
+void kar_share_put(struct kar_intern *t, const void *shared)
+{
+	struct shared *s = shared ? (struct shared *)(uintptr_t)shared - 1 : NULL;
+
+	if (!s)
+		return;
+	assert(s->of == shared && RB_FIND(shareds, &t->shared, s) == s);
+	if (--s->refs > 0)
+		return;
+	RB_REMOVE(shareds, &t->shared, s);
+	t->n_shared--;
+	free(s);
+}
+
 size_t kar_intern_count(const struct kar_intern *t)
 {
-	return t->count;
+	return t->count + t->n_shared;
 }
 
 size_t kar_intern_bytes(const struct kar_intern *t)
 {
+	struct shared *s;
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < t->n_buckets; i++) {
 		for (const struct entry *e = t->buckets[i]; e; e = e->next)
 			bytes += sizeof(*e) + strlen(e->s) + 1;
 	}
+	RB_FOREACH(s, shareds, (struct shareds *)(uintptr_t)&t->shared)
+		bytes += sizeof(*s) + kar_shape_bytes(s->shape, s->of);
 	return bytes;
 }
 

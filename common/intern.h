@@ -1,5 +1,5 @@
 /*
- * intern - one shared copy of strings that repeat: namespaces, node names, label values, owner UIDs.
+ * intern - one shared copy of what repeats: namespaces, node names, label values, owner UIDs; and structs, such as what pods need.
  *
  * Equal interned strings of one table have equal pointers, so they compare with ==. Each is refcounted
  * and freed with its last user. Tables are not shared between threads. They have a key of their own, so that
@@ -9,6 +9,7 @@
 #define KAR_INTERN_H
 
 #include "common/base.h"
+#include "common/shape.h"
 
 struct kar_intern;
 
@@ -23,10 +24,18 @@ const char *kar_intern_find(const struct kar_intern *t, const char *s);
 const char *kar_intern_ref(struct kar_intern *t, const char *s);
 void kar_intern_put(struct kar_intern *t, const char *s); /* accepts NULL */
 size_t kar_intern_count(const struct kar_intern *t) KAR_NONNULL;
-/* Bytes of all strings and what is kept with them; walks the whole table, for tests. */
+/* Bytes of all strings and structs and what is kept with them; walks the whole table, for tests. */
 size_t kar_intern_bytes(const struct kar_intern *t) KAR_NONNULL;
 /* Strings that the slowest search compares; walks the whole table, for tests. */
 size_t kar_intern_longest_chain(const struct kar_intern *t) KAR_NONNULL;
+
+/*
+ * The shared copy of the struct @like, with all that it points to, and one more reference; NULL for NULL. As with strings, equal ones have
+ * equal pointers. They are found by their order, which nobody can choose so that it is slow.
+ */
+const void *kar_share_get(struct kar_intern *t, const struct kar_shape *shape, const void *like)
+	__attribute__((nonnull(1, 2)));
+void kar_share_put(struct kar_intern *t, const void *shared); /* accepts NULL */
 
 /*
  * FNV-1a, 64 bits: the same in every process; @seed chains several parts. Whoever chooses the text can choose its hash, so a

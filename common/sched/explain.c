@@ -63,7 +63,7 @@ static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c,
 static void examine(const struct kar_sched *s, const struct sched_class *c, uint32_t node, struct reasons *r)
 {
 	const char *taint = NULL;
-	enum kar_obstacle o = kar_sched_match(&s->nodes[node].offer, &c->needs, &taint);
+	enum kar_obstacle o = kar_sched_match(&s->nodes[node].offer, c->needs, &taint);
 	int64_t missing = 0;
 	uint32_t resource;
 
@@ -132,9 +132,9 @@ static bool in_scope(const struct sched_try *t, uint32_t node)
 
 static int64_t asked_of(const struct sched_class *c, const char *resource)
 {
-	for (uint32_t i = 0; i < c->needs.n_amounts; i++) {
-		if (strcmp(c->needs.amounts[i].resource, resource) == 0)
-			return c->needs.amounts[i].amount;
+	for (uint32_t i = 0; i < c->needs->n_amounts; i++) {
+		if (strcmp(c->needs->amounts[i].resource, resource) == 0)
+			return c->needs->amounts[i].amount;
 	}
 	return 1; /* pods, of which each asks for one */
 }
@@ -169,7 +169,7 @@ static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, stru
 	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
 	for (uint32_t i = 0; i < r->n; i++) {
 		kar_buf_puts(out, i ? ", " : "");
-		put_reason(&r->all[i], &c->needs, pods, !i, out);
+		put_reason(&r->all[i], c->needs, pods, !i, out);
 	}
 	sum_up(r, c, why);
 }
@@ -177,7 +177,7 @@ static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, stru
 /* "role w (cpu 4, memory 1Gi): " */
 static void put_role(struct sched_try *t, uint32_t role, const char *const *names, struct kar_buf *out)
 {
-	const struct kar_pod_needs *needs = &t->s->classes[t->gang->roles[role].class].needs;
+	const struct kar_pod_needs *needs = t->s->classes[t->gang->roles[role].class].needs;
 	char text[KAR_AMOUNT_TEXT];
 
 	if (t->gang->n_roles < 2 || !names)
@@ -308,7 +308,7 @@ static bool is_plain(const struct kar_node_offer *offer)
 bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang)
 {
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
-		const struct kar_pod_needs *needs = &s->classes[gang->roles[i].class].needs;
+		const struct kar_pod_needs *needs = s->classes[gang->roles[i].class].needs;
 
 		if (needs->node || needs->n_selector || needs->has_terms || needs->n_ports)
 			return false;
@@ -340,7 +340,7 @@ static int64_t most_of(const struct kar_sched *s, const struct sched_class *c, u
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		const struct sched_node *n = &s->nodes[i];
 
-		if (n->known && (all || sched_may_suit(&n->offer, &c->needs)))
+		if (n->known && (all || sched_may_suit(&n->offer, c->needs)))
 			most = sched_allocatable(s, i, resource) > most ? sched_allocatable(s, i, resource)
 									: most;
 	}
@@ -350,7 +350,7 @@ static int64_t most_of(const struct kar_sched *s, const struct sched_class *c, u
 static bool suits_somewhere(const struct kar_sched *s, const struct sched_class *c)
 {
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, &c->needs))
+		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, c->needs))
 			return true;
 	}
 	return false;

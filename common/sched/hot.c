@@ -43,8 +43,8 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 	if (c->unknown)
 		return 0;
 	n = copies_in_room(s, c, node, empty);
-	if (n > 0 && c->needs.n_ports)
-		return empty || !port_in_use(&s->nodes[node], &c->needs);
+	if (n > 0 && c->needs->n_ports)
+		return empty || !port_in_use(&s->nodes[node], c->needs);
 	return n;
 }
 
@@ -132,7 +132,7 @@ static void match(struct kar_sched *s, const struct sched_class *c, uint32_t nod
 {
 	const struct sched_node *n = &s->nodes[node];
 
-	c->hot->match[node] = n->known ? (uint8_t)kar_sched_match(&n->offer, &c->needs, NULL) : KAR_NOT_READY;
+	c->hot->match[node] = n->known ? (uint8_t)kar_sched_match(&n->offer, c->needs, NULL) : KAR_NOT_READY;
 }
 
 void sched_recount(struct kar_sched *s, uint32_t node, bool matches)

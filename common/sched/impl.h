@@ -13,6 +13,8 @@
 
 #include <assert.h>
 
+#include <bsd/sys/tree.h>
+
 #include "common/intern.h"
 #include "common/sched/sched.h"
 #include "common/sched/table.h"
@@ -29,7 +31,7 @@ struct sched_share {
 };
 
 struct sched_port_use {
-	struct kar_host_port port; /* of the class that uses it */
+	struct kar_host_port port; /* its texts are interned */
 	int32_t n;
 };
 
@@ -58,10 +60,17 @@ struct sched_hot {
 	uint32_t room;                         /* nodes in the arrays */
 };
 
+/* Needs that have a class. The copy of them is behind it. */
+struct sched_known {
+	RB_ENTRY(sched_known) link;
+	const struct kar_pod_needs *needs;
+	uint32_t class;
+};
+RB_HEAD(sched_knowns, sched_known);
+
 struct sched_class {
-	struct kar_pod_needs needs; /* strings interned, arrays in .memory */
-	struct kar_arena memory;
-	char *code;                 /* the needs as one text, by which equal ones are found */
+	const struct kar_pod_needs *needs;
+	struct sched_known *known;  /* NULL: the number is unused */
 	uint32_t refs;              /* of others */
 	int64_t n_taken;            /* on all nodes; with .refs 0 as well, the class is forgotten */
 	struct sched_share *shares; /* with "pods" */
@@ -118,7 +127,7 @@ struct kar_sched {
 	uint32_t stride;             /* >= .n_resources */
 	struct sched_class *classes; /* [0] is unused */
 	uint32_t n_classes, room_classes, n_free_classes;
-	struct kar_table class_by_code;
+	struct sched_knowns known;
 	uint32_t hot[KAR_SCHED_HOT];
 	uint32_t n_hot;
 	uint64_t questions;

@@ -8,7 +8,7 @@
 #ifndef KAR_SCHED_NEEDS_H
 #define KAR_SCHED_NEEDS_H
 
-#include "common/base.h"
+#include "common/shape.h"
 
 /* Thousandths of "cpu", else whole units, rounded up. At most KAR_SCHED_MOST, so that the sum of what 1000 pods ask for is exact. */
 struct kar_sched_amount {
@@ -79,6 +79,11 @@ struct kar_pod_needs {
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */
 	const char *unverified;
 };
+
+extern const struct kar_pod_needs kar_no_needs;
+/* By which equal needs are found, and their parts. */
+extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_label_shape, kar_requirement_shape,
+	kar_term_shape, kar_toleration_shape;
 
 struct kar_node_offer {
 	const char *name;

@@ -375,7 +375,7 @@ static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *r
 	int64_t left = role->need;
 
 	for (uint32_t i = 0; i < s->n_nodes && left > 0; i++) {
-		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, &c->needs))
+		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, c->needs))
 			left -= sched_copies(s, c, i, true);
 	}
 	return left <= 0;
@@ -404,6 +404,6 @@ bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
 	uint32_t i = sched_find_node(s, node);
 
 	return i != SCHED_NONE && s->nodes[i].known &&
-		kar_sched_match(&s->nodes[i].offer, &class->needs, NULL) == KAR_FITS &&
+		kar_sched_match(&s->nodes[i].offer, class->needs, NULL) == KAR_FITS &&
 		sched_copies(s, class, i, false) > 0;
 }

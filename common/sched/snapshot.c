@@ -21,6 +21,12 @@ static void forget_offer(struct kar_sched *s, struct sched_node *n)
 	n->offer = (struct kar_node_offer){ .name = n->name };
 }
 
+static void forget_port(struct kar_sched *s, const struct kar_host_port *port)
+{
+	kar_intern_put(s->strings, port->ip);
+	kar_intern_put(s->strings, port->protocol);
+}
+
 void kar_sched_free(struct kar_sched *s)
 {
 	if (!s)
@@ -28,6 +34,8 @@ void kar_sched_free(struct kar_sched *s)
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		forget_offer(s, &s->nodes[i]);
 		kar_intern_put(s->strings, s->nodes[i].name);
+		for (uint32_t k = 0; k < s->nodes[i].n_ports; k++)
+			forget_port(s, &s->nodes[i].ports[k].port);
 		free(s->nodes[i].ports);
 	}
 	for (uint32_t i = 1; i < s->n_classes; i++)
@@ -38,7 +46,6 @@ void kar_sched_free(struct kar_sched *s)
 		kar_intern_put(s->strings, s->resources[i].name);
 	kar_table_release(&s->node_by_name);
 	free(s->named);
-	kar_table_release(&s->class_by_code);
 	free(s->nodes);
 	free(s->unused);
 	free(s->allocatable);
@@ -315,14 +322,12 @@ int64_t kar_sched_node_free(const struct kar_sched *s, const char *name, const c
 
 /* --- what is taken --------------------------------------------------------------------------------- */
 
-static void take_port(struct sched_node *n, const struct kar_host_port *port, int32_t by)
+static void take_port(struct kar_sched *s, struct sched_node *n, const struct kar_host_port *port, int32_t by)
 {
 	struct sched_port_use *u = NULL;
 
 	for (uint32_t i = 0; i < n->n_ports && !u; i++) {
-		const struct kar_host_port *p = &n->ports[i].port;
-
-		if (p->ip == port->ip && p->port == port->port && p->protocol == port->protocol)
+		if (kar_shape_compare(&kar_port_shape, &n->ports[i].port, port) == 0)
 			u = &n->ports[i];
 	}
 	if (!u) {
@@ -331,11 +336,15 @@ static void take_port(struct sched_node *n, const struct kar_host_port *port, in
 			n->ports = kar_xrealloc(n->ports, n->room_ports, sizeof(*n->ports));
 		}
 		u = &n->ports[n->n_ports++];
-		*u = (struct sched_port_use){ .port = *port };
+		*u = (struct sched_port_use){ .port = { .ip = kar_intern_get(s->strings, port->ip),
+						      .protocol = kar_intern_get(s->strings, port->protocol),
+						      .port = port->port } };
 	}
 	u->n += by;
-	if (!u->n)
-		*u = n->ports[--n->n_ports];
+	if (u->n)
+		return;
+	forget_port(s, &u->port);
+	*u = n->ports[--n->n_ports];
 }
 
 static void take_share(struct kar_sched *s, uint32_t node, const struct sched_share *share, int32_t n)
@@ -361,8 +370,8 @@ void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n)
 
 	for (uint32_t i = 0; i < c->n_shares; i++)
 		take_share(s, node, &c->shares[i], n);
-	for (uint32_t i = 0; i < c->needs.n_ports; i++)
-		take_port(&s->nodes[node], &c->needs.ports[i], n);
+	for (uint32_t i = 0; i < c->needs->n_ports; i++)
+		take_port(s, &s->nodes[node], &c->needs->ports[i], n);
 	s->nodes[node].n_taken += n;
 	c->n_taken += n;
 	s->touched++;

@@ -93,7 +93,7 @@ static bool may_take(const struct exhaustive *x, uint32_t node, uint32_t class)
 	const struct sched_node *n = &x->s->nodes[node];
 	const struct sched_class *c = &x->s->classes[class];
 
-	if (!n->known || kar_sched_match(&n->offer, &c->needs, NULL) != KAR_FITS)
+	if (!n->known || kar_sched_match(&n->offer, c->needs, NULL) != KAR_FITS)
 		return false;
 	for (uint32_t i = 0; x->domain && i < n->offer.n_labels; i++) {
 		if (strcmp(n->offer.labels[i].key, x->gang->topology) == 0 &&
@@ -105,8 +105,8 @@ static bool may_take(const struct exhaustive *x, uint32_t node, uint32_t class)
 			return false;
 	}
 	for (uint32_t i = 0; i < n->n_ports; i++) {
-		for (uint32_t k = 0; k < c->needs.n_ports; k++) {
-			if (n->ports[i].n > 0 && kar_sched_ports_meet(&n->ports[i].port, &c->needs.ports[k]))
+		for (uint32_t k = 0; k < c->needs->n_ports; k++) {
+			if (n->ports[i].n > 0 && kar_sched_ports_meet(&n->ports[i].port, &c->needs->ports[k]))
 				return false;
 		}
 	}
@@ -221,7 +221,7 @@ static void check_counts(struct kar_sched *s, uint64_t seed, uint32_t event)
 
 		for (uint32_t n = 0; n < s->n_nodes; n++) {
 			bool fits = s->nodes[n].known &&
-				kar_sched_match(&s->nodes[n].offer, &c->needs, NULL) == KAR_FITS;
+				kar_sched_match(&s->nodes[n].offer, c->needs, NULL) == KAR_FITS;
 			int32_t copies = fits ? sched_copies(s, c, n, false) : 0;
 
 			if (copies != c->hot->copies[n])

@@ -1,0 +1,58 @@
+/* What equal needs are. */
+#include "common/sched/needs.h"
+
+const struct kar_pod_needs kar_no_needs;
+
+static const struct kar_part amount_parts[] = {
+	KAR_TEXT(struct kar_sched_amount, resource),
+	KAR_VALUE(struct kar_sched_amount, amount),
+};
+static const struct kar_shape amount_shape = KAR_SHAPE(struct kar_sched_amount, amount_parts);
+
+static const struct kar_part label_parts[] = {
+	KAR_TEXT(struct kar_sched_label, key),
+	KAR_TEXT(struct kar_sched_label, value),
+};
+const struct kar_shape kar_label_shape = KAR_SHAPE(struct kar_sched_label, label_parts);
+
+static const struct kar_part toleration_parts[] = {
+	KAR_TEXT(struct kar_toleration, key),
+	KAR_TEXT(struct kar_toleration, value),
+	KAR_VALUE(struct kar_toleration, effect),
+	KAR_VALUE(struct kar_toleration, exists),
+	KAR_VALUE(struct kar_toleration, unknown),
+};
+const struct kar_shape kar_toleration_shape = KAR_SHAPE(struct kar_toleration, toleration_parts);
+
+static const struct kar_part requirement_parts[] = {
+	KAR_TEXT(struct kar_requirement, key),
+	KAR_VALUE(struct kar_requirement, op),
+	KAR_VALUE(struct kar_requirement, field),
+	KAR_LIST(struct kar_requirement, values, n_values, &kar_text_shape),
+};
+const struct kar_shape kar_requirement_shape = KAR_SHAPE(struct kar_requirement, requirement_parts);
+
+static const struct kar_part term_parts[] = {
+	KAR_LIST(struct kar_node_term, requirements, n, &kar_requirement_shape),
+};
+const struct kar_shape kar_term_shape = KAR_SHAPE(struct kar_node_term, term_parts);
+
+static const struct kar_part port_parts[] = {
+	KAR_VALUE(struct kar_host_port, port),
+	KAR_TEXT(struct kar_host_port, ip),
+	KAR_TEXT(struct kar_host_port, protocol),
+};
+const struct kar_shape kar_port_shape = KAR_SHAPE(struct kar_host_port, port_parts);
+
+static const struct kar_part needs_parts[] = {
+	KAR_LIST(struct kar_pod_needs, amounts, n_amounts, &amount_shape),
+	KAR_VALUE(struct kar_pod_needs, room_only),
+	KAR_LIST(struct kar_pod_needs, ports, n_ports, &kar_port_shape),
+	KAR_LIST(struct kar_pod_needs, selector, n_selector, &kar_label_shape),
+	KAR_VALUE(struct kar_pod_needs, has_terms),
+	KAR_LIST(struct kar_pod_needs, terms, n_terms, &kar_term_shape),
+	KAR_LIST(struct kar_pod_needs, tolerations, n_tolerations, &kar_toleration_shape),
+	KAR_TEXT(struct kar_pod_needs, node),
+	KAR_TEXT(struct kar_pod_needs, unverified),
+};
+const struct kar_shape kar_needs_shape = KAR_SHAPE(struct kar_pod_needs, needs_parts);
