@@ -106,12 +106,14 @@ struct kar_pod_job {
 
 #define KAR_POD_NAME_LEN 256 /* 253 + NUL, rounded up */
 
+struct kar_pod_needs;
 struct kar_pod {
 	struct kar_object o; /* first */
 	const char *node;    /* interned; NULL: not bound */
 	/* Interned. Not bound: the node on which the scheduler has evicted others for it; NULL: none, or it is pinned. */
 	const char *nominated;
-	const char *needs; /* interned; what it needs of a node (pod_needs.h); NULL: it has ended */
+	const struct kar_pod_needs
+		*needs; /* shared; what it needs of a node (pod_needs.h); NULL: it has ended */
 	const char
 		*charge; /* interned; what a ResourceQuota counts of it (pod_charge.h); NULL: it has ended */
 	const char *

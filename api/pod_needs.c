@@ -1,9 +1,8 @@
 #include "api/pod_needs.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/copy.h"
 #include "api/placement_words.h"
 #include "api/pod_wire.h"
 #include "common/buf.h"
@@ -11,98 +10,49 @@
 
 static const char too_long[] = "a long list of constraints";
 
-/* The text in the making. */
-struct writing {
-	struct kar_buf out, unverified;
-	struct kar_arena mem; /* of lists */
-	const char *pin;      /* NULL: none */
-	bool overflow;        /* a list is longer than any that fits */
+/* Needs in the making. Their texts are those of the spec, or in the arena. */
+struct making {
+	struct kar_arena *a;
+	struct kar_pod_needs needs;
+	struct kar_buf unverified;
+	const char *pin; /* NULL: none */
+	bool overflow;   /* a list is longer than any that fits */
 };
 
-/* --- JSON ------------------------------------------------------------------------------------------ */
-
-static void put_text(struct kar_buf *b, const char *s)
+/*
+ * Adds a copy of @one to the list @items, whose order means nothing: it is kept sorted, and each is in it once, so that equal lists are
+ * equal. Returns the list.
+ */
+static void *add(struct making *m, const struct kar_shape *shape, const void *items, uint32_t *n,
+	const void *one)
 {
-	kar_buf_puts(b, "\"");
-	while (*s) {
-		size_t n = 0;
+	enum { MOST = KAR_POD_NEEDS_BYTES / 8 }; /* the least that one takes: a pointer */
+	size_t size = shape->size, from = 0, to = *n;
+	char *all = (char *)(uintptr_t)items;
 
-		while ((unsigned char)s[n] >= ' ' && s[n] != '"' && s[n] != '\\')
-			n++;
-		kar_buf_append(b, s, n);
-		s += n;
-		if (*s)
-			kar_buf_printf(b, "\\u%04x", (unsigned)(unsigned char)*s++);
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+		int d = kar_shape_compare(shape, one, all + middle * size);
+
+		if (!d)
+			return all;
+		from = d > 0 ? middle + 1 : from;
+		to = d > 0 ? to : middle;
 	}
-	kar_buf_puts(b, "\"");
+	m->overflow |= *n == MOST;
+	if (m->overflow)
+		return all;
+	all = kar_arena_grow(m->a, all, *n, size);
+	memmove(all + (from + 1) * size, all + from * size, (*n - from) * size);
+	memcpy(all + from * size, one, size);
+	++*n;
+	return all;
 }
 
-static void put_key(struct kar_buf *b, const char *key)
+static void note_unverified(struct making *m, const char *what)
 {
-	kar_buf_puts(b, b->n && b->p[b->n - 1] != '{' ? "," : "");
-	put_text(b, key);
-	kar_buf_puts(b, ":");
-}
-
-static void put_member(struct kar_buf *b, const char *key, const char *value)
-{
-	put_key(b, key);
-	put_text(b, value);
-}
-
-/* Elements of a list, or members of a map, whose order means nothing. */
-struct list {
-	const char **items; /* in the arena */
-	size_t n;
-};
-
-/* Adds the text in @one and empties it. */
-static void add(struct writing *w, struct list *l, struct kar_buf *one)
-{
-	enum { MOST = KAR_POD_NEEDS_BYTES / 4 }; /* the least that one takes: "" and a comma */
-
-	if (l->n < MOST) {
-		l->items = kar_arena_grow(&w->mem, l->items, l->n, sizeof(*l->items));
-		l->items[l->n++] = kar_arena_strndup(&w->mem, kar_buf_cstr(one), one->n);
-	}
-	w->overflow |= l->n == MOST;
-	kar_buf_clear(one);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-/* Sorted, each once, between @brackets. */
-static void put_list(struct kar_buf *b, struct list *l, const char brackets[2])
-{
-	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), by_text);
-	kar_buf_append(b, &brackets[0], 1);
-	for (size_t i = 0; i < l->n; i++) {
-		if (i && strcmp(l->items[i], l->items[i - 1]) == 0)
-			continue;
-		kar_buf_puts(b, i ? "," : "");
-		kar_buf_puts(b, l->items[i]);
-	}
-	kar_buf_append(b, &brackets[1], 1);
-}
-
-static void put_list_if_any(struct writing *w, const char *key, struct list *l, const char brackets[2])
-{
-	if (!l->n)
-		return;
-	put_key(&w->out, key);
-	put_list(&w->out, l, brackets);
-}
-
-static void note_unverified(struct writing *w, const char *what)
-{
-	if (!strstr(kar_buf_cstr(&w->unverified), what))
-		kar_buf_printf(&w->unverified, "%s%s", w->unverified.n ? ", " : "", what);
+	if (!strstr(kar_buf_cstr(&m->unverified), what))
+		kar_buf_printf(&m->unverified, "%s%s", m->unverified.n ? ", " : "", what);
 }
 
 /* --- node affinity --------------------------------------------------------------------------------- */
@@ -155,197 +105,152 @@ static const char *find_pin(const struct kar_array *terms)
 	return kar_has_text(pin) ? pin : NULL;
 }
 
-static void add_requirement(struct writing *w, const struct pod_wire_requirement *r, bool field,
-	struct list *all)
+static void add_requirement(struct making *m, const struct pod_wire_requirement *r, bool field,
+	struct kar_node_term *term)
 {
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 }, value KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+	struct kar_requirement one = { .key = r->key ? r->key : "", .field = field };
 	const char *const *values = r->values.items;
-	struct list list = { 0 };
-	enum kar_operator op;
 
-	if (!kar_operator_read(r->op, &op) || (field && !is_name(r))) {
-		note_unverified(w, "node affinity");
+	if (!kar_operator_read(r->op, &one.op) || (field && !is_name(r))) {
+		note_unverified(m, "node affinity");
 		return;
 	}
-	kar_buf_puts(&one, field ? "{\"field\":true" : "{");
-	if (!field)
-		put_member(&one, "key", r->key ? r->key : "");
-	put_member(&one, "op", kar_operator_name(op));
-	for (size_t i = 0; i < r->values.n && !w->overflow; i++) {
-		put_text(&value, values[i] ? values[i] : "");
-		add(w, &list, &value);
+	for (size_t i = 0; i < r->values.n && !m->overflow; i++) {
+		const char *value = values[i] ? values[i] : "";
+
+		one.values = add(m, &kar_text_shape, one.values, &one.n_values, &value);
 	}
-	if (list.n) {
-		put_key(&one, "values");
-		put_list(&one, &list, "[]");
-	}
-	kar_buf_puts(&one, "}");
-	add(w, all, &one);
+	term->requirements = add(m, &kar_requirement_shape, term->requirements, &term->n, &one);
 }
 
 /* Whether the term has requirements but for the pin, and those that are not known. */
-static bool add_term(struct writing *w, const struct pod_wire_term *t, struct list *terms)
+static bool add_term(struct making *m, const struct pod_wire_term *t)
 {
 	const struct pod_wire_requirement *labels = t->labels.items, *fields = t->fields.items;
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-	struct list all = { 0 };
+	struct kar_node_term one = { 0 };
 
-	for (size_t i = 0; i < t->labels.n && !w->overflow; i++)
-		add_requirement(w, &labels[i], false, &all);
-	for (size_t i = 0; i < t->fields.n && !w->overflow; i++) {
-		if (!w->pin || !node_of(&fields[i]))
-			add_requirement(w, &fields[i], true, &all);
+	for (size_t i = 0; i < t->labels.n && !m->overflow; i++)
+		add_requirement(m, &labels[i], false, &one);
+	for (size_t i = 0; i < t->fields.n && !m->overflow; i++) {
+		if (!m->pin || !node_of(&fields[i]))
+			add_requirement(m, &fields[i], true, &one);
 	}
-	kar_buf_puts(&one, "{");
-	put_key(&one, "all");
-	put_list(&one, &all, "[]");
-	kar_buf_puts(&one, "}");
-	add(w, terms, &one);
-	return all.n;
+	m->needs.terms = add(m, &kar_term_shape, m->needs.terms, &m->needs.n_terms, &one);
+	return one.n;
 }
 
 /* A term without requirements holds for no node. One that has lost them all holds for each, and so does the whole. */
-static void put_affinity(struct writing *w, const struct pod_wire_node_terms *required)
+static void read_affinity(struct making *m, const struct pod_wire_node_terms *required)
 {
 	const struct pod_wire_term *t = required->terms.items;
-	struct list terms = { 0 };
 	bool always = false;
 
-	w->pin = find_pin(&required->terms);
-	for (size_t i = 0; i < required->terms.n && !w->overflow; i++)
-		always |= !is_empty(&t[i]) && !add_term(w, &t[i], &terms);
-	if (always)
-		return;
-	put_key(&w->out, "affinity");
-	put_list(&w->out, &terms, "[]");
+	m->pin = find_pin(&required->terms);
+	for (size_t i = 0; i < required->terms.n && !m->overflow; i++)
+		always |= !is_empty(&t[i]) && !add_term(m, &t[i]);
+	m->needs.has_terms = !always;
+	m->needs.n_terms = always ? 0 : m->needs.n_terms;
 }
 
 /* --- the other parts ------------------------------------------------------------------------------- */
 
-static void add_ports(struct writing *w, const struct pod_wire_spec *spec, const struct pod_wire_asking *c,
-	struct list *list)
+static void add_ports(struct making *m, const struct pod_wire_spec *spec, const struct pod_wire_asking *c)
 {
 	const struct pod_wire_port *p = c->ports.items;
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 };
 
-	for (size_t i = 0; i < c->ports.n && !w->overflow; i++) {
+	for (size_t i = 0; i < c->ports.n && !m->overflow; i++) {
 		/* As the API server sets it in a pod. */
 		int32_t port = p[i].host || !spec->host_network ? p[i].host : p[i].container;
+		const struct kar_host_port one = { .ip = kar_has_text(p[i].ip) ? p[i].ip : "0.0.0.0",
+			.protocol = kar_has_text(p[i].protocol) ? p[i].protocol : "TCP",
+			.port = port };
 
-		if (port <= 0)
-			continue;
-		kar_buf_puts(&one, "{");
-		if (kar_has_text(p[i].ip) && strcmp(p[i].ip, "0.0.0.0") != 0)
-			put_member(&one, "ip", p[i].ip);
-		put_key(&one, "port");
-		kar_buf_printf(&one, "%" PRId32, port);
-		if (kar_has_text(p[i].protocol) && strcmp(p[i].protocol, "TCP") != 0)
-			put_member(&one, "protocol", p[i].protocol);
-		kar_buf_puts(&one, "}");
-		add(w, list, &one);
+		if (port > 0)
+			m->needs.ports = add(m, &kar_port_shape, m->needs.ports, &m->needs.n_ports, &one);
 	}
 }
 
 /* Init containers that end before the containers start may use what these use. */
-static void put_ports(struct writing *w, const struct pod_wire_spec *spec)
+static void read_ports(struct making *m, const struct pod_wire_spec *spec)
 {
 	const struct pod_wire_asking *c = spec->containers.items, *init = spec->init_containers.items;
-	struct list list = { 0 };
 
 	for (size_t i = 0; i < spec->containers.n; i++)
-		add_ports(w, spec, &c[i], &list);
+		add_ports(m, spec, &c[i]);
 	for (size_t i = 0; i < spec->init_containers.n; i++) {
 		if (kar_streq(init[i].restart_policy, "Always"))
-			add_ports(w, spec, &init[i], &list);
+			add_ports(m, spec, &init[i]);
 	}
-	put_list_if_any(w, "ports", &list, "[]");
-}
-
-/* False: there is no room for it. */
-static bool add_amount(struct kar_buf *b, const struct kar_sched_amount *a)
-{
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-
-	put_text(&one, a->resource);
-	kar_buf_printf(&one, ":%" PRId64, a->amount);
-	if (b->n + one.n > KAR_POD_NEEDS_BYTES / 2)
-		return false;
-	kar_buf_puts(b, b->n > 1 ? "," : "");
-	kar_buf_append(b, one.p, one.n);
-	return true;
 }
 
 /* Those of Kubernetes itself come first, so that others cannot displace them. False: not all have room. */
-static bool write_requests(const struct kar_amounts *all, struct kar_buf *b)
+static bool read_requests(struct making *m, const struct kar_amounts *all)
 {
-	size_t n = 0;
+	struct kar_sched_amount *amounts = NULL;
+	size_t bytes = 0;
+	uint32_t n = 0;
 	bool whole = true;
 
-	kar_buf_puts(b, "{");
 	for (int others = 0; others < 2; others++) {
 		for (size_t i = 0; i < all->n; i++) {
-			struct kar_sched_amount a = kar_amount_rounded(all->items[i].name, &all->items[i].q);
+			struct kar_sched_amount one =
+				kar_amount_rounded(all->items[i].name, &all->items[i].q);
+			size_t more = sizeof(one) + strlen(one.resource) + 1;
 
-			if (!a.amount || (strchr(a.resource, '/') != NULL) != others)
+			if (!one.amount || (strchr(one.resource, '/') != NULL) != others)
 				continue;
-			if (n < KAR_POD_NEEDS_REQUESTS && add_amount(b, &a))
-				n++;
-			else
+			if (n == KAR_POD_NEEDS_REQUESTS || bytes + more > KAR_POD_NEEDS_BYTES / 2) {
 				whole = false;
+				continue;
+			}
+			one.resource = kar_copy(m->a, one.resource);
+			amounts = kar_arena_grow(m->a, amounts, n, sizeof(*amounts));
+			amounts[n++] = one;
+			bytes += more;
 		}
 	}
-	kar_buf_puts(b, "}");
+	m->needs.amounts = amounts;
+	m->needs.n_amounts = n;
 	return whole;
 }
 
-static void put_selector(struct writing *w, const struct kar_array *selector)
+static void read_selector(struct making *m, const struct kar_array *selector)
 {
 	const struct kar_pair *p = selector->items;
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-	struct list list = { 0 };
 
-	for (size_t i = 0; i < selector->n && !w->overflow; i++) {
-		put_member(&one, p[i].key, p[i].value);
-		add(w, &list, &one);
+	for (size_t i = 0; i < selector->n && !m->overflow; i++) {
+		const struct kar_sched_label one = { p[i].key, p[i].value };
+
+		m->needs.selector = add(m, &kar_label_shape, m->needs.selector, &m->needs.n_selector, &one);
 	}
-	put_list_if_any(w, "selector", &list, "{}");
 }
 
 /* False: the scheduler knows it, and we do not. One that is about no taint that keeps pods away is left out. */
-static bool add_toleration(struct writing *w, const struct pod_wire_toleration *t, struct list *list)
+static bool add_toleration(struct making *m, const struct pod_wire_toleration *t)
 {
-	struct kar_buf one KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-	bool exists = kar_streq(t->op, "Exists");
-	enum kar_effect effect = KAR_NO_EFFECT;
+	struct kar_toleration one = { .key = kar_has_text(t->key) ? t->key : NULL,
+		.exists = kar_streq(t->op, "Exists") };
 
-	if (!exists && kar_has_text(t->op) && strcmp(t->op, "Equal") != 0)
+	if (!one.exists && kar_has_text(t->op) && strcmp(t->op, "Equal") != 0)
 		return false;
-	if (kar_has_text(t->effect) && !kar_effect_read(t->effect, &effect))
+	if (kar_has_text(t->effect) && !kar_effect_read(t->effect, &one.effect))
 		return false;
-	if (effect == KAR_PREFER_NO_SCHEDULE || (!exists && !kar_has_text(t->key)))
+	if (one.effect == KAR_PREFER_NO_SCHEDULE || (!one.exists && !one.key))
 		return true;
-	kar_buf_puts(&one, "{");
-	if (effect != KAR_NO_EFFECT)
-		put_member(&one, "effect", kar_effect_name(effect));
-	if (kar_has_text(t->key))
-		put_member(&one, "key", t->key);
-	if (!exists)
-		put_member(&one, "value", t->value ? t->value : "");
-	kar_buf_puts(&one, "}");
-	add(w, list, &one);
+	one.value = !one.exists && t->value ? t->value : "";
+	m->needs.tolerations =
+		add(m, &kar_toleration_shape, m->needs.tolerations, &m->needs.n_tolerations, &one);
 	return true;
 }
 
-static void put_tolerations(struct writing *w, const struct kar_array *tolerations)
+static void read_tolerations(struct making *m, const struct kar_array *tolerations)
 {
 	const struct pod_wire_toleration *t = tolerations->items;
-	struct list list = { 0 };
 
-	for (size_t i = 0; i < tolerations->n && !w->overflow; i++) {
-		if (!add_toleration(w, &t[i], &list))
-			note_unverified(w, "tolerations");
+	for (size_t i = 0; i < tolerations->n && !m->overflow; i++) {
+		if (!add_toleration(m, &t[i]))
+			note_unverified(m, "tolerations");
 	}
-	put_list_if_any(w, "tolerations", &list, "[]");
 }
 
 static bool spread_is_required(const struct kar_array *constraints)
@@ -370,7 +275,7 @@ static bool volumes_are_checked(const struct kar_array *volumes)
 	return false;
 }
 
-static void note_what_is_not_modelled(struct writing *w, const struct pod_wire_spec *spec)
+static void note_what_is_not_modelled(struct making *m, const struct pod_wire_spec *spec)
 {
 	const struct {
 		const char *name;
@@ -385,111 +290,72 @@ static void note_what_is_not_modelled(struct writing *w, const struct pod_wire_s
 
 	for (size_t i = 0; i < KAR_LEN(rules); i++) {
 		if (rules[i].asked)
-			note_unverified(w, rules[i].name);
+			note_unverified(m, rules[i].name);
 	}
 }
 
-/* --- the text -------------------------------------------------------------------------------------- */
-
-static void put_requests(struct writing *w, const struct kar_buf *requests)
-{
-	if (requests->n <= strlen("{}"))
-		return;
-	put_key(&w->out, "requests");
-	kar_buf_append(&w->out, requests->p, requests->n);
-}
-
-static void put_unverified(struct writing *w, const char *what)
-{
-	if (what[0])
-		put_member(&w->out, "unverified", what);
-	kar_buf_puts(&w->out, "}");
-}
+/* --- the whole ------------------------------------------------------------------------------------- */
 
 /* @bound: where the pod runs is decided, only its room counts. */
-static void write_all(struct writing *w, const struct pod_wire_spec *spec, bool bound,
-	const struct kar_buf *requests)
+static void read_constraints(struct making *m, const struct pod_wire_spec *spec, bool bound)
 {
-	const char *node = !bound && kar_has_text(spec->node) ? spec->node : NULL;
-	bool free = !bound && !node;
-
-	kar_buf_puts(&w->out, "{");
-	if (free)
-		note_what_is_not_modelled(w, spec);
-	if (free && spec->affinity.node.required)
-		put_affinity(w, spec->affinity.node.required);
-	if (node)
-		put_member(&w->out, "node", node);
-	put_ports(w, spec);
-	put_requests(w, requests);
-	if (free) {
-		put_selector(w, &spec->selector);
-		put_tolerations(w, &spec->tolerations);
-	}
-	put_unverified(w, kar_buf_cstr(&w->unverified));
+	m->needs.node = !bound && kar_has_text(spec->node) ? spec->node : NULL;
+	read_ports(m, spec);
+	if (bound || m->needs.node)
+		return;
+	note_what_is_not_modelled(m, spec);
+	if (spec->affinity.node.required)
+		read_affinity(m, spec->affinity.node.required);
+	read_selector(m, &spec->selector);
+	read_tolerations(m, &spec->tolerations);
 }
 
-/* The text is in w->out. */
-static void write_needs(struct writing *w, const struct pod_wire_spec *spec,
-	const struct pod_wire_status *status, bool bound)
+/* Of a template @status is NULL. *@pin (may be NULL) becomes the only node that the affinity allows. */
+static const struct kar_pod_needs *make(const struct pod_wire_spec *spec,
+	const struct pod_wire_status *status, bool bound, struct kar_arena *a, const char **pin)
 {
 	struct kar_amounts total KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
-	struct kar_buf requests KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+	struct making m = { .a = a };
+	struct kar_pod_needs *out = kar_arena_alloc(a, 1, sizeof(*out));
 	bool all_read = pod_wire_requests(spec, status, &total);
-	bool whole = write_requests(&total, &requests) && all_read;
+	bool whole = read_requests(&m, &total) && all_read;
 
-	write_all(w, spec, bound, &requests);
-	if (whole && !w->overflow && !w->out.overflow && w->out.n < KAR_POD_NEEDS_BYTES)
-		return;
-	kar_buf_clear(&w->out);
-	w->out.overflow = false;
-	kar_buf_puts(&w->out, "{");
-	put_requests(w, &requests);
-	put_unverified(w, too_long);
-}
-
-static void release(struct writing *w)
-{
-	kar_buf_release(&w->out);
-	kar_buf_release(&w->unverified);
-	kar_arena_release(&w->mem);
+	read_constraints(&m, spec, bound);
+	if (m.unverified.n)
+		m.needs.unverified = kar_copy(a, kar_buf_cstr(&m.unverified));
+	kar_buf_release(&m.unverified);
+	*out = m.needs;
+	if (!whole || m.overflow || kar_shape_bytes(&kar_needs_shape, out) > KAR_POD_NEEDS_BYTES)
+		*out = (struct kar_pod_needs){ .amounts = m.needs.amounts,
+			.n_amounts = m.needs.n_amounts,
+			.unverified = too_long };
+	if (pin)
+		*pin = m.pin;
+	return out;
 }
 
 void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings)
 {
-	struct writing writing = { 0 };
+	struct kar_arena a = { 0 };
+	const char *pin;
 
-	write_needs(&writing, &w->spec, &w->status, kar_has_text(w->spec.node));
-	p->needs = kar_intern_get(strings, writing.out.p);
-	p->pin = pod_wire_name(strings, writing.pin);
-	release(&writing);
+	p->needs = kar_share_get(strings, &kar_needs_shape,
+		make(&w->spec, &w->status, kar_has_text(w->spec.node), &a, &pin));
+	p->pin = pod_wire_name(strings, pin);
+	kar_arena_release(&a);
 }
 
-const char *pod_needs_text(const struct pod_wire_spec *spec, struct kar_arena *a)
+const struct kar_pod_needs *pod_needs_of(const struct pod_wire_spec *spec, struct kar_arena *a)
 {
-	struct writing w = { 0 };
-	const char *text;
-
-	write_needs(&w, spec, NULL, false);
-	text = kar_arena_strndup(a, w.out.p, w.out.n);
-	release(&w);
-	return text;
+	return make(spec, NULL, false, a, NULL);
 }
 
-const char *kar_template_needs(struct kar_str raw, struct kar_arena *a, const char **pin, struct kar_err *err)
+const struct kar_pod_needs *kar_template_needs(struct kar_str raw, struct kar_arena *a, const char **pin,
+	struct kar_err *err)
 {
-	struct kar_arena scratch = { 0 };
-	const struct pod_wire_spec *spec = pod_wire_template(raw, &scratch, err);
-	struct writing w = { 0 };
-	const char *text = NULL;
+	const struct pod_wire_spec *spec = pod_wire_template(raw, a, err);
 
-	if (spec) {
-		write_needs(&w, spec, NULL, false);
-		text = kar_arena_strndup(a, w.out.p, w.out.n);
-	}
 	if (pin)
-		*pin = w.pin ? kar_arena_strndup(a, w.pin, strlen(w.pin)) : NULL;
-	release(&w);
-	kar_arena_release(&scratch);
-	return text;
+		*pin = NULL;
+	return spec ? make(spec, NULL, false, a, pin) : NULL;
 }

@@ -18,5 +18,5 @@ static const char *gate_of_others(const struct pod_wire_spec *spec)
 struct kar_pod_stored kar_pod_stored_of(const struct pod_wire *w, struct kar_arena *a)
 {
 	return (struct kar_pod_stored){ .gate = gate_of_others(&w->spec),
-		.needs = kar_has_text(w->spec.node) ? NULL : pod_needs_text(&w->spec, a) };
+		.needs = kar_has_text(w->spec.node) ? NULL : pod_needs_of(&w->spec, a) };
 }

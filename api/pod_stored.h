@@ -8,15 +8,16 @@
 #include "common/mem.h"
 #include "common/str.h"
 
+struct kar_pod_needs;
 struct kar_pod_stored {
 	const char *gate; /* the first scheduling gate that is not ours; NULL: it has none */
-	const char *
-		needs; /* as pod_needs.h says, without the pin; NULL: it has a node, so the text would say less than the pod needs */
+	/* As pod_needs.h says, without the pin; NULL: it has a node, so this would say less than the pod needs. */
+	const struct kar_pod_needs *needs;
 };
 
 struct pod_wire;
 
-/* @w: the answer to the create of a pod, or to a dry run of that. The texts are those of @w, or in @a. */
+/* @w: the answer to the create of a pod, or to a dry run of that. All is in @a, with texts of @w. */
 struct kar_pod_stored kar_pod_stored_of(const struct pod_wire *w, struct kar_arena *a) KAR_NONNULL;
 
 #endif

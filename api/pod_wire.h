@@ -155,8 +155,9 @@ bool pod_wire_limits(const struct pod_wire_spec *spec, struct kar_amounts *out) 
 /* Fills in .charge of a pod that has not ended. */
 void pod_charge_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;
 
-/* What a pod of @spec that has no node needs (pod_needs.h), as a text in @a. */
-const char *pod_needs_text(const struct pod_wire_spec *spec, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+/* What a pod of @spec that has no node needs (pod_needs.h), in @a, with texts of @spec. */
+const struct kar_pod_needs *pod_needs_of(const struct pod_wire_spec *spec,
+	struct kar_arena *a) KAR_NONNULL KAR_RETNN;
 /* Fills in .needs and .pin of a pod that has not ended. */
 void pod_needs_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;
 /* The required terms of its node affinity as JSON, interned; NULL: it has none; "": they have more than KAR_POD_TERMS_BYTES. */

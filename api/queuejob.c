@@ -152,9 +152,10 @@ static const struct kar_wire_template *read_templates(const struct kar_array *ta
 }
 
 /* A template that is pinned to a node by its user is left to the scheduler. */
-static const char *read_needs(struct kar_str raw, struct kar_arena *scratch)
+static const struct kar_pod_needs *read_needs(struct kar_str raw, struct kar_arena *scratch)
 {
-	const char *pin = NULL, *needs = raw.n ? kar_template_needs(raw, scratch, &pin, NULL) : NULL;
+	const char *pin = NULL;
+	const struct kar_pod_needs *needs = raw.n ? kar_template_needs(raw, scratch, &pin, NULL) : NULL;
 
 	return pin ? NULL : needs;
 }
@@ -175,7 +176,8 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 			used ? kar_copy_pairs(&job->mem, &templates[i].meta.labels) : (struct kar_array){ 0 };
 		t->template_has_priority = templates[i].spec.has_priority;
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
-		t->needs = kar_intern_get(job->o.strings, read_needs(t->template_raw, scratch));
+		t->needs =
+			kar_share_get(job->o.strings, &kar_needs_shape, read_needs(t->template_raw, scratch));
 		t->charge = kar_intern_get(job->o.strings, kar_template_charge(t->template_raw, scratch));
 		t->admission = kar_template_admission(t->template_raw, scratch);
 	}
@@ -356,7 +358,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	struct kar_queuejob *job = kar_container_of(o, struct kar_queuejob, o);
 
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
-		kar_intern_put(strings, job->spec.tasks[i].needs);
+		kar_share_put(strings, job->spec.tasks[i].needs);
 		kar_intern_put(strings, job->spec.tasks[i].charge);
 	}
 	kar_arena_release(&job->mem);

@@ -50,6 +50,7 @@ struct kar_dependency {
 	bool succeeded; /* status Succeeded; else Running */
 };
 
+struct kar_pod_needs;
 struct kar_taskspec {
 	const char *name; /* defaulted to task<i> */
 	int32_t replicas;
@@ -63,8 +64,8 @@ struct kar_taskspec {
 	const char *template_priority_class; /* NULL: none */
 	struct kar_array template_labels;    /* struct kar_pair */
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
-	const char *
-		needs; /* interned; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known */
+	/* Shared; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known. */
+	const struct kar_pod_needs *needs;
 	const char *
 		charge; /* interned; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
 	bool template_has_priority; /* as a number */

@@ -1,7 +1,7 @@
 #include "api/queuejob_direct.h"
 
 #include "api/pod_direct.h"
-#include "api/pod_needs.h"
+#include "common/sched/needs.h"
 #include "common/str.h"
 
 #define DEFAULT_SCHEDULER "default-scheduler"
@@ -31,13 +31,9 @@ bool kar_queuejob_is_direct(const struct kar_queuejob *job, const char *served)
 }
 
 /* NULL: all that the scheduler would check is modelled. */
-static const char *unverified(const struct kar_taskspec *t, struct kar_arena *a)
+static const char *unverified(const struct kar_taskspec *t)
 {
-	struct kar_pod_needs needs;
-
-	if (!t->needs || kar_pod_needs_parse(t->needs, a, &needs, NULL))
-		return "what cannot be read";
-	return needs.unverified;
+	return t->needs ? t->needs->unverified : "what cannot be read";
 }
 
 const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const char *served,
@@ -54,7 +50,7 @@ const char *kar_queuejob_direct_obstacle(const struct kar_queuejob *job, const c
 			DEFAULT_SCHEDULER);
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
 		const struct kar_taskspec *t = &job->spec.tasks[i];
-		const char *other = kar_queuejob_scheduler(job, i), *feature = unverified(t, a);
+		const char *other = kar_queuejob_scheduler(job, i), *feature = unverified(t);
 
 		if (!kar_streq(name, other))
 			return kar_arena_printf(a,

@@ -8,10 +8,10 @@
 #include "common/mem.h"
 #include "common/quantity.h"
 
-/* A text of needs; it is here while a pod has it, which holds the string. */
+/* Needs; they are here while a pod has them, which holds them. */
 struct kind {
 	RB_ENTRY(kind) link;
-	const char *needs;           /* interned */
+	const struct kar_pod_needs *needs;
 	int64_t on_nodes, elsewhere; /* .elsewhere: on nodes that are not usable or not known */
 };
 RB_HEAD(kinds, kind);
@@ -46,10 +46,10 @@ struct kar_capacity {
 	uint32_t n_offers, room_offers;
 };
 
-/* By text, not by address: whoever asks about all of them does so in the same order in each process. */
+/* By what they are, not by address: whoever asks about all of them does so in the same order in each process. */
 static int compare_kinds(const struct kind *a, const struct kind *b)
 {
-	return a->needs == b->needs ? 0 : strcmp(a->needs, b->needs);
+	return kar_shape_compare(&kar_needs_shape, a->needs, b->needs);
 }
 
 static int compare_places(const struct place *a, const struct place *b)

@@ -33,8 +33,8 @@ enum kar_capacity_use kar_capacity_use(const struct kar_capacity *c, const struc
 /* What the usable nodes offer, each resource once, in *@out (in @a). Returns how many resources. */
 uint32_t kar_capacity_offers(const struct kar_capacity *c, struct kar_arena *a,
 	struct kar_sched_amount **out) KAR_NONNULL;
-/* For each text of needs (kar_pod.needs) of which pods count: how many. */
-typedef void kar_capacity_fn(void *arg, const char *needs, int64_t on_nodes);
+/* For all needs (kar_pod.needs) of which pods count: how many. */
+typedef void kar_capacity_fn(void *arg, const struct kar_pod_needs *needs, int64_t on_nodes);
 void kar_capacity_each(const struct kar_capacity *c, kar_capacity_fn *fn, void *arg)
 	__attribute__((nonnull(1, 2)));
 

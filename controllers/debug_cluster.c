@@ -279,27 +279,23 @@ static void put_container(const struct kar_pod_needs *p, struct kar_json_writer 
 
 static void put_template(const struct kar_taskspec *t, struct kar_json_writer *w)
 {
-	struct kar_arena arena = { 0 };
-	struct kar_pod_needs needs = { 0 };
+	const struct kar_pod_needs *needs = t->needs ? t->needs : &kar_no_needs;
 
-	if (t->needs && kar_pod_needs_parse(t->needs, &arena, &needs, NULL))
-		needs = (struct kar_pod_needs){ 0 };
 	kar_jw_key(w, "template");
 	kar_jw_begin_object(w);
 	kar_jw_key(w, "spec");
 	kar_jw_begin_object(w);
-	put_container(&needs, w);
-	if (needs.n_selector)
-		put_labels("nodeSelector", needs.selector, needs.n_selector, w);
-	if (needs.n_terms)
-		put_affinity(&needs, w);
-	if (needs.n_tolerations)
-		put_tolerations(&needs, w);
+	put_container(needs, w);
+	if (needs->n_selector)
+		put_labels("nodeSelector", needs->selector, needs->n_selector, w);
+	if (needs->n_terms)
+		put_affinity(needs, w);
+	if (needs->n_tolerations)
+		put_tolerations(needs, w);
 	if (t->template_priority_class)
 		kar_jw_kv_string(w, "priorityClassName", t->template_priority_class);
 	kar_jw_end_object(w);
 	kar_jw_end_object(w);
-	kar_arena_release(&arena);
 }
 
 static void put_order(const struct kar_taskspec *t, struct kar_json_writer *w)

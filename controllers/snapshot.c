@@ -2,38 +2,41 @@
 
 #include <stdlib.h>
 
-#include "api/pod_needs.h"
-#include "common/sched/table.h"
+#include <bsd/sys/tree.h>
 
-enum { IDLE_MAX = 256 }; /* texts without a pod; when there are more, all of them are forgotten */
+#include "common/mem.h"
 
-/* One text of needs. */
+enum { IDLE_MAX = 256 }; /* needs without a pod; when there are more, all of them are forgotten */
+
+/* Needs that a pod has, or that somebody has asked for. */
 struct entry {
-	const char *text; /* interned; NULL: the entry is unused */
-	kar_class class;  /* referenced; 0: nobody has asked for it */
-	uint32_t pods;    /* in the cache that have this text */
-	uint32_t next;    /* of an unused entry: the next one */
+	RB_ENTRY(entry) link;
+	const struct kar_pod_needs *needs; /* shared */
+	kar_class class;                   /* referenced; 0: nobody has asked for it */
+	uint32_t pods;                     /* in the cache that have them */
 };
-
-static const uint32_t none = UINT32_MAX;
+RB_HEAD(entries, entry);
 
 struct kar_snapshot {
 	struct kar_intern *strings;
 	struct kar_sched *sched;
-	struct entry *entries;
-	uint32_t n_entries, room; /* n_entries: with unused ones among them */
-	uint32_t unused;          /* the first; none: there is none */
-	uint32_t n_idle;          /* texts without a pod */
-	struct kar_table by_text;
+	struct entries entries;
+	size_t n, n_idle; /* entries, and those without a pod */
 };
+
+static int compare(const struct entry *a, const struct entry *b)
+{
+	return kar_shape_compare(&kar_needs_shape, a->needs, b->needs);
+}
+
+RB_GENERATE_INTERNAL(entries, entry, link, compare, KAR_UNUSED static)
 
 struct kar_snapshot *kar_snapshot_new(struct kar_intern *strings)
 {
 	struct kar_snapshot *s = kar_xcalloc(1, sizeof(*s));
 
 	s->strings = strings;
-	s->unused = none;
-	s->sched = kar_sched_new();
+	s->sched = kar_sched_new(strings);
 	return s;
 }
 
@@ -42,71 +45,57 @@ struct kar_sched *kar_snapshot_sched(const struct kar_snapshot *s)
 	return s->sched;
 }
 
-/* --- texts and classes ----------------------------------------------------------------------------- */
-
-static uint32_t new_entry(struct kar_snapshot *s)
-{
-	uint32_t i = s->unused;
-
-	if (i != none) {
-		s->unused = s->entries[i].next;
-		return i;
-	}
-	if (s->n_entries == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->entries = kar_xrealloc(s->entries, s->room, sizeof(*s->entries));
-	}
-	return s->n_entries++;
-}
+/* --- needs and classes ----------------------------------------------------------------------------- */
 
 /* Made if there is none; then it is idle. */
-static struct entry *entry_of(struct kar_snapshot *s, const char *text)
+static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
-	const uint32_t *known = kar_table_find(&s->by_text, text);
-	struct entry *e;
-	uint32_t i;
+	struct entry key = { .needs = needs }, *e = RB_FIND(entries, &s->entries, &key);
 
-	if (known)
-		return &s->entries[*known];
-	i = new_entry(s);
-	e = &s->entries[i];
-	*e = (struct entry){ .text = kar_intern_get(s->strings, text) };
-	kar_table_add(&s->by_text, e->text, i);
+	if (e)
+		return e;
+	e = kar_xcalloc(1, sizeof(*e));
+	e->needs = kar_share_get(s->strings, &kar_needs_shape, needs);
+	RB_INSERT(entries, &s->entries, e);
+	s->n++;
 	s->n_idle++;
 	return e;
 }
 
 static void forget(struct kar_snapshot *s, struct entry *e)
 {
+	RB_REMOVE(entries, &s->entries, e);
+	s->n--;
 	if (e->class)
 		kar_sched_class_put(s->sched, e->class);
-	kar_table_remove(&s->by_text, e->text);
-	kar_intern_put(s->strings, e->text);
-	*e = (struct entry){ .next = s->unused };
-	s->unused = (uint32_t)(e - s->entries);
+	kar_share_put(s->strings, e->needs);
+	free(e);
 }
 
 static void forget_idle(struct kar_snapshot *s)
 {
-	for (uint32_t i = 0; i < s->n_entries; i++) {
-		if (s->entries[i].text && !s->entries[i].pods)
-			forget(s, &s->entries[i]);
+	struct entry *next;
+
+	for (struct entry *e = RB_MIN(entries, &s->entries); e; e = next) {
+		next = RB_NEXT(entries, &s->entries, e);
+		if (!e->pods)
+			forget(s, e);
 	}
 	s->n_idle = 0;
 }
 
-static void count_pod(struct kar_snapshot *s, const char *text)
+static void count_pod(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
-	struct entry *e = entry_of(s, text);
+	struct entry *e = entry_of(s, needs);
 
 	if (!e->pods)
 		s->n_idle--;
 	e->pods++;
 }
 
-static void uncount_pod(struct kar_snapshot *s, const char *text)
+static void uncount_pod(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
-	struct entry *e = entry_of(s, text);
+	struct entry *e = entry_of(s, needs);
 
 	assert(e->pods);
 	e->pods--;
@@ -114,25 +103,18 @@ static void uncount_pod(struct kar_snapshot *s, const char *text)
 		s->n_idle++;
 }
 
-kar_class kar_snapshot_class_of(struct kar_snapshot *s, const char *needs)
+kar_class kar_snapshot_class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
 	struct entry *e = entry_of(s, needs);
-	struct kar_arena a = { 0 };
-	struct kar_pod_needs parsed = { 0 };
 
-	if (e->class)
-		return e->class;
-	/* The text is our own. If it is none all the same, its pods are taken to need nothing that can be counted. */
-	if (kar_pod_needs_parse(needs, &a, &parsed, NULL))
-		parsed = (struct kar_pod_needs){ .unverified = "unreadable" };
-	e->class = kar_sched_class(s->sched, &parsed);
-	kar_arena_release(&a);
+	if (!e->class)
+		e->class = kar_sched_class(s->sched, e->needs);
 	return e->class;
 }
 
-size_t kar_snapshot_texts(const struct kar_snapshot *s)
+size_t kar_snapshot_needs(const struct kar_snapshot *s)
 {
-	return s->by_text.n;
+	return s->n;
 }
 
 /* --- changes --------------------------------------------------------------------------------------- */
@@ -155,11 +137,11 @@ static void take(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
 
 void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const struct kar_pod *new)
 {
-	const char *needed = old ? old->needs : NULL, *needs = new ? new->needs : NULL;
+	const struct kar_pod_needs *needed = old ? old->needs : NULL, *needs = new ? new->needs : NULL;
 
 	if (old && new &&needed == needs && kar_pod_room(old) == kar_pod_room(new))
 		return;
-	/* First, so that a text that stays is not idle in between. */
+	/* First, so that needs that stay are not idle in between. */
 	if (needs)
 		count_pod(s, needs);
 	take(s, old, -1);
@@ -189,14 +171,12 @@ void kar_snapshot_listen(struct kar_snapshot *s, struct kar_store *nodes, struct
 
 void kar_snapshot_free(struct kar_snapshot *s)
 {
+	struct entry *e;
+
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->n_entries; i++) {
-		if (s->entries[i].text)
-			forget(s, &s->entries[i]);
-	}
-	kar_table_release(&s->by_text);
+	while ((e = RB_ROOT(&s->entries)))
+		forget(s, e);
 	kar_sched_free(s->sched);
-	free(s->entries);
 	free(s);
 }

@@ -32,12 +32,12 @@ void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const s
 /* Owned by the snapshot. */
 struct kar_sched *kar_snapshot_sched(const struct kar_snapshot *s) KAR_NONNULL KAR_RETNN;
 /*
- * The class of pods with these needs (kar_pod.needs, or a text of kar_template_needs()). Valid until the next change of a cache; who
+ * The class of pods with these needs. Valid until the next change of a cache; who
  * needs it for longer takes a reference (kar_sched_class_ref()).
  */
-kar_class kar_snapshot_class_of(struct kar_snapshot *s, const char *needs) KAR_NONNULL;
+kar_class kar_snapshot_class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs) KAR_NONNULL;
 
-/* Texts that are known, with those that nobody needs any more; for tests and metrics. */
-size_t kar_snapshot_texts(const struct kar_snapshot *s) KAR_NONNULL;
+/* How many needs are known, with those that no pod has any more; for tests and metrics. */
+size_t kar_snapshot_needs(const struct kar_snapshot *s) KAR_NONNULL;
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "common/intern.h"
 #include "common/mem.h"
+#include "common/sched/needs.h"
 
 enum { SWEEP_FROM = 256 }; /* entries, at least, between two sweeps */
 
@@ -92,7 +93,8 @@ static uint64_t like_of(const struct kar_queuejob *job, size_t task)
 	const struct kar_taskspec *t = &job->spec.tasks[task];
 	uint64_t h = kar_hash(kar_hash_str(hash_job(job), "like"), &t->admission, sizeof(t->admission));
 
-	return kar_hash_str(h, t->needs ? t->needs : job->spec_template_hash);
+	return t->needs ? kar_shape_hash(&kar_needs_shape, h, t->needs)
+			: kar_hash_str(h, job->spec_template_hash);
 }
 
 static struct entry *find(struct kar_templates *t, uint64_t key, kar_time mono)
@@ -149,13 +151,16 @@ struct kar_template *kar_templates_of(struct kar_templates *t, const struct kar_
 }
 
 /* Returns true if that is news. */
-static bool note_needs(struct kar_template *e, const char *needs, kar_time mono, kar_time until)
+static bool note_needs(struct kar_template *e, const struct kar_pod_needs *needs, kar_time mono,
+	kar_time until)
 {
-	bool news = !e->stored || (needs && e->needs && !kar_streq(e->needs, needs));
+	bool news = !e->stored ||
+		(needs && e->needs && kar_shape_compare(&kar_needs_shape, e->needs, needs) != 0);
 
 	if (needs) {
 		free(e->needs);
-		e->needs = kar_xstrdup(needs);
+		e->needs = kar_shape_copy(&kar_needs_shape, needs,
+			kar_xmalloc(kar_shape_bytes(&kar_needs_shape, needs)));
 	}
 	e->stored = mono;
 	e->stored_until = until > e->stored_until ? until : e->stored_until;
@@ -248,7 +253,7 @@ struct kar_template_needs kar_templates_needs(struct kar_templates *t, const str
 	if (!e || e->of.stored_until <= mono)
 		e = find(t, like_of(job, task), mono);
 	wanted = wanted ? wanted : e ? e->of.wanted : 0;
-	return (struct kar_template_needs){ .text = e ? e->of.needs : NULL,
+	return (struct kar_template_needs){ .stored = e ? e->of.needs : NULL,
 		.known = e && (e->of.stored_until > mono || is_lost(&e->of, mono)),
 		.awaited = wanted ? mono - wanted : 0 };
 }

@@ -36,7 +36,8 @@ struct kar_template {
 	enum kar_template_verdict verdict;
 	char *message; /* the API server's words; NULL: it has accepted it, or not answered */
 	char *gate;    /* of ACCEPTED: its pods get this scheduling gate of others; NULL: they get none */
-	char *needs;   /* of a pod as it is stored (pod_stored.h); NULL: nobody has seen one without a node */
+	/* Of a pod as it is stored (pod_stored.h); NULL: nobody has seen one without a node. */
+	struct kar_pod_needs *needs;
 	kar_time stored;       /* it was seen then, or the API server could not show one; 0: never */
 	kar_time stored_until; /* until then that counts */
 	kar_time known;        /* a verdict came then with all that it can say; 0: never */
@@ -77,7 +78,8 @@ const char *kar_template_refusal(const struct kar_template *e, const struct kar_
 bool kar_template_wants_pod(struct kar_template *e, kar_time mono) KAR_NONNULL;
 /* What is known of pods of a task as they are stored. */
 struct kar_template_needs {
-	const char *text; /* pod_stored.h; valid until the next answer; NULL: the template itself says it */
+	/* pod_stored.h; valid until the next answer; NULL: the template itself says it. */
+	const struct kar_pod_needs *stored;
 	bool known; /* somebody has seen such a pod, or the answer is lost; else the API server can show one */
 	kar_time awaited; /* ms for which the pass has been waiting for an answer; 0: it does not */
 };

@@ -41,8 +41,8 @@ struct kar_workload {
 /* Its pods of one template. They have the indexes from 0 on. */
 struct kar_workload_role {
 	const char *name;
-	const char *
-		needs; /* interned: what a pod needs of a node (api/pod_needs.h), without .selector; NULL: not known */
+	const struct kar_pod_needs
+		*needs; /* of a node (api/pod_needs.h), without .selector; NULL: not known */
 	const struct kar_array *selector; /* struct kar_pair, which the node selector of each pod has, too */
 	const char *
 		charge; /* interned: what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */

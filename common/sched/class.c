@@ -76,8 +76,8 @@ kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs
 		s->classes[known->class].refs++;
 		return known->class;
 	}
-	known = kar_xmalloc(sizeof(*known) + kar_shape_bytes(&kar_needs_shape, needs));
-	*known = (struct sched_known){ .needs = kar_shape_copy(&kar_needs_shape, needs, known + 1),
+	known = kar_xmalloc(sizeof(*known));
+	*known = (struct sched_known){ .needs = kar_share_get(s->shared, &kar_needs_shape, needs),
 		.class = new_class(s) };
 	RB_INSERT(sched_knowns, &s->known, known);
 	c = &s->classes[known->class];
@@ -95,6 +95,7 @@ void sched_class_free(struct kar_sched *s, uint32_t class)
 		return;
 	sched_cool(s, class);
 	RB_REMOVE(sched_knowns, &s->known, c->known);
+	kar_share_put(s->shared, c->needs);
 	free(c->known);
 	free(c->shares);
 	*c = (struct sched_class){ 0 };

@@ -60,10 +60,10 @@ struct sched_hot {
 	uint32_t room;                         /* nodes in the arrays */
 };
 
-/* Needs that have a class. The copy of them is behind it. */
+/* Needs that have a class. */
 struct sched_known {
 	RB_ENTRY(sched_known) link;
-	const struct kar_pod_needs *needs;
+	const struct kar_pod_needs *needs; /* shared */
 	uint32_t class;
 };
 RB_HEAD(sched_knowns, sched_known);
@@ -112,7 +112,7 @@ struct sched_change {
 };
 
 struct kar_sched {
-	struct kar_intern *strings;
+	struct kar_intern *strings, *shared; /* .shared: for needs */
 	struct sched_resource resources[KAR_SCHED_RESOURCES];
 	uint32_t n_resources;
 	struct sched_node *nodes;

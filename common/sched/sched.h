@@ -15,6 +15,7 @@
 #define KAR_SCHED_SCHED_H
 
 #include "common/buf.h"
+#include "common/intern.h"
 #include "common/mem.h"
 #include "common/sched/needs.h"
 
@@ -23,7 +24,8 @@ enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 8, KAR_SCHED_RESOURCES = 64 };
 struct kar_sched;
 typedef uint32_t kar_class; /* never 0 */
 
-struct kar_sched *kar_sched_new(void) KAR_MUSTUSE KAR_RETNN;
+/* @strings (NULL: its own) outlive it: needs that are shared there cost nothing in it. */
+struct kar_sched *kar_sched_new(struct kar_intern *strings) KAR_MUSTUSE KAR_RETNN;
 void kar_sched_free(struct kar_sched *s); /* accepts NULL */
 
 /* --- the snapshot ---------------------------------------------------------------------------------------------------------- */

@@ -148,11 +148,12 @@ static void grow_nodes(struct kar_sched *s)
 	sched_keys_grow(s);
 }
 
-struct kar_sched *kar_sched_new(void)
+struct kar_sched *kar_sched_new(struct kar_intern *strings)
 {
 	struct kar_sched *s = kar_xcalloc(1, sizeof(*s));
 
 	s->strings = kar_intern_new();
+	s->shared = strings ? strings : s->strings;
 	s->stride = FIRST_STRIDE;
 	s->n_classes = 1;
 	grow_nodes(s);

@@ -41,7 +41,7 @@ void queue_owns(struct queue_pass *p, const struct kar_pod *pod)
 		add(p, kar_snapshot_class_of(p->nodes, pod->needs), -1);
 }
 
-static void add_kind(void *arg, const char *needs, int64_t on_nodes)
+static void add_kind(void *arg, const struct kar_pod_needs *needs, int64_t on_nodes)
 {
 	struct queue_pass *p = arg;
 

@@ -10,7 +10,7 @@
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
-	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : "{}");
+	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : &kar_no_needs);
 }
 
 /* --- runs ------------------------------------------------------------------------------------------- */

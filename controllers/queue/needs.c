@@ -1,21 +1,19 @@
 /* What a workload needs: the classes of its pods, and the runs of its minimum and of its extras. */
 #include "controllers/queue/making.h"
 
-#include "api/pod_needs.h"
 #include "common/str.h"
 
 /* --- classes --------------------------------------------------------------------------------------- */
 
 /* The class of the template's needs with what the node selector of its pods has in addition. */
-static kar_class class_with_selector(const struct making *m, const char *text, const struct kar_array *own)
+static kar_class class_with_selector(const struct making *m, const struct kar_pod_needs *of,
+	const struct kar_array *own)
 {
 	const struct kar_pair *pairs = own->items;
-	struct kar_pod_needs needs;
+	struct kar_pod_needs needs = *of;
 	struct kar_sched_label *all;
 	kar_class class;
 
-	if (kar_pod_needs_parse(text, m->arena, &needs, NULL))
-		return 0;
 	all = kar_arena_alloc(m->arena, needs.n_selector + own->n, sizeof(*all));
 	for (uint32_t i = 0; i < needs.n_selector; i++)
 		all[i] = needs.selector[i];
@@ -42,7 +40,8 @@ bool queue_find_classes(struct making *m)
 	m->classes = kar_arena_alloc(m->arena, m->roles.n + 1, sizeof(*m->classes));
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_workload_role *r = &m->roles.items[i];
-		const char *stored = m->kind->needs(m->owner, i, m->p->stores->templates, m->p->s->mono).text;
+		const struct kar_pod_needs *stored =
+			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->s->mono).stored;
 
 		if (stored) /* with the node selector of the workload */
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, stored);
@@ -52,7 +51,7 @@ bool queue_find_classes(struct making *m)
 				: kar_snapshot_class_of(m->p->stores->snapshot, r->needs);
 		all &= m->classes[i] != 0;
 		if (!m->classes[i])
-			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, "{}");
+			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, &kar_no_needs);
 	}
 	return all;
 }

@@ -104,12 +104,9 @@ static void add_pin(struct kar_pod_needs *needs, const char *const *pin, struct 
 static kar_class class_of(struct world *w, const struct kar_pod *pod)
 {
 	struct kar_arena a = { 0 };
-	struct kar_pod_needs needs;
-	struct kar_err e;
+	struct kar_pod_needs needs = *pod->needs;
 	kar_class c;
 
-	if (kar_pod_needs_parse(pod->needs, &a, &needs, &e))
-		errx(1, "%s: %s", pod->o.name, e.msg);
 	if (needs.unverified)
 		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, needs.unverified);
 	if (pod->pin)
@@ -186,7 +183,7 @@ static void obey(struct world *w, char *line)
 		n[i] = strtol(line, &line, 10);
 	if (strcmp(word, "snapshot") == 0) {
 		kar_sched_free(w->sched);
-		w->sched = kar_sched_new();
+		w->sched = kar_sched_new(NULL);
 	} else if (strcmp(word, "node") == 0) {
 		add_node(w, (size_t)n[0]);
 	} else if (strcmp(word, "bound") == 0) {
@@ -202,7 +199,7 @@ static void obey(struct world *w, char *line)
 
 int main(void)
 {
-	struct world w = { .strings = kar_intern_new(), .sched = kar_sched_new() };
+	struct world w = { .strings = kar_intern_new(), .sched = kar_sched_new(NULL) };
 	char *line = NULL;
 	size_t room = 0;
 

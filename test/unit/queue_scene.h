@@ -342,7 +342,7 @@ static struct scene *new_scene(const char *text)
 
 	s->snapshot.queues = s->queues;
 	s->snapshot.groups = s->groups;
-	s->snapshot.sched = kar_sched_new();
+	s->snapshot.sched = kar_sched_new(NULL);
 	s->snapshot.no_nodes = true;
 	while ((part = strsep(&rest, ";")) != NULL) {
 		part += strspn(part, " ");

@@ -593,7 +593,7 @@ static inline void world_say(struct world *w, const char *text)
 
 static inline void world_begin(struct world *w, const char *text)
 {
-	*w = (struct world){ .sched = kar_sched_new(), .now = 10000 * KAR_SECOND };
+	*w = (struct world){ .sched = kar_sched_new(NULL), .now = 10000 * KAR_SECOND };
 	world_say(w, text);
 }
 

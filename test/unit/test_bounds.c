@@ -112,18 +112,18 @@ static size_t cost_of(const struct kar_object *o)
 	"\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":@}]," \
 	"\"containerStatuses\":[" CONTAINER "]"
 
-/* Of about 100 bytes each, 20 of them, as many as are kept of constraints. */
+/* Of about 100 bytes each, 25 of them, as many as are kept of constraints. */
 #define TEXT_63 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
 #define SELECT(n) "\"kubernetes.example.com/label-" n "\":\"" TEXT_63 "\","
 #define SELECT_5(n) SELECT(n "1") SELECT(n "2") SELECT(n "3") SELECT(n "4") SELECT(n "5")
-#define SELECT_20 SELECT_5("a") SELECT_5("b") SELECT_5("c") SELECT_5("d")
+#define SELECT_25 SELECT_5("a") SELECT_5("b") SELECT_5("c") SELECT_5("d") SELECT_5("e")
 /* Likewise of requests, of a pod that has a node. */
 #define REQUEST(n) "\"resource-" TEXT_63 ".example.com/" n "\":1,"
 #define REQUEST_5(n) REQUEST(n "1") REQUEST(n "2") REQUEST(n "3") REQUEST(n "4") REQUEST(n "5")
 #define REQUESTS REQUEST_5("a") REQUEST_5("b")
 #define PORT(n) "{\"hostPort\":1" n ",\"hostIP\":\"10.0.0.1\"},"
 #define PORT_5(n) PORT(n "1") PORT(n "2") PORT(n "3") PORT(n "4") PORT(n "5")
-#define PORTS PORT_5("1") PORT_5("2") PORT_5("3") PORT_5("4")
+#define PORTS PORT_5("1") PORT_5("2") PORT_5("3") PORT_5("4") PORT_5("5") PORT_5("6") PORT_5("7") PORT_5("8")
 #define WITH_PORTS \
 	"\"containers\":[{\"resources\":{\"requests\":{" REQUESTS "\"cpu\":1}},\"ports\":[" PORTS \
 	"{\"hostPort\":1}]}],"
@@ -139,9 +139,9 @@ static const struct row {
 	{ "pod_that_failed", &kar_pod_type, POD(OF_JOB, POD_STATUS("Failed")), 4 * KIB },
 	{ "pod_that_is_stuck", &kar_pod_type, POD(OF_JOB, POD_STATUS("Pending")), 4 * KIB },
 	{ "pod_that_is_stuck_with_ports", &kar_pod_type, POD_WITH(WITH_PORTS, OF_JOB, POD_STATUS("Pending")),
-		6 * KIB },
+		7 * KIB },
 	{ "pod_with_constraints", &kar_pod_type,
-		"{" HEAD ",\"spec\":{\"nodeSelector\":{" SELECT_20 "\"a\":\"b\"}}}", 4 * KIB },
+		"{" HEAD ",\"spec\":{\"nodeSelector\":{" SELECT_25 "\"a\":\"b\"}}}", 4 * KIB },
 	{ "pod_with_long_constraints", &kar_pod_type,
 		"{" HEAD ",\"spec\":{\"nodeSelector\":{@:@},\"tolerations\":[{\"key\":@,\"value\":@}],"
 		"\"containers\":[{\"resources\":{\"requests\":{%}}}]}}",

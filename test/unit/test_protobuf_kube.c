@@ -16,6 +16,7 @@
 #include "common/kube/client.h"
 #include "common/kube/reflector_stream.h"
 #include "test/unit/wire_text.h"
+#include "test/fixture/needs_text.h"
 
 static void read_data(const char *name, struct kar_buf *out)
 {
@@ -42,11 +43,13 @@ struct reader {
 /* What the cached pod has of it. */
 static void print_needs(struct reader *r, const void *item)
 {
+	struct kar_arena a = { 0 };
 	struct kar_intern *strings = kar_intern_new();
 	struct kar_object *o = kar_pod_type.project(item, strings);
 	const struct kar_pod *p = kar_as_pod(o);
 
-	kar_buf_printf(&r->text, "needs %s\n", p->needs ? p->needs : "nothing");
+	kar_buf_printf(&r->text, "needs%s\n", p->needs ? needs_text(p->needs, &a) : " nothing");
+	kar_arena_release(&a);
 	kar_object_unref(o);
 	kar_intern_free(strings);
 }
@@ -188,17 +191,12 @@ static void pods(void **state)
 static void needs_of_pods(void **state)
 {
 	static const char *const wants[] = {
-		"\nneeds {\"affinity\":[{\"all\":[{\"field\":true,\"op\":\"NotIn\",\"values\":[\"node-7\"]},"
-		"{\"key\":\"generation\",\"op\":\"Gt\",\"values\":[\"3\"]},{\"key\":\"gpu\",\"op\":\"Exists\"},"
-		"{\"key\":\"zone\",\"op\":\"In\",\"values\":[\"a\",\"b\"]}]}],"
-		"\"ports\":[{\"ip\":\"127.0.0.1\",\"port\":8080},{\"port\":9000,\"protocol\":\"UDP\"}],"
-		"\"requests\":{\"cpu\":1700,\"memory\":104857600,\"example.com/gpu\":2},"
-		"\"selector\":{\"disk\":\"ssd\",\"empty\":\"\"},"
-		"\"tolerations\":[{\"effect\":\"NoExecute\",\"key\":\"node.kubernetes.io/not-ready\"},"
-		"{\"effect\":\"NoExecute\",\"key\":\"node.kubernetes.io/unreachable\"},"
-		"{\"effect\":\"NoSchedule\",\"key\":\"infra\",\"value\":\"yes\"},{\"key\":\"any\"}],"
-		"\"unverified\":\"pod affinity, pod anti-affinity, topology spread, resource claims, volumes\"}\n",
-		"\nneeds {\"requests\":{\"cpu\":3000,\"memory\":1073741824}}\n",
+		"\nneeds cpu=1700 memory=104857600 example.com/gpu=2 0.0.0.0:9000/UDP 127.0.0.1:8080/TCP disk=ssd empty="
+		" terms (generation Gt 3 and gpu Exists and field metadata.name NotIn node-7 and zone In a b)"
+		" ~any ~infra=yes:NoSchedule ~node.kubernetes.io/not-ready:NoExecute"
+		" ~node.kubernetes.io/unreachable:NoExecute"
+		" unverified: pod affinity, pod anti-affinity, topology spread, resource claims, volumes\n",
+		"\nneeds cpu=3000 memory=1073741824\n",
 	};
 	struct kar_buf bytes = { 0 };
 	struct reader r;

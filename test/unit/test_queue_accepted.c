@@ -10,6 +10,7 @@
 
 #include "common/str.h"
 #include "queue_sync_fixture.h"
+#include "test/fixture/needs_text.h"
 
 /* Jobs that were to ask. */
 static char asked[256];
@@ -271,9 +272,9 @@ static void created_pod_that_nobody_has_seen_proves_nothing(void **state KAR_UNU
 }
 
 /* A LimitRange gives the containers what they do not ask for. */
-#define STORED "{\"requests\":{\"cpu\":1500000}}"
+#define STORED NEEDS_OF("cpu", 1500000)
 
-#define SMALL "{\"requests\":{\"cpu\":600000}}"
+#define SMALL NEEDS_OF("cpu", 600000)
 
 static void pods_to_come_need_what_is_stored(void **state KAR_UNUSED)
 {

@@ -11,6 +11,7 @@
 
 #include "controllers/runtime/create_backoff.h"
 #include "test/unit/queuejob_sync_fixture.h"
+#include "test/fixture/needs_text.h"
 
 /* --- what the API server thinks of the pods ------------------------------------------------------ */
 
@@ -117,7 +118,7 @@ static void one_created_pod_a_minute_is_shown(void **state)
 	answer(a, stored);
 	assert_false(kar_template_is_old(e, w.sync.mono));
 	assert_string_equal(e->gate, "example.com/hold");
-	assert_string_equal(e->needs, "{\"requests\":{\"cpu\":2000}}");
+	assert_int_equal(kar_shape_compare(&kar_needs_shape, e->needs, NEEDS_OF("cpu", 2000)), 0);
 }
 
 /* Of a child, which is tried again in the same way as a pod: after an edit, else rarely. */

@@ -103,7 +103,7 @@ static void gangs_are_placed_or_explained(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(rows); i++) {
-		struct kar_sched *s = kar_sched_new();
+		struct kar_sched *s = kar_sched_new(NULL);
 		struct kar_arena a = { 0 };
 		struct kar_buf got = { 0 };
 		struct words_gang g;
@@ -133,7 +133,7 @@ static void gangs_are_placed_or_explained(void **state)
 /* What was placed and taken back does not decide which of equal nodes is next. */
 static void equal_nodes_are_filled_by_name(void **state)
 {
-	struct kar_sched *s = kar_sched_new();
+	struct kar_sched *s = kar_sched_new(NULL);
 	struct kar_arena a = { 0 };
 	struct words_gang g;
 	struct kar_placement p;
@@ -162,7 +162,7 @@ static void equal_nodes_are_filled_by_name(void **state)
 /* A gang that cannot fit costs a comparison; one that fits looks only at the nodes that it uses. */
 static void work_is_proportional_to_the_change(void **state)
 {
-	struct kar_sched *s = kar_sched_new();
+	struct kar_sched *s = kar_sched_new(NULL);
 	struct kar_arena a = { 0 };
 	struct words_gang small, large;
 	struct kar_placement p;
@@ -190,7 +190,7 @@ static void work_is_proportional_to_the_change(void **state)
 /* Anybody may name resources in a pod: only those of nodes are counted, also if a node has them only later. */
 static void resources_of_pods_use_up_nothing(void **state)
 {
-	struct kar_sched *s = kar_sched_new();
+	struct kar_sched *s = kar_sched_new(NULL);
 	struct kar_arena a = { 0 };
 	struct words_gang g;
 	struct kar_placement p;
@@ -225,7 +225,7 @@ static void equal_needs_are_one_class(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < KAR_LEN(pairs); i++) {
-		struct kar_sched *s = kar_sched_new();
+		struct kar_sched *s = kar_sched_new(NULL);
 		struct kar_arena a = { 0 };
 		int32_t want;
 		kar_class x = words_class(s, &a, pairs[i].a, &want),

@@ -180,7 +180,7 @@ static void placement_is_as_exhaustive_search_says(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < SCENES; i++) {
-		struct kar_sched *s = kar_sched_new();
+		struct kar_sched *s = kar_sched_new(NULL);
 		struct kar_arena a = { 0 };
 		struct words_gang g;
 		struct kar_placement p;
@@ -313,7 +313,7 @@ static void some_event(struct kar_sched *s, struct kar_arena *a, struct taken *t
 static void counts_are_as_recounted(void **state)
 {
 	uint64_t seed = seed_of("counts_are_as_recounted");
-	struct kar_sched *s = kar_sched_new();
+	struct kar_sched *s = kar_sched_new(NULL);
 	struct taken taken[64];
 	uint32_t n_taken = 0;
 	struct kar_arena a = { 0 };

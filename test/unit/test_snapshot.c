@@ -18,6 +18,7 @@
 #include "common/str.h"
 #include "controllers/capacity.h"
 #include "controllers/snapshot.h"
+#include "test/fixture/needs_text.h"
 #include "test/fixture/projection.h"
 
 enum { NODES = 6, PODS = 40, TEMPLATES = 6, ROOM = 1024 };
@@ -213,7 +214,7 @@ static void describe(struct kar_snapshot *s, struct kar_buf *out)
 	}
 	for (int i = 0; i < TEMPLATES; i++) {
 		struct kar_buf json = { 0 };
-		const char *needs;
+		const struct kar_pod_needs *needs;
 
 		kar_buf_puts(&json, "{\"spec\":{");
 		put_template(&json, i, 1);
@@ -244,7 +245,7 @@ static struct kar_snapshot *recount(const struct world *w)
 /* --- what the capacity says ------------------------------------------------------------------------- */
 
 struct kind {
-	const char *needs;
+	const struct kar_pod_needs *needs;
 	int64_t on_nodes;
 };
 
@@ -253,7 +254,7 @@ struct kinds {
 	size_t n;
 };
 
-static void note_kind(void *arg, const char *needs, int64_t on_nodes)
+static void note_kind(void *arg, const struct kar_pod_needs *needs, int64_t on_nodes)
 {
 	struct kinds *k = arg;
 	size_t i = 0;
@@ -335,7 +336,7 @@ static void compare_capacity(const struct world *w, unsigned seed, int step)
 	for (size_t i = 0; i < want.n; i++) {
 		if (want.all[i].on_nodes)
 			fail_msg("KAR_SEED=%u, step %d: %jd too few of %s", seed, step,
-				(intmax_t)want.all[i].on_nodes, want.all[i].needs);
+				(intmax_t)want.all[i].on_nodes, needs_text(want.all[i].needs, &a));
 	}
 	kar_arena_release(&a);
 }
@@ -633,7 +634,7 @@ static void change_of_nothing_costs_nothing(void **state KAR_UNUSED)
 
 	begin(&w);
 	play(&w, "NWB");
-	c = kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":500}}");
+	c = kar_snapshot_class_of(w.snapshot, NEEDS_OF("cpu", 500));
 	assert_int_equal(kar_sched_copies(kar_snapshot_sched(w.snapshot), c), 6);
 	before = kar_sched_touched(kar_snapshot_sched(w.snapshot));
 	play(&w, "NRDN");
@@ -644,8 +645,8 @@ static void change_of_nothing_costs_nothing(void **state KAR_UNUSED)
 	end(&w);
 }
 
-/* Texts of templates that are asked about are remembered, but not without end. */
-static void texts_that_nobody_has_are_forgotten(void **state KAR_UNUSED)
+/* Needs of templates that are asked about are remembered, but not without end. */
+static void needs_that_nobody_has_are_forgotten(void **state KAR_UNUSED)
 {
 	enum { ASKED = 1000, MOST = 300 };
 	struct world w;
@@ -653,30 +654,16 @@ static void texts_that_nobody_has_are_forgotten(void **state KAR_UNUSED)
 
 	begin(&w);
 	play(&w, "W");
-	c = kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":1000}}");
+	c = kar_snapshot_class_of(w.snapshot, NEEDS_OF("cpu", 1000));
 	for (int i = 0; i < ASKED; i++) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "{\"requests\":{\"memory\":%d}}", i + 1);
-		kar_snapshot_class_of(w.snapshot, text);
-		assert_true(kar_snapshot_texts(w.snapshot) <= (size_t)i + 2);
+		kar_snapshot_class_of(w.snapshot, NEEDS_OF("memory", i + 1));
+		assert_true(kar_snapshot_needs(w.snapshot) <= (size_t)i + 2);
 	}
 	play(&w, "B");
-	assert_true(kar_snapshot_texts(w.snapshot) < MOST);
-	assert_int_equal(kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":1000}}"), c);
+	assert_true(kar_snapshot_needs(w.snapshot) < MOST);
+	assert_int_equal(kar_snapshot_class_of(w.snapshot, NEEDS_OF("cpu", 1000)), c);
 	/* The engine has forgotten them too: it uses their numbers again. */
-	assert_in_range(kar_snapshot_class_of(w.snapshot, "{\"requests\":{\"cpu\":7}}"), 1, MOST);
-	end(&w);
-}
-
-static void text_that_is_none_is_unverified(void **state KAR_UNUSED)
-{
-	struct world w;
-	kar_class c;
-
-	begin(&w);
-	c = kar_snapshot_class_of(w.snapshot, "nonsense");
-	assert_string_equal(kar_sched_needs(kar_snapshot_sched(w.snapshot), c)->unverified, "unreadable");
+	assert_in_range(kar_snapshot_class_of(w.snapshot, NEEDS_OF("cpu", 7)), 1, MOST);
 	end(&w);
 }
 
@@ -687,8 +674,7 @@ int main(void)
 		TEST(counts_are_those_of_a_recount),
 		TEST(offers_beyond_all_numbers),
 		TEST(change_of_nothing_costs_nothing),
-		TEST(texts_that_nobody_has_are_forgotten),
-		TEST(text_that_is_none_is_unverified),
+		TEST(needs_that_nobody_has_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,7 @@ static uint32_t queue_of_waiting(const struct bench *b, uint32_t queue)
 
 static void measure(uint32_t waiting, bool tree, enum play play)
 {
-	struct bench b = { .sched = kar_sched_new(), .play = play };
+	struct bench b = { .sched = kar_sched_new(NULL), .play = play };
 	const uint32_t first = tree ? 100 : 0, running = PER_QUEUE * (QUEUES - first);
 	double best = 0;
 	size_t bytes = 0;

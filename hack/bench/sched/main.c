@@ -50,7 +50,7 @@ static void add_node(struct bench *b, uint32_t i, int64_t cpu)
 
 static void set_up(struct bench *b, uint32_t n_nodes)
 {
-	*b = (struct bench){ .s = kar_sched_new(), .n_nodes = n_nodes };
+	*b = (struct bench){ .s = kar_sched_new(NULL), .n_nodes = n_nodes };
 	for (uint32_t i = 0; i < n_nodes; i++)
 		add_node(b, i, 64000);
 	for (uint32_t i = 0; i < CLASSES; i++) {
