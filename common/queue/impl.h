@@ -149,6 +149,7 @@ const struct kar_placement *q_placement(struct q_pass *p,
 	const struct q_group *g) KAR_NONNULL; /* of fresh spots; NULL: none */
 /* Why @ask has no place: "2 nodes lack cpu (short 3), 1 cordoned". */
 struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
+struct kar_sched_why q_explain_empty_nodes(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* The same beside what is kept free for the head of the cluster. */
 struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask *ask) KAR_NONNULL;
 /* kar_sched_exceeds_nodes(), kar_sched_all_alike() of its minimum. */
@@ -258,7 +259,6 @@ void q_growth_note(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* --- explain.c, texts.c, estimate.c, results.c */
 void q_explain(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
 void q_messages(struct q_pass *p, struct kar_queue_result *out) KAR_NONNULL;
-void q_lift_all(struct q_pass *p) KAR_NONNULL; /* no managed pod is anywhere, and none is about to be bound */
 /* As kar_amount_text(), in the arena of the pass. */
 const char *q_text_amount(const struct q_pass *p, const char *resource, int64_t amount,
 	bool up) KAR_NONNULL KAR_RETNN;

@@ -53,13 +53,8 @@ static const char *describe_excess(const struct q_pass *p, const struct kar_sche
 
 static const char *describe_empty_nodes(struct q_pass *p, struct q_group *g)
 {
-	const struct q_mark mark = q_mark(p);
-	const struct q_ask ask = q_ask_minimum(g);
-	struct kar_sched_why o;
+	const struct kar_sched_why o = q_explain_empty_nodes(p, g);
 
-	q_lift_all(p);
-	o = q_explain_nodes(p, &ask);
-	q_undo(p, mark);
 	return Q_TEXT(p, "%d of %d pods fit on empty nodes: %s", (int)o.placed, (int)g->min, o.text);
 }
 

@@ -200,6 +200,15 @@ struct kar_sched_why q_explain_nodes(struct q_pass *p, const struct q_ask *ask)
 	return out;
 }
 
+struct kar_sched_why q_explain_empty_nodes(struct q_pass *p, struct q_group *g)
+{
+	const struct q_ask ask = q_ask_minimum(g);
+	struct wish w;
+
+	make_wish(p, &ask, &w);
+	return kar_sched_explain_empty(p->in->snapshot->sched, &w.gang, g->in->run_names, p->arena);
+}
+
 struct kar_sched_why q_explain_beside_head(struct q_pass *p, const struct q_ask *ask)
 {
 	struct kar_sched_why out;

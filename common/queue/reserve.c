@@ -268,15 +268,6 @@ struct room {
 	int64_t v[Q_RESOURCES];
 };
 
-void q_lift_all(struct q_pass *p)
-{
-	const struct q_state none = { 0 };
-
-	for (uint32_t i = 0; i < p->plan.n_live; i++)
-		q_retake(p, p->plan.live[i], &p->plan.live[i]->st, &none);
-	q_forget_expected(p);
-}
-
 /* It ran for twice the usual time already when the reservation began: it may do so for as long again. */
 static bool may_stay(const struct q_pass *p, const struct q_group *g, kar_time since)
 {

@@ -422,6 +422,15 @@ static const char *list_nodes(struct q_pass *p, const struct q_ask *ask)
 	return o.only_room || o.placed >= ask->to - ask->from ? "" : Q_TEXT(p, ", nodes: %s", o.text);
 }
 
+/* ", 64 cpu are free but guaranteed to queue a", if these are among what it cannot have. */
+static const char *name_kept(const struct q_pass *p, const struct q_ask *ask, uint32_t r)
+{
+	const char *whose =
+		q_lock(ask->group->queue, r) > 0 ? name_guaranteed(p, ask->group->queue, r, true) : NULL;
+
+	return whose ? Q_TEXT(p, ", %s", whose) : "";
+}
+
 static uint32_t number_of(const struct q_pass *p, const char *resource)
 {
 	uint32_t r = 0;
@@ -460,9 +469,9 @@ struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 	if (!l.resource)
 		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
 	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-		Q_TEXT(p, "%s%s%s%s", q_short_of(p, &l),
-			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), list_nodes(p, ask),
-			name_expected(p, ask, l.resource)) };
+		Q_TEXT(p, "%s%s%s%s%s", q_short_of(p, &l),
+			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), name_kept(p, ask, l.number),
+			list_nodes(p, ask), name_expected(p, ask, l.resource)) };
 }
 
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)

@@ -39,17 +39,27 @@ static void add_reason(struct reasons *r, enum kar_obstacle o, const char *what,
 		r->all[r->n++] = (struct reason){ o, what, 1, missing };
 }
 
+/* What one more pod finds on the node; @empty: beside as many of its class as have room there, and no others. */
+static int64_t room_on(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	const struct sched_share *x, bool empty)
+{
+	int64_t room = empty
+		? sched_allocatable(s, node, x->resource) - x->amount * sched_copies(s, c, node, true)
+		: sched_free(s, node, x->resource);
+
+	return room > 0 ? room : 0;
+}
+
 /* The resource of which the largest part of the request is missing; SCHED_NONE: none is. */
-static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c, uint32_t node, bool empty,
 	int64_t *missing)
 {
 	uint32_t found = SCHED_NONE;
 	double worst = 0;
 
 	for (uint32_t i = 0; i < c->n_shares; i++) {
-		int64_t room = sched_free(s, node, c->shares[i].resource), lacks;
+		int64_t room = room_on(s, c, node, &c->shares[i], empty), lacks;
 
-		room = room > 0 ? room : 0;
 		lacks = c->shares[i].amount - room;
 		if (lacks <= 0 || (double)lacks / (double)c->shares[i].amount <= worst)
 			continue;
@@ -60,23 +70,25 @@ static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c,
 	return found;
 }
 
-static void examine(const struct kar_sched *s, const struct sched_class *c, uint32_t node, struct reasons *r)
+static void examine(const struct kar_sched *s, const struct sched_class *c, uint32_t node, bool empty,
+	struct reasons *r)
 {
+	const struct kar_node_offer *offer = &s->nodes[node].offer;
 	const char *taint = NULL;
-	enum kar_obstacle o = kar_sched_match(&s->nodes[node].offer, c->needs, &taint);
+	enum kar_obstacle o = kar_sched_match(offer, c->needs, &taint);
 	int64_t missing = 0;
 	uint32_t resource;
 
-	if (o != KAR_FITS) {
+	if (o != KAR_FITS && !(empty && sched_may_suit(offer, c->needs))) {
 		add_reason(r, o, taint, 0);
 		return;
 	}
-	resource = shortest(s, c, node, &missing);
+	resource = shortest(s, c, node, empty, &missing);
 	if (c->unknown)
 		add_reason(r, KAR_LACKS_ROOM, c->unknown->resource, c->unknown->amount);
 	else if (resource != SCHED_NONE)
 		add_reason(r, KAR_LACKS_ROOM, s->resources[resource].name, missing);
-	else if (sched_copies(s, c, node, false) <= 0)
+	else if (empty || sched_copies(s, c, node, false) <= 0)
 		add_reason(r, KAR_PORT_IN_USE, NULL, 0);
 }
 
@@ -156,15 +168,15 @@ static void sum_up(const struct reasons *r, const struct sched_class *c, struct 
 }
 
 /* What stands in the way of @pods more pods of the role, where the others have been placed. */
-static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, struct kar_sched_why *why,
-	struct kar_buf *out)
+static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, bool empty,
+	struct kar_sched_why *why, struct kar_buf *out)
 {
 	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
 	struct reasons *r = kar_arena_alloc(t->a, 1, sizeof(*r));
 
 	for (uint32_t i = 0; i < t->s->n_nodes; i++) {
 		if (in_scope(t, i))
-			examine(t->s, c, i, r);
+			examine(t->s, c, i, empty, r);
 	}
 	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -252,13 +264,31 @@ static void explain(struct sched_try *t, const char *const *names, struct kar_sc
 	why->fits = !missing && !t->gang->n_hold;
 	if (missing) {
 		put_role(t, role, names, out);
-		put_obstacles(t, role, missing, why, out);
+		put_obstacles(t, role, missing, false, why, out);
 	} else if (t->gang->n_hold) {
 		put_hold(t, out);
 	} else {
 		kar_buf_puts(out, "it fits");
 	}
 	kar_sched_undo(t->s, mark);
+}
+
+static bool has_nodes(const struct kar_sched *s)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (s->nodes[i].known)
+			return true;
+	}
+	return false;
+}
+
+static const char *bound(struct kar_buf *text, struct kar_arena *a)
+{
+	char bounded[TEXT_BYTES];
+
+	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(text));
+	kar_buf_release(text);
+	return kar_arena_printf(a, "%s", bounded);
 }
 
 struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gang *gang,
@@ -268,24 +298,47 @@ struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gan
 	struct kar_buf text = { 0 };
 	struct sched_try t = { .s = s, .gang = gang, .a = &own, .key = SCHED_NONE, .domain = SCHED_NONE };
 	struct kar_sched_why why = { 0 };
-	char bounded[TEXT_BYTES];
-	bool nodes = false;
 
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		nodes |= s->nodes[i].known;
 	if (gang->topology && gang->required) {
 		t.key = sched_key(s, gang->topology);
 		t.domain = t.key == SCHED_NONE ? SCHED_NONE : best_domain(&t);
 	}
-	if (!nodes)
+	if (!has_nodes(s))
 		kar_buf_puts(&text, "the cluster has no nodes");
 	else if (gang->topology && gang->required && t.domain == SCHED_NONE)
 		kar_buf_printf(&text, "no node has label %s", gang->topology);
 	else
 		explain(&t, names, &why, &text);
-	kar_text_printf(bounded, sizeof(bounded), "%s", kar_buf_cstr(&text));
-	why.text = kar_arena_printf(a, "%s", bounded);
-	kar_buf_release(&text);
+	why.text = bound(&text, a);
+	kar_arena_release(&own);
+	return why;
+}
+
+struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct kar_gang *gang,
+	const char *const *names, struct kar_arena *a)
+{
+	struct kar_arena own = { 0 };
+	struct kar_buf text = { 0 };
+	struct sched_try t = { .s = s, .gang = gang, .a = &own, .key = SCHED_NONE, .domain = SCHED_NONE };
+	struct kar_sched_why why = { 0 };
+	int64_t most = 0;
+	uint32_t role = 0;
+
+	for (uint32_t i = 0; i < gang->n_roles; i++) {
+		int64_t missing = sched_missing_on_empty(s, &gang->roles[i]);
+
+		why.placed += gang->roles[i].need - missing;
+		role = missing > most ? i : role;
+		most = missing > most ? missing : most;
+	}
+	if (!has_nodes(s))
+		kar_buf_puts(&text, "the cluster has no nodes");
+	else if (most > 0) {
+		put_role(&t, role, names, &text);
+		put_obstacles(&t, role, most, true, &why, &text);
+	}
+	why.fits = !most;
+	why.text = bound(&text, a);
 	kar_arena_release(&own);
 	return why;
 }

@@ -218,6 +218,8 @@ struct sched_try {
 
 /* May it be on the node, some day? That it is not ready, cordoned or under pressure is so for now only. */
 bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs) KAR_NONNULL;
+/* How many of the pods that the role needs have no place on all nodes, were these ready, uncordoned and empty. */
+int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role) KAR_NONNULL;
 /* @n pods of the role take room on the node. */
 void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n) KAR_NONNULL;
 /* Copies of the class within the scope of @t. */

@@ -369,7 +369,7 @@ bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_need
 		(o == KAR_TAINTED && strncmp(taint, of_state, sizeof(of_state) - 1) == 0);
 }
 
-static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *role)
+int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role)
 {
 	const struct sched_class *c = &s->classes[role->class];
 	int64_t left = role->need;
@@ -378,13 +378,13 @@ static bool role_is_feasible(const struct kar_sched *s, const struct kar_role *r
 		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, c->needs))
 			left -= sched_copies(s, c, i, true);
 	}
-	return left <= 0;
+	return left > 0 ? left : 0;
 }
 
 bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 {
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
-		if (!role_is_feasible(s, &gang->roles[i]))
+		if (sched_missing_on_empty(s, &gang->roles[i]))
 			return false;
 	}
 	for (uint32_t r = 0; r < s->n_resources; r++) {

@@ -131,6 +131,13 @@ struct kar_sched_why kar_sched_explain(struct kar_sched *s, const struct kar_gan
 	const char *const *names, struct kar_arena *a) __attribute__((nonnull(1, 2, 4)));
 
 /*
+ * The same with all nodes ready, uncordoned and empty, for the role of which most pods are missing then: why a gang is not feasible.
+ * .placed: at most so many have a place.
+ */
+struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct kar_gang *gang,
+	const char *const *names, struct kar_arena *a) __attribute__((nonnull(1, 2, 4)));
+
+/*
  * Can nothing but room stop it? Every node is ready, neither cordoned nor tainted (those that have a role, as the control plane, do not
  * count), and no pod chooses among nodes.
  */
