@@ -96,6 +96,21 @@ void queue_check_accepted(struct making *m)
 	m->in->takes_nothing |= m->in->unchecked;
 }
 
+bool queue_is_refused_at_its_start(const struct making *m)
+{
+	if (!m->qg->workload->starts || m->live)
+		return false;
+	for (size_t i = 0; i < m->roles.n; i++) {
+		const struct kar_template *t =
+			m->kind->template(m->owner, i, m->p->stores->templates, m->p->s->mono);
+
+		if (m->roles.items[i].replicas > 0 && t &&
+			(t->verdict == KAR_TEMPLATE_INVALID || t->verdict == KAR_TEMPLATE_FORBIDDEN))
+			return true;
+	}
+	return false;
+}
+
 static void want_verdicts(struct queue_pass *p, const struct queue_group *qg)
 {
 	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);

@@ -57,6 +57,8 @@ void queue_count_pods(struct making *m) KAR_NONNULL;
 bool queue_find_classes(struct making *m) KAR_NONNULL;
 /* Of a job that is not admitted: refuses it if the API server does, and lets it take nothing as long as that is not known (accepted.c). */
 void queue_check_accepted(struct making *m) KAR_NONNULL;
+/* The API server refuses the first pods of a job that was let in before it was asked, or that it accepted then: it gives its place back. */
+bool queue_is_refused_at_its_start(const struct making *m) KAR_NONNULL;
 /*
  * The next pods of the role that are alike, 1 to @most, and counts them as used: those that exist are as they are stored, those to come as
  * another of the template was stored, or as the template says.

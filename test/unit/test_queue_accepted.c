@@ -352,6 +352,37 @@ static void what_admission_looks_at_is_asked_about(void **state)
 	}
 }
 
+#define PLACED \
+	"\"phase\":\"Pending\",\"position\":0,\"admittedQueue\":\"a\",\"placement\":{\"state\":\"Placed\",\"attempt\":1,\"plan\":[{\"node\":\"n1\",\"task\":\"t\",\"indexes\":\"0\"}]}," ADMITTED( \
+		"True", "Admitted", "admitted by queue a")
+#define STARTING(formation) \
+	"\"phase\":\"Starting\",\"incarnation\":1,\"record\":{\"formation\":\"" formation "\"}"
+
+/* Its account was deleted after it was accepted: the room is for the next one. */
+static void who_is_refused_at_its_start_gives_its_place_back(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", PLACED, STARTING("First"));
+	put_gang("u", 8, "\"hostNetwork\":true,", "\"phase\":\"Pending\"", "");
+	show_stored("u", (struct kar_pod_stored){ .needs = SMALL });
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+	assert_string_equal(pass(),
+		"patch podgroups/status ns/u (Admitted=False/InsufficientCapacity position=1)");
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no such account");
+	assert_string_equal(pass(), "patch podgroups/status ns/t (Admitted=False/Forbidden position=0)");
+	check_says(&w.sync.plan.actions[0], "task t: no such account");
+	put_gang("t", 9, "", "\"phase\":\"Pending\"", "\"phase\":\"Pending\"");
+	assert_non_null(strstr(pass(), "ns/u (Admitted=True/Admitted position=0 placed)"));
+}
+
+/* A gang that forms again keeps its place: its pods have run. */
+static void who_is_refused_later_keeps_its_place(void **state KAR_UNUSED)
+{
+	put_gang("t", 9, "", PLACED, STARTING("PodRecreated"));
+	show_stored("t", (struct kar_pod_stored){ .needs = SMALL });
+	answer("t", KAR_TEMPLATE_FORBIDDEN, "no such account");
+	assert_string_equal(pass(), "");
+}
+
 static void class_that_does_not_exist_takes_nothing(void **state KAR_UNUSED)
 {
 	put_gang("t", 9, "\"priorityClassName\":\"high\",", "\"phase\":\"Pending\"", "");
@@ -430,6 +461,8 @@ int main(void)
 		TEST(changed_limit_range_is_asked_about),
 		TEST(one_question_is_for_all_that_ask_for_the_same),
 		TEST(what_admission_looks_at_is_asked_about),
+		TEST(who_is_refused_at_its_start_gives_its_place_back),
+		TEST(who_is_refused_later_keeps_its_place),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),
