@@ -78,10 +78,59 @@ static void groups_that_name_each_other_are_a_unit(void **state)
 	}
 }
 
+#define NAMES_BACK ",\"annotations\":{\"gang.scheduling.koordinator.sh/groups\":\"[\\\"ns/a\\\"]\"}"
+
+/* Group x of namespace other; @meta NULL: there is none. */
+static const struct {
+	const char *name, *meta;
+} elsewhere[] = {
+	{ "does_not_exist", NULL },
+	{ "does_not_name_it_back", "" },
+	{ "names_it_back_and_has_no_members", NAMES_BACK },
+};
+
+static void put_elsewhere(const char *meta)
+{
+	struct kar_buf json = { 0 };
+
+	kar_buf_printf(&json,
+		"{\"metadata\":{\"namespace\":\"other\",\"name\":\"x\",\"uid\":\"uid-x\",\"resourceVersion\":\"%ju\"%s},"
+		"\"spec\":{\"minMember\":1}}",
+		(uintmax_t)++w.rv, meta);
+	kar_store_apply(w.stores.podgroups,
+		object_read(false, &kar_podgroup_type, kar_buf_cstr(&json), w.strings));
+	kar_buf_release(&json);
+}
+
+/* Nobody learns from the message of his job whether there is a group of that name in a namespace that he may not read. */
+static void the_same_is_said_of_all_groups_elsewhere(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(elsewhere); i++) {
+		const struct kar_action *mine = NULL;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		put_queue("default", "");
+		if (elsewhere[i].meta)
+			put_elsewhere(elsewhere[i].meta);
+		put_named_job("a", "", ",\"schedSpec\":{\"gangGroups\":[\"other/x\"]}", "Pending");
+		put_group_of_job("a", "\"phase\":\"Pending\"");
+		drain();
+		(void)sync_text(true);
+		for (size_t k = 0; k < w.sync.plan.n_actions; k++)
+			mine = strcmp(w.sync.plan.actions[k].name, "a") ? mine : &w.sync.plan.actions[k];
+		if (!mine)
+			fail_msg("%s: nothing is said", elsewhere[i].name);
+		check_says(mine,
+			"\"message\":\"it starts with other/x, which is not ready; 1st of 1 in queue default\"");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(groups_that_name_each_other_are_a_unit, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_same_is_said_of_all_groups_elsewhere, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
