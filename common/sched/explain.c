@@ -75,11 +75,12 @@ static void examine(const struct kar_sched *s, const struct sched_class *c, uint
 {
 	const struct kar_node_offer *offer = &s->nodes[node].offer;
 	const char *taint = NULL;
-	enum kar_obstacle o = kar_sched_match(offer, c->needs, &taint);
+	enum kar_obstacle o = empty ? kar_sched_match_at_best(offer, c->needs, &taint)
+				    : kar_sched_match(offer, c->needs, &taint);
 	int64_t missing = 0;
 	uint32_t resource;
 
-	if (o != KAR_FITS && !(empty && sched_may_suit(offer, c->needs))) {
+	if (o != KAR_FITS) {
 		add_reason(r, o, taint, 0);
 		return;
 	}

@@ -216,8 +216,11 @@ struct sched_try {
 	uint32_t n_places;
 };
 
-/* May it be on the node, some day? That it is not ready, cordoned or under pressure is so for now only. */
-bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs) KAR_NONNULL;
+/* May it be on the node, some day? */
+static inline bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)
+{
+	return kar_sched_match_at_best(node, needs, NULL) == KAR_FITS;
+}
 /* How many of the pods that the role needs have no place on all nodes, were these ready, uncordoned and empty. */
 int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role) KAR_NONNULL;
 /* @n pods of the role take room on the node. */

@@ -116,6 +116,30 @@ static bool tolerates_cordon(const struct kar_pod_needs *pod)
 	return is_tolerated(pod, &cordon);
 }
 
+/* The node controller sets and removes it with the state of the node. */
+static bool is_of_state(const struct kar_taint *t)
+{
+	static const char prefix[] = "node.kubernetes.io/";
+
+	return strncmp(t->key, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/* Taints and labels; @state: taints of its state count. */
+static enum kar_obstacle match_rest(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	bool state, const char **taint)
+{
+	for (uint32_t i = 0; i < node->n_taints; i++) {
+		const struct kar_taint *t = &node->taints[i];
+
+		if ((!state && is_of_state(t)) || is_tolerated(pod, t))
+			continue;
+		if (taint)
+			*taint = t->key;
+		return KAR_TAINTED;
+	}
+	return is_selected(node, pod) ? KAR_FITS : KAR_EXCLUDED;
+}
+
 enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
 	const char **taint)
 {
@@ -125,14 +149,15 @@ enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struc
 		return KAR_NOT_READY;
 	if (node->cordoned && !tolerates_cordon(pod))
 		return KAR_CORDONED;
-	for (uint32_t i = 0; i < node->n_taints; i++) {
-		if (is_tolerated(pod, &node->taints[i]))
-			continue;
-		if (taint)
-			*taint = node->taints[i].key;
-		return KAR_TAINTED;
-	}
-	return is_selected(node, pod) ? KAR_FITS : KAR_EXCLUDED;
+	return match_rest(node, pod, true, taint);
+}
+
+enum kar_obstacle kar_sched_match_at_best(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	const char **taint)
+{
+	if (pod->node)
+		return strcmp(pod->node, node->name) == 0 ? KAR_FITS : KAR_OTHER_NODE;
+	return match_rest(node, pod, false, taint);
 }
 
 static bool is_any_address(const char *ip)

@@ -116,6 +116,9 @@ enum kar_obstacle {
  */
 enum kar_obstacle kar_sched_match(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
 	const char **taint) __attribute__((nonnull(1, 2)));
+/* The same if the node is ready, not cordoned and not under pressure: what is left may be so for ever. */
+enum kar_obstacle kar_sched_match_at_best(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	const char **taint) __attribute__((nonnull(1, 2)));
 /*
  * Is it a node for work? It is ready, not cordoned, and has no taint NoSchedule or NoExecute of Kubernetes itself: node.kubernetes.io/,
  * node-role.kubernetes.io/. Other taints are for pods that tolerate them.

@@ -359,16 +359,6 @@ bool kar_sched_place(struct kar_sched *s, const struct kar_gang *gang, struct ka
 
 /* --- on empty nodes -------------------------------------------------------------------------------- */
 
-bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)
-{
-	static const char of_state[] = "node.kubernetes.io/";
-	const char *taint = "";
-	enum kar_obstacle o = kar_sched_match(node, needs, &taint);
-
-	return o == KAR_FITS || o == KAR_NOT_READY || o == KAR_CORDONED ||
-		(o == KAR_TAINTED && strncmp(taint, of_state, sizeof(of_state) - 1) == 0);
-}
-
 int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role)
 {
 	const struct sched_class *c = &s->classes[role->class];

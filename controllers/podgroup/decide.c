@@ -123,7 +123,7 @@ static const char *why_not_and_who(const struct update *u, const char *type)
 	const struct kar_condition *c = kar_condition_find(&u->v->group->status.conditions, type);
 	const char *why = kar_unplaced_describe(&u->t->unplaced, u->arena), *what = why_not(u->t, u->arena);
 
-	if (u->v->of_others && !u->v->n_pods)
+	if (u->v->of_others && !u->v->n_pods && !u->v->group->status.schedule_start_time)
 		what = kar_arena_printf(u->arena,
 			"%s; no pod names this group: its label belongs on the pod template (spec.template.metadata.labels)",
 			what);

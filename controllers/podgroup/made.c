@@ -53,8 +53,8 @@ const struct kar_pod *podgroup_miss(const struct kar_pod *const *pods, size_t n,
 	}
 	p->events_alone = true;
 	kar_plan_event(p, true, kar_reason_PodGroupNotFound, "Schedule",
-		"PodGroup %s does not exist; %d pods that name it stay gated until somebody creates it", key,
-		gated);
+		"PodGroup %s does not exist; %d pod%s it stay%s gated until somebody creates it", key, gated,
+		gated == 1 ? " that names" : "s that name", gated == 1 ? "s" : "");
 	return oldest;
 }
 

@@ -9,6 +9,7 @@
  * outdated: a place of the plan is not free any more.
  * release-refused=5: for so many seconds the API server has not let a member start.
  * invalid=x: an annotation is not acted upon, because of x.
+ * had-members: it has been scheduled before.
  * backend=Native native-lost: what it starts with; native, of a member: it names a PodGroup of Kubernetes itself.
  * The group is one of a QueueJob, but for the word others; moves: it waits for the label of another queue; unplaced: nobody places it; resources: it has minResources; plan=a:n1,b:n2 (pods of others). Of pods of others: held (by
  * another gate) disrupted prio=5 scheduler=S terms=JSON.
@@ -155,6 +156,8 @@ static void read_group_word(struct scene *s, char *word)
 				now - now % 1000 - atoi(value) * 60 * KAR_MINUTE;
 	} else if (read_placement(s, word)) {
 		return;
+	} else if (is(word, "had-members")) {
+		s->group.status.schedule_start_time = now - KAR_MINUTE;
 	} else if (is(word, "quorum-lost")) {
 		s->group.status.record.quorum_lost = true;
 	} else if (is(word, "direct")) {

@@ -16,6 +16,8 @@ static const struct {
 	{ "nothing_exists", "min=3", KAR_PG_SCHEDULED, "0/3 members bound; 0/3 created" },
 	{ "label_of_a_job_is_not_on_its_template", "others min=3", KAR_PG_SCHEDULED,
 		"0/3 members bound; 0/3 created; no pod names this group: its label belongs on the pod template (spec.template.metadata.labels)" },
+	{ "its_pods_have_gone", "others min=3 had-members", KAR_PG_SCHEDULED,
+		"0/3 members bound; 0/3 created" },
 	{ "some_exist", "min=3; j-0 Pending bound", KAR_PG_SCHEDULED, "1/3 members bound; 1/3 created" },
 	{ "one_is_unschedulable", "min=3; j-0 Running; j-1 Pending; j-2 Pending unschedulable",
 		KAR_PG_SCHEDULED, "1/3 members bound; j-2: Unschedulable" },

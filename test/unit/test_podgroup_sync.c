@@ -290,7 +290,7 @@ static void pods_that_wait_for_a_group_that_is_missing_say_so(void **state)
 			fail_msg("%s: %s", missed[i].name, printed());
 		if (missed[i].event) {
 			assert_string_equal(printed(),
-				"event Warning PodGroupNotFound: PodGroup ns/g does not exist; 1 pods that name it stay gated until somebody creates it");
+				"event Warning PodGroupNotFound: PodGroup ns/g does not exist; 1 pod that names it stays gated until somebody creates it");
 			assert_string_equal(w.sync.object->name, "a");
 		}
 		if (missed[i].requeue &&

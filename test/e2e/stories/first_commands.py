@@ -114,7 +114,7 @@ def sweep_of_names(x):
 def missing_group(x):
     """N48: a typo in the label of a gated pod"""
     owned_pod(x.s, "foor", 0, cpu="1", owner=owner(x.s, "foor"))
-    yield events("foor-0"), "PodGroupNotFound +PodGroup .*/foor does not exist; 1 pods that name it stay gated until somebody creates it"
+    yield events("foor-0"), "PodGroupNotFound +PodGroup .*/foor does not exist; 1 pod that names it stays gated until somebody creates it"
 
 
 def koordinator_pods(x):

@@ -116,7 +116,7 @@ def story_pod_without_its_podgroup_says_so(s):
     by = owner(s, "late")
     owned_pod(s, "late", 0, cpu="1", owner=by)
     told = wait_until(lambda: s.kubectl.list("events", "--field-selector", "involvedObject.name=late-0,reason=PodGroupNotFound"), "the event", seconds=40)
-    expect_equal(told[0]["message"], f"PodGroup {s.namespace}/late does not exist; 1 pods that name it stay gated until somebody creates it", "note")
+    expect_equal(told[0]["message"], f"PodGroup {s.namespace}/late does not exist; 1 pod that names it stays gated until somebody creates it", "note")
     group(s, "late", 1)
     wait_until(lambda: nodes(s, "late") != [""], "it has a node")
 
