@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/intervals.h"
 #include "api/reasons.h"
 #include "common/str.h"
 #include "controllers/owner.h"
@@ -40,6 +41,16 @@ static void check_role(struct making *m, size_t role, bool ran, bool proven)
 		!proven && !m->kind->needs(m->owner, role, m->p->stores->templates, m->p->s->mono).known;
 }
 
+/* @n of them count. */
+static struct kar_intervals indexes(const struct making *m, const char *text, int32_t n)
+{
+	struct kar_intervals set = { 0 };
+
+	if (n)
+		kar_intervals_parse(text, m->arena, &set);
+	return set;
+}
+
 /* The first pod of another owner that has the name of one that is to be created; NULL: none has. */
 static const struct kar_pod *name_taken(const struct making *m)
 {
@@ -47,9 +58,15 @@ static const struct kar_pod *name_taken(const struct making *m)
 	char name[KAR_POD_NAME_LEN];
 
 	for (size_t i = 0; i < m->roles.n; i++) {
-		for (int32_t k = 0; k < m->roles.items[i].replicas && k < NAMES; k++) {
+		const struct kar_workload_role *r = &m->roles.items[i];
+		struct kar_intervals done = indexes(m, r->done, r->n_done);
+		struct kar_intervals failed = indexes(m, r->failed, r->n_failed);
+
+		for (int32_t k = 0; k < r->replicas && k < NAMES; k++) {
 			const struct kar_object *o;
 
+			if (kar_intervals_has(&done, k) || kar_intervals_has(&failed, k))
+				continue; /* it gets no pod any more */
 			m->kind->pod_name(m->owner, i, k, name);
 			o = kar_store_get(m->p->stores->pods, m->owner->ns, name);
 			if (o && !kar_streq(kar_as_pod(o)->owner_uid, m->owner->uid))

@@ -414,6 +414,34 @@ static void taken_names_are_waited_for(void **state KAR_UNUSED)
 	check_says(&w.sync.plan.actions[w.sync.plan.n_actions - 1], "Service u exists");
 }
 
+/* An index that has succeeded gets no pod any more, so who has its name holds nobody up. */
+static void names_of_what_is_done_are_not_waited_for(void **state KAR_UNUSED)
+{
+	static const char gang[] =
+		",\"spec\":{\"queue\":\"a\",\"taskSpecs\":[{\"name\":\"t\",\"replicas\":2,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"600\"}}}]}}}]},\"status\":{\"phase\":\"Pending\",\"incarnation\":1,%s"
+		"\"tasks\":[{\"name\":\"t\",\"replicas\":0,\"succeeded\":1,\"succeededIndexes\":\"%d\"}]}";
+	static const char failed[] =
+		"\"phase\":\"Pending\",\"placement\":{\"state\":\"Waiting\",\"attempt\":1,\"failures\":1,\"cause\":\"no\"}";
+	char rest[1024], record[128];
+
+	put_gang("t", 9, "", failed, "");
+	for (int done = 0; done < 2; done++) {
+		snprintf(rest, sizeof(rest), gang, "", done);
+		put_named(w.stores.queuejobs, "t", "", rest);
+		snprintf(record, sizeof(record), "\"record\":{\"templateHash\":\"%s\"},",
+			kar_as_queuejob(kar_store_get(w.stores.queuejobs, "ns", "t"))->spec_template_hash);
+		snprintf(rest, sizeof(rest), gang, record, done);
+		put_named(w.stores.queuejobs, "t", "", rest);
+		show_stored("t", (struct kar_pod_stored){ 0 });
+		put_named(w.stores.pods, "t-t-1", "",
+			",\"spec\":{\"containers\":[]},\"status\":{\"phase\":\"Succeeded\"}");
+		assert_string_equal(pass(),
+			done ? "patch podgroups/status ns/t (Admitted=True/Admitted position=0 placed)"
+			     : "patch podgroups/status ns/t (Admitted=False/BackOff position=0)");
+	}
+}
+
 /* Job t with another template. */
 static const struct kar_queuejob *with_hash(int number)
 {
@@ -465,6 +493,7 @@ int main(void)
 		TEST(who_is_refused_later_keeps_its_place),
 		TEST(class_that_does_not_exist_takes_nothing),
 		TEST(taken_names_are_waited_for),
+		TEST(names_of_what_is_done_are_not_waited_for),
 		TEST(what_nobody_looks_at_is_forgotten),
 	};
 
