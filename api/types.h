@@ -9,6 +9,7 @@
 #ifndef KAR_API_TYPES_H
 #define KAR_API_TYPES_H
 
+#include "api/deviceclass.h"
 #include "api/disruptionbudget.h"
 #include "api/limitrange.h"
 #include "api/namespace.h"
@@ -18,7 +19,9 @@
 #include "api/priorityclass.h"
 #include "api/queue.h"
 #include "api/queuejob.h"
+#include "api/resourceclaim.h"
 #include "api/resourcequota.h"
+#include "api/resourceslice.h"
 #include "api/schedulingspec.h"
 #include "api/service.h"
 

@@ -213,6 +213,12 @@ static void add_offers(struct kar_capacity *c, const struct kar_node *n, int sig
 		add_offer(c, &n->offer.allocatable[i], sign);
 }
 
+void kar_capacity_add(struct kar_capacity *c, const struct kar_sched_amount *amounts, uint32_t n, int sign)
+{
+	for (uint32_t i = 0; i < n; i++)
+		add_offer(c, &amounts[i], sign);
+}
+
 static void set_usable(struct place *p, bool usable)
 {
 	int64_t sign = usable - p->usable;

@@ -23,6 +23,10 @@ void kar_capacity_node(struct kar_capacity *c, const struct kar_node *old, const
 void kar_capacity_pod(struct kar_capacity *c, const struct kar_pod *old, const struct kar_pod *new)
 	__attribute__((nonnull(1)));
 
+/* @sign 1: usable nodes offer this, too; -1: no longer. */
+void kar_capacity_add(struct kar_capacity *c, const struct kar_sched_amount *amounts, uint32_t n,
+	int sign) KAR_NONNULL;
+
 /* Where a pod counts. */
 enum kar_capacity_use {
 	KAR_CAPACITY_NOWHERE, /* it has ended, has no node, or its node is not usable */

@@ -35,10 +35,18 @@ void kar_stores_init(struct kar_stores *s, struct kar_intern *strings)
 	s->templates = kar_templates_new();
 	kar_store_listen(s->pods, on_pod, s);
 	kar_store_listen(s->nodes, on_node, s);
+	s->devices = kar_devices_new(&(struct kar_devices_input){ .nodes = s->nodes,
+		.classes = s->deviceclasses,
+		.slices = s->resourceslices,
+		.claims = s->resourceclaims,
+		.snapshot = s->snapshot,
+		.capacity = s->capacity,
+		.strings = strings });
 }
 
 void kar_stores_release(struct kar_stores *s)
 {
+	kar_devices_free(s->devices);
 	kar_snapshot_free(s->snapshot);
 	kar_usage_free(s->usage);
 	kar_capacity_free(s->capacity);
@@ -60,6 +68,9 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 	for (size_t i = 0; i < KAR_N_STORES; i++)
 		out[i] = list[i];
 	out[KAR_STORE_namespaces].of_own_namespace = true;
+	out[KAR_STORE_deviceclasses].optional = true;
+	out[KAR_STORE_resourceslices].optional = true;
+	out[KAR_STORE_resourceclaims].optional = true;
 }
 
 static bool same_membership(const struct kar_pod *a, const struct kar_pod *b)

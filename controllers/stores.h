@@ -10,6 +10,7 @@
 
 #include "api/types.h"
 #include "controllers/capacity.h"
+#include "controllers/devices.h"
 #include "controllers/expected.h"
 #include "controllers/native.h"
 #include "controllers/runtime/controller.h"
@@ -20,6 +21,9 @@
 
 #define KAR_IF_NO_CRD \
 	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
+
+/* Clusters before Kubernetes 1.34 have no devices to count, and an administrator may not grant this. */
+#define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
 
 /*
  * X(name of the cache, its type, label selector, remedy). The selector limits the cache to our own objects if others may have many
@@ -37,7 +41,10 @@
 	X(services, kar_service_type, KAR_LABEL_QUEUEJOB, NULL) \
 	X(resourcequotas, kar_resourcequota_type, NULL, NULL) \
 	X(limitranges, kar_limitrange_type, NULL, NULL) \
-	X(disruptionbudgets, kar_disruptionbudget_type, NULL, NULL)
+	X(disruptionbudgets, kar_disruptionbudget_type, NULL, NULL) \
+	X(deviceclasses, kar_deviceclass_type, NULL, KAR_IF_NO_DEVICES) \
+	X(resourceslices, kar_resourceslice_type, NULL, KAR_IF_NO_DEVICES) \
+	X(resourceclaims, kar_resourceclaim_type, NULL, KAR_IF_NO_DEVICES)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)
@@ -49,6 +56,7 @@ struct kar_stores {
 	struct kar_snapshot *snapshot; /* of the nodes, and of the pods on them; owned (snapshot.h) */
 	struct kar_usage *usage;       /* of quotas, by live pods; owned (usage.h) */
 	struct kar_capacity *capacity; /* of usable nodes, and what counts against it; owned (capacity.h) */
+	struct kar_devices *devices;   /* of nodes, by DeviceClasses; owned (devices.h) */
 	struct kar_expected *expected; /* pods that are about to be bound; owned (expected.h) */
 	struct kar_templates
 		*templates;        /* what the API server has said of pods of jobs; owned (templates.h) */

@@ -47,6 +47,7 @@ enum kar_queue_reason {
 	KAR_QR_UNSUPPORTED,
 	KAR_QR_DEACTIVATED,
 	KAR_QR_BACKEND_UNAVAILABLE,
+	KAR_QR_DEVICES_UNKNOWN,
 	KAR_QR_WAITING_FOR_MEMBERS,
 	KAR_QR_WAITING_FOR_TERMINATION,
 	KAR_QR_PREEMPTED, /* evicted, by the caller's word a pass ago and its pods are still there, or by this pass */

@@ -110,6 +110,17 @@ void sched_class_drop_unused(struct kar_sched *s, uint32_t class)
 		sched_class_free(s, class);
 }
 
+const char *kar_sched_unverified(const struct kar_sched *s, kar_class c)
+{
+	const struct sched_class *class = &s->classes[c];
+
+	for (uint32_t i = 0; !class->needs.unverified && i < class->n_shares; i++) {
+		if (s->resources[class->shares[i].resource].doubt)
+			return s->resources[class->shares[i].resource].doubt;
+	}
+	return class->needs.unverified;
+}
+
 void kar_sched_class_ref(struct kar_sched *s, kar_class c)
 {
 	assert(c && c < s->n_classes && s->classes[c].known);

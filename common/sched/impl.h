@@ -86,7 +86,8 @@ struct sched_resource {
 	int64_t spare; /* free in all known nodes together */
 	int64_t largest; /* the most that a node offers; may be too high until .stale is mended */
 	bool stale;
-	bool of_node; /* a node has had some; false: only pods have named it */
+	bool of_node;      /* a node has had some; false: only pods have named it */
+	const char *doubt; /* static; NULL: what is offered is exact */
 };
 
 struct sched_named {

@@ -47,6 +47,15 @@ void kar_sched_class_put(struct kar_sched *s, kar_class c) KAR_NONNULL;
 const struct kar_pod_needs *kar_sched_needs(const struct kar_sched *s, kar_class c) KAR_NONNULL KAR_RETNN;
 
 /*
+ * What is offered of the resource is an upper bound: @why, static: "a selector of its DeviceClass"; NULL: it is exact. A resource that
+ * nobody has named yet is left out.
+ */
+void kar_sched_doubt(struct kar_sched *s, const char *resource, const char *why)
+	__attribute__((nonnull(1, 2)));
+/* Why a fit of the class is no promise: .unverified of its needs, or a doubt about a resource that it asks for; NULL: it is one. */
+const char *kar_sched_unverified(const struct kar_sched *s, kar_class c) KAR_NONNULL;
+
+/*
  * @n more pods of the class (fewer, if negative) take room and host ports of the node, which need not be known yet. The constraints
  * of the class are not looked at.
  */

@@ -127,6 +127,14 @@ uint32_t sched_resource_make(struct kar_sched *s, const char *name, bool of_node
 	return s->n_resources++;
 }
 
+void kar_sched_doubt(struct kar_sched *s, const char *resource, const char *why)
+{
+	uint32_t r = sched_resource(s, resource);
+
+	if (r != SCHED_NONE)
+		s->resources[r].doubt = why;
+}
+
 /* --- nodes ----------------------------------------------------------------------------------------- */
 
 uint32_t sched_find_node(const struct kar_sched *s, const char *name)

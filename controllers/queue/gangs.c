@@ -355,7 +355,7 @@ static void describe(struct making *m, struct queue_gang *out)
 	for (uint32_t i = 0; i < m->runs.n; i++) {
 		names[i] = m->roles.items[m->role_of[i]].name;
 		tasks[i] = m->roles.items[m->role_of[i]].started ? names[i] : NULL;
-		unverified[i] = kar_sched_needs(sched, m->runs.items[i].class)->unverified != NULL;
+		unverified[i] = kar_sched_unverified(sched, m->runs.items[i].class) != NULL;
 		m->in->unverified |= unverified[i];
 	}
 	out->tasks = tasks;

@@ -20,7 +20,7 @@ static bool is_unverified(const struct gathering *m, const struct kar_pod *pod)
 	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
 
 	/* One that was released and is looked at here has its pin from us (stuck.c); one that comes in its stead has none. */
-	return kar_sched_needs(s, class_of(m, pod))->unverified ||
+	return kar_sched_unverified(s, class_of(m, pod)) ||
 		(!pod->released && kar_pg_is_unpinnable(pod));
 }
 
@@ -165,7 +165,7 @@ static const char *obstacle(const struct gathering *m)
 
 	for (size_t i = 0; m->direct && i < m->unbound.n; i++) {
 		const struct kar_pod *pod = m->unbound.items[i];
-		const char *what = kar_sched_needs(s, class_of(m, pod))->unverified;
+		const char *what = kar_sched_unverified(s, class_of(m, pod));
 
 		if (what || pod->pin)
 			return kar_arena_printf(m->arena,

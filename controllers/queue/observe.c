@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/names.h"
 #include "api/pg_members.h"
 #include "api/reasons.h"
 #include "common/str.h"
@@ -345,6 +346,32 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 	in->no_provisioning |= in->n_unit > 0 || unit->missing;
 }
 
+/* kube-scheduler alone allocates devices: a kubelet would admit a pod that was created bound without them. */
+static void check_devices(const struct queue_pass *p, struct kar_queue_group *in)
+{
+	const struct kar_sched *sched = kar_snapshot_sched(p->stores->snapshot);
+
+	for (uint32_t i = 0; i < in->n_runs; i++) {
+		const struct kar_pod_needs *needs = kar_sched_needs(sched, in->runs[i].class);
+
+		for (uint32_t k = 0; k < needs->n_amounts; k++) {
+			const char *name = needs->amounts[k].resource;
+			const struct kar_deviceclass *c = kar_devices_class(p->stores->devices, name);
+
+			if (c && in->created_bound)
+				queue_refuse(in, KAR_QR_UNSUPPORTED,
+					kar_arena_printf(&p->s->arena,
+						"only kube-scheduler allocates devices (%s of DeviceClass %s): use " KAR_DEFAULT_SCHEDULER,
+						name, c->o.name));
+			else if (c && !kar_sched_offered(sched, name))
+				queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
+					kar_arena_printf(&p->s->arena,
+						"no node offers %s yet: no complete ResourceSlice has a device of DeviceClass %s",
+						name, c->o.name));
+		}
+	}
+}
+
 static kar_time true_since(const struct kar_conditions *list, const char *type)
 {
 	const struct kar_condition *c = kar_condition_find(list, type);
@@ -415,6 +442,8 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
+	if (qg->claim == QUEUE_CLAIM_ALIVE && !qg->admitted)
+		check_devices(p, in);
 	in->standing = qg->admitted                               ? KAR_QUEUE_ADMITTED
 		: queue_holds_claim(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
 								  : KAR_QUEUE_WAITING;

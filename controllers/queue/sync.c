@@ -260,6 +260,7 @@ static void on_budget(void *arg, const struct kar_object *old, const struct kar_
 		kar_workqueue_add(c->queue, ALL);
 }
 
+/* Of the API server about a template, or of drivers about devices. */
 static void on_verdict(void *arg)
 {
 	on_change(arg, NULL, NULL);
@@ -288,6 +289,7 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
+	kar_devices_listen(c->stores->devices, on_verdict, c);
 	kar_workqueue_add(c->queue, ALL); /* queues of which nothing changes may lack a status */
 }
 

@@ -50,9 +50,10 @@ struct kar_manager {
 	struct memory memory;
 	struct kar_timer *work;
 	kar_time started;
-	size_t synced;
-	size_t turn;  /* the controller whose turn it is */
-	bool leading; /* false only while it is a candidate */
+	bool absent[KAR_MANAGER_CACHES]; /* it is optional, and its first list was refused */
+	bool synced;                     /* the first list of each cache is in, or it is absent */
+	size_t turn;                     /* the controller whose turn it is */
+	bool leading;                    /* false only while it is a candidate */
 	bool stopping;
 	struct kar_timer *stop_timer;
 	kar_time stop_deadline;
@@ -117,7 +118,7 @@ static void forget(struct kar_manager *m, struct kar_controller *c, struct kar_k
 /* Makes sure that work() runs in the next turn. */
 static void poke(struct kar_manager *m)
 {
-	if (m->synced == m->options.n_caches && m->leading && !m->stopping)
+	if (m->synced && m->leading && !m->stopping)
 		kar_timer_start(m->work, 0);
 }
 
@@ -290,10 +291,14 @@ static void on_synced(void *arg)
 	char took[KAR_TIME_LEN];
 	size_t objects = 0;
 
-	if (++m->synced < m->options.n_caches)
-		return;
-	for (size_t i = 0; i < m->options.n_caches; i++)
+	for (size_t i = 0; i < m->options.n_caches; i++) {
+		if (!kar_reflector_synced(m->reflector[i]) && !m->absent[i])
+			return;
 		objects += kar_store_count(m->options.caches[i].store);
+	}
+	if (m->synced) /* what was absent is there now */
+		return;
+	m->synced = true;
 	kar_duration_format(kar_loop_mono(m->loop) - m->started, took);
 	kar_info(0, KAR_MSG("Caches synced"), KAR_S("duration", took), KAR_I("objects", (int64_t)objects));
 	if (m->options.ready)
@@ -310,10 +315,29 @@ static size_t number_of(const struct kar_manager *m, const struct kar_reflector 
 	return i;
 }
 
+/* The reflector goes on asking now and then: the cluster may be upgraded. */
+static void skip_optional(struct kar_manager *m, size_t i, const struct kar_err *err)
+{
+	const struct kar_resource *res = &kar_store_type(m->options.caches[i].store)->res;
+
+	if (m->absent[i])
+		return;
+	m->absent[i] = true;
+	kar_info(0, KAR_MSG("Going on without a resource"), KAR_S("resource", res->plural),
+		KAR_S("group", res->group), KAR_S("err", err->msg),
+		KAR_S_IF("consequence", m->options.caches[i].if_missing));
+	on_synced(m);
+}
+
 static void on_trouble(void *arg, const struct kar_reflector *r, const struct kar_err *err)
 {
 	struct kar_manager *m = arg;
+	bool refused = err && (err->what == KAR_NOTFOUND || err->what == KAR_DENIED);
 
+	if (refused && m->options.caches[number_of(m, r)].optional) {
+		skip_optional(m, number_of(m, r), err);
+		return;
+	}
 	if (err)
 		kar_trouble_failed(m->trouble, number_of(m, r), err, kar_loop_mono(m->loop));
 	else
@@ -415,8 +439,11 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 void kar_manager_start(struct kar_manager *m)
 {
 	m->started = kar_loop_mono(m->loop);
-	for (size_t i = 0; i < m->options.n_caches; i++)
-		kar_reflector_start(m->reflector[i]);
+	for (size_t i = 0; i < m->options.n_caches; i++) {
+		m->absent[i] = m->options.ns && m->options.caches[i].optional;
+		if (!m->absent[i])
+			kar_reflector_start(m->reflector[i]);
+	}
 }
 
 void kar_manager_lead(struct kar_manager *m)
@@ -506,5 +533,5 @@ struct kar_manager_parts kar_manager_parts(const struct kar_manager *m)
 		.executor = m->executor,
 		.controllers = m->controller,
 		.measures = m->measure,
-		.synced = m->synced == m->options.n_caches };
+		.synced = m->synced };
 }

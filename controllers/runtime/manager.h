@@ -23,6 +23,8 @@ struct kar_cache {
 	const char *
 		if_missing; /* what a person can do if the API server does not know the type; NULL: nothing */
 	bool of_own_namespace; /* named as namespaces are: a manager of one reads only the object of that name */
+	/* It counts as empty as long as the API server does not know the type, or does not let us read it. A manager of one namespace does not ask. */
+	bool optional;
 };
 
 struct kar_manager_options {

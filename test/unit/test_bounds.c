@@ -212,6 +212,19 @@ static const struct row {
 		"{" HEAD
 		",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{@:@},\"defaultRequest\":{@:@}}]}}",
 		8 * KIB },
+	{ "deviceclass", &kar_deviceclass_type,
+		"{" HEAD
+		",\"spec\":{\"extendedResourceName\":@,\"selectors\":[{\"cel\":{\"expression\":@}}]}}",
+		16 * KIB },
+	{ "resourceslice", &kar_resourceslice_type,
+		"{" HEAD
+		",\"spec\":{\"driver\":@,\"nodeName\":@,\"pool\":{\"name\":@,\"generation\":1,\"resourceSliceCount\":1},"
+		"\"devices\":[{\"name\":@,\"attributes\":{@:{\"string\":@}},\"capacity\":{@:{\"value\":@}}}]}}",
+		8 * KIB },
+	{ "resourceclaim", &kar_resourceclaim_type,
+		"{" HEAD
+		",\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"driver\":@,\"pool\":@,\"device\":@}]}}}}",
+		8 * KIB },
 	{ "limitrange_with_many_defaults", &kar_limitrange_type,
 		"{" HEAD ",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{%}}]}}", 36 * KIB },
 };

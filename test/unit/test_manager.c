@@ -35,7 +35,7 @@ struct cluster {
 	int errors, repeated;      /* lines of the log about failed syncs */
 	int unreadable;            /* lines of the log, and events, about objects that cannot be read */
 	enum kar_class list_error; /* answer to each list; 0: it is served */
-	int missing_crds,
+	int optional, missing_crds,
 		others; /* lines of the log about lists that fail: with the remedy for a CRD, or another */
 	int away;       /* lists that are still left without an answer */
 	int outages, backs;       /* lines of the log: the API server is unreachable, or is reachable again */
@@ -208,13 +208,17 @@ static void note_list(struct cluster *c, const char *line, size_t n)
 {
 	static const char crd[] = "remedy=\"the CustomResourceDefinition is not installed: ";
 
-	if (!memmem(line, n, "Cannot list", strlen("Cannot list")))
+	static const char without[] = "Going on without a resource";
+
+	if (memmem(line, n, without, strlen(without)))
+		c->optional++;
+	else if (!memmem(line, n, "Cannot list", strlen("Cannot list")))
 		return;
-	if (memmem(line, n, crd, strlen(crd)))
+	else if (memmem(line, n, crd, strlen(crd)))
 		c->missing_crds++;
 	else
 		c->others++;
-	if (c->missing_crds + c->others == KAR_N_STORES)
+	if (c->missing_crds + c->others + c->optional == KAR_N_STORES)
 		kar_manager_stop(c->manager, on_stopped, c);
 }
 
@@ -353,8 +357,10 @@ static void list_that_fails_is_logged_with_its_remedy(void **state)
 	(void)state;
 	run(&missing);
 	assert_int_equal(missing.missing_crds, 4);
+	assert_int_equal(missing.optional, 3);
 	run(&denied);
 	assert_int_equal(denied.missing_crds, 0);
+	assert_int_equal(denied.optional, 3);
 }
 
 /* All caches fail twice. Those whose turn is later do not wait for it once the first has had an answer. */

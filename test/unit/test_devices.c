@@ -1,0 +1,429 @@
+/*
+ * What nodes offer by DeviceClasses (controllers/devices.h): by rows, and by random changes, after each of which the engine says what it
+ * says when it is told of all objects anew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/kube/store.h"
+#include "common/str.h"
+#include "controllers/devices.h"
+#include "test/fixture/projection.h"
+
+struct world {
+	struct kar_store *nodes, *pods, *classes, *slices, *claims;
+	struct kar_snapshot *snapshot;
+	struct kar_capacity *capacity;
+	struct kar_devices *devices;
+	kar_rv rv;
+	int changes;
+};
+
+static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	kar_capacity_node(arg, old ? kar_as_node(old) : NULL, new ? kar_as_node(new) : NULL);
+}
+
+static void on_change(void *arg)
+{
+	((struct world *)arg)->changes++;
+}
+
+static void begin(struct world *w)
+{
+	*w = (struct world){ .nodes = kar_store_new(&kar_node_type, strings),
+		.pods = kar_store_new(&kar_pod_type, strings),
+		.classes = kar_store_new(&kar_deviceclass_type, strings),
+		.slices = kar_store_new(&kar_resourceslice_type, strings),
+		.claims = kar_store_new(&kar_resourceclaim_type, strings),
+		.snapshot = kar_snapshot_new(strings),
+		.capacity = kar_capacity_new(strings) };
+	kar_snapshot_listen(w->snapshot, w->nodes, w->pods);
+	kar_store_listen(w->nodes, on_node, w->capacity);
+	w->devices = kar_devices_new(&(struct kar_devices_input){ .nodes = w->nodes,
+		.classes = w->classes,
+		.slices = w->slices,
+		.claims = w->claims,
+		.snapshot = w->snapshot,
+		.capacity = w->capacity,
+		.strings = strings });
+	kar_devices_listen(w->devices, on_change, w);
+}
+
+static void end(struct world *w)
+{
+	kar_devices_free(w->devices);
+	kar_capacity_free(w->capacity);
+	kar_snapshot_free(w->snapshot);
+	kar_store_free(w->nodes);
+	kar_store_free(w->pods);
+	kar_store_free(w->classes);
+	kar_store_free(w->slices);
+	kar_store_free(w->claims);
+}
+
+/* @rest: JSON after the metadata, with its comma. */
+static void put(struct world *w, struct kar_store *s, const char *name, const char *meta, const char *rest)
+{
+	char json[8192];
+
+	snprintf(json, sizeof(json),
+		"{\"metadata\":{\"name\":\"%s\",%s\"uid\":\"%s\",\"resourceVersion\":\"%llu\"%s}%s}", name,
+		kar_store_type(s)->res.namespaced ? "\"namespace\":\"ns\"," : "", name,
+		(unsigned long long)++w->rv, meta, rest);
+	kar_store_apply(s, object_of(kar_store_type(s), json));
+}
+
+static void gone(struct world *w, struct kar_store *s, const char *name)
+{
+	kar_store_delete(s, kar_store_type(s)->res.namespaced ? "ns" : NULL, name, name, ++w->rv);
+}
+
+/* @gpus: in its allocatable; "": none. */
+static void node(struct world *w, const char *name, const char *gpus, bool cordoned)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"unschedulable\":%s},\"status\":{\"allocatable\":{\"cpu\":\"8\",\"pods\":\"99\"%s%s},"
+		"\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}",
+		cordoned ? "true" : "false", gpus[0] ? ",\"a.b/gpu\":" : "", gpus);
+	put(w, w->nodes, name, "", rest);
+}
+
+/* @resource "": it has none of its own. */
+static void class(struct world *w, const char *name, const char *created, const char *resource,
+	const char *selector)
+{
+	char meta[128], rest[1024];
+
+	snprintf(meta, sizeof(meta), ",\"creationTimestamp\":\"2026-01-01T00:00:%sZ\"", created);
+	snprintf(rest, sizeof(rest), ",\"spec\":{\"selectors\":[{\"cel\":{\"expression\":\"%s\"}}]%s%s%s}",
+		selector, resource[0] ? ",\"extendedResourceName\":\"" : "", resource,
+		resource[0] ? "\"" : "");
+	put(w, w->classes, name, meta, rest);
+}
+
+/* A slice of the pool of its node; @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters. */
+static void slice(struct world *w, const char *name, const char *on, int generation, int slices,
+	const char *devices)
+{
+	struct kar_buf b = { .cap = 8192 };
+
+	kar_buf_printf(&b,
+		",\"spec\":{\"driver\":\"d.io\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":%d,\"resourceSliceCount\":%d},\"devices\":[",
+		on, on, generation, slices);
+	for (int i = 0; devices[i]; i++)
+		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"type\":{\"string\":\"%s\"}}%s}",
+			i ? "," : "", name, i, devices[i] == 'm' ? "mig" : "gpu",
+			devices[i] == 't' ? ",\"taints\":[{\"key\":\"bad\",\"effect\":\"NoSchedule\"}]"
+				: devices[i] == 'c' ? ",\"consumesCounters\":[{\"counterSet\":\"x\"}]"
+						    : "");
+	kar_buf_puts(&b, "]}");
+	put(w, w->slices, name, "", kar_buf_cstr(&b));
+	kar_buf_release(&b);
+}
+
+/* Of device number @i of the slice @of on its node. */
+static void claim(struct world *w, const char *name, const char *on, const char *of, int i, bool by_resource)
+{
+	char rest[512];
+
+	snprintf(rest, sizeof(rest),
+		",\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d.io\",\"pool\":\"%s\",\"device\":\"%s-%d\"}]}}}",
+		on, of, i);
+	put(w, w->claims, name,
+		by_resource ? ",\"annotations\":{\"resource.kubernetes.io/extended-resource-claim\":\"true\"}"
+			    : "",
+		rest);
+}
+
+static int64_t in_capacity(const struct world *w, const char *resource)
+{
+	struct kar_arena a = { 0 };
+	struct kar_sched_amount *all;
+	uint32_t n = kar_capacity_offers(w->capacity, &a, &all);
+	int64_t amount = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		amount += strcmp(all[i].resource, resource) == 0 ? all[i].amount : 0;
+	kar_arena_release(&a);
+	return amount;
+}
+
+static const char *doubt(const struct world *w, const char *resource)
+{
+	struct kar_sched *s = kar_snapshot_sched(w->snapshot);
+	const struct kar_sched_amount one = { resource, 1 };
+	kar_class c = kar_sched_class(s, &(struct kar_pod_needs){ .amounts = &one, .n_amounts = 1 });
+	const char *why = kar_sched_unverified(s, c);
+
+	kar_sched_class_put(s, c);
+	return why ? why : "";
+}
+
+static void check(const struct world *w, const char *where, const char *on, const char *resource,
+	int64_t of_node, int64_t of_all)
+{
+	int64_t there = kar_sched_node_free(kar_snapshot_sched(w->snapshot), on, resource),
+		all = in_capacity(w, resource);
+
+	if (there != of_node || all != of_all)
+		fail_msg("%s: %s on %s: %lld, not %lld; in all %lld, not %lld", where, resource, on,
+			(long long)there, (long long)of_node, (long long)all, (long long)of_all);
+}
+
+#define GPU "a.b/gpu"
+#define IS_GPU "device.driver == 'd.io' && device.attributes['d.io'].type == 'gpu'"
+
+static void devices_count_as_an_extended_resource(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	node(&w, "n1", "", false);
+	node(&w, "n2", "", false);
+	slice(&w, "s1", "n1", 1, 1, "ggm");
+	check(&w, "no class", "n1", GPU, 0, 0);
+	assert_null(kar_devices_class(w.devices, GPU));
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	check(&w, "a class", "n1", GPU, 2, 2);
+	check(&w, "its other name", "n1", KAR_DEVICECLASS_PREFIX "gpu", 2, 2);
+	assert_string_equal(kar_devices_class(w.devices, GPU)->o.name, "gpu");
+	assert_string_equal(doubt(&w, GPU), "");
+	assert_string_not_equal(doubt(&w, KAR_DEVICECLASS_PREFIX "gpu"), "");
+	slice(&w, "s2", "n2", 1, 1, "gggt");
+	check(&w, "a tainted device", "n2", GPU, 3, 5);
+	slice(&w, "s3", "n3", 1, 1, "g");
+	check(&w, "of a node that is not known", "n3", GPU, 0, 5);
+	node(&w, "n3", "", false);
+	check(&w, "known now", "n3", GPU, 1, 6);
+	node(&w, "n3", "", true);
+	check(&w, "cordoned", "n3", GPU, 1, 5);
+	gone(&w, w.nodes, "n3");
+	check(&w, "gone", "n3", GPU, 0, 5);
+	gone(&w, w.slices, "s2");
+	check(&w, "the slice is gone", "n2", GPU, 0, 2);
+	gone(&w, w.classes, "gpu");
+	check(&w, "the class is gone", "n1", GPU, 0, 0);
+	end(&w);
+}
+
+static void only_complete_pools_of_the_newest_generation_count(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	node(&w, "n1", "", false);
+	slice(&w, "s1", "n1", 1, 2, "gg");
+	check(&w, "half of a pool", "n1", GPU, 0, 0);
+	slice(&w, "s2", "n1", 1, 2, "g");
+	check(&w, "all of it", "n1", GPU, 3, 3);
+	slice(&w, "s1", "n1", 2, 2, "gggg");
+	check(&w, "half of a newer one", "n1", GPU, 0, 0);
+	slice(&w, "s2", "n1", 2, 2, "");
+	check(&w, "all of the newer one", "n1", GPU, 4, 4);
+	slice(&w, "s3", "n1", 1, 2, "gg");
+	check(&w, "a rest of the old one", "n1", GPU, 4, 4);
+	w.changes = 0;
+	slice(&w, "s1", "n1", 2, 2, "gggg");
+	assert_int_equal(w.changes, 0); /* written again, and nothing is new */
+	end(&w);
+}
+
+static void a_device_has_one_owner(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	node(&w, "n1", "", false);
+	claim(&w, "c1", "n1", "s1", 0, false);
+	slice(&w, "s1", "n1", 1, 1, "ggg");
+	check(&w, "a claim has one", "n1", GPU, 2, 2);
+	claim(&w, "c2", "n1", "s1", 0, false);
+	check(&w, "two claims share it", "n1", GPU, 2, 2);
+	claim(&w, "c3", "n1", "s1", 1, true);
+	check(&w, "of a pod that asks for the resource, which counts itself", "n1", GPU, 2, 2);
+	gone(&w, w.claims, "c1");
+	check(&w, "one of the two is gone", "n1", GPU, 2, 2);
+	claim(&w, "c2", "n1", "s1", 2, false);
+	check(&w, "the other has another device", "n1", GPU, 2, 2);
+	gone(&w, w.claims, "c2");
+	check(&w, "it is gone", "n1", GPU, 3, 3);
+	end(&w);
+}
+
+static void a_node_offers_one_of_both(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	slice(&w, "s1", "n1", 1, 1, "ggg");
+	node(&w, "n1", "8", false);
+	node(&w, "n2", "8", false);
+	check(&w, "it lists the resource itself", "n1", GPU, 8, 16);
+	node(&w, "n1", "", false);
+	check(&w, "no longer", "n1", GPU, 3, 11);
+	node(&w, "n1", "4", false);
+	check(&w, "again", "n1", GPU, 4, 12);
+	end(&w);
+}
+
+static void of_two_classes_the_younger_one_serves(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	node(&w, "n1", "", false);
+	slice(&w, "s1", "n1", 1, 1, "ggmmm");
+	class(&w, "b", "05", GPU, IS_GPU);
+	class(&w, "a", "01", GPU, "device.attributes['d.io'].type == 'mig'");
+	assert_string_equal(kar_devices_class(w.devices, GPU)->o.name, "b");
+	check(&w, "the younger", "n1", GPU, 2, 2);
+	class(&w, "a", "05", GPU, "device.attributes['d.io'].type == 'mig'");
+	check(&w, "of one age: the first by name", "n1", GPU, 3, 3);
+	end(&w);
+}
+
+static void what_is_not_exact_is_marked(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	node(&w, "n1", "", false);
+	class(&w, "gpu", "01", GPU, "device.attributes.exists(d, true)");
+	slice(&w, "s1", "n1", 1, 1, "gm");
+	check(&w, "a selector that is not read", "n1", GPU, 2, 2);
+	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	assert_string_equal(doubt(&w, GPU), "");
+	slice(&w, "s1", "n1", 1, 1, "gc");
+	assert_string_equal(doubt(&w, GPU), "devices that share counters");
+	class(&w, "all", "01", "a.b/all", "true");
+	slice(&w, "s1", "n1", 1, 1, "gm");
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	assert_string_equal(doubt(&w, GPU), "devices of several DeviceClasses");
+	end(&w);
+}
+
+/* --- at random --------------------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static int draw(int n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int)((seed >> 33) % (uint64_t)n);
+}
+
+enum { STEPS = 300 };
+
+static void change(struct world *w)
+{
+	static const char *const nodes[] = { "n0", "n1", "n2" }, *const slices[] = { "s0", "s1", "s2", "s3" },
+				 *const claims[] = { "c0", "c1", "c2" },
+				 *const devices[] = { "", "g", "gg", "gmt", "ggggc" },
+				 *const selectors[] = { IS_GPU, "true",
+					 "device.attributes['d.io'].type == 'mig'", "nobody()" };
+	const char *n = nodes[draw(3)], *s = slices[draw(4)], *c = claims[draw(3)];
+
+	switch (draw(8)) {
+	case 0:
+		gone(w, w->nodes, n);
+		break;
+	case 1:
+		node(w, n, draw(3) ? "" : "2", !draw(4));
+		break;
+	case 2:
+	case 3:
+		slice(w, s, n, 1 + draw(2), 1 + draw(2), devices[draw(5)]);
+		break;
+	case 4:
+		gone(w, w->slices, s);
+		break;
+	case 5:
+		class(w, draw(2) ? "a" : "b", draw(2) ? "01" : "02", draw(3) ? GPU : "", selectors[draw(4)]);
+		break;
+	case 6:
+		claim(w, c, n, s, draw(3), !draw(3));
+		break;
+	default:
+		if (draw(2))
+			gone(w, w->claims, c);
+		else
+			gone(w, w->classes, draw(2) ? "a" : "b");
+	}
+}
+
+static void copy(struct world *to, struct kar_store *into, const struct kar_store *from)
+{
+	const struct kar_object *o;
+
+	(void)to;
+	for (struct kar_iter it = kar_store_all(from); kar_iter_next(&it, &o);)
+		kar_store_apply(into, (struct kar_object *)(uintptr_t)kar_object_ref(o));
+}
+
+static void compare(const struct world *a, const struct world *b, const char *resource)
+{
+	for (int i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(kar_sched_node_free(kar_snapshot_sched(a->snapshot), name, resource),
+			kar_sched_node_free(kar_snapshot_sched(b->snapshot), name, resource));
+	}
+	assert_int_equal(in_capacity(a, resource), in_capacity(b, resource));
+}
+
+static void changes_say_what_all_objects_say(void **state KAR_UNUSED)
+{
+	static const char *const resources[] = { GPU, KAR_DEVICECLASS_PREFIX "a",
+		KAR_DEVICECLASS_PREFIX "b" };
+	struct world w, anew;
+
+	for (uint64_t first = 1; first <= 20; first++) {
+		seed = first;
+		begin(&w);
+		for (int i = 0; i < STEPS; i++) {
+			change(&w);
+			if (i % 10)
+				continue;
+			begin(&anew);
+			copy(&anew, anew.claims, w.claims);
+			copy(&anew, anew.slices, w.slices);
+			copy(&anew, anew.classes, w.classes);
+			copy(&anew, anew.nodes, w.nodes);
+			for (size_t k = 0; k < KAR_LEN(resources); k++)
+				compare(&w, &anew, resources[k]);
+			end(&anew);
+		}
+		end(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(devices_count_as_an_extended_resource),
+		TEST(only_complete_pools_of_the_newest_generation_count),
+		TEST(a_device_has_one_owner),
+		TEST(a_node_offers_one_of_both),
+		TEST(of_two_classes_the_younger_one_serves),
+		TEST(what_is_not_exact_is_marked),
+		TEST(changes_say_what_all_objects_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
