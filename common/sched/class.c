@@ -114,11 +114,11 @@ const char *kar_sched_unverified(const struct kar_sched *s, kar_class c)
 {
 	const struct sched_class *class = &s->classes[c];
 
-	for (uint32_t i = 0; !class->needs.unverified && i < class->n_shares; i++) {
+	for (uint32_t i = 0; !class->needs->unverified && i < class->n_shares; i++) {
 		if (s->resources[class->shares[i].resource].doubt)
 			return s->resources[class->shares[i].resource].doubt;
 	}
-	return class->needs.unverified;
+	return class->needs->unverified;
 }
 
 void kar_sched_class_ref(struct kar_sched *s, kar_class c)

@@ -47,7 +47,7 @@ class Devices:
         self.s.apply(made)
 
     def allocated(self):
-        claims = self.s.list("resourceclaims.resource.k8s.io")
+        claims = self.s.kubectl.list("resourceclaims.resource.k8s.io")
         return [(r["pool"], r["device"]) for c in claims for r in c.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])]
 
     def waits(self, name, reason, *words):
