@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,9 +228,17 @@ static bool has_domain(const struct reader *r, const struct value *domain, bool 
 /* "1.2.3" of "v1.2.3-rc+x"; false: it is no version, or one with a part that is not compared here. */
 static bool read_version(const char *text, long long out[3])
 {
-	int n = 0;
+	char *end;
 
-	return sscanf(text, "%9lld.%9lld.%9lld%n", &out[0], &out[1], &out[2], &n) == 3 && !text[n];
+	for (int i = 0; i < 3; i++) {
+		if (!isdigit((unsigned char)*text))
+			return false;
+		out[i] = strtoll(text, &end, 10);
+		if (*end != (i < 2 ? '.' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	return true;
 }
 
 /* Below 0, 0 or above 0 in *@out; false: they are not compared. */

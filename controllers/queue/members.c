@@ -20,8 +20,7 @@ static bool is_unverified(const struct gathering *m, const struct kar_pod *pod)
 	const struct kar_sched *s = kar_snapshot_sched(m->p->stores->snapshot);
 
 	/* One that was released and is looked at here has its pin from us (stuck.c); one that comes in its stead has none. */
-	return kar_sched_unverified(s, class_of(m, pod)) ||
-		(!pod->released && kar_pg_is_unpinnable(pod));
+	return kar_sched_unverified(s, class_of(m, pod)) || (!pod->released && kar_pg_is_unpinnable(pod));
 }
 
 /* What the API server has let in is charged whatever the queue decides: only of an admitted group it is more than what others use. */

@@ -436,14 +436,19 @@ struct kar_manager *kar_manager_new(struct kar_loop *l, struct kar_client *clien
 	return m;
 }
 
-void kar_manager_start(struct kar_manager *m)
+static void start_reflectors(struct kar_manager *m)
 {
-	m->started = kar_loop_mono(m->loop);
 	for (size_t i = 0; i < m->options.n_caches; i++) {
 		m->absent[i] = m->options.ns && m->options.caches[i].optional;
 		if (!m->absent[i])
 			kar_reflector_start(m->reflector[i]);
 	}
+}
+
+void kar_manager_start(struct kar_manager *m)
+{
+	m->started = kar_loop_mono(m->loop);
+	start_reflectors(m);
 }
 
 void kar_manager_lead(struct kar_manager *m)
