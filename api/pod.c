@@ -313,7 +313,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 	kar_intern_put(strings, p->node);
 	kar_intern_put(strings, p->nominated);
 	kar_share_put(strings, p->needs);
-	kar_intern_put(strings, p->charge);
+	kar_share_put(strings, p->charge);
 	kar_intern_put(strings, p->pin);
 	kar_intern_put(strings, p->terms);
 	kar_intern_put(strings, p->scheduler);

@@ -107,6 +107,7 @@ struct kar_pod_job {
 #define KAR_POD_NAME_LEN 256 /* 253 + NUL, rounded up */
 
 struct kar_pod_needs;
+struct kar_pod_counted;
 struct kar_pod {
 	struct kar_object o; /* first */
 	const char *node;    /* interned; NULL: not bound */
@@ -114,8 +115,8 @@ struct kar_pod {
 	const char *nominated;
 	const struct kar_pod_needs
 		*needs; /* shared; what it needs of a node (pod_needs.h); NULL: it has ended */
-	const char
-		*charge; /* interned; what a ResourceQuota counts of it (pod_charge.h); NULL: it has ended */
+	const struct kar_pod_counted
+		*charge; /* shared; what a ResourceQuota counts of it (pod_charge.h); NULL: it has ended */
 	const char *
 		pin; /* interned; the only node that its affinity allows, which .needs leaves out; NULL: it names none */
 	/* Interned; of a pod with our gate: the nodeSelectorTerms that it requires, as JSON; NULL: none; "": too long to be kept. */

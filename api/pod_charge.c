@@ -6,81 +6,76 @@
 #include "api/amounts_wire.h"
 #include "api/copy.h"
 #include "api/pod_wire.h"
-#include "common/buf.h"
-#include "common/json.h"
 #include "common/sched/requests.h"
 #include "common/str.h"
 
-/* --- the text -------------------------------------------------------------------------------------------- */
+/* --- what is counted ------------------------------------------------------------------------------------- */
 
-static void write_amounts(struct kar_json_writer *w, const char *key, const struct kar_amounts *all)
+static const struct kar_part pair_parts[] = {
+	KAR_TEXT(struct kar_pair, key),
+	KAR_TEXT(struct kar_pair, value),
+};
+static const struct kar_shape pair_shape = KAR_SHAPE(struct kar_pair, pair_parts);
+
+static const struct kar_part container_parts[] = {
+	KAR_TEXT(struct kar_counted_container, name),
+	KAR_VALUE(struct kar_counted_container, sidecar),
+	KAR_LIST(struct kar_counted_container, limits.items, limits.n, &pair_shape),
+	KAR_LIST(struct kar_counted_container, requests.items, requests.n, &pair_shape),
+};
+static const struct kar_shape container_shape = KAR_SHAPE(struct kar_counted_container, container_parts);
+
+static const struct kar_part counted_parts[] = {
+	KAR_LIST(struct kar_pod_counted, containers.items, containers.n, &container_shape),
+	KAR_LIST(struct kar_pod_counted, init_containers.items, init_containers.n, &container_shape),
+	KAR_LIST(struct kar_pod_counted, limits.items, limits.n, &pair_shape),
+	KAR_LIST(struct kar_pod_counted, requests.items, requests.n, &pair_shape),
+	KAR_LIST(struct kar_pod_counted, overhead.items, overhead.n, &pair_shape),
+	KAR_TEXT(struct kar_pod_counted, priority_class),
+	KAR_VALUE(struct kar_pod_counted, terminating),
+};
+const struct kar_shape kar_counted_shape = KAR_SHAPE(struct kar_pod_counted, counted_parts);
+
+static struct kar_array pairs_of(const struct kar_amounts *all, struct kar_arena *a)
 {
+	struct kar_pair *pairs = kar_arena_alloc(a, all->n, sizeof(*pairs));
 	char text[KAR_QUANTITY_LEN];
 
-	if (!all->n)
-		return;
-	kar_jw_key(w, key);
-	kar_jw_begin_object(w);
 	for (size_t i = 0; i < all->n; i++)
-		kar_jw_kv_string(w, all->items[i].name, kar_quantity_text(&all->items[i].q, text));
-	kar_jw_end_object(w);
+		pairs[i] = (struct kar_pair){ kar_copy(a, all->items[i].name),
+			kar_copy(a, kar_quantity_text(&all->items[i].q, text)) };
+	return (struct kar_array){ .items = pairs, .n = all->n };
 }
 
-static void write_resources(struct kar_json_writer *w, const struct kar_amounts *limits,
-	const struct kar_amounts *requests)
+/* Sorted, and canonical, so that equal ones are equal. */
+static struct kar_array count_amounts(const struct kar_array *from, struct kar_arena *a)
 {
-	if (!limits->n && !requests->n)
-		return;
-	kar_jw_key(w, "resources");
-	kar_jw_begin_object(w);
-	write_amounts(w, "limits", limits);
-	write_amounts(w, "requests", requests);
-	kar_jw_end_object(w);
+	struct kar_amounts all KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+
+	kar_amounts_read(from, &all);
+	return pairs_of(&all, a);
 }
 
-/* Sorted, and as canonical texts, so that equal lists are equal texts. */
-static void copy_resources(struct kar_json_writer *w, const struct pod_wire_resources *from)
+static struct kar_array count_containers(const struct kar_array *from, struct kar_arena *a)
 {
-	struct kar_amounts limits KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
-				  requests KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+	const struct pod_wire_asking *c = from->items;
+	struct kar_counted_container *all = kar_arena_alloc(a, from->n, sizeof(*all));
 
-	kar_amounts_read(&from->limits, &limits);
-	kar_amounts_read(&from->requests, &requests);
-	write_resources(w, &limits, &requests);
+	for (size_t i = 0; i < from->n; i++)
+		all[i] = (struct kar_counted_container){ .name = c[i].name ? c[i].name : "",
+			.sidecar = kar_streq(c[i].restart_policy, "Always"),
+			.limits = count_amounts(&c[i].resources.limits, a),
+			.requests = count_amounts(&c[i].resources.requests, a) };
+	return (struct kar_array){ .items = all, .n = from->n };
 }
 
-static void write_containers(struct kar_json_writer *w, const char *key, const struct kar_array *all)
-{
-	const struct pod_wire_asking *c = all->items;
-
-	if (!all->n)
-		return;
-	kar_jw_key(w, key);
-	kar_jw_begin_array(w);
-	for (size_t i = 0; i < all->n; i++) {
-		kar_jw_begin_object(w);
-		kar_jw_kv_string(w, "name", c[i].name ? c[i].name : "");
-		copy_resources(w, &c[i].resources);
-		if (kar_streq(c[i].restart_policy, "Always"))
-			kar_jw_kv_string(w, "restartPolicy", "Always");
-		kar_jw_end_object(w);
-	}
-	kar_jw_end_array(w);
-}
-
-static void write_each(struct kar_json_writer *w, const struct pod_wire_spec *spec)
-{
-	write_containers(w, "containers", &spec->containers);
-	write_containers(w, "initContainers", &spec->init_containers);
-	copy_resources(w, &spec->resources);
-}
-
-static void write_whole(struct kar_json_writer *w, const struct pod_wire_spec *spec,
-	const struct pod_wire_status *status)
+static struct kar_array count_whole(const struct pod_wire_spec *spec, const struct pod_wire_status *status,
+	struct kar_arena *a)
 {
 	struct kar_amounts limits KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
 				  requests KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
 				  overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+	struct kar_counted_container *one = kar_arena_alloc(a, 1, sizeof(*one));
 
 	pod_wire_limits(spec, &limits);
 	pod_wire_requests(spec, status, &requests);
@@ -89,67 +84,51 @@ static void write_whole(struct kar_json_writer *w, const struct pod_wire_spec *s
 		if (kar_amounts_find(&requests, overhead.items[i].name))
 			kar_amounts_sub(&requests, overhead.items[i].name, &overhead.items[i].q);
 	}
-	kar_jw_key(w, "containers");
-	kar_jw_begin_array(w);
-	kar_jw_begin_object(w);
-	write_resources(w, &limits, &requests);
-	kar_jw_end_object(w);
-	kar_jw_end_array(w);
+	*one = (struct kar_counted_container){ .name = "",
+		.limits = pairs_of(&limits, a),
+		.requests = pairs_of(&requests, a) };
+	return (struct kar_array){ .items = one, .n = 1 };
 }
 
 enum how { EACH, WHOLE, NEITHER };
 
-/* Returns whether the text is short enough. */
-static bool write(const struct pod_wire_spec *spec, const struct pod_wire_status *status, enum how how,
-	struct kar_buf *out)
+static const struct kar_pod_counted *count(const struct pod_wire_spec *spec,
+	const struct pod_wire_status *status, enum how how, struct kar_arena *a)
 {
-	struct kar_json_writer w;
-	struct kar_amounts overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
+	struct kar_pod_counted *c = kar_arena_alloc(a, 1, sizeof(*c));
 
-	kar_buf_clear(out);
-	kar_json_writer_init(&w, out);
-	kar_jw_begin_object(&w);
-	if (how == EACH)
-		write_each(&w, spec);
-	else if (how == WHOLE)
-		write_whole(&w, spec, status);
-	if (how != NEITHER)
-		kar_amounts_read(&spec->overhead, &overhead);
-	write_amounts(&w, "overhead", &overhead);
+	*c = (struct kar_pod_counted){ .terminating = spec->has_deadline && spec->deadline >= 0 };
 	if (kar_has_text(spec->priority_class) && strlen(spec->priority_class) < KAR_COPY_NAME)
-		kar_jw_kv_string(&w, "priorityClassName", spec->priority_class);
-	if (spec->has_deadline && spec->deadline >= 0)
-		kar_jw_kv_int(&w, "activeDeadlineSeconds", 0); /* how long does not matter */
-	kar_jw_end_object(&w);
-	kar_json_writer_release(&w);
-	return out->n < KAR_POD_CHARGE_BYTES;
-}
-
-static void write_first_that_fits(const struct pod_wire_spec *spec, const struct pod_wire_status *status,
-	enum how how, struct kar_buf *out)
-{
-	while (!write(spec, status, how, out) && how != NEITHER)
-		how++;
+		c->priority_class = spec->priority_class;
+	if (how == NEITHER)
+		return c;
+	c->overhead = count_amounts(&spec->overhead, a);
+	if (how == EACH) {
+		c->containers = count_containers(&spec->containers, a);
+		c->init_containers = count_containers(&spec->init_containers, a);
+		c->limits = count_amounts(&spec->resources.limits, a);
+		c->requests = count_amounts(&spec->resources.requests, a);
+	} else {
+		c->containers = count_whole(spec, status, a);
+	}
+	return kar_shape_bytes(&kar_counted_shape, c) <= KAR_POD_CHARGE_BYTES
+		? c
+		: count(spec, status, how + 1, a);
 }
 
 void pod_charge_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings)
 {
-	struct kar_buf text KAR_CLEANUP(kar_cleanup_buf) = { 0 };
+	struct kar_arena a = { 0 };
 
-	write_first_that_fits(&w->spec, &w->status, WHOLE, &text);
-	p->charge = kar_intern_get(strings, kar_buf_cstr(&text));
+	p->charge = kar_share_get(strings, &kar_counted_shape, count(&w->spec, &w->status, WHOLE, &a));
+	kar_arena_release(&a);
 }
 
-const char *kar_template_charge(struct kar_str raw, struct kar_arena *a)
+const struct kar_pod_counted *kar_template_charge(struct kar_str raw, struct kar_arena *a)
 {
-	struct kar_arena scratch = { 0 };
-	struct kar_buf text KAR_CLEANUP(kar_cleanup_buf) = { 0 };
-	const struct pod_wire_spec *spec = raw.n ? pod_wire_template(raw, &scratch, NULL) : NULL;
+	const struct pod_wire_spec *spec = raw.n ? pod_wire_template(raw, a, NULL) : NULL;
 
-	if (spec)
-		write_first_that_fits(spec, NULL, EACH, &text);
-	kar_arena_release(&scratch);
-	return spec ? kar_arena_strndup(a, kar_buf_cstr(&text), text.n) : NULL;
+	return spec ? count(spec, NULL, EACH, a) : NULL;
 }
 
 /* --- containers ------------------------------------------------------------------------------------------ */
@@ -177,7 +156,7 @@ unsigned kar_charge_demand(const char *resource)
 
 /* What is read of a pod. */
 struct reading {
-	const struct pod_wire_spec *spec;
+	const struct kar_pod_counted *of;
 	const struct kar_limitrange *const *ranges;
 	size_t n_ranges;
 	struct kar_arena *a;
@@ -197,7 +176,7 @@ static void add_missing(const struct kar_array *pairs, struct kar_amounts *out)
 }
 
 /* First the defaults of the pod itself, when the API server reads it, then those of admission. */
-static void read_container(const struct reading *r, const struct pod_wire_resources *asked,
+static void read_container(const struct reading *r, const struct kar_counted_container *asked,
 	struct kar_amounts *requests, struct kar_amounts *limits)
 {
 	kar_amounts_read(&asked->limits, limits);
@@ -227,7 +206,7 @@ static void note_container(struct reading *r, const char *name, const struct kar
 	struct kar_array *all = &r->out->containers;
 	struct kar_charged_container *items = kar_arena_grow(r->a, all->items, all->n, sizeof(*items));
 
-	items[all->n++] = (struct kar_charged_container){ .name = name ? kar_copy(r->a, name) : "",
+	items[all->n++] = (struct kar_charged_container){ .name = kar_copy(r->a, name),
 		.sets = (kar_amounts_find(requests, "cpu") ? KAR_DEMAND_REQUESTS_CPU : 0U) |
 			(kar_amounts_find(requests, "memory") ? KAR_DEMAND_REQUESTS_MEMORY : 0U) |
 			(kar_amounts_find(limits, "cpu") ? KAR_DEMAND_LIMITS_CPU : 0U) |
@@ -245,14 +224,14 @@ struct both {
 
 static struct both read_containers(struct reading *r, const struct kar_array *from)
 {
-	const struct pod_wire_asking *c = from->items;
+	const struct kar_counted_container *c = from->items;
 	struct both b = { .requests = kar_xcalloc(from->n + 1, sizeof(*b.requests)),
 		.limits = kar_xcalloc(from->n + 1, sizeof(*b.limits)),
 		.n = from->n };
 
 	for (size_t i = 0; i < from->n; i++) {
-		read_container(r, &c[i].resources, &b.requests[i].amounts, &b.limits[i].amounts);
-		b.requests[i].sidecar = b.limits[i].sidecar = kar_streq(c[i].restart_policy, "Always");
+		read_container(r, &c[i], &b.requests[i].amounts, &b.limits[i].amounts);
+		b.requests[i].sidecar = b.limits[i].sidecar = c[i].sidecar;
 		note_container(r, c[i].name, &b.requests[i].amounts, &b.limits[i].amounts);
 	}
 	return b;
@@ -304,10 +283,10 @@ static void apply_whole_pod(struct reading *r, struct kar_amounts *requests, str
 			       own_limits KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
 			       own_requests KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
-	kar_amounts_read(&r->spec->resources.limits, &all);
+	kar_amounts_read(&r->of->limits, &all);
 	keep_of_whole_pod(&all, &own_limits);
 	kar_amounts_release(&all);
-	kar_amounts_read(&r->spec->resources.requests, &all);
+	kar_amounts_read(&r->of->requests, &all);
 	keep_of_whole_pod(&all, &own_requests);
 	if (asks_for_work(&own_limits) || asks_for_work(&own_requests))
 		r->out->best_effort = false;
@@ -316,12 +295,12 @@ static void apply_whole_pod(struct reading *r, struct kar_amounts *requests, str
 	kar_amounts_set_all(requests, &own_requests);
 }
 
-static void add_overhead(const struct pod_wire_spec *spec, struct kar_amounts *requests,
+static void add_overhead(const struct kar_pod_counted *of, struct kar_amounts *requests,
 	struct kar_amounts *limits)
 {
 	struct kar_amounts overhead KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 
-	kar_amounts_read(&spec->overhead, &overhead);
+	kar_amounts_read(&of->overhead, &overhead);
 	kar_amounts_add_all(requests, &overhead);
 	for (size_t i = 0; i < overhead.n; i++) {
 		if (is_above_zero(limits, overhead.items[i].name))
@@ -342,8 +321,8 @@ static struct kar_array copy_amounts(const struct kar_amounts *from, struct kar_
 
 static void read_amounts(struct reading *r)
 {
-	struct both main = read_containers(r, &r->spec->containers),
-		    init = read_containers(r, &r->spec->init_containers);
+	struct both main = read_containers(r, &r->of->containers),
+		    init = read_containers(r, &r->of->init_containers);
 	struct kar_amounts requests KAR_CLEANUP(kar_amounts_cleanup) = { 0 },
 				    limits KAR_CLEANUP(kar_amounts_cleanup) = { 0 };
 	struct kar_pod_requests of = { .containers = main.requests,
@@ -359,7 +338,7 @@ static void read_amounts(struct reading *r)
 	free_both(&init);
 	if (r->whole)
 		apply_whole_pod(r, &requests, &limits);
-	add_overhead(r->spec, &requests, &limits);
+	add_overhead(r->of, &requests, &limits);
 	r->out->requests = copy_amounts(&requests, r->a);
 	r->out->limits = copy_amounts(&limits, r->a);
 	if (r->whole)
@@ -377,22 +356,16 @@ static bool names_whole_pod(const struct kar_array *pairs)
 	return false;
 }
 
-void kar_pod_charge(const char *text, const struct kar_limitrange *const *ranges, size_t n_ranges,
-	struct kar_arena *a, struct kar_pod_charge *out)
+void kar_pod_charge(const struct kar_pod_counted *of, const struct kar_limitrange *const *ranges,
+	size_t n_ranges, struct kar_arena *a, struct kar_pod_charge *out)
 {
-	struct kar_arena scratch = { 0 };
-	struct pod_wire_spec spec = { 0 };
-	struct reading r = { .spec = &spec, .ranges = ranges, .n_ranges = n_ranges, .a = a, .out = out };
+	struct reading r = { .of = of, .ranges = ranges, .n_ranges = n_ranges, .a = a, .out = out };
 
-	*out = (struct kar_pod_charge){ .best_effort = true };
-	if (kar_json_decode(&scratch, &pod_wire_spec_desc, NULL, text, strlen(text), &spec, NULL) == 0) {
-		r.whole =
-			names_whole_pod(&spec.resources.requests) || names_whole_pod(&spec.resources.limits);
-		out->terminating = spec.has_deadline;
-		out->priority_class = kar_copy(a, spec.priority_class);
-		read_amounts(&r);
-	}
-	kar_arena_release(&scratch);
+	*out = (struct kar_pod_charge){ .best_effort = true,
+		.terminating = of->terminating,
+		.priority_class = kar_copy(a, of->priority_class) };
+	r.whole = names_whole_pod(&of->requests) || names_whole_pod(&of->limits);
+	read_amounts(&r);
 }
 
 /* --- what a quota makes of it ---------------------------------------------------------------------------- */

@@ -1,16 +1,10 @@
 /*
  * pod_charge - what a ResourceQuota counts of a pod. Pure.
  *
- * First as one text, of which a cached pod and a task of a job keep one interned copy: a PodSpec (JSON) with nothing but what is
- * counted, so that all pods of a template share it (decision 044):
+ * First what its spec says of that, and nothing else (struct kar_pod_counted), so that all pods of a template share one (decision 044). A pod
+ * that exists has one container without a name, which stands for all: its amounts are what the pod as a whole has.
  *
- *   {"containers":[{"name":"main","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"1"}}}],"initContainers":[{"name":"side",
- *    "restartPolicy":"Always"}],"overhead":{"cpu":"250m"},"priorityClassName":"high","activeDeadlineSeconds":60,
- *    "resources":{"limits":{"memory":"1Gi"}}}
- *
- * A pod that exists has one container without a name, which stands for all: its amounts are what the pod as a whole has.
- *
- * From the text follows the charge, by the rules of Kubernetes 1.37 (pkg/quota/v1/evaluator/core, component-helpers/resource,
+ * From that follows the charge, by the rules of Kubernetes 1.37 (pkg/quota/v1/evaluator/core, component-helpers/resource,
  * plugin/pkg/admission/limitranger): a limit stands in for a request that is absent, then LimitRanges give what is still absent;
  * containers and sidecars are added up, other init containers count by the most at one time; what the pod as a whole asks for replaces
  * that; overhead is added to requests, and to limits that are there. Not seen is what a RuntimeClass or a webhook adds to a template.
@@ -20,14 +14,30 @@
 
 #include "api/limitrange.h"
 #include "api/resourcequota.h"
+#include "common/shape.h"
 
 enum {
-	/* Of a text, NUL included. A longer one is that of the pod as a whole; if that is too long too, it counts as a pod alone. */
-	KAR_POD_CHARGE_BYTES = 4096,
+	/* Of the struct, with all that it points to. A larger one is that of the pod as a whole; if that is too large, too, it counts as a pod alone. */
+	KAR_POD_CHARGE_BYTES = 6144,
 };
 
-/* The text for a pod of the PodTemplateSpec @raw (its JSON), in @a; NULL: it cannot be read. */
-const char *kar_template_charge(struct kar_str raw, struct kar_arena *a) __attribute__((nonnull(2)));
+struct kar_counted_container {
+	const char *name; /* "": it has none */
+	bool sidecar;
+	struct kar_array limits, requests; /* struct kar_pair: sorted, and canonical quantities */
+};
+
+struct kar_pod_counted {
+	struct kar_array containers, init_containers; /* struct kar_counted_container */
+	struct kar_array limits, requests, overhead;  /* struct kar_pair, as above; of the pod itself */
+	const char *priority_class;                   /* NULL: none */
+	bool terminating;                             /* it has a deadline */
+};
+extern const struct kar_shape kar_counted_shape;
+
+/* Of a pod of the PodTemplateSpec @raw (its JSON), in @a; NULL: it cannot be read. */
+const struct kar_pod_counted *kar_template_charge(struct kar_str raw, struct kar_arena *a)
+	__attribute__((nonnull(2)));
 
 /* What Kubernetes demands of each container where a quota limits it. */
 enum kar_charge_demand {
@@ -52,9 +62,9 @@ struct kar_pod_charge {
 	bool best_effort, terminating;
 };
 
-/* Fills in @out, in @a, from @text and the defaults of @ranges, of which the first that has one counts. */
-void kar_pod_charge(const char *text, const struct kar_limitrange *const *ranges, size_t n_ranges,
-	struct kar_arena *a, struct kar_pod_charge *out) __attribute__((nonnull(1, 4, 5)));
+/* Fills in @out, in @a, from @of and the defaults of @ranges, of which the first that has one counts. */
+void kar_pod_charge(const struct kar_pod_counted *of, const struct kar_limitrange *const *ranges,
+	size_t n_ranges, struct kar_arena *a, struct kar_pod_charge *out) __attribute__((nonnull(1, 4, 5)));
 
 /* What a quota with a limit for @resource is charged with by the pod: kar_quota_amount(), rounded up. */
 int64_t kar_pod_charge_of(const struct kar_pod_charge *c, const char *resource) KAR_NONNULL;

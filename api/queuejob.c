@@ -178,7 +178,8 @@ static void copy_templates(struct kar_queuejob *job, const struct kar_wire_templ
 		t->template_scheduler = kar_copy_fit(&job->mem, templates[i].spec.scheduler, KAR_COPY_NAME);
 		t->needs =
 			kar_share_get(job->o.strings, &kar_needs_shape, read_needs(t->template_raw, scratch));
-		t->charge = kar_intern_get(job->o.strings, kar_template_charge(t->template_raw, scratch));
+		t->charge = kar_share_get(job->o.strings, &kar_counted_shape,
+			kar_template_charge(t->template_raw, scratch));
 		t->admission = kar_template_admission(t->template_raw, scratch);
 	}
 }
@@ -359,7 +360,7 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 
 	for (size_t i = 0; i < job->spec.n_tasks; i++) {
 		kar_share_put(strings, job->spec.tasks[i].needs);
-		kar_intern_put(strings, job->spec.tasks[i].charge);
+		kar_share_put(strings, job->spec.tasks[i].charge);
 	}
 	kar_arena_release(&job->mem);
 	free(job);

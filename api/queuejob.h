@@ -51,6 +51,7 @@ struct kar_dependency {
 };
 
 struct kar_pod_needs;
+struct kar_pod_counted;
 struct kar_taskspec {
 	const char *name; /* defaulted to task<i> */
 	int32_t replicas;
@@ -66,8 +67,8 @@ struct kar_taskspec {
 	const char *template_scheduler;      /* schedulerName of the template; NULL: none */
 	/* Shared; what a pod needs of a node (api/pod_needs.h), without the node selector of the job; NULL: not known. */
 	const struct kar_pod_needs *needs;
-	const char *
-		charge; /* interned; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
+	const struct kar_pod_counted *
+		charge; /* shared; what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
 	bool template_has_priority; /* as a number */
 	uint64_t admission;         /* api/template_admission.h */
 };

@@ -9,7 +9,8 @@
 
 struct count {
 	RB_ENTRY(count) link;
-	const char *ns, *charge; /* interned */
+	const char *ns; /* interned */
+	const struct kar_pod_counted *charge;
 	int64_t n;
 };
 RB_HEAD(counts, count);

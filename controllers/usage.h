@@ -18,7 +18,7 @@ void kar_usage_pod(struct kar_usage *u, const struct kar_pod *old, const struct 
 	__attribute__((nonnull(1)));
 
 /* For each charge of live pods of @ns: how many there are. */
-typedef void kar_usage_fn(void *arg, const char *charge, int64_t n);
+typedef void kar_usage_fn(void *arg, const struct kar_pod_counted *charge, int64_t n);
 void kar_usage_each(const struct kar_usage *u, const char *ns, kar_usage_fn *fn, void *arg)
 	__attribute__((nonnull(1, 2, 3)));
 

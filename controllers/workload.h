@@ -45,8 +45,8 @@ struct kar_workload_role {
 	const struct kar_pod_needs
 		*needs; /* of a node (api/pod_needs.h), without .selector; NULL: not known */
 	const struct kar_array *selector; /* struct kar_pair, which the node selector of each pod has, too */
-	const char *
-		charge; /* interned: what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
+	const struct kar_pod_counted *
+		charge; /* shared: what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
 	const char *charged_class;  /* the PriorityClass for that; NULL: the one that admission takes */
 	const char *priority_class; /* of its pods; "": none */
 	const char *template_class; /* that the template names; NULL: none */

@@ -14,10 +14,11 @@ struct use {
 	wide live, managed, kept, reserved, used;
 };
 
-/* Charges that are known already: pods of one text are charged alike. */
+/* Charges that are known already: pods of which the same is counted are charged alike. */
 struct known {
 	RB_ENTRY(known) link;
-	const char *text, *class; /* interned or NULL, compared as pointers */
+	const struct kar_pod_counted *of; /* compared as a pointer, as the next one */
+	const char *class;                /* interned, or NULL */
 	bool template;
 	struct queue_charges charges;
 };
@@ -41,7 +42,7 @@ static int compare_pointers(const void *a, const void *b)
 
 static int compare_knowns(const struct known *a, const struct known *b)
 {
-	int d = compare_pointers(a->text, b->text);
+	int d = compare_pointers(a->of, b->of);
 
 	if (!d)
 		d = compare_pointers(a->class, b->class);
@@ -189,10 +190,10 @@ static void charge(struct queue_account *a, const struct kar_pod_charge *c, bool
 	}
 }
 
-static const struct queue_charges *find_or_make(struct queue_account *a, const char *text, const char *class,
-	bool template)
+static const struct queue_charges *find_or_make(struct queue_account *a, const struct kar_pod_counted *of,
+	const char *class, bool template)
 {
-	struct known key = { .text = text, .class = class, .template = template },
+	struct known key = { .of = of, .class = class, .template = template },
 		     *k = RB_FIND(knowns, &a->knowns, &key);
 	struct kar_pod_charge c;
 
@@ -200,7 +201,7 @@ static const struct queue_charges *find_or_make(struct queue_account *a, const c
 		return &k->charges;
 	k = kar_arena_alloc(a->ledger->arena, 1, sizeof(*k));
 	*k = key;
-	kar_pod_charge(text, (const struct kar_limitrange *const *)a->ranges, template ? a->n_ranges : 0,
+	kar_pod_charge(of, (const struct kar_limitrange *const *)a->ranges, template ? a->n_ranges : 0,
 		a->ledger->arena, &c);
 	if (!c.priority_class)
 		c.priority_class = class;
@@ -209,15 +210,15 @@ static const struct queue_charges *find_or_make(struct queue_account *a, const c
 	return &k->charges;
 }
 
-const struct queue_charges *queue_charge_template(struct queue_account *a, const char *text,
+const struct queue_charges *queue_charge_template(struct queue_account *a, const struct kar_pod_counted *of,
 	const char *class)
 {
-	return find_or_make(a, text, class, true);
+	return find_or_make(a, of, class, true);
 }
 
-const struct queue_charges *queue_charge_pod(struct queue_account *a, const char *text)
+const struct queue_charges *queue_charge_pod(struct queue_account *a, const struct kar_pod_counted *of)
 {
-	return find_or_make(a, text, NULL, false);
+	return find_or_make(a, of, NULL, false);
 }
 
 const char *queue_charges_problem(const struct queue_charges *c, const char *task, struct kar_arena *arena)
@@ -239,14 +240,14 @@ static void add_to(struct queue_account *a, const struct queue_charges *c, int64
 	}
 }
 
-void queue_account_live(struct queue_account *a, const char *text, int64_t n)
+void queue_account_live(struct queue_account *a, const struct kar_pod_counted *of, int64_t n)
 {
-	add_to(a, queue_charge_pod(a, text), n, offsetof(struct use, live));
+	add_to(a, queue_charge_pod(a, of), n, offsetof(struct use, live));
 }
 
-void queue_account_managed(struct queue_account *a, const char *text)
+void queue_account_managed(struct queue_account *a, const struct kar_pod_counted *of)
 {
-	add_to(a, queue_charge_pod(a, text), 1, offsetof(struct use, managed));
+	add_to(a, queue_charge_pod(a, of), 1, offsetof(struct use, managed));
 }
 
 void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *charges, uint32_t n,

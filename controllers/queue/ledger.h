@@ -51,11 +51,12 @@ struct queue_charges {
 struct queue_account *queue_ledger_open(struct queue_ledger *l, const char *ns,
 	const struct queue_quotas *q) KAR_NONNULL;
 
-/* Of a pod to come of a template: @text as of kar_template_charge(), interned; @class: its PriorityClass if the text has none, or NULL. */
-const struct queue_charges *queue_charge_template(struct queue_account *a, const char *text,
+/* Of a pod to come of a template: @of as of kar_template_charge(), shared; @class: its PriorityClass if @of has none, or NULL. */
+const struct queue_charges *queue_charge_template(struct queue_account *a, const struct kar_pod_counted *of,
 	const char *class) __attribute__((nonnull(1, 2))) KAR_RETNN;
 /* Of a pod that exists: kar_pod.charge. */
-const struct queue_charges *queue_charge_pod(struct queue_account *a, const char *text) KAR_NONNULL KAR_RETNN;
+const struct queue_charges *queue_charge_pod(struct queue_account *a,
+	const struct kar_pod_counted *of) KAR_NONNULL KAR_RETNN;
 /*
  * Of room for members to come, whose amounts are as those of nodes. Quotas with scopes have no part in it, because nobody knows whether they hold
  * for pods that do not exist.
@@ -69,9 +70,9 @@ const char *queue_charges_problem(const struct queue_charges *c, const char *tas
 /* --- what the rows are used by, each in any order -------------------------------------------------------- */
 
 /* @n cached pods that live. */
-void queue_account_live(struct queue_account *a, const char *text, int64_t n) KAR_NONNULL;
+void queue_account_live(struct queue_account *a, const struct kar_pod_counted *of, int64_t n) KAR_NONNULL;
 /* One of them is of a managed group, whose runs are charged for it. */
-void queue_account_managed(struct queue_account *a, const char *text) KAR_NONNULL;
+void queue_account_managed(struct queue_account *a, const struct kar_pod_counted *of) KAR_NONNULL;
 /* Managed groups are charged for @pods pods, existing or not. */
 void queue_account_kept(struct queue_account *a, const struct kar_queue_charge *charges, uint32_t n,
 	int64_t pods) __attribute__((nonnull(1)));

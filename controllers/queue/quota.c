@@ -59,7 +59,7 @@ static const struct kar_object **objects_of(const struct kar_store *store, const
 	return all;
 }
 
-static void add_live(void *arg, const char *charge, int64_t n)
+static void add_live(void *arg, const struct kar_pod_counted *charge, int64_t n)
 {
 	queue_account_live(arg, charge, n);
 }

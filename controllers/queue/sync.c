@@ -169,8 +169,8 @@ static bool has_quota(const struct kar_controller *c, const char *ns)
 /* It is charged no longer, or for something else. What is charged in addition gives nobody room. */
 static bool frees_quota(const struct kar_pod *old, const struct kar_pod *new)
 {
-	const char *was = old && kar_pod_alive(old) ? old->charge : NULL,
-		   *is = new &&kar_pod_alive(new) ? new->charge : NULL;
+	const struct kar_pod_counted *was = old && kar_pod_alive(old) ? old->charge : NULL,
+				     *is = new &&kar_pod_alive(new) ? new->charge : NULL;
 
 	return (was && was != is) || (old && !new);
 }

@@ -139,7 +139,7 @@ static const struct row {
 	{ "pod_that_failed", &kar_pod_type, POD(OF_JOB, POD_STATUS("Failed")), 4 * KIB },
 	{ "pod_that_is_stuck", &kar_pod_type, POD(OF_JOB, POD_STATUS("Pending")), 4 * KIB },
 	{ "pod_that_is_stuck_with_ports", &kar_pod_type, POD_WITH(WITH_PORTS, OF_JOB, POD_STATUS("Pending")),
-		7 * KIB },
+		8 * KIB },
 	{ "pod_with_constraints", &kar_pod_type,
 		"{" HEAD ",\"spec\":{\"nodeSelector\":{" SELECT_25 "\"a\":\"b\"}}}", 4 * KIB },
 	{ "pod_with_long_constraints", &kar_pod_type,

@@ -220,7 +220,7 @@ static void pods_are_charged_alike(void **state)
 	assert_int_equal(failed, 0);
 }
 
-static void pods_of_a_template_share_one_text(void **state)
+static void pods_of_a_template_share_one_struct(void **state)
 {
 	const struct kar_pod *
 		a = pod_of("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"}," MAIN(
@@ -337,17 +337,17 @@ static void quotas_hold_for_whom_they_select(void **state)
 {
 	static const struct {
 		char name;
-		const char *text;
-	} pods[] = { { 'b', "{\"containers\":[{}]}" },
+		const char *template;
+	} pods[] = { { 'b', "{\"spec\":{\"containers\":[{}]}}" },
 		{ 't',
-			"{\"activeDeadlineSeconds\":0,\"containers\":[{\"resources\":{\"requests\":{" CPU(
-				"1") "}}}]}" },
+			"{\"spec\":{\"activeDeadlineSeconds\":0,\"containers\":[{\"resources\":{\"requests\":{" CPU(
+				"1") "}}}]}}" },
 		{ 'l',
-			"{\"priorityClassName\":\"low\",\"containers\":[{\"resources\":{\"requests\":{" CPU(
-				"1") "}}}]}" },
+			"{\"spec\":{\"priorityClassName\":\"low\",\"containers\":[{\"resources\":{\"requests\":{" CPU(
+				"1") "}}}]}}" },
 		{ 'h',
-			"{\"priorityClassName\":\"high\",\"containers\":[{\"resources\":{\"limits\":{" MEM(
-				"1") "}}}]}" } };
+			"{\"spec\":{\"priorityClassName\":\"high\",\"containers\":[{\"resources\":{\"limits\":{" MEM(
+				"1") "}}}]}}" } };
 	struct kar_arena a = { 0 };
 
 	(void)state;
@@ -363,7 +363,10 @@ static void quotas_hold_for_whom_they_select(void **state)
 		for (size_t k = 0, n = 0; k < KAR_LEN(pods); k++) {
 			struct kar_pod_charge c;
 
-			kar_pod_charge(pods[k].text, NULL, 0, &a, &c);
+			kar_pod_charge(kar_template_charge((struct kar_str){ pods[k].template,
+								   strlen(pods[k].template) },
+					       &a),
+				NULL, 0, &a, &c);
 			if (kar_quota_matches(kar_as_resourcequota(o), &c))
 				got[n++] = pods[k].name;
 		}
@@ -379,7 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(templates_are_charged_like_the_api_server),
 		TEST(pods_are_charged_alike),
-		TEST(pods_of_a_template_share_one_text),
+		TEST(pods_of_a_template_share_one_struct),
 		TEST(long_lists_are_added_up),
 		TEST(resources_are_those_of_the_evaluator),
 		TEST(quotas_hold_for_whom_they_select),

@@ -171,6 +171,14 @@ static bool is(const char *name, const char *got, const char *want)
 	return false;
 }
 
+/* As a template of this PodSpec is counted. */
+static const struct kar_pod_counted *counted(struct world *w, const char *spec)
+{
+	const char *json = kar_arena_printf(&w->a, "{\"spec\":%s}", spec);
+
+	return kar_template_charge((struct kar_str){ json, strlen(json) }, &w->a);
+}
+
 static bool is_charged(const struct charged *row)
 {
 	struct kar_buf rows KAR_CLEANUP(kar_cleanup_buf) = { 0 },
@@ -183,7 +191,7 @@ static bool is_charged(const struct charged *row)
 	begin(&w, row->quotas, row->ranges);
 	print_rows(&w.ledger, &rows);
 	if (w.account)
-		c = queue_charge_template(w.account, row->template, row->class);
+		c = queue_charge_template(w.account, counted(&w, row->template), row->class);
 	for (uint32_t i = 0; i < c->n; i++)
 		kar_buf_printf(&charges, " %u:%lld", c->items[i].row, (long long)c->items[i].amount);
 	ok = is(row->name, kar_buf_cstr(&rows), row->rows) &&
@@ -247,10 +255,10 @@ static void foreign_is_what_others_use(void **state)
 
 		snprintf(quota, sizeof(quota), EVEN("c", "\"pods\":\"9\"", "\"pods\":\"%s\""), uses[i].used);
 		begin(&w, quota, NULL);
-		queue_account_live(w.account, ASKS("", ""), uses[i].live);
+		queue_account_live(w.account, counted(&w, ASKS("", "")), uses[i].live);
 		for (int k = 0; k < uses[i].managed; k++)
-			queue_account_managed(w.account, ASKS("", ""));
-		c = queue_charge_pod(w.account, ASKS("", ""));
+			queue_account_managed(w.account, counted(&w, ASKS("", "")));
+		c = queue_charge_pod(w.account, counted(&w, ASKS("", "")));
 		queue_account_kept(w.account, c->items, c->n, uses[i].kept);
 		reserve(&w, uses[i].reserved);
 		queue_ledger_close(&w.ledger);
@@ -268,8 +276,8 @@ static void sums_do_not_overflow(void **state)
 
 	(void)state;
 	begin(&w, EVEN("c", "\"memory\":\"1Gi\"", "\"memory\":\"0\""), NULL);
-	queue_account_live(w.account, huge, INT32_MAX);
-	queue_account_managed(w.account, huge);
+	queue_account_live(w.account, counted(&w, huge), INT32_MAX);
+	queue_account_managed(w.account, counted(&w, huge));
 	queue_ledger_close(&w.ledger);
 	assert_true(w.ledger.rows[0].foreign == INT64_MAX);
 	end(&w);
@@ -286,8 +294,8 @@ static void namespaces_are_apart(void **state)
 	begin(&w, EVEN("c", PODS("5"), PODS("1")), NULL);
 	assert_null(queue_ledger_open(&w.ledger, "empty", &none));
 	other = queue_ledger_open(&w.ledger, "other", &w.all);
-	queue_account_live(other, ASKS("", ""), 4);
-	assert_int_equal(queue_charge_pod(other, ASKS("", ""))->items[0].row, 1);
+	queue_account_live(other, counted(&w, ASKS("", "")), 4);
+	assert_int_equal(queue_charge_pod(other, counted(&w, ASKS("", "")))->items[0].row, 1);
 	queue_ledger_close(&w.ledger);
 	assert_string_equal(w.ledger.rows[1].ns, "other");
 	assert_int_equal(w.ledger.rows[0].foreign, 1);
@@ -336,7 +344,7 @@ static void what_members_do_not_have_is_kept(void **state)
 		g = kar_as_podgroup(add(&w, &kar_podgroup_type, out.p, out.n));
 		r.account = w.account;
 		for (size_t k = 0; k < rests[i].members; k++)
-			members[k] = queue_charge_pod(w.account, MEMBER);
+			members[k] = queue_charge_pod(w.account, counted(&w, MEMBER));
 		queue_reservation_rest(&r, &g->spec.total_resources, members, rests[i].members);
 		kar_buf_clear(&out);
 		for (uint32_t k = 0; k < r.n_rest; k++)
@@ -395,9 +403,11 @@ static void reservations_are_granted_in_order(void **state)
 
 /* --- live pods ------------------------------------------------------------------------------------------- */
 
-static void sum_up(void *arg, const char *charge, int64_t n)
+static void sum_up(void *arg, const struct kar_pod_counted *charge, int64_t n)
 {
-	kar_buf_printf(arg, " %s x%lld", strstr(charge, "\"cpu\"") ? "cpu" : "none", (long long)n);
+	const struct kar_counted_container *c = charge->containers.items;
+
+	kar_buf_printf(arg, " %s x%lld", kar_pairs_get(&c->requests, "cpu") ? "cpu" : "none", (long long)n);
 }
 
 static const char *usage_of(const struct kar_usage *u, const char *ns, struct kar_buf *out)
