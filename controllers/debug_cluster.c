@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/pod_needs.h"
+#include "api/placement_words.h"
 #include "common/str.h"
 #include "controllers/stores.h"
 
@@ -48,22 +48,10 @@ static void put_amounts(const char *key, const struct kar_sched_amount *amounts,
 	kar_jw_end_object(w);
 }
 
-static const char *effect_name(enum kar_effect e)
-{
-	static const char *const names[] = {
-		[KAR_NO_EFFECT] = NULL,
-		[KAR_NO_SCHEDULE] = "NoSchedule",
-		[KAR_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
-		[KAR_NO_EXECUTE] = "NoExecute",
-	};
-
-	return names[e];
-}
-
 static void put_effect(enum kar_effect e, struct kar_json_writer *w)
 {
-	if (effect_name(e))
-		kar_jw_kv_string(w, "effect", effect_name(e));
+	if (kar_effect_name(e))
+		kar_jw_kv_string(w, "effect", kar_effect_name(e));
 }
 
 /* ---- nodes ---- */
@@ -183,18 +171,9 @@ static void put_priority(const struct kar_object *o, struct kar_json_writer *w)
 
 static void put_requirement(const struct kar_requirement *r, struct kar_json_writer *w)
 {
-	static const char *const ops[] = {
-		[KAR_OP_IN] = "In",
-		[KAR_OP_NOT_IN] = "NotIn",
-		[KAR_OP_EXISTS] = "Exists",
-		[KAR_OP_DOES_NOT_EXIST] = "DoesNotExist",
-		[KAR_OP_GT] = "Gt",
-		[KAR_OP_LT] = "Lt",
-	};
-
 	kar_jw_begin_object(w);
 	kar_jw_kv_string(w, "key", r->field ? "metadata.name" : r->key);
-	kar_jw_kv_string(w, "operator", ops[r->op]);
+	kar_jw_kv_string(w, "operator", kar_operator_name(r->op));
 	if (r->n_values) {
 		kar_jw_key(w, "values");
 		kar_jw_begin_array(w);
