@@ -81,7 +81,10 @@ kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs
 		.class = new_class(s) };
 	RB_INSERT(sched_knowns, &s->known, known);
 	c = &s->classes[known->class];
-	*c = (struct sched_class){ .needs = known->needs, .known = known, .refs = 1 };
+	*c = (struct sched_class){ .needs = known->needs,
+		.known = known,
+		.refs = 1,
+		.has_ports = known->needs->n_ports };
 	c->shares = kar_xcalloc(c->needs->n_amounts + 1, sizeof(*c->shares));
 	read_shares(s, c);
 	return known->class;

@@ -43,7 +43,7 @@ int32_t sched_copies(const struct kar_sched *s, const struct sched_class *c, uin
 	if (c->unknown)
 		return 0;
 	n = copies_in_room(s, c, node, empty);
-	if (n > 0 && c->needs->n_ports)
+	if (n > 0 && c->has_ports)
 		return empty || !port_in_use(&s->nodes[node], c->needs);
 	return n;
 }

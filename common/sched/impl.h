@@ -75,7 +75,8 @@ struct sched_class {
 	int64_t n_taken;            /* on all nodes; with .refs 0 as well, the class is forgotten */
 	struct sched_share *shares; /* with "pods" */
 	uint32_t n_shares;
-	uint64_t wants;                         /* bit of each extended resource it asks for */
+	bool has_ports; /* .needs has some; asked for each node, so it is here as well */
+	uint64_t wants; /* bit of each extended resource it asks for */
 	const struct kar_sched_amount *unknown; /* one that has no number, so no node has it; NULL: none */
 	struct sched_hot *hot;                  /* NULL: cold */
 };

@@ -379,7 +379,7 @@ void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n)
 
 	for (uint32_t i = 0; i < c->n_shares; i++)
 		take_share(s, node, &c->shares[i], n);
-	for (uint32_t i = 0; i < c->needs->n_ports; i++)
+	for (uint32_t i = 0; c->has_ports && i < c->needs->n_ports; i++)
 		take_port(s, &s->nodes[node], &c->needs->ports[i], n);
 	s->nodes[node].n_taken += n;
 	c->n_taken += n;
