@@ -380,3 +380,11 @@ bool kar_podgroup_same_content(const struct kar_podgroup *a, const struct kar_po
 		kar_pg_options_equal(&a->options, &b->options) &&
 		kar_status_equal(&kar_podgroup_status_table, &a->status, &b->status, KAR_SF_ALL);
 }
+
+int32_t kar_podgroup_allows(const struct kar_podgroup *g, int64_t pods, int64_t left)
+{
+	const struct kar_podgroup_status *st = &g->status;
+	int64_t known = st->desired_of && st->desired_of < pods ? left - (pods - st->desired_of) : left;
+
+	return (int32_t)kar_clamp(st->desired < known ? st->desired : known, 0, INT32_MAX);
+}

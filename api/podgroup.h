@@ -213,6 +213,11 @@ static inline const struct kar_podgroup *kar_as_podgroup(const struct kar_object
 	assert(o && o->type == &kar_podgroup_type);
 	return (const struct kar_podgroup *)(const void *)o;
 } /*
+ * How many pods of a job that asks for @pods, and of which @left have not succeeded, its queue allows at once; only with .has_desired. Of
+ * those for which it has chosen the number some may have succeeded since: what the job asks for beyond that is to be asked for anew.
+ */
+int32_t kar_podgroup_allows(const struct kar_podgroup *g, int64_t pods, int64_t left) KAR_NONNULL;
+/*
  * Its queue has let in the templates of generation @generation of its workload. True, too, of a group whose CRD keeps no answer: nothing could
  * be waited for.
  */

@@ -105,8 +105,31 @@ static void on_owner(void *arg, const struct kar_object *old, const struct kar_o
 		kar_enqueue(c, kar_owner_store(c->stores, new), kar_object_key(new, key));
 }
 
+static bool bounds_alike(const struct kar_queue *a, const struct kar_queue *b)
+{
+	return !a->spec.capability.n == !b->spec.capability.n &&
+		kar_streq(a->spec.queueing_strategy, b->spec.queueing_strategy) &&
+		kar_streq(a->spec.parent, b->spec.parent) && kar_streq(a->status.parent, b->status.parent);
+}
+
+/* A queue bounds how many members start, or does so no more: those that wait may start without its word. */
+static void on_queue(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct kar_object *o;
+	char key[KAR_KEY_LEN];
+
+	if (old && new &&bounds_alike(kar_as_queue(old), kar_as_queue(new)))
+		return;
+	for (struct kar_iter it = kar_store_all(c->stores->podgroups); kar_iter_next(&it, &o);) {
+		if (kar_pg_of_others(kar_as_podgroup(o)))
+			kar_enqueue(c, c->stores->podgroups, kar_object_key(o, key));
+	}
+}
+
 static void start(struct kar_controller *c)
 {
+	kar_store_listen(c->stores->queues, on_queue, c);
 	kar_owner_listen(c->stores, on_owner, c);
 	kar_store_listen(c->stores->pods, on_pod, c);
 	kar_store_listen(c->stores->podgroups, on_group, c);

@@ -166,7 +166,7 @@ static int32_t limit_of(const struct queue_pass *p, const struct queue_group *qg
 
 	for (uint32_t i = 0; i < in->n_runs; i++)
 		left += in->runs[i].n;
-	return st->has_desired && st->desired < left ? st->desired : (int32_t)left;
+	return st->has_desired ? kar_podgroup_allows(qg->group, qg->workload->pods, left) : (int32_t)left;
 }
 
 /* The number of its pods is another now. It is recorded when a job is admitted, because its spec may ask for more at any time. */

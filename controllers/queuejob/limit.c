@@ -288,8 +288,9 @@ static void add_surplus(struct queuejob_reconcile *r)
 void queuejob_limit(struct queuejob_reconcile *r)
 {
 	const struct kar_podgroup *g = queuejob_own_group(r);
+	int32_t n = g ? kar_podgroup_allows(g, kar_queuejob_total(&r->f->job->spec), not_done(r)) : 0;
 
-	r->want.pods = g && g->status.has_desired ? within(r, g->status.desired) : not_done(r);
+	r->want.pods = g && g->status.has_desired ? within(r, n) : not_done(r);
 	r->want.limited = r->want.pods < not_done(r);
 	r->want.surplus = r->f->pods.surplus;
 	if (queuejob_template_is_pending(r))

@@ -364,6 +364,33 @@ static void specs_are_compared_member_by_member(void **state)
 	}
 }
 
+/* .desired was chosen for a job of .of pods; now it asks for .pods, of which .left have not succeeded. */
+static const struct {
+	int32_t desired, of, pods, left, allowed;
+} chosen[] = {
+	{ 3, 3, 3, 3, 3 },
+	{ 3, 3, 3, 1, 1 },
+	{ 2, 5, 5, 4, 2 },
+	{ 9, 5, 5, 4, 4 },
+	{ 3, 3, 6, 4, 1 }, /* two of three have succeeded before three more were asked for */
+	{ 3, 3, 6, 3, 0 },
+	{ 3, 6, 6, 4, 3 },
+	{ 3, 3, 2, 1, 1 },
+	{ 3, 0, 6, 4, 3 },
+};
+
+static void room_of_successes_is_asked_for_anew(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < KAR_LEN(chosen); i++) {
+		const struct kar_podgroup g = { .status = { .has_desired = true,
+							.desired = chosen[i].desired,
+							.desired_of = chosen[i].of } };
+
+		assert_int_equal(kar_podgroup_allows(&g, chosen[i].pods, chosen[i].left), chosen[i].allowed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +404,7 @@ int main(void)
 		TEST(bare_group_is_projected),
 		TEST(spec_is_written_as_it_was_read),
 		TEST(specs_are_compared_member_by_member),
+		TEST(room_of_successes_is_asked_for_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -488,6 +488,27 @@ static void changes_wake_the_groups_they_concern(void **state)
 	assert_string_equal(woken(), "ns/g");
 }
 
+/* Only a limit that comes or goes says who starts without its word. */
+static void limits_of_queues_wake_groups_of_others(void **state)
+{
+	(void)state;
+	put_named(w.stores.queues, "q", "", "");
+	put_named(w.stores.podgroups, "g", "", ",\"spec\":{\"minMember\":1,\"queue\":\"q\"}");
+	put_named(w.stores.podgroups, "j", BY_JOB("uid-j"), ",\"spec\":{\"minMember\":1,\"queue\":\"q\"}");
+	woken();
+	put_named(w.stores.queues, "q", "", ",\"spec\":{\"capability\":{\"cpu\":3}}");
+	assert_string_equal(woken(), "ns/g");
+	put_named(w.stores.queues, "q", "", ",\"spec\":{\"capability\":{\"cpu\":5}}");
+	assert_string_equal(woken(), "");
+	put_named(w.stores.queues, "q", "", "");
+	assert_string_equal(woken(), "ns/g");
+	put_named(w.stores.queues, "q", "", ",\"spec\":{\"queueingStrategy\":\"StrictFIFO\"}");
+	assert_string_equal(woken(), "ns/g");
+	put_named(w.stores.queues, "q", "",
+		",\"spec\":{\"queueingStrategy\":\"StrictFIFO\",\"parent\":\"t\"}");
+	assert_string_equal(woken(), "ns/g");
+}
+
 static char logged[512];
 
 static void keep_line(void *arg, const char *line, size_t n)
@@ -536,6 +557,7 @@ int main(void)
 		TEST(body_has_the_start_time),
 		TEST(long_reasons_are_cut_once_and_for_all),
 		TEST(changes_wake_the_groups_they_concern),
+		TEST(limits_of_queues_wake_groups_of_others),
 		TEST(deleting_a_group_with_gated_members_is_a_warning),
 	};
 
