@@ -259,7 +259,8 @@ struct q_plan {
 	int64_t leaving;    /* bound pods that leave */
 	int64_t extras;     /* pods beyond the minima */
 	int64_t *budgets;   /* what is left of each; below 0 after a drain */
-	uint32_t n_holding; /* admitted groups with room for members to come */
+	uint32_t n_held;    /* groups with room for members to come */
+	uint32_t n_holding; /* of them, admitted ones whose room yields */
 	uint32_t n_raised;  /* rises by EXTRAS and REBALANCE, for their order */
 	/* Taken in the engine, as far as nobody was placed there who goes before them. */
 	struct q_expected_list expected;

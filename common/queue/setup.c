@@ -222,6 +222,7 @@ static void number_rest(struct q_input *in, struct q_pass *p)
 
 		number_resources(in, p, &g->hold);
 		p->plan.n_holding += g->hold_yields;
+		p->plan.n_held += g->hold.n > 0;
 		for (uint32_t k = 0; k < g->n_runs; k++)
 			number_class(in, p, g->runs[k].class);
 		for (uint32_t k = 0; k < g->n_edited; k++)

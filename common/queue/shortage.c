@@ -440,12 +440,33 @@ static uint32_t number_of(const struct q_pass *p, const char *resource)
 	return r;
 }
 
+/* ", held for members to come of ns/g: 16 cpu": nodes that are free have that room, too. */
+static const char *name_held(const struct q_pass *p, const struct q_ask *ask, const char *resource)
+{
+	const struct kar_queue_group *first = NULL;
+	int64_t amount = 0;
+
+	for (uint32_t i = 0; resource && p->plan.n_held && i < p->in->snapshot->n_groups; i++) {
+		const struct q_group *g = &p->in->groups[i];
+
+		for (uint32_t k = 0; g != ask->group && q_is_admitted(g) && k < g->in->hold.n; k++) {
+			if (strcmp(g->in->hold.items[k].resource, resource) != 0)
+				continue;
+			amount = q_add(amount, g->in->hold.items[k].amount);
+			first = first ? first : g->in;
+		}
+	}
+	return first ? Q_TEXT(p, ", held for members to come of %s/%s: %s %s", first->ns, first->name,
+			       q_text_amount(p, resource, amount, true), resource)
+		     : "";
+}
+
 /* The sums suffice, the nodes do not: "3 of 4 pods fit now: 2 nodes lack cpu (short 3)". */
 static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 {
 	const struct kar_sched_why o = q_explain_nodes(p, ask);
 	int64_t more = ask->to - ask->from - o.placed, lacks;
-	const char *each = "", *foreign = "", *expected;
+	const char *each = "", *foreign = "", *expected, *held = name_held(p, ask, o.resource);
 	uint32_t r = o.resource ? number_of(p, o.resource) : p->in->n_resources;
 
 	if (o.resource && more > 1)
@@ -457,9 +478,10 @@ static const char *describe_no_fit(struct q_pass *p, const struct q_ask *ask)
 		foreign = name_foreign(p, ask, r, lacks);
 	expected = name_expected(p, ask, o.resource);
 	if (ask->extra)
-		return Q_TEXT(p, "no node has room for one more pod: %s%s%s", o.text, foreign, expected);
-	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s%s", (int)o.placed, (int)(ask->to - ask->from), o.text,
-		each, foreign, expected);
+		return Q_TEXT(p, "no node has room for one more pod: %s%s%s%s", o.text, foreign, held,
+			expected);
+	return Q_TEXT(p, "%d of %d pods fit now: %s%s%s%s%s", (int)o.placed, (int)(ask->to - ask->from),
+		o.text, each, foreign, held, expected);
 }
 
 struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
@@ -469,9 +491,10 @@ struct q_why q_why_no_room(struct q_pass *p, const struct q_ask *ask)
 	if (!l.resource)
 		return (struct q_why){ KAR_QR_NO_FIT, describe_no_fit(p, ask) };
 	return (struct q_why){ KAR_QR_INSUFFICIENT_CAPACITY,
-		Q_TEXT(p, "%s%s%s%s%s", q_short_of(p, &l),
+		Q_TEXT(p, "%s%s%s%s%s%s", q_short_of(p, &l),
 			name_foreign(p, ask, l.number, q_min(l.lacks, l.wanted)), name_kept(p, ask, l.number),
-			list_nodes(p, ask), name_expected(p, ask, l.resource)) };
+			name_held(p, ask, l.resource), list_nodes(p, ask),
+			name_expected(p, ask, l.resource)) };
 }
 
 struct q_why q_why_now(struct q_pass *p, const struct q_ask *ask)
