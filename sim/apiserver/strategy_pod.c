@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/apiserver/store.h"
+
 /* ---- conditions ---- */
 
 static size_t condition_index(const struct sim_value *list, const char *type)
@@ -154,10 +156,39 @@ static bool refuse_log(struct sim_response *out, const struct sim_resource *r, c
 		"the pod \"%s\" in namespace \"%s\" has no log: its containers are simulated", name, ns);
 }
 
+/* Only the resources of containers: the kubelet does it at once. */
+static void resize(struct sim_apiserver *s, const struct sim_request *rq, const struct sim_value *body,
+	struct sim_response *out)
+{
+	struct sim_resource *pods = sim_resource_find(s, "", "v1", "pods");
+	struct sim_version *version = sim_collection_get(pods->objects, rq->ns, rq->name);
+	const struct sim_value *wanted = sim_get(body, "spec", "containers");
+	struct sim_value *pod, *containers;
+
+	if (!version) {
+		sim_refuse_not_found(out, pods, rq->name);
+		return;
+	}
+	pod = sim_ref(version->value);
+	containers = sim_ref(sim_get(pod, "spec", "containers"));
+	for (size_t i = 0; i < sim_count(containers) && i < sim_count(wanted); i++) {
+		struct sim_value *one = sim_ref(sim_item(containers, i));
+		const struct sim_value *resources = sim_member(sim_item(wanted, i), "resources");
+
+		if (resources)
+			sim_set(&one, sim_ref(resources), "resources");
+		sim_replace(&containers, i, one);
+	}
+	sim_set(&pod, containers, "spec", "containers");
+	sim_store_commit(s, pods, rq, rq->ns, rq->name, pod);
+	sim_answer_success(out, 200);
+}
+
 static bool subresource(struct sim_apiserver *s, const struct sim_resource *r, const struct sim_request *rq,
 	struct sim_response *out)
 {
-	bool binding = !strcmp(rq->subresource, "binding"), eviction = !strcmp(rq->subresource, "eviction");
+	bool binding = !strcmp(rq->subresource, "binding"), eviction = !strcmp(rq->subresource, "eviction"),
+	     resized = !strcmp(rq->subresource, "resize");
 	struct sim_value *body;
 
 	if (!strcmp(rq->subresource, "log") && rq->verb == KAR_GET) {
@@ -167,10 +198,12 @@ static bool subresource(struct sim_apiserver *s, const struct sim_resource *r, c
 			refuse_log(out, r, rq);
 		return true;
 	}
-	if ((!binding && !eviction) || rq->verb != KAR_CREATE)
+	if (!(resized && rq->verb == KAR_UPDATE) && !((binding || eviction) && rq->verb == KAR_CREATE))
 		return false;
 	body = sim_request_object(rq, out);
-	if (body && binding)
+	if (body && resized)
+		resize(s, rq, body, out);
+	else if (body && binding)
 		sim_pod_bind(s, rq, body, out);
 	else if (body)
 		sim_pod_evict(s, rq, body, out);

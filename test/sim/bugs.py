@@ -290,6 +290,16 @@ BUGS = [
         "	return own ? q_max(own, 0) : p->in->snapshot->flags.freezing_window;", "	return own ? q_max(own, 0) : (p->in->snapshot->flags.freezing_window ? 1 : 0);"),
     Bug("scale_time_not_written", "a queue does not record when it has scaled a job", QUEUE + "next.c",
         "	if (d->scaled)", "	if (d->scaled && !d->scaled)"),
+    Bug("late_members_not_bounded", "members of others beyond the minimum are released as they come", PG + "release.c",
+        "	if (!v->bounded) {", "	if (v->group) {"),
+    Bug("late_members_let_in", "a queue lets members of others in without room for them", "common/queue/joining.c",
+        "	if (!q_queues_allow(p, &ask, Q_NOW, &s))", "	if (!q_queues_allow(p, &ask, Q_NOW, &s) && s.jobs)"),
+    Bug("raised_minimum_created", "a minimum that is raised is created before the queue allows it", QJ + "limit.c",
+        "	if (n < 0 || n >= least || r->want.from_nothing || !forms_for_raised(r))", "	if (n < 0 || n >= least || r->want.from_nothing || forms_for_raised(r) || !r->f->job)"),
+    Bug("edit_not_awaited", "a job is made again with edited templates before its queue has let them in", QJ + "limit.c",
+        "	return g && kar_podgroup_has_let_in(g, r->f->job->generation);", "	return g && r->f->job;"),
+    Bug("needs_of_the_template", "a pod counts with what its template asks for, whatever it is stored with", QUEUE + "role_pods.c",
+        "	return pod->needs ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[role];", "	return pod->needs && !m->classes ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
 ]
@@ -322,4 +332,11 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
     bug: f"{seed} --plan 16" for bug, seed in {
         "creates_not_revoked": 58, "back_off_does_not_grow": 196, "taker_not_held": 28, "eviction_is_a_failure": 3, "equals_preempt": 3, "nobody_is_protected": 26,
     }.items()
-} | {"weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9}
+} | {
+    bug: f"{seed} --plan 17" for bug, seed in {
+        "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
+    }.items()
+} | {
+    "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 167,
+    "needs_of_the_template": 59,
+}

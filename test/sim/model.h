@@ -220,6 +220,7 @@ struct model {
 	struct sim_timeline *timeline;
 	kar_time staleness;
 	bool faultless;       /* nothing goes wrong */
+	bool bounds;          /* no capability is ever lowered: plans with .bounds */
 	kar_time undisturbed; /* since when nothing does; KAR_NEVER: something may */
 	kar_time min_runtime,
 		freezing_window; /* ms, --min-runtime, --freezing-window; that of plans with .shares, else 0 */

@@ -18,7 +18,7 @@
  * What plan_draw() draws now. A seed on the regression list is worth something only as long as the same plan comes of it, so what is
  * added to the drawing is left out for older versions, and draws from a stream of its own (plan_more.c).
  */
-enum { PLAN_VERSION = 17 };
+enum { PLAN_VERSION = 18 };
 
 enum {
 	PLAN_TASKS = 4,
@@ -126,8 +126,9 @@ struct plan_gang {
 	bool pods_name_it; /* .queue is named by the label of its pods, not by the group */
 	int timeout;       /* scheduleTimeoutSeconds, or PLAN_UNSET */
 	struct plan_task task;
-	int bare;  /* of its pods: the first so many have no controller */
-	bool held; /* its first pod has somebody else's gate at first */
+	int bare;   /* of its pods: the first so many have no controller */
+	bool grows; /* every other pod asks for twice as much (plan_bounds.c) */
+	bool held;  /* its first pod has somebody else's gate at first */
 	enum plan_room room;
 	int node;
 };
@@ -234,6 +235,8 @@ enum plan_verb {
 	PLAN_DROP_TASK,   /* .task */
 	PLAN_DEADLINE,    /* .value: activeDeadlineSeconds; PLAN_UNSET: takes it away */
 	PLAN_KEEP,        /* takes the TTL away when it is over; .value: so many ms later */
+	PLAN_NEEDS,       /* .task: its template asks for .value thousandths of a CPU */
+	PLAN_RESIZE_POD,  /* .task, .value: index: it asks for twice as much from now on */
 	PLAN_STEAL_ROOM, /* when it is placed next, a pod of somebody else goes to a node of the plan; .value: for so many s */
 	/* .value, .task: see users.c */
 	PLAN_QUOTA,  /* .task: namespace, .value: pods allowed; PLAN_UNSET: removes it */
@@ -287,7 +290,8 @@ struct plan {
 	bool has_rights;
 	bool shares; /* nothing but elastic jobs that never end; queues keep their weights (plan_shares.c) */
 	struct plan_rights rights[PLAN_QUEUES];
-	int team_deserves; /* CPUs, or PLAN_UNSET */
+	bool bounds; /* queues with capabilities, and what grows in them (plan_bounds.c) */
+	int team_deserves, team_capability; /* CPUs, or PLAN_UNSET */
 	bool other_user;
 	bool gangs;        /* a gang scheduler places the pods */
 	bool zones;        /* nodes have labels by which jobs choose them */
@@ -344,6 +348,10 @@ void plan_draw_room(struct plan *p) KAR_NONNULL;
 void plan_draw_gangs(struct plan *p) KAR_NONNULL;
 /* Adds what version 16 has more (plan_rights.c): queues with rights, and gangs that compete for them. */
 void plan_draw_rights(struct plan *p) KAR_NONNULL;
+/* Makes some plans, since version 18, ones of queues with limits alone (plan_bounds.c). */
+void plan_draw_bounds(struct plan *p) KAR_NONNULL;
+/* What the versions before have drawn is not done: no jobs, actions or limits; queues may have rights (plan_shares.c). */
+void plan_forget(struct plan *p) KAR_NONNULL;
 /* Makes some plans, since version 17, ones of elastic jobs alone (plan_shares.c). */
 void plan_draw_shares(struct plan *p) KAR_NONNULL;
 /* A pod of a gang; @owner: UID of what controls it. New. */

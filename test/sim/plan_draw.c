@@ -321,7 +321,7 @@ static void sort(struct plan *p)
 
 static void begin(struct draw *d, struct plan *p, uint64_t seed)
 {
-	*p = (struct plan){ .seed = seed };
+	*p = (struct plan){ .seed = seed, .team_capability = PLAN_UNSET };
 	*d = (struct draw){ .p = p, .r = sim_random_of(seed, "plan") };
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		p->max_jobs[q] = PLAN_UNSET;
@@ -377,6 +377,8 @@ void plan_draw(struct plan *p, uint64_t seed, double hours, uint32_t fault_set, 
 		plan_draw_rights(p);
 	if (version >= 17)
 		plan_draw_shares(p);
+	if (version >= 18)
+		plan_draw_bounds(p);
 	sort(p);
 }
 

@@ -195,8 +195,12 @@ static void set_owner(struct sim_value **pod, const char *name, const char *uid)
 struct sim_value *plan_gang_pod(const struct plan *p, int gang, int number, const char *owner)
 {
 	const struct plan_gang *g = &p->others[gang];
-	struct sim_value *v = plan_template(&g->task, 0), *gates = sim_array();
+	struct plan_task task = g->task;
+	struct sim_value *v, *gates = sim_array();
 	char name[PLAN_NAME];
+
+	task.cpu *= g->grows && number % 2 ? 2 : 1;
+	v = plan_template(&task, 0);
 
 	plan_gang_name(gang, name);
 	sim_set_text(&v, "v1", "apiVersion");

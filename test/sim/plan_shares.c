@@ -53,8 +53,7 @@ static void draw_nodes(struct draw *d)
 	}
 }
 
-/* What the versions before have drawn is not done. */
-static void forget_the_rest(struct plan *p)
+void plan_forget(struct plan *p)
 {
 	static const struct plan_rights none = { .weight = 1,
 		.guarantee = PLAN_UNSET,
@@ -79,7 +78,7 @@ void plan_draw_shares(struct plan *p)
 
 	if (p->nodes > MOST_NODES || !chance(&d, 20))
 		return;
-	forget_the_rest(p);
+	plan_forget(p);
 	p->shares = true;
 	p->node_cpu = p->node_cpu > MOST_CPU ? MOST_CPU : p->node_cpu;
 	while (p->nodes * p->node_cpu < LEAST)

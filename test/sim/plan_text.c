@@ -75,6 +75,8 @@ static const struct {
 	[PLAN_GANG_LOSE] = { "delete a pod of", GANG, "(number %d)" },
 	[PLAN_GANG_ROB] = { "wait until a gang is placed to steal the room of", GANG, "for %d s" },
 	[PLAN_GANG_END] = { "end", GANG, "(order %d)" },
+	[PLAN_NEEDS] = { "edit the requests of", TASK, "to %d m of cpu" },
+	[PLAN_RESIZE_POD] = { "double the requests of pod", POD, "" },
 	[PLAN_RIGHTS] = { "set the rights of", QUEUE, "to those of the plan: %d" },
 };
 
@@ -197,7 +199,10 @@ void plan_print(const struct plan *p, FILE *out)
 	fprintf(out, "plan of seed %llu: %.1f h, %d nodes of %d CPUs%s%s%s%s, %d writes in flight\n",
 		(unsigned long long)p->seed, (double)p->length / (double)(60 * KAR_MINUTE), p->nodes,
 		p->node_cpu, p->other_user ? ", another user" : "", p->gangs ? ", a gang scheduler" : "",
-		p->default_times ? ", default times" : "", p->shares ? ", elastic jobs alone" : "",
+		p->default_times ? ", default times" : "",
+		p->shares           ? ", elastic jobs alone"
+			: p->bounds ? ", limits alone"
+				    : "",
 		p->max_in_flight);
 	for (int q = 0; q < PLAN_QUEUES; q++) {
 		if (p->max_jobs[q] != PLAN_UNSET || p->strict[q])
@@ -207,7 +212,8 @@ void plan_print(const struct plan *p, FILE *out)
 			print_rights(p, q, out);
 	}
 	if (p->has_rights)
-		fprintf(out, "  queue " PLAN_TEAM ": deserved %d\n", p->team_deserves);
+		fprintf(out, "  queue " PLAN_TEAM ": deserved %d, capability %d\n", p->team_deserves,
+			p->team_capability);
 	for (size_t i = 0; i < p->n_actions; i++) {
 		if (p->actions[i].verb == PLAN_SUBMIT)
 			print_job(p, (size_t)p->actions[i].job, out);

@@ -19,6 +19,7 @@ static const struct {
 	{ rules_of_shares, &n_rules_of_shares },
 	{ rules_of_gangs, &n_rules_of_gangs },
 	{ rules_of_limit, &n_rules_of_limit },
+	{ rules_of_limits, &n_rules_of_limits },
 	{ rules_of_life, &n_rules_of_life },
 	{ rules_of_spec, &n_rules_of_spec },
 	{ rules_of_tenants, &n_rules_of_tenants },

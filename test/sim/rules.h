@@ -66,6 +66,13 @@ bool rules_lets_go(const struct write *w) KAR_NONNULL;
 /* Does the status of @job record the index as succeeded? */
 bool rules_is_recorded(const struct sim_value *job, const char *task, int index);
 
+/* --- rules_queue.c --- */
+
+/* Of a quantity that is a whole number, or one of thousandths. */
+int64_t rules_thousandths(const char *text) KAR_NONNULL;
+/* What the pod, as it is stored, asks for, in thousandths. */
+int64_t rules_requested_cpu(const struct sim_value *pod) KAR_NONNULL;
+
 /* --- rules_limit.c --- */
 
 /* Is the pod of this write taken away because the queue lets fewer be active, which is recorded in @job? */
@@ -200,11 +207,13 @@ const struct rule *rules_at(size_t i);
 
 extern const struct rule rules_of_asks[], rules_of_evictions[], rules_of_gangs[], rules_of_life[],
 	rules_of_limit[], rules_of_network[], rules_of_nodes[], rules_of_order[], rules_of_pods[],
-	rules_of_pins[], rules_of_policy[], rules_of_queue[], rules_of_quota[], rules_of_room[],
-	rules_of_shares[], rules_of_spec[], rules_of_status[], rules_of_tenants[], rules_of_time[];
+	rules_of_limits[], rules_of_pins[], rules_of_policy[], rules_of_queue[], rules_of_quota[],
+	rules_of_room[], rules_of_shares[], rules_of_spec[], rules_of_status[], rules_of_tenants[],
+	rules_of_time[];
 extern const size_t n_rules_of_asks, n_rules_of_evictions, n_rules_of_gangs, n_rules_of_life,
 	n_rules_of_limit, n_rules_of_network, n_rules_of_nodes, n_rules_of_order, n_rules_of_pins,
-	n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue, n_rules_of_quota,
-	n_rules_of_shares, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants, n_rules_of_time;
+	n_rules_of_limits, n_rules_of_room, n_rules_of_pods, n_rules_of_policy, n_rules_of_queue,
+	n_rules_of_quota, n_rules_of_shares, n_rules_of_spec, n_rules_of_status, n_rules_of_tenants,
+	n_rules_of_time;
 
 #endif

@@ -69,6 +69,12 @@ static bool runs_unplaced(const struct resting *g)
 	return g->state == KAR_PG_STATE_NONE && g->m.bound + g->m.succeeded >= g->min;
 }
 
+/* Its queue has no room for the next one, and says so. */
+static bool is_limited(const struct resting *g)
+{
+	return g->l->bounds && sim_get(g->group, "status", "scalingLimit");
+}
+
 /* Pods without a controller stay where they are, so such a gang may never be whole. */
 static void check_state(const struct resting *g)
 {
@@ -76,9 +82,10 @@ static void check_state(const struct resting *g)
 		return;
 	if (g->state == KAR_PG_STATE_PLACED || g->state == KAR_PG_STATE_ROLLING_BACK)
 		wrong(g, "its attempt has not ended");
-	else if (g->state == KAR_PG_STATE_SATISFIED && g->m.gated > g->m.held)
+	else if (g->state == KAR_PG_STATE_SATISFIED && g->m.gated > g->m.held && !is_limited(g))
 		wrong(g, "pods of it are not released");
-	else if (g->state != KAR_PG_STATE_SATISFIED && g->m.alive + g->m.succeeded >= g->min && g->m.alive)
+	else if (g->state != KAR_PG_STATE_SATISFIED && g->m.alive + g->m.succeeded >= g->min && g->m.alive &&
+		!g->l->bounds) /* its queue may be full at rest, and its pods are not alike */
 		check_waiting(g);
 }
 

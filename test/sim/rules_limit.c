@@ -138,6 +138,8 @@ void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const
 	int wanted = j->limit.now > least ? j->limit.now : least;
 
 	wanted = wanted < j->total - done ? wanted : j->total - done;
+	if (l->bounds && j->limit.now < least && desired == done + j->limit.now)
+		return; /* its minimum was raised, and its queue has no room for the rest */
 	if (live > wanted)
 		model_break(l, "limit",
 			"job %s/%s has %d active pods at rest; %d may be (limit %d, minimum %d)", j->ns,

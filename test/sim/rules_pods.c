@@ -198,7 +198,8 @@ static void check_minimum_first(const struct rule *r, const struct write *w)
 	enum { WHILE = 5000 }; /* ms */
 	struct model_job *j;
 
-	if (!is_ours(w) || !w->job || !w->l->faultless || w->l->hindered ||
+	/* With .bounds a minimum that was raised waits until its queue has room for it. */
+	if (!is_ours(w) || !w->job || !w->l->faultless || w->l->hindered || w->l->bounds ||
 		model_members(w->job) < w->job->minimum)
 		return;
 	TAILQ_FOREACH(j, &w->l->present, in_present) {

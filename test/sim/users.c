@@ -105,6 +105,14 @@ static void edit_template(struct sim_value **task, const struct target *t, const
 		sim_set(task, plan_template(&t->job->tasks[a->task], a->value), "template");
 }
 
+static void edit_needs(struct sim_value **task, const struct target *t, const struct plan_action *a)
+{
+	struct plan_task other = t->job->tasks[0];
+
+	other.cpu = a->value;
+	sim_set(task, plan_template(&other, 0), "template");
+}
+
 /*
  * The template of a former job of the name may end otherwise than the one that is there. With a failure policy that was drawn
  * for the latter, a job might then fail for ever and never rest.
@@ -239,6 +247,27 @@ static void delete_pod(struct world *w, const struct target *t, bool at_once)
 	if (at_once)
 		sim_set(&options, sim_int(0), "gracePeriodSeconds");
 	users_ask(w, users_request(KAR_DELETE, &users_pods, t->ns, t->pod), options);
+}
+
+/* In place: it runs on. */
+static void resize_pod(struct world *w, const struct target *t)
+{
+	struct sim_request rq = users_request(KAR_UPDATE, &users_pods, t->ns, t->pod);
+	struct sim_value *pod = sim_ref(users_peek(w, &users_pods, t->ns, t->pod));
+	struct sim_value *containers = sim_ref(sim_get(pod, "spec", "containers"));
+	struct sim_value *first = sim_ref(sim_item(containers, 0));
+
+	rq.subresource = "resize";
+	if (pod && sim_get(pod, "spec", "nodeName") && first) {
+		sim_set(&first, sim_printf("%lldm", (long long)(2 * rules_requested_cpu(pod))), "resources",
+			"requests", "cpu");
+		sim_replace(&containers, 0, sim_ref(first));
+		sim_set(&pod, sim_ref(containers), "spec", "containers");
+		users_ask(w, rq, sim_ref(pod));
+	}
+	sim_unref(first);
+	sim_unref(containers);
+	sim_unref(pod);
 }
 
 static void evict_pod(struct world *w, const struct target *t)
@@ -460,6 +489,10 @@ void users_act(struct world *w, const struct plan_action *a)
 		users_set_rights(w, a->task, a->value);
 	else if (a->verb >= PLAN_GANG_GROUP)
 		users_act_on_gang(w, a);
+	else if (a->verb == PLAN_NEEDS)
+		edit_task(w, &t, a, edit_needs);
+	else if (a->verb == PLAN_RESIZE_POD)
+		resize_pod(w, &t);
 	else if (a->verb == PLAN_STEAL_ROOM)
 		race_room_wait(w, t.ns, t.name, a->value);
 	else if (a->verb == PLAN_QUOTA)

@@ -189,6 +189,7 @@ static void prepare_rights(struct world *w)
 	struct sim_value *team = users_named(KAR_API_VERSION, "Queue", PLAN_TEAM);
 
 	set_amount(&team, "deserved", w->plan->team_deserves);
+	set_amount(&team, "capability", w->plan->team_capability);
 	users_ask(w, users_request(KAR_CREATE, &users_queues, NULL, NULL), team);
 	for (int q = 0; q < PLAN_QUEUES; q++)
 		users_set_rights(w, q, true);

@@ -134,6 +134,7 @@ static void add_ledger(struct world *w)
 		w->model->min_runtime = kar_default_settings().min_runtime;
 	if (w->plan->default_times && w->plan->shares)
 		w->model->freezing_window = kar_default_settings().freezing_window;
+	w->model->bounds = w->plan->bounds;
 	w->model->sure_network = has_sure_network(&w->faults);
 	w->model->squatted = is_squatted(w->plan);
 	w->model->quota = has_quota(w->plan) || plan_is_obstructed(w->plan);
