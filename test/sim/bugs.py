@@ -337,6 +337,6 @@ FOUND_BY = {bug: f"{seed} --plan 15" for bug, seed in FOUND_IN_PLAN_15.items()} 
         "weights_forgotten": 21, "window_forgotten": 32, "scale_time_not_written": 32, "extras_not_in_usage": 9,
     }.items()
 } | {
-    "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 167,
+    "late_members_not_bounded": 10, "late_members_let_in": 10, "raised_minimum_created": 58, "edit_not_awaited": 208,
     "needs_of_the_template": 59,
 }
