@@ -457,6 +457,7 @@ static void on_node(void *arg, const struct kar_object *old, const struct kar_ob
 {
 	bool same = old && new &&kar_node_same_offer(kar_as_node(old), kar_as_node(new));
 
+	assert(old || new);
 	if (!same)
 		recount(arg, new ? new->name : old->name, true);
 }

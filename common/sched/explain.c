@@ -28,7 +28,7 @@ static void add_reason(struct reasons *r, enum kar_obstacle o, const char *what,
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason *x = &r->all[i];
 
-		if (x->obstacle != o || (what && strcmp(x->what, what) != 0))
+		if (x->obstacle != o || (what && (!x->what || strcmp(x->what, what) != 0)))
 			continue;
 		x->n++;
 		if (missing < x->missing)
