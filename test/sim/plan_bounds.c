@@ -30,10 +30,15 @@ static struct plan_task task(struct draw *d, int replicas)
 
 /* --- jobs ---------------------------------------------------------------------------------------------- */
 
-static void edit(struct draw *d, int job, kar_time at)
+/*
+ * One edit. *@asked, *@suspended: what there was of the job before. Of one whose pods are stopped by a suspension of a moment nothing runs
+ * on, so that its edited templates are not judged (a limit of decision 088): no job has both.
+ */
+static void edit(struct draw *d, int job, kar_time at, bool *asked, bool *suspended)
 {
 	const struct plan_task *t = &d->p->jobs[job].tasks[0];
-	int more = t->replicas + between(d, 1, 6);
+	int more = t->replicas + between(d, 1, 6), cpu;
+	kar_time moment;
 
 	switch (between(d, 0, 4)) {
 	case 0: /* the minimum is all of it */
@@ -41,15 +46,23 @@ static void edit(struct draw *d, int job, kar_time at)
 		act(d, at, PLAN_SCALE, job, 0, more);
 		break;
 	case 2: /* of one whose pods have all succeeded nothing runs on, and nothing is asked (decision 088) */
-		if (t->outcome == PLAN_RUN)
-			act(d, at, PLAN_NEEDS, job, 0, between(d, t->cpu / 2, 3 * t->cpu));
+		if (t->outcome != PLAN_RUN)
+			break;
+		cpu = between(d, t->cpu / 2, 3 * t->cpu);
+		if (!*suspended)
+			act(d, at, PLAN_NEEDS, job, 0, cpu);
+		*asked |= !*suspended;
 		break;
 	case 3:
 		act(d, at, PLAN_RESIZE_POD, job, 0, between(d, 0, t->replicas - 1));
 		break;
 	default:
+		moment = a_moment(d);
+		if (*asked)
+			break;
 		act(d, at, PLAN_SUSPEND, job, 0, 0);
-		act(d, at + a_moment(d), PLAN_RESUME, job, 0, 0);
+		act(d, at + moment, PLAN_RESUME, job, 0, 0);
+		*suspended = true;
 		break;
 	}
 }
@@ -59,13 +72,14 @@ static void draw_job(struct draw *d, int queue)
 	struct plan_job j = new_job(d, between(d, 0, PLAN_NAMESPACES - 1));
 	kar_time at = sim_random_between(&d->r, 0, d->p->length / 2);
 	int job = (int)d->p->n_jobs;
+	bool asked = false, suspended = false;
 
 	j.queue = queue;
 	j.tasks[0] = task(d, between(d, 1, 6));
 	j.scheduler = chance(d, 30) ? PLAN_KAR_SCHEDULER : PLAN_UNNAMED;
 	submit(d, j, at);
 	for (int n = between(d, 0, 3); n > 0; n--)
-		edit(d, job, at = later(d, at));
+		edit(d, job, at = later(d, at), &asked, &suspended);
 	if (chance(d, 40))
 		act(d, later(d, at), PLAN_DELETE, job, 0, 0);
 }
