@@ -4,7 +4,7 @@ No driver is needed: kube-scheduler allocates by these objects alone. Names are 
 
 import contextlib
 
-from harness import expect, expect_equal, queuejob, task, wait_until
+from harness import expect, queuejob, task, wait_until
 from stories.nodes import expect_no_pod_was_made, nodes_of
 
 EACH = 8  # devices of a node
@@ -50,6 +50,13 @@ class Devices:
         claims = self.s.kubectl.list("resourceclaims.resource.k8s.io")
         return [(r["pool"], r["device"]) for c in claims for r in c.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])]
 
+    def starts(self, name, pods, devices):
+        """All pods have a node, and the namespace has so many devices. When a node starts a pod is not of interest here."""
+        def started():
+            nodes = [p["spec"].get("nodeName") for p in self.s.pods(name).values()]
+            return len(nodes) == pods and all(nodes) and len(set(self.allocated())) == devices
+        wait_until(started, f"{pods} pods of {name} have nodes, and {devices} devices are allocated", seconds=60)
+
     def waits(self, name, reason, *words):
         status = self.s.wait_phase(name, "Pending", reason=reason)
         for word in words:
@@ -65,9 +72,7 @@ def story_gangs_get_devices_of_a_class(s):
         d.waits("first", "DevicesUnknown", f"no node offers {d.resource} yet", f"DeviceClass {s.namespace}")
         for node in nodes:
             d.offer(node)
-        s.wait_phase("first", "Running", running=len(nodes), seconds=60)
-        wait_until(lambda: len(d.allocated()) == EACH * len(nodes), "each device is allocated")
-        expect_equal(len(set(d.allocated())), EACH * len(nodes), "distinct devices")
+        d.starts("first", len(nodes), EACH * len(nodes))
         d.gang("second", 2)
         d.waits("second", "InsufficientCapacity", f"insufficient {d.resource}: 16 requested, 0 of 32 free (16 short)")
         d.gang("large", len(nodes), each=EACH + 1)
@@ -77,7 +82,7 @@ def story_gangs_get_devices_of_a_class(s):
         d.gang("direct", 1, schedulerName="kar-scheduler")
         d.waits("direct", "Unsupported", f"only kube-scheduler allocates devices ({d.resource} of DeviceClass {s.namespace}): use default-scheduler")
         s.kubectl("delete", "qj", "first", "--wait=false")
-        s.wait_phase("second", "Running", running=2, seconds=60)
+        d.starts("second", 2, 2 * EACH)
 
 
 def story_tainted_and_claimed_devices_are_not_offered(s):
@@ -95,8 +100,8 @@ def story_tainted_and_claimed_devices_are_not_offered(s):
         d.gang("seven", 1, each=7)
         d.waits("seven", "Infeasible", f"a pod asks for 7 {d.resource}, the largest node has 6")
         d.gang("six", 1, each=6)
-        s.wait_phase("six", "Running", running=1, seconds=60)
+        d.starts("six", 1, 7)
         s.kubectl("delete", "pod", "mine", "--wait=false")
         s.kubectl("delete", "resourceclaim", "mine", "--wait=false")
         s.kubectl("delete", "qj", "six", "--wait=false")
-        s.wait_phase("seven", "Running", running=1, seconds=60)
+        d.starts("seven", 1, 7)
