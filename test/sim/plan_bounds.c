@@ -42,8 +42,9 @@ static void edit(struct draw *d, int job, kar_time at, bool *asked, bool *suspen
 
 	switch (between(d, 0, 4)) {
 	case 0: /* the minimum is all of it */
-	case 1:
-		act(d, at, PLAN_SCALE, job, 0, more);
+	case 1: /* of one whose pods have all succeeded the rest comes unasked (a limit of decision 088) */
+		if (t->outcome == PLAN_RUN)
+			act(d, at, PLAN_SCALE, job, 0, more);
 		break;
 	case 2: /* of one whose pods have all succeeded nothing runs on, and nothing is asked (decision 088) */
 		if (t->outcome != PLAN_RUN)
