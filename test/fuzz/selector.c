@@ -1,4 +1,5 @@
 /* Selectors of devices: whatever the text, the answer is one of three, and a selector and its negation do not both match. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

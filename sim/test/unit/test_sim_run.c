@@ -254,7 +254,7 @@ static void jobs_become_what_the_scenario_makes_of_them(void **state KAR_UNUSED)
 	HEAD "nodes: [{name: n, count: 4, capacity: {cpu: 4}}]\n" \
 	     "jobs: [{name: first, duration: 5m, replicas: 2, requests: {cpu: 3}}, " \
 	     "{name: victim, at: 10s, duration: 20m, replicas: 3, requests: {cpu: 3}}, " \
-	     "{name: x, at: 20s, count: 30, outcome: run" crowd "}]\nuntil: 6h\n"
+	     "{name: x, at: 20s, count: 30, outcome: run" crowd "}]\nuntil: 2h\n"
 #define IMPATIENT(replicas) \
 	", spec: {schedSpec: {scheduleTimeoutSeconds: 2147483647}, taskSpecs: [{name: w, replicas: " replicas \
 	", template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 1000}}}]}}}]}"
