@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 static const char cut[] = KAR_COPY_CUT;
 

@@ -6,9 +6,9 @@
 #ifndef KAR_API_COPY_H
 #define KAR_API_COPY_H
 
-#include "common/decode.h"
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
+#include "common/codec/decode.h"
 
 /* A copy of @s; NULL for NULL. */
 const char *kar_copy(struct kar_arena *arena, const char *s) __attribute__((nonnull(1)));

@@ -1,7 +1,7 @@
 #include "api/json_split.h"
 
-#include "common/json.h"
-#include "common/json_events.h"
+#include "common/codec/json.h"
+#include "common/codec/json_events.h"
 
 struct splitter {
 	struct kar_str text;

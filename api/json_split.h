@@ -4,7 +4,7 @@
 #ifndef KAR_API_JSON_SPLIT_H
 #define KAR_API_JSON_SPLIT_H
 
-#include "common/decode.h"
+#include "common/codec/decode.h"
 
 /*
  * Slices (struct kar_str) of @text, an array of objects; n == 0: absent, no slices. Their array is in @arena. -1 with KAR_INVALID if it is

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/amounts_wire.h"
+#include "api/core/amounts_wire.h"
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
 
 struct wire_status {

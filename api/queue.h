@@ -6,9 +6,9 @@
 
 #include <assert.h>
 
-#include "api/condition.h"
-#include "api/selector.h"
-#include "api/status_fields.h"
+#include "api/core/selector.h"
+#include "api/status/condition.h"
+#include "api/status/status_fields.h"
 #include "common/kube/object.h"
 #include "common/queue/queue.h"
 
@@ -75,7 +75,7 @@ struct kar_queue_status {
 	struct kar_conditions conditions;
 };
 
-/* Table of the status (api/status_fields.h). */
+/* Table of the status (api/status/status_fields.h). */
 extern const struct kar_desc kar_queue_status_table;
 
 struct kar_queue {

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "common/intern.h"
-#include "common/log.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
 
 #define MEMBER(fn) fn,
 static void (*const all[])(struct kar_controller *) = { KAR_CONTROLLERS(MEMBER) };

@@ -4,7 +4,7 @@
 #ifndef KAR_CONTROLLERS_H
 #define KAR_CONTROLLERS_H
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 
 struct kar_controllers_options {
 	const char *ns;       /* the only namespace to manage; NULL: all */

@@ -1,15 +1,15 @@
 #include "controllers/kar_metrics.h"
 
 #include "api/types.h"
+#include "common/base/str.h"
+#include "common/codec/quantity.h"
 #include "common/kube/kube_metrics.h"
-#include "common/process.h"
-#include "common/quantity.h"
-#include "common/str.h"
-#include "controllers/asked.h"
+#include "common/loop/process.h"
+#include "controllers/cluster/asked.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/queue/queue.h"
 #include "controllers/runtime/manager_state.h"
 #include "controllers/runtime/runtime_metrics.h"
-#include "controllers/stores.h"
 
 #define OTHER "other" /* queues that do not exist, which users name as they like */
 

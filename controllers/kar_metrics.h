@@ -5,7 +5,7 @@
 #ifndef KAR_KAR_METRICS_H
 #define KAR_KAR_METRICS_H
 
-#include "common/metrics.h"
+#include "common/base/metrics.h"
 #include "controllers/runtime/controller.h"
 
 struct kar_manager;

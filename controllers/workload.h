@@ -3,13 +3,13 @@
  * name no kind, and the kinds (KAR_WORKLOADS of controllers.h). Pure.
  *
  * A workload is an object of one of our kinds whose controller creates the pods of a group, and the group: a QueueJob. Which workload
- * controls a group says controllers/owner.h. Times are wall ms; 0: it has not happened. What an answer points to is borrowed from the
+ * controls a group says controllers/cluster/owner.h. Times are wall ms; 0: it has not happened. What an answer points to is borrowed from the
  * object, if nothing else is said.
  */
 #ifndef KAR_WORKLOAD_H
 #define KAR_WORKLOAD_H
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 /* What a workload says of itself as a whole. */
 struct kar_workload {
@@ -43,10 +43,10 @@ struct kar_workload {
 struct kar_workload_role {
 	const char *name;
 	const struct kar_pod_needs
-		*needs; /* of a node (api/pod_needs.h), without .selector; NULL: not known */
+		*needs; /* of a node (api/pod/pod_needs.h), without .selector; NULL: not known */
 	const struct kar_array *selector; /* struct kar_pair, which the node selector of each pod has, too */
 	const struct kar_pod_counted *
-		charge; /* shared: what a ResourceQuota counts of a pod (api/pod_charge.h); NULL: not known */
+		charge; /* shared: what a ResourceQuota counts of a pod (api/pod/pod_charge.h); NULL: not known */
 	const char *charged_class;  /* the PriorityClass for that; NULL: the one that admission takes */
 	const char *priority_class; /* of its pods; "": none */
 	const char *template_class; /* that the template names; NULL: none */
@@ -99,7 +99,7 @@ struct kar_workload_kind {
 	const char *(*why_mixed)(const struct kar_object *o, struct kar_arena *arena);
 	const char *(
 		*why_not_direct)(const struct kar_object *o, const char *served, struct kar_arena *arena);
-	/* What the API server has said of pods of the role (controllers/templates.h); NULL: nothing. The second asks for it. */
+	/* What the API server has said of pods of the role (controllers/cluster/templates.h); NULL: nothing. The second asks for it. */
 	const struct kar_template *(
 		*template)(const struct kar_object *o, size_t role, struct kar_templates *t, kar_time mono);
 	void (*want_template)(const struct kar_object *o, size_t role, struct kar_templates *t,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
 #include "sim/client_sim_impl.h"
 
 enum {

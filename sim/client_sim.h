@@ -8,7 +8,7 @@
 #define SIM_CLIENT_SIM_H
 
 #include "common/kube/client.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "sim/wire.h"
 
 /*

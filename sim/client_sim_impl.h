@@ -7,7 +7,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/client_sim.h"
 
 enum {

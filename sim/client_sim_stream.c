@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
 #include "sim/apiserver/selector.h"
 #include "sim/client_sim_impl.h"
 

@@ -1,8 +1,8 @@
 /* A call's own copies of what it was asked, which the caller lends for the start only. */
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
 #include "sim/client_sim_impl.h"
 
 static size_t room_of(const char *s)

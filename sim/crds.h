@@ -5,7 +5,7 @@
 #ifndef SIM_CRDS_H
 #define SIM_CRDS_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 /* Static string: a folder that exists, or the one where they should have been installed. */
 const char *sim_crds_folder(void) KAR_RETNN;

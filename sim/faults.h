@@ -7,7 +7,7 @@
 #ifndef SIM_FAULTS_H
 #define SIM_FAULTS_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "sim/timeline.h"
 
 enum sim_fault {

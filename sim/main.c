@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base.h"
+#include "common/base/base.h"
 #include "sim/scenario/run.h"
 #include "sim/serve.h"
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
+#include "common/loop/clock.h"
 
 enum {
 	WORK_MAX = 20,      /* ms of real time for one round of alarms: requests shall not wait longer */

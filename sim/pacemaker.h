@@ -7,7 +7,7 @@
 #ifndef SIM_PACEMAKER_H
 #define SIM_PACEMAKER_H
 
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "sim/timeline.h"
 
 struct sim_pacemaker;

@@ -4,8 +4,8 @@
 #ifndef SIM_PRIVATE_FILE_H
 #define SIM_PRIVATE_FILE_H
 
-#include "common/base.h"
-#include "common/err.h"
+#include "common/base/base.h"
+#include "common/base/err.h"
 
 /*
  * Puts a file of mode 0600 with @text in the place of what is at @path. No file and no link that somebody has prepared in

@@ -11,12 +11,12 @@
 
 #include <bsd/stdlib.h>
 
-#include "common/cert.h"
-#include "common/clock.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 #include "common/kube/pem.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/loop/clock.h"
+#include "common/net/cert.h"
 #include "sim/apiserver/http_server.h"
 #include "sim/crds.h"
 #include "sim/nodes/nodes.h"

@@ -5,8 +5,8 @@
 
 #include <bsd/sys/tree.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 
 enum { MONO_START = 1000 };
 

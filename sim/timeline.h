@@ -8,7 +8,7 @@
 #ifndef SIM_TIMELINE_H
 #define SIM_TIMELINE_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 struct sim_timeline;
 struct sim_alarm;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
-#include "common/timefmt.h"
-#include "common/utf8.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
+#include "common/base/utf8.h"
 #include "sim/tree_impl.h"
 
 enum { FIRST_ITEMS = 4 };

@@ -13,8 +13,8 @@
 #ifndef SIM_TREE_H
 #define SIM_TREE_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 enum sim_kind { SIM_ABSENT, SIM_NULL, SIM_BOOL, SIM_INT, SIM_REAL, SIM_STRING, SIM_ARRAY, SIM_OBJECT };
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 #include "sim/tree_impl.h"
 
 enum { FIRST_ROOM = 4, SMALL = 32 /* members that are searched without an index */, FIRST_BUCKETS = 1024 };

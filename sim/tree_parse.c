@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/utf8.h"
+#include "common/base/mem.h"
+#include "common/base/utf8.h"
 #include "sim/tree_impl.h"
 
 enum { MAX_DEPTH = 120, MAX_DOCUMENT = 8 << 20, ERROR_MAX = 128 };

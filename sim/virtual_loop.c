@@ -5,9 +5,9 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/clock.h"
-#include "common/loop_impl.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
+#include "common/loop/clock.h"
+#include "common/loop/loop_impl.h"
 
 enum { NS_PER_MS = 1000000 };
 

@@ -9,11 +9,11 @@
 #ifndef SIM_VIRTUAL_LOOP_H
 #define SIM_VIRTUAL_LOOP_H
 
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "sim/timeline.h"
 
 /*
- * @t is borrowed and outlives the loop. Free it with kar_loop_free(), after its timers. common/clock.h (log lines) shows the
+ * @t is borrowed and outlives the loop. Free it with kar_loop_free(), after its timers. common/loop/clock.h (log lines) shows the
  * time of the loop that was made last.
  */
 struct kar_loop *sim_loop_new(struct sim_timeline *t) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;

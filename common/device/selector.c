@@ -9,8 +9,8 @@
 
 #include <bsd/string.h>
 
-#include "common/quantity.h"
-#include "common/str.h"
+#include "common/base/str.h"
+#include "common/codec/quantity.h"
 
 enum { DEPTH = 32, NAME = 128, TEXT = 256 };
 

@@ -11,7 +11,7 @@
 #ifndef KAR_DEVICE_SELECTOR_H
 #define KAR_DEVICE_SELECTOR_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 enum { KAR_SELECTOR_BYTES = 10 * 1024 /* of an expression, at most, as the API server allows */ };
 

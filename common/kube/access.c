@@ -6,12 +6,12 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/buf.h"
-#include "common/json.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/base/siphash.h"
+#include "common/codec/json.h"
 #include "common/kube/request.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/siphash.h"
 
 #define ALLOWED_FOR KAR_MINUTE
 #define DENIED_FOR (10 * KAR_SECOND)

@@ -10,7 +10,7 @@
 #define KAR_ACCESS_H
 
 #include "common/kube/client.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 enum { KAR_ACCESS_ASKED = 16, KAR_ACCESS_STRANGERS = 12, KAR_ACCESS_RATE = 10, KAR_ACCESS_REMEMBERED = 128 };
 

@@ -5,7 +5,7 @@
 
 #include <bsd/sys/tree.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 struct written {
 	RB_ENTRY(written) link; // kar_barrier.all

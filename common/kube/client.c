@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json.h"
+#include "common/base/buf.h"
+#include "common/codec/json.h"
 #include "common/kube/request.h"
 
 struct kar_call *kar_client_start(struct kar_client *c, const struct kar_request *r)

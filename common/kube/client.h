@@ -12,8 +12,8 @@
 #ifndef KAR_CLIENT_H
 #define KAR_CLIENT_H
 
-#include "common/base.h"
-#include "common/err.h"
+#include "common/base/base.h"
+#include "common/base/err.h"
 #include "common/kube/object.h"
 #include "common/kube/verb.h"
 
@@ -38,7 +38,7 @@ struct kar_request {
 	struct kar_str body; /* object, patch or DeleteOptions; borrowed for the start call */
 	const char *
 		path; /* asked for instead of the resource, which then only has a name: "/readyz"; NULL: none */
-	bool replayable; /* may be executed twice without harm (see common/http.h) */
+	bool replayable; /* may be executed twice without harm (see common/net/http.h) */
 	enum kar_lane lane;
 	kar_time timeout; /* ms; 0: 30 s for unary requests and lists, none for watches */
 

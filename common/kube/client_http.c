@@ -5,9 +5,9 @@
 
 #include <bsd/stdlib.h>
 
-#include "common/http_text.h"
+#include "common/base/mem.h"
 #include "common/kube/client_http_impl.h"
-#include "common/mem.h"
+#include "common/net/http_text.h"
 
 enum {
 	WRITES_DEFAULT = 64, /* in flight; one HTTP/2 connection to an API server carries 100 streams */

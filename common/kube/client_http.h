@@ -10,9 +10,9 @@
 #ifndef KAR_CLIENT_HTTP_H
 #define KAR_CLIENT_HTTP_H
 
+#include "common/base/metrics.h"
 #include "common/kube/client.h"
 #include "common/kube/credential.h"
-#include "common/metrics.h"
 
 struct kar_client_http_options {
 	const char *user_agent;

@@ -6,10 +6,10 @@
 
 #include <bsd/string.h>
 
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 #include "common/kube/kube_metrics.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/timefmt.h"
 
 enum {
 	ANSWER_MAX = 8 << 20, /* an object is at most about 1.5 MiB in etcd */

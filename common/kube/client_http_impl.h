@@ -7,11 +7,11 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/backoff.h"
-#include "common/buf.h"
-#include "common/http.h"
+#include "common/base/backoff.h"
+#include "common/base/buf.h"
 #include "common/kube/client_http.h"
 #include "common/kube/request.h"
+#include "common/net/http.h"
 
 enum { KAR_CALL_WAIT_MAX = 10000 }; /* ms; a longer Retry-After is for the caller to plan with */
 

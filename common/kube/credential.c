@@ -6,11 +6,11 @@
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
-#include "common/clock.h"
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "common/kube/credential_files.h"
 #include "common/kube/exec.h"
 #include "common/kube/pem.h"
+#include "common/loop/clock.h"
 
 static const struct kar_credential_options defaults = {
 	.token_period = 60 * KAR_SECOND,

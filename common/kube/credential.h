@@ -11,9 +11,9 @@
 #ifndef KAR_CREDENTIAL_H
 #define KAR_CREDENTIAL_H
 
-#include "common/http.h"
 #include "common/kube/kubeconfig.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
+#include "common/net/http.h"
 
 struct kar_credential;
 

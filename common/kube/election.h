@@ -14,7 +14,7 @@
 #ifndef KAR_ELECTION_H
 #define KAR_ELECTION_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 struct kar_election_times {
 	kar_time duration; /* ms for which others wait after the last renewal */

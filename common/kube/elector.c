@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/backoff.h"
-#include "common/json.h"
+#include "common/base/backoff.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/codec/json.h"
 #include "common/kube/lease.h"
 #include "common/kube/request.h"
-#include "common/log.h"
-#include "common/mem.h"
 
 enum {
 	TIMEOUT_MIN = 1000,    /* ms; of a request, which else takes half the renew deadline */

@@ -13,7 +13,7 @@
 
 #include "common/kube/client.h"
 #include "common/kube/election.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 struct kar_elector_options {
 	const char *ns, *name; /* of the Lease */

@@ -7,13 +7,13 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "common/backoff.h"
-#include "common/clock.h"
-#include "common/json.h"
+#include "common/base/backoff.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/base/text.h"
+#include "common/codec/json.h"
 #include "common/kube/event_filter.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/text.h"
+#include "common/loop/clock.h"
 
 enum {
 	MAX_PENDING = 1000,

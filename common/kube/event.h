@@ -10,7 +10,7 @@
 #define KAR_EVENT_H
 
 #include "common/kube/client.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 struct kar_recorder;
 

@@ -6,7 +6,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { BURST = 25, MAX_KEYS = 1024 };
 #define REFILL (5 * KAR_MINUTE) /* per token */

@@ -7,7 +7,7 @@
 #ifndef KAR_EVENT_FILTER_H
 #define KAR_EVENT_FILTER_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 struct kar_event_filter;
 

@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
 #include "common/kube/exec_result.h"
 #include "common/kube/exec_spawn.h"
+#include "common/loop/clock.h"
 
 enum {
 	ERR_KEEP = 4 * 1024,  /* of standard error, at least; it is cut when it has grown to twice as much */

@@ -12,7 +12,7 @@
 #define KAR_EXEC_H
 
 #include "common/kube/kubeconfig.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 struct kar_exec; /* one run */
 

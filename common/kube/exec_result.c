@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "common/json.h"
+#include "common/base/timefmt.h"
+#include "common/codec/json.h"
 #include "common/kube/pem.h"
-#include "common/timefmt.h"
 
 struct status {
 	const char *token, *cert_pem, *key_pem;

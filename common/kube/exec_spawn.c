@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 
 #define EXEC_INFO "KUBERNETES_EXEC_INFO"
 

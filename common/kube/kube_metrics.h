@@ -4,7 +4,7 @@
 #ifndef KAR_KUBE_METRICS_H
 #define KAR_KUBE_METRICS_H
 
-#include "common/metrics.h"
+#include "common/base/metrics.h"
 
 #define KAR_KUBE_METRICS(X) \
 	X(rest_client_requests_total, KAR_COUNTER, NULL, "code,method,host", \

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/kubeconfig_file.h"
 
 enum { NAMESPACE_MAX = 253 + 2 }; /* with a line break */

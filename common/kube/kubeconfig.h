@@ -10,9 +10,9 @@
 #ifndef KAR_KUBECONFIG_H
 #define KAR_KUBECONFIG_H
 
-#include "common/base.h"
-#include "common/err.h"
-#include "common/mem.h"
+#include "common/base/base.h"
+#include "common/base/err.h"
+#include "common/base/mem.h"
 
 struct kar_exec_config {
 	const char *api_version; /* client.authentication.k8s.io/v1 or v1beta1 */

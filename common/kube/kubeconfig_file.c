@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/codec/yaml.h"
 #include "common/kube/kubeconfig.h"
-#include "common/yaml.h"
 
 enum {
 	FILE_MAX = 4 << 20, /* bytes of one kubeconfig */

@@ -7,7 +7,7 @@
 #ifndef KAR_KUBECONFIG_FILE_H
 #define KAR_KUBECONFIG_FILE_H
 
-#include "common/decode.h"
+#include "common/codec/decode.h"
 #include "common/kube/kubeconfig.h"
 
 struct kar_kubefile_extension {

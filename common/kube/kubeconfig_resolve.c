@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "common/kube/pem.h"
 
 #define EXEC_EXTENSION "client.authentication.k8s.io/exec"

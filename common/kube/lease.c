@@ -4,10 +4,10 @@
 
 #include <bsd/string.h>
 
-#include "common/json.h"
-#include "common/str.h"
-#include "common/text.h"
-#include "common/timefmt.h"
+#include "common/base/str.h"
+#include "common/base/text.h"
+#include "common/base/timefmt.h"
+#include "common/codec/json.h"
 
 const struct kar_resource kar_lease_resource = { .group = "coordination.k8s.io",
 	.version = "v1",

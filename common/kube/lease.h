@@ -7,7 +7,7 @@
 #ifndef KAR_LEASE_H
 #define KAR_LEASE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/election.h"
 #include "common/kube/object.h"
 

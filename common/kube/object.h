@@ -8,9 +8,9 @@
 #ifndef KAR_OBJECT_H
 #define KAR_OBJECT_H
 
-#include "common/base.h"
-#include "common/decode.h"
-#include "common/intern.h"
+#include "common/base/base.h"
+#include "common/base/intern.h"
+#include "common/codec/decode.h"
 
 /* Where a resource lives in the API. Static data. */
 struct kar_resource {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 
 /* Value of a base64 character, or -1. */
 static int sextet(enum kar_base64 variant, char c)

@@ -8,10 +8,10 @@
 #ifndef KAR_PEM_H
 #define KAR_PEM_H
 
-#include "common/base.h"
-#include "common/buf.h"
-#include "common/err.h"
-#include "common/mem.h"
+#include "common/base/base.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/mem.h"
 
 enum kar_base64 {
 	KAR_BASE64_STD, /* RFC 4648 section 4, padded; line breaks between characters are allowed */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "common/backoff.h"
-#include "common/mem.h"
+#include "common/base/backoff.h"
+#include "common/base/mem.h"
 
 enum {
 	PAUSE = 250,    /* ms between two requests; jitter up to twice the value */

@@ -5,7 +5,7 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 /* Trouble. */
 

@@ -18,7 +18,7 @@
 
 #include "common/kube/client.h"
 #include "common/kube/store.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 struct kar_reflector;
 struct kar_reflector_times;

@@ -6,7 +6,7 @@
 #ifndef KAR_REFLECTOR_IMPL_H
 #define KAR_REFLECTOR_IMPL_H
 
-#include "common/backoff.h"
+#include "common/base/backoff.h"
 #include "common/kube/reflector.h"
 #include "common/kube/reflector_policy.h"
 #include "common/kube/reflector_stream.h"

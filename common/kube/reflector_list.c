@@ -5,7 +5,7 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { PAGE = 500 }; /* objects; client-go's page size */
 

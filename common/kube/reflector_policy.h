@@ -11,8 +11,8 @@
 #ifndef KAR_REFLECTOR_POLICY_H
 #define KAR_REFLECTOR_POLICY_H
 
-#include "common/base.h"
-#include "common/err.h"
+#include "common/base/base.h"
+#include "common/base/err.h"
 
 /* All in ms. Tests shorten them; production uses the defaults. */
 struct kar_reflector_times {

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "common/json.h"
-#include "common/mem.h"
-#include "common/protobuf.h"
+#include "common/base/mem.h"
+#include "common/codec/json.h"
+#include "common/codec/protobuf.h"
 
 struct kar_reflector_stream {
 	const struct kar_desc *desc;

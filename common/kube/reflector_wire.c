@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "common/kube/client.h"
 
 enum {

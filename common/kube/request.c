@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/http_text.h"
-#include "common/json.h"
-#include "common/protobuf.h"
+#include "common/base/buf.h"
+#include "common/codec/json.h"
+#include "common/codec/protobuf.h"
+#include "common/net/http_text.h"
 
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 

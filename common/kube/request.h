@@ -5,8 +5,8 @@
 #ifndef KAR_KUBE_REQUEST_H
 #define KAR_KUBE_REQUEST_H
 
+#include "common/base/mem.h"
 #include "common/kube/client.h"
-#include "common/mem.h"
 
 /* "POST" ... Static string. */
 const char *kar_request_method(enum kar_verb verb);

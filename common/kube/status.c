@@ -3,11 +3,11 @@
 
 #include <bsd/string.h>
 
-#include "common/buf.h"
-#include "common/http_text.h"
-#include "common/json.h"
+#include "common/base/buf.h"
+#include "common/codec/json.h"
+#include "common/codec/protobuf.h"
 #include "common/kube/client.h"
-#include "common/protobuf.h"
+#include "common/net/http_text.h"
 
 enum {
 	TEXT_KEPT = 256, /* of an answer that is no Status */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
+#include "common/base/siphash.h"
 #include "common/kube/store_index.h"
-#include "common/mem.h"
-#include "common/siphash.h"
 
 enum {
 	MAX_LISTENERS = 8,

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { FIRST_ROOM = 8 };
 #define NONE KAR_STORE_NONE

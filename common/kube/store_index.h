@@ -7,7 +7,7 @@
 #ifndef KAR_STORE_INDEX_H
 #define KAR_STORE_INDEX_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 #define KAR_STORE_NONE UINT32_MAX /* no entry */
 

@@ -4,7 +4,7 @@
 #ifndef KAR_VERB_H
 #define KAR_VERB_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 enum kar_verb {
 	KAR_GET,

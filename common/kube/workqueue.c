@@ -7,8 +7,8 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "common/backoff.h"
-#include "common/mem.h"
+#include "common/base/backoff.h"
+#include "common/base/mem.h"
 
 enum {
 	BACKOFF_BASE_MS = 5,

@@ -11,7 +11,7 @@
 #ifndef KAR_WORKQUEUE_H
 #define KAR_WORKQUEUE_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 struct kar_workqueue;
 

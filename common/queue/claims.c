@@ -4,7 +4,7 @@
  */
 #include "common/queue/places.h"
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 typedef bool place_visitor(struct q_pass *p, void *context, const char *node);
 

@@ -1,7 +1,7 @@
 /* Edited templates: would the group be let in with them, in the place of the pods that it has? */
 #include "common/queue/explain.h"
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* The group as it would stand in its line without its pods, with those of the edited templates. */
 static struct q_group *stand_in(struct q_pass *p, const struct q_group *g)

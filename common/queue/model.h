@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-#include "common/quantity.h"
+#include "common/codec/quantity.h"
 #include "common/queue/queue.h"
 #include "common/sched/table.h"
 

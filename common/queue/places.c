@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /*
  * What leaves, and the two views. The engine has taken the view `fut`. For the view `now` it takes what leaves as well, but where something

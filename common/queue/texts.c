@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "common/base/timefmt.h"
 #include "common/sched/amounts.h"
-#include "common/timefmt.h"
 
 const char *kar_queue_reason_name(enum kar_queue_reason r)
 {

@@ -6,8 +6,8 @@
 #ifndef KAR_SCHED_AMOUNTS_H
 #define KAR_SCHED_AMOUNTS_H
 
-#include "common/mem.h"
-#include "common/quantity.h"
+#include "common/base/mem.h"
+#include "common/codec/quantity.h"
 #include "common/sched/needs.h"
 
 struct kar_amount {

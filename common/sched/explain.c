@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/text.h"
 #include "common/sched/amounts.h"
-#include "common/text.h"
 
 enum { TEXT_BYTES = 513, MAX_REASONS = 64 };
 

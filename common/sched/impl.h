@@ -15,7 +15,7 @@
 
 #include <bsd/sys/tree.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 #include "common/sched/sched.h"
 #include "common/sched/table.h"
 

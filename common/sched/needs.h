@@ -8,7 +8,7 @@
 #ifndef KAR_SCHED_NEEDS_H
 #define KAR_SCHED_NEEDS_H
 
-#include "common/shape.h"
+#include "common/base/shape.h"
 
 /* Thousandths of "cpu", else whole units, rounded up. At most KAR_SCHED_MOST, so that the sum of what 1000 pods ask for is exact. */
 struct kar_sched_amount {

@@ -14,9 +14,9 @@
 #ifndef KAR_SCHED_SCHED_H
 #define KAR_SCHED_SCHED_H
 
-#include "common/buf.h"
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/buf.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 #include "common/sched/needs.h"
 
 enum { KAR_SCHED_HOT = 64, KAR_SCHED_KEYS = 8, KAR_SCHED_RESOURCES = 64 };

@@ -1,13 +1,13 @@
 /*
  * table - from a text to a number: node names, classes. Pure.
  *
- * The table has a key of its own (common/siphash.h), so that nobody can choose texts that make it slow. Texts are borrowed and must
+ * The table has a key of its own (common/base/siphash.h), so that nobody can choose texts that make it slow. Texts are borrowed and must
  * stay as long as they are in the table.
  */
 #ifndef KAR_SCHED_TABLE_H
 #define KAR_SCHED_TABLE_H
 
-#include "common/siphash.h"
+#include "common/base/siphash.h"
 
 struct kar_table_slot {
 	const char *text; /* NULL: free */

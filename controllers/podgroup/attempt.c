@@ -2,13 +2,13 @@
 
 #include <assert.h>
 
-#include "api/pg_hold.h"
-#include "api/pg_members.h"
-#include "api/placement.h"
-#include "api/reasons.h"
-#include "common/intern.h"
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "api/podgroup/pg_hold.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/placement.h"
+#include "api/status/reasons.h"
+#include "common/base/intern.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 
 static const kar_time REFUSED_FOR = 5 * KAR_SECOND;
 

@@ -7,7 +7,7 @@
 #ifndef KAR_PODGROUP_ATTEMPT_H
 #define KAR_PODGROUP_ATTEMPT_H
 
-#include "api/podgroup.h"
+#include "api/podgroup/podgroup.h"
 #include "controllers/podgroup/count.h"
 #include "controllers/runtime/plan.h"
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "api/pg_members.h"
-#include "api/pod_direct.h"
-#include "common/str.h"
+#include "api/pod/pod_direct.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
 
 enum { NAMES_SHOWN = 3 }; /* of pods, in a message */
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
-#include "common/text.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "common/base/text.h"
 #include "controllers/podgroup/release.h"
 
 static const kar_time too_long = 48 * 60 * KAR_MINUTE; /* without anything running: the Warning Timeout */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pod_pin.h"
-#include "common/json.h"
+#include "api/pod/pod_pin.h"
+#include "common/codec/json.h"
 #include "controllers/podset/podset.h"
 
 /* kar_pod_gang() */

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "api/copy.h"
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "controllers/podgroup/release.h"
 
 static bool is_older(const struct kar_pod *a, const struct kar_pod *b)

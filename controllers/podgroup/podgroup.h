@@ -30,21 +30,21 @@ struct podgroup_view {
 	const struct kar_pod **pods; /* members: same namespace, by label or annotation */
 	size_t n_pods;
 	enum podgroup_owner owner;
-	const char *queue; /* in which it is (controllers/asked.h) */
-	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/asked.h) */
-	bool moves;     /* its members name another queue, which is not its label yet (controllers/asked.h) */
-	bool of_others; /* its members are of other controllers: those with our gate are released here */
+	const char *queue; /* in which it is (controllers/cluster/asked.h) */
+	bool bounded; /* its queue says how many of its members start beyond the minimum (controllers/cluster/asked.h) */
+	bool moves;         /* its members name another queue, which is not its label yet (cluster/asked.h) */
+	bool of_others;     /* its members are of other controllers: those with our gate are released here */
 	const char *served; /* names of schedulers whose work the manager does; "a,b"; NULL: none */
 	bool unplaced; /* nobody places it: it keeps no placement, or the manager does not see all pods on the nodes */
-	bool outdated;   /* of others: a node of its plan has no room for its members any more */
-	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
+	bool outdated; /* of others: a node of its plan has no room for its members any more */
+	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/cluster/unit.h) */
 	const char *unit_failing; /* "ns/name" of one of them that is being rolled back; NULL: none */
 	const char *
 		release_refused; /* what the API server said of a member that it does not let start; NULL: nothing */
 	kar_time refused_since; /* wall ms, of .release_refused */
 	bool mark_refused; /* the API server has refused the condition DisruptionTarget: pods are deleted without it */
 	bool non_strict;          /* a member without room fails the attempt only when its time is over */
-	bool direct;              /* the pods of the workload are created bound (api/pod_direct.h) */
+	bool direct;              /* the pods of the workload are created bound (api/pod/pod_direct.h) */
 	kar_time native_interval; /* ms until .native_lost may change */
 	bool native_lost; /* the cluster has no PodGroups of its own (any more), if the group is to start with one */
 	bool raised;              /* the workload runs on with the minimum that it had before an edit */

@@ -6,11 +6,11 @@
 
 #include "api/copy.h"
 #include "api/names.h"
-#include "api/pg_hold.h"
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/podgroup/pg_hold.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "controllers/podset/podset.h"
 
 /* --- what is there --------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 
 enum { PODS_TOLD = 3 }; /* members with our gate whose events say it too (decision 070) */
 

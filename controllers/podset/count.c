@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/pod_direct.h"
+#include "api/pod/pod_direct.h"
 
 struct count {
 	const struct podset_input *in;

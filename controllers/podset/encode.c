@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "api/names.h"
-#include "common/json.h"
+#include "common/codec/json.h"
 
 static void begin(struct kar_json_writer *w, const struct kar_action *a)
 {

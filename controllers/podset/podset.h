@@ -10,8 +10,8 @@
 #ifndef KAR_PODSET_H
 #define KAR_PODSET_H
 
-#include "api/intervals.h"
-#include "api/pod.h"
+#include "api/pod/pod.h"
+#include "api/status/intervals.h"
 #include "controllers/runtime/plan.h"
 
 struct kar_json_writer;

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "api/intervals.h"
-#include "api/reasons.h"
-#include "common/str.h"
-#include "controllers/owner.h"
+#include "api/status/intervals.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/making.h"
 #include "controllers/queue/next.h"
 

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* NULL: its pods have one priority, which the PodGroup of Kubernetes needs. */
 static const char *why_not_one_priority(const struct kar_roles *roles, struct kar_arena *a)

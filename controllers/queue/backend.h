@@ -4,8 +4,8 @@
 #ifndef KAR_QUEUE_BACKEND_H
 #define KAR_QUEUE_BACKEND_H
 
-#include "api/podgroup.h"
-#include "controllers/stores.h"
+#include "api/podgroup/podgroup.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/workload.h"
 
 struct queue_backend {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_members.h"
+#include "api/podgroup/pg_members.h"
 
-#include "controllers/owner.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/pass.h"
 
 /* The budgets of the pass, by address, and what each allows. */

@@ -1,15 +1,15 @@
 /*
  * What the nodes offer together, and what pods use of it that belong to no group of the pass (docs/design/queue.md, 3).
  *
- * How many pods of each kind there are is kept (controllers/capacity.h), and what belongs to groups is taken off: so a pod is in exactly
+ * How many pods of each kind there are is kept (controllers/cluster/capacity.h), and what belongs to groups is taken off: so a pod is in exactly
  * one of the two.
  */
 #include "controllers/queue/pass.h"
 
 #include <string.h>
 
-#include "common/quantity.h"
-#include "common/str.h"
+#include "common/base/str.h"
+#include "common/codec/quantity.h"
 
 /* Pods on usable nodes that are in no group, by class. */
 struct queue_sums {

@@ -4,8 +4,8 @@
  */
 #include "api/copy.h"
 #include "api/names.h"
-#include "common/json.h"
-#include "common/str.h"
+#include "common/base/str.h"
+#include "common/codec/json.h"
 #include "controllers/queue/pass.h"
 
 static bool is_held_by_us(const struct kar_queue *q)

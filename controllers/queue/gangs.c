@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "api/intervals.h"
 #include "api/names.h"
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "common/str.h"
-#include "controllers/owner.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "api/status/intervals.h"
+#include "common/base/str.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/backend.h"
 
 /* --- whose pods are placed ------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "api/pod_direct.h"
-#include "common/str.h"
+#include "api/pod/pod_direct.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 
 static int64_t quorum_of(const struct kar_podgroup *g, int64_t succeeded)
 {

@@ -4,10 +4,10 @@
  */
 #include "controllers/queue/pass.h"
 
-#include "api/pg_hold.h"
-#include "api/pg_members.h"
+#include "api/podgroup/pg_hold.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
 #include "common/sched/amounts.h"
-#include "common/str.h"
 
 /* What is left of minResources. */
 struct rest {

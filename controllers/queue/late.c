@@ -1,9 +1,9 @@
 /* Members of a group of others beyond its minimum, once that has started: their queue says how many of them start, and which (decision 087). */
 #include "controllers/queue/gather.h"
 
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "controllers/queue/next.h"
 
 /* Its members start one by one, and its queue bounds them. Those of kar-scheduler get places, and waves are gangs. */

@@ -5,7 +5,7 @@
 
 #include <bsd/sys/tree.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 __extension__ typedef __int128 wide; /* sums of int64_t do not overflow it */
 

@@ -13,7 +13,7 @@
 #ifndef KAR_QUEUE_LEDGER_H
 #define KAR_QUEUE_LEDGER_H
 
-#include "api/pod_charge.h"
+#include "api/pod/pod_charge.h"
 #include "common/queue/queue.h"
 
 struct queue_account;

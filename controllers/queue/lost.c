@@ -6,9 +6,9 @@
 
 #include "controllers/queue/gather.h"
 
-#include "api/pg_members.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
 #include "common/sched/amounts.h"
-#include "common/str.h"
 
 enum {
 	REPLACED_WITHIN = 60 *

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "api/names.h"
-#include "api/pg_hold.h"
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "common/str.h"
+#include "api/podgroup/pg_hold.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 #include "controllers/queue/gather.h"
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)

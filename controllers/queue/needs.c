@@ -1,7 +1,7 @@
 /* What a workload needs: the classes of its pods, and the runs of its minimum and of its extras. */
 #include "controllers/queue/making.h"
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* --- classes --------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* The status of a group after a pass. */
 #include "controllers/queue/next.h"
 
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
-#include "common/text.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "common/base/text.h"
 
 /* An admission by another queue ends with the one that begins now, so lastTransitionTime must move. */
 static void end_admission(const struct queue_group *qg, struct kar_conditions *conditions)

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
-#include "controllers/asked.h"
-#include "controllers/owner.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "controllers/cluster/asked.h"
+#include "controllers/cluster/owner.h"
+#include "controllers/cluster/unit.h"
 #include "controllers/queue/pass.h"
-#include "controllers/unit.h"
 
 /*
  * Its workload is gone, or will be, and pods of it run that nobody deletes: kubectl delete --cascade=orphan leaves them, and the group will

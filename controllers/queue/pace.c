@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 enum {
 	FIRST = 10, /* of a line: they are told of each change */

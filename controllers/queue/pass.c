@@ -1,9 +1,9 @@
 /* What the files that look at objects share. */
 #include <string.h>
 
-#include "api/pg_members.h"
-#include "common/str.h"
-#include "controllers/owner.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/pass.h"
 
 /* The group of a workload has its name. A group of another name is not the workload's, even if that controls it. */

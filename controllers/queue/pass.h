@@ -8,11 +8,11 @@
 #ifndef KAR_QUEUE_PASS_H
 #define KAR_QUEUE_PASS_H
 
-#include "api/placement.h"
+#include "api/podgroup/placement.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/queue/queue.h"
 #include "controllers/queue/quota.h"
 #include "controllers/queue/runs.h"
-#include "controllers/stores.h"
 
 /* ms that a cluster autoscaler has to add nodes for a gang without room. */
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)

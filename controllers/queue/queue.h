@@ -69,7 +69,7 @@ struct queue_group {
 	const char
 		*next; /* that it asks for since it runs, and gets when its pods are gone; NULL: no other */
 	const char *
-		label; /* the same as .queue, to be written as its label KAR_LABEL_QUEUE (controllers/asked.h); NULL: nothing is */
+		label; /* the same as .queue, to be written as its label KAR_LABEL_QUEUE (controllers/cluster/asked.h); NULL: nothing is */
 	enum queue_claim claim;
 	int32_t priority; /* resolved, at most the queue's maxPriority */
 	int32_t asked;    /* resolved, without that bound */
@@ -80,7 +80,7 @@ struct queue_group {
 	bool waits_for_pods;           /* of its job that should be gone: a pass is due when they are */
 	const struct queue_gang *gang; /* NULL: the pass finds no places for it */
 	const struct queue_late *late; /* NULL: its members are not let in one by one */
-	bool bounded; /* of others: the queue bounds how many of its members start (controllers/asked.h) */
+	bool bounded; /* of others: the queue bounds how many of its members start (controllers/cluster/asked.h) */
 	const struct queue_reservation *reservation; /* NULL: it asks for none (controllers/queue/ledger.h) */
 	const struct kar_unit *unit; /* those with which it starts, in the pass; NULL: not asked for yet */
 };

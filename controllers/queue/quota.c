@@ -4,9 +4,9 @@
 
 #include <bsd/sys/tree.h>
 
-#include "api/pg_members.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
 #include "common/sched/amounts.h"
-#include "common/str.h"
 
 /* A namespace that was asked for. */
 struct space {

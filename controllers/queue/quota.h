@@ -8,8 +8,8 @@
 #ifndef KAR_QUEUE_QUOTA_H
 #define KAR_QUEUE_QUOTA_H
 
+#include "controllers/cluster/stores.h"
 #include "controllers/queue/ledger.h"
-#include "controllers/stores.h"
 #include "controllers/workload.h"
 
 struct queue_quota;

@@ -1,9 +1,9 @@
 /* The record of places in the status of a group: the plan of an attempt that begins. */
 #include "controllers/queue/pass.h"
 
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 
 /* After so many failures no node is named any more: what this one lacks is not modelled, or is taken by others faster. */
 enum { FAILURES_WITH_PINS = 2 };

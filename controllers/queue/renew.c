@@ -1,8 +1,8 @@
 /* The record of a gang whose pods are created bound, and of which some lack a place: its plan with places added. */
 #include "controllers/queue/pass.h"
 
-#include "api/pg_plan.h"
-#include "common/str.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 
 /* ms in which nothing is placed after places were held in vain, because of a quota for example. */
 static const kar_time PAUSE = KAR_MINUTE;

@@ -7,9 +7,9 @@
 #include "controllers/queue/next.h"
 #include "controllers/queue/pass.h"
 
-#include "api/pg_members.h"
-#include "api/pg_plan.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 
 bool queue_is_stuck(struct queue_pass *p, const struct kar_podgroup *g, const struct kar_pod *pod)
 {

@@ -1,7 +1,7 @@
 /* The pods that a workload has, per role in the order in which it keeps them when its number is lowered. */
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "controllers/queue/making.h"
 
 size_t queue_role_of(const struct making *m, const struct kar_pod *pod)

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n, const struct queue_charges *c)
 {

@@ -6,9 +6,9 @@
 
 #include "controllers/queue/pass.h"
 
-#include "api/reasons.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "common/sched/amounts.h"
-#include "common/str.h"
 
 /* A share, and what a queue is entitled to, are written anew when they have moved by so many thousandths. */
 enum { SHARE_STEP = 10 };

@@ -1,6 +1,6 @@
 /* Members of another controller's gang that do not fit where the plan has them, and those that come in their stead (repair.c). */
-#include "api/pg_members.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "common/base/str.h"
 #include "controllers/queue/gather.h"
 
 /* It has left its gate, and waits in vain for the node of the plan. Nobody would make a bare one again. */

@@ -4,12 +4,12 @@
  */
 #include <stdlib.h>
 
-#include "api/pg_members.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/podgroup/pg_members.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
-#include "controllers/owner.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
-#include "controllers/asked.h"
-#include "controllers/owner.h"
+#include "common/base/str.h"
+#include "controllers/cluster/asked.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/pass.h"
 
 enum { MEASURED = 256 }; /* run times of finished jobs per queue that count for its median */

@@ -4,10 +4,10 @@
 #include "controllers/queue/write.h"
 
 #include "api/names.h"
-#include "api/reasons.h"
+#include "api/status/reasons.h"
 #include "api/copy.h"
-#include "common/json.h"
-#include "common/str.h"
+#include "common/codec/json.h"
+#include "common/base/str.h"
 #include "controllers/kar_metrics.h"
 
 /* Numbers of struct kar_action.what. */

@@ -9,7 +9,7 @@
 #include "controllers/queuejob/reconcile.h"
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* --- minMember ---------------------------------------------------------------------------------------- */
 

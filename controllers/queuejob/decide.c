@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* The edit that renamed or removed these tasks may be reverted: their results are kept until then. */
 static void keep_results_of_removed_tasks(struct queuejob_reconcile *r)

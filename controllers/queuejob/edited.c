@@ -6,9 +6,9 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
-#include "api/intervals.h"
+#include "api/status/intervals.h"
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 
 static size_t count_live(const struct queuejob_reconcile *r)
 {

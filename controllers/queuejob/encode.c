@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "api/names.h"
-#include "api/pod_renderer.h"
-#include "common/json.h"
+#include "api/pod/pod_renderer.h"
+#include "common/codec/json.h"
 #include "controllers/podset/podset.h"
 #include "controllers/queuejob/queuejob.h"
 

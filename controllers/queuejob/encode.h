@@ -4,7 +4,7 @@
 #ifndef KAR_QUEUEJOB_ENCODE_H
 #define KAR_QUEUEJOB_ENCODE_H
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 
 /* See struct kar_controller: encode and encode_status. */
 int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,

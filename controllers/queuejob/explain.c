@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "common/str.h"
-#include "common/text.h"
+#include "common/base/str.h"
+#include "common/base/text.h"
 
 /* --- pods that are not gone ---------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/copy.h"
-#include "api/intervals.h"
-#include "common/str.h"
+#include "api/status/intervals.h"
+#include "common/base/str.h"
 
 /* --- the gang ------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
-#include "api/pod_direct.h"
-#include "common/str.h"
+#include "api/pod/pod_direct.h"
+#include "common/base/str.h"
 
 enum { SIGNAL_BASE = 128 }; /* exit code of a process that died of a signal */
 

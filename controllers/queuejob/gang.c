@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "api/queuejob_env.h"
-#include "common/timefmt.h"
+#include "api/queuejob/queuejob_env.h"
+#include "common/base/timefmt.h"
 
 /* --- the start ------------------------------------------------------------------------------------ */
 

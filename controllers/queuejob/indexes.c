@@ -7,8 +7,8 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
-#include "api/index_counts.h"
-#include "common/str.h"
+#include "api/queuejob/index_counts.h"
+#include "common/base/str.h"
 
 /* --- what is recorded ------------------------------------------------------------------------------ */
 

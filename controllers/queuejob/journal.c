@@ -1,7 +1,7 @@
 #include "controllers/queuejob/journal.h"
 
-#include "common/log.h"
-#include "common/str.h"
+#include "common/base/log.h"
+#include "common/base/str.h"
 #include "controllers/kar_metrics.h"
 
 static const char *describe_pending(enum kar_qj_phase from)

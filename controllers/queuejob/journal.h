@@ -10,7 +10,7 @@
 #define KAR_QUEUEJOB_JOURNAL_H
 
 #include "api/types.h"
-#include "common/metrics.h"
+#include "common/base/metrics.h"
 
 /* A job has changed from @old to @new; NULL: it did not or does not exist. */
 void queuejob_log_change(const struct kar_object *old, const struct kar_object *new);

@@ -5,7 +5,7 @@
  * a pending pod, and equals in the order of creation. So the next sync makes the same choice, and scaling down stops pending pods
  * first, then the last ones in the order of creation. The minimum is always kept; one that was raised counts when the queue allows it.
  */
-#include "common/str.h"
+#include "common/base/str.h"
 #include "controllers/queuejob/reconcile.h"
 
 /* Why an index is kept, best first. */

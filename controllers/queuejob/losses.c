@@ -11,10 +11,10 @@
 #include <assert.h>
 
 #include "api/copy.h"
-#include "api/pod_direct.h"
-#include "common/backoff.h"
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "api/pod/pod_direct.h"
+#include "common/base/backoff.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 
 static const kar_time FIRST_BACKOFF = 10 * KAR_SECOND;
 /* How long a pod stays that the kubelet has refused: a lasting refusal must not become a hot loop. */

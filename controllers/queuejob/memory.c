@@ -6,9 +6,9 @@
 
 #include <bsd/string.h>
 
-#include "api/pod_renderer.h"
-#include "common/backoff.h"
-#include "common/mem.h"
+#include "api/pod/pod_renderer.h"
+#include "common/base/backoff.h"
+#include "common/base/mem.h"
 
 /* Most jobs are admitted before that, and their first create makes the dry run needless. */
 static const kar_time CHECK_AFTER = KAR_SECOND;

@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/queuejob/queuejob.h"
 
 struct queuejob_memory {
@@ -31,7 +31,7 @@ struct queuejob_memory {
 struct queuejob_key {
 	struct queuejob_memory *job; /* owned; NULL: nothing is remembered */
 	struct kar_pod_renderer
-		*renderer; /* of the pods that the key is creating (api/pod_renderer.h); owned; NULL: none */
+		*renderer;     /* of the pods that the key is creating (pod_renderer.h); owned; NULL: none */
 	int32_t owner_checked; /* incarnation for which the job was last read from the API server */
 	uint64_t owner_uid;    /* hash of its UID then: another job may have got the name since */
 	kar_rv owner_latest;  /* cached version that proved to be the latest when the job was read; 0: none */
@@ -88,7 +88,7 @@ void queuejob_remember_refused(struct queuejob_memory *m, const struct queuejob_
  * gets a memory if it has none, with the time since when it waits.
  */
 void queuejob_refresh_memory(const struct kar_sync *s, bool waits) KAR_NONNULL;
-/* Is the verdict about a task of the job of @s wanted by the pass of queues (controllers/templates.h)? */
+/* Is the verdict about a task of the job of @s wanted by the pass of queues (controllers/cluster/templates.h)? */
 bool queuejob_is_asked(struct kar_templates *t, const struct kar_sync *s) KAR_NONNULL;
 /* Takes over what the API server has said of the same templates of other jobs. Call it after queuejob_refresh_memory(). */
 void queuejob_import_verdicts(struct kar_templates *t, const struct kar_sync *s) KAR_NONNULL;

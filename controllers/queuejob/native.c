@@ -1,5 +1,5 @@
 /*
- * The PodGroup of Kubernetes itself (api/native_group.h), for a gang that kube-scheduler starts whole. It has the name of the job, which
+ * The PodGroup of Kubernetes itself (api/podgroup/native_group.h), for a gang that kube-scheduler starts whole. It has the name of the job, which
  * owns it, and exists before the first pod that names it; before a pod is created, and while one waits for a node, its minCount is the
  * minMember of our PodGroup. It is not cached: what was written last is remembered.
  */

@@ -1,15 +1,15 @@
 #include "controllers/queuejob/observe.h"
-#include "controllers/asked.h"
-#include "controllers/unit.h"
+#include "controllers/cluster/asked.h"
+#include "controllers/cluster/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "controllers/queuejob/memory.h"
 #include "controllers/podset/podset.h"
 #include "controllers/runtime/create_backoff.h"
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 
 enum { OWNER_CHECK_INTERVAL = 1000 }; /* ms between two reads of a job from the API server */
 

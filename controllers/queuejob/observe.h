@@ -4,7 +4,7 @@
 #ifndef KAR_QUEUEJOB_OBSERVE_H
 #define KAR_QUEUEJOB_OBSERVE_H
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/queuejob/queuejob.h"
 
 /*

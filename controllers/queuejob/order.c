@@ -5,7 +5,7 @@
  * later. A task that waits has no pods and does not count for the quorum, so that the gang never waits for pods that wait for the
  * gang (see docs/decisions/015).
  */
-#include "api/queuejob_gang.h"
+#include "api/queuejob/queuejob_gang.h"
 #include "controllers/queuejob/reconcile.h"
 
 static int32_t needed(const struct queuejob_reconcile *r, const struct kar_dependency *d)

@@ -6,7 +6,7 @@
  */
 #include "controllers/queuejob/reconcile.h"
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* What the scheduler says of a pod may be older than what it knows of its node; it tries again within this time. */
 static const kar_time STRANDED_AFTER = 30 * KAR_SECOND;

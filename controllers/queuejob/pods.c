@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
 
 /* --- creation ----------------------------------------------------------------------------------------- */

@@ -25,9 +25,9 @@
 #ifndef KAR_QUEUEJOB_RECONCILER_H
 #define KAR_QUEUEJOB_RECONCILER_H
 
-#include "api/native_group.h"
+#include "api/podgroup/native_group.h"
 #include "api/types.h"
-#include "common/err.h"
+#include "common/base/err.h"
 #include "controllers/runtime/plan.h"
 
 /* Whether the API server would take the job's pods, as far as it has been asked (see memory.h). */
@@ -42,7 +42,7 @@ struct queuejob_check {
 	kar_time early_in; /* ms until a waiting job is checked: most do not wait that long */
 };
 
-/* The PodGroups of Kubernetes itself (api/native_group.h), and that of the job. */
+/* The PodGroups of Kubernetes itself (api/podgroup/native_group.h), and that of the job. */
 struct queuejob_native {
 	const struct kar_type *type; /* as the cluster has them; NULL: it has none, or is not known to */
 	kar_time again;              /* ms until the API server may say something else */
@@ -55,7 +55,7 @@ struct queuejob_view {
 	const struct kar_queuejob *job; /* NULL: no job has the key's name; then only the orphans count */
 	const struct kar_schedulingspec *sched; /* of the job's name; NULL: none */
 	const struct kar_podgroup *group;       /* likewise */
-	const char *queue;                      /* in force (controllers/asked.h); "": none */
+	const char *queue;                      /* in force (controllers/cluster/asked.h); "": none */
 	const struct kar_service *service;      /* likewise; only one with our label is seen */
 	const struct kar_pod **pods;            /* all with a controller ownerReference to the job's UID */
 	size_t n_pods;
@@ -91,8 +91,8 @@ struct queuejob_view {
 	kar_time owner_check_in;
 	const char *obstacle;             /* of .direct: why it cannot be placed at all; NULL: it can */
 	int32_t schedule_timeout_seconds; /* default for the PodGroups of jobs that set none; 0: none */
-	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/unit.h) */
-	bool direct;     /* its pods are created bound, and never without a node (api/queuejob_direct.h) */
+	bool unit_waits; /* it starts with other gangs, and one of them has no plan yet (controllers/cluster/unit.h) */
+	bool direct;        /* its pods are created bound, and never without a node (queuejob_direct.h) */
 	bool owner_checked; /* a read from the API server in this incarnation has shown .job as it is here, alive */
 	bool latest;        /* the last read from the API server has shown that .job is the latest version */
 	kar_rv latest_pods;  /* version of the cache of pods at that read */

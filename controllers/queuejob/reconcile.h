@@ -12,9 +12,9 @@
 #ifndef KAR_QUEUEJOB_RECONCILE_H
 #define KAR_QUEUEJOB_RECONCILE_H
 
-#include "api/pg_plan.h"
-#include "api/reasons.h"
-#include "common/quantity.h"
+#include "api/podgroup/pg_plan.h"
+#include "api/status/reasons.h"
+#include "common/codec/quantity.h"
 #include "controllers/podset/podset.h"
 #include "controllers/queuejob/queuejob.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/copy.h"
-#include "common/str.h"
-#include "common/text.h"
+#include "common/base/str.h"
+#include "common/base/text.h"
 
 static KAR_PRINTF(2, 0) const char *format(struct kar_arena *arena, const char *fmt, va_list ap)
 {

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/queuejob_direct.h"
-#include "api/queuejob_gang.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/queuejob/queuejob_direct.h"
+#include "api/queuejob/queuejob_gang.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "controllers/cluster/templates.h"
 #include "controllers/queuejob/queuejob.h"
-#include "controllers/templates.h"
 #include "controllers/workload.h"
 
 /* --- the job as a whole --------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ size_t *queuejob_order(const int32_t *priority, size_t n, struct kar_arena *aren
 	return order;
 }
 
-/* Of pods whose template names none: a job hands on its own (api/queuejob_pod.c). */
+/* Of pods whose template names none: a job hands on its own (api/queuejob/queuejob_pod.c). */
 static const char *charged_class(const struct kar_queuejob *job, size_t task)
 {
 	const char *own = job->spec.sched.priority_class_name;

@@ -7,7 +7,7 @@
 #include "controllers/queuejob/reconcile.h"
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
 
 static void put_service(struct queuejob_reconcile *r, enum kar_verb verb, int what, const char *uid)

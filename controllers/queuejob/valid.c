@@ -8,7 +8,7 @@
 #include "controllers/queuejob/reconcile.h"
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 
 static const struct kar_condition *recorded(const struct queuejob_reconcile *r)
 {

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/types.h"
-#include "common/mem.h"
-#include "controllers/asked.h"
+#include "common/base/mem.h"
+#include "controllers/cluster/asked.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"
-#include "controllers/stores.h"
 
 static const struct kar_object *present(const struct kar_object *old, const struct kar_object *new)
 {

@@ -7,7 +7,7 @@
 #ifndef KAR_QUEUEJOB_WATCH_H
 #define KAR_QUEUEJOB_WATCH_H
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 
 /* start() and stop() of struct kar_controller. They register the listeners, and make and free .shared (struct queuejob_shared). */
 void queuejob_watch(struct kar_controller *c) KAR_NONNULL;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 
 void kar_enqueue(struct kar_controller *c, const struct kar_store *store, const char *key)
 {

@@ -6,8 +6,8 @@
 
 #include <bsd/string.h>
 
-#include "common/backoff.h"
-#include "common/mem.h"
+#include "common/base/backoff.h"
+#include "common/base/mem.h"
 
 static const kar_time first_hold = KAR_SECOND / 2, longest_hold = 30 * KAR_SECOND;
 /* Between two early tries: objects may end all the time without making room for this one. */

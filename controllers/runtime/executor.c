@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "controllers/runtime/executor_wire.h"
 #include "controllers/runtime/write_rate.h"
 #include "controllers/runtime/create_backoff.h"

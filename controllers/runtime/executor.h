@@ -18,7 +18,7 @@
 
 #include "common/kube/client.h"
 #include "common/kube/event.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "controllers/runtime/controller.h"
 
 struct kar_executor;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
 
 #define FIELD_MANAGER "kar-controllers"
 

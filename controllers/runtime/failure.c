@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/log.h"
+#include "common/base/text.h"
 #include "common/kube/event.h"
-#include "common/log.h"
-#include "common/text.h"
 #include "controllers/runtime/executor_wire.h"
 
 /* Of one key, one after the other: some 5 s, and the lists and watches know an outage earlier. */

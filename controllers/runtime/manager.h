@@ -10,7 +10,7 @@
 #define KAR_MANAGER_H
 
 #include "common/kube/client.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/executor.h"
 

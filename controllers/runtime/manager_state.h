@@ -4,7 +4,7 @@
 #ifndef KAR_MANAGER_STATE_H
 #define KAR_MANAGER_STATE_H
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "controllers/runtime/manager.h"
 
 /* Sets the gauges of queues, caches and writes, and the counters that other modules count. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
-#include "common/timefmt.h"
+#include "common/base/text.h"
+#include "common/base/timefmt.h"
 
 void kar_plan_init(struct kar_plan *p, struct kar_arena *arena)
 {

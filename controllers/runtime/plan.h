@@ -12,10 +12,10 @@
 #ifndef KAR_PLAN_H
 #define KAR_PLAN_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 #include "common/kube/object.h"
 #include "common/kube/verb.h"
-#include "common/mem.h"
 
 /*
  * The order of waiting writes, of all keys of all controllers, when the in-flight or rate limit of the client is reached. Control

@@ -5,7 +5,7 @@
 #ifndef KAR_RUNTIME_METRICS_H
 #define KAR_RUNTIME_METRICS_H
 
-#include "common/metrics.h"
+#include "common/base/metrics.h"
 
 #define KAR_RUNTIME_METRICS(X) \
 	X(workqueue_depth, KAR_GAUGE, NULL, "name", "Keys that are ready to be synced") \

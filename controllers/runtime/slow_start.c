@@ -1,6 +1,6 @@
 #include "controllers/runtime/slow_start.h"
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 
 enum { LONGEST = 32 };
 

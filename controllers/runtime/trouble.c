@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/log.h"
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/intern.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 
 enum {
 	REPEAT = 5 * KAR_MINUTE, /* between two lines about a trouble that lasts */

@@ -6,7 +6,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { IN_A_ROW = 8 }; /* control writes of a higher priority that go before a create */
 

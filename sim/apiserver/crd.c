@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/core.h"
 
 /* The controllers of the API server look a moment later; what has to wait is looked at again after a while. */

@@ -8,7 +8,7 @@
 
 #include <bsd/string.h>
 
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "sim/apiserver/core.h"
 #include "sim/apiserver/crd.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 /* The order of built-in groups; custom ones come behind, by name. */
 static const char *const group_order[] = { "", "apps", "events.k8s.io", "authorization.k8s.io", "policy",

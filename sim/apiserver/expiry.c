@@ -5,7 +5,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 #define EVENT_TTL (60 * KAR_MINUTE)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 static struct sim_value *api_version(const struct sim_resource *r)
 {
@@ -174,7 +174,7 @@ static void print_item(struct sim_version *v, size_t skip, struct kar_buf *out)
 {
 	const struct sim_text *t = sim_version_text(v);
 
-	assert(!skip || (skip < t->n && t->p[skip - 1] == ',')); /* see sim_meta_head() */
+	assert(!skip || (skip < t->n && t->p[skip - 1] == ',')); /* the one line of kind and apiVersion */
 	if (skip)
 		kar_buf_append(out, "{", 1);
 	kar_buf_append(out, t->p + skip, t->n - skip);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { SHORTEST_DELAY = 1, LONGEST_DELAY = 25 }; /* ms until the collector looks at what changed */
 enum { RETRY_DELAY = 1000 };                     /* ms after a refusal */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/http_door_impl.h"
 
 struct sim_audit {

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "sim/apiserver/http_door_impl.h"
 
 static bool refuse_type(struct sim_response *refused, const char *accepted)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 
 struct sim_door *sim_door_new(struct sim_apiserver *s, const struct sim_door_options *o)
 {

@@ -6,7 +6,7 @@
 #ifndef SIM_HTTP_PATH_H
 #define SIM_HTTP_PATH_H
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/apiserver.h"
 
 struct sim_parameter {

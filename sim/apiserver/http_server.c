@@ -14,8 +14,8 @@
 #include <bsd/sys/queue.h>
 #include <microhttpd.h>
 
-#include "common/log.h"
-#include "common/mem.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
 
 enum {
 	PATIENCE = 30 * 1000, /* ms for a request to arrive */

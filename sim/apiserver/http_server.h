@@ -8,8 +8,8 @@
 #ifndef SIM_HTTP_SERVER_H
 #define SIM_HTTP_SERVER_H
 
-#include "common/err.h"
-#include "common/loop.h"
+#include "common/base/err.h"
+#include "common/loop/loop.h"
 #include "sim/apiserver/http_door.h"
 
 struct sim_http_server;

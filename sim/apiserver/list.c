@@ -6,7 +6,7 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/token.h"
 
 static const char too_old[] = "The resourceVersion for the provided list is too old.";

@@ -5,7 +5,7 @@
 
 #include <bsd/string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 
 enum {
 	GENERATED = 5,                  /* random characters of a generated name */

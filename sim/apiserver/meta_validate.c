@@ -7,7 +7,7 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/syntax.h"
 
 enum { ANNOTATIONS_MAX = 256 << 10 };

@@ -8,7 +8,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/expiry.h"
 #include "sim/apiserver/store.h"
 

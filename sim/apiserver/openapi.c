@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/discovery.h"
 
 #define OBJECT_META "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

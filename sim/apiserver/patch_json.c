@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 /*
  * RFC 6902 as the API server applies it, which differs: a member that is absent may be replaced and reads as null in tests

@@ -1,10 +1,10 @@
 /*
- * quantity - quantities (common/quantity.h) in JSON, as the API server takes and stores them. Pure.
+ * quantity - quantities (common/codec/quantity.h) in JSON, as the API server takes and stores them. Pure.
  */
 #ifndef SIM_QUANTITY_H
 #define SIM_QUANTITY_H
 
-#include "common/quantity.h"
+#include "common/codec/quantity.h"
 #include "sim/tree.h"
 
 /* kar_quantity_parse() of a JSON string or number, which the API takes alike. NULL is not a quantity. */

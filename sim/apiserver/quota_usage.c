@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/strategy_pod.h"
 
 enum { MAX_NAME = 512 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 
 const char *sim_resource_name(const struct sim_resource *r, char *out, size_t size)
 {

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 #include "sim/apiserver/schema_impl.h"
 
 struct schema_node *schema_property(const struct schema_node *n, const char *key)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 #include "sim/apiserver/schema_impl.h"
 #include "sim/apiserver/syntax.h"
 

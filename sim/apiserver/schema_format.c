@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/schema_impl.h"
 #include "sim/apiserver/syntax.h"
 

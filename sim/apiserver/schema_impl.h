@@ -12,7 +12,7 @@
 
 #include <bsd/sys/queue.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/schema.h"
 
 enum schema_types {

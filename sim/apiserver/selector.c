@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/selector_impl.h"
 
 void selector_add_value(struct requirement *r, const char *text, size_t n)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { TEXT_MAX = 64 << 10 }; /* of a message: more causes than fit are cut */
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/strategy.h"
 
 enum { TOKEN_SECONDS = 3600, SHORTEST_TOKEN = 600 };

@@ -1,7 +1,7 @@
 /* pods/eviction (policy/v1): a deletion that a PodDisruptionBudget may refuse. */
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/selector.h"
 #include "sim/apiserver/store.h"
 #include "sim/apiserver/strategy_pod.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 enum { LABEL_MAX = 63, SUBDOMAIN_MAX = 253 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/table.h"
 
 static const struct sim_column name_age[] = { SIM_COLUMN_NAME, SIM_COLUMN_AGE, { 0 } };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/table.h"
 
 static const struct sim_column columns[] = {

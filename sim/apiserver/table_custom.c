@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/table.h"
 
 enum { NAME_MAX_LEN = 256 };

@@ -7,8 +7,8 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 
 enum { TEXT = 32 }; /* bytes of a duration */
 

@@ -7,8 +7,8 @@
 #ifndef SIM_TOKEN_H
 #define SIM_TOKEN_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 enum { SIM_TOKEN_KEY_MAX = 512 };
 

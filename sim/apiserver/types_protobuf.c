@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
+#include "common/codec/protobuf_wire.h"
 #include "common/kube/pem.h"
-#include "common/mem.h"
-#include "common/protobuf_wire.h"
-#include "common/timefmt.h"
 #include "sim/apiserver/types.h"
 
 enum { MAX_DEPTH = 60, MAGIC_LEN = 4 };

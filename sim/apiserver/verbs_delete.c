@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 
 /* metav1.DeleteOptions, from the body or, if there is none, from the query. */
 struct options {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "sim/apiserver/apply.h"
 #include "sim/apiserver/patch.h"
 

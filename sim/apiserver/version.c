@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/core.h"
 
 struct sim_version *sim_version_new(struct sim_value *consumed, int64_t rv, const struct sim_version *old)

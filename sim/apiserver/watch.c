@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/types.h"
 
 /* As kube-apiserver: --min-request-timeout 1800 s times [1, 2); bookmarks each minute and shortly before the end. */

@@ -5,7 +5,7 @@
 
 #include <bsd/stdlib.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 
 enum { MAX_EXIT_CODE = 255, MAX_CRASHES = 1000000 };
 

@@ -4,7 +4,8 @@
  *   nodes.c      wiring, operations on nodes         mirror.c   the copy of pods and nodes that all parts look at
  *   calls.c      the writes                          conditions.c  conditions, taints and tolerations as trees   words.c  texts
  *   kubelet.c    one pod's life on a node            kubelet_status.c  the status it reports   kubelet_node.c  the node's own
- *   scheduler.c  the queue   scheduler_cycle.c  one decision   scheduler_filter.c, _affinity.c  which nodes   _preempt.c
+ *   scheduler.c  the queue   scheduler_cycle.c  one decision   scheduler_filter.c, scheduler_affinity.c  which nodes
+ *   scheduler_preempt.c
  *   lifecycle.c  silent nodes and their taints       eviction.c  pods that do not tolerate these   podgc.c   disruption.c   drain.c
  *
  * The one listener (mirror.c) brings the mirror up to date and tells the parts, in a fixed order, through their _see_

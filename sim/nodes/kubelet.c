@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 #include "sim/nodes/internal.h"
 
 enum {

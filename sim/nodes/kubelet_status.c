@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/nodes/internal.h"
 
 static bool is(const char *a, const char *b)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/quantity.h"
 
 static int compare_pods(const struct sim_pod *a, const struct sim_pod *b)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 struct sim_nodes *sim_nodes_new(struct sim_apiserver *s, const struct sim_nodes_options *o)
 {

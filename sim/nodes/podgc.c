@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 #include "sim/nodes/internal.h"
 
 /*

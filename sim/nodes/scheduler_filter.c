@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/nodes/internal.h"
 
 /* The filters in the order of the default profile; the first that refuses a node gives the reason. */

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 #include "sim/nodes/internal.h"
 
 /* Most texts of statuses are few words said again and again: objects share them. */

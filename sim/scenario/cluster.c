@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/http.h"
+#include "common/base/mem.h"
 #include "common/kube/client_http.h"
 #include "common/kube/kubeconfig.h"
-#include "common/loop.h"
-#include "common/mem.h"
+#include "common/loop/loop.h"
+#include "common/net/http.h"
 
 /* A page must not have more than sim_parse() takes; a job or node with all its metadata has some 10 KiB. */
 enum { PAGE = 100, PAGE_BYTES = 8 << 20 };

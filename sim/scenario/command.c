@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/log.h"
-#include "common/mem.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
 #include "sim/crds.h"
 #include "sim/scenario/cluster.h"
 #include "sim/scenario/report.h"

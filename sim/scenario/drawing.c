@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 
 enum {
 	FIRST_HUE = 80, /* red, orange and yellow are for trouble */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 enum { SIM_COLOUR_LEN = 8 /* "#rrggbb" */ };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "sim/scenario/gantt.h"
 
 double sim_chart_x(const struct chart *c, kar_time t)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "sim/scenario/gantt.h"
 
 /* ---- queues ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 
 enum { FIRST_ROOM = 64 }; /* a power of two */
 

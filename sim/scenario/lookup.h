@@ -4,7 +4,7 @@
 #ifndef SIM_LOOKUP_H
 #define SIM_LOOKUP_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 struct sim_lookup {
 	struct sim_lookup_slot *slots; /* owned */

@@ -5,7 +5,7 @@
 #include <bsd/stdlib.h>
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
 #include "sim/scenario/lookup.h"
 #include "sim/scenario/scenario.h"

@@ -6,8 +6,8 @@
 
 #include "api/copy.h"
 #include "api/names.h"
-#include "api/podgroup.h"
-#include "common/str.h"
+#include "api/podgroup/podgroup.h"
+#include "common/base/str.h"
 
 enum { MOST_PODS = 1000000, WHAT = 128 };
 

@@ -6,7 +6,7 @@
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/apiserver.h"
 #include "sim/apiserver/quantity.h"
 #include "sim/scenario/lookup.h"

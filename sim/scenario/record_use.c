@@ -1,8 +1,8 @@
 /* What a record says afterwards: time that was lost, and how much of the nodes was in use. */
 #include "sim/scenario/record.h"
 
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 
 enum { SHARE = 1000 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 #include "sim/scenario/shares.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/scenario/record.h"
 
 /* A summary in a few lines, a table of jobs, one of what queues have of the cpu over time, one of nodes. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
 #include "controllers/controllers.h"
 #include "sim/client_sim.h"

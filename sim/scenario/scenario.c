@@ -7,9 +7,9 @@
 #include <bsd/string.h>
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "sim/apiserver/quantity.h"
 #include "sim/scenario/lookup.h"
 #include "sim/scenario/scenario_impl.h"

@@ -32,7 +32,7 @@
 #ifndef SIM_SCENARIO_H
 #define SIM_SCENARIO_H
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/internal.h"
 #include "sim/nodes/nodes.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/scenario/scenario_impl.h"
 
 enum { MAX_CAUSES = 100 };

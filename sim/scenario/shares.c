@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "sim/apiserver/quantity.h"
 
 static size_t queue_of(struct sim_shares *s, const char *name)

@@ -1,7 +1,7 @@
 /* A bad object never hides a good one: whatever the second of three objects of a list or a watch is, the other two are read. */
 #include "api/types.h"
-#include "common/intern.h"
-#include "common/json.h"
+#include "common/base/intern.h"
+#include "common/codec/json.h"
 #include "common/kube/reflector_stream.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/protobuf_writer.h"

@@ -1,8 +1,8 @@
 /* What an exec plug-in prints: a credential is taken only whole and fresh, and no refusal repeats a secret. */
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/exec_result.h"
-#include "common/mem.h"
 #include "test/fuzz/fuzz.h"
 
 static const kar_time now = 1795268787000; /* 2026-11-21T13:46:27Z */

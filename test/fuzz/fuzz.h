@@ -6,8 +6,8 @@
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 /* Called once per input, and once before the first. Return 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/index_counts.h"
-#include "api/intervals.h"
+#include "api/queuejob/index_counts.h"
+#include "api/status/intervals.h"
 #include "test/fuzz/fuzz.h"
 
 static void check(const struct kar_intervals *set, const char *text, struct kar_arena *arena)

@@ -1,10 +1,10 @@
 /*
  * Two JSON documents, each on a line: canonical text means the same and is its own canonical text, and merge patch in text
- * (common/json.h) agrees with merge patch on trees (sim/apiserver/patch.h).
+ * (common/codec/json.h) agrees with merge patch on trees (sim/apiserver/patch.h).
  */
 #include <string.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "sim/apiserver/patch.h"
 #include "test/fuzz/fuzz.h"
 

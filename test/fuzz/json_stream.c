@@ -1,5 +1,5 @@
 /* JSON documents and lists with a member of every type: where the bytes are cut changes nothing. */
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/hear_zoo.h"
 #include "test/fuzz/pieces.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "controllers/options.h"
+#include "controllers/process/options.h"
 #include "test/fuzz/fuzz.h"
 
 static void check(const struct kar_options *o)

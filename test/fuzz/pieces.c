@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/fuzz/fuzz.h"
 
 /* Each piece is a block of its own, so that the sanitizer sees a read beyond it. */

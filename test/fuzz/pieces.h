@@ -4,8 +4,8 @@
 #ifndef TEST_FUZZ_PIECES_H
 #define TEST_FUZZ_PIECES_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 /* A kind of reader. What it hands out goes as text to the buffer that it was opened with. */
 struct fuzz_reader {

@@ -1,5 +1,5 @@
 /* Kubernetes protobuf, a list and a stream of frames: where the bytes are cut changes nothing. */
-#include "common/protobuf.h"
+#include "common/codec/protobuf.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/hear_zoo.h"
 #include "test/fuzz/pieces.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/quantity.h"
+#include "common/codec/quantity.h"
 #include "test/fuzz/fuzz.h"
 
 static bool loses_base(const char *text, const char *canonical)

@@ -1,8 +1,8 @@
 /* Lists and watches of pods, in JSON or protobuf: where the bytes are cut changes nothing, and every object can be let go. */
 #include "common/kube/reflector_stream.h"
 
-#include "api/pod.h"
-#include "common/intern.h"
+#include "api/pod/pod.h"
+#include "common/base/intern.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/pieces.h"
 #include "test/unit/wire_text.h"

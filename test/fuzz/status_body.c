@@ -1,8 +1,8 @@
 /* The body of a refused request: whatever a server or a proxy sends becomes one bounded error that can be acted on. */
 #include <string.h>
 
+#include "common/base/utf8.h"
 #include "common/kube/client.h"
-#include "common/utf8.h"
 #include "test/fuzz/fuzz.h"
 
 static const int codes[] = { 200, 400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 503, 504 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "test/fuzz/fuzz.h"
 
 /* What can be written: an offset or a leap second may lead out of the years 0 to 9999. */

@@ -1,6 +1,6 @@
 /* YAML: every document of a text becomes valid JSON or is refused, and the documents come to an end. */
-#include "common/json.h"
-#include "common/yaml.h"
+#include "common/codec/json.h"
+#include "common/codec/yaml.h"
 #include "test/fuzz/fuzz.h"
 
 enum { OUT_MAX = 1 << 20 };

@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/node.h"
-#include "api/pod.h"
-#include "api/pod_needs.h"
-#include "common/json.h"
+#include "api/core/node.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_needs.h"
+#include "common/codec/json.h"
+#include "common/codec/protobuf.h"
 #include "common/kube/reflector_wire.h"
-#include "common/protobuf.h"
 #include "common/sched/sched.h"
 
 enum { MAX_ROLES = 8 };

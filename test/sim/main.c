@@ -13,7 +13,7 @@
 
 #include <bsd/stdlib.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "test/sim/rules.h"
 #include "test/sim/run.h"
 

@@ -8,7 +8,7 @@
 #include <bsd/string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/plan.h"
 #include "test/sim/rules.h"

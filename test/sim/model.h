@@ -14,8 +14,8 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "api/podgroup.h"
-#include "api/queuejob.h"
+#include "api/podgroup/podgroup.h"
+#include "api/queuejob/queuejob.h"
 #include "sim/apiserver/apiserver.h"
 
 /* What managers hear of; of Services only those that bear our label. */

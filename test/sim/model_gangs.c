@@ -7,8 +7,8 @@
 #include <bsd/string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
-#include "common/str.h"
+#include "common/base/mem.h"
+#include "common/base/str.h"
 #include "test/sim/plan.h"
 #include "test/sim/rules.h"
 

@@ -3,7 +3,7 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/rules.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
-#include "api/reasons.h"
+#include "api/status/reasons.h"
 #include "test/sim/plan.h"
 
 bool model_is_manager(const char *user)

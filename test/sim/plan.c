@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/intervals.h"
 #include "api/names.h"
-#include "common/buf.h"
-#include "common/mem.h"
+#include "api/status/intervals.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 
 #define ANNOTATION(name) "test.kube-arbitrator.io/" name
 

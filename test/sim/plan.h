@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "api/queuejob_policy.h"
+#include "api/queuejob/queuejob_policy.h"
 #include "sim/faults.h"
 #include "sim/tree.h"
 

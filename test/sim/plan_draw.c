@@ -1,7 +1,7 @@
 /* Drawing a plan from a seed. */
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/plan.h"
 
 enum { SCALE_MAX = 7, JOBS_MAX = 50 };

@@ -5,7 +5,7 @@
 #ifndef TEST_SIM_PLAN_STREAM_H
 #define TEST_SIM_PLAN_STREAM_H
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/plan.h"
 
 struct draw {

@@ -1,5 +1,5 @@
 /* Plans in words. */
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "test/sim/plan.h"
 
 enum subject { JOB, TASK, POD, QUOTA, SCOPED, QUEUE, NODE, TRICK, GANG };

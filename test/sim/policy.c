@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 
 static bool is(const struct sim_value *v, const char *text)
 {

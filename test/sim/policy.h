@@ -5,7 +5,7 @@
 #ifndef TEST_SIM_POLICY_H
 #define TEST_SIM_POLICY_H
 
-#include "api/queuejob_policy.h"
+#include "api/queuejob/queuejob_policy.h"
 #include "sim/tree.h"
 
 /* The action of the first rule of @job that matches the loss of @pod, which is of @task; NONE: there is no such rule. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
 

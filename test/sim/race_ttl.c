@@ -3,7 +3,7 @@
 
 #include <bsd/string.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "test/sim/users_impl.h"
 
 static void on_over(void *arg)

@@ -4,7 +4,7 @@
 #ifndef TEST_SIM_RULES_H
 #define TEST_SIM_RULES_H
 
-#include "api/pg_plan.h"
+#include "api/podgroup/pg_plan.h"
 #include "test/sim/model.h"
 
 /* A manager sends the request for a pod. */

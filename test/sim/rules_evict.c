@@ -4,9 +4,9 @@
 #include <bsd/string.h>
 
 #include "api/names.h"
-#include "api/podgroup.h"
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "api/podgroup/podgroup.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/plan.h"
 #include "test/sim/rules.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 
 static const kar_time SOON = 20 * KAR_SECOND;

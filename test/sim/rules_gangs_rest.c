@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/reasons.h"
-#include "common/str.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 
 struct resting {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/rules.h"
 
 /* Nothing but the limit bears upon the job's pods, as far as a stale manager may know. */

@@ -3,9 +3,9 @@
 
 #include <bsd/string.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
-#include "api/reasons.h"
+#include "api/status/reasons.h"
 #include "test/sim/rules.h"
 
 /* --- pods ---------------------------------------------------------------------------------------------- */

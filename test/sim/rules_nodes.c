@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_plan.h"
-#include "api/reasons.h"
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "api/podgroup/pg_plan.h"
+#include "api/status/reasons.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 #include "test/sim/rules.h"
 
 static const kar_time TIME_OUT = KAR_MINUTE; /* the manager's default; for jobs no plan sets another */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/rules.h"
 
 static const char *label(const struct sim_value *pod, const char *key)

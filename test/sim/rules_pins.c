@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_plan.h"
-#include "common/str.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 
 bool rules_is_direct(const struct sim_value *job)

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/intervals.h"
 #include "api/names.h"
-#include "common/mem.h"
-#include "common/str.h"
+#include "api/status/intervals.h"
+#include "common/base/mem.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 
 static const struct sim_value *label(const struct sim_value *pod, const char *key)

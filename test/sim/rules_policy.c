@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/rules.h"
 
 static bool is_ours(const struct write *w)

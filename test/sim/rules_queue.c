@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "sim/wire.h"
 #include "test/sim/rules.h"
 

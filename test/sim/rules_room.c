@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/pg_plan.h"
-#include "api/reasons.h"
-#include "common/mem.h"
-#include "common/str.h"
-#include "common/timefmt.h"
+#include "api/podgroup/pg_plan.h"
+#include "api/status/reasons.h"
+#include "common/base/mem.h"
+#include "common/base/str.h"
+#include "common/base/timefmt.h"
 #include "sim/nodes/requests.h"
 #include "test/sim/rules.h"
 

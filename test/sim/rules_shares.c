@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "api/podgroup.h"
-#include "common/str.h"
+#include "api/podgroup/podgroup.h"
+#include "common/base/str.h"
 #include "controllers/controllers.h"
 #include "test/sim/model_impl.h"
 #include "test/sim/plan.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "test/sim/rules.h"
 
 /* --- the selector ---------------------------------------------------------------------------------------- */

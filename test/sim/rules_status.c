@@ -1,10 +1,10 @@
 /* What a status may say. */
 #include <string.h>
 
-#include "api/intervals.h"
-#include "common/str.h"
-#include "api/reasons.h"
-#include "common/mem.h"
+#include "api/status/intervals.h"
+#include "common/base/str.h"
+#include "api/status/reasons.h"
+#include "common/base/mem.h"
 #include "test/sim/policy.h"
 #include "test/sim/rules.h"
 

@@ -1,10 +1,10 @@
 /* The times that a job sets: activeDeadlineSeconds from its start on, ttlSecondsAfterFinished from its end on. */
 #include <stdlib.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "api/names.h"
-#include "api/reasons.h"
-#include "common/timefmt.h"
+#include "api/status/reasons.h"
+#include "common/base/timefmt.h"
 #include "test/sim/rules.h"
 
 enum { SOON = 10000 }; /* ms within which a manager that nobody disturbs does what is due */

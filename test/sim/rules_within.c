@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 
 /* Of a queue, and of those of which it is the parent. */

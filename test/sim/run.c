@@ -4,7 +4,7 @@
 
 #include <bsd/string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* After the plan's end all becomes calm, and the world settles. */
 static bool live(struct world *w, struct kar_buf *outcome)

@@ -1,11 +1,11 @@
 /* The end of a run: nothing moves any more, and what is said agrees with what is there. */
 #include <string.h>
 
-#include "api/intervals.h"
 #include "api/names.h"
-#include "api/reasons.h"
-#include "common/mem.h"
-#include "common/str.h"
+#include "api/status/intervals.h"
+#include "api/status/reasons.h"
+#include "common/base/mem.h"
+#include "common/base/str.h"
 #include "test/sim/rules.h"
 #include "test/sim/world.h"
 

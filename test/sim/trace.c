@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "test/sim/world.h"
 
 enum {

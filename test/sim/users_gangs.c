@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/sim/users_impl.h"
 
 #define USER "operator"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "api/names.h"
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/wire.h"
 #include "test/sim/rules.h"
 #include "test/sim/users_hostile.h"

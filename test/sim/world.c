@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/intern.h"
-#include "common/log.h"
+#include "common/base/intern.h"
+#include "common/base/log.h"
 #include "test/sim/rules.h"
 
 /* 2026-11-21T00:00:00Z */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/http.h"
+#include "common/base/log.h"
 #include "common/kube/client_http.h"
-#include "common/log.h"
+#include "common/loop/clock.h"
+#include "common/net/http.h"
 #include "test/fixture/curl.h"
 #include "test/fixture/fake_credential.h"
 #include "test/fixture/scripted_server.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/exec.h"
 #include "tmpdir.h"
 

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 #include "common/kube/client.h"
-#include "common/loop.h"
-#include "common/mem.h"
+#include "common/loop/loop.h"
 
 struct fake_step {
 	const char *expect; /* path and query; NULL ends the script */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/http.h"
+#include "common/loop/clock.h"
+#include "common/net/http.h"
 #include "test/fixture/curl.h"
 #include "test/fixture/scripted_server.h"
 #include "test/fixture/wait.h"

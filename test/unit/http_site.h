@@ -18,7 +18,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "test/fixture/wait.h"
 
 enum { PEM_MAX = 16 << 10 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/kubeconfig.h"
 #include "tmpdir.h"
 

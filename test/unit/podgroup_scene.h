@@ -28,7 +28,7 @@
 
 #include <cmocka.h>
 
-#include "api/pg_members.h"
+#include "api/podgroup/pg_members.h"
 #include "controllers/podgroup/podgroup.h"
 
 enum { MAX_PODS = 32 };

@@ -1,5 +1,5 @@
 /*
- * protobuf_writer - the other direction of common/protobuf.h: from wire structs to Kubernetes protobuf, by the same
+ * protobuf_writer - the other direction of common/codec/protobuf.h: from wire structs to Kubernetes protobuf, by the same
  * tables. For tests that have their documents in words.
  *
  * Header only: each test program is one file.
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/decode.h"
+#include "common/base/buf.h"
+#include "common/codec/decode.h"
 
 enum { PB_BYTES = 2, PB_CAP = 16 << 20 };
 

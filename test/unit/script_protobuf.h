@@ -7,7 +7,7 @@
 #ifndef TEST_UNIT_SCRIPT_PROTOBUF_H
 #define TEST_UNIT_SCRIPT_PROTOBUF_H
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "common/kube/reflector_wire.h"
 #include "test/unit/protobuf_writer.h"
 

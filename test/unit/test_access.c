@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/kube/access.h"
-#include "common/log.h"
+#include "common/base/log.h"
 #include "test/fixture/fake_client.h"
 #include "sim/virtual_loop.h"
 

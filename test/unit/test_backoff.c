@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/backoff.h"
+#include "common/base/backoff.h"
 
 static const struct {
 	const char *name;

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "api/copy.h"
-#include "common/str.h"
-#include "common/buf.h"
+#include "common/base/str.h"
+#include "common/base/buf.h"
 #include "test/fixture/projection.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10 };

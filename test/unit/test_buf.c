@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/mem.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 
 static void appends(void **state)
 {

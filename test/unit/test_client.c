@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/client.h"
 #include "common/kube/request.h"
 

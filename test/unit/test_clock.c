@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
+#include "common/loop/clock.h"
 
 static void wall_is_the_time_of_day(void **state)
 {

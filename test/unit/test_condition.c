@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "api/condition.h"
-#include "common/json.h"
+#include "api/status/condition.h"
+#include "common/codec/json.h"
 
 static const kar_time t0 = 1795268787123;
 static struct kar_arena arena;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/confine.h"
+#include "controllers/process/confine.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { DUMPABLE = 1 };

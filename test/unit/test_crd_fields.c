@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "api/types.h"
 #include "sim/tree.h"
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define QJ "controllers/queuejob/"
 
@@ -34,11 +34,12 @@ static const struct {
 	{ "queues.spec.maxPriority", "api/queue.h", "asked > q->spec.max_priority" },
 	{ "queues.spec.reclaimable", "controllers/queue/tree.c", ".not_reclaimable = s->never_reclaimed," },
 	{ "queues.spec.drain", "controllers/queue/tree.c", ".drain = s->drain," },
-	{ "queues.spec.namespaceSelector.matchLabels", "api/selector.c", "*want = s->labels.items" },
-	{ "queues.spec.namespaceSelector.matchExpressions[].key", "api/selector.c",
+	{ "queues.spec.namespaceSelector.matchLabels", "api/core/selector.c", "*want = s->labels.items" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].key", "api/core/selector.c",
 		"kar_pairs_get(labels, r->key)" },
-	{ "queues.spec.namespaceSelector.matchExpressions[].operator", "api/selector.c", "kar_streq(r->op" },
-	{ "queues.spec.namespaceSelector.matchExpressions[].values", "api/selector.c", "&r->values" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].operator", "api/core/selector.c",
+		"kar_streq(r->op" },
+	{ "queues.spec.namespaceSelector.matchExpressions[].values", "api/core/selector.c", "&r->values" },
 	{ "queues.spec.preemptionPolicy", "controllers/queue/tree.c", ".preempts = s->preempts," },
 	{ "queues.spec.queueingStrategy", "controllers/queue/tree.c",
 		"kar_streq(s->queueing_strategy, \"StrictFIFO\")" },
@@ -47,44 +48,47 @@ static const struct {
 
 	{ "podgroups.spec.minMember", "controllers/podgroup/count.c", "spec->min_member" },
 	{ "podgroups.spec.succeededMembers", "controllers/podgroup/count.c", "spec->succeeded_members" },
-	{ "podgroups.spec.scheduleTimeoutSeconds", "api/podgroup.c", "s->schedule_timeout_seconds" },
-	{ "podgroups.spec.queue", "api/podgroup.c", "kar_has_text(g->spec.queue) ? g->spec.queue" },
+	{ "podgroups.spec.scheduleTimeoutSeconds", "api/podgroup/podgroup.c", "s->schedule_timeout_seconds" },
+	{ "podgroups.spec.queue", "api/podgroup/podgroup.c", "kar_has_text(g->spec.queue) ? g->spec.queue" },
 	{ "podgroups.spec.minResources", "controllers/queue/hold.c", "g->spec.min_resources.items" },
 	{ "podgroups.spec.totalResources", "controllers/queue/quota.c", "&g->spec.total_resources" },
 	{ "podgroups.spec.priorityClassName", "controllers/queue/observe.c", "spec->priority_class_name" },
 	{ "podgroups.spec.priority", "controllers/queue/observe.c", "return spec->priority;" },
 
 	/* What a job asks for, for other programs: it is compared, and put right. */
-	{ "schedulingspecs.spec.minAvailable", "api/schedulingspec.c", "same_number(a->min_available" },
-	{ "schedulingspecs.spec.priorityClassName", "api/schedulingspec.c",
+	{ "schedulingspecs.spec.minAvailable", "api/queuejob/schedulingspec.c",
+		"same_number(a->min_available" },
+	{ "schedulingspecs.spec.priorityClassName", "api/queuejob/schedulingspec.c",
 		"kar_streq(a->priority_class_name" },
-	{ "schedulingspecs.spec.priority", "api/schedulingspec.c", "same_number(a->priority" },
-	{ "schedulingspecs.spec.nodeSelector", "api/schedulingspec.c", "kar_pairs_equal(&a->node_selector" },
-	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/schedulingspec.c",
+	{ "schedulingspecs.spec.priority", "api/queuejob/schedulingspec.c", "same_number(a->priority" },
+	{ "schedulingspecs.spec.nodeSelector", "api/queuejob/schedulingspec.c",
+		"kar_pairs_equal(&a->node_selector" },
+	{ "schedulingspecs.spec.scheduleTimeoutSeconds", "api/queuejob/schedulingspec.c",
 		"same_number(a->schedule_timeout_seconds" },
 
-	{ "queuejobs.spec.queue", "controllers/asked.c", "return job->spec.queue;" },
+	{ "queuejobs.spec.queue", "controllers/cluster/asked.c", "return job->spec.queue;" },
 	{ "queuejobs.spec.suspend", QJ "moves.c", "r->f->job->spec.suspend" },
-	{ "queuejobs.spec.schedulerName", "api/queuejob_pod.c", "s->scheduler_name" },
-	{ "queuejobs.spec.selector.matchLabels", "api/selector.c", "s->labels" },
-	{ "queuejobs.spec.selector.matchExpressions[].key", "api/queuejob_check.c", "r->key" },
-	{ "queuejobs.spec.selector.matchExpressions[].operator", "api/queuejob_check.c", "kar_streq(r->op" },
-	{ "queuejobs.spec.selector.matchExpressions[].values", "api/selector.c", "&r->values" },
-	{ "queuejobs.spec.schedSpec.minAvailable", "api/queuejob_check.c", "min_available" },
+	{ "queuejobs.spec.schedulerName", "api/queuejob/queuejob_pod.c", "s->scheduler_name" },
+	{ "queuejobs.spec.selector.matchLabels", "api/core/selector.c", "s->labels" },
+	{ "queuejobs.spec.selector.matchExpressions[].key", "api/queuejob/queuejob_check.c", "r->key" },
+	{ "queuejobs.spec.selector.matchExpressions[].operator", "api/queuejob/queuejob_check.c",
+		"kar_streq(r->op" },
+	{ "queuejobs.spec.selector.matchExpressions[].values", "api/core/selector.c", "&r->values" },
+	{ "queuejobs.spec.schedSpec.minAvailable", "api/queuejob/queuejob_check.c", "min_available" },
 	{ "queuejobs.spec.schedSpec.priorityClassName", QJ "observe.c", "s->priority_class_name" },
 	{ "queuejobs.spec.schedSpec.priority", QJ "observe.c", "v->priority = s->priority;" },
 	{ "queuejobs.spec.schedSpec.mode", QJ "roles.c", "job->spec.sched.mode" },
 	{ "queuejobs.spec.schedSpec.gangGroups", QJ "roles.c", "job->spec.sched.gang_groups" },
-	{ "queuejobs.spec.schedSpec.nodeSelector", "api/queuejob_pod.c", "s->sched.node_selector" },
+	{ "queuejobs.spec.schedSpec.nodeSelector", "api/queuejob/queuejob_pod.c", "s->sched.node_selector" },
 	{ "queuejobs.spec.schedSpec.scheduleTimeoutSeconds", QJ "children.c",
 		"s->sched.schedule_timeout_seconds" },
 	{ "queuejobs.spec.taskSpecs[].name", QJ "observe.c", "kar_queuejob_pod_name(job, spec->name" },
 	{ "queuejobs.spec.taskSpecs[].replicas", QJ "begin.c", "spec.tasks[i].replicas" },
 	{ "queuejobs.spec.taskSpecs[].minAvailable", QJ "facts.c", "spec->min_available" },
 	{ "queuejobs.spec.taskSpecs[].priority", QJ "observe.c", "s->tasks[i].priority" },
-	{ "queuejobs.spec.taskSpecs[].dependsOn[].name", "api/queuejob_order.c", "w[i].name" },
-	{ "queuejobs.spec.taskSpecs[].dependsOn[].status", "api/queuejob_order.c", "w[i].status" },
-	{ "queuejobs.spec.taskSpecs[].template", "api/queuejob_pod.c", "template_raw" },
+	{ "queuejobs.spec.taskSpecs[].dependsOn[].name", "api/queuejob/queuejob_order.c", "w[i].name" },
+	{ "queuejobs.spec.taskSpecs[].dependsOn[].status", "api/queuejob/queuejob_order.c", "w[i].status" },
+	{ "queuejobs.spec.taskSpecs[].template", "api/queuejob/queuejob_pod.c", "template_raw" },
 	{ "queuejobs.spec.backoffLimit", QJ "facts.c", "spec.backoff_limit" },
 	{ "queuejobs.spec.backoffLimitPerIndex", QJ "indexes.c", "spec.backoff_limit_per_index" },
 	{ "queuejobs.spec.maxFailedIndexes", QJ "indexes.c", "spec.max_failed_indexes" },
@@ -106,7 +110,8 @@ static const struct {
 	{ "queuejobs.spec.failurePolicy.rules[].onReasons", QJ "failure_policy.c", "rule->reasons" },
 	{ "queuejobs.spec.freezingWindowSeconds", QJ "roles.c", "job->spec.freezing_window" },
 	{ "queuejobs.spec.network.enableDNSHostnames", QJ "service.c", "spec.dns_hostnames" },
-	{ "queuejobs.spec.network.frameworks", "api/queuejob_env.c", "s->frameworks & KAR_FRAMEWORK_TORCH" },
+	{ "queuejobs.spec.network.frameworks", "api/queuejob/queuejob_env.c",
+		"s->frameworks & KAR_FRAMEWORK_TORCH" },
 	{ "queuejobs.spec.network.publishNotReadyAddresses", QJ "service.c", "spec.publish_not_ready" },
 };
 

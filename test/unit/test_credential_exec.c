@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
+#include "common/loop/clock.h"
 #include "credential_fixture.h"
 #include "tmpdir.h"
 

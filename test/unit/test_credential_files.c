@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
 #include "common/kube/credential_files.h"
+#include "common/loop/clock.h"
 #include "pem_samples.h"
 #include "tmpdir.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "test/unit/zoo.h"
 
 /* The zoo in @json as text, or "error: ...". */

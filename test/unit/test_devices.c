@@ -1,5 +1,5 @@
 /*
- * What nodes offer by DeviceClasses (controllers/devices.h): by rows, and by random changes, after each of which the engine says what it
+ * What nodes offer by DeviceClasses (controllers/cluster/devices.h): by rows, and by random changes, after each of which the engine says what it
  * says when it is told of all objects anew.
  */
 #include <setjmp.h>
@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include "common/kube/store.h"
-#include "common/str.h"
-#include "controllers/devices.h"
+#include "controllers/cluster/devices.h"
 #include "test/fixture/projection.h"
 
 struct world {

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "api/names.h"
-#include "api/disruptionbudget.h"
-#include "api/pod.h"
+#include "api/core/disruptionbudget.h"
+#include "api/pod/pod.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define BUDGET(spec, status) ",\"spec\":{" spec "},\"status\":{" status "}"

@@ -12,11 +12,11 @@
 #include <bsd/string.h>
 #include <cmocka.h>
 
-#include "common/cert.h"
-#include "common/http.h"
-#include "common/listen.h"
-#include "common/log.h"
-#include "controllers/door.h"
+#include "common/base/log.h"
+#include "common/net/cert.h"
+#include "common/net/http.h"
+#include "common/net/listen.h"
+#include "controllers/process/door.h"
 #include "test/fixture/curl.h"
 #include "test/fixture/wait.h"
 

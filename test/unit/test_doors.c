@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "common/http.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/net/http.h"
 #include "controllers/controllers.h"
-#include "controllers/doors.h"
+#include "controllers/process/doors.h"
 #include "controllers/kar_metrics.h"
 #include "test/fixture/curl.h"
 #include "test/fixture/fake_client.h"

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "common/base/log.h"
 #include "common/kube/elector.h"
 #include "common/kube/lease.h"
-#include "common/log.h"
 #include "sim/client_sim.h"
 #include "sim/virtual_loop.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "common/err.h"
-#include "common/utf8.h"
+#include "common/base/err.h"
+#include "common/base/utf8.h"
 
 static void fail_fills_and_returns(void **state)
 {

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
 #include "common/kube/event.h"
 #include "common/kube/event_filter.h"
-#include "common/log.h"
-#include "common/mem.h"
 
 /* A client that keeps what is asked and answers when the test says so. */
 

@@ -10,7 +10,7 @@
 
 #include <sys/wait.h>
 
-#include "common/clock.h"
+#include "common/loop/clock.h"
 #include "exec_fixture.h"
 #include "pem_samples.h"
 

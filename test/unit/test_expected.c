@@ -1,4 +1,4 @@
-/* Which pods are about to be bound (controllers/expected.h), and what the pass of queues makes of them. */
+/* Which pods are about to be bound (controllers/cluster/expected.h), and what the pass of queues makes of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "test/unit/queue_sync_fixture.h"
 
 /* A pod that was created @ago seconds before now. */

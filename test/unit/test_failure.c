@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "controllers/runtime/failure.h"
 #include "test/fixture/fake_client.h"
 

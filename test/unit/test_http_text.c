@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "common/err.h"
-#include "common/http_text.h"
+#include "common/base/err.h"
+#include "common/net/http_text.h"
 
 static void rows_of_retry_after(void **state KAR_UNUSED)
 {

@@ -2,8 +2,8 @@
  * TLS and HTTP/2 of http.c against nghttpd, with certificates made by openssl(1). Skipped where those are
  * missing.
  */
-#include "common/buf.h"
-#include "common/http.h"
+#include "common/base/buf.h"
+#include "common/net/http.h"
 #include "test/fixture/connections.h"
 #include "test/unit/http_site.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/intern.h"
+#include "common/base/intern.h"
 
 static void equal_strings_share_one_copy(void **state)
 {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "api/index_counts.h"
-#include "api/intervals.h"
+#include "api/queuejob/index_counts.h"
+#include "api/status/intervals.h"
 
 static struct kar_arena arena;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "test/unit/zoo.h"
 
 /* --- streams: what they deliver, as text ----------------------------------------------------------- */

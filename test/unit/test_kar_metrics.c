@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "common/kube/kubeconfig.h"
+#include "controllers/cluster/stores.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/runtime/runtime_metrics.h"
-#include "controllers/stores.h"
 #include "test/fixture/from_json.h"
 
 #define NOW INT64_C(1795268787000) /* 2026-11-21T13:46:27Z */

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "common/loop/clock.h"
 
 static void collect(void *arg, const char *line, size_t n)
 {

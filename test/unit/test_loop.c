@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/loop_impl.h"
+#include "common/loop/clock.h"
+#include "common/loop/loop_impl.h"
 #include "test/fixture/wait.h"
 
 enum { TURNS_MAX = 5 }; /* more than this in one wait is a busy loop */

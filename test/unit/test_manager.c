@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/log.h"
-#include "common/mem.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "common/base/mem.h"
 #include "controllers/controllers.h"
 
 enum { DEADLINE = 5000, WAIT = 100 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/metrics.h"
+#include "common/base/metrics.h"
 
 static const struct kar_buckets wait = { 3, { 0.001, 0.5, 10 } };
 

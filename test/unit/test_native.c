@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/native.h"
+#include "controllers/cluster/native.h"
 #include "test/fixture/fake_client.h"
 #include "test/fixture/wait.h"
 

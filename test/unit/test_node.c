@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "test/fixture/projection.h"
 
 #define META(more) "\"metadata\":{\"name\":\"n1\",\"uid\":\"u\",\"resourceVersion\":\"7\"" more "}"

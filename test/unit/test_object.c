@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/json.h"
+#include "common/codec/json.h"
 #include "common/kube/object.h"
 #include "test/unit/toy.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/options_impl.h"
+#include "controllers/process/options_impl.h"
 
 enum { MAX_ARGS = 8 };
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "common/base/timefmt.h"
 #include "common/kube/pem.h"
-#include "common/timefmt.h"
 #include "pem_samples.h"
 
 struct decode_row {

@@ -1,4 +1,4 @@
-/* The text of a plan (api/pg_plan.h). */
+/* The text of a plan (api/podgroup/pg_plan.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "api/pg_plan.h"
-#include "common/buf.h"
+#include "api/podgroup/pg_plan.h"
+#include "common/base/buf.h"
 
 static const char *print(const struct kar_pg_seats *s, struct kar_arena *a)
 {

@@ -1,4 +1,4 @@
-/* The states of a placement and the steps between them (api/placement.h, docs/design/podgroup.md, 4). */
+/* The states of a placement and the steps between them (api/podgroup/placement.h, docs/design/podgroup.md, 4). */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "api/placement.h"
-#include "common/buf.h"
-#include "common/str.h"
+#include "api/podgroup/placement.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 
 /* --- which state may follow which ------------------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/fixture/projection.h"
 
 static void release(const struct kar_pod *p)

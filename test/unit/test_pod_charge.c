@@ -1,5 +1,5 @@
 /*
- * What a ResourceQuota counts of a pod (api/pod_charge.h), and whom it holds for. The rows are what Kubernetes 1.37 does with the same
+ * What a ResourceQuota counts of a pod (api/pod/pod_charge.h), and whom it holds for. The rows are what Kubernetes 1.37 does with the same
  * objects: what admission makes of a pod, and status.used after it was created (story quota_counts_like_kubernetes).
  */
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "api/pod_charge.h"
-#include "common/buf.h"
-#include "common/mem.h"
+#include "api/pod/pod_charge.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 #include "test/fixture/projection.h"
 
 #define C(name, requests, limits) \

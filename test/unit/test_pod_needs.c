@@ -1,4 +1,4 @@
-/* What pods need of a node (api/pod_needs.h). */
+/* What pods need of a node (api/pod/pod_needs.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "api/pod_needs.h"
-#include "common/buf.h"
-#include "common/str.h"
+#include "api/pod/pod_needs.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include "test/fixture/needs_text.h"
 #include "test/fixture/projection.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/pod_renderer.h"
+#include "api/pod/pod_renderer.h"
 #include "test/fixture/projection.h"
 
 #define TASKS(template) \

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
-#include "api/podgroup.h"
+#include "common/base/str.h"
+#include "api/podgroup/podgroup.h"
 #include "test/fixture/projection.h"
 
 static const struct kar_podgroup *group_of(const char *json)

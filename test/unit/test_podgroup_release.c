@@ -1,7 +1,7 @@
 /* Pods of other controllers in a PodGroup: when our gate goes, where they go, and when they are taken back. */
 #include "podgroup_scene.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "controllers/podgroup/release.h"
 
 struct row {

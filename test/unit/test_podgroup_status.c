@@ -1,7 +1,7 @@
 /* The PodGroup reconciler: what the status says in detail, and when it looks again. */
 #include "podgroup_scene.h"
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 static const struct kar_podgroup_status *decide_status(struct scene *s)
 {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/log.h"
-#include "common/str.h"
+#include "common/base/log.h"
+#include "common/base/str.h"
 #include "controllers/podgroup/podgroup.h"
 #include "controllers/podgroup/release.h"
 #include "test/fixture/reconciler.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "controllers/podset/podset.h"
 
 static bool index_of(const void *owner, const char *pod_name, size_t *task, int32_t *index)

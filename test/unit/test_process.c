@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/process.h"
+#include "common/loop/process.h"
 
 static void the_kernel_counts(void **state KAR_UNUSED)
 {

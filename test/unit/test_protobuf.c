@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/protobuf.h"
+#include "common/codec/protobuf.h"
 #include "test/unit/protobuf_text.h"
 #include "test/unit/zoo.h"
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "api/namespace.h"
-#include "api/node.h"
-#include "api/pod.h"
-#include "api/priorityclass.h"
+#include "api/core/namespace.h"
+#include "api/core/node.h"
+#include "api/pod/pod.h"
+#include "api/core/priorityclass.h"
 #include "common/kube/client.h"
 #include "common/kube/reflector_stream.h"
 #include "test/unit/wire_text.h"

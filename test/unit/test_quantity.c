@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/quantity.h"
+#include "common/codec/quantity.h"
 
 #define MALFORMED \
 	"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

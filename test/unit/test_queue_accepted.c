@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "queue_sync_fixture.h"
 #include "test/fixture/needs_text.h"
 

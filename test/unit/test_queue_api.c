@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "api/copy.h"
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/fixture/projection.h"
 
 #define META "\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"resourceVersion\":\"7\",\"generation\":2}"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/asked.h"
+#include "controllers/cluster/asked.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define QUEUE(name) "\"kube-arbitrator.io/queue\":\"" name "\""

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "api/native_group.h"
-#include "controllers/owner.h"
+#include "api/podgroup/native_group.h"
+#include "controllers/cluster/owner.h"
 #include "controllers/queue/backend.h"
 #include "test/fixture/projection.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static int begin(void **state)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define DELETING ",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\""

@@ -1,4 +1,4 @@
-/* The ledger of quotas (controllers/queue/ledger.h), and the count of live pods by charge (controllers/usage.h). */
+/* The ledger of quotas (controllers/queue/ledger.h), and the count of live pods by charge (controllers/cluster/usage.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "api/podgroup.h"
-#include "common/buf.h"
-#include "common/str.h"
+#include "api/podgroup/podgroup.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "controllers/cluster/usage.h"
 #include "controllers/queue/ledger.h"
-#include "controllers/usage.h"
 #include "test/fixture/projection.h"
 
 /* One namespace, its objects, and its account. */

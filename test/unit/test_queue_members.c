@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "api/pg_members.h"
+#include "api/podgroup/pg_members.h"
 #include "test/unit/queue_sync_fixture.h"
 
 #define STATE(state, rest) \

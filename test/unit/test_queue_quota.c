@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/str.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include "controllers/queue/quota.h"
 #include "test/fixture/projection.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "api/native_group.h"
+#include "api/podgroup/native_group.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/queue/pass.h"
 #include "test/unit/queue_sync_fixture.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/reasons.h"
+#include "api/status/reasons.h"
 #include "common/kube/kubeconfig.h"
 #include "test/unit/queue_world.h"
 
@@ -593,7 +593,7 @@ static void check_listed(const char *name, unsigned where)
 	const struct kar_reason *r = kar_reason_find(name);
 
 	if (!r || !(r->where & where))
-		fail_msg("%s is not in api/reasons.h, or not as shown there", name);
+		fail_msg("%s is not in api/status/reasons.h, or not as shown there", name);
 }
 
 /* The words of the pass are in the one list of reasons, from which docs/REASONS.md is made. */

@@ -16,7 +16,7 @@
 #include <bsd/string.h>
 #include <cmocka.h>
 
-#include "api/reasons.h"
+#include "api/status/reasons.h"
 #include "test/fixture/scene.h"
 
 enum { SETTLE_ROUNDS = 50 };

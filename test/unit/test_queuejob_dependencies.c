@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
-#include "api/queuejob.h"
-#include "common/buf.h"
+#include "common/base/str.h"
+#include "api/queuejob/queuejob.h"
+#include "common/base/buf.h"
 #include "test/fixture/from_json.h"
 
 enum { JOB_TASKS = 64 };

@@ -1,4 +1,4 @@
-/* Jobs whose pods are created bound (api/queuejob_direct.h). */
+/* Jobs whose pods are created bound (api/queuejob/queuejob_direct.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "api/pod_direct.h"
-#include "api/queuejob_direct.h"
-#include "common/str.h"
+#include "api/pod/pod_direct.h"
+#include "api/queuejob/queuejob_direct.h"
+#include "common/base/str.h"
 #include "test/fixture/projection.h"
 
 #define TASK(name, spec) \

@@ -1,4 +1,4 @@
-/* The quorum of a job, cut into roles (api/queuejob_gang.h). */
+/* The quorum of a job, cut into roles (api/queuejob/queuejob_gang.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "api/queuejob_gang.h"
-#include "common/buf.h"
+#include "api/queuejob/queuejob_gang.h"
+#include "common/base/buf.h"
 
 enum { TASKS = 3, ALL = INT32_MAX };
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/log.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/queuejob/journal.h"
 #include "test/unit/queuejob_sync_fixture.h"

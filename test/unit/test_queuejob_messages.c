@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "api/condition.h"
-#include "common/utf8.h"
+#include "api/status/condition.h"
+#include "common/base/utf8.h"
 #include "test/unit/queuejob_sync_fixture.h"
 
 #define EURO "\xE2\x82\xAC" /* three bytes: two of three cuts fall inside one */

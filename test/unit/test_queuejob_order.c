@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include "test/fixture/scene.h"
 
 enum { SETTLE_ROUNDS = 50, JOB_TASKS = 64, WALKS = 300, WALK_STEPS = 400 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/queuejob_env.h"
+#include "api/queuejob/queuejob_env.h"
 #include "test/fixture/projection.h"
 
 #define ENV(task, index, rank, size, task_size) \

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "api/intervals.h"
-#include "api/queuejob.h"
-#include "common/buf.h"
+#include "api/queuejob/queuejob.h"
+#include "api/status/intervals.h"
+#include "common/base/buf.h"
 #include "test/fixture/from_json.h"
 
 enum {

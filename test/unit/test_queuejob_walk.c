@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "api/intervals.h"
+#include "api/status/intervals.h"
 #include "controllers/podset/podset.h"
 #include "test/unit/queuejob_walk.h"
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "api/reasons.h"
-#include "common/buf.h"
+#include "api/status/reasons.h"
+#include "common/base/buf.h"
 
 enum { REASON_MAX = 1024, DOCUMENT_MAX = 64 * 1024 };
 
@@ -78,7 +78,7 @@ static void write_document(struct kar_buf *out)
 		"`kubectl get qj -o wide`), *lastRestart* is `status.lastRestart.reason`. A message beside it has the details. While a job waits, "
 		"its queue may hand on a reason of its own (the condition `Admitted` of the PodGroup): those are in the list too. *PodGroup* and *Queue*: "
 		"in a condition or an event of such an object.\n\n"
-		"This file is made from `api/reasons.h`: `KAR_WRITE_REASONS=1 build/test/unit/test_reasons`.\n\n"
+		"This file is made from `api/status/reasons.h`: `KAR_WRITE_REASONS=1 build/test/unit/test_reasons`.\n\n"
 		"| reason | shown in | meaning |\n|---|---|---|\n");
 	for (size_t i = 0; i < n; i++)
 		write_row(out, &all[i]);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/reflector_policy.h"
 
 /* A plan in words: "watch", "list position", "list latest paged, wait >= 5000, trouble" ... */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/reflector_stream.h"
 #include "test/unit/protobuf_writer.h"
 #include "test/unit/toy.h"

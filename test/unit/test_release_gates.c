@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
-#include "controllers/release_gates.h"
+#include "controllers/cluster/release_gates.h"
 
 enum { PODS = 6, DEADLINE = 5000, SETTLE = 10, MOMENT = 20 };
 

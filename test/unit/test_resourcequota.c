@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "api/resourcequota.h"
-#include "common/buf.h"
+#include "api/core/resourcequota.h"
+#include "common/base/buf.h"
 #include "test/fixture/projection.h"
 
 #define QUOTA(rest) \

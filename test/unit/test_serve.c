@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "common/cert.h"
-#include "common/http.h"
-#include "common/listen.h"
-#include "common/mem.h"
-#include "common/serve.h"
+#include "common/base/mem.h"
+#include "common/net/cert.h"
+#include "common/net/http.h"
+#include "common/net/listen.h"
+#include "common/net/serve.h"
 #include "test/fixture/wait.h"
 
 enum {

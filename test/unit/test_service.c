@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/service.h"
+#include "api/core/service.h"
 #include "test/fixture/projection.h"
 
 #define META "\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"u\",\"resourceVersion\":\"7\""

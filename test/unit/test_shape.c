@@ -1,4 +1,4 @@
-/* Structs that are equal with all that they point to, and those that are not (common/shape.h), by what pods need (common/sched/needs.h). */
+/* Structs that are equal with all that they point to, and those that are not (common/base/shape.h), by what pods need (common/sched/needs.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/intern.h"
-#include "common/mem.h"
+#include "common/base/intern.h"
+#include "common/base/mem.h"
 #include "common/sched/needs.h"
 
 #define LIST(member, ...) \

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "common/siphash.h"
+#include "common/base/siphash.h"
 
 /*
  * The hashes of 0, 1, 2 ... 32 bytes 00 01 02 ... under the key 00 01 .. 0f, as published with the reference

@@ -1,6 +1,6 @@
 /*
  * The placement engine says after each change of nodes and pods what it says when it is told of all of them anew, and so does the count of
- * what usable nodes offer and what counts against that (controllers/capacity.h).
+ * what usable nodes offer and what counts against that (controllers/cluster/capacity.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +13,11 @@
 #include <cmocka.h>
 
 #include "api/names.h"
-#include "api/pod_needs.h"
-#include "common/buf.h"
-#include "common/str.h"
-#include "controllers/capacity.h"
-#include "controllers/snapshot.h"
+#include "api/pod/pod_needs.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "controllers/cluster/capacity.h"
+#include "controllers/cluster/snapshot.h"
 #include "test/fixture/needs_text.h"
 #include "test/fixture/projection.h"
 

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/http_text.h"
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include "common/kube/client.h"
 #include "common/kube/request.h"
-#include "common/utf8.h"
+#include "common/net/http_text.h"
 #include "test/unit/protobuf_text.h"
 
 static struct kar_str text(const char *s)

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "api/status_fields.h"
-#include "common/json.h"
+#include "api/status/status_fields.h"
+#include "common/codec/json.h"
 #include "common/kube/object.h"
 
 enum phase { PHASE_NONE, PHASE_PENDING, PHASE_RUNNING };

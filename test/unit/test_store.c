@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/store.h"
 #include "common/kube/store_index.h"
 #include "test/fixture/toy_walk.h"

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
-#include "common/json.h"
-#include "common/yaml.h"
-#include "controllers/stores.h"
+#include "common/base/str.h"
+#include "common/codec/json.h"
+#include "common/codec/yaml.h"
+#include "controllers/cluster/stores.h"
 
 struct rule {
 	struct kar_array groups, resources, verbs; /* const char * */

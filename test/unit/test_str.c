@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 static const char *const some[] = { "a", "bc", NULL, "d" };
 

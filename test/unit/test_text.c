@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "common/text.h"
-#include "common/utf8.h"
+#include "common/base/text.h"
+#include "common/base/utf8.h"
 
 #define E_ACUTE "\xC3\xA9"
 #define EURO "\xE2\x82\xAC"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 
 static void parse(void **state)
 {

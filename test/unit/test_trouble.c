@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/log.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
 #include "controllers/runtime/trouble.h"
 
 static const struct kar_type pods = { .res = { "", "v1", "pods", "Pod", true } };

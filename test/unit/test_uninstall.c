@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
 #include "common/kube/request.h"
-#include "common/mem.h"
-#include "controllers/uninstall.h"
+#include "controllers/uninstall/uninstall.h"
 
 enum { OBJECTS = 8, DEADLINE = 5000, MOMENT = 1 };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "controllers/unit.h"
+#include "controllers/cluster/unit.h"
 #include "test/unit/queue_sync_fixture.h"
 
 /* @groups: "a:b,c; b:a; c" a names b and c, b names a; "+": it has started. @unit: that of the first, in order. */

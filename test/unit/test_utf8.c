@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
-#include "common/utf8.h"
+#include "common/base/mem.h"
+#include "common/base/utf8.h"
 
 #define BAD "\xEF\xBF\xBD"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/kube/workqueue.h"
 
 /*

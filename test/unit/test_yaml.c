@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/yaml.h"
+#include "common/codec/yaml.h"
 #include "test/unit/zoo.h"
 
 struct row {

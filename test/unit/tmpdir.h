@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/base.h"
-#include "common/mem.h"
+#include "common/base/base.h"
+#include "common/base/mem.h"
 
 struct tmpdir {
 	char path[64];

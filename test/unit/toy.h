@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/kube/object.h"
-#include "common/mem.h"
 
 enum { TOY_BY_NAMESPACE, TOY_BY_COLOUR, TOY_BY_OWNER, TOY_INDEXES };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/buf.h"
-#include "common/decode.h"
+#include "common/base/buf.h"
+#include "common/codec/decode.h"
 
 /* The members that have been printed, by table. */
 enum { WIRE_SEEN = 256 };

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/decode.h"
+#include "common/base/buf.h"
+#include "common/codec/decode.h"
 
 struct zoo_sub {
 	const char *x;

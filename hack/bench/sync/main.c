@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "hack/bench/sync/world.h"
 
 enum { UIDS_MAX = 500 }; /* of a real status */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/types.h"
-#include "common/json.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
+#include "common/codec/json.h"
 #include "controllers/controllers.h"
 #include "controllers/queuejob/memory.h"
 

@@ -4,7 +4,7 @@
 #ifndef KAR_BENCH_SYNC_WORLD_H
 #define KAR_BENCH_SYNC_WORLD_H
 
-#include "controllers/stores.h"
+#include "controllers/cluster/stores.h"
 
 enum world_pod {
 	WORLD_NONE, /* missing */

@@ -6,8 +6,8 @@
 
 #include <bsd/string.h>
 
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/internal.h"
 #include "sim/test/fuzz/cluster_impl.h"
 #include "test/fuzz/fuzz.h"

@@ -10,7 +10,7 @@
 #ifndef TEST_FUZZ_CLUSTER_H
 #define TEST_FUZZ_CLUSTER_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/apiserver/http_door.h"
 
 struct fuzz_cluster;

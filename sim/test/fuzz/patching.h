@@ -4,7 +4,7 @@
 #ifndef TEST_FUZZ_PATCHING_H
 #define TEST_FUZZ_PATCHING_H
 
-#include "common/base.h"
+#include "common/base/base.h"
 
 /*
  * Sends the input as a patch of this media type, as a dry run, to a pod, the status of another, a ConfigMap and a QueueJob; for

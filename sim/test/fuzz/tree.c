@@ -1,7 +1,7 @@
 /* JSON text to a tree and back: what is printed reads as an equal tree with the same text; equal trees have equal hashes. */
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/tree.h"
 #include "test/fuzz/fuzz.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/client_sim.h"
 #include "sim/virtual_loop.h"
 

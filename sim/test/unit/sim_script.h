@@ -33,9 +33,9 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/mem.h"
-#include "common/timefmt.h"
+#include "common/base/buf.h"
+#include "common/base/mem.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/apiserver.h"
 #include "sim/apiserver/http_path.h"
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "common/timefmt.h"
+#include "common/base/timefmt.h"
 #include "sim/apiserver/table.h"
 #include "sim/test/fixture/sim_value.h"
 

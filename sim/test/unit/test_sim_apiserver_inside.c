@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/apiserver.h"
 
 #define WALL 1795268787000 /* 2026-11-21T13:46:27Z */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/apiserver.h"
 
 enum { SEEDS = 40, STEPS = 400, NAMES = 8, READERS = 4, KEYS_MAX = 2 * NAMES };

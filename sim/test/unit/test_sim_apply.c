@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/patch.h"
 #include "sim/test/fixture/sim_apply_stories.h"
 #include "sim/test/unit/sim_apply_fixture.h"

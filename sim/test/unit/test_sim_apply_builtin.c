@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/test/unit/sim_apply_fixture.h"
 
 static void built_in(void **state)

@@ -1,4 +1,4 @@
-/* The door on the network: TLS, streams, limits. The client is common/http.h, in the same loop. */
+/* The door on the network: TLS, streams, limits. The client is common/net/http.h, in the same loop. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "common/http.h"
-#include "common/mem.h"
-#include "common/cert.h"
+#include "common/net/http.h"
+#include "common/base/mem.h"
+#include "common/net/cert.h"
 #include "sim/apiserver/http_server.h"
 #include "sim/pacemaker.h"
 #include "test/fixture/wait.h"

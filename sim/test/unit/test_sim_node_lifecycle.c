@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/test/fixture/story.h"
 
 #define NODE(n) "0s " n " new\n"

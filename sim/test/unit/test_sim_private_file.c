@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/private_file.h"
 #include "test/unit/tmpdir.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "sim/crds.h"
 #include "sim/scenario/report.h"
 #include "sim/scenario/run.h"

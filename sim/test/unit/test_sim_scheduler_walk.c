@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/test/fixture/story.h"
 
 enum { SEEDS = 12, STEPS = 150, NODES = 5, PODS = 40 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/test/fixture/sim_schema_rows.h"
 #include "sim/test/unit/sim_schema_fixture.h"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
-#include "common/yaml.h"
+#include "common/base/mem.h"
+#include "common/codec/yaml.h"
 #include "sim/test/unit/sim_schema_fixture.h"
 
 static struct sim_schema *shipped(const char *plural)

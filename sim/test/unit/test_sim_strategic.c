@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "sim/apiserver/patch.h"
 #include "sim/apiserver/types.h"
 #include "sim/test/fixture/sim_value.h"

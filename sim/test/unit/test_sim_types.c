@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "sim/apiserver/types.h"
 #include "sim/timeline.h"
 #include "test/unit/protobuf_text.h"

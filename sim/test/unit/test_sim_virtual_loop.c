@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
+#include "common/loop/clock.h"
 #include "sim/virtual_loop.h"
 
 enum { WALL = 1800000000 };

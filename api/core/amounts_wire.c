@@ -1,0 +1,42 @@
+#include "api/core/amounts_wire.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct wire_quantity {
+	const char *text;
+};
+struct wire_amount {
+	const char *name;
+	struct wire_quantity quantity;
+};
+static_assert(sizeof(struct wire_amount) == sizeof(struct kar_pair), "read as one");
+
+static const struct kar_field quantity_fields[] = {
+	KAR_FIELD_PB(struct wire_quantity, text, "string", 1, KAR_F_STRING),
+};
+static const struct kar_desc quantity_desc = KAR_DESC("Quantity", struct wire_quantity, quantity_fields);
+
+static const struct kar_field amount_fields[] = {
+	KAR_FIELD_PB(struct wire_amount, name, "key", 1, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct wire_amount, quantity, "value", 2, KAR_F_OBJECT, &quantity_desc),
+};
+const struct kar_desc kar_amount_wire_desc = KAR_DESC("amount", struct wire_amount, amount_fields);
+
+void kar_amounts_read(const struct kar_array *pairs, struct kar_amounts *out)
+{
+	const struct kar_pair *p = pairs->items;
+	struct kar_quantity q;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		if (kar_quantity_parse(p[i].value, &q, NULL) == 0)
+			*kar_amounts_at(out, p[i].key) = q;
+	}
+}
+
+int kar_resource_order(const char *a, const char *b)
+{
+	bool a_is_plain = !strchr(a, '/'), b_is_plain = !strchr(b, '/');
+
+	return a_is_plain == b_is_plain ? strcmp(a, b) : a_is_plain ? -1 : 1;
+}

@@ -1,0 +1,19 @@
+/*
+ * amounts_wire - maps of quantities ({"cpu": "500m"}) as they are decoded, in JSON and in protobuf.
+ */
+#ifndef KAR_API_AMOUNTS_WIRE_H
+#define KAR_API_AMOUNTS_WIRE_H
+
+#include "common/codec/decode.h"
+#include "common/sched/amounts.h"
+
+/* The form of an entry in protobuf: .sub of a KAR_F_MAP of quantities. */
+extern const struct kar_desc kar_amount_wire_desc;
+
+/* Sets in @out what @pairs (struct kar_pair) say. A text that is no quantity counts as absent: the API server lets none pass. */
+void kar_amounts_read(const struct kar_array *pairs, struct kar_amounts *out) KAR_NONNULL;
+
+/* In which order resources are kept where there is a limit on them: those of Kubernetes itself ("cpu") before all others ("a.b/c"). */
+int kar_resource_order(const char *a, const char *b) KAR_NONNULL;
+
+#endif

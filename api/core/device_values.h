@@ -1,0 +1,22 @@
+/*
+ * device_values - attributes and capacity of a device (resource.k8s.io/v1), from their JSON. Texts are interned, because devices of a
+ * kind have nearly all in common.
+ */
+#ifndef KAR_API_DEVICE_VALUES_H
+#define KAR_API_DEVICE_VALUES_H
+
+#include "common/base/intern.h"
+#include "common/base/mem.h"
+#include "common/device/selector.h"
+
+/* At most @most entries of @json, an object, in @mem; *@n is how many. What cannot be read is left out. */
+const struct kar_device_value *kar_device_values_read(struct kar_str json, uint32_t most,
+	struct kar_intern *strings, struct kar_arena *mem, uint32_t *n) KAR_NONNULL;
+/* Gives the interned texts back. */
+void kar_device_values_release(const struct kar_device_value *values, uint32_t n, struct kar_intern *strings)
+	__attribute__((nonnull(3)));
+/* Both are of the same strings. */
+bool kar_device_values_same(const struct kar_device_value *a, uint32_t n_a, const struct kar_device_value *b,
+	uint32_t n_b);
+
+#endif

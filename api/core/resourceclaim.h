@@ -1,0 +1,37 @@
+/*
+ * resourceclaim - resource.k8s.io/v1 ResourceClaim: the devices that are allocated to it, and nothing else.
+ */
+#ifndef KAR_API_RESOURCECLAIM_H
+#define KAR_API_RESOURCECLAIM_H
+
+#include <assert.h>
+
+#include "common/codec/decode.h"
+#include "common/kube/object.h"
+
+struct kar_claimed_device {
+	const char *pool_key; /* of kar_pool_key(); interned */
+	const char *device;   /* interned */
+};
+
+enum { KAR_CLAIM_DEVICES = 128 /* that are kept, four times as many as the API allows */ };
+
+struct kar_resourceclaim {
+	struct kar_object o; /* first */
+	struct kar_arena mem;
+	/* Of one that kube-scheduler made because a pod asks for an extended resource: the requests of the pod count already. */
+	bool by_extended_resource;
+	/* With administrator's access a claim has a device beside others: such ones are left out. */
+	struct kar_claimed_device *devices;
+	uint32_t n_devices;
+};
+
+extern const struct kar_type kar_resourceclaim_type;
+
+static inline const struct kar_resourceclaim *kar_as_resourceclaim(const struct kar_object *o)
+{
+	assert(o && o->type == &kar_resourceclaim_type);
+	return (const struct kar_resourceclaim *)(const void *)o;
+}
+
+#endif

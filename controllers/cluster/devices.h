@@ -1,0 +1,42 @@
+/*
+ * devices - what nodes offer by DeviceClasses (DRA, KEP-4381, KEP-5004), kept equal to the caches by their changes.
+ *
+ * An extended resource that a DeviceClass serves is in no node's allocatable: its devices are in ResourceSlices. Each node has as many
+ * of it as there are devices on it that match the class, belong to a complete pool of the newest generation, have no taint, and are not
+ * allocated to a claim of another kind. Pods that ask for the resource then take it as any other; the claims that kube-scheduler makes
+ * for them are not counted as well. As for kube-scheduler, a node that lists the resource itself offers that amount alone.
+ *
+ * What is known to be an upper bound only (a selector that is not read, devices that share counters, classes that share devices) is
+ * marked in the snapshot (kar_sched_doubt()): gangs that ask for it take idle room and evict nobody. Devices that no single node has are
+ * not counted.
+ */
+#ifndef KAR_DEVICES_H
+#define KAR_DEVICES_H
+
+#include "api/core/deviceclass.h"
+#include "controllers/cluster/capacity.h"
+#include "controllers/cluster/snapshot.h"
+
+struct kar_devices;
+
+/* All are borrowed, and must outlive it. */
+struct kar_devices_input {
+	struct kar_store *nodes, *classes, *slices, *claims;
+	struct kar_snapshot *snapshot;
+	struct kar_capacity *capacity;
+	struct kar_intern *strings; /* of the caches */
+};
+
+/* Listens to the four caches, which are empty; to nodes after the snapshot and the capacity. */
+struct kar_devices *kar_devices_new(const struct kar_devices_input *in) KAR_MUSTUSE KAR_RETNN KAR_NONNULL;
+void kar_devices_free(struct kar_devices *d); /* accepts NULL */
+
+/* @changed is called after each change of what a node offers by classes, or of which resources they serve. At most one. */
+void kar_devices_listen(struct kar_devices *d, void (*changed)(void *arg), void *arg)
+	__attribute__((nonnull(1, 2)));
+
+/* The class that serves the extended resource; NULL: none. */
+const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d,
+	const char *resource) KAR_NONNULL;
+
+#endif
