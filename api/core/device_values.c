@@ -36,12 +36,6 @@ static int on_begin(void *arg, bool is_array KAR_UNUSED, size_t at KAR_UNUSED)
 	return 0;
 }
 
-static int on_end(void *arg, size_t at KAR_UNUSED)
-{
-	((struct reading *)arg)->depth--;
-	return 0;
-}
-
 static int on_key(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 {
 	struct reading *r = arg;
@@ -63,6 +57,16 @@ static void add(struct reading *r, enum kar_device_kind kind, const char *text, 
 		.text = kar_intern_get(r->strings, text),
 		.number = number };
 	r->taken = true;
+}
+
+/* An entry without a value that is read is kept: that it is there may be asked, and what it says is unknown, not absent. */
+static int on_end(void *arg, size_t at KAR_UNUSED)
+{
+	struct reading *r = arg;
+
+	add(r, KAR_DEVICE_OTHER, NULL, 0);
+	r->depth--;
+	return 0;
 }
 
 static int on_string(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)

@@ -9,7 +9,7 @@
 #include "common/base/mem.h"
 #include "common/device/selector.h"
 
-/* At most @most entries of @json, an object, in @mem; *@n is how many. What cannot be read is left out. */
+/* At most @most entries of @json, an object, in @mem; *@n is how many. An entry whose value cannot be read is KAR_DEVICE_OTHER. */
 const struct kar_device_value *kar_device_values_read(struct kar_str json, uint32_t most,
 	struct kar_intern *strings, struct kar_arena *mem, uint32_t *n) KAR_NONNULL;
 /* Gives the interned texts back. */

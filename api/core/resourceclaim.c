@@ -70,7 +70,7 @@ static void read_devices(struct kar_resourceclaim *c, const struct kar_array *re
 
 	c->devices = kar_arena_alloc(&c->mem, results->n + 1, sizeof(*c->devices));
 	for (size_t i = 0; i < results->n && c->n_devices < KAR_CLAIM_DEVICES; i++) {
-		if (r[i].admin || !r[i].driver || !r[i].pool || !r[i].device)
+		if (r[i].admin || !r[i].driver || !r[i].pool || !kar_has_text(r[i].device))
 			continue;
 		c->devices[c->n_devices++] =
 			(struct kar_claimed_device){ .pool_key = kar_intern_get(c->o.strings,

@@ -101,7 +101,7 @@ static void read_device(struct kar_resourceslice *s, const struct wire_device *w
 {
 	uint32_t left = KAR_DEVICE_ATTRIBUTES;
 
-	*out = (struct kar_device){ .name = kar_copy_fit(&s->mem, w->name, KAR_COPY_NAME),
+	*out = (struct kar_device){ .name = w->name ? kar_copy_fit(&s->mem, w->name, KAR_COPY_NAME) : "",
 		.tainted = is_tainted(&w->taints),
 		.partial = w->counters.n > 0 || w->several };
 	out->view.driver = s->driver;

@@ -148,7 +148,8 @@ static struct value value_of(const struct kar_device_value *from)
 		[KAR_DEVICE_NUMBER] = INT,
 		[KAR_DEVICE_FLAG] = BOOL,
 		[KAR_DEVICE_VERSION] = VERSION,
-		[KAR_DEVICE_QUANTITY] = QUANTITY };
+		[KAR_DEVICE_QUANTITY] = QUANTITY,
+		[KAR_DEVICE_OTHER] = UNKNOWN };
 	struct value v = { .kind = kinds[from->kind], .number = from->number };
 
 	if (from->text && strlcpy(v.text, from->text, sizeof(v.text)) >= sizeof(v.text))

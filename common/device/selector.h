@@ -20,7 +20,8 @@ enum kar_device_kind {
 	KAR_DEVICE_NUMBER,
 	KAR_DEVICE_FLAG,
 	KAR_DEVICE_VERSION,
-	KAR_DEVICE_QUANTITY
+	KAR_DEVICE_QUANTITY,
+	KAR_DEVICE_OTHER /* it is there, and not read: a list, for example */
 };
 
 /* An attribute or a capacity of a device. */

@@ -377,13 +377,10 @@ bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang)
 int64_t kar_sched_offered(const struct kar_sched *s, const char *resource)
 {
 	uint32_t r = sched_resource(s, resource);
-	int64_t all = 0;
 
-	for (uint32_t i = 0; r != SCHED_NONE && i < s->n_nodes; i++) {
-		if (s->nodes[i].known && __builtin_add_overflow(all, sched_allocatable(s, i, r), &all))
-			return INT64_MAX;
-	}
-	return all;
+	if (r == SCHED_NONE)
+		return 0;
+	return s->resources[r].offered > INT64_MAX ? INT64_MAX : (int64_t)s->resources[r].offered;
 }
 
 /* The most that a node has, of those that the pod may be on (@all: of all). */

@@ -16,6 +16,7 @@
 #include <bsd/sys/tree.h>
 
 #include "common/base/intern.h"
+#include "common/codec/quantity.h"
 #include "common/sched/sched.h"
 #include "common/sched/table.h"
 
@@ -85,7 +86,8 @@ struct sched_resource {
 	const char *name; /* interned */
 	bool extended; /* has a bit in .idle: neither cpu, memory, ephemeral-storage, pods nor hugepages-* */
 	int64_t spare; /* free in all known nodes together */
-	int64_t largest; /* the most that a node offers; may be too high until .stale is mended */
+	kar_nano offered; /* by all known nodes together */
+	int64_t largest;  /* the most that a node offers; may be too high until .stale is mended */
 	bool stale;
 	bool of_node;      /* a node has had some; false: only pods have named it */
 	const char *doubt; /* static; NULL: what is offered is exact */

@@ -263,6 +263,7 @@ static void set_allocatable(struct kar_sched *s, uint32_t node, const struct kar
 	for (uint32_t r = 0; r < s->n_resources; r++) {
 		if (sched_allocatable(s, node, r) && sched_allocatable(s, node, r) == s->resources[r].largest)
 			s->resources[r].stale = true;
+		s->resources[r].offered -= sched_allocatable(s, node, r);
 		s->allocatable[(size_t)node * s->stride + r] = 0;
 	}
 	for (uint32_t i = 0; from && i < from->n_allocatable; i++) {
@@ -271,6 +272,8 @@ static void set_allocatable(struct kar_sched *s, uint32_t node, const struct kar
 
 		if (r == SCHED_NONE)
 			continue; /* the cluster has more kinds of resources than are counted; who asks for it fits nowhere */
+		s->resources[r].offered +=
+			amount - sched_allocatable(s, node, r); /* it may be listed twice */
 		s->allocatable[(size_t)node * s->stride + r] = amount;
 		if (amount > s->resources[r].largest)
 			s->resources[r].largest = amount;

@@ -225,11 +225,12 @@ static void count_devices(struct kar_devices *d, const char *node, int64_t *coun
 	}
 }
 
+/* A kubelet goes on listing 0 of a resource whose device plugin has gone, so that says nothing: kube-scheduler asks for devices then. */
 static bool lists(const struct kar_node *node, const char *resource)
 {
 	for (uint32_t i = 0; i < node->offer.n_allocatable; i++) {
 		if (strcmp(node->offer.allocatable[i].resource, resource) == 0)
-			return true;
+			return node->offer.allocatable[i].amount > 0;
 	}
 	return false;
 }

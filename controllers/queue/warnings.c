@@ -15,9 +15,6 @@ struct sums {
 
 struct queue_rights {
 	struct sums *of; /* by queue; the last: of those without a parent */
-	struct kar_sched_amount *
-		offered; /* by all nodes, cordoned and not ready ones included; as far as somebody has asked */
-	uint32_t n_offered;
 };
 
 static const struct kar_queue_amounts *right_of(const struct kar_queue_in *q, int right)
@@ -45,7 +42,6 @@ struct queue_rights *queue_sum_rights(struct queue_pass *p)
 	struct queue_rights *r = kar_arena_alloc(a, 1, sizeof(*r));
 
 	r->of = kar_arena_alloc(a, (size_t)p->n_queues + 1, sizeof(*r->of));
-	r->offered = kar_arena_alloc(a, KAR_SCHED_RESOURCES, sizeof(*r->offered));
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		const struct kar_queue_status_out *out = &p->result.queues[i];
 		uint32_t parent = out->parent == KAR_QUEUE_NONE ? p->n_queues : out->parent;
@@ -60,20 +56,9 @@ struct queue_rights *queue_sum_rights(struct queue_pass *p)
 	return r;
 }
 
-/* Each pass asks once for a resource, as the answer is a walk over all nodes. */
 static int64_t offered(const struct queue_pass *p, const char *resource)
 {
-	struct queue_rights *r = p->rights;
-	int64_t amount;
-
-	for (uint32_t i = 0; i < r->n_offered; i++) {
-		if (strcmp(r->offered[i].resource, resource) == 0)
-			return r->offered[i].amount;
-	}
-	amount = kar_sched_offered(p->snapshot.sched, resource);
-	if (r->n_offered < KAR_SCHED_RESOURCES)
-		r->offered[r->n_offered++] = (struct kar_sched_amount){ resource, amount };
-	return amount;
+	return kar_sched_offered(p->snapshot.sched, resource);
 }
 
 /* The text grows by one warning. */

@@ -112,7 +112,7 @@ static void class(struct world *w, const char *name, const char *created, const 
 	put(w, w->classes, name, meta, rest);
 }
 
-/* A slice of the pool of its node; @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters. */
+/* A slice of the pool of its node; @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters, l one whose type is a list. */
 static void slice(struct world *w, const char *name, const char *on, int generation, int slices,
 	const char *devices)
 {
@@ -122,8 +122,11 @@ static void slice(struct world *w, const char *name, const char *on, int generat
 		",\"spec\":{\"driver\":\"d.io\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":%d,\"resourceSliceCount\":%d},\"devices\":[",
 		on, on, generation, slices);
 	for (int i = 0; devices[i]; i++)
-		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"type\":{\"string\":\"%s\"}}%s}",
-			i ? "," : "", name, i, devices[i] == 'm' ? "mig" : "gpu",
+		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"type\":{%s}}%s}", i ? "," : "",
+			name, i,
+			devices[i] == 'm'           ? "\"string\":\"mig\""
+				: devices[i] == 'l' ? "\"strings\":[\"gpu\",\"new\"]"
+						    : "\"string\":\"gpu\"",
 			devices[i] == 't' ? ",\"taints\":[{\"key\":\"bad\",\"effect\":\"NoSchedule\"}]"
 				: devices[i] == 'c' ? ",\"consumesCounters\":[{\"counterSet\":\"x\"}]"
 						    : "");
@@ -277,6 +280,8 @@ static void a_node_offers_one_of_both(void **state KAR_UNUSED)
 	check(&w, "no longer", "n1", GPU, 3, 11);
 	node(&w, "n1", "4", false);
 	check(&w, "again", "n1", GPU, 4, 12);
+	node(&w, "n1", "0", false);
+	check(&w, "its device plugin has gone", "n1", GPU, 3, 11);
 	end(&w);
 }
 
@@ -308,7 +313,11 @@ static void what_is_not_exact_is_marked(void **state KAR_UNUSED)
 	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
 	class(&w, "gpu", "01", GPU, IS_GPU);
 	assert_string_equal(doubt(&w, GPU), "");
+	slice(&w, "s1", "n1", 1, 1, "gl");
+	check(&w, "an attribute that is not read", "n1", GPU, 2, 2);
+	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
 	slice(&w, "s1", "n1", 1, 1, "gc");
+	class(&w, "gpu", "01", GPU, IS_GPU);
 	assert_string_equal(doubt(&w, GPU), "devices that share counters");
 	class(&w, "all", "01", "a.b/all", "true");
 	slice(&w, "s1", "n1", 1, 1, "gm");

@@ -242,14 +242,16 @@ static void check_counts(struct kar_sched *s, uint64_t seed, uint32_t event)
 static void check_sums(struct kar_sched *s)
 {
 	for (uint32_t r = 0; r < s->n_resources; r++) {
-		int64_t spare = 0;
+		int64_t spare = 0, offered = 0;
 
 		for (uint32_t n = 0; n < s->n_nodes; n++) {
 			int64_t room = s->nodes[n].known ? sched_free(s, n, r) : 0;
 
 			spare += room > 0 ? room : 0;
+			offered += s->nodes[n].known ? sched_allocatable(s, n, r) : 0;
 		}
 		assert_int_equal(spare, s->resources[r].spare);
+		assert_int_equal(offered, kar_sched_offered(s, s->resources[r].name));
 	}
 	for (uint32_t k = 0; k < s->n_keys; k++) {
 		for (uint32_t i = 0; i < s->n_hot; i++) {

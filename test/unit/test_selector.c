@@ -17,6 +17,7 @@ static const struct kar_device_value attributes[] = {
 	{ "ecc", KAR_DEVICE_FLAG, NULL, 1 },
 	{ "driverVersion", KAR_DEVICE_VERSION, "570.86.10", 0 },
 	{ "odd", KAR_DEVICE_VERSION, "1.2.3-rc.1", 0 },
+	{ "links", KAR_DEVICE_OTHER, NULL, 0 },
 };
 static const struct kar_device_value capacity[] = {
 	{ "memory", KAR_DEVICE_QUANTITY, "80Gi", 0 },
@@ -83,6 +84,9 @@ static const struct {
 	{ "cel.bind(x, 1, x == 1)", KAR_MATCH_UNKNOWN },
 	{ A ".type == 3", KAR_MATCH_UNKNOWN },
 	{ A ".odd.compareTo(semver('1.2.3')) >= 0", KAR_MATCH_UNKNOWN },
+	{ A ".links == 'a'", KAR_MATCH_UNKNOWN },
+	{ "'a' in " A ".links", KAR_MATCH_UNKNOWN },
+	{ "has(" A ".links)", KAR_MATCH_UNKNOWN },
 	{ A ".productName.matches('\\\\d+')", KAR_MATCH_UNKNOWN },
 	{ A ".productName.matches('[0-9]{2}')", KAR_MATCH_UNKNOWN },
 	{ "device.driver == 'gpu.example.com' ? true : false", KAR_MATCH_UNKNOWN },
