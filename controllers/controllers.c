@@ -5,6 +5,7 @@
 #include "common/base/intern.h"
 #include "common/base/log.h"
 #include "common/base/mem.h"
+#include "controllers/cluster/native.h"
 
 #define MEMBER(fn) fn,
 static void (*const all[])(struct kar_controller *) = { KAR_CONTROLLERS(MEMBER) };

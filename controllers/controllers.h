@@ -4,7 +4,7 @@
 #ifndef KAR_CONTROLLERS_H
 #define KAR_CONTROLLERS_H
 
-#include "controllers/cluster/stores.h"
+#include "controllers/cluster/caches.h"
 
 struct kar_controllers_options {
 	const char *ns;       /* the only namespace to manage; NULL: all */
@@ -30,8 +30,5 @@ struct kar_manager *kar_controllers_new(struct kar_loop *l, struct kar_client *c
 #define KAR_CONTROLLERS_DECLARE(fn) void fn(struct kar_controller *c) KAR_NONNULL;
 KAR_CONTROLLERS(KAR_CONTROLLERS_DECLARE)
 #undef KAR_CONTROLLERS_DECLARE
-
-/* X(name of the cache, its entry): the kinds of workloads (controllers/workload.h), whose controllers create pods for their own groups. */
-#define KAR_WORKLOADS(X) X(queuejobs, kar_queuejob_workload)
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * workload - what a queue and a group may ask of any kind of workload: the contract between the reconcilers of queues and groups, which
- * name no kind, and the kinds (KAR_WORKLOADS of controllers.h). Pure.
+ * name no kind, and the kinds (KAR_WORKLOADS). Pure.
  *
  * A workload is an object of one of our kinds whose controller creates the pods of a group, and the group: a QueueJob. Which workload
  * controls a group says controllers/cluster/owner.h. Times are wall ms; 0: it has not happened. What an answer points to is borrowed from the
@@ -116,5 +116,8 @@ struct kar_workload_kind {
 };
 
 extern const struct kar_workload_kind kar_queuejob_workload; /* queuejob/roles.c */
+
+/* X(name of the cache, its entry): the kinds of workloads, whose controllers create pods for their own groups. */
+#define KAR_WORKLOADS(X) X(queuejobs, kar_queuejob_workload)
 
 #endif

@@ -10,13 +10,7 @@
 
 #include "common/kube/client.h"
 #include "common/loop/loop.h"
-
-/* What is known about it. */
-struct kar_native {
-	bool known;                  /* false: there was no answer yet */
-	const struct kar_type *type; /* of the PodGroups to be used; NULL: there are none */
-	char why_not[256];           /* with .known and without .type: for people */
-};
+#include "controllers/cluster/settings.h"
 
 struct kar_native_probe;
 

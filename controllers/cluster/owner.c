@@ -4,7 +4,7 @@
 
 #include "api/podgroup/pg_members.h"
 #include "common/base/str.h"
-#include "controllers/controllers.h"
+#include "controllers/workload.h"
 
 struct entry {
 	size_t store; /* offset in struct kar_stores */

@@ -7,19 +7,20 @@
 
 #include "api/podgroup/pg_members.h"
 #include "api/podgroup/pg_plan.h"
-#include "common/base/str.h"
-#include "common/codec/json.h"
 #include "common/base/log.h"
+#include "common/base/str.h"
 #include "common/base/utf8.h"
+#include "common/codec/json.h"
 #include "controllers/cluster/asked.h"
+#include "controllers/cluster/caches.h"
+#include "controllers/cluster/owner.h"
+#include "controllers/cluster/snapshot.h"
+#include "controllers/cluster/unit.h"
 #include "controllers/controllers.h"
 #include "controllers/kar_metrics.h"
-#include "controllers/cluster/owner.h"
 #include "controllers/podgroup/made.h"
 #include "controllers/podgroup/release.h"
 #include "controllers/podgroup/tell.h"
-#include "controllers/cluster/snapshot.h"
-#include "controllers/cluster/unit.h"
 
 enum {
 	CACHE_WAIT = 100, /* ms between two checks whether the cache has our own write */

@@ -22,8 +22,7 @@ static void check_class(struct making *m, const char *name)
 static void check_role(struct making *m, size_t role, bool ran, bool proven)
 {
 	const struct kar_workload_role *r = &m->roles.items[role];
-	const struct kar_template *t =
-		m->kind->template(m->owner, role, m->p->stores->templates, m->p->s->mono);
+	const struct kar_template *t = m->kind->template(m->owner, role, m->p->stores->templates, m->p->mono);
 	enum kar_template_verdict verdict = t ? t->verdict : KAR_TEMPLATE_UNKNOWN;
 
 	check_class(m, r->template_class);
@@ -36,9 +35,9 @@ static void check_role(struct making *m, size_t role, bool ran, bool proven)
 		m->in->gate = kar_arena_strndup(m->arena, t->gate, strlen(t->gate));
 	m->in->takes_nothing |= m->in->gate != NULL;
 	m->in->unchecked |= verdict == KAR_TEMPLATE_UNKNOWN && !ran && !proven;
-	m->in->asks |= !proven && kar_template_is_old(t, m->p->s->mono);
+	m->in->asks |= !proven && kar_template_is_old(t, m->p->mono);
 	m->in->guesses |=
-		!proven && !m->kind->needs(m->owner, role, m->p->stores->templates, m->p->s->mono).known;
+		!proven && !m->kind->needs(m->owner, role, m->p->stores->templates, m->p->mono).known;
 }
 
 /* @n of them count. */
@@ -119,7 +118,7 @@ bool queue_is_refused_at_its_start(const struct making *m)
 		return false;
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_template *t =
-			m->kind->template(m->owner, i, m->p->stores->templates, m->p->s->mono);
+			m->kind->template(m->owner, i, m->p->stores->templates, m->p->mono);
 
 		if (m->roles.items[i].replicas > 0 && t &&
 			(t->verdict == KAR_TEMPLATE_INVALID || t->verdict == KAR_TEMPLATE_FORBIDDEN))
@@ -133,11 +132,11 @@ static void want_verdicts(struct queue_pass *p, const struct queue_group *qg)
 	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
 
 	for (size_t i = 0; i < qg->roles->n; i++) {
-		const struct kar_template *t = kind->template(qg->owner, i, p->stores->templates, p->s->mono);
+		const struct kar_template *t = kind->template(qg->owner, i, p->stores->templates, p->mono);
 
 		if (qg->roles->items[i].replicas > 0 &&
-			(!t || t->verdict == KAR_TEMPLATE_UNKNOWN || kar_template_is_old(t, p->s->mono)))
-			kind->want_template(qg->owner, i, p->stores->templates, p->s->mono);
+			(!t || t->verdict == KAR_TEMPLATE_UNKNOWN || kar_template_is_old(t, p->mono)))
+			kind->want_template(qg->owner, i, p->stores->templates, p->mono);
 	}
 }
 
@@ -147,8 +146,8 @@ static void want_needs(struct queue_pass *p, const struct queue_group *qg)
 
 	for (size_t i = 0; i < qg->roles->n; i++) {
 		if (qg->roles->items[i].replicas > 0 &&
-			!kind->needs(qg->owner, i, p->stores->templates, p->s->mono).known)
-			kind->want_needs(qg->owner, i, p->stores->templates, p->s->mono);
+			!kind->needs(qg->owner, i, p->stores->templates, p->mono).known)
+			kind->want_needs(qg->owner, i, p->stores->templates, p->mono);
 	}
 }
 
@@ -160,7 +159,7 @@ static kar_time awaited_by(const struct queue_pass *p, uint32_t i)
 	kar_time longest = 0;
 
 	for (size_t k = 0; k < qg->roles->n; k++) {
-		kar_time since = kind->needs(qg->owner, k, p->stores->templates, p->s->mono).awaited;
+		kar_time since = kind->needs(qg->owner, k, p->stores->templates, p->mono).awaited;
 
 		longest = since > longest ? since : longest;
 	}

@@ -55,7 +55,7 @@ static void add(struct kar_queue_group *in, uint32_t budget, struct kar_arena *a
 /* Budgets that protect pods with the labels of @pod: their numbers, in the arena. */
 static uint32_t *find_all(const struct budgets *b, const struct kar_pod *pod, uint32_t *n)
 {
-	struct kar_arena *a = &b->p->s->arena;
+	struct kar_arena *a = b->p->arena;
 	const struct kar_array labels = kar_pod_labels(pod, a);
 	uint32_t *found = NULL;
 	const struct kar_object *o;
@@ -118,7 +118,7 @@ static void observe_members(const struct budgets *b, uint32_t i)
 			k->found = find_all(b, pod, &k->n);
 		}
 		for (uint32_t j = 0; j < k->n; j++)
-			add(in, k->found[j], &b->p->s->arena);
+			add(in, k->found[j], b->p->arena);
 	}
 }
 
@@ -164,10 +164,10 @@ static const struct kar_disruptionbudget *strict_of_workload(const struct queue_
 {
 	const struct queue_group *qg = &p->groups[i];
 	const struct kar_workload_kind *kind = kar_owner_kind(qg->owner);
-	struct alike *list = kar_arena_alloc(&p->s->arena, qg->roles->n, sizeof(*list));
+	struct alike *list = kar_arena_alloc(p->arena, qg->roles->n, sizeof(*list));
 
 	for (size_t k = 0; k < qg->roles->n; k++)
-		list[k] = (struct alike){ .labels = kind->labels(qg->owner, k, qg->admitted, &p->s->arena),
+		list[k] = (struct alike){ .labels = kind->labels(qg->owner, k, qg->admitted, p->arena),
 			.pods = qg->roles->items[k].replicas };
 	return find_strict(p, qg->group->o.ns, list, qg->roles->n, p->in[i].min);
 }
@@ -194,7 +194,7 @@ static const struct kar_disruptionbudget *strict_of_members(const struct queue_p
 		if (k == KNOWN) /* it counts with the last ones */
 			k--;
 		else if (k == n)
-			list[n++] = (struct alike){ kar_pod_labels(pod, &p->s->arena), like, 0 };
+			list[n++] = (struct alike){ kar_pod_labels(pod, p->arena), like, 0 };
 		list[k].pods++;
 	}
 	return find_strict(p, g->o.ns, list, n, g->spec.min_member);
@@ -216,7 +216,7 @@ static void observe_strict(struct queue_pass *p, uint32_t i)
 			kar_pg_of_others(qg->group))) /* pods may have got labels that no template has */
 		b = strict_of_members(p, i);
 	if (b)
-		p->in[i].not_returnable = kar_arena_printf(&p->s->arena,
+		p->in[i].not_returnable = kar_arena_printf(p->arena,
 			"PodDisruptionBudget %s allows less than all of its pods", b->o.name);
 }
 
@@ -250,8 +250,8 @@ void queue_observe_budgets(struct queue_pass *p)
 		observe_strict(p, i);
 	if (!most || !somebody_waits(p))
 		return;
-	b.all = kar_arena_alloc(&p->s->arena, most, sizeof(struct kar_disruptionbudget *));
-	b.allowed = kar_arena_alloc(&p->s->arena, most, sizeof(*b.allowed));
+	b.all = kar_arena_alloc(p->arena, most, sizeof(struct kar_disruptionbudget *));
+	b.allowed = kar_arena_alloc(p->arena, most, sizeof(*b.allowed));
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);)
 		b.all[b.n++] = kar_as_disruptionbudget(o);
 	qsort(b.all, b.n, sizeof(struct kar_disruptionbudget *), compare);

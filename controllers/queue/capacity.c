@@ -21,7 +21,7 @@ static void grow(struct queue_pass *p, kar_class class)
 {
 	struct queue_sums *q = p->sums;
 	kar_class n = 2 * class + 64;
-	int64_t *all = kar_arena_alloc(&p->s->arena, n, sizeof(*all));
+	int64_t *all = kar_arena_alloc(p->arena, n, sizeof(*all));
 
 	if (q->n)
 		memcpy(all, q->on_nodes, q->n * sizeof(*all));
@@ -50,7 +50,7 @@ static void add_kind(void *arg, const struct kar_pod_needs *needs, int64_t on_no
 
 void queue_count_capacity(struct queue_pass *p)
 {
-	p->sums = kar_arena_alloc(&p->s->arena, 1, sizeof(*p->sums));
+	p->sums = kar_arena_alloc(p->arena, 1, sizeof(*p->sums));
 	if (p->nodes)
 		kar_capacity_each(p->stores->capacity, add_kind, p);
 }
@@ -117,9 +117,8 @@ static bool is_of_kind(kar_class *kinds, uint32_t *n, kar_class class)
 static void expect_pods(struct queue_pass *p)
 {
 	const struct kar_pod **pods;
-	uint32_t n =
-		kar_expected_list(p->stores->expected, p->s->now, KAR_QUEUE_EXPECTED, &p->s->arena, &pods);
-	struct kar_queue_expected *all = kar_arena_alloc(&p->s->arena, n + 1, sizeof(*all));
+	uint32_t n = kar_expected_list(p->stores->expected, p->now, KAR_QUEUE_EXPECTED, p->arena, &pods);
+	struct kar_queue_expected *all = kar_arena_alloc(p->arena, n + 1, sizeof(*all));
 	kar_class kinds[KINDS];
 	uint32_t n_kinds = 0, k = 0;
 
@@ -143,9 +142,9 @@ static void expect_pods(struct queue_pass *p)
 
 void queue_finish_capacity(struct queue_pass *p)
 {
-	struct amounts *used = kar_arena_alloc(&p->s->arena, 1, sizeof(*used));
+	struct amounts *used = kar_arena_alloc(p->arena, 1, sizeof(*used));
 	struct kar_sched_amount *offers = NULL;
-	uint32_t n = p->nodes ? kar_capacity_offers(p->stores->capacity, &p->s->arena, &offers) : 0;
+	uint32_t n = p->nodes ? kar_capacity_offers(p->stores->capacity, p->arena, &offers) : 0;
 
 	for (kar_class class = 1; p->nodes && class < p->sums->n; class ++)
 		add_class(p, used, class);

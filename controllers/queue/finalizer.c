@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "common/codec/json.h"
 #include "controllers/queue/pass.h"
+#include "controllers/runtime/controller.h"
 
 static bool is_held_by_us(const struct kar_queue *q)
 {
@@ -60,7 +61,7 @@ const struct queue_hold *queue_holds(const struct queue_pass *p)
 
 	if (!any_is_deleted(p))
 		return NULL;
-	holds = kar_arena_alloc(&p->s->arena, p->n_queues, sizeof(*holds));
+	holds = kar_arena_alloc(p->arena, p->n_queues, sizeof(*holds));
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (p->result.groups[i].standing == KAR_QUEUE_WAITING)
 			continue;

@@ -275,7 +275,7 @@ static void unseat_planned(struct making *m)
 static void renew_plan(struct making *m, struct queue_gang *out)
 {
 	const struct kar_pg_placement *plan = &m->group->status.placement;
-	kar_time now = m->p->s->now, age = now - plan->time, retry_in = plan->retry_after - now;
+	kar_time now = m->p->now, age = now - plan->time, retry_in = plan->retry_after - now;
 
 	out->renews = true;
 	/*
@@ -313,8 +313,8 @@ static struct making new_making(struct queue_pass *p, uint32_t i)
 		.group = p->groups[i].group,
 		.owner = p->groups[i].owner,
 		.kind = kar_owner_kind(p->groups[i].owner),
-		.arena = &p->s->arena,
-		.runs = { .arena = &p->s->arena } };
+		.arena = p->arena,
+		.runs = { .arena = p->arena } };
 	struct kar_roles *roles = kar_arena_alloc(m.arena, 1, sizeof(*roles));
 	size_t n;
 
@@ -428,7 +428,7 @@ static int32_t last_bound(const struct making *m, bool *later)
  */
 static void keep_what_stays(struct making *m)
 {
-	kar_time scaled = m->group->status.last_scale_time, left = scaled + STOPPED_WITHIN - m->p->s->now;
+	kar_time scaled = m->group->status.last_scale_time, left = scaled + STOPPED_WITHIN - m->p->now;
 	struct kar_queue_group *in = m->in;
 	bool later = false;
 	int32_t last = last_bound(m, &later);
@@ -506,7 +506,7 @@ static bool must_go(const struct kar_podgroup *g, const struct kar_pod *pod)
 
 void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 {
-	struct queue_runs runs = { .arena = &p->s->arena };
+	struct queue_runs runs = { .arena = p->arena };
 	const struct kar_object *o;
 	char key[KAR_KEY_LEN];
 

@@ -70,7 +70,7 @@ struct kar_queue_amounts queue_hold(struct queue_pass *p, const struct kar_podgr
 
 	if (!g->spec.min_resources.n)
 		return (struct kar_queue_amounts){ 0 };
-	r.items = kar_arena_alloc(&p->s->arena, g->spec.min_resources.n, sizeof(*r.items));
+	r.items = kar_arena_alloc(p->arena, g->spec.min_resources.n, sizeof(*r.items));
 	r.n = read_whole(g, r.items);
 	r.n = queue_hold_rest(p, r.items, r.n, runs);
 	return (struct kar_queue_amounts){ r.items, queue_hold_rest(p, r.items, r.n, others) };

@@ -176,6 +176,5 @@ const char *queue_who_is_late(const struct queue_pass *p, const struct queue_gro
 	n = count_let_in(p, qg, d);
 	if (n >= qg->late->n)
 		return NULL;
-	return kar_arena_printf(&p->s->arena, "member %s waits: %s", qg->late->members[n]->o.name,
-		d->limit_text);
+	return kar_arena_printf(p->arena, "member %s waits: %s", qg->late->members[n]->o.name, d->limit_text);
 }

@@ -130,7 +130,7 @@ struct kar_queue_amounts queue_hold_lost(const struct gathering *m)
 {
 	int64_t missing = queue_minimum_left(m) - (int64_t)m->have.n - (int64_t)m->unbound.n, pods = 0;
 	bool begins = m->group->status.placement.state == KAR_PG_STATE_NONE;
-	kar_time left = queue_keeps_room_for(m->group, m->p->s->now);
+	kar_time left = queue_keeps_room_for(m->group, m->p->now);
 	struct kar_queue_amounts all;
 	struct kar_sched_amount *rest;
 	uint32_t n;

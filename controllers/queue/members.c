@@ -203,7 +203,7 @@ static void renew(struct gathering *m, struct queue_gang *out)
  */
 static bool starts_in_stages(const struct gathering *m)
 {
-	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
+	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->now;
 
 	if (!m->group->spec.has_min_resources || !m->unbound.n)
 		return false;
@@ -214,7 +214,7 @@ static bool starts_in_stages(const struct gathering *m)
 /* Its controller makes more members than the minimum, and some of them have come a moment ago. */
 static bool expects_more(const struct gathering *m, bool started)
 {
-	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->s->now;
+	kar_time left = m->youngest + KAR_PG_STAGED_AFTER - m->p->now;
 
 	if (started || m->group->options.total <= (int64_t)(m->have.n + m->unbound.n) || left <= 0)
 		return false;
@@ -230,12 +230,12 @@ static bool may_be_incomplete(struct queue_pass *p, const struct kar_podgroup *g
 {
 	enum { WITHIN = 5 * KAR_SECOND };
 	const struct kar_condition *c = kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);
-	kar_time left = c && c->status == KAR_COND_TRUE ? c->last_transition + WITHIN - p->s->now : 0;
+	kar_time left = c && c->status == KAR_COND_TRUE ? c->last_transition + WITHIN - p->now : 0;
 
 	if (kar_pg_lasting_state(g) != KAR_PG_STATE_NONE)
 		return false;
-	if (queue_keeps_room_for(g, p->s->now) > left)
-		left = queue_keeps_room_for(g, p->s->now); /* it has lost all that ran, and begins anew */
+	if (queue_keeps_room_for(g, p->now) > left)
+		left = queue_keeps_room_for(g, p->now); /* it has lost all that ran, and begins anew */
 	if (gated)
 		queue_come_again(p, left);
 	return !gated || left > 0;
@@ -489,12 +489,12 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	struct gathering m = { .p = p,
 		.group = g,
 		.in = &p->in[i],
-		.arena = &p->s->arena,
+		.arena = p->arena,
 		.admitted = qg->admitted,
-		.runs = { .arena = &p->s->arena } };
+		.runs = { .arena = p->arena } };
 	enum kar_pg_state state = g->status.placement.state;
 	bool started = state == KAR_PG_STATE_SATISFIED || state == KAR_PG_STATE_UNPLACED;
-	bool holds = qg->admitted && kar_pg_holds(g, p->s->now);
+	bool holds = qg->admitted && kar_pg_holds(g, p->now);
 	struct queue_gang *out = NULL;
 
 	queue_gather(&m, started);
@@ -504,7 +504,7 @@ static struct gathering observe(struct queue_pass *p, uint32_t i)
 	if (qg->admitted)
 		add_seated(&m, &m.have, node_of);
 	if (holds)
-		queue_come_again(p, kar_pg_hold_ends(g) - p->s->now); /* its room is free then */
+		queue_come_again(p, kar_pg_hold_ends(g) - p->now); /* its room is free then */
 	if (p->nodes && kar_pg_keeps_placement(g) && state != KAR_PG_STATE_ROLLING_BACK) {
 		out = kar_arena_alloc(m.arena, 1, sizeof(*out));
 		queue_fill_gang(p, i, out);
@@ -550,7 +550,7 @@ void queue_observe_members(struct queue_pass *p, uint32_t i)
 	if (qg->gang && qg->group->status.placement.state == KAR_PG_STATE_NONE && qg->admitted) {
 		/* Its members are all there, and were not placed: it waits for places. If it had some a moment ago, before others. */
 		qg->admitted = false;
-		qg->keeps_place = queue_keeps_room_for(qg->group, p->s->now) > 0;
+		qg->keeps_place = queue_keeps_room_for(qg->group, p->now) > 0;
 		p->in[i] = begin;
 		m = observe(p, i);
 	}

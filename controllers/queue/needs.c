@@ -41,7 +41,7 @@ bool queue_find_classes(struct making *m)
 	for (size_t i = 0; i < m->roles.n; i++) {
 		const struct kar_workload_role *r = &m->roles.items[i];
 		const struct kar_pod_needs *stored =
-			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->s->mono).stored;
+			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->mono).stored;
 
 		if (stored) /* with the node selector of the workload */
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, stored);

@@ -27,19 +27,19 @@ static void set_preempted(struct queue_pass *p, const struct kar_podgroup *g, bo
 		.message = message,
 	};
 
-	kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
+	kar_condition_set(&st->conditions, &c, p->now, p->arena);
 }
 
 static kar_time this_second(const struct queue_pass *p)
 {
-	return p->s->now - p->s->now % KAR_SECOND;
+	return p->now - p->now % KAR_SECOND;
 }
 
 static const char *name_of(const struct queue_pass *p, uint32_t group)
 {
 	const struct kar_object *o = &p->groups[group].group->o;
 
-	return kar_arena_printf(&p->s->arena, "%s/%s", o->ns, o->name);
+	return kar_arena_printf(p->arena, "%s/%s", o->ns, o->name);
 }
 
 /* For whom it was evicted: "ns/name"; of a queue that is drained, what no group is called. */
@@ -47,7 +47,7 @@ static const char *name_taker(const struct queue_pass *p, const struct queue_gro
 	const struct kar_queue_decision *d)
 {
 	if (d->evicted_for == KAR_QUEUE_NONE)
-		return kar_arena_printf(&p->s->arena, "queue %s", qg->queue);
+		return kar_arena_printf(p->arena, "queue %s", qg->queue);
 	return name_of(p, d->evicted_for);
 }
 
@@ -87,7 +87,7 @@ static const char *hold_ended_for(const struct queue_pass *p, const struct queue
 const char *queue_message(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
-	struct kar_arena *a = &p->s->arena;
+	struct kar_arena *a = p->arena;
 	const char *text = d->message;
 
 	if (queue_is_admitted(d))
@@ -125,10 +125,10 @@ static void set_admitted(struct queue_pass *p, const struct queue_group *qg,
 		.message = queue_message(p, qg, d),
 	};
 
-	st->conditions = kar_conditions_copy(&st->conditions, &p->s->arena);
+	st->conditions = kar_conditions_copy(&st->conditions, p->arena);
 	if (queue_is_admitted(d))
 		end_admission(qg, &st->conditions);
-	kar_condition_set(&st->conditions, &admitted, p->s->now, &p->s->arena);
+	kar_condition_set(&st->conditions, &admitted, p->now, p->arena);
 }
 
 /* It waits for places, and gets none: its scheduler is another now, or it has no minimum, or no pods. */
@@ -193,8 +193,8 @@ static void count_waiting(const struct queue_pass *p, const struct queue_group *
 
 	if (waited && !waits) {
 		st->waited_seconds = kar_clamp(st->waited_seconds, 0, KAR_QUEUE_MAX_WAITED);
-		if (since && p->s->now > since)
-			st->waited_seconds += (p->s->now - since) / KAR_SECOND;
+		if (since && p->now > since)
+			st->waited_seconds += (p->now - since) / KAR_SECOND;
 		st->waiting_since = 0;
 	} else if (!waited && waits && !st->waiting_since) {
 		st->waiting_since = this_second(p);
@@ -215,7 +215,7 @@ bool queue_reserved(const struct queue_pass *p, const struct queue_group *qg, st
 				     : kar_queue_reason_name(KAR_QR_QUOTA_EXCEEDED),
 		.message = !r ? "nothing is reserved"
 			: !r->granted
-			? kar_text_fit(&p->s->arena, queue_quota_describe(p->quota, r), KAR_MAX_MESSAGE_BYTES)
+			? kar_text_fit(p->arena, queue_quota_describe(p->quota, r), KAR_MAX_MESSAGE_BYTES)
 			: r->account
 			? "room for spec.totalResources is kept in the ResourceQuotas of the namespace"
 			: "no ResourceQuota of the namespace limits pods" };
@@ -227,7 +227,7 @@ void queue_set_reserved(struct queue_pass *p, const struct queue_group *qg, stru
 	struct kar_condition c;
 
 	if (queue_reserved(p, qg, &c))
-		kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
+		kar_condition_set(&st->conditions, &c, p->now, p->arena);
 }
 
 /* Its pods are created bound, and run already: those that it lacks get their places as those of a gang that has started. */
@@ -274,13 +274,13 @@ static void set_placement(struct queue_pass *p, const struct queue_group *qg,
 	bool begins = queue_is_admitted(d) && !qg->admitted && qg->gang && (d->places || d->provisions);
 	struct kar_pg_placement repaired;
 
-	if (queue_repairs_plan(qg, d, this_second(p), &p->s->arena, &repaired)) {
+	if (queue_repairs_plan(qg, d, this_second(p), p->arena, &repaired)) {
 		st->placement = repaired;
 	} else if (queue_renews_plan(qg, d)) {
-		st->placement = queue_renew_places(qg, d, this_second(p), &p->s->arena);
+		st->placement = queue_renew_places(qg, d, this_second(p), p->arena);
 	} else if (begins) {
-		st->placement = queue_record_places(qg, d->provisions ? NULL : d->places, this_second(p),
-			&p->s->arena);
+		st->placement =
+			queue_record_places(qg, d->provisions ? NULL : d->places, this_second(p), p->arena);
 		st->backend = qg->gang->backend;
 	} else if (is_adopted(qg)) {
 		st->placement = kar_pg_adopt(&st->placement, p->in[qg - p->groups].min, this_second(p));
@@ -314,7 +314,7 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 
 	st->scaling_limit = qg->workload || late ? limits[d->limit] : KAR_PG_LIMIT_NONE;
 	st->scaling_limit_message =
-		st->scaling_limit && text ? kar_text_fit(&p->s->arena, text, KAR_MAX_MESSAGE_BYTES) : "";
+		st->scaling_limit && text ? kar_text_fit(p->arena, text, KAR_MAX_MESSAGE_BYTES) : "";
 }
 
 /* What is decided about edited templates; false: nothing. */
@@ -330,8 +330,8 @@ static bool decide_edit(const struct queue_pass *p, const struct queue_group *qg
 					: kar_reason_WaitingForAdmission,
 		.message = d->takes_edit
 			? "the pods are made again with the edited templates"
-			: kar_text_fit(&p->s->arena,
-				  kar_arena_printf(&p->s->arena, "templates edited: %s", d->edit_text),
+			: kar_text_fit(p->arena,
+				  kar_arena_printf(p->arena, "templates edited: %s", d->edit_text),
 				  KAR_MAX_MESSAGE_BYTES) };
 	return true;
 }
@@ -353,7 +353,7 @@ static void set_templates(struct queue_pass *p, const struct queue_group *qg,
 	struct kar_condition c;
 
 	if (decide_edit(p, qg, d, &c))
-		kar_condition_set(&st->conditions, &c, p->s->now, &p->s->arena);
+		kar_condition_set(&st->conditions, &c, p->now, p->arena);
 }
 
 /* The status of the group as it is after @d. */

@@ -123,8 +123,8 @@ static enum kar_queue_yields yields(struct queue_pass *p, const struct kar_podgr
 	if (queue_is_owned(g))
 		return KAR_QUEUE_YIELDS_TO_NOBODY;
 	to = queue_yields_to(g, admitted,
-		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)),
-		p->s->now, &left);
+		kar_store_index_count(p->stores->pods, KAR_POD_BY_GROUP, kar_object_key(&g->o, key)), p->now,
+		&left);
 	if (left > 0 && left < p->yields_in)
 		p->yields_in = left;
 	return to;
@@ -174,7 +174,7 @@ static const char *admitting_queue(const struct kar_podgroup *g)
 
 static const struct kar_workload *copy_workload(struct queue_pass *p, const struct kar_workload *w)
 {
-	struct kar_workload *copy = kar_arena_alloc(&p->s->arena, 1, sizeof(*copy));
+	struct kar_workload *copy = kar_arena_alloc(p->arena, 1, sizeof(*copy));
 
 	*copy = *w;
 	return copy;
@@ -244,7 +244,7 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 {
 	const struct kar_podgroup *g = qg->group;
 	const struct kar_pg_placement *pl = &g->status.placement;
-	struct kar_arena *a = &p->s->arena;
+	struct kar_arena *a = p->arena;
 
 	if (in->queue != KAR_QUEUE_NONE && !kar_asked_admits(p->stores, p->queues[in->queue], g))
 		queue_refuse(in, KAR_QR_NAMESPACE_NOT_ALLOWED,
@@ -255,7 +255,7 @@ static void refuse(struct queue_pass *p, const struct queue_group *qg, struct ka
 		queue_refuse(in, KAR_QR_PREEMPTED, pl->cause);
 	if (in->ineligible == KAR_QR_BACK_OFF)
 		return; /* what is said already is the cause behind */
-	if (queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->s->now))
+	if (queue_is_rolled_back(g) || (qg->gang && pl->retry_after > p->now))
 		queue_refuse(in, KAR_QR_BACK_OFF, describe_failure(g, a));
 }
 
@@ -285,7 +285,7 @@ static void wait_for(struct queue_pass *p, const struct queue_group *qg, struct 
 	bool same = kar_streq(other->o.ns, qg->group->o.ns);
 
 	queue_refuse(in, KAR_QR_GANG_GROUP,
-		kar_arena_printf(&p->s->arena, "it starts with %s/%s, which %s", other->o.ns, other->o.name,
+		kar_arena_printf(p->arena, "it starts with %s/%s, which %s", other->o.ns, other->o.name,
 			same ? "waits (WaitingForMembers)" : "is not ready"));
 }
 
@@ -296,7 +296,7 @@ static void wait_for_start(struct queue_pass *p, const struct queue_group *qg, s
 	bool same = kar_streq(other->o.ns, qg->group->o.ns);
 
 	queue_refuse(in, KAR_QR_GANG_GROUP,
-		kar_arena_printf(&p->s->arena, "it starts %s %s/%s, which %s", same ? "after" : "with",
+		kar_arena_printf(p->arena, "it starts %s %s/%s, which %s", same ? "after" : "with",
 			other->o.ns, other->o.name,
 			same ? "has not started and does not name it" : "is not ready"));
 }
@@ -308,8 +308,8 @@ static const struct kar_unit *find_unit(struct queue_pass *p, struct queue_group
 
 	if (qg->unit)
 		return qg->unit;
-	unit = kar_arena_alloc(&p->s->arena, 1, sizeof(*unit));
-	*unit = kar_unit_of(p->stores, qg->group, &p->s->arena);
+	unit = kar_arena_alloc(p->arena, 1, sizeof(*unit));
+	*unit = kar_unit_of(p->stores, qg->group, p->arena);
 	qg->unit = unit;
 	for (size_t i = 1; i < unit->n; i++) {
 		uint32_t number = queue_number_of(p, unit->groups[i]);
@@ -329,7 +329,7 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 	if (is_empty(qg) || (qg->workload && !qg->workload->gang_groups->n))
 		return;
 	unit = find_unit(p, qg);
-	numbers = kar_arena_alloc(&p->s->arena, unit->n + 1, sizeof(*numbers));
+	numbers = kar_arena_alloc(p->arena, unit->n + 1, sizeof(*numbers));
 	for (size_t i = 0; i < unit->n; i++) {
 		uint32_t number = queue_number_of(p, unit->groups[i]);
 
@@ -360,12 +360,12 @@ static void check_devices(const struct queue_pass *p, struct kar_queue_group *in
 
 			if (c && in->created_bound)
 				queue_refuse(in, KAR_QR_UNSUPPORTED,
-					kar_arena_printf(&p->s->arena,
+					kar_arena_printf(p->arena,
 						"only kube-scheduler allocates devices (%s of DeviceClass %s): use " KAR_DEFAULT_SCHEDULER,
 						name, c->o.name));
 			else if (c && !kar_sched_offered(sched, name))
 				queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
-					kar_arena_printf(&p->s->arena,
+					kar_arena_printf(p->arena,
 						"no node offers %s yet: no complete ResourceSlice has a device of DeviceClass %s",
 						name, c->o.name));
 		}
@@ -508,7 +508,7 @@ uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *
 
 static void number_groups(struct queue_pass *p)
 {
-	p->numbers = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*p->numbers));
+	p->numbers = kar_arena_alloc(p->arena, p->n_groups + 1, sizeof(*p->numbers));
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		p->numbers[i] = (struct queue_number){ p->groups[i].group, i };
 	qsort(p->numbers, p->n_groups, sizeof(*p->numbers), compare_numbers);
@@ -518,10 +518,10 @@ static void observe_groups(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->podgroups;
 	size_t most = kar_store_count(store), n_finished = 0;
-	const struct kar_podgroup **finished = kar_arena_alloc(&p->s->arena, most + 1, sizeof(*finished));
+	const struct kar_podgroup **finished = kar_arena_alloc(p->arena, most + 1, sizeof(*finished));
 	const struct kar_object *o;
 
-	p->groups = kar_arena_alloc(&p->s->arena, most + 1, sizeof(*p->groups));
+	p->groups = kar_arena_alloc(p->arena, most + 1, sizeof(*p->groups));
 	/* Finished groups are only counted, and may be ten times as many as the others. */
 	for (struct kar_iter it = kar_store_all(store); kar_iter_next(&it, &o);) {
 		const struct kar_podgroup *g = kar_as_podgroup(o);
@@ -549,9 +549,9 @@ void queue_observe(struct queue_pass *p)
 	p->retry_in = KAR_NEVER;
 	queue_observe_queues(p);
 	observe_groups(p);
-	p->in = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*p->in));
+	p->in = kar_arena_alloc(p->arena, p->n_groups + 1, sizeof(*p->in));
 	queue_count_capacity(p);
-	p->quota = queue_quota_begin(p->stores, &p->s->arena);
+	p->quota = queue_quota_begin(p->stores, p->arena);
 	for (uint32_t i = 0; i < p->n_groups; i++)
 		p->in[i] = begin_group(p, &p->groups[i]);
 	for (uint32_t i = 0; i < p->n_groups; i++)
@@ -565,8 +565,7 @@ void queue_observe(struct queue_pass *p)
 		queue_quota_group(p->quota, &p->in[i]);
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (p->groups[i].claim == QUEUE_CLAIM_ALIVE)
-			p->groups[i].reservation =
-				queue_quota_reserve(p->quota, p->groups[i].group, p->s->now);
+			p->groups[i].reservation = queue_quota_reserve(p->quota, p->groups[i].group, p->now);
 	}
 	queue_quota_end(p->quota, &p->snapshot);
 	queue_observe_budgets(p);

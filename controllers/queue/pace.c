@@ -38,7 +38,7 @@ static bool has_moved(int32_t before, int32_t now)
 
 static void measure_lines(struct queue_pass *p)
 {
-	p->lengths = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*p->lengths));
+	p->lengths = kar_arena_alloc(p->arena, p->n_queues + 1, sizeof(*p->lengths));
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (p->in[i].queue != KAR_QUEUE_NONE && p->result.groups[i].line > 0)
 			p->lengths[p->in[i].queue] = p->result.groups[i].line;
@@ -50,7 +50,7 @@ void queue_compare_lines(struct queue_pass *p, const struct queue_lines *told)
 	uint32_t at = 0;
 
 	measure_lines(p);
-	p->line_moved = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*p->line_moved));
+	p->line_moved = kar_arena_alloc(p->arena, p->n_queues + 1, sizeof(*p->line_moved));
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		const char *name = p->queues[i]->o.name;
 

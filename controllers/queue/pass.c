@@ -40,7 +40,7 @@ void queue_come_again(struct queue_pass *p, kar_time in)
 
 bool queue_is_overdue(struct queue_pass *p, const struct kar_pod *pod)
 {
-	kar_time left = kar_pod_overdue_in(pod, p->s->now);
+	kar_time left = kar_pod_overdue_in(pod, p->now);
 
 	queue_come_again(p, left);
 	return left <= 0;
@@ -82,7 +82,7 @@ void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out)
 	const struct kar_podgroup *g = p->groups[i].group;
 
 	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
-	queue_come_again(p, g->status.placement.retry_after - p->s->now);
+	queue_come_again(p, g->status.placement.retry_after - p->now);
 }
 
 int32_t queue_highest_priority(const struct queue_pass *p, const struct kar_podgroup *g)

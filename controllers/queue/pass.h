@@ -13,6 +13,7 @@
 #include "controllers/queue/queue.h"
 #include "controllers/queue/quota.h"
 #include "controllers/queue/runs.h"
+#include "controllers/runtime/plan.h"
 
 /* ms that a cluster autoscaler has to add nodes for a gang without room. */
 #define QUEUE_PROVISION_TIMEOUT (15 * KAR_MINUTE)
@@ -25,8 +26,11 @@ struct queue_number {
 };
 
 struct queue_pass {
-	const struct kar_stores *stores; /* borrowed, like .s; the rest is in the arena of .s */
-	struct kar_sync *s;
+	const struct kar_stores *stores; /* borrowed, like the next four; the rest is in .arena */
+	struct kar_arena *arena;
+	struct kar_plan *plan; /* what is to be written */
+	struct queue_shared *shared;
+	kar_time now, mono;
 	const struct kar_queue **queues; /* by name */
 	uint32_t n_queues;
 	struct queue_group *groups;
@@ -165,11 +169,6 @@ uint32_t queue_hold_rest(const struct queue_pass *p, struct kar_sched_amount *am
  */
 kar_time queue_keeps_room_for(const struct kar_podgroup *g, kar_time now) KAR_NONNULL;
 
-/* --- sync.c ----------------------------------------------------------------------------------------- */
-
-/* Counts in the metrics what the pass has decided. */
-void queue_count_pass(const struct queue_pass *p) KAR_NONNULL;
-
 /* --- budgets.c -------------------------------------------------------------------------------------- */
 
 /* Fills in the budgets of the snapshot, and which of them protect pods of groups. */
@@ -181,14 +180,6 @@ void queue_observe_budgets(struct queue_pass *p) KAR_NONNULL;
 void queue_write_groups(struct queue_pass *p) KAR_NONNULL;
 void queue_write_queues(struct queue_pass *p) KAR_NONNULL;
 void queue_make_default(struct queue_pass *p) KAR_NONNULL;
-/* See struct kar_controller. */
-int queue_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,
-	struct kar_err *err) KAR_NONNULL;
-bool queue_still_wanted(const struct kar_sync *s, const struct kar_action *a) KAR_NONNULL;
-/* Measures how long an admission has taken. */
-void queue_wrote(const struct kar_sync *s, const struct kar_action *a, const struct kar_answer *answer)
-	__attribute__((nonnull(1)));
-
 /* --- finalizer.c ------------------------------------------------------------------------------------ */
 
 /* What keeps a queue that is deleted from going: nothing, if both are NULL. */

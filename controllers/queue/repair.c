@@ -14,7 +14,7 @@
 bool queue_is_stuck(struct queue_pass *p, const struct kar_podgroup *g, const struct kar_pod *pod)
 {
 	kar_time left =
-		g->status.placement.repairs < KAR_PG_REPAIRS ? kar_pg_stuck_in(g, pod, p->s->now) : KAR_NEVER;
+		g->status.placement.repairs < KAR_PG_REPAIRS ? kar_pg_stuck_in(g, pod, p->now) : KAR_NEVER;
 
 	if (left != KAR_NEVER)
 		queue_come_again(p, left);

@@ -44,7 +44,7 @@ static void set_condition(const struct update *u, const char *type, bool status,
 		.message = message,
 	};
 
-	kar_condition_set(&u->status->conditions, &c, u->p->s->now, u->arena);
+	kar_condition_set(&u->status->conditions, &c, u->p->now, u->arena);
 }
 
 /* The first parent that is missing or goes away; else its own. */
@@ -291,9 +291,9 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 		.completed = out->counts.completed,
 		.unknown = out->counts.unknown,
 		.parent = parent_of(p, out),
-		.conditions = kar_conditions_copy(&q->status.conditions, &p->s->arena),
+		.conditions = kar_conditions_copy(&q->status.conditions, p->arena),
 	};
-	const struct update u = { p, q, i, out, q->deletion ? &holds[i] : NULL, &st, &p->s->arena };
+	const struct update u = { p, q, i, out, q->deletion ? &holds[i] : NULL, &st, p->arena };
 
 	set_amounts(&u);
 	set_head(&u);

@@ -12,6 +12,7 @@
 #include "controllers/kar_metrics.h"
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
+#include "controllers/queue/shell.h"
 
 #define ALL "all"
 /* Its sync only asks for a pass, at most once a second: for changes that affect nothing but counts of queues. */
@@ -323,7 +324,7 @@ static bool may_grow(const struct queue_pass *p, uint32_t i)
 
 static void note_waits_for_room(const struct queue_pass *p)
 {
-	struct queue_shared *shared = p->s->controller->shared;
+	struct queue_shared *shared = p->shared;
 
 	shared->may_grow = shared->waits_for_room = false;
 	for (uint32_t i = 0; i < p->n_groups; i++) {
@@ -349,12 +350,12 @@ static bool time_matters(const struct queue_pass *p)
 
 static void decide(struct queue_pass *p)
 {
-	const struct queue_shared *shared = p->s->controller->shared;
+	const struct queue_shared *shared = p->shared;
 
 	queue_observe(p);
-	kar_queue_plan(&p->snapshot, p->s->now, &p->s->arena, &p->result);
+	kar_queue_plan(&p->snapshot, p->now, p->arena, &p->result);
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
-		queue_come_again(p, p->result.again_at - p->s->now);
+		queue_come_again(p, p->result.again_at - p->now);
 	note_waits_for_room(p);
 	queue_want_verdicts(p);
 	if (shared->waits_for_room)
@@ -364,9 +365,8 @@ static void decide(struct queue_pass *p)
 }
 
 /* Groups that keep an admission, or want none, are not tried. */
-void queue_count_pass(const struct queue_pass *p)
+void queue_count_pass(const struct queue_pass *p, struct kar_metrics *m)
 {
-	struct kar_metrics *m = p->s->controller->metrics;
 	int admitted = 0, inadmissible = 0;
 
 	for (uint32_t i = 0; i < p->n_groups; i++) {
@@ -381,12 +381,12 @@ void queue_count_pass(const struct queue_pass *p)
 	kar_metric_add(m, &kar_m_kar_queue_passes_unsettled_total, p->result.unsettled, NULL);
 }
 
-static void pass(struct queue_pass *p)
+static void pass(struct queue_pass *p, struct kar_metrics *m)
 {
 	decide(p);
-	queue_count_pass(p);
-	kar_plan_requeue(&p->s->plan, p->yields_in);
-	kar_plan_requeue(&p->s->plan, p->retry_in);
+	queue_count_pass(p, m);
+	kar_plan_requeue(p->plan, p->yields_in);
+	kar_plan_requeue(p->plan, p->retry_in);
 	if (!p->queues_are_read_only)
 		queue_make_default(p);
 	queue_write_groups(p);
@@ -398,7 +398,11 @@ static struct queue_pass new_pass(const struct kar_controller *c, struct kar_syn
 {
 	/* A manager of one namespace does not see the pods of the others, so it does not know what room there is. */
 	return (struct queue_pass){ .stores = c->stores,
-		.s = s,
+		.arena = &s->arena,
+		.plan = &s->plan,
+		.shared = c->shared,
+		.now = s->now,
+		.mono = s->mono,
 		.nodes = c->settings->one_namespace ? NULL : c->stores->snapshot,
 		.served = kar_settings_served(c->settings),
 		.settings = c->settings,
@@ -461,7 +465,7 @@ static bool sync_all(struct kar_controller *c, struct kar_sync *s)
 
 	p.counts_in = due_in(state->status_written, COUNTS_INTERVAL, s->mono);
 	memory_of(s)->last_pass = s->mono;
-	pass(&p);
+	pass(&p, c->metrics);
 	memory_of(s)->interval =
 		PASS_INTERVAL + (kar_time)p.n_groups / PASS_GROUPS + (kar_time)p.n_finished / PASS_FINISHED;
 	if (p.moved)

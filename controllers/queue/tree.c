@@ -54,7 +54,7 @@ static struct kar_queue_in observe_queue(const struct kar_queue *q, struct kar_a
 void queue_observe_queues(struct queue_pass *p)
 {
 	const struct kar_store *store = p->stores->queues;
-	struct kar_arena *a = &p->s->arena;
+	struct kar_arena *a = p->arena;
 	const struct kar_object *o;
 
 	p->queues = kar_arena_alloc(a, kar_store_count(store) + 1, sizeof(struct kar_queue *));
@@ -92,13 +92,13 @@ static void measure(struct queue_pass *p, const struct kar_podgroup *g, struct t
 	if (!w.completed_at || !w.started_at || w.completed_at < w.started_at)
 		return;
 	if (!t->items)
-		t->items = kar_arena_alloc(&p->s->arena, MEASURED, sizeof(*t->items));
+		t->items = kar_arena_alloc(p->arena, MEASURED, sizeof(*t->items));
 	t->items[t->n++] = (w.completed_at - w.started_at) / KAR_SECOND;
 }
 
 void queue_observe_finished(struct queue_pass *p, const struct kar_podgroup *const *finished, size_t n)
 {
-	struct times *times = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*times));
+	struct times *times = kar_arena_alloc(p->arena, p->n_queues + 1, sizeof(*times));
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t queue = queue_named(p, kar_asked_queue(p->stores, finished[i]).queue);

@@ -38,7 +38,7 @@ static void add(struct sums *s, int right, const struct kar_sched_amount *x, str
 
 struct queue_rights *queue_sum_rights(struct queue_pass *p)
 {
-	struct kar_arena *a = &p->s->arena;
+	struct kar_arena *a = p->arena;
 	struct queue_rights *r = kar_arena_alloc(a, 1, sizeof(*r));
 
 	r->of = kar_arena_alloc(a, (size_t)p->n_queues + 1, sizeof(*r->of));
@@ -64,7 +64,7 @@ static int64_t offered(const struct queue_pass *p, const char *resource)
 /* The text grows by one warning. */
 static const char *also(const struct queue_pass *p, const char *text, const char *more)
 {
-	return text ? kar_arena_printf(&p->s->arena, "%s; %s", text, more) : more;
+	return text ? kar_arena_printf(p->arena, "%s; %s", text, more) : more;
 }
 
 static const char *compare(const struct queue_pass *p, const char *text, const char *what,
@@ -75,7 +75,7 @@ static const char *compare(const struct queue_pass *p, const char *text, const c
 	if (x->amount <= limit)
 		return text;
 	return also(p, text,
-		kar_arena_printf(&p->s->arena, "%s %s %s, %s %s", what,
+		kar_arena_printf(p->arena, "%s %s %s, %s %s", what,
 			kar_amount_text(x->resource, x->amount, true, asked), x->resource, whole,
 			kar_amount_text(x->resource, limit, false, has)));
 }
@@ -103,7 +103,7 @@ static const char *compare_with_nodes(const struct queue_pass *p, uint32_t i, co
 
 		if (x->amount > 0 && !offered(p, x->resource))
 			text = also(p, text,
-				kar_arena_printf(&p->s->arena, "its capability names %s, which no node has",
+				kar_arena_printf(p->arena, "its capability names %s, which no node has",
 					x->resource));
 	}
 	return text;

@@ -1,6 +1,7 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
+#include "controllers/queue/shell.h"
 #include "controllers/queue/write.h"
 
 #include "api/names.h"
@@ -47,14 +48,14 @@ static void write_patch(struct kar_buf *out, const struct kar_object *o, const s
 static struct kar_action *add_patch(struct queue_pass *p, const struct kar_object *o, const char *subresource,
 	int what, const char *note, struct kar_buf *out)
 {
-	struct kar_arena *arena = &p->s->arena;
+	struct kar_arena *arena = p->arena;
 	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
 	struct kar_action *a;
 
 	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
 	body->rv = o->rv;
 	body->waited = -1;
-	a = kar_plan_add(&p->s->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
+	a = kar_plan_add(p->plan, KAR_PATCH, o->type, kar_copy(arena, o->ns), kar_copy(arena, o->name));
 	a->subresource = subresource;
 	a->patch_type = KAR_PATCH_MERGE;
 	a->uid = kar_copy(arena, o->uid);
@@ -70,7 +71,7 @@ static void note_admission(const struct queue_pass *p, const struct kar_podgroup
 	struct body *body = (struct body *)(uintptr_t)a->payload;
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
 
-	body->waited = p->s->now > since ? p->s->now - since : 0;
+	body->waited = p->now > since ? p->now - since : 0;
 }
 
 static struct kar_action *patch_group(struct queue_pass *p, const struct queue_group *qg,
@@ -89,7 +90,7 @@ static struct kar_action *patch_group(struct queue_pass *p, const struct queue_g
 	}
 	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, mask);
 	a = add_patch(p, &g->o, "status", PATCH_GROUP,
-		kar_arena_printf(&p->s->arena, "Admitted=%s/%s position=%d%s",
+		kar_arena_printf(p->arena, "Admitted=%s/%s position=%d%s",
 			queue_is_admitted(d) ? "True" : "False", kar_queue_reason_name(d->reason),
 			d->position,
 			d->cause                                     ? " evicted"
@@ -136,10 +137,9 @@ bool queue_is_news(const struct queue_pass *p, const struct queue_group *qg,
 	struct kar_pg_placement repaired;
 
 	return !c || reserves_anew(p, qg) || queue_ends_waiting(qg, d) || queue_renews_plan(qg, d) ||
-		queue_repairs_plan(qg, d, p->s->now, &p->s->arena, &repaired) ||
-		(admitted && !qg->admitted) || d->cause || d->hold_ends_for != KAR_QUEUE_NONE ||
-		queue_is_scaled(p, qg, d) || queue_lets_in(p, qg, d) ||
-		c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
+		queue_repairs_plan(qg, d, p->now, p->arena, &repaired) || (admitted && !qg->admitted) ||
+		d->cause || d->hold_ends_for != KAR_QUEUE_NONE || queue_is_scaled(p, qg, d) ||
+		queue_lets_in(p, qg, d) || c->status != (admitted ? KAR_COND_TRUE : KAR_COND_FALSE) ||
 		!(kar_streq(c->reason, kar_queue_reason_name(d->reason)) ||
 			both_wait_for_room(c->reason, d->reason)) ||
 		(admitted && !kar_podgroup_admitted_by(g, qg->queue)) || queue_decides_edit(p, qg, d);
@@ -222,8 +222,8 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 	kar_jw_end_object(&w);
 	kar_json_writer_release(&w);
 	/* Until it is written the pass gives the group room in vain. */
-	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(&p->s->arena, "queue=%s", qg->label), &out)
-		->firm = true;
+	add_patch(p, o, NULL, PATCH_LABEL, kar_arena_printf(p->arena, "queue=%s", qg->label), &out)->firm =
+		true;
 }
 
 /* Its queue will be there in a moment: that there is none is not worth a word to who has just created his first job. */
@@ -259,7 +259,7 @@ static bool is_checked_for_a_moment(struct queue_pass *p, uint32_t i)
 /* NULL: nobody takes its places. */
 static const struct kar_plan_event *eviction_event(struct queue_pass *p, const struct kar_queue_decision *d)
 {
-	struct kar_plan_event *e = d->cause ? kar_arena_alloc(&p->s->arena, 1, sizeof(*e)) : NULL;
+	struct kar_plan_event *e = d->cause ? kar_arena_alloc(p->arena, 1, sizeof(*e)) : NULL;
 
 	if (e)
 		*e = (struct kar_plan_event){ .warning = true,
@@ -318,7 +318,7 @@ static void write_finished(struct queue_pass *p, const struct kar_podgroup *g)
 
 	if (!kar_condition_is_true(&st.conditions, KAR_PG_QUOTA_RESERVED) || g->o.unreadable)
 		return;
-	st.conditions = kar_conditions_copy(&st.conditions, &p->s->arena);
+	st.conditions = kar_conditions_copy(&st.conditions, p->arena);
 	queue_set_reserved(p, &qg, &st);
 	write_patch(&out, &g->o, &kar_podgroup_status_table, &st, KAR_PG_QUEUE);
 	add_patch(p, &g->o, "status", PATCH_GROUP, "QuotaReserved=False", &out);
@@ -344,7 +344,7 @@ static const struct kar_plan_event *validity_event(struct queue_pass *p, const s
 		return NULL;
 	if (!before && kar_streq(now->reason, "Valid"))
 		return NULL;
-	e = kar_arena_alloc(&p->s->arena, 1, sizeof(*e));
+	e = kar_arena_alloc(p->arena, 1, sizeof(*e));
 	*e = (struct kar_plan_event){ .warning = !kar_streq(now->reason, "Valid"),
 		.reason = now->reason,
 		.action = "Validate",
@@ -362,7 +362,7 @@ static const struct kar_plan_event *over_event(struct queue_pass *p, const struc
 	if (!now || now->status != KAR_COND_TRUE ||
 		kar_condition_is_true(&q->status.conditions, "OverCapability"))
 		return NULL;
-	e = kar_arena_alloc(&p->s->arena, 1, sizeof(*e));
+	e = kar_arena_alloc(p->arena, 1, sizeof(*e));
 	*e = (struct kar_plan_event){ .warning = true,
 		.reason = now->type,
 		.action = "Count",
@@ -377,8 +377,7 @@ static void patch_queue(struct queue_pass *p, const struct kar_queue *q, const s
 	struct kar_buf out = { 0 };
 
 	write_patch(&out, &q->o, table, st, KAR_SF_ALL);
-	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, &p->s->arena),
-		&out)
+	add_patch(p, &q->o, "status", PATCH_QUEUE, kar_status_print(table, &q->status, st, p->arena), &out)
 		->event = validity ? validity : over_event(p, q, st);
 }
 
@@ -390,7 +389,7 @@ static void write_queue(struct queue_pass *p, const struct kar_queue *q, const s
 		patch_queue(p, q, st);
 	} else if (!kar_status_equal(table, st, &q->status, KAR_SF_COUNTER)) {
 		if (p->counts_in > 0) {
-			kar_plan_requeue(&p->s->plan, p->counts_in);
+			kar_plan_requeue(p->plan, p->counts_in);
 			return;
 		}
 		patch_queue(p, q, st);
@@ -443,7 +442,7 @@ void queue_make_default(struct queue_pass *p)
 	p->makes_default = kar_streq(kar_stores_default_queue(p->stores), KAR_DEFAULT_QUEUE) &&
 		is_missed(p, KAR_DEFAULT_QUEUE) && !kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
 	if (p->makes_default)
-		kar_plan_add(&p->s->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
+		kar_plan_add(p->plan, KAR_CREATE, &kar_queue_type, NULL, KAR_DEFAULT_QUEUE)->what =
 			CREATE_DEFAULT_QUEUE;
 }
 

@@ -28,7 +28,7 @@ static bool loses_admission(const struct queue_pass *p, uint32_t i)
  */
 static const bool *queues_that_take_back(const struct queue_pass *p)
 {
-	bool *all = kar_arena_alloc(&p->s->arena, p->n_queues + 1, sizeof(*all));
+	bool *all = kar_arena_alloc(p->arena, p->n_queues + 1, sizeof(*all));
 
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (!loses_admission(p, i))
@@ -57,7 +57,7 @@ static bool must_wait(const struct queue_pass *p, uint32_t i, const bool *take_b
  */
 static bool withholds(const struct queue_pass *p, const bool *take_back)
 {
-	struct queue_shared *shared = p->s->controller->shared;
+	struct queue_shared *shared = p->shared;
 	bool any = false;
 
 	if (p->for_positions)
@@ -65,8 +65,8 @@ static bool withholds(const struct queue_pass *p, const bool *take_back)
 	for (uint32_t i = 0; i < p->n_groups && !any; i++)
 		any = must_wait(p, i, take_back);
 	if (any && !shared->withheld)
-		shared->withheld = p->s->mono;
-	if (any && p->s->mono - shared->withheld < WITHHELD)
+		shared->withheld = p->mono;
+	if (any && p->mono - shared->withheld < WITHHELD)
 		return true;
 	shared->withheld = 0;
 	return false;
@@ -100,7 +100,7 @@ static int compare_told(const void *a, const void *b)
 /* How many of each namespace may be told, at least one, so that all are MESSAGES at most. @list is sorted, and gets .before. */
 static uint32_t share_messages(struct queue_pass *p, struct told *list, uint32_t n)
 {
-	uint32_t *of_rank = kar_arena_alloc(&p->s->arena, n + 1, sizeof(*of_rank)), most = 1;
+	uint32_t *of_rank = kar_arena_alloc(p->arena, n + 1, sizeof(*of_rank)), most = 1;
 
 	for (uint32_t i = 0; i < n; i++) {
 		list[i].before = i && list[i].ns == list[i - 1].ns ? list[i - 1].before + 1 : 0;
@@ -117,8 +117,8 @@ static uint32_t share_messages(struct queue_pass *p, struct told *list, uint32_t
  */
 static void write_waiting(struct queue_pass *p)
 {
-	struct told *list = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*list));
-	bool *later = kar_arena_alloc(&p->s->arena, p->n_groups + 1, sizeof(*later));
+	struct told *list = kar_arena_alloc(p->arena, p->n_groups + 1, sizeof(*list));
+	bool *later = kar_arena_alloc(p->arena, p->n_groups + 1, sizeof(*later));
 	uint32_t n = 0, most;
 
 	for (uint32_t i = 0; i < p->n_groups; i++) {
@@ -137,7 +137,7 @@ static void write_waiting(struct queue_pass *p)
 		for (uint32_t i = 0; i < n; i++)
 			later[list[i].group] = list[i].before >= most;
 		qsort(list, n, sizeof(*list), compare_groups); /* addresses of namespaces mean nothing */
-		kar_plan_requeue(&p->s->plan, 0);              /* as soon as these are written */
+		kar_plan_requeue(p->plan, 0);                  /* as soon as these are written */
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (!later[list[i].group])

@@ -5,6 +5,7 @@
 #define KAR_QUEUEJOB_ENCODE_H
 
 #include "controllers/cluster/stores.h"
+#include "controllers/runtime/controller.h"
 
 /* See struct kar_controller: encode and encode_status. */
 int queuejob_encode(const struct kar_sync *s, const struct kar_action *a, struct kar_buf *out,

@@ -11,6 +11,7 @@
 #include <assert.h>
 
 #include "controllers/cluster/stores.h"
+#include "controllers/runtime/controller.h"
 #include "controllers/queuejob/queuejob.h"
 
 struct queuejob_memory {

@@ -6,6 +6,7 @@
 
 #include "controllers/cluster/stores.h"
 #include "controllers/queuejob/queuejob.h"
+#include "controllers/runtime/controller.h"
 
 /*
  * Fills in @v for the key and the job (.object, may be NULL) of @s. Lists are in @arena; objects are borrowed from @stores until

@@ -11,6 +11,7 @@
 #include "api/types.h"
 #include "common/base/mem.h"
 #include "controllers/cluster/asked.h"
+#include "controllers/cluster/caches.h"
 #include "controllers/cluster/stores.h"
 #include "controllers/queuejob/journal.h"
 #include "controllers/queuejob/memory.h"

@@ -9,6 +9,7 @@
 #include "api/podgroup/native_group.h"
 #include "controllers/kar_metrics.h"
 #include "controllers/queue/pass.h"
+#include "controllers/queue/shell.h"
 #include "test/unit/queue_sync_fixture.h"
 
 static void check_nth_body(size_t action, const char *want)
@@ -128,17 +129,14 @@ static void the_wait_of_an_admitted_group_is_measured(void **state)
 static void pass_that_does_not_settle_is_counted(void **state)
 {
 	struct kar_metrics *m = kar_all_metrics_new();
-	struct queue_pass p = { .s = &w.sync };
+	struct queue_pass p = { 0 };
 
 	(void)state;
-	w.controller.metrics = m;
-	w.sync.controller = &w.controller;
-	queue_count_pass(&p);
+	queue_count_pass(&p, m);
 	assert_int_equal(kar_metric_value(m, &kar_m_kar_queue_passes_unsettled_total, NULL), 0);
 	p.result.unsettled = true;
-	queue_count_pass(&p);
+	queue_count_pass(&p, m);
 	assert_int_equal(kar_metric_value(m, &kar_m_kar_queue_passes_unsettled_total, NULL), 1);
-	w.controller.metrics = NULL;
 	kar_metrics_free(m);
 }
 

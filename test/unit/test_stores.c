@@ -17,7 +17,7 @@
 #include "common/base/str.h"
 #include "common/codec/json.h"
 #include "common/codec/yaml.h"
-#include "controllers/cluster/stores.h"
+#include "controllers/cluster/caches.h"
 
 struct rule {
 	struct kar_array groups, resources, verbs; /* const char * */
