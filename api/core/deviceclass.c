@@ -5,6 +5,7 @@
 
 #include "api/copy.h"
 #include "common/base/mem.h"
+#include "common/base/str.h"
 #include "common/device/selector.h"
 
 struct wire_cel {
@@ -77,6 +78,20 @@ static void destroy(struct kar_object *o, struct kar_intern *strings KAR_UNUSED)
 
 	kar_arena_release(&c->mem);
 	free(c);
+}
+
+bool kar_deviceclass_same(const struct kar_deviceclass *a, const struct kar_deviceclass *b)
+{
+	const char *const *x = a->selectors.items, *const *y = b->selectors.items;
+
+	if (a->creation != b->creation || !kar_streq(a->resource, b->resource) ||
+		a->selectors.n != b->selectors.n)
+		return false;
+	for (size_t i = 0; i < a->selectors.n; i++) {
+		if (!kar_streq(x[i], y[i]))
+			return false;
+	}
+	return true;
 }
 
 const struct kar_type kar_deviceclass_type = {

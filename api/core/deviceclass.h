@@ -24,6 +24,9 @@ struct kar_deviceclass {
 
 extern const struct kar_type kar_deviceclass_type;
 
+/* Do both stand for the same devices, by the same names? */
+bool kar_deviceclass_same(const struct kar_deviceclass *a, const struct kar_deviceclass *b) KAR_NONNULL;
+
 static inline const struct kar_deviceclass *kar_as_deviceclass(const struct kar_object *o)
 {
 	assert(o && o->type == &kar_deviceclass_type);

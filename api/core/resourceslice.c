@@ -125,9 +125,9 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	s->pool = w->spec.pool.name ? kar_copy_fit(&s->mem, w->spec.pool.name, KAR_COPY_NAME) : "";
 	s->generation = w->spec.pool.generation;
 	s->pool_slices = w->spec.pool.slices;
-	s->node = kar_copy_fit(&s->mem, w->spec.node, KAR_COPY_NAME);
 	s->pool_key = kar_intern_get(strings, kar_pool_key(s->driver, s->pool, key));
-	s->node_key = s->node ? kar_intern_get(strings, s->node) : NULL;
+	s->node_key = kar_intern_fit(strings,
+		kar_has_text(w->spec.node) ? w->spec.node : KAR_SLICE_OF_SEVERAL, KAR_COPY_NAME);
 	s->n_devices = (uint32_t)kar_clamp((int64_t)w->spec.devices.n, 0, KAR_SLICE_DEVICES);
 	s->devices = kar_arena_alloc(&s->mem, s->n_devices + 1, sizeof(*s->devices));
 	for (uint32_t i = 0; i < s->n_devices; i++)

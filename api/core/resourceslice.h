@@ -29,14 +29,16 @@ struct kar_resourceslice {
 	struct kar_arena mem;
 	const char *driver, *pool;
 	int64_t generation;
-	int64_t pool_slices;             /* of this generation */
-	const char *node;                /* whose devices they are; NULL: of several nodes */
-	const char *pool_key, *node_key; /* interned: for the indexes; .node_key NULL: it has no node */
+	int64_t pool_slices; /* of this generation */
+	const char *pool_key,
+		*node_key; /* interned: for the indexes; .node_key: the node, or KAR_SLICE_OF_SEVERAL */
 	struct kar_device *devices;
 	uint32_t n_devices;
 };
 
 enum { KAR_SLICE_BY_POOL, KAR_SLICE_BY_NODE };
+#define KAR_SLICE_OF_SEVERAL \
+	"*" /* in the place of the name of a node: its devices are of several, or each of its own */
 extern const struct kar_type kar_resourceslice_type;
 
 static inline const struct kar_resourceslice *kar_as_resourceslice(const struct kar_object *o)

@@ -111,7 +111,7 @@ enum {
 		"What `--gang-backend` asks for to start gangs whole is not there, or cannot do what the job asks for; the message says why. Nothing weaker is used in its place. It is looked again every 30 s.") \
 	X(DevicesUnknown, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
-		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it yet: no complete ResourceSlice of a node lists one that matches the class. The message names both. See whether its driver runs.") \
+		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it: no complete pool of ResourceSlices lists one that matches the class, has no taint, and is not allocated to a claim. The message names both. See whether its driver runs.") \
 	X(Deactivated, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
 			KAR_WAIT_WARNS, \

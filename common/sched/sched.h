@@ -151,6 +151,8 @@ struct kar_sched_why kar_sched_explain_empty(struct kar_sched *s, const struct k
  * count), and no pod chooses among nodes.
  */
 bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang) KAR_NONNULL;
+/* Has any node or pod named the resource? */
+bool kar_sched_knows(const struct kar_sched *s, const char *resource) KAR_NONNULL;
 /* What all nodes together offer, cordoned and not ready ones included. */
 int64_t kar_sched_offered(const struct kar_sched *s, const char *resource) KAR_NONNULL;
 

@@ -127,6 +127,11 @@ uint32_t sched_resource_make(struct kar_sched *s, const char *name, bool of_node
 	return s->n_resources++;
 }
 
+bool kar_sched_knows(const struct kar_sched *s, const char *resource)
+{
+	return sched_resource(s, resource) != SCHED_NONE;
+}
+
 void kar_sched_doubt(struct kar_sched *s, const char *resource, const char *why)
 {
 	uint32_t r = sched_resource(s, resource);

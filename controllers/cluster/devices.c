@@ -1,6 +1,5 @@
 #include "controllers/cluster/devices.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,18 +11,8 @@
 #include "common/base/mem.h"
 #include "common/base/str.h"
 #include "common/kube/store.h"
-
-static const char not_read[] = "a selector of its DeviceClass", shared[] = "devices that share counters",
-		  overlap[] = "devices of several DeviceClasses",
-		  two_names[] = "a DeviceClass that has another name as well";
-
-/* An extended resource, and the class that serves it. */
-struct served {
-	const char *resource;                /* interned, one reference */
-	const struct kar_deviceclass *class; /* of the cache */
-	const char *doubt;                   /* static; NULL: its amounts are exact */
-	bool implicit;                       /* named after the class */
-};
+#include "controllers/cluster/device_classes.h"
+#include "controllers/cluster/device_pools.h"
 
 /* A device that is allocated to claims that no extended resource stands for. */
 struct taken {
@@ -33,11 +22,17 @@ struct taken {
 };
 RB_HEAD(taken_tree, taken);
 
-/* A node that offers something by classes. */
+struct amount {
+	const char *resource; /* as in .classes, where this is noted */
+	int64_t n;
+	uint8_t doubts; /* bits 1 << enum kar_device_doubt */
+};
+
+/* What a node, or (KAR_SLICE_OF_SEVERAL) several together, offer by classes: something. */
 struct offer {
 	RB_ENTRY(offer) link;
-	const char *node;                 /* interned, one reference */
-	struct kar_sched_amount *amounts; /* resources as in .served, one reference each */
+	const char *node; /* interned, one reference */
+	struct amount *amounts;
 	uint32_t n;
 	bool counted; /* in the capacity */
 };
@@ -45,10 +40,11 @@ RB_HEAD(offer_tree, offer);
 
 struct kar_devices {
 	struct kar_devices_input in;
-	struct served *served; /* by name of the resource */
-	uint32_t n_served;
+	struct kar_device_classes classes;
+	struct kar_device_pools *pools;
 	struct taken_tree taken;
 	struct offer_tree offers;
+	bool news; /* since .changed was called */
 	void (*changed)(void *arg);
 	void *arg;
 };
@@ -68,190 +64,67 @@ static int compare_offers(const struct offer *a, const struct offer *b)
 RB_GENERATE_INTERNAL(taken_tree, taken, link, compare_taken, KAR_UNUSED static)
 RB_GENERATE_INTERNAL(offer_tree, offer, link, compare_offers, KAR_UNUSED static)
 
-/* --- classes ----------------------------------------------------------------------------------------- */
-
-static struct served *find_served(const struct kar_devices *d, const char *resource)
-{
-	for (uint32_t i = 0; i < d->n_served; i++) {
-		if (strcmp(d->served[i].resource, resource) == 0)
-			return &d->served[i];
-	}
-	return NULL;
-}
-
 const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d, const char *resource)
 {
-	const struct served *s = find_served(d, resource);
+	const struct kar_device_resource *r = kar_device_classes_find(&d->classes, resource);
 
-	return s ? s->class : NULL;
+	return r ? r->class : NULL;
 }
 
-/* Of two classes of one name the younger one serves it, of two of one age the first by name. */
-static bool goes_first(const struct kar_deviceclass *a, const struct kar_deviceclass *b)
+/* --- what is there ------------------------------------------------------------------------------------ */
+
+static struct taken *find_taken(const struct kar_devices *d, const char *pool_key, const char *device)
 {
-	return a->creation != b->creation ? a->creation > b->creation : strcmp(a->o.name, b->o.name) < 0;
-}
-
-static void serve(struct kar_devices *d, const char *resource, const struct kar_deviceclass *class,
-	bool implicit)
-{
-	struct served *known = find_served(d, resource);
-
-	if (known && !goes_first(class, known->class))
-		return;
-	if (!known) {
-		d->served = kar_xrealloc(d->served, d->n_served + 1, sizeof(*d->served));
-		known = &d->served[d->n_served++];
-		*known = (struct served){ .resource = kar_intern_get(d->in.strings, resource) };
-	}
-	known->class = class;
-	known->implicit = implicit;
-	known->doubt = implicit && kar_has_text(class->resource) ? two_names : NULL;
-}
-
-static void forget_served(struct kar_devices *d)
-{
-	for (uint32_t i = 0; i < d->n_served; i++) {
-		kar_sched_doubt(kar_snapshot_sched(d->in.snapshot), d->served[i].resource, NULL);
-		kar_intern_put(d->in.strings, d->served[i].resource);
-	}
-	d->n_served = 0;
-}
-
-static void read_classes(struct kar_devices *d)
-{
-	const struct kar_object *o;
-	char name[sizeof(KAR_DEVICECLASS_PREFIX) + KAR_KEY_LEN];
-
-	forget_served(d);
-	for (struct kar_iter it = kar_store_all(d->in.classes); kar_iter_next(&it, &o);) {
-		const struct kar_deviceclass *c = kar_as_deviceclass(o);
-
-		if (kar_has_text(c->resource))
-			serve(d, c->resource, c, false);
-		snprintf(name, sizeof(name), KAR_DEVICECLASS_PREFIX "%s", o->name);
-		serve(d, name, c, true);
-	}
-}
-
-/* --- devices of a node ------------------------------------------------------------------------------- */
-
-/* All slices of the newest generation of its pool are there, and it is one of them. */
-static bool is_current(const struct kar_devices *d, const struct kar_resourceslice *s)
-{
-	const struct kar_object *o;
-	int64_t n = 0;
-
-	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, s->pool_key);
-		kar_iter_next(&it, &o);) {
-		const struct kar_resourceslice *other = kar_as_resourceslice(o);
-
-		if (other->generation > s->generation)
-			return false;
-		n += other->generation == s->generation;
-	}
-	return n == s->pool_slices;
-}
-
-static bool is_taken(const struct kar_devices *d, const struct kar_resourceslice *s,
-	const struct kar_device *device)
-{
-	const struct taken wanted = { .pool_key = s->pool_key, .device = device->name };
+	const struct taken wanted = { .pool_key = pool_key, .device = device };
 
 	return RB_FIND(taken_tree, (struct taken_tree *)(uintptr_t)&d->taken,
 		(struct taken *)(uintptr_t)&wanted);
 }
 
-static enum kar_match match(const struct kar_deviceclass *c, const struct kar_device *device)
+static void count_slice(const struct kar_devices *d, const struct kar_resourceslice *s, int64_t *counts,
+	uint8_t *doubts)
 {
-	const char *const *selectors = c->selectors.items;
-	enum kar_match all = KAR_MATCH;
-
-	for (size_t i = 0; i < c->selectors.n; i++) {
-		enum kar_match m =
-			selectors[i] ? kar_selector_match(selectors[i], &device->view) : KAR_MATCH_UNKNOWN;
-
-		if (m == KAR_NO_MATCH)
-			return m;
-		all = m == KAR_MATCH ? all : m;
-	}
-	return all;
-}
-
-static void doubt(struct served *s, const char *why)
-{
-	if (!s->doubt)
-		s->doubt = why;
-}
-
-/* Adds the device to each resource that it may serve. */
-static void count_device(struct kar_devices *d, const struct kar_device *device, int64_t *counts)
-{
-	const struct kar_deviceclass *class = NULL;
-	bool several = false;
-
-	for (uint32_t i = 0; i < d->n_served; i++) {
-		struct served *s = &d->served[i];
-		enum kar_match m = match(s->class, device);
-
-		if (m == KAR_NO_MATCH)
-			continue;
-		counts[i]++;
-		several |= class && class != s->class;
-		class = s->class;
-		if (m == KAR_MATCH_UNKNOWN)
-			doubt(s, not_read);
-		if (device->partial)
-			doubt(s, shared);
-	}
-	for (uint32_t i = 0; several && i < d->n_served; i++) {
-		if (match(d->served[i].class, device) != KAR_NO_MATCH)
-			doubt(&d->served[i], overlap);
-	}
-}
-
-static void count_devices(struct kar_devices *d, const char *node, int64_t *counts)
-{
-	const struct kar_object *o;
-
-	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_NODE, node);
-		kar_iter_next(&it, &o);) {
-		const struct kar_resourceslice *s = kar_as_resourceslice(o);
-
-		for (uint32_t i = 0; i < s->n_devices && is_current(d, s); i++) {
-			if (!s->devices[i].tainted && !is_taken(d, s, &s->devices[i]))
-				count_device(d, &s->devices[i], counts);
-		}
+	for (uint32_t i = 0; i < s->n_devices; i++) {
+		if (!s->devices[i].tainted && !find_taken(d, s->pool_key, s->devices[i].name))
+			kar_device_classes_count(&d->classes, &s->devices[i], counts, doubts);
 	}
 }
 
 /* A kubelet goes on listing 0 of a resource whose device plugin has gone, so that says nothing: kube-scheduler asks for devices then. */
-static bool lists(const struct kar_node *node, const char *resource)
+static bool lists(const struct kar_node_offer *node, const char *resource)
 {
-	for (uint32_t i = 0; i < node->offer.n_allocatable; i++) {
-		if (strcmp(node->offer.allocatable[i].resource, resource) == 0)
-			return node->offer.allocatable[i].amount > 0;
+	for (uint32_t i = 0; i < node->n_allocatable; i++) {
+		if (strcmp(node->allocatable[i].resource, resource) == 0)
+			return node->allocatable[i].amount > 0;
 	}
 	return false;
 }
 
-/* In @a; *@n is how many. */
-static struct kar_sched_amount *amounts_of(struct kar_devices *d, const struct kar_node *node,
+/* Of a node (@node), or of several together (NULL). In @a; *@n is how many. */
+static struct amount *count(const struct kar_devices *d, const struct kar_node_offer *node,
 	struct kar_arena *a, uint32_t *n)
 {
-	int64_t *counts = kar_arena_alloc(a, d->n_served + 1, sizeof(*counts));
-	struct kar_sched_amount *out = kar_arena_alloc(a, d->n_served + 1, sizeof(*out));
+	const struct kar_device_classes *c = &d->classes;
+	int64_t *counts = kar_arena_alloc(a, c->n + 1, sizeof(*counts));
+	uint8_t *doubts = kar_arena_alloc(a, c->n + 1, sizeof(*doubts));
+	struct amount *out = kar_arena_alloc(a, c->n + 1, sizeof(*out));
+	const struct kar_object *o;
 
-	count_devices(d, node->offer.name, counts);
-	*n = 0;
-	for (uint32_t i = 0; i < d->n_served; i++) {
-		if (counts[i] && !lists(node, d->served[i].resource))
-			out[(*n)++] = (struct kar_sched_amount){ d->served[i].resource, counts[i] };
+	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_NODE,
+		     node ? node->name : KAR_SLICE_OF_SEVERAL);
+		kar_iter_next(&it, &o);) {
+		if (kar_device_pools_counts(d->pools, kar_as_resourceslice(o)))
+			count_slice(d, kar_as_resourceslice(o), counts, doubts);
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (counts[i] && !(node && lists(node, c->items[i].resource)))
+			out[(*n)++] = (struct amount){ c->items[i].resource, counts[i],
+				(uint8_t)(doubts[i] | (!node) << KAR_DOUBT_NODES) };
 	}
 	return out;
 }
 
-/* --- what is told ------------------------------------------------------------------------------------ */
+/* --- what is published ------------------------------------------------------------------------------- */
 
 static struct offer *find_offer(const struct kar_devices *d, const char *node)
 {
@@ -261,124 +134,190 @@ static struct offer *find_offer(const struct kar_devices *d, const char *node)
 		(struct offer *)(uintptr_t)&wanted);
 }
 
+/* @sign 1: its amounts count; -1: no longer. */
+static void note(struct kar_devices *d, const struct offer *o, int sign)
+{
+	for (uint32_t i = 0; i < o->n; i++) {
+		const struct kar_sched_amount one = { o->amounts[i].resource, o->amounts[i].n };
+
+		if (o->counted)
+			kar_capacity_add(d->in.capacity, &one, 1, sign);
+		kar_device_classes_note(&d->classes, one.resource, o->amounts[i].doubts, sign);
+	}
+}
+
 static void withdraw(struct kar_devices *d, struct offer *o)
 {
-	if (o->counted)
-		kar_capacity_add(d->in.capacity, o->amounts, o->n, -1);
-	for (uint32_t i = 0; i < o->n; i++)
-		kar_intern_put(d->in.strings, o->amounts[i].resource);
+	note(d, o, -1);
 	RB_REMOVE(offer_tree, &d->offers, o);
 	kar_intern_put(d->in.strings, o->node);
 	free(o->amounts);
 	free(o);
 }
 
-static void publish(struct kar_devices *d, const struct kar_node *node,
-	const struct kar_sched_amount *amounts, uint32_t n)
+static void publish(struct kar_devices *d, const char *node, const struct amount *amounts, uint32_t n,
+	bool counted)
 {
 	struct offer *o = kar_xcalloc(1, sizeof(*o));
 
-	o->node = kar_intern_get(d->in.strings, node->offer.name);
+	o->node = kar_intern_get(d->in.strings, node);
 	o->amounts = kar_xcalloc(n, sizeof(*o->amounts));
+	memcpy(o->amounts, amounts, n * sizeof(*amounts));
 	o->n = n;
-	for (uint32_t i = 0; i < n; i++)
-		o->amounts[i] = (struct kar_sched_amount){ kar_intern_ref(d->in.strings, amounts[i].resource),
-			amounts[i].amount };
-	o->counted = kar_sched_usable(&node->offer);
-	if (o->counted)
-		kar_capacity_add(d->in.capacity, o->amounts, o->n, 1);
+	o->counted = counted;
+	note(d, o, 1);
 	RB_INSERT(offer_tree, &d->offers, o);
 }
 
-/* The node with what it offers by classes, for the engine. */
-static void tell(struct kar_devices *d, const struct kar_node *node, const struct kar_sched_amount *more,
-	uint32_t n, struct kar_arena *a)
+static bool is_same(const struct offer *o, const struct amount *amounts, uint32_t n, bool counted)
 {
-	struct kar_node_offer offer = node->offer;
-	struct kar_sched_amount *all =
-		kar_arena_alloc(a, offer.n_allocatable + n + 1, sizeof(struct kar_sched_amount));
-
-	if (offer.n_allocatable)
-		memcpy(all, offer.allocatable, offer.n_allocatable * sizeof(*all));
-	if (n)
-		memcpy(all + offer.n_allocatable, more, n * sizeof(*all));
-	offer.allocatable = all;
-	offer.n_allocatable += n;
-	kar_sched_node(kar_snapshot_sched(d->in.snapshot), &offer);
-}
-
-static void tell_doubts(const struct kar_devices *d)
-{
-	for (uint32_t i = 0; i < d->n_served; i++)
-		kar_sched_doubt(kar_snapshot_sched(d->in.snapshot), d->served[i].resource,
-			d->served[i].doubt);
-}
-
-static bool is_same(const struct offer *o, const struct kar_sched_amount *amounts, uint32_t n, bool usable)
-{
-	if (o->n != n || o->counted != usable)
+	if (o->n != n || o->counted != counted)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (strcmp(o->amounts[i].resource, amounts[i].resource) != 0 ||
-			o->amounts[i].amount != amounts[i].amount)
+		if (o->amounts[i].resource != amounts[i].resource || o->amounts[i].n != amounts[i].n ||
+			o->amounts[i].doubts != amounts[i].doubts)
 			return false;
 	}
 	return true;
 }
 
-/* @changed: the node itself; the engine has it without what classes offer then. */
-static void recount(struct kar_devices *d, const char *name, bool changed)
-{
-	const struct kar_object *o = kar_store_get(d->in.nodes, NULL, name);
-	struct offer *known = find_offer(d, name);
-	struct kar_arena a = { 0 };
-	struct kar_sched_amount *amounts = NULL;
-	bool news = known != NULL;
-	uint32_t n = 0;
+/* --- what the engine is told ------------------------------------------------------------------------- */
 
-	if (o)
-		amounts = amounts_of(d, kar_as_node(o), &a, &n);
-	if (known && o && is_same(known, amounts, n, kar_sched_usable(&kar_as_node(o)->offer))) {
-		news = changed;
-	} else {
-		news |= n > 0;
-		if (known)
-			withdraw(d, known);
-		if (n)
-			publish(d, kar_as_node(o), amounts, n);
+/* Adds what is offered by classes to the last amounts of the node, which @first .. are. */
+static void add_offer(const struct kar_node_offer *node, const struct offer *o, struct kar_sched_amount *all,
+	uint32_t first, uint32_t *n)
+{
+	for (uint32_t i = 0; o && i < o->n; i++) {
+		const char *resource = o->amounts[i].resource;
+		uint32_t k = first;
+
+		if (lists(node, resource))
+			continue;
+		while (k < *n && all[k].resource != resource)
+			k++;
+		if (k == *n)
+			all[(*n)++] = (struct kar_sched_amount){ resource, 0 };
+		all[k].amount += o->amounts[i].n;
 	}
-	if (o && news)
-		tell(d, kar_as_node(o), amounts, n, &a);
-	if (news && d->changed)
-		d->changed(d->arg);
-	tell_doubts(d);
-	kar_arena_release(&a);
 }
 
-static void recount_pool(struct kar_devices *d, const char *pool_key)
+static void tell(struct kar_devices *d, const struct kar_node *node)
+{
+	const struct offer *own = find_offer(d, node->offer.name),
+			   *several = find_offer(d, KAR_SLICE_OF_SEVERAL);
+	struct kar_node_offer offer = node->offer;
+	uint32_t first = offer.n_allocatable;
+	struct kar_sched_amount *all =
+		kar_xcalloc(first + (own ? own->n : 0) + (several ? several->n : 0) + 1, sizeof(*all));
+
+	if (first)
+		memcpy(all, offer.allocatable, first * sizeof(*all));
+	add_offer(&node->offer, own, all, first, &offer.n_allocatable);
+	add_offer(&node->offer, several, all, first, &offer.n_allocatable);
+	offer.allocatable = all;
+	kar_sched_node(kar_snapshot_sched(d->in.snapshot), &offer);
+	free(all);
+}
+
+static void tell_all(struct kar_devices *d)
 {
 	const struct kar_object *o;
 
-	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, pool_key);
-		kar_iter_next(&it, &o);) {
-		if (kar_as_resourceslice(o)->node_key)
-			recount(d, kar_as_resourceslice(o)->node_key, false);
-	}
+	for (struct kar_iter it = kar_store_all(d->in.nodes); kar_iter_next(&it, &o);)
+		tell(d, kar_as_node(o));
+}
+
+/* After an event. */
+static void finish(struct kar_devices *d)
+{
+	kar_device_classes_tell(&d->classes);
+	if (d->news && d->changed)
+		d->changed(d->arg);
+	d->news = false;
 }
 
 /* --- changes ----------------------------------------------------------------------------------------- */
 
-static void on_class(void *arg, const struct kar_object *old KAR_UNUSED,
-	const struct kar_object *new KAR_UNUSED)
+/* Returns whether what it offers by classes is not what it was; the engine is not told. */
+static bool recount(struct kar_devices *d, const char *name, const struct kar_node *node, bool there)
 {
-	struct kar_devices *d = arg;
+	struct offer *known = find_offer(d, name);
+	struct kar_arena a = { 0 };
+	uint32_t n = 0;
+	bool counted = !node || kar_sched_usable(&node->offer), same;
+	struct amount *amounts = there ? count(d, node ? &node->offer : NULL, &a, &n) : NULL;
+
+	same = known ? is_same(known, amounts, n, counted) : !n;
+	if (!same && known)
+		withdraw(d, known);
+	if (!same && n)
+		publish(d, name, amounts, n, counted);
+	d->news |= !same;
+	kar_arena_release(&a);
+	return !same;
+}
+
+static void look_at_node(struct kar_devices *d, const struct kar_node *node)
+{
+	if (recount(d, node->offer.name, node, true))
+		tell(d, node);
+}
+
+/* Of a node, or KAR_SLICE_OF_SEVERAL. */
+static void look_at(struct kar_devices *d, const char *name)
+{
 	const struct kar_object *o;
 
-	read_classes(d);
+	if (strcmp(name, KAR_SLICE_OF_SEVERAL) == 0) {
+		if (recount(d, name, NULL, true))
+			tell_all(d);
+		return;
+	}
+	o = kar_store_get(d->in.nodes, NULL, name);
+	if (o)
+		look_at_node(d, kar_as_node(o));
+}
+
+static void look_at_all(struct kar_devices *d)
+{
+	const struct kar_object *o;
+
+	look_at(d, KAR_SLICE_OF_SEVERAL);
 	for (struct kar_iter it = kar_store_all(d->in.nodes); kar_iter_next(&it, &o);)
-		recount(d, o->name, false);
-	if (d->changed)
-		d->changed(d->arg);
+		look_at_node(d, kar_as_node(o));
+}
+
+static void look_at_pool(struct kar_devices *d, const char *pool_key)
+{
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, pool_key);
+		kar_iter_next(&it, &o);)
+		look_at(d, kar_as_resourceslice(o)->node_key);
+}
+
+static void on_class(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_devices *d = arg;
+
+	kar_device_classes_read(&d->classes,
+		d->in.classes); /* also if it is the same: the object is another one */
+	if (old && new &&kar_deviceclass_same(kar_as_deviceclass(old), kar_as_deviceclass(new)))
+		return;
+	look_at_all(d);
+	d->news = true;
+	finish(d);
+}
+
+void kar_devices_ask(struct kar_devices *d, const char *resource)
+{
+	struct kar_device_resource *r = kar_device_classes_find(&d->classes, resource);
+
+	if (!r || r->asked)
+		return;
+	r->asked = true;
+	look_at_all(d);
+	finish(d);
 }
 
 static void on_slice(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -389,18 +328,22 @@ static void on_slice(void *arg, const struct kar_object *old, const struct kar_o
 
 	if (was && is && kar_resourceslice_same(was, is))
 		return;
-	if (was && was->node_key)
-		recount(d, was->node_key, false);
+	if (was && kar_device_pools_look(d->pools, was->pool_key))
+		look_at_pool(d, was->pool_key);
+	if (is && kar_device_pools_look(d->pools, is->pool_key))
+		look_at_pool(d, is->pool_key);
 	if (was)
-		recount_pool(d, was->pool_key);
-	if (is && !(was && was->pool_key == is->pool_key && was->node_key == is->node_key))
-		recount_pool(d, is->pool_key);
+		look_at(d, was->node_key);
+	if (is && !(was && was->node_key == is->node_key))
+		look_at(d, is->node_key);
+	finish(d);
 }
+
+/* --- devices of claims ------------------------------------------------------------------------------- */
 
 static void take(struct kar_devices *d, const struct kar_claimed_device *c)
 {
-	const struct taken wanted = { .pool_key = c->pool_key, .device = c->device };
-	struct taken *t = RB_FIND(taken_tree, &d->taken, (struct taken *)(uintptr_t)&wanted);
+	struct taken *t = find_taken(d, c->pool_key, c->device);
 
 	if (!t) {
 		t = kar_xcalloc(1, sizeof(*t));
@@ -421,46 +364,101 @@ static void drop(struct kar_devices *d, struct taken *t)
 
 static void give_back(struct kar_devices *d, const struct kar_claimed_device *c)
 {
-	const struct taken wanted = { .pool_key = c->pool_key, .device = c->device };
-	struct taken *t = RB_FIND(taken_tree, &d->taken, (struct taken *)(uintptr_t)&wanted);
+	struct taken *t = find_taken(d, c->pool_key, c->device);
 
 	assert(t);
 	if (!--t->claims)
 		drop(d, t);
 }
 
-/* Its devices, as far as they count; *@n is how many. */
-static const struct kar_claimed_device *devices_of(const struct kar_object *o, uint32_t *n)
+/* Its devices, as far as they count. */
+struct claimed {
+	const struct kar_claimed_device *items;
+	uint32_t n;
+};
+
+static struct claimed devices_of(const struct kar_object *o)
 {
 	const struct kar_resourceclaim *c = o ? kar_as_resourceclaim(o) : NULL;
 
-	*n = c && !c->by_extended_resource ? c->n_devices : 0;
-	return *n ? c->devices : NULL;
+	return c && !c->by_extended_resource ? (struct claimed){ c->devices, c->n_devices }
+					     : (struct claimed){ NULL, 0 };
+}
+
+static bool is_same_claim(const struct claimed *a, const struct claimed *b)
+{
+	for (uint32_t i = 0; a->n == b->n && i < a->n; i++) {
+		if (a->items[i].pool_key != b->items[i].pool_key || a->items[i].device != b->items[i].device)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+static bool lists_device(const struct kar_resourceslice *s, const char *device)
+{
+	for (uint32_t i = 0; i < s->n_devices; i++) {
+		if (strcmp(s->devices[i].name, device) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool lists_one_of(const struct kar_resourceslice *s, const struct claimed *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->items[i].pool_key == s->pool_key && lists_device(s, c->items[i].device))
+			return true;
+	}
+	return false;
+}
+
+static void look_at_claimed(struct kar_devices *d, const struct claimed *c)
+{
+	const struct kar_object *o;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (i && c->items[i].pool_key == c->items[i - 1].pool_key)
+			continue; /* most often all are of one pool */
+		for (struct kar_iter it =
+				kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, c->items[i].pool_key);
+			kar_iter_next(&it, &o);) {
+			if (lists_one_of(kar_as_resourceslice(o), c))
+				look_at(d, kar_as_resourceslice(o)->node_key);
+		}
+	}
 }
 
 static void on_claim(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_devices *d = arg;
-	uint32_t n_was, n_is;
-	const struct kar_claimed_device *was = devices_of(old, &n_was), *is = devices_of(new, &n_is);
+	const struct claimed was = devices_of(old), is = devices_of(new);
 
-	for (uint32_t i = 0; i < n_is; i++)
-		take(d, &is[i]);
-	for (uint32_t i = 0; i < n_was; i++)
-		give_back(d, &was[i]);
-	for (uint32_t i = 0; i < n_is; i++)
-		recount_pool(d, is[i].pool_key);
-	for (uint32_t i = 0; i < n_was; i++)
-		recount_pool(d, was[i].pool_key);
+	if (is_same_claim(&was, &is))
+		return;
+	for (uint32_t i = 0; i < is.n; i++)
+		take(d, &is.items[i]);
+	for (uint32_t i = 0; i < was.n; i++)
+		give_back(d, &was.items[i]);
+	look_at_claimed(d, &is);
+	look_at_claimed(d, &was);
+	finish(d);
 }
 
+/* --- nodes ------------------------------------------------------------------------------------------- */
+
+/* The engine has a node that has changed without what classes offer. */
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
+	struct kar_devices *d = arg;
 	bool same = old && new &&kar_node_same_offer(kar_as_node(old), kar_as_node(new));
 
 	assert(old || new);
-	if (!same)
-		recount(arg, new ? new->name : old->name, true);
+	if (same)
+		return;
+	recount(d, new ? new->name : old->name, new ? kar_as_node(new) : NULL, new != NULL);
+	if (new && (find_offer(d, new->name) || find_offer(d, KAR_SLICE_OF_SEVERAL)))
+		tell(d, kar_as_node(new));
+	finish(d);
 }
 
 struct kar_devices *kar_devices_new(const struct kar_devices_input *in)
@@ -468,6 +466,9 @@ struct kar_devices *kar_devices_new(const struct kar_devices_input *in)
 	struct kar_devices *d = kar_xcalloc(1, sizeof(*d));
 
 	d->in = *in;
+	d->classes.strings = in->strings;
+	d->classes.sched = kar_snapshot_sched(in->snapshot);
+	d->pools = kar_device_pools_new(in->slices, in->strings);
 	RB_INIT(&d->taken);
 	RB_INIT(&d->offers);
 	kar_store_listen(in->nodes, on_node, d);
@@ -494,7 +495,7 @@ void kar_devices_free(struct kar_devices *d)
 		withdraw(d, o);
 	while ((t = RB_ROOT(&d->taken)))
 		drop(d, t);
-	forget_served(d);
-	free(d->served);
+	kar_device_classes_release(&d->classes);
+	kar_device_pools_free(d->pools);
 	free(d);
 }

@@ -6,9 +6,11 @@
  * allocated to a claim of another kind. Pods that ask for the resource then take it as any other; the claims that kube-scheduler makes
  * for them are not counted as well. As for kube-scheduler, a node that lists the resource itself offers that amount alone.
  *
- * What is known to be an upper bound only (a selector that is not read, devices that share counters, classes that share devices) is
- * marked in the snapshot (kar_sched_doubt()): gangs that ask for it take idle room and evict nobody. Devices that no single node has are
- * not counted.
+ * What is known to be an upper bound only (a selector that is not read, devices that share counters, classes that share devices, devices
+ * of several nodes, which each node is said to offer) is marked in the snapshot (kar_sched_doubt()): gangs that ask for it take idle room
+ * and evict nobody.
+ *
+ * A change costs what it changes: one node, or all of a pool that becomes complete. Only that of a class costs all nodes.
  */
 #ifndef KAR_DEVICES_H
 #define KAR_DEVICES_H
@@ -35,6 +37,8 @@ void kar_devices_free(struct kar_devices *d); /* accepts NULL */
 void kar_devices_listen(struct kar_devices *d, void (*changed)(void *arg), void *arg)
 	__attribute__((nonnull(1, 2)));
 
+/* Pods ask by this name: if it is the implicit one of a class, it counts from now on. May change all nodes of the snapshot. */
+void kar_devices_ask(struct kar_devices *d, const char *resource) KAR_NONNULL;
 /* The class that serves the extended resource; NULL: none. */
 const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d,
 	const char *resource) KAR_NONNULL;

@@ -347,7 +347,27 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 }
 
 /* kube-scheduler alone allocates devices: a kubelet would admit a pod that was created bound without them. */
-static void check_devices(const struct queue_pass *p, struct kar_queue_group *in)
+static void check_devices_of(const struct queue_pass *p, struct kar_queue_group *in, const char *resource,
+	bool waits)
+{
+	const struct kar_deviceclass *c = kar_devices_class(p->stores->devices, resource);
+
+	if (!c)
+		return;
+	kar_devices_ask(p->stores->devices, resource);
+	if (waits && in->created_bound)
+		queue_refuse(in, KAR_QR_UNSUPPORTED,
+			kar_arena_printf(p->arena,
+				"only kube-scheduler allocates devices (%s of DeviceClass %s): use " KAR_DEFAULT_SCHEDULER,
+				resource, c->o.name));
+	else if (waits && !kar_sched_offered(kar_snapshot_sched(p->stores->snapshot), resource))
+		queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
+			kar_arena_printf(p->arena,
+				"no node offers %s: no complete pool of ResourceSlices has a device of DeviceClass %s without taint and claim",
+				resource, c->o.name));
+}
+
+static void check_devices(const struct queue_pass *p, struct kar_queue_group *in, bool waits)
 {
 	const struct kar_sched *sched = kar_snapshot_sched(p->stores->snapshot);
 
@@ -355,19 +375,8 @@ static void check_devices(const struct queue_pass *p, struct kar_queue_group *in
 		const struct kar_pod_needs *needs = kar_sched_needs(sched, in->runs[i].class);
 
 		for (uint32_t k = 0; k < needs->n_amounts; k++) {
-			const char *name = needs->amounts[k].resource;
-			const struct kar_deviceclass *c = kar_devices_class(p->stores->devices, name);
-
-			if (c && in->created_bound)
-				queue_refuse(in, KAR_QR_UNSUPPORTED,
-					kar_arena_printf(p->arena,
-						"only kube-scheduler allocates devices (%s of DeviceClass %s): use " KAR_DEFAULT_SCHEDULER,
-						name, c->o.name));
-			else if (c && !kar_sched_offered(sched, name))
-				queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
-					kar_arena_printf(p->arena,
-						"no node offers %s yet: no complete ResourceSlice has a device of DeviceClass %s",
-						name, c->o.name));
+			if (strchr(needs->amounts[k].resource, '/'))
+				check_devices_of(p, in, needs->amounts[k].resource, waits);
 		}
 	}
 }
@@ -442,8 +451,7 @@ static void observe_rest(struct queue_pass *p, uint32_t i)
 		queue_refuse(in, reason_of_claim(qg->claim), why_of_claim(qg->claim));
 	else if (!qg->admitted)
 		refuse(p, qg, in);
-	if (qg->claim == QUEUE_CLAIM_ALIVE && !qg->admitted)
-		check_devices(p, in);
+	check_devices(p, in, qg->claim == QUEUE_CLAIM_ALIVE && !qg->admitted);
 	in->standing = qg->admitted                               ? KAR_QUEUE_ADMITTED
 		: queue_holds_claim(qg->group) || qg->keeps_place ? KAR_QUEUE_RESERVING
 								  : KAR_QUEUE_WAITING;

@@ -112,15 +112,16 @@ static void class(struct world *w, const char *name, const char *created, const 
 	put(w, w->classes, name, meta, rest);
 }
 
-/* A slice of the pool of its node; @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters, l one whose type is a list. */
-static void slice(struct world *w, const char *name, const char *on, int generation, int slices,
-	const char *devices)
+/* A slice of a pool, by default of that of its node (@on "": of all nodes); @devices: a letter each: g a GPU, m a part of one, t a tainted GPU, c one that shares counters, l one whose type is a list. */
+static void slice_of_pool(struct world *w, const char *name, const char *on, const char *pool, int generation,
+	int slices, const char *devices)
 {
 	struct kar_buf b = { .cap = 8192 };
 
 	kar_buf_printf(&b,
-		",\"spec\":{\"driver\":\"d.io\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":%d,\"resourceSliceCount\":%d},\"devices\":[",
-		on, on, generation, slices);
+		",\"spec\":{\"driver\":\"d.io\",%s%s%s\"pool\":{\"name\":\"%s\",\"generation\":%d,\"resourceSliceCount\":%d},\"devices\":[",
+		on[0] ? "\"nodeName\":\"" : "\"allNodes\":true", on, on[0] ? "\"," : ",", pool, generation,
+		slices);
 	for (int i = 0; devices[i]; i++)
 		kar_buf_printf(&b, "%s{\"name\":\"%s-%d\",\"attributes\":{\"type\":{%s}}%s}", i ? "," : "",
 			name, i,
@@ -133,6 +134,12 @@ static void slice(struct world *w, const char *name, const char *on, int generat
 	kar_buf_puts(&b, "]}");
 	put(w, w->slices, name, "", kar_buf_cstr(&b));
 	kar_buf_release(&b);
+}
+
+static void slice(struct world *w, const char *name, const char *on, int generation, int slices,
+	const char *devices)
+{
+	slice_of_pool(w, name, on, on, generation, slices, devices);
 }
 
 /* Of device number @i of the slice @of on its node. */
@@ -199,6 +206,8 @@ static void devices_count_as_an_extended_resource(void **state KAR_UNUSED)
 	assert_null(kar_devices_class(w.devices, GPU));
 	class(&w, "gpu", "01", GPU, IS_GPU);
 	check(&w, "a class", "n1", GPU, 2, 2);
+	check(&w, "nobody asks by its other name", "n1", KAR_DEVICECLASS_PREFIX "gpu", 0, 0);
+	kar_devices_ask(w.devices, KAR_DEVICECLASS_PREFIX "gpu");
 	check(&w, "its other name", "n1", KAR_DEVICECLASS_PREFIX "gpu", 2, 2);
 	assert_string_equal(kar_devices_class(w.devices, GPU)->o.name, "gpu");
 	assert_string_equal(doubt(&w, GPU), "");
@@ -317,12 +326,84 @@ static void what_is_not_exact_is_marked(void **state KAR_UNUSED)
 	check(&w, "an attribute that is not read", "n1", GPU, 2, 2);
 	assert_string_equal(doubt(&w, GPU), "a selector of its DeviceClass");
 	slice(&w, "s1", "n1", 1, 1, "gc");
-	class(&w, "gpu", "01", GPU, IS_GPU);
 	assert_string_equal(doubt(&w, GPU), "devices that share counters");
+	slice(&w, "s1", "n1", 1, 1, "gg");
+	assert_string_equal(doubt(&w, GPU), ""); /* the cause has gone */
 	class(&w, "all", "01", "a.b/all", "true");
 	slice(&w, "s1", "n1", 1, 1, "gm");
-	class(&w, "gpu", "01", GPU, IS_GPU);
 	assert_string_equal(doubt(&w, GPU), "devices of several DeviceClasses");
+	class(&w, "all", "01", "", "true");
+	assert_string_equal(doubt(&w, GPU), ""); /* nobody asks by its implicit name */
+	kar_devices_ask(w.devices, KAR_DEVICECLASS_PREFIX "all");
+	assert_string_equal(doubt(&w, GPU), "devices of several DeviceClasses");
+	gone(&w, w.classes, "all");
+	assert_string_equal(doubt(&w, GPU), "");
+	end(&w);
+}
+
+static void devices_of_several_nodes_are_an_upper_bound(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	node(&w, "n1", "", false);
+	node(&w, "n2", "", false);
+	slice(&w, "net", "", 1, 1, "gggg");
+	check(&w, "each may have all, and all have them once", "n1", GPU, 4, 4);
+	check(&w, "each may have all, and all have them once", "n2", GPU, 4, 4);
+	assert_string_equal(doubt(&w, GPU), "devices of several nodes");
+	slice(&w, "s1", "n1", 1, 1, "gg");
+	check(&w, "with its own", "n1", GPU, 6, 6);
+	node(&w, "n2", "8", false);
+	check(&w, "it lists the resource itself", "n2", GPU, 8, 14);
+	node(&w, "n3", "", false);
+	check(&w, "a new one", "n3", GPU, 4, 14);
+	claim(&w, "c1", "", "net", 0, false);
+	check(&w, "a claim has one", "n3", GPU, 3, 13);
+	gone(&w, w.slices, "net");
+	check(&w, "gone", "n3", GPU, 0, 10);
+	check(&w, "gone", "n1", GPU, 2, 10);
+	assert_string_equal(doubt(&w, GPU), "");
+	end(&w);
+}
+
+static void a_class_that_is_written_again_changes_nothing(void **state KAR_UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	node(&w, "n1", "", false);
+	slice(&w, "s1", "n1", 1, 1, "gg");
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	w.changes = 0;
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	assert_int_equal(w.changes, 0);
+	slice(&w, "s1", "n1", 1, 1, "ggg");
+	check(&w, "its newer object is used", "n1", GPU, 3, 3);
+	end(&w);
+}
+
+/* A driver may have one pool with a slice of each node. Looking at each slice for each device of each node of the pool at each change takes minutes. */
+static void a_pool_of_many_nodes_costs_its_changes(void **state KAR_UNUSED)
+{
+	enum { NODES = 2000 };
+	struct world w;
+	char name[16], of[16];
+
+	begin(&w);
+	class(&w, "gpu", "01", GPU, IS_GPU);
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(of, sizeof(of), "s%d", i);
+		node(&w, name, "", false);
+		slice_of_pool(&w, of, name, "all", 1, NODES, "gggggggg");
+	}
+	check(&w, "the pool is complete", "n0", GPU, 8, 8 * NODES);
+	w.changes = 0;
+	slice_of_pool(&w, "s7", "n7", "all", 1, NODES, "ggggggg");
+	check(&w, "one device less", "n7", GPU, 7, 8 * NODES - 1);
+	assert_int_equal(w.changes, 1);
 	end(&w);
 }
 
@@ -345,7 +426,7 @@ static void change(struct world *w)
 				 *const devices[] = { "", "g", "gg", "gmt", "ggggc" },
 				 *const selectors[] = { IS_GPU, "true",
 					 "device.attributes['d.io'].type == 'mig'", "nobody()" };
-	const char *n = nodes[draw(3)], *s = slices[draw(4)], *c = claims[draw(3)];
+	const char *n = nodes[draw(3)], *s = slices[draw(4)], *c = claims[draw(3)], *on = draw(5) ? n : "";
 
 	switch (draw(8)) {
 	case 0:
@@ -356,7 +437,7 @@ static void change(struct world *w)
 		break;
 	case 2:
 	case 3:
-		slice(w, s, n, 1 + draw(2), 1 + draw(2), devices[draw(5)]);
+		slice_of_pool(w, s, on, draw(3) ? on : "all", 1 + draw(2), 1 + draw(2), devices[draw(5)]);
 		break;
 	case 4:
 		gone(w, w->slices, s);
@@ -365,7 +446,7 @@ static void change(struct world *w)
 		class(w, draw(2) ? "a" : "b", draw(2) ? "01" : "02", draw(3) ? GPU : "", selectors[draw(4)]);
 		break;
 	case 6:
-		claim(w, c, n, s, draw(3), !draw(3));
+		claim(w, c, draw(3) ? on : "all", s, draw(3), !draw(3));
 		break;
 	default:
 		if (draw(2))
@@ -386,6 +467,8 @@ static void copy(struct world *to, struct kar_store *into, const struct kar_stor
 
 static void compare(const struct world *a, const struct world *b, const char *resource)
 {
+	if (kar_sched_offered(kar_snapshot_sched(a->snapshot), resource))
+		assert_string_equal(doubt(a, resource), doubt(b, resource));
 	for (int i = 0; i < 3; i++) {
 		char name[8];
 
@@ -414,6 +497,10 @@ static void changes_say_what_all_objects_say(void **state KAR_UNUSED)
 			copy(&anew, anew.slices, w.slices);
 			copy(&anew, anew.classes, w.classes);
 			copy(&anew, anew.nodes, w.nodes);
+			for (size_t k = 0; k < KAR_LEN(resources); k++) {
+				kar_devices_ask(w.devices, resources[k]);
+				kar_devices_ask(anew.devices, resources[k]);
+			}
 			for (size_t k = 0; k < KAR_LEN(resources); k++)
 				compare(&w, &anew, resources[k]);
 			end(&anew);
@@ -431,6 +518,9 @@ int main(void)
 		TEST(a_node_offers_one_of_both),
 		TEST(of_two_classes_the_younger_one_serves),
 		TEST(what_is_not_exact_is_marked),
+		TEST(devices_of_several_nodes_are_an_upper_bound),
+		TEST(a_class_that_is_written_again_changes_nothing),
+		TEST(a_pool_of_many_nodes_costs_its_changes),
 		TEST(changes_say_what_all_objects_say),
 	};
 

@@ -257,6 +257,64 @@ static void gang_of_two_schedulers_is_refused(void **state)
 	}
 }
 
+/* A job of one pod that asks for one device of the class gpu, by @resource. */
+static void put_job_of_devices(const char *scheduler, const char *resource)
+{
+	char rest[1024];
+
+	snprintf(rest, sizeof(rest),
+		",\"spec\":{\"schedulerName\":\"%s\",\"schedSpec\":{\"minAvailable\":1},\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,"
+		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"%s\":\"1\"}}}]}}}]},"
+		"\"status\":{\"phase\":\"Pending\"}",
+		scheduler, resource);
+	put_named(w.stores.queuejobs, "g", "", rest);
+	put_group_of_job("g", "");
+}
+
+static void devices_come_from_classes(void **state)
+{
+	static const struct {
+		const char *name, *scheduler, *resource,
+			*slice; /* .slice: the rest of the only device of n1 */
+		const char *plan, *says;
+	} jobs[] = {
+		{ "by_its_own_name", "default-scheduler", "a.b/gpu", "",
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
+		{ "by_its_implicit_name", "default-scheduler", KAR_DEVICECLASS_PREFIX "gpu", "",
+			"patch podgroups/status ns/g (Admitted=True/Admitted position=0 placed)", NULL },
+		{ "bound_at_creation", "kar-scheduler", "a.b/gpu", "",
+			"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)",
+			"only kube-scheduler allocates devices (a.b/gpu of DeviceClass gpu): use default-scheduler" },
+		{ "none_is_free", "default-scheduler", "a.b/gpu",
+			",\"taints\":[{\"key\":\"bad\",\"effect\":\"NoExecute\"}]",
+			"patch podgroups/status ns/g (Admitted=False/DevicesUnknown position=0)",
+			"no node offers a.b/gpu: no complete pool of ResourceSlices has a device of DeviceClass gpu without taint and claim" },
+		{ "nobody_serves_it", "default-scheduler", "a.b/cpu", "",
+			"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)", NULL },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(jobs); i++) {
+		const char *got;
+		char rest[512];
+
+		assert_int_equal(teardown(state), 0);
+		begin(state);
+		put_named(w.stores.deviceclasses, "gpu", "",
+			",\"spec\":{\"extendedResourceName\":\"a.b/gpu\"}");
+		snprintf(rest, sizeof(rest),
+			",\"spec\":{\"driver\":\"d\",\"nodeName\":\"n1\",\"pool\":{\"name\":\"n1\",\"generation\":1,\"resourceSliceCount\":1},"
+			"\"devices\":[{\"name\":\"d0\"%s}]}",
+			jobs[i].slice);
+		put_named(w.stores.resourceslices, "s", "", rest);
+		put_job_of_devices(jobs[i].scheduler, jobs[i].resource);
+		got = sync_text(true);
+		if (strcmp(got, jobs[i].plan) != 0)
+			fail_msg("%s: want '%s', got '%s'", jobs[i].name, jobs[i].plan, got);
+		if (jobs[i].says)
+			check_says(&w.sync.plan.actions[0], jobs[i].says);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +327,7 @@ int main(void)
 		TEST(pods_of_another_scheduler_call_for_new_nodes),
 		TEST(nobody_is_served_without_the_flag),
 		TEST(gang_of_two_schedulers_is_refused),
+		TEST(devices_come_from_classes),
 		TEST(lost_pod_begins_a_pass),
 	};
 

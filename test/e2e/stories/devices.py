@@ -69,7 +69,7 @@ def story_gangs_get_devices_of_a_class(s):
     nodes = nodes_of(s)
     with Devices(s) as d:
         d.gang("first", len(nodes))
-        d.waits("first", "DevicesUnknown", f"no node offers {d.resource} yet", f"DeviceClass {s.namespace}")
+        d.waits("first", "DevicesUnknown", f"no node offers {d.resource}: no complete pool", f"DeviceClass {s.namespace}")
         for node in nodes:
             d.offer(node)
         d.starts("first", len(nodes), EACH * len(nodes))

@@ -1,0 +1,177 @@
+#include "controllers/cluster/device_classes.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/mem.h"
+#include "common/base/str.h"
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kar_device_resource *x = a, *y = b;
+
+	return strcmp(x->resource, y->resource);
+}
+
+static struct kar_device_resource *find(const struct kar_device_classes *c, const char *resource)
+{
+	const struct kar_device_resource wanted = { .resource = resource };
+
+	return c->n ? bsearch(&wanted, c->items, c->n, sizeof(*c->items), by_name) : NULL;
+}
+
+struct kar_device_resource *kar_device_classes_find(const struct kar_device_classes *c, const char *resource)
+{
+	struct kar_device_resource *r = find(c, resource);
+
+	return r && r->class ? r : NULL;
+}
+
+/* --- which classes there are ------------------------------------------------------------------------- */
+
+/* Of two classes of one name the younger one serves it, of two of one age the first by name. */
+static bool goes_first(const struct kar_deviceclass *a, const struct kar_deviceclass *b)
+{
+	return a->creation != b->creation ? a->creation > b->creation : strcmp(a->o.name, b->o.name) < 0;
+}
+
+static void serve(struct kar_device_classes *c, const char *resource, const struct kar_deviceclass *class,
+	bool implicit)
+{
+	struct kar_device_resource *r = find(c, resource);
+
+	if (r && r->class && !goes_first(class, r->class))
+		return;
+	if (!r) {
+		c->items = kar_xrealloc(c->items, c->n + 1, sizeof(*c->items));
+		c->items[c->n++] =
+			(struct kar_device_resource){ .resource = kar_intern_get(c->strings, resource) };
+		qsort(c->items, c->n, sizeof(*c->items), by_name);
+		r = find(c, resource);
+	}
+	r->class = class;
+	r->second = implicit && kar_has_text(class->resource);
+	r->asked |= !implicit || kar_sched_knows(c->sched, resource);
+}
+
+/* Those that are not served, and of which nothing is published. */
+static void drop_unused(struct kar_device_classes *c)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->items[i].class || c->items[i].amounts) {
+			c->items[kept++] = c->items[i];
+			continue;
+		}
+		kar_sched_doubt(c->sched, c->items[i].resource, NULL);
+		kar_intern_put(c->strings, c->items[i].resource);
+	}
+	c->n = kept;
+}
+
+void kar_device_classes_read(struct kar_device_classes *c, const struct kar_store *classes)
+{
+	const struct kar_object *o;
+	char name[sizeof(KAR_DEVICECLASS_PREFIX) + KAR_KEY_LEN];
+
+	for (uint32_t i = 0; i < c->n; i++)
+		c->items[i].class = NULL;
+	for (struct kar_iter it = kar_store_all(classes); kar_iter_next(&it, &o);) {
+		const struct kar_deviceclass *class = kar_as_deviceclass(o);
+
+		if (kar_has_text(class->resource))
+			serve(c, class->resource, class, false);
+		snprintf(name, sizeof(name), KAR_DEVICECLASS_PREFIX "%s", o->name);
+		serve(c, name, class, true);
+	}
+	drop_unused(c);
+}
+
+void kar_device_classes_release(struct kar_device_classes *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		c->items[i].class = NULL;
+	drop_unused(c);
+	free(c->items);
+}
+
+/* --- which devices are of them ----------------------------------------------------------------------- */
+
+static enum kar_match match(const struct kar_deviceclass *c, const struct kar_device *device)
+{
+	const char *const *selectors = c->selectors.items;
+	enum kar_match all = KAR_MATCH;
+
+	for (size_t i = 0; i < c->selectors.n; i++) {
+		enum kar_match m =
+			selectors[i] ? kar_selector_match(selectors[i], &device->view) : KAR_MATCH_UNKNOWN;
+
+		if (m == KAR_NO_MATCH)
+			return m;
+		all = m == KAR_MATCH ? all : m;
+	}
+	return all;
+}
+
+void kar_device_classes_count(const struct kar_device_classes *c, const struct kar_device *device,
+	int64_t *amounts, uint8_t *doubts)
+{
+	enum { OVERLAP = 1 << KAR_DOUBT_OVERLAP };
+	uint32_t first = c->n;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct kar_deviceclass *class = c->items[i].class;
+		enum kar_match m = class && c->items[i].asked ? match(class, device) : KAR_NO_MATCH;
+
+		if (m == KAR_NO_MATCH)
+			continue;
+		amounts[i]++;
+		doubts[i] |= (uint8_t)((m == KAR_MATCH_UNKNOWN) << KAR_DOUBT_SELECTOR |
+			device->partial << KAR_DOUBT_COUNTERS);
+		if (first == c->n) {
+			first = i;
+		} else if (class != c->items[first].class) {
+			doubts[i] |= OVERLAP;
+			doubts[first] |= OVERLAP;
+		}
+	}
+}
+
+/* --- how sure their amounts are ---------------------------------------------------------------------- */
+
+void kar_device_classes_note(const struct kar_device_classes *c, const char *resource, uint8_t doubts,
+	int sign)
+{
+	struct kar_device_resource *r = find(c, resource);
+	uint32_t one = sign > 0 ? 1 : UINT32_MAX;
+
+	assert(r);
+	r->amounts += one;
+	for (int i = 0; i < KAR_N_DOUBTS; i++)
+		r->doubts[i] += doubts >> i & 1 ? one : 0;
+}
+
+static const char *doubt_of(const struct kar_device_resource *r)
+{
+	static const char *const names[] = { [KAR_DOUBT_SELECTOR] = "a selector of its DeviceClass",
+		[KAR_DOUBT_COUNTERS] = "devices that share counters",
+		[KAR_DOUBT_OVERLAP] = "devices of several DeviceClasses",
+		[KAR_DOUBT_NODES] = "devices of several nodes" };
+
+	if (r->class && r->second)
+		return "a DeviceClass that has another name as well";
+	for (int i = 0; i < KAR_N_DOUBTS; i++) {
+		if (r->doubts[i])
+			return names[i];
+	}
+	return NULL;
+}
+
+void kar_device_classes_tell(const struct kar_device_classes *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		kar_sched_doubt(c->sched, c->items[i].resource, doubt_of(&c->items[i]));
+}
