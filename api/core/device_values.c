@@ -1,5 +1,6 @@
 #include "api/core/device_values.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,7 @@
 /* {"type":{"string":"gpu"},"memory":{"value":"80Gi"}}: names at depth 1, kinds and values at depth 2. */
 struct reading {
 	struct kar_intern *strings;
-	struct kar_arena *mem;
-	struct kar_device_value *items;
+	struct kar_device_value items[KAR_DEVICE_ATTRIBUTES];
 	uint32_t n, most;
 	int depth;
 	bool taken; /* the entry has its value */
@@ -51,7 +51,6 @@ static void add(struct reading *r, enum kar_device_kind kind, const char *text, 
 {
 	if (r->depth != 2 || r->taken || !r->name[0] || r->n == r->most)
 		return;
-	r->items = kar_arena_grow(r->mem, r->items, r->n, sizeof(*r->items));
 	r->items[r->n++] = (struct kar_device_value){ .name = kar_intern_get(r->strings, r->name),
 		.kind = kind,
 		.text = kar_intern_get(r->strings, text),
@@ -130,12 +129,17 @@ const struct kar_device_value *kar_device_values_read(struct kar_str json, uint3
 		.number = on_number,
 		.boolean = on_boolean,
 		.null = on_null };
-	struct reading r = { .strings = strings, .mem = mem, .most = most };
+	struct reading r = { .strings = strings, .most = most };
+	struct kar_device_value *out;
+
+	assert(most <= KAR_DEVICE_ATTRIBUTES);
 
 	if (json.n)
 		(void)kar_json_read(json.p, json.n, &events, &r, NULL);
+	out = kar_arena_alloc(mem, r.n, sizeof(*out));
+	memcpy(out, r.items, r.n * sizeof(*out));
 	*n = r.n;
-	return r.items;
+	return out;
 }
 
 void kar_device_values_release(const struct kar_device_value *values, uint32_t n, struct kar_intern *strings)

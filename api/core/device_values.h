@@ -9,7 +9,9 @@
 #include "common/base/mem.h"
 #include "common/device/selector.h"
 
-/* At most @most entries of @json, an object, in @mem; *@n is how many. An entry whose value cannot be read is KAR_DEVICE_OTHER. */
+enum { KAR_DEVICE_ATTRIBUTES = 32 /* of one device, capacity included, as many as the API allows */ };
+
+/* At most @most (up to KAR_DEVICE_ATTRIBUTES) entries of @json, an object, in @mem; *@n is how many. An entry whose value cannot be read is KAR_DEVICE_OTHER. */
 const struct kar_device_value *kar_device_values_read(struct kar_str json, uint32_t most,
 	struct kar_intern *strings, struct kar_arena *mem, uint32_t *n) KAR_NONNULL;
 /* Gives the interned texts back. */

@@ -12,10 +12,7 @@
 #include "common/codec/decode.h"
 #include "common/kube/object.h"
 
-enum {
-	KAR_SLICE_DEVICES = 128,   /* of one slice that are kept, as many as the API allows */
-	KAR_DEVICE_ATTRIBUTES = 32 /* of one device, capacity included, likewise */
-};
+enum { KAR_SLICE_DEVICES = 128 /* of one slice that are kept, as many as the API allows */ };
 
 struct kar_device {
 	const char *name;

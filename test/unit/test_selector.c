@@ -94,6 +94,7 @@ static const struct {
 		KAR_MATCH_UNKNOWN },
 	{ "device.attributes['other.io'].slot == 99999999999999999999", KAR_MATCH_UNKNOWN },
 	/* But the other side may decide. */
+	{ "device.driver == 'x' && device.shape == 1", KAR_NO_MATCH },
 	{ "device.driver == 'x' && device.attributes.exists(d, true)", KAR_MATCH_UNKNOWN },
 	{ "device.driver == 'x' && " A ".odd.compareTo(semver('1.0.0')) > 0", KAR_NO_MATCH },
 };
