@@ -46,16 +46,6 @@ static bool grows(struct q_pass *p, const struct q_group *g, const struct q_grou
 	return more;
 }
 
-static void take_away(struct q_pass *p, struct q_group *g)
-{
-	struct q_state st = g->st;
-
-	q_release(p, g, &st, 0);
-	st.standing = KAR_QUEUE_WAITING;
-	st.n_kept = 0;
-	q_set(p, g, &st);
-}
-
 /* As many pods with the same needs: they go where the old ones were. */
 static bool is_alike(const struct q_group *g, const struct q_group *e)
 {
@@ -93,7 +83,7 @@ static const char *judge(struct q_pass *p, struct q_group *g, struct q_group *e,
 	struct q_mark mark = q_mark(p);
 	const char *why;
 
-	take_away(p, g);
+	q_drop(p, g);
 	why = why_not(p, e, more);
 	q_undo(p, mark);
 	return why;

@@ -72,11 +72,8 @@ static bool knows_its_time(const struct q_group *g, const struct kar_queue_decis
 
 static void end_group(struct q_pass *p, struct q_group *g)
 {
-	struct q_state st = g->st;
+	struct q_state st = q_without_pods(p, g);
 
-	q_release(p, g, &st, 0);
-	st.standing = KAR_QUEUE_WAITING;
-	st.n_kept = 0;
 	st.cause = KAR_QUEUE_DRAIN; /* it is no candidate any more */
 	q_set(p, g, &st);
 }

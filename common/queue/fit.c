@@ -103,11 +103,8 @@ void q_note_victims(struct q_pass *p, struct q_group *g, const struct q_victim *
 
 static void take_back(struct q_pass *p, struct q_group *g)
 {
-	struct q_state st = g->st;
+	struct q_state st = q_without_pods(p, g);
 
-	q_release(p, g, &st, 0);
-	st.standing = KAR_QUEUE_WAITING;
-	st.n_kept = 0;
 	st.took = false;
 	st.provisions = KAR_QR_ADMITTED;
 	q_set(p, g, &st);

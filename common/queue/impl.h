@@ -140,6 +140,9 @@ void q_nodes_begin(struct q_pass *p) KAR_NONNULL;
 bool q_place(struct q_pass *p, const struct q_ask *ask, enum q_view view, struct q_state *st) KAR_NONNULL;
 /* What a group has taken beyond its first @d pods is free; @st follows. */
 void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, int32_t d) KAR_NONNULL;
+/* The group as it waits, without pods; q_drop() makes it so. */
+struct q_state q_without_pods(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
+void q_drop(struct q_pass *p, struct q_group *g) KAR_NONNULL;
 /* Bound pods of the group that leave. */
 int32_t q_count_gone(struct q_pass *p, const struct q_group *g) KAR_NONNULL;
 /* What the engine has taken for the one state, it has for the other. */

@@ -260,6 +260,23 @@ void q_release(struct q_pass *p, const struct q_group *g, struct q_state *st, in
 	*st = out;
 }
 
+struct q_state q_without_pods(struct q_pass *p, const struct q_group *g)
+{
+	struct q_state st = g->st;
+
+	q_release(p, g, &st, 0);
+	st.standing = KAR_QUEUE_WAITING;
+	st.n_kept = 0;
+	return st;
+}
+
+void q_drop(struct q_pass *p, struct q_group *g)
+{
+	const struct q_state st = q_without_pods(p, g);
+
+	q_set(p, g, &st);
+}
+
 void q_retake(struct q_pass *p, const struct q_group *g, const struct q_state *from, const struct q_state *to)
 {
 	for (uint32_t i = 0; i < from->n_spots; i++)

@@ -3,16 +3,6 @@
 
 /* --- KEEP ------------------------------------------------------------------------------------------ */
 
-static void drop(struct q_pass *p, struct q_group *g)
-{
-	struct q_state st = g->st;
-
-	q_release(p, g, &st, 0);
-	st.standing = KAR_QUEUE_WAITING;
-	st.n_kept = 0;
-	q_set(p, g, &st);
-}
-
 static bool misses_minimum(const struct q_group *g)
 {
 	int32_t bound = 0;
@@ -44,7 +34,7 @@ static bool keep_admitted(struct q_pass *p, struct q_group *g)
 	/* It makes room for others, and is admitted after them. */
 	if ((old && g->in->yields && p->round.step == 1) ||
 		(old && !g->in->released && misses_minimum(g) && lost_quota(p, g))) {
-		drop(p, g);
+		q_drop(p, g);
 		return true;
 	}
 	return false;
@@ -85,7 +75,7 @@ static bool keep_claim(struct q_pass *p, struct q_group *g)
 {
 	enum q_fit fit = Q_NO;
 
-	drop(p, g);
+	q_drop(p, g);
 	if (q_ineligible(g) == KAR_QR_ADMITTED) {
 		g->keeps = true;
 		fit = admit_beside_heads(p, g);

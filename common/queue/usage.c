@@ -347,11 +347,8 @@ void q_count_all(struct q_pass *p)
 
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 {
-	struct q_state st = g->st;
+	struct q_state st = q_without_pods(p, g);
 
-	q_release(p, g, &st, 0);
-	st.standing = KAR_QUEUE_WAITING;
-	st.n_kept = 0;
 	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
 		struct q_state *before = kar_arena_alloc(p->arena, 1, sizeof(*before));
 
