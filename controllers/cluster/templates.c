@@ -225,7 +225,7 @@ bool kar_template_wants_pod(struct kar_template *e, kar_time mono)
 {
 	kar_time seen = e->known > e->shown ? e->known : e->shown;
 
-	if (seen && mono - seen <= KAR_TEMPLATES_FRESH)
+	if (seen && mono - seen <= KAR_TEMPLATES_PAUSE)
 		return false;
 	e->shown = mono;
 	return true;
@@ -236,7 +236,7 @@ static bool is_lost(const struct kar_template *e, kar_time mono)
 {
 	kar_time awaited = e->wanted ? mono - e->wanted : 0;
 
-	return awaited >= KAR_TEMPLATES_ANSWER && awaited < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH;
+	return awaited >= KAR_TEMPLATES_ANSWER && awaited < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_PAUSE;
 }
 
 bool kar_template_is_old(const struct kar_template *e, kar_time mono)
@@ -272,7 +272,7 @@ void kar_templates_forget_stored(struct kar_templates *t)
 /* Returns true if nobody waits for the answer yet. */
 static bool begin_to_wait(struct kar_template *e, kar_time mono)
 {
-	if (e->wanted && mono - e->wanted < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_FRESH)
+	if (e->wanted && mono - e->wanted < KAR_TEMPLATES_ANSWER + KAR_TEMPLATES_PAUSE)
 		return false;
 	e->wanted = mono;
 	return true;

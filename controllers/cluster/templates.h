@@ -17,8 +17,10 @@
 #define KAR_TEMPLATES_STAY ((kar_time)15 * KAR_MINUTE)
 /* ms for which others wait for the answer to a request; then another job asks, because the first may be gone. */
 #define KAR_TEMPLATES_ANSWER ((kar_time)10 * KAR_SECOND)
-/* ms for which an acceptance is good enough for others to go: what it depends on may have changed since. */
-#define KAR_TEMPLATES_FRESH KAR_MINUTE
+/* ms for which an acceptance is good enough for others to go: what it depends on may have changed since. The pass comes within seconds of it. */
+#define KAR_TEMPLATES_FRESH ((kar_time)10 * KAR_SECOND)
+/* ms for which a lost answer counts as a yes, and between two creates whose answers show the whole pod. */
+#define KAR_TEMPLATES_PAUSE KAR_MINUTE
 
 /* ms for which what is known of stored pods counts. What admission adds may change. */
 #define KAR_TEMPLATES_STORED ((kar_time)10 * KAR_MINUTE)

@@ -191,7 +191,7 @@ void rules_check_service_at_rest(struct model *l, const struct model_job *j, con
 /* --- what the API server is asked ---------------------------------------------------------------------- */
 
 enum {
-	ASKED_AGAIN = 60000,    /* ms */
+	ASKED_AGAIN = 10000,    /* ms */
 	REFUSED_WINDOW = 60000, /* ms */
 	/*
 	 * Creates of one job in it: two jobs whose pods other quotas refuse wake each other up every 5 s, for two tries each, and of a
@@ -222,7 +222,7 @@ static void note_asked(struct model *l, struct model_job *j, const struct sim_va
 
 	if (!t)
 		return;
-	/* An ask may be older than the edit that has just arrived. What was found out a minute ago may have changed. */
+	/* An ask may be older than the edit that has just arrived. What was found out ten seconds ago may have changed. */
 	if (strcmp(t->checked, hash) == 0 && l->faultless && model_now(l) - t->checked_at < ASKED_AGAIN)
 		model_break(l, "asked-once",
 			"whether a pod of task %s of job %s/%s is possible is asked again", t->name, j->ns,

@@ -184,7 +184,7 @@ static void who_has_run_is_known(void **state KAR_UNUSED)
 	assert_string_equal(pass(), EVICTION);
 }
 
-/* A gang for which another would go, whose templates were accepted more than a minute ago. */
+/* A gang for which another would go, whose templates were accepted more than ten seconds ago. */
 static void put_old(void)
 {
 	put_victim();
@@ -233,7 +233,7 @@ static void what_was_known_counts_if_the_answer_is_lost(void **state KAR_UNUSED)
 		"patch podgroups/status ns/t (Admitted=False/CheckingTemplate position=0)");
 	w.mono += KAR_TEMPLATES_ANSWER;
 	assert_string_equal(pass(), EVICTION);
-	assert_true(kar_template_is_old(template_of("t"), w.mono + KAR_TEMPLATES_FRESH));
+	assert_true(kar_template_is_old(template_of("t"), w.mono + KAR_TEMPLATES_PAUSE));
 }
 
 static void nobody_is_asked_about_if_nobody_would_go(void **state KAR_UNUSED)

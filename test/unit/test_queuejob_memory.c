@@ -331,8 +331,8 @@ static void what_has_passed_is_asked_about_once_more(void **state)
 	queuejob_share_answer(t, &s, &pod, NULL, &(struct kar_pod_stored){ 0 });
 	queuejob_import_verdicts(t, &s);
 	assert_int_equal(check_at(5000, true).passed, 1);
-	assert_false(kar_template_is_old(kar_templates_of(t, &job, 0, 5000), 5000 + KAR_TEMPLATES_FRESH));
-	s = sync_at(5001 + KAR_TEMPLATES_FRESH);
+	assert_false(kar_template_is_old(kar_templates_of(t, &job, 0, 5000), 5000 + 10 * KAR_SECOND));
+	s = sync_at(5001 + 10 * KAR_SECOND);
 	assert_true(kar_template_is_old(kar_templates_of(t, &job, 0, s.mono), s.mono));
 	kar_templates_want(t, &job, 0, s.mono);
 	assert_true(queuejob_is_asked(t, &s));

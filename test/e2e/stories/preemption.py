@@ -90,7 +90,7 @@ def story_nobody_is_evicted_unless_the_queue_says_so(s):
 
 
 def story_nobody_is_evicted_for_pods_that_are_refused_by_now(s):
-    """What the API server accepted more than a minute ago is asked about once more before a gang goes for it: its ServiceAccount is gone, so nobody goes, and the job says why. Made again, it starts."""
+    """What the API server accepted more than ten seconds ago is asked about once more before a gang goes for it: its ServiceAccount is gone, so nobody goes, and the job says why. Made again, it starts."""
     def pilot(job, replicas):
         made = gang(job, replicas=replicas, sched={"priority": 10}, queue=name)
         made["spec"]["taskSpecs"][0]["template"]["spec"]["serviceAccountName"] = "pilot"
@@ -110,7 +110,7 @@ def story_nobody_is_evicted_for_pods_that_are_refused_by_now(s):
     s.kubectl("delete", "queuejob", "tried", "--wait=true", "--cascade=foreground")
     s.kubectl("delete", "serviceaccount", "pilot")
     uids = s.uids("low")
-    time.sleep(max(0, accepted + 61 - time.monotonic()))  # an answer is good for a minute (KAR_TEMPLATES_FRESH)
+    time.sleep(max(0, accepted + 11 - time.monotonic()))  # an answer is good for ten seconds (KAR_TEMPLATES_FRESH)
     before = asked()
     s.apply(pilot("high", 3))
     s.wait_phase("high", "Pending", reason="Forbidden")
