@@ -109,22 +109,34 @@ static const char *compare_with_nodes(const struct queue_pass *p, uint32_t i, co
 	return text;
 }
 
+/* NULL: @list does not name it. */
+static const int64_t *named(const struct kar_queue_amounts *list, const char *resource)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (strcmp(list->items[i].resource, resource) == 0)
+			return &list->items[i].amount;
+	}
+	return NULL;
+}
+
+/* With its own right, which is not above its capability, or else with that. */
 static const char *compare_with_children(const struct queue_pass *p, uint32_t i, const char *text)
 {
 	static const char *const what[RIGHTS] = { "the guarantees of its child queues are together",
 		"what its child queues deserve is together" };
 	static const char *const whole[RIGHTS] = { "its own is", "it deserves" };
+	const struct kar_queue_in *q = &p->snapshot.queues[i];
 	const struct sums *s = &p->rights->of[i];
 
 	for (int right = 0; right < RIGHTS; right++) {
-		const struct kar_queue_amounts *own = right_of(&p->snapshot.queues[i], right);
+		for (uint32_t n = 0; n < s->n[right]; n++) {
+			const struct kar_sched_amount *x = &s->items[right][n];
+			const int64_t *own = named(right_of(q, right), x->resource),
+				      *most = own ? own : named(&q->capability, x->resource);
 
-		for (uint32_t k = 0; k < own->n; k++) {
-			for (uint32_t n = 0; n < s->n[right]; n++) {
-				if (strcmp(s->items[right][n].resource, own->items[k].resource) == 0)
-					text = compare(p, text, what[right], &s->items[right][n],
-						whole[right], own->items[k].amount);
-			}
+			if (most)
+				text = compare(p, text, what[right], x,
+					own ? whole[right] : "its capability is", *most);
 		}
 	}
 	return text;

@@ -204,7 +204,13 @@ static void rights_that_cannot_be_kept_are_named(void **state)
 		",\"spec\":{\"parent\":\"p\",\"guarantee\":{\"cpu\":8},\"deserved\":{\"cpu\":12}},\"status\":{}");
 	put_named(w.stores.queues, "c", HELD,
 		",\"spec\":{\"guarantee\":{\"cpu\":995},\"deserved\":{\"cpu\":995}},\"status\":{}");
+	put_named(w.stores.queues, "m", HELD,
+		",\"spec\":{\"deserved\":{\"memory\":1},\"capability\":{\"cpu\":4}},\"status\":{}");
+	put_named(w.stores.queues, "d", HELD,
+		",\"spec\":{\"parent\":\"m\",\"guarantee\":{\"cpu\":8},\"deserved\":{\"cpu\":4}},\"status\":{}");
 	sync_text(false);
+	check_says(patch_of("m"),
+		"the guarantees of its child queues are together 8 cpu, its capability is 4\"");
 	check_says(patch_of("p"),
 		"the guarantees of its child queues are together 16 cpu, its own is 10; what its child queues deserve is together 21 cpu, "
 		"it deserves 20; the guarantees of all queues are together 1005 cpu, all nodes have 1000");
