@@ -111,6 +111,16 @@ int kar_cert_make(const char *name, const char *address, kar_time lifetime, stru
 	return r ? kar_fail(err, KAR_FATAL, "cannot make a certificate: %s", gnutls_strerror(r)) : 0;
 }
 
+/* @r means to whoever has named the wrong file that it has none of @what. */
+static int unread(int r, const char *what, struct kar_err *err)
+{
+	bool none = r == GNUTLS_E_BASE64_DECODING_ERROR || r == GNUTLS_E_BASE64_UNEXPECTED_HEADER_ERROR ||
+		r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE;
+
+	return kar_fail(err, KAR_FATAL, "cannot read the %s: %s", what,
+		none ? "the file has none in PEM form" : gnutls_strerror(r));
+}
+
 int kar_cert_validity(const char *pem, struct kar_cert_validity *out, struct kar_err *err)
 {
 	char *copy = kar_xstrdup(pem); /* the library asks for bytes that it could change */
@@ -128,7 +138,7 @@ int kar_cert_validity(const char *pem, struct kar_cert_validity *out, struct kar
 	if (cert)
 		gnutls_x509_crt_deinit(cert);
 	free(copy);
-	return r ? kar_fail(err, KAR_FATAL, "cannot read the certificate: %s", gnutls_strerror(r)) : 0;
+	return r ? unread(r, "certificate", err) : 0;
 }
 
 enum { KEY_ID = 64 }; /* bytes, more than any */
@@ -174,10 +184,10 @@ int kar_cert_check_key(const char *certificate, const char *key, struct kar_err 
 	int r = key_id_of_certificate(certificate, a, &n_a);
 
 	if (r)
-		return kar_fail(err, KAR_FATAL, "cannot read the certificate: %s", gnutls_strerror(r));
+		return unread(r, "certificate", err);
 	r = key_id_of_key(key, b, &n_b);
 	if (r)
-		return kar_fail(err, KAR_FATAL, "cannot read the key: %s", gnutls_strerror(r));
+		return unread(r, "key", err);
 	if (n_a != n_b || memcmp(a, b, n_a) != 0)
 		return kar_fail(err, KAR_FATAL, "the key is not the one of the certificate");
 	return 0;

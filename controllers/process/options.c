@@ -215,16 +215,24 @@ static int check_combination(const struct kar_options *o, struct kar_err *err)
 	return 0;
 }
 
-/* As client-go has it: a candidate must not take the lease while the leader still writes, nor a leader stop after one lost answer. */
-static int check_leader(const struct kar_options *o, struct kar_err *err)
+/*
+ * As client-go has it: a candidate must not take the lease while the leader still writes, nor a leader stop after one lost answer.
+ * @known: the times are those that would be in force.
+ */
+static int check_leader(const struct kar_options *o, bool known, struct kar_err *err)
 {
 	const struct kar_election_times *t = &o->leader.times;
+	char have[80] = "";
 	bool duration = t->duration >= KAR_SECOND && t->duration > t->deadline;
 
 	if (!o->leader.elect || (duration && t->deadline * 10 > t->retry * 12 && t->retry > 0))
 		return 0;
+	if (known)
+		snprintf(have, sizeof(have), "; they are %gs, %gs and %gs", (double)t->duration / KAR_SECOND,
+			(double)t->deadline / KAR_SECOND, (double)t->retry / KAR_SECOND);
 	kar_fail(err, KAR_FATAL,
-		"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first");
+		"want --leader-elect-lease-duration > --leader-elect-renew-deadline > 1.2 * --leader-elect-retry-period > 0, and at least 1s of the first%s",
+		have);
 	return because_of(o, duration ? "leader-elect-retry-period" : "leader-elect-lease-duration", err);
 }
 
@@ -248,7 +256,7 @@ static int check_leader_alone(int argc, char **argv, struct kar_err *err)
 		t->retry = 1;
 	if (t->deadline == NOT_GIVEN)
 		t->deadline = (t->duration < HOUR ? t->duration : HOUR) - 1;
-	return check_leader(&given, err);
+	return check_leader(&given, false, err);
 }
 
 static int check_doors(const struct kar_options *o, struct kar_err *err)
@@ -276,5 +284,5 @@ int kar_options_parse(struct kar_options *o, struct kar_arena *arena, int argc, 
 			return -1;
 	}
 	o->settings.one_namespace = o->ns != NULL;
-	return check_combination(o, err) || check_leader(o, err) || check_doors(o, err) ? -1 : 0;
+	return check_combination(o, err) || check_leader(o, true, err) || check_doors(o, err) ? -1 : 0;
 }

@@ -229,8 +229,11 @@ static void a_wrong_certificate_is_named(void **state KAR_UNUSED)
 	const struct {
 		const char *certificate, *key, *want;
 	} rows[] = {
-		{ "garbage", one.key, "tls.crt: cannot read the certificate: " },
-		{ one.certificate, "garbage", "tls.key: cannot read the key: " },
+		{ "garbage", one.key, "tls.crt: cannot read the certificate: the file has none in PEM form" },
+		{ one.key, one.key, "tls.crt: cannot read the certificate: the file has none in PEM form" },
+		{ one.certificate, "garbage", "tls.key: cannot read the key: the file has none in PEM form" },
+		{ one.certificate, one.certificate,
+			"tls.key: cannot read the key: the file has none in PEM form" },
 		{ one.certificate, other.key, "tls.key: the key is not the one of the certificate" },
 		{ "", "", "tls.crt is empty" },
 	};
