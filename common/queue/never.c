@@ -88,7 +88,6 @@ bool q_is_above_capability(const struct q_pass *p, const struct q_group *g)
 static struct q_why why_never_by_quota(const struct q_pass *p, const struct q_group *g)
 {
 	const struct q_kind *k = g->kind;
-	const struct kar_queue_quota_row *first = NULL;
 	const char *text = NULL;
 
 	for (uint32_t i = 0; i < k->n_rows; i++) {
@@ -96,16 +95,10 @@ static struct q_why why_never_by_quota(const struct q_pass *p, const struct q_gr
 
 		if (k->row_minimum[i] <= row->hard)
 			continue;
-		if (first)
-			text = Q_TEXT(p, "%s, and %s: %s requested, quota %s allows %s", text, row->resource,
-				q_text_amount(p, row->resource, k->row_minimum[i], true), row->quota,
-				q_text_amount(p, row->resource, row->hard, false));
-		else
-			text = Q_TEXT(p, "%s, quota %s allows %s",
-				kar_queue_short_text(p->arena, row->resource, k->row_minimum[i], row->hard,
-					row->hard),
-				row->quota, q_text_amount(p, row->resource, row->hard, false));
-		first = first ? first : row;
+		text = Q_TEXT(p, "%s%s%s, quota %s allows %s", text ? text : "", text ? "; " : "",
+			kar_queue_short_text(p->arena, row->resource, k->row_minimum[i], row->hard,
+				row->hard),
+			row->quota, q_text_amount(p, row->resource, row->hard, false));
 	}
 	return (struct q_why){ text ? KAR_QR_QUOTA_INFEASIBLE : KAR_QR_ADMITTED, text };
 }

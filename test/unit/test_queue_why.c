@@ -143,7 +143,7 @@ static void never(void **state)
 			"GuaranteeReserved: insufficient cpu: 8 requested, 4 of 64 free (4 short), held for guarantees of other queues: 60 cpu are free but guaranteed to queues b, c" },
 		{ "two resources of a quota at once",
 			"node n cpu=9; queue a; quota default c pods=3 requests.cpu=4; group j a 5 cpu=1",
-			"QuotaInfeasible: insufficient pods: 5 requested, 3 of 3 free (2 short), quota c allows 3, and requests.cpu: 5 requested, quota c allows 4" },
+			"QuotaInfeasible: insufficient pods: 5 requested, 3 of 3 free (2 short), quota c allows 3; insufficient requests.cpu: 5 requested, 4 of 4 free (1 short), quota c allows 4" },
 		{ "empty nodes", "node n cpu=3; node m cpu=3; queue a; group j a 3 cpu=2",
 			"Infeasible: 2 of 3 pods fit on empty nodes: 2 nodes lack cpu (short 1)" },
 		{ "empty nodes, whatever pods of no queue have",

@@ -122,7 +122,7 @@ ROWS = [
      "insufficient cpu: 44.4 requested, 20 of 64 free (24.4 short), queue {ns}-a has capability 64" + FIRST),
     ("the queue has maxJobs", max_jobs, "MaxJobsReached", "queue {ns}-a has 1 of 1 jobs" + FIRST),
     ("a quota allows 2 pods and 100 CPUs", quota, "QuotaInfeasible",
-     "insufficient pods: 3 requested, 2 of 2 free (1 short), quota few allows 2, and requests.cpu: 120 requested, quota few allows 100"),
+     "insufficient pods: 3 requested, 2 of 2 free (1 short), quota few allows 2; insufficient requests.cpu: 120 requested, 100 of 100 free (20 short), quota few allows 100"),
 ]
 
 
