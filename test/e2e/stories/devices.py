@@ -3,6 +3,7 @@
 No driver is needed: kube-scheduler allocates by these objects alone. Names are of the story, so that others are not concerned."""
 
 import contextlib
+import json
 
 from harness import expect, queuejob, task, wait_until
 from stories.nodes import expect_no_pod_was_made, nodes_of
@@ -23,6 +24,7 @@ class Devices:
     def __exit__(self, *_):
         for node in nodes_of(self.s):
             self.s.cluster.kubectl("delete", "resourceslice", f"{self.s.namespace}-{node}", "--ignore-not-found")
+        self.s.cluster.kubectl("delete", "resourceslice", f"{self.s.namespace}-all", "--ignore-not-found")
         self.s.cluster.kubectl("delete", "deviceclass", self.s.namespace, "--ignore-not-found")
 
     def offer_class(self):
@@ -39,6 +41,12 @@ class Devices:
         self.s.apply({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"{self.s.namespace}-{node}"},
                       "spec": {"driver": self.driver, "nodeName": node, "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
                                "devices": [device(i) for i in range(n)]}})
+
+    def offer_to_all(self, n):
+        """Devices behind a network: each node may have them."""
+        self.s.apply({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"{self.s.namespace}-all"},
+                      "spec": {"driver": self.driver, "allNodes": True, "pool": {"name": "all", "generation": 1, "resourceSliceCount": 1},
+                               "devices": [{"name": f"net-{i}", "attributes": {"type": {"string": "gpu"}}} for i in range(n)]}})
 
     def gang(self, name, replicas, each=EACH, **spec):
         made = queuejob(name, task("worker", replicas), sched={"minAvailable": replicas}, **spec)
@@ -105,3 +113,21 @@ def story_tainted_and_claimed_devices_are_not_offered(s):
         s.kubectl("delete", "resourceclaim", "mine", "--wait=false")
         s.kubectl("delete", "qj", "six", "--wait=false")
         d.starts("seven", 1, 7)
+
+
+def story_devices_after_a_device_plugin_and_of_several_nodes(s):
+    """A kubelet that goes on listing 0 of a resource has the devices of its slice; devices of all nodes are had by a gang, which is not pinned."""
+    node = nodes_of(s)[0]
+    with Devices(s) as d:
+        listed = {"status": {"capacity": {d.resource: "0"}, "allocatable": {d.resource: "0"}}}
+        s.cluster.kubectl("patch", "node", node, "--subresource=status", "--type=merge", "-p", json.dumps(listed))
+        d.offer(node)
+        d.gang("own", 1)
+        s.wait_phase("own", "Running", running=1, seconds=60)
+        d.gang("net", 2, each=2)
+        d.waits("net", "InsufficientCapacity", f"insufficient {d.resource}")
+        d.offer_to_all(4)
+        s.wait_phase("net", "Running", running=2, seconds=60)
+        expect(len({x for x in d.allocated() if x[0] == "all"}) == 4, f"4 distinct devices of all nodes: {d.allocated()}")
+        unlisted = {"status": {"capacity": {d.resource: None}, "allocatable": {d.resource: None}}}
+        s.cluster.kubectl("patch", "node", node, "--subresource=status", "--type=merge", "-p", json.dumps(unlisted))
