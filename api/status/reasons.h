@@ -55,7 +55,7 @@ enum {
 			KAR_WAIT_WARNS, \
 		"schedSpec or a template names a PriorityClass that does not exist. The job is not in the queue until somebody creates it.") \
 	X(CheckingTemplate, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP, \
-		"The API server is asked whether it accepts the pods of the job, or of one ahead for which room is held meanwhile. Until it has answered nobody makes room for the job; it starts if there is room for it anyway. An answer that is older than a minute is asked for again before anybody is evicted.") \
+		"The API server is asked whether it accepts the pods of the job, or of one ahead for which room is held meanwhile. Until it has answered nobody makes room for the job; it starts if there is room for it anyway. An answer that is older than ten seconds is asked for again before anybody is evicted.") \
 	X(WaitingForAdmission, KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED, \
 		"The queue has not decided about the job yet; or it has not let its edited templates in, and the pods of the former ones run on.") \
 	X(Waiting, KAR_SHOWN_NORMAL | KAR_SHOWN_ON_PODGROUP, \
