@@ -65,6 +65,40 @@ static void add_pod(void *arg, const struct sim_value *pod)
 		u->cpu += rules_requested_cpu(pod);
 }
 
+struct quorum {
+	const struct sim_value *pod;
+	int64_t started; /* members of its group, without it */
+};
+
+static void add_member(void *arg, const struct sim_value *pod)
+{
+	struct quorum *q = arg;
+	const char *group = sim_get_text(pod, "metadata", "labels", KAR_LABEL_POD_GROUP);
+
+	q->started += is_started(pod) &&
+		kar_streq(group, sim_get_text(q->pod, "metadata", "labels", KAR_LABEL_POD_GROUP)) &&
+		kar_streq(sim_get_text(pod, "metadata", "namespace"),
+			sim_get_text(q->pod, "metadata", "namespace")) &&
+		!kar_streq(sim_get_text(pod, "metadata", "name"), sim_get_text(q->pod, "metadata", "name"));
+}
+
+/*
+ * Its group runs, and lacks members of its minimum. They are replaced at once, also where people have resized pods so that the queue has
+ * more than its capability: otherwise the gang would be below its quorum because of others.
+ */
+static bool restores_minimum(const struct model *l, const struct sim_value *pod)
+{
+	struct quorum q = { .pod = pod };
+	const struct sim_value *group = sim_apiserver_peek(l->server, KAR_PODGROUP_GROUP, "podgroups",
+		sim_get_text(pod, "metadata", "namespace"),
+		sim_get_text(pod, "metadata", "labels", KAR_LABEL_POD_GROUP));
+
+	if (!kar_streq(sim_get_text(group, "status", "placement", "state"), "Satisfied"))
+		return false;
+	sim_apiserver_each(l->server, "", "pods", add_member, &q);
+	return q.started < sim_get_int(group, 1, "spec", "minMember");
+}
+
 static void check_queue(const struct rule *r, const struct write *w, const char *queue)
 {
 	const char *capability = sim_get_text(queue_named(w->l, queue), "spec", "capability", "cpu");
@@ -88,7 +122,7 @@ static void check_within(const struct rule *r, const struct write *w)
 		(w->c->old && is_started(w->c->old)))
 		return;
 	queue = account_of(w->l, w->c->new);
-	if (!queue)
+	if (!queue || restores_minimum(w->l, w->c->new))
 		return;
 	check_queue(r, w, queue);
 	parent = sim_get_text(queue_named(w->l, queue), "spec", "parent");
