@@ -83,6 +83,8 @@ struct q_kind *q_kind_of(struct q_pass *p, struct q_group *g) KAR_NONNULL KAR_RE
 void q_setup(struct q_input *in, struct q_pass *p) KAR_NONNULL;
 
 /* --- usage.c */
+/* Counts all sums again and compares them with those that are kept; for tests (struct kar_queue_snapshot, .recounts), as it asks for each queue and group. */
+void q_recount(struct q_pass *p) KAR_NONNULL;
 /* The group has this state from now on, and all sums follow. What its old one was can be restored (q_mark()). */
 void q_set(struct q_pass *p, struct q_group *g, const struct q_state *st) KAR_NONNULL;
 void q_count_all(struct q_pass *p) KAR_NONNULL;

@@ -161,6 +161,8 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 		while (changed && out->steps < KAR_QUEUE_STEPS) {
 			p->round.step = (uint32_t)++out->steps;
 			changed = step(p);
+			if (s->recounts)
+				q_recount(p);
 		}
 		out->unsettled = changed;
 		changed = withdraw(p, d, round) && !out->unsettled;
@@ -171,6 +173,8 @@ void kar_queue_plan(const struct kar_queue_snapshot *s, kar_time now, struct kar
 		q_forget_heads(p);
 		q_reserve(p);
 	}
+	if (s->recounts)
+		q_recount(p);
 	finish(p, out);
 	q_forget_reservation(p);
 	kar_sched_undo(s->sched, mark);

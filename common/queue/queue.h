@@ -314,6 +314,7 @@ struct kar_queue_snapshot {
 	struct kar_sched *sched;
 	bool no_nodes; /* nodes are not read: neither cluster rows nor the node check */
 	struct kar_queue_flags flags;
+	bool recounts; /* of tests: after each step all sums are counted again, and must be the same */
 };
 
 /* "insufficient cpu: 8 requested, 5 of 9 free (3 short)", in @a. @free below 0 counts as 0. */

@@ -259,6 +259,7 @@ static void move(struct q_pass *p, struct q_group *g, const struct q_state *st)
 {
 	struct part before, after;
 
+	assert(st->n_kept >= 0 && (st->standing != KAR_QUEUE_WAITING || !st->n_kept));
 	if (g->st.standing != KAR_QUEUE_WAITING &&
 		(st->standing == KAR_QUEUE_WAITING || st->n_kept < g->st.n_kept ||
 			(st->hold_for && !g->st.hold_for)))
@@ -295,6 +296,7 @@ struct q_mark q_mark(struct q_pass *p)
 
 void q_undo(struct q_pass *p, struct q_mark m)
 {
+	assert(p->plan.logging && p->plan.n_log >= m.log);
 	while (p->plan.n_log > m.log) {
 		const struct q_saved *s = &p->plan.log[--p->plan.n_log];
 
@@ -309,6 +311,7 @@ void q_undo(struct q_pass *p, struct q_mark m)
 
 void q_keep_changes(struct q_pass *p, struct q_mark m)
 {
+	assert(p->plan.logging && p->plan.n_log >= m.log);
 	kar_sched_keep(p->in->snapshot->sched, m.sched);
 	if (!--p->plan.logging)
 		p->plan.n_log = 0;
@@ -343,12 +346,96 @@ void q_count_all(struct q_pass *p)
 	p->round.change = p->round.freed = p->round.changes = 1;
 }
 
+/* --- the sums again, from nothing --------------------------------------------------------------------- */
+
+/* Amounts that do not fit into 64 bits are cut, and then the order in which they were added matters. */
+static bool is_same(int64_t kept, int64_t counted)
+{
+	enum { BITS = 61 };
+
+	return kept == counted || kept >= (int64_t)1 << BITS || counted >= (int64_t)1 << BITS;
+}
+
+static bool same_sum(const struct q_sum *a, const struct q_sum *b)
+{
+	return is_same(a->kept, b->kept) && is_same(a->reserved, b->reserved) &&
+		is_same(a->leaving, b->leaving) && is_same(a->minima, b->minima);
+}
+
+static void add_sum(const struct part *part, uint32_t r, bool cluster, struct q_sum *to)
+{
+	bool away = cluster && part->away;
+
+	to->kept = q_add(to->kept,
+		(cluster && part->partly ? part->placed[r] : part->kept[r]) -
+			(away ? part->away_kept[r] : 0));
+	to->reserved = q_add(to->reserved, part->reserved[r]);
+	to->leaving = q_add(to->leaving, part->leaving[r] - (away ? part->away_leaving[r] : 0));
+	to->minima = q_add(to->minima, part->minima[r]);
+}
+
+static int64_t unused_below(const struct q_queue *q, uint32_t r)
+{
+	int64_t idle = 0;
+
+	for (uint32_t i = 0; i < q->n_children; i++)
+		idle = q_add(idle, unused(q->children[i], r));
+	return idle;
+}
+
+static void recount_queue(struct q_pass *p, const struct q_queue *q)
+{
+	struct q_sum *counted = kar_arena_alloc(p->arena, p->in->n_resources, sizeof(*counted));
+	int64_t extras = 0;
+
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++) {
+		const struct q_group *g = &p->in->groups[i];
+		struct part part;
+
+		if (!q_is_below(g->queue, q))
+			continue;
+		extras += q_extras(g);
+		split(p, g, &part);
+		for (uint32_t r = 0; r < p->in->n_resources && part.any; r++)
+			add_sum(&part, r, !q->in, &counted[r]);
+	}
+	assert(q->extras == extras);
+	for (uint32_t r = 0; r < p->in->n_resources; r++) {
+		assert(same_sum(&q->sum[r], &counted[r]));
+		assert(is_same(q->idle[r], unused_below(q, r)));
+	}
+	assert(!q->parent || q->share == q_share(p, q, NULL, Q_SHARE_UNIT));
+}
+
+static void recount_group(const struct q_group *g)
+{
+	int32_t spots = 0;
+
+	for (uint32_t i = 0; i < g->st.n_spots; i++)
+		spots += g->st.spots[i].n;
+	assert(g->st.n_kept >= 0 && g->st.n_kept <= g->left);
+	assert(g->st.standing != KAR_QUEUE_WAITING || !g->st.n_kept);
+	assert(g->st.standing != KAR_QUEUE_WAITING || !spots);
+	assert(!q_is_admitted(g) || spots == g->st.n_kept || waits_for_nodes(g));
+	assert(!g->st.hold_for || !g->st.n_held);
+	assert(!g->st.cause || !q_is_admitted(g));
+}
+
+void q_recount(struct q_pass *p)
+{
+	for (uint32_t i = 0; i <= p->in->snapshot->n_queues; i++)
+		recount_queue(p, &p->in->queues[i]);
+	for (uint32_t i = 0; i < p->in->snapshot->n_groups; i++)
+		recount_group(&p->in->groups[i]);
+}
+
 /* --- who goes --------------------------------------------------------------------------------------- */
 
 void q_evict(struct q_pass *p, struct q_group *g, enum kar_queue_cause cause, struct q_group *taker)
 {
 	struct q_state st = q_without_pods(p, g);
 
+	assert(g->st.standing != KAR_QUEUE_WAITING && taker != g);
 	if (g->in->standing == KAR_QUEUE_ADMITTED && q_is_admitted(g)) {
 		struct q_state *before = kar_arena_alloc(p->arena, 1, sizeof(*before));
 
@@ -366,6 +453,7 @@ void q_end_hold(struct q_pass *p, struct q_group *g, struct q_group *taker)
 {
 	struct q_state st = g->st;
 
+	assert(q_is_admitted(g) && taker != g);
 	for (uint32_t i = 0; i < st.n_held; i++)
 		kar_sched_take(p->in->snapshot->sched, st.held[i].node, st.held[i].class, -1);
 	st.n_held = 0;
@@ -377,6 +465,7 @@ void q_lower(struct q_pass *p, struct q_group *g)
 {
 	struct q_state st = g->st;
 
+	assert(q_extras(g) > 0);
 	st.n_kept--;
 	q_release(p, g, &st, st.n_kept);
 	q_set(p, g, &st);

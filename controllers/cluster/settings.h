@@ -34,6 +34,7 @@ struct kar_settings {
 	kar_time schedule_timeout; /* ms, --schedule-timeout; at most INT32_MAX seconds */
 	/* --namespace is set. Groups of other namespaces may use the same queues, so Queues are neither created nor written. */
 	bool one_namespace;
+	bool recounts;                 /* of tests: struct kar_queue_snapshot */
 	const char *direct_schedulers; /* "a,b": names whose pods are created bound; NULL or "": none */
 	enum kar_gang_backend gang_backend;
 	kar_time

@@ -582,6 +582,7 @@ void queue_observe(struct queue_pass *p)
 	p->snapshot.n_groups = p->n_groups;
 	p->snapshot.sched = kar_snapshot_sched(p->stores->snapshot);
 	p->snapshot.no_nodes = !p->nodes;
+	p->snapshot.recounts = p->settings->recounts;
 	p->snapshot.flags = (struct kar_queue_flags){
 		.max_load_permille = p->settings->max_load_permille,
 		.aging_interval = p->settings->aging_interval,

@@ -79,7 +79,10 @@ static struct kar_settings settings_of(const struct plan *p)
 {
 	struct kar_settings s = { .schedule_timeout = KAR_MINUTE, .direct_schedulers = "kar-scheduler" };
 
-	return p->default_times ? kar_default_settings() : s;
+	if (p->default_times)
+		s = kar_default_settings();
+	s.recounts = true;
+	return s;
 }
 
 void process_start(struct process *p)

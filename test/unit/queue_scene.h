@@ -370,6 +370,7 @@ static void plan(struct scene *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		link_group(s, i);
 	add_hidden(s);
+	s->snapshot.recounts = true;
 	kar_queue_plan(&s->snapshot, scene_now, &s->arena, &s->result);
 	s->decisions = s->result.groups;
 }

@@ -607,6 +607,7 @@ static inline void world_plan(struct world *w)
 	w->s.foreign = world_list(&w->foreign);
 	w->s.expected = w->expected;
 	w->s.sched = w->sched;
+	w->s.recounts = true;
 	kar_queue_plan(&w->s, w->now, &w->a, &w->r);
 }
 

@@ -368,6 +368,7 @@ static void strange_sums(struct world *w, uint32_t seed)
 	for (uint32_t i = 0; i < w->s.n_rows; i++)
 		w->rows[i].foreign = seed & 64 ? strange[(seed + i) % KAR_LEN(strange)] : w->rows[i].foreign;
 	w->s.flags.max_load_permille = (int32_t)(seed % 1001);
+	w->s.recounts = true;
 	kar_queue_plan(&w->s, w->now, &w->a, &w->r);
 }
 
