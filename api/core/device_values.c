@@ -47,14 +47,17 @@ static int on_key(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 	return 0;
 }
 
-static void add(struct reading *r, enum kar_device_kind kind, const char *text, int64_t number)
+static void add(struct reading *r, const struct kar_device_value *v)
 {
+	struct kar_device_value *out = &r->items[r->n];
+
 	if (r->depth != 2 || r->taken || !r->name[0] || r->n == r->most)
 		return;
-	r->items[r->n++] = (struct kar_device_value){ .name = kar_intern_get(r->strings, r->name),
-		.kind = kind,
-		.text = kar_intern_get(r->strings, text),
-		.number = number };
+	*out = *v;
+	out->name = kar_intern_get(r->strings, r->name);
+	if (kar_device_has_text(v))
+		out->text = kar_intern_get(r->strings, v->text);
+	r->n++;
 	r->taken = true;
 }
 
@@ -63,7 +66,7 @@ static int on_end(void *arg, size_t at KAR_UNUSED)
 {
 	struct reading *r = arg;
 
-	add(r, KAR_DEVICE_OTHER, NULL, 0);
+	add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_OTHER });
 	r->depth--;
 	return 0;
 }
@@ -83,7 +86,7 @@ static int on_string(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 
 	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
 		if (strcmp(r->kind, kinds[i].word) == 0 && copy_key(text, sizeof(text), s, n))
-			add(r, kinds[i].kind, text, 0);
+			add(r, &(struct kar_device_value){ .kind = kinds[i].kind, .text = text });
 	}
 	return 0;
 }
@@ -101,7 +104,7 @@ static int on_number(void *arg, const char *s, size_t n, size_t at)
 	errno = 0;
 	number = strtoll(text, &end, 10);
 	if (!errno && !*end)
-		add(r, KAR_DEVICE_NUMBER, NULL, number);
+		add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_NUMBER, .number = number });
 	return 0;
 }
 
@@ -110,7 +113,7 @@ static int on_boolean(void *arg, bool value, size_t at KAR_UNUSED)
 	struct reading *r = arg;
 
 	if (strcmp(r->kind, "bool") == 0)
-		add(r, KAR_DEVICE_FLAG, NULL, value);
+		add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_FLAG, .number = value });
 	return 0;
 }
 
@@ -146,7 +149,8 @@ void kar_device_values_release(const struct kar_device_value *values, uint32_t n
 {
 	for (uint32_t i = 0; i < n; i++) {
 		kar_intern_put(strings, values[i].name);
-		kar_intern_put(strings, values[i].text);
+		if (kar_device_has_text(&values[i]))
+			kar_intern_put(strings, values[i].text);
 	}
 }
 
@@ -156,8 +160,10 @@ bool kar_device_values_same(const struct kar_device_value *a, uint32_t n_a, cons
 	if (n_a != n_b)
 		return false;
 	for (uint32_t i = 0; i < n_a; i++) {
-		if (a[i].name != b[i].name || a[i].kind != b[i].kind || a[i].text != b[i].text ||
-			a[i].number != b[i].number)
+		bool alike = a[i].name == b[i].name && a[i].kind == b[i].kind;
+
+		if (!alike ||
+			(kar_device_has_text(&a[i]) ? a[i].text != b[i].text : a[i].number != b[i].number))
 			return false;
 	}
 	return true;

@@ -39,27 +39,28 @@ static bool is_settled(const struct cel_value *a, const struct cel_value *b, str
 
 /* --- values of the device ---------------------------------------------------------------------------- */
 
-/* "domain/name"; without a domain that of its driver. */
-static struct kar_str split(const struct kar_device_value *v, const char *driver, struct kar_str *name)
+/* @own: the domain is that of its driver, so that it need not be in the name. @name NULL: any. */
+static bool is_called(const char *called, struct kar_str domain, bool own, const struct kar_str *name)
 {
-	const char *slash = strchr(v->name, '/');
+	const char *rest = called;
 
-	*name = text_of(slash ? slash + 1 : v->name);
-	return slash ? (struct kar_str){ .p = v->name, .n = (size_t)(slash - v->name) } : text_of(driver);
+	if (strncmp(called, domain.p, domain.n) == 0 && called[domain.n] == '/')
+		rest += domain.n + 1;
+	else if (!own || (!name && strchr(called, '/')))
+		return false;
+	return !name || (strncmp(rest, name->p, name->n) == 0 && !rest[name->n]);
 }
 
-/* The first in the domain that is called @name (NULL: any); NULL: there is none. */
+/* The first of them; NULL: there is none. */
 static const struct kar_device_value *find(const struct kar_device_view *device, bool attributes,
 	struct kar_str domain, const struct kar_str *name)
 {
 	const struct kar_device_value *list = attributes ? device->attributes : device->capacity;
 	uint32_t n = attributes ? device->n_attributes : device->n_capacity;
+	bool own = cel_is(domain, device->driver);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct kar_str called;
-
-		if (is_equal(split(&list[i], device->driver, &called), domain) &&
-			(!name || is_equal(called, *name)))
+		if (is_called(list[i].name, domain, own, name))
 			return &list[i];
 	}
 	return NULL;
@@ -79,7 +80,9 @@ static struct cel_value member_of_domain(const struct kar_device_view *device, c
 
 	if (!v)
 		return cel_of_kind(CEL_FAILED);
-	return (struct cel_value){ .kind = kinds[v->kind], .number = v->number, .text = text_of(v->text) };
+	if (kar_device_has_text(v))
+		return (struct cel_value){ .kind = kinds[v->kind], .text = text_of(v->text) };
+	return (struct cel_value){ .kind = kinds[v->kind], .number = v->number };
 }
 
 static bool is_domain(const struct cel_value *v)

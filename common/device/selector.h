@@ -27,10 +27,17 @@ enum kar_device_kind {
 /* An attribute or a capacity of a device. */
 struct kar_device_value {
 	const char *name; /* "domain/name"; "name": of the domain of its driver */
+	union {
+		const char *text; /* of a text, a version and a quantity; NULL: "" */
+		int64_t number;   /* of a number; of a flag: 0 or 1 */
+	};
 	enum kar_device_kind kind;
-	const char *text; /* of a text, a version and a quantity */
-	int64_t number;   /* of a number; of a flag: 0 or 1 */
 };
+
+static inline bool kar_device_has_text(const struct kar_device_value *v)
+{
+	return v->kind == KAR_DEVICE_TEXT || v->kind == KAR_DEVICE_VERSION || v->kind == KAR_DEVICE_QUANTITY;
+}
 
 /* What a selector sees. All is borrowed. */
 struct kar_device_view {

@@ -305,6 +305,19 @@ def sched(report):
     report.bar("sched_bytes_per_node_16_hot", small["bytes_per_node"])
 
 
+def devices(report):
+    target = "hack/bench/devices/devices_cost"
+    subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run([common.BUILD / target, "5000", "10000"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    small, twice = map(json.loads, out.splitlines())
+    for figures in (small, twice):
+        report.line(**figures)
+    report.bar("class_of_40000_devices_ms", small["class_ms"])
+    report.bar("slice_event_us", small["slice_event_us"])
+    report.bar("slice_event_when_nodes_double", twice["slice_event_us"] / small["slice_event_us"])
+    report.bar("bytes_per_device", small["bytes_per_device"])
+
+
 def queue(report):
     target = "hack/bench/queue/queue_cost"
     subprocess.run(["ninja", "-C", common.BUILD, target], check=True, stdout=subprocess.DEVNULL)

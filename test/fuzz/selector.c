@@ -9,12 +9,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static const struct kar_device_value attributes[] = {
-		{ "type", KAR_DEVICE_TEXT, "gpu", 0 },
-		{ "other.io/slot", KAR_DEVICE_NUMBER, NULL, 3 },
-		{ "ecc", KAR_DEVICE_FLAG, NULL, 1 },
-		{ "v", KAR_DEVICE_VERSION, "1.2.3", 0 },
+		{ .name = "type", .kind = KAR_DEVICE_TEXT, .text = "gpu" },
+		{ .name = "other.io/slot", .kind = KAR_DEVICE_NUMBER, .number = 3 },
+		{ .name = "ecc", .kind = KAR_DEVICE_FLAG, .number = 1 },
+		{ .name = "v", .kind = KAR_DEVICE_VERSION, .text = "1.2.3" },
 	};
-	static const struct kar_device_value capacity[] = { { "memory", KAR_DEVICE_QUANTITY, "80Gi", 0 } };
+	static const struct kar_device_value capacity[] = {
+		{ .name = "memory", .kind = KAR_DEVICE_QUANTITY, .text = "80Gi" }
+	};
 	static const struct kar_device_view device = { .driver = "d.io",
 		.attributes = attributes,
 		.n_attributes = KAR_LEN(attributes),

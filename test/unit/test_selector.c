@@ -11,16 +11,16 @@
 #include "common/device/selector.h"
 
 static const struct kar_device_value attributes[] = {
-	{ "type", KAR_DEVICE_TEXT, "gpu", 0 },
-	{ "gpu.example.com/productName", KAR_DEVICE_TEXT, "NVIDIA H100 80GB", 0 },
-	{ "other.io/slot", KAR_DEVICE_NUMBER, NULL, 3 },
-	{ "ecc", KAR_DEVICE_FLAG, NULL, 1 },
-	{ "driverVersion", KAR_DEVICE_VERSION, "570.86.10", 0 },
-	{ "odd", KAR_DEVICE_VERSION, "1.2.3-rc.1", 0 },
-	{ "links", KAR_DEVICE_OTHER, NULL, 0 },
+	{ .name = "type", .kind = KAR_DEVICE_TEXT, .text = "gpu" },
+	{ .name = "gpu.example.com/productName", .kind = KAR_DEVICE_TEXT, .text = "NVIDIA H100 80GB" },
+	{ .name = "other.io/slot", .kind = KAR_DEVICE_NUMBER, .number = 3 },
+	{ .name = "ecc", .kind = KAR_DEVICE_FLAG, .number = 1 },
+	{ .name = "driverVersion", .kind = KAR_DEVICE_VERSION, .text = "570.86.10" },
+	{ .name = "odd", .kind = KAR_DEVICE_VERSION, .text = "1.2.3-rc.1" },
+	{ .name = "links", .kind = KAR_DEVICE_OTHER, .number = 0 },
 };
 static const struct kar_device_value capacity[] = {
-	{ "memory", KAR_DEVICE_QUANTITY, "80Gi", 0 },
+	{ .name = "memory", .kind = KAR_DEVICE_QUANTITY, .text = "80Gi" },
 };
 static const struct kar_device_view device = { .driver = "gpu.example.com",
 	.attributes = attributes,
