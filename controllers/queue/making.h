@@ -1,5 +1,5 @@
 /*
- * making - the pods of one workload while they are made for the pass; private to gangs.c and needs.c. All is in the arena of the sync.
+ * making - the pods of one workload while they are made for the pass; private to gangs.c, seats.c and needs.c. All is in the arena of the sync.
  */
 #ifndef KAR_QUEUE_MAKING_H
 #define KAR_QUEUE_MAKING_H
@@ -66,5 +66,16 @@ bool queue_is_refused_at_its_start(const struct making *m) KAR_NONNULL;
 struct stored_pods queue_next_pods(struct making *m, size_t role, int32_t most) KAR_NONNULL;
 /* Makes the runs of all pods that are left, from .stored too, whose counts it uses up: the minimum first, then the others as they come. */
 void queue_add_runs(struct making *m) KAR_NONNULL;
+
+/* --- seats.c: of the runs, places */
+void queue_seat_bound(struct making *m) KAR_NONNULL;
+/* More pods of the role than the job asks for are about to stop. */
+void queue_let_go(struct making *m, size_t role) KAR_NONNULL;
+/* Places of the plan for pods that have no node yet. What it names no node for is looked for again by each pass. */
+void queue_seat_planned(struct making *m, struct queue_gang *out) KAR_NONNULL;
+/* Nothing is looked for now for pods that have no place: they only count. */
+void queue_seat_nowhere(struct making *m) KAR_NONNULL;
+/* Its minimum is bound; what is missing gets places, in addition to those for which pods are still to be created. */
+void queue_renew_plan(struct making *m, struct queue_gang *out) KAR_NONNULL;
 
 #endif

@@ -197,7 +197,7 @@ BUGS = [
         "			*pin = node;", "			*pin = \"\";"),
     Bug("bound_without_a_place", "a pod of kar-scheduler is created without a node", QJ + "places.c",
         "	return !pins->bound && (minimum || !pins->planned);", "	return minimum || !pins->planned;"),
-    Bug("extras_never_placed", "a gang of kar-scheduler gets no places for pods that it lacks later", QUEUE + "gangs.c",
+    Bug("extras_never_placed", "a gang of kar-scheduler gets no places for pods that it lacks later", QUEUE + "seats.c",
         "	m->in->replaces = !out->waits && !out->expired;", "	m->in->replaces = false;"),
     Bug("rolled_back_pods_kept", "the pods of an attempt that has failed stay", QJ + "places.c",
         "	return !queuejob_has_places(r) && queuejob_count_live(r);", "	return !queuejob_has_places(r) && queuejob_count_live(r) && r->f->job->deletion;"),
