@@ -6,21 +6,13 @@
 #include <bsd/sys/tree.h>
 
 #include "api/core/node.h"
-#include "api/core/resourceclaim.h"
 #include "api/core/resourceslice.h"
 #include "common/base/mem.h"
 #include "common/base/str.h"
 #include "common/kube/store.h"
+#include "controllers/cluster/device_claims.h"
 #include "controllers/cluster/device_classes.h"
 #include "controllers/cluster/device_pools.h"
-
-/* A device that is allocated to claims that no extended resource stands for. */
-struct taken {
-	RB_ENTRY(taken) link;
-	const char *pool_key, *device; /* interned, one reference each */
-	uint32_t claims;
-};
-RB_HEAD(taken_tree, taken);
 
 struct amount {
 	const char *resource; /* as in .classes, where this is noted */
@@ -42,26 +34,18 @@ struct kar_devices {
 	struct kar_devices_input in;
 	struct kar_device_classes classes;
 	struct kar_device_pools *pools;
-	struct taken_tree taken;
+	struct kar_device_claims *claims;
 	struct offer_tree offers;
 	bool news; /* since .changed was called */
 	void (*changed)(void *arg);
 	void *arg;
 };
 
-static int compare_taken(const struct taken *a, const struct taken *b)
-{
-	int order = strcmp(a->pool_key, b->pool_key);
-
-	return order ? order : strcmp(a->device, b->device);
-}
-
 static int compare_offers(const struct offer *a, const struct offer *b)
 {
 	return strcmp(a->node, b->node);
 }
 
-RB_GENERATE_INTERNAL(taken_tree, taken, link, compare_taken, KAR_UNUSED static)
 RB_GENERATE_INTERNAL(offer_tree, offer, link, compare_offers, KAR_UNUSED static)
 
 const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d, const char *resource)
@@ -73,19 +57,24 @@ const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d, con
 
 /* --- what is there ------------------------------------------------------------------------------------ */
 
-static struct taken *find_taken(const struct kar_devices *d, const char *pool_key, const char *device)
+static bool is_of_several(const struct kar_resourceslice *s)
 {
-	const struct taken wanted = { .pool_key = pool_key, .device = device };
+	return strcmp(s->node_key, KAR_SLICE_OF_SEVERAL) == 0;
+}
 
-	return RB_FIND(taken_tree, (struct taken_tree *)(uintptr_t)&d->taken,
-		(struct taken *)(uintptr_t)&wanted);
+/* What claims have of several nodes is not taken off: it would change all nodes, and how many each may have is not known anyway. */
+static bool is_free(const struct kar_devices *d, const struct kar_resourceslice *s,
+	const struct kar_device *device)
+{
+	return !device->tainted &&
+		(is_of_several(s) || !kar_device_claims_have(d->claims, s->pool_key, device->name));
 }
 
 static void count_slice(const struct kar_devices *d, const struct kar_resourceslice *s, int64_t *counts,
 	uint8_t *doubts)
 {
 	for (uint32_t i = 0; i < s->n_devices; i++) {
-		if (!s->devices[i].tainted && !find_taken(d, s->pool_key, s->devices[i].name))
+		if (is_free(d, s, &s->devices[i]))
 			kar_device_classes_count(&d->classes, &s->devices[i], counts, doubts);
 	}
 }
@@ -341,59 +330,6 @@ static void on_slice(void *arg, const struct kar_object *old, const struct kar_o
 
 /* --- devices of claims ------------------------------------------------------------------------------- */
 
-static void take(struct kar_devices *d, const struct kar_claimed_device *c)
-{
-	struct taken *t = find_taken(d, c->pool_key, c->device);
-
-	if (!t) {
-		t = kar_xcalloc(1, sizeof(*t));
-		t->pool_key = kar_intern_ref(d->in.strings, c->pool_key);
-		t->device = kar_intern_ref(d->in.strings, c->device);
-		RB_INSERT(taken_tree, &d->taken, t);
-	}
-	t->claims++;
-}
-
-static void drop(struct kar_devices *d, struct taken *t)
-{
-	RB_REMOVE(taken_tree, &d->taken, t);
-	kar_intern_put(d->in.strings, t->pool_key);
-	kar_intern_put(d->in.strings, t->device);
-	free(t);
-}
-
-static void give_back(struct kar_devices *d, const struct kar_claimed_device *c)
-{
-	struct taken *t = find_taken(d, c->pool_key, c->device);
-
-	assert(t);
-	if (!--t->claims)
-		drop(d, t);
-}
-
-/* Its devices, as far as they count. */
-struct claimed {
-	const struct kar_claimed_device *items;
-	uint32_t n;
-};
-
-static struct claimed devices_of(const struct kar_object *o)
-{
-	const struct kar_resourceclaim *c = o ? kar_as_resourceclaim(o) : NULL;
-
-	return c && !c->by_extended_resource ? (struct claimed){ c->devices, c->n_devices }
-					     : (struct claimed){ NULL, 0 };
-}
-
-static bool is_same_claim(const struct claimed *a, const struct claimed *b)
-{
-	for (uint32_t i = 0; a->n == b->n && i < a->n; i++) {
-		if (a->items[i].pool_key != b->items[i].pool_key || a->items[i].device != b->items[i].device)
-			return false;
-	}
-	return a->n == b->n;
-}
-
 static bool lists_device(const struct kar_resourceslice *s, const char *device)
 {
 	for (uint32_t i = 0; i < s->n_devices; i++) {
@@ -403,7 +339,7 @@ static bool lists_device(const struct kar_resourceslice *s, const char *device)
 	return false;
 }
 
-static bool lists_one_of(const struct kar_resourceslice *s, const struct claimed *c)
+static bool lists_one_of(const struct kar_resourceslice *s, const struct kar_claimed *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (c->items[i].pool_key == s->pool_key && lists_device(s, c->items[i].device))
@@ -412,7 +348,7 @@ static bool lists_one_of(const struct kar_resourceslice *s, const struct claimed
 	return false;
 }
 
-static void look_at_claimed(struct kar_devices *d, const struct claimed *c)
+static void look_at_claimed(struct kar_devices *d, const struct kar_claimed *c)
 {
 	const struct kar_object *o;
 
@@ -422,8 +358,10 @@ static void look_at_claimed(struct kar_devices *d, const struct claimed *c)
 		for (struct kar_iter it =
 				kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, c->items[i].pool_key);
 			kar_iter_next(&it, &o);) {
-			if (lists_one_of(kar_as_resourceslice(o), c))
-				look_at(d, kar_as_resourceslice(o)->node_key);
+			const struct kar_resourceslice *s = kar_as_resourceslice(o);
+
+			if (!is_of_several(s) && lists_one_of(s, c))
+				look_at(d, s->node_key);
 		}
 	}
 }
@@ -431,14 +369,10 @@ static void look_at_claimed(struct kar_devices *d, const struct claimed *c)
 static void on_claim(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_devices *d = arg;
-	const struct claimed was = devices_of(old), is = devices_of(new);
+	const struct kar_claimed was = kar_device_claims_of(old), is = kar_device_claims_of(new);
 
-	if (is_same_claim(&was, &is))
+	if (!kar_device_claims_change(d->claims, old, new))
 		return;
-	for (uint32_t i = 0; i < is.n; i++)
-		take(d, &is.items[i]);
-	for (uint32_t i = 0; i < was.n; i++)
-		give_back(d, &was.items[i]);
 	look_at_claimed(d, &is);
 	look_at_claimed(d, &was);
 	finish(d);
@@ -469,7 +403,7 @@ struct kar_devices *kar_devices_new(const struct kar_devices_input *in)
 	d->classes.strings = in->strings;
 	d->classes.sched = kar_snapshot_sched(in->snapshot);
 	d->pools = kar_device_pools_new(in->slices, in->strings);
-	RB_INIT(&d->taken);
+	d->claims = kar_device_claims_new(in->strings);
 	RB_INIT(&d->offers);
 	kar_store_listen(in->nodes, on_node, d);
 	kar_store_listen(in->classes, on_class, d);
@@ -486,16 +420,14 @@ void kar_devices_listen(struct kar_devices *d, void (*changed)(void *arg), void 
 
 void kar_devices_free(struct kar_devices *d)
 {
-	struct taken *t;
 	struct offer *o;
 
 	if (!d)
 		return;
 	while ((o = RB_ROOT(&d->offers)))
 		withdraw(d, o);
-	while ((t = RB_ROOT(&d->taken)))
-		drop(d, t);
 	kar_device_classes_release(&d->classes);
 	kar_device_pools_free(d->pools);
+	kar_device_claims_free(d->claims);
 	free(d);
 }
