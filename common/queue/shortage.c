@@ -240,6 +240,7 @@ static struct q_lack lack_beside_head(const struct q_pass *p, const struct q_que
 
 	for (uint32_t r = 0; r < p->in->n_resources; r++) {
 		struct q_lack l = { .resource = p->in->names[r],
+			.number = r,
 			.wanted = ask->needs[r],
 			.limit = pool->capability[r] };
 
@@ -248,6 +249,15 @@ static struct q_lack lack_beside_head(const struct q_pass *p, const struct q_que
 		q_note_lack(&worst, &l);
 	}
 	return worst;
+}
+
+static int64_t held_in_rooms(const struct q_pass *p, uint32_t r)
+{
+	int64_t all = 0;
+
+	for (uint32_t i = 0; i < p->plan.n_reserved; i++)
+		all = q_add(all, q_max(0, p->plan.reserved[i].needs[r]));
+	return all;
 }
 
 /* Of the cluster, whose room for its head nobody else may take. */
@@ -262,23 +272,28 @@ static struct q_lack lack_beside_rooms(const struct q_pass *p, const struct q_as
 			.limit = p->in->alloc[r] };
 
 		l.free = q_sub(q_sub(p->in->alloc[r], p->in->foreign[r]), q_used(p->in->root, r));
-		l.free = q_sub(l.free, q_lock(ask->group->queue, r));
-		for (uint32_t i = 0; i < p->plan.n_reserved; i++)
-			l.free = q_sub(l.free, q_max(0, p->plan.reserved[i].needs[r]));
+		l.free = q_sub(l.free, q_add(q_lock(ask->group->queue, r), held_in_rooms(p, r)));
 		l.lacks = l.wanted > 0 ? q_sub(l.wanted, l.free) : 0;
 		q_note_lack(&worst, &l);
 	}
 	return worst;
 }
 
+/* "insufficient cpu: 1 requested, 0 of 8 free (1 short), 7": so much of it is free, and held. */
 static const char *short_beside_head(struct q_pass *p, const struct q_ask *ask, const struct q_queue *pool)
 {
 	const struct q_lack l = pool->in ? lack_beside_head(p, pool, ask) : lack_beside_rooms(p, ask);
 
-	if (l.resource)
-		return q_short_of(p, &l);
+	if (l.resource) {
+		int64_t held =
+			pool->in ? pool->reserved->kind->minimum[l.number] : held_in_rooms(p, l.number);
+
+		held = q_min(held, q_add(l.free, held));
+		return Q_TEXT(p, "%s,%s%s", q_short_of(p, &l), held > 0 ? " " : "",
+			held > 0 ? q_text_amount(p, l.resource, held, false) : "");
+	}
 	/* No node has enough in one piece. */
-	return Q_TEXT(p, "%d of %d pods fit now", (int)q_explain_beside_head(p, ask).placed,
+	return Q_TEXT(p, "%d of %d pods fit now,", (int)q_explain_beside_head(p, ask).placed,
 		(int)(ask->to - ask->from));
 }
 
@@ -300,7 +315,7 @@ static struct q_why why_reserved(struct q_pass *p, const struct q_ask *ask)
 	without.no_reservation = true;
 	if (head && q_would_fit(p, &without))
 		return (struct q_why){ KAR_QR_HEAD_RESERVED,
-			Q_TEXT(p, "%s, held for %s/%s, which waits since %s", short_beside_head(p, ask, pool),
+			Q_TEXT(p, "%s held for %s/%s, which waits since %s", short_beside_head(p, ask, pool),
 				head->in->ns, head->in->name,
 				q_text_time(p, p->in->now - head->wait * KAR_SECOND)) };
 	without.no_lock = true;

@@ -484,7 +484,7 @@ static const struct row rows[] = {
 		"x=10 | y=12" },
 	{ "pool_of_a_queue",
 		"node n cpu=9; flags starve=300; queue a cap=cpu:4; queue b; group r a 3 cpu=1 run=3; group head a 3 cpu=1 t=10; group x a 1 cpu=1; group y b 1 cpu=1",
-		"x~insufficient cpu: 1 requested, 0 of 4 free (1 short), held for default/head, which waits since 1970-01-01T00:00:10Z | y=1" },
+		"x~insufficient cpu: 1 requested, 0 of 4 free (1 short), 1 held for default/head, which waits since 1970-01-01T00:00:10Z | y=1" },
 	{ "head_goes_first",
 		"node n cpu=4; flags starve=300; queue a; group r a 2 cpu=1 run=2; group head a 4 cpu=1 t=10; group x a 2 cpu=1; group y a 2 cpu=1 p=5",
 		"y=2 | x=InsufficientCapacity" },

@@ -87,7 +87,7 @@ static const struct {
 		"jobs: [{name: long, duration: 2h, requests: {cpu: 1}}, {name: large, at: 1m, duration: 1m, replicas: 2, requests: {cpu: 4}}, "
 		"{name: small, at: 7m, count: 2, every: 12m, duration: 2m, requests: {cpu: 1}}]\n",
 		"long Completed waited 0m ran 120m restarts 0; large Completed waited 119m ran 1m restarts 0 for: insufficient cpu: 8 requested, 7 of 8 free (1 short); 1st of 1 in queue default; "
-		"small-0 Completed waited 9m ran 2m restarts 0 for: insufficient cpu: 1 requested, 0 of 8 free (1 short), held for default/large, which waits since 2026-01-01T00:01:10Z; 2nd of 2 in queue default; "
+		"small-0 Completed waited 9m ran 2m restarts 0 for: insufficient cpu: 1 requested, 0 of 8 free (1 short), 7 held for default/large, which waits since 2026-01-01T00:01:10Z; 2nd of 2 in queue default; "
 		"small-1 Completed waited 0m ran 2m restarts 0",
 		121 },
 	{ "two_tasks_of_one_name_are_invalid",
