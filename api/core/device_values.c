@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 /* {"type":{"string":"gpu"},"memory":{"value":"80Gi"}}: names at depth 1, kinds and values at depth 2. */
 struct reading {
 	struct kar_intern *strings;
-	struct kar_device_value items[KAR_DEVICE_ATTRIBUTES];
+	const char *items[KAR_DEVICE_ATTRIBUTES];
 	uint32_t n, most;
 	int depth;
 	bool taken; /* the entry has its value */
@@ -47,17 +48,14 @@ static int on_key(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 	return 0;
 }
 
-static void add(struct reading *r, const struct kar_device_value *v)
+static void add(struct reading *r, char kind, const char *value)
 {
-	struct kar_device_value *out = &r->items[r->n];
+	char text[KAR_COPY_KEY + KAR_COPY_VALUE + 2];
 
-	if (r->depth != 2 || r->taken || !r->name[0] || r->n == r->most)
+	if (r->depth != 2 || r->taken || !r->name[0] || strchr(r->name, '=') || r->n == r->most)
 		return;
-	*out = *v;
-	out->name = kar_intern_get(r->strings, r->name);
-	if (kar_device_has_text(v))
-		out->text = kar_intern_get(r->strings, v->text);
-	r->n++;
+	snprintf(text, sizeof(text), "%s=%c%s", r->name, kind, value);
+	r->items[r->n++] = kar_intern_get(r->strings, text);
 	r->taken = true;
 }
 
@@ -66,7 +64,7 @@ static int on_end(void *arg, size_t at KAR_UNUSED)
 {
 	struct reading *r = arg;
 
-	add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_OTHER });
+	add(r, KAR_DEVICE_OTHER, "");
 	r->depth--;
 	return 0;
 }
@@ -75,7 +73,7 @@ static int on_string(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 {
 	static const struct {
 		const char *word;
-		enum kar_device_kind kind;
+		char kind;
 	} kinds[] = {
 		{ "string", KAR_DEVICE_TEXT },
 		{ "version", KAR_DEVICE_VERSION },
@@ -86,7 +84,7 @@ static int on_string(void *arg, const char *s, size_t n, size_t at KAR_UNUSED)
 
 	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
 		if (strcmp(r->kind, kinds[i].word) == 0 && copy_key(text, sizeof(text), s, n))
-			add(r, &(struct kar_device_value){ .kind = kinds[i].kind, .text = text });
+			add(r, kinds[i].kind, text);
 	}
 	return 0;
 }
@@ -95,16 +93,15 @@ static int on_number(void *arg, const char *s, size_t n, size_t at)
 {
 	struct reading *r = arg;
 	char text[KAR_COPY_VALUE], *end;
-	long long number;
 
 	if (strcmp(r->kind, "value") == 0) /* a quantity may be a number */
 		return on_string(arg, s, n, at);
 	if (strcmp(r->kind, "int") != 0 || !copy_key(text, sizeof(text), s, n))
 		return 0;
 	errno = 0;
-	number = strtoll(text, &end, 10);
+	(void)strtoll(text, &end, 10);
 	if (!errno && !*end)
-		add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_NUMBER, .number = number });
+		add(r, KAR_DEVICE_NUMBER, text);
 	return 0;
 }
 
@@ -113,7 +110,7 @@ static int on_boolean(void *arg, bool value, size_t at KAR_UNUSED)
 	struct reading *r = arg;
 
 	if (strcmp(r->kind, "bool") == 0)
-		add(r, &(struct kar_device_value){ .kind = KAR_DEVICE_FLAG, .number = value });
+		add(r, KAR_DEVICE_FLAG, value ? "true" : "false");
 	return 0;
 }
 
@@ -122,8 +119,8 @@ static int on_null(void *arg KAR_UNUSED, size_t at KAR_UNUSED)
 	return 0;
 }
 
-const struct kar_device_value *kar_device_values_read(struct kar_str json, uint32_t most,
-	struct kar_intern *strings, struct kar_arena *mem, uint32_t *n)
+const char *const *kar_device_values_read(struct kar_str json, uint32_t most, struct kar_intern *strings,
+	struct kar_arena *mem, uint32_t *n)
 {
 	static const struct kar_json_events events = { .begin = on_begin,
 		.end = on_end,
@@ -133,10 +130,9 @@ const struct kar_device_value *kar_device_values_read(struct kar_str json, uint3
 		.boolean = on_boolean,
 		.null = on_null };
 	struct reading r = { .strings = strings, .most = most };
-	struct kar_device_value *out;
+	const char **out;
 
 	assert(most <= KAR_DEVICE_ATTRIBUTES);
-
 	if (json.n)
 		(void)kar_json_read(json.p, json.n, &events, &r, NULL);
 	out = kar_arena_alloc(mem, r.n, sizeof(*out));
@@ -145,26 +141,17 @@ const struct kar_device_value *kar_device_values_read(struct kar_str json, uint3
 	return out;
 }
 
-void kar_device_values_release(const struct kar_device_value *values, uint32_t n, struct kar_intern *strings)
+void kar_device_values_release(const char *const *values, uint32_t n, struct kar_intern *strings)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		kar_intern_put(strings, values[i].name);
-		if (kar_device_has_text(&values[i]))
-			kar_intern_put(strings, values[i].text);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		kar_intern_put(strings, values[i]);
 }
 
-bool kar_device_values_same(const struct kar_device_value *a, uint32_t n_a, const struct kar_device_value *b,
-	uint32_t n_b)
+bool kar_device_values_same(const char *const *a, uint32_t n_a, const char *const *b, uint32_t n_b)
 {
-	if (n_a != n_b)
-		return false;
-	for (uint32_t i = 0; i < n_a; i++) {
-		bool alike = a[i].name == b[i].name && a[i].kind == b[i].kind;
+	bool same = n_a == n_b;
 
-		if (!alike ||
-			(kar_device_has_text(&a[i]) ? a[i].text != b[i].text : a[i].number != b[i].number))
-			return false;
-	}
-	return true;
+	for (uint32_t i = 0; i < n_a && same; i++)
+		same = a[i] == b[i];
+	return same;
 }

@@ -39,50 +39,67 @@ static bool is_settled(const struct cel_value *a, const struct cel_value *b, str
 
 /* --- values of the device ---------------------------------------------------------------------------- */
 
-/* @own: the domain is that of its driver, so that it need not be in the name. @name NULL: any. */
-static bool is_called(const char *called, struct kar_str domain, bool own, const struct kar_str *name)
+/*
+ * What comes after the name in the attribute @a, if it is called so; NULL: it is not. @own: the domain is that of its driver, so that it need
+ * not be in the name. @name NULL: any.
+ */
+static const char *after_name(const char *a, struct kar_str domain, bool own, const struct kar_str *name)
 {
-	const char *rest = called;
+	const char *rest = a;
 
-	if (strncmp(called, domain.p, domain.n) == 0 && called[domain.n] == '/')
+	if (strncmp(a, domain.p, domain.n) == 0 && a[domain.n] == '/')
 		rest += domain.n + 1;
-	else if (!own || (!name && strchr(called, '/')))
-		return false;
-	return !name || (strncmp(rest, name->p, name->n) == 0 && !rest[name->n]);
+	else if (!own || (!name && a[strcspn(a, "/=")] == '/'))
+		return NULL;
+	if (!name)
+		return rest;
+	return strncmp(rest, name->p, name->n) == 0 && rest[name->n] == '=' ? rest + name->n + 1 : NULL;
 }
 
-/* The first of them; NULL: there is none. */
-static const struct kar_device_value *find(const struct kar_device_view *device, bool attributes,
-	struct kar_str domain, const struct kar_str *name)
+/* Of the first of them; NULL: there is none. */
+static const char *find(const struct kar_device_view *device, bool attributes, struct kar_str domain,
+	const struct kar_str *name)
 {
-	const struct kar_device_value *list = attributes ? device->attributes : device->capacity;
+	const char *const *list = attributes ? device->attributes : device->capacity;
 	uint32_t n = attributes ? device->n_attributes : device->n_capacity;
 	bool own = cel_is(domain, device->driver);
+	const char *found = NULL;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (is_called(list[i].name, domain, own, name))
-			return &list[i];
+	for (uint32_t i = 0; i < n && !found; i++)
+		found = after_name(list[i], domain, own, name);
+	return found;
+}
+
+/* @text: a letter and the value, as in an attribute. */
+static struct cel_value read_value(const char *text)
+{
+	struct cel_value v = { .text = text_of(text + 1) };
+
+	switch (text[0]) {
+	case KAR_DEVICE_TEXT:
+		v.kind = CEL_STRING;
+		return v;
+	case KAR_DEVICE_VERSION:
+		v.kind = CEL_VERSION;
+		return v;
+	case KAR_DEVICE_QUANTITY:
+		v.kind = CEL_QUANTITY;
+		return v;
+	case KAR_DEVICE_NUMBER:
+		return (struct cel_value){ .kind = CEL_INT, .number = strtoll(text + 1, NULL, 10) };
+	case KAR_DEVICE_FLAG:
+		return cel_bool(text[1] == 't');
+	default:
+		return cel_of_kind(CEL_UNKNOWN);
 	}
-	return NULL;
 }
 
 static struct cel_value member_of_domain(const struct kar_device_view *device, const struct cel_value *of,
 	struct kar_str name)
 {
-	static const enum cel_kind kinds[] = { [KAR_DEVICE_TEXT] = CEL_STRING,
-		[KAR_DEVICE_NUMBER] = CEL_INT,
-		[KAR_DEVICE_FLAG] = CEL_BOOL,
-		[KAR_DEVICE_VERSION] = CEL_VERSION,
-		[KAR_DEVICE_QUANTITY] = CEL_QUANTITY,
-		[KAR_DEVICE_OTHER] = CEL_UNKNOWN };
-	const struct kar_device_value *v =
-		find(device, of->kind == CEL_DOMAIN_OF_ATTRIBUTES, of->text, &name);
+	const char *text = find(device, of->kind == CEL_DOMAIN_OF_ATTRIBUTES, of->text, &name);
 
-	if (!v)
-		return cel_of_kind(CEL_FAILED);
-	if (kar_device_has_text(v))
-		return (struct cel_value){ .kind = kinds[v->kind], .text = text_of(v->text) };
-	return (struct cel_value){ .kind = kinds[v->kind], .number = v->number };
+	return text ? read_value(text) : cel_of_kind(CEL_FAILED);
 }
 
 static bool is_domain(const struct cel_value *v)

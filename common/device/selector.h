@@ -15,34 +15,23 @@
 
 enum { KAR_SELECTOR_BYTES = 10 * 1024 /* of an expression, at most, as the API server allows */ };
 
-enum kar_device_kind {
-	KAR_DEVICE_TEXT,
-	KAR_DEVICE_NUMBER,
-	KAR_DEVICE_FLAG,
-	KAR_DEVICE_VERSION,
-	KAR_DEVICE_QUANTITY,
-	KAR_DEVICE_OTHER /* it is there, and not read: a list, for example */
+/*
+ * An attribute or a capacity of a device is a text, so that those which many devices have in common are shared: "domain/name=" ("name=": of
+ * the domain of its driver), one of these letters, and the value. "type=sgpu", "memory=q80Gi", "ecc=btrue".
+ */
+enum {
+	KAR_DEVICE_TEXT = 's',
+	KAR_DEVICE_NUMBER = 'i',
+	KAR_DEVICE_FLAG = 'b',
+	KAR_DEVICE_VERSION = 'v',
+	KAR_DEVICE_QUANTITY = 'q',
+	KAR_DEVICE_OTHER = '?' /* it is there, and not read: a list, for example */
 };
-
-/* An attribute or a capacity of a device. */
-struct kar_device_value {
-	const char *name; /* "domain/name"; "name": of the domain of its driver */
-	union {
-		const char *text; /* of a text, a version and a quantity; NULL: "" */
-		int64_t number;   /* of a number; of a flag: 0 or 1 */
-	};
-	enum kar_device_kind kind;
-};
-
-static inline bool kar_device_has_text(const struct kar_device_value *v)
-{
-	return v->kind == KAR_DEVICE_TEXT || v->kind == KAR_DEVICE_VERSION || v->kind == KAR_DEVICE_QUANTITY;
-}
 
 /* What a selector sees. All is borrowed. */
 struct kar_device_view {
 	const char *driver;
-	const struct kar_device_value *attributes, *capacity;
+	const char *const *attributes, *const *capacity;
 	uint32_t n_attributes, n_capacity;
 };
 

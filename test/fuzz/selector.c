@@ -8,15 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const struct kar_device_value attributes[] = {
-		{ .name = "type", .kind = KAR_DEVICE_TEXT, .text = "gpu" },
-		{ .name = "other.io/slot", .kind = KAR_DEVICE_NUMBER, .number = 3 },
-		{ .name = "ecc", .kind = KAR_DEVICE_FLAG, .number = 1 },
-		{ .name = "v", .kind = KAR_DEVICE_VERSION, .text = "1.2.3" },
+	static const char *const attributes[] = {
+		"type=sgpu",
+		"other.io/slot=i3",
+		"ecc=btrue",
+		"v=v1.2.3",
 	};
-	static const struct kar_device_value capacity[] = {
-		{ .name = "memory", .kind = KAR_DEVICE_QUANTITY, .text = "80Gi" }
-	};
+	static const char *const capacity[] = { "memory=q80Gi" };
 	static const struct kar_device_view device = { .driver = "d.io",
 		.attributes = attributes,
 		.n_attributes = KAR_LEN(attributes),

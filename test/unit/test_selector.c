@@ -10,17 +10,17 @@
 
 #include "common/device/selector.h"
 
-static const struct kar_device_value attributes[] = {
-	{ .name = "type", .kind = KAR_DEVICE_TEXT, .text = "gpu" },
-	{ .name = "gpu.example.com/productName", .kind = KAR_DEVICE_TEXT, .text = "NVIDIA H100 80GB" },
-	{ .name = "other.io/slot", .kind = KAR_DEVICE_NUMBER, .number = 3 },
-	{ .name = "ecc", .kind = KAR_DEVICE_FLAG, .number = 1 },
-	{ .name = "driverVersion", .kind = KAR_DEVICE_VERSION, .text = "570.86.10" },
-	{ .name = "odd", .kind = KAR_DEVICE_VERSION, .text = "1.2.3-rc.1" },
-	{ .name = "links", .kind = KAR_DEVICE_OTHER, .number = 0 },
+static const char *const attributes[] = {
+	"type=sgpu",
+	"gpu.example.com/productName=sNVIDIA H100 80GB",
+	"other.io/slot=i3",
+	"ecc=btrue",
+	"driverVersion=v570.86.10",
+	"odd=v1.2.3-rc.1",
+	"links=?",
 };
-static const struct kar_device_value capacity[] = {
-	{ .name = "memory", .kind = KAR_DEVICE_QUANTITY, .text = "80Gi" },
+static const char *const capacity[] = {
+	"memory=q80Gi",
 };
 static const struct kar_device_view device = { .driver = "gpu.example.com",
 	.attributes = attributes,
