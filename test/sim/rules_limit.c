@@ -130,6 +130,46 @@ int rules_minimum_left(const struct model_job *j, const struct sim_value *job)
 	return left > own ? left : own;
 }
 
+struct room {
+	int64_t cpu; /* thousandths, of all nodes */
+	int nodes;
+};
+
+static void add_node(void *arg, const struct sim_value *node)
+{
+	struct room *room = arg;
+
+	room->nodes++;
+	room->cpu += rules_thousandths(sim_text_or(sim_get(node, "status", "allocatable", "cpu"), "0"));
+}
+
+static void take_pod(void *arg, const struct sim_value *pod)
+{
+	const char *phase = sim_text_or(sim_get(pod, "status", "phase"), "");
+	struct room *room = arg;
+
+	if (sim_get(pod, "spec", "nodeName") && strcmp(phase, "Succeeded") != 0 &&
+		strcmp(phase, "Failed") != 0)
+		room->cpu -= rules_requested_cpu(pod);
+}
+
+/* May nodes lack room for @n pods more of the job? Each node may have a rest that is too small for one. */
+static bool may_lack_room(const struct model *l, const struct sim_value *job, int n)
+{
+	const struct sim_value *tasks = sim_get(job, "spec", "taskSpecs");
+	struct room free = { 0 };
+	int64_t pod = 0;
+
+	for (size_t i = 0; i < sim_count(tasks); i++) {
+		int64_t cpu = rules_requested_cpu(sim_get(sim_item(tasks, i), "template"));
+
+		pod = pod > cpu ? pod : cpu;
+	}
+	sim_apiserver_each(l->server, "", "nodes", add_node, &free);
+	sim_apiserver_each(l->server, "", "pods", take_pod, &free);
+	return free.cpu < pod * (n + free.nodes);
+}
+
 void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const struct sim_value *job,
 	int live)
 {
@@ -138,8 +178,9 @@ void rules_check_limit_at_rest(struct model *l, const struct model_job *j, const
 	int wanted = j->limit.now > least ? j->limit.now : least;
 
 	wanted = wanted < j->total - done ? wanted : j->total - done;
-	if (l->bounds && j->limit.now < least && desired == done + j->limit.now)
-		return; /* its minimum was raised, and its queue has no room for the rest */
+	if (j->limit.now < least && desired == done + j->limit.now &&
+		(l->bounds || may_lack_room(l, job, least - j->limit.now)))
+		return; /* its minimum was raised, and there is no room for the rest */
 	if (live > wanted)
 		model_break(l, "limit",
 			"job %s/%s has %d active pods at rest; %d may be (limit %d, minimum %d)", j->ns,
