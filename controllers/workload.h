@@ -28,6 +28,7 @@ struct kar_workload {
 	bool deleting;
 	bool orphans;   /* .deleting, and its pods stay and run on */
 	bool ended;     /* it needs no pods any more */
+	bool rests;     /* it has not ended, and wants no more pods than have succeeded */
 	bool suspended; /* by its user: it gets no pods */
 	bool unusable; /* no pod can be created for it as it is: it must be edited, or a check of it must succeed */
 	bool invalid; /* .unusable, and it has no pods either: it must not take room */

@@ -12,9 +12,9 @@
 #include "controllers/runtime/plan.h"
 
 enum podgroup_owner {
-	PODGROUP_OWNER_UNKNOWN,  /* none, or one of which we cannot see whether it has ended */
-	PODGROUP_OWNER_WORKS,    /* the workload that controls the group has not ended, or is gone */
-	PODGROUP_OWNER_TERMINAL, /* the workload that controls the group has ended */
+	PODGROUP_OWNER_UNKNOWN, /* none, or one of which we cannot see whether it has ended */
+	PODGROUP_OWNER_WORKS,   /* the workload that controls the group has not ended, or is gone */
+	PODGROUP_OWNER_TERMINAL, /* the workload that controls the group has ended, or wants no more pods than have succeeded */
 };
 
 /* Which kind of waiting was told in an event (tell.h). */

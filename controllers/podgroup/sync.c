@@ -141,7 +141,7 @@ static enum podgroup_owner owner_of(const struct kar_podgroup *g, const struct k
 {
 	if (kar_pg_of_others(g) || !g->owner_name)
 		return PODGROUP_OWNER_UNKNOWN;
-	return w && w->ended ? PODGROUP_OWNER_TERMINAL : PODGROUP_OWNER_WORKS;
+	return w && (w->ended || w->rests) ? PODGROUP_OWNER_TERMINAL : PODGROUP_OWNER_WORKS;
 }
 
 static void collect_pods(const struct kar_store *pods, const char *key, struct kar_arena *a,

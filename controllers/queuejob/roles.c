@@ -52,6 +52,16 @@ static bool is_edited(const struct kar_queuejob *job)
 		!kar_streq(st->record.template_hash, job->spec_template_hash);
 }
 
+/* All its pods have succeeded and none is to come, but no task of its successPolicy has replicas (reason NoReplicas). */
+static bool has_nothing_left(const struct kar_queuejob *job)
+{
+	const struct kar_queuejob_status *st = &job->status;
+	bool runs = st->phase == KAR_QJ_PHASE_STARTING || st->phase == KAR_QJ_PHASE_RUNNING;
+
+	return runs && !is_edited(job) && st->observed_generation == job->generation && !st->pending &&
+		!st->running && st->succeeded > 0 && count_succeeded(st) >= kar_queuejob_total(&job->spec);
+}
+
 static void describe(const struct kar_object *o, struct kar_workload *out)
 {
 	const struct kar_queuejob *job = kar_as_queuejob(o);
@@ -69,6 +79,7 @@ static void describe(const struct kar_object *o, struct kar_workload *out)
 		.deleting = job->deletion != 0,
 		.orphans = job->has_orphan_finalizer,
 		.ended = kar_queuejob_has_ended(st),
+		.rests = has_nothing_left(job),
 		.suspended = job->spec.suspend,
 		.unusable = kar_condition_is_true(&st->conditions, KAR_QJ_INVALID),
 		.begun = st->incarnation > 0,

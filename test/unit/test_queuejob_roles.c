@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -112,10 +113,54 @@ static void tasks_are_roles(void **state KAR_UNUSED)
 	}
 }
 
+/* A job that is not complete and wants no more pods rests: nobody waits for its members, though they may be gone. */
+static const struct {
+	const char *name, *status;
+	bool rests;
+} resting[] = {
+	{ "all_have_succeeded",
+		"\"phase\":\"Running\",\"succeeded\":3,\"tasks\":[{\"name\":\"b\",\"succeeded\":3}]", true },
+	{ "one_is_left", "\"phase\":\"Running\",\"succeeded\":2,\"tasks\":[{\"name\":\"b\",\"succeeded\":2}]",
+		false },
+	{ "one_runs",
+		"\"phase\":\"Running\",\"running\":1,\"succeeded\":3,\"tasks\":[{\"name\":\"b\",\"succeeded\":3}]",
+		false },
+	{ "it_begins_again",
+		"\"phase\":\"Restarting\",\"succeeded\":3,\"tasks\":[{\"name\":\"b\",\"succeeded\":3}]",
+		false },
+	{ "it_has_ended",
+		"\"phase\":\"Completed\",\"succeeded\":3,\"tasks\":[{\"name\":\"b\",\"succeeded\":3}]",
+		false },
+	{ "more_were_asked_for",
+		"\"phase\":\"Running\",\"observedGeneration\":4,\"succeeded\":3,\"tasks\":[{\"name\":\"b\",\"succeeded\":3}]",
+		false },
+};
+
+static void job_without_anything_left_rests(void **state KAR_UNUSED)
+{
+	for (size_t i = 0; i < KAR_LEN(resting); i++) {
+		char text[1024];
+		const struct kar_queuejob *job;
+		struct kar_workload got;
+
+		snprintf(text, sizeof(text),
+			"{\"metadata\":{\"name\":\"j\",\"generation\":5},\"spec\":{\"successPolicy\":{\"tasks\":[\"a\"]},"
+			"\"taskSpecs\":[" TASK("a", "0", "") "," TASK("b", "3",
+				"") "]},\"status\":{\"observedGeneration\":5,%s}}",
+			resting[i].status);
+		job = job_of(text);
+		kar_queuejob_workload.describe(&job->o, &got);
+		if (got.rests != resting[i].rests)
+			fail_msg("%s: rests is %d", resting[i].name, got.rests);
+		kar_object_unref(&job->o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(tasks_are_roles),
+		TEST(job_without_anything_left_rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
