@@ -305,11 +305,11 @@ static bool has_bound_pods(const struct making *m)
 	return any;
 }
 
-/* No queue has seen it yet, and its pods run already, on nodes: it is admitted as it is. */
+/* Its group was made again, and its pods are there already: it is admitted as it is. */
 static bool is_adopted(const struct making *m)
 {
 	/* Only a job that has started has such pods: before that, somebody else has made them to get past the queue. */
-	return has_bound_pods(m) && m->qg->workload->begun &&
+	return m->live > 0 && m->qg->workload->begun &&
 		!kar_condition_find(&m->group->status.conditions, KAR_PG_ADMITTED);
 }
 

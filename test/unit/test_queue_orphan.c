@@ -107,6 +107,42 @@ static void orphaned_job_keeps_its_place_while_its_pods_are_there(void **state)
 	}
 }
 
+/* The group of a job was deleted, and the job has made it again; its queue has no place for anybody else. */
+static const struct {
+	const char *name, *job; /* status of the job */
+	const char *pod;        /* spec and status of its pod; NULL: it has none */
+	bool keeps;             /* its place */
+} remade[] = {
+	{ "it_has_a_pod_on_a_node", "\"phase\":\"Running\",\"incarnation\":1",
+		",\"spec\":{\"nodeName\":\"n1\"}", true },
+	{ "its_pod_has_no_node_yet", "\"phase\":\"Starting\",\"incarnation\":1", ",\"spec\":{}", true },
+	{ "its_pods_are_gone", "\"phase\":\"Starting\",\"incarnation\":1", NULL, false },
+	{ "it_has_not_started_so_the_pod_is_a_cheat", "\"phase\":\"Pending\"",
+		",\"spec\":{\"nodeName\":\"n1\"}", false },
+};
+
+static void started_job_whose_group_was_deleted_keeps_its_place(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(remade); i++) {
+		char job[1024];
+		const char *got;
+
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_full_queue();
+		snprintf(job, sizeof(job),
+			",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":1,\"template\":{}}]},\"status\":{%s,\"tasks\":[{\"name\":\"t\",\"started\":true}]}",
+			remade[i].job);
+		put_named(w.stores.queuejobs, "o", "", job);
+		put_group_of_job("o", "");
+		if (remade[i].pod)
+			put_named(w.stores.pods, "o-t-0", OF_JOB_O, remade[i].pod);
+		got = sync_text(true);
+		if (!strstr(got, "ns/o (Admitted=True") == remade[i].keeps)
+			fail_msg("%s: got '%s'", remade[i].name, got);
+	}
+}
+
 /* Nothing else would wake it. */
 static void pass_comes_when_an_orphan_has_had_its_minute(void **state)
 {
@@ -126,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(orphan_makes_room_for_jobs),
 		TEST(orphaned_job_keeps_its_place_while_its_pods_are_there),
+		TEST(started_job_whose_group_was_deleted_keeps_its_place),
 		TEST(pass_comes_when_an_orphan_has_had_its_minute),
 	};
 
