@@ -313,8 +313,8 @@ struct kar_queue_snapshot {
 	/* All bound pods are taken in it. It is as it was when the call returns. Its classes give the needs of runs. */
 	struct kar_sched *sched;
 	bool no_nodes; /* nodes are not read: neither cluster rows nor the node check */
-	struct kar_queue_flags flags;
 	bool recounts; /* of tests: after each step all sums are counted again, and must be the same */
+	struct kar_queue_flags flags;
 };
 
 /* "insufficient cpu: 8 requested, 5 of 9 free (3 short)", in @a. @free below 0 counts as 0. */
