@@ -31,7 +31,7 @@ static const struct kar_flag flags[] = {
 		"Requests per second to the API server; 0: limited only by its 429 answers"),
 	IN_RANGE("kube-api-burst", COUNT, 0, 100000, client.burst, "Cluster", "1",
 		"Requests that may exceed --kube-api-qps at once"),
-	IN_RANGE("max-in-flight", COUNT, 1, 10000, client.max_in_flight_writes, "Cluster", "200",
+	IN_RANGE("max-in-flight", COUNT, 1, 10000, client.max_in_flight_writes, "Cluster", "64",
 		"Writes that wait for their answer at once"),
 	FLAG("disable-http2", BOOL, client.http1_only, "Cluster", NULL, "Speak HTTP/1.1 only"),
 	FLAG("leader-elect", BOOL, leader.elect, "Leader election", NULL,

@@ -13,7 +13,7 @@
 #include "controllers/runtime/turns.h"
 
 enum {
-	DEFAULT_MAX_IN_FLIGHT = 200,
+	DEFAULT_MAX_IN_FLIGHT = 64,
 	DEFAULT_STATUS_INTERVAL = 1000, /* ms */
 	TURN = 64,                      /* control writes of one plan before other plans of its namespace */
 	SHARE = 16, /* writes of a plan for all namespaces that are sent even if it is outdated, beside firm ones */

@@ -24,7 +24,7 @@
 struct kar_executor;
 
 struct kar_executor_options {
-	int max_in_flight;        /* writes at once; 0: 200 */
+	int max_in_flight;        /* writes at once; 0: 64 */
 	kar_time status_interval; /* ms between two status writes of a key that are not urgent; 0: 1000 */
 };
 

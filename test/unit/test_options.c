@@ -68,7 +68,7 @@ static void render(const struct kar_options *o, char *out, size_t n)
 	render_doors(&o->doors, out, n);
 }
 
-#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler"
+#define DEFAULTS "v=0 format=text qps=0 burst=1 in-flight=64 timeout=60000 http1=0 direct=kar-scheduler"
 
 #define NAMESPACE "the name of a namespace: lower-case letters, digits and '-', at most 63"
 #define NAME "lower-case letters, digits, '-' and '.', such as kar-controllers"
@@ -85,9 +85,9 @@ static const struct {
 		"kubeconfig=/x master=- ns=a " DEFAULTS },
 	{ "one_dash_as_in_go", "-master http://h:1", "kubeconfig=- master=http://h:1 ns=- " DEFAULTS },
 	{ "verbosity_glued", "-v4",
-		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler" },
+		"kubeconfig=- master=- ns=- v=4 format=text qps=0 burst=1 in-flight=64 timeout=60000 http1=0 direct=kar-scheduler" },
 	{ "verbosity_apart", "-v 6 --logging-format=json",
-		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=kar-scheduler" },
+		"kubeconfig=- master=- ns=- v=6 format=json qps=0 burst=1 in-flight=64 timeout=60000 http1=0 direct=kar-scheduler" },
 	{ "limits", "--kube-api-qps=2.5 --kube-api-burst=7 --max-in-flight=3 --schedule-timeout=5m",
 		"kubeconfig=- master=- ns=- v=0 format=text qps=2.5 burst=7 in-flight=3 timeout=300000 http1=0 direct=kar-scheduler" },
 	{ "backend", "--gang-backend=Native", "kubeconfig=- master=- ns=- " DEFAULTS " backend=Native" },
@@ -99,9 +99,9 @@ static const struct {
 	{ "backend_without_gangs", "--gang-backend=Auto --namespace=a",
 		"--gang-backend is for a manager of all namespaces: with --namespace no gang is placed" },
 	{ "bool_alone_is_true", "--disable-http2",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=1 direct=kar-scheduler" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=64 timeout=60000 http1=1 direct=kar-scheduler" },
 	{ "nobody_is_served", "--direct-schedulers=",
-		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=200 timeout=60000 http1=0 direct=" },
+		"kubeconfig=- master=- ns=- v=0 format=text qps=0 burst=1 in-flight=64 timeout=60000 http1=0 direct=" },
 	{ "bool_set_false", "--disable-http2=false", "kubeconfig=- master=- ns=- " DEFAULTS },
 	{ "later_flag_wins", "--namespace=a --namespace=b", "kubeconfig=- master=- ns=b " DEFAULTS },
 	{ "unknown_flag", "--kubeconfg=/x", "unknown flag --kubeconfg=/x; see --help" },
@@ -246,7 +246,7 @@ static const struct {
 	{ "camel_case",
 		"kind: KarControllersConfiguration\nkubeApiQps: 20\n\"v\": '2'\n"
 		"apiVersion: config.kube-arbitrator.io/v1alpha1\ndisableHttp2: true\n",
-		"", "ns=- v=2 format=text qps=20 burst=1 in-flight=200 timeout=60000 http1=1" },
+		"", "ns=- v=2 format=text qps=20 burst=1 in-flight=64 timeout=60000 http1=1" },
 	{ "json_is_yaml",
 		"{\"apiVersion\": \"config.kube-arbitrator.io/v1alpha1\", \"kind\": \"KarControllersConfiguration\", \"v\": 2}",
 		"", "ns=- v=2" },
