@@ -32,6 +32,7 @@ static void split_away(struct q_pass *p, const struct q_group *g, struct part *p
 	part->away = g->away != NULL;
 	if (!part->away)
 		return;
+	assert(g->pods); /* of which those are a part */
 	memset(part->away_kept, 0, sizeof(part->away_kept));
 	for (uint32_t i = 0; i < g->in->n_runs && first < kept; first += g->in->runs[i++].n) {
 		const struct kar_queue_run *run = &g->in->runs[i];

@@ -118,17 +118,15 @@ struct sched_change {
 struct kar_sched {
 	struct kar_intern *strings, *shared; /* .shared: for needs */
 	struct sched_resource resources[KAR_SCHED_RESOURCES];
-	uint32_t n_resources;
+	uint32_t n_resources, stride; /* .stride: >= .n_resources */
 	struct sched_node *nodes;
 	uint32_t n_nodes, room_nodes; /* n_nodes: with unused ones among them */
 	uint32_t *unused;
-	uint32_t n_unused;
+	struct sched_named *named; /* in the order of names; .n_named 0: to be sorted again */
+	uint32_t n_unused, n_named;
 	struct kar_table node_by_name;
-	struct sched_named *named; /* in the order of names; .n_named 0: to be sorted anew */
-	uint32_t n_named;
 	int64_t *allocatable;        /* [node * .stride + resource], as the next one */
 	uint64_t *taken;             /* wraps around, and back */
-	uint32_t stride;             /* >= .n_resources */
 	struct sched_class *classes; /* [0] is unused */
 	uint32_t n_classes, room_classes, n_free_classes;
 	struct sched_knowns known;
