@@ -41,6 +41,7 @@ def fill(s):
         job["spec"]["taskSpecs"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000"}}
     kinds = [jobs, [queue(f"{s.namespace}-{i}") for i in range(QUEUES)],
              *([make(f"{s.namespace}-{i}") for i in range(MANY)] for make in (gated, budget, priority_class))]
+    wait_until(lambda: s.kubectl.get("serviceaccounts", "default"), "the namespace has the ServiceAccount that its pods need", 60)
     with concurrent.futures.ThreadPoolExecutor(len(kinds)) as pool:  # each kubectl limits its own rate
         list(pool.map(create, kinds))
     wait_until(lambda: len(s.kubectl.list("schedulingspecs")) >= MANY, "the manager has seen the jobs", 60)
