@@ -96,7 +96,8 @@ static bool restores_minimum(const struct model *l, const struct sim_value *pod)
 	if (!kar_streq(sim_get_text(group, "status", "placement", "state"), "Satisfied"))
 		return false;
 	sim_apiserver_each(l->server, "", "pods", add_member, &q);
-	return q.started < sim_get_int(group, 1, "spec", "minMember");
+	/* Not of a minimum that was raised since. */
+	return q.started < sim_get_int(group, 1, "status", "placement", "satisfiedMember");
 }
 
 static void check_queue(const struct rule *r, const struct write *w, const char *queue)
