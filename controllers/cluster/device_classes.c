@@ -48,8 +48,12 @@ static void serve(struct kar_device_classes *c, const char *resource, const stru
 		c->items = kar_xrealloc(c->items, c->n + 1, sizeof(*c->items));
 		c->items[c->n++] =
 			(struct kar_device_resource){ .resource = kar_intern_get(c->strings, resource) };
-		qsort(c->items, c->n, sizeof(*c->items), by_name);
-		r = find(c, resource);
+		for (r = &c->items[c->n - 1]; r > c->items && by_name(r - 1, r) > 0; r--) {
+			const struct kar_device_resource after = r[-1];
+
+			r[-1] = *r;
+			*r = after;
+		}
 	}
 	r->class = class;
 	r->second = implicit && kar_has_text(class->resource);
