@@ -26,9 +26,19 @@ bool queuejob_has_places(const struct queuejob_reconcile *r)
 	return s != KAR_PG_STATE_WAITING && s != KAR_PG_STATE_ROLLING_BACK && s != KAR_PG_STATE_DEACTIVATED;
 }
 
+/* Pods of tasks that an edit has renamed or removed have no index, but run on until the edit is let in. */
+static bool has_live_pods(const struct queuejob_reconcile *r)
+{
+	for (size_t i = 0; i < r->f->pods.surplus.n; i++) {
+		if (kar_pod_alive(r->f->pods.surplus.items[i]))
+			return true;
+	}
+	return queuejob_count_live(r) > 0;
+}
+
 bool queuejob_is_rolled_back(struct queuejob_reconcile *r)
 {
-	return !queuejob_has_places(r) && queuejob_count_live(r);
+	return !queuejob_has_places(r) && has_live_pods(r);
 }
 
 static bool is_live(const struct podset_slot *slot)
