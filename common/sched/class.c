@@ -87,6 +87,7 @@ kar_class kar_sched_class(struct kar_sched *s, const struct kar_pod_needs *needs
 		.has_ports = known->needs->n_ports };
 	c->shares = kar_xcalloc(c->needs->n_amounts + 1, sizeof(*c->shares));
 	read_shares(s, c);
+	sched_rules_read(s, c);
 	return known->class;
 }
 
@@ -98,6 +99,7 @@ void sched_class_free(struct kar_sched *s, uint32_t class)
 		return;
 	sched_cool(s, class);
 	RB_REMOVE(sched_knowns, &s->known, c->known);
+	sched_rules_forget(s, c);
 	kar_share_put(s->shared, c->needs);
 	free(c->known);
 	free(c->shares);

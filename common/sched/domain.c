@@ -36,7 +36,7 @@ static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *
 	return k->n++;
 }
 
-static const char *value_of(const struct sched_node *n, const char *label)
+const char *sched_label(const struct sched_node *n, const char *label)
 {
 	for (uint32_t i = 0; i < n->offer.n_labels; i++) {
 		if (n->offer.labels[i].key == label)
@@ -48,7 +48,7 @@ static const char *value_of(const struct sched_node *n, const char *label)
 static void enter(struct kar_sched *s, uint32_t node, uint32_t key)
 {
 	struct sched_key *k = &s->keys[key];
-	const char *value = value_of(&s->nodes[node], k->label);
+	const char *value = sched_label(&s->nodes[node], k->label);
 	uint32_t d;
 
 	k->domain[node] = SCHED_NONE;

@@ -16,6 +16,7 @@ struct reason {
 	const char *what; /* key of the taint, name of the resource; NULL: neither */
 	int64_t n;        /* nodes */
 	int64_t missing;  /* of the resource: the least that a node lacks */
+	bool differ;      /* .what is the first of several pods */
 };
 
 struct reasons {
@@ -23,20 +24,31 @@ struct reasons {
 	uint32_t n;
 };
 
+/* Who is looked at in the place of the pods that are missing. */
+struct looking {
+	const struct kar_sched *s;
+	const struct sched_class *c;
+	const struct sched_spread *spread; /* NULL: none */
+	bool empty;                        /* as if the nodes were */
+	struct kar_arena *a;
+};
+
 static void add_reason(struct reasons *r, enum kar_obstacle o, const char *what, int64_t missing)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason *x = &r->all[i];
 
-		if (x->obstacle != o || (what && (!x->what || strcmp(x->what, what) != 0)))
+		if (x->obstacle != o ||
+			(o != KAR_UNLIKED_THERE && what && (!x->what || strcmp(x->what, what) != 0)))
 			continue;
 		x->n++;
+		x->differ |= o == KAR_UNLIKED_THERE && x->what && what && strcmp(x->what, what) != 0;
 		if (missing < x->missing)
 			x->missing = missing;
 		return;
 	}
 	if (r->n < MAX_REASONS) /* beyond: the text ends long before */
-		r->all[r->n++] = (struct reason){ o, what, 1, missing };
+		r->all[r->n++] = (struct reason){ o, what, 1, missing, false };
 }
 
 /* What one more pod finds on the node; @empty: beside as many of its class as have room there, and no others. */
@@ -70,27 +82,86 @@ static uint32_t shortest(const struct kar_sched *s, const struct sched_class *c,
 	return found;
 }
 
-static void examine(const struct kar_sched *s, const struct sched_class *c, uint32_t node, bool empty,
-	struct reasons *r)
+/* "node" of kubernetes.io/hostname, else the label. */
+static const char *domain_name(const char *key)
 {
+	return strcmp(key, KAR_HOSTNAME_LABEL) == 0 ? "node" : key;
+}
+
+/* A pod on the node keeps those of the class away by its anti-affinity: its name, or NULL. */
+static const char *name_carrier(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	const struct sched_spot *spot, struct kar_arena *a)
+{
+	for (uint32_t i = 0; s->who && i < c->needs->n_sets; i++) {
+		for (const struct sched_spot *x = c->sets[i]->spots; x; x = x->next) {
+			if (x == spot)
+				return s->who(s->who_arg, c->sets[i]->of, x->key,
+					sched_label(&s->nodes[node], x->key), a);
+		}
+	}
+	return NULL;
+}
+
+/* What other pods have against one more of the class on the node. */
+static enum kar_obstacle examine_rules(const struct looking *l, uint32_t node, const char **what)
+{
+	const struct sched_class *c = l->c;
+	const struct sched_rule *rule = NULL, *spread;
+	const struct sched_spot *spot = NULL;
+	enum kar_obstacle o = sched_rule_obstacle(l->s, c, node, &rule, &spot);
+
+	if (o == KAR_UNLIKED_THERE)
+		*what = name_carrier(l->s, c, node, spot, l->a);
+	else if (o != KAR_FITS)
+		*what = domain_name(rule->spot->key);
+	if (o != KAR_FITS || !l->spread)
+		return o;
+	spread = sched_spread_obstacle(l->spread, node);
+	*what = spread ? domain_name(spread->spot->key) : NULL;
+	return spread ? KAR_SPREAD_TOO_FAR : KAR_FITS;
+}
+
+/* Were the nodes empty: the rule by which the copies on all of them are few. */
+static enum kar_obstacle examine_own_rules(const struct sched_class *c, const char **what)
+{
+	for (uint32_t i = 0; c->social && i < c->needs->n_rules; i++) {
+		if (c->rules[i].rule->kind != KAR_ANTI_AFFINITY || !c->rules[i].self)
+			continue;
+		*what = domain_name(c->rules[i].spot->key);
+		return KAR_TAKEN;
+	}
+	return KAR_FITS;
+}
+
+static void examine(const struct looking *l, uint32_t node, struct reasons *r)
+{
+	const struct kar_sched *s = l->s;
+	const struct sched_class *c = l->c;
+	bool empty = l->empty;
 	const struct kar_node_offer *offer = &s->nodes[node].offer;
-	const char *taint = NULL;
-	enum kar_obstacle o = empty ? kar_sched_match_at_best(offer, c->needs, &taint)
-				    : kar_sched_match(offer, c->needs, &taint);
+	const char *what = NULL;
+	enum kar_obstacle o = empty ? kar_sched_match_at_best(offer, c->needs, &what)
+				    : kar_sched_match(offer, c->needs, &what);
 	int64_t missing = 0;
 	uint32_t resource;
 
 	if (o != KAR_FITS) {
-		add_reason(r, o, taint, 0);
+		add_reason(r, o, what, 0);
 		return;
 	}
-	resource = shortest(s, c, node, empty, &missing);
+	resource = empty && sched_copies(s, c, node, true) > 0 && examine_own_rules(c, &what) != KAR_FITS
+		? SCHED_NONE
+		: shortest(s, c, node, empty, &missing);
 	if (c->unknown)
 		add_reason(r, KAR_LACKS_ROOM, c->unknown->resource, c->unknown->amount);
 	else if (resource != SCHED_NONE)
 		add_reason(r, KAR_LACKS_ROOM, s->resources[resource].name, missing);
+	else if (what)
+		add_reason(r, KAR_TAKEN, what, 0);
 	else if (empty || sched_copies(s, c, node, false) <= 0)
 		add_reason(r, KAR_PORT_IN_USE, NULL, 0);
+	else if ((o = examine_rules(l, node, &what)) != KAR_FITS)
+		add_reason(r, o, what, 0);
 }
 
 static int most_nodes_first(const void *a, const void *b)
@@ -117,6 +188,23 @@ static void put_lack(const struct reason *x, int64_t pods, bool first, struct ka
 		x->what, kar_amount_text(x->what, all, true, text));
 }
 
+/* Because of other pods. */
+static void put_company(const struct reason *x, struct kar_buf *out)
+{
+	kar_buf_printf(out, "%" PRId64 " ", x->n);
+	if (x->obstacle == KAR_TAKEN)
+		kar_buf_printf(out, "taken (one copy per %s)", x->what);
+	else if (x->obstacle == KAR_UNLIKED)
+		kar_buf_puts(out, "excluded by its anti-affinity");
+	else if (x->obstacle == KAR_LACKS_COMPANY)
+		kar_buf_puts(out, "without a pod that its affinity asks for");
+	else if (x->obstacle == KAR_SPREAD_TOO_FAR)
+		kar_buf_printf(out, "with more copies than its topology spread allows (per %s)", x->what);
+	else
+		kar_buf_printf(out, "excluded by anti-affinity of %s%s", x->what ? x->what : "other pods",
+			x->differ ? " and others" : "");
+}
+
 static void put_reason(const struct reason *x, const struct kar_pod_needs *needs, int64_t pods, bool first,
 	struct kar_buf *out)
 {
@@ -132,6 +220,8 @@ static void put_reason(const struct reason *x, const struct kar_pod_needs *needs
 	else if (x->obstacle == KAR_PORT_IN_USE)
 		kar_buf_printf(out, "%" PRId64 " with host port %" PRId32 " in use", x->n,
 			needs->ports[0].port);
+	else if (x->obstacle >= KAR_TAKEN)
+		put_company(x, out);
 	else
 		kar_buf_printf(out, "%" PRId64 " %s", x->n, texts[x->obstacle]);
 }
@@ -174,10 +264,15 @@ static void put_obstacles(struct sched_try *t, uint32_t role, int64_t pods, bool
 {
 	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
 	struct reasons *r = kar_arena_alloc(t->a, 1, sizeof(*r));
+	const struct looking l = { .s = t->s,
+		.c = c,
+		.spread = empty ? NULL : sched_spread(t->s, c, t->a),
+		.empty = empty,
+		.a = t->a };
 
 	for (uint32_t i = 0; i < t->s->n_nodes; i++) {
 		if (in_scope(t, i))
-			examine(t->s, c, i, empty, r);
+			examine(&l, i, r);
 	}
 	qsort(r->all, r->n, sizeof(r->all[0]), most_nodes_first);
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -206,9 +301,15 @@ static void put_role(struct sched_try *t, uint32_t role, const char *const *name
 static int64_t place_some(struct sched_try *t, uint32_t *role, int64_t *missing)
 {
 	const uint32_t *order = sched_order_by_size(t);
+	const struct sched_seeds seeds = sched_find_seeds(t);
 	int64_t placed = 0;
 
 	*missing = 0;
+	if (seeds.n) { /* where most of them have room */
+		t->seed_key = seeds.key;
+		t->seed_set = seeds.set;
+		t->seed_value = seeds.values[seeds.n_may ? seeds.n_may - 1 : 0];
+	}
 	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
 		int32_t need = t->gang->roles[order[i]].need, n = sched_fill(t, order[i], need);
 
@@ -218,6 +319,7 @@ static int64_t place_some(struct sched_try *t, uint32_t *role, int64_t *missing)
 		*missing = need - n;
 		*role = order[i];
 	}
+	t->seed_key = NULL;
 	return placed;
 }
 
@@ -364,7 +466,8 @@ bool kar_sched_all_alike(const struct kar_sched *s, const struct kar_gang *gang)
 	for (uint32_t i = 0; i < gang->n_roles; i++) {
 		const struct kar_pod_needs *needs = s->classes[gang->roles[i].class].needs;
 
-		if (needs->node || needs->n_selector || needs->has_terms || needs->n_ports)
+		if (needs->node || needs->n_selector || needs->has_terms || needs->n_ports ||
+			sched_is_ruled(&s->classes[gang->roles[i].class]))
 			return false;
 	}
 	for (uint32_t i = 0; i < s->n_nodes; i++) {

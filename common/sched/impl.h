@@ -3,7 +3,7 @@
  *
  *   match.c  node against needs     snapshot.c  nodes and what is taken from them      class.c  equal needs are one class
  *   hot.c    copies and buckets     domain.c    values of topology labels              place.c  gangs   search.c  backtracking
- *   hold.c   room for later pods    explain.c   why not
+ *   hold.c   room for later pods    explain.c   why not                       rules.c   other pods   fill.c  pods with rules
  *
  * Nodes, classes and resources are numbers (indexes) in here. Invariant, between two calls: of each hot class, .copies[node] is what
  * recount() in hot.c computes from the node, the node is in the bucket of that number, and the totals are the sums.
@@ -36,6 +36,46 @@ struct sched_port_use {
 	int32_t n;
 };
 
+/* A value of a topology label, and the pods on all nodes that have it. */
+struct sched_domain {
+	RB_ENTRY(sched_domain) link;
+	const char *value; /* interned */
+	int64_t members;   /* pods of the set */
+	int64_t carriers;  /* pods whose anti-affinity keeps the set away */
+};
+RB_HEAD(sched_domains, sched_domain);
+
+/* A set by the domains of a label; made when a class has a rule about both. */
+struct sched_spot {
+	struct sched_spot *next;      /* of the same set */
+	const char *key;              /* interned */
+	struct sched_domains domains; /* without those that have neither */
+	int64_t members, carriers;    /* in all of them */
+};
+
+/* Pods about which a class has a rule. */
+struct sched_set {
+	RB_ENTRY(sched_set) link;
+	const struct kar_pod_set *of; /* shared */
+	struct sched_spot *spots;
+	uint32_t refs; /* of classes */
+};
+RB_HEAD(sched_sets, sched_set);
+
+/* Pods on a node: in a set, or (.spot) whose anti-affinity keeps the set away from the domains of the spot. */
+struct sched_tally {
+	struct sched_set *set;
+	struct sched_spot *spot; /* NULL: they are in it */
+	int64_t n;
+};
+
+struct sched_rule {
+	const struct kar_pod_rule *rule;
+	struct sched_set *set;
+	struct sched_spot *spot;
+	bool self; /* pods of the class are in the set */
+};
+
 struct sched_node {
 	const char *name; /* interned */
 	bool known;       /* a Node object exists */
@@ -45,7 +85,9 @@ struct sched_node {
 	void *block;
 	struct sched_port_use *ports;
 	uint32_t n_ports, room_ports;
-	uint64_t idle; /* extended resources of which some is free */
+	uint64_t idle;               /* extended resources of which some is free */
+	struct sched_tally *tallies; /* of sets; without those of 0 */
+	uint32_t n_tallies, room_tallies;
 };
 
 struct sched_hot {
@@ -80,6 +122,9 @@ struct sched_class {
 	uint64_t wants; /* bit of each extended resource it asks for */
 	const struct kar_sched_amount *unknown; /* one that has no number, so no node has it; NULL: none */
 	struct sched_hot *hot;                  /* NULL: cold */
+	struct sched_rule *rules;               /* as many as .needs has */
+	struct sched_set **sets;                /* likewise */
+	bool social; /* it has rules, or is in sets: asked for each pod, so it is here as well */
 };
 
 struct sched_resource {
@@ -130,6 +175,9 @@ struct kar_sched {
 	struct sched_class *classes; /* [0] is unused */
 	uint32_t n_classes, room_classes, n_free_classes;
 	struct sched_knowns known;
+	struct sched_sets sets;
+	kar_sched_who *who; /* names a pod; NULL: nobody does */
+	void *who_arg;
 	uint32_t hot[KAR_SCHED_HOT];
 	uint32_t n_hot;
 	uint64_t questions;
@@ -151,6 +199,19 @@ static inline void sched_value_put(struct kar_sched *s, const char *value)
 	if (*value)
 		kar_intern_put(s->strings, value);
 }
+
+/* A gang in the making. */
+struct sched_try {
+	struct kar_sched *s;
+	const struct kar_gang *gang;
+	struct kar_arena *a;
+	uint32_t key, domain; /* SCHED_NONE: everywhere */
+	struct kar_place *places;
+	uint32_t n_places;
+	/* Pods that are in the set, or ask for its company, go to nodes with this value of the label; NULL: wherever they may. */
+	const char *seed_key, *seed_value;
+	const struct sched_set *seed_set;
+};
 
 /* --- snapshot.c */
 /* The number of the resource; SCHED_NONE: it has none. */
@@ -175,6 +236,53 @@ static inline int64_t sched_free(const struct kar_sched *s, uint32_t node, uint3
 
 	return (int64_t)((uint64_t)s->allocatable[cell] - s->taken[cell]);
 }
+
+/* --- rules.c */
+void sched_rules_read(struct kar_sched *s, struct sched_class *c) KAR_NONNULL;
+void sched_rules_forget(struct kar_sched *s, struct sched_class *c) KAR_NONNULL;
+/* @n more pods of the class are on the node. */
+void sched_rules_take(struct kar_sched *s, uint32_t node, const struct sched_class *c, int32_t n) KAR_NONNULL;
+/* The labels of the node come (@sign 1) or go: so do its pods in the domains. */
+void sched_rules_move(struct kar_sched *s, uint32_t node, int sign) KAR_NONNULL;
+/* May pods decide where others of the class go? */
+bool sched_is_ruled(const struct sched_class *c) KAR_NONNULL;
+/* Pods of the set on the node. */
+int64_t sched_members_on(const struct sched_node *n, const struct sched_set *set) KAR_NONNULL;
+/*
+ * Does a rule keep one more pod of the class off the node? Topology spread is left out. @rule (may be NULL): which; NULL if it is one of a pod
+ * there. @spot (may be NULL): whose carriers these are.
+ */
+enum kar_obstacle sched_rule_obstacle(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
+	const struct sched_rule **rule, const struct sched_spot **spot) __attribute__((nonnull(1, 2)));
+/* How many pods of the class its own anti-affinity allows on all nodes that may suit it, were they empty. */
+int64_t sched_rules_bound(const struct kar_sched *s, const struct sched_class *c) KAR_NONNULL;
+
+/* --- fill.c */
+/* The domains of a topology spread of a class. */
+struct sched_spread;
+/* Of all its rules of that kind, in the arena; NULL: it has none. */
+struct sched_spread *sched_spread(const struct kar_sched *s, const struct sched_class *c,
+	struct kar_arena *a) KAR_NONNULL;
+/* NULL: one more pod may go to the node. */
+const struct sched_rule *sched_spread_obstacle(const struct sched_spread *x, uint32_t node)
+	__attribute__((nonnull(1)));
+/* May one more pod of the class be there, as far as rules say? */
+bool sched_rules_allow(const struct kar_sched *s, const struct sched_class *c, uint32_t node) KAR_NONNULL;
+/* As sched_fill(), for a class that is ruled. */
+int32_t sched_fill_ruled(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
+/* A miss of one role by sched_fill_ruled() is certain. */
+bool sched_fill_is_exact(const struct sched_class *c) KAR_NONNULL;
+/* Would all ways in which its pods may go be one another's permutations? */
+bool sched_is_orderless(const struct sched_class *c) KAR_NONNULL;
+/* It can only go where pods are of which there are none, and is none of them. */
+bool sched_goes_after(const struct sched_class *c) KAR_NONNULL;
+/* Values of a label of which one is to have all pods of some roles. */
+struct sched_seeds {
+	const char *key, **values; /* interned; those that may do first; NULL: no role needs it */
+	const struct sched_set *set;
+	uint32_t n, n_may; /* .n_may: have room for all pods of a role */
+};
+struct sched_seeds sched_find_seeds(struct sched_try *t) KAR_NONNULL;
 
 /* --- class.c */
 /* A resource has got a number: classes that ask for it can have it. */
@@ -205,18 +313,12 @@ uint32_t sched_key(struct kar_sched *s, const char *label) KAR_NONNULL;
 /* .room_nodes has grown. */
 void sched_keys_grow(struct kar_sched *s) KAR_NONNULL;
 void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
+/* Value of a label that is interned; NULL: it has not the label. */
+const char *sched_label(const struct sched_node *n, const char *label) KAR_NONNULL;
 void sched_domains_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 void sched_domains_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 
-/* --- place.c: a gang in the making */
-struct sched_try {
-	struct kar_sched *s;
-	const struct kar_gang *gang;
-	struct kar_arena *a;
-	uint32_t key, domain; /* SCHED_NONE: everywhere */
-	struct kar_place *places;
-	uint32_t n_places;
-};
+/* --- place.c */
 
 /* May it be on the node, some day? */
 static inline bool sched_may_suit(const struct kar_node_offer *node, const struct kar_pod_needs *needs)

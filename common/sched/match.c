@@ -46,10 +46,8 @@ static bool is_among(const char *value, const struct kar_requirement *r)
 	return false;
 }
 
-static bool requirement_holds(const struct kar_node_offer *node, const struct kar_requirement *r)
+static bool value_suits(const char *value, const struct kar_requirement *r)
 {
-	const char *value = r->field ? node->name : label_of(node, r->key);
-
 	switch (r->op) {
 	case KAR_OP_IN:
 		return is_among(value, r);
@@ -62,6 +60,11 @@ static bool requirement_holds(const struct kar_node_offer *node, const struct ka
 	default:
 		return compares(value, r);
 	}
+}
+
+static bool requirement_holds(const struct kar_node_offer *node, const struct kar_requirement *r)
+{
+	return value_suits(r->field ? node->name : label_of(node, r->key), r);
 }
 
 static bool term_holds(const struct kar_node_offer *node, const struct kar_node_term *t)
@@ -158,6 +161,46 @@ enum kar_obstacle kar_sched_match_at_best(const struct kar_node_offer *node, con
 	if (pod->node)
 		return strcmp(pod->node, node->name) == 0 ? KAR_FITS : KAR_OTHER_NODE;
 	return match_rest(node, pod, false, taint);
+}
+
+bool kar_sched_counts_for_spread(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	bool affinity, bool taints)
+{
+	for (uint32_t i = 0; taints && i < node->n_taints; i++) {
+		if (!is_tolerated(pod, &node->taints[i]))
+			return false;
+	}
+	return !affinity || is_selected(node, pod);
+}
+
+static const char *value_of(const struct kar_sched_label *labels, uint32_t n, const char *key)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(labels[i].key, key) == 0)
+			return labels[i].value;
+	}
+	return NULL;
+}
+
+static bool is_of_namespace(const struct kar_pod_set *set, const char *ns)
+{
+	for (uint32_t i = 0; i < set->n_namespaces; i++) {
+		if (strcmp(set->namespaces[i], ns) == 0)
+			return true;
+	}
+	return set->own || !set->n_namespaces;
+}
+
+bool kar_pod_set_has(const struct kar_pod_set *set, const char *ns, const struct kar_sched_label *labels,
+	uint32_t n, bool dying)
+{
+	if (set->nothing || (dying && set->living) || !is_of_namespace(set, ns))
+		return false;
+	for (uint32_t i = 0; i < set->n_labels; i++) {
+		if (!value_suits(value_of(labels, n, set->labels[i].key), &set->labels[i]))
+			return false;
+	}
+	return true;
 }
 
 static bool is_any_address(const char *ip)

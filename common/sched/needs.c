@@ -44,6 +44,26 @@ static const struct kar_part port_parts[] = {
 };
 const struct kar_shape kar_port_shape = KAR_SHAPE(struct kar_host_port, port_parts);
 
+#define SET_PARTS(struct_, at_) \
+	KAR_LIST(struct_, at_ namespaces, at_ n_namespaces, &kar_text_shape), \
+		KAR_LIST(struct_, at_ labels, at_ n_labels, &kar_requirement_shape), \
+		KAR_VALUE(struct_, at_ own), KAR_VALUE(struct_, at_ nothing), \
+		KAR_VALUE(struct_, at_ living), KAR_VALUE(struct_, at_ unsure)
+
+static const struct kar_part set_parts[] = { SET_PARTS(struct kar_pod_set, ) };
+const struct kar_shape kar_set_shape = KAR_SHAPE(struct kar_pod_set, set_parts);
+
+static const struct kar_part rule_parts[] = {
+	KAR_VALUE(struct kar_pod_rule, kind),
+	KAR_TEXT(struct kar_pod_rule, key),
+	SET_PARTS(struct kar_pod_rule, of.),
+	KAR_VALUE(struct kar_pod_rule, max_skew),
+	KAR_VALUE(struct kar_pod_rule, min_domains),
+	KAR_VALUE(struct kar_pod_rule, any_affinity),
+	KAR_VALUE(struct kar_pod_rule, only_tolerated),
+};
+const struct kar_shape kar_rule_shape = KAR_SHAPE(struct kar_pod_rule, rule_parts);
+
 static const struct kar_part needs_parts[] = {
 	KAR_LIST(struct kar_pod_needs, amounts, n_amounts, &amount_shape),
 	KAR_VALUE(struct kar_pod_needs, room_only),
@@ -52,6 +72,8 @@ static const struct kar_part needs_parts[] = {
 	KAR_VALUE(struct kar_pod_needs, has_terms),
 	KAR_LIST(struct kar_pod_needs, terms, n_terms, &kar_term_shape),
 	KAR_LIST(struct kar_pod_needs, tolerations, n_tolerations, &kar_toleration_shape),
+	KAR_LIST(struct kar_pod_needs, rules, n_rules, &kar_rule_shape),
+	KAR_LIST(struct kar_pod_needs, sets, n_sets, &kar_set_shape),
 	KAR_TEXT(struct kar_pod_needs, node),
 	KAR_TEXT(struct kar_pod_needs, unverified),
 };

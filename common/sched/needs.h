@@ -59,6 +59,36 @@ struct kar_host_port {
 	int32_t port;
 };
 
+/* Pods, by their namespace and their labels. */
+struct kar_pod_set {
+	const char *const *namespaces; /* sorted; none: all, but for .own */
+	uint32_t n_namespaces;
+	const struct kar_requirement *labels; /* sorted; all must hold; none: whatever labels they have */
+	uint32_t n_labels;
+	bool own;     /* the namespace of whoever has the rule; nobody has it in the placement engine */
+	bool nothing; /* no pod is in it */
+	bool living;  /* without pods that terminate */
+	bool unsure;  /* not all that is asked of its pods can be read: some of them may not be meant */
+};
+
+enum kar_rule_kind {
+	KAR_ANTI_AFFINITY, /* no pod of the set in the domain of the node */
+	KAR_AFFINITY,      /* at least one; the first of all may go anywhere if it is in the set itself */
+	KAR_SPREAD,        /* at most .max_skew more of them than in the domain that has the fewest */
+};
+
+/* What a pod asks of the pods in the domain of its node: the nodes that have the same value of a label. */
+struct kar_pod_rule {
+	enum kar_rule_kind kind;
+	const char *key; /* of the label */
+	struct kar_pod_set of;
+	int32_t max_skew, min_domains; /* of KAR_SPREAD, as all below */
+	bool any_affinity;             /* nodes count that its selector and affinity exclude, too */
+	bool only_tolerated;           /* nodes count only if it tolerates their taints */
+};
+
+#define KAR_HOSTNAME_LABEL "kubernetes.io/hostname"
+
 struct kar_pod_needs {
 	/* What it requests, by name of the resource, without 0. One of "pods" is added by the scheduler, but for room alone. */
 	const struct kar_sched_amount *amounts;
@@ -74,6 +104,12 @@ struct kar_pod_needs {
 	uint32_t n_terms;
 	const struct kar_toleration *tolerations;
 	uint32_t n_tolerations;
+	/* What it asks of other pods; of a pod that is bound anti-affinity alone, which keeps others away. */
+	const struct kar_pod_rule *rules;
+	uint32_t n_rules;
+	/* The sets in which it is, as far as somebody has rules about them (controllers/cluster/rules.h). */
+	const struct kar_pod_set *sets;
+	uint32_t n_sets;
 	const char
 		*node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */
@@ -83,7 +119,7 @@ struct kar_pod_needs {
 extern const struct kar_pod_needs kar_no_needs;
 /* By which equal needs are found, and their parts. */
 extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_label_shape, kar_requirement_shape,
-	kar_term_shape, kar_toleration_shape;
+	kar_term_shape, kar_toleration_shape, kar_set_shape, kar_rule_shape;
 
 struct kar_node_offer {
 	const char *name;
@@ -106,6 +142,11 @@ enum kar_obstacle {
 	KAR_TAINTED,
 	KAR_EXCLUDED, /* by selector or affinity */
 	KAR_PORT_IN_USE,
+	KAR_TAKEN,          /* by its own anti-affinity, which it meets itself: a copy is there */
+	KAR_UNLIKED,        /* by its own anti-affinity */
+	KAR_UNLIKED_THERE,  /* by that of a pod there */
+	KAR_LACKS_COMPANY,  /* by its affinity */
+	KAR_SPREAD_TOO_FAR, /* by its topology spread */
 	KAR_LACKS_ROOM,
 	KAR_N_OBSTACLES,
 };
@@ -124,6 +165,12 @@ enum kar_obstacle kar_sched_match_at_best(const struct kar_node_offer *node, con
  * node-role.kubernetes.io/. Other taints are for pods that tolerate them.
  */
 bool kar_sched_usable(const struct kar_node_offer *node) KAR_NONNULL;
+/* Does it suit by selector and affinity? @taints: and by its tolerations. */
+bool kar_sched_counts_for_spread(const struct kar_node_offer *node, const struct kar_pod_needs *pod,
+	bool affinity, bool taints) KAR_NONNULL;
+/* Is a pod of namespace @ns with these labels in the set? Of .own the namespace is not looked at. @dying: it terminates. */
+bool kar_pod_set_has(const struct kar_pod_set *set, const char *ns, const struct kar_sched_label *labels,
+	uint32_t n, bool dying) __attribute__((nonnull(1, 2)));
 /* May two pods with these ports not be on one node? */
 bool kar_sched_ports_meet(const struct kar_host_port *a, const struct kar_host_port *b) KAR_NONNULL;
 

@@ -109,6 +109,8 @@ static int32_t fill_domain(struct sched_try *t, uint32_t role, int32_t n)
 
 int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
 {
+	if (sched_is_ruled(&t->s->classes[t->gang->roles[role].class]))
+		return n > 0 ? sched_fill_ruled(t, role, n) : 0;
 	return t->domain == SCHED_NONE ? fill_everywhere(t, role, n) : fill_domain(t, role, n);
 }
 
@@ -117,12 +119,15 @@ int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n)
 struct ranked_role {
 	uint32_t role;
 	double rank; /* ascending */
+	bool later;  /* after those that are not: it follows them */
 };
 
 static int by_rank_of_role(const void *a, const void *b)
 {
 	const struct ranked_role *x = a, *y = b;
 
+	if (x->later != y->later)
+		return x->later ? 1 : -1;
 	if (x->rank < y->rank || x->rank > y->rank)
 		return x->rank < y->rank ? -1 : 1;
 	return x->role < y->role ? -1 : x->role > y->role;
@@ -133,6 +138,8 @@ static uint32_t *sort_roles(struct sched_try *t, struct ranked_role *ranked)
 	uint32_t n = t->gang->n_roles;
 	uint32_t *order = kar_arena_alloc(t->a, n + 1, sizeof(*order));
 
+	for (uint32_t i = 0; i < n; i++)
+		ranked[i].later = sched_goes_after(&t->s->classes[t->gang->roles[ranked[i].role].class]);
 	qsort(ranked, n, sizeof(*ranked), by_rank_of_role);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = ranked[i].role;
@@ -174,8 +181,8 @@ uint32_t *sched_order_by_size(struct sched_try *t)
 	struct ranked_role *ranked = kar_arena_alloc(t->a, t->gang->n_roles + 1, sizeof(*ranked));
 
 	for (uint32_t i = 0; i < t->gang->n_roles; i++)
-		ranked[i] =
-			(struct ranked_role){ i, -size_of(t->s, &t->s->classes[t->gang->roles[i].class]) };
+		ranked[i] = (struct ranked_role){ i, -size_of(t->s, &t->s->classes[t->gang->roles[i].class]),
+			false };
 	return sort_roles(t, ranked);
 }
 
@@ -187,8 +194,8 @@ static uint32_t *order_by_scarcity(struct sched_try *t)
 	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
 		const struct kar_role *r = &t->gang->roles[i];
 
-		ranked[i] =
-			(struct ranked_role){ i, r->need ? (double)sched_total(t, r->class) / r->need : 0 };
+		ranked[i] = (struct ranked_role){ i, r->need ? (double)sched_total(t, r->class) / r->need : 0,
+			false };
 	}
 	return sort_roles(t, ranked);
 }
@@ -250,18 +257,39 @@ static bool cannot_fit(struct sched_try *t)
 	return false;
 }
 
-static bool place_needs(struct sched_try *t, bool *proved)
+static bool place_as_they_come(struct sched_try *t, bool *proved)
 {
 	static const uint32_t alone[] = { 0 };
 	const uint32_t n = t->gang->n_roles;
-	*proved = cannot_fit(t);
-	if (*proved)
-		return false;
+
+	*proved = n == 1 && sched_fill_is_exact(&t->s->classes[t->gang->roles[0].class]);
 	if (n <= 1)
 		return place_in_order(t, alone, n);
 	if (place_in_order(t, sched_order_by_size(t), n) || place_in_order(t, order_by_scarcity(t), n))
 		return true;
 	return sched_search(t, proved);
+}
+
+static bool place_needs(struct sched_try *t, bool *proved)
+{
+	struct sched_seeds seeds;
+	bool fits = false;
+
+	*proved = cannot_fit(t);
+	if (*proved)
+		return false;
+	seeds = sched_find_seeds(t);
+	if (!seeds.key)
+		return place_as_they_come(t, proved);
+	t->seed_key = seeds.key;
+	t->seed_set = seeds.set;
+	for (uint32_t i = 0; i < seeds.n_may && i < DOMAINS_TRIED && !fits; i++) {
+		t->seed_value = seeds.values[i];
+		fits = place_as_they_come(t, proved);
+	}
+	t->seed_key = NULL; /* those beyond the minimum find company now */
+	*proved = !seeds.n_may;
+	return fits;
 }
 
 static bool place_in_scope(struct sched_try *t, struct kar_placement *out)
@@ -368,6 +396,8 @@ int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role 
 		if (s->nodes[i].known && sched_may_suit(&s->nodes[i].offer, c->needs))
 			left -= sched_copies(s, c, i, true);
 	}
+	if (left <= 0 && c->social)
+		left = role->need - sched_rules_bound(s, c);
 	return left > 0 ? left : 0;
 }
 
@@ -395,5 +425,5 @@ bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)
 
 	return i != SCHED_NONE && s->nodes[i].known &&
 		kar_sched_match(&s->nodes[i].offer, class->needs, NULL) == KAR_FITS &&
-		sched_copies(s, class, i, false) > 0;
+		sched_copies(s, class, i, false) > 0 && (!class->social || sched_rules_allow(s, class, i));
 }

@@ -56,6 +56,13 @@ void kar_sched_doubt(struct kar_sched *s, const char *resource, const char *why)
 const char *kar_sched_unverified(const struct kar_sched *s, kar_class c) KAR_NONNULL;
 
 /*
+ * Names a pod whose anti-affinity keeps those of the set off the nodes where the label has the value: "ns/pod", in @a; NULL: nobody knows one.
+ */
+typedef const char *kar_sched_who(void *arg, const struct kar_pod_set *of, const char *key, const char *value,
+	struct kar_arena *a);
+void kar_sched_name_pods(struct kar_sched *s, kar_sched_who *who, void *arg) __attribute__((nonnull(1)));
+
+/*
  * @n more pods of the class (fewer, if negative) take room and host ports of the node, which need not be known yet. The constraints
  * of the class are not looked at.
  */

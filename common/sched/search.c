@@ -55,9 +55,11 @@ static bool put_next(struct search *x, uint32_t pod, uint32_t from)
 	struct sched_try *t = x->t;
 	uint32_t role = x->pods[pod].role;
 	const struct sched_hot *h = sched_hot(t->s, t->gang->roles[role].class);
+	const struct sched_class *c = &t->s->classes[t->gang->roles[role].class];
 
 	for (uint32_t i = from; i < x->pods[pod].n_nodes; i++) {
-		if (h->copies[x->pods[pod].nodes[i]] <= 0)
+		if (h->copies[x->pods[pod].nodes[i]] <= 0 ||
+			(c->social && !sched_rules_allow(t->s, c, x->pods[pod].nodes[i])))
 			continue;
 		x->pods[pod].chosen = i;
 		sched_put(t, role, x->pods[pod].nodes[i], 1);
@@ -73,6 +75,16 @@ static void take_back(struct search *x, uint32_t pod)
 	sched_take(t->s, x->pods[pod].nodes[x->pods[pod].chosen], t->gang->roles[x->pods[pod].role].class,
 		-1);
 	t->n_places--;
+}
+
+/* Does it make no difference which of the pods goes first? */
+static bool is_orderless(const struct sched_try *t)
+{
+	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
+		if (!sched_is_orderless(&t->s->classes[t->gang->roles[i].class]))
+			return false;
+	}
+	return true;
 }
 
 bool sched_search(struct sched_try *t, bool *all)
@@ -95,7 +107,7 @@ bool sched_search(struct sched_try *t, bool *all)
 			continue;
 		}
 		if (!pod) {
-			*all = true;
+			*all = is_orderless(t);
 			return false;
 		}
 		take_back(&x, --pod);

@@ -37,6 +37,7 @@ void kar_sched_free(struct kar_sched *s)
 		for (uint32_t k = 0; k < s->nodes[i].n_ports; k++)
 			forget_port(s, &s->nodes[i].ports[k].port);
 		free(s->nodes[i].ports);
+		free(s->nodes[i].tallies);
 	}
 	for (uint32_t i = 1; i < s->n_classes; i++)
 		sched_class_free(s, i);
@@ -206,6 +207,7 @@ static void drop_unused(struct kar_sched *s, uint32_t i)
 	s->n_named = 0;
 	kar_intern_put(s->strings, n->name);
 	free(n->ports);
+	free(n->tallies);
 	*n = (struct sched_node){ 0 };
 	s->unused[s->n_unused++] = i;
 }
@@ -294,10 +296,12 @@ static void set_node(struct kar_sched *s, uint32_t i, const struct kar_node_offe
 	add_spare(s, i, -1);
 	sched_withdraw(s, i);
 	sched_domains_leave(s, i);
+	sched_rules_move(s, i, -1);
 	forget_offer(s, &s->nodes[i]);
 	if (offer)
 		copy_offer(s, &s->nodes[i], offer);
 	s->nodes[i].known = offer;
+	sched_rules_move(s, i, 1);
 	set_allocatable(s, i, offer);
 	add_spare(s, i, 1);
 	set_idle(s, i);
@@ -389,6 +393,8 @@ void sched_take(struct kar_sched *s, uint32_t node, uint32_t class, int32_t n)
 		take_share(s, node, &c->shares[i], n);
 	for (uint32_t i = 0; c->has_ports && i < c->needs->n_ports; i++)
 		take_port(s, &s->nodes[node], &c->needs->ports[i], n);
+	if (c->social)
+		sched_rules_take(s, node, c, n);
 	s->nodes[node].n_taken += n;
 	c->n_taken += n;
 	s->touched++;

@@ -4,7 +4,8 @@
  *   nodes    "a cpu=6 gpu=2 @rack=r1 !infra cordoned; b cpu=4 notready"     (pods=110 unless said, quantities are whole numbers)
  *   taken    "a 2xcpu=1; b 1xport=80"
  *   gang     "w 3xcpu=4 +2; v 1xcpu=1 on=rack=r1 ~infra port=80 | hold cpu=9 | topology rack required"
- *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration, of a value "~infra=a")
+ *            (role, need x needs, wanted more; "on": nodeSelector, "~": toleration, of a value "~infra=a";
+ *            "in=x": it is in set x; "anti=x/rack", "near=x/rack", "spread=x/rack/1": its rules about x per rack)
  *   placed   "w:c w:b*2 | b holds cpu=4"
  */
 #ifndef KAR_TEST_SCHED_WORDS_H
@@ -50,6 +51,8 @@ struct words_list {
 	struct kar_taint taints[4];
 	struct kar_toleration tolerations[4];
 	struct kar_host_port ports[4];
+	struct kar_pod_rule rules[4];
+	struct kar_pod_set sets[4];
 };
 
 /* Cuts "key=value" at the first "=". Returns the value; "" if there is none. */
@@ -83,7 +86,10 @@ static inline void words_node(struct kar_sched *s, struct kar_arena *a, const ch
 	while (*text) {
 		char *word = words_part(a, &text, " "), *value = words_value(word);
 
-		if (word[0] == '@')
+		if (strcmp(word, "@host") == 0)
+			l->labels[node.n_labels++] =
+				(struct kar_sched_label){ KAR_HOSTNAME_LABEL, node.name };
+		else if (word[0] == '@')
 			l->labels[node.n_labels++] = (struct kar_sched_label){ word + 1, value };
 		else if (word[0] == '!')
 			l->taints[node.n_taints++] = (struct kar_taint){ word + 1, value, KAR_NO_SCHEDULE };
@@ -100,6 +106,29 @@ static inline void words_node(struct kar_sched *s, struct kar_arena *a, const ch
 	kar_sched_node(s, &node);
 }
 
+/* Pods whose label "set" has this value. */
+static inline struct kar_pod_set words_set(struct kar_arena *a, const char *value)
+{
+	const char **values = kar_arena_alloc(a, 1, sizeof(*values));
+	struct kar_requirement *r = kar_arena_alloc(a, 1, sizeof(*r));
+
+	values[0] = value;
+	*r = (struct kar_requirement){ .key = "set", .op = KAR_OP_IN, .values = values, .n_values = 1 };
+	return (struct kar_pod_set){ .labels = r, .n_labels = 1 };
+}
+
+/* "x/rack/1" */
+static inline struct kar_pod_rule words_rule(struct kar_arena *a, enum kar_rule_kind kind, const char *text)
+{
+	struct kar_pod_rule rule = { .kind = kind, .of = words_set(a, words_part(a, &text, "/")) };
+
+	rule.key = words_part(a, &text, "/");
+	if (strcmp(rule.key, "host") == 0)
+		rule.key = KAR_HOSTNAME_LABEL;
+	rule.max_skew = *text ? atoi(text) : 0;
+	return rule;
+}
+
 /* "cpu=4 on=rack=r1 ~infra port=80" */
 static inline kar_class words_class(struct kar_sched *s, struct kar_arena *a, const char *text, int32_t *want)
 {
@@ -107,7 +136,9 @@ static inline kar_class words_class(struct kar_sched *s, struct kar_arena *a, co
 	struct kar_pod_needs needs = { .amounts = l->amounts,
 		.selector = l->labels,
 		.tolerations = l->tolerations,
-		.ports = l->ports };
+		.ports = l->ports,
+		.rules = l->rules,
+		.sets = l->sets };
 
 	while (*text) {
 		char *word = words_part(a, &text, " "), *value = words_value(word);
@@ -119,6 +150,14 @@ static inline kar_class words_class(struct kar_sched *s, struct kar_arena *a, co
 			*want = atoi(word + 1);
 		} else if (strcmp(word, "port") == 0) {
 			l->ports[needs.n_ports++] = (struct kar_host_port){ "0.0.0.0", "TCP", atoi(value) };
+		} else if (strcmp(word, "in") == 0) {
+			l->sets[needs.n_sets++] = words_set(a, value);
+		} else if (strcmp(word, "anti") == 0) {
+			l->rules[needs.n_rules++] = words_rule(a, KAR_ANTI_AFFINITY, value);
+		} else if (strcmp(word, "near") == 0) {
+			l->rules[needs.n_rules++] = words_rule(a, KAR_AFFINITY, value);
+		} else if (strcmp(word, "spread") == 0) {
+			l->rules[needs.n_rules++] = words_rule(a, KAR_SPREAD, value);
 		} else if (strcmp(word, "on") == 0) {
 			const char *label = words_value(value);
 

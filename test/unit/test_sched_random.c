@@ -38,7 +38,7 @@ static uint64_t seed_of(const char *test)
 
 static char *draw_node(struct kar_arena *a, uint32_t number)
 {
-	return kar_arena_printf(a, "n%u cpu=%u memory=%u%s%s%s @rack=r%u", (unsigned)number,
+	return kar_arena_printf(a, "n%u cpu=%u memory=%u%s%s%s @rack=r%u @host", (unsigned)number,
 		(unsigned)(3 + draw(10)), (unsigned)(3 + draw(10)), draw(3) ? "" : " gpu=2",
 		draw(8) ? "" : " !infra",
 		draw(10)          ? ""
@@ -49,9 +49,11 @@ static char *draw_node(struct kar_arena *a, uint32_t number)
 
 static char *draw_needs(struct kar_arena *a)
 {
-	return kar_arena_printf(a, "cpu=%u memory=%u%s%s%s%s", (unsigned)draw(5), (unsigned)draw(5),
+	static const char *const rules[] = { "", "", "", "", "", " anti=x/host", " anti=x/rack" };
+
+	return kar_arena_printf(a, "cpu=%u memory=%u%s%s%s%s%s%s", (unsigned)draw(5), (unsigned)draw(5),
 		draw(8) ? "" : " gpu=1", draw(4) ? "" : " ~infra", draw(8) ? "" : " port=80",
-		draw(8) ? "" : " on=rack=r1");
+		draw(8) ? "" : " on=rack=r1", draw(4) ? "" : " in=x", rules[draw(KAR_LEN(rules))]);
 }
 
 static char *draw_gang(struct kar_arena *a)
@@ -88,6 +90,32 @@ struct exhaustive {
 	const char *domain; /* value of the topology label; NULL: anywhere */
 };
 
+/* By the definition, pod class by pod class: is there one that is not to be where the other is? */
+static bool pods_object(const struct kar_sched *s, uint32_t node, const struct sched_class *c)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct sched_node *n = &s->nodes[i];
+
+		for (uint32_t t = 0; t < n->n_tallies; t++) {
+			const struct sched_tally *tally = &n->tallies[t];
+
+			for (uint32_t k = 0; k < c->needs->n_rules && !tally->spot; k++) {
+				if (tally->set == c->rules[k].set &&
+					sched_label(n, c->rules[k].spot->key) ==
+						sched_label(&s->nodes[node], c->rules[k].spot->key))
+					return true;
+			}
+			for (uint32_t k = 0; k < c->needs->n_sets && tally->spot; k++) {
+				if (tally->set == c->sets[k] &&
+					sched_label(n, tally->spot->key) ==
+						sched_label(&s->nodes[node], tally->spot->key))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
 static bool may_take(const struct exhaustive *x, uint32_t node, uint32_t class)
 {
 	const struct sched_node *n = &x->s->nodes[node];
@@ -104,6 +132,8 @@ static bool may_take(const struct exhaustive *x, uint32_t node, uint32_t class)
 		if (sched_free(x->s, node, c->shares[i].resource) < c->shares[i].amount)
 			return false;
 	}
+	if (pods_object(x->s, node, c))
+		return false;
 	for (uint32_t i = 0; i < n->n_ports; i++) {
 		for (uint32_t k = 0; k < c->needs->n_ports; k++) {
 			if (n->ports[i].n > 0 && kar_sched_ports_meet(&n->ports[i].port, &c->needs->ports[k]))
