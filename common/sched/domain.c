@@ -36,15 +36,6 @@ static uint32_t domain_of(struct kar_sched *s, struct sched_key *k, const char *
 	return k->n++;
 }
 
-const char *sched_label(const struct sched_node *n, const char *label)
-{
-	for (uint32_t i = 0; i < n->offer.n_labels; i++) {
-		if (n->offer.labels[i].key == label)
-			return n->offer.labels[i].value;
-	}
-	return NULL;
-}
-
 static void enter(struct kar_sched *s, uint32_t node, uint32_t key)
 {
 	struct sched_key *k = &s->keys[key];

@@ -4,6 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- a gang in the making ------------------------------------------------------------------------- */
+
+void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n)
+{
+	struct kar_place *p;
+
+	sched_take(t->s, node, t->gang->roles[role].class, n);
+	t->places = kar_arena_grow(t->a, t->places, t->n_places, sizeof(*t->places));
+	p = &t->places[t->n_places++];
+	*p = (struct kar_place){ .node = t->s->nodes[node].name, .role = role, .n = n };
+}
+
+int64_t sched_total(struct sched_try *t, uint32_t class)
+{
+	const struct sched_hot *h = sched_hot(t->s, class);
+
+	return t->domain == SCHED_NONE ? h->total : h->domain_total[t->key][t->domain];
+}
+
+struct candidate {
+	uint32_t node, rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void add_candidate(const struct sched_hot *h, uint32_t node, struct candidate *all, uint32_t *n)
+{
+	if (h->copies[node] > 0)
+		all[(*n)++] = (struct candidate){ node, h->bucket[node] };
+}
+
+uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n)
+{
+	const struct kar_sched *s = t->s;
+	const struct sched_hot *h = sched_hot(t->s, class);
+	struct candidate *all = kar_xmalloc((s->n_nodes + 1) * sizeof(*all));
+	uint32_t *nodes;
+
+	*n = 0;
+	if (t->domain == SCHED_NONE) {
+		for (uint32_t i = 0; i < s->n_nodes; i++)
+			add_candidate(h, i, all, n);
+	} else {
+		for (uint32_t i = s->keys[t->key].first[t->domain]; i != SCHED_NONE;
+			i = s->keys[t->key].next[i])
+			add_candidate(h, i, all, n);
+	}
+	qsort(all, *n, sizeof(*all), by_rank);
+	nodes = kar_arena_alloc(t->a, *n + 1, sizeof(*nodes));
+	for (uint32_t i = 0; i < *n; i++)
+		nodes[i] = all[i].node;
+	free(all);
+	return nodes;
+}
+
 /* --- topology spread ------------------------------------------------------------------------------- */
 
 struct spread_rule {
@@ -330,4 +392,45 @@ struct sched_seeds sched_find_seeds(struct sched_try *t)
 			return seeds_of(t, role, rule);
 	}
 	return (struct sched_seeds){ 0 };
+}
+
+/* --- on empty nodes -------------------------------------------------------------------------------- */
+
+static int64_t bound_of(const struct kar_sched *s, const struct sched_class *c, const struct sched_rule *r)
+{
+	struct kar_table seen = { 0 };
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct sched_node *node = &s->nodes[i];
+		const char *value;
+		int32_t copies;
+
+		if (!node->known || !sched_may_suit(&node->offer, c->needs))
+			continue;
+		copies = sched_copies(s, c, i, true);
+		value = sched_label(node, r->spot->key);
+		if (!value)
+			n += copies;
+		else if (copies > 0 && !kar_table_find(&seen, value))
+			kar_table_add(&seen, value, 0), n++;
+	}
+	kar_table_release(&seen);
+	return n;
+}
+
+int64_t sched_rules_bound(const struct kar_sched *s, const struct sched_class *c)
+{
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; c->social && i < c->needs->n_rules; i++) {
+		const struct sched_rule *r = &c->rules[i];
+		int64_t n;
+
+		if (r->rule->kind != KAR_ANTI_AFFINITY || !r->self)
+			continue;
+		n = bound_of(s, c, r);
+		least = n < least ? n : least;
+	}
+	return least;
 }

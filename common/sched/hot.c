@@ -294,23 +294,3 @@ size_t sched_hot_bytes(const struct kar_sched *s)
 				(2 * sizeof(uint8_t) + 3 * sizeof(uint32_t));
 	return n;
 }
-
-/* Of a class that is ruled: those that fit beside each other. */
-static int64_t copies_by_rules(struct kar_sched *s, kar_class c)
-{
-	const struct kar_role role = { .class = c };
-	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
-	struct kar_arena a = { 0 };
-	struct sched_try t = { .s = s, .gang = &gang, .a = &a, .key = SCHED_NONE, .domain = SCHED_NONE };
-	size_t mark = kar_sched_mark(s);
-	int32_t n = sched_fill_ruled(&t, 0, INT32_MAX);
-
-	kar_sched_undo(s, mark);
-	kar_arena_release(&a);
-	return n;
-}
-
-int64_t kar_sched_copies(struct kar_sched *s, kar_class c)
-{
-	return sched_is_ruled(&s->classes[c]) ? copies_by_rules(s, c) : sched_hot(s, c)->total;
-}

@@ -213,6 +213,16 @@ struct sched_try {
 	const struct sched_set *seed_set;
 };
 
+/* Value of a label that is interned; NULL: it has not the label. */
+static inline const char *sched_label(const struct sched_node *n, const char *label)
+{
+	for (uint32_t i = 0; i < n->offer.n_labels; i++) {
+		if (n->offer.labels[i].key == label)
+			return n->offer.labels[i].value;
+	}
+	return NULL;
+}
+
 /* --- snapshot.c */
 /* The number of the resource; SCHED_NONE: it has none. */
 uint32_t sched_resource(const struct kar_sched *s, const char *name) KAR_NONNULL;
@@ -254,10 +264,16 @@ int64_t sched_members_on(const struct sched_node *n, const struct sched_set *set
  */
 enum kar_obstacle sched_rule_obstacle(const struct kar_sched *s, const struct sched_class *c, uint32_t node,
 	const struct sched_rule **rule, const struct sched_spot **spot) __attribute__((nonnull(1, 2)));
-/* How many pods of the class its own anti-affinity allows on all nodes that may suit it, were they empty. */
-int64_t sched_rules_bound(const struct kar_sched *s, const struct sched_class *c) KAR_NONNULL;
 
 /* --- fill.c */
+/* The nodes within the scope of @t that have a copy of the class, in the order of the policy; in the arena. */
+uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n) KAR_NONNULL KAR_RETNN;
+/* Copies of the class within the scope of @t. */
+int64_t sched_total(struct sched_try *t, uint32_t class) KAR_NONNULL;
+/* @n pods of the role take room on the node. */
+void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n) KAR_NONNULL;
+/* How many pods of the class its own anti-affinity allows on all nodes that may suit it, were they empty. */
+int64_t sched_rules_bound(const struct kar_sched *s, const struct sched_class *c) KAR_NONNULL;
 /* The domains of a topology spread of a class. */
 struct sched_spread;
 /* Of all its rules of that kind, in the arena; NULL: it has none. */
@@ -313,8 +329,6 @@ uint32_t sched_key(struct kar_sched *s, const char *label) KAR_NONNULL;
 /* .room_nodes has grown. */
 void sched_keys_grow(struct kar_sched *s) KAR_NONNULL;
 void sched_key_free(struct kar_sched *s, struct sched_key *key) KAR_NONNULL;
-/* Value of a label that is interned; NULL: it has not the label. */
-const char *sched_label(const struct sched_node *n, const char *label) KAR_NONNULL;
 void sched_domains_enter(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 void sched_domains_leave(struct kar_sched *s, uint32_t node) KAR_NONNULL;
 
@@ -327,16 +341,10 @@ static inline bool sched_may_suit(const struct kar_node_offer *node, const struc
 }
 /* How many of the pods that the role needs have no place on all nodes, were these ready, uncordoned and empty. */
 int64_t sched_missing_on_empty(const struct kar_sched *s, const struct kar_role *role) KAR_NONNULL;
-/* @n pods of the role take room on the node. */
-void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n) KAR_NONNULL;
-/* Copies of the class within the scope of @t. */
-int64_t sched_total(struct sched_try *t, uint32_t class) KAR_NONNULL;
 /* Up to @n pods of the role in the order of the policy; how many. */
 int32_t sched_fill(struct sched_try *t, uint32_t role, int32_t n) KAR_NONNULL;
 /* Roles, the one with the largest request relative to the largest node first; in the arena. */
 uint32_t *sched_order_by_size(struct sched_try *t) KAR_NONNULL KAR_RETNN;
-/* The nodes within the scope of @t that have a copy of the class, in the order of the policy; in the arena. */
-uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n) KAR_NONNULL KAR_RETNN;
 
 /* --- search.c */
 /*

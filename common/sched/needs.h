@@ -107,7 +107,7 @@ struct kar_pod_needs {
 	/* What it asks of other pods; of a pod that is bound anti-affinity alone, which keeps others away. */
 	const struct kar_pod_rule *rules;
 	uint32_t n_rules;
-	/* The sets in which it is, as far as somebody has rules about them (controllers/cluster/rules.h). */
+	/* The sets in which it is, as far as somebody has rules about them. */
 	const struct kar_pod_set *sets;
 	uint32_t n_sets;
 	const char

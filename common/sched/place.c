@@ -8,66 +8,6 @@ enum { DOMAINS_TRIED = 8 };
 
 /* --- one role -------------------------------------------------------------------------------------- */
 
-void sched_put(struct sched_try *t, uint32_t role, uint32_t node, int32_t n)
-{
-	struct kar_place *p;
-
-	sched_take(t->s, node, t->gang->roles[role].class, n);
-	t->places = kar_arena_grow(t->a, t->places, t->n_places, sizeof(*t->places));
-	p = &t->places[t->n_places++];
-	*p = (struct kar_place){ .node = t->s->nodes[node].name, .role = role, .n = n };
-}
-
-int64_t sched_total(struct sched_try *t, uint32_t class)
-{
-	const struct sched_hot *h = sched_hot(t->s, class);
-
-	return t->domain == SCHED_NONE ? h->total : h->domain_total[t->key][t->domain];
-}
-
-struct candidate {
-	uint32_t node, rank;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static void add_candidate(const struct sched_hot *h, uint32_t node, struct candidate *all, uint32_t *n)
-{
-	if (h->copies[node] > 0)
-		all[(*n)++] = (struct candidate){ node, h->bucket[node] };
-}
-
-uint32_t *sched_candidates(struct sched_try *t, uint32_t class, uint32_t *n)
-{
-	const struct kar_sched *s = t->s;
-	const struct sched_hot *h = sched_hot(t->s, class);
-	struct candidate *all = kar_xmalloc((s->n_nodes + 1) * sizeof(*all));
-	uint32_t *nodes;
-
-	*n = 0;
-	if (t->domain == SCHED_NONE) {
-		for (uint32_t i = 0; i < s->n_nodes; i++)
-			add_candidate(h, i, all, n);
-	} else {
-		for (uint32_t i = s->keys[t->key].first[t->domain]; i != SCHED_NONE;
-			i = s->keys[t->key].next[i])
-			add_candidate(h, i, all, n);
-	}
-	qsort(all, *n, sizeof(*all), by_rank);
-	nodes = kar_arena_alloc(t->a, *n + 1, sizeof(*nodes));
-	for (uint32_t i = 0; i < *n; i++)
-		nodes[i] = all[i].node;
-	free(all);
-	return nodes;
-}
-
 static int32_t least(int32_t a, int32_t b)
 {
 	return a < b ? a : b;
@@ -416,6 +356,26 @@ bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 			return false;
 	}
 	return true;
+}
+
+/* Of a class that is ruled: those that fit beside each other. */
+static int64_t copies_by_rules(struct kar_sched *s, kar_class c)
+{
+	const struct kar_role role = { .class = c };
+	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
+	struct kar_arena a = { 0 };
+	struct sched_try t = { .s = s, .gang = &gang, .a = &a, .key = SCHED_NONE, .domain = SCHED_NONE };
+	size_t mark = kar_sched_mark(s);
+	int32_t n = sched_fill_ruled(&t, 0, INT32_MAX);
+
+	kar_sched_undo(s, mark);
+	kar_arena_release(&a);
+	return n;
+}
+
+int64_t kar_sched_copies(struct kar_sched *s, kar_class c)
+{
+	return sched_is_ruled(&s->classes[c]) ? copies_by_rules(s, c) : sched_hot(s, c)->total;
 }
 
 bool kar_sched_fits_on(const struct kar_sched *s, kar_class c, const char *node)

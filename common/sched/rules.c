@@ -295,47 +295,6 @@ enum kar_obstacle sched_rule_obstacle(const struct kar_sched *s, const struct sc
 	return KAR_FITS;
 }
 
-/* --- on empty nodes -------------------------------------------------------------------------------- */
-
-static int64_t bound_of(const struct kar_sched *s, const struct sched_class *c, const struct sched_rule *r)
-{
-	struct kar_table seen = { 0 };
-	int64_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		const struct sched_node *node = &s->nodes[i];
-		const char *value;
-		int32_t copies;
-
-		if (!node->known || !sched_may_suit(&node->offer, c->needs))
-			continue;
-		copies = sched_copies(s, c, i, true);
-		value = sched_label(node, r->spot->key);
-		if (!value)
-			n += copies;
-		else if (copies > 0 && !kar_table_find(&seen, value))
-			kar_table_add(&seen, value, 0), n++;
-	}
-	kar_table_release(&seen);
-	return n;
-}
-
-int64_t sched_rules_bound(const struct kar_sched *s, const struct sched_class *c)
-{
-	int64_t least = INT64_MAX;
-
-	for (uint32_t i = 0; c->social && i < c->needs->n_rules; i++) {
-		const struct sched_rule *r = &c->rules[i];
-		int64_t n;
-
-		if (r->rule->kind != KAR_ANTI_AFFINITY || !r->self)
-			continue;
-		n = bound_of(s, c, r);
-		least = n < least ? n : least;
-	}
-	return least;
-}
-
 void kar_sched_name_pods(struct kar_sched *s, kar_sched_who *who, void *arg)
 {
 	s->who = who;

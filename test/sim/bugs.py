@@ -200,7 +200,7 @@ BUGS = [
     Bug("extras_never_placed", "a gang of kar-scheduler gets no places for pods that it lacks later", QUEUE + "seats.c",
         "	m->in->replaces = !out->waits && !out->expired;", "	m->in->replaces = false;"),
     Bug("rolled_back_pods_kept", "the pods of an attempt that has failed stay", QJ + "places.c",
-        "	return !queuejob_has_places(r) && queuejob_count_live(r);", "	return !queuejob_has_places(r) && queuejob_count_live(r) && r->f->job->deletion;"),
+        "	return !queuejob_has_places(r) && has_live_pods(r);", "	return !queuejob_has_places(r) && has_live_pods(r) && r->f->job->deletion;"),
     Bug("rolling_back_counts", "a gang that is rolled back counts that as a restart", QJ + "gang.c",
         "	leave_incarnation(r, KAR_QJ_RESTART_NODES,", "	r->st.restarts++;\n	leave_incarnation(r, KAR_QJ_RESTART_NODES,"),
     Bug("selector_kept", "status.selector stays as it was at first", QJ + "decide.c",
