@@ -19,6 +19,15 @@ enum kar_pg_state kar_pg_lasting_state(const struct kar_podgroup *g)
 	return state == KAR_PG_STATE_RESERVING || state == KAR_PG_STATE_SUSPENDED ? KAR_PG_STATE_NONE : state;
 }
 
+int64_t kar_pg_formed(const struct kar_podgroup *g, int64_t quorum)
+{
+	const struct kar_pg_placement *pl = &g->status.placement;
+	bool raised = pl->state == KAR_PG_STATE_SATISFIED && pl->satisfied_member > 0 &&
+		pl->satisfied_member < quorum;
+
+	return raised ? pl->satisfied_member : quorum;
+}
+
 bool kar_pg_keeps_placement(const struct kar_podgroup *g)
 {
 	return g->status.has_position || !kar_condition_find(&g->status.conditions, KAR_PG_ADMITTED);

@@ -24,6 +24,11 @@ enum { KAR_PG_PLAN_PODS = 2048 };
 bool kar_pg_of_others(const struct kar_podgroup *g) KAR_NONNULL;
 /* Its state; NONE if it is RESERVING or SUSPENDED: nobody has placed it, and only its queue has to know what it waits for. */
 enum kar_pg_state kar_pg_lasting_state(const struct kar_podgroup *g) KAR_NONNULL;
+/*
+ * Members of a gang that has started without which it is broken: @quorum, or as many as were bound when all of its minimum was, if it was raised
+ * since. What a raised minimum lacks is let in by the queue like other members that come late (decision 093).
+ */
+int64_t kar_pg_formed(const struct kar_podgroup *g, int64_t quorum) KAR_NONNULL;
 /* A foreign CRD drops status.placement: it would be written again and again, so such groups are not placed. */
 bool kar_pg_keeps_placement(const struct kar_podgroup *g) KAR_NONNULL;
 

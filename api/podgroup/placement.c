@@ -182,6 +182,15 @@ struct kar_pg_placement kar_pg_satisfy(const struct kar_pg_placement *old, int32
 	return p;
 }
 
+struct kar_pg_placement kar_pg_count_formed(const struct kar_pg_placement *old, int32_t members)
+{
+	struct kar_pg_placement p = *old;
+
+	assert(is_in(old, IN(SATISFIED)));
+	p.satisfied_member = members;
+	return p;
+}
+
 struct kar_pg_placement kar_pg_roll_back(const struct kar_pg_placement *old, const char *cause,
 	bool keeps_plan, kar_time now)
 {

@@ -64,6 +64,8 @@ struct kar_pg_placement kar_pg_end(const struct kar_pg_placement *old) KAR_NONNU
 /* --- the podgroup reconciler's steps --------------------------------------------------------------- */
 
 /* The minimum, @members, is bound or done: SATISFIED. */
+/* The minimum that is bound has become another one. */
+struct kar_pg_placement kar_pg_count_formed(const struct kar_pg_placement *old, int32_t members) KAR_NONNULL;
 struct kar_pg_placement kar_pg_satisfy(const struct kar_pg_placement *old, int32_t members,
 	kar_time now) KAR_NONNULL;
 /* The attempt has failed: ROLLING_BACK. @keeps_plan: the plan tells who is to be removed. */

@@ -25,6 +25,11 @@ static int32_t members_of(const struct podgroup_attempt *a)
 	return a->t->active + a->t->succeeded;
 }
 
+static struct kar_pg_placement count_formed(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
+{
+	return kar_pg_count_formed(recorded(a), a->t->quorum);
+}
+
 static struct kar_pg_placement satisfy(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
 	return kar_pg_satisfy(recorded(a), a->t->quorum, a->now);
@@ -383,6 +388,14 @@ static bool unit_fails(const struct podgroup_attempt *a, struct kar_plan *p KAR_
 	return a->v->unit_failing;
 }
 
+/* The minimum was changed, and all of it is bound: from now on the gang is broken below that. */
+static bool formed_anew(const struct podgroup_attempt *a, struct kar_plan *p)
+{
+	int32_t formed = recorded(a)->satisfied_member;
+
+	return a->v->of_others && formed && formed != a->t->quorum && is_bound(a, p);
+}
+
 static bool is_unnamed(const struct podgroup_attempt *a, struct kar_plan *p KAR_UNUSED)
 {
 	return a->unnamed;
@@ -438,6 +451,7 @@ static const struct move moves[] = {
 	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },
 	{ KAR_PG_STATE_SATISFIED, is_gone_and_direct, postpone },
 	{ KAR_PG_STATE_SATISFIED, is_gone_for_long, give_up },
+	{ KAR_PG_STATE_SATISFIED, formed_anew, count_formed },
 	{ KAR_PG_STATE_ROLLING_BACK, was_the_last, deactivate },
 	{ KAR_PG_STATE_ROLLING_BACK, is_empty, wait },
 	{ KAR_PG_STATE_DEACTIVATED, is_edited, reactivate },

@@ -94,12 +94,12 @@ static void release_all(const struct podgroup_view *v, struct kar_plan *p)
 	}
 }
 
-/* How many of the line may be active: those of the minimum, and those that its queue has let in; if others have come or gone, it looks again. */
+/* How many of the line may be active: those of the minimum that was formed, and those that its queue has let in; if others have come or gone, it looks again. */
 static size_t count_let_in(const struct podgroup_view *v, const struct podgroup_counts *t,
 	const struct kar_pg_line *line)
 {
 	const struct kar_podgroup_status *st = &v->group->status;
-	int64_t least = kar_clamp((int64_t)t->quorum - t->succeeded, 0, (int64_t)line->n);
+	int64_t least = kar_clamp(kar_pg_formed(v->group, t->quorum) - t->succeeded, 0, (int64_t)line->n);
 	size_t n = st->has_desired && st->desired > 0 ? (size_t)st->desired : 0;
 
 	if (n > (size_t)least && n <= line->n && kar_pg_digest(line->items, n) == st->desired_of)

@@ -102,7 +102,9 @@ void queue_gather(struct gathering *m, bool started)
 
 int64_t queue_minimum_left(const struct gathering *m)
 {
-	return quorum_of(m->group, m->succeeded) - m->succeeded;
+	int64_t quorum = quorum_of(m->group, m->succeeded);
+
+	return (m->joins ? kar_pg_formed(m->group, quorum) : quorum) - m->succeeded;
 }
 
 const struct kar_pg_planned *queue_planned(const struct gathering *m, const struct kar_pod *pod)

@@ -53,7 +53,7 @@ void queue_gather(struct gathering *m, bool started) KAR_NONNULL;
 /* Appends one to a list. */
 void queue_gather_add(const struct gathering *m, struct queue_members *to,
 	const struct kar_pod *pod) KAR_NONNULL;
-/* Members without which it is below its quorum, whether they exist or not. */
+/* Members without which it is below its quorum, whether they exist or not. What was added to the minimum of one that .joins comes late. */
 int64_t queue_minimum_left(const struct gathering *m) KAR_NONNULL;
 /* The entry of the plan for @pod; NULL: there is none. */
 const struct kar_pg_planned *queue_planned(const struct gathering *m, const struct kar_pod *pod) KAR_NONNULL;

@@ -20,11 +20,12 @@ static bool joins(const struct gathering *m, bool bounded)
 void queue_take_late(struct gathering *m, bool bounded)
 {
 	struct queue_members stay = { 0 };
-	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
+	int64_t need;
 
 	m->joins = joins(m, bounded);
 	if (!m->joins)
 		return;
+	need = queue_minimum_left(m) - (int64_t)m->have.n;
 	for (size_t i = 0; i < m->unbound.n; i++)
 		need -= !kar_pg_waits(m->unbound.items[i]);
 	for (size_t i = 0; i < m->unbound.n; i++) {

@@ -142,6 +142,22 @@ static const struct row rows[] = {
 		"others bounded min=2 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b Running owner=t terminating; c" GATED "; d" GATED,
 		"patch pods ns/c (release)", NULL },
+	{ "who_is_of_a_raised_minimum_waits_for_its_queue",
+		"others bounded min=3 phase=Running place=Satisfied satisfied=2 attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t terminating; c" GATED "; d" GATED,
+		"patch pods ns/c (release)", NULL },
+	{ "it_has_let_in_all_of_it",
+		"others bounded let-in=a,b,c min=3 phase=Running place=Satisfied satisfied=1 attempt=1 " ADMITTED
+		"; a Running owner=t; b" GATED "; c" GATED,
+		"patch pods ns/b (release); patch pods ns/c (release)", NULL },
+	{ "from_then_on_it_is_what_was_formed",
+		"others bounded let-in=a,b min=2 phase=Running place=Satisfied satisfied=1 attempt=1 " ADMITTED
+		"; a Running owner=t; b Running owner=t",
+		"formed=2", NULL },
+	{ "so_is_a_lower_one",
+		"others bounded min=1 phase=Running place=Satisfied satisfied=2 attempt=1 " ADMITTED
+		"; a Running owner=t",
+		"formed=1", NULL },
 	{ "as_many_as_it_has_said",
 		"others bounded let-in=a,b,c min=1 phase=Running place=Satisfied attempt=1 " ADMITTED
 		"; a Running owner=t; b" FREE "; c" GATED "; d" GATED " made=1",
@@ -452,6 +468,8 @@ static const char *does(struct scene *s)
 	if (st && st->placement.state != s->group.status.placement.state)
 		kar_buf_printf(&out, "; placement=%s",
 			st->placement.state ? kar_pg_state_name(st->placement.state) : "-");
+	else if (st && st->placement.satisfied_member != s->group.status.placement.satisfied_member)
+		kar_buf_printf(&out, "; formed=%d", (int)st->placement.satisfied_member);
 	for (size_t i = 0; i < s->plan.n_actions; i++) {
 		const struct kar_action *a = &s->plan.actions[i];
 

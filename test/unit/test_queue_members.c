@@ -384,6 +384,14 @@ static const struct {
 		"member c waits: insufficient cpu: 1 requested, 0 of 4 free (1 short), queue default has capability 4" },
 	{ "but_no_more_than_that", "\"capability\":{\"cpu\":4}", ",\"minResources\":{\"cpu\":\"4\"}", NULL,
 		"a 1 on=n1; b 2 released; c 2 gated", GROUP, "\"desired\":2" },
+	{ "raised_minimum_waits_for_its_queue", "\"capability\":{\"cpu\":4}", "\"minMember\":3", NULL,
+		"a 1 on=n1; b 2 gated; c 2 gated", GROUP,
+		"\"message\":\"admitted by queue default; member c waits: insufficient cpu: 2 requested, 1 of 4 free (1 short), queue default has "
+		"capability 4\"" },
+	{ "and_for_the_head_of_a_strict_one", "\"queueingStrategy\":\"StrictFIFO\"", "\"minMember\":2", NULL,
+		"a 1 on=n1; o 2 on=n2 nobody; b 1 gated; x 4 gated other",
+		GROUP "; patch podgroups/status ns/h (Admitted=False/NoFit position=1)",
+		"member b waits: queue default is StrictFIFO: ns/h goes first" },
 	{ "without_limits_nothing_is_said", "", "", NULL, "a 1 on=n1; b 9 gated", "", NULL },
 	{ "nor_any_more_when_there_are_none", "", "", "a", "a 1 on=n1; b 9 gated", GROUP,
 		"\"desired\":null,\"desiredOf\":null" },
@@ -407,10 +415,10 @@ static void put_late_group(size_t i)
 		snprintf(said, sizeof(said), ",\"desired\":%zu,\"desiredOf\":%d", n,
 			(int)kar_pg_digest(pods, n));
 	snprintf(status, sizeof(status),
-		"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":1" SINCE(
+		"\"phase\":\"Running\",\"position\":0,\"placement\":{\"state\":\"Satisfied\",\"attempt\":1,\"satisfiedMember\":1" SINCE(
 			"13:46:00") "}%s," IN,
 		said);
-	snprintf(spec, sizeof(spec), "\"minMember\":1%s", late[i].spec);
+	snprintf(spec, sizeof(spec), "%s%s", late[i].spec[0] == '"' ? "" : "\"minMember\":1", late[i].spec);
 	put_group("g", spec, status);
 }
 

@@ -135,3 +135,26 @@ def story_late_members_stay_within_the_limits(s):
         stays(lambda: len(started(s, "web")) == 3, "three run")
         patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 6}}})
         wait_until(lambda: len(started(s, "web")) == 5, "all that are left run", seconds=60)
+
+
+def story_raised_minimum_of_others_stays_within_the_limits(s):
+    """A PodGroup of two pods in a queue of 3 CPUs is made one of five: one more starts, the group says why the others wait, and what ran runs on. They start when the capability is raised."""
+    wait_until_alone(s)
+    with queue(s, capability={"cpu": 3}) as name:
+        group(s, "web", 2, queue=name)
+        by = owner(s, "web")
+        for number in range(2):
+            owned_pod(s, "web", number, cpu="1", owner=by)
+        wait_until(lambda: len(started(s, "web")) == 2, "two run", seconds=60)
+        wait_until(lambda: s.group("web")["status"].get("phase") == "Running", "the group runs")
+        first = started(s, "web")
+        patch(s, "podgroups", "web", {"spec": {"minMember": 5}})
+        for number in range(2, 5):
+            owned_pod(s, "web", number, cpu="1", owner=by)
+        why = f"waits: insufficient cpu: 1 requested, 0 of 3 free (1 short), queue {name} has capability 3"
+        wait_until(lambda: why in condition(s.group("web"), "Admitted").get("message", ""), f"the group says: {why}")
+        stays(lambda: len(started(s, "web")) == 3, "three run")
+        print(s.kubectl("get", "podgroups", "web", "-o", "wide"))
+        patch(s, QUEUES, name, {"spec": {"capability": {"cpu": 5}}})
+        wait_until(lambda: len(started(s, "web")) == 5, "all run", seconds=60)
+        expect(set(first) <= set(started(s, "web")), "the first two ran on")
