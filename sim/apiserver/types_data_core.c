@@ -317,6 +317,8 @@ const char *const sim_types_core[] = {
 	"TCPSocketAction port=1:I! host=2:s",
 	"Taint key=1:s! value=2:s effect=3:s! timeAdded=4:T*",
 	"Toleration key=1:s operator=2:s value=3:s effect=4:s tolerationSeconds=5:i*",
+	"TopologySelectorLabelRequirement key=1:s! values=2:[]s!",
+	"TopologySelectorTerm matchLabelExpressions=1:[]TopologySelectorLabelRequirement",
 	"TopologySpreadConstraint maxSkew=1:i! topologyKey=2:s! whenUnsatisfiable=3:s!",
 	" labelSelector=4:meta.LabelSelector* minDomains=5:i* nodeAffinityPolicy=6:s* nodeTaintsPolicy=7:s*",
 	" matchLabelKeys=8:[]s",
