@@ -24,5 +24,8 @@
 #include "api/core/resourceslice.h"
 #include "api/queuejob/schedulingspec.h"
 #include "api/core/service.h"
+#include "api/core/storageclass.h"
+#include "api/core/volume.h"
+#include "api/core/volumeclaim.h"
 
 #endif

@@ -152,6 +152,23 @@ static void read_affinity(struct making *m, const struct pod_wire_node_terms *re
 	m->needs.n_terms = always ? 0 : m->needs.n_terms;
 }
 
+bool kar_node_terms(const struct pod_wire_node_terms *required, struct kar_arena *a,
+	struct kar_pod_needs *out)
+{
+	const struct pod_wire_term *t = required->terms.items;
+	struct making m = { .a = a };
+	bool always = false, known;
+
+	for (size_t i = 0; i < required->terms.n && !m.overflow; i++)
+		always |= !is_empty(&t[i]) && !add_term(&m, &t[i]);
+	known = !m.overflow && !m.unverified.n;
+	kar_buf_release(&m.unverified);
+	*out = m.needs;
+	out->has_terms = !always;
+	out->n_terms = always ? 0 : out->n_terms;
+	return known;
+}
+
 /* --- the other parts ------------------------------------------------------------------------------- */
 
 static void add_ports(struct making *m, const struct pod_wire_spec *spec, const struct pod_wire_asking *c)
@@ -264,15 +281,32 @@ static bool spread_is_required(const struct kar_array *constraints)
 	return false;
 }
 
-static bool volumes_are_checked(const struct kar_array *volumes)
+/* Disks that only one node may use. */
+static bool has_disks(const struct kar_array *volumes)
 {
 	const struct pod_wire_volume *v = volumes->items;
 
 	for (size_t i = 0; i < volumes->n; i++) {
-		if (v[i].claim || v[i].ephemeral || v[i].gce || v[i].aws || v[i].iscsi || v[i].rbd)
+		if (v[i].gce || v[i].aws || v[i].iscsi || v[i].rbd)
 			return true;
 	}
 	return false;
+}
+
+static void read_volumes(struct making *m, const struct kar_array *volumes)
+{
+	const struct pod_wire_volume *v = volumes->items;
+
+	for (size_t i = 0; i < volumes->n && !m->overflow; i++) {
+		const struct kar_volume_need one = {
+			.claim = v[i].claim ? v[i].claim->name ? v[i].claim->name : "" : NULL,
+			.class = v[i].ephemeral ? v[i].ephemeral->template.spec.class : NULL,
+		};
+
+		if (v[i].claim || v[i].ephemeral)
+			m->needs.volumes =
+				add(m, &kar_volume_shape, m->needs.volumes, &m->needs.n_volumes, &one);
+	}
 }
 
 static void note_what_is_not_modelled(struct making *m, const struct pod_wire_spec *spec)
@@ -285,7 +319,7 @@ static void note_what_is_not_modelled(struct making *m, const struct pod_wire_sp
 		{ "pod anti-affinity", spec->affinity.anti.required.n > 0 },
 		{ "topology spread", spread_is_required(&spec->spread) },
 		{ "resource claims", spec->claims.n > 0 },
-		{ "volumes", volumes_are_checked(&spec->volumes) },
+		{ "volumes", has_disks(&spec->volumes) },
 	};
 
 	for (size_t i = 0; i < KAR_LEN(rules); i++) {
@@ -306,6 +340,7 @@ static void read_constraints(struct making *m, const struct pod_wire_spec *spec,
 	note_what_is_not_modelled(m, spec);
 	if (spec->affinity.node.required)
 		read_affinity(m, spec->affinity.node.required);
+	read_volumes(m, &spec->volumes);
 	read_selector(m, &spec->selector);
 	read_tolerations(m, &spec->tolerations);
 }

@@ -28,4 +28,12 @@ enum {
 const struct kar_pod_needs *kar_template_needs(struct kar_str raw, struct kar_arena *a, const char **pin,
 	struct kar_err *err) __attribute__((nonnull(2)));
 
+struct pod_wire_node_terms;
+/*
+ * The terms of a node selector in .terms of @out, which is else empty, in @a and in @required. False: a part of them is not known, and they
+ * hold for more nodes than they should.
+ */
+bool kar_node_terms(const struct pod_wire_node_terms *required, struct kar_arena *a,
+	struct kar_pod_needs *out) KAR_NONNULL;
+
 #endif

@@ -60,13 +60,13 @@ static const struct kar_desc term_desc = KAR_DESC("NodeSelectorTerm", struct pod
 static const struct kar_field node_terms_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire_node_terms, terms, "nodeSelectorTerms", 1, KAR_F_ARRAY, &term_desc),
 };
-static const struct kar_desc node_terms_desc =
+const struct kar_desc pod_wire_node_terms_desc =
 	KAR_DESC("NodeSelector", struct pod_wire_node_terms, node_terms_fields);
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 static const struct kar_field node_affinity_fields[] = {
-	{ .name = REQUIRED, .type = KAR_F_OBJECT_PTR, .pb = 1, .sub = &node_terms_desc },
+	{ .name = REQUIRED, .type = KAR_F_OBJECT_PTR, .pb = 1, .sub = &pod_wire_node_terms_desc },
 };
 static const struct kar_desc node_affinity_desc = { .what = "NodeAffinity",
 	.size = sizeof(const struct pod_wire_node_terms *),
@@ -102,22 +102,49 @@ static const struct kar_field spread_fields[] = {
 static const struct kar_desc spread_desc =
 	KAR_DESC("TopologySpreadConstraint", struct pod_wire_spread, spread_fields);
 
-/* JSON has the source of a volume in the volume, protobuf in a message of its own, which is read into the same struct. */
-#define VOLUME_FIELD(member_, name_, pb_) \
-	KAR_FIELD_PB_SUB(struct pod_wire_volume, member_, name_, pb_, KAR_F_OBJECT_PTR, &present_desc)
-#define VOLUME_FIELDS(X) \
-	X(gce, "gcePersistentDisk", 3) \
-	X(aws, "awsElasticBlockStore", 4) \
-	X(iscsi, "iscsi", 8) \
-	X(claim, "persistentVolumeClaim", 10) \
-	X(rbd, "rbd", 11) \
-	X(ephemeral, "ephemeral", 29)
+static const struct kar_field claim_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_claim, name, "claimName", 1, KAR_F_STRING),
+};
+static const struct kar_desc claim_desc =
+	KAR_DESC("PersistentVolumeClaimVolumeSource", struct pod_wire_claim, claim_fields);
 
-#define IN_SOURCE(member_, name_, pb_) VOLUME_FIELD(member_, name_, pb_),
+static const struct kar_field ephemeral_spec_fields[] = {
+	{ .name = "storageClassName", .type = KAR_F_STRING, .pb = 5 },
+};
+static const struct kar_desc ephemeral_spec_desc = { .what = "PersistentVolumeClaimSpec",
+	.size = sizeof(const char *),
+	.fields = ephemeral_spec_fields,
+	.n_fields = KAR_LEN(ephemeral_spec_fields) };
+static const struct kar_field ephemeral_template_fields[] = {
+	{ .name = "spec", .type = KAR_F_OBJECT, .pb = 2, .sub = &ephemeral_spec_desc },
+};
+static const struct kar_desc ephemeral_template_desc = { .what = "PersistentVolumeClaimTemplate",
+	.size = sizeof(const char *),
+	.fields = ephemeral_template_fields,
+	.n_fields = KAR_LEN(ephemeral_template_fields) };
+static const struct kar_field ephemeral_fields[] = {
+	KAR_FIELD_PB_SUB(struct pod_wire_ephemeral, template, "volumeClaimTemplate", 1, KAR_F_OBJECT,
+		&ephemeral_template_desc),
+};
+static const struct kar_desc ephemeral_desc =
+	KAR_DESC("EphemeralVolumeSource", struct pod_wire_ephemeral, ephemeral_fields);
+
+/* JSON has the source of a volume in the volume, protobuf in a message of its own, which is read into the same struct. */
+#define VOLUME_FIELD(member_, name_, pb_, desc_) \
+	KAR_FIELD_PB_SUB(struct pod_wire_volume, member_, name_, pb_, KAR_F_OBJECT_PTR, &(desc_))
+#define VOLUME_FIELDS(X) \
+	X(gce, "gcePersistentDisk", 3, present_desc) \
+	X(aws, "awsElasticBlockStore", 4, present_desc) \
+	X(iscsi, "iscsi", 8, present_desc) \
+	X(claim, "persistentVolumeClaim", 10, claim_desc) \
+	X(rbd, "rbd", 11, present_desc) \
+	X(ephemeral, "ephemeral", 29, ephemeral_desc)
+
+#define IN_SOURCE(member_, name_, pb_, desc_) VOLUME_FIELD(member_, name_, pb_, desc_),
 static const struct kar_field source_fields[] = { VOLUME_FIELDS(IN_SOURCE) };
 static const struct kar_desc source_desc = KAR_DESC("VolumeSource", struct pod_wire_volume, source_fields);
 
-#define IN_VOLUME(member_, name_, pb_) VOLUME_FIELD(member_, name_, 0),
+#define IN_VOLUME(member_, name_, pb_, desc_) VOLUME_FIELD(member_, name_, 0, desc_),
 static const struct kar_field volume_fields[] = {
 	VOLUME_FIELDS(
 		IN_VOLUME){ .name = "volumeSource", .type = KAR_F_OBJECT, .pb = 2, .sub = &source_desc },

@@ -62,9 +62,24 @@ struct pod_wire_spread {
 	const char *otherwise; /* whenUnsatisfiable */
 };
 
+struct pod_wire_claim {
+	const char *name;
+};
+
+/* A volume whose claim is made with the pod. */
+struct pod_wire_ephemeral {
+	struct {
+		struct {
+			const char *class; /* NULL: the default one */
+		} spec;
+	} template;
+};
+
 /* Of the volumes that kube-scheduler asks about: NULL: the volume is none of that kind. */
 struct pod_wire_volume {
-	const struct pod_wire_present *claim, *ephemeral, *gce, *aws, *iscsi, *rbd;
+	const struct pod_wire_claim *claim;
+	const struct pod_wire_ephemeral *ephemeral;
+	const struct pod_wire_present *gce, *aws, *iscsi, *rbd;
 };
 
 struct pod_wire_group {
@@ -91,7 +106,7 @@ extern const struct kar_desc pod_wire_spec_desc;
 /* The spec in a PodTemplateSpec (its JSON), in @a; NULL: it cannot be read, with @err (may be NULL). */
 const struct pod_wire_spec *pod_wire_template(struct kar_str raw, struct kar_arena *a, struct kar_err *err)
 	__attribute__((nonnull(2)));
-extern const struct kar_desc pod_wire_resources_desc;
+extern const struct kar_desc pod_wire_resources_desc, pod_wire_node_terms_desc;
 
 struct pod_wire_condition {
 	const char *type, *status, *reason, *message;

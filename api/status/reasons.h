@@ -112,6 +112,9 @@ enum {
 	X(DevicesUnknown, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it: no complete pool of ResourceSlices lists one that matches the class, has no taint, and is not allocated to a claim. The message names both. See whether its driver runs.") \
+	X(VolumePending, \
+		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
+		"The pods name a PersistentVolumeClaim that does not exist, is not bound, or is being deleted; the message names it. No pod can have a node before it has its volumes. See `kubectl describe pvc`.") \
 	X(Deactivated, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_WARNING | KAR_SHOWN_ON_PODGROUP | \
 			KAR_WAIT_WARNS, \

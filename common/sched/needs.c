@@ -64,6 +64,12 @@ static const struct kar_part rule_parts[] = {
 };
 const struct kar_shape kar_rule_shape = KAR_SHAPE(struct kar_pod_rule, rule_parts);
 
+static const struct kar_part volume_parts[] = {
+	KAR_TEXT(struct kar_volume_need, claim),
+	KAR_TEXT(struct kar_volume_need, class),
+};
+const struct kar_shape kar_volume_shape = KAR_SHAPE(struct kar_volume_need, volume_parts);
+
 static const struct kar_part needs_parts[] = {
 	KAR_LIST(struct kar_pod_needs, amounts, n_amounts, &amount_shape),
 	KAR_VALUE(struct kar_pod_needs, room_only),
@@ -74,6 +80,7 @@ static const struct kar_part needs_parts[] = {
 	KAR_LIST(struct kar_pod_needs, tolerations, n_tolerations, &kar_toleration_shape),
 	KAR_LIST(struct kar_pod_needs, rules, n_rules, &kar_rule_shape),
 	KAR_LIST(struct kar_pod_needs, sets, n_sets, &kar_set_shape),
+	KAR_LIST(struct kar_pod_needs, volumes, n_volumes, &kar_volume_shape),
 	KAR_TEXT(struct kar_pod_needs, node),
 	KAR_TEXT(struct kar_pod_needs, unverified),
 };

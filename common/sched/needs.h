@@ -89,6 +89,12 @@ struct kar_pod_rule {
 
 #define KAR_HOSTNAME_LABEL "kubernetes.io/hostname"
 
+/* A volume of a pod whose PersistentVolumeClaim says on which nodes it can be. */
+struct kar_volume_need {
+	const char *claim; /* in the namespace of the pod; NULL: it is made with the pod */
+	const char *class; /* StorageClass of one that is made with the pod; NULL: the default class */
+};
+
 struct kar_pod_needs {
 	/* What it requests, by name of the resource, without 0. One of "pods" is added by the scheduler, but for room alone. */
 	const struct kar_sched_amount *amounts;
@@ -110,6 +116,9 @@ struct kar_pod_needs {
 	/* The sets in which it is, as far as somebody has rules about them. */
 	const struct kar_pod_set *sets;
 	uint32_t n_sets;
+	/* Volumes that have not been looked up: a class of needs with any is for their room alone (controllers/cluster/volumes.h). */
+	const struct kar_volume_need *volumes;
+	uint32_t n_volumes;
 	const char
 		*node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */
@@ -118,8 +127,8 @@ struct kar_pod_needs {
 
 extern const struct kar_pod_needs kar_no_needs;
 /* By which equal needs are found, and their parts. */
-extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_label_shape, kar_requirement_shape,
-	kar_term_shape, kar_toleration_shape, kar_set_shape, kar_rule_shape;
+extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_volume_shape, kar_label_shape,
+	kar_requirement_shape, kar_term_shape, kar_toleration_shape, kar_set_shape, kar_rule_shape;
 
 struct kar_node_offer {
 	const char *name;

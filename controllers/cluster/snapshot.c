@@ -47,15 +47,19 @@ struct kar_sched *kar_snapshot_sched(const struct kar_snapshot *s)
 
 /* --- needs and classes ----------------------------------------------------------------------------- */
 
-/* Made if there is none; then it is idle. */
+/* Made if there is none; then it is idle. Without volumes: pods that differ only by their claims take the same room. */
 static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
-	struct entry key = { .needs = needs }, *e = RB_FIND(entries, &s->entries, &key);
+	struct kar_pod_needs room = *needs;
+	struct entry key = { .needs = &room }, *e;
 
+	room.volumes = NULL;
+	room.n_volumes = 0;
+	e = RB_FIND(entries, &s->entries, &key);
 	if (e)
 		return e;
 	e = kar_xcalloc(1, sizeof(*e));
-	e->needs = kar_share_get(s->strings, &kar_needs_shape, needs);
+	e->needs = kar_share_get(s->strings, &kar_needs_shape, &room);
 	RB_INSERT(entries, &s->entries, e);
 	s->n++;
 	s->n_idle++;

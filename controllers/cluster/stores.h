@@ -16,12 +16,14 @@
 #include "controllers/cluster/snapshot.h"
 #include "controllers/cluster/templates.h"
 #include "controllers/cluster/usage.h"
+#include "controllers/cluster/volumes.h"
 
 #define KAR_IF_NO_CRD \
 	"the CustomResourceDefinition is not installed: kubectl apply -f manifests/crds/; waiting for it"
 
 /* Clusters before Kubernetes 1.34 have no devices to count, and an administrator may not grant this. */
 #define KAR_IF_NO_DEVICES "devices of DeviceClasses are not counted"
+#define KAR_IF_NO_VOLUMES "gangs with PersistentVolumeClaims are not pinned, and evict nobody"
 
 /*
  * X(name of the cache, its type, label selector, remedy). The selector limits the cache to our own objects if others may have many
@@ -42,7 +44,11 @@
 	X(disruptionbudgets, kar_disruptionbudget_type, NULL, NULL) \
 	X(deviceclasses, kar_deviceclass_type, NULL, KAR_IF_NO_DEVICES) \
 	X(resourceslices, kar_resourceslice_type, NULL, KAR_IF_NO_DEVICES) \
-	X(resourceclaims, kar_resourceclaim_type, NULL, KAR_IF_NO_DEVICES)
+	X(resourceclaims, kar_resourceclaim_type, NULL, KAR_IF_NO_DEVICES) \
+	X(volumeclaims, kar_volumeclaim_type, NULL, KAR_IF_NO_VOLUMES) \
+	X(volumes, kar_volume_type, NULL, KAR_IF_NO_VOLUMES) \
+	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \
+	X(csidrivers, kar_csidriver_type, NULL, KAR_IF_NO_VOLUMES)
 
 #define KAR_STORES_TYPE(name, type, selector, remedy) extern const struct kar_type type;
 KAR_STORES(KAR_STORES_TYPE)

@@ -245,7 +245,7 @@ static bool is_outdated(const struct kar_stores *stores, const struct podgroup_v
 
 		if (!pod || !pod->needs || !node[0])
 			continue;
-		class = kar_snapshot_class_of(stores->snapshot, pod->needs);
+		class = kar_volumes_class_of(stores, pod->o.ns, pod->needs);
 		fits = kar_sched_fits_on(sched, class, node);
 		kar_sched_take(sched, node, class, 1);
 	}

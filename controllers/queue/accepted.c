@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/names.h"
 #include "api/status/intervals.h"
 #include "api/status/reasons.h"
 #include "common/base/str.h"
@@ -16,6 +17,39 @@ static void check_class(struct making *m, const char *name)
 	if (kar_has_text(name) && !kar_stores_priorityclass(m->p->stores, name))
 		queue_refuse(m->in, KAR_QR_PRIORITY_CLASS_NOT_FOUND,
 			kar_arena_printf(m->arena, KAR_NOT_QUEUED_CLASS, name));
+}
+
+/* Nobody looks at the volumes of pods that are created bound. */
+static void check_bound_volumes(struct making *m, const struct kar_workload_role *r,
+	const struct kar_pod_needs *needs)
+{
+	const char *ns = m->owner->ns, *what = kar_volumes_by_scheduler(m->p->stores, ns, needs);
+
+	if (!what)
+		what = kar_volumes_add(m->p->stores, ns, needs, m->arena)->unverified;
+	if (what)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
+			kar_arena_printf(m->arena,
+				"%s does not place %s (task %s): use " KAR_DEFAULT_SCHEDULER, r->scheduler,
+				what, r->name));
+}
+
+/* Its pods get no node before their volumes have one, or can have one. */
+static void check_volumes(struct making *m, size_t role)
+{
+	const struct kar_workload_role *r = &m->roles.items[role];
+	const struct kar_pod_needs *stored =
+		m->kind->needs(m->owner, role, m->p->stores->templates, m->p->mono).stored;
+	const struct kar_pod_needs *needs = stored ? stored : r->needs;
+	const char *why;
+
+	if (!needs || !needs->n_volumes)
+		return;
+	why = kar_volumes_pending(m->p->stores, m->owner->ns, needs, m->arena);
+	if (why)
+		queue_refuse(m->in, KAR_QR_VOLUME_PENDING, why);
+	else if (m->kind->is_direct(m->owner, m->p->served))
+		check_bound_volumes(m, r, needs);
 }
 
 /* @ran: pods of these templates have existed; @proven: it needs no question. */
@@ -108,6 +142,10 @@ void queue_check_accepted(struct making *m)
 	for (size_t i = 0; i < m->roles.n; i++) {
 		if (m->roles.items[i].replicas > 0)
 			check_role(m, i, ran, proven);
+	}
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (m->roles.items[i].replicas > 0)
+			check_volumes(m, i);
 	}
 	m->in->takes_nothing |= m->in->unchecked;
 }

@@ -124,7 +124,8 @@ static void expect_pods(struct queue_pass *p)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kar_pod *pod = pods[i];
-		struct kar_queue_expected e = { .class = kar_snapshot_class_of(p->nodes, pod->needs),
+		struct kar_queue_expected e = { .class = kar_volumes_class_of(p->stores, pod->o.ns,
+							pod->needs),
 			.priority = pod->priority,
 			.n = 1,
 			.node = pod->nominated ? pod->nominated : pod->pin,

@@ -10,7 +10,7 @@
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
-	return kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : &kar_no_needs);
+	return kar_volumes_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs);
 }
 
 /* --- runs ------------------------------------------------------------------------------------------- */
@@ -166,6 +166,8 @@ static const char *obstacle(const struct gathering *m)
 		const struct kar_pod *pod = m->unbound.items[i];
 		const char *what = kar_sched_unverified(s, class_of(m, pod));
 
+		if (!what && pod->needs)
+			what = kar_volumes_by_scheduler(m->p->stores, pod->o.ns, pod->needs);
 		if (what || pod->pin)
 			return kar_arena_printf(m->arena,
 				"%s does not place %s (pod %s): use " KAR_DEFAULT_SCHEDULER,
@@ -349,6 +351,22 @@ static bool is_unsupported(struct gathering *m, bool started, const char *why)
 	return why;
 }
 
+/* No member gets a node before it has its volumes: those whose volumes are pending keep all from starting. */
+static void check_volumes(struct gathering *m)
+{
+	for (size_t i = 0; i < m->unbound.n; i++) {
+		const struct kar_pod *pod = m->unbound.items[i];
+		const char *why = pod->needs
+			? kar_volumes_pending(m->p->stores, pod->o.ns, pod->needs, m->arena)
+			: NULL;
+
+		if (why) {
+			queue_refuse(m->in, KAR_QR_VOLUME_PENDING, why);
+			return;
+		}
+	}
+}
+
 /* What it lacks, or must start with; NULL: nothing is placed. @holds: room is held for members to come. */
 static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, bool started, bool admitted,
 	bool holds)
@@ -356,6 +374,8 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	int64_t need = queue_minimum_left(m) - (int64_t)m->have.n;
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
+	if (!started && !m->bound && !m->placed_by_others)
+		check_volumes(m);
 	if (is_unsupported(m, started, why)) {
 		leave_alone(m);
 		return out;

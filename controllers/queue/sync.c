@@ -261,6 +261,28 @@ static void on_budget(void *arg, const struct kar_object *old, const struct kar_
 		kar_workqueue_add(c->queue, ALL);
 }
 
+static void on_claim(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+	bool same = old && new && !old->unreadable &&
+		!new->unreadable &&kar_volumeclaim_same(kar_as_volumeclaim(old), kar_as_volumeclaim(new));
+
+	if (!same && shared->waits_for_room)
+		kar_workqueue_add(c->queue, ALL);
+}
+
+/* Of a volume, or of how volumes are made. */
+static void on_storage(void *arg, const struct kar_object *old KAR_UNUSED,
+	const struct kar_object *new KAR_UNUSED)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+
+	if (shared->waits_for_room)
+		kar_workqueue_add(c->queue, ALL);
+}
+
 /* Of the API server about a template, or of drivers about devices. */
 static void on_verdict(void *arg)
 {
@@ -289,6 +311,10 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->resourcequotas, on_quota, c);
 	kar_store_listen(c->stores->limitranges, on_range, c);
 	kar_store_listen(c->stores->disruptionbudgets, on_budget, c);
+	kar_store_listen(c->stores->volumeclaims, on_claim, c);
+	kar_store_listen(c->stores->volumes, on_storage, c);
+	kar_store_listen(c->stores->storageclasses, on_storage, c);
+	kar_store_listen(c->stores->csidrivers, on_storage, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_devices_listen(c->stores->devices, on_verdict, c);
 	kar_workqueue_add(c->queue, ALL); /* queues of which nothing changes may lack a status */
@@ -330,7 +356,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
-			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE || lacks_places(p, i) ||
+			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE ||
+			p->result.groups[i].reason == KAR_QR_VOLUME_PENDING || lacks_places(p, i) ||
 			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods ||
 			queue_who_is_late(p, &p->groups[i], &p->result.groups[i]);
 	}

@@ -14,7 +14,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/executor.h"
 
-enum { KAR_MANAGER_CACHES = 16, KAR_MANAGER_CONTROLLERS = 8 }; /* at most */
+enum { KAR_MANAGER_CACHES = 32, KAR_MANAGER_CONTROLLERS = 8 }; /* at most */
 
 /* A store that the manager keeps equal to the API server. */
 struct kar_cache {

@@ -225,6 +225,19 @@ static const struct row {
 		"{" HEAD
 		",\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"driver\":@,\"pool\":@,\"device\":@}]}}}}",
 		8 * KIB },
+	{ "volumeclaim", &kar_volumeclaim_type,
+		"{" HEAD
+		",\"spec\":{\"volumeName\":@,\"storageClassName\":@,\"accessModes\":[@]},\"status\":{\"phase\":@}}",
+		4 * KIB },
+	{ "volume", &kar_volume_type,
+		"{" HEAD
+		",\"spec\":{\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":@,\"operator\":\"In\",\"values\":[@]}]}]}}}}",
+		8 * KIB },
+	{ "storageclass", &kar_storageclass_type,
+		"{" HEAD
+		",\"provisioner\":@,\"allowedTopologies\":[{\"matchLabelExpressions\":[{\"key\":@,\"values\":[@]}]}]}",
+		8 * KIB },
+	{ "csidriver", &kar_csidriver_type, "{" HEAD ",\"spec\":{\"nodeIDAllocatable\":@}}", 4 * KIB },
 	{ "limitrange_with_many_defaults", &kar_limitrange_type,
 		"{" HEAD ",\"spec\":{\"limits\":[{\"type\":\"Container\",\"default\":{%}}]}}", 36 * KIB },
 };

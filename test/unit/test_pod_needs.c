@@ -131,10 +131,11 @@ static const struct {
 		"\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]", "", NULL },
 	{ "resource_claims", "\"resourceClaims\":[{\"name\":\"c\"}]", UNVERIFIED("resource claims"), NULL },
 	{ "claim_for_a_volume",
-		"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]",
-		UNVERIFIED("volumes"), NULL },
-	{ "ephemeral_volume", "\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", UNVERIFIED("volumes"),
-		NULL },
+		"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}},{\"name\":\"w\",\"persistentVolumeClaim\":{\"claimName\":\"b\"}}]",
+		" volume b volume c", NULL },
+	{ "ephemeral_volume",
+		"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}},{\"name\":\"w\",\"ephemeral\":{\"volumeClaimTemplate\":{\"spec\":{\"storageClassName\":\"fast\"}}}}]",
+		" volume of the default class volume of fast", NULL },
 	{ "disks_that_pods_exclude_each_other_from",
 		"\"volumes\":[{\"gcePersistentDisk\":{}},{\"awsElasticBlockStore\":{}},{\"iscsi\":{}},{\"rbd\":{}}]",
 		UNVERIFIED("volumes"), NULL },
@@ -143,7 +144,7 @@ static const struct {
 		"", NULL },
 	{ "all_that_is_not_verified",
 		AFFINITY("\"podAffinity\":{" REQUIRED "[{}]},\"podAntiAffinity\":{" REQUIRED
-			 "[{},{}]}") ",\"resourceClaims\":[{}],\"volumes\":[{\"ephemeral\":{}}]",
+			 "[{},{}]}") ",\"resourceClaims\":[{}],\"volumes\":[{\"rbd\":{}}]",
 		UNVERIFIED("pod affinity, pod anti-affinity, resource claims, volumes"), NULL },
 };
 

@@ -18,7 +18,7 @@
 #define OURS NAMES("kar-scheduler")
 #define SPREAD \
 	",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]"
-#define CLAIM ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"x\"}}]"
+#define DISK ",\"volumes\":[{\"name\":\"v\",\"rbd\":{}}]"
 
 static const struct {
 	const char *name, *spec, *served;
@@ -46,7 +46,7 @@ static const struct {
 		"x places all tasks of a job or none, and task w names kar-scheduler: use one scheduler" },
 	{ "spread", "\"taskSpecs\":[" TASK("w", OURS SPREAD) "]", "kar-scheduler", true,
 		"kar-scheduler does not place topology spread (task w): use default-scheduler" },
-	{ "volume", "\"taskSpecs\":[" TASK("a", OURS) "," TASK("w", OURS CLAIM) "]", "kar-scheduler", true,
+	{ "volume", "\"taskSpecs\":[" TASK("a", OURS) "," TASK("w", OURS DISK) "]", "kar-scheduler", true,
 		"kar-scheduler does not place volumes (task w): use default-scheduler" },
 	{ "spread_of_another_scheduler", "\"taskSpecs\":[" TASK("w", SPREAD) "]", "kar-scheduler", false,
 		NULL },

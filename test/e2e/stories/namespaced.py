@@ -43,8 +43,9 @@ def installed(s):
         s.manager.start()
 
 
-# A manager that does not see all nodes places nothing: it counts no devices, binds no pod, takes no start back, and asks Kubernetes for no PodGroup.
-PLACING = (["resource.k8s.io"], ["deviceclasses", "resourceslices", "resourceclaims"]), ([""], ["pods/binding"]), ([""], ["pods/status"]), (["scheduling.k8s.io"], ["podgroups"])
+# A manager that does not see all nodes places nothing: it counts no devices, reads no volumes, binds no pod, takes no start back, and asks Kubernetes for no PodGroup.
+PLACING = (["resource.k8s.io"], ["deviceclasses", "resourceslices", "resourceclaims"]), ([""], ["persistentvolumeclaims", "persistentvolumes"]), (["storage.k8s.io"], ["storageclasses", "csidrivers"]), \
+    ([""], ["pods/binding"]), ([""], ["pods/status"]), (["scheduling.k8s.io"], ["podgroups"])
 
 
 def sorted_rules(rules):
