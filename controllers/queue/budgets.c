@@ -1,4 +1,5 @@
 /* What PodDisruptionBudgets allow, and which of them protect the members of a group (docs/design/podgroup.md, 6). */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,7 @@ void queue_observe_budgets(struct queue_pass *p)
 		if (evicted)
 			take(&b, &p->in[i]);
 	}
+	assert(b.n <= most);
 	p->snapshot.budgets = b.allowed;
 	p->snapshot.n_budgets = b.n;
 }

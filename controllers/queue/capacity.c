@@ -6,6 +6,7 @@
  */
 #include "controllers/queue/pass.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/base/str.h"
@@ -137,6 +138,7 @@ static void expect_pods(struct queue_pass *p)
 		else if (is_of_kind(kinds, &n_kinds, e.class))
 			all[k++] = e;
 	}
+	assert(k <= n && n_kinds <= KINDS);
 	p->snapshot.expected = all;
 	p->snapshot.n_expected = k;
 }

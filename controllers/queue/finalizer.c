@@ -2,6 +2,8 @@
  * The finalizer of queues: one that is deleted stays, closed, until nothing live is below it and no queue names it as its parent
  * (docs/design/queue.md, 2). So a limit does not vanish while the jobs that it counts are at work.
  */
+#include <assert.h>
+
 #include "api/copy.h"
 #include "api/names.h"
 #include "common/base/str.h"
@@ -76,6 +78,7 @@ bool queue_finalizer_is_due(const struct queue_pass *p, const struct queue_hold 
 {
 	const struct kar_queue *q = p->queues[i];
 
+	assert(!q->deletion || holds);
 	if (has_too_many(q))
 		return false;
 	if (q->deletion)

@@ -1,4 +1,6 @@
 /* The pods of a workload as the pass sees them: those that it has, and those that it lacks. Where they are: seats.c. */
+#include <assert.h>
+
 #include "controllers/queue/making.h"
 
 #include "api/names.h"
@@ -50,6 +52,7 @@ static void check_schedulers(struct making *m)
 /* The job starts anew when all of its old pods are gone, and nobody knows when that will be: no room is kept for it. */
 static void check_overdue(struct making *m)
 {
+	assert(!m->qg->admitted);
 	if (!m->overdue)
 		return;
 	queue_refuse(m->in, KAR_QR_WAITING_FOR_TERMINATION,
@@ -146,6 +149,7 @@ static void place_admitted(struct making *m, struct queue_gang *out)
 {
 	enum kar_pg_state state = m->group->status.placement.state;
 
+	assert(m->qg->admitted && out->n_runs == m->runs.n);
 	if (state == KAR_PG_STATE_PLACED)
 		queue_seat_planned(m, out);
 	else if (out->direct && state == KAR_PG_STATE_SATISFIED)
@@ -211,6 +215,7 @@ static void observe_edit(struct making *m)
 	const struct kar_workload *w = m->qg->workload;
 	struct queue_runs runs = { .arena = m->arena };
 
+	assert(w && m->classes);
 	if (!w->edited || !m->qg->recorded)
 		return;
 	for (size_t i = 0; i < m->roles.n && m->live; i++) {
@@ -250,6 +255,7 @@ static void finish(struct making *m)
 		m->let_go > in->desired) /* its minimum was raised: what has started for it counts */
 		in->desired = (int32_t)kar_clamp(m->let_go, 0, left);
 	keep_what_stays(m);
+	assert(in->min <= left && in->desired <= left);
 	in->elastic = left > in->min || in->desired < in->min;
 	observe_edit(m);
 	in->released = m->let_go > 0 || st->placement.state != KAR_PG_STATE_PLACED;

@@ -1,6 +1,7 @@
 /* Which members a group of another controller has, and what they are waiting for. */
 #include "controllers/queue/gather.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ void queue_gather(struct gathering *m, bool started)
 {
 	const struct kar_object *o;
 
+	assert(!m->have.n && !m->unbound.n && !m->succeeded); /* once per observation */
 	for (struct kar_iter it = members(m); kar_iter_next(&it, &o);) {
 		const struct kar_pod *pod = kar_as_pod(o);
 

@@ -1,4 +1,6 @@
 /* Members of a group of others beyond its minimum, once that has started: their queue says how many of them start, and which (decision 087). */
+#include <assert.h>
+
 #include "controllers/queue/gather.h"
 
 #include "api/podgroup/pg_members.h"
@@ -112,7 +114,9 @@ const struct queue_late *queue_note_late(struct gathering *m, size_t *held)
 	struct queue_late *late = kar_arena_alloc(m->arena, 1, sizeof(*late));
 	struct queue_members all = { 0 };
 
+	assert(m->joins);
 	*held = count_held(m);
+	assert(*held <= m->late.n);
 	append(m, &all, &m->have);
 	append(m, &all, &m->unbound);
 	append(m, &all, &m->late);
@@ -134,6 +138,7 @@ int32_t queue_let_in_before(const struct queue_group *qg)
 static size_t count_let_in(const struct queue_pass *p, const struct queue_group *qg,
 	const struct kar_queue_decision *d)
 {
+	assert(qg->late->before <= qg->late->n && qg->late->n_late <= qg->late->n);
 	return qg->late->before +
 		(size_t)kar_clamp(d->desired - p->in[qg - p->groups].desired, 0,
 			(int64_t)(qg->late->n - qg->late->before));

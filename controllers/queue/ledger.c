@@ -1,5 +1,6 @@
 #include "controllers/queue/ledger.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,12 +270,14 @@ static int64_t foreign_of(const struct use *u)
 {
 	wide n = others_of(u) + u->reserved;
 
+	assert(u->reserved >= 0); /* only what was taken is given back */
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
 void queue_ledger_close(struct queue_ledger *l)
 {
 	for (const struct queue_account *a = l->accounts; a; a = a->next) {
+		assert(a->n && a->first + a->n <= l->n_rows);
 		for (uint32_t i = 0; i < a->n; i++)
 			l->rows[a->first + i].foreign = foreign_of(&a->uses[i]);
 	}
@@ -286,8 +289,9 @@ static const struct kar_resourcequota *quota_of(const struct queue_account *a, u
 {
 	size_t i = 0;
 
-	while (a->quotas[i]->o.name != a->ledger->rows[row].quota)
+	while (i < a->n_quotas && a->quotas[i]->o.name != a->ledger->rows[row].quota)
 		i++;
+	assert(i < a->n_quotas); /* each row is of a quota of its account */
 	return a->quotas[i];
 }
 
@@ -361,6 +365,7 @@ static wide room_of(const struct queue_account *a, uint32_t row)
 {
 	const struct use *u = &a->uses[row - a->first];
 
+	assert(row >= a->first && row - a->first < a->n);
 	return (wide)a->ledger->rows[row].limit - others_of(u) - u->reserved - u->kept;
 }
 

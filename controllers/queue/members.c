@@ -1,4 +1,5 @@
 /* The members of a group of another controller as the pass sees them: they exist, and are gated until they get places. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "api/names.h"
@@ -183,6 +184,7 @@ static void renew(struct gathering *m, struct queue_gang *out)
 	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, m->unbound.n + 1, sizeof(*kept));
 	struct queue_members with_place = { 0 };
 
+	assert(m->admitted && out->direct);
 	for (size_t i = 0; i < m->unbound.n; i++) {
 		const struct kar_pg_planned *entry = queue_planned(m, m->unbound.items[i]);
 
@@ -297,6 +299,7 @@ static struct queue_gang *wave_of(struct gathering *m, struct queue_gang *out, b
 	int64_t left = queue_minimum_left(m), need = left > 1 ? left : 1;
 	bool few = need > (int64_t)m->unbound.n;
 
+	assert(m->group->options.only_waiting);
 	if (started || m->unbound.n > KAR_PG_PLAN_PODS || m->placed_by_others || (few && m->have.n))
 		return leave_alone(m);
 	if (waits_for_members(m, need, started))
@@ -413,6 +416,7 @@ static void hold_plan(struct gathering *m, struct queue_gang *out, bool holds)
 	size_t front = take_planned(m, &with_place),
 	       new = queue_count_new(m, with_place.n + front, m->unbound.n - front);
 
+	assert(m->admitted && !m->joins);
 	out->stuck = m->stuck.n > 0;
 	out->repairs = m->in->replaces = m->in->at_once = out->stuck || new > 0;
 	if (out->repairs)
@@ -491,6 +495,7 @@ static void finish(struct gathering *m, const struct queue_gang *out)
 	in->desired -= (int32_t)have;
 	if (in->desired < in->min)
 		in->desired = in->min;
+	assert(in->min <= left && in->desired >= in->min && in->desired <= left);
 	in->joins = m->joins;
 	if (m->joins)
 		in->joined = in->desired + queue_let_in_before(&m->p->groups[in - m->p->in]);

@@ -1,4 +1,6 @@
 /* What a workload needs: the classes of its pods, and the runs of its minimum and of its extras. */
+#include <assert.h>
+
 #include "controllers/queue/making.h"
 
 #include "common/base/str.h"
@@ -52,6 +54,7 @@ bool queue_find_classes(struct making *m)
 		all &= m->classes[i] != 0;
 		if (!m->classes[i])
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, &kar_no_needs);
+		assert(m->classes[i]); /* 0 is no class of the engine */
 	}
 	return all;
 }
@@ -64,6 +67,7 @@ struct stored_pods queue_next_pods(struct making *m, size_t role, int32_t most)
 	struct stored_pods next = { m->classes[role],
 		queue_quota_of_role(m->p->quota, m->owner->ns, &m->roles.items[role]), most };
 
+	assert(most > 0 && of->next <= of->n);
 	if (of->next == of->n)
 		return next;
 	next = of->items[of->next];

@@ -1,6 +1,8 @@
 /* The status of a group after a pass. */
 #include "controllers/queue/next.h"
 
+#include <assert.h>
+
 #include "api/podgroup/pg_members.h"
 #include "api/status/reasons.h"
 #include "common/base/str.h"
@@ -39,6 +41,7 @@ static const char *name_of(const struct queue_pass *p, uint32_t group)
 {
 	const struct kar_object *o = &p->groups[group].group->o;
 
+	assert(group < p->n_groups);
 	return kar_arena_printf(p->arena, "%s/%s", o->ns, o->name);
 }
 
@@ -164,6 +167,7 @@ static int32_t limit_of(const struct queue_pass *p, const struct queue_group *qg
 	const struct kar_queue_group *in = &p->in[qg - p->groups];
 	int64_t left = 0;
 
+	assert(qg->workload); /* of others it is the members whom the queue lets in */
 	for (uint32_t i = 0; i < in->n_runs; i++)
 		left += in->runs[i].n;
 	return st->has_desired ? kar_podgroup_allows(qg->group, qg->workload->pods, left) : (int32_t)left;
@@ -312,6 +316,7 @@ void queue_set_limit(const struct queue_pass *p, const struct queue_group *qg,
 
 	const char *late = queue_who_is_late(p, qg, d), *text = late ? late : d->limit_text;
 
+	assert(d->limit < KAR_QUEUE_LIMITS);
 	st->scaling_limit = qg->workload || late ? limits[d->limit] : KAR_PG_LIMIT_NONE;
 	st->scaling_limit_message =
 		st->scaling_limit && text ? kar_text_fit(p->arena, text, KAR_MAX_MESSAGE_BYTES) : "";
@@ -323,6 +328,7 @@ static bool decide_edit(const struct queue_pass *p, const struct queue_group *qg
 {
 	if (!d->takes_edit && !d->edit_text)
 		return false;
+	assert(qg->workload && !(d->takes_edit && d->edit_text));
 	*out = (struct kar_condition){ .type = KAR_PG_TEMPLATES_ADMITTED,
 		.status = d->takes_edit ? KAR_COND_TRUE : KAR_COND_FALSE,
 		.observed_generation = qg->workload->generation,
@@ -363,6 +369,8 @@ struct kar_podgroup_status queue_next_status(struct queue_pass *p, const struct 
 	struct kar_podgroup_status st = qg->group->status;
 	bool admitted = queue_is_admitted(d);
 
+	assert(!d->cause || qg->admitted); /* who has no place loses none */
+	assert(!admitted || d->reason == KAR_QR_ADMITTED || d->provisions);
 	st.position = d->position;
 	st.has_position = true;
 	st.estimated_start = d->estimated_start - d->estimated_start % KAR_SECOND;

@@ -1,4 +1,5 @@
 /* The groups as the pass sees them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ static struct queue_group observe_group(struct queue_pass *p, const struct kar_p
 	bool recorded = kar_podgroup_admitted_by(g, which.queue),
 	     admitted = recorded && !queue_waits_for_places(g);
 
+	assert(recorded || !admitted); /* a pass believes only what is written */
 	if (!admitted && (is_unreadable(g, owner) || has_no_room_for_ours(g)))
 		claim = QUEUE_CLAIM_NONE; /* nothing is done for it, so it must not take room */
 	return (struct queue_group){
@@ -326,6 +328,7 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 	const struct kar_unit *unit;
 	uint32_t *numbers;
 
+	assert(!qg->admitted && qg->claim == QUEUE_CLAIM_ALIVE);
 	if (is_empty(qg) || (qg->workload && !qg->workload->gang_groups->n))
 		return;
 	unit = find_unit(p, qg);
@@ -341,6 +344,7 @@ static void observe_unit(struct queue_pass *p, struct queue_group *qg, struct ka
 	}
 	if (unit->awaited)
 		wait_for_start(p, qg, in, unit->awaited);
+	assert(in->n_unit < unit->n || !unit->n); /* it is not a partner of itself */
 	in->unit = numbers;
 	in->unit_missing = unit->missing;
 	in->no_provisioning |= in->n_unit > 0 || unit->missing;
@@ -511,6 +515,7 @@ uint32_t queue_number_of(const struct queue_pass *p, const struct kar_podgroup *
 	const struct queue_number *found =
 		bsearch(&wanted, p->numbers, p->n_groups, sizeof(wanted), compare_numbers);
 
+	assert(!found || p->groups[found->number].group == g);
 	return found ? found->number : KAR_QUEUE_NONE;
 }
 
@@ -575,6 +580,7 @@ void queue_observe(struct queue_pass *p)
 		if (p->groups[i].claim == QUEUE_CLAIM_ALIVE)
 			p->groups[i].reservation = queue_quota_reserve(p->quota, p->groups[i].group, p->now);
 	}
+	assert(p->snapshot.n_queues == p->n_queues);
 	queue_quota_end(p->quota, &p->snapshot);
 	queue_observe_budgets(p);
 	queue_finish_queues(p);

@@ -4,6 +4,7 @@
  */
 #include "controllers/queue/pace.h"
 
+#include <assert.h>
 #include <bsd/string.h>
 #include <ctype.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ void queue_compare_lines(struct queue_pass *p, const struct queue_lines *told)
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		const char *name = p->queues[i]->o.name;
 
-		/* Both are sorted by name. */
+		assert(!i || strcmp(p->queues[i - 1]->o.name, name) < 0); /* so are those that were told */
 		while (at < told->n && strcmp(told->items[at].queue, name) < 0)
 			at++;
 		p->line_moved[i] = !(at < told->n && strcmp(told->items[at].queue, name) == 0) ||
@@ -68,6 +69,7 @@ void queue_note_lines(const struct queue_pass *p, struct queue_lines *told)
 {
 	struct queue_lines now = { .n = p->n_queues };
 
+	assert(p->lengths); /* they are measured */
 	now.items = kar_xcalloc(now.n + 1, sizeof(*now.items));
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		strlcpy(now.items[i].queue, p->queues[i]->o.name, sizeof(now.items[i].queue));
@@ -109,6 +111,7 @@ static enum queue_pace pace_in_line(const struct queue_pass *p, uint32_t i)
 {
 	int32_t before = p->groups[i].group->status.position, now = p->result.groups[i].position;
 
+	assert(p->in[i].queue < p->n_queues);
 	return has_moved(before, now) || p->line_moved[p->in[i].queue] ? QUEUE_LATER : QUEUE_NEVER;
 }
 

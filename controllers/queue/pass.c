@@ -1,4 +1,5 @@
 /* What the files that look at objects share. */
+#include <assert.h>
 #include <string.h>
 
 #include "api/podgroup/pg_members.h"
@@ -71,6 +72,7 @@ bool queue_waits_for_places(const struct kar_podgroup *g)
 
 void queue_refuse(struct kar_queue_group *in, enum kar_queue_reason reason, const char *why)
 {
+	assert(reason != KAR_QR_ADMITTED);
 	if (in->ineligible != KAR_QR_ADMITTED && in->ineligible < reason)
 		return;
 	in->ineligible = reason;
@@ -81,6 +83,7 @@ void queue_fill_gang(struct queue_pass *p, uint32_t i, struct queue_gang *out)
 {
 	const struct kar_podgroup *g = p->groups[i].group;
 
+	assert(i < p->n_groups);
 	out->timeout = kar_podgroup_timeout(g, p->settings->schedule_timeout);
 	queue_come_again(p, g->status.placement.retry_after - p->now);
 }

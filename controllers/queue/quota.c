@@ -1,5 +1,6 @@
 #include "controllers/queue/quota.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <bsd/sys/tree.h>
@@ -231,6 +232,7 @@ const char *queue_quota_describe(const struct queue_quota *q, const struct queue
 	char has[KAR_AMOUNT_TEXT], used[KAR_AMOUNT_TEXT];
 	int64_t wanted = 0;
 
+	assert(!r->granted && r->lacks < q->ledger.n_rows);
 	for (uint32_t i = 0; i < r->n_rest; i++)
 		wanted = r->rest[i].row == r->lacks ? r->rest[i].amount : wanted;
 	return kar_arena_printf(a, "%s, quota %s has %s, used %s",

@@ -1,4 +1,6 @@
 /* The record of places in the status of a group: the plan of an attempt that begins. */
+#include <assert.h>
+
 #include "controllers/queue/pass.h"
 
 #include "api/podgroup/pg_members.h"
@@ -82,6 +84,7 @@ struct kar_pg_placement queue_record_places(const struct queue_group *qg, const 
 		.deadline = now + (places ? g->timeout : QUEUE_PROVISION_TIMEOUT),
 		.requests = g->requests ? g->requests : "" };
 
+	assert(g && now % KAR_SECOND == 0);
 	if (places)
 		(g->pods ? add_pods : add_tasks)(&begins.plan, g, old, places, a);
 	return kar_pg_begin(old, &begins, now);
@@ -93,6 +96,7 @@ struct kar_pg_roles queue_plan_of_pods(const struct queue_group *qg, const struc
 	const struct queue_gang *g = qg->gang;
 	struct kar_pg_roles plan = { 0 };
 
+	assert(g->pods);
 	for (size_t i = 0; i < g->n_kept; i++)
 		add(&plan, g->kept[i].role, g->kept[i].nodes, a);
 	if (places)

@@ -1,4 +1,6 @@
 /* The record of a gang whose pods are created bound, and of which some lack a place: its plan with places added. */
+#include <assert.h>
+
 #include "controllers/queue/pass.h"
 
 #include "api/podgroup/pg_plan.h"
@@ -78,6 +80,7 @@ struct kar_pg_placement queue_renew_places(const struct queue_group *qg, const s
 	const struct queue_gang *g = qg->gang;
 	struct kar_pg_renewal r = { .deadline = old->deadline };
 
+	assert(qg->admitted && g->renews);
 	if (g->pods) {
 		r.plan = queue_plan_of_pods(qg, d->places, a);
 		return kar_pg_renew(old, &r, now);

@@ -2,6 +2,7 @@
  * Members of a gang that is being started, stuck on their nodes because others have taken these since: they alone get other nodes, if there is
  * room for all of them; those that are bound stay. The plan then names the new nodes; who owns the members replaces those that are pinned to the old ones.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "controllers/queue/next.h"
@@ -119,6 +120,7 @@ bool queue_repairs_plan(const struct queue_group *qg, const struct kar_queue_dec
 
 	if (!queue_is_admitted(d) || !qg->admitted || !g || !g->repairs || d->lacks || !d->places)
 		return false;
+	assert(!g->renews); /* an attempt that goes on, not a gang that runs */
 	if (g->pods)
 		r.plan = queue_plan_of_pods(qg, d->places, a);
 	else if (!repair_roles(qg, d->places, a, &r.plan))

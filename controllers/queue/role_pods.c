@@ -1,4 +1,5 @@
 /* The pods that a workload has, per role in the order in which it keeps them when its number is lowered. */
+#include <assert.h>
 #include <string.h>
 
 #include "common/base/str.h"
@@ -111,6 +112,7 @@ static void seat_live(struct making *m, size_t role)
 		if (!r->pods[i]->node)
 			store(m, role, r->pods[i]);
 	}
+	assert((size_t)m->running[role] + (size_t)m->pending[role] <= r->n_pods);
 }
 
 void queue_count_pods(struct making *m)
@@ -127,4 +129,5 @@ void queue_count_pods(struct making *m)
 	}
 	for (size_t i = 0; i < m->roles.n; i++)
 		seat_live(m, i);
+	assert(m->let_go <= m->live);
 }

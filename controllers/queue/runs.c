@@ -6,6 +6,7 @@
 
 uint32_t queue_run_add(struct queue_runs *r, kar_class class, int32_t n, const struct queue_charges *c)
 {
+	assert(n >= 0 && (!c || c->items || !c->n));
 	r->items = kar_arena_grow(r->arena, r->items, r->n, sizeof(*r->items));
 	r->items[r->n] = (struct kar_queue_run){ .class = class,
 		.n = n,
@@ -64,12 +65,14 @@ void queue_run_seat(struct queue_runs *r, uint32_t run, struct queue_seats *from
 			from->n--;
 		}
 	}
+	assert(left >= 0);
 	to->seats = seats.items;
 	to->n_seats = seats.n;
 }
 
 void queue_leaving_add(struct queue_runs *r, const struct kar_queue_leaving *l, const struct queue_charges *c)
 {
+	assert(l->n > 0 && l->node); /* what has no node holds none */
 	r->leaving = kar_arena_grow(r->arena, r->leaving, r->n_leaving, sizeof(*r->leaving));
 	r->leaving[r->n_leaving] = *l;
 	r->leaving[r->n_leaving].charges = c ? c->items : NULL;

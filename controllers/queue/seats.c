@@ -1,4 +1,6 @@
 /* Where the pods of a workload are, and where those that it lacks are to be. */
+#include <assert.h>
+
 #include "controllers/queue/making.h"
 
 #include "api/names.h"
@@ -70,6 +72,7 @@ void queue_seat_planned(struct making *m, struct queue_gang *out)
 	const struct kar_pg_placement *plan = &m->group->status.placement;
 	const struct kar_object *o;
 
+	assert(plan->state == KAR_PG_STATE_PLACED);
 	queue_keep_plan(out, plan, m->arena);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		struct kar_pg_seats planned = kar_pg_plan_seats(plan, m->roles.items[i].name, m->arena);
@@ -214,6 +217,7 @@ void queue_renew_plan(struct making *m, struct queue_gang *out)
 	const struct kar_pg_placement *plan = &m->group->status.placement;
 	kar_time now = m->p->now, age = now - plan->time, retry_in = plan->retry_after - now;
 
+	assert(out->direct && plan->state == KAR_PG_STATE_SATISFIED);
 	out->renews = true;
 	/*
 	 * No pod can be created from an impossible template; somebody edits it, or the check of it succeeds. Nor for a job that asks for another queue
@@ -235,6 +239,7 @@ void queue_renew_plan(struct making *m, struct queue_gang *out)
 		out->waits = true;
 	}
 	seat_taken(m, true);
+	assert(!(out->keeps_plan && out->ends_plan));
 	m->in->replaces = !out->waits && !out->expired;
 	if (!m->in->replaces)
 		queue_seat_nowhere(m);

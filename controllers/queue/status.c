@@ -1,4 +1,5 @@
 /* The status of each queue after a pass. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static const char *describe_hold(const struct update *u)
 {
 	const struct kar_podgroup *g = u->hold->group;
 
+	assert(u->q->deletion);
 	if (g)
 		return kar_arena_printf(u->arena, "it is being deleted, and gone when %s/%s%s ended", g->o.ns,
 			g->o.name, u->hold->more ? " and others have" : " has");
@@ -248,6 +250,7 @@ static void set_head(const struct update *u)
 
 	if (u->out->head == KAR_QUEUE_NONE)
 		return;
+	assert(u->out->head < u->p->n_groups);
 	g = u->p->groups[u->out->head].group;
 	u->status->head = (struct kar_queue_head){ g->o.ns, g->o.name, g->o.uid, waits_since(g) };
 }
@@ -260,6 +263,7 @@ static void set_reservation(const struct update *u)
 		u->status->reservation = u->q->status.reservation;
 	if (u->out->reserved_for == KAR_QUEUE_NONE)
 		return;
+	assert(u->out->reserved_for < u->p->n_groups);
 	g = u->p->groups[u->out->reserved_for].group;
 	u->status->reservation = (struct kar_queue_reservation){
 		.job = kar_arena_printf(u->arena, "%s/%s", g->o.ns, g->o.name),
@@ -295,6 +299,7 @@ struct kar_queue_status queue_status(const struct queue_pass *p, const struct qu
 	};
 	const struct update u = { p, q, i, out, q->deletion ? &holds[i] : NULL, &st, p->arena };
 
+	assert(!q->deletion || holds);
 	set_amounts(&u);
 	set_head(&u);
 	set_reservation(&u);

@@ -1,4 +1,6 @@
 /* Members of another controller's gang that do not fit where the plan has them, and those that come in their stead (repair.c). */
+#include <assert.h>
+
 #include "api/podgroup/pg_members.h"
 #include "common/base/str.h"
 #include "controllers/queue/gather.h"
@@ -15,6 +17,7 @@ void queue_take_stuck(struct gathering *m)
 {
 	struct queue_members have = { 0 };
 
+	assert(m->admitted);
 	if (m->group->options.only_waiting)
 		return;
 	for (size_t i = 0; i < m->have.n; i++) {
@@ -48,6 +51,7 @@ void queue_keep_rest(struct gathering *m, size_t front, struct queue_gang *out)
 	const struct kar_pg_placement *pl = &m->group->status.placement;
 	struct kar_pg_planned *kept = kar_arena_alloc(m->arena, pl->n_plan + 1, sizeof(*kept));
 
+	assert(front <= m->unbound.n);
 	for (size_t i = 0; i < pl->n_plan; i++) {
 		if (!is_among(&m->stuck, m->stuck.n, pl->plan[i].role) &&
 			!is_among(&m->unbound, front, pl->plan[i].role) &&

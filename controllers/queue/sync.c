@@ -2,6 +2,7 @@
  * The shell of the Queue reconciler. One key for the pass over all queues and all groups: admission compares them
  * with each other. Every write is an action, its body encoded while the objects are at hand.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "api/podgroup/pg_members.h"
@@ -381,6 +382,7 @@ static void decide(struct queue_pass *p)
 
 	queue_observe(p);
 	kar_queue_plan(&p->snapshot, p->now, p->arena, &p->result);
+	assert(p->snapshot.n_groups == p->n_groups && p->snapshot.n_queues == p->n_queues);
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
 		queue_come_again(p, p->result.again_at - p->now);
 	note_waits_for_room(p);

@@ -1,4 +1,5 @@
 /* The queues as the pass sees them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,7 @@ static void measure(struct queue_pass *p, const struct kar_podgroup *g, struct t
 		return;
 	if (!t->items)
 		t->items = kar_arena_alloc(p->arena, MEASURED, sizeof(*t->items));
+	assert(t->n < MEASURED);
 	t->items[t->n++] = (w.completed_at - w.started_at) / KAR_SECOND;
 }
 

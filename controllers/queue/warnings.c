@@ -1,4 +1,5 @@
 /* Rights of queues that cannot be kept: more than there is, more than the parent has, of what no node has. The spec stays valid. */
+#include <assert.h>
 #include <string.h>
 
 #include "controllers/queue/pass.h"
@@ -46,6 +47,7 @@ struct queue_rights *queue_sum_rights(struct queue_pass *p)
 		const struct kar_queue_status_out *out = &p->result.queues[i];
 		uint32_t parent = out->parent == KAR_QUEUE_NONE ? p->n_queues : out->parent;
 
+		assert(parent <= p->n_queues && parent != i);
 		for (int right = 0; right < RIGHTS && out->in_force; right++) {
 			const struct kar_queue_amounts *list = right_of(&p->snapshot.queues[i], right);
 

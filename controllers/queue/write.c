@@ -1,4 +1,6 @@
 /* What a pass writes: admissions and positions of groups, statuses of queues, the default queue. */
+#include <assert.h>
+
 #include "controllers/queue/next.h"
 #include "controllers/queue/pace.h"
 #include "controllers/queue/shell.h"
@@ -52,6 +54,7 @@ static struct kar_action *add_patch(struct queue_pass *p, const struct kar_objec
 	struct body *body = kar_arena_alloc(arena, 1, sizeof(*body));
 	struct kar_action *a;
 
+	assert(o->name && o->uid[0]); /* without it the write could hit another object of the name */
 	body->json = (struct kar_str){ kar_arena_strndup(arena, out->p, out->n), out->n };
 	body->rv = o->rv;
 	body->waited = -1;
@@ -71,6 +74,7 @@ static void note_admission(const struct queue_pass *p, const struct kar_podgroup
 	struct body *body = (struct body *)(uintptr_t)a->payload;
 	kar_time since = g->status.waiting_since ? g->status.waiting_since : g->creation;
 
+	assert(a->what == PATCH_GROUP);
 	body->waited = p->now > since ? p->now - since : 0;
 }
 
@@ -209,6 +213,7 @@ static void patch_label(struct queue_pass *p, const struct queue_group *qg)
 	struct kar_buf out = { 0 };
 	struct kar_json_writer w;
 
+	assert(qg->label && !p->for_positions);
 	kar_json_writer_init(&w, &out);
 	kar_jw_begin_object(&w);
 	kar_jw_key(&w, "metadata");
@@ -411,6 +416,7 @@ void queue_write_queues(struct queue_pass *p)
 {
 	const struct queue_hold *holds = queue_holds(p);
 
+	assert(!p->queues_are_read_only && !p->for_positions);
 	p->rights = queue_sum_rights(p);
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		struct kar_queue_status st;
@@ -439,6 +445,7 @@ static bool is_missed(const struct queue_pass *p, const char *queue)
 
 void queue_make_default(struct queue_pass *p)
 {
+	assert(!p->queues_are_read_only);
 	p->makes_default = kar_streq(kar_stores_default_queue(p->stores), KAR_DEFAULT_QUEUE) &&
 		is_missed(p, KAR_DEFAULT_QUEUE) && !kar_store_get(p->stores->queues, NULL, KAR_DEFAULT_QUEUE);
 	if (p->makes_default)

@@ -1,6 +1,7 @@
 /*
  * In which order a pass writes what it has decided about groups, and what waits for the next pass.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "controllers/queue/write.h"
@@ -106,6 +107,7 @@ static uint32_t share_messages(struct queue_pass *p, struct told *list, uint32_t
 		list[i].before = i && list[i].ns == list[i - 1].ns ? list[i - 1].before + 1 : 0;
 		of_rank[list[i].before]++;
 	}
+	assert(n > MESSAGES && of_rank[0]);
 	for (uint32_t all = of_rank[0]; most < n && all + of_rank[most] <= MESSAGES; most++)
 		all += of_rank[most];
 	return most;
