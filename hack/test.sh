@@ -245,7 +245,7 @@ differential_api() {
 # The seed belongs to what is tested: the same code meets the same scenes everywhere.
 differential_sched() {
 	local inputs passed_at failed_before=${failed[$tier]}
-	inputs=$(kar_inputs common ':!common/kube' 'api/core/node.?' api/pod 'api/core/amounts*' 'api/copy.?' test/sched test/cluster test/e2e/harness.py test/e2e/reader.py meson.build meson_options.txt hack/lib.sh)
+	inputs=$(kar_inputs common ':!common/kube' 'api/core/node.?' 'api/core/volume*' 'api/core/storageclass.?' 'controllers/cluster/volumes.?' api/pod 'api/core/amounts*' 'api/copy.?' test/sched test/cluster test/e2e/harness.py test/e2e/reader.py meson.build meson_options.txt hack/lib.sh)
 	if passed_at=$(kar_passed sched "$inputs"); then
 		skip "placement, its test, and Kubernetes are as they were when kube-scheduler agreed here, $passed_at (KAR_ALL=1 asks again)"
 		return

@@ -73,13 +73,25 @@ static bool has_zone(const struct kar_array *labels)
 	return has;
 }
 
+/* Kube-scheduler shows the terms of a volume only the labels of nodes: what they ask of names never holds, or always. */
+static bool asks_for_names(const struct kar_pod_needs *nodes)
+{
+	bool asks = false;
+
+	for (uint32_t i = 0; i < nodes->n_terms; i++) {
+		for (uint32_t k = 0; k < nodes->terms[i].n; k++)
+			asks |= nodes->terms[i].requirements[k].field;
+	}
+	return asks;
+}
+
 static void read_affinity(const struct pod_wire_node_terms *required, struct kar_volume *v,
 	struct kar_intern *strings)
 {
 	struct kar_arena scratch = { 0 };
 	struct kar_pod_needs nodes;
 
-	v->unknown = !kar_node_terms(required, &scratch, &nodes) ||
+	v->unknown = !kar_node_terms(required, &scratch, &nodes) || asks_for_names(&nodes) ||
 		kar_shape_bytes(&kar_needs_shape, &nodes) > KAR_POD_NEEDS_BYTES;
 	if (!v->unknown && nodes.has_terms)
 		v->nodes = kar_share_get(strings, &kar_needs_shape, &nodes);

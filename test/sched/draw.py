@@ -6,6 +6,8 @@ import dataclasses
 import decimal
 import random
 
+import volumes
+
 RUNTIME_CLASSES = [
     {"metadata": {"name": "heavy"}, "handler": "heavy", "overhead": {"podFixed": {"cpu": "250m", "memory": "120Mi"}}},
     {"metadata": {"name": "choosy"}, "handler": "choosy", "overhead": {"podFixed": {"memory": "33M"}},
@@ -25,6 +27,7 @@ MEMORY = ["0", "64Mi", "100M", "0.25Gi", "300000000100m", "123456789500m", "1G"]
 NODE_CPU = ["1", "3900m", "4", "6.5", "8", "12"]
 NODE_MEMORY = ["512Mi", "2e9", "2999999999500m", "4Gi", "6Gi", "12Gi"]
 UNITS = {"": 1, "m": decimal.Decimal("0.001"), "M": 10**6, "G": 10**9, "Mi": 2**20, "Gi": 2**30}
+WITH_VOLUMES = 3  # of so many scenes one has volumes
 PORTS = [80, 80, 443]
 IPS = [None, None, "0.0.0.0", "127.0.0.1", "10.0.0.1"]
 
@@ -42,6 +45,7 @@ class Scene:
     nodes: list
     bound: list  # pods with spec.nodeName
     roles: list
+    volumes: list  # (path, object): what the claims of its pods are about
     plan: list  # names of nodes, per role one for each pod that is needed: a way in which the gang may fit; empty: none is known
 
 
@@ -83,14 +87,15 @@ class Draw:
     def scene(self):
         """Themes. snug: each node is cut for some of the pods. tight: all of them are, for all of the pods. ports, resized: many of these."""
         roles = self.gang()
+        claimed = volumes.Volumes(self, self.number).add_to(roles, self.theme == "tight") if self.number % WITH_VOLUMES == 0 else []
         if self.theme == "tight":
             plan = [[self.pick(self.names) for _ in range(role.need)] for role in roles]
             nodes = [self.node(name, self.room_for(role.pod for role, names in zip(roles, plan) for n in names if n == name)) for name in self.names]
-            return Scene(self.number, nodes, [], roles, plan)
+            return Scene(self.number, nodes, [], roles, claimed, plan)
         nodes = [self.node(name, self.room_for(self.pick(roles).pod for _ in range(self.random.randint(1, 6))) if self.theme == "snug" else {})
                  for name in self.names]
         count = self.pick([0, 0, 1, 2] if self.theme == "snug" else [1, 2, len(nodes), 2 * len(nodes)])
-        return Scene(self.number, nodes, [self.bound(f"b{self.number}-{i}", self.pick(self.names)) for i in range(count)], roles, [])
+        return Scene(self.number, nodes, [self.bound(f"b{self.number}-{i}", self.pick(self.names)) for i in range(count)], roles, claimed, [])
 
     # --- nodes
 

@@ -5,12 +5,13 @@
  *   snapshot                 forgets all nodes and pods
  *   node LENGTH              a Node
  *   bound LENGTH             a Pod with spec.nodeName
+ *   claim, volume, class, driver LENGTH    a PersistentVolumeClaim, a PersistentVolume, a StorageClass, a CSIDriver
  *   role NEED WANT LENGTH    of the next gang: a Pod like its members
  *   place NUMBER             the gang; what fits is taken
  * Writes, for each gang:
  *   NUMBER copies N...       per role, how many pods there would be room for if no other came
  *   NUMBER place ROLE NODE N
- *   NUMBER fits | proved TEXT | missed TEXT
+ *   NUMBER fits | proved TEXT | missed TEXT | unsure TEXT    unsure: kube-scheduler looks at what the engine does not know
  */
 #include <err.h>
 #include <inttypes.h>
@@ -25,14 +26,18 @@
 #include "common/codec/protobuf.h"
 #include "common/kube/reflector_wire.h"
 #include "common/sched/sched.h"
+#include "controllers/cluster/stores.h"
 
 enum { MAX_ROLES = 8 };
 
 struct world {
 	struct kar_intern *strings;
 	struct kar_sched *sched;
-	struct kar_role roles[MAX_ROLES]; /* of the next gang */
+	struct kar_stores stores; /* of claims and what they lead to */
+	/* Of the next gang. */
+	struct kar_role roles[MAX_ROLES];
 	uint32_t n_roles;
+	bool pending[MAX_ROLES]; /* a claim keeps its pods from all nodes */
 };
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -104,11 +109,11 @@ static void add_pin(struct kar_pod_needs *needs, const char *const *pin, struct 
 static kar_class class_of(struct world *w, const struct kar_pod *pod)
 {
 	struct kar_arena a = { 0 };
-	struct kar_pod_needs needs = *pod->needs;
+	struct kar_pod_needs needs = *kar_volumes_add(&w->stores, "default", pod->needs, &a);
 	kar_class c;
 
-	if (needs.unverified)
-		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, needs.unverified);
+	if (pod->needs->unverified)
+		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, pod->needs->unverified);
 	if (pod->pin)
 		add_pin(&needs, &pod->pin, &a);
 	c = kar_sched_class(w->sched, &needs);
@@ -126,12 +131,22 @@ static void add_bound(struct world *w, size_t n)
 	kar_object_unref(o);
 }
 
+static bool is_pending(struct world *w, const struct kar_pod *pod)
+{
+	struct kar_arena a = { 0 };
+	bool pending = kar_volumes_pending(&w->stores, "default", pod->needs, &a) != NULL;
+
+	kar_arena_release(&a);
+	return pending;
+}
+
 static void add_role(struct world *w, int32_t need, int32_t want, size_t n)
 {
 	struct kar_object *o = read_object(w, &kar_pod_type, n);
 
 	if (w->n_roles == MAX_ROLES)
 		errx(1, "more than %d roles", MAX_ROLES);
+	w->pending[w->n_roles] = is_pending(w, kar_as_pod(o));
 	w->roles[w->n_roles++] =
 		(struct kar_role){ .class = class_of(w, kar_as_pod(o)), .need = need, .want = want };
 	kar_object_unref(o);
@@ -150,17 +165,45 @@ static void print_miss(struct world *w, const struct kar_gang *gang, long number
 	kar_arena_release(&a);
 }
 
+/* Whether no more can be said than how many pods would fit at most. */
+static bool is_unsure(const struct world *w)
+{
+	bool unsure = false;
+
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		unsure |= kar_sched_unverified(w->sched, w->roles[i].class) != NULL;
+	return unsure;
+}
+
+static bool is_any_pending(const struct world *w)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		any |= w->pending[i];
+	return any;
+}
+
+static void print_copies(const struct world *w, long number)
+{
+	printf("%ld copies", number);
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		printf(" %" PRId64, w->pending[i] ? 0 : kar_sched_copies(w->sched, w->roles[i].class));
+	putchar('\n');
+}
+
 static void place(struct world *w, long number)
 {
 	const struct kar_gang gang = { .roles = w->roles, .n_roles = w->n_roles };
 	struct kar_placement p;
 	struct kar_arena a = { 0 };
 
-	printf("%ld copies", number);
-	for (uint32_t i = 0; i < w->n_roles; i++)
-		printf(" %" PRId64, kar_sched_copies(w->sched, w->roles[i].class));
-	putchar('\n');
-	if (kar_sched_place(w->sched, &gang, &a, &p)) {
+	print_copies(w, number);
+	if (is_any_pending(w)) {
+		printf("%ld proved a claim is not bound\n", number);
+	} else if (is_unsure(w)) {
+		printf("%ld unsure\n", number);
+	} else if (kar_sched_place(w->sched, &gang, &a, &p)) {
 		for (uint32_t i = 0; i < p.n_places; i++)
 			printf("%ld place %u %s %d\n", number, p.places[i].role, p.places[i].node,
 				p.places[i].n);
@@ -172,6 +215,40 @@ static void place(struct world *w, long number)
 		kar_sched_class_put(w->sched, w->roles[i].class);
 	w->n_roles = 0;
 	kar_arena_release(&a);
+}
+
+/* All of them are read: none is there before the first. */
+static void begin_stores(struct world *w)
+{
+	struct kar_store *read[] = { w->stores.volumeclaims, w->stores.volumes, w->stores.storageclasses,
+		w->stores.csidrivers };
+
+	for (size_t i = 0; i < KAR_LEN(read); i++) {
+		kar_store_replace_begin(read[i]);
+		kar_store_replace_commit(read[i], 1);
+	}
+}
+
+/* Whether @word is one of an object of a store. */
+static bool stored(struct world *w, const char *word, size_t n)
+{
+	const struct {
+		const char *word;
+		struct kar_store *store;
+	} kinds[] = {
+		{ "claim", w->stores.volumeclaims },
+		{ "volume", w->stores.volumes },
+		{ "class", w->stores.storageclasses },
+		{ "driver", w->stores.csidrivers },
+	};
+
+	for (size_t i = 0; i < KAR_LEN(kinds); i++) {
+		if (strcmp(word, kinds[i].word) == 0) {
+			kar_store_apply(kinds[i].store, read_object(w, kar_store_type(kinds[i].store), n));
+			return true;
+		}
+	}
+	return false;
 }
 
 static void obey(struct world *w, char *line)
@@ -192,7 +269,7 @@ static void obey(struct world *w, char *line)
 		add_role(w, (int32_t)n[0], (int32_t)n[1], (size_t)n[2]);
 	} else if (strcmp(word, "place") == 0) {
 		place(w, n[0]);
-	} else {
+	} else if (!stored(w, word, (size_t)n[0])) {
 		errx(1, "no such command: %s", word);
 	}
 }
@@ -203,9 +280,12 @@ int main(void)
 	char *line = NULL;
 	size_t room = 0;
 
+	kar_stores_init(&w.stores, w.strings);
+	begin_stores(&w);
 	while (getline(&line, &room, stdin) > 0)
 		obey(&w, line);
 	free(line);
+	kar_stores_release(&w.stores);
 	kar_sched_free(w.sched);
 	kar_intern_free(w.strings);
 	return 0;
