@@ -20,6 +20,7 @@
 #include "api/queue.h"
 #include "api/queuejob/queuejob.h"
 #include "api/core/resourceclaim.h"
+#include "api/core/resourceclaimtemplate.h"
 #include "api/core/resourcequota.h"
 #include "api/core/resourceslice.h"
 #include "api/queuejob/schedulingspec.h"

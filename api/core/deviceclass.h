@@ -13,6 +13,8 @@
 /* Every class has an extended resource of this name and its own. */
 #define KAR_DEVICECLASS_PREFIX "deviceclass.resource.kubernetes.io/"
 
+enum { KAR_DEVICECLASS_NAME = sizeof(KAR_DEVICECLASS_PREFIX) + KAR_KEY_LEN };
+
 struct kar_deviceclass {
 	struct kar_object o; /* first */
 	struct kar_arena mem;

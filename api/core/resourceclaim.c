@@ -4,6 +4,8 @@
 
 #include "api/copy.h"
 #include "api/core/resourceslice.h"
+#include "api/pod/pod_needs.h"
+#include "api/pod/pod_wire.h"
 #include "common/base/mem.h"
 #include "common/base/str.h"
 
@@ -20,10 +22,11 @@ struct wire_devices {
 
 struct wire_allocation {
 	struct wire_devices devices;
+	const struct pod_wire_node_terms *nodes;
 };
 
 struct wire_status {
-	struct wire_allocation allocation;
+	const struct wire_allocation *allocation;
 };
 
 struct wire_claim {
@@ -48,12 +51,14 @@ static const struct kar_desc devices_desc =
 
 static const struct kar_field allocation_fields[] = {
 	KAR_FIELD_SUB(struct wire_allocation, devices, "devices", KAR_F_OBJECT, &devices_desc),
+	KAR_FIELD_SUB(struct wire_allocation, nodes, "nodeSelector", KAR_F_OBJECT_PTR,
+		&pod_wire_node_terms_desc),
 };
 static const struct kar_desc allocation_desc =
 	KAR_DESC("AllocationResult", struct wire_allocation, allocation_fields);
 
 static const struct kar_field status_fields[] = {
-	KAR_FIELD_SUB(struct wire_status, allocation, "allocation", KAR_F_OBJECT, &allocation_desc),
+	KAR_FIELD_SUB(struct wire_status, allocation, "allocation", KAR_F_OBJECT_PTR, &allocation_desc),
 };
 static const struct kar_desc status_desc = KAR_DESC("ResourceClaimStatus", struct wire_status, status_fields);
 
@@ -79,6 +84,30 @@ static void read_devices(struct kar_resourceclaim *c, const struct kar_array *re
 	}
 }
 
+static void read_allocation(struct kar_resourceclaim *c, const struct wire_allocation *w,
+	struct kar_intern *strings)
+{
+	struct kar_arena scratch = { 0 };
+	struct kar_pod_needs nodes = { 0 };
+
+	read_devices(c, &w->devices.results);
+	if (w->nodes)
+		c->unknown_nodes = !kar_node_terms(w->nodes, &scratch, &nodes) ||
+			kar_shape_bytes(&kar_needs_shape, &nodes) > KAR_POD_NEEDS_BYTES;
+	if (!c->unknown_nodes && nodes.has_terms)
+		c->nodes = kar_share_get(strings, &kar_needs_shape, &nodes);
+	kar_arena_release(&scratch);
+}
+
+static const char *pod_of(const struct kar_wire_meta *m, struct kar_intern *strings)
+{
+	const struct kar_wire_owner *o = kar_wire_controller(m);
+
+	return o && kar_streq(o->kind, "Pod") && kar_streq(o->api_version, "v1")
+		? kar_intern_fit(strings, o->uid, KAR_COPY_UID)
+		: NULL;
+}
+
 static struct kar_object *project(const void *wire, struct kar_intern *strings)
 {
 	const struct wire_claim *w = wire;
@@ -88,7 +117,10 @@ static struct kar_object *project(const void *wire, struct kar_intern *strings)
 	kar_object_init(&c->o, &kar_resourceclaim_type, &w->head, kar_copy_text(&c->mem, m->name),
 		kar_copy_text(&c->mem, m->uid), strings);
 	c->by_extended_resource = kar_streq(kar_pairs_get(&m->annotations, BY_EXTENDED_RESOURCE), "true");
-	read_devices(c, &w->status.allocation.devices.results);
+	c->pod_uid = pod_of(m, strings);
+	c->allocated = w->status.allocation != NULL;
+	if (c->allocated)
+		read_allocation(c, w->status.allocation, strings);
 	return &c->o;
 }
 
@@ -100,8 +132,16 @@ static void destroy(struct kar_object *o, struct kar_intern *strings)
 		kar_intern_put(strings, c->devices[i].pool_key);
 		kar_intern_put(strings, c->devices[i].device);
 	}
+	kar_intern_put(strings, c->pod_uid);
+	kar_share_put(strings, c->nodes);
 	kar_arena_release(&c->mem);
 	free(c);
+}
+
+static const char *index_key(const struct kar_object *o, int i)
+{
+	assert(i == KAR_CLAIM_BY_POD);
+	return kar_as_resourceclaim(o)->pod_uid;
 }
 
 const struct kar_type kar_resourceclaim_type = {
@@ -113,4 +153,6 @@ const struct kar_type kar_resourceclaim_type = {
 	.wire = &desc,
 	.project = project,
 	.destroy = destroy,
+	.index_key = index_key,
+	.n_index = 1,
 };

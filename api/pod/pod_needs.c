@@ -309,6 +309,21 @@ static void read_volumes(struct making *m, const struct kar_array *volumes)
 	}
 }
 
+static void read_claims(struct making *m, const struct kar_array *claims)
+{
+	const struct pod_wire_device_claim *c = claims->items;
+
+	for (size_t i = 0; i < claims->n && !m->overflow; i++) {
+		const struct kar_claim_need one = { .name = c[i].name ? c[i].name : "",
+			.claim = c[i].template ? NULL
+				: c[i].claim   ? c[i].claim
+					       : "",
+			.template = c[i].template };
+
+		m->needs.claims = add(m, &kar_claim_shape, m->needs.claims, &m->needs.n_claims, &one);
+	}
+}
+
 static void note_what_is_not_modelled(struct making *m, const struct pod_wire_spec *spec)
 {
 	const struct {
@@ -318,7 +333,6 @@ static void note_what_is_not_modelled(struct making *m, const struct pod_wire_sp
 		{ "pod affinity", spec->affinity.pod.required.n > 0 },
 		{ "pod anti-affinity", spec->affinity.anti.required.n > 0 },
 		{ "topology spread", spread_is_required(&spec->spread) },
-		{ "resource claims", spec->claims.n > 0 },
 		{ "volumes", has_disks(&spec->volumes) },
 	};
 
@@ -335,6 +349,7 @@ static void read_constraints(struct making *m, const struct pod_wire_spec *spec,
 {
 	m->needs.node = !bound && kar_has_text(spec->node) ? spec->node : NULL;
 	read_ports(m, spec);
+	read_claims(m, &spec->claims);
 	if (bound || m->needs.node)
 		return;
 	note_what_is_not_modelled(m, spec);

@@ -151,6 +151,14 @@ static const struct kar_field volume_fields[] = {
 };
 static const struct kar_desc volume_desc = KAR_DESC("Volume", struct pod_wire_volume, volume_fields);
 
+static const struct kar_field device_claim_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_device_claim, name, "name", 1, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_device_claim, claim, "resourceClaimName", 3, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_device_claim, template, "resourceClaimTemplateName", 4, KAR_F_STRING),
+};
+static const struct kar_desc device_claim_desc =
+	KAR_DESC("PodResourceClaim", struct pod_wire_device_claim, device_claim_fields);
+
 static const struct kar_field group_fields[] = { KAR_FIELD_PB(struct pod_wire_group, name, "podGroupName", 1,
 	KAR_F_STRING) };
 static const struct kar_desc group_desc = KAR_DESC("SchedulingGroup", struct pod_wire_group, group_fields);
@@ -180,7 +188,7 @@ static const struct kar_field spec_fields[] = {
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, tolerations, "tolerations", 22, KAR_F_ARRAY, &toleration_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, spread, "topologySpreadConstraints", 33, KAR_F_ARRAY,
 		&spread_desc),
-	KAR_FIELD_PB_SUB(struct pod_wire_spec, claims, "resourceClaims", 39, KAR_F_ARRAY, &present_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_spec, claims, "resourceClaims", 39, KAR_F_ARRAY, &device_claim_desc),
 	KAR_FIELD_PB_SUB(struct pod_wire_spec, volumes, "volumes", 1, KAR_F_ARRAY, &volume_desc),
 };
 const struct kar_desc pod_wire_spec_desc = KAR_DESC("PodSpec", struct pod_wire_spec, spec_fields);

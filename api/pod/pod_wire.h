@@ -66,6 +66,11 @@ struct pod_wire_claim {
 	const char *name;
 };
 
+/* Of spec.resourceClaims. */
+struct pod_wire_device_claim {
+	const char *name, *claim, *template;
+};
+
 /* A volume whose claim is made with the pod. */
 struct pod_wire_ephemeral {
 	struct {
@@ -99,7 +104,7 @@ struct pod_wire_spec {
 	struct pod_wire_group group;  /* PodGroup of Kubernetes itself */
 	struct kar_array tolerations; /* struct pod_wire_toleration */
 	struct kar_array spread;      /* struct pod_wire_spread */
-	struct kar_array claims;      /* struct pod_wire_present */
+	struct kar_array claims;      /* struct pod_wire_device_claim */
 	struct kar_array volumes;     /* struct pod_wire_volume */
 };
 extern const struct kar_desc pod_wire_spec_desc;

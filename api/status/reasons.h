@@ -111,7 +111,7 @@ enum {
 		"What `--gang-backend` asks for to start gangs whole is not there, or cannot do what the job asks for; the message says why. Nothing weaker is used in its place. It is looked again every 30 s.") \
 	X(DevicesUnknown, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
-		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it: no complete pool of ResourceSlices lists one that matches the class, has no taint, and is not allocated to a claim. The message names both. See whether its driver runs.") \
+		"A DeviceClass serves a resource that the pods ask for, and no node has a device of it: no complete pool of ResourceSlices lists one that matches the class and has no taint. The message names both. See whether its driver runs. Or the pods name a ResourceClaimTemplate, a ResourceClaim or a DeviceClass that does not exist; the message names it.") \
 	X(VolumePending, \
 		KAR_SHOWN_IN_STATUS | KAR_SHOWN_ADMITTED | KAR_SHOWN_ON_PODGROUP | KAR_WAIT_IS_TOLD, \
 		"The pods name a PersistentVolumeClaim that does not exist, is not bound, or is being deleted; the message names it. No pod can have a node before it has its volumes. See `kubectl describe pvc`.") \

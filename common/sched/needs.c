@@ -70,6 +70,13 @@ static const struct kar_part volume_parts[] = {
 };
 const struct kar_shape kar_volume_shape = KAR_SHAPE(struct kar_volume_need, volume_parts);
 
+static const struct kar_part claim_parts[] = {
+	KAR_TEXT(struct kar_claim_need, name),
+	KAR_TEXT(struct kar_claim_need, claim),
+	KAR_TEXT(struct kar_claim_need, template),
+};
+const struct kar_shape kar_claim_shape = KAR_SHAPE(struct kar_claim_need, claim_parts);
+
 static const struct kar_part needs_parts[] = {
 	KAR_LIST(struct kar_pod_needs, amounts, n_amounts, &amount_shape),
 	KAR_VALUE(struct kar_pod_needs, room_only),
@@ -81,6 +88,7 @@ static const struct kar_part needs_parts[] = {
 	KAR_LIST(struct kar_pod_needs, rules, n_rules, &kar_rule_shape),
 	KAR_LIST(struct kar_pod_needs, sets, n_sets, &kar_set_shape),
 	KAR_LIST(struct kar_pod_needs, volumes, n_volumes, &kar_volume_shape),
+	KAR_LIST(struct kar_pod_needs, claims, n_claims, &kar_claim_shape),
 	KAR_TEXT(struct kar_pod_needs, node),
 	KAR_TEXT(struct kar_pod_needs, unverified),
 };

@@ -95,6 +95,13 @@ struct kar_volume_need {
 	const char *class; /* StorageClass of one that is made with the pod; NULL: the default class */
 };
 
+/* Devices of a pod (spec.resourceClaims). */
+struct kar_claim_need {
+	const char *name;     /* in the pod */
+	const char *claim;    /* ResourceClaim of its namespace; NULL: it is made with the pod */
+	const char *template; /* ResourceClaimTemplate of which that one is made; NULL: .claim is named */
+};
+
 struct kar_pod_needs {
 	/* What it requests, by name of the resource, without 0. One of "pods" is added by the scheduler, but for room alone. */
 	const struct kar_sched_amount *amounts;
@@ -119,6 +126,9 @@ struct kar_pod_needs {
 	/* Volumes that have not been looked up: a class of needs with any is for their room alone (controllers/cluster/volumes.h). */
 	const struct kar_volume_need *volumes;
 	uint32_t n_volumes;
+	/* Likewise devices (controllers/cluster/claims.h); those of a bound pod, too. */
+	const struct kar_claim_need *claims;
+	uint32_t n_claims;
 	const char
 		*node; /* spec.nodeName of a template: only this node, and only its room counts; NULL: any */
 	/* "pod affinity", "topology spread" ...: what else kube-scheduler checks for it; NULL: nothing. A fit is then no promise. */
@@ -127,8 +137,9 @@ struct kar_pod_needs {
 
 extern const struct kar_pod_needs kar_no_needs;
 /* By which equal needs are found, and their parts. */
-extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_volume_shape, kar_label_shape,
-	kar_requirement_shape, kar_term_shape, kar_toleration_shape, kar_set_shape, kar_rule_shape;
+extern const struct kar_shape kar_needs_shape, kar_port_shape, kar_volume_shape, kar_claim_shape,
+	kar_label_shape, kar_requirement_shape, kar_term_shape, kar_toleration_shape, kar_set_shape,
+	kar_rule_shape;
 
 struct kar_node_offer {
 	const char *name;

@@ -17,6 +17,7 @@ void kar_stores_list(const struct kar_stores *s, struct kar_cache out[KAR_N_STOR
 	out[KAR_STORE_deviceclasses].optional = true;
 	out[KAR_STORE_resourceslices].optional = true;
 	out[KAR_STORE_resourceclaims].optional = true;
+	out[KAR_STORE_claimtemplates].optional = true;
 	out[KAR_STORE_volumeclaims].optional = true;
 	out[KAR_STORE_volumes].optional = true;
 	out[KAR_STORE_storageclasses].optional = true;

@@ -1,12 +1,15 @@
 #include "controllers/cluster/device_classes.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/mem.h"
 #include "common/base/str.h"
+#include "common/base/utf8.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -37,6 +40,21 @@ static bool goes_first(const struct kar_deviceclass *a, const struct kar_devicec
 	return a->creation != b->creation ? a->creation > b->creation : strcmp(a->o.name, b->o.name) < 0;
 }
 
+static struct kar_device_resource *add(struct kar_device_classes *c, const char *resource)
+{
+	struct kar_device_resource *r;
+
+	c->items = kar_xrealloc(c->items, c->n + 1, sizeof(*c->items));
+	c->items[c->n++] = (struct kar_device_resource){ .resource = kar_intern_get(c->strings, resource) };
+	for (r = &c->items[c->n - 1]; r > c->items && by_name(r - 1, r) > 0; r--) {
+		const struct kar_device_resource after = r[-1];
+
+		r[-1] = *r;
+		*r = after;
+	}
+	return r;
+}
+
 static void serve(struct kar_device_classes *c, const char *resource, const struct kar_deviceclass *class,
 	bool implicit)
 {
@@ -44,20 +62,23 @@ static void serve(struct kar_device_classes *c, const char *resource, const stru
 
 	if (r && r->class && !goes_first(class, r->class))
 		return;
-	if (!r) {
-		c->items = kar_xrealloc(c->items, c->n + 1, sizeof(*c->items));
-		c->items[c->n++] =
-			(struct kar_device_resource){ .resource = kar_intern_get(c->strings, resource) };
-		for (r = &c->items[c->n - 1]; r > c->items && by_name(r - 1, r) > 0; r--) {
-			const struct kar_device_resource after = r[-1];
-
-			r[-1] = *r;
-			*r = after;
-		}
-	}
+	if (!r)
+		r = add(c, resource);
 	r->class = class;
 	r->second = implicit && kar_has_text(class->resource);
 	r->asked |= !implicit || kar_sched_knows(c->sched, resource);
+}
+
+static void drop(struct kar_device_classes *c, struct kar_device_resource *r)
+{
+	char **selectors = r->selectors.items;
+
+	kar_intern_put(c->strings, r->resource);
+	if (r->base)
+		kar_intern_put(c->strings, r->base);
+	for (size_t i = 0; i < r->selectors.n; i++)
+		free(selectors[i]);
+	free(selectors);
 }
 
 /* Those that are not served, and of which nothing is published. */
@@ -71,15 +92,26 @@ static void drop_unused(struct kar_device_classes *c)
 			continue;
 		}
 		kar_sched_doubt(c->sched, c->items[i].resource, NULL);
-		kar_intern_put(c->strings, c->items[i].resource);
+		drop(c, &c->items[i]);
 	}
 	c->n = kept;
+}
+
+/* Parts have the classes of their bases. */
+static void serve_parts(struct kar_device_classes *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct kar_device_resource *base = c->items[i].base ? find(c, c->items[i].base) : NULL;
+
+		if (base)
+			c->items[i].class = base->class;
+	}
 }
 
 void kar_device_classes_read(struct kar_device_classes *c, const struct kar_store *classes)
 {
 	const struct kar_object *o;
-	char name[sizeof(KAR_DEVICECLASS_PREFIX) + KAR_KEY_LEN];
+	char name[KAR_DEVICECLASS_NAME];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		c->items[i].class = NULL;
@@ -91,6 +123,7 @@ void kar_device_classes_read(struct kar_device_classes *c, const struct kar_stor
 		snprintf(name, sizeof(name), KAR_DEVICECLASS_PREFIX "%s", o->name);
 		serve(c, name, class, true);
 	}
+	serve_parts(c);
 	drop_unused(c);
 }
 
@@ -104,12 +137,12 @@ void kar_device_classes_release(struct kar_device_classes *c)
 
 /* --- which devices are of them ----------------------------------------------------------------------- */
 
-static enum kar_match match(const struct kar_deviceclass *c, const struct kar_device *device)
+static enum kar_match match(const struct kar_array *of, const struct kar_device *device)
 {
-	const char *const *selectors = c->selectors.items;
+	const char *const *selectors = of->items;
 	enum kar_match all = KAR_MATCH;
 
-	for (size_t i = 0; i < c->selectors.n; i++) {
+	for (size_t i = 0; i < of->n; i++) {
 		enum kar_match m =
 			selectors[i] ? kar_selector_match(selectors[i], &device->view) : KAR_MATCH_UNKNOWN;
 
@@ -120,6 +153,14 @@ static enum kar_match match(const struct kar_deviceclass *c, const struct kar_de
 	return all;
 }
 
+static enum kar_match match_resource(const struct kar_device_resource *r, const struct kar_device *device)
+{
+	enum kar_match m = match(&r->class->selectors, device),
+		       own = m == KAR_NO_MATCH ? m : match(&r->selectors, device);
+
+	return own == KAR_MATCH ? m : own;
+}
+
 void kar_device_classes_count(const struct kar_device_classes *c, const struct kar_device *device,
 	int64_t *amounts, uint8_t *doubts)
 {
@@ -128,7 +169,8 @@ void kar_device_classes_count(const struct kar_device_classes *c, const struct k
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct kar_deviceclass *class = c->items[i].class;
-		enum kar_match m = class && c->items[i].asked ? match(class, device) : KAR_NO_MATCH;
+		enum kar_match m =
+			class && c->items[i].asked ? match_resource(&c->items[i], device) : KAR_NO_MATCH;
 
 		if (m == KAR_NO_MATCH)
 			continue;
@@ -144,16 +186,92 @@ void kar_device_classes_count(const struct kar_device_classes *c, const struct k
 	}
 }
 
+/* --- parts ------------------------------------------------------------------------------------------- */
+
+enum { PARTS_MAX = 32, PART_NAME = 240 };
+
+/* Long selectors are cut; what tells them apart then is a number that is made of them. */
+static const char *part_name(const char *base, const struct kar_array *selectors, struct kar_buf *out)
+{
+	const char *const *all = selectors->items;
+
+	kar_buf_printf(out, "%s{", base);
+	for (size_t i = 0; i < selectors->n; i++)
+		kar_buf_printf(out, "%s%s", i ? " && " : "", all[i]);
+	kar_buf_puts(out, "}");
+	if (out->n > PART_NAME) {
+		char *all_of_it = kar_buf_detach(out);
+		size_t kept = kar_utf8_clean(all_of_it, PART_NAME - 24);
+
+		kar_buf_printf(out, "%.*s... %016" PRIx64 "}", (int)kept, all_of_it,
+			kar_hash_str(0, all_of_it));
+		free(all_of_it);
+	}
+	return kar_buf_cstr(out);
+}
+
+static uint32_t count_parts(const struct kar_device_classes *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		n += c->items[i].base != NULL;
+	return n;
+}
+
+static struct kar_array copy_texts(const struct kar_array *from)
+{
+	const char *const *texts = from->items;
+	char **out = kar_xcalloc(from->n + 1, sizeof(*out));
+
+	for (size_t i = 0; i < from->n; i++)
+		out[i] = kar_xstrdup(texts[i]);
+	return (struct kar_array){ .items = out, .n = from->n };
+}
+
+const char *kar_device_classes_part(struct kar_device_classes *c, const char *base,
+	const struct kar_array *selectors, bool *added)
+{
+	struct kar_buf name = { 0 };
+	struct kar_device_resource *r = find(c, part_name(base, selectors, &name));
+
+	*added = !r && count_parts(c) < PARTS_MAX;
+	if (*added) {
+		const struct kar_device_resource *of = find(c, base);
+
+		assert(of);
+		r = add(c, kar_buf_cstr(&name));
+		r->base = kar_intern_get(c->strings, base);
+		r->selectors = copy_texts(selectors);
+		r->asked = true;
+		r->class = find(c, base)->class;
+	}
+	kar_buf_release(&name);
+	return r ? r->resource : NULL;
+}
+
+void kar_device_classes_compare(const struct kar_device_classes *c, const int64_t *amounts, uint8_t *doubts)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct kar_device_resource *base = c->items[i].base ? find(c, c->items[i].base) : NULL;
+
+		if (base && amounts[i] != amounts[base - c->items])
+			doubts[i] |= 1 << KAR_DOUBT_PART;
+	}
+}
+
 /* --- how sure their amounts are ---------------------------------------------------------------------- */
 
 void kar_device_classes_note(const struct kar_device_classes *c, const char *resource, uint8_t doubts,
-	int sign)
+	int64_t claimed, int sign)
 {
 	struct kar_device_resource *r = find(c, resource);
 	uint32_t one = sign > 0 ? 1 : UINT32_MAX;
 
 	assert(r);
 	r->amounts += one;
+	r->claimed += sign * claimed;
+	assert(r->claimed >= 0);
 	for (int i = 0; i < KAR_N_DOUBTS; i++)
 		r->doubts[i] += doubts >> i & 1 ? one : 0;
 }
@@ -163,7 +281,8 @@ static const char *doubt_of(const struct kar_device_resource *r)
 	static const char *const names[] = { [KAR_DOUBT_SELECTOR] = "a selector of its DeviceClass",
 		[KAR_DOUBT_COUNTERS] = "devices that share counters",
 		[KAR_DOUBT_OVERLAP] = "devices of several DeviceClasses",
-		[KAR_DOUBT_NODES] = "devices of several nodes" };
+		[KAR_DOUBT_NODES] = "devices of several nodes",
+		[KAR_DOUBT_PART] = "devices that a request without a selector may have as well" };
 
 	if (r->class && r->second)
 		return "a DeviceClass that has another name as well";

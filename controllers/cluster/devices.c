@@ -1,5 +1,6 @@
 #include "controllers/cluster/devices.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@
 struct amount {
 	const char *resource; /* as in .classes, where this is noted */
 	int64_t n;
-	uint8_t doubts; /* bits 1 << enum kar_device_doubt */
+	int64_t claimed; /* of .n: claims have them */
+	uint8_t doubts;  /* bits 1 << enum kar_device_doubt */
 };
 
 /* What a node, or (KAR_SLICE_OF_SEVERAL) several together, offer by classes: something. */
@@ -26,7 +28,8 @@ struct offer {
 	const char *node; /* interned, one reference */
 	struct amount *amounts;
 	uint32_t n;
-	bool counted; /* in the capacity */
+	kar_class claimed; /* what claims have, which is taken from the node; 0: nothing */
+	bool counted;      /* in the capacity */
 };
 RB_HEAD(offer_tree, offer);
 
@@ -62,20 +65,29 @@ static bool is_of_several(const struct kar_resourceslice *s)
 	return strcmp(s->node_key, KAR_SLICE_OF_SEVERAL) == 0;
 }
 
-/* What claims have of several nodes is not taken off: it would change all nodes, and how many each may have is not known anyway. */
-static bool is_free(const struct kar_devices *d, const struct kar_resourceslice *s,
+/* Devices by the numbers of resources in .classes. */
+struct counts {
+	int64_t *all, *claimed;
+	uint8_t *doubts;
+};
+
+/* What claims have of several nodes is not taken: it would change all nodes, and how many each may have is not known anyway. */
+static bool is_claimed(const struct kar_devices *d, const struct kar_resourceslice *s,
 	const struct kar_device *device)
 {
-	return !device->tainted &&
-		(is_of_several(s) || !kar_device_claims_have(d->claims, s->pool_key, device->name));
+	return !is_of_several(s) && kar_device_claims_have(d->claims, s->pool_key, device->name);
 }
 
-static void count_slice(const struct kar_devices *d, const struct kar_resourceslice *s, int64_t *counts,
-	uint8_t *doubts)
+static void count_slice(const struct kar_devices *d, const struct kar_resourceslice *s, struct counts *c)
 {
 	for (uint32_t i = 0; i < s->n_devices; i++) {
-		if (is_free(d, s, &s->devices[i]))
-			kar_device_classes_count(&d->classes, &s->devices[i], counts, doubts);
+		const struct kar_device *device = &s->devices[i];
+
+		if (device->tainted)
+			continue;
+		kar_device_classes_count(&d->classes, device, c->all, c->doubts);
+		if (is_claimed(d, s, device))
+			kar_device_classes_count(&d->classes, device, c->claimed, c->doubts);
 	}
 }
 
@@ -94,8 +106,9 @@ static struct amount *count(const struct kar_devices *d, const struct kar_node_o
 	struct kar_arena *a, uint32_t *n)
 {
 	const struct kar_device_classes *c = &d->classes;
-	int64_t *counts = kar_arena_alloc(a, c->n + 1, sizeof(*counts));
-	uint8_t *doubts = kar_arena_alloc(a, c->n + 1, sizeof(*doubts));
+	struct counts counts = { .all = kar_arena_alloc(a, c->n + 1, sizeof(int64_t)),
+		.claimed = kar_arena_alloc(a, c->n + 1, sizeof(int64_t)),
+		.doubts = kar_arena_alloc(a, c->n + 1, 1) };
 	struct amount *out = kar_arena_alloc(a, c->n + 1, sizeof(*out));
 	const struct kar_object *o;
 
@@ -103,12 +116,13 @@ static struct amount *count(const struct kar_devices *d, const struct kar_node_o
 		     node ? node->name : KAR_SLICE_OF_SEVERAL);
 		kar_iter_next(&it, &o);) {
 		if (kar_device_pools_counts(d->pools, kar_as_resourceslice(o)))
-			count_slice(d, kar_as_resourceslice(o), counts, doubts);
+			count_slice(d, kar_as_resourceslice(o), &counts);
 	}
+	kar_device_classes_compare(c, counts.all, counts.doubts);
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (counts[i] && !(node && lists(node, c->items[i].resource)))
-			out[(*n)++] = (struct amount){ c->items[i].resource, counts[i],
-				(uint8_t)(doubts[i] | (!node) << KAR_DOUBT_NODES) };
+		if (counts.all[i] && !(node && lists(node, c->items[i].resource)))
+			out[(*n)++] = (struct amount){ c->items[i].resource, counts.all[i], counts.claimed[i],
+				(uint8_t)(counts.doubts[i] | (!node) << KAR_DOUBT_NODES) };
 	}
 	return out;
 }
@@ -131,13 +145,41 @@ static void note(struct kar_devices *d, const struct offer *o, int sign)
 
 		if (o->counted)
 			kar_capacity_add(d->in.capacity, &one, 1, sign);
-		kar_device_classes_note(&d->classes, one.resource, o->amounts[i].doubts, sign);
+		kar_device_classes_note(&d->classes, one.resource, o->amounts[i].doubts,
+			o->counted ? o->amounts[i].claimed : 0, sign);
 	}
+}
+
+/* What claims have of the node is taken from it, as room that no pod of ours has. */
+static kar_class class_of_claimed(const struct kar_devices *d, const struct offer *o)
+{
+	struct kar_sched_amount *claimed = kar_xcalloc(o->n + 1, sizeof(*claimed));
+	struct kar_pod_needs needs = { .amounts = claimed, .room_only = true };
+	kar_class class = 0;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (o->amounts[i].claimed)
+			claimed[needs.n_amounts++] =
+				(struct kar_sched_amount){ o->amounts[i].resource, o->amounts[i].claimed };
+	}
+	if (needs.n_amounts)
+		class = kar_sched_class(kar_snapshot_sched(d->in.snapshot), &needs);
+	free(claimed);
+	return class;
+}
+
+static void take(const struct kar_devices *d, const struct offer *o, int32_t n)
+{
+	if (o->claimed)
+		kar_sched_take(kar_snapshot_sched(d->in.snapshot), o->node, o->claimed, n);
 }
 
 static void withdraw(struct kar_devices *d, struct offer *o)
 {
 	note(d, o, -1);
+	take(d, o, -1);
+	if (o->claimed)
+		kar_sched_class_put(kar_snapshot_sched(d->in.snapshot), o->claimed);
 	RB_REMOVE(offer_tree, &d->offers, o);
 	kar_intern_put(d->in.strings, o->node);
 	free(o->amounts);
@@ -154,7 +196,9 @@ static void publish(struct kar_devices *d, const char *node, const struct amount
 	memcpy(o->amounts, amounts, n * sizeof(*amounts));
 	o->n = n;
 	o->counted = counted;
+	o->claimed = class_of_claimed(d, o);
 	note(d, o, 1);
+	take(d, o, 1);
 	RB_INSERT(offer_tree, &d->offers, o);
 }
 
@@ -164,6 +208,7 @@ static bool is_same(const struct offer *o, const struct amount *amounts, uint32_
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		if (o->amounts[i].resource != amounts[i].resource || o->amounts[i].n != amounts[i].n ||
+			o->amounts[i].claimed != amounts[i].claimed ||
 			o->amounts[i].doubts != amounts[i].doubts)
 			return false;
 	}
@@ -309,6 +354,42 @@ void kar_devices_ask(struct kar_devices *d, const char *resource)
 	finish(d);
 }
 
+/* The name by which a class is counted: that of its own, if none is younger. */
+static const char *resource_of(const struct kar_devices *d, const struct kar_deviceclass *c,
+	char name[KAR_DEVICECLASS_NAME])
+{
+	const struct kar_device_resource *own =
+		kar_has_text(c->resource) ? kar_device_classes_find(&d->classes, c->resource) : NULL;
+
+	if (own && own->class == c)
+		return own->resource;
+	snprintf(name, KAR_DEVICECLASS_NAME, KAR_DEVICECLASS_PREFIX "%s", c->o.name);
+	return kar_device_classes_find(&d->classes, name) ? name : NULL;
+}
+
+struct kar_device_asked kar_devices_ask_for(struct kar_devices *d, const struct kar_device_request *r)
+{
+	const struct kar_object *o = kar_store_get(d->in.classes, NULL, r->class);
+	char name[KAR_DEVICECLASS_NAME];
+	const char *resource = o && !o->unreadable ? resource_of(d, kar_as_deviceclass(o), name) : NULL;
+	struct kar_device_asked out = { 0 };
+	bool added = false;
+
+	if (!resource)
+		return out;
+	kar_devices_ask(d, resource);
+	if (r->selectors.n) {
+		out.part = kar_device_classes_part(&d->classes, resource, &r->selectors, &added);
+		out.unread = !out.part;
+	}
+	if (added) {
+		look_at_all(d);
+		finish(d);
+	}
+	out.resource = kar_device_classes_find(&d->classes, resource)->resource;
+	return out;
+}
+
 static void on_slice(void *arg, const struct kar_object *old, const struct kar_object *new)
 {
 	struct kar_devices *d = arg;
@@ -376,6 +457,67 @@ static void on_claim(void *arg, const struct kar_object *old, const struct kar_o
 	look_at_claimed(d, &is);
 	look_at_claimed(d, &was);
 	finish(d);
+}
+
+/* The device of a claim, if it is one of a node that counts; NULL: it is not. */
+static const struct kar_device *find_claimed(const struct kar_devices *d, const struct kar_claimed_device *of)
+{
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_by_index(d->in.slices, KAR_SLICE_BY_POOL, of->pool_key);
+		kar_iter_next(&it, &o);) {
+		const struct kar_resourceslice *s = kar_as_resourceslice(o);
+
+		for (uint32_t i = 0;
+			i < s->n_devices && !is_of_several(s) && kar_device_pools_counts(d->pools, s); i++) {
+			if (strcmp(s->devices[i].name, of->device) == 0)
+				return s->devices[i].tainted ? NULL : &s->devices[i];
+		}
+	}
+	return NULL;
+}
+
+static uint32_t list_amounts(const struct kar_devices *d, const int64_t *counts, struct kar_arena *a,
+	struct kar_sched_amount **out)
+{
+	uint32_t n = 0;
+
+	*out = kar_arena_alloc(a, d->classes.n + 1, sizeof(**out));
+	for (uint32_t i = 0; i < d->classes.n; i++) {
+		if (counts[i] > 0)
+			(*out)[n++] = (struct kar_sched_amount){ d->classes.items[i].resource, counts[i] };
+	}
+	return n;
+}
+
+uint32_t kar_devices_claimed(const struct kar_devices *d, struct kar_arena *a, struct kar_sched_amount **out)
+{
+	int64_t *counts = kar_arena_alloc(a, d->classes.n + 1, sizeof(*counts));
+
+	for (uint32_t i = 0; i < d->classes.n; i++)
+		counts[i] = d->classes.items[i].claimed;
+	return list_amounts(d, counts, a, out);
+}
+
+uint32_t kar_devices_claimed_by(const struct kar_devices *d, const char *uid, struct kar_arena *a,
+	struct kar_sched_amount **out)
+{
+	int64_t *counts = kar_arena_alloc(a, d->classes.n + 1, sizeof(*counts));
+	uint8_t *doubts = kar_arena_alloc(a, d->classes.n + 1, 1);
+	const struct kar_object *o;
+
+	for (struct kar_iter it = kar_store_by_index(d->in.claims, KAR_CLAIM_BY_POD, uid);
+		kar_iter_next(&it, &o);) {
+		const struct kar_claimed c = kar_device_claims_of(o);
+
+		for (uint32_t i = 0; i < c.n; i++) {
+			const struct kar_device *device = find_claimed(d, &c.items[i]);
+
+			if (device)
+				kar_device_classes_count(&d->classes, device, counts, doubts);
+		}
+	}
+	return list_amounts(d, counts, a, out);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------------- */

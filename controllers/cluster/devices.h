@@ -16,6 +16,7 @@
 #define KAR_DEVICES_H
 
 #include "api/core/deviceclass.h"
+#include "api/core/devicerequests.h"
 #include "controllers/cluster/capacity.h"
 #include "controllers/cluster/snapshot.h"
 
@@ -39,6 +40,22 @@ void kar_devices_listen(struct kar_devices *d, void (*changed)(void *arg), void 
 
 /* Pods ask by this name: if it is the implicit one of a class, it counts from now on. May change all nodes of the snapshot. */
 void kar_devices_ask(struct kar_devices *d, const char *resource) KAR_NONNULL;
+
+/* By which resources a request of a claim is counted: each of its devices takes one of both. */
+struct kar_device_asked {
+	const char *resource; /* of its class; NULL: there is no such DeviceClass */
+	const char *part;     /* of its selectors; NULL: it has none, or (.unread) they are not counted */
+	bool unread;
+};
+/* Both count from now on. May change all nodes of the snapshot. What it points to lives until a class changes. */
+struct kar_device_asked kar_devices_ask_for(struct kar_devices *d,
+	const struct kar_device_request *r) KAR_NONNULL;
+/* What claims have of usable nodes, in *@out (in @a); how many resources. */
+uint32_t kar_devices_claimed(const struct kar_devices *d, struct kar_arena *a,
+	struct kar_sched_amount **out) KAR_NONNULL;
+/* Of that, what the claims have that were made for the pod with this UID. */
+uint32_t kar_devices_claimed_by(const struct kar_devices *d, const char *uid, struct kar_arena *a,
+	struct kar_sched_amount **out) KAR_NONNULL;
 /* The class that serves the extended resource; NULL: none. */
 const struct kar_deviceclass *kar_devices_class(const struct kar_devices *d,
 	const char *resource) KAR_NONNULL;

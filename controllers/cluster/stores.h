@@ -10,8 +10,10 @@
 #include "api/types.h"
 #include "common/kube/store.h"
 #include "controllers/cluster/capacity.h"
+#include "controllers/cluster/claims.h"
 #include "controllers/cluster/devices.h"
 #include "controllers/cluster/expected.h"
+#include "controllers/cluster/lookups.h"
 #include "controllers/cluster/settings.h"
 #include "controllers/cluster/snapshot.h"
 #include "controllers/cluster/templates.h"
@@ -45,6 +47,7 @@
 	X(deviceclasses, kar_deviceclass_type, NULL, KAR_IF_NO_DEVICES) \
 	X(resourceslices, kar_resourceslice_type, NULL, KAR_IF_NO_DEVICES) \
 	X(resourceclaims, kar_resourceclaim_type, NULL, KAR_IF_NO_DEVICES) \
+	X(claimtemplates, kar_resourceclaimtemplate_type, NULL, KAR_IF_NO_DEVICES) \
 	X(volumeclaims, kar_volumeclaim_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(volumes, kar_volume_type, NULL, KAR_IF_NO_VOLUMES) \
 	X(storageclasses, kar_storageclass_type, NULL, KAR_IF_NO_VOLUMES) \

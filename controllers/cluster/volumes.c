@@ -5,9 +5,8 @@
 #include "api/types.h"
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "controllers/cluster/lookups.h"
 #include "controllers/cluster/stores.h"
-
-enum { TERMS = 16 }; /* of a pod and its volumes together; more are left to the scheduler */
 
 #define NO_PROVISIONER "kubernetes.io/no-provisioner"
 
@@ -134,43 +133,6 @@ static struct answer answer_of(const struct kar_stores *s, const char *ns, const
 
 /* --- needs ------------------------------------------------------------------------------------------- */
 
-static struct kar_node_term both(const struct kar_node_term *x, const struct kar_node_term *y,
-	struct kar_arena *a)
-{
-	struct kar_requirement *all = kar_arena_alloc(a, x->n + y->n + 1, sizeof(*all));
-
-	if (x->n)
-		memcpy(all, x->requirements, x->n * sizeof(*all));
-	if (y->n)
-		memcpy(all + x->n, y->requirements, y->n * sizeof(*all));
-	/* A term without requirements never holds. */
-	return (struct kar_node_term){ .requirements = all, .n = x->n && y->n ? x->n + y->n : 0 };
-}
-
-/* The terms of @more hold, too: each with each. False: they are too many. */
-static bool add_terms(struct kar_pod_needs *needs, const struct kar_pod_needs *more, struct kar_arena *a)
-{
-	struct kar_node_term *terms;
-	uint32_t n = 0;
-
-	if (!needs->has_terms) {
-		needs->has_terms = true;
-		needs->terms = more->terms;
-		needs->n_terms = more->n_terms;
-		return true;
-	}
-	if ((uint64_t)needs->n_terms * more->n_terms > TERMS)
-		return false;
-	terms = kar_arena_alloc(a, TERMS, sizeof(*terms));
-	for (uint32_t i = 0; i < needs->n_terms; i++) {
-		for (uint32_t k = 0; k < more->n_terms; k++)
-			terms[n++] = both(&needs->terms[i], &more->terms[k], a);
-	}
-	needs->terms = terms;
-	needs->n_terms = n;
-	return true;
-}
-
 const struct kar_pod_needs *kar_volumes_add(const struct kar_stores *s, const char *ns,
 	const struct kar_pod_needs *needs, struct kar_arena *a)
 {
@@ -186,21 +148,12 @@ const struct kar_pod_needs *kar_volumes_add(const struct kar_stores *s, const ch
 	for (uint32_t i = 0; i < needs->n_volumes; i++) {
 		const struct answer v = answer_of(s, ns, &needs->volumes[i]);
 
-		unknown |= v.unknown || (v.nodes && !add_terms(out, v.nodes, a));
+		unknown |= v.unknown || (v.nodes && !kar_needs_add_terms(out, v.nodes, a));
 	}
 	if (unknown)
 		out->unverified =
 			out->unverified ? kar_arena_printf(a, "%s, volumes", out->unverified) : "volumes";
 	return out;
-}
-
-kar_class kar_volumes_class_of(const struct kar_stores *s, const char *ns, const struct kar_pod_needs *needs)
-{
-	struct kar_arena scratch = { 0 };
-	kar_class class = kar_snapshot_class_of(s->snapshot, kar_volumes_add(s, ns, needs, &scratch));
-
-	kar_arena_release(&scratch);
-	return class;
 }
 
 const char *kar_volumes_pending(const struct kar_stores *s, const char *ns, const struct kar_pod_needs *needs,

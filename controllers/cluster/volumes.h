@@ -18,12 +18,6 @@
 
 struct kar_stores;
 
-/*
- * The class of pods in namespace @ns with these needs, what their volumes need in it. Valid as long as that of
- * kar_snapshot_class_of(), and until a claim, a volume or a StorageClass changes.
- */
-kar_class kar_volumes_class_of(const struct kar_stores *s, const char *ns,
-	const struct kar_pod_needs *needs) KAR_NONNULL;
 /* @needs of a pod in namespace @ns with those of its volumes, in @a or borrowed; it has no volumes then. */
 const struct kar_pod_needs *kar_volumes_add(const struct kar_stores *s, const char *ns,
 	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL KAR_RETNN;

@@ -230,6 +230,7 @@ static bool is_outdated(const struct kar_stores *stores, const struct podgroup_v
 	const struct kar_pg_placement *pl = &v->group->status.placement;
 	const struct kar_pod **sorted;
 	struct kar_sched *sched;
+	kar_class *classes;
 	bool fits = true;
 	size_t mark;
 
@@ -237,17 +238,21 @@ static bool is_outdated(const struct kar_stores *stores, const struct podgroup_v
 		return false;
 	sorted = podgroup_by_name(v, a);
 	sched = kar_snapshot_sched(stores->snapshot);
+	classes = kar_arena_alloc(a, pl->n_plan + 1, sizeof(*classes));
+	for (size_t i = 0; i < pl->n_plan; i++) {
+		const struct kar_pod *pod = podgroup_named(sorted, v->n_pods, pl->plan[i].role);
+
+		if (pod && pod->needs)
+			classes[i] = kar_needs_class_of(stores, pod->o.ns, pod->needs);
+	}
 	mark = kar_sched_mark(sched);
 	for (size_t i = 0; i < pl->n_plan && fits; i++) {
-		const struct kar_pod *pod = podgroup_named(sorted, v->n_pods, pl->plan[i].role);
 		const char *node = kar_pg_planned_node(&pl->plan[i], a);
-		kar_class class;
 
-		if (!pod || !pod->needs || !node[0])
+		if (!classes[i] || !node[0])
 			continue;
-		class = kar_volumes_class_of(stores, pod->o.ns, pod->needs);
-		fits = kar_sched_fits_on(sched, class, node);
-		kar_sched_take(sched, node, class, 1);
+		fits = kar_sched_fits_on(sched, classes[i], node);
+		kar_sched_take(sched, node, classes[i], 1);
 	}
 	kar_sched_undo(sched, mark);
 	return !fits;

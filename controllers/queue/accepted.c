@@ -19,12 +19,17 @@ static void check_class(struct making *m, const char *name)
 			kar_arena_printf(m->arena, KAR_NOT_QUEUED_CLASS, name));
 }
 
-/* Nobody looks at the volumes of pods that are created bound. */
-static void check_bound_volumes(struct making *m, const struct kar_workload_role *r,
+/* Nobody looks at the volumes of pods that are created bound, and a kubelet admits one without its devices. */
+static void check_bound_objects(struct making *m, const struct kar_workload_role *r,
 	const struct kar_pod_needs *needs)
 {
 	const char *ns = m->owner->ns, *what = kar_volumes_by_scheduler(m->p->stores, ns, needs);
 
+	if (needs->n_claims)
+		queue_refuse(m->in, KAR_QR_UNSUPPORTED,
+			kar_arena_printf(m->arena,
+				"only kube-scheduler allocates devices (resource claim %s of task %s): use " KAR_DEFAULT_SCHEDULER,
+				needs->claims[0].name, r->name));
 	if (!what)
 		what = kar_volumes_add(m->p->stores, ns, needs, m->arena)->unverified;
 	if (what)
@@ -34,22 +39,23 @@ static void check_bound_volumes(struct making *m, const struct kar_workload_role
 				what, r->name));
 }
 
-/* Its pods get no node before their volumes have one, or can have one. */
-static void check_volumes(struct making *m, size_t role)
+/* Its pods get no node before their volumes have one, or can have one, and before it is known what devices they ask for. */
+static void check_objects(struct making *m, size_t role)
 {
 	const struct kar_workload_role *r = &m->roles.items[role];
 	const struct kar_pod_needs *stored =
 		m->kind->needs(m->owner, role, m->p->stores->templates, m->p->mono).stored;
 	const struct kar_pod_needs *needs = stored ? stored : r->needs;
-	const char *why;
+	struct kar_needs_pending pending;
 
-	if (!needs || !needs->n_volumes)
+	if (!needs || (!needs->n_volumes && !needs->n_claims))
 		return;
-	why = kar_volumes_pending(m->p->stores, m->owner->ns, needs, m->arena);
-	if (why)
-		queue_refuse(m->in, KAR_QR_VOLUME_PENDING, why);
+	pending = kar_needs_pending(m->p->stores, m->owner->ns, needs, m->arena);
+	if (pending.why)
+		queue_refuse(m->in, pending.devices ? KAR_QR_DEVICES_UNKNOWN : KAR_QR_VOLUME_PENDING,
+			pending.why);
 	else if (m->kind->is_direct(m->owner, m->p->served))
-		check_bound_volumes(m, r, needs);
+		check_bound_objects(m, r, needs);
 }
 
 /* @ran: pods of these templates have existed; @proven: it needs no question. */
@@ -145,7 +151,7 @@ void queue_check_accepted(struct making *m)
 	}
 	for (size_t i = 0; i < m->roles.n; i++) {
 		if (m->roles.items[i].replicas > 0)
-			check_volumes(m, i);
+			check_objects(m, i);
 	}
 	m->in->takes_nothing |= m->in->unchecked;
 }

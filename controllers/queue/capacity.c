@@ -12,10 +12,16 @@
 #include "common/base/str.h"
 #include "common/codec/quantity.h"
 
-/* Pods on usable nodes that are in no group, by class. */
+struct amounts {
+	struct kar_sched_amount items[KAR_SCHED_RESOURCES];
+	uint32_t n;
+};
+
+/* Pods on usable nodes that are in no group, by class, and the devices of claims that are of no pod of a group. */
 struct queue_sums {
 	int64_t *on_nodes;
 	kar_class n;
+	struct amounts devices;
 };
 
 static void grow(struct queue_pass *p, kar_class class)
@@ -26,7 +32,8 @@ static void grow(struct queue_pass *p, kar_class class)
 
 	if (q->n)
 		memcpy(all, q->on_nodes, q->n * sizeof(*all));
-	*q = (struct queue_sums){ all, n };
+	q->on_nodes = all;
+	q->n = n;
 }
 
 static void add(struct queue_pass *p, kar_class class, int64_t n)
@@ -35,33 +42,6 @@ static void add(struct queue_pass *p, kar_class class, int64_t n)
 		grow(p, class);
 	p->sums->on_nodes[class] += n;
 }
-
-void queue_owns(struct queue_pass *p, const struct kar_pod *pod)
-{
-	if (p->nodes && kar_capacity_use(p->stores->capacity, pod) == KAR_CAPACITY_ON_NODE)
-		add(p, kar_snapshot_class_of(p->nodes, pod->needs), -1);
-}
-
-static void add_kind(void *arg, const struct kar_pod_needs *needs, int64_t on_nodes)
-{
-	struct queue_pass *p = arg;
-
-	add(p, kar_snapshot_class_of(p->nodes, needs), on_nodes);
-}
-
-void queue_count_capacity(struct queue_pass *p)
-{
-	p->sums = kar_arena_alloc(p->arena, 1, sizeof(*p->sums));
-	if (p->nodes)
-		kar_capacity_each(p->stores->capacity, add_kind, p);
-}
-
-/* --- amounts ------------------------------------------------------------------------------------------ */
-
-struct amounts {
-	struct kar_sched_amount items[KAR_SCHED_RESOURCES];
-	uint32_t n;
-};
 
 static void add_amount(struct amounts *s, const char *resource, int64_t each, int64_t n)
 {
@@ -78,6 +58,48 @@ static void add_amount(struct amounts *s, const char *resource, int64_t each, in
 		__builtin_add_overflow(s->items[i].amount, amount, &s->items[i].amount))
 		s->items[i].amount = INT64_MAX;
 }
+
+/* What it has by claims is in what its group needs of nodes (kar_needs_class_of()). */
+static void own_devices(struct queue_pass *p, const struct kar_pod *pod)
+{
+	struct kar_sched_amount *all;
+	uint32_t n = kar_devices_claimed_by(p->stores->devices, pod->o.uid, p->arena, &all);
+
+	for (uint32_t i = 0; i < n; i++)
+		add_amount(&p->sums->devices, all[i].resource, all[i].amount, -1);
+}
+
+void queue_owns(struct queue_pass *p, const struct kar_pod *pod)
+{
+	if (!p->nodes || kar_capacity_use(p->stores->capacity, pod) != KAR_CAPACITY_ON_NODE)
+		return;
+	add(p, kar_snapshot_class_of(p->nodes, pod->needs), -1);
+	if (pod->needs->n_claims)
+		own_devices(p, pod);
+}
+
+static void add_kind(void *arg, const struct kar_pod_needs *needs, int64_t on_nodes)
+{
+	struct queue_pass *p = arg;
+
+	add(p, kar_snapshot_class_of(p->nodes, needs), on_nodes);
+}
+
+void queue_count_capacity(struct queue_pass *p)
+{
+	struct kar_sched_amount *claimed;
+	uint32_t n;
+
+	p->sums = kar_arena_alloc(p->arena, 1, sizeof(*p->sums));
+	if (!p->nodes)
+		return;
+	kar_capacity_each(p->stores->capacity, add_kind, p);
+	n = kar_devices_claimed(p->stores->devices, p->arena, &claimed);
+	for (uint32_t i = 0; i < n; i++)
+		add_amount(&p->sums->devices, claimed[i].resource, claimed[i].amount, 1);
+}
+
+/* --- amounts ------------------------------------------------------------------------------------------ */
 
 static void add_class(struct queue_pass *p, struct amounts *s, kar_class class)
 {
@@ -125,8 +147,7 @@ static void expect_pods(struct queue_pass *p)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kar_pod *pod = pods[i];
-		struct kar_queue_expected e = { .class = kar_volumes_class_of(p->stores, pod->o.ns,
-							pod->needs),
+		struct kar_queue_expected e = { .class = kar_needs_class_of(p->stores, pod->o.ns, pod->needs),
 			.priority = pod->priority,
 			.n = 1,
 			.node = pod->nominated ? pod->nominated : pod->pin,
@@ -151,6 +172,12 @@ void queue_finish_capacity(struct queue_pass *p)
 
 	for (kar_class class = 1; p->nodes && class < p->sums->n; class ++)
 		add_class(p, used, class);
+	for (uint32_t i = 0; p->nodes && i < p->sums->devices.n; i++) {
+		const struct kar_sched_amount *one = &p->sums->devices.items[i];
+
+		if (one->amount > 0)
+			add_amount(used, one->resource, one->amount, 1);
+	}
 	p->snapshot.alloc = (struct kar_queue_amounts){ offers, n };
 	p->snapshot.foreign = (struct kar_queue_amounts){ used->items, used->n };
 	if (p->nodes)

@@ -286,7 +286,7 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 		queue_quota_owns(p->quota, pod);
 		queue_leaving_add(&runs,
 			&(struct kar_queue_leaving){ .node = pod->node,
-				.class = kar_snapshot_class_of(p->stores->snapshot, pod->needs),
+				.class = kar_needs_class_of(p->stores, pod->o.ns, pod->needs),
 				.n = 1,
 				.deletion = pod->deletion },
 			queue_quota_of_pod(p->quota, pod));

@@ -64,7 +64,7 @@ static bool take_from_hold(const struct gathering *m, struct kar_queue_amounts *
 {
 	const struct kar_snapshot *nodes = m->p->stores->snapshot;
 	const struct kar_pod_needs *needs = kar_sched_needs(kar_snapshot_sched(nodes),
-		kar_snapshot_class_of(m->p->stores->snapshot, pod->needs ? pod->needs : &kar_no_needs));
+		kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs));
 	bool fits = true;
 
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {

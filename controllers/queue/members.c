@@ -11,7 +11,7 @@
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
-	return kar_volumes_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs);
+	return kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs);
 }
 
 /* --- runs ------------------------------------------------------------------------------------------- */
@@ -167,7 +167,9 @@ static const char *obstacle(const struct gathering *m)
 		const struct kar_pod *pod = m->unbound.items[i];
 		const char *what = kar_sched_unverified(s, class_of(m, pod));
 
-		if (!what && pod->needs)
+		if (pod->needs && pod->needs->n_claims)
+			what = "resource claims";
+		else if (!what && pod->needs)
 			what = kar_volumes_by_scheduler(m->p->stores, pod->o.ns, pod->needs);
 		if (what || pod->pin)
 			return kar_arena_printf(m->arena,
@@ -354,19 +356,20 @@ static bool is_unsupported(struct gathering *m, bool started, const char *why)
 	return why;
 }
 
-/* No member gets a node before it has its volumes: those whose volumes are pending keep all from starting. */
-static void check_volumes(struct gathering *m)
+/* No member gets a node before it has its volumes and devices: those that wait for one keep all from starting. */
+static void check_objects(struct gathering *m)
 {
 	for (size_t i = 0; i < m->unbound.n; i++) {
 		const struct kar_pod *pod = m->unbound.items[i];
-		const char *why = pod->needs
-			? kar_volumes_pending(m->p->stores, pod->o.ns, pod->needs, m->arena)
-			: NULL;
+		struct kar_needs_pending pending = { 0 };
 
-		if (why) {
-			queue_refuse(m->in, KAR_QR_VOLUME_PENDING, why);
-			return;
-		}
+		if (pod->needs)
+			pending = kar_needs_pending(m->p->stores, pod->o.ns, pod->needs, m->arena);
+		if (!pending.why)
+			continue;
+		queue_refuse(m->in, pending.devices ? KAR_QR_DEVICES_UNKNOWN : KAR_QR_VOLUME_PENDING,
+			pending.why);
+		return;
 	}
 }
 
@@ -378,7 +381,7 @@ static struct queue_gang *gang_of(struct gathering *m, struct queue_gang *out, b
 	const char *why = m->placed_by_others ? NULL : obstacle(m);
 
 	if (!started && !m->bound && !m->placed_by_others)
-		check_volumes(m);
+		check_objects(m);
 	if (is_unsupported(m, started, why)) {
 		leave_alone(m);
 		return out;

@@ -12,7 +12,7 @@ static kar_class class_with_selector(const struct making *m, const struct kar_po
 	const struct kar_array *own)
 {
 	const struct kar_pair *pairs = own->items;
-	struct kar_pod_needs needs = *kar_volumes_add(m->p->stores, m->owner->ns, of, m->arena);
+	struct kar_pod_needs needs = *kar_needs_looked_up(m->p->stores, m->owner->ns, of, m->arena);
 	struct kar_sched_label *all;
 	kar_class class;
 
@@ -46,11 +46,11 @@ bool queue_find_classes(struct making *m)
 			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->mono).stored;
 
 		if (stored) /* with the node selector of the workload */
-			m->classes[i] = kar_volumes_class_of(m->p->stores, m->owner->ns, stored);
+			m->classes[i] = kar_needs_class_of(m->p->stores, m->owner->ns, stored);
 		else if (r->needs)
 			m->classes[i] = r->selector->n
 				? class_with_selector(m, r->needs, r->selector)
-				: kar_volumes_class_of(m->p->stores, m->owner->ns, r->needs);
+				: kar_needs_class_of(m->p->stores, m->owner->ns, r->needs);
 		all &= m->classes[i] != 0;
 		if (!m->classes[i])
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, &kar_no_needs);

@@ -367,7 +367,7 @@ static void check_devices_of(const struct queue_pass *p, struct kar_queue_group 
 	else if (waits && !kar_sched_offered(kar_snapshot_sched(p->stores->snapshot), resource))
 		queue_refuse(in, KAR_QR_DEVICES_UNKNOWN,
 			kar_arena_printf(p->arena,
-				"no node offers %s: no complete pool of ResourceSlices has a device of DeviceClass %s without taint and claim",
+				"no node offers %s: no complete pool of ResourceSlices has a device of DeviceClass %s without a taint",
 				resource, c->o.name));
 }
 

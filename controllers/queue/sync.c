@@ -273,7 +273,18 @@ static void on_claim(void *arg, const struct kar_object *old, const struct kar_o
 		kar_workqueue_add(c->queue, ALL);
 }
 
-/* Of a volume, or of how volumes are made. */
+/* Those that somebody has made himself may be waited for. */
+static void on_device_claim(void *arg, const struct kar_object *old, const struct kar_object *new)
+{
+	struct kar_controller *c = arg;
+	const struct queue_shared *shared = c->shared;
+	const struct kar_object *o = new ? new : old;
+
+	if (shared->waits_for_room && (o->unreadable || !kar_as_resourceclaim(o)->pod_uid))
+		kar_workqueue_add(c->queue, ALL);
+}
+
+/* Of a volume, or of how volumes are made, or of how claims of devices are. */
 static void on_storage(void *arg, const struct kar_object *old KAR_UNUSED,
 	const struct kar_object *new KAR_UNUSED)
 {
@@ -316,6 +327,8 @@ static void start(struct kar_controller *c)
 	kar_store_listen(c->stores->volumes, on_storage, c);
 	kar_store_listen(c->stores->storageclasses, on_storage, c);
 	kar_store_listen(c->stores->csidrivers, on_storage, c);
+	kar_store_listen(c->stores->claimtemplates, on_storage, c);
+	kar_store_listen(c->stores->resourceclaims, on_device_claim, c);
 	kar_templates_listen(c->stores->templates, NULL, on_verdict, c);
 	kar_devices_listen(c->stores->devices, on_verdict, c);
 	kar_workqueue_add(c->queue, ALL); /* queues of which nothing changes may lack a status */
@@ -358,7 +371,8 @@ static void note_waits_for_room(const struct queue_pass *p)
 		shared->may_grow |= may_grow(p, i);
 		shared->waits_for_room |= p->result.groups[i].reason >= KAR_QR_QUOTA_INVALID_TEMPLATE ||
 			p->result.groups[i].reason == KAR_QR_CHECKING_TEMPLATE ||
-			p->result.groups[i].reason == KAR_QR_VOLUME_PENDING || lacks_places(p, i) ||
+			p->result.groups[i].reason == KAR_QR_VOLUME_PENDING ||
+			p->result.groups[i].reason == KAR_QR_DEVICES_UNKNOWN || lacks_places(p, i) ||
 			may_grow(p, i) || p->groups[i].reservation || p->groups[i].waits_for_pods ||
 			queue_who_is_late(p, &p->groups[i], &p->result.groups[i]);
 	}

@@ -96,6 +96,8 @@ const char *const sim_types_other[] = {
 	"ResourceClaimSpec devices=1:DeviceClaim!",
 	"ResourceClaimStatus allocation=1:AllocationResult* reservedFor=2:[]ResourceClaimConsumerReference~uid",
 	" devices=4:[]AllocatedDeviceStatus",
+	"ResourceClaimTemplate metadata=1:meta.ObjectMeta spec=2:ResourceClaimTemplateSpec!",
+	"ResourceClaimTemplateSpec metadata=1:meta.ObjectMeta spec=2:ResourceClaimSpec!",
 	"ResourcePool name=1:s! generation=2:i! resourceSliceCount=3:i!",
 	"ResourceSlice metadata=1:meta.ObjectMeta spec=2:ResourceSliceSpec!",
 	"ResourceSliceSpec driver=1:s! pool=2:ResourcePool! nodeName=3:s* nodeSelector=4:core.NodeSelector*",

@@ -299,7 +299,7 @@ BUGS = [
     Bug("edit_not_awaited", "a job is made again with edited templates before its queue has let them in", QJ + "limit.c",
         "	return g && kar_podgroup_has_let_in(g, r->f->job->generation);", "	return g && r->f->job;"),
     Bug("needs_of_the_template", "a pod counts with what its template asks for, whatever it is stored with", QUEUE + "role_pods.c",
-        "	return pod->needs ? kar_volumes_class_of(m->p->stores, pod->o.ns, pod->needs) : m->classes[role];", "	return pod->needs && !m->classes ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[role];"),
+        "	return pod->needs ? kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs) : m->classes[role];", "	return pod->needs && !m->classes ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
 ]

@@ -129,7 +129,9 @@ static const struct {
 		NULL },
 	{ "topology_spread_if_possible",
 		"\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]", "", NULL },
-	{ "resource_claims", "\"resourceClaims\":[{\"name\":\"c\"}]", UNVERIFIED("resource claims"), NULL },
+	{ "resource_claims",
+		"\"resourceClaims\":[{\"name\":\"two\",\"resourceClaimTemplateName\":\"t\"},{\"name\":\"one\",\"resourceClaimTemplateName\":\"t\"},{\"name\":\"mine\",\"resourceClaimName\":\"c\"}]",
+		" devices of claim c devices by t devices by t", NULL },
 	{ "claim_for_a_volume",
 		"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}},{\"name\":\"w\",\"persistentVolumeClaim\":{\"claimName\":\"b\"}}]",
 		" volume b volume c", NULL },
@@ -145,7 +147,7 @@ static const struct {
 	{ "all_that_is_not_verified",
 		AFFINITY("\"podAffinity\":{" REQUIRED "[{}]},\"podAntiAffinity\":{" REQUIRED
 			 "[{},{}]}") ",\"resourceClaims\":[{}],\"volumes\":[{\"rbd\":{}}]",
-		UNVERIFIED("pod affinity, pod anti-affinity, resource claims, volumes"), NULL },
+		" devices of claim " UNVERIFIED("pod affinity, pod anti-affinity, volumes"), NULL },
 };
 
 static const char *pod_text(struct kar_arena *a, const char *spec, const char *status)
@@ -216,7 +218,7 @@ static const struct {
 	const char *name, *spec, *status, *needs;
 } lives[] = {
 	{ "bound_pod_takes_room_and_ports", "\"nodeName\":\"n1\"," EVERYTHING, "",
-		" cpu=1000 0.0.0.0:80/TCP" },
+		" cpu=1000 0.0.0.0:80/TCP devices of claim " },
 	{ "ended_pod_needs_nothing", "\"nodeName\":\"n1\"," EVERYTHING, "\"phase\":\"Succeeded\"", NULL },
 	{ "failed_pod_needs_nothing", EVERYTHING, "\"phase\":\"Failed\"", NULL },
 	{ "not_resized", RESIZED("2", ""), HAS("2", "2", ""), CPU_AND_5("2000") },
@@ -270,7 +272,7 @@ static void template_may_name_its_node(void **state KAR_UNUSED)
 	assert_string_equal(needs_text(kar_template_needs((struct kar_str){ json, strlen(json) }, &a, NULL,
 					       NULL),
 				    &a),
-		" cpu=1000 0.0.0.0:80/TCP on n1");
+		" cpu=1000 0.0.0.0:80/TCP devices of claim  on n1");
 	kar_arena_release(&a);
 }
 

@@ -195,7 +195,7 @@ static void needs_of_pods(void **state)
 		" terms (generation Gt 3 and gpu Exists and field metadata.name NotIn node-7 and zone In a b)"
 		" ~any ~infra=yes:NoSchedule ~node.kubernetes.io/not-ready:NoExecute"
 		" ~node.kubernetes.io/unreachable:NoExecute"
-		" volume of fast volume data unverified: pod affinity, pod anti-affinity, topology spread, resource claims, volumes\n",
+		" devices of claim claim devices by devices volume of fast volume data unverified: pod affinity, pod anti-affinity, topology spread, volumes\n",
 		"\nneeds cpu=3000 memory=1073741824\n",
 	};
 	struct kar_buf bytes = { 0 };

@@ -170,7 +170,7 @@ static void what_it_cannot_check_is_refused(void **state)
 	assert_string_equal(sync_text(true),
 		"patch podgroups/status ns/g (Admitted=False/Unsupported position=0)");
 	check_says(&w.sync.plan.actions[0],
-		"kar-scheduler does not place resource claims (task t): use default-scheduler");
+		"only kube-scheduler allocates devices (resource claim x of task t): use default-scheduler");
 }
 
 /* Nobody would bind pods that wait for nodes. */
@@ -288,7 +288,7 @@ static void devices_come_from_classes(void **state)
 		{ "none_is_free", "default-scheduler", "a.b/gpu",
 			",\"taints\":[{\"key\":\"bad\",\"effect\":\"NoExecute\"}]",
 			"patch podgroups/status ns/g (Admitted=False/DevicesUnknown position=0)",
-			"no node offers a.b/gpu: no complete pool of ResourceSlices has a device of DeviceClass gpu without taint and claim" },
+			"no node offers a.b/gpu: no complete pool of ResourceSlices has a device of DeviceClass gpu without a taint" },
 		{ "nobody_serves_it", "default-scheduler", "a.b/cpu", "",
 			"patch podgroups/status ns/g (Admitted=False/Infeasible position=0)", NULL },
 	};

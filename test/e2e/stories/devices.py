@@ -32,9 +32,9 @@ class Devices:
                       "spec": {"extendedResourceName": self.resource,
                                "selectors": [{"cel": {"expression": f"device.driver == '{self.driver}' && device.attributes['{self.driver}'].type == 'gpu'"}}]}})
 
-    def offer(self, node, n=EACH, tainted=0):
+    def offer(self, node, n=EACH, tainted=0, size="large"):
         def device(i):
-            made = {"name": f"gpu-{i}", "attributes": {"type": {"string": "gpu"}}}
+            made = {"name": f"gpu-{i}", "attributes": {"type": {"string": "gpu"}, "size": {"string": size}}}
             if i < tainted:
                 made["taints"] = [{"key": "broken", "effect": "NoSchedule"}]
             return made
@@ -106,7 +106,7 @@ def story_tainted_and_claimed_devices_are_not_offered(s):
                           "resourceClaims": [{"name": "gpu", "resourceClaimName": "mine"}]}})
         wait_until(lambda: len(d.allocated()) == 1, "the claim has its device")
         d.gang("seven", 1, each=7)
-        d.waits("seven", "Infeasible", f"a pod asks for 7 {d.resource}, the largest node has 6")
+        d.waits("seven", "InsufficientCapacity", f"insufficient {d.resource}: 7 requested, 6 of 7 free (1 short), taken by pods of no queue: 1 {d.resource}")
         d.gang("six", 1, each=6)
         d.starts("six", 1, 7)
         s.kubectl("delete", "pod", "mine", "--wait=false")

@@ -1,0 +1,71 @@
+#include "controllers/cluster/lookups.h"
+
+#include <string.h>
+
+#include "controllers/cluster/claims.h"
+#include "controllers/cluster/stores.h"
+#include "controllers/cluster/volumes.h"
+
+enum { TERMS = 16 }; /* of a pod and its volumes together; more are left to the scheduler */
+
+static struct kar_node_term both(const struct kar_node_term *x, const struct kar_node_term *y,
+	struct kar_arena *a)
+{
+	struct kar_requirement *all = kar_arena_alloc(a, x->n + y->n + 1, sizeof(*all));
+
+	if (x->n)
+		memcpy(all, x->requirements, x->n * sizeof(*all));
+	if (y->n)
+		memcpy(all + x->n, y->requirements, y->n * sizeof(*all));
+	/* A term without requirements never holds. */
+	return (struct kar_node_term){ .requirements = all, .n = x->n && y->n ? x->n + y->n : 0 };
+}
+
+bool kar_needs_add_terms(struct kar_pod_needs *needs, const struct kar_pod_needs *more, struct kar_arena *a)
+{
+	struct kar_node_term *terms;
+	uint32_t n = 0;
+
+	if (!needs->has_terms) {
+		needs->has_terms = true;
+		needs->terms = more->terms;
+		needs->n_terms = more->n_terms;
+		return true;
+	}
+	if ((uint64_t)needs->n_terms * more->n_terms > TERMS)
+		return false;
+	terms = kar_arena_alloc(a, TERMS, sizeof(*terms));
+	for (uint32_t i = 0; i < needs->n_terms; i++) {
+		for (uint32_t k = 0; k < more->n_terms; k++)
+			terms[n++] = both(&needs->terms[i], &more->terms[k], a);
+	}
+	needs->terms = terms;
+	needs->n_terms = n;
+	return true;
+}
+
+const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, const char *ns,
+	const struct kar_pod_needs *needs, struct kar_arena *a)
+{
+	return kar_claims_add(s, ns, kar_volumes_add(s, ns, needs, a), a);
+}
+
+kar_class kar_needs_class_of(const struct kar_stores *s, const char *ns, const struct kar_pod_needs *needs)
+{
+	struct kar_arena scratch = { 0 };
+	kar_class class = kar_snapshot_class_of(s->snapshot, kar_needs_looked_up(s, ns, needs, &scratch));
+
+	kar_arena_release(&scratch);
+	return class;
+}
+
+struct kar_needs_pending kar_needs_pending(const struct kar_stores *s, const char *ns,
+	const struct kar_pod_needs *needs, struct kar_arena *a)
+{
+	const char *why = kar_volumes_pending(s, ns, needs, a);
+
+	if (why)
+		return (struct kar_needs_pending){ .why = why };
+	why = kar_claims_pending(s, ns, needs, a);
+	return (struct kar_needs_pending){ .why = why, .devices = why != NULL };
+}

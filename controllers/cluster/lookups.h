@@ -1,0 +1,35 @@
+/*
+ * lookups - what pods need whose specs name other objects: PersistentVolumeClaims (volumes.h) and ResourceClaims (claims.h). These are
+ * looked up in caches each time, because they may change while the pods stay as they are.
+ */
+#ifndef KAR_LOOKUPS_H
+#define KAR_LOOKUPS_H
+
+#include "common/sched/sched.h"
+
+struct kar_stores;
+
+/*
+ * The class of pods in namespace @ns with these needs, what the objects need that they name in it. Valid as long as that of
+ * kar_snapshot_class_of(), and until one of these objects changes. May change all nodes of the snapshot (kar_devices_ask()), so nothing
+ * of it may be marked.
+ */
+kar_class kar_needs_class_of(const struct kar_stores *s, const char *ns,
+	const struct kar_pod_needs *needs) KAR_NONNULL;
+/* @needs of a pod in namespace @ns with those of the objects that it names, in @a or borrowed; it names none then. Likewise. */
+const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, const char *ns,
+	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL KAR_RETNN;
+
+/* Why pods in namespace @ns with these needs cannot have a node yet. */
+struct kar_needs_pending {
+	const char *why; /* in the arena; NULL: no object that they name keeps them from it */
+	bool devices;    /* it is about devices, not about volumes */
+};
+struct kar_needs_pending kar_needs_pending(const struct kar_stores *s, const char *ns,
+	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL;
+
+/* The terms of @more, which is about nodes alone, hold as well: each with each. False: they are too many, and left out. */
+bool kar_needs_add_terms(struct kar_pod_needs *needs, const struct kar_pod_needs *more,
+	struct kar_arena *a) KAR_NONNULL;
+
+#endif
