@@ -248,8 +248,7 @@ static void finish(struct making *m)
 	in->n_unbound = m->runs.n_unbound;
 	in->desired = st->has_desired ? kar_podgroup_allows(m->group, m->qg->workload->pods, left) : left;
 	/* It is adopted with the pods that it has: what it lacks is asked of the queue, as if its owner had made it larger. */
-	if (m->qg->admitted && !m->qg->recorded && m->let_go > 0 && m->let_go == m->live &&
-		m->live < in->desired)
+	if (m->qg->admitted && !m->qg->recorded && m->live < in->desired)
 		in->desired = (int32_t)m->live;
 	if (in->desired < in->min &&
 		m->let_go > in->desired) /* its minimum was raised: what has started for it counts */

@@ -143,6 +143,34 @@ static void started_job_whose_group_was_deleted_keeps_its_place(void **state)
 	}
 }
 
+/* The same of a job of four pods: it has its place with those that it has, whatever holds them; the others are asked of the queue. */
+static const struct {
+	const char *name, *pod, *says;
+} adopted[] = {
+	{ "with_the_pod_that_runs", ",\"spec\":{\"nodeName\":\"n1\"}", "\"desired\":1," },
+	{ "with_the_pod_that_starts", ",\"spec\":{}", "\"desired\":1," },
+	{ "with_one_that_somebody_has_made_with_our_gate",
+		",\"spec\":{\"schedulingGates\":[{\"name\":\"kube-arbitrator.io/gang\"}]}",
+		"\"desired\":1," },
+};
+
+static void job_is_adopted_with_the_pods_that_it_has(void **state)
+{
+	for (size_t i = 0; i < KAR_LEN(adopted); i++) {
+		assert_int_equal(teardown(state), 0); /* a world of its own for each row */
+		setup(state);
+		put_queue("default", "\"capability\":{\"pods\":1}");
+		put_named(w.stores.queuejobs, "o", "",
+			",\"spec\":{\"taskSpecs\":[{\"name\":\"t\",\"replicas\":4,\"template\":{}}]},\"status\":{\"phase\":\"Starting\",\"incarnation\":1,"
+			"\"tasks\":[{\"name\":\"t\",\"started\":true}]}");
+		put_group_of_job("o", "");
+		put_named(w.stores.pods, "o-t-0", OF_JOB_O, adopted[i].pod);
+		if (!strstr(sync_text(true), "ns/o (Admitted=True"))
+			fail_msg("%s: it is not adopted", adopted[i].name);
+		check_says(&w.sync.plan.actions[0], adopted[i].says);
+	}
+}
+
 /* Nothing else would wake it. */
 static void pass_comes_when_an_orphan_has_had_its_minute(void **state)
 {
@@ -163,6 +191,7 @@ int main(void)
 		TEST(orphan_makes_room_for_jobs),
 		TEST(orphaned_job_keeps_its_place_while_its_pods_are_there),
 		TEST(started_job_whose_group_was_deleted_keeps_its_place),
+		TEST(job_is_adopted_with_the_pods_that_it_has),
 		TEST(pass_comes_when_an_orphan_has_had_its_minute),
 	};
 
