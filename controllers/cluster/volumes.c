@@ -79,7 +79,9 @@ static struct answer of_volume(const struct kar_stores *s, const char *name)
 {
 	const struct kar_object *o = kar_store_get(s->volumes, NULL, name);
 
-	if (!o || o->unreadable || kar_as_volume(o)->unknown)
+	if (!o) /* it comes in a moment, or never: kube-scheduler looks for it, too */
+		return (struct answer){ .pending = "is bound to a PersistentVolume that does not exist" };
+	if (o->unreadable || kar_as_volume(o)->unknown)
 		return (struct answer){ .unknown = true };
 	return (struct answer){ .nodes = kar_as_volume(o)->nodes,
 		.by_scheduler =

@@ -12,7 +12,7 @@
 #define PLACED "(Admitted=True/Admitted position=0 placed)"
 #define REFUSED(reason) "(Admitted=False/" reason " position=0)"
 
-/* Claims: shared (bound, for all nodes), disk (bound, of node n2), now (made at once), later (made for a node), unseen (bound to a volume that is not there). */
+/* Claims: shared (bound, for all nodes), disk (bound, of node n2), now (made at once), later (made for a node), alone (bound, for one pod at a time). */
 static void put_claims(void)
 {
 	struct kar_store *const read[] = { w.stores.volumeclaims, w.stores.volumes, w.stores.storageclasses,
@@ -30,8 +30,8 @@ static void put_claims(void)
 		",\"spec\":{\"storageClassName\":\"now\"},\"status\":{\"phase\":\"Pending\"}");
 	put_named(w.stores.volumeclaims, "later", "",
 		",\"spec\":{\"storageClassName\":\"later\"},\"status\":{\"phase\":\"Pending\"}");
-	put_named(w.stores.volumeclaims, "unseen", "",
-		",\"spec\":{\"volumeName\":\"u\"},\"status\":{\"phase\":\"Bound\"}");
+	put_named(w.stores.volumeclaims, "alone", "",
+		",\"spec\":{\"volumeName\":\"s\",\"accessModes\":[\"ReadWriteOncePod\"]},\"status\":{\"phase\":\"Bound\"}");
 	put_named(w.stores.volumes, "s", "", ",\"spec\":{}");
 	put_named(w.stores.volumes, "d", "",
 		",\"spec\":{\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"disk\",\"operator\":\"Exists\"}]}]}}}");
@@ -80,9 +80,9 @@ static const struct {
 	{ "claim_is_not_bound", USES("now"), false, REFUSED("VolumePending"),
 		"PersistentVolumeClaim now is not bound" },
 	{ "volume_is_made_for_the_node", USES("later"), false, PLACED, NULL },
-	{ "nobody_knows_the_volume", USES("unseen"), true, REFUSED("Unsupported"),
+	{ "for_one_pod_at_a_time", USES("alone"), true, REFUSED("Unsupported"),
 		"kar-scheduler does not place volumes" },
-	{ "of_which_kube_scheduler_may_know", USES("unseen"), false, PLACED, NULL },
+	{ "of_which_kube_scheduler_may_know", USES("alone"), false, PLACED, NULL },
 	{ "but_only_kube_scheduler_can_ask_for_that", USES("later"), true, REFUSED("Unsupported"),
 		"kar-scheduler does not place volumes that are made for a node" },
 };
