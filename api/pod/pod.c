@@ -233,7 +233,7 @@ static struct kar_pod *allocate(const struct pod_wire *w, struct kar_intern *str
 	struct pod_loss_block loss = job_size ? pod_loss_measure(w, strings) : (struct pod_loss_block){ 0 };
 	const char *gang = group_name(m) ? pod_gang_read(m, strings) : NULL;
 	const char *queue = queue_of(m, strings);
-	const char *labels = group_name(m) ? pod_labels_read(&m->labels, strings) : NULL;
+	const char *labels = pod_labels_read(&m->labels, strings);
 	const char *asks[3] = { NULL };
 	size_t n_asks = 0, asks_size;
 	size_t unplaced_size = group_name(m) && pod_unplaced_is(w) ? sizeof(struct kar_pod_unplaced) : 0;

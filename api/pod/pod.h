@@ -182,8 +182,8 @@ static inline const char *kar_pod_queue(const struct kar_pod *p)
 }
 
 /*
- * Interned; labels of a pod in a PodGroup beside those that a QueueJob gives to its pods, as one text that all pods of a task share; NULL: it
- * has none, or is in no PodGroup. Behind the struct.
+ * Interned; labels of a pod beside those that a QueueJob gives to its pods, as one text that all pods of a task share; NULL: it has none.
+ * Behind the struct.
  */
 static inline const char *kar_pod_more_labels(const struct kar_pod *p)
 {
@@ -191,7 +191,7 @@ static inline const char *kar_pod_more_labels(const struct kar_pod *p)
 		? ((const char *const *)(const void *)(p + 1))[p->asks_for_gang + p->asks_for_queue]
 		: NULL;
 }
-/* The labels of a pod in a PodGroup (struct kar_pair, bounded by kar_copy_pairs()), in @a, but for the index of a pod of a QueueJob. */
+/* The labels of a pod (struct kar_pair, bounded by kar_copy_pairs()), in @a, but for the index of a pod of a QueueJob. */
 struct kar_array kar_pod_labels(const struct kar_pod *p, struct kar_arena *a) KAR_NONNULL;
 
 static inline bool kar_pod_finished(const struct kar_pod *p)

@@ -270,17 +270,6 @@ static void read_tolerations(struct making *m, const struct kar_array *toleratio
 	}
 }
 
-static bool spread_is_required(const struct kar_array *constraints)
-{
-	const struct pod_wire_spread *c = constraints->items;
-
-	for (size_t i = 0; i < constraints->n; i++) {
-		if (!kar_streq(c[i].otherwise, "ScheduleAnyway"))
-			return true;
-	}
-	return false;
-}
-
 /* Disks that only one node may use. */
 static bool has_disks(const struct kar_array *volumes)
 {
@@ -324,15 +313,23 @@ static void read_claims(struct making *m, const struct kar_array *claims)
 	}
 }
 
+static void read_rules(struct making *m, const struct pod_wire_spec *spec, bool bound)
+{
+	struct pod_rules rules = { 0 };
+
+	pod_rules_read(spec, bound, m->a, &rules);
+	m->needs.rules = rules.items;
+	m->needs.n_rules = rules.n;
+	for (uint32_t i = 0; i < rules.n_unverified; i++)
+		note_unverified(m, rules.unverified[i]);
+}
+
 static void note_what_is_not_modelled(struct making *m, const struct pod_wire_spec *spec)
 {
 	const struct {
 		const char *name;
 		bool asked;
 	} rules[] = {
-		{ "pod affinity", spec->affinity.pod.required.n > 0 },
-		{ "pod anti-affinity", spec->affinity.anti.required.n > 0 },
-		{ "topology spread", spread_is_required(&spec->spread) },
 		{ "volumes", has_disks(&spec->volumes) },
 	};
 
@@ -350,6 +347,8 @@ static void read_constraints(struct making *m, const struct pod_wire_spec *spec,
 	m->needs.node = !bound && kar_has_text(spec->node) ? spec->node : NULL;
 	read_ports(m, spec);
 	read_claims(m, &spec->claims);
+	if (!m->needs.node)
+		read_rules(m, spec, bound);
 	if (bound || m->needs.node)
 		return;
 	note_what_is_not_modelled(m, spec);

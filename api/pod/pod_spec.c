@@ -73,8 +73,29 @@ static const struct kar_desc node_affinity_desc = { .what = "NodeAffinity",
 	.fields = node_affinity_fields,
 	.n_fields = KAR_LEN(node_affinity_fields) };
 
+static const struct kar_field selector_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_selector, labels, "matchLabels", 1, KAR_F_MAP),
+	KAR_FIELD_PB_SUB(struct pod_wire_selector, expressions, "matchExpressions", 2, KAR_F_ARRAY,
+		&requirement_desc),
+};
+static const struct kar_desc selector_desc =
+	KAR_DESC("LabelSelector", struct pod_wire_selector, selector_fields);
+
+static const struct kar_field pod_term_fields[] = {
+	KAR_FIELD_PB_SUB(struct pod_wire_pod_term, selector, "labelSelector", 1, KAR_F_OBJECT_PTR,
+		&selector_desc),
+	KAR_FIELD_PB(struct pod_wire_pod_term, namespaces, "namespaces", 2, KAR_F_ARRAY),
+	KAR_FIELD_PB(struct pod_wire_pod_term, key, "topologyKey", 3, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct pod_wire_pod_term, ns_selector, "namespaceSelector", 4, KAR_F_OBJECT_PTR,
+		&selector_desc),
+	KAR_FIELD_PB(struct pod_wire_pod_term, label_keys, "matchLabelKeys", 5, KAR_F_ARRAY),
+	KAR_FIELD_PB(struct pod_wire_pod_term, other_keys, "mismatchLabelKeys", 6, KAR_F_ARRAY),
+};
+static const struct kar_desc pod_term_desc =
+	KAR_DESC("PodAffinityTerm", struct pod_wire_pod_term, pod_term_fields);
+
 static const struct kar_field pod_terms_fields[] = {
-	KAR_FIELD_PB_SUB(struct pod_wire_pod_terms, required, REQUIRED, 1, KAR_F_ARRAY, &present_desc),
+	KAR_FIELD_PB_SUB(struct pod_wire_pod_terms, required, REQUIRED, 1, KAR_F_ARRAY, &pod_term_desc),
 };
 static const struct kar_desc pod_terms_desc =
 	KAR_DESC("PodAffinity", struct pod_wire_pod_terms, pod_terms_fields);
@@ -97,7 +118,15 @@ static const struct kar_desc toleration_desc =
 	KAR_DESC("Toleration", struct pod_wire_toleration, toleration_fields);
 
 static const struct kar_field spread_fields[] = {
+	KAR_FIELD_PB(struct pod_wire_spread, max_skew, "maxSkew", 1, KAR_F_INT32),
+	KAR_FIELD_PB(struct pod_wire_spread, key, "topologyKey", 2, KAR_F_STRING),
 	KAR_FIELD_PB(struct pod_wire_spread, otherwise, "whenUnsatisfiable", 3, KAR_F_STRING),
+	KAR_FIELD_PB_SUB(struct pod_wire_spread, selector, "labelSelector", 4, KAR_F_OBJECT_PTR,
+		&selector_desc),
+	KAR_FIELD_PB(struct pod_wire_spread, min_domains, "minDomains", 5, KAR_F_INT32),
+	KAR_FIELD_PB(struct pod_wire_spread, affinity_policy, "nodeAffinityPolicy", 6, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_spread, taint_policy, "nodeTaintsPolicy", 7, KAR_F_STRING),
+	KAR_FIELD_PB(struct pod_wire_spread, label_keys, "matchLabelKeys", 8, KAR_F_ARRAY),
 };
 static const struct kar_desc spread_desc =
 	KAR_DESC("TopologySpreadConstraint", struct pod_wire_spread, spread_fields);

@@ -45,12 +45,24 @@ struct pod_wire_present {
 	char unused;
 };
 
+struct pod_wire_selector {
+	struct kar_array labels;      /* struct kar_pair */
+	struct kar_array expressions; /* struct pod_wire_requirement */
+};
+
+/* Of pod affinity or anti-affinity. */
+struct pod_wire_pod_term {
+	const char *key;
+	const struct pod_wire_selector *selector, *ns_selector; /* NULL: absent */
+	struct kar_array namespaces, label_keys, other_keys;    /* const char * */
+};
+
 struct pod_wire_affinity {
 	struct {
 		const struct pod_wire_node_terms *required;
 	} node;
 	struct pod_wire_pod_terms {
-		struct kar_array required; /* struct pod_wire_present */
+		struct kar_array required; /* struct pod_wire_pod_term */
 	} pod, anti;
 };
 
@@ -59,7 +71,11 @@ struct pod_wire_toleration {
 };
 
 struct pod_wire_spread {
-	const char *otherwise; /* whenUnsatisfiable */
+	const char *key, *otherwise;                /* .otherwise: whenUnsatisfiable */
+	const char *affinity_policy, *taint_policy; /* NULL: absent */
+	const struct pod_wire_selector *selector;   /* NULL: absent */
+	struct kar_array label_keys;                /* const char * */
+	int32_t max_skew, min_domains;              /* .min_domains 0: absent */
 };
 
 struct pod_wire_claim {
@@ -174,6 +190,17 @@ bool pod_wire_limits(const struct pod_wire_spec *spec, struct kar_amounts *out) 
 
 /* Fills in .charge of a pod that has not ended. */
 void pod_charge_read(const struct pod_wire *w, struct kar_pod *p, struct kar_intern *strings) KAR_NONNULL;
+
+/* What a pod asks of other pods. */
+struct pod_rules {
+	const struct kar_pod_rule *items; /* sorted */
+	uint32_t n;
+	const char *unverified[3]; /* what of it is not modelled, static texts */
+	uint32_t n_unverified;
+};
+/* All is in @a, with texts of @spec. @bound: only what keeps others away from its node. */
+void pod_rules_read(const struct pod_wire_spec *spec, bool bound, struct kar_arena *a,
+	struct pod_rules *out) KAR_NONNULL;
 
 /* What a pod of @spec that has no node needs (pod_needs.h), in @a, with texts of @spec. */
 const struct kar_pod_needs *pod_needs_of(const struct pod_wire_spec *spec,

@@ -301,15 +301,10 @@ static void put_role(struct sched_try *t, uint32_t role, const char *const *name
 static int64_t place_some(struct sched_try *t, uint32_t *role, int64_t *missing)
 {
 	const uint32_t *order = sched_order_by_size(t);
-	const struct sched_seeds seeds = sched_find_seeds(t);
 	int64_t placed = 0;
 
 	*missing = 0;
-	if (seeds.n) { /* where most of them have room */
-		t->seed_key = seeds.key;
-		t->seed_set = seeds.set;
-		t->seed_value = seeds.values[seeds.n_may ? seeds.n_may - 1 : 0];
-	}
+	sched_seed_largest(t);
 	for (uint32_t i = 0; i < t->gang->n_roles; i++) {
 		int32_t need = t->gang->roles[order[i]].need, n = sched_fill(t, order[i], need);
 

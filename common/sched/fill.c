@@ -394,6 +394,17 @@ struct sched_seeds sched_find_seeds(struct sched_try *t)
 	return (struct sched_seeds){ 0 };
 }
 
+void sched_seed_largest(struct sched_try *t)
+{
+	const struct sched_seeds seeds = sched_find_seeds(t);
+
+	if (!seeds.n)
+		return;
+	t->seed_key = seeds.key;
+	t->seed_set = seeds.set;
+	t->seed_value = seeds.values[seeds.n_may ? seeds.n_may - 1 : 0];
+}
+
 /* --- on empty nodes -------------------------------------------------------------------------------- */
 
 static int64_t bound_of(const struct kar_sched *s, const struct sched_class *c, const struct sched_rule *r)

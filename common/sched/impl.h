@@ -299,6 +299,8 @@ struct sched_seeds {
 	uint32_t n, n_may; /* .n_may: have room for all pods of a role */
 };
 struct sched_seeds sched_find_seeds(struct sched_try *t) KAR_NONNULL;
+/* Pods that want to be together go where most of them have room. */
+void sched_seed_largest(struct sched_try *t) KAR_NONNULL;
 
 /* --- class.c */
 /* A resource has got a number: classes that ask for it can have it. */

@@ -361,13 +361,15 @@ bool kar_sched_feasible(struct kar_sched *s, const struct kar_gang *gang)
 /* Of a class that is ruled: those that fit beside each other. */
 static int64_t copies_by_rules(struct kar_sched *s, kar_class c)
 {
-	const struct kar_role role = { .class = c };
+	const struct kar_role role = { .class = c, .need = 1 };
 	const struct kar_gang gang = { .roles = &role, .n_roles = 1 };
 	struct kar_arena a = { 0 };
 	struct sched_try t = { .s = s, .gang = &gang, .a = &a, .key = SCHED_NONE, .domain = SCHED_NONE };
 	size_t mark = kar_sched_mark(s);
-	int32_t n = sched_fill_ruled(&t, 0, INT32_MAX);
+	int32_t n;
 
+	sched_seed_largest(&t);
+	n = sched_fill_ruled(&t, 0, INT32_MAX);
 	kar_sched_undo(s, mark);
 	kar_arena_release(&a);
 	return n;

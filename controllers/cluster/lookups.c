@@ -50,10 +50,23 @@ const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, cons
 	return kar_claims_add(s, ns, kar_volumes_add(s, ns, needs, a), a);
 }
 
-kar_class kar_needs_class_of(const struct kar_stores *s, const char *ns, const struct kar_pod_needs *needs)
+kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_pod *pod)
 {
 	struct kar_arena scratch = { 0 };
-	kar_class class = kar_snapshot_class_of(s->snapshot, kar_needs_looked_up(s, ns, needs, &scratch));
+	const struct kar_pod_needs *needs = pod->needs ? pod->needs : &kar_no_needs;
+	kar_class class = kar_snapshot_class_of_pod(s->snapshot, pod,
+		kar_needs_looked_up(s, pod->o.ns, needs, &scratch));
+
+	kar_arena_release(&scratch);
+	return class;
+}
+
+kar_class kar_needs_class_to_come(const struct kar_stores *s, const struct kar_pod_needs *needs,
+	const char *ns, const struct kar_array *labels)
+{
+	struct kar_arena scratch = { 0 };
+	kar_class class = kar_snapshot_class_to_come(s->snapshot, kar_needs_looked_up(s, ns, needs, &scratch),
+		ns, labels);
 
 	kar_arena_release(&scratch);
 	return class;

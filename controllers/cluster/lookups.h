@@ -5,17 +5,19 @@
 #ifndef KAR_LOOKUPS_H
 #define KAR_LOOKUPS_H
 
+#include "api/pod/pod.h"
 #include "common/sched/sched.h"
 
 struct kar_stores;
 
 /*
- * The class of pods in namespace @ns with these needs, what the objects need that they name in it. Valid as long as that of
- * kar_snapshot_class_of(), and until one of these objects changes. May change all nodes of the snapshot (kar_devices_ask()), so nothing
- * of it may be marked.
+ * The class of a pod, that of no needs if it has ended, as kar_snapshot_class_of_pod(), with what the objects need that it names. Valid as long as that,
+ * and until one of these objects changes. May change all nodes of the snapshot (kar_devices_ask()), so nothing of it may be marked.
  */
-kar_class kar_needs_class_of(const struct kar_stores *s, const char *ns,
-	const struct kar_pod_needs *needs) KAR_NONNULL;
+kar_class kar_needs_class_of_pod(const struct kar_stores *s, const struct kar_pod *pod) KAR_NONNULL;
+/* Likewise kar_snapshot_class_to_come(). */
+kar_class kar_needs_class_to_come(const struct kar_stores *s, const struct kar_pod_needs *needs,
+	const char *ns, const struct kar_array *labels) KAR_NONNULL;
 /* @needs of a pod in namespace @ns with those of the objects that it names, in @a or borrowed; it names none then. Likewise. */
 const struct kar_pod_needs *kar_needs_looked_up(const struct kar_stores *s, const char *ns,
 	const struct kar_pod_needs *needs, struct kar_arena *a) KAR_NONNULL KAR_RETNN;

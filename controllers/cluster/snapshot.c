@@ -5,6 +5,7 @@
 #include <bsd/sys/tree.h>
 
 #include "common/base/mem.h"
+#include "controllers/cluster/rules.h"
 
 enum { IDLE_MAX = 256 }; /* needs without a pod; when there are more, all of them are forgotten */
 
@@ -20,6 +21,8 @@ RB_HEAD(entries, entry);
 struct kar_snapshot {
 	struct kar_intern *strings;
 	struct kar_sched *sched;
+	struct kar_rules *rules;
+	const struct kar_store *pods; /* NULL: nobody has said */
 	struct entries entries;
 	size_t n, n_idle; /* entries, and those without a pod */
 };
@@ -37,6 +40,7 @@ struct kar_snapshot *kar_snapshot_new(struct kar_intern *strings)
 
 	s->strings = strings;
 	s->sched = kar_sched_new(strings);
+	s->rules = kar_rules_new(strings);
 	return s;
 }
 
@@ -60,6 +64,7 @@ static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs
 		return e;
 	e = kar_xcalloc(1, sizeof(*e));
 	e->needs = kar_share_get(s->strings, &kar_needs_shape, &room);
+	kar_rules_use(s->rules, e->needs, 1);
 	RB_INSERT(entries, &s->entries, e);
 	s->n++;
 	s->n_idle++;
@@ -69,6 +74,7 @@ static struct entry *entry_of(struct kar_snapshot *s, const struct kar_pod_needs
 static void forget(struct kar_snapshot *s, struct entry *e)
 {
 	RB_REMOVE(entries, &s->entries, e);
+	kar_rules_use(s->rules, e->needs, -1);
 	s->n--;
 	if (e->class)
 		kar_sched_class_put(s->sched, e->class);
@@ -107,13 +113,85 @@ static void uncount_pod(struct kar_snapshot *s, const struct kar_pod_needs *need
 		s->n_idle++;
 }
 
-kar_class kar_snapshot_class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
+static kar_class class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
 {
 	struct entry *e = entry_of(s, needs);
 
 	if (!e->class)
 		e->class = kar_sched_class(s->sched, e->needs);
 	return e->class;
+}
+
+kar_class kar_snapshot_class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs)
+{
+	struct kar_pod_needs plain = *needs;
+
+	if (!needs->n_rules)
+		return class_of(s, needs);
+	plain.rules = NULL;
+	plain.n_rules = 0;
+	return class_of(s, &plain);
+}
+
+bool kar_snapshot_minds_labels(const struct kar_snapshot *s, const struct kar_pod_needs *needs)
+{
+	return needs->n_rules || kar_rules_any(s->rules);
+}
+
+static struct kar_rules_pod describe(const char *ns, const struct kar_array *pairs, struct kar_arena *a)
+{
+	const struct kar_pair *p = pairs->items;
+	struct kar_sched_label *labels = kar_arena_alloc(a, pairs->n + 1, sizeof(*labels));
+
+	for (size_t i = 0; i < pairs->n; i++)
+		labels[i] = (struct kar_sched_label){ p[i].key, p[i].value };
+	return (struct kar_rules_pod){ .ns = ns, .labels = labels, .n_labels = (uint32_t)pairs->n };
+}
+
+static struct kar_rules_pod describe_pod(const struct kar_pod *pod, struct kar_arena *a)
+{
+	struct kar_array labels = kar_pod_labels(pod, a);
+	struct kar_rules_pod out = describe(pod->o.ns, &labels, a);
+
+	out.dying = pod->deletion;
+	return out;
+}
+
+/* @needs of the pod with what others and its rules say about it; in @a if they are not the same. */
+static const struct kar_pod_needs *needs_of(const struct kar_snapshot *s, const struct kar_pod *pod,
+	const struct kar_pod_needs *needs, struct kar_arena *a)
+{
+	struct kar_rules_pod of;
+
+	if (!kar_snapshot_minds_labels(s, needs))
+		return needs;
+	of = describe_pod(pod, a);
+	return kar_rules_apply(s->rules, needs, &of, a);
+}
+
+kar_class kar_snapshot_class_of_pod(struct kar_snapshot *s, const struct kar_pod *pod,
+	const struct kar_pod_needs *needs)
+{
+	struct kar_arena a = { 0 };
+	kar_class class = class_of(s, needs_of(s, pod, needs, &a));
+
+	kar_arena_release(&a);
+	return class;
+}
+
+kar_class kar_snapshot_class_to_come(struct kar_snapshot *s, const struct kar_pod_needs *needs,
+	const char *ns, const struct kar_array *labels)
+{
+	struct kar_arena a = { 0 };
+	struct kar_rules_pod of;
+	kar_class class;
+
+	if (!kar_snapshot_minds_labels(s, needs))
+		return class_of(s, needs);
+	of = describe(ns, labels, &a);
+	class = class_of(s, kar_rules_apply(s->rules, needs, &of, &a));
+	kar_arena_release(&a);
+	return class;
 }
 
 size_t kar_snapshot_needs(const struct kar_snapshot *s)
@@ -131,29 +209,84 @@ void kar_snapshot_node(struct kar_snapshot *s, const struct kar_node *old, const
 		kar_sched_node(s->sched, &new->offer);
 }
 
-static void take(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
+/* The pod takes room and is counted (@n 1), or no longer (@n -1). */
+static void count(struct kar_snapshot *s, const struct kar_pod *p, int32_t n)
 {
 	const char *node = p && p->needs ? kar_pod_room(p) : NULL;
+	struct kar_arena a = { 0 };
+	const struct kar_pod_needs *needs;
 
+	if (!p || !p->needs)
+		return;
+	needs = needs_of(s, p, p->needs, &a);
+	if (n > 0)
+		count_pod(s, needs);
 	if (node)
-		kar_sched_take(s->sched, node, kar_snapshot_class_of(s, p->needs), n);
+		kar_sched_take(s->sched, node, class_of(s, needs), n);
+	if (n < 0)
+		uncount_pod(s, needs);
+	kar_arena_release(&a);
+}
+
+/* Are they in the same sets? */
+static bool has_same_labels(const struct kar_snapshot *s, const struct kar_pod *a, const struct kar_pod *b)
+{
+	if (!kar_rules_any(s->rules))
+		return true;
+	return kar_pod_more_labels(a) == kar_pod_more_labels(b) && !a->deletion == !b->deletion &&
+		a->group == b->group && a->labelled == b->labelled && a->owner_name == b->owner_name &&
+		(a->job ? a->job->task : NULL) == (b->job ? b->job->task : NULL) &&
+		(a->job ? a->job->incarnation : 0) == (b->job ? b->job->incarnation : 0);
 }
 
 void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const struct kar_pod *new)
 {
-	const struct kar_pod_needs *needed = old ? old->needs : NULL, *needs = new ? new->needs : NULL;
-
-	if (old && new &&needed == needs && kar_pod_room(old) == kar_pod_room(new))
+	if (old && new && old->needs == new->needs && kar_pod_room(old) == kar_pod_room(new) &&
+		has_same_labels(s, old, new))
 		return;
 	/* First, so that needs that stay are not idle in between. */
-	if (needs)
-		count_pod(s, needs);
-	take(s, old, -1);
-	take(s, new, 1);
-	if (needed)
-		uncount_pod(s, needed);
+	count(s, new, 1);
+	count(s, old, -1);
 	if (s->n_idle > IDLE_MAX)
 		forget_idle(s);
+}
+
+/* --- rules about other pods ------------------------------------------------------------------------ */
+
+/* Those that are in sets that become active, or cease to be, are counted anew; all cached pods are counted now. */
+static const struct kar_pod **concerned(const struct kar_snapshot *s, size_t *n, struct kar_arena *a)
+{
+	const struct kar_pod **all = kar_arena_alloc(a, kar_store_count(s->pods) + 1, sizeof(*all));
+	const struct kar_object *o;
+
+	*n = 0;
+	for (struct kar_iter it = kar_store_all(s->pods); kar_iter_next(&it, &o);) {
+		struct kar_arena scratch = { 0 };
+		struct kar_rules_pod pod = describe_pod(kar_as_pod(o), &scratch);
+
+		if (kar_rules_pend_for(s->rules, &pod))
+			all[(*n)++] = kar_as_pod(o);
+		kar_arena_release(&scratch);
+	}
+	return all;
+}
+
+bool kar_snapshot_settle_rules(struct kar_snapshot *s)
+{
+	struct kar_arena a = { 0 };
+	const struct kar_pod **pods;
+	size_t n;
+
+	if (!s->pods || !kar_rules_are_pending(s->rules))
+		return false;
+	pods = concerned(s, &n, &a);
+	for (size_t i = 0; i < n; i++)
+		count(s, pods[i], -1);
+	kar_rules_flip(s->rules);
+	for (size_t i = 0; i < n; i++)
+		count(s, pods[i], 1);
+	kar_arena_release(&a);
+	return true;
 }
 
 static void on_node(void *arg, const struct kar_object *old, const struct kar_object *new)
@@ -171,6 +304,7 @@ void kar_snapshot_listen(struct kar_snapshot *s, struct kar_store *nodes, struct
 	assert(!kar_store_count(nodes) && !kar_store_count(pods));
 	kar_store_listen(nodes, on_node, s);
 	kar_store_listen(pods, on_pod, s);
+	s->pods = pods;
 }
 
 void kar_snapshot_free(struct kar_snapshot *s)
@@ -181,6 +315,7 @@ void kar_snapshot_free(struct kar_snapshot *s)
 		return;
 	while ((e = RB_ROOT(&s->entries)))
 		forget(s, e);
+	kar_rules_free(s->rules);
 	kar_sched_free(s->sched);
 	free(s);
 }

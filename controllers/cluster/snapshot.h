@@ -5,6 +5,8 @@
  * takes room on the node that it has, or that the scheduler frees for it as a member of a gang, Terminating ones too. What others take besides
  * (plans, holds) is theirs to take and to give back. A change that changes neither an offer nor needs costs a comparison.
  *
+ * Needs with rules about other pods (rules.h) are those of the namespace and the labels of a pod.
+ *
  * It knows the pods of its cache alone: a manager of one namespace sees nodes emptier than they are.
  */
 #ifndef KAR_SNAPSHOT_H
@@ -32,10 +34,23 @@ void kar_snapshot_pod(struct kar_snapshot *s, const struct kar_pod *old, const s
 /* Owned by the snapshot. */
 struct kar_sched *kar_snapshot_sched(const struct kar_snapshot *s) KAR_NONNULL KAR_RETNN;
 /*
- * The class of pods with these needs. Valid until the next change of a cache; who
- * needs it for longer takes a reference (kar_sched_class_ref()).
+ * The class of pods with these needs, for what they ask for: rules about other pods are not looked at. Valid until the next change of a
+ * cache; who needs it for longer takes a reference (kar_sched_class_ref()).
  */
 kar_class kar_snapshot_class_of(struct kar_snapshot *s, const struct kar_pod_needs *needs) KAR_NONNULL;
+/* The class of this pod, if it has these needs in the place of its own. Likewise valid. */
+kar_class kar_snapshot_class_of_pod(struct kar_snapshot *s, const struct kar_pod *pod,
+	const struct kar_pod_needs *needs) KAR_NONNULL;
+/* Do their labels decide of which class pods with these needs are? */
+bool kar_snapshot_minds_labels(const struct kar_snapshot *s, const struct kar_pod_needs *needs) KAR_NONNULL;
+/* The class of pods to come. Likewise valid. */
+kar_class kar_snapshot_class_to_come(struct kar_snapshot *s, const struct kar_pod_needs *needs,
+	const char *ns, const struct kar_array *labels) KAR_NONNULL;
+/*
+ * Rules about other pods count from the next call of this on, or do not any more; then classes are other ones. Returns whether something has
+ * changed. Not while the engine has a mark.
+ */
+bool kar_snapshot_settle_rules(struct kar_snapshot *s) KAR_NONNULL;
 
 /* How many needs are known, with those that no pod has any more; for tests and metrics. */
 size_t kar_snapshot_needs(const struct kar_snapshot *s) KAR_NONNULL;

@@ -14,6 +14,7 @@
 #ifndef KAR_VOLUMES_H
 #define KAR_VOLUMES_H
 
+#include "api/pod/pod.h"
 #include "common/sched/sched.h"
 
 struct kar_stores;

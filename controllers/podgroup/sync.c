@@ -221,6 +221,30 @@ static bool any_is_released(const struct podgroup_view *v)
 	return false;
 }
 
+struct planned_place {
+	const char *node;
+	kar_class class;
+};
+
+/* One after the other, in any order: a pod may be allowed only after another one. */
+static bool all_fit(struct kar_sched *sched, struct planned_place *left, size_t n)
+{
+	size_t mark = kar_sched_mark(sched), before = n + 1;
+
+	while (n && n < before) {
+		before = n;
+		n = 0;
+		for (size_t i = 0; i < before; i++) {
+			if (kar_sched_fits_on(sched, left[i].class, left[i].node))
+				kar_sched_take(sched, left[i].node, left[i].class, 1);
+			else
+				left[n++] = left[i];
+		}
+	}
+	kar_sched_undo(sched, mark);
+	return !n;
+}
+
 /*
  * Is there no room any more for the members that the plan has places for, before the first is released? The plan may be older than
  * this process.
@@ -229,33 +253,21 @@ static bool is_outdated(const struct kar_stores *stores, const struct podgroup_v
 {
 	const struct kar_pg_placement *pl = &v->group->status.placement;
 	const struct kar_pod **sorted;
-	struct kar_sched *sched;
-	kar_class *classes;
-	bool fits = true;
-	size_t mark;
+	struct planned_place *left;
+	size_t n = 0;
 
 	if (!v->of_others || v->unplaced || pl->state != KAR_PG_STATE_PLACED || any_is_released(v))
 		return false;
 	sorted = podgroup_by_name(v, a);
-	sched = kar_snapshot_sched(stores->snapshot);
-	classes = kar_arena_alloc(a, pl->n_plan + 1, sizeof(*classes));
+	left = kar_arena_alloc(a, pl->n_plan + 1, sizeof(*left));
 	for (size_t i = 0; i < pl->n_plan; i++) {
 		const struct kar_pod *pod = podgroup_named(sorted, v->n_pods, pl->plan[i].role);
-
-		if (pod && pod->needs)
-			classes[i] = kar_needs_class_of(stores, pod->o.ns, pod->needs);
-	}
-	mark = kar_sched_mark(sched);
-	for (size_t i = 0; i < pl->n_plan && fits; i++) {
 		const char *node = kar_pg_planned_node(&pl->plan[i], a);
 
-		if (!classes[i] || !node[0])
-			continue;
-		fits = kar_sched_fits_on(sched, classes[i], node);
-		kar_sched_take(sched, node, classes[i], 1);
+		if (pod && pod->needs && node[0])
+			left[n++] = (struct planned_place){ node, kar_needs_class_of_pod(stores, pod) };
 	}
-	kar_sched_undo(sched, mark);
-	return !fits;
+	return !all_fit(kar_snapshot_sched(stores->snapshot), left, n);
 }
 
 static bool sync_group(struct kar_controller *c, struct kar_sync *s)

@@ -59,7 +59,7 @@ static void add_amount(struct amounts *s, const char *resource, int64_t each, in
 		s->items[i].amount = INT64_MAX;
 }
 
-/* What it has by claims is in what its group needs of nodes (kar_needs_class_of()). */
+/* What it has by claims is in what its group needs of nodes (kar_needs_class_of_pod()). */
 static void own_devices(struct queue_pass *p, const struct kar_pod *pod)
 {
 	struct kar_sched_amount *all;
@@ -147,7 +147,7 @@ static void expect_pods(struct queue_pass *p)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kar_pod *pod = pods[i];
-		struct kar_queue_expected e = { .class = kar_needs_class_of(p->stores, pod->o.ns, pod->needs),
+		struct kar_queue_expected e = { .class = kar_needs_class_of_pod(p->stores, pod),
 			.priority = pod->priority,
 			.n = 1,
 			.node = pod->nominated ? pod->nominated : pod->pin,

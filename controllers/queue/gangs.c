@@ -285,7 +285,7 @@ void queue_observe_leaving(struct queue_pass *p, uint32_t i)
 		queue_quota_owns(p->quota, pod);
 		queue_leaving_add(&runs,
 			&(struct kar_queue_leaving){ .node = pod->node,
-				.class = kar_needs_class_of(p->stores, pod->o.ns, pod->needs),
+				.class = kar_needs_class_of_pod(p->stores, pod),
 				.n = 1,
 				.deletion = pod->deletion },
 			queue_quota_of_pod(p->quota, pod));

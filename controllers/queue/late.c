@@ -63,8 +63,8 @@ static bool take_from_hold(const struct gathering *m, struct kar_queue_amounts *
 	const struct kar_pod *pod, bool at_all_costs)
 {
 	const struct kar_snapshot *nodes = m->p->stores->snapshot;
-	const struct kar_pod_needs *needs = kar_sched_needs(kar_snapshot_sched(nodes),
-		kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs));
+	const struct kar_pod_needs *needs =
+		kar_sched_needs(kar_snapshot_sched(nodes), kar_needs_class_of_pod(m->p->stores, pod));
 	bool fits = true;
 
 	for (uint32_t i = 0; i < needs->n_amounts; i++) {

@@ -46,8 +46,7 @@ static void add_members(struct sums *s, const struct queue_members *members)
 	for (size_t i = 0; i < members->n && s->pods < queue_minimum_left(s->m); i++, s->pods++) {
 		const struct kar_pod *pod = members->items[i];
 		const struct kar_pod_needs *of = kar_sched_needs(kar_snapshot_sched(snapshot),
-			kar_needs_class_of(s->m->p->stores, pod->o.ns,
-				pod->needs ? pod->needs : &kar_no_needs));
+			kar_needs_class_of_pod(s->m->p->stores, pod));
 
 		for (uint32_t k = 0; k < of->n_amounts; k++)
 			add_amount(s, &of->amounts[k]);

@@ -11,7 +11,7 @@
 
 static kar_class class_of(const struct gathering *m, const struct kar_pod *pod)
 {
-	return kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs ? pod->needs : &kar_no_needs);
+	return kar_needs_class_of_pod(m->p->stores, pod);
 }
 
 /* --- runs ------------------------------------------------------------------------------------------- */

@@ -7,32 +7,33 @@
 
 /* --- classes --------------------------------------------------------------------------------------- */
 
-/* The class of the template's needs with what the node selector of its pods has in addition. */
-static kar_class class_with_selector(const struct making *m, const struct kar_pod_needs *of,
+/* The template's needs with what the node selector of its pods has in addition. */
+static const struct kar_pod_needs *with_selector(const struct making *m, const struct kar_pod_needs *of,
 	const struct kar_array *own)
 {
 	const struct kar_pair *pairs = own->items;
-	struct kar_pod_needs needs = *kar_needs_looked_up(m->p->stores, m->owner->ns, of, m->arena);
+	struct kar_pod_needs *needs = kar_arena_alloc(m->arena, 1, sizeof(*needs));
 	struct kar_sched_label *all;
-	kar_class class;
 
-	all = kar_arena_alloc(m->arena, needs.n_selector + own->n, sizeof(*all));
-	for (uint32_t i = 0; i < needs.n_selector; i++)
-		all[i] = needs.selector[i];
+	*needs = *of;
+	all = kar_arena_alloc(m->arena, needs->n_selector + own->n, sizeof(*all));
+	for (uint32_t i = 0; i < needs->n_selector; i++)
+		all[i] = needs->selector[i];
 	for (size_t i = 0; i < own->n; i++)
-		all[needs.n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
-	needs.selector = all;
-	class = kar_sched_class(kar_snapshot_sched(m->p->stores->snapshot), &needs);
-	m->p->classes = kar_arena_grow(m->arena, m->p->classes, m->p->n_classes, sizeof(*m->p->classes));
-	m->p->classes[m->p->n_classes++] = class;
-	return class;
+		all[needs->n_selector++] = (struct kar_sched_label){ pairs[i].key, pairs[i].value };
+	needs->selector = all;
+	return needs;
 }
 
-void queue_forget_classes(struct queue_pass *p)
+/* Of pods to come. */
+static kar_class class_of(const struct making *m, size_t role, const struct kar_pod_needs *needs)
 {
-	for (size_t i = 0; i < p->n_classes; i++)
-		kar_sched_class_put(kar_snapshot_sched(p->stores->snapshot), p->classes[i]);
-	p->n_classes = 0;
+	struct kar_snapshot *s = m->p->stores->snapshot;
+	struct kar_array labels = { 0 };
+
+	if (kar_snapshot_minds_labels(s, needs))
+		labels = m->kind->labels(m->owner, role, false, m->arena);
+	return kar_needs_class_to_come(m->p->stores, needs, m->owner->ns, &labels);
 }
 
 bool queue_find_classes(struct making *m)
@@ -46,11 +47,10 @@ bool queue_find_classes(struct making *m)
 			m->kind->needs(m->owner, i, m->p->stores->templates, m->p->mono).stored;
 
 		if (stored) /* with the node selector of the workload */
-			m->classes[i] = kar_needs_class_of(m->p->stores, m->owner->ns, stored);
+			m->classes[i] = class_of(m, i, stored);
 		else if (r->needs)
-			m->classes[i] = r->selector->n
-				? class_with_selector(m, r->needs, r->selector)
-				: kar_needs_class_of(m->p->stores, m->owner->ns, r->needs);
+			m->classes[i] = class_of(m, i,
+				r->selector->n ? with_selector(m, r->needs, r->selector) : r->needs);
 		all &= m->classes[i] != 0;
 		if (!m->classes[i])
 			m->classes[i] = kar_snapshot_class_of(m->p->stores->snapshot, &kar_no_needs);

@@ -59,9 +59,7 @@ struct queue_pass {
 	bool makes_default;         /* the queue "default" is created in this pass */
 	bool queues_are_read_only;  /* decision 032 */
 	struct kar_snapshot *nodes; /* NULL: no group is placed */
-	kar_class *classes;         /* of this pass alone; one reference each */
-	size_t n_classes;
-	const char *served; /* struct kar_settings, .direct_schedulers */
+	const char *served;         /* struct kar_settings, .direct_schedulers */
 	const struct kar_settings *settings;
 	kar_time
 		awaited; /* ms for which groups whose answer is due before others go for them wait for it, at most */
@@ -138,8 +136,6 @@ void queue_finish_capacity(struct queue_pass *p) KAR_NONNULL;
 
 /* The pods of the group of a workload: number @i of the pass. */
 void queue_observe_gang(struct queue_pass *p, uint32_t i) KAR_NONNULL;
-/* Forgets the classes of the pass. */
-void queue_forget_classes(struct queue_pass *p) KAR_NONNULL;
 /* Its pods are all there for the first time, and must stop: they do, or are of no use to anybody. All of its owner leave. */
 void queue_observe_leaving(struct queue_pass *p, uint32_t i) KAR_NONNULL;
 

@@ -44,7 +44,7 @@ void queue_find_roles(struct making *m)
 /* Of a pod that exists its own needs count, even if the template was edited. */
 static kar_class class_of_pod(const struct making *m, const struct kar_pod *pod, size_t role)
 {
-	return pod->needs ? kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs) : m->classes[role];
+	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];
 }
 
 static void count_leaving(struct making *m, const struct kar_pod *pod, size_t role)

@@ -390,11 +390,24 @@ static bool time_matters(const struct queue_pass *p)
 	return any;
 }
 
+/* Templates may have rules about other pods that nobody had before: then all pods are looked at again. */
+static void observe(struct queue_pass *p)
+{
+	const struct queue_pass begin = *p;
+
+	kar_snapshot_settle_rules(p->stores->snapshot);
+	queue_observe(p);
+	if (!kar_snapshot_settle_rules(p->stores->snapshot))
+		return;
+	*p = begin;
+	queue_observe(p);
+}
+
 static void decide(struct queue_pass *p)
 {
 	const struct queue_shared *shared = p->shared;
 
-	queue_observe(p);
+	observe(p);
 	kar_queue_plan(&p->snapshot, p->now, p->arena, &p->result);
 	assert(p->snapshot.n_groups == p->n_groups && p->snapshot.n_queues == p->n_queues);
 	if (p->result.again_at != KAR_NEVER && time_matters(p))
@@ -404,7 +417,6 @@ static void decide(struct queue_pass *p)
 	if (shared->waits_for_room)
 		queue_come_again(p, FOREIGN_INTERVAL);
 	queue_compare_lines(p, &shared->lines);
-	queue_forget_classes(p);
 }
 
 /* Groups that keep an admission, or want none, are not tried. */

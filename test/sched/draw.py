@@ -20,6 +20,7 @@ LABELS = {
     "size": ["0", "7", "8", "008", "64", "9223372036854775807", "9223372036854775808", "1_0", "8.0", "big"],
     "example.com/odd": ["", "A", "a"],
 }
+GROUPS = {"app": ["w", "v"], "tier": ["x", "y"]}  # labels of pods
 TAINTS = {"dedicated": ["", "a", "b"], "maintenance": ["", "8"]}
 EFFECTS = ["NoSchedule", "NoExecute", "PreferNoSchedule"]
 CPU = ["0", "100m", "0.25", "333m", "500m", "1", "1500m", "2"]
@@ -69,7 +70,7 @@ class Draw:
     def __init__(self, seed, number):
         self.number = number
         self.random = random.Random(f"{seed}/{number}")
-        self.theme = self.random.choices(["any", "snug", "tight", "ports", "resized"], [25, 20, 20, 20, 15])[0]
+        self.theme = self.random.choices(["any", "snug", "tight", "ports", "resized", "rules"], [20, 15, 15, 10, 10, 30])[0]
         self.names = [f"n{number}-{i}" for i in range(self.random.randint(2, 4) if self.theme == "tight" else self.random.randint(1, 10))]
         # Of a node that is not ready kube-scheduler sees the taints alone, and a pod that tolerates everything may go there; we never use it.
         self.all_ready = self.theme == "tight" or self.chance(80)
@@ -85,7 +86,7 @@ class Draw:
         return self.random.choice(items)
 
     def scene(self):
-        """Themes. snug: each node is cut for some of the pods. tight: all of them are, for all of the pods. ports, resized: many of these."""
+        """Themes. rules: what pods ask of each other. snug: each node is cut for some of the pods. tight: all of them are, for all of the pods. ports, resized: many of these."""
         roles = self.gang()
         claimed = volumes.Volumes(self, self.number).add_to(roles, self.theme == "tight") if self.number % WITH_VOLUMES == 0 else []
         if self.theme == "tight":
@@ -107,11 +108,16 @@ class Draw:
             taints.append({"key": CORDONED, "effect": "NoSchedule"})
         for key, effect in dict.fromkeys((self.pick(list(TAINTS)), self.pick(EFFECTS)) for _ in range(self.some(33) + self.some(33))):
             taints.append({"key": key, "value": self.pick(TAINTS[key]), "effect": effect})
-        labels = {"scene": str(self.number)} | {k: self.pick(values) for k, values in LABELS.items() if self.chance(75)}
+        labels = {"scene": str(self.number)} | self.domains(name) | {k: self.pick(values) for k, values in LABELS.items() if self.chance(75)}
         room = self.allocatable() | room
         return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
                 "spec": {"taints": taints, **({"unschedulable": True} if cordoned else {})},
                 "status": {"capacity": room, "allocatable": room, "conditions": ready}}
+
+    def domains(self, name):
+        """Labels that no node of another scene has, but for the usual one: rules are about domains."""
+        return {key: value for key, value, percent in (("kubernetes.io/hostname", name, 95), (f"host{self.number}", name, 95),
+                                                       (f"rack{self.number}", self.pick("ab" if self.chance(50) else "abc"), 90)) if self.chance(percent)}
 
     def readiness(self):
         """(conditions, taints) as the kube-controller-manager keeps them"""
@@ -153,7 +159,8 @@ class Draw:
             self.add_pod_resources(spec)
         if self.some(15):
             spec["runtimeClassName"] = self.pick(["heavy", "heavy", "choosy"])
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"scene": str(self.number)}}, "spec": spec}
+        labels = {"scene": str(self.number)} | {key: self.pick(values) for key, values in GROUPS.items() if self.some(25, "rules")}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": labels}, "spec": spec}
 
     def container(self, name, init=False):
         container = {"name": name, "image": "none", "resources": self.resources()}
@@ -198,6 +205,8 @@ class Draw:
         pod["spec"]["nodeName"] = node
         if pod["spec"].get("runtimeClassName") == "choosy":  # a kubelet would not take it everywhere; here none is asked
             del pod["spec"]["runtimeClassName"]
+        if self.some(6, "rules") and self.chance(50):
+            self.add_affinity(pod, "podAntiAffinity", [self.pod_term()])
         if self.some(10, "resized"):
             pod["status"] = self.resized(pod["spec"])
         return pod
@@ -245,9 +254,54 @@ class Draw:
             spec["nodeSelector"][key] = self.pick(LABELS[key])
         if self.some(25):
             terms = [self.term() for _ in range(self.pick([1, 2, 2, 3]))] if self.chance(85) else [{"matchFields": [self.field("In")]}]
-            spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+            spec.setdefault("affinity", {})["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+        if self.some(6, "rules"):
+            self.add_rules(pod)
         spec["tolerations"] = [self.toleration() for _ in range(self.pick([0, 1, 1, 2, 3]))]
         return pod
+
+    # --- what pods ask of each other
+
+    def add_rules(self, pod):
+        if self.chance(50):
+            self.add_affinity(pod, "podAntiAffinity", [self.pod_term(pod) for _ in range(self.pick([1, 1, 1, 2]))])
+        if self.chance(25):
+            terms = [self.pod_term(pod) for _ in range(self.pick([1, 1, 2]))]
+            if len(terms) == 2:  # about one set of pods
+                terms = [{k: v for k, v in term.items() if k in ("topologyKey", "labelSelector")} for term in terms]
+            self.add_affinity(pod, "podAffinity", terms)
+        if self.chance(35):
+            pod["spec"]["topologySpreadConstraints"] = self.spread(pod)
+
+    def add_affinity(self, pod, kind, terms):
+        pod["spec"].setdefault("affinity", {})[kind] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+
+    def selector(self, pod=None):
+        """Of pods of this scene, also as kube-scheduler sees it among those of others; pod: rather of its like."""
+        labels = pod["metadata"]["labels"] if pod else {}
+        if labels.keys() & GROUPS.keys() and self.chance(65):
+            key = self.pick(sorted(labels.keys() & GROUPS.keys()))
+            return {"matchLabels": {"scene": str(self.number), key: labels[key]}}
+        key = self.pick(list(GROUPS))
+        operator = self.pick(["In", "In", "NotIn", "Exists", "DoesNotExist"])
+        values = {"values": self.random.sample(GROUPS[key], 1 if operator == "NotIn" else self.pick([1, 2]))} if operator in ("In", "NotIn") else {}
+        return {"matchLabels": {"scene": str(self.number)}, "matchExpressions": [{"key": key, "operator": operator, **values}]}
+
+    def pod_term(self, pod=None):
+        term = {"topologyKey": self.pick(["kubernetes.io/hostname", f"rack{self.number}", f"host{self.number}"])}
+        if self.chance(97):
+            term["labelSelector"] = self.selector(pod)
+        name = {"matchLabels": {"kubernetes.io/metadata.name": self.pick(["default", "default", "other"])}}
+        where = self.pick([{}, {}, {}, {}, {"namespaces": ["default"]}, {"namespaces": ["other"]}, {"namespaceSelector": {}}, {"namespaceSelector": name}])
+        return term | where
+
+    def spread(self, pod):
+        """A pod that is pinned sees its own node alone, if nodes count that its affinity allows: then kube-scheduler refuses it nowhere."""
+        keys = self.random.sample([f"rack{self.number}", f"host{self.number}"], self.pick([1, 1, 2]))
+        return [{"maxSkew": self.pick([1, 1, 2]), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": self.selector(pod),
+                 **({"nodeTaintsPolicy": "Honor"} if self.chance(30) else {}),
+                 **({"nodeAffinityPolicy": "Ignore", **({"minDomains": self.pick([1, 2, 3])} if self.chance(25) else {})} if self.chance(85) else {})}
+                for key in keys]
 
     def term(self):
         """May be empty, and matches nothing then."""

@@ -25,16 +25,18 @@
 #include "common/codec/json.h"
 #include "common/codec/protobuf.h"
 #include "common/kube/reflector_wire.h"
-#include "common/sched/sched.h"
 #include "controllers/cluster/stores.h"
 
 enum { MAX_ROLES = 8 };
 
 struct world {
 	struct kar_intern *strings;
-	struct kar_sched *sched;
+	struct kar_store *nodes, *pods;
+	struct kar_snapshot *snapshot;
+	struct kar_sched *sched;  /* of the snapshot */
 	struct kar_stores stores; /* of claims and what they lead to */
 	/* Of the next gang. */
+	struct kar_object *templates[MAX_ROLES]; /* pods like its members */
 	struct kar_role roles[MAX_ROLES];
 	uint32_t n_roles;
 	bool pending[MAX_ROLES]; /* a claim keeps its pods from all nodes */
@@ -72,12 +74,20 @@ static struct kar_object *read_object(struct world *w, const struct kar_type *ty
 	return o;
 }
 
-static void add_node(struct world *w, size_t n)
+static void forget_snapshot(struct world *w)
 {
-	struct kar_object *o = read_object(w, &kar_node_type, n);
+	kar_snapshot_free(w->snapshot);
+	kar_store_free(w->nodes);
+	kar_store_free(w->pods);
+}
 
-	kar_sched_node(w->sched, &kar_as_node(o)->offer);
-	kar_object_unref(o);
+static void begin_snapshot(struct world *w)
+{
+	w->nodes = kar_store_new(&kar_node_type, w->strings);
+	w->pods = kar_store_new(&kar_pod_type, w->strings);
+	w->snapshot = kar_snapshot_new(w->strings);
+	w->sched = kar_snapshot_sched(w->snapshot);
+	kar_snapshot_listen(w->snapshot, w->nodes, w->pods);
 }
 
 /* --- pods ------------------------------------------------------------------------------------------- */
@@ -106,9 +116,11 @@ static void add_pin(struct kar_pod_needs *needs, const char *const *pin, struct 
 	needs->n_terms = n;
 }
 
+/* Of pods to come that are like this one. */
 static kar_class class_of(struct world *w, const struct kar_pod *pod)
 {
 	struct kar_arena a = { 0 };
+	struct kar_array labels = kar_pod_labels(pod, &a);
 	struct kar_pod_needs needs = *kar_volumes_add(&w->stores, "default", pod->needs, &a);
 	kar_class c;
 
@@ -116,19 +128,9 @@ static kar_class class_of(struct world *w, const struct kar_pod *pod)
 		errx(1, "%s: kube-scheduler also looks at: %s", pod->o.name, pod->needs->unverified);
 	if (pod->pin)
 		add_pin(&needs, &pod->pin, &a);
-	c = kar_sched_class(w->sched, &needs);
+	c = kar_snapshot_class_to_come(w->snapshot, &needs, pod->o.ns, &labels);
 	kar_arena_release(&a);
 	return c;
-}
-
-static void add_bound(struct world *w, size_t n)
-{
-	struct kar_object *o = read_object(w, &kar_pod_type, n);
-	kar_class c = class_of(w, kar_as_pod(o));
-
-	kar_sched_take(w->sched, kar_as_pod(o)->node, c, 1);
-	kar_sched_class_put(w->sched, c);
-	kar_object_unref(o);
 }
 
 static bool is_pending(struct world *w, const struct kar_pod *pod)
@@ -142,14 +144,21 @@ static bool is_pending(struct world *w, const struct kar_pod *pod)
 
 static void add_role(struct world *w, int32_t need, int32_t want, size_t n)
 {
-	struct kar_object *o = read_object(w, &kar_pod_type, n);
-
 	if (w->n_roles == MAX_ROLES)
 		errx(1, "more than %d roles", MAX_ROLES);
-	w->pending[w->n_roles] = is_pending(w, kar_as_pod(o));
-	w->roles[w->n_roles++] =
-		(struct kar_role){ .class = class_of(w, kar_as_pod(o)), .need = need, .want = want };
-	kar_object_unref(o);
+	w->templates[w->n_roles] = read_object(w, &kar_pod_type, n);
+	w->pending[w->n_roles] = is_pending(w, kar_as_pod(w->templates[w->n_roles]));
+	w->roles[w->n_roles++] = (struct kar_role){ .need = need, .want = want };
+}
+
+/* Their rules count once all classes are known. */
+static void find_classes(struct world *w)
+{
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		class_of(w, kar_as_pod(w->templates[i]));
+	kar_snapshot_settle_rules(w->snapshot);
+	for (uint32_t i = 0; i < w->n_roles; i++)
+		w->roles[i].class = class_of(w, kar_as_pod(w->templates[i]));
 }
 
 /* --- gangs ------------------------------------------------------------------------------------------ */
@@ -198,6 +207,7 @@ static void place(struct world *w, long number)
 	struct kar_placement p;
 	struct kar_arena a = { 0 };
 
+	find_classes(w);
 	print_copies(w, number);
 	if (is_any_pending(w)) {
 		printf("%ld proved a claim is not bound\n", number);
@@ -212,7 +222,7 @@ static void place(struct world *w, long number)
 		print_miss(w, &gang, number, p.proved);
 	}
 	for (uint32_t i = 0; i < w->n_roles; i++)
-		kar_sched_class_put(w->sched, w->roles[i].class);
+		kar_object_unref(w->templates[i]);
 	w->n_roles = 0;
 	kar_arena_release(&a);
 }
@@ -259,12 +269,12 @@ static void obey(struct world *w, char *line)
 	for (size_t i = 0; i < KAR_LEN(n) && line; i++)
 		n[i] = strtol(line, &line, 10);
 	if (strcmp(word, "snapshot") == 0) {
-		kar_sched_free(w->sched);
-		w->sched = kar_sched_new(NULL);
+		forget_snapshot(w);
+		begin_snapshot(w);
 	} else if (strcmp(word, "node") == 0) {
-		add_node(w, (size_t)n[0]);
+		kar_store_apply(w->nodes, read_object(w, &kar_node_type, (size_t)n[0]));
 	} else if (strcmp(word, "bound") == 0) {
-		add_bound(w, (size_t)n[0]);
+		kar_store_apply(w->pods, read_object(w, &kar_pod_type, (size_t)n[0]));
 	} else if (strcmp(word, "role") == 0) {
 		add_role(w, (int32_t)n[0], (int32_t)n[1], (size_t)n[2]);
 	} else if (strcmp(word, "place") == 0) {
@@ -276,17 +286,18 @@ static void obey(struct world *w, char *line)
 
 int main(void)
 {
-	struct world w = { .strings = kar_intern_new(), .sched = kar_sched_new(NULL) };
+	struct world w = { .strings = kar_intern_new() };
 	char *line = NULL;
 	size_t room = 0;
 
 	kar_stores_init(&w.stores, w.strings);
 	begin_stores(&w);
+	begin_snapshot(&w);
 	while (getline(&line, &room, stdin) > 0)
 		obey(&w, line);
 	free(line);
+	forget_snapshot(&w);
 	kar_stores_release(&w.stores);
-	kar_sched_free(w.sched);
 	kar_intern_free(w.strings);
 	return 0;
 }

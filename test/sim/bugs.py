@@ -188,7 +188,7 @@ BUGS = [
     Bug("bound_pods_take_no_room", "nodes count as empty", "controllers/cluster/snapshot.c",
         "p && p->needs ? kar_pod_room(p)", "p && p->needs && p->deletion ? kar_pod_room(p)"),
     Bug("ended_pods_keep_room", "the room of pods that have ended does not come free", "controllers/cluster/snapshot.c",
-        "	take(s, old, -1);\n", "	if (new && new->needs)\n		take(s, old, -1);\n"),
+        "	count(s, old, -1);\n", "	if (new && new->needs)\n		count(s, old, -1);\n"),
     Bug("part_of_a_gang_kept", "a gang that has lost its quorum keeps its nodes, and waits for more", "controllers/podgroup/attempt.c",
         "	{ KAR_PG_STATE_SATISFIED, is_short_for_long, roll_back },\n", ""),
     Bug("failed_attempts_not_counted", "an attempt that has failed does not count", "api/podgroup/placement.c",
@@ -299,7 +299,7 @@ BUGS = [
     Bug("edit_not_awaited", "a job is made again with edited templates before its queue has let them in", QJ + "limit.c",
         "	return g && kar_podgroup_has_let_in(g, r->f->job->generation);", "	return g && r->f->job;"),
     Bug("needs_of_the_template", "a pod counts with what its template asks for, whatever it is stored with", QUEUE + "role_pods.c",
-        "	return pod->needs ? kar_needs_class_of(m->p->stores, pod->o.ns, pod->needs) : m->classes[role];", "	return pod->needs && !m->classes ? kar_snapshot_class_of(m->p->stores->snapshot, pod->needs) : m->classes[role];"),
+        "	return pod->needs ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];", "	return pod->needs && !m->classes ? kar_needs_class_of_pod(m->p->stores, pod) : m->classes[role];"),
     Bug("extras_not_in_usage", "the status of a queue shows only what its minima have", "common/queue/results.c",
         "		to[r] = q_add(to[r], g->pods[r]);", "		to[r] = q_add(to[r], q_min(g->pods[r], g->kind->minimum[r]));"),
 ]

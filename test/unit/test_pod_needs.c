@@ -34,6 +34,8 @@
 #define SSD LABEL("disk", "In", "\"ssd\"")
 #define T_SSD " (disk In ssd)"
 #define TOLERATIONS(list) "\"tolerations\":[" list "]"
+#define ANTI(term) AFFINITY("\"podAntiAffinity\":{" REQUIRED "[{" term "}]}")
+#define SPREAD(more) "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"z\"," more "}]"
 #define UNVERIFIED(what) " unverified: " what
 
 /* Of a pod without a node, and of a template. */
@@ -119,13 +121,56 @@ static const struct {
 		TOLERATIONS(
 			"{\"key\":\"a\",\"operator\":\"Gt\",\"value\":\"5\"},{\"key\":\"a\",\"effect\":\"Later\"}"),
 		UNVERIFIED("tolerations"), NULL },
-	{ "pod_affinity", AFFINITY("\"podAffinity\":{" REQUIRED "[{\"topologyKey\":\"zone\"}]}"),
-		UNVERIFIED("pod affinity"), NULL },
-	{ "pod_anti_affinity", AFFINITY("\"podAntiAffinity\":{" REQUIRED "[{\"topologyKey\":\"zone\"}]}"),
+	{ "without_a_selector_no_pod_is_meant",
+		AFFINITY("\"podAffinity\":{" REQUIRED "[{\"topologyKey\":\"zone\"}]}"),
+		" with (own: nothing) per zone", NULL },
+	{ "nothing_is_kept_away", AFFINITY("\"podAntiAffinity\":{" REQUIRED "[{\"topologyKey\":\"zone\"}]}"),
+		"", NULL },
+	{ "one_copy_per_node",
+		ANTI("\"labelSelector\":{\"matchLabels\":{\"b\":\"2\",\"a\":\"1\"}},\"topologyKey\":\"h\""),
+		" apart from (own: a In 1 and b In 2) per h", NULL },
+	{ "of_all_namespaces", ANTI("\"labelSelector\":{},\"namespaceSelector\":{},\"topologyKey\":\"h\""),
+		" apart from (any:) per h", NULL },
+	{ "of_some_namespaces",
+		ANTI("\"labelSelector\":{},\"namespaces\":[\"n\",\"m\"],\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":\"x\"}},\"topologyKey\":\"h\""),
+		" apart from (m,n,x:) per h", NULL },
+	{ "of_namespaces_by_other_labels",
+		ANTI("\"labelSelector\":{},\"namespaceSelector\":{\"matchLabels\":{\"team\":\"x\"}},\"topologyKey\":\"h\""),
 		UNVERIFIED("pod anti-affinity"), NULL },
-	{ "topology_spread", "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
+	{ "expressions",
+		ANTI("\"labelSelector\":{\"matchExpressions\":[{\"key\":\"b\",\"operator\":\"NotIn\",\"values\":[\"2\",\"1\"]},{\"key\":\"a\",\"operator\":\"Exists\"}]},\"topologyKey\":\"h\""),
+		" apart from (own: a Exists and b NotIn 1 2) per h", NULL },
+	{ "expression_that_is_not_known",
+		ANTI("\"labelSelector\":{\"matchExpressions\":[{\"key\":\"b\",\"operator\":\"Like\",\"values\":[\"2\"]}]},\"topologyKey\":\"h\""),
+		UNVERIFIED("pod anti-affinity"), NULL },
+	{ "index_of_a_pod_is_not_cached",
+		ANTI("\"labelSelector\":{\"matchLabels\":{\"kube-arbitrator.io/index\":\"1\"}},\"topologyKey\":\"h\""),
+		UNVERIFIED("pod anti-affinity"), NULL },
+	{ "label_keys_of_a_template",
+		ANTI("\"labelSelector\":{},\"matchLabelKeys\":[\"a\"],\"topologyKey\":\"h\""),
+		UNVERIFIED("pod anti-affinity"), NULL },
+	{ "label_keys_as_they_are_stored",
+		ANTI("\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\",\"values\":[\"1\"]}]},\"matchLabelKeys\":[\"a\"],\"topologyKey\":\"h\""),
+		" apart from (own: a In 1) per h", NULL },
+	{ "affinity_means_pods_that_meet_all_terms",
+		AFFINITY(
+			"\"podAffinity\":{" REQUIRED
+			"[{\"labelSelector\":{\"matchLabels\":{\"b\":\"1\"}},\"topologyKey\":\"z\"},{\"labelSelector\":{\"matchLabels\":{\"a\":\"1\"}},\"topologyKey\":\"h\"}]}"),
+		" with (own: a In 1 and b In 1) per h with (own: a In 1 and b In 1) per z", NULL },
+	{ "affinity_of_several_namespaces",
+		AFFINITY(
+			"\"podAffinity\":{" REQUIRED
+			"[{\"labelSelector\":{},\"topologyKey\":\"z\"},{\"labelSelector\":{},\"namespaces\":[\"n\"],\"topologyKey\":\"h\"}]}"),
+		UNVERIFIED("pod affinity"), NULL },
+	{ "topology_spread", SPREAD("\"labelSelector\":{\"matchLabels\":{\"a\":\"1\"}}"),
+		" spread 1 (own: a In 1) per z", NULL },
+	{ "topology_spread_over_all_nodes",
+		SPREAD("\"labelSelector\":{\"matchLabels\":{\"a\":\"1\"}},\"minDomains\":3,\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\""),
+		" spread 1 (own: a In 1) per z any affinity only tolerated at least 3", NULL },
+	{ "pins_are_refused_if_there_must_be_some_domains",
+		SPREAD("\"labelSelector\":{\"matchLabels\":{\"a\":\"1\"}},\"minDomains\":3"),
 		UNVERIFIED("topology spread"), NULL },
-	{ "topology_spread_by_default", "\"topologySpreadConstraints\":[{}]", UNVERIFIED("topology spread"),
+	{ "topology_spread_of_all_pods", SPREAD("\"labelSelector\":{}"), UNVERIFIED("topology spread"),
 		NULL },
 	{ "topology_spread_if_possible",
 		"\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]", "", NULL },
@@ -145,8 +190,9 @@ static const struct {
 		"\"volumes\":[{\"emptyDir\":{}},{\"configMap\":{\"name\":\"c\"}},{\"hostPath\":{\"path\":\"/\"}}]",
 		"", NULL },
 	{ "all_that_is_not_verified",
-		AFFINITY("\"podAffinity\":{" REQUIRED "[{}]},\"podAntiAffinity\":{" REQUIRED
-			 "[{},{}]}") ",\"resourceClaims\":[{}],\"volumes\":[{\"rbd\":{}}]",
+		AFFINITY(
+			"\"podAffinity\":{" REQUIRED "[{}]},\"podAntiAffinity\":{" REQUIRED
+			"[{\"labelSelector\":{}},{\"labelSelector\":{}}]}") ",\"resourceClaims\":[{}],\"volumes\":[{\"rbd\":{}}]",
 		" devices of claim " UNVERIFIED("pod affinity, pod anti-affinity, volumes"), NULL },
 };
 

@@ -184,6 +184,7 @@ static void pods(void **state)
 	compare(&r, "charge", false);
 	compare(&r, "native", false);
 	compare(&r, "nominated", false);
+	compare(&r, "rules", false);
 	end(&r, kar_pod_type.wire);
 }
 
@@ -195,7 +196,8 @@ static void needs_of_pods(void **state)
 		" terms (generation Gt 3 and gpu Exists and field metadata.name NotIn node-7 and zone In a b)"
 		" ~any ~infra=yes:NoSchedule ~node.kubernetes.io/not-ready:NoExecute"
 		" ~node.kubernetes.io/unreachable:NoExecute"
-		" devices of claim claim devices by devices volume of fast volume data unverified: pod affinity, pod anti-affinity, topology spread, volumes\n",
+		" devices of claim claim devices by devices volume of fast volume data apart from (own: app In a) per kubernetes.io/hostname with (own: app In db) per zone"
+		" spread 1 (own: app In a) per zone unverified: volumes\n",
 		"\nneeds cpu=3000 memory=1073741824\n",
 	};
 	struct kar_buf bytes = { 0 };

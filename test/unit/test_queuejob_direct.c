@@ -17,7 +17,7 @@
 #define NAMES(scheduler) ",\"schedulerName\":\"" scheduler "\""
 #define OURS NAMES("kar-scheduler")
 #define SPREAD \
-	",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]"
+	",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"minDomains\":2,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]"
 #define DISK ",\"volumes\":[{\"name\":\"v\",\"rbd\":{}}]"
 
 static const struct {
